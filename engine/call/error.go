@@ -1,0 +1,46 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a failed call means to a caller that has to decide what comes next.
+// Branch on them with [errors.Is]. The gRPC status codes behind them are in
+// each comment.
+var (
+	ErrUnavailable   = errors.New("runtime unavailable")      // UNAVAILABLE: nothing listens, or the connection broke
+	ErrPermission    = errors.New("permission denied")        // PERMISSION_DENIED, UNAUTHENTICATED, EACCES on the socket
+	ErrDeadline      = errors.New("no answer in time")        // DEADLINE_EXCEEDED
+	ErrNotFound      = errors.New("not found")                // NOT_FOUND
+	ErrTooLarge      = errors.New("answer too large")         // RESOURCE_EXHAUSTED: over the 16 MiB limit of a message
+	ErrUnimplemented = errors.New("not implemented")          // UNIMPLEMENTED
+	ErrCanceled      = errors.New("canceled")                 // CANCELED: by us
+	ErrOther         = errors.New("failed in another manner") // any other code
+)
+
+// An Error is a call that failed. It matches its Kind under [errors.Is].
+type Error struct {
+	Op   Operation
+	Kind error  // one of the sentinels above
+	Code string // the gRPC code's name, such as "DeadlineExceeded"
+	Text string // the runtime's own words, not cleaned: hostile until then
+}
+
+// Error returns the operation, the code and the runtime's own words.
+func (e *Error) Error() string { return fmt.Sprintf("%v: %s: %s", e.Op, e.Code, e.Text) }
+
+// Unwrap returns the sentinel that says what the failure means.
+func (e *Error) Unwrap() error { return e.Kind }
+
+// Code returns the gRPC code's name for err: "OK" for nil, the code of the
+// [Error] in its chain, "Unknown" where there is none.
+func Code(err error) string {
+	if err == nil {
+		return "OK"
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return "Unknown"
+}

@@ -1,0 +1,25 @@
+package call
+
+import "context"
+
+// A Trace collects what the transport knows of one call and its caller does
+// not. The caller puts it in the context with [WithTrace]; the transport fills
+// it in before the call returns, so it may be read after that without a lock.
+type Trace struct {
+	RequestBytes  int64 // on the wire, after compression, without framing
+	ResponseBytes int64
+	Streamed      bool // answered by the streaming form of the operation (KEP-5825)
+}
+
+type traceKey struct{}
+
+// WithTrace returns a context that carries t to the transport.
+func WithTrace(ctx context.Context, t *Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, t)
+}
+
+// TraceOf returns the trace that ctx carries, or nil.
+func TraceOf(ctx context.Context) *Trace {
+	t, _ := ctx.Value(traceKey{}).(*Trace)
+	return t
+}
