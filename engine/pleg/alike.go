@@ -1,0 +1,97 @@
+package pleg
+
+// alike reports that two pods have equal ids in equal states, so that there is
+// nothing to diff. Almost every pod is so in almost every relist, though some
+// runtimes list in another order each time. distinct says that was lists no id
+// twice; if it does, only lists in equal order are alike, because of two equal
+// ids the first decides.
+func alike(was, now *Pod, distinct bool) bool {
+	if was == nil || now == nil {
+		return was == now
+	}
+	if len(was.Containers) != len(now.Containers) || len(was.Sandboxes) != len(now.Sandboxes) {
+		return false
+	}
+	pairs := pairing{distinct: distinct}
+	for i := range now.Containers {
+		c := &now.Containers[i]
+		j := was.container(c.ID, i)
+		if !pairs.add(j, i) || !was.Containers[j].State.alike(c.State) {
+			return false
+		}
+	}
+	pairs.taken = 0
+	for i := range now.Sandboxes {
+		s := &now.Sandboxes[i]
+		j := was.sandbox(s.ID, i)
+		if !pairs.add(j, i) || !was.Sandboxes[j].State.alike(s.State) {
+			return false
+		}
+	}
+	return true
+}
+
+// A pairing makes sure that two lists of equal length pair off one to one.
+type pairing struct {
+	distinct bool
+	taken    uint64 // places in the old list; of longer lists only equal places pair
+}
+
+// add pairs place j of the old list, negative for none, with place i of the new
+// one, if it may.
+func (p *pairing) add(j, i int) bool {
+	if j < 0 || j != i && !p.distinct || p.taken&(1<<j) != 0 {
+		return false
+	}
+	p.taken |= 1 << j
+	return true
+}
+
+// container returns the place of a container, -1 if there is none. It looks
+// near first, and nowhere else in a list so long that a search is dear.
+func (p *Pod) container(id string, near int) int {
+	if sameID(p.Containers[near].ID, id) {
+		return near
+	}
+	if len(p.Containers) <= fewIDs {
+		for j := range p.Containers {
+			if sameID(p.Containers[j].ID, id) {
+				return j
+			}
+		}
+	}
+	return -1
+}
+
+// sandbox returns the place of a sandbox as container does.
+func (p *Pod) sandbox(id string, near int) int {
+	if sameID(p.Sandboxes[near].ID, id) {
+		return near
+	}
+	if len(p.Sandboxes) <= fewIDs {
+		for j := range p.Sandboxes {
+			if sameID(p.Sandboxes[j].ID, id) {
+				return j
+			}
+		}
+	}
+	return -1
+}
+
+// sameID compares two ids. Those of runtimes are equally long and mostly
+// differ in the last byte, if at all, which saves the call of a comparison.
+func sameID(a, b string) bool {
+	n := len(a)
+	return n == len(b) && (n == 0 || a[n-1] == b[n-1] && a == b)
+}
+
+// alike reports that two states of something listed are one to the diff.
+func (s State) alike(o State) bool {
+	return s == o || s.listed().compared() == o.listed().compared()
+}
+
+// distinct reports whether no list of a pod has an id twice.
+func (p *Pod) distinct() bool {
+	return duplicates(p.Sandboxes, func(s *Sandbox) string { return s.ID }) == 0 &&
+		duplicates(p.Containers, func(c *Container) string { return c.ID }) == 0
+}

@@ -1,0 +1,30 @@
+package pleg
+
+// A channel is the kubelet's event channel, as a count.
+type channel struct{ length, capacity int }
+
+// offer says what becomes of an event, and counts it if it is delivered.
+func (h *channel) offer(k Kind) Delivery {
+	switch {
+	case k == Changed:
+		return Filtered
+	case h.length >= h.capacity:
+		return Discarded
+	}
+	h.length++
+	return Delivered
+}
+
+// Drain empties the event channel, as its reader does when the kubelet's sync
+// loop gets round to it, and returns how many events were in it.
+func (c *Core) Drain() int {
+	n := c.channel.length
+	c.channel.length = 0
+	return n
+}
+
+// Len returns how many delivered events nobody has read yet.
+func (c *Core) Len() int { return c.channel.length }
+
+// Capacity returns how many events the channel holds; 0 if it takes none.
+func (c *Core) Capacity() int { return c.channel.capacity }
