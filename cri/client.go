@@ -1,0 +1,119 @@
+package cri
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// The kubelet's own limits for its connection to the runtime, so that plegtop
+// sees a runtime fail as the kubelet does.
+const (
+	messageLimit = 16 << 20 // bytes in one message
+	firstBackoff = 100 * time.Millisecond
+	longBackoff  = 3 * time.Second
+	handshake    = 5 * time.Second // for a runtime that accepts a connection and then says nothing
+)
+
+// A Client makes CRI v1 calls to one runtime, over one connection that it makes
+// with the first call and mends by itself. It is safe for concurrent use.
+// Failed calls return a *call.Error.
+type Client struct {
+	conn   *grpc.ClientConn
+	rpc    runtimev1.RuntimeServiceClient
+	dialer *dialer
+	closed atomic.Bool
+
+	sandboxes, containers streaming
+
+	mu     sync.Mutex
+	mended pleg.Anomalies // of status answers; guarded by mu
+}
+
+// Dial returns a client of the runtime that listens on endpoint, in any form
+// that [ParseEndpoint] takes. It does not connect and so fails only for an
+// endpoint that can't be used. The caller closes the client.
+func Dial(endpoint string) (*Client, error) {
+	path, err := ParseEndpoint(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return open(path, new(net.Dialer).DialContext)
+}
+
+func open(path string, dial dialFunc) (*Client, error) {
+	c := &Client{dialer: &dialer{path: path, dial: dial}}
+	c.sandboxes.dialer, c.containers.dialer = c.dialer, c.dialer
+	// No resolver has a say in where the client connects; see dialer.connect.
+	conn, err := grpc.NewClient("passthrough:///runtime", c.options()...)
+	if err != nil {
+		return nil, err
+	}
+	c.conn, c.rpc = conn, runtimev1.NewRuntimeServiceClient(conn)
+	return c, nil
+}
+
+func (c *Client) options() []grpc.DialOption {
+	retry := backoff.DefaultConfig
+	retry.BaseDelay, retry.MaxDelay = firstBackoff, longBackoff
+	return []grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(c.dialer.connect),
+		grpc.WithAuthority("localhost"), // some servers refuse a path there
+		grpc.WithNoProxy(),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithIdleTimeout(0), // a pause, however long, keeps the connection
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: handshake}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(newCodec())),
+		grpc.WithUserAgent("plegtop"),
+		grpc.WithStatsHandler(meter{}),
+		grpc.WithUnaryInterceptor(c.explainUnary),
+		grpc.WithStreamInterceptor(c.explainStream),
+	}
+}
+
+// Close ends the connection; calls in flight fail with [call.ErrCanceled].
+func (c *Client) Close() error {
+	c.closed.Store(true)
+	return c.conn.Close()
+}
+
+// Version returns what the runtime says of itself.
+func (c *Client) Version(ctx context.Context) (pleg.Version, error) {
+	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion})
+	if err != nil {
+		return pleg.Version{}, err
+	}
+	v, mended := convertVersion(answer)
+	c.note(mended)
+	return v, nil
+}
+
+// kubeletAPIVersion is what the kubelet sends with its Version call.
+const kubeletAPIVersion = "0.1.0"
+
+// StatusAnomalies counts what was mended in the answers about one object, over
+// the life of the client. Those of the lists come with each list.
+func (c *Client) StatusAnomalies() pleg.Anomalies {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mended
+}
+
+func (c *Client) note(a pleg.Anomalies) {
+	if a == (pleg.Anomalies{}) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mended = c.mended.Add(a)
+}

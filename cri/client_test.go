@@ -1,0 +1,213 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/protobuf/proto"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// patience ends a test whose runtime, for once, does not do what it should.
+const patience = time.Minute
+
+func within(t testing.TB, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestAnswersInThePackagesWords(t *testing.T) {
+	c, ctx := start(t, healthy()), within(t, patience)
+
+	version, err := c.Version(ctx)
+	check(t, "Version", pleg.Version{RuntimeName: "stub", RuntimeVersion: "1.2.3", APIVersion: "v1"}, version, err)
+
+	conditions, err := c.Status(ctx)
+	check(t, "Status", []pleg.Condition{
+		{Type: "RuntimeReady", Status: true},
+		{Type: "NetworkReady", Reason: "NoCNI", Message: "no network config"},
+	}, conditions, err)
+
+	pod := pleg.PodRef{UID: "uid-1", Namespace: "shop", Name: "web"}
+	sandboxes, count, err := c.ListPodSandbox(ctx, "")
+	check(t, "ListPodSandbox", []pleg.ListedSandbox{{Pod: pod, Sandbox: pleg.Sandbox{
+		ID: "sandbox-1", State: pleg.Running, Attempt: 2, CreatedAt: time.Unix(1_700_000_000, 1),
+	}}}, sandboxes, err)
+	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
+
+	containers, count, err := c.ListContainers(ctx, "")
+	check(t, "ListContainers", []pleg.ListedContainer{{Pod: pod, Container: pleg.Container{
+		ID: "container-1", Name: "nginx", State: pleg.Running, Attempt: 3, CreatedAt: time.Unix(1_700_000_001, 0), Image: "nginx:1.27",
+	}}}, containers, err)
+	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
+
+	sandbox, err := c.PodSandboxStatus(ctx, "sandbox-1")
+	check(t, "PodSandboxStatus", pleg.SandboxStatus{
+		ID: "sandbox-1", Pod: pod, State: pleg.Exited, Attempt: 2, CreatedAt: time.Unix(1_700_000_000, 1), IPs: []string{"10.0.0.7", "fd00::7"},
+	}, sandbox, err)
+
+	container, err := c.ContainerStatus(ctx, "container-1")
+	check(t, "ContainerStatus", pleg.ContainerStatus{
+		ID: "container-1", Name: "nginx", State: pleg.Exited, Attempt: 3, Image: "nginx:1.27", ExitCode: 137, Reason: "OOMKilled",
+		Message: "killed", CreatedAt: time.Unix(1_700_000_001, 0), StartedAt: time.Unix(1_700_000_002, 0), FinishedAt: time.Unix(1_700_000_003, 0),
+	}, container, err)
+}
+
+func check[T any](t *testing.T, what string, want, got T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestFiltersAreTheKubelets(t *testing.T) {
+	s := healthy()
+	c, ctx := start(t, s), within(t, patience)
+	for _, uid := range []pleg.UID{"", "uid-1"} {
+		if _, _, err := c.ListPodSandbox(ctx, uid); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.ListContainers(ctx, uid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := map[string]string{"io.kubernetes.pod.uid": "uid-1"}
+	want := []proto.Message{
+		&runtimev1.ListPodSandboxRequest{},
+		&runtimev1.ListContainersRequest{Filter: &runtimev1.ContainerFilter{}},
+		&runtimev1.ListPodSandboxRequest{Filter: &runtimev1.PodSandboxFilter{LabelSelector: one}},
+		&runtimev1.ListContainersRequest{Filter: &runtimev1.ContainerFilter{LabelSelector: one}},
+	}
+	_, requests := s.seen()
+	var lists []proto.Message
+	for _, r := range requests {
+		if r != nil { // nil: a streaming call that the stub does not have
+			lists = append(lists, r)
+		}
+	}
+	if len(lists) != len(want) {
+		t.Fatalf("%d list requests, want %d", len(lists), len(want))
+	}
+	for i := range want {
+		if !proto.Equal(want[i], lists[i]) {
+			t.Errorf("request %d = %v, want %v", i, lists[i], want[i])
+		}
+	}
+}
+
+func TestUnusableAnswersFail(t *testing.T) {
+	s := healthy()
+	s.answers[runtimev1.RuntimeService_Status_FullMethodName] = reply(&runtimev1.StatusResponse{})
+	s.answers[runtimev1.RuntimeService_PodSandboxStatus_FullMethodName] = reply(&runtimev1.PodSandboxStatusResponse{})
+	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{})
+	c, ctx := start(t, s), within(t, patience)
+	_, err := c.Status(ctx)
+	wantError(t, err, &call.Error{Op: call.Status, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
+	_, err = c.PodSandboxStatus(ctx, "x")
+	wantError(t, err, &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
+	_, err = c.ContainerStatus(ctx, "x")
+	wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
+}
+
+func wantError(t *testing.T, err error, want *call.Error) {
+	t.Helper()
+	got, ok := errors.AsType[*call.Error](err)
+	if !ok {
+		t.Errorf("error = %v, want a *call.Error", err)
+		return
+	}
+	if *got != *want {
+		t.Errorf("error = %+v, want %+v", *got, *want)
+	}
+}
+
+func TestStatusAnomaliesAddUp(t *testing.T) {
+	s := healthy()
+	odd := goodContainerStatus()
+	odd.State, odd.StartedAt = 77, -1
+	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{Status: odd})
+	c, ctx := start(t, s), within(t, patience)
+	for range 2 {
+		if _, err := c.ContainerStatus(ctx, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(t, "anomalies", pleg.Anomalies{BadState: 2, BadTime: 2}, c.StatusAnomalies(), nil)
+}
+
+func TestTraceHoldsBytesOnTheWire(t *testing.T) {
+	s := healthy()
+	s.streams = map[string]streamAnswer{
+		runtimev1.RuntimeService_StreamPodSandboxes_FullMethodName: chunks(
+			&runtimev1.StreamPodSandboxesResponse{PodSandboxes: []*runtimev1.PodSandbox{goodSandbox()}},
+			&runtimev1.StreamPodSandboxesResponse{PodSandboxes: []*runtimev1.PodSandbox{goodSandbox(), goodSandbox()}},
+		),
+	}
+	c := start(t, s)
+	calls := map[string]func(context.Context) error{
+		"unary":                        func(ctx context.Context) error { _, err := c.ContainerStatus(ctx, "container-1"); return err },
+		"stream":                       func(ctx context.Context) error { _, _, err := c.ListPodSandbox(ctx, ""); return err },
+		"plain after a refused stream": func(ctx context.Context) error { _, _, err := c.ListContainers(ctx, ""); return err },
+	}
+	for name, f := range calls {
+		var trace call.Trace
+		s.mu.Lock()
+		in, out := s.in, s.out
+		s.mu.Unlock()
+		if err := f(call.WithTrace(within(t, patience), &trace)); err != nil {
+			t.Fatal(err)
+		}
+		s.mu.Lock()
+		want := call.Trace{RequestBytes: s.in - in, ResponseBytes: s.out - out, Streamed: name == "stream"}
+		s.mu.Unlock()
+		if trace != want || trace.ResponseBytes == 0 {
+			t.Errorf("%s: trace = %+v, the server saw %+v", name, trace, want)
+		}
+	}
+}
+
+func TestState(t *testing.T) {
+	path := filepath.Join(shortDir(t), "cri.sock")
+	c, ctx := dialed(t, "unix://"+path), within(t, patience)
+	if got := c.State(); got != Idle {
+		t.Errorf("state before the first call = %v, want %v", got, Idle)
+	}
+	_, _ = c.Version(ctx)
+	if got := c.State(); got != Failing {
+		t.Errorf("state without a runtime = %v, want %v", got, Failing)
+	}
+	healthy().serve(t, path)
+	untilReady(t, c)
+	_ = c.Close()
+	if got := c.State(); got != Closed {
+		t.Errorf("state after Close = %v, want %v", got, Closed)
+	}
+}
+
+// untilReady waits for the client's own reconnect, however long its back-off.
+func untilReady(t *testing.T, c *Client) {
+	t.Helper()
+	ctx := within(t, patience)
+	for state := c.conn.GetState(); state != connectivity.Ready; state = c.conn.GetState() {
+		if state == connectivity.Idle {
+			c.conn.Connect()
+		}
+		if !c.conn.WaitForStateChange(ctx, state) {
+			t.Fatal("the client did not connect again")
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package cri
+
+import (
+	"net/netip"
+
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// unusableSandbox says what the status lacks that the kubelet insists on, and
+// fails the inspection for; empty if nothing. A nil status lacks itself.
+func unusableSandbox(s *runtimev1.PodSandboxStatus) string {
+	m := s.GetMetadata()
+	switch {
+	case s == nil:
+		return "the answer has no status"
+	case s.Id == "":
+		return "the status has no id"
+	case m == nil:
+		return "the status has no metadata"
+	case m.Name == "" || m.Namespace == "" || m.Uid == "":
+		return "the status has no pod name, namespace or UID"
+	case s.CreatedAt == 0:
+		return "the status has no creation time"
+	}
+	return ""
+}
+
+// unusableContainer is [unusableSandbox] for a container.
+func unusableContainer(s *runtimev1.ContainerStatus) string {
+	switch {
+	case s == nil:
+		return "the answer has no status"
+	case s.Id == "":
+		return "the status has no id"
+	case s.Metadata == nil:
+		return "the status has no metadata"
+	case s.Metadata.Name == "":
+		return "the status has no container name"
+	case s.CreatedAt == 0:
+		return "the status has no creation time"
+	case s.Image.GetImage() == "":
+		return "the status has no image"
+	case s.ImageRef == "":
+		return "the status has no image reference"
+	}
+	return ""
+}
+
+func convertSandboxStatus(s *runtimev1.PodSandboxStatus) (pleg.SandboxStatus, pleg.Anomalies) {
+	var m mender
+	status := pleg.SandboxStatus{
+		ID:        m.text(s.GetId()),
+		Pod:       m.pod(s.GetMetadata()),
+		State:     m.sandboxState(s.GetState()),
+		Attempt:   s.GetMetadata().GetAttempt(),
+		CreatedAt: m.time(s.GetCreatedAt()),
+		IPs:       m.ips(s.GetNetwork()),
+	}
+	return status, m.Anomalies
+}
+
+// ips returns the primary address and then the others. Like the kubelet it
+// returns none at all if one of them is no address.
+func (m *mender) ips(n *runtimev1.PodSandboxNetworkStatus) []string {
+	var texts []string
+	if n.GetIp() != "" { // empty on the host's network
+		texts = append(texts, n.GetIp())
+	}
+	for _, ip := range n.GetAdditionalIps() {
+		texts = append(texts, ip.GetIp())
+	}
+	for _, text := range texts {
+		if ip, err := netip.ParseAddr(text); err != nil || ip.Zone() != "" {
+			m.BadText++
+			return nil
+		}
+	}
+	return texts
+}
+
+func convertContainerStatus(s *runtimev1.ContainerStatus) (pleg.ContainerStatus, pleg.Anomalies) {
+	var m mender
+	status := pleg.ContainerStatus{
+		ID:         m.text(s.GetId()),
+		Name:       m.text(containerName(s.GetLabels(), s.GetMetadata())),
+		State:      m.containerState(s.GetState()),
+		Attempt:    s.GetMetadata().GetAttempt(),
+		Image:      m.image(s.GetImage()),
+		ExitCode:   s.GetExitCode(),
+		Reason:     m.text(s.GetReason()),
+		Message:    m.text(s.GetMessage()),
+		CreatedAt:  m.time(s.GetCreatedAt()),
+		StartedAt:  m.time(s.GetStartedAt()),
+		FinishedAt: m.time(s.GetFinishedAt()),
+	}
+	return status, m.Anomalies
+}
+
+func convertVersion(v *runtimev1.VersionResponse) (pleg.Version, pleg.Anomalies) {
+	var m mender
+	version := pleg.Version{
+		RuntimeName:    m.text(v.GetRuntimeName()),
+		RuntimeVersion: m.text(v.GetRuntimeVersion()),
+		APIVersion:     m.text(v.GetRuntimeApiVersion()),
+	}
+	return version, m.Anomalies
+}
+
+// convertConditions keeps the runtime's order. A nil condition counts as one
+// without metadata and is left out.
+func convertConditions(conditions []*runtimev1.RuntimeCondition) ([]pleg.Condition, pleg.Anomalies) {
+	var m mender
+	var kept []pleg.Condition
+	for _, c := range conditions {
+		if c == nil {
+			m.NoMetadata++
+			continue
+		}
+		kept = append(kept, pleg.Condition{
+			Type:    m.text(c.Type),
+			Status:  c.Status,
+			Reason:  m.text(c.Reason),
+			Message: m.text(c.Message),
+		})
+	}
+	return kept, m.Anomalies
+}

@@ -1,0 +1,53 @@
+package cri
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"sync/atomic"
+)
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// A dialer makes the connections of one client, one after the other. It numbers
+// them, so that what was learned on one is not believed of the next, and it
+// keeps the last failure, which gRPC would only pass on as a text.
+type dialer struct {
+	path string
+	dial dialFunc
+	made atomic.Uint64         // the number of the newest connection
+	last atomic.Pointer[error] // of the last attempt; points to nil if it succeeded
+}
+
+// connect has the form that gRPC wants; the address is always the client's own.
+func (d *dialer) connect(ctx context.Context, _ string) (net.Conn, error) {
+	conn, err := d.dial(ctx, "unix", d.path)
+	d.last.Store(&err)
+	if err != nil {
+		return nil, err
+	}
+	return numberedConn{conn, connNumber(d.made.Add(1))}, nil
+}
+
+// failure returns why the last attempt failed, nil if it did not.
+func (d *dialer) failure() error {
+	if err := d.last.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// A numberedConn tells its number as its local address, which is the one
+// property of a connection that gRPC reports for a call. A unix client has no
+// local address of its own.
+type numberedConn struct {
+	net.Conn
+	number connNumber
+}
+
+func (c numberedConn) LocalAddr() net.Addr { return c.number }
+
+type connNumber uint64
+
+func (connNumber) Network() string  { return "unix" }
+func (n connNumber) String() string { return "connection " + strconv.FormatUint(uint64(n), 10) }

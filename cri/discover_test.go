@@ -1,0 +1,212 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+)
+
+const (
+	containerd = "/run/containerd/containerd.sock"
+	crio       = "/run/crio/crio.sock"
+)
+
+type socketsAt = map[string]func(*testing.T, string)
+type texts = map[string]string
+
+// ample is for endpoints that answer at once: it only matters on a machine that
+// stands still.
+const ample = 30 * time.Second
+
+func TestDiscoverChooses(t *testing.T) {
+	tests := []struct {
+		name     string
+		node     node
+		endpoint string
+		env      texts
+		timeout  time.Duration
+		want     string // path, without the root
+		source   string
+		silent   string // the reason; empty if it answered
+	}{
+		{name: "known socket", node: node{sockets: socketsAt{containerd: answers}}, want: containerd, source: "usual socket of containerd"},
+		{name: "CRI-O", node: node{sockets: socketsAt{crio: answers}}, want: crio, source: "usual socket of CRI-O"},
+		{name: "cri-dockerd", node: node{sockets: socketsAt{"/run/cri-dockerd.sock": answers}}, want: "/run/cri-dockerd.sock", source: "usual socket of cri-dockerd"},
+		{name: "k3s", node: node{sockets: socketsAt{"/run/k3s/containerd/containerd.sock": answers}},
+			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s and RKE2"},
+		{name: "MicroK8s", node: node{sockets: socketsAt{"/var/snap/microk8s/common/run/containerd.sock": answers}},
+			want: "/var/snap/microk8s/common/run/containerd.sock", source: "usual socket of MicroK8s"},
+		{name: "flag before all", endpoint: "unix:///run/flag.sock", env: texts{endpointEnv: "/run/env.sock"},
+			node: node{sockets: socketsAt{"/run/flag.sock": answers, "/run/env.sock": answers, containerd: answers}},
+			want: "/run/flag.sock", source: "--runtime-endpoint"},
+		{name: "environment before files", env: texts{endpointEnv: "/run/env.sock"},
+			node: node{files: texts{"/etc/crictl.yaml": "runtime-endpoint: /run/x.sock"}, sockets: socketsAt{"/run/env.sock": answers, "/run/x.sock": answers}},
+			want: "/run/env.sock", source: endpointEnv},
+		{name: "crictl before the kubelet", node: node{
+			files: texts{
+				"/etc/crictl.yaml":             "timeout: 10\nruntime-endpoint: unix:///run/x.sock\n",
+				"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/y.sock\n",
+			},
+			sockets: socketsAt{"/run/x.sock": answers, "/run/y.sock": answers}},
+			want: "/run/x.sock", source: "/etc/crictl.yaml"},
+		{name: "crictl's own variable", env: texts{"CRI_CONFIG_FILE": "/opt/crictl.yaml"}, node: node{
+			files:   texts{"/etc/crictl.yaml": "runtime-endpoint: /run/x.sock", "/opt/crictl.yaml": "runtime-endpoint: /run/y.sock"},
+			sockets: socketsAt{"/run/x.sock": answers, "/run/y.sock": answers}},
+			want: "/run/y.sock", source: "/opt/crictl.yaml"},
+		{name: "kubelet's flags before its file", node: node{
+			files: texts{
+				"/var/lib/kubelet/kubeadm-flags.env": `KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/x.sock --node-ip=10.0.0.1"`,
+				"/var/lib/kubelet/config.yaml":       "containerRuntimeEndpoint: unix:///run/y.sock\n",
+			},
+			sockets: socketsAt{"/run/x.sock": answers, "/run/y.sock": answers}},
+			want: "/run/x.sock", source: "/var/lib/kubelet/kubeadm-flags.env"},
+		{name: "kubelet's file before known sockets", node: node{
+			files:   texts{"/var/lib/kubelet/config.yaml": "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/y.sock\n"},
+			sockets: socketsAt{"/run/y.sock": answers, containerd: answers}},
+			want: "/run/y.sock", source: "/var/lib/kubelet/config.yaml"},
+		{name: "a file that names nothing", node: node{
+			files:   texts{"/etc/crictl.yaml": "timeout: 2\n", "/var/lib/kubelet/config.yaml": `containerRuntimeEndpoint: ""`},
+			sockets: socketsAt{containerd: answers}},
+			want: containerd, source: "usual socket of containerd"},
+		{name: "one that answers before one that hangs", timeout: time.Second, node: node{
+			sockets: socketsAt{containerd: mute, crio: answers}},
+			want: crio, source: "usual socket of CRI-O"},
+		{name: "the configured one though it hangs", timeout: 20 * time.Millisecond, node: node{
+			files:   texts{"/etc/crictl.yaml": "runtime-endpoint: /run/x.sock"},
+			sockets: socketsAt{"/run/x.sock": mute, crio: answers}},
+			want: "/run/x.sock", source: "/etc/crictl.yaml", silent: "there, but no answer within 20ms"},
+		{name: "one that answers behind all sorts", node: node{
+			sockets: socketsAt{containerd: noCRI, crio: abandoned, "/run/cri-dockerd.sock": plainFile, "/run/k3s/containerd/containerd.sock": answers}},
+			want: "/run/k3s/containerd/containerd.sock", source: "usual socket of k3s and RKE2"},
+		{name: "it refuses", node: node{sockets: socketsAt{crio: abandoned}},
+			want: crio, source: "usual socket of CRI-O", silent: "connection refused"},
+		{name: "it does not take the connection", timeout: 20 * time.Millisecond, node: node{sockets: socketsAt{crio: mute}},
+			want: crio, source: "usual socket of CRI-O", silent: "there, but no answer within 20ms"},
+		{name: "it does not answer", timeout: 20 * time.Millisecond, endpoint: "/run/x.sock", node: node{sockets: socketsAt{"/run/x.sock": hangs, containerd: answers}},
+			want: "/run/x.sock", source: "--runtime-endpoint", silent: "there, but no answer within 20ms"},
+		{name: "it is starting", node: node{sockets: socketsAt{containerd: fails(codes.Unavailable, "server is not initialized yet")}},
+			want: containerd, source: "usual socket of containerd", silent: "there, but: server is not initialized yet"},
+		{name: "it fails with hostile words", node: node{sockets: socketsAt{containerd: fails(codes.Internal, "\x1b[2J")}},
+			want: containerd, source: "usual socket of containerd", silent: `there, but: \x1b[2J`},
+		{name: "an absolute link on the host", node: node{
+			files:   texts{"/etc/crictl.yaml": "runtime-endpoint: unix:///var/run/crio/crio.sock"},
+			links:   texts{"/var/run": "/run"},
+			sockets: socketsAt{crio: answers}},
+			want: crio, source: "/etc/crictl.yaml"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := tt.node.build(t)
+			if tt.timeout == 0 {
+				tt.timeout = ample
+			}
+			got, err := Discover(t.Context(), Search{
+				Endpoint: tt.endpoint, HostRoot: root, Timeout: tt.timeout, Getenv: func(name string) string { return tt.env[name] },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Endpoint != "unix://"+root+tt.want || got.Source != tt.source {
+				t.Errorf("chose %s from %s, want %s from %s", got.Endpoint, got.Source, tt.want, tt.source)
+			}
+			if got.Answered != (tt.silent == "") || !strings.Contains(got.Reason, tt.silent) || got.Answered != (got.Reason == "") {
+				t.Errorf("answered = %v, reason %q, want %q", got.Answered, got.Reason, tt.silent)
+			}
+			if got.Answered && got.Version.RuntimeName != "stub" {
+				t.Errorf("version = %+v", got.Version)
+			}
+		})
+	}
+}
+
+func TestDiscoverFindsNothing(t *testing.T) {
+	tests := []struct {
+		name     string
+		node     node
+		endpoint string
+		outcome  Outcome
+		line     string
+	}{
+		{"not there", node{}, "/run/x.sock", Absent, "unix://ROOT/run/x.sock (--runtime-endpoint): not there"},
+		{"below a file", node{files: texts{"/run/x": ""}}, "/run/x/y.sock", Absent, "unix://ROOT/run/x/y.sock (--runtime-endpoint): not there"},
+		{"not a socket", node{files: texts{"/run/x.sock": ""}}, "/run/x.sock", Foreign, "(--runtime-endpoint): not a socket"},
+		{"denied", node{sockets: socketsAt{"/run/x.sock": fails(codes.PermissionDenied, "no")}}, "/run/x.sock", Denied, "permission denied: try sudo"},
+		{"no CRI", node{sockets: socketsAt{"/run/x.sock": noCRI}}, "/run/x.sock", Foreign, "not a CRI v1 server: gRPC, but no CRI service"},
+		{"v1alpha2", node{sockets: socketsAt{"/run/x.sock": alphaOnly}}, "/run/x.sock", Foreign, "only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"},
+		{"HTTP/1", node{sockets: socketsAt{"/run/x.sock": http1}}, "/run/x.sock", Foreign, "not a CRI v1 server: it does not speak gRPC"},
+		{"HTTP/2", node{sockets: socketsAt{"/run/x.sock": http2}}, "/run/x.sock", Foreign, "not a CRI v1 server: it does not speak gRPC"},
+		{"TCP", node{}, "tcp://10.0.0.1:1234", Unusable, "tcp://10.0.0.1:1234 (--runtime-endpoint): is a network address"},
+		{"pipe", node{}, "npipe:////./pipe/x", Unusable, "is a Windows pipe"},
+		{"hostile", node{}, "/run/\x1b[2J", Absent, `unix://ROOT/run/\x1b[2J (--runtime-endpoint): not there`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := tt.node.build(t)
+			_, err := Discover(t.Context(), Search{Endpoint: tt.endpoint, HostRoot: root, Timeout: ample})
+			e, ok := errors.AsType[*NotFoundError](err)
+			if !ok {
+				t.Fatalf("error = %v, want a *NotFoundError", err)
+			}
+			if len(e.Tried) != 1 || e.Tried[0].Outcome != tt.outcome {
+				t.Errorf("tried %+v, want one %v", e.Tried, tt.outcome)
+			}
+			lines := strings.Split(e.Error(), "\n")
+			want := strings.ReplaceAll(tt.line, "ROOT", root)
+			if len(lines) != 3 || !strings.Contains(lines[1], want) || lines[2] != "try: plegtop --demo" {
+				t.Errorf("error text:\n%s\nwant %q in the second of three lines", e, want)
+			}
+		})
+	}
+}
+
+func TestNotFoundListsEveryCandidate(t *testing.T) {
+	n := node{
+		files: texts{
+			"/etc/crictl.yaml":                   "runtime-endpoint: [",
+			"/var/lib/kubelet/kubeadm-flags.env": "X=--container-runtime-endpoint=unix:///run/crio/crio.sock",
+			"/var/lib/kubelet/config.yaml":       "containerRuntimeEndpoint: 7",
+		},
+		links:   texts{"/var/lib/kubelet/instance-config.yaml": "/etc"},
+		sockets: socketsAt{containerd: noCRI},
+	}
+	root := n.build(t)
+	_, err := Discover(t.Context(), Search{HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	got := strings.Split(strings.ReplaceAll(err.Error(), root, "ROOT"), "\n")
+	want := []string{
+		"no container runtime found:",
+		"  (/etc/crictl.yaml): ", // the YAML package's own words follow
+		"  unix://ROOT/run/crio/crio.sock (/var/lib/kubelet/kubeadm-flags.env): not there",
+		"  (/var/lib/kubelet/instance-config.yaml): not a regular file",
+		"  (/var/lib/kubelet/config.yaml): containerRuntimeEndpoint is not a text",
+		"  unix://ROOT/run/containerd/containerd.sock (usual socket of containerd): not a CRI v1 server: gRPC",
+		"  unix://ROOT/run/cri-dockerd.sock (usual socket of cri-dockerd): not there",
+		"  unix://ROOT/run/k3s/containerd/containerd.sock (usual socket of k3s and RKE2): not there",
+		"  unix://ROOT/run/k0s/containerd.sock (usual socket of k0s): not there",
+		"  unix://ROOT/var/snap/microk8s/common/run/containerd.sock (usual socket of MicroK8s): not there",
+		"try: plegtop --demo",
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d lines, want %d:\n%s", len(got), len(want), err)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("line %d = %q, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+func TestDiscoverStopsWithItsContext(t *testing.T) {
+	root := node{sockets: socketsAt{containerd: mute}}.build(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Discover(ctx, Search{HostRoot: root}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,130 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// methods names every method that a client calls. A test holds it against what
+// a server sees.
+var methods = map[string]call.Operation{
+	runtimev1.RuntimeService_Version_FullMethodName:            call.Version,
+	runtimev1.RuntimeService_Status_FullMethodName:             call.Status,
+	runtimev1.RuntimeService_ListPodSandbox_FullMethodName:     call.ListPodSandbox,
+	runtimev1.RuntimeService_StreamPodSandboxes_FullMethodName: call.ListPodSandbox,
+	runtimev1.RuntimeService_ListContainers_FullMethodName:     call.ListContainers,
+	runtimev1.RuntimeService_StreamContainers_FullMethodName:   call.ListContainers,
+	runtimev1.RuntimeService_PodSandboxStatus_FullMethodName:   call.PodSandboxStatus,
+	runtimev1.RuntimeService_ContainerStatus_FullMethodName:    call.ContainerStatus,
+	alphaVersionMethod: call.Version,
+}
+
+func (c *Client) explainUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	return c.explain(ctx, method, next(ctx, method, req, reply, conn, opts...))
+}
+
+func (c *Client) explainStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := next(ctx, desc, conn, method, opts...)
+	if err != nil {
+		return nil, c.explain(ctx, method, err)
+	}
+	return explainedStream{s, c, ctx, method}, nil
+}
+
+type explainedStream struct {
+	grpc.ClientStream
+	client *Client
+	ctx    context.Context // of the call, as its maker made it
+	method string
+}
+
+func (s explainedStream) RecvMsg(m any) error {
+	return s.client.explain(s.ctx, s.method, s.ClientStream.RecvMsg(m))
+}
+
+func (s explainedStream) SendMsg(m any) error {
+	return s.client.explain(s.ctx, s.method, s.ClientStream.SendMsg(m))
+}
+
+// explain turns what gRPC says of a call into a *call.Error. It leaves nil and
+// io.EOF, the good end of a stream, alone.
+func (c *Client) explain(ctx context.Context, method string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	s := status.Convert(err)
+	e := &call.Error{Op: methods[method], Kind: kindOf(s), Code: s.Code().String(), Text: s.Message()}
+	switch s.Code() {
+	case codes.Unavailable:
+		c.explainDial(e)
+	case codes.Canceled, codes.DeadlineExceeded:
+		c.explainEnd(ctx, e)
+	}
+	return e
+}
+
+// explainDial gives the reason why there is no connection, in the system's own
+// words, in place of gRPC's account of it.
+func (c *Client) explainDial(e *call.Error) {
+	err := c.dialer.failure()
+	if err == nil {
+		return
+	}
+	e.Text = err.Error()
+	if errors.Is(err, fs.ErrPermission) {
+		e.Kind = call.ErrPermission
+	}
+}
+
+// explainEnd finds out who ended the call. When a deadline passes, the server's
+// own timer may win the race and reset the stream: what arrives then speaks of
+// RST_STREAM and CANCEL, and means a deadline.
+func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
+	switch ended := ctx.Err(); {
+	case errors.Is(ended, context.DeadlineExceeded):
+		e.Kind, e.Code, e.Text = call.ErrDeadline, codes.DeadlineExceeded.String(), ended.Error()
+	case ended != nil, c.closed.Load() && e.Code == codes.Canceled.String():
+		e.Kind, e.Code = call.ErrCanceled, codes.Canceled.String()
+	case e.Code == codes.DeadlineExceeded.String() && strings.Contains(e.Text, "RST_STREAM"):
+		e.Text = context.DeadlineExceeded.Error()
+	}
+}
+
+// kindOf returns what a status means as far as its code and text alone say.
+// A runtime that cancels a call which we did not is a failure like any other.
+func kindOf(s *status.Status) error {
+	switch s.Code() {
+	case codes.Unavailable:
+		return call.ErrUnavailable
+	case codes.PermissionDenied, codes.Unauthenticated:
+		return call.ErrPermission
+	case codes.DeadlineExceeded:
+		return call.ErrDeadline
+	case codes.NotFound:
+		return call.ErrNotFound
+	case codes.Unimplemented:
+		return call.ErrUnimplemented
+	case codes.ResourceExhausted:
+		return exhausted(s.Message())
+	}
+	return call.ErrOther
+}
+
+// exhausted tells a message over the limit, of ours or of the server's, from a
+// runtime that ran out of something else. gRPC has one code for both.
+func exhausted(text string) error {
+	if strings.Contains(text, "larger than max") {
+		return call.ErrTooLarge
+	}
+	return call.ErrOther
+}

@@ -1,0 +1,176 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+func TestEveryCode(t *testing.T) {
+	kinds := map[codes.Code]error{
+		codes.Unavailable:      call.ErrUnavailable,
+		codes.PermissionDenied: call.ErrPermission,
+		codes.Unauthenticated:  call.ErrPermission,
+		codes.DeadlineExceeded: call.ErrDeadline,
+		codes.NotFound:         call.ErrNotFound,
+		codes.Unimplemented:    call.ErrUnimplemented,
+	}
+	s := healthy()
+	c := start(t, s)
+	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
+		s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = refuse(status.Error(code, "the runtime's words"))
+		kind := kinds[code]
+		if kind == nil {
+			kind = call.ErrOther
+		}
+		_, err := c.ContainerStatus(within(t, patience), "x")
+		wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: kind, Code: code.String(), Text: "the runtime's words"})
+		if !errors.Is(err, kind) {
+			t.Errorf("%v does not match its kind", err)
+		}
+	}
+}
+
+func TestExhausted(t *testing.T) {
+	tests := []struct {
+		text string
+		want error
+	}{
+		{"grpc: received message larger than max (20000000 vs. 16777216)", call.ErrTooLarge},
+		{"trying to send message larger than max (20000000 vs. 16777216)", call.ErrTooLarge},
+		{"grpc: received message after decompression larger than max 16777216", call.ErrTooLarge},
+		{"no space left on device", call.ErrOther},
+		{"", call.ErrOther},
+	}
+	for _, tt := range tests {
+		if got := kindOf(status.New(codes.ResourceExhausted, tt.text)); got != tt.want {
+			t.Errorf("ResourceExhausted %q means %v, want %v", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestAnswerOverTheLimit(t *testing.T) {
+	s := healthy()
+	list := func(bytes int) proto.Message {
+		pod := goodSandbox()
+		pod.Annotations = map[string]string{"big": strings.Repeat("x", bytes)}
+		return &runtimev1.ListPodSandboxResponse{Items: []*runtimev1.PodSandbox{pod}}
+	}
+	c, ctx := start(t, s), within(t, patience)
+
+	s.answers[runtimev1.RuntimeService_ListPodSandbox_FullMethodName] = reply(list(16<<20 - 1000))
+	if _, _, err := c.ListPodSandbox(ctx, ""); err != nil {
+		t.Errorf("an answer just below the limit: %v", err)
+	}
+	s.answers[runtimev1.RuntimeService_ListPodSandbox_FullMethodName] = reply(list(16 << 20))
+	rows, _, err := c.ListPodSandbox(ctx, "")
+	if !errors.Is(err, call.ErrTooLarge) || call.Code(err) != "ResourceExhausted" {
+		t.Errorf("an answer over the limit: %v, want %v", err, call.ErrTooLarge)
+	}
+	if rows != nil {
+		t.Errorf("a failed list has %d rows", len(rows))
+	}
+}
+
+// hang answers no call before its context ends.
+func hang(ctx context.Context, _ any) (proto.Message, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestDeadline(t *testing.T) {
+	s := healthy()
+	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = hang
+	c := start(t, s)
+	for range 20 { // either end's timer may be first
+		_, err := c.ContainerStatus(within(t, 5*time.Millisecond), "x")
+		wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"})
+	}
+}
+
+func TestCanceledByUs(t *testing.T) {
+	s := healthy()
+	ctx, cancel := context.WithCancel(t.Context())
+	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = func(ctx context.Context, req any) (proto.Message, error) {
+		cancel()
+		return hang(ctx, req)
+	}
+	_, err := start(t, s).ContainerStatus(ctx, "x")
+	if !errors.Is(err, call.ErrCanceled) || call.Code(err) != "Canceled" {
+		t.Errorf("error = %v, want %v", err, call.ErrCanceled)
+	}
+}
+
+func TestCloseCancelsCalls(t *testing.T) {
+	s := healthy()
+	var c *Client
+	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = func(ctx context.Context, req any) (proto.Message, error) {
+		_ = c.Close()
+		return hang(ctx, req)
+	}
+	c = start(t, s)
+	_, err := c.ContainerStatus(within(t, patience), "x")
+	if !errors.Is(err, call.ErrCanceled) {
+		t.Errorf("error = %v, want %v", err, call.ErrCanceled)
+	}
+}
+
+// What gRPC makes of a stream that the server's timer reset first.
+func TestResetByTheServersTimer(t *testing.T) {
+	const reset = "stream terminated by RST_STREAM with error code: CANCEL"
+	c := &Client{}
+	method := runtimev1.RuntimeService_ListContainers_FullMethodName
+	ended, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	tests := []struct {
+		name string
+		ctx  context.Context
+		code codes.Code
+		want call.Error
+	}{
+		{"deadline", t.Context(), codes.DeadlineExceeded,
+			call.Error{Op: call.ListContainers, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"}},
+		{"canceled at the deadline", ended, codes.Canceled,
+			call.Error{Op: call.ListContainers, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"}},
+		{"canceled by the runtime", t.Context(), codes.Canceled,
+			call.Error{Op: call.ListContainers, Kind: call.ErrOther, Code: "Canceled", Text: reset}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			wantError(t, c.explain(tt.ctx, method, status.Error(tt.code, reset)), &tt.want)
+		})
+	}
+}
+
+func TestNothingListens(t *testing.T) {
+	path := filepath.Join(shortDir(t), "cri.sock")
+	_, err := dialed(t, path).Version(within(t, patience))
+	wantError(t, err, &call.Error{Op: call.Version, Kind: call.ErrUnavailable, Code: "Unavailable",
+		Text: "dial unix " + path + ": connect: no such file or directory"})
+}
+
+func TestSocketWithoutPermission(t *testing.T) {
+	refused := func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
+	}
+	c, err := open("/run/x.sock", refused)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, _, err = c.ListPodSandbox(within(t, patience), "")
+	wantError(t, err, &call.Error{Op: call.ListPodSandbox, Kind: call.ErrPermission, Code: "Unavailable", Text: "dial unix: connect: permission denied"})
+}

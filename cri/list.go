@@ -1,0 +1,98 @@
+package cri
+
+import (
+	"context"
+	"io"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// uidLabel is the label by which the kubelet asks for one pod's sandboxes and
+// containers.
+const uidLabel = "io.kubernetes.pod.uid"
+
+// ListPodSandbox lists the sandboxes of all pods, or of the pod uid if it is
+// not empty, in the runtime's order. All are asked for by the streaming form
+// where the runtime has one, since that has no limit on the answer's size.
+func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
+	if uid == "" {
+		var all sandboxList
+		done, err := c.sandboxes.try(ctx, func(o grpc.CallOption) error {
+			return c.stream(ctx, streamedSandboxes, &runtimev1.StreamPodSandboxesRequest{}, &all, o)
+		})
+		if done {
+			return all.result(err)
+		}
+	}
+	var list sandboxList
+	err := c.conn.Invoke(ctx, runtimev1.RuntimeService_ListPodSandbox_FullMethodName,
+		&runtimev1.ListPodSandboxRequest{Filter: sandboxFilter(uid)}, &list, grpc.StaticMethod())
+	return list.result(err)
+}
+
+// ListContainers lists containers as [Client.ListPodSandbox] lists sandboxes.
+func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, pleg.Anomalies, error) {
+	if uid == "" {
+		var all containerList
+		done, err := c.containers.try(ctx, func(o grpc.CallOption) error {
+			return c.stream(ctx, streamedContainers, &runtimev1.StreamContainersRequest{Filter: containerFilter("")}, &all, o)
+		})
+		if done {
+			return all.result(err)
+		}
+	}
+	var list containerList
+	err := c.conn.Invoke(ctx, runtimev1.RuntimeService_ListContainers_FullMethodName,
+		&runtimev1.ListContainersRequest{Filter: containerFilter(uid)}, &list, grpc.StaticMethod())
+	return list.result(err)
+}
+
+// The filters are the kubelet's to the letter: none for all sandboxes, an empty
+// one for all containers.
+
+func sandboxFilter(uid pleg.UID) *runtimev1.PodSandboxFilter {
+	if uid == "" {
+		return nil
+	}
+	return &runtimev1.PodSandboxFilter{LabelSelector: map[string]string{uidLabel: string(uid)}}
+}
+
+func containerFilter(uid pleg.UID) *runtimev1.ContainerFilter {
+	if uid == "" {
+		return &runtimev1.ContainerFilter{}
+	}
+	return &runtimev1.ContainerFilter{LabelSelector: map[string]string{uidLabel: string(uid)}}
+}
+
+const (
+	streamedSandboxes  = runtimev1.RuntimeService_StreamPodSandboxes_FullMethodName
+	streamedContainers = runtimev1.RuntimeService_StreamContainers_FullMethodName
+)
+
+// stream makes a streaming list call. Every part of the answer is added to list,
+// until the runtime ends the stream or the context does.
+func (c *Client) stream(ctx context.Context, method string, request proto.Message, list decoder, o grpc.CallOption) error {
+	s, err := c.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, grpc.StaticMethod(), o)
+	if err != nil {
+		return err
+	}
+	if err := s.SendMsg(request); err != nil {
+		return err
+	}
+	if err := s.CloseSend(); err != nil {
+		return err
+	}
+	for {
+		switch err := s.RecvMsg(list); err {
+		case nil:
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
+}

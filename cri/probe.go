@@ -1,0 +1,126 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// alphaVersionMethod is the Version call of the last version of CRI before v1.
+// Its messages are those of v1 to the byte.
+const alphaVersionMethod = "/runtime.v1alpha2.RuntimeService/Version"
+
+const sudo = "permission denied: try sudo"
+
+// try finds out what is at c and writes it there. A candidate that can't be
+// tried is left as it is.
+func (s Search) try(ctx context.Context, c *Candidate) {
+	if c.path == "" {
+		return
+	}
+	if c.Outcome, c.Reason = lookAt(c.path); c.Outcome != Answers {
+		return
+	}
+	client, err := Dial(c.Endpoint)
+	if err != nil {
+		c.Outcome, c.Reason = Unusable, plain(err.Error())
+		return
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	version, err := client.Version(ctx)
+	if err != nil {
+		c.Outcome, c.Reason = s.judge(ctx, client, err)
+		return
+	}
+	c.Outcome, c.Reason, c.version = Answers, "", version
+}
+
+// lookAt says what the file system knows: it returns Answers if there is a
+// socket to be asked.
+func lookAt(path string) (Outcome, string) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return Absent, "not there"
+	case errors.Is(err, fs.ErrPermission):
+		return Denied, sudo
+	case err != nil:
+		return Unusable, plain(err.Error())
+	case info.Mode()&fs.ModeSocket == 0:
+		return Foreign, "not a socket"
+	}
+	return Answers, ""
+}
+
+// judge says what a failed Version call means.
+func (s Search) judge(ctx context.Context, client *Client, err error) (Outcome, string) {
+	e, ok := errors.AsType[*call.Error](err)
+	switch {
+	case !ok:
+		return Silent, "there, but: " + plain(err.Error())
+	case errors.Is(err, call.ErrPermission):
+		return Denied, sudo
+	case errors.Is(err, call.ErrDeadline):
+		return Silent, "there, but no answer within " + s.Timeout.String()
+	case notGRPC(e.Text), errors.Is(err, call.ErrUnavailable) && notHTTP2(ctx, client.dialer.path):
+		return Foreign, "not a CRI v1 server: it does not speak gRPC"
+	case errors.Is(err, call.ErrUnimplemented):
+		return Foreign, client.whyNotV1(ctx)
+	}
+	return Silent, "there, but: " + plain(e.Text)
+}
+
+// whyNotV1 says what a gRPC server without CRI v1 is instead.
+func (c *Client) whyNotV1(ctx context.Context) string {
+	err := c.conn.Invoke(ctx, alphaVersionMethod, &runtimev1.VersionRequest{Version: kubeletAPIVersion}, new(runtimev1.VersionResponse))
+	if err == nil {
+		return "not a CRI v1 server: it speaks only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"
+	}
+	return `not a CRI v1 server: gRPC, but no CRI service (is "cri" in disabled_plugins of /etc/containerd/config.toml?)`
+}
+
+// notGRPC recognises gRPC's complaints about a server that speaks HTTP/2 with
+// something else on top.
+func notGRPC(text string) bool {
+	for _, complaint := range []string{"unexpected HTTP status code", "missing HTTP content-type", "unexpected content-type"} {
+		if strings.Contains(text, complaint) {
+			return true
+		}
+	}
+	return false
+}
+
+// preface is how every HTTP/2 client begins, with an empty SETTINGS frame
+// (RFC 9113, section 3.4).
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+
+// notHTTP2 reports whether the server at path answers an HTTP/2 client with
+// something else than the SETTINGS frame which it must send first. A server
+// that says nothing may yet be one. gRPC's own error depends on whether it is
+// still writing when such a server hangs up.
+func notHTTP2(ctx context.Context, path string) bool {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetDeadline(deadline)
+	}
+	_, _ = io.WriteString(conn, preface)
+	var frame [9]byte
+	_, err = io.ReadFull(conn, frame[:])
+	return err == nil && frame[3] != 0x04
+}

@@ -1,0 +1,194 @@
+package cri
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+const endpointEnv = "CONTAINER_RUNTIME_ENDPOINT"
+
+// A source is a file that may name the endpoint.
+type source struct {
+	path     string
+	endpoint func(text []byte) (string, error) // empty if the file names none
+}
+
+// sources are the files in which a node says what its runtime is. The kubelet's
+// flags come before its configuration file because they win over it. k3s, RKE2
+// and MicroK8s keep their own.
+var sources = []source{
+	{"/etc/crictl.yaml", yamlKey("runtime-endpoint")},
+	{"/var/lib/rancher/k3s/agent/etc/crictl.yaml", yamlKey("runtime-endpoint")},
+	{"/var/lib/rancher/rke2/agent/etc/crictl.yaml", yamlKey("runtime-endpoint")},
+	{"/var/lib/kubelet/kubeadm-flags.env", kubeletFlag},
+	{"/etc/default/kubelet", kubeletFlag},
+	{"/etc/sysconfig/kubelet", kubeletFlag},
+	{"/var/snap/microk8s/current/args/kubelet", kubeletFlag},
+	{"/var/lib/kubelet/instance-config.yaml", yamlKey("containerRuntimeEndpoint")}, // kubeadm 1.32 and later
+	{"/var/lib/kubelet/config.yaml", yamlKey("containerRuntimeEndpoint")},
+	{"/etc/kubernetes/kubelet/config.json", yamlKey("containerRuntimeEndpoint")}, // EKS
+}
+
+// sockets are where runtimes listen unless told otherwise.
+var sockets = []struct{ owner, path string }{
+	{"containerd", "/run/containerd/containerd.sock"},
+	{"CRI-O", "/run/crio/crio.sock"},
+	{"cri-dockerd", "/run/cri-dockerd.sock"},
+	{"k3s and RKE2", "/run/k3s/containerd/containerd.sock"},
+	{"k0s", "/run/k0s/containerd.sock"},
+	{"MicroK8s", "/var/snap/microk8s/common/run/containerd.sock"},
+}
+
+// candidates returns what there is to try, each path once, in the order that
+// [Discover] promises.
+func (s Search) candidates() []Candidate {
+	if s.Endpoint != "" {
+		return []Candidate{s.candidate("--runtime-endpoint", s.Endpoint)}
+	}
+	if endpoint := s.Getenv(endpointEnv); endpoint != "" {
+		return []Candidate{s.candidate(endpointEnv, endpoint)}
+	}
+	all := s.configured()
+	for _, socket := range sockets {
+		all = append(all, s.candidate("usual socket of "+socket.owner, socket.path))
+	}
+	return unique(all)
+}
+
+// configured returns the endpoints that files name. A file that is not there
+// or names none is no candidate; one that can't be read is, to be reported.
+func (s Search) configured() []Candidate {
+	all := sources
+	if path := s.Getenv("CRI_CONFIG_FILE"); path != "" { // crictl's; it replaces the usual file
+		all = append([]source{{path, yamlKey("runtime-endpoint")}}, sources[1:]...)
+	}
+	var named []Candidate
+	for _, file := range all {
+		endpoint, err := file.read(s.onHost(file.path))
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			named = append(named, Candidate{Source: file.path, Outcome: Denied, Reason: sudo})
+		case err != nil:
+			named = append(named, Candidate{Source: file.path, Outcome: Unusable, Reason: plain(err.Error())})
+		case endpoint != "":
+			c := s.candidate(file.path, endpoint)
+			c.named = true
+			named = append(named, c)
+		}
+	}
+	return named
+}
+
+func (s Search) candidate(from, endpoint string) Candidate {
+	path, err := socketPath(endpoint)
+	if err == nil {
+		path, err = socketPath(s.onHost(path)) // the host's root may make it too long
+	}
+	if err != nil {
+		return Candidate{Endpoint: endpoint, Source: from, Outcome: Unusable, Reason: err.Error()}
+	}
+	return Candidate{Endpoint: "unix://" + path, Source: from, path: path}
+}
+
+// unique leaves out what names a socket that an earlier candidate has named,
+// under whatever name.
+func unique(all []Candidate) []Candidate {
+	seen := make(map[string]bool, len(all))
+	var kept []Candidate
+	for _, c := range all {
+		if c.path != "" {
+			real := below("/", c.path)
+			if seen[real] {
+				continue
+			}
+			seen[real] = true
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
+
+// largeFile is more than any of the sources is.
+const largeFile = 1 << 20
+
+func (f source) read(path string) (string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("not a regular file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, largeFile))
+	if err != nil {
+		return "", err
+	}
+	return f.endpoint(text)
+}
+
+// yamlKey returns a reader of one text at the top of a YAML or JSON file.
+func yamlKey(key string) func([]byte) (string, error) {
+	return func(text []byte) (string, error) {
+		var file map[string]any
+		if err := yaml.Unmarshal(text, &file); err != nil {
+			return "", err
+		}
+		value, ok := file[key]
+		if !ok || value == nil {
+			return "", nil
+		}
+		endpoint, ok := value.(string)
+		if !ok {
+			return "", fmt.Errorf("%s is not a text", key)
+		}
+		return endpoint, nil
+	}
+}
+
+// kubeletFlag finds the kubelet's flag in a file of shell assignments or in one
+// of MicroK8s's lists of flags. The last one counts, as for the kubelet.
+func kubeletFlag(text []byte) (string, error) {
+	const flag = "--container-runtime-endpoint"
+	var endpoint string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'", r) })
+		for i, word := range words {
+			_, value, ok := strings.Cut(word, flag)
+			switch {
+			case ok && strings.HasPrefix(value, "="):
+				endpoint = value[1:]
+			case ok && value == "" && i+1 < len(words):
+				endpoint = words[i+1]
+			}
+		}
+	}
+	return os.Expand(endpoint, snapVariable), nil
+}
+
+// snapVariable stands in for the variables that snapd sets for MicroK8s.
+func snapVariable(name string) string {
+	switch name {
+	case "SNAP_COMMON":
+		return "/var/snap/microk8s/common"
+	case "SNAP_DATA":
+		return "/var/snap/microk8s/current"
+	}
+	return "${" + name + "}"
+}

@@ -1,0 +1,111 @@
+package cri
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestKubeletFlag(t *testing.T) {
+	tests := []struct{ text, want string }{
+		{"", ""},
+		{`KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/x.sock --node-ip=10.0.0.1"`, "unix:///run/x.sock"},
+		{`KUBELET_EXTRA_ARGS=--container-runtime-endpoint=/run/x.sock`, "/run/x.sock"},
+		{`KUBELET_EXTRA_ARGS="--v=2 --container-runtime-endpoint /run/x.sock"`, "/run/x.sock"},
+		{"A='--container-runtime-endpoint=/run/x.sock'\nB='--container-runtime-endpoint=/run/y.sock'", "/run/y.sock"},
+		{"# --container-runtime-endpoint=/run/x.sock\n", ""},
+		{"--container-runtime=remote\n--container-runtime-endpoint=${SNAP_COMMON}/run/containerd.sock\n", "/var/snap/microk8s/common/run/containerd.sock"},
+		{"--container-runtime-endpoint=$SNAP_DATA/x.sock", "/var/snap/microk8s/current/x.sock"},
+		{"--container-runtime-endpoint=${HOME}/x.sock", "${HOME}/x.sock"},
+		{"--container-runtime-endpoint", ""},
+		{"--container-runtime-endpoints=/run/x.sock", ""},
+	}
+	for _, tt := range tests {
+		got, err := kubeletFlag([]byte(tt.text))
+		if got != tt.want || err != nil {
+			t.Errorf("kubeletFlag(%q) = %q, %v, want %q", tt.text, got, err, tt.want)
+		}
+	}
+}
+
+func TestYAMLKey(t *testing.T) {
+	tests := []struct{ text, want, err string }{
+		{"", "", ""},
+		{"runtime-endpoint: unix:///run/x.sock\ntimeout: 10", "unix:///run/x.sock", ""},
+		{`{"runtime-endpoint": "/run/x.sock"}`, "/run/x.sock", ""},
+		{"runtime-endpoint:", "", ""},
+		{"runtime-endpoint: 7", "", "not a text"},
+		{"other: x", "", ""},
+		{"[1, 2]", "", "unmarshal"},
+		{"{", "", "yaml"},
+	}
+	for _, tt := range tests {
+		got, err := yamlKey("runtime-endpoint")([]byte(tt.text))
+		if got != tt.want {
+			t.Errorf("yamlKey(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("yamlKey(%q) error = %v, want %q in it", tt.text, err, tt.err)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	root := node{
+		files: texts{"/etc/static/x": "", "/run/s/x": ""},
+		links: texts{
+			"/var/run":     "/run",
+			"/etc/rel":     "static",
+			"/etc/up":      "../../../../etc/static",
+			"/etc/chain":   "rel",
+			"/etc/loop":    "loop",
+			"/etc/missing": "/nowhere/at/all",
+		},
+	}.build(t)
+	tests := []struct{ path, want string }{
+		{"/run/s/x", "/run/s/x"},
+		{"/var/run/s/x", "/run/s/x"},
+		{"/etc/rel/x", "/etc/static/x"},
+		{"/etc/up/x", "/etc/static/x"},
+		{"/etc/chain/x", "/etc/static/x"},
+		{"/etc/missing/x", "/nowhere/at/all/x"},
+		{"/../../etc/rel/x", "/etc/static/x"},
+		{"/etc/loop/x", "/etc/loop/x"},
+		{"/", "/"},
+	}
+	for _, tt := range tests {
+		if got := below(root, tt.path); got != filepath.Join(root, tt.want) {
+			t.Errorf("below(%q) = %q, want %q below the root", tt.path, got, tt.want)
+		}
+	}
+}
+
+func TestOnHost(t *testing.T) {
+	tests := []struct{ root, path, want string }{
+		{"", "/run/x.sock", "/run/x.sock"},
+		{"/", "/run/x.sock", "/run/x.sock"},
+		{"/nowhere", "/run/x.sock", "/nowhere/run/x.sock"},
+		{"/nowhere/", "/run/x.sock", "/nowhere/run/x.sock"},
+		{"/nowhere", "/nowhere/run/x.sock", "/nowhere/run/x.sock"},
+		{"/nowhere", "/nowhereelse/x.sock", "/nowhere/nowhereelse/x.sock"},
+	}
+	for _, tt := range tests {
+		if got := (Search{HostRoot: tt.root}).onHost(tt.path); got != tt.want {
+			t.Errorf("%q onHost(%q) = %q, want %q", tt.root, tt.path, got, tt.want)
+		}
+	}
+}
+
+func TestPathsAreTriedOnce(t *testing.T) {
+	dir := node{files: texts{"/run/x.sock": ""}, links: texts{"/var/run": "../run"}}.build(t)
+	var s Search
+	got := unique([]Candidate{
+		s.candidate("first", filepath.Join(dir, "run/x.sock")),
+		s.candidate("second", "unix://"+filepath.Join(dir, "var/run/x.sock")),
+		{Source: "third", Outcome: Unusable},
+		{Source: "fourth", Outcome: Unusable},
+	})
+	if len(got) != 3 || got[0].Source != "first" || got[1].Source != "third" || got[2].Source != "fourth" {
+		t.Errorf("unique = %+v, want first, third, fourth", got)
+	}
+}
