@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"time"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// A Call is one call that the server saw, as it came in.
+type Call struct {
+	Method    string // of CRI, such as "ContainerStatus"
+	ID        string // in full, of the sandbox or container that is asked for; as asked for if there is none
+	Pod       string // namespace/name, where the call is about one pod
+	Container string // its name, where the call is about one container
+	Verbose   bool
+	At        time.Time // by the server's clock
+}
+
+// A Match says which calls are meant: those that have every field that it
+// sets. The zero value means all of them.
+//
+// ListContainers also stands for StreamContainers, and ListPodSandbox for
+// StreamPodSandboxes; the names of the streaming forms stand for themselves only.
+type Match struct {
+	Method    string
+	ID        string // in full
+	Pod       string // namespace/name
+	Container string // name
+}
+
+// plainForm has the calls that the streaming ones stand in for.
+var plainForm = map[string]string{
+	"StreamContainers": "ListContainers", "StreamPodSandboxes": "ListPodSandbox",
+	"StreamContainerStats": "ListContainerStats", "StreamPodSandboxStats": "ListPodSandboxStats", "StreamImages": "ListImages",
+}
+
+func (m Match) matches(c Call) bool {
+	return (m.Method == "" || m.Method == c.Method || m.Method == plainForm[c.Method]) &&
+		(m.ID == "" || m.ID == c.ID) &&
+		(m.Pod == "" || m.Pod == c.Pod) &&
+		(m.Container == "" || m.Container == c.Container)
+}
+
+// describe says what a request asks for.
+func (w *world) describe(method string, request any) Call {
+	call := Call{Method: method, At: w.now}
+	if v, ok := request.(interface{ GetVerbose() bool }); ok {
+		call.Verbose = v.GetVerbose()
+	}
+	switch r := request.(type) {
+	case interface{ GetPodSandboxId() string }:
+		w.describeSandbox(&call, r.GetPodSandboxId())
+	case interface{ GetContainerId() string }:
+		w.describeContainer(&call, r.GetContainerId())
+	case interface{ GetFilter() *cri.PodSandboxFilter }:
+		w.describePod(&call, r.GetFilter().GetLabelSelector()[labelPodUID])
+	case interface{ GetFilter() *cri.ContainerFilter }:
+		w.describePod(&call, r.GetFilter().GetLabelSelector()[labelPodUID])
+	}
+	return call
+}
+
+func (w *world) describeSandbox(call *Call, id string) {
+	call.ID = id
+	if s, err := find(w.sandboxOf, id); err == nil {
+		call.ID, call.Pod = s.id, s.pod.ref()
+	}
+}
+
+func (w *world) describeContainer(call *Call, id string) {
+	call.ID = id
+	if c, err := find(w.containerOf, id); err == nil {
+		call.ID, call.Pod, call.Container = c.id, c.pod.ref(), c.spec.name
+	}
+}
+
+func (w *world) describePod(call *Call, uid string) {
+	if p := w.pod(uid); p != nil {
+		call.Pod = p.ref()
+	}
+}
+
+// pod returns the pod with that UID, or nil.
+func (w *world) pod(uid string) *pod {
+	for _, p := range w.pods {
+		if p.uid == uid {
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"time"
+)
+
+// Images of the pods that scenarios make.
+const (
+	imageApp    = "ghcr.io/acme/shop:v4.18.2"
+	imageProxy  = "docker.io/envoyproxy/envoy:v1.35.1"
+	imageLogs   = "docker.io/fluent/fluent-bit:4.0.8"
+	imageRunner = "docker.io/library/busybox:1.37"
+	imageJob    = "ghcr.io/acme/batch:v2.3.0"
+	imageNFS    = "registry.k8s.io/e2e-test-images/volume/nfs:1.5"
+)
+
+// plain returns a pod of that name with the containers given.
+func plain(namespace, name string, containers ...containerSpec) podSpec {
+	return podSpec{
+		namespace: namespace, name: name, containers: containers,
+		labels: map[string]string{"app.kubernetes.io/name": name},
+	}
+}
+
+// one returns a container that ends soon after it was told to.
+func one(name, image string) containerSpec {
+	return containerSpec{name: name, image: image, life: life{stops: 400 * time.Millisecond}}
+}
+
+// host puts a pod on the host's network.
+func (p podSpec) host() podSpec {
+	p.hostNetwork = true
+	return p
+}
+
+// named returns p under another name, with labels of its own.
+func (p podSpec) named(name, app string, more map[string]string) podSpec {
+	p.name = name
+	p.labels = map[string]string{"app.kubernetes.io/name": app}
+	maps.Copy(p.labels, more)
+	return p
+}
+
+// replica returns p as one pod of a Deployment's ReplicaSet.
+func (w *world) replica(p podSpec, hash string) podSpec {
+	return p.named(p.name+"-"+hash+"-"+w.letters(5), p.name, map[string]string{"pod-template-hash": hash})
+}
+
+// hash returns a new hash of a Deployment's template.
+func (w *world) hash() string { return w.letters(10) }
+
+// ordinal returns p as one pod of a StatefulSet.
+func (p podSpec) ordinal(n int) podSpec {
+	return p.named(fmt.Sprintf("%s-%d", p.name, n), p.name, map[string]string{"apps.kubernetes.io/pod-index": fmt.Sprint(n)})
+}
+
+// daemon returns p as the pod of a DaemonSet.
+func (w *world) daemon(p podSpec) podSpec {
+	return p.named(p.name+"-"+w.letters(5), p.name, map[string]string{"controller-revision-hash": w.letters(9)})
+}
+
+// deployed returns a pod of a Deployment with one container of that life.
+func deployed(w *world, namespace, name, image string, l life) podSpec {
+	return w.replica(plain(namespace, name, containerSpec{name: name, image: image, life: l}), w.hash())
+}
+
+// job returns the pod of a Job that runs for a while and then completes.
+func job(w *world, namespace, name string, runs time.Duration) podSpec {
+	p := plain(namespace, name, containerSpec{name: name, image: imageJob, life: life{runs: runs}})
+	p.restart = never
+	return p.named(name+"-"+w.letters(5), name, map[string]string{"batch.kubernetes.io/job-name": name})
+}
+
+// residents are the pods of an ordinary node that are simply there.
+func residents(w *world) []podSpec {
+	dns := plain("kube-system", "coredns", one("coredns", "registry.k8s.io/coredns/coredns:v1.12.4"))
+	hash := w.hash()
+	prometheus := plain("monitoring", "prometheus",
+		one("prometheus", "quay.io/prometheus/prometheus:v3.6.0"),
+		one("config-reloader", "quay.io/prometheus-operator/prometheus-config-reloader:v0.85.0"))
+	return []podSpec{
+		w.replica(dns, hash), w.replica(dns, hash),
+		w.daemon(plain("kube-system", "kube-proxy", one("kube-proxy", "registry.k8s.io/kube-proxy:v1.36.2")).host()),
+		w.daemon(plain("kube-system", "cilium", one("cilium-agent", "quay.io/cilium/cilium:v1.18.2")).host()),
+		deployed(w, "kube-system", "metrics-server", "registry.k8s.io/metrics-server/metrics-server:v0.8.0", life{}),
+		prometheus.ordinal(0),
+		plain("monitoring", "alertmanager", one("alertmanager", "quay.io/prometheus/alertmanager:v0.28.1")).ordinal(0),
+		w.daemon(plain("monitoring", "node-exporter", one("node-exporter", "quay.io/prometheus/node-exporter:v1.9.1")).host()),
+		deployed(w, "monitoring", "kube-state-metrics", "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.17.0", life{}),
+		w.replica(plain("default", "nfs-client", one("client", imageNFS), one("sidecar", imageRunner)), w.hash()),
+	}
+}

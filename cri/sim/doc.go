@@ -1,0 +1,23 @@
+// Package sim is a container runtime that exists only in memory: a real gRPC
+// server for CRI v1 on a private unix socket, with a small kubelet behind it
+// that starts, restarts, replaces and deletes pods. It is what a demonstration
+// shows, and what tests are held against. Nothing runs on the node, and no call
+// changes anything: those that would are answered with Unimplemented.
+//
+// # Determinism
+//
+// Equal seeds give equal ids, names and transitions at equal moments of the
+// server's clock, which is Began plus the real time since then, times Speed.
+// Answers depend on when they are asked for and on nothing else, but for the
+// calls that the fault "flaky" hits.
+//
+// # Ordering, blocking, loss
+//
+// Lists keep the order of creation. An answer is a consistent picture of one
+// moment. A held call waits without a thread and ends with its client's
+// context, with the release of the hold or with the server, whichever is first.
+// A reader of GetContainerEvents who falls 1,000 events behind is cut off; it
+// never delays anybody else. Of the events that were made while nobody was
+// reading, the last 256 are delivered first to the next reader, unless they are
+// older than five minutes.
+package sim

@@ -1,0 +1,186 @@
+package sim
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+func TestEveryFaultCanBeSwitchedLiveOnEveryScenario(t *testing.T) {
+	for _, sc := range scenarios {
+		if sc.Name == "big" && testing.Short() {
+			continue
+		}
+		st, _ := watch(t, sc.Name, 1)
+		for _, f := range faults() {
+			if err := st.set(f.name, true); err != nil {
+				t.Fatal(err)
+			}
+			st.advance(st.now.Add(4 * time.Second))
+			if err := st.set(f.name, false); err != nil {
+				t.Fatal(err)
+			}
+			st.advance(st.now.Add(40 * time.Second))
+		}
+		if sc.Name == "empty" && (len(st.pods) != 0 || len(st.rules.rules) != 0 || st.away || st.networkBad || st.runtimeBad) {
+			t.Errorf("after all faults: %d pods, %d rules, away %v, network bad %v, runtime bad %v; want nothing left",
+				len(st.pods), len(st.rules.rules), st.away, st.networkBad, st.runtimeBad)
+		}
+	}
+}
+
+func TestFaultsAreListedWithTheirState(t *testing.T) {
+	s, _ := start(t, "empty")
+	if err := s.SetFault("slow", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetFault("nonsense", true); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("unknown fault: %v", err)
+	}
+	for _, f := range s.Faults() {
+		if f.On != (f.Name == "slow") || f.Summary == "" {
+			t.Errorf("fault %+v, want only slow to be on", f)
+		}
+	}
+}
+
+func TestHungInspect(t *testing.T) {
+	s, c := start(t, "quiet")
+	if err := s.SetFault("hung-inspect", true); err != nil {
+		t.Fatal(err)
+	}
+	// Of all containers only those of one name in one pod hang.
+	var hangs []*cri.Container
+	for _, one := range collectContainers(t, c, nil) {
+		s.mu.Lock()
+		v := s.stage.rules.judge(s.stage.describe("ContainerStatus", &cri.ContainerStatusRequest{ContainerId: one.Id}), s.stage.chance)
+		s.mu.Unlock()
+		if len(v.holds) > 0 {
+			hangs = append(hangs, one)
+		}
+	}
+	if len(hangs) != 1 {
+		t.Fatalf("the status of %d containers hangs, want 1", len(hangs))
+	}
+	// And its pod has changed, so that a relist will ask.
+	changed := false
+	for _, one := range collectContainers(t, c, &cri.ContainerFilter{PodSandboxId: hangs[0].PodSandboxId}) {
+		changed = changed || one.State == cri.ContainerState_CONTAINER_EXITED
+	}
+	if !changed {
+		t.Error("nothing changed in the pod of the container that hangs")
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := statusOf(t.Context(), c, hangs[0].Id)
+		done <- err
+	}()
+	if err := s.AwaitHeld(t.Context(), Match{ID: hangs[0].Id}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetFault("hung-inspect", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("call after the fault: %v", err)
+	}
+}
+
+func TestHungInspectPrefersTheNFSClient(t *testing.T) {
+	st, _ := watch(t, "hung-inspect", 1)
+	if c := st.victim(); !strings.HasPrefix(c.pod.ref(), "default/nfs-client-") || c.spec.name != "client" {
+		t.Errorf("victim is %s %s, want the client of default/nfs-client", c.pod.ref(), c.spec.name)
+	}
+}
+
+func TestFlakyFailsAboutOneCallInFive(t *testing.T) {
+	st, _ := watch(t, "flaky", 1)
+	failed, kinds := 0, map[codes.Code]bool{}
+	for range 1000 {
+		if err := st.rules.judge(Call{Method: "ListContainers"}, st.chance).err; err != nil {
+			failed++
+			kinds[status.Code(err)] = true
+		}
+	}
+	if failed < 150 || failed > 250 || len(kinds) != 4 {
+		t.Errorf("%d of 1000 calls failed in %d ways, want about 200 in 4", failed, len(kinds))
+	}
+}
+
+func TestRuntimeDownAndBack(t *testing.T) {
+	s, c := start(t, "quiet")
+	version := func(opts ...grpc.CallOption) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := c.Version(ctx, &cri.VersionRequest{}, opts...)
+		return err
+	}
+	for range 2 {
+		if err := version(grpc.WaitForReady(true)); err != nil {
+			t.Fatalf("up: %v", err)
+		}
+		if err := s.SetFault("runtime-down", true); err != nil {
+			t.Fatal(err)
+		}
+		if err := version(); status.Code(err) != codes.Unavailable {
+			t.Fatalf("down: %v, want Unavailable", err)
+		}
+		if err := s.SetFault("runtime-down", false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := version(grpc.WaitForReady(true)); err != nil {
+		t.Errorf("back: %v", err)
+	}
+	if n := len(collectContainers(t, c, nil)); n != 220 {
+		t.Errorf("%d containers after the restart, want 220 as before", n)
+	}
+}
+
+func TestHungRuntimeHoldsEvenVersion(t *testing.T) {
+	s, c := start(t, "empty")
+	if err := s.SetFault("hung-runtime", true); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Version(t.Context(), &cri.VersionRequest{})
+		done <- err
+	}()
+	if err := s.AwaitHeld(t.Context(), Match{Method: "Version"}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetFault("hung-runtime", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("call after the fault: %v", err)
+	}
+}
+
+func TestChurnStartsAndEnds(t *testing.T) {
+	st, log := watch(t, "empty", 1)
+	if err := st.set("churn", true); err != nil {
+		t.Fatal(err)
+	}
+	st.advance(epoch.Add(20 * time.Minute))
+	if n := len(st.pods); n < 8 || n > 30 {
+		t.Errorf("%d pods after 20 minutes of churn, want about 16", n)
+	}
+	if n := len(*log); n < 2400*6 {
+		t.Errorf("%d transitions in 20 minutes, want at least %d", n, 2400*6)
+	}
+	if err := st.set("churn", false); err != nil {
+		t.Fatal(err)
+	}
+	st.advance(st.now.Add(time.Minute))
+	if len(st.pods) != 0 || len(st.queue) != 0 {
+		t.Errorf("%d pods and %d tasks left", len(st.pods), len(st.queue))
+	}
+}

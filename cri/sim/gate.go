@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// unary lets a call pass the rules before it is answered.
+func (s *Server) unary(ctx context.Context, request any, i *grpc.UnaryServerInfo, answer grpc.UnaryHandler) (any, error) {
+	call, err := s.admit(ctx, path.Base(i.FullMethod), request)
+	if err != nil {
+		return nil, err
+	}
+	a, err := answer(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return s.rewritten(call, a), nil
+}
+
+// stream does the same for a streaming call.
+func (s *Server) stream(srv any, ss grpc.ServerStream, i *grpc.StreamServerInfo, answer grpc.StreamHandler) error {
+	return answer(srv, &gatedStream{ServerStream: ss, s: s, method: path.Base(i.FullMethod)})
+}
+
+// A gatedStream admits its call when it has read the request.
+type gatedStream struct {
+	grpc.ServerStream
+	s      *Server
+	method string
+	call   Call
+}
+
+// RecvMsg reads the request and waits for its admission.
+func (g *gatedStream) RecvMsg(request any) error {
+	err := g.ServerStream.RecvMsg(request)
+	if err != nil {
+		return err
+	}
+	g.call, err = g.s.admit(g.Context(), g.method, request)
+	return err
+}
+
+// SendMsg sends one part of the answer.
+func (g *gatedStream) SendMsg(answer any) error {
+	return g.ServerStream.SendMsg(g.s.rewritten(g.call, answer))
+}
+
+// admit notes a call and does to it what the rules say. It returns when the
+// call is to be answered, with an error in place of an answer, or when the
+// client has given up.
+func (s *Server) admit(ctx context.Context, method string, request any) (Call, error) {
+	s.mu.Lock()
+	call := s.stage.describe(method, request)
+	call.At = s.Now()
+	s.calls.add(call)
+	v := s.stage.rules.judge(call, s.stage.chance)
+	s.mu.Unlock()
+	if err := s.hold(ctx, call, v.holds); err != nil {
+		return call, err
+	}
+	if err := wait(ctx, s.real(v.delay)); err != nil {
+		return call, err
+	}
+	return call, v.err
+}
+
+// hold waits for all holds to be released.
+func (s *Server) hold(ctx context.Context, call Call, holds []<-chan struct{}) error {
+	if len(holds) == 0 {
+		return nil
+	}
+	s.note(func() { s.held = append(s.held, call) })
+	defer s.note(func() { s.held = drop(s.held, call) })
+	for _, released := range holds {
+		select {
+		case <-released:
+		case <-ctx.Done():
+			return status.FromContextError(ctx.Err()).Err()
+		}
+	}
+	return nil
+}
+
+// note changes which calls are held and tells those who wait for it.
+func (s *Server) note(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	close(s.moved)
+	s.moved = make(chan struct{})
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// A rewrite changes answers on their way out.
+type rewrite struct {
+	match  Match
+	change func(proto.Message)
+}
+
+// rewritten returns an answer as it is to be sent.
+func (s *Server) rewritten(call Call, answer any) any {
+	s.mu.Lock()
+	rewrites := slices.Clone(s.rewrites)
+	s.mu.Unlock()
+	copied := false
+	for _, r := range rewrites {
+		if !r.match.matches(call) {
+			continue
+		}
+		if !copied { // others may be sending the same one
+			answer, copied = proto.Clone(answer.(proto.Message)), true
+		}
+		r.change(answer.(proto.Message))
+	}
+	return answer
+}
+
+// A record keeps the last calls in a ring. The zero value is empty.
+type record struct {
+	ring []Call
+	next int
+}
+
+const recordLength = 10000
+
+func (r *record) add(c Call) {
+	if len(r.ring) < recordLength {
+		r.ring = append(r.ring, c)
+		return
+	}
+	r.ring[r.next] = c
+	r.next = (r.next + 1) % recordLength
+}
+
+// all returns the calls, oldest first.
+func (r *record) all() []Call { return slices.Concat(r.ring[r.next:], r.ring[:r.next]) }

@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"time"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// The functions in this file are what a runtime does when it is told to: each
+// is one transition, at once. When they are called is the kubelet's affair.
+
+// newPod makes a pod known; nothing of it exists yet.
+func (w *world) newPod(spec podSpec) *pod {
+	p := &pod{
+		spec: spec, uid: spec.uid,
+		attempts: map[string]uint32{}, pending: map[string]bool{}, backoffs: map[string]*backoff{},
+	}
+	if p.uid == "" {
+		p.uid = w.uid()
+	}
+	w.pods = append(w.pods, p)
+	return p
+}
+
+// newSandbox creates a sandbox for p and makes it ready.
+func (w *world) newSandbox(p *pod, attempt uint32, created time.Time) *sandbox {
+	s := &sandbox{id: w.id(), pod: p, attempt: attempt, ready: true, created: created, pid: w.pid()}
+	if !p.spec.hostNetwork {
+		s.ip = w.address()
+	}
+	s.describe()
+	p.sandboxes = append(p.sandboxes, s)
+	w.sandboxes = append(w.sandboxes, s)
+	w.sandboxOf[s.id] = s
+	w.changed(cri.ContainerEventType_CONTAINER_CREATED_EVENT, s, nil)
+	w.changed(cri.ContainerEventType_CONTAINER_STARTED_EVENT, s, nil)
+	return s
+}
+
+// newContainer creates a container in the newest sandbox of p.
+func (w *world) newContainer(p *pod, spec *containerSpec, created time.Time) *container {
+	c := &container{
+		id: w.id(), pod: p, sandbox: p.sandbox(), spec: spec, attempt: p.attempts[spec.name],
+		state: cri.ContainerState_CONTAINER_CREATED, created: created,
+	}
+	p.attempts[spec.name]++
+	c.describe()
+	p.containers = append(p.containers, c)
+	w.containers = append(w.containers, c)
+	w.containerOf[c.id] = c
+	w.changed(cri.ContainerEventType_CONTAINER_CREATED_EVENT, c.sandbox, c)
+	return c
+}
+
+// run starts a created container.
+func (w *world) run(c *container, started time.Time) {
+	c.state, c.started, c.pid = cri.ContainerState_CONTAINER_RUNNING, started, w.pid()
+	c.list()
+	w.changed(cri.ContainerEventType_CONTAINER_STARTED_EVENT, c.sandbox, c)
+}
+
+// end lets a container exit.
+func (w *world) end(c *container, how exit, finished time.Time) {
+	c.state, c.finished, c.exit, c.pid = cri.ContainerState_CONTAINER_EXITED, finished, how, 0
+	c.list()
+	w.changed(cri.ContainerEventType_CONTAINER_STOPPED_EVENT, c.sandbox, c)
+}
+
+// stopSandbox makes a sandbox not ready; its containers stay as they are.
+func (w *world) stopSandbox(s *sandbox) {
+	if !s.ready {
+		return
+	}
+	s.ready, s.ip, s.pid = false, "", 0
+	s.list()
+	w.changed(cri.ContainerEventType_CONTAINER_STOPPED_EVENT, s, nil)
+}
+
+// remove takes a container off the node, whatever its state. It does nothing
+// for one that is gone.
+func (w *world) remove(c *container) {
+	if w.containerOf[c.id] != c {
+		return
+	}
+	delete(w.containerOf, c.id)
+	w.containers = drop(w.containers, c)
+	c.pod.containers = drop(c.pod.containers, c)
+	w.changed(cri.ContainerEventType_CONTAINER_DELETED_EVENT, c.sandbox, c)
+}
+
+// removeSandbox takes a sandbox off the node, whatever its state, and leaves
+// its containers behind. It does nothing for one that is gone.
+func (w *world) removeSandbox(s *sandbox) {
+	if w.sandboxOf[s.id] != s {
+		return
+	}
+	delete(w.sandboxOf, s.id)
+	w.sandboxes = drop(w.sandboxes, s)
+	s.ready = false
+	s.pod.sandboxes = drop(s.pod.sandboxes, s)
+	w.changed(cri.ContainerEventType_CONTAINER_DELETED_EVENT, s, nil)
+}
+
+// removePod takes all of a pod off the node at once and forgets it.
+func (w *world) removePod(p *pod) {
+	p.deleting = true
+	for len(p.containers) > 0 {
+		w.remove(p.containers[0])
+	}
+	for len(p.sandboxes) > 0 {
+		w.removeSandbox(p.sandboxes[0])
+	}
+	w.pods = drop(w.pods, p)
+}
+
+// pid returns a process id.
+func (w *world) pid() uint32 { return 2000 + w.rng.Uint32N(60000) }

@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// A rule makes the calls that it matches go wrong in one way.
+type rule struct {
+	match Match
+	hold  chan struct{} // not nil: calls wait until it is closed
+	delay time.Duration
+	errs  []error // not empty: calls fail with one of them
+	odds  float64 // of failing, if there are errs
+	left  int     // how many calls it is still good for, if there are errs; negative: any number
+}
+
+// A verdict is what the rules have in store for one call, in this order.
+type verdict struct {
+	holds []<-chan struct{}
+	delay time.Duration
+	err   error // in place of an answer
+}
+
+// A ruleSet is the rules in force. The zero value lets every call pass.
+type ruleSet struct{ rules []*rule }
+
+// add puts a rule in force and returns what ends it. Ending it lets go of the
+// calls that it holds; doing so twice does no harm.
+func (s *ruleSet) add(r *rule) (end func()) {
+	s.rules = append(s.rules, r)
+	return func() {
+		before := len(s.rules)
+		s.rules = drop(s.rules, r)
+		if r.hold != nil && len(s.rules) < before {
+			close(r.hold)
+		}
+	}
+}
+
+// judge returns what is to become of a call, and uses up the rules that are
+// good for so many calls only. Rules added later fail a call first.
+func (s *ruleSet) judge(call Call, rng *rand.Rand) verdict {
+	var v verdict
+	for _, r := range slices.Backward(slices.Clone(s.rules)) {
+		if !r.match.matches(call) {
+			continue
+		}
+		v.delay += r.delay
+		if r.hold != nil {
+			v.holds = append(v.holds, r.hold)
+		}
+		if v.err == nil {
+			v.err = s.fail(r, rng)
+		}
+	}
+	return v
+}
+
+// fail returns the error that r has for a call, or nil.
+func (s *ruleSet) fail(r *rule, rng *rand.Rand) error {
+	if len(r.errs) == 0 || r.odds < 1 && rng.Float64() >= r.odds {
+		return nil
+	}
+	if r.left > 0 {
+		if r.left--; r.left == 0 {
+			s.rules = drop(s.rules, r)
+		}
+	}
+	return r.errs[rng.IntN(len(r.errs))]
+}

@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// A runtimeService answers the calls of CRI's RuntimeService. What it does not
+// have a method for is Unimplemented: everything that would change something.
+type runtimeService struct {
+	cri.UnimplementedRuntimeServiceServer
+	s *Server
+}
+
+// lists are the answers to the list calls without a filter, as of one state of
+// the world. They are never changed, only replaced.
+type lists struct {
+	changes          uint64 // of the world
+	sandboxes        *cri.ListPodSandboxResponse
+	containers       *cri.ListContainersResponse
+	sandboxBatches   []*cri.StreamPodSandboxesResponse
+	containerBatches []*cri.StreamContainersResponse
+}
+
+// batchLength is how many lines one part of a streamed list has.
+const batchLength = 500
+
+// list returns the present lists.
+func (s *Server) list() *lists {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lists == nil || s.lists.changes != s.stage.changes {
+		s.lists = newLists(s.stage.world)
+		s.codec.keep(s.lists.answers()...)
+	}
+	return s.lists
+}
+
+func newLists(w *world) *lists {
+	l := &lists{
+		changes:    w.changes,
+		sandboxes:  &cri.ListPodSandboxResponse{Items: linesOf(w.sandboxes)},
+		containers: &cri.ListContainersResponse{Containers: linesOf(w.containers)},
+	}
+	l.sandboxBatches = sandboxBatches(l.sandboxes.Items)
+	l.containerBatches = containerBatches(l.containers.Containers)
+	return l
+}
+
+func (l *lists) answers() []any {
+	all := []any{l.sandboxes, l.containers}
+	for _, b := range l.sandboxBatches {
+		all = append(all, b)
+	}
+	for _, b := range l.containerBatches {
+		all = append(all, b)
+	}
+	return all
+}
+
+func (s *sandbox) line() *cri.PodSandbox  { return s.listed }
+func (c *container) line() *cri.Container { return c.listed }
+
+func linesOf[L any, T interface{ line() L }](all []T) []L {
+	lines := make([]L, len(all))
+	for i, one := range all {
+		lines[i] = one.line()
+	}
+	return lines
+}
+
+func sandboxBatches(all []*cri.PodSandbox) []*cri.StreamPodSandboxesResponse {
+	var batches []*cri.StreamPodSandboxesResponse
+	for part := range slices.Chunk(all, batchLength) {
+		batches = append(batches, &cri.StreamPodSandboxesResponse{PodSandboxes: part})
+	}
+	return batches
+}
+
+func containerBatches(all []*cri.Container) []*cri.StreamContainersResponse {
+	var batches []*cri.StreamContainersResponse
+	for part := range slices.Chunk(all, batchLength) {
+		batches = append(batches, &cri.StreamContainersResponse{Containers: part})
+	}
+	return batches
+}
+
+// sandboxesFor returns the lines that pass a filter.
+func (s *Server) sandboxesFor(f *cri.PodSandboxFilter) []*cri.PodSandbox {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return linesOf(s.stage.matchingSandboxes(f))
+}
+
+// containersFor returns the lines that pass a filter.
+func (s *Server) containersFor(f *cri.ContainerFilter) []*cri.Container {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return linesOf(s.stage.matchingContainers(f))
+}
+
+// everySandbox reports whether a filter lets all sandboxes pass.
+func everySandbox(f *cri.PodSandboxFilter) bool {
+	return f.GetId() == "" && f.GetState() == nil && len(f.GetLabelSelector()) == 0
+}
+
+// everyContainer reports whether a filter lets all containers pass.
+func everyContainer(f *cri.ContainerFilter) bool {
+	return f.GetId() == "" && f.GetPodSandboxId() == "" && f.GetState() == nil && len(f.GetLabelSelector()) == 0
+}
+
+func (r runtimeService) ListPodSandbox(_ context.Context, q *cri.ListPodSandboxRequest) (*cri.ListPodSandboxResponse, error) {
+	if everySandbox(q.GetFilter()) {
+		return r.s.list().sandboxes, nil
+	}
+	return &cri.ListPodSandboxResponse{Items: r.s.sandboxesFor(q.GetFilter())}, nil
+}
+
+func (r runtimeService) ListContainers(_ context.Context, q *cri.ListContainersRequest) (*cri.ListContainersResponse, error) {
+	if everyContainer(q.GetFilter()) {
+		return r.s.list().containers, nil
+	}
+	return &cri.ListContainersResponse{Containers: r.s.containersFor(q.GetFilter())}, nil
+}
+
+func (r runtimeService) StreamPodSandboxes(q *cri.StreamPodSandboxesRequest, to grpc.ServerStreamingServer[cri.StreamPodSandboxesResponse]) error {
+	if everySandbox(q.GetFilter()) {
+		return sendAll(to, r.s.list().sandboxBatches)
+	}
+	return sendAll(to, sandboxBatches(r.s.sandboxesFor(q.GetFilter())))
+}
+
+func (r runtimeService) StreamContainers(q *cri.StreamContainersRequest, to grpc.ServerStreamingServer[cri.StreamContainersResponse]) error {
+	if everyContainer(q.GetFilter()) {
+		return sendAll(to, r.s.list().containerBatches)
+	}
+	return sendAll(to, containerBatches(r.s.containersFor(q.GetFilter())))
+}
+
+func sendAll[T any](to grpc.ServerStreamingServer[T], parts []*T) error {
+	for _, part := range parts {
+		if err := to.Send(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r runtimeService) PodSandboxStatus(_ context.Context, q *cri.PodSandboxStatusRequest) (*cri.PodSandboxStatusResponse, error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	sb, err := find(r.s.stage.sandboxOf, q.GetPodSandboxId())
+	if err != nil {
+		return nil, because(err, "an error occurred when try to find sandbox")
+	}
+	answer := &cri.PodSandboxStatusResponse{Status: sb.status()}
+	if q.GetVerbose() {
+		answer.Info = sb.info()
+	}
+	return answer, nil
+}
+
+func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatusRequest) (*cri.ContainerStatusResponse, error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	c, err := find(r.s.stage.containerOf, q.GetContainerId())
+	if err != nil {
+		return nil, because(err, fmt.Sprintf("an error occurred when try to find container %q", q.GetContainerId()))
+	}
+	answer := &cri.ContainerStatusResponse{Status: c.status()}
+	if q.GetVerbose() {
+		answer.Info = c.info()
+	}
+	return answer, nil
+}
+
+// because puts a text before that of err and keeps its code.
+func because(err error, text string) error {
+	st := status.Convert(err)
+	if st.Code() == codes.OK {
+		return nil
+	}
+	return status.Error(st.Code(), text+": "+st.Message())
+}

@@ -1,0 +1,217 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+func TestScenariosAreListed(t *testing.T) {
+	want := []string{
+		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "overflow", "unhealthy",
+	}
+	var got []string
+	for _, sc := range Scenarios() {
+		got = append(got, sc.Name)
+		if sc.Summary == "" || strings.Contains(sc.Summary, "\n") {
+			t.Errorf("%s: summary %q is not one line", sc.Name, sc.Summary)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("scenarios %v, want %v", got, want)
+	}
+}
+
+func TestEveryScenarioStartsAndAnswers(t *testing.T) {
+	for _, sc := range scenarios {
+		t.Run(sc.Name, func(t *testing.T) {
+			s, c := start(t, sc.Name)
+			for _, err := range []error{s.SetFault("slow", false), s.SetFault("flaky", false)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := c.Version(t.Context(), &cri.VersionRequest{}); err != nil {
+				t.Error(err)
+			}
+			list, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(list.Items); (n == 0) != (sc.Name == "empty") {
+				t.Errorf("%d pods are there from the start", n)
+			}
+		})
+	}
+}
+
+func TestPodsAreThereFromBefore(t *testing.T) {
+	for _, sc := range Scenarios() {
+		st, _ := watch(t, sc.Name, 1)
+		ages := map[time.Duration]bool{}
+		for _, s := range st.sandboxes {
+			age := epoch.Sub(s.created)
+			if ages[age.Truncate(time.Minute)] = true; age < 30*time.Minute {
+				t.Errorf("%s: %s is only %v old", sc.Name, s.pod.ref(), age)
+			}
+		}
+		for _, c := range st.containers {
+			if c.created.After(epoch) || c.started.Before(c.created) || c.state == cri.ContainerState_CONTAINER_EXITED && c.finished.Before(c.started) {
+				t.Errorf("%s: %s %s: created %v, started %v, finished %v", sc.Name, c.pod.ref(), c.spec.name, c.created, c.started, c.finished)
+			}
+		}
+		if len(ages) < 5 {
+			t.Errorf("%s: only %d different ages", sc.Name, len(ages))
+		}
+	}
+}
+
+func TestNothingHappensIn(t *testing.T) {
+	for name, size := range map[string][2]int{"quiet": {110, 2}, "big": {1000, 3}} {
+		st, log := watch(t, name, 1)
+		st.advance(epoch.Add(time.Hour))
+		if len(*log) != 0 {
+			t.Errorf("%s: %v", name, (*log)[0])
+		}
+		if len(st.sandboxes) != size[0] || len(st.containers) != size[0]*size[1] {
+			t.Errorf("%s: %d sandboxes and %d containers, want %v pods of as many", name, len(st.sandboxes), len(st.containers), size)
+		}
+	}
+}
+
+func TestCrashloopShowsGrowingBackOff(t *testing.T) {
+	st, log := watch(t, "crashloop", 1)
+	st.advance(epoch.Add(2 * time.Minute))
+	reasons, times := map[string]int{}, map[string]int{}
+	for _, s := range *log {
+		if pod, how, ok := strings.Cut(s.what, " STOPPED "); ok && strings.HasPrefix(pod, "staging/") {
+			reasons[how]++
+			times[strings.Fields(pod)[0]]++
+		}
+	}
+	if len(times) != 12 || len(reasons) != len(crashes) {
+		t.Errorf("%d pods crash in %d ways, want 12 and %d: %v", len(times), len(reasons), len(crashes), slices.Collect(maps.Keys(reasons)))
+	}
+	for pod, n := range times {
+		if n < 4 || n > 6 { // at once, then after 10, 20, 40 s
+			t.Errorf("%s crashed %d times in two minutes, want about 5", pod, n)
+		}
+	}
+}
+
+func TestHungScenariosBeginAfterFiveSeconds(t *testing.T) {
+	for name, call := range map[string]Call{
+		"hung-list":    {Method: "StreamContainers"},
+		"hung-inspect": {Method: "ContainerStatus", Container: "client"},
+	} {
+		st, log := watch(t, name, 1)
+		if name == "hung-inspect" {
+			call.Pod = st.victim().pod.ref()
+		}
+		for _, tt := range []struct {
+			at    time.Duration
+			hangs bool
+		}{{4900 * time.Millisecond, false}, {5 * time.Second, true}, {time.Hour, true}} {
+			st.advance(epoch.Add(tt.at))
+			if got := len(st.rules.judge(call, st.chance).holds) > 0; got != tt.hangs {
+				t.Errorf("%s: at %v the call hangs: %v, want %v", name, tt.at, got, tt.hangs)
+			}
+		}
+		if name == "hung-inspect" && !slices.ContainsFunc(*log, func(s seen) bool {
+			return strings.HasPrefix(s.what, call.Pod) && s.at >= 5*time.Second && s.at < 6*time.Second
+		}) {
+			t.Errorf("%s does not change when its inspection begins to hang", call.Pod)
+		}
+	}
+}
+
+func TestRestartTakesTheRuntimeAwayAgainAndAgain(t *testing.T) {
+	st, _ := watch(t, "restart", 1)
+	for n := range 5 {
+		for _, tt := range []struct {
+			at   time.Duration
+			away bool
+		}{{7 * time.Second, false}, {9 * time.Second, true}, {13 * time.Second, true}, {15 * time.Second, false}} {
+			at := time.Duration(n)*20*time.Second + tt.at
+			st.advance(epoch.Add(at))
+			if st.away != tt.away {
+				t.Errorf("at %v away is %v, want %v", at, st.away, tt.away)
+			}
+		}
+	}
+}
+
+// TestOverflow counts what a relist a second would send to the event channel
+// from when the sync loop has surely stopped reading until it reads again.
+func TestOverflow(t *testing.T) {
+	st, log := watch(t, "overflow", 1)
+	for n := range 3 {
+		begin := epoch.Add(time.Duration(n) * 50 * time.Second)
+		st.advance(begin.Add(3 * time.Second))
+		if !st.runtimeBad {
+			t.Fatalf("lap %d: the runtime says that it is ready", n+1)
+		}
+		st.advance(begin.Add(8 * time.Second)) // the sync loop asks every 5 s
+		before := len(*log)
+		for st.runtimeBad {
+			st.advance(st.now.Add(time.Second))
+		}
+		if until := st.now.Sub(begin); until > 31*time.Second {
+			t.Errorf("lap %d: ready after %v", n+1, until)
+		}
+		sent := 0
+		for _, s := range (*log)[before:] {
+			if strings.Contains(s.what, " STARTED") || strings.Contains(s.what, " STOPPED") {
+				sent++
+			}
+		}
+		if sent < 1200 {
+			t.Errorf("lap %d: %d events while nobody reads, want clearly more than 1000", n+1, sent)
+		}
+	}
+	st.advance(epoch.Add(3*50*time.Second + 2*time.Second))
+	if n := len(st.pods); n > 12 {
+		t.Errorf("%d pods are left over", n)
+	}
+}
+
+// TestUnhealthy holds a relist of the kubelet's kind against the scenario: one
+// a second after the other returned, with a deadline of two minutes for a call.
+func TestUnhealthy(t *testing.T) {
+	st, _ := watch(t, "unhealthy", 1)
+	const deadline, threshold = 2 * time.Minute, 3 * time.Minute
+	last, bad := epoch, false
+	var turns []time.Duration // of the verdict, in real time
+	var began time.Time       // of the relist that is out; zero: none
+	due := epoch
+	for st.now.Before(epoch.Add(700 * time.Second)) {
+		st.advance(st.now.Add(100 * time.Millisecond))
+		if began.IsZero() && !st.now.Before(due) {
+			began = st.now
+		}
+		switch hung := st.off["hung-list"] != nil; {
+		case began.IsZero():
+		case !hung:
+			last, began, due = began, time.Time{}, st.now.Add(time.Second)
+		case st.now.Sub(began) >= deadline:
+			began, due = time.Time{}, st.now.Add(time.Second)
+		}
+		if now := st.now.Sub(last) > threshold; now != bad {
+			bad = now
+			turns = append(turns, st.now.Sub(epoch)/9)
+		}
+	}
+	want := []time.Duration{20500 * time.Millisecond, 25 * time.Second, 57 * time.Second, 61700 * time.Millisecond}
+	if len(turns) != len(want) {
+		t.Fatalf("the verdict turns at %v, want about %v", turns, want)
+	}
+	for i := range want {
+		if d := (turns[i] - want[i]).Abs(); d > time.Second {
+			t.Errorf("turn %d at %v, want about %v", i+1, turns[i], want[i])
+		}
+	}
+}

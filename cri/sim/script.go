@@ -1,0 +1,112 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// Faults returns all faults and whether they are on, in a fixed order.
+func (s *Server) Faults() []Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []Fault
+	for _, f := range faults() {
+		all = append(all, Fault{Name: f.name, Summary: f.summary, On: s.stage.off[f.name] != nil})
+	}
+	return all
+}
+
+// SetFault switches a fault on or off; it is done when SetFault returns.
+// Switching one to what it is does nothing. It fails for a name that is not
+// among Faults.
+func (s *Server) SetFault(name string, on bool) error {
+	var err error
+	s.edit(func() { err = s.stage.set(name, on) })
+	return err
+}
+
+// Hang holds all calls that m matches, from now on, until release is called or
+// their clients give up; released calls are then answered. Releasing twice does
+// no harm.
+func (s *Server) Hang(m Match) (release func()) {
+	return s.addRule(&rule{match: m, hold: make(chan struct{})})
+}
+
+// Fail lets the next calls that m matches fail, as many as times says, or all
+// from now on if times is not positive, until undo is called.
+func (s *Server) Fail(m Match, code codes.Code, text string, times int) (undo func()) {
+	if times <= 0 {
+		times = -1
+	}
+	return s.addRule(&rule{match: m, errs: []error{status.Error(code, text)}, odds: 1, left: times})
+}
+
+// Delay lets all calls that m matches take d longer, by the server's clock,
+// until undo is called.
+func (s *Server) Delay(m Match, d time.Duration) (undo func()) {
+	return s.addRule(&rule{match: m, delay: d})
+}
+
+func (s *Server) addRule(r *rule) (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	remove := s.stage.rules.add(r)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		remove()
+	}
+}
+
+// Rewrite lets change have every answer that m matches before it is sent, for
+// answers that no healthy runtime would give, until undo is called. An answer
+// is the response of cri-api, or one part of a streamed one; change may do to
+// it what it likes and must be safe for concurrent use. Texts have to stay
+// valid UTF-8: gRPC fails the call otherwise, with Internal.
+func (s *Server) Rewrite(m Match, change func(answer proto.Message)) (undo func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &rewrite{match: m, change: change}
+	s.rewrites = append(s.rewrites, r)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.rewrites = drop(s.rewrites, r)
+	}
+}
+
+// Calls returns the last 10,000 calls that came in, oldest first, those that
+// failed or are still held included.
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls.all()
+}
+
+// AwaitHeld waits until exactly n of the calls that are held match m, which
+// they do from when they came in until they were released or given up.
+func (s *Server) AwaitHeld(ctx context.Context, m Match, n int) error {
+	for {
+		s.mu.Lock()
+		held, moved := 0, s.moved
+		for _, c := range s.held {
+			if m.matches(c) {
+				held++
+			}
+		}
+		s.mu.Unlock()
+		if held == n {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %d held calls, have %d: %w", n, held, ctx.Err())
+		}
+	}
+}

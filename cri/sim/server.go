@@ -1,0 +1,177 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// Config says which world to show. The zero value is ready to use.
+type Config struct {
+	Scenario string    // one of [Scenarios]; empty: "tour"
+	Seed     uint64    // equal seeds give equal worlds
+	Start    time.Time // where the server's clock begins; zero: now
+	Speed    float64   // of the server's clock against the real one; 0: the scenario's own
+	Dir      string    // where to put the private folder of the socket; empty: os.TempDir
+}
+
+// A Server is a running runtime. Its methods are safe for concurrent use.
+type Server struct {
+	began   time.Time // on the server's clock
+	started time.Time // the same moment on the real one
+	speed   float64
+	dir     string
+	wire    *wire
+	codec   *codec
+	cancel  context.CancelFunc
+	closing sync.Once
+	ticking sync.WaitGroup
+	wake    chan struct{} // of capacity 1: the queue may have changed
+	turn    sync.Mutex    // held for a whole step, so that the wire follows the newest one
+
+	mu       sync.Mutex // guards the rest
+	unhook   func() bool
+	stage    *stage
+	lists    *lists
+	events   events
+	calls    record
+	held     []Call
+	moved    chan struct{} // closed and replaced whenever held changes
+	rewrites []*rewrite
+}
+
+// Start returns a server that is listening and whose first pods are there. It
+// runs until it is closed or ctx ends. The socket lies in a new folder that
+// nobody but this user can enter.
+func Start(ctx context.Context, c Config) (*Server, error) {
+	sc, err := scenarioNamed(c.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	if c.Speed < 0 {
+		return nil, fmt.Errorf("speed %v: want more than 0, or 0 for the scenario's own", c.Speed)
+	}
+	dir, err := os.MkdirTemp(c.Dir, "plegtop-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the demo's socket: %w", err)
+	}
+	s := newServer(sc, c, dir)
+	if err := s.wire.set(true); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen on the demo's socket: %w", err), os.RemoveAll(dir))
+	}
+	ctx, s.cancel = context.WithCancel(ctx)
+	s.ticking.Go(func() { s.tick(ctx) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unhook = context.AfterFunc(ctx, func() { _ = s.Close() })
+	return s, nil
+}
+
+func newServer(sc scenario, c Config, dir string) *Server {
+	s := &Server{
+		began: c.Start, started: time.Now(), speed: c.Speed, dir: dir, codec: newCodec(),
+		wake: make(chan struct{}, 1), moved: make(chan struct{}),
+	}
+	if s.began.IsZero() {
+		s.began = s.started
+	}
+	if s.speed == 0 {
+		s.speed = sc.speed
+	}
+	s.stage = newStage(sc, c.Seed, s.began)
+	s.stage.onChange = s.events.add
+	s.wire = &wire{path: filepath.Join(dir, "cri.sock"), make: s.newGRPC}
+	return s
+}
+
+func (s *Server) newGRPC() *grpc.Server {
+	g := grpc.NewServer(
+		grpc.ForceServerCodecV2(s.codec), grpc.WaitForHandlers(true),
+		grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
+	)
+	cri.RegisterRuntimeServiceServer(g, runtimeService{s: s})
+	cri.RegisterImageServiceServer(g, imageService{s: s})
+	return g
+}
+
+// Endpoint returns where the server listens, as "unix:///path".
+func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
+
+// Began returns where the server's clock began.
+func (s *Server) Began() time.Time { return s.began }
+
+// Speed returns how much faster than the real clock the server's runs.
+func (s *Server) Speed() float64 { return s.speed }
+
+// Now returns the time on the server's clock.
+func (s *Server) Now() time.Time {
+	return s.began.Add(time.Duration(float64(time.Since(s.started)) * s.speed))
+}
+
+// Close cuts all connections, ends all calls, and removes the socket and its
+// folder. Closing twice does no harm. It is also done when the context of
+// Start ends.
+func (s *Server) Close() error {
+	var err error
+	s.closing.Do(func() {
+		s.mu.Lock()
+		s.unhook()
+		s.mu.Unlock()
+		s.cancel()
+		s.wire.close()
+		s.ticking.Wait()
+		err = os.RemoveAll(s.dir)
+	})
+	return err
+}
+
+// tick lets the world's time pass until ctx ends.
+func (s *Server) tick(ctx context.Context) {
+	for {
+		due := make(<-chan time.Time) // never
+		if next, ok := s.step(func() {}); ok {
+			due = time.After(s.real(next.Sub(s.Now())))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		case <-due:
+		}
+	}
+}
+
+// real returns how long a duration of the server's clock takes.
+func (s *Server) real(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed) }
+
+// step brings the world up to now, does do in it, and has the wire follow. It
+// returns when the next task is due. It must not be called from a call's
+// handler: the wire waits for those.
+func (s *Server) step(do func()) (next time.Time, ok bool) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.mu.Lock()
+	s.stage.advance(s.Now())
+	do()
+	next, ok = s.stage.next()
+	away := s.stage.away
+	s.mu.Unlock()
+	_ = s.wire.set(!away) // a socket that can't come back looks to its clients like what it is: gone
+	return next, ok
+}
+
+// edit changes the world from outside.
+func (s *Server) edit(do func()) {
+	s.step(do)
+	select {
+	case s.wake <- struct{}{}:
+	default: // it is being woken already
+	}
+}

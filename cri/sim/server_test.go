@@ -1,0 +1,280 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// clients are what a test talks to a server with.
+type clients struct {
+	cri.RuntimeServiceClient
+	images cri.ImageServiceClient
+}
+
+// start returns a server of a scenario with seed 1 and a client to it. Its
+// clock all but stands still, so that a slow machine sees what a fast one does.
+func start(t testing.TB, scenario string) (*Server, clients) {
+	t.Helper()
+	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Speed: 0.01, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, dial(t, s)
+}
+
+func dial(t testing.TB, s *Server) clients {
+	t.Helper()
+	conn, err := grpc.NewClient(s.Endpoint(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(16<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return clients{cri.NewRuntimeServiceClient(conn), cri.NewImageServiceClient(conn)}
+}
+
+func TestStartMakesAPrivateFolderAndCloseRemovesIt(t *testing.T) {
+	s, c := start(t, "quiet")
+	if _, err := c.Version(t.Context(), &cri.VersionRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(strings.TrimPrefix(s.Endpoint(), "unix://"))
+	info, err := os.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("folder has mode %v, want 0700", info.Mode().Perm())
+	}
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("folder after Close: %v, want it gone", err)
+	}
+}
+
+func TestContextEndsTheServer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := Start(ctx, Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, s)
+	events, err := c.GetContainerEvents(t.Context(), &cri.GetEventsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for err == nil {
+		_, err = events.Recv()
+	}
+	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
+		t.Errorf("stream ended with %v", err)
+	}
+	_ = s.Close() // waits for the one that the context began
+	if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("folder: %v, want it gone", err)
+	}
+}
+
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	s, c := start(t, "tour")
+	s.Hang(Match{Method: "Status"})
+	go func() { _, _ = c.Status(t.Context(), &cri.StatusRequest{}) }()
+	if _, err := c.GetContainerEvents(t.Context(), &cri.GetEventsRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AwaitHeld(t.Context(), Match{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		for _, ours := range []string{"sim.(*Server).", "sim.runtimeService", "grpc.(*Server)."} {
+			if strings.Contains(stack, ours) {
+				t.Errorf("after Close:\n%s", stack)
+				break
+			}
+		}
+	}
+}
+
+func TestStartRefuses(t *testing.T) {
+	for name, c := range map[string]Config{
+		"an unknown scenario": {Scenario: "nonsense"},
+		"a negative speed":    {Speed: -1},
+		"a missing folder":    {Dir: "/nonexistent/folder"},
+		"a path too long":     {Dir: longFolder(t)},
+	} {
+		s, err := Start(t.Context(), c)
+		if err == nil {
+			_ = s.Close()
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		if left, _ := filepath.Glob(filepath.Join(c.Dir, "plegtop-*")); c.Dir != "" && len(left) > 0 {
+			t.Errorf("%s: %v is left behind", name, left)
+		}
+		if name == "a path too long" && !strings.Contains(err.Error(), "TMPDIR") {
+			t.Errorf("%s: %v does not say what to do", name, err)
+		}
+	}
+	_, err := Start(t.Context(), Config{Scenario: "nonsense"})
+	if !strings.Contains(err.Error(), "tour, quiet") || strings.Contains(err.Error(), "empty") {
+		t.Errorf("error %q does not list the scenarios", err)
+	}
+}
+
+func longFolder(t *testing.T) string {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestBigIsListedInBothForms(t *testing.T) {
+	_, c := start(t, "big")
+	for range 2 { // the second answer is the kept one
+		sandboxes, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{})
+		if err != nil || len(sandboxes.Items) != 1000 {
+			t.Fatalf("%d sandboxes, %v; want 1000", len(sandboxes.GetItems()), err)
+		}
+		containers, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{})
+		if err != nil || len(containers.Containers) != 3000 {
+			t.Fatalf("%d containers, %v; want 3000", len(containers.GetContainers()), err)
+		}
+		streamed := collectContainers(t, c, nil)
+		if len(streamed) != 3000 || streamed[2999].Id != containers.Containers[2999].Id {
+			t.Errorf("%d containers streamed, want the same 3000", len(streamed))
+		}
+		if n := len(collectSandboxes(t, c, nil)); n != 1000 {
+			t.Errorf("%d sandboxes streamed, want 1000", n)
+		}
+	}
+}
+
+func collectContainers(t testing.TB, c clients, f *cri.ContainerFilter) []*cri.Container {
+	t.Helper()
+	stream, err := c.StreamContainers(t.Context(), &cri.StreamContainersRequest{Filter: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*cri.Container
+	for {
+		part, err := stream.Recv()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, part.Containers...)
+	}
+}
+
+func collectSandboxes(t testing.TB, c clients, f *cri.PodSandboxFilter) []*cri.PodSandbox {
+	t.Helper()
+	stream, err := c.StreamPodSandboxes(t.Context(), &cri.StreamPodSandboxesRequest{Filter: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*cri.PodSandbox
+	for {
+		part, err := stream.Recv()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, part.PodSandboxes...)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	s, c := start(t, "empty")
+	want := map[string]bool{"RuntimeReady": true, "NetworkReady": true, "ContainerdHasNoDeprecationWarnings": true}
+	for _, step := range []struct{ fault, breaks string }{
+		{}, {"network-not-ready", "NetworkReady"}, {"runtime-not-ready", "RuntimeReady"},
+	} {
+		if step.fault != "" {
+			want[step.breaks] = false
+			if err := s.SetFault(step.fault, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := c.Status(t.Context(), &cri.StatusRequest{Verbose: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cond := range got.Status.Conditions {
+			if ready, ok := want[cond.Type]; !ok || ready != cond.Status {
+				t.Errorf("condition %v, want %v", cond, want)
+			}
+		}
+		if len(got.Status.Conditions) != 3 || got.Info["config"] == "" {
+			t.Errorf("status %v: want 3 conditions and info", got)
+		}
+	}
+}
+
+func TestEverythingThatChangesSomethingIsUnimplemented(t *testing.T) {
+	_, c := start(t, "quiet")
+	ctx := t.Context()
+	calls := map[string]func() error{
+		"RunPodSandbox":    func() error { _, err := c.RunPodSandbox(ctx, &cri.RunPodSandboxRequest{}); return err },
+		"StopPodSandbox":   func() error { _, err := c.StopPodSandbox(ctx, &cri.StopPodSandboxRequest{}); return err },
+		"RemovePodSandbox": func() error { _, err := c.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{}); return err },
+		"CreateContainer":  func() error { _, err := c.CreateContainer(ctx, &cri.CreateContainerRequest{}); return err },
+		"StartContainer":   func() error { _, err := c.StartContainer(ctx, &cri.StartContainerRequest{}); return err },
+		"StopContainer":    func() error { _, err := c.StopContainer(ctx, &cri.StopContainerRequest{}); return err },
+		"RemoveContainer":  func() error { _, err := c.RemoveContainer(ctx, &cri.RemoveContainerRequest{}); return err },
+		"ExecSync":         func() error { _, err := c.ExecSync(ctx, &cri.ExecSyncRequest{}); return err },
+		"PullImage":        func() error { _, err := c.images.PullImage(ctx, &cri.PullImageRequest{}); return err },
+		"RemoveImage":      func() error { _, err := c.images.RemoveImage(ctx, &cri.RemoveImageRequest{}); return err },
+	}
+	for name, call := range calls {
+		if code := status.Code(call()); code != codes.Unimplemented {
+			t.Errorf("%s: %v, want Unimplemented", name, code)
+		}
+	}
+}
+
+func TestClockRunsAtItsSpeed(t *testing.T) {
+	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s, err := Start(t.Context(), Config{Scenario: "unhealthy", Start: began, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if !s.Began().Equal(began) || s.Speed() != 9 {
+		t.Errorf("began %v at speed %v, want %v and 9", s.Began(), s.Speed(), began)
+	}
+	before := time.Since(s.started)
+	now := s.Now().Sub(began)
+	if after := time.Since(s.started); now < 9*before || now > 9*after {
+		t.Errorf("clock shows %v after %v to %v of real time, want 9 times that", now, before, after)
+	}
+}

@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"context"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// stats returns the usage of a container as of now. What it uses depends on
+// its id, and the time it has run; one that does not run uses nothing.
+func (c *container) stats(now time.Time) *cri.ContainerStats {
+	at := now.UnixNano()
+	cores, memory := c.usage()
+	var ran time.Duration
+	if c.state == cri.ContainerState_CONTAINER_RUNNING {
+		ran = now.Sub(c.started)
+	} else {
+		cores, memory = 0, 0
+	}
+	return &cri.ContainerStats{
+		Attributes: &cri.ContainerAttributes{Id: c.id, Metadata: c.metadata(), Labels: c.labels, Annotations: c.annotations},
+		Cpu: &cri.CpuUsage{
+			Timestamp:            at,
+			UsageCoreNanoSeconds: &cri.UInt64Value{Value: uint64(ran.Seconds() * float64(cores))},
+			UsageNanoCores:       &cri.UInt64Value{Value: cores},
+		},
+		Memory: &cri.MemoryUsage{
+			Timestamp: at, WorkingSetBytes: &cri.UInt64Value{Value: memory},
+			UsageBytes: &cri.UInt64Value{Value: memory + memory/8}, RssBytes: &cri.UInt64Value{Value: memory - memory/4},
+		},
+		WritableLayer: &cri.FilesystemUsage{
+			Timestamp: at, FsId: &cri.FilesystemIdentifier{Mountpoint: imageFolder},
+			UsedBytes: &cri.UInt64Value{Value: 36 << 10}, InodesUsed: &cri.UInt64Value{Value: 12},
+		},
+	}
+}
+
+// usage returns how many billionths of a core and how many bytes c uses.
+func (c *container) usage() (cores, memory uint64) {
+	h := fnv.New64a()
+	h.Write([]byte(c.id))
+	n := h.Sum64()
+	return 200_000 + n%20_000_000, 8<<20 + n>>8%(120<<20)
+}
+
+// stats returns the usage of a sandbox and of the containers in it.
+func (s *sandbox) stats(now time.Time) *cri.PodSandboxStats {
+	l := &cri.LinuxPodSandboxStats{
+		Cpu:     &cri.CpuUsage{Timestamp: now.UnixNano(), UsageNanoCores: &cri.UInt64Value{}},
+		Memory:  &cri.MemoryUsage{Timestamp: now.UnixNano(), WorkingSetBytes: &cri.UInt64Value{}},
+		Process: &cri.ProcessUsage{Timestamp: now.UnixNano(), ProcessCount: &cri.UInt64Value{Value: 1}},
+	}
+	for _, c := range s.pod.containers {
+		if c.sandbox != s || c.state != cri.ContainerState_CONTAINER_RUNNING {
+			continue
+		}
+		one := c.stats(now)
+		l.Containers = append(l.Containers, one)
+		l.Cpu.UsageNanoCores.Value += one.Cpu.UsageNanoCores.Value
+		l.Memory.WorkingSetBytes.Value += one.Memory.WorkingSetBytes.Value
+		l.Process.ProcessCount.Value++
+	}
+	return &cri.PodSandboxStats{
+		Attributes: &cri.PodSandboxAttributes{Id: s.id, Metadata: s.metadata(), Labels: s.labels, Annotations: s.annotations},
+		Linux:      l,
+	}
+}
+
+func (r runtimeService) ContainerStats(_ context.Context, q *cri.ContainerStatsRequest) (*cri.ContainerStatsResponse, error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	c, err := find(r.s.stage.containerOf, q.GetContainerId())
+	if err != nil {
+		return nil, because(err, "failed to find container")
+	}
+	return &cri.ContainerStatsResponse{Stats: c.stats(r.s.Now())}, nil
+}
+
+func (r runtimeService) PodSandboxStats(_ context.Context, q *cri.PodSandboxStatsRequest) (*cri.PodSandboxStatsResponse, error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	sb, err := find(r.s.stage.sandboxOf, q.GetPodSandboxId())
+	if err != nil {
+		return nil, because(err, "an error occurred when trying to find sandbox "+q.GetPodSandboxId())
+	}
+	return &cri.PodSandboxStatsResponse{Stats: sb.stats(r.s.Now())}, nil
+}
+
+func (s *Server) containerStats(f *cri.ContainerStatsFilter) []*cri.ContainerStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := []*cri.ContainerStats{}
+	for _, c := range s.stage.matchingContainers(&cri.ContainerFilter{
+		Id: f.GetId(), PodSandboxId: f.GetPodSandboxId(), LabelSelector: f.GetLabelSelector(),
+	}) {
+		if c.state == cri.ContainerState_CONTAINER_RUNNING {
+			all = append(all, c.stats(s.Now()))
+		}
+	}
+	return all
+}
+
+func (s *Server) sandboxStats(f *cri.PodSandboxStatsFilter) []*cri.PodSandboxStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := []*cri.PodSandboxStats{}
+	for _, sb := range s.stage.sandboxes {
+		if sb.ready && strings.HasPrefix(sb.id, f.GetId()) && selects(f.GetLabelSelector(), sb.labels) {
+			all = append(all, sb.stats(s.Now()))
+		}
+	}
+	return all
+}
+
+func (r runtimeService) ListContainerStats(_ context.Context, q *cri.ListContainerStatsRequest) (*cri.ListContainerStatsResponse, error) {
+	return &cri.ListContainerStatsResponse{Stats: r.s.containerStats(q.GetFilter())}, nil
+}
+
+func (r runtimeService) ListPodSandboxStats(_ context.Context, q *cri.ListPodSandboxStatsRequest) (*cri.ListPodSandboxStatsResponse, error) {
+	return &cri.ListPodSandboxStatsResponse{Stats: r.s.sandboxStats(q.GetFilter())}, nil
+}
+
+func (r runtimeService) StreamContainerStats(q *cri.StreamContainerStatsRequest, to grpc.ServerStreamingServer[cri.StreamContainerStatsResponse]) error {
+	return to.Send(&cri.StreamContainerStatsResponse{ContainerStats: r.s.containerStats(q.GetFilter())})
+}
+
+func (r runtimeService) StreamPodSandboxStats(q *cri.StreamPodSandboxStatsRequest, to grpc.ServerStreamingServer[cri.StreamPodSandboxStatsResponse]) error {
+	return to.Send(&cri.StreamPodSandboxStatsResponse{PodSandboxStats: r.s.sandboxStats(q.GetFilter())})
+}

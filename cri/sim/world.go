@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// A world is everything that exists on the node, and its clock. It is pure: it
+// reads no clock, starts no goroutine and does no I/O; time passes when advance
+// is called. It must not be used from two goroutines at once.
+type world struct {
+	now   time.Time
+	rng   *rand.Rand
+	queue queue
+	tasks uint64 // ever queued
+
+	pods       []*pod       // the kubelet's, in order of creation; like the two below
+	sandboxes  []*sandbox   // as listed
+	containers []*container // as listed
+	// The same by id.
+	sandboxOf   map[string]*sandbox
+	containerOf map[string]*container
+
+	addresses uint32 // ever given to sandboxes
+	changes   uint64 // of what a list shows
+
+	// onChange is told of every transition, if it is set.
+	onChange func(transition)
+}
+
+// A transition is one change of one sandbox or, if container is set, of one
+// container in it.
+type transition struct {
+	at        time.Time
+	kind      cri.ContainerEventType
+	sandbox   *sandbox
+	container *container
+}
+
+func newWorld(seed uint64, now time.Time) *world {
+	return &world{
+		now: now, rng: rand.New(rand.NewPCG(seed, 0)),
+		sandboxOf: map[string]*sandbox{}, containerOf: map[string]*container{},
+	}
+}
+
+// between returns a random duration from low up to high.
+func (w *world) between(low, high time.Duration) time.Duration {
+	return low + time.Duration(w.rng.Int64N(int64(high-low)+1))
+}
+
+// id returns a new id as runtimes make them: 64 hexadecimal digits.
+func (w *world) id() string {
+	var b [32]byte
+	w.fill(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// uid returns a new pod UID, an RFC 4122 UUID of version 4.
+func (w *world) uid() string {
+	var b [16]byte
+	w.fill(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func (w *world) fill(b []byte) {
+	for i := range b {
+		if i%8 == 0 {
+			v := w.rng.Uint64()
+			for j := i; j < min(i+8, len(b)); j++ {
+				b[j] = byte(v >> (8 * (j - i)))
+			}
+		}
+	}
+}
+
+// nameLetters are those that Kubernetes makes random names of.
+const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
+
+// letters returns a random part of a pod's name, n letters long.
+func (w *world) letters(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = nameLetters[w.rng.IntN(len(nameLetters))]
+	}
+	return string(b)
+}
+
+// address returns an IP address of the pod network, a different one each time
+// until all 64,000 were used.
+func (w *world) address() string {
+	n := w.addresses % (256 * 250)
+	w.addresses++
+	return fmt.Sprintf("10.244.%d.%d", n/250, n%250+2)
+}
+
+// changed notes a transition that lists now show.
+func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
+	w.changes++
+	if w.onChange != nil {
+		w.onChange(transition{at: w.now, kind: kind, sandbox: s, container: c})
+	}
+}
+
+// podNamed returns the newest pod of that namespace and name, or nil.
+func (w *world) podNamed(namespace, name string) *pod {
+	for _, p := range slices.Backward(w.pods) {
+		if p.spec.namespace == namespace && p.spec.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func drop[T comparable](all []T, one T) []T {
+	if i := slices.Index(all, one); i >= 0 {
+		return slices.Delete(all, i, i+1)
+	}
+	return all
+}

@@ -1,0 +1,267 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+func TestEqualSeedsGiveEqualWorlds(t *testing.T) {
+	for _, sc := range scenarios {
+		one, oneLog := watch(t, sc.Name, 5)
+		two, twoLog := watch(t, sc.Name, 5)
+		one.advance(epoch.Add(90 * time.Second))
+		for d := time.Duration(0); d <= 90*time.Second; d += 730 * time.Millisecond { // in other steps
+			two.advance(epoch.Add(d))
+		}
+		two.advance(epoch.Add(90 * time.Second))
+		if diff := cmp.Diff(*oneLog, *twoLog, cmp.AllowUnexported(seen{})); diff != "" {
+			t.Errorf("%s: transitions differ:\n%.2000s", sc.Name, diff)
+		}
+		if !slices.Equal(everything(one.world), everything(two.world)) {
+			t.Errorf("%s: worlds differ", sc.Name)
+		}
+	}
+	one, _ := watch(t, "tour", 5)
+	two, _ := watch(t, "tour", 6)
+	if one.containers[0].id == two.containers[0].id {
+		t.Error("another seed gives the same ids")
+	}
+}
+
+// everything returns what the lists and the statuses show.
+func everything(w *world) []string {
+	var all []string
+	for _, s := range w.sandboxes {
+		all = append(all, encode(s.status()))
+	}
+	for _, c := range w.containers {
+		all = append(all, encode(c.status()))
+	}
+	return all
+}
+
+func encode(m proto.Message) string {
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func TestNamesAndIDs(t *testing.T) {
+	st, _ := watch(t, "big", 1)
+	ids := map[string]bool{}
+	for _, c := range st.containers {
+		ids[c.id] = true
+		if len(c.id) != 64 || strings.Trim(c.id, "0123456789abcdef") != "" {
+			t.Fatalf("id %q, want 64 hexadecimal digits", c.id)
+		}
+	}
+	addresses := map[string]bool{}
+	for _, s := range st.sandboxes {
+		ids[s.id], addresses[s.ip] = true, true
+	}
+	if len(ids) != 4000 || len(addresses) != 1000 {
+		t.Errorf("%d ids and %d addresses, want 4000 and 1000", len(ids), len(addresses))
+	}
+	uid := st.pods[0].uid
+	if len(uid) != 36 || uid[14] != '4' || !strings.ContainsRune("89ab", rune(uid[19])) {
+		t.Errorf("uid %q is not a UUID of version 4", uid)
+	}
+}
+
+func TestLabelsAndAnnotationsAreTheKubelets(t *testing.T) {
+	st, _ := watch(t, "empty", 1)
+	p := st.placePod(plain("shop", "cart-0", one("app", imageApp)), time.Hour, 3)
+	c := p.latest("app")
+	want := map[string]string{
+		"io.kubernetes.container.name": "app", "io.kubernetes.pod.name": "cart-0",
+		"io.kubernetes.pod.namespace": "shop", "io.kubernetes.pod.uid": p.uid,
+	}
+	if diff := cmp.Diff(want, c.listed.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if got := c.listed.Annotations["io.kubernetes.container.restartCount"]; got != "3" || c.listed.Metadata.Attempt != 3 {
+		t.Errorf("restartCount %s, attempt %d; want 3", got, c.listed.Metadata.Attempt)
+	}
+	if len(p.containers) != 2 || p.containers[0].exit.code != 1 {
+		t.Errorf("want one dead container before the present one, have %d containers", len(p.containers))
+	}
+	if age := st.now.Sub(p.sandbox().created); age != time.Hour {
+		t.Errorf("sandbox is %v old, want 1h", age)
+	}
+}
+
+// life lets a pod live for a time and returns what happened, without its name.
+func lifeOf(t *testing.T, spec podSpec, span time.Duration, do func(*stage, *pod)) []seen {
+	t.Helper()
+	st, log := watch(t, "empty", 1)
+	p := st.startPod(spec)
+	if do != nil {
+		do(st, p)
+	}
+	st.advance(epoch.Add(span))
+	for i := range *log {
+		(*log)[i].what = strings.TrimPrefix((*log)[i].what, p.ref()+" ")
+	}
+	return *log
+}
+
+func words(log []seen) []string {
+	var all []string
+	for _, s := range log {
+		all = append(all, s.what)
+	}
+	return all
+}
+
+func TestKubelet(t *testing.T) {
+	short := life{runs: 2 * time.Second}
+	tests := []struct {
+		name string
+		spec podSpec
+		do   func(*stage, *pod)
+		want []string
+	}{
+		{"init containers run first, one after another",
+			podSpec{init: []containerSpec{{name: "a", life: short}, {name: "b", life: short}}, containers: []containerSpec{{name: "app"}}}, nil,
+			[]string{
+				"sandbox#0 CREATED", "sandbox#0 STARTED", "a#0 CREATED", "a#0 STARTED", "a#0 STOPPED 0 Completed",
+				"b#0 CREATED", "b#0 STARTED", "b#0 STOPPED 0 Completed", "app#0 CREATED", "app#0 STARTED",
+			}},
+		{"a failing init container is run again",
+			podSpec{init: []containerSpec{{name: "a", life: life{runs: 20 * time.Second, exit: exit{code: 3}}}}, containers: []containerSpec{{name: "app"}}}, nil,
+			[]string{"sandbox#0 CREATED", "sandbox#0 STARTED", "a#0 CREATED", "a#0 STARTED", "a#0 STOPPED 3 Error", "a#1 CREATED", "a#1 STARTED"}},
+		{"a job completes",
+			podSpec{restart: never, containers: []containerSpec{{name: "job", life: short}}}, nil,
+			[]string{"sandbox#0 CREATED", "sandbox#0 STARTED", "job#0 CREATED", "job#0 STARTED", "job#0 STOPPED 0 Completed", "sandbox#0 STOPPED"}},
+		{"on failure, success is the end",
+			podSpec{restart: onFailure, containers: []containerSpec{{name: "job", life: short}}}, nil,
+			[]string{"sandbox#0 CREATED", "sandbox#0 STARTED", "job#0 CREATED", "job#0 STARTED", "job#0 STOPPED 0 Completed", "sandbox#0 STOPPED"}},
+		{"a stuck container is never started",
+			podSpec{containers: []containerSpec{{name: "app", life: life{stuck: true}}}}, nil,
+			[]string{"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED"}},
+		{"a pod is deleted",
+			podSpec{containers: []containerSpec{{name: "app", life: life{stopCode: 143}}}},
+			func(st *stage, p *pod) { st.after(5*time.Second, func() { st.deletePod(p) }) },
+			[]string{
+				"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED", "app#0 STARTED",
+				"app#0 STOPPED 143 Error", "sandbox#0 STOPPED", "app#0 DELETED", "sandbox#0 DELETED",
+			}},
+		{"a stubborn pod is killed",
+			podSpec{grace: 3 * time.Second, containers: []containerSpec{{name: "app", life: life{stops: time.Hour}}}},
+			func(st *stage, p *pod) { st.after(5*time.Second, func() { st.deletePod(p) }) },
+			[]string{
+				"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED", "app#0 STARTED",
+				"app#0 STOPPED 137 Error", "sandbox#0 STOPPED", "app#0 DELETED", "sandbox#0 DELETED",
+			}},
+		{"a pod is deleted before it has started",
+			podSpec{containers: []containerSpec{{name: "app"}}}, func(st *stage, p *pod) { st.deletePod(p) }, nil},
+		{"a sandbox is replaced, twice",
+			podSpec{containers: []containerSpec{{name: "app"}}},
+			func(st *stage, p *pod) {
+				st.after(3*time.Second, func() { st.replaceSandbox(p) })
+				st.after(9*time.Second, func() { st.replaceSandbox(p) })
+			},
+			[]string{
+				"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED", "app#0 STARTED",
+				"sandbox#0 STOPPED", "app#0 STOPPED 137 Error", "sandbox#1 CREATED", "sandbox#1 STARTED", "app#1 CREATED", "app#1 STARTED",
+				"sandbox#1 STOPPED", "app#1 STOPPED 137 Error", "app#0 DELETED", "sandbox#0 DELETED", "sandbox#2 CREATED", "sandbox#2 STARTED",
+				"app#2 CREATED", "app#2 STARTED",
+			}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.spec.namespace, tt.spec.name = "ns", "p"
+			if diff := cmp.Diff(tt.want, words(lifeOf(t, tt.spec, 25*time.Second, tt.do))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBackOffGrowsToFiveMinutes(t *testing.T) {
+	spec := podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 1}}}}}
+	var waits []time.Duration
+	var ended time.Duration
+	for _, s := range lifeOf(t, spec, 30*time.Minute, nil) {
+		switch {
+		case strings.Contains(s.what, "STOPPED"):
+			ended = s.at
+		case strings.Contains(s.what, "app") && strings.HasSuffix(s.what, "CREATED") && ended > 0:
+			waits = append(waits, (s.at - ended).Truncate(time.Second))
+		}
+	}
+	want := []time.Duration{0, 10, 20, 40, 80, 160, 300, 300, 300, 300}
+	for i := range want {
+		want[i] *= time.Second
+	}
+	if diff := cmp.Diff(want, waits); diff != "" {
+		t.Errorf("back-offs (-want +got):\n%s", diff)
+	}
+}
+
+func TestBackOffIsForgotten(t *testing.T) {
+	for _, tt := range []struct {
+		lasts time.Duration
+		wait  time.Duration
+	}{{9 * time.Minute, 39 * time.Second}, {11 * time.Minute, 0}} {
+		p := &pod{backoffs: map[string]*backoff{}}
+		now := epoch
+		for range 4 {
+			now = now.Add(p.restartIn("app", now, now))
+		}
+		ended := now.Add(tt.lasts)
+		if got := p.restartIn("app", ended, ended.Add(41*time.Second)); got != tt.wait {
+			t.Errorf("restart after %v in %v, want %v", tt.lasts, got, tt.wait)
+		}
+		again := p.backoffs["app"].delay == firstBackoff
+		if want := tt.lasts > 10*time.Minute; again != want {
+			t.Errorf("after %v the back-off begins anew: %v, want %v", tt.lasts, again, want)
+		}
+	}
+}
+
+func TestOneDeadContainerIsKept(t *testing.T) {
+	st, _ := watch(t, "empty", 1)
+	p := st.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 1}}}}})
+	for range 600 {
+		st.advance(st.now.Add(time.Second))
+		dead := slices.DeleteFunc(slices.Clone(p.containers), func(c *container) bool { return c.state != cri.ContainerState_CONTAINER_EXITED })
+		if len(dead) > 2 || len(p.containers) > 2 { // two for the moment until the older one is removed
+			t.Fatalf("at %v: %d dead of %d containers", st.now.Sub(epoch), len(dead), len(p.containers))
+		}
+	}
+}
+
+func TestTimesOfAContainer(t *testing.T) {
+	st, _ := watch(t, "empty", 1)
+	p := st.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 4, message: "out"}}}}})
+	var got []string
+	for len(got) < 3 {
+		next, _ := st.next()
+		st.advance(next)
+		c := p.latest("app")
+		if c == nil {
+			continue
+		}
+		s := c.status()
+		line := fmt.Sprintf("%v %v %v %v %d %s %s", s.State, s.CreatedAt > 0, s.StartedAt > 0, s.FinishedAt > 0, s.ExitCode, s.Reason, s.Message)
+		if len(got) == 0 || got[len(got)-1] != line {
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"CONTAINER_CREATED true false false 0  ", "CONTAINER_RUNNING true true false 0  ", "CONTAINER_EXITED true true true 4 Error out",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
