@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// The bounds of [Config.Period] and [Engine.SetPeriod]. The lower one keeps a
+// busy finger from loading the node; the kubelet itself uses 1 s, and 5 minutes
+// with the event stream on.
+const (
+	MinPeriod = 100 * time.Millisecond
+	MaxPeriod = 10 * time.Minute
+)
+
+// Config says what an [Engine] relists and how. Every zero value but that of
+// Runtime stands for the kubelet's own setting.
+type Config struct {
+	Runtime   Runtime
+	Release   pleg.Release  // whose relist; default [pleg.Newest]
+	Period    time.Duration // from the end of one relist to the start of the next; default 1 s
+	Threshold time.Duration // age of the last good list from which on PLEG is unhealthy; default 3 min
+	Timeout   time.Duration // of each call; default 2 min
+	Capacity  int           // of the kubelet's event channel; default 1000
+	Events    int           // kept for readers that are behind; default 10,000
+
+	// Speed makes the engine's time pass faster than real time, for a runtime
+	// that is simulated at the same speed; 0 and 1 mean real time. Its time is
+	// then Start at the real moment Origin. They default to each other and to
+	// the moment of [New]. In real time both are of no use.
+	Speed  float64
+	Start  time.Time
+	Origin time.Time
+}
+
+// Validate returns an error that names the first setting that cannot work.
+func (c Config) Validate() error {
+	c = c.withDefaults()
+	switch {
+	case c.Runtime == nil:
+		return errors.New("engine: no runtime")
+	case c.Release < pleg.Oldest || c.Release > pleg.Newest:
+		return fmt.Errorf("kubelet version %v: want %v to %v", c.Release, pleg.Oldest, pleg.Newest)
+	case c.Period < MinPeriod || c.Period > MaxPeriod:
+		return fmt.Errorf("relist period %v: want %v to %v", c.Period, MinPeriod, MaxPeriod)
+	case c.Threshold < 0:
+		return fmt.Errorf("relist threshold %v: want more than 0", c.Threshold)
+	case c.Timeout < 0:
+		return fmt.Errorf("timeout %v: want more than 0", c.Timeout)
+	case c.Capacity < 0:
+		return fmt.Errorf("event channel capacity %d: want more than 0", c.Capacity)
+	case c.Events < 0:
+		return fmt.Errorf("kept events %d: want more than 0", c.Events)
+	case !(c.Speed > 0 && c.Speed <= maxSpeed):
+		return fmt.Errorf("speed %v: want more than 0, at most %d", c.Speed, maxSpeed)
+	}
+	return nil
+}
+
+func (c Config) withDefaults() Config {
+	defaultTo(&c.Release, pleg.Newest)
+	defaultTo(&c.Period, time.Second)
+	defaultTo(&c.Threshold, 3*time.Minute)
+	defaultTo(&c.Timeout, 2*time.Minute)
+	defaultTo(&c.Capacity, 1000)
+	defaultTo(&c.Events, 10_000)
+	defaultTo(&c.Speed, 1)
+	return c
+}
+
+func defaultTo[T comparable](value *T, zero T) {
+	var none T
+	if *value == none {
+		*value = zero
+	}
+}

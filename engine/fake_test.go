@@ -1,0 +1,379 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A behaviour is what a call of the fake runtime does instead of answering.
+type behaviour struct {
+	delay  time.Duration
+	hang   bool          // until the context ends
+	deaf   chan struct{} // until it is closed, whatever the context says
+	err    error
+	panics any
+}
+
+// A fakeRuntime answers from a script. Safe for concurrent use.
+type fakeRuntime struct {
+	t *testing.T
+
+	mu         sync.Mutex
+	sandboxes  []pleg.ListedSandbox
+	containers []pleg.ListedContainer
+	statuses   map[string]pleg.ContainerStatus // beside what the list says
+	conditions []pleg.Condition
+	version    pleg.Version
+	behaviours map[string]behaviour // by "Op" or "Op id"
+	unlabelled bool                 // lists all, whatever label is asked for
+	calls      []string             // "Op id", in the order in which they began
+	out        map[string]int       // calls that are out, by "Op id"
+}
+
+func newFake(t *testing.T) *fakeRuntime {
+	return &fakeRuntime{
+		t:          t,
+		conditions: []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}},
+		version:    pleg.Version{RuntimeName: "fake", RuntimeVersion: "1", APIVersion: "v1"},
+		statuses:   map[string]pleg.ContainerStatus{},
+		behaviours: map[string]behaviour{},
+		out:        map[string]int{},
+	}
+}
+
+func ref(name string) pleg.PodRef {
+	return pleg.PodRef{UID: pleg.UID("uid-" + name), Namespace: "ns", Name: name}
+}
+
+// pod adds a pod with one ready sandbox and running containers.
+func (r *fakeRuntime) pod(name string, containers ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sandboxes = append(r.sandboxes, pleg.ListedSandbox{
+		Pod: ref(name), Sandbox: pleg.Sandbox{ID: name, State: pleg.Running, CreatedAt: time.Now()},
+	})
+	for _, c := range containers {
+		r.containers = append(r.containers, pleg.ListedContainer{
+			Pod: ref(name), Container: pleg.Container{ID: name + "/" + c, Name: c, State: pleg.Running, CreatedAt: time.Now()},
+		})
+		r.statuses[name+"/"+c] = pleg.ContainerStatus{StartedAt: time.Now()}
+	}
+}
+
+// exit ends a container now.
+func (r *fakeRuntime) exit(id string, code int32, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.containers {
+		if r.containers[i].ID == id {
+			r.containers[i].State = pleg.Exited
+			st := r.statuses[id]
+			st.FinishedAt, st.ExitCode, st.Reason = time.Now(), code, reason
+			r.statuses[id] = st
+		}
+	}
+}
+
+// set puts a container in a state of which the runtime has no times.
+func (r *fakeRuntime) set(id string, state pleg.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.containers {
+		if r.containers[i].ID == id {
+			r.containers[i].State = state
+		}
+	}
+}
+
+func (r *fakeRuntime) flip(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.containers {
+		if r.containers[i].ID != id {
+			continue
+		}
+		if r.containers[i].State == pleg.Running {
+			r.containers[i].State = pleg.Exited
+		} else {
+			r.containers[i].State = pleg.Running
+		}
+	}
+}
+
+func (r *fakeRuntime) remove(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sandboxes = slices.DeleteFunc(r.sandboxes, func(s pleg.ListedSandbox) bool { return s.Pod.Name == name })
+	r.containers = slices.DeleteFunc(r.containers, func(c pleg.ListedContainer) bool { return c.Pod.Name == name })
+	maps.DeleteFunc(r.statuses, func(id string, _ pleg.ContainerStatus) bool { return strings.HasPrefix(id, name+"/") })
+}
+
+// script sets what "Op" or "Op id" does from now on.
+func (r *fakeRuntime) script(key string, b behaviour) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.behaviours[key] = b
+}
+
+func (r *fakeRuntime) behave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.behaviours)
+}
+
+// made returns the calls made since the last time, and forgets them.
+func (r *fakeRuntime) made() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	made := r.calls
+	r.calls = nil
+	return made
+}
+
+// relists counts the lists of all sandboxes among calls.
+func relists(calls []string) int {
+	n := 0
+	for _, c := range calls {
+		if c == "ListPodSandbox" {
+			n++
+		}
+	}
+	return n
+}
+
+// without drops the calls that have nothing to do with relists.
+func without(calls []string, ops ...call.Operation) []string {
+	return slices.DeleteFunc(calls, func(c string) bool {
+		return slices.ContainsFunc(ops, func(op call.Operation) bool { return strings.HasPrefix(c, op.String()) })
+	})
+}
+
+func (r *fakeRuntime) call(ctx context.Context, op call.Operation, id string) error {
+	key := op.String()
+	full := strings.TrimSpace(key + " " + id)
+	like := full
+	if op == call.ListPodSandbox || op == call.ListContainers {
+		like = key
+	}
+	r.mu.Lock()
+	r.calls = append(r.calls, full)
+	if r.out[like]++; r.out[like] > 1 {
+		r.t.Errorf("%s is called while it is out", like)
+	}
+	b, ok := r.behaviours[full]
+	if !ok {
+		b = r.behaviours[key]
+	}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		if r.out[like]--; r.out[like] == 0 {
+			delete(r.out, like)
+		}
+		r.mu.Unlock()
+	}()
+	if _, ok := ctx.Deadline(); !ok {
+		r.t.Errorf("%s has no deadline", full)
+	}
+	if trace := call.TraceOf(ctx); trace != nil {
+		trace.RequestBytes, trace.ResponseBytes = 10, 100
+	}
+	return b.act(ctx, op)
+}
+
+func (b behaviour) act(ctx context.Context, op call.Operation) error {
+	if b.deaf != nil {
+		<-b.deaf
+	}
+	if b.hang {
+		<-ctx.Done()
+	}
+	if b.panics != nil {
+		panic(b.panics)
+	}
+	select {
+	case <-time.After(b.delay):
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return &call.Error{Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: ctx.Err().Error()}
+	}
+	return b.err
+}
+
+func (r *fakeRuntime) Version(ctx context.Context) (pleg.Version, error) {
+	err := r.call(ctx, call.Version, "")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.version, err
+}
+
+func (r *fakeRuntime) Status(ctx context.Context) ([]pleg.Condition, error) {
+	err := r.call(ctx, call.Status, "")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.conditions), err
+}
+
+func (r *fakeRuntime) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
+	if err := r.call(ctx, call.ListPodSandbox, string(uid)); err != nil {
+		return nil, pleg.Anomalies{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	listed := slices.Clone(r.sandboxes)
+	return slices.DeleteFunc(listed, func(s pleg.ListedSandbox) bool { return !r.unlabelled && uid != "" && s.Pod.UID != uid }), pleg.Anomalies{}, nil
+}
+
+func (r *fakeRuntime) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, pleg.Anomalies, error) {
+	if err := r.call(ctx, call.ListContainers, string(uid)); err != nil {
+		return nil, pleg.Anomalies{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	listed := slices.Clone(r.containers)
+	return slices.DeleteFunc(listed, func(c pleg.ListedContainer) bool { return !r.unlabelled && uid != "" && c.Pod.UID != uid }), pleg.Anomalies{BadTime: 1}, nil
+}
+
+func (r *fakeRuntime) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error) {
+	if err := r.call(ctx, call.PodSandboxStatus, id); err != nil {
+		return pleg.SandboxStatus{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sandboxes {
+		if s.ID == id {
+			return pleg.SandboxStatus{ID: id, Pod: s.Pod, State: s.State, CreatedAt: s.CreatedAt, IPs: []string{"10.0.0.1"}}, nil
+		}
+	}
+	return pleg.SandboxStatus{}, notFound(call.PodSandboxStatus)
+}
+
+func (r *fakeRuntime) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error) {
+	if err := r.call(ctx, call.ContainerStatus, id); err != nil {
+		return pleg.ContainerStatus{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.containers {
+		if c.ID == id {
+			st := r.statuses[id]
+			st.ID, st.Name, st.State, st.CreatedAt = id, c.Name, c.State, c.CreatedAt
+			return st, nil
+		}
+	}
+	return pleg.ContainerStatus{}, notFound(call.ContainerStatus)
+}
+
+func (r *fakeRuntime) Raw(ctx context.Context, op call.Operation, id string) ([]byte, error) {
+	if err := r.call(ctx, op, id); err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "{\n  \"id\": %q\n}", id), nil
+}
+
+func notFound(op call.Operation) error {
+	return &call.Error{Op: op, Kind: call.ErrNotFound, Code: "NotFound", Text: "gone"}
+}
+
+func unavailable(op call.Operation) error {
+	return &call.Error{Op: op, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "nobody listens"}
+}
+
+// A bench is a running engine in a synctest bubble.
+type bench struct {
+	*Engine
+	t      *testing.T
+	fake   *fakeRuntime
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+}
+
+// bubble runs test in a synctest bubble with an engine on a fake runtime, which
+// has started and done what it can at once. At the end it must stop.
+func bubble(t *testing.T, c Config, prepare func(*fakeRuntime), test func(*bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFake(t)
+		if prepare != nil {
+			prepare(fake)
+		}
+		b := startBench(t, c, fake)
+		test(b)
+		if err := b.stop(); err != nil {
+			t.Errorf("Run returned %v, want nil", err)
+		}
+	})
+}
+
+func startBench(t *testing.T, c Config, fake *fakeRuntime) *bench {
+	t.Helper()
+	c.Runtime = fake
+	e, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	b := &bench{Engine: e, t: t, fake: fake, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(b.done)
+		b.err = e.Run(ctx)
+	}()
+	synctest.Wait()
+	return b
+}
+
+func (b *bench) stop() error {
+	b.cancel()
+	<-b.done
+	return b.err
+}
+
+// after lets d pass and returns the newest snapshot.
+func (b *bench) after(d time.Duration) *Snapshot {
+	time.Sleep(d)
+	synctest.Wait()
+	return b.board.newest()
+}
+
+// fresh returns a snapshot that shows all that has happened so far.
+func (b *bench) fresh() *Snapshot { return b.after(pace) }
+
+// ask makes a request and lets the engine heed it.
+func (b *bench) ask(request func()) {
+	request()
+	synctest.Wait()
+}
+
+// pods returns the pod of that name in s.
+func (b *bench) podOf(s *Snapshot, name string) *Pod {
+	b.t.Helper()
+	i := slices.IndexFunc(s.Pods, func(p *Pod) bool { return p.Name == name })
+	if i < 0 {
+		b.t.Fatalf("snapshot %d has no pod %s", s.Seq, name)
+	}
+	return s.Pods[i]
+}
+
+// events returns all events so far, as "Kind pod/container".
+func (b *bench) events() []string {
+	b.board.mu.Lock()
+	defer b.board.mu.Unlock()
+	kept, _ := b.board.ring.between(0, b.board.ring.last)
+	var lines []string
+	for _, e := range kept {
+		lines = append(lines, fmt.Sprintf("%v %s", e.Kind, strings.TrimSuffix(e.Pod.Name+"/"+e.Container, "/")))
+	}
+	return lines
+}

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// drain reads until an error, and returns the last update before it.
+func drain(t *testing.T, f *Feed) (last Update, err error) {
+	t.Helper()
+	for {
+		u, err := f.Next(t.Context())
+		if err != nil {
+			return last, err
+		}
+		last = u
+	}
+}
+
+func TestFeedDeliversEventsOnceAndInOrder(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		f := b.Feed()
+		var seq uint64
+		for range 30 {
+			b.fake.flip("web/app")
+			u, err := f.Next(b.t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range u.Events {
+				if seq++; e.Seq != seq {
+					t.Fatalf("event %d came when %d was due", e.Seq, seq)
+				}
+			}
+			if u.Lost != 0 {
+				t.Fatalf("lost %d", u.Lost)
+			}
+		}
+		if seq < 10 {
+			t.Errorf("only %d events came", seq)
+		}
+	})
+}
+
+func TestSlowReaderLosesAndIsTold(t *testing.T) {
+	bubble(t, Config{Events: 5}, onePod, func(b *bench) {
+		f := b.Feed()
+		if u, err := f.Next(b.t.Context()); err != nil || u.Lost != 0 || len(u.Events) != 2 {
+			t.Fatalf("first update %+v, %v", u, err)
+		}
+		for range 20 {
+			b.fake.flip("web/app")
+			b.after(time.Second)
+		}
+		b.fresh()
+		b.board.mu.Lock()
+		last, upto := b.board.ring.last, b.board.upto
+		b.board.mu.Unlock()
+		u, err := f.Next(b.t.Context())
+		if err != nil || last != upto || len(u.Events) != 5 || u.Lost != last-5-2 || u.Events[0].Seq != last-4 {
+			t.Errorf("update with %d events from %+v, lost %d (%v); the last is %d", len(u.Events), u.Events[0], u.Lost, err, last)
+		}
+		if u.Snapshot != b.board.newest() {
+			t.Error("the snapshot is not the newest")
+		}
+	})
+}
+
+func TestFeedNeverRunsFasterThanThePace(t *testing.T) {
+	busy := func(r *fakeRuntime) {
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+			r.pod(name, "app")
+		}
+		r.script("ContainerStatus", behaviour{delay: 30 * time.Millisecond})
+	}
+	bubble(t, Config{Period: MinPeriod}, busy, func(b *bench) {
+		f := b.Feed()
+		began, n := time.Now(), 0
+		for time.Since(began) < 5*time.Second {
+			b.fake.flip("a/app")
+			if _, err := f.Next(b.t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		if n < 10 || n > 51 {
+			t.Errorf("%d updates in 5 s", n)
+		}
+	})
+}
+
+func TestReaderThatComesLateStillKeepsThePace(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		f := b.Feed()
+		b.after(950 * time.Millisecond)
+		f.Next(b.t.Context())
+		first := time.Now()
+		b.fake.flip("web/app")
+		f.Next(b.t.Context())
+		if wait := time.Since(first); wait < pace {
+			t.Errorf("two updates %v apart", wait)
+		}
+	})
+}
+
+func TestFirstSnapshotIsAFullOneUnlessThatTakesTime(t *testing.T) {
+	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: 20 * time.Millisecond, time.Second: pace} {
+		slow := func(r *fakeRuntime) {
+			r.pod("web", "app")
+			r.script("ListContainers", behaviour{delay: delay})
+		}
+		bubble(t, Config{}, slow, func(b *bench) {
+			u, err := b.Feed().Next(b.t.Context())
+			took := u.Snapshot.At.Sub(u.Snapshot.Started)
+			if err != nil || took != want || (len(u.Events) == 2) != (delay < pace) {
+				t.Errorf("with a list of %v: %d events after %v, %v", delay, len(u.Events), took, err)
+			}
+		})
+	}
+}
+
+func TestQuietNodeIsPublishedOnceASecond(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		from := b.after(5 * time.Second).Seq
+		if n := b.after(20*time.Second).Seq - from; n < 19 || n > 21 {
+			t.Errorf("%d snapshots in 20 quiet seconds", n)
+		}
+	})
+}
+
+func TestNextHeedsItsContext(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		f := b.Feed()
+		f.Next(b.t.Context())
+		ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := f.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Next returned %v", err)
+		}
+	})
+}
+
+func TestFeedEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFake(t)
+		fake.pod("web", "app")
+		b := startBench(t, Config{}, fake)
+		ended := make(chan error)
+		go func() {
+			_, err := drain(t, b.Feed())
+			ended <- err
+		}()
+		time.Sleep(3 * time.Second)
+		b.stop()
+		if err := <-ended; !errors.Is(err, ErrStopped) {
+			t.Errorf("the waiting reader got %v", err)
+		}
+		u, err := drain(t, b.Feed())
+		if u.Snapshot == nil || len(u.Events) != 2 || !errors.Is(err, ErrStopped) {
+			t.Errorf("a late reader got %+v, %v; want what is left, then the end", u, err)
+		}
+	})
+}
+
+func TestTheLastEventsAreDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFake(t)
+		fake.script("ListContainers", behaviour{delay: 50 * time.Millisecond})
+		fake.pod("web", "app")
+		b := startBench(t, Config{}, fake)
+		b.after(60 * time.Millisecond) // the events are there, the next snapshot is not
+		b.stop()
+		if u, _ := drain(t, b.Feed()); len(u.Events) != 2 {
+			t.Errorf("a reader got %d events, want 2", len(u.Events))
+		}
+	})
+}
+
+func TestStartOfABigNodeDiscardsNothing(t *testing.T) {
+	bubble(t, Config{}, crowd(700), func(b *bench) {
+		b.fake.script("Status", behaviour{delay: 10 * time.Second})
+		if s := b.fresh(); s.Channel.Delivered != 1400 || s.Channel.Discarded != 0 {
+			t.Errorf("channel = %+v", s.Channel)
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func TestThreshold(t *testing.T) {
+	bubble(t, Config{}, nil, func(b *bench) {
+		b.fake.script("ListPodSandbox", behaviour{hang: true})
+		listed := b.fresh().Health.ListedAt
+		s := b.after(3*time.Minute - pace)
+		if !s.Health.Healthy || s.Health.Verdict != "" {
+			t.Errorf("health at the threshold = %+v", s.Health)
+		}
+		b.after(1)
+		s = b.after(pace)
+		want := listed.Add(3*time.Minute + 1)
+		if s.Health.Healthy || !s.Health.Since.Equal(want) || s.Health.Flips != 1 {
+			t.Errorf("health after it = %+v, want unhealthy since %v", s.Health, want)
+		}
+		age := s.At.Sub(listed)
+		if text := fmt.Sprintf("pleg was last seen active %v ago; threshold is 3m0s", age); s.Health.Verdict != text {
+			t.Errorf("verdict %q, want %q", s.Health.Verdict, text)
+		}
+		b.fake.behave()
+		if s := b.after(3 * time.Minute); !s.Health.Healthy || s.Health.Flips != 2 {
+			t.Errorf("health after a good list = %+v", s.Health)
+		}
+	})
+}
+
+func TestStatusOnItsOwn(t *testing.T) {
+	bubble(t, Config{Period: MaxPeriod}, nil, func(b *bench) {
+		b.fake.script("Status", behaviour{delay: time.Second})
+		b.after(20 * time.Second) // begins at 0, 5, 11, 17
+		n := 0
+		for _, c := range b.fake.made() {
+			if c == "Status" {
+				n++
+			}
+		}
+		if n != 4 {
+			t.Errorf("%d Status calls in 20 s, want 4", n)
+		}
+	})
+}
+
+func TestVersionIsNotAskedForTwice(t *testing.T) {
+	bubble(t, Config{Period: MaxPeriod}, func(r *fakeRuntime) { r.script("Version", behaviour{hang: true}) }, func(b *bench) {
+		b.after(2*time.Minute - time.Second)
+		b.fake.behave()
+		b.after(time.Minute)
+		n := 0
+		for _, c := range b.fake.made() {
+			if c == "Version" {
+				n++
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d Version calls, want the one that hung and one more", n)
+		}
+	})
+}
+
+func TestPauseDoesNotStopTheModelledReader(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		b.ask(b.Pause)
+		b.after(time.Hour)
+		b.fake.flip("web/app")
+		b.ask(b.RelistNow)
+		if s := b.after(10 * time.Second); s.Channel.Delivered != 3 || s.Channel.Len != 0 {
+			t.Errorf("channel = %+v", s.Channel)
+		}
+	})
+}
+
+func TestStatusGoesOnWhileTheListHangs(t *testing.T) {
+	bubble(t, Config{}, nil, func(b *bench) {
+		b.fake.script("ListPodSandbox", behaviour{hang: true})
+		s := b.after(time.Minute)
+		if s.Calls[call.Status].Count < 11 {
+			t.Errorf("status calls = %+v", s.Calls[call.Status])
+		}
+	})
+}
+
+func TestRuntimeGoneAndBack(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		b.after(time.Second)
+		for _, op := range call.Operations() {
+			b.fake.script(op.String(), behaviour{err: unavailable(op)})
+		}
+		s := b.after(time.Minute)
+		if s.StatusErr == nil || s.StatusErr.InRow < 11 || s.Failure == nil || s.Failure.InRow < 59 {
+			t.Errorf("status failure %+v, list failure %+v", s.StatusErr, s.Failure)
+		}
+		if c := s.Calls[call.ListPodSandbox]; len(c.ByCode) != 1 || c.ByCode[0].Code != "Unavailable" || !errors.Is(c.LastErr, call.ErrUnavailable) || c.LastErrAt.IsZero() {
+			t.Errorf("calls = %+v", c)
+		}
+		b.fake.mu.Lock()
+		b.fake.version.RuntimeVersion = "2"
+		b.fake.mu.Unlock()
+		b.fake.behave()
+		s = b.after(5 * time.Second)
+		if s.StatusErr != nil || s.Failure != nil || s.Version.RuntimeVersion != "2" {
+			t.Errorf("after its return: %+v, %+v, %+v", s.StatusErr, s.Failure, s.Version)
+		}
+		b.fake.made()
+		b.after(time.Minute)
+		for _, c := range b.fake.made() {
+			if c == "Version" {
+				t.Error("Version was asked for again without need")
+			}
+		}
+	})
+}
+
+// crowd makes one change in each of n pods.
+func crowd(n int) func(*fakeRuntime) {
+	return func(r *fakeRuntime) {
+		for i := range n {
+			r.pod(fmt.Sprint("p", i), "app")
+		}
+	}
+}
+
+func TestEventsAreDiscardedWhileTheSyncLoopDoesNotRead(t *testing.T) {
+	bubble(t, Config{Capacity: 20}, crowd(8), func(b *bench) {
+		s := b.fresh()
+		if s.Channel.Discarded != 0 || s.Channel.Delivered != 16 || s.Channel.Len != 0 {
+			t.Fatalf("channel of a healthy node = %+v", s.Channel)
+		}
+		b.fake.mu.Lock()
+		b.fake.conditions[0].Status = false
+		b.fake.mu.Unlock()
+		b.after(6 * time.Second)
+		for i := range 8 {
+			b.fake.exit(fmt.Sprintf("p%d/app", i), 1, "Error")
+		}
+		b.after(time.Second)
+		for i := range 8 {
+			b.fake.remove(fmt.Sprint("p", i)) // Removed, Died and Removed each
+		}
+		s = b.after(time.Second)
+		if s.Channel.Len != 20 || s.Channel.Delivered != 16+20 || s.Channel.Discarded != 8+24-20 {
+			t.Errorf("channel while the runtime is not ready = %+v", s.Channel)
+		}
+		b.fake.mu.Lock()
+		b.fake.conditions[0].Status = true
+		b.fake.mu.Unlock()
+		if s := b.after(11 * time.Second); s.Channel.Len != 0 {
+			t.Errorf("channel of a node that is well again = %+v", s.Channel)
+		}
+	})
+}
+
+func TestSyncLoop(t *testing.T) {
+	start := time.Unix(1000, 0)
+	ready := []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: false}}
+	tests := []struct {
+		name    string
+		prepare func(*syncLoop)
+		after   time.Duration
+		healthy bool
+		want    bool
+	}{
+		{"not told yet", func(*syncLoop) {}, statusLasts - 1, true, true},
+		{"never told", func(*syncLoop) {}, statusLasts, true, false},
+		{"ready, network not", func(s *syncLoop) { s.status(start, ready) }, 0, true, true},
+		{"PLEG unhealthy", func(s *syncLoop) { s.status(start, ready) }, 0, false, false},
+		{"just young enough", func(s *syncLoop) { s.status(start, ready) }, statusLasts - 1, true, true},
+		{"too old", func(s *syncLoop) { s.status(start, ready) }, statusLasts, true, false},
+		{"condition missing", func(s *syncLoop) { s.status(start, ready); s.status(start, nil) }, 0, true, false},
+		{"paused", func(s *syncLoop) { s.status(start, ready); s.hold(start.Add(time.Second), true) }, time.Hour, true, true},
+		{"paused and resumed", func(s *syncLoop) {
+			s.status(start, ready)
+			s.hold(start.Add(time.Second), true)
+			s.hold(start.Add(time.Hour), false)
+		}, time.Hour + 28*time.Second, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSyncLoop(start)
+			tt.prepare(&s)
+			if got := s.reads(start.Add(tt.after), tt.healthy); got != tt.want {
+				t.Errorf("reads = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSyncLoopNaps(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := newSyncLoop(now)
+	for _, want := range []int{100, 200, 400, 800, 1600, 3200, 5000, 5000} {
+		s.reads(now, false)
+		if nap := s.due().Sub(now); nap != time.Duration(want)*time.Millisecond {
+			t.Fatalf("nap of %v, want %d ms", nap, want)
+		}
+		if s.reads(s.due().Add(-1), true) {
+			t.Fatal("reads while it naps")
+		}
+		now = s.due()
+	}
+	if !s.reads(now, true) || !s.due().IsZero() {
+		t.Error("does not read after its nap")
+	}
+}

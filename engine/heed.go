@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// onDemand is the first release that relists one pod alone.
+const onDemand pleg.Release = 36
+
+// asked is what was asked for and is not done yet.
+type asked struct {
+	relist    bool
+	reinspect []pleg.UID
+}
+
+func (a *asked) any() bool { return a.relist || len(a.reinspect) > 0 }
+
+// next returns the next pod to reinspect.
+func (a *asked) next() (pleg.UID, bool) {
+	if len(a.reinspect) == 0 {
+		return "", false
+	}
+	uid := a.reinspect[0]
+	a.reinspect = a.reinspect[1:]
+	return uid, true
+}
+
+// heed takes over what was asked for since the last turn.
+func (d *driver) heed(now time.Time) {
+	w := d.requests.take()
+	if w.paused != d.paused {
+		d.pause(now, w.paused)
+	}
+	if w.period != 0 && w.period != d.period {
+		d.period = w.period
+		d.log.schedule(d.period)
+		d.press.dirty = true
+	}
+	d.asked.relist = d.asked.relist || w.relist
+	d.reinspect(w)
+}
+
+func (d *driver) pause(now time.Time, paused bool) {
+	d.paused = paused
+	d.reader.hold(now, paused)
+	d.press.dirty = true
+	if paused && d.relist != nil && !d.relist.onDemand() {
+		d.relist.asked = false
+	}
+}
+
+// reinspectAll marks all pods and leaves the rest to one relist of all, which
+// lists only once.
+func (d *driver) reinspectAll() {
+	for _, uid := range d.known() {
+		d.core.RequestReinspect(uid)
+		d.pods.renew(d.core, uid)
+	}
+	d.asked.relist = true
+	d.press.dirty = true
+}
+
+// known returns all pods that have a record, in the core's order.
+func (d *driver) known() []pleg.UID {
+	var uids []pleg.UID
+	for uid := range d.core.Records() {
+		uids = append(uids, uid)
+	}
+	return uids
+}
+
+func (d *driver) reinspect(w wishes) {
+	switch {
+	case !w.reinspectAll:
+	case d.config.Release >= onDemand:
+		d.reinspectAll()
+	default:
+		w.reinspect = append(w.reinspect, d.known()...)
+	}
+	for _, uid := range w.reinspect {
+		if _, known := d.pods.byUID[uid]; known && !slices.Contains(d.asked.reinspect, uid) {
+			d.asked.reinspect = append(d.asked.reinspect, uid)
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package engine_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "github.com/plegtop/plegtop"
+	root   = ".." // of the module, from here
+)
+
+// A rule says what one package may import beside the standard library. Paths of
+// ours are relative to the module; one that ends in /... stands for the package
+// and all below it.
+type rule struct {
+	ours    []string
+	modules []string
+	never   []string // of the standard library; with net goes all below it
+}
+
+var (
+	runtimeAPI = []string{"google.golang.org/grpc/...", "google.golang.org/protobuf/...", "k8s.io/cri-api/..."}
+	charm      = []string{
+		"charm.land/bubbletea/v2", "charm.land/bubbles/v2/...", "charm.land/lipgloss/v2/...",
+		"github.com/charmbracelet/x/ansi/...", "github.com/charmbracelet/colorprofile", "github.com/mattn/go-runewidth",
+	}
+	seen = []string{"engine", "engine/pleg", "engine/call", "engine/diagnose", "engine/podworker", "engine/host"}
+)
+
+// rules is the table of packages. A package that is not here has no place in
+// the design yet: give it its row before its first line.
+var rules = map[string]rule{
+	".": {ours: []string{"engine/...", "cri", "cri/sim", "keymap", "ui/..."}, modules: []string{"..."}},
+
+	"engine/pleg": {never: []string{"context", "sync", "sync/atomic", "os", "net", "io/fs", "log", "log/slog", "math/rand", "math/rand/v2", "runtime", "syscall", "unsafe"}},
+	"engine/call": {never: []string{"os", "net"}},
+	"engine": {
+		ours:    []string{"engine/..."},
+		modules: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sync/..."},
+		never:   []string{"os", "net"},
+	},
+	"engine/diagnose":  {ours: []string{"engine", "engine/pleg", "engine/call"}, never: []string{"os", "net"}},
+	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
+	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
+	"engine/host": {
+		ours:    []string{"engine/pleg", "engine/call"},
+		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix"},
+	},
+
+	"cri": {
+		ours:    []string{"engine/pleg", "engine/call"},
+		modules: append(slices.Clone(runtimeAPI), "sigs.k8s.io/yaml", "golang.org/x/sys/unix"),
+	},
+	"cri/sim":          {modules: append(slices.Clone(runtimeAPI), "golang.org/x/sync/...")},
+	"cri/e2e":          {modules: runtimeAPI},
+	"cri/e2e/node":     {ours: []string{"cri/e2e"}, modules: []string{"golang.org/x/sync/..."}},
+	"cri/e2e/workload": {},
+
+	"keymap": {modules: []string{"charm.land/bubbles/v2/key"}, never: []string{"os", "net"}},
+	"ui": {
+		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/dialog"),
+		modules: charm,
+		never:   []string{"os", "net"},
+	},
+	"ui/text":     {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},
+	"ui/theme":    {modules: charm, never: []string{"net"}},
+	"ui/filter":   {ours: seen, never: []string{"os", "net"}},
+	"ui/dialog":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
+	"ui/config":   {ours: []string{"keymap", "ui/theme", "ui/filter"}, modules: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/..."}, never: []string{"net"}},
+	"ui/terminal": {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"), never: []string{"net"}},
+	"ui/lines":    {ours: append(slices.Clone(seen), "ui/text"), never: []string{"net"}},
+	"ui/metrics":  {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
+	"ui/e2e":      {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
+}
+
+// topLevel is what the root of the module may hold, beside dot-files and what
+// git ignores.
+var topLevel = []string{
+	"go.mod", "go.sum", "main.go", "ui", "engine", "cri", "keymap", "docs", "README.md", "LICENSE",
+}
+
+func TestTopLevelIsFixed(t *testing.T) {
+	ignored, err := os.ReadFile(filepath.Join(root, ".gitignore"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byGit := strings.Fields(strings.ReplaceAll(string(ignored), "/", ""))
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && !slices.Contains(topLevel, name) && !slices.Contains(byGit, name) {
+			t.Errorf("%s: the top level is fixed to %s and dot-files", name, strings.Join(topLevel, ", "))
+		}
+	}
+}
+
+func TestImportsFollowTheLayout(t *testing.T) {
+	for dir, files := range sources(t) {
+		r, known := rules[dir]
+		if !known {
+			t.Errorf("package %s is not in the table of packages: add it there with its one job and its imports", dir)
+			continue
+		}
+		for _, file := range files {
+			for _, broken := range r.check(file) {
+				t.Errorf("%s: package %s must not import %s", broken.where, dir, broken.what)
+			}
+		}
+	}
+}
+
+// The relist core is given its times and does all in the caller's goroutine, so
+// that equal calls give equal results.
+func TestCoreReadsNoClock(t *testing.T) {
+	forbidden := []string{"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"}
+	files := sources(t)["engine/pleg"]
+	if len(files) == 0 {
+		t.Fatal("engine/pleg has no source files")
+	}
+	for _, file := range files {
+		ast.Inspect(file.syntax, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if pkg, ok := n.X.(*ast.Ident); ok && pkg.Name == "time" && slices.Contains(forbidden, n.Sel.Name) {
+					t.Errorf("%s: engine/pleg must not call time.%s", file.fset.Position(n.Pos()), n.Sel.Name)
+				}
+			case *ast.GoStmt:
+				t.Errorf("%s: engine/pleg must not start a goroutine", file.fset.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+func TestRuleCheck(t *testing.T) {
+	r := rule{ours: []string{"engine/...", "cri"}, modules: []string{"example.com/a/...", "example.com/b"}, never: []string{"os", "net"}}
+	allowed := []string{
+		"fmt", "os/signal", module + "/engine", module + "/engine/pleg", module + "/cri",
+		"example.com/a", "example.com/a/c", "example.com/b",
+	}
+	forbidden := []string{"os", "net/http", module, module + "/cri/sim", module + "/enginex", "example.com/b/c", "example.com/ab"}
+	for _, p := range allowed {
+		if !r.allows(p) {
+			t.Errorf("allows(%q) = false, want true", p)
+		}
+	}
+	for _, p := range forbidden {
+		if r.allows(p) {
+			t.Errorf("allows(%q) = true, want false", p)
+		}
+	}
+}
+
+// A source is one Go file that is not a test.
+type source struct {
+	fset   *token.FileSet
+	syntax *ast.File
+}
+
+type breach struct{ where, what string }
+
+func (r rule) check(s source) (broken []breach) {
+	for _, spec := range s.syntax.Imports {
+		if p, err := strconv.Unquote(spec.Path.Value); err != nil || !r.allows(p) {
+			broken = append(broken, breach{s.fset.Position(spec.Pos()).String(), spec.Path.Value})
+		}
+	}
+	return broken
+}
+
+func (r rule) allows(importPath string) bool {
+	if own, ok := strings.CutPrefix(importPath+"/", module+"/"); ok {
+		return covers(r.ours, path.Clean(own))
+	}
+	if first, _, _ := strings.Cut(importPath, "/"); strings.Contains(first, ".") {
+		return covers(r.modules, importPath)
+	}
+	return !slices.Contains(r.never, importPath) && !(slices.Contains(r.never, "net") && strings.HasPrefix(importPath, "net/"))
+}
+
+func covers(patterns []string, importPath string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		tree, isTree := strings.CutSuffix(pattern, "...")
+		if !isTree {
+			return pattern == importPath
+		}
+		return strings.HasPrefix(importPath+"/", tree)
+	})
+}
+
+// sources parses the module's Go files that are not tests, by folder. A folder
+// that holds tests alone is there without files.
+func sources(t *testing.T) map[string][]source {
+	t.Helper()
+	found := map[string][]source{}
+	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			return enter(file, e.Name())
+		}
+		if filepath.Ext(file) != ".go" {
+			return nil
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		return add(found, filepath.ToSlash(dir), file)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 4 {
+		t.Fatalf("found only the packages %v", slices.Sorted(maps.Keys(found)))
+	}
+	return found
+}
+
+// enter skips what the go command skips.
+func enter(dir, name string) error {
+	if dir != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func add(found map[string][]source, dir, file string) error {
+	if strings.HasSuffix(file, "_test.go") {
+		if _, known := found[dir]; !known {
+			found[dir] = nil
+		}
+		return nil
+	}
+	fset := token.NewFileSet()
+	syntax, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return fmt.Errorf("parse %s: %w", file, err)
+	}
+	found[dir] = append(found[dir], source{fset, syntax})
+	return nil
+}

@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A podTable keeps one [Pod] for each record of the core that has something to
+// show. A Pod that a snapshot has is never written to: what changes it makes a
+// copy first.
+type podTable struct {
+	byUID  map[pleg.UID]*Pod
+	fresh  map[pleg.UID]struct{} // copied since the last snapshot: may still be written to
+	listed bool                  // there was a good list
+
+	sorted  []*Pod // as in the last snapshot
+	counts  Counts // of sorted
+	changed bool   // since then
+	reorder bool   // a pod came or went, or has another name
+}
+
+// renewAll brings the table up to the core's records. A record with two empty
+// ends, which the kubelet leaks, is not shown.
+func (t *podTable) renewAll(core *pleg.Core) {
+	t.changed = t.changed || !t.listed
+	t.listed = true
+	shown := 0
+	for uid, r := range core.Records() {
+		if t.take(uid, r) {
+			shown++
+		}
+	}
+	if shown == len(t.byUID) {
+		return
+	}
+	for uid := range t.byUID {
+		if was, now, _ := core.Record(uid); was == nil && now == nil {
+			t.drop(uid)
+		}
+	}
+}
+
+// renew brings one pod up to its record.
+func (t *podTable) renew(core *pleg.Core, uid pleg.UID) {
+	was, now, _ := core.Record(uid)
+	if !t.take(uid, pleg.Record{Old: was, Current: now, Reinspect: core.Reinspecting(uid)}) {
+		t.drop(uid)
+	}
+}
+
+func (t *podTable) drop(uid pleg.UID) {
+	if _, ok := t.byUID[uid]; ok {
+		delete(t.byUID, uid)
+		delete(t.fresh, uid)
+		t.changed, t.reorder = true, true
+	}
+}
+
+// take takes over a record and returns false if it has nothing to show.
+func (t *podTable) take(uid pleg.UID, r pleg.Record) bool {
+	seen := cmp.Or(r.Current, r.Old)
+	if seen == nil {
+		return false
+	}
+	p := t.byUID[uid]
+	if p != nil && p.Old == r.Old && p.Reinspect == r.Reinspect && same(p.Current, r.Current) {
+		return true
+	}
+	p = t.edit(uid)
+	t.reorder = t.reorder || p.PodRef != seen.PodRef
+	p.PodRef, p.Old, p.Reinspect = seen.PodRef, r.Old, r.Reinspect
+	p.Current = keep(r)
+	return true
+}
+
+// keep returns the current end of a record in a form that may be kept: its
+// slices are parts of the whole list's, which would stay alive with them.
+func keep(r pleg.Record) *pleg.Pod {
+	switch {
+	case r.Current == nil:
+		return nil
+	case same(r.Old, r.Current):
+		return r.Old
+	}
+	p := *r.Current
+	p.Sandboxes = slices.Clone(p.Sandboxes)
+	p.Containers = slices.Clone(p.Containers)
+	return &p
+}
+
+// same compares all but the time of the list.
+func same(a, b *pleg.Pod) bool {
+	if a == nil || b == nil || a == b {
+		return a == b
+	}
+	return a.PodRef == b.PodRef && slices.Equal(a.Containers, b.Containers) && slices.Equal(a.Sandboxes, b.Sandboxes)
+}
+
+// edit returns the pod for writing.
+func (t *podTable) edit(uid pleg.UID) *Pod {
+	t.changed = true
+	p := t.byUID[uid]
+	if _, ok := t.fresh[uid]; ok && p != nil {
+		return p
+	}
+	q := &Pod{}
+	if p != nil {
+		*q = *p
+	}
+	if t.fresh == nil {
+		t.fresh = make(map[pleg.UID]struct{})
+	}
+	t.byUID[uid] = q
+	t.fresh[uid] = struct{}{}
+	return q
+}
+
+// inspected takes in an inspection that ended at the given time.
+func (t *podTable) inspected(core *pleg.Core, uid pleg.UID, at time.Time, took time.Duration, err error) {
+	t.renew(core, uid)
+	if _, shown := t.byUID[uid]; !shown {
+		return
+	}
+	p := t.edit(uid)
+	if entry, ok := core.Cache().Entry(uid); ok {
+		p.Status, p.StatusErr, p.StatusAt = entry.Status, entry.Err, entry.Modified
+	}
+	p.Inspected++
+	p.InspectedAt = at
+	p.InspectLast = took
+	p.InspectWorst = max(p.InspectWorst, took)
+	switch {
+	case err == nil:
+		p.Failures, p.FailingSince = 0, time.Time{}
+	case p.Failures == 0:
+		p.FailingSince = at
+		fallthrough
+	default:
+		p.Failures++
+	}
+}
+
+// event notes the last event of a pod that is still there.
+func (t *podTable) event(e Event) {
+	if _, ok := t.byUID[e.Pod.UID]; ok {
+		t.edit(e.Pod.UID).LastEvent = e
+	}
+}
+
+// read returns all pods in order, and how many there are of each kind. It is
+// nil before the first list. What it returns is never changed.
+func (t *podTable) read() ([]*Pod, Counts) {
+	if !t.changed || !t.listed {
+		return t.sorted, t.counts
+	}
+	sorted := make([]*Pod, 0, len(t.byUID))
+	if t.reorder {
+		for _, p := range t.byUID {
+			sorted = append(sorted, p)
+		}
+		slices.SortFunc(sorted, byName)
+	} else {
+		for _, p := range t.sorted {
+			sorted = append(sorted, t.byUID[p.UID])
+		}
+	}
+	t.sorted, t.counts = sorted, count(sorted)
+	t.changed, t.reorder = false, false
+	clear(t.fresh)
+	return t.sorted, t.counts
+}
+
+func byName(a, b *Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+}
+
+func count(pods []*Pod) Counts {
+	n := Counts{Pods: len(pods)}
+	for _, p := range pods {
+		seen := p.Seen()
+		n.Sandboxes += len(seen.Sandboxes)
+		n.Containers += len(seen.Containers)
+		for i := range seen.Containers {
+			switch seen.Containers[i].State {
+			case pleg.Created:
+				n.Created++
+			case pleg.Running:
+				n.Running++
+			case pleg.Exited:
+				n.Exited++
+			default:
+				n.Unknown++
+			}
+		}
+	}
+	return n
+}

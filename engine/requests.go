@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A wishes is what was asked for since the engine last looked. Equal requests
+// melt into one, so that they take no more memory however often a key is hit.
+type wishes struct {
+	paused       bool // the state wished for, asked now or before
+	relist       bool
+	reinspectAll bool
+	reinspect    []pleg.UID    // without doubles, in the order asked
+	period       time.Duration // 0: as it is
+}
+
+// requests is where callers leave their wishes without waiting for anyone.
+// Safe for concurrent use.
+type requests struct {
+	wake chan struct{} // holds one token when there is something to look at
+
+	mu     sync.Mutex // guards what follows
+	wishes wishes
+	closed bool
+}
+
+func newRequests() *requests { return &requests{wake: make(chan struct{}, 1)} }
+
+func (r *requests) ask(wish func(*wishes)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		wish(&r.wishes)
+		r.poke()
+	}
+}
+
+func (r *requests) poke() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what was asked for, once.
+func (r *requests) take() wishes {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.wishes
+	r.wishes = wishes{paused: taken.paused}
+	return taken
+}
+
+func (r *requests) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.wishes = wishes{paused: r.wishes.paused}
+}
+
+// Pause stops all calls but those asked for; the list's age goes on growing.
+// The pair of lists or the inspection that is under way is finished, since half
+// of it is of no use. The rest of the relist is held: [Engine.Resume] goes on
+// with it, and so does the next request for a relist or an inspection, because
+// relists cannot overlap. What was asked for before the pause is still done.
+func (e *Engine) Pause() { e.requests.ask(func(w *wishes) { w.paused = true }) }
+
+// Resume ends a pause; what was due meanwhile is done at once, and once only.
+func (e *Engine) Resume() { e.requests.ask(func(w *wishes) { w.paused = false }) }
+
+// Paused reports whether the last request of its kind was [Engine.Pause]. The
+// snapshot that shows it may come a moment later.
+func (e *Engine) Paused() bool {
+	e.requests.mu.Lock()
+	defer e.requests.mu.Unlock()
+	return e.requests.wishes.paused
+}
+
+// RelistNow asks for one relist that begins after this call: at once, or when
+// the one under way has ended. It is done while paused, too.
+func (e *Engine) RelistNow() { e.requests.ask(func(w *wishes) { w.relist = true }) }
+
+// Reinspect asks for one inspection of a pod though nothing changed, between
+// two relists or at once while paused. From 1.36 on it is the kubelet's
+// relist of a single pod, with its events; before, the inspection only writes
+// the cache. Of a pod that has no record nothing is done.
+func (e *Engine) Reinspect(uid pleg.UID) {
+	e.requests.ask(func(w *wishes) {
+		if !slices.Contains(w.reinspect, uid) {
+			w.reinspect = append(w.reinspect, uid)
+		}
+	})
+}
+
+// ReinspectAll asks for one inspection of every pod: from 1.36 on in one relist
+// of all, which lists only once; before, pod by pod between relists.
+func (e *Engine) ReinspectAll() { e.requests.ask(func(w *wishes) { w.reinspectAll = true }) }
+
+// SetPeriod changes the time between relists, within [MinPeriod] and
+// [MaxPeriod], from the present wait on.
+func (e *Engine) SetPeriod(d time.Duration) {
+	e.requests.ask(func(w *wishes) { w.period = min(max(d, MinPeriod), MaxPeriod) })
+}

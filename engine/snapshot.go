@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A Snapshot is all that a view needs to know at one moment. It is immutable:
+// views may keep it, share it and read it from any goroutine. Texts that came
+// from the runtime are not cleaned. Ages are measured from At, never from the
+// clock of the reader; At and the times that the engine took itself are
+// monotonic.
+type Snapshot struct {
+	Seq     uint64    // grows by one with each snapshot published
+	At      time.Time // when it was made, by the engine's clock
+	Started time.Time // when the engine started
+
+	Release   pleg.Release
+	Period    time.Duration // from the end of one relist to the start of the next
+	Threshold time.Duration // of Healthy()
+	Timeout   time.Duration // of each call
+	Version   pleg.Version  // zero until the runtime has answered
+
+	Paused     bool
+	Health     Health
+	Phase      Phase
+	Relists    Relists
+	InFlight   []Flight         // oldest first
+	Failure    *Failure         // the last failed list, until a list succeeds
+	Conditions []pleg.Condition // of the last answer to Status
+	StatusErr  *Failure         // the last failed Status, until one succeeds
+	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
+	Counts     Counts           // of what Pods holds
+	Channel    Channel          // the kubelet's event channel, as modelled
+	Calls      []Calls          // one for each operation, in the order of call.Operations
+	Anomalies  pleg.Anomalies   // in the last pair of lists
+	Cost       Cost             // what plegtop itself asks of the runtime
+}
+
+// Health is the kubelet's verdict on its PLEG, and what it is made of.
+type Health struct {
+	Healthy bool
+	Verdict string // the kubelet's exact error text; empty when healthy
+
+	// ListedAt is the start of the last relist whose lists succeeded: what
+	// Healthy() tests. SettledAt is the end of the last relist in which no
+	// inspection failed. Both are zero until there was one.
+	ListedAt  time.Time
+	SettledAt time.Time
+
+	Since time.Time // when the present verdict began
+	Flips int       // how often the verdict changed since the first good relist
+}
+
+// ListAge returns the time since ListedAt, as of at; 0 before the first relist.
+func (h Health) ListAge(at time.Time) time.Duration { return since(at, h.ListedAt) }
+
+// InspectAge returns the time since SettledAt, as of at; 0 before the first one.
+func (h Health) InspectAge(at time.Time) time.Duration { return since(at, h.SettledAt) }
+
+func since(at, then time.Time) time.Duration {
+	if then.IsZero() {
+		return 0
+	}
+	return at.Sub(then)
+}
+
+// A Step is a part of a relist.
+type Step uint8
+
+const (
+	Waiting    Step = iota // for the period to pass
+	Listing                // a list call is out
+	Inspecting             // inspections are under way
+	Stopped                // paused, and nothing is out
+)
+
+var stepNames = [...]string{"WAIT", "LIST", "INSPECT", "PAUSED"}
+
+// String returns the word that the phase meter shows.
+func (s Step) String() string {
+	if int(s) < len(stepNames) {
+		return stepNames[s]
+	}
+	return "?"
+}
+
+// Phase says how far the present relist has come, or, between two of them, how
+// the last one went.
+type Phase struct {
+	Step     Step
+	Began    time.Time     // of this relist; of the last one while Step is Waiting or Stopped
+	NextAt   time.Time     // when the next relist is due; zero while one runs or none will
+	ListTook time.Duration // both lists of this relist, as far as they have come
+	Done     int           // pods inspected in this relist
+	Total    int           // pods that this relist has to inspect, as far as is known
+	OnDemand bool          // a relist of one pod, not of all
+}
+
+// A Flight is a call that has not returned yet.
+type Flight struct {
+	Op        call.Operation
+	Pod       pleg.PodRef // zero for calls that are not about one pod
+	Container string      // its name; empty for a sandbox
+	ID        string      // of the container or sandbox
+	Since     time.Time
+}
+
+// Elapsed returns how long the call has been out, as of at.
+func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
+
+// A Failure is a call that failed, and how long it has been failing so.
+type Failure struct {
+	Flight           // the last such call
+	Err    error     // never nil; wraps a sentinel of package call
+	At     time.Time // when the last one returned
+	First  time.Time // when the first one in a row returned
+	InRow  int       // how many in a row
+}
+
+// Relists says how long relists of all pods take.
+type Relists struct {
+	Count, Failed uint64 // finished so far; those whose list failed
+	Last          time.Duration
+	P50, P99, Max time.Duration
+	History       []Relist      // the last 120, oldest first
+	Interval      time.Duration // from the start of the last good one to the start of this one
+}
+
+// A Relist is one finished relist of all pods, for the sparkline.
+type Relist struct {
+	At        time.Time // start
+	Took      time.Duration
+	List      time.Duration // thereof the two list calls
+	Inspected int
+	Failures  int  // inspections that failed
+	Failed    bool // the list itself failed
+}
+
+// A Pod is one pod as the engine knows it: both ends of its record, what the
+// cache holds, and what its inspections cost. Immutable, like the snapshot that
+// holds it; a pod that did not change is the same pointer in the next snapshot.
+type Pod struct {
+	pleg.PodRef
+	Old, Current *pleg.Pod // the record; either may be nil, not both
+
+	Status    *pleg.PodStatus // from the cache; nil if never inspected or if the last inspection failed
+	StatusErr error           // of the last inspection; the cache holds it in place of a status
+	StatusAt  time.Time       // the time that the cache gives to the entry
+
+	Inspected    int           // how often, over this run
+	InspectedAt  time.Time     // end of the last inspection
+	InspectLast  time.Duration // how long it took, failed or not
+	InspectWorst time.Duration
+	Failures     int       // failed inspections in a row
+	FailingSince time.Time // end of the first of them
+	Reinspect    bool      // will be inspected again though nothing changed
+
+	LastEvent Event // Seq is 0 if there was none
+}
+
+// Seen returns what the runtime listed last for this pod: Current, or Old once
+// the pod has gone or its change has settled.
+func (p *Pod) Seen() *pleg.Pod {
+	if p.Current != nil {
+		return p.Current
+	}
+	return p.Old
+}
+
+// Counts says how many there are of each.
+type Counts struct {
+	Pods, Sandboxes, Containers       int
+	Created, Running, Exited, Unknown int // containers only
+}
+
+// Channel is the state of the kubelet's event channel as the engine models it:
+// its reader, the sync loop, stands still while the node is unhealthy.
+type Channel struct {
+	Len, Capacity                  int
+	Delivered, Filtered, Discarded uint64
+}
+
+// Calls says how the calls of one operation went.
+type Calls struct {
+	Op                          call.Operation
+	Count                       uint64 // returned so far, failed or not
+	Errors                      uint64
+	ByCode                      []CodeCount // errors by gRPC code, most frequent first
+	P50, P99, P90, Max          time.Duration
+	InFlight                    int
+	RequestBytes, ResponseBytes uint64 // over all calls
+	LastResponseBytes           uint64
+	LastOK                      time.Time // zero if none succeeded
+	LastErr                     error     // of the last failed call; nil if none
+	LastErrAt                   time.Time
+}
+
+// A CodeCount is a gRPC code's name and how often it came.
+type CodeCount struct {
+	Code  string
+	Count uint64
+}
+
+// Cost is what plegtop asks of the runtime, averaged over the last seconds.
+type Cost struct {
+	CallsPerSecond float64
+	BytesPerSecond float64 // both directions
+}
+
+// An Update is what a [Feed] delivers: the newest snapshot, and the events
+// since the last update, oldest first. Lost counts events that the reader was
+// too slow for: they lie between the last update and the first of Events.
+type Update struct {
+	Snapshot *Snapshot
+	Events   []Event
+	Lost     uint64
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// The kubelet's constants for its sync loop and for what that waits for.
+const (
+	statusLasts = 30 * time.Second // a good Status is good for so long
+	napShortest = 100 * time.Millisecond
+	napLongest  = 5 * time.Second
+)
+
+// A syncLoop is a model of the kubelet's sync loop as the reader of the event
+// channel. While the runtime and PLEG are well it takes every event as it
+// comes. Otherwise it reads nothing and looks again after a nap, which grows
+// from 100 ms to 5 s; so it may be late in noticing that all is well again.
+//
+// Well means: PLEG is healthy, the last Status that was answered says
+// RuntimeReady, and the last one that said so is less than 30 s old. The
+// network's condition does not count: it keeps pods from starting, not the loop
+// from reading. (kubelet syncLoop, updateRuntimeUp and runtimeState.runtimeErrors.)
+//
+// Unlike a kubelet that starts, the model takes the runtime for ready until it
+// has heard otherwise: it joins a kubelet that has been at work for long.
+type syncLoop struct {
+	ready    bool
+	synced   time.Time // of the last Status that said so
+	nap      time.Duration
+	napUntil time.Time
+	heldAt   time.Time // start of the pause; zero if there is none
+}
+
+func newSyncLoop(now time.Time) syncLoop { return syncLoop{ready: true, synced: now} }
+
+// status takes in an answer to Status.
+func (s *syncLoop) status(at time.Time, conditions []pleg.Condition) {
+	s.ready = met(conditions, "RuntimeReady")
+	if s.ready {
+		s.synced = at
+	}
+}
+
+func met(conditions []pleg.Condition, name string) bool {
+	for _, c := range conditions {
+		if c.Type == name {
+			return c.Status
+		}
+	}
+	return false
+}
+
+// hold stops and restarts the ageing of the last Status. That no Status is
+// asked for during a pause is our doing, not the runtime's.
+func (s *syncLoop) hold(now time.Time, paused bool) {
+	if paused {
+		s.heldAt = now
+		return
+	}
+	s.synced = earlier(s.synced.Add(now.Sub(s.heldAt)), now)
+	s.heldAt = time.Time{}
+}
+
+// reads reports whether the loop takes what is in the channel now.
+func (s *syncLoop) reads(now time.Time, healthy bool) bool {
+	if now.Before(s.napUntil) {
+		return false
+	}
+	if healthy && s.well(now) {
+		s.nap, s.napUntil = 0, time.Time{}
+		return true
+	}
+	s.nap = min(max(2*s.nap, napShortest), napLongest)
+	s.napUntil = now.Add(s.nap)
+	return false
+}
+
+func (s *syncLoop) well(now time.Time) bool {
+	if !s.heldAt.IsZero() {
+		now = s.heldAt
+	}
+	return s.ready && now.Sub(s.synced) < statusLasts
+}
+
+// due returns when the present nap ends; zero if there is none.
+func (s *syncLoop) due() time.Time { return s.napUntil }
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

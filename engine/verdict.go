@@ -1,0 +1,59 @@
+package engine
+
+import "time"
+
+// A verdict is the kubelet's word on its PLEG, followed over time.
+type verdict struct {
+	healthy bool
+	good    bool // there was a good relist
+	since   time.Time
+	flips   int
+}
+
+// take notes the verdict as of now and reports whether it changed.
+func (v *verdict) take(now time.Time, healthy bool) bool {
+	if v.healthy == healthy {
+		return false
+	}
+	if v.good {
+		v.flips++
+	}
+	v.healthy, v.good, v.since = healthy, true, now
+	return true
+}
+
+// judge asks the core for its verdict, and lets the sync loop read if it would.
+// Before the first good list there is nothing to read, and that PLEG "has yet
+// to be successful" is our word, not that of a kubelet that has long been up.
+func (d *driver) judge(now time.Time) {
+	healthy := d.core.Healthy(now) == nil
+	if d.verdict.take(now, healthy) {
+		d.press.dirty = true
+	}
+	if d.verdict.good && d.reader.reads(now, healthy) {
+		d.core.Drain()
+	}
+}
+
+// verdictDue returns when PLEG becomes unhealthy if no list succeeds until
+// then: just after the list's age has reached the threshold.
+func (d *driver) verdictDue() time.Time {
+	if !d.verdict.healthy {
+		return time.Time{}
+	}
+	return d.core.ListedAt().Add(d.config.Threshold + 1)
+}
+
+func (d *driver) health(now time.Time) Health {
+	h := Health{
+		Healthy:   d.verdict.healthy,
+		ListedAt:  d.core.ListedAt(),
+		SettledAt: d.log.settledAt,
+		Since:     d.verdict.since,
+		Flips:     d.verdict.flips,
+	}
+	if err := d.core.Healthy(now); err != nil {
+		h.Verdict = err.Error()
+	}
+	return h
+}
