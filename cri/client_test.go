@@ -47,7 +47,7 @@ func TestAnswersInThePackagesWords(t *testing.T) {
 
 	containers, count, err := c.ListContainers(ctx, "")
 	check(t, "ListContainers", []pleg.ListedContainer{{Pod: pod, Container: pleg.Container{
-		ID: "container-1", Name: "nginx", State: pleg.Running, Attempt: 3, CreatedAt: time.Unix(1_700_000_001, 0), Image: "nginx:1.27",
+		ID: "container-1", Name: "nginx", State: pleg.Running, Attempt: 3, CreatedAt: time.Unix(1_700_000_001, 0), Image: "nginx:1.27", SandboxID: "sandbox-1",
 	}}}, containers, err)
 	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 

@@ -99,6 +99,7 @@ func (l *containerList) container(c *runtimev1.Container) pleg.ListedContainer {
 			Attempt:   c.Metadata.Attempt,
 			CreatedAt: l.time(c.CreatedAt),
 			Image:     l.image(c.Image),
+			SandboxID: l.text(c.PodSandboxId),
 		},
 	}
 }

@@ -69,7 +69,7 @@ func TestConvertContainers(t *testing.T) {
 		Pod: pleg.PodRef{UID: "uid-1", Namespace: "shop", Name: "web"},
 		Container: pleg.Container{
 			ID: "container-1", Name: "nginx", State: pleg.Running, Attempt: 3,
-			CreatedAt: time.Unix(1_700_000_001, 0), Image: "nginx:1.27",
+			CreatedAt: time.Unix(1_700_000_001, 0), Image: "nginx:1.27", SandboxID: "sandbox-1",
 		},
 	}
 	big := string(make([]byte, 1<<20))
@@ -94,7 +94,7 @@ func TestConvertContainers(t *testing.T) {
 		{"image without the user's name", changed(func(c *runtimev1.Container) { c.Image.UserSpecifiedImage = "" }),
 			func(c *pleg.ListedContainer) { c.Image = "sha256:abc" }, pleg.Anomalies{}},
 		{"sandbox not listed", changed(func(c *runtimev1.Container) { c.PodSandboxId = "gone" }),
-			func(*pleg.ListedContainer) {}, pleg.Anomalies{}},
+			func(c *pleg.ListedContainer) { c.SandboxID = "gone" }, pleg.Anomalies{}},
 		{"created", changed(func(c *runtimev1.Container) { c.State = runtimev1.ContainerState_CONTAINER_CREATED }),
 			func(c *pleg.ListedContainer) { c.State = pleg.Created }, pleg.Anomalies{}},
 		{"exited", changed(func(c *runtimev1.Container) { c.State = runtimev1.ContainerState_CONTAINER_EXITED }),

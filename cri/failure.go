@@ -59,7 +59,7 @@ func (s explainedStream) SendMsg(m any) error {
 // explain turns what gRPC says of a call into a *call.Error. It leaves nil and
 // io.EOF, the good end of a stream, alone.
 func (c *Client) explain(ctx context.Context, method string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	s := status.Convert(err)

@@ -146,7 +146,7 @@ type leanContainer struct {
 }
 
 func (c *leanContainer) read(b []byte) bool {
-	c.Id, c.Metadata, c.Image, c.State, c.CreatedAt = "", nil, nil, 0, 0
+	c.Id, c.PodSandboxId, c.Metadata, c.Image, c.State, c.CreatedAt = "", "", nil, nil, 0, 0
 	clear(c.Labels)
 	var metadata, image bool
 	return eachField(b, func(f field) bool { return c.take(f, &metadata, &image) })
@@ -156,6 +156,8 @@ func (c *leanContainer) take(f field, metadata, image *bool) bool {
 	switch f.num {
 	case 1:
 		return f.text(&c.Id)
+	case 2:
+		return f.text(&c.PodSandboxId)
 	case 3:
 		c.Metadata = &c.metadata
 		return f.embedded(metadata) && readContainerMetadata(&c.metadata, f.bytes)
@@ -170,7 +172,7 @@ func (c *leanContainer) take(f field, metadata, image *bool) bool {
 		return f.varint()
 	case 8:
 		return c.label(f)
-	case 2, 5, 10: // sandbox id, image reference, image id
+	case 5, 10: // image reference, image id
 		return f.skipText()
 	case 9: // annotations
 		return f.skipEntry()

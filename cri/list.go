@@ -2,6 +2,7 @@ package cri
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"google.golang.org/grpc"
@@ -87,9 +88,9 @@ func (c *Client) stream(ctx context.Context, method string, request proto.Messag
 		return err
 	}
 	for {
-		switch err := s.RecvMsg(list); err {
-		case nil:
-		case io.EOF:
+		switch err := s.RecvMsg(list); {
+		case err == nil:
+		case errors.Is(err, io.EOF):
 			return nil
 		default:
 			return err

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // historyLength is how many relists the sparkline reaches back.
 const historyLength = 120
@@ -58,6 +61,6 @@ func (l *relistLog) relists() Relists {
 	return Relists{
 		Count: l.count, Failed: l.failed, Last: l.last,
 		P50: p50, P99: p99, Max: l.took.max,
-		History: l.history[:len(l.history):len(l.history)], Interval: l.interval,
+		History: slices.Clip(l.history), Interval: l.interval,
 	}
 }

@@ -108,16 +108,6 @@ func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
 	}
 }
 
-// podNamed returns the newest pod of that namespace and name, or nil.
-func (w *world) podNamed(namespace, name string) *pod {
-	for _, p := range slices.Backward(w.pods) {
-		if p.spec.namespace == namespace && p.spec.name == name {
-			return p
-		}
-	}
-	return nil
-}
-
 func drop[T comparable](all []T, one T) []T {
 	if i := slices.Index(all, one); i >= 0 {
 		return slices.Delete(all, i, i+1)

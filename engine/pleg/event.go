@@ -61,7 +61,7 @@ type Event struct {
 	ID        string // of the container or sandbox; empty for events of the pod
 	Container string // its name; empty for a sandbox
 	Sandbox   bool
-	From, To  State     // as of the last settled relist, and of this one
+	From, To  State
 	At        time.Time // when this relist began
 	Exited    bool      // Died, and the fresh status has the container as exited: ExitCode holds
 	ExitCode  int32

@@ -41,6 +41,7 @@ type Container struct {
 	Attempt   uint32    // how many containers of this name came before: its restarts
 	CreatedAt time.Time // by the runtime's clock; zero if it did not say
 	Image     string
+	SandboxID string // of the sandbox that it was made in; empty if the runtime did not say
 }
 
 // A Pod is a pod as one relist saw it. Containers and sandboxes keep the order
