@@ -1,0 +1,70 @@
+package keymap
+
+import "charm.land/bubbles/v2/key"
+
+// texts is where a long text or list is read: events, a pod, raw JSON.
+const texts = InEvents | InDetail | InViewer
+
+// Default returns the keys that plegtop starts with.
+func Default() Map {
+	return Map{[]Entry{
+		bind(Help, Global, General, "help", "show or hide this help", "?"),
+		bind(Quit, Global, General, "quit", "quit", "q", "ctrl+c"),
+		bind(Back, Global, General, "back", "close what is open, drop the filter", "esc"),
+		bind(NextPane, Global, General, "next pane", "go to the next pane", "tab"),
+		bind(PrevPane, Global, General, "previous pane", "go to the previous pane", "shift+tab"),
+		bind(PodsPane, Global, General, "pods", "go to the pods", "1"),
+		bind(EventsPane, Global, General, "events", "go to the events", "2"),
+		bind(CallsPane, Global, General, "calls", "go to the calls", "3"),
+		bind(FullScreen, Global, General, "full screen", "give the whole screen to this pane, or take it back", "f"),
+		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),
+		bind(Redraw, Global, General, "redraw", "draw the whole screen again", "ctrl+l"),
+
+		bind(PauseRelist, Global, Relist, "pause", "pause or resume the relist; the list age goes on growing", "p"),
+		bind(RelistNow, Global, Relist, "relist", "relist once now, also while paused", "ctrl+r"),
+		bind(ReinspectPod, Global, Relist, "reinspect", "inspect this pod again", "r"),
+		bind(ReinspectAll, Global, Relist, "reinspect all", "inspect all pods again; asks when there are many", "R"),
+		bind(PeriodUp, Global, Relist, "longer period", "relist less often", "+", "="),
+		bind(PeriodDown, Global, Relist, "shorter period", "relist more often", "-"),
+		bind(Freeze, Global, Relist, "freeze", "freeze or thaw the screen; the engine goes on", "Z"),
+		bind(Faults, Global, Relist, "faults", "switch faults on and off (demo only)", "D"),
+
+		bind(Filter, Global, View, "filter", "filter, or search in a text", "/"),
+		bind(Namespaces, Global, View, "namespaces", "pick namespaces", "n"),
+		bind(AllNamespaces, Global, View, "all namespaces", "show all namespaces", "0"),
+		bind(ProblemsOnly, Global, View, "problems", "show only pods with a problem, or all", "W"),
+		bind(SortPrev, Global, View, "sort", "sort by the column to the left", "<"),
+		bind(SortNext, Global, View, "sort", "sort by the column to the right", ">"),
+		bind(SortInvert, Global, View, "invert", "sort the other way round", "I"),
+		bind(Detail, Global, View, "detail", "show all that is known of this pod", "enter"),
+		bind(Raw, Global, View, "raw", "show the runtime's answer as JSON", "y"),
+		bind(Copy, Global, View, "copy", "copy to the clipboard of the terminal (OSC 52)", "c"),
+		bind(Fold, InPods, View, "fold", "fold or unfold a pod", "space"),
+
+		bind(Follow, InEvents, Events, "follow", "follow the newest event, or stay", "F"),
+		bind(Mark, InEvents, Events, "mark", "mark or unmark this event", "m"),
+		bind(MatchNext, texts, Events, "match", "go to the next match or mark", "n"),
+		bind(MatchPrev, texts, Events, "previous match", "go to the previous match or mark", "N"),
+		bind(TimeFormat, Global, Events, "time", "times as clock, age or full", "t"),
+		bind(Wrap, texts, Events, "wrap", "wrap long lines, or cut them", "w"),
+		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
+
+		bind(Up, Global, Moving, "up", "up", "k", "up"),
+		bind(Down, Global, Moving, "down", "down", "j", "down"),
+		bind(Left, Global, Moving, "left", "left; fold", "h", "left"),
+		bind(Right, Global, Moving, "right", "right; unfold", "l", "right"),
+		bind(Top, Global, Moving, "top", "to the top", "g", "home"),
+		bind(Bottom, Global, Moving, "bottom", "to the bottom", "G", "end"),
+		bind(HalfUp, Global, Moving, "half page up", "half a page up", "ctrl+u"),
+		bind(HalfDown, Global, Moving, "half page down", "half a page down", "ctrl+d"),
+		bind(PageUp, Global, Moving, "page up", "a page up", "ctrl+b", "pgup"),
+		bind(PageDown, Global, Moving, "page down", "a page down", "ctrl+f", "pgdown"),
+	}}
+}
+
+func bind(a Action, in Scope, g Group, short, long string, keys ...string) Entry {
+	return Entry{
+		Action: a, Scope: in, Group: g, Short: short,
+		Binding: key.NewBinding(key.WithKeys(keys...), key.WithHelp(Labels(keys), long)),
+	}
+}

@@ -1,0 +1,135 @@
+package keymap
+
+import (
+	"fmt"
+	"slices"
+
+	"charm.land/bubbles/v2/key"
+)
+
+// A Scope is a place where keys are pressed, or, in an [Entry], a set of them.
+type Scope uint8
+
+const (
+	Global   Scope = 1 << iota // everywhere, unless the place itself uses the key
+	InPods                     // the pods pane
+	InEvents                   // the events pane
+	InCalls                    // the calls pane
+	InDetail                   // the detail of one pod
+	InViewer                   // a long text, such as raw JSON
+)
+
+// A Group is a heading of the help screen.
+type Group uint8
+
+const (
+	General Group = iota
+	Relist
+	View
+	Events
+	Moving
+	groups
+)
+
+var groupNames = [groups]string{"General", "Relist", "View", "Events and texts", "Moving"}
+
+// String returns the heading.
+func (g Group) String() string {
+	if g < groups {
+		return groupNames[g]
+	}
+	return "unknown"
+}
+
+// An Entry binds keys to one action.
+type Entry struct {
+	Action  Action
+	Scope   Scope // where the keys mean this action
+	Group   Group
+	Binding key.Binding // its help names the keys and says in full what they do
+	Short   string      // the same in a word or two, for the footer
+}
+
+// A Map binds keys to actions. The zero Map binds nothing.
+type Map struct {
+	entries []Entry // in the order of the help screen
+}
+
+// Action returns what k asks for in one place, or [None]. What the place itself
+// binds goes before what is bound everywhere.
+func (m Map) Action(k fmt.Stringer, in Scope) Action {
+	anywhere := None
+	for _, e := range m.entries {
+		switch {
+		case !key.Matches(k, e.Binding):
+		case e.Scope&in&^Global != 0:
+			return e.Action
+		case e.Scope&Global != 0 && anywhere == None:
+			anywhere = e.Action
+		}
+	}
+	return anywhere
+}
+
+// Entry returns the entry of a, and false if no key is bound to a.
+func (m Map) Entry(a Action) (Entry, bool) {
+	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Action == a && e.Binding.Enabled() })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return m.entries[i], true
+}
+
+// Keys returns the keys of a as a person reads them, such as "^r", and "" if
+// none is bound.
+func (m Map) Keys(a Action) string {
+	e, _ := m.Entry(a)
+	return e.Binding.Help().Key
+}
+
+// Groups returns all entries that have a key, by group, in the order of the
+// help screen. Groups without an entry are left out.
+func (m Map) Groups() [][]Entry {
+	var all [][]Entry
+	for g := range groups {
+		var of []Entry
+		for _, e := range m.entries {
+			if e.Group == g && e.Binding.Enabled() {
+				of = append(of, e)
+			}
+		}
+		if len(of) > 0 {
+			all = append(all, of)
+		}
+	}
+	return all
+}
+
+// footers lists the actions that the footer names in each place, the most
+// useful first: a narrow footer drops from the end.
+var footers = map[Scope][]Action{
+	InPods:   {Help, Filter, Detail, PauseRelist, RelistNow, Namespaces, ProblemsOnly, SortNext, NextPane, Fold, Freeze, Quit},
+	InEvents: {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Save, PauseRelist, NextPane, Freeze, Quit},
+	InCalls:  {Help, PauseRelist, RelistNow, SortNext, NextPane, FullScreen, Freeze, Quit},
+	InDetail: {Help, Back, Raw, ReinspectPod, Copy, PauseRelist, Freeze, Quit},
+	InViewer: {Help, Back, Filter, MatchNext, Wrap, Copy, Quit},
+}
+
+// Footer returns the entries that the footer names in one place, the most
+// useful first. Actions without a key are left out.
+func (m Map) Footer(in Scope) []Entry {
+	var short []Entry
+	for _, a := range footers[in] {
+		if e, ok := m.Entry(a); ok {
+			short = append(short, e)
+		}
+	}
+	return short
+}
+
+// Without returns m with nothing bound to the actions named: those that make no
+// sense where the map is used.
+func (m Map) Without(actions ...Action) Map {
+	kept := slices.DeleteFunc(slices.Clone(m.entries), func(e Entry) bool { return slices.Contains(actions, e.Action) })
+	return Map{kept}
+}

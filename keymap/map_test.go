@@ -1,0 +1,209 @@
+package keymap
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the key table into README.md")
+
+// press is a key by its name.
+type press string
+
+func (p press) String() string { return string(p) }
+
+// sent holds what an xterm sends for the keys that are no plain character.
+var sent = map[string]string{
+	"esc": "\x1b", "tab": "\t", "shift+tab": "\x1b[Z", "enter": "\r", "space": " ",
+	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
+	"home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdown": "\x1b[6~",
+}
+
+func bytesOf(k string) string {
+	if s, ok := sent[k]; ok {
+		return s
+	}
+	if c, ok := strings.CutPrefix(k, "ctrl+"); ok && len(c) == 1 {
+		return string(c[0] & 0x1f)
+	}
+	return k
+}
+
+// What a terminal sends for a key has, in Bubble Tea, the name that we bind.
+func TestBoundKeysExist(t *testing.T) {
+	for _, e := range Default().entries {
+		for _, k := range e.Binding.Keys() {
+			var d uv.EventDecoder
+			_, ev := d.Decode([]byte(bytesOf(k)))
+			pressed, ok := ev.(uv.KeyPressEvent)
+			if !ok {
+				t.Errorf("%v: %q is decoded as %T, not as a key press", e.Action, k, ev)
+				continue
+			}
+			if got := tea.KeyPressMsg(pressed).String(); got != k {
+				t.Errorf("%v: bound to %q, but the terminal's %q is called %q", e.Action, k, bytesOf(k), got)
+			}
+			if err := checkKey(k); err != nil {
+				t.Errorf("%v: %v", e.Action, err)
+			}
+		}
+	}
+}
+
+func TestEveryActionIsBoundOnce(t *testing.T) {
+	seen := map[Action]int{}
+	for _, e := range Default().entries {
+		seen[e.Action]++
+	}
+	for a := range actionNames {
+		if a != None && seen[a] != 1 {
+			t.Errorf("%v is bound %d times, want once", a, seen[a])
+		}
+	}
+	for a := None; a <= PageDown; a++ {
+		if a.String() == "unknown" {
+			t.Errorf("action %d has no name", a)
+		}
+	}
+}
+
+func TestDefaultHasNoConflict(t *testing.T) {
+	m := Default()
+	for _, e := range m.entries {
+		if err := m.conflict(e.Action.String()); err != nil {
+			t.Errorf("%v: %v", e.Action, err)
+		}
+	}
+}
+
+func TestAction(t *testing.T) {
+	for _, tt := range []struct {
+		key  string
+		in   Scope
+		want Action
+	}{
+		{"q", InPods, Quit},
+		{"ctrl+c", InViewer, Quit},
+		{"n", InPods, Namespaces},
+		{"n", InEvents, MatchNext},
+		{"n", InViewer, MatchNext},
+		{"space", InPods, Fold},
+		{"space", InEvents, None},
+		{"F", InPods, None},
+		{"F", InEvents, Follow},
+		{"R", InPods, ReinspectAll},
+		{"r", InPods, ReinspectPod},
+		{"pgdown", InEvents, PageDown},
+		{"x", InPods, None},
+		{"", InPods, None},
+	} {
+		if got := Default().Action(press(tt.key), tt.in); got != tt.want {
+			t.Errorf("Action(%q, %v) = %v, want %v", tt.key, tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestFooterIsBound(t *testing.T) {
+	for in, actions := range footers {
+		if got := len(Default().Footer(in)); got != len(actions) {
+			t.Errorf("scope %d: footer has %d entries, want %d", in, got, len(actions))
+		}
+	}
+}
+
+func TestWithout(t *testing.T) {
+	m := Default().Without(Faults, RelistNow)
+	if got := m.Action(press("D"), InPods); got != None {
+		t.Errorf("D = %v, want none", got)
+	}
+	for _, e := range m.Footer(InPods) {
+		if e.Action == RelistNow {
+			t.Error("the footer names an action that was taken out")
+		}
+	}
+	if Default().Action(press("D"), InPods) != Faults {
+		t.Error("Without changed the map it was called on")
+	}
+}
+
+func TestRebind(t *testing.T) {
+	m, err := Default().RebindAll(map[string][]string{"pause-relist": {"x", "ctrl+p"}, "full-screen": {"p"}, "copy": {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]Action{}
+	for _, k := range []string{"p", "x", "ctrl+p", "f", "c"} {
+		got[k] = m.Action(press(k), InPods)
+	}
+	want := map[string]Action{"p": FullScreen, "x": PauseRelist, "ctrl+p": PauseRelist, "f": None, "c": None}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("after rebinding (-want +got):\n%s", diff)
+	}
+	if got := m.Keys(PauseRelist); got != "x ^p" {
+		t.Errorf("help shows %q, want the new keys", got)
+	}
+	if Default().Action(press("p"), InPods) != PauseRelist {
+		t.Error("the default map was changed")
+	}
+}
+
+func TestRebindErrors(t *testing.T) {
+	for _, tt := range []struct{ name, key, want string }{
+		{"pause-relst", "x", `action "pause-relst": no such action; did you mean "pause-relist"?`},
+		{"pause", "x", `action "pause": no such action; did you mean "pause-relist"?`},
+		{"xyzzyxyzzy", "x", `action "xyzzyxyzzy": no such action; the README lists them all`},
+		{"freeze", "p", `action "freeze": key "p" is taken by "pause-relist"; give that another one as well`},
+		{"mark", "F", `action "mark": key "F" is taken by "follow"; give that another one as well`},
+		{"mark", "Ctrl-P", `action "mark": key "Ctrl-P": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+		{"mark", "ctrl+P", `action "mark": key "ctrl+P": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+		{"mark", " ", `action "mark": key " ": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+		{"mark", "", `action "mark": key "": want one character (x, X, ?), a name (enter, space, pgdown, f5) or ctrl+x, alt+x, shift+tab`},
+	} {
+		m, err := Default().Rebind(tt.name, []string{tt.key})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("Rebind(%q, %q) = %v\nwant %s", tt.name, tt.key, err, tt.want)
+		}
+		if m.Action(press("p"), InPods) != PauseRelist {
+			t.Errorf("Rebind(%q, %q) failed and gave back another map", tt.name, tt.key)
+		}
+	}
+	if _, err := Default().Rebind("quit", nil); err == nil {
+		t.Error("quit could be left without a key")
+	}
+	// What a pane binds for itself may hide what is bound everywhere.
+	if _, err := Default().Rebind("mark", []string{"z"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := Default().Rebind("mark", []string{"n"}); err == nil {
+		t.Error("two actions of the events pane share a key")
+	}
+}
+
+func TestReadme(t *testing.T) {
+	const file, begin, end = "../README.md", "<!-- keys -->\n", "<!-- /keys -->"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), begin)
+	table, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s: want the key table between %q and %q", file, begin, end)
+	}
+	want := Default().Markdown()
+	if *update {
+		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if table != want {
+		t.Errorf("the key table of %s is stale; go test ./keymap -update writes it anew (-want +got):\n%s", file, cmp.Diff(want, table))
+	}
+}

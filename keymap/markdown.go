@@ -1,0 +1,47 @@
+package keymap
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Markdown returns the key table of README.md: keys, what they do, and the name
+// of the action in the config file.
+func (m Map) Markdown() string {
+	var s strings.Builder
+	for i, group := range m.Groups() {
+		if i > 0 {
+			s.WriteByte('\n')
+		}
+		fmt.Fprintf(&s, "| %v | | in the config file |\n|---|---|---|\n", group[0].Group)
+		for _, e := range group {
+			fmt.Fprintf(&s, "| %s | %s%s | `%v` |\n", codes(e.Binding.Keys()), e.Binding.Help().Desc, where(e.Scope), e.Action)
+		}
+	}
+	return s.String()
+}
+
+func codes(keys []string) string {
+	all := make([]string, len(keys))
+	for i, k := range keys {
+		all[i] = "`" + strings.ReplaceAll(Label(k), "|", `\|`) + "`"
+	}
+	return strings.Join(all, " ")
+}
+
+// where names the places of a key that does not work everywhere.
+func where(s Scope) string {
+	var places []string
+	for _, p := range []struct {
+		scope Scope
+		name  string
+	}{{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InDetail, "detail"}, {InViewer, "raw"}} {
+		if s&p.scope != 0 {
+			places = append(places, p.name)
+		}
+	}
+	if s&Global != 0 || len(places) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(places, ", ") + ")"
+}

@@ -1,0 +1,135 @@
+package keymap
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A RebindError says which action of a config file could not be bound.
+type RebindError struct {
+	Name string // as it was given
+	Err  error
+}
+
+// Error names the action and what is wrong with it.
+func (e *RebindError) Error() string { return fmt.Sprintf("action %q: %v", e.Name, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *RebindError) Unwrap() error { return e.Err }
+
+// Rebind returns m with exactly keys bound to the action called name. An empty
+// keys leaves the action without one. It fails, with a [*RebindError], for a
+// name that no action has, for a key that no terminal sends, and for a key that
+// another action has in the same place.
+func (m Map) Rebind(name string, keys []string) (Map, error) {
+	return m.RebindAll(map[string][]string{name: keys})
+}
+
+// RebindAll is [Map.Rebind] for several actions at once, so that two of them
+// can change places. Where several are wrong, the error is about the first by
+// name.
+func (m Map) RebindAll(keys map[string][]string) (Map, error) {
+	bound := Map{slices.Clone(m.entries)}
+	names := slices.Sorted(maps.Keys(keys))
+	for _, name := range names {
+		if err := bound.set(name, keys[name]); err != nil {
+			return m, &RebindError{name, err}
+		}
+	}
+	for _, name := range names {
+		if err := bound.conflict(name); err != nil {
+			return m, &RebindError{name, err}
+		}
+	}
+	return bound, nil
+}
+
+// set changes m itself: RebindAll hands it a copy.
+func (m Map) set(name string, keys []string) error {
+	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Action.String() == name })
+	if i < 0 {
+		return fmt.Errorf("no such action%s", m.nearest(name))
+	}
+	for _, k := range keys {
+		if err := checkKey(k); err != nil {
+			return err
+		}
+	}
+	e := m.entries[i]
+	if e.Action == Quit && len(keys) == 0 {
+		return fmt.Errorf("needs a key: there would be no way out")
+	}
+	m.entries[i] = bind(e.Action, e.Scope, e.Group, e.Short, e.Binding.Help().Desc, keys...)
+	return nil
+}
+
+// conflict returns an error if the action called name shares a key with
+// another one that is bound in the same place.
+func (m Map) conflict(name string) error {
+	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Action.String() == name })
+	e := m.entries[i]
+	for _, other := range m.entries {
+		if other.Action == e.Action || other.Scope&e.Scope == 0 {
+			continue
+		}
+		for _, k := range e.Binding.Keys() {
+			if slices.Contains(other.Binding.Keys(), k) {
+				return fmt.Errorf("key %q is taken by %q; give that another one as well", k, other.Action)
+			}
+		}
+	}
+	return nil
+}
+
+// nearest returns "; did you mean ...?" with the names most like name.
+func (m Map) nearest(name string) string {
+	type near struct {
+		name string
+		d    int
+	}
+	var all []near
+	for _, e := range m.entries {
+		known := e.Action.String()
+		d := distance(strings.ToLower(name), known)
+		if name != "" && strings.Contains(known, strings.ToLower(name)) {
+			d = 0
+		}
+		if d <= max(2, len(name)/3) {
+			all = append(all, near{known, d})
+		}
+	}
+	if len(all) == 0 {
+		return "; the README lists them all"
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.d, b.d) })
+	var names []string
+	for _, n := range all[:min(3, len(all))] {
+		names = append(names, fmt.Sprintf("%q", n.name))
+	}
+	return "; did you mean " + strings.Join(names, " or ") + "?"
+}
+
+// distance returns how many letters must be changed, added or removed to make
+// b from a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
