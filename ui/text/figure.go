@@ -1,0 +1,132 @@
+package text
+
+import (
+	"strconv"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// Took returns how long something took, in at most six cells and with as many
+// digits as a person compares: 0.4ms, 12ms, 3.2s, 47s, 5m12s, 3h5m, 12d. Negative
+// durations are zero.
+func Took(d time.Duration) string {
+	var buf [12]byte
+	return string(AppendTook(buf[:0], d))
+}
+
+// AppendTook appends what [Took] returns.
+func AppendTook(dst []byte, d time.Duration) []byte {
+	switch {
+	case d <= 0:
+		return append(dst, "0ms"...)
+	case d < time.Millisecond:
+		dst = append(dst, "0."...)
+		dst = strconv.AppendInt(dst, int64(max(1, d/(100*time.Microsecond))), 10)
+		return append(dst, "ms"...)
+	case d < time.Second:
+		dst = strconv.AppendInt(dst, int64(d/time.Millisecond), 10)
+		return append(dst, "ms"...)
+	case d < 10*time.Second:
+		dst = strconv.AppendInt(dst, int64(d/time.Second), 10)
+		dst = append(dst, '.')
+		dst = strconv.AppendInt(dst, int64(d%time.Second/(100*time.Millisecond)), 10)
+		return append(dst, 's')
+	}
+	return AppendAge(dst, d)
+}
+
+// Age returns how long ago something was, in whole seconds and at most two
+// units, as kubectl and k9s do: 0s, 47s, 5m12s, 47m, 3h5m, 26h, 4d5h, 300d, 2y.
+// Negative ages, which a clock step makes, are zero.
+func Age(d time.Duration) string {
+	var buf [12]byte
+	return string(AppendAge(buf[:0], d))
+}
+
+// AppendAge appends what [Age] returns.
+func AppendAge(dst []byte, d time.Duration) []byte {
+	switch {
+	case d < time.Minute:
+		return unit(dst, max(d, 0)/time.Second, 's')
+	case d < 10*time.Minute:
+		return pair(dst, d/time.Minute, 'm', d%time.Minute/time.Second, 's')
+	case d < time.Hour:
+		return unit(dst, d/time.Minute, 'm')
+	case d < 8*time.Hour:
+		return pair(dst, d/time.Hour, 'h', d%time.Hour/time.Minute, 'm')
+	case d < 2*day:
+		return unit(dst, d/time.Hour, 'h')
+	case d < 8*day:
+		return pair(dst, d/day, 'd', d%day/time.Hour, 'h')
+	case d < 2*365*day:
+		return unit(dst, d/day, 'd')
+	}
+	return unit(dst, d/(365*day), 'y')
+}
+
+// AgeCoarse is [Age] for ages that need not change each second: below a minute
+// in steps of ten seconds, below ten minutes in whole minutes.
+func AgeCoarse(d time.Duration) string {
+	var buf [12]byte
+	return string(AppendAgeCoarse(buf[:0], d))
+}
+
+// AppendAgeCoarse appends what [AgeCoarse] returns.
+func AppendAgeCoarse(dst []byte, d time.Duration) []byte {
+	switch {
+	case d < 10*time.Second:
+		return unit(dst, max(d, 0)/time.Second, 's')
+	case d < time.Minute:
+		return unit(dst, d/(10*time.Second)*10, 's')
+	case d < time.Hour:
+		return unit(dst, d/time.Minute, 'm')
+	}
+	return AppendAge(dst, d)
+}
+
+func unit(dst []byte, n time.Duration, u byte) []byte {
+	return append(strconv.AppendInt(dst, int64(n), 10), u)
+}
+
+// pair leaves out a second unit that is zero, as kubectl does.
+func pair(dst []byte, n time.Duration, u byte, m time.Duration, v byte) []byte {
+	dst = unit(dst, n, u)
+	if m == 0 {
+		return dst
+	}
+	return unit(dst, m, v)
+}
+
+// Count returns n in at most five cells: 99999, 123k, 4.5M, 12G.
+func Count(n uint64) string {
+	if n < 100_000 {
+		return strconv.FormatUint(n, 10)
+	}
+	return scaled(n, 1000, "kMGTPE")
+}
+
+// Bytes returns n as a size in at most five cells, by powers of 1024: 812B,
+// 1.2K, 16M.
+func Bytes(n uint64) string {
+	if n < 1024 {
+		return strconv.FormatUint(n, 10) + "B"
+	}
+	return scaled(n, 1024, "KMGTPE")
+}
+
+// scaled returns n in the largest unit that leaves it at 1 or more; with one
+// digit after the point below 10.
+func scaled(n, base uint64, units string) string {
+	i, rest := 0, n%base
+	n /= base
+	for n >= base && i < len(units)-1 {
+		rest = n % base
+		n /= base
+		i++
+	}
+	if n >= 10 {
+		return strconv.FormatUint(n, 10) + units[i:i+1]
+	}
+	return strconv.FormatUint(n, 10) + "." + strconv.FormatUint(rest*10/base, 10) + units[i:i+1]
+}

@@ -1,0 +1,137 @@
+package text
+
+import (
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Width returns how many cells s takes once cleaned.
+func Width(s string) int { return width(Clean(s)) }
+
+// width measures text that is clean already.
+func width(s string) int {
+	if plain(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// Fit returns s cleaned and exactly w cells wide: padded with spaces on the
+// right, or cut, with ellipsis (one cell) in the place of what was lost.
+func Fit(s string, w int, ellipsis string) string {
+	s = Clean(s)
+	if len(s) == w && plain(s) {
+		return s
+	}
+	return string(Append(make([]byte, 0, max(w, 0)+8), s, w, ellipsis))
+}
+
+// FitRight is [Fit] with the padding on the left.
+func FitRight(s string, w int, ellipsis string) string {
+	return string(AppendRight(make([]byte, 0, max(w, 0)+8), s, w, ellipsis))
+}
+
+// Append appends what [Fit] returns.
+func Append(dst []byte, s string, w int, ellipsis string) []byte {
+	s = Clean(s)
+	dst, n := appendCut(dst, s, w, ellipsis)
+	return appendSpaces(dst, w-n)
+}
+
+// AppendRight appends what [FitRight] returns.
+func AppendRight(dst []byte, s string, w int, ellipsis string) []byte {
+	s = Clean(s)
+	if n := width(s); n < w {
+		dst = appendSpaces(dst, w-n)
+		return append(dst, s...)
+	}
+	return Append(dst, s, w, ellipsis)
+}
+
+// appendCut appends as much of the clean text s as w cells hold and returns
+// how many of them it took.
+func appendCut(dst []byte, s string, w int, ellipsis string) ([]byte, int) {
+	if w <= 0 {
+		return dst, 0
+	}
+	if plain(s) {
+		if len(s) <= w {
+			return append(dst, s...), len(s)
+		}
+		dst = append(dst, s[:w-1]...)
+		return append(dst, ellipsis...), w
+	}
+	if n := width(s); n <= w {
+		return append(dst, s...), n
+	}
+	head, n := prefix(s, w-1)
+	dst = append(dst, head...)
+	return append(dst, ellipsis...), n + 1
+}
+
+// prefix returns the longest beginning of the clean text s that fits in w
+// cells, and its width.
+func prefix(s string, w int) (string, int) {
+	end, n := 0, 0
+	for end < len(s) {
+		cluster, cells := ansi.FirstGraphemeCluster(s[end:], ansi.GraphemeWidth)
+		if n+cells > w {
+			break
+		}
+		end += len(cluster)
+		n += cells
+	}
+	return s[:end], n
+}
+
+const spaces = "                                                                "
+
+func appendSpaces(dst []byte, n int) []byte {
+	for n > len(spaces) {
+		dst = append(dst, spaces...)
+		n -= len(spaces)
+	}
+	if n > 0 {
+		dst = append(dst, spaces[:n]...)
+	}
+	return dst
+}
+
+// Wrap cleans s and breaks it into lines of at most w cells, at spaces where
+// there are any. It returns at least one line, which may be empty.
+func Wrap(s string, w int) []string {
+	s = CleanLong(s)
+	if w < 2 {
+		w = 2
+	}
+	var lines []string
+	for width(s) > w {
+		head, _ := prefix(s, w)
+		cut := lastSpace(s, len(head))
+		if cut <= 0 {
+			cut = len(head)
+		}
+		lines = append(lines, trimSpace(s[:cut]))
+		s = trimSpace(s[cut:])
+	}
+	return append(lines, s)
+}
+
+// lastSpace returns where the last space of s[:n+1] is, or -1.
+func lastSpace(s string, n int) int {
+	for i := min(n, len(s)-1); i >= 0; i-- {
+		if s[i] == ' ' {
+			return i
+		}
+	}
+	return -1
+}
+
+func trimSpace(s string) string {
+	for s != "" && s[0] == ' ' {
+		s = s[1:]
+	}
+	for s != "" && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}

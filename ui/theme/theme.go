@@ -1,0 +1,109 @@
+package theme
+
+import "slices"
+
+// A Theme holds the look of everything on the screen. It is a value; a copy
+// may be changed freely.
+type Theme struct {
+	Name    string
+	Symbols Symbols
+
+	Text   Style // ordinary text
+	Dim    Style // what matters less: labels, units, filtered events
+	Strong Style // a name or figure that the eye should find
+	Title  Style // of a pane or dialog
+	Focus  Style // the title of the pane that has the keys
+	Border Style // rules between panes, frames of dialogs
+	Head   Style // column heads
+	SortBy Style // the head of the column that sorts
+
+	Good Style // healthy, running
+	Warn Style // may become a problem, or is over by itself soon
+	Bad  Style // a problem
+	Info Style // neither good nor bad: created, marks, matches
+
+	Selected Style // the row under the cursor, in the pane that has the keys
+	Idle     Style // the same in another pane
+	Match    Style // what a search found
+	Key      Style // a key's name in footer and help
+	Input    Style // what is being typed
+	Flash    Style // the answer to a key
+
+	BadgeDemo   Style
+	BadgePaused Style
+	BadgeFrozen Style
+}
+
+// themes are made once; the first is the default.
+var themes = []Theme{
+	{
+		Name: "default", Symbols: Unicode,
+		Dim: style("90"), Strong: style("1"), Title: style("1"), Focus: style("1", "36"), Border: style("90"),
+		Head: style("90"), SortBy: style("1", "36"),
+		Good: style("32"), Warn: style("33"), Bad: style("1", "31"), Info: style("36"),
+		Selected: style("7"), Idle: style("4"), Match: style("1", "33"), Key: style("36"), Input: style("1"), Flash: style("33"),
+		BadgeDemo: style("7", "35"), BadgePaused: style("7", "33"), BadgeFrozen: style("7", "36"),
+	},
+	{
+		Name: "mono", Symbols: Unicode,
+		Dim: style("2"), Strong: style("1"), Title: style("1"), Focus: style("1", "4"), Border: style("2"),
+		Head: style("2"), SortBy: style("1", "4"),
+		Good: Style{}, Warn: style("1"), Bad: style("1"), Info: Style{},
+		Selected: style("7"), Idle: style("4"), Match: style("1", "4"), Key: style("1"), Input: style("1"), Flash: style("1"),
+		BadgeDemo: style("7"), BadgePaused: style("7"), BadgeFrozen: style("7"),
+	},
+	{
+		Name: "bright", Symbols: Unicode,
+		Dim: style("37"), Strong: style("1", "97"), Title: style("1", "97"), Focus: style("1", "96"), Border: style("37"),
+		Head: style("37"), SortBy: style("1", "96"),
+		Good: style("92"), Warn: style("1", "93"), Bad: style("1", "91"), Info: style("96"),
+		Selected: style("30", "106"), Idle: style("4"), Match: style("1", "95"), Key: style("96"), Input: style("1", "97"), Flash: style("93"),
+		BadgeDemo: style("30", "105"), BadgePaused: style("30", "103"), BadgeFrozen: style("30", "106"),
+	},
+	{
+		// For people who do not tell red from green: blue is good, bold
+		// magenta is bad.
+		Name: "contrast", Symbols: Unicode,
+		Dim: style("2"), Strong: style("1"), Title: style("1"), Focus: style("1", "4"), Border: style("2"),
+		Head: style("2"), SortBy: style("1", "4"),
+		Good: style("34"), Warn: style("1", "33"), Bad: style("1", "35"), Info: Style{},
+		Selected: style("7"), Idle: style("4"), Match: style("1", "33"), Key: style("1", "34"), Input: style("1"), Flash: style("33"),
+		BadgeDemo: style("7", "35"), BadgePaused: style("7", "33"), BadgeFrozen: style("7", "34"),
+	},
+}
+
+// Names returns the names of all themes, the default first.
+func Names() []string {
+	names := make([]string, len(themes))
+	for i, t := range themes {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// Named returns the theme of that name; an empty name stands for the default.
+// It returns false, and the default, for a name that no theme has.
+func Named(name string) (Theme, bool) {
+	i := slices.IndexFunc(themes, func(t Theme) bool { return t.Name == name })
+	if i < 0 {
+		return themes[0], name == ""
+	}
+	return themes[i], true
+}
+
+// Default returns the default theme.
+func Default() Theme { return themes[0] }
+
+// Plain returns a copy of t that draws with ASCII only.
+func (t Theme) Plain() Theme {
+	t.Symbols = ASCII
+	return t
+}
+
+// Styles returns all looks of t, some of which may be the zero Style.
+func (t Theme) Styles() []Style {
+	return []Style{
+		t.Text, t.Dim, t.Strong, t.Title, t.Focus, t.Border, t.Head, t.SortBy, t.Good, t.Warn, t.Bad, t.Info,
+		t.Selected, t.Idle, t.Match, t.Key, t.Input, t.Flash, t.BadgeDemo, t.BadgePaused, t.BadgeFrozen,
+	}
+}
