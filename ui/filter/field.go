@@ -1,0 +1,196 @@
+package filter
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A field is one thing that can be asked of a pod or an event.
+type field struct {
+	names   []string // the first is the one that String writes
+	ordered bool     // takes < and > as well
+	want    string   // what its value must be
+	set     func(*term) bool
+	pod     func(*engine.Pod, time.Time, term) bool
+	event   func(engine.Event, time.Time, term) bool
+}
+
+// takes reports whether op may follow the field's name.
+func (f *field) takes(op comparison) bool {
+	return f.ordered || op == is || op == equal || op == different
+}
+
+// word is what stands without a field's name.
+var word = &field{
+	want: "a word or a field", set: anyText,
+	pod: func(p *engine.Pod, _ time.Time, t term) bool {
+		return anyName(p, func(s string) bool { return contains(s, t.lower) })
+	},
+	event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, eventNames(e)...) },
+}
+
+var fields = []*field{
+	{ // ns:default, ns:kube-*
+		names: []string{"ns", "namespace"}, want: "a namespace, such as default or kube-*", set: anyText,
+		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(wild, p.Namespace) },
+		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(wild, e.Pod.Namespace) },
+	},
+	{ // pod:api
+		names: []string{"pod"}, want: "part of a pod's name", set: anyText,
+		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(contains, p.Name) },
+		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Pod.Name) },
+	},
+	{ // container:istio
+		names: []string{"container"}, want: "part of a container's name", set: anyText,
+		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(contains, containerNames(p)...) },
+		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Container) },
+	},
+	{ // id:3f2a1, of a container, a sandbox or a pod (its UID)
+		names: []string{"id", "uid"}, want: "the start of an id", set: anyText,
+		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(hasPrefix, ids(p)...) },
+		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(hasPrefix, e.ID, string(e.Pod.UID)) },
+	},
+	{ // re:^api-, against each of the names that a word looks at
+		names: []string{"re"}, want: "a regular expression", set: setPattern,
+		pod: func(p *engine.Pod, _ time.Time, t term) bool {
+			return anyName(p, t.pattern.MatchString) != (t.op == different)
+		},
+		event: func(e engine.Event, _ time.Time, t term) bool {
+			return slices.ContainsFunc(eventNames(e), t.pattern.MatchString) != (t.op == different)
+		},
+	},
+	{ // state:exited: one of the pod's containers is; the event leads there
+		names: []string{"state"}, want: "created, running, exited, unknown or absent", set: setState,
+		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return inState(p, t.state) != (t.op == different) },
+		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To, t.op, t.state) },
+	},
+	{ // kind:died: the event is; the last event of the pod was
+		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync or conditionmet", set: setKind,
+		pod: func(p *engine.Pod, _ time.Time, t term) bool {
+			return p.LastEvent.Seq > 0 && compared(p.LastEvent.Kind, t.op, t.kind)
+		},
+		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Kind, t.op, t.kind) },
+	},
+	{ // delivery:discarded: the event was; the last event of the pod was
+		names: []string{"delivery"}, want: "delivered, filtered or discarded", set: setDelivery,
+		pod: func(p *engine.Pod, _ time.Time, t term) bool {
+			return p.LastEvent.Seq > 0 && compared(p.LastEvent.Delivery, t.op, t.delivery)
+		},
+		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Delivery, t.op, t.delivery) },
+	},
+	{ // reason:oom
+		names: []string{"reason"}, want: "part of the reason for which a container ended", set: anyText,
+		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(contains, reasons(p)...) },
+		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Reason) },
+	},
+	{ // has:problem, has:error
+		names: []string{"has"}, want: "problem or error", set: func(t *term) bool { return t.lower == "problem" || t.lower == "error" },
+		pod: func(p *engine.Pod, at time.Time, t term) bool {
+			found := p.StatusErr != nil || t.lower == "problem" && Problem(p, at) != ""
+			return found != (t.op == different)
+		},
+		event: func(e engine.Event, _ time.Time, t term) bool {
+			return (t.lower == "problem" && EventProblem(e) != "") != (t.op == different)
+		},
+	},
+	{ // exit!=0: one of the pod's containers ended so; the event says so
+		names: []string{"exit"}, ordered: true, want: "an exit code, such as 137", set: setNumber,
+		pod: func(p *engine.Pod, _ time.Time, t term) bool {
+			return slices.ContainsFunc(exitCodes(p), func(code int64) bool { return compared(code, t.op, t.number) })
+		},
+		event: func(e engine.Event, _ time.Time, t term) bool {
+			return e.Exited && compared(int64(e.ExitCode), t.op, t.number)
+		},
+	},
+	{ // restarts>3: of the container that was restarted most
+		names: []string{"restarts"}, ordered: true, want: "a number", set: setNumber,
+		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return compared(restarts(p), t.op, t.number) },
+		event: func(engine.Event, time.Time, term) bool { return false },
+	},
+	{ // lat>500ms: the pod's last inspection; the event's detection lag
+		names: []string{"lat", "lag"}, ordered: true, want: "a duration, such as 500ms", set: setDuration,
+		pod: func(p *engine.Pod, _ time.Time, t term) bool {
+			return p.Inspected > 0 && compared(p.InspectLast, t.op, t.duration)
+		},
+		event: func(e engine.Event, _ time.Time, t term) bool { return e.HasLag && compared(e.Lag, t.op, t.duration) },
+	},
+	{ // age<5m: since the pod was made, as far as the runtime says; since the event was seen
+		names: []string{"age"}, ordered: true, want: "a duration, such as 5m or 2d", set: setDuration,
+		pod: func(p *engine.Pod, at time.Time, t term) bool {
+			made := created(p)
+			return !made.IsZero() && compared(at.Sub(made), t.op, t.duration)
+		},
+		event: func(e engine.Event, at time.Time, t term) bool { return compared(at.Sub(e.SeenAt), t.op, t.duration) },
+	},
+}
+
+// fieldOf returns the field of that name, or nil.
+func fieldOf(name string) *field {
+	name = strings.ToLower(name)
+	i := slices.IndexFunc(fields, func(f *field) bool { return slices.Contains(f.names, name) })
+	if i < 0 {
+		return nil
+	}
+	return fields[i]
+}
+
+// fieldNames lists what may stand before a colon.
+func fieldNames() string {
+	all := make([]string, len(fields))
+	for i, f := range fields {
+		all[i] = f.names[0]
+	}
+	return "one of " + strings.Join(all, ", ")
+}
+
+func anyText(*term) bool { return true }
+
+func setPattern(t *term) (ok bool) {
+	var err error
+	t.pattern, err = regexp.Compile(t.text)
+	return err == nil
+}
+
+func setDuration(t *term) (ok bool) { t.duration, ok = duration(t.lower); return ok }
+
+func setNumber(t *term) bool {
+	var err error
+	t.number, err = strconv.ParseInt(t.text, 10, 32)
+	return err == nil
+}
+
+func setState(t *term) bool {
+	for s := pleg.Absent; s <= pleg.Unknown; s++ {
+		if t.lower == s.String() {
+			t.state = s
+			return true
+		}
+	}
+	return false
+}
+
+func setKind(t *term) bool {
+	for k := pleg.Started; k <= pleg.ConditionMet; k++ {
+		if name := strings.ToLower(k.String()); t.lower == name || t.lower == strings.TrimPrefix(name, "container") {
+			t.kind = k
+			return true
+		}
+	}
+	return false
+}
+
+func setDelivery(t *term) bool {
+	for d := pleg.Delivered; d <= pleg.Discarded; d++ {
+		if t.lower == d.String() {
+			t.delivery = d
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+)
+
+// A Filter says which pods and events to show. The zero Filter shows all.
+type Filter struct {
+	any [][]term // one of these, all terms of which hold; empty: everything
+}
+
+// An Error says where a text is no filter, and what should stand there.
+type Error struct {
+	Offset int    // in bytes, from the start; at most the length of the text
+	Want   string // what was expected there
+	Found  string // what stands there; empty at the end of the text
+}
+
+// Error returns one line: column (from 1, in bytes), what was expected and what
+// was found.
+func (e *Error) Error() string {
+	if e.Found == "" {
+		return fmt.Sprintf("column %d: want %s", e.Offset+1, e.Want)
+	}
+	return fmt.Sprintf("column %d: want %s, not %q", e.Offset+1, e.Want, e.Found)
+}
+
+// Empty reports whether f shows everything because nothing was asked for.
+func (f Filter) Empty() bool { return len(f.any) == 0 }
+
+// String returns f as [Parse] reads it, with single spaces.
+func (f Filter) String() string {
+	var s strings.Builder
+	for i, all := range f.any {
+		if i > 0 {
+			s.WriteString(" | ")
+		}
+		for j, t := range all {
+			if j > 0 {
+				s.WriteByte(' ')
+			}
+			s.WriteString(t.String())
+		}
+	}
+	return s.String()
+}
+
+// Pod reports whether f shows p. Ages are measured as of at.
+func (f Filter) Pod(p *engine.Pod, at time.Time) bool {
+	return f.holds(func(t term) bool { return t.field.pod(p, at, t) })
+}
+
+// Event reports whether f shows e. Ages are measured as of at. A field that
+// events do not have, such as restarts, shows none.
+func (f Filter) Event(e engine.Event, at time.Time) bool {
+	return f.holds(func(t term) bool { return t.field.event(e, at, t) })
+}
+
+func (f Filter) holds(match func(term) bool) bool {
+	for _, all := range f.any {
+		if every(all, match) {
+			return true
+		}
+	}
+	return f.Empty()
+}
+
+func every(all []term, match func(term) bool) bool {
+	for _, t := range all {
+		if match(t) == t.not {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,307 @@
+package filter
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// web is a healthy pod, job one that failed, both an hour and a minute old.
+func web() *engine.Pod {
+	ref := pleg.PodRef{UID: "uid-web", Namespace: "default", Name: "api-7d4f"}
+	return &engine.Pod{
+		PodRef: ref,
+		Current: &pleg.Pod{
+			PodRef:    ref,
+			Sandboxes: []pleg.Sandbox{{ID: "5a", State: pleg.Running, CreatedAt: now.Add(-time.Hour)}},
+			Containers: []pleg.Container{
+				{ID: "c1", Name: "nginx", State: pleg.Running, CreatedAt: now.Add(-time.Hour)},
+				{ID: "c2", Name: "Istio-Proxy", State: pleg.Running, CreatedAt: now.Add(-time.Hour)},
+			},
+		},
+		Inspected: 3, InspectLast: 40 * time.Millisecond,
+	}
+}
+
+func job() *engine.Pod {
+	ref := pleg.PodRef{UID: "uid-job", Namespace: "kube-system", Name: "backup"}
+	return &engine.Pod{
+		PodRef: ref,
+		Old: &pleg.Pod{
+			PodRef:     ref,
+			Sandboxes:  []pleg.Sandbox{{ID: "5b", State: pleg.Exited, CreatedAt: now.Add(-time.Minute)}},
+			Containers: []pleg.Container{{ID: "c9", Name: "run", State: pleg.Exited, Attempt: 1, CreatedAt: now.Add(-time.Minute)}},
+		},
+		Status: &pleg.PodStatus{Containers: []pleg.ContainerStatus{
+			{ID: "c9", State: pleg.Exited, ExitCode: 137, Reason: "OOMKilled"},
+		}},
+		Inspected: 1, InspectLast: 700 * time.Millisecond,
+		LastEvent: engine.Event{Seq: 9, Event: pleg.Event{Kind: pleg.Died}},
+	}
+}
+
+func TestPod(t *testing.T) {
+	for _, tt := range []struct {
+		filter   string
+		web, job bool
+	}{
+		{"", true, true},
+		{"  ", true, true},
+		{"api", true, false},
+		{"API", true, false},
+		{"istio", true, false},
+		{"kube-system/backup", false, true},
+		{"default api", true, false},
+		{"api backup", false, false},
+		{"api | backup", true, true},
+		{"api|backup", true, true},
+		{"api nginx | backup zzz", true, false},
+		{"!api", false, true},
+		{`"api-7d4f"`, true, false},
+		{"ns:default", true, false},
+		{"NS:Default", true, false},
+		{"ns:def", false, false},
+		{"ns:kube-*", false, true},
+		{"ns:*sys*", false, true},
+		{"ns:*", true, true},
+		{"!ns:default", false, true},
+		{"ns!=default", false, true},
+		{"ns=default", true, false},
+		{"pod:nginx", false, false},
+		{"pod:7d4", true, false},
+		{"container:nginx", true, false},
+		{"container!=nginx", false, true},
+		{"id:c9", false, true},
+		{"uid:uid-w", true, false},
+		{"state:running", true, false},
+		{"state:exited", false, true},
+		{"state!=exited", true, false},
+		{"state:absent", false, true},
+		{"kind:died", false, true},
+		{"type:ContainerDied", false, true},
+		{"kind!=died", false, false},
+		{"delivery:delivered", false, true},
+		{"exit!=0", false, true},
+		{"exit:137", false, true},
+		{"exit=0", false, false},
+		{"exit>=100", false, true},
+		{"restarts>0", false, true},
+		{"restarts<=0", true, false},
+		{"reason:oom", false, true},
+		{"lat>500ms", false, true},
+		{"lat<500ms", true, false},
+		{"age<5m", false, true},
+		{"age>=1h", true, false},
+		{"age<1d", true, true},
+		{"re:^api-", true, false},
+		{`re:"^(run|zzz)$"`, false, true},
+		{"re!=^api-", false, true},
+		{"has:problem", false, true},
+		{"!has:problem", true, false},
+		{"has:error", false, false},
+	} {
+		f, err := Parse(tt.filter)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", tt.filter, err)
+			continue
+		}
+		if got := f.Pod(web(), now); got != tt.web {
+			t.Errorf("%q shows web = %v", tt.filter, got)
+		}
+		if got := f.Pod(job(), now); got != tt.job {
+			t.Errorf("%q shows job = %v", tt.filter, got)
+		}
+	}
+}
+
+func TestEvent(t *testing.T) {
+	died := engine.Event{
+		Event: pleg.Event{
+			Kind: pleg.Died, Pod: pleg.PodRef{UID: "u", Namespace: "default", Name: "api-1"}, ID: "abc", Container: "nginx",
+			From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 3,
+		},
+		SeenAt: now.Add(-time.Minute), Lag: 900 * time.Millisecond, HasLag: true, Reason: "Error",
+	}
+	for _, tt := range []struct {
+		filter string
+		want   bool
+	}{
+		{"", true}, {"nginx", true}, {"zzz", false}, {"ns:default", true}, {"pod:nginx", false}, {"container:ngi", true},
+		{"id:ab", true}, {"re:^api-", true}, {"re!=^api-", false}, {"state:exited", true}, {"state!=exited", false},
+		{"kind:died", true}, {"kind!=died", false}, {"type:started", false}, {"delivery:discarded", false},
+		{"exit!=0", true}, {"exit:3", true}, {"exit<3", false}, {"restarts<5", false}, {"lat>500ms", true}, {"lag>1s", false},
+		{"age<5m", true}, {"age>5m", false}, {"reason:err", true}, {"has:problem", true}, {"has:error", false},
+	} {
+		f, err := Parse(tt.filter)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", tt.filter, err)
+		} else if got := f.Event(died, now); got != tt.want {
+			t.Errorf("%q shows it = %v", tt.filter, got)
+		}
+	}
+	if f, _ := Parse("exit=0"); f.Event(engine.Event{}, now) {
+		t.Error("an event without an exit code passes exit=0")
+	}
+	if f, _ := Parse("lat<5s"); f.Event(engine.Event{}, now) {
+		t.Error("an event without a lag passes lat<5s")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct {
+		filter string
+		offset int
+		want   string
+	}{
+		{"a lat>fast", 6, `column 7: want a duration, such as 500ms, not "fast"`},
+		{"lat>", 4, "column 5: want a duration, such as 500ms"},
+		{"age<5", 4, `column 5: want a duration, such as 5m or 2d, not "5"`},
+		{"exit!=x", 6, `column 7: want an exit code, such as 137, not "x"`},
+		{"state:dead", 6, `column 7: want created, running, exited, unknown or absent, not "dead"`},
+		{"ns: x", 3, "column 4: want a namespace, such as default or kube-*"},
+		{"ns<x", 2, `column 3: want ":" after ns, not "<"`},
+		{"re:(", 3, `column 4: want a regular expression, not "("`},
+		{"re:^(run|zzz)$", 3, `column 4: want a regular expression, not "^(run"`}, // the bar ends a term, even here
+		{"a |", 3, "column 4: want a word or a field"},
+		{"| a", 0, `column 1: want a word or a field, not "|"`},
+		{"!", 1, "column 2: want a word or a field"},
+		{`"a b`, 4, `column 5: want a closing quote (")`},
+		{"zz:1", 0, `column 1: want one of ns, pod, container, id, re, state, kind, delivery, reason, has, exit, restarts, lat, age, or quotes around a text, not "zz"`},
+	} {
+		_, err := Parse(tt.filter)
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
+			t.Errorf("Parse(%q) = %v, want an *Error", tt.filter, err)
+			continue
+		}
+		if e.Offset != tt.offset || e.Error() != tt.want {
+			t.Errorf("Parse(%q): %d, %q\nwant %d, %q", tt.filter, e.Offset, e, tt.offset, tt.want)
+		}
+	}
+}
+
+func TestString(t *testing.T) {
+	for in, want := range map[string]string{
+		" a   b|c ":           "a b | c",
+		"Namespace:x":         "ns:x",
+		"!TYPE=died":          "!kind=died",
+		`"a"`:                 "a",
+		`"a b"`:               `"a b"`,
+		`"ns:x"`:              `"ns:x"`,
+		`re:"\d|x"`:           `re:"\\d|x"`,
+		`"say \"x\" \\ here"`: `"say \"x\" \\ here"`,
+		"nginx=x":             "",
+	} {
+		f, err := Parse(in)
+		if err != nil && want != "" {
+			t.Errorf("Parse(%q): %v", in, err)
+		} else if got := f.String(); got != want {
+			t.Errorf("Parse(%q).String() = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestProblem(t *testing.T) {
+	container := func(p *engine.Pod) *pleg.Container { return &p.Current.Containers[0] }
+	for _, tt := range []struct {
+		name   string
+		change func(*engine.Pod)
+		want   string
+	}{
+		{"healthy", func(*engine.Pod) {}, ""},
+		{"inspection fails", func(p *engine.Pod) { p.StatusErr = errors.New("x") }, "inspection fails"},
+		{"unknown", func(p *engine.Pod) { container(p).State = pleg.Unknown }, "state unknown"},
+		{"just created", func(p *engine.Pod) {
+			container(p).State, container(p).CreatedAt = pleg.Created, now.Add(-startGrace+1)
+		}, ""},
+		{"created for long", func(p *engine.Pod) {
+			container(p).State, container(p).CreatedAt = pleg.Created, now.Add(-startGrace)
+		}, "created, not started"},
+		{"created, no one knows when", func(p *engine.Pod) {
+			container(p).State, container(p).CreatedAt = pleg.Created, time.Time{}
+		}, ""},
+		{"crash loop", func(p *engine.Pod) {
+			container(p).Attempt, container(p).CreatedAt = loopRestarts, now.Add(-loopMemory+1)
+		}, "crash loop"},
+		{"recovered", func(p *engine.Pod) {
+			container(p).Attempt, container(p).CreatedAt = loopRestarts, now.Add(-loopMemory)
+		}, ""},
+		{"exit 0", func(p *engine.Pod) { exit(p, 0) }, ""},
+		{"exit 1", func(p *engine.Pod) { exit(p, 1) }, "exited with an error"},
+		{"exit 1, started again", func(p *engine.Pod) {
+			exit(p, 1)
+			p.Current.Containers = append(p.Current.Containers, pleg.Container{ID: "c3", Name: "nginx", Attempt: 1, State: pleg.Running})
+		}, ""},
+		{"the worst counts", func(p *engine.Pod) {
+			exit(p, 1)
+			p.Current.Containers[1].State = pleg.Unknown
+		}, "state unknown"},
+	} {
+		p := web()
+		tt.change(p)
+		if got := Problem(p, now); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func exit(p *engine.Pod, code int32) {
+	c := &p.Current.Containers[0]
+	c.State = pleg.Exited
+	p.Status = &pleg.PodStatus{Containers: []pleg.ContainerStatus{{ID: c.ID, State: pleg.Exited, ExitCode: code}}}
+}
+
+func TestEventProblem(t *testing.T) {
+	for _, tt := range []struct {
+		event pleg.Event
+		want  string
+	}{
+		{pleg.Event{}, ""},
+		{pleg.Event{Delivery: pleg.Filtered}, ""},
+		{pleg.Event{Delivery: pleg.Discarded}, "discarded"},
+		{pleg.Event{Exited: true}, ""},
+		{pleg.Event{Exited: true, ExitCode: 1}, "exited with an error"},
+		{pleg.Event{To: pleg.Unknown}, "state unknown"},
+	} {
+		if got := EventProblem(engine.Event{Event: tt.event}); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.event, got, tt.want)
+		}
+	}
+}
+
+// No text makes Parse panic, an error lies within the text, and what String
+// writes means the same.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"", "a b | !c", `re:"^a|b$" lat>=5m`, `ns:"a\"b" "x\y`, "!", "age<5d", "exit!=0|has:problem", "a\x9b", "İ K"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		first, err := Parse(s)
+		if err != nil {
+			e, ok := errors.AsType[*Error](err)
+			if !ok || e.Offset < 0 || e.Offset > len(s) {
+				t.Fatalf("Parse(%q) = %#v", s, err)
+			}
+			return
+		}
+		first.Pod(web(), now)
+		first.Event(engine.Event{}, now)
+		again, err := Parse(first.String())
+		if err != nil {
+			t.Fatalf("Parse(%q).String() = %q: %v", s, first, err)
+		}
+		opts := cmp.Options{cmp.AllowUnexported(Filter{}, term{}), cmp.Comparer(func(a, b *field) bool { return a == b }),
+			cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".pattern" }, cmp.Ignore())}
+		if diff := cmp.Diff(first, again, opts); diff != "" || !reflect.DeepEqual(first.String(), again.String()) {
+			t.Fatalf("%q came back changed as %q:\n%s", s, first, diff)
+		}
+	})
+}
