@@ -1,0 +1,150 @@
+package lines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// A Feed delivers what the engine saw; [engine.Feed] is one.
+type Feed interface {
+	Next(ctx context.Context) (engine.Update, error)
+}
+
+// Options say what [Watch] writes.
+type Options struct {
+	JSON       bool     // NDJSON in place of text
+	Namespaces []string // of the events; empty for all
+}
+
+// Watch writes events, changes of health and gaps to w until ctx ends or the
+// feed does, which is no error. It returns the first error of w. Text is
+// cleaned and holds no control byte but the line feed; JSON keeps the
+// original, escaped.
+func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
+	v := watcher{o: o}
+	for {
+		u, err := feed.Next(ctx)
+		if errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrStopped) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("watch: %w", err)
+		}
+		if b := v.update(u); len(b) > 0 {
+			if _, err := w.Write(b); err != nil {
+				return fmt.Errorf("watch: write: %w", err)
+			}
+		}
+	}
+}
+
+// A watcher turns updates into lines. It remembers the health of the last one,
+// so that only changes are told.
+type watcher struct {
+	o       Options
+	told    bool
+	healthy bool
+	failure string
+}
+
+func (v *watcher) update(u engine.Update) []byte {
+	var b []byte
+	if u.Lost > 0 {
+		b = v.gap(b, u)
+	}
+	for _, e := range u.Events {
+		if v.wants(e) {
+			b = v.event(b, e)
+		}
+	}
+	if v.changed(u.Snapshot) {
+		b = v.health(b, u.Snapshot)
+	}
+	return b
+}
+
+func (v *watcher) wants(e engine.Event) bool {
+	return len(v.o.Namespaces) == 0 || slices.Contains(v.o.Namespaces, e.Pod.Namespace)
+}
+
+// changed reports whether s has another verdict, or another failure of the
+// list, than what was last told, and remembers it. Before the first list
+// returned there is nothing to tell.
+func (v *watcher) changed(s *engine.Snapshot) bool {
+	if s.Health.ListedAt.IsZero() && s.Failure == nil {
+		return false
+	}
+	failure := ""
+	if s.Failure != nil {
+		failure = s.Failure.Err.Error()
+	}
+	same := v.told && v.healthy == s.Health.Healthy && v.failure == failure
+	v.told, v.healthy, v.failure = true, s.Health.Healthy, failure
+	return !same
+}
+
+func (v *watcher) event(b []byte, e engine.Event) []byte {
+	if v.o.JSON {
+		return AppendEvent(b, e)
+	}
+	b = stamp(b, e.SeenAt)
+	b = fmt.Appendf(b, "%-16s %s %s", e.Kind, text.Clean(e.Pod.String()), subject(e))
+	if e.Exited {
+		b = fmt.Appendf(b, " exit %d", e.ExitCode)
+	}
+	if e.Reason != "" {
+		b = append(append(b, ' '), text.Clean(e.Reason)...)
+	}
+	if e.HasLag {
+		b = append(append(b, " lag "...), text.Took(e.Lag)...)
+	}
+	if e.Delivery != 0 {
+		b = fmt.Appendf(b, " (%v)", e.Delivery)
+	}
+	return append(b, '\n')
+}
+
+// subject names the container or sandbox of e, or nothing for the pod itself.
+func subject(e engine.Event) string {
+	switch {
+	case e.Sandbox:
+		return "sandbox " + text.Clean(short(e.ID))
+	case e.ID == "":
+		return "-"
+	case e.Container == "":
+		return text.Clean(short(e.ID))
+	}
+	return text.Clean(e.Container)
+}
+
+// short cuts an id to the 13 digits that crictl shows.
+func short(id string) string { return id[:min(len(id), 13)] }
+
+func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
+	if v.o.JSON {
+		return appendHealth(b, s)
+	}
+	b = stamp(b, s.At)
+	if s.Health.Healthy {
+		b = append(b, "PLEG is healthy"...)
+	} else {
+		b = append(append(b, "PLEG is not healthy: "...), text.Clean(s.Health.Verdict)...)
+	}
+	if s.Failure != nil {
+		b = append(append(b, "; last list: "...), text.Clean(s.Failure.Err.Error())...)
+	}
+	return append(b, '\n')
+}
+
+func (v *watcher) gap(b []byte, u engine.Update) []byte {
+	if v.o.JSON {
+		return AppendGap(b, u.Snapshot.At, u.Lost)
+	}
+	return fmt.Appendf(stamp(b, u.Snapshot.At), "gap: %d events were too many for this reader\n", u.Lost)
+}

@@ -1,0 +1,144 @@
+package lines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A script is a feed of updates that were written down beforehand.
+type script []engine.Update
+
+func (s *script) Next(context.Context) (engine.Update, error) {
+	if len(*s) == 0 {
+		return engine.Update{}, engine.ErrStopped
+	}
+	u := (*s)[0]
+	*s = (*s)[1:]
+	return u, nil
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
+
+func healthy() *engine.Snapshot {
+	return &engine.Snapshot{
+		At: noon, Threshold: 3 * time.Minute,
+		Health: engine.Health{Healthy: true, ListedAt: noon.Add(-time.Second)},
+	}
+}
+
+func died() engine.Event {
+	return engine.Event{
+		Seq: 7, SeenAt: noon, Lag: 400 * time.Millisecond, HasLag: true, Reason: "OOMKilled",
+		Event: pleg.Event{
+			Kind: pleg.Died, Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"},
+			ID: "c1", Container: "app", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 137,
+		},
+	}
+}
+
+func watch(t *testing.T, o Options, updates ...engine.Update) string {
+	t.Helper()
+	var out bytes.Buffer
+	feed := script(updates)
+	if err := Watch(t.Context(), &out, &feed, o); err != nil {
+		t.Fatalf("Watch: %v", err)
+	}
+	return out.String()
+}
+
+func TestWatchText(t *testing.T) {
+	down := healthy()
+	down.Health.Healthy = false
+	down.Health.Verdict = "pleg was last seen active 3m1s ago; threshold is 3m0s"
+	down.Failure = &engine.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "gone\x1b[2J"}}
+	removed := engine.Event{Seq: 8, SeenAt: noon, Event: pleg.Event{
+		Kind: pleg.Removed, Delivery: pleg.Discarded, Sandbox: true, ID: "0123456789abcdef",
+		Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"},
+	}}
+	got := watch(t, Options{},
+		engine.Update{Snapshot: &engine.Snapshot{At: noon}},
+		engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}},
+		engine.Update{Snapshot: healthy()},
+		engine.Update{Snapshot: down, Events: []engine.Event{removed}, Lost: 3},
+	)
+	want := `12:00:00.000 ContainerDied    shop/cart-0 app exit 137 OOMKilled lag 400ms
+12:00:00.000 PLEG is healthy
+12:00:00.000 gap: 3 events were too many for this reader
+12:00:00.000 ContainerRemoved shop/cart-0 sandbox 0123456789abc (discarded)
+12:00:00.000 PLEG is not healthy: pleg was last seen active 3m1s ago; threshold is 3m0s; last list: ListPodSandbox: DeadlineExceeded: gone^[[2J
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
+func TestWatchNamespaces(t *testing.T) {
+	got := watch(t, Options{Namespaces: []string{"other"}}, engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}})
+	if strings.Contains(got, "cart-0") {
+		t.Errorf("an event of another namespace was told:\n%s", got)
+	}
+}
+
+func TestWatchJSON(t *testing.T) {
+	got := watch(t, Options{JSON: true}, engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}, Lost: 2})
+	var kinds []string
+	for line := range strings.Lines(got) {
+		var record map[string]any
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if record["schema"] != Schema {
+			t.Errorf("schema = %v, want %s", record["schema"], Schema)
+		}
+		kinds = append(kinds, record["kind"].(string))
+		if record["kind"] == "event" && (record["exitCode"] != 137.0 || record["lagSeconds"] != 0.4) {
+			t.Errorf("event = %v", record)
+		}
+	}
+	if diff := cmp.Diff([]string{"gap", "event", "health"}, kinds); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
+
+// TestJSONKeepsHostileText holds that what a runtime names its containers comes
+// back unchanged from the JSON, and that no byte of it can act on a terminal.
+func TestJSONKeepsHostileText(t *testing.T) {
+	e := died()
+	e.Container = "a\x1b[2J\u009b31m\u202eb\x7f\r\n\u2028é"
+	line := AppendEvent(nil, e)
+	for _, r := range strings.TrimSuffix(string(line), "\n") {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			t.Errorf("line holds %U: %q", r, line)
+		}
+	}
+	var back eventLine
+	if err := json.Unmarshal(line, &back); err != nil || back.Container != e.Container {
+		t.Errorf("container = %q, %v; want %q", back.Container, err, e.Container)
+	}
+}
+
+// A brokenPipe fails as a pipe does whose reader has gone.
+type brokenPipe struct{}
+
+var errPipe = errors.New("broken pipe")
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
+
+func TestWatchEndsWithItsReader(t *testing.T) {
+	feed := script{{Snapshot: healthy()}}
+	if err := Watch(t.Context(), brokenPipe{}, &feed, Options{}); !errors.Is(err, errPipe) {
+		t.Errorf("Watch = %v, want %v", err, errPipe)
+	}
+}
