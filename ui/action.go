@@ -1,0 +1,298 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+)
+
+// many is how many pods may be inspected again without a question.
+const many = 20
+
+// The period of the relist can be changed within these bounds, by halves and
+// doubles.
+const (
+	shortestPeriod = 250 * time.Millisecond
+	longestPeriod  = 64 * time.Second
+)
+
+// keys returns the keys of an action as a person reads them.
+func (m *Model) keys(a keymap.Action) string { return m.cfg.Keys.Keys(a) }
+
+// scope is the place in which a key is pressed.
+func (m *Model) scope() keymap.Scope {
+	switch {
+	case m.open.help != nil, m.open.viewer != nil && m.open.picker == nil:
+		return keymap.InViewer
+	case m.open.picker != nil:
+		return keymap.Global
+	case m.detail.pod != nil:
+		return keymap.InDetail
+	}
+	return [panes]keymap.Scope{keymap.InPods, keymap.InEvents, keymap.InCalls}[m.focus]
+}
+
+// press does what a key asks for: what is open sees it first.
+func (m *Model) press(k tea.KeyPressMsg) tea.Cmd {
+	m.flash.text = ""
+	if m.open.asking() {
+		m.answer(k)
+		return nil
+	}
+	a := m.cfg.Keys.Action(k, m.scope())
+	if m.open.over() {
+		return m.actOver(a, k)
+	}
+	return m.act(a)
+}
+
+// act tries, one after the other, those who may know the action.
+func (m *Model) act(a keymap.Action) tea.Cmd {
+	switch a {
+	case keymap.Quit:
+		return tea.Quit
+	case keymap.Suspend:
+		return tea.Suspend
+	case keymap.Redraw:
+		return tea.ClearScreen
+	}
+	if m.actMove(a) || m.actEngine(a) || m.actView(a) || m.actPane(a) {
+		return nil
+	}
+	return m.actCommand(a)
+}
+
+// actMove moves the cursor of the pane that has the keys.
+func (m *Model) actMove(a keymap.Action) bool {
+	switch {
+	case m.detail.pod != nil:
+		return m.detail.pan(a, len(m.detail.lines))
+	case m.focus == eventsPane:
+		return m.events.move(a)
+	case m.focus == callsPane:
+		return m.calls.move(a, len(m.calls.of))
+	}
+	if a == keymap.Left || a == keymap.Right {
+		m.pods.fold(a == keymap.Right, m.snap.At)
+		return true
+	}
+	moved := m.pods.move(a, len(m.pods.rows))
+	m.pods.note()
+	return moved
+}
+
+// actEngine makes a request of the engine, which returns at once.
+func (m *Model) actEngine(a keymap.Action) bool {
+	c := m.cfg.Controls
+	switch a {
+	case keymap.PauseRelist:
+		m.pause()
+	case keymap.RelistNow:
+		c.RelistNow()
+		m.say("relisting now")
+	case keymap.ReinspectPod:
+		m.reinspect()
+	case keymap.ReinspectAll:
+		if n := len(m.latest.Pods); n > many {
+			m.ask(n)
+			return true
+		}
+		m.reinspectAll()
+	case keymap.PeriodUp:
+		m.setPeriod(m.latest.Period * 2)
+	case keymap.PeriodDown:
+		m.setPeriod(m.latest.Period / 2)
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *Model) pause() {
+	if m.latest.Paused {
+		m.cfg.Controls.Resume()
+		m.say("relist resumed")
+		return
+	}
+	m.cfg.Controls.Pause()
+	m.say("relist paused: no call is made, the list age grows; " + m.keys(keymap.PauseRelist) + " resumes")
+}
+
+func (m *Model) reinspect() {
+	ref, ok := m.subject()
+	if !ok {
+		m.say("no pod under the cursor")
+		return
+	}
+	m.cfg.Controls.Reinspect(ref.UID)
+	m.say("inspecting " + ref.String() + " again")
+}
+
+func (m *Model) reinspectAll() {
+	m.cfg.Controls.ReinspectAll()
+	m.say(fmt.Sprintf("inspecting all %d pods again", len(m.latest.Pods)))
+}
+
+func (m *Model) setPeriod(d time.Duration) {
+	d = max(shortestPeriod, min(d, longestPeriod))
+	m.cfg.Controls.SetPeriod(d)
+	m.say("relist period " + d.String())
+}
+
+// actView changes what is shown of the panes, and which.
+func (m *Model) actView(a keymap.Action) bool {
+	switch a {
+	case keymap.Help:
+		m.openHelp()
+	case keymap.Back:
+		m.back()
+	case keymap.NextPane:
+		m.look((m.focus + 1) % panes)
+	case keymap.PrevPane:
+		m.look((m.focus + panes - 1) % panes)
+	case keymap.PodsPane, keymap.EventsPane, keymap.CallsPane:
+		m.look(pane(a - keymap.PodsPane))
+	case keymap.FullScreen:
+		m.full = !m.full
+		m.arrange()
+	case keymap.Freeze:
+		m.freeze()
+	case keymap.Filter:
+		m.openFilter()
+	case keymap.Namespaces:
+		m.openNamespaces()
+	case keymap.AllNamespaces:
+		m.setNamespaces(nil)
+	case keymap.Faults:
+		m.openFaults()
+	case keymap.TimeFormat:
+		m.events.times = (m.events.times + 1) % clockStyles
+		m.say("event times: " + clockNames[m.events.times])
+	default:
+		return false
+	}
+	return true
+}
+
+// look gives the keys to a pane; a small screen shows it in the place of the
+// facts.
+func (m *Model) look(p pane) {
+	m.detail.pod = nil
+	m.focus = p
+	if m.small() {
+		m.full = true
+	}
+	m.arrange()
+}
+
+// back undoes the last step into something: the detail, the full screen, the
+// filter.
+func (m *Model) back() {
+	switch {
+	case m.dropRaw():
+		m.say("given up")
+	case m.detail.pod != nil:
+		m.detail.pod = nil
+	case m.full:
+		m.full = false
+		m.arrange()
+	case m.filter.text != "":
+		m.setFilter("")
+		m.say("filter dropped")
+	case m.pods.trouble:
+		m.problemsOnly()
+	}
+}
+
+// actPane does what a key means in one of the panes.
+func (m *Model) actPane(a keymap.Action) bool {
+	switch a {
+	case keymap.ProblemsOnly:
+		m.problemsOnly()
+	case keymap.SortPrev, keymap.SortNext:
+		id := m.pods.sortNext(pick(a == keymap.SortNext, 1, -1), m.snap.At)
+		m.say("sorted by " + strings.ToLower(podColumns[id].head))
+	case keymap.SortInvert:
+		m.pods.invert = !m.pods.invert
+		m.pods.rebuild(m.snap.At)
+	case keymap.Fold:
+		m.pods.fold(!m.pods.isOpen(), m.snap.At)
+	case keymap.Detail:
+		m.openDetail()
+	case keymap.Follow:
+		m.events.setFollow(!m.events.follow)
+		m.say(pick(m.events.follow, "following the newest event", "staying here; "+m.keys(keymap.Follow)+" follows again"))
+	case keymap.Mark:
+		m.mark()
+	case keymap.MatchNext, keymap.MatchPrev:
+		m.match(pick(a == keymap.MatchNext, 1, -1))
+	case keymap.Wrap:
+		m.events.wrap = !m.events.wrap
+		m.arrange()
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *Model) problemsOnly() {
+	m.pods.trouble = !m.pods.trouble
+	m.pods.rebuild(m.snap.At)
+	m.say(pick(m.pods.trouble, "pods with a problem only", "all pods"))
+}
+
+func (m *Model) mark() {
+	if r := m.events.current(); r != nil && m.focus == eventsPane {
+		r.marked = !r.marked
+		m.say(pick(r.marked, "marked; "+m.keys(keymap.MatchNext)+" goes from mark to mark", "mark removed"))
+	}
+}
+
+func (m *Model) match(step int) {
+	if m.focus != eventsPane || m.detail.pod != nil {
+		return
+	}
+	if what, found := m.events.jump(step); !found {
+		m.say("no " + what + pick(step > 0, " below", " above"))
+	}
+}
+
+// subject returns the pod that the cursor is on, in whatever pane.
+func (m *Model) subject() (pleg.PodRef, bool) {
+	if m.detail.pod != nil {
+		return m.detail.pod.PodRef, true
+	}
+	if m.focus == eventsPane {
+		if r := m.events.current(); r != nil && r.gap == 0 {
+			return r.Pod, true
+		}
+		return pleg.PodRef{}, false
+	}
+	row, ok := m.pods.current()
+	if !ok {
+		return pleg.PodRef{}, false
+	}
+	return row.info.pod.PodRef, true
+}
+
+// openDetail shows the pod that the cursor is on.
+func (m *Model) openDetail() {
+	ref, ok := m.subject()
+	if !ok || m.focus == callsPane {
+		return
+	}
+	for _, p := range m.snap.Pods {
+		if p.UID == ref.UID {
+			m.detail = detail{pod: p}
+			m.detail.observe(m.brush(), m.snap, &m.events)
+			m.arrange()
+			return
+		}
+	}
+	m.say(ref.String() + " has gone")
+}

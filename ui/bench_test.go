@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func bigModel(b *testing.B, pods int) (Model, *engine.Snapshot) {
+	b.Helper()
+	m := New(testConfig(&controls{}))
+	snap := bigNode(pods, 3)
+	next, _ := m.Update(sizeOf(200, 50))
+	m = next.(Model)
+	var events []engine.Event
+	for i := range 200 {
+		events = append(events, happened(uint64(i+1), i%60, pleg.Started, snap.Pods[i%len(snap.Pods)], "container-0", pleg.Absent, pleg.Running))
+	}
+	next, _ = m.Update(updateMsg(engine.Update{Snapshot: snap, Events: events}))
+	return next.(Model), snap
+}
+
+func BenchmarkFrame200x50(b *testing.B) {
+	m, _ := bigModel(b, 1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if m.frame() == "" {
+			b.Fatal("empty frame")
+		}
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for _, bb := range []struct {
+		name    string
+		changed bool
+	}{{"unchanged", false}, {"changed", true}} {
+		b.Run("1000x3/"+bb.name, func(b *testing.B) {
+			m, snap := bigModel(b, 1000)
+			other := bigNode(1000, 3)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				next := *snap
+				if bb.changed && i%2 == 0 {
+					next = *other
+				}
+				next.At = snap.At.Add(time.Duration(i) * time.Millisecond)
+				m.observe(engine.Update{Snapshot: &next})
+			}
+		})
+	}
+}
+
+func BenchmarkEventsAtTheLimit(b *testing.B) {
+	m, snap := bigModel(b, 1000)
+	var events []engine.Event
+	for i := range 100 {
+		events = append(events, happened(uint64(i+1), i%60, pleg.Died, snap.Pods[i], "container-1", pleg.Running, pleg.Exited))
+	}
+	for range 120 {
+		m.events.add(0, events, snap.At)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		m.events.add(1, events, snap.At)
+	}
+}

@@ -1,0 +1,132 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+func conditionLook(b brush, c condition) (symbol string, st theme.Style) {
+	s := b.Symbols
+	switch c {
+	case running:
+		return s.Running, b.Good
+	case completed:
+		return s.Exited, b.Dim
+	case bare, exited:
+		return s.Exited, b.Text
+	case created:
+		return s.Created, b.Info
+	case unknown:
+		return s.Unknown, b.Warn
+	}
+	return s.Bad, b.Bad
+}
+
+func stateLook(b brush, state pleg.State) (symbol string, st theme.Style) {
+	switch state {
+	case pleg.Running:
+		return b.Symbols.Running, b.Good
+	case pleg.Exited:
+		return b.Symbols.Exited, b.Dim
+	case pleg.Created:
+		return b.Symbols.Created, b.Info
+	case pleg.Absent:
+		return b.Symbols.Gone, b.Dim
+	}
+	return b.Symbols.Unknown, b.Warn
+}
+
+func stateCell(l *text.Line, st theme.Style, symbol, word string, w int) {
+	kept := l.Left()
+	l.Sign(st, symbol)
+	l.Space(1)
+	l.Put(st, word)
+	l.Space(w - (kept - l.Left()))
+}
+
+// dots draws one sign for the state of each container.
+func dots(l *text.Line, b brush, containers []*pleg.Container, w int) {
+	for i, c := range containers {
+		if i == w-1 && len(containers) > w {
+			l.Put(b.Dim, "+")
+			return
+		}
+		symbol, st := stateLook(b, c.State)
+		l.Sign(st, symbol)
+	}
+	l.Space(w - len(containers))
+}
+
+func exitCell(l *text.Line, b brush, code int32, known bool, w int) {
+	if !known {
+		l.Space(w)
+		return
+	}
+	var buf [12]byte
+	l.RightBytes(pick(code != 0, b.Bad, b.Dim), strconv.AppendInt(buf[:0], int64(code), 10), w)
+}
+
+// countCell leaves zero out: it says nothing.
+func countCell(l *text.Line, b brush, n uint64, w int) {
+	if n == 0 {
+		l.Space(w)
+		return
+	}
+	if n < 1000 {
+		var buf [4]byte
+		l.RightBytes(b.Text, strconv.AppendUint(buf[:0], n, 10), w)
+		return
+	}
+	l.Right(b.Text, text.Count(n), w)
+}
+
+func ageCell(l *text.Line, b brush, since time.Time, w int) {
+	if since.IsZero() {
+		l.Right(b.Dim, "-", w)
+		return
+	}
+	var buf [16]byte
+	l.RightBytes(b.Text, text.AppendAgeCoarse(buf[:0], b.at.Sub(since)), w)
+}
+
+func tookCell(l *text.Line, b brush, d time.Duration, known bool, w int) {
+	if !known {
+		l.Space(w)
+		return
+	}
+	var buf [16]byte
+	l.RightBytes(pick(d >= time.Second, b.Warn, b.Text), text.AppendTook(buf[:0], d), w)
+}
+
+func lastEvent(l *text.Line, b brush, e engine.Event, w int) {
+	if e.Seq == 0 {
+		l.Space(w)
+		return
+	}
+	var buf [16]byte
+	_, st := eventLook(b, e)
+	l.Cell(st, eventWord(e.Kind), w-5)
+	l.RightBytes(b.Dim, text.AppendAgeCoarse(buf[:0], b.at.Sub(e.SeenAt)), 5)
+}
+
+// pick returns yes or no.
+func pick[T any](condition bool, yes, no T) T {
+	if condition {
+		return yes
+	}
+	return no
+}
+
+// short returns as much of an id as people compare, as crictl does.
+func short(id string) string {
+	const n = 13
+	if len(id) > n {
+		return id[:n]
+	}
+	return id
+}

@@ -1,0 +1,174 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// A piece is a text of a fixed width in a line of the detail; 0 for as wide as
+// it is.
+type piece struct {
+	style theme.Style
+	text  string
+	width int
+}
+
+// detail is the screen of one pod. It keeps the pod after that has gone, so
+// that the end of a pod can be read.
+type detail struct {
+	scroll
+	pod   *engine.Pod // nil while no pod is open
+	gone  bool
+	lines [][]piece
+}
+
+// labelWidth is how wide labels are, with the gap after them.
+const labelWidth = 24
+
+// eventsInDetail is how many of the pod's events the detail shows.
+const eventsInDetail = 100
+
+// observe brings the detail up to date with s.
+func (d *detail) observe(b brush, s *engine.Snapshot, e *events) {
+	if d.pod == nil {
+		return
+	}
+	i := slices.IndexFunc(s.Pods, func(p *engine.Pod) bool { return p.UID == d.pod.UID })
+	d.gone = i < 0
+	if i >= 0 {
+		d.pod = s.Pods[i]
+	}
+	d.lines = d.lines[:0:0]
+	d.summary(b, s)
+	d.record(b)
+	d.status(b, s)
+	d.history(b, e)
+	d.clamp(len(d.lines))
+}
+
+func (d *detail) add(pieces ...piece) { d.lines = append(d.lines, pieces) }
+
+func (d *detail) section(b brush, name string) {
+	if len(d.lines) > 0 {
+		d.add()
+	}
+	d.add(piece{b.Title, name, 0})
+}
+
+// field adds a line of a label and a text; nothing for an empty text.
+func (d *detail) field(b brush, label string, st theme.Style, text string) {
+	if text != "" {
+		d.add(piece{b.Dim, "  " + label, labelWidth}, piece{st, text, 0})
+	}
+}
+
+func (d *detail) summary(b brush, s *engine.Snapshot) {
+	p := d.pod
+	f := inform(p, s.At)
+	symbol, st := conditionLook(b, f.state)
+	d.section(b, "Pod")
+	d.field(b, "name", b.Strong, p.PodRef.String())
+	d.field(b, "uid", b.Text, string(p.UID))
+	d.field(b, "state", st, symbol+" "+conditionWords[f.state]+fmt.Sprintf(", %d of %d running", f.running, f.wanted))
+	d.field(b, "problem", b.Warn, f.problem)
+	if d.gone {
+		d.field(b, "gone", b.Warn, "the runtime lists it no more; this is the last of it")
+	}
+	if !f.created.IsZero() {
+		d.field(b, "age", b.Text, text.AgeCoarse(s.At.Sub(f.created)))
+	}
+	d.inspections(b, s)
+}
+
+// inspections adds what the inspections of the pod cost and how they went.
+func (d *detail) inspections(b brush, s *engine.Snapshot) {
+	p := d.pod
+	if p.Inspected == 0 {
+		d.field(b, "inspections", b.Dim, "none yet")
+		return
+	}
+	d.field(b, "inspections", b.Text, fmt.Sprintf("%d, the last one took %s, the worst %s; %s ago",
+		p.Inspected, text.Took(p.InspectLast), text.Took(p.InspectWorst), text.AgeCoarse(s.At.Sub(p.InspectedAt))))
+	if p.Failures > 0 {
+		d.field(b, "failing", b.Bad, fmt.Sprintf("%d times in a row, for %s", p.Failures, text.AgeCoarse(s.At.Sub(p.FailingSince))))
+	}
+	if p.StatusErr != nil {
+		d.field(b, "error", b.Bad, p.StatusErr.Error())
+	}
+	if p.Reinspect {
+		d.field(b, "next", b.Info, "will be inspected again at the next relist, though nothing changed")
+	}
+}
+
+// history adds the pod's events, the newest first.
+func (d *detail) history(b brush, e *events) {
+	d.section(b, "Events")
+	n := 0
+	for i := len(e.rows) - 1; i >= 0 && n < eventsInDetail; i-- {
+		r := &e.rows[i]
+		if r.gap > 0 || r.Pod.UID != d.pod.UID {
+			continue
+		}
+		d.add(eventPieces(b, r)...)
+		n++
+	}
+	if n == 0 {
+		d.add(piece{b.Dim, "  none since plegtop started", 0})
+	}
+}
+
+func eventPieces(b brush, r *eventRow) []piece {
+	symbol, st := eventLook(b, r.Event)
+	what := subject(r.Event)
+	out := []piece{
+		{b.Dim, "  " + r.SeenAt.Format("15:04:05"), 12}, {st, symbol + " " + r.Kind.String(), 19}, {b.Text, what, 20},
+		{b.Dim, r.From.String() + " " + b.Symbols.Step + " " + r.To.String(), 20},
+	}
+	if r.Exited {
+		out = append(out, piece{pick(r.ExitCode != 0, b.Bad, b.Dim), fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason), 16})
+	}
+	if r.HasLag {
+		out = append(out, piece{b.Dim, "lag " + text.Took(r.Lag), 11})
+	}
+	return append(out, piece{deliveryLook(b, r.Delivery), r.Delivery.String(), 0})
+}
+
+// row draws line y of those that are visible.
+func (d *detail) row(l *text.Line, y int) {
+	i := d.top + y
+	if i >= len(d.lines) {
+		return
+	}
+	for _, p := range d.lines[i] {
+		if p.width == 0 {
+			l.Put(p.style, p.text)
+			continue
+		}
+		l.Cell(p.style, p.text, p.width-1)
+		l.Space(1)
+	}
+}
+
+// detailLine draws line y of the body while a pod is open.
+func (d *drawing) detailLine(l *text.Line, y int) {
+	if y > 0 {
+		l.Space(1)
+		kept := l.Keep(1)
+		d.detail.row(l, y-1)
+		l.End()
+		l.Release(kept)
+		return
+	}
+	l.Sign(d.Border, d.Symbols.Horizontal)
+	l.Space(1)
+	l.Put(d.Focus, d.detail.pod.PodRef.String())
+	if more := len(d.detail.lines) - d.detail.top - d.detail.height; more > 0 {
+		l.Put(d.Dim, fmt.Sprintf(" %d lines below", more))
+	}
+	l.Space(1)
+	l.Repeat(d.Border, d.Symbols.Horizontal, l.Left())
+}

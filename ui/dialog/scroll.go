@@ -1,0 +1,85 @@
+package dialog
+
+import (
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// move returns where at goes among rows for a, page rows being visible, and
+// false if a moves nothing.
+func move(a keymap.Action, at, rows, page int) (int, bool) {
+	switch a {
+	case keymap.Up:
+		at--
+	case keymap.Down:
+		at++
+	case keymap.HalfUp:
+		at -= max(1, page/2)
+	case keymap.HalfDown:
+		at += max(1, page/2)
+	case keymap.PageUp:
+		at -= max(1, page)
+	case keymap.PageDown:
+		at += max(1, page)
+	case keymap.Top:
+		at = 0
+	case keymap.Bottom:
+		at = rows - 1
+	default:
+		return at, false
+	}
+	return clamp(at, rows-1), true
+}
+
+func clamp(at, most int) int { return max(0, min(at, most)) }
+
+// A page collects the lines of one dialog.
+type page struct {
+	theme.Theme
+	text.Line
+	w, h  int
+	lines []string
+}
+
+func newPage(w, h int, t theme.Theme) *page {
+	return &page{Theme: t, Line: text.Line{Ellipsis: t.Symbols.Ellipsis}, w: max(w, 0), h: max(h, 0)}
+}
+
+// add draws one line, unless the page is full.
+func (p *page) add(draw func()) {
+	if len(p.lines) >= p.h {
+		return
+	}
+	p.Buf = p.Buf[:0]
+	p.Begin(p.w)
+	draw()
+	p.Under()
+	p.End()
+	p.lines = append(p.lines, string(p.Buf))
+}
+
+// title draws the first line: what this is, and at the right edge a note.
+func (p *page) title(name, note string) {
+	p.add(func() {
+		kept := 0
+		if n := text.Width(note); n > 0 && p.w > n+text.Width(name)+3 {
+			kept = p.Keep(n + 1)
+		}
+		p.Space(1)
+		p.Put(p.Focus, name)
+		if kept > 0 {
+			p.Space(p.Left())
+			p.Release(kept)
+			p.Put(p.Dim, note)
+		}
+	})
+}
+
+// full returns the lines, filled up to the height.
+func (p *page) full() []string {
+	for len(p.lines) < p.h {
+		p.add(func() {})
+	}
+	return p.lines
+}

@@ -1,0 +1,221 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// eventSpans are the widths of the columns of the events pane; 0 where there is
+// no room for one.
+type eventSpans struct {
+	time, kind, pod, container, exit, lag, delivery int
+}
+
+// eventColumns shares w cells out among the columns.
+func eventColumns(w int, times clockStyle) eventSpans {
+	s := eventSpans{time: [clockStyles]int{8, 5, 29}[times], kind: 14}
+	rest := w - s.time - s.kind - 2
+	take := func(n, least int) int {
+		if rest-n-1 < least {
+			return 0
+		}
+		rest -= n + 1
+		return n
+	}
+	s.exit = take(4, 14)
+	s.delivery = take(9, 24)
+	s.lag = take(5, 24)
+	s.container = take(min(20, max(8, rest/3)), 16)
+	s.pod = max(rest, 0)
+	return s
+}
+
+func (e *events) heads(l *text.Line, b brush, w int) {
+	s := eventColumns(w, e.times)
+	l.Cell(b.Head, "TIME", s.time+1)
+	l.Cell(b.Head, "EVENT", s.kind+1)
+	l.Cell(b.Head, "POD", s.pod)
+	for _, c := range []struct {
+		head  string
+		width int
+		right bool
+	}{{"CONTAINER", s.container, false}, {"EXIT", s.exit, true}, {"LAG", s.lag, true}, {"CHANNEL", s.delivery, false}} {
+		if c.width == 0 {
+			continue
+		}
+		l.Space(1)
+		if c.right {
+			l.Right(b.Head, c.head, c.width)
+		} else {
+			l.Cell(b.Head, c.head, c.width)
+		}
+	}
+}
+
+// row draws line y of those that are visible.
+func (e *events) row(l *text.Line, b brush, y int, focused bool) {
+	i := e.top + y/e.lines()
+	if i >= len(e.shown) {
+		return
+	}
+	r := e.at(i)
+	if i == e.cursor && (focused || !e.follow) {
+		cursorBar(l, b, focused)
+	}
+	switch {
+	case r.gap > 0 && y%e.lines() == 0:
+		e.gapRow(l, b, r)
+	case r.gap > 0:
+	case y%e.lines() == 0:
+		e.event(l, b, r, eventColumns(l.Left(), e.times))
+	default:
+		wrapped(l, b, r)
+	}
+}
+
+func (e *events) gapRow(l *text.Line, b brush, r *eventRow) {
+	l.Put(b.Warn, b.Symbols.Warn+" gap: "+text.Count(r.gap)+" events came too fast to be shown")
+}
+
+func (e *events) event(l *text.Line, b brush, r *eventRow, s eventSpans) {
+	if r.Delivery == pleg.Filtered {
+		b = b.dimmed()
+	}
+	e.when(l, b, r.SeenAt, s.time)
+	l.Sign(b.Info, pick(r.marked, b.Symbols.Mark, " "))
+	symbol, st := eventLook(b, r.Event)
+	stateCell(l, st, symbol, eventWord(r.Kind), s.kind+1)
+	podCell(l, b, r.Pod, s.pod)
+	if s.container > 0 {
+		l.Space(1)
+		l.Cell(pick(r.Sandbox, b.Dim, b.Text), subject(r.Event), s.container)
+	}
+	if s.exit > 0 {
+		exitCell(l, b, r.ExitCode, r.Exited, s.exit+1)
+	}
+	if s.lag > 0 {
+		lagCell(l, b, r, s.lag+1)
+	}
+	if s.delivery > 0 {
+		l.Space(1)
+		l.Cell(deliveryLook(b, r.Delivery), r.Delivery.String(), s.delivery)
+	}
+}
+
+// slow is the detection lag from which relists lag behind: with a period of one
+// second, anything below two is as it should be.
+const slow = 3 * time.Second
+
+func lagCell(l *text.Line, b brush, r *eventRow, w int) {
+	if !r.HasLag {
+		l.Space(w)
+		return
+	}
+	var buf [16]byte
+	l.RightBytes(pick(r.Lag >= slow, b.Warn, b.Dim), text.AppendTook(buf[:0], r.Lag), w)
+}
+
+// wrapped draws what the columns had no room for.
+func wrapped(l *text.Line, b brush, r *eventRow) {
+	l.Space(3)
+	l.Put(b.Dim, r.From.String()+" "+b.Symbols.Step+" "+r.To.String())
+	for _, s := range []string{r.Reason, subject(r.Event), short(r.ID), r.Pod.String()} {
+		if s != "" {
+			l.Space(2)
+			l.Put(b.Dim, s)
+		}
+	}
+}
+
+// dimmed returns b with nothing that stands out.
+func (b brush) dimmed() brush {
+	th := *b.Theme
+	th.Text, th.Good, th.Warn, th.Bad, th.Strong = th.Dim, th.Dim, th.Dim, th.Dim, th.Dim
+	b.Theme = &th
+	return b
+}
+
+func (e *events) when(l *text.Line, b brush, at time.Time, w int) {
+	var buf [40]byte
+	switch e.times {
+	case clock:
+		l.Bytes(b.Dim, at.AppendFormat(buf[:0], "15:04:05"))
+	case age:
+		l.RightBytes(b.Dim, text.AppendAgeCoarse(buf[:0], b.at.Sub(at)), w)
+	default:
+		stamp := at.AppendFormat(buf[:0], "2006-01-02T15:04:05.000Z07:00")
+		l.Bytes(b.Dim, stamp)
+		l.Space(w - len(stamp))
+	}
+}
+
+// podCell draws namespace/name and cuts the namespace first.
+func podCell(l *text.Line, b brush, p pleg.PodRef, w int) {
+	if p.Name == "" {
+		l.Cell(b.Text, string(p.UID), w)
+		return
+	}
+	name, ns := text.Width(p.Name), text.Width(p.Namespace)
+	room := min(w-name-1, ns)
+	if room < min(ns, 3) {
+		l.Cell(b.Text, p.Name, w)
+		return
+	}
+	l.Cell(b.Dim, p.Namespace, room)
+	l.Put(b.Dim, "/")
+	l.Cell(b.Text, p.Name, w-room-1)
+}
+
+// subject names what in the pod the event is about.
+func subject(e engine.Event) string {
+	switch {
+	case e.Sandbox:
+		return "sandbox"
+	case e.Container != "":
+		return e.Container
+	}
+	return short(e.ID)
+}
+
+// eventWord is the kubelet's name of the event without what all have in common.
+func eventWord(k pleg.Kind) string { return strings.TrimPrefix(k.String(), "Container") }
+
+func eventLook(b brush, e engine.Event) (symbol string, st theme.Style) {
+	switch e.Kind {
+	case pleg.Started:
+		return b.Symbols.Running, b.Good
+	case pleg.Died:
+		if e.Exited && e.ExitCode != 0 {
+			return b.Symbols.Bad, b.Bad
+		}
+		return b.Symbols.Exited, b.Text
+	case pleg.Removed:
+		return b.Symbols.Gone, b.Dim
+	case pleg.Changed:
+		return b.Symbols.Created, b.Dim
+	}
+	return b.Symbols.Bullet, b.Info
+}
+
+func deliveryLook(b brush, d pleg.Delivery) theme.Style {
+	if d == pleg.Discarded {
+		return b.Bad
+	}
+	return b.Dim
+}
+
+// title says how many there are and whether the newest is followed.
+func (e *events) title(l *text.Line, b brush) {
+	l.Put(b.Dim, strconv.Itoa(len(e.shown)))
+	if e.follow {
+		l.Put(b.Dim, ", following")
+	} else {
+		l.Put(b.Warn, ", "+strconv.Itoa(len(e.shown)-1-e.cursor)+" below")
+	}
+}

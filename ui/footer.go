@@ -1,0 +1,67 @@
+package ui
+
+import (
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// footer draws the last line: what is being typed, the answer to the last key,
+// or the keys that are of most use here.
+func (d *drawing) footer(l *text.Line) {
+	if d.open.asking() {
+		l.Finished(d.askLine(), d.width)
+		return
+	}
+	l.Space(1)
+	kept := l.Keep(1)
+	switch {
+	case d.flash.text != "":
+		l.Put(d.Flash, d.flash.text)
+	default:
+		d.keyHints(l)
+	}
+	l.End()
+	l.Release(kept)
+}
+
+// keyHints names as many keys as there is room for, the most useful first.
+func (d *drawing) keyHints(l *text.Line) {
+	for i, e := range d.useful() {
+		key := firstKey(e.Binding.Help().Key)
+		need := text.Width(key) + 1 + text.Width(e.Short) + pick(i > 0, 2, 0)
+		if need > l.Left() {
+			return
+		}
+		if i > 0 {
+			l.Space(2)
+		}
+		l.Put(d.Key, key)
+		l.Space(1)
+		l.Put(d.Dim, e.Short)
+	}
+}
+
+// useful returns the keys that are named here. On the smallest screens those
+// come first that lead to the panes.
+func (d *drawing) useful() []keymap.Entry {
+	if d.facts == nil {
+		return d.cfg.Keys.Footer(d.scope())
+	}
+	var all []keymap.Entry
+	for _, a := range []keymap.Action{keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.Help, keymap.Quit} {
+		if e, ok := d.cfg.Keys.Entry(a); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// firstKey returns the first of the keys that mean an action.
+func firstKey(keys string) string {
+	for i := range len(keys) {
+		if keys[i] == ' ' && i > 0 {
+			return keys[:i]
+		}
+	}
+	return keys
+}

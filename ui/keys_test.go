@@ -1,0 +1,265 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine"
+)
+
+// name returns the name under the cursor of the pods pane.
+func (s *stage) name() string {
+	row, ok := s.m.pods.current()
+	if !ok {
+		return ""
+	}
+	if row.tree >= 0 && row.info.tree[row.tree].container != nil {
+		return row.info.tree[row.tree].container.Name
+	}
+	return pick(row.tree >= 0, "sandbox", row.info.pod.Name)
+}
+
+func TestKeys(t *testing.T) {
+	tests := []struct {
+		name string
+		keys string // separated by spaces
+		want func(*stage) string
+		is   string
+	}{
+		{"down", "j j", (*stage).name, "nfs-client"},
+		{"bottom", "G", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
+		{"up at the top", "k", (*stage).name, "import-29384711-c5n2m"},
+		{"unfold and go in", "G space j", (*stage).name, "sandbox"},
+		{"fold from within goes to the pod", "G space j j space", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
+		{"left folds", "G l j h", func(s *stage) string { return fmt.Sprint(len(s.m.pods.open), " ", s.name()) }, "0 payments-6c8f9d7b5-t8wfx"},
+		{"problems only", "W", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "1"},
+		{"problems only, and back", "W W", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "11"},
+		{"esc ends problems only", "W esc", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "11"},
+		{"sort by the next column", "> g", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, " ", s.name()) }, "1 calico-node-8xk2p"},
+		{"sort by the last column", "< g", func(s *stage) string {
+			return fmt.Sprint(s.m.pods.columns[len(s.m.pods.columns)-1].id == s.m.pods.sort)
+		}, "true"},
+		{"invert", "I g", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
+		{"pause", "p", (*stage).asked, "pause"},
+		{"relist now", "ctrl+r", (*stage).asked, "relist"},
+		{"reinspect", "j r", (*stage).asked, "reinspect uid-batch-report-29384710-7xkzq"},
+		{"reinspect all of a few", "R", (*stage).asked, "reinspect all"},
+		{"longer period", "+", (*stage).asked, "period 2s"},
+		{"shorter period", "-", (*stage).asked, "period 500ms"},
+		{"next pane", "tab", (*stage).focused, "Events"},
+		{"previous pane", "shift+tab", (*stage).focused, "Calls"},
+		{"third pane", "3", (*stage).focused, "Calls"},
+		{"full screen", "2 f", func(s *stage) string { return fmt.Sprint(s.m.layout.n, s.m.layout.boxes[0].pane) }, "1 1"},
+		{"esc ends full screen", "f esc", func(s *stage) string { return fmt.Sprint(s.m.layout.n) }, "2"},
+		{"filter", "/ n s : s h o p enter", func(s *stage) string { return fmt.Sprint(s.m.filter.text, " ", len(s.m.pods.rows)) }, "ns:shop 3"},
+		{"filter is live", "/ n f s", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "1"},
+		{"esc gives up a filter", "/ n f s esc", func(s *stage) string { return fmt.Sprint(s.m.filter.text, len(s.m.pods.rows)) }, "11"},
+		{"esc drops a filter", "/ n f s enter esc", func(s *stage) string { return fmt.Sprint(s.m.filter.text, len(s.m.pods.rows)) }, "11"},
+		{"a wrong filter keeps the old one", "/ n f s space a g e < x enter", func(s *stage) string { return fmt.Sprint(s.m.open.prompt.Error != "", " ", s.m.filter.text) }, "true nfs age"},
+		{"namespaces", "n down space enter", func(s *stage) string { return fmt.Sprint(s.m.filter.namespaces, len(s.m.pods.rows)) }, "[default] 1"},
+		{"all namespaces", "n enter 0", func(s *stage) string { return fmt.Sprint(len(s.m.filter.namespaces), len(s.m.pods.rows)) }, "0 11"},
+		{"detail", "j j enter", func(s *stage) string { return s.m.detail.pod.Name }, "nfs-client"},
+		{"detail of an event's pod", "2 g enter", func(s *stage) string { return s.m.detail.pod.Name }, "report-29384710-7xkzq"},
+		{"esc leaves the detail", "enter esc", func(s *stage) string { return fmt.Sprint(s.m.detail.pod == nil) }, "true"},
+		{"help", "?", func(s *stage) string { return fmt.Sprint(s.m.open.help != nil) }, "true"},
+		{"help, and back", "? ?", func(s *stage) string { return fmt.Sprint(s.m.open.help == nil) }, "true"},
+		{"time format", "t", func(s *stage) string { return clockNames[s.m.events.times] }, "age"},
+		{"wrap", "2 w", func(s *stage) string { return fmt.Sprint(s.m.events.lines()) }, "2"},
+		{"no faults outside the demo", "D", func(s *stage) string { return fmt.Sprint(s.m.open.picker == nil) }, "true"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStage(t, 120, 40)
+			snap := healthyNode()
+			s.show(snap, someEvents(snap)...).press(strings.Fields(tt.keys)...)
+			if got := tt.want(s); got != tt.is {
+				t.Errorf("after %q: %q, want %q", tt.keys, got, tt.is)
+			}
+			checkFrame(t, s.m.frame(), 120, 40)
+		})
+	}
+}
+
+func (s *stage) asked() string   { return strings.Join(s.controls.got, ", ") }
+func (s *stage) focused() string { return paneNames[s.m.focus] }
+
+func TestResume(t *testing.T) {
+	s := newStage(t, 120, 40)
+	snap := healthyNode()
+	snap.Paused = true
+	if got := s.show(snap).press("p").asked(); got != "resume" {
+		t.Errorf("p while paused asked for %q", got)
+	}
+}
+
+func TestReinspectAllAsksWhenThereAreMany(t *testing.T) {
+	s := newStage(t, 120, 40).show(bigNode(many+1, 1))
+	if s.press("R", "n"); len(s.controls.got) != 0 {
+		t.Errorf("asked for %v after no", s.controls.got)
+	}
+	if got := s.press("R", "y").asked(); got != "reinspect all" {
+		t.Errorf("asked for %q after yes", got)
+	}
+}
+
+func TestQuitAndTerminalCommands(t *testing.T) {
+	for key, want := range map[string]tea.Msg{"q": tea.QuitMsg{}, "ctrl+c": tea.QuitMsg{}, "ctrl+z": tea.SuspendMsg{}} {
+		s := newStage(t, 80, 24).press(key)
+		if s.cmd == nil || s.cmd() != want {
+			t.Errorf("%s does not give %T", key, want)
+		}
+	}
+	if s := newStage(t, 80, 24).press("ctrl+l"); s.cmd == nil {
+		t.Error("^l gives no command")
+	}
+}
+
+func TestCopy(t *testing.T) {
+	snap := healthyNode()
+	events := someEvents(snap)
+	for keys, want := range map[string]string{
+		"j j":       "nfs-client",
+		"G space":   "payments-6c8f9d7b5-t8wfx",
+		"G space j": id("sb", "shop", "payments-6c8f9d7b5-t8wfx"),
+		"2 g":       "report-29384710-7xkzq",
+	} {
+		s := newStage(t, 120, 40).show(snap, events...).press(strings.Fields(keys)...).press("c")
+		if got := fmt.Sprint(s.cmd()); got != want {
+			t.Errorf("%s copies %q, want %q", keys, got, want)
+		}
+	}
+}
+
+func TestRawAnswer(t *testing.T) {
+	s := newStage(t, 80, 24).show(healthyNode())
+	s.press("y").run()
+	if s.m.open.viewer == nil || s.asked() != "raw uid-batch-import-29384711-c5n2m" {
+		t.Fatalf("no viewer; asked for %q", s.asked())
+	}
+	if s.press("esc"); s.m.open.viewer != nil {
+		t.Error("esc does not close the viewer")
+	}
+	s.controls.fail = errors.New("no such sandbox")
+	if s.press("y").run(); s.m.open.viewer != nil || !strings.Contains(s.m.flash.text, "no such sandbox") {
+		t.Errorf("a failed answer shows %q", s.m.flash.text)
+	}
+	s.press("y")
+	late := s.cmd
+	s.press("esc") // gives up
+	s.cmd = late
+	if s.run(); s.m.open.viewer != nil || s.m.raw != nil {
+		t.Error("an answer that was given up is shown")
+	}
+}
+
+func TestFreezeHoldsAndCatchesUp(t *testing.T) {
+	s := newStage(t, 120, 40)
+	snap := healthyNode()
+	all := someEvents(snap)
+	s.show(snap, all[:3]...).press("Z")
+	later := *snap
+	later.At, later.Pods = snap.At.Add(time.Minute), snap.Pods[:4]
+	s.show(&later, all[3:]...)
+	if s.m.snap != snap || len(s.m.events.rows) != 3 || len(s.m.pods.rows) != 11 {
+		t.Errorf("the frozen screen moved on: %d events, %d pods", len(s.m.events.rows), len(s.m.pods.rows))
+	}
+	if !strings.Contains(s.m.frame(), "FROZEN") {
+		t.Error("no badge says that the screen is frozen")
+	}
+	s.press("Z")
+	if s.m.snap != &later || len(s.m.events.rows) != len(all) || len(s.m.pods.rows) != 4 {
+		t.Errorf("the screen did not catch up: %d events, %d pods", len(s.m.events.rows), len(s.m.pods.rows))
+	}
+}
+
+func TestFrozenScreenKeepsBoundedEvents(t *testing.T) {
+	s := newStage(t, 80, 24, func(c *Config) { c.EventsKept = 80 })
+	snap := healthyNode()
+	s.show(snap).press("Z")
+	for range 100 {
+		s.show(snap, someEvents(snap)...)
+	}
+	if n := len(s.m.held.Events); n > 90 || uint64(n)+s.m.held.Lost != 800 {
+		t.Errorf("holds %d events and counts %d as lost, want at most 90 and 800 in all", n, s.m.held.Lost)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	on := map[string]bool{}
+	s := newStage(t, 80, 24, demo, func(c *Config) {
+		for _, name := range []string{"hang", "slow"} {
+			c.Faults = append(c.Faults, Fault{name, "makes it " + name, func() bool { return on[name] }, func(b bool) { on[name] = b }})
+		}
+	}).show(healthyNode())
+	s.press("D", "down", "space", "esc")
+	if on["hang"] || !on["slow"] || s.m.open.picker != nil {
+		t.Errorf("faults on: %v, want slow only", on)
+	}
+}
+
+func TestOneWaitIsOutstanding(t *testing.T) {
+	s := newStage(t, 80, 24)
+	if s.m.Init() == nil {
+		t.Error("Init does not wait")
+	}
+	if s.show(healthyNode()); s.cmd == nil {
+		t.Error("an update is not followed by the next wait")
+	}
+	for _, key := range []string{"j", "?", "esc", "Z"} {
+		if s.press(key); s.cmd != nil {
+			t.Errorf("%s waits a second time", key)
+		}
+	}
+	s.send(endedMsg{engine.ErrStopped})
+	if !errors.Is(s.m.Err(), engine.ErrStopped) || s.cmd() != (tea.QuitMsg{}) {
+		t.Error("the end of the feed does not end the program")
+	}
+}
+
+func TestFlashGoesByTheTimeOfSnapshots(t *testing.T) {
+	s := newStage(t, 80, 24).show(healthyNode()).press("t")
+	if !strings.Contains(s.m.frame(), "event times: age") {
+		t.Fatal("no answer to the key")
+	}
+	later := *s.m.snap
+	later.At = later.At.Add(flashFor + 1)
+	if frame := s.show(&later).m.frame(); strings.Contains(frame, "event times: age") {
+		t.Error("the answer stays for ever")
+	}
+}
+
+func TestPaste(t *testing.T) {
+	s := newStage(t, 80, 24).show(healthyNode()).press("/")
+	s.send(tea.PasteMsg{Content: "ns:shop"}).press("enter")
+	if s.m.filter.text != "ns:shop" {
+		t.Errorf("filter = %q", s.m.filter.text)
+	}
+}
+
+func TestStartSettings(t *testing.T) {
+	s := newStage(t, 120, 40, func(c *Config) {
+		c.Namespaces, c.Sort, c.Descending, c.Time = []string{"shop"}, "rst", true, "full"
+	}).show(healthyNode())
+	if s.m.pods.sort != colRestarts || !s.m.pods.invert || s.m.events.times != full || len(s.m.pods.rows) != 3 {
+		t.Errorf("sort %v, invert %v, times %v, %d rows", s.m.pods.sort, s.m.pods.invert, s.m.events.times, len(s.m.pods.rows))
+	}
+	bad := newStage(t, 120, 40, func(c *Config) { c.Filter = "age<x" })
+	if !strings.Contains(bad.m.flash.text, "column 5") {
+		t.Errorf("a wrong filter at the start says %q", bad.m.flash.text)
+	}
+	heads := []string{"namespace", "pod", "state", "ready", "ctrs", "exit", "rst", "age", "lastevent", "inspect", "worst", "remark"}
+	for i, name := range heads {
+		if id, ok := columnNamed(name); !ok || int(id) != i {
+			t.Errorf("columnNamed(%q) = %d, %v", name, id, ok)
+		}
+	}
+	if !slices.Equal(clockNames[:], []string{"clock", "age", "full"}) {
+		t.Errorf("time formats: %v", clockNames)
+	}
+}

@@ -1,0 +1,220 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// brief is how long a step may take before the meter follows it. Relists that
+// are quicker than that would only make it flicker.
+const brief = 300 * time.Millisecond
+
+// meter draws where the relist is, and how long relists take.
+func meter(l *text.Line, b brush, s *engine.Snapshot) {
+	phase := phaseFacts(b, s)
+	need := 0
+	for i, f := range phase {
+		need += text.Width(f.text) + pick(i > 0, 3, 0)
+	}
+	stats, sparks := relistFacts(b, s)
+	room := l.Left() - need - 3
+	wide := 0
+	for _, f := range stats {
+		wide += len(f.text)
+	}
+	ring := min(room-wide-1, sparks, 60)
+	kept := 0
+	if room >= wide {
+		kept = l.Keep(wide + pick(ring >= 8, ring+1, 0))
+	}
+	drawPhase(l, b, s, phase)
+	l.End()
+	l.Release(kept)
+	if kept == 0 {
+		return
+	}
+	for _, f := range stats {
+		l.Put(f.style, f.text)
+	}
+	if ring >= 8 {
+		l.Space(1)
+		spark(l, b, s, ring)
+	}
+}
+
+func drawPhase(l *text.Line, b brush, s *engine.Snapshot, phase []fact) {
+	for i, f := range phase {
+		if i > 0 {
+			l.Space(1)
+			l.Sign(b.Dim, b.Symbols.Step)
+			l.Space(1)
+		}
+		if flight := oldest(s); flight != nil && i == len(phase)-1 && text.Width(f.text) > l.Left() {
+			drawCut(l, f.style, s, flight)
+			return
+		}
+		l.Put(f.style, f.text)
+	}
+}
+
+// drawCut names a call in less room than it takes: of the pod's name only the
+// beginning, of operation, container and seconds all.
+func drawCut(l *text.Line, st theme.Style, s *engine.Snapshot, f *engine.Flight) {
+	rest := callName(f)
+	if out := f.Elapsed(s.At); out >= stuck {
+		rest += " " + outFor(out)
+	}
+	kept := l.Keep(text.Width(rest) + 1)
+	l.Put(st, f.Pod.String())
+	l.Release(kept)
+	l.Space(1)
+	l.Put(st, rest)
+}
+
+// phaseFacts are the steps of the relist up to the present one.
+func phaseFacts(b brush, s *engine.Snapshot) []fact {
+	p := s.Phase
+	elapsed := s.At.Sub(p.Began)
+	flight := oldest(s)
+	switch {
+	case p.Step == engine.Listing && (elapsed >= brief || s.Relists.Count == 0):
+		return []fact{{b.Strong, "LIST"}, callFact(b, s, flight, elapsed)}
+	case p.Step == engine.Inspecting && elapsed >= brief:
+		return []fact{
+			{b.Text, "LIST " + text.Took(p.ListTook)},
+			{b.Strong, "INSPECT " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)},
+			callFact(b, s, flight, 0),
+		}
+	}
+	return restFacts(b, s)
+}
+
+// restFacts say how the last relist went, and what is being waited for.
+func restFacts(b brush, s *engine.Snapshot) []fact {
+	var all []fact
+	if n := len(s.Relists.History); n > 0 {
+		last := s.Relists.History[n-1]
+		switch {
+		case last.Failed:
+			all = append(all, fact{b.Bad, "LIST failed"})
+		case last.Failures > 0:
+			all = append(all, fact{b.Text, "LIST " + text.Took(last.List)},
+				fact{b.Bad, "INSPECT " + strconv.Itoa(last.Inspected) + ", " + strconv.Itoa(last.Failures) + " failed"})
+		default:
+			all = append(all, fact{b.Text, "LIST " + text.Took(last.List)}, fact{b.Text, "INSPECT " + strconv.Itoa(last.Inspected)})
+		}
+	}
+	switch {
+	case s.Seq == 0:
+		return nil
+	case s.Paused:
+		return append(all, fact{b.Warn, "PAUSED"})
+	}
+	return append(all, fact{b.Dim, "WAIT"})
+}
+
+// callFact names the call that is out.
+func callFact(b brush, s *engine.Snapshot, f *engine.Flight, elapsed time.Duration) fact {
+	if f == nil {
+		return fact{b.Dim, pick(elapsed > 0, text.Age(elapsed), "...")}
+	}
+	out := f.Elapsed(s.At)
+	name := flightName(f)
+	if out < stuck {
+		return fact{b.Text, name}
+	}
+	return fact{b.Bad, name + " " + outFor(out)}
+}
+
+// flightName says what a call is about: pod, operation, container.
+func flightName(f *engine.Flight) string {
+	if f.Pod.UID != "" {
+		return f.Pod.String() + " " + callName(f)
+	}
+	return callName(f)
+}
+
+func callName(f *engine.Flight) string {
+	if f.Container != "" {
+		return f.Op.String() + " " + f.Container
+	}
+	return f.Op.String()
+}
+
+// oldest returns the call that has been out longest, or nil.
+func oldest(s *engine.Snapshot) *engine.Flight {
+	if len(s.InFlight) == 0 {
+		return nil
+	}
+	return &s.InFlight[0]
+}
+
+// relistFacts are the figures of all relists, and how many bars the sparkline
+// may have.
+func relistFacts(b brush, s *engine.Snapshot) (all []fact, sparks int) {
+	r := s.Relists
+	if r.Count == 0 {
+		return nil, 0
+	}
+	slow := pick(r.P99 >= time.Second, b.Warn, b.Text)
+	return []fact{
+		{b.Dim, "relist p50 "}, {b.Text, steady(r.P50)},
+		{b.Dim, " p99 "}, {slow, steady(r.P99)},
+		{b.Dim, " max "}, {b.Text, steady(r.Max)},
+	}, 120
+}
+
+// steady rounds times below a second to two digits, so that they do not flicker.
+func steady(d time.Duration) string {
+	if d > 0 && d < time.Second {
+		d = time.Duration(coarse(uint64(d/time.Millisecond))) * time.Millisecond
+		d = max(d, time.Millisecond)
+	}
+	return text.Took(d)
+}
+
+// sparkSteps are the times at which a bar grows by one: by factors of about
+// three, always the same, so that a bar means the same on every node and does
+// not change when a slower relist comes.
+var sparkSteps = [...]time.Duration{
+	10 * time.Millisecond, 30 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond,
+	time.Second, 3 * time.Second, 10 * time.Second,
+}
+
+// spark draws the last relists in a ring of w cells: the newest stands left of
+// the blank cell. A ring costs the terminal two cells a relist, where a line
+// that scrolls costs them all.
+func spark(l *text.Line, b brush, s *engine.Snapshot, w int) {
+	history := s.Relists.History
+	now := int(s.Relists.Count % uint64(w)) // the blank cell
+	for i := range w {
+		back := (now - i + w) % w // relists ago; 0 for the blank
+		if back == 0 || back > len(history) {
+			l.Space(1)
+			continue
+		}
+		symbol, st := sparkLook(b, history[len(history)-back])
+		l.Sign(st, symbol)
+	}
+}
+
+func sparkLook(b brush, r engine.Relist) (string, theme.Style) {
+	if r.Failed {
+		return b.Symbols.SparkFailed, b.Bad
+	}
+	step := 0
+	for step < len(sparkSteps) && r.Took >= sparkSteps[step] {
+		step++
+	}
+	switch {
+	case r.Failures > 0:
+		return b.Symbols.Spark[step], b.Warn
+	case step >= 5:
+		return b.Symbols.Spark[step], b.Warn
+	}
+	return b.Symbols.Spark[step], b.Dim
+}

@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A columnID names a column of the pods pane, and so what it can be sorted by.
+type columnID uint8
+
+const (
+	colNamespace columnID = iota
+	colPod
+	colState
+	colReady
+	colContainers
+	colExit
+	colRestarts
+	colAge
+	colEvent
+	colInspect
+	colWorst
+	colRemark
+	columnCount
+)
+
+// A column says how much room one column wants.
+type column struct {
+	head  string
+	least int // cells
+	most  int // cells that are of use, if there is room
+	rank  int // columns of the highest rank are dropped first
+	right bool
+}
+
+var podColumns = [columnCount]column{
+	colNamespace:  {head: "NAMESPACE", least: 10, most: 20, rank: 2},
+	colPod:        {head: "POD", least: 14, most: 48, rank: 0},
+	colState:      {head: "STATE", least: 11, most: 11, rank: 0},
+	colReady:      {head: "READY", least: 5, most: 5, rank: 1, right: true},
+	colContainers: {head: "CTRS", least: 5, most: 5, rank: 7},
+	colExit:       {head: "EXIT", least: 4, most: 4, rank: 3, right: true},
+	colRestarts:   {head: "RST", least: 4, most: 4, rank: 3, right: true},
+	colAge:        {head: "AGE", least: 5, most: 5, rank: 4, right: true},
+	colEvent:      {head: "LAST EVENT", least: 13, most: 13, rank: 6},
+	colInspect:    {head: "INSPECT", least: 7, most: 7, rank: 5, right: true},
+	colWorst:      {head: "WORST", least: 6, most: 6, rank: 8, right: true},
+	colRemark:     {head: "REMARK", least: 12, most: 200, rank: 7},
+}
+
+// columnNamed returns the column whose head is name, in any case.
+func columnNamed(name string) (columnID, bool) {
+	for id := range podColumns {
+		if strings.EqualFold(strings.ReplaceAll(podColumns[id].head, " ", ""), strings.ReplaceAll(name, " ", "")) {
+			return columnID(id), true
+		}
+	}
+	return colNamespace, false
+}
+
+// A span is a column that is shown, and how wide.
+type span struct {
+	id    columnID
+	width int
+}
+
+// arrange chooses the columns that fit in w cells, one cell between two, and
+// gives what is left to names and remarks. The widths that names really have
+// bound what they get.
+func arrange(w, namespaceWidth, podWidth int) []span {
+	least := func(id columnID) int {
+		switch id {
+		case colPod:
+			return max(podColumns[id].least, min(podWidth, w*2/5, 30))
+		case colNamespace:
+			return max(podColumns[id].least, min(namespaceWidth, 12))
+		}
+		return podColumns[id].least
+	}
+	shown := make([]span, 0, columnCount)
+	for _, id := range byRank() {
+		if used(shown)+1+least(id) > w && len(shown) > 0 {
+			break
+		}
+		shown = append(shown, span{id, least(id)})
+	}
+	slices.SortFunc(shown, func(a, b span) int { return cmp.Compare(a.id, b.id) })
+	spare := w - used(shown)
+	for _, grow := range []span{{colPod, podWidth}, {colNamespace, namespaceWidth}, {colRemark, podColumns[colRemark].most}, {colPod, podColumns[colPod].most * 2}} {
+		for i := range shown {
+			if shown[i].id == grow.id {
+				more := max(0, min(spare, grow.width-shown[i].width))
+				shown[i].width += more
+				spare -= more
+			}
+		}
+	}
+	return shown
+}
+
+// used returns the cells that columns take, with the gaps between them.
+func used(columns []span) int {
+	n := max(0, len(columns)-1)
+	for _, c := range columns {
+		n += c.width
+	}
+	return n
+}
+
+func byRank() []columnID {
+	ids := make([]columnID, columnCount)
+	for i := range ids {
+		ids[i] = columnID(i)
+	}
+	slices.SortStableFunc(ids, func(a, b columnID) int { return cmp.Compare(podColumns[a].rank, podColumns[b].rank) })
+	return ids
+}
+
+// compare returns the order of two pods by one column; 0 leaves them in the
+// order of the snapshot.
+func (id columnID) compare(a, b *podInfo) int {
+	switch id {
+	case colPod:
+		return cmp.Compare(a.pod.Name, b.pod.Name)
+	case colState:
+		return cmp.Compare(b.state, a.state)
+	case colReady, colContainers:
+		return cmp.Or(cmp.Compare(a.running-a.wanted, b.running-b.wanted), cmp.Compare(b.wanted, a.wanted))
+	case colExit:
+		return cmp.Compare(b.exit, a.exit)
+	case colRestarts:
+		return cmp.Compare(b.restarts, a.restarts)
+	case colAge:
+		return b.created.Compare(a.created)
+	case colEvent:
+		return b.pod.LastEvent.SeenAt.Compare(a.pod.LastEvent.SeenAt)
+	case colInspect:
+		return cmp.Compare(b.pod.InspectLast, a.pod.InspectLast)
+	case colWorst:
+		return cmp.Compare(b.pod.InspectWorst, a.pod.InspectWorst)
+	case colRemark:
+		return cmp.Compare(b.remark, a.remark)
+	}
+	return 0
+}

@@ -1,0 +1,225 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
+)
+
+// A condition is what the state column says of a pod.
+type condition uint8
+
+const (
+	running   condition = iota
+	completed           // every container ended with 0
+	bare                // a sandbox and no container
+	created             // a container that was never started
+	exited              // a container that ended and was not replaced
+	crashed             // thereof with another code than 0, as far as is known
+	unknown
+	failing // the last inspection failed
+)
+
+var conditionWords = [...]string{"running", "completed", "no ctrs", "created", "exited", "error", "unknown", "failing"}
+
+// A podInfo is what the rows of one pod show, worked out when its pod changed.
+type podInfo struct {
+	pod  *engine.Pod
+	seen *pleg.Pod
+
+	state    condition
+	problem  string // in a few words; empty if nothing is wrong
+	running  int
+	wanted   int // containers that are there to run: all but those that ended well
+	restarts uint32
+	exit     int32 // of the container that ended last, if hasExit
+	hasExit  bool
+	created  time.Time
+	remark   string // why a container ended, or what fails: from the runtime, not cleaned
+
+	now  []*pleg.Container // the newest of each name, in the order of their names
+	tree []treeRow         // what the pod holds, as it is shown unfolded
+}
+
+// A treeRow is a sandbox or a container of a pod.
+type treeRow struct {
+	sandbox   *pleg.Sandbox
+	container *pleg.Container
+	status    *pleg.ContainerStatus // of the container, if the cache has one
+	last      bool                  // the last sandbox, or the last container below it
+}
+
+func (r treeRow) id() string {
+	if r.sandbox != nil {
+		return r.sandbox.ID
+	}
+	return r.container.ID
+}
+
+// inform works out what the rows of p show.
+func inform(p *engine.Pod, at time.Time) *podInfo {
+	f := &podInfo{pod: p, seen: p.Seen(), problem: filter.Problem(p, at)}
+	sandboxes, containers := f.sorted()
+	f.restartsAndAge(sandboxes, containers)
+	f.count()
+	f.state = f.judge()
+	f.tree = f.branches(sandboxes, containers)
+	f.remark = f.explain()
+	return f
+}
+
+// sorted returns the sandboxes, oldest first, and the containers by name, the
+// newest of each name first.
+func (f *podInfo) sorted() (sandboxes []*pleg.Sandbox, containers []*pleg.Container) {
+	for i := range f.seen.Sandboxes {
+		sandboxes = append(sandboxes, &f.seen.Sandboxes[i])
+	}
+	for i := range f.seen.Containers {
+		containers = append(containers, &f.seen.Containers[i])
+	}
+	slices.SortStableFunc(sandboxes, func(a, b *pleg.Sandbox) int {
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	slices.SortStableFunc(containers, func(a, b *pleg.Container) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt))
+	})
+	return sandboxes, containers
+}
+
+func (f *podInfo) restartsAndAge(sandboxes []*pleg.Sandbox, containers []*pleg.Container) {
+	for _, c := range containers {
+		f.restarts = max(f.restarts, c.Attempt)
+		if len(f.now) == 0 || f.now[len(f.now)-1].Name != c.Name {
+			f.now = append(f.now, c)
+		}
+	}
+	for _, s := range sandboxes {
+		if !s.CreatedAt.IsZero() && (f.created.IsZero() || s.CreatedAt.Before(f.created)) {
+			f.created = s.CreatedAt
+		}
+	}
+}
+
+func (f *podInfo) count() {
+	var ended time.Time
+	for _, c := range f.now {
+		st := f.status(c.ID)
+		switch {
+		case c.State == pleg.Running:
+			f.running++
+			f.wanted++
+		case c.State != pleg.Exited || st == nil || st.ExitCode != 0:
+			f.wanted++
+		}
+		if c.State == pleg.Exited && st != nil && st.State == pleg.Exited && !st.FinishedAt.Before(ended) {
+			f.exit, f.hasExit, ended = st.ExitCode, true, st.FinishedAt
+		}
+	}
+	if f.running == 0 && f.wanted == 0 {
+		f.wanted = len(f.now)
+	}
+}
+
+// judge finds the word that matters most.
+func (f *podInfo) judge() condition {
+	states := [pleg.Unknown + 1]int{}
+	for _, c := range f.now {
+		states[min(c.State, pleg.Unknown)]++
+	}
+	bad := slices.ContainsFunc(f.now, func(c *pleg.Container) bool {
+		st := f.status(c.ID)
+		return c.State == pleg.Exited && st != nil && st.ExitCode != 0
+	})
+	switch {
+	case f.pod.StatusErr != nil || f.pod.Failures > 0:
+		return failing
+	case states[pleg.Unknown] > 0:
+		return unknown
+	case bad:
+		return crashed
+	case states[pleg.Created] > 0:
+		return created
+	case states[pleg.Running] > 0:
+		return running
+	case states[pleg.Exited] > 0 && f.allKnown():
+		return completed
+	case states[pleg.Exited] > 0:
+		return exited
+	case f.sandboxReady():
+		return bare
+	}
+	return exited
+}
+
+func (f *podInfo) allKnown() bool {
+	return !slices.ContainsFunc(f.now, func(c *pleg.Container) bool { return f.status(c.ID) == nil })
+}
+
+func (f *podInfo) sandboxReady() bool {
+	return slices.ContainsFunc(f.seen.Sandboxes, func(s pleg.Sandbox) bool { return s.State == pleg.Running })
+}
+
+// branches puts each container below its sandbox, and those whose sandbox is
+// not listed below the newest one.
+func (f *podInfo) branches(sandboxes []*pleg.Sandbox, containers []*pleg.Container) []treeRow {
+	rows := make([]treeRow, 0, len(sandboxes)+len(containers))
+	for i, s := range sandboxes {
+		newest := i == len(sandboxes)-1
+		rows = append(rows, treeRow{sandbox: s, last: newest})
+		rows = f.leaves(rows, containers, func(c *pleg.Container) bool {
+			return c.SandboxID == s.ID || newest && !f.listed(c.SandboxID)
+		})
+	}
+	if len(sandboxes) == 0 {
+		rows = f.leaves(rows, containers, func(*pleg.Container) bool { return true })
+	}
+	return rows
+}
+
+// leaves adds the containers of which here is true.
+func (f *podInfo) leaves(rows []treeRow, containers []*pleg.Container, here func(*pleg.Container) bool) []treeRow {
+	before := len(rows)
+	for _, c := range containers {
+		if here(c) {
+			rows = append(rows, treeRow{container: c, status: f.status(c.ID)})
+		}
+	}
+	if len(rows) > before {
+		rows[len(rows)-1].last = true
+	}
+	return rows
+}
+
+func (f *podInfo) listed(sandbox string) bool {
+	return slices.ContainsFunc(f.seen.Sandboxes, func(s pleg.Sandbox) bool { return s.ID == sandbox })
+}
+
+// explain returns the text that says most about what is wrong.
+func (f *podInfo) explain() string {
+	if f.pod.StatusErr != nil {
+		return reason(f.pod.StatusErr)
+	}
+	for _, c := range f.now {
+		if st := f.status(c.ID); st != nil && c.State == pleg.Exited && st.ExitCode != 0 && st.Reason != "" {
+			return c.Name + ": " + st.Reason
+		}
+	}
+	return f.problem
+}
+
+// status returns what the cache holds of one container, or nil.
+func (f *podInfo) status(id string) *pleg.ContainerStatus {
+	if f.pod.Status == nil {
+		return nil
+	}
+	for i := range f.pod.Status.Containers {
+		if f.pod.Status.Containers[i].ID == id {
+			return &f.pod.Status.Containers[i]
+		}
+	}
+	return nil
+}

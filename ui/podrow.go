@@ -1,0 +1,215 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// A brush is what rows are drawn with.
+type brush struct {
+	*theme.Theme
+	at time.Time // as of which ages are measured
+}
+
+// heads draws the heads of the columns, with the order in the one that sorts.
+func (p *pods) heads(l *text.Line, b brush) {
+	for i, c := range p.columns {
+		if i > 0 {
+			l.Space(1)
+		}
+		head, st := podColumns[c.id].head, b.Head
+		if c.id == p.sort {
+			arrow := b.Symbols.Down
+			if p.invert {
+				arrow = b.Symbols.Up
+			}
+			if text.Width(head)+1 > c.width {
+				head = head[:c.width-1]
+			}
+			head, st = head+arrow, b.SortBy
+		}
+		if podColumns[c.id].right {
+			l.Right(st, head, c.width)
+		} else {
+			l.Cell(st, head, c.width)
+		}
+	}
+}
+
+// row draws line y of those that are visible.
+func (p *pods) row(l *text.Line, b brush, y int, focused bool) {
+	i := p.top + y
+	if i >= len(p.rows) {
+		return
+	}
+	if i == p.cursor {
+		cursorBar(l, b, focused)
+	}
+	for j, c := range p.columns {
+		if j > 0 {
+			l.Space(1)
+		}
+		if r := p.rows[i]; r.tree < 0 {
+			p.podCell(l, b, r.info, c)
+		} else {
+			treeCell(l, b, r.info, r.info.tree[r.tree], c)
+		}
+	}
+}
+
+func cursorBar(l *text.Line, b brush, focused bool) {
+	if focused {
+		l.Over(b.Selected)
+	} else {
+		l.Over(b.Idle)
+	}
+}
+
+func (p *pods) podCell(l *text.Line, b brush, f *podInfo, c span) {
+	var buf [24]byte
+	switch c.id {
+	case colNamespace:
+		l.Cell(b.Dim, f.pod.Namespace, c.width)
+	case colPod:
+		p.podName(l, b, f, c.width)
+	case colState:
+		symbol, st := conditionLook(b, f.state)
+		stateCell(l, st, symbol, conditionWords[f.state], c.width)
+	case colReady:
+		ready := append(strconv.AppendInt(buf[:0], int64(f.running), 10), '/')
+		l.RightBytes(pick(f.running < f.wanted && f.state != completed, b.Warn, b.Text), strconv.AppendInt(ready, int64(f.wanted), 10), c.width)
+	case colContainers:
+		dots(l, b, f.now, c.width)
+	case colExit:
+		exitCell(l, b, f.exit, f.hasExit, c.width)
+	case colRestarts:
+		countCell(l, b, uint64(f.restarts), c.width)
+	case colAge:
+		ageCell(l, b, f.created, c.width)
+	case colEvent:
+		lastEvent(l, b, f.pod.LastEvent, c.width)
+	case colInspect:
+		tookCell(l, b, f.pod.InspectLast, f.pod.Inspected > 0, c.width)
+	case colWorst:
+		tookCell(l, b, f.pod.InspectWorst, f.pod.Inspected > 0, c.width)
+	case colRemark:
+		l.Cell(pick(f.state == failing, b.Bad, b.Warn), f.remark, c.width)
+	}
+}
+
+func (p *pods) podName(l *text.Line, b brush, f *podInfo, w int) {
+	sign := b.Symbols.Folded
+	if p.open[f.pod.UID] {
+		sign = b.Symbols.Unfolded
+	}
+	l.Sign(b.Dim, sign)
+	l.Space(1)
+	name := f.pod.Name
+	if name == "" {
+		name = string(f.pod.UID)
+	}
+	l.Cell(b.Text, name, w-2)
+}
+
+func treeCell(l *text.Line, b brush, f *podInfo, r treeRow, c span) {
+	switch c.id {
+	case colPod:
+		treeName(l, b, r, c.width)
+	case colState:
+		state := r.state()
+		symbol, st := stateLook(b, state)
+		word := state.String()
+		if r.sandbox != nil {
+			word = sandboxWord(state)
+		}
+		stateCell(l, st, symbol, word, c.width)
+	case colExit:
+		ended := r.status != nil && r.status.State == pleg.Exited
+		exitCell(l, b, r.exit(), ended, c.width)
+	case colRestarts:
+		countCell(l, b, uint64(r.attempt()), c.width)
+	case colAge:
+		ageCell(l, b, r.created(), c.width)
+	case colEvent:
+		if e := f.pod.LastEvent; e.Seq > 0 && e.ID == r.id() {
+			lastEvent(l, b, e, c.width)
+			return
+		}
+		l.Space(c.width)
+	case colRemark:
+		l.Cell(b.Dim, r.remark(), c.width)
+	default:
+		l.Space(c.width)
+	}
+}
+
+func treeName(l *text.Line, b brush, r treeRow, w int) {
+	branch := b.Symbols.Branch
+	if r.last {
+		branch = b.Symbols.Last
+	}
+	indent := pick(r.sandbox != nil, 2, 4)
+	l.Space(indent)
+	l.Sign(b.Border, branch)
+	l.Space(1)
+	if r.sandbox != nil {
+		l.Cell(b.Dim, "sandbox "+short(r.sandbox.ID), w-indent-2)
+		return
+	}
+	l.Cell(b.Text, r.container.Name, w-indent-2)
+}
+
+func (r treeRow) state() pleg.State {
+	if r.sandbox != nil {
+		return r.sandbox.State
+	}
+	return r.container.State
+}
+
+func (r treeRow) attempt() uint32 {
+	if r.sandbox != nil {
+		return r.sandbox.Attempt
+	}
+	return r.container.Attempt
+}
+
+func (r treeRow) created() time.Time {
+	if r.sandbox != nil {
+		return r.sandbox.CreatedAt
+	}
+	return r.container.CreatedAt
+}
+
+func (r treeRow) exit() int32 {
+	if r.status == nil {
+		return 0
+	}
+	return r.status.ExitCode
+}
+
+// remark is why a container ended, or else what it runs.
+func (r treeRow) remark() string {
+	switch {
+	case r.container == nil:
+		return ""
+	case r.status != nil && r.status.Reason != "" && r.status.Message != "":
+		return r.status.Reason + ": " + r.status.Message
+	case r.status != nil && r.status.Reason != "" && r.status.Reason != "Completed":
+		return r.status.Reason
+	}
+	return r.container.Image
+}
+
+func sandboxWord(s pleg.State) string {
+	switch s {
+	case pleg.Running:
+		return "ready"
+	case pleg.Exited:
+		return "not ready"
+	}
+	return s.String()
+}

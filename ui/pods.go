@@ -1,0 +1,224 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// A podRow is one line of the pods pane: a pod, or something in it.
+type podRow struct {
+	info *podInfo
+	tree int // index in info.tree; -1 for the pod itself
+}
+
+// A place is what the cursor stands on, whatever line that is on.
+type place struct {
+	uid pleg.UID
+	id  string // of a sandbox or container; empty for the pod
+}
+
+func (r podRow) place() place {
+	if r.tree < 0 {
+		return place{uid: r.info.pod.UID}
+	}
+	return place{r.info.pod.UID, r.info.tree[r.tree].id()}
+}
+
+// pods is the pane of pods: which are shown, in what order, and where the
+// cursor is.
+type pods struct {
+	scroll
+	infos    map[pleg.UID]*podInfo // of all pods, shown or not
+	all      []*podInfo            // in the order of the snapshot
+	rows     []podRow
+	matching int // pods among rows
+	troubled int // pods with a problem, shown or not
+
+	show    func(*engine.Pod, time.Time) bool
+	trouble bool // problems only
+	sort    columnID
+	invert  bool
+	open    map[pleg.UID]bool // unfolded
+
+	at        place // under the cursor
+	columns   []span
+	width     int
+	nsWidth   int // the widest namespace that was shown since the last resize
+	nameWidth int
+}
+
+func newPods() pods {
+	return pods{infos: map[pleg.UID]*podInfo{}, open: map[pleg.UID]bool{}}
+}
+
+// observe takes over the pods of s. Only what changed is worked out anew.
+func (p *pods) observe(s *engine.Snapshot) {
+	p.all = p.all[:0:0]
+	p.troubled = 0
+	for _, pod := range s.Pods {
+		info := p.infos[pod.UID]
+		if info == nil || info.pod != pod || info.mayTurn() {
+			info = inform(pod, s.At)
+			p.infos[pod.UID] = info
+		}
+		if info.problem != "" {
+			p.troubled++
+		}
+		p.all = append(p.all, info)
+	}
+	p.forget()
+	p.rebuild(s.At)
+}
+
+// mayTurn reports whether time alone can make a problem of the pod, or end one.
+func (f *podInfo) mayTurn() bool {
+	return f.restarts > 0 || slices.ContainsFunc(f.now, func(c *pleg.Container) bool { return c.State == pleg.Created })
+}
+
+// forget drops what belongs to pods that are gone.
+func (p *pods) forget() {
+	if len(p.infos) == len(p.all) {
+		return
+	}
+	live := make(map[pleg.UID]*podInfo, len(p.all))
+	for _, info := range p.all {
+		live[info.pod.UID] = info
+	}
+	p.infos = live
+	for uid := range p.open {
+		if live[uid] == nil {
+			delete(p.open, uid)
+		}
+	}
+}
+
+// rebuild chooses and orders the rows, and keeps the cursor on what it was on.
+func (p *pods) rebuild(at time.Time) {
+	shown := make([]*podInfo, 0, len(p.all))
+	for _, info := range p.all {
+		if (!p.trouble || info.problem != "") && (p.show == nil || p.show(info.pod, at)) {
+			shown = append(shown, info)
+		}
+	}
+	p.order(shown)
+	p.matching = len(shown)
+	p.rows = p.rows[:0:0]
+	for _, info := range shown {
+		p.rows = append(p.rows, podRow{info, -1})
+		if p.open[info.pod.UID] {
+			for i := range info.tree {
+				p.rows = append(p.rows, podRow{info, i})
+			}
+		}
+	}
+	p.measure(shown)
+	p.settle()
+}
+
+func (p *pods) order(shown []*podInfo) {
+	if p.sort != colNamespace {
+		slices.SortStableFunc(shown, p.sort.compare)
+	}
+	if p.invert {
+		slices.Reverse(shown)
+	}
+}
+
+// measure widens the columns of names where a longer name has come. They do not
+// shrink before the next resize: columns that jump are hard to read.
+func (p *pods) measure(shown []*podInfo) {
+	ns, name := p.nsWidth, p.nameWidth
+	for _, info := range shown {
+		ns = max(ns, min(text.Width(info.pod.Namespace), podColumns[colNamespace].most))
+		name = max(name, min(text.Width(info.pod.Name)+2, podColumns[colPod].most))
+	}
+	if ns != p.nsWidth || name != p.nameWidth {
+		p.nsWidth, p.nameWidth = ns, name
+		p.columns = arrange(p.width, ns, name)
+	}
+}
+
+// resize gives the pane w cells and h rows below its heads.
+func (p *pods) resize(w, h int) {
+	if w != p.width {
+		p.width, p.nsWidth, p.nameWidth = w, 0, 0
+		shown := make([]*podInfo, 0, p.matching)
+		for _, r := range p.rows {
+			if r.tree < 0 {
+				shown = append(shown, r.info)
+			}
+		}
+		p.columns = arrange(w, 0, 0)
+		p.measure(shown)
+	}
+	p.scroll.resize(h, len(p.rows))
+}
+
+// settle puts the cursor back on the object that it was on: on the pod if its
+// container has gone, and on the same line if the pod has gone too.
+func (p *pods) settle() {
+	index := slices.IndexFunc(p.rows, func(r podRow) bool { return r.place() == p.at })
+	if index < 0 {
+		index = slices.IndexFunc(p.rows, func(r podRow) bool { return r.tree < 0 && r.info.pod.UID == p.at.uid })
+	}
+	if index >= 0 {
+		p.cursor = index
+	}
+	p.scroll.clamp(len(p.rows))
+	if index >= 0 || p.infos[p.at.uid] == nil {
+		p.note() // else a filter hides it, and the next may show it again
+	}
+}
+
+// note remembers what is under the cursor.
+func (p *pods) note() {
+	if row, ok := p.current(); ok {
+		p.at = row.place()
+	}
+}
+
+// current returns the row under the cursor, and false if there is none.
+func (p *pods) current() (podRow, bool) {
+	if p.cursor < 0 || p.cursor >= len(p.rows) {
+		return podRow{}, false
+	}
+	return p.rows[p.cursor], true
+}
+
+// fold folds or unfolds the pod under the cursor; the cursor goes to the pod.
+func (p *pods) fold(open bool, at time.Time) {
+	row, ok := p.current()
+	if !ok {
+		return
+	}
+	uid := row.info.pod.UID
+	if open {
+		p.open[uid] = true
+	} else {
+		delete(p.open, uid)
+		p.at = place{uid: uid}
+	}
+	p.rebuild(at)
+}
+
+// isOpen reports whether the pod under the cursor is unfolded.
+func (p *pods) isOpen() bool {
+	row, ok := p.current()
+	return ok && p.open[row.info.pod.UID]
+}
+
+// sortNext sorts by the next column that is shown, or by the one before it.
+func (p *pods) sortNext(step int, at time.Time) columnID {
+	i := slices.IndexFunc(p.columns, func(s span) bool { return s.id == p.sort })
+	n := len(p.columns)
+	if n == 0 {
+		return p.sort
+	}
+	p.sort = p.columns[((max(i, 0)+step)%n+n)%n].id
+	p.rebuild(at)
+	return p.sort
+}

@@ -1,0 +1,89 @@
+package ui
+
+import "github.com/plegtop/plegtop/keymap"
+
+// scroll is a cursor in a list of which a few lines are visible.
+type scroll struct {
+	cursor int
+	top    int // the first line that is visible
+	height int // lines that are visible
+	slack  int // lines that may stay blank below the last one of a long list
+}
+
+func (s *scroll) resize(height, n int) {
+	s.height = max(height, 1)
+	s.clamp(n)
+}
+
+// clamp keeps the cursor in a list of n lines, and visible, and leaves no blank
+// lines but the slack below the last one while some are hidden above.
+func (s *scroll) clamp(n int) {
+	s.cursor = max(0, min(s.cursor, n-1))
+	s.height = max(s.height, 1)
+	if s.cursor < s.top {
+		s.top = s.cursor
+	}
+	if s.cursor >= s.top+s.height {
+		s.top = s.cursor - s.height + 1
+	}
+	most := n - s.height
+	if most > 0 {
+		most += min(s.slack, s.height-1)
+	}
+	s.top = max(0, min(s.top, most))
+}
+
+// move does what a moving key asks for in a list of n lines, and reports
+// whether a was such a key.
+func (s *scroll) move(a keymap.Action, n int) bool {
+	switch a {
+	case keymap.Up:
+		s.cursor--
+	case keymap.Down:
+		s.cursor++
+	case keymap.Top:
+		s.cursor = 0
+	case keymap.Bottom:
+		s.cursor = n - 1
+	case keymap.HalfUp:
+		s.cursor -= max(1, s.height/2)
+	case keymap.HalfDown:
+		s.cursor += max(1, s.height/2)
+	case keymap.PageUp:
+		s.cursor -= max(1, s.height-1)
+	case keymap.PageDown:
+		s.cursor += max(1, s.height-1)
+	default:
+		return false
+	}
+	s.clamp(n)
+	return true
+}
+
+// pan moves what is visible of n lines that have no cursor, and reports whether
+// a was a moving key.
+func (s *scroll) pan(a keymap.Action, n int) bool {
+	switch a {
+	case keymap.Up:
+		s.top--
+	case keymap.Down:
+		s.top++
+	case keymap.Top:
+		s.top = 0
+	case keymap.Bottom:
+		s.top = n
+	case keymap.HalfUp:
+		s.top -= max(1, s.height/2)
+	case keymap.HalfDown:
+		s.top += max(1, s.height/2)
+	case keymap.PageUp:
+		s.top -= max(1, s.height-1)
+	case keymap.PageDown:
+		s.top += max(1, s.height-1)
+	default:
+		return false
+	}
+	s.top = max(0, min(s.top, n-s.height))
+	s.cursor = s.top
+	return true
+}

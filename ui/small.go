@@ -1,0 +1,81 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// smallFacts are the lines of a screen that has no room for panes: what the
+// header says, one fact to a line, the most urgent first.
+func (m *Model) smallFacts(b brush) []fact {
+	s := m.snap
+	room := max(0, m.height-1)
+	out := []fact{m.smallVerdict(b)}
+	wrap := func(st theme.Style, s string) {
+		for _, line := range text.Wrap(s, max(8, m.width-2)) {
+			out = append(out, fact{st, line})
+		}
+	}
+	if s.Health.Verdict != "" {
+		wrap(b.Text, s.Health.Verdict)
+	}
+	if down := countdown(s); down != "" {
+		out = append(out, fact{b.Warn, down})
+	}
+	if len(m.alerts) > 0 {
+		wrap(m.alerts[0].style, m.alerts[0].text)
+	}
+	out = append(out, m.alerts[min(1, len(m.alerts)):]...)
+	out = append(out, m.smallFigures(b)...)
+	return out[:min(len(out), room)]
+}
+
+// smallVerdict is the verdict with what is out of the ordinary about the screen.
+func (m *Model) smallVerdict(b brush) fact {
+	v := judge(b, m.snap)
+	out := v.symbol + " " + v.word
+	for _, badge := range (header{m.cfg.Source, m.frozen}).badges(b, m.snap) {
+		out += badge.text
+	}
+	return fact{v.style, out}
+}
+
+func (m *Model) smallFigures(b brush) []fact {
+	s := m.snap
+	if s.Seq == 0 {
+		return []fact{{b.Strong, m.cfg.Source.Node}, {b.Dim, m.cfg.Source.Endpoint}}
+	}
+	return []fact{
+		{b.Text, "list " + ageOf(s.Health.ListedAt, s) + " of " + text.Took(s.Threshold) + ", " + inspected(s)},
+		{b.Text, phaseText(b, s)},
+		{b.Text, fmt.Sprintf("%d pods, %d containers", s.Counts.Pods, s.Counts.Containers)},
+		{b.Text, fmt.Sprintf("%d with problems", m.pods.troubled)},
+		{b.Dim, "relist p50 " + steady(s.Relists.P50) + " p99 " + steady(s.Relists.P99) + " max " + steady(s.Relists.Max)},
+		{b.Strong, m.cfg.Source.Node},
+		{b.Dim, runtimeName(s) + ", kubelet " + s.Release.String()},
+		{b.Dim, m.cfg.Source.Endpoint},
+	}
+}
+
+func ageOf(then time.Time, s *engine.Snapshot) string {
+	if then.IsZero() {
+		return "never"
+	}
+	return fresh(s.At.Sub(then))
+}
+
+// phaseText is the phase meter as one text.
+func phaseText(b brush, s *engine.Snapshot) string {
+	out := ""
+	for i, f := range phaseFacts(b, s) {
+		if i > 0 {
+			out += " " + b.Symbols.Step + " "
+		}
+		out += f.text
+	}
+	return out
+}

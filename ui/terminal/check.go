@@ -1,0 +1,57 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+)
+
+// ErrNoTerminal says that there is nothing to draw a screen on.
+var ErrNoTerminal = errors.New("the screen needs a terminal")
+
+// Check returns an error, of one line and matching [ErrNoTerminal], unless in
+// and out are terminals and environ names one that can show a screen. The line
+// names the views that need none.
+func Check(in, out *os.File, environ []string) error {
+	var why string
+	switch {
+	case !term.IsTerminal(out.Fd()):
+		why = "standard output is none"
+	case !term.IsTerminal(in.Fd()):
+		why = "standard input is none"
+	case lookup(environ, "TERM") == "dumb":
+		why = "TERM is dumb"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w (%s): try plegtop watch for events as lines, or plegtop check for one verdict", ErrNoTerminal, why)
+}
+
+// NoColor reports whether environ asks for no colour: a NO_COLOR that is not
+// empty, whatever it holds (https://no-color.org).
+func NoColor(environ []string) bool { return lookup(environ, "NO_COLOR") != "" }
+
+// profile returns how many colours to send. Bubble Tea alone would take
+// NO_COLOR=yes for no.
+func profile(environ []string) colorprofile.Profile {
+	p := colorprofile.Env(environ)
+	if NoColor(environ) {
+		p = min(p, colorprofile.ASCII)
+	}
+	return p
+}
+
+// lookup returns the value of the last setting of name, as the shell would.
+func lookup(environ []string, name string) string {
+	value := ""
+	for _, setting := range environ {
+		if v, ok := strings.CutPrefix(setting, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,220 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+)
+
+// Options says on what a program runs. The zero value is the process's own
+// terminal.
+type Options struct {
+	In, Out *os.File  // standard input and output if nil
+	Err     io.Writer // for a panic's value and stack; standard error if nil
+	Environ []string  // os.Environ() if nil
+	Guard   *Guard    // of the program's goroutines; one of its own if nil
+	FPS     int       // the most frames a second; 10 if 0
+
+	// Grace is how long the whole process may take to end once it was asked to;
+	// 1 s if 0. After that the terminal's modes are restored and the process
+	// ends, whatever it is doing.
+	Grace time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.In == nil {
+		o.In = os.Stdin
+	}
+	if o.Out == nil {
+		o.Out = os.Stdout
+	}
+	if o.Err == nil {
+		o.Err = os.Stderr
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Guard == nil {
+		o.Guard = new(Guard)
+	}
+	if o.FPS == 0 {
+		o.FPS = 10
+	}
+	if o.Grace == 0 {
+		o.Grace = time.Second
+	}
+	return o
+}
+
+// Run shows model until it quits, ctx ends, a signal says so or something
+// panics. The terminal has been restored when it returns. It returns nil if the
+// model quit or ctx ended, a [*SignalError] after a signal, a [*PanicError],
+// already printed to Err, after a panic, and an error that matches
+// [ErrNoTerminal] if there is nothing to draw on.
+//
+// From the moment at which the program was asked to end the whole process has
+// Grace to finish, also after Run has returned; then it is ended with the exit
+// code of [ExitCode]. Only one Run can use a terminal at a time.
+func Run(ctx context.Context, model tea.Model, o Options) error {
+	o = o.withDefaults()
+	if err := Check(o.In, o.Out, o.Environ); err != nil {
+		return err
+	}
+	before, err := term.GetState(o.In.Fd())
+	if err != nil {
+		return fmt.Errorf("read the terminal's modes: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel}
+	s.program = tea.NewProgram(guarded{model, o.Guard},
+		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(s.screen), tea.WithEnvironment(o.Environ),
+		tea.WithColorProfile(profile(o.Environ)), tea.WithFPS(o.FPS), tea.WithFilter(s.filter),
+		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
+	s.screen.again = func() { s.program.Send(tea.ClearScreen()) }
+	s.screen.broken = func(err error) { s.end(fmt.Errorf("write to the terminal: %w", err)) }
+	return s.run()
+}
+
+// A session is one Run.
+type session struct {
+	Options
+	screen  *screen
+	program *tea.Program
+	before  *term.State // the terminal's modes before the program
+	cancel  func()      // ends the program
+	signals signals
+
+	mu     sync.Mutex
+	ending bool  // the program was asked to end
+	cause  error // why, unless the model quit
+}
+
+func (s *session) run() error {
+	done := make(chan struct{})
+	s.signals.start()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		s.watch(done)
+	}()
+	err := s.show()
+	s.end(nil)
+	close(done)
+	<-watched
+	s.signals.release()
+	s.screen.finish(s.Grace / 4)
+	s.screen.close()
+	return s.outcome(err)
+}
+
+// show runs the program. A panic in the model, which Bubble Tea leaves alone,
+// ends it like a panic anywhere else.
+func (s *session) show() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.Guard.Fail(&PanicError{v, debug.Stack()})
+			s.end(nil)
+			s.program.Kill() // what Run would have done: restore the terminal
+		}
+	}()
+	_, err = s.program.Run()
+	return err
+}
+
+// watch waits for what ends or stops the program from outside.
+func (s *session) watch(done <-chan struct{}) {
+	for {
+		select {
+		case sig := <-s.signals.end:
+			s.end(&SignalError{sig.(syscall.Signal)})
+		case <-s.signals.cont:
+			go s.program.Send(continuedMsg{})
+		case <-s.Guard.Failed():
+			s.end(nil)
+			<-done
+			return
+		case <-done:
+			return
+		}
+	}
+}
+
+// end asks the program to end, for the first cause that is given, and starts
+// the time that it has for that.
+func (s *session) end(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause == nil {
+		s.cause = cause
+	}
+	if s.ending {
+		return
+	}
+	s.ending = true
+	s.cancel()
+	time.AfterFunc(s.Grace, s.abort)
+}
+
+// outcome returns what Run does for the error of Bubble Tea. Its own error for
+// a context that has ended says nothing new.
+func (s *session) outcome(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.Guard.Err(); p != nil {
+		s.report(p)
+		return p
+	}
+	if s.cause != nil {
+		return s.cause
+	}
+	if errors.Is(err, tea.ErrProgramKilled) && errors.Is(err, context.Canceled) || errors.Is(err, tea.ErrInterrupted) {
+		return nil
+	}
+	return err
+}
+
+func (s *session) report(p *PanicError) {
+	fmt.Fprintf(s.Err, "plegtop: %v\n\n%s", p, p.Stack)
+}
+
+// abort is the end of a process that did not end by itself: the model is
+// stuck, the terminal blocks, or what comes after Run takes too long.
+func (s *session) abort() {
+	_ = term.Restore(s.In.Fd(), s.before)
+	if s.screen.own != nil && s.screen.mu.TryLock() {
+		s.screen.rescue()
+	}
+	s.mu.Lock()
+	err := s.cause
+	s.mu.Unlock()
+	if p := s.Guard.Err(); p != nil {
+		s.report(p)
+		err = p
+	}
+	os.Exit(ExitCode(err))
+}
+
+// ExitCode returns the exit code that tells what [Run] returned: 0 for nil, 128
+// and the number for a signal, 2 for a panic, 1 for all else.
+func ExitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if s, ok := errors.AsType[*SignalError](err); ok {
+		return 128 + int(s.Signal)
+	}
+	if _, ok := errors.AsType[*PanicError](err); ok {
+		return 2
+	}
+	return 1
+}

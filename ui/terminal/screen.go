@@ -1,0 +1,191 @@
+package terminal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+const (
+	patience = 200 * time.Millisecond // how long a write waits for a terminal that was well until then
+	glance   = 5 * time.Millisecond   // and for one that was stuck
+)
+
+// restore ends, in any state, what Bubble Tea begins: a sequence that was cut
+// off, synchronised output, the key protocols, paste mode, the alternate
+// screen, a hidden cursor, colours.
+const restore = "\x18" + ansi.ResetModeSynchronizedOutput + ansi.ResetModifyOtherKeys + "\x1b[<1u" +
+	ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore + ansi.ResetModeAltScreenSaveCursor + ansi.ShowCursor + ansi.ResetStyle
+
+// A screen is the terminal as Bubble Tea writes to it. It never lets a C1
+// control through, and it does not block for longer than patience unless the
+// terminal could not be opened a second time.
+type screen struct {
+	shared *os.File    // standard output, which other processes have as well
+	own    *os.File    // our own of the same terminal, which does not block; nil if there is none
+	again  func()      // asks for the whole screen to be drawn anew
+	broken func(error) // called when the terminal has gone
+
+	mu   sync.Mutex // guards all below
+	rest []byte     // of a write that the terminal has not taken yet
+	lost bool       // writes after it were dropped
+}
+
+func newScreen(out *os.File) *screen {
+	s := &screen{shared: out, again: func() {}, broken: func(error) {}}
+	own, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", out.Fd()), os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return s
+	}
+	if own.SetWriteDeadline(time.Time{}) != nil {
+		own.Close()
+		return s
+	}
+	s.own = own
+	return s
+}
+
+// Write writes p, or keeps or drops it while the terminal takes nothing. It
+// fails only when the terminal has gone.
+func (s *screen) Write(p []byte) (int, error) {
+	n := len(p)
+	p = withoutC1(p)
+	if s.own == nil {
+		if _, err := s.shared.Write(p); err != nil {
+			s.broken(err)
+			return 0, err
+		}
+		return n, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.write(p); err != nil {
+		s.broken(err)
+		return 0, err
+	}
+	return n, nil
+}
+
+// write drops p if the terminal has not taken all of what came before: p only
+// says what changes from there.
+func (s *screen) write(p []byte) error {
+	if s.rest != nil {
+		s.lost = true
+		return nil
+	}
+	err := s.put(p, patience)
+	if s.rest != nil {
+		time.AfterFunc(patience, s.retry)
+	}
+	return err
+}
+
+// retry offers the terminal what it has not taken, until it does, and then has
+// the whole screen drawn if anything after it was dropped.
+func (s *screen) retry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rest == nil {
+		return
+	}
+	switch err := s.put(s.rest, glance); {
+	case err != nil:
+		s.broken(err)
+	case s.rest != nil:
+		time.AfterFunc(patience, s.retry)
+	case s.lost:
+		s.lost = false
+		go s.again()
+	}
+}
+
+// put writes p and keeps what the terminal does not take in time.
+func (s *screen) put(p []byte, wait time.Duration) error {
+	if err := s.own.SetWriteDeadline(time.Now().Add(wait)); err != nil {
+		return err
+	}
+	n, err := s.own.Write(p)
+	s.rest = nil
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.rest = bytes.Clone(p[n:])
+		return nil
+	}
+	return err
+}
+
+// Fd returns the file by which the terminal's size and modes are read and set.
+func (s *screen) Fd() uintptr { return s.shared.Fd() }
+
+// Read is here for Bubble Tea to see a terminal in s; nothing calls it.
+func (s *screen) Read(p []byte) (int, error) { return s.shared.Read(p) }
+
+// Close is here for the same reason and leaves the shared file open.
+func (s *screen) Close() error { return nil }
+
+// close closes our own file. Nothing may be written after that.
+func (s *screen) close() {
+	if s.own != nil {
+		s.own.Close()
+	}
+}
+
+// finish is for the end, and for ^z. It brings what Bubble Tea has written last
+// to a terminal that is slow or stuck. What cannot be delivered is taken back
+// from the kernel's buffer, so that at least the sequences of restore fit in: a
+// terminal that reads again later finds them.
+func (s *screen) finish(wait time.Duration) {
+	if s.own == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rest != nil && (s.put(s.rest, wait) != nil || s.rest != nil) {
+		s.lost = true
+	}
+	if s.lost {
+		s.rescue()
+	}
+	s.rest, s.lost = nil, false
+}
+
+// rescue drops all output that has not been read and writes restore.
+func (s *screen) rescue() {
+	dropUnread(s.own)
+	_ = s.put([]byte(restore), glance)
+}
+
+// withoutC1 returns p without U+0080 to U+009F, which some terminals obey as
+// they do escape sequences. It copies p only where there is one. Text from
+// outside was cleaned long before; this is the last line of defence.
+func withoutC1(p []byte) []byte {
+	const lead = 0xC2 // of the two bytes of U+0080 to U+00BF
+	i := bytes.IndexByte(p, lead)
+	for i >= 0 && !isC1(p[i:]) {
+		next := bytes.IndexByte(p[i+1:], lead)
+		if next < 0 {
+			return p
+		}
+		i += 1 + next
+	}
+	if i < 0 {
+		return p
+	}
+	clean := bytes.Clone(p[:i])
+	for ; i < len(p); i++ {
+		if isC1(p[i:]) {
+			i++
+			continue
+		}
+		clean = append(clean, p[i])
+	}
+	return clean
+}
+
+// isC1 reports whether p begins with a C1 control in UTF-8.
+func isC1(p []byte) bool { return len(p) > 1 && p[0] == 0xC2 && p[1] >= 0x80 && p[1] <= 0x9F }

@@ -1,0 +1,207 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/creack/pty"
+)
+
+func TestWithoutC1(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                            "",
+		"plain \x1b[1mASCII\x1b[m":    "plain \x1b[1mASCII\x1b[m",
+		"─ é ° 日":                     "─ é ° 日",
+		"a\u009b31mb":                 "a31mb",
+		"\u0080\u0085\u009f":          "",
+		"\u00a0 stays, \u009d goes":   "\u00a0 stays,  goes",
+		"° first, then \u009b and °":  "° first, then  and °",
+		"a torn rune at the end \xc2": "a torn rune at the end \xc2",
+	} {
+		if got := string(withoutC1([]byte(in))); got != want {
+			t.Errorf("withoutC1(%q) = %q, want %q", in, got, want)
+		}
+	}
+	frame := []byte(strings.Repeat("│ ° plain ─", 500))
+	if n := testing.AllocsPerRun(100, func() { withoutC1(frame) }); n != 0 {
+		t.Errorf("a clean frame costs %v allocations", n)
+	}
+}
+
+func FuzzWithoutC1(f *testing.F) {
+	f.Add("a\u009bb°\xc2")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := string(withoutC1([]byte(s)))
+		for _, r := range got {
+			if utf8.ValidString(s) && r >= 0x80 && r <= 0x9f {
+				t.Errorf("%q became %q", s, got)
+			}
+		}
+		if want := strings.Map(func(r rune) rune {
+			if r >= 0x80 && r <= 0x9f {
+				return -1
+			}
+			return r
+		}, s); utf8.ValidString(s) && got != want {
+			t.Errorf("%q became %q, want %q", s, got, want)
+		}
+	})
+}
+
+func TestColours(t *testing.T) {
+	for _, tt := range []struct {
+		environ string
+		want    colorprofile.Profile
+		none    bool
+	}{
+		{"TERM=xterm-256color", colorprofile.ANSI256, false},
+		{"TERM=xterm-256color NO_COLOR=", colorprofile.ANSI256, false},
+		{"TERM=xterm-256color NO_COLOR=yes", colorprofile.ASCII, true},
+		{"TERM=xterm-256color NO_COLOR=1", colorprofile.ASCII, true},
+		{"TERM=xterm-256color NO_COLOR=0", colorprofile.ASCII, true},
+		{"TERM=xterm-256color NO_COLOR=yes NO_COLOR=", colorprofile.ANSI256, false},
+		{"TERM=xterm COLORTERM=truecolor NO_COLOR=x", colorprofile.ASCII, true},
+	} {
+		environ := strings.Fields(tt.environ)
+		if got := profile(environ); got != tt.want || NoColor(environ) != tt.none {
+			t.Errorf("%s: %v and %v, want %v and %v", tt.environ, got, NoColor(environ), tt.want, tt.none)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	file, err := os.Create(t.TempDir() + "/file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, tt := range []struct {
+		name    string
+		in, out *os.File
+		term    string
+		want    string
+	}{
+		{"a terminal", slave, slave, "xterm", ""},
+		{"no TERM", slave, slave, "", ""},
+		{"output to a file", slave, file, "xterm", "standard output"},
+		{"input from a file", file, slave, "xterm", "standard input"},
+		{"dumb", slave, slave, "dumb", "TERM is dumb"},
+	} {
+		err := Check(tt.in, tt.out, []string{"TERM=" + tt.term})
+		if (err == nil) != (tt.want == "") || err != nil && (!errors.Is(err, ErrNoTerminal) || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// A screen whose terminal has gone says so, once written to.
+func TestScreenOfAClosedTerminal(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	s := newScreen(slave)
+	defer s.close()
+	var broken error
+	s.broken = func(err error) { broken = err }
+	if _, err := s.Write([]byte("x")); err != nil || broken != nil {
+		t.Errorf("%v, %v while the terminal is there", err, broken)
+	}
+	if err := master.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Write([]byte("x")); err == nil || broken == nil {
+		t.Errorf("%v, %v when it is not", err, broken)
+	}
+}
+
+func TestGuardKeepsTheFirstPanic(t *testing.T) {
+	var g Guard
+	g.Go(func() {})
+	if err := g.Err(); err != nil {
+		t.Errorf("without a panic: %v", err)
+	}
+	for i := range 3 {
+		g.Go(func() { panic(fmt.Sprintf("number %d\n", i)) })
+		select {
+		case <-g.Failed():
+		case <-time.After(time.Minute):
+			t.Fatal("the panic was not caught")
+		}
+	}
+	if err := g.Err(); err.Error() != "panic: number 0 " || !strings.Contains(string(err.Stack), "TestGuardKeeps") {
+		t.Errorf("%v\n%s", err, err.Stack)
+	}
+}
+
+// Commands are guarded however deep they are nested.
+func TestCommandsAreGuarded(t *testing.T) {
+	boom := func() tea.Msg { panic("boom") }
+	calm := func() tea.Msg { return 1 }
+	for name, cmd := range map[string]tea.Cmd{
+		"command": boom, "batch": tea.Batch(calm, boom), "sequence": tea.Sequence(calm, boom),
+		"nested": tea.Batch(calm, tea.Sequence(calm, tea.Batch(boom, calm))),
+	} {
+		var g Guard
+		drain(g.command(cmd))
+		if g.Err() == nil {
+			t.Errorf("%s: the panic was lost", name)
+		}
+	}
+	var g Guard
+	if g.command(nil) != nil {
+		t.Error("no command became one")
+	}
+	if msg := g.command(calm)(); msg != 1 {
+		t.Errorf("message %v, want 1", msg)
+	}
+	if msg, ok := g.command(tea.Batch(calm, calm))().(tea.BatchMsg); !ok || len(msg) != 2 {
+		t.Errorf("a batch became %T", msg)
+	}
+}
+
+// drain runs a command and all that it holds.
+func drain(cmd tea.Cmd) {
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			drain(c)
+		}
+	case nil, int:
+	default: // a sequence, whose type is not exported
+		v := reflect.ValueOf(msg)
+		for i := range v.Len() {
+			drain(v.Index(i).Interface().(tea.Cmd))
+		}
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0}, {errors.New("x"), 1}, {&PanicError{}, 2},
+		{fmt.Errorf("wrapped: %w", &SignalError{syscall.SIGTERM}), 143}, {&SignalError{syscall.SIGHUP}, 129},
+	} {
+		if got := ExitCode(tt.err); got != tt.want {
+			t.Errorf("ExitCode(%v) = %d, want %d", tt.err, got, tt.want)
+		}
+	}
+}
