@@ -3,7 +3,6 @@ package cri
 import (
 	"context"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,9 +33,6 @@ type Client struct {
 	closed atomic.Bool
 
 	sandboxes, containers streaming
-
-	mu     sync.Mutex
-	mended pleg.Anomalies // of status answers; guarded by mu
 }
 
 // Dial returns a client of the runtime that listens on endpoint, in any form
@@ -87,33 +83,15 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// Version returns what the runtime says of itself.
-func (c *Client) Version(ctx context.Context) (pleg.Version, error) {
+// Version returns what the runtime says of itself, and what of it was mended.
+func (c *Client) Version(ctx context.Context) (pleg.Version, pleg.Anomalies, error) {
 	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion})
 	if err != nil {
-		return pleg.Version{}, err
+		return pleg.Version{}, pleg.Anomalies{}, err
 	}
 	v, mended := convertVersion(answer)
-	c.note(mended)
-	return v, nil
+	return v, mended, nil
 }
 
 // kubeletAPIVersion is what the kubelet sends with its Version call.
 const kubeletAPIVersion = "0.1.0"
-
-// StatusAnomalies counts what was mended in the answers about one object, over
-// the life of the client. Those of the lists come with each list.
-func (c *Client) StatusAnomalies() pleg.Anomalies {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.mended
-}
-
-func (c *Client) note(a pleg.Anomalies) {
-	if a == (pleg.Anomalies{}) {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.mended = c.mended.Add(a)
-}

@@ -3,7 +3,6 @@ package cri
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -29,10 +28,12 @@ func within(t testing.TB, d time.Duration) context.Context {
 func TestAnswersInThePackagesWords(t *testing.T) {
 	c, ctx := start(t, healthy()), within(t, patience)
 
-	version, err := c.Version(ctx)
+	version, count, err := c.Version(ctx)
+	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 	check(t, "Version", pleg.Version{RuntimeName: "stub", RuntimeVersion: "1.2.3", APIVersion: "v1"}, version, err)
 
-	conditions, err := c.Status(ctx)
+	conditions, count, err := c.Status(ctx)
+	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 	check(t, "Status", []pleg.Condition{
 		{Type: "RuntimeReady", Status: true},
 		{Type: "NetworkReady", Reason: "NoCNI", Message: "no network config"},
@@ -51,16 +52,18 @@ func TestAnswersInThePackagesWords(t *testing.T) {
 	}}}, containers, err)
 	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 
-	sandbox, err := c.PodSandboxStatus(ctx, "sandbox-1")
+	sandbox, count, err := c.PodSandboxStatus(ctx, "sandbox-1")
 	check(t, "PodSandboxStatus", pleg.SandboxStatus{
 		ID: "sandbox-1", Pod: pod, State: pleg.Exited, Attempt: 2, CreatedAt: time.Unix(1_700_000_000, 1), IPs: []string{"10.0.0.7", "fd00::7"},
 	}, sandbox, err)
+	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 
-	container, err := c.ContainerStatus(ctx, "container-1")
+	container, count, err := c.ContainerStatus(ctx, "container-1")
 	check(t, "ContainerStatus", pleg.ContainerStatus{
 		ID: "container-1", Name: "nginx", State: pleg.Exited, Attempt: 3, Image: "nginx:1.27", ExitCode: 137, Reason: "OOMKilled",
 		Message: "killed", CreatedAt: time.Unix(1_700_000_001, 0), StartedAt: time.Unix(1_700_000_002, 0), FinishedAt: time.Unix(1_700_000_003, 0),
 	}, container, err)
+	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 }
 
 func check[T any](t *testing.T, what string, want, got T, err error) {
@@ -115,11 +118,11 @@ func TestUnusableAnswersFail(t *testing.T) {
 	s.answers[runtimev1.RuntimeService_PodSandboxStatus_FullMethodName] = reply(&runtimev1.PodSandboxStatusResponse{})
 	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{})
 	c, ctx := start(t, s), within(t, patience)
-	_, err := c.Status(ctx)
+	_, _, err := c.Status(ctx)
 	wantError(t, err, &call.Error{Op: call.Status, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
-	_, err = c.PodSandboxStatus(ctx, "x")
+	_, _, err = c.PodSandboxStatus(ctx, "x")
 	wantError(t, err, &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
-	_, err = c.ContainerStatus(ctx, "x")
+	_, _, err = c.ContainerStatus(ctx, "x")
 	wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
 }
 
@@ -135,18 +138,19 @@ func wantError(t *testing.T, err error, want *call.Error) {
 	}
 }
 
-func TestStatusAnomaliesAddUp(t *testing.T) {
+// The lists count in a test of their own; these are the answers about one thing.
+func TestAnswersComeWithTheirAnomalies(t *testing.T) {
 	s := healthy()
-	odd := goodContainerStatus()
-	odd.State, odd.StartedAt = 77, -1
-	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{Status: odd})
+	container, sandbox := goodContainerStatus(), goodSandboxStatus()
+	container.State, container.StartedAt = 77, -1
+	sandbox.State = 77
+	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{Status: container})
+	s.answers[runtimev1.RuntimeService_PodSandboxStatus_FullMethodName] = reply(&runtimev1.PodSandboxStatusResponse{Status: sandbox})
 	c, ctx := start(t, s), within(t, patience)
-	for range 2 {
-		if _, err := c.ContainerStatus(ctx, "x"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check(t, "anomalies", pleg.Anomalies{BadState: 2, BadTime: 2}, c.StatusAnomalies(), nil)
+	_, found, err := c.ContainerStatus(ctx, "x")
+	check(t, "anomalies of a container", pleg.Anomalies{BadState: 1, BadTime: 1}, found, err)
+	_, found, err = c.PodSandboxStatus(ctx, "x")
+	check(t, "anomalies of a sandbox", pleg.Anomalies{BadState: 1}, found, err)
 }
 
 func TestTraceHoldsBytesOnTheWire(t *testing.T) {
@@ -159,7 +163,7 @@ func TestTraceHoldsBytesOnTheWire(t *testing.T) {
 	}
 	c := start(t, s)
 	calls := map[string]func(context.Context) error{
-		"unary":                        func(ctx context.Context) error { _, err := c.ContainerStatus(ctx, "container-1"); return err },
+		"unary":                        func(ctx context.Context) error { _, _, err := c.ContainerStatus(ctx, "container-1"); return err },
 		"stream":                       func(ctx context.Context) error { _, _, err := c.ListPodSandbox(ctx, ""); return err },
 		"plain after a refused stream": func(ctx context.Context) error { _, _, err := c.ListContainers(ctx, ""); return err },
 	}
@@ -177,24 +181,6 @@ func TestTraceHoldsBytesOnTheWire(t *testing.T) {
 		if trace != want || trace.ResponseBytes == 0 {
 			t.Errorf("%s: trace = %+v, the server saw %+v", name, trace, want)
 		}
-	}
-}
-
-func TestState(t *testing.T) {
-	path := filepath.Join(shortDir(t), "cri.sock")
-	c, ctx := dialed(t, "unix://"+path), within(t, patience)
-	if got := c.State(); got != Idle {
-		t.Errorf("state before the first call = %v, want %v", got, Idle)
-	}
-	_, _ = c.Version(ctx)
-	if got := c.State(); got != Failing {
-		t.Errorf("state without a runtime = %v, want %v", got, Failing)
-	}
-	healthy().serve(t, path)
-	untilReady(t, c)
-	_ = c.Close()
-	if got := c.State(); got != Closed {
-		t.Errorf("state after Close = %v, want %v", got, Closed)
 	}
 }
 

@@ -10,49 +10,47 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// PodSandboxStatus returns the runtime's full answer about the sandbox id. An
-// answer that the kubelet refuses for what it lacks is an error here too: see
-// [unusableSandbox].
-func (c *Client) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error) {
+// PodSandboxStatus returns the runtime's full answer about the sandbox id, and
+// what of it was mended. An answer that the kubelet refuses for what it lacks
+// is an error here too: see [unusableSandbox].
+func (c *Client) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, pleg.Anomalies, error) {
 	answer, err := c.sandboxStatus(ctx, id)
 	if err != nil {
-		return pleg.SandboxStatus{}, err
+		return pleg.SandboxStatus{}, pleg.Anomalies{}, err
 	}
 	if lack := unusableSandbox(answer.GetStatus()); lack != "" {
-		return pleg.SandboxStatus{}, unusable(call.PodSandboxStatus, lack)
+		return pleg.SandboxStatus{}, pleg.Anomalies{}, unusable(call.PodSandboxStatus, lack)
 	}
 	s, mended := convertSandboxStatus(answer.GetStatus())
-	c.note(mended)
-	return s, nil
+	return s, mended, nil
 }
 
 // ContainerStatus returns the runtime's full answer about the container id, as
 // [Client.PodSandboxStatus] does.
-func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error) {
+func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, pleg.Anomalies, error) {
 	answer, err := c.containerStatus(ctx, id)
 	if err != nil {
-		return pleg.ContainerStatus{}, err
+		return pleg.ContainerStatus{}, pleg.Anomalies{}, err
 	}
 	if lack := unusableContainer(answer.GetStatus()); lack != "" {
-		return pleg.ContainerStatus{}, unusable(call.ContainerStatus, lack)
+		return pleg.ContainerStatus{}, pleg.Anomalies{}, unusable(call.ContainerStatus, lack)
 	}
 	s, mended := convertContainerStatus(answer.GetStatus())
-	c.note(mended)
-	return s, nil
+	return s, mended, nil
 }
 
-// Status returns the runtime's verdicts on itself, in its order.
-func (c *Client) Status(ctx context.Context) ([]pleg.Condition, error) {
+// Status returns the runtime's verdicts on itself, in its order, and what of
+// them was mended or left out.
+func (c *Client) Status(ctx context.Context) ([]pleg.Condition, pleg.Anomalies, error) {
 	answer, err := c.rpc.Status(ctx, &runtimev1.StatusRequest{Verbose: false})
 	if err != nil {
-		return nil, err
+		return nil, pleg.Anomalies{}, err
 	}
 	if answer.GetStatus() == nil {
-		return nil, unusable(call.Status, "the answer has no status")
+		return nil, pleg.Anomalies{}, unusable(call.Status, "the answer has no status")
 	}
 	conditions, mended := convertConditions(answer.GetStatus().GetConditions())
-	c.note(mended)
-	return conditions, nil
+	return conditions, mended, nil
 }
 
 func (c *Client) sandboxStatus(ctx context.Context, id string) (*runtimev1.PodSandboxStatusResponse, error) {

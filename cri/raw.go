@@ -55,7 +55,7 @@ func rawJSON(m proto.Message) ([]byte, error) {
 // escapeUnprintable escapes what does not print and is not ASCII. JSON itself
 // escapes the ASCII controls except DEL.
 func escapeUnprintable(text []byte) []byte {
-	var out []byte
+	out := make([]byte, 0, len(text))
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
 		switch {

@@ -57,6 +57,26 @@ func TestSpeed(t *testing.T) {
 	})
 }
 
+// How long people wait is real time, however fast the engine's passes.
+func TestSlowCallIsSlowInRealTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, err := New(Config{Runtime: newFake(t), Speed: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := newDriver(e)
+		e.ledger.enter(t.Context(), Flight{})
+		time.Sleep(glance - time.Millisecond)
+		if f := d.slow(e.clock.now()); f != (Flight{}) {
+			t.Errorf("slow after 99 ms: %+v", f)
+		}
+		time.Sleep(2 * time.Millisecond)
+		if f := d.slow(e.clock.now()); f == (Flight{}) {
+			t.Error("not slow after 101 ms")
+		}
+	})
+}
+
 func TestOriginPlacesTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -10,7 +10,8 @@
 // asked for with [Engine.Raw] are out. No call is made while its like is out: a
 // list is never asked for twice at once, nor the status of one object. That
 // holds even when a runtime does not return by a call's deadline: the engine
-// then goes on waiting, and goes on saying so.
+// then goes on waiting, and goes on saying so. Only behind a Raw a relist waits
+// no longer than its own call might take, and then counts that as failed.
 //
 // Blocking: requests return at once, except for [Engine.Raw], which returns what
 // the runtime answers. A reader waits in [Feed.Next] and nobody waits for a

@@ -27,11 +27,13 @@ type driver struct {
 	period  time.Duration
 	paused  bool
 
-	relist  *relist // under way; nil between two
-	asked   asked
-	log     relistLog
-	failure *Failure // of the lists
-	found   pleg.Anomalies
+	relist     *relist // under way; nil between two
+	asked      asked
+	deferred   asked // asked for before the pause
+	log        relistLog
+	failure    *Failure       // of the lists of all pods
+	podFailure *Failure       // of the lists of one pod
+	found      pleg.Anomalies // in the last good pair of lists of all pods
 
 	vitals  vitals
 	reader  syncLoop
@@ -85,9 +87,9 @@ func (d *driver) run(ctx context.Context) (err error) {
 func (d *driver) turn() time.Duration {
 	now := d.clock.now()
 	d.heed(now)
+	d.judge(now)
 	d.advance(now)
 	d.askVitals(now)
-	d.judge(now)
 	d.publish(now)
 	return d.idle(now)
 }

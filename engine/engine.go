@@ -80,22 +80,32 @@ func (e *Engine) Run(ctx context.Context) error {
 	return err
 }
 
-// Now returns the present by the engine's clock, the one that snapshots and
-// events are stamped with.
-func (e *Engine) Now() time.Time { return e.clock.now() }
-
-// call makes one call: in its turn, with its deadline, and on record. It
-// returns the call as the ledger had it.
+// call makes one call: in its turn, with its deadline, and on record. The time
+// that it waits for its turn counts, so that a [Engine.Raw] that hangs takes no
+// more of a relist's time than the relist's own call would. It returns the call
+// as the ledger had it.
 func (e *Engine) call(ctx context.Context, f Flight, do func(context.Context) error) (_ Flight, err error) {
-	entered, err := e.ledger.enter(ctx, f)
-	if err != nil {
-		return f, &call.Error{Op: f.Op, Kind: call.ErrCanceled, Code: "Canceled", Text: err.Error()}
-	}
 	var trace call.Trace
-	defer func() { e.ledger.leave(entered, trace, err) }()
 	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, &trace), e.clock.wait(e.config.Timeout))
 	defer cancel()
+	entered, err := e.ledger.enter(ctx, f)
+	if err != nil {
+		return f, outOfTurn(f.Op, err)
+	}
+	defer func() { e.ledger.leave(entered, trace, err) }()
 	return entered.Flight, do(ctx)
+}
+
+// outOfTurn is the error for a call that was never made, because its like was
+// out until its context ended.
+func outOfTurn(op call.Operation, cause error) error {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return &call.Error{
+			Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded",
+			Text: "an earlier call for the same object has not returned; it shows in the calls in flight",
+		}
+	}
+	return &call.Error{Op: op, Kind: call.ErrCanceled, Code: "Canceled", Text: cause.Error()}
 }
 
 // A waitGroup that can be waited for no longer than some time.

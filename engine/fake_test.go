@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -34,10 +33,11 @@ type fakeRuntime struct {
 	statuses   map[string]pleg.ContainerStatus // beside what the list says
 	conditions []pleg.Condition
 	version    pleg.Version
-	behaviours map[string]behaviour // by "Op" or "Op id"
-	unlabelled bool                 // lists all, whatever label is asked for
-	calls      []string             // "Op id", in the order in which they began
-	out        map[string]int       // calls that are out, by "Op id"
+	odd        map[string]pleg.Anomalies // what an answer comes with, by "Op" or "Op id"
+	behaviours map[string]behaviour      // by "Op" or "Op id"
+	unlabelled bool                      // lists all, whatever label is asked for
+	calls      []string                  // "Op id", in the order in which they began
+	out        map[string]int            // calls that are out, by "Op id"
 }
 
 func newFake(t *testing.T) *fakeRuntime {
@@ -47,6 +47,7 @@ func newFake(t *testing.T) *fakeRuntime {
 		version:    pleg.Version{RuntimeName: "fake", RuntimeVersion: "1", APIVersion: "v1"},
 		statuses:   map[string]pleg.ContainerStatus{},
 		behaviours: map[string]behaviour{},
+		odd:        map[string]pleg.Anomalies{"ListContainers": {BadTime: 1}},
 		out:        map[string]int{},
 	}
 }
@@ -118,11 +119,25 @@ func (r *fakeRuntime) remove(name string) {
 	maps.DeleteFunc(r.statuses, func(id string, _ pleg.ContainerStatus) bool { return strings.HasPrefix(id, name+"/") })
 }
 
+// ready sets what Status says of the runtime.
+func (r *fakeRuntime) ready(ready bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.conditions[0].Status = ready
+}
+
 // script sets what "Op" or "Op id" does from now on.
 func (r *fakeRuntime) script(key string, b behaviour) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.behaviours[key] = b
+}
+
+// oddly sets what the answer to "Op" or "Op id" comes with from now on.
+func (r *fakeRuntime) oddly(key string, found pleg.Anomalies) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.odd[key] = found
 }
 
 func (r *fakeRuntime) behave() {
@@ -211,18 +226,18 @@ func (b behaviour) act(ctx context.Context, op call.Operation) error {
 	return b.err
 }
 
-func (r *fakeRuntime) Version(ctx context.Context) (pleg.Version, error) {
+func (r *fakeRuntime) Version(ctx context.Context) (pleg.Version, pleg.Anomalies, error) {
 	err := r.call(ctx, call.Version, "")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.version, err
+	return r.version, r.odd["Version"], err
 }
 
-func (r *fakeRuntime) Status(ctx context.Context) ([]pleg.Condition, error) {
+func (r *fakeRuntime) Status(ctx context.Context) ([]pleg.Condition, pleg.Anomalies, error) {
 	err := r.call(ctx, call.Status, "")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.conditions), err
+	return slices.Clone(r.conditions), r.odd["Status"], err
 }
 
 func (r *fakeRuntime) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
@@ -232,7 +247,8 @@ func (r *fakeRuntime) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	listed := slices.Clone(r.sandboxes)
-	return slices.DeleteFunc(listed, func(s pleg.ListedSandbox) bool { return !r.unlabelled && uid != "" && s.Pod.UID != uid }), pleg.Anomalies{}, nil
+	other := func(s pleg.ListedSandbox) bool { return !r.unlabelled && uid != "" && s.Pod.UID != uid }
+	return slices.DeleteFunc(listed, other), r.odd["ListPodSandbox"], nil
 }
 
 func (r *fakeRuntime) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, pleg.Anomalies, error) {
@@ -242,37 +258,39 @@ func (r *fakeRuntime) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	listed := slices.Clone(r.containers)
-	return slices.DeleteFunc(listed, func(c pleg.ListedContainer) bool { return !r.unlabelled && uid != "" && c.Pod.UID != uid }), pleg.Anomalies{BadTime: 1}, nil
+	other := func(c pleg.ListedContainer) bool { return !r.unlabelled && uid != "" && c.Pod.UID != uid }
+	return slices.DeleteFunc(listed, other), r.odd["ListContainers"], nil
 }
 
-func (r *fakeRuntime) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error) {
+func (r *fakeRuntime) PodSandboxStatus(ctx context.Context, id string) (st pleg.SandboxStatus, found pleg.Anomalies, err error) {
 	if err := r.call(ctx, call.PodSandboxStatus, id); err != nil {
-		return pleg.SandboxStatus{}, err
+		return st, found, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.sandboxes {
 		if s.ID == id {
-			return pleg.SandboxStatus{ID: id, Pod: s.Pod, State: s.State, CreatedAt: s.CreatedAt, IPs: []string{"10.0.0.1"}}, nil
+			st = pleg.SandboxStatus{ID: id, Pod: s.Pod, State: s.State, CreatedAt: s.CreatedAt, IPs: []string{"10.0.0.1"}}
+			return st, r.odd["PodSandboxStatus "+id], nil
 		}
 	}
-	return pleg.SandboxStatus{}, notFound(call.PodSandboxStatus)
+	return st, found, notFound(call.PodSandboxStatus)
 }
 
-func (r *fakeRuntime) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error) {
+func (r *fakeRuntime) ContainerStatus(ctx context.Context, id string) (st pleg.ContainerStatus, found pleg.Anomalies, err error) {
 	if err := r.call(ctx, call.ContainerStatus, id); err != nil {
-		return pleg.ContainerStatus{}, err
+		return st, found, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.containers {
 		if c.ID == id {
-			st := r.statuses[id]
+			st = r.statuses[id]
 			st.ID, st.Name, st.State, st.CreatedAt = id, c.Name, c.State, c.CreatedAt
-			return st, nil
+			return st, r.odd["ContainerStatus "+id], nil
 		}
 	}
-	return pleg.ContainerStatus{}, notFound(call.ContainerStatus)
+	return st, found, notFound(call.ContainerStatus)
 }
 
 func (r *fakeRuntime) Raw(ctx context.Context, op call.Operation, id string) ([]byte, error) {
@@ -288,92 +306,4 @@ func notFound(op call.Operation) error {
 
 func unavailable(op call.Operation) error {
 	return &call.Error{Op: op, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "nobody listens"}
-}
-
-// A bench is a running engine in a synctest bubble.
-type bench struct {
-	*Engine
-	t      *testing.T
-	fake   *fakeRuntime
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error
-}
-
-// bubble runs test in a synctest bubble with an engine on a fake runtime, which
-// has started and done what it can at once. At the end it must stop.
-func bubble(t *testing.T, c Config, prepare func(*fakeRuntime), test func(*bench)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		fake := newFake(t)
-		if prepare != nil {
-			prepare(fake)
-		}
-		b := startBench(t, c, fake)
-		test(b)
-		if err := b.stop(); err != nil {
-			t.Errorf("Run returned %v, want nil", err)
-		}
-	})
-}
-
-func startBench(t *testing.T, c Config, fake *fakeRuntime) *bench {
-	t.Helper()
-	c.Runtime = fake
-	e, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	b := &bench{Engine: e, t: t, fake: fake, cancel: cancel, done: make(chan struct{})}
-	go func() {
-		defer close(b.done)
-		b.err = e.Run(ctx)
-	}()
-	synctest.Wait()
-	return b
-}
-
-func (b *bench) stop() error {
-	b.cancel()
-	<-b.done
-	return b.err
-}
-
-// after lets d pass and returns the newest snapshot.
-func (b *bench) after(d time.Duration) *Snapshot {
-	time.Sleep(d)
-	synctest.Wait()
-	return b.board.newest()
-}
-
-// fresh returns a snapshot that shows all that has happened so far.
-func (b *bench) fresh() *Snapshot { return b.after(pace) }
-
-// ask makes a request and lets the engine heed it.
-func (b *bench) ask(request func()) {
-	request()
-	synctest.Wait()
-}
-
-// pods returns the pod of that name in s.
-func (b *bench) podOf(s *Snapshot, name string) *Pod {
-	b.t.Helper()
-	i := slices.IndexFunc(s.Pods, func(p *Pod) bool { return p.Name == name })
-	if i < 0 {
-		b.t.Fatalf("snapshot %d has no pod %s", s.Seq, name)
-	}
-	return s.Pods[i]
-}
-
-// events returns all events so far, as "Kind pod/container".
-func (b *bench) events() []string {
-	b.board.mu.Lock()
-	defer b.board.mu.Unlock()
-	kept, _ := b.board.ring.between(0, b.board.ring.last)
-	var lines []string
-	for _, e := range kept {
-		lines = append(lines, fmt.Sprintf("%v %s", e.Kind, strings.TrimSuffix(e.Pod.Name+"/"+e.Container, "/")))
-	}
-	return lines
 }

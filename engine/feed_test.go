@@ -107,7 +107,7 @@ func TestReaderThatComesLateStillKeepsThePace(t *testing.T) {
 }
 
 func TestFirstSnapshotIsAFullOneUnlessThatTakesTime(t *testing.T) {
-	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: 20 * time.Millisecond, time.Second: pace} {
+	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: 20 * time.Millisecond, time.Second: debut} {
 		slow := func(r *fakeRuntime) {
 			r.pod("web", "app")
 			r.script("ListContainers", behaviour{delay: delay})
@@ -115,7 +115,7 @@ func TestFirstSnapshotIsAFullOneUnlessThatTakesTime(t *testing.T) {
 		bubble(t, Config{}, slow, func(b *bench) {
 			u, err := b.Feed().Next(b.t.Context())
 			took := u.Snapshot.At.Sub(u.Snapshot.Started)
-			if err != nil || took != want || (len(u.Events) == 2) != (delay < pace) {
+			if err != nil || took != want || (len(u.Events) == 2) != (delay < debut) {
 				t.Errorf("with a list of %v: %d events after %v, %v", delay, len(u.Events), took, err)
 			}
 		})
@@ -175,6 +175,20 @@ func TestTheLastEventsAreDelivered(t *testing.T) {
 		b.stop()
 		if u, _ := drain(t, b.Feed()); len(u.Events) != 2 {
 			t.Errorf("a reader got %d events, want 2", len(u.Events))
+		}
+	})
+}
+
+func TestTheLastUpdateIsNotHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBench(t, Config{}, newFake(t))
+		f := b.Feed()
+		f.Next(t.Context())
+		began := time.Now()
+		b.ask(b.Pause)
+		b.stop()
+		if u, err := f.Next(t.Context()); err != nil || !u.Snapshot.Paused || time.Since(began) != 0 {
+			t.Errorf("the last update, %+v, came after %v: %v", u.Snapshot, time.Since(began), err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,6 +122,23 @@ func TestRuntimeGoneAndBack(t *testing.T) {
 	})
 }
 
+// A runtime that was away may come back as another, whichever call noticed.
+func TestVersionIsAskedForAgain(t *testing.T) {
+	for _, key := range []string{"Status", "ListContainers", "ContainerStatus web/app", "ListContainers uid-web"} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.after(time.Second)
+			b.fake.made()
+			b.fake.script(key, behaviour{err: unavailable(0)})
+			b.fake.flip("web/app")
+			b.ask(func() { b.Reinspect("uid-web") })
+			b.after(10 * time.Second)
+			if !slices.Contains(b.fake.made(), "Version") {
+				t.Errorf("Version was not asked for though %s failed", key)
+			}
+		})
+	}
+}
+
 // crowd makes one change in each of n pods.
 func crowd(n int) func(*fakeRuntime) {
 	return func(r *fakeRuntime) {
@@ -136,9 +154,7 @@ func TestEventsAreDiscardedWhileTheSyncLoopDoesNotRead(t *testing.T) {
 		if s.Channel.Discarded != 0 || s.Channel.Delivered != 16 || s.Channel.Len != 0 {
 			t.Fatalf("channel of a healthy node = %+v", s.Channel)
 		}
-		b.fake.mu.Lock()
-		b.fake.conditions[0].Status = false
-		b.fake.mu.Unlock()
+		b.fake.ready(false)
 		b.after(6 * time.Second)
 		for i := range 8 {
 			b.fake.exit(fmt.Sprintf("p%d/app", i), 1, "Error")
@@ -151,13 +167,62 @@ func TestEventsAreDiscardedWhileTheSyncLoopDoesNotRead(t *testing.T) {
 		if s.Channel.Len != 20 || s.Channel.Delivered != 16+20 || s.Channel.Discarded != 8+24-20 {
 			t.Errorf("channel while the runtime is not ready = %+v", s.Channel)
 		}
-		b.fake.mu.Lock()
-		b.fake.conditions[0].Status = true
-		b.fake.mu.Unlock()
+		b.fake.ready(true)
 		if s := b.after(11 * time.Second); s.Channel.Len != 0 {
 			t.Errorf("channel of a node that is well again = %+v", s.Channel)
 		}
 	})
+}
+
+// The runtime is not ready from 5 s on, as Status says then, and ready from 10 s
+// on. The sync loop looks at 5, 5.1, 5.3, 5.7, 6.5, 8.1 and 11.3 s.
+func TestSyncLoopReadsWhenItsNapEnds(t *testing.T) {
+	for at, want := range map[time.Duration]int{11200 * time.Millisecond: 1, 11300 * time.Millisecond: 0} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.after(time.Second)
+			b.fake.ready(false)
+			b.after(5500 * time.Millisecond)
+			b.fake.ready(true)
+			b.fake.exit("web/app", 1, "Error")
+			b.after(at - 6500*time.Millisecond)
+			b.stop()
+			if n := b.core.Len(); n != want {
+				t.Errorf("%d events in the channel after %v, want %d", n, at, want)
+			}
+		})
+	}
+}
+
+// All pods of a big node vanish in one relist. A sync loop that is well reads
+// beside the relist; one that is not leaves 1000 events in the channel.
+func TestPodsThatVanishAtOnce(t *testing.T) {
+	const pods, events = 600, 600 * 3 // Died and Removed of two containers and a sandbox, each
+	two := func(r *fakeRuntime) {
+		for i := range pods {
+			r.pod(fmt.Sprint("p", i), "app", "log")
+		}
+	}
+	for _, ready := range []bool{true, false} {
+		t.Run(fmt.Sprint("ready ", ready), func(t *testing.T) {
+			bubble(t, Config{}, two, func(b *bench) {
+				b.fake.ready(ready)
+				was := b.after(6 * time.Second).Channel
+				if was.Delivered != events || was.Discarded != 0 || was.Len != 0 {
+					t.Fatalf("channel before = %+v", was)
+				}
+				for i := range pods {
+					b.fake.remove(fmt.Sprint("p", i))
+				}
+				want := Channel{Capacity: 1000, Delivered: 3 * events}
+				if !ready {
+					want = Channel{Capacity: 1000, Len: 1000, Delivered: events + 1000, Discarded: 2*events - 1000}
+				}
+				if got := b.after(2 * time.Second).Channel; got != want {
+					t.Errorf("channel = %+v, want %+v", got, want)
+				}
+			})
+		})
+	}
 }
 
 func TestSyncLoop(t *testing.T) {

@@ -18,6 +18,16 @@ type asked struct {
 
 func (a *asked) any() bool { return a.relist || len(a.reinspect) > 0 }
 
+// add adds what is not in a yet.
+func (a *asked) add(b asked) {
+	a.relist = a.relist || b.relist
+	for _, uid := range b.reinspect {
+		if !slices.Contains(a.reinspect, uid) {
+			a.reinspect = append(a.reinspect, uid)
+		}
+	}
+}
+
 // next returns the next pod to reinspect.
 func (a *asked) next() (pleg.UID, bool) {
 	if len(a.reinspect) == 0 {
@@ -39,15 +49,23 @@ func (d *driver) heed(now time.Time) {
 		d.log.schedule(d.period)
 		d.press.dirty = true
 	}
-	d.asked.relist = d.asked.relist || w.relist
+	d.asked.add(asked{relist: w.relist})
 	d.reinspect(w)
 }
 
+// pause begins or ends a pause. What was asked for before it waits for its end,
+// and comes then before what was asked for in it and is not done.
 func (d *driver) pause(now time.Time, paused bool) {
 	d.paused = paused
 	d.reader.hold(now, paused)
 	d.press.dirty = true
-	if paused && d.relist != nil && !d.relist.onDemand() {
+	if !paused {
+		d.deferred.add(d.asked)
+		d.asked, d.deferred = d.deferred, asked{}
+		return
+	}
+	d.asked, d.deferred = asked{}, d.asked
+	if d.relist != nil && !d.relist.onDemand() {
 		d.relist.asked = false
 	}
 }
@@ -81,8 +99,8 @@ func (d *driver) reinspect(w wishes) {
 		w.reinspect = append(w.reinspect, d.known()...)
 	}
 	for _, uid := range w.reinspect {
-		if _, known := d.pods.byUID[uid]; known && !slices.Contains(d.asked.reinspect, uid) {
-			d.asked.reinspect = append(d.asked.reinspect, uid)
+		if _, known := d.pods.byUID[uid]; known {
+			d.asked.add(asked{reinspect: []pleg.UID{uid}})
 		}
 	}
 }

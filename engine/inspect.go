@@ -20,9 +20,8 @@ type listing struct {
 	err        error
 }
 
-// lists makes both list calls, of one pod or, for an empty uid, of all.
-func (e *Engine) lists(ctx context.Context, uid pleg.UID) (l listing) {
-	pod := pleg.PodRef{UID: uid}
+// lists makes both list calls, of one pod or, for an empty one, of all.
+func (e *Engine) lists(ctx context.Context, pod pleg.PodRef) (l listing) {
 	var found pleg.Anomalies
 	l.sandboxes, l.found, l.failed, l.err = e.listSandboxes(ctx, pod)
 	if l.err != nil {
@@ -49,47 +48,42 @@ func (e *Engine) listContainers(ctx context.Context, pod pleg.PodRef) (list []pl
 	return list, found, f, err
 }
 
-// inspect makes the calls of one inspection, in the kubelet's order: releases
-// that list again do so before the sandboxes and before the containers. What
-// is not found any more is left out; any other error ends the inspection.
-func (e *Engine) inspect(ctx context.Context, next pleg.Inspection) (*pleg.PodStatus, error) {
-	pod := next.Pod
-	sandboxes, err := e.inspectSandboxes(ctx, next)
-	if err != nil {
-		return nil, err
-	}
-	containers, err := e.inspectContainers(ctx, next)
-	if err != nil {
-		return nil, err
-	}
-	return pleg.Compose(pod.PodRef, sandboxes, containers), nil
+// An inspection is the outcome of one inspection.
+type inspection struct {
+	status *pleg.PodStatus
+	found  pleg.Anomalies // in the answers about single objects, as far as they came
+	err    error
 }
 
-func (e *Engine) inspectSandboxes(ctx context.Context, next pleg.Inspection) ([]pleg.SandboxStatus, error) {
-	pod := next.Pod
-	listed := pod.Sandboxes
+// inspect makes the calls of one inspection, in the kubelet's order: releases
+// that list again do so before the sandboxes and before the containers. What
+// is not found any more is left out; any other error ends the inspection. What
+// is odd in a list made again is not counted: the list of all has it, too.
+func (e *Engine) inspect(ctx context.Context, next pleg.Inspection) (i inspection) {
+	sandboxes, err := e.inspectSandboxes(ctx, next, &i.found)
+	if err != nil {
+		i.err = err
+		return i
+	}
+	containers, err := e.inspectContainers(ctx, next, &i.found)
+	if err != nil {
+		i.err = err
+		return i
+	}
+	i.status = pleg.Compose(next.Pod.PodRef, sandboxes, containers)
+	return i
+}
+
+func (e *Engine) inspectSandboxes(ctx context.Context, next pleg.Inspection, found *pleg.Anomalies) ([]pleg.SandboxStatus, error) {
+	pod, listed := next.Pod.PodRef, next.Pod.Sandboxes
 	if next.ListAgain {
-		again, _, _, err := e.listSandboxes(ctx, pod.PodRef)
+		again, _, _, err := e.listSandboxes(ctx, pod)
 		if err != nil {
-			return nil, fmt.Errorf("list sandboxes of pod %v: %w", pod.PodRef, err)
+			return nil, fmt.Errorf("list sandboxes of pod %v: %w", pod, err)
 		}
 		listed = newestFirst(again, pod.UID)
 	}
-	statuses := make([]pleg.SandboxStatus, 0, len(listed))
-	for _, s := range listed {
-		var st pleg.SandboxStatus
-		_, err := e.call(ctx, Flight{Op: call.PodSandboxStatus, Pod: pod.PodRef, ID: s.ID}, func(ctx context.Context) (err error) {
-			st, err = e.config.Runtime.PodSandboxStatus(ctx, s.ID)
-			return err
-		})
-		switch {
-		case err == nil:
-			statuses = append(statuses, st)
-		case !errors.Is(err, call.ErrNotFound):
-			return nil, fmt.Errorf("inspect sandbox of pod %v: %w", pod.PodRef, err)
-		}
-	}
-	return statuses, nil
+	return statuses(ctx, e, sandboxCalls(pod, listed), found, e.config.Runtime.PodSandboxStatus)
 }
 
 // newestFirst returns the sandboxes of one pod as older kubelets sort them. A
@@ -105,31 +99,16 @@ func newestFirst(listed []pleg.ListedSandbox, uid pleg.UID) []pleg.Sandbox {
 	return sandboxes
 }
 
-func (e *Engine) inspectContainers(ctx context.Context, next pleg.Inspection) ([]pleg.ContainerStatus, error) {
-	pod := next.Pod
-	listed := pod.Containers
+func (e *Engine) inspectContainers(ctx context.Context, next pleg.Inspection, found *pleg.Anomalies) ([]pleg.ContainerStatus, error) {
+	pod, listed := next.Pod.PodRef, next.Pod.Containers
 	if next.ListAgain {
-		again, _, _, err := e.listContainers(ctx, pod.PodRef)
+		again, _, _, err := e.listContainers(ctx, pod)
 		if err != nil {
-			return nil, fmt.Errorf("list containers of pod %v: %w", pod.PodRef, err)
+			return nil, fmt.Errorf("list containers of pod %v: %w", pod, err)
 		}
 		listed = ofPod(again, pod.UID)
 	}
-	statuses := make([]pleg.ContainerStatus, 0, len(listed))
-	for _, c := range listed {
-		var st pleg.ContainerStatus
-		_, err := e.call(ctx, Flight{Op: call.ContainerStatus, Pod: pod.PodRef, Container: c.Name, ID: c.ID}, func(ctx context.Context) (err error) {
-			st, err = e.config.Runtime.ContainerStatus(ctx, c.ID)
-			return err
-		})
-		switch {
-		case err == nil:
-			statuses = append(statuses, st)
-		case !errors.Is(err, call.ErrNotFound):
-			return nil, fmt.Errorf("inspect container %s of pod %v: %w", cmp.Or(c.Name, c.ID), pod.PodRef, err)
-		}
-	}
-	return statuses, nil
+	return statuses(ctx, e, containerCalls(pod, listed), found, e.config.Runtime.ContainerStatus)
 }
 
 func ofPod(listed []pleg.ListedContainer, uid pleg.UID) []pleg.Container {
@@ -140,4 +119,54 @@ func ofPod(listed []pleg.ListedContainer, uid pleg.UID) []pleg.Container {
 		}
 	}
 	return containers
+}
+
+// sandboxCalls returns the calls that ask for each of a pod's sandboxes.
+func sandboxCalls(pod pleg.PodRef, sandboxes []pleg.Sandbox) []Flight {
+	calls := make([]Flight, len(sandboxes))
+	for i, s := range sandboxes {
+		calls[i] = Flight{Op: call.PodSandboxStatus, Pod: pod, ID: s.ID}
+	}
+	return calls
+}
+
+// containerCalls returns the calls that ask for each of a pod's containers.
+func containerCalls(pod pleg.PodRef, containers []pleg.Container) []Flight {
+	calls := make([]Flight, len(containers))
+	for i, c := range containers {
+		calls[i] = Flight{Op: call.ContainerStatus, Pod: pod, Container: c.Name, ID: c.ID}
+	}
+	return calls
+}
+
+// statuses makes the calls one after the other, up to the first that fails for
+// another reason than that its object is gone, and adds to found what was odd.
+func statuses[S any](ctx context.Context, e *Engine, calls []Flight, found *pleg.Anomalies,
+	ask func(context.Context, string) (S, pleg.Anomalies, error),
+) ([]S, error) {
+	all := make([]S, 0, len(calls))
+	for _, f := range calls {
+		var status S
+		var odd pleg.Anomalies
+		_, err := e.call(ctx, f, func(ctx context.Context) (err error) {
+			status, odd, err = ask(ctx, f.ID)
+			return err
+		})
+		*found = found.Add(odd)
+		switch {
+		case err == nil:
+			all = append(all, status)
+		case !errors.Is(err, call.ErrNotFound):
+			return nil, fmt.Errorf("inspect %s of pod %v: %w", f.object(), f.Pod, err)
+		}
+	}
+	return all, nil
+}
+
+// object names what a status call is about, within its pod.
+func (f Flight) object() string {
+	if f.Op == call.PodSandboxStatus {
+		return "sandbox"
+	}
+	return "container " + cmp.Or(f.Container, f.ID)
 }

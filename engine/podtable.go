@@ -16,10 +16,11 @@ type podTable struct {
 	fresh  map[pleg.UID]struct{} // copied since the last snapshot: may still be written to
 	listed bool                  // there was a good list
 
-	sorted  []*Pod // as in the last snapshot
-	counts  Counts // of sorted
-	changed bool   // since then
-	reorder bool   // a pod came or went, or has another name
+	sorted  []*Pod         // as in the last snapshot
+	counts  Counts         // of sorted
+	found   pleg.Anomalies // in sorted
+	changed bool           // since then
+	reorder bool           // a pod came or went, or has another name
 }
 
 // renewAll brings the table up to the core's records. A record with two empty
@@ -103,7 +104,7 @@ func same(a, b *pleg.Pod) bool {
 func (t *podTable) edit(uid pleg.UID) *Pod {
 	t.changed = true
 	p := t.byUID[uid]
-	if _, ok := t.fresh[uid]; ok && p != nil {
+	if _, fresh := t.fresh[uid]; fresh {
 		return p
 	}
 	q := &Pod{}
@@ -119,7 +120,7 @@ func (t *podTable) edit(uid pleg.UID) *Pod {
 }
 
 // inspected takes in an inspection that ended at the given time.
-func (t *podTable) inspected(core *pleg.Core, uid pleg.UID, at time.Time, took time.Duration, err error) {
+func (t *podTable) inspected(core *pleg.Core, uid pleg.UID, at time.Time, took time.Duration, i inspection) {
 	t.renew(core, uid)
 	if _, shown := t.byUID[uid]; !shown {
 		return
@@ -132,8 +133,9 @@ func (t *podTable) inspected(core *pleg.Core, uid pleg.UID, at time.Time, took t
 	p.InspectedAt = at
 	p.InspectLast = took
 	p.InspectWorst = max(p.InspectWorst, took)
+	p.Anomalies = i.found
 	switch {
-	case err == nil:
+	case i.err == nil:
 		p.Failures, p.FailingSince = 0, time.Time{}
 	case p.Failures == 0:
 		p.FailingSince = at
@@ -150,11 +152,12 @@ func (t *podTable) event(e Event) {
 	}
 }
 
-// read returns all pods in order, and how many there are of each kind. It is
-// nil before the first list. What it returns is never changed.
-func (t *podTable) read() ([]*Pod, Counts) {
+// read returns all pods in order, how many there are of each kind, and what
+// was odd in their inspections. It is nil before the first list. What it
+// returns is never changed.
+func (t *podTable) read() ([]*Pod, Counts, pleg.Anomalies) {
 	if !t.changed || !t.listed {
-		return t.sorted, t.counts
+		return t.sorted, t.counts, t.found
 	}
 	sorted := make([]*Pod, 0, len(t.byUID))
 	if t.reorder {
@@ -167,10 +170,13 @@ func (t *podTable) read() ([]*Pod, Counts) {
 			sorted = append(sorted, t.byUID[p.UID])
 		}
 	}
-	t.sorted, t.counts = sorted, count(sorted)
+	t.sorted, t.counts, t.found = sorted, count(sorted), pleg.Anomalies{}
+	for _, p := range sorted {
+		t.found = t.found.Add(p.Anomalies)
+	}
 	t.changed, t.reorder = false, false
 	clear(t.fresh)
-	return t.sorted, t.counts
+	return t.sorted, t.counts, t.found
 }
 
 func byName(a, b *Pod) int {

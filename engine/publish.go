@@ -1,14 +1,22 @@
 package engine
 
-import "time"
+import (
+	"time"
 
-// heartbeat is the longest real time between two snapshots.
-const heartbeat = time.Second
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// The longest real time between two snapshots.
+const (
+	heartbeat = time.Second
+	anxious   = 250 * time.Millisecond // while a call is slow: people watch its seconds
+	debut     = 50 * time.Millisecond  // before the first one: it is to be in the first frame
+)
 
 // A press decides when the next snapshot is made: at once if something changed,
 // but not before the pace allows it; otherwise with the next heartbeat. The
-// first one waits for the first relist, but no longer than the pace, so that
-// the first frame of a screen is a full one wherever that is possible.
+// first one waits for the first relist, but not for long, so that the first
+// frame of a screen is a full one wherever that is possible.
 type press struct {
 	seq   uint64
 	dirty bool
@@ -20,8 +28,13 @@ type press struct {
 // wait returns the real time until the next snapshot is due.
 func (p *press) wait(real time.Time) time.Duration {
 	rest := heartbeat
-	if p.dirty {
+	switch {
+	case p.seq == 0:
+		rest = debut
+	case p.dirty:
 		rest = pace
+	case p.slow != Flight{}:
+		rest = anxious
 	}
 	return max(rest-real.Sub(p.at), 0)
 }
@@ -80,13 +93,16 @@ func (d *driver) snapshot(now time.Time) *Snapshot {
 		Phase:      d.phase(now),
 		Relists:    d.log.relists(),
 		Failure:    d.failure,
+		PodFailure: d.podFailure,
 		Conditions: d.vitals.conditions,
 		StatusErr:  d.vitals.failure,
 		Channel:    d.channel,
-		Anomalies:  d.found,
 	}
 	s.Channel.Len, s.Channel.Capacity = d.core.Len(), d.core.Capacity()
-	s.Pods, s.Counts = d.pods.read()
+	s.Pods, s.Counts, s.Anomalies = d.pods.read()
+	for _, found := range []pleg.Anomalies{d.found, d.vitals.versionFound, d.vitals.statusFound} {
+		s.Anomalies = s.Anomalies.Add(found)
+	}
 	s.InFlight, s.Calls, s.Cost = d.ledger.read()
 	return s
 }

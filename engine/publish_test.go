@@ -36,12 +36,15 @@ func node(t testing.TB, n int) (*driver, []pleg.ListedSandbox, []pleg.ListedCont
 // relistWith does what a relist does, without its calls.
 func (d *driver) relistWith(sandboxes []pleg.ListedSandbox, containers []pleg.ListedContainer) {
 	now := d.clock.now()
-	d.relist = &relist{began: now, listed: true}
-	d.listedAll(d.relist, listing{sandboxes: sandboxes, containers: containers})
+	r := &relist{began: now, listed: true}
+	d.relist = r
+	d.listedAll(r, listing{sandboxes: sandboxes, containers: containers})
 	for next, more := d.core.Next(); more; next, more = d.core.Next() {
-		d.inspected(d.relist, next.Pod.UID, now, pleg.Compose(next.Pod.PodRef, nil, nil), nil)
+		r.moved = true
+		d.inspected(r, next.Pod.UID, now, inspection{status: pleg.Compose(next.Pod.PodRef, nil, nil)})
 	}
-	d.end(d.relist)
+	r.moved = d.release(now) || r.moved
+	d.end(r)
 }
 
 func (d *driver) publishNow() {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -28,9 +27,11 @@ type rawAnswer struct {
 // snapshot has them, and returns a JSON array with one object for each: the
 // operation, the id, and the answer or the error. Texts are not cleaned.
 //
-// It blocks, each call for at most its deadline, and longer while a call for
-// the same object is out; give it a ctx with a deadline of your own. One Raw
-// runs at a time. It makes its calls even while paused. It returns an error
+// It blocks, for each object for at most the deadline of a call, in which it
+// also waits while a relist's call for that object is out; give it a ctx with a
+// deadline of your own. One Raw runs at a time. It makes its calls even while
+// paused. A relist waits for it only where both ask for the same object, and no
+// longer than it would for its own call. It returns an error
 // only if there is no answer to any: [ErrNoPod], [ErrStopped], or the cause of
 // ctx's end.
 func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
@@ -95,14 +96,7 @@ func (e *Engine) parts(uid pleg.UID) ([]Flight, bool) {
 		return nil, false
 	}
 	pod, seen := s.Pods[i].PodRef, s.Pods[i].Seen()
-	var flights []Flight
-	for _, s := range seen.Sandboxes {
-		flights = append(flights, Flight{Op: call.PodSandboxStatus, Pod: pod, ID: s.ID})
-	}
-	for _, c := range seen.Containers {
-		flights = append(flights, Flight{Op: call.ContainerStatus, Pod: pod, Container: c.Name, ID: c.ID})
-	}
-	return flights, true
+	return append(sandboxCalls(pod, seen.Sandboxes), containerCalls(pod, seen.Containers)...), true
 }
 
 func (e *Engine) rawOne(ctx context.Context, f Flight) rawAnswer {

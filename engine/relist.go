@@ -9,8 +9,8 @@ import (
 
 // A relist is one relist under way, of all pods or of one.
 type relist struct {
-	uid       pleg.UID // of the only pod; empty for a relist of all
-	asked     bool     // goes on while paused
+	pod       pleg.PodRef // the only one; empty for a relist of all
+	asked     bool        // goes on while paused
 	began     time.Time
 	listTook  time.Duration
 	listed    bool // the lists are over
@@ -23,7 +23,7 @@ type relist struct {
 	held      time.Duration
 }
 
-func (r *relist) onDemand() bool { return r.uid != "" }
+func (r *relist) onDemand() bool { return r.pod.UID != "" }
 
 // advance takes the relist as far as it goes without an answer from the
 // runtime.
@@ -63,8 +63,8 @@ func (d *driver) beginNext(now time.Time) bool {
 		if !ok {
 			return false
 		}
-		if _, _, known := d.core.Record(uid); known {
-			d.beginOne(now, uid)
+		if pod, known := d.pods.byUID[uid]; known {
+			d.beginOne(now, pod.PodRef)
 			return true
 		}
 	}
@@ -78,20 +78,16 @@ func (d *driver) beginAll(now time.Time) {
 }
 
 // beginOne relists one pod, or, for a release that cannot, inspects it.
-func (d *driver) beginOne(now time.Time, uid pleg.UID) {
-	r := &relist{uid: uid, asked: true, began: now}
+func (d *driver) beginOne(now time.Time, pod pleg.PodRef) {
+	r := &relist{pod: pod, asked: true, began: now}
 	if d.config.Release >= onDemand {
-		d.core.RequestReinspect(uid)
+		d.core.RequestReinspect(pod.UID)
 		d.list(r, func(l listing) { d.listedOne(r, l) })
 		return
 	}
+	must(d.core.BeginInspect(pod.UID))
+	r.listed, r.total = true, 1
 	d.relist = r
-	r.listed = true
-	if d.core.BeginInspect(uid) != nil { // a record that leaks has nothing to inspect
-		d.relist = nil
-		return
-	}
-	r.total = 1
 }
 
 // list makes both list calls for r and then has the outcome taken in.
@@ -99,7 +95,7 @@ func (d *driver) list(r *relist, take func(listing)) {
 	d.relist = r
 	r.out = true
 	d.do(func(ctx context.Context) func() {
-		l := d.lists(ctx, r.uid)
+		l := d.lists(ctx, r.pod)
 		return func() {
 			r.out, r.listed = false, true
 			r.listTook = d.clock.now().Sub(r.began)
@@ -119,7 +115,7 @@ func (d *driver) listedAll(r *relist, l listing) {
 	}
 	pods, found := pleg.Assemble(l.sandboxes, l.containers, r.began)
 	d.found = l.found.Add(found)
-	d.failure = nil
+	d.failure, d.podFailure = nil, nil
 	if d.first.IsZero() {
 		d.first = r.began
 	}
@@ -135,18 +131,23 @@ func (d *driver) listedOne(r *relist, l listing) {
 	d.press.dirty = true
 	if l.err != nil {
 		d.vitals.suspect(l.err)
-		d.pods.renew(d.core, r.uid)
+		if d.podFailure != nil && d.podFailure.Pod != r.pod {
+			d.podFailure = nil // a row of failures is of one pod
+		}
+		d.podFailure = d.podFailure.again(l.failed, l.err, d.clock.now())
+		d.pods.renew(d.core, r.pod.UID)
 		return
 	}
+	d.podFailure = nil
 	pods, _ := pleg.Assemble(l.sandboxes, l.containers, r.began)
 	for _, pod := range pods {
-		if pod.UID == r.uid {
+		if pod.UID == r.pod.UID {
 			d.relist = r
 			must(d.core.BeginPod(r.began, pod))
 			r.total = d.core.Pending()
 		}
 	}
-	d.pods.renew(d.core, r.uid)
+	d.pods.renew(d.core, r.pod.UID)
 }
 
 // holds reports whether the relist must wait because of a pause, and keeps
@@ -180,21 +181,21 @@ func (d *driver) inspectNext(now time.Time) {
 	r.total = max(r.total, r.done+1)
 	d.do(func(ctx context.Context) func() {
 		at := d.clock.now()
-		st, err := d.inspect(ctx, next)
-		return func() { d.inspected(r, next.Pod.UID, at, st, err) }
+		i := d.inspect(ctx, next)
+		return func() { d.inspected(r, next.Pod.UID, at, i) }
 	})
 }
 
-func (d *driver) inspected(r *relist, uid pleg.UID, at time.Time, st *pleg.PodStatus, err error) {
+func (d *driver) inspected(r *relist, uid pleg.UID, at time.Time, i inspection) {
 	now := d.clock.now()
 	r.out = false
 	r.done++
-	if err != nil {
+	if i.err != nil {
 		r.failures++
-		d.vitals.suspect(err)
+		d.vitals.suspect(i.err)
 	}
-	must(d.core.Settle(uid, at, st, err))
-	d.pods.inspected(d.core, uid, now, now.Sub(at), err)
+	must(d.core.Settle(uid, at, i.status, i.err))
+	d.pods.inspected(d.core, uid, now, now.Sub(at), i)
 	d.release(now)
 	d.press.dirty = true
 }
@@ -205,7 +206,7 @@ func (d *driver) end(r *relist) {
 	d.forget()
 	if r.onDemand() {
 		d.relist = nil
-		d.pods.renew(d.core, r.uid)
+		d.pods.renew(d.core, r.pod.UID)
 		return
 	}
 	if r.moved {

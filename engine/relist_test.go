@@ -165,6 +165,67 @@ func TestHungCallIsShownBeforeTheHeartbeat(t *testing.T) {
 	})
 }
 
+// TestHungCallIsFollowed holds that a view that wants to name a call after some
+// tenths of a second gets its chance before a whole second has passed.
+func TestHungCallIsFollowed(t *testing.T) {
+	hang := func(r *fakeRuntime) {
+		r.pod("web", "app")
+		r.script("ContainerStatus web/app", behaviour{hang: true})
+	}
+	bubble(t, Config{}, hang, func(b *bench) {
+		f := b.Feed()
+		for seen := 0; seen < 4; {
+			u, err := f.Next(b.t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at := u.Snapshot.At.Sub(u.Snapshot.Started); at > glance {
+				seen++
+				if limit := glance + time.Duration(seen+1)*anxious; at > limit {
+					t.Errorf("snapshot %d of the hung call came after %v, want %v at most", seen, at, limit)
+				}
+			}
+		}
+	})
+}
+
+func TestAnomaliesOfAllAnswersAreShown(t *testing.T) {
+	odd := func(r *fakeRuntime) {
+		r.pod("web", "app")
+		r.pod("db", "app")
+		r.odd = map[string]pleg.Anomalies{
+			"ListPodSandbox":          {NoMetadata: 1},
+			"ListContainers":          {NoImage: 10},
+			"Version":                 {BadText: 100},
+			"Status":                  {NoMetadata: 1000},
+			"PodSandboxStatus web":    {BadText: 10_000},
+			"ContainerStatus web/app": {BadTime: 100_000},
+			"ContainerStatus db/app":  {BadState: 1_000_000},
+		}
+	}
+	for _, release := range []pleg.Release{28, 37} {
+		bubble(t, Config{Release: release}, odd, func(b *bench) {
+			if n := b.fresh().Anomalies.Total(); n != 1_111_111 {
+				t.Errorf("%v: %d anomalies at first, want those of every answer once", release, n)
+			}
+			b.fake.oddly("ContainerStatus web/app", pleg.Anomalies{})
+			b.fake.exit("web/app", 1, "Error")
+			if n := b.after(time.Second).Anomalies.Total(); n != 1_011_111 {
+				t.Errorf("%v: %d anomalies after a good answer, want that one gone", release, n)
+			}
+			b.fake.remove("web")
+			if n := b.after(time.Second).Anomalies.Total(); n != 1_001_111 {
+				t.Errorf("%v: %d anomalies without the pod web", release, n)
+			}
+			b.fake.oddly("Status", pleg.Anomalies{})
+			b.fake.oddly("ListPodSandbox", pleg.Anomalies{})
+			if n := b.after(6 * time.Second).Anomalies.Total(); n != 1_000_110 {
+				t.Errorf("%v: %d anomalies when list and Status are well", release, n)
+			}
+		})
+	}
+}
+
 func TestNotFoundIsSkipped(t *testing.T) {
 	gone := func(r *fakeRuntime) {
 		r.pod("web", "app", "log")

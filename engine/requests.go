@@ -66,7 +66,8 @@ func (r *requests) close() {
 // The pair of lists or the inspection that is under way is finished, since half
 // of it is of no use. The rest of the relist is held: [Engine.Resume] goes on
 // with it, and so does the next request for a relist or an inspection, because
-// relists cannot overlap. What was asked for before the pause is still done.
+// relists cannot overlap. What was asked for before the pause and has not begun
+// waits for Resume, too.
 func (e *Engine) Pause() { e.requests.ask(func(w *wishes) { w.paused = true }) }
 
 // Resume ends a pause; what was due meanwhile is done at once, and once only.
@@ -87,7 +88,10 @@ func (e *Engine) RelistNow() { e.requests.ask(func(w *wishes) { w.relist = true 
 // Reinspect asks for one inspection of a pod though nothing changed, between
 // two relists or at once while paused. From 1.36 on it is the kubelet's
 // relist of a single pod, with its events; before, the inspection only writes
-// the cache. Of a pod that has no record nothing is done.
+// the cache. Of a pod that has no record nothing is done. As in the kubelet, no
+// other relist is made meanwhile, and from 1.36 on a pod whose lists or
+// inspection failed is inspected again by every relist of all until that
+// succeeds; [Snapshot.PodFailure] says that the lists failed.
 func (e *Engine) Reinspect(uid pleg.UID) {
 	e.requests.ask(func(w *wishes) {
 		if !slices.Contains(w.reinspect, uid) {

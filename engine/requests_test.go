@@ -1,14 +1,11 @@
 package engine
 
 import (
-	"encoding/json"
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -75,6 +72,38 @@ func TestPauseHoldsARelistThatWasAskedFor(t *testing.T) {
 	})
 }
 
+func TestPauseDefersWhatWasAskedFor(t *testing.T) {
+	four := func(r *fakeRuntime) {
+		for _, name := range []string{"a", "b", "c", "d"} {
+			r.pod(name, "app")
+		}
+	}
+	for _, release := range []pleg.Release{28, 37} {
+		bubble(t, Config{Release: release}, four, func(b *bench) {
+			b.after(500 * time.Millisecond)
+			b.fake.script("ContainerStatus", behaviour{delay: 10 * time.Second})
+			b.ask(func() { b.Reinspect("uid-a"); b.Reinspect("uid-b") })
+			b.ask(b.Pause)
+			b.fake.made()
+			b.after(11 * time.Second)
+			b.ask(func() { b.Reinspect("uid-c"); b.Reinspect("uid-d") })
+			b.after(time.Second)
+			if made := b.fake.made(); slices.Contains(made, "PodSandboxStatus b") || !slices.Contains(made, "PodSandboxStatus c") {
+				t.Errorf("%v: calls in the pause: %q, want c and not yet b", release, made)
+			}
+			b.ask(b.Resume)
+			b.after(time.Minute)
+			b.ask(b.Pause)
+			b.ask(b.Resume)
+			for _, p := range b.after(time.Minute).Pods {
+				if p.Inspected != 2 {
+					t.Errorf("%v: %v was inspected %d times, want once more", release, p.PodRef, p.Inspected)
+				}
+			}
+		})
+	}
+}
+
 func TestHeldRelistGoesOnForARequest(t *testing.T) {
 	two := func(r *fakeRuntime) {
 		r.pod("a", "app")
@@ -122,113 +151,6 @@ func TestRequestsWhileBusyMeltIntoOne(t *testing.T) {
 	})
 }
 
-func TestReinspect(t *testing.T) {
-	relistOfOne := []string{"ListPodSandbox uid-web", "ListContainers uid-web", "PodSandboxStatus web", "ContainerStatus web/app"}
-	onlyInspect := []string{"ListPodSandbox uid-web", "PodSandboxStatus web", "ListContainers uid-web", "ContainerStatus web/app"}
-	tests := []struct {
-		release pleg.Release
-		calls   []string
-		events  int // the change while paused, seen on demand
-	}{{37, relistOfOne, 2 + 1}, {36, relistOfOne, 2 + 1}, {35, onlyInspect, 2}, {28, onlyInspect, 2}}
-	for _, tt := range tests {
-		t.Run(tt.release.String(), func(t *testing.T) {
-			bubble(t, Config{Release: tt.release}, onePod, func(b *bench) {
-				b.ask(b.Pause)
-				listed := b.fresh().Health.ListedAt
-				b.fake.made()
-				b.after(time.Minute)
-				b.fake.exit("web/app", 3, "Error")
-				b.ask(func() { b.Reinspect("uid-web"); b.Reinspect("uid-web"); b.Reinspect("uid-nobody") })
-				s := b.after(time.Minute)
-				if made := b.fake.made(); !slices.Equal(made, tt.calls) {
-					t.Errorf("calls %q, want %q", made, tt.calls)
-				}
-				p := b.podOf(s, "web")
-				if p.Inspected != 2 || p.Reinspect || p.Status.Containers[0].ExitCode != 3 || len(b.events()) != tt.events {
-					t.Errorf("pod %+v with status %+v, events %q", p, p.Status, b.events())
-				}
-				if !s.Health.ListedAt.Equal(listed) || s.Relists.Count != 1 {
-					t.Errorf("a relist of one pod counted as one of all: %+v", s.Health)
-				}
-			})
-		})
-	}
-}
-
-func TestReinspectWithoutAChangeIsAPodSync(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		b.ask(func() { b.Reinspect("uid-web") })
-		b.fresh()
-		if events := b.events(); len(events) != 3 || events[2] != "PodSync web" {
-			t.Errorf("events = %q", events)
-		}
-	})
-}
-
-func TestReinspectOfAPodThatIsGone(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		b.ask(b.Pause)
-		b.fake.remove("web")
-		b.ask(func() { b.Reinspect("uid-web") })
-		if s := b.fresh(); len(s.Pods) != 1 || s.Phase.Step != Stopped {
-			t.Errorf("pods %v, phase %+v, want it left to the next relist", s.Pods, s.Phase)
-		}
-		b.ask(b.Resume)
-		if s := b.after(time.Second + pace); len(s.Pods) != 0 || len(b.events()) != 2+4 {
-			t.Errorf("pods %v, events %q", s.Pods, b.events())
-		}
-	})
-}
-
-func TestReinspectOnARuntimeThatIgnoresLabels(t *testing.T) {
-	two := func(r *fakeRuntime) {
-		r.pod("a", "app")
-		r.pod("b", "app")
-		r.unlabelled = true
-	}
-	for _, release := range []pleg.Release{28, 37} {
-		bubble(t, Config{Release: release}, two, func(b *bench) {
-			b.ask(func() { b.Reinspect("uid-a") })
-			s := b.fresh()
-			a, other := b.podOf(s, "a"), b.podOf(s, "b")
-			if a.Inspected != 2 || other.Inspected != 1 || len(a.Status.Sandboxes) != 1 || len(a.Status.Containers) != 1 {
-				t.Errorf("%v: inspected %d and %d times, status %+v", release, a.Inspected, other.Inspected, a.Status)
-			}
-		})
-	}
-}
-
-func TestReinspectAll(t *testing.T) {
-	two := func(r *fakeRuntime) {
-		r.pod("a", "app")
-		r.pod("b", "app")
-	}
-	tests := []struct {
-		release pleg.Release
-		lists   int // of all pods
-		calls   int
-	}{{36, 1, 2 + 4}, {35, 0, 2 * 4}, {28, 0, 2 * 4}}
-	for _, tt := range tests {
-		t.Run(tt.release.String(), func(t *testing.T) {
-			bubble(t, Config{Release: tt.release}, two, func(b *bench) {
-				b.ask(b.Pause)
-				b.fake.made()
-				b.ask(b.ReinspectAll)
-				s := b.fresh()
-				made := b.fake.made()
-				if relists(made) != tt.lists || len(made) != tt.calls {
-					t.Errorf("calls = %q", made)
-				}
-				for _, p := range s.Pods {
-					if p.Inspected != 2 || p.Reinspect {
-						t.Errorf("pod %v inspected %d times", p.PodRef, p.Inspected)
-					}
-				}
-			})
-		})
-	}
-}
-
 func TestSetPeriod(t *testing.T) {
 	bubble(t, Config{}, nil, func(b *bench) {
 		b.ask(func() { b.SetPeriod(10 * time.Second) })
@@ -246,66 +168,6 @@ func TestSetPeriod(t *testing.T) {
 		b.ask(func() { b.SetPeriod(time.Hour) })
 		if s := b.fresh(); s.Period != MaxPeriod {
 			t.Errorf("period %v, want the longest", s.Period)
-		}
-	})
-}
-
-func TestRaw(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		b.fresh()
-		b.ask(b.Pause)
-		b.fake.made()
-		text, err := b.Raw(b.t.Context(), "uid-web")
-		var got []rawAnswer
-		if err != nil || json.Unmarshal(text, &got) != nil || len(got) != 2 || got[1].Container != "app" || got[1].Answer == nil {
-			t.Errorf("Raw = %s, %v", text, err)
-		}
-		if made := b.fake.made(); !slices.Equal(made, []string{"PodSandboxStatus web", "ContainerStatus web/app"}) {
-			t.Errorf("calls = %q", made)
-		}
-		if s := b.after(time.Second); s.Calls[call.ContainerStatus].Count != 2 {
-			t.Errorf("ledger = %+v", s.Calls[call.ContainerStatus])
-		}
-		if _, err := b.Raw(b.t.Context(), "uid-nobody"); !errors.Is(err, ErrNoPod) {
-			t.Errorf("Raw of an unknown pod: %v", err)
-		}
-	})
-}
-
-func TestRawIsShownWhileItHangsAndEndsWithRun(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		b.fresh()
-		b.ask(b.Pause)
-		b.fake.script("ContainerStatus", behaviour{hang: true})
-		b.fresh()
-		ended := make(chan error)
-		go func() {
-			_, err := b.Raw(b.t.Context(), "uid-web")
-			ended <- err
-		}()
-		s := b.after(300 * time.Millisecond)
-		if len(s.InFlight) != 1 || s.InFlight[0].Container != "app" {
-			t.Errorf("in flight = %+v", s.InFlight)
-		}
-		b.cancel()
-		if err := <-ended; !errors.Is(err, ErrStopped) {
-			t.Errorf("Raw ended with %v", err)
-		}
-		if _, err := b.Raw(b.t.Context(), "uid-web"); !errors.Is(err, ErrStopped) {
-			t.Errorf("Raw after the end: %v", err)
-		}
-	})
-}
-
-func TestRawWaitsForItsLike(t *testing.T) {
-	bubble(t, Config{}, onePod, func(b *bench) {
-		b.fresh()
-		b.fake.flip("web/app")
-		b.fake.script("ContainerStatus", behaviour{delay: 3 * time.Second})
-		b.after(time.Second) // the inspection is out; the fake fails the test on a second one
-		text, err := b.Raw(b.t.Context(), "uid-web")
-		if err != nil || len(text) == 0 {
-			t.Errorf("Raw = %s, %v", text, err)
 		}
 	})
 }

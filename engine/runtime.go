@@ -13,18 +13,20 @@ import (
 // It is called from several goroutines at once.
 //
 // The engine puts a [call.Trace] into each context for the transport to fill.
+//
+// The Anomalies of an answer count what the runtime sent and the answer had to
+// leave out or mend.
 type Runtime interface {
-	Version(ctx context.Context) (pleg.Version, error)
-	Status(ctx context.Context) ([]pleg.Condition, error)
+	Version(ctx context.Context) (pleg.Version, pleg.Anomalies, error)
+	Status(ctx context.Context) ([]pleg.Condition, pleg.Anomalies, error)
 
 	// ListPodSandbox and ListContainers list everything for an empty uid, and
-	// one pod, by its label, otherwise. Anomalies counts what the runtime sent
-	// and the answer had to leave out or mend.
+	// one pod, by its label, otherwise.
 	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, pleg.Anomalies, error)
 	ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, pleg.Anomalies, error)
 
-	PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error)
-	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error)
+	PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, pleg.Anomalies, error)
+	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, pleg.Anomalies, error)
 
 	// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus
 	// as indented JSON, never the verbose one: that carries environment variables.

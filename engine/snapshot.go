@@ -28,14 +28,15 @@ type Snapshot struct {
 	Phase      Phase
 	Relists    Relists
 	InFlight   []Flight         // oldest first
-	Failure    *Failure         // the last failed list, until a list succeeds
+	Failure    *Failure         // the last failed list of all pods, until one succeeds
+	PodFailure *Failure         // the last failed list of one pod, asked for by Reinspect, until any list succeeds
 	Conditions []pleg.Condition // of the last answer to Status
 	StatusErr  *Failure         // the last failed Status, until one succeeds
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
 	Channel    Channel          // the kubelet's event channel, as modelled
 	Calls      []Calls          // one for each operation, in the order of call.Operations
-	Anomalies  pleg.Anomalies   // in the last pair of lists
+	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
 	Cost       Cost             // what plegtop itself asks of the runtime
 }
 
@@ -158,7 +159,8 @@ type Pod struct {
 	FailingSince time.Time // end of the first of them
 	Reinspect    bool      // will be inspected again though nothing changed
 
-	LastEvent Event // Seq is 0 if there was none
+	Anomalies pleg.Anomalies // in the answers of the last inspection
+	LastEvent Event          // Seq is 0 if there was none
 }
 
 // Seen returns what the runtime listed last for this pod: Current, or Old once

@@ -22,7 +22,8 @@ func (v *verdict) take(now time.Time, healthy bool) bool {
 	return true
 }
 
-// judge asks the core for its verdict, and lets the sync loop read if it would.
+// judge asks the core for its verdict, and with it whether the sync loop reads
+// the events: those in the channel, and those that come before the next turn.
 // Before the first good list there is nothing to read, and that PLEG "has yet
 // to be successful" is our word, not that of a kubelet that has long been up.
 func (d *driver) judge(now time.Time) {
@@ -30,9 +31,7 @@ func (d *driver) judge(now time.Time) {
 	if d.verdict.take(now, healthy) {
 		d.press.dirty = true
 	}
-	if d.verdict.good && d.reader.reads(now, healthy) {
-		d.core.Drain()
-	}
+	d.core.Attend(d.verdict.good && d.reader.reads(now, healthy))
 }
 
 // verdictDue returns when PLEG becomes unhealthy if no list succeeds until

@@ -20,9 +20,11 @@ type vitals struct {
 	versionOut    bool
 	versionWanted bool // unknown, or the runtime may be another one by now
 
-	version    pleg.Version
-	conditions []pleg.Condition
-	failure    *Failure // of Status
+	version      pleg.Version
+	versionFound pleg.Anomalies // in the last answer to Version
+	conditions   []pleg.Condition
+	statusFound  pleg.Anomalies // in the last answer to Status
+	failure      *Failure       // of Status
 }
 
 // suspect notes that a call failed: a runtime that was away may come back as
@@ -55,16 +57,17 @@ func (d *driver) askVersion() {
 	d.vitals.versionOut = true
 	d.do(func(ctx context.Context) func() {
 		var version pleg.Version
+		var found pleg.Anomalies
 		_, err := d.call(ctx, Flight{Op: call.Version}, func(ctx context.Context) (err error) {
-			version, err = d.config.Runtime.Version(ctx)
+			version, found, err = d.config.Runtime.Version(ctx)
 			return err
 		})
 		return func() {
 			d.vitals.versionOut = false
 			d.vitals.versionWanted = err != nil
-			if err == nil && version != d.vitals.version {
-				d.vitals.version = version
-				d.press.dirty = true
+			if err == nil {
+				d.press.dirty = d.press.dirty || version != d.vitals.version
+				d.vitals.version, d.vitals.versionFound = version, found
 			}
 		}
 	})
@@ -74,15 +77,16 @@ func (d *driver) askStatus() {
 	d.vitals.statusOut = true
 	d.do(func(ctx context.Context) func() {
 		var conditions []pleg.Condition
+		var found pleg.Anomalies
 		f, err := d.call(ctx, Flight{Op: call.Status}, func(ctx context.Context) (err error) {
-			conditions, err = d.config.Runtime.Status(ctx)
+			conditions, found, err = d.config.Runtime.Status(ctx)
 			return err
 		})
-		return func() { d.tookStatus(f, conditions, err) }
+		return func() { d.tookStatus(f, conditions, found, err) }
 	})
 }
 
-func (d *driver) tookStatus(f Flight, conditions []pleg.Condition, err error) {
+func (d *driver) tookStatus(f Flight, conditions []pleg.Condition, found pleg.Anomalies, err error) {
 	now := d.clock.now()
 	v := &d.vitals
 	v.statusOut = false
@@ -93,7 +97,7 @@ func (d *driver) tookStatus(f Flight, conditions []pleg.Condition, err error) {
 		v.suspect(err)
 		return
 	}
-	v.failure, v.conditions = nil, conditions
+	v.failure, v.conditions, v.statusFound = nil, conditions, found
 	d.reader.status(now, conditions)
 }
 

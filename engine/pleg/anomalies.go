@@ -11,8 +11,8 @@ type Anomalies struct {
 	DuplicateID int // the same id twice in one list and pod: both are kept, the first decides
 	BadState    int // a state that CRI does not know: taken as Unknown
 	BadTime     int // a negative time: taken as not given
-	BadText     int // invalid UTF-8 in a text that is shown
-	NoSandbox   int // containers of a sandbox that was not listed: kept
+	BadText     int // invalid UTF-8 in a text that is shown, or an address that is none
+	NoSandbox   int // containers of a pod that has no sandbox listed: kept
 }
 
 // Add returns the sums of a and b.

@@ -22,6 +22,7 @@ type bed struct {
 	failing   map[UID]bool
 	ips       map[UID][]string
 	inspected []UID
+	tried     []string // the first container of each pod inspected
 	retried   []UID
 	during    func(UID) // called while an inspection is out; nil for nothing
 }
@@ -59,10 +60,13 @@ func (b *bed) relistPod(p Pod) []string {
 
 func (b *bed) finish() []string {
 	b.t.Helper()
-	b.inspected, b.retried = nil, nil
+	b.inspected, b.tried, b.retried = nil, nil, nil
 	for next, ok := b.core.Next(); ok; next, ok = b.core.Next() {
 		uid := next.Pod.UID
 		b.inspected = append(b.inspected, uid)
+		if len(next.Pod.Containers) > 0 {
+			b.tried = append(b.tried, next.Pod.Containers[0].ID)
+		}
 		if next.Retry {
 			b.retried = append(b.retried, uid)
 		}
@@ -107,6 +111,13 @@ func (b *bed) wantInspected(want ...UID) {
 	b.t.Helper()
 	if !slices.Equal(b.inspected, want) {
 		b.t.Errorf("inspected %v, want %v", b.inspected, want)
+	}
+}
+
+func (b *bed) wantTried(want ...string) {
+	b.t.Helper()
+	if !slices.Equal(b.tried, want) {
+		b.t.Errorf("tried pods with %v, want %v", b.tried, want)
 	}
 }
 

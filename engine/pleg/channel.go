@@ -1,7 +1,10 @@
 package pleg
 
 // A channel is the kubelet's event channel, as a count.
-type channel struct{ length, capacity int }
+type channel struct {
+	length, capacity int
+	attended         bool // by a reader that takes its turn after each pod
+}
 
 // offer says what becomes of an event, and counts it if it is delivered.
 func (h *channel) offer(k Kind) Delivery {
@@ -13,6 +16,23 @@ func (h *channel) offer(k Kind) Delivery {
 	}
 	h.length++
 	return Delivered
+}
+
+// turn lets the reader take its turn.
+func (h *channel) turn() {
+	if h.attended {
+		h.length = 0
+	}
+}
+
+// Attend says whether, from now on, the event channel has a reader that keeps
+// up: it takes what is in the channel at once, and later the events of each pod
+// before those of the next. The kubelet's sync loop is such a reader while it
+// is well, since it runs beside the relist. Without one, as at first, events
+// stay until [Core.Drain].
+func (c *Core) Attend(attended bool) {
+	c.channel.attended = attended
+	c.channel.turn()
 }
 
 // Drain empties the event channel, as its reader does when the kubelet's sync

@@ -68,6 +68,7 @@ func (d *differ) diff(changes []change, was, now *Pod) []change {
 	d.compareAll(was, false)
 	d.compareAll(now, true)
 	changes, d.changes = d.changes, nil
+	d.was.pod, d.now.pod = nil, nil // one pod would keep its whole list
 	return changes
 }
 

@@ -24,6 +24,23 @@ func TestFullChannelLosesForGood(t *testing.T) {
 	b.wantEvents(b.relist(), "a Died c1", "a Removed c1 discarded", "a Died s1 discarded", "a Removed s1 discarded")
 }
 
+func TestAttendedChannelIsReadBetweenPods(t *testing.T) {
+	b := newBed(t, Config{Capacity: 2})
+	two := []Pod{pod("a", "c1 running"), pod("b", "c1 running", "c2 running", "c3 running")}
+	b.core.Attend(true)
+	b.wantEvents(b.relist(two...), "a Started c1", "b Started c1", "b Started c2", "b Started c3 discarded")
+	if b.core.Len() != 0 {
+		t.Errorf("%d events wait for a reader that keeps up", b.core.Len())
+	}
+	b.core.Attend(false)
+	b.wantEvents(b.relist(two[0]), "b Died c1", "b Removed c1", "b Died c2 discarded", "b Removed c2 discarded", "b Died c3 discarded", "b Removed c3 discarded")
+	b.core.Attend(true)
+	if b.core.Len() != 0 {
+		t.Errorf("a reader that came back left %d events", b.core.Len())
+	}
+	b.wantEvents(b.relist(), "a Died c1", "a Removed c1")
+}
+
 func TestNoCapacity(t *testing.T) {
 	b := newBed(t, Config{Capacity: NoCapacity})
 	b.wantEvents(b.relist(pod("a", "c1 running")), "a Started c1 discarded")

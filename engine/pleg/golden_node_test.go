@@ -58,7 +58,8 @@ func (n *node) play(in stepIn) (stepOut, error) {
 	return out, nil
 }
 
-// operate returns the times at which pods were observed.
+// operate returns the times at which pods were observed; -1 for a pod that the
+// cache does not hold.
 func (n *node) operate(in stepIn) (map[UID]int64, error) {
 	at := n.now()
 	switch in.Op {
@@ -85,7 +86,7 @@ func (n *node) operate(in stepIn) (map[UID]int64, error) {
 			return nil, err
 		}
 		e, _ := n.core.Cache().Entry(in.Target)
-		return map[UID]int64{in.Target: n.offset(e.Observed)}, nil
+		return map[UID]int64{in.Target: n.offsetOrNever(e.Observed)}, nil
 	default:
 		return nil, fmt.Errorf("operation %q is not known", in.Op)
 	}

@@ -8,9 +8,9 @@ import (
 
 // A Record is the two ends of a pod record.
 type Record struct {
-	// Old is the pod as of its last settled relist that found a change, Current
-	// as the last list showed it. Either may be nil: Old until the first good
-	// inspection, Current once a change has settled or the pod has gone.
+	// Old is the pod as it was when its record last advanced, Current as the
+	// last list showed it. Either may be nil: Old until the first good
+	// inspection, Current once the record has advanced or the pod has gone.
 	Old, Current *Pod
 	Reinspect    bool // will be inspected again though nothing changed
 }
@@ -20,7 +20,7 @@ type record struct {
 	PodRef
 	old     *Pod // a copy of its own, see clone
 	current *Pod
-	stale   *Pod // the pod as listed when its inspection failed; with a retry phase only
+	stale   *Pod // what a retry phase inspects: the pod as listed when its inspection failed
 
 	distinct   bool // old lists no id twice
 	first, end int  // place of its changes in the present relist

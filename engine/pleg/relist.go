@@ -48,7 +48,7 @@ func (l *relist) end() {
 		l.changes = nil
 	}
 	clear(l.changes)
-	clear(l.watched)
+	clear(l.watched[:cap(l.watched)])
 	*l = relist{changes: l.changes[:0], watched: l.watched[:0]}
 }
 
@@ -65,7 +65,7 @@ func (l *relist) await(r *record, p *Pod) { l.pending, l.pod = r, p }
 
 // An Inspection is one pod to be inspected.
 type Inspection struct {
-	Pod       *Pod // as listed; as it was when the last inspection failed, in a second pass
+	Pod       *Pod // as listed; in a second pass, as the relist listed it whose failure is made up for
 	ListAgain bool // the kubelet lists the pod again, by its label, before it asks for states
 	Retry     bool // the last inspection of this pod failed
 }
@@ -117,12 +117,12 @@ func (c *Core) inspects(r *record) bool {
 	return r.current != nil && (r.changed() || retry || len(c.watches[r.UID]) > 0)
 }
 
-// retries counts the pods that the second pass has to inspect even if all goes
-// well in the first.
+// retries counts the pods that the second pass has to inspect even if all that
+// is left of the first goes well.
 func (c *Core) retries() int {
 	n := 0
 	for _, r := range c.relist.walk {
-		if r.due && !r.changed() {
+		if r.due && (r.again || !r.changed()) {
 			n++
 		}
 	}
@@ -155,7 +155,10 @@ func (c *Core) consider(r *record) {
 
 func (c *Core) reconcile(r *record) {
 	l := &c.relist
-	l.watched = append(l.watched[:0], c.watches[r.UID]...)
+	l.watched = l.watched[:0]
+	if r.current != nil { // the conditions of a pod that is gone go with the next relist
+		l.watched = append(l.watched, c.watches[r.UID]...)
+	}
 	retry := r.due && !c.rules.retryPhase
 	if retry { // before the inspection: what is asked for during it holds for the next
 		r.due = false

@@ -141,6 +141,24 @@ func TestSecondTryTakesThePodAsItWas(t *testing.T) {
 	}
 }
 
+func TestSecondTryKeepsToOnePod(t *testing.T) {
+	b := newBed(t, Config{Release: 28})
+	b.failing["a"] = true
+	b.relist(pod("a", "c1 running"))
+	b.relist(pod("a", "c2 running"))
+	b.wantTried("c2", "c1")
+	b.relist(pod("a", "c3 running"))
+	b.wantTried("c3", "c1") // it has failed again, so it is still to be made up for
+
+	tries := 0
+	b.during = func(UID) { tries++; b.failing["a"] = tries == 1 }
+	b.relist(pod("a", "c4 running"))
+	b.wantTried("c4", "c1")
+	b.during, b.failing["a"] = nil, true
+	b.relist(pod("a", "c5 running"))
+	b.wantTried("c5", "c4") // that one was good, which leaves the failure after it
+}
+
 func TestSameUIDTwice(t *testing.T) {
 	b := newBed(t, Config{})
 	b.wantEvents(b.relist(pod("a", "c1 running"), pod("a", "c2 running")), "a Started c2")
@@ -210,6 +228,18 @@ func TestWrongCalls(t *testing.T) {
 	wantErr(core.Settle("b", epoch, nil, nil), ErrNotPending)
 	if !core.ListedAt().Equal(epoch) || len(core.Released()) > 0 {
 		t.Error("a wrong call changed something")
+	}
+}
+
+func TestPendingBetweenTwoPasses(t *testing.T) {
+	b := newBed(t, Config{Release: 28})
+	b.failing["a"] = true
+	b.relist(pod("a", "c1 running"))
+	b.must(b.core.Begin(epoch, []Pod{pod("a", "c1 running")}))
+	b.core.Next()
+	b.must(b.core.Settle("a", epoch, nil, errInspect))
+	if got := b.core.Pending(); got != 1 {
+		t.Errorf("pending %d after the first pass, want the one retry", got)
 	}
 }
 

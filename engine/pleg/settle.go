@@ -63,11 +63,12 @@ func (c *Core) keptIPs(uid UID, st *PodStatus) []string {
 }
 
 // retried notes a good inspection in the second pass. A pod that has failed in
-// the first pass of this relist is due all the same.
+// the first pass of this relist is due all the same, as this relist listed it.
 func (r *record) retried() {
 	r.due, r.again, r.failed = r.again, false, r.again
-	if !r.due {
-		r.stale = nil
+	r.stale = nil
+	if r.due {
+		r.stale = r.current.clone()
 	}
 }
 
@@ -78,7 +79,9 @@ func (c *Core) fail(r *record) {
 		r.again = false // it is due as it is
 	case c.rules.retryPhase:
 		r.again = true
-		r.stale = r.current.clone()
+		if !r.due { // else the second pass has the older pod to inspect first
+			r.stale = r.current.clone()
+		}
 	default:
 		r.due = true
 	}
@@ -104,6 +107,7 @@ func (c *Core) advance(r *record, st *PodStatus) {
 		base.Kind = PodSync
 		c.release(base)
 	}
+	c.channel.turn()
 	c.shift(r)
 }
 

@@ -71,6 +71,20 @@ func TestWatchConditionsOfPodsNotListed(t *testing.T) {
 	}
 }
 
+func TestWatchConditionOnAPodThatIsGone(t *testing.T) {
+	b := newBed(t, Config{Release: 34})
+	b.relist(pod("z", "c1 running"))
+	b.during = func(UID) { // too late to be dropped, and there is no status to try it on
+		b.core.SetWatch("z", "x", func(st *PodStatus) bool { return st.UID == "z" })
+	}
+	b.wantEvents(b.relist(pod("a", "c2 running")), "a Started c2", "z Died c1", "z Removed c1")
+	b.during = nil
+	b.relist()
+	if len(b.core.watches) > 0 {
+		t.Error("the condition outlived its pod")
+	}
+}
+
 func TestOtherReleasesKnowNoConditions(t *testing.T) {
 	for _, release := range []Release{31, 36} {
 		b := newBed(t, Config{Release: release})

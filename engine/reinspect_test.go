@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func TestReinspect(t *testing.T) {
+	relistOfOne := []string{"ListPodSandbox uid-web", "ListContainers uid-web", "PodSandboxStatus web", "ContainerStatus web/app"}
+	onlyInspect := []string{"ListPodSandbox uid-web", "PodSandboxStatus web", "ListContainers uid-web", "ContainerStatus web/app"}
+	tests := []struct {
+		release pleg.Release
+		calls   []string
+		events  int // the change while paused, seen on demand
+	}{{37, relistOfOne, 2 + 1}, {36, relistOfOne, 2 + 1}, {35, onlyInspect, 2}, {28, onlyInspect, 2}}
+	for _, tt := range tests {
+		t.Run(tt.release.String(), func(t *testing.T) {
+			bubble(t, Config{Release: tt.release}, onePod, func(b *bench) {
+				b.ask(b.Pause)
+				listed := b.fresh().Health.ListedAt
+				b.fake.made()
+				b.after(time.Minute)
+				b.fake.exit("web/app", 3, "Error")
+				b.ask(func() { b.Reinspect("uid-web"); b.Reinspect("uid-web"); b.Reinspect("uid-nobody") })
+				s := b.after(time.Minute)
+				if made := b.fake.made(); !slices.Equal(made, tt.calls) {
+					t.Errorf("calls %q, want %q", made, tt.calls)
+				}
+				p := b.podOf(s, "web")
+				if p.Inspected != 2 || p.Reinspect || p.Status.Containers[0].ExitCode != 3 || len(b.events()) != tt.events {
+					t.Errorf("pod %+v with status %+v, events %q", p, p.Status, b.events())
+				}
+				if !s.Health.ListedAt.Equal(listed) || s.Relists.Count != 1 {
+					t.Errorf("a relist of one pod counted as one of all: %+v", s.Health)
+				}
+			})
+		})
+	}
+}
+
+func TestReinspectWithoutAChangeIsAPodSync(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		b.ask(func() { b.Reinspect("uid-web") })
+		b.fresh()
+		if events := b.events(); len(events) != 3 || events[2] != "PodSync web" {
+			t.Errorf("events = %q", events)
+		}
+	})
+}
+
+func TestFailedListOfOnePodIsShown(t *testing.T) {
+	two := func(r *fakeRuntime) {
+		r.pod("web", "app")
+		r.pod("db", "app")
+	}
+	bubble(t, Config{}, two, func(b *bench) {
+		b.ask(b.Pause)
+		b.fake.script("ListContainers uid-web", behaviour{err: unavailable(call.ListContainers)})
+		b.fake.script("ListContainers uid-db", behaviour{err: unavailable(call.ListContainers)})
+		for _, uid := range []pleg.UID{"uid-db", "uid-web", "uid-web"} {
+			b.ask(func() { b.Reinspect(uid) })
+		}
+		s := b.fresh()
+		f := s.PodFailure
+		if f == nil || f.Op != call.ListContainers || f.Pod != ref("web") || f.InRow != 2 || !errors.Is(f.Err, call.ErrUnavailable) {
+			t.Fatalf("failure = %+v", f)
+		}
+		if s.Failure != nil || !b.podOf(s, "web").Reinspect {
+			t.Errorf("list failure %+v, pods %+v; want them left to the next relist", s.Failure, s.Pods)
+		}
+		b.ask(b.RelistNow)
+		if s := b.fresh(); s.PodFailure != nil || b.podOf(s, "web").Inspected != 2 {
+			t.Errorf("after a relist of all: failure %+v, pods %+v", s.PodFailure, s.Pods)
+		}
+		b.ask(func() { b.Reinspect("uid-web") })
+		b.fake.behave()
+		b.ask(func() { b.Reinspect("uid-web") })
+		if s := b.fresh(); s.PodFailure != nil {
+			t.Errorf("after a good relist of the pod: failure %+v", s.PodFailure)
+		}
+	})
+}
+
+// A relist of one pod and one of all exclude each other, as in the kubelet.
+// What is asked for meanwhile waits behind the relist of all that is due.
+func TestReinspectOfAHungContainer(t *testing.T) {
+	two := func(r *fakeRuntime) {
+		r.pod("hung", "app")
+		r.pod("web", "app")
+	}
+	bubble(t, Config{}, two, func(b *bench) {
+		b.after(500 * time.Millisecond)
+		b.fake.script("ContainerStatus hung/app", behaviour{hang: true})
+		b.ask(func() { b.Reinspect("uid-hung") })
+		b.fake.made()
+		b.ask(func() { b.Reinspect("uid-web"); b.Reinspect("uid-hung") })
+		s := b.after(time.Minute)
+		if made := without(b.fake.made(), call.Status); len(made) != 0 || !s.Phase.OnDemand || len(s.InFlight) != 1 {
+			t.Errorf("calls %q, phase %+v, in flight %+v while the inspection hangs", made, s.Phase, s.InFlight)
+		}
+		b.fake.behave()
+		s = b.after(time.Minute + pace)
+		want := []string{
+			"ListPodSandbox", "ListContainers", "PodSandboxStatus hung", "ContainerStatus hung/app",
+			"ListPodSandbox uid-web", "ListContainers uid-web", "PodSandboxStatus web", "ContainerStatus web/app",
+			"ListPodSandbox uid-hung", "ListContainers uid-hung", "PodSandboxStatus hung", "ContainerStatus hung/app",
+		}
+		if diff := cmp.Diff(want, without(b.fake.made(), call.Status)); diff != "" {
+			t.Errorf("calls after the deadline (-want +got):\n%s", diff)
+		}
+		if p := b.podOf(s, "hung"); p.Failures != 0 || p.InspectWorst != 2*time.Minute {
+			t.Errorf("hung = %+v", p)
+		}
+	})
+}
+
+func TestDeafRuntimeGetsNoRelistBesideThatOfOnePod(t *testing.T) {
+	for _, key := range []string{"ListContainers uid-web", "ContainerStatus web/app"} {
+		bubble(t, Config{Timeout: time.Second}, onePod, func(b *bench) {
+			deaf := make(chan struct{})
+			b.fake.script(key, behaviour{deaf: deaf})
+			b.ask(func() { b.Reinspect("uid-web") })
+			b.fake.made()
+			b.ask(func() { b.RelistNow(); b.Reinspect("uid-web") })
+			s := b.after(time.Minute)
+			if made := without(b.fake.made(), call.Status); len(made) != 0 || len(s.InFlight) != 1 {
+				t.Errorf("%s: calls %q, in flight %+v", key, made, s.InFlight)
+			}
+			b.ask(b.Pause)
+			close(deaf)
+			b.fake.behave()
+			if s := b.fresh(); len(s.InFlight) != 0 || s.Phase.Step != Stopped {
+				t.Errorf("%s: in flight %+v, phase %+v after its return", key, s.InFlight, s.Phase)
+			}
+		})
+	}
+}
+
+func TestReinspectOfAPodThatIsGone(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		b.ask(b.Pause)
+		b.fake.remove("web")
+		b.ask(func() { b.Reinspect("uid-web") })
+		if s := b.fresh(); len(s.Pods) != 1 || s.Phase.Step != Stopped {
+			t.Errorf("pods %v, phase %+v, want it left to the next relist", s.Pods, s.Phase)
+		}
+		b.ask(b.Resume)
+		if s := b.after(time.Second + pace); len(s.Pods) != 0 || len(b.events()) != 2+4 {
+			t.Errorf("pods %v, events %q", s.Pods, b.events())
+		}
+	})
+}
+
+func TestReinspectOnARuntimeThatIgnoresLabels(t *testing.T) {
+	two := func(r *fakeRuntime) {
+		r.pod("a", "app")
+		r.pod("b", "app")
+		r.unlabelled = true
+	}
+	for _, release := range []pleg.Release{28, 37} {
+		bubble(t, Config{Release: release}, two, func(b *bench) {
+			b.ask(func() { b.Reinspect("uid-a") })
+			s := b.fresh()
+			a, other := b.podOf(s, "a"), b.podOf(s, "b")
+			if a.Inspected != 2 || other.Inspected != 1 || len(a.Status.Sandboxes) != 1 || len(a.Status.Containers) != 1 {
+				t.Errorf("%v: inspected %d and %d times, status %+v", release, a.Inspected, other.Inspected, a.Status)
+			}
+		})
+	}
+}
+
+func TestReinspectAll(t *testing.T) {
+	two := func(r *fakeRuntime) {
+		r.pod("a", "app")
+		r.pod("b", "app")
+	}
+	tests := []struct {
+		release pleg.Release
+		lists   int // of all pods
+		calls   int
+	}{{36, 1, 2 + 4}, {35, 0, 2 * 4}, {28, 0, 2 * 4}}
+	for _, tt := range tests {
+		t.Run(tt.release.String(), func(t *testing.T) {
+			bubble(t, Config{Release: tt.release}, two, func(b *bench) {
+				b.ask(b.Pause)
+				b.fake.made()
+				b.ask(b.ReinspectAll)
+				s := b.fresh()
+				made := b.fake.made()
+				if relists(made) != tt.lists || len(made) != tt.calls {
+					t.Errorf("calls = %q", made)
+				}
+				for _, p := range s.Pods {
+					if p.Inspected != 2 || p.Reinspect {
+						t.Errorf("pod %v inspected %d times", p.PodRef, p.Inspected)
+					}
+				}
+			})
+		})
+	}
+}
