@@ -34,6 +34,8 @@ const (
 	Namespaces
 	AllNamespaces
 	ProblemsOnly
+	NextProblem
+	PrevProblem
 	SortPrev
 	SortNext
 	SortInvert

@@ -33,6 +33,8 @@ func Default() Map {
 		bind(Namespaces, Global, View, "namespaces", "pick namespaces", "n"),
 		bind(AllNamespaces, Global, View, "all namespaces", "show all namespaces", "0"),
 		bind(ProblemsOnly, Global, View, "problems", "show only pods with a problem, or all", "W"),
+		bind(NextProblem, Global, View, "problem", "go to the pod whose call hangs, or to the next with a problem", "]"),
+		bind(PrevProblem, Global, View, "previous problem", "go to the pod whose call hangs, or to the one before with a problem", "["),
 		bind(SortPrev, Global, View, "sort", "sort by the column to the left", "<"),
 		bind(SortNext, Global, View, "sort", "sort by the column to the right", ">"),
 		bind(SortInvert, Global, View, "invert", "sort the other way round", "I"),

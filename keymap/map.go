@@ -108,7 +108,7 @@ func (m Map) Groups() [][]Entry {
 // footers lists the actions that the footer names in each place, the most
 // useful first: a narrow footer drops from the end.
 var footers = map[Scope][]Action{
-	InPods:   {Help, Filter, Detail, PauseRelist, RelistNow, Namespaces, ProblemsOnly, SortNext, NextPane, Fold, Freeze, Quit},
+	InPods:   {Help, Filter, Detail, NextProblem, ProblemsOnly, PauseRelist, RelistNow, Namespaces, SortNext, NextPane, Fold, Freeze, Quit},
 	InEvents: {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Save, PauseRelist, NextPane, Freeze, Quit},
 	InCalls:  {Help, PauseRelist, RelistNow, SortNext, NextPane, FullScreen, Freeze, Quit},
 	InDetail: {Help, Back, Raw, ReinspectPod, Copy, PauseRelist, Freeze, Quit},

@@ -13,8 +13,8 @@ var actionNames = map[Action]string{
 	Freeze: "freeze", Faults: "faults",
 
 	Filter: "filter", Namespaces: "namespaces", AllNamespaces: "all-namespaces",
-	ProblemsOnly: "problems-only", SortPrev: "sort-prev", SortNext: "sort-next",
-	SortInvert: "sort-invert", Detail: "detail", Raw: "raw", Copy: "copy", Fold: "fold",
+	ProblemsOnly: "problems-only", NextProblem: "next-problem", PrevProblem: "prev-problem",
+	SortPrev: "sort-prev", SortNext: "sort-next", SortInvert: "sort-invert", Detail: "detail", Raw: "raw", Copy: "copy", Fold: "fold",
 
 	Follow: "follow", Mark: "mark", MatchNext: "match-next", MatchPrev: "match-prev",
 	TimeFormat: "time-format", Wrap: "wrap", Save: "save",

@@ -37,9 +37,13 @@ func (m *Model) scope() keymap.Scope {
 	return [panes]keymap.Scope{keymap.InPods, keymap.InEvents, keymap.InCalls}[m.focus]
 }
 
-// press does what a key asks for: what is open sees it first.
+// press does what a key asks for: what is open sees it first. Only a control
+// key that quits, such as ^c, does so from anywhere, also while one types.
 func (m *Model) press(k tea.KeyPressMsg) tea.Cmd {
 	m.flash.text = ""
+	if k.Mod.Contains(tea.ModCtrl) && m.cfg.Keys.Action(k, keymap.Global) == keymap.Quit {
+		return tea.Quit
+	}
 	if m.open.asking() {
 		m.answer(k)
 		return nil
@@ -214,12 +218,12 @@ func (m *Model) actPane(a keymap.Action) bool {
 	switch a {
 	case keymap.ProblemsOnly:
 		m.problemsOnly()
+	case keymap.NextProblem, keymap.PrevProblem:
+		m.problem(pick(a == keymap.NextProblem, 1, -1))
 	case keymap.SortPrev, keymap.SortNext:
-		id := m.pods.sortNext(pick(a == keymap.SortNext, 1, -1), m.snap.At)
-		m.say("sorted by " + strings.ToLower(podColumns[id].head))
+		m.sort(pick(a == keymap.SortNext, 1, -1))
 	case keymap.SortInvert:
-		m.pods.invert = !m.pods.invert
-		m.pods.rebuild(m.snap.At)
+		m.invert()
 	case keymap.Fold:
 		m.pods.fold(!m.pods.isOpen(), m.snap.At)
 	case keymap.Detail:
@@ -244,6 +248,40 @@ func (m *Model) problemsOnly() {
 	m.pods.trouble = !m.pods.trouble
 	m.pods.rebuild(m.snap.At)
 	m.say(pick(m.pods.trouble, "pods with a problem only", "all pods"))
+}
+
+// problem goes to a pod that is in trouble, from whatever pane.
+func (m *Model) problem(step int) {
+	m.look(podsPane)
+	if !m.pods.jump(step) {
+		m.say(pick(m.pods.troubled > 0, "the pods with a problem are not among those shown", "no pod has a problem"))
+	}
+}
+
+// sort changes what the pane that has the keys is sorted by.
+func (m *Model) sort(step int) {
+	switch {
+	case m.detail.pod != nil:
+	case m.focus == eventsPane:
+		m.say("events stay in the order in which they came")
+	case m.focus == callsPane:
+		m.say("calls sorted by " + strings.ToLower(m.calls.sortNext(step, m.snap)))
+	default:
+		m.say("sorted by " + strings.ToLower(podColumns[m.pods.sortNext(step, m.snap.At)].head))
+	}
+}
+
+// invert turns that order round.
+func (m *Model) invert() {
+	switch {
+	case m.detail.pod != nil || m.focus == eventsPane:
+	case m.focus == callsPane:
+		m.calls.invert = !m.calls.invert
+		m.calls.observe(m.snap)
+	default:
+		m.pods.invert = !m.pods.invert
+		m.pods.rebuild(m.snap.At)
+	}
 }
 
 func (m *Model) mark() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
@@ -54,12 +55,16 @@ func alerts(b brush, s *engine.Snapshot, w int) []fact {
 func counts(c pleg.Condition) bool { return c.Type == "RuntimeReady" || c.Type == "NetworkReady" }
 
 // stuckText names a call that does not come back. Names come last: they are long.
+// Where there are none, there is room to say what comes next.
 func stuckText(s *engine.Snapshot, f *engine.Flight) string {
 	out := fmt.Sprintf("%v out for %s of %s", f.Op, outFor(f.Elapsed(s.At)), text.Took(s.Timeout))
 	for i, what := range []string{f.Pod.String(), f.Container} {
 		if what != "" {
 			out += pick(i == 0, ": ", " ") + what
 		}
+	}
+	if left := s.Timeout - f.Elapsed(s.At); f.Pod.UID == "" && left > 0 {
+		out += "; given up in " + text.Age(left.Round(time.Second)) + ", then tried again"
 	}
 	return out
 }

@@ -1,18 +1,22 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // calls is the pane of operations.
 type calls struct {
 	scroll
-	of []engine.Calls // those that were ever made or are out
+	of     []engine.Calls // those that were ever made or are out
+	sort   int            // index in callColumns, and one; 0 for the operations' own order
+	invert bool
 }
 
 func (c *calls) observe(s *engine.Snapshot) {
@@ -22,7 +26,25 @@ func (c *calls) observe(s *engine.Snapshot) {
 			c.of = append(c.of, op)
 		}
 	}
+	if c.sort > 0 {
+		slices.SortStableFunc(c.of, func(a, b engine.Calls) int { return callColumns[c.sort-1].compare(s, &b, &a) })
+	}
+	if c.invert {
+		slices.Reverse(c.of)
+	}
 	c.clamp(len(c.of))
+}
+
+// sortNext sorts by the next column or the one before it, the largest first,
+// and returns its head.
+func (c *calls) sortNext(step int, s *engine.Snapshot) string {
+	n := len(callColumns) + 1
+	c.sort = ((c.sort+step)%n + n) % n
+	c.observe(s)
+	if c.sort == 0 {
+		return operationHead
+	}
+	return callColumns[c.sort-1].head
 }
 
 // A callColumn is a column of the calls pane.
@@ -31,44 +53,55 @@ type callColumn struct {
 	width int
 	rank  int // the highest is dropped first
 	draw  func(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int)
+
+	compare func(s *engine.Snapshot, a, b *engine.Calls) int
 }
 
+// by compares two operations by a figure that each has.
+func by[T cmp.Ordered](of func(*engine.Calls) T) func(*engine.Snapshot, *engine.Calls, *engine.Calls) int {
+	return func(_ *engine.Snapshot, a, b *engine.Calls) int { return cmp.Compare(of(a), of(b)) }
+}
+
+// callColumns has the two figures that change with each relist side by side:
+// a terminal draws a line from the first change to the last.
 var callColumns = []callColumn{
 	{"COUNT", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		l.Right(b.Text, text.Count(op.Count), w)
-	}},
+	}, by(func(op *engine.Calls) uint64 { return op.Count })},
+	{"BYTES", 6, 3, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+		l.Right(b.Text, text.Bytes(coarseBytes(op.ResponseBytes)), w)
+	}, by(func(op *engine.Calls) uint64 { return op.ResponseBytes })},
 	{"P50", 6, 1, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.P50, op.Count > 0, w)
-	}},
+	}, by(func(op *engine.Calls) time.Duration { return op.P50 })},
 	{"P99", 6, 1, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.P99, op.Count > 0, w)
-	}},
+	}, by(func(op *engine.Calls) time.Duration { return op.P99 })},
 	{"MAX", 6, 2, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.Max, op.Count > 0, w)
+	}, by(func(op *engine.Calls) time.Duration { return op.Max })},
+	{"OUT", 7, 0, outCell, func(s *engine.Snapshot, a, b *engine.Calls) int {
+		return cmp.Or(cmp.Compare(outLongest(s, a), outLongest(s, b)), cmp.Compare(a.InFlight, b.InFlight))
 	}},
-	{"OUT", 7, 0, outCell},
-	{"BYTES", 6, 3, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
-		l.Right(b.Text, text.Bytes(op.ResponseBytes), w)
-	}},
-	{"LAST OK", 7, 4, func(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int) {
+	{"LAST OK", 8, 4, func(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int) {
 		if op.LastOK.IsZero() {
 			l.Right(b.Warn, "never", w)
 			return
 		}
 		l.Right(b.Dim, lately(s.At.Sub(op.LastOK)), w)
-	}},
+	}, func(_ *engine.Snapshot, a, b *engine.Calls) int { return b.LastOK.Compare(a.LastOK) }},
 	{"ERR", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		if op.Errors == 0 {
 			l.Right(b.Dim, "0", w)
 			return
 		}
 		l.Right(b.Bad, text.Count(op.Errors), w)
-	}},
+	}, by(func(op *engine.Calls) uint64 { return op.Errors })},
 }
 
-// lately is an age that stays the same as long as calls come once a second.
+// lately is an age that stays the same as long as calls come every few seconds.
 func lately(d time.Duration) string {
-	if d < 5*time.Second {
+	if d < 10*time.Second {
 		return "now"
 	}
 	return text.AgeCoarse(d)
@@ -81,18 +114,38 @@ func outCell(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int)
 		return
 	}
 	out := strconv.Itoa(op.InFlight)
-	var oldest time.Duration
-	if i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op == op.Op }); i >= 0 {
-		oldest = s.InFlight[i].Elapsed(s.At)
-	}
-	if oldest >= stuck {
+	if oldest := outLongest(s, op); oldest >= stuck {
 		l.Right(b.Bad, out+" "+outFor(oldest), w)
 		return
 	}
 	l.Right(b.Text, out, w)
 }
 
-const operationWidth = 18 // the longest name
+// coarseBytes rounds n down so that as a text it has no more than two digits.
+func coarseBytes(n uint64) uint64 {
+	unit := uint64(1)
+	for n/unit >= 1024 {
+		unit *= 1024
+	}
+	if n/unit < 10 {
+		return n
+	}
+	return coarse(n/unit) * unit
+}
+
+// outLongest returns for how long the oldest call of op has been out; 0 if none
+// is.
+func outLongest(s *engine.Snapshot, op *engine.Calls) time.Duration {
+	if i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op == op.Op }); i >= 0 {
+		return s.InFlight[i].Elapsed(s.At)
+	}
+	return 0
+}
+
+const (
+	operationHead  = "OPERATION"
+	operationWidth = 18 // the longest name
+)
 
 // callSpans returns the columns that fit beside the name of the operation.
 func callSpans(w int) (columns []*callColumn, rest int) {
@@ -116,14 +169,25 @@ func callSpans(w int) (columns []*callColumn, rest int) {
 
 func (c *calls) heads(l *text.Line, b brush, w int) {
 	columns, rest := callSpans(w)
-	l.Cell(b.Head, "OPERATION", min(w, operationWidth))
+	head, st := c.head(b, operationHead, c.sort == 0)
+	l.Cell(st, head, min(w, operationWidth))
 	for _, col := range columns {
 		l.Space(1)
-		l.Right(b.Head, col.head, col.width)
+		head, st = c.head(b, col.head, c.sort > 0 && col == &callColumns[c.sort-1])
+		l.Right(st, head, col.width)
 	}
 	if rest > 12 {
 		l.Put(b.Head, "  ERRORS BY CODE, THE LAST ONE")
 	}
+}
+
+// head returns the head of a column with its look, and with the order if the
+// pane is sorted by it.
+func (c *calls) head(b brush, head string, sorts bool) (string, theme.Style) {
+	if !sorts {
+		return head, b.Head
+	}
+	return head + pick(c.invert, b.Symbols.Up, b.Symbols.Down), b.SortBy
 }
 
 // row draws line y of those that are visible.

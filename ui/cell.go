@@ -111,7 +111,18 @@ func lastEvent(l *text.Line, b brush, e engine.Event, w int) {
 	var buf [16]byte
 	_, st := eventLook(b, e)
 	l.Cell(st, eventWord(e.Kind), w-5)
-	l.RightBytes(b.Dim, text.AppendAgeCoarse(buf[:0], b.at.Sub(e.SeenAt)), 5)
+	l.RightBytes(b.Dim, appendLately(buf[:0], b.at.Sub(e.SeenAt)), 5)
+}
+
+// appendLately appends an age that stays the same for some seconds.
+func appendLately(dst []byte, d time.Duration) []byte {
+	switch {
+	case d < 5*time.Second:
+		return append(dst, "now"...)
+	case d < 10*time.Second:
+		return append(dst, "5s"...)
+	}
+	return text.AppendAgeCoarse(dst, d)
 }
 
 // pick returns yes or no.

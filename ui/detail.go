@@ -68,12 +68,12 @@ func (d *detail) field(b brush, label string, st theme.Style, text string) {
 
 func (d *detail) summary(b brush, s *engine.Snapshot) {
 	p := d.pod
-	f := inform(p, s.At)
+	f := inform(p, s)
 	symbol, st := conditionLook(b, f.state)
 	d.section(b, "Pod")
 	d.field(b, "name", b.Strong, p.PodRef.String())
 	d.field(b, "uid", b.Text, string(p.UID))
-	d.field(b, "state", st, symbol+" "+conditionWords[f.state]+fmt.Sprintf(", %d of %d running", f.running, f.wanted))
+	d.field(b, "state", st, symbol+" "+f.word(s.At)+fmt.Sprintf(", %d of %d running", f.running, f.wanted))
 	d.field(b, "problem", b.Warn, f.problem)
 	if d.gone {
 		d.field(b, "gone", b.Warn, "the runtime lists it no more; this is the last of it")

@@ -88,7 +88,11 @@ func (e *events) event(l *text.Line, b brush, r *eventRow, s eventSpans) {
 		b = b.dimmed()
 	}
 	e.when(l, b, r.SeenAt, s.time)
-	l.Sign(b.Info, pick(r.marked, b.Symbols.Mark, " "))
+	if r.marked {
+		l.Sign(b.Info, b.Symbols.Mark)
+	} else {
+		l.Space(1)
+	}
 	symbol, st := eventLook(b, r.Event)
 	stateCell(l, st, symbol, eventWord(r.Kind), s.kind+1)
 	podCell(l, b, r.Pod, s.pod)
@@ -164,12 +168,12 @@ func podCell(l *text.Line, b brush, p pleg.PodRef, w int) {
 	name, ns := text.Width(p.Name), text.Width(p.Namespace)
 	room := min(w-name-1, ns)
 	if room < min(ns, 3) {
-		l.Cell(b.Text, p.Name, w)
+		l.Name(b.Text, p.Name, w)
 		return
 	}
 	l.Cell(b.Dim, p.Namespace, room)
 	l.Put(b.Dim, "/")
-	l.Cell(b.Text, p.Name, w-room-1)
+	l.Name(b.Text, p.Name, w-room-1)
 }
 
 // subject names what in the pod the event is about.
@@ -210,12 +214,18 @@ func deliveryLook(b brush, d pleg.Delivery) theme.Style {
 	return b.Dim
 }
 
-// title says how many there are and whether the newest is followed.
+// title says how many there are and whether the newest is followed. Of more than
+// a few that still come, the number need not be exact: a title that changes with
+// each event draws the eye to the wrong place.
 func (e *events) title(l *text.Line, b brush) {
-	l.Put(b.Dim, strconv.Itoa(len(e.shown)))
-	if e.follow {
-		l.Put(b.Dim, ", following")
-	} else {
-		l.Put(b.Warn, ", "+strconv.Itoa(len(e.shown)-1-e.cursor)+" below")
+	n := len(e.shown)
+	switch {
+	case !e.follow:
+		l.Put(b.Dim, strconv.Itoa(n))
+		l.Put(b.Warn, ", "+strconv.Itoa(n-1-e.cursor)+" below")
+	case n < 10:
+		l.Put(b.Dim, strconv.Itoa(n)+", following")
+	default:
+		l.Put(b.Dim, strconv.FormatUint(coarse(uint64(n/10*10)), 10)+"+, following")
 	}
 }

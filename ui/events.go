@@ -68,7 +68,7 @@ func (e *events) add(lost uint64, news []engine.Event, at time.Time) {
 }
 
 // advance goes to the newest row. Where that is below the last visible line, the
-// rows move up by a quarter of the pane at once: a pane that moves with each event
+// rows move up by a third of the pane at once: a pane that moves with each event
 // is hard to read, and costs the terminal all its lines each time.
 func (e *events) advance() {
 	e.cursor = len(e.shown) - 1
@@ -134,7 +134,7 @@ func (e *events) rebuild(at time.Time) {
 }
 
 func (e *events) resize(h int) {
-	e.slack = h / e.lines() / 4
+	e.slack = h / e.lines() / 3
 	e.scroll.resize(h/e.lines(), len(e.shown))
 }
 

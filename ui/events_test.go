@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // died returns event seq of one container, with its exit code.
@@ -155,7 +156,7 @@ func TestRecordRowsShowBothEnds(t *testing.T) {
 	}
 }
 
-func TestFollowedRowsMoveByAQuarter(t *testing.T) {
+func TestFollowedRowsMoveByAThird(t *testing.T) {
 	s := newStage(t, 80, 24).show(healthyNode()).press("2")
 	moves, top := 0, 0
 	for seq := uint64(1); seq <= 100; seq++ {
@@ -168,7 +169,29 @@ func TestFollowedRowsMoveByAQuarter(t *testing.T) {
 			moves, top = moves+1, e.top
 		}
 	}
-	if e := &s.m.events; moves == 0 || moves > 100/(e.height/4) {
+	if e := &s.m.events; moves == 0 || moves > 100/(e.height/3) {
 		t.Errorf("the rows moved %d times for 100 events in %d lines", moves, e.height)
+	}
+}
+
+// TestTitleOfFollowedEventsIsCalm holds that the title does not change with each
+// event, and is exact once a person stops.
+func TestTitleOfFollowedEventsIsCalm(t *testing.T) {
+	title := func(e *events) string {
+		l := text.Line{}
+		l.Begin(60)
+		e.title(&l, newStage(t, 80, 24).m.brush())
+		return withoutStyles(string(l.Buf))
+	}
+	for n, want := range map[int]string{0: "0, following", 9: "9, following", 88: "80+, following", 128: "120+, following", 12345: "12000+, following"} {
+		e := newEvents(20000)
+		e.shown = make([]uint64, n)
+		if got := title(&e); got != want {
+			t.Errorf("%d events: %q, want %q", n, got, want)
+		}
+		e.follow, e.cursor = false, n-4
+		if got, want := title(&e), fmt.Sprint(n, ", 3 below"); n > 9 && got != want {
+			t.Errorf("%d events, not followed: %q, want %q", n, got, want)
+		}
 	}
 }

@@ -27,8 +27,11 @@ func (d *drawing) footer(l *text.Line) {
 // keyHints names as many keys as there is room for, the most useful first.
 func (d *drawing) keyHints(l *text.Line) {
 	for i, e := range d.useful() {
-		key := firstKey(e.Binding.Help().Key)
-		need := text.Width(key) + 1 + text.Width(e.Short) + pick(i > 0, 2, 0)
+		key, word := firstKey(e.Binding.Help().Key), e.Short
+		if e.Action == keymap.Filter && d.scope() == keymap.InViewer {
+			word = "search"
+		}
+		need := text.Width(key) + 1 + text.Width(word) + pick(i > 0, 2, 0)
 		if need > l.Left() {
 			return
 		}
@@ -37,18 +40,24 @@ func (d *drawing) keyHints(l *text.Line) {
 		}
 		l.Put(d.Key, key)
 		l.Space(1)
-		l.Put(d.Dim, e.Short)
+		l.Put(d.Dim, word)
 	}
 }
 
 // useful returns the keys that are named here. On the smallest screens those
-// come first that lead to the panes.
+// come first that lead to the panes; the help only scrolls.
 func (d *drawing) useful() []keymap.Entry {
-	if d.facts == nil {
+	var named []keymap.Action
+	switch {
+	case d.open.help != nil:
+		named = []keymap.Action{keymap.Back, keymap.Down, keymap.PageDown, keymap.PageUp, keymap.Bottom}
+	case d.facts != nil:
+		named = []keymap.Action{keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.Help, keymap.Quit}
+	default:
 		return d.cfg.Keys.Footer(d.scope())
 	}
 	var all []keymap.Entry
-	for _, a := range []keymap.Action{keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.Help, keymap.Quit} {
+	for _, a := range named {
 		if e, ok := d.cfg.Keys.Entry(a); ok {
 			all = append(all, e)
 		}

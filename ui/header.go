@@ -14,8 +14,9 @@ import (
 const headerLines = 3
 
 // stuck is how long a call may be out before it is named loudly: so that its
-// name is on the screen before a second has passed.
-const stuck = 700 * time.Millisecond
+// name is on the screen before a second has passed. While a call is slow, the
+// engine publishes every quarter of a second only.
+const stuck = 500 * time.Millisecond
 
 // outFor returns how long a call has been out, to the nearest second.
 func outFor(d time.Duration) string { return text.Age(d.Round(time.Second)) }
@@ -169,7 +170,7 @@ func gauge(l *text.Line, b brush, s *engine.Snapshot) {
 		return
 	}
 	if h.Healthy {
-		bar(l, b, v.style, h.ListAge(s.At), s.Threshold, max(8, min(24, l.Left()-60)))
+		bar(l, b, v.style, h.ListAge(s.At), s.Threshold, max(10, min(24, l.Left()-60)))
 		l.Space(1)
 		facts(l, healthy(b, s)...)
 		return
@@ -239,12 +240,16 @@ func since(s *engine.Snapshot) string {
 	return out
 }
 
-// bar draws how much of whole part is, in w cells.
+// bar draws how much of whole part is, in w cells with the brackets. However
+// little it is, one cell is full: an empty bar is not seen to be one.
 func bar(l *text.Line, b brush, st theme.Style, part, whole time.Duration, w int) {
+	w -= 2
 	filled := w
 	if whole > 0 && part < whole {
-		filled = int(int64(part) * int64(w) / int64(whole))
+		filled = max(1, int(int64(part)*int64(w)/int64(whole)))
 	}
+	l.Put(b.Dim, "[")
 	l.Repeat(st, b.Symbols.Full, filled)
 	l.Repeat(b.Dim, b.Symbols.Empty, w-filled)
+	l.Put(b.Dim, "]")
 }

@@ -45,6 +45,12 @@ func TestKeys(t *testing.T) {
 		{"sort by the last column", "< g", func(s *stage) string {
 			return fmt.Sprint(s.m.pods.columns[len(s.m.pods.columns)-1].id == s.m.pods.sort)
 		}, "true"},
+		{"the next problem", "]", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
+		{"the problem before, from another pane", "2 [", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
+		{"no problem among those shown", "/ n f s enter ]", func(s *stage) string { return s.m.flash.text }, "the pods with a problem are not among those shown"},
+		{"sorting calls leaves the pods alone", "3 >", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, " ", s.m.calls.of[0].Op) }, "0 ContainerStatus"},
+		{"inverting calls leaves the pods alone", "3 I", func(s *stage) string { return fmt.Sprint(s.m.pods.invert, " ", s.m.calls.of[0].Op) }, "false ContainerStatus"},
+		{"events are not sorted", "2 > I", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, s.m.pods.invert) }, "0 false"},
 		{"invert", "I g", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
 		{"pause", "p", (*stage).asked, "pause"},
 		{"relist now", "ctrl+r", (*stage).asked, "relist"},
@@ -117,6 +123,32 @@ func TestQuitAndTerminalCommands(t *testing.T) {
 	}
 	if s := newStage(t, 80, 24).press("ctrl+l"); s.cmd == nil {
 		t.Error("^l gives no command")
+	}
+}
+
+// TestControlKeyQuitsFromAnywhere holds that ^c ends the program whatever is
+// open, and that a letter that quits does not while one types.
+func TestControlKeyQuitsFromAnywhere(t *testing.T) {
+	for name, keys := range map[string]string{
+		"panes": "", "detail": "enter", "help": "?", "filter": "/ a", "namespaces": "n", "namespaces, typed": "n x",
+		"faults": "D", "confirm": "R", "viewer": "y run", "search": "y run / a", "help over viewer": "y run ?",
+	} {
+		s := newStage(t, 80, 24, demo, func(c *Config) {
+			c.Faults = []Fault{{"hang", "", func() bool { return false }, func(bool) {}}}
+		}).show(bigNode(many+1, 1))
+		for _, k := range strings.Fields(keys) {
+			if k == "run" {
+				s.run()
+			} else {
+				s.press(k)
+			}
+		}
+		if s.press("ctrl+c"); s.cmd == nil || s.cmd() != tea.Msg(tea.QuitMsg{}) {
+			t.Errorf("%s: ^c does not quit", name)
+		}
+	}
+	if s := newStage(t, 80, 24).show(healthyNode()).press("/", "q"); s.cmd != nil || s.m.filter.text != "q" {
+		t.Error("q quits while a filter is typed")
 	}
 }
 

@@ -79,7 +79,7 @@ func (m *Model) place(l *layout) {
 	case m.full || w < tallWidth || w < wideWidth && m.height < tallHeight || m.height < wideHeight:
 		l.add(box{m.focus, 0, y, w, h, true})
 	case w >= wideWidth:
-		left := w * 60 / 100
+		left := w * 55 / 100
 		low := min(len(callColumns)+2, h/3)
 		l.add(box{podsPane, 0, y, left, h, false})
 		l.add(box{eventsPane, left + 1, y, w - left - 1, h - low, false})

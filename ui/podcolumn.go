@@ -46,7 +46,7 @@ var podColumns = [columnCount]column{
 	colEvent:      {head: "LAST EVENT", least: 13, most: 13, rank: 6},
 	colInspect:    {head: "INSPECT", least: 7, most: 7, rank: 5, right: true},
 	colWorst:      {head: "WORST", least: 6, most: 6, rank: 8, right: true},
-	colRemark:     {head: "REMARK", least: 12, most: 200, rank: 7},
+	colRemark:     {head: "REMARK", least: 8, most: 200, rank: 5},
 }
 
 // columnNamed returns the column whose head is name, in any case.
@@ -65,29 +65,40 @@ type span struct {
 	width int
 }
 
-// arrange chooses the columns that fit in w cells, one cell between two, and
-// gives what is left to names and remarks. The widths that names really have
-// bound what they get.
-func arrange(w, namespaceWidth, podWidth int) []span {
-	least := func(id columnID) int {
-		switch id {
-		case colPod:
-			return max(podColumns[id].least, min(podWidth, w*2/5, 30))
-		case colNamespace:
-			return max(podColumns[id].least, min(namespaceWidth, 12))
-		}
-		return podColumns[id].least
+// A need is how wide the texts are that three of the columns have to show.
+type need struct{ namespace, pod, remark int }
+
+// least returns the fewest cells that column id should have, of w for all. A
+// remark makes do with less where there is no more.
+func (n need) least(id columnID, w int) int {
+	switch id {
+	case colPod:
+		return max(podColumns[id].least, min(n.pod, pick(w < leastWidth, w/2, w*2/5), 38))
+	case colNamespace:
+		return max(podColumns[id].least, min(n.namespace, 12))
+	case colRemark:
+		return max(podColumns[id].least, min(n.remark, 24))
 	}
+	return podColumns[id].least
+}
+
+// arrange chooses the columns that fit in w cells, one cell between two, and
+// gives what is left to names and remarks. The widths that these really have
+// bound what they get; without a remark there is no column for it.
+func arrange(w int, n need) []span {
 	shown := make([]span, 0, columnCount)
 	for _, id := range byRank() {
-		if used(shown)+1+least(id) > w && len(shown) > 0 {
-			break
+		room, width := w-used(shown)-1, n.least(id, w)
+		if id == colRemark {
+			width = min(width, max(room, podColumns[id].least))
 		}
-		shown = append(shown, span{id, least(id)})
+		if (len(shown) == 0 || width <= room) && (id != colRemark || n.remark > 0) {
+			shown = append(shown, span{id, width})
+		}
 	}
 	slices.SortFunc(shown, func(a, b span) int { return cmp.Compare(a.id, b.id) })
 	spare := w - used(shown)
-	for _, grow := range []span{{colPod, podWidth}, {colNamespace, namespaceWidth}, {colRemark, podColumns[colRemark].most}, {colPod, podColumns[colPod].most * 2}} {
+	for _, grow := range []span{{colPod, n.pod}, {colNamespace, n.namespace}, {colRemark, podColumns[colRemark].most}, {colPod, podColumns[colPod].most * 2}} {
 		for i := range shown {
 			if shown[i].id == grow.id {
 				more := max(0, min(spare, grow.width-shown[i].width))
@@ -136,6 +147,9 @@ func (id columnID) compare(a, b *podInfo) int {
 	case colEvent:
 		return b.pod.LastEvent.SeenAt.Compare(a.pod.LastEvent.SeenAt)
 	case colInspect:
+		if (a.out != nil) != (b.out != nil) {
+			return pick(a.out != nil, -1, 1)
+		}
 		return cmp.Compare(b.pod.InspectLast, a.pod.InspectLast)
 	case colWorst:
 		return cmp.Compare(b.pod.InspectWorst, a.pod.InspectWorst)

@@ -3,11 +3,13 @@ package ui
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // A condition is what the state column says of a pod.
@@ -22,14 +24,16 @@ const (
 	crashed             // thereof with another code than 0, as far as is known
 	unknown
 	failing // the last inspection failed
+	hung    // its inspection is out and does not come back
 )
 
-var conditionWords = [...]string{"running", "completed", "no ctrs", "created", "exited", "error", "unknown", "failing"}
+var conditionWords = [...]string{"running", "completed", "no ctrs", "created", "exited", "error", "unknown", "failing", "hung"}
 
 // A podInfo is what the rows of one pod show, worked out when its pod changed.
 type podInfo struct {
 	pod  *engine.Pod
 	seen *pleg.Pod
+	out  *engine.Flight // the call of its inspection that hangs, or nil
 
 	state    condition
 	problem  string // in a few words; empty if nothing is wrong
@@ -60,9 +64,23 @@ func (r treeRow) id() string {
 	return r.container.ID
 }
 
+// hangsIn returns the call about the pod uid that has been out for too long, or
+// nil.
+func hangsIn(s *engine.Snapshot, uid pleg.UID) *engine.Flight {
+	for i := range s.InFlight {
+		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.Elapsed(s.At) >= stuck {
+			return f
+		}
+	}
+	return nil
+}
+
 // inform works out what the rows of p show.
-func inform(p *engine.Pod, at time.Time) *podInfo {
-	f := &podInfo{pod: p, seen: p.Seen(), problem: filter.Problem(p, at)}
+func inform(p *engine.Pod, s *engine.Snapshot) *podInfo {
+	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), problem: filter.Problem(p, s.At)}
+	if f.out != nil {
+		f.problem = f.out.Op.String() + " hangs"
+	}
 	sandboxes, containers := f.sorted()
 	f.restartsAndAge(sandboxes, containers)
 	f.count()
@@ -71,6 +89,21 @@ func inform(p *engine.Pod, at time.Time) *podInfo {
 	f.remark = f.explain()
 	return f
 }
+
+// word says the state in at most nine cells; of a call that hangs, for how long.
+func (f *podInfo) word(at time.Time) string {
+	if f.state != hung {
+		return conditionWords[f.state]
+	}
+	out := f.out.Elapsed(at).Round(time.Second)
+	if out >= 1000*time.Second {
+		return "hung " + text.Age(out)
+	}
+	return "hung " + strconv.Itoa(int(out/time.Second)) + "s"
+}
+
+// hangs reports whether the call that hangs is about r.
+func (f *podInfo) hangs(r treeRow) bool { return f.out != nil && f.out.ID != "" && f.out.ID == r.id() }
 
 // sorted returns the sandboxes, oldest first, and the containers by name, the
 // newest of each name first.
@@ -107,15 +140,15 @@ func (f *podInfo) restartsAndAge(sandboxes []*pleg.Sandbox, containers []*pleg.C
 func (f *podInfo) count() {
 	var ended time.Time
 	for _, c := range f.now {
-		st := f.status(c.ID)
+		st := f.end(c)
 		switch {
 		case c.State == pleg.Running:
 			f.running++
 			f.wanted++
-		case c.State != pleg.Exited || st == nil || st.ExitCode != 0:
+		case st == nil || st.ExitCode != 0:
 			f.wanted++
 		}
-		if c.State == pleg.Exited && st != nil && st.State == pleg.Exited && !st.FinishedAt.Before(ended) {
+		if st != nil && !st.FinishedAt.Before(ended) {
 			f.exit, f.hasExit, ended = st.ExitCode, true, st.FinishedAt
 		}
 	}
@@ -131,10 +164,12 @@ func (f *podInfo) judge() condition {
 		states[min(c.State, pleg.Unknown)]++
 	}
 	bad := slices.ContainsFunc(f.now, func(c *pleg.Container) bool {
-		st := f.status(c.ID)
-		return c.State == pleg.Exited && st != nil && st.ExitCode != 0
+		st := f.end(c)
+		return st != nil && st.ExitCode != 0
 	})
 	switch {
+	case f.out != nil:
+		return hung
 	case f.pod.StatusErr != nil || f.pod.Failures > 0:
 		return failing
 	case states[pleg.Unknown] > 0:
@@ -156,7 +191,7 @@ func (f *podInfo) judge() condition {
 }
 
 func (f *podInfo) allKnown() bool {
-	return !slices.ContainsFunc(f.now, func(c *pleg.Container) bool { return f.status(c.ID) == nil })
+	return !slices.ContainsFunc(f.now, func(c *pleg.Container) bool { return f.end(c) == nil })
 }
 
 func (f *podInfo) sandboxReady() bool {
@@ -200,15 +235,30 @@ func (f *podInfo) listed(sandbox string) bool {
 
 // explain returns the text that says most about what is wrong.
 func (f *podInfo) explain() string {
+	if f.out != nil {
+		if f.out.Container != "" {
+			return f.out.Container + ": " + f.out.Op.String()
+		}
+		return f.out.Op.String()
+	}
 	if f.pod.StatusErr != nil {
 		return reason(f.pod.StatusErr)
 	}
 	for _, c := range f.now {
-		if st := f.status(c.ID); st != nil && c.State == pleg.Exited && st.ExitCode != 0 && st.Reason != "" {
+		if st := f.end(c); st != nil && st.ExitCode != 0 && st.Reason != "" {
 			return c.Name + ": " + st.Reason
 		}
 	}
 	return f.problem
+}
+
+// end returns how c ended; nil if it has not, or if the cache holds a status from
+// before its end, as it does until the pod has been inspected.
+func (f *podInfo) end(c *pleg.Container) *pleg.ContainerStatus {
+	if st := f.status(c.ID); c.State == pleg.Exited && st != nil && st.State == pleg.Exited {
+		return st
+	}
+	return nil
 }
 
 // status returns what the cache holds of one container, or nil.

@@ -78,7 +78,7 @@ func (p *pods) podCell(l *text.Line, b brush, f *podInfo, c span) {
 		p.podName(l, b, f, c.width)
 	case colState:
 		symbol, st := conditionLook(b, f.state)
-		stateCell(l, st, symbol, conditionWords[f.state], c.width)
+		stateCell(l, st, symbol, f.word(b.at), c.width)
 	case colReady:
 		ready := append(strconv.AppendInt(buf[:0], int64(f.running), 10), '/')
 		l.RightBytes(pick(f.running < f.wanted && f.state != completed, b.Warn, b.Text), strconv.AppendInt(ready, int64(f.wanted), 10), c.width)
@@ -93,11 +93,19 @@ func (p *pods) podCell(l *text.Line, b brush, f *podInfo, c span) {
 	case colEvent:
 		lastEvent(l, b, f.pod.LastEvent, c.width)
 	case colInspect:
+		if f.out != nil {
+			l.Right(b.Bad, outFor(f.out.Elapsed(b.at)), c.width)
+			return
+		}
 		tookCell(l, b, f.pod.InspectLast, f.pod.Inspected > 0, c.width)
 	case colWorst:
 		tookCell(l, b, f.pod.InspectWorst, f.pod.Inspected > 0, c.width)
 	case colRemark:
-		l.Cell(pick(f.state == failing, b.Bad, b.Warn), f.remark, c.width)
+		if f.remark == "" {
+			l.Space(c.width)
+			return
+		}
+		l.Cell(pick(f.state >= failing, b.Bad, b.Warn), f.remark, c.width)
 	}
 }
 
@@ -112,7 +120,7 @@ func (p *pods) podName(l *text.Line, b brush, f *podInfo, w int) {
 	if name == "" {
 		name = string(f.pod.UID)
 	}
-	l.Cell(b.Text, name, w-2)
+	l.Name(b.Text, name, w-2)
 }
 
 func treeCell(l *text.Line, b brush, f *podInfo, r treeRow, c span) {
@@ -120,6 +128,10 @@ func treeCell(l *text.Line, b brush, f *podInfo, r treeRow, c span) {
 	case colPod:
 		treeName(l, b, r, c.width)
 	case colState:
+		if f.hangs(r) {
+			stateCell(l, b.Bad, b.Symbols.Bad, f.word(b.at), c.width)
+			return
+		}
 		state := r.state()
 		symbol, st := stateLook(b, state)
 		word := state.String()
@@ -141,6 +153,10 @@ func treeCell(l *text.Line, b brush, f *podInfo, r treeRow, c span) {
 		}
 		l.Space(c.width)
 	case colRemark:
+		if f.hangs(r) {
+			l.Cell(b.Bad, f.problem, c.width)
+			return
+		}
 		l.Cell(b.Dim, r.remark(), c.width)
 	default:
 		l.Space(c.width)

@@ -37,18 +37,18 @@ type pods struct {
 	rows     []podRow
 	matching int // pods among rows
 	troubled int // pods with a problem, shown or not
+	hung     int // thereof those with a call that hangs
 
-	show    func(*engine.Pod, time.Time) bool
+	show    func(*podInfo, time.Time) bool
 	trouble bool // problems only
 	sort    columnID
 	invert  bool
 	open    map[pleg.UID]bool // unfolded
 
-	at        place // under the cursor
-	columns   []span
-	width     int
-	nsWidth   int // the widest namespace that was shown since the last resize
-	nameWidth int
+	at      place // under the cursor
+	columns []span
+	width   int
+	need    need // the widest texts that were shown since the last resize
 }
 
 func newPods() pods {
@@ -58,12 +58,15 @@ func newPods() pods {
 // observe takes over the pods of s. Only what changed is worked out anew.
 func (p *pods) observe(s *engine.Snapshot) {
 	p.all = p.all[:0:0]
-	p.troubled = 0
+	p.troubled, p.hung = 0, 0
 	for _, pod := range s.Pods {
 		info := p.infos[pod.UID]
-		if info == nil || info.pod != pod || info.mayTurn() {
-			info = inform(pod, s.At)
+		if info == nil || info.pod != pod || info.mayTurn() || hangsIn(s, pod.UID) != nil {
+			info = inform(pod, s)
 			p.infos[pod.UID] = info
+		}
+		if info.out != nil {
+			p.hung++
 		}
 		if info.problem != "" {
 			p.troubled++
@@ -76,7 +79,7 @@ func (p *pods) observe(s *engine.Snapshot) {
 
 // mayTurn reports whether time alone can make a problem of the pod, or end one.
 func (f *podInfo) mayTurn() bool {
-	return f.restarts > 0 || slices.ContainsFunc(f.now, func(c *pleg.Container) bool { return c.State == pleg.Created })
+	return f.out != nil || f.restarts > 0 || slices.ContainsFunc(f.now, func(c *pleg.Container) bool { return c.State == pleg.Created })
 }
 
 // forget drops what belongs to pods that are gone.
@@ -100,7 +103,7 @@ func (p *pods) forget() {
 func (p *pods) rebuild(at time.Time) {
 	shown := make([]*podInfo, 0, len(p.all))
 	for _, info := range p.all {
-		if (!p.trouble || info.problem != "") && (p.show == nil || p.show(info.pod, at)) {
+		if (!p.trouble || info.problem != "") && (p.show == nil || p.show(info, at)) {
 			shown = append(shown, info)
 		}
 	}
@@ -128,31 +131,34 @@ func (p *pods) order(shown []*podInfo) {
 	}
 }
 
-// measure widens the columns of names where a longer name has come. They do not
-// shrink before the next resize: columns that jump are hard to read.
+// measure widens the columns of names and remarks where a longer one has come.
+// They do not shrink before the next resize: columns that jump are hard to read.
 func (p *pods) measure(shown []*podInfo) {
-	ns, name := p.nsWidth, p.nameWidth
+	n := p.need
 	for _, info := range shown {
-		ns = max(ns, min(text.Width(info.pod.Namespace), podColumns[colNamespace].most))
-		name = max(name, min(text.Width(info.pod.Name)+2, podColumns[colPod].most))
+		n.namespace = max(n.namespace, min(text.Width(info.pod.Namespace), podColumns[colNamespace].most))
+		n.pod = max(n.pod, min(text.Width(info.pod.Name)+2, podColumns[colPod].most))
+		if info.remark != "" {
+			n.remark = max(n.remark, min(text.Width(info.remark), podColumns[colRemark].most))
+		}
 	}
-	if ns != p.nsWidth || name != p.nameWidth {
-		p.nsWidth, p.nameWidth = ns, name
-		p.columns = arrange(p.width, ns, name)
+	if n != p.need {
+		p.need = n
+		p.columns = arrange(p.width, n)
 	}
 }
 
 // resize gives the pane w cells and h rows below its heads.
 func (p *pods) resize(w, h int) {
 	if w != p.width {
-		p.width, p.nsWidth, p.nameWidth = w, 0, 0
+		p.width, p.need = w, need{}
 		shown := make([]*podInfo, 0, p.matching)
 		for _, r := range p.rows {
 			if r.tree < 0 {
 				shown = append(shown, r.info)
 			}
 		}
-		p.columns = arrange(w, 0, 0)
+		p.columns = arrange(w, p.need)
 		p.measure(shown)
 	}
 	p.scroll.resize(h, len(p.rows))
@@ -187,6 +193,28 @@ func (p *pods) current() (podRow, bool) {
 		return podRow{}, false
 	}
 	return p.rows[p.cursor], true
+}
+
+// jump puts the cursor on a pod whose call hangs, unless it is there already;
+// else on the next pod with a problem in the direction of step, round the end.
+// It reports whether there was one among those shown.
+func (p *pods) jump(step int) bool {
+	here, _ := p.current()
+	wanted := func(r podRow) bool { return r.tree < 0 && r.info.problem != "" }
+	if p.hung > 0 && (here.info == nil || here.info.out == nil) {
+		wanted = func(r podRow) bool { return r.tree < 0 && r.info.out != nil }
+	}
+	n := len(p.rows)
+	for i := 1; i <= n; i++ {
+		to := ((p.cursor+i*step)%n + n) % n
+		if wanted(p.rows[to]) {
+			p.cursor = to
+			p.clamp(n)
+			p.note()
+			return true
+		}
+	}
+	return false
 }
 
 // fold folds or unfolds the pod under the cursor; the cursor goes to the pod.

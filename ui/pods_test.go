@@ -130,6 +130,8 @@ func TestConditions(t *testing.T) {
 	unready.Current.Sandboxes[0].State = pleg.Exited
 	blind := pod("ns", "p", time.Hour, ctr{"x", pleg.Exited, 0, 0, ""})
 	blind.Status = nil
+	stale := pod("ns", "p", time.Hour, ctr{"x", pleg.Exited, 0, 0, ""}) // listed as exited, not inspected yet
+	stale.Status.Containers[0].State = pleg.Running
 	tests := []struct {
 		pod  *engine.Pod
 		want string // the word, and what is ready
@@ -144,11 +146,12 @@ func TestConditions(t *testing.T) {
 		{pod("ns", "p", time.Hour), "no ctrs 0/0"},
 		{unready, "exited 0/0"},
 		{blind, "exited 0/1"},
+		{stale, "exited 0/1"},
 		{fails, "failing 1/1"},
 		{settled, "running 1/1"},
 	}
 	for i, tt := range tests {
-		f := inform(tt.pod, noon)
+		f := inform(tt.pod, &engine.Snapshot{At: noon})
 		if got := fmt.Sprintf("%s %d/%d", conditionWords[f.state], f.running, f.wanted); got != tt.want {
 			t.Errorf("%d: %s, want %s", i, got, tt.want)
 		}
@@ -157,14 +160,34 @@ func TestConditions(t *testing.T) {
 
 func TestColumnsFit(t *testing.T) {
 	for w := range 300 {
-		shown := arrange(w, w%30, w%70)
+		shown := arrange(w, need{w % 30, w % 70, w % 40})
 		if n := used(shown); n > w && len(shown) > 1 {
 			t.Errorf("columns for %d cells take %d", w, n)
 		}
 	}
-	wide := arrange(200, 12, 40)
+	wide := arrange(200, need{12, 40, 9})
 	if len(wide) != int(columnCount) || used(wide) != 200 {
 		t.Errorf("200 cells: %d columns in %d cells", len(wide), used(wide))
+	}
+}
+
+// TestRemarksTakeNoRoomWhereThereAreNone holds that names come before an empty
+// column, and remarks before what other columns say as well.
+func TestRemarksTakeNoRoomWhereThereAreNone(t *testing.T) {
+	for _, tt := range []struct {
+		need need
+		want string
+	}{
+		{need{11, 36, 0}, "NAMESPACE:11 POD:36 STATE:11 READY:5 CTRS:5 EXIT:4 RST:4 AGE:5 LAST EVENT:13 INSPECT:7"},
+		{need{11, 36, 30}, "NAMESPACE:11 POD:36 STATE:11 READY:5 EXIT:4 RST:4 AGE:5 INSPECT:7 REMARK:19"},
+	} {
+		var got []string
+		for _, s := range arrange(110, tt.need) {
+			got = append(got, fmt.Sprintf("%s:%d", podColumns[s.id].head, s.width))
+		}
+		if columns := strings.Join(got, " "); columns != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.need, columns, tt.want)
+		}
 	}
 }
 
@@ -195,7 +218,7 @@ func TestTree(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, r := range inform(tt.pod, noon).tree {
+		for _, r := range inform(tt.pod, &engine.Snapshot{At: noon}).tree {
 			got = append(got, r.id()+pick(r.last, ".", ""))
 		}
 		if rows := strings.Join(got, " "); rows != tt.want {

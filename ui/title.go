@@ -31,6 +31,7 @@ func (d *drawing) elsewhere(p pane, b box) bool {
 	return p != b.pane && d.layout.visible(p)
 }
 
+// tab names a pane. That pods have problems is told also where they are not seen.
 func (d *drawing) tab(l *text.Line, p pane, here bool) {
 	name := strconv.Itoa(int(p)+1) + " " + paneNames[p]
 	switch {
@@ -40,6 +41,9 @@ func (d *drawing) tab(l *text.Line, p pane, here bool) {
 		l.Put(d.Title, name)
 	default:
 		l.Put(d.Dim, name)
+		if p == podsPane && d.pods.troubled > 0 {
+			l.Put(d.Warn, " "+d.Symbols.Warn+" "+strconv.Itoa(d.pods.troubled))
+		}
 	}
 }
 
@@ -62,7 +66,7 @@ func (d *drawing) aboutPods(l *text.Line) {
 	}
 	l.Put(d.Dim, n)
 	if d.pods.troubled > 0 {
-		l.Put(d.Warn, " "+d.Symbols.Warn+" "+strconv.Itoa(d.pods.troubled)+" with problems")
+		l.Put(d.Warn, " "+d.Symbols.Warn+" "+strconv.Itoa(d.pods.troubled)+pick(d.pods.troubled == 1, " with a problem", " with problems"))
 	}
 	if d.pods.trouble {
 		l.Put(d.Info, " problems only")

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,8 +20,23 @@ type press string
 
 func (p press) String() string { return string(p) }
 
+// example returns the file that docs/config.md shows.
+func example(t testing.TB) string {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "config.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```yaml\n")
+	text, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("docs/config.md shows no file")
+	}
+	return text
+}
+
 func TestExampleParses(t *testing.T) {
-	s, err := Parse("example", []byte(Example))
+	s, err := Parse("example", []byte(example(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +139,7 @@ func TestLoad(t *testing.T) {
 
 // No text makes Parse panic, and every error names the file.
 func FuzzParse(f *testing.F) {
-	f.Add(Example)
+	f.Add(example(f))
 	f.Add("keys: {quit: [x, y], mark: z}\nperiod: 1h")
 	f.Add("a: &a [*a]")
 	f.Fuzz(func(t *testing.T, text string) {

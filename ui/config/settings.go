@@ -30,19 +30,3 @@ var Columns = []string{
 
 // TimeFormats lists how the time of an event can be shown.
 var TimeFormats = []string{"clock", "age", "full"}
-
-// Example is a file with every setting, for the documentation.
-const Example = `# ~/.config/plegtop/config.yaml: every line may be left out
-theme: default          # default, mono, bright or contrast
-ascii: false            # true: draw with ASCII only
-sort: state             # a column's head, such as pod, state, rst, age or inspect
-descending: false       # true: the other way round
-timeFormat: clock       # clock, age or full
-filter: "!ns:kube-*"    # what / takes
-namespaces: [default, shop]
-problems: false         # true: begin with problems only
-period: 1s              # from the end of one relist to the start of the next
-keys:                   # the action's name, then its keys; [] takes them away
-  pause-relist: [p, ctrl+p]
-  freeze: [z]
-`

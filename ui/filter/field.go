@@ -92,7 +92,7 @@ var fields = []*field{
 	{ // has:problem, has:error
 		names: []string{"has"}, want: "problem or error", set: func(t *term) bool { return t.lower == "problem" || t.lower == "error" },
 		pod: func(p *engine.Pod, at time.Time, t term) bool {
-			found := p.StatusErr != nil || t.lower == "problem" && Problem(p, at) != ""
+			found := p.StatusErr != nil || t.lower == "problem" && (t.hung || Problem(p, at) != "")
 			return found != (t.op == different)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool {

@@ -54,6 +54,15 @@ func (f Filter) Pod(p *engine.Pod, at time.Time) bool {
 	return f.holds(func(t term) bool { return t.field.pod(p, at, t) })
 }
 
+// HungPod is [Filter.Pod] for a pod with a call that hangs, which is a problem of
+// the pod whatever is known about it.
+func (f Filter) HungPod(p *engine.Pod, at time.Time) bool {
+	return f.holds(func(t term) bool {
+		t.hung = true
+		return t.field.pod(p, at, t)
+	})
+}
+
 // Event reports whether f shows e. Ages are measured as of at. A field that
 // events do not have, such as restarts, shows none.
 func (f Filter) Event(e engine.Event, at time.Time) bool {

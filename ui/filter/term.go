@@ -40,6 +40,8 @@ type term struct {
 	state    pleg.State
 	kind     pleg.Kind
 	delivery pleg.Delivery
+
+	hung bool // what is asked about is a pod with a call that hangs
 }
 
 // String returns the term as Parse reads it.

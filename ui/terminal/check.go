@@ -15,7 +15,7 @@ var ErrNoTerminal = errors.New("the screen needs a terminal")
 
 // Check returns an error, of one line and matching [ErrNoTerminal], unless in
 // and out are terminals and environ names one that can show a screen. The line
-// names the views that need none.
+// names the view that needs none.
 func Check(in, out *os.File, environ []string) error {
 	var why string
 	switch {
@@ -28,7 +28,7 @@ func Check(in, out *os.File, environ []string) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w (%s): try plegtop watch for events as lines, or plegtop check for one verdict", ErrNoTerminal, why)
+	return fmt.Errorf("%w (%s): try plegtop watch, which writes lines", ErrNoTerminal, why)
 }
 
 // NoColor reports whether environ asks for no colour: a NO_COLOR that is not

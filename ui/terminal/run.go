@@ -191,9 +191,7 @@ func (s *session) report(p *PanicError) {
 // stuck, the terminal blocks, or what comes after Run takes too long.
 func (s *session) abort() {
 	_ = term.Restore(s.In.Fd(), s.before)
-	if s.screen.own != nil && s.screen.mu.TryLock() {
-		s.screen.rescue()
-	}
+	s.screen.abandon()
 	s.mu.Lock()
 	err := s.cause
 	s.mu.Unlock()

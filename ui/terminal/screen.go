@@ -160,6 +160,26 @@ func (s *screen) rescue() {
 	_ = s.put([]byte(restore), glance)
 }
 
+// abandon is for a process that ends at once: it writes restore as far as that
+// is possible without waiting for anybody.
+func (s *screen) abandon() {
+	if s.own != nil {
+		if s.mu.TryLock() {
+			s.rescue()
+		}
+		return
+	}
+	written := make(chan struct{})
+	go func() {
+		_, _ = s.shared.WriteString(restore)
+		close(written)
+	}()
+	select {
+	case <-written:
+	case <-time.After(glance):
+	}
+}
+
 // withoutC1 returns p without U+0080 to U+009F, which some terminals obey as
 // they do escape sequences. It copies p only where there is one. Text from
 // outside was cleaned long before; this is the last line of defence.

@@ -114,7 +114,7 @@ func TestLine(t *testing.T) {
 	l.Release(kept)
 	l.Over(bold)
 	l.End()
-	if got, want := string(l.Buf), "<ab>  c<long…><  >"; got != want {
+	if got, want := string(l.Buf), "<ab>  c<long…  >"; got != want {
 		t.Errorf("line = %q, want %q", got, want)
 	}
 	l.Buf = l.Buf[:0]
@@ -125,5 +125,58 @@ func TestLine(t *testing.T) {
 	l.End()
 	if got, want := string(l.Buf), " 12<3>"; got != want {
 		t.Errorf("line = %q, want %q", got, want)
+	}
+}
+
+func TestLineName(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		w    int
+		want string
+	}{
+		{"checkout-ljb6s7vt4l-8rv25", 25, "checkout-ljb6s7vt4l-8rv25"},
+		{"checkout-ljb6s7vt4l-8rv25", 27, "checkout-ljb6s7vt4l-8rv25  "},
+		{"checkout-ljb6s7vt4l-8rv25", 20, "checkout-ljb6s…8rv25"},
+		{"checkout-ljb6s7vt4l-8rv25", 15, "checkout-…8rv25"},
+		{"checkout-ljb6s7vt4l-8rv25", 14, "checkout-ljb6…"},
+		{"日本語日本語日本語日本語", 16, "日本語日本語日… "},
+		{"a\x1b[31m-ljb6s7vt4l-8rv25", 40, text.Fit("a\x1b[31m-ljb6s7vt4l-8rv25", 40, "…")},
+	} {
+		var l text.Line
+		l.Begin(50)
+		l.Name(theme.Style{}, tt.in, tt.w)
+		if got := string(l.Buf); got != tt.want || l.Left() != 50-tt.w {
+			t.Errorf("Name(%q, %d) = %q, %d left; want %q", tt.in, tt.w, got, l.Left(), tt.want)
+		}
+	}
+}
+
+// TestLineKeepsTheLook holds that what has one look is written as one run, with
+// the small gaps in it, unless a space in that look can be seen.
+func TestLineKeepsTheLook(t *testing.T) {
+	ink, bar := theme.Style{On: "<", Off: ">", Ink: true}, theme.Style{On: "[", Off: "]"}
+	for _, tt := range []struct {
+		st   theme.Style
+		gap  int
+		want string
+	}{
+		{ink, 0, "<ab>"}, {ink, 2, "<a  b>"}, {ink, 3, "<a>   <b>"}, {bar, 0, "[ab]"}, {bar, 1, "[a] [b]"},
+	} {
+		var l text.Line
+		l.Begin(20)
+		l.Put(tt.st, "a")
+		l.Space(tt.gap)
+		l.Put(tt.st, "b")
+		if got := string(l.Buf); got != tt.want {
+			t.Errorf("gap %d: %q, want %q", tt.gap, got, tt.want)
+		}
+	}
+	var l text.Line
+	for range 2 {
+		l.Begin(1)
+		l.Put(ink, "a")
+	}
+	if got := string(l.Buf); got != "<a><a>" {
+		t.Errorf("two lines: %q", got)
 	}
 }

@@ -17,12 +17,15 @@ type Line struct {
 	left  int
 	style theme.Style // of everything, if over
 	over  bool
+	last  theme.Style // that the buffer ended with when it was ended bytes long
+	ended int
 }
 
 // Begin begins a line of w cells.
 func (l *Line) Begin(w int) {
 	l.left = max(w, 0)
 	l.over = false
+	l.ended = 0
 	if l.Ellipsis == "" {
 		l.Ellipsis = "…"
 	}
@@ -61,6 +64,27 @@ func (l *Line) Cell(st theme.Style, s string, w int) {
 	l.left -= w
 	l.off(st)
 }
+
+// Name is [Line.Cell] for names that differ at their ends, as those of pods do: a
+// long one loses its middle, and keeps the last [TailKept] cells. Names that are
+// not plain ASCII, and narrow cells, are cut at the end all the same.
+func (l *Line) Name(st theme.Style, s string, w int) {
+	s = Clean(s)
+	if w = min(w, l.left); len(s) <= w || w < 3*TailKept || !plain(s) {
+		l.Cell(st, s, w)
+		return
+	}
+	l.on(st)
+	l.Buf = append(l.Buf, s[:w-1-TailKept]...)
+	l.Buf = append(l.Buf, l.Ellipsis...)
+	l.Buf = append(l.Buf, s[len(s)-TailKept:]...)
+	l.left -= w
+	l.off(st)
+}
+
+// TailKept is how much [Line.Name] keeps of the end of a name: the part that
+// Kubernetes makes up for each pod of a deployment.
+const TailKept = 5
 
 // Right is [Line.Cell] with the padding on the left.
 func (l *Line) Right(st theme.Style, s string, w int) {
@@ -109,15 +133,21 @@ func (l *Line) Repeat(st theme.Style, symbol string, n int) {
 	l.off(st)
 }
 
-// Space writes n spaces, as far as there is room.
+// Space writes n spaces, as far as there is room. A gap of a cell or two after
+// letters is written in their look, where that makes no difference to the eye:
+// it saves the terminal the change of look.
 func (l *Line) Space(n int) {
 	if n = min(n, l.left); n <= 0 {
 		return
 	}
-	l.on(theme.Style{})
+	st := theme.Style{}
+	if n <= 2 && l.ended == len(l.Buf) && l.last.Ink {
+		st = l.last
+	}
+	l.on(st)
 	l.Buf = appendSpaces(l.Buf, n)
 	l.left -= n
-	l.off(theme.Style{})
+	l.off(st)
 }
 
 // Finished writes s, a line of exactly w cells that is clean and styled
@@ -145,9 +175,14 @@ func (l *Line) Keep(n int) int {
 // Release gives back the cells that [Line.Keep] set aside.
 func (l *Line) Release(n int) { l.left += n }
 
+// on begins a look, or goes on with it where the buffer ends with the same.
 func (l *Line) on(st theme.Style) {
 	if l.over {
 		st = l.style
+	}
+	if l.ended == len(l.Buf) && l.last == st && l.ended > 0 {
+		l.Buf = l.Buf[:len(l.Buf)-len(st.Off)]
+		return
 	}
 	l.Buf = append(l.Buf, st.On...)
 }
@@ -157,4 +192,5 @@ func (l *Line) off(st theme.Style) {
 		st = l.style
 	}
 	l.Buf = append(l.Buf, st.Off...)
+	l.last, l.ended = st, len(l.Buf)
 }

@@ -19,7 +19,7 @@ type Symbols struct {
 	Horizontal       string // a rule
 	Vertical         string
 
-	Full, Empty string   // cells of a bar
+	Full, Empty string   // cells of a bar; brackets stand round them
 	Spark       []string // lowest first
 	SparkFailed string   // a relist whose list failed
 }
@@ -33,7 +33,7 @@ var Unicode = Symbols{
 	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
 	Up: "↑", Down: "↓", Mark: "◆",
 	Horizontal: "─", Vertical: "│",
-	Full: "█", Empty: "░",
+	Full: "█", Empty: "·",
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "×",
 }

@@ -26,7 +26,7 @@ func TestEveryStyleBeginsAndEnds(t *testing.T) {
 				continue
 			}
 			if !sgr.MatchString(s.On) || s.Off != "\x1b[m" {
-				t.Errorf("%s.%s = %+q, want one SGR sequence and its end", name, v.Type().Field(i).Name, s)
+				t.Errorf("%s.%s = %+q, want one SGR sequence and its end", name, v.Type().Field(i).Name, s.On+s.Off)
 			}
 		}
 	}
@@ -85,5 +85,26 @@ func TestPlain(t *testing.T) {
 	}
 	if theme.Default().Symbols.ASCII {
 		t.Error("Plain changed the default theme")
+	}
+}
+
+// TestInkIsOfLetters holds that a space looks like any other in a style that
+// says so.
+func TestInkIsOfLetters(t *testing.T) {
+	for _, name := range theme.Names() {
+		th, _ := theme.Named(name)
+		for _, s := range []theme.Style{th.Selected, th.Idle, th.BadgeDemo, th.BadgePaused, th.BadgeFrozen} {
+			if s.Ink {
+				t.Errorf("%s: %q shows on a space", name, s.On)
+			}
+		}
+		for _, s := range []theme.Style{th.Dim, th.Bad, th.Strong} {
+			if !s.Ink {
+				t.Errorf("%s: %q does not show on a space", name, s.On)
+			}
+		}
+		if name == "mono" && th.Focus.Ink {
+			t.Error("mono: an underlined space can be seen")
+		}
 	}
 }
