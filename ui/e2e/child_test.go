@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/ui/terminal"
+)
+
+// The test binary is its own child: called so, it shows a small screen with
+// ui/terminal that can fail in every way.
+const childArg = "run-the-child"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == childArg {
+		child(strings.Join(os.Args[2:], " "))
+	}
+	code := m.Run()
+	_ = os.RemoveAll(built.dir)
+	os.Exit(code)
+}
+
+func child(how string) {
+	var guard terminal.Guard
+	err := terminal.Run(context.Background(), model{guard: &guard, flood: how == "flood"}, terminal.Options{Guard: &guard})
+	if how == "slow-end" {
+		select {}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(terminal.ExitCode(err))
+}
+
+type tickMsg struct{}
+
+// A model counts, and fails as the key pressed says.
+type model struct {
+	guard  *terminal.Guard
+	flood  bool // writes the whole screen anew with every count
+	count  int
+	w, h   int
+	fail   bool // in View
+	c1     bool // shows a C1 control
+	still  bool // counts no more
+	resume int
+}
+
+func tick() tea.Cmd {
+	return tea.Tick(20*time.Millisecond, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+func boom() tea.Msg { panic("boom \x1b[31m in a command") }
+
+func (m model) Init() tea.Cmd { return tick() }
+
+func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tickMsg:
+		if m.still {
+			return m, nil
+		}
+		m.count++
+		return m, tick()
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+	case tea.ResumeMsg:
+		m.resume++
+	case tea.KeyPressMsg:
+		return m.key(msg.String())
+	}
+	return m, nil
+}
+
+func (m model) key(k string) (tea.Model, tea.Cmd) {
+	switch k {
+	case "q", "ctrl+c":
+		return m, tea.Quit
+	case "ctrl+z":
+		return m, tea.Suspend
+	case "u":
+		panic("boom in Update")
+	case "v":
+		m.fail = true
+	case "c":
+		return m, boom
+	case "b":
+		return m, tea.Batch(tick(), boom)
+	case "s":
+		return m, tea.Sequence(func() tea.Msg { return nil }, boom)
+	case "g":
+		m.guard.Go(func() { panic("boom in a goroutine") })
+	case "h":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+		select {}
+	case "x":
+		m.still = true
+	case "1":
+		m.c1 = true
+	}
+	return m, nil
+}
+
+func (m model) View() tea.View {
+	if m.fail {
+		panic("boom in View")
+	}
+	s := fmt.Sprintf("count %d size %dx%d resumed %d", m.count, m.w, m.h, m.resume)
+	if m.c1 {
+		s += " [a\u009b31mb\u0085c]"
+	}
+	if m.still {
+		s = fmt.Sprintf("stopped at %d", m.count)
+	} else if m.flood {
+		s = fmt.Sprintf("count %d", m.count) + noise(m.count, m.w, m.h-1)
+	}
+	v := tea.NewView(s)
+	v.AltScreen = true
+	return v
+}
+
+// noise returns rows of letters that are other ones for each n, in no order
+// that could be written more briefly.
+func noise(n, columns, rows int) string {
+	rnd := rand.New(rand.NewPCG(uint64(n), 1))
+	var s strings.Builder
+	for range max(rows, 0) {
+		s.WriteByte('\n')
+		for range columns {
+			s.WriteByte(byte('a' + rnd.IntN(26)))
+		}
+	}
+	return s.String()
+}

@@ -1,0 +1,218 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+type ending struct {
+	name   string
+	how    string // of the child
+	keys   string
+	signal syscall.Signal
+	code   int
+	says   string // on standard error
+}
+
+var endings = []ending{
+	{name: "q", keys: "q"},
+	{name: "^c", keys: "\x03"},
+	{name: "SIGTERM", signal: syscall.SIGTERM, code: 143},
+	{name: "SIGHUP", signal: syscall.SIGHUP, code: 129},
+	{name: "SIGINT", signal: syscall.SIGINT, code: 130},
+	{name: "panic in Update", keys: "u", code: 2, says: "plegtop: panic: boom in Update"},
+	{name: "panic in View", keys: "v", code: 2, says: "plegtop: panic: boom in View"},
+	{name: "panic in a command", keys: "c", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
+	{name: "panic in a batch", keys: "b", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
+	{name: "panic in a sequence", keys: "s", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
+	{name: "panic in a goroutine", keys: "g", code: 2, says: "plegtop: panic: boom in a goroutine"},
+	{name: "stuck in Update", keys: "h", code: 143},
+	{name: "slow end after q", how: "slow-end", keys: "q"},
+	{name: "slow end after SIGTERM", how: "slow-end", signal: syscall.SIGTERM, code: 143},
+}
+
+func (e ending) bring(t *testing.T, r run) {
+	t.Helper()
+	if e.keys != "" {
+		r.press(t, e.keys)
+	}
+	if e.signal != 0 {
+		if err := r.Signal(e.signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTerminalIsRestored(t *testing.T) {
+	for _, e := range endings {
+		t.Run(e.name, func(t *testing.T) {
+			r := startChild(t, e.how)
+			r.see(t, "count 1")
+			e.bring(t, r)
+			r.over(t, e.code)
+			if !strings.Contains(r.stderr.String(), e.says) {
+				t.Errorf("standard error: %q, want %q", r.stderr, e.says)
+			}
+		})
+	}
+}
+
+// Nobody reads the terminal, and every frame is new from edge to edge, so that
+// the kernel's buffer is full and a write would block.
+func TestTerminalIsRestoredUnread(t *testing.T) {
+	for _, e := range endings {
+		if e.how != "" {
+			continue
+		}
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			r := startChild(t, "flood")
+			r.see(t, "count 1")
+			resume := r.Stall()
+			r.fill(t, "")
+			e.bring(t, r)
+			if _, err := r.Ended(gone); err != nil {
+				t.Fatal(err)
+			}
+			resume()
+			r.over(t, e.code)
+		})
+	}
+}
+
+// A terminal that was stuck and reads again shows the present screen, even if
+// that does not change any more.
+func TestScreenIsDrawnAnewAfterAStall(t *testing.T) {
+	r := startChild(t, "flood")
+	r.see(t, "count 1")
+	resume := r.Stall()
+	r.fill(t, "")
+	r.press(t, "x")
+	r.fill(t, "") // meanwhile the last frame that there will be is dropped
+	resume()
+	r.see(t, "stopped at")
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
+func TestC1NeverReachesTheTerminal(t *testing.T) {
+	r := startChild(t)
+	r.see(t, "count")
+	r.press(t, "1")
+	r.see(t, "[a")
+	r.press(t, "q")
+	r.over(t, 0)
+	if raw := r.Raw(); bytes.Contains(raw, []byte("\u009b")) || bytes.Contains(raw, []byte("\u0085")) {
+		t.Error("a C1 control was written to the terminal")
+	}
+}
+
+func TestResizeOfTheChild(t *testing.T) {
+	r := startChild(t)
+	r.see(t, "size 100x30")
+	if err := r.Resize(60, 10); err != nil {
+		t.Fatal(err)
+	}
+	r.see(t, "size 60x10")
+}
+
+// ^z hands the terminal to the shell, fg takes it back.
+func TestSuspend(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
+	r.see(t, "shell>")
+	r.press(t, "'"+self+"' "+childArg+"\n")
+	for _, back := range []string{"resumed 0", "resumed 1", "resumed 2"} {
+		r.see(t, back)
+		r.press(t, "\x1a")
+		r.see(t, "Stopped")
+		if got := lastMode(r.Raw(), "1049"); got != 'l' {
+			t.Errorf("suspended in the alternate screen: ?1049%c", got)
+		}
+		r.press(t, "clear; fg\n")
+	}
+	r.see(t, "resumed 3")
+	r.press(t, "q")
+	r.see(t, "shell>")
+}
+
+// Without a shell there is nothing to suspend to: the screen comes back.
+func TestSuspendWithoutAShell(t *testing.T) {
+	r := startChild(t)
+	r.see(t, "count 1")
+	r.press(t, "\x1a")
+	r.see(t, "resumed 1")
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
+// What was stopped in a way that no program can see takes the terminal again.
+func TestStopAndContinue(t *testing.T) {
+	r := startChild(t)
+	r.see(t, "count 1")
+	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		if err := r.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.see(t, "resumed 1")
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
+// A terminal that goes away takes the program with it.
+func TestHangUp(t *testing.T) {
+	r := startChild(t)
+	r.see(t, "count 1")
+	_ = r.master.Close()
+	_ = r.slave.Close()
+	if _, err := r.Ended(gone); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, says string
+		change     func(*exec.Cmd)
+	}{
+		{"output to a pipe", "standard output is none", func(c *exec.Cmd) { c.Stdout = new(bytes.Buffer) }},
+		{"input from a pipe", "standard input is none", func(c *exec.Cmd) { c.Stdin = new(bytes.Buffer) }},
+		{"dumb", "TERM is dumb", func(c *exec.Cmd) { c.Env = append(c.Env, "TERM=dumb") }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := exec.Command(self, childArg)
+			cmd.Env = append(os.Environ(), "TERM=xterm")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			tt.change(cmd)
+			term, err := Start(cmd, 60, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer term.Close()
+			code, err := term.Ended(limit)
+			if err != nil || code != 1 {
+				t.Errorf("exit code %d, %v, want 1", code, err)
+			}
+			got := stderr.String()
+			if !strings.Contains(got, tt.says) || !strings.Contains(got, "plegtop watch") || strings.Count(got, "\n") != 1 {
+				t.Errorf("standard error: %q", got)
+			}
+			if raw := term.Raw(); len(raw) > 0 {
+				t.Errorf("%q was drawn", raw)
+			}
+		})
+	}
+}

@@ -1,0 +1,202 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// built holds the plegtop binary and removes it at the end.
+var built struct {
+	sync.Once
+	dir, path string
+	err       error
+}
+
+// plegtop builds the program once for all tests, as it is in the tree.
+func plegtop(t *testing.T) string {
+	t.Helper()
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "plegtop-ui-e2e-"); built.err != nil {
+			return
+		}
+		built.path = filepath.Join(built.dir, "plegtop")
+		if out, err := exec.Command("go", "build", "-o", built.path, "../..").CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.path
+}
+
+func demo(t *testing.T, columns, rows int, environ []string, args ...string) run {
+	t.Helper()
+	return start(t, columns, rows, environ, plegtop(t), append([]string{"--demo"}, args...)...)
+}
+
+func TestDemo(t *testing.T) {
+	for _, size := range []struct {
+		columns, rows int
+		see           []string
+	}{
+		{80, 24, []string{"DEMO", "HEALTHY", "kube-system", "cilium-", "1 Pods", "? help"}},
+		{200, 50, []string{"DEMO", "HEALTHY", "kube-system", "1 Pods", "2 Events", "3 Calls", "ContainerStatus"}},
+		{40, 10, []string{"HEALTHY"}},
+	} {
+		t.Run(fmt.Sprintf("%dx%d", size.columns, size.rows), func(t *testing.T) {
+			r := demo(t, size.columns, size.rows, nil)
+			for _, text := range size.see {
+				r.see(t, text)
+			}
+			r.press(t, "q")
+			r.over(t, 0)
+		})
+	}
+}
+
+func TestPlegtopEnds(t *testing.T) {
+	for _, e := range endings[:5] {
+		for _, unread := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, unread %v", e.name, unread), func(t *testing.T) {
+				r := demo(t, 120, 40, nil, "--demo=churn")
+				r.see(t, "HEALTHY")
+				resume := func() {}
+				if unread {
+					resume = r.Stall()
+					r.fill(t, "\x0c") // ^l draws everything anew
+				}
+				e.bring(t, r)
+				if _, err := r.Ended(gone); err != nil {
+					t.Fatal(err)
+				}
+				resume()
+				r.tidy(t)
+			})
+		}
+	}
+}
+
+func TestResize(t *testing.T) {
+	r := demo(t, 80, 24, nil)
+	r.see(t, "HEALTHY")
+	for _, size := range []struct{ columns, rows int }{{200, 50}, {40, 10}, {120, 40}, {20, 5}, {80, 24}} {
+		if err := r.Resize(size.columns, size.rows); err != nil {
+			t.Fatal(err)
+		}
+		what := fmt.Sprintf("keys at the bottom of %dx%d", size.columns, size.rows)
+		_, err := r.Wait(what, limit, func(lines []string) bool {
+			last := lines[len(lines)-1]
+			return len(lines) == size.rows && (strings.Contains(last, "? help") || strings.Contains(last, "1 pods"))
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
+// colour matches what sets a colour of the foreground or background.
+var colour = regexp.MustCompile(`\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m`)
+
+func TestNoColor(t *testing.T) {
+	for _, tt := range []struct {
+		environ []string
+		want    bool
+	}{
+		{nil, true},
+		{[]string{"NO_COLOR=yes"}, false},
+		{[]string{"NO_COLOR=1"}, false},
+		{[]string{"TERM=xterm-mono", "NO_COLOR=x"}, false},
+	} {
+		r := demo(t, 120, 40, tt.environ)
+		for _, text := range []string{"HEALTHY", "running"} {
+			r.see(t, text)
+		}
+		r.press(t, "2")
+		r.see(t, "Started")
+		r.press(t, "q")
+		r.over(t, 0)
+		if got := colour.Find(r.Raw()); (got != nil) != tt.want {
+			t.Errorf("%v: colour %q, want any: %v", tt.environ, got, tt.want)
+		}
+	}
+}
+
+// With --ascii nothing outside ASCII is drawn.
+func TestASCII(t *testing.T) {
+	r := demo(t, 120, 40, nil, "--ascii")
+	r.see(t, "running")
+	for _, step := range []struct{ keys, see string }{
+		{"?", "show or hide"}, {"q", "1 Pods"}, {"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"\r", "Pod record"}, {"q", ""},
+	} {
+		r.press(t, step.keys)
+		r.see(t, step.see)
+	}
+	r.over(t, 0)
+	for _, c := range r.Raw() {
+		if c >= 0x80 {
+			t.Fatalf("byte %#x was written", c)
+		}
+	}
+}
+
+func TestPlegtopRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*exec.Cmd)
+	}{
+		{"output to a pipe", func(c *exec.Cmd) { c.Stdout = new(bytes.Buffer) }},
+		{"dumb", func(c *exec.Cmd) { c.Env = append(c.Env, "TERM=dumb") }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := exec.Command(plegtop(t), "--demo")
+			cmd.Env = append(os.Environ(), "TERM=xterm")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			tt.change(cmd)
+			term, err := Start(cmd, 80, 24)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer term.Close()
+			code, err := term.Ended(limit)
+			if err != nil || code == 0 {
+				t.Errorf("exit code %d, %v, want a failure", code, err)
+			}
+			if got := stderr.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "plegtop watch") {
+				t.Errorf("standard error: %q, want one line that names watch", got)
+			}
+			if raw := term.Raw(); len(raw) > 0 {
+				t.Errorf("%q was drawn", raw)
+			}
+		})
+	}
+}
+
+// The folder of the demo's socket goes with the program, also after a signal.
+func TestDemoLeavesNothing(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		tmp := t.TempDir()
+		r := demo(t, 80, 24, []string{"TMPDIR=" + tmp})
+		r.see(t, "HEALTHY")
+		if err := r.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Ended(gone); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+			t.Errorf("after %v: %v, %v is left in the temporary folder", sig, left, err)
+		}
+	}
+}

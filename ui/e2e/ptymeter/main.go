@@ -1,0 +1,146 @@
+// Command ptymeter runs a program in a pseudo-terminal and prints, on one line,
+// how soon it draws, how much it writes, and what it costs.
+//
+//	ptymeter --size 120x40 --seconds 15 -- plegtop --demo
+//
+// first is the time from the start to the first byte, frame to the first screen
+// whose first and last row hold something, or that holds the text of --until;
+// bytes/s and cpu (100 % is one core) are averages after --settle; rss is the
+// peak of the whole run.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/plegtop/plegtop/ui/e2e"
+)
+
+// ticks is how many of the kernel's units of CPU time make a second, on every
+// architecture that Go runs on.
+const ticks = 100
+
+func main() {
+	size := pflag.String("size", "120x40", "columns and rows of the terminal")
+	seconds := pflag.Float64("seconds", 15, "how long to measure, after settling")
+	settle := pflag.Float64("settle", 3, "how long to wait before measuring")
+	until := pflag.String("until", "", "a text that the first full frame holds")
+	keys := pflag.String("keys", "", "keys to press after the first full frame, in Go's notation, such as 2 or \\x1b")
+	pflag.Parse()
+	m := meter{settle: span(*settle), length: span(*seconds), until: *until, keys: *keys}
+	if _, err := fmt.Sscanf(*size, "%dx%d", &m.columns, &m.rows); err != nil || pflag.NArg() == 0 {
+		pflag.Usage()
+		os.Exit(2)
+	}
+	line, err := m.measure(pflag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ptymeter:", err)
+		os.Exit(1)
+	}
+	fmt.Println(line)
+}
+
+func span(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+type meter struct {
+	columns, rows  int
+	settle, length time.Duration
+	until, keys    string
+}
+
+func (m meter) measure(command []string) (string, error) {
+	keys, err := strconv.Unquote(`"` + m.keys + `"`)
+	if err != nil {
+		return "", fmt.Errorf("--keys %q: %w", m.keys, err)
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	t, err := e2e.Start(cmd, m.columns, m.rows)
+	if err != nil {
+		return "", err
+	}
+	defer t.Close()
+	frame, err := t.Wait("the first full frame", 10*time.Second, m.full)
+	if err != nil {
+		return "", err
+	}
+	if err := t.Type(keys); err != nil {
+		return "", fmt.Errorf("press keys: %w", err)
+	}
+	time.Sleep(m.settle)
+	cost, err := m.cost(t)
+	if err != nil {
+		return "", err
+	}
+	_ = t.Signal(syscall.SIGTERM)
+	if _, err := t.Ended(5 * time.Second); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%-40s %dx%d first=%dms frame=%dms %s", strings.Join(command, " "), m.columns, m.rows,
+		t.First().Milliseconds(), frame.Milliseconds(), cost), nil
+}
+
+// full reports whether lines are the first full frame.
+func (m meter) full(lines []string) bool {
+	if m.until != "" {
+		return strings.Contains(strings.Join(lines, "\n"), m.until)
+	}
+	return len(lines) == m.rows && lines[0] != "" && lines[m.rows-1] != ""
+}
+
+// cost measures what the program writes and uses from now on.
+func (m meter) cost(t *e2e.Terminal) (string, error) {
+	began, written := time.Now(), t.Written()
+	used, err := cpu(t.Process())
+	if err != nil {
+		return "", err
+	}
+	time.Sleep(m.length)
+	usedNow, err := cpu(t.Process())
+	if err != nil {
+		return "", err
+	}
+	peak, err := peakRSS(t.Process())
+	if err != nil {
+		return "", err
+	}
+	took := time.Since(began).Seconds()
+	return fmt.Sprintf("bytes/s=%.0f cpu=%.2f%% rss=%.1fMB",
+		float64(t.Written()-written)/took, 100*(usedNow-used).Seconds()/took, float64(peak)/(1<<20)), nil
+}
+
+// cpu returns the CPU time of a process, its own and the kernel's for it.
+func cpu(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name, in parentheses, may hold spaces; user and system time are the
+	// 12th and 13th field after it.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	user, err := strconv.Atoi(fields[11])
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * time.Second / ticks, err
+}
+
+// peakRSS returns the most memory that a process has held so far, in bytes.
+func peakRSS(pid int) (int, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, err := strconv.Atoi(kilobytes)
+	return n << 10, err
+}

@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+const (
+	shell = "/bin/sh"
+	limit = 20 * time.Second // for what takes a moment, on a machine with other things to do
+	gone  = 2 * time.Second  // for ending, which is promised
+)
+
+// A run is a program in a terminal, and what it wrote to standard error.
+type run struct {
+	*Terminal
+	stderr *bytes.Buffer
+}
+
+func start(t *testing.T, columns, rows int, environ []string, name string, args ...string) run {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(append(os.Environ(),
+		"TERM=xterm-256color", "NO_COLOR=", "GORACE=atexit_sleep_ms=0", // which counts towards the time to end
+		"XDG_CONFIG_HOME="+t.TempDir()), environ...)
+	var stderr bytes.Buffer
+	if name != shell { // which prompts there
+		cmd.Stderr = &stderr
+	}
+	term, err := Start(cmd, columns, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = term.Close() })
+	return run{term, &stderr}
+}
+
+func startChild(t *testing.T, how ...string) run {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, 100, 30, nil, self, append([]string{childArg}, how...)...)
+}
+
+func (r run) see(t *testing.T, text string) {
+	t.Helper()
+	if _, err := r.WaitFor(text, limit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r run) press(t *testing.T, keys string) {
+	t.Helper()
+	if err := r.Type(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// over checks that the program ends in time with code and leaves nothing
+// behind.
+func (r run) over(t *testing.T, code int) {
+	t.Helper()
+	got, err := r.Ended(gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != code {
+		t.Errorf("exit code %d, want %d; standard error:\n%s", got, code, r.stderr)
+	}
+	r.tidy(t)
+}
+
+// tidy checks that a program that has ended left the terminal as it was.
+func (r run) tidy(t *testing.T) {
+	t.Helper()
+	if _, err := r.Wait("the end of the alternate screen", limit, func([]string) bool { return lastMode(r.Raw(), "1049") == 'l' }); err != nil {
+		t.Error(err)
+	}
+	if err := r.Restored(); err != nil {
+		t.Error(err)
+	}
+}
+
+// fill presses keys, if any, until the terminal takes no more: the program wrote
+// to it and nobody read.
+func (r run) fill(t *testing.T, keys string) {
+	t.Helper()
+	times := 0
+	for range time.Tick(120 * time.Millisecond) { // a little more than a frame
+		full, err := r.Full()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if times++; !full {
+			times = 0
+			r.press(t, keys)
+		}
+		if times == 3 { // the program has met it
+			return
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/plegtop/plegtop/cri/sim"
+)
+
+// named matches a line that names the call that hangs, and for how long it has.
+var named = regexp.MustCompile(`a/victim-0 .*ContainerStatus.*stuck.* [0-9.]+m?s`)
+
+func serve(t *testing.T) *sim.Server {
+	t.Helper()
+	server, err := sim.Start(t.Context(), sim.Config{Scenario: "quiet", Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return server
+}
+
+// A ContainerStatus that hangs is named within a second: operation, pod,
+// container and for how long.
+func TestHungCallIsNamed(t *testing.T) {
+	server := serve(t)
+	pod := server.AddPod(sim.PodSpec{Namespace: "a", Name: "victim-0", Containers: []sim.ContainerSpec{{Name: "stuck"}}})
+	r := start(t, 80, 24, nil, plegtop(t), "-r", server.Endpoint())
+	r.see(t, "victim-0")
+	r.see(t, "INSPECT 0") // the first relist has settled, and another one
+	hung := sim.Match{Method: "ContainerStatus", ID: pod.Containers["stuck"]}
+	release := server.Hang(hung)
+	defer release()
+	if err := server.ExitContainer(pod.Containers["stuck"], 3, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.AwaitHeld(t.Context(), hung, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Wait("the call in flight", time.Second, func(lines []string) bool {
+		return slices.ContainsFunc(lines, named.MatchString)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	release()
+	r.see(t, "error")
+}
+
+// evil is what a runtime, or whoever can name a pod there, may send: it moves
+// the cursor, sets the clipboard, and hides itself from the eye. Its plain part
+// shows that the text did reach the screen.
+const evil = "EVIL\x1b]52;c;UFdO\x07\x1b[666;6H\u009b666m\u0085\u202e\r\n\t\x7f\x08"
+
+// raw lists what of evil must never reach the terminal.
+var raw = []string{"\x1b]52;c;UFdO\x07", "\x1b[666", "\u009b", "\u0085", "\u202e", "\x7f"}
+
+// Hostile text in every field that a runtime fills never reaches the terminal
+// as it is, in any pane.
+func TestHostileTextIsCleaned(t *testing.T) {
+	server := serve(t)
+	server.AddPod(sim.PodSpec{
+		Namespace: "n", Name: "a-pod", Containers: []sim.ContainerSpec{{Name: "c"}, {Name: "d", State: sim.Exited, ExitCode: 1, Reason: "r", Message: "m"}},
+	})
+	undo := server.Rewrite(sim.Match{}, func(m proto.Message) { poison(m.ProtoReflect()) })
+	defer undo()
+	r := start(t, 400, 60, nil, plegtop(t), "-r", server.Endpoint())
+	r.see(t, "EVIL")
+	r.tour(t)
+
+	// The texts of errors: first of one inspection, then of the lists.
+	pod := server.AddPod(sim.PodSpec{Namespace: "n", Name: "failing", Containers: []sim.ContainerSpec{{Name: "c"}}})
+	server.Fail(sim.Match{Method: "ContainerStatus", ID: pod.Containers["c"]}, codes.Internal, "ERROR"+evil, 0)
+	if err := server.ExitContainer(pod.Containers["c"], 1, ""); err != nil {
+		t.Fatal(err)
+	}
+	r.press(t, "W")
+	r.see(t, "failing")
+	r.press(t, "G\r")
+	r.see(t, "ERROR")
+	r.press(t, "\x1b")
+	r.see(t, "1 Pods")
+	server.Fail(sim.Match{Method: "ListContainers"}, codes.Unavailable, "LISTING"+evil, 0)
+	r.see(t, "LISTING")
+	r.tour(t)
+
+	r.press(t, "q")
+	r.over(t, 0)
+	for _, bad := range raw {
+		if i := bytes.Index(r.Raw(), []byte(bad)); i >= 0 {
+			t.Errorf("%q was written: %q", bad, r.Raw()[max(0, i-60):min(len(r.Raw()), i+60)])
+		}
+	}
+}
+
+// tour shows every pane and dialog that holds text from the runtime.
+func (r run) tour(t *testing.T) {
+	t.Helper()
+	for _, step := range []struct{ keys, see string }{
+		{"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"G", "1 Pods"}, {" ", "1 Pods"}, {"\r", "Pod record"}, {"y", "lines 1-"}, {"w", "lines 1-"},
+		{"G", " of "}, {"\x1b", "Pod record"}, {"c", "Pod record"}, {"\x1b", "1 Pods"}, {"n", "Namespaces"}, {"\x1b", "1 Pods"},
+	} {
+		r.press(t, step.keys)
+		r.see(t, step.see)
+	}
+}
+
+// poison appends evil, and in some fields ten kilobytes, to every text of a
+// message but those by which the runtime is asked again, or by which the
+// kubelet knows a pod as one.
+func poison(m protoreflect.Message) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch name := string(f.Name()); {
+		case strings.HasSuffix(name, "id"):
+		case f.IsMap():
+			v.Map().Range(func(k protoreflect.MapKey, v2 protoreflect.Value) bool {
+				if f.MapValue().Kind() == protoreflect.StringKind && !strings.HasSuffix(k.String(), ".uid") {
+					v.Map().Set(k, protoreflect.ValueOfString(v2.String()+evil))
+				}
+				return true
+			})
+		case f.IsList() && f.Kind() == protoreflect.MessageKind:
+			for i := range v.List().Len() {
+				poison(v.List().Get(i).Message())
+			}
+		case f.IsList() && f.Kind() == protoreflect.StringKind:
+			for i := range v.List().Len() {
+				v.List().Set(i, protoreflect.ValueOfString(v.List().Get(i).String()+evil))
+			}
+		case f.Kind() == protoreflect.MessageKind:
+			poison(v.Message())
+		case f.Kind() == protoreflect.StringKind:
+			long := ""
+			if name == "message" || name == "image" {
+				long = strings.Repeat("long", 2560)
+			}
+			m.Set(f, protoreflect.ValueOfString(v.String()+evil+long))
+		}
+		return true
+	})
+}
