@@ -145,14 +145,14 @@ func (o *options) flags() *pflag.FlagSet {
 	f.StringVar(&o.demo, "demo", "", "use the embedded runtime and play a `scenario`; --demo=list lists them")
 	f.Lookup("demo").NoOptDefVal = "tour"
 	f.StringArrayVarP(&o.namespaces, "namespace", "n", nil, "show only this `namespace`; may be repeated")
-	f.StringVarP(&o.output, "output", "o", "text", "of watch: `text` or json")
+	f.StringVarP(&o.output, "output", "o", "text", "`format` of watch, text or json")
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "of each call to the runtime, as the kubelet's")
 	f.DurationVar(&o.period, "relist-period", time.Second, "from the end of one relist to the start of the next")
 	f.DurationVar(&o.threshold, "relist-threshold", 3*time.Minute, "age of the last good list beyond which PLEG is unhealthy")
-	f.StringVar(&o.kubelet, "kubelet-version", pleg.Newest.String(), "whose relist: `1.25` to 1.37")
+	f.StringVar(&o.kubelet, "kubelet-version", pleg.Newest.String(), "whose relist: a `release` from 1.25 to 1.37")
 	f.StringVar(&o.hostRoot, "host-root", "", "where the host's root `folder` is mounted, in a container")
-	f.StringVar(&o.config, "config", "", "settings `file` (default "+config.Path()+")")
-	f.StringVar(&o.theme, "theme", "", "colours: `name` of "+strings.Join(theme.Names(), ", "))
+	f.StringVar(&o.config, "config", "", "settings `file` (default plegtop/config.yaml in your configuration folder)")
+	f.StringVar(&o.theme, "theme", "", "colour theme, by `name`: "+strings.Join(theme.Names(), ", "))
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
 	f.Usage = func() { fmt.Printf(usage, f.FlagUsages()) }
 	return f
@@ -189,6 +189,8 @@ func parse(args []string) (options, error) {
 		return o, wrong(fmt.Errorf("no view is called %q", o.view))
 	case o.output != "text" && o.output != "json":
 		return o, wrong(fmt.Errorf("--output %q: want text or json", o.output))
+	case o.timeout <= 0 || o.threshold <= 0:
+		return o, wrong(errors.New("--timeout and --relist-threshold must be more than 0"))
 	case o.demo != "" && o.endpoint != "":
 		return o, wrong(errors.New("--demo brings its own runtime: leave --runtime-endpoint out"))
 	}
