@@ -1,24 +1,12 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-)
-
-// many is how many pods may be inspected again without a question.
-const many = 20
-
-// The period of the relist can be changed within these bounds, by halves and
-// doubles.
-const (
-	shortestPeriod = 250 * time.Millisecond
-	longestPeriod  = 64 * time.Second
 )
 
 // keys returns the keys of an action as a person reads them.
@@ -88,64 +76,6 @@ func (m *Model) actMove(a keymap.Action) bool {
 	moved := m.pods.move(a, len(m.pods.rows))
 	m.pods.note()
 	return moved
-}
-
-// actEngine makes a request of the engine, which returns at once.
-func (m *Model) actEngine(a keymap.Action) bool {
-	c := m.cfg.Controls
-	switch a {
-	case keymap.PauseRelist:
-		m.pause()
-	case keymap.RelistNow:
-		c.RelistNow()
-		m.say("relisting now")
-	case keymap.ReinspectPod:
-		m.reinspect()
-	case keymap.ReinspectAll:
-		if n := len(m.latest.Pods); n > many {
-			m.ask(n)
-			return true
-		}
-		m.reinspectAll()
-	case keymap.PeriodUp:
-		m.setPeriod(m.latest.Period * 2)
-	case keymap.PeriodDown:
-		m.setPeriod(m.latest.Period / 2)
-	default:
-		return false
-	}
-	return true
-}
-
-func (m *Model) pause() {
-	if m.latest.Paused {
-		m.cfg.Controls.Resume()
-		m.say("relist resumed")
-		return
-	}
-	m.cfg.Controls.Pause()
-	m.say("relist paused: no call is made, the list age grows; " + m.keys(keymap.PauseRelist) + " resumes")
-}
-
-func (m *Model) reinspect() {
-	ref, ok := m.subject()
-	if !ok {
-		m.say("no pod under the cursor")
-		return
-	}
-	m.cfg.Controls.Reinspect(ref.UID)
-	m.say("inspecting " + ref.String() + " again")
-}
-
-func (m *Model) reinspectAll() {
-	m.cfg.Controls.ReinspectAll()
-	m.say(fmt.Sprintf("inspecting all %d pods again", len(m.latest.Pods)))
-}
-
-func (m *Model) setPeriod(d time.Duration) {
-	d = max(shortestPeriod, min(d, longestPeriod))
-	m.cfg.Controls.SetPeriod(d)
-	m.say("relist period " + d.String())
 }
 
 // actView changes what is shown of the panes, and which.

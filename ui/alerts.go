@@ -30,6 +30,9 @@ func alerts(b brush, s *engine.Snapshot, w int) []fact {
 	if s.Failure != nil && s.Pods != nil { // else the body of the screen says it
 		bad(failureText(s, s.Failure))
 	}
+	if s.PodFailure != nil {
+		bad(failureText(s, s.PodFailure))
+	}
 	if !s.Health.Healthy && !s.Health.ListedAt.IsZero() && w < gaugeInFull {
 		bad(recovery(s) + "; " + inspected(s))
 	}
@@ -69,9 +72,12 @@ func stuckText(s *engine.Snapshot, f *engine.Flight) string {
 	return out
 }
 
-// failureText says what failed, since when, and when it is tried next.
+// failureText says what failed, of which pod if it is about one, and since when.
 func failureText(s *engine.Snapshot, f *engine.Failure) string {
 	out := f.Op.String() + " failed"
+	if f.Pod.UID != "" {
+		out = f.Op.String() + " of " + f.Pod.String() + " failed"
+	}
 	if f.InRow > 1 {
 		out += fmt.Sprintf(" %d times in %s", f.InRow, text.AgeCoarse(s.At.Sub(f.First)))
 	}

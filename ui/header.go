@@ -108,7 +108,7 @@ func (h header) who(b brush, s *engine.Snapshot) []fact {
 	return []fact{
 		{b.Strong, h.source.Node},
 		{b.Text, runtimeName(s)},
-		{b.Text, "kubelet " + s.Release.String()},
+		{b.Text, "as kubelet " + s.Release.String()},
 		{b.Dim, counts},
 		{b.Dim, "period " + s.Period.String()},
 		{b.Dim, cost(s)},
@@ -116,12 +116,20 @@ func (h header) who(b brush, s *engine.Snapshot) []fact {
 	}
 }
 
+// runtimeName is the runtime and its version, cut to what leaves room for the
+// facts after it: a build's version can hold a whole commit.
 func runtimeName(s *engine.Snapshot) string {
-	if s.Version.RuntimeName == "" {
+	name := s.Version.RuntimeName + " " + s.Version.RuntimeVersion
+	switch {
+	case s.Version.RuntimeName == "":
 		return "runtime ?"
+	case text.Width(name) > runtimeWidth:
+		return text.Fit(name, runtimeWidth, "~")
 	}
-	return s.Version.RuntimeName + " " + s.Version.RuntimeVersion
+	return name
 }
+
+const runtimeWidth = 32
 
 // cost says what plegtop asks of the runtime, in figures that stay the same
 // while nothing happens.

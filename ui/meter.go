@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -145,12 +147,14 @@ func callName(f *engine.Flight) string {
 	return f.Op.String()
 }
 
-// oldest returns the call that has been out longest, or nil.
+// oldest returns the call that the relist has been waiting for longest, or nil.
+// Version and Status go their own way and hold nothing up.
 func oldest(s *engine.Snapshot) *engine.Flight {
-	if len(s.InFlight) == 0 {
+	i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op != call.Version && f.Op != call.Status })
+	if i < 0 {
 		return nil
 	}
-	return &s.InFlight[0]
+	return &s.InFlight[i]
 }
 
 // relistFacts are the figures of all relists, and how many bars the sparkline

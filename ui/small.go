@@ -56,7 +56,7 @@ func (m *Model) smallFigures(b brush) []fact {
 		{b.Text, fmt.Sprintf("%d with problems", m.pods.troubled)},
 		{b.Dim, "relist p50 " + steady(s.Relists.P50) + " p99 " + steady(s.Relists.P99) + " max " + steady(s.Relists.Max)},
 		{b.Strong, m.cfg.Source.Node},
-		{b.Dim, runtimeName(s) + ", kubelet " + s.Release.String()},
+		{b.Dim, runtimeName(s) + ", as kubelet " + s.Release.String()},
 		{b.Dim, m.cfg.Source.Endpoint},
 	}
 }
