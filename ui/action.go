@@ -136,7 +136,7 @@ func (m *Model) back() {
 		m.full = false
 		m.arrange()
 	case m.filter.text != "":
-		m.setFilter("")
+		_ = m.setFilter("") // no filter always parses
 		m.say("filter dropped")
 	case m.pods.trouble:
 		m.problemsOnly()

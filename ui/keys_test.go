@@ -136,7 +136,7 @@ func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 		s := newStage(t, 80, 24, demo, func(c *Config) {
 			c.Faults = []Fault{{"hang", "", func() bool { return false }, func(bool) {}}}
 		}).show(bigNode(many+1, 1))
-		for _, k := range strings.Fields(keys) {
+		for k := range strings.FieldsSeq(keys) {
 			if k == "run" {
 				s.run()
 			} else {
