@@ -186,11 +186,11 @@ func parse(args []string) (options, error) {
 	case len(verbs) > 1:
 		return o, wrong(fmt.Errorf("%q: one view at a time", verbs[1]))
 	case o.view != "" && o.view != "watch" && o.view != "version":
-		return o, wrong(fmt.Errorf("no view is called %q", o.view))
+		return o, wrong(fmt.Errorf("no view is called %q: want watch, version or none", o.view))
 	case o.output != "text" && o.output != "json":
 		return o, wrong(fmt.Errorf("--output %q: want text or json", o.output))
-	case o.timeout <= 0 || o.threshold <= 0:
-		return o, wrong(errors.New("--timeout and --relist-threshold must be more than 0"))
+	case o.timeout <= 0 || o.period <= 0 || o.threshold <= 0:
+		return o, wrong(errors.New("--timeout, --relist-period and --relist-threshold must be more than 0"))
 	case o.demo != "" && o.endpoint != "":
 		return o, wrong(errors.New("--demo brings its own runtime: leave --runtime-endpoint out"))
 	}
@@ -321,7 +321,7 @@ func (o options) chooseView(set config.Settings) (view, error) {
 
 func (o options) watch(set config.Settings) view {
 	return func(ctx context.Context, eng *engine.Engine, _ source) error {
-		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 		defer cancel()
 		return lines.Watch(ctx, os.Stdout, eng.Feed(), lines.Options{JSON: o.output == "json", Namespaces: set.Namespaces})
 	}

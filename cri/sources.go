@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 const endpointEnv = "CONTAINER_RUNTIME_ENDPOINT"
@@ -140,23 +140,44 @@ func (f source) read(path string) (string, error) {
 	return f.endpoint(text)
 }
 
-// yamlKey returns a reader of one text at the top of a YAML or JSON file.
+// yamlKey returns a reader of one text at the top of a YAML or JSON file. What
+// else the file says does not matter to it; of a key given twice the last holds.
 func yamlKey(key string) func([]byte) (string, error) {
 	return func(text []byte) (string, error) {
-		var file map[string]any
+		var file yaml.Node
 		if err := yaml.Unmarshal(text, &file); err != nil {
 			return "", err
 		}
-		value, ok := file[key]
-		if !ok || value == nil {
-			return "", nil
+		value, err := lastValue(&file, key)
+		if err != nil || value == nil || value.ShortTag() == "!!null" {
+			return "", err
 		}
-		endpoint, ok := value.(string)
-		if !ok {
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		if value.ShortTag() != "!!str" {
 			return "", fmt.Errorf("%s is not a text", key)
 		}
-		return endpoint, nil
+		return value.Value, nil
 	}
+}
+
+// lastValue returns nil if file has no such key. An empty file has none.
+func lastValue(file *yaml.Node, key string) (*yaml.Node, error) {
+	if len(file.Content) == 0 || file.Content[0].ShortTag() == "!!null" {
+		return nil, nil
+	}
+	top := file.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, errors.New("no mapping of keys to values")
+	}
+	var value *yaml.Node
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		if top.Content[i].Value == key {
+			value = top.Content[i+1]
+		}
+	}
+	return value, nil
 }
 
 // kubeletFlag finds the kubelet's flag in a file of shell assignments or in one

@@ -36,7 +36,12 @@ func TestYAMLKey(t *testing.T) {
 		{"runtime-endpoint:", "", ""},
 		{"runtime-endpoint: 7", "", "not a text"},
 		{"other: x", "", ""},
-		{"[1, 2]", "", "unmarshal"},
+		{"runtime-endpoint: [/run/x.sock]", "", "not a text"},
+		{"# nothing\n---\n", "", ""},
+		{"runtime-endpoint: /run/x.sock\nruntime-endpoint: /run/y.sock", "/run/y.sock", ""},
+		{"other: &x /run/x.sock\nruntime-endpoint: *x", "/run/x.sock", ""},
+		{"{\n\t\"other\": {\"a\": 1},\n\t\"runtime-endpoint\": \"/run/x.sock\"\n}", "/run/x.sock", ""},
+		{"[1, 2]", "", "no mapping"},
 		{"{", "", "yaml"},
 	}
 	for _, tt := range tests {

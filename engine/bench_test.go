@@ -76,7 +76,7 @@ func (b *bench) ask(request func()) {
 	synctest.Wait()
 }
 
-// pods returns the pod of that name in s.
+// podOf returns the pod of that name in s.
 func (b *bench) podOf(s *Snapshot, name string) *Pod {
 	b.t.Helper()
 	i := slices.IndexFunc(s.Pods, func(p *Pod) bool { return p.Name == name })

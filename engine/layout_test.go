@@ -61,7 +61,7 @@ var rules = map[string]rule{
 
 	"cri": {
 		ours:    []string{"engine/pleg", "engine/call"},
-		modules: append(slices.Clone(runtimeAPI), "sigs.k8s.io/yaml", "golang.org/x/sys/unix"),
+		modules: append(slices.Clone(runtimeAPI), "go.yaml.in/yaml/...", "golang.org/x/sys/unix"),
 	},
 	"cri/sim":          {modules: append(slices.Clone(runtimeAPI), "golang.org/x/sync/...")},
 	"cri/e2e":          {modules: runtimeAPI},
@@ -78,7 +78,7 @@ var rules = map[string]rule{
 	"ui/theme":        {modules: charm, never: []string{"net"}},
 	"ui/filter":       {ours: seen, never: []string{"os", "net"}},
 	"ui/dialog":       {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
-	"ui/config":       {ours: []string{"keymap", "ui/theme", "ui/filter"}, modules: []string{"sigs.k8s.io/yaml", "go.yaml.in/yaml/..."}, never: []string{"net"}},
+	"ui/config":       {ours: []string{"keymap", "ui/theme", "ui/filter"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"net"}},
 	"ui/terminal":     {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/lines":        {ours: append(slices.Clone(seen), "ui/text"), never: []string{"net"}},
 	"ui/metrics":      {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},

@@ -2,8 +2,8 @@ package keymap
 
 import "charm.land/bubbles/v2/key"
 
-// texts is where a long text or list is read: events, a pod, raw JSON.
-const texts = InEvents | InDetail | InViewer
+// texts is where a long text or list is searched: events, raw JSON.
+const texts = InEvents | InViewer
 
 // Default returns the keys that plegtop starts with.
 func Default() Map {

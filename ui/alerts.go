@@ -84,12 +84,19 @@ func failureText(s *engine.Snapshot, f *engine.Failure) string {
 	return out + ": " + reason(f.Err)
 }
 
-// reason is what the runtime said, without what is said beside it anyway.
+// reason is what the runtime said, without what is said beside it anyway: the
+// operation, and the socket, whose path would push "connection refused" off a
+// narrow screen.
 func reason(err error) string {
-	if e, ok := errors.AsType[*call.Error](err); ok {
-		return e.Code + ": " + e.Text
+	e, ok := errors.AsType[*call.Error](err)
+	if !ok {
+		return err.Error()
 	}
-	return err.Error()
+	said := e.Text
+	if _, why, ok := strings.Cut(said, ": "); ok && strings.HasPrefix(said, "dial unix ") {
+		said = why
+	}
+	return e.Code + ": " + said
 }
 
 // anomalies lists the counters that are not zero.

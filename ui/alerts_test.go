@@ -27,6 +27,19 @@ func TestAlertOfOnePodNamesIt(t *testing.T) {
 	}
 }
 
+func TestReasonLeavesOutTheSocket(t *testing.T) {
+	for said, want := range map[string]string{
+		"dial unix /run/containerd/containerd.sock: connect: connection refused": "Unavailable: connect: connection refused",
+		"dial unix":                      "Unavailable: dial unix",
+		"error reading from server: EOF": "Unavailable: error reading from server: EOF",
+	} {
+		err := &call.Error{Op: call.Status, Kind: call.ErrUnavailable, Code: "Unavailable", Text: said}
+		if got := reason(err); got != want {
+			t.Errorf("reason(%q) = %q, want %q", said, got, want)
+		}
+	}
+}
+
 // TestMeterNamesTheCallOfTheRelist holds that a Status that hangs beside a list,
 // and has been out for longer, is not taken for what the relist waits for.
 func TestMeterNamesTheCallOfTheRelist(t *testing.T) {

@@ -194,6 +194,9 @@ func (c *calls) head(b brush, head string, sorts bool) (string, theme.Style) {
 func (c *calls) row(l *text.Line, b brush, s *engine.Snapshot, y int, focused bool) {
 	i := c.top + y
 	if i >= len(c.of) {
+		if n := i - len(c.of) - 1; n >= 0 && focused && len(c.of) > 0 {
+			c.about(l, b, s, n)
+		}
 		return
 	}
 	op := &c.of[i]

@@ -62,6 +62,9 @@ func (e *events) heads(l *text.Line, b brush, w int) {
 func (e *events) row(l *text.Line, b brush, y int, focused bool) {
 	i := e.top + y/e.lines()
 	if i >= len(e.shown) {
+		if y == 0 && len(e.rows) > 0 {
+			l.Put(b.Dim, "no event matches the filter")
+		}
 		return
 	}
 	r := e.at(i)
@@ -222,7 +225,8 @@ func (e *events) title(l *text.Line, b brush) {
 	switch {
 	case !e.follow:
 		l.Put(b.Dim, strconv.Itoa(n))
-		l.Put(b.Warn, ", "+strconv.Itoa(n-1-e.cursor)+" below")
+		below := n - 1 - max(0, e.cursor)
+		l.Put(b.Warn, pick(below > 0, ", "+strconv.Itoa(below)+" below", ", not following"))
 	case n < 10:
 		l.Put(b.Dim, strconv.Itoa(n)+", following")
 	default:

@@ -195,3 +195,14 @@ func TestTitleOfFollowedEventsIsCalm(t *testing.T) {
 		}
 	}
 }
+
+func TestNoEventMatches(t *testing.T) {
+	s := newStage(t, 80, 24).show(healthyNode(), deaths(1, 5)...).press("2", "F")
+	if s.rowOf("2 Events 5, not following") == "" {
+		t.Error("the title does not say that the newest event is not followed")
+	}
+	s.press("/", "z", "z", "enter")
+	if s.rowOf("2 Events 0, not following") == "" || s.rowOf("no event matches the filter") == "" {
+		t.Errorf("a filter that shows no event leaves\n%s", s.m.frame())
+	}
+}

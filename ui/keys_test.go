@@ -57,6 +57,7 @@ func TestKeys(t *testing.T) {
 		{"reinspect", "j r", (*stage).asked, "reinspect uid-batch-report-29384710-7xkzq"},
 		{"reinspect all of a few", "R", (*stage).asked, "reinspect all"},
 		{"longer period", "+", (*stage).asked, "period 2s"},
+		{"two presses before the engine answers", "+ + p p", (*stage).asked, "period 2s, period 4s, pause, resume"},
 		{"shorter period", "-", (*stage).asked, "period 500ms"},
 		{"next pane", "tab", (*stage).focused, "Events"},
 		{"previous pane", "shift+tab", (*stage).focused, "Calls"},
@@ -67,10 +68,14 @@ func TestKeys(t *testing.T) {
 		{"filter is live", "/ n f s", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "1"},
 		{"esc gives up a filter", "/ n f s esc", func(s *stage) string { return fmt.Sprint(s.m.filter.text, len(s.m.pods.rows)) }, "11"},
 		{"esc drops a filter", "/ n f s enter esc", func(s *stage) string { return fmt.Sprint(s.m.filter.text, len(s.m.pods.rows)) }, "11"},
-		{"a wrong filter keeps the old one", "/ n f s space a g e < x enter", func(s *stage) string { return fmt.Sprint(s.m.open.prompt.Error != "", " ", s.m.filter.text) }, "true nfs age"},
+		{"a wrong filter keeps the old one", "/ n f s enter / space a g e < x enter", func(s *stage) string { return fmt.Sprint(s.m.open.prompt.Error != "", " ", s.m.filter.text) }, "true nfs"},
+		{"a wrong filter is no filter where there was none", "/ l a t > enter", func(s *stage) string {
+			return fmt.Sprint(s.m.open.prompt.Error != "", " ", len(s.m.pods.rows))
+		}, "true 11"},
 		{"namespaces", "n down space enter", func(s *stage) string { return fmt.Sprint(s.m.filter.namespaces, len(s.m.pods.rows)) }, "[default] 1"},
 		{"all namespaces", "n enter 0", func(s *stage) string { return fmt.Sprint(len(s.m.filter.namespaces), len(s.m.pods.rows)) }, "0 11"},
 		{"detail", "j j enter", func(s *stage) string { return s.m.detail.pod.Name }, "nfs-client"},
+		{"detail has no text to search", "enter n", func(s *stage) string { return fmt.Sprint(s.m.open.picker != nil) }, "true"},
 		{"detail of an event's pod", "2 g enter", func(s *stage) string { return s.m.detail.pod.Name }, "report-29384710-7xkzq"},
 		{"esc leaves the detail", "enter esc", func(s *stage) string { return fmt.Sprint(s.m.detail.pod == nil) }, "true"},
 		{"help", "?", func(s *stage) string { return fmt.Sprint(s.m.open.help != nil) }, "true"},

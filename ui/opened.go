@@ -77,8 +77,9 @@ func (m *Model) confirm(a dialog.Answer) {
 	}
 }
 
-// filtered applies the filter while it is being typed. A wrong one leaves the
-// last good one in force, and cannot be accepted.
+// filtered applies the filter while it is being typed. As long as it is wrong,
+// the one that held before is in force: what it happened to mean some letters
+// ago is of no use. A wrong one cannot be accepted.
 func (m *Model) filtered(a dialog.Answer) {
 	p := m.open.prompt
 	switch a {
@@ -90,6 +91,7 @@ func (m *Model) filtered(a dialog.Answer) {
 		p.Error = ""
 		if err != nil {
 			p.Error = err.Error()
+			_ = m.setFilter(m.open.before) // parsed once already
 			return
 		}
 		if a == dialog.Accepted {

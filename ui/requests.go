@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
 )
 
@@ -45,6 +46,7 @@ func (m *Model) actEngine(a keymap.Action) bool {
 }
 
 func (m *Model) pause() {
+	defer m.expect(func(s *engine.Snapshot) { s.Paused = !s.Paused })
 	if m.latest.Paused {
 		m.cfg.Controls.Resume()
 		m.say("relist resumed")
@@ -52,6 +54,14 @@ func (m *Model) pause() {
 	}
 	m.cfg.Controls.Pause()
 	m.say("relist paused: no call is made, the list age grows; " + m.keys(keymap.PauseRelist) + " resumes")
+}
+
+// expect notes what the engine was just asked for, so that a second press that
+// comes before its next snapshot goes on from there.
+func (m *Model) expect(change func(*engine.Snapshot)) {
+	next := *m.latest
+	change(&next)
+	m.latest = &next
 }
 
 func (m *Model) reinspect() {
@@ -72,5 +82,6 @@ func (m *Model) reinspectAll() {
 func (m *Model) setPeriod(d time.Duration) {
 	d = max(shortestPeriod, min(d, longestPeriod))
 	m.cfg.Controls.SetPeriod(d)
+	m.expect(func(s *engine.Snapshot) { s.Period = d })
 	m.say("relist period " + d.String())
 }

@@ -99,7 +99,7 @@ func TestLabelsAndAnnotationsAreTheKubelets(t *testing.T) {
 	}
 }
 
-// life lets a pod live for a time and returns what happened, without its name.
+// lifeOf lets a pod live for a time and returns what happened, without its name.
 func lifeOf(t *testing.T, spec podSpec, span time.Duration, do func(*stage, *pod)) []seen {
 	t.Helper()
 	st, log := watch(t, "empty", 1)

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -183,6 +185,36 @@ func TestPlegtopRefuses(t *testing.T) {
 	}
 }
 
+func TestPlegtopRefusesArguments(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"log"}, "watch"},
+		{[]string{"watch", "watch"}, "one view"},
+		{[]string{"--output=xml", "watch"}, "json"},
+		{[]string{"--timeout=0", "watch"}, "more than 0"},
+		{[]string{"--relist-threshold=-1s", "watch"}, "more than 0"},
+		{[]string{"--relist-period=0", "watch"}, "more than 0"},
+		{[]string{"--relist-period=1ms", "watch"}, "100ms"},
+		{[]string{"--kubelet-version=1.2", "watch"}, "1.25"},
+		{[]string{"--runtime-endpoint=/x", "watch"}, "--runtime-endpoint"},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, plegtop(t), append([]string{"--demo"}, tt.args...)...)
+			out, err := cmd.CombinedOutput()
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 3 {
+				t.Errorf("plegtop ended with %v, want status 3", err)
+			}
+			if got := string(out); strings.Count(got, "\n") != 1 || !strings.Contains(got, tt.want) {
+				t.Errorf("plegtop wrote %q, want one line with %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // The folder of the demo's socket goes with the program, also after a signal.
 func TestDemoLeavesNothing(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
@@ -198,5 +230,31 @@ func TestDemoLeavesNothing(t *testing.T) {
 		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 			t.Errorf("after %v: %v, %v is left in the temporary folder", sig, left, err)
 		}
+	}
+}
+
+// Nor does the folder stay when head has read its lines and the pipe breaks.
+func TestWatchLeavesNothingBehindAPipe(t *testing.T) {
+	tmp := t.TempDir()
+	cmd := exec.Command(plegtop(t), "--demo", "watch")
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("plegtop watch ended with %v", err)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v is left in the temporary folder", left, err)
 	}
 }

@@ -151,13 +151,8 @@ func (t *Terminal) Stall() (resume func()) {
 	return t.gate.Unlock
 }
 
-// Lines returns the screen as it is, without trailing spaces.
-func (t *Terminal) Lines() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.lines()
-}
-
+// lines returns the screen as it is, without trailing spaces. The caller holds
+// the lock.
 func (t *Terminal) lines() []string {
 	all := strings.Split(t.screen.String(), "\n")
 	for i := range all {

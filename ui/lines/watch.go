@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"syscall"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/text"
@@ -22,8 +23,9 @@ type Options struct {
 	Namespaces []string // of the events; empty for all
 }
 
-// Watch writes events, changes of health and gaps to w until ctx ends or the
-// feed does, which is no error. It returns the first error of w. Text is
+// Watch writes events, changes of health and gaps to w until ctx ends, the feed
+// does, or the reader of a pipe has gone, none of which is an error. It returns
+// the first other error of w. Text is
 // cleaned and holds no control byte but the line feed; JSON keeps the
 // original, escaped.
 func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
@@ -37,7 +39,11 @@ func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
 			return fmt.Errorf("watch: %w", err)
 		}
 		if b := v.update(u); len(b) > 0 {
-			if _, err := w.Write(b); err != nil {
+			_, err := w.Write(b)
+			if errors.Is(err, syscall.EPIPE) {
+				return nil
+			}
+			if err != nil {
 				return fmt.Errorf("watch: write: %w", err)
 			}
 		}

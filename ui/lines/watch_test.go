@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode"
@@ -129,16 +131,23 @@ func TestJSONKeepsHostileText(t *testing.T) {
 	}
 }
 
-// A brokenPipe fails as a pipe does whose reader has gone.
-type brokenPipe struct{}
+// A broken writer fails with err.
+type broken struct{ err error }
 
-var errPipe = errors.New("broken pipe")
+func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
-func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
-
-func TestWatchEndsWithItsReader(t *testing.T) {
-	feed := script{{Snapshot: healthy()}}
-	if err := Watch(t.Context(), brokenPipe{}, &feed, Options{}); !errors.Is(err, errPipe) {
-		t.Errorf("Watch = %v, want %v", err, errPipe)
+func TestWatchEndsWithItsWriter(t *testing.T) {
+	full := errors.New("disk full")
+	for _, tt := range []struct{ said, want error }{
+		{&fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, nil}, // head has seen enough
+		{full, full},
+	} {
+		feed := script{{Snapshot: healthy()}, {Snapshot: healthy(), Lost: 1}}
+		if err := Watch(t.Context(), broken{tt.said}, &feed, Options{}); !errors.Is(err, tt.want) {
+			t.Errorf("Watch = %v, want %v", err, tt.want)
+		}
+		if tt.want == nil && len(feed) != 1 {
+			t.Error("Watch went on though nobody reads")
+		}
 	}
 }

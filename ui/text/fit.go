@@ -25,11 +25,6 @@ func Fit(s string, w int, ellipsis string) string {
 	return string(Append(make([]byte, 0, max(w, 0)+8), s, w, ellipsis))
 }
 
-// FitRight is [Fit] with the padding on the left.
-func FitRight(s string, w int, ellipsis string) string {
-	return string(AppendRight(make([]byte, 0, max(w, 0)+8), s, w, ellipsis))
-}
-
 // Append appends what [Fit] returns.
 func Append(dst []byte, s string, w int, ellipsis string) []byte {
 	s = Clean(s)
@@ -37,7 +32,7 @@ func Append(dst []byte, s string, w int, ellipsis string) []byte {
 	return appendSpaces(dst, w-n)
 }
 
-// AppendRight appends what [FitRight] returns.
+// AppendRight is [Append] with the padding on the left.
 func AppendRight(dst []byte, s string, w int, ellipsis string) []byte {
 	s = Clean(s)
 	if n := width(s); n < w {

@@ -30,8 +30,8 @@ func TestFit(t *testing.T) {
 		if got := text.Fit(tt.in, tt.w, "…"); got != tt.left {
 			t.Errorf("Fit(%q, %d) = %q, want %q", tt.in, tt.w, got, tt.left)
 		}
-		if got := text.FitRight(tt.in, tt.w, "…"); got != tt.right {
-			t.Errorf("FitRight(%q, %d) = %q, want %q", tt.in, tt.w, got, tt.right)
+		if got := string(text.AppendRight(nil, tt.in, tt.w, "…")); got != tt.right {
+			t.Errorf("AppendRight(%q, %d) = %q, want %q", tt.in, tt.w, got, tt.right)
 		}
 	}
 }
