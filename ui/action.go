@@ -230,28 +230,29 @@ func (m *Model) match(step int) {
 	}
 }
 
-// subject returns the pod that the cursor is on, in whatever pane.
+// subject returns the pod that is open, or that the cursor is on in the pane
+// that has the focus. The calls have none: a cursor that is not seen must not
+// decide what a key does.
 func (m *Model) subject() (pleg.PodRef, bool) {
-	if m.detail.pod != nil {
+	switch {
+	case m.detail.pod != nil:
 		return m.detail.pod.PodRef, true
-	}
-	if m.focus == eventsPane {
+	case m.focus == eventsPane:
 		if r := m.events.current(); r != nil && r.gap == 0 {
 			return r.Pod, true
 		}
-		return pleg.PodRef{}, false
+	case m.focus == podsPane:
+		if row, ok := m.pods.current(); ok {
+			return row.info.pod.PodRef, true
+		}
 	}
-	row, ok := m.pods.current()
-	if !ok {
-		return pleg.PodRef{}, false
-	}
-	return row.info.pod.PodRef, true
+	return pleg.PodRef{}, false
 }
 
 // openDetail shows the pod that the cursor is on.
 func (m *Model) openDetail() {
 	ref, ok := m.subject()
-	if !ok || m.focus == callsPane {
+	if !ok {
 		return
 	}
 	for _, p := range m.snap.Pods {

@@ -111,9 +111,6 @@ func (m *Model) copied() string {
 			return row.place().id
 		}
 	}
-	if m.detail.pod == nil && m.focus == callsPane {
-		return ""
-	}
 	ref, ok := m.subject()
 	if !ok {
 		return ""
@@ -128,7 +125,7 @@ func (m *Model) copied() string {
 // second question cancels the first.
 func (m *Model) askRaw() tea.Cmd {
 	ref, ok := m.subject()
-	if !ok || m.focus == callsPane && m.detail.pod == nil {
+	if !ok {
 		m.say("no pod under the cursor")
 		return nil
 	}

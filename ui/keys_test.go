@@ -300,3 +300,14 @@ func TestStartSettings(t *testing.T) {
 		t.Errorf("time formats: %v", clockNames)
 	}
 }
+
+// TestCallsHaveNoPod holds that a key that is meant for the pod under the
+// cursor does nothing where no such cursor is seen.
+func TestCallsHaveNoPod(t *testing.T) {
+	for _, key := range []string{"r", "c", "y", "enter"} {
+		s := newStage(t, 80, 24).show(healthyNode()).press("3", key)
+		if len(s.controls.got) > 0 || s.m.detail.pod != nil || s.m.open.over() {
+			t.Errorf("%s in the calls pane: asked %q, detail %v", key, s.controls.got, s.m.detail.pod)
+		}
+	}
+}
