@@ -73,14 +73,6 @@ func (e *Engine) Pause() { e.requests.ask(func(w *wishes) { w.paused = true }) }
 // Resume ends a pause; what was due meanwhile is done at once, and once only.
 func (e *Engine) Resume() { e.requests.ask(func(w *wishes) { w.paused = false }) }
 
-// Paused reports whether the last request of its kind was [Engine.Pause]. The
-// snapshot that shows it may come a moment later.
-func (e *Engine) Paused() bool {
-	e.requests.mu.Lock()
-	defer e.requests.mu.Unlock()
-	return e.requests.wishes.paused
-}
-
 // RelistNow asks for one relist that begins after this call: at once, or when
 // the one under way has ended. It is done while paused, too.
 func (e *Engine) RelistNow() { e.requests.ask(func(w *wishes) { w.relist = true }) }

@@ -18,7 +18,7 @@ func TestPauseMakesNoCallAndTheListAges(t *testing.T) {
 		if made := b.fake.made(); len(made) != 0 {
 			t.Errorf("calls while paused: %q", made)
 		}
-		if !s.Paused || !b.Paused() || s.Phase.Step != Stopped || !s.Phase.NextAt.IsZero() {
+		if !s.Paused || s.Phase.Step != Stopped || !s.Phase.NextAt.IsZero() {
 			t.Errorf("paused %v, phase %+v", s.Paused, s.Phase)
 		}
 		if s.Health.Healthy || s.Health.ListAge(s.At) < 4*time.Minute-time.Second {

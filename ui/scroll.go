@@ -33,57 +33,49 @@ func (s *scroll) clamp(n int) {
 	s.top = max(0, min(s.top, most))
 }
 
-// move does what a moving key asks for in a list of n lines, and reports
-// whether a was such a key.
+// move moves the cursor in a list of n lines as a moving key asks for, and
+// reports whether a was such a key.
 func (s *scroll) move(a keymap.Action, n int) bool {
-	switch a {
-	case keymap.Up:
-		s.cursor--
-	case keymap.Down:
-		s.cursor++
-	case keymap.Top:
-		s.cursor = 0
-	case keymap.Bottom:
-		s.cursor = n - 1
-	case keymap.HalfUp:
-		s.cursor -= max(1, s.height/2)
-	case keymap.HalfDown:
-		s.cursor += max(1, s.height/2)
-	case keymap.PageUp:
-		s.cursor -= max(1, s.height-1)
-	case keymap.PageDown:
-		s.cursor += max(1, s.height-1)
-	default:
-		return false
+	to, ok := s.from(s.cursor, a, n-1)
+	if ok {
+		s.cursor = to
+		s.clamp(n)
 	}
-	s.clamp(n)
-	return true
+	return ok
 }
 
 // pan moves what is visible of n lines that have no cursor, and reports whether
 // a was a moving key.
 func (s *scroll) pan(a keymap.Action, n int) bool {
+	to, ok := s.from(s.top, a, n)
+	if ok {
+		s.top = max(0, min(to, n-s.height))
+		s.cursor = s.top
+	}
+	return ok
+}
+
+// from returns where a moving key leads from at, which may be out of bounds, and
+// whether a is such a key.
+func (s *scroll) from(at int, a keymap.Action, last int) (int, bool) {
+	half, page := max(1, s.height/2), max(1, s.height-1)
 	switch a {
 	case keymap.Up:
-		s.top--
+		return at - 1, true
 	case keymap.Down:
-		s.top++
+		return at + 1, true
 	case keymap.Top:
-		s.top = 0
+		return 0, true
 	case keymap.Bottom:
-		s.top = n
+		return last, true
 	case keymap.HalfUp:
-		s.top -= max(1, s.height/2)
+		return at - half, true
 	case keymap.HalfDown:
-		s.top += max(1, s.height/2)
+		return at + half, true
 	case keymap.PageUp:
-		s.top -= max(1, s.height-1)
+		return at - page, true
 	case keymap.PageDown:
-		s.top += max(1, s.height-1)
-	default:
-		return false
+		return at + page, true
 	}
-	s.top = max(0, min(s.top, n-s.height))
-	s.cursor = s.top
-	return true
+	return at, false
 }
