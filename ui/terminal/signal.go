@@ -42,6 +42,12 @@ func (g *signals) release() { signal.Stop(g.cont) }
 // can catch, and goes on: the shell has had the terminal in between.
 type continuedMsg struct{}
 
+// frozenMsg says that nothing was drawn since the terminal was taken again.
+type frozenMsg struct{}
+
+// thaw is the time of several frames.
+const thaw = 500 * time.Millisecond
+
 // filter sees every message before the model does.
 func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg.(type) {
@@ -52,6 +58,9 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 		return nil
 	case continuedMsg:
 		s.yield(func() {})
+		return nil
+	case frozenMsg:
+		s.handOver(func() {})
 		return nil
 	}
 	return msg
@@ -69,20 +78,42 @@ func (s *session) quitting() {
 }
 
 // yield gives the terminal back, calls meanwhile, takes the terminal again and
-// draws the whole screen. It is called by the goroutine of the program.
+// tells the model. It is called by the goroutine of the program.
 func (s *session) yield(meanwhile func()) {
+	if s.handOver(meanwhile) {
+		go s.program.Send(tea.ResumeMsg{})
+	}
+}
+
+// handOver reports whether the terminal was given back and taken again. The
+// whole screen is drawn after that.
+func (s *session) handOver(meanwhile func()) bool {
 	s.signals.release()
 	defer s.signals.catch()
 	if err := s.program.ReleaseTerminal(); err != nil {
-		return
+		return false
 	}
 	s.screen.finish(patience)
 	meanwhile()
 	if err := s.program.RestoreTerminal(); err != nil {
 		go s.end(err)
-		return
+		return false
 	}
-	go s.program.Send(tea.ResumeMsg{})
+	s.watchThaw()
+	return true
+}
+
+// watchThaw takes the terminal once more if nothing is drawn in time. The
+// renderer that Bubble Tea (v2.0.9) has just ended stops the clock which it
+// shares with its successor; on a busy machine it may do so only after the
+// successor has started, and then no frame is ever drawn.
+func (s *session) watchThaw() {
+	before := s.screen.writes.Load()
+	time.AfterFunc(thaw, func() {
+		if s.screen.writes.Load() == before {
+			s.program.Send(frozenMsg{})
+		}
+	})
 }
 
 // stopProcess stops the whole process group, as ^z does for a program that
