@@ -36,7 +36,7 @@ var (
 		"charm.land/bubbletea/v2", "charm.land/bubbles/v2/...", "charm.land/lipgloss/v2/...",
 		"github.com/charmbracelet/x/ansi/...", "github.com/charmbracelet/colorprofile", "github.com/mattn/go-runewidth",
 	}
-	seen = []string{"engine", "engine/pleg", "engine/call", "engine/diagnose", "engine/podworker", "engine/host"}
+	seen = []string{"engine", "engine/pleg", "engine/call", "engine/diagnose", "engine/evidence", "engine/podworker"}
 )
 
 // rules is the table of packages. A package that is not here has no place in
@@ -51,12 +51,13 @@ var rules = map[string]rule{
 		modules: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sync/..."},
 		never:   []string{"os", "net"},
 	},
-	"engine/diagnose":  {ours: []string{"engine", "engine/pleg", "engine/call"}, never: []string{"os", "net"}},
+	"engine/evidence":  {never: []string{"os", "net"}},
+	"engine/diagnose":  {ours: []string{"engine", "engine/pleg", "engine/call", "engine/evidence"}, never: []string{"os", "net"}},
 	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
 	"engine/host": {
-		ours:    []string{"engine/pleg", "engine/call"},
-		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix"},
+		ours:    []string{"engine/evidence"},
+		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix"},
 	},
 
 	"cri": {

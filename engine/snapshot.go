@@ -36,6 +36,9 @@ type Snapshot struct {
 	Counts     Counts           // of what Pods holds
 	Channel    Channel          // the kubelet's event channel, as modelled
 	Calls      []Calls          // one for each operation, in the order of call.Operations
+	Probes     []Probe          // what was asked while a call hung, the last of each operation, in the order of call.Operations
+	Sweep      *Sweep           // the last one, or the one under way; nil if there was none
+	Node       Node             // what a kubelet that saw the same would say of its node
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
 	Cost       Cost             // what plegtop itself asks of the runtime
 }
@@ -102,6 +105,7 @@ type Phase struct {
 
 // A Flight is a call that has not returned yet.
 type Flight struct {
+	By        Asker
 	Op        call.Operation
 	Pod       pleg.PodRef // zero for calls that are not about one pod
 	Container string      // its name; empty for a sandbox

@@ -1,0 +1,50 @@
+package evidence
+
+import "time"
+
+// Kubelet is what the node's kubelet says of itself.
+type Kubelet struct {
+	Version string // such as "v1.33.4"; empty if it did not say
+	Healthz Answer // of /healthz on the loopback interface
+	Metrics Answer // of /metrics
+
+	// What /metrics held; all zero unless Metrics is fine. Zero too for a
+	// kubelet that has not made a measurement yet.
+	Relist     Timing    // kubelet_pleg_relist_duration_seconds
+	Interval   Timing    // kubelet_pleg_relist_interval_seconds
+	LastSeen   time.Time // kubelet_pleg_last_seen_seconds, whole seconds; zero if it was never set
+	Discarded  uint64    // kubelet_pleg_discard_events, with or without _total
+	Operations []Operation
+
+	// StillFor is how long the count of its relists has stood still, over the
+	// looks at it; 0 at the first look and while it grows.
+	StillFor time.Duration
+}
+
+// An Answer is how one question to the kubelet went.
+type Answer struct {
+	Asked    bool   // false: nobody asked, since no way to ask was given
+	URL      string // that was asked
+	Took     time.Duration
+	Text     string // the answer of healthz; empty for metrics
+	OK       bool   // it answered, and well
+	TimedOut bool   // it took the connection and gave no answer in time: evidence in itself
+	Err      string // why it is not available; empty if OK
+}
+
+// Timing sums up a histogram of the kubelet's.
+type Timing struct {
+	Count    uint64
+	Sum      time.Duration
+	P50, P99 time.Duration // by interpolation; the upper bound of the last finite bucket where the value lies beyond
+	Beyond   bool          // P99 lies in the bucket without a bound
+}
+
+// An Operation is one of the kubelet's kinds of call to the runtime, by its own
+// name for it, such as list_podsandbox.
+type Operation struct {
+	Name   string
+	Count  uint64 // returned; a call that hangs is not in it
+	Errors uint64
+	Took   Timing
+}

@@ -1,0 +1,67 @@
+package evidence
+
+import "time"
+
+// Processes is what /proc shows of the containers and of what runs them. They
+// are judged only together with what the runtime lists: see [Processes.Local].
+type Processes struct {
+	Missing string // why there are none at all, such as "not Linux"; empty if there was a look
+	Partial string // why some may be missing, such as "cut off after 2s"; empty if none are
+
+	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
+	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
+	Runcs      []Process            // runc or crun under way, their container set as far as the arguments name it
+	Daemons    []Process            // the runtime's and the kubelet's own
+}
+
+// A Process is one process, or one of its threads if only that one stands still.
+type Process struct {
+	PID     int
+	Parent  int
+	Command string        // comm, at most 15 bytes
+	State   State         // of the thread that is worst off
+	For     time.Duration // since it was first seen in this state; 0 at the first look
+	Age     time.Duration // since its start; 0 if that could not be read
+	Wchan   string        // the kernel function in which it sleeps; empty if not permitted
+	Stack   []string      // kernel stack, the innermost function first; empty if not permitted
+
+	Container string // id from the cgroup or the arguments; may be empty
+	Sandbox   string // of a shim: the id that it was started with
+	Socket    string // of a shim: the runtime's socket that it was started with; empty if it was not told
+}
+
+// State is a process's state as /proc/PID/stat spells it.
+type State byte
+
+// The states that matter here. All others are of no account.
+const (
+	Running       State = 'R'
+	Sleeping      State = 'S'
+	Uninterrupted State = 'D' // in the kernel, and not to be woken by any signal
+	Stopped       State = 'T'
+	Traced        State = 't'
+	Zombie        State = 'Z'
+)
+
+// String returns the state in words.
+func (s State) String() string {
+	switch s {
+	case Running:
+		return "running"
+	case Sleeping:
+		return "sleeping"
+	case Uninterrupted:
+		return "in uninterruptible sleep (D)"
+	case Stopped:
+		return "stopped (T)"
+	case Traced:
+		return "traced (t)"
+	case Zombie:
+		return "a zombie (Z)"
+	}
+	return "in state " + string(rune(s))
+}
+
+// Stuck reports whether a process in this state does nothing, whatever it is
+// asked.
+func (s State) Stuck() bool { return s == Uninterrupted || s == Stopped || s == Traced }
