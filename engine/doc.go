@@ -6,12 +6,18 @@
 // Order: one goroutine, that of [Engine.Run], owns the core. It makes no call
 // itself and never waits for one, so that it can say at any time which call is
 // out. Relists never overlap; within one, calls are made one after another in
-// the kubelet's order. Beside it at most one Status, one Version and one call
-// asked for with [Engine.Raw] are out. No call is made while its like is out: a
-// list is never asked for twice at once, nor the status of one object. That
-// holds even when a runtime does not return by a call's deadline: the engine
-// then goes on waiting, and goes on saying so. Only behind a Raw a relist waits
-// no longer than its own call might take, and then counts that as failed.
+// the kubelet's order. Beside it at most one Status, one Version, one probe, one
+// call asked for with [Engine.Raw] and those of a sweep are out. Probes are made
+// while a call of the relist hangs, to see what still answers; a sweep looks at
+// every sandbox and container, when [Engine.Sweep] asks for it or a list hangs.
+// Neither is the kubelet's, and neither changes a record. No call is made while
+// its like is out: a list is never asked for twice at once, nor the status of
+// one object. That holds even when a runtime does not return by a call's
+// deadline: the engine then goes on waiting, and goes on saying so. Only behind
+// a Raw, a probe or a sweep a relist waits no longer than its own call might
+// take, and then counts that as failed.
+//
+// [Examine] does without Run: it looks once, in bounded time.
 //
 // Blocking: requests return at once, except for [Engine.Raw], which returns what
 // the runtime answers. A reader waits in [Feed.Next] and nobody waits for a

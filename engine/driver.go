@@ -22,10 +22,11 @@ type driver struct {
 	crashed chan *PanicError
 	busy    int // tasks under way
 
-	started time.Time
-	first   time.Time // start of the first relist whose lists succeeded
-	period  time.Duration
-	paused  bool
+	started  time.Time
+	starting bool      // the kubelet that is modelled starts with the engine; else it has long been up
+	first    time.Time // start of the first relist whose lists succeeded
+	period   time.Duration
+	paused   bool
 
 	relist     *relist // under way; nil between two
 	asked      asked
@@ -33,30 +34,38 @@ type driver struct {
 	log        relistLog
 	failure    *Failure       // of the lists of all pods
 	podFailure *Failure       // of the lists of one pod
+	partial    string         // what the pods lack; of an examination only
 	found      pleg.Anomalies // in the last good pair of lists of all pods
 
-	vitals  vitals
-	reader  syncLoop
-	verdict verdict
-	pods    podTable
-	channel Channel
-	press   press
+	sweep  *sweep // the last one, or the one under way; nil if there was none
+	probes probes
+
+	vitals   vitals
+	reader   syncLoop
+	verdict  verdict
+	standing standing
+	pods     podTable
+	channel  Channel
+	press    press
+	show     func(*Snapshot) // takes the snapshots; nil if nobody does
 }
 
 func newDriver(e *Engine) *driver {
 	now := e.clock.now()
 	return &driver{
-		Engine:  e,
-		results: make(chan func()),
-		crashed: make(chan *PanicError, 1),
-		started: now,
-		period:  e.config.Period,
-		log:     relistLog{nextAt: now},
-		vitals:  vitals{nextAt: now, versionWanted: true},
-		reader:  newSyncLoop(now),
-		verdict: verdict{since: now},
-		pods:    podTable{byUID: make(map[pleg.UID]*Pod)},
-		press:   press{dirty: true, at: time.Now()},
+		Engine:   e,
+		results:  make(chan func()),
+		crashed:  make(chan *PanicError, 1),
+		started:  now,
+		period:   e.config.Period,
+		log:      relistLog{nextAt: now},
+		vitals:   vitals{nextAt: now, versionWanted: true},
+		reader:   newSyncLoop(now),
+		verdict:  verdict{since: now},
+		standing: standing{since: now},
+		pods:     podTable{byUID: make(map[pleg.UID]*Pod)},
+		show:     e.board.publish,
+		press:    press{dirty: true, at: time.Now()},
 	}
 }
 
@@ -90,6 +99,8 @@ func (d *driver) turn() time.Duration {
 	d.judge(now)
 	d.advance(now)
 	d.askVitals(now)
+	d.probe(now)
+	d.advanceSweep(now)
 	d.publish(now)
 	return d.idle(now)
 }
@@ -100,7 +111,7 @@ func (d *driver) idle(now time.Time) time.Duration {
 	if _, out := d.ledger.oldest(); out || d.busy > 0 {
 		wait = min(wait, glance)
 	}
-	for _, due := range []time.Time{d.relistDue(), d.vitalsDue(), d.reader.due(), d.verdictDue()} {
+	for _, due := range []time.Time{d.relistDue(), d.vitalsDue(), d.reader.due(), d.verdictDue(), d.nodeDue(now)} {
 		if !due.IsZero() {
 			wait = min(wait, d.clock.wait(due.Sub(now)))
 		}
@@ -112,6 +123,17 @@ func (d *driver) idle(now time.Time) time.Duration {
 // done by the driver, unless the engine has ended.
 func (d *driver) do(work func(context.Context) func()) {
 	d.busy++
+	d.spawn(func() {
+		settle := work(d.ctx)
+		select {
+		case d.results <- settle:
+		case <-d.ctx.Done():
+		}
+	})
+}
+
+// spawn runs work beside the driver; a panic in it ends the engine.
+func (d *driver) spawn(work func()) {
 	d.tasks.Go(func() {
 		defer caught(func(p *PanicError) {
 			select {
@@ -119,11 +141,7 @@ func (d *driver) do(work func(context.Context) func()) {
 			default: // one is enough to end it all
 			}
 		})
-		settle := work(d.ctx)
-		select {
-		case d.results <- settle:
-		case <-d.ctx.Done():
-		}
+		work()
 	})
 }
 

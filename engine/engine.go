@@ -84,10 +84,16 @@ func (e *Engine) Run(ctx context.Context) error {
 // that it waits for its turn counts, so that a [Engine.Raw] that hangs takes no
 // more of a relist's time than the relist's own call would. It returns the call
 // as the ledger had it.
-func (e *Engine) call(ctx context.Context, f Flight, do func(context.Context) error) (_ Flight, err error) {
+func (e *Engine) call(ctx context.Context, f Flight, do func(context.Context) error) (Flight, error) {
+	return e.callWithin(ctx, f, e.config.Timeout, do)
+}
+
+// callWithin is call with another deadline than the kubelet's.
+func (e *Engine) callWithin(ctx context.Context, f Flight, timeout time.Duration, do func(context.Context) error) (_ Flight, err error) {
 	var trace call.Trace
-	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, &trace), e.clock.wait(e.config.Timeout))
+	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, &trace), e.clock.wait(timeout))
 	defer cancel()
+	f.Since = e.clock.now()
 	entered, err := e.ledger.enter(ctx, f)
 	if err != nil {
 		return f, outOfTurn(f.Op, err)

@@ -2,19 +2,55 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
-// An Examination says how [Examine] looks at a runtime.
+// An Examination says how [Examine] looks at a runtime. The zero value is a
+// good one.
 type Examination struct {
-	Timeout  time.Duration   // of each status call; default 2 s. Lists, Status and Version get four times as much
+	Timeout  time.Duration   // of each status call; default 2 s. Lists, Status and Version get four times as much, or 7/4 if nothing is answered
 	Width    int             // status calls out at once; default 4
 	Deadline time.Duration   // of the whole; default 20 s
 	Progress func(*Snapshot) // called now and then from one goroutine, if not nil; must return soon
+}
+
+func (x Examination) withDefaults() Examination {
+	defaultTo(&x.Timeout, sweepTimeout)
+	defaultTo(&x.Width, sweepWidth)
+	defaultTo(&x.Deadline, 20*time.Second)
+	return x
 }
 
 // Examine looks at a runtime once and returns what it saw as a snapshot with a
 // [Sweep], by the deadline at the latest, however the runtime behaves. Failures
 // are in the snapshot. It is what one relist of a kubelet that has just started
 // would see, but for the inspections, which are made a few at a time.
-func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) { return nil, nil }
+//
+// Version and Status are asked for beside the lists, and the lists one after the
+// other. What nobody listens for is asked for up to three times. A list that
+// fails does not keep what the other one shows from being looked at, see
+// [Snapshot.Partial]; but PLEG is healthy only if both succeeded. The sweep is
+// refused where it would be for [Engine.Sweep], and asks for what runs first. Of
+// the one relist in [Snapshot.Relists] Took is what the same calls would have
+// taken one after the other. Pods that the sweep did not come to have neither a
+// status nor an error. What the sync loop does is not followed.
+//
+// When ctx ends it returns what there is by then. The error is that of
+// [Config.Validate], or a [PanicError].
+func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
+	x = x.withDefaults()
+	if x.Timeout < 0 || x.Width < 0 || x.Deadline < 0 {
+		return nil, errors.New("examine: timeout, width and deadline: want more than 0")
+	}
+	e, err := New(c)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	m := newExaminer(ctx, e, x)
+	s, err := m.run()
+	cancel()
+	m.leave()
+	return s, err
+}

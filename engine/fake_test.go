@@ -36,7 +36,9 @@ type fakeRuntime struct {
 	odd        map[string]pleg.Anomalies // what an answer comes with, by "Op" or "Op id"
 	behaviours map[string]behaviour      // by "Op" or "Op id"
 	unlabelled bool                      // lists all, whatever label is asked for
-	calls      []string                  // "Op id", in the order in which they began
+	calls      []string                  // "Op id", in the order in which they began; without probes
+	probed     []string                  // the probes among them
+	by         func(Flight) Asker        // who makes a call; nil if that does not matter
 	out        map[string]int            // calls that are out, by "Op id"
 }
 
@@ -181,7 +183,11 @@ func (r *fakeRuntime) call(ctx context.Context, op call.Operation, id string) er
 		like = key
 	}
 	r.mu.Lock()
-	r.calls = append(r.calls, full)
+	if r.by != nil && r.by(Flight{Op: op, ID: id}) == ByProbe {
+		r.probed = append(r.probed, full)
+	} else {
+		r.calls = append(r.calls, full)
+	}
 	if r.out[like]++; r.out[like] > 1 {
 		r.t.Errorf("%s is called while it is out", like)
 	}

@@ -51,6 +51,12 @@ func (d *driver) heed(now time.Time) {
 	}
 	d.asked.add(asked{relist: w.relist})
 	d.reinspect(w)
+	switch w.sweep {
+	case sweepBegins:
+		d.askSweep(now)
+	case sweepEnds:
+		d.cancelSweep(now)
+	}
 }
 
 // pause begins or ends a pause. What was asked for before it waits for its end,
@@ -70,34 +76,7 @@ func (d *driver) pause(now time.Time, paused bool) {
 	}
 }
 
-// reinspectAll marks all pods and leaves the rest to one relist of all, which
-// lists only once.
-func (d *driver) reinspectAll() {
-	for _, uid := range d.known() {
-		d.core.RequestReinspect(uid)
-		d.pods.renew(d.core, uid)
-	}
-	d.asked.relist = true
-	d.press.dirty = true
-}
-
-// known returns all pods that have a record, in the core's order.
-func (d *driver) known() []pleg.UID {
-	var uids []pleg.UID
-	for uid := range d.core.Records() {
-		uids = append(uids, uid)
-	}
-	return uids
-}
-
 func (d *driver) reinspect(w wishes) {
-	switch {
-	case !w.reinspectAll:
-	case d.config.Release >= onDemand:
-		d.reinspectAll()
-	default:
-		w.reinspect = append(w.reinspect, d.known()...)
-	}
 	for _, uid := range w.reinspect {
 		if _, known := d.pods.byUID[uid]; known {
 			d.asked.add(asked{reinspect: []pleg.UID{uid}})

@@ -67,14 +67,50 @@ func (l *ledger) enter(ctx context.Context, f Flight) (*flight, error) {
 	}
 }
 
+// giveWay waits while the like of a call is out, but not longer than until that
+// has been out for the given time, or ctx ends. It returns the call that is
+// still in the way, and false if there is none.
+func (l *ledger) giveWay(ctx context.Context, f Flight, limit time.Duration) (Flight, bool) {
+	for {
+		like := l.like(f)
+		if like == nil {
+			return Flight{}, false
+		}
+		timer := time.NewTimer(l.clock.wait(limit - like.Elapsed(l.clock.now())))
+		select {
+		case <-like.done:
+			timer.Stop()
+		case <-timer.C:
+			return like.Flight, true
+		case <-ctx.Done():
+			timer.Stop()
+			return like.Flight, true
+		}
+	}
+}
+
+// like returns the call that is in the way of f, nil if there is none.
+func (l *ledger) like(f Flight) *flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.likeOf(f)
+}
+
+func (l *ledger) likeOf(f Flight) *flight {
+	for _, other := range l.out {
+		if other.like(f) {
+			return other
+		}
+	}
+	return nil
+}
+
 // tryEnter returns either the new call or the one that is in its way.
 func (l *ledger) tryEnter(f Flight) (entered, like *flight) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, other := range l.out {
-		if other.like(f) {
-			return nil, other
-		}
+	if like = l.likeOf(f); like != nil {
+		return nil, like
 	}
 	f.Since = l.clock.now()
 	entered = &flight{Flight: f, done: make(chan struct{})}
@@ -181,4 +217,17 @@ func (l *ledger) oldest() (Flight, bool) {
 		return Flight{}, false
 	}
 	return l.out[0].Flight, true
+}
+
+// oldestBy returns the call of that asker that is out longest, and false if
+// none is.
+func (l *ledger) oldestBy(by Asker) (Flight, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.out {
+		if f.By == by {
+			return f.Flight, true
+		}
+	}
+	return Flight{}, false
 }

@@ -46,14 +46,14 @@ func (d *driver) publish(now time.Time) {
 		d.press.dirty = true
 	}
 	real := time.Now()
-	if d.press.wait(real) > 0 {
+	if d.show == nil || d.press.wait(real) > 0 {
 		return
 	}
 	d.press.seq++
 	d.press.at, d.press.dirty = real, false
 	s := d.snapshot(now)
 	d.press.step = s.Phase.Step
-	d.board.publish(s)
+	d.show(s)
 }
 
 // hurry lets the next snapshot be made without regard to the pace.
@@ -62,6 +62,7 @@ func (p *press) hurry() { p.at = time.Time{} }
 // publishLast makes a snapshot if there is something in it that readers would
 // never get otherwise.
 func (d *driver) publishLast() {
+	d.cancelSweep(d.clock.now())
 	if d.press.dirty {
 		d.press.hurry()
 		d.publish(d.clock.now())
@@ -88,6 +89,7 @@ func (d *driver) snapshot(now time.Time) *Snapshot {
 		Threshold:  d.config.Threshold,
 		Timeout:    d.config.Timeout,
 		Version:    d.vitals.version,
+		Partial:    d.partial,
 		Paused:     d.paused,
 		Health:     d.health(now),
 		Phase:      d.phase(now),
@@ -96,8 +98,14 @@ func (d *driver) snapshot(now time.Time) *Snapshot {
 		PodFailure: d.podFailure,
 		Conditions: d.vitals.conditions,
 		StatusErr:  d.vitals.failure,
+		VersionErr: d.vitals.versionErr,
 		Channel:    d.channel,
 	}
+	s.Probes = d.probes.read()
+	if d.sweep != nil {
+		s.Sweep = d.sweep.result()
+	}
+	s.Node = d.node(now)
 	s.Channel.Len, s.Channel.Capacity = d.core.Len(), d.core.Capacity()
 	s.Pods, s.Counts, s.Anomalies = d.pods.read()
 	for _, found := range []pleg.Anomalies{d.found, d.vitals.versionFound, d.vitals.statusFound} {

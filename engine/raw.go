@@ -31,8 +31,8 @@ type rawAnswer struct {
 // also waits while a relist's call for that object is out; give it a ctx with a
 // deadline of your own. One Raw runs at a time. It makes its calls even while
 // paused. A relist waits for it only where both ask for the same object, and no
-// longer than it would for its own call. It returns an error
-// only if there is no answer to any: [ErrNoPod], [ErrStopped], or the cause of
+// longer than it would for its own call. It returns an error only if there is
+// no answer to any: [ErrNoPod], [ErrStopped], or the cause of
 // ctx's end.
 func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -69,6 +69,7 @@ func (e *Engine) raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 	}
 	answers := make([]rawAnswer, 0, len(flights))
 	for _, f := range flights {
+		f.By = ByRequest
 		answer := e.rawOne(ctx, f)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -175,34 +175,3 @@ func TestReinspectOnARuntimeThatIgnoresLabels(t *testing.T) {
 		})
 	}
 }
-
-func TestReinspectAll(t *testing.T) {
-	two := func(r *fakeRuntime) {
-		r.pod("a", "app")
-		r.pod("b", "app")
-	}
-	tests := []struct {
-		release pleg.Release
-		lists   int // of all pods
-		calls   int
-	}{{36, 1, 2 + 4}, {35, 0, 2 * 4}, {28, 0, 2 * 4}}
-	for _, tt := range tests {
-		t.Run(tt.release.String(), func(t *testing.T) {
-			bubble(t, Config{Release: tt.release}, two, func(b *bench) {
-				b.ask(b.Pause)
-				b.fake.made()
-				b.ask(b.ReinspectAll)
-				s := b.fresh()
-				made := b.fake.made()
-				if relists(made) != tt.lists || len(made) != tt.calls {
-					t.Errorf("calls = %q", made)
-				}
-				for _, p := range s.Pods {
-					if p.Inspected != 2 || p.Reinspect {
-						t.Errorf("pod %v inspected %d times", p.PodRef, p.Inspected)
-					}
-				}
-			})
-		})
-	}
-}

@@ -215,10 +215,13 @@ func (d *driver) end(r *relist) {
 	d.endAll(r, false)
 }
 
-// endAll counts a relist of all pods that is over and sets the time of the next.
+// endAll counts a relist of all pods that is over and sets the time of the
+// next. The time for which a pause held it does not count: it says nothing of
+// the runtime.
 func (d *driver) endAll(r *relist, failed bool) {
 	d.relist = nil
-	d.log.end(r, d.clock.now(), failed)
+	now := d.clock.now()
+	d.log.end(r, now, now.Sub(r.began)-r.held, failed)
 	d.log.schedule(d.period)
 	if d.press.seq == 0 {
 		d.press.hurry()

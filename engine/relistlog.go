@@ -30,9 +30,8 @@ func (l *relistLog) begin(now, good time.Time) {
 	}
 }
 
-// end counts a relist that is over. The time for which a pause held it does
-// not count: it says nothing of the runtime.
-func (l *relistLog) end(r *relist, now time.Time, failed bool) {
+// end counts a relist that is over and took so long.
+func (l *relistLog) end(r *relist, now time.Time, took time.Duration, failed bool) {
 	l.ended = now
 	l.count++
 	if failed {
@@ -40,7 +39,7 @@ func (l *relistLog) end(r *relist, now time.Time, failed bool) {
 	} else if r.failures == 0 {
 		l.settledAt = now
 	}
-	l.last = now.Sub(r.began) - r.held
+	l.last = took
 	l.took.add(l.last)
 	l.history = append(l.history, Relist{
 		At: r.began, Took: l.last, List: r.listTook, Inspected: r.done, Failures: r.failures, Failed: failed,

@@ -11,11 +11,11 @@ import (
 // A wishes is what was asked for since the engine last looked. Equal requests
 // melt into one, so that they take no more memory however often a key is hit.
 type wishes struct {
-	paused       bool // the state wished for, asked now or before
-	relist       bool
-	reinspectAll bool
-	reinspect    []pleg.UID    // without doubles, in the order asked
-	period       time.Duration // 0: as it is
+	paused    bool // the state wished for, asked now or before
+	relist    bool
+	reinspect []pleg.UID    // without doubles, in the order asked
+	period    time.Duration // 0: as it is
+	sweep     sweepWish
 }
 
 // requests is where callers leave their wishes without waiting for anyone.
@@ -92,9 +92,23 @@ func (e *Engine) Reinspect(uid pleg.UID) {
 	})
 }
 
-// ReinspectAll asks for one inspection of every pod: from 1.36 on in one relist
-// of all, which lists only once; before, pod by pod between relists.
-func (e *Engine) ReinspectAll() { e.requests.ask(func(w *wishes) { w.reinspectAll = true }) }
+// A sweepWish is what was asked last about the sweep.
+type sweepWish uint8
+
+const (
+	sweepAsIs sweepWish = iota
+	sweepBegins
+	sweepEnds
+)
+
+// Sweep asks for a [Sweep] of every sandbox and container that the records have
+// now, which shows in [Snapshot.Sweep] from its beginning on. It runs beside the
+// relist, while paused too. If the runtime is too slow for it, that sweep is
+// there with the reason in Refused. While one is under way it does nothing.
+func (e *Engine) Sweep() { e.requests.ask(func(w *wishes) { w.sweep = sweepBegins }) }
+
+// CancelSweep ends the sweep that is under way, if there is one.
+func (e *Engine) CancelSweep() { e.requests.ask(func(w *wishes) { w.sweep = sweepEnds }) }
 
 // SetPeriod changes the time between relists, within [MinPeriod] and
 // [MaxPeriod], from the present wait on.

@@ -22,6 +22,7 @@ type Snapshot struct {
 	Threshold time.Duration // of Healthy()
 	Timeout   time.Duration // of each call
 	Version   pleg.Version  // zero until the runtime has answered
+	Partial   string        // what Pods lacks because a list failed, in plain words; empty if both lists succeeded. Only [Examine] goes by half of what was listed
 
 	Paused     bool
 	Health     Health
@@ -32,11 +33,12 @@ type Snapshot struct {
 	PodFailure *Failure         // the last failed list of one pod, asked for by Reinspect, until any list succeeds
 	Conditions []pleg.Condition // of the last answer to Status
 	StatusErr  *Failure         // the last failed Status, until one succeeds
+	VersionErr *Failure         // the last failed Version, until one succeeds
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
 	Channel    Channel          // the kubelet's event channel, as modelled
 	Calls      []Calls          // one for each operation, in the order of call.Operations
-	Probes     []Probe          // what was asked while a call hung, the last of each operation, in the order of call.Operations
+	Probes     []Probe          // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; stays until the next one hangs
 	Sweep      *Sweep           // the last one, or the one under way; nil if there was none
 	Node       Node             // what a kubelet that saw the same would say of its node
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection

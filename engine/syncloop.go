@@ -11,6 +11,8 @@ const (
 	statusLasts = 30 * time.Second // a good Status is good for so long
 	napShortest = 100 * time.Millisecond
 	napLongest  = 5 * time.Second
+
+	healthzPatience = 5 * time.Minute // of /healthz/syncloop with a loop that has stopped
 )
 
 // A syncLoop is a model of the kubelet's sync loop as the reader of the event
@@ -26,30 +28,29 @@ const (
 // Unlike a kubelet that starts, the model takes the runtime for ready until it
 // has heard otherwise: it joins a kubelet that has been at work for long.
 type syncLoop struct {
-	ready    bool
-	synced   time.Time // of the last Status that said so
-	nap      time.Duration
-	napUntil time.Time
-	heldAt   time.Time // start of the pause; zero if there is none
+	runtimeErr string // of the last Status that was answered; empty if it said RuntimeReady
+	networkErr string
+	synced     time.Time // of the last Status that said RuntimeReady; zero if a kubelet that starts had none
+	syncedAt   time.Time // the same, but zero until there was one, and not moved by pauses
+	nap        time.Duration
+	napUntil   time.Time
+	stopped    time.Time // since when it reads nothing; zero while it reads
+	heldAt     time.Time // start of the pause; zero if there is none
 }
 
-func newSyncLoop(now time.Time) syncLoop { return syncLoop{ready: true, synced: now} }
+func newSyncLoop(now time.Time) syncLoop { return syncLoop{synced: now} }
+
+// startingSyncLoop returns the model of a kubelet that has just started, which
+// takes nothing for granted.
+func startingSyncLoop() syncLoop { return syncLoop{networkErr: networkUnknown} }
 
 // status takes in an answer to Status.
 func (s *syncLoop) status(at time.Time, conditions []pleg.Condition) {
-	s.ready = met(conditions, "RuntimeReady")
-	if s.ready {
-		s.synced = at
+	s.networkErr = unmet(networkNotReady, conditions, "NetworkReady")
+	s.runtimeErr = unmet(runtimeNotReady, conditions, "RuntimeReady")
+	if s.runtimeErr == "" {
+		s.synced, s.syncedAt = at, at
 	}
-}
-
-func met(conditions []pleg.Condition, name string) bool {
-	for _, c := range conditions {
-		if c.Type == name {
-			return c.Status
-		}
-	}
-	return false
 }
 
 // hold stops and restarts the ageing of the last Status. That no Status is
@@ -69,19 +70,50 @@ func (s *syncLoop) reads(now time.Time, healthy bool) bool {
 		return false
 	}
 	if healthy && s.well(now) {
-		s.nap, s.napUntil = 0, time.Time{}
+		s.nap, s.napUntil, s.stopped = 0, time.Time{}, time.Time{}
 		return true
+	}
+	if s.stopped.IsZero() {
+		s.stopped = now
 	}
 	s.nap = min(max(2*s.nap, napShortest), napLongest)
 	s.napUntil = now.Add(s.nap)
 	return false
 }
 
-func (s *syncLoop) well(now time.Time) bool {
+func (s *syncLoop) well(now time.Time) bool { return s.runtimeErr == "" && s.down(now) == "" }
+
+// down returns what the kubelet says of a runtime whose Status it has not had
+// for too long; empty if it has.
+func (s *syncLoop) down(now time.Time) string {
 	if !s.heldAt.IsZero() {
 		now = s.heldAt
 	}
-	return s.ready && now.Sub(s.synced) < statusLasts
+	switch {
+	case s.synced.IsZero():
+		return statusNotChecked
+	case now.Sub(s.synced) >= statusLasts:
+		return runtimeDown
+	}
+	return ""
+}
+
+// downAt returns when down says so, or said so first, if no Status succeeds;
+// zero while paused, and before there was one.
+func (s *syncLoop) downAt() time.Time {
+	if s.synced.IsZero() || !s.heldAt.IsZero() {
+		return time.Time{}
+	}
+	return s.synced.Add(statusLasts)
+}
+
+// healthzAt returns when /healthz/syncloop begins to fail; zero while the loop
+// works.
+func (s *syncLoop) healthzAt() time.Time {
+	if s.stopped.IsZero() {
+		return time.Time{}
+	}
+	return s.stopped.Add(healthzPatience)
 }
 
 // due returns when the present nap ends; zero if there is none.

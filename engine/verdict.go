@@ -24,14 +24,17 @@ func (v *verdict) take(now time.Time, healthy bool) bool {
 
 // judge asks the core for its verdict, and with it whether the sync loop reads
 // the events: those in the channel, and those that come before the next turn.
-// Before the first good list there is nothing to read, and that PLEG "has yet
-// to be successful" is our word, not that of a kubelet that has long been up.
+// Before the first good list there is nothing to read.
 func (d *driver) judge(now time.Time) {
 	healthy := d.core.Healthy(now) == nil
 	if d.verdict.take(now, healthy) {
 		d.press.dirty = true
 	}
-	d.core.Attend(d.verdict.good && d.reader.reads(now, healthy))
+	reads := d.reader.reads(now, d.plegErr(now) == "")
+	d.core.Attend(d.verdict.good && reads)
+	if d.standing.take(now, d.node(now)) {
+		d.press.dirty = true
+	}
 }
 
 // verdictDue returns when PLEG becomes unhealthy if no list succeeds until

@@ -25,6 +25,15 @@ type vitals struct {
 	conditions   []pleg.Condition
 	statusFound  pleg.Anomalies // in the last answer to Status
 	failure      *Failure       // of Status
+	versionErr   *Failure       // of Version
+
+	versionTook, statusTook promptness // of the last answers, good or not
+}
+
+// A promptness is how long a call took that returned at a certain time.
+type promptness struct {
+	at   time.Time
+	took time.Duration
 }
 
 // suspect notes that a call failed: a runtime that was away may come back as
@@ -58,19 +67,26 @@ func (d *driver) askVersion() {
 	d.do(func(ctx context.Context) func() {
 		var version pleg.Version
 		var found pleg.Anomalies
-		_, err := d.call(ctx, Flight{Op: call.Version}, func(ctx context.Context) (err error) {
+		f, err := d.call(ctx, Flight{By: ByVitals, Op: call.Version}, func(ctx context.Context) (err error) {
 			version, found, err = d.config.Runtime.Version(ctx)
 			return err
 		})
-		return func() {
-			d.vitals.versionOut = false
-			d.vitals.versionWanted = err != nil
-			if err == nil {
-				d.press.dirty = d.press.dirty || version != d.vitals.version
-				d.vitals.version, d.vitals.versionFound = version, found
-			}
-		}
+		return func() { d.tookVersion(f, version, found, err) }
 	})
+}
+
+func (d *driver) tookVersion(f Flight, version pleg.Version, found pleg.Anomalies, err error) {
+	now := d.clock.now()
+	v := &d.vitals
+	v.versionOut = false
+	v.versionWanted = err != nil
+	v.versionTook = promptness{at: now, took: f.Elapsed(now)}
+	d.press.dirty = d.press.dirty || err != nil || v.versionErr != nil || v.version != version
+	if err != nil {
+		v.versionErr = v.versionErr.again(f, err, now)
+		return
+	}
+	v.versionErr, v.version, v.versionFound = nil, version, found
 }
 
 func (d *driver) askStatus() {
@@ -78,7 +94,7 @@ func (d *driver) askStatus() {
 	d.do(func(ctx context.Context) func() {
 		var conditions []pleg.Condition
 		var found pleg.Anomalies
-		f, err := d.call(ctx, Flight{Op: call.Status}, func(ctx context.Context) (err error) {
+		f, err := d.call(ctx, Flight{By: ByVitals, Op: call.Status}, func(ctx context.Context) (err error) {
 			conditions, found, err = d.config.Runtime.Status(ctx)
 			return err
 		})
@@ -90,6 +106,7 @@ func (d *driver) tookStatus(f Flight, conditions []pleg.Condition, found pleg.An
 	now := d.clock.now()
 	v := &d.vitals
 	v.statusOut = false
+	v.statusTook = promptness{at: now, took: f.Elapsed(now)}
 	v.nextAt = now.Add(statusPeriod)
 	d.press.dirty = d.press.dirty || err != nil || v.failure != nil || !slices.Equal(v.conditions, conditions)
 	if err != nil {

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// errSilence is why calls are given up while nothing at all is answered.
+var errSilence = errors.New("nothing is answered")
+
+// patiently makes one of the examination's calls that may take long. It waits
+// for m.long, but only for m.short if neither Status nor a list has been
+// answered by then: a runtime that stands still has been given time enough, and
+// people wait.
+func patiently[T any](m *examiner, f Flight, put question[T]) answer[T] {
+	ctx, giveUp := context.WithCancelCause(m.calls)
+	defer giveUp(nil)
+	timer := time.AfterFunc(m.clock.wait(m.short), func() {
+		if !m.heard.Load() {
+			giveUp(errSilence)
+		}
+	})
+	defer timer.Stop()
+	a := ask(ctx, m.driver, f, m.long, func(ctx context.Context) (T, pleg.Anomalies, error) {
+		value, found, err := put(ctx)
+		return value, found, m.given(f.Op, context.Cause(ctx), err)
+	})
+	a.err = m.given(f.Op, context.Cause(ctx), a.err)
+	if f.Op != call.Version && !errors.Is(a.err, call.ErrDeadline) {
+		m.heard.Store(true)
+	}
+	return a
+}
+
+// given returns what a call that was given up on has come to: it was not
+// answered in time, which is another thing than that we did not want to know.
+func (m *examiner) given(op call.Operation, cause, err error) error {
+	if err == nil || cause != errSilence || errors.Is(err, call.ErrDeadline) {
+		return err
+	}
+	return &call.Error{Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer for " + m.short.String() + ", nor to any other call"}
+}
