@@ -30,7 +30,7 @@ type Process struct {
 	Socket    string // of a shim: the runtime's socket that it was started with; empty if it was not told
 }
 
-// State is a process's state as /proc/PID/stat spells it.
+// State is a process's state as /proc/PID/stat spells it, apart from [Frozen].
 type State byte
 
 // The states that matter here. All others are of no account.
@@ -41,6 +41,10 @@ const (
 	Stopped       State = 'T'
 	Traced        State = 't'
 	Zombie        State = 'Z'
+
+	// Frozen is a process in a control group that was frozen, as for a pause. No
+	// kernel spells it so: /proc says D or S, after the kind of control group.
+	Frozen State = 'F'
 )
 
 // String returns the state in words.
@@ -58,10 +62,14 @@ func (s State) String() string {
 		return "traced (t)"
 	case Zombie:
 		return "a zombie (Z)"
+	case Frozen:
+		return "frozen by its control group"
 	}
 	return "in state " + string(rune(s))
 }
 
 // Stuck reports whether a process in this state does nothing, whatever it is
 // asked.
-func (s State) Stuck() bool { return s == Uninterrupted || s == Stopped || s == Traced }
+func (s State) Stuck() bool {
+	return s == Uninterrupted || s == Stopped || s == Traced || s == Frozen
+}

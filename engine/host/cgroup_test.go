@@ -1,0 +1,122 @@
+package host
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/procfs"
+)
+
+func TestContainerIDs(t *testing.T) {
+	a, b := fixtureID("1"), fixtureID("2")
+	tests := []struct {
+		name, path string
+		want       []string
+	}{
+		{"systemd, containerd", fixtureCgroup(a), []string{a}},
+		{"systemd, CRI-O", "/kubepods.slice/kubepods-pod5f1a.slice/crio-" + a + ".scope", []string{a}},
+		{"systemd, CRI-O, its own child", "/kubepods.slice/kubepods-pod5f1a.slice/crio-" + a + ".scope/container", []string{a}},
+		{"systemd, Docker", "/kubepods.slice/kubepods-besteffort-pod5f1a.slice/docker-" + a + ".scope", []string{a}},
+		{"systemd's name given to cgroupfs", "/system.slice/containerd.service/kubepods-burstable-pod5f1a.slice:cri-containerd:" + a, []string{a}},
+		{"cgroupfs", "/kubepods/burstable/pod5f1a2e1c-1111-4222-8333-abcdefabcdef/" + a, []string{a}},
+		{"cgroupfs, no kubelet", "/k8s.io/" + a, []string{a}},
+		{"cgroupfs, a parent of one's own", "/plegtop-e2e/pod18e9f208-5f43-4000-8000-c0bc00000001/" + a, []string{a}},
+		{"seen from another container", "/../../../kubepods.slice/kubepods-pod5f1a.slice/cri-containerd-" + a + ".scope", []string{a}},
+		{"systemd within the container", fixtureCgroup(a) + "/init.scope", []string{a}},
+		{"a unit within the container", "/kubepods/pod5f1a/" + a + "/system.slice/cron.service", []string{a}},
+		{"a node in a container", "/system.slice/docker-" + a + ".scope/kubelet.slice/kubelet-kubepods.slice/cri-containerd-" + b + ".scope", []string{a, b}},
+		{"the same id twice", "/kubepods/" + a + "/" + a, []string{a}},
+		{"Kata's sandbox", "/kubepods/burstable/pod5f1a/kata_" + a, []string{a}},
+		{"CRI-O's monitor", "/kubepods.slice/kubepods-pod5f1a.slice/crio-conmon-" + a + ".scope", nil},
+		{"Podman's monitor", "/machine.slice/libpod-conmon-" + a + ".scope", nil},
+		{"root", "/", nil},
+		{"nothing", "", nil},
+		{"out of our namespace", "/../..", nil},
+		{"the pod alone", "/kubepods/burstable/pod5f1a2e1c-1111-4222-8333-abcdefabcdef", nil},
+		{"a service", "/system.slice/containerd.service", nil},
+		{"another's short id", "/process_api/5aa226498eced5558eb54b8478639590", nil},
+		{"one digit too many", "/k8s.io/f" + a, nil},
+		{"capitals", "/k8s.io/" + strings.ToUpper(a), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, containerIDs(tt.path)); diff != "" {
+				t.Errorf("containerIDs(%q) (-want +got):\n%s", tt.path, diff)
+			}
+		})
+	}
+}
+
+func TestMemberOf(t *testing.T) {
+	id := fixtureID("1")
+	own := "/kubepods/pod5f1a/" + id
+	tests := []struct {
+		name  string
+		lines []procfs.Cgroup
+		want  membership
+	}{
+		{"v2", []procfs.Cgroup{{Path: own}}, membership{ids: []string{id}, unified: own}},
+		{
+			"v1", []procfs.Cgroup{
+				{HierarchyID: 4, Controllers: []string{"rdma"}, Path: "/"},
+				{HierarchyID: 3, Controllers: []string{"freezer"}, Path: own},
+				{HierarchyID: 2, Controllers: []string{"cpu", "cpuacct"}, Path: own + "/deeper"},
+			},
+			membership{ids: []string{id}, freezer: own, isHybrid: true},
+		},
+		{
+			"hybrid", []procfs.Cgroup{
+				{HierarchyID: 6, Controllers: []string{"freezer"}, Path: own},
+				{HierarchyID: 1, Controllers: []string{"name=systemd"}, Path: own + "/init.scope"},
+				{Path: own},
+			},
+			membership{ids: []string{id}, freezer: own, unified: own, isHybrid: true},
+		},
+		{
+			"hybrid, with v2 left alone", []procfs.Cgroup{
+				{HierarchyID: 6, Controllers: []string{"freezer"}, Path: own},
+				{Path: "/"},
+			},
+			membership{ids: []string{id}, freezer: own, isHybrid: true},
+		},
+		{"another namespace", []procfs.Cgroup{{Path: "/../" + id}}, membership{ids: []string{id}}},
+		{"none", nil, membership{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, memberOf(tt.lines), cmp.AllowUnexported(membership{})); diff != "" {
+				t.Errorf("memberOf (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWithout(t *testing.T) {
+	ids := []string{"outer", "inner"}
+	if diff := cmp.Diff([]string{"inner"}, without(ids, []string{"outer"})); diff != "" {
+		t.Errorf("without (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"outer", "inner"}, ids); diff != "" {
+		t.Errorf("without changed what it was given:\n%s", diff)
+	}
+}
+
+func FuzzContainerIDs(f *testing.F) {
+	f.Add(fixtureCgroup(fixtureID("1")))
+	f.Add("/../../" + fixtureID("2") + "/init.scope")
+	f.Add("/k8s.io/" + fixtureID("3") + ".scope.scope")
+	f.Add("-:_" + fixtureID("4"))
+	f.Fuzz(func(t *testing.T, path string) {
+		for _, id := range containerIDs(path) {
+			if !isID(id) || !strings.Contains(path, id) {
+				t.Errorf("containerIDs(%q) has %q", path, id)
+			}
+		}
+		for kept := range strings.SplitSeq(followable(path), "/") {
+			if kept == ".." {
+				t.Errorf("followable(%q) leads out of the mount", path)
+			}
+		}
+	})
+}

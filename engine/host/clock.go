@@ -1,0 +1,98 @@
+package host
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	// leastStep is what counts as a step: below it may be the correction of a
+	// clock that is only a little off, or the delay between two readings.
+	leastStep = 500 * time.Millisecond
+
+	// leastCare is how far apart the readings of the two clocks may be.
+	leastCare = 50 * time.Millisecond
+)
+
+// A clockPair is the node's two clocks.
+type clockPair struct {
+	wall func() time.Time
+	mono func() time.Duration // since any moment, and never set
+}
+
+func realClocks() clockPair {
+	began := time.Now()
+	return clockPair{
+		wall: func() time.Time { return time.Now().Round(0) }, // without its monotonic reading
+		mono: func() time.Duration { return time.Since(began) },
+	}
+}
+
+// read returns the time of both clocks at one moment; ok is false if the program
+// was held up between them each time, so that they cannot be compared.
+func (c clockPair) read() (wall time.Time, mono time.Duration, ok bool) {
+	for range 3 {
+		before := c.mono()
+		wall = c.wall()
+		mono = c.mono()
+		if mono-before < leastCare {
+			return wall, mono, true
+		}
+	}
+	return wall, mono, false
+}
+
+// A stepWatch compares the clocks from look to look. It belongs to one
+// goroutine at a time.
+type stepWatch struct {
+	clocks  clockPair
+	compare bool      // false until the clocks were read once
+	wall    time.Time // at the reading before
+	mono    time.Duration
+
+	from   time.Duration // of the first reading, by mono
+	steps  int
+	step   time.Duration // the largest
+	stepAt time.Duration // when it was seen, by mono
+}
+
+// newStepWatch begins to compare at once, so that the first look can already
+// tell of what happened before it.
+func newStepWatch(clocks clockPair) *stepWatch {
+	s := &stepWatch{clocks: clocks}
+	s.look()
+	return s
+}
+
+func (s *stepWatch) look() evidence.Clock {
+	wall, mono, ok := s.clocks.read()
+	if !ok {
+		return s.clock(mono)
+	}
+	if !s.compare {
+		s.compare, s.from = true, mono
+	} else if step := wall.Sub(s.wall) - (mono - s.mono); step.Abs() >= leastStep {
+		s.note(step, mono)
+	}
+	s.wall, s.mono = wall, mono
+	return s.clock(mono)
+}
+
+func (s *stepWatch) note(step, mono time.Duration) {
+	s.steps++
+	if step.Abs() >= s.step.Abs() {
+		s.step, s.stepAt = step, mono
+	}
+}
+
+func (s *stepWatch) clock(mono time.Duration) evidence.Clock {
+	c := evidence.Clock{Step: s.step, Steps: s.steps}
+	if s.compare {
+		c.Watched = mono - s.from
+	}
+	if s.steps > 0 {
+		c.StepAge = mono - s.stepAt
+	}
+	return c
+}

@@ -1,0 +1,45 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// second is how long after the first look a second one tells whether a process
+// has moved.
+const second = time.Second
+
+// LookClosely is [Node.Look] for who looks only once. Every process is in
+// uninterruptible sleep for a moment now and then; where one is at the first
+// look there is a second one after a second, so that the report says how long
+// it has been so. It returns sooner if ctx ends.
+func (n *Node) LookClosely(ctx context.Context) evidence.Report {
+	r := n.Look(ctx)
+	if !doubtful(r.Processes) {
+		return r
+	}
+	timer := time.NewTimer(second)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		if again := n.Look(ctx); again.Processes.Missing == "" {
+			return again
+		}
+	case <-ctx.Done():
+	}
+	return r
+}
+
+// doubtful reports whether a process may be stuck, or may just be at work.
+func doubtful(p evidence.Processes) bool {
+	busy := func(p evidence.Process) bool { return p.State == evidence.Uninterrupted && p.For == 0 }
+	for _, of := range p.Containers {
+		if slices.ContainsFunc(of, busy) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.Shims, busy) || slices.ContainsFunc(p.Runcs, busy) || slices.ContainsFunc(p.Daemons, busy)
+}

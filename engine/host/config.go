@@ -1,0 +1,170 @@
+package host
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// A Config says which node is looked at, and how its kubelet is asked.
+type Config struct {
+	Root        string // of the host, where its root folder is mounted; "" is /
+	Endpoint    string // of the runtime: only its processes count as ours
+	RuntimeRoot string // where the runtime keeps its data on the host; "" takes the known one that exists
+	Kubelet     Kubelet
+	Offline     bool // Root is a picture of a node: it has no kubelet, no disk, and does not run plegtop
+}
+
+// A Kubelet says how the kubelet is asked. Its files are named as plegtop itself
+// sees them, whatever the host's root is.
+//
+// A kubelet's own certificate is mostly one that it signed itself. So on a
+// loopback address it is believed without a check, unless CA says whose it must
+// be; on any other it is always checked, without CA against those that the
+// system trusts.
+type Kubelet struct {
+	// Healthz is a URL; "" is http://127.0.0.1:10248/healthz. No credentials
+	// are sent to it.
+	Healthz string
+
+	// Metrics is a URL; "" is the read-only port, http://127.0.0.1:10255/metrics,
+	// or https://127.0.0.1:10250/metrics if there are credentials.
+	Metrics string
+
+	// Cert and Key are files with the client certificate and its key, read
+	// again for each request since they rotate. Without a Key that of Cert has
+	// both, as the kubelet's own kubelet-client-current.pem.
+	Cert, Key string
+
+	TokenFile string // file with a bearer token, read again for each request
+	CA        string // file with the certificates that the kubelet's own must come from
+}
+
+const (
+	defaultHealthz  = "http://127.0.0.1:10248/healthz"
+	readOnlyMetrics = "http://127.0.0.1:10255/metrics"
+	secureMetrics   = "https://127.0.0.1:10250/metrics"
+)
+
+// withDefaults returns k with both URLs set.
+func (k Kubelet) withDefaults() Kubelet {
+	k.Healthz = cmp.Or(k.Healthz, defaultHealthz)
+	if k.Cert == "" && k.TokenFile == "" {
+		k.Metrics = cmp.Or(k.Metrics, readOnlyMetrics)
+	}
+	k.Metrics = cmp.Or(k.Metrics, secureMetrics)
+	k.Key = cmp.Or(k.Key, k.Cert)
+	return k
+}
+
+// checkRoot finds a wrong root before a look at it finds nothing.
+func checkRoot(root string) error {
+	if root == "" {
+		return nil
+	}
+	info, err := os.Stat(root)
+	if err == nil && !info.IsDir() {
+		err = errors.New("not a folder")
+	}
+	if err != nil {
+		return fmt.Errorf("--host-root %s: %s; name the folder where the host's / is mounted", root, reason(err))
+	}
+	return nil
+}
+
+// checkMetrics finds what does not go together.
+func (k Kubelet) checkMetrics(u *url.URL) error {
+	switch {
+	case k.Key != "" && k.Cert == "":
+		return errors.New("--kubelet-key needs --kubelet-cert, the certificate that it belongs to")
+	case u.Scheme == "https":
+		return nil
+	case k.Cert != "" || k.CA != "":
+		return fmt.Errorf("--kubelet-metrics %s: a certificate needs https, such as %s", u, secureMetrics)
+	case k.TokenFile != "" && !loopback(u):
+		return fmt.Errorf("--kubelet-metrics %s: the token would cross the network unencrypted; use https", u)
+	}
+	return nil
+}
+
+// parseURL reads the URL of a flag.
+func parseURL(flag, text, example string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%s %q: want a URL such as %s", flag, text, example)
+	}
+	if u.User != nil {
+		return nil, fmt.Errorf("%s: leave the password out of the URL; use --kubelet-token-file", flag)
+	}
+	return u, nil
+}
+
+func loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return ip.IsLoopback() || u.Hostname() == "localhost"
+}
+
+// tlsConfig reads the files once, to find a mistake in them at the start.
+func (k Kubelet) tlsConfig(u *url.URL) (*tls.Config, error) {
+	c := &tls.Config{InsecureSkipVerify: loopback(u) && k.CA == ""} // see Kubelet
+	if k.CA != "" {
+		pem, err := os.ReadFile(k.CA)
+		if err != nil {
+			return nil, unreadable("--kubelet-ca", k.CA, err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--kubelet-ca %s: no certificate in it; want PEM, such as /etc/kubernetes/pki/ca.crt", k.CA)
+		}
+	}
+	if k.Cert == "" {
+		return c, nil
+	}
+	if _, err := k.certificate(nil); err != nil {
+		return nil, err
+	}
+	c.GetClientCertificate = k.certificate
+	return c, nil
+}
+
+func (k Kubelet) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	cert, err := tls.LoadX509KeyPair(k.Cert, k.Key)
+	if err != nil {
+		return nil, unreadable("--kubelet-cert and --kubelet-key", k.Cert, err)
+	}
+	return &cert, nil
+}
+
+// token returns the token, or "" if none is to be sent.
+func (k Kubelet) token() (string, error) {
+	if k.TokenFile == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(k.TokenFile)
+	if err != nil {
+		return "", unreadable("--kubelet-token-file", k.TokenFile, err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", fmt.Errorf("--kubelet-token-file %s: the file is empty", k.TokenFile)
+	}
+	return token, nil
+}
+
+// unreadable says of which flag a file cannot be used, and what to do.
+func unreadable(flag, file string, err error) error {
+	hint := ""
+	if errors.Is(err, os.ErrPermission) {
+		hint = "; try sudo"
+	}
+	if failed, ok := errors.AsType[*os.PathError](err); ok {
+		file, err = failed.Path, failed.Err
+	}
+	return fmt.Errorf("%s: %s: %w%s", flag, file, err, hint)
+}

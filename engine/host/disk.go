@@ -1,0 +1,65 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A runtimeRoot is a folder where a runtime is known to keep its data; its
+// endpoints have the mark in them.
+type runtimeRoot struct{ mark, path string }
+
+// runtimeRoots are in the order of preference between those that exist, for an
+// endpoint that matches none: a distribution's own first, since its node may
+// well have a leftover of another runtime.
+var runtimeRoots = []runtimeRoot{
+	{"k3s", "/var/lib/rancher/k3s/agent/containerd"},
+	{"k3s", "/var/lib/rancher/rke2/agent/containerd"}, // rke2 has the socket of k3s
+	{"microk8s", "/var/snap/microk8s/common/var/lib/containerd"},
+	{"containerd", "/var/lib/containerd"},
+	{"crio", "/var/lib/containers"},
+	{"docker", "/var/lib/docker"},
+}
+
+// readDisk looks at the file system that holds path, or the runtime's root if
+// that is empty. It may hang on one that has gone away.
+func readDisk(root, path, endpoint string) evidence.Disk {
+	if path != "" {
+		d, err := statDisk(root, path)
+		if err != nil {
+			return evidence.Disk{Path: path, Missing: reason(err)}
+		}
+		return d
+	}
+	for _, known := range likelyRoots(endpoint) {
+		d, err := statDisk(root, known.path)
+		if err == nil {
+			return d
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return evidence.Disk{Path: known.path, Missing: reason(err)}
+		}
+	}
+	return evidence.Disk{Missing: "none of the known folders of a runtime is there"}
+}
+
+// likelyRoots returns all known roots, those of the endpoint's runtime first.
+func likelyRoots(endpoint string) []runtimeRoot {
+	roots := slices.Clone(runtimeRoots)
+	slices.SortStableFunc(roots, func(a, b runtimeRoot) int {
+		return cmp.Compare(a.unlike(endpoint), b.unlike(endpoint))
+	})
+	return roots
+}
+
+func (r runtimeRoot) unlike(endpoint string) int {
+	if strings.Contains(endpoint, r.mark) {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,81 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// mkdirs makes a root with folders in it.
+func mkdirs(t *testing.T, paths ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, p := range paths {
+		if err := os.MkdirAll(filepath.Join(root, p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
+	all := []string{"/var/lib/docker", "/var/lib/containerd", "/var/lib/containers", "/var/lib/rancher/k3s/agent/containerd"}
+	tests := []struct {
+		name           string
+		there          []string
+		path, endpoint string
+		want           string
+	}{
+		{"the one that is there", []string{"/var/lib/containers"}, "", "unix:///run/containerd/containerd.sock", "/var/lib/containers"},
+		{"by the endpoint", all, "", "unix:///var/run/crio/crio.sock", "/var/lib/containers"},
+		{"a distribution's before plain containerd", all, "", "unix:///run/k3s/containerd/containerd.sock", "/var/lib/rancher/k3s/agent/containerd"},
+		{"plain containerd on a node with docker too", []string{"/var/lib/docker", "/var/lib/containerd"}, "", "unix:///run/containerd/containerd.sock", "/var/lib/containerd"},
+		{"cri-dockerd", []string{"/var/lib/docker", "/var/lib/containerd"}, "", "unix:///var/run/cri-dockerd.sock", "/var/lib/docker"},
+		{"as told", append(all, "/data/c"), "/data/c", "unix:///run/containerd/containerd.sock", "/data/c"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := readDisk(mkdirs(t, tt.there...), tt.path, tt.endpoint)
+			if d.Path != tt.want || d.Missing != "" {
+				t.Errorf("disk of %q (missing %q), want %q", d.Path, d.Missing, tt.want)
+			}
+			if d.Total == 0 || d.Free > d.Total || d.InodesUnused > d.Inodes {
+				t.Errorf("disk = %+v makes no sense", d)
+			}
+		})
+	}
+}
+
+func TestReadDiskMissing(t *testing.T) {
+	if d := readDisk(t.TempDir(), "", ""); d.Missing == "" || d.Path != "" {
+		t.Errorf("without any root: %+v", d)
+	}
+	if d := readDisk(t.TempDir(), "/no/such", ""); d.Missing != "no such file or directory" || d.Path != "/no/such" {
+		t.Errorf("with a root that is not there: %+v", d)
+	}
+}
+
+// A link on the host is followed on the host.
+func TestOpenOnHostFollowsLinksOnTheHost(t *testing.T) {
+	root := mkdirs(t, "/data/here", "/var/lib")
+	if err := os.Symlink("/data/here", filepath.Join(root, "var/lib/containerd")); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := openOnHost(root, "/var/lib/containerd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	var got, want unix.Stat_t
+	if err := unix.Fstat(fd, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Stat(filepath.Join(root, "data/here"), &want); err != nil {
+		t.Fatal(err)
+	}
+	if got.Ino != want.Ino {
+		t.Errorf("opened inode %d, want %d of the folder under the root", got.Ino, want.Ino)
+	}
+}

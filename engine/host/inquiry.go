@@ -1,0 +1,192 @@
+package host
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	maxMetrics = 32 << 20 // bytes; a big node's kubelet has about 5 MiB
+	maxText    = 4 << 10  // of an answer for people
+)
+
+var errTooLong = fmt.Errorf("the answer is longer than %d MiB", maxMetrics>>20)
+
+// An inquiry is one question that is put to the kubelet again and again, each time over
+// a connection of its own. Only one may be out at a time.
+type inquiry struct {
+	url    string
+	client *http.Client
+	token  func() (string, error)
+	hint   string      // what to do when it is not permitted
+	taken  atomic.Bool // the kubelet took the connection of the last one
+}
+
+func newInquiry(u *url.URL, t *tls.Config, token func() (string, error), hint string) *inquiry {
+	return &inquiry{url: u.String(), token: token, hint: hint, client: &http.Client{
+		Transport:     newTransport(t),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// newTransport returns one without the environment's proxy, since what is asked
+// is on this machine or was named in full. The end of a request does not end the
+// connection that is still being made for it: hence the limits of their own.
+func newTransport(t *tls.Config) *http.Transport {
+	return &http.Transport{
+		TLSClientConfig:        t,
+		DialContext:            (&net.Dialer{Timeout: limit + grace}).DialContext,
+		TLSHandshakeTimeout:    limit + grace,
+		DisableKeepAlives:      true,
+		DisableCompression:     true, // nobody on the loopback wins by it
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// ask puts the question and has read take in the answer if it is a good one.
+func (q *inquiry) ask(ctx context.Context, read func(io.Reader) error) evidence.Answer {
+	began := time.Now()
+	q.taken.Store(false)
+	a := evidence.Answer{Asked: true, URL: q.url}
+	err := q.exchange(ctx, &a, read)
+	a.Took = time.Since(began)
+	a.OK = err == nil
+	if err != nil {
+		a.Err = q.explain(err)
+		a.TimedOut = errors.Is(err, context.DeadlineExceeded) && q.taken.Load()
+	}
+	return a
+}
+
+func (q *inquiry) exchange(ctx context.Context, a *evidence.Answer, read func(io.Reader) error) error {
+	request, err := q.request(ctx)
+	if err != nil {
+		return err
+	}
+	response, err := q.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // what it held was read, or does not matter
+	if response.StatusCode != http.StatusOK {
+		a.Text, _ = firstText(response.Body) // a part of it is better than none
+		return statusError{response.StatusCode, a.Text}
+	}
+	return read(&bounded{r: response.Body, left: maxMetrics + 1})
+}
+
+func (q *inquiry) request(ctx context.Context) (*http.Request, error) {
+	token, err := q.token()
+	if err != nil {
+		return nil, err
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		TLSHandshakeStart: func() { q.taken.Store(true) },
+		GotConn:           func(httptrace.GotConnInfo) { q.taken.Store(true) },
+	})
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, q.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "text/plain;version=0.0.4, */*;q=0.1")
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return request, nil
+}
+
+// left returns the answer to one that has not come back, although its
+// time is over.
+func (q *inquiry) left(err error) evidence.Answer {
+	a := evidence.Answer{Asked: true, URL: q.url, Err: because(err)}
+	if stuck, ok := errors.AsType[stuckError](err); ok {
+		a.TimedOut, a.Took = q.taken.Load(), stuck.out
+	}
+	return a
+}
+
+// explain says why there is no good answer, and where it is known what to do.
+func (q *inquiry) explain(err error) string {
+	if status, ok := errors.AsType[statusError](err); ok {
+		return status.explain(q.hint)
+	}
+	if alert, ok := refusedCertificate(err); ok && q.hint != "" {
+		return "not permitted (" + alert + "): " + q.hint
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && q.taken.Load():
+		return fmt.Sprintf("took the connection and gave no answer within %v", limit)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("not available: no connection within %v", limit)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "not available: connection refused"
+	}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // without the URL, which stands beside it
+	}
+	return "not available: " + err.Error()
+}
+
+// refusedCertificate returns the alert with which the other side ended the
+// handshake for want of a certificate that it believes. The alerts' type is not
+// exported, only their text.
+func refusedCertificate(err error) (alert string, ok bool) {
+	remote, ok := errors.AsType[*net.OpError](err)
+	if !ok || remote.Op != "remote error" || !strings.Contains(remote.Err.Error(), "certificate") {
+		return "", false
+	}
+	return remote.Err.Error(), true
+}
+
+// A statusError is an answer with another status than 200.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e statusError) Error() string {
+	first, _, _ := strings.Cut(e.text, "\n")
+	return strings.TrimSuffix(fmt.Sprintf("it answers %d %s: %s", e.status, http.StatusText(e.status), first), ": ")
+}
+
+func (e statusError) explain(hint string) string {
+	if hint != "" && (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden) {
+		return "not permitted: " + hint
+	}
+	return "not available: " + e.Error()
+}
+
+// firstText returns the beginning of a text for people, as far as it comes.
+func firstText(r io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxText))
+	return strings.TrimSpace(string(text)), err
+}
+
+// A bounded reader fails where [io.LimitReader] would pretend that there is no
+// more.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, errTooLong
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

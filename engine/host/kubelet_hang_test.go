@@ -1,0 +1,252 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A wire is a network of its own, so that servers and clients can be watched in
+// a bubble.
+type wire struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func newWire() *wire { return &wire{make(chan net.Conn), make(chan struct{})} }
+
+func (w *wire) Accept() (net.Conn, error) {
+	select {
+	case c := <-w.conns:
+		return c, nil
+	case <-w.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (w *wire) Close() error   { return nil }
+func (w *wire) Addr() net.Addr { return &net.UnixAddr{Name: "wire"} }
+
+// dial gives up when the dialer that it stands for would.
+func (w *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case w.conns <- theirs:
+		return ours, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(limit + grace):
+		return nil, context.DeadlineExceeded
+	}
+}
+
+// overWire makes a kubelet in a bubble whose every connection ends in a server
+// with h.
+func overWire(t *testing.T, k Kubelet, h http.Handler) *kubelet {
+	t.Helper()
+	w := newWire()
+	server := &http.Server{Handler: h}
+	go server.Serve(w)
+	t.Cleanup(func() {
+		close(w.closed)
+		_ = server.Close()
+	})
+	kubelet, err := newKubelet(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []*inquiry{kubelet.healthz, kubelet.metrics} {
+		q.client.Transport.(*http.Transport).DialContext = w.dial
+	}
+	return kubelet
+}
+
+// As seen on a node with a stopped shim: metrics hang, healthz answers.
+func TestKubeletMetricsHang(t *testing.T) {
+	tests := []struct {
+		name string
+		hang func(http.ResponseWriter)
+	}{
+		{"before the answer", func(http.ResponseWriter) {}},
+		{"after its beginning", func(w http.ResponseWriter) {
+			fmt.Fprintln(w, "kubelet_a 1")
+			_ = http.NewResponseController(w).Flush()
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out, most atomic.Int32
+				k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/healthz" {
+						fmt.Fprint(w, "ok")
+						return
+					}
+					most.Store(max(most.Load(), out.Add(1)))
+					defer out.Add(-1)
+					tt.hang(w)
+					<-r.Context().Done()
+				}))
+				for range 3 {
+					began := time.Now()
+					got := k.answers(t.Context(), k.ask(t.Context()))
+					if took := time.Since(began); took != limit {
+						t.Errorf("it took %v, want %v", took, limit)
+					}
+					if a := got.Metrics; !a.TimedOut || a.OK || !a.Asked || a.Took != limit || a.Err != "took the connection and gave no answer within 2s" {
+						t.Errorf("metrics = %+v, want that they do not answer", a)
+					}
+					if a := got.Healthz; !a.OK || a.Text != "ok" || a.Took != 0 {
+						t.Errorf("healthz = %+v, want a good answer at once", a)
+					}
+					time.Sleep(time.Second)
+				}
+				if most.Load() != 1 || out.Load() != 0 {
+					t.Errorf("%d requests at once, %d left, want 1 and 0", most.Load(), out.Load())
+				}
+			})
+		})
+	}
+}
+
+// That the look ended says nothing of the kubelet.
+func TestKubeletLookBrokenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := overWire(t, Kubelet{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		got := k.answers(ctx, k.ask(ctx))
+		for _, a := range []evidence.Answer{got.Healthz, got.Metrics} {
+			if !a.Asked || a.OK || a.TimedOut || a.Err != "the look was broken off" || time.Since(began) != time.Second {
+				t.Errorf("answer = %+v after %v, want it broken off after 1s", a, time.Since(began))
+			}
+		}
+		time.Sleep(limit) // the requests end
+	})
+}
+
+func TestInquiryThatIsLeft(t *testing.T) {
+	q := &inquiry{url: "http://127.0.0.1/"}
+	for _, taken := range []bool{false, true} {
+		q.taken.Store(taken)
+		got := q.left(stuckError{3 * time.Second})
+		want := evidence.Answer{Asked: true, URL: q.url, Took: 3 * time.Second, TimedOut: taken, Err: "no answer for 3s"}
+		if got != want {
+			t.Errorf("answer = %+v, want %+v", got, want)
+		}
+	}
+}
+
+func TestKubeletHealthzHangsInItsText(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, "o")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}))
+		if a := k.answers(t.Context(), k.ask(t.Context())).Healthz; a.OK || !a.TimedOut || a.Text != "" {
+			t.Errorf("healthz = %+v, want that it does not answer", a)
+		}
+	})
+}
+
+// A stopped kubelet takes the connection, but does not begin the handshake.
+func TestKubeletHangsInTheHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := overWire(t, Kubelet{Metrics: secureMetrics}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		silent := newWire()
+		k.metrics.client.Transport.(*http.Transport).DialContext = silent.dial
+		go func() {
+			conn := <-silent.conns
+			_, _ = io.Copy(io.Discard, conn)
+		}()
+		if a := k.answers(t.Context(), k.ask(t.Context())).Metrics; a.OK || !a.TimedOut || a.Took != limit {
+			t.Errorf("metrics = %+v, want that they do not answer", a)
+		}
+		time.Sleep(2 * grace) // by now the handshake has been given up, or the bubble says what is left
+	})
+}
+
+func TestKubeletTakesNoConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "kubelet_a 1") }))
+		if a := k.answers(t.Context(), k.ask(t.Context())).Metrics; !a.OK {
+			t.Errorf("metrics = %+v, want a good answer", a)
+		}
+		for _, q := range []*inquiry{k.healthz, k.metrics} { // from now on nobody is there
+			q.client.Transport.(*http.Transport).DialContext = newWire().dial
+		}
+		if a := k.answers(t.Context(), k.ask(t.Context())).Metrics; a.OK || a.TimedOut || a.Err != "not available: no connection within 2s" {
+			t.Errorf("metrics = %+v, want that there is no connection", a)
+		}
+		time.Sleep(2 * grace)
+	})
+}
+
+// The version and a look may be asked for at once; that is still one request.
+func TestKubeletVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var requests atomic.Int32
+		text := recorded(t, "kubelet-1.37.txt")
+		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/metrics" {
+				requests.Add(1)
+			}
+			time.Sleep(time.Second)
+			_, _ = w.Write(text)
+		}))
+		n := &Node{kubelet: k}
+		out := k.ask(t.Context())
+		if version, ok := n.KubeletVersion(t.Context()); !ok || version != "v1.37.2" {
+			t.Errorf("version = %q, %v, want v1.37.2", version, ok)
+		}
+		if got := k.answers(t.Context(), out); got.Version != "v1.37.2" || requests.Load() != 1 {
+			t.Errorf("%d requests for metrics, the look's version is %q", requests.Load(), got.Version)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if version, ok := n.KubeletVersion(ctx); ok || version != "" || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("version = %q, %v after %v, want none when ctx ends", version, ok, time.Since(began))
+		}
+		time.Sleep(time.Second) // the server ends
+	})
+}
+
+// The relists of a kubelet that answers, but has stopped relisting.
+func TestKubeletStillFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		count, down := 7, false
+		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if down {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			fmt.Fprintf(w, "%s_count %d\n", relistDuration, count)
+		}))
+		look := func(want time.Duration) {
+			t.Helper()
+			if got := k.answers(t.Context(), k.ask(t.Context())); got.StillFor != want {
+				t.Errorf("still for %v at %d relists, want %v", got.StillFor, count, want)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		look(0)
+		look(5 * time.Second)
+		down = true
+		look(0) // it does not say
+		down = false
+		look(15 * time.Second)
+		count++
+		look(0)
+		look(5 * time.Second)
+	})
+}

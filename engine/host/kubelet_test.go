@@ -1,0 +1,224 @@
+package host
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// serve answers on a loopback port until the test ends.
+func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// serveTLS is serve with a certificate of a's.
+func (a *authority) serveTLS(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.TLS = a.serving(t)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are meant to fail
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func recorded(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// askOnce makes a kubelet of k and asks it both questions.
+func askOnce(t *testing.T, k Kubelet) evidence.Kubelet {
+	t.Helper()
+	kubelet, err := newKubelet(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kubelet.answers(t.Context(), kubelet.ask(t.Context()))
+}
+
+func TestKubeletAnswers(t *testing.T) {
+	text := recorded(t, "kubelet-1.31.txt")
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Errorf("%s was sent credentials", r.URL)
+		}
+		switch r.URL.Path {
+		case "/healthz":
+			fmt.Fprint(w, "ok\n")
+		case "/metrics":
+			_, _ = w.Write(text)
+		}
+	})
+	got := askOnce(t, Kubelet{Healthz: server.URL + "/healthz", Metrics: server.URL + "/metrics"})
+	for _, a := range []*evidence.Answer{&got.Healthz, &got.Metrics} {
+		if a.Took <= 0 {
+			t.Errorf("%s took %v", a.URL, a.Took)
+		}
+		a.Took = 0
+	}
+	if diff := cmp.Diff(evidence.Answer{Asked: true, OK: true, URL: server.URL + "/healthz", Text: "ok"}, got.Healthz); diff != "" {
+		t.Errorf("healthz: %s", diff)
+	}
+	if diff := cmp.Diff(evidence.Answer{Asked: true, OK: true, URL: server.URL + "/metrics"}, got.Metrics); diff != "" {
+		t.Errorf("metrics: %s", diff)
+	}
+	if got.Version != "v1.31.9" || got.Relist.Count != 8924 || got.StillFor != 0 {
+		t.Errorf("kubelet = %+v, want what the recorded text says", got)
+	}
+}
+
+func TestKubeletDoesNotAnswerWell(t *testing.T) {
+	status := func(status int, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, text)
+		}
+	}
+	elsewhere := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
+	tests := []struct {
+		name   string
+		handle http.HandlerFunc
+		want   string // of the metrics
+	}{
+		{"unauthorized", status(401, "Unauthorized"), "not permitted: " + permissionHint},
+		{"forbidden", status(403, "Forbidden (user=x, verb=get)"), "not permitted: " + permissionHint},
+		{"failing", status(500, "first\nsecond\n"), "not available: it answers 500 Internal Server Error: first"},
+		{"gone", status(404, ""), "not available: it answers 404 Not Found"},
+		{"elsewhere", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, "not available: it answers 302 Found: <a href=\"" + elsewhere.URL + "\">Found</a>."},
+		{"html", status(200, "<html>\nkubelet</html>"), "not available: not the metrics of a kubelet"},
+		{"garbage", status(200, "kubelet_a 1\nkubelet_\x00\xff"), "not available: not the text format of metrics"},
+		{"one line without an end", status(200, "kubelet_"+strings.Repeat("a", maxLine)), "not available: not the text format of metrics"},
+		{"huge", func(w http.ResponseWriter, _ *http.Request) { writeTooMuch(w) }, "not available: the answer is longer than 32 MiB"},
+		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, "kubelet_a 1\n")
+		}, "not available: unexpected EOF"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			server := serve(t, tt.handle)
+			got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
+			if a := got.Metrics; a.Err != tt.want || a.OK || a.TimedOut || a.Text != "" {
+				t.Errorf("metrics = %+v, want the error %q", a, tt.want)
+			}
+			got.Healthz, got.Metrics = evidence.Answer{}, evidence.Answer{}
+			if diff := cmp.Diff(evidence.Kubelet{}, got); diff != "" {
+				t.Errorf("it says something all the same: %s", diff)
+			}
+		})
+	}
+}
+
+func writeTooMuch(w io.Writer) {
+	line := []byte("# " + strings.Repeat("x", 1<<16) + "\n")
+	for n := 0; n <= maxMetrics; n += len(line) {
+		if _, err := w.Write(line); err != nil {
+			return
+		}
+	}
+}
+
+// What a failing healthz says is kept: it names the check that fails.
+func TestKubeletHealthzFails(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprintln(w, "[+]ping ok\n[-]syncloop failed: reason withheld"+strings.Repeat(".", maxText))
+	})
+	got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL}).Healthz
+	if got.OK || !strings.HasPrefix(got.Text, "[+]ping ok\n[-]syncloop failed") || len(got.Text) != maxText {
+		t.Errorf("healthz = %+v, want the beginning of its text", got)
+	}
+	if want := "not available: it answers 500 Internal Server Error: [+]ping ok"; got.Err != want {
+		t.Errorf("error = %q, want %q", got.Err, want)
+	}
+}
+
+func TestKubeletRefuses(t *testing.T) {
+	server := serve(t, nil)
+	server.Close()
+	got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
+	for _, a := range []evidence.Answer{got.Healthz, got.Metrics} {
+		if a.Err != "not available: connection refused" || a.OK || a.TimedOut || !a.Asked {
+			t.Errorf("answer = %+v, want a refused connection", a)
+		}
+	}
+}
+
+// The environment's proxy is for the world outside.
+func TestKubeletIsAskedWithoutProxy(t *testing.T) {
+	proxy := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })
+	t.Setenv("HTTP_PROXY", proxy.URL)
+	t.Setenv("http_proxy", proxy.URL)
+	k, err := newKubelet(Kubelet{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []*inquiry{k.healthz, k.metrics} {
+		if q.client.Transport.(*http.Transport).Proxy != nil {
+			t.Errorf("%s is asked through a proxy", q.url)
+		}
+	}
+}
+
+// No connection stays open from look to look.
+func TestKubeletConnectionsAreClosed(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if !r.Close {
+			t.Error("the connection is to be kept")
+		}
+		fmt.Fprint(w, "ok")
+	})
+	askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
+}
+
+func TestStandstill(t *testing.T) {
+	type look struct {
+		count float64
+		has   bool
+		after time.Duration
+		want  time.Duration
+	}
+	tests := []struct {
+		name  string
+		looks []look
+	}{
+		{"grows", []look{{5, true, 0, 0}, {6, true, 5 * time.Second, 0}, {7, true, 5 * time.Second, 0}}},
+		{"stands", []look{{5, true, 0, 0}, {5, true, 5 * time.Second, 5 * time.Second}, {5, true, 7 * time.Second, 12 * time.Second}, {6, true, 5 * time.Second, 0}, {6, true, time.Second, time.Second}}},
+		{"never began", []look{{0, true, 0, 0}, {0, true, 5 * time.Second, 5 * time.Second}}},
+		{"restarted", []look{{500, true, 0, 0}, {500, true, 5 * time.Second, 5 * time.Second}, {2, true, 5 * time.Second, 0}}},
+		{"does not count for a while", []look{{5, true, 0, 0}, {0, false, 5 * time.Second, 0}, {5, true, 5 * time.Second, 0}}},
+		{"does not count", []look{{0, false, 0, 0}, {0, false, 5 * time.Second, 0}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var s standstill
+			now := time.Unix(1795229011, 0)
+			for i, l := range tt.looks {
+				now = now.Add(l.after)
+				m := metrics{hasRelist: l.has, relist: histogram{count: l.count}}
+				if got := s.look(m, now); got != l.want {
+					t.Errorf("look %d: still for %v, want %v", i, got, l.want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// picture returns a fake node of files.
+func picture(t *testing.T, files map[string]string) *Node {
+	t.Helper()
+	n, err := New(Config{Root: tree(t, files), Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestLookAtPicture(t *testing.T) {
+	n := picture(t, map[string]string{
+		"proc/pressure/cpu": someLine, "proc/pressure/io": someLine + fullLine, "proc/pressure/memory": someLine + fullLine,
+		"var/lib/containerd/x": "",
+	})
+	writeProc(t, n.config.Root, proc{pid: 77, parent: 1, comm: "containerd"})
+	r := n.Look(t.Context())
+	if r.Took <= 0 || r.At.IsZero() {
+		t.Errorf("it took %v and ended at %v", r.Took, r.At)
+	}
+	if r.Pressure.Missing != "" || r.Pressure.IO.Full10 != 0.5 {
+		t.Errorf("pressure = %+v, want the files'", r.Pressure)
+	}
+	if diff := cmp.Diff(evidence.Kubelet{}, r.Kubelet); diff != "" {
+		t.Errorf("a picture has no kubelet: %s", diff)
+	}
+	if len(r.Processes.Daemons) != 1 || r.Processes.Missing != "" {
+		t.Errorf("processes = %+v, want the picture's containerd", r.Processes)
+	}
+	if diff := cmp.Diff([]evidence.Usage{{Name: "containerd", PID: 77, CPU: -1, Threads: 1}}, r.Usage); diff != "" {
+		t.Errorf("usage: %s", diff)
+	}
+	if r.Disk.Missing == "" || r.Disk.Total != 0 {
+		t.Errorf("disk = %+v is this machine's, not the picture's", r.Disk)
+	}
+	if version, ok := n.KubeletVersion(t.Context()); ok || version != "" {
+		t.Errorf("kubelet version = %q, %v, want none", version, ok)
+	}
+}
+
+// Nothing that is missing is an error, or keeps the rest away.
+func TestLookAtEmptyFolder(t *testing.T) {
+	r := picture(t, nil).Look(t.Context())
+	if r.Processes.Missing == "" || r.Pressure.Missing == "" {
+		t.Errorf("report = %+v, want reasons", r)
+	}
+}
+
+// A part that hangs in the kernel takes nothing from the others.
+func TestLookPastADiskThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := picture(t, map[string]string{"proc/pressure/cpu": someLine, "proc/pressure/io": "", "proc/pressure/memory": ""})
+		release := make(chan bool)
+		n.disk.start(t.Context(), func(context.Context) evidence.Disk { <-release; return evidence.Disk{} })
+		for _, want := range []struct {
+			took time.Duration
+			why  string
+		}{{limit + grace, "no answer for 2s"}, {0, "no answer for 7s"}} {
+			r := n.Look(t.Context())
+			if r.Took != want.took || r.Disk.Missing != want.why || r.Pressure.CPU.Some10 != 1.5 {
+				t.Errorf("report = %+v, want after %v that the disk gives %s", r, want.took, want.why)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		release <- true
+	})
+}
+
+func TestLookEndsEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := picture(t, nil)
+		release := make(chan bool)
+		n.disk.start(t.Context(), func(context.Context) evidence.Disk { <-release; return evidence.Disk{} })
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		r := n.Look(ctx)
+		if r.Took != time.Second || r.Disk.Missing != "the look was broken off" {
+			t.Errorf("the look took %v, its disk is %+v; want it broken off after 1s", r.Took, r.Disk)
+		}
+		release <- true
+	})
+}
+
+// A picture is looked at in a bubble: its files are read in real time, in which
+// the bubble's clock stands still.
+func TestNextKeepsItsPeriod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := picture(t, nil)
+		began := time.Now()
+		for i := range 3 {
+			if i == 2 {
+				time.Sleep(2 * time.Second) // of the reader's own
+			}
+			if _, err := n.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if at, want := time.Since(began), time.Duration(i)*period; at != want {
+				t.Errorf("look %d came after %v, want %v", i, at, want)
+			}
+		}
+		time.Sleep(time.Minute) // a reader that was away gets a new one at once
+		if _, err := n.Next(t.Context()); err != nil || time.Since(began) != 2*period+time.Minute {
+			t.Errorf("look after a pause: %v, after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestNextEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := picture(t, nil)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		if _, err := n.Next(ctx); err != nil {
+			t.Fatal(err)
+		}
+		enough := errors.New("enough")
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { cancel(enough) })
+		for range 2 {
+			if _, err := n.Next(ctx); !errors.Is(err, enough) || time.Since(began) != time.Second {
+				t.Errorf("error = %v after %v, want the cause after 1s", err, time.Since(began))
+			}
+		}
+	})
+}
+
+func TestLookAtTheWholeNode(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		r := picture(t, nil)
+		r.config = Config{}
+		if got := r.Look(t.Context()); got.Processes.Missing != "not Linux" || got.Pressure.Missing != "not Linux" {
+			t.Errorf("report = %+v, want that this is not Linux", got)
+		}
+		return
+	}
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "kubelet_a 1\n") })
+	n, err := New(Config{RuntimeRoot: t.TempDir(), Kubelet: Kubelet{Healthz: server.URL, Metrics: server.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Look(t.Context())
+	r := n.Look(t.Context())
+	if !r.Kubelet.Healthz.OK || !r.Kubelet.Metrics.OK || r.Disk.Total == 0 || r.Clock.Watched <= 0 {
+		t.Errorf("report = %+v, want all parts", r)
+	}
+	own := r.Usage[len(r.Usage)-1]
+	if own.Name != "plegtop" || own.CPU < 0 || own.Memory < 1<<20 || own.Threads < 1 {
+		t.Errorf("own usage = %+v", own)
+	}
+}

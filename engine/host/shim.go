@@ -1,0 +1,158 @@
+package host
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A role is what a process does for the node's containers.
+type role uint8
+
+const (
+	plain  role = iota // a container's own, or none of ours
+	shim               // stays beside a sandbox or a container for all its life
+	runc               // an errand of the runtime: begins, ends or asks a container
+	daemon             // the runtime or the kubelet
+)
+
+// A part is the role of one process, with whom it plays it for.
+type part struct {
+	role      role
+	container string // of a shim of CRI-O's, or of an errand
+	sandbox   string // of a shim
+	socket    string // of a shim: the runtime's
+}
+
+// criNamespace is where containerd keeps what came over CRI. Docker's and ctr's
+// containers are in others.
+const criNamespace = "k8s.io"
+
+// daemons are the names of the runtimes, of the kubelet, and of what has it
+// within: k3s, rke2, microk8s (kubelite) and k0s.
+var daemons = []string{
+	"containerd", "crio", "dockerd", "cri-dockerd", "kubelet", "hyperkube",
+	"k3s", "k3s-server", "k3s-agent", "rke2", "rke2-server", "rke2-agent", "kubelite", "k0s",
+}
+
+// guess returns the role that a name of at most 15 bytes stands for. Only
+// daemons are sure of theirs: the others' arguments have the last word.
+func guess(comm string) role {
+	switch {
+	case strings.HasPrefix(comm, "containerd-shim"), comm == "conmon", comm == "conmonrs":
+		return shim
+	case comm == "runc", comm == "crun", strings.HasPrefix(comm, "runc:["):
+		return runc
+	case slices.Contains(daemons, comm):
+		return daemon
+	}
+	return plain
+}
+
+// partOf reads the arguments of a process whose name promises a role. What
+// serves another client than CRI has none.
+func partOf(comm string, args []string) part {
+	switch r := guess(comm); {
+	case strings.HasPrefix(comm, "containerd-shim"):
+		return containerdShim(args)
+	case r == shim:
+		return monitor(args)
+	case r == runc:
+		return part{role: runc, container: idAmong(args)}
+	default:
+		return part{role: r}
+	}
+}
+
+// containerdShim reads a shim's arguments. One that ends in a verb is not the
+// shim that stays but a short errand: to start one, or to clear up after it.
+func containerdShim(args []string) part {
+	if flagValue(args, "namespace") != criNamespace {
+		return part{}
+	}
+	id := flagValue(args, "id")
+	if verb := args[len(args)-1]; verb == "start" || verb == "delete" {
+		return part{role: runc, container: id}
+	}
+	return part{role: shim, sandbox: id, socket: flagValue(args, "address")}
+}
+
+// monitor reads the arguments of CRI-O's conmon, one for each container, and of
+// conmonrs, one for each pod. Podman's keep their files in folders named libpod.
+func monitor(args []string) part {
+	if slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "libpod") }) {
+		return part{}
+	}
+	id := flagValue(args, "c", "cid")
+	switch {
+	case id == "":
+		return part{role: shim, sandbox: idAmong(args)}
+	case slices.Contains(args, "-e"), slices.Contains(args, "--exec"):
+		return part{role: runc, container: id}
+	}
+	return part{role: shim, container: id}
+}
+
+// flagValue returns the value of the first of the flags that is given, with one
+// dash or two, as the next argument or after an equals sign.
+func flagValue(args []string, flags ...string) string {
+	for i, arg := range args {
+		name, given, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if !strings.HasPrefix(arg, "-") || !slices.Contains(flags, name) {
+			continue
+		}
+		if joined {
+			return given
+		}
+		if i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// idAmong returns the last argument that is an id, or failing that the last id
+// in a path, such as the bundle's.
+func idAmong(args []string) string {
+	var inPath string
+	for _, arg := range slices.Backward(args) {
+		if isID(arg) {
+			return arg
+		}
+		if ids := containerIDs(arg); inPath == "" && len(ids) > 0 {
+			inPath = ids[len(ids)-1]
+		}
+	}
+	return inPath
+}
+
+// serves reports whether a shim may belong to the runtime at the endpoint. One
+// that was not told its socket, CRI-O's, is judged by the runtime's name.
+func (p part) serves(endpoint string) bool {
+	switch {
+	case endpoint == "":
+		return true
+	case p.socket == "":
+		return strings.Contains(endpoint, "crio")
+	}
+	return socketPath(p.socket) == socketPath(endpoint)
+}
+
+// socketPath returns the endpoint's path, /var/run being another name of /run.
+func socketPath(endpoint string) string {
+	p := path.Clean(strings.TrimPrefix(strings.TrimPrefix(endpoint, "unix:"), "//"))
+	if rest, ok := strings.CutPrefix(p, "/var/run/"); ok {
+		return "/run/" + rest
+	}
+	return p
+}
+
+// onHost returns the endpoint as the host's own processes know it, for one that
+// was given by its path below the folder where the host's root is mounted.
+func onHost(root, endpoint string) string {
+	p := socketPath(endpoint)
+	if rest, ok := strings.CutPrefix(p, root+"/"); ok && root != "/" {
+		return "/" + rest
+	}
+	return endpoint
+}

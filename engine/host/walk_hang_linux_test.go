@@ -1,0 +1,184 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A held is a file whose reader waits until it is let go, as one of /proc can.
+type held struct{ path string }
+
+// hold puts a pipe in the place of a file of a process. Nobody writes to it, so
+// that it cannot even be opened.
+func hold(t *testing.T, root string, pid int, file string) *held {
+	t.Helper()
+	h := &held{filepath.Join(root, "proc", strconv.Itoa(pid), file)}
+	if err := os.Remove(h.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(h.path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.release(t) })
+	return h
+}
+
+// replace puts an ordinary file in the pipe's place. Who waits for the pipe goes
+// on waiting.
+func (h *held) replace(t *testing.T, text string) {
+	t.Helper()
+	if err := os.Rename(h.path, h.path+".held"); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, h.path, text)
+	h.path += ".held"
+}
+
+func (h *held) release(t *testing.T) {
+	t.Helper()
+	pipe, err := os.OpenFile(h.path, os.O_RDWR, 0)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if err := pipe.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// newHangingWalker looks at a tree in which files hang. Its patience is long
+// enough for all others on a slow machine.
+func newHangingWalker(root string) *walker {
+	w := newFixtureWalker(root)
+	w.reader.patience = time.Second
+	return w
+}
+
+// settle waits until the reads that were let go have come back.
+func settle(t *testing.T, r *reader) {
+	t.Helper()
+	for len(r.hanging()) > 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("a read that was let go has not come back")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestLookLeavesAHangingReadBehind(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"cmdline", "cgroup", "stat"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			sandbox, container := fixtureID("1"), fixtureID("2")
+			writePod(t, root, 100, sandbox, container)
+			text, err := os.ReadFile(filepath.Join(root, "proc/100", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := hold(t, root, 100, file)
+			w := newHangingWalker(root)
+			want := "reading " + file + " of process 100 hangs"
+
+			found := w.look(t.Context(), fixtureLook)
+			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
+				t.Errorf("first look = %+v, want both containers and %q", found, want)
+			}
+			h.replace(t, string(text)) // would be read at once, but must not be yet
+			found = w.look(t.Context(), fixtureLook)
+			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
+				t.Errorf("second look = %+v, want the same", found)
+			}
+			h.release(t)
+			settle(t, w.reader)
+			found = w.look(t.Context(), fixtureLook)
+			if found.Partial != "" || len(found.Containers) != 2 || len(found.Shims) != 1 {
+				t.Errorf("third look = %+v, want the shim too", found)
+			}
+		})
+	}
+}
+
+func TestLookLeavesFewReadsBehind(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	w := newHangingWalker(root)
+	w.look(t.Context(), fixtureLook)
+
+	for pid := range 5 {
+		writeProc(t, root, proc{pid: 10 + pid, comm: "cat", cgroup: fixtureCgroup(fixtureID("3"))})
+		hold(t, root, 10+pid, "cgroup")
+	}
+	for look := range 2 {
+		found := w.look(t.Context(), fixtureLook)
+		if n := len(w.reader.hanging()); n != mostStuck {
+			t.Errorf("look %d left %d reads behind, want %d", look+1, n, mostStuck)
+		}
+		if got := states(found); len(got) != 3 || !strings.HasSuffix(found.Partial, "; could not read 3 processes") {
+			t.Errorf("look %d found %v, want all that was known before; Partial = %q", look+1, got, found.Partial)
+		}
+	}
+}
+
+// Even what should never hang is not tried for ever.
+func TestLookGivesUpWhenAllHangs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for pid := range 6 {
+		writePod(t, root, 100+10*pid, fixtureID("1"), fixtureID("2"))
+		hold(t, root, 100+10*pid, "stat")
+	}
+	w := newHangingWalker(root)
+	w.look(t.Context(), fixtureLook)
+	if n := len(w.reader.hanging()); n != mostStuck+1 {
+		t.Errorf("%d reads were left behind, want %d", n, mostStuck+1)
+	}
+	if found := w.look(t.Context(), fixtureLook); found.Missing == "" {
+		t.Errorf("the next look = %+v, want it to say that nothing can be read", found)
+	}
+}
+
+func TestLookEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	w := newFixtureWalker(root) // would wait for an hour
+	w.look(t.Context(), fixtureLook)
+	hold(t, root, 101, "stat")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	found := w.look(ctx, fixtureLook)
+	if len(found.Shims) != 1 || !strings.HasPrefix(found.Partial, "cut off after 1") {
+		t.Errorf("look = %+v, want what was read in the time", found)
+	}
+	if len(w.known) != 3 {
+		t.Errorf("remembers %d processes, want all three, though one look did not come to them", len(w.known))
+	}
+}
+
+// The kernel stack of a process can hang as well: what is known of it stands.
+func TestLookKeepsAProcessWhoseStackHangs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	writeProc(t, root, proc{
+		pid: 102, comm: "nginx", cgroup: fixtureCgroup(fixtureID("2")), state: evidence.Uninterrupted, wchan: "rpc_wait_bit_killable",
+	})
+	hold(t, root, 102, "stack")
+	found := newHangingWalker(root).look(t.Context(), fixtureLook)
+	p := found.Containers[fixtureID("2")]
+	if len(p) != 1 || p[0].State != evidence.Uninterrupted || p[0].Wchan != "rpc_wait_bit_killable" {
+		t.Errorf("look = %+v, want the process with its state and wchan", found)
+	}
+}

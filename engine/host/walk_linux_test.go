@@ -1,0 +1,271 @@
+package host
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const fixtureSocket = "/run/containerd/containerd.sock"
+
+// fixtureLook is the time of the first look in tests.
+var fixtureLook = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// newFixtureWalker looks at a tree in which nothing hangs, however slow the
+// machine is that runs the test.
+func newFixtureWalker(root string) *walker {
+	w := newWalker(root, "unix://"+fixtureSocket)
+	w.reader.patience = time.Hour
+	return w
+}
+
+// writePod writes a pod with one container, both with their processes, and its
+// shim. The numbers of the processes are pid to pid+2.
+func writePod(t testing.TB, root string, pid int, sandbox, container string) {
+	t.Helper()
+	writeProc(t, root, fixtureShim(pid, sandbox, fixtureSocket))
+	writeProc(t, root, proc{pid: pid + 1, parent: pid, comm: "pause", cgroup: fixtureCgroup(sandbox)})
+	writeProc(t, root, proc{pid: pid + 2, parent: pid, comm: "nginx", cgroup: fixtureCgroup(container)})
+}
+
+// states tells what a look found, by process number.
+func states(found evidence.Processes) map[int]evidence.State {
+	all := map[int]evidence.State{}
+	for _, list := range append([][]evidence.Process{found.Shims, found.Runcs, found.Daemons}, values(found.Containers)...) {
+		for _, p := range list {
+			all[p.PID] = p.State
+		}
+	}
+	return all
+}
+
+func values(m map[string][]evidence.Process) (all [][]evidence.Process) {
+	for _, v := range m {
+		all = append(all, v)
+	}
+	return all
+}
+
+func TestLook(t *testing.T) {
+	root := t.TempDir()
+	sandbox, container := fixtureID("1"), fixtureID("2")
+	writeProc(t, root, proc{pid: 1, comm: "systemd", cgroup: "/init.scope"})
+	writeProc(t, root, proc{pid: 2, comm: "kthreadd", flags: kernelThread})
+	writeProc(t, root, proc{pid: 3, parent: 2, comm: "kubelet", flags: kernelThread})
+	writeProc(t, root, proc{pid: 50, parent: 1, comm: "sshd", cgroup: "/system.slice/sshd.service"})
+	writeProc(t, root, proc{pid: 60, parent: 1, comm: "containerd", cgroup: "/system.slice/containerd.service"})
+	writeProc(t, root, proc{pid: 61, parent: 1, comm: "containerd", state: evidence.Zombie})
+	writePod(t, root, 100, sandbox, container)
+	writeProc(t, root, fixtureShim(110, fixtureID("9"), "/run/k3s/containerd/containerd.sock"))
+	writeProc(t, root, proc{pid: 120, parent: 60, comm: "runc", args: []string{"runc", "create", container}})
+	writeProc(t, root, proc{pid: 121, parent: 120, comm: "runc:[1:CHILD]", args: []string{"runc", "init"}})
+
+	const age = fixtureUptime - time.Hour
+	process := func(pid, parent int, comm string) evidence.Process {
+		return evidence.Process{PID: pid, Parent: parent, Command: comm, State: evidence.Sleeping, Age: age}
+	}
+	shim := process(100, 1, "containerd-shim")
+	shim.Sandbox, shim.Socket = sandbox, fixtureSocket
+	pause, nginx := process(101, 100, "pause"), process(102, 100, "nginx")
+	pause.Container, nginx.Container = sandbox, container
+	create, child := process(120, 60, "runc"), process(121, 120, "runc:[1:CHILD]")
+	create.Container, child.Container = container, container
+	want := evidence.Processes{
+		Containers: map[string][]evidence.Process{sandbox: {pause}, container: {nginx}},
+		Shims:      []evidence.Process{shim},
+		Runcs:      []evidence.Process{create, child},
+		Daemons:    []evidence.Process{process(60, 1, "containerd")},
+	}
+	w := newFixtureWalker(root)
+	for look := range 2 {
+		if diff := cmp.Diff(want, w.look(t.Context(), fixtureLook)); diff != "" {
+			t.Errorf("look %d (-want +got):\n%s", look+1, diff)
+		}
+		if w.reader.hand != nil {
+			t.Error("a goroutine waits for the next look")
+		}
+	}
+}
+
+func TestLookWithoutProcesses(t *testing.T) {
+	empty := t.TempDir()
+	if err := os.Mkdir(filepath.Join(empty, "proc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{t.TempDir(), empty} {
+		if found := newFixtureWalker(root).look(t.Context(), fixtureLook); found.Missing == "" {
+			t.Errorf("look = %+v, want it to say why there is nothing", found)
+		}
+	}
+}
+
+// A process that has not changed is not asked again who it is.
+func TestLookRemembersWhoIsWho(t *testing.T) {
+	root := t.TempDir()
+	sandbox, container := fixtureID("1"), fixtureID("2")
+	writePod(t, root, 100, sandbox, container)
+	w := newFixtureWalker(root)
+	first := w.look(t.Context(), fixtureLook)
+	for _, file := range []string{"100/cgroup", "100/cmdline", "101/cgroup", "102/cgroup"} {
+		if err := os.Remove(filepath.Join(root, "proc", file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := w.look(t.Context(), fixtureLook)
+	if diff := cmp.Diff(first, second); diff != "" || len(second.Shims) != 1 || len(second.Containers) != 2 {
+		t.Errorf("the second look differs (-first +second):\n%s", diff)
+	}
+}
+
+// What a number stands for is asked again when it may be something else.
+func TestLookLearnsAnew(t *testing.T) {
+	tests := []struct {
+		name          string
+		before, after proc
+	}{
+		{"the number is used again", proc{started: time.Hour}, proc{started: 2 * time.Hour}},
+		{"another program", proc{comm: "runc:[2:INIT]"}, proc{comm: "nginx"}},
+		{"just begun", proc{started: fixtureUptime - time.Second}, proc{started: fixtureUptime - time.Second}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			was, is := fixtureID("1"), fixtureID("2")
+			tt.before.pid, tt.after.pid = 100, 100
+			tt.before.cgroup, tt.after.cgroup = fixtureCgroup(was), fixtureCgroup(is)
+			w := newFixtureWalker(root)
+			writeProc(t, root, tt.before)
+			if found := w.look(t.Context(), fixtureLook); len(found.Containers[was]) != 1 {
+				t.Errorf("first look = %+v, want one process in %s", found, was)
+			}
+			writeProc(t, root, tt.after)
+			if found := w.look(t.Context(), fixtureLook.Add(time.Second)); len(found.Containers[is]) != 1 || len(found.Containers) != 1 {
+				t.Errorf("second look = %+v, want one process in %s", found, is)
+			}
+		})
+	}
+}
+
+func TestLookForgetsWhatIsGone(t *testing.T) {
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	w := newFixtureWalker(root)
+	w.look(t.Context(), fixtureLook)
+	for _, pid := range []string{"100", "101"} {
+		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := w.look(t.Context(), fixtureLook)
+	if got := states(found); len(got) != 1 || len(w.known) != 1 || found.Partial != "" {
+		t.Errorf("found %v and remembers %d, want one each and nothing missing: %q", got, len(w.known), found.Partial)
+	}
+}
+
+// Processes end between being listed and being read: their folder is there
+// without a file in it.
+func TestLookTakesVanishingAsNormal(t *testing.T) {
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	for _, pid := range []int{7, 101, 9000} {
+		dir := filepath.Join(root, "proc", strconv.Itoa(pid))
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+	if got := states(found); len(got) != 2 || found.Partial != "" {
+		t.Errorf("found %v, want two and nothing missing: %q", got, found.Partial)
+	}
+}
+
+func TestLookCountsWhatItCannotRead(t *testing.T) {
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	for _, text := range []string{"", "101", "101 (pause)", "101 )pause(", "101 (pause) S 1"} {
+		writeFile(t, filepath.Join(root, "proc/101/stat"), text)
+		found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+		if want := "could not read 1 process"; found.Partial != want || len(found.Shims) != 1 {
+			t.Errorf("stat %q: Partial = %q, want %q, and the shim: %v", text, found.Partial, want, found.Shims)
+		}
+	}
+}
+
+// A node in a container gives that container's id to every process.
+func TestLookAtANodeInAContainer(t *testing.T) {
+	root := t.TempDir()
+	outer, sandbox, container := fixtureID("0"), fixtureID("1"), fixtureID("2")
+	writePod(t, root, 100, sandbox, container)
+	within := "/docker/" + outer
+	writeProc(t, root, proc{pid: 1, comm: "systemd", cgroup: within + "/init.scope"})
+	writeProc(t, root, proc{pid: 60, comm: "kubelet", cgroup: within + "/kubelet"})
+	writeProc(t, root, proc{pid: 102, comm: "nginx", cgroup: within + "/kubelet/kubepods/pod5f1a/" + container})
+	found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+	if len(found.Daemons) != 1 || len(found.Containers[container]) != 1 || len(found.Containers[outer]) != 0 {
+		t.Errorf("look = %+v, want the kubelet, and the containers without %s", found, outer)
+	}
+}
+
+func TestLookEndedBefore(t *testing.T) {
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, want := newFixtureWalker(root).look(ctx, fixtureLook).Missing, "no time to read "+root+"/proc"; got != want {
+		t.Errorf("Missing = %q, want %q", got, want)
+	}
+}
+
+// The test itself is a process of this machine.
+func TestLookAtThisMachine(t *testing.T) {
+	w := newWalker("", "")
+	w.reader.patience = time.Hour
+	l := &walk{walker: w, ctx: t.Context(), at: time.Now()}
+	procs, err := l.list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.reader.rest()
+	l.uptime = l.readUptime()
+	for _, p := range procs {
+		if p.PID != os.Getpid() {
+			continue
+		}
+		l.visit(p)
+		stat, err := p.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sighting{tracked: w.known[pidStart{p.PID, stat.Starttime}], proc: p, stat: stat}
+		if s.tracked == nil {
+			t.Fatal("the test was not seen")
+		}
+		s.now = standing{state: stateOf(stat), since: l.at}
+		got := l.process(s)
+		if got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness(got.State) == 0 {
+			t.Errorf("the test sees itself as %+v", got)
+		}
+		return
+	}
+	t.Error("the test is not among the processes")
+}
+
+func TestMiss(t *testing.T) {
+	l := &walk{ctx: t.Context()}
+	failed := &fs.PathError{Op: "open", Path: "/proc/7/cgroup", Err: syscall.EACCES}
+	if l.miss(nil) || !l.miss(failed) || !l.miss(syscall.ESRCH) || l.gaps.denied != 1 || l.gaps.unread != 0 {
+		t.Errorf("gaps = %+v, want one that was denied", l.gaps)
+	}
+}

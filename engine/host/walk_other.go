@@ -1,0 +1,19 @@
+//go:build !linux
+
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A walker has nothing to read here.
+type walker struct{}
+
+func newWalker(_, _ string) *walker { return &walker{} }
+
+func (w *walker) look(context.Context, time.Time) evidence.Processes {
+	return evidence.Processes{Missing: "not Linux: there is no /proc to read"}
+}

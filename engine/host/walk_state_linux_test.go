@@ -1,0 +1,180 @@
+package host
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// stuckThread is a thread as one that waits for a file server is.
+func stuckThread(pid int, runs uint64) proc {
+	return proc{
+		pid: pid, state: evidence.Uninterrupted, runs: runs,
+		wchan: "rpc_wait_bit_killable", stack: "[<0>] rpc_wait_bit_killable+0x1e/0xa0\n[<0>] nfs4_do_close+0x1/0x2\n",
+	}
+}
+
+func TestLookTellsTheStateOfTheWorstThread(t *testing.T) {
+	stack := []string{"rpc_wait_bit_killable", "nfs4_do_close"}
+	tests := []struct {
+		name    string
+		leader  evidence.State
+		threads []proc
+		want    evidence.Process
+	}{
+		{"all sleep", evidence.Sleeping, []proc{{pid: 201}}, evidence.Process{State: evidence.Sleeping}},
+		{"one runs", evidence.Sleeping, []proc{{pid: 201, state: evidence.Running}}, evidence.Process{State: evidence.Sleeping}},
+		{
+			"one is stuck", evidence.Sleeping, []proc{{pid: 201, state: evidence.Traced}, stuckThread(202, 5)},
+			evidence.Process{State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable", Stack: stack},
+		},
+		{
+			"one is stuck beside a busy one", evidence.Running, []proc{stuckThread(201, 5)},
+			evidence.Process{State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable", Stack: stack},
+		},
+		{"the first is stopped", evidence.Stopped, []proc{{pid: 201}}, evidence.Process{State: evidence.Stopped, Wchan: "do_signal_stop"}},
+		{"the first has ended", evidence.Zombie, []proc{{pid: 201}, {pid: 202, state: evidence.Running}}, evidence.Process{State: evidence.Running}},
+		{"it has ended", evidence.Zombie, nil, evidence.Process{State: evidence.Zombie}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root, id := t.TempDir(), fixtureID("1")
+			writeProc(t, root, proc{
+				pid: 200, comm: "java", cgroup: fixtureCgroup(id), state: tt.leader, wchan: "do_signal_stop", threads: tt.threads,
+			})
+			found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+			tt.want.PID, tt.want.Command, tt.want.Container, tt.want.Age = 200, "java", id, fixtureUptime-time.Hour
+			if diff := cmp.Diff([]evidence.Process{tt.want}, found.Containers[id]); diff != "" {
+				t.Errorf("process (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLookTellsSinceWhen(t *testing.T) {
+	root, id := t.TempDir(), fixtureID("1")
+	w := newFixtureWalker(root)
+	steps := []struct {
+		name   string
+		after  time.Duration // since the first look
+		leader evidence.State
+		thread proc
+		want   time.Duration
+	}{
+		{"stuck", 0, evidence.Sleeping, stuckThread(201, 5), 0},
+		{"still", 5 * time.Second, evidence.Sleeping, stuckThread(201, 5), 5 * time.Second},
+		{"still, though the first now runs", 10 * time.Second, evidence.Running, stuckThread(201, 5), 10 * time.Second},
+		{"stuck again, after it ran", 15 * time.Second, evidence.Sleeping, stuckThread(201, 6), 0},
+		{"still stuck again", 20 * time.Second, evidence.Sleeping, stuckThread(201, 6), 5 * time.Second},
+		{"free", 25 * time.Second, evidence.Sleeping, proc{pid: 201}, 0},
+		{"still free", 30 * time.Second, evidence.Sleeping, proc{pid: 201}, 5 * time.Second},
+	}
+	for _, step := range steps {
+		writeProc(t, root, proc{pid: 200, comm: "java", cgroup: fixtureCgroup(id), state: step.leader, threads: []proc{step.thread}})
+		found := w.look(t.Context(), fixtureLook.Add(step.after))
+		if p := found.Containers[id]; len(p) != 1 || p[0].For != step.want {
+			t.Errorf("%s: %+v, want it for %v", step.name, p, step.want)
+		}
+	}
+}
+
+// Of threads that are stuck alike it is always the same that counts.
+func TestLookStaysWithAThread(t *testing.T) {
+	for i, pid := range []int{201, 202, 203} {
+		root, id := t.TempDir(), fixtureID("1")
+		w := newFixtureWalker(root)
+		java := proc{pid: 200, comm: "java", cgroup: fixtureCgroup(id), threads: []proc{{pid: 201}, {pid: 202}, {pid: 203}}}
+		java.threads[i] = stuckThread(pid, 5)
+		writeProc(t, root, java)
+		w.look(t.Context(), fixtureLook)
+		java.threads = []proc{stuckThread(201, 5), stuckThread(202, 5), stuckThread(203, 5)}
+		writeProc(t, root, java)
+		found := w.look(t.Context(), fixtureLook.Add(5*time.Second))
+		if p := found.Containers[id]; len(p) != 1 || p[0].For != 5*time.Second {
+			t.Errorf("%+v, want it for 5s: thread %d was stuck first", p, pid)
+		}
+	}
+}
+
+// With more threads than one look reads, each process has its turn. What is
+// known to be stuck is looked at every time, and the first look reads all.
+func TestLookTakesTurns(t *testing.T) {
+	root := t.TempDir()
+	java := func(i int, thread proc) {
+		thread.pid = 201 + 10*i
+		writeProc(t, root, proc{pid: 200 + 10*i, comm: "java", cgroup: fixtureCgroup(fixtureID("1")), threads: []proc{thread}})
+	}
+	for i := range 4 {
+		java(i, proc{})
+	}
+	w := newFixtureWalker(root)
+	w.budget = 1 // less than any process has
+	stuck := func() (pids []int) {
+		for pid, state := range states(w.look(t.Context(), fixtureLook)) {
+			if state.Stuck() {
+				pids = append(pids, pid)
+			}
+		}
+		slices.Sort(pids)
+		return pids
+	}
+	stuck()
+	java(1, stuckThread(0, 1))
+	java(3, stuckThread(0, 1))
+	for look, want := range [][]int{nil, {210}, {210}, {210, 230}, {210, 230}, {210, 230}} {
+		if diff := cmp.Diff(want, stuck()); diff != "" {
+			t.Errorf("look %d (-want +got):\n%s", look+2, diff)
+		}
+	}
+	w = newFixtureWalker(root)
+	w.budget = 1
+	if diff := cmp.Diff([]int{210, 230}, stuck()); diff != "" {
+		t.Errorf("the first look of another (-want +got):\n%s", diff)
+	}
+}
+
+func TestLookSeesFrozenContainers(t *testing.T) {
+	id := fixtureID("1")
+	own := "/kubepods/pod5f1a/" + id
+	v1 := "6:freezer:" + own + "\n1:name=systemd:" + own + "\n"
+	const events, state = "cgroup.events", "freezer.state"
+	tests := []struct {
+		name, cgroup string
+		state        evidence.State
+		file, text   string // below /sys/fs/cgroup
+		want         evidence.State
+	}{
+		{"v2", own, evidence.Sleeping, own + "/" + events, "populated 1\nfrozen 1\n", evidence.Frozen},
+		{"v2, not frozen", own, evidence.Sleeping, own + "/" + events, "populated 1\nfrozen 0\n", evidence.Sleeping},
+		{"v1", v1, evidence.Uninterrupted, "freezer" + own + "/" + state, "FROZEN\n", evidence.Frozen},
+		{"v1, not frozen", v1, evidence.Uninterrupted, "freezer" + own + "/" + state, "THAWED\n", evidence.Uninterrupted},
+		{"hybrid", v1 + "0::" + own + "\n", evidence.Sleeping, "unified" + own + "/" + events, "populated 1\nfrozen 1\n", evidence.Frozen},
+		{"ended", own, evidence.Zombie, own + "/" + events, "populated 1\nfrozen 1\n", evidence.Zombie},
+		{"no such group", own, evidence.Sleeping, "else", "", evidence.Sleeping},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			writeProc(t, root, proc{pid: 200, comm: "sleep", cgroup: tt.cgroup, state: tt.state, wchan: "do_freezer_trap"})
+			writeFile(t, filepath.Join(root, "sys/fs/cgroup", tt.file), tt.text)
+			found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+			if p := found.Containers[id]; len(p) != 1 || p[0].State != tt.want || (p[0].Wchan != "") != tt.want.Stuck() {
+				t.Errorf("%+v, want it %v", p, tt.want)
+			}
+		})
+	}
+}
+
+func TestLookReadsNoWchanOfNought(t *testing.T) {
+	root, id := t.TempDir(), fixtureID("1")
+	writeProc(t, root, proc{pid: 200, comm: "sleep", cgroup: fixtureCgroup(id), state: evidence.Stopped, wchan: "0"})
+	found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+	if p := found.Containers[id]; len(p) != 1 || p[0].Wchan != "" || p[0].Stack != nil {
+		t.Errorf("%+v, want neither wchan nor stack: who may not read it is told 0", p)
+	}
+}
