@@ -1,0 +1,84 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// bereavedLasting is how long containers may run in a sandbox that is not ready:
+// a pod that is taken down looks so for a moment.
+const bereavedLasting = time.Minute
+
+// bereaved finds containers that go on in a sandbox that has ended. Only a
+// history knows for how long.
+func bereaved(in Input) []Finding {
+	var findings []Finding
+	for _, p := range in.Snapshot.Pods {
+		since, is := in.past().bereft.since[p.UID]
+		lasted := in.Snapshot.At.Sub(since)
+		if !is || lasted < bereavedLasting || len(findings) == ghostMost {
+			continue
+		}
+		sandbox, left := leftBehind(p)
+		if len(left) == 0 {
+			continue
+		}
+		f := Finding{
+			ID:       GhostRunning,
+			Severity: Warning,
+			Summary:  fmt.Sprintf("runs without its sandbox for %s: %s", span(lasted), objectName(p.PodRef, left[0].Name)),
+			Subject:  Subject{Pod: p.PodRef, Container: left[0].Name, ContainerID: left[0].ID},
+			Evidence: []string{fmt.Sprintf("sandbox %s is not ready since %s at the latest", sandbox, clock(since))},
+			Next:     []Step{{Text: "what became of the sandbox", Command: in.crictl("inspectp", sandbox)}},
+		}
+		for _, c := range left {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s (%s) is listed as running in it", cmp.Or(c.Name, "a container"), c.ID))
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// leftBehind returns the containers of a pod that run in a sandbox that has
+// ended, and the first such sandbox.
+func leftBehind(p *engine.Pod) (sandbox string, left []pleg.Container) {
+	seen := p.Seen()
+	if seen == nil {
+		return "", nil
+	}
+	for _, sb := range seen.Sandboxes {
+		if sb.State != pleg.Exited {
+			continue
+		}
+		for _, c := range seen.Containers {
+			if c.State == pleg.Running && c.SandboxID == sb.ID {
+				sandbox = cmp.Or(sandbox, sb.ID)
+				left = append(left, c)
+			}
+		}
+	}
+	return sandbox, left
+}
+
+// A bereftLog knows since when pods have containers that run without their
+// sandbox. It holds no pod that the last snapshot does not.
+type bereftLog struct {
+	since map[pleg.UID]time.Time
+}
+
+func (l *bereftLog) add(u engine.Update) {
+	now := make(map[pleg.UID]time.Time)
+	for _, p := range u.Snapshot.Pods {
+		if _, left := leftBehind(p); len(left) > 0 {
+			now[p.UID] = u.Snapshot.At
+			if since, known := l.since[p.UID]; known {
+				now[p.UID] = since
+			}
+		}
+	}
+	l.since = now
+}

@@ -1,0 +1,170 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+const (
+	// longRelist is how long a relist must take to be long: ten periods of the
+	// kubelet, so that a container's end is seen ten times as late as it should,
+	// and the last finite bucket of its own histogram of relists.
+	longRelist = 10 * time.Second
+	// churnPods is how many changed pods it takes to speak of many.
+	churnPods = 20
+	// churnWindow is how far back a change counts as being of the same storm, in
+	// a snapshot that has no relists to go by.
+	churnWindow = 2 * time.Minute
+	// projectable is how many inspections must be over to tell from them how
+	// long the others will take.
+	projectable = 10
+)
+
+// A churn is a relist that is long because of how many pods it inspects.
+type churn struct {
+	took      time.Duration
+	projected bool
+	inspected int // pods
+	of        int // pods that have to be inspected; the same unless projected
+	list      time.Duration
+	each      time.Duration // of one pod's inspection
+	objects   int           // sandboxes and containers, if known
+}
+
+// relistSlowChurn finds relists that are long though each call is fast.
+func relistSlowChurn(in Input) []Finding {
+	r := read(in.Snapshot)
+	if r.anyHangs() || len(r.objects) > 0 {
+		return nil
+	}
+	for _, look := range []func() (churn, bool){r.churnNow, r.churnBefore, r.churnSwept} {
+		if c, ok := look(); ok && c.took > longRelist && c.of >= churnPods && c.took-c.list > c.list {
+			return []Finding{in.churnFinding(&r, c)}
+		}
+	}
+	return nil
+}
+
+// churnNow projects the relist under way from how far it has come. The first
+// relist inspects every pod: that is no churn.
+func (r *reading) churnNow() (churn, bool) {
+	p := r.Phase
+	if p.Step != engine.Inspecting || p.OnDemand || r.Relists.Count == 0 || p.Done < projectable {
+		return churn{}, false
+	}
+	each := (r.At.Sub(p.Began) - p.ListTook) / time.Duration(p.Done)
+	c := churn{projected: true, inspected: p.Done, of: max(p.Total, p.Done), list: p.ListTook, each: each}
+	c.took = p.ListTook + each*time.Duration(c.of)
+	return c, each < hung
+}
+
+// churnBefore judges the last relist, unless it was the first.
+func (r *reading) churnBefore() (churn, bool) {
+	h := r.Relists.History
+	if len(h) == 0 || r.Relists.Count < 2 {
+		return churn{}, false
+	}
+	last := h[len(h)-1]
+	if last.Failed || last.Inspected == 0 || r.At.Sub(last.At) > last.Took+time.Minute {
+		return churn{}, false
+	}
+	each := (last.Took - last.List) / time.Duration(last.Inspected)
+	return churn{took: last.Took, inspected: last.Inspected, of: last.Inspected, list: last.List, each: each}, each < hung
+}
+
+// churnSwept reckons, from one pass over a node, what the kubelet's relist costs
+// there: the pods that changed lately times what their status calls took.
+func (r *reading) churnSwept() (churn, bool) {
+	w := r.Sweep
+	if w == nil || r.Relists.Count > 1 || w.Ended.IsZero() || w.Done <= len(w.Hung)+len(w.Failed) {
+		return churn{}, false
+	}
+	cost := w.Serial / time.Duration(w.Done-len(w.Hung)-len(w.Failed))
+	c := churn{projected: true}
+	for _, p := range r.Pods {
+		if changedLately(p, r.At) {
+			c.of++
+			c.objects += len(p.Seen().Sandboxes) + len(p.Seen().Containers)
+		}
+	}
+	if c.of == 0 {
+		return churn{}, false
+	}
+	c.list = r.sums(call.ListPodSandbox).P50 + r.sums(call.ListContainers).P50
+	c.took = c.list + cost*time.Duration(c.objects)
+	c.each = cost * time.Duration(c.objects) / time.Duration(c.of)
+	return c, cost < slowCall
+}
+
+// changedLately reports whether anything of a pod was made, begun or ended in
+// the last churnWindow, by the runtime's clock.
+func changedLately(p *engine.Pod, at time.Time) bool {
+	listed := p.Seen()
+	if listed == nil {
+		return false
+	}
+	for _, s := range listed.Sandboxes {
+		if within(s.CreatedAt, at) {
+			return true
+		}
+	}
+	for _, c := range listed.Containers {
+		if within(c.CreatedAt, at) {
+			return true
+		}
+	}
+	if p.Status == nil {
+		return false
+	}
+	for i := range p.Status.Containers {
+		if c := &p.Status.Containers[i]; within(c.StartedAt, at) || within(c.FinishedAt, at) {
+			return true
+		}
+	}
+	return false
+}
+
+func within(t, at time.Time) bool {
+	return !t.IsZero() && at.Sub(t).Abs() <= churnWindow
+}
+
+func (in Input) churnFinding(r *reading, c churn) Finding {
+	f := Finding{
+		ID: RelistSlowChurn, Severity: Warning,
+		Summary: fmt.Sprintf("a relist takes %s because %s changed, though no call is slow", span(c.took), count(c.of, "pod")),
+		Evidence: []string{
+			fmt.Sprintf("%s x %s, inspected one after the other = %s; the two lists took %s", count(c.of, "changed pod"), span(c.each), span(c.each*time.Duration(c.of)), span(c.list)),
+		},
+		Next: []Step{
+			{Text: "what comes and goes", Command: in.crictl("ps -a --last 50")},
+			{Text: "find the Job, CronJob or rollout that starts so many pods on this node at once, and spread it"},
+		},
+	}
+	if c.projected {
+		f.Summary = fmt.Sprintf("a relist will take about %s because %s changed, though no call is slow", span(c.took), count(c.of, "pod"))
+	}
+	if c.took > r.Threshold {
+		f.Severity = Critical
+		f.Evidence = append(f.Evidence, fmt.Sprintf("longer than the threshold of %s: PLEG becomes unhealthy with each such relist", span(r.Threshold)))
+	}
+	if c.projected && c.inspected > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), span(r.At.Sub(r.Phase.Began))))
+	}
+	f.Evidence = append(f.Evidence, lines(r.callTimes(), r.relistTimes())...)
+	return f
+}
+
+func (r *reading) callTimes() string {
+	sandboxes, containers := r.sums(call.PodSandboxStatus), r.sums(call.ContainerStatus)
+	return fmt.Sprintf("PodSandboxStatus p50 %s, p99 %s; ContainerStatus p50 %s, p99 %s", span(sandboxes.P50), span(sandboxes.P99), span(containers.P50), span(containers.P99))
+}
+
+func (r *reading) relistTimes() string {
+	if r.Relists.Count < 2 {
+		return ""
+	}
+	return fmt.Sprintf("relists: p50 %s, p99 %s, max %s of %s", span(r.Relists.P50), span(r.Relists.P99), span(r.Relists.Max), thousands(r.Relists.Count))
+}

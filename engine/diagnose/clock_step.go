@@ -1,0 +1,113 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// stepLeast is a step worth telling: time synchronisation slews what is less
+	// than a second and steps only more; twice that is no rounding either.
+	stepLeast = 2 * time.Second
+	// stepShown is how long it stays: the kubelet's figures and the ages of what
+	// was made around the step are wrong for about as long.
+	stepShown = 30 * time.Minute
+	// aheadLeast is how far in the future a runtime's timestamp has to lie. Runtime
+	// and we share a clock, except over a forwarded socket.
+	aheadLeast = 30 * time.Second
+	// aheadMost is beyond what any step leads to: nonsense, not a time. A node
+	// that boots without a clock of its own begins in 1970.
+	aheadMost = 100 * 365 * 24 * time.Hour
+	// aheadObjects is how many objects have to lie there: one is broken data.
+	aheadObjects = 2
+	// aheadTold is how many of them are told.
+	aheadTold = 5
+)
+
+// clockStep tells that somebody set the clock of the node.
+func clockStep(in Input) []Finding {
+	f := Finding{ID: ClockStep, Severity: Warning}
+	ahead := objectsAhead(in.Snapshot)
+	seen := in.Evidence != nil && in.Evidence.Clock.Steps > 0 && in.Evidence.Clock.Step.Abs() >= stepLeast && in.Evidence.Clock.StepAge <= stepShown
+	switch {
+	case seen:
+		c := in.Evidence.Clock
+		f.Summary = fmt.Sprintf("the node's clock stepped %s by %s, %s ago", way(c.Step), span(c.Step.Abs()), span(c.StepAge))
+		f.Evidence = []string{fmt.Sprintf("%s in %s of comparing wall clock and monotonic clock", count(c.Steps, "step"), span(c.Watched))}
+	case len(ahead) >= aheadObjects:
+		f.Summary = fmt.Sprintf("the clock stepped: %s seem to be made in the future, up to %s ahead", count(len(ahead), "object"), span(farthest(ahead)))
+	default:
+		return nil
+	}
+	for _, o := range ahead[:min(len(ahead), aheadTold)] {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s (%s): %s ahead", o.name, o.id, span(o.by)))
+	}
+	if n := len(ahead) - aheadTold; n > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s more", count(n, "object")))
+	}
+	f.Next = []Step{
+		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},
+		{Text: "ages, back-offs and which container is the newest are not to be trusted until these objects are replaced"},
+	}
+	return []Finding{f}
+}
+
+func way(step time.Duration) string {
+	if step < 0 {
+		return "back"
+	}
+	return "forward"
+}
+
+// An aheadObject is a sandbox or container whose time lies in the future.
+type aheadObject struct {
+	name, id string
+	by       time.Duration
+}
+
+// objectsAhead goes by creation, which the lists tell, and by start, which takes
+// an inspection.
+func objectsAhead(s *engine.Snapshot) []aheadObject {
+	var ahead []aheadObject
+	for _, p := range s.Pods {
+		if seen := p.Seen(); seen != nil {
+			ahead = append(ahead, podAhead(p, seen, s.At)...)
+		}
+	}
+	return ahead
+}
+
+func podAhead(p *engine.Pod, seen *pleg.Pod, now time.Time) []aheadObject {
+	var ahead []aheadObject
+	told := make(map[string]bool)
+	look := func(at time.Time, container, id string) {
+		if by := at.Sub(now); by > aheadLeast && by < aheadMost && !told[id] {
+			told[id] = true
+			ahead = append(ahead, aheadObject{objectName(p.PodRef, container), id, by})
+		}
+	}
+	for i := range seen.Sandboxes {
+		look(seen.Sandboxes[i].CreatedAt, "", seen.Sandboxes[i].ID)
+	}
+	for i := range seen.Containers {
+		look(seen.Containers[i].CreatedAt, seen.Containers[i].Name, seen.Containers[i].ID)
+	}
+	if p.Status != nil {
+		for i := range p.Status.Containers {
+			c := &p.Status.Containers[i]
+			look(c.StartedAt, c.Name, c.ID)
+		}
+	}
+	return ahead
+}
+
+func farthest(ahead []aheadObject) time.Duration {
+	most := time.Duration(0)
+	for _, o := range ahead {
+		most = max(most, o.by)
+	}
+	return most
+}

@@ -1,0 +1,163 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// What is remembered of deaths: enough to tell intervals and exit codes, for
+// more containers than a node has that crash.
+const (
+	deathsKept      = 8
+	mournedMost     = 1000
+	deathsForgotten = 30 * time.Minute // after the last one: six of the longest back-offs
+)
+
+// A death is the end of one container.
+type death struct {
+	id      string
+	attempt int64     // -1 if only the event is left
+	started time.Time // zero if it is not known, or if it never started
+
+	finished time.Time
+	known    bool // that the container ended by itself, with this code
+	code     int32
+	reason   string
+	message  string
+}
+
+// lived returns how long the container ran; 0 if that is not known, or if it
+// could not be started at all.
+func (d death) lived() time.Duration {
+	if d.started.IsZero() {
+		return 0
+	}
+	return max(d.finished.Sub(d.started), 0)
+}
+
+// end returns how it ended: its exit code, and the runtime's reason where that
+// says more.
+func (d death) end() string {
+	switch {
+	case !d.known:
+		return "no exit code"
+	case d.reason == "" || d.reason == "Error" || d.reason == "Completed":
+		return fmt.Sprintf("exit code %d", d.code)
+	}
+	return fmt.Sprintf("exit code %d (%s)", d.code, excerpt(d.reason))
+}
+
+// deathsOf returns what is known of the deaths of one pod's containers of one
+// name, the newest first: those that are still listed, and those remembered.
+// What has no time is left out.
+func deathsOf(pod pleg.UID, containers []pleg.ContainerStatus, past *History) []death {
+	var deaths []death
+	listed := make(map[string]bool)
+	for _, c := range containers {
+		if c.State != pleg.Exited || c.FinishedAt.IsZero() {
+			continue
+		}
+		listed[c.ID] = true
+		deaths = append(deaths, death{
+			id: c.ID, attempt: int64(c.Attempt), started: c.StartedAt, finished: c.FinishedAt,
+			known: true, code: c.ExitCode, reason: c.Reason, message: c.Message,
+		})
+	}
+	for _, d := range past.deaths.byName[mourned{pod, containers[0].Name}] {
+		if !listed[d.id] {
+			deaths = append(deaths, d)
+		}
+	}
+	slices.SortStableFunc(deaths, func(a, b death) int {
+		return cmp.Or(b.finished.Compare(a.finished), cmp.Compare(b.attempt, a.attempt))
+	})
+	return deaths
+}
+
+// shortLives returns the newest deaths as far back as each followed soon on the
+// one before, after a life too short for the kubelet to forget its back-off.
+func shortLives(deaths []death) []death {
+	for i, d := range deaths {
+		if d.lived() >= crashSteady || i > 0 && d.restful(deaths[i-1]) {
+			return deaths[:i]
+		}
+	}
+	return deaths
+}
+
+// restful reports whether more time than any back-off takes passed between d and
+// the start of the very next container.
+func (d death) restful(next death) bool {
+	begun := next.started
+	if begun.IsZero() {
+		begun = next.finished.Add(-crashSteady)
+	}
+	adjacent := next.attempt < 0 || d.attempt < 0 || next.attempt <= d.attempt+1
+	return adjacent && begun.Sub(d.finished) > crashRecent
+}
+
+// A deathLog remembers how containers died. Their dead remains are soon removed:
+// the kubelet keeps one of each.
+type deathLog struct {
+	byName map[mourned][]death // newest first
+}
+
+// mourned names a container over its restarts.
+type mourned struct {
+	pod  pleg.UID
+	name string
+}
+
+func (l *deathLog) add(u engine.Update) {
+	for _, e := range u.Events {
+		if e.Kind != pleg.Died || e.Sandbox || e.From == pleg.Absent && !e.HasLag {
+			continue // what was dead when it was first seen may have been so for days
+		}
+		l.remember(mourned{e.Pod.UID, e.Container}, death{
+			id: e.ID, attempt: -1, finished: died(e), known: e.Exited, code: e.ExitCode, reason: e.Reason,
+		})
+	}
+}
+
+// died returns when a container died, by the runtime if it said so.
+func died(e engine.Event) time.Time {
+	if e.HasLag && e.Lag > 0 {
+		return e.SeenAt.Add(-e.Lag)
+	}
+	return e.SeenAt
+}
+
+func (l *deathLog) remember(who mourned, d death) {
+	if l.byName == nil {
+		l.byName = make(map[mourned][]death)
+	}
+	known, there := l.byName[who]
+	if !there && len(l.byName) >= mournedMost {
+		l.forget(d.finished)
+	}
+	l.byName[who] = slices.Insert(known[:min(len(known), deathsKept-1)], 0, d)
+}
+
+// forget makes room: for all that are long past, or else for the oldest.
+func (l *deathLog) forget(at time.Time) {
+	var oldest mourned
+	var when time.Time
+	for who, deaths := range l.byName {
+		last := deaths[0].finished
+		if at.Sub(last) > deathsForgotten {
+			delete(l.byName, who)
+			continue
+		}
+		if when.IsZero() || last.Before(when) {
+			oldest, when = who, last
+		}
+	}
+	if len(l.byName) >= mournedMost {
+		delete(l.byName, oldest)
+	}
+}

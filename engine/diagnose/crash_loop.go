@@ -1,0 +1,233 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// crashDeaths is how often a container must have died. Two deaths are what a
+	// start before its database costs; the third is the kubelet's back-off at work.
+	crashDeaths = 3
+	// crashRecent is how long ago the last death may be: the kubelet's longest
+	// back-off of 5 min, and some time for the start.
+	crashRecent = 6 * time.Minute
+	// crashAhead is how far in the future a death may seem to lie, by a runtime
+	// whose clock is not ours.
+	crashAhead = 30 * time.Second
+	// crashSteady is the life after which the kubelet forgets its back-off: what
+	// lasted so long does not crash in a loop.
+	crashSteady = 10 * time.Minute
+	// crashSettled is the least time that a container has to run to count as
+	// recovered; one that used to live longer has to outlive that, too.
+	crashSettled = time.Minute
+	// crashOutlive is by how much.
+	crashOutlive = 3
+	// crashCompleted is how often a container must have started for an exit with
+	// code 0, of which no other is listed, to be one of many: a job that succeeds
+	// at last has mostly done so before.
+	crashCompleted = 5
+	// crashMost is how many containers get a finding of their own.
+	crashMost = 10
+)
+
+// A crash is a container that dies again and again.
+type crash struct {
+	pod    *engine.Pod
+	newest pleg.ContainerStatus
+	chain  []death // short lives that ended one after the other, newest first; not empty
+	times  uint64  // how often it died, as far as is known
+}
+
+// crashLoop finds containers that keep dying. One snapshot is enough for it: the
+// attempt of the newest container says how often it was started, and what is
+// left of the dead ones how they ended. The history adds those of which nothing
+// is left.
+func crashLoop(in Input) []Finding {
+	var crashes []crash
+	past := in.past()
+	for _, p := range in.Snapshot.Pods {
+		crashes = append(crashes, crashesOf(p, past, in.Snapshot.At)...)
+	}
+	slices.SortStableFunc(crashes, func(a, b crash) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].finished.Compare(a.chain[0].finished))
+	})
+	var findings []Finding
+	for _, c := range crashes[:min(len(crashes), crashMost)] {
+		findings = append(findings, c.finding(in))
+	}
+	if rest := crashes[len(findings):]; len(rest) > 0 {
+		findings = append(findings, moreCrashes(in, rest))
+	}
+	return findings
+}
+
+// crashesOf returns the containers of one pod that crash. In a pod whose newest
+// sandbox has ended nothing is started any more, or all of it anew.
+func crashesOf(p *engine.Pod, past *History, at time.Time) []crash {
+	if p.Status == nil || !mourns(p, past, at) || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
+		return nil
+	}
+	var found []crash
+	for _, name := range sortByName(p.Status.Containers) {
+		newest := slices.MaxFunc(name, age)
+		died := uint64(newest.Attempt)
+		if newest.State == pleg.Exited {
+			died++
+		}
+		deaths := deathsOf(p.UID, name, past)
+		if len(deaths) == 0 {
+			continue
+		}
+		c := crash{pod: p, newest: newest, chain: shortLives(deaths)}
+		c.times = uint64(len(c.chain))
+		if len(c.chain) == len(deaths) { // nothing says that the earlier ones were different
+			c.times = max(c.times, died)
+		}
+		if len(c.chain) > 0 && c.times >= crashDeaths && c.goesOn(at) && !c.completed() {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// mourns reports whether any container of a pod died lately: most pods need no
+// closer look.
+func mourns(p *engine.Pod, past *History, at time.Time) bool {
+	for i := range p.Status.Containers {
+		c := &p.Status.Containers[i]
+		if c.State == pleg.Exited && !c.FinishedAt.IsZero() && fresh(at.Sub(c.FinishedAt)) {
+			return true
+		}
+		if deaths := past.deaths.byName[mourned{p.UID, c.Name}]; len(deaths) > 0 && fresh(at.Sub(deaths[0].finished)) {
+			return true
+		}
+	}
+	return false
+}
+
+// fresh reports whether a death is one of the present.
+func fresh(since time.Duration) bool { return since >= -crashAhead && since <= crashRecent }
+
+// sortByName returns a pod's containers, those of one name together.
+func sortByName(containers []pleg.ContainerStatus) [][]pleg.ContainerStatus {
+	var sorted [][]pleg.ContainerStatus
+	place := make(map[string]int)
+	for _, c := range containers {
+		i, known := place[c.Name]
+		if !known {
+			i = len(sorted)
+			place[c.Name] = i
+			sorted = append(sorted, nil)
+		}
+		sorted[i] = append(sorted[i], c)
+	}
+	return sorted
+}
+
+// age compares containers of one name: the newer is greater.
+func age(a, b pleg.ContainerStatus) int {
+	return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.CreatedAt.Compare(b.CreatedAt))
+}
+
+// goesOn reports whether the last death is recent and nothing has lasted since.
+func (c crash) goesOn(at time.Time) bool {
+	since := at.Sub(c.chain[0].finished)
+	if !fresh(since) || c.newest.State == pleg.Exited {
+		return fresh(since)
+	}
+	lived := slices.MaxFunc(c.chain, func(a, b death) int { return cmp.Compare(a.lived(), b.lived()) }).lived()
+	return since < max(crashSettled, crashOutlive*lived)
+}
+
+// completed reports whether the container may simply have done its work, at the
+// first attempt or at a later one. A container that is started again after an
+// exit with code 0 crashes in the kubelet's eyes; that nothing shows that is
+// taken for the end.
+func (c crash) completed() bool {
+	if c.newest.State != pleg.Exited || !c.chain[0].known || c.chain[0].code != 0 {
+		return false
+	}
+	for _, d := range c.chain[1:] {
+		if d.known && d.code == 0 {
+			return false
+		}
+	}
+	return c.newest.Attempt+1 < crashCompleted || len(c.pod.Status.Sandboxes) == 0 || c.led()
+}
+
+// led reports whether another container of the pod was made after this one had
+// ended, as is done after an init container.
+func (c crash) led() bool {
+	return slices.ContainsFunc(c.pod.Status.Containers, func(o pleg.ContainerStatus) bool {
+		return o.Name != c.newest.Name && !o.CreatedAt.Before(c.newest.FinishedAt)
+	})
+}
+
+func (c crash) finding(in Input) Finding {
+	at, last := in.Snapshot.At, c.chain[0]
+	return Finding{
+		ID:       CrashLoop,
+		Severity: Warning,
+		Summary: fmt.Sprintf("crash loop: %s died %s, last %s ago with %s",
+			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), span(max(at.Sub(last.finished), 0)), last.end()),
+		Subject:  Subject{Pod: c.pod.PodRef, Container: c.newest.Name, ContainerID: c.newest.ID},
+		Evidence: c.evidence(at),
+		Next: []Step{
+			{Text: "what the last one wrote before it died", Command: in.crictl("logs", "--tail=50", last.id)},
+			{Text: "its exit code, reason and limits", Command: in.crictl("inspect", last.id)},
+		},
+	}
+}
+
+func (c crash) evidence(at time.Time) []string {
+	var ends, names []string
+	for _, d := range slices.Backward(c.chain) {
+		ends = append(ends, d.end())
+		names = append(names, fmt.Sprintf("%s at %s", d.id, clock(d.finished)))
+	}
+	lines := []string{"ended, oldest first: " + strings.Join(ends, ", ")}
+	if n := len(c.chain); n > 1 {
+		took := c.chain[0].finished.Sub(c.chain[n-1].finished)
+		lines = append(lines, fmt.Sprintf("%s in %s: one every %s", count(n, "death"), span(took), span(took/time.Duration(n-1))))
+	}
+	lines = append(lines, c.present(at))
+	if m := c.chain[0].message; m != "" {
+		lines = append(lines, "message: "+m)
+	}
+	return append(lines, "container "+strings.Join(names, ", "))
+}
+
+func (c crash) present(at time.Time) string {
+	state := fmt.Sprintf("attempt %d is %s", c.newest.Attempt, c.newest.State)
+	if c.newest.State != pleg.Exited {
+		return fmt.Sprintf("%s, %s after the last death", state, span(max(at.Sub(c.chain[0].finished), 0)))
+	}
+	if lived := c.chain[0].lived(); lived > 0 {
+		return fmt.Sprintf("%s; it ran for %s", state, span(lived))
+	}
+	return state
+}
+
+// moreCrashes sums up the containers that are too many to be told one by one.
+func moreCrashes(in Input, rest []crash) Finding {
+	f := Finding{
+		ID:       CrashLoop,
+		Severity: Warning,
+		Summary:  fmt.Sprintf("crash loop: %s more", count(len(rest), "container")),
+		Next:     []Step{{Text: "all that has ended, the newest first", Command: in.crictl("ps", "-a", "--state=exited")}},
+	}
+	for _, c := range rest[:min(len(rest), crashMost)] {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s died %s, last with %s", objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), c.chain[0].end()))
+	}
+	if n := len(rest) - len(f.Evidence); n > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("and %d others", n))
+	}
+	return f
+}

@@ -1,0 +1,231 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// An instance is one container of a name in these tests.
+type instance struct {
+	attempt uint32
+	running bool
+	ended   time.Duration // ago; for one that runs: when it was started
+	lived   time.Duration
+	code    int32
+	reason  string
+}
+
+// instances replaces the containers of the i-th pod by these of one name.
+func (n *node) instances(i int, name string, all ...instance) *node {
+	p := n.pod(i)
+	var status []pleg.ContainerStatus
+	for _, in := range all {
+		c := pleg.ContainerStatus{ID: fmt.Sprintf("%s-%d", name, in.attempt), Name: name, Attempt: in.attempt, State: pleg.Running, Image: "img", StartedAt: ago(in.ended)}
+		if !in.running {
+			c.State, c.FinishedAt, c.ExitCode, c.Reason = pleg.Exited, ago(in.ended), in.code, in.reason
+			c.StartedAt = c.FinishedAt.Add(-in.lived)
+		}
+		c.CreatedAt = c.StartedAt
+		status = append(status, c)
+	}
+	p.Status.Containers = status
+	p.Old.Containers = nil
+	for _, c := range status {
+		p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: c.ID, Name: name, State: c.State, Attempt: c.Attempt, CreatedAt: c.CreatedAt, Image: "img", SandboxID: "sandbox-0"})
+	}
+	return n
+}
+
+func TestCrashLoop(t *testing.T) {
+	const s, m, h = time.Second, time.Minute, time.Hour
+	tests := []struct {
+		name string
+		all  []instance
+		want bool
+	}{
+		{"back-off", []instance{{6, false, 40 * s, 2 * s, 1, "Error"}, {5, false, 4 * m, 2 * s, 1, "Error"}}, true},
+		{"one left", []instance{{6, false, 40 * s, 2 * s, 137, "OOMKilled"}}, true},
+		{"just restarted", []instance{{4, true, 3 * s, 0, 0, ""}, {3, false, 43 * s, 2 * s, 1, "Error"}}, true},
+		{"attempts not counted", []instance{{0, false, 10 * s, 2 * s, 1, ""}, {0, false, 30 * s, 2 * s, 1, ""}, {0, false, 50 * s, 2 * s, 1, ""}}, true},
+		{"ends well again and again", []instance{{4, false, 20 * s, s, 0, "Completed"}, {3, false, 2 * m, s, 0, "Completed"}}, true},
+		{"one end well of many", []instance{{9, false, 20 * s, s, 0, "Completed"}}, true},
+		{"cannot be started", []instance{{5, false, 20 * s, 0, 128, "StartError"}}, true},
+		{"clock a little ahead", []instance{{6, false, -10 * s, 2 * s, 1, ""}}, true},
+
+		{"a job that is done", []instance{{0, false, 30 * s, 2 * m, 0, "Completed"}}, false},
+		{"a job that is done at last", []instance{{3, false, 30 * s, s, 0, "Completed"}, {2, false, m, s, 1, "Error"}}, false},
+		{"failed for hours ago", []instance{{6, false, 2 * h, 2 * s, 1, "Error"}}, false},
+		{"two deaths", []instance{{1, false, 20 * s, s, 1, ""}, {0, false, 50 * s, s, 1, ""}}, false},
+		{"restarted yesterday", []instance{{3, true, 20 * h, 0, 0, ""}, {2, false, 20 * h, s, 1, ""}}, false},
+		{"recovered", []instance{{3, true, 2 * m, 0, 0, ""}, {2, false, 2*m + 10*s, 2 * s, 1, ""}}, false},
+		{"dies once a day", []instance{{30, false, 10 * s, 24 * h, 137, "OOMKilled"}, {29, false, 24 * h, 24 * h, 137, "OOMKilled"}}, false},
+		{"restarted after a day", []instance{{9, false, 10 * s, 3 * s, 1, ""}, {8, false, 20 * s, 24 * h, 255, "Unknown"}}, false},
+		{"deaths far apart", []instance{{2, false, 10 * s, 3 * s, 1, ""}, {1, false, h, 3 * s, 1, ""}, {0, false, 2 * h, 3 * s, 1, ""}}, false},
+		{"time in the far future", []instance{{6, false, -h, 2 * s, 1, ""}}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := crashLoop(checked(3).instances(0, "app", tt.all...).input())
+			if len(got) > 0 != tt.want {
+				t.Fatalf("found %+v, want one: %t", got, tt.want)
+			}
+			if !tt.want {
+				return
+			}
+			subject := Subject{Pod: healthyPod(0).PodRef, Container: "app", ContainerID: fmt.Sprintf("app-%d", tt.all[0].attempt)}
+			if diff := cmp.Diff(subject, got[0].Subject); diff != "" || got[0].Severity != Warning {
+				t.Errorf("%s subject (-want +got):\n%s", got[0].Severity, diff)
+			}
+		})
+	}
+}
+
+func TestCrashLoopSpares(t *testing.T) {
+	looping := []instance{{6, false, 40 * time.Second, time.Second, 0, "Completed"}}
+	failing := []instance{{6, false, 40 * time.Second, time.Second, 1, "Error"}}
+	tests := []struct {
+		name  string
+		build func(n *node) *node
+	}{
+		{"a pod whose sandbox has ended", func(n *node) *node {
+			n.instances(0, "app", failing...).pod(0).Status.Sandboxes[0].State = pleg.Exited
+			return n
+		}},
+		{"an init container that is done at last", func(n *node) *node {
+			p := n.instances(0, "init", looping...).pod(0)
+			p.Status.Containers = append(p.Status.Containers, pleg.ContainerStatus{ID: "a", Name: "app", State: pleg.Running, CreatedAt: ago(39 * time.Second)})
+			return n
+		}},
+		{"a time that is not there", func(n *node) *node {
+			n.instances(0, "app", failing...).pod(0).Status.Containers[0].FinishedAt = time.Time{}
+			return n
+		}},
+		{"a pod without a status", func(n *node) *node {
+			n.instances(0, "app", failing...).pod(0).Status = nil
+			return n
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := crashLoop(tt.build(checked(3)).input()); got != nil {
+				t.Errorf("found %+v", got)
+			}
+		})
+	}
+}
+
+func TestCrashLoopFigures(t *testing.T) {
+	n := checked(1).instances(0, "app",
+		instance{7, false, 12 * time.Second, 2 * time.Second, 137, "OOMKilled"},
+		instance{6, false, 92 * time.Second, 2 * time.Second, 1, "Error"},
+	)
+	n.pod(0).Status.Containers[0].Message = "out of luck"
+	got := crashLoop(n.input())[0]
+	if want := "crash loop: ns-0/pod-00000 app died 8 times, last 12s ago with exit code 137 (OOMKilled)"; got.Summary != want {
+		t.Errorf("summary %q, want %q", got.Summary, want)
+	}
+	want := []string{
+		"ended, oldest first: exit code 1, exit code 137 (OOMKilled)",
+		"2 deaths in 1m20s: one every 1m20s",
+		"attempt 7 is exited; it ran for 2s",
+		"message: out of luck",
+		"container app-6 at 09:25:21Z, app-7 at 09:26:41Z",
+	}
+	if diff := cmp.Diff(want, got.Evidence); diff != "" {
+		t.Errorf("evidence (-want +got):\n%s", diff)
+	}
+}
+
+func TestManyCrashLoops(t *testing.T) {
+	n := checked(30)
+	for i := range 25 {
+		n.instances(i, "app", instance{uint32(3 + i), false, 40 * time.Second, time.Second, 1, "Error"})
+	}
+	got := crashLoop(n.input())
+	if len(got) != crashMost+1 {
+		t.Fatalf("%d findings, want %d", len(got), crashMost+1)
+	}
+	if name := got[0].Subject.Pod.Name; name != "pod-00024" {
+		t.Errorf("worst is %s, want pod-00024", name)
+	}
+	if rest := got[crashMost]; !strings.Contains(rest.Summary, "15 containers more") || rest.Subject != (Subject{}) || len(rest.Evidence) != crashMost+1 {
+		t.Errorf("rest %+v", rest)
+	}
+}
+
+// dies returns an update in which a container of the first pod died.
+func (n *node) dies(id string, at time.Duration) engine.Update {
+	e := engine.Event{SeenAt: ago(at), HasLag: true, Lag: 200 * time.Millisecond}
+	e.Event = pleg.Event{Kind: pleg.Died, Pod: n.pod(0).PodRef, ID: id, Container: "app", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 1}
+	e.Reason = "Error"
+	return engine.Update{Snapshot: &n.Snapshot, Events: []engine.Event{e}}
+}
+
+func TestCrashLoopFromHistory(t *testing.T) {
+	n := healthy(2).instances(0, "app", instance{0, true, 5 * time.Second, 0, 0, ""})
+	n.past = NewHistory()
+	for i, at := range []time.Duration{100 * time.Second, 50 * time.Second} {
+		n.past.Add(n.dies(fmt.Sprint("dead-", i), at))
+	}
+	if got := crashLoop(n.input()); got != nil {
+		t.Fatalf("after two deaths: %+v", got)
+	}
+	n.past.Add(n.dies("dead-2", 6*time.Second))
+	got := crashLoop(n.input())
+	if len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m34s: one every 47s") {
+		t.Fatalf("after three deaths: %+v", got)
+	}
+	n.At = n.At.Add(time.Hour)
+	if got := crashLoop(n.input()); got != nil {
+		t.Errorf("an hour later: %+v", got)
+	}
+}
+
+// A runtime that gives no time of the end leaves that of the event.
+func TestCrashLoopWithoutTimes(t *testing.T) {
+	n := healthy(2).instances(0, "app", instance{2, false, 0, 0, 1, ""}, instance{1, false, 0, 0, 1, ""}, instance{0, false, 0, 0, 1, ""})
+	n.past = NewHistory()
+	for i := range n.pod(0).Status.Containers {
+		c := &n.pod(0).Status.Containers[i]
+		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
+		n.past.Add(n.dies(c.ID, time.Duration(10+30*i)*time.Second))
+	}
+	if got := crashLoop(n.input()); len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m0s: one every 30s") {
+		t.Errorf("found %+v", got)
+	}
+}
+
+func TestFirstSeenDeadIsNoDeath(t *testing.T) {
+	n := healthy(1)
+	n.past = NewHistory()
+	u := n.dies("old", time.Second)
+	u.Events[0].From, u.Events[0].HasLag = pleg.Absent, false
+	n.past.Add(u)
+	if len(n.past.deaths.byName) != 0 {
+		t.Errorf("remembered %v", n.past.deaths.byName)
+	}
+}
+
+func TestDeathLogIsBounded(t *testing.T) {
+	var l deathLog
+	for i := range 3 * mournedMost {
+		for range deathsKept + 3 {
+			l.remember(mourned{pleg.UID(fmt.Sprint(i)), "app"}, death{finished: now.Add(time.Duration(i) * time.Second)})
+		}
+	}
+	if n := len(l.byName); n > mournedMost {
+		t.Errorf("remembers %d names, want at most %d", n, mournedMost)
+	}
+	last := l.byName[mourned{pleg.UID(fmt.Sprint(3*mournedMost - 1)), "app"}]
+	if len(last) != deathsKept {
+		t.Errorf("remembers %d deaths of the last, want %d", len(last), deathsKept)
+	}
+}

@@ -1,0 +1,108 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// lose adds an update at a moment, in which the channel's count of discarded
+// events is this, and as many events are told as pods are named.
+func (n *node) lose(at time.Duration, discarded uint64, pods ...int) *node {
+	if n.past == nil {
+		n.past = NewHistory()
+	}
+	s := n.Snapshot
+	s.At, s.Channel.Discarded = ago(at), discarded
+	var events []engine.Event
+	for _, i := range pods {
+		ref := pleg.PodRef{UID: pleg.UID(fmt.Sprintf("uid-%d", i)), Namespace: "ns", Name: fmt.Sprintf("pod-%d", i)}
+		events = append(events, engine.Event{Event: pleg.Event{Kind: pleg.Died, Delivery: pleg.Discarded, Pod: ref, Container: "app"}})
+	}
+	n.past.Add(engine.Update{Snapshot: &s, Events: events})
+	n.Channel.Discarded = discarded
+	return n
+}
+
+func TestEventsDiscarded(t *testing.T) {
+	tests := []struct {
+		name string
+		node *node
+		want string // summary
+	}{
+		{"none", healthy(2).lose(time.Minute, 0).lose(0, 0), ""},
+		{"all before we came", healthy(2).lose(time.Minute, 40).lose(0, 40), ""},
+		{"one pass", checked(2), ""},
+		{"some", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 3, 1, 1, 2).lose(0, 3), "event channel overflowed: 3 events of 2 pods discarded, last 30s ago"},
+		{"in two updates", healthy(2).lose(time.Minute, 0).lose(30*time.Second, 1, 1).lose(10*time.Second, 2, 2), "event channel overflowed: 2 events of 2 pods discarded, last 10s ago"},
+		{"long over", healthy(2).lose(20*time.Minute, 0).lose(10*time.Minute, 3, 1, 1, 2).lose(0, 3), ""},
+		{"counted anew after a rest", healthy(2).lose(20*time.Minute, 0).lose(10*time.Minute, 3, 1, 1, 2).lose(0, 4, 3), "event channel overflowed: 1 event of 1 pod discarded, last 0s ago"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := eventsDiscarded(tt.node.input())
+			switch {
+			case len(got) == 0 && tt.want != "" || len(got) > 0 && tt.want == "":
+				t.Errorf("found %+v, want %q", got, tt.want)
+			case len(got) > 0 && (got[0].Summary != tt.want || got[0].Severity != Warning):
+				t.Errorf("%s %q, want %q", got[0].Severity, got[0].Summary, tt.want)
+			}
+		})
+	}
+}
+
+func TestEventsDiscardedNamesPods(t *testing.T) {
+	n := healthy(1).lose(time.Minute, 0).lose(30*time.Second, 6, 7, 7, 8)
+	n.Channel.Len, n.Channel.Capacity = 1000, 1000
+	got := eventsDiscarded(n.input())[0]
+	for _, want := range []string{"ns/pod-7 lost 2 ContainerDied (app)", "ns/pod-8 lost 1 ContainerDied (app)", "3 events of pods not named here"} {
+		if !slices.Contains(got.Evidence, want) {
+			t.Errorf("evidence %q lacks %q", got.Evidence, want)
+		}
+	}
+	if one := eventsDiscarded(healthy(1).lose(time.Minute, 0).lose(0, 1, 7).input())[0]; one.Subject.Pod.Name != "pod-7" {
+		t.Errorf("subject of one pod's loss: %+v", one.Subject)
+	}
+}
+
+func TestEventsDiscardedHasCause(t *testing.T) {
+	n := healthy(1).lose(time.Minute, 0).lose(0, 1, 7)
+	n.Health.Healthy = false
+	if got := eventsDiscarded(n.input())[0].Cause; got != PLEGUnhealthy {
+		t.Errorf("while PLEG is unhealthy: cause %q", got)
+	}
+	n.Health.Healthy, n.Conditions = true, []pleg.Condition{{Type: "RuntimeReady"}}
+	if got := eventsDiscarded(n.input())[0].Cause; got != RuntimeNotReady {
+		t.Errorf("while the runtime is not ready: cause %q", got)
+	}
+}
+
+func TestFirstRelistLosesNothing(t *testing.T) {
+	n := healthy(1)
+	n.Relists.Count = 0
+	n.lose(time.Minute, 0)
+	n.Relists.Count = 1
+	n.lose(59*time.Second, 500, 1, 2)
+	if got := eventsDiscarded(n.input()); got != nil {
+		t.Errorf("found %+v", got)
+	}
+}
+
+func TestLossesAreBounded(t *testing.T) {
+	n := healthy(1).lose(time.Minute, 0)
+	many := make([]int, 3*bereftMost)
+	for i := range many {
+		many[i] = i
+	}
+	n.lose(time.Second, uint64(len(many)), many...)
+	if got := len(n.past.losses.pods); got != bereftMost {
+		t.Errorf("remembers %d pods, want %d", got, bereftMost)
+	}
+	if got := len(eventsDiscarded(n.input())[0].Evidence); got > bereftTold+5 {
+		t.Errorf("%d lines of evidence", got)
+	}
+}

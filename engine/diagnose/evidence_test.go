@@ -1,0 +1,233 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// firstSays fails unless the first finding's summary, evidence or next steps
+// hold each of these.
+func firstSays(t *testing.T, findings []Finding, want ...string) {
+	t.Helper()
+	if len(findings) == 0 {
+		t.Fatal("no finding")
+	}
+	f := findings[0]
+	all := f.Summary + "\n" + strings.Join(f.Evidence, "\n")
+	for _, s := range f.Next {
+		all += "\n" + s.String()
+	}
+	for _, w := range want {
+		if !strings.Contains(all, w) {
+			t.Errorf("first finding lacks %q:\n%s", w, all)
+		}
+	}
+}
+
+func TestInspectHungHasFigures(t *testing.T) {
+	n := healthy(5).hangOn(3, "app", 108*time.Second).probesAnswered()
+	firstSays(t, n.diagnose(),
+		"ContainerStatus hangs on ns-0/pod-00003 app: no answer for 1m48s",
+		"unhealthy in 1m12s if this call does not return",
+		"its deadline ends it in 12s",
+		"meanwhile answered: Version in 2ms, Status in 2ms, PodSandboxStatus in 2ms, ContainerStatus in 2ms",
+		"crictl inspect container-3-0", "risky: pkill -9 -f -- '-id sandbox-3'",
+	)
+}
+
+func TestInspectHungNamesItsProcess(t *testing.T) {
+	in := healthy(5).hangOn(3, "app", 47*time.Second).input()
+	in.Endpoint = "unix:///run/k3s/containerd/containerd.sock"
+	in.Evidence = &evidence.Report{At: now, Processes: evidence.Processes{
+		Containers: map[string][]evidence.Process{"container-3-0": {
+			{PID: 4242, Command: "nginx", State: evidence.Sleeping},
+			{PID: 4243, Command: "cat", State: evidence.Uninterrupted, For: 46 * time.Second, Wchan: "rpc_wait_bit_killable"},
+		}},
+		Shims: []evidence.Process{{PID: 4000, Command: "containerd-shim", State: evidence.Sleeping, Sandbox: "sandbox-3"}},
+	}}
+	firstSays(t, inspectHung(in),
+		"its process: pid 4243 (cat) is in uninterruptible sleep (D) for 46s, waits in rpc_wait_bit_killable",
+		"its shim: pid 4000", "cat /proc/4243/stack", "risky: kill -9 4000",
+		"crictl -r unix:///run/k3s/containerd/containerd.sock inspect container-3-0",
+	)
+}
+
+func TestCountdownIsTheKubelets(t *testing.T) {
+	n := healthy(5).hangOn(3, "", 47*time.Second)
+	n.Health.ListedAt = ago(50 * time.Second) // the relist began before the call
+	n.Threshold, n.Timeout = time.Minute, 30*time.Minute
+	firstSays(t, n.diagnose(), "unhealthy in 10s if this call does not return")
+}
+
+func TestManyHungObjects(t *testing.T) {
+	n := checked(40)
+	for i := range 20 {
+		n.sweepHung(i, "app")
+	}
+	found := n.diagnose()
+	if len(found) != fullHung+1 {
+		t.Fatalf("%d findings, want %d in full and one for the rest", len(found), fullHung)
+	}
+	firstSays(t, found, "20 status calls hang in all", "100 of 120 objects asked for were answered")
+	rest := found[fullHung]
+	if rest.Summary != "15 status calls more hang" || rest.Severity != Critical || len(rest.Evidence) != 15 {
+		t.Errorf("the rest: %+v", rest)
+	}
+	named := strings.Join(rest.Evidence, "\n")
+	for _, f := range found[:fullHung] {
+		if strings.Contains(named, f.Subject.Pod.String()) {
+			t.Errorf("%v is named twice", f.Subject.Pod)
+		}
+	}
+}
+
+func TestWholeOperationHangs(t *testing.T) {
+	n := checked(40)
+	for i := range 20 {
+		n.sweepHung(i, "app")
+	}
+	*n.calls(call.ContainerStatus) = engine.Calls{Op: call.ContainerStatus, Count: 20, Errors: 20}
+	found := n.diagnose()
+	if gist(found) != "critical inspect-hung ContainerStatus\n" {
+		t.Error(gist(found))
+	}
+	firstSays(t, found, "none of 20 objects was answered")
+}
+
+func TestListTooBigHasFigures(t *testing.T) {
+	n := healthy(30)
+	n.calls(call.ListContainers).LastResponseBytes = 14 << 20
+	for i, p := range n.Pods {
+		if i < 20 { // by namespace: ns-0, then ns-1
+			p.Old.Containers[0].State = pleg.Exited
+		}
+	}
+	n.past = NewHistory()
+	for _, at := range []time.Duration{10 * time.Minute, 5 * time.Minute} {
+		before := healthy(0)
+		before.At = ago(at)
+		before.calls(call.ListContainers).LastResponseBytes = uint64(14<<20) - uint64(at/time.Minute)*(128<<10)
+		n.past.Add(engine.Update{Snapshot: &before.Snapshot})
+	}
+	firstSays(t, n.diagnose(),
+		"the answer of ListContainers is at 88% of what the kubelet takes: 14.0 MiB of 16.0 MiB",
+		"grows by 128 KiB a minute: full in about 16m0s",
+		"20 of 60 containers have exited", "by namespace: ns-0 10, ns-1 10",
+	)
+}
+
+func TestListOverTheLimitParsesTheSizes(t *testing.T) {
+	n := checked(5).fail(call.ListContainers, call.ErrTooLarge, "grpc: received message larger than max (20123456 vs. 16777216)", 1).noList()
+	firstSays(t, n.diagnose(), "19.2 MiB of at most 16.0 MiB", "20,123,456 bytes of 16,777,216, 120%", "ctr -n k8s.io containers list -q")
+}
+
+func TestSizes(t *testing.T) {
+	for _, text := range []string{"", "larger than max", "(x vs. 3)", "(99999999999999999999999 vs. 3)", "(3 vs. 99999999999999999999999)"} {
+		if _, _, ok := sizes(text); ok {
+			t.Errorf("sizes(%q) found two", text)
+		}
+	}
+}
+
+func TestRuntimeUnresponsiveSaysWhatIsAnswered(t *testing.T) {
+	n := healthy(5).hang(call.ListPodSandbox, 14*time.Second).hang(call.Status, 10*time.Second).probe(engine.Flight{Op: call.Version}, nil)
+	n.Node.DownAt = now.Add(18 * time.Second)
+	firstSays(t, n.diagnose(), "no list and no status has come back for 14s", "only Version is answered, in 2ms", `"container runtime is down" in 18s`)
+}
+
+func TestRuntimeSlowHasPressureBesideIt(t *testing.T) {
+	in := checked(5).slowBy(300*time.Millisecond, answeringOps...).input()
+	in.Evidence = &evidence.Report{Pressure: evidence.Pressure{IO: evidence.Stall{Some60: 71}}, Usage: []evidence.Usage{{Name: "containerd", CPU: 1.7, Memory: 300 << 20}}}
+	firstSays(t, Diagnose(in), "half of its calls take 300ms", "io 71%", "containerd takes 1.7 cores and 300.0 MiB", "about 4.5s: 15 objects x 300ms")
+}
+
+func TestRelistSlowChurnHasTheProduct(t *testing.T) {
+	n := healthy(300)
+	n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(10 * time.Second), Done: 100, Total: 300}
+	firstSays(t, n.diagnose(), "a relist will take about 30s because 300 pods changed", "300 changed pods x 100ms", "so far 100 of 300 pods in 10s")
+	n.Threshold = 20 * time.Second
+	if found := n.diagnose(); found[0].Severity != Critical {
+		t.Error("a relist longer than the threshold is not critical")
+	}
+}
+
+func TestInspectFailingIsWordForWord(t *testing.T) {
+	text := "failed to get task: \x1b[31mttrpc: closed\u202e: unknown"
+	firstSays(t, healthy(5).podFails(2, "app", call.ErrOther, text, 7).diagnose(), "Unknown: "+text, "failed 7 times in a row, for 7s since 09:26:46Z")
+}
+
+func TestManyFailingPodsAreOneFinding(t *testing.T) {
+	n := healthy(40)
+	for i := range 12 { // 30 %, which is not more than that
+		n.podFails(i, "app", call.ErrOther, "broken", 4)
+	}
+	found := n.diagnose()
+	if len(found) != fullFailing+1 || found[fullFailing].Summary != "the inspection of 2 pods more fails" {
+		t.Errorf("findings:\n%s", gist(found))
+	}
+	n.podFails(12, "app", call.ErrOther, "broken", 4)
+	firstSays(t, n.diagnose(), "ContainerStatus fails for 13 of 40 pods: Unknown: broken")
+}
+
+func TestFlakyNeedsSeveralBouts(t *testing.T) {
+	n := healthy(5)
+	n.past = NewHistory()
+	for bout := 1; bout <= flakyBouts; bout++ {
+		wantIDs(t, n.diagnose())
+		n.fail(call.ListPodSandbox, call.ErrUnavailable, "connection refused", 1)
+		n.past.Add(engine.Update{Snapshot: &n.Snapshot})
+		back := *n
+		back.Failure = nil
+		back.Calls = slices.Clone(n.Calls)
+		back.Calls[call.ListPodSandbox].LastOK = now
+		n = &back
+		n.past.Add(engine.Update{Snapshot: &n.Snapshot})
+	}
+	firstSays(t, n.diagnose(), "3 of", "3 with Unavailable", "went away 3 times since 09:26:53Z")
+	n.At = now.Add(2 * time.Minute)
+	if has(runtimeDown(n.input()), RuntimeDown) {
+		t.Error("still flaky two minutes later")
+	}
+}
+
+func TestFailuresByChanceBlameNoPod(t *testing.T) {
+	n := healthy(9)
+	n.past = NewHistory()
+	for i := range unsteadyPods { // one after the other fails three times, and then succeeds
+		wantIDs(t, n.diagnose())
+		before := healthy(9).podFails(i, "app", call.ErrOther, "broken", failsThrice)
+		n.past.Add(engine.Update{Snapshot: &before.Snapshot})
+		after := healthy(9)
+		n.past.Add(engine.Update{Snapshot: &after.Snapshot})
+		n = &node{Snapshot: after.Snapshot, past: n.past}
+	}
+	n.podFails(7, "app", call.ErrOther, "broken", failsThrice)
+	if found := n.diagnose(); gist(found) != "warning inspect-failing\n" {
+		t.Errorf("findings:\n%s", gist(found))
+	}
+	n.podFails(7, "app", call.ErrOther, "broken", failsSteadily)
+	if found := n.diagnose(); gist(found) != "warning inspect-failing ContainerStatus ns-1/pod-00007 app\n" {
+		t.Errorf("findings:\n%s", gist(found))
+	}
+}
+
+func TestFailuresByChanceInASweep(t *testing.T) {
+	n := checked(40).sweepFailed(3, "app", call.ErrOther, "broken").sweepFailed(4, "app", call.ErrOther, "broken")
+	n.Sweep.Flaky = 14
+	found := n.diagnose()
+	if gist(found) != "warning inspect-failing\n" {
+		t.Errorf("findings:\n%s", gist(found))
+	}
+	firstSays(t, found, "16 of 120 objects", "14 were answered when asked again, 2 failed twice")
+	n.Sweep.Flaky = 2
+	if found := n.diagnose(); len(found) != 2 || found[0].Subject.Container != "app" {
+		t.Errorf("two of 120 that fail twice are not by chance:\n%s", gist(found))
+	}
+}

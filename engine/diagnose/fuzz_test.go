@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// chaos builds snapshots that no engine would, out of parts that it could.
+type chaos struct{ *rand.Rand }
+
+func (c chaos) maybe() bool { return c.IntN(3) == 0 }
+
+func (c chaos) text() string {
+	all := []string{"", "app", "\x1b[2J", "a\nb", "\xff\xfe", "--help", "ns", "pod", "x y", "\u202e"}
+	return all[c.IntN(len(all))]
+}
+
+func (c chaos) span() time.Duration {
+	return []time.Duration{0, 1, time.Millisecond, time.Second, 2 * time.Second, time.Minute, 5 * time.Minute, 1000 * time.Hour, -time.Second}[c.IntN(9)]
+}
+
+func (c chaos) time() time.Time {
+	if c.maybe() {
+		return time.Time{}
+	}
+	return ago(c.span())
+}
+
+func (c chaos) op() call.Operation { return call.Operation(c.IntN(9)) }
+
+func (c chaos) err() error {
+	kinds := []error{nil, call.ErrUnavailable, call.ErrPermission, call.ErrDeadline, call.ErrNotFound, call.ErrTooLarge, call.ErrOther, call.ErrCanceled}
+	switch kind := kinds[c.IntN(len(kinds))]; {
+	case kind == nil:
+		return nil
+	case c.maybe():
+		return kind
+	default:
+		return fmt.Errorf("inspect container %s of pod x: %w", c.text(), failure(c.op(), kind, c.text()))
+	}
+}
+
+func (c chaos) ref() pleg.PodRef {
+	return pleg.PodRef{UID: pleg.UID(c.text()), Namespace: c.text(), Name: c.text()}
+}
+
+func (c chaos) flight() engine.Flight {
+	return engine.Flight{By: engine.Asker(c.IntN(6)), Op: c.op(), Pod: c.ref(), Container: c.text(), ID: c.text(), Since: c.time()}
+}
+
+func (c chaos) failure() *engine.Failure {
+	err := c.err()
+	if err == nil {
+		return nil
+	}
+	return &engine.Failure{Flight: c.flight(), Err: err, At: c.time(), First: c.time(), InRow: c.IntN(9)}
+}
+
+func (c chaos) listed() *pleg.Pod {
+	if c.maybe() {
+		return nil
+	}
+	p := &pleg.Pod{PodRef: c.ref()}
+	for range c.IntN(3) {
+		p.Sandboxes = append(p.Sandboxes, pleg.Sandbox{ID: c.text(), State: pleg.State(c.IntN(6)), CreatedAt: c.time()})
+		p.Containers = append(p.Containers, pleg.Container{ID: c.text(), Name: c.text(), State: pleg.State(c.IntN(6)), CreatedAt: c.time(), SandboxID: c.text()})
+	}
+	return p
+}
+
+func (c chaos) pod() *engine.Pod {
+	p := &engine.Pod{PodRef: c.ref(), Old: c.listed(), Current: c.listed(), StatusErr: c.err(), InspectedAt: c.time(), InspectLast: c.span(), Failures: c.IntN(5), FailingSince: c.time()}
+	if c.maybe() {
+		p.Status = &pleg.PodStatus{PodRef: p.PodRef, Containers: []pleg.ContainerStatus{{ID: c.text(), State: pleg.State(c.IntN(6)), StartedAt: c.time(), FinishedAt: c.time()}}}
+	}
+	return p
+}
+
+func (c chaos) swept() (all []engine.Swept) {
+	for range c.IntN(12) {
+		all = append(all, engine.Swept{Flight: c.flight(), Took: c.span(), Err: c.err()})
+	}
+	return all
+}
+
+func (c chaos) sweep() *engine.Sweep {
+	if c.maybe() {
+		return nil
+	}
+	return &engine.Sweep{Began: c.time(), Ended: c.time(), Timeout: c.span(), Total: c.IntN(100), Done: c.IntN(100), Serial: c.span(), Hung: c.swept(), Failed: c.swept(), Flaky: c.IntN(3), Slowest: c.swept(), Refused: c.text()}
+}
+
+func (c chaos) processes() (all []evidence.Process) {
+	for range c.IntN(4) {
+		all = append(all, evidence.Process{PID: c.IntN(9), Command: c.text(), State: evidence.State(c.IntN(128)), For: c.span(), Age: c.span(), Wchan: c.text(), Container: c.text(), Sandbox: c.text(), Socket: c.text()})
+	}
+	return all
+}
+
+func (c chaos) report() *evidence.Report {
+	if c.maybe() {
+		return nil
+	}
+	r := &evidence.Report{At: c.time()}
+	r.Processes = evidence.Processes{Shims: c.processes(), Runcs: c.processes(), Daemons: c.processes(), Containers: map[string][]evidence.Process{c.text(): c.processes()}}
+	r.Usage = []evidence.Usage{{Name: "containerd", CPU: c.Float64()}}
+	r.Kubelet.StillFor, r.Kubelet.LastSeen = c.span(), c.time()
+	return r
+}
+
+func (c chaos) snapshot() *engine.Snapshot {
+	s := &engine.Snapshot{
+		At: now, Started: c.time(), Threshold: c.span(), Timeout: c.span(), Paused: c.maybe(), Failure: c.failure(), StatusErr: c.failure(), VersionErr: c.failure(), PodFailure: c.failure(), Sweep: c.sweep(),
+		Health: engine.Health{Healthy: c.maybe(), Verdict: c.text(), ListedAt: c.time(), SettledAt: c.time(), Since: c.time(), Flips: c.IntN(5)},
+		Phase:  engine.Phase{Step: engine.Step(c.IntN(6)), Began: c.time(), ListTook: c.span(), Done: c.IntN(400), Total: c.IntN(400), OnDemand: c.maybe()},
+		Node:   engine.Node{Ready: c.maybe(), Known: c.maybe(), DownAt: c.time(), Message: c.text()},
+	}
+	s.Version.RuntimeName = c.text()
+	for range c.IntN(20) {
+		s.Pods = append(s.Pods, c.pod())
+	}
+	for range c.IntN(6) {
+		s.InFlight = append(s.InFlight, c.flight())
+		s.Probes = append(s.Probes, engine.Probe{Flight: c.flight(), At: c.time(), Took: c.span(), Err: c.err()})
+		s.Relists.History = append(s.Relists.History, engine.Relist{At: c.time(), Took: c.span(), List: c.span(), Inspected: c.IntN(300), Failed: c.maybe()})
+		s.Conditions = append(s.Conditions, pleg.Condition{Type: c.text(), Status: c.maybe(), Reason: c.text(), Message: c.text()})
+	}
+	s.Relists.Count = uint64(c.IntN(9))
+	for range c.IntN(8) {
+		s.Calls = append(s.Calls, engine.Calls{
+			Op: c.op(), Count: uint64(c.IntN(50)), P50: c.span(), P90: c.span(), P99: c.span(), Max: c.span(), LastOK: c.time(), LastErr: c.err(), LastErrAt: c.time(),
+			LastResponseBytes: uint64(c.IntN(20 << 20)), ByCode: []engine.CodeCount{{Code: "Unavailable", Count: uint64(c.IntN(4))}},
+		})
+	}
+	return s
+}
+
+// FuzzDiagnose holds that no snapshot makes a diagnosis panic, that equal ones
+// give equal findings, and that these are in order and whole.
+func FuzzDiagnose(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		c := chaos{rand.New(rand.NewPCG(seed, 1))}
+		past := NewHistory()
+		for range c.IntN(4) {
+			past.Add(engine.Update{Snapshot: c.snapshot()})
+		}
+		in := Input{Snapshot: c.snapshot(), History: past, Evidence: c.report(), Endpoint: c.text()}
+		if c.maybe() {
+			in.History = nil
+		}
+		found := Diagnose(in)
+		if diff := cmp.Diff(found, Diagnose(in)); diff != "" {
+			t.Errorf("the same input gives other findings:\n%s", diff)
+		}
+		whole(t, found)
+	})
+}
+
+func whole(t *testing.T, found []Finding) {
+	t.Helper()
+	effects := false
+	for _, f := range found {
+		if f.Summary == "" || f.ID == "" {
+			t.Errorf("half a finding: %+v", f)
+		}
+		if f.Cause != "" && !has(found, f.Cause) {
+			t.Errorf("%s is blamed on %s, which is not there", f.ID, f.Cause)
+		}
+		if effects && f.Cause == "" {
+			t.Errorf("the cause %s comes after an effect", f.ID)
+		}
+		effects = effects || f.Cause != ""
+		risky := false
+		for _, s := range f.Next {
+			if risky && !s.Risky {
+				t.Errorf("%s: a safe step after a risky one: %v", f.ID, s)
+			}
+			risky = risky || s.Risky
+		}
+	}
+}
+
+// BenchmarkDiagnose is the cost that the screen pays ten times a second, on a
+// healthy node with 1,000 pods of two containers, and with one that hangs.
+func BenchmarkDiagnose(b *testing.B) {
+	for _, bb := range []struct {
+		name string
+		node *node
+	}{
+		{"healthy", healthy(1000)},
+		{"check", checked(1000)},
+		{"hung", healthy(1000).hangOn(3, "app", 47*time.Second).probesAnswered()},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			in := bb.node.input()
+			b.ReportAllocs()
+			for b.Loop() {
+				Diagnose(in)
+			}
+		})
+	}
+}

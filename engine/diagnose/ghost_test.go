@@ -1,0 +1,129 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func TestGhostRunning(t *testing.T) {
+	gone := func(r *evidence.Report, id string) { delete(r.Processes.Containers, id) }
+	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
+	ghostly := func(_ *node, r *evidence.Report) { gone(r, "container-1-0") }
+	tests := []hostTest{
+		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"gone", ghostly, "listed as running without a process: ns-1/pod-00001 app", Warning, app},
+		{"only zombies left", func(_ *node, r *evidence.Report) {
+			all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
+		}, "listed as running without a process: ns-1/pod-00001 app", Warning, app},
+		{"just started", func(n *node, r *evidence.Report) {
+			ghostly(n, r)
+			n.pod(1).Status.Containers[0].StartedAt = ago(5 * time.Second)
+		}, "", 0, Subject{}},
+		{"has ended", func(n *node, r *evidence.Report) {
+			ghostly(n, r)
+			n.pod(1).Old.Containers[0].State = pleg.Exited
+		}, "", 0, Subject{}},
+		{"has ended since", func(n *node, r *evidence.Report) {
+			ghostly(n, r)
+			n.pod(1).Status.Containers[0].State = pleg.Exited
+		}, "", 0, Subject{}},
+		{"a runtime elsewhere", func(_ *node, r *evidence.Report) { clear(r.Processes.Containers) }, "", 0, Subject{}},
+		{"most are somewhere else", func(_ *node, r *evidence.Report) {
+			for _, id := range []string{"container-0-0", "container-0-1", "container-1-0", "container-1-1"} {
+				gone(r, id)
+			}
+		}, "", 0, Subject{}},
+		{"in a machine of its own", func(_ *node, r *evidence.Report) {
+			for _, id := range []string{"sandbox-1", "container-1-0", "container-1-1"} {
+				gone(r, id)
+			}
+		}, "", 0, Subject{}},
+		{"gVisor", func(_ *node, r *evidence.Report) {
+			gone(r, "container-1-0")
+			gone(r, "container-1-1")
+			r.Processes.Containers["sandbox-1"][0].Command = "runsc-sandbox"
+		}, "", 0, Subject{}},
+		{"look cut off", func(n *node, r *evidence.Report) { ghostly(n, r); r.Processes.Partial = "cut off after 2s" }, "", 0, Subject{}},
+	}
+	t.Run("one pass", func(t *testing.T) {
+		runHostTests(t, ghostRunning, checked, append(slices.Clone(tests), hostTest{"looked twice", func(n *node, r *evidence.Report) {
+			ghostly(n, r)
+			r.At = n.Health.ListedAt.Add(1100 * time.Millisecond)
+		}, "", 0, Subject{}}))
+	})
+	t.Run("live", func(t *testing.T) {
+		runHostTests(t, ghostRunning, func(i int) *node {
+			n := healthy(i)
+			n.past = NewHistory()
+			return n
+		}, append(tests, hostTest{"list from before the look", func(n *node, r *evidence.Report) {
+			ghostly(n, r)
+			n.Health.ListedAt = r.At.Add(-time.Millisecond)
+		}, "", 0, Subject{}}))
+	})
+}
+
+func TestGhostTellsItsZombies(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
+	in := n.input()
+	in.Evidence = r
+	got := ghostRunning(in)
+	want := fmt.Sprintf("what is left of it: pid %d (app) is a zombie (Z)", r.Processes.Containers["container-1-0"][0].PID)
+	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
+		t.Errorf("found %+v, want evidence %q", got, want)
+	}
+}
+
+// A ghost does not come and go with each look.
+func TestGhostBetweenLookAndList(t *testing.T) {
+	n := healthy(3)
+	n.past = NewHistory()
+	earlier, r := looked(n), looked(n)
+	earlier.At, r.At = ago(5*time.Second), ago(100*time.Millisecond)
+	n.Health.ListedAt = ago(time.Second)
+	delete(r.Processes.Containers, "container-1-0")
+	delete(earlier.Processes.Containers, "container-1-0")
+	delete(r.Processes.Containers, "container-2-0") // has ended just now
+	in := n.input()
+	in.Evidence = r
+	n.past.AddReport(earlier)
+	n.past.AddReport(r)
+	n.past.AddReport(r)
+	got := ghostRunning(in)
+	if len(got) != 1 || got[0].Subject.ContainerID != "container-1-0" {
+		t.Errorf("found %+v, want just container-1-0", got)
+	}
+	n.Health.ListedAt = ago(6 * time.Second)
+	if got := ghostRunning(in); got != nil {
+		t.Errorf("with a list older than both looks: %+v", got)
+	}
+}
+
+func TestRunsWithoutSandbox(t *testing.T) {
+	n := healthy(2)
+	n.past = NewHistory()
+	n.pod(1).Old.Sandboxes[0].State = pleg.Exited
+	for _, at := range []time.Duration{90 * time.Second, 45 * time.Second, 0} {
+		n.At = ago(at)
+		n.past.Add(update(n))
+		got := ghostRunning(n.input())
+		if at > 30*time.Second && got != nil {
+			t.Errorf("%v after the sandbox's end: %+v", 90*time.Second-at, got)
+		}
+		if at == 0 && (len(got) != 1 || got[0].Summary != "runs without its sandbox for 1m30s: ns-1/pod-00001 app") {
+			t.Errorf("found %+v", got)
+		}
+	}
+	n.pod(1).Old.Sandboxes[0].State = pleg.Running
+	n.past.Add(update(n))
+	if len(n.past.bereft.since) != 0 {
+		t.Errorf("still remembered: %v", n.past.bereft.since)
+	}
+}

@@ -1,0 +1,124 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+func update(n *node) engine.Update {
+	s := n.Snapshot
+	return engine.Update{Snapshot: &s}
+}
+
+// hangFailure lets the last list have failed.
+func (n *node) hangFailure() {
+	n.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListContainers}, Err: failure(call.ListContainers, call.ErrDeadline, "late"), At: now, First: now, InRow: 1}
+}
+
+func TestHostPressure(t *testing.T) {
+	runHostTests(t, hostPressure, checked, []hostTest{
+		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"busy machine", func(_ *node, r *evidence.Report) {
+			r.Pressure.CPU = evidence.Stall{Some10: 95, Some60: 95, Full60: 30, Full10: 30}
+			r.Pressure.IO = evidence.Stall{Some10: 80, Some60: 80, Full10: 40, Full60: 40}
+			r.Pressure.Memory = evidence.Stall{Some10: 20, Some60: 20, Full10: 10, Full60: 10}
+		}, "", 0, Subject{}},
+		{"thrashing", func(_ *node, r *evidence.Report) {
+			r.Pressure.Memory = evidence.Stall{Some10: 70, Some60: 60, Full10: 50, Full60: 40}
+		}, "the node stands still for memory 40 % of the time", Warning, Subject{}},
+		{"thrashing is over", func(_ *node, r *evidence.Report) {
+			r.Pressure.Memory = evidence.Stall{Full10: 1, Full60: 40}
+		}, "", 0, Subject{}},
+		{"disk saturated", func(_ *node, r *evidence.Report) {
+			r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 75}
+		}, "the node stands still for I/O 75 % of the time", Warning, Subject{}},
+		{"no pressure file", func(_ *node, r *evidence.Report) {
+			r.Pressure = evidence.Pressure{Missing: "no PSI", IO: evidence.Stall{Full10: 80, Full60: 75}}
+		}, "", 0, Subject{}},
+		{"disk nearly full", func(_ *node, r *evidence.Report) { r.Disk.Free = 3 << 30 }, "the runtime's disk is nearly full: 3.0 GiB of 200.0 GiB free (1.5 %)", Warning, Subject{}},
+		{"small share of a large disk", func(_ *node, r *evidence.Report) { r.Disk.Total, r.Disk.Free = 4<<40, 100<<30 }, "", 0, Subject{}},
+		{"few inodes", func(_ *node, r *evidence.Report) { r.Disk.InodesUnused = 1000 }, "the runtime's disk has hardly an inode left: 1,000 of 1,048,576", Warning, Subject{}},
+		{"no table of inodes", func(_ *node, r *evidence.Report) { r.Disk.Inodes, r.Disk.InodesUnused = 0, 0 }, "", 0, Subject{}},
+		{"disk not read", func(_ *node, r *evidence.Report) { r.Disk = evidence.Disk{Missing: "no such folder"} }, "", 0, Subject{}},
+	})
+}
+
+func TestKubeletStuck(t *testing.T) {
+	late := func(r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-2 * time.Minute) }
+	noMetrics := func(r *evidence.Report) {
+		k := &r.Kubelet
+		*k = evidence.Kubelet{Healthz: k.Healthz, Metrics: evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true, Err: "no answer within 2s"}}
+	}
+	runHostTests(t, kubeletStuck, checked, []hostTest{
+		{"well", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"not there", func(_ *node, r *evidence.Report) {
+			r.Kubelet = evidence.Kubelet{Healthz: evidence.Answer{Asked: true, Err: "connection refused"}, Metrics: evidence.Answer{Asked: true, Err: "connection refused"}}
+		}, "", 0, Subject{}},
+		{"no way to its metrics", func(_ *node, r *evidence.Report) {
+			r.Kubelet = evidence.Kubelet{Healthz: r.Kubelet.Healthz, Metrics: evidence.Answer{Asked: true, Err: "401 Unauthorized"}}
+		}, "", 0, Subject{}},
+		{"late", func(_ *node, r *evidence.Report) { late(r) }, "kubelet is stuck: its last relist began 2m0s ago, ours 400ms ago", Warning, Subject{}},
+		{"later than its threshold", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-200 * time.Second) }, "kubelet is stuck: its last relist began 3m20s ago", Critical, Subject{}},
+		{"short threshold of ours", func(n *node, _ *evidence.Report) { n.Threshold = 3 * time.Second }, "", 0, Subject{}},
+		{"a clock ahead of ours", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(time.Hour) }, "", 0, Subject{}},
+		{"never measured", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = time.Time{} }, "", 0, Subject{}},
+		{"count stands still", func(_ *node, r *evidence.Report) {
+			r.Kubelet.LastSeen, r.Kubelet.StillFor = time.Time{}, 2*time.Minute
+		}, "kubelet is stuck: no relist of it has ended for 2m0s", Warning, Subject{}},
+		{"events instead of relists", func(_ *node, r *evidence.Report) { r.Kubelet.StillFor = 4 * time.Minute }, "", 0, Subject{}},
+		{"metrics hang", func(_ *node, r *evidence.Report) { noMetrics(r) }, "kubelet answers healthz in 1ms, but its metrics not within 2s", Warning, Subject{}},
+		{"healthz fails", func(_ *node, r *evidence.Report) {
+			r.Kubelet.Healthz = evidence.Answer{Asked: true, Text: "[-]syncloop failed: reason withheld"}
+		}, "kubelet is stuck: its healthz fails: [-]syncloop failed: reason withheld", Critical, Subject{}},
+		{"healthz hangs", func(_ *node, r *evidence.Report) {
+			r.Kubelet.Healthz = evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true}
+		}, "kubelet is stuck: its healthz gives no answer within 2s", Critical, Subject{}},
+		{"ours is no better", func(n *node, r *evidence.Report) { late(r); n.Health.Healthy = false }, "", 0, Subject{}},
+		{"our list failed", func(n *node, r *evidence.Report) { late(r); n.hangFailure() }, "", 0, Subject{}},
+		{"our list is old", func(n *node, r *evidence.Report) { late(r); n.Health.ListedAt = ago(2 * time.Minute) }, "", 0, Subject{}},
+	})
+}
+
+func TestClockStep(t *testing.T) {
+	runHostTests(t, clockStep, checked, []hostTest{
+		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"forward", func(_ *node, r *evidence.Report) {
+			r.Clock = evidence.Clock{Watched: time.Hour, Step: time.Minute, StepAge: 30 * time.Second, Steps: 1}
+		}, "the node's clock stepped forward by 1m0s, 30s ago", Warning, Subject{}},
+		{"back", func(_ *node, r *evidence.Report) {
+			r.Clock = evidence.Clock{Watched: time.Hour, Step: -time.Hour, StepAge: time.Second, Steps: 2}
+		}, "the node's clock stepped back by 1h0m, 1s ago", Warning, Subject{}},
+		{"slewed", func(_ *node, r *evidence.Report) {
+			r.Clock = evidence.Clock{Watched: time.Hour, Step: 900 * time.Millisecond, StepAge: time.Second, Steps: 1}
+		}, "", 0, Subject{}},
+		{"long ago", func(_ *node, r *evidence.Report) {
+			r.Clock = evidence.Clock{Watched: 5 * time.Hour, Step: time.Minute, StepAge: time.Hour, Steps: 1}
+		}, "", 0, Subject{}},
+		{"two made in the future", func(n *node, _ *evidence.Report) {
+			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
+			n.pod(1).Old.Sandboxes[0].CreatedAt = now.Add(2 * time.Hour)
+		}, "the clock stepped: 2 objects seem to be made in the future, up to 2h0m ahead", Warning, Subject{}},
+		{"two started in the future", func(n *node, _ *evidence.Report) {
+			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Minute)
+			n.pod(1).Status.Containers[1].StartedAt = now.Add(time.Minute)
+		}, "the clock stepped: 2 objects seem to be made in the future, up to 1m0s ahead", Warning, Subject{}},
+		{"one object, twice told", func(n *node, _ *evidence.Report) {
+			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
+			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Hour)
+		}, "", 0, Subject{}},
+		{"a little ahead", func(n *node, _ *evidence.Report) {
+			for _, p := range n.Pods {
+				p.Old.Sandboxes[0].CreatedAt = now.Add(20 * time.Second)
+			}
+		}, "", 0, Subject{}},
+		{"nonsense", func(n *node, _ *evidence.Report) {
+			for _, p := range n.Pods {
+				p.Old.Sandboxes[0].CreatedAt = time.Unix(1<<33, 0)
+			}
+		}, "", 0, Subject{}},
+	})
+}

@@ -1,0 +1,130 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	// kubeletLate is the part of the threshold for which the kubelet's relist may
+	// be away before it is told: half of it leaves time to look.
+	kubeletLate = 2
+	// kubeletLateLeast is for short thresholds: the kubelet's own is 3 min however
+	// short ours is, and its figures have whole seconds.
+	kubeletLateLeast = 10 * time.Second
+	// kubeletThreshold is the kubelet's, which no flag of it changes.
+	kubeletThreshold = 3 * time.Minute
+)
+
+// kubeletStuck tells that the kubelet stands still while the runtime answers us
+// well: then it is the kubelet, or one of its calls that we do not make.
+func kubeletStuck(in Input) []Finding {
+	if in.Evidence == nil || !relistIsFine(in) {
+		return nil
+	}
+	k := &in.Evidence.Kubelet
+	f := Finding{ID: KubeletStuck, Severity: Warning}
+	late := max(in.Snapshot.Threshold/kubeletLate, kubeletLateLeast)
+	switch seen := lastSeen(in); {
+	case refuses(k.Healthz):
+		f.Severity = Critical
+		f.Summary = "kubelet is stuck: its " + trouble("healthz", k.Healthz)
+	case seen > late:
+		f.Summary = fmt.Sprintf("kubelet is stuck: its last relist began %s ago, ours %s ago", span(seen), span(ours(in)))
+		if seen > kubeletThreshold {
+			f.Severity = Critical
+		}
+	case k.LastSeen.IsZero() && k.StillFor > late:
+		f.Summary = fmt.Sprintf("kubelet is stuck: no relist of it has ended for %s, ours take %s", span(k.StillFor), span(in.Snapshot.Relists.P50))
+	case k.Metrics.TimedOut && k.Healthz.OK:
+		f.Summary = fmt.Sprintf("kubelet answers healthz in %s, but its metrics not within %s", span(k.Healthz.Took), span(k.Metrics.Took))
+	default:
+		return nil
+	}
+	if k.Metrics.TimedOut && slices.ContainsFunc(in.Evidence.Processes.Shims, shimStuck) {
+		f.Cause = ProcessStuck // its metrics ask every shim
+	}
+	f.Evidence = kubeletEvidence(in)
+	f.Next = []Step{
+		{Text: "what the kubelet says of itself", Command: "journalctl -u kubelet --since -10min --no-pager"},
+		{Text: "whether the kubelet or a shim is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,state,wchan:32,etime,args"},
+		{Text: "the kubelet writes its goroutines to the journal and ends", Command: "systemctl kill -s ABRT kubelet", Risky: true},
+	}
+	return []Finding{f}
+}
+
+// relistIsFine reports whether our own relist leaves nothing to be desired.
+func relistIsFine(in Input) bool {
+	s := in.Snapshot
+	return s.Health.Healthy && s.Failure == nil && !s.Health.ListedAt.IsZero() && ours(in) <= s.Threshold/kubeletLate
+}
+
+func ours(in Input) time.Duration { return max(in.Snapshot.Health.ListAge(in.Snapshot.At), 0) }
+
+// lastSeen returns the time since the kubelet's last good relist began; 0 if it
+// did not say.
+func lastSeen(in Input) time.Duration {
+	k := in.Evidence.Kubelet
+	if !k.Metrics.OK || k.LastSeen.IsZero() {
+		return 0
+	}
+	return max(in.Evidence.At.Sub(k.LastSeen), 0)
+}
+
+// refuses reports whether there is somebody who took the question and gave no
+// answer, or a bad one. Who does not even take it is not there.
+func refuses(a evidence.Answer) bool {
+	return a.Asked && !a.OK && (a.TimedOut || a.Text != "")
+}
+
+func trouble(name string, a evidence.Answer) string {
+	if a.TimedOut {
+		return fmt.Sprintf("%s gives no answer within %s", name, span(a.Took))
+	}
+	return fmt.Sprintf("%s fails: %s", name, excerpt(a.Text))
+}
+
+func kubeletEvidence(in Input) []string {
+	k := &in.Evidence.Kubelet
+	var lines []string
+	for _, a := range []struct {
+		name string
+		evidence.Answer
+	}{{"healthz", k.Healthz}, {"metrics", k.Metrics}} {
+		switch {
+		case refuses(a.Answer):
+			lines = append(lines, trouble(a.name, a.Answer)+" ("+a.URL+")")
+			if a.Text != excerpt(a.Text) {
+				lines = append(lines, a.Text)
+			}
+		case a.OK:
+			lines = append(lines, fmt.Sprintf("%s answered in %s", a.name, span(a.Took)))
+		}
+	}
+	if d := lastSeen(in); d > 0 {
+		lines = append(lines, fmt.Sprintf("kubelet_pleg_last_seen_seconds is %s old", span(d)))
+	}
+	if k.StillFor > 0 {
+		lines = append(lines, fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), span(k.StillFor)))
+	}
+	lines = append(lines, fmt.Sprintf("our last relist began %s ago and took %s", span(ours(in)), span(in.Snapshot.Relists.Last)))
+	return append(lines, standing(in, "kubelet")...)
+}
+
+// standing tells which of the node's daemons of that name do nothing, whatever
+// they are asked, and since when.
+func standing(in Input, name string) []string {
+	if in.Evidence == nil {
+		return nil
+	}
+	var lines []string
+	for _, p := range in.Evidence.Processes.Daemons {
+		if p.Command == name && p.State.Stuck() {
+			lines = append(lines, describe("the kubelet's process", p))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A look shows the shim of a sandbox that has been removed since.
+func TestShimOfDepartedSandbox(t *testing.T) {
+	n := healthy(3)
+	n.past = NewHistory()
+	n.past.Add(update(n))
+	in := n.input()
+	in.Evidence, in.Endpoint = looked(n), ourSocket
+	n.Pods = slices.Clone(n.Pods[:2])
+	n.past.Add(update(n))
+	if got := orphanShims(in); got != nil {
+		t.Errorf("just removed: %+v", got)
+	}
+	n.At = n.At.Add(departedKept + time.Second)
+	n.Health.ListedAt = n.At
+	n.past.Add(update(n))
+	wantIDs(t, orphanShims(in), OrphanShims)
+}
+
+func TestOrphanShims(t *testing.T) {
+	lose := func(r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }
+	runHostTests(t, orphanShims, checked, []hostTest{
+		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"one", func(_ *node, r *evidence.Report) { lose(r) }, "1 shim has no sandbox: pid ", Warning, Subject{ContainerID: "lost"}},
+		{"all of them, empty list", func(n *node, _ *evidence.Report) { n.Pods = n.Pods[:0] }, "3 shims have no sandbox", Warning, Subject{}},
+		{"of another runtime", func(_ *node, r *evidence.Report) {
+			lose(r)
+			shimOfLost(r).Socket = "/run/docker/containerd/containerd.sock"
+		}, "", 0, Subject{}},
+		{"of nobody knows whom", func(_ *node, r *evidence.Report) { lose(r); shimOfLost(r).Socket = "" }, "", 0, Subject{}},
+		{"of one container", func(_ *node, r *evidence.Report) { shimOf(r, 1).Sandbox = "container-1-0" }, "", 0, Subject{}},
+		{"just started", func(_ *node, r *evidence.Report) { lose(r); shimOfLost(r).Age = 50 * time.Second }, "", 0, Subject{}},
+		{"list failed", func(n *node, r *evidence.Report) { lose(r); n.hangFailure() }, "", 0, Subject{}},
+		{"list not whole", func(n *node, r *evidence.Report) { lose(r); n.Anomalies.NoMetadata = 1 }, "", 0, Subject{}},
+		{"old list", func(n *node, r *evidence.Report) { lose(r); n.Health.ListedAt = ago(time.Minute) }, "", 0, Subject{}},
+		{"never listed", func(n *node, r *evidence.Report) { lose(r); n.Pods = nil }, "", 0, Subject{}},
+	})
+}
+
+func shimOfLost(r *evidence.Report) *evidence.Process {
+	return &r.Processes.Shims[slices.IndexFunc(r.Processes.Shims, func(p evidence.Process) bool { return p.Sandbox == "lost" })]
+}

@@ -1,0 +1,247 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// stuckLasting is how long a process has to be in its state to be no accident:
+	// every process sleeps in D for a moment now and then, and runc freezes a
+	// container to change its limits. A look finds the same state only if the process
+	// has not run since the one before.
+	stuckLasting = 500 * time.Millisecond
+	// stuckBusy is the same for a container's process in D that may wait for a disk:
+	// a busy one takes seconds for a sync, the kernel itself complains after 2 min.
+	stuckBusy = 10 * time.Second
+	// stuckGrown is the age below which a shim or a runc still mounts, and may wait for
+	// the disk in doing so.
+	stuckGrown = 10 * time.Second
+	// stuckMost is how many processes get a finding of their own.
+	stuckMost = 10
+)
+
+// A stuckProcess is a process that does nothing, and whose it is.
+type stuckProcess struct {
+	evidence.Process
+	what     string // "shim", "runc", "process"
+	severity Severity
+	owner    listed
+	others   int // processes of the container in the same state
+}
+
+// processStuck finds shims, runcs and containers' processes that are stopped,
+// frozen or in the kernel for good. What [inspectHung] tells as evidence of a call
+// that hangs is not told again, except for a shim: it is the reason then.
+func processStuck(in Input) []Finding {
+	if in.Evidence == nil || in.Evidence.Processes.Missing != "" || !anyStuck(&in.Evidence.Processes) {
+		return nil
+	}
+	owners := listing(in.Snapshot)
+	stuck := slices.Concat(stuckRuncs(in, owners), stuckWorkloads(in, owners))
+	r := read(in.Snapshot)
+	for _, h := range r.objects {
+		stuck = slices.DeleteFunc(stuck, func(p stuckProcess) bool { return p.owner.id == h.ID })
+	}
+	stuck = append(stuck, stuckShims(in, owners)...)
+	slices.SortStableFunc(stuck, func(a, b stuckProcess) int {
+		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
+	})
+	var findings []Finding
+	for _, p := range stuck[:min(len(stuck), stuckMost)] {
+		findings = append(findings, p.finding(in))
+	}
+	if rest := stuck[len(findings):]; len(rest) > 0 {
+		findings = append(findings, moreStuck(rest))
+	}
+	return findings
+}
+
+// anyStuck reports whether any process is worth a closer look, as on most nodes
+// none is.
+func anyStuck(found *evidence.Processes) bool {
+	is := func(p evidence.Process) bool { return p.State.Stuck() || p.State == evidence.Zombie }
+	for _, processes := range found.Containers {
+		if slices.ContainsFunc(processes, is) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Runcs, is)
+}
+
+// stuckShims returns the shims of this runtime that do nothing: those that ask
+// them, exec, stop and the verbose status, wait with them.
+func stuckShims(in Input, owners map[string]listed) []stuckProcess {
+	var stuck []stuckProcess
+	for _, p := range in.Evidence.Processes.Shims {
+		owner, known := owners[p.Sandbox]
+		if !known {
+			owner, known = owners[p.Container]
+		}
+		switch {
+		case !known && !in.owns(p):
+			continue
+		case !known:
+			owner = listed{id: p.Sandbox}
+		}
+		if shimStuck(p) || p.State == evidence.Zombie && known && owner.state == pleg.Running && p.For >= stuckLasting {
+			stuck = append(stuck, stuckProcess{Process: p, what: "shim", severity: Critical, owner: owner})
+		}
+	}
+	return stuck
+}
+
+// shimStuck reports whether a shim does nothing. That it is stopped is sure at
+// once.
+func shimStuck(p evidence.Process) bool {
+	return p.State == evidence.Stopped || p.State.Stuck() && lasts(p)
+}
+
+func stuckRuncs(in Input, owners map[string]listed) []stuckProcess {
+	var stuck []stuckProcess
+	for _, p := range in.Evidence.Processes.Runcs {
+		if owner, known := owners[p.Container]; known && p.State.Stuck() && lasts(p) {
+			stuck = append(stuck, stuckProcess{Process: p, what: "runc", severity: Warning, owner: owner})
+		}
+	}
+	return stuck
+}
+
+// lasts reports whether a shim or a runc is no longer being set up, and was found
+// in its state twice.
+func lasts(p evidence.Process) bool {
+	return p.For >= stuckLasting && max(p.Age, p.For) >= stuckGrown
+}
+
+// stuckWorkloads returns one process for each container of which one waits for a
+// server that does not answer, or all are stopped or frozen. A sandbox's pause
+// process is told only where no container of the pod is: they share a freezer.
+func stuckWorkloads(in Input, owners map[string]listed) []stuckProcess {
+	var stuck []stuckProcess
+	told := make(map[pleg.UID]bool)
+	for _, sandboxes := range []bool{false, true} {
+		for id, processes := range in.Evidence.Processes.Containers {
+			owner, known := owners[id]
+			if !known || owner.sandbox != sandboxes || owner.state != pleg.Running || sandboxes && told[owner.pod.UID] {
+				continue
+			}
+			if p, found := stuckWorkload(processes); found {
+				p.owner = owner
+				told[owner.pod.UID] = true
+				stuck = append(stuck, p)
+			}
+		}
+	}
+	return stuck
+}
+
+func stuckWorkload(processes []evidence.Process) (stuckProcess, bool) {
+	live := slices.DeleteFunc(slices.Clone(processes), func(p evidence.Process) bool { return p.State == evidence.Zombie })
+	first := func(is func(evidence.Process) bool) (stuckProcess, bool) {
+		i := slices.IndexFunc(live, is)
+		if i < 0 {
+			return stuckProcess{}, false
+		}
+		n := 0
+		for _, p := range live {
+			if is(p) {
+				n++
+			}
+		}
+		return stuckProcess{Process: live[i], what: "process", severity: Warning, others: n - 1}, true
+	}
+	if p, found := first(held); found && p.others == len(live)-1 {
+		return p, true
+	}
+	return first(inKernel)
+}
+
+// held reports whether a process is stopped or frozen from outside.
+func held(p evidence.Process) bool {
+	switch p.State {
+	case evidence.Frozen, evidence.Stopped:
+		return p.For >= stuckLasting
+	case evidence.Traced:
+		return p.For >= stuckGrown // a debugger stops what it traces for moments
+	}
+	return false
+}
+
+// inKernel reports whether a process is in the kernel for longer than a disk takes,
+// or for a server over the network.
+func inKernel(p evidence.Process) bool {
+	return p.State == evidence.Uninterrupted && (p.For >= stuckBusy || p.For >= stuckLasting && waitsForServer(p))
+}
+
+func (p stuckProcess) finding(in Input) Finding {
+	f := Finding{
+		ID:       ProcessStuck,
+		Severity: p.severity,
+		Summary:  fmt.Sprintf("%s of %s is %s: pid %d", p.what, p.owner, p.State, p.PID),
+		Subject:  Subject{Pod: p.owner.pod, Container: p.owner.container, ContainerID: p.owner.id},
+		Evidence: []string{describe("its "+p.what, p.Process)},
+	}
+	if p.For > 0 {
+		f.Summary += fmt.Sprintf(", for %s", span(p.For))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("in this state since %s at the latest", clock(in.Evidence.At.Add(-p.For))))
+	}
+	if p.others > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%d more of its processes are in such a state", p.others))
+	}
+	if p.what == "shim" {
+		f.Evidence = append(f.Evidence, wards(in.Snapshot, p.owner)...)
+	}
+	f.Next = p.next()
+	return f
+}
+
+// wards tells which containers a shim looks after: nobody learns of their end
+// while it does nothing.
+func wards(s *engine.Snapshot, shim listed) []string {
+	var lines []string
+	for _, p := range s.Pods {
+		if p.UID != shim.pod.UID || p.Seen() == nil {
+			continue
+		}
+		for _, c := range p.Seen().Containers {
+			if c.State == pleg.Running && (c.SandboxID == shim.id || c.SandboxID == "") && len(lines) < stuckMost {
+				lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, c.ID))
+			}
+		}
+	}
+	return lines
+}
+
+func (p stuckProcess) next() []Step {
+	steps := []Step{
+		{Text: "its state, and where in the kernel it waits", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)},
+		{Text: "its kernel stack", Command: fmt.Sprintf("cat /proc/%d/stack", p.PID)},
+	}
+	switch {
+	case p.State == evidence.Frozen:
+		steps[1] = Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}
+		return append(steps, Step{Text: "lets it go on", Command: "ctr -n k8s.io tasks resume " + quote(p.owner.id), Risky: true})
+	case p.State == evidence.Stopped:
+		return append(steps, Step{Text: "lets it go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
+	case p.State == evidence.Zombie:
+		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
+	case waitsForServer(p.Process):
+		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
+	}
+	return steps
+}
+
+func moreStuck(rest []stuckProcess) Finding {
+	f := Finding{ID: ProcessStuck, Severity: rest[0].severity, Summary: fmt.Sprintf("%d more processes are stuck", len(rest))}
+	f.Next = []Step{{Text: "all that is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,ppid,state,wchan:32,etime,args"}}
+	for _, p := range rest[:min(len(rest), stuckMost)] {
+		f.Evidence = append(f.Evidence, describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process))
+	}
+	return f
+}

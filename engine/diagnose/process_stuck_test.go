@@ -1,0 +1,143 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+func TestProcessStuck(t *testing.T) {
+	sandbox := Subject{Pod: healthyPod(1).PodRef, ContainerID: "sandbox-1"}
+	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
+	is := func(p *evidence.Process, s evidence.State, d time.Duration, wchan string) {
+		p.State, p.For, p.Wchan = s, d, wchan
+	}
+	runHostTests(t, processStuck, checked, []hostTest{
+		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"stopped shim, first look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Stopped, 0, "do_signal_stop") }, "shim of ns-1/pod-00001 is stopped (T): pid ", Critical, sandbox},
+		{"shim in D at two looks", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Uninterrupted, time.Second, "umount") }, "shim of ns-1/pod-00001 is in uninterruptible sleep (D)", Critical, sandbox},
+		{"shim in D at one look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Uninterrupted, 0, "") }, "", 0, Subject{}},
+		{"young shim in D", func(_ *node, r *evidence.Report) {
+			is(shimOf(r, 1), evidence.Uninterrupted, time.Second, "")
+			shimOf(r, 1).Age = 3 * time.Second
+		}, "", 0, Subject{}},
+		{"zombie shim", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Zombie, time.Second, "") }, "shim of ns-1/pod-00001 is a zombie (Z)", Critical, sandbox},
+		{"stopped shim of a sandbox that no list shows", func(_ *node, r *evidence.Report) {
+			is(shimOf(r, 1), evidence.Stopped, 0, "")
+			shimOf(r, 1).Sandbox = "lost"
+		}, "shim of sandbox lost (not listed) is stopped", Critical, Subject{ContainerID: "lost"}},
+		{"stopped shim of another runtime", func(_ *node, r *evidence.Report) {
+			is(shimOf(r, 1), evidence.Stopped, 0, "")
+			shimOf(r, 1).Sandbox, shimOf(r, 1).Socket = "theirs", "/run/other.sock"
+		}, "", 0, Subject{}},
+		{"runc in D", func(_ *node, r *evidence.Report) {
+			r.Processes.Runcs = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0"}}
+		}, "runc of ns-1/pod-00001 app is in uninterruptible sleep (D): pid 9, for 11s", Warning, app},
+		{"runc of somebody else", func(_ *node, r *evidence.Report) {
+			r.Processes.Runcs = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: time.Hour, Container: "build"}}
+		}, "", 0, Subject{}},
+		{"dead file server", func(_ *node, r *evidence.Report) {
+			p := &r.Processes.Containers["container-1-0"][1]
+			is(p, evidence.Uninterrupted, time.Second, "")
+			p.Stack = []string{"folio_wait_bit_common", "nfs_wait_bit_killable"}
+		}, "process of ns-1/pod-00001 app is in uninterruptible sleep (D)", Warning, app},
+		{"busy disk", func(_ *node, r *evidence.Report) {
+			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Uninterrupted, 6*time.Second, "jbd2_log_wait_commit") })
+		}, "", 0, Subject{}},
+		{"disk that never comes back", func(_ *node, r *evidence.Report) {
+			is(&r.Processes.Containers["container-1-0"][0], evidence.Uninterrupted, 12*time.Second, "io_schedule")
+		}, "process of ns-1/pod-00001 app is in", Warning, app},
+		{"kernfs is no file server", func(_ *node, r *evidence.Report) {
+			is(&r.Processes.Containers["container-1-0"][0], evidence.Uninterrupted, time.Second, "kernfs_iop_permission")
+		}, "", 0, Subject{}},
+		{"frozen", func(_ *node, r *evidence.Report) {
+			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Frozen, time.Second, "hrtimer_nanosleep") })
+		}, "process of ns-1/pod-00001 app is frozen by its control group", Warning, app},
+		{"frozen for a moment", func(_ *node, r *evidence.Report) {
+			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Frozen, 0, "get_signal") })
+		}, "", 0, Subject{}},
+		{"frozen pod", func(_ *node, r *evidence.Report) {
+			for _, id := range []string{"sandbox-1", "container-1-0"} {
+				all(r, id, func(p *evidence.Process) { is(p, evidence.Frozen, time.Second, "get_signal") })
+			}
+		}, "process of ns-1/pod-00001 app is frozen by its control group", Warning, app},
+		{"stopped workload", func(_ *node, r *evidence.Report) {
+			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Stopped, time.Second, "do_signal_stop") })
+		}, "process of ns-1/pod-00001 app is stopped (T)", Warning, app},
+		{"a job that somebody stopped in a shell", func(_ *node, r *evidence.Report) {
+			is(&r.Processes.Containers["container-1-0"][1], evidence.Stopped, time.Hour, "do_signal_stop")
+		}, "", 0, Subject{}},
+		{"under strace", func(_ *node, r *evidence.Report) {
+			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Traced, time.Second, "ptrace_stop") })
+		}, "", 0, Subject{}},
+		{"no look", func(_ *node, r *evidence.Report) {
+			is(shimOf(r, 1), evidence.Stopped, 0, "")
+			r.Processes.Missing = "not Linux"
+		}, "", 0, Subject{}},
+	})
+}
+
+func TestStuckShimTellsItsContainers(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	shimOf(r, 1).State = evidence.Stopped
+	in := n.input()
+	in.Evidence = r
+	got := processStuck(in)
+	want := "app (container-1-0) is listed as running; its end would not be seen"
+	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
+		t.Errorf("found %+v, want evidence %q", got, want)
+	}
+}
+
+func TestManyStuckProcesses(t *testing.T) {
+	n := checked(40)
+	r := looked(n)
+	for i := range r.Processes.Shims {
+		r.Processes.Shims[i].State = evidence.Stopped
+	}
+	in := n.input()
+	in.Evidence = r
+	got := processStuck(in)
+	if len(got) != stuckMost+1 || got[stuckMost].Summary != "30 more processes are stuck" {
+		t.Errorf("%d findings, the last %q", len(got), got[len(got)-1].Summary)
+	}
+}
+
+// The cause that a rule names itself must be among the findings.
+func TestStoppedShimExplains(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	shimOf(r, 1).State = evidence.Stopped
+	delete(r.Processes.Containers, "container-1-0")
+	r.Kubelet.Metrics = evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true}
+	in := n.input()
+	in.Evidence = r
+	got := Diagnose(in)
+	wantIDs(t, got, ProcessStuck, KubeletStuck, GhostRunning)
+	for _, f := range got[1:] {
+		if f.Cause != ProcessStuck {
+			t.Errorf("%s has the cause %q, want %q", f.ID, f.Cause, ProcessStuck)
+		}
+	}
+}
+
+// The process behind a call that hangs is that finding's evidence, not another
+// finding.
+func TestStuckProcessOfHungCall(t *testing.T) {
+	n := healthy(3).hangOn(1, "app", time.Minute)
+	r := looked(n)
+	p := &r.Processes.Containers["container-1-0"][0]
+	p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "rpc_wait_bit_killable"
+	in := n.input()
+	in.Evidence = r
+	got := Diagnose(in)
+	wantIDs(t, got, InspectHung)
+	if want := fmt.Sprintf("pid %d", p.PID); !strings.Contains(strings.Join(got[0].Evidence, "; "), want) {
+		t.Errorf("evidence %q lacks %q", got[0].Evidence, want)
+	}
+}

@@ -1,0 +1,28 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// excerptMost is how many characters of a runtime's text fit in a summary; the
+// evidence has all of it.
+const excerptMost = 60
+
+// excerpt returns the beginning of a text.
+func excerpt(s string) string {
+	n := 0
+	for i := range s {
+		if n == excerptMost {
+			return s[:i] + "..."
+		}
+		n++
+	}
+	return s
+}
+
+// objectName returns namespace/pod and the container, as far as they have names.
+func objectName(pod pleg.PodRef, container string) string {
+	return strings.TrimSpace(pod.String() + " " + container)
+}
