@@ -9,7 +9,13 @@
 // Equal seeds give equal ids, names and transitions at equal moments of the
 // server's clock, which is Began plus the real time since then, times Speed.
 // Answers depend on when they are asked for and on nothing else, but for the
-// calls that the fault "flaky" hits.
+// calls that a fault hits by chance or delays by a random time.
+//
+// # The node
+//
+// In most scenarios the server also keeps a folder that looks like the node's
+// own /proc, see [Server.HostRoot]. It follows the world by way of the file
+// system and so a few milliseconds late; a single look at it is no proof.
 //
 // # Ordering, blocking, loss
 //

@@ -56,7 +56,7 @@ func (s *Server) AddPod(spec PodSpec) Pod {
 	s.edit(func() {
 		w := s.stage.world
 		p := w.newPod(spec.internal())
-		born := w.now.Add(-spec.Age)
+		born := w.wall().Add(-spec.Age)
 		made.UID, made.Sandbox = p.uid, w.newSandbox(p, 0, born).id
 		for i, c := range spec.Containers {
 			made.Containers[c.Name] = w.addContainer(p, &p.spec.containers[i], c, born).id
@@ -85,7 +85,7 @@ func (w *world) addContainer(p *pod, spec *containerSpec, want ContainerSpec, at
 	}
 	w.run(c, at)
 	if want.State == Exited {
-		w.end(c, exit{want.ExitCode, want.Reason, want.Message}, w.now)
+		w.end(c, exit{want.ExitCode, want.Reason, want.Message}, w.wall())
 	}
 	return c
 }
@@ -101,14 +101,14 @@ func (s *Server) CreateContainer(uid string, spec ContainerSpec) (id string, err
 			return
 		}
 		one := PodSpec{Containers: []ContainerSpec{spec}}.internal().containers[0]
-		id = w.addContainer(p, &one, spec, w.now).id
+		id = w.addContainer(p, &one, spec, w.wall()).id
 	})
 	return id, err
 }
 
 // StartContainer starts a created container.
 func (s *Server) StartContainer(id string) error {
-	return s.onContainer("start", id, func(c *container) { s.stage.run(c, s.stage.now) }, cri.ContainerState_CONTAINER_CREATED)
+	return s.onContainer("start", id, func(c *container) { s.stage.run(c, s.stage.wall()) }, cri.ContainerState_CONTAINER_CREATED)
 }
 
 // ExitContainer ends a running container, with a reason that may be empty.
@@ -167,7 +167,7 @@ func (s *Server) AddSandbox(uid string) (id string, err error) {
 		if last := p.sandbox(); last != nil {
 			attempt = last.attempt + 1
 		}
-		id = w.newSandbox(p, attempt, w.now).id
+		id = w.newSandbox(p, attempt, w.wall()).id
 	})
 	return id, err
 }

@@ -26,13 +26,20 @@ func faults() []fault {
 	return []fault{
 		{"hung-inspect", "the status call of one container never answers", hangInspect},
 		{"hung-list", "ListContainers never answers", hangCalls(Match{Method: "ListContainers"})},
-		{"hung-runtime", "no call ever answers, as when the runtime is stopped", hangCalls(Match{})},
-		{"slow", "every call takes 300 ms longer", slowCalls},
+		{"hung-runtime", "no call ever answers, as when the runtime is stopped", stopRuntime},
+		{"status-lock", "the status call of one container and both lists never answer", lockStatus},
+		{"deadlock", "no call but Version ever answers", deadlock},
+		{"inspect-failing", "the status call of one container fails", failInspect},
+		{"slow", "every call takes 300 ms longer", slowCalls(300*time.Millisecond, 0)},
+		{"runtime-slow", "every call takes about 1.2 s longer", slowCalls(1200*time.Millisecond, 150*time.Millisecond)},
 		{"flaky", "one call in five fails", flakyCalls},
 		{"runtime-down", "nothing listens on the socket", takeRuntimeAway},
 		{"network-not-ready", "the runtime says that its network is not ready", breakNetwork},
 		{"runtime-not-ready", "the runtime says that it is not ready itself", breakRuntime},
+		{"ghost", "the process of one container is gone, and the runtime does not notice", makeGhost},
+		{"clock-step", "the node's clock is two minutes ahead", stepClock},
 		{"churn", "two short-lived pods a second", churnPods},
+		{"churn-storm", "300 pods are replaced every minute, and status calls take 40 ms longer", stormPods},
 		{"crashloop", "six pods that keep crashing", crashPods},
 		{"overflow", "in turn, more events than the kubelet's channel holds", overflowChannel},
 	}
@@ -42,7 +49,9 @@ func hangCalls(m Match) func(*stage) func() {
 	return func(st *stage) func() { return st.rules.add(&rule{match: m, hold: make(chan struct{})}) }
 }
 
-func slowCalls(st *stage) func() { return st.rules.add(&rule{delay: 300 * time.Millisecond}) }
+func slowCalls(delay, spread time.Duration) func(*stage) func() {
+	return func(st *stage) func() { return st.rules.add(&rule{delay: delay, spread: spread}) }
+}
 
 func flakyCalls(st *stage) func() {
 	return st.rules.add(&rule{odds: 0.2, left: -1, errs: []error{
@@ -54,8 +63,24 @@ func flakyCalls(st *stage) func() {
 }
 
 func takeRuntimeAway(st *stage) func() {
-	st.away = true
-	return func() { st.away = false }
+	st.turnProcess(&st.away, true)
+	return func() { st.turnProcess(&st.away, false) }
+}
+
+// turnProcess changes what has become of the runtime's own process.
+func (st *stage) turnProcess(what *bool, to bool) {
+	*what = to
+	st.changes++
+}
+
+// stopRuntime does what SIGSTOP does: the socket takes calls, nobody reads them.
+func stopRuntime(st *stage) func() {
+	end := hangCalls(Match{})(st)
+	st.turnProcess(&st.stopped, true)
+	return func() {
+		st.turnProcess(&st.stopped, false)
+		end()
+	}
 }
 
 func breakNetwork(st *stage) func() {
@@ -75,10 +100,84 @@ func hangInspect(st *stage) func() {
 	if c == nil {
 		return func() {}
 	}
-	end := hangCalls(Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name})(st)
+	end := st.hold(c)
 	last := c.pod.running()[len(c.pod.running())-1]
 	st.exitContainer(last, exit{code: 1, message: "stale file handle"})
 	return end
+}
+
+// hold hangs the status of a container, and the container's process with it.
+func (st *stage) hold(c *container) (release func()) {
+	end := hangCalls(Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name})(st)
+	st.befall(c, stuck)
+	return func() {
+		st.befall(c, alive)
+		end()
+	}
+}
+
+// lockStatus holds the status of one container as a runtime does that keeps a
+// lock on it while its process does not answer. Lists look at every status,
+// whatever their filter, and so hang too.
+func lockStatus(st *stage) func() {
+	c := st.victim()
+	if c == nil {
+		return func() {}
+	}
+	return ends(st.hold(c), hangCalls(Match{Method: "ListPodSandbox"})(st), hangCalls(Match{Method: "ListContainers"})(st))
+}
+
+// ends returns what ends all of them.
+func ends(all ...func()) func() {
+	return func() {
+		for _, end := range all {
+			end()
+		}
+	}
+}
+
+func deadlock(st *stage) func() {
+	return st.rules.add(&rule{hold: make(chan struct{}), spare: "Version"})
+}
+
+// failInspect fails the status of one container with what a runtime says that
+// lists a container which its store has lost. The code is not NotFound, and so
+// the kubelet asks again and again. Its pod changes, so that there is a first time.
+func failInspect(st *stage) func() {
+	c := st.victim()
+	if c == nil {
+		return func() {}
+	}
+	end := st.rules.add(&rule{
+		match: Match{Method: "ContainerStatus", ID: c.id}, odds: 1, left: -1,
+		errs: []error{status.Error(codes.Unknown, "Error: No such container: "+c.id)},
+	})
+	if others := c.pod.running()[1:]; len(others) > 0 {
+		st.exitContainer(others[0], exit{code: 1})
+	}
+	return end
+}
+
+// makeGhost ends the process of one container behind the runtime's back. When
+// the fault is over the runtime has noticed.
+func makeGhost(st *stage) func() {
+	c := st.victim()
+	if c == nil {
+		return func() {}
+	}
+	st.befall(c, gone)
+	return func() {
+		st.befall(c, alive)
+		st.exitContainer(c, exit{code: 137})
+	}
+}
+
+// stepClock sets the node's clock ahead: what is made from now on bears times
+// that for everybody else are in the future.
+func stepClock(st *stage) func() {
+	const step = 2 * time.Minute
+	st.skew += step
+	return func() { st.skew -= step }
 }
 
 // victim returns a running container for hangInspect: that of a client of a
@@ -108,96 +207,4 @@ func (w *world) victim() *container {
 		}
 	}
 	return best
-}
-
-func churnPods(st *stage) func() {
-	return st.startWhile(500*time.Millisecond, func() *pod {
-		p := st.startPod(deployed(st.world, "load", "runner", imageRunner, life{stops: 200 * time.Millisecond, stopCode: 143}))
-		st.after(st.between(5*time.Second, 7*time.Second), func() { st.deletePod(p) })
-		return p
-	})
-}
-
-// startWhile starts a pod with each period until it is told to stop; then it
-// deletes those that are left.
-func (st *stage) startWhile(period time.Duration, start func() *pod) (stop func()) {
-	made := map[*pod]bool{}
-	end := st.every(period, func() {
-		for p := range made {
-			if len(p.sandboxes) == 0 && p.deleting {
-				delete(made, p)
-			}
-		}
-		made[start()] = true
-	})
-	return func() {
-		end()
-		for _, p := range st.pods { // not over the map: its order is random
-			if made[p] {
-				st.deletePod(p)
-			}
-		}
-	}
-}
-
-func crashPods(st *stage) func() {
-	var made []*pod
-	for i := range 6 {
-		made = append(made, st.startPod(crasher(st.world, i)))
-	}
-	return func() {
-		for _, p := range made {
-			st.deletePod(p)
-		}
-	}
-}
-
-// crashes are how the containers of crashing pods end, in turn.
-var crashes = []exit{
-	{code: 1, message: "panic: dial tcp 10.96.14.2:5432: connect: connection refused"},
-	{code: 137, reason: "OOMKilled"},
-	{code: 2},
-	{code: 139},
-	{code: 127, message: "exec: \"/app/start.sh\": no such file or directory"},
-	{code: 0},
-}
-
-// crasher returns a pod that runs a little while and then crashes.
-func crasher(w *world, i int) podSpec {
-	names := [...]string{"ledger", "search", "importer", "thumbnailer", "mailer", "sync"}
-	runs := time.Duration(1500+500*(i%5)) * time.Millisecond
-	return deployed(w, "staging", names[i%len(names)], imageApp, life{runs: runs, exit: crashes[i%len(crashes)]})
-}
-
-// overflowChannel has, in turn, a sync loop that reads no events because the
-// runtime says that it is not ready, and meanwhile the events of 450 jobs: their pods start
-// and end all the same, since their workers were told to before.
-func overflowChannel(st *stage) func() {
-	const jobs = 450
-	var made []*pod
-	begin := func() {
-		for i := range jobs {
-			st.after(time.Duration(i)*12*time.Millisecond, func() { made = append(made, st.startPod(burst(st.world))) })
-		}
-	}
-	cleanUp := func() {
-		for i, p := range made {
-			st.after(time.Duration(i)*12*time.Millisecond, func() { st.deletePod(p) })
-		}
-		made = nil
-	}
-	stop := st.laps(50*time.Second, append(
-		st.switches("runtime-not-ready", 3*time.Second, 30*time.Second), beat{10 * time.Second, begin}, beat{33 * time.Second, cleanUp}))
-	return func() {
-		stop()
-		_ = st.set("runtime-not-ready", false) // the name is one of ours
-		st.after(6*time.Second, cleanUp)       // when the last of a burst has been started
-	}
-}
-
-// burst returns the pod of a short job on the host's network.
-func burst(w *world) podSpec {
-	spec := job(w, "batch", "shard", 3*time.Second)
-	spec.hostNetwork = true
-	return spec
 }

@@ -19,7 +19,7 @@ func (w *world) startSandbox(p *pod, attempt uint32) {
 	if p.deleting {
 		return
 	}
-	w.newSandbox(p, attempt, w.now)
+	w.newSandbox(p, attempt, w.wall())
 	w.after(w.between(250*time.Millisecond, 600*time.Millisecond), func() { w.sync(p) })
 }
 
@@ -58,7 +58,7 @@ func (w *world) syncContainer(p *pod, spec *containerSpec, policy restartPolicy)
 	case policy == never, policy == onFailure && c.exit.code == 0:
 		return true
 	}
-	w.launch(p, spec, p.restartIn(spec.name, c.finished, w.now))
+	w.launch(p, spec, p.restartIn(spec.name, c.finished, w.wall()))
 	return false
 }
 
@@ -72,7 +72,7 @@ func (w *world) launch(p *pod, spec *containerSpec, wait time.Duration) {
 		if p.deleting || p.sandbox() != s || !s.ready {
 			return
 		}
-		c := w.newContainer(p, spec, w.now)
+		c := w.newContainer(p, spec, w.wall())
 		if !spec.life.stuck {
 			w.after(w.between(150*time.Millisecond, 500*time.Millisecond), func() { w.startContainer(c) })
 		}
@@ -84,7 +84,7 @@ func (w *world) startContainer(c *container) {
 	if c.state != cri.ContainerState_CONTAINER_CREATED || c.pod.deleting || !c.sandbox.ready {
 		return
 	}
-	w.run(c, w.now)
+	w.run(c, w.wall())
 	if l := c.spec.life; l.runs > 0 {
 		w.after(l.runs, func() { w.exitContainer(c, l.exit) })
 	}
@@ -95,7 +95,7 @@ func (w *world) exitContainer(c *container, how exit) {
 	if c.state != cri.ContainerState_CONTAINER_RUNNING {
 		return
 	}
-	w.end(c, how, w.now)
+	w.end(c, how, w.wall())
 	if c.pod.deleting || c.pod.spec.manual {
 		return
 	}

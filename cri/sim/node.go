@@ -24,7 +24,8 @@ func (w *world) newPod(spec podSpec) *pod {
 
 // newSandbox creates a sandbox for p and makes it ready.
 func (w *world) newSandbox(p *pod, attempt uint32, created time.Time) *sandbox {
-	s := &sandbox{id: w.id(), pod: p, attempt: attempt, ready: true, created: created, pid: w.pid()}
+	s := &sandbox{id: w.id(), pod: p, attempt: attempt, ready: true, created: created, born: created.Add(-w.skew), pid: w.pid()}
+	s.shim = w.claim(s.pid - 1)
 	if !p.spec.hostNetwork {
 		s.ip = w.address()
 	}
@@ -55,12 +56,14 @@ func (w *world) newContainer(p *pod, spec *containerSpec, created time.Time) *co
 // run starts a created container.
 func (w *world) run(c *container, started time.Time) {
 	c.state, c.started, c.pid = cri.ContainerState_CONTAINER_RUNNING, started, w.pid()
+	c.born = started.Add(-w.skew)
 	c.list()
 	w.changed(cri.ContainerEventType_CONTAINER_STARTED_EVENT, c.sandbox, c)
 }
 
 // end lets a container exit.
 func (w *world) end(c *container, how exit, finished time.Time) {
+	delete(w.pids, c.pid)
 	c.state, c.finished, c.exit, c.pid = cri.ContainerState_CONTAINER_EXITED, finished, how, 0
 	c.list()
 	w.changed(cri.ContainerEventType_CONTAINER_STOPPED_EVENT, c.sandbox, c)
@@ -71,6 +74,7 @@ func (w *world) stopSandbox(s *sandbox) {
 	if !s.ready {
 		return
 	}
+	delete(w.pids, s.pid)
 	s.ready, s.ip, s.pid = false, "", 0
 	s.list()
 	w.changed(cri.ContainerEventType_CONTAINER_STOPPED_EVENT, s, nil)
@@ -83,6 +87,7 @@ func (w *world) remove(c *container) {
 		return
 	}
 	delete(w.containerOf, c.id)
+	delete(w.pids, c.pid)
 	w.containers = drop(w.containers, c)
 	c.pod.containers = drop(c.pod.containers, c)
 	w.changed(cri.ContainerEventType_CONTAINER_DELETED_EVENT, c.sandbox, c)
@@ -95,6 +100,8 @@ func (w *world) removeSandbox(s *sandbox) {
 		return
 	}
 	delete(w.sandboxOf, s.id)
+	delete(w.pids, s.pid)
+	delete(w.pids, s.shim)
 	w.sandboxes = drop(w.sandboxes, s)
 	s.ready = false
 	s.pod.sandboxes = drop(s.pod.sandboxes, s)
@@ -113,5 +120,14 @@ func (w *world) removePod(p *pod) {
 	w.pods = drop(w.pods, p)
 }
 
-// pid returns a process id.
-func (w *world) pid() uint32 { return 2000 + w.rng.Uint32N(60000) }
+// pid returns a free process id.
+func (w *world) pid() uint32 { return w.claim(2000 + w.rng.Uint32N(60000)) }
+
+// claim returns the process id, or the next that is free.
+func (w *world) claim(pid uint32) uint32 {
+	for w.pids[pid] {
+		pid++
+	}
+	w.pids[pid] = true
+	return pid
+}

@@ -70,7 +70,8 @@ type sandbox struct {
 	ready               bool
 	created             time.Time
 	ip                  string // empty on the host's network
-	pid                 uint32
+	pid, shim           uint32
+	born                time.Time // of its processes, by the world's clock
 	labels, annotations map[string]string
 	listed              *cri.PodSandbox // as a list shows it; replaced, never changed
 }
@@ -86,6 +87,8 @@ type container struct {
 	created, started, finished time.Time
 	exit                       exit
 	pid                        uint32
+	born                       time.Time // of its process, by the world's clock
+	fate                       fate
 	labels, annotations        map[string]string
 	listed                     *cri.Container // as a list shows it; replaced, never changed
 }

@@ -8,12 +8,14 @@ import (
 
 // A rule makes the calls that it matches go wrong in one way.
 type rule struct {
-	match Match
-	hold  chan struct{} // not nil: calls wait until it is closed
-	delay time.Duration
-	errs  []error // not empty: calls fail with one of them
-	odds  float64 // of failing, if there are errs
-	left  int     // how many calls it is still good for, if there are errs; negative: any number
+	match  Match
+	hold   chan struct{} // not nil: calls wait until it is closed
+	delay  time.Duration
+	spread time.Duration // delay is drawn from so much less to so much more
+	spare  string        // a method whose calls pass all the same
+	errs   []error       // not empty: calls fail with one of them
+	odds   float64       // of failing, if there are errs
+	left   int           // how many calls it is still good for, if there are errs; negative: any number
 }
 
 // A verdict is what the rules have in store for one call, in this order.
@@ -44,10 +46,10 @@ func (s *ruleSet) add(r *rule) (end func()) {
 func (s *ruleSet) judge(call Call, rng *rand.Rand) verdict {
 	var v verdict
 	for _, r := range slices.Backward(slices.Clone(s.rules)) {
-		if !r.match.matches(call) {
+		if !r.match.matches(call) || r.spare != "" && r.spare == call.Method {
 			continue
 		}
-		v.delay += r.delay
+		v.delay += r.draw(rng)
 		if r.hold != nil {
 			v.holds = append(v.holds, r.hold)
 		}
@@ -56,6 +58,14 @@ func (s *ruleSet) judge(call Call, rng *rand.Rand) verdict {
 		}
 	}
 	return v
+}
+
+// draw returns by how much r delays a call.
+func (r *rule) draw(rng *rand.Rand) time.Duration {
+	if r.spread == 0 {
+		return r.delay
+	}
+	return r.delay - r.spread + time.Duration(rng.Int64N(2*int64(r.spread)+1))
 }
 
 // fail returns the error that r has for a call, or nil.

@@ -13,6 +13,8 @@ import (
 func TestScenariosAreListed(t *testing.T) {
 	want := []string{
 		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "overflow", "unhealthy",
+		"flapping", "inspect-failing", "list-too-big", "status-lock", "deadlock", "runtime-slow", "churn-storm", "not-ready",
+		"network-not-ready", "ghost", "clock-step",
 	}
 	var got []string
 	for _, sc := range Scenarios() {
@@ -30,7 +32,7 @@ func TestEveryScenarioStartsAndAnswers(t *testing.T) {
 	for _, sc := range scenarios {
 		t.Run(sc.Name, func(t *testing.T) {
 			s, c := start(t, sc.Name)
-			for _, err := range []error{s.SetFault("slow", false), s.SetFault("flaky", false)} {
+			for _, err := range []error{s.SetFault("slow", false), s.SetFault("runtime-slow", false), s.SetFault("flaky", false)} {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -179,16 +181,45 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestUnhealthy holds a relist of the kubelet's kind against the scenario: one
-// a second after the other returned, with a deadline of two minutes for a call.
-func TestUnhealthy(t *testing.T) {
-	st, _ := watch(t, "unhealthy", 1)
+// TestVerdictTurns holds a relist of the kubelet's kind against the scenarios in
+// which PLEG is unhealthy for a while.
+func TestVerdictTurns(t *testing.T) {
+	for name, want := range map[string][]time.Duration{ // in real time
+		"unhealthy": {20500 * time.Millisecond, 25 * time.Second, 57 * time.Second, 61700 * time.Millisecond},
+		"flapping": {
+			12300 * time.Millisecond, 15 * time.Second, 28300 * time.Millisecond, 31 * time.Second, 44300 * time.Millisecond,
+		},
+	} {
+		sc, err := scenarioNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns := verdictTurns(t, name, 700*time.Second)
+		for i := range turns {
+			turns[i] = time.Duration(float64(turns[i]) / sc.speed)
+		}
+		if len(turns) != len(want) {
+			t.Fatalf("%s: the verdict turns at %v, want about %v", name, turns, want)
+		}
+		for i := range want {
+			if d := (turns[i] - want[i]).Abs(); d > time.Second {
+				t.Errorf("%s: turn %d at %v, want about %v", name, i+1, turns[i], want[i])
+			}
+		}
+	}
+}
+
+// verdictTurns returns when a relist one second after the other returned, with
+// a deadline of two minutes for a call, makes PLEG unhealthy and healthy again.
+func verdictTurns(t *testing.T, scenario string, until time.Duration) []time.Duration {
+	t.Helper()
+	st, _ := watch(t, scenario, 1)
 	const deadline, threshold = 2 * time.Minute, 3 * time.Minute
 	last, bad := epoch, false
-	var turns []time.Duration // of the verdict, in real time
-	var began time.Time       // of the relist that is out; zero: none
+	var turns []time.Duration
+	var began time.Time // of the relist that is out; zero: none
 	due := epoch
-	for st.now.Before(epoch.Add(700 * time.Second)) {
+	for st.now.Before(epoch.Add(until)) {
 		st.advance(st.now.Add(100 * time.Millisecond))
 		if began.IsZero() && !st.now.Before(due) {
 			began = st.now
@@ -202,16 +233,8 @@ func TestUnhealthy(t *testing.T) {
 		}
 		if now := st.now.Sub(last) > threshold; now != bad {
 			bad = now
-			turns = append(turns, st.now.Sub(epoch)/9)
+			turns = append(turns, st.now.Sub(epoch))
 		}
 	}
-	want := []time.Duration{20500 * time.Millisecond, 25 * time.Second, 57 * time.Second, 61700 * time.Millisecond}
-	if len(turns) != len(want) {
-		t.Fatalf("the verdict turns at %v, want about %v", turns, want)
-	}
-	for i := range want {
-		if d := (turns[i] - want[i]).Abs(); d > time.Second {
-			t.Errorf("turn %d at %v, want about %v", i+1, turns[i], want[i])
-		}
-	}
+	return turns
 }

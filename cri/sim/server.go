@@ -15,11 +15,12 @@ import (
 
 // Config says which world to show. The zero value is ready to use.
 type Config struct {
-	Scenario string    // one of [Scenarios]; empty: "tour"
-	Seed     uint64    // equal seeds give equal worlds
-	Start    time.Time // where the server's clock begins; zero: now
-	Speed    float64   // of the server's clock against the real one; 0: the scenario's own
-	Dir      string    // where to put the private folder of the socket; empty: os.TempDir
+	Scenario string        // one of [Scenarios]; empty: "tour"
+	Seed     uint64        // equal seeds give equal worlds
+	Start    time.Time     // where the server's clock begins; zero: now
+	Speed    float64       // of the server's clock against the real one; 0: the scenario's own
+	Ahead    time.Duration // how much of the scenario is over when the clock begins
+	Dir      string        // where to put the private folder of the socket and the node's files; empty: os.TempDir
 }
 
 // A Server is a running runtime. Its methods are safe for concurrent use.
@@ -28,13 +29,16 @@ type Server struct {
 	started time.Time // the same moment on the real one
 	speed   float64
 	dir     string
+	root    string // of the node's files; empty: there are none
 	wire    *wire
 	codec   *codec
 	cancel  context.CancelFunc
 	closing sync.Once
 	ticking sync.WaitGroup
 	wake    chan struct{} // of capacity 1: the queue may have changed
-	turn    sync.Mutex    // held for a whole step, so that the wire follows the newest one
+	turn    sync.Mutex    // held for a whole step, so that the wire and the node follow the newest one
+	node    *hostRoot     // guarded by turn; nil: the node shows nothing of itself
+	drawn   uint64        // guarded by turn: the changes of the world that node shows
 
 	mu       sync.Mutex // guards the rest
 	unhook   func() bool
@@ -63,8 +67,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, fmt.Errorf("make a folder for the demo's socket: %w", err)
 	}
 	s := newServer(sc, c, dir)
-	if err := s.wire.set(true); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen on the demo's socket: %w", err), os.RemoveAll(dir))
+	if err := s.open(sc); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.ticking.Go(func() { s.tick(ctx) })
@@ -85,10 +89,30 @@ func newServer(sc scenario, c Config, dir string) *Server {
 	if s.speed == 0 {
 		s.speed = sc.speed
 	}
-	s.stage = newStage(sc, c.Seed, s.began)
+	s.stage = newStage(sc, c.Seed, s.began.Add(-c.Ahead))
 	s.stage.onChange = s.events.add
+	s.stage.advance(s.began)
 	s.wire = &wire{path: filepath.Join(dir, "cri.sock"), make: s.newGRPC}
 	return s
+}
+
+// open makes what the outside sees of s.
+func (s *Server) open(sc scenario) error {
+	if sc.processes {
+		root := filepath.Join(s.dir, "node")
+		node, err := newHostRoot(root, s.started)
+		if err != nil {
+			return fmt.Errorf("make the demo's node: %w", err)
+		}
+		s.node, s.root = node, root
+		if err := s.draw(s.picture()); err != nil {
+			return fmt.Errorf("make the demo's node: %w", err)
+		}
+	}
+	if err := s.wire.set(!s.stage.away); err != nil {
+		return fmt.Errorf("listen on the demo's socket: %w", err)
+	}
+	return nil
 }
 
 func (s *Server) newGRPC() *grpc.Server {
@@ -103,6 +127,13 @@ func (s *Server) newGRPC() *grpc.Server {
 
 // Endpoint returns where the server listens, as "unix:///path".
 func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
+
+// HostRoot returns a folder that is laid out as the root of the node's file
+// system: its /proc shows the processes of the containers, their shims and the
+// daemons, and that the node is otherwise calm. It is "" in scenarios in which
+// processes do not matter. The folder follows the world within moments, and is
+// there until the server is closed.
+func (s *Server) HostRoot() string { return s.root }
 
 // Began returns where the server's clock began.
 func (s *Server) Began() time.Time { return s.began }
@@ -127,6 +158,9 @@ func (s *Server) Close() error {
 		s.cancel()
 		s.wire.close()
 		s.ticking.Wait()
+		s.turn.Lock()
+		defer s.turn.Unlock()
+		s.node = nil
 		err = os.RemoveAll(s.dir)
 	})
 	return err
@@ -139,11 +173,16 @@ func (s *Server) tick(ctx context.Context) {
 		if next, ok := s.step(func() {}); ok {
 			due = time.After(s.real(next.Sub(s.Now())))
 		}
+		var second <-chan time.Time // never
+		if s.root != "" {
+			second = time.After(time.Second)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
 		case <-due:
+		case <-second: // the node's clocks go on
 		}
 	}
 }
@@ -151,8 +190,8 @@ func (s *Server) tick(ctx context.Context) {
 // real returns how long a duration of the server's clock takes.
 func (s *Server) real(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed) }
 
-// step brings the world up to now, does do in it, and has the wire follow. It
-// returns when the next task is due. It must not be called from a call's
+// step brings the world up to now, does do in it, and has the wire and the node
+// follow. It returns when the next task is due. It must not be called from a call's
 // handler: the wire waits for those.
 func (s *Server) step(do func()) (next time.Time, ok bool) {
 	s.turn.Lock()
@@ -162,7 +201,9 @@ func (s *Server) step(do func()) (next time.Time, ok bool) {
 	do()
 	next, ok = s.stage.next()
 	away := s.stage.away
+	now := s.picture()
 	s.mu.Unlock()
+	_ = s.draw(now)       // a node that cannot be shown is not there at all
 	_ = s.wire.set(!away) // a socket that can't come back looks to its clients like what it is: gone
 	return next, ok
 }

@@ -16,6 +16,7 @@ type stage struct {
 	away       bool       // nothing listens on the socket
 	networkBad bool       // Status says so
 	runtimeBad bool       // Status says so
+	stopped    bool       // the runtime's process, by a signal
 	off        map[string]func()
 }
 

@@ -77,7 +77,7 @@ func (r runtimeService) ContainerStats(_ context.Context, q *cri.ContainerStatsR
 	if err != nil {
 		return nil, because(err, "failed to find container")
 	}
-	return &cri.ContainerStatsResponse{Stats: c.stats(r.s.Now())}, nil
+	return &cri.ContainerStatsResponse{Stats: c.stats(r.s.wall())}, nil
 }
 
 func (r runtimeService) PodSandboxStats(_ context.Context, q *cri.PodSandboxStatsRequest) (*cri.PodSandboxStatsResponse, error) {
@@ -87,8 +87,11 @@ func (r runtimeService) PodSandboxStats(_ context.Context, q *cri.PodSandboxStat
 	if err != nil {
 		return nil, because(err, "an error occurred when trying to find sandbox "+q.GetPodSandboxId())
 	}
-	return &cri.PodSandboxStatsResponse{Stats: sb.stats(r.s.Now())}, nil
+	return &cri.PodSandboxStatsResponse{Stats: sb.stats(r.s.wall())}, nil
 }
+
+// wall returns what the node's clock shows. The server's mutex must be held.
+func (s *Server) wall() time.Time { return s.Now().Add(s.stage.skew) }
 
 func (s *Server) containerStats(f *cri.ContainerStatsFilter) []*cri.ContainerStats {
 	s.mu.Lock()
@@ -98,7 +101,7 @@ func (s *Server) containerStats(f *cri.ContainerStatsFilter) []*cri.ContainerSta
 		Id: f.GetId(), PodSandboxId: f.GetPodSandboxId(), LabelSelector: f.GetLabelSelector(),
 	}) {
 		if c.state == cri.ContainerState_CONTAINER_RUNNING {
-			all = append(all, c.stats(s.Now()))
+			all = append(all, c.stats(s.wall()))
 		}
 	}
 	return all
@@ -110,7 +113,7 @@ func (s *Server) sandboxStats(f *cri.PodSandboxStatsFilter) []*cri.PodSandboxSta
 	all := []*cri.PodSandboxStats{}
 	for _, sb := range s.stage.sandboxes {
 		if sb.ready && strings.HasPrefix(sb.id, f.GetId()) && selects(f.GetLabelSelector(), sb.labels) {
-			all = append(all, sb.stats(s.Now()))
+			all = append(all, sb.stats(s.wall()))
 		}
 	}
 	return all

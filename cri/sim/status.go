@@ -18,8 +18,8 @@ func (st *stage) conditions() []*cri.RuntimeCondition {
 	runtime := &cri.RuntimeCondition{Type: "RuntimeReady", Status: true}
 	if st.runtimeBad {
 		runtime = &cri.RuntimeCondition{
-			Type: "RuntimeReady", Reason: "RuntimeNotReady",
-			Message: "restoring sandboxes: metadata store is locked",
+			Type: "RuntimeReady", Reason: "ContainerdNotReady",
+			Message: "Containerd grpc server is not serving",
 		}
 	}
 	return []*cri.RuntimeCondition{
@@ -45,6 +45,10 @@ func (r runtimeService) Status(_ context.Context, q *cri.StatusRequest) (*cri.St
 		answer.Info = map[string]string{
 			"config": `{"containerd":{"defaultRuntimeName":"runc"},"cgroupDriver":"systemd"}`, "golang": `"go1.26.8"`,
 			"lastCNILoadStatus": "OK", "lastCNILoadStatus.default": "OK",
+		}
+		if r.s.stage.networkBad {
+			const text = "cni config load failed: no network config found in /etc/cni/net.d: cni plugin not initialized: failed to load cni config"
+			answer.Info["lastCNILoadStatus"], answer.Info["lastCNILoadStatus.default"] = text, text
 		}
 	}
 	return answer, nil

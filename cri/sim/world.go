@@ -26,8 +26,10 @@ type world struct {
 	sandboxOf   map[string]*sandbox
 	containerOf map[string]*container
 
-	addresses uint32 // ever given to sandboxes
-	changes   uint64 // of what a list shows
+	addresses uint32          // ever given to sandboxes
+	changes   uint64          // of what a list or the kernel shows
+	skew      time.Duration   // by which the node's wall clock is ahead of what it should show
+	pids      map[uint32]bool // in use
 
 	// onChange is told of every transition, if it is set.
 	onChange func(transition)
@@ -45,9 +47,13 @@ type transition struct {
 func newWorld(seed uint64, now time.Time) *world {
 	return &world{
 		now: now, rng: rand.New(rand.NewPCG(seed, 0)),
-		sandboxOf: map[string]*sandbox{}, containerOf: map[string]*container{},
+		sandboxOf: map[string]*sandbox{}, containerOf: map[string]*container{}, pids: map[uint32]bool{},
 	}
 }
+
+// wall returns what the node's clock shows. Everything that the runtime makes
+// carries its time; delays go by now.
+func (w *world) wall() time.Time { return w.now.Add(w.skew) }
 
 // between returns a random duration from low up to high.
 func (w *world) between(low, high time.Duration) time.Duration {
@@ -104,7 +110,7 @@ func (w *world) address() string {
 func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
 	w.changes++
 	if w.onChange != nil {
-		w.onChange(transition{at: w.now, kind: kind, sandbox: s, container: c})
+		w.onChange(transition{at: w.wall(), kind: kind, sandbox: s, container: c})
 	}
 }
 

@@ -1,0 +1,379 @@
+package sim
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// A sighting is one process as a reader of /proc finds it.
+type sighting struct {
+	procfs.ProcStat
+	args   []string
+	cgroup string
+	wchan  string
+	stack  string
+}
+
+// look reads all processes of a server's node.
+func look(t testing.TB, s *Server) map[int]sighting {
+	t.Helper()
+	node, err := procfs.NewFS(filepath.Join(s.HostRoot(), "proc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := node.AllProcs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[int]sighting{}
+	for _, p := range all {
+		found[p.PID] = lookAt(t, s, node, p)
+	}
+	return found
+}
+
+func lookAt(t testing.TB, s *Server, node procfs.FS, p procfs.Proc) sighting {
+	t.Helper()
+	stat, err1 := p.Stat()
+	args, err2 := p.CmdLine()
+	groups, err3 := p.Cgroups()
+	wchan, err4 := p.Wchan()
+	state, err5 := p.NewStatus()
+	threads, err6 := node.AllThreads(p.PID)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+		t.Fatalf("process %d: %v", p.PID, err)
+	}
+	if len(groups) != 1 || len(threads) != stat.NumThreads || state.TGID != p.PID || state.VmRSS != uint64(stat.RSS)*4096 {
+		t.Errorf("process %d: %d cgroups, %d threads, %+v, %+v", p.PID, len(groups), len(threads), stat, state)
+	}
+	for _, thread := range threads {
+		if one, err := thread.Stat(); err != nil || one.State != stat.State || one.PID != thread.PID {
+			t.Errorf("thread %d of %d: %+v, %v", thread.PID, p.PID, one, err)
+		}
+	}
+	stack, err := os.ReadFile(filepath.Join(s.HostRoot(), "proc", strconv.Itoa(p.PID), "stack"))
+	if err != nil {
+		t.Error(err)
+	}
+	comm, err := p.Comm()
+	if err != nil || comm != stat.Comm || len(comm) > 15 {
+		t.Errorf("process %d: comm %q, in stat %q, %v", p.PID, comm, stat.Comm, err)
+	}
+	return sighting{stat, args, groups[0].Path, wchan, string(stack)}
+}
+
+// byID returns the sightings in the cgroup of each container and sandbox.
+func byID(all map[int]sighting) map[string][]sighting {
+	found := map[string][]sighting{}
+	for _, p := range all {
+		if _, id, ok := strings.Cut(p.cgroup, "/cri-containerd-"); ok {
+			id = strings.TrimSuffix(id, ".scope")
+			found[id] = append(found[id], p)
+		}
+	}
+	return found
+}
+
+// shims returns the sightings of shims by the sandbox that they were started for.
+func shims(all map[int]sighting) map[string]sighting {
+	found := map[string]sighting{}
+	for _, p := range all {
+		if i := slices.Index(p.args, "-id"); i > 0 && p.Comm == "containerd-shim" {
+			found[p.args[i+1]] = p
+		}
+	}
+	return found
+}
+
+// wantProcesses checks that the node shows what the runtime says, but for the
+// container without a process, if there is one.
+func wantProcesses(t *testing.T, s *Server, ghost string) {
+	t.Helper()
+	all := look(t, s)
+	found, shim := byID(all), shims(all)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	want := 3 // systemd, kubelet, containerd
+	for _, sb := range s.stage.sandboxes {
+		if !sb.ready {
+			continue
+		}
+		want += 2
+		if p := found[sb.id]; len(p) != 1 || p[0].Comm != "pause" || p[0].PPID != shim[sb.id].PID {
+			t.Errorf("sandbox of %s: processes %v, want one pause of shim %d", sb.pod.ref(), p, shim[sb.id].PID)
+		}
+		if got := shim[sb.id].args; !slices.Equal(got[1:], []string{"-namespace", "k8s.io", "-id", sb.id, "-address", s.wire.path}) {
+			t.Errorf("shim of %s: %q", sb.pod.ref(), got)
+		}
+	}
+	for _, c := range s.stage.containers {
+		n := 0
+		if c.state == cri.ContainerState_CONTAINER_RUNNING && c.id != ghost {
+			n = 1
+		}
+		want += n
+		if len(found[c.id]) != n {
+			t.Errorf("%s %s, %v: processes %v, want %d", c.pod.ref(), c.spec.name, c.state, found[c.id], n)
+		}
+	}
+	if len(all) != want {
+		t.Errorf("%d processes, want %d", len(all), want)
+	}
+}
+
+func TestHostRootShowsEveryProcess(t *testing.T) {
+	for _, scenario := range []string{"tour", "crashloop", "clock-step"} {
+		s, _ := begin(t, scenario, 21*time.Second)
+		wantProcesses(t, s, "")
+	}
+}
+
+func TestHostRootFollowsTheWorld(t *testing.T) {
+	s, _ := start(t, "tour")
+	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []ContainerSpec{{Name: "a"}, {Name: "b", State: Created}}})
+	id := p.Containers["a"]
+	for _, step := range []struct {
+		what        string
+		do          func() error
+		shim, pause bool
+		a, b        int
+	}{
+		{"add", func() error { return nil }, true, true, 1, 0},
+		{"start b", func() error { return s.StartContainer(p.Containers["b"]) }, true, true, 1, 1},
+		{"exit a", func() error { return s.ExitContainer(id, 1, "") }, true, true, 0, 1},
+		{"stop the sandbox", func() error { return s.StopSandbox(p.Sandbox) }, true, false, 0, 1},
+		{"exit b", func() error { return s.ExitContainer(p.Containers["b"], 1, "") }, false, false, 0, 0},
+		{"remove", func() error { return s.RemovePod(p.UID) }, false, false, 0, 0},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		all := look(t, s)
+		found := byID(all)
+		_, shim := shims(all)[p.Sandbox]
+		if shim != step.shim || len(found[p.Sandbox]) == 1 != step.pause || len(found[id]) != step.a || len(found[p.Containers["b"]]) != step.b {
+			t.Errorf("after %s: shim %v, pause %v, a %v, b %v; want %+v",
+				step.what, shim, found[p.Sandbox], found[id], found[p.Containers["b"]], step)
+		}
+	}
+}
+
+func TestHeldContainerIsInUninterruptibleSleep(t *testing.T) {
+	for _, scenario := range []string{"hung-inspect", "status-lock"} {
+		s, _ := begin(t, scenario, 6*time.Second)
+		wantStuck(t, s, victimOf(s).id)
+		if err := s.SetFault(scenario, false); err != nil {
+			t.Fatal(err)
+		}
+		wantStuck(t, s, "")
+	}
+}
+
+// wantStuck checks that only the process of that container is stuck.
+func wantStuck(t *testing.T, s *Server, id string) {
+	t.Helper()
+	for _, p := range look(t, s) {
+		held := id != "" && strings.Contains(p.cgroup, id)
+		if got := p.State == "D"; got != held {
+			t.Errorf("%s in %s is in state %s", p.Comm, p.cgroup, p.State)
+		}
+		if held && (p.wchan != "rpc_wait_bit_killable" || !strings.Contains(p.stack, "nfs_getattr+")) {
+			t.Errorf("%s waits in %q:\n%s", p.Comm, p.wchan, p.stack)
+		}
+	}
+}
+
+func TestGhostHasNoProcess(t *testing.T) {
+	s, c := start(t, "ghost")
+	ghost := victimOf(s)
+	got, err := statusOf(t.Context(), c, ghost.id)
+	if err != nil || got.State != cri.ContainerState_CONTAINER_RUNNING {
+		t.Errorf("the runtime says %v, %v; want running", got.GetState(), err)
+	}
+	wantProcesses(t, s, ghost.id)
+	if err := s.SetFault("ghost", false); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = statusOf(t.Context(), c, ghost.id); err != nil || got.State != cri.ContainerState_CONTAINER_EXITED {
+		t.Errorf("after the fault the runtime says %v, %v; want exited", got.GetState(), err)
+	}
+	wantProcesses(t, s, "")
+}
+
+func TestRuntimesOwnProcess(t *testing.T) {
+	s, _ := start(t, "tour")
+	for _, tt := range []struct{ fault, state string }{{"deadlock", "S"}, {"hung-runtime", "T"}, {"runtime-down", ""}} {
+		if err := s.SetFault(tt.fault, true); err != nil {
+			t.Fatal(err)
+		}
+		if p := look(t, s)[containerdPID]; p.State != tt.state {
+			t.Errorf("%s: containerd is in state %q, want %q", tt.fault, p.State, tt.state)
+		}
+		if err := s.SetFault(tt.fault, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := look(t, s)[containerdPID]; p.State != "S" {
+		t.Errorf("after all faults containerd is in state %q", p.State)
+	}
+}
+
+func TestNodeIsCalm(t *testing.T) {
+	s, _ := start(t, "ghost")
+	node, err := procfs.NewFS(filepath.Join(s.HostRoot(), "proc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, resource := range []string{"cpu", "io", "memory"} {
+		got, err := node.PSIStatsForResource(resource)
+		if err != nil || got.Some == nil || got.Full == nil || got.Some.Avg60 > 1 || got.Full.Avg60 > 1 {
+			t.Errorf("pressure on %s: %+v, %v", resource, got, err)
+		}
+	}
+	if load, err := node.LoadAvg(); err != nil || load.Load1 > 1 {
+		t.Errorf("load %+v, %v", load, err)
+	}
+	if memory, err := node.Meminfo(); err != nil || *memory.MemAvailable < *memory.MemTotal/2 {
+		t.Errorf("memory %+v, %v", memory, err)
+	}
+	stat, err := node.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if booted := time.Unix(int64(stat.BootTime), 0); time.Since(booted).Abs()-upBefore > time.Minute || len(stat.CPU) != 4 {
+		t.Errorf("booted at %v with %d cores", booted, len(stat.CPU))
+	}
+}
+
+func TestAgesOfProcesses(t *testing.T) {
+	s, _ := begin(t, "crashloop", time.Minute)
+	up, err := os.ReadFile(filepath.Join(s.HostRoot(), "proc", "uptime"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(up), " ")
+	seconds, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := byID(look(t, s))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.stage.containers {
+		for _, p := range found[c.id] {
+			age := time.Duration((seconds - float64(p.Starttime)/100) * float64(time.Second))
+			if want := s.began.Sub(c.started); (age - want).Abs() > 5*time.Second {
+				t.Errorf("%s %s: process is %v old, want %v", c.pod.ref(), c.spec.name, age, want)
+			}
+		}
+	}
+}
+
+func TestClockStepMovesTheBootTime(t *testing.T) {
+	boot := map[time.Duration]uint64{}
+	for _, ahead := range []time.Duration{0, 10 * time.Second} {
+		s, _ := begin(t, "clock-step", ahead)
+		node, err := procfs.NewFS(filepath.Join(s.HostRoot(), "proc"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stat, err := node.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		boot[ahead] = stat.BootTime - uint64(s.began.Unix())
+	}
+	if by := boot[10*time.Second] - boot[0]; by < 118 || by > 122 {
+		t.Errorf("the boot time moves by %d s, want 120", by)
+	}
+}
+
+func TestHostRootGoesWithTheServer(t *testing.T) {
+	for scenario, want := range map[string]bool{"tour": true, "ghost": true, "quiet": false, "big": false, "list-too-big": false, "empty": false} {
+		s, _ := start(t, scenario)
+		root := s.HostRoot()
+		if got := root != ""; got != want {
+			t.Errorf("%s: host root %q", scenario, root)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		s.AddPod(PodSpec{Namespace: "ns", Name: "p"}) // must not bring it back
+		if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: folder after Close: %v, want it gone", scenario, err)
+		}
+	}
+}
+
+func TestHostRootThatCannotBeWrittenIsTakenAway(t *testing.T) {
+	s, _ := start(t, "tour")
+	if err := os.Mkdir(filepath.Join(s.HostRoot(), ".coming"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.HostRoot(), ".coming", "task"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.AddPod(PodSpec{Namespace: "ns", Name: "p"})
+	if _, err := os.Stat(s.HostRoot()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("folder: %v, want it gone", err)
+	}
+}
+
+func TestClocksOfTheNodeGoOn(t *testing.T) {
+	now := time.Now()
+	h, err := newHostRoot(filepath.Join(t.TempDir(), "node"), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubelet := process{pid: kubeletPID, name: "kubelet", state: 'S', threads: 1, percent: 10}
+	if err := h.follow(now, []process{kubelet}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		want  string
+		used  float64 // seconds of a core
+	}{
+		{0, "1800000.00 ", 180000}, {900 * time.Millisecond, "1800000.00 ", 180000}, {20 * time.Second, "1800020.00 ", 180002},
+	} {
+		if err := h.pass(now.Add(tt.after), 0); err != nil {
+			t.Fatal(err)
+		}
+		up, err := os.ReadFile(h.proc("uptime"))
+		if err != nil || !strings.HasPrefix(string(up), tt.want) {
+			t.Errorf("after %v: uptime %q, %v; want %s", tt.after, up, err, tt.want)
+		}
+		node, err := procfs.NewFS(h.proc())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := node.Proc(kubeletPID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, err := p.Stat(); err != nil || stat.CPUTime()-tt.used > 0.02 || tt.used-stat.CPUTime() > 0.02 {
+			t.Errorf("after %v: the kubelet has used %v s, %v; want %v", tt.after, stat.CPUTime(), err, tt.used)
+		}
+	}
+}
+
+// BenchmarkStartTour is a start with the node's files.
+func BenchmarkStartTour(b *testing.B) {
+	for b.Loop() {
+		s, err := Start(b.Context(), Config{Scenario: "tour", Dir: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = s.Close()
+	}
+}

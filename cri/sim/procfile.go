@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+)
+
+// The files of /proc as Linux 6.12 writes them; proc(5) and the kernel's
+// Documentation/filesystems/proc.rst have their fields. A tick is 10 ms.
+
+// maxName is how much of a program's name the kernel keeps.
+const maxName = 15
+
+func (p process) comm() string { return p.name[:min(len(p.name), maxName)] }
+
+// tids yields the ids of p's threads, its own first.
+func (p process) tids() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n := range p.threads {
+			if !yield(p.pid + n) {
+				return
+			}
+		}
+	}
+}
+
+// ticks returns d in the kernel's unit, at least 0.
+func ticks(d time.Duration) int64 { return max(0, int64(d/(10*time.Millisecond))) }
+
+// threadFiles returns what the folder of one thread holds, by name. Up is how
+// long the node has been up, and age how long the process has been there.
+func (p process) threadFiles(tid int, up, age time.Duration) map[string]string {
+	wchan, stack := "0", ""
+	if p.sleep != nil {
+		wchan, stack = p.sleep.wchan, p.sleep.stack
+	}
+	return map[string]string{"stat": p.stat(tid, up, age), "wchan": wchan, "stack": stack}
+}
+
+// stat has 52 fields.
+func (p process) stat(tid int, up, age time.Duration) string {
+	used := ticks(age) * int64(p.percent) / 100
+	return fmt.Sprintf("%d (%s) %c %d %d %d 0 -1 4194560 %d 0 0 0 %d %d 0 0 20 0 %d 0 %d %d %d 18446744073709551615"+
+		" 4194304 5218304 140728273664512 0 0 0 0 4096 134234626 1 0 0 17 %d 0 0 0 0 0"+
+		" 5513216 5590440 38514688 140728273669870 140728273669899 140728273669899 140728273670118 0\n",
+		tid, p.comm(), p.state, p.parent, p.pid, p.pid, 2*p.pages, used*2/3, used/3, p.threads,
+		ticks(up-age), p.virtual()<<10, p.pages, tid%4)
+}
+
+// virtual returns the size of p's address space in KiB.
+func (p process) virtual() int { return 1<<16 + 40*p.pages }
+
+func (p process) status() string {
+	resident := 4 * p.pages
+	lines := []string{
+		"Name:\t" + p.comm(), "Umask:\t0022", fmt.Sprintf("State:\t%c (%s)", p.state, stateWords[p.state]),
+		fmt.Sprintf("Tgid:\t%d", p.pid), "Ngid:\t0", fmt.Sprintf("Pid:\t%d", p.pid), fmt.Sprintf("PPid:\t%d", p.parent), "TracerPid:\t0",
+		"Uid:\t0\t0\t0\t0", "Gid:\t0\t0\t0\t0", "FDSize:\t64", "Groups:\t0 ", fmt.Sprintf("NStgid:\t%d", p.pid), fmt.Sprintf("NSpid:\t%d", p.pid),
+		fmt.Sprintf("VmPeak:\t%8d kB", p.virtual()), fmt.Sprintf("VmSize:\t%8d kB", p.virtual()),
+		fmt.Sprintf("VmHWM:\t%8d kB", resident), fmt.Sprintf("VmRSS:\t%8d kB", resident), "VmSwap:\t       0 kB",
+		fmt.Sprintf("Threads:\t%d", p.threads), "voluntary_ctxt_switches:\t150", "nonvoluntary_ctxt_switches:\t12",
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+var stateWords = map[byte]string{
+	'R': "running", 'S': "sleeping", 'D': "disk sleep", 'T': "stopped",
+}
+
+// nodeFiles returns what /proc holds about a calm node of four cores, as of the
+// moment when it has been up for so long. It was booted at boot by its clock.
+func nodeFiles(up time.Duration, boot time.Time) map[string]string {
+	t := ticks(up)
+	cpu := fmt.Sprintf("%d %d %d %d %d 0 %d 0 0 0", t/25, t/5000, t/50, t*23/25, t/500, t/800)
+	stat := "cpu  " + fmt.Sprintf("%d %d %d %d %d 0 %d 0 0 0", 4*(t/25), 4*(t/5000), 4*(t/50), 4*(t*23/25), 4*(t/500), 4*(t/800)) + "\n"
+	for n := range 4 {
+		stat += fmt.Sprintf("cpu%d %s\n", n, cpu)
+	}
+	stat += fmt.Sprintf("intr %d 0 9 0\nctxt %d\nbtime %d\nprocesses %d\nprocs_running 1\nprocs_blocked 0\n", t*9, t*17, boot.Unix(), 4000+t/40)
+	stat += fmt.Sprintf("softirq %d 1 %d 4 %d %d 0 11 %d 0 %d\n", t*8, t*2, t, t/10, t*2, t*2)
+	return map[string]string{
+		"uptime": fmt.Sprintf("%.2f %.2f\n", up.Seconds(), 4*0.92*up.Seconds()), "stat": stat,
+	}
+}
+
+// calmFiles are those that stay as they are.
+var calmFiles = map[string]string{
+	"loadavg":         "0.42 0.37 0.31 1/412 31337\n",
+	"pressure/cpu":    "some avg10=0.12 avg60=0.20 avg300=0.18 total=391822071\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+	"pressure/io":     "some avg10=0.00 avg60=0.04 avg300=0.05 total=90371828\nfull avg10=0.00 avg60=0.02 avg300=0.03 total=61739201\n",
+	"pressure/memory": "some avg10=0.00 avg60=0.00 avg300=0.00 total=182011\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=93217\n",
+	"meminfo": strings.Join([]string{
+		"MemTotal:       16367360 kB", "MemFree:         6120388 kB", "MemAvailable:   12894200 kB", "Buffers:          310212 kB",
+		"Cached:          6510920 kB", "SwapCached:            0 kB", "SwapTotal:             0 kB", "SwapFree:              0 kB",
+		"Dirty:              1204 kB", "Writeback:             0 kB", "AnonPages:       2914108 kB", "Slab:             480120 kB", "",
+	}, "\n"),
+}

@@ -1,0 +1,332 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// begin is start with so much of the scenario over already.
+func begin(t testing.TB, scenario string, ahead time.Duration) (*Server, clients) {
+	t.Helper()
+	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Speed: 0.01, Ahead: ahead, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, dial(t, s)
+}
+
+// victimOf returns the container that a scenario's fault is about.
+func victimOf(s *Server) *container {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stage.victim()
+}
+
+func TestAheadIsAsIfTheServerHadRun(t *testing.T) {
+	st, _ := watch(t, "tour", 7)
+	st.advance(epoch.Add(20 * time.Second))
+	s, err := Start(t.Context(), Config{
+		Scenario: "tour", Seed: 7, Start: epoch.Add(20 * time.Second), Ahead: 20 * time.Second, Speed: 0.001, Dir: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(everything(st.world), everything(s.stage.world)) {
+		t.Error("the world is another one than after 20 s")
+	}
+}
+
+// answers says which calls are answered, and with which code if they fail.
+// Those that are not are given up, all at once, when all others have returned.
+func answers(t *testing.T, s *Server, held int, calls map[string]func(context.Context) error) map[string]codes.Code {
+	t.Helper()
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	type end struct {
+		name string
+		err  error
+	}
+	ended := make(chan end, len(calls))
+	for name, call := range calls {
+		go func() { ended <- end{name, call(ctx)} }()
+	}
+	got := map[string]codes.Code{}
+	for range len(calls) - held {
+		e := <-ended
+		got[e.name] = status.Code(e.err)
+	}
+	if err := s.AwaitHeld(t.Context(), Match{}, held); err != nil {
+		t.Fatal(err)
+	}
+	giveUp()
+	for range held {
+		<-ended
+	}
+	return got
+}
+
+func basicCalls(c clients) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"Version": func(ctx context.Context) error { _, err := c.Version(ctx, &cri.VersionRequest{}); return err },
+		"Status":  func(ctx context.Context) error { _, err := c.Status(ctx, &cri.StatusRequest{}); return err },
+		"ListPodSandbox": func(ctx context.Context) error {
+			_, err := c.ListPodSandbox(ctx, &cri.ListPodSandboxRequest{})
+			return err
+		},
+		"ListContainers": func(ctx context.Context) error {
+			_, err := c.ListContainers(ctx, &cri.ListContainersRequest{})
+			return err
+		},
+	}
+}
+
+func containerStatus(c clients, id string) func(context.Context) error {
+	return func(ctx context.Context) error { _, err := statusOf(ctx, c, id); return err }
+}
+
+func sandboxStatus(c clients, id string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := c.PodSandboxStatus(ctx, &cri.PodSandboxStatusRequest{PodSandboxId: id})
+		return err
+	}
+}
+
+func TestStatusLockHoldsOneStatusAndBothLists(t *testing.T) {
+	s, c := begin(t, "status-lock", 6*time.Second)
+	victim := victimOf(s)
+	calls := basicCalls(c)
+	calls["filtered list"] = func(ctx context.Context) error {
+		_, err := c.ListContainers(ctx, &cri.ListContainersRequest{
+			Filter: &cri.ContainerFilter{LabelSelector: map[string]string{labelPodUID: victim.pod.uid}},
+		})
+		return err
+	}
+	calls["victim"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
+	s.mu.Lock()
+	others := slices.Clone(s.stage.containers)
+	s.mu.Unlock()
+	for _, one := range others {
+		if one != victim {
+			calls[one.id] = containerStatus(c, one.id)
+		}
+	}
+	got := answers(t, s, 4, calls)
+	for name := range calls {
+		code, answered := got[name]
+		hangs := slices.Contains([]string{"victim", "ListPodSandbox", "ListContainers", "filtered list"}, name)
+		if hangs == answered || code != codes.OK {
+			t.Errorf("%s: answered %v with %v, want it to hang: %v", name, answered, code, hangs)
+		}
+	}
+}
+
+func TestDeadlockSparesVersion(t *testing.T) {
+	s, c := begin(t, "deadlock", 6*time.Second)
+	calls := basicCalls(c)
+	victim := victimOf(s)
+	calls["container"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
+	got := answers(t, s, len(calls)-1, calls)
+	if code, ok := got["Version"]; len(got) != 1 || !ok || code != codes.OK {
+		t.Errorf("answered: %v, want only Version", got)
+	}
+}
+
+func TestFaultsOfAMomentBeginAfterFiveSeconds(t *testing.T) {
+	for _, name := range []string{"status-lock", "deadlock", "clock-step"} {
+		st, _ := watch(t, name, 1)
+		if st.advance(epoch.Add(4900 * time.Millisecond)); st.off[name] != nil {
+			t.Errorf("%s is on before 5 s", name)
+		}
+		if st.advance(epoch.Add(5 * time.Second)); st.off[name] == nil {
+			t.Errorf("%s is not on after 5 s", name)
+		}
+	}
+}
+
+func TestInspectFailing(t *testing.T) {
+	s, c := start(t, "inspect-failing")
+	victim := victimOf(s)
+	for range 3 {
+		_, err := statusOf(t.Context(), c, victim.id)
+		if status.Code(err) != codes.Unknown || !strings.Contains(err.Error(), victim.id) {
+			t.Errorf("status of the container: %v, want code Unknown and its id", err)
+		}
+	}
+	if err := sandboxStatus(c, victim.sandbox.id)(t.Context()); err != nil {
+		t.Errorf("its sandbox: %v", err)
+	}
+	listed, failed := false, 0
+	for _, one := range collectContainers(t, c, nil) {
+		listed = listed || one.Id == victim.id
+		if _, err := statusOf(t.Context(), c, one.Id); err != nil {
+			failed++
+		}
+	}
+	if !listed || failed != 1 {
+		t.Errorf("listed %v, and the status of %d containers fails; want true and 1", listed, failed)
+	}
+}
+
+func TestListTooBig(t *testing.T) {
+	const limit = 16 << 20
+	_, c := start(t, "list-too-big")
+	list, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if share := float64(proto.Size(list)) / limit; share < 0.82 || share > 0.88 {
+		t.Errorf("the list begins at %.3f of the limit, want 0.85", share)
+	}
+	stream, err := c.StreamContainers(t.Context(), &cri.StreamContainersRequest{})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	if status.Code(err) != codes.Unimplemented {
+		t.Errorf("streaming list: %v, want Unimplemented", err)
+	}
+	for ahead, fits := range map[time.Duration]bool{25 * time.Second: true, 35 * time.Second: false, time.Hour: false} {
+		_, c := begin(t, "list-too-big", ahead)
+		_, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{})
+		if want := map[bool]codes.Code{true: codes.OK, false: codes.ResourceExhausted}[fits]; status.Code(err) != want {
+			t.Errorf("after %v: %v, want %v", ahead, err, want)
+		}
+		if _, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{}); err != nil {
+			t.Errorf("after %v: list of sandboxes: %v", ahead, err)
+		}
+	}
+}
+
+func TestDeadContainersPileUp(t *testing.T) {
+	st, _ := watch(t, "list-too-big", 1)
+	st.advance(epoch.Add(time.Hour))
+	owners, largest := map[string]int{}, map[*pod]int{}
+	for _, c := range st.containers {
+		if c.state == cri.ContainerState_CONTAINER_EXITED {
+			owners[c.pod.spec.namespace]++
+			largest[c.pod]++
+		}
+	}
+	few := 0
+	for _, n := range largest {
+		if n > 4000 {
+			few += n
+		}
+	}
+	if owners["batch"] != 20000 || few < 16000 {
+		t.Errorf("dead containers by namespace %v, and %d in large pods; want 20000 in batch, most of them in few pods", owners, few)
+	}
+}
+
+func TestRuntimeSlowDelaysAllCallsAlike(t *testing.T) {
+	st, _ := watch(t, "runtime-slow", 1)
+	delays := map[time.Duration]bool{}
+	for _, method := range []string{"Version", "Status", "ListPodSandbox", "StreamContainers", "PodSandboxStatus", "ContainerStatus"} {
+		for range 50 {
+			d := st.rules.judge(Call{Method: method}, st.chance).delay
+			if delays[d] = true; d < 1050*time.Millisecond || d > 1350*time.Millisecond {
+				t.Fatalf("%s is delayed by %v, want about 1.2 s", method, d)
+			}
+		}
+	}
+	if len(delays) < 250 {
+		t.Errorf("only %d different delays of 300", len(delays))
+	}
+	s, err := Start(t.Context(), Config{Scenario: "runtime-slow", Seed: 1, Speed: 100, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	before := s.Now()
+	if _, err := dial(t, s).Version(t.Context(), &cri.VersionRequest{}, grpc.WaitForReady(true)); err != nil {
+		t.Fatal(err)
+	}
+	if took := s.Now().Sub(before); took < 1050*time.Millisecond {
+		t.Errorf("a call took %v, want at least 1.05 s", took)
+	}
+}
+
+func TestChurnStormReplaces300PodsAtOnce(t *testing.T) {
+	st, log := watch(t, "churn-storm", 1)
+	for n := range 3 {
+		before := len(*log)
+		st.advance(epoch.Add(time.Duration(n)*time.Minute + 2*time.Second))
+		started := map[string]bool{}
+		for _, s := range (*log)[before:] {
+			if pod, ok := strings.CutSuffix(s.what, " sandbox#0 STARTED"); ok && strings.HasPrefix(pod, "load/") {
+				started[pod] = true
+			}
+		}
+		if len(started) != 300 {
+			t.Errorf("minute %d: %d pods start, want 300", n, len(started))
+		}
+		st.advance(epoch.Add(time.Duration(n)*time.Minute + 59*time.Second))
+		if n := len(st.sandboxes); n != 310 {
+			t.Errorf("%d sandboxes before the next storm, want 310", n)
+		}
+	}
+	for method, least := range map[string]time.Duration{"ListContainers": 0, "PodSandboxStatus": 32, "ContainerStatus": 32} {
+		d := st.rules.judge(Call{Method: method}, st.chance).delay
+		if most := least + least/2; d < least*time.Millisecond || d > most*time.Millisecond {
+			t.Errorf("%s takes %v longer, want %v to %v ms", method, d, least, most)
+		}
+	}
+}
+
+func TestNotReadyScenarios(t *testing.T) {
+	for scenario, want := range map[string]*cri.RuntimeCondition{
+		"not-ready": {Type: "RuntimeReady", Reason: "ContainerdNotReady", Message: "Containerd grpc server is not serving"},
+		"network-not-ready": {
+			Type: "NetworkReady", Reason: "NetworkPluginNotReady", Message: "Network plugin returns error: cni plugin not initialized",
+		},
+	} {
+		_, c := start(t, scenario)
+		got, err := c.Status(t.Context(), &cri.StatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cond := range got.Status.Conditions {
+			if cond.Type == want.Type && !proto.Equal(cond, want) || cond.Type != want.Type && !cond.Status {
+				t.Errorf("%s: condition %v, want only %v to be false", scenario, cond, want)
+			}
+		}
+	}
+}
+
+func TestClockStepMakesThingsOfTheFuture(t *testing.T) {
+	s, c := begin(t, "clock-step", 30*time.Second)
+	future, past := 0, 0
+	for _, one := range collectContainers(t, c, nil) {
+		switch ahead := time.Unix(0, one.CreatedAt).Sub(s.Now()); {
+		case ahead > 90*time.Second && ahead <= 2*time.Minute:
+			future++
+		case ahead < -25*time.Second:
+			past++
+		default:
+			t.Errorf("%s was created %v from now", one.Metadata.Name, ahead)
+		}
+	}
+	if future < 3 || past < 10 {
+		t.Errorf("%d containers of the future and %d of the past, want some and most", future, past)
+	}
+	if err := s.SetFault("clock-step", false); err != nil {
+		t.Fatal(err)
+	}
+	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []ContainerSpec{{Name: "a"}}})
+	got, err := statusOf(t.Context(), c, p.Containers["a"])
+	if err != nil || time.Unix(0, got.CreatedAt).After(s.Now()) {
+		t.Errorf("after the fault: created %v, %v", got.GetCreatedAt(), err)
+	}
+}
