@@ -3,12 +3,15 @@ package lines
 import (
 	"bytes"
 	"fmt"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// escapeC1 returns the JSON text j with DEL, the C1 controls and the bidi
-// controls written as escapes. [encoding/json] leaves them as they are, but a
-// line may end up on a terminal, and some terminals act on them.
+// escapeC1 returns the JSON text j with DEL, the C1 controls, the bidi controls
+// and all other format characters written as escapes. [encoding/json] leaves
+// them as they are, but a line may end up on a terminal, and some terminals act
+// on them.
 func escapeC1(j []byte) []byte {
 	if bytes.IndexFunc(j, acts) < 0 {
 		return j
@@ -17,7 +20,7 @@ func escapeC1(j []byte) []byte {
 	for len(j) > 0 {
 		r, n := utf8.DecodeRune(j)
 		if acts(r) {
-			out = fmt.Appendf(out, `\u%04x`, r)
+			out = appendEscape(out, r)
 		} else {
 			out = append(out, j[:n]...)
 		}
@@ -26,7 +29,14 @@ func escapeC1(j []byte) []byte {
 	return out
 }
 
-// acts reports whether a terminal may act on r instead of showing it.
-func acts(r rune) bool {
-	return r >= 0x7f && r <= 0x9f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
+// appendEscape appends r as JSON escapes it: in two halves where it needs more
+// than four digits.
+func appendEscape(b []byte, r rune) []byte {
+	if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
+		return fmt.Appendf(b, `\u%04x\u%04x`, r1, r2)
+	}
+	return fmt.Appendf(b, `\u%04x`, r)
 }
+
+// acts reports whether a terminal may act on r instead of showing it.
+func acts(r rune) bool { return r >= 0x7f && (r <= 0x9f || unicode.Is(unicode.Cf, r)) }

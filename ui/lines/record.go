@@ -1,9 +1,10 @@
-// Package lines is the view for a pipe: events and changes of health as they
-// come, one line each, as text for people or as NDJSON for programs.
+// Package lines is the view for a pipe, as text for people or as JSON for
+// programs: [Watch] writes events, changes of health and findings as they come,
+// one line each; [WriteCheck] writes what one check of a node has found.
 //
-// Lines come in the order in which the engine decided. Where the reader was too
-// slow, a gap line stands in the place of what it missed and says how much that
-// was. Nothing here is safe for concurrent use.
+// Watch's lines come in the order in which the engine decided. Where the reader
+// was too slow, a gap line stands in the place of what it missed and says how
+// much that was. Nothing here is safe for concurrent use.
 package lines
 
 import (
@@ -55,6 +56,14 @@ type gapLine struct {
 	Lost uint64 `json:"lost"`
 }
 
+type findingLine struct {
+	header
+	State         string        `json:"state"`         // "began", "changed" in severity, or "ended"
+	Was           string        `json:"was,omitempty"` // its severity before it changed
+	LastedSeconds float64       `json:"lastedSeconds"` // so far; when ended, until it was last seen
+	Finding       findingObject `json:"finding"`
+}
+
 // AppendEvent appends e to b as one line of NDJSON, with its line feed. Texts
 // are the runtime's own, escaped as JSON wants it.
 func AppendEvent(b []byte, e engine.Event) []byte {
@@ -87,14 +96,25 @@ func appendHealth(b []byte, s *engine.Snapshot) []byte {
 	return appendJSON(b, l)
 }
 
+func appendFinding(b []byte, at time.Time, t turn) []byte {
+	l := findingLine{
+		header: header{Schema, at.UTC(), "finding"}, State: t.state,
+		LastedSeconds: t.lasted.Seconds(), Finding: newFindingObject(t.finding),
+	}
+	if t.state == "changed" {
+		l.Was = t.was.String()
+	}
+	return appendJSON(b, l)
+}
+
 // AppendGap appends one line of NDJSON that says how many events are missing
 // here, since the reader was too slow for them.
 func AppendGap(b []byte, at time.Time, lost uint64) []byte {
 	return appendJSON(b, gapLine{header{Schema, at.UTC(), "gap"}, lost})
 }
 
-// appendJSON appends v, which always is one of the lines above and so can
-// always be marshalled.
+// appendJSON appends v, which always is one of this package's own objects and
+// so can always be marshalled.
 func appendJSON(b []byte, v any) []byte {
 	j, err := json.Marshal(v)
 	if err != nil {

@@ -7,8 +7,10 @@ import (
 	"io"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -21,9 +23,13 @@ type Feed interface {
 type Options struct {
 	JSON       bool     // NDJSON in place of text
 	Namespaces []string // of the events; empty for all
+
+	// Diagnose returns what is wrong as of an update; nil to tell no findings. It
+	// is called once for each update, in order.
+	Diagnose func(engine.Update) []diagnose.Finding
 }
 
-// Watch writes events, changes of health and gaps to w until ctx ends, the feed
+// Watch writes events, changes of health, findings and gaps to w until ctx ends, the feed
 // does, or the reader of a pipe has gone, none of which is an error. It returns
 // the first other error of w. Text is
 // cleaned and holds no control byte but the line feed; JSON keeps the
@@ -57,6 +63,7 @@ type watcher struct {
 	told    bool
 	healthy bool
 	failure string
+	teller  teller
 }
 
 func (v *watcher) update(u engine.Update) []byte {
@@ -71,6 +78,12 @@ func (v *watcher) update(u engine.Update) []byte {
 	}
 	if v.changed(u.Snapshot) {
 		b = v.health(b, u.Snapshot)
+	}
+	if v.o.Diagnose == nil {
+		return b
+	}
+	for _, t := range v.teller.tell(u.Snapshot.At, v.o.Diagnose(u)) {
+		b = v.turn(b, u.Snapshot.At, t)
 	}
 	return b
 }
@@ -146,6 +159,23 @@ func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
 		b = append(append(b, "; last list: "...), text.Clean(s.Failure.Err.Error())...)
 	}
 	return append(b, '\n')
+}
+
+// turn appends what happened to a finding. Its end has the name in place of the
+// summary, which is true no longer.
+func (v *watcher) turn(b []byte, at time.Time, t turn) []byte {
+	if v.o.JSON {
+		return appendFinding(b, at, t)
+	}
+	b = fmt.Appendf(stamp(b, at), "finding %s: ", t.state)
+	switch f := t.finding; t.state {
+	case "ended":
+		return fmt.Appendf(b, "%s after %s\n", text.Clean(words(string(f.ID), name(f.Subject))), text.Age(t.lasted))
+	case "changed":
+		return fmt.Appendf(b, "%v to %v %s: %s\n", t.was, f.Severity, f.ID, text.Clean(f.Summary))
+	default:
+		return fmt.Appendf(b, "%v %s: %s\n", f.Severity, f.ID, text.Clean(f.Summary))
+	}
 }
 
 func (v *watcher) gap(b []byte, u engine.Update) []byte {

@@ -1,0 +1,60 @@
+package lines
+
+import (
+	"io"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// CheckOptions say how [WriteCheck] writes, and what it cannot know from the
+// result. Without JSON and NPD it is text for people.
+type CheckOptions struct {
+	JSON bool // one object in one line
+	NPD  bool // one line for node-problem-detector; wins over JSON
+
+	Colour bool        // for text: only where it goes to a terminal
+	Width  int         // for text: the terminal's, at which lines are wrapped; 0 for a pipe, where none is
+	Theme  theme.Theme // for text: its symbols, and its colours if Colour; the zero value is the default theme
+
+	Node           string // its name; may be empty
+	Source         string // "cri" or "demo"
+	Endpoint       string // of the runtime
+	KubeletVersion string // whose relist it is, as "1.36" or the node's own "v1.36.2"; empty for the snapshot's
+}
+
+// A CheckResult is what a check has found. The snapshot must be there, the
+// evidence may be nil.
+type CheckResult struct {
+	Snapshot *engine.Snapshot
+	Evidence *evidence.Report
+	Findings []diagnose.Finding // as [diagnose.Diagnose] orders them
+}
+
+// WriteCheck writes r to w in a single write and returns the error of that. The
+// text holds no control byte but the line feed, and escape sequences only for
+// colour; the JSON is of [CheckSchema].
+func WriteCheck(w io.Writer, r CheckResult, o CheckOptions) error {
+	_, err := w.Write(appendCheck(nil, r, o))
+	return err
+}
+
+func appendCheck(b []byte, r CheckResult, o CheckOptions) []byte {
+	switch {
+	case o.NPD:
+		return appendNPD(b, r)
+	case o.JSON:
+		return appendJSON(b, newCheckObject(r, o))
+	}
+	return appendText(b, r, o)
+}
+
+// kubelet returns the release of the kubelet whose relist was made.
+func (o CheckOptions) kubelet(s *engine.Snapshot) string {
+	if o.KubeletVersion == "" {
+		return s.Release.String()
+	}
+	return o.KubeletVersion
+}

@@ -1,0 +1,333 @@
+package lines
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/quick"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// forms are the ways in which each scene is kept.
+var forms = []struct {
+	name string
+	with func(*CheckOptions)
+}{
+	{"80.txt", func(o *CheckOptions) { o.Width = 80 }},
+	{"120.txt", func(o *CheckOptions) { o.Width = 120 }},
+	{"pipe.txt", func(*CheckOptions) {}},
+	{"ascii.txt", func(o *CheckOptions) { o.Width, o.Theme = 80, theme.Default().Plain() }},
+	{"colour.txt", func(o *CheckOptions) { o.Width, o.Colour = 80, true }},
+	{"npd.txt", func(o *CheckOptions) { o.NPD = true }},
+	{"json", func(o *CheckOptions) { o.JSON = true }},
+}
+
+func TestCheckGolden(t *testing.T) {
+	for _, scene := range scenes {
+		for _, form := range forms {
+			name := scene.name + "." + form.name
+			t.Run(name, func(t *testing.T) {
+				o := options
+				form.with(&o)
+				got := checkOutput(t, scene.make(), o)
+				if o.JSON {
+					got = indented(t, got)
+				}
+				golden(t, filepath.Join("testdata", name), got)
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func checkOutput(t *testing.T, r CheckResult, o CheckOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteCheck(&b, r, o); err != nil {
+		t.Fatalf("WriteCheck: %v", err)
+	}
+	return b.Bytes()
+}
+
+// indented makes a golden of JSON fit to be read in a diff.
+func indented(t *testing.T, object []byte) []byte {
+	t.Helper()
+	if n := bytes.Count(object, []byte("\n")); n != 1 || object[len(object)-1] != '\n' {
+		t.Errorf("the JSON has %d line feeds, want one at its end", n)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, object, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestCheckTextFits holds that no line is wider than the terminal but commands,
+// which must stay whole to be copied, and that none has anything in it that a
+// terminal would obey.
+func TestCheckTextFits(t *testing.T) {
+	for _, scene := range scenes {
+		for _, width := range []int{0, 40, 80, 120, 300} {
+			for line := range strings.Lines(string(checkOutput(t, scene.make(), CheckOptions{Width: width, Source: "cri"}))) {
+				line = strings.TrimSuffix(line, "\n")
+				if harmful(line) {
+					t.Errorf("%s: control character in %q", scene.name, line)
+				}
+				command := strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "next")), "$ ")
+				if w := ansi.StringWidth(line); width >= 80 && w > width && !command {
+					t.Errorf("%s: %d cells at width %d: %s", scene.name, w, width, line)
+				}
+				if line != strings.TrimRight(line, " ") {
+					t.Errorf("%s: line ends in spaces: %q", scene.name, line)
+				}
+			}
+		}
+	}
+}
+
+func TestCheckASCII(t *testing.T) {
+	for _, scene := range scenes {
+		got := string(checkOutput(t, scene.make(), CheckOptions{Width: 80, Theme: theme.Default().Plain()}))
+		if i := strings.IndexFunc(got, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
+			t.Errorf("%s: not ASCII: %q", scene.name, got[i:min(len(got), i+20)])
+		}
+	}
+}
+
+func TestColourOnlyAddsSequences(t *testing.T) {
+	for _, scene := range scenes {
+		plain := string(checkOutput(t, scene.make(), CheckOptions{Width: 80}))
+		coloured := string(checkOutput(t, scene.make(), CheckOptions{Width: 80, Colour: true}))
+		if plain == coloured {
+			t.Errorf("%s: no colour", scene.name)
+		}
+		if diff := cmp.Diff(plain, ansi.Strip(coloured)); diff != "" {
+			t.Errorf("%s: colour changes the text (-plain +coloured):\n%s", scene.name, diff)
+		}
+	}
+}
+
+// harmful reports whether a terminal may obey a part of s.
+func harmful(s string) bool {
+	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
+}
+
+var schema = func() *jsonschema.Schema {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	return c.MustCompile(filepath.Join("..", "..", "docs", "check.schema.json"))
+}()
+
+// valid returns what the schema has against a JSON object.
+func valid(object []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(object))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(v)
+}
+
+func TestCheckJSONFollowsTheSchema(t *testing.T) {
+	for _, scene := range scenes {
+		object := checkOutput(t, scene.make(), CheckOptions{JSON: true, Source: "demo"})
+		if err := valid(object); err != nil {
+			t.Errorf("%s: %v", scene.name, err)
+		}
+		if harmful(strings.TrimSuffix(string(object), "\n")) {
+			t.Errorf("%s: control character in %q", scene.name, object)
+		}
+	}
+}
+
+// TestSchemaIsStrict holds that the schema finds the mistakes that it is for.
+func TestSchemaIsStrict(t *testing.T) {
+	good := string(checkOutput(t, hungCheck(), CheckOptions{JSON: true, Source: "cri"}))
+	for _, tt := range []struct{ name, old, new string }{
+		{"another schema", "plegtop/check/1", "plegtop/check/2"},
+		{"a field too many", `"source":`, `"sauce":1,"source":`},
+		{"a field too few", `"kubeletVersion":"1.37",`, ``},
+		{"no array", `"findings":[`, `"findings":null,"was":[`},
+		{"unknown finding", `"id":"inspect-hung"`, `"id":"inspect-stuck"`},
+		{"unknown severity", `"severity":"critical"`, `"severity":"fatal"`},
+		{"unknown operation", `"operation":"ContainerStatus"`, `"operation":"StopContainer"`},
+		{"duration as text", `"thresholdSeconds":180`, `"thresholdSeconds":"3m"`},
+		{"negative age", `"listAgeSeconds":0.34`, `"listAgeSeconds":-0.34`},
+		{"time without a zone", `12:00:00Z`, `12:00:00`},
+		{"empty name", `"container":"app"`, `"container":""`},
+		{"escape in a text", `"summary":"`, `"summary":"\u001b[2J`},
+		{"bidi in a text", `"verdict":"`, `"verdict":"\u202e`},
+		{"verdict of a healthy one", `"verdict":""`, `"verdict":"pleg has yet to be successful"`},
+	} {
+		bad := strings.Replace(good, tt.old, tt.new, 1)
+		if bad == good {
+			t.Errorf("%s: the object has no %s", tt.name, tt.old)
+		} else if err := valid([]byte(bad)); err == nil {
+			t.Errorf("%s is valid by the schema", tt.name)
+		}
+	}
+}
+
+// TestSchemaKnowsEveryFinding compares the contract with the constants: each
+// must be among those of the schema.
+func TestSchemaKnowsEveryFinding(t *testing.T) {
+	for _, id := range []diagnose.ID{
+		diagnose.RuntimeDown, diagnose.RuntimeUnresponsive, diagnose.ListHung, diagnose.ListTooBig, diagnose.InspectHung,
+		diagnose.InspectFailing, diagnose.RelistSlowChurn, diagnose.RuntimeSlow, diagnose.PLEGUnhealthy, diagnose.PLEGFlapping,
+		diagnose.RuntimeNotReady, diagnose.NetworkNotReady, diagnose.EventsDiscarded, diagnose.CrashLoop, diagnose.GhostRunning,
+		diagnose.ProcessStuck, diagnose.OrphanShims, diagnose.HostPressure, diagnose.KubeletStuck, diagnose.ClockStep, diagnose.EventDrift,
+	} {
+		r := healthyCheck()
+		r.Findings = []diagnose.Finding{{ID: id, Summary: "so"}}
+		if err := valid(checkOutput(t, r, CheckOptions{JSON: true, Source: "cri"})); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+func TestCheckJSONKeepsNames(t *testing.T) {
+	var back checkObject
+	if err := json.Unmarshal(checkOutput(t, hostileCheck(), CheckOptions{JSON: true}), &back); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ToValidUTF8(hostile, "\ufffd")
+	got := back.Findings[0].Subject
+	if strings.ReplaceAll(got.Pod, "\ufffd\ufffd", "\ufffd") != want || got.Pod != got.Container {
+		t.Errorf("pod = %q, want %q", got.Pod, want)
+	}
+}
+
+// TestCheckJSONHoldsAgainstAnyText lets the runtime say whatever it likes.
+func TestCheckJSONHoldsAgainstAnyText(t *testing.T) {
+	err := quick.Check(func(a, b string, raw []byte) bool {
+		r := hungCheck()
+		r.Snapshot.Version = pleg.Version{RuntimeName: a, RuntimeVersion: string(raw)}
+		r.Snapshot.Node.Message = b + string(raw)
+		f := &r.Findings[0]
+		f.Summary, f.Evidence = "s"+string(raw), []string{a, b}
+		f.Subject.Pod, f.Subject.Container = pleg.PodRef{Namespace: a, Name: string(raw)}, b
+		f.Next = []diagnose.Step{{Text: b, Command: string(raw) + "x"}}
+		object := checkOutput(t, r, CheckOptions{JSON: true, Source: "cri", Node: a, Endpoint: b})
+		text := checkOutput(t, r, CheckOptions{Width: 80, Node: a, Endpoint: b})
+		return valid(object) == nil && !harmful(strings.TrimSpace(string(object))) && !harmful(strings.ReplaceAll(string(text), "\n", ""))
+	}, &quick.Config{MaxCount: 100})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSweepNamesNotTooMany holds that a node on which everything fails still
+// gets an object of a sensible size, with the true counts in it.
+func TestSweepNamesNotTooMany(t *testing.T) {
+	r := hungCheck()
+	for range 250 {
+		r.Snapshot.Sweep.Failed = append(r.Snapshot.Sweep.Failed, r.Snapshot.Sweep.Hung[0])
+	}
+	object := checkOutput(t, r, CheckOptions{JSON: true, Source: "cri"})
+	var back checkObject
+	if err := json.Unmarshal(object, &back); err != nil || valid(object) != nil {
+		t.Fatal(err, valid(object))
+	}
+	if w := back.Sweep; w.Hung != 1 || w.Failed != 250 || len(w.Objects) != sweptLimit || w.Objects[0].Outcome != "hung" {
+		t.Errorf("hung %d, failed %d, %d objects, the first %+v", w.Hung, w.Failed, len(w.Objects), w.Objects[0])
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	whole, cutOff := healthyCheck().Snapshot, warningsCheck().Snapshot
+	of := func(all ...diagnose.Severity) (findings []diagnose.Finding) {
+		for _, s := range all {
+			findings = append(findings, diagnose.Finding{ID: diagnose.InspectHung, Severity: s})
+		}
+		return findings
+	}
+	for _, tt := range []struct {
+		findings            []diagnose.Finding
+		code, npd, npdIfCut int
+	}{
+		{nil, 0, 0, 2},
+		{of(diagnose.Info), 0, 0, 2},
+		{of(diagnose.Info, diagnose.Warning), 1, 0, 2},
+		{of(diagnose.Warning, diagnose.Critical, diagnose.Info), 2, 1, 1},
+	} {
+		if got := ExitCode(tt.findings); got != tt.code {
+			t.Errorf("ExitCode(%v) = %d, want %d", tt.findings, got, tt.code)
+		}
+		if got := NPDExitCode(CheckResult{Snapshot: whole, Findings: tt.findings}); got != tt.npd {
+			t.Errorf("NPDExitCode(%v) = %d, want %d", tt.findings, got, tt.npd)
+		}
+		if got := NPDExitCode(CheckResult{Snapshot: cutOff, Findings: tt.findings}); got != tt.npdIfCut {
+			t.Errorf("NPDExitCode(%v) cut off = %d, want %d", tt.findings, got, tt.npdIfCut)
+		}
+	}
+}
+
+// TestEffectsStandUnderTheirCause holds that every finding is written exactly
+// once, even when they explain each other in a circle or name one not there.
+func TestEffectsStandUnderTheirCause(t *testing.T) {
+	r := healthyCheck()
+	r.Findings = []diagnose.Finding{
+		{ID: diagnose.PLEGUnhealthy, Cause: diagnose.ListHung, Summary: "one"},
+		{ID: diagnose.ListHung, Cause: diagnose.PLEGUnhealthy, Summary: "two"},
+		{ID: diagnose.CrashLoop, Cause: diagnose.GhostRunning, Summary: "three"},
+		{ID: diagnose.InspectHung, Cause: diagnose.InspectHung, Summary: "four"},
+	}
+	got := string(checkOutput(t, r, CheckOptions{}))
+	for _, want := range []string{"one", "two", "three", "four"} {
+		if n := strings.Count(got, ": "+want+"\n"); n != 1 {
+			t.Errorf("%q is written %d times in\n%s", want, n, got)
+		}
+	}
+	if !strings.Contains(got, "leads to\n") {
+		t.Errorf("no effect in\n%s", got)
+	}
+	if c := culprit(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
+		t.Errorf("culprit of an effect alone = %s", c.ID)
+	}
+	if c := culprit(downCheck().Findings); c.ID != diagnose.RuntimeDown {
+		t.Errorf("culprit = %s, want %s", c.ID, diagnose.RuntimeDown)
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full") }
+
+func TestWriteCheckTellsOfItsWriter(t *testing.T) {
+	if err := WriteCheck(failing{}, healthyCheck(), CheckOptions{}); err == nil {
+		t.Error("WriteCheck has no error though nothing was written")
+	}
+	if err := WriteNPDUnknown(failing{}, os.ErrPermission); err == nil {
+		t.Error("WriteNPDUnknown has no error though nothing was written")
+	}
+}

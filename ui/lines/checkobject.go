@@ -1,0 +1,185 @@
+package lines
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// CheckSchema names the shape of the JSON of check, which docs/check.schema.json
+// describes. Fields are only ever added to it.
+const CheckSchema = "plegtop/check/1"
+
+// A checkObject is the JSON of check. Durations are in seconds.
+type checkObject struct {
+	Schema         string          `json:"schema"`
+	Time           time.Time       `json:"time"`
+	Node           string          `json:"node"`
+	Source         string          `json:"source"`
+	Runtime        runtimeObject   `json:"runtime"`
+	KubeletVersion string          `json:"kubeletVersion"`
+	Partial        string          `json:"partial,omitempty"` // what is missing because a list failed
+	PLEG           plegObject      `json:"pleg"`
+	NodeReady      readyObject     `json:"nodeReady"`
+	Counts         countsObject    `json:"counts"`
+	Calls          []callsObject   `json:"calls"`
+	Findings       []findingObject `json:"findings"`
+	Sweep          *sweepObject    `json:"sweep,omitempty"`
+	Host           *hostObject     `json:"host,omitempty"`
+}
+
+type runtimeObject struct {
+	Name       string            `json:"name"`
+	Version    string            `json:"version"`
+	APIVersion string            `json:"apiVersion"`
+	Endpoint   string            `json:"endpoint"`
+	Conditions []conditionObject `json:"conditions"`
+}
+
+type conditionObject struct {
+	Type    string `json:"type"`
+	Status  bool   `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+type plegObject struct {
+	Healthy           bool       `json:"healthy"`
+	Verdict           string     `json:"verdict"` // the kubelet's words; empty when healthy
+	ListAgeSeconds    float64    `json:"listAgeSeconds"`
+	InspectAgeSeconds float64    `json:"inspectAgeSeconds"`
+	RelistSeconds     float64    `json:"relistSeconds"`
+	ThresholdSeconds  float64    `json:"thresholdSeconds"`
+	ListedAt          *time.Time `json:"listedAt,omitempty"`  // absent while no list succeeded: the list age is 0 then
+	SettledAt         *time.Time `json:"settledAt,omitempty"` // absent while no relist settled: the inspection age is 0 then
+}
+
+type readyObject struct {
+	Ready   bool   `json:"ready"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Known   bool   `json:"known"`
+}
+
+type countsObject struct {
+	Pods       int `json:"pods"`
+	Sandboxes  int `json:"sandboxes"`
+	Containers int `json:"containers"`
+	Created    int `json:"created"`
+	Running    int `json:"running"`
+	Exited     int `json:"exited"`
+	Unknown    int `json:"unknown"`
+}
+
+type callsObject struct {
+	Operation             string  `json:"operation"`
+	Count                 uint64  `json:"count"`
+	Errors                uint64  `json:"errors"`
+	P50Seconds            float64 `json:"p50Seconds"`
+	P99Seconds            float64 `json:"p99Seconds"`
+	MaxSeconds            float64 `json:"maxSeconds"`
+	InFlight              int     `json:"inFlight"`
+	OldestInFlightSeconds float64 `json:"oldestInFlightSeconds"`
+	ResponseBytes         uint64  `json:"responseBytes"`
+	LastResponseBytes     uint64  `json:"lastResponseBytes"`
+	LastError             string  `json:"lastError,omitempty"`
+}
+
+func newCheckObject(r CheckResult, o CheckOptions) checkObject {
+	s := r.Snapshot
+	c := checkObject{
+		Schema: CheckSchema, Time: s.At.UTC(), Node: o.Node, Source: o.Source,
+		Runtime:        newRuntimeObject(s, o.Endpoint),
+		KubeletVersion: o.kubelet(s),
+		Partial:        text.Clean(s.Partial),
+		PLEG:           newPLEGObject(s),
+		NodeReady:      readyObject{s.Node.Ready, s.Node.Reason, text.Clean(s.Node.Message), s.Node.Known},
+		Counts:         countsObject(s.Counts),
+		Calls:          newCallsObjects(s),
+		Findings:       make([]findingObject, len(r.Findings)),
+		Sweep:          newSweepObject(s),
+		Host:           newHostObject(r.Evidence),
+	}
+	for i, f := range r.Findings {
+		c.Findings[i] = newFindingObject(f)
+	}
+	return c
+}
+
+func newRuntimeObject(s *engine.Snapshot, endpoint string) runtimeObject {
+	r := runtimeObject{
+		Name: s.Version.RuntimeName, Version: s.Version.RuntimeVersion, APIVersion: s.Version.APIVersion, Endpoint: endpoint,
+		Conditions: make([]conditionObject, len(s.Conditions)),
+	}
+	for i, c := range s.Conditions {
+		r.Conditions[i] = conditionObject{text.Clean(c.Type), c.Status, text.Clean(c.Reason), text.Clean(c.Message)}
+	}
+	return r
+}
+
+func newPLEGObject(s *engine.Snapshot) plegObject {
+	return plegObject{
+		Healthy: s.Health.Healthy, Verdict: text.Clean(s.Health.Verdict),
+		ListAgeSeconds:    max(0, s.Health.ListAge(s.At).Seconds()),
+		InspectAgeSeconds: max(0, s.Health.InspectAge(s.At).Seconds()),
+		RelistSeconds:     relistCost(s).Seconds(),
+		ThresholdSeconds:  s.Threshold.Seconds(),
+		ListedAt:          instant(s.Health.ListedAt),
+		SettledAt:         instant(s.Health.SettledAt),
+	}
+}
+
+// relistCost returns what the last relist took. A check that has not made a
+// whole one knows what one would take: the lists, and every status after the
+// other.
+func relistCost(s *engine.Snapshot) time.Duration {
+	if s.Relists.Count > 0 || s.Sweep == nil {
+		return s.Relists.Last
+	}
+	return s.Phase.ListTook + s.Sweep.Serial
+}
+
+// instant returns t for JSON, nil for the zero time.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func newCallsObjects(s *engine.Snapshot) []callsObject {
+	all := make([]callsObject, 0, len(s.Calls))
+	for _, c := range s.Calls {
+		if c.Op == call.GetContainerEvents && !made(c) {
+			continue
+		}
+		o := callsObject{
+			Operation: c.Op.String(), Count: c.Count, Errors: c.Errors,
+			P50Seconds: c.P50.Seconds(), P99Seconds: c.P99.Seconds(), MaxSeconds: c.Max.Seconds(),
+			InFlight: c.InFlight, OldestInFlightSeconds: oldest(s, c.Op).Seconds(),
+			ResponseBytes: c.ResponseBytes, LastResponseBytes: c.LastResponseBytes,
+		}
+		if c.LastErr != nil {
+			o.LastError = text.Clean(c.LastErr.Error())
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// made reports whether there was any such call.
+func made(c engine.Calls) bool { return c.Count > 0 || c.InFlight > 0 }
+
+// oldest returns how long the oldest call of op has been out, 0 if none is.
+func oldest(s *engine.Snapshot, op call.Operation) time.Duration {
+	var longest time.Duration
+	for _, f := range s.InFlight {
+		if f.Op == op {
+			longest = max(longest, f.Elapsed(s.At))
+		}
+	}
+	return longest
+}

@@ -1,0 +1,176 @@
+package lines
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// appendText appends the check for people: the verdict, the findings, what was
+// seen, and the table of calls.
+func appendText(b []byte, r CheckResult, o CheckOptions) []byte {
+	p := newPage(b, o)
+	p.verdict(r)
+	p.findings(r.Findings)
+	p.blank()
+	p.facts(r, o)
+	p.blank()
+	p.calls(r.Snapshot)
+	return p.b
+}
+
+// verdict writes the one line that a person in a hurry reads.
+func (p *page) verdict(r CheckResult) {
+	most := worst(r.Findings)
+	symbol, look, word := p.severity(most)
+	if most == diagnose.Info {
+		symbol, look, word = p.look.Symbols.Good, p.look.Good, "ok"
+	}
+	p.put(0, look, symbol+" "+strings.ToUpper(word)+"  ", p.look.Strong, sentence(r))
+}
+
+// sentence is the verdict in words.
+func sentence(r CheckResult) string {
+	if worst(r.Findings) == diagnose.Info {
+		return fine(r.Snapshot)
+	}
+	f := culprit(r.Findings)
+	if len(r.Findings) == 1 {
+		return f.Summary
+	}
+	return fmt.Sprintf("%s (%s)", f.Summary, plural(len(r.Findings), "finding"))
+}
+
+// severity returns how a severity is shown: never by colour alone.
+func (p *page) severity(s diagnose.Severity) (symbol string, look theme.Style, word string) {
+	switch s {
+	case diagnose.Critical:
+		return p.look.Symbols.Bad, p.look.Bad, s.String()
+	case diagnose.Warning:
+		return p.look.Symbols.Warn, p.look.Warn, s.String()
+	}
+	return p.look.Symbols.Bullet, p.look.Info, s.String()
+}
+
+// findings writes all of them, each effect under its cause.
+func (p *page) findings(all []diagnose.Finding) {
+	t := findingTree{all: all, written: make([]bool, len(all)), above: -1}
+	if worst(all) > diagnose.Info {
+		t.above = culpritAt(all)
+	}
+	for i, f := range all {
+		if causeOf(all, f) < 0 {
+			p.blank()
+			p.finding(0, t, i)
+		}
+	}
+	for i := range all { // only what explains itself in a circle is left
+		if !t.written[i] {
+			p.blank()
+			p.finding(0, t, i)
+		}
+	}
+}
+
+// A findingTree knows which findings have been written already.
+type findingTree struct {
+	all     []diagnose.Finding
+	written []bool
+	above   int // the one whose summary is the verdict; -1 if none is
+}
+
+// finding writes one, and below it what it explains.
+func (p *page) finding(indent int, t findingTree, i int) {
+	t.written[i] = true
+	f := t.all[i]
+	symbol, look, word := p.severity(f.Severity)
+	summary := f.Summary
+	if i == 0 && t.above == 0 {
+		summary = "" // it stands in the line above
+	}
+	p.put(indent, look, symbol+" "+word+" "+string(f.ID)+": ", theme.Style{}, summary)
+	p.body(indent+inward, f)
+	for j, effect := range t.all {
+		if !t.written[j] && causeOf(t.all, effect) == i {
+			p.row(indent+inward, "leads to", "")
+			p.finding(indent+inward+2, t, j)
+		}
+	}
+}
+
+// body writes what stands under the summary of a finding.
+func (p *page) body(indent int, f diagnose.Finding) {
+	if on := name(f.Subject); on != "" {
+		if id := f.Subject.ContainerID; id != "" {
+			on += ", id " + short(id)
+		}
+		p.row(indent, "subject", on)
+	}
+	for i, line := range f.Evidence {
+		if i == 0 {
+			p.row(indent, "evidence", line)
+			continue
+		}
+		p.rest(indent, line)
+	}
+	for i, step := range f.Next {
+		p.step(indent, i == 0, step)
+	}
+}
+
+// step writes what to do next, and the command that does it.
+func (p *page) step(indent int, first bool, s diagnose.Step) {
+	title, look := "", theme.Style{}
+	if first {
+		title = "next"
+	}
+	said := s.Text
+	if s.Risky {
+		said, look = "RISKY: "+said, p.look.Warn
+	}
+	head := title + strings.Repeat(" ", label-len(title))
+	if said != "" {
+		p.put(indent, p.look.Dim, head, look, said)
+		head = strings.Repeat(" ", label)
+	}
+	if s.Command != "" {
+		p.space(indent)
+		p.ink(p.look.Dim, head)
+		p.whole(0, p.look.Strong, "$ "+s.Command)
+	}
+}
+
+// calls writes the table of calls that were made.
+func (p *page) calls(s *engine.Snapshot) {
+	const row = "%-17s %6s %6s  %6s %6s %6s  %7s %6s"
+	p.whole(0, p.look.Head, fmt.Sprintf(row, "call", "count", "errors", "p50", "p99", "max", "out", "bytes"))
+	for _, c := range s.Calls {
+		if !made(c) {
+			continue
+		}
+		took := func(figure string) string {
+			if c.Count == 0 {
+				return "-"
+			}
+			return figure
+		}
+		look := theme.Style{}
+		if c.Errors > 0 || c.InFlight > 0 {
+			look = p.look.Warn
+		}
+		p.whole(0, look, fmt.Sprintf(row, c.Op, text.Count(c.Count), text.Count(c.Errors),
+			took(text.Took(c.P50)), took(text.Took(c.P99)), took(text.Took(c.Max)), out(s, c), text.Bytes(c.ResponseBytes)))
+	}
+}
+
+// out says how many calls are out, and since when.
+func out(s *engine.Snapshot, c engine.Calls) string {
+	if c.InFlight == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d, %s", c.InFlight, text.Age(oldest(s, c.Op)))
+}

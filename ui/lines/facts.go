@@ -1,0 +1,153 @@
+package lines
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// facts writes what was seen, whatever the findings make of it.
+func (p *page) facts(r CheckResult, o CheckOptions) {
+	s := r.Snapshot
+	p.row(0, "node", ready(s.Node, o.Node, strings.TrimPrefix(o.kubelet(s), "v")))
+	p.row(0, "pleg", health(s)+"; "+ages(s))
+	p.row(0, "runtime", runtime(s, o))
+	p.row(0, "pods", counts(s))
+	p.row(0, "asked", asked(s))
+	if r.Evidence != nil {
+		p.row(0, "host", host(r.Evidence))
+	}
+}
+
+// ready says what a kubelet of that release would say of its node here.
+func ready(n engine.Node, node, release string) string {
+	if node == "" {
+		node = "this node"
+	}
+	if !n.Known {
+		return node + ": no answer yet that says whether it would be Ready"
+	}
+	word := "NotReady"
+	if n.Ready {
+		word = "Ready"
+	}
+	return fmt.Sprintf("%s would be %s for kubelet %s (%s: %s)", node, word, release, n.Reason, n.Message)
+}
+
+func health(s *engine.Snapshot) string {
+	if s.Health.Healthy {
+		return "healthy"
+	}
+	return "not healthy: " + s.Health.Verdict
+}
+
+// ages tells the two ages apart: of the lists, which Healthy() tests, and of
+// the last relist in which every inspection went well.
+func ages(s *engine.Snapshot) string {
+	list, inspect := "no list yet", "no settled relist yet"
+	if !s.Health.ListedAt.IsZero() {
+		list = "list age " + text.Took(s.Health.ListAge(s.At))
+	}
+	if !s.Health.SettledAt.IsZero() {
+		inspect = "inspection age " + text.Took(s.Health.InspectAge(s.At))
+	}
+	return fmt.Sprintf("%s (threshold %s), %s", list, text.Age(s.Threshold), inspect)
+}
+
+func runtime(s *engine.Snapshot, o CheckOptions) string {
+	v := s.Version
+	said := "unknown, it has not said its version"
+	if v.RuntimeName != "" {
+		said = fmt.Sprintf("%s %s, CRI %s", v.RuntimeName, v.RuntimeVersion, v.APIVersion)
+	}
+	for _, c := range s.Conditions {
+		if !c.Status && (c.Type == "RuntimeReady" || c.Type == "NetworkReady") {
+			said += fmt.Sprintf(", %s is false (%s: %s)", c.Type, c.Reason, c.Message)
+		}
+	}
+	if o.Source == "demo" {
+		said += ", embedded"
+	}
+	return said + ", " + o.Endpoint
+}
+
+func counts(s *engine.Snapshot) string {
+	c := s.Counts
+	said := fmt.Sprintf("%s, %s, %s", plural(c.Pods, "pod"), plural(c.Sandboxes, "sandbox"), plural(c.Containers, "container"))
+	var states []string
+	for _, state := range []struct {
+		n    int
+		word string
+	}{{c.Running, "running"}, {c.Exited, "exited"}, {c.Created, "created"}, {c.Unknown, "unknown"}} {
+		if state.n > 0 {
+			states = append(states, fmt.Sprintf("%d %s", state.n, state.word))
+		}
+	}
+	if len(states) > 0 {
+		said += ": " + strings.Join(states, ", ")
+	}
+	if s.Partial != "" {
+		said += "; " + s.Partial
+	}
+	return said
+}
+
+// asked says how far the sweep came.
+func asked(s *engine.Snapshot) string {
+	w := s.Sweep
+	if w == nil || w.Refused != "" {
+		return "no object: " + unfinished(w)
+	}
+	said := fmt.Sprintf("%d of %s in %s, %d at a time", w.Done, plural(w.Total, "object"), text.Took(sweepTook(s)), w.Width)
+	if w.Serial > 0 {
+		said += fmt.Sprintf(" (%s one by one)", text.Took(w.Serial))
+	}
+	if n := len(w.Hung); n > 0 {
+		said += fmt.Sprintf("; %d without an answer within %s", n, text.Age(w.Timeout))
+	}
+	if n := len(w.Failed); n > 0 {
+		said += fmt.Sprintf("; %d failed", n)
+	}
+	if w.Flaky > 0 {
+		said += fmt.Sprintf("; %d failed once, not twice", w.Flaky)
+	}
+	if why := unfinished(w); why != "" {
+		said += "; " + why
+	}
+	return said
+}
+
+// host says what the node itself is busy with.
+func host(r *evidence.Report) string {
+	var said []string
+	for _, u := range r.Usage {
+		one := fmt.Sprintf("%s %s", u.Name, text.Bytes(u.Memory))
+		if u.CPU >= 0 {
+			one += fmt.Sprintf(" %.2f cores", u.CPU)
+		}
+		said = append(said, one)
+	}
+	if p := r.Pressure; p.Missing == "" {
+		said = append(said, fmt.Sprintf("pressure cpu %.0f%%, io %.0f%%, memory %.0f%%", p.CPU.Some10, p.IO.Some10, p.Memory.Some10))
+	}
+	if d := r.Disk; d.Missing == "" && d.Total > 0 {
+		said = append(said, fmt.Sprintf("%s of %s free on %s", text.Bytes(d.Free), text.Bytes(d.Total), d.Path))
+	}
+	said = append(said, kubelet(r.Kubelet))
+	return strings.Join(said, "; ")
+}
+
+func kubelet(k evidence.Kubelet) string {
+	switch a := k.Healthz; {
+	case a.OK:
+		return "kubelet healthz ok in " + text.Took(a.Took)
+	case a.TimedOut:
+		return "kubelet healthz does not answer"
+	case a.Asked:
+		return "kubelet not available"
+	}
+	return "kubelet not asked"
+}

@@ -1,0 +1,134 @@
+package lines
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// A hostObject is what the node itself says. A part that could not be had is
+// absent, and Missing says why.
+type hostObject struct {
+	TookSeconds float64         `json:"tookSeconds"`
+	Missing     []string        `json:"missing"`
+	Usage       []usageObject   `json:"usage"`
+	Pressure    *pressureObject `json:"pressure,omitempty"`
+	Disk        *diskObject     `json:"disk,omitempty"`
+	ClockSteps  int             `json:"clockSteps"`
+	Kubelet     kubeletObject   `json:"kubelet"`
+}
+
+type usageObject struct {
+	Name    string   `json:"name"`
+	PID     int      `json:"pid,omitempty"`
+	Cores   *float64 `json:"cores,omitempty"` // absent at the first look
+	Memory  uint64   `json:"memoryBytes"`
+	Threads int      `json:"threads"`
+}
+
+type pressureObject struct {
+	CPU    stallObject `json:"cpu"`
+	IO     stallObject `json:"io"`
+	Memory stallObject `json:"memory"`
+}
+
+// A stallObject holds shares of time in percent.
+type stallObject struct {
+	Some10 float64 `json:"some10"`
+	Some60 float64 `json:"some60"`
+	Full10 float64 `json:"full10"`
+	Full60 float64 `json:"full60"`
+}
+
+type diskObject struct {
+	Path         string `json:"path"`
+	Total        uint64 `json:"totalBytes"`
+	Free         uint64 `json:"freeBytes"`
+	Inodes       uint64 `json:"inodes"`
+	InodesUnused uint64 `json:"inodesUnused"`
+}
+
+type kubeletObject struct {
+	Version   string        `json:"version"`
+	Healthz   *answerObject `json:"healthz,omitempty"` // absent if nobody asked
+	Metrics   *answerObject `json:"metrics,omitempty"`
+	Relist    *timingObject `json:"relist,omitempty"` // its own; absent if its metrics are
+	LastSeen  *time.Time    `json:"lastSeen,omitempty"`
+	Discarded uint64        `json:"discarded"`
+}
+
+type answerObject struct {
+	OK          bool    `json:"ok"`
+	TookSeconds float64 `json:"tookSeconds"`
+	TimedOut    bool    `json:"timedOut"`
+	Text        string  `json:"text,omitempty"`
+	Error       string  `json:"error,omitempty"`
+}
+
+type timingObject struct {
+	Count      uint64  `json:"count"`
+	P50Seconds float64 `json:"p50Seconds"`
+	P99Seconds float64 `json:"p99Seconds"`
+}
+
+func newHostObject(r *evidence.Report) *hostObject {
+	if r == nil {
+		return nil
+	}
+	h := &hostObject{
+		TookSeconds: r.Took.Seconds(), Missing: missing(r), Usage: make([]usageObject, len(r.Usage)),
+		ClockSteps: r.Clock.Steps, Kubelet: newKubeletObject(r.Kubelet),
+	}
+	for i, u := range r.Usage {
+		h.Usage[i] = newUsageObject(u)
+	}
+	if r.Pressure.Missing == "" {
+		p := r.Pressure
+		h.Pressure = &pressureObject{stallObject(p.CPU), stallObject(p.IO), stallObject(p.Memory)}
+	}
+	if d := r.Disk; d.Missing == "" {
+		h.Disk = &diskObject{text.Clean(d.Path), d.Total, d.Free, d.Inodes, d.InodesUnused}
+	}
+	return h
+}
+
+// missing returns which parts of r are not there, or not whole, and why.
+func missing(r *evidence.Report) []string {
+	all := []string{}
+	for _, m := range []struct{ part, why string }{
+		{"processes", r.Processes.Missing}, {"processes", r.Processes.Partial},
+		{"pressure", r.Pressure.Missing}, {"disk", r.Disk.Missing},
+	} {
+		if m.why != "" {
+			all = append(all, m.part+": "+text.Clean(m.why))
+		}
+	}
+	return all
+}
+
+func newUsageObject(u evidence.Usage) usageObject {
+	o := usageObject{Name: text.Clean(u.Name), PID: u.PID, Memory: u.Memory, Threads: u.Threads}
+	if u.CPU >= 0 {
+		o.Cores = &u.CPU
+	}
+	return o
+}
+
+func newKubeletObject(k evidence.Kubelet) kubeletObject {
+	o := kubeletObject{
+		Version: text.Clean(k.Version), Healthz: newAnswerObject(k.Healthz), Metrics: newAnswerObject(k.Metrics),
+		LastSeen: instant(k.LastSeen), Discarded: k.Discarded,
+	}
+	if k.Metrics.OK {
+		o.Relist = &timingObject{k.Relist.Count, k.Relist.P50.Seconds(), k.Relist.P99.Seconds()}
+	}
+	return o
+}
+
+func newAnswerObject(a evidence.Answer) *answerObject {
+	if !a.Asked {
+		return nil
+	}
+	return &answerObject{a.OK, a.Took.Seconds(), a.TimedOut, text.Clean(a.Text), text.Clean(a.Err)}
+}

@@ -1,0 +1,108 @@
+package lines
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// npdLimit is how many bytes of a plugin's output node-problem-detector reads
+// (max_output_length, 80 by default), here with the line feed.
+const npdLimit = 80
+
+// WriteNPDUnknown writes the line for a check that could not look at all, and
+// why; the exit code that goes with it is [NPDUnknown].
+func WriteNPDUnknown(w io.Writer, why error) error {
+	_, err := w.Write(npdLine(nil, "unknown: "+why.Error()))
+	return err
+}
+
+func appendNPD(b []byte, r CheckResult) []byte {
+	s := r.Snapshot
+	switch more := fmt.Sprintf(" +%d", len(r.Findings)-1); {
+	case worst(r.Findings) == diagnose.Critical && len(r.Findings) == 1:
+		return npdLine(b, npdFinding(culprit(r.Findings), s, npdLimit-1))
+	case worst(r.Findings) == diagnose.Critical:
+		return npdLine(b, npdFinding(culprit(r.Findings), s, npdLimit-1-len(more))+more)
+	case unfinished(s.Sweep) != "":
+		return npdLine(b, "unknown: "+unfinished(s.Sweep))
+	case worst(r.Findings) == diagnose.Warning:
+		return npdLine(b, "ok, warning: "+npdFinding(culprit(r.Findings), s, npdLimit))
+	}
+	return npdLine(b, "ok: "+fine(s))
+}
+
+// npdFinding returns f in at most limit bytes: what is wrong, on what, and for
+// how long where that is known. A pod's name that is too long loses its middle.
+func npdFinding(f diagnose.Finding, s *engine.Snapshot, limit int) string {
+	head, on := string(f.ID)+": ", f.Subject
+	if podName(on) == "" {
+		return cut(plain(head+f.Summary), limit)
+	}
+	tail := ""
+	if d := waited(on, s); d > 0 {
+		tail = " " + text.Age(d)
+	}
+	pod := plain(podName(on))
+	line := func(pod string) string { return head + plain(words(on.Operation, pod, on.Container)) }
+	if over := len(line(pod)) + len(tail) - limit; over > 0 {
+		pod = shorten(pod, len(pod)-over)
+	}
+	return cut(line(pod), limit-len(tail)) + tail
+}
+
+// waited returns how long a call about on has been out, or was until its
+// deadline; 0 if none was.
+func waited(on diagnose.Subject, s *engine.Snapshot) (longest time.Duration) {
+	about := func(f engine.Flight) bool { return f.Op.String() == on.Operation && f.ID == on.ContainerID }
+	for _, f := range s.InFlight {
+		if about(f) {
+			longest = max(longest, f.Elapsed(s.At))
+		}
+	}
+	if s.Sweep == nil {
+		return longest
+	}
+	for _, w := range s.Sweep.Hung {
+		if about(w.Flight) {
+			longest = max(longest, w.Took)
+		}
+	}
+	return longest
+}
+
+// npdLine appends the beginning of line that fits, with a line feed.
+func npdLine(b []byte, line string) []byte {
+	return append(append(b, cut(plain(line), npdLimit-1)...), '\n')
+}
+
+// plain returns s cleaned and in printable ASCII.
+func plain(s string) string { return text.PlainASCII(text.Clean(s)) }
+
+// cut returns at most n bytes of the ASCII text s, with a mark where some are
+// missing.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:max(n-1, 0)] + "~"
+}
+
+// shortest is what [shorten] leaves of a name at least.
+const shortest = 16
+
+// shorten takes the middle out of the ASCII text s, so that about n bytes of it
+// are left: both the namespace and the ending that differs between two pods of
+// a deployment.
+func shorten(s string, n int) string {
+	n = max(n, shortest)
+	if len(s) <= n {
+		return s
+	}
+	head := n / 2
+	return s[:head] + "~" + s[len(s)-(n-head-1):]
+}
