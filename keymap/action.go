@@ -15,6 +15,8 @@ const (
 	PodsPane
 	EventsPane
 	CallsPane
+	FindingsPane
+	Node
 	FullScreen
 	Suspend
 	Redraw
@@ -23,7 +25,7 @@ const (
 	PauseRelist
 	RelistNow
 	ReinspectPod
-	ReinspectAll
+	Sweep
 	PeriodUp
 	PeriodDown
 	Freeze

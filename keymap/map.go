@@ -8,15 +8,18 @@ import (
 )
 
 // A Scope is a place where keys are pressed, or, in an [Entry], a set of them.
-type Scope uint8
+type Scope uint16
 
 const (
-	Global   Scope = 1 << iota // everywhere, unless the place itself uses the key
-	InPods                     // the pods pane
-	InEvents                   // the events pane
-	InCalls                    // the calls pane
-	InDetail                   // the detail of one pod
-	InViewer                   // a long text, such as raw JSON
+	Global     Scope = 1 << iota // everywhere, unless the place itself uses the key
+	InPods                       // the pods pane
+	InEvents                     // the events pane
+	InCalls                      // the calls pane
+	InDetail                     // the detail of one pod
+	InViewer                     // a long text, such as raw JSON
+	InFindings                   // the findings pane
+	InFinding                    // one finding
+	InNode                       // what the node says
 )
 
 // A Group is a heading of the help screen.
@@ -108,11 +111,14 @@ func (m Map) Groups() [][]Entry {
 // footers lists the actions that the footer names in each place, the most
 // useful first: a narrow footer drops from the end.
 var footers = map[Scope][]Action{
-	InPods:   {Help, Filter, Detail, NextProblem, ProblemsOnly, PauseRelist, RelistNow, Namespaces, SortNext, NextPane, Fold, Freeze, Quit},
-	InEvents: {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Save, PauseRelist, NextPane, Freeze, Quit},
-	InCalls:  {Help, PauseRelist, RelistNow, SortNext, NextPane, FullScreen, Freeze, Quit},
-	InDetail: {Help, Back, Raw, ReinspectPod, Copy, PauseRelist, Freeze, Quit},
-	InViewer: {Help, Back, Filter, MatchNext, Wrap, Copy, Quit},
+	InPods:     {Help, Filter, Detail, NextProblem, ProblemsOnly, PauseRelist, RelistNow, Namespaces, SortNext, NextPane, Fold, Freeze, Quit},
+	InEvents:   {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Save, PauseRelist, NextPane, Freeze, Quit},
+	InCalls:    {Help, Sweep, PauseRelist, RelistNow, SortNext, NextPane, FullScreen, Freeze, Quit},
+	InDetail:   {Help, Back, Raw, ReinspectPod, Copy, PauseRelist, Freeze, Quit},
+	InFindings: {Help, Detail, Copy, Sweep, Node, PauseRelist, RelistNow, NextPane, FullScreen, Freeze, Quit},
+	InFinding:  {Help, Back, Copy, Detail, Sweep, Node, PauseRelist, Freeze, Quit},
+	InNode:     {Help, Back, PeriodUp, PeriodDown, PauseRelist, RelistNow, Freeze, Quit},
+	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy, Quit},
 }
 
 // Footer returns the entries that the footer names in one place, the most

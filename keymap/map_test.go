@@ -97,7 +97,7 @@ func TestAction(t *testing.T) {
 		{"space", InEvents, None},
 		{"F", InPods, None},
 		{"F", InEvents, Follow},
-		{"R", InPods, ReinspectAll},
+		{"R", InPods, Sweep},
 		{"r", InPods, ReinspectPod},
 		{"pgdown", InEvents, PageDown},
 		{"x", InPods, None},

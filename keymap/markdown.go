@@ -35,7 +35,7 @@ func where(s Scope) string {
 	for _, p := range []struct {
 		scope Scope
 		name  string
-	}{{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InDetail, "detail"}, {InViewer, "raw"}} {
+	}{{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InDetail, "detail"}, {InViewer, "raw"}, {InFindings, "findings"}, {InFinding, "finding"}, {InNode, "node"}} {
 		if s&p.scope != 0 {
 			places = append(places, p.name)
 		}

@@ -6,10 +6,11 @@ var actionNames = map[Action]string{
 
 	Help: "help", Quit: "quit", Back: "back", NextPane: "next-pane", PrevPane: "prev-pane",
 	PodsPane: "pods-pane", EventsPane: "events-pane", CallsPane: "calls-pane",
+	FindingsPane: "findings-pane", Node: "node",
 	FullScreen: "full-screen", Suspend: "suspend", Redraw: "redraw",
 
 	PauseRelist: "pause-relist", RelistNow: "relist-now", ReinspectPod: "reinspect-pod",
-	ReinspectAll: "reinspect-all", PeriodUp: "period-up", PeriodDown: "period-down",
+	Sweep: "sweep", PeriodUp: "period-up", PeriodDown: "period-down",
 	Freeze: "freeze", Faults: "faults",
 
 	Filter: "filter", Namespaces: "namespaces", AllNamespaces: "all-namespaces",

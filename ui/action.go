@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 )
 
@@ -19,10 +18,14 @@ func (m *Model) scope() keymap.Scope {
 		return keymap.InViewer
 	case m.open.picker != nil:
 		return keymap.Global
+	case m.node.open:
+		return keymap.InNode
 	case m.detail.pod != nil:
 		return keymap.InDetail
+	case m.finding.open:
+		return keymap.InFinding
 	}
-	return [panes]keymap.Scope{keymap.InPods, keymap.InEvents, keymap.InCalls}[m.focus]
+	return [panes]keymap.Scope{keymap.InPods, keymap.InEvents, keymap.InCalls, keymap.InFindings}[m.focus]
 }
 
 // press does what a key asks for: what is open sees it first. Only a control
@@ -61,13 +64,16 @@ func (m *Model) act(a keymap.Action) tea.Cmd {
 
 // actMove moves the cursor of the pane that has the keys.
 func (m *Model) actMove(a keymap.Action) bool {
-	switch {
-	case m.detail.pod != nil:
-		return m.detail.pan(a, len(m.detail.lines))
-	case m.focus == eventsPane:
+	if s, _ := m.onTop(); s != nil {
+		return s.pan(a)
+	}
+	switch m.focus {
+	case eventsPane:
 		return m.events.move(a)
-	case m.focus == callsPane:
+	case callsPane:
 		return m.calls.move(a, len(m.calls.of))
+	case findingsPane:
+		return m.findings.move(a)
 	}
 	if a == keymap.Left || a == keymap.Right {
 		m.pods.fold(a == keymap.Right, m.snap.At)
@@ -89,10 +95,13 @@ func (m *Model) actView(a keymap.Action) bool {
 		m.look((m.focus + 1) % panes)
 	case keymap.PrevPane:
 		m.look((m.focus + panes - 1) % panes)
-	case keymap.PodsPane, keymap.EventsPane, keymap.CallsPane:
+	case keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.FindingsPane:
 		m.look(pane(a - keymap.PodsPane))
+	case keymap.Node:
+		m.openNode()
 	case keymap.FullScreen:
 		m.full = !m.full
+		m.alert()
 		m.arrange()
 	case keymap.Freeze:
 		m.freeze()
@@ -116,24 +125,31 @@ func (m *Model) actView(a keymap.Action) bool {
 // look gives the keys to a pane; a small screen shows it in the place of the
 // facts.
 func (m *Model) look(p pane) {
-	m.detail.pod = nil
+	for m.closeTop() {
+	}
 	m.focus = p
+	if p != podsPane {
+		m.under = p
+	}
 	if m.small() {
 		m.full = true
 	}
+	m.alert()
 	m.arrange()
 }
 
-// back undoes the last step into something: the detail, the full screen, the
-// filter.
+// back undoes the last step into something: a sheet, a sweep, the full screen,
+// the filter.
 func (m *Model) back() {
 	switch {
 	case m.dropRaw():
 		m.say("given up")
-	case m.detail.pod != nil:
-		m.detail.pod = nil
+	case m.closeTop():
+		m.arrange()
+	case m.cancelSweep():
 	case m.full:
 		m.full = false
+		m.alert()
 		m.arrange()
 	case m.filter.text != "":
 		_ = m.setFilter("") // no filter always parses
@@ -190,12 +206,15 @@ func (m *Model) problem(step int) {
 
 // sort changes what the pane that has the keys is sorted by.
 func (m *Model) sort(step int) {
+	s, _ := m.onTop()
 	switch {
-	case m.detail.pod != nil:
+	case s != nil:
 	case m.focus == eventsPane:
 		m.say("events stay in the order in which they came")
 	case m.focus == callsPane:
 		m.say("calls sorted by " + strings.ToLower(m.calls.sortNext(step, m.snap)))
+	case m.focus == findingsPane:
+		m.say("findings stay in the order of their causes")
 	default:
 		m.say("sorted by " + strings.ToLower(podColumns[m.pods.sortNext(step, m.snap.At)].head))
 	}
@@ -203,8 +222,9 @@ func (m *Model) sort(step int) {
 
 // invert turns that order round.
 func (m *Model) invert() {
+	s, _ := m.onTop()
 	switch {
-	case m.detail.pod != nil || m.focus == eventsPane:
+	case s != nil || m.focus == eventsPane || m.focus == findingsPane:
 	case m.focus == callsPane:
 		m.calls.invert = !m.calls.invert
 		m.calls.observe(m.snap)
@@ -222,46 +242,10 @@ func (m *Model) mark() {
 }
 
 func (m *Model) match(step int) {
-	if m.focus != eventsPane || m.detail.pod != nil {
+	if s, _ := m.onTop(); m.focus != eventsPane || s != nil {
 		return
 	}
 	if what, found := m.events.jump(step); !found {
 		m.say("no " + what + pick(step > 0, " below", " above"))
 	}
-}
-
-// subject returns the pod that is open, or that the cursor is on in the pane
-// that has the focus. The calls have none: a cursor that is not seen must not
-// decide what a key does.
-func (m *Model) subject() (pleg.PodRef, bool) {
-	switch {
-	case m.detail.pod != nil:
-		return m.detail.pod.PodRef, true
-	case m.focus == eventsPane:
-		if r := m.events.current(); r != nil && r.gap == 0 {
-			return r.Pod, true
-		}
-	case m.focus == podsPane:
-		if row, ok := m.pods.current(); ok {
-			return row.info.pod.PodRef, true
-		}
-	}
-	return pleg.PodRef{}, false
-}
-
-// openDetail shows the pod that the cursor is on.
-func (m *Model) openDetail() {
-	ref, ok := m.subject()
-	if !ok {
-		return
-	}
-	for _, p := range m.snap.Pods {
-		if p.UID == ref.UID {
-			m.detail = detail{pod: p}
-			m.detail.observe(m.brush(), m.snap, &m.events)
-			m.arrange()
-			return
-		}
-	}
-	m.say(ref.String() + " has gone")
 }

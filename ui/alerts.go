@@ -1,13 +1,16 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -15,47 +18,87 @@ import (
 // gaugeInFull is the width from which the gauge has room for the recovery.
 const gaugeInFull = 140
 
-// alerts are the lines below the header that are there only while something is
-// wrong, the worst first.
-func alerts(b brush, s *engine.Snapshot, w int) []fact {
-	var all []fact
-	bad := func(text string) { all = append(all, fact{b.Bad, b.Symbols.Bad + " " + text}) }
-	warn := func(text string) { all = append(all, fact{b.Warn, b.Symbols.Warn + " " + text}) }
+// An alert is a line below the header that is there only while something is
+// wrong.
+type alert struct {
+	severity diagnose.Severity
+	text     string
+}
 
-	for i := range s.InFlight {
-		if f := &s.InFlight[i]; f.Elapsed(s.At) >= stuck {
-			bad(stuckText(s, f))
-		}
+func worstFirst(a, b alert) int { return cmp.Compare(b.severity, a.severity) }
+
+// alerts are those lines, the worst first: the findings, and what no finding
+// speaks of. Of findings that are seen below, only the worst is among them.
+func alerts(b brush, s *engine.Snapshot, found []diagnose.Finding, w int, seen bool) []fact {
+	all := findingAlerts(found)
+	if seen {
+		all = all[:min(1, len(all))]
 	}
-	if s.Failure != nil && s.Pods != nil { // else the body of the screen says it
-		bad(failureText(s, s.Failure))
+	all = append(all, callAlerts(s, found)...)
+	if s.Anomalies.Total() > 0 {
+		all = append(all, alert{diagnose.Warning, "odd answers from the runtime: " + anomalies(s.Anomalies)})
 	}
-	if s.PodFailure != nil {
-		bad(failureText(s, s.PodFailure))
+	slices.SortStableFunc(all, worstFirst)
+	var lines []fact
+	for _, a := range all {
+		symbol, st := severityLook(b, a.severity)
+		lines = append(lines, fact{st, symbol + " " + a.text})
 	}
 	if !s.Health.Healthy && !s.Health.ListedAt.IsZero() && w < gaugeInFull {
-		bad(recovery(s) + "; " + inspected(s))
+		lines = append(lines, fact{b.Bad, b.Symbols.Bad + " " + recovery(s) + "; " + inspected(s)})
 	}
-	if s.StatusErr != nil {
-		warn(failureText(s, s.StatusErr))
-	}
-	for _, c := range s.Conditions {
-		if !c.Status && counts(c) {
-			warn(strings.TrimSpace(fmt.Sprintf("%s is false: %s %s", c.Type, c.Reason, c.Message)))
+	return lines
+}
+
+// findingAlerts tell of each finding, causes before effects. The gauge tells the
+// verdict itself already, and to the letter.
+func findingAlerts(found []diagnose.Finding) []alert {
+	var causes, effects []alert
+	for i := range found {
+		f := &found[i]
+		switch a := (alert{f.Severity, string(f.ID) + ": " + f.Summary}); {
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy:
+		case explained(found, f):
+			effects = append(effects, a)
+		default:
+			causes = append(causes, a)
 		}
 	}
-	if c := s.Channel; c.Discarded > 0 {
-		warn(fmt.Sprintf("event channel overflowed: %s events discarded, %d of %d in it", text.Count(c.Discarded), c.Len, c.Capacity))
+	all := append(causes, effects...)
+	slices.SortStableFunc(all, worstFirst)
+	return all
+}
+
+// callAlerts tell of calls that hang or fail, as long as no finding does: until
+// a diagnosis is sure of what it sees, a person should know what is seen.
+func callAlerts(s *engine.Snapshot, found []diagnose.Finding) []alert {
+	var all []alert
+	for i := range s.InFlight {
+		f := &s.InFlight[i]
+		if (f.By == engine.ByRelist || f.By == engine.ByVitals) && f.Elapsed(s.At) >= stuck && !told(found, f) {
+			all = append(all, alert{diagnose.Critical, stuckText(s, f)})
+		}
 	}
-	if s.Anomalies.Total() > 0 {
-		warn("odd answers from the runtime: " + anomalies(s.Anomalies))
+	for _, f := range []*engine.Failure{s.Failure, s.PodFailure, s.StatusErr} {
+		if f == nil || told(found, &f.Flight) || f == s.Failure && s.Pods == nil { // else the body of the screen says it
+			continue
+		}
+		all = append(all, alert{pick(f == s.StatusErr, diagnose.Warning, diagnose.Critical), failureText(s, f)})
 	}
 	return all
 }
 
-// counts reports whether the kubelet looks at a condition. Runtimes have others:
-// containerd 2 says that a cgroup v1 host is deprecated, on every such node.
-func counts(c pleg.Condition) bool { return c.Type == "RuntimeReady" || c.Type == "NetworkReady" }
+// told reports whether a finding speaks of such a call: of the same operation on
+// the same pod, or of all the runtime.
+func told(found []diagnose.Finding, f *engine.Flight) bool {
+	return slices.ContainsFunc(found, func(about diagnose.Finding) bool {
+		switch about.ID {
+		case diagnose.RuntimeDown, diagnose.RuntimeUnresponsive, diagnose.RuntimeSlow:
+			return true
+		}
+		return about.Subject.Operation == f.Op.String() && about.Subject.Pod.UID == f.Pod.UID
+	})
+}
 
 // stuckText names a call that does not come back. Names come last: they are long.
 // Where there are none, there is room to say what comes next.

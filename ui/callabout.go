@@ -1,26 +1,90 @@
 package ui
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// about draws line n of what the columns have no room for, of the operation
-// under the cursor: below the table, where most of the pane is empty.
-func (c *calls) about(l *text.Line, b brush, s *engine.Snapshot, n int) {
-	if facts := aboutCalls(b, s, &c.of[c.cursor]); n < len(facts) {
-		l.Cell(facts[n].style, facts[n].text, l.Left())
+// below returns what the columns have no room for: which are answered
+// while one hangs, what the last sweep found, and errors for which the table is
+// too narrow. With the keys in this pane also more on the operation under the
+// cursor. It is shown below the table, where most of the pane is empty.
+func (c *calls) below(b brush, s *engine.Snapshot, focused bool) []fact {
+	var out []fact
+	put := func(f fact) {
+		for _, line := range few(f.text, max(c.width, 16)) {
+			out = append(out, fact{f.style, line})
+		}
 	}
+	if len(s.Probes) > 0 {
+		put(fact{b.Strong, probesText(s)})
+	}
+	if s.Sweep != nil {
+		put(sweepLine(b, s))
+	}
+	if focused && c.cursor < len(c.of) {
+		put(fact{b.Dim, aboutCall(&c.of[c.cursor])})
+	}
+	if _, rest := callSpans(c.width); rest > leastErrors {
+		return out
+	}
+	for i := range c.of {
+		if c.of[i].Errors > 0 {
+			put(fact{b.Bad, errorsText(s, &c.of[i])})
+		}
+	}
+	return out
 }
 
-func aboutCalls(b brush, s *engine.Snapshot, op *engine.Calls) []fact {
-	out := []fact{{b.Dim, op.Op.String() + ": p90 " + text.Took(op.P90) +
-		", received " + text.Bytes(coarseBytes(op.ResponseBytes)) + ", sent " + text.Bytes(coarseBytes(op.RequestBytes))}}
-	if op.Errors > 0 {
-		out = append(out, fact{b.Bad, "errors: " + codes(op)})
-	}
+// aboutCall says what is known of an operation beside its columns.
+func aboutCall(op *engine.Calls) string {
+	return op.Op.String() + ": p90 " + text.Took(op.P90) +
+		", received " + text.Bytes(coarseBytes(op.ResponseBytes)) + ", sent " + text.Bytes(coarseBytes(op.RequestBytes))
+}
+
+// errorsText says how an operation failed: how often by gRPC code, and the last
+// time in the runtime's words.
+func errorsText(s *engine.Snapshot, op *engine.Calls) string {
+	out := op.Op.String() + " errors: " + codes(op)
 	if op.LastErr != nil {
-		out = append(out, fact{b.Text, "the last one " + text.AgeCoarse(s.At.Sub(op.LastErrAt)) + " ago: " + reason(op.LastErr)})
+		out += "; " + text.AgeCoarse(s.At.Sub(op.LastErrAt)) + " ago " + reason(op.LastErr)
 	}
+	return out
+}
+
+// probesText says which calls are answered while another one hangs.
+func probesText(s *engine.Snapshot) string {
+	var well, not []string
+	for i := range s.Probes {
+		switch p := &s.Probes[i]; {
+		case p.At.IsZero():
+			not = append(not, p.Op.String()+" out for "+outFor(p.Elapsed(s.At)))
+		case p.Err != nil:
+			not = append(not, p.Op.String()+" fails: "+reason(p.Err))
+		default:
+			well = append(well, p.Op.String()+" "+text.Took(p.Took))
+		}
+	}
+	out := "while it hangs: "
+	if f := oldest(s); f != nil {
+		out = "while " + f.Op.String() + " hangs: "
+	}
+	if len(well) > 0 {
+		well[len(well)-1] += pick(len(well) == 1, " answers", " answer")
+	}
+	parts := append([]string{strings.Join(well, ", ")}, not...)
+	return out + strings.TrimPrefix(strings.Join(parts, "; "), "; ")
+}
+
+// sweepLine says what the last sweep found, and when.
+func sweepLine(b brush, s *engine.Snapshot) fact {
+	if sweeping(s) {
+		return fact{b.Info, sweepProgress(s.Sweep)}
+	}
+	out := sweepOutcome(b, s.Sweep)
+	out.text += fmt.Sprintf(" (%s ago)", text.AgeCoarse(s.At.Sub(later(s.Sweep.Began, s.Sweep.Ended))))
 	return out
 }

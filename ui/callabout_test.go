@@ -22,17 +22,51 @@ func TestAboutCalls(t *testing.T) {
 		ByCode:  []engine.CodeCount{{Code: "Unknown", Count: 2}, {Code: "DeadlineExceeded", Count: 1}},
 		LastErr: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "ttrpc: closed"}, LastErrAt: s.At.Add(-5 * time.Second),
 	}
+	c := calls{of: []engine.Calls{*op}, width: 76}
 	var got []string
-	for _, f := range aboutCalls(brush{&look, s.At}, s, op) {
+	for _, f := range c.below(brush{&look, s.At}, s, true) {
 		got = append(got, f.text)
 	}
 	want := []string{
 		"ContainerStatus: p90 4ms, received 48K, sent 2.9K",
-		"errors: Unknown 2 DeadlineExceeded 1",
-		"the last one 5s ago: Unknown: ttrpc: closed",
+		"ContainerStatus errors: Unknown 2 DeadlineExceeded 1; 5s ago Unknown: ttrpc:",
+		"closed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("about (-want +got):\n%s", diff)
+	}
+}
+
+// TestCallsMatrix holds that all operations are listed whether they were made or
+// not, and what the pane says of those that answer while another one hangs.
+func TestCallsMatrix(t *testing.T) {
+	snap := probed(sweepOf(330, true))
+	snap.Calls = []engine.Calls{
+		{Op: call.Version, Count: 3, P50: time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: ago(time.Minute)},
+		{Op: call.ContainerStatus, InFlight: 1},
+	}
+	s := newStage(t, 120, 40).show(snap).press("3", "f")
+	for op, want := range map[string]string{
+		"Version":            "1m 1ms 2ms 3ms 0 3 0B 0",
+		"Status":             "- - - - - - - -",
+		"ListPodSandbox":     "- - - - - - - -",
+		"ListContainers":     "- - - - - - - -",
+		"PodSandboxStatus":   "- - - - - - - -",
+		"ContainerStatus":    "never 1 47s 0 0B 0",
+		"GetContainerEvents": "",
+	} {
+		row := strings.Join(strings.Fields(strings.TrimPrefix(s.rowOf(" "+op+"  "), " "+op)), " ")
+		if row != want {
+			t.Errorf("%s: %q, want %q", op, row, want)
+		}
+	}
+	for _, want := range []string{
+		"while ContainerStatus hangs: Version 0.4ms, Status 1ms, ContainerStatus 2ms answer; PodSandboxStatus out for 1s",
+		"✖ SWEEP done: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
+	} {
+		if s.rowOf(want) == "" {
+			t.Errorf("no line says %q:\n%s", want, withoutStyles(s.m.frame()))
+		}
 	}
 }
 

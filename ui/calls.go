@@ -7,23 +7,34 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// calls is the pane of operations.
+// callsHeight is what the pane can make use of on a wide screen: a title, heads,
+// the operations, and a few lines about the probes and the last sweep.
+const callsHeight = 2 + 6 + 4
+
+// calls is the pane of operations: a line for each that plegtop can make, whether
+// it was made or not.
 type calls struct {
 	scroll
-	of     []engine.Calls // those that were ever made or are out
-	sort   int            // index in callColumns, and one; 0 for the operations' own order
+	of     []engine.Calls
+	sort   int // index in callColumns, and one; 0 for the operations' own order
 	invert bool
+	width  int
 }
 
 func (c *calls) observe(s *engine.Snapshot) {
 	c.of = c.of[:0:0]
-	for _, op := range s.Calls {
-		if op.Count > 0 || op.InFlight > 0 {
-			c.of = append(c.of, op)
+	for _, op := range call.Operations() {
+		of := engine.Calls{Op: op}
+		if i := slices.IndexFunc(s.Calls, func(known engine.Calls) bool { return known.Op == op }); i >= 0 {
+			of = s.Calls[i]
+		}
+		if op != call.GetContainerEvents || made(&of) {
+			c.of = append(c.of, of)
 		}
 	}
 	if c.sort > 0 {
@@ -33,6 +44,14 @@ func (c *calls) observe(s *engine.Snapshot) {
 		slices.Reverse(c.of)
 	}
 	c.clamp(len(c.of))
+}
+
+// made reports whether an operation was ever asked for.
+func made(op *engine.Calls) bool { return op.Count > 0 || op.InFlight > 0 }
+
+func (c *calls) resize(w, h int) {
+	c.width = w
+	c.scroll.resize(h, len(c.of))
 }
 
 // sortNext sorts by the next column or the one before it, the largest first,
@@ -62,19 +81,20 @@ func by[T cmp.Ordered](of func(*engine.Calls) T) func(*engine.Snapshot, *engine.
 	return func(_ *engine.Snapshot, a, b *engine.Calls) int { return cmp.Compare(of(a), of(b)) }
 }
 
-// callColumns has the two figures that change with each relist side by side:
-// a terminal draws a line from the first change to the last.
+// callColumns has the figures that change with each relist side by side: a
+// terminal draws a line from the first change to the last.
 var callColumns = []callColumn{
-	{"COUNT", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
-		l.Right(b.Text, text.Count(op.Count), w)
-	}, by(func(op *engine.Calls) uint64 { return op.Count })},
-	{"BYTES", 6, 3, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
-		l.Right(b.Text, text.Bytes(coarseBytes(op.ResponseBytes)), w)
-	}, by(func(op *engine.Calls) uint64 { return op.ResponseBytes })},
-	{"P50", 6, 1, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"LAST OK", 8, 0, func(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int) {
+		if op.LastOK.IsZero() {
+			l.Right(b.Warn, "never", w)
+			return
+		}
+		l.Right(b.Dim, lately(s.At.Sub(op.LastOK)), w)
+	}, func(_ *engine.Snapshot, a, b *engine.Calls) int { return b.LastOK.Compare(a.LastOK) }},
+	{"P50", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.P50, op.Count > 0, w)
 	}, by(func(op *engine.Calls) time.Duration { return op.P50 })},
-	{"P99", 6, 1, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"P99", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.P99, op.Count > 0, w)
 	}, by(func(op *engine.Calls) time.Duration { return op.P99 })},
 	{"MAX", 6, 2, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
@@ -83,13 +103,12 @@ var callColumns = []callColumn{
 	{"OUT", 7, 0, outCell, func(s *engine.Snapshot, a, b *engine.Calls) int {
 		return cmp.Or(cmp.Compare(outLongest(s, a), outLongest(s, b)), cmp.Compare(a.InFlight, b.InFlight))
 	}},
-	{"LAST OK", 8, 4, func(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int) {
-		if op.LastOK.IsZero() {
-			l.Right(b.Warn, "never", w)
-			return
-		}
-		l.Right(b.Dim, lately(s.At.Sub(op.LastOK)), w)
-	}, func(_ *engine.Snapshot, a, b *engine.Calls) int { return b.LastOK.Compare(a.LastOK) }},
+	{"COUNT", 6, 1, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+		l.Right(b.Text, text.Count(op.Count), w)
+	}, by(func(op *engine.Calls) uint64 { return op.Count })},
+	{"BYTES", 6, 3, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+		l.Right(b.Text, text.Bytes(coarseBytes(op.ResponseBytes)), w)
+	}, by(func(op *engine.Calls) uint64 { return op.ResponseBytes })},
 	{"ERR", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		if op.Errors == 0 {
 			l.Right(b.Dim, "0", w)
@@ -145,6 +164,7 @@ func outLongest(s *engine.Snapshot, op *engine.Calls) time.Duration {
 const (
 	operationHead  = "OPERATION"
 	operationWidth = 18 // the longest name
+	leastErrors    = 30 // cells; below, errors have lines of their own
 )
 
 // callSpans returns the columns that fit beside the name of the operation.
@@ -176,7 +196,7 @@ func (c *calls) heads(l *text.Line, b brush, w int) {
 		head, st = c.head(b, col.head, c.sort > 0 && col == &callColumns[c.sort-1])
 		l.Right(st, head, col.width)
 	}
-	if rest > 12 {
+	if rest > leastErrors {
 		l.Put(b.Head, "  ERRORS BY CODE, THE LAST ONE")
 	}
 }
@@ -190,12 +210,13 @@ func (c *calls) head(b brush, head string, sorts bool) (string, theme.Style) {
 	return head + pick(c.invert, b.Symbols.Up, b.Symbols.Down), b.SortBy
 }
 
-// row draws line y of those that are visible.
-func (c *calls) row(l *text.Line, b brush, s *engine.Snapshot, y int, focused bool) {
+// row draws line y of those that are visible: an operation, or one of the lines
+// below the table.
+func (c *calls) row(l *text.Line, b brush, s *engine.Snapshot, below []fact, y int, focused bool) {
 	i := c.top + y
 	if i >= len(c.of) {
-		if n := i - len(c.of) - 1; n >= 0 && focused && len(c.of) > 0 {
-			c.about(l, b, s, n)
+		if n := i - len(c.of); n < len(below) {
+			l.Put(below[n].style, below[n].text)
 		}
 		return
 	}
@@ -207,9 +228,13 @@ func (c *calls) row(l *text.Line, b brush, s *engine.Snapshot, y int, focused bo
 	l.Cell(b.Text, op.Op.String(), operationWidth)
 	for _, col := range columns {
 		l.Space(1)
+		if !made(op) {
+			l.Right(b.Dim, "-", col.width)
+			continue
+		}
 		col.draw(l, b, s, op, col.width)
 	}
-	if rest > 12 && op.Errors > 0 {
+	if rest > leastErrors && op.Errors > 0 {
 		l.Space(2)
 		l.Put(b.Bad, codes(op))
 		if op.LastErr != nil {

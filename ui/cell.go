@@ -27,6 +27,15 @@ func conditionLook(b brush, c condition) (symbol string, st theme.Style) {
 	return s.Bad, b.Bad
 }
 
+// podLook returns the look of a pod's state. The runtime's own words may be those
+// of a sound pod while a finding knows better: then it has the finding's look.
+func podLook(b brush, f *podInfo) (symbol string, st theme.Style) {
+	if f.accused.by != "" && f.state < crashed {
+		return severityLook(b, f.accused.severity)
+	}
+	return conditionLook(b, f.state)
+}
+
 func stateLook(b brush, state pleg.State) (symbol string, st theme.Style) {
 	switch state {
 	case pleg.Running:

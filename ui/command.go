@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
@@ -96,6 +97,9 @@ func (m *Model) saved(msg savedMsg) {
 // copy puts the name of what the cursor is on into the clipboard; of a
 // container or sandbox, its id.
 func (m *Model) copy() tea.Cmd {
+	if f := m.seen(); f != nil {
+		return m.copyStep(f)
+	}
 	what := m.copied()
 	if what == "" {
 		m.say("nothing to copy here")
@@ -105,8 +109,24 @@ func (m *Model) copy() tea.Cmd {
 	return tea.SetClipboard(what)
 }
 
+// copyStep puts the next safe command of a finding into the clipboard. What the
+// runtime may have put into it must not do more than a person can read there.
+func (m *Model) copyStep(f *diagnose.Finding) tea.Cmd {
+	switch command := safeCommand(f); {
+	case command == "":
+		m.say("no safe command to copy here")
+		return nil
+	case text.CleanLong(command) != command:
+		m.say("not copied: a name in the command holds characters that cannot be seen")
+		return nil
+	default:
+		m.say("copied " + command)
+		return tea.SetClipboard(command)
+	}
+}
+
 func (m *Model) copied() string {
-	if m.detail.pod == nil && m.focus == podsPane {
+	if s, _ := m.onTop(); s == nil && m.focus == podsPane {
 		if row, ok := m.pods.current(); ok && row.tree >= 0 {
 			return row.place().id
 		}

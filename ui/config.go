@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -23,7 +25,8 @@ type Controls interface {
 	Resume()
 	RelistNow()
 	Reinspect(uid pleg.UID)
-	ReinspectAll()
+	Sweep() // asks for every sandbox and container, or the next snapshot says why not
+	CancelSweep()
 	SetPeriod(d time.Duration)
 
 	// Raw asks the runtime for all it says about one pod, as indented JSON. It
@@ -70,6 +73,14 @@ type Config struct {
 
 	Faults []Fault // demo only
 
+	// Evidence waits for the next look at the node. It runs in a command, one at a
+	// time; an error says that there will be no more looks. Nil: there is no node.
+	Evidence func(context.Context) (evidence.Report, error)
+
+	// Diagnose judges what is seen. It runs in Update, once for each snapshot and
+	// each look at the node. [diagnose.Diagnose] if nil.
+	Diagnose func(diagnose.Input) []diagnose.Finding
+
 	// Save writes data to a file of that name, or one like it, and returns where
 	// it went. It runs in a command. Nil: events cannot be saved.
 	Save func(name string, data []byte) (path string, err error)
@@ -97,6 +108,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.EventsKept <= 0 {
 		c.EventsKept = 10_000
+	}
+	if c.Diagnose == nil {
+		c.Diagnose = diagnose.Diagnose
 	}
 	if len(c.Faults) == 0 {
 		c.Keys = c.Keys.Without(keymap.Faults)

@@ -5,35 +5,23 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 )
-
-// A piece is a text of a fixed width in a line of the detail; 0 for as wide as
-// it is.
-type piece struct {
-	style theme.Style
-	text  string
-	width int
-}
 
 // detail is the screen of one pod. It keeps the pod after that has gone, so
 // that the end of a pod can be read.
 type detail struct {
-	scroll
-	pod   *engine.Pod // nil while no pod is open
-	gone  bool
-	lines [][]piece
+	sheet
+	pod  *engine.Pod // nil while no pod is open
+	gone bool
 }
-
-// labelWidth is how wide labels are, with the gap after them.
-const labelWidth = 24
 
 // eventsInDetail is how many of the pod's events the detail shows.
 const eventsInDetail = 100
 
 // observe brings the detail up to date with s.
-func (d *detail) observe(b brush, s *engine.Snapshot, e *events) {
+func (d *detail) observe(b brush, s *engine.Snapshot, e *events, accused map[pleg.UID]accusation) {
 	if d.pod == nil {
 		return
 	}
@@ -42,34 +30,18 @@ func (d *detail) observe(b brush, s *engine.Snapshot, e *events) {
 	if i >= 0 {
 		d.pod = s.Pods[i]
 	}
-	d.lines = d.lines[:0:0]
-	d.summary(b, s)
+	d.anew()
+	d.summary(b, s, accused[d.pod.UID])
 	d.record(b)
 	d.status(b, s)
 	d.history(b, e)
 	d.clamp(len(d.lines))
 }
 
-func (d *detail) add(pieces ...piece) { d.lines = append(d.lines, pieces) }
-
-func (d *detail) section(b brush, name string) {
-	if len(d.lines) > 0 {
-		d.add()
-	}
-	d.add(piece{b.Title, name, 0})
-}
-
-// field adds a line of a label and a text; nothing for an empty text.
-func (d *detail) field(b brush, label string, st theme.Style, text string) {
-	if text != "" {
-		d.add(piece{b.Dim, "  " + label, labelWidth}, piece{st, text, 0})
-	}
-}
-
-func (d *detail) summary(b brush, s *engine.Snapshot) {
+func (d *detail) summary(b brush, s *engine.Snapshot, a accusation) {
 	p := d.pod
-	f := inform(p, s)
-	symbol, st := conditionLook(b, f.state)
+	f := inform(p, s, a)
+	symbol, st := podLook(b, f)
 	d.section(b, "Pod")
 	d.field(b, "name", b.Strong, p.PodRef.String())
 	d.field(b, "uid", b.Text, string(p.UID))
@@ -135,40 +107,4 @@ func eventPieces(b brush, r *eventRow) []piece {
 		out = append(out, piece{b.Dim, "lag " + text.Took(r.Lag), 11})
 	}
 	return append(out, piece{deliveryLook(b, r.Delivery), r.Delivery.String(), 0})
-}
-
-// row draws line y of those that are visible.
-func (d *detail) row(l *text.Line, y int) {
-	i := d.top + y
-	if i >= len(d.lines) {
-		return
-	}
-	for _, p := range d.lines[i] {
-		if p.width == 0 {
-			l.Put(p.style, p.text)
-			continue
-		}
-		l.Cell(p.style, p.text, p.width-1)
-		l.Space(1)
-	}
-}
-
-// detailLine draws line y of the body while a pod is open.
-func (d *drawing) detailLine(l *text.Line, y int) {
-	if y > 0 {
-		l.Space(1)
-		kept := l.Keep(1)
-		d.detail.row(l, y-1)
-		l.End()
-		l.Release(kept)
-		return
-	}
-	l.Sign(d.Border, d.Symbols.Horizontal)
-	l.Space(1)
-	l.Put(d.Focus, d.detail.pod.PodRef.String())
-	if more := len(d.detail.lines) - d.detail.top - d.detail.height; more > 0 {
-		l.Put(d.Dim, fmt.Sprintf(" %d lines below", more))
-	}
-	l.Space(1)
-	l.Repeat(d.Border, d.Symbols.Horizontal, l.Left())
 }

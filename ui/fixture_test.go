@@ -14,6 +14,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 )
@@ -168,10 +170,11 @@ func someEvents(s *engine.Snapshot) []engine.Event {
 
 // controls records what the screen asks of the engine.
 type controls struct {
-	mu   sync.Mutex
-	got  []string
-	raw  []byte
-	fail error
+	mu    sync.Mutex
+	got   []string
+	found []diagnose.Finding // what a diagnosis gives
+	raw   []byte
+	fail  error
 }
 
 func (c *controls) note(format string, args ...any) {
@@ -184,7 +187,8 @@ func (c *controls) Pause()                    { c.note("pause") }
 func (c *controls) Resume()                   { c.note("resume") }
 func (c *controls) RelistNow()                { c.note("relist") }
 func (c *controls) Reinspect(uid pleg.UID)    { c.note("reinspect %s", uid) }
-func (c *controls) ReinspectAll()             { c.note("reinspect all") }
+func (c *controls) Sweep()                    { c.note("sweep") }
+func (c *controls) CancelSweep()              { c.note("cancel sweep") }
 func (c *controls) SetPeriod(d time.Duration) { c.note("period %v", d) }
 func (c *controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
 	c.note("raw %s", uid)
@@ -202,8 +206,9 @@ func (idle) Next(ctx context.Context) (engine.Update, error) {
 func testConfig(c *controls) Config {
 	return Config{
 		Feed: idle{}, Controls: c, Keys: keymap.Default(),
-		Source: Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
-		Time:   "clock",
+		Diagnose: func(diagnose.Input) []diagnose.Finding { return c.found },
+		Source:   Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
+		Time:     "clock",
 		AppendEvent: func(b []byte, e engine.Event) []byte {
 			return fmt.Appendf(b, "{\"seq\":%d}\n", e.Seq)
 		},
@@ -240,9 +245,21 @@ func (s *stage) send(msg tea.Msg) *stage {
 	return s
 }
 
+// find sets what a diagnosis gives from now on.
+func (s *stage) find(found ...diagnose.Finding) *stage {
+	s.controls.found = found
+	return s
+}
+
 func (s *stage) show(snap *engine.Snapshot, events ...engine.Event) *stage {
 	s.t.Helper()
 	return s.send(updateMsg(engine.Update{Snapshot: snap, Events: events}))
+}
+
+// report sends a look at the node.
+func (s *stage) report(r evidence.Report) *stage {
+	s.t.Helper()
+	return s.send(reportMsg{report: r})
 }
 
 // press sends keys by their names: "j", "enter", "ctrl+s".

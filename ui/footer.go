@@ -52,7 +52,7 @@ func (d *drawing) useful() []keymap.Entry {
 	case d.open.help != nil:
 		named = []keymap.Action{keymap.Back, keymap.Down, keymap.PageDown, keymap.PageUp, keymap.Bottom}
 	case d.facts != nil:
-		named = []keymap.Action{keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.Help, keymap.Quit}
+		named = []keymap.Action{keymap.FindingsPane, keymap.PodsPane, keymap.EventsPane, keymap.Help, keymap.CallsPane, keymap.Quit}
 	default:
 		return d.cfg.Keys.Footer(d.scope())
 	}

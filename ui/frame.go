@@ -36,42 +36,50 @@ type drawing struct {
 	brush
 	blank []fact   // in the place of the pods, if any
 	facts []fact   // on a small screen
+	below []fact   // in the pane of calls, below its table
 	over  []string // the lines of what lies over the panes, if drawn so
+
+	sheet      *sheet // if one is open
+	sheetTitle string
 }
 
 func (m *Model) drawing() *drawing {
 	d := &drawing{Model: m, brush: m.brush()}
 	d.over = m.overLines()
+	d.sheet, d.sheetTitle = m.onTop()
 	switch {
-	case m.layout.facts && d.over == nil && m.detail.pod == nil:
+	case m.layout.facts && d.over == nil && d.sheet == nil:
 		d.facts = m.smallFacts(d.brush)
 	case m.layout.visible(podsPane):
 		d.blank = m.blank(d.brush)
+	}
+	if m.layout.visible(callsPane) {
+		d.below = m.calls.below(d.brush, m.snap, m.focus == callsPane)
 	}
 	return d
 }
 
 // line draws line y of the screen.
 func (d *drawing) line(l *text.Line, y int) {
-	at, facts := d.layout, d.facts != nil
+	at, small := d.layout, d.facts != nil
 	switch {
 	case y == d.height-1:
 		d.footer(l)
-	case y < at.header && !facts:
+	case y < at.header && !small:
 		header{d.cfg.Source, d.frozen}.line(l, d.brush, d.snap, pick(d.small(), 1, y))
-	case y < at.body && !facts:
+	case y < at.body && !small:
 		d.alertLine(l, y-at.header)
 	case d.over != nil:
 		if i := y - at.body; i >= 0 && i < len(d.over) {
 			l.Finished(d.over[i], d.width)
 		}
-	case facts:
+	case small:
 		if y < len(d.facts) {
 			l.Space(1)
 			l.Put(d.facts[y].style, d.facts[y].text)
 		}
-	case d.detail.pod != nil:
-		d.detailLine(l, y-at.body)
+	case d.sheet != nil:
+		d.sheetLine(l, y-at.body)
 	default:
 		d.bodyLine(l, y)
 	}
@@ -127,7 +135,13 @@ func (d *drawing) boxLine(l *text.Line, b box, y int) {
 		l.Release(margin)
 		return
 	}
-	if y == 1 {
+	if b.pane == findingsPane && len(d.findings.rows) == 0 {
+		if y == 1 {
+			none := d.nothing(d.brush)
+			l.Space(1)
+			l.Put(none.style, none.text)
+		}
+	} else if y == 1 {
 		l.Space(1)
 		d.heads(l, b)
 	} else {
@@ -145,6 +159,8 @@ func (d *drawing) heads(l *text.Line, b box) {
 		d.events.heads(l, d.brush, b.w-2)
 	case callsPane:
 		d.calls.heads(l, d.brush, b.w-2)
+	case findingsPane:
+		d.findings.heads(l, d.brush)
 	}
 }
 
@@ -158,7 +174,9 @@ func (d *drawing) row(l *text.Line, b box, y int, focused bool) {
 	case eventsPane:
 		d.events.row(l, d.brush, y, focused)
 	case callsPane:
-		d.calls.row(l, d.brush, d.snap, y, focused)
+		d.calls.row(l, d.brush, d.snap, d.below, y, focused)
+	case findingsPane:
+		d.findings.row(l, d.brush, y, focused)
 	}
 }
 

@@ -35,8 +35,13 @@ var scenes = []struct {
 		events := someEvents(snap)
 		s.show(snap, events...).press("j", "j", "j", "j", "j", "j", "j", "j", "j", "j", "space")
 	}},
-	{"hung-inspect", nil, func(s *stage) { s.show(hungNode()) }},
-	{"unhealthy", nil, func(s *stage) { s.show(unhealthyNode()) }},
+	{"hung-inspect", nil, func(s *stage) { s.find(hungFindings()[:1]...).show(hungNode()) }},
+	{"hung-first-second", nil, func(s *stage) {
+		snap := hungNode()
+		snap.InFlight[0].Since, snap.Phase.Began = ago(700*time.Millisecond), ago(720*time.Millisecond)
+		s.show(snap)
+	}},
+	{"unhealthy", nil, func(s *stage) { s.find(hungFindings()...).show(illNode()) }},
 	{"list-failing", nil, func(s *stage) { s.show(failingNode()) }},
 	{"paused", demo, func(s *stage) {
 		snap := healthyNode()
@@ -78,7 +83,31 @@ var scenes = []struct {
 		snap := healthyNode()
 		s.show(snap, someEvents(snap)...).press("2", "w", "t", "t")
 	}},
-	{"calls", nil, func(s *stage) { s.show(hungNode()).press("3") }},
+	{"calls", nil, func(s *stage) {
+		w := sweepOf(330, true)
+		w.Began, w.Ended = ago(3*time.Minute), ago(177*time.Second)
+		snap := probed(w)
+		snap.Calls[0], snap.Calls[3] = engine.Calls{}, engine.Calls{Op: call.ListContainers, InFlight: 1}
+		s.find(hungFindings()...).show(snap).press("3", "G")
+	}},
+	{"findings", nil, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4", "j") }},
+	{"findings-empty", nil, func(s *stage) { s.show(healthyNode()).press("4") }},
+	{"findings-ascii", func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4") }},
+	{"findings-mono", func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4") }},
+	{"findings-hostile", nil, func(s *stage) { s.find(hostileFindings()...).show(hostileNode()).press("4") }},
+	{"finding", nil, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4", "enter") }},
+	{"finding-hostile", nil, func(s *stage) { s.find(hostileFindings()...).show(hostileNode()).press("4", "enter") }},
+	{"finding-over", nil, func(s *stage) {
+		s.find(hungFindings()...).show(unhealthyNode()).press("4", "j", "enter").find().show(healthyNode())
+	}},
+	{"sweep", nil, func(s *stage) { s.find(hungFindings()[:1]...).show(probed(sweepOf(120, true))) }},
+	{"sweep-done", nil, func(s *stage) { s.show(withSweepOf(sweepOf(330, false))) }},
+	{"sweep-refused", nil, func(s *stage) {
+		s.show(withSweepOf(&engine.Sweep{Began: ago(time.Second), Ended: ago(time.Second), Refused: "Version has been out for 3s: the runtime is too slow for it"}))
+	}},
+	{"node", nil, func(s *stage) { s.show(nodeOf(healthyNode())).report(looked()).press("v") }},
+	{"node-ill", nil, func(s *stage) { s.show(illNode()).report(lookedInVain()).press("v") }},
+	{"node-unknown", demo, func(s *stage) { s.press("v") }},
 	{"detail", nil, func(s *stage) {
 		snap := healthyNode()
 		s.show(snap, someEvents(snap)...).press("G", "k", "enter")
@@ -94,94 +123,6 @@ var scenes = []struct {
 
 func demo(c *Config) {
 	c.Source = Source{Kind: "demo", Node: "demo-node", Endpoint: "unix:///tmp/plegtop-1/cri.sock"}
-}
-
-func hungNode() *engine.Snapshot {
-	s := healthyNode()
-	p := find(s, "nfs-client")
-	s.Health.ListedAt, s.Health.SettledAt = ago(47*time.Second), ago(49*time.Second)
-	s.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(47 * time.Second), ListTook: 12 * time.Millisecond, Done: 3, Total: 17}
-	s.InFlight = []engine.Flight{{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: p.Current.Containers[0].ID, Since: ago(47 * time.Second)}}
-	s.Calls[5].InFlight = 1
-	return s
-}
-
-func unhealthyNode() *engine.Snapshot {
-	s := hungNode()
-	s.Health = engine.Health{
-		Verdict:  "pleg was last seen active 3m12.481s ago; threshold is 3m0s",
-		ListedAt: ago(192481 * time.Millisecond), SettledAt: ago(194 * time.Second), Since: ago(12 * time.Second), Flips: 3,
-	}
-	s.Phase.Began, s.InFlight[0].Since = ago(192*time.Second), ago(72*time.Second)
-	p := find(s, "nfs-client")
-	p.Status, p.StatusErr, p.Failures, p.FailingSince, p.Reinspect = nil, errHung, 2, ago(100*time.Second), true
-	s.Calls[5].Errors, s.Calls[5].ByCode, s.Calls[5].LastErr, s.Calls[5].LastErrAt = 2, []engine.CodeCount{{Code: "DeadlineExceeded", Count: 2}}, errHung, ago(72*time.Second)
-	s.Channel.Discarded, s.Channel.Len = 12, 1000
-	s.Anomalies.NoMetadata = 3
-	return s
-}
-
-func failingNode() *engine.Snapshot {
-	s := healthyNode()
-	s.Health.ListedAt, s.Health.SettledAt = ago(104*time.Second), ago(104*time.Second)
-	s.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListPodSandbox}, Err: fmt.Errorf("list pods: %w", errRefused), At: ago(time.Second), First: ago(103 * time.Second), InRow: 101}
-	s.StatusErr = &engine.Failure{Flight: engine.Flight{Op: call.Status}, Err: errRefused, At: ago(time.Second), First: ago(time.Second), InRow: 1}
-	s.Conditions = []pleg.Condition{{Type: "NetworkReady", Reason: "NetworkPluginNotReady", Message: "cni plugin not initialized"}}
-	s.Relists.Failed = 101
-	for i := range 60 {
-		s.Relists.History[60+i].Failed = true
-	}
-	s.Calls[2].Errors, s.Calls[2].ByCode, s.Calls[2].LastErr, s.Calls[2].LastErrAt = 101, []engine.CodeCount{{Code: "Unavailable", Count: 101}}, errRefused, ago(time.Second)
-	return s
-}
-
-func renamed(s *engine.Snapshot, prefix string) *engine.Snapshot {
-	for _, p := range s.Pods {
-		p.Name = prefix + p.Name
-	}
-	return s
-}
-
-const nasty = "a\x1b[31mX\x1b]0;own\x07\u009b2J\x9b3m\r\n\tb\u202Egnp\u200B\x7f\xff\u2066"
-
-// hostileNode has hostile text in every field that a runtime fills.
-func hostileNode() *engine.Snapshot {
-	s := unhealthyNode()
-	long := nasty + strings.Repeat("日", 4000)
-	s.Version = pleg.Version{RuntimeName: nasty, RuntimeVersion: nasty, APIVersion: nasty}
-	s.Health.Verdict = nasty
-	s.Conditions = []pleg.Condition{{Type: "NetworkReady", Reason: nasty, Message: long}}
-	s.Failure = &engine.Failure{Flight: engine.Flight{Pod: pleg.PodRef{Name: nasty}, Container: nasty}, Err: &call.Error{Code: nasty, Text: long, Kind: call.ErrOther}, InRow: 3, First: ago(time.Minute)}
-	for i, p := range s.Pods {
-		p.PodRef = pleg.PodRef{UID: pleg.UID(fmt.Sprint(i, nasty)), Namespace: nasty, Name: nasty + p.Name}
-		if i%2 == 1 {
-			p.Name = long
-		}
-		for j := range p.Current.Containers {
-			c := &p.Current.Containers[j]
-			c.Name, c.Image, c.ID = nasty, long, fmt.Sprint(j, nasty)
-		}
-		for j := range p.Current.Sandboxes {
-			p.Current.Sandboxes[j].ID = fmt.Sprint(j, "s", nasty)
-		}
-		if p.Status != nil {
-			for j := range p.Status.Containers {
-				st := &p.Status.Containers[j]
-				st.ID, st.Name, st.Reason, st.Message, st.Image = fmt.Sprint(j, nasty), nasty, nasty, long, long
-			}
-			p.Status.IPs = []string{nasty}
-		}
-		if p.StatusErr != nil {
-			p.StatusErr = &call.Error{Code: nasty, Text: long, Kind: call.ErrOther}
-		}
-		p.LastEvent.Pod, p.LastEvent.Container = p.PodRef, nasty
-	}
-	s.InFlight[0].Pod, s.InFlight[0].Container, s.InFlight[0].ID = s.Pods[0].PodRef, nasty, nasty
-	for i := range s.Calls {
-		s.Calls[i].ByCode = []engine.CodeCount{{Code: nasty, Count: 3}}
-		s.Calls[i].Errors, s.Calls[i].LastErr = 3, s.Failure.Err
-	}
-	return s
 }
 
 func TestGoldenFrames(t *testing.T) {

@@ -27,9 +27,9 @@ type fact struct {
 	text  string
 }
 
-// facts draws as many of them as there is room for, a gap of two between them.
+// putFacts draws as many of them as there is room for, a gap of two between them.
 // The first is drawn in any case, cut if it must be.
-func facts(l *text.Line, all ...fact) {
+func putFacts(l *text.Line, all ...fact) {
 	drawn := false
 	for _, f := range all {
 		gap := pick(drawn, 2, 0)
@@ -74,7 +74,7 @@ func (h header) identity(l *text.Line, b brush, s *engine.Snapshot) {
 		room += len(f.text) + 1
 	}
 	kept := l.Keep(room)
-	facts(l, h.who(b, s)...)
+	putFacts(l, h.who(b, s)...)
 	l.End()
 	l.Release(kept)
 	for _, f := range badges {
@@ -107,6 +107,7 @@ func (h header) who(b brush, s *engine.Snapshot) []fact {
 	}
 	return []fact{
 		{b.Strong, h.source.Node},
+		shortChain(b, s),
 		{b.Text, runtimeName(s)},
 		{b.Text, "as kubelet " + s.Release.String()},
 		{b.Dim, counts},
@@ -180,14 +181,14 @@ func gauge(l *text.Line, b brush, s *engine.Snapshot) {
 	if h.Healthy {
 		bar(l, b, v.style, h.ListAge(s.At), s.Threshold, max(10, min(24, l.Left()-60)))
 		l.Space(1)
-		facts(l, healthy(b, s)...)
+		putFacts(l, healthy(b, s)...)
 		return
 	}
 	if room := l.Left() - text.Width(h.Verdict) - 1; room >= 6 && !h.ListedAt.IsZero() {
 		bar(l, b, v.style, h.ListAge(s.At), s.Threshold, min(24, room))
 		l.Space(1)
 	}
-	facts(l, fact{v.style, h.Verdict}, fact{b.Text, inspected(s)}, fact{b.Text, recovery(s)}, fact{b.Dim, since(s)})
+	putFacts(l, fact{v.style, h.Verdict}, fact{b.Text, inspected(s)}, fact{b.Text, recovery(s)}, fact{b.Dim, since(s)})
 }
 
 func healthy(b brush, s *engine.Snapshot) []fact {
@@ -218,14 +219,32 @@ func inspected(s *engine.Snapshot) string {
 	return "inspected " + fresh(s.Health.InspectAge(s.At)) + " ago"
 }
 
-// countdown says when the node will be NotReady if nothing gets better; empty
-// as long as relists come as they should.
+// countdown says when the node will be NotReady if nothing gets better, by the
+// clock that ends first; empty as long as relists and Status come as they should,
+// and once it is so.
 func countdown(s *engine.Snapshot) string {
-	late := s.Failure != nil || s.Paused || len(s.InFlight) > 0 && s.InFlight[0].Elapsed(s.At) >= stuck
-	if !late || !s.Health.Healthy {
+	if !s.Health.Healthy || s.Node.Known && !s.Node.Ready {
 		return ""
 	}
-	return "NotReady in " + text.Age(s.Threshold-s.Health.ListAge(s.At))
+	list, status := s.Threshold-s.Health.ListAge(s.At), s.Node.DownAt.Sub(s.At)
+	switch {
+	case statusIsLate(s) && (status < list || !listIsLate(s)):
+		return "NotReady in " + text.Age(status)
+	case listIsLate(s):
+		return "NotReady in " + text.Age(list)
+	}
+	return ""
+}
+
+// listIsLate reports whether something keeps the relist from listing.
+func listIsLate(s *engine.Snapshot) bool {
+	out := oldest(s)
+	return s.Failure != nil || s.Paused || out != nil && out.Elapsed(s.At) >= stuck
+}
+
+// statusIsLate reports whether answers to Status are missing.
+func statusIsLate(s *engine.Snapshot) bool {
+	return !s.Node.SyncedAt.IsZero() && s.At.Sub(s.Node.SyncedAt) >= statusLate
 }
 
 func recovery(s *engine.Snapshot) string {

@@ -48,19 +48,20 @@ func TestKeys(t *testing.T) {
 		{"the next problem", "]", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
 		{"the problem before, from another pane", "2 [", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
 		{"no problem among those shown", "/ n f s enter ]", func(s *stage) string { return s.m.flash.text }, "the pods with a problem are not among those shown"},
-		{"sorting calls leaves the pods alone", "3 >", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, " ", s.m.calls.of[0].Op) }, "0 ContainerStatus"},
+		{"sorting calls leaves the pods alone", "3 > >", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, " ", s.m.calls.of[0].Op) }, "0 ContainerStatus"},
 		{"inverting calls leaves the pods alone", "3 I", func(s *stage) string { return fmt.Sprint(s.m.pods.invert, " ", s.m.calls.of[0].Op) }, "false ContainerStatus"},
 		{"events are not sorted", "2 > I", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, s.m.pods.invert) }, "0 false"},
 		{"invert", "I g", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
 		{"pause", "p", (*stage).asked, "pause"},
 		{"relist now", "ctrl+r", (*stage).asked, "relist"},
 		{"reinspect", "j r", (*stage).asked, "reinspect uid-batch-report-29384710-7xkzq"},
-		{"reinspect all of a few", "R", (*stage).asked, "reinspect all"},
+		{"sweep of a few", "R", (*stage).asked, "sweep"},
 		{"longer period", "+", (*stage).asked, "period 2s"},
 		{"two presses before the engine answers", "+ + p p", (*stage).asked, "period 2s, period 4s, pause, resume"},
 		{"shorter period", "-", (*stage).asked, "period 500ms"},
 		{"next pane", "tab", (*stage).focused, "Events"},
-		{"previous pane", "shift+tab", (*stage).focused, "Calls"},
+		{"previous pane", "shift+tab", (*stage).focused, "Findings"},
+		{"fourth pane", "4", (*stage).focused, "Findings"},
 		{"third pane", "3", (*stage).focused, "Calls"},
 		{"full screen", "2 f", func(s *stage) string { return fmt.Sprint(s.m.layout.n, s.m.layout.boxes[0].pane) }, "1 1"},
 		{"esc ends full screen", "f esc", func(s *stage) string { return fmt.Sprint(s.m.layout.n) }, "2"},
@@ -109,12 +110,12 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestReinspectAllAsksWhenThereAreMany(t *testing.T) {
+func TestSweepAsksWhenThereAreMany(t *testing.T) {
 	s := newStage(t, 120, 40).show(bigNode(many+1, 1))
 	if s.press("R", "n"); len(s.controls.got) != 0 {
 		t.Errorf("asked for %v after no", s.controls.got)
 	}
-	if got := s.press("R", "y").asked(); got != "reinspect all" {
+	if got := s.press("R", "y").asked(); got != "sweep" {
 		t.Errorf("asked for %q after yes", got)
 	}
 }

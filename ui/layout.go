@@ -7,10 +7,11 @@ const (
 	podsPane pane = iota
 	eventsPane
 	callsPane
+	findingsPane
 	panes
 )
 
-var paneNames = [panes]string{"Pods", "Events", "Calls"}
+var paneNames = [panes]string{"Pods", "Events", "Calls", "Findings"}
 
 // A box is where a pane is: a title, the heads of its columns, and rows.
 type box struct {
@@ -24,6 +25,7 @@ type layout struct {
 	facts  bool // so small a screen that it has the header's facts only
 	header int  // lines
 	alerts int  // lines below the header
+	found  int  // lines that the findings could make use of
 	body   int  // the first line of the panes
 	lines  int  // of the body
 	boxes  [panes]box
@@ -48,8 +50,8 @@ const (
 // arrange works out where everything is. It is called whenever the size, the
 // focus or the number of alerts has changed.
 func (m *Model) arrange() {
-	l := layout{alerts: m.alertLines()}
-	l.facts = m.small() && !m.full
+	l := layout{alerts: m.alertLines(), found: m.findings.need()}
+	l.facts = m.form() == facts
 	l.header = min(headerLines, max(0, m.height-1))
 	if m.small() {
 		l.header, l.alerts = min(1, max(0, m.height-4)), 0
@@ -61,38 +63,89 @@ func (m *Model) arrange() {
 	for _, b := range l.shown() {
 		m.resize(b)
 	}
-	m.detail.resize(l.lines-1, len(m.detail.lines))
+	for _, s := range []*sheet{&m.detail.sheet, &m.finding.sheet, &m.node.sheet} {
+		s.resize(l.lines - 1)
+	}
+}
+
+// A form is how the panes share a screen.
+type form uint8
+
+const (
+	facts  form = iota // no room for panes
+	single             // one at a time
+	tall               // the pods over another one
+	wide               // the pods beside all others
+)
+
+func (m *Model) form() form {
+	w, h := m.width, m.height
+	switch {
+	case m.small() && !m.full:
+		return facts
+	case m.full || w < tallWidth || w < wideWidth && h < tallHeight || h < wideHeight:
+		return single
+	case w >= wideWidth:
+		return wide
+	}
+	return tall
+}
+
+// shows reports whether p is among the panes that have room on the screen.
+func (m *Model) shows(p pane) bool {
+	switch m.form() {
+	case single:
+		return p == m.focus
+	case tall:
+		return p == podsPane || p == m.under
+	case wide:
+		return true
+	}
+	return false
 }
 
 func (m *Model) small() bool { return m.width < leastWidth || m.height < leastBody }
 
-// alertLines is how many alerts there is room for.
+// alertLines is how many alerts there is room for. A sheet leaves room for the
+// worst one and for a sweep.
 func (m *Model) alertLines() int {
-	return min(len(m.alerts), max(0, (m.height-16)/4+1), 5)
+	most := 5
+	if s, _ := m.onTop(); s != nil {
+		most = 2
+	}
+	return min(len(m.alerts), max(0, (m.height-16)/4+1), most)
 }
 
 // place puts the panes into the body.
 func (m *Model) place(l *layout) {
 	w, y, h := m.width, l.body, l.lines
-	switch {
-	case l.facts:
-	case m.full || w < tallWidth || w < wideWidth && m.height < tallHeight || m.height < wideHeight:
+	switch m.form() {
+	case facts:
+	case single:
 		l.add(box{m.focus, 0, y, w, h, true})
-	case w >= wideWidth:
-		left := w * 55 / 100
-		low := min(len(callColumns)+2, h/3)
-		l.add(box{podsPane, 0, y, left, h, false})
-		l.add(box{eventsPane, left + 1, y, w - left - 1, h - low, false})
-		l.add(box{callsPane, left + 1, y + h - low, w - left - 1, low, false})
-	default:
+	case wide:
+		m.placeWide(l)
+	case tall:
 		low := max(8, h*2/5)
-		under := eventsPane
-		if m.focus == callsPane {
-			under = callsPane
-		}
 		l.add(box{podsPane, 0, y, w, h - low, false})
-		l.add(box{under, 0, y + h - low, w, low, true})
+		l.add(box{m.under, 0, y + h - low, w, low, true})
 	}
+}
+
+// placeWide puts all panes into the body: the pods on the left, the others on
+// the right. The findings take what they need of a third, which is little while
+// all is well.
+func (m *Model) placeWide(l *layout) {
+	w, y, h := m.width, l.body, l.lines
+	left := w * 55 / 100
+	right := w - left - 1
+	m.findings.resize(right-2, h)
+	l.found = m.findings.need()
+	calls, found := min(callsHeight, h/3), min(l.found, h/3)
+	l.add(box{podsPane, 0, y, left, h, false})
+	l.add(box{eventsPane, left + 1, y, right, h - found - calls, false})
+	l.add(box{findingsPane, left + 1, y + h - found - calls, right, found, false})
+	l.add(box{callsPane, left + 1, y + h - calls, right, calls, false})
 }
 
 // resize tells a pane how much room it has below its title and heads.
@@ -103,7 +156,9 @@ func (m *Model) resize(b box) {
 	case eventsPane:
 		m.events.resize(h)
 	case callsPane:
-		m.calls.resize(h, len(m.calls.of))
+		m.calls.resize(b.w-2, h)
+	case findingsPane:
+		m.findings.resize(b.w-2, h)
 	}
 }
 

@@ -148,9 +148,11 @@ func callName(f *engine.Flight) string {
 }
 
 // oldest returns the call that the relist has been waiting for longest, or nil.
-// Version and Status go their own way and hold nothing up.
+// Version and Status, probes and sweeps go their own way and hold nothing up.
 func oldest(s *engine.Snapshot) *engine.Flight {
-	i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op != call.Version && f.Op != call.Status })
+	i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool {
+		return f.By == engine.ByRelist && f.Op != call.Version && f.Op != call.Status
+	})
 	if i < 0 {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -22,13 +24,21 @@ type Model struct {
 	frozen        bool
 	err           error // why the feed ended
 
-	pods   pods
-	events events
-	calls  calls
-	detail detail
-	filter filtering
+	history *diagnose.History // has every update, also those that came while frozen
+	report  *evidence.Report  // of the node, as it is shown; nil if there is none
+	looked  *evidence.Report  // the newest; the same unless frozen
+
+	pods     pods
+	events   events
+	calls    calls
+	findings findings
+	detail   detail
+	finding  findingSheet
+	node     nodeSheet
+	filter   filtering
 
 	focus  pane
+	under  pane // the one that shares a tall screen with the pods
 	full   bool // the focused pane has the whole body
 	layout layout
 	alerts []fact
@@ -45,6 +55,7 @@ func New(cfg Config) Model {
 	m := Model{
 		cfg: cfg, theme: &cfg.Theme,
 		snap: starting(), latest: starting(),
+		history: diagnose.NewHistory(), under: eventsPane,
 		pods: newPods(), events: newEvents(cfg.EventsKept),
 		width: 80, height: 24,
 	}
@@ -59,19 +70,19 @@ func New(cfg Config) Model {
 	return m
 }
 
-// Init waits for the first update.
-func (m Model) Init() tea.Cmd { return m.wait() }
+// Init waits for the first update, and for the first look at the node.
+func (m Model) Init() tea.Cmd { return tea.Batch(m.wait(), m.lookAgain()) }
 
 // Update routes a message; the methods named do the work.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
-		m.alert()
-		m.arrange()
+		m.resized(msg)
 	case updateMsg:
 		cmd = m.update(msg)
+	case reportMsg:
+		cmd = m.reported(msg)
 	case endedMsg:
 		m.err, cmd = msg.err, tea.Quit
 	case tea.KeyPressMsg:

@@ -30,6 +30,7 @@ func (m *Model) wait() tea.Cmd {
 func (m *Model) update(msg updateMsg) tea.Cmd {
 	u := engine.Update(msg)
 	m.latest = u.Snapshot
+	m.history.Add(u)
 	if m.frozen {
 		m.hold(u)
 	} else {
@@ -54,18 +55,20 @@ func (m *Model) hold(u engine.Update) {
 // observe shows an update.
 func (m *Model) observe(u engine.Update) {
 	m.snap = u.Snapshot
+	m.judge()
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)
 	m.calls.observe(m.snap)
-	m.detail.observe(m.brush(), m.snap, &m.events)
+	m.detail.observe(m.brush(), m.snap, &m.events, m.pods.accused)
 	m.alert()
+	m.fillSheets()
 }
 
-// alert works out the alerts, and makes room for them where their number has
-// changed.
+// alert works out the alerts, and makes room for them and for the findings where
+// their number has changed.
 func (m *Model) alert() {
-	m.alerts = alerts(m.brush(), m.snap, m.width)
-	if m.alertLines() != m.layout.alerts {
+	m.alerts = m.withSweep(m.brush(), alerts(m.brush(), m.snap, m.findings.all, m.width, m.shows(findingsPane)))
+	if m.alertLines() != m.layout.alerts || m.findings.need() != m.layout.found {
 		m.arrange()
 	}
 }
@@ -77,6 +80,7 @@ func (m *Model) freeze() {
 		m.say("frozen: the engine goes on, the screen stands still")
 		return
 	}
+	m.report = m.looked
 	if m.held.Snapshot != nil {
 		m.observe(m.held)
 	}

@@ -73,7 +73,7 @@ func (m *Model) confirm(a dialog.Answer) {
 	}
 	m.open.confirm = nil
 	if a == dialog.Accepted {
-		m.reinspectAll()
+		m.beginSweep()
 	}
 }
 
@@ -206,11 +206,6 @@ func (m *Model) openFaults() {
 }
 
 func (m *Model) openViewer(title, s string) { m.open.viewer = dialog.NewViewer(title, s) }
-
-// ask asks before all pods are inspected again.
-func (m *Model) ask(n int) {
-	m.open.confirm = &dialog.Confirm{Question: fmt.Sprintf("Inspect all %d pods again?", n)}
-}
 
 // paste puts text from the terminal into what is being typed.
 func (m *Model) paste(s string) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/text"
@@ -35,6 +36,8 @@ type podInfo struct {
 	seen *pleg.Pod
 	out  *engine.Flight // the call of its inspection that hangs, or nil
 
+	accused accusation // of the worst finding about it, if there is one
+
 	state    condition
 	problem  string // in a few words; empty if nothing is wrong
 	running  int
@@ -47,6 +50,25 @@ type podInfo struct {
 
 	now  []*pleg.Container // the newest of each name, in the order of their names
 	tree []treeRow         // what the pod holds, as it is shown unfolded
+}
+
+// An accusation is what a finding says of a pod. The zero value says nothing.
+type accusation struct {
+	by       diagnose.ID
+	severity diagnose.Severity
+}
+
+// accusations returns the worst that findings say of each pod, by its UID.
+func accusations(found []diagnose.Finding) map[pleg.UID]accusation {
+	all := map[pleg.UID]accusation{}
+	for i := range found {
+		f := &found[i]
+		uid := f.Subject.Pod.UID
+		if old, ok := all[uid]; uid != "" && f.Severity > diagnose.Info && (!ok || f.Severity > old.severity) {
+			all[uid] = accusation{f.ID, f.Severity}
+		}
+	}
+	return all
 }
 
 // A treeRow is a sandbox or a container of a pod.
@@ -65,10 +87,11 @@ func (r treeRow) id() string {
 }
 
 // hangsIn returns the call about the pod uid that has been out for too long, or
-// nil.
+// nil. That of a probe or a sweep does not count: where all the runtime is stuck, it
+// says nothing about the pod that was chosen for it.
 func hangsIn(s *engine.Snapshot, uid pleg.UID) *engine.Flight {
 	for i := range s.InFlight {
-		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.Elapsed(s.At) >= stuck {
+		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.By != engine.ByProbe && f.By != engine.BySweep && f.Elapsed(s.At) >= stuck {
 			return f
 		}
 	}
@@ -76,8 +99,11 @@ func hangsIn(s *engine.Snapshot, uid pleg.UID) *engine.Flight {
 }
 
 // inform works out what the rows of p show.
-func inform(p *engine.Pod, s *engine.Snapshot) *podInfo {
-	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), problem: filter.Problem(p, s.At)}
+func inform(p *engine.Pod, s *engine.Snapshot, a accusation) *podInfo {
+	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), problem: filter.Problem(p, s.At), accused: a}
+	if f.problem == "" {
+		f.problem = string(a.by)
+	}
 	if f.out != nil {
 		f.problem = f.out.Op.String() + " hangs"
 	}

@@ -77,7 +77,7 @@ func (p *pods) podCell(l *text.Line, b brush, f *podInfo, c span) {
 	case colPod:
 		p.podName(l, b, f, c.width)
 	case colState:
-		symbol, st := conditionLook(b, f.state)
+		symbol, st := podLook(b, f)
 		stateCell(l, st, symbol, f.word(b.at), c.width)
 	case colReady:
 		ready := append(strconv.AppendInt(buf[:0], int64(f.running), 10), '/')

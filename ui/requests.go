@@ -1,14 +1,13 @@
 package ui
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
 )
 
-// many is how many pods may be inspected again without a question.
+// many is how many pods may be swept without a question.
 const many = 20
 
 // The period of the relist can be changed within these bounds, by halves and
@@ -29,12 +28,8 @@ func (m *Model) actEngine(a keymap.Action) bool {
 		m.say("relisting now")
 	case keymap.ReinspectPod:
 		m.reinspect()
-	case keymap.ReinspectAll:
-		if n := len(m.latest.Pods); n > many {
-			m.ask(n)
-			return true
-		}
-		m.reinspectAll()
+	case keymap.Sweep:
+		m.sweep()
 	case keymap.PeriodUp:
 		m.setPeriod(m.latest.Period * 2)
 	case keymap.PeriodDown:
@@ -72,11 +67,6 @@ func (m *Model) reinspect() {
 	}
 	m.cfg.Controls.Reinspect(ref.UID)
 	m.say("inspecting " + ref.String() + " again")
-}
-
-func (m *Model) reinspectAll() {
-	m.cfg.Controls.ReinspectAll()
-	m.say(fmt.Sprintf("inspecting all %d pods again", len(m.latest.Pods)))
 }
 
 func (m *Model) setPeriod(d time.Duration) {

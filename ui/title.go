@@ -31,7 +31,8 @@ func (d *drawing) elsewhere(p pane, b box) bool {
 	return p != b.pane && d.layout.visible(p)
 }
 
-// tab names a pane. That pods have problems is told also where they are not seen.
+// tab names a pane. That pods have problems, and how bad the worst finding is, is
+// told also where they are not seen.
 func (d *drawing) tab(l *text.Line, p pane, here bool) {
 	name := strconv.Itoa(int(p)+1) + " " + paneNames[p]
 	switch {
@@ -44,6 +45,11 @@ func (d *drawing) tab(l *text.Line, p pane, here bool) {
 		if p == podsPane && d.pods.troubled > 0 {
 			l.Put(d.Warn, " "+d.Symbols.Warn+" "+strconv.Itoa(d.pods.troubled))
 		}
+		if p == findingsPane && len(d.findings.all) > 0 {
+			worst := d.findings.worst()
+			symbol, st := severityLook(d.brush, worst)
+			l.Put(st, " "+symbol+" "+strconv.Itoa(d.findings.count(worst)))
+		}
 	}
 }
 
@@ -55,7 +61,9 @@ func (d *drawing) about(l *text.Line, p pane) {
 	case eventsPane:
 		d.events.title(l, d.brush)
 	case callsPane:
-		l.Put(d.Dim, strconv.Itoa(len(d.calls.of)))
+		l.Put(d.Dim, cost(d.snap))
+	case findingsPane:
+		d.findings.title(l, d.brush)
 	}
 }
 

@@ -54,9 +54,9 @@ func (f Filter) Pod(p *engine.Pod, at time.Time) bool {
 	return f.holds(func(t term) bool { return t.field.pod(p, at, t) })
 }
 
-// HungPod is [Filter.Pod] for a pod with a call that hangs, which is a problem of
-// the pod whatever is known about it.
-func (f Filter) HungPod(p *engine.Pod, at time.Time) bool {
+// TroubledPod is [Filter.Pod] for a pod with a call that hangs, or that a finding is
+// about: that is a problem of the pod whatever the runtime says of it.
+func (f Filter) TroubledPod(p *engine.Pod, at time.Time) bool {
 	return f.holds(func(t term) bool {
 		t.hung = true
 		return t.field.pod(p, at, t)

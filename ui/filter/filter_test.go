@@ -306,13 +306,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestHungPod(t *testing.T) {
+func TestTroubledPod(t *testing.T) {
 	for in, want := range map[string]bool{"has:problem": true, "!has:problem": false, "has!=problem": false, "has:error": false, "ns:nowhere": false, "": true} {
 		f, err := Parse(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.HungPod(web(), now); got != want {
+		if got := f.TroubledPod(web(), now); got != want {
 			t.Errorf("%q shows a pod with a call that hangs: %v, want %v", in, got, want)
 		}
 	}

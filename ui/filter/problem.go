@@ -31,8 +31,8 @@ const (
 //   - one of its containers exited with another code than 0.
 //
 // Only the newest container of each name counts: what a restart has mended is
-// no problem any more. A call that hangs is a problem too, but no part of p: see
-// [Filter.HungPod]. The answer never holds text from the runtime.
+// no problem any more. A call that hangs, or a finding, is a problem too, but no part of p: see
+// [Filter.TroubledPod]. The answer never holds text from the runtime.
 func Problem(p *engine.Pod, at time.Time) string {
 	if p.StatusErr != nil || p.Failures > 0 {
 		return "inspection fails"

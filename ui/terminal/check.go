@@ -15,7 +15,7 @@ var ErrNoTerminal = errors.New("the screen needs a terminal")
 
 // Check returns an error, of one line and matching [ErrNoTerminal], unless in
 // and out are terminals and environ names one that can show a screen. The line
-// names the view that needs none.
+// names the views that need none.
 func Check(in, out *os.File, environ []string) error {
 	var why string
 	switch {
@@ -28,7 +28,16 @@ func Check(in, out *os.File, environ []string) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w (%s): try plegtop watch, which writes lines", ErrNoTerminal, why)
+	return fmt.Errorf("%w (%s): try plegtop check or plegtop watch, which write lines", ErrNoTerminal, why)
+}
+
+// Width returns the width of the terminal that f is, in cells; 0 if f is none.
+func Width(f *os.File) int {
+	w, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return max(w, 1)
 }
 
 // NoColor reports whether environ asks for no colour: a NO_COLOR that is not

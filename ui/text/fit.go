@@ -99,8 +99,11 @@ func Wrap(s string, w int) []string {
 		w = 2
 	}
 	var lines []string
-	for width(s) > w {
+	for {
 		head, _ := prefix(s, w)
+		if len(head) == len(s) {
+			return append(lines, s)
+		}
 		cut := lastSpace(s, len(head))
 		if cut <= 0 {
 			cut = len(head)
@@ -108,7 +111,6 @@ func Wrap(s string, w int) []string {
 		lines = append(lines, trimSpace(s[:cut]))
 		s = trimSpace(s[cut:])
 	}
-	return append(lines, s)
 }
 
 // lastSpace returns where the last space of s[:n+1] is, or -1.

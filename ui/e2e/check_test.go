@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A checked is what a check said and how it ended.
+type checked struct {
+	exit           int
+	stdout, stderr string
+}
+
+func check(t *testing.T, args ...string) checked {
+	t.Helper()
+	cmd := exec.Command(plegtop(t), args...)
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if exit := (*exec.ExitError)(nil); !errors.As(cmd.Run(), &exit) && cmd.ProcessState == nil {
+		t.Fatal("it did not run")
+	}
+	return checked{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// a finding as the JSON has it.
+type finding struct {
+	ID, Severity, Cause string
+	Subject             struct{ Operation, Namespace, Pod, Container string }
+}
+
+func (c checked) findings(t *testing.T) []finding {
+	t.Helper()
+	var all struct{ Findings []finding }
+	if err := json.Unmarshal([]byte(c.stdout), &all); err != nil {
+		t.Fatalf("%v in %q; standard error: %s", err, c.stdout, c.stderr)
+	}
+	return all.Findings
+}
+
+// Each scenario of the demo that plays an incident is found by a check of the
+// whole program, with what it is about, and the quiet ones are not accused.
+func TestCheckFindsWhatTheDemoPlays(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "check.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		scenario, id, operation string
+		exit                    int
+	}{
+		{"quiet", "", "", 0},
+		{"hung-inspect", "inspect-hung", "ContainerStatus", 2},
+		{"hung-list", "list-hung", "ListContainers", 2},
+		{"status-lock", "list-hung", "ListPodSandbox", 2},
+		{"deadlock", "runtime-unresponsive", "", 2},
+		{"inspect-failing", "inspect-failing", "ContainerStatus", 1},
+		{"list-too-big", "list-too-big", "ListContainers", 1},
+		{"runtime-slow", "runtime-slow", "", 1},
+		{"slow", "runtime-slow", "", 1},
+		{"churn-storm", "relist-slow-churn", "", 1},
+		{"not-ready", "runtime-not-ready", "Status", 2},
+		{"network-not-ready", "network-not-ready", "Status", 2},
+		{"crashloop", "crash-loop", "", 1},
+		{"ghost", "ghost-running", "", 1},
+		{"clock-step", "clock-step", "", 1},
+	} {
+		t.Run(tt.scenario, func(t *testing.T) {
+			t.Parallel()
+			got := check(t, "--demo="+tt.scenario, "check", "-o", "json", "--deadline=8s", "--check-timeout=500ms")
+			object, err := jsonschema.UnmarshalJSON(strings.NewReader(got.stdout))
+			if err != nil {
+				t.Fatalf("%v; standard error: %s", err, got.stderr)
+			}
+			if err := schema.Validate(object); err != nil {
+				t.Errorf("not of the schema: %v", err)
+			}
+			if got.exit != tt.exit || got.stderr != "" {
+				t.Errorf("exit code %d, want %d; standard error: %q", got.exit, tt.exit, got.stderr)
+			}
+			findings := got.findings(t)
+			switch {
+			case tt.id == "" && len(findings) > 0:
+				t.Errorf("a healthy node is accused: %+v", findings)
+			case tt.id != "" && (len(findings) == 0 || findings[0].ID != tt.id):
+				t.Errorf("findings = %+v, want %s first", findings, tt.id)
+			case tt.operation != "" && findings[0].Subject.Operation != tt.operation:
+				t.Errorf("it is about %s, want %s", findings[0].Subject.Operation, tt.operation)
+			}
+		})
+	}
+}
+
+// People read the verdict first.
+func TestCheckAsText(t *testing.T) {
+	for scenario, begins := range map[string]string{"quiet": "OK", "network-not-ready": "CRITICAL"} {
+		got := check(t, "--demo="+scenario, "check")
+		if !strings.HasPrefix(got.stdout, begins+" ") || strings.ContainsAny(got.stdout, "\t\r\x1b") || got.stderr != "" {
+			t.Errorf("%s: %q, want it to begin with %s; standard error: %q", scenario, got.stdout, begins, got.stderr)
+		}
+	}
+}
+
+func TestCheckAsPlugin(t *testing.T) {
+	for _, tt := range []struct {
+		args, says string
+		exit       int
+	}{
+		{"--demo=quiet", `^ok`, 0},
+		{"--demo=not-ready", `^runtime-not-ready`, 1},
+		{"-r /nowhere/at-all.sock", `^unknown: `, 2},
+	} {
+		got := check(t, append(strings.Fields(tt.args), "check", "--exit-codes=npd")...)
+		if got.exit != tt.exit || len(got.stdout) > 80 || strings.Count(got.stdout, "\n") != 1 || !regexp.MustCompile(tt.says).MatchString(got.stdout) {
+			t.Errorf("%s: exit code %d and %q, want %d and one line like %s", tt.args, got.exit, got.stdout, tt.exit, tt.says)
+		}
+	}
+}
+
+// What cannot be looked at is not a verdict.
+func TestCheckCannotTell(t *testing.T) {
+	got := check(t, "-r", "/nowhere/at-all.sock", "check", "-o", "json")
+	if got.exit != 3 || got.stdout != "" || !strings.Contains(got.stderr, "plegtop --demo") {
+		t.Errorf("exit code %d, standard output %q, standard error %q", got.exit, got.stdout, got.stderr)
+	}
+}

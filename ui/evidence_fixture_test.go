@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// hungFindings is what a diagnosis makes of the hung and the unhealthy node: a
+// cause, two effects of it and something else, as Diagnose orders them.
+func hungFindings() []diagnose.Finding {
+	ref := find(healthyNode(), "nfs-client").PodRef
+	crash := find(healthyNode(), "payments-6c8f9d7b5-t8wfx").PodRef
+	return []diagnose.Finding{
+		{
+			ID: diagnose.InspectHung, Severity: diagnose.Critical,
+			Summary: "ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
+			Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: ref, Container: "app", ContainerID: id("app", "default", "nfs-client") + id("more")},
+			Evidence: []string{
+				"ContainerStatus has been out for 47s of 2m; it is given up in 1m13s and tried again at once, by the kubelet too",
+				"these still answer: Version 0.4ms, Status 1ms, ContainerStatus of kube-system/kube-proxy-lx9d2 kube-proxy 2ms",
+				"process 41123 (app) is in uninterruptible sleep (D) for 3m4s in nfs_wait_bit_killable",
+			},
+			Next: []diagnose.Step{
+				{Text: "see whether it hangs for crictl too; ^c ends it", Command: "timeout 5 crictl inspect " + id("app", "default", "nfs-client") + id("more")},
+				{Text: "look for the mount that does not answer", Command: "grep -E ' (nfs4?|cifs|fuse[^ ]*) ' /proc/41123/mountinfo"},
+				{Text: "kill the shim of this one pod; its containers die and are started anew", Command: "kill -9 41100", Risky: true},
+			},
+		},
+		{
+			ID: diagnose.CrashLoop, Severity: diagnose.Warning,
+			Summary:  "shop/payments-6c8f9d7b5-t8wfx payments has died 5 times in 9m, the last time with 137 (OOMKilled)",
+			Subject:  diagnose.Subject{Pod: crash, Container: "payments"},
+			Evidence: []string{"exit codes 137, 137, 137, 137, 137; 108s apart"},
+		},
+		{
+			ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.InspectHung,
+			Summary: "PLEG has been unhealthy for 12s: pleg was last seen active 3m12.481s ago; threshold is 3m0s",
+		},
+		{
+			ID: diagnose.EventsDiscarded, Severity: diagnose.Warning, Cause: diagnose.PLEGUnhealthy,
+			Summary: "12 events of 3 pods were discarded: the channel of 1000 is full while the sync loop stands still",
+		},
+	}
+}
+
+// hostileFindings have hostile text in every field.
+func hostileFindings() []diagnose.Finding {
+	all := hungFindings()
+	for i := range all {
+		f := &all[i]
+		f.Summary, f.Evidence = nasty+long, []string{nasty, long}
+		f.Subject = diagnose.Subject{Operation: nasty, Pod: pleg.PodRef{UID: nasty, Namespace: long, Name: nasty}, Container: long, ContainerID: nasty}
+		f.Next = []diagnose.Step{{Text: nasty, Command: nasty}, {Text: long, Command: long, Risky: true}}
+	}
+	return all
+}
+
+// nodeOf gives s what a kubelet on its node would say.
+func nodeOf(s *engine.Snapshot) *engine.Snapshot {
+	s.Node = engine.Node{
+		Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status",
+		Since: s.Started, SyncedAt: ago(2 * time.Second), DownAt: noon.Add(28 * time.Second),
+	}
+	return s
+}
+
+// illNode is a node whose runtime answers Status no more.
+func illNode() *engine.Snapshot {
+	s := unhealthyNode()
+	s.Node = engine.Node{
+		Known: true, Reason: "KubeletNotReady", Since: ago(12 * time.Second),
+		Message:     "[container runtime is down, PLEG is not healthy: pleg was last seen active 3m12.481s ago; threshold is 3m0s]",
+		RuntimeDown: "container runtime is down", PLEG: "PLEG is not healthy: pleg was last seen active 3m12.481s ago; threshold is 3m0s",
+		SyncedAt: ago(42 * time.Second), DownAt: ago(12 * time.Second), LoopStopped: ago(12 * time.Second), LoopNap: 5 * time.Second, HealthzAt: noon.Add(288 * time.Second),
+	}
+	return s
+}
+
+// looked is a look at a node with a kubelet.
+func looked() evidence.Report {
+	return evidence.Report{
+		At: ago(3 * time.Second), Took: 41 * time.Millisecond,
+		Usage: []evidence.Usage{
+			{Name: "containerd", PID: 812, CPU: 0.034, Memory: 71 << 20, Threads: 38},
+			{Name: "kubelet", PID: 901, CPU: 0.021, Memory: 94 << 20, Threads: 22},
+			{Name: "plegtop", PID: 40112, CPU: -1, Memory: 21 << 20, Threads: 11},
+		},
+		Pressure: evidence.Pressure{CPU: evidence.Stall{Some10: 4.2, Some60: 3.1}, IO: evidence.Stall{Some10: 61.5, Some60: 40.2, Full10: 55.1, Full60: 37}},
+		Disk:     evidence.Disk{Path: "/var/lib/containerd", Total: 100 << 30, Free: 7 << 30, Inodes: 6_553_600, InodesUnused: 6_120_000},
+		Clock:    evidence.Clock{Watched: 5 * time.Minute},
+		Kubelet: evidence.Kubelet{
+			Version:  "v1.36.1",
+			Healthz:  evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 2 * time.Millisecond},
+			Metrics:  evidence.Answer{Asked: true, OK: true, Took: 31 * time.Millisecond},
+			Relist:   evidence.Timing{Count: 71_204, P50: 14 * time.Millisecond, P99: 10 * time.Second, Beyond: true},
+			Interval: evidence.Timing{Count: 71_203, P50: time.Second, P99: 2 * time.Second}, LastSeen: ago(4 * time.Second), Discarded: 3,
+			Operations: []evidence.Operation{
+				{Name: "container_status", Count: 40_112, Errors: 2, Took: evidence.Timing{P50: 3 * time.Millisecond, P99: 80 * time.Millisecond}},
+				{Name: "list_containers", Count: 71_210, Took: evidence.Timing{P50: 4 * time.Millisecond, P99: 12 * time.Millisecond}},
+				{Name: "list_podsandbox", Count: 71_210, Took: evidence.Timing{P50: 3 * time.Millisecond, P99: 11 * time.Millisecond}},
+			},
+		},
+	}
+}
+
+// lookedInVain is a look at a node from where nothing is to be seen.
+func lookedInVain() evidence.Report {
+	return evidence.Report{
+		At: ago(time.Second), Took: 2 * time.Second,
+		Processes: evidence.Processes{Missing: "not Linux"}, Pressure: evidence.Pressure{Missing: "no /proc/pressure"}, Disk: evidence.Disk{Missing: "no such folder"},
+		Kubelet: evidence.Kubelet{Healthz: evidence.Answer{Asked: true, Err: "connection refused"}, Metrics: evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "no answer in 2s"}},
+	}
+}
+
+// probed is the hung node with the calls that still answer, and a sweep.
+func probed(w *engine.Sweep) *engine.Snapshot {
+	s := hungNode()
+	other := find(s, "kube-proxy-lx9d2").PodRef
+	s.Probes = []engine.Probe{
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.Version}, At: ago(time.Second), Took: 400 * time.Microsecond},
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.Status}, At: ago(time.Second), Took: time.Millisecond},
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.PodSandboxStatus, Pod: other, Since: ago(time.Second)}},
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.ContainerStatus, Pod: other, Container: "kube-proxy"}, At: ago(time.Second), Took: 2 * time.Millisecond},
+	}
+	s.Sweep = w
+	return s
+}
+
+// sweepOf is a sweep of 330 objects of which done were asked for.
+func sweepOf(done int, hung bool) *engine.Sweep {
+	w := &engine.Sweep{Began: ago(4 * time.Second), Width: 4, Timeout: 2 * time.Second, Total: 330, Done: done}
+	ref := find(healthyNode(), "nfs-client").PodRef
+	if hung {
+		w.Hung = []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: ref, Container: "app"}, Took: w.Timeout}}
+	}
+	w.Slowest = []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.PodSandboxStatus, Pod: ref}, Took: 31 * time.Millisecond}}
+	if done == w.Total {
+		w.Ended = ago(time.Second)
+	}
+	return w
+}

@@ -1,0 +1,163 @@
+package ui
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// The columns of the findings: a symbol, the severity in a word, the id, and the
+// summary in what is left. Below leastTable cells the summary has lines of its
+// own.
+const (
+	severityWidth = 11 // with the symbol before it and a gap after it
+	leastTable    = 70
+	mostLines     = 5 // of one summary
+)
+
+// A findingLine is one line of the pane.
+type findingLine struct {
+	row  int
+	head bool // the row's first line, which names the finding
+	text string
+}
+
+// severityLook returns how bad a finding is as a symbol and a look; its word is
+// the severity's own.
+func severityLook(b brush, s diagnose.Severity) (symbol string, st theme.Style) {
+	switch s {
+	case diagnose.Critical:
+		return b.Symbols.Bad, b.Bad
+	case diagnose.Warning:
+		return b.Symbols.Warn, b.Warn
+	}
+	return b.Symbols.Bullet, b.Info
+}
+
+func (f *findings) table() bool { return f.width >= leastTable }
+
+// idWidth is how wide the column of ids is: as the longest of those that are
+// there.
+func (f *findings) idWidth() int {
+	w := len("FINDING")
+	for _, r := range f.rows {
+		w = max(w, len(r.ID)+2*r.depth)
+	}
+	return min(w, 26)
+}
+
+// lay breaks the summaries into lines for a pane of w cells.
+func (f *findings) lay(w int) {
+	f.width, f.lines, f.first = w, f.lines[:0:0], f.first[:0:0]
+	for i, r := range f.rows {
+		f.first = append(f.first, len(f.lines))
+		summary, room := r.Summary, w-severityWidth-f.idWidth()-1
+		if r.depth > 0 {
+			summary = "because of " + string(r.Cause) + ": " + summary
+		}
+		if !f.table() {
+			f.lines = append(f.lines, findingLine{i, true, ""})
+			room = w - 2
+		}
+		for j, line := range few(summary, max(room, 8)) {
+			f.lines = append(f.lines, findingLine{i, f.table() && j == 0, line})
+		}
+	}
+}
+
+// few breaks s into lines of w cells, and cuts what is too long for the pane
+// before it is cleaned: that is what costs most, and a runtime's text may be long.
+func few(s string, w int) []string {
+	lines := text.Wrap(s[:min(len(s), w*mostLines*utf8.UTFMax)], w)
+	if len(lines) > mostLines {
+		lines = lines[:mostLines]
+		lines[mostLines-1] = text.Fit(lines[mostLines-1], w-1, "~") + "~"
+	}
+	return lines
+}
+
+func (f *findings) heads(l *text.Line, b brush) {
+	l.Cell(b.Head, "SEVERITY", severityWidth)
+	if f.table() {
+		l.Cell(b.Head, "FINDING", f.idWidth()+1)
+		l.Put(b.Head, "SUMMARY")
+		return
+	}
+	l.Put(b.Head, "FINDING")
+}
+
+// row draws line y of those that are visible.
+func (f *findings) row(l *text.Line, b brush, y int, focused bool) {
+	i := f.top + y
+	if i >= len(f.lines) {
+		return
+	}
+	line := f.lines[i]
+	r := f.rows[line.row]
+	if line.row == f.cursor && focused {
+		cursorBar(l, b, focused)
+	}
+	switch indent := pick(f.table(), severityWidth+f.idWidth()+1, 2); {
+	case line.head:
+		f.name(l, b, r)
+	default:
+		l.Space(indent)
+	}
+	l.Put(pick(r.depth > 0, b.Dim, b.Text), line.text)
+}
+
+// name draws what kind of finding r is, and how bad.
+func (f *findings) name(l *text.Line, b brush, r findingRow) {
+	symbol, st := severityLook(b, r.Severity)
+	stateCell(l, st, symbol, r.Severity.String(), severityWidth)
+	w := f.idWidth()
+	if r.depth > 0 {
+		l.Space(2 * (r.depth - 1))
+		l.Sign(b.Border, b.Symbols.Last)
+		l.Space(1)
+		w -= 2 * r.depth
+	}
+	l.Cell(pick(r.depth > 0, b.Text, st), string(r.ID), w+1)
+}
+
+// title says how many findings there are of what severity.
+func (f *findings) title(l *text.Line, b brush) {
+	if len(f.all) == 0 {
+		l.Put(b.Dim, "none")
+		return
+	}
+	gap := ""
+	for _, s := range []diagnose.Severity{diagnose.Critical, diagnose.Warning, diagnose.Info} {
+		if n := f.count(s); n > 0 {
+			symbol, st := severityLook(b, s)
+			l.Put(st, gap+symbol+" "+strconv.Itoa(n)+" "+s.String())
+			gap = "  "
+		}
+	}
+}
+
+// nothing says what a person sees in the place of findings when there are none.
+func (m *Model) nothing(b brush) fact {
+	f := oldest(m.snap)
+	switch {
+	case m.snap.Seq == 0:
+		return fact{b.Dim, "nothing known yet"}
+	case f != nil && f.Elapsed(m.snap.At) >= stuck:
+		return fact{b.Warn, "nothing found yet; " + callName(f) + " has been out for " + outFor(f.Elapsed(m.snap.At))}
+	case m.snap.Pods == nil || m.snap.Failure != nil:
+		return fact{b.Text, "nothing found yet"}
+	case sweeping(m.snap):
+		return fact{b.Text, "nothing found so far; " + sweepProgress(m.snap.Sweep)}
+	}
+	return fact{b.Good, b.Symbols.Good + " nothing found: every call answers; " + m.keys(keymap.Sweep) + " looks at every container"}
+}
+
+// sweeping reports whether a sweep is under way.
+func sweeping(s *engine.Snapshot) bool {
+	return s.Sweep != nil && s.Sweep.Refused == "" && s.Sweep.Ended.IsZero()
+}

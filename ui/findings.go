@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
+)
+
+// A findingRow is one finding in the pane, below the one that explains it.
+type findingRow struct {
+	*diagnose.Finding
+	depth int // 0 for a cause, 1 for its effect, and so on
+}
+
+// A findingKey tells a finding from the others, from one diagnosis to the next.
+type findingKey struct {
+	id      diagnose.ID
+	subject diagnose.Subject
+}
+
+func keyOf(f *diagnose.Finding) findingKey { return findingKey{f.ID, f.Subject} }
+
+// findings is the pane of findings: one row each, of as many lines as its
+// summary takes. The cursor counts rows, what is visible counts lines.
+type findings struct {
+	all   []diagnose.Finding // as they were diagnosed
+	rows  []findingRow
+	lines []findingLine
+	first []int // of each row, its first line
+
+	cursor, top   int
+	width, height int
+	at            findingKey // under the cursor
+}
+
+// observe takes over a diagnosis. The cursor stays on its finding, and on its
+// row if that finding has gone.
+func (f *findings) observe(all []diagnose.Finding) {
+	f.all, f.rows = all, underCauses(all)
+	if i := slices.IndexFunc(f.rows, func(r findingRow) bool { return keyOf(r.Finding) == f.at }); i >= 0 {
+		f.cursor = i
+	}
+	f.lay(f.width)
+	f.settle()
+}
+
+// underCauses orders findings so that each comes below the one that explains
+// it, and otherwise as they were diagnosed.
+func underCauses(all []diagnose.Finding) []findingRow {
+	rows := make([]findingRow, 0, len(all))
+	placed := make([]bool, len(all))
+	var place func(i, depth int)
+	place = func(i, depth int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		rows = append(rows, findingRow{&all[i], depth})
+		for j := range all {
+			if !placed[j] && all[j].ID == all[i].ID && all[j].Cause == all[i].Cause {
+				return // the effects come below the last of a kind
+			}
+		}
+		for j := range all {
+			if all[j].Cause == all[i].ID {
+				place(j, depth+1)
+			}
+		}
+	}
+	for i := range all {
+		if !explained(all, &all[i]) {
+			place(i, 0)
+		}
+	}
+	for i := range all { // findings that explain each other
+		place(i, 0)
+	}
+	return rows
+}
+
+// explained reports whether the cause of f is among all.
+func explained(all []diagnose.Finding, f *diagnose.Finding) bool {
+	return f.Cause != "" && slices.ContainsFunc(all, func(c diagnose.Finding) bool { return c.ID == f.Cause })
+}
+
+// current returns the finding under the cursor, or nil if there is none.
+func (f *findings) current() *diagnose.Finding {
+	if f.cursor < 0 || f.cursor >= len(f.rows) {
+		return nil
+	}
+	return f.rows[f.cursor].Finding
+}
+
+// resize gives the pane w cells and h lines below its heads.
+func (f *findings) resize(w, h int) {
+	f.height = max(h, 1)
+	if w != f.width {
+		f.lay(w)
+	}
+	f.settle()
+}
+
+// settle keeps the cursor among the rows, and its row visible.
+func (f *findings) settle() {
+	f.cursor = max(0, min(f.cursor, len(f.rows)-1))
+	if now := f.current(); now != nil {
+		f.at = keyOf(now)
+		first, end := f.first[f.cursor], len(f.lines)
+		if f.cursor+1 < len(f.first) {
+			end = f.first[f.cursor+1]
+		}
+		f.top = min(max(f.top, end-f.height), first)
+	}
+	f.top = max(0, min(f.top, len(f.lines)-f.height))
+}
+
+// move does what a moving key asks for.
+func (f *findings) move(a keymap.Action) bool {
+	s := scroll{cursor: f.cursor, height: max(1, f.height/3)}
+	if !s.move(a, len(f.rows)) {
+		return false
+	}
+	f.cursor = s.cursor
+	f.settle()
+	return true
+}
+
+// need is how many lines the pane can make use of, with its title.
+func (f *findings) need() int { return max(2, len(f.lines)+2) }
+
+// count returns how many findings there are of one severity.
+func (f *findings) count(s diagnose.Severity) int {
+	n := 0
+	for i := range f.all {
+		if f.all[i].Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// worst returns the highest severity of any finding.
+func (f *findings) worst() diagnose.Severity {
+	s := diagnose.Info
+	for i := range f.all {
+		s = max(s, f.all[i].Severity)
+	}
+	return s
+}
+
+// safeCommand returns the command of the first step that is safe to take and has
+// one; empty if there is none.
+func safeCommand(f *diagnose.Finding) string {
+	for _, s := range f.Next {
+		if s.Command != "" && !s.Risky {
+			return s.Command
+		}
+	}
+	return ""
+}

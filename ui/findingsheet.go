@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+)
+
+// A findingSheet is the screen of one finding. It keeps the finding after that
+// has gone, so that it can be read to its end.
+type findingSheet struct {
+	sheet
+	open bool
+	gone bool
+	of   diagnose.Finding
+}
+
+// numberWidth is how wide the numbers of the next steps are, with their indent.
+const numberWidth = 5
+
+// observe brings the sheet up to date with what was found, for w cells.
+func (s *findingSheet) observe(b brush, all *findings, w int) {
+	if !s.open {
+		return
+	}
+	s.gone = true
+	for i := range all.all {
+		if keyOf(&all.all[i]) == keyOf(&s.of) {
+			s.of, s.gone = all.all[i], false
+		}
+	}
+	s.anew()
+	s.summary(b, all, w)
+	s.subject(b)
+	s.evidence(b, w)
+	s.steps(b, w)
+	s.clamp(len(s.lines))
+}
+
+func (s *findingSheet) summary(b brush, all *findings, w int) {
+	symbol, st := severityLook(b, s.of.Severity)
+	s.add(piece{st, symbol + " " + s.of.Severity.String() + " " + string(s.of.ID), 0})
+	s.paragraph(b.Strong, s.of.Summary, w, piece{b.Text, "", 2})
+	if s.gone {
+		s.add(piece{b.Good, "  " + b.Symbols.Good + " over: it is found no more; this is the last of it", 0})
+	}
+	if s.of.Cause != "" {
+		s.add(piece{b.Dim, "  because of", 13}, piece{b.Text, string(s.of.Cause), 0})
+	}
+	if effects := effectsOf(all.all, s.of.ID); effects != "" {
+		s.add(piece{b.Dim, "  explains", 13}, piece{b.Text, effects, 0})
+	}
+}
+
+// effectsOf lists the kinds of findings that those of kind id explain.
+func effectsOf(all []diagnose.Finding, id diagnose.ID) string {
+	var out []string
+	for i := range all {
+		if all[i].Cause == id {
+			out = append(out, string(all[i].ID))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// subject adds what the finding is about, ids in full.
+func (s *findingSheet) subject(b brush) {
+	about := s.of.Subject
+	if about == (diagnose.Subject{}) {
+		return
+	}
+	s.section(b, "Subject")
+	for _, f := range []struct{ label, text string }{
+		{"call", about.Operation}, {"namespace", about.Pod.Namespace}, {"pod", about.Pod.Name}, {"uid", string(about.Pod.UID)},
+		{"container", about.Container}, {"id", about.ContainerID},
+	} {
+		if f.text != "" {
+			s.add(piece{b.Dim, "  " + f.label, 12}, piece{b.Text, f.text, 0})
+		}
+	}
+}
+
+func (s *findingSheet) evidence(b brush, w int) {
+	if len(s.of.Evidence) == 0 {
+		return
+	}
+	s.section(b, "Evidence")
+	for _, line := range s.of.Evidence {
+		s.paragraph(b.Text, line, w, piece{b.Dim, "  " + b.Symbols.Bullet, 4})
+	}
+}
+
+// steps adds what to do next. A command has lines of its own, so that it can be
+// taken with the mouse where the terminal has no clipboard.
+func (s *findingSheet) steps(b brush, w int) {
+	if len(s.of.Next) == 0 {
+		return
+	}
+	s.section(b, "Next")
+	for i, step := range s.of.Next {
+		number := piece{b.Dim, "  " + strconv.Itoa(i+1), numberWidth}
+		what, st := step.Text, b.Text
+		if step.Risky {
+			what, st = b.Symbols.Warn+" risky, changes the node: "+what, b.Warn
+		}
+		s.paragraph(st, what, w, number)
+		if step.Command != "" {
+			s.paragraph(b.Key, step.Command, w, piece{b.Dim, "", numberWidth})
+		}
+	}
+}

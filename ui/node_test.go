@@ -1,0 +1,137 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+func TestNodeOpensAndCloses(t *testing.T) {
+	s := newStage(t, 80, 24).show(nodeOf(healthyNode())).report(looked())
+	for _, keys := range []string{"v v", "v esc", "v 1", "enter v esc esc"} {
+		if s.press(strings.Fields(keys)...); s.m.node.open || s.m.detail.pod != nil {
+			t.Errorf("after %s the node is open: %v", keys, s.m.node.open)
+		}
+	}
+	s.press("v", "G")
+	if s.rowOf("looked at") == "" {
+		t.Errorf("the end is out of reach:\n%s", withoutStyles(s.m.frame()))
+	}
+	for _, key := range []string{"r", "y", "c", "enter"} {
+		if s.press(key); len(s.controls.got) > 0 || !s.m.node.open || s.m.detail.pod != nil {
+			t.Errorf("%s over the node asked for %q", key, s.asked())
+		}
+	}
+	if s.press("+"); s.asked() != "period 2s" {
+		t.Errorf("+ over the node asked for %q", s.asked())
+	}
+}
+
+// lineOf returns what the node's sheet says beside a name.
+func lineOf(snap *engine.Snapshot, r *evidence.Report, name string) string {
+	look := theme.Default()
+	n := nodeSheet{open: true}
+	n.observe(brush{&look, snap.At}, snap, r, 1000)
+	for _, line := range n.lines {
+		if len(line) > 1 && strings.TrimSpace(line[0].text) == name {
+			out := ""
+			for _, p := range line[1:] {
+				out += p.text + " "
+			}
+			return strings.Join(strings.Fields(out), " ")
+		}
+	}
+	return "no such line"
+}
+
+func TestNodeSheet(t *testing.T) {
+	node := func(change func(*engine.Node)) *engine.Snapshot {
+		s := nodeOf(healthyNode())
+		change(&s.Node)
+		return s
+	}
+	r, vain := looked(), lookedInVain()
+	stepped, still := looked(), looked()
+	stepped.Clock = evidence.Clock{Watched: time.Minute, Step: 3 * time.Hour, StepAge: 20 * time.Second, Steps: 1}
+	still.Kubelet.StillFor = time.Minute
+	still.Usage[0].PID = 0
+	for _, tt := range []struct {
+		snap   *engine.Snapshot
+		report *evidence.Report
+		name   string
+		want   string
+	}{
+		{nodeOf(healthyNode()), &r, "runtime Status", "✔ answered well 2s ago (limit 30s)"},
+		{node(func(n *engine.Node) { n.SyncedAt = ago(12 * time.Second); n.DownAt = noon.Add(18 * time.Second) }), &r, "runtime Status", "▲ answered well 12s ago (limit 30s); runtime down in 18s"},
+		{node(func(n *engine.Node) { n.RuntimeErr = "container runtime not ready: x" }), &r, "runtime Status", "✖ container runtime not ready: x"},
+		{illNode(), &r, "runtime Status", "✖ answered well 42s ago (limit 30s): container runtime is down"},
+		{node(func(n *engine.Node) { n.NetworkErr = "cni" }), &r, "network", "✖ cni"},
+		{hungNode(), &r, "PLEG", "▲ list 47s old (limit 3m); unhealthy in 2m13s"},
+		{illNode(), &r, "sync loop", "✖ stopped 12s ago: skips all pods, looks again every 5s"},
+		{illNode(), &r, "/healthz/syncloop", "▲ fails in 4m48s; a watchdog may then restart the kubelet"},
+		{node(func(n *engine.Node) { n.HealthzAt = ago(time.Minute) }), &r, "/healthz/syncloop", "✖ fails since 1m"},
+		{illNode(), &r, "node Ready", "✖ False, reason KubeletNotReady, for 10s"},
+		{healthyNode(), &r, "node Ready", "? not known yet"},
+		{healthyNode(), &r, "duration p99", "88ms >10s"},
+		{healthyNode(), &vain, "duration p99", "88ms -"},
+		{healthyNode(), nil, "kubelet healthz", "not available: nobody looks at the node here"},
+		{healthyNode(), &vain, "kubelet healthz", "not available: connection refused"},
+		{healthyNode(), &vain, "kubelet metrics", "✖ took the connection and gave no answer in 2.0s"},
+		{healthyNode(), &still, "its relists", "✖ no more than before for 1m"},
+		{healthyNode(), &r, "containerd", "3.4% 71M 38 812"},
+		{healthyNode(), &still, "containerd", "3.4% 71M 38 several"},
+		{healthyNode(), &r, "plegtop", "- 21M 11 40112"},
+		{healthyNode(), &r, "io", "61.5% 40.2% 55.1% 37.0%"},
+		{healthyNode(), &r, "disk", "7.0G of 100G free at /var/lib/containerd, 6.1M of 6.5M inodes"},
+		{healthyNode(), &stepped, "clock", "1 step, of 3h0m0s, 20s ago"},
+		{healthyNode(), &r, "container_status", "40112 2 3ms 80ms"},
+	} {
+		got := lineOf(tt.snap, tt.report, tt.name)
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestCountdownGoesByTheClockThatEndsFirst holds that a Status that hangs, which
+// makes a node NotReady after 30 s, is not hidden behind the three minutes of PLEG.
+func TestCountdownGoesByTheClockThatEndsFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		snap   *engine.Snapshot
+		synced time.Duration
+		want   string
+	}{
+		"all is well":              {nodeOf(healthyNode()), 2 * time.Second, ""},
+		"the list is late":         {nodeOf(hungNode()), 2 * time.Second, "NotReady in 2m13s"},
+		"Status is late":           {nodeOf(healthyNode()), 12 * time.Second, "NotReady in 18s"},
+		"both, the list the later": {nodeOf(hungNode()), 12 * time.Second, "NotReady in 18s"},
+	} {
+		tt.snap.Node.SyncedAt = ago(tt.synced)
+		tt.snap.Node.DownAt = tt.snap.Node.SyncedAt.Add(statusClock)
+		if got := countdown(tt.snap); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		if tt.snap.Node.Ready = false; countdown(tt.snap) != "" {
+			t.Errorf("%s: counts down though the node is NotReady", name)
+		}
+	}
+}
+
+func TestShortChainOnlyWhereNotAllIsWell(t *testing.T) {
+	look := theme.Default()
+	for want, s := range map[string]*engine.Snapshot{
+		"": nodeOf(healthyNode()),
+		"Status 42s ago › runtime down › PLEG › NotReady": illNode(),
+	} {
+		if got := shortChain(brush{&look, s.At}, s).text; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if s := newStage(t, 80, 24).show(illNode()); s.rowOf("runtime down › PLEG › NotReady") == "" {
+		t.Errorf("the header does not show it:\n%s", withoutStyles(s.m.frame()))
+	}
+}

@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// The two clocks by which a kubelet stops trusting its runtime: that of the
+// runtime's Status, of which one is asked for every five seconds, and that of
+// PLEG, which is the snapshot's threshold.
+const (
+	statusClock = 30 * time.Second
+	statusLate  = 10 * time.Second // two of them in a row are missing
+)
+
+// chain adds the kubelet's health chain, link by link, and where it ends: the
+// node's Ready condition to the letter.
+func (n *nodeSheet) chain(b brush, s *engine.Snapshot, w int) {
+	n.section(b, "Health chain of a kubelet that sees the same")
+	for _, link := range []struct {
+		name string
+		fact
+	}{
+		{"runtime Status", statusLink(b, s)},
+		{"PLEG", listLink(b, s)},
+		{"network", networkLink(b, s)},
+		{"sync loop", loopLink(b, s)},
+		{"/healthz/syncloop", healthzLink(b, s)},
+	} {
+		n.paragraph(link.style, link.text, w, piece{b.Dim, "  " + link.name, linkWidth})
+	}
+	n.ready(b, s, w)
+}
+
+func well(b brush, text string) fact { return fact{b.Good, b.Symbols.Good + " " + text} }
+func late(b brush, text string) fact { return fact{b.Warn, b.Symbols.Warn + " " + text} }
+func ill(b brush, text string) fact  { return fact{b.Bad, b.Symbols.Bad + " " + text} }
+
+func unsure(b brush) fact { return fact{b.Dim, b.Symbols.Unknown + " not known yet"} }
+
+func networkLink(b brush, s *engine.Snapshot) fact {
+	switch {
+	case s.Node.NetworkErr != "":
+		return ill(b, s.Node.NetworkErr)
+	case !s.Node.Known:
+		return unsure(b)
+	}
+	return well(b, "ready")
+}
+
+func statusLink(b brush, s *engine.Snapshot) fact {
+	n := s.Node
+	when := "never answered well"
+	if !n.SyncedAt.IsZero() {
+		when = "answered well " + text.Age(s.At.Sub(n.SyncedAt)) + " ago (limit " + text.Took(statusClock) + ")"
+	}
+	switch {
+	case n.RuntimeDown != "":
+		return ill(b, when+": "+n.RuntimeDown)
+	case n.RuntimeErr != "":
+		return ill(b, n.RuntimeErr)
+	case !n.Known && n.SyncedAt.IsZero():
+		return unsure(b)
+	case statusIsLate(s):
+		return late(b, when+untilDown(s))
+	}
+	return well(b, when)
+}
+
+// untilDown says when the kubelet gives the runtime up, if no Status succeeds.
+func untilDown(s *engine.Snapshot) string {
+	if s.Node.DownAt.IsZero() {
+		return ""
+	}
+	return "; runtime down in " + text.Age(s.Node.DownAt.Sub(s.At))
+}
+
+func listLink(b brush, s *engine.Snapshot) fact {
+	h := s.Health
+	switch {
+	case h.Verdict != "":
+		return ill(b, h.Verdict)
+	case h.ListedAt.IsZero():
+		return unsure(b)
+	}
+	out := "list " + fresh(h.ListAge(s.At)) + " old (limit " + text.Took(s.Threshold) + ")"
+	if listIsLate(s) {
+		return late(b, out+"; unhealthy in "+text.Age(s.Threshold-h.ListAge(s.At)))
+	}
+	return well(b, out)
+}
+
+func loopLink(b brush, s *engine.Snapshot) fact {
+	n := s.Node
+	switch {
+	case !n.LoopStopped.IsZero():
+		return ill(b, "stopped "+text.Age(s.At.Sub(n.LoopStopped))+" ago: skips all pods, looks again every "+n.LoopNap.String())
+	case !n.Known:
+		return unsure(b)
+	}
+	return well(b, "works")
+}
+
+func healthzLink(b brush, s *engine.Snapshot) fact {
+	at := s.Node.HealthzAt
+	switch {
+	case at.IsZero() && !s.Node.Known:
+		return unsure(b)
+	case at.IsZero():
+		return well(b, "answers well")
+	case s.At.Before(at):
+		return late(b, "fails in "+text.Age(at.Sub(s.At))+"; a watchdog may then restart the kubelet")
+	}
+	return ill(b, "fails since "+text.Age(s.At.Sub(at)))
+}
+
+// ready adds the node's Ready condition.
+func (n *nodeSheet) ready(b brush, s *engine.Snapshot, w int) {
+	name := piece{b.Dim, "  node Ready", linkWidth}
+	node := s.Node
+	if !node.Known {
+		n.add(name, piece{b.Dim, b.Symbols.Unknown + " not known yet", 0})
+		return
+	}
+	state := well(b, "True, reason "+node.Reason)
+	if !node.Ready {
+		state = ill(b, "False, reason "+node.Reason)
+	}
+	n.add(name, piece{state.style, state.text + ", for " + text.AgeCoarse(s.At.Sub(node.Since)), 0})
+	n.paragraph(pick(node.Ready, b.Dim, b.Text), node.Message, w, piece{b.Dim, "", linkWidth})
+}
+
+// shortChain is the chain from its first weak link to the node, for the header;
+// it has no text as long as all is well.
+func shortChain(b brush, s *engine.Snapshot) fact {
+	n := s.Node
+	var out string
+	st := b.Warn
+	put := func(why bool, what string) {
+		if !why {
+			return
+		}
+		if out != "" {
+			out += " " + b.Symbols.Step + " "
+		}
+		out += what
+	}
+	put(statusIsLate(s), "Status "+text.Age(s.At.Sub(n.SyncedAt))+" ago")
+	put(n.RuntimeDown != "", "runtime down")
+	put(n.RuntimeErr != "", "runtime not ready")
+	put(n.PLEG != "", "PLEG")
+	put(n.NetworkErr != "", "network not ready")
+	if n.Known && !n.Ready {
+		put(true, "NotReady")
+		st = b.Bad
+	}
+	return fact{st, out}
+}

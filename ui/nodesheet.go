@@ -1,0 +1,153 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// A nodeSheet is the screen of the node: whether its kubelet would call it
+// ready, what that kubelet says of itself, and what all of it costs.
+type nodeSheet struct {
+	sheet
+	open bool
+}
+
+const (
+	linkWidth    = 20 // of the names in the health chain and elsewhere
+	versusWidth  = 22 // of a column that compares ours with the kubelet's
+	figureWidth  = 9  // of a column of figures
+	programWidth = 20 // of a program's or an operation's name
+)
+
+// observe brings the sheet up to date with s and r, for w cells.
+func (n *nodeSheet) observe(b brush, s *engine.Snapshot, r *evidence.Report, w int) {
+	if !n.open {
+		return
+	}
+	n.anew()
+	n.chain(b, s, w)
+	n.versus(b, s, r, w)
+	n.cost(b, s, r)
+	n.host(b, s, r, w)
+	n.operations(b, r)
+	n.clamp(len(n.lines))
+}
+
+// openNode shows the node, or goes back from it.
+func (m *Model) openNode() {
+	m.node.open = !m.node.open
+	m.node.scroll = scroll{}
+	m.arrange()
+	m.fillSheets()
+}
+
+// missing says that something is not there, and why.
+func missing(why string) string { return "not available: " + why }
+
+const nobodyLooks = "nobody looks at the node here"
+
+// cost adds what the programs take beside what we ask of the runtime, so that a
+// person who changes the period sees what that does.
+func (n *nodeSheet) cost(b brush, s *engine.Snapshot, r *evidence.Report) {
+	n.section(b, "Cost")
+	n.add(piece{b.Dim, "  our calls", linkWidth}, piece{b.Text, cost(s) + ", a relist every " + s.Period.String(), 0})
+	switch {
+	case r == nil:
+		n.add(piece{b.Dim, "  programs", linkWidth}, piece{b.Dim, missing(nobodyLooks), 0})
+		return
+	case len(r.Usage) == 0:
+		n.add(piece{b.Dim, "  programs", linkWidth}, piece{b.Dim, missing(pick(r.Processes.Missing != "", r.Processes.Missing, "none was found")), 0})
+		return
+	}
+	n.add(piece{b.Head, "  PROGRAM", linkWidth}, piece{b.Head, "     CPU", figureWidth}, piece{b.Head, "  MEMORY", figureWidth}, piece{b.Head, " THREADS", figureWidth}, piece{b.Head, "     PID", 0})
+	for _, u := range r.Usage {
+		n.add(piece{b.Text, "  " + u.Name, linkWidth}, figure(b, percent(u.CPU)), figure(b, text.Bytes(u.Memory)),
+			figure(b, strconv.Itoa(u.Threads)), piece{b.Text, rightly(pick(u.PID > 0, strconv.Itoa(u.PID), "several")), 0})
+	}
+}
+
+// figure is a piece that stands at the right of its column.
+func figure(b brush, s string) piece { return piece{b.Text, rightly(s), figureWidth} }
+
+func rightly(s string) string {
+	return string(text.AppendRight(nil, s, figureWidth-1, "~"))
+}
+
+// percent returns a part of one core in percent; nothing where it is not known.
+func percent(cores float64) string {
+	if cores < 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(cores*100, 'f', 1, 64) + "%"
+}
+
+// host adds the node's pressure, disk and clock.
+func (n *nodeSheet) host(b brush, s *engine.Snapshot, r *evidence.Report, w int) {
+	n.section(b, "Host")
+	if r == nil {
+		n.add(piece{b.Dim, "  " + missing(nobodyLooks), 0})
+		return
+	}
+	n.pressure(b, r.Pressure)
+	n.disk(b, r.Disk)
+	n.clock(b, r.Clock)
+	for _, why := range []string{r.Processes.Missing, r.Processes.Partial} {
+		if why != "" {
+			n.paragraph(b.Dim, pick(why == r.Processes.Missing, missing(why), why), w, piece{b.Dim, "  processes", linkWidth})
+		}
+	}
+	n.add(piece{b.Dim, "  looked at", linkWidth}, piece{b.Dim, lookedAt(s, r), 0})
+}
+
+// lookedAt says how old a report is, and what it took.
+func lookedAt(s *engine.Snapshot, r *evidence.Report) string {
+	return text.Age(max(0, s.At.Sub(r.At))) + " ago, in " + text.Took(r.Took)
+}
+
+func (n *nodeSheet) pressure(b brush, p evidence.Pressure) {
+	if p.Missing != "" {
+		n.add(piece{b.Dim, "  pressure", linkWidth}, piece{b.Dim, missing(p.Missing), 0})
+		return
+	}
+	n.add(piece{b.Head, "  PRESSURE", linkWidth}, piece{b.Head, "SOME 10s", figureWidth}, piece{b.Head, "SOME 60s", figureWidth},
+		piece{b.Head, "FULL 10s", figureWidth}, piece{b.Head, "FULL 60s", 0})
+	for _, of := range []struct {
+		name string
+		evidence.Stall
+	}{{"cpu", p.CPU}, {"io", p.IO}, {"memory", p.Memory}} {
+		n.add(piece{b.Text, "  " + of.name, linkWidth}, figure(b, percent(of.Some10/100)), figure(b, percent(of.Some60/100)),
+			figure(b, percent(of.Full10/100)), piece{b.Text, rightly(percent(of.Full60 / 100)), 0})
+	}
+}
+
+// lowDisk is the part of a disk, in percent, below which what is free on it is
+// worth a look: the kubelet begins to evict at 10 % of its own.
+const lowDisk = 10
+
+func (n *nodeSheet) disk(b brush, d evidence.Disk) {
+	if d.Missing != "" {
+		n.add(piece{b.Dim, "  disk", linkWidth}, piece{b.Dim, missing(d.Missing), 0})
+		return
+	}
+	low := d.Free*100 < d.Total*lowDisk || d.InodesUnused*100 < d.Inodes*lowDisk
+	out := text.Bytes(d.Free) + " of " + text.Bytes(d.Total) + " free at " + d.Path
+	if d.Inodes > 0 {
+		out += ", " + text.Count(d.InodesUnused) + " of " + text.Count(d.Inodes) + " inodes"
+	}
+	n.add(piece{b.Dim, "  disk", linkWidth}, piece{pick(low, b.Warn, b.Text), out, 0})
+}
+
+func (n *nodeSheet) clock(b brush, c evidence.Clock) {
+	st, out := b.Text, "no step in "+text.Age(c.Watched)
+	switch {
+	case c.Steps > 0:
+		st, out = b.Warn, strconv.Itoa(c.Steps)+pick(c.Steps == 1, " step, of ", " steps, the largest of ")+c.Step.Round(time.Millisecond).String()+", "+text.Age(c.StepAge)+" ago"
+	case c.Watched == 0:
+		st, out = b.Dim, "not watched for long enough yet"
+	}
+	n.add(piece{b.Dim, "  clock", linkWidth}, piece{st, out, 0})
+}

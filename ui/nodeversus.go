@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// versus adds our figures and the kubelet's, side by side: the same algorithm
+// against the same runtime.
+func (n *nodeSheet) versus(b brush, s *engine.Snapshot, r *evidence.Report, w int) {
+	n.section(b, "Relist: ours, and the kubelet's own")
+	if r == nil {
+		r = &evidence.Report{Kubelet: evidence.Kubelet{Healthz: evidence.Answer{Err: nobodyLooks}, Metrics: evidence.Answer{Err: nobodyLooks}}}
+	}
+	k := &r.Kubelet
+	n.add(piece{b.Head, "", linkWidth}, piece{b.Head, "PLEGTOP", versusWidth}, piece{b.Head, "KUBELET " + k.Version, 0})
+	ours, theirs := ourFigures(s), kubeletFigures(s, k)
+	for i, name := range []string{"relists", "duration p50", "duration p99", "interval", "last good one", "events discarded"} {
+		n.add(piece{b.Dim, "  " + name, linkWidth}, piece{b.Text, ours[i], versusWidth}, piece{b.Text, theirs[i], 0})
+	}
+	n.answer(b, "kubelet healthz", k.Healthz, w)
+	n.answer(b, "kubelet metrics", k.Metrics, w)
+	if k.StillFor > stillLong {
+		n.add(piece{b.Dim, "  its relists", linkWidth}, piece{b.Bad, b.Symbols.Bad + " no more than before for " + text.Age(k.StillFor), 0})
+	}
+}
+
+// stillLong is for how long the kubelet's count of relists may stand still
+// without a word: it relists every second, and is looked at every five.
+const stillLong = 15 * time.Second
+
+func ourFigures(s *engine.Snapshot) [6]string {
+	r := s.Relists
+	last := "never"
+	if !s.Health.ListedAt.IsZero() {
+		last = fresh(s.Health.ListAge(s.At)) + " ago"
+	}
+	return [6]string{
+		text.Count(r.Count) + pick(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""),
+		steady(r.P50), steady(r.P99), steady(r.Interval), last, text.Count(s.Channel.Discarded),
+	}
+}
+
+func kubeletFigures(s *engine.Snapshot, k *evidence.Kubelet) [6]string {
+	if !k.Metrics.OK {
+		return [6]string{"-", "-", "-", "-", "-", "-"}
+	}
+	last := "never"
+	if !k.LastSeen.IsZero() {
+		last = fresh(max(0, s.At.Sub(k.LastSeen))) + " ago"
+	}
+	return [6]string{
+		text.Count(k.Relist.Count), steady(k.Relist.P50), bounded(k.Relist), "p50 " + steady(k.Interval.P50) + " p99 " + bounded(k.Interval),
+		last, text.Count(k.Discarded),
+	}
+}
+
+// bounded returns the 99th percentile, and whether that is only its lower bound.
+func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + steady(t.P99) }
+
+// answer adds how one question to the kubelet went. That it gives no answer is
+// evidence; that there was no way to ask is none.
+func (n *nodeSheet) answer(b brush, name string, a evidence.Answer, w int) {
+	out := fact{b.Dim, missing(pick(a.Err != "", a.Err, "no way to ask was given"))}
+	switch {
+	case a.OK:
+		out = well(b, pick(a.Text != "", a.Text+", ", "")+"answered in "+text.Took(a.Took))
+	case a.TimedOut:
+		out = ill(b, "took the connection and gave no answer in "+text.Took(a.Took))
+	case a.Asked && a.Text != "":
+		out = ill(b, a.Text)
+	}
+	n.paragraph(out.style, out.text, w, piece{b.Dim, "  " + name, linkWidth})
+}
+
+// operations adds the kubelet's kinds of call to the runtime.
+func (n *nodeSheet) operations(b brush, r *evidence.Report) {
+	if r == nil || len(r.Kubelet.Operations) == 0 {
+		return
+	}
+	n.section(b, "The kubelet's calls to the runtime; one that hangs is not in it")
+	n.add(piece{b.Head, "  OPERATION", programWidth + 4}, piece{b.Head, "   COUNT", figureWidth}, piece{b.Head, "  ERRORS", figureWidth},
+		piece{b.Head, "     P50", figureWidth}, piece{b.Head, "     P99", 0})
+	for _, op := range r.Kubelet.Operations {
+		errors := piece{b.Text, rightly(strconv.FormatUint(op.Errors, 10)), figureWidth}
+		if op.Errors > 0 {
+			errors.style = b.Warn
+		}
+		n.add(piece{b.Text, "  " + op.Name, programWidth + 4}, figure(b, text.Count(op.Count)), errors,
+			figure(b, steady(op.Took.P50)), piece{b.Text, rightly(bounded(op.Took)), 0})
+	}
+}

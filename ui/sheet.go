@@ -1,0 +1,133 @@
+package ui
+
+import (
+	"fmt"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// A piece is a text of a fixed width in a line of a sheet; 0 for as wide as it
+// is.
+type piece struct {
+	style theme.Style
+	text  string
+	width int
+}
+
+// A sheet is a screen of its own in the place of the panes: a title, and lines
+// that scroll.
+type sheet struct {
+	scroll
+	lines [][]piece
+}
+
+// labelWidth is how wide labels are, with the gap after them.
+const labelWidth = 24
+
+// anew forgets the lines, to write them again.
+func (s *sheet) anew() { s.lines = s.lines[:0:0] }
+
+func (s *sheet) add(pieces ...piece) { s.lines = append(s.lines, pieces) }
+
+func (s *sheet) section(b brush, name string) {
+	if len(s.lines) > 0 {
+		s.add()
+	}
+	s.add(piece{b.Title, name, 0})
+}
+
+// field adds a line of a label and a text; nothing for an empty text.
+func (s *sheet) field(b brush, label string, st theme.Style, text string) {
+	if text != "" {
+		s.add(piece{b.Dim, "  " + label, labelWidth}, piece{st, text, 0})
+	}
+}
+
+// paragraph adds a text in as many lines of w cells as it takes, each of them
+// indented by as much as the pieces before it are wide.
+func (s *sheet) paragraph(st theme.Style, what string, w int, before ...piece) {
+	indent := 0
+	for _, p := range before {
+		indent += p.width
+	}
+	if len(what) > text.Limit {
+		what = what[:text.Limit] + "…"
+	}
+	for i, line := range text.Wrap(what, max(w-indent, 16)) {
+		if i > 0 {
+			before = []piece{{theme.Style{}, "", indent}}
+		}
+		s.add(append(before[:len(before):len(before)], piece{st, line, 0})...)
+	}
+}
+
+func (s *sheet) pan(a keymap.Action) bool { return s.scroll.pan(a, len(s.lines)) }
+
+func (s *sheet) resize(height int) { s.scroll.resize(height, len(s.lines)) }
+
+// row draws line y of those that are visible.
+func (s *sheet) row(l *text.Line, y int) {
+	i := s.top + y
+	if i >= len(s.lines) {
+		return
+	}
+	for _, p := range s.lines[i] {
+		if p.width == 0 {
+			l.Put(p.style, p.text)
+			continue
+		}
+		l.Cell(p.style, p.text, p.width-1)
+		l.Space(1)
+	}
+}
+
+// onTop returns the sheet that has the body of the screen, and its title; nil
+// while the panes have it. What was opened last lies above the others.
+func (m *Model) onTop() (s *sheet, title string) {
+	switch {
+	case m.node.open:
+		return &m.node.sheet, "Node " + m.cfg.Source.Node
+	case m.detail.pod != nil:
+		return &m.detail.sheet, m.detail.pod.PodRef.String()
+	case m.finding.open:
+		return &m.finding.sheet, "Finding " + string(m.finding.of.ID)
+	}
+	return nil, ""
+}
+
+// closeTop closes that sheet, and reports whether there was one.
+func (m *Model) closeTop() bool {
+	switch {
+	case m.node.open:
+		m.node.open = false
+	case m.detail.pod != nil:
+		m.detail.pod = nil
+	case m.finding.open:
+		m.finding.open = false
+	default:
+		return false
+	}
+	return true
+}
+
+// sheetLine draws line y of the body while a sheet is open.
+func (d *drawing) sheetLine(l *text.Line, y int) {
+	if y > 0 {
+		l.Space(1)
+		kept := l.Keep(1)
+		d.sheet.row(l, y-1)
+		l.End()
+		l.Release(kept)
+		return
+	}
+	l.Sign(d.Border, d.Symbols.Horizontal)
+	l.Space(1)
+	l.Put(d.Focus, d.sheetTitle)
+	if more := len(d.sheet.lines) - d.sheet.top - d.sheet.height; more > 0 {
+		l.Put(d.Dim, fmt.Sprintf(" %d lines below", more))
+	}
+	l.Space(1)
+	l.Repeat(d.Border, d.Symbols.Horizontal, l.Left())
+}

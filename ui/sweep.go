@@ -1,0 +1,105 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/dialog"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// sweptFor is how long the outcome of a sweep stays below the header. The calls
+// pane keeps it.
+const sweptFor = 20 * time.Second
+
+// sweep begins a sweep, after a question if that means many calls, or cancels
+// the one under way.
+func (m *Model) sweep() {
+	switch {
+	case m.cancelSweep():
+	case len(m.latest.Pods) > many:
+		c := m.latest.Counts
+		m.open.confirm = &dialog.Confirm{Question: fmt.Sprintf("Ask for every one of %d sandboxes and %d containers, 4 at a time?", c.Sandboxes, c.Containers)}
+	default:
+		m.beginSweep()
+	}
+}
+
+func (m *Model) beginSweep() {
+	m.cfg.Controls.Sweep()
+	m.say("sweep: asking for every sandbox and container, 4 at a time; " + m.keys(keymap.Sweep) + " cancels")
+}
+
+// cancelSweep cancels the sweep under way, and reports whether there was one.
+func (m *Model) cancelSweep() bool {
+	if !sweeping(m.latest) {
+		return false
+	}
+	m.cfg.Controls.CancelSweep()
+	m.say("sweep cancelled")
+	return true
+}
+
+// withSweep puts the line of a sweep among the alerts: below the worst one.
+func (m *Model) withSweep(b brush, all []fact) []fact {
+	s, w := m.snap, m.snap.Sweep
+	switch {
+	case w == nil:
+		return all
+	case sweeping(s):
+		return slices.Insert(all, min(1, len(all)), fact{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"})
+	case s.At.Sub(later(w.Began, w.Ended)) < sweptFor:
+		return slices.Insert(all, min(1, len(all)), sweepOutcome(b, w))
+	}
+	return all
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// sweepProgress says how far a sweep has come.
+func sweepProgress(w *engine.Sweep) string {
+	return fmt.Sprintf("SWEEP %d/%d, %d hung, %d failed", w.Done, w.Total, len(w.Hung), len(w.Failed))
+}
+
+// sweepOutcome says in one line what a sweep has found.
+func sweepOutcome(b brush, w *engine.Sweep) fact {
+	st, out := sweepLook(b, w)
+	if w.Refused != "" {
+		return fact{st, out + w.Refused}
+	}
+	out += fmt.Sprintf("%d of %d asked in %s, %d hung, %d failed", w.Done, w.Total, text.Took(w.Ended.Sub(w.Began)), len(w.Hung), len(w.Failed))
+	switch {
+	case len(w.Hung) > 0:
+		out += "; " + flightName(&w.Hung[0].Flight) + " gave no answer in " + text.Took(w.Timeout)
+	case len(w.Failed) > 0:
+		out += "; " + flightName(&w.Failed[0].Flight) + ": " + reason(w.Failed[0].Err)
+	case len(w.Slowest) > 0:
+		out += "; slowest " + flightName(&w.Slowest[0].Flight) + " " + text.Took(w.Slowest[0].Took)
+	}
+	return fact{st, out}
+}
+
+// sweepLook returns how a sweep ended as a look and the first words about it.
+func sweepLook(b brush, w *engine.Sweep) (theme.Style, string) {
+	switch {
+	case w.Refused != "":
+		return b.Warn, b.Symbols.Warn + " SWEEP not begun: "
+	case w.Canceled:
+		return b.Warn, b.Symbols.Warn + " SWEEP cancelled: "
+	case w.CutOff:
+		return b.Warn, b.Symbols.Warn + " SWEEP cut off: "
+	case len(w.Hung)+len(w.Failed) > 0:
+		return b.Bad, b.Symbols.Bad + " SWEEP done: "
+	}
+	return b.Good, b.Symbols.Good + " SWEEP done: "
+}

@@ -1,0 +1,81 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+func TestSweepIsCanceled(t *testing.T) {
+	for keys, want := range map[string]string{
+		"R":           "cancel sweep",
+		"esc":         "cancel sweep",
+		"enter esc":   "",
+		"enter esc R": "cancel sweep",
+	} {
+		s := newStage(t, 80, 24).show(withSweepOf(sweepOf(120, false))).press(strings.Fields(keys)...)
+		if got := s.asked(); got != want {
+			t.Errorf("%s while a sweep is under way asked for %q, want %q", keys, got, want)
+		}
+	}
+	for name, w := range map[string]*engine.Sweep{"none": nil, "ended": sweepOf(330, true), "refused": {Refused: "too slow"}} {
+		if got := newStage(t, 80, 24).show(withSweepOf(w)).press("esc", "R").asked(); got != "sweep" {
+			t.Errorf("%s: asked for %q", name, got)
+		}
+	}
+}
+
+func TestSweepAsksForSandboxesAndContainers(t *testing.T) {
+	s := newStage(t, 120, 40).show(bigNode(110, 2)).press("R")
+	if s.rowOf("Ask for every one of 110 sandboxes and 220 containers, 4 at a time?") == "" {
+		t.Errorf("no such question:\n%s", withoutStyles(s.m.frame()))
+	}
+}
+
+func TestSweepTellsOfItself(t *testing.T) {
+	canceled, cut := sweepOf(330, false), sweepOf(330, false)
+	canceled.Canceled, canceled.Done, cut.CutOff = true, 12, true
+	old := sweepOf(330, false)
+	old.Began, old.Ended = ago(2*sweptFor), ago(sweptFor)
+	for want, w := range map[string]*engine.Sweep{
+		"SWEEP 120/330, 1 hung, 0 failed; R cancels": sweepOf(120, true),
+		"✔ SWEEP done: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              sweepOf(330, false),
+		"✖ SWEEP done: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": sweepOf(330, true),
+		"▲ SWEEP cancelled: 12 of 330 asked in 3.0s":     canceled,
+		"▲ SWEEP cut off: 330 of 330 asked in 3.0s":      cut,
+		"▲ SWEEP not begun: Version has been out for 3s": {Began: ago(time.Second), Refused: "Version has been out for 3s"},
+	} {
+		s := newStage(t, 160, 40).show(withSweepOf(w))
+		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[3]); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	s := newStage(t, 160, 40).show(withSweepOf(old))
+	if len(s.m.alerts) != 0 || s.rowOf("✔ SWEEP done") == "" {
+		t.Error("an old sweep is told of below the header, or not in the pane of calls")
+	}
+}
+
+// TestWorstComesBeforeTheSweep holds that a sweep never hides the worst finding.
+func TestWorstComesBeforeTheSweep(t *testing.T) {
+	s := newStage(t, 80, 17).find(hungFindings()...).show(probed(sweepOf(120, true)))
+	if s.rowOf("✖ inspect-hung") == "" {
+		t.Errorf("one line of alerts:\n%s", withoutStyles(s.m.frame()))
+	}
+}
+
+// TestCallsOfASweepHoldUpNothing holds that the meter, the countdown and the pods go
+// by the relist's own calls.
+func TestCallsOfASweepHoldUpNothing(t *testing.T) {
+	snap := withSweepOf(sweepOf(120, false))
+	for i, by := range []engine.Asker{engine.BySweep, engine.ByProbe} {
+		snap.InFlight = append(snap.InFlight, engine.Flight{By: by, Op: call.ContainerStatus, Pod: snap.Pods[i].PodRef, Since: ago(2 * time.Second)})
+	}
+	s := newStage(t, 160, 40).show(snap)
+	if oldest(snap) != nil || s.m.pods.hung > 0 || s.rowOf("NotReady in") != "" || len(s.m.alerts) != 1 {
+		t.Errorf("alerts %v, frame\n%s", s.m.alerts, withoutStyles(s.m.frame()))
+	}
+}
