@@ -16,17 +16,20 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/config"
+	"github.com/plegtop/plegtop/ui/flags"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -35,11 +38,12 @@ import (
 // version is set by the release build.
 var version = "devel"
 
-// The exit statuses. 3 says that plegtop could not look at all.
+// The exit statuses. check has its own as well; 3 says that plegtop could not
+// look at all.
 const (
-	exitOK         = 0
+	exitOK         = lines.ExitOK
 	exitFailed     = 1
-	exitCannotTell = 3
+	exitCannotTell = lines.ExitCannotTell
 )
 
 func main() {
@@ -51,47 +55,115 @@ func main() {
 
 // run returns the exit status.
 func run(args []string) int {
-	o, err := parse(args)
+	o, err := flags.Parse(args)
 	switch {
-	case errors.Is(err, pflag.ErrHelp):
+	case errors.Is(err, flags.ErrHelp):
+		fmt.Print(flags.Usage())
 		return exitOK
 	case err != nil:
 		return complain(err, exitCannotTell)
-	case o.view == "version":
+	case o.View == flags.Version:
 		fmt.Println("plegtop", version)
 		return exitOK
-	case o.demo == "list":
+	case o.Demo == "list":
 		listScenarios(os.Stdout)
 		return exitOK
 	}
 	return show(context.Background(), o)
 }
 
-// A view shows what the engine sees until ctx ends, the person has seen enough,
-// or the engine ends.
-type view func(ctx context.Context, eng *engine.Engine, src source) error
+// A view shows what is to be seen of a source until ctx ends, the person has
+// seen enough, or there is no more. It returns the exit status.
+type view func(ctx context.Context, src source) int
 
-// show starts the source, the engine and the view, and ends them in the
-// opposite order.
-func show(ctx context.Context, o options) int {
-	set, err := o.settings()
+// show starts the source and the view, and ends them in the opposite order.
+func show(ctx context.Context, o flags.Options) int {
+	set, err := o.Settings()
 	if err != nil {
 		return complain(err, exitCannotTell)
 	}
-	v, err := o.chooseView(set)
+	v, err := chooseView(o, set)
 	if err != nil {
 		return complain(err, exitCannotTell)
 	}
 	src, err := open(ctx, o)
 	if err != nil {
-		return complain(err, exitCannotTell)
+		return cannotTell(o, err)
 	}
 	defer src.close()
-	eng, err := engine.New(o.engine(src, set))
-	if err != nil {
-		return complain(err, exitCannotTell)
+	return v(ctx, src)
+}
+
+// cannotTell says why there is nothing to look at, to the program that reads
+// the output of a plugin, too.
+func cannotTell(o flags.Options, err error) int {
+	if o.NPD {
+		_ = lines.WriteNPDUnknown(os.Stdout, err) // nobody is left to tell
+		return complain(err, lines.NPDUnknown)
 	}
-	return status(together(ctx, eng, src, v))
+	return complain(err, exitCannotTell)
+}
+
+// complain prints err for a person and returns status.
+func complain(err error, status int) int {
+	fmt.Fprintf(os.Stderr, "plegtop: %v\n", err)
+	return status
+}
+
+// chooseView returns the view that the arguments name, or why it cannot be
+// shown here: before anything is started for it.
+func chooseView(o flags.Options, set config.Settings) (view, error) {
+	colours, ok := theme.Named(set.Theme)
+	if !ok {
+		return nil, fmt.Errorf("--theme %q: want one of %s", set.Theme, strings.Join(theme.Names(), ", "))
+	}
+	switch o.View {
+	case flags.Check:
+		if set.ASCII {
+			colours = colours.Plain()
+		}
+		return checking(o, set, colours), nil
+	case flags.Watch:
+		return running(o, set, watching(o, set)), nil
+	}
+	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
+		return nil, err
+	}
+	return running(o, set, screen(set, colours)), nil
+}
+
+// relist says what an engine relists and how.
+func relist(o flags.Options, src source, period time.Duration) engine.Config {
+	c := engine.Config{Runtime: src.client, Release: o.Release, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
+	if src.speed != 1 {
+		c.Speed, c.Start, c.Origin = src.speed, src.now(), time.Now()
+	}
+	return c
+}
+
+// A live view shows what an engine sees.
+type live func(ctx context.Context, eng *engine.Engine, src source) error
+
+// running returns the view that runs an engine beside v; the end of either ends
+// the other.
+func running(o flags.Options, set config.Settings, v live) view {
+	return func(ctx context.Context, src source) int {
+		o.Release = src.release(ctx, o)
+		eng, err := engine.New(relist(o, src, set.Period))
+		if err != nil {
+			return complain(err, exitCannotTell)
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() {
+			ended <- eng.Run(ctx)
+			cancel()
+		}()
+		err = v(ctx, eng, src)
+		cancel()
+		return status(errors.Join(err, <-ended))
+	}
 }
 
 // status prints err, unless that is done or says nothing new, and returns the
@@ -105,137 +177,81 @@ func status(err error) int {
 	return terminal.ExitCode(err)
 }
 
-// together runs the engine and the view; the end of either ends the other.
-func together(ctx context.Context, eng *engine.Engine, src source, v view) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- eng.Run(ctx)
-		cancel()
-	}()
-	err := v(ctx, eng, src)
-	cancel()
-	return errors.Join(err, <-ended)
+// untilSignal returns a context that ends when somebody wants the program to.
+func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 }
 
-// complain prints err for a person and returns status.
-func complain(err error, status int) int {
-	fmt.Fprintf(os.Stderr, "plegtop: %v\n", err)
-	return status
+func screen(set config.Settings, colours theme.Theme) live {
+	return func(ctx context.Context, eng *engine.Engine, src source) error {
+		model := ui.New(ui.Config{
+			Context: ctx, Feed: eng.Feed(), Controls: eng, Source: src.Source, Faults: src.faults, Evidence: src.evidence(),
+			Keys: set.Keys, Theme: colours, ASCII: set.ASCII, NoColor: terminal.NoColor(os.Environ()),
+			Namespaces: set.Namespaces, Filter: set.Filter, Problems: set.Problems,
+			Sort: set.Sort, Descending: set.Descending, Time: set.TimeFormat,
+			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
+			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
+		})
+		return terminal.Run(ctx, model, terminal.Options{})
+	}
 }
 
-// options are the flags, and the view that the arguments name.
-type options struct {
-	view string // "", "watch" or "version"
-	set  *pflag.FlagSet
-
-	endpoint, hostRoot, kubelet, demo, output, config, theme string
-	namespaces                                               []string
-	timeout, period, threshold                               time.Duration
-	release                                                  pleg.Release
-	ascii                                                    bool
+func watching(o flags.Options, set config.Settings) live {
+	return func(ctx context.Context, eng *engine.Engine, src source) error {
+		ctx, cancel := untilSignal(ctx)
+		defer cancel()
+		return lines.Watch(ctx, os.Stdout, eng.Feed(), lines.Options{
+			JSON: o.JSON, Namespaces: set.Namespaces, Diagnose: src.doctor(ctx),
+		})
+	}
 }
 
-// flags binds the flags to o; it is also what the README's table is made from.
-func (o *options) flags() *pflag.FlagSet {
-	f := pflag.NewFlagSet("plegtop", pflag.ContinueOnError)
-	f.SortFlags = false
-	f.StringVarP(&o.endpoint, "runtime-endpoint", "r", "", "the runtime's `socket`, unix:///path or /path; found by itself if not given")
-	f.StringVar(&o.demo, "demo", "", "use the embedded runtime and play a `scenario`; --demo=list lists them")
-	f.Lookup("demo").NoOptDefVal = "tour"
-	f.StringArrayVarP(&o.namespaces, "namespace", "n", nil, "show only this `namespace`; may be repeated")
-	f.StringVarP(&o.output, "output", "o", "text", "`format` of watch, text or json")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "of each call to the runtime, as the kubelet's")
-	f.DurationVar(&o.period, "relist-period", time.Second, "from the end of one relist to the start of the next")
-	f.DurationVar(&o.threshold, "relist-threshold", 3*time.Minute, "age of the last good list beyond which PLEG is unhealthy")
-	f.StringVar(&o.kubelet, "kubelet-version", pleg.Newest.String(), "whose relist: a `release` from 1.25 to 1.37")
-	f.StringVar(&o.hostRoot, "host-root", "", "where the host's root `folder` is mounted, in a container")
-	f.StringVar(&o.config, "config", "", "settings `file` (default plegtop/config.yaml in your configuration folder)")
-	f.StringVar(&o.theme, "theme", "", "colour theme, by `name`: "+strings.Join(theme.Names(), ", "))
-	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
-	f.Usage = func() { fmt.Printf(usage, f.FlagUsages()) }
-	return f
+// checking returns the view that looks once, at the runtime and at its node
+// side by side.
+func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
+	return func(ctx context.Context, src source) int {
+		ctx, cancel := untilSignal(ctx)
+		defer cancel()
+		looked := make(chan *evidence.Report, 1)
+		go func() { looked <- src.look(ctx) }()
+		progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
+		snap, err := engine.Examine(ctx, relist(o, src, set.Period), engine.Examination{
+			Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show,
+		})
+		progress.Clear()
+		if err != nil {
+			return cannotTell(o, err)
+		}
+		r := lines.CheckResult{Snapshot: snap, Evidence: <-looked}
+		r.Findings = diagnose.Diagnose(diagnose.Input{Snapshot: snap, Evidence: r.Evidence, Endpoint: src.Endpoint})
+		return report(o, src, colours, r)
+	}
 }
 
-const usage = `plegtop is top for the kubelet's PLEG: which call on which container hangs.
-
-  plegtop [flags]            the screen
-  plegtop [flags] watch      events and changes of health, one line each
-  plegtop [flags] version    the version of plegtop
-
-%s`
-
-// parse reads the arguments. The error is [pflag.ErrHelp] when help was asked
-// for and has been printed.
-func parse(args []string) (options, error) {
-	var o options
-	o.set = o.flags()
-	err := o.set.Parse(args)
-	if err == nil {
-		o.release, err = pleg.ParseRelease(o.kubelet)
+// report writes what a check has found and returns its exit status.
+func report(o flags.Options, src source, colours theme.Theme, r lines.CheckResult) int {
+	style := lines.CheckOptions{
+		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: colours,
+		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint,
 	}
-	if err != nil {
-		return o, wrong(err)
+	style.Colour = style.Width > 0 && !terminal.NoColor(os.Environ())
+	if r.Evidence != nil && !o.ReleaseGiven {
+		style.KubeletVersion = r.Evidence.Kubelet.Version
 	}
-	verbs := o.set.Args()
-	if len(verbs) > 0 {
-		o.view = verbs[0]
+	if err := lines.WriteCheck(os.Stdout, r, style); err != nil {
+		return complain(fmt.Errorf("write the check: %w", err), exitCannotTell)
 	}
-	switch {
-	case len(verbs) > 1:
-		return o, wrong(fmt.Errorf("%q: one view at a time", verbs[1]))
-	case o.view != "" && o.view != "watch" && o.view != "version":
-		return o, wrong(fmt.Errorf("no view is called %q: want watch, version or none", o.view))
-	case o.output != "text" && o.output != "json":
-		return o, wrong(fmt.Errorf("--output %q: want text or json", o.output))
-	case o.timeout <= 0 || o.period <= 0 || o.threshold <= 0:
-		return o, wrong(errors.New("--timeout, --relist-period and --relist-threshold must be more than 0"))
-	case o.demo != "" && o.endpoint != "":
-		return o, wrong(errors.New("--demo brings its own runtime: leave --runtime-endpoint out"))
+	if o.NPD {
+		return lines.NPDExitCode(r)
 	}
-	return o, nil
+	return lines.ExitCode(r.Findings)
 }
 
-// wrong adds to a mistake in the arguments what to do about it.
-func wrong(err error) error {
-	if errors.Is(err, pflag.ErrHelp) {
-		return err
-	}
-	return fmt.Errorf("%w (see plegtop --help)", err)
-}
-
-// settings reads the settings file and lays the flags over it.
-func (o options) settings() (config.Settings, error) {
-	set, err := config.Load(o.config)
-	if err != nil {
-		return set, err
-	}
-	set.ASCII = set.ASCII || o.ascii
-	if o.theme != "" {
-		set.Theme = o.theme
-	}
-	if len(o.namespaces) > 0 {
-		set.Namespaces = o.namespaces
-	}
-	if set.Period == 0 || o.set.Changed("relist-period") {
-		set.Period = o.period
-	}
-	return set, nil
-}
-
-func (o options) engine(src source, set config.Settings) engine.Config {
-	c := engine.Config{Runtime: src.client, Release: o.release, Period: set.Period, Threshold: o.threshold, Timeout: o.timeout}
-	if src.speed != 1 {
-		c.Speed, c.Start, c.Origin = src.speed, src.now(), time.Now()
-	}
-	return c
-}
-
-// A source is a runtime to look at.
+// A source is a runtime to look at, and the node that it runs on.
 type source struct {
 	ui.Source
 	client *cri.Client
+	node   *host.Node // nil where there is none to be seen
 	close  func()
 
 	speed  float64          // of its time against the real one
@@ -243,20 +259,91 @@ type source struct {
 	faults []ui.Fault
 }
 
-func open(ctx context.Context, o options) (source, error) {
-	if o.demo != "" {
-		return openDemo(ctx, o.demo)
+// look looks at the node once; nil where there is none.
+func (s source) look(ctx context.Context) *evidence.Report {
+	if s.node == nil {
+		return nil
 	}
-	found, err := cri.Discover(ctx, cri.Search{Endpoint: o.endpoint, HostRoot: o.hostRoot})
+	r := s.node.LookClosely(ctx)
+	return &r
+}
+
+// evidence returns what waits for the next look at the node; nil where there is
+// none.
+func (s source) evidence() func(context.Context) (evidence.Report, error) {
+	if s.node == nil {
+		return nil
+	}
+	return s.node.Next
+}
+
+// doctor returns what finds out, update by update, what is wrong, until ctx
+// ends.
+func (s source) doctor(ctx context.Context) func(engine.Update) []diagnose.Finding {
+	var latest atomic.Pointer[evidence.Report]
+	if s.node != nil {
+		go func() {
+			for r, err := s.node.Next(ctx); err == nil; r, err = s.node.Next(ctx) {
+				latest.Store(&r)
+			}
+		}()
+	}
+	history := diagnose.NewHistory()
+	return func(u engine.Update) []diagnose.Finding {
+		history.Add(u)
+		return diagnose.Diagnose(diagnose.Input{Snapshot: u.Snapshot, History: history, Evidence: latest.Load(), Endpoint: s.Endpoint})
+	}
+}
+
+// release returns whose relist is made: what the flag says, else the node's own
+// where its kubelet tells it at once.
+func (s source) release(ctx context.Context, o flags.Options) pleg.Release {
+	if o.ReleaseGiven || s.node == nil {
+		return o.Release
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	version, ok := s.node.KubeletVersion(ctx)
+	if release, err := pleg.ParseRelease(version); ok && err == nil {
+		return release
+	}
+	return o.Release
+}
+
+// patience is how long the screen waits for the kubelet to say its version.
+const patience = 300 * time.Millisecond
+
+func open(ctx context.Context, o flags.Options) (source, error) {
+	if o.Demo != "" {
+		return openDemo(ctx, o)
+	}
+	found, err := cri.Discover(ctx, cri.Search{Endpoint: o.Endpoint, HostRoot: o.HostRoot})
 	if err != nil {
 		return source{}, err
 	}
-	node, _ := os.Hostname() // without a name the header shows none
-	return dial(source{Source: ui.Source{Kind: "cri", Node: node, Endpoint: found.Endpoint}, speed: 1, close: func() {}})
+	node, err := host.New(host.Config{Root: o.HostRoot, Endpoint: found.Endpoint, Kubelet: host.Kubelet{
+		Metrics: o.Kubelet.Metrics, Cert: o.Kubelet.Cert, Key: o.Kubelet.Key, TokenFile: o.Kubelet.TokenFile, CA: o.Kubelet.CA,
+	}})
+	if err != nil {
+		return source{}, err
+	}
+	name, _ := os.Hostname() // without a name the header shows none
+	return dial(source{
+		Source: ui.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
+		node:   node, speed: 1, close: func() {},
+	})
 }
 
-func openDemo(ctx context.Context, scenario string) (source, error) {
-	server, err := sim.Start(ctx, sim.Config{Scenario: scenario, Seed: 1})
+// incident is how far into a scenario one look is made: incidents begin after 5 s,
+// for people to see them come.
+const incident = 6 * time.Second
+
+func openDemo(ctx context.Context, o flags.Options) (source, error) {
+	config := sim.Config{Scenario: o.Demo, Seed: 1}
+	if o.View == flags.Check {
+		config.Ahead = incident
+	}
+	server, err := sim.Start(ctx, config)
 	if err != nil {
 		return source{}, fmt.Errorf("start the demo: %w", err)
 	}
@@ -264,6 +351,12 @@ func openDemo(ctx context.Context, scenario string) (source, error) {
 		Source: ui.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint()},
 		close:  func() { _ = server.Close() }, // the process ends anyway
 		speed:  server.Speed(), now: server.Now,
+	}
+	if root := server.HostRoot(); root != "" {
+		if src.node, err = host.New(host.Config{Root: root, Endpoint: src.Endpoint, Offline: true}); err != nil {
+			src.close()
+			return source{}, fmt.Errorf("start the demo: %w", err)
+		}
 	}
 	for _, f := range server.Faults() {
 		src.faults = append(src.faults, fault(server, f))
@@ -299,44 +392,6 @@ func dial(src source) (source, error) {
 
 func listScenarios(w io.Writer) {
 	for _, s := range sim.Scenarios() {
-		fmt.Fprintf(w, "%-14s %s\n", s.Name, s.Summary)
-	}
-}
-
-// chooseView returns the view that the arguments name, or why it cannot be
-// shown here: before anything is started for it.
-func (o options) chooseView(set config.Settings) (view, error) {
-	if o.view == "watch" {
-		return o.watch(set), nil
-	}
-	colours, ok := theme.Named(set.Theme)
-	if set.Theme != "" && !ok {
-		return nil, fmt.Errorf("--theme %q: want one of %s", set.Theme, strings.Join(theme.Names(), ", "))
-	}
-	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
-		return nil, err
-	}
-	return o.screen(set, colours), nil
-}
-
-func (o options) watch(set config.Settings) view {
-	return func(ctx context.Context, eng *engine.Engine, _ source) error {
-		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
-		defer cancel()
-		return lines.Watch(ctx, os.Stdout, eng.Feed(), lines.Options{JSON: o.output == "json", Namespaces: set.Namespaces})
-	}
-}
-
-func (o options) screen(set config.Settings, colours theme.Theme) view {
-	return func(ctx context.Context, eng *engine.Engine, src source) error {
-		model := ui.New(ui.Config{
-			Context: ctx, Feed: eng.Feed(), Controls: eng, Source: src.Source, Faults: src.faults,
-			Keys: set.Keys, Theme: colours, ASCII: set.ASCII, NoColor: terminal.NoColor(os.Environ()),
-			Namespaces: set.Namespaces, Filter: set.Filter, Problems: set.Problems,
-			Sort: set.Sort, Descending: set.Descending, Time: set.TimeFormat,
-			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
-			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
-		})
-		return terminal.Run(ctx, model, terminal.Options{})
+		fmt.Fprintf(w, "%-18s %s\n", s.Name, s.Summary)
 	}
 }

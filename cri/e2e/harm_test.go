@@ -32,7 +32,7 @@ func TestNodeIsOnlyRead(t *testing.T) {
 	w := watch(t, between.socket)
 	pod, id := node.running(w, "watched", "stubborn")
 	w.RelistNow()
-	w.ReinspectAll()
+	w.Sweep()
 	w.expect("PodSync watched/pod absent>absent")
 	if raw, err := w.Raw(t.Context(), pleg.UID(pod.UID)); err != nil || !bytes.Contains(raw, []byte(id)) {
 		t.Errorf("raw answers: %v, %s", err, raw)

@@ -1,0 +1,231 @@
+package e2e
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// withinCheck is how soon a check has to name what is wrong.
+const withinCheck = 5 * time.Second
+
+// A verdict is what `plegtop check -o json` said, as far as these tests look.
+type verdict struct {
+	exit     int
+	took     time.Duration
+	text     string
+	Counts   struct{ Pods, Containers, Exited int }
+	Pleg     struct{ Healthy bool }
+	Findings []finding
+}
+
+type finding struct {
+	ID, Severity, Summary string
+	Subject               struct{ Operation, Namespace, Pod, Container, ContainerID string }
+	Evidence              []string
+}
+
+// check runs the built program once, and holds its output to the schema.
+func check(t *testing.T, socket string, args ...string) verdict {
+	t.Helper()
+	program, err := buildOnce()
+	must(t, err)
+	cmd := exec.Command(program, append([]string{"-r", "unix://" + socket, "check", "-o", "json"}, args...)...)
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	began := time.Now()
+	out, err := cmd.Output()
+	took := time.Since(began)
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	hold(t, out, stderr.String())
+	v := verdict{exit: cmd.ProcessState.ExitCode(), took: took, text: string(out)}
+	must(t, json.Unmarshal(out, &v))
+	return v
+}
+
+// hold checks an output against docs/check.schema.json.
+func hold(t *testing.T, out []byte, stderr string) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "check.schema.json"))
+	must(t, err)
+	object, err := jsonschema.UnmarshalJSON(bytes.NewReader(out))
+	if err != nil {
+		t.Fatalf("output is no JSON: %v\n%s\nstandard error:\n%s", err, out, stderr)
+	}
+	if err := schema.Validate(object); err != nil {
+		t.Errorf("output breaks its schema: %v\n%s", err, out)
+	}
+}
+
+// names reports whether the verdict has a finding of that id on that pod and
+// container; an empty name stands for none in particular.
+func (v verdict) names(id, pod, container string) bool {
+	return slices.ContainsFunc(v.Findings, func(f finding) bool {
+		return f.ID == id && (pod == "" || f.Subject.Pod == pod) && (container == "" || f.Subject.Container == container)
+	})
+}
+
+// blamesOnly fails the test if a finding is about another pod.
+func (v verdict) blamesOnly(t *testing.T, pod string) {
+	t.Helper()
+	for _, f := range v.Findings {
+		if p := f.Subject.Pod; p != "" && p != pod {
+			t.Errorf("%s blames %s: %s", f.ID, p, f.Summary)
+		}
+	}
+}
+
+// found checks that the first finding is that one, and in time.
+func (v verdict) found(t *testing.T, id, pod string) {
+	t.Helper()
+	if len(v.Findings) == 0 || v.Findings[0].ID != id || v.Findings[0].Subject.Pod != pod {
+		t.Fatalf("want %s of %q first, have:\n%s", id, pod, v.text)
+	}
+	if v.took > withinCheck {
+		t.Errorf("the verdict took %v, want it within %v", v.took, withinCheck)
+	}
+}
+
+func TestCheckOfHealthyNode(t *testing.T) {
+	node := containerd(t)
+	node.startPod("web", "sleep")
+	v := check(t, node.socket)
+	if v.exit != 0 || len(v.Findings) > 0 || !v.Pleg.Healthy || v.Counts.Pods != 1 {
+		t.Errorf("exit code %d of a healthy node:\n%s", v.exit, v.text)
+	}
+}
+
+// Nothing that the runtime says shows a stopped shim: its process does.
+func TestCheckNamesStoppedShim(t *testing.T) {
+	node := containerd(t)
+	_, id := node.startPod("stuck", "sleep")
+	node.startPod("other", "sleep")
+	node.freeze(parent(node.process(id)), "containerd-shim")
+	v := check(t, node.socket)
+	v.found(t, "process-stuck", "stuck")
+	v.blamesOnly(t, "stuck")
+	if v.exit == 0 {
+		t.Error("exit code 0 although a shim is stopped")
+	}
+}
+
+func TestCheckOfStoppedContainerd(t *testing.T) {
+	node := containerd(t)
+	node.startPod("web", "sleep")
+	node.freeze(node.pid(), "containerd")
+	v := check(t, node.socket, "--deadline", "4s", "--check-timeout", "500ms")
+	v.found(t, "runtime-unresponsive", "")
+	v.blamesOnly(t, "")
+	if v.exit != 2 {
+		t.Errorf("exit code %d, want 2", v.exit)
+	}
+}
+
+func TestCheckOfKilledContainerd(t *testing.T) {
+	node := containerd(t)
+	node.startPod("web", "sleep")
+	node.kill()
+	v := check(t, node.socket)
+	v.found(t, "runtime-down", "")
+	if v.exit != 2 {
+		t.Errorf("exit code %d, want 2", v.exit)
+	}
+	node.restart()
+	eventually(t, "the node is healthy again", func() bool { return check(t, node.socket).exit == 0 })
+}
+
+// A container whose processes the freezer holds answers every call and does
+// nothing.
+func TestCheckNamesFrozenContainer(t *testing.T) {
+	node := containerd(t)
+	_, id := node.startPod("cold", "sleep")
+	node.startPod("warm", "sleep")
+	freezeGroup(t, node.process(id))
+	v := check(t, node.socket)
+	v.found(t, "process-stuck", "cold")
+	v.blamesOnly(t, "cold")
+}
+
+// freezeGroup has the cgroup freezer hold a process until the test ends.
+func freezeGroup(t *testing.T, pid int) {
+	t.Helper()
+	file, freeze, thaw := freezer(t, pid)
+	must(t, os.WriteFile(file, []byte(freeze), 0o644))
+	t.Cleanup(func() { must(t, os.WriteFile(file, []byte(thaw), 0o644)) })
+	eventually(t, "the processes are frozen", func() bool {
+		state, err := os.ReadFile(file)
+		must(t, err)
+		return strings.TrimSpace(string(state)) == freeze
+	})
+}
+
+// freezer returns the file that holds the processes of a container, and what to
+// write there, for either version of cgroups.
+func freezer(t *testing.T, pid int) (file, freeze, thaw string) {
+	t.Helper()
+	groups, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cgroup"))
+	must(t, err)
+	for line := range strings.Lines(string(groups)) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if part[1] == "freezer" {
+			return filepath.Join("/sys/fs/cgroup/freezer", part[2], "freezer.state"), "FROZEN", "THAWED"
+		}
+		if part[0] == "0" {
+			file = filepath.Join("/sys/fs/cgroup", part[2], "cgroup.freeze")
+		}
+	}
+	return file, "1", "0"
+}
+
+// A shim that is killed leaves a sandbox that is not ready: at no moment is
+// another pod blamed, and the containers are seen to have ended.
+func TestCheckOfKilledShim(t *testing.T) {
+	node := containerd(t)
+	_, id := node.startPod("orphan", "sleep")
+	node.startPod("other", "sleep")
+	shim := parent(node.process(id))
+	node.signal(shim, "containerd-shim", 9)
+	var v verdict
+	eventually(t, "the check says what became of the pod", func() bool {
+		v = check(t, node.socket)
+		return v.names("ghost-running", "orphan", "")
+	})
+	v.blamesOnly(t, "orphan")
+}
+
+// Thousands of ended containers make the lists grow towards the limit of a
+// message; long before that they are worth a word.
+func TestCheckCountsEndedContainers(t *testing.T) {
+	if which == "debian" {
+		t.Skip("one runtime is enough for what takes minutes")
+	}
+	const many = 2000
+	node := containerd(t)
+	pod := node.runPod("batch", true)
+	node.inParallel(many, func(i int) error {
+		_, err := node.Run(t.Context(), pod, Container{Name: "job", Attempt: uint32(i), Args: []string{"exit", "0"}})
+		return err
+	})
+	v := check(t, node.socket)
+	if !v.names("list-too-big", "", "") || v.Counts.Exited < many-10 {
+		t.Errorf("%d ended containers and no word of them:\n%s", v.Counts.Exited, v.text)
+	}
+	i := slices.IndexFunc(v.Findings, func(f finding) bool { return f.ID == "list-too-big" })
+	if i >= 0 && !strings.Contains(strings.Join(v.Findings[i].Evidence, "\n"), cmp.Or(pod.Name, "batch")) {
+		t.Errorf("who owns them is not said: %q", v.Findings[i].Evidence)
+	}
+}
