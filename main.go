@@ -16,7 +16,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -94,14 +93,13 @@ func show(ctx context.Context, o flags.Options) int {
 	return v(ctx, src)
 }
 
-// cannotTell says why there is nothing to look at, to the program that reads
-// the output of a plugin, too.
+// cannotTell says why there is nothing to look at, to who reads a plugin, too.
 func cannotTell(o flags.Options, err error) int {
-	if o.NPD {
-		_ = lines.WriteNPDUnknown(os.Stdout, err) // nobody is left to tell
-		return complain(err, lines.NPDUnknown)
+	if !o.NPD {
+		return complain(err, exitCannotTell)
 	}
-	return complain(err, exitCannotTell)
+	_ = lines.WriteNPDUnknown(os.Stdout, err) // nobody is left to tell
+	return complain(err, lines.NPDUnknown)
 }
 
 // complain prints err for a person and returns status.
@@ -187,8 +185,7 @@ func screen(set config.Settings, colours theme.Theme) live {
 		model := ui.New(ui.Config{
 			Context: ctx, Feed: eng.Feed(), Controls: eng, Source: src.Source, Faults: src.faults, Evidence: src.evidence(),
 			Keys: set.Keys, Theme: colours, ASCII: set.ASCII, NoColor: terminal.NoColor(os.Environ()),
-			Namespaces: set.Namespaces, Filter: set.Filter, Problems: set.Problems,
-			Sort: set.Sort, Descending: set.Descending, Time: set.TimeFormat,
+			Namespaces: set.Namespaces, Filter: set.Filter, Problems: set.Problems, Sort: set.Sort, Descending: set.Descending, Time: set.TimeFormat,
 			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
 			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
 		})
@@ -260,12 +257,11 @@ type source struct {
 }
 
 // look looks at the node once; nil where there is none.
-func (s source) look(ctx context.Context) *evidence.Report {
-	if s.node == nil {
-		return nil
+func (s source) look(ctx context.Context) (r *evidence.Report) {
+	if s.node != nil {
+		r = new(s.node.LookClosely(ctx))
 	}
-	r := s.node.LookClosely(ctx)
-	return &r
+	return r
 }
 
 // evidence returns what waits for the next look at the node; nil where there is
@@ -280,18 +276,30 @@ func (s source) evidence() func(context.Context) (evidence.Report, error) {
 // doctor returns what finds out, update by update, what is wrong, until ctx
 // ends.
 func (s source) doctor(ctx context.Context) func(engine.Update) []diagnose.Finding {
-	var latest atomic.Pointer[evidence.Report]
+	looks := make(chan *evidence.Report)
 	if s.node != nil {
-		go func() {
-			for r, err := s.node.Next(ctx); err == nil; r, err = s.node.Next(ctx) {
-				latest.Store(&r)
-			}
-		}()
+		go s.keepLooking(ctx, looks)
 	}
-	history := diagnose.NewHistory()
+	in := diagnose.Input{History: diagnose.NewHistory(), Endpoint: s.Endpoint}
 	return func(u engine.Update) []diagnose.Finding {
-		history.Add(u)
-		return diagnose.Diagnose(diagnose.Input{Snapshot: u.Snapshot, History: history, Evidence: latest.Load(), Endpoint: s.Endpoint})
+		select {
+		case in.Evidence = <-looks:
+			in.History.AddReport(in.Evidence)
+		default:
+		}
+		in.Snapshot = u.Snapshot
+		in.History.Add(u)
+		return diagnose.Diagnose(in)
+	}
+}
+
+// keepLooking sends a look at the node every few seconds until ctx ends.
+func (s source) keepLooking(ctx context.Context, looks chan<- *evidence.Report) {
+	for r, err := s.node.Next(ctx); err == nil; r, err = s.node.Next(ctx) {
+		select {
+		case looks <- &r:
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -335,8 +343,8 @@ func open(ctx context.Context, o flags.Options) (source, error) {
 }
 
 // incident is how far into a scenario one look is made: incidents begin after 5 s,
-// for people to see them come.
-const incident = 6 * time.Second
+// for people to see them come, and crash loops have to have crashed.
+const incident = time.Minute
 
 func openDemo(ctx context.Context, o flags.Options) (source, error) {
 	config := sim.Config{Scenario: o.Demo, Seed: 1}
