@@ -9,7 +9,7 @@ import (
 // An Examination says how [Examine] looks at a runtime. The zero value is a
 // good one.
 type Examination struct {
-	Timeout  time.Duration   // of each status call; default 2 s. Lists, Status and Version get four times as much, or 7/4 if nothing is answered
+	Timeout  time.Duration   // of each status call; default 2 s. Lists, Status and Version get four times as much, or half as much again if nothing is answered
 	Width    int             // status calls out at once; default 4
 	Deadline time.Duration   // of the whole; default 20 s
 	Progress func(*Snapshot) // called now and then from one goroutine, if not nil; must return soon

@@ -191,7 +191,7 @@ func TestExamineRuntimeThatIsRestarting(t *testing.T) {
 
 // One answer is enough to be patient with the rest.
 func TestExamineWaitsForARuntimeThatLives(t *testing.T) {
-	for status, want := range map[time.Duration]time.Duration{3 * time.Second: 7 * time.Second, 4 * time.Second: 3500 * time.Millisecond} {
+	for status, want := range map[time.Duration]time.Duration{2 * time.Second: 7 * time.Second, 4 * time.Second: 3 * time.Second} {
 		slow := func(r *fakeRuntime) {
 			pairs(2)(r)
 			r.script("Status", behaviour{delay: status})
@@ -221,7 +221,7 @@ func TestExamineWhereAllHangs(t *testing.T) {
 			}
 		}
 		examine(t, Examination{}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-			lists, out := 3500*time.Millisecond, 0
+			lists, out := 3*time.Second, 0
 			if deaf {
 				lists, out = lists+grace+patienceAtEnd, 3
 			}

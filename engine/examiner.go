@@ -12,7 +12,7 @@ import (
 
 const (
 	longer       = 4 // times the timeout of a status call, for lists, Status and Version;
-	silent       = 7 // quarters of it, where none of them but Version is answered
+	silent       = 3 // halves of it, where none of them but Version is answered
 	retries      = 2 // of a call that nobody listened for
 	retryAfter   = 500 * time.Millisecond
 	closingShare = 10 // one part in so many of the deadline is for coming to an end, but
@@ -40,7 +40,7 @@ type examiner struct {
 type span struct{ from, to int }
 
 func newExaminer(ctx context.Context, e *Engine, x Examination) *examiner {
-	m := &examiner{driver: newDriver(e), x: x, long: longer * x.Timeout, short: silent * x.Timeout / 4}
+	m := &examiner{driver: newDriver(e), x: x, long: longer * x.Timeout, short: silent * x.Timeout / 2}
 	m.ctx = ctx
 	m.starting = true
 	m.reader = startingSyncLoop()

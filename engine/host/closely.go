@@ -13,9 +13,10 @@ import (
 const second = time.Second
 
 // LookClosely is [Node.Look] for who looks only once. Every process is in
-// uninterruptible sleep for a moment now and then; where one is at the first
-// look there is a second one after a second, so that the report says how long
-// it has been so. It returns sooner if ctx ends.
+// uninterruptible sleep for a moment now and then, and runc freezes a container
+// to change its limits; where one is so at the first look there is a second one
+// after a second, so that the report says how long it has been so. It returns
+// sooner if ctx ends.
 func (n *Node) LookClosely(ctx context.Context) evidence.Report {
 	r := n.Look(ctx)
 	if !doubtful(r.Processes) {
@@ -35,7 +36,9 @@ func (n *Node) LookClosely(ctx context.Context) evidence.Report {
 
 // doubtful reports whether a process may be stuck, or may just be at work.
 func doubtful(p evidence.Processes) bool {
-	busy := func(p evidence.Process) bool { return p.State == evidence.Uninterrupted && p.For == 0 }
+	busy := func(p evidence.Process) bool {
+		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
+	}
 	for _, of := range p.Containers {
 		if slices.ContainsFunc(of, busy) {
 			return true
