@@ -31,13 +31,17 @@ func Check(in, out *os.File, environ []string) error {
 	return fmt.Errorf("%w (%s): try plegtop check or plegtop watch, which write lines", ErrNoTerminal, why)
 }
 
-// Width returns the width of the terminal that f is, in cells; 0 if f is none.
+// Width returns the width of the terminal that f is, in cells: 80 if it does not
+// know it, 0 if f is no terminal.
 func Width(f *os.File) int {
 	w, _, err := term.GetSize(f.Fd())
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0
+	case w <= 0:
+		return 80
 	}
-	return max(w, 1)
+	return w
 }
 
 // NoColor reports whether environ asks for no colour: a NO_COLOR that is not
