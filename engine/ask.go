@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -73,7 +74,7 @@ func await[T any](ctx context.Context, d *driver, f Flight, returned <-chan answ
 // had ended.
 func overdue(op call.Operation, cause error) error {
 	e := &call.Error{Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer, and the call does not return"}
-	if cause != context.DeadlineExceeded {
+	if !errors.Is(cause, context.DeadlineExceeded) {
 		e.Kind, e.Code = call.ErrCanceled, "Canceled"
 	}
 	return e

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,7 +10,7 @@ import (
 // An Examination says how [Examine] looks at a runtime. The zero value is a
 // good one.
 type Examination struct {
-	Timeout  time.Duration   // of each status call; default 2 s. Lists, Status and Version get four times as much, or half as much again if nothing is answered
+	Timeout  time.Duration   // of each status call; default 2 s. Lists, Status and Version get four times as much, or half as much again if nothing is answered, or if the other list hung
 	Width    int             // status calls out at once; default 4
 	Deadline time.Duration   // of the whole; default 20 s
 	Progress func(*Snapshot) // called now and then from one goroutine, if not nil; must return soon
@@ -52,5 +53,8 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	s, err := m.run()
 	cancel()
 	m.leave()
-	return s, err
+	if err = cmp.Or(err, m.crash()); err != nil {
+		return nil, err
+	}
+	return s, nil
 }

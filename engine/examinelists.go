@@ -36,18 +36,23 @@ func (m *examiner) listOnce() {
 
 func (m *examiner) lookAt() (l look) {
 	l.sandboxes = insist(m, func() answer[[]pleg.ListedSandbox] {
-		return patiently(m, Flight{Op: call.ListPodSandbox}, func(ctx context.Context) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
+		return patiently(m, Flight{Op: call.ListPodSandbox}, m.long, func(ctx context.Context) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
 			return m.config.Runtime.ListPodSandbox(ctx, "")
 		})
 	})
-	if silence := errors.Is(l.sandboxes.err, call.ErrDeadline) && !m.heard.Load(); silence || m.ledger.like(l.sandboxes.Flight) != nil {
+	hung := late(l.sandboxes.took, m.short, l.sandboxes.err)
+	if hung && !m.heard.Load() || m.ledger.like(l.sandboxes.Flight) != nil {
 		// A runtime that answers nothing is not asked for more, and no list is
 		// begun while another is out.
 		l.containers = answer[[]pleg.ListedContainer]{Flight: Flight{Op: call.ListContainers}, err: outOfTurn(call.ListContainers, context.DeadlineExceeded)}
 		return l
 	}
+	limit := m.long
+	if hung { // what holds up one list mostly holds up the other
+		limit = m.short
+	}
 	l.containers = insist(m, func() answer[[]pleg.ListedContainer] {
-		return patiently(m, Flight{Op: call.ListContainers}, m.containersOf(pleg.PodRef{}))
+		return patiently(m, Flight{Op: call.ListContainers}, limit, m.containersOf(pleg.PodRef{}))
 	})
 	if l.sandboxes.err == nil && errors.Is(l.containers.err, call.ErrTooLarge) {
 		m.lookByPod(&l)

@@ -12,7 +12,7 @@ import (
 
 const (
 	longer       = 4 // times the timeout of a status call, for lists, Status and Version;
-	silent       = 3 // halves of it, where none of them but Version is answered
+	silent       = 3 // halves of it, where none of them but Version is answered, and for the second list where the first one hung
 	retries      = 2 // of a call that nobody listened for
 	retryAfter   = 500 * time.Millisecond
 	closingShare = 10 // one part in so many of the deadline is for coming to an end, but
@@ -28,7 +28,7 @@ type examiner struct {
 	cut     time.Time       // no call is waited for any longer
 	last    time.Time       // nothing is waited for any longer
 	long    time.Duration   // timeout of all but the status calls
-	short   time.Duration   // the same while nothing is answered
+	short   time.Duration   // the same where no answer is to be expected
 	heard   atomic.Bool     // something has been
 	records *pleg.Core      // that has the pods; nil until there are any
 	parts   map[pleg.UID]span
@@ -149,7 +149,7 @@ func (m *examiner) askVersionOnce() {
 	m.vitals.versionOut = true
 	m.do(func(context.Context) func() {
 		a := insist(m, func() answer[pleg.Version] {
-			return patiently(m, Flight{By: ByVitals, Op: call.Version}, m.config.Runtime.Version)
+			return patiently(m, Flight{By: ByVitals, Op: call.Version}, m.long, m.config.Runtime.Version)
 		})
 		return func() { m.tookVersion(a.Flight, a.value, a.found, a.err) }
 	})
@@ -159,7 +159,7 @@ func (m *examiner) askStatusOnce() {
 	m.vitals.statusOut = true
 	m.do(func(context.Context) func() {
 		a := insist(m, func() answer[[]pleg.Condition] {
-			return patiently(m, Flight{By: ByVitals, Op: call.Status}, m.config.Runtime.Status)
+			return patiently(m, Flight{By: ByVitals, Op: call.Status}, m.long, m.config.Runtime.Status)
 		})
 		return func() { m.tookStatus(a.Flight, a.value, a.found, a.err) }
 	})

@@ -90,7 +90,7 @@ func (m *examiner) settlePods(r *relist, now time.Time) (serial time.Duration) {
 		uid := next.Pod.UID
 		i, took := m.inspection(next.Pod.PodRef)
 		must(m.records.Settle(uid, now, i.status, i.err))
-		if i.err == errUnasked {
+		if errors.Is(i.err, errUnasked) {
 			continue
 		}
 		r.done++

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -121,4 +123,46 @@ func TestHungListBringsAboutOneSweep(t *testing.T) {
 			t.Error("no sweep for the next list that hung")
 		}
 	})
+}
+
+// The relist goes on while a probe is out, and the next call that hangs gets
+// probes of its own, but never two at once.
+func TestProbesOfTwoCallsThatHang(t *testing.T) {
+	bubble(t, Config{}, pairs(3), func(b *bench) {
+		b.after(500 * time.Millisecond)
+		b.fake.script("ListPodSandbox", behaviour{delay: 1900 * time.Millisecond})
+		b.fake.script("ListContainers", behaviour{hang: true})
+		b.fake.script("Version", behaviour{delay: 1500 * time.Millisecond})
+		for range 50 {
+			s := b.after(pace)
+			probes := slices.DeleteFunc(slices.Clone(s.InFlight), func(f Flight) bool { return f.By != ByProbe })
+			if len(probes) > 1 {
+				t.Errorf("probes out at once: %+v", probes)
+			}
+		}
+		s := b.after(4 * time.Second)
+		if len(s.Probes) != 4 {
+			t.Errorf("probes = %+v", s.Probes)
+		}
+	})
+}
+
+func TestPanicBesideTheRelistEndsRun(t *testing.T) {
+	tests := map[string]func(b *bench){
+		"in a probe": func(b *bench) { b.fake.script("ListContainers", behaviour{hang: true}) },
+		"in a sweep": func(b *bench) { b.ask(b.Sweep) },
+	}
+	for name, begin := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			fake := newFake(t)
+			pairs(2)(fake)
+			b := startBench(t, Config{}, fake)
+			fake.script("PodSandboxStatus", behaviour{panics: "boom"})
+			begin(b)
+			b.after(5 * time.Second)
+			if p, ok := errors.AsType[*PanicError](b.stop()); !ok || p.Value != "boom" {
+				t.Errorf("%s: Run returned %v", name, b.err)
+			}
+		})
+	}
 }

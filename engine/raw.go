@@ -96,8 +96,7 @@ func (e *Engine) parts(uid pleg.UID) ([]Flight, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	pod, seen := s.Pods[i].PodRef, s.Pods[i].Seen()
-	return append(sandboxCalls(pod, seen.Sandboxes), containerCalls(pod, seen.Containers)...), true
+	return partsOf(s.Pods[i].PodRef, s.Pods[i].Seen()), true
 }
 
 func (e *Engine) rawOne(ctx context.Context, f Flight) rawAnswer {

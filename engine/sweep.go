@@ -68,8 +68,9 @@ func (d *driver) advanceSweep(now time.Time) {
 	}
 	s := d.sweep
 	for place, more := s.next(); more; place, more = s.next() {
+		f, timeout := s.objects[place].Flight, s.sweep.Timeout
 		d.do(func(context.Context) func() {
-			a := d.askAbout(s.ctx, s.objects[place].Flight, s.sweep.Timeout)
+			a := d.askAbout(s.ctx, f, timeout)
 			return func() {
 				if s.keep != nil {
 					s.keep(place, a)

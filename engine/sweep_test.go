@@ -207,3 +207,54 @@ func TestSweepOfADeafRuntimeEnds(t *testing.T) {
 		}
 	})
 }
+
+// However much fails, and however often somebody looks, what was found is not
+// copied again and again; and nothing that was handed out changes.
+func TestSweepOfManyThatFail(t *testing.T) {
+	const objects, looks = 20_000, 100
+	s := newSweeper(time.Time{}, make([]Flight, objects), 4, sweepTimeout, nil)
+	failure := unavailable(call.ContainerStatus)
+	var lists [][]Swept
+	calls := 0
+	for place, more := s.next(); more; place, more = s.next() {
+		s.took(place, Flight{Since: time.Unix(int64(place), 0)}, time.Millisecond, failure)
+		if calls++; calls%(objects/looks) != 0 {
+			continue
+		}
+		r := s.result()
+		if have := len(r.Failed); have < len(s.bad)*7/8 || have < min(len(s.bad), wholeLists) {
+			t.Errorf("%d of %d that failed", have, len(s.bad))
+		}
+		if n := len(lists); len(r.Failed) > 0 && (n == 0 || &lists[n-1][0] != &r.Failed[0]) {
+			lists = append(lists, r.Failed)
+		}
+	}
+	if len(lists) < 2 || len(lists) > looks/3 {
+		t.Errorf("%d lists were made for %d looks", len(lists), looks)
+	}
+	s.complete(time.Unix(1, 0))
+	if r := s.result(); len(r.Failed) != objects || r.Done != objects || r != s.result() {
+		t.Errorf("at the end %d failed, %d done", len(r.Failed), r.Done)
+	}
+	for _, list := range lists {
+		if !slices.IsSortedFunc(list, func(a, b Swept) int { return a.Since.Compare(b.Since) }) {
+			t.Error("a list that is not in order")
+		}
+	}
+}
+
+func TestSlowestOfASweep(t *testing.T) {
+	took := []time.Duration{3, 9, 9, 1, 4, 9, 2, 8}
+	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}} {
+		s := newSweeper(time.Time{}, make([]Flight, len(took)), len(took), sweepTimeout, nil)
+		for range took {
+			s.next()
+		}
+		for _, place := range order {
+			s.took(place, Flight{ID: fmt.Sprint(place)}, took[place], nil)
+		}
+		if got := ids(s.result().Slowest); !slices.Equal(got, []string{"1", "2", "5", "7", "4"}) {
+			t.Errorf("slowest = %v", got)
+		}
+	}
+}

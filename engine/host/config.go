@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -27,7 +28,11 @@ type Config struct {
 // A kubelet's own certificate is mostly one that it signed itself. So on a
 // loopback address it is believed without a check, unless CA says whose it must
 // be; on any other it is always checked, without CA against those that the
-// system trusts.
+// system trusts. Believed without a check means that whatever process of this
+// machine listens at the port while the kubelet does not, as during its restart,
+// is sent the token and can use it. Where not all that may listen there are to be
+// trusted with it, give a CA, --kubelet-ca: nothing is then sent before the other
+// side has shown its certificate. A client certificate's key is never sent.
 type Kubelet struct {
 	// Healthz is a URL; "" is http://127.0.0.1:10248/healthz. No credentials
 	// are sent to it.
@@ -63,19 +68,24 @@ func (k Kubelet) withDefaults() Kubelet {
 	return k
 }
 
-// checkRoot finds a wrong root before a look at it finds nothing.
-func checkRoot(root string) error {
+// checkRoot finds a wrong root before a look at it finds nothing, and returns it
+// in a form that does not depend on where plegtop runs.
+func checkRoot(root string) (string, error) {
 	if root == "" {
-		return nil
+		return "", nil
 	}
-	info, err := os.Stat(root)
+	whole, err := filepath.Abs(root)
+	if err != nil {
+		return "", fmt.Errorf("--host-root %s: %w", root, err)
+	}
+	info, err := os.Stat(whole)
 	if err == nil && !info.IsDir() {
 		err = errors.New("not a folder")
 	}
 	if err != nil {
-		return fmt.Errorf("--host-root %s: %s; name the folder where the host's / is mounted", root, reason(err))
+		return "", fmt.Errorf("--host-root %s: %s; name the folder where the host's / is mounted", root, reason(err))
 	}
-	return nil
+	return whole, nil
 }
 
 // checkMetrics finds what does not go together.

@@ -56,6 +56,19 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+func TestRelativeRoot(t *testing.T) {
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "host/proc/uptime"), "1 0\n")
+	t.Chdir(root)
+	n, err := New(Config{Root: "host", Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(root, "host"); n.config.Root != want || n.daemons.proc != want+"/proc" {
+		t.Errorf("root %q, /proc %q, want them below %q", n.config.Root, n.daemons.proc, want)
+	}
+}
+
 func TestUnreadableSaysWhatToDo(t *testing.T) {
 	err := unreadable("--kubelet-ca", "f", &os.PathError{Op: "open", Path: "/f", Err: os.ErrPermission})
 	if want := "--kubelet-ca: /f: permission denied; try sudo"; err.Error() != strings.Replace(want, "permission denied", os.ErrPermission.Error(), 1) {

@@ -23,8 +23,6 @@ const (
 	maxText    = 4 << 10  // of an answer for people
 )
 
-var errTooLong = fmt.Errorf("the answer is longer than %d MiB", maxMetrics>>20)
-
 // An inquiry is one question that is put to the kubelet again and again, each time over
 // a connection of its own. Only one may be out at a time.
 type inquiry struct {
@@ -32,11 +30,12 @@ type inquiry struct {
 	client *http.Client
 	token  func() (string, error)
 	hint   string      // what to do when it is not permitted
+	most   int         // bytes of an answer
 	taken  atomic.Bool // the kubelet took the connection of the last one
 }
 
 func newInquiry(u *url.URL, t *tls.Config, token func() (string, error), hint string) *inquiry {
-	return &inquiry{url: u.String(), token: token, hint: hint, client: &http.Client{
+	return &inquiry{url: u.String(), token: token, hint: hint, most: maxMetrics, client: &http.Client{
 		Transport:     newTransport(t),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -85,7 +84,7 @@ func (q *inquiry) exchange(ctx context.Context, a *evidence.Answer, read func(io
 		a.Text, _ = firstText(response.Body) // a part of it is better than none
 		return statusError{response.StatusCode, a.Text}
 	}
-	return read(&bounded{r: response.Body, left: maxMetrics + 1})
+	return read(&bounded{r: response.Body, most: q.most})
 }
 
 func (q *inquiry) request(ctx context.Context) (*http.Request, error) {
@@ -178,15 +177,15 @@ func firstText(r io.Reader) (string, error) {
 // A bounded reader fails where [io.LimitReader] would pretend that there is no
 // more.
 type bounded struct {
-	r    io.Reader
-	left int
+	r          io.Reader
+	read, most int // bytes
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		return 0, errTooLong
+	if b.read > b.most {
+		return 0, fmt.Errorf("the answer is longer than %d MiB", b.most>>20)
 	}
-	n, err := b.r.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.r.Read(p[:min(len(p), b.most+1-b.read)])
+	b.read += n
 	return n, err
 }

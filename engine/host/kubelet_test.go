@@ -107,7 +107,6 @@ func TestKubeletDoesNotAnswerWell(t *testing.T) {
 		{"html", status(200, "<html>\nkubelet</html>"), "not available: not the metrics of a kubelet"},
 		{"garbage", status(200, "kubelet_a 1\nkubelet_\x00\xff"), "not available: not the text format of metrics"},
 		{"one line without an end", status(200, "kubelet_"+strings.Repeat("a", maxLine)), "not available: not the text format of metrics"},
-		{"huge", func(w http.ResponseWriter, _ *http.Request) { writeTooMuch(w) }, "not available: the answer is longer than 32 MiB"},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, "kubelet_a 1\n")
@@ -128,12 +127,27 @@ func TestKubeletDoesNotAnswerWell(t *testing.T) {
 	}
 }
 
-func writeTooMuch(w io.Writer) {
-	line := []byte("# " + strings.Repeat("x", 1<<16) + "\n")
-	for n := 0; n <= maxMetrics; n += len(line) {
-		if _, err := w.Write(line); err != nil {
-			return
+func TestKubeletAnswersTooMuch(t *testing.T) {
+	const most = 1 << 20
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		line := []byte("# " + strings.Repeat("x", 1<<16) + "\n")
+		for n := 0; n <= most; n += len(line) {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
 		}
+	})
+	k, err := newKubelet(Kubelet{Healthz: server.URL, Metrics: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.metrics.most = most
+	got := k.answers(t.Context(), k.ask(t.Context()))
+	if a := got.Metrics; a.Err != "not available: the answer is longer than 1 MiB" || a.OK || got.Version != "" {
+		t.Errorf("metrics = %+v", a)
+	}
+	if a := got.Healthz; !a.OK || len(a.Text) != maxText { // the beginning of it will do
+		t.Errorf("healthz is OK: %v, with %d bytes", a.OK, len(a.Text))
 	}
 }
 

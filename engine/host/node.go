@@ -51,7 +51,8 @@ type walked struct {
 // says which setting is wrong and what to do: a file that cannot be read, a URL
 // that is none. Nothing is asked of the node yet.
 func New(c Config) (*Node, error) {
-	if err := checkRoot(c.Root); err != nil {
+	var err error
+	if c.Root, err = checkRoot(c.Root); err != nil {
 		return nil, err
 	}
 	clocks := realClocks()
@@ -63,7 +64,6 @@ func New(c Config) (*Node, error) {
 		return n, nil
 	}
 	n.self = newUsageMeter("", clocks.mono)
-	var err error
 	if n.kubelet, err = newKubelet(c.Kubelet); err != nil {
 		return nil, err
 	}

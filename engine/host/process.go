@@ -137,6 +137,7 @@ func heirs(runcs []evidence.Process) {
 type gaps struct {
 	denied, unread int
 	hidden         bool
+	confined       bool
 	cut            string
 	hanging        []procFile
 }
@@ -157,6 +158,9 @@ func (g gaps) String() string {
 	}
 	if g.hidden {
 		why = append(why, "the processes of other users are hidden: try sudo")
+	}
+	if g.confined {
+		why = append(why, "only the processes of a container are there, and no runtime: give the pod hostPID: true")
 	}
 	return strings.Join(why, "; ")
 }

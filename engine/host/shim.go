@@ -28,12 +28,18 @@ type part struct {
 // containers are in others.
 const criNamespace = "k8s.io"
 
-// daemons are the names of the runtimes, of the kubelet, and of what has it
-// within: k3s, rke2, microk8s (kubelite) and k0s.
-var daemons = []string{
-	"containerd", "crio", "dockerd", "cri-dockerd", "kubelet", "hyperkube",
-	"k3s", "k3s-server", "k3s-agent", "rke2", "rke2-server", "rke2-agent", "kubelite", "k0s",
-}
+// The names of the daemons, as far as comm has room for them.
+var (
+	runtimes = []string{"containerd", "crio", "dockerd", "cri-dockerd"}
+
+	// kubelets are the kubelet and what has it within: k3s and microk8s.
+	kubelets = []string{"kubelet", "hyperkube", "k3s", "k3s-server", "k3s-agent", "kubelite"}
+
+	// supervisors begin the runtime and the kubelet as processes of their own.
+	supervisors = []string{"rke2", "rke2-server", "rke2-agent", "k0s"}
+
+	daemons = slices.Concat(runtimes, kubelets, supervisors)
+)
 
 // guess returns the role that a name of at most 15 bytes stands for. Only
 // daemons are sure of theirs: the others' arguments have the last word.

@@ -103,13 +103,15 @@ type named struct {
 	pid  int
 }
 
-// byName returns the daemons, the runtime's before the kubelet.
+// byName returns the daemons, the runtime's before the kubelet. What only keeps
+// both alive, and has neither within, is left out.
 func byName(daemons []evidence.Process) []named {
 	var runtime, kubelet []named
 	for _, d := range daemons {
-		if d.Command == "kubelet" {
+		switch {
+		case slices.Contains(kubelets, d.Command):
 			kubelet = append(kubelet, named{d.Command, d.PID})
-		} else {
+		case !slices.Contains(supervisors, d.Command):
 			runtime = append(runtime, named{d.Command, d.PID})
 		}
 	}

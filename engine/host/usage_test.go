@@ -81,9 +81,18 @@ func TestUsageMeterJoinsProcessesOfOneName(t *testing.T) {
 }
 
 func TestByName(t *testing.T) {
-	got := byName([]evidence.Process{{PID: 3, Command: "kubelet"}, {PID: 9, Command: "crio"}, {PID: 1, Command: "containerd"}})
-	want := []named{{"crio", 9}, {"containerd", 1}, {"kubelet", 3}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(named{})); diff != "" {
-		t.Error(diff)
+	tests := []struct {
+		daemons []evidence.Process
+		want    []named
+	}{
+		{[]evidence.Process{{PID: 3, Command: "kubelet"}, {PID: 9, Command: "crio"}, {PID: 1, Command: "containerd"}}, []named{{"crio", 9}, {"containerd", 1}, {"kubelet", 3}}},
+		{[]evidence.Process{{PID: 3, Command: "k3s-server"}, {PID: 4, Command: "containerd"}}, []named{{"containerd", 4}, {"k3s-server", 3}}},
+		{[]evidence.Process{{PID: 3, Command: "kubelite"}, {PID: 4, Command: "containerd"}}, []named{{"containerd", 4}, {"kubelite", 3}}},
+		{[]evidence.Process{{PID: 2, Command: "rke2"}, {PID: 3, Command: "kubelet"}, {PID: 4, Command: "containerd"}}, []named{{"containerd", 4}, {"kubelet", 3}}},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, byName(tt.daemons), cmp.AllowUnexported(named{})); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func (l *walk) list() (procfs.Procs, error) {
 		return nil, l.unlisted(dir, err)
 	}
 	if len(procs) == 0 {
-		return nil, fmt.Errorf("no process in %s", dir)
+		return nil, fmt.Errorf("no process in %s%s", dir, l.mountHint())
 	}
 	slices.SortFunc(procs, func(a, b procfs.Proc) int { return cmp.Compare(a.PID, b.PID) })
 	l.gaps.hidden = l.root == "/" && os.Geteuid() != 0 && procs[0].PID != 1
@@ -123,7 +123,18 @@ func (l *walk) unlisted(dir string, err error) error {
 	if l.ctx.Err() != nil {
 		return fmt.Errorf("no time to read %s", dir)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no %s%s", dir, l.mountHint())
+	}
 	return fmt.Errorf("cannot read %s: %s", dir, reason(err))
+}
+
+// mountHint says what to do about a /proc without processes.
+func (l *walk) mountHint() string {
+	if l.root == "/" {
+		return ": mount it"
+	}
+	return ": --host-root names the folder where the host's / is mounted, with its /proc in it"
 }
 
 func (l *walk) readUptime() time.Duration {
@@ -238,6 +249,8 @@ func (l *walk) report() evidence.Processes {
 		bucket(&found, l.process(s), s.member, s.part, l.node, l.endpoint)
 	}
 	heirs(found.Runcs)
+	found.Daemons = l.atEndpoint(found.Daemons)
+	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && l.isConfined()
 	return found
 }
 

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+func TestExamineEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFake(t)
+		fake.script("ListPodSandbox", behaviour{hang: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		s, err := Examine(ctx, Config{Runtime: fake}, Examination{})
+		if err != nil || time.Since(began) != time.Second || s.Version != fake.version || s.Health.Healthy {
+			t.Errorf("after %v: %+v, %v", time.Since(began), s, err)
+		}
+	})
+}
+
+// Whatever it is doing when its context ends, it returns at once with what there
+// is, and leaves no call behind.
+func TestExamineEndsWithItsContextInEveryPhase(t *testing.T) {
+	hang := behaviour{hang: true}
+	tooLarge := behaviour{err: &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted"}}
+	phases := map[string]map[string]behaviour{
+		"Version":          {"Version": hang},
+		"Status":           {"Status": hang},
+		"first list":       {"ListPodSandbox": hang},
+		"second list":      {"ListContainers": hang},
+		"wait for a retry": {"ListPodSandbox": {err: unavailable(call.ListPodSandbox)}},
+		"pod by pod":       {"ListContainers": tooLarge, "ListContainers uid-p001": hang},
+		"sweep":            {"ContainerStatus": hang},
+		"everything":       {"Version": hang, "Status": hang, "ListPodSandbox": hang},
+	}
+	for name, script := range phases {
+		synctest.Test(t, func(t *testing.T) {
+			fake := newFake(t)
+			pairs(2)(fake)
+			for key, b := range script {
+				fake.script(key, b)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			s, err := Examine(ctx, Config{Runtime: fake}, Examination{})
+			if took := time.Since(began); err != nil || s == nil || took != 300*time.Millisecond {
+				t.Errorf("%s: after %v: %v", name, took, err)
+			}
+			synctest.Wait()
+			fake.mu.Lock()
+			defer fake.mu.Unlock()
+			if len(fake.out) != 0 {
+				t.Errorf("%s: left behind: %v", name, fake.out)
+			}
+		})
+	}
+}
+
+func TestExamineHandsOnAPanic(t *testing.T) {
+	for _, key := range []string{"Version", "ListContainers", "ContainerStatus"} {
+		synctest.Test(t, func(t *testing.T) {
+			fake := newFake(t)
+			pairs(1)(fake)
+			fake.script(key, behaviour{panics: "boom"})
+			_, err := Examine(t.Context(), Config{Runtime: fake}, Examination{})
+			if p, ok := errors.AsType[*PanicError](err); !ok || p.Value != "boom" {
+				t.Errorf("%s: error %v", key, err)
+			}
+		})
+	}
+}
+
+func TestExamineHandsOnAPanicOfProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFake(t)
+		fake.script("Status", behaviour{delay: 500 * time.Millisecond})
+		s, err := Examine(t.Context(), Config{Runtime: fake}, Examination{Progress: func(*Snapshot) { panic("boom") }})
+		if p, ok := errors.AsType[*PanicError](err); !ok || p.Value != "boom" || s != nil {
+			t.Errorf("%v, error %v", s, err)
+		}
+	})
+}
+
+// A call that panics only when it is cut off is none the less a panic.
+func TestExamineHandsOnALatePanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFake(t)
+		fake.script("ListPodSandbox", behaviour{hang: true, panics: "boom"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s, err := Examine(ctx, Config{Runtime: fake}, Examination{})
+		if p, ok := errors.AsType[*PanicError](err); !ok || p.Value != "boom" || s != nil {
+			t.Errorf("%v, error %v", s, err)
+		}
+	})
+}
+
+func TestExamineIsCutOffByItsDeadline(t *testing.T) {
+	all := func(r *fakeRuntime) {
+		pairs(30)(r)
+		r.exit("p000/app", 0, "Completed")
+		r.script("ContainerStatus", behaviour{hang: true})
+	}
+	examine(t, Examination{Deadline: 7 * time.Second}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		w := s.Sweep
+		if took > 7*time.Second || !w.CutOff || w.Done >= w.Total || len(w.Hung) != 12 || len(s.InFlight) != 4 {
+			t.Errorf("after %v: sweep %+v, in flight %+v", took, w, s.InFlight)
+		}
+		if slices.Contains(ids(w.Hung), "p000/app") {
+			t.Error("an exited container was asked before running ones")
+		}
+		if p := hasPod(t, s, "p029"); p.Status != nil || p.StatusErr != nil || p.Inspected != 0 || p.Failures != 0 {
+			t.Errorf("a pod that was not asked = %+v", p)
+		}
+	})
+}
+
+func TestExamineRefusesWhatCannotWork(t *testing.T) {
+	for _, x := range []Examination{{Timeout: -1}, {Width: -1}, {Deadline: -1}} {
+		if _, err := Examine(t.Context(), Config{Runtime: newFake(t)}, x); err == nil {
+			t.Errorf("%+v: no error", x)
+		}
+	}
+	if _, err := Examine(t.Context(), Config{}, Examination{}); err == nil {
+		t.Error("no runtime: no error")
+	}
+}

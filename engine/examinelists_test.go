@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func TestExamineWhereListsFail(t *testing.T) {
+	tooLarge := &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "20 MiB"}
+	tests := []struct {
+		name       string
+		key        string
+		script     behaviour
+		failed     call.Operation
+		containers int
+		sandboxes  int
+		partial    string
+		took       time.Duration
+	}{
+		{"sandboxes hang", "ListPodSandbox", behaviour{hang: true}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox gave no answer", 8 * time.Second},
+		{"sandboxes fail", "ListPodSandbox", behaviour{err: notFound(call.ListPodSandbox)}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox failed", 0},
+		{"sandboxes are slow to fail", "ListPodSandbox", behaviour{delay: 7 * time.Second, err: notFound(call.ListPodSandbox)}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox failed", 7 * time.Second},
+		{"containers hang", "ListContainers", behaviour{hang: true}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers gave no answer", 8 * time.Second},
+		{"runtime is away", "ListContainers", behaviour{err: unavailable(call.ListContainers)}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers failed", time.Second},
+		{"containers too large", "ListContainers ", behaviour{err: tooLarge}, call.ListContainers, 6, 3, "the list of all containers was too large, so they were listed pod by pod: 3 of 3 pods", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			prepare := func(r *fakeRuntime) {
+				pairs(3)(r)
+				if strings.HasSuffix(tt.key, " ") { // the list of all only
+					for i := range 3 {
+						r.script(fmt.Sprintf("%suid-p%03d", tt.key, i), behaviour{})
+					}
+				}
+				r.script(strings.TrimSpace(tt.key), tt.script)
+			}
+			examine(t, Examination{}, prepare, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+				if s.Failure == nil || s.Failure.Op != tt.failed || s.Partial != tt.partial || took != tt.took {
+					t.Errorf("after %v: failure %+v, partial %q", took, s.Failure, s.Partial)
+				}
+				if s.Health.Healthy || s.Health.Verdict != "pleg has yet to be successful" || s.Node.Message != "PLEG is not healthy: pleg has yet to be successful" {
+					t.Errorf("health %+v, node %+v", s.Health, s.Node)
+				}
+				if s.Counts.Containers != tt.containers || s.Counts.Sandboxes != tt.sandboxes || s.Sweep.Done != tt.containers+tt.sandboxes {
+					t.Errorf("counts %+v, sweep %+v", s.Counts, s.Sweep)
+				}
+				if p := hasPod(t, s, "p001"); p.Status == nil || !s.Relists.History[0].Failed {
+					t.Errorf("pod %+v, relists %+v", p, s.Relists)
+				}
+			})
+		})
+	}
+}
+
+func TestExamineListsPodByPodForALimitedTime(t *testing.T) {
+	tooLarge := func(r *fakeRuntime) {
+		pairs(10)(r)
+		r.script("ListContainers", behaviour{err: &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted"}})
+		for i := range 10 {
+			r.script(fmt.Sprintf("ListContainers uid-p%03d", i), behaviour{delay: 900 * time.Millisecond})
+		}
+	}
+	examine(t, Examination{}, tooLarge, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if took != byPodLimit || !strings.HasSuffix(s.Partial, ": 4 of 10 pods") || s.Counts.Containers != 8 || s.Sweep.Done != 18 {
+			t.Errorf("after %v: %q, %+v, sweep %+v", took, s.Partial, s.Counts, s.Sweep)
+		}
+	})
+}
+
+// Where one list hangs the other mostly does, and is not waited for as long.
+func TestExamineWhereBothListsHang(t *testing.T) {
+	for second, partial := range map[time.Duration]string{
+		2900 * time.Millisecond: "the containers only: ListPodSandbox gave no answer",
+		time.Hour:               "nothing: ListPodSandbox gave no answer, ListContainers gave no answer",
+	} {
+		lists := func(r *fakeRuntime) {
+			pairs(2)(r)
+			r.script("ListPodSandbox", behaviour{hang: true})
+			r.script("ListContainers", behaviour{delay: second})
+		}
+		examine(t, Examination{}, lists, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+			if want := 8*time.Second + min(second, 3*time.Second); took != want || s.Partial != partial || s.Failure.Op != call.ListPodSandbox {
+				t.Errorf("after %v, want %v: partial %q, failure %+v", took, want, s.Partial, s.Failure)
+			}
+			if s.StatusErr != nil || s.Sweep.Refused != "" || !s.Node.Known {
+				t.Errorf("status %+v, sweep %+v, node %+v", s.StatusErr, s.Sweep, s.Node)
+			}
+		})
+	}
+}
+
+// A runtime may pass on at once that somebody else gave it no answer in time.
+// That is an answer, however soon it comes.
+func TestExamineTellsAnErrorFromSilence(t *testing.T) {
+	passed := func(r *fakeRuntime) {
+		pairs(2)(r)
+		r.script("Status", behaviour{delay: 500 * time.Millisecond})
+		r.script("ListPodSandbox", behaviour{err: outOfTurn(call.ListPodSandbox, context.DeadlineExceeded)})
+		r.script("ListContainers", behaviour{delay: 7 * time.Second})
+	}
+	examine(t, Examination{}, passed, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if took != 7*time.Second || s.Counts.Containers != 4 || s.Sweep.Done != 4 {
+			t.Errorf("after %v: %+v, sweep %+v", took, s.Counts, s.Sweep)
+		}
+	})
+}
+
+func TestOldestFirst(t *testing.T) {
+	sandboxes := []pleg.ListedSandbox{
+		{Pod: ref("new"), Sandbox: pleg.Sandbox{ID: "n", CreatedAt: time.Unix(3, 0)}},
+		{Pod: ref("old"), Sandbox: pleg.Sandbox{ID: "o", CreatedAt: time.Unix(1, 0)}},
+		{Pod: ref("new"), Sandbox: pleg.Sandbox{ID: "m", CreatedAt: time.Unix(2, 0)}},
+	}
+	if got := oldestFirst(sandboxes); !slices.Equal(got, []pleg.PodRef{ref("old"), ref("new")}) {
+		t.Errorf("order = %v", got)
+	}
+}
+
+// One answer is enough to be patient with the rest.
+func TestExamineWaitsForARuntimeThatLives(t *testing.T) {
+	for status, want := range map[time.Duration]time.Duration{2 * time.Second: 7 * time.Second, 4 * time.Second: 3 * time.Second} {
+		slow := func(r *fakeRuntime) {
+			pairs(2)(r)
+			r.script("Status", behaviour{delay: status})
+			r.script("ListPodSandbox", behaviour{delay: 7 * time.Second})
+		}
+		examine(t, Examination{}, slow, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+			if took != want || (s.Failure == nil) != (want == 7*time.Second) {
+				t.Errorf("Status took %v: after %v: failure %+v, want it after %v", status, took, s.Failure, want)
+			}
+		})
+	}
+}
+
+func TestExamineWhereAllHangs(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		all := func(r *fakeRuntime) {
+			closed := make(chan struct{})
+			pairs(2)(r)
+			for _, op := range call.Operations() {
+				r.script(op.String(), behaviour{hang: true})
+				if deaf {
+					r.script(op.String(), behaviour{deaf: closed})
+				}
+			}
+			if deaf {
+				time.AfterFunc(time.Minute, func() { close(closed) })
+			}
+		}
+		examine(t, Examination{}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+			lists, out := 3*time.Second, 0
+			if deaf {
+				lists, out = lists+grace+patienceAtEnd, 3
+			}
+			if took != lists || s.Pods != nil || s.Sweep.Refused == "" || len(s.InFlight) != out {
+				t.Errorf("deaf %v: after %v: pods %v, sweep %+v, in flight %+v", deaf, took, s.Pods, s.Sweep, s.InFlight)
+			}
+			for _, f := range []*Failure{s.Failure, s.StatusErr, s.VersionErr} {
+				if f == nil || !errors.Is(f.Err, call.ErrDeadline) {
+					t.Errorf("deaf %v: failure %+v", deaf, f)
+				}
+			}
+			want := "[" + statusNotChecked + ", PLEG is not healthy: pleg has yet to be successful, network state unknown]"
+			if s.Node.Message != want || !s.Node.Known {
+				t.Errorf("node = %+v", s.Node)
+			}
+			time.Sleep(time.Minute)
+		})
+	}
+}
