@@ -66,7 +66,7 @@ func (o *Options) set(r *raw) *pflag.FlagSet {
 	f.StringVar(&r.release, "kubelet-version", "", "whose relist: a `release` from 1.25 to 1.37 (default the node's, or "+pleg.Newest.String()+")")
 	o.check(f, r)
 	o.kubelet(f)
-	f.StringVar(&o.HostRoot, "host-root", "", "where the host's root `folder` is mounted, in a container")
+	f.StringVar(&o.HostRoot, "host-root", "", "where the host's root `folder` is mounted, with its /proc, in a container")
 	f.StringVar(&o.Config, "config", "", "settings `file` (default plegtop/config.yaml in your configuration folder)")
 	f.StringVar(&o.Theme, "theme", "", "colour theme, by `name`: "+strings.Join(theme.Names(), ", "))
 	f.BoolVar(&o.ASCII, "ascii", false, "draw with ASCII only")
@@ -84,5 +84,5 @@ func (o *Options) kubelet(f *pflag.FlagSet) {
 	f.StringVar(&o.Kubelet.Cert, "kubelet-cert", "", "client certificate `file` for it, in PEM")
 	f.StringVar(&o.Kubelet.Key, "kubelet-key", "", "the certificate's key `file`, in PEM")
 	f.StringVar(&o.Kubelet.TokenFile, "kubelet-token-file", "", "`file` with a bearer token for it, read anew each time")
-	f.StringVar(&o.Kubelet.CA, "kubelet-ca", "", "`file` with the authority that signed the kubelet's own certificate, in PEM")
+	f.StringVar(&o.Kubelet.CA, "kubelet-ca", "", "`file` with the authority that signed the kubelet's own certificate, in PEM; without it whoever has the port on the loopback is believed")
 }
