@@ -22,7 +22,6 @@ import (
 	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -36,6 +35,8 @@ import (
 
 // version is set by the release build.
 var version = "devel"
+
+var started = time.Now()
 
 // The exit statuses. check has its own as well; 3 says that plegtop could not
 // look at all.
@@ -176,8 +177,12 @@ func status(err error) int {
 }
 
 // untilSignal returns a context that ends when somebody wants the program to.
+// SIGPIPE is none of these signals: once it is caught, the kernel sends it for
+// every connection that the runtime closes as well. A reader of our output that
+// has gone shows as an error of the write.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+	signal.Ignore(syscall.SIGPIPE)
+	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 }
 
 func screen(set config.Settings, colours theme.Theme) live {
@@ -198,50 +203,47 @@ func watching(o flags.Options, set config.Settings) live {
 		ctx, cancel := untilSignal(ctx)
 		defer cancel()
 		return lines.Watch(ctx, os.Stdout, eng.Feed(), lines.Options{
-			JSON: o.JSON, Namespaces: set.Namespaces, Diagnose: src.doctor(ctx),
+			JSON: o.JSON, Namespaces: set.Namespaces, Diagnose: lines.Doctor(ctx, src.evidence(), src.Endpoint),
 		})
 	}
 }
 
-// checking returns the view that looks once, at the runtime and at its node
-// side by side.
+// least is the time that a check has in any case.
+const least = 100 * time.Millisecond
+
+// checking returns the view that looks once.
 func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
 	return func(ctx context.Context, src source) int {
 		ctx, cancel := untilSignal(ctx)
 		defer cancel()
-		looked := make(chan *evidence.Report, 1)
-		go func() { looked <- src.look(ctx) }()
-		progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
-		snap, err := engine.Examine(ctx, relist(o, src, set.Period), engine.Examination{
-			Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show,
-		})
-		progress.Clear()
+		o.Deadline = max(o.Deadline-time.Since(started), least) // a search that finds a silent runtime has taken a second
+		ctx, stop := context.WithTimeout(ctx, o.Deadline)
+		defer stop()
+		style := lines.CheckOptions{
+			JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: colours,
+			Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint,
+		}
+		style.Colour = style.Width > 0 && !terminal.NoColor(os.Environ())
+		if o.ReleaseGiven {
+			style.KubeletVersion = o.Release.String()
+		}
+		code, err := lines.Check(ctx, os.Stdout, lines.Look{Runtime: examining(o, src, set), Node: src.look}, style)
 		if err != nil {
 			return cannotTell(o, err)
 		}
-		r := lines.CheckResult{Snapshot: snap, Evidence: <-looked}
-		r.Findings = diagnose.Diagnose(diagnose.Input{Snapshot: snap, Evidence: r.Evidence, Endpoint: src.Endpoint})
-		return report(o, src, colours, r)
+		return code
 	}
 }
 
-// report writes what a check has found and returns its exit status.
-func report(o flags.Options, src source, colours theme.Theme, r lines.CheckResult) int {
-	style := lines.CheckOptions{
-		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: colours,
-		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint,
+// examining returns what looks at the runtime once, and shows how far it is.
+func examining(o flags.Options, src source, set config.Settings) func(context.Context) (*engine.Snapshot, error) {
+	progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
+	return func(ctx context.Context) (*engine.Snapshot, error) {
+		defer progress.Clear()
+		return engine.Examine(ctx, relist(o, src, set.Period), engine.Examination{
+			Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show,
+		})
 	}
-	style.Colour = style.Width > 0 && !terminal.NoColor(os.Environ())
-	if r.Evidence != nil && !o.ReleaseGiven {
-		style.KubeletVersion = r.Evidence.Kubelet.Version
-	}
-	if err := lines.WriteCheck(os.Stdout, r, style); err != nil {
-		return complain(fmt.Errorf("write the check: %w", err), exitCannotTell)
-	}
-	if o.NPD {
-		return lines.NPDExitCode(r)
-	}
-	return lines.ExitCode(r.Findings)
 }
 
 // A source is a runtime to look at, and the node that it runs on.
@@ -271,36 +273,6 @@ func (s source) evidence() func(context.Context) (evidence.Report, error) {
 		return nil
 	}
 	return s.node.Next
-}
-
-// doctor returns what finds out, update by update, what is wrong, until ctx
-// ends.
-func (s source) doctor(ctx context.Context) func(engine.Update) []diagnose.Finding {
-	looks := make(chan *evidence.Report)
-	if s.node != nil {
-		go s.keepLooking(ctx, looks)
-	}
-	in := diagnose.Input{History: diagnose.NewHistory(), Endpoint: s.Endpoint}
-	return func(u engine.Update) []diagnose.Finding {
-		select {
-		case in.Evidence = <-looks:
-			in.History.AddReport(in.Evidence)
-		default:
-		}
-		in.Snapshot = u.Snapshot
-		in.History.Add(u)
-		return diagnose.Diagnose(in)
-	}
-}
-
-// keepLooking sends a look at the node every few seconds until ctx ends.
-func (s source) keepLooking(ctx context.Context, looks chan<- *evidence.Report) {
-	for r, err := s.node.Next(ctx); err == nil; r, err = s.node.Next(ctx) {
-		select {
-		case looks <- &r:
-		case <-ctx.Done():
-		}
-	}
 }
 
 // release returns whose relist is made: what the flag says, else the node's own

@@ -145,6 +145,7 @@ func (m *Model) back() {
 	case m.dropRaw():
 		m.say("given up")
 	case m.closeTop():
+		m.alert()
 		m.arrange()
 	case m.cancelSweep():
 	case m.full:

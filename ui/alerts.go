@@ -27,14 +27,9 @@ type alert struct {
 
 func worstFirst(a, b alert) int { return cmp.Compare(b.severity, a.severity) }
 
-// alerts are those lines, the worst first: the findings, and what no finding
-// speaks of. Of findings that are seen below, only the worst is among them.
-func alerts(b brush, s *engine.Snapshot, found []diagnose.Finding, w int, seen bool) []fact {
-	all := findingAlerts(found)
-	if seen {
-		all = all[:min(1, len(all))]
-	}
-	all = append(all, callAlerts(s, found)...)
+// alerts are those lines on a screen of w cells, the worst first: all, and what
+// neither findings nor calls tell.
+func alerts(b brush, s *engine.Snapshot, all []alert, w int) []fact {
 	if s.Anomalies.Total() > 0 {
 		all = append(all, alert{diagnose.Warning, "odd answers from the runtime: " + anomalies(s.Anomalies)})
 	}
@@ -42,7 +37,7 @@ func alerts(b brush, s *engine.Snapshot, found []diagnose.Finding, w int, seen b
 	var lines []fact
 	for _, a := range all {
 		symbol, st := severityLook(b, a.severity)
-		lines = append(lines, fact{st, symbol + " " + a.text})
+		lines = append(lines, fact{st, symbol + " " + clip(a.text, 2*w)})
 	}
 	if !s.Health.Healthy && !s.Health.ListedAt.IsZero() && w < gaugeInFull {
 		lines = append(lines, fact{b.Bad, b.Symbols.Bad + " " + recovery(s) + "; " + inspected(s)})
@@ -56,7 +51,7 @@ func findingAlerts(found []diagnose.Finding) []alert {
 	var causes, effects []alert
 	for i := range found {
 		f := &found[i]
-		switch a := (alert{f.Severity, string(f.ID) + ": " + f.Summary}); {
+		switch a := (alert{f.Severity, string(f.ID) + ": " + unlabelled(f)}); {
 		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy:
 		case explained(found, f):
 			effects = append(effects, a)
@@ -64,7 +59,7 @@ func findingAlerts(found []diagnose.Finding) []alert {
 			causes = append(causes, a)
 		}
 	}
-	all := append(causes, effects...)
+	all := slices.Concat(causes, effects)
 	slices.SortStableFunc(all, worstFirst)
 	return all
 }

@@ -22,7 +22,7 @@ func TestAlertOfOnePodNamesIt(t *testing.T) {
 	}
 	look := theme.Default()
 	want := "ListContainers of shop/cart-0 failed: Unavailable: connection refused"
-	if got := alerts(brush{&look, s.At}, s, nil, 200, false); len(got) != 1 || !strings.Contains(got[0].text, want) {
+	if got := alerts(brush{&look, s.At}, s, callAlerts(s, nil), 200); len(got) != 1 || !strings.Contains(got[0].text, want) {
 		t.Errorf("alerts = %v, want one that says %q", got, want)
 	}
 }

@@ -1,8 +1,12 @@
 package ui
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -65,5 +69,32 @@ func BenchmarkEventsAtTheLimit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m.events.add(1, events, snap.At)
+	}
+}
+
+// BenchmarkHostileFindings is an update with four findings of which each has 2 KB of
+// what costs most to clean: all new, and as they come most of the time.
+func BenchmarkHostileFindings(b *testing.B) {
+	for _, bb := range []struct {
+		name string
+		step time.Duration
+	}{{"new", textsKept}, {"same", time.Millisecond}} {
+		b.Run(bb.name, func(b *testing.B) {
+			c := &controls{found: hungFindings()}
+			var m tea.Model = New(testConfig(c))
+			m, _ = m.Update(sizeOf(200, 50))
+			snap := hungNode()
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				next := *snap
+				next.At = snap.At.Add(time.Duration(i) * bb.step)
+				found := hungFindings()
+				for j := range found {
+					found[j].Summary = strconv.Itoa(i) + strings.Repeat("é\u0301\x1b日", 256)
+				}
+				c.found = found
+				m, _ = m.Update(updateMsg(engine.Update{Snapshot: &next}))
+			}
+		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (c *calls) below(b brush, s *engine.Snapshot, focused bool) []fact {
 	var out []fact
 	put := func(f fact) {
-		for _, line := range few(f.text, max(c.width, 16)) {
+		for _, line := range few(f.text, max(c.width, 16), mostLines, b.Symbols.Ellipsis) {
 			out = append(out, fact{f.style, line})
 		}
 	}
@@ -85,6 +85,6 @@ func sweepLine(b brush, s *engine.Snapshot) fact {
 		return fact{b.Info, sweepProgress(s.Sweep)}
 	}
 	out := sweepOutcome(b, s.Sweep)
-	out.text += fmt.Sprintf(" (%s ago)", text.AgeCoarse(s.At.Sub(later(s.Sweep.Began, s.Sweep.Ended))))
+	out.text += sweepNames(s.Sweep) + fmt.Sprintf(" (%s ago)", text.AgeCoarse(s.At.Sub(later(s.Sweep.Began, s.Sweep.Ended))))
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // judged makes a diagnosis of what is shown, in the place of a fixture.
@@ -61,5 +62,32 @@ func TestHistoryGoesOnWhileFrozen(t *testing.T) {
 	}
 	if got := strings.Join(ids, " "); !strings.Contains(got, "pleg-flapping") {
 		t.Errorf("found %q after 40 changes of the verdict, want pleg-flapping among them", got)
+	}
+}
+
+// TestHistoryHasEveryLook holds that a diagnosis knows of two looks at the node
+// where it needs both, also of one that came while the screen was frozen.
+func TestHistoryHasEveryLook(t *testing.T) {
+	snap := nodeOf(healthyNode())
+	snap.Health.ListedAt = ago(time.Second)
+	ghost := find(snap, "nfs-client").Seen().Containers[0].ID
+	look := func(at time.Duration) evidence.Report {
+		r := evidence.Report{At: ago(at), Processes: evidence.Processes{Containers: map[string][]evidence.Process{}}}
+		for _, p := range snap.Pods {
+			r.Processes.Containers[p.Seen().Sandboxes[0].ID] = []evidence.Process{{PID: 1, State: evidence.Sleeping}}
+			for _, c := range p.Seen().Containers {
+				if c.ID != ghost {
+					r.Processes.Containers[c.ID] = []evidence.Process{{PID: 2, Container: c.ID, State: evidence.Sleeping}}
+				}
+			}
+		}
+		return r
+	}
+	for name, keys := range map[string][2]string{"live": {}, "frozen": {"Z", "Z"}} {
+		s := newStage(t, 200, 50, judged).show(snap).press(strings.Fields(keys[0])...)
+		s.report(look(5 * time.Second)).press(strings.Fields(keys[1])...).report(look(100 * time.Millisecond))
+		if f := s.m.findings.current(); f == nil || f.ID != diagnose.GhostRunning {
+			t.Errorf("%s: found %v, want a ghost", name, s.m.findings.all)
+		}
 	}
 }

@@ -29,12 +29,13 @@ func (m *Model) lookAgain() tea.Cmd {
 }
 
 // reported takes over a look at the node. While the screen is frozen it is kept
-// for later.
+// for later; the history has it in any case.
 func (m *Model) reported(msg reportMsg) tea.Cmd {
 	if msg.err != nil {
 		return nil
 	}
 	m.looked = &msg.report
+	m.history.AddReport(m.looked)
 	if !m.frozen {
 		m.report = m.looked
 		m.observe(engine.Update{Snapshot: m.snap})
@@ -47,16 +48,16 @@ func (m *Model) judge() {
 	if m.snap.Seq == 0 {
 		return
 	}
-	m.findings.observe(m.cfg.Diagnose(diagnose.Input{
+	m.findings.observe(m.brush(), m.cfg.Diagnose(diagnose.Input{
 		Snapshot: m.snap, History: m.history, Evidence: m.report, Endpoint: m.cfg.Source.Endpoint,
-	}))
+	}), m.focus == findingsPane && m.shows(findingsPane))
 	m.pods.accused = accusations(m.findings.all)
 }
 
 // fillSheets writes the sheets of a finding and of the node anew, if open.
 func (m *Model) fillSheets() {
 	m.finding.observe(m.brush(), &m.findings, m.width-2)
-	m.node.observe(m.brush(), m.snap, m.report, m.width-2)
+	m.node.observe(m.brush(), m.snap, m.report, m.cfg.Source, m.width-2)
 }
 
 // resized gives everything the room of a terminal of that size.

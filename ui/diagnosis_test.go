@@ -80,7 +80,7 @@ func TestAlertsComeFromFindings(t *testing.T) {
 		want  []string
 	}{
 		"nothing found yet": {newStage(t, 80, 24).show(hungNode()), []string{"✖ ContainerStatus out for 47s of 2m: default/nfs-client app"}},
-		"found":             {newStage(t, 80, 24).find(all[:1]...).show(hungNode()), []string{"✖ inspect-hung: ContainerStatus of"}},
+		"found":             {newStage(t, 80, 24).find(all[:1]...).show(hungNode()), []string{"✖ inspect-hung: ContainerStatus of", "  while 5 other calls answer"}},
 		"of another pod":    {newStage(t, 80, 24).find(all[1]).show(hungNode()), []string{"✖ ContainerStatus out for 47s of 2m", "▲ crash-loop: "}},
 		"the same call of another pod": {newStage(t, 80, 24).find(diagnose.Finding{ID: diagnose.InspectFailing, Severity: diagnose.Critical, Summary: "it", Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: all[1].Subject.Pod}}).show(hungNode()),
 			[]string{"✖ inspect-failing: it", "✖ ContainerStatus out for 47s of 2m"}},

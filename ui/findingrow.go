@@ -2,7 +2,7 @@ package ui
 
 import (
 	"strconv"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -54,31 +54,24 @@ func (f *findings) idWidth() int {
 // lay breaks the summaries into lines for a pane of w cells.
 func (f *findings) lay(w int) {
 	f.width, f.lines, f.first = w, f.lines[:0:0], f.first[:0:0]
+	f.broken.turn()
 	for i, r := range f.rows {
 		f.first = append(f.first, len(f.lines))
-		summary, room := r.Summary, w-severityWidth-f.idWidth()-1
-		if r.depth > 0 {
-			summary = "because of " + string(r.Cause) + ": " + summary
-		}
+		summary, room := unlabelled(r.Finding), w-severityWidth-f.idWidth()-1
 		if !f.table() {
 			f.lines = append(f.lines, findingLine{i, true, ""})
 			room = w - 2
 		}
-		for j, line := range few(summary, max(room, 8)) {
+		for j, line := range f.broken.few(summary, max(room, 8)) {
 			f.lines = append(f.lines, findingLine{i, f.table() && j == 0, line})
 		}
 	}
 }
 
-// few breaks s into lines of w cells, and cuts what is too long for the pane
-// before it is cleaned: that is what costs most, and a runtime's text may be long.
-func few(s string, w int) []string {
-	lines := text.Wrap(s[:min(len(s), w*mostLines*utf8.UTFMax)], w)
-	if len(lines) > mostLines {
-		lines = lines[:mostLines]
-		lines[mostLines-1] = text.Fit(lines[mostLines-1], w-1, "~") + "~"
-	}
-	return lines
+// unlabelled returns the summary of f without the words of its id, which stands
+// before it.
+func unlabelled(f *diagnose.Finding) string {
+	return strings.TrimPrefix(f.Summary, strings.ReplaceAll(string(f.ID), "-", " ")+": ")
 }
 
 func (f *findings) heads(l *text.Line, b brush) {

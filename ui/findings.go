@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
@@ -32,17 +33,35 @@ type findings struct {
 	cursor, top   int
 	width, height int
 	at            findingKey // under the cursor
+	since         time.Time  // when the texts that are shown were taken over
+	broken        brokenTexts
 }
 
-// observe takes over a diagnosis. The cursor stays on its finding, and on its
-// row if that finding has gone.
-func (f *findings) observe(all []diagnose.Finding) {
-	f.all, f.rows = all, underCauses(all)
-	if i := slices.IndexFunc(f.rows, func(r findingRow) bool { return keyOf(r.Finding) == f.at }); i >= 0 {
+// textsKept is for how long the texts of findings stay as they are while the
+// findings are the same: the figures in them change with every snapshot.
+const textsKept = time.Second
+
+// observe takes over a diagnosis made at b's time. The cursor stays on its finding
+// while a person looks at it, and on its row if that finding has gone; while
+// nobody looks it is on the worst.
+func (f *findings) observe(b brush, all []diagnose.Finding, looked bool) {
+	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) {
+		return
+	}
+	f.all, f.rows, f.since = all, underCauses(all), b.at
+	f.broken.ellipsis = b.Symbols.Ellipsis
+	if i := slices.IndexFunc(f.rows, func(r findingRow) bool { return keyOf(r.Finding) == f.at }); !looked {
+		f.cursor = 0
+	} else if i >= 0 {
 		f.cursor = i
 	}
 	f.lay(f.width)
 	f.settle()
+}
+
+// alike reports whether two findings differ at most in their texts.
+func alike(a, b diagnose.Finding) bool {
+	return a.ID == b.ID && a.Severity == b.Severity && a.Subject == b.Subject && a.Cause == b.Cause
 }
 
 // underCauses orders findings so that each comes below the one that explains

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 func TestEffectsComeBelowTheirCauses(t *testing.T) {
@@ -79,7 +81,7 @@ func TestRowUnderTheCursorIsSeen(t *testing.T) {
 
 func TestFindingOpensAndLeadsToItsPod(t *testing.T) {
 	s := newStage(t, 80, 24).find(hungFindings()...).show(unhealthyNode()).press("4", "enter")
-	if !s.m.finding.open || s.rowOf("Finding inspect-hung") == "" {
+	if !s.m.finding.open || s.rowOf("Finding: critical inspect-hung") == "" {
 		t.Fatalf("enter opens no finding:\n%s", withoutStyles(s.m.frame()))
 	}
 	if s.press("enter"); s.m.detail.pod == nil || s.m.detail.pod.Name != "nfs-client" {
@@ -202,7 +204,7 @@ func TestKeysOfAFinding(t *testing.T) {
 func TestFindingMarksItsPod(t *testing.T) {
 	f := hungFindings()[0]
 	s := newStage(t, 200, 50).find(f).show(healthyNode())
-	if row := s.rowOf("▸ nfs-client"); !strings.Contains(row, "✖ running") || !strings.Contains(row, "inspect-hung") {
+	if row := s.rowOf("▸ nfs-client"); !strings.Contains(row, "✖ hung") || !strings.Contains(row, "inspect-hung") {
 		t.Errorf("the row of the pod: %q", row)
 	}
 	if got := names(&s.press("W").m.pods); got != "nfs-client payments-6c8f9d7b5-t8wfx" {
@@ -221,14 +223,54 @@ func TestFindingMarksItsPod(t *testing.T) {
 }
 
 func TestHostileFindingsStayCheap(t *testing.T) {
-	f := findings{}
+	look, f := theme.Default(), findings{}
 	all := make([]diagnose.Finding, 50)
 	for i := range all {
 		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}
 	}
 	f.resize(80, 20)
-	f.observe(all)
+	f.observe(brush{&look, noon}, all, false)
 	if n := len(f.lines); n > 50*mostLines {
 		t.Errorf("%d lines for 50 findings", n)
+	}
+}
+
+// TestUnseenCursorIsOnTheWorst holds that a cursor that nobody has looked at does
+// not stick to the finding that happened to come first.
+func TestUnseenCursorIsOnTheWorst(t *testing.T) {
+	all := hungFindings()
+	s := newStage(t, 80, 24).find(all[1:2]...).show(unhealthyNode()).find(all...).show(unhealthyNode())
+	if got := s.press("4").findingUnder(); got != "inspect-hung" {
+		t.Errorf("the cursor is on %q, want the worst", got)
+	}
+}
+
+// TestTextsOfFindingsStand holds that figures change at most once a second as long
+// as the findings stay the same, and at once when one comes or gets worse.
+func TestTextsOfFindingsStand(t *testing.T) {
+	all := hungFindings()[:1]
+	s := newStage(t, 160, 40)
+	say := func(after time.Duration, out string, found ...diagnose.Finding) string {
+		found[0].Summary = "no answer for " + out
+		snap := hungNode()
+		snap.At = noon.Add(after)
+		return s.find(found...).show(snap).m.findings.current().Summary
+	}
+	worse := append(hungFindings()[:1], hungFindings()[2])
+	for _, tt := range []struct {
+		after time.Duration
+		found []diagnose.Finding
+		out   string
+		want  string
+	}{
+		{0, all, "47.1s", "47.1s"},
+		{250 * time.Millisecond, hungFindings()[:1], "47.3s", "47.1s"},
+		{500 * time.Millisecond, worse, "47.6s", "47.6s"},
+		{1400 * time.Millisecond, append(hungFindings()[:1], hungFindings()[2]), "48.5s", "47.6s"},
+		{1500 * time.Millisecond, append(hungFindings()[:1], hungFindings()[2]), "48.6s", "48.6s"},
+	} {
+		if got := say(tt.after, tt.out, tt.found...); got != "no answer for "+tt.want {
+			t.Errorf("after %v: %q, want that of %s", tt.after, got, tt.want)
+		}
 	}
 }

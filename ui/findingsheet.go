@@ -32,24 +32,23 @@ func (s *findingSheet) observe(b brush, all *findings, w int) {
 	}
 	s.anew()
 	s.summary(b, all, w)
-	s.subject(b)
 	s.evidence(b, w)
 	s.steps(b, w)
+	s.subject(b)
 	s.clamp(len(s.lines))
 }
 
 func (s *findingSheet) summary(b brush, all *findings, w int) {
 	symbol, st := severityLook(b, s.of.Severity)
-	s.add(piece{st, symbol + " " + s.of.Severity.String() + " " + string(s.of.ID), 0})
-	s.paragraph(b.Strong, s.of.Summary, w, piece{b.Text, "", 2})
+	s.paragraph(b.Strong, s.of.Summary, w, piece{st, symbol, 2})
 	if s.gone {
-		s.add(piece{b.Good, "  " + b.Symbols.Good + " over: it is found no more; this is the last of it", 0})
+		s.add(piece{b.Good, b.Symbols.Good + " over: it is found no more; this is the last of it", 0})
 	}
 	if s.of.Cause != "" {
 		s.add(piece{b.Dim, "  because of", 13}, piece{b.Text, string(s.of.Cause), 0})
 	}
 	if effects := effectsOf(all.all, s.of.ID); effects != "" {
-		s.add(piece{b.Dim, "  explains", 13}, piece{b.Text, effects, 0})
+		s.add(piece{b.Dim, "  leads to", 13}, piece{b.Text, effects, 0})
 	}
 }
 
@@ -64,7 +63,8 @@ func effectsOf(all []diagnose.Finding, id diagnose.ID) string {
 	return strings.Join(out, ", ")
 }
 
-// subject adds what the finding is about, ids in full.
+// subject adds what the finding is about, ids in full: last, as its names stand in
+// the first line.
 func (s *findingSheet) subject(b brush) {
 	about := s.of.Subject
 	if about == (diagnose.Subject{}) {

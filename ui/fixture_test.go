@@ -2,22 +2,14 @@ package ui
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"testing"
 	"time"
-
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/keymap"
 )
 
 // noon is the time of all fixtures.
@@ -168,151 +160,9 @@ func someEvents(s *engine.Snapshot) []engine.Event {
 	return all
 }
 
-// controls records what the screen asks of the engine.
-type controls struct {
-	mu    sync.Mutex
-	got   []string
-	found []diagnose.Finding // what a diagnosis gives
-	raw   []byte
-	fail  error
-}
-
-func (c *controls) note(format string, args ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.got = append(c.got, fmt.Sprintf(format, args...))
-}
-
-func (c *controls) Pause()                    { c.note("pause") }
-func (c *controls) Resume()                   { c.note("resume") }
-func (c *controls) RelistNow()                { c.note("relist") }
-func (c *controls) Reinspect(uid pleg.UID)    { c.note("reinspect %s", uid) }
-func (c *controls) Sweep()                    { c.note("sweep") }
-func (c *controls) CancelSweep()              { c.note("cancel sweep") }
-func (c *controls) SetPeriod(d time.Duration) { c.note("period %v", d) }
-func (c *controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
-	c.note("raw %s", uid)
-	return c.raw, c.fail
-}
-
-// idle is a feed that never has anything.
-type idle struct{}
-
-func (idle) Next(ctx context.Context) (engine.Update, error) {
-	<-ctx.Done()
-	return engine.Update{}, ctx.Err()
-}
-
-func testConfig(c *controls) Config {
-	return Config{
-		Feed: idle{}, Controls: c, Keys: keymap.Default(),
-		Diagnose: func(diagnose.Input) []diagnose.Finding { return c.found },
-		Source:   Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
-		Time:     "clock",
-		AppendEvent: func(b []byte, e engine.Event) []byte {
-			return fmt.Appendf(b, "{\"seq\":%d}\n", e.Seq)
-		},
-		AppendGap: func(b []byte, at time.Time, lost uint64) []byte {
-			return fmt.Appendf(b, "{\"gap\":%d}\n", lost)
-		},
-	}
-}
-
-// A stage drives a model as a terminal and an engine would.
-type stage struct {
-	t        *testing.T
-	m        Model
-	controls *controls
-	cmd      tea.Cmd // of the last message
-}
-
-func newStage(t *testing.T, w, h int, change ...func(*Config)) *stage {
-	t.Helper()
-	c := &controls{raw: []byte("{\n  \"sandbox\": \"3f2a\"\n}")}
-	cfg := testConfig(c)
-	for _, f := range change {
-		f(&cfg)
-	}
-	s := &stage{t: t, m: New(cfg), controls: c}
-	s.send(tea.WindowSizeMsg{Width: w, Height: h})
-	return s
-}
-
-func (s *stage) send(msg tea.Msg) *stage {
-	s.t.Helper()
-	m, cmd := s.m.Update(msg)
-	s.m, s.cmd = m.(Model), cmd
-	return s
-}
-
-// find sets what a diagnosis gives from now on.
-func (s *stage) find(found ...diagnose.Finding) *stage {
-	s.controls.found = found
-	return s
-}
-
-func (s *stage) show(snap *engine.Snapshot, events ...engine.Event) *stage {
-	s.t.Helper()
-	return s.send(updateMsg(engine.Update{Snapshot: snap, Events: events}))
-}
-
-// report sends a look at the node.
-func (s *stage) report(r evidence.Report) *stage {
-	s.t.Helper()
-	return s.send(reportMsg{report: r})
-}
-
-// press sends keys by their names: "j", "enter", "ctrl+s".
-func (s *stage) press(keys ...string) *stage {
-	s.t.Helper()
-	for _, k := range keys {
-		s.send(keyNamed(k))
-	}
-	return s
-}
-
-// run runs the command of the last message and feeds its answer back.
-func (s *stage) run() *stage {
-	s.t.Helper()
-	if s.cmd == nil {
-		s.t.Fatal("no command to run")
-	}
-	return s.send(s.cmd())
-}
-
-var keyCodes = map[string]rune{
-	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "backspace": tea.KeyBackspace,
-	"left": tea.KeyLeft, "right": tea.KeyRight,
-}
-
-func keyNamed(name string) tea.KeyPressMsg {
-	if code, ok := keyCodes[name]; ok {
-		return tea.KeyPressMsg{Code: code}
-	}
-	if name == "space" {
-		return tea.KeyPressMsg{Code: ' ', Text: " "}
-	}
-	if name == "shift+tab" {
-		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
-	}
-	if rest, ok := cutCtrl(name); ok {
-		return tea.KeyPressMsg{Code: rest, Mod: tea.ModCtrl}
-	}
-	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
-}
-
-func cutCtrl(name string) (rune, bool) {
-	if len(name) == 6 && name[:5] == "ctrl+" {
-		return rune(name[5]), true
-	}
-	return 0, false
-}
-
 var errRefused = &call.Error{Op: call.ListPodSandbox, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"}
 
 var errHung = fmt.Errorf("inspect: %w", errors.New("ContainerStatus: DeadlineExceeded: context deadline exceeded"))
-
-func sizeOf(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Height: h} }
 
 // bigNode is a node with many pods of so many containers each.
 func bigNode(pods, containers int) *engine.Snapshot {

@@ -108,7 +108,7 @@ func (h header) who(b brush, s *engine.Snapshot) []fact {
 	return []fact{
 		{b.Strong, h.source.Node},
 		shortChain(b, s),
-		{b.Text, runtimeName(s)},
+		{b.Text, runtimeName(b, s)},
 		{b.Text, "as kubelet " + s.Release.String()},
 		{b.Dim, counts},
 		{b.Dim, "period " + s.Period.String()},
@@ -119,13 +119,13 @@ func (h header) who(b brush, s *engine.Snapshot) []fact {
 
 // runtimeName is the runtime and its version, cut to what leaves room for the
 // facts after it: a build's version can hold a whole commit.
-func runtimeName(s *engine.Snapshot) string {
+func runtimeName(b brush, s *engine.Snapshot) string {
 	name := s.Version.RuntimeName + " " + s.Version.RuntimeVersion
 	switch {
 	case s.Version.RuntimeName == "":
 		return "runtime ?"
 	case text.Width(name) > runtimeWidth:
-		return text.Fit(name, runtimeWidth, "~")
+		return text.Fit(name, runtimeWidth, b.Symbols.Ellipsis)
 	}
 	return name
 }
@@ -158,14 +158,27 @@ func judge(b brush, s *engine.Snapshot) verdict {
 	switch {
 	case s.Seq == 0:
 		return verdict{"STARTING", b.Symbols.Unknown, b.Dim}
-	case h.Healthy && h.ListAge(s.At) > s.Threshold/2:
+	case h.Healthy && atRisk(s):
 		return verdict{"AT RISK", b.Symbols.Warn, b.Warn}
+	case h.Healthy && s.Node.Known && !s.Node.Ready:
+		return verdict{"PLEG HEALTHY", b.Symbols.Good, b.Text} // but not the node
 	case h.Healthy:
 		return verdict{"HEALTHY", b.Symbols.Good, b.Good}
 	case h.ListedAt.IsZero():
 		return verdict{"NO LIST YET", b.Symbols.Unknown, b.Warn}
 	}
 	return verdict{"UNHEALTHY", b.Symbols.Bad, b.Bad}
+}
+
+// riskAfter is for how long a call of the relist may be out before the node is
+// at risk, although a kubelet says nothing yet.
+const riskAfter = 10 * time.Second
+
+// atRisk reports whether a node that is healthy still will not be for long if
+// nothing gets better.
+func atRisk(s *engine.Snapshot) bool {
+	out := oldest(s)
+	return s.Health.ListAge(s.At) > s.Threshold/2 || out != nil && out.By == engine.ByRelist && out.Elapsed(s.At) >= riskAfter
 }
 
 // gauge draws the verdict, a bar of the list age against the threshold, and the

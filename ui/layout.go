@@ -106,14 +106,17 @@ func (m *Model) shows(p pane) bool {
 
 func (m *Model) small() bool { return m.width < leastWidth || m.height < leastBody }
 
-// alertLines is how many alerts there is room for. A sheet leaves room for the
-// worst one and for a sweep.
-func (m *Model) alertLines() int {
+// alertLines is how many lines the alerts have.
+func (m *Model) alertLines() int { return min(len(m.alerts), m.alertRoom()) }
+
+// alertRoom is how many lines of alerts there is room for. A sheet leaves room for
+// the worst one and for a sweep.
+func (m *Model) alertRoom() int {
 	most := 5
 	if s, _ := m.onTop(); s != nil {
 		most = 2
 	}
-	return min(len(m.alerts), max(0, (m.height-16)/4+1), most)
+	return min(max(0, (m.height-16)/4+1), most)
 }
 
 // place puts the panes into the body.

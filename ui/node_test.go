@@ -35,7 +35,7 @@ func TestNodeOpensAndCloses(t *testing.T) {
 func lineOf(snap *engine.Snapshot, r *evidence.Report, name string) string {
 	look := theme.Default()
 	n := nodeSheet{open: true}
-	n.observe(brush{&look, snap.At}, snap, r, 1000)
+	n.observe(brush{&look, snap.At}, snap, r, Source{}, 1000)
 	for _, line := range n.lines {
 		if len(line) > 1 && strings.TrimSpace(line[0].text) == name {
 			out := ""
@@ -71,13 +71,13 @@ func TestNodeSheet(t *testing.T) {
 		{illNode(), &r, "runtime Status", "✖ answered well 42s ago (limit 30s): container runtime is down"},
 		{node(func(n *engine.Node) { n.NetworkErr = "cni" }), &r, "network", "✖ cni"},
 		{hungNode(), &r, "PLEG", "▲ list 47s old (limit 3m); unhealthy in 2m13s"},
-		{illNode(), &r, "sync loop", "✖ stopped 12s ago: skips all pods, looks again every 5s"},
-		{illNode(), &r, "/healthz/syncloop", "▲ fails in 4m48s; a watchdog may then restart the kubelet"},
-		{node(func(n *engine.Node) { n.HealthzAt = ago(time.Minute) }), &r, "/healthz/syncloop", "✖ fails since 1m"},
+		{illNode(), &r, "sync loop", "✖ stopped 12s ago: no pod is started or stopped; looks again every 5s"},
+		{illNode(), &r, "/healthz/syncloop", "▲ would fail in 4m48s; a liveness check may then restart the kubelet"},
+		{node(func(n *engine.Node) { n.HealthzAt = ago(time.Minute) }), &r, "/healthz/syncloop", "✖ would fail, for 1m now; a liveness check may restart the kubelet"},
 		{illNode(), &r, "node Ready", "✖ False, reason KubeletNotReady, for 10s"},
 		{healthyNode(), &r, "node Ready", "? not known yet"},
 		{healthyNode(), &r, "duration p99", "88ms >10s"},
-		{healthyNode(), &vain, "duration p99", "88ms -"},
+		{healthyNode(), &vain, "duration p99", "88ms"},
 		{healthyNode(), nil, "kubelet healthz", "not available: nobody looks at the node here"},
 		{healthyNode(), &vain, "kubelet healthz", "not available: connection refused"},
 		{healthyNode(), &vain, "kubelet metrics", "✖ took the connection and gave no answer in 2.0s"},

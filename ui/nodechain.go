@@ -18,7 +18,7 @@ const (
 // chain adds the kubelet's health chain, link by link, and where it ends: the
 // node's Ready condition to the letter.
 func (n *nodeSheet) chain(b brush, s *engine.Snapshot, w int) {
-	n.section(b, "Health chain of a kubelet that sees the same")
+	n.section(b, "Would a kubelet call this node Ready? What it looks at, and what it would say")
 	for _, link := range []struct {
 		name string
 		fact
@@ -96,11 +96,11 @@ func loopLink(b brush, s *engine.Snapshot) fact {
 	n := s.Node
 	switch {
 	case !n.LoopStopped.IsZero():
-		return ill(b, "stopped "+text.Age(s.At.Sub(n.LoopStopped))+" ago: skips all pods, looks again every "+n.LoopNap.String())
+		return ill(b, "stopped "+text.Age(s.At.Sub(n.LoopStopped))+" ago: no pod is started or stopped; looks again every "+n.LoopNap.String())
 	case !n.Known:
 		return unsure(b)
 	}
-	return well(b, "works")
+	return well(b, "runs: pods are started and stopped")
 }
 
 func healthzLink(b brush, s *engine.Snapshot) fact {
@@ -109,11 +109,11 @@ func healthzLink(b brush, s *engine.Snapshot) fact {
 	case at.IsZero() && !s.Node.Known:
 		return unsure(b)
 	case at.IsZero():
-		return well(b, "answers well")
+		return well(b, "would answer ok")
 	case s.At.Before(at):
-		return late(b, "fails in "+text.Age(at.Sub(s.At))+"; a watchdog may then restart the kubelet")
+		return late(b, "would fail in "+text.Age(at.Sub(s.At))+"; a liveness check may then restart the kubelet")
 	}
-	return ill(b, "fails since "+text.Age(s.At.Sub(at)))
+	return ill(b, "would fail, for "+text.Age(s.At.Sub(at))+" now; a liveness check may restart the kubelet")
 }
 
 // ready adds the node's Ready condition.

@@ -24,13 +24,13 @@ const (
 )
 
 // observe brings the sheet up to date with s and r, for w cells.
-func (n *nodeSheet) observe(b brush, s *engine.Snapshot, r *evidence.Report, w int) {
+func (n *nodeSheet) observe(b brush, s *engine.Snapshot, r *evidence.Report, from Source, w int) {
 	if !n.open {
 		return
 	}
 	n.anew()
 	n.chain(b, s, w)
-	n.versus(b, s, r, w)
+	n.versus(b, s, r, from, w)
 	n.cost(b, s, r)
 	n.host(b, s, r, w)
 	n.operations(b, r)
@@ -41,6 +41,7 @@ func (n *nodeSheet) observe(b brush, s *engine.Snapshot, r *evidence.Report, w i
 func (m *Model) openNode() {
 	m.node.open = !m.node.open
 	m.node.scroll = scroll{}
+	m.alert()
 	m.arrange()
 	m.fillSheets()
 }
@@ -66,15 +67,15 @@ func (n *nodeSheet) cost(b brush, s *engine.Snapshot, r *evidence.Report) {
 	n.add(piece{b.Head, "  PROGRAM", linkWidth}, piece{b.Head, "     CPU", figureWidth}, piece{b.Head, "  MEMORY", figureWidth}, piece{b.Head, " THREADS", figureWidth}, piece{b.Head, "     PID", 0})
 	for _, u := range r.Usage {
 		n.add(piece{b.Text, "  " + u.Name, linkWidth}, figure(b, percent(u.CPU)), figure(b, text.Bytes(u.Memory)),
-			figure(b, strconv.Itoa(u.Threads)), piece{b.Text, rightly(pick(u.PID > 0, strconv.Itoa(u.PID), "several")), 0})
+			figure(b, strconv.Itoa(u.Threads)), piece{b.Text, rightly(b, pick(u.PID > 0, strconv.Itoa(u.PID), "several")), 0})
 	}
 }
 
 // figure is a piece that stands at the right of its column.
-func figure(b brush, s string) piece { return piece{b.Text, rightly(s), figureWidth} }
+func figure(b brush, s string) piece { return piece{b.Text, rightly(b, s), figureWidth} }
 
-func rightly(s string) string {
-	return string(text.AppendRight(nil, s, figureWidth-1, "~"))
+func rightly(b brush, s string) string {
+	return string(text.AppendRight(nil, s, figureWidth-1, b.Symbols.Ellipsis))
 }
 
 // percent returns a part of one core in percent; nothing where it is not known.
@@ -120,7 +121,7 @@ func (n *nodeSheet) pressure(b brush, p evidence.Pressure) {
 		evidence.Stall
 	}{{"cpu", p.CPU}, {"io", p.IO}, {"memory", p.Memory}} {
 		n.add(piece{b.Text, "  " + of.name, linkWidth}, figure(b, percent(of.Some10/100)), figure(b, percent(of.Some60/100)),
-			figure(b, percent(of.Full10/100)), piece{b.Text, rightly(percent(of.Full60 / 100)), 0})
+			figure(b, percent(of.Full10/100)), piece{b.Text, rightly(b, percent(of.Full60/100)), 0})
 	}
 }
 

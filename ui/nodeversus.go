@@ -11,19 +11,19 @@ import (
 
 // versus adds our figures and the kubelet's, side by side: the same algorithm
 // against the same runtime.
-func (n *nodeSheet) versus(b brush, s *engine.Snapshot, r *evidence.Report, w int) {
+func (n *nodeSheet) versus(b brush, s *engine.Snapshot, r *evidence.Report, from Source, w int) {
 	n.section(b, "Relist: ours, and the kubelet's own")
 	if r == nil {
 		r = &evidence.Report{Kubelet: evidence.Kubelet{Healthz: evidence.Answer{Err: nobodyLooks}, Metrics: evidence.Answer{Err: nobodyLooks}}}
 	}
 	k := &r.Kubelet
-	n.add(piece{b.Head, "", linkWidth}, piece{b.Head, "PLEGTOP", versusWidth}, piece{b.Head, "KUBELET " + k.Version, 0})
+	n.add(piece{b.Head, "", linkWidth}, piece{b.Head, "PLEGTOP", versusWidth}, piece{b.Head, pick(k.Metrics.OK, "KUBELET "+k.Version, ""), 0})
 	ours, theirs := ourFigures(s), kubeletFigures(s, k)
 	for i, name := range []string{"relists", "duration p50", "duration p99", "interval", "last good one", "events discarded"} {
 		n.add(piece{b.Dim, "  " + name, linkWidth}, piece{b.Text, ours[i], versusWidth}, piece{b.Text, theirs[i], 0})
 	}
-	n.answer(b, "kubelet healthz", k.Healthz, w)
-	n.answer(b, "kubelet metrics", k.Metrics, w)
+	n.answer(b, "kubelet healthz", k.Healthz, from, w)
+	n.answer(b, "kubelet metrics", k.Metrics, from, w)
 	if k.StillFor > stillLong {
 		n.add(piece{b.Dim, "  its relists", linkWidth}, piece{b.Bad, b.Symbols.Bad + " no more than before for " + text.Age(k.StillFor), 0})
 	}
@@ -39,15 +39,20 @@ func ourFigures(s *engine.Snapshot) [6]string {
 	if !s.Health.ListedAt.IsZero() {
 		last = fresh(s.Health.ListAge(s.At)) + " ago"
 	}
+	if r.Count == 0 {
+		return [6]string{"0", "-", "-", "-", last, text.Count(s.Channel.Discarded)}
+	}
 	return [6]string{
 		text.Count(r.Count) + pick(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""),
 		steady(r.P50), steady(r.P99), steady(r.Interval), last, text.Count(s.Channel.Discarded),
 	}
 }
 
+// kubeletFigures returns the kubelet's own, which are empty where it tells none:
+// the lines below them say why.
 func kubeletFigures(s *engine.Snapshot, k *evidence.Kubelet) [6]string {
 	if !k.Metrics.OK {
-		return [6]string{"-", "-", "-", "-", "-", "-"}
+		return [6]string{}
 	}
 	last := "never"
 	if !k.LastSeen.IsZero() {
@@ -63,10 +68,12 @@ func kubeletFigures(s *engine.Snapshot, k *evidence.Kubelet) [6]string {
 func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + steady(t.P99) }
 
 // answer adds how one question to the kubelet went. That it gives no answer is
-// evidence; that there was no way to ask is none.
-func (n *nodeSheet) answer(b brush, name string, a evidence.Answer, w int) {
-	out := fact{b.Dim, missing(pick(a.Err != "", a.Err, "no way to ask was given"))}
+// evidence; that nobody asked is none.
+func (n *nodeSheet) answer(b brush, name string, a evidence.Answer, from Source, w int) {
+	out := fact{b.Dim, missing(a.Err)}
 	switch {
+	case !a.Asked && a.Err == "":
+		out.text = "not asked: " + pick(from.demo(), "demo", "--kubelet-metrics says where to ask")
 	case a.OK:
 		out = well(b, pick(a.Text != "", a.Text+", ", "")+"answered in "+text.Took(a.Took))
 	case a.TimedOut:
@@ -86,11 +93,11 @@ func (n *nodeSheet) operations(b brush, r *evidence.Report) {
 	n.add(piece{b.Head, "  OPERATION", programWidth + 4}, piece{b.Head, "   COUNT", figureWidth}, piece{b.Head, "  ERRORS", figureWidth},
 		piece{b.Head, "     P50", figureWidth}, piece{b.Head, "     P99", 0})
 	for _, op := range r.Kubelet.Operations {
-		errors := piece{b.Text, rightly(strconv.FormatUint(op.Errors, 10)), figureWidth}
+		errors := piece{b.Text, rightly(b, strconv.FormatUint(op.Errors, 10)), figureWidth}
 		if op.Errors > 0 {
 			errors.style = b.Warn
 		}
 		n.add(piece{b.Text, "  " + op.Name, programWidth + 4}, figure(b, text.Count(op.Count)), errors,
-			figure(b, steady(op.Took.P50)), piece{b.Text, rightly(bounded(op.Took)), 0})
+			figure(b, steady(op.Took.P50)), piece{b.Text, rightly(b, bounded(op.Took)), 0})
 	}
 }

@@ -65,9 +65,16 @@ func (m *Model) observe(u engine.Update) {
 }
 
 // alert works out the alerts, and makes room for them and for the findings where
-// their number has changed.
+// their number has changed. Of findings that are seen below, only the worst is
+// among them.
 func (m *Model) alert() {
-	m.alerts = m.withSweep(m.brush(), alerts(m.brush(), m.snap, m.findings.all, m.width, m.shows(findingsPane)))
+	b := m.brush()
+	all := findingAlerts(m.unread())
+	if m.shows(findingsPane) {
+		all = all[:min(1, len(all))]
+	}
+	all = append(all, callAlerts(m.snap, m.findings.all)...)
+	m.alerts = m.unfolded(m.withSweep(b, alerts(b, m.snap, all, m.width)))
 	if m.alertLines() != m.layout.alerts || m.findings.need() != m.layout.found {
 		m.arrange()
 	}

@@ -58,6 +58,15 @@ type accusation struct {
 	severity diagnose.Severity
 }
 
+// accusedWords are the states of pods that only a finding knows of.
+var accusedWords = map[diagnose.ID]string{
+	diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.ProcessStuck: "stuck",
+}
+
+// accusedOnly reports whether a finding knows what the runtime's own words do not
+// tell.
+func (f *podInfo) accusedOnly() bool { return f.accused.by != "" && f.state < crashed }
+
 // accusations returns the worst that findings say of each pod, by its UID.
 func accusations(found []diagnose.Finding) map[pleg.UID]accusation {
 	all := map[pleg.UID]accusation{}
@@ -118,7 +127,10 @@ func inform(p *engine.Pod, s *engine.Snapshot, a accusation) *podInfo {
 
 // word says the state in at most nine cells; of a call that hangs, for how long.
 func (f *podInfo) word(at time.Time) string {
-	if f.state != hung {
+	switch word, accused := accusedWords[f.accused.by]; {
+	case f.accusedOnly() && accused:
+		return word
+	case f.state != hung:
 		return conditionWords[f.state]
 	}
 	out := f.out.Elapsed(at).Round(time.Second)

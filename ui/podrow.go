@@ -80,8 +80,7 @@ func (p *pods) podCell(l *text.Line, b brush, f *podInfo, c span) {
 		symbol, st := podLook(b, f)
 		stateCell(l, st, symbol, f.word(b.at), c.width)
 	case colReady:
-		ready := append(strconv.AppendInt(buf[:0], int64(f.running), 10), '/')
-		l.RightBytes(pick(f.running < f.wanted && f.state != completed, b.Warn, b.Text), strconv.AppendInt(ready, int64(f.wanted), 10), c.width)
+		l.RightBytes(pick(f.running < f.wanted && f.state != completed, b.Warn, b.Text), appendReady(buf[:0], f.running, f.wanted, c.width), c.width)
 	case colContainers:
 		dots(l, b, f.now, c.width)
 	case colExit:
@@ -107,6 +106,23 @@ func (p *pods) podCell(l *text.Line, b brush, f *podInfo, c span) {
 		}
 		l.Cell(pick(f.state >= failing, b.Bad, b.Warn), f.remark, c.width)
 	}
+}
+
+// appendReady appends how many containers run of those that should: in thousands
+// where w cells do not hold them, and where that does not help how many run of
+// more than there is room for. A figure that lost a digit would be a wrong one.
+func appendReady(dst []byte, running, wanted, w int) []byte {
+	r, of := strconv.Itoa(running), strconv.Itoa(wanted)
+	if running >= 1000 {
+		r = strconv.Itoa(running/1000) + "k"
+	}
+	if wanted >= 1000 && len(r)+1+len(of) > w {
+		of = strconv.Itoa(wanted/1000) + "k"
+	}
+	if len(r)+1+len(of) > w {
+		of = "+"
+	}
+	return append(dst, r+"/"+of...)
 }
 
 func (p *pods) podName(l *text.Line, b brush, f *podInfo, w int) {

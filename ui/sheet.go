@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
@@ -59,7 +60,7 @@ func (s *sheet) paragraph(st theme.Style, what string, w int, before ...piece) {
 		if i > 0 {
 			before = []piece{{theme.Style{}, "", indent}}
 		}
-		s.add(append(before[:len(before):len(before)], piece{st, line, 0})...)
+		s.add(append(slices.Clip(before), piece{st, line, 0})...)
 	}
 }
 
@@ -92,7 +93,7 @@ func (m *Model) onTop() (s *sheet, title string) {
 	case m.detail.pod != nil:
 		return &m.detail.sheet, m.detail.pod.PodRef.String()
 	case m.finding.open:
-		return &m.finding.sheet, "Finding " + string(m.finding.of.ID)
+		return &m.finding.sheet, "Finding: " + m.finding.of.Severity.String() + " " + string(m.finding.of.ID)
 	}
 	return nil, ""
 }

@@ -53,12 +53,22 @@ func (m *Model) smallFigures(b brush) []fact {
 		{b.Text, "list " + ageOf(s.Health.ListedAt, s) + " of " + text.Took(s.Threshold) + ", " + inspected(s)},
 		{b.Text, phaseText(b, s)},
 		{b.Text, fmt.Sprintf("%d pods, %d containers", s.Counts.Pods, s.Counts.Containers)},
-		{b.Text, fmt.Sprintf("%d with problems", m.pods.troubled)},
+		{b.Text, troubledText(m.pods.troubled)},
 		{b.Dim, "relist p50 " + steady(s.Relists.P50) + " p99 " + steady(s.Relists.P99) + " max " + steady(s.Relists.Max)},
 		{b.Strong, m.cfg.Source.Node},
-		{b.Dim, runtimeName(s) + ", as kubelet " + s.Release.String()},
+		{b.Dim, runtimeName(b, s) + ", as kubelet " + s.Release.String()},
 		{b.Dim, m.cfg.Source.Endpoint},
 	}
+}
+
+func troubledText(pods int) string {
+	switch pods {
+	case 0:
+		return "no pod with a problem"
+	case 1:
+		return "1 pod with a problem"
+	}
+	return fmt.Sprintf("%d pods with problems", pods)
 }
 
 func ageOf(then time.Time, s *engine.Snapshot) string {

@@ -46,6 +46,7 @@ func (m *Model) seen() *diagnose.Finding {
 func (m *Model) openDetail() {
 	if f := m.seen(); f != nil && !m.finding.open {
 		m.finding = findingSheet{open: true, of: *f}
+		m.alert()
 		m.arrange()
 		m.fillSheets()
 		return
@@ -61,6 +62,7 @@ func (m *Model) openDetail() {
 		if p.UID == ref.UID {
 			m.detail = detail{pod: p}
 			m.detail.observe(m.brush(), m.snap, &m.events, m.pods.accused)
+			m.alert()
 			m.arrange()
 			return
 		}

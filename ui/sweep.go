@@ -44,7 +44,9 @@ func (m *Model) cancelSweep() bool {
 	return true
 }
 
-// withSweep puts the line of a sweep among the alerts: below the worst one.
+// withSweep puts the line of a sweep among the alerts: below the worst one. What
+// findings tell of its outcome is not told again, and nothing of one that the
+// engine made by itself: the pane of calls has it all.
 func (m *Model) withSweep(b brush, all []fact) []fact {
 	s, w := m.snap, m.snap.Sweep
 	switch {
@@ -52,10 +54,31 @@ func (m *Model) withSweep(b brush, all []fact) []fact {
 		return all
 	case sweeping(s):
 		return slices.Insert(all, min(1, len(all)), fact{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"})
-	case s.At.Sub(later(w.Began, w.Ended)) < sweptFor:
-		return slices.Insert(all, min(1, len(all)), sweepOutcome(b, w))
+	case s.At.Sub(later(w.Began, w.Ended)) >= sweptFor:
+		return all
 	}
-	return all
+	names := sweepNames(w)
+	if first := foremost(w); first != nil && told(m.findings.all, &first.Flight) {
+		if w.Width == 1 {
+			return all
+		}
+		names = ""
+	}
+	out := sweepOutcome(b, w)
+	out.text += names
+	return slices.Insert(all, min(1, len(all)), out)
+}
+
+// foremost returns the object that a sweep found to be the most in need of a look;
+// nil if all is well.
+func foremost(w *engine.Sweep) *engine.Swept {
+	switch {
+	case len(w.Hung) > 0:
+		return &w.Hung[0]
+	case len(w.Failed) > 0:
+		return &w.Failed[0]
+	}
+	return nil
 }
 
 // later returns the later of two times.
@@ -71,22 +94,28 @@ func sweepProgress(w *engine.Sweep) string {
 	return fmt.Sprintf("SWEEP %d/%d, %d hung, %d failed", w.Done, w.Total, len(w.Hung), len(w.Failed))
 }
 
-// sweepOutcome says in one line what a sweep has found.
+// sweepOutcome says how many of the objects of a sweep were found to be well;
+// [sweepNames] which were not.
 func sweepOutcome(b brush, w *engine.Sweep) fact {
 	st, out := sweepLook(b, w)
 	if w.Refused != "" {
 		return fact{st, out + w.Refused}
 	}
 	out += fmt.Sprintf("%d of %d asked in %s, %d hung, %d failed", w.Done, w.Total, text.Took(w.Ended.Sub(w.Began)), len(w.Hung), len(w.Failed))
-	switch {
-	case len(w.Hung) > 0:
-		out += "; " + flightName(&w.Hung[0].Flight) + " gave no answer in " + text.Took(w.Timeout)
-	case len(w.Failed) > 0:
-		out += "; " + flightName(&w.Failed[0].Flight) + ": " + reason(w.Failed[0].Err)
-	case len(w.Slowest) > 0:
-		out += "; slowest " + flightName(&w.Slowest[0].Flight) + " " + text.Took(w.Slowest[0].Took)
-	}
 	return fact{st, out}
+}
+
+func sweepNames(w *engine.Sweep) string {
+	switch {
+	case w.Refused != "":
+	case len(w.Hung) > 0:
+		return "; " + flightName(&w.Hung[0].Flight) + " gave no answer in " + text.Took(w.Timeout)
+	case len(w.Failed) > 0:
+		return "; " + flightName(&w.Failed[0].Flight) + ": " + reason(w.Failed[0].Err)
+	case len(w.Slowest) > 0:
+		return "; slowest " + flightName(&w.Slowest[0].Flight) + " " + text.Took(w.Slowest[0].Took)
+	}
+	return ""
 }
 
 // sweepLook returns how a sweep ended as a look and the first words about it.

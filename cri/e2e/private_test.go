@@ -75,10 +75,16 @@ func containerd(t *testing.T) *private {
 	return p
 }
 
+// clear takes all pods away. Right after a shim was killed containerd still
+// takes its containers for running and refuses; so it is tried again.
 func (p *private) clear() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := p.RemoveAll(ctx); err != nil {
+	err := p.RemoveAll(ctx)
+	for ; err != nil && ctx.Err() == nil; err = p.RemoveAll(ctx) {
+		<-time.After(200 * time.Millisecond)
+	}
+	if err != nil {
 		p.t.Error("clear the node: ", err)
 	}
 }

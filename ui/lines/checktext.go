@@ -1,7 +1,9 @@
 package lines
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
@@ -58,7 +60,7 @@ func (p *page) severity(s diagnose.Severity) (symbol string, look theme.Style, w
 
 // findings writes all of them, each effect under its cause.
 func (p *page) findings(all []diagnose.Finding) {
-	t := findingTree{all: all, written: make([]bool, len(all)), above: -1}
+	t := findingTree{all: all, written: make([]bool, len(all)), above: -1, steps: map[string]bool{}}
 	if worst(all) > diagnose.Info {
 		t.above = culpritAt(all)
 	}
@@ -76,11 +78,23 @@ func (p *page) findings(all []diagnose.Finding) {
 	}
 }
 
-// A findingTree knows which findings have been written already.
+// A findingTree knows which findings have been written already, and which steps.
 type findingTree struct {
 	all     []diagnose.Finding
 	written []bool
-	above   int // the one whose summary is the verdict; -1 if none is
+	above   int             // the one whose summary is the verdict; -1 if none is
+	steps   map[string]bool // by their commands, or by their texts where they have none
+}
+
+// fresh returns the steps of f that have not been written yet, and counts them as
+// written: what an effect calls for is often what its cause calls for.
+func (t findingTree) fresh(f diagnose.Finding) []diagnose.Step {
+	return slices.DeleteFunc(slices.Clone(f.Next), func(s diagnose.Step) bool {
+		key := cmp.Or(s.Command, s.Text)
+		known := t.steps[key]
+		t.steps[key] = true
+		return known
+	})
 }
 
 // finding writes one, and below it what it explains.
@@ -88,12 +102,12 @@ func (p *page) finding(indent int, t findingTree, i int) {
 	t.written[i] = true
 	f := t.all[i]
 	symbol, look, word := p.severity(f.Severity)
-	summary := f.Summary
+	summary := strings.TrimPrefix(f.Summary, strings.ReplaceAll(string(f.ID), "-", " ")+": ")
 	if i == 0 && t.above == 0 {
 		summary = "" // it stands in the line above
 	}
 	p.put(indent, look, symbol+" "+word+" "+string(f.ID)+": ", theme.Style{}, summary)
-	p.body(indent+inward, f)
+	p.body(indent+inward, f, t.fresh(f))
 	for j, effect := range t.all {
 		if !t.written[j] && causeOf(t.all, effect) == i {
 			p.row(indent+inward, "leads to", "")
@@ -103,7 +117,7 @@ func (p *page) finding(indent int, t findingTree, i int) {
 }
 
 // body writes what stands under the summary of a finding.
-func (p *page) body(indent int, f diagnose.Finding) {
+func (p *page) body(indent int, f diagnose.Finding, next []diagnose.Step) {
 	if on := name(f.Subject); on != "" {
 		if id := f.Subject.ContainerID; id != "" {
 			on += ", id " + short(id)
@@ -117,7 +131,7 @@ func (p *page) body(indent int, f diagnose.Finding) {
 		}
 		p.rest(indent, line)
 	}
-	for i, step := range f.Next {
+	for i, step := range next {
 		p.step(indent, i == 0, step)
 	}
 }

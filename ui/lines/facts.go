@@ -5,25 +5,36 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// facts writes what was seen, whatever the findings make of it.
+// facts writes what was seen, whatever the findings make of it. What they tell
+// word for word is not written again.
 func (p *page) facts(r CheckResult, o CheckOptions) {
-	s := r.Snapshot
-	p.row(0, "node", ready(s.Node, o.Node, strings.TrimPrefix(o.kubelet(s), "v")))
-	p.row(0, "pleg", health(s)+"; "+ages(s))
-	p.row(0, "runtime", runtime(s, o))
-	p.row(0, "pods", counts(s))
+	s, told := r.Snapshot, toldBy(r.Findings)
+	p.row(0, "node", ready(s.Node, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), told))
+	p.row(0, "pleg", health(s, told)+"; "+ages(s))
+	p.row(0, "runtime", runtime(s, o, told))
+	p.row(0, "pods", counts(s, told))
 	p.row(0, "asked", asked(s))
 	if r.Evidence != nil {
 		p.row(0, "host", host(r.Evidence))
 	}
 }
 
+// toldBy returns whether the summaries and the evidence of findings hold a text.
+func toldBy(all []diagnose.Finding) func(string) bool {
+	var said strings.Builder
+	for _, f := range all {
+		said.WriteString(f.Summary + "\n" + strings.Join(f.Evidence, "\n") + "\n")
+	}
+	return func(s string) bool { return s != "" && strings.Contains(said.String(), s) }
+}
+
 // ready says what a kubelet of that release would say of its node here.
-func ready(n engine.Node, node, release string) string {
+func ready(n engine.Node, node, release string, told func(string) bool) string {
 	if node == "" {
 		node = "this node"
 	}
@@ -34,12 +45,19 @@ func ready(n engine.Node, node, release string) string {
 	if n.Ready {
 		word = "Ready"
 	}
-	return fmt.Sprintf("%s would be %s for kubelet %s (%s: %s)", node, word, release, n.Reason, n.Message)
+	why := n.Reason + ": " + n.Message
+	if told(n.Message) {
+		why = n.Reason
+	}
+	return fmt.Sprintf("%s would be %s for kubelet %s (%s)", node, word, release, why)
 }
 
-func health(s *engine.Snapshot) string {
-	if s.Health.Healthy {
+func health(s *engine.Snapshot, told func(string) bool) string {
+	switch {
+	case s.Health.Healthy:
 		return "healthy"
+	case told(s.Health.Verdict):
+		return "not healthy"
 	}
 	return "not healthy: " + s.Health.Verdict
 }
@@ -57,14 +75,14 @@ func ages(s *engine.Snapshot) string {
 	return fmt.Sprintf("%s (threshold %s), %s", list, text.Age(s.Threshold), inspect)
 }
 
-func runtime(s *engine.Snapshot, o CheckOptions) string {
+func runtime(s *engine.Snapshot, o CheckOptions, told func(string) bool) string {
 	v := s.Version
 	said := "unknown, it has not said its version"
 	if v.RuntimeName != "" {
 		said = fmt.Sprintf("%s %s, CRI %s", v.RuntimeName, v.RuntimeVersion, v.APIVersion)
 	}
 	for _, c := range s.Conditions {
-		if !c.Status && (c.Type == "RuntimeReady" || c.Type == "NetworkReady") {
+		if !c.Status && !told(c.Message) && (c.Type == "RuntimeReady" || c.Type == "NetworkReady") {
 			said += fmt.Sprintf(", %s is false (%s: %s)", c.Type, c.Reason, c.Message)
 		}
 	}
@@ -74,7 +92,7 @@ func runtime(s *engine.Snapshot, o CheckOptions) string {
 	return said + ", " + o.Endpoint
 }
 
-func counts(s *engine.Snapshot) string {
+func counts(s *engine.Snapshot, told func(string) bool) string {
 	c := s.Counts
 	said := fmt.Sprintf("%s, %s, %s", plural(c.Pods, "pod"), plural(c.Sandboxes, "sandbox"), plural(c.Containers, "container"))
 	var states []string
@@ -89,7 +107,7 @@ func counts(s *engine.Snapshot) string {
 	if len(states) > 0 {
 		said += ": " + strings.Join(states, ", ")
 	}
-	if s.Partial != "" {
+	if s.Partial != "" && !told(s.Partial) {
 		said += "; " + s.Partial
 	}
 	return said
@@ -100,6 +118,9 @@ func asked(s *engine.Snapshot) string {
 	w := s.Sweep
 	if w == nil || w.Refused != "" {
 		return "no object: " + unfinished(w)
+	}
+	if w.Total == 0 && !w.Canceled && !w.CutOff {
+		return "no object: none is listed"
 	}
 	said := fmt.Sprintf("%d of %s in %s, %d at a time", w.Done, plural(w.Total, "object"), text.Took(sweepTook(s)), w.Width)
 	if w.Serial > 0 {

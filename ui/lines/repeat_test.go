@@ -1,0 +1,51 @@
+package lines
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+)
+
+// TestCheckTextSaysThingsOnce holds that a step that a cause and its effect share,
+// and what findings tell word for word, are written once.
+func TestCheckTextSaysThingsOnce(t *testing.T) {
+	r := downCheck()
+	restart := diagnose.Step{Text: "the last resort", Command: "systemctl restart containerd", Risky: true}
+	const message, verdict, partial = "[container runtime is down, and more]", "pleg was last seen active 3m1s ago", "no list: it hangs"
+	r.Findings = []diagnose.Finding{
+		{ID: diagnose.RuntimeDown, Severity: diagnose.Critical, Summary: "the socket is gone", Evidence: []string{"NotReady: " + message}, Next: []diagnose.Step{restart}},
+		{
+			ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown,
+			Summary: "pleg unhealthy: no list for 3m", Evidence: []string{"the kubelet says " + verdict, partial}, Next: []diagnose.Step{restart, {Text: "look at its log"}},
+		},
+	}
+	r.Snapshot.Node = engine.Node{Known: true, Reason: "KubeletNotReady", Message: message}
+	r.Snapshot.Health, r.Snapshot.Partial = engine.Health{Verdict: verdict}, partial
+	out := string(checkOutput(t, r, options))
+	for _, once := range []string{restart.Command, message, verdict, partial, "look at its log"} {
+		if n := strings.Count(out, once); n != 1 {
+			t.Errorf("%q stands there %d times:\n%s", once, n, out)
+		}
+	}
+	if !strings.Contains(out, "critical pleg-unhealthy: no list for 3m\n") {
+		t.Errorf("the words of an id follow it:\n%s", out)
+	}
+	r.Findings = nil
+	out = string(checkOutput(t, r, options))
+	for _, told := range []string{message, verdict, partial} {
+		if !strings.Contains(out, told) {
+			t.Errorf("%q is not told where no finding does:\n%s", told, out)
+		}
+	}
+}
+
+// TestNothingListed holds that a sweep of nothing is not told as one that went well.
+func TestNothingListed(t *testing.T) {
+	r := downCheck()
+	r.Snapshot.Sweep = &engine.Sweep{Width: 4}
+	if out := string(checkOutput(t, r, options)); !strings.Contains(out, "asked     no object: none is listed\n") {
+		t.Errorf("check says\n%s", out)
+	}
+}
