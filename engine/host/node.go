@@ -156,7 +156,7 @@ func (n *Node) readPressure(context.Context) evidence.Pressure {
 
 func (n *Node) readDisk(context.Context) evidence.Disk {
 	if n.config.Offline {
-		return evidence.Disk{Missing: "a picture of a node has no disk"}
+		return evidence.Disk{Missing: "a made-up node has no disk"}
 	}
 	return readDisk(n.config.Root, n.config.RuntimeRoot, n.config.Endpoint)
 }

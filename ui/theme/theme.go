@@ -66,9 +66,9 @@ var themes = []Theme{
 		Name: "contrast", Symbols: Unicode,
 		Dim: style("2"), Strong: style("1"), Title: style("1"), Focus: style("1", "4"), Border: style("2"),
 		Head: style("2"), SortBy: style("1", "4"),
-		Good: style("34"), Warn: style("1", "33"), Bad: style("1", "35"), Info: Style{},
-		Selected: style("7"), Idle: style("4"), Match: style("1", "33"), Key: style("1", "34"), Input: style("1"), Flash: style("33"),
-		BadgeDemo: style("7", "35"), BadgePaused: style("7", "33"), BadgeFrozen: style("7", "34"),
+		Good: style("94"), Warn: style("1", "33"), Bad: style("1", "35"), Info: Style{},
+		Selected: style("7"), Idle: style("4"), Match: style("1", "33"), Key: style("1", "94"), Input: style("1"), Flash: style("33"),
+		BadgeDemo: style("7", "35"), BadgePaused: style("7", "33"), BadgeFrozen: style("7", "94"),
 	},
 }
 
