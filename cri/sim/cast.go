@@ -66,9 +66,9 @@ func deployed(w *world, namespace, name, image string, l life) podSpec {
 	return w.replica(plain(namespace, name, containerSpec{name: name, image: image, life: l}), w.hash())
 }
 
-// job returns the pod of a Job that runs for a while and then completes.
-func job(w *world, namespace, name string, runs time.Duration) podSpec {
-	p := plain(namespace, name, containerSpec{name: name, image: imageJob, life: life{runs: runs}})
+// job returns the pod of a Job, in the namespace of such, that runs for a while and then completes.
+func job(w *world, name string, runs time.Duration) podSpec {
+	p := plain("batch", name, containerSpec{name: name, image: imageJob, life: life{runs: runs}})
 	p.restart = never
 	return p.named(name+"-"+w.letters(5), name, map[string]string{"batch.kubernetes.io/job-name": name})
 }

@@ -117,7 +117,7 @@ func overflowChannel(st *stage) func() {
 
 // burst returns the pod of a short job on the host's network.
 func burst(w *world) podSpec {
-	spec := job(w, "batch", "shard", 3*time.Second)
+	spec := job(w, "shard", 3*time.Second)
 	spec.hostNetwork = true
 	return spec
 }

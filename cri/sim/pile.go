@@ -47,7 +47,7 @@ func pileUp(st *stage) {
 // placePile places a finished pod with so many dead containers, the oldest of
 // which is of that age.
 func (st *stage) placePile(containers int, age time.Duration) {
-	spec := job(st.world, "batch", "nightly-import", 0)
+	spec := job(st.world, "nightly-import", 0)
 	spec.manual, spec.containers = true, nil
 	p := st.newPod(spec)
 	born := st.now.Add(-age)

@@ -166,7 +166,7 @@ func flapping(st *stage) {
 func sluggish(st *stage) {
 	st.settle()
 	st.laps(20*time.Second, []beat{{3 * time.Second, func() {
-		p := st.startPod(job(st.world, "batch", "backup", 1500*time.Millisecond))
+		p := st.startPod(job(st.world, "backup", 1500*time.Millisecond))
 		st.after(9*time.Second, func() { st.deletePod(p) })
 	}}})
 	_ = st.set("runtime-slow", true) // the name is one of ours

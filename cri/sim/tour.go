@@ -125,7 +125,7 @@ func (g *guide) startLedger() {
 }
 
 func (g *guide) startReport() {
-	p := job(g.world, "batch", "report", 7*time.Second)
+	p := job(g.world, "report", 7*time.Second)
 	p.init = []containerSpec{{name: "fetch", image: imageJob, life: life{runs: 1500 * time.Millisecond}}}
 	g.report = g.startPod(p)
 }
@@ -147,6 +147,6 @@ func (g *guide) replace() {
 
 // backUp runs a short job; its pod is deleted soon after.
 func (g *guide) backUp() {
-	p := g.startPod(job(g.world, "batch", "backup", 1500*time.Millisecond))
+	p := g.startPod(job(g.world, "backup", 1500*time.Millisecond))
 	g.after(5*time.Second, func() { g.deletePod(p) })
 }
