@@ -20,6 +20,7 @@ type answer[T any] struct {
 	found pleg.Anomalies
 	took  time.Duration
 	err   error
+	tries int // by an examination that insists; else 0
 }
 
 // A question is one method of the [Runtime], with its argument.

@@ -100,6 +100,7 @@ func (d *driver) turn() time.Duration {
 	d.advance(now)
 	d.askVitals(now)
 	d.probe(now)
+	d.doubtSweep(now)
 	d.advanceSweep(now)
 	d.publish(now)
 	return d.idle(now)

@@ -32,7 +32,10 @@ func (x Examination) withDefaults() Examination {
 // other. What nobody listens for is asked for up to three times. A list that
 // fails does not keep what the other one shows from being looked at, see
 // [Snapshot.Partial]; but PLEG is healthy only if both succeeded. The sweep is
-// refused where it would be for [Engine.Sweep], and asks for what runs first. Of
+// refused where it would be for [Engine.Sweep], and asks for what runs first. When
+// nobody listens any more, or much hangs, Status and Version are asked for once
+// more, which StatusErr and VersionErr show; if nothing is answered meanwhile the
+// sweep is given up, see [Sweep.GivenUp]. Of
 // the one relist in [Snapshot.Relists] Took is what the same calls would have
 // taken one after the other. Pods that the sweep did not come to have neither a
 // status nor an error. What the sync loop does is not followed.

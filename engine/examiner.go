@@ -34,6 +34,7 @@ type examiner struct {
 	parts   map[pleg.UID]span
 	answers []answer[partStatus] // by place in the sweep
 	settled bool
+	doubt   doubt
 }
 
 // A span is the places of a pod's parts in the sweep.
@@ -104,11 +105,15 @@ func (m *examiner) advance(now time.Time) {
 		return
 	}
 	if now.Before(m.cut) {
+		if m.doubtful(now) {
+			m.askAgain(now)
+		}
+		m.sweep.held = m.hold(now)
 		m.advanceSweep(now)
 	} else {
 		m.sweep.end(now, func(s *Sweep) { s.CutOff = true })
 	}
-	if m.sweep.ended() {
+	if m.sweep.ended() && !m.doubt.out {
 		m.settle(now)
 	}
 }
@@ -169,6 +174,7 @@ func (m *examiner) askStatusOnce() {
 // runtime that is being restarted is back soon.
 func insist[T any](m *examiner, try func() answer[T]) answer[T] {
 	a := try()
+	a.tries = 1
 	for range retries {
 		if !errors.Is(a.err, call.ErrUnavailable) || a.took > sluggish {
 			break
@@ -178,7 +184,9 @@ func insist[T any](m *examiner, try func() answer[T]) answer[T] {
 		case <-m.calls.Done():
 			return a
 		}
+		tries := a.tries
 		a = try()
+		a.tries = tries + 1
 	}
 	return a
 }

@@ -22,7 +22,7 @@ func (m *examiner) beginSweep(now time.Time) {
 		m.sweep = &sweep{sweeper: refused(now, m.x.Width, m.x.Timeout, reason), cancel: func() {}}
 		return
 	}
-	if m.vitals.versionOut || m.vitals.statusOut {
+	if m.vitals.statusOut || m.vitals.versionOut && !m.late(now, call.Version) {
 		return
 	}
 	pods, _, _ := m.pods.read()
@@ -35,6 +35,13 @@ func (m *examiner) beginSweep(now time.Time) {
 		keep:    func(place int, a answer[partStatus]) { m.answers[place] = a },
 	}
 	m.sweep.ctx, m.sweep.cancel = context.WithCancel(m.ctx)
+}
+
+// late reports whether a call of that operation has been out for so long that
+// nothing else waits for it.
+func (m *examiner) late(now time.Time, op call.Operation) bool {
+	f := m.ledger.like(Flight{Op: op})
+	return f != nil && f.Elapsed(now) > sluggish
 }
 
 // partsOf returns the calls of the sweep, and notes which are whose.

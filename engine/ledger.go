@@ -140,6 +140,7 @@ func (l *ledger) leave(f *flight, trace call.Trace, err error) {
 
 func (s *operationSum) add(now time.Time, took time.Duration, err error) {
 	s.Count++
+	s.Last = took
 	s.took.add(took)
 	s.stale = true
 	if err == nil {
@@ -207,6 +208,14 @@ func (l *ledger) flights() []Flight {
 		flights[i] = f.Flight
 	}
 	return flights
+}
+
+// answeredSince reports whether any call but Version, which a runtime answers
+// whatever state it is in, was answered well after that.
+func (l *ledger) answeredSince(at time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.sums, func(s operationSum) bool { return s.Op != call.Version && s.LastOK.After(at) })
 }
 
 // oldest returns the call that is out longest, and false if none is.

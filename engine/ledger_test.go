@@ -32,7 +32,7 @@ func TestLedgerSums(t *testing.T) {
 		_, calls, _ := l.read()
 		want := Calls{
 			Op: call.Status, Count: 100, Errors: 1, ByCode: []CodeCount{{"Unavailable", 1}},
-			P50: 50 * time.Millisecond, P90: 90 * time.Millisecond, P99: 99 * time.Millisecond, Max: 100 * time.Millisecond,
+			P50: 50 * time.Millisecond, P90: 90 * time.Millisecond, P99: 99 * time.Millisecond, Max: 100 * time.Millisecond, Last: 100 * time.Millisecond,
 			RequestBytes: 100, ResponseBytes: 4950, LastResponseBytes: 99,
 			LastOK: start.Add(4950 * time.Millisecond), LastErr: call.ErrUnavailable, LastErrAt: start.Add(5050 * time.Millisecond),
 		}

@@ -36,12 +36,17 @@ type probes struct {
 func (d *driver) probe(now time.Time) {
 	p := &d.probes
 	hung, hangs := d.hung(now)
+	if !hangs && p.hung != (Flight{}) && d.ledger.answeredSince(p.hung.Since) {
+		p.forget()
+		d.press.dirty = true
+	}
 	if !hangs || d.paused {
 		p.queue = nil
 		return
 	}
 	if hung != p.hung {
-		*p = probes{hung: hung, out: p.out, turn: p.turn, next: p.next}
+		p.forget()
+		p.hung = hung
 	}
 	if !p.out && len(p.queue) == 0 && !now.Before(p.next) {
 		p.queue = d.round()
@@ -54,6 +59,10 @@ func (d *driver) probe(now time.Time) {
 	}
 	d.sweepForList(now)
 }
+
+// forget drops all answers, and the one that may still come: what they say of
+// the objects asked for holds only as long as a call hangs.
+func (p *probes) forget() { *p = probes{out: p.out, turn: p.turn, next: p.next} }
 
 // hung returns the call of the relist that has been out too long, if one has.
 func (d *driver) hung(now time.Time) (Flight, bool) {

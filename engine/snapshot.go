@@ -38,7 +38,7 @@ type Snapshot struct {
 	Counts     Counts           // of what Pods holds
 	Channel    Channel          // the kubelet's event channel, as modelled
 	Calls      []Calls          // one for each operation, in the order of call.Operations
-	Probes     []Probe          // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; stays until the next one hangs
+	Probes     []Probe          // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
 	Sweep      *Sweep           // the last one, or the one under way; nil if there was none
 	Node       Node             // what a kubelet that saw the same would say of its node
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
@@ -198,6 +198,7 @@ type Calls struct {
 	Errors                      uint64
 	ByCode                      []CodeCount // errors by gRPC code, most frequent first
 	P50, P99, P90, Max          time.Duration
+	Last                        time.Duration // of the last call that returned, failed or not
 	InFlight                    int
 	RequestBytes, ResponseBytes uint64 // over all calls
 	LastResponseBytes           uint64

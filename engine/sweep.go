@@ -19,6 +19,12 @@ const (
 	lately       = 3 * statusPeriod
 )
 
+// Why a sweep is given up.
+const (
+	silentToo = "Status gives no answer, either"
+	wentAway  = "nobody listens any more"
+)
+
 // A sweep is the present sweep of a running engine, or its last one.
 type sweep struct {
 	*sweeper
@@ -57,6 +63,26 @@ func (d *driver) cancelSweep(now time.Time) {
 		return
 	}
 	d.sweep.end(now, func(s *Sweep) { s.Canceled = true })
+	d.sweep.cancel()
+	d.press.dirty = true
+}
+
+// doubtSweep ends a sweep that hears nothing while Status hangs, too: what it
+// asks for then is not to blame.
+func (d *driver) doubtSweep(now time.Time) {
+	if !d.sweeping() {
+		return
+	}
+	s := d.sweep
+	f := d.ledger.like(Flight{Op: call.Status})
+	if f != nil && f.Elapsed(now) >= s.sweep.Timeout && s.heard.Before(f.Since) {
+		d.giveUpSweep(now, silentToo)
+	}
+}
+
+// giveUpSweep ends a sweep of a runtime that has gone silent, or away.
+func (d *driver) giveUpSweep(now time.Time, why string) {
+	d.sweep.giveUp(now, why)
 	d.sweep.cancel()
 	d.press.dirty = true
 }
@@ -127,28 +153,37 @@ func partsOf(pod pleg.PodRef, seen *pleg.Pod) []Flight {
 }
 
 // tooSlow says in words why the runtime cannot be asked for a sweep now; empty
-// if it can. What Version and Status took longer ago than the given time does
-// not count: neither is asked for while paused.
+// if it can. That Version is slow does not matter where Status is known to be
+// quick. What either took longer ago than the given time does not count: neither
+// is asked for while paused.
 func (d *driver) tooSlow(now time.Time, lately time.Duration) string {
-	for _, op := range []call.Operation{call.Version, call.Status} {
-		if f := d.ledger.like(Flight{Op: op}); f != nil && f.Elapsed(now) > sluggish {
-			return fmt.Sprintf("%v has been out for %v", op, f.Elapsed(now).Round(100*time.Millisecond))
-		}
+	reason := d.slowOf(call.Status, d.vitals.statusTook, now, lately)
+	if reason != "" || d.statusIsQuick(now, lately) {
+		return reason
 	}
-	for _, last := range []struct {
-		op call.Operation
-		promptness
-	}{{call.Version, d.vitals.versionTook}, {call.Status, d.vitals.statusTook}} {
-		if last.took > sluggish && now.Sub(last.at) < lately {
-			return slowWords(last.op, last.took)
-		}
+	return d.slowOf(call.Version, d.vitals.versionTook, now, lately)
+}
+
+// slowOf says in words that an operation is slow, given how long it took last;
+// empty if it is not known to be.
+func (d *driver) slowOf(op call.Operation, last promptness, now time.Time, lately time.Duration) string {
+	if f := d.ledger.like(Flight{Op: op}); f != nil && f.Elapsed(now) > sluggish {
+		return fmt.Sprintf("%v has been out for %v", op, f.Elapsed(now).Round(100*time.Millisecond))
 	}
-	for _, op := range []call.Operation{call.Version, call.Status} {
-		if p, ok := d.probes.last(op); ok && now.Sub(p.At) < lately && (p.Took > sluggish || errors.Is(p.Err, call.ErrDeadline)) {
-			return slowWords(op, p.Took)
-		}
+	if last.took > sluggish && now.Sub(last.at) < lately {
+		return slowWords(op, last.took)
+	}
+	if p, ok := d.probes.last(op); ok && now.Sub(p.At) < lately && (p.Took > sluggish || errors.Is(p.Err, call.ErrDeadline)) {
+		return slowWords(op, p.Took)
 	}
 	return ""
+}
+
+// statusIsQuick reports whether the last Status was answered, at once and not
+// long ago.
+func (d *driver) statusIsQuick(now time.Time, lately time.Duration) bool {
+	v := &d.vitals
+	return v.failure == nil && !v.statusTook.at.IsZero() && v.statusTook.took <= sluggish && now.Sub(v.statusTook.at) < lately
 }
 
 func slowWords(op call.Operation, took time.Duration) string {

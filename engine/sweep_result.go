@@ -42,7 +42,8 @@ type Sweep struct {
 
 	Refused  string // why it was not begun; empty if it was
 	Canceled bool   // by a request
-	CutOff   bool   // by the deadline of the whole
+	CutOff   bool   // by the deadline of the whole, or for the reason in GivenUp
+	GivenUp  string // why it was cut off before that, in words: the runtime has gone silent, or away, since it began; else empty. Hung has nothing then that may only have hung with all the rest
 }
 
 // Swept is one object of a [Sweep].

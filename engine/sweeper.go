@@ -23,7 +23,11 @@ type sweeper struct {
 	asked   int   // how many of order
 	again   []int // places of those that failed, to be asked once more
 	out     int
-	fresh   int // thereof asked for the first time
+	fresh   int  // thereof asked for the first time
+	held    bool // nobody is asked for now
+
+	heard   time.Time // when an answer came last, good or not; the beginning before that
+	refused time.Time // when nobody listened, last; zero if that never was
 
 	bad     []int  // places of those that hung or failed, in order as far as made has them
 	slowest []int  // places of the slowest that were answered
@@ -55,6 +59,7 @@ const (
 func newSweeper(now time.Time, objects []Flight, width int, timeout time.Duration, first func(a, b Flight) int) *sweeper {
 	s := &sweeper{
 		sweep:   Sweep{Began: now, Width: width, Timeout: timeout, Total: len(objects)},
+		heard:   now,
 		objects: make([]swept, len(objects)),
 		order:   make([]int, len(objects)),
 	}
@@ -78,7 +83,7 @@ func refused(now time.Time, width int, timeout time.Duration, reason string) *sw
 // asked: as many calls are out as may be, or none is left. Those that failed
 // come again when all others have had their turn.
 func (s *sweeper) next() (int, bool) {
-	if s.ended() || s.out == s.sweep.Width {
+	if s.ended() || s.held || s.out == s.sweep.Width {
 		return 0, false
 	}
 	if s.asked < len(s.order) {
@@ -109,6 +114,7 @@ func (s *sweeper) took(place int, f Flight, took time.Duration, err error) {
 		s.fresh--
 	}
 	o.took, o.err = took, err
+	s.note(f.Since.Add(took), took, err)
 	switch {
 	case err == nil || errors.Is(err, call.ErrNotFound):
 		o.state, o.Flight = answered, f
@@ -124,6 +130,29 @@ func (s *sweeper) took(place int, f Flight, took time.Duration, err error) {
 		s.bad = append(s.bad, place)
 	}
 	s.sweep.Done++
+}
+
+// note notes what a call that returned then says of the runtime.
+func (s *sweeper) note(at time.Time, took time.Duration, err error) {
+	switch {
+	case errors.Is(err, call.ErrUnavailable):
+		s.refused = at
+	case !late(took, s.sweep.Timeout, err):
+		s.heard = at
+	}
+}
+
+// retrying reports whether only those that failed are left to be asked.
+func (s *sweeper) retrying() bool { return s.asked == len(s.order) && len(s.again) > 0 }
+
+// hung returns how many have hung so far.
+func (s *sweeper) hung() (n int) {
+	for _, place := range s.bad {
+		if s.objects[place].state == hung {
+			n++
+		}
+	}
+	return n
 }
 
 // answered counts what one answer cost. What was gone is not among the slowest:
@@ -164,6 +193,41 @@ func (s *sweeper) end(now time.Time, why func(*Sweep)) {
 	s.sweep.Ended = now
 	why(&s.sweep)
 	s.stale = true
+}
+
+// giveUp ends a sweep of a runtime that answers nothing any more, and takes back
+// what it may have found only for that. If that is nothing, and all had been
+// asked, it is as good as any.
+func (s *sweeper) giveUp(now time.Time, why string) {
+	s.end(now, func(*Sweep) {})
+	s.acquit()
+	s.stale = true
+	if s.sweep.Done < s.sweep.Total {
+		s.sweep.CutOff, s.sweep.GivenUp = true, why
+	}
+}
+
+// acquit takes for not asked what hung with all the rest. To have hung alone an
+// object must have been outrun: by one call for each that may be out at once,
+// all begun later and answered.
+func (s *sweeper) acquit() {
+	var begun []time.Time
+	for i := range s.objects {
+		if s.objects[i].state == answered {
+			begun = append(begun, s.objects[i].Since)
+		}
+	}
+	slices.SortFunc(begun, func(a, b time.Time) int { return b.Compare(a) })
+	s.bad = slices.DeleteFunc(s.bad, func(place int) bool {
+		o := &s.objects[place]
+		outrun := len(begun) >= s.sweep.Width && o.Since.Before(begun[s.sweep.Width-1])
+		if o.state != hung || outrun {
+			return false
+		}
+		*o = swept{Flight: o.Flight}
+		s.sweep.Done--
+		return true
+	})
 }
 
 // result returns the sweep as it is now, but that a long list of what is wrong
