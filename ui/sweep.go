@@ -125,6 +125,8 @@ func sweepLook(b brush, w *engine.Sweep) (theme.Style, string) {
 		return b.Warn, b.Symbols.Warn + " SWEEP not begun: "
 	case w.Canceled:
 		return b.Warn, b.Symbols.Warn + " SWEEP cancelled: "
+	case w.GivenUp != "":
+		return b.Warn, b.Symbols.Warn + " SWEEP given up, " + w.GivenUp + ": "
 	case w.CutOff:
 		return b.Warn, b.Symbols.Warn + " SWEEP cut off: "
 	case len(w.Hung)+len(w.Failed) > 0:

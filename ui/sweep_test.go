@@ -38,15 +38,18 @@ func TestSweepAsksForSandboxesAndContainers(t *testing.T) {
 func TestSweepTellsOfItself(t *testing.T) {
 	canceled, cut := sweepOf(330, false), sweepOf(330, false)
 	canceled.Canceled, canceled.Done, cut.CutOff = true, 12, true
+	given := sweepOf(330, false)
+	given.CutOff, given.GivenUp = true, "nobody listens any more"
 	old := sweepOf(330, false)
 	old.Began, old.Ended = ago(2*sweptFor), ago(sweptFor)
 	for want, w := range map[string]*engine.Sweep{
 		"SWEEP 120/330, 1 hung, 0 failed; R cancels": sweepOf(120, true),
 		"✔ SWEEP done: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              sweepOf(330, false),
 		"✖ SWEEP done: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": sweepOf(330, true),
-		"▲ SWEEP cancelled: 12 of 330 asked in 3.0s":     canceled,
-		"▲ SWEEP cut off: 330 of 330 asked in 3.0s":      cut,
-		"▲ SWEEP not begun: Version has been out for 3s": {Began: ago(time.Second), Refused: "Version has been out for 3s"},
+		"▲ SWEEP cancelled: 12 of 330 asked in 3.0s":                          canceled,
+		"▲ SWEEP cut off: 330 of 330 asked in 3.0s":                           cut,
+		"▲ SWEEP given up, nobody listens any more: 330 of 330 asked in 3.0s": given,
+		"▲ SWEEP not begun: Version has been out for 3s":                      {Began: ago(time.Second), Refused: "Version has been out for 3s"},
 	} {
 		s := newStage(t, 160, 40).show(withSweepOf(w))
 		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[3]); !strings.HasPrefix(got, want) {

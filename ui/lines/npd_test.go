@@ -20,6 +20,10 @@ func TestNPDLine(t *testing.T) {
 		r.Snapshot.Sweep.CutOff = false
 		return r
 	}
+	givenUp := func(r CheckResult) CheckResult {
+		r.Snapshot.Sweep.GivenUp = "nobody listens any more"
+		return r
+	}
 	for _, tt := range []struct {
 		name string
 		of   CheckResult
@@ -31,6 +35,7 @@ func TestNPDLine(t *testing.T) {
 		{"healthy", healthyCheck(), "ok: 110 pods, 220 containers: every call answered, slowest 12ms"},
 		{"warning", warned(warningsCheck()), "ok, warning: crash-loop: shop/cart-7d9c8b6f5d-x2v4q app"},
 		{"cut off", warningsCheck(), "unknown: cut off by the deadline"},
+		{"given up", givenUp(warningsCheck()), "unknown: given up: nobody listens any more"},
 	} {
 		if got := string(checkOutput(t, tt.of, CheckOptions{NPD: true, JSON: true})); got != tt.want+"\n" {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -72,6 +72,8 @@ func unfinished(s *engine.Sweep) string {
 		return "nothing was asked for"
 	case s.Refused != "":
 		return s.Refused
+	case s.GivenUp != "":
+		return "given up: " + s.GivenUp
 	case s.CutOff:
 		return "cut off by the deadline"
 	case s.Canceled:

@@ -24,6 +24,7 @@ type sweepObject struct {
 	Refused        string        `json:"refused,omitempty"`
 	Canceled       bool          `json:"canceled,omitempty"`
 	CutOff         bool          `json:"cutOff,omitempty"`
+	GivenUp        string        `json:"givenUp,omitempty"`
 	Objects        []sweptObject `json:"objects"`
 }
 
@@ -43,7 +44,7 @@ func newSweepObject(s *engine.Snapshot) *sweepObject {
 		Total: w.Total, Done: w.Done, Hung: len(w.Hung), Failed: len(w.Failed), Flaky: w.Flaky,
 		Width: w.Width, TimeoutSeconds: w.Timeout.Seconds(),
 		TookSeconds: sweepTook(s).Seconds(), SerialSeconds: w.Serial.Seconds(),
-		Refused: text.Clean(w.Refused), Canceled: w.Canceled, CutOff: w.CutOff,
+		Refused: text.Clean(w.Refused), Canceled: w.Canceled, CutOff: w.CutOff, GivenUp: text.Clean(w.GivenUp),
 		Objects: []sweptObject{},
 	}
 	o.name("hung", w.Hung)
