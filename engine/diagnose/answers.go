@@ -100,7 +100,7 @@ func (r *reading) others(not call.Operation) string {
 	var hangs []string
 	for op := range r.general {
 		if op := call.Operation(op); op != not && r.hangs(op) {
-			hangs = append(hangs, op.String()+" for "+span(r.general[op].took))
+			hangs = append(hangs, op.String()+" for "+going(r.general[op].took))
 		}
 	}
 	if len(hangs) == 0 {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -14,8 +15,8 @@ import (
 const bereavedLasting = time.Minute
 
 // bereaved finds containers that go on in a sandbox that has ended. Only a
-// history knows for how long.
-func bereaved(in Input) []Finding {
+// history knows for how long. A pod of which told speaks is left out.
+func bereaved(in Input, told []Finding) []Finding {
 	var findings []Finding
 	for _, p := range in.Snapshot.Pods {
 		since, is := in.past().bereft.since[p.UID]
@@ -24,13 +25,13 @@ func bereaved(in Input) []Finding {
 			continue
 		}
 		sandbox, left := leftBehind(p)
-		if len(left) == 0 {
+		if len(left) == 0 || slices.ContainsFunc(told, func(f Finding) bool { return f.Subject.Pod == p.PodRef }) {
 			continue
 		}
 		f := Finding{
 			ID:       GhostRunning,
 			Severity: Warning,
-			Summary:  fmt.Sprintf("runs without its sandbox for %s: %s", span(lasted), objectName(p.PodRef, left[0].Name)),
+			Summary:  fmt.Sprintf("%s has run without its sandbox for %s", objectName(p.PodRef, left[0].Name), going(lasted)),
 			Subject:  Subject{Pod: p.PodRef, Container: left[0].Name, ContainerID: left[0].ID},
 			Evidence: []string{fmt.Sprintf("sandbox %s is not ready since %s at the latest", sandbox, clock(since))},
 			Next:     []Step{{Text: "what became of the sandbox", Command: in.crictl("inspectp", sandbox)}},

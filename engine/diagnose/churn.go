@@ -134,7 +134,7 @@ func within(t, at time.Time) bool {
 func (in Input) churnFinding(r *reading, c churn) Finding {
 	f := Finding{
 		ID: RelistSlowChurn, Severity: Warning,
-		Summary: fmt.Sprintf("a relist takes %s because %s changed, though no call is slow", span(c.took), count(c.of, "pod")),
+		Summary: fmt.Sprintf("%s kept a relist busy for %s, though no call is slow", count(c.of, "changed pod"), span(c.took)),
 		Evidence: []string{
 			fmt.Sprintf("%s x %s, inspected one after the other = %s; the two lists took %s", count(c.of, "changed pod"), span(c.each), span(c.each*time.Duration(c.of)), span(c.list)),
 		},
@@ -144,14 +144,14 @@ func (in Input) churnFinding(r *reading, c churn) Finding {
 		},
 	}
 	if c.projected {
-		f.Summary = fmt.Sprintf("a relist will take about %s because %s changed, though no call is slow", span(c.took), count(c.of, "pod"))
+		f.Summary = fmt.Sprintf("%s will keep a relist busy for about %s, though no call is slow", count(c.of, "changed pod"), going(c.took))
 	}
 	if c.took > r.Threshold {
 		f.Severity = Critical
 		f.Evidence = append(f.Evidence, fmt.Sprintf("longer than the threshold of %s: PLEG becomes unhealthy with each such relist", span(r.Threshold)))
 	}
 	if c.projected && c.inspected > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), span(r.At.Sub(r.Phase.Began))))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), going(r.At.Sub(r.Phase.Began))))
 	}
 	f.Evidence = append(f.Evidence, lines(r.callTimes(), r.relistTimes())...)
 	return f

@@ -35,10 +35,10 @@ func clockStep(in Input) []Finding {
 	switch {
 	case seen:
 		c := in.Evidence.Clock
-		f.Summary = fmt.Sprintf("the node's clock stepped %s by %s, %s ago", way(c.Step), span(c.Step.Abs()), span(c.StepAge))
-		f.Evidence = []string{fmt.Sprintf("%s in %s of comparing wall clock and monotonic clock", count(c.Steps, "step"), span(c.Watched))}
+		f.Summary = fmt.Sprintf("the time of the node jumped %s by %s, %s ago", way(c.Step), span(c.Step.Abs()), going(c.StepAge))
+		f.Evidence = []string{fmt.Sprintf("%s in %s of comparing wall clock and monotonic clock", count(c.Steps, "step"), going(c.Watched))}
 	case len(ahead) >= aheadObjects:
-		f.Summary = fmt.Sprintf("the clock stepped: %s seem to be made in the future, up to %s ahead", count(len(ahead), "object"), span(farthest(ahead)))
+		f.Summary = fmt.Sprintf("%s seem to be made in the future, up to %s ahead", count(len(ahead), "object"), span(farthest(ahead)))
 	default:
 		return nil
 	}

@@ -59,7 +59,8 @@ func deathsOf(pod pleg.UID, containers []pleg.ContainerStatus, past *History) []
 	var deaths []death
 	listed := make(map[string]bool)
 	for _, c := range containers {
-		if c.State != pleg.Exited || c.FinishedAt.IsZero() {
+		twice := func(d death) bool { return d.id == c.ID && d.finished.Equal(c.FinishedAt) } // as a broken runtime lists it
+		if c.State != pleg.Exited || c.FinishedAt.IsZero() || slices.ContainsFunc(deaths, twice) {
 			continue
 		}
 		listed[c.ID] = true
@@ -79,11 +80,15 @@ func deathsOf(pod pleg.UID, containers []pleg.ContainerStatus, past *History) []
 	return deaths
 }
 
+// lost reports whether nobody knows how the container ended: the runtime found it
+// gone when it started, as after a start of the node.
+func (d death) lost() bool { return d.known && d.code == exitLost && d.reason == "Unknown" }
+
 // shortLives returns the newest deaths as far back as each followed soon on the
 // one before, after a life too short for the kubelet to forget its back-off.
 func shortLives(deaths []death) []death {
 	for i, d := range deaths {
-		if d.lived() >= crashSteady || i > 0 && d.restful(deaths[i-1]) {
+		if d.lived() >= crashSteady || d.lost() || i > 0 && d.restful(deaths[i-1]) {
 			return deaths[:i]
 		}
 	}

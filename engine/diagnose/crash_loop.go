@@ -35,6 +35,8 @@ const (
 	crashCompleted = 5
 	// crashMost is how many containers get a finding of their own.
 	crashMost = 10
+	// crashTold is how many of its deaths are told one by one.
+	crashTold = 8
 )
 
 // A crash is a container that dies again and again.
@@ -143,7 +145,20 @@ func (c crash) goesOn(at time.Time) bool {
 		return fresh(since)
 	}
 	lived := slices.MaxFunc(c.chain, func(a, b death) int { return cmp.Compare(a.lived(), b.lived()) }).lived()
-	return since < max(crashSettled, crashOutlive*lived)
+	return c.lives(at) < max(crashSettled, crashOutlive*lived)
+}
+
+// lives returns for how long the newest container has run; one that was made and
+// not yet started has not. The back-off before it is no time of its own.
+func (c crash) lives(at time.Time) time.Duration {
+	since := at.Sub(c.chain[0].finished)
+	if began := c.newest.StartedAt; c.newest.State == pleg.Running && began.After(c.chain[0].finished) {
+		return at.Sub(began)
+	}
+	if c.newest.State == pleg.Created {
+		return 0
+	}
+	return since
 }
 
 // completed reports whether the container may simply have done its work, at the
@@ -175,8 +190,8 @@ func (c crash) finding(in Input) Finding {
 	return Finding{
 		ID:       CrashLoop,
 		Severity: Warning,
-		Summary: fmt.Sprintf("crash loop: %s died %s, last %s ago with %s",
-			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), span(max(at.Sub(last.finished), 0)), last.end()),
+		Summary: fmt.Sprintf("%s died %s, last %s ago with %s",
+			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), going(max(at.Sub(last.finished), 0)), last.end()),
 		Subject:  Subject{Pod: c.pod.PodRef, Container: c.newest.Name, ContainerID: c.newest.ID},
 		Evidence: c.evidence(at),
 		Next: []Step{
@@ -188,11 +203,15 @@ func (c crash) finding(in Input) Finding {
 
 func (c crash) evidence(at time.Time) []string {
 	var ends, names []string
-	for _, d := range slices.Backward(c.chain) {
+	for _, d := range slices.Backward(c.chain[:min(len(c.chain), crashTold)]) {
 		ends = append(ends, d.end())
-		names = append(names, fmt.Sprintf("%s at %s", d.id, clock(d.finished)))
+		names = append(names, fmt.Sprintf("%s at %s", shortID(d.id), clock(d.finished)))
 	}
-	lines := []string{"ended, oldest first: " + strings.Join(ends, ", ")}
+	which := "ended, oldest first: "
+	if n := len(c.chain); n > crashTold {
+		which = fmt.Sprintf("the last %d of %d ended, oldest first: ", crashTold, n)
+	}
+	lines := []string{which + strings.Join(ends, ", ")}
 	if n := len(c.chain); n > 1 {
 		took := c.chain[0].finished.Sub(c.chain[n-1].finished)
 		lines = append(lines, fmt.Sprintf("%s in %s: one every %s", count(n, "death"), span(took), span(took/time.Duration(n-1))))
@@ -207,7 +226,7 @@ func (c crash) evidence(at time.Time) []string {
 func (c crash) present(at time.Time) string {
 	state := fmt.Sprintf("attempt %d is %s", c.newest.Attempt, c.newest.State)
 	if c.newest.State != pleg.Exited {
-		return fmt.Sprintf("%s, %s after the last death", state, span(max(at.Sub(c.chain[0].finished), 0)))
+		return fmt.Sprintf("%s, %s after the last death", state, going(max(at.Sub(c.chain[0].finished), 0)))
 	}
 	if lived := c.chain[0].lived(); lived > 0 {
 		return fmt.Sprintf("%s; it ran for %s", state, span(lived))
@@ -220,7 +239,7 @@ func moreCrashes(in Input, rest []crash) Finding {
 	f := Finding{
 		ID:       CrashLoop,
 		Severity: Warning,
-		Summary:  fmt.Sprintf("crash loop: %s more", count(len(rest), "container")),
+		Summary:  more(len(rest), "container") + " died again and again",
 		Next:     []Step{{Text: "all that has ended, the newest first", Command: in.crictl("ps", "-a", "--state=exited")}},
 	}
 	for _, c := range rest[:min(len(rest), crashMost)] {

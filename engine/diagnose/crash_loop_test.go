@@ -54,6 +54,8 @@ func TestCrashLoop(t *testing.T) {
 		{"back-off", []instance{{6, false, 40 * s, 2 * s, 1, "Error"}, {5, false, 4 * m, 2 * s, 1, "Error"}}, true},
 		{"one left", []instance{{6, false, 40 * s, 2 * s, 137, "OOMKilled"}}, true},
 		{"just restarted", []instance{{4, true, 3 * s, 0, 0, ""}, {3, false, 43 * s, 2 * s, 1, "Error"}}, true},
+		{"up again after its back-off", []instance{{11, true, 3 * s, 0, 0, ""}, {10, false, 115 * s, 5 * s, 1, ""}}, true},
+		{"third start, after its back-off", []instance{{3, true, 3 * s, 0, 0, ""}, {2, false, 85 * s, 5 * s, 1, ""}}, true},
 		{"attempts not counted", []instance{{0, false, 10 * s, 2 * s, 1, ""}, {0, false, 30 * s, 2 * s, 1, ""}, {0, false, 50 * s, 2 * s, 1, ""}}, true},
 		{"ends well again and again", []instance{{4, false, 20 * s, s, 0, "Completed"}, {3, false, 2 * m, s, 0, "Completed"}}, true},
 		{"one end well of many", []instance{{9, false, 20 * s, s, 0, "Completed"}}, true},
@@ -64,6 +66,10 @@ func TestCrashLoop(t *testing.T) {
 		{"a job that is done at last", []instance{{3, false, 30 * s, s, 0, "Completed"}, {2, false, m, s, 1, "Error"}}, false},
 		{"failed for hours ago", []instance{{6, false, 2 * h, 2 * s, 1, "Error"}}, false},
 		{"two deaths", []instance{{1, false, 20 * s, s, 1, ""}, {0, false, 50 * s, s, 1, ""}}, false},
+		{"a single restart", []instance{{1, true, 3 * s, 0, 0, ""}, {0, false, 115 * s, 5 * s, 1, ""}}, false},
+		{"runs for 20 h after many restarts", []instance{{42, true, 20 * h, 0, 0, ""}, {41, false, 20 * h, 5 * s, 1, ""}}, false},
+		{"up for a while after its back-off", []instance{{11, true, 90 * s, 0, 0, ""}, {10, false, 5 * m, 5 * s, 1, ""}}, false},
+		{"lost with the node", []instance{{9, true, 3 * s, 0, 0, ""}, {8, false, m, 3 * m, 255, "Unknown"}}, false},
 		{"restarted yesterday", []instance{{3, true, 20 * h, 0, 0, ""}, {2, false, 20 * h, s, 1, ""}}, false},
 		{"recovered", []instance{{3, true, 2 * m, 0, 0, ""}, {2, false, 2*m + 10*s, 2 * s, 1, ""}}, false},
 		{"dies once a day", []instance{{30, false, 10 * s, 24 * h, 137, "OOMKilled"}, {29, false, 24 * h, 24 * h, 137, "OOMKilled"}}, false},
@@ -129,7 +135,7 @@ func TestCrashLoopFigures(t *testing.T) {
 	)
 	n.pod(0).Status.Containers[0].Message = "out of luck"
 	got := crashLoop(n.input())[0]
-	if want := "crash loop: ns-0/pod-00000 app died 8 times, last 12s ago with exit code 137 (OOMKilled)"; got.Summary != want {
+	if want := "ns-0/pod-00000 app died 8 times, last 12s ago with exit code 137 (OOMKilled)"; got.Summary != want {
 		t.Errorf("summary %q, want %q", got.Summary, want)
 	}
 	want := []string{
@@ -156,7 +162,7 @@ func TestManyCrashLoops(t *testing.T) {
 	if name := got[0].Subject.Pod.Name; name != "pod-00024" {
 		t.Errorf("worst is %s, want pod-00024", name)
 	}
-	if rest := got[crashMost]; !strings.Contains(rest.Summary, "15 containers more") || rest.Subject != (Subject{}) || len(rest.Evidence) != crashMost+1 {
+	if rest := got[crashMost]; !strings.Contains(rest.Summary, "15 more containers") || rest.Subject != (Subject{}) || len(rest.Evidence) != crashMost+1 {
 		t.Errorf("rest %+v", rest)
 	}
 }

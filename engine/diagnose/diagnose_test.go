@@ -198,7 +198,7 @@ func TestDiagnose(t *testing.T) {
 			return n
 		}(), "warning runtime-down\n"},
 
-		{"stopped, live, before any probe", healthy(5).hang(call.ListPodSandbox, 1100*time.Millisecond), "warning list-hung ListPodSandbox\n"},
+		{"stopped, live, before any probe", healthy(5).hang(call.ListPodSandbox, 1500*time.Millisecond), "warning list-hung ListPodSandbox\n"},
 		{"stopped, live", healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 2500*time.Millisecond).hang(call.Status, 3*time.Second), "critical runtime-unresponsive\n"},
 		{"stopped in check", checked(5).fail(call.Version, call.ErrDeadline, deadline, 1).fail(call.Status, call.ErrDeadline, deadline, 1).fail(call.ListPodSandbox, call.ErrDeadline, deadline, 1).noList(),
 			"critical runtime-unresponsive\ncritical pleg-unhealthy < runtime-unresponsive\n"},
@@ -230,7 +230,7 @@ func TestDiagnose(t *testing.T) {
 		{"list out of resources", healthy(5).fail(call.ListContainers, call.ErrTooLarge, "trying to send message larger than max (1 vs. 1)", 9), "critical list-too-big ListContainers\n"},
 		{"list near the limit", func() *node { n := healthy(5); n.calls(call.ListContainers).LastResponseBytes = 14 << 20; return n }(), "warning list-too-big ListContainers\n"},
 
-		{"inspection out for 1 s", healthy(5).hangOn(3, "app", time.Second), "warning inspect-hung ContainerStatus ns-0/pod-00003 app\n"},
+		{"inspection out for 1 s", healthy(5).hangOn(3, "app", time.Second).probesAnswered(), "warning inspect-hung ContainerStatus ns-0/pod-00003 app\n"},
 		{"inspection hangs, live", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), "critical inspect-hung ContainerStatus ns-0/pod-00003 app\n"},
 		{"inspection hangs and Status, too, for a moment", healthy(5).hangOn(3, "", 47*time.Second).probesAnswered().hang(call.Status, 1100*time.Millisecond),
 			"critical inspect-hung PodSandboxStatus ns-0/pod-00003\nwarning runtime-unresponsive Status\n"},

@@ -26,6 +26,9 @@ func runtimeDown(in Input) []Finding {
 	s := in.Snapshot
 	refused := refusals(s)
 	calls, flaky := in.flaky()
+	if last := wentAway(s); len(last) > 0 {
+		return []Finding{in.downFinding(last, Critical)}
+	}
 	if len(refused) > 0 && !worked(s, refused) && !(flaky && in.onceOnly(refused)) {
 		return []Finding{in.downFinding(refused, in.howDown(refused))}
 	}
@@ -37,6 +40,11 @@ func runtimeDown(in Input) []Finding {
 	}
 	if flaky {
 		return []Finding{in.flakyFinding(calls)}
+	}
+	if f := s.VersionErr; f != nil && answersBadly(f.Err) && lastsSo(s, f, statusForSure) {
+		found := in.partFinding(*f)
+		found.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
+		return []Finding{found}
 	}
 	return nil
 }
@@ -99,7 +107,7 @@ func refusals(s *engine.Snapshot) []*engine.Failure {
 // answersBadly reports whether an error can mean that the runtime does not work
 // at all: it came at once, and not for the size of the answer.
 func answersBadly(err error) bool {
-	return !errors.Is(err, call.ErrDeadline) && !errors.Is(err, call.ErrTooLarge) && !errors.Is(err, call.ErrCanceled)
+	return !errors.Is(err, call.ErrDeadline) && !tooLarge(err) && !errors.Is(err, call.ErrCanceled)
 }
 
 // worked reports whether any call but Version was answered well since all of
@@ -130,7 +138,7 @@ func (in Input) downFinding(refused []*engine.Failure, severity Severity) Findin
 	}
 	f := Finding{
 		ID: RuntimeDown, Severity: severity,
-		Summary: "the runtime is down: " + excerpt(words(first.Err)),
+		Summary: "no call reaches the runtime: " + excerpt(words(first.Err)),
 		Next: in.runtimeSteps(
 			Step{Text: "is it running, and why did it end", Command: "systemctl status " + in.unit() + " --no-pager"},
 			Step{Text: "its last words", Command: in.logs()},
@@ -138,12 +146,12 @@ func (in Input) downFinding(refused []*engine.Failure, severity Severity) Findin
 		),
 	}
 	if !errors.Is(first.Err, call.ErrUnavailable) {
-		f.Summary = "the runtime answers every call with an error: " + excerpt(words(first.Err))
+		f.Summary = "every call is answered with an error: " + excerpt(words(first.Err))
 	}
 	for _, r := range refused {
 		f.Evidence = append(f.Evidence, refusal(s, *r))
 	}
-	f.Evidence = append(f.Evidence, lines(in.endpointLine(), versionLine(s), chain(s), in.daemon())...)
+	f.Evidence = append(f.Evidence, lines(in.endpointLine(), versionLine(s), (&reading{Snapshot: s}).sweptUntil(), chain(s), in.daemon())...)
 	return f
 }
 
@@ -164,19 +172,27 @@ func versionLine(s *engine.Snapshot) string {
 // refusal says how a call fails, since when and how often, word for word.
 func refusal(s *engine.Snapshot, f engine.Failure) string {
 	if f.InRow > 1 {
-		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, span(s.At.Sub(f.First)), clock(f.First), words(f.Err))
+		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, going(s.At.Sub(f.First)), clock(f.First), words(f.Err))
 	}
 	if age := s.At.Sub(f.At); age >= late {
-		return fmt.Sprintf("%v failed %s ago: %s", f.Op, span(age), words(f.Err))
+		return fmt.Sprintf("%v failed %s ago: %s", f.Op, going(age), words(f.Err))
 	}
 	return fmt.Sprintf("%v failed: %s", f.Op, words(f.Err))
+}
+
+// fails says how often a call failed, unless that was once.
+func fails(inRow int) string {
+	if inRow <= 1 {
+		return "fails"
+	}
+	return fmt.Sprintf("has failed %d times in a row", inRow)
 }
 
 // partFinding is about a list or Status that fails while other calls are
 // answered. Without either the kubelet takes the runtime for down.
 func (in Input) partFinding(f engine.Failure) Finding {
 	found := in.downFinding([]*engine.Failure{&f}, Critical)
-	found.Summary = fmt.Sprintf("%v fails, %d times in a row, while other calls are answered: %s", f.Op, f.InRow, excerpt(words(f.Err)))
+	found.Summary = fmt.Sprintf("%v %s, while other calls are answered: %s", f.Op, fails(f.InRow), excerpt(words(f.Err)))
 	found.Subject.Operation = f.Op.String()
 	return found
 }

@@ -122,8 +122,8 @@ func (l *losses) unnamed() uint64 {
 }
 
 func (l *losses) summary(at time.Time) string {
-	return fmt.Sprintf("event channel overflowed: %s of %s discarded, last %s ago",
-		count(l.total, "event"), count(len(l.pods), "pod"), span(max(at.Sub(l.last), 0)))
+	return fmt.Sprintf("%s of %s found no room in the kubelet's channel, the last %s ago",
+		count(l.total, "event"), count(len(l.pods), "pod"), going(max(at.Sub(l.last), 0)))
 }
 
 func (l *losses) evidence(in Input) []string {

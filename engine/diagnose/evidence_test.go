@@ -34,7 +34,7 @@ func firstSays(t *testing.T, findings []Finding, want ...string) {
 func TestInspectHungHasFigures(t *testing.T) {
 	n := healthy(5).hangOn(3, "app", 108*time.Second).probesAnswered()
 	firstSays(t, n.diagnose(),
-		"ContainerStatus hangs on ns-0/pod-00003 app: no answer for 1m48s",
+		"ContainerStatus of ns-0/pod-00003 app has had no answer for 1m48s",
 		"unhealthy in 1m12s if this call does not return",
 		"its deadline ends it in 12s",
 		"meanwhile answered: Version in 2ms, Status in 2ms, PodSandboxStatus in 2ms, ContainerStatus in 2ms",
@@ -77,7 +77,7 @@ func TestManyHungObjects(t *testing.T) {
 	}
 	firstSays(t, found, "20 status calls hang in all", "100 of 120 objects asked for were answered")
 	rest := found[fullHung]
-	if rest.Summary != "15 status calls more hang" || rest.Severity != Critical || len(rest.Evidence) != 15 {
+	if rest.Summary != "15 more objects gave no answer" || rest.Severity != Critical || len(rest.Evidence) != 15 {
 		t.Errorf("the rest: %+v", rest)
 	}
 	named := strings.Join(rest.Evidence, "\n")
@@ -98,7 +98,22 @@ func TestWholeOperationHangs(t *testing.T) {
 	if gist(found) != "critical inspect-hung ContainerStatus\n" {
 		t.Error(gist(found))
 	}
-	firstSays(t, found, "none of 20 objects was answered")
+	firstSays(t, found, "ContainerStatus has no answer for any of the 20 objects that it was asked for")
+}
+
+func TestBothOperationsHang(t *testing.T) {
+	n := checked(12)
+	for i := range 12 {
+		n.sweepHung(i, "").sweepHung(i, "app").sweepHung(i, "sidecar")
+	}
+	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+		*n.calls(op) = engine.Calls{Op: op, Count: 20, Errors: 20}
+	}
+	found := n.diagnose()
+	if gist(found) != "critical inspect-hung\n" {
+		t.Error(gist(found))
+	}
+	firstSays(t, found, "no status call was answered, for none of the 36 objects that were asked for")
 }
 
 func TestListTooBigHasFigures(t *testing.T) {
@@ -117,7 +132,7 @@ func TestListTooBigHasFigures(t *testing.T) {
 		n.past.Add(engine.Update{Snapshot: &before.Snapshot})
 	}
 	firstSays(t, n.diagnose(),
-		"the answer of ListContainers is at 88% of what the kubelet takes: 14.0 MiB of 16.0 MiB",
+		"ListContainers answers with 14.0 MiB, 88% of the 16.0 MiB that the kubelet takes",
 		"grows by 128 KiB a minute: full in about 16m0s",
 		"20 of 60 containers have exited", "by namespace: ns-0 10, ns-1 10",
 	)
@@ -125,7 +140,7 @@ func TestListTooBigHasFigures(t *testing.T) {
 
 func TestListOverTheLimitParsesTheSizes(t *testing.T) {
 	n := checked(5).fail(call.ListContainers, call.ErrTooLarge, "grpc: received message larger than max (20123456 vs. 16777216)", 1).noList()
-	firstSays(t, n.diagnose(), "19.2 MiB of at most 16.0 MiB", "20,123,456 bytes of 16,777,216, 120%", "ctr -n k8s.io containers list -q")
+	firstSays(t, n.diagnose(), "ListContainers answers with 19.2 MiB, and the kubelet takes at most 16.0 MiB", "20,123,456 bytes of 16,777,216, 120%", "ctr -n k8s.io containers list -q")
 }
 
 func TestSizes(t *testing.T) {
@@ -145,13 +160,13 @@ func TestRuntimeUnresponsiveSaysWhatIsAnswered(t *testing.T) {
 func TestRuntimeSlowHasPressureBesideIt(t *testing.T) {
 	in := checked(5).slowBy(300*time.Millisecond, answeringOps...).input()
 	in.Evidence = &evidence.Report{Pressure: evidence.Pressure{IO: evidence.Stall{Some60: 71}}, Usage: []evidence.Usage{{Name: "containerd", CPU: 1.7, Memory: 300 << 20}}}
-	firstSays(t, Diagnose(in), "half of its calls take 300ms", "io 71%", "containerd takes 1.7 cores and 300.0 MiB", "about 4.5s: 15 objects x 300ms")
+	firstSays(t, Diagnose(in), "half of all calls take 300ms", "io 71%", "containerd takes 1.7 cores and 300.0 MiB", "about 4.5s: 15 objects x 300ms")
 }
 
 func TestRelistSlowChurnHasTheProduct(t *testing.T) {
 	n := healthy(300)
 	n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(10 * time.Second), Done: 100, Total: 300}
-	firstSays(t, n.diagnose(), "a relist will take about 30s because 300 pods changed", "300 changed pods x 100ms", "so far 100 of 300 pods in 10s")
+	firstSays(t, n.diagnose(), "300 changed pods will keep a relist busy for about 30s", "300 changed pods x 100ms", "so far 100 of 300 pods in 10s")
 	n.Threshold = 20 * time.Second
 	if found := n.diagnose(); found[0].Severity != Critical {
 		t.Error("a relist longer than the threshold is not critical")
@@ -169,7 +184,7 @@ func TestManyFailingPodsAreOneFinding(t *testing.T) {
 		n.podFails(i, "app", call.ErrOther, "broken", 4)
 	}
 	found := n.diagnose()
-	if len(found) != fullFailing+1 || found[fullFailing].Summary != "the inspection of 2 pods more fails" {
+	if len(found) != fullFailing+1 || found[fullFailing].Summary != "2 more pods cannot be inspected" {
 		t.Errorf("findings:\n%s", gist(found))
 	}
 	n.podFails(12, "app", call.ErrOther, "broken", 4)

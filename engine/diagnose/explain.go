@@ -12,13 +12,18 @@ func explain(findings []Finding) []Finding {
 	if has(findings, RuntimeSlow) {
 		findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.ID == RelistSlowChurn })
 	}
-	if holdsLock(findings) {
+	switch {
+	case holdsLock(findings):
 		findings = blame(findings, InspectHung, ListHung)
+	case waitsForProcess(findings):
+		findings = blame(findings, ProcessStuck, ListHung, PLEGUnhealthy, PLEGFlapping)
 	}
-	if has(findings, ListTooBig) {
+	if slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == ListTooBig && f.Severity > Info }) {
 		findings = slowBySize(findings)
 	}
-	if cause := stalls(findings); cause != "" {
+	if has(findings, PLEGUnhealthy) && listRefused(findings) {
+		findings = blame(findings, PLEGUnhealthy, PLEGFlapping)
+	} else if cause := stalls(findings); cause != "" {
 		findings = blame(findings, cause, PLEGUnhealthy, PLEGFlapping)
 	} else if has(findings, PLEGUnhealthy) {
 		findings = blame(findings, PLEGUnhealthy, PLEGFlapping)
@@ -63,10 +68,21 @@ func blame(findings []Finding, cause ID, effects ...ID) []Finding {
 // the runtime that the one call holds and the other waits for.
 func holdsLock(findings []Finding) bool {
 	object := slices.ContainsFunc(findings, func(f Finding) bool {
-		return f.ID == InspectHung && f.Severity == Critical && f.Subject.Pod.UID != ""
+		return f.ID == InspectHung && f.Severity == Critical && f.Subject.ContainerID != ""
 	})
 	list := slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == ListHung })
 	return object && list
+}
+
+// waitsForProcess reports whether a list hangs while a shim does nothing or a
+// process is in the kernel for good: the runtime holds a lock while it asks the
+// one, or while it unmounts what the other waits for. Where a list hangs,
+// [processStuck] makes both critical.
+func waitsForProcess(findings []Finding) bool {
+	critical := func(id ID) bool {
+		return slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == id && f.Severity == Critical })
+	}
+	return critical(ListHung) && critical(ProcessStuck)
 }
 
 // slowBySize blames a slow list on its size.
@@ -79,10 +95,16 @@ func slowBySize(findings []Finding) []Finding {
 	return findings
 }
 
+// listRefused reports whether the list of all pods fails with an error of its own,
+// which is then what keeps PLEG from being healthy.
+func listRefused(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == PLEGUnhealthy && f.Subject.Operation != "" })
+}
+
 // stalls returns the worst finding that keeps lists from succeeding in time.
 func stalls(findings []Finding) ID {
 	for _, severity := range []Severity{Critical, Warning} {
-		for _, id := range []ID{RuntimeDown, InspectHung, ListHung, ListTooBig, RuntimeUnresponsive, RelistSlowChurn, RuntimeSlow} {
+		for _, id := range []ID{RuntimeDown, ListTooBig, InspectHung, ListHung, RuntimeUnresponsive, RelistSlowChurn, RuntimeSlow} {
 			if severity == Warning && id == ListTooBig {
 				continue // it is near its limit, but still comes through
 			}

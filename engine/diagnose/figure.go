@@ -26,6 +26,18 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
 }
 
+// going returns a time that goes on: in whole seconds, so that a text on the
+// screen changes once a second at most.
+func going(d time.Duration) string {
+	switch {
+	case d <= -time.Second:
+		return "-" + going(-d)
+	case d < time.Second:
+		return "less than 1s"
+	}
+	return span(d.Truncate(time.Second))
+}
+
 // size returns a number of bytes in binary units: 812 KiB, 14.2 MiB.
 func size(n uint64) string {
 	const kib, mib, gib = 1 << 10, 1 << 20, 1 << 30
@@ -46,6 +58,14 @@ func count[N int | uint64](n N, one string) string {
 		return "1 " + one
 	}
 	return thousands(uint64(max(n, 0))) + " " + one + "s"
+}
+
+// more returns how many others there are: 1 more pod, 12 more pods.
+func more(n int, one string) string {
+	if n == 1 {
+		return "1 more " + one
+	}
+	return thousands(uint64(max(n, 0))) + " more " + one + "s"
 }
 
 func thousands(n uint64) string {

@@ -31,9 +31,9 @@ func plegFlapping(in Input) []Finding {
 	f := Finding{
 		ID:       PLEGFlapping,
 		Severity: Warning,
-		Summary:  fmt.Sprintf("PLEG flaps: unhealthy %s in %s, at present %s", count(len(spells), "time"), span(s.At.Sub(spells[0].began)), word(s.Health.Healthy)),
+		Summary:  fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(spells), "time"), going(s.At.Sub(spells[0].began)), word(s.Health.Healthy)),
 		Evidence: []string{
-			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(s.Threshold), span(s.Health.ListAge(s.At)), word(s.Health.Healthy), clock(s.Health.Since)),
+			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(s.Threshold), going(s.Health.ListAge(s.At)), word(s.Health.Healthy), clock(s.Health.Since)),
 		},
 		Next: []Step{{Text: "the finding that explains the spells: look at the calls while one lasts"}},
 	}
@@ -69,7 +69,7 @@ func (s spell) String(at time.Time) string {
 	case s.missed:
 		return fmt.Sprintf("before %s (for a moment)", clock(s.began))
 	case s.ended.IsZero():
-		return fmt.Sprintf("%s (%s so far)", clock(s.began), span(at.Sub(s.began)))
+		return fmt.Sprintf("%s (%s so far)", clock(s.began), going(at.Sub(s.began)))
 	}
 	return fmt.Sprintf("%s (%s)", clock(s.began), span(s.ended.Sub(s.began)))
 }

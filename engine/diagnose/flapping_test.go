@@ -65,7 +65,7 @@ func TestPLEGFlapping(t *testing.T) {
 func TestPLEGFlappingFigures(t *testing.T) {
 	const m = time.Minute
 	got := plegFlapping(flapped(healthy(2), 3*m, turn{30 * m, 0, true}, turn{20 * m, 1, false}, turn{15 * m, 2, true}, turn{10 * m, 3, false}).input())[0]
-	if want := "PLEG flaps: unhealthy 2 times in 20m0s, at present unhealthy"; got.Summary != want {
+	if want := "unhealthy 2 times in 20m0s, at present unhealthy"; got.Summary != want {
 		t.Errorf("summary %q, want %q", got.Summary, want)
 	}
 	want := []string{

@@ -14,14 +14,15 @@ import (
 
 const (
 	// ghostGrown is how long a container has to have run: a look at the processes
-	// may be 5 s old.
+	// may be 5 s old. One whose shim is gone only has to be older than the look.
 	ghostGrown = 10 * time.Second
 	// ghostSameClock is how far the engine's clock may be from that of the look for
 	// the two to be one clock.
 	ghostSameClock = time.Minute
 	// ghostGap is how much later than the lists a look may end in a single pass: what
-	// ended between the two is no ghost. A look takes some tens of milliseconds
-	// unless it finds what it has to look at twice.
+	// ended between the two is no ghost. A look takes some tens of milliseconds;
+	// where it was made twice it is later, and a container counts only if something
+	// else shows that it had not just ended.
 	ghostGap = time.Second
 	// ghostMost is how many get a finding of their own.
 	ghostMost = 10
@@ -34,27 +35,25 @@ const (
 // containers: a runtime elsewhere, or in a machine of its own, has none here. For the same
 // reason something else of the container's pod must have been found.
 func ghostRunning(in Input) []Finding {
-	findings := bereaved(in)
+	var findings []Finding
 	looks := in.looks()
-	if looks == nil {
-		return findings
-	}
 	ghosts, found := ghostsAmong(in, looks)
 	if len(ghosts) > found {
-		return findings
+		ghosts = nil
 	}
 	for _, g := range ghosts[:min(len(ghosts), ghostMost)] {
 		findings = append(findings, g.finding(in))
 	}
 	if rest := ghosts[min(len(ghosts), ghostMost):]; len(rest) > 0 {
-		f := Finding{ID: GhostRunning, Severity: Warning, Summary: fmt.Sprintf("listed as running without a process: %s more", count(len(rest), "container"))}
+		f := Finding{ID: GhostRunning, Severity: Warning, Summary: fmt.Sprintf("%s more listed as running without a process", count(len(rest), "container"))}
 		f.Next = []Step{{Text: "all that the runtime takes for running", Command: in.crictl("ps")}}
 		for _, g := range rest[:min(len(rest), ghostMost)] {
 			f.Evidence = append(f.Evidence, g.String()+" ("+g.id+")")
 		}
 		findings = append(findings, f)
 	}
-	return findings
+	findings = append(findings, bereaved(in, findings)...)
+	return append(findings, shimsGone(in)...)
 }
 
 // looks returns the looks at the processes by which ghosts are told, the newest
@@ -67,12 +66,8 @@ func (in Input) looks() []*evidence.Report {
 		return nil
 	}
 	sameClock := s.At.Sub(newest.At).Abs() < ghostSameClock
-	gap := newest.At.Sub(s.Health.ListedAt)
-	if !sameClock || gap < 0 || in.History == nil && gap <= ghostGap {
+	if !sameClock || in.History == nil || newest.At.Before(s.Health.ListedAt) {
 		return []*evidence.Report{newest}
-	}
-	if in.History == nil {
-		return nil
 	}
 	if before := in.History.looks.before(newest); before != nil && s.Health.ListedAt.After(before.At) {
 		return []*evidence.Report{newest, before}
@@ -80,16 +75,38 @@ func (in Input) looks() []*evidence.Report {
 	return nil
 }
 
+// settled reports whether a container that the looks miss had not just ended when
+// the last of them was made: the looks are about as old as the lists, or the
+// runtime said after them that it runs, or what is left of it was dead by then, or
+// its shim stands still, which tells of no end at all.
+func (in Input) settled(p *engine.Pod, g ghost) bool {
+	look := in.Evidence
+	gap := look.At.Sub(in.Snapshot.Health.ListedAt)
+	if in.History != nil || gap <= ghostGap || in.Snapshot.At.Sub(look.At).Abs() >= ghostSameClock {
+		return true
+	}
+	if status, inspected := statusOf(p, g.id); inspected && status.State == pleg.Running && p.InspectedAt.After(look.At) {
+		return true
+	}
+	dead := slices.ContainsFunc(g.zombies, func(z evidence.Process) bool { return z.For >= gap-ghostGap })
+	shim, found := in.shim(g.sandboxID)
+	return dead || found && shimStuck(shim)
+}
+
 // A ghost is a container, what is left of it, and when it was started.
 type ghost struct {
 	listed
-	started time.Time
-	zombies []evidence.Process
+	started  time.Time
+	zombies  []evidence.Process
+	shimGone bool
 }
 
 // ghostsAmong returns the ghosts, of which no look found a process, in the order
 // of the pods, and how many running containers have one.
 func ghostsAmong(in Input, looks []*evidence.Report) (ghosts []ghost, found int) {
+	if looks == nil {
+		return nil, 0
+	}
 	processes := &in.Evidence.Processes
 	for _, p := range in.Snapshot.Pods {
 		seen := p.Seen()
@@ -110,7 +127,10 @@ func ghostsAmong(in Input, looks []*evidence.Report) (ghosts []ghost, found int)
 				continue // has ended since it was listed
 			}
 			g := ghost{listed: listedContainer(p, c), started: cmp.Or(status.StartedAt, c.CreatedAt), zombies: zombies}
-			if in.Snapshot.At.Sub(g.started) > ghostGrown && vouched(processes, seen, c) {
+			g.shimGone = in.noShim(g.sandboxID, g.started)
+			grown := g.shimGone || in.Snapshot.At.Sub(g.started) > ghostGrown
+			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.id == g.id }) // listed twice
+			if grown && !again && (vouched(processes, seen, c) || g.shimGone && ended(seen, c.SandboxID)) && in.settled(p, g) {
 				ghosts = append(ghosts, g)
 			}
 		}
@@ -149,11 +169,9 @@ func statusOf(p *engine.Pod, id string) (status pleg.ContainerStatus, inspected 
 // containerd's may be that of a virtual machine.
 func vouched(processes *evidence.Processes, pod *pleg.Pod, c pleg.Container) bool {
 	for _, sb := range pod.Sandboxes {
-		for _, p := range processes.Containers[sb.ID] {
-			if p.Command == "exe" || strings.HasPrefix(p.Command, "runsc") { // gVisor: all containers live in it
-				return false
-			}
-			return true
+		if inside := processes.Containers[sb.ID]; len(inside) > 0 {
+			// In a sandbox of gVisor's all containers live in one process.
+			return inside[0].Command != "exe" && !strings.HasPrefix(inside[0].Command, "runsc")
 		}
 	}
 	return slices.ContainsFunc(processes.Shims, func(p evidence.Process) bool {
@@ -167,7 +185,7 @@ func (g ghost) finding(in Input) Finding {
 	f := Finding{
 		ID:       GhostRunning,
 		Severity: Warning,
-		Summary:  fmt.Sprintf("listed as running without a process: %s", g.listed),
+		Summary:  fmt.Sprintf("%s is listed as running, and has no process", g.listed),
 		Subject:  Subject{Pod: g.pod, Container: g.container, ContainerID: g.id},
 		Evidence: []string{"no process on the node has " + g.id + " in its cgroup"},
 		Next: []Step{
@@ -177,7 +195,10 @@ func (g ghost) finding(in Input) Finding {
 		},
 	}
 	if !g.started.IsZero() {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("started %s ago, listed as running %s ago", span(in.Snapshot.At.Sub(g.started)), span(max(in.Snapshot.Health.ListAge(in.Snapshot.At), 0))))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("started %s ago, listed as running %s ago", going(in.Snapshot.At.Sub(g.started)), going(max(in.Snapshot.Health.ListAge(in.Snapshot.At), 0))))
+	}
+	if g.shimGone {
+		f.Evidence = append(f.Evidence, "its shim is gone: none on the node is of sandbox "+g.sandboxID)
 	}
 	for _, p := range g.zombies {
 		f.Evidence = append(f.Evidence, describe("what is left of it", p))

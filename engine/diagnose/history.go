@@ -3,7 +3,8 @@ package diagnose
 import "github.com/plegtop/plegtop/engine"
 
 // A History is what a diagnosis needs to know of the time before the present
-// snapshot. Its memory is bounded. It belongs to one goroutine. Each part
+// snapshot: [History.Add] takes in each update, [History.AddReport] each look at
+// the node. Its memory is bounded. It belongs to one goroutine. Each part
 // stands beside the rule that needs it, and its zero value has seen nothing.
 type History struct {
 	deaths   deathLog  // of containers
@@ -16,6 +17,8 @@ type History struct {
 	growth     growth     // of list answers
 	outages    outages    // of the runtime
 	recoveries recoveries // of inspections
+	lates      lateCalls  // of relists
+	pace       pace       // of Status
 }
 
 // NewHistory returns a history of nothing.
@@ -29,6 +32,8 @@ func (h *History) Add(u engine.Update) {
 	h.growth.add(u)
 	h.outages.add(u)
 	h.recoveries.add(u)
+	h.lates.add(u)
+	h.pace.add(u)
 	h.deaths.add(u)
 	h.losses.add(u)
 	h.flaps.add(u)

@@ -61,22 +61,22 @@ func TestKubeletStuck(t *testing.T) {
 		{"no way to its metrics", func(_ *node, r *evidence.Report) {
 			r.Kubelet = evidence.Kubelet{Healthz: r.Kubelet.Healthz, Metrics: evidence.Answer{Asked: true, Err: "401 Unauthorized"}}
 		}, "", 0, Subject{}},
-		{"late", func(_ *node, r *evidence.Report) { late(r) }, "kubelet is stuck: its last relist began 2m0s ago, ours 400ms ago", Warning, Subject{}},
-		{"later than its threshold", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-200 * time.Second) }, "kubelet is stuck: its last relist began 3m20s ago", Critical, Subject{}},
+		{"late", func(_ *node, r *evidence.Report) { late(r) }, "the last relist of the kubelet began 2m0s ago, ours less than 1s ago", Warning, Subject{}},
+		{"later than its threshold", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-200 * time.Second) }, "the last relist of the kubelet began 3m20s ago", Critical, Subject{}},
 		{"short threshold of ours", func(n *node, _ *evidence.Report) { n.Threshold = 3 * time.Second }, "", 0, Subject{}},
 		{"a clock ahead of ours", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(time.Hour) }, "", 0, Subject{}},
 		{"never measured", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = time.Time{} }, "", 0, Subject{}},
 		{"count stands still", func(_ *node, r *evidence.Report) {
 			r.Kubelet.LastSeen, r.Kubelet.StillFor = time.Time{}, 2*time.Minute
-		}, "kubelet is stuck: no relist of it has ended for 2m0s", Warning, Subject{}},
+		}, "no relist of the kubelet has ended for 2m0s", Warning, Subject{}},
 		{"events instead of relists", func(_ *node, r *evidence.Report) { r.Kubelet.StillFor = 4 * time.Minute }, "", 0, Subject{}},
-		{"metrics hang", func(_ *node, r *evidence.Report) { noMetrics(r) }, "kubelet answers healthz in 1ms, but its metrics not within 2s", Warning, Subject{}},
+		{"metrics hang", func(_ *node, r *evidence.Report) { noMetrics(r) }, "healthz is answered in 1ms, but the metrics not within 2s", Warning, Subject{}},
 		{"healthz fails", func(_ *node, r *evidence.Report) {
 			r.Kubelet.Healthz = evidence.Answer{Asked: true, Text: "[-]syncloop failed: reason withheld"}
-		}, "kubelet is stuck: its healthz fails: [-]syncloop failed: reason withheld", Critical, Subject{}},
+		}, "healthz fails: [-]syncloop failed: reason withheld", Critical, Subject{}},
 		{"healthz hangs", func(_ *node, r *evidence.Report) {
 			r.Kubelet.Healthz = evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true}
-		}, "kubelet is stuck: its healthz gives no answer within 2s", Critical, Subject{}},
+		}, "healthz gives no answer within 2s", Critical, Subject{}},
 		{"ours is no better", func(n *node, r *evidence.Report) { late(r); n.Health.Healthy = false }, "", 0, Subject{}},
 		{"our list failed", func(n *node, r *evidence.Report) { late(r); n.hangFailure() }, "", 0, Subject{}},
 		{"our list is old", func(n *node, r *evidence.Report) { late(r); n.Health.ListedAt = ago(2 * time.Minute) }, "", 0, Subject{}},
@@ -88,10 +88,10 @@ func TestClockStep(t *testing.T) {
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"forward", func(_ *node, r *evidence.Report) {
 			r.Clock = evidence.Clock{Watched: time.Hour, Step: time.Minute, StepAge: 30 * time.Second, Steps: 1}
-		}, "the node's clock stepped forward by 1m0s, 30s ago", Warning, Subject{}},
+		}, "the time of the node jumped forward by 1m0s, 30s ago", Warning, Subject{}},
 		{"back", func(_ *node, r *evidence.Report) {
 			r.Clock = evidence.Clock{Watched: time.Hour, Step: -time.Hour, StepAge: time.Second, Steps: 2}
-		}, "the node's clock stepped back by 1h0m, 1s ago", Warning, Subject{}},
+		}, "the time of the node jumped back by 1h0m, 1s ago", Warning, Subject{}},
 		{"slewed", func(_ *node, r *evidence.Report) {
 			r.Clock = evidence.Clock{Watched: time.Hour, Step: 900 * time.Millisecond, StepAge: time.Second, Steps: 1}
 		}, "", 0, Subject{}},
@@ -101,11 +101,11 @@ func TestClockStep(t *testing.T) {
 		{"two made in the future", func(n *node, _ *evidence.Report) {
 			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
 			n.pod(1).Old.Sandboxes[0].CreatedAt = now.Add(2 * time.Hour)
-		}, "the clock stepped: 2 objects seem to be made in the future, up to 2h0m ahead", Warning, Subject{}},
+		}, "2 objects seem to be made in the future, up to 2h0m ahead", Warning, Subject{}},
 		{"two started in the future", func(n *node, _ *evidence.Report) {
 			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Minute)
 			n.pod(1).Status.Containers[1].StartedAt = now.Add(time.Minute)
-		}, "the clock stepped: 2 objects seem to be made in the future, up to 1m0s ahead", Warning, Subject{}},
+		}, "2 objects seem to be made in the future, up to 1m0s ahead", Warning, Subject{}},
 		{"one object, twice told", func(n *node, _ *evidence.Report) {
 			n.pod(0).Old.Containers[0].CreatedAt = now.Add(time.Hour)
 			n.pod(0).Status.Containers[0].StartedAt = now.Add(time.Hour)

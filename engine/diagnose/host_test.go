@@ -87,6 +87,11 @@ func runHostTests(t *testing.T, look rule, build func(int) *node, tests []hostTe
 			if tt.subject != (Subject{}) && got[0].Subject != tt.subject {
 				t.Errorf("subject %+v, want %+v", got[0].Subject, tt.subject)
 			}
+			for i, f := range got[1:] {
+				if f.Subject == got[i].Subject {
+					t.Errorf("told twice: %+v", f)
+				}
+			}
 			if len(got[0].Evidence) == 0 || len(got[0].Next) == 0 {
 				t.Errorf("no evidence or nothing to do: %+v", got[0])
 			}

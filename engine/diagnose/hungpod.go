@@ -25,7 +25,7 @@ func (r *reading) inspectedSince(f engine.Flight, since time.Time) bool {
 // one of its calls.
 func (r *reading) notePods() {
 	for _, p := range r.Pods {
-		if p.StatusErr != nil && ranOut(p.StatusErr, p.InspectLast) {
+		if p.StatusErr != nil && r.ranOut(p.StatusErr, p.InspectLast) {
 			r.notePod(p)
 		}
 	}
@@ -40,7 +40,10 @@ func (r *reading) notePod(p *engine.Pod) {
 	if p.FailingSince.IsZero() {
 		f.Since = r.At.Add(-p.InspectLast)
 	}
-	h := hang{Flight: f, took: p.InspectLast, inRow: p.Failures, err: p.StatusErr}
+	if onePass(r.Snapshot) && r.swept(p.PodRef) {
+		return // the sweep tells more exactly which call it was, and for how long
+	}
+	h := hang{Flight: f, took: r.longestCall(p), inRow: p.Failures, err: p.StatusErr}
 	for i := range r.objects {
 		if o := r.objects[i]; o.Pod == f.Pod && o.Op == f.Op && (o.Container == f.Container || f.Container == "") {
 			r.objects[i] = merge(o, h)
@@ -48,6 +51,20 @@ func (r *reading) notePod(p *engine.Pod) {
 		}
 	}
 	r.note(h)
+}
+
+// swept reports whether a sweep found that an object of a pod hangs.
+func (r *reading) swept(pod pleg.PodRef) bool {
+	return slices.ContainsFunc(r.objects, func(h hang) bool { return h.swept && h.Pod == pod })
+}
+
+// longestCall returns how long the call that ended an inspection was out at most:
+// the inspection is made of several.
+func (r *reading) longestCall(p *engine.Pod) time.Duration {
+	if r.Timeout <= 0 {
+		return p.InspectLast
+	}
+	return min(p.InspectLast, r.Timeout)
 }
 
 // failedCall returns the call that a pod's last inspection failed with, as far

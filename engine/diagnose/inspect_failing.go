@@ -41,13 +41,17 @@ func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.err
 // inspectFailing finds pods whose inspection ends in an error, again and again.
 func inspectFailing(in Input) []Finding {
 	r := read(in.Snapshot)
-	if r.byChance() {
+	culprit, found := r.culprit()
+	if r.byChance() && !found {
 		if _, flaky := in.flaky(); flaky || r.Sweep.Flaky < flakyObjects {
 			return nil
 		}
 		return []Finding{in.nowAndThen(&r)}
 	}
-	pods := r.failingPods(in.unsteady())
+	pods := r.failingPods(in.unsteady(), in.past().outages.lately(in.Snapshot))
+	if found && !knownPod(pods, culprit.Flight) {
+		pods = append(pods, culprit)
+	}
 	if len(pods) == 0 {
 		return in.recovering()
 	}
@@ -65,12 +69,14 @@ func inspectFailing(in Input) []Finding {
 }
 
 // failingPods returns one call for each pod: what a sweep saw, since that names
-// the object, and then the inspections.
-func (r *reading) failingPods(unsteady bool) []failingPod {
+// the object, and then the inspections. For which the runtime was not there is not
+// told of a runtime that was away lately.
+func (r *reading) failingPods(unsteady, away bool) []failingPod {
 	var pods []failingPod
+	alone := strandedObjects(r.Snapshot) > 0 && !away
 	if w := r.Sweep; w != nil && r.At.Sub(w.Began) <= sweepHolds {
 		for _, o := range w.Failed {
-			if (ownError(o.Err, o.Took) || stranded(o.Err) && strandedObjects(r.Snapshot) > 0) && !knownPod(pods, o.Flight) && (w.Ended.IsZero() || !r.inspectedSince(o.Flight, w.Ended)) {
+			if (r.ownError(o.Err, o.Took) || stranded(o.Err) && alone) && !knownPod(pods, o.Flight) && (w.Ended.IsZero() || !r.inspectedSince(o.Flight, w.Ended)) {
 				pods = append(pods, failingPod{o.Flight, o.Err, "failed twice in the sweep at " + clock(w.Began)})
 			}
 		}
@@ -80,13 +86,13 @@ func (r *reading) failingPods(unsteady bool) []failingPod {
 		need = failsSteadily
 	}
 	for _, p := range r.Pods {
-		if p.StatusErr == nil || p.Failures < need || !ownError(p.StatusErr, p.InspectLast) && !r.strandedPod(p) {
+		if p.StatusErr == nil || p.Failures < need || !r.ownError(p.StatusErr, p.InspectLast) && (away || !r.strandedPod(p)) {
 			continue
 		}
 		f, _ := failedCall(p)
 		f.Pod = p.PodRef
 		if !knownPod(pods, f) {
-			since := fmt.Sprintf("failed %d times in a row, for %s since %s", p.Failures, span(r.At.Sub(p.FailingSince)), clock(p.FailingSince))
+			since := fmt.Sprintf("failed %d times in a row, for %s since %s", p.Failures, going(r.At.Sub(p.FailingSince)), clock(p.FailingSince))
 			pods = append(pods, failingPod{f, p.StatusErr, since})
 		}
 	}
@@ -95,12 +101,12 @@ func (r *reading) failingPods(unsteady bool) []failingPod {
 
 // ownError reports whether an error is the runtime's answer about an object: no
 // hang, no runtime that is away, no object that has gone.
-func ownError(err error, took time.Duration) bool {
+func (r *reading) ownError(err error, took time.Duration) bool {
 	switch {
 	case err == nil, errors.Is(err, call.ErrNotFound):
 		return false
 	case errors.Is(err, call.ErrDeadline):
-		return !ranOut(err, took)
+		return !r.ranOut(err, took)
 	}
 	return isAnswer(err)
 }
@@ -135,7 +141,7 @@ func mostAlike(pods []failingPod) []failingPod {
 func (in Input) podFails(r *reading, p failingPod) Finding {
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v fails on %s: %s", p.Op, object(p.Flight), excerpt(words(p.err))),
+		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, object(p.Flight), excerpt(words(p.err))),
 		Subject:  on(p.Op, p.Pod, p.Container, p.ID),
 		Evidence: []string{words(p.err), p.since, "its events are held back and its status is not known until an inspection succeeds"},
 	}
@@ -174,7 +180,7 @@ func (in Input) manyFail(alike []failingPod, all int) Finding {
 }
 
 func restFails(rest []failingPod) Finding {
-	f := Finding{ID: InspectFailing, Severity: Warning, Summary: fmt.Sprintf("the inspection of %s more fails", count(len(rest), "pod"))}
+	f := Finding{ID: InspectFailing, Severity: Warning, Summary: more(len(rest), "pod") + " cannot be inspected"}
 	for _, p := range rest[:min(len(rest), namedHung)] {
 		f.Evidence = append(f.Evidence, object(p.Flight)+": "+words(p.err))
 	}

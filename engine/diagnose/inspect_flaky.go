@@ -24,15 +24,16 @@ func (in Input) unsteady() bool {
 	return past.recoveries.within(in.Snapshot.At) >= unsteadyPods || past.outages.within(in.Snapshot).bouts >= flakyBouts
 }
 
-// recovering is about inspections that fail and succeed by themselves.
+// recovering is about inspections that fail and succeed by themselves, while all
+// else works.
 func (in Input) recovering() []Finding {
 	n := in.past().recoveries.within(in.Snapshot.At)
-	if _, flaky := in.flaky(); flaky || n < unsteadyPods {
+	if _, flaky := in.flaky(); flaky || n < unsteadyPods || in.past().outages.lately(in.Snapshot) {
 		return nil
 	}
 	return []Finding{{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("inspections fail now and then: %s in the last minute, each of which succeeded a relist or two later", count(n, "failure")),
+		Summary:  fmt.Sprintf("%s in the last minute failed, and succeeded a relist or two later", count(n, "inspection")),
 		Evidence: lines(fmt.Sprintf("no pod fails %d times in a row, so none is to blame", failsSteadily)),
 		Next:     in.runtimeSteps(Step{Text: "what the runtime says", Command: in.logs()}),
 	}}
@@ -42,7 +43,7 @@ func (in Input) nowAndThen(r *reading) Finding {
 	w := r.Sweep
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("status calls fail now and then: %d of %s, most of which were answered when asked again", w.Flaky+len(w.Failed), count(w.Done, "object")),
+		Summary:  fmt.Sprintf("the status of %d of %s failed, for most only until it was asked for again", w.Flaky+len(w.Failed), count(w.Done, "object")),
 		Evidence: []string{fmt.Sprintf("%d were answered when asked again, %d failed twice", w.Flaky, len(w.Failed))},
 		Next:     in.runtimeSteps(Step{Text: "what the runtime says", Command: in.logs()}),
 	}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -24,30 +25,34 @@ const (
 // back, and those where it takes very long.
 func inspectHung(in Input) []Finding {
 	r := read(in.Snapshot)
-	if _, silent := r.silent(); silent {
+	if _, silent := r.silent(); silent || r.slowsDown() {
 		return nil
 	}
-	if op, all := r.wholeOperation(); all {
-		return []Finding{in.operationHung(&r, op)}
+	if ops := r.wholeOperations(); len(ops) > 0 {
+		return []Finding{in.operationHung(&r, ops)}
+	}
+	if r.noStatus() {
+		return []Finding{in.noStatusFinding(&r)}
 	}
 	var findings []Finding
-	full := len(r.objects)
+	objects := slices.DeleteFunc(r.gathered(), func(o hungObject) bool { return r.doubtful(o.hang) })
+	full := len(objects)
 	if full > fullHung+1 { // a rest of one is worth its own finding
 		full = fullHung
 	}
-	for _, h := range r.objects[:full] {
-		findings = append(findings, in.objectHung(&r, h))
+	for _, o := range objects[:full] {
+		findings = append(findings, in.objectHung(&r, o))
 	}
-	if rest := r.objects[full:]; len(rest) > 0 {
+	if rest := objects[full:]; len(rest) > 0 {
 		findings[0].Evidence = append(findings[0].Evidence, fmt.Sprintf("%s hang in all", count(len(r.objects), "status call")))
 		findings = append(findings, restHung(&r, rest))
 	}
 	return append(findings, in.inspectSlow(&r)...)
 }
 
-// wholeOperation returns the operation of which nothing was answered, though
+// wholeOperations returns the operations of which nothing was answered, though
 // many objects were asked for and each of them hangs.
-func (r *reading) wholeOperation() (call.Operation, bool) {
+func (r *reading) wholeOperations() (ops []call.Operation) {
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
 		n := 0
 		var first hang
@@ -57,10 +62,10 @@ func (r *reading) wholeOperation() (call.Operation, bool) {
 			}
 		}
 		if n >= allHung && !r.answered(op, r.began(first)) {
-			return op, true
+			ops = append(ops, op)
 		}
 	}
-	return 0, false
+	return ops
 }
 
 func older(h, first hang) hang {
@@ -70,19 +75,22 @@ func older(h, first hang) hang {
 	return longest(h, first)
 }
 
-func (in Input) operationHung(r *reading, op call.Operation) Finding {
+func (in Input) operationHung(r *reading, ops []call.Operation) Finding {
 	f := Finding{
 		ID: InspectHung, Severity: Critical,
-		Subject: Subject{Operation: op.String()},
-		Next:    in.runtimeSteps(Step{Text: "what the runtime does; thousands of blocked goroutines mean a lock", Command: in.logs()}),
+		Next: in.runtimeSteps(Step{Text: "what the runtime does; thousands of blocked goroutines mean a lock", Command: in.logs()}),
 	}
 	var of []hang
 	for _, h := range r.objects {
-		if h.Op == op {
+		if slices.Contains(ops, h.Op) {
 			of = append(of, h)
 		}
 	}
-	f.Summary = fmt.Sprintf("%v hangs for whatever it is asked: none of %s was answered", op, count(len(of), "object"))
+	f.Summary = fmt.Sprintf("no status call was answered, for none of the %s that were asked for", count(len(of), "object"))
+	if len(ops) == 1 {
+		f.Subject.Operation = ops[0].String()
+		f.Summary = fmt.Sprintf("%v has no answer for any of the %s that it was asked for", ops[0], count(len(of), "object"))
+	}
 	f.Evidence = lines(r.meanwhile(of[0]), r.countdown(of[0]))
 	for _, h := range of[:min(len(of), fullHung)] {
 		f.Evidence = append(f.Evidence, hangs(r, h))
@@ -90,17 +98,15 @@ func (in Input) operationHung(r *reading, op call.Operation) Finding {
 	return f
 }
 
-func (in Input) objectHung(r *reading, h hang) Finding {
+func (in Input) objectHung(r *reading, o hungObject) Finding {
+	h := o.hang
 	f := Finding{
 		ID: InspectHung, Severity: severity(h),
-		Summary: fmt.Sprintf("%v hangs on %s: no answer for %s", h.Op, object(h.Flight), span(h.took)),
+		Summary: o.summary(r),
 		Subject: on(h.Op, h.Pod, h.Container, h.ID),
 		Next:    in.objectSteps(r, h.Flight),
 	}
-	if !h.out && h.swept {
-		f.Summary = fmt.Sprintf("%v hangs on %s: no answer within %s", h.Op, object(h.Flight), span(h.took))
-	}
-	f.Evidence = lines(hangs(r, h), r.countdown(h), r.deadline(h), r.meanwhile(h), r.neighbours())
+	f.Evidence = lines(hangs(r, h), o.also(), r.countdown(h), r.deadline(h), r.meanwhile(h), r.neighbours())
 	f.Evidence = append(f.Evidence, in.processes(r, h.Flight)...)
 	return f
 }
@@ -187,16 +193,16 @@ func (in Input) objectSteps(r *reading, f engine.Flight) []Step {
 	return in.runtimeSteps(steps...)
 }
 
-func restHung(r *reading, rest []hang) Finding {
+func restHung(r *reading, rest []hungObject) Finding {
 	f := Finding{
 		ID: InspectHung, Severity: Warning,
-		Summary: fmt.Sprintf("%s more hang", count(len(rest), "status call")),
+		Summary: more(len(rest), "object") + " gave no answer",
 		Next:    []Step{{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}},
 	}
-	for i, h := range rest {
-		f.Severity = max(f.Severity, severity(h))
+	for i, o := range rest {
+		f.Severity = max(f.Severity, severity(o.hang))
 		if i < namedHung {
-			f.Evidence = append(f.Evidence, hangs(r, h))
+			f.Evidence = append(f.Evidence, hangs(r, o.hang))
 		}
 	}
 	if more := len(rest) - namedHung; more > 0 {

@@ -2,18 +2,22 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
 	// slowFactor is how many times as long as the others an object must take to
 	// be the one that is slow, and not the runtime.
 	slowFactor = 10
-	// slowHolds is how long a slow inspection is spoken of.
+	// slowHolds is how long a sweep's slow object is spoken of, and lateHolds an
+	// inspection's: that is over, and asked for anew it may come at once.
 	slowHolds = time.Minute
+	lateHolds = 20 * time.Second
 )
 
 // inspectSlow finds objects whose status came, but late, while those of others
@@ -27,8 +31,10 @@ func (in Input) inspectSlow(r *reading) []Finding {
 		return findings
 	}
 	for _, p := range r.Pods {
-		if f, slow := r.slowPod(p); slow && len(findings) < fullHung {
-			findings = append(findings, in.slowFinding(r, f, p.InspectLast))
+		if f, slow := r.slowPod(p, &in.past().lates); slow && len(findings) < fullHung {
+			found := in.slowFinding(r, f, p.InspectLast)
+			found.Severity = Info
+			findings = append(findings, found)
 		}
 	}
 	return findings
@@ -57,14 +63,17 @@ func (r *reading) stands(op call.Operation, took time.Duration) bool {
 
 // slowPod reports whether a pod's last inspection was late though it succeeded,
 // and which call it was, as far as that can be told from the outside.
-func (r *reading) slowPod(p *engine.Pod) (engine.Flight, bool) {
+func (r *reading) slowPod(p *engine.Pod, lates *lateCalls) (engine.Flight, bool) {
 	f := engine.Flight{Pod: p.PodRef}
-	if p.StatusErr != nil || p.InspectLast < hung || r.At.Sub(p.InspectedAt) > slowHolds || p.Seen() == nil {
+	if p.StatusErr != nil || p.InspectLast < hung || r.At.Sub(p.InspectedAt) > lateHolds || p.Seen() == nil || r.hangsIn(p.PodRef) {
 		return f, false
 	}
 	each := p.InspectLast / time.Duration(max(1, len(p.Seen().Containers)+len(p.Seen().Sandboxes)))
 	if !r.stands(call.PodSandboxStatus, each) || !r.stands(call.ContainerStatus, each) {
 		return f, false
+	}
+	if known, ok := lates.of(p); ok {
+		return known, true
 	}
 	f.Op = call.PodSandboxStatus
 	if r.sums(call.ContainerStatus).Max > r.sums(call.PodSandboxStatus).Max {
@@ -78,10 +87,15 @@ func (r *reading) slowPod(p *engine.Pod) (engine.Flight, bool) {
 	return f, true
 }
 
+// hangsIn reports whether an object of a pod hangs now.
+func (r *reading) hangsIn(pod pleg.PodRef) bool {
+	return slices.ContainsFunc(r.objects, func(h hang) bool { return h.Pod == pod })
+}
+
 func (in Input) slowFinding(r *reading, f engine.Flight, took time.Duration) Finding {
 	found := Finding{
 		ID: InspectHung, Severity: Warning,
-		Summary: fmt.Sprintf("%v is slow on %s: answered after %s, half of the others within %s", f.Op, object(f), span(took), span(r.sums(f.Op).P50)),
+		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, object(f), span(took), span(r.sums(f.Op).P50)),
 		Subject: on(f.Op, f.Pod, f.Container, f.ID),
 		Next:    in.objectSteps(r, f)[:1],
 	}

@@ -31,16 +31,16 @@ func kubeletStuck(in Input) []Finding {
 	switch seen := lastSeen(in); {
 	case refuses(k.Healthz):
 		f.Severity = Critical
-		f.Summary = "kubelet is stuck: its " + trouble("healthz", k.Healthz)
+		f.Summary = trouble("healthz", k.Healthz)
 	case seen > late:
-		f.Summary = fmt.Sprintf("kubelet is stuck: its last relist began %s ago, ours %s ago", span(seen), span(ours(in)))
+		f.Summary = fmt.Sprintf("the last relist of the kubelet began %s ago, ours %s ago", going(seen), going(ours(in)))
 		if seen > kubeletThreshold {
 			f.Severity = Critical
 		}
 	case k.LastSeen.IsZero() && k.StillFor > late:
-		f.Summary = fmt.Sprintf("kubelet is stuck: no relist of it has ended for %s, ours take %s", span(k.StillFor), span(in.Snapshot.Relists.P50))
+		f.Summary = fmt.Sprintf("no relist of the kubelet has ended for %s, ours take %s", going(k.StillFor), span(in.Snapshot.Relists.P50))
 	case k.Metrics.TimedOut && k.Healthz.OK:
-		f.Summary = fmt.Sprintf("kubelet answers healthz in %s, but its metrics not within %s", span(k.Healthz.Took), span(k.Metrics.Took))
+		f.Summary = fmt.Sprintf("healthz is answered in %s, but the metrics not within %s", span(k.Healthz.Took), span(k.Metrics.Took))
 	default:
 		return nil
 	}
@@ -105,24 +105,28 @@ func kubeletEvidence(in Input) []string {
 		}
 	}
 	if d := lastSeen(in); d > 0 {
-		lines = append(lines, fmt.Sprintf("kubelet_pleg_last_seen_seconds is %s old", span(d)))
+		lines = append(lines, fmt.Sprintf("kubelet_pleg_last_seen_seconds is %s old", going(d)))
 	}
 	if k.StillFor > 0 {
-		lines = append(lines, fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), span(k.StillFor)))
+		lines = append(lines, fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), going(k.StillFor)))
 	}
-	lines = append(lines, fmt.Sprintf("our last relist began %s ago and took %s", span(ours(in)), span(in.Snapshot.Relists.Last)))
-	return append(lines, standing(in, "kubelet")...)
+	lines = append(lines, fmt.Sprintf("our last relist began %s ago and took %s", going(ours(in)), span(in.Snapshot.Relists.Last)))
+	return append(lines, standing(in)...)
 }
 
-// standing tells which of the node's daemons of that name do nothing, whatever
-// they are asked, and since when.
-func standing(in Input, name string) []string {
+// kubeletPrograms are the names of the programs that are a kubelet, or have one in
+// them, as k3s, microk8s and the old hyperkube do.
+var kubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}
+
+// standing tells which of the node's kubelets do nothing, whatever they are
+// asked, and since when.
+func standing(in Input) []string {
 	if in.Evidence == nil {
 		return nil
 	}
 	var lines []string
 	for _, p := range in.Evidence.Processes.Daemons {
-		if p.Command == name && p.State.Stuck() {
+		if slices.Contains(kubeletPrograms, p.Command) && p.State.Stuck() {
 			lines = append(lines, describe("the kubelet's process", p))
 		}
 	}

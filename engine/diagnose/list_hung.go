@@ -1,12 +1,18 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
 )
+
+// slowListLeast is how long a list takes at least to be called slow by itself: ten
+// times what the slowest of 250 pods took on a real node, and a whole period of the
+// relist.
+const slowListLeast = time.Second
 
 // slowListFactor is how many times as long as an object's status, and as Status, a
 // list must take to be called slow by itself. On a real node it is five to
@@ -17,11 +23,12 @@ const slowListFactor = 20
 // while other calls are answered.
 func listHung(in Input) []Finding {
 	r := read(in.Snapshot)
+	r.pace = &in.past().pace
 	if _, silent := r.silent(); silent {
 		return nil
 	}
 	op, took, slow := r.slowList()
-	if h, hangs := r.list(); hangs && !(slow && h.out && h.inRow == 0 && h.took < 2*took) {
+	if h, hangs := r.list(); hangs && !r.doubtful(h) && !(slow && h.out && h.inRow == 0 && h.took < 2*took) {
 		return []Finding{in.listFinding(&r, h)}
 	}
 	if slow {
@@ -33,18 +40,16 @@ func listHung(in Input) []Finding {
 func (in Input) listFinding(r *reading, h hang) Finding {
 	f := Finding{
 		ID: ListHung, Severity: severity(h),
-		Summary: fmt.Sprintf("%v hangs: no answer for %s", h.Op, span(later(r.At, h.Since).Sub(h.Since))),
+		Summary: fmt.Sprintf("%v %s", h.Op, r.unanswered(h)),
 		Subject: on(h.Op, h.Pod, "", ""),
 		Next:    in.runtimeSteps(in.listSteps(h.Op)...),
-	}
-	if !h.out && h.inRow <= 1 {
-		f.Summary = fmt.Sprintf("%v hangs: no answer within %s", h.Op, span(h.took))
 	}
 	answers := r.meanwhile(h)
 	if answers != "" {
 		f.Summary += ", while other calls are answered"
 	}
 	f.Evidence = lines(hangs(r, h), r.untilUnhealthy(), answers, r.others(h.Op), r.searching(), r.known(), in.pressure(), in.daemon())
+	f.Evidence = append(f.Evidence, in.waiting()...)
 	return f
 }
 
@@ -100,18 +105,23 @@ func (r *reading) known() string {
 // fast, and how long it took last.
 func (r *reading) slowList() (op call.Operation, took time.Duration, slow bool) {
 	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
-		if sums := r.sums(list); sums.P90 > took && !sums.LastOK.IsZero() {
-			op, took = list, sums.P90
+		sums := r.sums(list)
+		each := sums.P90
+		if !onePass(r.Snapshot) {
+			each = cmp.Or(sums.Last, sums.P90)
+		}
+		if each > took && !sums.LastOK.IsZero() {
+			op, took = list, each
 		}
 	}
 	if recent, some := r.recentLists(); some {
-		took = recent
+		took = min(recent, took)
 	}
-	if took < hung {
+	if took < slowListLeast {
 		return op, 0, false
 	}
 	for _, other := range []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus} {
-		if sums := r.sums(other); sums.Count > 0 && sums.P50*slowListFactor > took {
+		if each, known := r.typical(other); known && each*slowListFactor > took {
 			return op, 0, false
 		}
 	}
@@ -132,15 +142,27 @@ func (r *reading) recentLists() (time.Duration, bool) {
 	return min(a.List, b.List), true
 }
 
+// fast says what other calls take, as far as that is known; empty if it is not.
+func (r *reading) fast() string {
+	var each []string
+	for _, op := range []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus} {
+		if took, known := r.typical(op); known {
+			each = append(each, fmt.Sprintf("%v within %s", op, span(took)))
+		}
+	}
+	if len(each) == 0 {
+		return ""
+	}
+	return "half of the calls: " + strings.Join(each, ", ")
+}
+
 func (in Input) slowListFinding(r *reading, op call.Operation, took time.Duration) Finding {
 	return Finding{
 		ID: ListHung, Severity: Warning,
-		Summary: fmt.Sprintf("%v is slow: it takes %s, while other calls are fast", op, span(took)),
+		Summary: fmt.Sprintf("%v takes %s, while other calls are fast", op, span(took)),
 		Subject: Subject{Operation: op.String()},
 		Evidence: lines(
-			fmt.Sprintf("half of the calls: Status within %s, PodSandboxStatus within %s, ContainerStatus within %s",
-				span(r.sums(call.Status).P50), span(r.sums(call.PodSandboxStatus).P50), span(r.sums(call.ContainerStatus).P50)),
-			r.known(), fmt.Sprintf("its last answer had %s", size(r.sums(op).LastResponseBytes)), in.pressure(),
+			r.fast(), r.known(), fmt.Sprintf("its last answer had %s", size(r.sums(op).LastResponseBytes)), in.pressure(),
 		),
 		Next: in.listSteps(op)[:2],
 	}

@@ -7,9 +7,12 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// AddReport takes in a look at the node, once and in order. Without it a rule that
-// has to know of two looks says nothing for as long as the newest is newer than
-// the lists.
+// AddReport takes in a look at the node, before it is the Evidence of an [Input].
+// Looks come in order; nil, and the look that came last, change nothing. The report
+// is kept, not copied. Like [History.Add] it is for the one goroutine that owns the
+// history. Without it a rule that has to know of two looks, such as that on
+// containers without a process, says nothing for as long as the newest look is
+// newer than the lists.
 func (h *History) AddReport(r *evidence.Report) {
 	if r != nil && r != h.looks.last {
 		h.looks = looks{last: r, lastBut: h.looks.last}

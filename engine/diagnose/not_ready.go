@@ -17,7 +17,7 @@ const (
 // runtimeNotReady tells that the runtime itself says it is not ready: the sync
 // loop of the kubelet then stands still.
 func runtimeNotReady(in Input) []Finding {
-	f, lacking := notReady(in, RuntimeNotReady, runtimeReady, "container runtime is not ready")
+	f, lacking := notReady(in, RuntimeNotReady, runtimeReady)
 	if !lacking {
 		return nil
 	}
@@ -32,7 +32,7 @@ func runtimeNotReady(in Input) []Finding {
 // networkNotReady tells that the runtime says its network is not ready: the node
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(in Input) []Finding {
-	f, lacking := notReady(in, NetworkNotReady, networkReady, "container network is not ready")
+	f, lacking := notReady(in, NetworkNotReady, networkReady)
 	if !lacking {
 		return nil
 	}
@@ -47,7 +47,7 @@ func networkNotReady(in Input) []Finding {
 
 // notReady looks for a condition that is false or, which the kubelet takes for
 // the same, not there. Before the first answer to Status there is nothing to say.
-func notReady(in Input, id ID, condition, what string) (Finding, bool) {
+func notReady(in Input, id ID, condition string) (Finding, bool) {
 	s := in.Snapshot
 	if !statusAnswered(in) || met(s.Conditions, condition) {
 		return Finding{}, false
@@ -56,13 +56,13 @@ func notReady(in Input, id ID, condition, what string) (Finding, bool) {
 	c, named := conditionOf(s.Conditions, condition)
 	switch {
 	case !named:
-		f.Summary = fmt.Sprintf("%s: its status does not mention %s, which the kubelet takes for false", what, condition)
+		f.Summary = fmt.Sprintf("the answer to Status does not mention %s, which the kubelet takes for false", condition)
 		f.Evidence = []string{fmt.Sprintf("Status was answered with %s, none of them %s", count(len(s.Conditions), "condition"), condition)}
 	case c.Reason == "":
-		f.Summary = fmt.Sprintf("%s: %s is false and no reason given", what, condition)
+		f.Summary = fmt.Sprintf("the condition %s is false, and no reason given", condition)
 		f.Evidence = []string{verbatim(c)}
 	default:
-		f.Summary = fmt.Sprintf("%s: %s is false with reason %s", what, condition, excerpt(c.Reason))
+		f.Summary = fmt.Sprintf("the condition %s is false with reason %s", condition, excerpt(c.Reason))
 		f.Evidence = []string{verbatim(c)}
 	}
 	if n := s.Node; n.Known && !n.Ready {

@@ -61,6 +61,9 @@ func failedGeneral(s *engine.Snapshot) (failed, all uint64) {
 // it hung, or its answer was too large, or the call was ours to end.
 var notAway = []string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}
 
+// lately reports whether the runtime is away, or was in the last flakyWindow.
+func (o *outages) lately(s *engine.Snapshot) bool { return o.away || o.within(s).bouts > 0 }
+
 // within returns what happened in the last flakyWindow.
 func (o *outages) within(s *engine.Snapshot) (f flakiness) {
 	failed, all := failedGeneral(s)

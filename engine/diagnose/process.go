@@ -21,8 +21,12 @@ type listed struct {
 
 // String returns the names that the object goes by, or its id.
 func (o listed) String() string {
-	if o.pod == (pleg.PodRef{}) {
+	switch {
+	case o.pod != (pleg.PodRef{}):
+	case o.sandbox:
 		return "sandbox " + o.id + " (not listed)"
+	default:
+		return "container " + o.id + " (not listed)"
 	}
 	return objectName(o.pod, o.container)
 }

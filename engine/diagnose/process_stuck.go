@@ -43,9 +43,16 @@ func processStuck(in Input) []Finding {
 	if in.Evidence == nil || in.Evidence.Processes.Missing != "" || !anyStuck(&in.Evidence.Processes) {
 		return nil
 	}
-	owners := listing(in.Snapshot)
+	owners := in.owners()
 	stuck := slices.Concat(stuckRuncs(in, owners), stuckWorkloads(in, owners))
 	r := read(in.Snapshot)
+	if h, hangs := r.list(); hangs && h.sure() {
+		for i := range stuck {
+			if stuck[i].State == evidence.Uninterrupted {
+				stuck[i].severity = Critical // the list may wait for it
+			}
+		}
+	}
 	for _, h := range r.objects {
 		stuck = slices.DeleteFunc(stuck, func(p stuckProcess) bool { return p.owner.id == h.ID })
 	}
@@ -88,7 +95,7 @@ func stuckShims(in Input, owners map[string]listed) []stuckProcess {
 		case !known && !in.owns(p):
 			continue
 		case !known:
-			owner = listed{id: p.Sandbox}
+			owner = listed{id: p.Sandbox, sandbox: true}
 		}
 		if shimStuck(p) || p.State == evidence.Zombie && known && owner.state == pleg.Running && p.For >= stuckLasting {
 			stuck = append(stuck, stuckProcess{Process: p, what: "shim", severity: Critical, owner: owner})
@@ -179,16 +186,24 @@ func inKernel(p evidence.Process) bool {
 	return p.State == evidence.Uninterrupted && (p.For >= stuckBusy || p.For >= stuckLasting && waitsForServer(p))
 }
 
+// String returns whose process it is, and which.
+func (p stuckProcess) String() string {
+	if p.what == "process" {
+		return fmt.Sprintf("pid %d (%s) of %s", p.PID, p.Command, p.owner)
+	}
+	return fmt.Sprintf("the %s of %s, pid %d,", p.what, p.owner, p.PID)
+}
+
 func (p stuckProcess) finding(in Input) Finding {
 	f := Finding{
 		ID:       ProcessStuck,
 		Severity: p.severity,
-		Summary:  fmt.Sprintf("%s of %s is %s: pid %d", p.what, p.owner, p.State, p.PID),
+		Summary:  fmt.Sprintf("%s is %s", p, p.State),
 		Subject:  Subject{Pod: p.owner.pod, Container: p.owner.container, ContainerID: p.owner.id},
 		Evidence: []string{describe("its "+p.what, p.Process)},
 	}
 	if p.For > 0 {
-		f.Summary += fmt.Sprintf(", for %s", span(p.For))
+		f.Summary += fmt.Sprintf(" for %s", going(p.For))
 		f.Evidence = append(f.Evidence, fmt.Sprintf("in this state since %s at the latest", clock(in.Evidence.At.Add(-p.For))))
 	}
 	if p.others > 0 {
@@ -238,7 +253,7 @@ func (p stuckProcess) next() []Step {
 }
 
 func moreStuck(rest []stuckProcess) Finding {
-	f := Finding{ID: ProcessStuck, Severity: rest[0].severity, Summary: fmt.Sprintf("%d more processes are stuck", len(rest))}
+	f := Finding{ID: ProcessStuck, Severity: rest[0].severity, Summary: fmt.Sprintf("%d more do nothing", len(rest))}
 	f.Next = []Step{{Text: "all that is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,ppid,state,wchan:32,etime,args"}}
 	for _, p := range rest[:min(len(rest), stuckMost)] {
 		f.Evidence = append(f.Evidence, describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process))

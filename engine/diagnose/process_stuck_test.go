@@ -18,25 +18,25 @@ func TestProcessStuck(t *testing.T) {
 	}
 	runHostTests(t, processStuck, checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
-		{"stopped shim, first look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Stopped, 0, "do_signal_stop") }, "shim of ns-1/pod-00001 is stopped (T): pid ", Critical, sandbox},
-		{"shim in D at two looks", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Uninterrupted, time.Second, "umount") }, "shim of ns-1/pod-00001 is in uninterruptible sleep (D)", Critical, sandbox},
+		{"stopped shim, first look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Stopped, 0, "do_signal_stop") }, "the shim of ns-1/pod-00001, pid 1007, is stopped (T)", Critical, sandbox},
+		{"shim in D at two looks", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Uninterrupted, time.Second, "umount") }, "the shim of ns-1/pod-00001, pid 1007, is in uninterruptible sleep (D)", Critical, sandbox},
 		{"shim in D at one look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Uninterrupted, 0, "") }, "", 0, Subject{}},
 		{"young shim in D", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Uninterrupted, time.Second, "")
 			shimOf(r, 1).Age = 3 * time.Second
 		}, "", 0, Subject{}},
-		{"zombie shim", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Zombie, time.Second, "") }, "shim of ns-1/pod-00001 is a zombie (Z)", Critical, sandbox},
+		{"zombie shim", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Zombie, time.Second, "") }, "the shim of ns-1/pod-00001, pid 1007, is a zombie (Z)", Critical, sandbox},
 		{"stopped shim of a sandbox that no list shows", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Stopped, 0, "")
 			shimOf(r, 1).Sandbox = "lost"
-		}, "shim of sandbox lost (not listed) is stopped", Critical, Subject{ContainerID: "lost"}},
+		}, "the shim of sandbox lost (not listed), pid 1007, is stopped", Critical, Subject{ContainerID: "lost"}},
 		{"stopped shim of another runtime", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Stopped, 0, "")
 			shimOf(r, 1).Sandbox, shimOf(r, 1).Socket = "theirs", "/run/other.sock"
 		}, "", 0, Subject{}},
 		{"runc in D", func(_ *node, r *evidence.Report) {
 			r.Processes.Runcs = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0"}}
-		}, "runc of ns-1/pod-00001 app is in uninterruptible sleep (D): pid 9, for 11s", Warning, app},
+		}, "the runc of ns-1/pod-00001 app, pid 9, is in uninterruptible sleep (D) for 11s", Warning, app},
 		{"runc of somebody else", func(_ *node, r *evidence.Report) {
 			r.Processes.Runcs = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: time.Hour, Container: "build"}}
 		}, "", 0, Subject{}},
@@ -44,19 +44,19 @@ func TestProcessStuck(t *testing.T) {
 			p := &r.Processes.Containers["container-1-0"][1]
 			is(p, evidence.Uninterrupted, time.Second, "")
 			p.Stack = []string{"folio_wait_bit_common", "nfs_wait_bit_killable"}
-		}, "process of ns-1/pod-00001 app is in uninterruptible sleep (D)", Warning, app},
+		}, "pid 1010 (worker) of ns-1/pod-00001 app is in uninterruptible sleep (D)", Warning, app},
 		{"busy disk", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Uninterrupted, 6*time.Second, "jbd2_log_wait_commit") })
 		}, "", 0, Subject{}},
 		{"disk that never comes back", func(_ *node, r *evidence.Report) {
 			is(&r.Processes.Containers["container-1-0"][0], evidence.Uninterrupted, 12*time.Second, "io_schedule")
-		}, "process of ns-1/pod-00001 app is in", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001 app is in", Warning, app},
 		{"kernfs is no file server", func(_ *node, r *evidence.Report) {
 			is(&r.Processes.Containers["container-1-0"][0], evidence.Uninterrupted, time.Second, "kernfs_iop_permission")
 		}, "", 0, Subject{}},
 		{"frozen", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Frozen, time.Second, "hrtimer_nanosleep") })
-		}, "process of ns-1/pod-00001 app is frozen by its control group", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001 app is frozen by its control group", Warning, app},
 		{"frozen for a moment", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Frozen, 0, "get_signal") })
 		}, "", 0, Subject{}},
@@ -64,10 +64,10 @@ func TestProcessStuck(t *testing.T) {
 			for _, id := range []string{"sandbox-1", "container-1-0"} {
 				all(r, id, func(p *evidence.Process) { is(p, evidence.Frozen, time.Second, "get_signal") })
 			}
-		}, "process of ns-1/pod-00001 app is frozen by its control group", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001 app is frozen by its control group", Warning, app},
 		{"stopped workload", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Stopped, time.Second, "do_signal_stop") })
-		}, "process of ns-1/pod-00001 app is stopped (T)", Warning, app},
+		}, "pid 1009 (app) of ns-1/pod-00001 app is stopped (T)", Warning, app},
 		{"a job that somebody stopped in a shell", func(_ *node, r *evidence.Report) {
 			is(&r.Processes.Containers["container-1-0"][1], evidence.Stopped, time.Hour, "do_signal_stop")
 		}, "", 0, Subject{}},
@@ -103,7 +103,7 @@ func TestManyStuckProcesses(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	got := processStuck(in)
-	if len(got) != stuckMost+1 || got[stuckMost].Summary != "30 more processes are stuck" {
+	if len(got) != stuckMost+1 || got[stuckMost].Summary != "30 more do nothing" {
 		t.Errorf("%d findings, the last %q", len(got), got[len(got)-1].Summary)
 	}
 }

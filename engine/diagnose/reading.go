@@ -46,6 +46,7 @@ type reading struct {
 	*engine.Snapshot
 	general [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
 	objects []hang                      // of the relist first, then those that hang longest
+	pace    *pace                       // of Status; nil if nobody looked
 }
 
 // read takes a reading. On a node where nothing hangs it allocates nothing.
@@ -144,7 +145,7 @@ func merge(was, h hang) hang {
 // noteFailure keeps a call that its deadline ended, which may be nil. A success
 // would have taken it out of the snapshot.
 func (r *reading) noteFailure(f *engine.Failure) {
-	if f == nil || !ranOut(f.Err, r.lasted(f)) {
+	if f == nil || !r.ranOut(f.Err, r.lasted(f)) {
 		return
 	}
 	h := hang{Flight: f.Flight, took: r.lasted(f), inRow: f.InRow, err: f.Err}
@@ -164,16 +165,22 @@ func (r *reading) lasted(f *engine.Failure) time.Duration {
 	return max(end.Sub(f.Since), 0)
 }
 
-// ranOut reports whether a call was ended by its own deadline. A runtime may pass
-// on at once that somebody else gave it no answer in time: that is an answer.
-func ranOut(err error, took time.Duration) bool {
-	return errors.Is(err, call.ErrDeadline) && took >= late
+// ranOut reports whether a call was ended by its own deadline, which may be short
+// in one pass. A runtime may pass on at once that somebody else gave it no answer
+// in time: that is an answer.
+func (r *reading) ranOut(err error, took time.Duration) bool {
+	limit := late
+	if r.Sweep != nil && r.Sweep.Timeout > 0 {
+		limit = min(limit, r.Sweep.Timeout)
+	}
+	return errors.Is(err, call.ErrDeadline) && took >= limit
 }
 
 // noteProbe keeps a probe that its deadline ended, unless its like was answered
-// after that.
+// after that. It holds as long as the call of the relist is out for which it was
+// made: once that has come back, what hung with it need not hang any more.
 func (r *reading) noteProbe(p engine.Probe) {
-	if p.At.IsZero() || !errors.Is(p.Err, call.ErrDeadline) || r.At.Sub(p.At) > lately {
+	if p.At.IsZero() || !errors.Is(p.Err, call.ErrDeadline) || r.At.Sub(p.At) > lately || !r.relistWaits(p.Since) {
 		return
 	}
 	if !aboutObject(p.Op) && r.sums(p.Op).LastOK.After(p.At) {
@@ -183,6 +190,16 @@ func (r *reading) noteProbe(p engine.Probe) {
 		return
 	}
 	r.note(hang{Flight: p.Flight, took: p.Took, inRow: 1, err: p.Err})
+}
+
+// relistWaits reports whether a call of the relist is out since before a moment.
+func (r *reading) relistWaits(since time.Time) bool {
+	for i := range r.InFlight {
+		if f := &r.InFlight[i]; f.By == engine.ByRelist && f.Since.Before(since) {
+			return true
+		}
+	}
+	return false
 }
 
 // noteSweep keeps what the last sweep found to hang, as long as that holds.

@@ -24,8 +24,9 @@ type recoveries struct {
 
 func (r *recoveries) add(u engine.Update) {
 	var now map[pleg.UID]int
+	reading := reading{Snapshot: u.Snapshot}
 	for _, p := range u.Snapshot.Pods {
-		if p.Failures > 0 && (ownError(p.StatusErr, p.InspectLast) || stranded(p.StatusErr)) {
+		if p.Failures > 0 && (reading.ownError(p.StatusErr, p.InspectLast) || stranded(p.StatusErr)) {
 			if now == nil {
 				now = make(map[pleg.UID]int)
 			}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -24,17 +25,26 @@ const (
 // runtimeSlow finds a runtime that answers every kind of call, and each late.
 func runtimeSlow(in Input) []Finding {
 	r := read(in.Snapshot)
+	r.pace = &in.past().pace
+	if r.slowsDown() {
+		return []Finding{in.slowRuntime(&r, fmt.Sprintf("half of the status calls take %s or more, the slowest %s: longer and longer", span(r.halfSlow()), span(r.Sweep.Slowest[0].Took)), "")}
+	}
 	if r.anyHangs() {
 		return nil
 	}
 	slow, all := r.slowOperations()
 	refused := r.Sweep != nil && r.Sweep.Refused != "" && r.At.Sub(r.Sweep.Began) < lately
 	switch {
-	case all && len(slow) >= 3, refused && len(slow) > 0:
-		return []Finding{in.slowRuntime(&r, fmt.Sprintf("the runtime is slow: half of its calls take %s or more, whatever they ask", span(fastest(slow))), "")}
+	case all && len(slow) >= 3, refused && all && len(slow) > 0:
+		return []Finding{in.slowRuntime(&r, fmt.Sprintf("half of all calls take %s or more, whatever they ask", span(fastest(slow))), "")}
+	case refused && len(slow) > 0:
+		return []Finding{in.slowVitals(&r)}
 	case r.objectsSlow():
 		op := call.ContainerStatus
-		return []Finding{in.slowRuntime(&r, fmt.Sprintf("the runtime is slow on every object: half of its ContainerStatus calls take %s or more", span(r.sums(op).P50)), op.String())}
+		return []Finding{in.slowRuntime(&r, fmt.Sprintf("half of all ContainerStatus calls take %s or more, whichever container they ask for", span(r.sums(op).P50)), op.String())}
+	}
+	if half := r.halfSlow(); onePass(r.Snapshot) && half > 0 {
+		return []Finding{in.slowRuntime(&r, fmt.Sprintf("half of the status calls take %s or more", span(half)), "")}
 	}
 	return nil
 }
@@ -66,33 +76,52 @@ func (r *reading) slowOperations() (slow []time.Duration, all bool) {
 	return slow, all
 }
 
-// typical returns what half of the calls of an operation take. Lists are judged
-// by the last relists, since half of all would tell of a change too late.
+// typical returns what half of the calls of an operation take, and false if that
+// is not known. In one pass that is what it took in all; while an engine runs, it
+// is what is recent, since half of all would tell of a change too late.
 func (r *reading) typical(op call.Operation) (time.Duration, bool) {
 	sums := r.sums(op)
-	if op == call.ListPodSandbox || op == call.ListContainers {
-		if h := r.Relists.History; len(h) >= slowRelists {
-			return quickestLists(h[len(h)-slowRelists:]) / 2, true
-		}
-	}
-	if sums.LastOK.IsZero() {
+	switch {
+	case sums.LastOK.IsZero():
 		return 0, false
+	case onePass(r.Snapshot):
+		return sums.P50, true
+	case op == call.ListPodSandbox || op == call.ListContainers:
+		return r.typicalList(sums)
 	}
 	if took, ok := r.probeTime(op); ok {
 		return took, true
 	}
-	if op == call.Status && sums.Count > 10 {
-		return sums.P90, true // one call every 5 s: half of them would lag by half of the run
+	if op == call.Version || r.At.Sub(sums.LastOK) > paceHolds || sums.LastErrAt.After(sums.LastOK) {
+		return 0, false
 	}
-	return sums.P50, op != call.Version || onePass(r.Snapshot)
+	if op == call.Status && r.pace != nil {
+		if took, ok := r.pace.usual(); ok {
+			return took, true
+		}
+	}
+	if h := r.Relists.History; aboutObject(op) && len(h) >= slowRelists && sums.LastOK.Before(h[len(h)-slowRelists].At) {
+		return 0, false // from before the relists that the lists are judged by
+	}
+	return cmp.Or(sums.Last, sums.P50), true
 }
 
-func quickestLists(relists []engine.Relist) time.Duration {
-	quickest := relists[0].List
-	for _, l := range relists {
-		quickest = min(quickest, l.List)
+// typicalList goes by the last relists, of which it knows what both lists took. A
+// list that was fast by itself is.
+func (r *reading) typicalList(sums engine.Calls) (time.Duration, bool) {
+	h := r.Relists.History
+	if len(h) < slowRelists {
+		return cmp.Or(sums.Last, sums.P50), true
 	}
-	return quickest
+	var took []time.Duration
+	for _, l := range h[max(0, len(h)-2*slowRelists):] {
+		took = append(took, l.List)
+	}
+	usual := middle(took) / 2
+	if sums.Last > 0 && sums.Last*slowFactor < usual {
+		return sums.Last, true
+	}
+	return usual, true
 }
 
 // probeTime returns how long the last probe of an operation took, if that was
@@ -118,11 +147,21 @@ func fastest(took []time.Duration) time.Duration {
 // Status are not.
 func (r *reading) objectsSlow() bool {
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
-		if sums := r.sums(op); sums.Count < slowSample || sums.P50 < slowObjects || sums.LastOK.IsZero() {
+		took, known := r.typical(op)
+		if sums := r.sums(op); !known || took < slowCall || sums.Count < slowSample || sums.P50 < slowObjects {
 			return false
 		}
 	}
 	return true
+}
+
+// slowVitals is about a runtime that answers Status or Version late, and lists soon.
+func (in Input) slowVitals(r *reading) Finding {
+	op := call.Status
+	if version := r.sums(call.Version); version.P50 > r.sums(op).P50 {
+		op = call.Version
+	}
+	return in.slowRuntime(r, fmt.Sprintf("%v takes %s, while the lists are fast", op, span(r.sums(op).P50)), op.String())
 }
 
 func (in Input) slowRuntime(r *reading, summary, operation string) Finding {

@@ -56,8 +56,8 @@ func (in Input) daemon() string {
 func describe(role string, p evidence.Process) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
-	if p.For > 0 {
-		fmt.Fprintf(&b, " for %s", span(p.For))
+	if p.For > 0 && (p.State.Stuck() || p.State == evidence.Zombie) {
+		fmt.Fprintf(&b, " for %s", going(p.For))
 	}
 	if p.Wchan != "" {
 		fmt.Fprintf(&b, ", waits in %s", p.Wchan)

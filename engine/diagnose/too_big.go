@@ -20,6 +20,10 @@ const (
 	// nearLimit is the share of it from which on a list is too big: what is left
 	// of it is a few thousand containers, which a broken CronJob makes in a day.
 	nearLimit = 0.8
+	// manyExited is how many exited containers are worth a word: the kubelet keeps
+	// one of each container of a pod that is there, so that thousands mean that its
+	// garbage collection does not work.
+	manyExited = 1000
 	// owners is how many namespaces and pods are named.
 	owners = 5
 )
@@ -36,20 +40,39 @@ func listTooBig(in Input) []Finding {
 			findings = append(findings, in.nearLimit(op, n))
 		}
 	}
+	if len(findings) == 0 && s.Counts.Exited >= manyExited {
+		return []Finding{in.piledUp()}
+	}
 	return findings
+}
+
+// piledUp is about a list that is far from its limit, and on its way there.
+func (in Input) piledUp() Finding {
+	s := in.Snapshot
+	n := sums(s, call.ListContainers).LastResponseBytes
+	f := Finding{
+		ID: ListTooBig, Severity: Info,
+		Summary:  fmt.Sprintf("%s that have exited are still listed: ListContainers answers with %s of %s", count(s.Counts.Exited, "container"), size(n), size(listLimit)),
+		Subject:  Subject{Operation: call.ListContainers.String()},
+		Evidence: []string{fmt.Sprintf("%s bytes of %s, %.1f%%", thousands(n), thousands(listLimit), 100*float64(n)/listLimit)},
+		Next:     in.sizeSteps(),
+	}
+	f.Evidence = append(f.Evidence, lines(in.past().growth.forecast(call.ListContainers, n, s.At))...)
+	f.Evidence = append(f.Evidence, ownerLines(s)...)
+	return f
 }
 
 func (in Input) overLimit(f engine.Failure) Finding {
 	s := in.Snapshot
 	found := Finding{
 		ID: ListTooBig, Severity: Critical,
-		Summary:  fmt.Sprintf("the answer of %v is too big for the kubelet: %s", f.Op, excerpt(words(f.Err))),
+		Summary:  fmt.Sprintf("%v answers with more than the kubelet takes: %s", f.Op, excerpt(words(f.Err))),
 		Subject:  Subject{Operation: f.Op.String()},
 		Evidence: []string{refusal(s, f)},
 		Next:     in.sizeSteps(),
 	}
 	if got, limit, ok := sizes(words(f.Err)); ok {
-		found.Summary = fmt.Sprintf("the answer of %v is too big for the kubelet: %s of at most %s", f.Op, size(got), size(limit))
+		found.Summary = fmt.Sprintf("%v answers with %s, and the kubelet takes at most %s", f.Op, size(got), size(limit))
 		found.Evidence = append(found.Evidence, fmt.Sprintf("%s bytes of %s, %.0f%%", thousands(got), thousands(limit), 100*float64(got)/float64(max(limit, 1))))
 	}
 	r := reading{Snapshot: s}
@@ -62,7 +85,7 @@ func (in Input) nearLimit(op call.Operation, n uint64) Finding {
 	s := in.Snapshot
 	f := Finding{
 		ID: ListTooBig, Severity: Warning,
-		Summary:  fmt.Sprintf("the answer of %v is at %.0f%% of what the kubelet takes: %s of %s", op, 100*float64(n)/listLimit, size(n), size(listLimit)),
+		Summary:  fmt.Sprintf("%v answers with %s, %.0f%% of the %s that the kubelet takes", op, size(n), 100*float64(n)/listLimit, size(listLimit)),
 		Subject:  Subject{Operation: op.String()},
 		Evidence: []string{fmt.Sprintf("%s bytes of %s", thousands(n), thousands(listLimit))},
 		Next:     in.sizeSteps(),

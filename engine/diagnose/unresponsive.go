@@ -17,6 +17,9 @@ func runtimeUnresponsive(in Input) []Finding {
 		return []Finding{in.silentFinding(&r, h)}
 	}
 	var findings []Finding
+	if r.slowsDown() {
+		return nil
+	}
 	for _, op := range []call.Operation{call.Status, call.Version} {
 		if r.hangs(op) {
 			findings = append(findings, in.halfSilentFinding(&r, r.general[op]))
@@ -30,6 +33,12 @@ func runtimeUnresponsive(in Input) []Finding {
 // from memory, and one that is about its containers; and that nothing about
 // containers was answered since.
 func (r *reading) silent() (hang, bool) {
+	if h, ok := r.fellSilent(); ok {
+		return h, true
+	}
+	if r.slowsDown() {
+		return hang{}, false
+	}
 	work, ok := r.list()
 	if !ok && len(r.objects) > 0 {
 		work, ok = r.objects[0], true
@@ -82,14 +91,18 @@ func (r *reading) twoPodsHang() bool {
 func (in Input) silentFinding(r *reading, h hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: severity(h),
-		Summary: fmt.Sprintf("the runtime does not answer: no list and no status has come back for %s", span(r.At.Sub(h.Since))),
+		Summary: fmt.Sprintf("no list and no status has come back for %s", r.silence(h)),
 		Next: in.runtimeSteps(
 			Step{Text: "does it answer crictl", Command: in.crictl("version")},
 			Step{Text: "what it does; thousands of blocked goroutines mean a lock", Command: in.logs()},
 		),
 	}
 	if r.hangs(call.Version) {
-		f.Summary = fmt.Sprintf("the runtime does not answer: not even Version has come back for %s", span(r.At.Sub(h.Since)))
+		f.Summary = fmt.Sprintf("no call has come back for %s, not even Version", r.silence(h))
+	}
+	if _, fell := r.fellSilent(); fell {
+		f.Summary = fmt.Sprintf("the runtime fell silent: Status got no answer within %s, and no other call has come back", span(h.took))
+		f.Evidence = append(f.Evidence, r.sweptUntil())
 	}
 	for op := range r.general {
 		if g := r.general[op]; !g.Since.IsZero() {
@@ -109,11 +122,20 @@ func (in Input) silentFinding(r *reading, h hang) Finding {
 	return f
 }
 
+// silence says for how long nothing has come back; of a deadline shorter than a
+// second, exactly.
+func (r *reading) silence(h hang) string {
+	if lasted := max(r.At.Sub(h.Since), h.took); lasted < time.Second {
+		return span(lasted)
+	}
+	return going(r.At.Sub(h.Since))
+}
+
 // halfSilentFinding is about Status or Version alone.
 func (in Input) halfSilentFinding(r *reading, h hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: severity(h),
-		Summary:  fmt.Sprintf("%v hangs, no answer for %s, while other calls are answered", h.Op, span(h.took)),
+		Summary:  fmt.Sprintf("%v %s, while other calls are answered", h.Op, r.unanswered(h)),
 		Subject:  Subject{Operation: h.Op.String()},
 		Evidence: lines(hangs(r, h), r.meanwhile(h)),
 		Next:     in.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: in.crictl("info")}),
@@ -124,6 +146,17 @@ func (in Input) halfSilentFinding(r *reading, h hang) Finding {
 	}
 	f.Evidence = append(f.Evidence, lines(chain(r.Snapshot), in.pressure(), in.daemon())...)
 	return f
+}
+
+// unanswered says for how long a call has had no answer.
+func (r *reading) unanswered(h hang) string {
+	switch since := r.At.Sub(h.Since); {
+	case h.out:
+		return "has had no answer for " + going(max(h.took, since))
+	case h.inRow > 1:
+		return "has had no answer for " + going(since)
+	}
+	return "got no answer within " + span(h.took)
 }
 
 // severity of a hang: critical when it is not just slow.
@@ -142,13 +175,13 @@ func hangs(r *reading, h hang) string {
 	}
 	switch {
 	case h.out && h.inRow > 0:
-		return fmt.Sprintf("%s is out for %s, after %s that got no answer, since %s", what, span(h.took), count(h.inRow, "call"), clock(h.Since))
+		return fmt.Sprintf("%s is out for %s, after %s that got no answer, since %s", what, going(h.took), count(h.inRow, "call"), clock(h.Since))
 	case h.out:
-		return fmt.Sprintf("%s is out for %s, since %s", what, span(h.took), clock(h.Since))
+		return fmt.Sprintf("%s is out for %s, since %s", what, going(h.took), clock(h.Since))
 	case h.inRow > 1:
 		return fmt.Sprintf("%s got no answer within %s, %d times in a row since %s", what, span(h.took), h.inRow, clock(h.Since))
 	}
-	return fmt.Sprintf("%s got no answer within %s, %s ago", what, span(h.took), span(r.At.Sub(h.Since)))
+	return fmt.Sprintf("%s got no answer within %s, %s ago", what, span(h.took), going(r.At.Sub(h.Since)))
 }
 
 // chain says what the kubelet's own clock on Status makes of it.
@@ -157,7 +190,7 @@ func chain(s *engine.Snapshot) string {
 	case n.RuntimeDown != "":
 		return "the kubelet says: " + n.RuntimeDown
 	case n.DownAt.After(s.At):
-		return fmt.Sprintf("the kubelet says \"container runtime is down\" in %s unless a Status comes back", span(n.DownAt.Sub(s.At)))
+		return fmt.Sprintf("the kubelet says \"container runtime is down\" in %s unless a Status comes back", going(n.DownAt.Sub(s.At)))
 	}
 	return ""
 }

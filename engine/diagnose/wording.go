@@ -22,6 +22,21 @@ func excerpt(s string) string {
 	return s
 }
 
+// shortIDLength is how much of an id crictl shows, and takes for the whole.
+const shortIDLength = 13
+
+// shortID returns the beginning of an id.
+func shortID(id string) string {
+	n := 0
+	for i := range id {
+		if n == shortIDLength {
+			return id[:i]
+		}
+		n++
+	}
+	return id
+}
+
 // objectName returns namespace/pod and the container, as far as they have names.
 func objectName(pod pleg.PodRef, container string) string {
 	return strings.TrimSpace(pod.String() + " " + container)

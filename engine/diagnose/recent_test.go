@@ -1,0 +1,186 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// What hung with a whole runtime need not hang any more once that has come back.
+func TestProbesHoldWhileTheirCallIsOut(t *testing.T) {
+	n := healthy(5)
+	for _, f := range []engine.Flight{n.flight(1, "", 0), n.flight(2, "app", 0)} {
+		n.probe(f, failure(f.Op, call.ErrDeadline, tooLate))
+		p := &n.Probes[len(n.Probes)-1]
+		p.Since, p.At, p.Took = ago(5*time.Second), ago(3*time.Second), 2*time.Second
+	}
+	wantIDs(t, n.diagnose())
+	n.hangOn(3, "app", 8*time.Second)
+	if found := n.diagnose(); len(found) == 0 {
+		t.Error("nothing found while the relist waits")
+	}
+}
+
+// became has the runtime answer everything late of late, fast though it was.
+func (n *node) became(took time.Duration) *node {
+	n.relisted(append(repeat(20, engine.Relist{Took: 9 * time.Millisecond, List: 9 * time.Millisecond}), repeat(7, engine.Relist{Took: 2 * took, List: 2 * took})...)...)
+	n.past = NewHistory()
+	for i := range paceKept {
+		s := n.Snapshot
+		s.Calls = append([]engine.Calls(nil), n.Calls...)
+		s.Calls[call.Status].Count, s.Calls[call.Status].Last = uint64(i+1), took
+		n.past.Add(engine.Update{Snapshot: &s})
+	}
+	for _, op := range []call.Operation{call.Status, call.ListPodSandbox, call.ListContainers} {
+		n.calls(op).Last = took
+	}
+	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+		n.calls(op).LastOK, n.calls(op).Last = ago(30*time.Second), time.Millisecond
+	}
+	return n
+}
+
+func TestSlowOfLate(t *testing.T) {
+	n := healthy(5).became(800 * time.Millisecond)
+	wantIDs(t, n.diagnose(), RuntimeSlow)
+	firstSays(t, n.diagnose(), "take 800ms or more")
+
+	n.calls(call.ContainerStatus).LastOK = ago(time.Second) // a fast one of late
+	if found := n.diagnose(); has(found, RuntimeSlow) {
+		t.Error("slow though a status came at once")
+	}
+}
+
+func TestOneLateStatusIsNotSlow(t *testing.T) {
+	n := healthy(5).became(120 * time.Millisecond)
+	n.past.pace.took = []time.Duration{time.Millisecond, time.Millisecond, 300 * time.Millisecond}
+	wantIDs(t, n.diagnose())
+}
+
+// Other calls are not fast because they once were.
+func TestSlowListAmongSlowCalls(t *testing.T) {
+	n := healthy(5).became(1200 * time.Millisecond)
+	if found := listHung(n.input()); found != nil {
+		t.Errorf("found %q", found[0].Summary)
+	}
+	n.past.pace.took = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
+	found := listHung(n.input())
+	if len(found) != 1 || !strings.Contains(found[0].Summary, "takes 1.2s, while other calls are fast") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// A late answer is told for a short time, of the very container, and not beside
+// the hang.
+func TestAnsweredLate(t *testing.T) {
+	n := healthy(5)
+	n.past = NewHistory()
+	before := healthy(5).hangOn(2, "sidecar", 16*time.Second)
+	before.At = ago(5 * time.Second)
+	before.InFlight[0].Since = ago(21 * time.Second)
+	n.past.Add(engine.Update{Snapshot: &before.Snapshot})
+	p := n.pod(2)
+	p.InspectLast, p.InspectedAt = 18*time.Second, ago(3*time.Second)
+	const want = "info inspect-hung ContainerStatus ns-2/pod-00002 sidecar\n"
+	if got := gist(n.diagnose()); got != want {
+		t.Errorf("found %s, want %s", got, want)
+	}
+	if f := n.diagnose()[0]; f.Subject.ContainerID != "container-2-1" {
+		t.Errorf("the id of the container is %q", f.Subject.ContainerID)
+	}
+	again := *n
+	again.hangOn(2, "sidecar", 2*time.Second)
+	for _, f := range again.diagnose() {
+		if f.Severity == Info {
+			t.Errorf("told beside the hang: %s", f.Summary)
+		}
+	}
+	p.InspectedAt = ago(25 * time.Second)
+	wantIDs(t, n.diagnose())
+}
+
+func TestLateCallsAreBounded(t *testing.T) {
+	var l lateCalls
+	for i := range 3 * lateKept {
+		n := healthy(1)
+		n.hangOn(0, "app", 2*time.Second).InFlight[0].ID = fmt.Sprint(i)
+		l.add(engine.Update{Snapshot: &n.Snapshot})
+		l.add(engine.Update{Snapshot: &n.Snapshot})
+	}
+	if len(l.calls) != lateKept || l.calls[lateKept-1].ID != fmt.Sprint(3*lateKept-1) {
+		t.Errorf("remembers %d calls", len(l.calls))
+	}
+}
+
+// Pods are not blamed for a runtime that goes away again and again.
+func TestNoPodIsBlamedWhileTheRuntimeComesAndGoes(t *testing.T) {
+	n := healthy(5).podFails(2, "app", call.ErrUnavailable, cutText, 12)
+	wantIDs(t, n.diagnose(), InspectFailing)
+	n.past = NewHistory()
+	n.past.outages.bouts = []bout{{at: ago(30 * time.Second)}}
+	wantIDs(t, n.diagnose())
+	n.past.outages = outages{away: true, bouts: []bout{{at: ago(5 * time.Minute)}}}
+	wantIDs(t, n.diagnose())
+}
+
+func TestRecoveriesOfARuntimeThatComesAndGoes(t *testing.T) {
+	n := healthy(5)
+	n.past = NewHistory()
+	n.past.recoveries.at = []time.Time{ago(9 * time.Second), ago(6 * time.Second), ago(3 * time.Second)}
+	wantIDs(t, n.diagnose(), InspectFailing)
+	n.past.outages.bouts = []bout{{at: ago(30 * time.Second)}}
+	wantIDs(t, n.diagnose())
+}
+
+// The code for a message over its limit has other reasons as well.
+func TestOutOfSomethingElse(t *testing.T) {
+	n := checked(5).fail(call.ListContainers, call.ErrTooLarge, "too many concurrent requests", 1).noList()
+	wantIDs(t, n.diagnose(), PLEGUnhealthy)
+	firstSays(t, n.diagnose(), "ListContainers fails: ResourceExhausted: too many concurrent requests")
+}
+
+func TestCrashLoopTellsTheLastDeaths(t *testing.T) {
+	n := checked(1)
+	var all []instance
+	for i := range 50 {
+		all = append(all, instance{uint32(60 - i), false, time.Duration(10+40*i) * time.Second, time.Second, 1, "Error"})
+	}
+	n.instances(0, "app", all...)
+	for i := range n.pod(0).Status.Containers {
+		n.pod(0).Status.Containers[i].ID = fmt.Sprintf("%02d%s", i, strings.Repeat("f", 62))
+	}
+	f := crashLoop(n.input())[0]
+	told := strings.Join(f.Evidence, "\n")
+	if strings.Count(told, "exit code") != crashTold || !strings.Contains(told, "the last 8 of 50 ended") {
+		t.Errorf("evidence:\n%s", told)
+	}
+	if strings.Count(told, "fffffffffff at ") != crashTold || strings.Contains(told, strings.Repeat("f", 12)) {
+		t.Errorf("evidence has not 8 ids of 13 digits:\n%s", told)
+	}
+}
+
+func TestVerdictIsToldOnce(t *testing.T) {
+	n := healthy(5).unhealthy()
+	n.Node = engine.Node{Known: true, Reason: "KubeletNotReady", Message: "PLEG is not healthy: " + n.Health.Verdict}
+	told := strings.Join(n.diagnose()[0].Evidence, "\n")
+	if strings.Count(told, n.Health.Verdict) != 1 {
+		t.Errorf("evidence:\n%s", told)
+	}
+}
+
+func TestKubeletsByOtherNames(t *testing.T) {
+	for _, name := range []string{"kubelet", "k3s", "k3s-server", "kubelite", "hyperkube"} {
+		in := healthy(1).input()
+		in.Evidence = &evidence.Report{Processes: evidence.Processes{Daemons: []evidence.Process{
+			{PID: 7, Command: name, State: evidence.Stopped}, {PID: 8, Command: "containerd", State: evidence.Stopped},
+		}}}
+		if got := standing(in); len(got) != 1 || !strings.Contains(got[0], "pid 7") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
