@@ -216,8 +216,12 @@ func TestCheckCountsEndedContainers(t *testing.T) {
 	const pods, each = 40, 50
 	node := containerd(t)
 	node.inParallel(pods, func(i int) error { return node.fill(fmt.Sprintf("batch-%02d", i), each) })
-	v := check(t, node.socket)
-	if !v.names("list-too-big", "", "") || v.Counts.Exited < pods*each {
+	var v verdict
+	eventually(t, "all have ended", func() bool {
+		v = check(t, node.socket)
+		return v.Counts.Exited == pods*each
+	})
+	if !v.names("list-too-big", "", "") {
 		t.Fatalf("%d ended containers and no word of them:\n%s", v.Counts.Exited, v.text)
 	}
 	if evidence := strings.Join(v.Findings[0].Evidence, "\n"); !strings.Contains(evidence, "batch-") {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -32,8 +33,12 @@ func TestNodeIsOnlyRead(t *testing.T) {
 	w := watch(t, between.socket)
 	pod, id := node.running(w, "watched", "stubborn")
 	w.RelistNow()
-	w.Sweep()
+	w.Reinspect(pleg.UID(pod.UID))
 	w.expect("PodSync watched/pod absent>absent")
+	w.Sweep()
+	w.wait("the sweep has asked for sandbox and container", func(s *engine.Snapshot) bool {
+		return s.Sweep != nil && !s.Sweep.Ended.IsZero() && s.Sweep.Done == 2
+	})
 	if raw, err := w.Raw(t.Context(), pleg.UID(pod.UID)); err != nil || !bytes.Contains(raw, []byte(id)) {
 		t.Errorf("raw answers: %v, %s", err, raw)
 	}

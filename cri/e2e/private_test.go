@@ -78,7 +78,7 @@ func containerd(t *testing.T) *private {
 // clear takes all pods away. Right after a shim was killed containerd still
 // takes its containers for running and refuses; so it is tried again.
 func (p *private) clear() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience) // there may be thousands
 	defer cancel()
 	err := p.RemoveAll(ctx)
 	for ; err != nil && ctx.Err() == nil; err = p.RemoveAll(ctx) {
