@@ -240,9 +240,13 @@ func examining(o flags.Options, src source, set config.Settings) func(context.Co
 	progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
 	return func(ctx context.Context) (*engine.Snapshot, error) {
 		defer progress.Clear()
-		return engine.Examine(ctx, relist(o, src, set.Period), engine.Examination{
+		s, err := engine.Examine(ctx, relist(o, src, set.Period), engine.Examination{
 			Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show,
 		})
+		if errors.Is(ctx.Err(), context.Canceled) { // half a look is no verdict
+			return nil, fmt.Errorf("check ended before it had seen everything: %w", context.Cause(ctx))
+		}
+		return s, err
 	}
 }
 
