@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -16,10 +18,16 @@ const (
 	MaxPeriod = 10 * time.Minute
 )
 
+// A Look looks at the node and returns what it saw, in its own time: the engine
+// asks again as soon as it has returned. [Examine] asks once. After an error, which
+// is the cause of its context, it is not asked again.
+type Look func(context.Context) (*evidence.Report, error)
+
 // Config says what an [Engine] relists and how. Every zero value but that of
 // Runtime stands for the kubelet's own setting.
 type Config struct {
 	Runtime   Runtime
+	Look      Look          // at the node, beside the runtime; nil if nobody looks
 	Release   pleg.Release  // whose relist; default [pleg.Newest]
 	Period    time.Duration // from the end of one relist to the start of the next; default 1 s
 	Threshold time.Duration // age of the last good list from which on PLEG is unhealthy; default 3 min

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -32,8 +33,11 @@ type driver struct {
 	asked      asked
 	deferred   asked // asked for before the pause
 	log        relistLog
-	failure    *Failure       // of the lists of all pods
-	podFailure *Failure       // of the lists of one pod
+	failure    *Failure // of the lists of all pods
+	podFailure *Failure // of the lists of one pod
+	resumed    time.Time
+	evidence   *evidence.Report
+	looking    bool
 	partial    string         // what the pods lack; of an examination only
 	found      pleg.Anomalies // in the last good pair of lists of all pods
 
@@ -72,6 +76,7 @@ func newDriver(e *Engine) *driver {
 func (d *driver) run(ctx context.Context) (err error) {
 	defer caught(func(p *PanicError) { err = p })
 	d.ctx = ctx
+	d.look(true)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -129,6 +134,28 @@ func (d *driver) do(work func(context.Context) func()) {
 		select {
 		case d.results <- settle:
 		case <-d.ctx.Done():
+		}
+	})
+}
+
+// look looks at the node, again and again if asked to.
+func (d *driver) look(again bool) {
+	if d.config.Look == nil {
+		return
+	}
+	d.looking = true
+	d.do(func(ctx context.Context) func() {
+		r, err := d.config.Look(ctx)
+		return func() {
+			d.looking = false
+			if err != nil {
+				return
+			}
+			d.evidence = r
+			d.press.dirty = true
+			if again {
+				d.look(true)
+			}
 		}
 	})
 }

@@ -117,7 +117,7 @@ func TestExamineIsCutOffByItsDeadline(t *testing.T) {
 		if slices.Contains(ids(w.Hung), "p000/app") {
 			t.Error("an exited container was asked before running ones")
 		}
-		if p := hasPod(t, s, "p029"); p.Status != nil || p.StatusErr != nil || p.Inspected != 0 || p.Failures != 0 {
+		if p := hasPod(t, s, "p029"); p.Status != nil || p.StatusErr != nil || p.Inspected != 0 || p.Failure != nil {
 			t.Errorf("a pod that was not asked = %+v", p)
 		}
 	})

@@ -61,7 +61,7 @@ func TestExamineHealthyNode(t *testing.T) {
 			t.Errorf("relists = %+v", s.Relists)
 		}
 		p := hasPod(t, s, "p042")
-		if len(s.Pods) != 110 || p.Status == nil || len(p.Status.Containers) != 2 || p.InspectLast != 15*time.Millisecond || p.Failures != 0 || p.Reinspect {
+		if len(s.Pods) != 110 || p.Status == nil || len(p.Status.Containers) != 2 || p.InspectLast != 15*time.Millisecond || p.Failure != nil || p.Reinspect {
 			t.Errorf("pod = %+v", p)
 		}
 		if s.Counts.Running != 220 || s.Sweep.Done != 330 || s.Version.RuntimeName != "fake" || len(s.Conditions) != 2 || s.Channel.Discarded != 0 {
@@ -80,7 +80,7 @@ func TestExamineHungContainer(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 		p := hasPod(t, s, "p050")
-		if p.Status != nil || !errors.Is(p.StatusErr, call.ErrDeadline) || p.Failures != 1 || p.InspectLast != 2*time.Second+10*time.Millisecond {
+		if p.Status != nil || !errors.Is(p.StatusErr, call.ErrDeadline) || p.Failure.InRow != 1 || p.InspectLast != 2*time.Second+10*time.Millisecond {
 			t.Errorf("pod = %+v", p)
 		}
 		if !s.Health.Healthy || !s.Node.Ready || len(s.Sweep.Hung) != 1 || s.Relists.History[0].Failures != 1 || s.Relists.Last < 2*time.Second {

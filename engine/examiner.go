@@ -62,6 +62,7 @@ func (m *examiner) run() (s *Snapshot, err error) {
 	m.askVersionOnce()
 	m.askStatusOnce()
 	m.listOnce()
+	m.look(false)
 	timer := time.NewTimer(glance)
 	defer timer.Stop()
 	for {
@@ -120,7 +121,7 @@ func (m *examiner) advance(now time.Time) {
 
 // over reports whether nothing more is to come, or to be waited for.
 func (m *examiner) over(now time.Time) bool {
-	return m.settled && !m.vitals.versionOut && !m.vitals.statusOut || !now.Before(m.last)
+	return m.settled && !m.vitals.versionOut && !m.vitals.statusOut && !m.looking || !now.Before(m.last)
 }
 
 // idle returns the real time until something is due.

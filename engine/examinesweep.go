@@ -128,6 +128,7 @@ func (m *examiner) inspection(pod pleg.PodRef) (i inspection, took time.Duration
 		case o.state == waiting:
 			unasked = true
 		case o.state != answered && i.err == nil:
+			i.failed = o.Flight
 			i.err = fmt.Errorf("inspect %s of pod %v: %w", o.object(), pod, o.err)
 		case o.err != nil: // gone, or not the first error
 		case o.Op == call.PodSandboxStatus:

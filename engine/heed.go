@@ -62,7 +62,10 @@ func (d *driver) heed(now time.Time) {
 // pause begins or ends a pause. What was asked for before it waits for its end,
 // and comes then before what was asked for in it and is not done.
 func (d *driver) pause(now time.Time, paused bool) {
-	d.paused = paused
+	d.paused, d.resumed = paused, time.Time{}
+	if !paused {
+		d.resumed = now
+	}
 	d.reader.hold(now, paused)
 	d.press.dirty = true
 	if !paused {

@@ -52,6 +52,7 @@ func (e *Engine) listContainers(ctx context.Context, pod pleg.PodRef) (list []pl
 type inspection struct {
 	status *pleg.PodStatus
 	found  pleg.Anomalies // in the answers about single objects, as far as they came
+	failed Flight         // the call that failed, if err is not nil
 	err    error
 }
 
@@ -60,12 +61,12 @@ type inspection struct {
 // is not found any more is left out; any other error ends the inspection. What
 // is odd in a list made again is not counted: the list of all has it, too.
 func (e *Engine) inspect(ctx context.Context, next pleg.Inspection) (i inspection) {
-	sandboxes, err := e.inspectSandboxes(ctx, next, &i.found)
+	sandboxes, err := e.inspectSandboxes(ctx, next, &i)
 	if err != nil {
 		i.err = err
 		return i
 	}
-	containers, err := e.inspectContainers(ctx, next, &i.found)
+	containers, err := e.inspectContainers(ctx, next, &i)
 	if err != nil {
 		i.err = err
 		return i
@@ -74,16 +75,17 @@ func (e *Engine) inspect(ctx context.Context, next pleg.Inspection) (i inspectio
 	return i
 }
 
-func (e *Engine) inspectSandboxes(ctx context.Context, next pleg.Inspection, found *pleg.Anomalies) ([]pleg.SandboxStatus, error) {
+func (e *Engine) inspectSandboxes(ctx context.Context, next pleg.Inspection, i *inspection) ([]pleg.SandboxStatus, error) {
 	pod, listed := next.Pod.PodRef, next.Pod.Sandboxes
 	if next.ListAgain {
-		again, _, _, err := e.listSandboxes(ctx, pod)
+		again, _, f, err := e.listSandboxes(ctx, pod)
 		if err != nil {
+			i.failed = f
 			return nil, fmt.Errorf("list sandboxes of pod %v: %w", pod, err)
 		}
 		listed = newestFirst(again, pod.UID)
 	}
-	return statuses(ctx, e, sandboxCalls(pod, listed), found, e.config.Runtime.PodSandboxStatus)
+	return statuses(ctx, e, sandboxCalls(pod, listed), i, e.config.Runtime.PodSandboxStatus)
 }
 
 // newestFirst returns the sandboxes of one pod as older kubelets sort them. A
@@ -99,16 +101,17 @@ func newestFirst(listed []pleg.ListedSandbox, uid pleg.UID) []pleg.Sandbox {
 	return sandboxes
 }
 
-func (e *Engine) inspectContainers(ctx context.Context, next pleg.Inspection, found *pleg.Anomalies) ([]pleg.ContainerStatus, error) {
+func (e *Engine) inspectContainers(ctx context.Context, next pleg.Inspection, i *inspection) ([]pleg.ContainerStatus, error) {
 	pod, listed := next.Pod.PodRef, next.Pod.Containers
 	if next.ListAgain {
-		again, _, _, err := e.listContainers(ctx, pod)
+		again, _, f, err := e.listContainers(ctx, pod)
 		if err != nil {
+			i.failed = f
 			return nil, fmt.Errorf("list containers of pod %v: %w", pod, err)
 		}
 		listed = ofPod(again, pod.UID)
 	}
-	return statuses(ctx, e, containerCalls(pod, listed), found, e.config.Runtime.ContainerStatus)
+	return statuses(ctx, e, containerCalls(pod, listed), i, e.config.Runtime.ContainerStatus)
 }
 
 func ofPod(listed []pleg.ListedContainer, uid pleg.UID) []pleg.Container {
@@ -141,22 +144,23 @@ func containerCalls(pod pleg.PodRef, containers []pleg.Container) []Flight {
 
 // statuses makes the calls one after the other, up to the first that fails for
 // another reason than that its object is gone, and adds to found what was odd.
-func statuses[S any](ctx context.Context, e *Engine, calls []Flight, found *pleg.Anomalies,
+func statuses[S any](ctx context.Context, e *Engine, calls []Flight, i *inspection,
 	ask func(context.Context, string) (S, pleg.Anomalies, error),
 ) ([]S, error) {
 	all := make([]S, 0, len(calls))
 	for _, f := range calls {
 		var status S
 		var odd pleg.Anomalies
-		_, err := e.call(ctx, f, func(ctx context.Context) (err error) {
+		made, err := e.call(ctx, f, func(ctx context.Context) (err error) {
 			status, odd, err = ask(ctx, f.ID)
 			return err
 		})
-		*found = found.Add(odd)
+		i.found = i.found.Add(odd)
 		switch {
 		case err == nil:
 			all = append(all, status)
 		case !errors.Is(err, call.ErrNotFound):
+			i.failed = made
 			return nil, fmt.Errorf("inspect %s of pod %v: %w", f.object(), f.Pod, err)
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -144,6 +145,11 @@ func (s *operationSum) add(now time.Time, took time.Duration, err error) {
 	s.took.add(took)
 	s.stale = true
 	if err == nil {
+		s.LastOK = now
+		return
+	}
+	if errors.Is(err, call.ErrNotFound) {
+		s.Gone++
 		s.LastOK = now
 		return
 	}

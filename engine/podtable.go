@@ -134,14 +134,10 @@ func (t *podTable) inspected(core *pleg.Core, uid pleg.UID, at time.Time, took t
 	p.InspectLast = took
 	p.InspectWorst = max(p.InspectWorst, took)
 	p.Anomalies = i.found
-	switch {
-	case i.err == nil:
-		p.Failures, p.FailingSince = 0, time.Time{}
-	case p.Failures == 0:
-		p.FailingSince = at
-		fallthrough
-	default:
-		p.Failures++
+	if i.err == nil {
+		p.Failure = nil
+	} else {
+		p.Failure = p.Failure.again(i.failed, i.err, at)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestRawThatHangsCostsTheRelistNoMore(t *testing.T) {
 				t.Errorf("deaf %v: phase %+v, in flight %+v, want the relist to wait", deaf, s.Phase, s.InFlight)
 			}
 			s = b.after(11 * time.Second)
-			if p := b.podOf(s, "hung"); p.Failures != 1 || p.InspectLast != 20*time.Second || !errors.Is(p.StatusErr, call.ErrDeadline) {
+			if p := b.podOf(s, "hung"); p.Failure.InRow != 1 || p.InspectLast != 20*time.Second || !errors.Is(p.StatusErr, call.ErrDeadline) {
 				t.Errorf("deaf %v: %+v, want one failure after 20 s", deaf, p)
 			}
 		})

@@ -115,7 +115,7 @@ func TestReinspectOfAHungContainer(t *testing.T) {
 		if diff := cmp.Diff(want, without(b.fake.made(), call.Status)); diff != "" {
 			t.Errorf("calls after the deadline (-want +got):\n%s", diff)
 		}
-		if p := b.podOf(s, "hung"); p.Failures != 0 || p.InspectWorst != 2*time.Minute {
+		if p := b.podOf(s, "hung"); p.Failure != nil || p.InspectWorst != 2*time.Minute {
 			t.Errorf("hung = %+v", p)
 		}
 	})

@@ -143,7 +143,7 @@ func TestStalledInspectionIsNamedWithinASecond(t *testing.T) {
 		}
 		s = b.after(2 * time.Minute)
 		p := b.podOf(s, "web")
-		if p.Failures != 1 || !errors.Is(p.StatusErr, call.ErrDeadline) || p.InspectLast != 2*time.Minute || !p.Reinspect {
+		if p.Failure.InRow != 1 || !errors.Is(p.StatusErr, call.ErrDeadline) || p.InspectLast != 2*time.Minute || !p.Reinspect {
 			t.Errorf("pod after the deadline = %+v", p)
 		}
 		if s.Health.SettledAt.IsZero() == false || !s.Health.Healthy {
@@ -233,7 +233,7 @@ func TestNotFoundIsSkipped(t *testing.T) {
 	}
 	bubble(t, Config{}, gone, func(b *bench) {
 		p := b.podOf(b.fresh(), "web")
-		if p.Status == nil || len(p.Status.Containers) != 1 || p.Failures != 0 || len(b.events()) != 3 {
+		if p.Status == nil || len(p.Status.Containers) != 1 || p.Failure != nil || len(b.events()) != 3 {
 			t.Errorf("pod %+v, events %q", p, b.events())
 		}
 	})
@@ -248,7 +248,7 @@ func TestFailingPodIsRetriedAndTheOthersSettle(t *testing.T) {
 	bubble(t, Config{}, failing, func(b *bench) {
 		s := b.after(2500 * time.Millisecond)
 		p := b.podOf(s, "bad")
-		if p.Failures != 3 || p.Inspected != 3 || p.Status != nil || p.Old != nil || p.FailingSince.IsZero() {
+		if p.Failure.InRow != 3 || p.Inspected != 3 || p.Status != nil || p.Old != nil || p.Failure.First.IsZero() {
 			t.Errorf("bad = %+v, want three failures", p)
 		}
 		if q := b.podOf(s, "good"); q.Status == nil || q.Inspected != 1 || q.LastEvent.Seq != 2 {
@@ -256,7 +256,7 @@ func TestFailingPodIsRetriedAndTheOthersSettle(t *testing.T) {
 		}
 		b.fake.behave()
 		s = b.after(time.Second)
-		if p := b.podOf(s, "bad"); p.Failures != 0 || !p.FailingSince.IsZero() || p.Status == nil || len(b.events()) != 4 {
+		if p := b.podOf(s, "bad"); p.Failure != nil || p.Status == nil || len(b.events()) != 4 {
 			t.Errorf("bad after its first good inspection = %+v; events %q", p, b.events())
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -16,6 +17,7 @@ type Snapshot struct {
 	Seq     uint64    // grows by one with each snapshot published
 	At      time.Time // when it was made, by the engine's clock
 	Started time.Time // when the engine started
+	Once    bool      // made by one bounded look, [Examine], and not by an engine that goes on
 
 	Release   pleg.Release
 	Period    time.Duration // from the end of one relist to the start of the next
@@ -25,6 +27,7 @@ type Snapshot struct {
 	Partial   string        // what Pods lacks because a list failed, in plain words; empty if both lists succeeded. Only [Examine] goes by half of what was listed
 
 	Paused     bool
+	Resumed    time.Time // when the last pause ended; zero if there was none, or while it lasts
 	Health     Health
 	Phase      Phase
 	Relists    Relists
@@ -41,6 +44,7 @@ type Snapshot struct {
 	Probes     []Probe          // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
 	Sweep      *Sweep           // the last one, or the one under way; nil if there was none
 	Node       Node             // what a kubelet that saw the same would say of its node
+	Evidence   *evidence.Report // the last look at the node itself; nil until there was one
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
 	Cost       Cost             // what plegtop itself asks of the runtime
 }
@@ -55,6 +59,11 @@ type Health struct {
 	// inspection failed. Both are zero until there was one.
 	ListedAt  time.Time
 	SettledAt time.Time
+
+	// UnhealthyAt is when PLEG becomes unhealthy unless a list succeeds before.
+	// The time of a pause does not count. Zero while paused, while unhealthy, and
+	// before the first good list.
+	UnhealthyAt time.Time
 
 	Since time.Time // when the present verdict began
 	Flips int       // how often the verdict changed since the first good relist
@@ -115,6 +124,9 @@ type Flight struct {
 	Since     time.Time
 }
 
+// Took returns how long the call was out.
+func (f *Failure) Took() time.Duration { return f.At.Sub(f.Since) }
+
 // Elapsed returns how long the call has been out, as of at.
 func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
 
@@ -161,9 +173,8 @@ type Pod struct {
 	InspectedAt  time.Time     // end of the last inspection
 	InspectLast  time.Duration // how long it took, failed or not
 	InspectWorst time.Duration
-	Failures     int       // failed inspections in a row
-	FailingSince time.Time // end of the first of them
-	Reinspect    bool      // will be inspected again though nothing changed
+	Failure      *Failure // the call that ended the last inspection, and how many inspections in a row ended so; nil if that was good
+	Reinspect    bool     // will be inspected again though nothing changed
 
 	Anomalies pleg.Anomalies // in the answers of the last inspection
 	LastEvent Event          // Seq is 0 if there was none
@@ -194,8 +205,9 @@ type Channel struct {
 // Calls says how the calls of one operation went.
 type Calls struct {
 	Op                          call.Operation
-	Count                       uint64 // returned so far, failed or not
-	Errors                      uint64
+	Count                       uint64      // returned so far, failed or not
+	Errors                      uint64      // failed, but for those in Gone
+	Gone                        uint64      // asked for an object that had gone meanwhile: an answer, not an error
 	ByCode                      []CodeCount // errors by gRPC code, most frequent first
 	P50, P99, P90, Max          time.Duration
 	Last                        time.Duration // of the last call that returned, failed or not

@@ -30,6 +30,7 @@ type Probe struct {
 // failed may be up to an eighth behind; at its end it is whole.
 type Sweep struct {
 	Began, Ended time.Time     // Ended is zero while it is under way
+	Checked      time.Time     // when those in Hung and Failed were asked for last; they are asked again until they answer, or for 5 min
 	Width        int           // how many calls are out at most
 	Timeout      time.Duration // of each call
 

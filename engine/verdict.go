@@ -54,6 +54,9 @@ func (d *driver) health(now time.Time) Health {
 		Since:     d.verdict.since,
 		Flips:     d.verdict.flips,
 	}
+	if h.Healthy && !d.paused && !h.ListedAt.IsZero() {
+		h.UnhealthyAt = d.verdictDue()
+	}
 	if err := d.core.Healthy(now); err != nil {
 		h.Verdict = err.Error()
 	}

@@ -65,8 +65,8 @@ func (d *detail) inspections(b brush, s *engine.Snapshot) {
 	}
 	d.field(b, "inspections", b.Text, fmt.Sprintf("%d, the last one took %s, the worst %s; %s ago",
 		p.Inspected, text.Took(p.InspectLast), text.Took(p.InspectWorst), text.AgeCoarse(s.At.Sub(p.InspectedAt))))
-	if p.Failures > 0 {
-		d.field(b, "failing", b.Bad, fmt.Sprintf("%d times in a row, for %s", p.Failures, text.AgeCoarse(s.At.Sub(p.FailingSince))))
+	if f := p.Failure; f != nil {
+		d.field(b, "failing", b.Bad, fmt.Sprintf("%d times in a row, for %s", f.InRow, text.AgeCoarse(s.At.Sub(f.First))))
 	}
 	if p.StatusErr != nil {
 		d.field(b, "error", b.Bad, p.StatusErr.Error())

@@ -28,7 +28,7 @@ func unhealthyNode() *engine.Snapshot {
 	}
 	s.Phase.Began, s.InFlight[0].Since = ago(192*time.Second), ago(72*time.Second)
 	p := find(s, "nfs-client")
-	p.Status, p.StatusErr, p.Failures, p.FailingSince, p.Reinspect = nil, errHung, 2, ago(100*time.Second), true
+	p.Status, p.StatusErr, p.Failure, p.Reinspect = nil, errHung, &engine.Failure{Err: errHung, InRow: 2, First: ago(100 * time.Second)}, true
 	s.Calls[5].Errors, s.Calls[5].ByCode, s.Calls[5].LastErr, s.Calls[5].LastErrAt = 2, []engine.CodeCount{{Code: "DeadlineExceeded", Count: 2}}, errHung, ago(72*time.Second)
 	s.Channel.Discarded, s.Channel.Len = 12, 1000
 	s.Anomalies.NoMetadata = 3

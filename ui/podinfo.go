@@ -208,7 +208,7 @@ func (f *podInfo) judge() condition {
 	switch {
 	case f.out != nil:
 		return hung
-	case f.pod.StatusErr != nil || f.pod.Failures > 0:
+	case f.pod.StatusErr != nil || f.pod.Failure != nil:
 		return failing
 	case states[pleg.Unknown] > 0:
 		return unknown

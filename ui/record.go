@@ -11,7 +11,7 @@ func (d *detail) record(b brush) {
 	d.section(b, "Pod record")
 	d.add(piece{b.Head, "  WHAT", 24}, piece{b.Head, "ID", 15}, piece{b.Head, "OLD", 12}, piece{b.Head, "CURRENT", 12})
 	now := d.pod.Current
-	if now == nil && d.pod.Failures == 0 {
+	if now == nil && d.pod.Failure == nil {
 		now = d.pod.Old // its change has settled in this relist
 	}
 	for _, r := range recordRows(d.pod.Old, now) {

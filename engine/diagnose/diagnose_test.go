@@ -112,15 +112,14 @@ func (n *node) sweepFailed(i int, container string, kind error, text string) *no
 // podFails has the inspections of the i-th pod fail at one of its containers.
 func (n *node) podFails(i int, container string, kind error, text string, inRow int) *node {
 	p := *n.pod(i)
-	what, op := "container "+container, call.ContainerStatus
-	if container == "" {
-		what, op = "sandbox", call.PodSandboxStatus
-	}
-	p.StatusErr = fmt.Errorf("inspect %s of pod %v: %w", what, p.PodRef, failure(op, kind, text))
-	p.Status, p.Failures, p.InspectedAt, p.FailingSince = nil, inRow, ago(time.Second), ago(time.Duration(inRow)*time.Second)
+	f := &engine.Failure{Flight: n.flight(i, container, 0), At: ago(time.Second), First: ago(time.Duration(inRow) * time.Second), InRow: inRow}
+	f.Err = failure(f.Op, kind, text)
 	if errors.Is(kind, call.ErrDeadline) {
-		p.InspectLast, p.FailingSince = 2*time.Minute, ago(time.Duration(inRow)*2*time.Minute)
+		p.InspectLast, f.First = 2*time.Minute, ago(time.Duration(inRow)*2*time.Minute)
 	}
+	f.Since = f.At.Add(-p.InspectLast)
+	p.StatusErr = fmt.Errorf("inspect pod %v: %w", p.PodRef, f.Err)
+	p.Status, p.Failure, p.InspectedAt = nil, f, f.At
 	for j := range n.Pods {
 		if n.Pods[j].UID == p.UID {
 			n.Pods[j] = &p
@@ -250,7 +249,8 @@ func TestDiagnose(t *testing.T) {
 		{"its shim is gone", checked(5).sweepFailed(2, "app", call.ErrUnavailable, "ttrpc: closed: unknown"), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
 		{"a deadline that is passed on at once is an error", func() *node {
 			n := checked(5).sweepFailed(2, "app", call.ErrDeadline, "ttrpc: context deadline exceeded")
-			n.podFails(2, "app", call.ErrDeadline, "ttrpc: context deadline exceeded", 1).pod(2).InspectLast = 5 * time.Millisecond
+			f := n.podFails(2, "app", call.ErrDeadline, "ttrpc: context deadline exceeded", 1).pod(2).Failure
+			f.Since = f.At.Add(-5 * time.Millisecond)
 			return n
 		}(), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
 		{"fails live", healthy(5).podFails(2, "sidecar", call.ErrOther, "no such file", 7), "warning inspect-failing ContainerStatus ns-2/pod-00002 sidecar\n"},

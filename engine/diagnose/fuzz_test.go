@@ -78,7 +78,7 @@ func (c chaos) listed() *pleg.Pod {
 }
 
 func (c chaos) pod() *engine.Pod {
-	p := &engine.Pod{PodRef: c.ref(), Old: c.listed(), Current: c.listed(), StatusErr: c.err(), InspectedAt: c.time(), InspectLast: c.span(), Failures: c.IntN(5), FailingSince: c.time()}
+	p := &engine.Pod{PodRef: c.ref(), Old: c.listed(), Current: c.listed(), StatusErr: c.err(), InspectedAt: c.time(), InspectLast: c.span(), Failure: c.failure()}
 	if c.maybe() {
 		p.Status = &pleg.PodStatus{PodRef: p.PodRef, Containers: []pleg.ContainerStatus{{ID: c.text(), State: pleg.State(c.IntN(6)), StartedAt: c.time(), FinishedAt: c.time()}}}
 	}

@@ -2,13 +2,10 @@ package diagnose
 
 import (
 	"cmp"
-	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -25,30 +22,20 @@ func (r *reading) inspectedSince(f engine.Flight, since time.Time) bool {
 // one of its calls.
 func (r *reading) notePods() {
 	for _, p := range r.Pods {
-		if p.StatusErr != nil && r.ranOut(p.StatusErr, p.InspectLast) {
+		if p.Failure != nil && r.ranOut(p.Failure.Err, p.Failure.Took()) {
 			r.notePod(p)
 		}
 	}
 }
 
 func (r *reading) notePod(p *engine.Pod) {
-	f, known := failedCall(p)
-	if !known || !aboutObject(f.Op) {
-		return
+	f := p.Failure
+	if !aboutObject(f.Op) || onePass(r.Snapshot) && r.swept(p.PodRef) {
+		return // the sweep tells for how long
 	}
-	f.Since = p.FailingSince.Add(-p.InspectLast)
-	if p.FailingSince.IsZero() {
-		f.Since = r.At.Add(-p.InspectLast)
-	}
-	if onePass(r.Snapshot) && r.swept(p.PodRef) {
-		return // the sweep tells more exactly which call it was, and for how long
-	}
-	h := hang{Flight: f, took: r.longestCall(p), inRow: p.Failures, err: p.StatusErr}
-	for i := range r.objects {
-		if o := r.objects[i]; o.Pod == f.Pod && o.Op == f.Op && (o.Container == f.Container || f.Container == "") {
-			r.objects[i] = merge(o, h)
-			return
-		}
+	h := hang{Flight: f.Flight, took: f.Took(), inRow: f.InRow, err: f.Err}
+	if began := f.First.Add(-h.took); f.InRow > 1 && began.Before(h.Since) {
+		h.Since = began
 	}
 	r.note(h)
 }
@@ -56,56 +43,4 @@ func (r *reading) notePod(p *engine.Pod) {
 // swept reports whether a sweep found that an object of a pod hangs.
 func (r *reading) swept(pod pleg.PodRef) bool {
 	return slices.ContainsFunc(r.objects, func(h hang) bool { return h.swept && h.Pod == pod })
-}
-
-// longestCall returns how long the call that ended an inspection was out at most:
-// the inspection is made of several.
-func (r *reading) longestCall(p *engine.Pod) time.Duration {
-	if r.Timeout <= 0 {
-		return p.InspectLast
-	}
-	return min(p.InspectLast, r.Timeout)
-}
-
-// failedCall returns the call that a pod's last inspection failed with, as far
-// as its error tells.
-func failedCall(p *engine.Pod) (f engine.Flight, known bool) {
-	e, ok := errors.AsType[*call.Error](p.StatusErr)
-	if !ok {
-		return f, false
-	}
-	f = engine.Flight{By: engine.ByRelist, Op: e.Op, Pod: p.PodRef}
-	listed := p.Seen()
-	switch {
-	case listed == nil:
-	case f.Op == call.PodSandboxStatus && len(listed.Sandboxes) > 0:
-		f.ID = listed.Sandboxes[0].ID
-	case f.Op == call.ContainerStatus:
-		f.Container, f.ID = namedContainer(listed.Containers, p.StatusErr.Error())
-	}
-	return f, true
-}
-
-// namedContainer returns the container that an inspection's error names, and of
-// several with that name the one that matters most: the running or the newest.
-func namedContainer(containers []pleg.Container, text string) (name, id string) {
-	var best *pleg.Container
-	for i := range containers {
-		c := &containers[i]
-		named := strings.HasPrefix(text, "inspect container "+cmp.Or(c.Name, c.ID)+" of pod ")
-		if (named || len(containers) == 1) && (best == nil || weight(c) > weight(best)) {
-			best = c
-		}
-	}
-	if best == nil {
-		return "", ""
-	}
-	return best.Name, best.ID
-}
-
-func weight(c *pleg.Container) uint64 {
-	if c.State == pleg.Running {
-		return 1<<32 + uint64(c.Attempt)
-	}
-	return uint64(c.Attempt)
 }

@@ -86,14 +86,13 @@ func (r *reading) failingPods(unsteady, away bool) []failingPod {
 		need = failsSteadily
 	}
 	for _, p := range r.Pods {
-		if p.StatusErr == nil || p.Failures < need || !r.ownError(p.StatusErr, p.InspectLast) && (away || !r.strandedPod(p)) {
+		if p.Failure == nil || p.Failure.InRow < need || !r.ownError(p.Failure.Err, p.Failure.Took()) && (away || !r.strandedPod(p)) {
 			continue
 		}
-		f, _ := failedCall(p)
-		f.Pod = p.PodRef
-		if !knownPod(pods, f) {
-			since := fmt.Sprintf("failed %d times in a row, for %s since %s", p.Failures, going(r.At.Sub(p.FailingSince)), clock(p.FailingSince))
-			pods = append(pods, failingPod{f, p.StatusErr, since})
+		f := p.Failure
+		if !knownPod(pods, f.Flight) {
+			since := fmt.Sprintf("failed %d times in a row, for %s since %s", f.InRow, going(r.At.Sub(f.First)), clock(f.First))
+			pods = append(pods, failingPod{f.Flight, f.Err, since})
 		}
 	}
 	return pods
@@ -116,7 +115,7 @@ func stranded(err error) bool { return errors.Is(err, call.ErrUnavailable) }
 // strandedPod reports whether the runtime is away for nothing but a pod: it has
 // answered lists for as long as that has failed.
 func (r *reading) strandedPod(p *engine.Pod) bool {
-	return stranded(p.StatusErr) && r.Failure == nil && r.StatusErr == nil && p.Failures > downForSure && r.Health.ListedAt.After(p.FailingSince)
+	return stranded(p.Failure.Err) && r.Failure == nil && r.StatusErr == nil && p.Failure.InRow > downForSure && r.Health.ListedAt.After(p.Failure.First)
 }
 
 func knownPod(pods []failingPod, f engine.Flight) bool {

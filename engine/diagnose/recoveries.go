@@ -26,11 +26,11 @@ func (r *recoveries) add(u engine.Update) {
 	var now map[pleg.UID]int
 	reading := reading{Snapshot: u.Snapshot}
 	for _, p := range u.Snapshot.Pods {
-		if p.Failures > 0 && (reading.ownError(p.StatusErr, p.InspectLast) || stranded(p.StatusErr)) {
+		if p.Failure != nil && (reading.ownError(p.Failure.Err, p.Failure.Took()) || stranded(p.Failure.Err)) {
 			if now == nil {
 				now = make(map[pleg.UID]int)
 			}
-			now[p.UID] = p.Failures
+			now[p.UID] = p.Failure.InRow
 		} else if r.failing[p.UID] > 0 && p.StatusErr == nil {
 			r.at = append(r.at, u.Snapshot.At)
 		}

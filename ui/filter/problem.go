@@ -34,7 +34,7 @@ const (
 // no problem any more. A call that hangs, or a finding, is a problem too, but no part of p: see
 // [Filter.TroubledPod]. The answer never holds text from the runtime.
 func Problem(p *engine.Pod, at time.Time) string {
-	if p.StatusErr != nil || p.Failures > 0 {
+	if p.StatusErr != nil || p.Failure != nil {
 		return "inspection fails"
 	}
 	worst, text := 0, ""

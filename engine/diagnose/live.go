@@ -1,0 +1,64 @@
+package diagnose
+
+import (
+	"context"
+
+	"github.com/plegtop/plegtop/engine"
+)
+
+// A Feed delivers what an engine saw; [engine.Feed] is one.
+type Feed interface {
+	Next(ctx context.Context) (engine.Update, error)
+}
+
+// An Update is an [engine.Update] with what is wrong as of its snapshot. It is a
+// plain value that nobody changes once it was handed out.
+type Update struct {
+	engine.Update
+	Headline Headline
+	Findings []Finding // what holds now: causes before effects, the worst cause first
+	Ended    []Ended   // what ended lately, the newest first
+	Turns    []Turn    // what began, changed or ended since the update before, in that order
+}
+
+// A Live turns the updates of a feed into updates with findings. It is the one
+// place where that is done, for the screen, watch and serve alike: findings
+// begin, change and end in all of them at the same time. It belongs to one
+// goroutine at a time.
+type Live struct {
+	feed     Feed
+	endpoint string
+	history  *History
+	tracker  tracker
+}
+
+// NewLive returns a Live that reads feed, of a runtime at that endpoint, which
+// commands of the next steps name; it may be empty.
+func NewLive(feed Feed, endpoint string) *Live {
+	return &Live{feed: feed, endpoint: endpoint, history: NewHistory()}
+}
+
+// Next waits for the next update and returns it with its findings. Its errors
+// are the feed's.
+func (l *Live) Next(ctx context.Context) (Update, error) {
+	u, err := l.feed.Next(ctx)
+	if err != nil {
+		return Update{}, err
+	}
+	l.history.Add(u)
+	l.history.AddReport(u.Snapshot.Evidence)
+	in := Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint}
+	now := Diagnose(in)
+	out := Update{Update: u, Headline: headline(in, now), Findings: now}
+	out.Turns = l.tracker.track(u.Snapshot.At, now)
+	out.Ended = l.tracker.ended(u.Snapshot.At)
+	return out, nil
+}
+
+// Once returns the one snapshot of a bounded look, such as check makes, with its
+// findings. Nothing is known of the time before: there are no turns.
+func Once(s *engine.Snapshot, endpoint string) Update {
+	in := Input{Snapshot: s, Evidence: s.Evidence, Endpoint: endpoint}
+	now := Diagnose(in)
+	return Update{Update: engine.Update{Snapshot: s}, Headline: headline(in, now), Findings: now}
+}
