@@ -63,11 +63,11 @@ func big(b *testing.B) *sim.Server {
 // of them with an empty status.
 func relistAll(b *testing.B, c *Client, core *pleg.Core) int {
 	at := time.Now()
-	sandboxes, _, err := c.ListPodSandbox(b.Context(), "")
+	sandboxes, err := c.ListPodSandbox(b.Context(), "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	containers, _, err := c.ListContainers(b.Context(), "")
+	containers, err := c.ListContainers(b.Context(), "")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,7 +25,8 @@ const (
 
 // A Client makes CRI v1 calls to one runtime, over one connection that it makes
 // with the first call and mends by itself. It is safe for concurrent use.
-// Failed calls return a *call.Error.
+// Failed calls return a *call.Error. What of an answer had to be left out or
+// mended is counted in the [call.Trace] of the call.
 type Client struct {
 	conn   *grpc.ClientConn
 	rpc    runtimev1.RuntimeServiceClient
@@ -83,14 +84,15 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// Version returns what the runtime says of itself, and what of it was mended.
-func (c *Client) Version(ctx context.Context) (pleg.Version, pleg.Anomalies, error) {
+// Version returns what the runtime says of itself.
+func (c *Client) Version(ctx context.Context) (pleg.Version, error) {
 	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion})
 	if err != nil {
-		return pleg.Version{}, pleg.Anomalies{}, err
+		return pleg.Version{}, err
 	}
-	v, mended := convertVersion(answer)
-	return v, mended, nil
+	v, found := convertVersion(answer)
+	note(ctx, found)
+	return v, nil
 }
 
 // kubeletAPIVersion is what the kubelet sends with its Version call.

@@ -26,44 +26,40 @@ func within(t testing.TB, d time.Duration) context.Context {
 }
 
 func TestAnswersInThePackagesWords(t *testing.T) {
-	c, ctx := start(t, healthy()), within(t, patience)
+	var trace call.Trace
+	c, ctx := start(t, healthy()), call.WithTrace(within(t, patience), &trace)
 
-	version, count, err := c.Version(ctx)
-	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
+	version, err := c.Version(ctx)
 	check(t, "Version", pleg.Version{RuntimeName: "stub", RuntimeVersion: "1.2.3", APIVersion: "v1"}, version, err)
 
-	conditions, count, err := c.Status(ctx)
-	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
+	conditions, err := c.Status(ctx)
 	check(t, "Status", []pleg.Condition{
 		{Type: "RuntimeReady", Status: true},
 		{Type: "NetworkReady", Reason: "NoCNI", Message: "no network config"},
 	}, conditions, err)
 
 	pod := pleg.PodRef{UID: "uid-1", Namespace: "shop", Name: "web"}
-	sandboxes, count, err := c.ListPodSandbox(ctx, "")
+	sandboxes, err := c.ListPodSandbox(ctx, "")
 	check(t, "ListPodSandbox", []pleg.ListedSandbox{{Pod: pod, Sandbox: pleg.Sandbox{
 		ID: "sandbox-1", State: pleg.Running, Attempt: 2, CreatedAt: time.Unix(1_700_000_000, 1),
 	}}}, sandboxes, err)
-	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 
-	containers, count, err := c.ListContainers(ctx, "")
+	containers, err := c.ListContainers(ctx, "")
 	check(t, "ListContainers", []pleg.ListedContainer{{Pod: pod, Container: pleg.Container{
 		ID: "container-1", Name: "nginx", State: pleg.Running, Attempt: 3, CreatedAt: time.Unix(1_700_000_001, 0), Image: "nginx:1.27", SandboxID: "sandbox-1",
 	}}}, containers, err)
-	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 
-	sandbox, count, err := c.PodSandboxStatus(ctx, "sandbox-1")
+	sandbox, err := c.PodSandboxStatus(ctx, "sandbox-1")
 	check(t, "PodSandboxStatus", pleg.SandboxStatus{
 		ID: "sandbox-1", Pod: pod, State: pleg.Exited, Attempt: 2, CreatedAt: time.Unix(1_700_000_000, 1), IPs: []string{"10.0.0.7", "fd00::7"},
 	}, sandbox, err)
-	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
 
-	container, count, err := c.ContainerStatus(ctx, "container-1")
+	container, err := c.ContainerStatus(ctx, "container-1")
 	check(t, "ContainerStatus", pleg.ContainerStatus{
 		ID: "container-1", Name: "nginx", State: pleg.Exited, Attempt: 3, Image: "nginx:1.27", ExitCode: 137, Reason: "OOMKilled",
 		Message: "killed", CreatedAt: time.Unix(1_700_000_001, 0), StartedAt: time.Unix(1_700_000_002, 0), FinishedAt: time.Unix(1_700_000_003, 0),
 	}, container, err)
-	check(t, "its anomalies", pleg.Anomalies{}, count, nil)
+	check(t, "what was mended", pleg.Anomalies{}, trace.Anomalies, nil)
 }
 
 func check[T any](t *testing.T, what string, want, got T, err error) {
@@ -81,10 +77,10 @@ func TestFiltersAreTheKubelets(t *testing.T) {
 	s := healthy()
 	c, ctx := start(t, s), within(t, patience)
 	for _, uid := range []pleg.UID{"", "uid-1"} {
-		if _, _, err := c.ListPodSandbox(ctx, uid); err != nil {
+		if _, err := c.ListPodSandbox(ctx, uid); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := c.ListContainers(ctx, uid); err != nil {
+		if _, err := c.ListContainers(ctx, uid); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,11 +114,11 @@ func TestUnusableAnswersFail(t *testing.T) {
 	s.answers[runtimev1.RuntimeService_PodSandboxStatus_FullMethodName] = reply(&runtimev1.PodSandboxStatusResponse{})
 	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{})
 	c, ctx := start(t, s), within(t, patience)
-	_, _, err := c.Status(ctx)
+	_, err := c.Status(ctx)
 	wantError(t, err, &call.Error{Op: call.Status, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
-	_, _, err = c.PodSandboxStatus(ctx, "x")
+	_, err = c.PodSandboxStatus(ctx, "x")
 	wantError(t, err, &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
-	_, _, err = c.ContainerStatus(ctx, "x")
+	_, err = c.ContainerStatus(ctx, "x")
 	wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
 }
 
@@ -138,19 +134,41 @@ func wantError(t *testing.T, err error, want *call.Error) {
 	}
 }
 
-// The lists count in a test of their own; these are the answers about one thing.
-func TestAnswersComeWithTheirAnomalies(t *testing.T) {
+func TestTraceCountsWhatWasMended(t *testing.T) {
 	s := healthy()
 	container, sandbox := goodContainerStatus(), goodSandboxStatus()
 	container.State, container.StartedAt = 77, -1
 	sandbox.State = 77
-	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{Status: container})
-	s.answers[runtimev1.RuntimeService_PodSandboxStatus_FullMethodName] = reply(&runtimev1.PodSandboxStatusResponse{Status: sandbox})
+	for method, answer := range map[string]proto.Message{
+		runtimev1.RuntimeService_Version_FullMethodName:          &runtimev1.VersionResponse{RuntimeName: "x"},
+		runtimev1.RuntimeService_Status_FullMethodName:           &runtimev1.StatusResponse{Status: &runtimev1.RuntimeStatus{Conditions: []*runtimev1.RuntimeCondition{{}, {}}}},
+		runtimev1.RuntimeService_ListPodSandbox_FullMethodName:   &runtimev1.ListPodSandboxResponse{Items: []*runtimev1.PodSandbox{goodSandbox(), {}}},
+		runtimev1.RuntimeService_ListContainers_FullMethodName:   &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{{}, goodContainer(), {}}},
+		runtimev1.RuntimeService_PodSandboxStatus_FullMethodName: &runtimev1.PodSandboxStatusResponse{Status: sandbox},
+		runtimev1.RuntimeService_ContainerStatus_FullMethodName:  &runtimev1.ContainerStatusResponse{Status: container},
+	} {
+		s.answers[method] = reply(answer)
+	}
 	c, ctx := start(t, s), within(t, patience)
-	_, found, err := c.ContainerStatus(ctx, "x")
-	check(t, "anomalies of a container", pleg.Anomalies{BadState: 1, BadTime: 1}, found, err)
-	_, found, err = c.PodSandboxStatus(ctx, "x")
-	check(t, "anomalies of a sandbox", pleg.Anomalies{BadState: 1}, found, err)
+	calls := []struct {
+		op   call.Operation
+		make func(context.Context) error
+		want pleg.Anomalies
+	}{
+		{call.Version, func(ctx context.Context) error { _, err := c.Version(ctx); return err }, pleg.Anomalies{}},
+		{call.ListPodSandbox, func(ctx context.Context) error { _, err := c.ListPodSandbox(ctx, ""); return err }, pleg.Anomalies{NoMetadata: 1}},
+		{call.ListContainers, func(ctx context.Context) error { _, err := c.ListContainers(ctx, ""); return err }, pleg.Anomalies{NoMetadata: 2}},
+		{call.PodSandboxStatus, func(ctx context.Context) error { _, err := c.PodSandboxStatus(ctx, "x"); return err }, pleg.Anomalies{BadState: 1}},
+		{call.ContainerStatus, func(ctx context.Context) error { _, err := c.ContainerStatus(ctx, "x"); return err }, pleg.Anomalies{BadState: 1, BadTime: 1}},
+	}
+	for _, tt := range calls {
+		var trace call.Trace
+		err := tt.make(call.WithTrace(ctx, &trace))
+		check(t, "anomalies of "+tt.op.String(), tt.want, trace.Anomalies, err)
+		if err := tt.make(ctx); err != nil {
+			t.Errorf("%v without a trace: %v", tt.op, err)
+		}
+	}
 }
 
 func TestTraceHoldsBytesOnTheWire(t *testing.T) {
@@ -163,9 +181,9 @@ func TestTraceHoldsBytesOnTheWire(t *testing.T) {
 	}
 	c := start(t, s)
 	calls := map[string]func(context.Context) error{
-		"unary":                        func(ctx context.Context) error { _, _, err := c.ContainerStatus(ctx, "container-1"); return err },
-		"stream":                       func(ctx context.Context) error { _, _, err := c.ListPodSandbox(ctx, ""); return err },
-		"plain after a refused stream": func(ctx context.Context) error { _, _, err := c.ListContainers(ctx, ""); return err },
+		"unary":                        func(ctx context.Context) error { _, err := c.ContainerStatus(ctx, "container-1"); return err },
+		"stream":                       func(ctx context.Context) error { _, err := c.ListPodSandbox(ctx, ""); return err },
+		"plain after a refused stream": func(ctx context.Context) error { _, err := c.ListContainers(ctx, ""); return err },
 	}
 	for name, f := range calls {
 		var trace call.Trace

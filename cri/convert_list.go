@@ -1,6 +1,7 @@
 package cri
 
 import (
+	"context"
 	"slices"
 
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -53,11 +54,12 @@ func (l *sandboxList) sandbox(s *runtimev1.PodSandbox) pleg.ListedSandbox {
 
 // result returns what was gathered, or nothing but err if that is not nil: half
 // a list would make the rest of the node look removed.
-func (l *sandboxList) result(err error) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
+func (l *sandboxList) result(ctx context.Context, err error) ([]pleg.ListedSandbox, error) {
 	if err != nil {
-		return nil, pleg.Anomalies{}, err
+		return nil, err
 	}
-	return l.rows, l.Anomalies, nil
+	note(ctx, l.Anomalies)
+	return l.rows, nil
 }
 
 // A containerList does for containers what a [sandboxList] does for sandboxes.
@@ -104,11 +106,12 @@ func (l *containerList) container(c *runtimev1.Container) pleg.ListedContainer {
 	}
 }
 
-func (l *containerList) result(err error) ([]pleg.ListedContainer, pleg.Anomalies, error) {
+func (l *containerList) result(ctx context.Context, err error) ([]pleg.ListedContainer, error) {
 	if err != nil {
-		return nil, pleg.Anomalies{}, err
+		return nil, err
 	}
-	return l.rows, l.Anomalies, nil
+	note(ctx, l.Anomalies)
+	return l.rows, nil
 }
 
 // containerName returns the name that the pod gives its container. A container

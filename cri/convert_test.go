@@ -53,7 +53,7 @@ func TestConvertSandboxes(t *testing.T) {
 			}
 			var list sandboxList
 			list.add([]*runtimev1.PodSandbox{in})
-			got, count, _ := list.result(nil)
+			got, count := list.rows, list.Anomalies
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("list differs (-want +got):\n%s", diff)
 			}
@@ -125,7 +125,7 @@ func TestConvertContainers(t *testing.T) {
 			}
 			var list containerList
 			list.add([]*runtimev1.Container{in})
-			got, count, _ := list.result(nil)
+			got, count := list.rows, list.Anomalies
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("list differs (-want +got):\n%s", diff)
 			}

@@ -36,7 +36,7 @@ func TestEveryCode(t *testing.T) {
 		if kind == nil {
 			kind = call.ErrOther
 		}
-		_, _, err := c.ContainerStatus(within(t, patience), "x")
+		_, err := c.ContainerStatus(within(t, patience), "x")
 		wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: kind, Code: code.String(), Text: "the runtime's words"})
 		if !errors.Is(err, kind) {
 			t.Errorf("%v does not match its kind", err)
@@ -72,11 +72,11 @@ func TestAnswerOverTheLimit(t *testing.T) {
 	c, ctx := start(t, s), within(t, patience)
 
 	s.answers[runtimev1.RuntimeService_ListPodSandbox_FullMethodName] = reply(list(16<<20 - 1000))
-	if _, _, err := c.ListPodSandbox(ctx, ""); err != nil {
+	if _, err := c.ListPodSandbox(ctx, ""); err != nil {
 		t.Errorf("an answer just below the limit: %v", err)
 	}
 	s.answers[runtimev1.RuntimeService_ListPodSandbox_FullMethodName] = reply(list(16 << 20))
-	rows, _, err := c.ListPodSandbox(ctx, "")
+	rows, err := c.ListPodSandbox(ctx, "")
 	if !errors.Is(err, call.ErrTooLarge) || call.Code(err) != "ResourceExhausted" {
 		t.Errorf("an answer over the limit: %v, want %v", err, call.ErrTooLarge)
 	}
@@ -96,7 +96,7 @@ func TestDeadline(t *testing.T) {
 	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = hang
 	c := start(t, s)
 	for range 20 { // either end's timer may be first
-		_, _, err := c.ContainerStatus(within(t, 5*time.Millisecond), "x")
+		_, err := c.ContainerStatus(within(t, 5*time.Millisecond), "x")
 		wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"})
 	}
 }
@@ -108,7 +108,7 @@ func TestCanceledByUs(t *testing.T) {
 		cancel()
 		return hang(ctx, req)
 	}
-	_, _, err := start(t, s).ContainerStatus(ctx, "x")
+	_, err := start(t, s).ContainerStatus(ctx, "x")
 	if !errors.Is(err, call.ErrCanceled) || call.Code(err) != "Canceled" {
 		t.Errorf("error = %v, want %v", err, call.ErrCanceled)
 	}
@@ -122,7 +122,7 @@ func TestCloseCancelsCalls(t *testing.T) {
 		return hang(ctx, req)
 	}
 	c = start(t, s)
-	_, _, err := c.ContainerStatus(within(t, patience), "x")
+	_, err := c.ContainerStatus(within(t, patience), "x")
 	if !errors.Is(err, call.ErrCanceled) {
 		t.Errorf("error = %v, want %v", err, call.ErrCanceled)
 	}
@@ -157,7 +157,7 @@ func TestResetByTheServersTimer(t *testing.T) {
 
 func TestNothingListens(t *testing.T) {
 	path := filepath.Join(shortDir(t), "cri.sock")
-	_, _, err := dialed(t, path).Version(within(t, patience))
+	_, err := dialed(t, path).Version(within(t, patience))
 	wantError(t, err, &call.Error{Op: call.Version, Kind: call.ErrUnavailable, Code: "Unavailable",
 		Text: "dial unix " + path + ": connect: no such file or directory"})
 }
@@ -171,6 +171,6 @@ func TestSocketWithoutPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, _, err = c.ListPodSandbox(within(t, patience), "")
+	_, err = c.ListPodSandbox(within(t, patience), "")
 	wantError(t, err, &call.Error{Op: call.ListPodSandbox, Kind: call.ErrPermission, Code: "Unavailable", Text: "dial unix: connect: permission denied"})
 }

@@ -57,14 +57,14 @@ func everyCall(t *testing.T, c *Client) {
 	t.Helper()
 	ctx := within(t, patience)
 	var errs [9]error
-	_, _, errs[0] = c.Version(ctx)
-	_, _, errs[1] = c.Status(ctx)
+	_, errs[0] = c.Version(ctx)
+	_, errs[1] = c.Status(ctx)
 	for i, uid := range []pleg.UID{"", "uid-1"} {
-		_, _, errs[2+i] = c.ListPodSandbox(ctx, uid)
-		_, _, errs[4+i] = c.ListContainers(ctx, uid)
+		_, errs[2+i] = c.ListPodSandbox(ctx, uid)
+		_, errs[4+i] = c.ListContainers(ctx, uid)
 	}
-	_, _, errs[6] = c.PodSandboxStatus(ctx, "sandbox-1")
-	_, _, errs[7] = c.ContainerStatus(ctx, "container-1")
+	_, errs[6] = c.PodSandboxStatus(ctx, "sandbox-1")
+	_, errs[7] = c.ContainerStatus(ctx, "container-1")
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
 		if _, err := c.Raw(ctx, op, "x"); err != nil {
 			errs[8] = err

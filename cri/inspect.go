@@ -10,47 +10,49 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// PodSandboxStatus returns the runtime's full answer about the sandbox id, and
-// what of it was mended. An answer that the kubelet refuses for what it lacks
-// is an error here too: see [unusableSandbox].
-func (c *Client) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, pleg.Anomalies, error) {
+// PodSandboxStatus returns the runtime's full answer about the sandbox id.
+// One that the kubelet refuses for what it lacks is an error here too: see
+// [unusableSandbox].
+func (c *Client) PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error) {
 	answer, err := c.sandboxStatus(ctx, id)
 	if err != nil {
-		return pleg.SandboxStatus{}, pleg.Anomalies{}, err
+		return pleg.SandboxStatus{}, err
 	}
 	if lack := unusableSandbox(answer.GetStatus()); lack != "" {
-		return pleg.SandboxStatus{}, pleg.Anomalies{}, unusable(call.PodSandboxStatus, lack)
+		return pleg.SandboxStatus{}, unusable(call.PodSandboxStatus, lack)
 	}
-	s, mended := convertSandboxStatus(answer.GetStatus())
-	return s, mended, nil
+	s, found := convertSandboxStatus(answer.GetStatus())
+	note(ctx, found)
+	return s, nil
 }
 
 // ContainerStatus returns the runtime's full answer about the container id, as
 // [Client.PodSandboxStatus] does.
-func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, pleg.Anomalies, error) {
+func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error) {
 	answer, err := c.containerStatus(ctx, id)
 	if err != nil {
-		return pleg.ContainerStatus{}, pleg.Anomalies{}, err
+		return pleg.ContainerStatus{}, err
 	}
 	if lack := unusableContainer(answer.GetStatus()); lack != "" {
-		return pleg.ContainerStatus{}, pleg.Anomalies{}, unusable(call.ContainerStatus, lack)
+		return pleg.ContainerStatus{}, unusable(call.ContainerStatus, lack)
 	}
-	s, mended := convertContainerStatus(answer.GetStatus())
-	return s, mended, nil
+	s, found := convertContainerStatus(answer.GetStatus())
+	note(ctx, found)
+	return s, nil
 }
 
-// Status returns the runtime's verdicts on itself, in its order, and what of
-// them was mended or left out.
-func (c *Client) Status(ctx context.Context) ([]pleg.Condition, pleg.Anomalies, error) {
+// Status returns the runtime's verdicts on itself, in its order.
+func (c *Client) Status(ctx context.Context) ([]pleg.Condition, error) {
 	answer, err := c.rpc.Status(ctx, &runtimev1.StatusRequest{Verbose: false})
 	if err != nil {
-		return nil, pleg.Anomalies{}, err
+		return nil, err
 	}
 	if answer.GetStatus() == nil {
-		return nil, pleg.Anomalies{}, unusable(call.Status, "the answer has no status")
+		return nil, unusable(call.Status, "the answer has no status")
 	}
-	conditions, mended := convertConditions(answer.GetStatus().GetConditions())
-	return conditions, mended, nil
+	conditions, found := convertConditions(answer.GetStatus().GetConditions())
+	note(ctx, found)
+	return conditions, nil
 }
 
 func (c *Client) sandboxStatus(ctx context.Context, id string) (*runtimev1.PodSandboxStatusResponse, error) {

@@ -19,37 +19,37 @@ const uidLabel = "io.kubernetes.pod.uid"
 // ListPodSandbox lists the sandboxes of all pods, or of the pod uid if it is
 // not empty, in the runtime's order. All are asked for by the streaming form
 // where the runtime has one, since that has no limit on the answer's size.
-func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
+func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error) {
 	if uid == "" {
 		var all sandboxList
 		done, err := c.sandboxes.try(ctx, func(o grpc.CallOption) error {
 			return c.stream(ctx, streamedSandboxes, &runtimev1.StreamPodSandboxesRequest{}, &all, o)
 		})
 		if done {
-			return all.result(err)
+			return all.result(ctx, err)
 		}
 	}
 	var list sandboxList
 	err := c.conn.Invoke(ctx, runtimev1.RuntimeService_ListPodSandbox_FullMethodName,
 		&runtimev1.ListPodSandboxRequest{Filter: sandboxFilter(uid)}, &list, grpc.StaticMethod())
-	return list.result(err)
+	return list.result(ctx, err)
 }
 
 // ListContainers lists containers as [Client.ListPodSandbox] lists sandboxes.
-func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, pleg.Anomalies, error) {
+func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error) {
 	if uid == "" {
 		var all containerList
 		done, err := c.containers.try(ctx, func(o grpc.CallOption) error {
 			return c.stream(ctx, streamedContainers, &runtimev1.StreamContainersRequest{Filter: containerFilter("")}, &all, o)
 		})
 		if done {
-			return all.result(err)
+			return all.result(ctx, err)
 		}
 	}
 	var list containerList
 	err := c.conn.Invoke(ctx, runtimev1.RuntimeService_ListContainers_FullMethodName,
 		&runtimev1.ListContainersRequest{Filter: containerFilter(uid)}, &list, grpc.StaticMethod())
-	return list.result(err)
+	return list.result(ctx, err)
 }
 
 // The filters are the kubelet's to the letter: none for all sandboxes, an empty

@@ -1,18 +1,28 @@
 package cri
 
 import (
+	"context"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A mender turns single values of an answer into the words of package pleg, and
 // counts those that it had to mend.
 type mender struct{ pleg.Anomalies }
+
+// note adds what was found in an answer to the trace of its call, if there is
+// one.
+func note(ctx context.Context, found pleg.Anomalies) {
+	if t := call.TraceOf(ctx); t != nil {
+		t.Anomalies = t.Anomalies.Add(found)
+	}
+}
 
 // text returns s, with U+FFFD for each run of bytes that is not UTF-8.
 func (m *mender) text(s string) string {

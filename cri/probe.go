@@ -38,7 +38,7 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	version, _, err := client.Version(ctx)
+	version, err := client.Version(ctx)
 	if err != nil {
 		c.Outcome, c.Reason = s.judge(ctx, client, err)
 		return

@@ -16,19 +16,19 @@ func TestRuntimeGoneAndBack(t *testing.T) {
 	path := filepath.Join(shortDir(t), "cri.sock")
 	stop := healthy().serve(t, path)
 	c, ctx := dialed(t, path), within(t, patience)
-	if _, _, err := c.Version(ctx); err != nil {
+	if _, err := c.Version(ctx); err != nil {
 		t.Fatal(err)
 	}
 	stop()
 	// It fails at once, each time, whatever the back-off: not at the deadline.
 	for range 50 {
-		if _, _, err := c.Version(ctx); !errors.Is(err, call.ErrUnavailable) {
+		if _, err := c.Version(ctx); !errors.Is(err, call.ErrUnavailable) {
 			t.Fatalf("error = %v, want %v", err, call.ErrUnavailable)
 		}
 	}
 	healthy().serve(t, path)
 	untilReady(t, c)
-	if _, _, err := c.Version(ctx); err != nil {
+	if _, err := c.Version(ctx); err != nil {
 		t.Errorf("after the runtime is back: %v", err)
 	}
 }
@@ -37,11 +37,11 @@ func TestRuntimeGoneAndBack(t *testing.T) {
 func TestRuntimeSaysUnavailable(t *testing.T) {
 	path := filepath.Join(shortDir(t), "cri.sock")
 	c, ctx := dialed(t, path), within(t, patience)
-	_, _, _ = c.Version(ctx) // leaves a failed attempt behind
+	_, _ = c.Version(ctx) // leaves a failed attempt behind
 	s := healthy()
 	s.answers[runtimev1.RuntimeService_Version_FullMethodName] = refuse(status.Error(codes.Unavailable, "server is not initialized yet"))
 	s.serve(t, path)
 	untilReady(t, c)
-	_, _, err := c.Version(ctx)
+	_, err := c.Version(ctx)
 	wantError(t, err, &call.Error{Op: call.Version, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "server is not initialized yet"})
 }

@@ -45,11 +45,11 @@ func namedSandbox(id string) *runtimev1.PodSandbox {
 func relist(t *testing.T, c *Client, uid pleg.UID) ([]pleg.ListedSandbox, []pleg.ListedContainer) {
 	t.Helper()
 	ctx := within(t, patience)
-	sandboxes, _, err := c.ListPodSandbox(ctx, uid)
+	sandboxes, err := c.ListPodSandbox(ctx, uid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	containers, _, err := c.ListContainers(ctx, uid)
+	containers, err := c.ListContainers(ctx, uid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestBrokenStream(t *testing.T) {
 		return status.Error(codes.Internal, "broken")
 	}
 	var trace call.Trace
-	rows, _, err := start(t, s).ListPodSandbox(call.WithTrace(within(t, patience), &trace), "")
+	rows, err := start(t, s).ListPodSandbox(call.WithTrace(within(t, patience), &trace), "")
 	wantError(t, err, &call.Error{Op: call.ListPodSandbox, Kind: call.ErrOther, Code: "Internal", Text: "broken"})
 	if rows != nil || trace.Streamed {
 		t.Errorf("rows = %v, trace = %+v, want none and not streamed", rows, trace)
@@ -145,7 +145,7 @@ func TestStreamHangs(t *testing.T) {
 		<-ss.Context().Done()
 		return ss.Context().Err()
 	}
-	_, _, err := start(t, s).ListPodSandbox(within(t, 20*time.Millisecond), "")
+	_, err := start(t, s).ListPodSandbox(within(t, 20*time.Millisecond), "")
 	if !errors.Is(err, call.ErrDeadline) {
 		t.Errorf("error = %v, want %v", err, call.ErrDeadline)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,11 +45,16 @@ func startBench(t *testing.T, c Config, fake *fakeRuntime) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake.by = func(f Flight) Asker {
-		if out := e.ledger.like(f); out != nil {
-			return out.By
+	var askers sync.Map // of the calls made last, by operation and id
+	e.shell.tap = func(_ time.Time, _ Input, w Work) {
+		for _, c := range w.Make {
+			askers.Store(c.Op.String()+c.Flight.ID, c.By)
 		}
-		return ByRelist // a list of one pod
+	}
+	fake.by = func(f Flight) Asker {
+		by, _ := askers.Load(f.Op.String() + f.ID)
+		asker, _ := by.(Asker)
+		return asker
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &bench{Engine: e, t: t, fake: fake, cancel: cancel, done: make(chan struct{})}
@@ -70,7 +76,7 @@ func (b *bench) stop() error {
 func (b *bench) after(d time.Duration) *Snapshot {
 	time.Sleep(d)
 	synctest.Wait()
-	return b.board.newest()
+	return b.shell.buffer.newest()
 }
 
 // fresh returns a snapshot that shows all that has happened so far.
@@ -94,9 +100,9 @@ func (b *bench) podOf(s *Snapshot, name string) *Pod {
 
 // events returns all events so far, as "Kind pod/container".
 func (b *bench) events() []string {
-	b.board.mu.Lock()
-	defer b.board.mu.Unlock()
-	kept, _ := b.board.ring.between(0, b.board.ring.last)
+	b.shell.buffer.mu.Lock()
+	defer b.shell.buffer.mu.Unlock()
+	kept, _ := b.shell.buffer.ring.between(0, b.shell.buffer.ring.last)
 	var lines []string
 	for _, e := range kept {
 		lines = append(lines, fmt.Sprintf("%v %s", e.Kind, strings.TrimSuffix(e.Pod.Name+"/"+e.Container, "/")))

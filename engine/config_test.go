@@ -64,14 +64,14 @@ func TestSlowCallIsSlowInRealTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := newDriver(e)
-		e.ledger.enter(t.Context(), Flight{})
+		s := e.shell
+		s.machine.step(s.clock.now(), Tick{})
 		time.Sleep(glance - time.Millisecond)
-		if f := d.slow(e.clock.now()); f != (Flight{}) {
+		if f := s.slow(s.clock.now()); f != (Flight{}) {
 			t.Errorf("slow after 99 ms: %+v", f)
 		}
 		time.Sleep(2 * time.Millisecond)
-		if f := d.slow(e.clock.now()); f == (Flight{}) {
+		if f := s.slow(s.clock.now()); f == (Flight{}) {
 			t.Error("not slow after 101 ms")
 		}
 	})

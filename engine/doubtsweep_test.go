@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -15,12 +14,12 @@ func TestProbesOfADeadlockAreForgotten(t *testing.T) {
 	bubble(t, Config{}, pairs(10), func(b *bench) {
 		b.after(7 * time.Second)
 		b.fake.all(behaviour{hang: true})
-		s := b.after(20 * time.Second)
+		s := b.after(19 * time.Second)
 		if len(s.Probes) != 4 || !errors.Is(s.Probes[3].Err, call.ErrDeadline) {
 			t.Errorf("in the deadlock: probes = %+v", s.Probes)
 		}
 		b.fake.behave()
-		s = b.after(2*time.Minute - 20*time.Second + 2500*time.Millisecond) // the calls that are out end by the kubelet's deadline
+		s = b.after(2*time.Minute - 19*time.Second + 2500*time.Millisecond) // the calls that are out end by the kubelet's deadline
 		if s.Probes != nil || s.Phase.Step != Waiting || s.Sweep != nil {
 			t.Errorf("after it: probes = %+v, %v, sweep %+v", s.Probes, s.Phase.Step, s.Sweep)
 		}
@@ -68,7 +67,7 @@ func TestSweepIsGivenUpInADeadlock(t *testing.T) {
 					b.ask(b.Sweep)
 				}
 				b.after(3 * time.Second)
-				for b.board.newest().Sweep.Done < 30 {
+				for b.shell.buffer.newest().Sweep.Done < 30 {
 					b.after(100 * time.Millisecond)
 				}
 				b.fake.all(behaviour{hang: true})
@@ -108,7 +107,7 @@ func TestSweepGoesOnWhereOnlyStatusHangs(t *testing.T) {
 
 func TestAcquit(t *testing.T) {
 	at := func(n int) Flight { return Flight{ID: string(rune('a' + n)), Since: time.Unix(int64(n), 0)} }
-	s := newSweeper(time.Unix(0, 0), make([]Flight, 8), 2, sweepTimeout, nil)
+	s := newSweep(time.Unix(0, 0), make([]Flight, 8), Policy{Width: 2, CallTimeout: callTimeout}, nil)
 	for place := range 6 {
 		if place%2 == 0 {
 			s.next()
@@ -117,9 +116,9 @@ func TestAcquit(t *testing.T) {
 		var took time.Duration
 		var err error
 		if place == 1 || place == 3 || place == 5 { // 1 is outrun by 2 and 4, 3 by 4 alone, 5 by none
-			took, err = sweepTimeout, outOfTurn(call.ContainerStatus, context.DeadlineExceeded)
+			took, err = callTimeout, outOfTurn(call.ContainerStatus)
 		}
-		s.took(place, at(place), took, err)
+		s.take(place, &answer{wish: wish{Flight: at(place)}, took: took, err: err})
 	}
 	s.giveUp(time.Unix(9, 0), silentToo)
 	if r := s.result(); !slices.Equal(ids(r.Hung), []string{"b"}) || r.Done != 4 || !r.CutOff || r.GivenUp != silentToo || r.Ended != time.Unix(9, 0) {

@@ -3,17 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
-
-// patienceAtEnd is how long Run waits, in real time, for calls that do not
-// return although they were cancelled.
-const patienceAtEnd = 500 * time.Millisecond
 
 // errRunsOnce says that an engine was run before.
 var errRunsOnce = errors.New("engine: Run was called before")
@@ -21,13 +16,7 @@ var errRunsOnce = errors.New("engine: Run was called before")
 // An Engine relists one runtime. Make it with [New] and run it once; its other
 // methods may be called at any time from any goroutine.
 type Engine struct {
-	config   Config
-	clock    clock
-	core     *pleg.Core // owned by Run
-	ledger   *ledger
-	board    *board
-	requests *requests
-
+	shell *shell // owned by Run, but for its mailbox, buffer and replies
 	ran   atomic.Bool
 	ended chan struct{} // closed when Run returns
 	raws  chan struct{} // holds one token while a Raw is under way
@@ -39,21 +28,12 @@ func New(c Config) (*Engine, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	core, err := pleg.New(pleg.Config{Release: c.Release, Capacity: c.Capacity, Threshold: c.Threshold})
+	s, err := newShell(c, running(c))
 	if err != nil {
 		return nil, err
 	}
-	k := newClock(c)
-	return &Engine{
-		config:   c,
-		clock:    k,
-		core:     core,
-		ledger:   newLedger(k),
-		board:    newBoard(c.Events),
-		requests: newRequests(),
-		ended:    make(chan struct{}),
-		raws:     make(chan struct{}, 1),
-	}, nil
+	s.show = s.buffer.publish
+	return &Engine{shell: s, ended: make(chan struct{}), raws: make(chan struct{}, 1)}, nil
 }
 
 // Run relists until ctx ends and then returns nil. It cancels the calls that
@@ -64,69 +44,66 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.ran.Swap(true) {
 		return errRunsOnce
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	d := newDriver(e)
 	defer func() {
-		e.requests.close()
-		e.board.stop()
+		e.shell.mailbox.close()
+		e.shell.buffer.stop()
 		close(e.ended)
 	}()
-	err := d.run(ctx)
-	cancel()
-	d.wait()
-	if err == nil {
-		err = d.crash()
+	err := e.shell.run(ctx)
+	if crash := e.shell.wait(atEnd); err == nil {
+		err = crash
 	}
 	return err
 }
 
-// call makes one call: in its turn, with its deadline, and on record. The time
-// that it waits for its turn counts, so that a [Engine.Raw] that hangs takes no
-// more of a relist's time than the relist's own call would. It returns the call
-// as the ledger had it.
-func (e *Engine) call(ctx context.Context, f Flight, do func(context.Context) error) (Flight, error) {
-	return e.callWithin(ctx, f, e.config.Timeout, do)
-}
+// Feed returns a new reader. Its first update has all events that are still
+// kept, and counts as lost those that are not.
+func (e *Engine) Feed() *Feed { return &Feed{buffer: e.shell.buffer} }
 
-// callWithin is call with another deadline than the kubelet's.
-func (e *Engine) callWithin(ctx context.Context, f Flight, timeout time.Duration, do func(context.Context) error) (_ Flight, err error) {
-	var trace call.Trace
-	ctx, cancel := context.WithTimeout(call.WithTrace(ctx, &trace), e.clock.wait(timeout))
-	defer cancel()
-	f.Since = e.clock.now()
-	entered, err := e.ledger.enter(ctx, f)
-	if err != nil {
-		return f, outOfTurn(f.Op, err)
-	}
-	defer func() { e.ledger.leave(entered, trace, err) }()
-	return entered.Flight, do(ctx)
-}
+// Pause stops all calls but those asked for; the list's age goes on growing.
+// The pair of lists or the inspection that is under way is finished, since half
+// of it is of no use. The rest of the relist is held: [Engine.Resume] goes on
+// with it, and so does the next request for a relist or an inspection, because
+// relists cannot overlap. What was asked for before the pause and has not begun
+// waits for Resume, too. While it lasts nothing is judged: [Health] and [Node] stay
+// what they were, and their clocks go on afterwards from where they stood.
+func (e *Engine) Pause() { e.ask(func(r *requests) { r.paused = true }) }
 
-// outOfTurn is the error for a call that was never made, because its like was
-// out until its context ended.
-func outOfTurn(op call.Operation, cause error) error {
-	if errors.Is(cause, context.DeadlineExceeded) {
-		return &call.Error{
-			Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded",
-			Text: "an earlier call for the same object has not returned; it shows in the calls in flight",
+// Resume ends a pause; what was due meanwhile is done at once, and once only.
+func (e *Engine) Resume() { e.ask(func(r *requests) { r.paused = false }) }
+
+// RelistNow asks for one relist that begins after this call: at once, or when
+// the one under way has ended. It is done while paused, too.
+func (e *Engine) RelistNow() { e.ask(func(r *requests) { r.relist = true }) }
+
+// Reinspect asks for one inspection of a pod though nothing changed, between
+// two relists or at once while paused. From 1.36 on it is the kubelet's
+// relist of a single pod, with its events; before, the inspection only writes
+// the cache. Of a pod that has no record nothing is done. As in the kubelet, no
+// other relist is made meanwhile, and from 1.36 on a pod whose lists or
+// inspection failed is inspected again by every relist of all until that
+// succeeds; [Snapshot.PodFailure] says that the lists failed.
+func (e *Engine) Reinspect(uid pleg.UID) {
+	e.ask(func(r *requests) {
+		if !slices.Contains(r.reinspect, uid) {
+			r.reinspect = append(r.reinspect, uid)
 		}
-	}
-	return &call.Error{Op: op, Kind: call.ErrCanceled, Code: "Canceled", Text: cause.Error()}
+	})
 }
 
-// A waitGroup that can be waited for no longer than some time.
-type waitGroup struct{ sync.WaitGroup }
+// Sweep asks for a [Sweep] of every sandbox and container that the records have
+// now, which shows in [Snapshot.Sweep] from its beginning on. It runs beside the
+// relist, while paused too. If the runtime is too slow for it, that sweep is
+// there with the reason in Refused. While one is under way it does nothing.
+func (e *Engine) Sweep() { e.ask(func(r *requests) { r.sweep = sweepBegins }) }
 
-func (g *waitGroup) waitFor(limit time.Duration) {
-	done := make(chan struct{})
-	go func() {
-		g.Wait()
-		close(done)
-	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
+// CancelSweep ends the sweep that is under way, if there is one.
+func (e *Engine) CancelSweep() { e.ask(func(r *requests) { r.sweep = sweepEnds }) }
+
+// SetPeriod changes the time between relists, within [MinPeriod] and
+// [MaxPeriod], from the present wait on.
+func (e *Engine) SetPeriod(d time.Duration) {
+	e.ask(func(r *requests) { r.period = min(max(d, MinPeriod), MaxPeriod) })
 }
+
+func (e *Engine) ask(write func(*requests)) { e.shell.mailbox.ask(write) }

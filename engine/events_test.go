@@ -121,12 +121,15 @@ func TestKeptPodDoesNotKeepTheListAlive(t *testing.T) {
 }
 
 func TestPodThatGoesAndComesBetweenTwoSnapshots(t *testing.T) {
-	d, sandboxes, containers := node(t, 2)
-	d.relistWith(sandboxes, containers)
-	was, _, _ := d.pods.read()
-	d.relistWith(sandboxes[1:], containers[3:])
-	d.relistWith(sandboxes, containers)
-	now, counts, _ := d.pods.read()
+	s := node(t, 2)
+	s.relist()
+	was, _, _ := s.machine.pods.read()
+	sandboxes, containers := s.sandboxes, s.containers
+	s.sandboxes, s.containers = sandboxes[1:], containers[3:]
+	s.relist()
+	s.sandboxes, s.containers = sandboxes, containers
+	s.relist()
+	now, counts, _ := s.machine.pods.read()
 	if len(now) != 2 || counts.Containers != 6 || now[0] == was[0] || now[0].Inspected != 1 || now[1] != was[1] {
 		t.Errorf("pods %v, %+v; want the first one new and the other as it was", now, counts)
 	}
@@ -177,7 +180,7 @@ func TestLeakedRecordsAreNotShown(t *testing.T) {
 		if len(s.Pods) != 1 || s.Pods[0].Name != "web" {
 			t.Errorf("pods = %v, want only web", s.Pods)
 		}
-		if _, _, kept := b.core.Record("uid-doomed"); kept || b.core.Cache().Len() != 1 {
+		if _, _, kept := b.shell.machine.core.Record("uid-doomed"); kept || b.shell.machine.core.Cache().Len() != 1 {
 			t.Error("the leaked record is still kept")
 		}
 	})
@@ -208,15 +211,15 @@ func TestMemoryIsBounded(t *testing.T) {
 		if grown := heap() - before; grown > 300_000 {
 			t.Errorf("%d bytes more after two more minutes", grown)
 		}
-		if n := b.core.Cache().Len(); n != pods+1 {
+		if n := b.shell.machine.core.Cache().Len(); n != pods+1 {
 			t.Errorf("%d pods in the cache, want %d", n, pods+1)
 		}
-		if n := len(b.board.newest().Relists.History); n != historyLength {
+		if n := len(b.shell.buffer.newest().Relists.History); n != historyLength {
 			t.Errorf("%d relists in the history", n)
 		}
-		b.board.mu.Lock()
-		defer b.board.mu.Unlock()
-		if n := len(b.board.ring.events); n != 1000 {
+		b.shell.buffer.mu.Lock()
+		defer b.shell.buffer.mu.Unlock()
+		if n := len(b.shell.buffer.ring.events); n != 1000 {
 			t.Errorf("%d events kept", n)
 		}
 	})
@@ -224,9 +227,9 @@ func TestMemoryIsBounded(t *testing.T) {
 
 // last returns how many events there were.
 func (b *bench) last() uint64 {
-	b.board.mu.Lock()
-	defer b.board.mu.Unlock()
-	return b.board.ring.last
+	b.shell.buffer.mu.Lock()
+	defer b.shell.buffer.mu.Unlock()
+	return b.shell.buffer.ring.last
 }
 
 func heap() int64 {

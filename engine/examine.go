@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -16,11 +15,14 @@ type Examination struct {
 	Progress func(*Snapshot) // called now and then from one goroutine, if not nil; must return soon
 }
 
-func (x Examination) withDefaults() Examination {
-	defaultTo(&x.Timeout, sweepTimeout)
-	defaultTo(&x.Width, sweepWidth)
-	defaultTo(&x.Deadline, 20*time.Second)
-	return x
+// policy returns the policy of a machine that looks so.
+func (x Examination) policy() Policy {
+	p := Policy{Once: true, CallTimeout: x.Timeout, Width: x.Width, Deadline: x.Deadline}
+	defaultTo(&p.CallTimeout, callTimeout)
+	defaultTo(&p.Width, sweepWidth)
+	defaultTo(&p.Deadline, deadline)
+	p.ListTimeout = longer * p.CallTimeout
+	return p
 }
 
 // Examine looks at a runtime once and returns what it saw as a snapshot with a
@@ -28,36 +30,36 @@ func (x Examination) withDefaults() Examination {
 // are in the snapshot. It is what one relist of a kubelet that has just started
 // would see, but for the inspections, which are made a few at a time.
 //
-// Version and Status are asked for beside the lists, and the lists one after the
-// other. What nobody listens for is asked for up to three times. A list that
-// fails does not keep what the other one shows from being looked at, see
-// [Snapshot.Partial]; but PLEG is healthy only if both succeeded. The sweep is
-// refused where it would be for [Engine.Sweep], and asks for what runs first. When
-// nobody listens any more, or much hangs, Status and Version are asked for once
-// more, which StatusErr and VersionErr show; if nothing is answered meanwhile the
-// sweep is given up, see [Sweep.GivenUp]. Of
-// the one relist in [Snapshot.Relists] Took is what the same calls would have
-// taken one after the other. Pods that the sweep did not come to have neither a
-// status nor an error. What the sync loop does is not followed.
+// It is the machine of a running engine with another [Policy]. Version and Status
+// are asked for beside the lists, and the lists one after the other; what fails at
+// once is asked for up to three times. A list that fails does not keep what the
+// other one shows from being looked at, see [Snapshot.Partial]; but PLEG is healthy
+// only if both succeeded. The sweep is refused where it would be for [Engine.Sweep],
+// and asks for what runs first. Status is asked for again in its midst, when nobody
+// listens any more or much hangs, and at its end, which StatusErr shows; if nothing
+// is answered meanwhile the sweep is given up, see [Sweep.GivenUp]. Of the one relist
+// in [Snapshot.Relists] Took is what the same calls would have taken one after the
+// other. Pods that the sweep did not come to have neither a status nor an error. What
+// the sync loop does is not followed.
 //
 // When ctx ends it returns what there is by then. The error is that of
 // [Config.Validate], or a [PanicError].
 func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
-	x = x.withDefaults()
 	if x.Timeout < 0 || x.Width < 0 || x.Deadline < 0 {
 		return nil, errors.New("examine: timeout, width and deadline: want more than 0")
 	}
-	e, err := New(c)
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := newShell(c.withDefaults(), x.policy())
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	m := newExaminer(ctx, e, x)
-	s, err := m.run()
-	cancel()
-	m.leave()
-	if err = cmp.Or(err, m.crash()); err != nil {
+	s.show = x.Progress
+	err = s.run(ctx)
+	left := s.clock.wait(s.machine.started.Add(s.machine.policy.Deadline).Sub(s.clock.now()))
+	if err := errors.Join(err, s.wait(left)); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s.snapshot(s.clock.now()), nil
 }

@@ -33,34 +33,34 @@ func newQuick(pods, containers int, delay time.Duration) *quickRuntime {
 
 func (r *quickRuntime) wait() { time.Sleep(r.delay) }
 
-func (r *quickRuntime) Version(context.Context) (v pleg.Version, found pleg.Anomalies, err error) {
+func (r *quickRuntime) Version(context.Context) (v pleg.Version, err error) {
 	r.wait()
-	return v, found, nil
+	return v, nil
 }
 
-func (r *quickRuntime) Status(context.Context) (_ []pleg.Condition, found pleg.Anomalies, err error) {
+func (r *quickRuntime) Status(context.Context) (_ []pleg.Condition, err error) {
 	r.wait()
-	return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}, found, nil
+	return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}, nil
 }
 
-func (r *quickRuntime) ListPodSandbox(context.Context, pleg.UID) (_ []pleg.ListedSandbox, found pleg.Anomalies, err error) {
+func (r *quickRuntime) ListPodSandbox(context.Context, pleg.UID) (_ []pleg.ListedSandbox, err error) {
 	r.wait()
-	return r.sandboxes, found, nil
+	return r.sandboxes, nil
 }
 
-func (r *quickRuntime) ListContainers(context.Context, pleg.UID) (_ []pleg.ListedContainer, found pleg.Anomalies, err error) {
+func (r *quickRuntime) ListContainers(context.Context, pleg.UID) (_ []pleg.ListedContainer, err error) {
 	r.wait()
-	return r.containers, found, nil
+	return r.containers, nil
 }
 
-func (r *quickRuntime) PodSandboxStatus(_ context.Context, id string) (_ pleg.SandboxStatus, found pleg.Anomalies, err error) {
+func (r *quickRuntime) PodSandboxStatus(_ context.Context, id string) (_ pleg.SandboxStatus, err error) {
 	r.wait()
-	return pleg.SandboxStatus{ID: id, State: pleg.Running}, found, nil
+	return pleg.SandboxStatus{ID: id, State: pleg.Running}, nil
 }
 
-func (r *quickRuntime) ContainerStatus(_ context.Context, id string) (_ pleg.ContainerStatus, found pleg.Anomalies, err error) {
+func (r *quickRuntime) ContainerStatus(_ context.Context, id string) (_ pleg.ContainerStatus, err error) {
 	r.wait()
-	return pleg.ContainerStatus{ID: id, State: pleg.Running}, found, nil
+	return pleg.ContainerStatus{ID: id, State: pleg.Running}, nil
 }
 
 func (r *quickRuntime) Raw(context.Context, call.Operation, string) ([]byte, error) { return nil, nil }
@@ -68,10 +68,10 @@ func (r *quickRuntime) Raw(context.Context, call.Operation, string) ([]byte, err
 // bare makes the calls of an examination and nothing else.
 func (r *quickRuntime) bare(ctx context.Context, width int) {
 	var tasks sync.WaitGroup
-	tasks.Go(func() { _, _, _ = r.Version(ctx) })
-	tasks.Go(func() { _, _, _ = r.Status(ctx) })
-	sandboxes, _, _ := r.ListPodSandbox(ctx, "")
-	containers, _, _ := r.ListContainers(ctx, "")
+	tasks.Go(func() { _, _ = r.Version(ctx) })
+	tasks.Go(func() { _, _ = r.Status(ctx) })
+	sandboxes, _ := r.ListPodSandbox(ctx, "")
+	containers, _ := r.ListContainers(ctx, "")
 	tasks.Wait()
 	queue := make(chan func())
 	for range width {
@@ -82,10 +82,10 @@ func (r *quickRuntime) bare(ctx context.Context, width int) {
 		})
 	}
 	for _, s := range sandboxes {
-		queue <- func() { _, _, _ = r.PodSandboxStatus(ctx, s.ID) }
+		queue <- func() { _, _ = r.PodSandboxStatus(ctx, s.ID) }
 	}
 	for _, c := range containers {
-		queue <- func() { _, _, _ = r.ContainerStatus(ctx, c.ID) }
+		queue <- func() { _, _ = r.ContainerStatus(ctx, c.ID) }
 	}
 	close(queue)
 	tasks.Wait()

@@ -47,8 +47,8 @@ func TestExamineHealthyNode(t *testing.T) {
 		if limit := 50*time.Millisecond + 83*5*time.Millisecond; took > limit {
 			t.Errorf("took %v, want no more than the calls themselves, %v", took, limit)
 		}
-		if made := r.made(); len(made) != 4+330 {
-			t.Errorf("%d calls, want each once", len(made))
+		if made := r.made(); len(made) != 4+330+1 {
+			t.Errorf("%d calls, want each once, and Status again at the end", len(made))
 		}
 		if !s.Health.Healthy || s.Health.ListedAt.IsZero() || s.Failure != nil || s.StatusErr != nil || s.VersionErr != nil || s.Partial != "" || len(s.InFlight) != 0 {
 			t.Errorf("snapshot = %+v", s)

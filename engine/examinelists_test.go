@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -104,11 +103,11 @@ func TestExamineTellsAnErrorFromSilence(t *testing.T) {
 	passed := func(r *fakeRuntime) {
 		pairs(2)(r)
 		r.script("Status", behaviour{delay: 500 * time.Millisecond})
-		r.script("ListPodSandbox", behaviour{err: outOfTurn(call.ListPodSandbox, context.DeadlineExceeded)})
+		r.script("ListPodSandbox", behaviour{err: outOfTurn(call.ListPodSandbox)})
 		r.script("ListContainers", behaviour{delay: 7 * time.Second})
 	}
 	examine(t, Examination{}, passed, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if took != 7*time.Second || s.Counts.Containers != 4 || s.Sweep.Done != 4 {
+		if took != 8500*time.Millisecond || s.Counts.Containers != 4 || s.Sweep.Done != 4 {
 			t.Errorf("after %v: %+v, sweep %+v", took, s.Counts, s.Sweep)
 		}
 	})
@@ -159,7 +158,7 @@ func TestExamineWhereAllHangs(t *testing.T) {
 		examine(t, Examination{}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
 			lists, out := 3*time.Second, 0
 			if deaf {
-				lists, out = lists+grace+patienceAtEnd, 3
+				lists, out = lists+grace+atEnd, 3
 			}
 			if took != lists || s.Pods != nil || s.Sweep.Refused == "" || len(s.InFlight) != out {
 				t.Errorf("deaf %v: after %v: pods %v, sweep %+v, in flight %+v", deaf, took, s.Pods, s.Sweep, s.InFlight)

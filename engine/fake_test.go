@@ -157,8 +157,8 @@ func (r *fakeRuntime) made() []string {
 	return made
 }
 
-// relists counts the lists of all sandboxes among calls.
-func relists(calls []string) int {
+// countRelists counts the lists of all sandboxes among calls.
+func countRelists(calls []string) int {
 	n := 0
 	for _, c := range calls {
 		if c == "ListPodSandbox" {
@@ -209,7 +209,18 @@ func (r *fakeRuntime) call(ctx context.Context, op call.Operation, id string) er
 	if trace := call.TraceOf(ctx); trace != nil {
 		trace.RequestBytes, trace.ResponseBytes = 10, 100
 	}
-	return b.act(ctx, op)
+	if err := b.act(ctx, op); err != nil {
+		return err
+	}
+	if trace := call.TraceOf(ctx); trace != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		trace.Anomalies = r.odd[key]
+		if odd, ok := r.odd[full]; ok {
+			trace.Anomalies = odd
+		}
+	}
+	return nil
 }
 
 func (b behaviour) act(ctx context.Context, op call.Operation) error {
@@ -232,60 +243,60 @@ func (b behaviour) act(ctx context.Context, op call.Operation) error {
 	return b.err
 }
 
-func (r *fakeRuntime) Version(ctx context.Context) (pleg.Version, pleg.Anomalies, error) {
+func (r *fakeRuntime) Version(ctx context.Context) (pleg.Version, error) {
 	err := r.call(ctx, call.Version, "")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.version, r.odd["Version"], err
+	return r.version, err
 }
 
-func (r *fakeRuntime) Status(ctx context.Context) ([]pleg.Condition, pleg.Anomalies, error) {
+func (r *fakeRuntime) Status(ctx context.Context) ([]pleg.Condition, error) {
 	err := r.call(ctx, call.Status, "")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.conditions), r.odd["Status"], err
+	return slices.Clone(r.conditions), err
 }
 
-func (r *fakeRuntime) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, pleg.Anomalies, error) {
+func (r *fakeRuntime) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error) {
 	if err := r.call(ctx, call.ListPodSandbox, string(uid)); err != nil {
-		return nil, pleg.Anomalies{}, err
+		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	listed := slices.Clone(r.sandboxes)
 	other := func(s pleg.ListedSandbox) bool { return !r.unlabelled && uid != "" && s.Pod.UID != uid }
-	return slices.DeleteFunc(listed, other), r.odd["ListPodSandbox"], nil
+	return slices.DeleteFunc(listed, other), nil
 }
 
-func (r *fakeRuntime) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, pleg.Anomalies, error) {
+func (r *fakeRuntime) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error) {
 	if err := r.call(ctx, call.ListContainers, string(uid)); err != nil {
-		return nil, pleg.Anomalies{}, err
+		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	listed := slices.Clone(r.containers)
 	other := func(c pleg.ListedContainer) bool { return !r.unlabelled && uid != "" && c.Pod.UID != uid }
-	return slices.DeleteFunc(listed, other), r.odd["ListContainers"], nil
+	return slices.DeleteFunc(listed, other), nil
 }
 
-func (r *fakeRuntime) PodSandboxStatus(ctx context.Context, id string) (st pleg.SandboxStatus, found pleg.Anomalies, err error) {
+func (r *fakeRuntime) PodSandboxStatus(ctx context.Context, id string) (st pleg.SandboxStatus, err error) {
 	if err := r.call(ctx, call.PodSandboxStatus, id); err != nil {
-		return st, found, err
+		return st, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.sandboxes {
 		if s.ID == id {
 			st = pleg.SandboxStatus{ID: id, Pod: s.Pod, State: s.State, CreatedAt: s.CreatedAt, IPs: []string{"10.0.0.1"}}
-			return st, r.odd["PodSandboxStatus "+id], nil
+			return st, nil
 		}
 	}
-	return st, found, notFound(call.PodSandboxStatus)
+	return st, notFound(call.PodSandboxStatus)
 }
 
-func (r *fakeRuntime) ContainerStatus(ctx context.Context, id string) (st pleg.ContainerStatus, found pleg.Anomalies, err error) {
+func (r *fakeRuntime) ContainerStatus(ctx context.Context, id string) (st pleg.ContainerStatus, err error) {
 	if err := r.call(ctx, call.ContainerStatus, id); err != nil {
-		return st, found, err
+		return st, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -293,10 +304,10 @@ func (r *fakeRuntime) ContainerStatus(ctx context.Context, id string) (st pleg.C
 		if c.ID == id {
 			st = r.statuses[id]
 			st.ID, st.Name, st.State, st.CreatedAt = id, c.Name, c.State, c.CreatedAt
-			return st, r.odd["ContainerStatus "+id], nil
+			return st, nil
 		}
 	}
-	return st, found, notFound(call.ContainerStatus)
+	return st, notFound(call.ContainerStatus)
 }
 
 func (r *fakeRuntime) Raw(ctx context.Context, op call.Operation, id string) ([]byte, error) {

@@ -15,9 +15,9 @@ var ErrStopped = errors.New("engine stopped")
 // one reader.
 const pace = 100 * time.Millisecond
 
-// A board is where the engine leaves what is new, and where readers find it.
+// A buffer is where the engine leaves what is new, and where the feeds find it.
 // Safe for concurrent use.
-type board struct {
+type buffer struct {
 	mu       sync.Mutex // guards what follows
 	snapshot *Snapshot  // nil until the first one
 	upto     uint64     // the last event that belongs to snapshot
@@ -26,37 +26,42 @@ type board struct {
 	changed  chan struct{} // closed, and made anew, with every change
 }
 
-func newBoard(events int) *board {
-	return &board{ring: ring{size: events}, changed: make(chan struct{})}
+func newBuffer(events int) *buffer {
+	return &buffer{ring: ring{size: events}, changed: make(chan struct{})}
 }
 
-// add keeps an event, which readers see with the next snapshot, and numbers it.
-func (b *board) add(e Event) Event {
+// add keeps events, which readers see with the next snapshot.
+func (b *buffer) add(events []Event) {
+	if len(events) == 0 {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.ring.add(e)
+	for _, e := range events {
+		b.ring.add(e)
+	}
 }
 
-func (b *board) publish(s *Snapshot) {
+func (b *buffer) publish(s *Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.snapshot, b.upto = s, b.ring.last
 	b.wakeAll()
 }
 
-func (b *board) stop() {
+func (b *buffer) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stopped = true
 	b.wakeAll()
 }
 
-func (b *board) wakeAll() {
+func (b *buffer) wakeAll() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-func (b *board) newest() *Snapshot {
+func (b *buffer) newest() *Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.snapshot
@@ -66,15 +71,11 @@ func (b *board) newest() *Snapshot {
 // must be closed. One goroutine at a time may use it; an engine may have any
 // number of feeds.
 type Feed struct {
-	board *board
-	seen  uint64    // the snapshot that was delivered last
-	event uint64    // the event that was delivered last
-	at    time.Time // real time of the last delivery
+	buffer *buffer
+	seen   uint64    // the snapshot that was delivered last
+	event  uint64    // the event that was delivered last
+	at     time.Time // real time of the last delivery
 }
-
-// Feed returns a new reader. Its first update has all events that are still
-// kept, and counts as lost those that are not.
-func (e *Engine) Feed() *Feed { return &Feed{board: e.board} }
 
 // Next waits for a snapshot that this reader has not had yet and returns the
 // newest one with the events up to it; never more than ten times a second.
@@ -92,19 +93,19 @@ func (f *Feed) Next(ctx context.Context) (Update, error) {
 	}
 }
 
-// A patience says what a reader waits for: a change, or a time if after is set.
-type patience struct {
+// A wait says what a reader waits for: a change, or a time if after is set.
+type wait struct {
 	changed <-chan struct{}
 	after   time.Duration
 }
 
-func (p patience) until(ctx context.Context) error {
+func (w wait) until(ctx context.Context) error {
 	var timer <-chan time.Time
-	if p.after > 0 {
-		timer = time.After(p.after)
+	if w.after > 0 {
+		timer = time.After(w.after)
 	}
 	select {
-	case <-p.changed:
+	case <-w.changed:
 	case <-timer:
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -114,8 +115,8 @@ func (p patience) until(ctx context.Context) error {
 
 // take returns an update if there is one to deliver now, and otherwise what to
 // wait for.
-func (f *Feed) take() (update Update, ready bool, wait patience, err error) {
-	b := f.board
+func (f *Feed) take() (update Update, ready bool, wait wait, err error) {
+	b := f.buffer
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	wait.changed = b.changed
@@ -132,4 +133,40 @@ func (f *Feed) take() (update Update, ready bool, wait patience, err error) {
 	update.Events, update.Lost = b.ring.between(f.event, b.upto)
 	f.seen, f.event, f.at = b.snapshot.Seq, b.upto, time.Now()
 	return update, true, wait, nil
+}
+
+// A ring keeps the newest events for readers that are behind. Its memory grows
+// up to its size and no further. Not safe for concurrent use.
+type ring struct {
+	size   int
+	events []Event // the event with sequence number s is at (s-1) modulo size
+	last   uint64  // sequence number of the newest event
+}
+
+// add keeps the event that follows the newest one, in place of the oldest if the
+// ring is full.
+func (r *ring) add(e Event) {
+	r.last = e.Seq
+	if len(r.events) < r.size {
+		r.events = append(r.events, e)
+	} else {
+		r.events[(e.Seq-1)%uint64(r.size)] = e
+	}
+}
+
+// between returns the events after the one numbered after, up to the one
+// numbered upto, and how many of them the ring has no more.
+func (r *ring) between(after, upto uint64) (events []Event, lost uint64) {
+	if after >= upto {
+		return nil, 0
+	}
+	first := max(after, r.last-uint64(len(r.events))) + 1
+	first = min(first, upto+1)
+	for seq := first; seq <= upto; seq++ {
+		if events == nil {
+			events = make([]Event, 0, upto+1-first)
+		}
+		events = append(events, r.events[(seq-1)%uint64(r.size)])
+	}
+	return events, first - after - 1
 }

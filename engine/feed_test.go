@@ -56,14 +56,14 @@ func TestSlowReaderLosesAndIsTold(t *testing.T) {
 			b.after(time.Second)
 		}
 		b.fresh()
-		b.board.mu.Lock()
-		last, upto := b.board.ring.last, b.board.upto
-		b.board.mu.Unlock()
+		b.shell.buffer.mu.Lock()
+		last, upto := b.shell.buffer.ring.last, b.shell.buffer.upto
+		b.shell.buffer.mu.Unlock()
 		u, err := f.Next(b.t.Context())
 		if err != nil || last != upto || len(u.Events) != 5 || u.Lost != last-5-2 || u.Events[0].Seq != last-4 {
 			t.Errorf("update with %d events from %+v, lost %d (%v); the last is %d", len(u.Events), u.Events[0], u.Lost, err, last)
 		}
-		if u.Snapshot != b.board.newest() {
+		if u.Snapshot != b.shell.buffer.newest() {
 			t.Error("the snapshot is not the newest")
 		}
 	})

@@ -186,7 +186,7 @@ func TestSyncLoopReadsWhenItsNapEnds(t *testing.T) {
 			b.fake.exit("web/app", 1, "Error")
 			b.after(at - 6500*time.Millisecond)
 			b.stop()
-			if n := b.core.Len(); n != want {
+			if n := b.shell.machine.core.Len(); n != want {
 				t.Errorf("%d events in the channel after %v, want %d", n, at, want)
 			}
 		})
@@ -251,7 +251,7 @@ func TestSyncLoop(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSyncLoop(start)
+			s := syncLoop{synced: start}
 			tt.prepare(&s)
 			if got := s.reads(start.Add(tt.after), tt.healthy); got != tt.want {
 				t.Errorf("reads = %v, want %v", got, tt.want)
@@ -262,18 +262,18 @@ func TestSyncLoop(t *testing.T) {
 
 func TestSyncLoopNaps(t *testing.T) {
 	now := time.Unix(1000, 0)
-	s := newSyncLoop(now)
+	s := syncLoop{synced: now}
 	for _, want := range []int{100, 200, 400, 800, 1600, 3200, 5000, 5000} {
 		s.reads(now, false)
-		if nap := s.due().Sub(now); nap != time.Duration(want)*time.Millisecond {
+		if nap := s.napUntil.Sub(now); nap != time.Duration(want)*time.Millisecond {
 			t.Fatalf("nap of %v, want %d ms", nap, want)
 		}
-		if s.reads(s.due().Add(-1), true) {
+		if s.reads(s.napUntil.Add(-1), true) {
 			t.Fatal("reads while it naps")
 		}
-		now = s.due()
+		now = s.napUntil
 	}
-	if !s.reads(now, true) || !s.due().IsZero() {
+	if !s.reads(now, true) || !s.napUntil.IsZero() {
 		t.Error("does not read after its nap")
 	}
 }

@@ -2,90 +2,103 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A listing is the outcome of both list calls.
-type listing struct {
-	sandboxes  []pleg.ListedSandbox
-	containers []pleg.ListedContainer
+// An inspection asks for all sandboxes and containers of a pod, one call after the
+// other in the kubelet's order: releases that list again do so before the
+// sandboxes and before the containers. What is not found any more is left out; any
+// other error ends it. What is odd in a list made again is not counted: the list of
+// all has it, too.
+type inspection struct {
+	next       pleg.Inspection
+	began      time.Time
+	ended      time.Time
+	todo       []Flight // the calls that are still to be made
+	out        bool
+	sandboxes  []pleg.SandboxStatus
+	containers []pleg.ContainerStatus
 	found      pleg.Anomalies
-	failed     Flight // the call that failed, if err is not nil
+	failed     *answer // the call that it failed with; nil if it did not
 	err        error
 }
 
-// lists makes both list calls, of one pod or, for an empty one, of all.
-func (e *Engine) lists(ctx context.Context, pod pleg.PodRef) (l listing) {
-	var found pleg.Anomalies
-	l.sandboxes, l.found, l.failed, l.err = e.listSandboxes(ctx, pod)
-	if l.err != nil {
-		return l
+func newInspection(now time.Time, next pleg.Inspection) *inspection {
+	i := &inspection{next: next, began: now, ended: now}
+	if pod := next.Pod.PodRef; next.ListAgain {
+		i.todo = []Flight{{Op: call.ListPodSandbox, Pod: pod}, {Op: call.ListContainers, Pod: pod}}
+	} else {
+		i.todo = partsOf(next.Pod)
 	}
-	l.containers, found, l.failed, l.err = e.listContainers(ctx, pod)
-	l.found = l.found.Add(found)
-	return l
-}
-
-func (e *Engine) listSandboxes(ctx context.Context, pod pleg.PodRef) (list []pleg.ListedSandbox, found pleg.Anomalies, f Flight, err error) {
-	f, err = e.call(ctx, Flight{Op: call.ListPodSandbox, Pod: pod}, func(ctx context.Context) (err error) {
-		list, found, err = e.config.Runtime.ListPodSandbox(ctx, pod.UID)
-		return err
-	})
-	return list, found, f, err
-}
-
-func (e *Engine) listContainers(ctx context.Context, pod pleg.PodRef) (list []pleg.ListedContainer, found pleg.Anomalies, f Flight, err error) {
-	f, err = e.call(ctx, Flight{Op: call.ListContainers, Pod: pod}, func(ctx context.Context) (err error) {
-		list, found, err = e.config.Runtime.ListContainers(ctx, pod.UID)
-		return err
-	})
-	return list, found, f, err
-}
-
-// An inspection is the outcome of one inspection.
-type inspection struct {
-	status *pleg.PodStatus
-	found  pleg.Anomalies // in the answers about single objects, as far as they came
-	failed Flight         // the call that failed, if err is not nil
-	err    error
-}
-
-// inspect makes the calls of one inspection, in the kubelet's order: releases
-// that list again do so before the sandboxes and before the containers. What
-// is not found any more is left out; any other error ends the inspection. What
-// is odd in a list made again is not counted: the list of all has it, too.
-func (e *Engine) inspect(ctx context.Context, next pleg.Inspection) (i inspection) {
-	sandboxes, err := e.inspectSandboxes(ctx, next, &i)
-	if err != nil {
-		i.err = err
-		return i
-	}
-	containers, err := e.inspectContainers(ctx, next, &i)
-	if err != nil {
-		i.err = err
-		return i
-	}
-	i.status = pleg.Compose(next.Pod.PodRef, sandboxes, containers)
 	return i
 }
 
-func (e *Engine) inspectSandboxes(ctx context.Context, next pleg.Inspection, i *inspection) ([]pleg.SandboxStatus, error) {
-	pod, listed := next.Pod.PodRef, next.Pod.Sandboxes
-	if next.ListAgain {
-		again, _, f, err := e.listSandboxes(ctx, pod)
-		if err != nil {
-			i.failed = f
-			return nil, fmt.Errorf("list sandboxes of pod %v: %w", pod, err)
-		}
-		listed = newestFirst(again, pod.UID)
+func (i *inspection) over() bool { return !i.out && (i.err != nil || len(i.todo) == 0) }
+
+// advance makes the next call, if there is one.
+func (i *inspection) advance(m *machine) {
+	if i.out || i.over() {
+		return
 	}
-	return statuses(ctx, e, sandboxCalls(pod, listed), i, e.config.Runtime.PodSandboxStatus)
+	m.calls.want(m.now, m.policy.wish(i.todo[0]))
+	i.todo, i.out = i.todo[1:], true
+}
+
+// take takes in an answer, and goes on.
+func (i *inspection) take(m *machine, a *answer) {
+	i.out, i.ended = false, a.at
+	if aboutObject(a.Op) {
+		i.found = i.found.Add(a.found)
+	}
+	pod := i.next.Pod.PodRef
+	switch v := a.value.(type) {
+	case []pleg.ListedSandbox:
+		i.todo = slices.Concat(sandboxCalls(pod, newestFirst(v, pod.UID)), i.todo)
+	case []pleg.ListedContainer:
+		i.todo = slices.Concat(containerCalls(pod, ofPod(v, pod.UID)), i.todo)
+	case pleg.SandboxStatus:
+		i.sandboxes = append(i.sandboxes, v)
+	case pleg.ContainerStatus:
+		i.containers = append(i.containers, v)
+	default:
+		if !aboutObject(a.Op) || !errors.Is(a.err, call.ErrNotFound) {
+			i.failed, i.err = a, inspectError(a.Flight, a.err)
+		}
+	}
+	i.advance(m)
+}
+
+// inspectError says which step of an inspection failed.
+func inspectError(f Flight, err error) error {
+	switch f.Op {
+	case call.ListPodSandbox:
+		return fmt.Errorf("list sandboxes of pod %v: %w", f.Pod, err)
+	case call.ListContainers:
+		return fmt.Errorf("list containers of pod %v: %w", f.Pod, err)
+	}
+	return fmt.Errorf("inspect %s of pod %v: %w", f.object(), f.Pod, err)
+}
+
+// status returns what the inspection found; nil if it failed.
+func (i *inspection) status() *pleg.PodStatus {
+	if i.err != nil {
+		return nil
+	}
+	return pleg.Compose(i.next.Pod.PodRef, i.sandboxes, i.containers)
+}
+
+// took returns how long the inspection was under way.
+func (i *inspection) took() time.Duration { return i.ended.Sub(i.began) }
+
+// aboutObject reports whether an operation is about one sandbox or container.
+func aboutObject(op call.Operation) bool {
+	return op == call.PodSandboxStatus || op == call.ContainerStatus
 }
 
 // newestFirst returns the sandboxes of one pod as older kubelets sort them. A
@@ -99,19 +112,6 @@ func newestFirst(listed []pleg.ListedSandbox, uid pleg.UID) []pleg.Sandbox {
 	}
 	slices.SortStableFunc(sandboxes, func(a, b pleg.Sandbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return sandboxes
-}
-
-func (e *Engine) inspectContainers(ctx context.Context, next pleg.Inspection, i *inspection) ([]pleg.ContainerStatus, error) {
-	pod, listed := next.Pod.PodRef, next.Pod.Containers
-	if next.ListAgain {
-		again, _, f, err := e.listContainers(ctx, pod)
-		if err != nil {
-			i.failed = f
-			return nil, fmt.Errorf("list containers of pod %v: %w", pod, err)
-		}
-		listed = ofPod(again, pod.UID)
-	}
-	return statuses(ctx, e, containerCalls(pod, listed), i, e.config.Runtime.ContainerStatus)
 }
 
 func ofPod(listed []pleg.ListedContainer, uid pleg.UID) []pleg.Container {
@@ -142,29 +142,9 @@ func containerCalls(pod pleg.PodRef, containers []pleg.Container) []Flight {
 	return calls
 }
 
-// statuses makes the calls one after the other, up to the first that fails for
-// another reason than that its object is gone, and adds to found what was odd.
-func statuses[S any](ctx context.Context, e *Engine, calls []Flight, i *inspection,
-	ask func(context.Context, string) (S, pleg.Anomalies, error),
-) ([]S, error) {
-	all := make([]S, 0, len(calls))
-	for _, f := range calls {
-		var status S
-		var odd pleg.Anomalies
-		made, err := e.call(ctx, f, func(ctx context.Context) (err error) {
-			status, odd, err = ask(ctx, f.ID)
-			return err
-		})
-		i.found = i.found.Add(odd)
-		switch {
-		case err == nil:
-			all = append(all, status)
-		case !errors.Is(err, call.ErrNotFound):
-			i.failed = made
-			return nil, fmt.Errorf("inspect %s of pod %v: %w", f.object(), f.Pod, err)
-		}
-	}
-	return all, nil
+// partsOf returns the calls that ask for all of a pod, sandboxes first.
+func partsOf(pod *pleg.Pod) []Flight {
+	return append(sandboxCalls(pod.PodRef, pod.Sandboxes), containerCalls(pod.PodRef, pod.Containers)...)
 }
 
 // object names what a status call is about, within its pod.

@@ -45,7 +45,7 @@ var rules = map[string]rule{
 	".": {ours: []string{"engine/...", "cri", "cri/sim", "keymap", "ui/..."}, modules: []string{"..."}},
 
 	"engine/pleg": {never: []string{"context", "sync", "sync/atomic", "os", "net", "io/fs", "log", "log/slog", "math/rand", "math/rand/v2", "runtime", "syscall", "unsafe"}},
-	"engine/call": {never: []string{"os", "net"}},
+	"engine/call": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine": {
 		ours:    []string{"engine/..."},
 		modules: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sync/..."},

@@ -6,8 +6,8 @@ import "time"
 // (kubelet 1.25 to 1.37: runtimeState, syncLoop, the Ready condition of package
 // nodestatus.) The engine joins a kubelet that has long been up, so that until
 // the runtime has said otherwise the node is taken for ready, and its PLEG for
-// healthy up to the engine's start at least. [Examine] stands for a kubelet that
-// has just started: it takes nothing for granted, and has no sync loop yet.
+// healthy up to the engine's start at least. One that looks once stands for a kubelet
+// that has just started: it takes nothing for granted, and has no sync loop yet.
 type Node struct {
 	Ready   bool
 	Reason  string    // "KubeletReady" or "KubeletNotReady"

@@ -1,20 +1,17 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// When and how the engine looks whether a runtime that leaves a call of the
-// relist without an answer still answers others. These are ours, too.
+// When the machine looks whether a runtime that leaves a call of the relist without
+// an answer still answers others. The kubelet does not: these are ours.
 const (
-	probeAfter   = time.Second     // a call of the relist has been out
-	probePeriod  = 5 * time.Second // from the start of a round to that of the next
-	probeTimeout = 2 * time.Second
-	hungListAge  = 2 * time.Second // a list has been out, to be taken for hung
+	probeAfter  = time.Second     // a call of the relist has been out
+	probePeriod = 5 * time.Second // from the start of a round to that of the next
 )
 
 // probes keeps what was asked while a call of the relist hung. A round asks,
@@ -23,24 +20,22 @@ type probes struct {
 	hung  Flight   // the call whose hanging is looked into, with Since
 	queue []Flight // what is still to ask in this round
 	out   bool
+	of    Flight    // the call for whose hanging the one that is out was made
 	next  time.Time // when the next round may begin; zero for at once
 	turn  int       // how many rounds there were: whose turn it is
 
-	swept   bool                     // the hung call had its sweep
 	answers map[call.Operation]Probe // by operation
 	made    []Probe                  // what read returned last; nil when stale
 }
 
-// probe begins and advances a round of probes if one is called for, and the
-// sweep that a hung list brings about.
-func (d *driver) probe(now time.Time) {
-	p := &d.probes
-	hung, hangs := d.hung(now)
-	if !hangs && p.hung != (Flight{}) && d.ledger.answeredSince(p.hung.Since) {
+// advance begins and goes on with a round of probes if one is called for.
+func (p *probes) advance(m *machine) {
+	hung, hangs := p.called(m)
+	if !hangs && p.hung != (Flight{}) && m.calls.sums.answeredSince(p.hung.Since) {
 		p.forget()
-		d.press.dirty = true
+		m.changed = true
 	}
-	if !hangs || d.paused {
+	if !hangs || m.pause.on {
 		p.queue = nil
 		return
 	}
@@ -48,60 +43,76 @@ func (d *driver) probe(now time.Time) {
 		p.forget()
 		p.hung = hung
 	}
-	if !p.out && len(p.queue) == 0 && !now.Before(p.next) {
-		p.queue = d.round()
-		p.next = now.Add(probePeriod)
+	if p.out {
+		return
+	}
+	if len(p.queue) == 0 && !m.now.Before(p.next) {
+		p.queue = p.round(m)
+		p.next = m.now.Add(probePeriod)
 		p.turn++
 	}
-	p.queue = slices.DeleteFunc(p.queue, func(f Flight) bool { return d.ledger.like(f) != nil })
-	if !p.out && len(p.queue) > 0 {
-		d.probeNext()
+	p.queue = slices.DeleteFunc(p.queue, func(f Flight) bool { return m.calls.like(f) != nil })
+	if len(p.queue) > 0 {
+		p.ask(m)
 	}
-	d.sweepForList(now)
+}
+
+// called returns the call of the relist that has been out too long, if one has.
+// A look that is made once asks for everything anyway.
+func (p *probes) called(m *machine) (Flight, bool) {
+	f, out := m.calls.oldestBy(ByRelist)
+	return f, out && f.Elapsed(m.now) >= probeAfter && !m.policy.Once
+}
+
+// due returns when a probe is to be made though nothing comes back.
+func (p *probes) due(m *machine) time.Time {
+	f, out := m.calls.oldestBy(ByRelist)
+	if !out || m.pause.on || p.out || m.policy.Once {
+		return time.Time{}
+	}
+	if at := f.Since.Add(probeAfter); m.now.Before(at) {
+		return at
+	}
+	return p.next
 }
 
 // forget drops all answers, and the one that may still come: what they say of
 // the objects asked for holds only as long as a call hangs.
-func (p *probes) forget() { *p = probes{out: p.out, turn: p.turn, next: p.next} }
+func (p *probes) forget() { *p = probes{out: p.out, of: p.of, turn: p.turn, next: p.next} }
 
-// hung returns the call of the relist that has been out too long, if one has.
-func (d *driver) hung(now time.Time) (Flight, bool) {
-	f, out := d.ledger.oldestBy(ByRelist)
-	return f, out && f.Elapsed(now) >= probeAfter
+// ask makes the next probe of the round. What Status says is not taken in: the
+// kubelet that is modelled does not ask for it now.
+func (p *probes) ask(m *machine) {
+	f := p.queue[0]
+	p.queue, p.out, p.of = p.queue[1:], true, p.hung
+	m.calls.want(m.now, m.policy.own(f))
+	f.Since = m.now
+	p.put(Probe{Flight: f})
+	m.changed = true
 }
 
-// probeNext makes the next probe of the round. What Status says is not taken
-// in: the kubelet that is modelled does not ask for it now.
-func (d *driver) probeNext() {
-	p := &d.probes
-	f := p.queue[0]
-	p.queue = p.queue[1:]
-	p.out = true
-	f.Since = d.clock.now()
-	p.put(Probe{Flight: f})
-	d.press.dirty = true
-	of := p.hung
-	d.do(func(ctx context.Context) func() {
-		a := d.askAbout(ctx, f, probeTimeout)
-		return func() {
-			p.out = false
-			if p.hung == of {
-				p.put(Probe{Flight: a.Flight, At: d.clock.now(), Took: a.took, Err: a.err})
-			}
-			d.press.dirty = true
-		}
-	})
+// answered takes in a probe, or the Status that a sweep in doubt has asked for.
+func (p *probes) answered(m *machine, a *answer) {
+	m.changed = true
+	if a.tag == recheckTag {
+		m.recheckAnswered(a)
+		return
+	}
+	p.out = false
+	if p.hung == p.of { // else that call hangs no more
+		p.put(Probe{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err})
+	}
 }
 
 // round returns whom to ask in the next round.
-func (d *driver) round() []Flight {
+func (p *probes) round(m *machine) []Flight {
 	queue := []Flight{{Op: call.Version}, {Op: call.Status}}
-	pods, _, _ := d.pods.read()
+	shown, _, _ := m.pods.read()
 	for _, parts := range []func(*Pod) []Flight{
 		func(p *Pod) []Flight { return sandboxCalls(p.PodRef, p.Seen().Sandboxes) },
 		func(p *Pod) []Flight { return containerCalls(p.PodRef, p.Seen().Containers) },
 	} {
-		if f, ok := d.pick(pods, parts); ok {
+		if f, ok := p.pick(m, shown, parts); ok {
 			queue = append(queue, f)
 		}
 	}
@@ -113,14 +124,14 @@ func (d *driver) round() []Flight {
 
 // pick returns a call about a part of the pod whose turn it is, or of the first
 // one after it that no call in flight is about.
-func (d *driver) pick(pods []*Pod, parts func(*Pod) []Flight) (Flight, bool) {
-	for i := range pods {
-		p := pods[(d.probes.turn+i)%len(pods)]
-		if p.UID == d.probes.hung.Pod.UID {
+func (p *probes) pick(m *machine, shown []*Pod, parts func(*Pod) []Flight) (Flight, bool) {
+	for i := range shown {
+		pod := shown[(p.turn+i)%len(shown)]
+		if pod.UID == p.hung.Pod.UID {
 			continue
 		}
-		for _, f := range parts(p) {
-			if d.ledger.like(f) == nil {
+		for _, f := range parts(pod) {
+			if m.calls.like(f) == nil {
 				return f, true
 			}
 		}
@@ -128,28 +139,16 @@ func (d *driver) pick(pods []*Pod, parts func(*Pod) []Flight) (Flight, bool) {
 	return Flight{}, false
 }
 
-// sweepForList begins a sweep, one call at a time, when a list hangs although
-// the runtime answers otherwise: the container whose status holds the lock that
-// the list waits for is found so. Once for each list that hangs.
-func (d *driver) sweepForList(now time.Time) {
-	p := &d.probes
-	list := p.hung.Op == call.ListPodSandbox || p.hung.Op == call.ListContainers
-	if !list || p.swept || p.out || len(p.queue) > 0 || p.hung.Elapsed(now) < hungListAge || d.sweeping() {
-		return
+// clear reports whether a whole round says that the runtime answers while a call
+// hangs: for itself, and for one sandbox or container at least.
+func (p *probes) clear(f Flight) bool {
+	if p.hung != f || p.out || len(p.queue) > 0 {
+		return false
 	}
-	if p.answered() && d.tooSlow(now, lately) == "" {
-		p.swept = true
-		d.beginSweep(now, 1)
-	}
-}
-
-// answered reports whether the last round says that the runtime answers: for
-// itself, and for one sandbox or container at least.
-func (p *probes) answered() bool {
 	one := false
 	for op, a := range p.answers {
 		switch {
-		case op == call.PodSandboxStatus || op == call.ContainerStatus:
+		case aboutObject(op):
 			one = one || a.Err == nil
 		case a.Err != nil:
 			return false

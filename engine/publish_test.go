@@ -5,96 +5,117 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// node returns a driver that has settled n pods of three containers each, and
-// their lists.
-func node(t testing.TB, n int) (*driver, []pleg.ListedSandbox, []pleg.ListedContainer) {
+// stepper steps a machine against a runtime that answers everything at once.
+type stepper struct {
+	*shell
+	now        time.Time
+	sandboxes  []pleg.ListedSandbox
+	containers []pleg.ListedContainer
+}
+
+// node returns a machine that has settled n pods of three containers each.
+func node(t testing.TB, n int) *stepper {
 	t.Helper()
 	e, err := New(Config{Runtime: &fakeRuntime{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sandboxes []pleg.ListedSandbox
-	var containers []pleg.ListedContainer
+	s := &stepper{shell: e.shell, now: e.shell.machine.now}
 	for i := range n {
 		pod := ref(fmt.Sprintf("pod-%04d", i))
 		id := fmt.Sprintf("%064d", i)
-		sandboxes = append(sandboxes, pleg.ListedSandbox{Pod: pod, Sandbox: pleg.Sandbox{ID: id, State: pleg.Running}})
+		s.sandboxes = append(s.sandboxes, pleg.ListedSandbox{Pod: pod, Sandbox: pleg.Sandbox{ID: id, State: pleg.Running}})
 		for c := range 3 {
-			containers = append(containers, pleg.ListedContainer{Pod: pod, Container: pleg.Container{
+			s.containers = append(s.containers, pleg.ListedContainer{Pod: pod, Container: pleg.Container{
 				ID: fmt.Sprintf("%s%d", id[1:], c), Name: fmt.Sprint("c", c), State: pleg.Running, Image: "registry.example/app:1",
 			}})
 		}
 	}
-	d := newDriver(e)
-	d.relistWith(sandboxes, containers)
-	return d, sandboxes, containers
+	s.relist()
+	return s
 }
 
-// relistWith does what a relist does, without its calls.
-func (d *driver) relistWith(sandboxes []pleg.ListedSandbox, containers []pleg.ListedContainer) {
-	now := d.clock.now()
-	r := &relist{began: now, listed: true}
-	d.relist = r
-	d.listedAll(r, listing{sandboxes: sandboxes, containers: containers})
-	for next, more := d.core.Next(); more; next, more = d.core.Next() {
-		r.moved = true
-		d.inspected(r, next.Pod.UID, now, inspection{status: pleg.Compose(next.Pod.PodRef, nil, nil)})
+// relist steps the machine through one relist.
+func (s *stepper) relist() {
+	s.now = s.machine.relists.nextAt
+	w := s.machine.step(s.now, Tick{})
+	for len(w.Make) > 0 {
+		c := w.Make[0]
+		w.Make = w.Make[1:]
+		more := s.machine.step(s.now, Returned{ID: c.ID, At: s.now, Answer: s.answer(c)})
+		w.Make = append(w.Make, more.Make...)
 	}
-	r.moved = d.release(now) || r.moved
-	d.end(r)
 }
 
-func (d *driver) publishNow() {
-	d.press.hurry()
-	d.publish(d.clock.now())
+func (s *stepper) answer(c Call) any {
+	switch c.Op {
+	case call.Version:
+		return pleg.Version{RuntimeName: "fake"}
+	case call.Status:
+		return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}
+	case call.ListPodSandbox:
+		return s.sandboxes
+	case call.ListContainers:
+		return s.containers
+	case call.PodSandboxStatus:
+		return pleg.SandboxStatus{ID: c.Flight.ID, State: pleg.Running}
+	}
+	return pleg.ContainerStatus{ID: c.Flight.ID, State: pleg.Running}
 }
 
 func BenchmarkPublish(b *testing.B) {
 	b.Run("1000x3/none", func(b *testing.B) {
-		d, _, _ := node(b, 1000)
-		d.publishNow()
+		s := node(b, 1000)
+		s.snapshot(s.now)
 		b.ReportAllocs()
 		for b.Loop() {
-			d.publishNow()
+			s.snapshot(s.now)
 		}
 	})
 	b.Run("1000x3/one", func(b *testing.B) {
-		d, _, _ := node(b, 1000)
+		s := node(b, 1000)
 		uid := ref("pod-0500").UID
 		b.ReportAllocs()
 		for b.Loop() {
-			d.pods.edit(uid).Inspected++
-			d.publishNow()
+			s.machine.pods.edit(uid).Inspected++
+			s.snapshot(s.now)
 		}
 	})
 	b.Run("1000x3/newcomer", func(b *testing.B) {
-		d, _, _ := node(b, 1000)
+		s := node(b, 1000)
 		b.ReportAllocs()
 		for b.Loop() {
-			d.pods.changed, d.pods.reorder = true, true
-			d.publishNow()
+			s.machine.pods.changed, s.machine.pods.reorder = true, true
+			s.snapshot(s.now)
 		}
 	})
 }
 
-// BenchmarkTakeList is what the engine adds to the core's part of a relist in
-// which nothing changed.
-func BenchmarkTakeList(b *testing.B) {
-	d, sandboxes, containers := node(b, 1000)
-	d.relistWith(sandboxes, containers)
+// BenchmarkRelist is a whole relist in which nothing changed, and what the machine
+// adds to the core's part of it.
+func BenchmarkRelist(b *testing.B) {
+	s := node(b, 1000)
 	b.Run("1000x3/assemble", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			pleg.Assemble(sandboxes, containers, time.Time{})
+			pleg.Assemble(s.sandboxes, s.containers, time.Time{})
 		}
 	})
-	b.Run("1000x3/relist", func(b *testing.B) {
+	b.Run("1000x3/step", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			d.relistWith(sandboxes, containers)
+			s.relist()
+		}
+	})
+	b.Run("1000x3/step+snapshot", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s.relist()
+			s.snapshot(s.now)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -35,8 +36,6 @@ type rawAnswer struct {
 // no answer to any: [ErrNoPod], [ErrStopped], or the cause of
 // ctx's end.
 func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	select {
 	case <-e.ended:
 		return nil, ErrStopped
@@ -50,31 +49,17 @@ func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	finished := make(chan struct{})
-	defer close(finished)
-	go func() {
-		select {
-		case <-e.ended:
-			cancel(ErrStopped)
-		case <-finished:
-		}
-	}()
-	return e.raw(ctx, uid)
-}
-
-func (e *Engine) raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 	flights, ok := e.parts(uid)
 	if !ok {
 		return nil, fmt.Errorf("ask for pod %s: %w", uid, ErrNoPod)
 	}
 	answers := make([]rawAnswer, 0, len(flights))
 	for _, f := range flights {
-		f.By = ByRequest
-		answer := e.rawOne(ctx, f)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		r, err := e.askRaw(ctx, f)
+		if err != nil {
+			return nil, err
 		}
-		answers = append(answers, answer)
+		answers = append(answers, newRawAnswer(f, r))
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -88,7 +73,7 @@ func (e *Engine) raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 
 // parts returns the calls that ask for all of a pod.
 func (e *Engine) parts(uid pleg.UID) ([]Flight, bool) {
-	s := e.board.newest()
+	s := e.shell.buffer.newest()
 	if s == nil {
 		return nil, false
 	}
@@ -96,21 +81,73 @@ func (e *Engine) parts(uid pleg.UID) ([]Flight, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	return partsOf(s.Pods[i].PodRef, s.Pods[i].Seen()), true
+	return partsOf(s.Pods[i].Seen()), true
 }
 
-func (e *Engine) rawOne(ctx context.Context, f Flight) rawAnswer {
+// askRaw has the machine make one call and waits for what comes of it.
+func (e *Engine) askRaw(ctx context.Context, f Flight) (reply, error) {
+	number, came := e.shell.replies.expect()
+	defer e.shell.replies.forget(number)
+	e.ask(func(r *requests) { r.raw = append(r.raw, rawRequest{number, f}) })
+	select {
+	case r := <-came:
+		return r, nil
+	case <-e.ended:
+		return reply{}, ErrStopped
+	case <-ctx.Done():
+		e.ask(func(r *requests) { r.withdrawn = append(r.withdrawn, number) })
+		return reply{}, context.Cause(ctx)
+	}
+}
+
+func newRawAnswer(f Flight, r reply) rawAnswer {
 	answer := rawAnswer{Operation: f.Op.String(), Container: f.Container, ID: f.ID}
-	_, err := e.call(ctx, f, func(ctx context.Context) (err error) {
-		e.requests.poke() // the driver sees to it that a call that hangs is shown
-		answer.Answer, err = e.config.Runtime.Raw(ctx, f.Op, f.ID)
-		return err
-	})
+	text, _ := r.answer.([]byte)
 	switch {
-	case err != nil:
-		answer.Answer, answer.Error = nil, err.Error()
-	case !json.Valid(answer.Answer):
-		answer.Answer, answer.Error = nil, "the answer is not JSON"
+	case r.err != nil:
+		answer.Error = r.err.Error()
+	case !json.Valid(text):
+		answer.Error = "the answer is not JSON"
+	default:
+		answer.Answer = text
 	}
 	return answer
+}
+
+// replies is where those who have asked for raw answers wait for them. Safe for
+// concurrent use.
+type replies struct {
+	mu      sync.Mutex // guards what follows
+	last    uint64
+	waiting map[uint64]chan<- reply
+}
+
+// expect returns the number for a request, and what its reply will come on.
+func (r *replies) expect() (uint64, <-chan reply) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last++
+	came := make(chan reply, 1)
+	if r.waiting == nil {
+		r.waiting = make(map[uint64]chan<- reply)
+	}
+	r.waiting[r.last] = came
+	return r.last, came
+}
+
+func (r *replies) forget(number uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waiting, number)
+}
+
+func (r *replies) deliver(all []reply) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, one := range all {
+		if came := r.waiting[one.number]; came != nil {
+			came <- one // there is room for one, and there is only one
+			delete(r.waiting, one.number)
+		}
+	}
 }

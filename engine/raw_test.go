@@ -93,11 +93,11 @@ func TestRawThatHangsCostsTheRelistNoMore(t *testing.T) {
 				t.Errorf("deaf %v: relists stand still though only Raw's object hangs: %+v", deaf, s.Health)
 			}
 			b.fake.flip("hung/app")
-			s = b.after(11 * time.Second)
+			s = b.after(10900 * time.Millisecond)
 			if s.Phase.Step != Inspecting || len(s.InFlight) != 1 {
 				t.Errorf("deaf %v: phase %+v, in flight %+v, want the relist to wait", deaf, s.Phase, s.InFlight)
 			}
-			s = b.after(11 * time.Second)
+			s = b.after(11100 * time.Millisecond)
 			if p := b.podOf(s, "hung"); p.Failure.InRow != 1 || p.InspectLast != 20*time.Second || !errors.Is(p.StatusErr, call.ErrDeadline) {
 				t.Errorf("deaf %v: %+v, want one failure after 20 s", deaf, p)
 			}

@@ -1,21 +1,47 @@
 package engine
 
 import (
-	"context"
+	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
+
+// historyLength is how many relists the sparkline reaches back.
+const historyLength = 120
+
+// relists is the relist under way, and what is known of those before.
+type relists struct {
+	now *relist // nil between two
+
+	nextAt    time.Time // when the next one is due
+	ended     time.Time // of the last one; zero before
+	settledAt time.Time // end of the last one without a failed inspection
+	first     time.Time // start of the first whose lists succeeded
+	last      Phase     // how the last one went
+
+	count, failed uint64
+	took          durations
+	lastTook      time.Duration
+	interval      time.Duration
+	history       []Relist // never written to where a snapshot can see it
+
+	failure    *Failure       // of the lists of all pods
+	podFailure *Failure       // of the lists of one pod
+	found      pleg.Anomalies // in the last good pair of lists of all pods
+}
 
 // A relist is one relist under way, of all pods or of one.
 type relist struct {
 	pod       pleg.PodRef // the only one; empty for a relist of all
 	asked     bool        // goes on while paused
 	began     time.Time
-	listTook  time.Duration
 	listed    bool // the lists are over
-	moved     bool // records have changed since the lists were taken in
-	out       bool // a task makes calls for it
+	lists     listing
+	listTook  time.Duration
+	inspects  *inspection // under way; nil between two
+	moved     bool        // records have changed since the lists were taken in
 	done      int
 	total     int
 	failures  int
@@ -23,222 +49,340 @@ type relist struct {
 	held      time.Duration
 }
 
+// A listing is what the two lists brought, as far as they have returned.
+type listing struct {
+	sandboxes  []pleg.ListedSandbox
+	containers []pleg.ListedContainer
+	found      pleg.Anomalies
+	first      *answer // ListPodSandbox; nil until it has returned
+	second     *answer // ListContainers
+}
+
 func (r *relist) onDemand() bool { return r.pod.UID != "" }
 
-// advance takes the relist as far as it goes without an answer from the
-// runtime.
-func (d *driver) advance(now time.Time) {
+// out reports whether the relist waits for a call.
+func (r *relist) out() bool { return !r.listed || r.inspects != nil }
+
+// take takes in one of the two lists.
+func (l *listing) take(a *answer) {
+	l.found = l.found.Add(a.found)
+	if a.Op == call.ListPodSandbox {
+		l.first = a
+		l.sandboxes, _ = a.value.([]pleg.ListedSandbox)
+	} else {
+		l.second = a
+		l.containers, _ = a.value.([]pleg.ListedContainer)
+	}
+}
+
+// failed returns the list that the kubelet's relist fails with; nil if none does.
+func (l *listing) failed() *answer {
+	for _, a := range []*answer{l.first, l.second} {
+		if a != nil && a.err != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// advance goes on with the relist as far as it goes without an answer.
+func (l *relists) advance(m *machine) {
 	for {
 		switch {
-		case d.relist == nil:
-			if !d.beginNext(now) {
+		case l.now == nil:
+			if !l.beginNext(m) {
 				return
 			}
-		case d.relist.out, d.holds(now):
+		case l.now.out(), l.now.holds(m), m.policy.Once:
 			return
 		default:
-			d.inspectNext(now)
+			l.inspectNext(m)
 		}
 	}
 }
 
-// relistDue returns when the driver will begin a relist by itself; zero if it
-// will not.
-func (d *driver) relistDue() time.Time {
-	if d.relist != nil || d.paused {
+// due returns when a relist begins by itself; zero if none will.
+func (l *relists) due(m *machine) time.Time {
+	if l.now != nil || m.pause.on || m.policy.Once && l.count > 0 {
 		return time.Time{}
 	}
-	return d.log.nextAt
+	return l.nextAt
 }
 
 // beginNext begins what is due or asked for, if anything is. A relist that is
 // due comes before a request, as in the kubelet.
-func (d *driver) beginNext(now time.Time) bool {
-	if due := d.relistDue(); d.asked.relist || !due.IsZero() && !now.Before(due) {
-		d.beginAll(now)
+func (l *relists) beginNext(m *machine) bool {
+	if due := l.due(m); m.wanted.relist || !due.IsZero() && !m.now.Before(due) {
+		l.beginAll(m)
 		return true
 	}
 	for {
-		uid, ok := d.asked.next()
+		uid, ok := m.wanted.next()
 		if !ok {
 			return false
 		}
-		if pod, known := d.pods.byUID[uid]; known {
-			d.beginOne(now, pod.PodRef)
+		if pod, known := m.pods.byUID[uid]; known {
+			l.beginOne(m, pod.PodRef)
 			return true
 		}
 	}
 }
 
-func (d *driver) beginAll(now time.Time) {
-	r := &relist{began: now, asked: d.asked.relist}
-	d.asked.relist = false
-	d.log.begin(now, d.core.ListedAt())
-	d.list(r, func(l listing) { d.listedAll(r, l) })
+func (l *relists) beginAll(m *machine) {
+	l.now = &relist{began: m.now, asked: m.wanted.relist}
+	m.wanted.relist = false
+	if good := m.core.ListedAt(); !good.IsZero() {
+		l.interval = m.now.Sub(good)
+	}
+	m.calls.want(m.now, m.policy.wish(Flight{Op: call.ListPodSandbox}))
 }
 
 // beginOne relists one pod, or, for a release that cannot, inspects it.
-func (d *driver) beginOne(now time.Time, pod pleg.PodRef) {
-	r := &relist{pod: pod, asked: true, began: now}
-	if d.config.Release >= onDemand {
-		d.core.RequestReinspect(pod.UID)
-		d.list(r, func(l listing) { d.listedOne(r, l) })
+func (l *relists) beginOne(m *machine, pod pleg.PodRef) {
+	l.now = &relist{pod: pod, asked: true, began: m.now}
+	if m.config.Release >= onDemand {
+		m.core.RequestReinspect(pod.UID)
+		m.calls.want(m.now, m.policy.wish(Flight{Op: call.ListPodSandbox, Pod: pod}))
 		return
 	}
-	must(d.core.BeginInspect(pod.UID))
-	r.listed, r.total = true, 1
-	d.relist = r
+	must(m.core.BeginInspect(pod.UID))
+	l.now.listed, l.now.total = true, 1
 }
 
-// list makes both list calls for r and then has the outcome taken in.
-func (d *driver) list(r *relist, take func(listing)) {
-	d.relist = r
-	r.out = true
-	d.do(func(ctx context.Context) func() {
-		l := d.lists(ctx, r.pod)
-		return func() {
-			r.out, r.listed = false, true
-			r.listTook = d.clock.now().Sub(r.began)
-			take(l)
+// answered takes in a call of the relist.
+func (l *relists) answered(m *machine, a *answer) {
+	r := l.now
+	if a.err != nil {
+		m.status.suspect(a.err)
+	}
+	if r.inspects != nil {
+		r.inspects.take(m, a)
+		if r.inspects.over() {
+			l.inspected(m)
 		}
-	})
-}
-
-// listedAll takes in the lists of all pods. If one failed nothing changes, as
-// in the kubelet: what was known stays, and its age goes on growing.
-func (d *driver) listedAll(r *relist, l listing) {
-	if l.err != nil {
-		d.vitals.suspect(l.err)
-		d.failure = d.failure.again(l.failed, l.err, d.clock.now())
-		d.endAll(r, true)
 		return
 	}
-	pods, found := pleg.Assemble(l.sandboxes, l.containers, r.began)
-	d.found = l.found.Add(found)
-	d.failure, d.podFailure = nil, nil
-	if d.first.IsZero() {
-		d.first = r.began
+	r.lists.take(a)
+	if a.Op == call.ListPodSandbox && (a.err == nil || m.search.goesOn(m, r, a)) {
+		m.calls.want(m.now, m.search.second(m, r, a))
+		return
 	}
-	must(d.core.Begin(r.began, pods))
-	r.total = d.core.Pending()
-	d.pods.renewAll(d.core)
+	r.listTook = m.now.Sub(r.began)
+	switch {
+	case r.onDemand():
+		l.listedOne(m)
+	default:
+		l.listedAll(m)
+	}
+}
+
+// listedAll takes in the lists of all pods. If one failed nothing changes, as in
+// the kubelet: what was known stays, and its age goes on growing. What can be seen
+// all the same is the search's to find.
+func (l *relists) listedAll(m *machine) {
+	r := l.now
+	if f := r.lists.failed(); f != nil {
+		l.failure = l.failure.again(f)
+		m.search.begin(m, r.lists)
+		if !m.policy.Once {
+			l.endAll(m, true)
+		}
+		return
+	}
+	r.listed = true
+	m.search.found(m)
+	pods, found := pleg.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
+	l.found = r.lists.found.Add(found)
+	l.failure, l.podFailure = nil, nil
+	if l.first.IsZero() {
+		l.first = r.began
+	}
+	m.pause.listed(m.now)
+	must(m.core.Begin(r.began, pods))
+	r.total = m.core.Pending()
+	r.lists = listing{} // the core has what it needs
+	m.pods.showAll(m.core)
 }
 
 // listedOne takes in the lists of one pod. If they failed, or show the pod no
 // more, it is left to the next relist of all, as in the kubelet.
-func (d *driver) listedOne(r *relist, l listing) {
-	d.relist = nil
-	d.press.dirty = true
-	if l.err != nil {
-		d.vitals.suspect(l.err)
-		if d.podFailure != nil && d.podFailure.Pod != r.pod {
-			d.podFailure = nil // a row of failures is of one pod
+func (l *relists) listedOne(m *machine) {
+	r := l.now
+	l.now = nil
+	r.listed = true
+	m.changed = true
+	if f := r.lists.failed(); f != nil {
+		if l.podFailure != nil && l.podFailure.Pod != r.pod {
+			l.podFailure = nil // a row of failures is of one pod
 		}
-		d.podFailure = d.podFailure.again(l.failed, l.err, d.clock.now())
-		d.pods.renew(d.core, r.pod.UID)
+		l.podFailure = l.podFailure.again(f)
+		m.pods.show(m.core, r.pod.UID)
 		return
 	}
-	d.podFailure = nil
-	pods, _ := pleg.Assemble(l.sandboxes, l.containers, r.began)
+	l.podFailure = nil
+	pods, _ := pleg.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
 	for _, pod := range pods {
 		if pod.UID == r.pod.UID {
-			d.relist = r
-			must(d.core.BeginPod(r.began, pod))
-			r.total = d.core.Pending()
+			l.now = r
+			must(m.core.BeginPod(r.began, pod))
+			r.total = m.core.Pending()
 		}
 	}
-	d.pods.renew(d.core, r.pod.UID)
+	m.pods.show(m.core, r.pod.UID)
 }
 
 // holds reports whether the relist must wait because of a pause, and keeps
 // account of how long it did. A request lets it go on: relists cannot overlap.
-func (d *driver) holds(now time.Time) bool {
-	r := d.relist
-	holds := d.paused && !r.asked && !d.asked.any()
+func (r *relist) holds(m *machine) bool {
+	holds := m.pause.on && !r.asked && !m.wanted.any()
 	if holds == !r.heldSince.IsZero() {
 		return holds
 	}
 	if holds {
-		r.heldSince = now
+		r.heldSince = m.now
 	} else {
-		r.held += now.Sub(r.heldSince)
+		r.held += m.now.Sub(r.heldSince)
 		r.heldSince = time.Time{}
 	}
-	d.press.dirty = true
+	m.changed = true
 	return holds
 }
 
-// inspectNext starts the next inspection, or ends the relist if none is left.
-func (d *driver) inspectNext(now time.Time) {
-	r := d.relist
-	next, more := d.core.Next()
-	r.moved = d.release(now) || r.moved || more
+// inspectNext begins the next inspection, or ends the relist if none is left.
+func (l *relists) inspectNext(m *machine) {
+	r := l.now
+	next, more := m.core.Next()
+	r.moved = m.release() || r.moved || more
 	if !more {
-		d.end(r)
+		l.end(m)
 		return
 	}
-	r.out = true
 	r.total = max(r.total, r.done+1)
-	d.do(func(ctx context.Context) func() {
-		at := d.clock.now()
-		i := d.inspect(ctx, next)
-		return func() { d.inspected(r, next.Pod.UID, at, i) }
-	})
+	r.inspects = newInspection(m.now, next)
+	r.inspects.advance(m)
+	if r.inspects.over() { // of a pod without a single object
+		l.inspected(m)
+	}
 }
 
-func (d *driver) inspected(r *relist, uid pleg.UID, at time.Time, i inspection) {
-	now := d.clock.now()
-	r.out = false
+// inspected settles the pod whose inspection has come to its end.
+func (l *relists) inspected(m *machine) {
+	r, i := l.now, l.now.inspects
+	r.inspects = nil
 	r.done++
 	if i.err != nil {
 		r.failures++
-		d.vitals.suspect(i.err)
 	}
-	must(d.core.Settle(uid, at, i.status, i.err))
-	d.pods.inspected(d.core, uid, now, now.Sub(at), i)
-	d.release(now)
-	d.press.dirty = true
+	uid := i.next.Pod.UID
+	must(m.core.Settle(uid, i.began, i.status(), i.err))
+	m.pods.inspected(m.core, uid, i)
+	m.release()
+	m.changed = true
 }
 
 // end ends a relist whose inspections are all settled.
-func (d *driver) end(r *relist) {
-	must(d.core.End())
-	d.forget()
+func (l *relists) end(m *machine) {
+	r := l.now
+	must(m.core.End())
+	m.forget()
 	if r.onDemand() {
-		d.relist = nil
-		d.pods.renew(d.core, r.pod.UID)
+		l.now = nil
+		m.pods.show(m.core, r.pod.UID)
 		return
 	}
 	if r.moved {
-		d.pods.renewAll(d.core)
+		m.pods.showAll(m.core)
 	}
-	d.endAll(r, false)
+	l.endAll(m, false)
 }
 
 // endAll counts a relist of all pods that is over and sets the time of the
 // next. The time for which a pause held it does not count: it says nothing of
 // the runtime.
-func (d *driver) endAll(r *relist, failed bool) {
-	d.relist = nil
-	now := d.clock.now()
-	d.log.end(r, now, now.Sub(r.began)-r.held, failed)
-	d.log.schedule(d.period)
-	if d.press.seq == 0 {
-		d.press.hurry()
+func (l *relists) endAll(m *machine, failed bool) {
+	r := l.now
+	l.sumUp(r, m.now, m.now.Sub(r.began)-r.held, failed)
+	l.schedule(m.period)
+	if failed || r.done > 0 || r.asked || l.count == 1 {
+		m.changed = true
 	}
-	if failed || r.done > 0 || r.asked || d.log.count == 1 || d.press.step != Waiting {
-		d.press.dirty = true
+}
+
+// sumUp counts a relist that is over and took so long.
+func (l *relists) sumUp(r *relist, now time.Time, took time.Duration, failed bool) {
+	l.now = nil
+	l.ended = now
+	l.count++
+	if failed {
+		l.failed++
+	} else if r.failures == 0 {
+		l.settledAt = now
 	}
+	l.lastTook = took
+	l.took.add(took)
+	l.history = append(l.history, Relist{
+		At: r.began, Took: took, List: r.listTook, Inspected: r.done, Failures: r.failures, Failed: failed,
+	})
+	l.history = l.history[max(0, len(l.history)-historyLength):]
+	l.last = Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.done}
+}
+
+// schedule sets the next relist one period after the end of the last one.
+func (l *relists) schedule(period time.Duration) {
+	if !l.ended.IsZero() {
+		l.nextAt = l.ended.Add(period)
+	}
+}
+
+// sum returns the figures of all relists.
+func (l *relists) sum() Relists {
+	p50, _, p99 := l.took.quantiles()
+	return Relists{
+		Count: l.count, Failed: l.failed, Last: l.lastTook,
+		P50: p50, P99: p99, Max: l.took.max,
+		History: slices.Clip(l.history), Interval: l.interval,
+	}
+}
+
+// phase says how far the present relist has come, as of now.
+func (l *relists) phase(m *machine, now time.Time) Phase {
+	r := l.now
+	if r == nil {
+		p := l.last
+		p.NextAt = l.due(m)
+		if m.pause.on {
+			p.Step = Stopped
+		}
+		return p
+	}
+	p := Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.total, OnDemand: r.onDemand()}
+	switch {
+	case !r.listed:
+		p.Step = Listing
+		p.ListTook = now.Sub(r.began)
+	case r.inspects != nil || m.policy.Once:
+		p.Step = Inspecting
+	default:
+		p.Step = Stopped
+	}
+	return p
+}
+
+// again returns the failure that follows f, which may be nil, in a row. Each try
+// of a call counts.
+func (f *Failure) again(a *answer) *Failure {
+	next := &Failure{Flight: a.Flight, Err: a.err, At: a.at, First: a.at, InRow: max(a.tries, 1)}
+	if f != nil {
+		next.First = f.First
+		next.InRow += f.InRow
+	}
+	return next
 }
 
 // forget drops the records that the kubelet would keep for ever. No event
 // depends on them, and a node that has run for months has many.
-func (d *driver) forget() {
-	var leaked []pleg.UID
-	for uid := range d.core.Leaked() {
-		leaked = append(leaked, uid)
-	}
-	for _, uid := range leaked {
-		d.core.Forget(uid)
+func (m *machine) forget() {
+	for _, uid := range slices.Collect(m.core.Leaked()) {
+		m.core.Forget(uid)
 	}
 }

@@ -38,7 +38,7 @@ func TestPeriodSlides(t *testing.T) {
 	bubble(t, Config{}, slow, func(b *bench) {
 		// Relists begin at 0, 1.5, 3, ... 13.5 s.
 		s := b.after(14400 * time.Millisecond)
-		if n := relists(b.fake.made()); n != 10 {
+		if n := countRelists(b.fake.made()); n != 10 {
 			t.Errorf("%d relists began in 14.4 s, want 10", n)
 		}
 		if s.Relists.Interval != 1500*time.Millisecond || s.Relists.Last != 500*time.Millisecond {
@@ -270,7 +270,7 @@ func TestDeafRuntimeGetsNoSecondRelist(t *testing.T) {
 		b.fake.made()
 		b.ask(b.RelistNow)
 		s := b.after(time.Minute)
-		if n := relists(b.fake.made()); n != 0 {
+		if n := countRelists(b.fake.made()); n != 0 {
 			t.Errorf("%d relists began while a list was out", n)
 		}
 		if len(s.InFlight) != 1 || s.InFlight[0].Op != call.ListPodSandbox || s.InFlight[0].Elapsed(s.At) < 58*time.Second {
@@ -291,7 +291,7 @@ func TestRunEndsThoughTheRuntimeIsDeaf(t *testing.T) {
 		fake.script("ListPodSandbox", behaviour{deaf: deaf})
 		b := startBench(t, Config{}, fake)
 		began := time.Now()
-		if err := b.stop(); err != nil || time.Since(began) != patienceAtEnd {
+		if err := b.stop(); err != nil || time.Since(began) != atEnd {
 			t.Errorf("Run returned %v after %v", err, time.Since(began))
 		}
 		close(deaf)
@@ -353,10 +353,9 @@ func TestPanicAtTheEndIsReported(t *testing.T) {
 func TestPanicOfTheDriverEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBench(t, Config{}, newFake(t))
-		b.requests.ask(func(w *wishes) { w.period = time.Second })
-		b.Engine.board.mu.Lock()
-		b.Engine.board.ring.size = 0 // the next event divides by it
-		b.Engine.board.mu.Unlock()
+		b.shell.buffer.mu.Lock()
+		b.shell.buffer.ring.size = 0 // the next event divides by it
+		b.shell.buffer.mu.Unlock()
 		b.fake.pod("web", "app")
 		<-b.done
 		if _, ok := errors.AsType[*PanicError](b.err); !ok {

@@ -8,110 +8,186 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A wishes is what was asked for since the engine last looked. Equal requests
-// melt into one, so that they take no more memory however often a key is hit.
-type wishes struct {
-	paused    bool // the state wished for, asked now or before
+// onDemand is the first release that relists one pod alone.
+const onDemand pleg.Release = 36
+
+// A requests is what was asked for since the machine last looked. Equal requests
+// become one, so that they take no more memory however often a key is hit.
+type requests struct {
+	paused    bool // the state that is wanted, asked for now or before
 	relist    bool
 	reinspect []pleg.UID    // without doubles, in the order asked
 	period    time.Duration // 0: as it is
-	sweep     sweepWish
+	sweep     sweepRequest
+	raw       []rawRequest
+	withdrawn []uint64 // numbers of raw requests that nobody waits for any more
 }
 
-// requests is where callers leave their wishes without waiting for anyone.
+// A sweepRequest is what was asked last about the sweep.
+type sweepRequest uint8
+
+const (
+	sweepAsIs sweepRequest = iota
+	sweepBegins
+	sweepEnds
+)
+
+// A rawRequest asks for one answer as JSON.
+type rawRequest struct {
+	number uint64
+	flight Flight
+}
+
+// A reply is what came of a rawRequest.
+type reply struct {
+	number uint64
+	answer any
+	err    error
+}
+
+// A mailbox is where callers leave their requests without waiting for anyone.
 // Safe for concurrent use.
-type requests struct {
+type mailbox struct {
 	wake chan struct{} // holds one token when there is something to look at
 
-	mu     sync.Mutex // guards what follows
-	wishes wishes
-	closed bool
+	mu       sync.Mutex // guards what follows
+	requests requests
+	closed   bool
 }
 
-func newRequests() *requests { return &requests{wake: make(chan struct{}, 1)} }
+func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
 
-func (r *requests) ask(wish func(*wishes)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.closed {
-		wish(&r.wishes)
-		r.poke()
+func (b *mailbox) ask(write func(*requests)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
 	}
-}
-
-func (r *requests) poke() {
+	write(&b.requests)
 	select {
-	case r.wake <- struct{}{}:
+	case b.wake <- struct{}{}:
 	default:
 	}
 }
 
 // take returns what was asked for, once.
-func (r *requests) take() wishes {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	taken := r.wishes
-	r.wishes = wishes{paused: taken.paused}
+func (b *mailbox) take() requests {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	taken := b.requests
+	b.requests = requests{paused: taken.paused}
 	return taken
 }
 
-func (r *requests) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = true
-	r.wishes = wishes{paused: r.wishes.paused}
+func (b *mailbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.requests = requests{paused: b.requests.paused}
 }
 
-// Pause stops all calls but those asked for; the list's age goes on growing.
-// The pair of lists or the inspection that is under way is finished, since half
-// of it is of no use. The rest of the relist is held: [Engine.Resume] goes on
-// with it, and so does the next request for a relist or an inspection, because
-// relists cannot overlap. What was asked for before the pause and has not begun
-// waits for Resume, too.
-func (e *Engine) Pause() { e.requests.ask(func(w *wishes) { w.paused = true }) }
+// wanted is what was asked for and is not done yet.
+type wanted struct {
+	relist    bool
+	reinspect []pleg.UID
+}
 
-// Resume ends a pause; what was due meanwhile is done at once, and once only.
-func (e *Engine) Resume() { e.requests.ask(func(w *wishes) { w.paused = false }) }
+func (w *wanted) any() bool { return w.relist || len(w.reinspect) > 0 }
 
-// RelistNow asks for one relist that begins after this call: at once, or when
-// the one under way has ended. It is done while paused, too.
-func (e *Engine) RelistNow() { e.requests.ask(func(w *wishes) { w.relist = true }) }
-
-// Reinspect asks for one inspection of a pod though nothing changed, between
-// two relists or at once while paused. From 1.36 on it is the kubelet's
-// relist of a single pod, with its events; before, the inspection only writes
-// the cache. Of a pod that has no record nothing is done. As in the kubelet, no
-// other relist is made meanwhile, and from 1.36 on a pod whose lists or
-// inspection failed is inspected again by every relist of all until that
-// succeeds; [Snapshot.PodFailure] says that the lists failed.
-func (e *Engine) Reinspect(uid pleg.UID) {
-	e.requests.ask(func(w *wishes) {
+// add adds what is not in w yet.
+func (w *wanted) add(b wanted) {
+	w.relist = w.relist || b.relist
+	for _, uid := range b.reinspect {
 		if !slices.Contains(w.reinspect, uid) {
 			w.reinspect = append(w.reinspect, uid)
 		}
-	})
+	}
 }
 
-// A sweepWish is what was asked last about the sweep.
-type sweepWish uint8
+// next returns the next pod to reinspect.
+func (w *wanted) next() (pleg.UID, bool) {
+	if len(w.reinspect) == 0 {
+		return "", false
+	}
+	uid := w.reinspect[0]
+	w.reinspect = w.reinspect[1:]
+	return uid, true
+}
 
-const (
-	sweepAsIs sweepWish = iota
-	sweepBegins
-	sweepEnds
-)
+// request takes in what was asked for.
+func (m *machine) request(r requests) {
+	if r.paused != m.pause.on {
+		m.setPaused(r.paused)
+	}
+	if r.period != 0 && r.period != m.period {
+		m.period = r.period
+		m.relists.schedule(m.period)
+		m.changed = true
+	}
+	m.wanted.add(wanted{relist: r.relist})
+	for _, uid := range r.reinspect {
+		if _, known := m.pods.byUID[uid]; known {
+			m.wanted.add(wanted{reinspect: []pleg.UID{uid}})
+		}
+	}
+	switch r.sweep {
+	case sweepBegins:
+		m.askSweep()
+	case sweepEnds:
+		m.cancelSweep()
+	}
+	for _, raw := range r.raw {
+		f := raw.flight
+		f.By = ByRequest
+		m.calls.want(m.now, wish{Flight: f, timeout: m.policy.ListTimeout, tag: raw.number, raw: true})
+	}
+	for _, number := range r.withdrawn {
+		m.calls.drop(m.now, func(w *wish) bool { return w.raw && w.tag == number })
+	}
+}
 
-// Sweep asks for a [Sweep] of every sandbox and container that the records have
-// now, which shows in [Snapshot.Sweep] from its beginning on. It runs beside the
-// relist, while paused too. If the runtime is too slow for it, that sweep is
-// there with the reason in Refused. While one is under way it does nothing.
-func (e *Engine) Sweep() { e.requests.ask(func(w *wishes) { w.sweep = sweepBegins }) }
+// A pause keeps the clocks by which the kubelet is judged: its time does not count.
+type pause struct {
+	on       bool
+	began    time.Time     // of the present one, or of the last list in it
+	ended    time.Time     // of the last one; zero if there was none, or while it lasts
+	since    time.Duration // how much of the time since the last good list was paused
+	deferred wanted        // asked for before it
+}
 
-// CancelSweep ends the sweep that is under way, if there is one.
-func (e *Engine) CancelSweep() { e.requests.ask(func(w *wishes) { w.sweep = sweepEnds }) }
+// judged returns the moment as of which the verdict is to be taken.
+func (p *pause) judged(now time.Time) time.Time {
+	if p.on {
+		now = p.began
+	}
+	return now.Add(-p.since)
+}
 
-// SetPeriod changes the time between relists, within [MinPeriod] and
-// [MaxPeriod], from the present wait on.
-func (e *Engine) SetPeriod(d time.Duration) {
-	e.requests.ask(func(w *wishes) { w.period = min(max(d, MinPeriod), MaxPeriod) })
+// listed takes in that all pods were listed: what was paused before does not count.
+func (p *pause) listed(now time.Time) {
+	p.since = 0
+	if p.on {
+		p.began = now
+	}
+}
+
+// setPaused begins or ends a pause. What was asked for before it waits for its end,
+// and comes then before what was asked for in it and is not done.
+func (m *machine) setPaused(paused bool) {
+	p := &m.pause
+	p.on = paused
+	m.kubelet.loop.hold(m.now, paused)
+	m.changed = true
+	if !paused {
+		p.since += m.now.Sub(p.began)
+		p.ended = m.now
+		p.deferred.add(m.wanted)
+		m.wanted, p.deferred = p.deferred, wanted{}
+		return
+	}
+	p.began, p.ended = m.now, time.Time{}
+	m.wanted, p.deferred = wanted{}, m.wanted
+	if r := m.relists.now; r != nil && !r.onDemand() {
+		r.asked = false
+	}
 }

@@ -21,11 +21,11 @@ func TestPauseMakesNoCallAndTheListAges(t *testing.T) {
 		if !s.Paused || s.Phase.Step != Stopped || !s.Phase.NextAt.IsZero() {
 			t.Errorf("paused %v, phase %+v", s.Paused, s.Phase)
 		}
-		if s.Health.Healthy || s.Health.ListAge(s.At) < 4*time.Minute-time.Second {
-			t.Errorf("health after four minutes = %+v", s.Health)
+		if h := s.Health; !h.Healthy || !h.UnhealthyAt.IsZero() || !s.Node.Ready || h.ListAge(s.At) < 4*time.Minute-time.Second {
+			t.Errorf("after four minutes: health %+v, node %+v; want no verdict but an age", h, s.Node)
 		}
 		b.ask(b.Resume)
-		if s := b.fresh(); s.Paused || !s.Health.Healthy || relists(b.fake.made()) != 1 {
+		if s := b.fresh(); s.Paused || !s.Health.Healthy || countRelists(b.fake.made()) != 1 {
 			t.Errorf("after the pause: paused %v, health %+v", s.Paused, s.Health)
 		}
 	})
@@ -116,7 +116,7 @@ func TestHeldRelistGoesOnForARequest(t *testing.T) {
 		b.fake.made()
 		b.ask(b.RelistNow)
 		s := b.after(time.Minute)
-		if s.Relists.Count != 2 || s.Phase.Step != Stopped || relists(b.fake.made()) != 1 {
+		if s.Relists.Count != 2 || s.Phase.Step != Stopped || countRelists(b.fake.made()) != 1 {
 			t.Errorf("relists %+v, phase %+v, want the held one and one more", s.Relists, s.Phase)
 		}
 	})
@@ -145,7 +145,7 @@ func TestRequestsWhileBusyMeltIntoOne(t *testing.T) {
 			b.RelistNow()
 		}
 		s := b.after(time.Minute)
-		if n := relists(b.fake.made()); n != 2 || s.Relists.Count != 2 {
+		if n := countRelists(b.fake.made()); n != 2 || s.Relists.Count != 2 {
 			t.Errorf("%d relists, want the one under way and one more", n)
 		}
 	})
@@ -155,10 +155,10 @@ func TestSetPeriod(t *testing.T) {
 	bubble(t, Config{}, nil, func(b *bench) {
 		b.ask(func() { b.SetPeriod(10 * time.Second) })
 		b.fake.made()
-		if s := b.after(9500 * time.Millisecond); s.Period != 10*time.Second || relists(b.fake.made()) != 0 {
+		if s := b.after(9500 * time.Millisecond); s.Period != 10*time.Second || countRelists(b.fake.made()) != 0 {
 			t.Errorf("period %v: a relist came too early", s.Period)
 		}
-		if b.after(time.Second); relists(b.fake.made()) != 1 {
+		if b.after(time.Second); countRelists(b.fake.made()) != 1 {
 			t.Error("no relist when the new period had passed")
 		}
 		b.ask(func() { b.SetPeriod(time.Nanosecond) })
@@ -178,7 +178,7 @@ func TestRequestsAfterTheEndAreForgotten(t *testing.T) {
 		b.stop()
 		b.RelistNow()
 		b.Reinspect("uid")
-		if w := b.requests.take(); w.relist || w.reinspect != nil {
+		if w := b.shell.mailbox.take(); w.relist || w.reinspect != nil {
 			t.Errorf("kept %+v", w)
 		}
 	})

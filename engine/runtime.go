@@ -12,21 +12,20 @@ import (
 // deadline of its context; an error wraps one of the sentinels of package call.
 // It is called from several goroutines at once.
 //
-// The engine puts a [call.Trace] into each context for the transport to fill.
-//
-// The Anomalies of an answer count what the runtime sent and the answer had to
-// leave out or mend.
+// The engine puts a [call.Trace] into each context for the transport to fill,
+// before the method returns: with the bytes, and with what of the answer had to
+// be left out or mended. What a failed call returns beside its error is not read.
 type Runtime interface {
-	Version(ctx context.Context) (pleg.Version, pleg.Anomalies, error)
-	Status(ctx context.Context) ([]pleg.Condition, pleg.Anomalies, error)
+	Version(ctx context.Context) (pleg.Version, error)
+	Status(ctx context.Context) ([]pleg.Condition, error)
 
 	// ListPodSandbox and ListContainers list everything for an empty uid, and
 	// one pod, by its label, otherwise.
-	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, pleg.Anomalies, error)
-	ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, pleg.Anomalies, error)
+	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error)
+	ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error)
 
-	PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, pleg.Anomalies, error)
-	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, pleg.Anomalies, error)
+	PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error)
+	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error)
 
 	// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus
 	// as indented JSON, never the verbose one: that carries environment variables.

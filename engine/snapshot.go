@@ -18,6 +18,7 @@ type Snapshot struct {
 	At      time.Time // when it was made, by the engine's clock
 	Started time.Time // when the engine started
 	Once    bool      // made by one bounded look, [Examine], and not by an engine that goes on
+	Policy  Policy    // how its machine looks at the runtime
 
 	Release   pleg.Release
 	Period    time.Duration // from the end of one relist to the start of the next

@@ -1,191 +1,293 @@
 package engine
 
 import (
-	"context"
+	"cmp"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// How a sweep of a running engine looks at things. The kubelet has no such
-// thing: these are ours.
 const (
-	sweepWidth   = 4               // of a sweep that was asked for
-	sweepTimeout = 2 * time.Second // a healthy runtime takes milliseconds, a busy one some hundred
-	sluggish     = time.Second     // Version and Status cost nothing: a runtime that takes so long for them is too slow for more
-	lately       = 3 * statusPeriod
+	slowestKept = 5   // the length of [Sweep.Slowest]
+	wholeLists  = 500 // lists up to this length are never behind
+
+	// What hung or failed is asked for again: every so often, so many at a time, as
+	// long as that may still mean something to somebody.
+	checkPeriod = 5 * time.Second
+	checkMost   = 50
+	checkLasts  = 5 * time.Minute
 )
 
-// Why a sweep is given up.
-const (
-	silentToo = "Status gives no answer, either"
-	wentAway  = "nobody listens any more"
-)
-
-// A sweep is the present sweep of a running engine, or its last one.
+// A sweep keeps the account of a [Sweep]: whom to ask next, and what came of it.
 type sweep struct {
-	*sweeper
-	ctx    context.Context
-	cancel context.CancelFunc
-	keep   func(place int, a answer[partStatus]) // for what was answered; may be nil
+	Sweep   // but for the lists
+	objects []object
+	todo    []int // places of those to be asked, in order
+	again   []int // places of those that failed, to be asked once more
+	out     int
+	fresh   int  // thereof asked for the first time
+	held    bool // nobody is asked for now
+
+	heard   time.Time // when an answer came last, good or not; the beginning before that
+	refused time.Time // when nobody listened, last; zero if that never was
+
+	checkNext time.Time // when those that hung or failed are asked for again
+
+	bad     []int  // places of those that hung or failed, in order as far as made has them
+	slowest []int  // places of the slowest that were answered
+	made    *Sweep // what result returned last; nil before that
+	stale   bool   // made is not what result would return now
 }
 
-// askSweep begins the sweep that a person asked for, or says why not.
-func (d *driver) askSweep(now time.Time) {
-	if d.sweeping() {
-		return
-	}
-	d.press.dirty = true
-	if reason := d.tooSlow(now, lately); reason != "" {
-		d.sweep = &sweep{sweeper: refused(now, sweepWidth, sweepTimeout, reason), cancel: func() {}}
-		return
-	}
-	d.beginSweep(now, sweepWidth)
+// An object is one sandbox or container of a sweep.
+type object struct {
+	Flight
+	state    objectState
+	took     time.Duration // of the last call
+	err      error
+	again    bool // is asked, or was asked, for the second time
+	checking bool // is asked once more, after the end of the sweep
 }
 
-func (d *driver) sweeping() bool { return d.sweep != nil && !d.sweep.ended() }
+type objectState uint8
 
-func (d *driver) beginSweep(now time.Time, width int) {
-	pods, _, _ := d.pods.read()
-	s := &sweep{sweeper: newSweeper(now, objects(pods), width, sweepTimeout, nil)}
-	s.ctx, s.cancel = context.WithCancel(d.ctx)
-	d.sweep = s
-	d.press.dirty = true
+const (
+	notAsked objectState = iota
+	hasAnswered
+	hasHung
+	hasFailed
+)
+
+// newSweep returns the account of a sweep that begins now. The objects are in the
+// order in which the result has them; first, if not nil, sorts them into the order in
+// which they are asked, equals staying as they are.
+func newSweep(now time.Time, objects []Flight, p Policy, first func(a, b Flight) int) *sweep {
+	s := &sweep{
+		Sweep:   Sweep{Began: now, Width: p.Width, Timeout: p.CallTimeout, Total: len(objects)},
+		heard:   now,
+		objects: make([]object, len(objects)),
+		todo:    make([]int, len(objects)),
+	}
+	for i, f := range objects {
+		f.By = BySweep
+		s.objects[i].Flight = f
+		s.todo[i] = i
+	}
+	if first != nil {
+		slices.SortStableFunc(s.todo, func(a, b int) int { return first(objects[a], objects[b]) })
+	}
+	return s
 }
 
-// cancelSweep ends the sweep that is under way, if there is one. What its calls
-// still bring is not taken in.
-func (d *driver) cancelSweep(now time.Time) {
-	if !d.sweeping() {
-		return
+// next returns the place of the object to ask now, and false if nobody is to be
+// asked: as many calls are out as may be, or none is left. Those that failed
+// come again when all others have had their turn.
+func (s *sweep) next() (int, bool) {
+	if s.held || s.out == s.Width {
+		return 0, false
 	}
-	d.sweep.end(now, func(s *Sweep) { s.Canceled = true })
-	d.sweep.cancel()
-	d.press.dirty = true
-}
-
-// doubtSweep ends a sweep that hears nothing while Status hangs, too: what it
-// asks for then is not to blame.
-func (d *driver) doubtSweep(now time.Time) {
-	if !d.sweeping() {
-		return
-	}
-	s := d.sweep
-	f := d.ledger.like(Flight{Op: call.Status})
-	if f != nil && f.Elapsed(now) >= s.sweep.Timeout && s.heard.Before(f.Since) {
-		d.giveUpSweep(now, silentToo)
-	}
-}
-
-// giveUpSweep ends a sweep of a runtime that has gone silent, or away.
-func (d *driver) giveUpSweep(now time.Time, why string) {
-	d.sweep.giveUp(now, why)
-	d.sweep.cancel()
-	d.press.dirty = true
-}
-
-// advanceSweep makes as many of the sweep's calls as may be out at once.
-func (d *driver) advanceSweep(now time.Time) {
-	if !d.sweeping() {
-		return
-	}
-	s := d.sweep
-	for place, more := s.next(); more; place, more = s.next() {
-		f, timeout := s.objects[place].Flight, s.sweep.Timeout
-		d.do(func(context.Context) func() {
-			a := d.askAbout(s.ctx, f, timeout)
-			return func() {
-				if s.keep != nil {
-					s.keep(place, a)
-				}
-				s.took(place, a.Flight, a.took, a.err)
-				d.vitals.suspect(a.err)
-				d.press.dirty = true
-			}
-		})
-	}
-	if s.complete(now) {
-		s.cancel()
-		d.press.dirty = true
-	}
-}
-
-// A partStatus is the status of one sandbox or of one container.
-type partStatus struct {
-	sandbox   pleg.SandboxStatus
-	container pleg.ContainerStatus
-}
-
-// askAbout makes one call that is no list. What Version and Status say is not
-// kept: who asks so only wants to know whether they answer.
-func (d *driver) askAbout(ctx context.Context, f Flight, timeout time.Duration) answer[partStatus] {
-	r := d.config.Runtime
-	return ask(ctx, d, f, timeout, func(ctx context.Context) (st partStatus, found pleg.Anomalies, err error) {
-		switch f.Op {
-		case call.Version:
-			_, _, err = r.Version(ctx)
-		case call.Status:
-			_, _, err = r.Status(ctx)
-		case call.PodSandboxStatus:
-			st.sandbox, found, err = r.PodSandboxStatus(ctx, f.ID)
-		default:
-			st.container, found, err = r.ContainerStatus(ctx, f.ID)
+	again := len(s.todo) == 0
+	if again {
+		if s.over() || s.fresh > 0 || len(s.again) == 0 {
+			return 0, false
 		}
-		return st, found, err
+		s.todo, s.again = s.again, nil
+	}
+	place := s.todo[0]
+	s.todo = s.todo[1:]
+	o := &s.objects[place]
+	o.again = o.again || o.state == notAsked && o.err != nil
+	if !o.again && !o.checking {
+		s.fresh++
+	}
+	s.out++
+	return place, true
+}
+
+// take takes in what came of the call about one object.
+func (s *sweep) take(place int, a *answer) {
+	o := &s.objects[place]
+	if s.over() && !o.checking {
+		return
+	}
+	s.out--
+	s.stale = true
+	if !o.again && !o.checking {
+		s.fresh--
+	}
+	if o.checking {
+		s.check(place, a)
+		return
+	}
+	o.took, o.err = a.took, a.err
+	s.note(a)
+	switch {
+	case a.err == nil || errors.Is(a.err, call.ErrNotFound):
+		o.state, o.Flight = hasAnswered, a.Flight
+		s.answered(place)
+	case a.hung(s.Timeout):
+		o.state, o.Flight = hasHung, a.Flight
+		s.bad = append(s.bad, place)
+	case !o.again:
+		s.again = append(s.again, place)
+		return
+	default:
+		o.state, o.Flight = hasFailed, a.Flight
+		s.bad = append(s.bad, place)
+	}
+	s.Done++
+}
+
+// note notes what an answer says of the runtime as a whole.
+func (s *sweep) note(a *answer) {
+	switch {
+	case errors.Is(a.err, call.ErrUnavailable):
+		s.refused = a.at
+	case !a.hung(s.Timeout):
+		s.heard = a.at
+	}
+}
+
+// checkAgain begins to ask for those once more that hung or failed.
+func (s *sweep) checkAgain(now time.Time) {
+	s.Checked, s.checkNext = now, now.Add(checkPeriod)
+	s.todo = slices.Clone(s.bad[:min(len(s.bad), checkMost)])
+	for _, place := range s.todo {
+		s.objects[place].checking = true
+	}
+}
+
+// check takes in that an object was asked for once more. One that answers has
+// nothing the matter any more.
+func (s *sweep) check(place int, a *answer) {
+	o := &s.objects[place]
+	o.checking = false
+	switch {
+	case a.err == nil || errors.Is(a.err, call.ErrNotFound):
+		o.state, o.took, o.err = hasAnswered, a.took, a.err
+		s.bad = slices.DeleteFunc(s.bad, func(p int) bool { return p == place })
+	case a.hung(s.Timeout):
+		o.state, o.err = hasHung, a.err
+		o.took = max(o.took, a.took)
+	}
+}
+
+// retrying reports whether only those that failed are left to be asked.
+func (s *sweep) retrying() bool { return s.fresh == 0 && len(s.todo) == 0 && len(s.again) > 0 }
+
+// hung returns how many have hung so far.
+func (s *sweep) hung() (n int) {
+	for _, place := range s.bad {
+		if s.objects[place].state == hasHung {
+			n++
+		}
+	}
+	return n
+}
+
+// answered counts what one answer cost. What was gone is not among the slowest:
+// it says nothing of what is there.
+func (s *sweep) answered(place int) {
+	o := &s.objects[place]
+	s.Serial += o.took
+	if o.again {
+		s.Flaky++
+	}
+	if o.err != nil {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(s.slowest, place, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.objects[b].took, s.objects[a].took), cmp.Compare(a, b))
+	})
+	if at < slowestKept {
+		s.slowest = slices.Insert(s.slowest, at, place)
+		s.slowest = s.slowest[:min(len(s.slowest), slowestKept)]
+	}
+}
+
+func (s *sweep) over() bool { return !s.Ended.IsZero() }
+
+// end ends the sweep, complete or not.
+func (s *sweep) end(now time.Time) {
+	if s.over() {
+		return
+	}
+	s.Ended, s.Checked, s.checkNext = now, now, now.Add(checkPeriod)
+	s.todo, s.again, s.out = nil, nil, 0
+	s.stale = true
+}
+
+// giveUp ends a sweep of a runtime that answers nothing any more, and takes back
+// what it may have found only for that. If that is nothing, and all had been
+// asked, it is as good as any.
+func (s *sweep) giveUp(now time.Time, why string) {
+	s.end(now)
+	s.acquit()
+	s.stale = true
+	if s.Done < s.Total {
+		s.CutOff, s.GivenUp = true, why
+	}
+}
+
+// acquit takes for not asked what hung with all the rest. To have hung alone an
+// object must have been outrun: by one call for each that may be out at once,
+// all begun later and answered.
+func (s *sweep) acquit() {
+	var begun []time.Time
+	for i := range s.objects {
+		if s.objects[i].state == hasAnswered {
+			begun = append(begun, s.objects[i].Since)
+		}
+	}
+	slices.SortFunc(begun, func(a, b time.Time) int { return b.Compare(a) })
+	s.bad = slices.DeleteFunc(s.bad, func(place int) bool {
+		o := &s.objects[place]
+		outrun := len(begun) >= s.Width && o.Since.Before(begun[s.Width-1])
+		if o.state != hasHung || outrun {
+			return false
+		}
+		*o = object{Flight: o.Flight}
+		s.Done--
+		return true
 	})
 }
 
-// objects returns the calls that ask for all of those pods, in their order.
-func objects(pods []*Pod) []Flight {
-	var all []Flight
-	for _, p := range pods {
-		all = append(all, partsOf(p.PodRef, p.Seen())...)
+// result returns the sweep as it is now, but that a long list of what is wrong
+// may lag behind until the end. It is never changed.
+func (s *sweep) result() *Sweep {
+	if s.made != nil && !s.stale {
+		return s.made
 	}
-	return all
+	r := s.Sweep
+	r.Slowest = s.pick(s.slowest, hasAnswered)
+	if s.relisted() {
+		slices.Sort(s.bad)
+		r.Hung, r.Failed = s.pick(s.bad, hasHung), s.pick(s.bad, hasFailed)
+	} else {
+		r.Hung, r.Failed = s.made.Hung, s.made.Failed
+	}
+	s.made, s.stale = &r, false
+	return s.made
 }
 
-// partsOf returns the calls that ask for all of a pod, sandboxes first.
-func partsOf(pod pleg.PodRef, seen *pleg.Pod) []Flight {
-	return append(sandboxCalls(pod, seen.Sandboxes), containerCalls(pod, seen.Containers)...)
+// relisted reports whether result has to make its lists anew. While the sweep is
+// under way it is enough to do so each time that they have grown by an eighth:
+// where all of 20,000 containers fail, nobody is to copy them ten times a second.
+func (s *sweep) relisted() bool {
+	if s.made == nil || s.over() {
+		return true
+	}
+	have := len(s.made.Hung) + len(s.made.Failed)
+	return len(s.bad) > have && (len(s.bad) <= wholeLists || len(s.bad)-have >= have/8)
 }
 
-// tooSlow says in words why the runtime cannot be asked for a sweep now; empty
-// if it can. That Version is slow does not matter where Status is known to be
-// quick. What either took longer ago than the given time does not count: neither
-// is asked for while paused.
-func (d *driver) tooSlow(now time.Time, lately time.Duration) string {
-	reason := d.slowOf(call.Status, d.vitals.statusTook, now, lately)
-	if reason != "" || d.statusIsQuick(now, lately) {
-		return reason
+func (s *sweep) pick(places []int, state objectState) (list []Swept) {
+	for _, place := range places {
+		if o := &s.objects[place]; o.state == state {
+			list = append(list, Swept{Flight: o.Flight, Took: o.took, Err: o.err})
+		}
 	}
-	return d.slowOf(call.Version, d.vitals.versionTook, now, lately)
-}
-
-// slowOf says in words that an operation is slow, given how long it took last;
-// empty if it is not known to be.
-func (d *driver) slowOf(op call.Operation, last promptness, now time.Time, lately time.Duration) string {
-	if f := d.ledger.like(Flight{Op: op}); f != nil && f.Elapsed(now) > sluggish {
-		return fmt.Sprintf("%v has been out for %v", op, f.Elapsed(now).Round(100*time.Millisecond))
-	}
-	if last.took > sluggish && now.Sub(last.at) < lately {
-		return slowWords(op, last.took)
-	}
-	if p, ok := d.probes.last(op); ok && now.Sub(p.At) < lately && (p.Took > sluggish || errors.Is(p.Err, call.ErrDeadline)) {
-		return slowWords(op, p.Took)
-	}
-	return ""
-}
-
-// statusIsQuick reports whether the last Status was answered, at once and not
-// long ago.
-func (d *driver) statusIsQuick(now time.Time, lately time.Duration) bool {
-	v := &d.vitals
-	return v.failure == nil && !v.statusTook.at.IsZero() && v.statusTook.took <= sluggish && now.Sub(v.statusTook.at) < lately
-}
-
-func slowWords(op call.Operation, took time.Duration) string {
-	return fmt.Sprintf("the last %v took %v", op, took.Round(100*time.Millisecond))
+	return list
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -116,7 +115,7 @@ func TestSweepAsksTwiceWhatFailed(t *testing.T) {
 // A runtime may pass on at once that a shim gave it no answer in time.
 func TestSweepTellsAnErrorFromAHang(t *testing.T) {
 	bubble(t, Config{Period: MaxPeriod}, pairs(1), func(b *bench) {
-		b.fake.script("ContainerStatus p000/log", behaviour{err: outOfTurn(call.ContainerStatus, context.DeadlineExceeded)})
+		b.fake.script("ContainerStatus p000/log", behaviour{err: outOfTurn(call.ContainerStatus)})
 		if s := b.sweepNow(time.Second); s.Hung != nil || !slices.Equal(ids(s.Failed), []string{"p000/log"}) {
 			t.Errorf("sweep = %+v", s)
 		}
@@ -172,7 +171,7 @@ func TestCancelSweep(t *testing.T) {
 		b.fake.script("ContainerStatus", behaviour{hang: true})
 		b.ask(b.Sweep)
 		b.ask(b.Sweep)
-		s := b.after(time.Second)
+		s := b.after(900 * time.Millisecond)
 		if len(s.InFlight) != sweepWidth || s.InFlight[0].By != BySweep {
 			t.Errorf("in flight = %+v", s.InFlight)
 		}
@@ -185,7 +184,7 @@ func TestCancelSweep(t *testing.T) {
 		b.ask(b.Sweep)
 		b.fresh()
 		b.stop()
-		if s := b.board.newest().Sweep; !s.Canceled {
+		if s := b.shell.buffer.newest().Sweep; !s.Canceled {
 			t.Errorf("after the end of the engine: %+v", s)
 		}
 	})
@@ -212,12 +211,12 @@ func TestSweepOfADeafRuntimeEnds(t *testing.T) {
 // copied again and again; and nothing that was handed out changes.
 func TestSweepOfManyThatFail(t *testing.T) {
 	const objects, looks = 20_000, 100
-	s := newSweeper(time.Time{}, make([]Flight, objects), 4, sweepTimeout, nil)
+	s := newSweep(time.Time{}, make([]Flight, objects), Policy{Width: 4, CallTimeout: callTimeout}, nil)
 	failure := unavailable(call.ContainerStatus)
 	var lists [][]Swept
 	calls := 0
 	for place, more := s.next(); more; place, more = s.next() {
-		s.took(place, Flight{Since: time.Unix(int64(place), 0)}, time.Millisecond, failure)
+		s.take(place, &answer{wish: wish{Flight: Flight{Since: time.Unix(int64(place), 0)}}, took: time.Millisecond, err: failure})
 		if calls++; calls%(objects/looks) != 0 {
 			continue
 		}
@@ -232,7 +231,7 @@ func TestSweepOfManyThatFail(t *testing.T) {
 	if len(lists) < 2 || len(lists) > looks/3 {
 		t.Errorf("%d lists were made for %d looks", len(lists), looks)
 	}
-	s.complete(time.Unix(1, 0))
+	s.end(time.Unix(1, 0))
 	if r := s.result(); len(r.Failed) != objects || r.Done != objects || r != s.result() {
 		t.Errorf("at the end %d failed, %d done", len(r.Failed), r.Done)
 	}
@@ -246,12 +245,12 @@ func TestSweepOfManyThatFail(t *testing.T) {
 func TestSlowestOfASweep(t *testing.T) {
 	took := []time.Duration{3, 9, 9, 1, 4, 9, 2, 8}
 	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}} {
-		s := newSweeper(time.Time{}, make([]Flight, len(took)), len(took), sweepTimeout, nil)
+		s := newSweep(time.Time{}, make([]Flight, len(took)), Policy{Width: len(took), CallTimeout: callTimeout}, nil)
 		for range took {
 			s.next()
 		}
 		for _, place := range order {
-			s.took(place, Flight{ID: fmt.Sprint(place)}, took[place], nil)
+			s.take(place, &answer{wish: wish{Flight: Flight{ID: fmt.Sprint(place)}}, took: took[place]})
 		}
 		if got := ids(s.result().Slowest); !slices.Equal(got, []string{"1", "2", "5", "7", "4"}) {
 			t.Errorf("slowest = %v", got)

@@ -12,7 +12,7 @@ const (
 	napShortest = 100 * time.Millisecond
 	napLongest  = 5 * time.Second
 
-	healthzPatience = 5 * time.Minute // of /healthz/syncloop with a loop that has stopped
+	healthzLasts = 5 * time.Minute // /healthz/syncloop, with a loop that has stopped
 )
 
 // A syncLoop is a model of the kubelet's sync loop as the reader of the event
@@ -24,9 +24,6 @@ const (
 // RuntimeReady, and the last one that said so is less than 30 s old. The
 // network's condition does not count: it keeps pods from starting, not the loop
 // from reading. (kubelet syncLoop, updateRuntimeUp and runtimeState.runtimeErrors.)
-//
-// Unlike a kubelet that starts, the model takes the runtime for ready until it
-// has heard otherwise: it joins a kubelet that has been at work for long.
 type syncLoop struct {
 	runtimeErr string // of the last Status that was answered; empty if it said RuntimeReady
 	networkErr string
@@ -37,12 +34,6 @@ type syncLoop struct {
 	stopped    time.Time // since when it reads nothing; zero while it reads
 	heldAt     time.Time // start of the pause; zero if there is none
 }
-
-func newSyncLoop(now time.Time) syncLoop { return syncLoop{synced: now} }
-
-// startingSyncLoop returns the model of a kubelet that has just started, which
-// takes nothing for granted.
-func startingSyncLoop() syncLoop { return syncLoop{networkErr: networkUnknown} }
 
 // status takes in an answer to Status.
 func (s *syncLoop) status(at time.Time, conditions []pleg.Condition) {
@@ -60,7 +51,7 @@ func (s *syncLoop) hold(now time.Time, paused bool) {
 		s.heldAt = now
 		return
 	}
-	s.synced = earlier(s.synced.Add(now.Sub(s.heldAt)), now)
+	s.synced = sooner(s.synced.Add(now.Sub(s.heldAt)), now)
 	s.heldAt = time.Time{}
 }
 
@@ -113,15 +104,5 @@ func (s *syncLoop) healthzAt() time.Time {
 	if s.stopped.IsZero() {
 		return time.Time{}
 	}
-	return s.stopped.Add(healthzPatience)
-}
-
-// due returns when the present nap ends; zero if there is none.
-func (s *syncLoop) due() time.Time { return s.napUntil }
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
+	return s.stopped.Add(healthzLasts)
 }

@@ -1,6 +1,10 @@
 package call
 
-import "context"
+import (
+	"context"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
 
 // A Trace collects what the transport knows of one call and its caller does
 // not. The caller puts it in the context with [WithTrace]; the transport fills
@@ -9,6 +13,10 @@ type Trace struct {
 	RequestBytes  int64 // on the wire, after compression, without framing
 	ResponseBytes int64
 	Streamed      bool // answered by the streaming form of the operation (KEP-5825)
+
+	// Anomalies counts what of the answer had to be left out or mended. It is
+	// zero for a call that failed.
+	Anomalies pleg.Anomalies
 }
 
 type traceKey struct{}

@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,57 +11,33 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-func TestLedgerSums(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLedger(newClock(Config{Speed: 1}))
-		start := time.Now()
-		for i := range 100 {
-			f, err := l.enter(t.Context(), Flight{Op: call.Status})
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(i+1) * time.Millisecond)
-			if i == 99 {
-				err = unavailable(call.Status)
-			}
-			l.leave(f, call.Trace{RequestBytes: 1, ResponseBytes: int64(i)}, err)
+func TestSums(t *testing.T) {
+	c := calls{sums: newSums()}
+	start := time.Unix(1000, 0)
+	now := start
+	for i := range 100 {
+		c.want(now, wish{Flight: Flight{Op: call.Status}, timeout: time.Minute})
+		c.advance(now)
+		now = now.Add(time.Duration(i+1) * time.Millisecond)
+		r := Returned{ID: callID(i + 1), At: now, Trace: call.Trace{RequestBytes: 1, ResponseBytes: int64(i)}}
+		switch i {
+		case 98:
+			r.Err = notFound(call.Status)
+		case 99:
+			r.Err = unavailable(call.Status)
 		}
-		_, calls, _ := l.read()
-		want := Calls{
-			Op: call.Status, Count: 100, Errors: 1, ByCode: []CodeCount{{"Unavailable", 1}},
-			P50: 50 * time.Millisecond, P90: 90 * time.Millisecond, P99: 99 * time.Millisecond, Max: 100 * time.Millisecond, Last: 100 * time.Millisecond,
-			RequestBytes: 100, ResponseBytes: 4950, LastResponseBytes: 99,
-			LastOK: start.Add(4950 * time.Millisecond), LastErr: call.ErrUnavailable, LastErrAt: start.Add(5050 * time.Millisecond),
-		}
-		about := cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() <= b/100 })
-		if diff := cmp.Diff(want, calls[call.Status], about, cmpopts.EquateErrors()); diff != "" {
-			t.Errorf("calls (-want +got):\n%s", diff)
-		}
-	})
-}
-
-func TestLedgerKeepsLikeCallsApart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLedger(newClock(Config{Speed: 1}))
-		first, _ := l.enter(t.Context(), Flight{Op: call.ContainerStatus, ID: "a"})
-		if _, err := l.enter(t.Context(), Flight{Op: call.ContainerStatus, ID: "b"}); err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(time.Second, func() { l.leave(first, call.Trace{}, nil) })
-		began := time.Now()
-		if _, err := l.enter(t.Context(), Flight{Op: call.ContainerStatus, ID: "a"}); err != nil || time.Since(began) != time.Second {
-			t.Errorf("entered after %v, %v", time.Since(began), err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := l.enter(ctx, Flight{Op: call.ContainerStatus, ID: "a"}); !errors.Is(err, context.Canceled) {
-			t.Errorf("enter returned %v", err)
-		}
-		flights, calls, _ := l.read()
-		if len(flights) != 2 || flights[0].ID != "b" || calls[call.ContainerStatus].InFlight != 2 {
-			t.Errorf("in flight = %+v", flights)
-		}
-	})
+		c.returned(r)
+	}
+	want := Calls{
+		Op: call.Status, Count: 100, Errors: 1, Gone: 1, ByCode: []CodeCount{{"Unavailable", 1}},
+		P50: 50 * time.Millisecond, P90: 90 * time.Millisecond, P99: 99 * time.Millisecond, Max: 100 * time.Millisecond, Last: 100 * time.Millisecond,
+		RequestBytes: 100, ResponseBytes: 4950, LastResponseBytes: 99,
+		LastOK: start.Add(4950 * time.Millisecond), LastErr: call.ErrUnavailable, LastErrAt: start.Add(5050 * time.Millisecond),
+	}
+	about := cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() <= b/100 })
+	if diff := cmp.Diff(want, c.sums.read()[call.Status], about, cmpopts.EquateErrors()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
 }
 
 func TestCodesAreBounded(t *testing.T) {
@@ -72,7 +45,7 @@ func TestCodesAreBounded(t *testing.T) {
 	for i := range 1000 {
 		s.add(time.Now(), 0, &call.Error{Code: fmt.Sprint("Code(", i, ")")})
 	}
-	sum := s.sum()
+	sum := s.read()
 	if len(sum.ByCode) != maxCodes+1 || sum.ByCode[0] != (CodeCount{"Other", 1000 - maxCodes}) {
 		t.Errorf("%d codes, first %v", len(sum.ByCode), sum.ByCode[0])
 	}
@@ -123,8 +96,8 @@ func TestRing(t *testing.T) {
 	if events, lost := r.between(0, 0); events != nil || lost != 0 {
 		t.Errorf("an empty ring has %v, lost %d", events, lost)
 	}
-	for range 7 {
-		r.add(Event{})
+	for i := range 7 {
+		r.add(Event{Seq: uint64(i + 1)})
 	}
 	tests := []struct {
 		after, upto uint64

@@ -3,15 +3,13 @@ package engine
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A podTable keeps one [Pod] for each record of the core that has something to
-// show. A Pod that a snapshot has is never written to: what changes it makes a
-// copy first.
-type podTable struct {
+// pods keeps one [Pod] for each record of a core that has something to show. A Pod
+// that a snapshot has is never written to: what changes it makes a copy first.
+type pods struct {
 	byUID  map[pleg.UID]*Pod
 	fresh  map[pleg.UID]struct{} // copied since the last snapshot: may still be written to
 	listed bool                  // there was a good list
@@ -23,9 +21,9 @@ type podTable struct {
 	reorder bool           // a pod came or went, or has another name
 }
 
-// renewAll brings the table up to the core's records. A record with two empty
+// showAll brings the table up to the core's records. A record with two empty
 // ends, which the kubelet leaks, is not shown.
-func (t *podTable) renewAll(core *pleg.Core) {
+func (t *pods) showAll(core *pleg.Core) {
 	t.changed = t.changed || !t.listed
 	t.listed = true
 	shown := 0
@@ -44,15 +42,15 @@ func (t *podTable) renewAll(core *pleg.Core) {
 	}
 }
 
-// renew brings one pod up to its record.
-func (t *podTable) renew(core *pleg.Core, uid pleg.UID) {
+// show brings one pod up to its record.
+func (t *pods) show(core *pleg.Core, uid pleg.UID) {
 	was, now, _ := core.Record(uid)
 	if !t.take(uid, pleg.Record{Old: was, Current: now, Reinspect: core.Reinspecting(uid)}) {
 		t.drop(uid)
 	}
 }
 
-func (t *podTable) drop(uid pleg.UID) {
+func (t *pods) drop(uid pleg.UID) {
 	if _, ok := t.byUID[uid]; ok {
 		delete(t.byUID, uid)
 		delete(t.fresh, uid)
@@ -61,7 +59,7 @@ func (t *podTable) drop(uid pleg.UID) {
 }
 
 // take takes over a record and returns false if it has nothing to show.
-func (t *podTable) take(uid pleg.UID, r pleg.Record) bool {
+func (t *pods) take(uid pleg.UID, r pleg.Record) bool {
 	seen := cmp.Or(r.Current, r.Old)
 	if seen == nil {
 		return false
@@ -101,7 +99,7 @@ func same(a, b *pleg.Pod) bool {
 }
 
 // edit returns the pod for writing.
-func (t *podTable) edit(uid pleg.UID) *Pod {
+func (t *pods) edit(uid pleg.UID) *Pod {
 	t.changed = true
 	p := t.byUID[uid]
 	if _, fresh := t.fresh[uid]; fresh {
@@ -119,9 +117,9 @@ func (t *podTable) edit(uid pleg.UID) *Pod {
 	return q
 }
 
-// inspected takes in an inspection that ended at the given time.
-func (t *podTable) inspected(core *pleg.Core, uid pleg.UID, at time.Time, took time.Duration, i inspection) {
-	t.renew(core, uid)
+// inspected takes in an inspection that has come to its end.
+func (t *pods) inspected(core *pleg.Core, uid pleg.UID, i *inspection) {
+	t.show(core, uid)
 	if _, shown := t.byUID[uid]; !shown {
 		return
 	}
@@ -130,19 +128,19 @@ func (t *podTable) inspected(core *pleg.Core, uid pleg.UID, at time.Time, took t
 		p.Status, p.StatusErr, p.StatusAt = entry.Status, entry.Err, entry.Modified
 	}
 	p.Inspected++
-	p.InspectedAt = at
-	p.InspectLast = took
-	p.InspectWorst = max(p.InspectWorst, took)
+	p.InspectedAt = i.ended
+	p.InspectLast = i.took()
+	p.InspectWorst = max(p.InspectWorst, p.InspectLast)
 	p.Anomalies = i.found
-	if i.err == nil {
+	if i.failed == nil {
 		p.Failure = nil
 	} else {
-		p.Failure = p.Failure.again(i.failed, i.err, at)
+		p.Failure = p.Failure.again(i.failed)
 	}
 }
 
 // event notes the last event of a pod that is still there.
-func (t *podTable) event(e Event) {
+func (t *pods) event(e Event) {
 	if _, ok := t.byUID[e.Pod.UID]; ok {
 		t.edit(e.Pod.UID).LastEvent = e
 	}
@@ -151,7 +149,7 @@ func (t *podTable) event(e Event) {
 // read returns all pods in order, how many there are of each kind, and what
 // was odd in their inspections. It is nil before the first list. What it
 // returns is never changed.
-func (t *podTable) read() ([]*Pod, Counts, pleg.Anomalies) {
+func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	if !t.changed || !t.listed {
 		return t.sorted, t.counts, t.found
 	}

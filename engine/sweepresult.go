@@ -2,27 +2,6 @@ package engine
 
 import "time"
 
-// An Asker says for what a call was made. Only calls of a relist hold up PLEG.
-type Asker uint8
-
-const (
-	ByRelist  Asker = iota // for a relist, or an inspection that was asked for
-	ByVitals               // Status and Version, every 5 s
-	ByProbe                // while a call hangs: whether others are answered
-	BySweep                // to look at every sandbox and container
-	ByRequest              // for one raw answer
-)
-
-// A Probe is a call that was made while another hung, to see whether the
-// runtime still answers: Version, Status, PodSandboxStatus or ContainerStatus,
-// never a list.
-type Probe struct {
-	Flight
-	At   time.Time // when it returned; zero while it is out
-	Took time.Duration
-	Err  error // nil if it was answered
-}
-
 // A Sweep asks for every sandbox and container once, a few at a time, each with
 // a deadline of its own, so that what is stuck hides nothing else. It changes no
 // record and no cache: it is not the kubelet's. Immutable, like the snapshot

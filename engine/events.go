@@ -6,29 +6,51 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// An Event is a [pleg.Event] as a person reads it: numbered, with the moment at
+// which the relist saw it and, where the runtime's own timestamps allow, how
+// long after the fact that was. Events are plain values and never change.
+type Event struct {
+	pleg.Event
+	Seq    uint64    // 1 for the first event of this run, without gaps
+	SeenAt time.Time // when the inspection that released it had succeeded
+
+	// Lag is the time from what the runtime says happened (startedAt,
+	// finishedAt, createdAt) to SeenAt. It means something only if HasLag: a
+	// removal leaves no timestamp, and a clock step makes nonsense of one.
+	Lag    time.Duration
+	HasLag bool
+
+	Reason string // the runtime's reason for a container's end, such as OOMKilled; not cleaned
+}
+
 // skew is how far the runtime's stamps may lie in the future: it rounds, and
 // its clock is read before ours.
 const skew = 2 * time.Second
 
-// release gives the events that the core has decided their numbers and times
-// and hands them to the readers. It reports whether there were any.
-func (d *driver) release(now time.Time) bool {
-	events := d.core.Released()
-	if events == nil {
-		return false
-	}
-	d.press.dirty = true
-	for _, decided := range events {
-		e := Event{Event: decided, SeenAt: now}
-		if st, err := d.core.Cache().Get(decided.Pod.UID); err == nil && st != nil {
-			e.Reason = reason(decided, st)
-			e.Lag, e.HasLag = d.lag(decided, st, now)
+// events is what is known of the events so far.
+type events struct {
+	last     uint64  // number of the newest one
+	released []Event // since the last step
+	channel  Channel // but for its length
+}
+
+// release gives the events that the core has decided their numbers and times. It
+// reports whether there were any.
+func (m *machine) release() bool {
+	decided := m.core.Released()
+	for _, d := range decided {
+		m.events.last++
+		e := Event{Event: d, Seq: m.events.last, SeenAt: m.now}
+		if st, err := m.core.Cache().Get(d.Pod.UID); err == nil && st != nil {
+			e.Reason = reason(d, st)
+			e.Lag, e.HasLag = m.lag(d, st)
 		}
-		d.channel.count(decided.Delivery)
-		e = d.board.add(e)
-		d.pods.event(e)
+		m.events.channel.count(d.Delivery)
+		m.events.released = append(m.events.released, e)
+		m.pods.event(e)
+		m.changed = true
 	}
-	return true
+	return decided != nil
 }
 
 // count counts an event by what became of it.
@@ -91,11 +113,11 @@ func sandboxReady(e pleg.Event, st *pleg.PodStatus) time.Time {
 
 // lag returns how late an event was seen. Those of the first relist have no
 // lag: what they report was so before we looked.
-func (d *driver) lag(e pleg.Event, st *pleg.PodStatus, seen time.Time) (time.Duration, bool) {
-	if e.At.Equal(d.first) {
+func (m *machine) lag(e pleg.Event, st *pleg.PodStatus) (time.Duration, bool) {
+	if e.At.Equal(m.relists.first) {
 		return 0, false
 	}
-	return lag(happened(e, st), seen, d.first)
+	return lag(happened(e, st), m.now, m.relists.first)
 }
 
 // lag returns the time from at, by the runtime's clock, to seen. It is none for

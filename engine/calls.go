@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// grace is how long a call may be late in heeding its deadline, or our word
+	// that we do not want it any more, before its asker goes on without it.
+	grace = 100 * time.Millisecond
+	// retryAfter is how long a call that failed at once waits before it is made
+	// again, by who may do so: a runtime that is being restarted is back soon.
+	retryAfter = 500 * time.Millisecond
+	// sluggish is how long a call that costs nothing may take: what takes longer
+	// did not fail at once.
+	sluggish = time.Second
+)
+
+// errSilence is why a call is given up while nothing else is answered, either.
+var errSilence = errors.New("neither Status nor a list is answered")
+
+// A wish is a call that somebody wants to be made. The rest says what becomes of
+// it; the zero value of each is the kubelet's way.
+type wish struct {
+	Flight
+	timeout time.Duration
+	tag     uint64 // for its asker: a place in the sweep, the number of a request
+	raw     bool   // wants the answer as JSON
+
+	tries   int  // how often it may be made if it fails at once; 0 counts as 1
+	bounded bool // is not waited for beyond its deadline, even where it does not heed it
+	yields  bool // gives way to its like: has failed, unmade, once that has been out for the timeout
+	lonely  bool // is given up early while nothing else is answered
+}
+
+// A pending call is one that is wanted and has not come to its end: it waits for
+// its turn, or it is out, or it is out and nobody waits for it any more.
+type pending struct {
+	wish
+	id      callID // 0 until it is made
+	wanted  time.Time
+	notYet  time.Time // when it may be made again; zero for at once
+	made    int       // how often it was made
+	left    bool      // its asker has gone on without it
+	why     error     // why we ended it; nil while we did not
+	endedAt time.Time // when we did
+}
+
+// like says whether two calls would ask the runtime for the same thing. All
+// lists of one kind are alike, of one pod or of all.
+func (f Flight) like(g Flight) bool { return f.Op == g.Op && f.ID == g.ID }
+
+// An answer is what came of a wish. Its Flight is the call as it was made, or the
+// one that was in its way.
+type answer struct {
+	wish
+	to    Asker     // who wanted it
+	at    time.Time // when it came to its end
+	took  time.Duration
+	tries int
+	value any
+	found pleg.Anomalies
+	err   error
+}
+
+// hung tells a call that was given up after its time from one whose error only
+// says so: a runtime may pass on at once that somebody else gave it no answer in
+// time.
+func (a *answer) hung(limit time.Duration) bool { return hung(a.took, limit, a.err) }
+
+func hung(took, limit time.Duration, err error) bool {
+	return errors.Is(err, call.ErrDeadline) && took >= limit-limit/10
+}
+
+// calls is the one path that every call takes. A call is never made while its like
+// is out: it waits for its turn, and that counts as its own time. Whoever wants a
+// call gets exactly one answer for it.
+type calls struct {
+	out     []*pending // oldest first
+	queue   []*pending // in the order in which they were wanted
+	sums    sums
+	next    callID
+	short   time.Duration // after which a lonely call is given up
+	heard   bool          // something that matters has been answered
+	started []Call        // since the last step: for the shell to make
+	ended   []callID      // for the shell to end
+	done    []answer      // for the askers
+}
+
+// want begins a call as soon as its turn comes.
+func (c *calls) want(now time.Time, w wish) {
+	w.Since = now
+	c.queue = append(c.queue, &pending{wish: w, wanted: now})
+}
+
+// like returns the call that is in the way of f, nil if there is none.
+func (c *calls) like(f Flight) *pending {
+	for _, p := range c.out {
+		if p.Flight.like(f) {
+			return p
+		}
+	}
+	return nil
+}
+
+// oldestBy returns the call of that asker that is out longest, and false if none is.
+func (c *calls) oldestBy(by Asker) (Flight, bool) {
+	for _, p := range c.out {
+		if p.By == by {
+			return p.Flight, true
+		}
+	}
+	return Flight{}, false
+}
+
+// returned takes in that a call has returned.
+func (c *calls) returned(r Returned) {
+	i := slices.IndexFunc(c.out, func(p *pending) bool { return p.id == r.ID })
+	if i < 0 {
+		return
+	}
+	p := c.out[i]
+	c.out = slices.Delete(c.out, i, i+1)
+	c.sums.leave(p.Flight, r)
+	if p.left {
+		return
+	}
+	if p.why != nil && r.Err != nil {
+		r.Err = p.why
+	}
+	took := r.At.Sub(p.Since)
+	if p.made < p.tries && took <= sluggish && mayPass(r.Err) {
+		p.notYet = r.At.Add(retryAfter)
+		c.queue = append(c.queue, p)
+		return
+	}
+	if p.Op != call.Version && !hung(took, c.short, r.Err) {
+		c.heard = true
+	}
+	c.answer(p, answer{at: r.At, took: took, value: r.Answer, found: r.Trace.Anomalies, err: r.Err})
+}
+
+// answer leaves an answer for the one who wanted the call.
+func (c *calls) answer(p *pending, a answer) {
+	a.wish, a.to, a.tries = p.wish, p.By, p.made
+	c.done = append(c.done, a)
+}
+
+// mayPass reports whether an error may be gone a moment later.
+func mayPass(err error) bool {
+	for _, stays := range []error{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnimplemented, call.ErrCanceled} {
+		if errors.Is(err, stays) {
+			return false
+		}
+	}
+	return err != nil
+}
+
+// advance makes the calls whose turn has come and ends the waiting for those
+// whose time has run out.
+func (c *calls) advance(now time.Time) {
+	for _, p := range c.out {
+		c.expire(now, p)
+	}
+	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return c.leavesQueue(now, p) })
+}
+
+// expire ends a call that is out and is not to be waited for any longer.
+func (c *calls) expire(now time.Time, p *pending) {
+	switch {
+	case p.left:
+	case p.why == nil && p.lonely && !c.heard && !now.Before(p.Since.Add(c.short)):
+		c.end(now, p, &call.Error{
+			Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded",
+			Text: fmt.Sprintf("no answer for %v, and %v", c.short, errSilence),
+		})
+	case !p.bounded || now.Before(p.latest()):
+	default:
+		p.left = true
+		err := p.why
+		if err == nil {
+			err = &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer, and the call does not return"}
+		}
+		c.answer(p, answer{at: now, took: now.Sub(p.Since), err: err})
+	}
+}
+
+// latest returns when a bounded call is waited for no longer.
+func (p *pending) latest() time.Time {
+	if p.why != nil {
+		return p.endedAt.Add(grace)
+	}
+	return p.wanted.Add(p.timeout + grace)
+}
+
+// end has a call that is out returned soon, with that error if with any.
+func (c *calls) end(now time.Time, p *pending, why error) {
+	p.why, p.endedAt = why, now
+	c.ended = append(c.ended, p.id)
+}
+
+// leavesQueue makes a call if its turn has come, or gives it up if its time has
+// run out.
+func (c *calls) leavesQueue(now time.Time, p *pending) bool {
+	if now.Before(p.notYet) {
+		return false
+	}
+	other := c.like(p.Flight)
+	switch {
+	case other == nil:
+		c.make(now, p)
+	case p.yields && !now.Before(other.Since.Add(p.timeout)):
+		c.answer(p, answer{at: now, took: now.Sub(other.Since), err: outOfTurn(p.Op)})
+		c.done[len(c.done)-1].Flight = other.Flight
+	case !p.yields && !now.Before(p.wanted.Add(p.timeout)):
+		c.answer(p, answer{at: now, took: now.Sub(p.wanted), err: outOfTurn(p.Op)})
+	default:
+		return false
+	}
+	return true
+}
+
+// make hands a call to the shell. What it waited for its turn is taken from its
+// time; a further try has its whole time again.
+func (c *calls) make(now time.Time, p *pending) {
+	if p.made > 0 {
+		p.wanted = now
+	}
+	c.next++
+	p.id, p.Since = c.next, now
+	p.made++
+	left := max(p.timeout-now.Sub(p.wanted), 0)
+	if p.yields { // only what its like took counts, and that has returned
+		p.wanted, left = now, p.timeout
+	}
+	c.out = append(c.out, p)
+	c.sums.enter(p.Op)
+	c.started = append(c.started, Call{ID: p.id, Flight: p.Flight, Timeout: left, Raw: p.raw})
+}
+
+// drop ends all calls of an asker that f picks, made or not: nobody wants them
+// any more, and they get no answer.
+func (c *calls) drop(now time.Time, f func(*wish) bool) {
+	for _, p := range c.out {
+		if !p.left && f(&p.wish) {
+			p.left = true
+			c.end(now, p, nil)
+		}
+	}
+	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return f(&p.wish) })
+}
+
+// due returns when something is to be done about a call though none returns;
+// zero if nothing is.
+func (c *calls) due() time.Time {
+	var due time.Time
+	for _, p := range c.out {
+		if p.left {
+			continue
+		}
+		if p.bounded {
+			due = sooner(due, p.latest())
+		}
+		if p.lonely && !c.heard && p.why == nil {
+			due = sooner(due, p.Since.Add(c.short))
+		}
+	}
+	for _, p := range c.queue {
+		other := c.like(p.Flight)
+		switch {
+		case other == nil:
+			due = sooner(due, p.notYet)
+		case p.yields:
+			due = sooner(due, other.Since.Add(p.timeout))
+		default:
+			due = sooner(due, p.wanted.Add(p.timeout))
+		}
+	}
+	return due
+}
+
+// sooner returns the earlier of two moments; zero stands for never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// flights returns the calls that are out, oldest first; nil if none is.
+func (c *calls) flights() []Flight {
+	if len(c.out) == 0 {
+		return nil
+	}
+	flights := make([]Flight, len(c.out))
+	for i, p := range c.out {
+		flights[i] = p.Flight
+	}
+	return flights
+}
+
+// outOfTurn is the error for a call that was never made, because its like was
+// out until its time had run out.
+func outOfTurn(op call.Operation) error {
+	return &call.Error{
+		Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded",
+		Text: "an earlier call for the same object has not returned; it shows in the calls in flight",
+	}
+}

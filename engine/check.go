@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	closingShare = 10 // one part in so many of the deadline is for coming to an end, but
+	closingMost  = 400 * time.Millisecond
+)
+
+// errUnasked keeps the core from taking a pod for inspected that the sweep did
+// not come to. Nobody else sees it.
+var errUnasked = errors.New("not asked")
+
+// A check is what a machine that looks once has to do beside: its one relist
+// inspects by a sweep, at the end Status is asked for once more, and all comes to
+// an end in time. For a running engine it is nothing.
+type check struct {
+	once    bool
+	cut     time.Time // no call is waited for any longer
+	last    time.Time // nothing is waited for any longer
+	wasCut  bool
+	parts   map[pleg.UID]span
+	answers []*answer // by place in the sweep
+	settled bool
+	closing bool // Status was asked for at the end
+	over    bool // there is nothing more to come
+}
+
+// A span is the places of a pod's parts in the sweep.
+type span struct{ from, to int }
+
+func (c *check) begin(now time.Time, p Policy) {
+	if c.once = p.Once; !c.once {
+		return
+	}
+	closing := min(p.Deadline/closingShare, closingMost)
+	c.cut = now.Add(p.Deadline - closing)
+	c.last = now.Add(p.Deadline - closing/4)
+}
+
+// due returns when time runs out; zero if there is no limit to it.
+func (c *check) due() time.Time {
+	switch {
+	case !c.once || c.over:
+		return time.Time{}
+	case !c.wasCut:
+		return c.cut
+	}
+	return c.last
+}
+
+// stop ends it all with what there is.
+func (c *check) stop(m *machine) {
+	if c.once {
+		c.settle(m)
+		c.over = true
+	}
+}
+
+// advance goes from the lists to the sweep, and from there to the end.
+func (c *check) advance(m *machine) {
+	if !c.once || c.over {
+		return
+	}
+	if !c.wasCut && !m.now.Before(c.cut) {
+		c.cutOff(m)
+	}
+	if c.listed(m) {
+		c.sweep(m)
+	}
+	late := !m.now.Before(c.last)
+	if late {
+		c.settle(m)
+	}
+	c.over = late || c.settled && !m.status.out() && !m.looking && len(m.calls.done) == 0
+}
+
+// listed reports whether there is nothing more to come of the lists.
+func (c *check) listed(m *machine) bool {
+	r := m.relists.now
+	if r != nil && !r.listed && m.search.over {
+		r.listed = true
+		if m.search.aside != nil {
+			r.total = m.search.aside.Pending()
+		}
+	}
+	return r != nil && r.listed
+}
+
+// sweep begins the sweep as soon as it is known whether the runtime is quick enough,
+// and settles what it brought.
+func (c *check) sweep(m *machine) {
+	if m.sweep == nil {
+		c.beginSweep(m)
+		m.advanceSweep()
+	}
+	switch {
+	case m.sweep == nil || !m.sweep.over() || m.recheck.out:
+	case c.closes(m):
+		c.closing = true
+		m.status.askAgain(m, m.status.versionErr != nil)
+	case !m.status.statusOut || !c.closing:
+		c.settle(m)
+	}
+}
+
+// closes reports whether Status is to be asked for once more: a runtime that has gone
+// since it was asked first is not well, whatever single objects answer.
+func (c *check) closes(m *machine) bool {
+	s := m.sweep
+	return !c.closing && !c.wasCut && s.Refused == "" && s.GivenUp == "" && !s.Canceled && !m.status.statusOut
+}
+
+func (c *check) beginSweep(m *machine) {
+	if why := m.tooSlow(); why != "" {
+		m.refuseSweep(why)
+		return
+	}
+	version := m.calls.like(Flight{Op: call.Version})
+	lateVersion := version != nil && version.Elapsed(m.now) > sluggish
+	if !c.wasCut && (m.status.statusOut || m.status.versionOut && !lateVersion) {
+		return
+	}
+	shown, _, _ := m.pods.read()
+	ended := exited(shown)
+	m.beginSweep(func(a, b Flight) int { return cmp.Compare(ended[a.ID], ended[b.ID]) })
+	c.parts = make(map[pleg.UID]span, len(shown))
+	at := 0
+	for _, p := range shown {
+		n := len(p.Seen().Sandboxes) + len(p.Seen().Containers)
+		c.parts[p.UID] = span{at, at + n}
+		at += n
+	}
+	c.answers = make([]*answer, at)
+	if c.wasCut {
+		c.cutSweep(m)
+	}
+}
+
+// keep keeps what a call of the sweep brought.
+func (c *check) keep(a *answer) {
+	if c.once {
+		c.answers[a.tag] = a
+	}
+}
+
+// cutOff ends all calls that are out, and the sweep with them: time has run out.
+func (c *check) cutOff(m *machine) {
+	c.wasCut = true
+	for _, p := range m.calls.out {
+		if p.By != BySweep && p.why == nil && !p.left {
+			m.calls.end(m.now, p, &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer by the deadline of the check"})
+		}
+	}
+	if m.sweeping() {
+		c.cutSweep(m)
+	}
+}
+
+func (c *check) cutSweep(m *machine) {
+	if m.sweep.Done < m.sweep.Total {
+		m.sweep.CutOff = true
+	}
+	m.sweep.end(m.now)
+}
+
+// cutShort reports whether a call that was made again was ended by the deadline
+// before its silence meant anything.
+func (c *check) cutShort(now time.Time, a *answer) bool {
+	unheard := errors.Is(a.err, call.ErrDeadline) || errors.Is(a.err, call.ErrCanceled)
+	return unheard && c.once && !now.Before(c.cut) && a.took < sluggish
+}
+
+// settle has the core settle all pods by what the sweep brought, once.
+func (c *check) settle(m *machine) {
+	r := m.relists.now
+	if c.settled || r == nil {
+		return
+	}
+	c.settled = true
+	core := m.core
+	if !r.listed || m.search.over {
+		core = m.search.aside
+	}
+	serial := r.listTook
+	if core != nil {
+		serial += c.settlePods(m, core)
+		must(core.End())
+		if core == m.core {
+			m.release()
+		}
+	}
+	m.relists.sumUp(r, m.now, serial, m.relists.failure != nil)
+	m.changed = true
+}
+
+// settlePods returns how long the calls took, one after the other.
+func (c *check) settlePods(m *machine, core *pleg.Core) (serial time.Duration) {
+	r := m.relists.now
+	for next, more := core.Next(); more; next, more = core.Next() {
+		uid := next.Pod.UID
+		i := c.inspection(m, next)
+		must(core.Settle(uid, m.now, i.status(), i.err))
+		if errors.Is(i.err, errUnasked) {
+			continue
+		}
+		r.done++
+		if i.err != nil {
+			r.failures++
+		}
+		serial += i.took()
+		m.pods.inspected(core, uid, i)
+	}
+	return serial
+}
+
+// inspection makes an inspection of the answers about one pod. As in the
+// kubelet the first error counts, and what is gone is left out.
+func (c *check) inspection(m *machine, next pleg.Inspection) *inspection {
+	i := &inspection{next: next, began: m.now, ended: m.now}
+	at, known := c.parts[next.Pod.UID]
+	if !known {
+		i.err = errUnasked
+		return i
+	}
+	unasked := false
+	for place := at.from; place < at.to; place++ {
+		o, a := &m.sweep.objects[place], c.answers[place]
+		if o.state == notAsked {
+			unasked = true
+			continue
+		}
+		i.began = i.began.Add(-o.took)
+		i.found = i.found.Add(a.found)
+		switch v := a.value.(type) {
+		case pleg.SandboxStatus:
+			i.sandboxes = append(i.sandboxes, v)
+		case pleg.ContainerStatus:
+			i.containers = append(i.containers, v)
+		default:
+			if o.state != hasAnswered && i.err == nil {
+				i.failed, i.err = a, inspectError(o.Flight, o.err)
+			}
+		}
+	}
+	if i.err == nil && unasked {
+		i.err = errUnasked
+	}
+	return i
+}

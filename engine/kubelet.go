@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// What the kubelet says, to the letter. (kubelet 1.25 to 1.37: runtime.go,
+// updateRuntimeUp, and the Ready condition of package nodestatus.)
+const (
+	statusNotChecked = "container runtime status check may not have completed yet"
+	runtimeDown      = "container runtime is down"
+	runtimeNotReady  = "container runtime not ready"
+	networkNotReady  = "container runtime network not ready"
+	networkUnknown   = "network state unknown" // of a kubelet that had no Status yet
+	plegNotHealthy   = "PLEG is not healthy"
+
+	readyReason    = "KubeletReady"
+	notReadyReason = "KubeletNotReady"
+	readyMessage   = "kubelet is posting ready status"
+)
+
+// A kubelet is what one that saw what the machine sees would say of its PLEG and of
+// its node. It stands for one that has long been up: until the runtime has said
+// otherwise it takes the node for ready, and had its last good list when the machine
+// started at the latest. Only the one of a look that is made once has just started
+// and takes nothing for granted.
+//
+// A pause is not an illness: while it lasts nothing is judged, and the clocks go
+// on afterwards from where they stood.
+type kubelet struct {
+	starting bool
+	loop     syncLoop
+
+	healthy    bool
+	everJudged bool
+	since      time.Time // when the verdict on PLEG last changed
+	flips      int
+
+	readySince time.Time // when Ready last changed
+	lastNode   Node      // but for what moves by itself
+}
+
+func newKubelet(now time.Time, starting bool) kubelet {
+	k := kubelet{starting: starting, since: now, readySince: now}
+	if starting {
+		k.loop = syncLoop{networkErr: networkUnknown}
+	} else {
+		k.loop = syncLoop{synced: now}
+	}
+	return k
+}
+
+// judge takes the verdict on PLEG as of now, and with it whether the sync loop
+// reads the events: those in the channel, and those that come before the next step.
+// Before the first good list there is nothing to read.
+func (k *kubelet) judge(m *machine) {
+	now := m.pause.judged(m.now)
+	if healthy := m.core.Healthy(now) == nil; healthy != k.healthy {
+		if k.everJudged {
+			k.flips++
+		}
+		k.healthy, k.everJudged, k.since = healthy, true, m.now
+		m.changed = true
+	}
+	m.core.Attend(k.starting || k.loop.reads(m.now, k.plegErr(m, m.now) == "") && k.everJudged)
+	k.follow(m)
+}
+
+// follow notes when the node's readiness changes, and whether people should be
+// told: whether more has changed than its figures.
+func (k *kubelet) follow(m *machine) {
+	n := k.node(m, m.now)
+	if k.lastNode.Reason != "" && k.lastNode.Ready != n.Ready {
+		k.readySince = m.now
+	}
+	n.SyncedAt, n.DownAt, n.Since, n.Message = time.Time{}, time.Time{}, time.Time{}, ""
+	if n.PLEG != "" {
+		n.PLEG = plegNotHealthy // without the age of the list
+	}
+	m.changed = m.changed || n != k.lastNode
+	k.lastNode = n
+}
+
+// unhealthyAt returns when PLEG becomes unhealthy if no list succeeds until then:
+// just after the list's age has reached the threshold. Zero while paused or
+// unhealthy, and before the first good list.
+func (k *kubelet) unhealthyAt(m *machine) time.Time {
+	if m.pause.on || !k.healthy {
+		return time.Time{}
+	}
+	return m.core.ListedAt().Add(m.config.Threshold + 1 + m.pause.since)
+}
+
+// due returns when something changes though nothing happens; zero if nothing does.
+func (k *kubelet) due(m *machine) time.Time {
+	due := sooner(k.loop.napUntil, k.unhealthyAt(m))
+	if at := k.loop.downAt(); m.now.Before(at) {
+		due = sooner(due, at)
+	}
+	if m.core.ListedAt().IsZero() && !m.pause.on {
+		if at := m.started.Add(m.config.Threshold + 1 + m.pause.since); m.now.Before(at) {
+			due = sooner(due, at)
+		}
+	}
+	return due
+}
+
+// health returns the verdict on PLEG and what it is made of.
+func (k *kubelet) health(m *machine, now time.Time) Health {
+	h := Health{
+		Healthy: k.healthy, ListedAt: m.core.ListedAt(), SettledAt: m.relists.settledAt,
+		UnhealthyAt: k.unhealthyAt(m), Since: k.since, Flips: k.flips,
+	}
+	if err := m.core.Healthy(m.pause.judged(now)); err != nil {
+		h.Verdict = err.Error()
+	}
+	return h
+}
+
+// plegErr returns what the kubelet says of its PLEG; empty if that is healthy.
+// That PLEG "has yet to be successful" only a kubelet that starts would say.
+func (k *kubelet) plegErr(m *machine, now time.Time) string {
+	now = m.pause.judged(now)
+	err := m.core.Healthy(now)
+	if m.core.ListedAt().IsZero() && !k.starting {
+		err = nil
+		if age := now.Sub(m.started); age > m.config.Threshold {
+			err = fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, m.config.Threshold)
+		}
+	}
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v", plegNotHealthy, err)
+}
+
+// node returns what the kubelet says of its node. That it has other reasons as well,
+// such as its disks, is nothing that can be seen over CRI.
+func (k *kubelet) node(m *machine, now time.Time) Node {
+	s := &k.loop
+	n := Node{
+		Ready: true, Reason: readyReason, Message: readyMessage,
+		Known:       m.relists.count > 0 && !m.status.statusTook.at.IsZero(),
+		Since:       k.readySince,
+		RuntimeDown: s.down(now),
+		PLEG:        k.plegErr(m, now),
+		RuntimeErr:  s.runtimeErr,
+		NetworkErr:  s.networkErr,
+		SyncedAt:    s.syncedAt,
+		DownAt:      s.downAt(),
+		LoopStopped: s.stopped,
+		LoopNap:     s.nap,
+		HealthzAt:   s.healthzAt(),
+	}
+	if text := aggregate(n.RuntimeDown, n.PLEG, n.RuntimeErr, n.NetworkErr); text != "" {
+		n.Ready, n.Reason, n.Message = false, notReadyReason, text
+	}
+	return n
+}
+
+// aggregate joins error texts as Kubernetes does: the empty ones left out,
+// equal ones once, and brackets only around several.
+func aggregate(texts ...string) string {
+	var said []string
+	for _, text := range texts {
+		if text != "" && !slices.Contains(said, text) {
+			said = append(said, text)
+		}
+	}
+	if len(said) < 2 {
+		return strings.Join(said, "")
+	}
+	return "[" + strings.Join(said, ", ") + "]"
+}
+
+// unmet returns what the kubelet says of a condition that is not met, or that
+// the runtime did not name at all; empty if it is met. Of two with one name the
+// first counts.
+func unmet(what string, conditions []pleg.Condition, name string) string {
+	for _, c := range conditions {
+		if c.Type != name {
+			continue
+		}
+		if c.Status {
+			return ""
+		}
+		return fmt.Sprintf("%s: %s=%t reason:%s message:%s", what, c.Type, c.Status, c.Reason, c.Message)
+	}
+	return what + ": <nil>"
+}

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A callID numbers the calls of one machine, from 1 on.
+type callID uint64
+
+// A Call is one that the shell is to make: at once, with that deadline.
+type Call struct {
+	ID callID
+	Flight
+	Timeout time.Duration
+	Raw     bool // the answer is wanted as JSON
+}
+
+// An Input is all that can happen to a machine. The inputs in their order, with
+// their times, are the whole of what an engine goes by: the same again give the
+// same snapshots, events and calls.
+type Input interface{ input() }
+
+// Returned says that a call has returned.
+type Returned struct {
+	ID     callID
+	At     time.Time  // when it did
+	Answer any        // what [Runtime] says of the method; nil with an error
+	Trace  call.Trace // as the transport has filled it in
+	Err    error
+}
+
+// Looked is a look at the node; Ended says that there will be no more.
+type Looked struct {
+	Report *evidence.Report // nil if there is nothing to be seen
+	Ended  bool
+}
+
+// Tick says that time has passed, Halt that nobody wants to see more.
+type (
+	Tick struct{}
+	Halt struct{}
+)
+
+func (Returned) input() {}
+func (requests) input() {}
+func (Looked) input()   {}
+func (Tick) input()     {}
+func (Halt) input()     {}
+
+// Work is what a step asks of the shell, and what it has to tell.
+type Work struct {
+	Make    []Call   // to be made at once, side by side
+	End     []callID // to be ended: nobody wants their answers any more
+	Events  []Event  // in order, numbered
+	Replies []reply  // to requests for raw answers
+}
+
+// A machine decides everything that an engine does: which call is made when, what
+// its answer means, what there is to see. It makes no call, reads no clock and
+// starts no goroutine: equal inputs in equal order give equal snapshots, events and
+// calls. It belongs to one goroutine.
+//
+// Its parts stand in files of their own; each has what it needs to know between
+// two steps, and a due that says when it has something to do though nothing happens.
+type machine struct {
+	config Config
+	policy Policy
+	core   *pleg.Core // of the kubelet's PLEG
+	now    time.Time  // of the step under way
+
+	calls   calls
+	relists relists
+	status  statusLoop
+	kubelet kubelet
+	probes  probes
+	search  search
+	sweep   *sweep // the last one, or the one under way; nil if there was none
+	recheck recheck
+	check   check
+	pods    pods
+	events  events
+
+	started  time.Time
+	period   time.Duration
+	pause    pause
+	wanted   wanted // asked for and not done yet
+	evidence *evidence.Report
+	looking  bool // somebody looks at the node
+	replies  []reply
+	changed  bool // something that people should see at once
+}
+
+// newMachine returns a machine that begins now.
+func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
+	core, err := pleg.New(pleg.Config{Release: c.Release, Capacity: c.Capacity, Threshold: c.Threshold})
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{
+		config: c, policy: p, core: core, now: now, started: now, period: c.Period,
+		calls:   calls{sums: newSums(), short: p.silence()},
+		relists: relists{nextAt: now},
+		status:  statusLoop{nextAt: now, versionWanted: true},
+		kubelet: newKubelet(now, p.Once),
+		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
+		looking: c.Look != nil,
+		changed: true,
+	}
+	m.check.begin(now, p)
+	return m, nil
+}
+
+// step takes in what has happened and returns what is to be done. Time never goes
+// back.
+func (m *machine) step(now time.Time, in Input) Work {
+	m.now = now
+	switch in := in.(type) {
+	case Returned:
+		m.calls.returned(in)
+	case requests:
+		m.request(in)
+	case Looked:
+		m.looked(in)
+	case Halt:
+		m.cancelSweep()
+		m.check.stop(m)
+	}
+	m.advance()
+	return m.work()
+}
+
+// advance goes on with everything as far as that goes now. What an answer leads to
+// may be answered at once, too: by its like, which is out already.
+func (m *machine) advance() {
+	for {
+		m.handOut()
+		m.kubelet.judge(m)
+		m.relists.advance(m)
+		m.status.advance(m)
+		m.probes.advance(m)
+		m.search.advance(m)
+		m.advanceSweep()
+		m.check.advance(m)
+		m.calls.advance(m.now)
+		if len(m.calls.done) == 0 {
+			return
+		}
+	}
+}
+
+// handOut gives each answer to whoever wanted it.
+func (m *machine) handOut() {
+	done := m.calls.done
+	m.calls.done = nil
+	for i := range done {
+		a := &done[i]
+		switch a.to {
+		case ByRelist:
+			m.relists.answered(m, a)
+		case ByVitals:
+			m.status.answered(m, a)
+		case ByProbe:
+			m.probes.answered(m, a)
+		case BySearch:
+			m.search.answered(m, a)
+		case BySweep:
+			m.sweepAnswered(a)
+		case ByRequest:
+			m.replies = append(m.replies, reply{number: a.tag, answer: a.value, err: a.err})
+		}
+	}
+}
+
+// looked takes in a look at the node.
+func (m *machine) looked(in Looked) {
+	m.looking = !in.Ended
+	if in.Report != nil {
+		m.evidence, m.changed = in.Report, true
+	}
+}
+
+// work returns what has gathered since the last step.
+func (m *machine) work() Work {
+	w := Work{Make: m.calls.started, End: m.calls.ended, Events: m.events.released, Replies: m.replies}
+	m.calls.started, m.calls.ended, m.events.released, m.replies = nil, nil, nil, nil
+	return w
+}
+
+// due returns when to step though nothing comes; zero for never.
+func (m *machine) due() time.Time {
+	var due time.Time
+	for _, at := range []time.Time{
+		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.probes.due(m),
+		m.search.due(m), m.sweepDue(), m.check.due(),
+	} {
+		due = sooner(due, at)
+	}
+	return due
+}
+
+// snapshot returns all that there is to see as of now. Seq and Cost are the
+// shell's: they are about plegtop, not about the node.
+func (m *machine) snapshot(now time.Time) *Snapshot {
+	s := &Snapshot{
+		At: now, Started: m.started, Policy: m.policy, Once: m.policy.Once,
+		Release: m.config.Release, Period: m.period, Threshold: m.config.Threshold, Timeout: m.config.Timeout,
+		Paused: m.pause.on, Resumed: m.pause.ended,
+		Health:  m.kubelet.health(m, now),
+		Node:    m.kubelet.node(m, now),
+		Phase:   m.relists.phase(m, now),
+		Relists: m.relists.sum(),
+		Failure: m.relists.failure, PodFailure: m.relists.podFailure, Partial: m.search.partial,
+		InFlight: m.calls.flights(), Calls: m.calls.sums.read(),
+		Version: m.status.version, VersionErr: m.status.versionErr,
+		Conditions: m.status.conditions, StatusErr: m.status.failure,
+		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence,
+	}
+	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
+	if m.sweep != nil {
+		s.Sweep = m.sweep.result()
+	}
+	s.Pods, s.Counts, s.Anomalies = m.pods.read()
+	for _, found := range []pleg.Anomalies{m.relists.found, m.status.versionFound, m.status.statusFound} {
+		s.Anomalies = s.Anomalies.Add(found)
+	}
+	return s
+}

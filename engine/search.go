@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// hungListAge is how long a list is out, to be taken for hung.
+	hungListAge = 2 * time.Second
+	// byPodLimit is for how long containers are listed pod by pod, where the list of
+	// all was too large to be sent.
+	byPodLimit = 4 * time.Second
+	// failsForSure is how many relists in a row fail before all objects are looked
+	// at for it: one may have been chance.
+	failsForSure = 2
+)
+
+// A search looks for what can be seen, and for what is to blame, while the lists
+// of all pods hang or fail: the half that succeeded, the containers pod by pod, and
+// then each single object. The kubelet does nothing of that, so that nothing of it
+// changes a record. There is one for each time that the lists cease to succeed.
+type search struct {
+	lists   listing       // as far as they have succeeded
+	began   time.Time     // of the relist that they are of
+	aside   *pleg.Core    // has the pods that partial is about; nil if there is nothing to see
+	partial string        // what they lack, in words
+	byPod   bool          // the list of all containers was too large
+	pods    []pleg.PodRef // whose containers are still to be listed alone
+	listed  int           // how many have been
+	of      int
+	until   time.Time // of the listing pod by pod
+	out     bool      // a call of the search is out
+	begun   bool
+	over    bool
+	swept   time.Time // start of the list for which every object was asked for; zero if that was not done
+}
+
+// found ends the search: the lists have succeeded.
+func (s *search) found(m *machine) {
+	m.calls.drop(m.now, func(w *wish) bool { return w.By == BySearch })
+	*s = search{}
+}
+
+// goesOn reports whether the containers are listed although the list of the
+// sandboxes failed, which a kubelet would not do. A runtime that answers nothing is
+// not asked for more, and no list is begun while another is out.
+func (s *search) goesOn(m *machine, r *relist, a *answer) bool {
+	if !m.policy.Once {
+		return false
+	}
+	if a.hung(m.calls.short) && !m.calls.heard || m.calls.like(a.Flight) != nil {
+		f := Flight{Op: call.ListContainers, Since: m.now}
+		r.lists.second = &answer{wish: wish{Flight: f}, at: m.now, err: outOfTurn(f.Op)}
+		return false
+	}
+	return true
+}
+
+// second returns how the containers are listed. What holds up one list mostly
+// holds up the other.
+func (s *search) second(m *machine, r *relist, first *answer) wish {
+	w := m.policy.wish(Flight{Op: call.ListContainers, Pod: r.pod})
+	if m.policy.Once && first.hung(m.calls.short) {
+		w.timeout = m.calls.short
+	}
+	return w
+}
+
+// begin begins the search with the lists of a relist that failed.
+func (s *search) begin(m *machine, lists listing) {
+	if s.begun {
+		return
+	}
+	*s = search{begun: true, lists: lists, began: m.relists.now.began, swept: s.swept}
+	switch {
+	case lists.first.err == nil && lists.second != nil && errors.Is(lists.second.err, call.ErrTooLarge):
+		s.byPod, s.until = true, m.now.Add(byPodLimit)
+		s.pods = oldestFirst(lists.sandboxes)
+		s.of = len(s.pods)
+	case lists.second == nil && !errors.Is(lists.first.err, call.ErrUnavailable):
+		s.out = true // the kubelet would not ask for the other half
+		m.calls.want(m.now, m.policy.own(Flight{By: BySearch, Op: call.ListContainers}))
+	}
+}
+
+// advance goes on with the search as far as it goes without an answer.
+func (s *search) advance(m *machine) {
+	s.beginBesideHungList(m)
+	if s.begun && !s.over {
+		s.listNext(m)
+	}
+	s.beginSweep(m)
+}
+
+// beginBesideHungList shows the sandboxes of a relist whose list of the containers
+// does not come back.
+func (s *search) beginBesideHungList(m *machine) {
+	r := m.relists.now
+	if s.begun || m.policy.Once || r == nil || r.onDemand() || r.lists.first == nil || r.lists.first.err != nil || !s.hangs(m) {
+		return
+	}
+	lists := r.lists
+	lists.second = &answer{wish: wish{Flight: Flight{Op: call.ListContainers}}, err: outOfTurn(call.ListContainers)}
+	*s = search{begun: true, lists: lists, began: r.began, swept: s.swept}
+}
+
+// hangs reports whether a list of the relist has been out for too long.
+func (s *search) hangs(m *machine) bool {
+	f, out := m.calls.oldestBy(ByRelist)
+	return out && isList(f.Op) && f.Elapsed(m.now) >= hungListAge
+}
+
+func isList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
+
+// listNext lists the containers of the next pod, the oldest pods first, since they
+// have gathered the most; or shows what has been found, if there is none.
+func (s *search) listNext(m *machine) {
+	switch {
+	case s.out && !(s.byPod && !m.now.Before(s.until)):
+		return
+	case len(s.pods) == 0 || !m.now.Before(s.until):
+		s.show(m)
+		return
+	}
+	s.out = true
+	m.calls.want(m.now, m.policy.own(Flight{By: BySearch, Op: call.ListContainers, Pod: s.pods[0]}))
+	s.pods = s.pods[1:]
+}
+
+// answered takes in a list of the search.
+func (s *search) answered(m *machine, a *answer) {
+	s.out = false
+	if !s.byPod {
+		s.lists.take(a)
+		return
+	}
+	if a.err != nil && !errors.Is(a.err, call.ErrTooLarge) {
+		s.pods = nil
+		return
+	}
+	if a.err == nil {
+		s.listed++
+	}
+	s.lists.found = s.lists.found.Add(a.found)
+	listed, _ := a.value.([]pleg.ListedContainer)
+	for _, c := range listed {
+		if c.Pod.UID == a.Pod.UID {
+			s.lists.containers = append(s.lists.containers, c)
+		}
+	}
+}
+
+// show ends the search and shows the pods as far as they were found, unless there
+// was a good list before, which tells more.
+func (s *search) show(m *machine) {
+	s.over, m.changed = true, true
+	m.calls.drop(m.now, func(w *wish) bool { return w.By == BySearch })
+	if m.core.ListedAt().IsZero() {
+		s.partial = s.lacks()
+		if s.lists.first.err == nil || s.lists.second != nil && s.lists.second.err == nil {
+			s.showAside(m)
+		}
+	}
+	s.lists = listing{}
+}
+
+func (s *search) showAside(m *machine) {
+	aside, err := pleg.New(pleg.Config{Release: m.config.Release})
+	must(err)
+	pods, found := pleg.Assemble(s.lists.sandboxes, s.lists.containers, s.began)
+	m.relists.found = s.lists.found.Add(found)
+	must(aside.Begin(s.began, pods))
+	s.aside = aside
+	m.pods.showAll(aside)
+}
+
+// lacks says in words what is missing.
+func (s *search) lacks() string {
+	first, second := s.lists.first.err, error(nil)
+	if s.lists.second != nil {
+		second = s.lists.second.err
+	}
+	switch {
+	case s.byPod:
+		return fmt.Sprintf("the list of all containers was too large, so they were listed pod by pod: %d of %d pods", s.listed, s.of)
+	case first == nil:
+		return "the sandboxes only: ListContainers " + outcome(second)
+	case s.lists.second == nil:
+		return "nothing: ListPodSandbox " + outcome(first)
+	case second == nil:
+		return "the containers only: ListPodSandbox " + outcome(first)
+	}
+	return "nothing: ListPodSandbox " + outcome(first) + ", ListContainers " + outcome(second)
+}
+
+func outcome(err error) string {
+	if errors.Is(err, call.ErrDeadline) {
+		return "gave no answer"
+	}
+	return "failed"
+}
+
+// beginSweep asks for every object, once, when a list hangs or fails although the
+// runtime answers otherwise: the container whose status holds the lock that the list
+// waits for is found so.
+func (s *search) beginSweep(m *machine) {
+	if m.policy.Once || m.pause.on || m.sweeping() || len(m.pods.byUID) == 0 {
+		return
+	}
+	if since, is := s.suspect(m); is && m.tooSlow() == "" {
+		s.swept = since
+		m.beginSweep(nil)
+	}
+}
+
+// suspect returns the start of a list for which the objects have not been asked for
+// yet: it hangs while probes are answered, or lists fail again and again with an
+// error of their own.
+func (s *search) suspect(m *machine) (time.Time, bool) {
+	if s.hangs(m) {
+		f, _ := m.calls.oldestBy(ByRelist)
+		return f.Since, !f.Since.Equal(s.swept) && m.probes.clear(f)
+	}
+	f := m.relists.failure
+	if f == nil || !s.over || !s.swept.IsZero() || f.InRow < failsForSure || errors.Is(f.Err, call.ErrUnavailable) {
+		return time.Time{}, false
+	}
+	return f.Since, true
+}
+
+// due returns when something is to be done though nothing comes back.
+func (s *search) due(m *machine) time.Time {
+	var due time.Time
+	if s.begun && !s.over && s.byPod {
+		due = s.until
+	}
+	if f, out := m.calls.oldestBy(ByRelist); out && isList(f.Op) && !m.policy.Once {
+		if at := f.Since.Add(hungListAge); at.After(m.now) {
+			due = sooner(due, at)
+		}
+	}
+	return due
+}
+
+// oldestFirst returns the pods of the sandboxes, each once.
+func oldestFirst(sandboxes []pleg.ListedSandbox) []pleg.PodRef {
+	sandboxes = slices.Clone(sandboxes)
+	slices.SortStableFunc(sandboxes, func(a, b pleg.ListedSandbox) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	known := make(map[pleg.UID]bool, len(sandboxes))
+	var pods []pleg.PodRef
+	for _, s := range sandboxes {
+		if !known[s.Pod.UID] {
+			known[s.Pod.UID] = true
+			pods = append(pods, s.Pod)
+		}
+	}
+	return pods
+}

@@ -1,0 +1,270 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+const (
+	// glance is how long, in real time, a call may be out before that is worth a
+	// snapshot.
+	glance = 100 * time.Millisecond
+	// spin is the least real time between two steps that nothing brought about.
+	spin = time.Millisecond
+	// atEnd is how long run waits, in real time, for calls that do not return although
+	// they were canceled.
+	atEnd = 500 * time.Millisecond
+)
+
+// A shell runs a machine. It has the clock, makes the calls, looks at the node and
+// hands out what there is to see; it decides nothing.
+type shell struct {
+	config    Config
+	clock     clock
+	machine   *machine
+	mailbox   *mailbox
+	buffer    *buffer
+	publisher publisher
+	meter     meter
+	show      func(*Snapshot) // takes the snapshots; nil if nobody does
+
+	ctx     context.Context // of all calls
+	inputs  chan Input
+	crashed chan *PanicError
+	tasks   sync.WaitGroup
+	cancels map[callID]context.CancelFunc
+	replies replies
+
+	tap func(now time.Time, in Input, w Work) // sees every step; nil outside of tests
+}
+
+func newShell(c Config, p Policy) (*shell, error) {
+	k := newClock(c)
+	m, err := newMachine(c, p, k.now())
+	if err != nil {
+		return nil, err
+	}
+	s := &shell{
+		config: c, clock: k, machine: m,
+		mailbox: newMailbox(), buffer: newBuffer(c.Events),
+		publisher: publisher{at: time.Now()}, meter: meter{began: time.Now()},
+		inputs: make(chan Input), crashed: make(chan *PanicError, 1),
+		cancels: make(map[callID]context.CancelFunc),
+	}
+	return s, nil
+}
+
+// run steps the machine until ctx ends, or until that has nothing more to look at.
+func (s *shell) run(ctx context.Context) (err error) {
+	defer caught(func(p *PanicError) { err = p })
+	calls, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.ctx = calls
+	s.look()
+	s.step(Tick{})
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for !s.machine.check.over {
+		timer.Reset(s.idle())
+		select {
+		case <-ctx.Done():
+			s.step(Halt{})
+			s.publishLast()
+			return nil
+		case p := <-s.crashed:
+			return p
+		case in := <-s.inputs:
+			s.step(in)
+		case <-s.mailbox.wake:
+			s.step(s.mailbox.take())
+		case <-timer.C:
+			s.step(Tick{})
+		}
+		s.publish()
+	}
+	return nil
+}
+
+// step steps the machine and does what that asks for.
+func (s *shell) step(in Input) {
+	if r, ok := in.(Returned); ok {
+		delete(s.cancels, r.ID)
+		s.meter.add(time.Now(), uint64(max(r.Trace.RequestBytes+r.Trace.ResponseBytes, 0)))
+	}
+	now := s.clock.now()
+	w := s.machine.step(now, in)
+	if s.tap != nil {
+		s.tap(now, in, w)
+	}
+	for _, id := range w.End {
+		if cancel := s.cancels[id]; cancel != nil {
+			cancel()
+		}
+	}
+	for _, c := range w.Make {
+		s.make(c)
+	}
+	s.buffer.add(w.Events)
+	s.replies.deliver(w.Replies)
+}
+
+// idle returns the real time until the machine or the publisher has something to do.
+func (s *shell) idle() time.Duration {
+	wait := heartbeat
+	if s.show != nil {
+		wait = s.publisher.wait(time.Now())
+	}
+	if _, out := s.machine.oldest(); out {
+		wait = min(wait, glance)
+	}
+	if due := s.machine.due(); !due.IsZero() {
+		until := s.clock.wait(due.Sub(s.clock.now()))
+		if until <= 0 {
+			until = spin
+		}
+		wait = min(wait, until)
+	}
+	return max(wait, 0)
+}
+
+// make makes a call beside the shell.
+func (s *shell) make(c Call) {
+	trace := new(call.Trace)
+	ctx, cancel := context.WithTimeout(call.WithTrace(s.ctx, trace), s.clock.wait(c.Timeout))
+	s.cancels[c.ID] = cancel
+	s.spawn(func() {
+		defer cancel()
+		answer, err := s.put(ctx, c)
+		if err != nil {
+			answer = nil
+		}
+		s.send(Returned{ID: c.ID, At: s.clock.now(), Answer: answer, Trace: *trace, Err: err})
+	})
+}
+
+// put puts the call to the runtime.
+func (s *shell) put(ctx context.Context, c Call) (any, error) {
+	r := s.config.Runtime
+	if c.Raw {
+		return r.Raw(ctx, c.Op, c.Flight.ID)
+	}
+	switch c.Op {
+	case call.Version:
+		return r.Version(ctx)
+	case call.Status:
+		return r.Status(ctx)
+	case call.ListPodSandbox:
+		return r.ListPodSandbox(ctx, c.Pod.UID)
+	case call.ListContainers:
+		return r.ListContainers(ctx, c.Pod.UID)
+	case call.PodSandboxStatus:
+		return r.PodSandboxStatus(ctx, c.Flight.ID)
+	case call.ContainerStatus:
+		return r.ContainerStatus(ctx, c.Flight.ID)
+	}
+	return nil, fmt.Errorf("make %v: not one of the engine's calls", c.Op)
+}
+
+// look looks at the node, again and again beside a running engine.
+func (s *shell) look() {
+	if s.config.Look == nil {
+		return
+	}
+	s.spawn(func() {
+		for {
+			report, err := s.config.Look(s.ctx)
+			last := err != nil || s.machine.policy.Once
+			s.send(Looked{Report: report, Ended: last})
+			if last || s.ctx.Err() != nil {
+				return
+			}
+		}
+	})
+}
+
+// send hands an input to the loop, unless that has ended.
+func (s *shell) send(in Input) {
+	select {
+	case s.inputs <- in:
+	case <-s.ctx.Done():
+	}
+}
+
+// spawn runs work beside the loop; a panic in it ends that.
+func (s *shell) spawn(work func()) {
+	s.tasks.Go(func() {
+		defer caught(func(p *PanicError) {
+			select {
+			case s.crashed <- p:
+			default: // one is enough to end it all
+			}
+		})
+		work()
+	})
+}
+
+// wait waits for what runs beside the loop, after its end and not for long. It
+// returns the panic of a task, if there was one.
+func (s *shell) wait(limit time.Duration) error {
+	done := make(chan struct{})
+	go func() {
+		s.tasks.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(max(min(limit, atEnd), 0))
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+	select {
+	case p := <-s.crashed:
+		return p
+	default:
+		return nil
+	}
+}
+
+// snapshot returns what there is to see now.
+func (s *shell) snapshot(now time.Time) *Snapshot {
+	snapshot := s.machine.snapshot(now)
+	snapshot.Seq = s.publisher.seq
+	snapshot.Cost = s.meter.cost(time.Now())
+	return snapshot
+}
+
+// A PanicError is a panic in one of the engine's goroutines. The engine hands
+// it on, so that its owner can put the terminal in order before dying of it.
+type PanicError struct {
+	Value any
+	Stack []byte // of the goroutine that panicked
+}
+
+// Error returns the panic's value and the stack.
+func (p *PanicError) Error() string { return fmt.Sprintf("engine: panic: %v\n\n%s", p.Value, p.Stack) }
+
+// Unwrap returns the value if that was an error.
+func (p *PanicError) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// caught calls report with the panic that is under way, if there is one.
+// Only a deferred call can do that.
+func caught(report func(*PanicError)) {
+	if value := recover(); value != nil {
+		report(&PanicError{Value: value, Stack: debug.Stack()})
+	}
+}
+
+// must panics on an error of the core, which would be a mistake of the machine.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

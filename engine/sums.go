@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+const (
+	maxCodes    = 32        // bounds the memory that a runtime with made-up codes can take
+	longest     = time.Hour // what takes longer counts as this, except in max
+	significant = 2         // decimal digits of a quantile
+)
+
+// sums adds up the calls that have returned, by operation.
+type sums struct {
+	byOp []operationSum
+	made []Calls // what read returned last; nil when stale, never changed once made
+}
+
+// An operationSum is the source of one [Calls].
+type operationSum struct {
+	Calls
+	took  durations
+	codes map[string]uint64
+	stale bool // Calls lacks the quantiles and codes
+}
+
+func newSums() sums {
+	var s sums
+	for _, op := range call.Operations() {
+		s.byOp = append(s.byOp, operationSum{Calls: Calls{Op: op}})
+	}
+	return s
+}
+
+// enter notes that a call was made.
+func (s *sums) enter(op call.Operation) {
+	s.byOp[op].InFlight++
+	s.made = nil
+}
+
+// leave notes that a call returned.
+func (s *sums) leave(f Flight, r Returned) {
+	o := &s.byOp[f.Op]
+	o.InFlight--
+	o.add(r.At, r.At.Sub(f.Since), r.Err)
+	o.RequestBytes += uint64(max(r.Trace.RequestBytes, 0))
+	o.ResponseBytes += uint64(max(r.Trace.ResponseBytes, 0))
+	o.LastResponseBytes = uint64(max(r.Trace.ResponseBytes, 0))
+	s.made = nil
+}
+
+func (s *operationSum) add(at time.Time, took time.Duration, err error) {
+	s.Count++
+	s.Last = took
+	s.took.add(took)
+	s.stale = true
+	switch {
+	case err == nil:
+		s.LastOK = at
+		return
+	case errors.Is(err, call.ErrNotFound):
+		s.Gone++
+		s.LastOK = at
+		return
+	}
+	s.Errors++
+	s.LastErr, s.LastErrAt = err, at
+	if s.codes == nil {
+		s.codes = make(map[string]uint64)
+	}
+	code := call.Code(err)
+	if _, known := s.codes[code]; !known && len(s.codes) >= maxCodes {
+		code = "Other"
+	}
+	s.codes[code]++
+}
+
+// read returns the sums by operation, in the order of [call.Operations]. The
+// caller may keep them.
+func (s *sums) read() []Calls {
+	if s.made == nil {
+		s.made = make([]Calls, len(s.byOp))
+		for i := range s.byOp {
+			s.made[i] = s.byOp[i].read()
+		}
+	}
+	return s.made
+}
+
+// answeredSince reports whether any call but Version, which a runtime answers
+// whatever state it is in, was answered well after that.
+func (s *sums) answeredSince(at time.Time) bool {
+	return slices.ContainsFunc(s.byOp, func(o operationSum) bool { return o.Op != call.Version && o.LastOK.After(at) })
+}
+
+// read returns the operation's Calls with all its derived figures.
+func (s *operationSum) read() Calls {
+	if s.stale {
+		s.P50, s.P90, s.P99 = s.took.quantiles()
+		s.Max = s.took.max
+		s.ByCode = byCode(s.codes)
+		s.stale = false
+	}
+	return s.Calls
+}
+
+// byCode returns the most frequent code first; equals by name.
+func byCode(codes map[string]uint64) []CodeCount {
+	var list []CodeCount
+	for code, count := range codes {
+		list = append(list, CodeCount{Code: code, Count: count})
+	}
+	slices.SortFunc(list, func(a, b CodeCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code))
+	})
+	return list
+}
+
+// A durations is a distribution of durations, from a microsecond to an hour. It
+// takes about 26 KB once it has one, however many it gets.
+type durations struct {
+	histogram *hdrhistogram.Histogram
+	max       time.Duration // exact
+}
+
+func (d *durations) add(took time.Duration) {
+	if d.histogram == nil {
+		d.histogram = hdrhistogram.New(1, longest.Microseconds(), significant)
+	}
+	took = max(took, 0)
+	d.max = max(d.max, took)
+	// In range by construction: the histogram cannot refuse it.
+	_ = d.histogram.RecordValue(min(took, longest).Microseconds())
+}
+
+// quantiles returns p50, p90 and p99; all 0 if there were no durations.
+func (d *durations) quantiles() (p50, p90, p99 time.Duration) {
+	if d.histogram == nil {
+		return 0, 0, 0
+	}
+	at := d.histogram.ValueAtPercentilesSlice([]float64{50, 90, 99})
+	return d.micro(at[0]), d.micro(at[1]), d.micro(at[2])
+}
+
+// micro turns a value of the histogram, which is rounded up, into a duration.
+func (d *durations) micro(v int64) time.Duration {
+	return min(time.Duration(v)*time.Microsecond, d.max)
+}

@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// Why a sweep is given up.
+const (
+	silentToo = "Status gives no answer, either"
+	wentAway  = "nobody listens any more"
+)
+
+// recheckTag marks the Status that a sweep in doubt asks for.
+const recheckTag = 1
+
+// A recheck is the Status that is asked for when what a sweep hears, or does not,
+// can be the fault of the whole runtime.
+type recheck struct {
+	out     bool      // it has not returned
+	at      time.Time // when it was asked for last; zero if it was not
+	refused bool      // because nobody listened for a call of the sweep, not because that hears nothing
+}
+
+// beginSweep begins to ask for all sandboxes and containers that are known, in the
+// order that first says; nil for that of the pods.
+func (m *machine) beginSweep(first func(a, b Flight) int) {
+	shown, _, _ := m.pods.read()
+	var all []Flight
+	for _, p := range shown {
+		all = append(all, partsOf(p.Seen())...)
+	}
+	m.dropSweep()
+	m.sweep = newSweep(m.now, all, m.policy, first)
+	m.changed = true
+}
+
+// refuseSweep notes why no sweep is begun.
+func (m *machine) refuseSweep(why string) {
+	m.dropSweep()
+	m.sweep = newSweep(m.now, nil, m.policy, nil)
+	m.sweep.end(m.now)
+	m.sweep.Refused = why
+	m.changed = true
+}
+
+// askSweep begins the sweep that a person asked for, or says why not.
+func (m *machine) askSweep() {
+	if m.sweeping() {
+		return
+	}
+	if why := m.tooSlow(); why != "" {
+		m.refuseSweep(why)
+		return
+	}
+	m.beginSweep(nil)
+}
+
+func (m *machine) sweeping() bool { return m.sweep != nil && !m.sweep.over() }
+
+// cancelSweep ends the sweep that is under way, if there is one.
+func (m *machine) cancelSweep() {
+	if m.sweeping() {
+		m.sweep.end(m.now)
+		m.sweep.Canceled = true
+		m.dropSweep()
+	}
+}
+
+// dropSweep ends the calls of the sweep. What they still bring is not taken in.
+func (m *machine) dropSweep() {
+	m.calls.drop(m.now, func(w *wish) bool { return w.By == BySweep || w.tag == recheckTag && w.By == ByProbe })
+	m.recheck = recheck{}
+	m.changed = true
+}
+
+// advanceSweep makes as many of the sweep's calls as may be out at once.
+func (m *machine) advanceSweep() {
+	s := m.sweep
+	if s == nil || s.Refused != "" || s.GivenUp != "" || s.Canceled || s.over() && (m.policy.Once || m.pause.on) {
+		return
+	}
+	if s.over() {
+		m.checkAgain()
+	} else if m.maybeStuck() {
+		m.askStatusAgain()
+	}
+	s.held = m.holdsSweep()
+	for place, more := s.next(); more; place, more = s.next() {
+		w := m.policy.own(s.objects[place].Flight)
+		w.By, w.tag = BySweep, uint64(place)
+		m.calls.want(m.now, w)
+	}
+	if !s.over() && s.Done == s.Total {
+		s.end(m.now)
+		m.changed = true
+	}
+}
+
+// checkAgain asks once more for what hung or failed: a hang of two seconds says
+// nothing of what is so a minute later.
+func (m *machine) checkAgain() {
+	s := m.sweep
+	at := s.checkAt()
+	switch {
+	case at.IsZero() || m.now.Before(at):
+	case m.tooSlow() != "":
+		s.checkNext = m.now.Add(checkPeriod)
+	default:
+		s.checkAgain(m.now)
+	}
+}
+
+// checkAt returns when those that hung or failed are asked for again; zero if they
+// are not.
+func (s *sweep) checkAt() time.Time {
+	if !s.over() || len(s.bad) == 0 || s.out > 0 || len(s.todo) > 0 || s.checkNext.After(s.Ended.Add(checkLasts)) {
+		return time.Time{}
+	}
+	return s.checkNext
+}
+
+// sweepAnswered takes in a call of the sweep.
+func (m *machine) sweepAnswered(a *answer) {
+	m.status.suspect(a.err)
+	m.check.keep(a)
+	m.sweep.take(int(a.tag), a)
+	m.changed = true
+}
+
+// maybeStuck reports whether what came of the sweep, or did not, can be the fault
+// of the whole runtime and not of what was asked for. What hangs alone costs a
+// Status each time that a call could have come to its end.
+func (m *machine) maybeStuck() bool {
+	s, d := m.sweep, &m.recheck
+	if d.out {
+		return false
+	}
+	last := m.now.Sub(d.at) // very long if there was none
+	if s.refused.After(d.at) && (last >= retryAfter || s.Done == s.Total) {
+		return true
+	}
+	silent := s.out > 0 && m.now.Sub(s.heard) >= sluggish && last >= s.Timeout
+	return silent || d.at.IsZero() && s.hung() >= s.Width
+}
+
+// askStatusAgain asks whether the runtime is still there. A look that is made once
+// takes what it says for what the runtime says of itself; the kubelet that a running
+// engine stands for does not ask now.
+func (m *machine) askStatusAgain() {
+	m.recheck = recheck{out: true, at: m.now, refused: m.sweep.refused.After(m.recheck.at)}
+	if m.policy.Once {
+		m.status.askAgain(m, true)
+		return
+	}
+	w := m.policy.own(Flight{By: ByProbe, Op: call.Status})
+	w.tag = recheckTag
+	m.calls.want(m.now, w)
+}
+
+// recheckAnswered takes in the second Status. If it did not come either, and nothing
+// else since it was asked for, the sweep is given up.
+func (m *machine) recheckAnswered(a *answer) {
+	d := &m.recheck
+	d.out = false
+	if s := m.sweep; s.over() && !d.at.Before(s.Ended) {
+		return
+	}
+	gone := errors.Is(a.err, call.ErrUnavailable)
+	switch silent := d.at.Sub(m.sweep.heard) >= sluggish; {
+	case gone && (d.refused || silent):
+		m.giveUpSweep(wentAway)
+	case silent && hung(a.took, sluggish, a.err):
+		m.giveUpSweep(silentToo)
+	case silent:
+		m.sweep.heard = m.now
+	}
+}
+
+// giveUpSweep ends a sweep of a runtime that has gone silent, or away.
+func (m *machine) giveUpSweep(why string) {
+	m.sweep.giveUp(m.now, why)
+	m.dropSweep()
+}
+
+// holdsSweep reports whether the sweep is to make no call now: until it is known
+// whether the runtime is there, and, since one that comes back needs a moment,
+// before the second asking of those for which nobody listened.
+func (m *machine) holdsSweep() bool {
+	s, d := m.sweep, &m.recheck
+	return d.out && (d.refused || d.at.Sub(s.heard) >= sluggish) || s.retrying() && m.now.Before(s.refused.Add(retryAfter))
+}
+
+// sweepDue returns when the sweep has something to do though nothing comes back.
+func (m *machine) sweepDue() time.Time {
+	s := m.sweep
+	switch {
+	case s == nil || s.Refused != "" || s.GivenUp != "" || s.Canceled || s.over() && (m.policy.Once || m.pause.on):
+		return time.Time{}
+	case s.over():
+		return s.checkAt()
+	}
+	var due time.Time
+	if s.out > 0 && !m.recheck.out {
+		due = s.heard.Add(sluggish)
+		if at := m.recheck.at.Add(s.Timeout); at.After(due) {
+			due = at
+		}
+	}
+	if s.retrying() {
+		due = sooner(due, s.refused.Add(retryAfter))
+	}
+	return due
+}
+
+// recent is how far back an answer still says how fast the runtime is. A look that
+// is made once goes by all of it.
+func (m *machine) recent() time.Duration {
+	if m.policy.Once {
+		return m.policy.Deadline
+	}
+	return 3 * statusPeriod
+}
+
+// tooSlow says in words why the runtime cannot be asked for a sweep now; empty
+// if it can. That Version is slow does not matter where Status is known to be
+// quick. What either took long ago does not count: neither is asked for while paused.
+func (m *machine) tooSlow() string {
+	reason := m.slowOf(call.Status, m.status.statusTook)
+	if reason != "" || m.status.isQuick(m.now, m.recent()) {
+		return reason
+	}
+	return m.slowOf(call.Version, m.status.versionTook)
+}
+
+// slowOf says in words that an operation is slow, given how long it took last;
+// empty if it is not known to be.
+func (m *machine) slowOf(op call.Operation, last promptness) string {
+	if p := m.calls.like(Flight{Op: op}); p != nil && p.Elapsed(m.now) > sluggish {
+		return fmt.Sprintf("%v has been out for %v", op, p.Elapsed(m.now).Round(100*time.Millisecond))
+	}
+	took := last.took
+	if took <= sluggish || m.now.Sub(last.at) >= m.recent() {
+		p, ok := m.probes.last(op)
+		if !ok || m.now.Sub(p.At) >= m.recent() || p.Took <= sluggish && !errors.Is(p.Err, call.ErrDeadline) {
+			return ""
+		}
+		took = p.Took
+	}
+	return fmt.Sprintf("the last %v took %v", op, took.Round(100*time.Millisecond))
+}
+
+// exited returns 1 for each sandbox and container that does not run.
+func exited(shown []*Pod) map[string]int {
+	exited := make(map[string]int)
+	for _, p := range shown {
+		for _, s := range p.Seen().Sandboxes {
+			if s.State == pleg.Exited {
+				exited[s.ID] = 1
+			}
+		}
+		for _, c := range p.Seen().Containers {
+			if c.State == pleg.Exited {
+				exited[c.ID] = 1
+			}
+		}
+	}
+	return exited
+}
