@@ -28,6 +28,12 @@ type Process struct {
 	Container string // id from the cgroup or the arguments; may be empty
 	Sandbox   string // of a shim: the id that it was started with
 	Socket    string // of a shim: the runtime's socket that it was started with; empty if it was not told
+	Own       bool   // of a shim: it was started by the runtime that is looked at; false if that is not known
+
+	// Unit is the service of the node's init system that a daemon runs in, such
+	// as "containerd.service", or "k3s.service" of a containerd that k3s has
+	// within; of OpenRC it is the bare name. Empty if it is not known.
+	Unit string
 }
 
 // State is a process's state as /proc/PID/stat spells it, apart from [Frozen].

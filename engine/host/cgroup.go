@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ type membership struct {
 	ids      []string // of the containers it is in, the outermost first; none for the node's own
 	freezer  string   // its path in the v1 freezer hierarchy; empty if there is none, or if it cannot be followed
 	unified  string   // its path in the v2 hierarchy, likewise
+	unit     string   // the service of the init system that it runs in; empty if in none
 	isHybrid bool     // v1 hierarchies are there too, so that v2's is mounted beside them
 }
 
@@ -28,6 +30,7 @@ func memberOf(lines []procfs.Cgroup) membership {
 		if m.ids == nil {
 			m.ids = containerIDs(line.Path)
 		}
+		m.unit = cmp.Or(m.unit, unitOf(line))
 		switch {
 		case line.HierarchyID == 0:
 			m.unified = followable(line.Path)
@@ -38,6 +41,33 @@ func memberOf(lines []procfs.Cgroup) membership {
 		}
 	}
 	return m
+}
+
+// unitOf returns the service that a control group belongs to, such as
+// "containerd.service", or "containerd" of OpenRC. The innermost counts: a node
+// may itself be a container in a service of another machine. What a person
+// started runs in none that the node knows.
+func unitOf(line procfs.Cgroup) string {
+	parts := strings.Split(line.Path, "/")
+	if slices.Contains(line.Controllers, "name=openrc") {
+		return parts[len(parts)-1]
+	}
+	if line.HierarchyID != 0 && !slices.Contains(line.Controllers, "name=systemd") {
+		return "" // of a controller: its groups may be anything
+	}
+	if slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(part, "user@") }) {
+		return ""
+	}
+	for _, part := range slices.Backward(parts) {
+		service, isOpenRC := strings.CutPrefix(part, "openrc.")
+		switch {
+		case isOpenRC, strings.HasSuffix(part, ".service"):
+			return service
+		case strings.HasSuffix(part, ".scope"), idIn(part) != "":
+			return ""
+		}
+	}
+	return ""
 }
 
 // followable returns a path that can be looked up below the hierarchy's mount

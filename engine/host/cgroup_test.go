@@ -92,6 +92,50 @@ func TestMemberOf(t *testing.T) {
 	}
 }
 
+func TestUnitOf(t *testing.T) {
+	v2 := func(path string) []procfs.Cgroup { return []procfs.Cgroup{{Path: path}} }
+	v1 := func(path string) []procfs.Cgroup {
+		return []procfs.Cgroup{
+			{HierarchyID: 9, Controllers: []string{"cpu", "cpuacct"}, Path: "/system.slice"},
+			{HierarchyID: 4, Controllers: []string{"pids"}, Path: "/old.service"},
+			{HierarchyID: 1, Controllers: []string{"name=systemd"}, Path: path},
+		}
+	}
+	tests := []struct {
+		name  string
+		lines []procfs.Cgroup
+		want  string
+	}{
+		{"v2", v2("/system.slice/containerd.service"), "containerd.service"},
+		{"v1", v1("/system.slice/crio.service"), "crio.service"},
+		{"hybrid, with v2 left alone", append(v1("/system.slice/kubelet.service"), v2("/")...), "kubelet.service"},
+		{"k3s", v2("/system.slice/k3s.service"), "k3s.service"},
+		{"k3s agent", v1("/system.slice/k3s-agent.service"), "k3s-agent.service"},
+		{"rke2", v2("/system.slice/rke2-server.service"), "rke2-server.service"},
+		{"k0s, a group of its own below", v2("/system.slice/k0scontroller.service/supervisor"), "k0scontroller.service"},
+		{"microk8s", v2("/system.slice/snap.microk8s.daemon-containerd.service"), "snap.microk8s.daemon-containerd.service"},
+		{"seen from another container", v2("/../../system.slice/containerd.service"), "containerd.service"},
+		{"in a slice of its own", v2("/podruntime.slice/kubelet.service"), "kubelet.service"},
+		{"a node in a container", v2("/system.slice/docker-" + fixtureID("1") + ".scope/kubelet.slice/kubelet.service"), "kubelet.service"},
+		{"a node in a container, without systemd", v2("/system.slice/docker-" + fixtureID("1") + ".scope/init"), ""},
+		{"a node in a container of cgroupfs", v2("/system.slice/docker.service/" + fixtureID("1")), ""},
+		{"by hand", v2("/user.slice/user-0.slice/session-3.scope"), ""},
+		{"by hand, in v1", v1("/user.slice"), ""},
+		{"rootless", v2("/user.slice/user-1000.slice/user@1000.service/app.slice/k3s.service"), ""},
+		{"OpenRC, v1", []procfs.Cgroup{{HierarchyID: 1, Controllers: []string{"name=openrc"}, Path: "/k3s"}}, "k3s"},
+		{"OpenRC, v2", v2("/openrc.k3s"), "k3s"},
+		{"root", v2("/"), ""},
+		{"none", nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := memberOf(tt.lines).unit; got != tt.want {
+				t.Errorf("unit = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestWithout(t *testing.T) {
 	ids := []string{"outer", "inner"}
 	if diff := cmp.Diff([]string{"inner"}, without(ids, []string{"outer"})); diff != "" {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -41,6 +42,20 @@ func (c clockPair) read() (wall time.Time, mono time.Duration, ok bool) {
 		}
 	}
 	return wall, mono, false
+}
+
+// clock is the part that tells of steps of the node's clock. It begins to compare
+// at once.
+func clock(clocks clockPair) part {
+	steps := newStepWatch(clocks)
+	return part{
+		name: "clock",
+		read: func(context.Context) fill {
+			c := steps.look()
+			return func(r *evidence.Report) { r.Clock = c }
+		},
+		missing: func(*evidence.Report, error) {}, // nothing of it can hang
+	}
 }
 
 // A stepWatch compares the clocks from look to look. It belongs to one

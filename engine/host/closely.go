@@ -19,7 +19,7 @@ const second = time.Second
 // sooner if ctx ends.
 func (n *Node) LookClosely(ctx context.Context) evidence.Report {
 	r := n.Look(ctx)
-	if !doubtful(r.Processes) {
+	if !maybeStuck(r.Processes) {
 		return r
 	}
 	timer := time.NewTimer(second)
@@ -34,8 +34,8 @@ func (n *Node) LookClosely(ctx context.Context) evidence.Report {
 	return r
 }
 
-// doubtful reports whether a process may be stuck, or may just be at work.
-func doubtful(p evidence.Processes) bool {
+// maybeStuck reports whether a process may be stuck, or may just be at work.
+func maybeStuck(p evidence.Processes) bool {
 	busy := func(p evidence.Process) bool {
 		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
 	}

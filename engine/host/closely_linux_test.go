@@ -21,8 +21,8 @@ func TestLookClosely(t *testing.T) {
 	} {
 		t.Run(tt.state.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := picture(t, nil)
-				writeProc(t, n.config.Root, proc{pid: 9, comm: "app", cgroup: fixtureCgroup(fixtureID("1")), state: tt.state})
+				n, root := picture(t, nil)
+				writeProc(t, root, proc{pid: 9, comm: "app", cgroup: fixtureCgroup(fixtureID("1")), state: tt.state})
 				began := time.Now()
 				r := n.LookClosely(t.Context())
 				if took := time.Since(began); took != tt.takes {

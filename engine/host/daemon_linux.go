@@ -51,7 +51,7 @@ func (l *walk) hasListener(pid int) bool {
 	if len(sockets) == 0 {
 		return false
 	}
-	open, err := fetch(l.ctx, l.reader, procFile{pid, "fd", true}, func() ([]string, error) {
+	open, err := fetch(l, procFile{pid, "fd", true}, func() ([]string, error) {
 		p, err := l.proc.Proc(pid)
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func (l *walk) hasListener(pid int) bool {
 // process's network namespace has them, as its open files are called.
 func (l *walk) listeners(pid int) (sockets []string) {
 	dir := filepath.Join(l.root, "proc", strconv.Itoa(pid))
-	table, err := fetch(l.ctx, l.reader, procFile{pid, "net/unix", true}, func() (*procfs.NetUNIX, error) {
+	table, err := fetch(l, procFile{pid, "net/unix", true}, func() (*procfs.NetUNIX, error) {
 		of, err := procfs.NewFS(dir)
 		if err != nil {
 			return nil, err
@@ -75,9 +75,8 @@ func (l *walk) listeners(pid int) (sockets []string) {
 	if err != nil {
 		return nil
 	}
-	path := socketPath(l.endpoint)
 	for _, row := range table.Rows {
-		if row.Flags&listens != 0 && socketPath(row.Path) == path {
+		if row.Flags&listens != 0 && l.isOurs(row.Path) {
 			sockets = append(sockets, "socket:["+strconv.FormatUint(row.Inode, 10)+"]")
 		}
 	}
@@ -87,7 +86,7 @@ func (l *walk) listeners(pid int) (sockets []string) {
 // isConfined reports whether this /proc is that of a container. It says no where
 // that cannot be known.
 func (l *walk) isConfined() bool {
-	namespace, err := fetch(l.ctx, l.reader, procFile{1, "ns/pid", true}, func() (string, error) {
+	namespace, err := fetch(l, procFile{1, "ns/pid", true}, func() (string, error) {
 		return os.Readlink(filepath.Join(l.root, "proc/1/ns/pid"))
 	})
 	return err == nil && namespace != firstNamespace

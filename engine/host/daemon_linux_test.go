@@ -41,7 +41,7 @@ func TestDaemonsAtTheEndpoint(t *testing.T) {
 		writeProc(t, root, proc{pid: pid, comm: comm})
 	}
 	daemons := func() (pids []int) {
-		for _, d := range newFixtureWalker(root).look(t.Context(), fixtureLook).Daemons {
+		for _, d := range newFixtureWalker(root).lookAt(t.Context(), fixtureLook).Daemons {
 			pids = append(pids, d.PID)
 		}
 		return pids
@@ -65,11 +65,11 @@ func TestConfinedToAContainer(t *testing.T) {
 			writeLink(t, root, "proc/1/ns/pid", namespace)
 		}
 		w := newFixtureWalker(root)
-		if found := w.look(t.Context(), fixtureLook); strings.Contains(found.Partial, "hostPID: true") != want {
+		if found := w.lookAt(t.Context(), fixtureLook); strings.Contains(found.Partial, "hostPID: true") != want {
 			t.Errorf("%q: %q", namespace, found.Partial)
 		}
 		writeProc(t, root, proc{pid: 60, comm: "containerd"}) // a node in a container
-		if found := w.look(t.Context(), fixtureLook); found.Partial != "" {
+		if found := w.lookAt(t.Context(), fixtureLook); found.Partial != "" {
 			t.Errorf("%q with a runtime: %q", namespace, found.Partial)
 		}
 	}
@@ -78,7 +78,7 @@ func TestConfinedToAContainer(t *testing.T) {
 func TestRootWithoutProc(t *testing.T) {
 	root := t.TempDir()
 	for range 2 { // it is not there, and it is empty
-		found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+		found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 		if !strings.Contains(found.Missing, root+"/proc") || !strings.Contains(found.Missing, "--host-root") {
 			t.Errorf("missing = %q", found.Missing)
 		}

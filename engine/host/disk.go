@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"slices"
@@ -26,8 +27,29 @@ var runtimeRoots = []runtimeRoot{
 	{"docker", "/var/lib/docker"},
 }
 
-// readDisk looks at the file system that holds path, or the runtime's root if
-// that is empty. It may hang on one that has gone away.
+// disk is the part that tells what is left of the file system that holds path, or
+// the root of the endpoint's runtime if that is empty.
+func disk(root, path, endpoint string) part {
+	return part{
+		name: "disk",
+		read: func(context.Context) fill {
+			d := readDisk(root, path, endpoint) // hangs on a file system that has gone away
+			return func(r *evidence.Report) { r.Disk = d }
+		},
+		missing: func(r *evidence.Report, err error) { r.Disk.Missing = err.Error() },
+	}
+}
+
+// noDisk stands for the disk of a picture of a node.
+func noDisk() part {
+	none := func(r *evidence.Report) { r.Disk.Missing = "a made-up node has no disk" }
+	return part{
+		name:    "disk",
+		read:    func(context.Context) fill { return none },
+		missing: func(r *evidence.Report, _ error) { none(r) },
+	}
+}
+
 func readDisk(root, path, endpoint string) evidence.Disk {
 	if path != "" {
 		d, err := statDisk(root, path)

@@ -35,7 +35,7 @@ func statDisk(root, path string) (evidence.Disk, error) {
 // not in the container that sees the host's root elsewhere.
 func openOnHost(root, path string) (int, error) {
 	const flags = unix.O_PATH | unix.O_CLOEXEC
-	if root == "" {
+	if root == "" || root == "/" {
 		return unix.Open(path, flags, 0)
 	}
 	top, err := unix.Open(root, flags|unix.O_DIRECTORY, 0)

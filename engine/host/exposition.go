@@ -4,87 +4,95 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
 
-// maxLine bounds one line of a text of metrics. The kubelet's longest have
-// some hundred bytes.
-const maxLine = 1 << 20
+// Bounds of a text of metrics. What is parsed takes some hundred times its length
+// in memory, and of a line with many labels time by their square.
+const (
+	longestLine = 1 << 20   // of what is passed over; the kubelet's have some hundred bytes
+	longestKept = 1 << 10   // of what is parsed
+	mostKept    = 512 << 10 // in all; a kubelet has about 30 KiB
+)
 
 var errNotMetrics = errors.New("not the text format of metrics")
 
-// A sample is one line of the Prometheus text format, version 0.0.4.
-type sample struct {
-	name   string
-	labels map[string]string
-	value  float64
+// wanted are the families that are parsed, with their types.
+var wanted = map[string]string{
+	buildInfo: "gauge", lastSeen: "gauge",
+	discarded: "counter", discardedTotal: "counter", operationsTotal: "counter", operationErrors: "counter",
+	relistDuration: "histogram", relistInterval: "histogram", operationTimes: "histogram",
 }
 
-// readSamples calls each for the samples whose name begins with one of the
-// prefixes, family by family. All other lines are passed over unread: a kubelet
-// has some ten thousand that matter to others.
-func readSamples(r io.Reader, prefixes []string, each func(sample)) error {
-	text, err := linesOf(r, prefixes)
+// readFamilies parses the families that are wanted. All other lines are passed
+// over unread: a kubelet has some ten thousand that matter to others.
+func readFamilies(r io.Reader) (map[string]*dto.MetricFamily, error) {
+	text, err := wantedLines(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(text)
 	if err != nil {
-		return errNotMetrics // the line that the parser names is one of those that are left
+		return nil, errNotMetrics // the line that the parser names is one of those that are left
 	}
-	for _, name := range slices.Sorted(maps.Keys(families)) {
-		samples, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, families[name])
-		if err != nil {
-			return errNotMetrics
-		}
-		for _, s := range samples {
-			each(flat(s))
-		}
-	}
-	return nil
+	return families, nil
 }
 
-func flat(s *model.Sample) sample {
-	out := sample{name: string(s.Metric[model.MetricNameLabel]), labels: map[string]string{}, value: float64(s.Value)}
-	for name, value := range s.Metric {
-		if name != model.MetricNameLabel {
-			out.labels[string(name)] = string(value)
-		}
-	}
-	return out
-}
-
-// linesOf returns the lines about what has one of the prefixes, with those that
-// tell its type.
-func linesOf(r io.Reader, prefixes []string) (io.Reader, error) {
+// wantedLines returns the lines of the wanted families, after their types. So
+// they are what is expected, whatever the text itself says of its types.
+func wantedLines(r io.Reader) (io.Reader, error) {
 	var out bytes.Buffer
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for lines.Scan() {
-		line := lines.Text()
-		if anyPrefix(strings.TrimPrefix(line, "# TYPE "), prefixes) {
-			out.WriteString(line)
-			out.WriteByte('\n')
-		}
+	for name, kind := range wanted {
+		fmt.Fprintf(&out, "# TYPE %s %s\n", name, kind)
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+	ours := false
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), longestLine)
+	for lines.Scan() {
+		line := lines.Bytes()
+		ours = ours || bytes.HasPrefix(line, []byte("kubelet_")) || bytes.HasPrefix(line, []byte(buildInfo))
+		name, isWanted := familyOf(line)
+		if !isWanted {
+			continue
+		}
+		if len(line) > longestKept {
+			return nil, fmt.Errorf("a line of %s is longer than %d KiB", name, longestKept>>10)
+		}
+		if out.Len() > mostKept {
+			return nil, fmt.Errorf("more than %d KiB about PLEG and the runtime: no kubelet says so much", mostKept>>10)
+		}
+		out.Write(line)
+		out.WriteByte('\n')
+	}
+	switch {
+	case errors.Is(lines.Err(), bufio.ErrTooLong):
 		return nil, errNotMetrics
+	case lines.Err() == nil && !ours:
+		return nil, errNotKubelet
 	}
 	return &out, lines.Err()
 }
 
-func anyPrefix(line string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(line, p) {
-			return true
+// familyOf returns the wanted family that a line belongs to.
+func familyOf(line []byte) (name string, isWanted bool) {
+	if end := bytes.IndexAny(line, "{ \t"); end >= 0 {
+		line = line[:end]
+	}
+	name = string(line)
+	if kind := wanted[name]; kind != "" {
+		return name, true
+	}
+	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+		if family, ok := strings.CutSuffix(name, suffix); ok {
+			return family, wanted[family] == "histogram"
 		}
 	}
-	return false
+	return "", false
 }

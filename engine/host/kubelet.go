@@ -12,19 +12,11 @@ import (
 
 const permissionHint = "give --kubelet-cert and --kubelet-key, or --kubelet-token-file, of one who may get nodes/metrics"
 
-// A kubelet is the node's kubelet, to be asked again and again.
-type kubelet struct {
-	healthz, metrics *inquiry
-	healthzLane      lane[evidence.Answer]
-	metricsLane      lane[told]
-	relists          standstill
-}
+// kubeletMetrics is the name of a part.
+const kubeletMetrics = "kubelet metrics"
 
-// told is what came of asking for the metrics.
-type told struct {
-	answer  evidence.Answer
-	metrics metrics // zero unless the answer is OK
-}
+// A kubelet is the node's kubelet, to be asked again and again.
+type kubelet struct{ healthz, metrics *endpoint }
 
 func newKubelet(k Kubelet) (*kubelet, error) {
 	k = k.withDefaults()
@@ -44,8 +36,8 @@ func newKubelet(k Kubelet) (*kubelet, error) {
 	open := &tls.Config{RootCAs: secure.RootCAs, InsecureSkipVerify: loopback(healthz) && k.CA == ""}
 	nobody := func() (string, error) { return "", nil }
 	return &kubelet{
-		healthz: newInquiry(healthz, open, nobody, ""),
-		metrics: newInquiry(metrics, secure, k.token, permissionHint),
+		healthz: newEndpoint(healthz, open, nobody, ""),
+		metrics: newEndpoint(metrics, secure, k.token, permissionHint),
 	}, nil
 }
 
@@ -60,78 +52,69 @@ func (k Kubelet) secure(metrics *url.URL) (*tls.Config, error) {
 	return k.tlsConfig(metrics)
 }
 
-// An asked is both questions while they are out.
-type asked struct {
-	healthz *reading[evidence.Answer]
-	metrics *reading[told]
-}
-
-// ask puts both questions, each with its own time to be answered in.
-func (k *kubelet) ask(ctx context.Context) asked {
-	return asked{k.healthzLane.start(ctx, k.askHealthz), k.askMetrics(ctx)}
-}
-
-func (k *kubelet) askHealthz(ctx context.Context) evidence.Answer {
-	var text string
-	a := k.healthz.ask(ctx, func(r io.Reader) (err error) {
-		text, err = firstText(r)
-		return err
-	})
-	if a.OK {
-		a.Text = text
+// healthzPart is the part that tells whether the kubelet takes itself for well.
+func (k *kubelet) healthzPart() part {
+	return part{
+		name: "kubelet healthz",
+		read: func(ctx context.Context) fill {
+			var text string
+			a := k.healthz.ask(ctx, func(r io.Reader) (err error) {
+				text, err = firstText(r)
+				return err
+			})
+			if a.OK {
+				a.Text = text
+			}
+			return func(r *evidence.Report) { r.Kubelet.Healthz = a }
+		},
+		missing: func(r *evidence.Report, err error) { r.Kubelet.Healthz = k.healthz.noAnswer(err) },
 	}
-	return a
 }
 
-func (k *kubelet) askMetrics(ctx context.Context) *reading[told] {
-	return k.metricsLane.start(ctx, func(ctx context.Context) told {
-		var t told
-		t.answer = k.metrics.ask(ctx, func(r io.Reader) (err error) {
-			t.metrics, err = readMetrics(r)
-			return err
-		})
-		return t
-	})
+// metricsPart is the part that tells what the kubelet measures.
+func (k *kubelet) metricsPart() part {
+	var relists relistWatch
+	return part{
+		name: kubeletMetrics,
+		read: func(ctx context.Context) fill {
+			var said evidence.Kubelet
+			var counts bool
+			a := k.metrics.ask(ctx, func(r io.Reader) (err error) {
+				said, counts, err = readMetrics(r, time.Now())
+				return err
+			})
+			a.Text = ""
+			if a.OK {
+				said.StillFor = relists.look(said.Relist.Count, counts, time.Now())
+			}
+			said.Metrics = a
+			return func(r *evidence.Report) {
+				healthz := r.Kubelet.Healthz
+				r.Kubelet = said
+				r.Kubelet.Healthz = healthz
+			}
+		},
+		missing: func(r *evidence.Report, err error) { r.Kubelet.Metrics = k.metrics.noAnswer(err) },
+	}
 }
 
-// answers waits for both and returns what the kubelet says.
-func (k *kubelet) answers(ctx context.Context, out asked) evidence.Kubelet {
-	var e evidence.Kubelet
-	healthz, err := out.healthz.wait(ctx)
-	if err != nil {
-		healthz = k.healthz.left(err)
-	}
-	told, err := out.metrics.wait(ctx)
-	if err != nil {
-		told.answer = k.metrics.left(err)
-	}
-	told.answer.Text = ""
-	e.Healthz, e.Metrics = healthz, told.answer
-	if told.answer.OK {
-		told.metrics.into(&e)
-		e.StillFor = k.relists.look(told.metrics, time.Now())
-	}
-	return e
-}
-
-// A standstill watches for how long the kubelet has ended no relist. It belongs
+// A relistWatch watches for how long the kubelet has ended no relist. It belongs
 // to one goroutine at a time.
-type standstill struct {
+type relistWatch struct {
 	known bool
 	count uint64
 	since time.Time // of the first look that saw this count
 }
 
-// look returns for how long the count has been what it is. A kubelet that began
-// anew has another one.
-func (s *standstill) look(m metrics, now time.Time) time.Duration {
-	count := whole(m.relist.count)
-	if !m.hasRelist {
-		*s = standstill{}
+// look returns for how long the count has been what it is; 0 for a kubelet that
+// does not count. One that began anew has another count.
+func (w *relistWatch) look(count uint64, counts bool, now time.Time) time.Duration {
+	if !counts {
+		*w = relistWatch{}
 		return 0
 	}
-	if !s.known || count != s.count {
-		*s = standstill{known: true, count: count, since: now}
+	if !w.known || count != w.count {
+		*w = relistWatch{known: true, count: count, since: now}
 	}
-	return now.Sub(s.since)
+	return now.Sub(w.since)
 }

@@ -49,7 +49,7 @@ func (w *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 
 // overWire makes a kubelet in a bubble whose every connection ends in a server
 // with h.
-func overWire(t *testing.T, k Kubelet, h http.Handler) *kubelet {
+func overWire(t *testing.T, k Kubelet, h http.Handler) *kubeletNode {
 	t.Helper()
 	w := newWire()
 	server := &http.Server{Handler: h}
@@ -62,10 +62,10 @@ func overWire(t *testing.T, k Kubelet, h http.Handler) *kubelet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []*inquiry{kubelet.healthz, kubelet.metrics} {
-		q.client.Transport.(*http.Transport).DialContext = w.dial
+	for _, e := range []*endpoint{kubelet.healthz, kubelet.metrics} {
+		e.client.Transport.(*http.Transport).DialContext = w.dial
 	}
-	return kubelet
+	return newKubeletNode(kubelet)
 }
 
 // As seen on a node with a stopped shim: metrics hang, healthz answers.
@@ -96,7 +96,7 @@ func TestKubeletMetricsHang(t *testing.T) {
 				}))
 				for range 3 {
 					began := time.Now()
-					got := k.answers(t.Context(), k.ask(t.Context()))
+					got := k.look(t.Context())
 					if took := time.Since(began); took != limit {
 						t.Errorf("it took %v, want %v", took, limit)
 					}
@@ -123,7 +123,7 @@ func TestKubeletLookBrokenOff(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		got := k.answers(ctx, k.ask(ctx))
+		got := k.look(ctx)
 		for _, a := range []evidence.Answer{got.Healthz, got.Metrics} {
 			if !a.Asked || a.OK || a.TimedOut || a.Err != "the look was broken off" || time.Since(began) != time.Second {
 				t.Errorf("answer = %+v after %v, want it broken off after 1s", a, time.Since(began))
@@ -133,12 +133,12 @@ func TestKubeletLookBrokenOff(t *testing.T) {
 	})
 }
 
-func TestInquiryThatIsLeft(t *testing.T) {
-	q := &inquiry{url: "http://127.0.0.1/"}
-	for _, taken := range []bool{false, true} {
-		q.taken.Store(taken)
-		got := q.left(stuckError{3 * time.Second})
-		want := evidence.Answer{Asked: true, URL: q.url, Took: 3 * time.Second, TimedOut: taken, Err: "no answer for 3s"}
+func TestEndpointWithoutAnswer(t *testing.T) {
+	e := &endpoint{url: "http://127.0.0.1/"}
+	for _, connected := range []bool{false, true} {
+		e.connected.Store(connected)
+		got := e.noAnswer(stuckError{3 * time.Second})
+		want := evidence.Answer{Asked: true, URL: e.url, Took: 3 * time.Second, TimedOut: connected, Err: "no answer for 3s"}
 		if got != want {
 			t.Errorf("answer = %+v, want %+v", got, want)
 		}
@@ -152,7 +152,7 @@ func TestKubeletHealthzHangsInItsText(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}))
-		if a := k.answers(t.Context(), k.ask(t.Context())).Healthz; a.OK || !a.TimedOut || a.Text != "" {
+		if a := k.look(t.Context()).Healthz; a.OK || !a.TimedOut || a.Text != "" {
 			t.Errorf("healthz = %+v, want that it does not answer", a)
 		}
 	})
@@ -168,7 +168,7 @@ func TestKubeletHangsInTheHandshake(t *testing.T) {
 			conn := <-silent.conns
 			_, _ = io.Copy(io.Discard, conn)
 		}()
-		if a := k.answers(t.Context(), k.ask(t.Context())).Metrics; a.OK || !a.TimedOut || a.Took != limit {
+		if a := k.look(t.Context()).Metrics; a.OK || !a.TimedOut || a.Took != limit {
 			t.Errorf("metrics = %+v, want that they do not answer", a)
 		}
 		time.Sleep(2 * grace) // by now the handshake has been given up, or the bubble says what is left
@@ -178,13 +178,13 @@ func TestKubeletHangsInTheHandshake(t *testing.T) {
 func TestKubeletTakesNoConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "kubelet_a 1") }))
-		if a := k.answers(t.Context(), k.ask(t.Context())).Metrics; !a.OK {
+		if a := k.look(t.Context()).Metrics; !a.OK {
 			t.Errorf("metrics = %+v, want a good answer", a)
 		}
-		for _, q := range []*inquiry{k.healthz, k.metrics} { // from now on nobody is there
-			q.client.Transport.(*http.Transport).DialContext = newWire().dial
+		for _, e := range []*endpoint{k.healthz, k.metrics} { // from now on nobody is there
+			e.client.Transport.(*http.Transport).DialContext = newWire().dial
 		}
-		if a := k.answers(t.Context(), k.ask(t.Context())).Metrics; a.OK || a.TimedOut || a.Err != "not available: no connection within 2s" {
+		if a := k.look(t.Context()).Metrics; a.OK || a.TimedOut || a.Err != "not available: no connection within 2s" {
 			t.Errorf("metrics = %+v, want that there is no connection", a)
 		}
 		time.Sleep(2 * grace)
@@ -195,7 +195,7 @@ func TestKubeletTakesNoConnection(t *testing.T) {
 func TestKubeletVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var requests atomic.Int32
-		text := recorded(t, "kubelet-1.37.txt")
+		text := recorded(t, "kubelet-1.37.txt", time.Now())
 		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/metrics" {
 				requests.Add(1)
@@ -203,18 +203,19 @@ func TestKubeletVersion(t *testing.T) {
 			time.Sleep(time.Second)
 			_, _ = w.Write(text)
 		}))
-		n := &Node{kubelet: k}
-		out := k.ask(t.Context())
-		if version, ok := n.KubeletVersion(t.Context()); !ok || version != "v1.37.2" {
+		looked := make(chan evidence.Kubelet)
+		go func() { looked <- k.look(t.Context()) }()
+		synctest.Wait()
+		if version, ok := k.KubeletVersion(t.Context()); !ok || version != "v1.37.2" {
 			t.Errorf("version = %q, %v, want v1.37.2", version, ok)
 		}
-		if got := k.answers(t.Context(), out); got.Version != "v1.37.2" || requests.Load() != 1 {
+		if got := <-looked; got.Version != "v1.37.2" || requests.Load() != 1 {
 			t.Errorf("%d requests for metrics, the look's version is %q", requests.Load(), got.Version)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if version, ok := n.KubeletVersion(ctx); ok || version != "" || time.Since(began) != 100*time.Millisecond {
+		if version, ok := k.KubeletVersion(ctx); ok || version != "" || time.Since(began) != 100*time.Millisecond {
 			t.Errorf("version = %q, %v after %v, want none when ctx ends", version, ok, time.Since(began))
 		}
 		time.Sleep(time.Second) // the server ends
@@ -234,7 +235,7 @@ func TestKubeletStillFor(t *testing.T) {
 		}))
 		look := func(want time.Duration) {
 			t.Helper()
-			if got := k.answers(t.Context(), k.ask(t.Context())); got.StillFor != want {
+			if got := k.look(t.Context()); got.StillFor != want {
 				t.Errorf("still for %v at %d relists, want %v", got.StillFor, count, want)
 			}
 			time.Sleep(5 * time.Second)

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -36,14 +38,28 @@ func (a *authority) serveTLS(t *testing.T, h http.HandlerFunc) *httptest.Server 
 	return s
 }
 
-func recorded(t *testing.T, name string) []byte {
+// recorded returns a recorded text, with a kubelet that was last seen at the
+// given time.
+func recorded(t *testing.T, name string, seen time.Time) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return bytes.ReplaceAll(text, []byte("1.795229011e+09"), fmt.Append(nil, seen.Unix()))
 }
+
+// A kubeletNode is a node that is but its kubelet.
+type kubeletNode struct {
+	*kubelet
+	*Node
+}
+
+func newKubeletNode(k *kubelet) *kubeletNode {
+	return &kubeletNode{k, &Node{parts: []part{k.metricsPart(), k.healthzPart()}}}
+}
+
+func (n *kubeletNode) look(ctx context.Context) evidence.Kubelet { return n.Look(ctx).Kubelet }
 
 // askOnce makes a kubelet of k and asks it both questions.
 func askOnce(t *testing.T, k Kubelet) evidence.Kubelet {
@@ -52,11 +68,11 @@ func askOnce(t *testing.T, k Kubelet) evidence.Kubelet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kubelet.answers(t.Context(), kubelet.ask(t.Context()))
+	return newKubeletNode(kubelet).look(t.Context())
 }
 
 func TestKubeletAnswers(t *testing.T) {
-	text := recorded(t, "kubelet-1.31.txt")
+	text := recorded(t, "kubelet-1.31.txt", time.Now())
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
 			t.Errorf("%s was sent credentials", r.URL)
@@ -105,8 +121,8 @@ func TestKubeletDoesNotAnswerWell(t *testing.T) {
 		{"gone", status(404, ""), "not available: it answers 404 Not Found"},
 		{"elsewhere", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, "not available: it answers 302 Found: <a href=\"" + elsewhere.URL + "\">Found</a>."},
 		{"html", status(200, "<html>\nkubelet</html>"), "not available: not the metrics of a kubelet"},
-		{"garbage", status(200, "kubelet_a 1\nkubelet_\x00\xff"), "not available: not the text format of metrics"},
-		{"one line without an end", status(200, "kubelet_"+strings.Repeat("a", maxLine)), "not available: not the text format of metrics"},
+		{"garbage", status(200, "kubelet_a 1\nkubelet_pleg_discard_events{\x00\xff"), "not available: not the text format of metrics"},
+		{"one line without an end", status(200, "kubelet_"+strings.Repeat("a", longestLine)), "not available: not the text format of metrics"},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, "kubelet_a 1\n")
@@ -142,7 +158,7 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.metrics.most = most
-	got := k.answers(t.Context(), k.ask(t.Context()))
+	got := newKubeletNode(k).look(t.Context())
 	if a := got.Metrics; a.Err != "not available: the answer is longer than 1 MiB" || a.OK || got.Version != "" {
 		t.Errorf("metrics = %+v", a)
 	}
@@ -186,9 +202,9 @@ func TestKubeletIsAskedWithoutProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []*inquiry{k.healthz, k.metrics} {
-		if q.client.Transport.(*http.Transport).Proxy != nil {
-			t.Errorf("%s is asked through a proxy", q.url)
+	for _, e := range []*endpoint{k.healthz, k.metrics} {
+		if e.client.Transport.(*http.Transport).Proxy != nil {
+			t.Errorf("%s is asked through a proxy", e.url)
 		}
 	}
 }
@@ -204,9 +220,9 @@ func TestKubeletConnectionsAreClosed(t *testing.T) {
 	askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
 }
 
-func TestStandstill(t *testing.T) {
+func TestRelistWatch(t *testing.T) {
 	type look struct {
-		count float64
+		count uint64
 		has   bool
 		after time.Duration
 		want  time.Duration
@@ -224,12 +240,11 @@ func TestStandstill(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var s standstill
+			var w relistWatch
 			now := time.Unix(1795229011, 0)
 			for i, l := range tt.looks {
 				now = now.Add(l.after)
-				m := metrics{hasRelist: l.has, relist: histogram{count: l.count}}
-				if got := s.look(m, now); got != l.want {
+				if got := w.look(l.count, l.has, now); got != l.want {
 					t.Errorf("look %d: still for %v, want %v", i, got, l.want)
 				}
 			}

@@ -107,7 +107,7 @@ func TestCredentialsRotate(t *testing.T) {
 	}
 	ask := func(want string) {
 		t.Helper()
-		got := kubelet.answers(t.Context(), kubelet.ask(t.Context()))
+		got := newKubeletNode(kubelet).look(t.Context())
 		if got.Version != want {
 			t.Errorf("it took us for %q (%s), want %q", got.Version, got.Metrics.Err, want)
 		}
@@ -124,7 +124,7 @@ func TestCredentialsRotate(t *testing.T) {
 	if err := os.Remove(k.TokenFile); err != nil {
 		t.Fatal(err)
 	}
-	got := kubelet.answers(t.Context(), kubelet.ask(t.Context())).Metrics
+	got := newKubeletNode(kubelet).look(t.Context()).Metrics
 	if want := "not available: --kubelet-token-file: " + k.TokenFile + ": no such file or directory"; got.Err != want || got.TimedOut {
 		t.Errorf("without its token: %+v, want %q", got, want)
 	}

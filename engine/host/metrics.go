@@ -3,13 +3,14 @@ package host
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
+
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -17,118 +18,148 @@ import (
 // What is read of the kubelet's /metrics. (kubelet 1.25 to 1.37: package
 // metrics; all of it is alpha and may be missing.)
 const (
-	buildInfo      = "kubernetes_build_info"
-	relistDuration = "kubelet_pleg_relist_duration_seconds"
-	relistInterval = "kubelet_pleg_relist_interval_seconds"
-	lastSeen       = "kubelet_pleg_last_seen_seconds"
-	discarded      = "kubelet_pleg_discard_events" // _total is added by newer releases
-	operations     = "kubelet_runtime_operations"  // _total, _errors_total, _duration_seconds
+	buildInfo       = "kubernetes_build_info"
+	relistDuration  = "kubelet_pleg_relist_duration_seconds"
+	relistInterval  = "kubelet_pleg_relist_interval_seconds"
+	lastSeen        = "kubelet_pleg_last_seen_seconds"
+	discarded       = "kubelet_pleg_discard_events"
+	discardedTotal  = "kubelet_pleg_discard_events_total" // of newer releases
+	operationsTotal = "kubelet_runtime_operations_total"
+	operationErrors = "kubelet_runtime_operations_errors_total"
+	operationTimes  = "kubelet_runtime_operations_duration_seconds"
+)
+
+// Beyond these a figure makes no sense.
+const (
+	mostCount   = 1 << 48 // nine years of a million a second
+	mostSeconds = 9e9     // 285 years, about as many as a time.Duration has room for
+	mostAhead   = 24 * time.Hour
+	mostBehind  = 10 * 365 * 24 * time.Hour
 )
 
 var errNotKubelet = errors.New("not the metrics of a kubelet")
 
-// metrics is what the kubelet's /metrics held.
-type metrics struct {
-	version          string
-	relist, interval histogram
-	hasRelist        bool // the kubelet counts its relists, be it to 0
-	lastSeen         float64
-	discarded        float64
-	operations       map[string]*operation
-}
-
-// An operation is one kind of call to the runtime.
-type operation struct {
-	count, errors float64
-	took          histogram
-}
-
-// readMetrics reads the text of /metrics.
-func readMetrics(r io.Reader) (metrics, error) {
-	m := metrics{operations: map[string]*operation{}}
-	found := false
-	err := readSamples(r, []string{"kubelet_", buildInfo + "{"}, func(s sample) {
-		found = true
-		m.add(s)
-	})
-	if err == nil && !found {
-		err = errNotKubelet
-	}
+// readMetrics reads the text of /metrics, as it was at the given time. It also
+// reports whether the kubelet counts its relists, be it to 0. One figure that
+// makes no sense puts all the others in doubt: the error says which.
+func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists bool, err error) {
+	families, err := readFamilies(r)
 	if err != nil {
-		return metrics{}, err
+		return k, false, err
 	}
-	return m, nil
+	f := figures{families: families}
+	k = evidence.Kubelet{
+		Version:    label(f.first(buildInfo), "git_version"),
+		Relist:     f.histograms(relistDuration)[""].timing(),
+		Interval:   f.histograms(relistInterval)[""].timing(),
+		LastSeen:   f.moment(lastSeen, now),
+		Discarded:  max(f.counters(discarded)[""], f.counters(discardedTotal)[""]),
+		Operations: f.operations(),
+	}
+	if f.err != nil {
+		return evidence.Kubelet{}, false, f.err
+	}
+	return k, f.first(relistDuration) != nil, nil
 }
 
-func (m *metrics) add(s sample) {
-	switch s.name {
-	case buildInfo:
-		m.version = s.labels["git_version"]
-	case lastSeen:
-		m.lastSeen = s.value
-	case discarded, discarded + "_total":
-		m.discarded = max(m.discarded, s.value)
-	default:
-		m.addSeries(s)
+// figures takes values out of parsed families, as sums by the kind of operation;
+// those that have none have "". It keeps what it finds wrong with them.
+type figures struct {
+	families map[string]*dto.MetricFamily
+	err      error // about the first that makes no sense
+}
+
+// first returns the only metric that a family should have, nil if it has none.
+func (f *figures) first(name string) *dto.Metric {
+	for _, m := range f.families[name].GetMetric() {
+		return m
+	}
+	return nil
+}
+
+// upTo returns v, or 0 with a complaint if it is no number from 0 to most.
+func (f *figures) upTo(most float64, name string, v float64) float64 {
+	if v >= 0 && v <= most { // false for NaN
+		return v
+	}
+	f.complain(name, v)
+	return 0
+}
+
+func (f *figures) complain(name string, v float64) {
+	if f.err == nil {
+		f.err = fmt.Errorf("%s makes no sense: it is %v", name, v)
 	}
 }
 
-// addSeries adds what has several lines to it.
-func (m *metrics) addSeries(s sample) {
-	upTo := bound(s)
-	if suffix, ok := strings.CutPrefix(s.name, relistDuration); ok {
-		m.relist.add(suffix, upTo, s.value)
-		m.hasRelist = true
-	} else if suffix, ok := strings.CutPrefix(s.name, relistInterval); ok {
-		m.interval.add(suffix, upTo, s.value)
-	} else if suffix, ok := strings.CutPrefix(s.name, operations); ok {
-		m.addOperation(suffix, upTo, s)
+// moment returns a time in seconds since 1970, the zero time for 0: never.
+func (f *figures) moment(name string, now time.Time) time.Time {
+	v := f.first(name).GetGauge().GetValue()
+	if v == 0 {
+		return time.Time{}
 	}
+	first, last := now.Add(-mostBehind), now.Add(mostAhead)
+	if v >= float64(first.Unix()) && v <= float64(last.Unix()) {
+		return time.Unix(int64(v), 0)
+	}
+	f.complain(name, v)
+	return time.Time{}
 }
 
-func (m *metrics) addOperation(suffix string, upTo float64, s sample) {
-	switch suffix {
-	case "_total":
-		m.operation(s).count += s.value
-	case "_errors_total":
-		m.operation(s).errors += s.value
-	default:
-		if of, ok := strings.CutPrefix(suffix, "_duration_seconds"); ok {
-			m.operation(s).took.add(of, upTo, s.value)
+func (f *figures) counters(name string) map[string]uint64 {
+	sums := map[string]uint64{}
+	for _, m := range f.families[name].GetMetric() {
+		sums[operation(m)] += uint64(f.upTo(mostCount, name, m.GetCounter().GetValue()))
+	}
+	return sums
+}
+
+func (f *figures) histograms(name string) map[string]*histogram {
+	sums := map[string]*histogram{}
+	for _, m := range f.families[name].GetMetric() {
+		h := sums[operation(m)]
+		if h == nil {
+			h = &histogram{buckets: map[float64]float64{}}
+			sums[operation(m)] = h
+		}
+		f.add(h, name, m.GetHistogram())
+	}
+	return sums
+}
+
+// add adds the figures of one histogram. The parser keeps a count that is not
+// whole, or none at all such as NaN, as a float, beside 0.
+func (f *figures) add(h *histogram, name string, d *dto.Histogram) {
+	h.count += f.upTo(mostCount, name, float64(d.GetSampleCount())+d.GetSampleCountFloat())
+	h.sum = f.upTo(mostSeconds, name, h.sum+f.upTo(mostSeconds, name, d.GetSampleSum()))
+	for _, b := range d.GetBucket() {
+		if bound := b.GetUpperBound(); !math.IsInf(bound, 1) {
+			upTo := float64(b.GetCumulativeCount()) + b.GetCumulativeCountFloat()
+			h.buckets[f.upTo(mostSeconds, name, bound)] += f.upTo(mostCount, name, upTo)
 		}
 	}
 }
 
-func (m *metrics) operation(s sample) *operation {
-	name := s.labels["operation_type"]
-	if m.operations[name] == nil {
-		m.operations[name] = &operation{}
+// operations returns the kinds of calls to the runtime, by name.
+func (f *figures) operations() (all []evidence.Operation) {
+	counts, errs, times := f.counters(operationsTotal), f.counters(operationErrors), f.histograms(operationTimes)
+	names := slices.Concat(slices.Collect(maps.Keys(counts)), slices.Collect(maps.Keys(errs)), slices.Collect(maps.Keys(times)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		took := times[name].timing()
+		all = append(all, evidence.Operation{Name: name, Count: cmp.Or(counts[name], took.Count), Errors: errs[name], Took: took})
 	}
-	return m.operations[name]
+	return all
 }
 
-// bound returns the bound of a histogram's bucket; that of a bucket which says
-// none is infinite, so that nothing is made of it.
-func bound(s sample) float64 {
-	upTo, err := strconv.ParseFloat(s.labels["le"], 64)
-	if err != nil || math.IsNaN(upTo) {
-		return math.Inf(1)
-	}
-	return upTo
-}
+func operation(m *dto.Metric) string { return label(m, "operation_type") }
 
-// into puts what was read where it belongs.
-func (m *metrics) into(k *evidence.Kubelet) {
-	k.Version = m.version
-	k.Relist, k.Interval = m.relist.timing(), m.interval.timing()
-	k.Discarded = whole(m.discarded)
-	if m.lastSeen > 0 && m.lastSeen < math.MaxInt32*1000 {
-		k.LastSeen = time.Unix(int64(m.lastSeen), 0)
+// label returns a label's value; "" if it is not there.
+func label(m *dto.Metric, name string) string {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.operations)) {
-		o := m.operations[name]
-		k.Operations = append(k.Operations, evidence.Operation{
-			Name: name, Count: whole(cmp.Or(o.count, o.took.count)), Errors: whole(o.errors), Took: o.took.timing(),
-		})
-	}
+	return ""
 }

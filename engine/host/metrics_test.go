@@ -1,10 +1,14 @@
 package host
 
 import (
+	"encoding/json"
 	"errors"
-	"math"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,11 +18,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-func said(m metrics) evidence.Kubelet {
-	var e evidence.Kubelet
-	m.into(&e)
-	return e
-}
+// recordedAt is when the recorded texts were.
+var recordedAt = time.Unix(1795229011, 0)
 
 // nearly compares lengths of time that were calculated: the last digits differ
 // from processor to processor.
@@ -47,12 +48,12 @@ func TestReadMetricsOfReleases(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer text.Close()
-			m, err := readMetrics(text)
+			got, counts, err := readMetrics(text, recordedAt.Add(time.Minute))
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := evidence.Kubelet{
-				Version: tt.version, Discarded: tt.discarded, LastSeen: time.Unix(1795229011, 0),
+				Version: tt.version, Discarded: tt.discarded, LastSeen: recordedAt,
 				Relist:   evidence.Timing{Count: 8924, Sum: 412250 * time.Millisecond, P50: 11305343, P99: 66712871},
 				Interval: evidence.Timing{Count: 8923, Sum: 9310500 * time.Millisecond, P50: 1751853724, P99: 2488670374},
 				Operations: []evidence.Operation{
@@ -64,69 +65,162 @@ func TestReadMetricsOfReleases(t *testing.T) {
 					{Name: "version", Count: 311, Errors: 0, Took: evidence.Timing{Count: 311, Sum: 250 * time.Millisecond, P50: 2500000, P99: 4950000}},
 				},
 			}
-			if diff := cmp.Diff(want, said(m), cmp.Comparer(nearly)); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.Comparer(nearly)); diff != "" {
+				t.Error(diff)
+			}
+			if !counts {
+				t.Error("it counts its relists")
+			}
+		})
+	}
+}
+
+func TestReadMetricsOf(t *testing.T) {
+	relisted := func(d time.Duration) evidence.Timing { return evidence.Timing{Count: 1, Sum: d, Beyond: true} }
+	tests := []struct {
+		name, text string
+		want       evidence.Kubelet
+		counts     bool
+		err        error
+	}{
+		{
+			"a kubelet that has just started", "kubelet_pleg_relist_duration_seconds_bucket{le=\"+Inf\"} 0\nkubelet_pleg_relist_duration_seconds_count 0\nkubelet_pleg_last_seen_seconds 0\n",
+			evidence.Kubelet{}, true, nil,
+		},
+		{"a kubelet without PLEG", "kubelet_node_name{node=\"a\"} 1\n", evidence.Kubelet{}, false, nil},
+		{"no newline at the end", "kubelet_pleg_discard_events 3", evidence.Kubelet{Discarded: 3}, false, nil},
+		{"carriage returns", "kubelet_pleg_discard_events 3\r\nkubelet_a 1\r\n", evidence.Kubelet{Discarded: 3}, false, nil},
+		{"a time of its own", "kubelet_pleg_discard_events 3 1795229011000\n", evidence.Kubelet{Discarded: 3}, false, nil},
+		{"a label of any text", `kubernetes_build_info{x="q\"b\\n},{",git_version="v1.33.4"} 1`, evidence.Kubelet{Version: "v1.33.4"}, false, nil},
+		{
+			"types that are not the kubelet's", "# TYPE kubelet_pleg_relist_duration_seconds gauge\n# TYPE kubelet_pleg_discard_events nonsense\nkubelet_pleg_relist_duration_seconds_count 1\nkubelet_pleg_relist_duration_seconds_sum 7\nkubelet_pleg_discard_events 3\n",
+			evidence.Kubelet{Discarded: 3, Relist: relisted(7 * time.Second)}, true, nil,
+		},
+		{
+			"several of one kind", `kubelet_runtime_operations_total{operation_type="status",x="1"} 2` + "\n" + `kubelet_runtime_operations_total{operation_type="status",x="2"} 3` + "\n",
+			evidence.Kubelet{Operations: []evidence.Operation{{Name: "status", Count: 5}}}, false, nil,
+		},
+		{
+			"errors alone", `kubelet_runtime_operations_errors_total{operation_type="status"} 2` + "\n",
+			evidence.Kubelet{Operations: []evidence.Operation{{Name: "status", Errors: 2}}}, false, nil,
+		},
+		{"broken lines of others", "b{ 1\n\n<html>\n# TYPE b nonsense\nkubelet_b{\nkubelet_pleg_discard_events 3", evidence.Kubelet{Discarded: 3}, false, nil},
+
+		{"empty", "", evidence.Kubelet{}, false, errNotKubelet},
+		{"html", "<!doctype html>\n<html><body>It works!</body></html>\n", evidence.Kubelet{}, false, errNotKubelet},
+		{"another program", "go_goroutines 7\nprocess_cpu_seconds_total 1\n", evidence.Kubelet{}, false, errNotKubelet},
+		{"binary", "\x00\x01\x1f\x8b kubelet_", evidence.Kubelet{}, false, errNotKubelet},
+		{"cut off", "kubelet_pleg_discard_events 0\nkubelet_pleg_last_seen_seconds", evidence.Kubelet{}, false, errNotMetrics},
+		{"no number", "kubelet_pleg_discard_events b", evidence.Kubelet{}, false, errNotMetrics},
+		{"open quote", `kubernetes_build_info{git_version="1} 3`, evidence.Kubelet{}, false, errNotMetrics},
+		{"endless line", "a" + strings.Repeat("x", longestLine), evidence.Kubelet{}, false, errNotMetrics},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, counts, err := readMetrics(strings.NewReader(tt.text), recordedAt)
+			if !errors.Is(err, tt.err) || counts != tt.counts {
+				t.Errorf("counts its relists: %v, error = %v, want %v, %v", counts, err, tt.counts, tt.err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-// A kubelet that has just started has all histograms at nothing.
-func TestReadMetricsOfNewKubelet(t *testing.T) {
-	m, err := readMetrics(strings.NewReader("kubelet_pleg_relist_duration_seconds_bucket{le=\"+Inf\"} 0\nkubelet_pleg_relist_duration_seconds_count 0\nkubelet_pleg_last_seen_seconds 0\n"))
-	if err != nil {
-		t.Fatal(err)
+// Whatever a kubelet says, or what is taken for one, it is told that it makes no
+// sense, and nothing is made of it.
+func TestKubeletMetricsMakeNoSense(t *testing.T) {
+	lines := func(n int, format string) func(io.Writer) {
+		return func(w io.Writer) {
+			for i := range n {
+				fmt.Fprintf(w, format, i)
+			}
+		}
 	}
-	if diff := cmp.Diff(evidence.Kubelet{}, said(m)); diff != "" {
-		t.Error(diff)
-	}
-	if !m.hasRelist {
-		t.Error("hasRelist = false for a kubelet that counts its relists")
-	}
-}
-
-func TestReadMetricsOfOthers(t *testing.T) {
+	text := func(s string) func(io.Writer) { return func(w io.Writer) { _, _ = io.WriteString(w, s) } }
+	seen := func(v any) func(io.Writer) { return text(fmt.Sprintf("kubelet_pleg_last_seen_seconds %v\n", v)) }
+	const nonsense = "not available: %s makes no sense: it is %s"
 	tests := []struct {
-		name, text string
-		want       error
+		name string
+		body func(io.Writer)
+		want string
 	}{
-		{"empty", "", errNotKubelet},
-		{"html", "<!doctype html>\n<html><body>It works!</body></html>\n", errNotKubelet},
-		{"another program", "go_goroutines 7\nprocess_cpu_seconds_total 1\n", errNotKubelet},
-		{"binary", "\x00\x01\x1f\x8b kubelet_", errNotKubelet},
-		{"cut off", "kubelet_pleg_discard_events 0\nkubelet_pleg_last_seen_se", errNotMetrics},
+		{"milliseconds", seen("1.795e12"), fmt.Sprintf(nonsense, lastSeen, "1.795e+12")},
+		{"far future", seen(time.Now().Add(48 * time.Hour).Unix()), "not available: " + lastSeen + " makes no sense: it is "},
+		{"far past", seen(7), fmt.Sprintf(nonsense, lastSeen, "7")},
+		{"a time that is none", seen("NaN"), fmt.Sprintf(nonsense, lastSeen, "NaN")},
+		{"a time without end", seen("+Inf"), fmt.Sprintf(nonsense, lastSeen, "+Inf")},
+		{"a negative time", seen("-1.795e9"), fmt.Sprintf(nonsense, lastSeen, "-1.795e+09")},
+		{"the largest time", seen("1.7e308"), fmt.Sprintf(nonsense, lastSeen, "1.7e+308")},
+		{"no count", text("kubelet_pleg_discard_events NaN\n"), fmt.Sprintf(nonsense, discarded, "NaN")},
+		{"a negative count", text("kubelet_pleg_discard_events_total -1\n"), fmt.Sprintf(nonsense, discardedTotal, "-1")},
+		{"an endless count", text("kubelet_runtime_operations_total{operation_type=\"a\"} +Inf\n"), fmt.Sprintf(nonsense, operationsTotal, "+Inf")},
+		{"a huge count", text("kubelet_runtime_operations_errors_total{operation_type=\"a\"} 1e300\n"), fmt.Sprintf(nonsense, operationErrors, "1e+300")},
+		{"a sum that is none", text("kubelet_pleg_relist_duration_seconds_sum NaN\n"), fmt.Sprintf(nonsense, relistDuration, "NaN")},
+		{"a negative sum", text("kubelet_pleg_relist_duration_seconds_sum -3\n"), fmt.Sprintf(nonsense, relistDuration, "-3")},
+		{"an endless sum", text("kubelet_runtime_operations_duration_seconds_sum{operation_type=\"a\"} +Inf\n"), fmt.Sprintf(nonsense, operationTimes, "+Inf")},
+		{"no number of values", text("kubelet_pleg_relist_interval_seconds_count NaN\n"), fmt.Sprintf(nonsense, relistInterval, "NaN")},
+		{"endless values", text("kubelet_pleg_relist_interval_seconds_count +Inf\n"), fmt.Sprintf(nonsense, relistInterval, "+Inf")},
+		{"negative values", text("kubelet_pleg_relist_interval_seconds_count -1\n"), "not available: " + errNotMetrics.Error()},
+		{"no number in a bucket", text("kubelet_pleg_relist_interval_seconds_bucket{le=\"1\"} NaN\n"), fmt.Sprintf(nonsense, relistInterval, "NaN")},
+		{"a bound beyond all times", text("kubelet_pleg_relist_interval_seconds_bucket{le=\"1e300\"} 1\n"), fmt.Sprintf(nonsense, relistInterval, "1e+300")},
+		{"a negative bound", text("kubelet_pleg_relist_interval_seconds_bucket{le=\"-1\"} 1\n"), fmt.Sprintf(nonsense, relistInterval, "-1")},
+		{"50 MB", lines(50, "# "+strings.Repeat("x", 1_000_000)+"%d\n"), "not available: the answer is longer than 8 MiB"},
+		{"50 MB in a line", text("kubelet_a " + strings.Repeat("1", 50_000_000)), "not available: " + errNotMetrics.Error()},
+		{"a million series", lines(1_000_000, "kubelet_runtime_operations_total{operation_type=\"%d\"} 1\n"), "not available: more than 512 KiB about PLEG and the runtime: no kubelet says so much"},
+		{
+			"a million labels", func(w io.Writer) {
+				text("kubernetes_build_info{")(w)
+				lines(1_000_000, "l%d=\"\",")(w)
+				text("} 1\n")(w)
+			}, "not available: " + errNotMetrics.Error(),
+		},
+		{
+			"a thousand labels", func(w io.Writer) {
+				text("kubernetes_build_info{")(w)
+				lines(1000, "l%d=\"\",")(w)
+				text("} 1\n")(w)
+			}, "not available: a line of " + buildInfo + " is longer than 1 KiB",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := readMetrics(strings.NewReader(tt.text))
-			if !errors.Is(err, tt.want) {
-				t.Errorf("error = %v, want %v", err, tt.want)
+			server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintln(w, "kubernetes_build_info{git_version=\"v1.33.4\"} 1")
+				tt.body(w)
+			})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
+			runtime.ReadMemStats(&after)
+			if a := got.Metrics; !strings.HasPrefix(a.Err, tt.want) || a.OK || a.TimedOut || !a.Asked {
+				t.Errorf("metrics = %+v, want the error %q", a, tt.want)
 			}
-			if diff := cmp.Diff(evidence.Kubelet{}, said(m)); diff != "" {
-				t.Errorf("an answer that cannot be read says something: %s", diff)
+			got.Healthz, got.Metrics = evidence.Answer{}, evidence.Answer{}
+			if diff := cmp.Diff(evidence.Kubelet{}, got); diff != "" {
+				t.Errorf("it says something all the same: %s", diff)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 200<<20 { // the server's share included
+				t.Errorf("it took %d MiB of memory", took>>20)
 			}
 		})
 	}
 }
 
 func TestHistogramTiming(t *testing.T) {
-	inf := math.Inf(1)
 	tests := []struct {
 		name string
 		h    histogram
 		want evidence.Timing
 	}{
 		{"empty", histogram{}, evidence.Timing{}},
-		{"one bucket", histogram{map[float64]float64{1: 10, inf: 10}, 10, 5}, evidence.Timing{Count: 10, Sum: 5 * time.Second, P50: 500 * time.Millisecond, P99: 990 * time.Millisecond}},
-		{"between bounds", histogram{map[float64]float64{1: 0, 2: 50, 4: 100, inf: 100}, 100, 1}, evidence.Timing{Count: 100, Sum: time.Second, P50: 2 * time.Second, P99: 3960 * time.Millisecond}},
-		{"p99 beyond", histogram{map[float64]float64{1: 90, 10: 98, inf: 100}, 100, 1}, evidence.Timing{Count: 100, Sum: time.Second, P50: 555555555, P99: 10 * time.Second, Beyond: true}},
-		{"all beyond", histogram{map[float64]float64{1: 0, 10: 0, inf: 3}, 3, 360}, evidence.Timing{Count: 3, Sum: 6 * time.Minute, P50: 10 * time.Second, P99: 10 * time.Second, Beyond: true}},
-		{"no bucket without bound", histogram{map[float64]float64{1: 0, 10: 0}, 3, 360}, evidence.Timing{Count: 3, Sum: 6 * time.Minute, P50: 10 * time.Second, P99: 10 * time.Second, Beyond: true}},
+		{"one bucket", histogram{map[float64]float64{1: 10}, 10, 5}, evidence.Timing{Count: 10, Sum: 5 * time.Second, P50: 500 * time.Millisecond, P99: 990 * time.Millisecond}},
+		{"between bounds", histogram{map[float64]float64{1: 0, 2: 50, 4: 100}, 100, 1}, evidence.Timing{Count: 100, Sum: time.Second, P50: 2 * time.Second, P99: 3960 * time.Millisecond}},
+		{"p99 beyond", histogram{map[float64]float64{1: 90, 10: 98}, 100, 1}, evidence.Timing{Count: 100, Sum: time.Second, P50: 555555555, P99: 10 * time.Second, Beyond: true}},
+		{"all beyond", histogram{map[float64]float64{1: 0, 10: 0}, 3, 360}, evidence.Timing{Count: 3, Sum: 6 * time.Minute, P50: 10 * time.Second, P99: 10 * time.Second, Beyond: true}},
 		{"no buckets", histogram{nil, 3, 1}, evidence.Timing{Count: 3, Sum: time.Second, Beyond: true}},
 		{"falling counts", histogram{map[float64]float64{1: 50, 2: 40, 4: 100}, 100, 1}, evidence.Timing{Count: 100, Sum: time.Second, P50: time.Second, P99: 3960 * time.Millisecond}},
-		{"endless", histogram{map[float64]float64{1: inf}, inf, inf}, evidence.Timing{Count: 1 << 63, Sum: math.MaxInt64}},
-		{"no numbers", histogram{map[float64]float64{1: math.NaN()}, math.NaN(), math.NaN()}, evidence.Timing{}},
-		{"negative", histogram{map[float64]float64{1: -1}, -1, -1e300}, evidence.Timing{Sum: math.MinInt64}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,4 +229,31 @@ func TestHistogramTiming(t *testing.T) {
 			}
 		})
 	}
+}
+
+func FuzzReadMetrics(f *testing.F) {
+	f.Add("kubelet_pleg_relist_duration_seconds_bucket{le=\"0.1\"} 3\nkubelet_pleg_relist_duration_seconds_count 4\n")
+	f.Add("kubelet_runtime_operations_total{operation_type=\"a\\n\"} 1e300\nkubelet_runtime_operations_duration_seconds_sum NaN\n")
+	f.Add("kubernetes_build_info{git_version=\"v1.33.4\"} 1\nkubelet_pleg_last_seen_seconds -1\nkubelet_pleg_discard_events +Inf")
+	f.Add("kubelet_pleg_relist_interval_seconds_bucket{le=\"NaN\"} -3\nkubelet_pleg_relist_interval_seconds_count +Inf")
+	f.Fuzz(func(t *testing.T, text string) {
+		e, _, err := readMetrics(strings.NewReader(text), recordedAt)
+		if err != nil {
+			return
+		}
+		for _, timing := range append(timings(e), e.Relist, e.Interval) {
+			if timing.Sum < 0 || timing.P50 < 0 || timing.P99 < timing.P50 {
+				t.Errorf("%+v makes no sense", timing)
+			}
+			if timing.Count == 0 && (timing.P50 != 0 || timing.P99 != 0 || timing.Beyond) {
+				t.Errorf("%+v says more than nothing about no values", timing)
+			}
+		}
+		if far := e.LastSeen.Sub(recordedAt); !e.LastSeen.IsZero() && (far < -mostBehind || far > mostAhead) {
+			t.Errorf("last seen at %v", e.LastSeen)
+		}
+		if _, err := json.Marshal(e); err != nil {
+			t.Errorf("what it says is no JSON: %v", err)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,18 @@ import (
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
+
+// pressure is the part that tells for want of what tasks stand still.
+func pressure(root string) part {
+	return part{
+		name: "pressure",
+		read: func(context.Context) fill {
+			p := readPressure(root)
+			return func(r *evidence.Report) { r.Pressure = p }
+		},
+		missing: func(r *evidence.Report, err error) { r.Pressure.Missing = err.Error() },
+	}
+}
 
 // readPressure reads what /proc/pressure under root says.
 func readPressure(root string) evidence.Pressure {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,25 +17,25 @@ const settleAge = 10 * time.Second
 type tracked struct {
 	comm    string
 	first   time.Time // when it was first seen
-	settled bool      // member and part need not be read again
-	member  membership
-	part    part
-	still   standing
-	visit   uint64 // number of the look that saw it last
+	settled bool      // member and identity need not be read again
+	visit   uint64    // number of the look that saw it last
+
+	member   membership
+	identity identity
+	last     threadState
 }
 
-// A standing is a thread in a state, since when.
-type standing struct {
+// A threadState is the state that a thread is in, since when.
+type threadState struct {
 	state  evidence.State
 	thread int    // 0 for the first one
 	runs   uint64 // how often the thread has been run, for one that sleeps in the kernel
 	since  time.Time
 }
 
-// from returns s with the time at which this standing began, if it is that of
-// was. A thread that was found in the kernel twice but ran in between is busy,
+// from returns s with the time at which this state began, if it is that of was. A thread that was found in the kernel twice but ran in between is busy,
 // not stuck: a disk does that.
-func (s standing) from(was standing) standing {
+func (s threadState) from(was threadState) threadState {
 	if !was.since.IsZero() && was.state == s.state && was.thread == s.thread && was.runs == s.runs {
 		s.since = was.since
 	}
@@ -86,42 +85,9 @@ func stackOf(text string) []string {
 	return functions
 }
 
-// bucket puts a process where it belongs in found. Node are the ids of the
-// containers that the node itself is in, endpoint is the runtime's.
-func bucket(found *evidence.Processes, p evidence.Process, m membership, a part, node []string, endpoint string) {
-	ids := without(m.ids, node)
-	switch role := roleIn(ids, a); role {
-	case shim:
-		if a.serves(endpoint) {
-			p.Container, p.Sandbox, p.Socket = a.container, a.sandbox, a.socket
-			found.Shims = append(found.Shims, p)
-		}
-	case runc:
-		p.Container = a.container
-		found.Runcs = append(found.Runcs, p)
-	case daemon:
-		found.Daemons = append(found.Daemons, p)
-	default:
-		for _, id := range ids {
-			p.Container = id
-			found.Containers[id] = append(found.Containers[id], p)
-		}
-	}
-}
-
-// roleIn returns a process's role, given the containers that it is in: what
-// runs inside a container is that container's, though it be another containerd.
-// Only a shim may be put into the group of its own pod.
-func roleIn(ids []string, a part) role {
-	if len(ids) == 0 || (a.role == shim && slices.Contains([]string{a.sandbox, a.container}, ids[len(ids)-1])) {
-		return a.role
-	}
-	return plain
-}
-
-// heirs gives the errands that do not name their container the one of the
-// errand that began them: "runc init" is told nothing but has a parent.
-func heirs(runcs []evidence.Process) {
+// inheritContainers gives the errands that do not name their container the one
+// of the errand that began them: "runc init" is told nothing but has a parent.
+func inheritContainers(runcs []evidence.Process) {
 	named := map[int]string{}
 	for _, p := range runcs {
 		named[p.PID] = p.Container
@@ -131,6 +97,16 @@ func heirs(runcs []evidence.Process) {
 			p.Container = named[p.Parent]
 		}
 	}
+}
+
+// A procFile is what one read is about. For most files of a process the kernel
+// takes a lock that the process itself, or whoever moves it between control
+// groups, may hold for ever: these are risky. The list of processes, their
+// threads and their stat are not.
+type procFile struct {
+	pid   int // 0 for what belongs to none
+	file  string
+	risky bool
 }
 
 // gaps are the reasons why processes may be missing.
@@ -148,7 +124,11 @@ func (g gaps) String() string {
 		why = append(why, g.cut)
 	}
 	for _, f := range g.hanging {
-		why = append(why, fmt.Sprintf("reading %s of process %d hangs", f.file, f.pid))
+		of := ""
+		if f.pid != 0 {
+			of = fmt.Sprintf(" of process %d", f.pid)
+		}
+		why = append(why, "reading "+f.file+of+" hangs")
 	}
 	if g.unread > 0 {
 		why = append(why, "could not read "+counted(g.unread))

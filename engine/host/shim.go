@@ -1,7 +1,6 @@
 package host
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -16,8 +15,8 @@ const (
 	daemon             // the runtime or the kubelet
 )
 
-// A part is the role of one process, with whom it plays it for.
-type part struct {
+// An identity is what one process does, and for whom.
+type identity struct {
 	role      role
 	container string // of a shim of CRI-O's, or of an errand
 	sandbox   string // of a shim
@@ -41,9 +40,9 @@ var (
 	daemons = slices.Concat(runtimes, kubelets, supervisors)
 )
 
-// guess returns the role that a name of at most 15 bytes stands for. Only
+// roleOf returns the role that a name of at most 15 bytes stands for. Only
 // daemons are sure of theirs: the others' arguments have the last word.
-func guess(comm string) role {
+func roleOf(comm string) role {
 	switch {
 	case strings.HasPrefix(comm, "containerd-shim"), comm == "conmon", comm == "conmonrs":
 		return shim
@@ -55,48 +54,48 @@ func guess(comm string) role {
 	return plain
 }
 
-// partOf reads the arguments of a process whose name promises a role. What
+// identityOf reads the arguments of a process whose name promises a role. What
 // serves another client than CRI has none.
-func partOf(comm string, args []string) part {
-	switch r := guess(comm); {
+func identityOf(comm string, args []string) identity {
+	switch r := roleOf(comm); {
 	case strings.HasPrefix(comm, "containerd-shim"):
 		return containerdShim(args)
 	case r == shim:
 		return monitor(args)
 	case r == runc:
-		return part{role: runc, container: idAmong(args)}
+		return identity{role: runc, container: idAmong(args)}
 	default:
-		return part{role: r}
+		return identity{role: r}
 	}
 }
 
 // containerdShim reads a shim's arguments. One that ends in a verb is not the
 // shim that stays but a short errand: to start one, or to clear up after it.
-func containerdShim(args []string) part {
+func containerdShim(args []string) identity {
 	if flagValue(args, "namespace") != criNamespace {
-		return part{}
+		return identity{}
 	}
 	id := flagValue(args, "id")
 	if verb := args[len(args)-1]; verb == "start" || verb == "delete" {
-		return part{role: runc, container: id}
+		return identity{role: runc, container: id}
 	}
-	return part{role: shim, sandbox: id, socket: flagValue(args, "address")}
+	return identity{role: shim, sandbox: id, socket: flagValue(args, "address")}
 }
 
 // monitor reads the arguments of CRI-O's conmon, one for each container, and of
 // conmonrs, one for each pod. Podman's keep their files in folders named libpod.
-func monitor(args []string) part {
+func monitor(args []string) identity {
 	if slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "libpod") }) {
-		return part{}
+		return identity{}
 	}
 	id := flagValue(args, "c", "cid")
 	switch {
 	case id == "":
-		return part{role: shim, sandbox: idAmong(args)}
+		return identity{role: shim, sandbox: idAmong(args)}
 	case slices.Contains(args, "-e"), slices.Contains(args, "--exec"):
-		return part{role: runc, container: id}
+		return identity{role: runc, container: id}
 	}
-	return part{role: shim, container: id}
+	return identity{role: shim, container: id}
 }
 
 // flagValue returns the value of the first of the flags that is given, with one
@@ -132,33 +131,19 @@ func idAmong(args []string) string {
 	return inPath
 }
 
-// serves reports whether a shim may belong to the runtime at the endpoint. One
-// that was not told its socket, CRI-O's, is judged by the runtime's name.
-func (p part) serves(endpoint string) bool {
-	switch {
-	case endpoint == "":
-		return true
-	case p.socket == "":
-		return strings.Contains(endpoint, "crio")
+// roleIn returns a process's role, given the containers that it is in: what
+// runs inside a container is that container's, though it be another containerd.
+// Only a shim may be put into the group of its own pod.
+func (i identity) roleIn(ids []string) role {
+	if len(ids) == 0 || (i.role == shim && slices.Contains([]string{i.sandbox, i.container}, ids[len(ids)-1])) {
+		return i.role
 	}
-	return socketPath(p.socket) == socketPath(endpoint)
+	return plain
 }
 
-// socketPath returns the endpoint's path, /var/run being another name of /run.
-func socketPath(endpoint string) string {
-	p := path.Clean(strings.TrimPrefix(strings.TrimPrefix(endpoint, "unix:"), "//"))
-	if rest, ok := strings.CutPrefix(p, "/var/run/"); ok {
-		return "/run/" + rest
-	}
-	return p
-}
-
-// onHost returns the endpoint as the host's own processes know it, for one that
-// was given by its path below the folder where the host's root is mounted.
-func onHost(root, endpoint string) string {
-	p := socketPath(endpoint)
-	if rest, ok := strings.CutPrefix(p, root+"/"); ok && root != "/" {
-		return "/" + rest
-	}
-	return endpoint
+// mayServe reports whether a shim may belong to the runtime at the endpoint for
+// all that can be known: it was not told its socket, as CRI-O's are not, or it is
+// not known which runtime is meant.
+func (i identity) mayServe(endpoint string) bool {
+	return endpoint == "" || i.socket == "" && strings.Contains(endpoint, "crio")
 }

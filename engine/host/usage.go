@@ -1,7 +1,7 @@
 package host
 
 import (
-	"path/filepath"
+	"context"
 	"slices"
 	"time"
 
@@ -10,13 +10,35 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A usageMeter turns what processes have used since their start into what they
-// use now. It belongs to one goroutine at a time.
-type usageMeter struct {
-	proc string // the folder of the processes, such as /host/proc
-	mono func() time.Duration
-	seen map[pidStart]spent // at the look before
+// ownUsage is the part that tells what plegtop itself takes.
+func ownUsage() part {
+	meter := usageMeter{}
+	return part{
+		name: "own usage",
+		read: func(context.Context) fill {
+			var own []evidence.Usage
+			if p, err := procfs.Self(); err == nil {
+				if stat, err := p.Stat(); err == nil {
+					own = meter.usage([]sample{{"plegtop", stat, time.Now()}})
+				}
+			}
+			return func(r *evidence.Report) { r.Usage = append(r.Usage, own...) }
+		},
+		missing: func(*evidence.Report, error) {}, // what is not found is left out
+	}
 }
+
+// A sample is what a process had used when its stat file was read.
+type sample struct {
+	name string
+	stat procfs.ProcStat
+	at   time.Time
+}
+
+// A usageMeter turns what processes have used since their start into what they
+// use now: it has the samples of the look before. It belongs to one goroutine at
+// a time.
+type usageMeter struct{ before map[pidStart]sample }
 
 // A pidStart is a process for good: a number is used again, but not with the
 // same time of start.
@@ -25,57 +47,31 @@ type pidStart struct {
 	start uint64 // ticks since boot
 }
 
-// spent is what a process had used, and when, by the monotonic clock.
-type spent struct {
-	cpu float64 // seconds
-	at  time.Duration
-}
-
-func newUsageMeter(root string, mono func() time.Duration) *usageMeter {
-	return &usageMeter{proc: filepath.Join(root, "/proc"), mono: mono}
-}
-
-// look returns the usage of the processes, in the order of their names in
-// wanted. What has ended or cannot be read is left out.
-func (m *usageMeter) look(wanted []named) []evidence.Usage {
-	proc, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return nil
-	}
-	seen := map[pidStart]spent{}
+// usage returns what the processes use, those of one name together, in the order
+// of the samples.
+func (m *usageMeter) usage(samples []sample) []evidence.Usage {
+	seen := map[pidStart]sample{}
 	var all []evidence.Usage
-	for _, w := range wanted {
-		stat, err := statOf(proc, w.pid)
-		if err != nil {
-			continue
-		}
-		key := pidStart{w.pid, stat.Starttime}
-		seen[key] = spent{stat.CPUTime(), m.mono()}
+	for _, s := range samples {
+		key := pidStart{s.stat.PID, s.stat.Starttime}
+		seen[key] = s
 		all = join(all, evidence.Usage{
-			Name: w.name, PID: w.pid, CPU: cores(m.seen, key, seen[key]),
-			Memory: uint64(max(stat.ResidentMemory(), 0)), Threads: stat.NumThreads,
+			Name: s.name, PID: s.stat.PID, CPU: s.coresSince(m.before[key]),
+			Memory: uint64(max(s.stat.ResidentMemory(), 0)), Threads: s.stat.NumThreads,
 		})
 	}
-	m.seen = seen
+	m.before = seen
 	return all
 }
 
-func statOf(proc procfs.FS, pid int) (procfs.ProcStat, error) {
-	p, err := proc.Proc(pid)
-	if err != nil {
-		return procfs.ProcStat{}, err
-	}
-	return p.Stat()
-}
-
-// cores returns what a process used since the look before, or -1 if it was not
-// there.
-func cores(before map[pidStart]spent, key pidStart, now spent) float64 {
-	was, ok := before[key]
-	if !ok || now.at <= was.at {
+// coresSince returns what the process used since the look before, or -1 if it
+// was not there.
+func (s sample) coresSince(before sample) float64 {
+	took := s.at.Sub(before.at)
+	if before.at.IsZero() || took <= 0 {
 		return -1
 	}
-	return max(now.cpu-was.cpu, 0) / (now.at - was.at).Seconds()
+	return max(s.stat.CPUTime()-before.stat.CPUTime(), 0) / took.Seconds()
 }
 
 // join adds a process to the others of its name.
@@ -97,22 +93,16 @@ func join(all []evidence.Usage, u evidence.Usage) []evidence.Usage {
 	return all
 }
 
-// A named is a process whose usage is of interest.
-type named struct {
-	name string
-	pid  int
-}
-
-// byName returns the daemons, the runtime's before the kubelet. What only keeps
+// sortDaemons returns the runtime's daemons before the kubelet. What only keeps
 // both alive, and has neither within, is left out.
-func byName(daemons []evidence.Process) []named {
-	var runtime, kubelet []named
+func sortDaemons(daemons []evidence.Process) []evidence.Process {
+	var runtime, kubelet []evidence.Process
 	for _, d := range daemons {
 		switch {
 		case slices.Contains(kubelets, d.Command):
-			kubelet = append(kubelet, named{d.Command, d.PID})
+			kubelet = append(kubelet, d)
 		case !slices.Contains(supervisors, d.Command):
-			runtime = append(runtime, named{d.Command, d.PID})
+			runtime = append(runtime, d)
 		}
 	}
 	return append(runtime, kubelet...)

@@ -21,7 +21,7 @@ func BenchmarkLook(b *testing.B) {
 		})
 		b.Run(node.name+"/next", func(b *testing.B) {
 			w := newWalker(node.root, "")
-			w.look(b.Context(), time.Now())
+			w.lookAt(b.Context(), time.Now())
 			benchLook(b, func() *walker { return w })
 		})
 	}
@@ -31,7 +31,7 @@ func benchLook(b *testing.B, walker func() *walker) {
 	b.ReportAllocs()
 	before := cpuTime(b)
 	for b.Loop() {
-		if found := walker().look(b.Context(), time.Now()); found.Missing+found.Partial != "" {
+		if found := walker().lookAt(b.Context(), time.Now()); found.Missing+found.Partial != "" {
 			b.Fatalf("%s%s", found.Missing, found.Partial)
 		}
 	}

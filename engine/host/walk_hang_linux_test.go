@@ -59,14 +59,14 @@ func (h *held) release(t *testing.T) {
 // enough for all others on a slow machine.
 func newHangingWalker(root string) *walker {
 	w := newFixtureWalker(root)
-	w.reader.patience = time.Second
+	w.patience = time.Second
 	return w
 }
 
-// settle waits until the reads that were let go have come back.
-func settle(t *testing.T, r *reader) {
+// waitForReads waits until the reads that were let go have come back.
+func waitForReads(t *testing.T, w *walker) {
 	t.Helper()
-	for len(r.hanging()) > 0 {
+	for len(w.hanging()) > 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("a read that was let go has not come back")
 		}
@@ -90,18 +90,18 @@ func TestLookLeavesAHangingReadBehind(t *testing.T) {
 			w := newHangingWalker(root)
 			want := "reading " + file + " of process 100 hangs"
 
-			found := w.look(t.Context(), fixtureLook)
+			found := w.lookAt(t.Context(), fixtureLook)
 			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
 				t.Errorf("first look = %+v, want both containers and %q", found, want)
 			}
 			h.replace(t, string(text)) // would be read at once, but must not be yet
-			found = w.look(t.Context(), fixtureLook)
+			found = w.lookAt(t.Context(), fixtureLook)
 			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
 				t.Errorf("second look = %+v, want the same", found)
 			}
 			h.release(t)
-			settle(t, w.reader)
-			found = w.look(t.Context(), fixtureLook)
+			waitForReads(t, w)
+			found = w.lookAt(t.Context(), fixtureLook)
 			if found.Partial != "" || len(found.Containers) != 2 || len(found.Shims) != 1 {
 				t.Errorf("third look = %+v, want the shim too", found)
 			}
@@ -114,15 +114,15 @@ func TestLookLeavesFewReadsBehind(t *testing.T) {
 	root := t.TempDir()
 	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
 	w := newHangingWalker(root)
-	w.look(t.Context(), fixtureLook)
+	w.lookAt(t.Context(), fixtureLook)
 
 	for pid := range 5 {
 		writeProc(t, root, proc{pid: 10 + pid, comm: "cat", cgroup: fixtureCgroup(fixtureID("3"))})
 		hold(t, root, 10+pid, "cgroup")
 	}
 	for look := range 2 {
-		found := w.look(t.Context(), fixtureLook)
-		if n := len(w.reader.hanging()); n != mostStuck {
+		found := w.lookAt(t.Context(), fixtureLook)
+		if n := len(w.hanging()); n != mostStuck {
 			t.Errorf("look %d left %d reads behind, want %d", look+1, n, mostStuck)
 		}
 		if got := states(found); len(got) != 3 || !strings.HasSuffix(found.Partial, "; could not read 3 processes") {
@@ -140,11 +140,11 @@ func TestLookGivesUpWhenAllHangs(t *testing.T) {
 		hold(t, root, 100+10*pid, "stat")
 	}
 	w := newHangingWalker(root)
-	w.look(t.Context(), fixtureLook)
-	if n := len(w.reader.hanging()); n != mostStuck+1 {
+	w.lookAt(t.Context(), fixtureLook)
+	if n := len(w.hanging()); n != mostStuck+1 {
 		t.Errorf("%d reads were left behind, want %d", n, mostStuck+1)
 	}
-	if found := w.look(t.Context(), fixtureLook); found.Missing == "" {
+	if found := w.lookAt(t.Context(), fixtureLook); found.Missing == "" {
 		t.Errorf("the next look = %+v, want it to say that nothing can be read", found)
 	}
 }
@@ -154,11 +154,11 @@ func TestLookEndsWithItsContext(t *testing.T) {
 	root := t.TempDir()
 	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
 	w := newFixtureWalker(root) // would wait for an hour
-	w.look(t.Context(), fixtureLook)
+	w.lookAt(t.Context(), fixtureLook)
 	hold(t, root, 101, "stat")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	found := w.look(ctx, fixtureLook)
+	found := w.lookAt(ctx, fixtureLook)
 	if len(found.Shims) != 1 || !strings.HasPrefix(found.Partial, "cut off after 1") {
 		t.Errorf("look = %+v, want what was read in the time", found)
 	}
@@ -176,7 +176,7 @@ func TestLookKeepsAProcessWhoseStackHangs(t *testing.T) {
 		pid: 102, comm: "nginx", cgroup: fixtureCgroup(fixtureID("2")), state: evidence.Uninterrupted, wchan: "rpc_wait_bit_killable",
 	})
 	hold(t, root, 102, "stack")
-	found := newHangingWalker(root).look(t.Context(), fixtureLook)
+	found := newHangingWalker(root).lookAt(t.Context(), fixtureLook)
 	p := found.Containers[fixtureID("2")]
 	if len(p) != 1 || p[0].State != evidence.Uninterrupted || p[0].Wchan != "rpc_wait_bit_killable" {
 		t.Errorf("look = %+v, want the process with its state and wchan", found)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -33,22 +32,24 @@ const (
 // the next. It must not be used from two goroutines at once.
 type walker struct {
 	root, endpoint string
-	reader         *reader
+	reads          reads[procFile]
+	patience       time.Duration
+	usage          usageMeter // of the daemons
 	known          map[pidStart]*tracked
 	node           []string // the containers that the whole node is in
 	looks          uint64
 	budget         int // threads that are read in one look
-	onward         int // the process whose threads have their turn next
+	nextPID        int // the process whose threads have their turn next
 }
 
 // newWalker prepares for looks at the processes below root. Of the shims only
-// those count that serve the runtime at the endpoint, or all if that is empty.
+// those count that may serve the runtime at the endpoint, or all if that is empty.
 // Nothing is read yet.
 func newWalker(root, endpoint string) *walker {
 	root = filepath.Join("/", root)
 	return &walker{
-		root: root, endpoint: onHost(root, endpoint),
-		reader: newReader(), known: map[pidStart]*tracked{}, budget: threadsPerLook,
+		root: root, endpoint: endpoint,
+		patience: patience, known: map[pidStart]*tracked{}, budget: threadsPerLook,
 	}
 }
 
@@ -61,6 +62,7 @@ type walk struct {
 	uptime time.Duration // of the node; 0 if it could not be read
 	seen   []sighting    // of interest, by process number
 	gaps   gaps
+	ours   map[string]bool // the sockets of shims that were compared with the runtime's
 }
 
 // A sighting is one process of interest in one look.
@@ -68,19 +70,20 @@ type sighting struct {
 	*tracked
 	proc procfs.Proc
 	stat procfs.ProcStat
-	now  standing
+	read time.Time // when stat was
+	now  threadState
 }
 
 // look returns the processes as they are at the given time, which is what
-// durations are measured from. It ends when ctx does, with what it has by then.
-func (w *walker) look(ctx context.Context, at time.Time) evidence.Processes {
-	defer w.reader.rest()
+// durations are measured from, and what the daemons use. It ends when ctx does,
+// with what it has by then.
+func (w *walker) look(ctx context.Context, at time.Time) (evidence.Processes, []evidence.Usage) {
 	w.looks++
 	began := time.Now()
-	l := &walk{walker: w, ctx: ctx, at: at}
+	l := &walk{walker: w, ctx: ctx, at: at, ours: map[string]bool{}}
 	procs, err := l.list()
 	if err != nil {
-		return evidence.Processes{Missing: err.Error()}
+		return evidence.Processes{Missing: err.Error()}, nil
 	}
 	l.uptime = l.readUptime()
 	for _, p := range procs {
@@ -89,25 +92,25 @@ func (w *walker) look(ctx context.Context, at time.Time) evidence.Processes {
 	if ctx.Err() == nil {
 		l.forget()
 	}
-	l.judgeStates()
+	l.findStates()
 	found := l.report()
 	if ctx.Err() != nil {
 		l.gaps.cut = fmt.Sprintf("cut off after %v", time.Since(began).Round(100*time.Millisecond))
 	}
-	l.gaps.hanging = w.reader.hanging()
+	l.gaps.hanging = w.hanging()
 	found.Partial = l.gaps.String()
-	return found
+	return found, w.usage.usage(l.samples(found.Daemons))
 }
 
 // list returns all processes in the order of their numbers.
 func (l *walk) list() (procfs.Procs, error) {
 	dir := filepath.Join(l.root, "proc")
-	proc, err := fetch(l.ctx, l.reader, procFile{file: "the folder"}, func() (procfs.FS, error) { return procfs.NewFS(dir) })
+	proc, err := fetch(l, procFile{file: "the folder"}, func() (procfs.FS, error) { return procfs.NewFS(dir) })
 	if err != nil {
 		return nil, l.unlisted(dir, err)
 	}
 	l.proc = proc
-	procs, err := fetch(l.ctx, l.reader, procFile{file: "the list"}, proc.AllProcs)
+	procs, err := fetch(l, procFile{file: "the list"}, proc.AllProcs)
 	if err != nil {
 		return nil, l.unlisted(dir, err)
 	}
@@ -150,45 +153,22 @@ func (l *walk) readUptime() time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// text returns a file in a folder below /proc, for what package procfs does not
-// know or takes long over.
-func (l *walk) text(f procFile, folder, name string) (string, error) {
-	return fetch(l.ctx, l.reader, f, func() (string, error) {
-		data, err := os.ReadFile(filepath.Join(l.root, "proc", folder, name))
-		return string(data), err
-	})
-}
-
 // visit reads one process. That it has ended meanwhile is normal.
 func (l *walk) visit(p procfs.Proc) {
-	stat, err := fetch(l.ctx, l.reader, procFile{pid: p.PID, file: "stat"}, p.Stat)
+	stat, err := fetch(l, procFile{pid: p.PID, file: "stat"}, p.Stat)
 	if l.miss(err) || stat.Flags&kernelThread != 0 {
 		return
 	}
 	t := l.remember(p.PID, stat)
 	if !t.settled {
-		t.settled = l.identify(p, t) && max(l.age(stat), l.at.Sub(t.first)) >= settleAge
+		t.settled = l.readIdentity(p, t) && max(l.age(stat), l.at.Sub(t.first)) >= settleAge
 	}
 	if p.PID == 1 {
 		l.node = t.member.ids
 	}
-	if t.part.role != plain || len(t.member.ids) > len(l.node) {
-		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat})
+	if t.identity.role != plain || len(t.member.ids) > len(l.node) {
+		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: time.Now()})
 	}
-}
-
-// miss reports whether a read failed, and counts it unless the process is gone.
-func (l *walk) miss(err error) bool {
-	switch {
-	case err == nil:
-		return false
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH), errors.Is(err, errHangs), l.ctx.Err() != nil:
-	case errors.Is(err, fs.ErrPermission):
-		l.gaps.denied++
-	default:
-		l.gaps.unread++
-	}
-	return true
 }
 
 // remember returns what is known of a process. One that has become another
@@ -210,24 +190,24 @@ func (l *walk) forget() {
 	maps.DeleteFunc(l.known, func(_ pidStart, t *tracked) bool { return t.visit != l.looks })
 }
 
-// identify reads whose the process is, and what it does there. It reports
+// readIdentity reads whose the process is, and what it does there. It reports
 // whether it could.
-func (l *walk) identify(p procfs.Proc, t *tracked) bool {
-	groups, err := fetch(l.ctx, l.reader, procFile{p.PID, "cgroup", true}, p.Cgroups)
+func (l *walk) readIdentity(p procfs.Proc, t *tracked) bool {
+	groups, err := fetch(l, procFile{p.PID, "cgroup", true}, p.Cgroups)
 	if l.miss(err) {
 		return false
 	}
 	t.member = memberOf(groups)
-	if r := guess(t.comm); r == plain || r == daemon {
-		t.part = part{role: r}
+	if r := roleOf(t.comm); r == plain || r == daemon {
+		t.identity = identity{role: r}
 		return true
 	}
-	args, err := fetch(l.ctx, l.reader, procFile{p.PID, "cmdline", true}, p.CmdLine)
+	args, err := fetch(l, procFile{p.PID, "cmdline", true}, p.CmdLine)
 	if l.miss(err) {
 		return false
 	}
 	if len(args) > 0 { // a process that has ended has none left
-		t.part = partOf(t.comm, args)
+		t.identity = identityOf(t.comm, args)
 	}
 	return true
 }
@@ -243,15 +223,40 @@ func (l *walk) age(stat procfs.ProcStat) time.Duration {
 func (l *walk) report() evidence.Processes {
 	found := evidence.Processes{Containers: map[string][]evidence.Process{}}
 	for _, s := range l.seen {
-		if s.part.role != plain && s.now.state == evidence.Zombie {
+		if s.identity.role != plain && s.now.state == evidence.Zombie {
 			continue
 		}
-		bucket(&found, l.process(s), s.member, s.part, l.node, l.endpoint)
+		l.add(&found, s)
 	}
-	heirs(found.Runcs)
+	inheritContainers(found.Runcs)
 	found.Daemons = l.atEndpoint(found.Daemons)
 	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && l.isConfined()
 	return found
+}
+
+// add puts a process where it belongs in found. Where the whole node is a
+// container, what all its processes are in does not count.
+func (l *walk) add(found *evidence.Processes, s sighting) {
+	p, ids := l.process(s), without(s.member.ids, l.node)
+	switch s.identity.roleIn(ids) {
+	case shim:
+		p.Container, p.Sandbox, p.Socket = s.identity.container, s.identity.sandbox, s.identity.socket
+		p.Own = l.isOurs(p.Socket)
+		if p.Own || s.identity.mayServe(l.endpoint) {
+			found.Shims = append(found.Shims, p)
+		}
+	case runc:
+		p.Container = s.identity.container
+		found.Runcs = append(found.Runcs, p)
+	case daemon:
+		p.Unit = s.member.unit
+		found.Daemons = append(found.Daemons, p)
+	default:
+		for _, id := range ids {
+			p.Container = id
+			found.Containers[id] = append(found.Containers[id], p)
+		}
+	}
 }
 
 func (l *walk) process(s sighting) evidence.Process {
@@ -263,4 +268,13 @@ func (l *walk) process(s sighting) evidence.Process {
 		p.Wchan, p.Stack = l.sleep(s)
 	}
 	return p
+}
+
+// samples returns what the daemons had used when they were read.
+func (l *walk) samples(daemons []evidence.Process) (all []sample) {
+	for _, d := range sortDaemons(daemons) {
+		i, _ := slices.BinarySearchFunc(l.seen, d.PID, func(s sighting, pid int) int { return cmp.Compare(s.proc.PID, pid) })
+		all = append(all, sample{d.Command, l.seen[i].stat, l.seen[i].read})
+	}
+	return all
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -24,8 +25,14 @@ var fixtureLook = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // machine is that runs the test.
 func newFixtureWalker(root string) *walker {
 	w := newWalker(root, "unix://"+fixtureSocket)
-	w.reader.patience = time.Hour
+	w.patience = time.Hour
 	return w
+}
+
+// lookAt looks for processes alone.
+func (w *walker) lookAt(ctx context.Context, at time.Time) evidence.Processes {
+	found, _ := w.look(ctx, at)
+	return found
 }
 
 // writePod writes a pod with one container, both with their processes, and its
@@ -74,24 +81,26 @@ func TestLook(t *testing.T) {
 		return evidence.Process{PID: pid, Parent: parent, Command: comm, State: evidence.Sleeping, Age: age}
 	}
 	shim := process(100, 1, "containerd-shim")
-	shim.Sandbox, shim.Socket = sandbox, fixtureSocket
+	shim.Sandbox, shim.Socket, shim.Own = sandbox, fixtureSocket, true
 	pause, nginx := process(101, 100, "pause"), process(102, 100, "nginx")
 	pause.Container, nginx.Container = sandbox, container
 	create, child := process(120, 60, "runc"), process(121, 120, "runc:[1:CHILD]")
 	create.Container, child.Container = container, container
+	containerd := process(60, 1, "containerd")
+	containerd.Unit = "containerd.service"
 	want := evidence.Processes{
 		Containers: map[string][]evidence.Process{sandbox: {pause}, container: {nginx}},
 		Shims:      []evidence.Process{shim},
 		Runcs:      []evidence.Process{create, child},
-		Daemons:    []evidence.Process{process(60, 1, "containerd")},
+		Daemons:    []evidence.Process{containerd},
 	}
 	w := newFixtureWalker(root)
 	for look := range 2 {
-		if diff := cmp.Diff(want, w.look(t.Context(), fixtureLook)); diff != "" {
+		if diff := cmp.Diff(want, w.lookAt(t.Context(), fixtureLook)); diff != "" {
 			t.Errorf("look %d (-want +got):\n%s", look+1, diff)
 		}
-		if w.reader.hand != nil {
-			t.Error("a goroutine waits for the next look")
+		if out := w.hanging(); len(out) > 0 {
+			t.Errorf("%v is still being read", out)
 		}
 	}
 }
@@ -102,7 +111,7 @@ func TestLookWithoutProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, root := range []string{t.TempDir(), empty} {
-		if found := newFixtureWalker(root).look(t.Context(), fixtureLook); found.Missing == "" {
+		if found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook); found.Missing == "" {
 			t.Errorf("look = %+v, want it to say why there is nothing", found)
 		}
 	}
@@ -114,13 +123,13 @@ func TestLookRemembersWhoIsWho(t *testing.T) {
 	sandbox, container := fixtureID("1"), fixtureID("2")
 	writePod(t, root, 100, sandbox, container)
 	w := newFixtureWalker(root)
-	first := w.look(t.Context(), fixtureLook)
+	first := w.lookAt(t.Context(), fixtureLook)
 	for _, file := range []string{"100/cgroup", "100/cmdline", "101/cgroup", "102/cgroup"} {
 		if err := os.Remove(filepath.Join(root, "proc", file)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	second := w.look(t.Context(), fixtureLook)
+	second := w.lookAt(t.Context(), fixtureLook)
 	if diff := cmp.Diff(first, second); diff != "" || len(second.Shims) != 1 || len(second.Containers) != 2 {
 		t.Errorf("the second look differs (-first +second):\n%s", diff)
 	}
@@ -144,11 +153,11 @@ func TestLookLearnsAnew(t *testing.T) {
 			tt.before.cgroup, tt.after.cgroup = fixtureCgroup(was), fixtureCgroup(is)
 			w := newFixtureWalker(root)
 			writeProc(t, root, tt.before)
-			if found := w.look(t.Context(), fixtureLook); len(found.Containers[was]) != 1 {
+			if found := w.lookAt(t.Context(), fixtureLook); len(found.Containers[was]) != 1 {
 				t.Errorf("first look = %+v, want one process in %s", found, was)
 			}
 			writeProc(t, root, tt.after)
-			if found := w.look(t.Context(), fixtureLook.Add(time.Second)); len(found.Containers[is]) != 1 || len(found.Containers) != 1 {
+			if found := w.lookAt(t.Context(), fixtureLook.Add(time.Second)); len(found.Containers[is]) != 1 || len(found.Containers) != 1 {
 				t.Errorf("second look = %+v, want one process in %s", found, is)
 			}
 		})
@@ -159,13 +168,13 @@ func TestLookForgetsWhatIsGone(t *testing.T) {
 	root := t.TempDir()
 	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
 	w := newFixtureWalker(root)
-	w.look(t.Context(), fixtureLook)
+	w.lookAt(t.Context(), fixtureLook)
 	for _, pid := range []string{"100", "101"} {
 		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found := w.look(t.Context(), fixtureLook)
+	found := w.lookAt(t.Context(), fixtureLook)
 	if got := states(found); len(got) != 1 || len(w.known) != 1 || found.Partial != "" {
 		t.Errorf("found %v and remembers %d, want one each and nothing missing: %q", got, len(w.known), found.Partial)
 	}
@@ -185,7 +194,7 @@ func TestLookTakesVanishingAsNormal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+	found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 	if got := states(found); len(got) != 2 || found.Partial != "" {
 		t.Errorf("found %v, want two and nothing missing: %q", got, found.Partial)
 	}
@@ -196,7 +205,7 @@ func TestLookCountsWhatItCannotRead(t *testing.T) {
 	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
 	for _, text := range []string{"", "101", "101 (pause)", "101 )pause(", "101 (pause) S 1"} {
 		writeFile(t, filepath.Join(root, "proc/101/stat"), text)
-		found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+		found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 		if want := "could not read 1 process"; found.Partial != want || len(found.Shims) != 1 {
 			t.Errorf("stat %q: Partial = %q, want %q, and the shim: %v", text, found.Partial, want, found.Shims)
 		}
@@ -212,7 +221,7 @@ func TestLookAtANodeInAContainer(t *testing.T) {
 	writeProc(t, root, proc{pid: 1, comm: "systemd", cgroup: within + "/init.scope"})
 	writeProc(t, root, proc{pid: 60, comm: "kubelet", cgroup: within + "/kubelet"})
 	writeProc(t, root, proc{pid: 102, comm: "nginx", cgroup: within + "/kubelet/kubepods/pod5f1a/" + container})
-	found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+	found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 	if len(found.Daemons) != 1 || len(found.Containers[container]) != 1 || len(found.Containers[outer]) != 0 {
 		t.Errorf("look = %+v, want the kubelet, and the containers without %s", found, outer)
 	}
@@ -223,21 +232,75 @@ func TestLookEndedBefore(t *testing.T) {
 	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, want := newFixtureWalker(root).look(ctx, fixtureLook).Missing, "no time to read "+root+"/proc"; got != want {
+	if got, want := newFixtureWalker(root).lookAt(ctx, fixtureLook).Missing, "no time to read "+root+"/proc"; got != want {
 		t.Errorf("Missing = %q, want %q", got, want)
+	}
+}
+
+func TestAdd(t *testing.T) {
+	const socket = "/run/containerd/containerd.sock"
+	outer, own, sandbox := fixtureID("0"), fixtureID("1"), fixtureID("2")
+	ours := identity{role: shim, sandbox: sandbox, socket: socket}
+	seen := evidence.Process{PID: 7}
+	as := func(change func(*evidence.Process)) []evidence.Process {
+		p := seen
+		change(&p)
+		return []evidence.Process{p}
+	}
+	in := func(ids ...string) map[string][]evidence.Process {
+		all := map[string][]evidence.Process{}
+		for _, id := range ids {
+			all[id] = as(func(p *evidence.Process) { p.Container = id })
+		}
+		return all
+	}
+	asShim := evidence.Processes{Containers: in(), Shims: as(func(p *evidence.Process) { p.Sandbox, p.Socket, p.Own = sandbox, socket, true })}
+	tests := []struct {
+		name     string
+		ids      []string
+		identity identity
+		node     []string
+		want     evidence.Processes
+	}{
+		{"container", []string{own}, identity{}, nil, evidence.Processes{Containers: in(own)}},
+		{"container of a container", []string{outer, own}, identity{}, nil, evidence.Processes{Containers: in(outer, own)}},
+		{"the node is a container", []string{outer, own}, identity{}, []string{outer}, evidence.Processes{Containers: in(own)}},
+		{"shim", nil, ours, nil, asShim},
+		{"shim in its pod's group", []string{sandbox}, ours, nil, asShim},
+		{"shim on a node that is a container", []string{outer}, ours, []string{outer}, asShim},
+		{"shim within a container", []string{own}, ours, nil, evidence.Processes{Containers: in(own)}},
+		{"shim of another runtime", nil, identity{role: shim, sandbox: sandbox, socket: "/run/x.sock"}, nil, evidence.Processes{Containers: in()}},
+		{"errand", nil, identity{role: runc, container: own}, nil, evidence.Processes{Containers: in(), Runcs: in(own)[own]}},
+		{"errand that has gone into the container", []string{own}, identity{role: runc}, nil, evidence.Processes{Containers: in(own)}},
+		{"daemon", nil, identity{role: daemon}, nil, evidence.Processes{Containers: in(), Daemons: as(func(p *evidence.Process) { p.Unit = "x.service" })}},
+		{"another containerd in a container", []string{own}, identity{role: daemon}, nil, evidence.Processes{Containers: in(own)}},
+		{"neither", nil, identity{}, nil, evidence.Processes{Containers: in()}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWalker(t.TempDir(), "unix://"+socket)
+			w.node = tt.node
+			l := &walk{walker: w, ctx: t.Context(), at: fixtureLook, ours: map[string]bool{}}
+			s := sighting{tracked: &tracked{member: membership{ids: tt.ids, unit: "x.service"}, identity: tt.identity}, proc: procfs.Proc{PID: 7}}
+			s.now.since = fixtureLook
+			got := evidence.Processes{Containers: map[string][]evidence.Process{}}
+			l.add(&got, s)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("add (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
 // The test itself is a process of this machine.
 func TestLookAtThisMachine(t *testing.T) {
 	w := newWalker("", "")
-	w.reader.patience = time.Hour
+	w.patience = time.Hour
 	l := &walk{walker: w, ctx: t.Context(), at: time.Now()}
 	procs, err := l.list()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.reader.rest()
 	l.uptime = l.readUptime()
 	for _, p := range procs {
 		if p.PID != os.Getpid() {
@@ -252,7 +315,7 @@ func TestLookAtThisMachine(t *testing.T) {
 		if s.tracked == nil {
 			t.Fatal("the test was not seen")
 		}
-		s.now = standing{state: stateOf(stat), since: l.at}
+		s.now = threadState{state: stateOf(stat), since: l.at}
 		got := l.process(s)
 		if got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness(got.State) == 0 {
 			t.Errorf("the test sees itself as %+v", got)

@@ -14,6 +14,6 @@ type walker struct{}
 
 func newWalker(_, _ string) *walker { return &walker{} }
 
-func (w *walker) look(context.Context, time.Time) evidence.Processes {
-	return evidence.Processes{Missing: "not Linux: there is no /proc to read"}
+func (w *walker) look(context.Context, time.Time) (evidence.Processes, []evidence.Usage) {
+	return evidence.Processes{Missing: errNotLinux.Error() + ": there is no /proc to read"}, nil
 }

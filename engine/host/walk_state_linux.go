@@ -2,7 +2,6 @@ package host
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,14 +16,14 @@ import (
 // the first must tell all it can. What is left has its turn in the next one.
 const threadsPerLook = 1000
 
-// judgeStates finds the state of everything seen: the first thread's, unless
+// findStates finds the state of everything seen: the first thread's, unless
 // the process is frozen or another thread is worse off.
-func (l *walk) judgeStates() {
+func (l *walk) findStates() {
 	frozen := l.frozenGroups()
 	var open []*sighting
 	for i := range l.seen {
 		s := &l.seen[i]
-		s.now = standing{state: stateOf(s.stat), since: l.at}
+		s.now = threadState{state: stateOf(s.stat), since: l.at}
 		switch {
 		case frozen[s.member.group()] && s.now.state != evidence.Zombie:
 			s.now.state = evidence.Frozen
@@ -32,14 +31,14 @@ func (l *walk) judgeStates() {
 			open = append(open, s)
 		}
 	}
-	l.judgeThreads(open)
+	l.findThreadStates(open)
 	for i := range l.seen {
 		s := &l.seen[i]
 		if s.now.state == evidence.Uninterrupted {
 			s.now.runs = l.runs(*s)
 		}
-		s.now = s.now.from(s.still)
-		s.still = s.now
+		s.now = s.now.from(s.last)
+		s.last = s.now
 	}
 }
 
@@ -50,33 +49,33 @@ func stateOf(stat procfs.ProcStat) evidence.State {
 	return evidence.State(stat.State[0])
 }
 
-// judgeThreads looks at the threads of the processes. One that was stuck in the
+// findThreadStates looks at the threads of the processes. One that was stuck in the
 // look before is all that counts of its process as long as it stays so; the
 // others take turns.
-func (l *walk) judgeThreads(open []*sighting) {
-	open = slices.DeleteFunc(open, func(s *sighting) bool { return s.still.thread != 0 && l.judgeThread(s, s.still.thread) })
+func (l *walk) findThreadStates(open []*sighting) {
+	open = slices.DeleteFunc(open, func(s *sighting) bool { return s.last.thread != 0 && l.readThread(s, s.last.thread) })
 	slices.SortStableFunc(open, func(a, b *sighting) int { return cmp.Compare(l.turn(a), l.turn(b)) })
 	left := l.budget
 	for _, s := range open {
 		if l.looks > 1 && left <= 0 { // not before the first, which may have more than its share
-			l.onward = s.proc.PID
+			l.nextPID = s.proc.PID
 			return
 		}
 		left -= s.stat.NumThreads
-		l.judgeAllThreads(s)
+		l.readThreads(s)
 	}
 }
 
 // turn orders processes from where the last look left off.
 func (l *walk) turn(s *sighting) int {
-	if s.proc.PID >= l.onward {
+	if s.proc.PID >= l.nextPID {
 		return 0
 	}
 	return 1
 }
 
-func (l *walk) judgeAllThreads(s *sighting) {
-	threads, err := fetch(l.ctx, l.reader, procFile{pid: s.proc.PID, file: "task"}, func() (procfs.Procs, error) {
+func (l *walk) readThreads(s *sighting) {
+	threads, err := fetch(l, procFile{pid: s.proc.PID, file: "task"}, func() (procfs.Procs, error) {
 		return l.proc.AllThreads(s.proc.PID)
 	})
 	if err != nil {
@@ -84,15 +83,15 @@ func (l *walk) judgeAllThreads(s *sighting) {
 	}
 	for _, t := range threads {
 		if t.PID != s.proc.PID {
-			l.judgeThread(s, t.PID)
+			l.readThread(s, t.PID)
 		}
 	}
 }
 
-// judgeThread makes a thread's state the process's if it is worse, and reports
+// readThread makes a thread's state the process's if it is worse, and reports
 // whether the thread is stuck. A process that sleeps while its threads work is
 // well, but one whose first thread has ended is in the state of the others.
-func (l *walk) judgeThread(s *sighting, thread int) (stuck bool) {
+func (l *walk) readThread(s *sighting, thread int) (stuck bool) {
 	text, err := l.text(procFile{pid: s.proc.PID, file: "stat"}, threadFolder(s.proc.PID, thread), "stat")
 	if err != nil {
 		return false
@@ -122,11 +121,11 @@ func (l *walk) runs(s sighting) uint64 {
 	text, err := l.text(procFile{pid: s.proc.PID, file: "schedstat"}, s.folder(), "schedstat")
 	fields := strings.Fields(text)
 	if err != nil || len(fields) < 3 {
-		return s.still.runs
+		return s.last.runs
 	}
 	n, err := strconv.ParseUint(fields[2], 10, 64)
 	if err != nil {
-		return s.still.runs
+		return s.last.runs
 	}
 	return n
 }
@@ -184,10 +183,7 @@ func (l *walk) isFrozen(pid int, g group) bool {
 
 // groupFile returns a control group's file, or "" if it cannot be read.
 func (l *walk) groupFile(pid int, path string) string {
-	text, err := fetch(l.ctx, l.reader, procFile{pid, filepath.Base(path), true}, func() (string, error) {
-		data, err := os.ReadFile(path)
-		return string(data), err
-	})
+	text, err := l.textAt(procFile{pid, filepath.Base(path), true}, path)
 	if err != nil {
 		return ""
 	}

@@ -47,7 +47,7 @@ func TestLookTellsTheStateOfTheWorstThread(t *testing.T) {
 			writeProc(t, root, proc{
 				pid: 200, comm: "java", cgroup: fixtureCgroup(id), state: tt.leader, wchan: "do_signal_stop", threads: tt.threads,
 			})
-			found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+			found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 			tt.want.PID, tt.want.Command, tt.want.Container, tt.want.Age = 200, "java", id, fixtureUptime-time.Hour
 			if diff := cmp.Diff([]evidence.Process{tt.want}, found.Containers[id]); diff != "" {
 				t.Errorf("process (-want +got):\n%s", diff)
@@ -76,7 +76,7 @@ func TestLookTellsSinceWhen(t *testing.T) {
 	}
 	for _, step := range steps {
 		writeProc(t, root, proc{pid: 200, comm: "java", cgroup: fixtureCgroup(id), state: step.leader, threads: []proc{step.thread}})
-		found := w.look(t.Context(), fixtureLook.Add(step.after))
+		found := w.lookAt(t.Context(), fixtureLook.Add(step.after))
 		if p := found.Containers[id]; len(p) != 1 || p[0].For != step.want {
 			t.Errorf("%s: %+v, want it for %v", step.name, p, step.want)
 		}
@@ -91,10 +91,10 @@ func TestLookStaysWithAThread(t *testing.T) {
 		java := proc{pid: 200, comm: "java", cgroup: fixtureCgroup(id), threads: []proc{{pid: 201}, {pid: 202}, {pid: 203}}}
 		java.threads[i] = stuckThread(pid, 5)
 		writeProc(t, root, java)
-		w.look(t.Context(), fixtureLook)
+		w.lookAt(t.Context(), fixtureLook)
 		java.threads = []proc{stuckThread(201, 5), stuckThread(202, 5), stuckThread(203, 5)}
 		writeProc(t, root, java)
-		found := w.look(t.Context(), fixtureLook.Add(5*time.Second))
+		found := w.lookAt(t.Context(), fixtureLook.Add(5*time.Second))
 		if p := found.Containers[id]; len(p) != 1 || p[0].For != 5*time.Second {
 			t.Errorf("%+v, want it for 5s: thread %d was stuck first", p, pid)
 		}
@@ -115,7 +115,7 @@ func TestLookTakesTurns(t *testing.T) {
 	w := newFixtureWalker(root)
 	w.budget = 1 // less than any process has
 	stuck := func() (pids []int) {
-		for pid, state := range states(w.look(t.Context(), fixtureLook)) {
+		for pid, state := range states(w.lookAt(t.Context(), fixtureLook)) {
 			if state.Stuck() {
 				pids = append(pids, pid)
 			}
@@ -162,7 +162,7 @@ func TestLookSeesFrozenContainers(t *testing.T) {
 			root := t.TempDir()
 			writeProc(t, root, proc{pid: 200, comm: "sleep", cgroup: tt.cgroup, state: tt.state, wchan: "do_freezer_trap"})
 			writeFile(t, filepath.Join(root, "sys/fs/cgroup", tt.file), tt.text)
-			found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+			found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 			if p := found.Containers[id]; len(p) != 1 || p[0].State != tt.want || (p[0].Wchan != "") != tt.want.Stuck() {
 				t.Errorf("%+v, want it %v", p, tt.want)
 			}
@@ -173,7 +173,7 @@ func TestLookSeesFrozenContainers(t *testing.T) {
 func TestLookReadsNoWchanOfNought(t *testing.T) {
 	root, id := t.TempDir(), fixtureID("1")
 	writeProc(t, root, proc{pid: 200, comm: "sleep", cgroup: fixtureCgroup(id), state: evidence.Stopped, wchan: "0"})
-	found := newFixtureWalker(root).look(t.Context(), fixtureLook)
+	found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 	if p := found.Containers[id]; len(p) != 1 || p[0].Wchan != "" || p[0].Stack != nil {
 		t.Errorf("%+v, want neither wchan nor stack: who may not read it is told 0", p)
 	}

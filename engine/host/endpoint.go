@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	maxMetrics = 32 << 20 // bytes; a big node's kubelet has about 5 MiB
-	maxText    = 4 << 10  // of an answer for people
+	maxMetrics = 8 << 20 // bytes; a big node's kubelet has about 5 MiB
+	maxText    = 4 << 10 // of an answer for people
 )
 
-// An inquiry is one question that is put to the kubelet again and again, each time over
-// a connection of its own. Only one may be out at a time.
-type inquiry struct {
-	url    string
-	client *http.Client
-	token  func() (string, error)
-	hint   string      // what to do when it is not permitted
-	most   int         // bytes of an answer
-	taken  atomic.Bool // the kubelet took the connection of the last one
+// An endpoint is one of the kubelet's that is asked again and again, each time
+// over a connection of its own. Only one request may be out at a time.
+type endpoint struct {
+	url       string
+	client    *http.Client
+	token     func() (string, error)
+	hint      string      // what to do when it is not permitted
+	most      int64       // bytes of an answer
+	connected atomic.Bool // the last request has a connection
 }
 
-func newInquiry(u *url.URL, t *tls.Config, token func() (string, error), hint string) *inquiry {
-	return &inquiry{url: u.String(), token: token, hint: hint, most: maxMetrics, client: &http.Client{
+func newEndpoint(u *url.URL, t *tls.Config, token func() (string, error), hint string) *endpoint {
+	return &endpoint{url: u.String(), token: token, hint: hint, most: maxMetrics, client: &http.Client{
 		Transport:     newTransport(t),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -56,26 +56,26 @@ func newTransport(t *tls.Config) *http.Transport {
 }
 
 // ask puts the question and has read take in the answer if it is a good one.
-func (q *inquiry) ask(ctx context.Context, read func(io.Reader) error) evidence.Answer {
+func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence.Answer {
 	began := time.Now()
-	q.taken.Store(false)
-	a := evidence.Answer{Asked: true, URL: q.url}
-	err := q.exchange(ctx, &a, read)
+	e.connected.Store(false)
+	a := evidence.Answer{Asked: true, URL: e.url}
+	err := e.exchange(ctx, &a, read)
 	a.Took = time.Since(began)
 	a.OK = err == nil
 	if err != nil {
-		a.Err = q.explain(err)
-		a.TimedOut = errors.Is(err, context.DeadlineExceeded) && q.taken.Load()
+		a.Err = e.explain(err)
+		a.TimedOut = errors.Is(err, context.DeadlineExceeded) && e.connected.Load()
 	}
 	return a
 }
 
-func (q *inquiry) exchange(ctx context.Context, a *evidence.Answer, read func(io.Reader) error) error {
-	request, err := q.request(ctx)
+func (e *endpoint) exchange(ctx context.Context, a *evidence.Answer, read func(io.Reader) error) error {
+	request, err := e.request(ctx)
 	if err != nil {
 		return err
 	}
-	response, err := q.client.Do(request)
+	response, err := e.client.Do(request)
 	if err != nil {
 		return err
 	}
@@ -84,19 +84,19 @@ func (q *inquiry) exchange(ctx context.Context, a *evidence.Answer, read func(io
 		a.Text, _ = firstText(response.Body) // a part of it is better than none
 		return statusError{response.StatusCode, a.Text}
 	}
-	return read(&bounded{r: response.Body, most: q.most})
+	return read(http.MaxBytesReader(nil, response.Body, e.most))
 }
 
-func (q *inquiry) request(ctx context.Context) (*http.Request, error) {
-	token, err := q.token()
+func (e *endpoint) request(ctx context.Context) (*http.Request, error) {
+	token, err := e.token()
 	if err != nil {
 		return nil, err
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		TLSHandshakeStart: func() { q.taken.Store(true) },
-		GotConn:           func(httptrace.GotConnInfo) { q.taken.Store(true) },
+		TLSHandshakeStart: func() { e.connected.Store(true) },
+		GotConn:           func(httptrace.GotConnInfo) { e.connected.Store(true) },
 	})
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, q.url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -107,26 +107,29 @@ func (q *inquiry) request(ctx context.Context) (*http.Request, error) {
 	return request, nil
 }
 
-// left returns the answer to one that has not come back, although its
-// time is over.
-func (q *inquiry) left(err error) evidence.Answer {
-	a := evidence.Answer{Asked: true, URL: q.url, Err: because(err)}
+// noAnswer returns the answer of one that has not come back, although its time is
+// over.
+func (e *endpoint) noAnswer(err error) evidence.Answer {
+	a := evidence.Answer{Asked: true, URL: e.url, Err: err.Error()}
 	if stuck, ok := errors.AsType[stuckError](err); ok {
-		a.TimedOut, a.Took = q.taken.Load(), stuck.out
+		a.TimedOut, a.Took = e.connected.Load(), stuck.out
 	}
 	return a
 }
 
 // explain says why there is no good answer, and where it is known what to do.
-func (q *inquiry) explain(err error) string {
+func (e *endpoint) explain(err error) string {
 	if status, ok := errors.AsType[statusError](err); ok {
-		return status.explain(q.hint)
+		return status.explain(e.hint)
 	}
-	if alert, ok := refusedCertificate(err); ok && q.hint != "" {
-		return "not permitted (" + alert + "): " + q.hint
+	if alert, ok := refusedCertificate(err); ok && e.hint != "" {
+		return "not permitted (" + alert + "): " + e.hint
+	}
+	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fmt.Sprintf("not available: the answer is longer than %d MiB", tooLong.Limit>>20)
 	}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded) && q.taken.Load():
+	case errors.Is(err, context.DeadlineExceeded) && e.connected.Load():
 		return fmt.Sprintf("took the connection and gave no answer within %v", limit)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("not available: no connection within %v", limit)
@@ -172,20 +175,4 @@ func (e statusError) explain(hint string) string {
 func firstText(r io.Reader) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxText))
 	return strings.TrimSpace(string(text)), err
-}
-
-// A bounded reader fails where [io.LimitReader] would pretend that there is no
-// more.
-type bounded struct {
-	r          io.Reader
-	read, most int // bytes
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.read > b.most {
-		return 0, fmt.Errorf("the answer is longer than %d MiB", b.most>>20)
-	}
-	n, err := b.r.Read(p[:min(len(p), b.most+1-b.read)])
-	b.read += n
-	return n, err
 }
