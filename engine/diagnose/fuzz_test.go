@@ -101,7 +101,7 @@ func (c chaos) sweep() *engine.Sweep {
 
 func (c chaos) processes() (all []evidence.Process) {
 	for range c.IntN(4) {
-		all = append(all, evidence.Process{PID: c.IntN(9), Command: c.text(), State: evidence.State(c.IntN(128)), For: c.span(), Age: c.span(), Wchan: c.text(), Container: c.text(), Sandbox: c.text(), Socket: c.text()})
+		all = append(all, evidence.Process{PID: c.IntN(9), Command: c.text(), State: evidence.State(c.IntN(128)), For: c.span(), Age: c.span(), Wchan: c.text(), Container: c.text(), Sandbox: c.text(), Socket: c.text(), Own: c.IntN(2) == 0})
 	}
 	return all
 }

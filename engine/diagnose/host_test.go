@@ -26,7 +26,7 @@ func looked(n *node) *evidence.Report {
 	for _, p := range n.Pods {
 		sandbox := p.Seen().Sandboxes[0].ID
 		shim := next("containerd-shim", "")
-		shim.Sandbox, shim.Socket = sandbox, ourSocket
+		shim.Sandbox, shim.Socket, shim.Own = sandbox, ourSocket, true
 		r.Processes.Shims = append(r.Processes.Shims, shim)
 		r.Processes.Containers[sandbox] = []evidence.Process{next("pause", sandbox)}
 		for _, c := range p.Seen().Containers {

@@ -57,11 +57,7 @@ func listedContainer(p *engine.Pod, c pleg.Container) listed {
 }
 
 // owns reports whether a shim was started by the runtime that is looked at.
-func (in Input) owns(p evidence.Process) bool {
-	return p.Socket != "" && socket(p.Socket) == socket(in.Endpoint)
-}
-
-func socket(endpoint string) string { return strings.TrimPrefix(endpoint, "unix://") }
+func (in Input) owns(p evidence.Process) bool { return p.Own }
 
 // serverCalls begin the names of kernel functions in which a process waits for
 // somebody else than a disk: a server over the network, or a file system in a

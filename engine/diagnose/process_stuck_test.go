@@ -32,7 +32,7 @@ func TestProcessStuck(t *testing.T) {
 		}, "the shim of sandbox lost (not listed), pid 1007, is stopped", Critical, Subject{ContainerID: "lost"}},
 		{"stopped shim of another runtime", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Stopped, 0, "")
-			shimOf(r, 1).Sandbox, shimOf(r, 1).Socket = "theirs", "/run/other.sock"
+			shimOf(r, 1).Sandbox, shimOf(r, 1).Own = "theirs", false
 		}, "", 0, Subject{}},
 		{"runc in D", func(_ *node, r *evidence.Report) {
 			r.Processes.Runcs = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0"}}

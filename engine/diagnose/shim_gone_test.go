@@ -54,7 +54,7 @@ func TestShimGone(t *testing.T) {
 		{"no shim is ours", func(n *node, r *evidence.Report) {
 			killShim(n, r, 30*time.Second)
 			for i := range r.Processes.Shims {
-				r.Processes.Shims[i].Socket = "/run/other.sock"
+				r.Processes.Shims[i].Own = false
 			}
 		}, "", 0, Subject{}},
 		{"the node has booted since", func(n *node, r *evidence.Report) {
