@@ -12,8 +12,8 @@ const (
 	// clock that is only a little off, or the delay between two readings.
 	leastStep = 500 * time.Millisecond
 
-	// leastCare is how far apart the readings of the two clocks may be.
-	leastCare = 50 * time.Millisecond
+	// mostBetween is how far apart the readings of the two clocks may be.
+	mostBetween = 50 * time.Millisecond
 )
 
 // A clockPair is the node's two clocks.
@@ -37,7 +37,7 @@ func (c clockPair) read() (wall time.Time, mono time.Duration, ok bool) {
 		before := c.mono()
 		wall = c.wall()
 		mono = c.mono()
-		if mono-before < leastCare {
+		if mono-before < mostBetween {
 			return wall, mono, true
 		}
 	}

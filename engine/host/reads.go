@@ -77,8 +77,8 @@ func start[K comparable, T any](all *reads[K], key K, f func() T) *read[T] {
 // wait returns what was read. It gives up when the read has been out for that
 // long, at once if it has been already, and when ctx ends. A panic of the read
 // goes on here, where the program's owner can put the terminal in order.
-func (r *read[T]) wait(ctx context.Context, patience time.Duration) (T, error) {
-	timer := time.NewTimer(patience - time.Since(r.began))
+func (r *read[T]) wait(ctx context.Context, timeout time.Duration) (T, error) {
+	timer := time.NewTimer(timeout - time.Since(r.began))
 	defer timer.Stop()
 	var err error
 	select {

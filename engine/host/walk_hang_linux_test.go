@@ -55,11 +55,11 @@ func (h *held) release(t *testing.T) {
 	}
 }
 
-// newHangingWalker looks at a tree in which files hang. Its patience is long
+// newHangingWalker looks at a tree in which files hang. Its timeout is long
 // enough for all others on a slow machine.
 func newHangingWalker(root string) *walker {
 	w := newFixtureWalker(root)
-	w.patience = time.Second
+	w.timeout = time.Second
 	return w
 }
 

@@ -33,8 +33,8 @@ const (
 type walker struct {
 	root, endpoint string
 	reads          reads[procFile]
-	patience       time.Duration
-	usage          usageMeter // of the daemons
+	timeout        time.Duration // for one file
+	usage          usageMeter    // of the daemons
 	known          map[pidStart]*tracked
 	node           []string // the containers that the whole node is in
 	looks          uint64
@@ -49,7 +49,7 @@ func newWalker(root, endpoint string) *walker {
 	root = filepath.Join("/", root)
 	return &walker{
 		root: root, endpoint: endpoint,
-		patience: patience, known: map[pidStart]*tracked{}, budget: threadsPerLook,
+		timeout: fileTimeout, known: map[pidStart]*tracked{}, budget: threadsPerLook,
 	}
 }
 

@@ -25,7 +25,7 @@ var fixtureLook = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // machine is that runs the test.
 func newFixtureWalker(root string) *walker {
 	w := newWalker(root, "unix://"+fixtureSocket)
-	w.patience = time.Hour
+	w.timeout = time.Hour
 	return w
 }
 
@@ -295,7 +295,7 @@ func TestAdd(t *testing.T) {
 // The test itself is a process of this machine.
 func TestLookAtThisMachine(t *testing.T) {
 	w := newWalker("", "")
-	w.patience = time.Hour
+	w.timeout = time.Hour
 	l := &walk{walker: w, ctx: t.Context(), at: time.Now()}
 	procs, err := l.list()
 	if err != nil {

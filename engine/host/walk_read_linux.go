@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// patience is how long one small file of /proc may take. On a busy node the
+	// fileTimeout is how long one small file of /proc may take. On a busy node the
 	// slow ones take some milliseconds: whoever takes longer sleeps in the kernel.
-	patience = 250 * time.Millisecond
+	fileTimeout = 250 * time.Millisecond
 
 	// mostStuck bounds the reads of risky files that are left behind. With so
 	// many out, no further one is begun.
@@ -48,7 +48,7 @@ func fetch[T any](l *walk, f procFile, read func() (T, error)) (value T, err err
 		}()
 		a.value, a.err = read()
 		return a
-	}).wait(l.ctx, l.patience)
+	}).wait(l.ctx, l.timeout)
 	if _, stuck := errors.AsType[stuckError](err); stuck {
 		return value, errHangs
 	}
