@@ -12,13 +12,18 @@ import (
 // a container or a sandbox.
 const idLength = 64
 
+// A group is a control group in both hierarchies that can freeze it.
+type group struct {
+	freezer  string // its path in the v1 freezer hierarchy; empty if there is none, or if it cannot be followed
+	unified  string // its path in the v2 hierarchy, likewise
+	isHybrid bool   // v1 hierarchies are there too, so that v2's is mounted beside them
+}
+
 // A membership is what a process's control groups say of it.
 type membership struct {
-	ids      []string // of the containers it is in, the outermost first; none for the node's own
-	freezer  string   // its path in the v1 freezer hierarchy; empty if there is none, or if it cannot be followed
-	unified  string   // its path in the v2 hierarchy, likewise
-	unit     string   // the service of the init system that it runs in; empty if in none
-	isHybrid bool     // v1 hierarchies are there too, so that v2's is mounted beside them
+	group
+	ids  []string // of the containers it is in, the outermost first; none for the node's own
+	unit string   // the service of the init system that it runs in; empty if in none
 }
 
 // memberOf reads the lines of /proc/PID/cgroup. All hierarchies name the same

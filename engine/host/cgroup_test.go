@@ -56,14 +56,14 @@ func TestMemberOf(t *testing.T) {
 		lines []procfs.Cgroup
 		want  membership
 	}{
-		{"v2", []procfs.Cgroup{{Path: own}}, membership{ids: []string{id}, unified: own}},
+		{"v2", []procfs.Cgroup{{Path: own}}, membership{group: group{unified: own}, ids: []string{id}}},
 		{
 			"v1", []procfs.Cgroup{
 				{HierarchyID: 4, Controllers: []string{"rdma"}, Path: "/"},
 				{HierarchyID: 3, Controllers: []string{"freezer"}, Path: own},
 				{HierarchyID: 2, Controllers: []string{"cpu", "cpuacct"}, Path: own + "/deeper"},
 			},
-			membership{ids: []string{id}, freezer: own, isHybrid: true},
+			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}},
 		},
 		{
 			"hybrid", []procfs.Cgroup{
@@ -71,21 +71,21 @@ func TestMemberOf(t *testing.T) {
 				{HierarchyID: 1, Controllers: []string{"name=systemd"}, Path: own + "/init.scope"},
 				{Path: own},
 			},
-			membership{ids: []string{id}, freezer: own, unified: own, isHybrid: true},
+			membership{group: group{freezer: own, unified: own, isHybrid: true}, ids: []string{id}},
 		},
 		{
 			"hybrid, with v2 left alone", []procfs.Cgroup{
 				{HierarchyID: 6, Controllers: []string{"freezer"}, Path: own},
 				{Path: "/"},
 			},
-			membership{ids: []string{id}, freezer: own, isHybrid: true},
+			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}},
 		},
 		{"another namespace", []procfs.Cgroup{{Path: "/../" + id}}, membership{ids: []string{id}}},
 		{"none", nil, membership{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, memberOf(tt.lines), cmp.AllowUnexported(membership{})); diff != "" {
+			if diff := cmp.Diff(tt.want, memberOf(tt.lines), cmp.AllowUnexported(membership{}, group{})); diff != "" {
 				t.Errorf("memberOf (-want +got):\n%s", diff)
 			}
 		})

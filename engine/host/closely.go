@@ -8,9 +8,9 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// second is how long after the first look a second one tells whether a process
+// secondLook is how long after the first look a second one tells whether a process
 // has moved.
-const second = time.Second
+const secondLook = time.Second
 
 // LookClosely is [Node.Look] for who looks only once. Every process is in
 // uninterruptible sleep for a moment now and then, and runc freezes a container
@@ -22,7 +22,7 @@ func (n *Node) LookClosely(ctx context.Context) evidence.Report {
 	if !maybeStuck(r.Processes) {
 		return r
 	}
-	timer := time.NewTimer(second)
+	timer := time.NewTimer(secondLook)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

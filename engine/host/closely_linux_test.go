@@ -17,7 +17,7 @@ func TestLookClosely(t *testing.T) {
 	}{
 		{evidence.Sleeping, 0},
 		{evidence.Stopped, 0}, // no doubt about that
-		{evidence.Uninterrupted, second},
+		{evidence.Uninterrupted, secondLook},
 	} {
 		t.Run(tt.state.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

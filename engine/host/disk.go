@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -71,17 +70,8 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 }
 
 // likelyRoots returns all known roots, those of the endpoint's runtime first.
-func likelyRoots(endpoint string) []runtimeRoot {
-	roots := slices.Clone(runtimeRoots)
-	slices.SortStableFunc(roots, func(a, b runtimeRoot) int {
-		return cmp.Compare(a.unlike(endpoint), b.unlike(endpoint))
-	})
-	return roots
-}
-
-func (r runtimeRoot) unlike(endpoint string) int {
-	if strings.Contains(endpoint, r.mark) {
-		return 0
-	}
-	return 1
+func likelyRoots(endpoint string) (all []runtimeRoot) {
+	isOther := func(r runtimeRoot) bool { return !strings.Contains(endpoint, r.mark) }
+	all = slices.DeleteFunc(slices.Clone(runtimeRoots), isOther)
+	return append(all, runtimeRoots...)
 }

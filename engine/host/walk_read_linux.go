@@ -21,10 +21,7 @@ const (
 	mostStuck = 2
 )
 
-var (
-	errHangs   = errors.New("the read does not come back")
-	errRefused = errors.New("not read, since other reads do not come back")
-)
+var errRefused = errors.New("not read, since other reads do not come back")
 
 // fetch returns what read returns, or an error once that takes too long. Files
 // are read one after the other. A read that does not come back is left behind,
@@ -49,9 +46,6 @@ func fetch[T any](l *walk, f procFile, read func() (T, error)) (value T, err err
 		a.value, a.err = read()
 		return a
 	}).wait(l.ctx, l.timeout)
-	if _, stuck := errors.AsType[stuckError](err); stuck {
-		return value, errHangs
-	}
 	if err != nil {
 		return value, err
 	}
@@ -63,7 +57,7 @@ func fetch[T any](l *walk, f procFile, read func() (T, error)) (value T, err err
 func (w *walker) admit(f procFile) error {
 	stuck := w.reads.keys()
 	if slices.ContainsFunc(stuck, func(s procFile) bool { return s.pid == f.pid && s.risky == f.risky }) {
-		return errHangs
+		return stuckError{}
 	}
 	if len(stuck) > mostStuck || (f.risky && len(stuck) == mostStuck) {
 		return errRefused
@@ -92,10 +86,11 @@ func (l *walk) textAt(f procFile, path string) (string, error) {
 
 // miss reports whether a read failed, and counts it unless the process is gone.
 func (l *walk) miss(err error) bool {
+	_, stuck := errors.AsType[stuckError](err)
 	switch {
 	case err == nil:
 		return false
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH), errors.Is(err, errHangs), l.ctx.Err() != nil:
+	case stuck, errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH), l.ctx.Err() != nil:
 	case errors.Is(err, fs.ErrPermission):
 		l.gaps.denied++
 	default:

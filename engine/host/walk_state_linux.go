@@ -25,7 +25,7 @@ func (l *walk) findStates() {
 		s := &l.seen[i]
 		s.now = threadState{state: stateOf(s.stat), since: l.at}
 		switch {
-		case frozen[s.member.group()] && s.now.state != evidence.Zombie:
+		case frozen[s.member.group] && s.now.state != evidence.Zombie:
 			s.now.state = evidence.Frozen
 		case !s.now.state.Stuck() && s.stat.NumThreads > 1:
 			open = append(open, s)
@@ -143,21 +143,13 @@ func (l *walk) sleep(s sighting) (wchan string, stack []string) {
 	return wchan, stackOf(text)
 }
 
-// A group is a control group in both hierarchies that can freeze it.
-type group struct {
-	freezer, unified string
-	isHybrid         bool
-}
-
-func (m membership) group() group { return group{m.freezer, m.unified, m.isHybrid} }
-
 // frozenGroups returns the control groups of containers that are frozen. The
 // state of a frozen process does not tell: it is D with v1 and S with v2, and
 // with a new kernel the function that it sleeps in is any.
 func (l *walk) frozenGroups() map[group]bool {
 	frozen := map[group]bool{}
 	for _, s := range l.seen {
-		g := s.member.group()
+		g := s.member.group
 		if _, asked := frozen[g]; asked || len(s.member.ids) == 0 || stateOf(s.stat) == evidence.Running {
 			continue
 		}
