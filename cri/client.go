@@ -24,9 +24,9 @@ const (
 )
 
 // A Client makes CRI v1 calls to one runtime, over one connection that it makes
-// with the first call and mends by itself. It is safe for concurrent use.
+// with the first call and renews by itself. It is safe for concurrent use.
 // Failed calls return a *call.Error. What of an answer had to be left out or
-// mended is counted in the [call.Trace] of the call.
+// changed is counted in the [call.Trace] of the call.
 type Client struct {
 	conn   *grpc.ClientConn
 	rpc    runtimev1.RuntimeServiceClient

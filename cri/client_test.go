@@ -59,7 +59,7 @@ func TestAnswersInThePackagesWords(t *testing.T) {
 		ID: "container-1", Name: "nginx", State: pleg.Exited, Attempt: 3, Image: "nginx:1.27", ExitCode: 137, Reason: "OOMKilled",
 		Message: "killed", CreatedAt: time.Unix(1_700_000_001, 0), StartedAt: time.Unix(1_700_000_002, 0), FinishedAt: time.Unix(1_700_000_003, 0),
 	}, container, err)
-	check(t, "what was mended", pleg.Anomalies{}, trace.Anomalies, nil)
+	check(t, "what was changed", pleg.Anomalies{}, trace.Anomalies, nil)
 }
 
 func check[T any](t *testing.T, what string, want, got T, err error) {
@@ -134,7 +134,7 @@ func wantError(t *testing.T, err error, want *call.Error) {
 	}
 }
 
-func TestTraceCountsWhatWasMended(t *testing.T) {
+func TestTraceCountsWhatWasChanged(t *testing.T) {
 	s := healthy()
 	container, sandbox := goodContainerStatus(), goodSandboxStatus()
 	container.State, container.StartedAt = 77, -1

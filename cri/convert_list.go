@@ -17,12 +17,25 @@ const (
 	containerLabel = "io.kubernetes.container.name"
 )
 
+// A list is what was gathered of a list, from one or more answers.
+type list[T any] struct {
+	sanitizer
+	rows []T
+}
+
+// result returns what was gathered, or nothing but err if that is not nil: half
+// a list would make the rest of the node look removed.
+func (l *list[T]) result(ctx context.Context, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	note(ctx, l.Anomalies)
+	return l.rows, nil
+}
+
 // A sandboxList gathers the lines of a sandbox list from one or more answers.
 // A line is kept, or counted in NoMetadata, NoID or NoPodUID.
-type sandboxList struct {
-	mender
-	rows []pleg.ListedSandbox
-}
+type sandboxList struct{ list[pleg.ListedSandbox] }
 
 func (l *sandboxList) add(sandboxes []*runtimev1.PodSandbox) {
 	l.rows = slices.Grow(l.rows, len(sandboxes))
@@ -52,22 +65,9 @@ func (l *sandboxList) sandbox(s *runtimev1.PodSandbox) pleg.ListedSandbox {
 	}
 }
 
-// result returns what was gathered, or nothing but err if that is not nil: half
-// a list would make the rest of the node look removed.
-func (l *sandboxList) result(ctx context.Context, err error) ([]pleg.ListedSandbox, error) {
-	if err != nil {
-		return nil, err
-	}
-	note(ctx, l.Anomalies)
-	return l.rows, nil
-}
-
 // A containerList does for containers what a [sandboxList] does for sandboxes.
 // What it leaves out is counted in NoMetadata, NoID, NoImage or NoPodUID.
-type containerList struct {
-	mender
-	rows []pleg.ListedContainer
-}
+type containerList struct{ list[pleg.ListedContainer] }
 
 func (l *containerList) add(containers []*runtimev1.Container) {
 	l.rows = slices.Grow(l.rows, len(containers))
@@ -104,14 +104,6 @@ func (l *containerList) container(c *runtimev1.Container) pleg.ListedContainer {
 			SandboxID: l.text(c.PodSandboxId),
 		},
 	}
-}
-
-func (l *containerList) result(ctx context.Context, err error) ([]pleg.ListedContainer, error) {
-	if err != nil {
-		return nil, err
-	}
-	note(ctx, l.Anomalies)
-	return l.rows, nil
 }
 
 // containerName returns the name that the pod gives its container. A container

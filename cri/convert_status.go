@@ -49,7 +49,7 @@ func unusableContainer(s *runtimev1.ContainerStatus) string {
 }
 
 func convertSandboxStatus(s *runtimev1.PodSandboxStatus) (pleg.SandboxStatus, pleg.Anomalies) {
-	var m mender
+	var m sanitizer
 	status := pleg.SandboxStatus{
 		ID:        m.text(s.GetId()),
 		Pod:       m.pod(s.GetMetadata()),
@@ -63,7 +63,7 @@ func convertSandboxStatus(s *runtimev1.PodSandboxStatus) (pleg.SandboxStatus, pl
 
 // ips returns the primary address and then the others. Like the kubelet it
 // returns none at all if one of them is no address.
-func (m *mender) ips(n *runtimev1.PodSandboxNetworkStatus) []string {
+func (m *sanitizer) ips(n *runtimev1.PodSandboxNetworkStatus) []string {
 	var texts []string
 	if n.GetIp() != "" { // empty on the host's network
 		texts = append(texts, n.GetIp())
@@ -81,7 +81,7 @@ func (m *mender) ips(n *runtimev1.PodSandboxNetworkStatus) []string {
 }
 
 func convertContainerStatus(s *runtimev1.ContainerStatus) (pleg.ContainerStatus, pleg.Anomalies) {
-	var m mender
+	var m sanitizer
 	status := pleg.ContainerStatus{
 		ID:         m.text(s.GetId()),
 		Name:       m.text(containerName(s.GetLabels(), s.GetMetadata())),
@@ -99,7 +99,7 @@ func convertContainerStatus(s *runtimev1.ContainerStatus) (pleg.ContainerStatus,
 }
 
 func convertVersion(v *runtimev1.VersionResponse) (pleg.Version, pleg.Anomalies) {
-	var m mender
+	var m sanitizer
 	version := pleg.Version{
 		RuntimeName:    m.text(v.GetRuntimeName()),
 		RuntimeVersion: m.text(v.GetRuntimeVersion()),
@@ -111,7 +111,7 @@ func convertVersion(v *runtimev1.VersionResponse) (pleg.Version, pleg.Anomalies)
 // convertConditions keeps the runtime's order. A nil condition counts as one
 // without metadata and is left out.
 func convertConditions(conditions []*runtimev1.RuntimeCondition) ([]pleg.Condition, pleg.Anomalies) {
-	var m mender
+	var m sanitizer
 	var kept []pleg.Condition
 	for _, c := range conditions {
 		if c == nil {

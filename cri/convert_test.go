@@ -156,7 +156,8 @@ func TestConvertKeepsOrderAndDuplicates(t *testing.T) {
 func TestConvertCopiesNoLabel(t *testing.T) {
 	c := goodContainer()
 	c.Labels["app"] = string(make([]byte, 1<<20))
-	list := containerList{rows: make([]pleg.ListedContainer, 0, 1000)}
+	var list containerList
+	list.rows = make([]pleg.ListedContainer, 0, 1000)
 	row := []*runtimev1.Container{c}
 	if n := testing.AllocsPerRun(100, func() { list.add(row); list.rows = list.rows[:0] }); n != 0 {
 		t.Errorf("converting a container into room that is there makes %v allocations, want none", n)

@@ -12,7 +12,7 @@
 // the client tries to connect by itself, at most 4 s apart, so that calls
 // succeed again soon after the runtime is back.
 //
-// Loss: whatever an answer held that could not be used, or had to be mended, is
-// counted in a [pleg.Anomalies]. Texts from the runtime are valid UTF-8 but not
+// Loss: whatever an answer held that could not be used, or had to be changed, is
+// counted in the [call.Trace]. Texts from the runtime are valid UTF-8 but not
 // cleaned; those in an error of Discover are.
 package cri

@@ -17,7 +17,7 @@ const longestPath = 107
 func ParseEndpoint(endpoint string) (string, error) {
 	path, err := socketPath(endpoint)
 	if err != nil {
-		return "", fmt.Errorf("endpoint %s: %w", plain(endpoint), err)
+		return "", fmt.Errorf("endpoint %s: %w", printable(endpoint), err)
 	}
 	return path, nil
 }
@@ -52,5 +52,5 @@ func checkScheme(scheme string) error {
 	case "tcp", "http", "https", "dns", "ipv4", "ipv6":
 		return errors.New("is a network address: CRI is served on a unix socket, want unix:///path/to/runtime.sock")
 	}
-	return fmt.Errorf("has the unknown scheme %s: want unix:///path/to/runtime.sock", plain(scheme))
+	return fmt.Errorf("has the unknown scheme %s: want unix:///path/to/runtime.sock", printable(scheme))
 }

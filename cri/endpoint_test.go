@@ -55,8 +55,8 @@ func TestPlain(t *testing.T) {
 		{strings.Repeat("x", longestText-1) + "漢", strings.Repeat("x", longestText-1) + "..."},
 	}
 	for _, tt := range tests {
-		if got := plain(tt.in); got != tt.want {
-			t.Errorf("plain(%q) = %q, want %q", tt.in, got, tt.want)
+		if got := printable(tt.in); got != tt.want {
+			t.Errorf("printable(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
 }

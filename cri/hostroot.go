@@ -9,11 +9,11 @@ import (
 // manyLinks is how many symbolic links one path may lead through, as on Linux.
 const manyLinks = 40
 
-// below returns where path, as a process with the root directory root sees it,
+// resolveIn returns where path, as a process with the root directory root sees it,
 // lies for us. Absolute symbolic links, such as /var/run to /run, are followed
 // below root and not out of it. A part that does not exist, or that we may not
 // look at, is taken as it stands; the caller finds out when using it.
-func below(root, path string) string {
+func resolveIn(root, path string) string {
 	seen := "/" // within root, free of links
 	rest := strings.Split(path, "/")
 	for links := 0; len(rest) > 0; {
@@ -44,7 +44,7 @@ func (s Search) onHost(path string) string {
 	if inner, ok := strings.CutPrefix(path, root+"/"); ok {
 		path = "/" + inner
 	}
-	return below(root, path)
+	return resolveIn(root, path)
 }
 
 func (s Search) root() string {

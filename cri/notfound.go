@@ -16,9 +16,9 @@ func (e *NotFoundError) Error() string {
 	for _, c := range e.Tried {
 		b.WriteString("  ")
 		if c.Endpoint != "" {
-			b.WriteString(plain(c.Endpoint) + " ")
+			b.WriteString(printable(c.Endpoint) + " ")
 		}
-		b.WriteString("(" + plain(c.Source) + "): " + c.Reason + "\n")
+		b.WriteString("(" + printable(c.Source) + "): " + c.Reason + "\n")
 	}
 	b.WriteString("try: plegtop --demo")
 	return b.String()

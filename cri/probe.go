@@ -32,7 +32,7 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 	}
 	client, err := Dial(c.Endpoint)
 	if err != nil {
-		c.Outcome, c.Reason = Unusable, plain(err.Error())
+		c.Outcome, c.Reason = Unusable, printable(err.Error())
 		return
 	}
 	defer client.Close()
@@ -40,7 +40,7 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 	defer cancel()
 	version, err := client.Version(ctx)
 	if err != nil {
-		c.Outcome, c.Reason = s.judge(ctx, client, err)
+		c.Outcome, c.Reason = s.classify(ctx, client, err)
 		return
 	}
 	c.Outcome, c.Reason, c.version = Answers, "", version
@@ -56,19 +56,19 @@ func lookAt(path string) (Outcome, string) {
 	case errors.Is(err, fs.ErrPermission):
 		return Denied, sudo
 	case err != nil:
-		return Unusable, plain(err.Error())
+		return Unusable, printable(err.Error())
 	case info.Mode()&fs.ModeSocket == 0:
 		return Foreign, "not a socket"
 	}
 	return Answers, ""
 }
 
-// judge says what a failed Version call means.
-func (s Search) judge(ctx context.Context, client *Client, err error) (Outcome, string) {
+// classify says what a failed Version call means.
+func (s Search) classify(ctx context.Context, client *Client, err error) (Outcome, string) {
 	e, ok := errors.AsType[*call.Error](err)
 	switch {
 	case !ok:
-		return Silent, "there, but: " + plain(err.Error())
+		return Silent, "there, but: " + printable(err.Error())
 	case errors.Is(err, call.ErrPermission):
 		return Denied, sudo
 	case errors.Is(err, call.ErrDeadline):
@@ -78,7 +78,7 @@ func (s Search) judge(ctx context.Context, client *Client, err error) (Outcome, 
 	case errors.Is(err, call.ErrUnimplemented):
 		return Foreign, client.whyNotV1(ctx)
 	}
-	return Silent, "there, but: " + plain(e.Text)
+	return Silent, "there, but: " + printable(e.Text)
 }
 
 // whyNotV1 says what a gRPC server without CRI v1 is instead.

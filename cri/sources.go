@@ -75,7 +75,7 @@ func (s Search) configured() []Candidate {
 		case errors.Is(err, fs.ErrPermission):
 			named = append(named, Candidate{Source: file.path, Outcome: Denied, Reason: sudo})
 		case err != nil:
-			named = append(named, Candidate{Source: file.path, Outcome: Unusable, Reason: plain(err.Error())})
+			named = append(named, Candidate{Source: file.path, Outcome: Unusable, Reason: printable(err.Error())})
 		case endpoint != "":
 			c := s.candidate(file.path, endpoint)
 			c.named = true
@@ -103,7 +103,7 @@ func unique(all []Candidate) []Candidate {
 	var kept []Candidate
 	for _, c := range all {
 		if c.path != "" {
-			real := below("/", c.path)
+			real := resolveIn("/", c.path)
 			if seen[real] {
 				continue
 			}

@@ -79,8 +79,8 @@ func TestBelow(t *testing.T) {
 		{"/", "/"},
 	}
 	for _, tt := range tests {
-		if got := below(root, tt.path); got != filepath.Join(root, tt.want) {
-			t.Errorf("below(%q) = %q, want %q below the root", tt.path, got, tt.want)
+		if got := resolveIn(root, tt.path); got != filepath.Join(root, tt.want) {
+			t.Errorf("resolveIn(%q) = %q, want %q below the root", tt.path, got, tt.want)
 		}
 	}
 }

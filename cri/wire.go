@@ -7,7 +7,7 @@ import (
 )
 
 // A field is one field of a protobuf message as it is on the wire. Only the two
-// wire types that CRI's lists use are read; see lean.go.
+// wire types that CRI's lists use are read; see fastdecode.go.
 type field struct {
 	num    protowire.Number
 	typ    protowire.Type

@@ -14,7 +14,7 @@ import (
 //
 // The engine puts a [call.Trace] into each context for the transport to fill,
 // before the method returns: with the bytes, and with what of the answer had to
-// be left out or mended. What a failed call returns beside its error is not read.
+// be left out or changed. What a failed call returns beside its error is not read.
 type Runtime interface {
 	Version(ctx context.Context) (pleg.Version, error)
 	Status(ctx context.Context) ([]pleg.Condition, error)

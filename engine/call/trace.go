@@ -14,7 +14,7 @@ type Trace struct {
 	ResponseBytes int64
 	Streamed      bool // answered by the streaming form of the operation (KEP-5825)
 
-	// Anomalies counts what of the answer had to be left out or mended. It is
+	// Anomalies counts what of the answer had to be left out or changed. It is
 	// zero for a call that failed.
 	Anomalies pleg.Anomalies
 }

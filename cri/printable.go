@@ -10,9 +10,9 @@ import (
 // longestText keeps one hostile text from filling an error message.
 const longestText = 300
 
-// plain returns s fit for a terminal: what does not print, bidi controls and
+// printable returns s fit for a terminal: what does not print, bidi controls and
 // invalid UTF-8 among it, is written as Go escapes, and a long text is cut.
-func plain(s string) string {
+func printable(s string) string {
 	cut := ""
 	if len(s) > longestText {
 		s, cut = strings.ToValidUTF8(s[:longestText], ""), "..."

@@ -7,7 +7,7 @@ import (
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// Lean reading. A list of a node with a thousand pods is a megabyte or two,
+// Fast decoding. A list of a node with a thousand pods is a megabyte or two,
 // most of it labels and annotations that nobody here looks at, and the generated
 // code makes a map and strings of all of them, every second. What follows reads
 // the few fields that a relist needs into one message, over and over, and passes
@@ -15,13 +15,13 @@ import (
 //
 // It knows the ordinary form of an answer. Whatever else protobuf allows it
 // leaves to the generated code, which then decides, so both always agree;
-// FuzzLean holds them to it.
+// FuzzFastDecode holds them to it.
 
 // decode adds the sandboxes of an answer, plain or a part of a stream: both
 // have them as field 1.
 func (l *sandboxList) decode(wire []byte) error {
 	before := *l
-	if l.lean(wire) {
+	if l.fastDecode(wire) {
 		return nil
 	}
 	*l = before
@@ -33,13 +33,13 @@ func (l *sandboxList) decode(wire []byte) error {
 	return nil
 }
 
-func (l *sandboxList) lean(wire []byte) bool {
+func (l *sandboxList) fastDecode(wire []byte) bool {
 	n, ok := lines(wire)
 	if !ok {
 		return false
 	}
 	l.rows = slices.Grow(l.rows, n)
-	var s leanSandbox
+	var s fastSandbox
 	one := []*runtimev1.PodSandbox{&s.PodSandbox}
 	for len(wire) > 0 {
 		var f field
@@ -52,19 +52,19 @@ func (l *sandboxList) lean(wire []byte) bool {
 	return true
 }
 
-// A leanSandbox is a sandbox with the fields that [sandboxList.add] looks at.
-type leanSandbox struct {
+// A fastSandbox is a sandbox with the fields that [sandboxList.add] looks at.
+type fastSandbox struct {
 	runtimev1.PodSandbox
 	metadata runtimev1.PodSandboxMetadata
 }
 
-func (s *leanSandbox) read(b []byte) bool {
+func (s *fastSandbox) read(b []byte) bool {
 	s.Id, s.Metadata, s.State, s.CreatedAt = "", nil, 0, 0
 	var metadata bool
 	return eachField(b, func(f field) bool { return s.take(f, &metadata) })
 }
 
-func (s *leanSandbox) take(f field, metadata *bool) bool {
+func (s *fastSandbox) take(f field, metadata *bool) bool {
 	switch f.num {
 	case 1:
 		return f.text(&s.Id)
@@ -106,7 +106,7 @@ func readSandboxMetadata(m *runtimev1.PodSandboxMetadata, b []byte) bool {
 // decode adds the containers of an answer, as [sandboxList.decode] does.
 func (l *containerList) decode(wire []byte) error {
 	before := *l
-	if l.lean(wire) {
+	if l.fastDecode(wire) {
 		return nil
 	}
 	*l = before
@@ -118,13 +118,13 @@ func (l *containerList) decode(wire []byte) error {
 	return nil
 }
 
-func (l *containerList) lean(wire []byte) bool {
+func (l *containerList) fastDecode(wire []byte) bool {
 	n, ok := lines(wire)
 	if !ok {
 		return false
 	}
 	l.rows = slices.Grow(l.rows, n)
-	c := leanContainer{Container: runtimev1.Container{Labels: make(map[string]string, 4)}}
+	c := fastContainer{Container: runtimev1.Container{Labels: make(map[string]string, 4)}}
 	one := []*runtimev1.Container{&c.Container}
 	for len(wire) > 0 {
 		var f field
@@ -137,22 +137,22 @@ func (l *containerList) lean(wire []byte) bool {
 	return true
 }
 
-// A leanContainer is a container with the fields that [containerList.add] looks
+// A fastContainer is a container with the fields that [containerList.add] looks
 // at, and of the labels the four that it looks up.
-type leanContainer struct {
+type fastContainer struct {
 	runtimev1.Container
 	metadata runtimev1.ContainerMetadata
 	image    runtimev1.ImageSpec
 }
 
-func (c *leanContainer) read(b []byte) bool {
+func (c *fastContainer) read(b []byte) bool {
 	c.Id, c.PodSandboxId, c.Metadata, c.Image, c.State, c.CreatedAt = "", "", nil, nil, 0, 0
 	clear(c.Labels)
 	var metadata, image bool
 	return eachField(b, func(f field) bool { return c.take(f, &metadata, &image) })
 }
 
-func (c *leanContainer) take(f field, metadata, image *bool) bool {
+func (c *fastContainer) take(f field, metadata, image *bool) bool {
 	switch f.num {
 	case 1:
 		return f.text(&c.Id)
@@ -180,7 +180,7 @@ func (c *leanContainer) take(f field, metadata, image *bool) bool {
 	return true
 }
 
-func (c *leanContainer) label(f field) bool {
+func (c *fastContainer) label(f field) bool {
 	key, value, ok := f.entry()
 	switch string(key) {
 	case uidLabel:

@@ -12,9 +12,9 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A mender turns single values of an answer into the words of package pleg, and
-// counts those that it had to mend.
-type mender struct{ pleg.Anomalies }
+// A sanitizer turns single values of an answer into the words of package pleg, and
+// counts those that it had to change.
+type sanitizer struct{ pleg.Anomalies }
 
 // note adds what was found in an answer to the trace of its call, if there is
 // one.
@@ -25,7 +25,7 @@ func note(ctx context.Context, found pleg.Anomalies) {
 }
 
 // text returns s, with U+FFFD for each run of bytes that is not UTF-8.
-func (m *mender) text(s string) string {
+func (m *sanitizer) text(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -35,7 +35,7 @@ func (m *mender) text(s string) string {
 
 // time returns the moment ns nanoseconds after 1970, by the runtime's clock;
 // the zero time for 0, which means "not given", and for what came before.
-func (m *mender) time(ns int64) time.Time {
+func (m *sanitizer) time(ns int64) time.Time {
 	if ns > 0 {
 		return time.Unix(0, ns)
 	}
@@ -45,7 +45,7 @@ func (m *mender) time(ns int64) time.Time {
 	return time.Time{}
 }
 
-func (m *mender) containerState(s runtimev1.ContainerState) pleg.State {
+func (m *sanitizer) containerState(s runtimev1.ContainerState) pleg.State {
 	switch s {
 	case runtimev1.ContainerState_CONTAINER_CREATED:
 		return pleg.Created
@@ -60,7 +60,7 @@ func (m *mender) containerState(s runtimev1.ContainerState) pleg.State {
 	return pleg.Unknown
 }
 
-func (m *mender) sandboxState(s runtimev1.PodSandboxState) pleg.State {
+func (m *sanitizer) sandboxState(s runtimev1.PodSandboxState) pleg.State {
 	switch s {
 	case runtimev1.PodSandboxState_SANDBOX_READY:
 		return pleg.Running
@@ -71,7 +71,7 @@ func (m *mender) sandboxState(s runtimev1.PodSandboxState) pleg.State {
 	return pleg.Unknown
 }
 
-func (m *mender) pod(s *runtimev1.PodSandboxMetadata) pleg.PodRef {
+func (m *sanitizer) pod(s *runtimev1.PodSandboxMetadata) pleg.PodRef {
 	return pleg.PodRef{
 		UID:       pleg.UID(m.text(s.GetUid())),
 		Namespace: m.text(s.GetNamespace()),
@@ -81,7 +81,7 @@ func (m *mender) pod(s *runtimev1.PodSandboxMetadata) pleg.PodRef {
 
 // image returns the name that a person gave the image, where the runtime knows
 // it: the other one is often a digest.
-func (m *mender) image(s *runtimev1.ImageSpec) string {
+func (m *sanitizer) image(s *runtimev1.ImageSpec) string {
 	if s.GetUserSpecifiedImage() != "" {
 		return m.text(s.GetUserSpecifiedImage())
 	}

@@ -63,22 +63,22 @@ func oddAnswers() map[string][]byte {
 	}
 }
 
-func TestLeanAgreesOnOddAnswers(t *testing.T) {
+func TestFastDecodeAgreesOnOddAnswers(t *testing.T) {
 	for name, wire := range oddAnswers() {
 		t.Run(name, func(t *testing.T) { agree(t, wire) })
 	}
 }
 
 // The ordinary form must not need the generated code, or leanness is lost.
-func TestOrdinaryAnswersAreReadLean(t *testing.T) {
+func TestOrdinaryAnswersAreDecodedFast(t *testing.T) {
 	pod := goodSandbox()
 	pod.Labels, pod.Annotations, pod.RuntimeHandler = map[string]string{"app": "x"}, map[string]string{"a": "", "b": "c"}, "runc"
 	wire, err := proto.Marshal(&runtimev1.ListPodSandboxResponse{Items: []*runtimev1.PodSandbox{pod, goodSandbox(), {}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !new(sandboxList).lean(wire) {
-		t.Error("a sandbox was not read lean")
+	if !new(sandboxList).fastDecode(wire) {
+		t.Error("a sandbox was not decoded fast")
 	}
 	container := goodContainer()
 	container.Annotations, container.ImageRef, container.ImageId = map[string]string{"a": "b"}, "sha256:x", "sha256:x"
@@ -87,15 +87,15 @@ func TestOrdinaryAnswersAreReadLean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !new(containerList).lean(wire) {
-		t.Error("a container was not read lean")
+	if !new(containerList).fastDecode(wire) {
+		t.Error("a container was not decoded fast")
 	}
 	agree(t, wire)
 }
 
-// FuzzLean holds the lean reading against the generated code: same rows, same
+// FuzzFastDecode holds the fast decoding against the generated code: same rows, same
 // counters, same refusals.
-func FuzzLean(f *testing.F) {
+func FuzzFastDecode(f *testing.F) {
 	for _, wire := range oddAnswers() {
 		f.Add(wire)
 	}
@@ -135,6 +135,6 @@ func compare[T any](t *testing.T, what string, gotErr, wantErr error, got, want 
 		return
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s differ (-generated +lean):\n%s", what, diff)
+		t.Errorf("%s differ (-generated +fast):\n%s", what, diff)
 	}
 }
