@@ -47,7 +47,7 @@ func BenchmarkAnswer(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if changing {
-					s.edit(func() { s.stage.changes++ })
+					s.edit(func() { s.scene.changes++ })
 				}
 				if _, err := s.codec.Marshal(s.list().containers); err != nil {
 					b.Fatal(err)
@@ -62,11 +62,11 @@ func BenchmarkTourMinute(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	st := newStage(sc, 1, epoch)
+	sn := newScene(sc, 1, epoch)
 	var e events
-	st.onChange = e.add
+	sn.onChange = e.add
 	b.ReportAllocs()
 	for b.Loop() {
-		st.advance(st.now.Add(lap))
+		sn.advance(sn.now.Add(tourCycle))
 	}
 }

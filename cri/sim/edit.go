@@ -54,7 +54,7 @@ type Pod struct {
 func (s *Server) AddPod(spec PodSpec) Pod {
 	made := Pod{Containers: map[string]string{}}
 	s.edit(func() {
-		w := s.stage.world
+		w := s.scene.world
 		p := w.newPod(spec.internal())
 		born := w.wall().Add(-spec.Age)
 		made.UID, made.Sandbox = p.uid, w.newSandbox(p, 0, born).id
@@ -94,7 +94,7 @@ func (w *world) addContainer(p *pod, spec *containerSpec, want ContainerSpec, at
 // if there was one of that name, and returns its id.
 func (s *Server) CreateContainer(uid string, spec ContainerSpec) (id string, err error) {
 	s.edit(func() {
-		w := s.stage.world
+		w := s.scene.world
 		p := w.pod(uid)
 		if p == nil || p.sandbox() == nil {
 			err = fmt.Errorf("create container in pod %s: %w", uid, errGone)
@@ -108,19 +108,19 @@ func (s *Server) CreateContainer(uid string, spec ContainerSpec) (id string, err
 
 // StartContainer starts a created container.
 func (s *Server) StartContainer(id string) error {
-	return s.onContainer("start", id, func(c *container) { s.stage.run(c, s.stage.wall()) }, cri.ContainerState_CONTAINER_CREATED)
+	return s.onContainer("start", id, func(c *container) { s.scene.run(c, s.scene.wall()) }, cri.ContainerState_CONTAINER_CREATED)
 }
 
 // ExitContainer ends a running container, with a reason that may be empty.
 func (s *Server) ExitContainer(id string, code int32, reason string) error {
 	return s.onContainer("end", id, func(c *container) {
-		s.stage.exitContainer(c, exit{code: code, reason: reason})
+		s.scene.exitContainer(c, exit{code: code, reason: reason})
 	}, cri.ContainerState_CONTAINER_RUNNING)
 }
 
 // RemoveContainer takes a container off the node, whatever its state.
 func (s *Server) RemoveContainer(id string) error {
-	return s.onContainer("remove", id, func(c *container) { s.stage.remove(c) })
+	return s.onContainer("remove", id, func(c *container) { s.scene.remove(c) })
 }
 
 // onContainer does something to the container with that full id, which has to
@@ -128,7 +128,7 @@ func (s *Server) RemoveContainer(id string) error {
 func (s *Server) onContainer(what, id string, do func(*container), states ...cri.ContainerState) error {
 	var err error
 	s.edit(func() {
-		c := s.stage.containerOf[id]
+		c := s.scene.containerOf[id]
 		if c == nil {
 			err = fmt.Errorf("%s container %s: %w", what, id, errGone)
 			return
@@ -144,20 +144,20 @@ func (s *Server) onContainer(what, id string, do func(*container), states ...cri
 
 // StopSandbox makes a sandbox not ready; its containers stay as they are.
 func (s *Server) StopSandbox(id string) error {
-	return s.onSandbox("stop", id, func(sb *sandbox) { s.stage.stopSandbox(sb) })
+	return s.onSandbox("stop", id, func(sb *sandbox) { s.scene.stopSandbox(sb) })
 }
 
 // RemoveSandbox takes a sandbox off the node, whatever its state; its
 // containers stay.
 func (s *Server) RemoveSandbox(id string) error {
-	return s.onSandbox("remove", id, func(sb *sandbox) { s.stage.removeSandbox(sb) })
+	return s.onSandbox("remove", id, func(sb *sandbox) { s.scene.removeSandbox(sb) })
 }
 
 // AddSandbox gives a pod one more sandbox, with the next attempt, and returns
 // its id. Containers created from now on are in it.
 func (s *Server) AddSandbox(uid string) (id string, err error) {
 	s.edit(func() {
-		w := s.stage.world
+		w := s.scene.world
 		p := w.pod(uid)
 		if p == nil {
 			err = fmt.Errorf("add sandbox to pod %s: %w", uid, errGone)
@@ -175,7 +175,7 @@ func (s *Server) AddSandbox(uid string) (id string, err error) {
 func (s *Server) onSandbox(what, id string, do func(*sandbox)) error {
 	var err error
 	s.edit(func() {
-		sb := s.stage.sandboxOf[id]
+		sb := s.scene.sandboxOf[id]
 		if sb == nil {
 			err = fmt.Errorf("%s sandbox %s: %w", what, id, errGone)
 			return
@@ -189,12 +189,12 @@ func (s *Server) onSandbox(what, id string, do func(*sandbox)) error {
 func (s *Server) RemovePod(uid string) error {
 	var err error
 	s.edit(func() {
-		p := s.stage.pod(uid)
+		p := s.scene.pod(uid)
 		if p == nil {
 			err = fmt.Errorf("remove pod %s: %w", uid, errGone)
 			return
 		}
-		s.stage.removePod(p)
+		s.scene.removePod(p)
 	})
 	return err
 }

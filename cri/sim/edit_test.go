@@ -57,8 +57,8 @@ func TestAWorldMadeByHand(t *testing.T) {
 	expect("stop the sandbox", s.StopSandbox(p.Sandbox), notReady, "b CONTAINER_RUNNING", "a CONTAINER_EXITED")
 	second, err := s.AddSandbox(p.UID)
 	expect("add a sandbox", err, notReady, ready, "b CONTAINER_RUNNING", "a CONTAINER_EXITED")
-	if st, err := c.PodSandboxStatus(t.Context(), &cri.PodSandboxStatusRequest{PodSandboxId: second}); err != nil || st.Status.Metadata.Attempt != 1 {
-		t.Errorf("second sandbox: %v, %v; want attempt 1", st, err)
+	if sn, err := c.PodSandboxStatus(t.Context(), &cri.PodSandboxStatusRequest{PodSandboxId: second}); err != nil || sn.Status.Metadata.Attempt != 1 {
+		t.Errorf("second sandbox: %v, %v; want attempt 1", sn, err)
 	}
 	expect("remove the sandbox", s.RemoveSandbox(p.Sandbox), ready, "b CONTAINER_RUNNING", "a CONTAINER_EXITED")
 	expect("remove the pod", s.RemovePod(p.UID))
@@ -98,10 +98,10 @@ func TestAddedPodsAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.edit(func() {
-		if n := len(s.stage.queue); n != 0 {
+		if n := len(s.scene.queue); n != 0 {
 			t.Errorf("%d tasks are queued, want none", n)
 		}
-		if age := s.began.Sub(s.stage.sandboxes[0].created); age > time.Hour || age < 0 {
+		if age := s.began.Sub(s.scene.sandboxes[0].created); age > time.Hour || age < 0 {
 			t.Errorf("sandbox was created %v before the start, want about an hour before now", age)
 		}
 	})

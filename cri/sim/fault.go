@@ -18,25 +18,25 @@ type Fault struct {
 
 type fault struct {
 	name, summary string
-	begin         func(*stage) (end func())
+	begin         func(*scene) (end func())
 }
 
 // faults returns the one list of them, in the order in which a picker shows it.
 func faults() []fault {
 	return []fault{
-		{"hung-inspect", "the status call of one container never answers", hangInspect},
+		{"hung-inspect", "the status call of one container never answers", toVictim(hangInspect)},
 		{"hung-list", "ListContainers never answers", hangCalls(Match{Method: "ListContainers"})},
 		{"hung-runtime", "no call ever answers, as when the runtime is stopped", stopRuntime},
-		{"status-lock", "the status call of one container and both lists never answer", lockStatus},
+		{"status-lock", "the status call of one container and both lists never answer", toVictim(lockStatus)},
 		{"deadlock", "no call but Version ever answers", deadlock},
-		{"inspect-failing", "the status call of one container fails", failInspect},
+		{"inspect-failing", "the status call of one container fails", toVictim(failInspect)},
 		{"slow", "every call takes 300 ms longer", slowCalls(300*time.Millisecond, 0)},
 		{"runtime-slow", "every call takes about 1.2 s longer", slowCalls(1200*time.Millisecond, 150*time.Millisecond)},
 		{"flaky", "one call in five fails", flakyCalls},
-		{"runtime-down", "nothing listens on the socket", takeRuntimeAway},
-		{"network-not-ready", "the runtime says that its network is not ready", breakNetwork},
-		{"runtime-not-ready", "the runtime says that it is not ready itself", breakRuntime},
-		{"ghost", "the process of one container is gone, and the runtime does not notice", makeGhost},
+		{"runtime-down", "nothing listens on the socket", sets(func(sn *scene) *bool { return &sn.away })},
+		{"network-not-ready", "the runtime says that its network is not ready", sets(func(sn *scene) *bool { return &sn.networkBad })},
+		{"runtime-not-ready", "the runtime says that it is not ready itself", sets(func(sn *scene) *bool { return &sn.runtimeBad })},
+		{"ghost", "the process of one container is gone, and the runtime does not notice", toVictim(makeGhost)},
 		{"clock-step", "the node's clock is two minutes ahead", stepClock},
 		{"churn", "two short-lived pods a second", churnPods},
 		{"churn-storm", "300 pods are replaced every minute, and status calls take 40 ms longer", stormPods},
@@ -45,16 +45,16 @@ func faults() []fault {
 	}
 }
 
-func hangCalls(m Match) func(*stage) func() {
-	return func(st *stage) func() { return st.rules.add(&rule{match: m, hold: make(chan struct{})}) }
+func hangCalls(m Match) func(*scene) func() {
+	return func(sn *scene) func() { return sn.rules.add(&rule{match: m, hold: make(chan struct{})}) }
 }
 
-func slowCalls(delay, spread time.Duration) func(*stage) func() {
-	return func(st *stage) func() { return st.rules.add(&rule{delay: delay, spread: spread}) }
+func slowCalls(delay, spread time.Duration) func(*scene) func() {
+	return func(sn *scene) func() { return sn.rules.add(&rule{delay: delay, spread: spread}) }
 }
 
-func flakyCalls(st *stage) func() {
-	return st.rules.add(&rule{odds: 0.2, left: -1, errs: []error{
+func flakyCalls(sn *scene) func() {
+	return sn.rules.add(&rule{odds: 0.2, left: -1, errs: []error{
 		status.Error(codes.Unavailable, "transport is closing"),
 		status.Error(codes.Unknown, "failed to get sandbox ip: check network namespace closed: input/output error"),
 		status.Error(codes.Internal, "ttrpc: closed"),
@@ -62,56 +62,48 @@ func flakyCalls(st *stage) func() {
 	}})
 }
 
-func takeRuntimeAway(st *stage) func() {
-	st.turnProcess(&st.away, true)
-	return func() { st.turnProcess(&st.away, false) }
-}
-
-// turnProcess changes what has become of the runtime's own process.
-func (st *stage) turnProcess(what *bool, to bool) {
-	*what = to
-	st.changes++
-}
-
-// stopRuntime does what SIGSTOP does: the socket takes calls, nobody reads them.
-func stopRuntime(st *stage) func() {
-	end := hangCalls(Match{})(st)
-	st.turnProcess(&st.stopped, true)
-	return func() {
-		st.turnProcess(&st.stopped, false)
-		end()
+// sets makes something true of the runtime or its process.
+func sets(what func(*scene) *bool) func(*scene) func() {
+	return func(sn *scene) func() {
+		to := func(v bool) {
+			*what(sn) = v
+			sn.changes++
+		}
+		to(true)
+		return func() { to(false) }
 	}
 }
 
-func breakNetwork(st *stage) func() {
-	st.networkBad = true
-	return func() { st.networkBad = false }
+// stopRuntime does what SIGSTOP does: the socket takes calls, nobody reads them.
+func stopRuntime(sn *scene) func() {
+	return ends(sets(func(sn *scene) *bool { return &sn.stopped })(sn), hangCalls(Match{})(sn))
 }
 
-func breakRuntime(st *stage) func() {
-	st.runtimeBad = true
-	return func() { st.runtimeBad = false }
+// toVictim does something to one container; nothing where none runs.
+func toVictim(do func(*scene, *container) func()) func(*scene) func() {
+	return func(sn *scene) func() {
+		if c := sn.victim(); c != nil {
+			return do(sn, c)
+		}
+		return func() {}
+	}
 }
 
 // hangInspect hangs the status of one container, and lets its pod change so
 // that a relist has a reason to ask for it.
-func hangInspect(st *stage) func() {
-	c := st.victim()
-	if c == nil {
-		return func() {}
-	}
-	end := st.hold(c)
+func hangInspect(sn *scene, c *container) func() {
+	end := sn.hold(c)
 	last := c.pod.running()[len(c.pod.running())-1]
-	st.exitContainer(last, exit{code: 1, message: "stale file handle"})
+	sn.exitContainer(last, exit{code: 1, message: "stale file handle"})
 	return end
 }
 
 // hold hangs the status of a container, and the container's process with it.
-func (st *stage) hold(c *container) (release func()) {
-	end := hangCalls(Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name})(st)
-	st.befall(c, stuck)
+func (sn *scene) hold(c *container) (release func()) {
+	end := hangCalls(Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name})(sn)
+	sn.setFate(c, stuck)
 	return func() {
-		st.befall(c, alive)
+		sn.setFate(c, alive)
 		end()
 	}
 }
@@ -119,12 +111,8 @@ func (st *stage) hold(c *container) (release func()) {
 // lockStatus holds the status of one container as a runtime does that keeps a
 // lock on it while its process does not answer. Lists look at every status,
 // whatever their filter, and so hang too.
-func lockStatus(st *stage) func() {
-	c := st.victim()
-	if c == nil {
-		return func() {}
-	}
-	return ends(st.hold(c), hangCalls(Match{Method: "ListPodSandbox"})(st), hangCalls(Match{Method: "ListContainers"})(st))
+func lockStatus(sn *scene, c *container) func() {
+	return ends(sn.hold(c), hangCalls(Match{Method: "ListPodSandbox"})(sn), hangCalls(Match{Method: "ListContainers"})(sn))
 }
 
 // ends returns what ends all of them.
@@ -136,51 +124,43 @@ func ends(all ...func()) func() {
 	}
 }
 
-func deadlock(st *stage) func() {
-	return st.rules.add(&rule{hold: make(chan struct{}), spare: "Version"})
+func deadlock(sn *scene) func() {
+	return sn.rules.add(&rule{hold: make(chan struct{}), spare: "Version"})
 }
 
 // failInspect fails the status of one container with what a runtime says that
 // lists a container which its store has lost. The code is not NotFound, and so
 // the kubelet asks again and again. Its pod changes, so that there is a first time.
-func failInspect(st *stage) func() {
-	c := st.victim()
-	if c == nil {
-		return func() {}
-	}
-	end := st.rules.add(&rule{
+func failInspect(sn *scene, c *container) func() {
+	end := sn.rules.add(&rule{
 		match: Match{Method: "ContainerStatus", ID: c.id}, odds: 1, left: -1,
 		errs: []error{status.Error(codes.Unknown, "Error: No such container: "+c.id)},
 	})
 	if others := c.pod.running()[1:]; len(others) > 0 {
-		st.exitContainer(others[0], exit{code: 1})
+		sn.exitContainer(others[0], exit{code: 1})
 	}
 	return end
 }
 
 // makeGhost ends the process of one container behind the runtime's back. When
 // the fault is over the runtime has noticed.
-func makeGhost(st *stage) func() {
-	c := st.victim()
-	if c == nil {
-		return func() {}
-	}
-	st.befall(c, gone)
+func makeGhost(sn *scene, c *container) func() {
+	sn.setFate(c, gone)
 	return func() {
-		st.befall(c, alive)
-		st.exitContainer(c, exit{code: 137})
+		sn.setFate(c, alive)
+		sn.exitContainer(c, exit{code: 137})
 	}
 }
 
 // stepClock sets the node's clock ahead: what is made from now on bears times
 // that for everybody else are in the future.
-func stepClock(st *stage) func() {
+func stepClock(sn *scene) func() {
 	const step = 2 * time.Minute
-	st.skew += step
-	return func() { st.skew -= step }
+	sn.skew += step
+	return func() { sn.skew -= step }
 }
 
-// victim returns a running container for hangInspect: that of a client of a
+// victim returns a running container to do something to: that of a client of a
 // network file system if there is one, else of some pod outside kube-system.
 // It prefers pods with a second container to change. It returns nil where
 // nothing runs.

@@ -17,20 +17,20 @@ func TestEveryFaultCanBeSwitchedLiveOnEveryScenario(t *testing.T) {
 		if sc.Name == "big" && testing.Short() {
 			continue
 		}
-		st, _ := watch(t, sc.Name, 1)
+		sn, _ := watch(t, sc.Name, 1)
 		for _, f := range faults() {
-			if err := st.set(f.name, true); err != nil {
+			if err := sn.set(f.name, true); err != nil {
 				t.Fatal(err)
 			}
-			st.advance(st.now.Add(4 * time.Second))
-			if err := st.set(f.name, false); err != nil {
+			sn.advance(sn.now.Add(4 * time.Second))
+			if err := sn.set(f.name, false); err != nil {
 				t.Fatal(err)
 			}
-			st.advance(st.now.Add(40 * time.Second))
+			sn.advance(sn.now.Add(40 * time.Second))
 		}
-		if sc.Name == "empty" && (len(st.pods) != 0 || len(st.rules.rules) != 0 || st.away || st.networkBad || st.runtimeBad) {
+		if sc.Name == "empty" && (len(sn.pods) != 0 || len(sn.rules.rules) != 0 || sn.away || sn.networkBad || sn.runtimeBad) {
 			t.Errorf("after all faults: %d pods, %d rules, away %v, network bad %v, runtime bad %v; want nothing left",
-				len(st.pods), len(st.rules.rules), st.away, st.networkBad, st.runtimeBad)
+				len(sn.pods), len(sn.rules.rules), sn.away, sn.networkBad, sn.runtimeBad)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestHungInspect(t *testing.T) {
 	var hangs []*cri.Container
 	for _, one := range collectContainers(t, c, nil) {
 		s.mu.Lock()
-		v := s.stage.rules.judge(s.stage.describe("ContainerStatus", &cri.ContainerStatusRequest{ContainerId: one.Id}), s.stage.chance)
+		v := s.scene.rules.decide(s.scene.describe("ContainerStatus", &cri.ContainerStatusRequest{ContainerId: one.Id}), s.scene.chance)
 		s.mu.Unlock()
 		if len(v.holds) > 0 {
 			hangs = append(hangs, one)
@@ -93,17 +93,17 @@ func TestHungInspect(t *testing.T) {
 }
 
 func TestHungInspectPrefersTheNFSClient(t *testing.T) {
-	st, _ := watch(t, "hung-inspect", 1)
-	if c := st.victim(); !strings.HasPrefix(c.pod.ref(), "default/nfs-client-") || c.spec.name != "client" {
+	sn, _ := watch(t, "hung-inspect", 1)
+	if c := sn.victim(); !strings.HasPrefix(c.pod.ref(), "default/nfs-client-") || c.spec.name != "client" {
 		t.Errorf("victim is %s %s, want the client of default/nfs-client", c.pod.ref(), c.spec.name)
 	}
 }
 
 func TestFlakyFailsAboutOneCallInFive(t *testing.T) {
-	st, _ := watch(t, "flaky", 1)
+	sn, _ := watch(t, "flaky", 1)
 	failed, kinds := 0, map[codes.Code]bool{}
 	for range 1000 {
-		if err := st.rules.judge(Call{Method: "ListContainers"}, st.chance).err; err != nil {
+		if err := sn.rules.decide(Call{Method: "ListContainers"}, sn.chance).err; err != nil {
 			failed++
 			kinds[status.Code(err)] = true
 		}
@@ -165,22 +165,22 @@ func TestHungRuntimeHoldsEvenVersion(t *testing.T) {
 }
 
 func TestChurnStartsAndEnds(t *testing.T) {
-	st, log := watch(t, "empty", 1)
-	if err := st.set("churn", true); err != nil {
+	sn, log := watch(t, "empty", 1)
+	if err := sn.set("churn", true); err != nil {
 		t.Fatal(err)
 	}
-	st.advance(epoch.Add(20 * time.Minute))
-	if n := len(st.pods); n < 8 || n > 30 {
+	sn.advance(epoch.Add(20 * time.Minute))
+	if n := len(sn.pods); n < 8 || n > 30 {
 		t.Errorf("%d pods after 20 minutes of churn, want about 16", n)
 	}
 	if n := len(*log); n < 2400*6 {
 		t.Errorf("%d transitions in 20 minutes, want at least %d", n, 2400*6)
 	}
-	if err := st.set("churn", false); err != nil {
+	if err := sn.set("churn", false); err != nil {
 		t.Fatal(err)
 	}
-	st.advance(st.now.Add(time.Minute))
-	if len(st.pods) != 0 || len(st.queue) != 0 {
-		t.Errorf("%d pods and %d tasks left", len(st.pods), len(st.queue))
+	sn.advance(sn.now.Add(time.Minute))
+	if len(sn.pods) != 0 || len(sn.queue) != 0 {
+		t.Errorf("%d pods and %d tasks left", len(sn.pods), len(sn.queue))
 	}
 }

@@ -104,7 +104,7 @@ func TestContainerFilter(t *testing.T) {
 
 func TestStatusByPrefix(t *testing.T) {
 	s, c := start(t, "empty")
-	s.edit(func() { s.stage.world = shelf() })
+	s.edit(func() { s.scene.world = shelf() })
 	tests := []struct {
 		id   string
 		code codes.Code
@@ -118,8 +118,8 @@ func TestStatusByPrefix(t *testing.T) {
 	}
 	for _, tt := range tests {
 		answer, err := c.ContainerStatus(t.Context(), &cri.ContainerStatusRequest{ContainerId: tt.id})
-		st := status.Convert(err)
-		if st.Code() != tt.code || st.Message() != tt.text {
+		sn := status.Convert(err)
+		if sn.Code() != tt.code || sn.Message() != tt.text {
 			t.Errorf("%q: %v", tt.id, err)
 		}
 		if err == nil && answer.Status.Id != "ccdtwo" {

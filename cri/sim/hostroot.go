@@ -55,11 +55,11 @@ type picture struct {
 // picture returns what the node shows now, its processes only if the world has
 // changed. The server's turn and mutex must be held.
 func (s *Server) picture() picture {
-	p := picture{changes: s.stage.changes, skew: s.stage.skew}
+	p := picture{changes: s.scene.changes, skew: s.scene.skew}
 	if s.node == nil || p.changes == s.drawn {
 		return p
 	}
-	p.processes = s.stage.processes(s.wire.path)
+	p.processes = s.scene.processes(s.wire.path)
 	for i, one := range p.processes {
 		if one.born.After(s.began) {
 			p.processes[i].born = s.started.Add(s.real(one.born.Sub(s.began)))

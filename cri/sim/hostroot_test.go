@@ -104,7 +104,7 @@ func wantProcesses(t *testing.T, s *Server, ghost string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	want := 3 // systemd, kubelet, containerd
-	for _, sb := range s.stage.sandboxes {
+	for _, sb := range s.scene.sandboxes {
 		if !sb.ready {
 			continue
 		}
@@ -116,7 +116,7 @@ func wantProcesses(t *testing.T, s *Server, ghost string) {
 			t.Errorf("shim of %s: %q", sb.pod.ref(), got)
 		}
 	}
-	for _, c := range s.stage.containers {
+	for _, c := range s.scene.containers {
 		n := 0
 		if c.state == cri.ContainerState_CONTAINER_RUNNING && c.id != ghost {
 			n = 1
@@ -269,7 +269,7 @@ func TestAgesOfProcesses(t *testing.T) {
 	found := byID(look(t, s))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.stage.containers {
+	for _, c := range s.scene.containers {
 		for _, p := range found[c.id] {
 			age := time.Duration((seconds - float64(p.Starttime)/100) * float64(time.Second))
 			if want := s.began.Sub(c.started); (age - want).Abs() > 5*time.Second {

@@ -32,7 +32,7 @@ func (s *Server) images() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := []string{pauseImage}
-	for _, c := range s.stage.containers {
+	for _, c := range s.scene.containers {
 		if c.spec.image != "" {
 			names = append(names, c.spec.image)
 		}

@@ -4,45 +4,45 @@ import "time"
 
 // The faults in this file are what pods do, not what the runtime does.
 
-func churnPods(st *stage) func() {
-	return st.startWhile(500*time.Millisecond, func() *pod {
-		p := st.startPod(deployed(st.world, "load", "runner", imageRunner, life{stops: 200 * time.Millisecond, stopCode: 143}))
-		st.after(st.between(5*time.Second, 7*time.Second), func() { st.deletePod(p) })
+func churnPods(sn *scene) func() {
+	return sn.startWhile(500*time.Millisecond, func() *pod {
+		p := sn.startPod(deployed(sn.world, "load", "runner", imageRunner, life{stops: 200 * time.Millisecond, stopCode: 143}))
+		sn.after(sn.between(5*time.Second, 7*time.Second), func() { sn.deletePod(p) })
 		return p
 	})
 }
 
 // stormPods replaces 300 pods every minute, all at once. A relist has to inspect
 // each of them, one after another.
-func stormPods(st *stage) func() {
+func stormPods(sn *scene) func() {
 	const pods, slower, spread = 300, 40 * time.Millisecond, 8 * time.Millisecond
 	var made []*pod
 	clear := func() {
 		for _, p := range made {
-			st.deletePod(p)
+			sn.deletePod(p)
 		}
 		made = nil
 	}
 	replace := func() {
 		clear()
-		hash := st.hash()
+		hash := sn.hash()
 		for range pods {
-			made = append(made, st.startPod(st.replica(plain("load", "worker", one("worker", imageApp)), hash)))
+			made = append(made, sn.startPod(sn.replica(podNamed("load", "worker", one("worker", imageApp)), hash)))
 		}
 	}
 	replace()
 	return ends(
-		st.every(time.Minute, replace), clear,
-		st.rules.add(&rule{match: Match{Method: "ContainerStatus"}, delay: slower, spread: spread}),
-		st.rules.add(&rule{match: Match{Method: "PodSandboxStatus"}, delay: slower, spread: spread}),
+		sn.every(time.Minute, replace), clear,
+		sn.rules.add(&rule{match: Match{Method: "ContainerStatus"}, delay: slower, spread: spread}),
+		sn.rules.add(&rule{match: Match{Method: "PodSandboxStatus"}, delay: slower, spread: spread}),
 	)
 }
 
 // startWhile starts a pod with each period until it is told to stop; then it
 // deletes those that are left.
-func (st *stage) startWhile(period time.Duration, start func() *pod) (stop func()) {
+func (sn *scene) startWhile(period time.Duration, start func() *pod) (stop func()) {
 	made := map[*pod]bool{}
-	end := st.every(period, func() {
+	end := sn.every(period, func() {
 		for p := range made {
 			if len(p.sandboxes) == 0 && p.deleting {
 				delete(made, p)
@@ -52,22 +52,22 @@ func (st *stage) startWhile(period time.Duration, start func() *pod) (stop func(
 	})
 	return func() {
 		end()
-		for _, p := range st.pods { // not over the map: its order is random
+		for _, p := range sn.pods { // not over the map: its order is random
 			if made[p] {
-				st.deletePod(p)
+				sn.deletePod(p)
 			}
 		}
 	}
 }
 
-func crashPods(st *stage) func() {
+func crashPods(sn *scene) func() {
 	var made []*pod
 	for i := range 6 {
-		made = append(made, st.startPod(crasher(st.world, i)))
+		made = append(made, sn.startPod(crasher(sn.world, i)))
 	}
 	return func() {
 		for _, p := range made {
-			st.deletePod(p)
+			sn.deletePod(p)
 		}
 	}
 }
@@ -92,26 +92,28 @@ func crasher(w *world, i int) podSpec {
 // overflowChannel has, in turn, a sync loop that reads no events because the
 // runtime says that it is not ready, and meanwhile the events of 450 jobs: their pods start
 // and end all the same, since their workers were told to before.
-func overflowChannel(st *stage) func() {
+func overflowChannel(sn *scene) func() {
 	const jobs = 450
 	var made []*pod
-	begin := func() {
+	begin := func(sn *scene) {
 		for i := range jobs {
-			st.after(time.Duration(i)*12*time.Millisecond, func() { made = append(made, st.startPod(burst(st.world))) })
+			sn.after(time.Duration(i)*12*time.Millisecond, func() { made = append(made, sn.startPod(burst(sn.world))) })
 		}
 	}
-	cleanUp := func() {
+	cleanUp := func(sn *scene) {
 		for i, p := range made {
-			st.after(time.Duration(i)*12*time.Millisecond, func() { st.deletePod(p) })
+			sn.after(time.Duration(i)*12*time.Millisecond, func() { sn.deletePod(p) })
 		}
 		made = nil
 	}
-	stop := st.laps(50*time.Second, append(
-		st.switches("runtime-not-ready", 3*time.Second, 30*time.Second), beat{10 * time.Second, begin}, beat{33 * time.Second, cleanUp}))
+	stop := sn.repeat(50*time.Second, []step{
+		{3 * time.Second, on("runtime-not-ready")}, {10 * time.Second, begin},
+		{30 * time.Second, off("runtime-not-ready")}, {33 * time.Second, cleanUp},
+	})
 	return func() {
 		stop()
-		_ = st.set("runtime-not-ready", false) // the name is one of ours
-		st.after(6*time.Second, cleanUp)       // when the last of a burst has been started
+		off("runtime-not-ready")(sn)
+		sn.after(6*time.Second, func() { cleanUp(sn) }) // when the last of a burst has been started
 	}
 }
 

@@ -17,9 +17,9 @@ const (
 	gone       // without the runtime having noticed
 )
 
-// befall gives the process of a container a fate. A container that ends and is
+// setFate gives the process of a container a fate. A container that ends and is
 // started again has a new process.
-func (w *world) befall(c *container, f fate) {
+func (w *world) setFate(c *container, f fate) {
 	c.fate = f
 	w.changes++
 }
@@ -75,8 +75,8 @@ const (
 )
 
 // processes returns what runs on the node. The runtime listens on socket.
-func (st *stage) processes(socket string) []process {
-	all := st.daemons()
+func (sn *scene) processes(socket string) []process {
+	all := sn.daemons()
 	shims := map[*sandbox]bool{}
 	shim := func(s *sandbox) {
 		if !shims[s] {
@@ -84,13 +84,13 @@ func (st *stage) processes(socket string) []process {
 			all = append(all, s.shimProcess(socket))
 		}
 	}
-	for _, s := range st.sandboxes {
+	for _, s := range sn.sandboxes {
 		if s.ready {
 			shim(s)
 			all = append(all, s.pause())
 		}
 	}
-	for _, c := range st.containers {
+	for _, c := range sn.containers {
 		if c.state == cri.ContainerState_CONTAINER_RUNNING {
 			shim(c.sandbox)
 			if c.fate != gone {
@@ -101,7 +101,7 @@ func (st *stage) processes(socket string) []process {
 	return all
 }
 
-func (st *stage) daemons() []process {
+func (sn *scene) daemons() []process {
 	all := []process{
 		{
 			pid: initPID, name: "systemd", args: "/sbin/init\x00", cgroup: "/init.scope",
@@ -112,14 +112,14 @@ func (st *stage) daemons() []process {
 			cgroup: "/system.slice/kubelet.service", state: 'S', sleep: inFutex, pages: 24000, threads: 4, percent: 3,
 		},
 	}
-	if st.away {
+	if sn.away {
 		return all
 	}
 	runtime := process{
 		pid: containerdPID, parent: initPID, name: "containerd", args: "/usr/bin/containerd\x00",
 		cgroup: "/system.slice/containerd.service", state: 'S', sleep: inFutex, pages: 17000, threads: 4, percent: 2,
 	}
-	if st.stopped {
+	if sn.stopped {
 		runtime.state, runtime.sleep, runtime.percent = 'T', inStop, 0
 	}
 	return append(all, runtime)

@@ -18,8 +18,8 @@ type rule struct {
 	left   int           // how many calls it is still good for, if there are errs; negative: any number
 }
 
-// A verdict is what the rules have in store for one call, in this order.
-type verdict struct {
+// An effect is what the rules have in store for one call, in this order.
+type effect struct {
 	holds []<-chan struct{}
 	delay time.Duration
 	err   error // in place of an answer
@@ -41,23 +41,23 @@ func (s *ruleSet) add(r *rule) (end func()) {
 	}
 }
 
-// judge returns what is to become of a call, and uses up the rules that are
+// decide returns what is to become of a call, and uses up the rules that are
 // good for so many calls only. Rules added later fail a call first.
-func (s *ruleSet) judge(call Call, rng *rand.Rand) verdict {
-	var v verdict
+func (s *ruleSet) decide(call Call, rng *rand.Rand) effect {
+	var e effect
 	for _, r := range slices.Backward(slices.Clone(s.rules)) {
 		if !r.match.matches(call) || r.spare != "" && r.spare == call.Method {
 			continue
 		}
-		v.delay += r.draw(rng)
+		e.delay += r.draw(rng)
 		if r.hold != nil {
-			v.holds = append(v.holds, r.hold)
+			e.holds = append(e.holds, r.hold)
 		}
-		if v.err == nil {
-			v.err = s.fail(r, rng)
+		if e.err == nil {
+			e.err = s.fail(r, rng)
 		}
 	}
-	return v
+	return e
 }
 
 // draw returns by how much r delays a call.

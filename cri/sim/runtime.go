@@ -35,8 +35,8 @@ const batchLength = 500
 func (s *Server) list() *lists {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lists == nil || s.lists.changes != s.stage.changes {
-		s.lists = newLists(s.stage.world)
+	if s.lists == nil || s.lists.changes != s.scene.changes {
+		s.lists = newLists(s.scene.world)
 		s.codec.keep(s.lists.answers()...)
 	}
 	return s.lists
@@ -95,14 +95,14 @@ func containerBatches(all []*cri.Container) []*cri.StreamContainersResponse {
 func (s *Server) sandboxesFor(f *cri.PodSandboxFilter) []*cri.PodSandbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return linesOf(s.stage.matchingSandboxes(f))
+	return linesOf(s.scene.matchingSandboxes(f))
 }
 
 // containersFor returns the lines that pass a filter.
 func (s *Server) containersFor(f *cri.ContainerFilter) []*cri.Container {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return linesOf(s.stage.matchingContainers(f))
+	return linesOf(s.scene.matchingContainers(f))
 }
 
 // everySandbox reports whether a filter lets all sandboxes pass.
@@ -155,7 +155,7 @@ func sendAll[T any](to grpc.ServerStreamingServer[T], parts []*T) error {
 func (r runtimeService) PodSandboxStatus(_ context.Context, q *cri.PodSandboxStatusRequest) (*cri.PodSandboxStatusResponse, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	sb, err := find(r.s.stage.sandboxOf, q.GetPodSandboxId())
+	sb, err := find(r.s.scene.sandboxOf, q.GetPodSandboxId())
 	if err != nil {
 		return nil, because(err, "an error occurred when try to find sandbox")
 	}
@@ -169,7 +169,7 @@ func (r runtimeService) PodSandboxStatus(_ context.Context, q *cri.PodSandboxSta
 func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatusRequest) (*cri.ContainerStatusResponse, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	c, err := find(r.s.stage.containerOf, q.GetContainerId())
+	c, err := find(r.s.scene.containerOf, q.GetContainerId())
 	if err != nil {
 		return nil, because(err, fmt.Sprintf("an error occurred when try to find container %q", q.GetContainerId()))
 	}
@@ -182,9 +182,9 @@ func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatu
 
 // because puts a text before that of err and keeps its code.
 func because(err error, text string) error {
-	st := status.Convert(err)
-	if st.Code() == codes.OK {
+	sn := status.Convert(err)
+	if sn.Code() == codes.OK {
 		return nil
 	}
-	return status.Error(st.Code(), text+": "+st.Message())
+	return status.Error(sn.Code(), text+": "+sn.Message())
 }

@@ -12,40 +12,83 @@ type Scenario struct {
 	Summary string // one line for people
 }
 
+// A scenario is the pods of a node and what happens to them.
 type scenario struct {
 	Scenario
-	speed     float64
-	processes bool // the node shows them: [Server.HostRoot]
+	speed     float64 // 0: as fast as the real clock
+	processes bool    // the node shows them: [Server.HostRoot]
 	unlisted  bool
-	build     func(*stage)
+
+	pods  func(*scene)  // places them, and has them do what they do by themselves
+	steps []step        // beside that; one at 0 is taken once, at the start
+	cycle time.Duration // after which the steps are taken again; 0: never
 }
 
 // scenarios is the one list of them, the default first.
 var scenarios = []scenario{
-	{Scenario{"tour", "all that pods do, in a minute: rolling update, crash loop, job, OOM kill, new sandbox, deletion"}, 1, true, false, tour},
-	{Scenario{"quiet", "110 pods of 2 containers, and nothing happens"}, 1, false, false, still(110, 2)},
-	{Scenario{"churn", "short-lived pods come and go, two a second"}, 1, false, false, with("churn")},
-	{Scenario{"crashloop", "a dozen pods crash, again and again, with growing back-off"}, 1, true, false, crashing},
-	{Scenario{"big", "1,000 pods of 3 containers, and nothing happens"}, 1, false, false, still(1000, 3)},
-	{Scenario{"slow", "every call takes 300 ms longer"}, 1, true, false, with("slow")},
-	{Scenario{"hung-inspect", "after 5 s the status of one container, on a dead NFS server, never answers"}, 1, true, false, soon("hung-inspect")},
-	{Scenario{"hung-list", "after 5 s ListContainers never answers"}, 1, true, false, soon("hung-list")},
-	{Scenario{"flaky", "one call in five fails"}, 1, true, false, with("flaky")},
-	{Scenario{"restart", "every 20 s the runtime goes away for 6 s"}, 1, true, false, restarting},
-	{Scenario{"overflow", "the runtime is not ready, nobody reads the events of 450 jobs, and the event channel overflows; then all is well again"}, 1, false, false, overflowing},
-	{Scenario{"unhealthy", "nine times as fast: the list hangs, PLEG is unhealthy after 20 s, recovers after 25 s, then again"}, 9, true, false, unhealthy},
-	{Scenario{"flapping", "fifteen times as fast: PLEG is unhealthy for 3 s, healthy for 13 s, and so on"}, 15, true, false, flapping},
-	{Scenario{"inspect-failing", "the status of one container fails, relist after relist"}, 1, true, false, with("inspect-failing")},
-	{Scenario{"list-too-big", "20,000 dead containers pile up; after 30 s the list of them exceeds 16 MiB and fails"}, 1, false, false, pileUp},
-	{Scenario{"status-lock", "after 5 s the status of one container is held, and both lists hang with it"}, 1, true, false, soon("status-lock")},
-	{Scenario{"deadlock", "after 5 s no call but Version answers"}, 1, true, false, soon("deadlock")},
-	{Scenario{"runtime-slow", "every call takes about 1.2 s"}, 1, true, false, sluggish},
-	{Scenario{"churn-storm", "every minute 300 pods are replaced at once, and each status call takes 40 ms: a relist takes long"}, 1, false, false, storming},
-	{Scenario{"not-ready", "the runtime says that it is not ready"}, 1, true, false, with("runtime-not-ready")},
-	{Scenario{"network-not-ready", "the runtime says that its network plugin is not ready"}, 1, true, false, with("network-not-ready")},
-	{Scenario{"ghost", "the runtime says that a container runs, but its process is gone"}, 1, true, false, with("ghost")},
-	{Scenario{"clock-step", "after 5 s the node's clock jumps ahead by two minutes"}, 1, true, false, soon("clock-step")},
-	{Scenario{"empty", "a node without pods, for tests to fill"}, 1, false, true, func(*stage) {}},
+	{Scenario: Scenario{"tour", "all that pods do, in a minute: rolling update, crash loop, job, OOM kill, new sandbox, deletion"}, processes: true, pods: tour},
+	{Scenario: Scenario{"quiet", "110 pods of 2 containers, and nothing happens"}, pods: still(110, 2)},
+	{Scenario: Scenario{"churn", "short-lived pods come and go, two a second"}, pods: tour, steps: []step{{0, on("churn")}}},
+	{Scenario: Scenario{"crashloop", "a dozen pods crash, again and again, with growing back-off"}, processes: true, pods: crashing},
+	{Scenario: Scenario{"big", "1,000 pods of 3 containers, and nothing happens"}, pods: still(1000, 3)},
+	{Scenario: Scenario{"slow", "every call takes 300 ms longer"}, processes: true, pods: tour, steps: []step{{0, on("slow")}}},
+	{
+		Scenario:  Scenario{"hung-inspect", "after 5 s the status of one container, on a dead NFS server, never answers"},
+		processes: true, pods: tour, steps: []step{{5 * time.Second, on("hung-inspect")}},
+	},
+	{Scenario: Scenario{"hung-list", "after 5 s ListContainers never answers"}, processes: true, pods: tour, steps: []step{{5 * time.Second, on("hung-list")}}},
+	{Scenario: Scenario{"flaky", "one call in five fails"}, processes: true, pods: tour, steps: []step{{0, on("flaky")}}},
+	{
+		Scenario:  Scenario{"restart", "every 20 s the runtime goes away for 6 s"},
+		processes: true, pods: tour, steps: []step{{8 * time.Second, on("runtime-down")}, {14 * time.Second, off("runtime-down")}}, cycle: 20 * time.Second,
+	},
+	{
+		Scenario: Scenario{"overflow", "the runtime is not ready, nobody reads the events of 450 jobs, and the event channel overflows; then all is well again"},
+		pods:     ordinary, steps: []step{{0, on("overflow")}},
+	},
+	// The list hangs for longer than the threshold of three minutes. The list
+	// before it is then at least as old, although the kubelet gives up on the call
+	// after two minutes and asks again.
+	{
+		Scenario: Scenario{"unhealthy", "nine times as fast: the list hangs, PLEG is unhealthy after 20 s, recovers after 25 s, then again"},
+		speed:    9, processes: true, pods: restless, steps: []step{{5 * time.Second, on("hung-list")}, {225 * time.Second, off("hung-list")}}, cycle: 330 * time.Second,
+	},
+	// The same, and again as soon as PLEG has recovered: it is unhealthy for 40 s
+	// of every four minutes.
+	{
+		Scenario: Scenario{"flapping", "fifteen times as fast: PLEG is unhealthy for 3 s, healthy for 13 s, and so on"},
+		speed:    15, processes: true, pods: ordinary, steps: []step{{5 * time.Second, on("hung-list")}, {225 * time.Second, off("hung-list")}}, cycle: 4 * time.Minute,
+	},
+	{
+		Scenario:  Scenario{"inspect-failing", "the status of one container fails, relist after relist"},
+		processes: true, pods: tour, steps: []step{{0, on("inspect-failing")}},
+	},
+	{Scenario: Scenario{"list-too-big", "20,000 dead containers pile up; after 30 s the list of them exceeds 16 MiB and fails"}, pods: listTooBig},
+	{
+		Scenario:  Scenario{"status-lock", "after 5 s the status of one container is held, and both lists hang with it"},
+		processes: true, pods: tour, steps: []step{{5 * time.Second, on("status-lock")}},
+	},
+	{Scenario: Scenario{"deadlock", "after 5 s no call but Version answers"}, processes: true, pods: tour, steps: []step{{5 * time.Second, on("deadlock")}}},
+	// Few pods: with a call each 1.2 s a relist of the tour would take minutes.
+	{
+		Scenario:  Scenario{"runtime-slow", "every call takes about 1.2 s"},
+		processes: true, pods: ordinary, steps: []step{{0, on("runtime-slow")}, {3 * time.Second, runBackup(9 * time.Second)}}, cycle: 20 * time.Second,
+	},
+	{
+		Scenario: Scenario{"churn-storm", "every minute 300 pods are replaced at once, and each status call takes 40 ms: a relist takes long"},
+		pods:     ordinary, steps: []step{{0, on("churn-storm")}},
+	},
+	{Scenario: Scenario{"not-ready", "the runtime says that it is not ready"}, processes: true, pods: tour, steps: []step{{0, on("runtime-not-ready")}}},
+	{
+		Scenario:  Scenario{"network-not-ready", "the runtime says that its network plugin is not ready"},
+		processes: true, pods: tour, steps: []step{{0, on("network-not-ready")}},
+	},
+	{Scenario: Scenario{"ghost", "the runtime says that a container runs, but its process is gone"}, processes: true, pods: tour, steps: []step{{0, on("ghost")}}},
+	{
+		Scenario:  Scenario{"clock-step", "after 5 s the node's clock jumps ahead by two minutes"},
+		processes: true, pods: tour, steps: []step{{5 * time.Second, on("clock-step")}},
+	},
+	{Scenario: Scenario{"empty", "a node without pods, for tests to fill"}, unlisted: true, pods: func(*scene) {}},
 }
 
 // Scenarios returns the scenarios that people can choose, the default first.
@@ -76,15 +119,15 @@ func scenarioNamed(name string) (scenario, error) {
 	return scenario{}, fmt.Errorf("no scenario named %q; there are: %s", name, strings.Join(names, ", "))
 }
 
-// settle places the residents of an ordinary node and returns them.
-func (st *stage) settle() []*pod {
+// placeResidents places the residents of an ordinary node and returns them.
+func (sn *scene) placeResidents() []*pod {
 	var all []*pod
-	for _, spec := range residents(st.world) {
+	for _, spec := range residents(sn.world) {
 		restarts := uint32(0)
-		if st.rng.IntN(5) == 0 {
-			restarts = 1 + st.rng.Uint32N(4)
+		if sn.rng.IntN(5) == 0 {
+			restarts = 1 + sn.rng.Uint32N(4)
 		}
-		all = append(all, st.placePod(spec, st.between(3*time.Hour, 400*time.Hour), restarts))
+		all = append(all, sn.placePod(spec, sn.between(3*time.Hour, 400*time.Hour), restarts))
 	}
 	return all
 }
@@ -97,82 +140,41 @@ var applications = [...][2]string{
 }
 
 // still returns a world of that many pods in which nothing happens.
-func still(pods, containers int) func(*stage) {
+func still(pods, containers int) func(*scene) {
 	specs := []containerSpec{one("app", imageApp), one("proxy", imageProxy), one("logs", imageLogs)}[:containers]
-	return func(st *stage) {
+	return func(sn *scene) {
 		var hashes [len(applications)]string
 		for i := range hashes {
-			hashes[i] = st.hash()
+			hashes[i] = sn.hash()
 		}
 		for i := range pods {
 			app := applications[i%len(applications)]
-			spec := st.replica(plain(app[0], app[1], specs...), hashes[i%len(hashes)])
-			st.placePod(spec, st.between(time.Hour, 300*time.Hour), 0)
+			spec := sn.replica(podNamed(app[0], app[1], specs...), hashes[i%len(hashes)])
+			sn.placePod(spec, sn.between(time.Hour, 300*time.Hour), 0)
 		}
 	}
 }
 
-// with returns the tour with a fault from the start.
-func with(fault string) func(*stage) {
-	return func(st *stage) {
-		tour(st)
-		_ = st.set(fault, true) // the name is one of ours
-	}
-}
+// ordinary is a node of residents alone.
+func ordinary(sn *scene) { sn.placeResidents() }
 
-// soon returns the tour with a fault from its fifth second on.
-func soon(fault string) func(*stage) {
-	return func(st *stage) {
-		tour(st)
-		st.after(5*time.Second, func() { _ = st.set(fault, true) }) // the name is one of ours
-	}
-}
-
-func crashing(st *stage) {
-	st.settle()
+func crashing(sn *scene) {
+	sn.placeResidents()
 	for i := range 12 {
-		st.startPod(crasher(st.world, i))
+		sn.startPod(crasher(sn.world, i))
 	}
 }
 
-func restarting(st *stage) {
-	tour(st)
-	st.laps(20*time.Second, st.switches("runtime-down", 8*time.Second, 14*time.Second))
+// restless has a pod that gives every relist something to find.
+func restless(sn *scene) {
+	sn.placeResidents()
+	sn.startPod(deployed(sn.world, "shop", "checkout", imageApp, life{runs: 40 * time.Second}))
 }
 
-func overflowing(st *stage) {
-	st.settle()
-	_ = st.set("overflow", true) // the name is one of ours
-}
-
-// unhealthy hangs the list for longer than the threshold of three minutes. The
-// list before it is then at least as old, although the kubelet gives up on the
-// call after two minutes and asks again.
-func unhealthy(st *stage) {
-	st.settle()
-	st.startPod(deployed(st.world, "shop", "checkout", imageApp, life{runs: 40 * time.Second}))
-	st.laps(330*time.Second, st.switches("hung-list", 5*time.Second, 225*time.Second))
-}
-
-// flapping hangs the list as unhealthy does, and again as soon as PLEG has
-// recovered: it is unhealthy for 40 s of every four minutes.
-func flapping(st *stage) {
-	st.settle()
-	st.laps(4*time.Minute, st.switches("hung-list", 5*time.Second, 225*time.Second))
-}
-
-// sluggish has few pods: with a call each 1.2 s a relist of the tour would take
-// minutes.
-func sluggish(st *stage) {
-	st.settle()
-	st.laps(20*time.Second, []beat{{3 * time.Second, func() {
-		p := st.startPod(job(st.world, "backup", 1500*time.Millisecond))
-		st.after(9*time.Second, func() { st.deletePod(p) })
-	}}})
-	_ = st.set("runtime-slow", true) // the name is one of ours
-}
-
-func storming(st *stage) {
-	st.settle()
-	_ = st.set("churn-storm", true) // the name is one of ours
+// runBackup returns what runs a short job, whose pod is deleted after so long.
+func runBackup(d time.Duration) func(*scene) {
+	return func(sn *scene) {
+		p := sn.startPod(job(sn.world, "backup", 1500*time.Millisecond))
+		sn.after(d, func() { sn.deletePod(p) })
+	}
 }

@@ -53,15 +53,15 @@ func TestEveryScenarioStartsAndAnswers(t *testing.T) {
 
 func TestPodsAreThereFromBefore(t *testing.T) {
 	for _, sc := range Scenarios() {
-		st, _ := watch(t, sc.Name, 1)
+		sn, _ := watch(t, sc.Name, 1)
 		ages := map[time.Duration]bool{}
-		for _, s := range st.sandboxes {
+		for _, s := range sn.sandboxes {
 			age := epoch.Sub(s.created)
 			if ages[age.Truncate(time.Minute)] = true; age < 30*time.Minute {
 				t.Errorf("%s: %s is only %v old", sc.Name, s.pod.ref(), age)
 			}
 		}
-		for _, c := range st.containers {
+		for _, c := range sn.containers {
 			if c.created.After(epoch) || c.started.Before(c.created) || c.state == cri.ContainerState_CONTAINER_EXITED && c.finished.Before(c.started) {
 				t.Errorf("%s: %s %s: created %v, started %v, finished %v", sc.Name, c.pod.ref(), c.spec.name, c.created, c.started, c.finished)
 			}
@@ -74,20 +74,20 @@ func TestPodsAreThereFromBefore(t *testing.T) {
 
 func TestNothingHappensIn(t *testing.T) {
 	for name, size := range map[string][2]int{"quiet": {110, 2}, "big": {1000, 3}} {
-		st, log := watch(t, name, 1)
-		st.advance(epoch.Add(time.Hour))
+		sn, log := watch(t, name, 1)
+		sn.advance(epoch.Add(time.Hour))
 		if len(*log) != 0 {
 			t.Errorf("%s: %v", name, (*log)[0])
 		}
-		if len(st.sandboxes) != size[0] || len(st.containers) != size[0]*size[1] {
-			t.Errorf("%s: %d sandboxes and %d containers, want %v pods of as many", name, len(st.sandboxes), len(st.containers), size)
+		if len(sn.sandboxes) != size[0] || len(sn.containers) != size[0]*size[1] {
+			t.Errorf("%s: %d sandboxes and %d containers, want %v pods of as many", name, len(sn.sandboxes), len(sn.containers), size)
 		}
 	}
 }
 
 func TestCrashloopShowsGrowingBackOff(t *testing.T) {
-	st, log := watch(t, "crashloop", 1)
-	st.advance(epoch.Add(2 * time.Minute))
+	sn, log := watch(t, "crashloop", 1)
+	sn.advance(epoch.Add(2 * time.Minute))
 	reasons, times := map[string]int{}, map[string]int{}
 	for _, s := range *log {
 		if pod, how, ok := strings.Cut(s.what, " STOPPED "); ok && strings.HasPrefix(pod, "staging/") {
@@ -110,16 +110,16 @@ func TestHungScenariosBeginAfterFiveSeconds(t *testing.T) {
 		"hung-list":    {Method: "StreamContainers"},
 		"hung-inspect": {Method: "ContainerStatus", Container: "client"},
 	} {
-		st, log := watch(t, name, 1)
+		sn, log := watch(t, name, 1)
 		if name == "hung-inspect" {
-			call.Pod = st.victim().pod.ref()
+			call.Pod = sn.victim().pod.ref()
 		}
 		for _, tt := range []struct {
 			at    time.Duration
 			hangs bool
 		}{{4900 * time.Millisecond, false}, {5 * time.Second, true}, {time.Hour, true}} {
-			st.advance(epoch.Add(tt.at))
-			if got := len(st.rules.judge(call, st.chance).holds) > 0; got != tt.hangs {
+			sn.advance(epoch.Add(tt.at))
+			if got := len(sn.rules.decide(call, sn.chance).holds) > 0; got != tt.hangs {
 				t.Errorf("%s: at %v the call hangs: %v, want %v", name, tt.at, got, tt.hangs)
 			}
 		}
@@ -132,16 +132,16 @@ func TestHungScenariosBeginAfterFiveSeconds(t *testing.T) {
 }
 
 func TestRestartTakesTheRuntimeAwayAgainAndAgain(t *testing.T) {
-	st, _ := watch(t, "restart", 1)
+	sn, _ := watch(t, "restart", 1)
 	for n := range 5 {
 		for _, tt := range []struct {
 			at   time.Duration
 			away bool
 		}{{7 * time.Second, false}, {9 * time.Second, true}, {13 * time.Second, true}, {15 * time.Second, false}} {
 			at := time.Duration(n)*20*time.Second + tt.at
-			st.advance(epoch.Add(at))
-			if st.away != tt.away {
-				t.Errorf("at %v away is %v, want %v", at, st.away, tt.away)
+			sn.advance(epoch.Add(at))
+			if sn.away != tt.away {
+				t.Errorf("at %v away is %v, want %v", at, sn.away, tt.away)
 			}
 		}
 	}
@@ -150,20 +150,20 @@ func TestRestartTakesTheRuntimeAwayAgainAndAgain(t *testing.T) {
 // TestOverflow counts what a relist a second would send to the event channel
 // from when the sync loop has surely stopped reading until it reads again.
 func TestOverflow(t *testing.T) {
-	st, log := watch(t, "overflow", 1)
+	sn, log := watch(t, "overflow", 1)
 	for n := range 3 {
 		begin := epoch.Add(time.Duration(n) * 50 * time.Second)
-		st.advance(begin.Add(3 * time.Second))
-		if !st.runtimeBad {
-			t.Fatalf("lap %d: the runtime says that it is ready", n+1)
+		sn.advance(begin.Add(3 * time.Second))
+		if !sn.runtimeBad {
+			t.Fatalf("cycle %d: the runtime says that it is ready", n+1)
 		}
-		st.advance(begin.Add(8 * time.Second)) // the sync loop asks every 5 s
+		sn.advance(begin.Add(8 * time.Second)) // the sync loop asks every 5 s
 		before := len(*log)
-		for st.runtimeBad {
-			st.advance(st.now.Add(time.Second))
+		for sn.runtimeBad {
+			sn.advance(sn.now.Add(time.Second))
 		}
-		if until := st.now.Sub(begin); until > 31*time.Second {
-			t.Errorf("lap %d: ready after %v", n+1, until)
+		if until := sn.now.Sub(begin); until > 31*time.Second {
+			t.Errorf("cycle %d: ready after %v", n+1, until)
 		}
 		sent := 0
 		for _, s := range (*log)[before:] {
@@ -172,11 +172,11 @@ func TestOverflow(t *testing.T) {
 			}
 		}
 		if sent < 1200 {
-			t.Errorf("lap %d: %d events while nobody reads, want clearly more than 1000", n+1, sent)
+			t.Errorf("cycle %d: %d events while nobody reads, want clearly more than 1000", n+1, sent)
 		}
 	}
-	st.advance(epoch.Add(3*50*time.Second + 2*time.Second))
-	if n := len(st.pods); n > 12 {
+	sn.advance(epoch.Add(3*50*time.Second + 2*time.Second))
+	if n := len(sn.pods); n > 12 {
 		t.Errorf("%d pods are left over", n)
 	}
 }
@@ -213,27 +213,27 @@ func TestVerdictTurns(t *testing.T) {
 // a deadline of two minutes for a call, makes PLEG unhealthy and healthy again.
 func verdictTurns(t *testing.T, scenario string, until time.Duration) []time.Duration {
 	t.Helper()
-	st, _ := watch(t, scenario, 1)
+	sn, _ := watch(t, scenario, 1)
 	const deadline, threshold = 2 * time.Minute, 3 * time.Minute
 	last, bad := epoch, false
 	var turns []time.Duration
 	var began time.Time // of the relist that is out; zero: none
 	due := epoch
-	for st.now.Before(epoch.Add(until)) {
-		st.advance(st.now.Add(100 * time.Millisecond))
-		if began.IsZero() && !st.now.Before(due) {
-			began = st.now
+	for sn.now.Before(epoch.Add(until)) {
+		sn.advance(sn.now.Add(100 * time.Millisecond))
+		if began.IsZero() && !sn.now.Before(due) {
+			began = sn.now
 		}
-		switch hung := st.off["hung-list"] != nil; {
+		switch hung := sn.off["hung-list"] != nil; {
 		case began.IsZero():
 		case !hung:
-			last, began, due = began, time.Time{}, st.now.Add(time.Second)
-		case st.now.Sub(began) >= deadline:
-			began, due = time.Time{}, st.now.Add(time.Second)
+			last, began, due = began, time.Time{}, sn.now.Add(time.Second)
+		case sn.now.Sub(began) >= deadline:
+			began, due = time.Time{}, sn.now.Add(time.Second)
 		}
-		if now := st.now.Sub(last) > threshold; now != bad {
+		if now := sn.now.Sub(last) > threshold; now != bad {
 			bad = now
-			turns = append(turns, st.now.Sub(epoch))
+			turns = append(turns, sn.now.Sub(epoch))
 		}
 	}
 	return turns

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ type Server struct {
 
 	mu       sync.Mutex // guards the rest
 	unhook   func() bool
-	stage    *stage
+	scene    *scene
 	lists    *lists
 	events   events
 	calls    record
@@ -80,18 +81,15 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 
 func newServer(sc scenario, c Config, dir string) *Server {
 	s := &Server{
-		began: c.Start, started: time.Now(), speed: c.Speed, dir: dir, codec: newCodec(),
+		began: c.Start, started: time.Now(), speed: cmp.Or(c.Speed, sc.speed, 1), dir: dir, codec: newCodec(),
 		wake: make(chan struct{}, 1), moved: make(chan struct{}),
 	}
 	if s.began.IsZero() {
 		s.began = s.started
 	}
-	if s.speed == 0 {
-		s.speed = sc.speed
-	}
-	s.stage = newStage(sc, c.Seed, s.began.Add(-c.Ahead))
-	s.stage.onChange = s.events.add
-	s.stage.advance(s.began)
+	s.scene = newScene(sc, c.Seed, s.began.Add(-c.Ahead))
+	s.scene.onChange = s.events.add
+	s.scene.advance(s.began)
 	s.wire = &wire{path: filepath.Join(dir, "cri.sock"), make: s.newGRPC}
 	return s
 }
@@ -109,7 +107,7 @@ func (s *Server) open(sc scenario) error {
 			return fmt.Errorf("make the demo's node: %w", err)
 		}
 	}
-	if err := s.wire.set(!s.stage.away); err != nil {
+	if err := s.wire.set(!s.scene.away); err != nil {
 		return fmt.Errorf("listen on the demo's socket: %w", err)
 	}
 	return nil
@@ -197,10 +195,10 @@ func (s *Server) step(do func()) (next time.Time, ok bool) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.mu.Lock()
-	s.stage.advance(s.Now())
+	s.scene.advance(s.Now())
 	do()
-	next, ok = s.stage.next()
-	away := s.stage.away
+	next, ok = s.scene.next()
+	away := s.scene.away
 	now := s.picture()
 	s.mu.Unlock()
 	_ = s.draw(now)       // a node that cannot be shown is not there at all

@@ -73,7 +73,7 @@ func (s *sandbox) stats(now time.Time) *cri.PodSandboxStats {
 func (r runtimeService) ContainerStats(_ context.Context, q *cri.ContainerStatsRequest) (*cri.ContainerStatsResponse, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	c, err := find(r.s.stage.containerOf, q.GetContainerId())
+	c, err := find(r.s.scene.containerOf, q.GetContainerId())
 	if err != nil {
 		return nil, because(err, "failed to find container")
 	}
@@ -83,7 +83,7 @@ func (r runtimeService) ContainerStats(_ context.Context, q *cri.ContainerStatsR
 func (r runtimeService) PodSandboxStats(_ context.Context, q *cri.PodSandboxStatsRequest) (*cri.PodSandboxStatsResponse, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	sb, err := find(r.s.stage.sandboxOf, q.GetPodSandboxId())
+	sb, err := find(r.s.scene.sandboxOf, q.GetPodSandboxId())
 	if err != nil {
 		return nil, because(err, "an error occurred when trying to find sandbox "+q.GetPodSandboxId())
 	}
@@ -91,13 +91,13 @@ func (r runtimeService) PodSandboxStats(_ context.Context, q *cri.PodSandboxStat
 }
 
 // wall returns what the node's clock shows. The server's mutex must be held.
-func (s *Server) wall() time.Time { return s.Now().Add(s.stage.skew) }
+func (s *Server) wall() time.Time { return s.Now().Add(s.scene.skew) }
 
 func (s *Server) containerStats(f *cri.ContainerStatsFilter) []*cri.ContainerStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := []*cri.ContainerStats{}
-	for _, c := range s.stage.matchingContainers(&cri.ContainerFilter{
+	for _, c := range s.scene.matchingContainers(&cri.ContainerFilter{
 		Id: f.GetId(), PodSandboxId: f.GetPodSandboxId(), LabelSelector: f.GetLabelSelector(),
 	}) {
 		if c.state == cri.ContainerState_CONTAINER_RUNNING {
@@ -111,7 +111,7 @@ func (s *Server) sandboxStats(f *cri.PodSandboxStatsFilter) []*cri.PodSandboxSta
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := []*cri.PodSandboxStats{}
-	for _, sb := range s.stage.sandboxes {
+	for _, sb := range s.scene.sandboxes {
 		if sb.ready && strings.HasPrefix(sb.id, f.GetId()) && selects(f.GetLabelSelector(), sb.labels) {
 			all = append(all, sb.stats(s.wall()))
 		}

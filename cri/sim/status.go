@@ -7,16 +7,16 @@ import (
 )
 
 // conditions returns what Status says.
-func (st *stage) conditions() []*cri.RuntimeCondition {
+func (sn *scene) conditions() []*cri.RuntimeCondition {
 	network := &cri.RuntimeCondition{Type: "NetworkReady", Status: true}
-	if st.networkBad {
+	if sn.networkBad {
 		network = &cri.RuntimeCondition{
 			Type: "NetworkReady", Reason: "NetworkPluginNotReady",
 			Message: "Network plugin returns error: cni plugin not initialized",
 		}
 	}
 	runtime := &cri.RuntimeCondition{Type: "RuntimeReady", Status: true}
-	if st.runtimeBad {
+	if sn.runtimeBad {
 		runtime = &cri.RuntimeCondition{
 			Type: "RuntimeReady", Reason: "ContainerdNotReady",
 			Message: "Containerd grpc server is not serving",
@@ -37,7 +37,7 @@ func (r runtimeService) Status(_ context.Context, q *cri.StatusRequest) (*cri.St
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	answer := &cri.StatusResponse{
-		Status:          &cri.RuntimeStatus{Conditions: r.s.stage.conditions()},
+		Status:          &cri.RuntimeStatus{Conditions: r.s.scene.conditions()},
 		RuntimeHandlers: []*cri.RuntimeHandler{{Name: "", Features: &cri.RuntimeHandlerFeatures{}}, {Name: "runc", Features: &cri.RuntimeHandlerFeatures{}}},
 		Features:        &cri.RuntimeFeatures{SupplementalGroupsPolicy: true},
 	}
@@ -46,7 +46,7 @@ func (r runtimeService) Status(_ context.Context, q *cri.StatusRequest) (*cri.St
 			"config": `{"containerd":{"defaultRuntimeName":"runc"},"cgroupDriver":"systemd"}`, "golang": `"go1.26.8"`,
 			"lastCNILoadStatus": "OK", "lastCNILoadStatus.default": "OK",
 		}
-		if r.s.stage.networkBad {
+		if r.s.scene.networkBad {
 			const text = "cni config load failed: no network config found in /etc/cni/net.d: cni plugin not initialized: failed to load cni config"
 			answer.Info["lastCNILoadStatus"], answer.Info["lastCNILoadStatus.default"] = text, text
 		}

@@ -19,16 +19,16 @@ type seen struct {
 
 func (s seen) String() string { return fmt.Sprintf("%8.3fs %s", s.at.Seconds(), s.what) }
 
-// watch returns a stage of a scenario and what has happened on it so far.
-func watch(t *testing.T, name string, seed uint64) (*stage, *[]seen) {
+// watch returns a scene of a scenario and what has happened on it so far.
+func watch(t *testing.T, name string, seed uint64) (*scene, *[]seen) {
 	t.Helper()
 	sc, err := scenarioNamed(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, log := newStage(sc, seed, epoch), &[]seen{}
-	st.onChange = func(tr transition) { *log = append(*log, seen{tr.at.Sub(epoch), tr.words()}) }
-	return st, log
+	sn, log := newScene(sc, seed, epoch), &[]seen{}
+	sn.onChange = func(tr transition) { *log = append(*log, seen{tr.at.Sub(epoch), tr.words()}) }
+	return sn, log
 }
 
 func (t transition) words() string {
@@ -44,7 +44,7 @@ func (t transition) words() string {
 	return text
 }
 
-// The promises of the tour's summary, and when in a lap each is kept.
+// The promises of the tour's summary, and when in a cycle each is kept.
 var promises = []struct {
 	name   string
 	within time.Duration
@@ -60,19 +60,19 @@ var promises = []struct {
 	{"killed after its grace period", 50 * time.Second, []string{"shop/frontend- nginx#0 STOPPED 137 Error", "nginx#0 DELETED"}},
 }
 
-func TestTourKeepsItsPromisesInEveryLap(t *testing.T) {
-	st, log := watch(t, "tour", 7)
-	const laps = 15 // long enough for back-offs to grow where they should not
-	st.advance(epoch.Add(laps * lap))
-	for n := range laps {
-		of := between(*log, time.Duration(n)*lap, time.Duration(n+1)*lap)
+func TestTourKeepsItsPromisesInEveryCycle(t *testing.T) {
+	sn, log := watch(t, "tour", 7)
+	const cycles = 15 // long enough for back-offs to grow where they should not
+	sn.advance(epoch.Add(cycles * tourCycle))
+	for n := range cycles {
+		of := between(*log, time.Duration(n)*tourCycle, time.Duration(n+1)*tourCycle)
 		for _, p := range promises {
-			if !kept(of, p.parts, time.Duration(n)*lap+p.within) {
-				t.Errorf("lap %d: no %s within %v", n+1, p.name, p.within)
+			if !kept(of, p.parts, time.Duration(n)*tourCycle+p.within) {
+				t.Errorf("cycle %d: no %s within %v", n+1, p.name, p.within)
 			}
 		}
 		if !replaced(of) {
-			t.Errorf("lap %d: no sandbox was replaced and its container started again", n+1)
+			t.Errorf("cycle %d: no sandbox was replaced and its container started again", n+1)
 		}
 	}
 }
@@ -127,9 +127,9 @@ func replaced(log []seen) bool {
 
 func TestTourPace(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} {
-		st, log := watch(t, "tour", seed)
-		const span = 30 * lap
-		st.advance(epoch.Add(span))
+		sn, log := watch(t, "tour", seed)
+		const span = 30 * tourCycle
+		sn.advance(epoch.Add(span))
 		last, moments := time.Duration(0), 0
 		for _, s := range *log {
 			if gap := s.at - last; gap > 3*time.Second {
@@ -147,21 +147,21 @@ func TestTourPace(t *testing.T) {
 }
 
 func TestTourDoesNotGrow(t *testing.T) {
-	st, _ := watch(t, "tour", 3)
+	sn, _ := watch(t, "tour", 3)
 	sizes := func() [5]int {
 		held := 0
-		for _, p := range st.pods {
+		for _, p := range sn.pods {
 			held += len(p.containers)
 		}
-		return [5]int{len(st.pods), len(st.sandboxes), len(st.containers), held, len(st.queue)}
+		return [5]int{len(sn.pods), len(sn.sandboxes), len(sn.containers), held, len(sn.queue)}
 	}
 	// After one round of replaced sandboxes every pod has had its dead containers.
-	st.advance(epoch.Add(15 * lap))
+	sn.advance(epoch.Add(15 * tourCycle))
 	first := sizes()
 	if n := first[0]; n < 20 || n > 30 {
 		t.Errorf("%d pods, want about 25", n)
 	}
-	st.advance(epoch.Add(15*lap + 2*time.Hour))
+	sn.advance(epoch.Add(15*tourCycle + 2*time.Hour))
 	for i, n := range sizes() {
 		if n > first[i]+6 { // the lengths of the last deletions differ
 			t.Errorf("after two hours: %v (pods, sandboxes, containers, held, tasks); before: %v", sizes(), first)
@@ -171,10 +171,10 @@ func TestTourDoesNotGrow(t *testing.T) {
 }
 
 func TestTourNamespaces(t *testing.T) {
-	st, _ := watch(t, "tour", 3)
-	st.advance(epoch.Add(20 * time.Second))
+	sn, _ := watch(t, "tour", 3)
+	sn.advance(epoch.Add(20 * time.Second))
 	spaces := map[string]bool{}
-	for _, p := range st.pods {
+	for _, p := range sn.pods {
 		spaces[p.spec.namespace] = true
 	}
 	if len(spaces) != 5 {

@@ -29,12 +29,12 @@ func begin(t testing.TB, scenario string, ahead time.Duration) (*Server, clients
 func victimOf(s *Server) *container {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stage.victim()
+	return s.scene.victim()
 }
 
 func TestAheadIsAsIfTheServerHadRun(t *testing.T) {
-	st, _ := watch(t, "tour", 7)
-	st.advance(epoch.Add(20 * time.Second))
+	sn, _ := watch(t, "tour", 7)
+	sn.advance(epoch.Add(20 * time.Second))
 	s, err := Start(t.Context(), Config{
 		Scenario: "tour", Seed: 7, Start: epoch.Add(20 * time.Second), Ahead: 20 * time.Second, Speed: 0.001, Dir: t.TempDir(),
 	})
@@ -44,7 +44,7 @@ func TestAheadIsAsIfTheServerHadRun(t *testing.T) {
 	defer s.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Equal(everything(st.world), everything(s.stage.world)) {
+	if !slices.Equal(everything(sn.world), everything(s.scene.world)) {
 		t.Error("the world is another one than after 20 s")
 	}
 }
@@ -116,7 +116,7 @@ func TestStatusLockHoldsOneStatusAndBothLists(t *testing.T) {
 	}
 	calls["victim"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
 	s.mu.Lock()
-	others := slices.Clone(s.stage.containers)
+	others := slices.Clone(s.scene.containers)
 	s.mu.Unlock()
 	for _, one := range others {
 		if one != victim {
@@ -146,11 +146,11 @@ func TestDeadlockSparesVersion(t *testing.T) {
 
 func TestFaultsOfAMomentBeginAfterFiveSeconds(t *testing.T) {
 	for _, name := range []string{"status-lock", "deadlock", "clock-step"} {
-		st, _ := watch(t, name, 1)
-		if st.advance(epoch.Add(4900 * time.Millisecond)); st.off[name] != nil {
+		sn, _ := watch(t, name, 1)
+		if sn.advance(epoch.Add(4900 * time.Millisecond)); sn.off[name] != nil {
 			t.Errorf("%s is on before 5 s", name)
 		}
-		if st.advance(epoch.Add(5 * time.Second)); st.off[name] == nil {
+		if sn.advance(epoch.Add(5 * time.Second)); sn.off[name] == nil {
 			t.Errorf("%s is not on after 5 s", name)
 		}
 	}
@@ -210,10 +210,10 @@ func TestListTooBig(t *testing.T) {
 }
 
 func TestDeadContainersPileUp(t *testing.T) {
-	st, _ := watch(t, "list-too-big", 1)
-	st.advance(epoch.Add(time.Hour))
+	sn, _ := watch(t, "list-too-big", 1)
+	sn.advance(epoch.Add(time.Hour))
 	owners, largest := map[string]int{}, map[*pod]int{}
-	for _, c := range st.containers {
+	for _, c := range sn.containers {
 		if c.state == cri.ContainerState_CONTAINER_EXITED {
 			owners[c.pod.spec.namespace]++
 			largest[c.pod]++
@@ -231,11 +231,11 @@ func TestDeadContainersPileUp(t *testing.T) {
 }
 
 func TestRuntimeSlowDelaysAllCallsAlike(t *testing.T) {
-	st, _ := watch(t, "runtime-slow", 1)
+	sn, _ := watch(t, "runtime-slow", 1)
 	delays := map[time.Duration]bool{}
 	for _, method := range []string{"Version", "Status", "ListPodSandbox", "StreamContainers", "PodSandboxStatus", "ContainerStatus"} {
 		for range 50 {
-			d := st.rules.judge(Call{Method: method}, st.chance).delay
+			d := sn.rules.decide(Call{Method: method}, sn.chance).delay
 			if delays[d] = true; d < 1050*time.Millisecond || d > 1350*time.Millisecond {
 				t.Fatalf("%s is delayed by %v, want about 1.2 s", method, d)
 			}
@@ -259,10 +259,10 @@ func TestRuntimeSlowDelaysAllCallsAlike(t *testing.T) {
 }
 
 func TestChurnStormReplaces300PodsAtOnce(t *testing.T) {
-	st, log := watch(t, "churn-storm", 1)
+	sn, log := watch(t, "churn-storm", 1)
 	for n := range 3 {
 		before := len(*log)
-		st.advance(epoch.Add(time.Duration(n)*time.Minute + 2*time.Second))
+		sn.advance(epoch.Add(time.Duration(n)*time.Minute + 2*time.Second))
 		started := map[string]bool{}
 		for _, s := range (*log)[before:] {
 			if pod, ok := strings.CutSuffix(s.what, " sandbox#0 STARTED"); ok && strings.HasPrefix(pod, "load/") {
@@ -272,13 +272,13 @@ func TestChurnStormReplaces300PodsAtOnce(t *testing.T) {
 		if len(started) != 300 {
 			t.Errorf("minute %d: %d pods start, want 300", n, len(started))
 		}
-		st.advance(epoch.Add(time.Duration(n)*time.Minute + 59*time.Second))
-		if n := len(st.sandboxes); n != 310 {
+		sn.advance(epoch.Add(time.Duration(n)*time.Minute + 59*time.Second))
+		if n := len(sn.sandboxes); n != 310 {
 			t.Errorf("%d sandboxes before the next storm, want 310", n)
 		}
 	}
 	for method, least := range map[string]time.Duration{"ListContainers": 0, "PodSandboxStatus": 32, "ContainerStatus": 32} {
-		d := st.rules.judge(Call{Method: method}, st.chance).delay
+		d := sn.rules.decide(Call{Method: method}, sn.chance).delay
 		if most := least + least/2; d < least*time.Millisecond || d > most*time.Millisecond {
 			t.Errorf("%s takes %v longer, want %v to %v ms", method, d, least, most)
 		}

@@ -56,30 +56,30 @@ func encode(m proto.Message) string {
 }
 
 func TestNamesAndIDs(t *testing.T) {
-	st, _ := watch(t, "big", 1)
+	sn, _ := watch(t, "big", 1)
 	ids := map[string]bool{}
-	for _, c := range st.containers {
+	for _, c := range sn.containers {
 		ids[c.id] = true
 		if len(c.id) != 64 || strings.Trim(c.id, "0123456789abcdef") != "" {
 			t.Fatalf("id %q, want 64 hexadecimal digits", c.id)
 		}
 	}
 	addresses := map[string]bool{}
-	for _, s := range st.sandboxes {
+	for _, s := range sn.sandboxes {
 		ids[s.id], addresses[s.ip] = true, true
 	}
 	if len(ids) != 4000 || len(addresses) != 1000 {
 		t.Errorf("%d ids and %d addresses, want 4000 and 1000", len(ids), len(addresses))
 	}
-	uid := st.pods[0].uid
+	uid := sn.pods[0].uid
 	if len(uid) != 36 || uid[14] != '4' || !strings.ContainsRune("89ab", rune(uid[19])) {
 		t.Errorf("uid %q is not a UUID of version 4", uid)
 	}
 }
 
 func TestLabelsAndAnnotationsAreTheKubelets(t *testing.T) {
-	st, _ := watch(t, "empty", 1)
-	p := st.placePod(plain("shop", "cart-0", one("app", imageApp)), time.Hour, 3)
+	sn, _ := watch(t, "empty", 1)
+	p := sn.placePod(podNamed("shop", "cart-0", one("app", imageApp)), time.Hour, 3)
 	c := p.latest("app")
 	want := map[string]string{
 		"io.kubernetes.container.name": "app", "io.kubernetes.pod.name": "cart-0",
@@ -94,20 +94,20 @@ func TestLabelsAndAnnotationsAreTheKubelets(t *testing.T) {
 	if len(p.containers) != 2 || p.containers[0].exit.code != 1 {
 		t.Errorf("want one dead container before the present one, have %d containers", len(p.containers))
 	}
-	if age := st.now.Sub(p.sandbox().created); age != time.Hour {
+	if age := sn.now.Sub(p.sandbox().created); age != time.Hour {
 		t.Errorf("sandbox is %v old, want 1h", age)
 	}
 }
 
 // lifeOf lets a pod live for a time and returns what happened, without its name.
-func lifeOf(t *testing.T, spec podSpec, span time.Duration, do func(*stage, *pod)) []seen {
+func lifeOf(t *testing.T, spec podSpec, span time.Duration, do func(*scene, *pod)) []seen {
 	t.Helper()
-	st, log := watch(t, "empty", 1)
-	p := st.startPod(spec)
+	sn, log := watch(t, "empty", 1)
+	p := sn.startPod(spec)
 	if do != nil {
-		do(st, p)
+		do(sn, p)
 	}
-	st.advance(epoch.Add(span))
+	sn.advance(epoch.Add(span))
 	for i := range *log {
 		(*log)[i].what = strings.TrimPrefix((*log)[i].what, p.ref()+" ")
 	}
@@ -127,7 +127,7 @@ func TestKubelet(t *testing.T) {
 	tests := []struct {
 		name string
 		spec podSpec
-		do   func(*stage, *pod)
+		do   func(*scene, *pod)
 		want []string
 	}{
 		{"init containers run first, one after another",
@@ -150,25 +150,25 @@ func TestKubelet(t *testing.T) {
 			[]string{"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED"}},
 		{"a pod is deleted",
 			podSpec{containers: []containerSpec{{name: "app", life: life{stopCode: 143}}}},
-			func(st *stage, p *pod) { st.after(5*time.Second, func() { st.deletePod(p) }) },
+			func(sn *scene, p *pod) { sn.after(5*time.Second, func() { sn.deletePod(p) }) },
 			[]string{
 				"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED", "app#0 STARTED",
 				"app#0 STOPPED 143 Error", "sandbox#0 STOPPED", "app#0 DELETED", "sandbox#0 DELETED",
 			}},
 		{"a stubborn pod is killed",
 			podSpec{grace: 3 * time.Second, containers: []containerSpec{{name: "app", life: life{stops: time.Hour}}}},
-			func(st *stage, p *pod) { st.after(5*time.Second, func() { st.deletePod(p) }) },
+			func(sn *scene, p *pod) { sn.after(5*time.Second, func() { sn.deletePod(p) }) },
 			[]string{
 				"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED", "app#0 STARTED",
 				"app#0 STOPPED 137 Error", "sandbox#0 STOPPED", "app#0 DELETED", "sandbox#0 DELETED",
 			}},
 		{"a pod is deleted before it has started",
-			podSpec{containers: []containerSpec{{name: "app"}}}, func(st *stage, p *pod) { st.deletePod(p) }, nil},
+			podSpec{containers: []containerSpec{{name: "app"}}}, func(sn *scene, p *pod) { sn.deletePod(p) }, nil},
 		{"a sandbox is replaced, twice",
 			podSpec{containers: []containerSpec{{name: "app"}}},
-			func(st *stage, p *pod) {
-				st.after(3*time.Second, func() { st.replaceSandbox(p) })
-				st.after(9*time.Second, func() { st.replaceSandbox(p) })
+			func(sn *scene, p *pod) {
+				sn.after(3*time.Second, func() { sn.replaceSandbox(p) })
+				sn.after(9*time.Second, func() { sn.replaceSandbox(p) })
 			},
 			[]string{
 				"sandbox#0 CREATED", "sandbox#0 STARTED", "app#0 CREATED", "app#0 STARTED",
@@ -230,24 +230,24 @@ func TestBackOffIsForgotten(t *testing.T) {
 }
 
 func TestOneDeadContainerIsKept(t *testing.T) {
-	st, _ := watch(t, "empty", 1)
-	p := st.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 1}}}}})
+	sn, _ := watch(t, "empty", 1)
+	p := sn.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 1}}}}})
 	for range 600 {
-		st.advance(st.now.Add(time.Second))
+		sn.advance(sn.now.Add(time.Second))
 		dead := slices.DeleteFunc(slices.Clone(p.containers), func(c *container) bool { return c.state != cri.ContainerState_CONTAINER_EXITED })
 		if len(dead) > 2 || len(p.containers) > 2 { // two for the moment until the older one is removed
-			t.Fatalf("at %v: %d dead of %d containers", st.now.Sub(epoch), len(dead), len(p.containers))
+			t.Fatalf("at %v: %d dead of %d containers", sn.now.Sub(epoch), len(dead), len(p.containers))
 		}
 	}
 }
 
 func TestTimesOfAContainer(t *testing.T) {
-	st, _ := watch(t, "empty", 1)
-	p := st.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 4, message: "out"}}}}})
+	sn, _ := watch(t, "empty", 1)
+	p := sn.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{runs: time.Second, exit: exit{code: 4, message: "out"}}}}})
 	var got []string
 	for len(got) < 3 {
-		next, _ := st.next()
-		st.advance(next)
+		next, _ := sn.next()
+		sn.advance(next)
 		c := p.latest("app")
 		if c == nil {
 			continue

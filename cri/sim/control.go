@@ -16,7 +16,7 @@ func (s *Server) Faults() []Fault {
 	defer s.mu.Unlock()
 	var all []Fault
 	for _, f := range faults() {
-		all = append(all, Fault{Name: f.name, Summary: f.summary, On: s.stage.off[f.name] != nil})
+		all = append(all, Fault{Name: f.name, Summary: f.summary, On: s.scene.off[f.name] != nil})
 	}
 	return all
 }
@@ -26,7 +26,7 @@ func (s *Server) Faults() []Fault {
 // among Faults.
 func (s *Server) SetFault(name string, on bool) error {
 	var err error
-	s.edit(func() { err = s.stage.set(name, on) })
+	s.edit(func() { err = s.scene.set(name, on) })
 	return err
 }
 
@@ -55,7 +55,7 @@ func (s *Server) Delay(m Match, d time.Duration) (undo func()) {
 func (s *Server) addRule(r *rule) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	remove := s.stage.rules.add(r)
+	remove := s.scene.rules.add(r)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 	imageNFS    = "registry.k8s.io/e2e-test-images/volume/nfs:1.5"
 )
 
-// plain returns a pod of that name with the containers given.
-func plain(namespace, name string, containers ...containerSpec) podSpec {
+// podNamed returns a pod of that name with the containers given.
+func podNamed(namespace, name string, containers ...containerSpec) podSpec {
 	return podSpec{
 		namespace: namespace, name: name, containers: containers,
 		labels: map[string]string{"app.kubernetes.io/name": name},
@@ -63,32 +63,32 @@ func (w *world) daemon(p podSpec) podSpec {
 
 // deployed returns a pod of a Deployment with one container of that life.
 func deployed(w *world, namespace, name, image string, l life) podSpec {
-	return w.replica(plain(namespace, name, containerSpec{name: name, image: image, life: l}), w.hash())
+	return w.replica(podNamed(namespace, name, containerSpec{name: name, image: image, life: l}), w.hash())
 }
 
 // job returns the pod of a Job, in the namespace of such, that runs for a while and then completes.
 func job(w *world, name string, runs time.Duration) podSpec {
-	p := plain("batch", name, containerSpec{name: name, image: imageJob, life: life{runs: runs}})
+	p := podNamed("batch", name, containerSpec{name: name, image: imageJob, life: life{runs: runs}})
 	p.restart = never
 	return p.named(name+"-"+w.letters(5), name, map[string]string{"batch.kubernetes.io/job-name": name})
 }
 
 // residents are the pods of an ordinary node that are simply there.
 func residents(w *world) []podSpec {
-	dns := plain("kube-system", "coredns", one("coredns", "registry.k8s.io/coredns/coredns:v1.12.4"))
+	dns := podNamed("kube-system", "coredns", one("coredns", "registry.k8s.io/coredns/coredns:v1.12.4"))
 	hash := w.hash()
-	prometheus := plain("monitoring", "prometheus",
+	prometheus := podNamed("monitoring", "prometheus",
 		one("prometheus", "quay.io/prometheus/prometheus:v3.6.0"),
 		one("config-reloader", "quay.io/prometheus-operator/prometheus-config-reloader:v0.85.0"))
 	return []podSpec{
 		w.replica(dns, hash), w.replica(dns, hash),
-		w.daemon(plain("kube-system", "kube-proxy", one("kube-proxy", "registry.k8s.io/kube-proxy:v1.36.2")).host()),
-		w.daemon(plain("kube-system", "cilium", one("cilium-agent", "quay.io/cilium/cilium:v1.18.2")).host()),
+		w.daemon(podNamed("kube-system", "kube-proxy", one("kube-proxy", "registry.k8s.io/kube-proxy:v1.36.2")).host()),
+		w.daemon(podNamed("kube-system", "cilium", one("cilium-agent", "quay.io/cilium/cilium:v1.18.2")).host()),
 		deployed(w, "kube-system", "metrics-server", "registry.k8s.io/metrics-server/metrics-server:v0.8.0", life{}),
 		prometheus.ordinal(0),
-		plain("monitoring", "alertmanager", one("alertmanager", "quay.io/prometheus/alertmanager:v0.28.1")).ordinal(0),
-		w.daemon(plain("monitoring", "node-exporter", one("node-exporter", "quay.io/prometheus/node-exporter:v1.9.1")).host()),
+		podNamed("monitoring", "alertmanager", one("alertmanager", "quay.io/prometheus/alertmanager:v0.28.1")).ordinal(0),
+		w.daemon(podNamed("monitoring", "node-exporter", one("node-exporter", "quay.io/prometheus/node-exporter:v1.9.1")).host()),
 		deployed(w, "monitoring", "kube-state-metrics", "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.17.0", life{}),
-		w.replica(plain("default", "nfs-client", one("client", imageNFS), one("sidecar", imageRunner)), w.hash()),
+		w.replica(podNamed("default", "nfs-client", one("client", imageNFS), one("sidecar", imageRunner)), w.hash()),
 	}
 }

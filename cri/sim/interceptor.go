@@ -26,11 +26,11 @@ func (s *Server) unary(ctx context.Context, request any, i *grpc.UnaryServerInfo
 
 // stream does the same for a streaming call.
 func (s *Server) stream(srv any, ss grpc.ServerStream, i *grpc.StreamServerInfo, answer grpc.StreamHandler) error {
-	return answer(srv, &gatedStream{ServerStream: ss, s: s, method: path.Base(i.FullMethod)})
+	return answer(srv, &interceptedStream{ServerStream: ss, s: s, method: path.Base(i.FullMethod)})
 }
 
-// A gatedStream admits its call when it has read the request.
-type gatedStream struct {
+// An interceptedStream admits its call when it has read the request.
+type interceptedStream struct {
 	grpc.ServerStream
 	s      *Server
 	method string
@@ -38,7 +38,7 @@ type gatedStream struct {
 }
 
 // RecvMsg reads the request and waits for its admission.
-func (g *gatedStream) RecvMsg(request any) error {
+func (g *interceptedStream) RecvMsg(request any) error {
 	err := g.ServerStream.RecvMsg(request)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (g *gatedStream) RecvMsg(request any) error {
 }
 
 // SendMsg sends one part of the answer.
-func (g *gatedStream) SendMsg(answer any) error {
+func (g *interceptedStream) SendMsg(answer any) error {
 	return g.ServerStream.SendMsg(g.s.rewritten(g.call, answer))
 }
 
@@ -57,10 +57,10 @@ func (g *gatedStream) SendMsg(answer any) error {
 // client has given up.
 func (s *Server) admit(ctx context.Context, method string, request any) (Call, error) {
 	s.mu.Lock()
-	call := s.stage.describe(method, request)
+	call := s.scene.describe(method, request)
 	call.At = s.Now()
 	s.calls.add(call)
-	v := s.stage.rules.judge(call, s.stage.chance)
+	v := s.scene.rules.decide(call, s.scene.chance)
 	s.mu.Unlock()
 	if err := s.hold(ctx, call, v.holds); err != nil {
 		return call, err
