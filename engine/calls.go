@@ -52,9 +52,12 @@ type pending struct {
 	endedAt time.Time // when we did
 }
 
-// like says whether two calls would ask the runtime for the same thing. All
-// lists of one kind are alike, of one pod or of all.
-func (f Flight) like(g Flight) bool { return f.Op == g.Op && f.ID == g.ID }
+// like says whether two calls would ask the runtime for the same thing. All lists
+// are alike, of one kind or the other, of one pod or of all: they cost the most, and
+// wait for the same locks.
+func (f Flight) like(g Flight) bool {
+	return f.Op == g.Op && f.ID == g.ID || isList(f.Op) && isList(g.Op)
+}
 
 // An answer is what came of a wish. Its Flight is the call as it was made, or the
 // one that was in its way.

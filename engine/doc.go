@@ -1,23 +1,23 @@
 // Package engine relists a node as its kubelet does and tells any number of
-// readers what it sees. It drives the pure core of package pleg: it has the
-// clock, makes the calls to a [Runtime], gives each its deadline, heeds
-// requests such as a pause, and publishes snapshots.
+// readers what it sees. A machine decides: it is stepped with typed inputs and
+// answers with calls to make; it has no clock, no goroutine and no context. A shell
+// runs it: it has the clock, makes the calls to a [Runtime], looks at the node, and
+// publishes snapshots. A [Policy] says how the machine looks: again and again, which
+// is [Engine.Run], or once within a bounded time, which is [Examine].
 //
-// Order: one goroutine, that of [Engine.Run], owns the core. It makes no call
-// itself and never waits for one, so that it can say at any time which call is
-// out. Relists never overlap; within one, calls are made one after another in
-// the kubelet's order. Beside it at most one Status, one Version, one probe, one
-// call asked for with [Engine.Raw] and those of a sweep are out. Probes are made
-// while a call of the relist hangs, to see what still answers; a sweep looks at
-// every sandbox and container, when [Engine.Sweep] asks for it or a list hangs.
-// Neither is the kubelet's, and neither changes a record. No call is made while
-// its like is out: a list is never asked for twice at once, nor the status of
-// one object. That holds even when a runtime does not return by a call's
-// deadline: the engine then goes on waiting, and goes on saying so. Only behind
-// a Raw, a probe or a sweep a relist waits no longer than its own call might
-// take, and then counts that as failed.
-//
-// [Examine] does without Run: it looks once, in bounded time.
+// Order: one goroutine owns the machine. It makes no call itself and never waits for
+// one, so that it can say at any time which call is out. Relists never overlap;
+// within one, calls are made one after another in the kubelet's order. Beside it at
+// most one Status, one Version, one probe, one call asked for with [Engine.Raw], one
+// list of a search and those of a sweep are out. Probes are made while a call of the
+// relist hangs, to see what still answers; a search lists what can be listed while the
+// lists of all pods fail; a sweep looks at every sandbox and container, when
+// [Engine.Sweep] asks for it or a list hangs or fails. None of these is the kubelet's,
+// and none changes a record. No call is made while its like is out: a list is never
+// asked for while any is, nor the status of one object twice. That holds even when a
+// runtime does not return by a call's deadline: the relist then goes on waiting, and
+// goes on saying so. Only behind a call that is ours it waits no longer than its own
+// call might take, and then counts that as failed.
 //
 // Blocking: requests return at once, except for [Engine.Raw], which returns what
 // the runtime answers. A reader waits in [Feed.Next] and nobody waits for a

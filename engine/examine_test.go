@@ -15,11 +15,17 @@ import (
 // and how long it took.
 func examine(t *testing.T, x Examination, prepare func(*fakeRuntime), test func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration)) {
 	t.Helper()
+	examineWith(t, Config{}, x, prepare, test)
+}
+
+func examineWith(t *testing.T, c Config, x Examination, prepare func(*fakeRuntime), test func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		fake := newFake(t)
 		prepare(fake)
+		c.Runtime = fake
 		began := time.Now()
-		s, err := Examine(t.Context(), Config{Runtime: fake}, x)
+		s, err := Examine(t.Context(), c, x)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ const (
 type probes struct {
 	hung  Flight   // the call whose hanging is looked into, with Since
 	queue []Flight // what is still to ask in this round
+	again bool     // this round has asked for one object more
 	out   bool
 	of    Flight    // the call for whose hanging the one that is out was made
 	next  time.Time // when the next round may begin; zero for at once
@@ -50,6 +51,7 @@ func (p *probes) advance(m *machine) {
 		p.queue = p.round(m)
 		p.next = m.now.Add(probePeriod)
 		p.turn++
+		p.again = false
 	}
 	p.queue = slices.DeleteFunc(p.queue, func(f Flight) bool { return m.calls.like(f) != nil })
 	if len(p.queue) > 0 {
@@ -99,8 +101,24 @@ func (p *probes) answered(m *machine, a *answer) {
 		return
 	}
 	p.out = false
-	if p.hung == p.of { // else that call hangs no more
-		p.put(Probe{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err})
+	if p.hung != p.of { // that call hangs no more
+		return
+	}
+	p.put(Probe{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err})
+	if aboutObject(a.Op) && a.err != nil && !p.again {
+		p.again = true
+		p.askAnother(m, a.Op)
+	}
+}
+
+// askAnother asks for another object instead of one that gave no answer, once in a
+// round: it may have been the very one for which the relist hangs.
+func (p *probes) askAnother(m *machine, op call.Operation) {
+	p.turn++
+	for _, f := range p.round(m) {
+		if f.Op == op {
+			p.queue = slices.Insert(p.queue, 0, f)
+		}
 	}
 }
 

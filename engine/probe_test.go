@@ -61,8 +61,8 @@ func TestProbesAreSerialAndHaveADeadline(t *testing.T) {
 		if len(s.Probes) != 3 || !s.Probes[2].At.IsZero() || len(s.InFlight) != 2 {
 			t.Errorf("probes %+v, in flight %+v, want the third out", s.Probes, s.InFlight)
 		}
-		s = b.after(4 * time.Second)
-		if p := s.Probes; len(p) != 4 || p[2].Took != callTimeout || call.Code(p[3].Err) != "DeadlineExceeded" {
+		s = b.after(5 * time.Second)
+		if p := s.Probes; len(p) != 4 || p[2].Took != callTimeout || p[2].ID == "p001" || call.Code(p[2].Err) != "DeadlineExceeded" || !p[3].At.IsZero() {
 			t.Errorf("probes = %+v", p)
 		}
 		if s := b.after(20 * time.Second); s.Sweep != nil {

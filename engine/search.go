@@ -178,6 +178,7 @@ func (s *search) showAside(m *machine) {
 	must(aside.Begin(s.began, pods))
 	s.aside = aside
 	m.pods.showAll(aside)
+	m.probes.next = time.Time{} // now there are objects to ask for
 }
 
 // lacks says in words what is missing.

@@ -144,7 +144,7 @@ func (m *machine) maybeStuck() bool {
 	if s.refused.After(d.at) && (last >= retryAfter || s.Done == s.Total) {
 		return true
 	}
-	silent := s.out > 0 && m.now.Sub(s.heard) >= sluggish && last >= s.Timeout
+	silent := s.Done < s.Total && m.now.Sub(s.heard) >= sluggish && last >= s.Timeout
 	return silent || d.at.IsZero() && s.hung() >= s.Width
 }
 
@@ -204,12 +204,12 @@ func (m *machine) sweepDue() time.Time {
 	case s.over():
 		return s.checkAt()
 	}
-	var due time.Time
-	if s.out > 0 && !m.recheck.out {
-		due = s.heard.Add(sluggish)
-		if at := m.recheck.at.Add(s.Timeout); at.After(due) {
-			due = at
-		}
+	if m.recheck.out {
+		return time.Time{}
+	}
+	due := s.heard.Add(sluggish)
+	if at := m.recheck.at.Add(s.Timeout); at.After(due) {
+		due = at
 	}
 	if s.retrying() {
 		due = sooner(due, s.refused.Add(retryAfter))

@@ -1,0 +1,426 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A world answers a machine by chance, in simulated time: pods come, go and crash,
+// calls are quick, slow, fail or hang, people press keys.
+type world struct {
+	*rand.Rand
+	m   *machine
+	now time.Time
+	out map[callID]*flying
+	log []logged
+
+	sandboxes  []pleg.ListedSandbox
+	containers []pleg.ListedContainer
+	made       int
+	mood       int // how the runtime is at present
+	moodEnds   time.Time
+}
+
+// A flying call returns at a certain moment, at its deadline the latest.
+type flying struct {
+	Call
+	at  time.Time
+	err error
+}
+
+type logged struct {
+	at time.Time
+	in Input
+}
+
+func newWorld(t testing.TB, seed uint64, c Config, p Policy) *world {
+	t.Helper()
+	c.Runtime = &fakeRuntime{}
+	w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Unix(1_000_000, 0), out: make(map[callID]*flying)}
+	c = c.withDefaults()
+	if !p.Once {
+		p = running(c)
+	}
+	m, err := newMachine(c, p, w.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.m = m
+	for range 1 + w.IntN(5) {
+		w.addPod()
+	}
+	return w
+}
+
+func (w *world) addPod() {
+	w.made++
+	name := fmt.Sprintf("pod-%d", w.made)
+	w.sandboxes = append(w.sandboxes, pleg.ListedSandbox{Pod: ref(name), Sandbox: pleg.Sandbox{ID: name, State: pleg.Running, CreatedAt: w.now}})
+	for i := range 1 + w.IntN(2) {
+		w.containers = append(w.containers, pleg.ListedContainer{Pod: ref(name), Container: pleg.Container{
+			ID: fmt.Sprintf("%s/%d", name, i), Name: fmt.Sprint("c", i), SandboxID: name, State: pleg.Running, CreatedAt: w.now,
+		}})
+	}
+}
+
+func (w *world) removePod() {
+	if len(w.sandboxes) == 0 {
+		return
+	}
+	uid := w.sandboxes[w.IntN(len(w.sandboxes))].Pod.UID
+	w.sandboxes = slices.DeleteFunc(w.sandboxes, func(s pleg.ListedSandbox) bool { return s.Pod.UID == uid })
+	w.containers = slices.DeleteFunc(w.containers, func(c pleg.ListedContainer) bool { return c.Pod.UID == uid })
+}
+
+// happen lets something happen on the node.
+func (w *world) happen() {
+	switch w.IntN(8) {
+	case 0:
+		if len(w.sandboxes) < 8 {
+			w.addPod()
+		}
+	case 1:
+		w.removePod()
+	default:
+		if n := len(w.containers); n > 0 {
+			c := &w.containers[w.IntN(n)]
+			c.State = pleg.State(w.IntN(4) + 1)
+		}
+	}
+}
+
+// next lets time pass up to the next thing that happens and returns it.
+func (w *world) next(due time.Time) Input {
+	var first *flying
+	for _, f := range w.out {
+		if first == nil || f.at.Before(first.at) || f.at.Equal(first.at) && f.ID < first.ID {
+			first = f
+		}
+	}
+	key := w.now.Add(time.Duration(w.ExpFloat64() * float64(20*time.Second)))
+	switch {
+	case first != nil && (due.IsZero() || !first.at.After(due)) && !first.at.After(key):
+		w.now = later(w.now, first.at)
+		delete(w.out, first.ID)
+		return w.answer(first)
+	case !due.IsZero() && !due.After(key):
+		w.now = later(w.now, due)
+		return Tick{}
+	}
+	w.now = key
+	return w.press()
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// press is what a person asks for, or what somebody saw of the node.
+func (w *world) press() Input {
+	r := requests{paused: w.m.pause.on}
+	var uid pleg.UID = "uid-nobody"
+	if n := len(w.sandboxes); n > 0 {
+		uid = w.sandboxes[w.IntN(n)].Pod.UID
+	}
+	switch w.IntN(10) {
+	case 0:
+		r.paused = !r.paused
+	case 1:
+		r.relist = true
+	case 2:
+		r.reinspect = []pleg.UID{uid}
+	case 3:
+		r.sweep = sweepBegins
+	case 4:
+		r.sweep = sweepEnds
+	case 5:
+		r.period = time.Duration(1+w.IntN(60)) * time.Second
+	case 6:
+		r.raw = []rawRequest{{uint64(w.made), Flight{Op: call.PodSandboxStatus, Pod: ref(string(uid[4:])), ID: string(uid[4:])}}}
+	case 7:
+		r.withdrawn = []uint64{uint64(w.made)}
+	case 8:
+		return Looked{Report: &evidence.Report{At: w.now}}
+	case 9:
+		return Tick{}
+	}
+	return r
+}
+
+// answer returns what comes of a call, as the lists are when it returns.
+func (w *world) answer(f *flying) Returned {
+	r := Returned{ID: f.ID, At: w.now, Err: f.err, Trace: call.Trace{RequestBytes: 10, ResponseBytes: 100}}
+	if w.IntN(3) == 0 {
+		w.happen()
+	}
+	if f.err != nil {
+		return r
+	}
+	switch f.Op {
+	case call.Version:
+		r.Answer = pleg.Version{RuntimeName: "world"}
+	case call.Status:
+		r.Answer = []pleg.Condition{{Type: "RuntimeReady", Status: w.IntN(20) > 0}, {Type: "NetworkReady", Status: w.IntN(20) > 0}}
+	case call.ListPodSandbox:
+		r.Answer = slices.DeleteFunc(slices.Clone(w.sandboxes), func(s pleg.ListedSandbox) bool { return f.Pod.UID != "" && s.Pod.UID != f.Pod.UID })
+	case call.ListContainers:
+		r.Answer = slices.DeleteFunc(slices.Clone(w.containers), func(c pleg.ListedContainer) bool { return f.Pod.UID != "" && c.Pod.UID != f.Pod.UID })
+	case call.PodSandboxStatus:
+		i := slices.IndexFunc(w.sandboxes, func(s pleg.ListedSandbox) bool { return s.ID == f.Flight.ID })
+		if i < 0 {
+			r.Err = notFound(f.Op)
+			return r
+		}
+		r.Answer = pleg.SandboxStatus{ID: f.Flight.ID, Pod: w.sandboxes[i].Pod, State: w.sandboxes[i].State}
+	default:
+		i := slices.IndexFunc(w.containers, func(c pleg.ListedContainer) bool { return c.ID == f.Flight.ID })
+		if i < 0 {
+			r.Err = notFound(f.Op)
+			return r
+		}
+		r.Answer = pleg.ContainerStatus{ID: f.Flight.ID, Name: w.containers[i].Name, State: w.containers[i].State}
+	}
+	if f.Raw {
+		r.Answer = []byte("{}")
+	}
+	return r
+}
+
+// make decides what becomes of a call. The runtime's moods last for minutes.
+func (w *world) make(c Call) {
+	if !w.now.Before(w.moodEnds) {
+		w.mood = w.IntN(7)
+		w.moodEnds = w.now.Add(time.Duration(w.ExpFloat64() * float64(4*time.Minute)))
+	}
+	f := &flying{Call: c, at: w.now.Add(time.Duration(w.IntN(int(20 * time.Millisecond))))}
+	fail := func(kind error, code string) {
+		f.err = &call.Error{Op: c.Op, Kind: kind, Code: code, Text: "by chance"}
+	}
+	hang := func() {
+		f.at = w.now.Add(c.Timeout)
+		fail(call.ErrDeadline, "DeadlineExceeded")
+	}
+	switch {
+	case w.mood == 1 && w.IntN(3) == 0, w.mood == 2 && isList(c.Op), w.mood == 3:
+		hang()
+	case w.mood == 4 && w.IntN(4) == 0, w.mood == 5:
+		fail(call.ErrUnavailable, "Unavailable")
+	case w.mood == 6 && c.Op == call.ListContainers && c.Pod.UID == "":
+		fail(call.ErrTooLarge, "ResourceExhausted")
+	case w.IntN(200) == 0:
+		fail(call.ErrOther, "Unknown")
+	case w.IntN(100) == 0:
+		f.at = w.now.Add(min(c.Timeout, time.Duration(w.IntN(int(5*time.Second)))))
+	}
+	w.out[c.ID] = f
+}
+
+// step steps the machine and does what it asks for.
+func (w *world) step(in Input) Work {
+	w.log = append(w.log, logged{w.now, in})
+	work := w.m.step(w.now, in)
+	for _, id := range work.End {
+		if f := w.out[id]; f != nil {
+			f.at = w.now
+			f.err = &call.Error{Op: f.Op, Kind: call.ErrCanceled, Code: "Canceled", Text: "ended"}
+		}
+	}
+	for _, c := range work.Make {
+		w.make(c)
+	}
+	return work
+}
+
+// A referee holds a machine to what it promises.
+type referee struct {
+	t     *testing.T
+	out   map[callID]Call
+	ids   callID
+	seq   uint64
+	seen  map[string]bool // events of the relist that began at a moment
+	began time.Time
+	old   map[pleg.UID]*Pod
+	n     int
+}
+
+// watch checks one step, given its input and its work, and the snapshot after it.
+func (r *referee) watch(w *world, in Input, work Work) {
+	r.t.Helper()
+	if back, ok := in.(Returned); ok {
+		delete(r.out, back.ID)
+	}
+	for _, c := range work.Make {
+		if c.ID != r.ids+1 || c.Timeout < 0 {
+			r.t.Errorf("call %+v after number %d", c, r.ids)
+		}
+		r.ids = c.ID
+		for _, other := range r.out {
+			if other.Flight.like(c.Flight) {
+				r.t.Errorf("%v: %+v is made while %+v is out", w.now, c, other)
+			}
+		}
+		r.out[c.ID] = c
+	}
+	for _, e := range work.Events {
+		if r.seq++; e.Seq != r.seq {
+			r.t.Errorf("event %+v, want number %d", e, r.seq)
+		}
+		if !e.At.Equal(r.began) {
+			r.began, r.seen = e.At, make(map[string]bool)
+		}
+		key := fmt.Sprint(e.Pod.UID, e.ID, e.Kind, e.At.UnixNano())
+		if r.seen[key] {
+			r.t.Errorf("%+v comes twice", e)
+		}
+		r.seen[key] = true
+	}
+	if due := w.m.due(); !due.IsZero() && !due.After(w.now) {
+		r.t.Errorf("%v: due at %v already, after %T: calls %v, relists %v, status %v, kubelet %v, probes %v, search %v, sweep %v, check %v", w.now, due, in,
+			w.m.calls.due(), w.m.relists.due(w.m), w.m.status.due(w.m), w.m.kubelet.due(w.m), w.m.probes.due(w.m), w.m.search.due(w.m), w.m.sweepDue(), w.m.check.due())
+	}
+	r.check(w, w.m.snapshot(w.now))
+}
+
+func (r *referee) check(w *world, s *Snapshot) {
+	r.t.Helper()
+	inFlight := 0
+	for _, c := range s.Calls {
+		inFlight += c.InFlight
+	}
+	if inFlight != len(s.InFlight) || inFlight != len(r.out) || !slices.IsSortedFunc(s.InFlight, func(a, b Flight) int { return a.Since.Compare(b.Since) }) {
+		r.t.Errorf("in flight %+v, %d counted, %d made", s.InFlight, inFlight, len(r.out))
+	}
+	if v := s.Sweep; v != nil && (v.Done > v.Total || len(v.Hung)+len(v.Failed) > v.Done || len(s.InFlight) > v.Width+6) {
+		r.t.Errorf("sweep %+v with %d in flight", v, len(s.InFlight))
+	}
+	if h := s.Health; s.Paused && !h.UnhealthyAt.IsZero() || !s.Paused && h.Healthy && !h.ListedAt.IsZero() && !h.UnhealthyAt.After(w.now.Add(-1)) {
+		r.t.Errorf("%v: paused %v, health %+v", w.now, s.Paused, h)
+	}
+	now := make(map[pleg.UID]*Pod, len(s.Pods))
+	for _, p := range s.Pods {
+		now[p.UID] = p
+		if was := r.old[p.UID]; was != nil && p.Failure != nil && p.Old != was.Old {
+			r.t.Errorf("the record of %v has advanced though its inspection failed: %+v", p.PodRef, p.Failure)
+		}
+	}
+	r.old = now
+	r.n++
+}
+
+// However the runtime behaves and whatever people press, in simulated days.
+func TestMachineKeepsItsPromises(t *testing.T) {
+	days := 2 * 24 * time.Hour
+	if testing.Short() {
+		days /= 8
+	}
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed, Config{Release: pleg.Newest - pleg.Release(seed), Period: 15 * time.Second}, Policy{})
+			r := &referee{t: t, out: make(map[callID]Call)}
+			for end := w.now.Add(days / 8); w.now.Before(end) && !t.Failed(); {
+				in := w.next(w.m.due())
+				r.watch(w, in, w.step(in))
+			}
+			if r.n < 1000 || r.seq == 0 {
+				t.Errorf("only %d steps and %d events", r.n, r.seq)
+			}
+			for w.step(Halt{}); len(w.out) > 0; { // no call is left without an end
+				w.step(w.next(time.Time{}))
+			}
+		})
+	}
+}
+
+// A look that is made once ends in time, whatever happens.
+func TestMachineThatLooksOnceEnds(t *testing.T) {
+	for seed := range uint64(400) {
+		w := newWorld(t, seed, Config{}, Examination{}.policy())
+		w.mood, w.moodEnds = w.IntN(7), w.now.Add(time.Hour)
+		r := &referee{t: t, out: make(map[callID]Call)}
+		began := w.now
+		r.watch(w, Tick{}, w.step(Tick{}))
+		for !w.m.check.over && !t.Failed() {
+			due := w.m.due()
+			if due.IsZero() && len(w.out) == 0 {
+				t.Fatalf("seed %d: nothing is out, nothing is due", seed)
+			}
+			in := w.next(due)
+			r.watch(w, in, w.step(in))
+		}
+		if took := w.now.Sub(began); took > deadline {
+			t.Errorf("seed %d, mood %d: took %v", seed, w.mood, took)
+		}
+	}
+}
+
+// The same inputs at the same times give the same calls, events and snapshots.
+func TestMachineIsDeterministic(t *testing.T) {
+	w := newWorld(t, 42, Config{}, Policy{})
+	for range 5000 {
+		w.step(w.next(w.m.due()))
+	}
+	sameError := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
+	compare := cmp.Options{sameError, cmp.AllowUnexported(reply{})}
+	replay := func() (works []Work, snapshots []*Snapshot) {
+		m, err := newMachine(w.m.config, w.m.policy, time.Unix(1_000_000, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, l := range w.log {
+			works = append(works, m.step(l.at, l.in))
+			if i%50 == 0 {
+				snapshots = append(snapshots, m.snapshot(l.at))
+			}
+		}
+		return works, snapshots
+	}
+	works, snapshots := replay()
+	again, snapshotsAgain := replay()
+	events := 0
+	for i := range works {
+		events += len(works[i].Events)
+		if diff := cmp.Diff(works[i], again[i], compare); diff != "" {
+			t.Fatalf("step %d, %T: work differs:\n%s", i, w.log[i].in, diff)
+		}
+	}
+	for i := range snapshots {
+		if diff := cmp.Diff(snapshots[i], snapshotsAgain[i], compare); diff != "" {
+			t.Fatalf("snapshot %d differs:\n%s", i, diff)
+		}
+	}
+	if events < 100 {
+		t.Errorf("only %d events: the log says nothing", events)
+	}
+}
+
+func TestErrorsOfARetriedCall(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{notFound(call.Status), false},
+		{unavailable(call.Status), true},
+		{&call.Error{Kind: call.ErrOther}, true},
+		{&call.Error{Kind: call.ErrTooLarge}, false},
+		{errors.New("plain"), true},
+	} {
+		if got := mayPass(tt.err); got != tt.want {
+			t.Errorf("mayPass(%v) = %v", tt.err, got)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A running engine that is started on a sick node shows what check shows there.
+func TestWhatCanBeSeenWhileListsDoNotSucceed(t *testing.T) {
+	tooLarge := &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "20 MiB"}
+	refused := &call.Error{Op: call.ListPodSandbox, Kind: call.ErrOther, Code: "Unknown", Text: "boom"}
+	tests := []struct {
+		name                  string
+		script                map[string]behaviour
+		partial               string
+		sandboxes, containers int
+		hung                  []string
+	}{
+		{"the containers hang", map[string]behaviour{"ListContainers": {hang: true}, "PodSandboxStatus p001": {hang: true}},
+			"the sandboxes only: ListContainers gave no answer", 3, 0, []string{"p001"}},
+		{"the containers are too large", map[string]behaviour{
+			"ListContainers": {err: tooLarge}, "ListContainers uid-p000": {}, "ListContainers uid-p001": {}, "ListContainers uid-p002": {}, "ContainerStatus p002/log": {hang: true},
+		}, "the list of all containers was too large, so they were listed pod by pod: 3 of 3 pods", 3, 6, []string{"p002/log"}},
+		{"the sandboxes fail", map[string]behaviour{"ListPodSandbox": {err: refused}, "ContainerStatus p000/app": {hang: true}},
+			"the containers only: ListPodSandbox failed", 0, 6, []string{"p000/app"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sick := func(r *fakeRuntime) {
+				pairs(3)(r)
+				for key, b := range tt.script {
+					r.script(key, b)
+				}
+			}
+			bubble(t, Config{}, sick, func(b *bench) {
+				s := b.after(9 * time.Second)
+				if s.Partial != tt.partial || s.Counts.Sandboxes != tt.sandboxes || s.Counts.Containers != tt.containers || !s.Health.ListedAt.IsZero() {
+					t.Errorf("partial %q, counts %+v, health %+v", s.Partial, s.Counts, s.Health)
+				}
+				if s.Sweep == nil || !slices.Equal(ids(s.Sweep.Hung), tt.hung) {
+					t.Errorf("sweep = %+v", s.Sweep)
+				}
+				b.fake.behave()
+				s = b.after(3 * time.Minute)
+				if s.Partial != "" || s.Counts.Sandboxes != 3 || s.Counts.Containers != 6 || !s.Health.Healthy || b.podOf(s, "p001").Status == nil {
+					t.Errorf("after it: partial %q, counts %+v, health %+v", s.Partial, s.Counts, s.Health)
+				}
+			})
+		})
+	}
+}
+
+// What hung in a sweep is asked for again until it answers.
+func TestAHangIsNotHeldAgainstAnObjectThatAnswers(t *testing.T) {
+	bubble(t, Config{}, pairs(10), func(b *bench) {
+		b.after(500 * time.Millisecond)
+		b.fake.hang("p003/app", "p007/log")
+		found := b.sweepNow(4 * time.Second)
+		if !slices.Equal(ids(found.Hung), []string{"p003/app", "p007/log"}) {
+			t.Fatalf("hung = %+v", found.Hung)
+		}
+		b.fake.script("ContainerStatus p003/app", behaviour{})
+		s := b.after(8 * time.Second).Sweep
+		if !slices.Equal(ids(s.Hung), []string{"p007/log"}) || !s.Checked.After(s.Ended) || s.Done != 30 || len(found.Hung) != 2 {
+			t.Errorf("after one has answered: %+v", s)
+		}
+		b.fake.script("ContainerStatus p007/log", behaviour{})
+		if s := b.after(8 * time.Second).Sweep; s.Hung != nil {
+			t.Errorf("after both: %+v", s)
+		}
+		checked := b.fresh().Sweep.Checked
+		if s := b.after(time.Minute).Sweep; !s.Checked.Equal(checked) {
+			t.Error("what answers is asked for again and again")
+		}
+	})
+}
+
+// A runtime that goes at the very end of a look is told, though objects answer.
+func TestExamineAsksForStatusAtItsEnd(t *testing.T) {
+	fails := func(r *fakeRuntime) {
+		steady(r)
+		time.AfterFunc(time.Second, func() {
+			r.script("Status", behaviour{err: &call.Error{Op: call.Status, Kind: call.ErrOther, Code: "Unknown", Text: "boom"}})
+		})
+	}
+	examine(t, Examination{}, fails, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
+		if f := s.StatusErr; f == nil || f.InRow != 1+retries || s.Sweep.Done != 450 || s.Sweep.CutOff {
+			t.Errorf("after %v: status %+v, sweep %+v", took, s.StatusErr, s.Sweep)
+		}
+	})
+	once := func(r *fakeRuntime) {
+		pairs(1)(r)
+		r.script("ListContainers", behaviour{err: &call.Error{Op: call.ListContainers, Kind: call.ErrOther, Code: "Unknown", Text: "boom"}})
+		time.AfterFunc(100*time.Millisecond, r.behave)
+	}
+	examine(t, Examination{}, once, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
+		if s.Failure != nil || s.Partial != "" || s.Sweep.Done != 3 || took != retryAfter {
+			t.Errorf("after %v: a list that failed once: %+v, %q", took, s.Failure, s.Partial)
+		}
+	})
+}
+
+func TestEvidenceIsPartOfTheSnapshot(t *testing.T) {
+	looks := 0
+	look := func(ctx context.Context) (*evidence.Report, error) {
+		if looks++; looks > 3 {
+			return nil, errors.New("no more")
+		}
+		time.Sleep(5 * time.Second)
+		return &evidence.Report{At: time.Now()}, nil
+	}
+	bubble(t, Config{Look: look}, onePod, func(b *bench) {
+		if s := b.after(time.Second); s.Evidence != nil {
+			t.Errorf("evidence before there was any: %+v", s.Evidence)
+		}
+		first := b.after(5 * time.Second).Evidence
+		if later := b.after(time.Minute).Evidence; first == nil || later == nil || later.At.Sub(first.At) != 10*time.Second || looks != 4 {
+			t.Errorf("after %d looks: %+v", looks, later)
+		}
+	})
+	healthy := func(r *fakeRuntime) { pairs(1)(r) }
+	looks = 0
+	examineWith(t, Config{Look: look}, Examination{}, healthy, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
+		if s.Evidence == nil || looks != 1 || took != 5*time.Second {
+			t.Errorf("after %v and %d looks: %+v", took, looks, s.Evidence)
+		}
+	})
+}
+
+func TestRawThatNobodyWaitsForIsEnded(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		b.fresh()
+		b.ask(b.Pause)
+		b.fake.script("PodSandboxStatus", behaviour{hang: true})
+		ctx, cancel := context.WithTimeout(b.t.Context(), time.Second)
+		defer cancel()
+		if _, err := b.Raw(ctx, "uid-web"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Raw = %v", err)
+		}
+		if s := b.fresh(); len(s.InFlight) != 0 {
+			t.Errorf("in flight = %+v", s.InFlight)
+		}
+	})
+}
+
+// The clocks of a pause stand still: the kubelet goes on from where it was.
+func TestAPauseIsNoIllness(t *testing.T) {
+	bubble(t, Config{Threshold: 10 * time.Second}, onePod, func(b *bench) {
+		b.after(500 * time.Millisecond)
+		b.fake.script("ListPodSandbox", behaviour{hang: true})
+		b.after(4 * time.Second)
+		b.ask(b.Pause)
+		s := b.after(time.Hour)
+		if h := s.Health; !h.Healthy || !h.UnhealthyAt.IsZero() || !s.Node.Ready || s.Node.PLEG != "" || h.ListAge(s.At) < time.Hour {
+			t.Errorf("in the pause: %+v, %+v", h, s.Node)
+		}
+		b.ask(b.Resume)
+		s = b.fresh()
+		if left := s.Health.UnhealthyAt.Sub(s.At); !s.Health.Healthy || left < 5*time.Second || left > 6*time.Second {
+			t.Errorf("after it: %v left of %+v", left, s.Health)
+		}
+		if s := b.after(7 * time.Second); s.Health.Healthy || s.Node.Ready {
+			t.Errorf("7 s later: %+v", s.Health)
+		}
+	})
+}
