@@ -13,7 +13,8 @@ const historyLength = 120
 
 // relists is the relist under way, and what is known of those before.
 type relists struct {
-	now *relist // nil between two
+	now       *relist // nil between two
+	assembler pleg.Assembler
 
 	nextAt    time.Time // when the next one is due
 	ended     time.Time // of the last one; zero before
@@ -191,7 +192,7 @@ func (l *relists) listedAll(m *machine) {
 	}
 	r.listed = true
 	m.search.found(m)
-	pods, found := pleg.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
+	pods, found := l.assembler.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
 	l.found = r.lists.found.Add(found)
 	l.failure, l.podFailure = nil, nil
 	if l.first.IsZero() {

@@ -14,14 +14,21 @@ import (
 // time before the list calls. The counters returned are DuplicateID, for an id
 // that one list shows twice in one pod, and NoSandbox.
 func Assemble(sandboxes []ListedSandbox, containers []ListedContainer, at time.Time) ([]Pod, Anomalies) {
-	a := assembly{
-		index: make(map[UID]int, len(sandboxes)),
-		parts: make([]part, 0, len(sandboxes)),
-	}
-	a.share(sandboxes, containers)
-	pods := a.carve(len(sandboxes), len(containers), at)
-	a.fill(pods, sandboxes, containers)
-	return pods, a.anomalies(pods)
+	return new(assembly).assemble(sandboxes, containers, at)
+}
+
+// An Assembler assembles one list after the other in the memory of the one before
+// the last: what it returned holds until it has been used twice more. That is what
+// a [Core] needs, whose records let go of a list when the next one begins. The zero
+// value is ready. Not safe for concurrent use.
+type Assembler struct {
+	last, lastButOne assembly
+}
+
+// Assemble does what [Assemble] does.
+func (a *Assembler) Assemble(sandboxes []ListedSandbox, containers []ListedContainer, at time.Time) ([]Pod, Anomalies) {
+	a.last, a.lastButOne = a.lastButOne, a.last
+	return a.last.assemble(sandboxes, containers, at)
 }
 
 // An assembly is a list on its way from lines to pods. All pods share one array
@@ -31,7 +38,38 @@ type assembly struct {
 	index     map[UID]int // into parts
 	parts     []part
 	owners    []int // of each line, sandboxes first: index into parts
+	order     []int // of parts in the result
 	unsandbox int   // containers without a listed sandbox
+
+	pods       []Pod
+	sandboxes  []Sandbox
+	containers []Container
+}
+
+func (a *assembly) assemble(sandboxes []ListedSandbox, containers []ListedContainer, at time.Time) ([]Pod, Anomalies) {
+	if a.index == nil {
+		a.index = make(map[UID]int, len(sandboxes))
+	}
+	clear(a.index)
+	a.unsandbox = 0
+	a.parts = room(a.parts, len(sandboxes))[:0]
+	a.share(sandboxes, containers)
+	pods := a.carve(len(sandboxes), len(containers), at)
+	a.fill(pods, sandboxes, containers)
+	return pods, a.anomalies(pods)
+}
+
+// room returns a slice of that length, in the memory of the one given where that
+// has room for it, and is not far too large: a storm is not to be paid for for ever.
+func room[T any](had []T, n int) []T {
+	switch {
+	case had == nil:
+		return make([]T, n)
+	case cap(had) < n || cap(had) > 4*n+64:
+		return make([]T, n, n+n/8)
+	}
+	clear(had[n:cap(had)])
+	return had[:n]
 }
 
 // A part is what is known of a pod before it is made.
@@ -44,7 +82,7 @@ type part struct {
 
 // share finds the owner of each line.
 func (a *assembly) share(sandboxes []ListedSandbox, containers []ListedContainer) {
-	a.owners = make([]int, 0, len(sandboxes)+len(containers))
+	a.owners = room(a.owners, len(sandboxes)+len(containers))[:0]
 	for i := range sandboxes {
 		p := a.own(sandboxes[i].Pod)
 		p.sandboxes++
@@ -72,16 +110,17 @@ func (a *assembly) own(pod PodRef) *part {
 
 // carve makes the pods, in order, each with the room that it needs.
 func (a *assembly) carve(sandboxes, containers int, at time.Time) []Pod {
-	order := make([]int, len(a.parts))
-	for i := range order {
-		order[i] = i
+	a.order = room(a.order, len(a.parts))
+	for i := range a.order {
+		a.order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
+	slices.SortFunc(a.order, func(i, j int) int {
 		return cmp.Or(a.parts[j].createdAt.Compare(a.parts[i].createdAt), cmp.Compare(i, j))
 	})
-	sbs, cts := make([]Sandbox, sandboxes), make([]Container, containers)
-	pods := make([]Pod, len(order))
-	for place, i := range order {
+	a.sandboxes, a.containers = room(a.sandboxes, sandboxes), room(a.containers, containers)
+	a.pods = room(a.pods, len(a.order))
+	sbs, cts, pods := a.sandboxes, a.containers, a.pods
+	for place, i := range a.order {
 		p := &a.parts[i]
 		p.place = place
 		pods[place] = Pod{

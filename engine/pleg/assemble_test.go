@@ -2,6 +2,7 @@ package pleg
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -182,5 +183,35 @@ func TestComposeKeepsTheOrderOfOneAge(t *testing.T) {
 		if st.Sandboxes[i].Attempt != uint32(i) || st.Containers[i].Attempt != uint32(i) {
 			t.Fatalf("place %d holds sandbox %d and container %d", i, st.Sandboxes[i].Attempt, st.Containers[i].Attempt)
 		}
+	}
+}
+
+// An Assembler gives what Assemble gives, and its last result but one still holds.
+func TestAssemblerUsesItsMemoryAgain(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	var a Assembler
+	var before []Pod
+	var beforeWant []Pod
+	for n := range 200 {
+		var sandboxes []ListedSandbox
+		var containers []ListedContainer
+		for i := range chance.IntN(1 + chance.IntN(300)) {
+			pod := PodRef{UID: UID(fmt.Sprint("uid-", chance.IntN(40)))}
+			if chance.IntN(3) == 0 {
+				sandboxes = append(sandboxes, ListedSandbox{Pod: pod, Sandbox: Sandbox{ID: fmt.Sprint(n, "-", i), CreatedAt: time.Unix(chance.Int64N(99), 0)}})
+			} else {
+				containers = append(containers, ListedContainer{Pod: pod, Container: Container{ID: fmt.Sprint(n, "-", i%50)}})
+			}
+		}
+		at := time.Unix(int64(n), 0)
+		want, wantFound := Assemble(sandboxes, containers, at)
+		got, found := a.Assemble(sandboxes, containers, at)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || found != wantFound {
+			t.Fatalf("list %d: found %+v, want %+v, pods (-want +got):\n%s", n, found, wantFound, diff)
+		}
+		if diff := cmp.Diff(beforeWant, before, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("list %d has changed the one before:\n%s", n, diff)
+		}
+		before, beforeWant = got, want
 	}
 }
