@@ -35,14 +35,13 @@ type churn struct {
 }
 
 // relistSlowChurn finds relists that are long though each call is fast.
-func relistSlowChurn(in Input) []Finding {
-	r := read(in.Snapshot)
-	if r.anyHangs() || len(r.objects) > 0 {
+func relistSlowChurn(v *view) []Finding {
+	if v.scope.whole() || v.generalHangs() || len(v.objects) > 0 {
 		return nil
 	}
-	for _, look := range []func() (churn, bool){r.churnNow, r.churnBefore, r.churnSwept} {
+	for _, look := range []func() (churn, bool){v.churnNow, v.churnBefore, v.churnSwept} {
 		if c, ok := look(); ok && c.took > longRelist && c.of >= churnPods && c.took-c.list > c.list {
-			return []Finding{in.churnFinding(&r, c)}
+			return []Finding{v.churnFinding(c)}
 		}
 	}
 	return nil
@@ -50,42 +49,42 @@ func relistSlowChurn(in Input) []Finding {
 
 // churnNow projects the relist under way from how far it has come. The first
 // relist inspects every pod: that is no churn.
-func (r *reading) churnNow() (churn, bool) {
-	p := r.Phase
-	if p.Step != engine.Inspecting || p.OnDemand || r.Relists.Count == 0 || p.Done < projectable {
+func (v *view) churnNow() (churn, bool) {
+	p := v.Phase
+	if p.Step != engine.Inspecting || p.OnDemand || v.Relists.Count == 0 || p.Done < projectable {
 		return churn{}, false
 	}
-	each := (r.At.Sub(p.Began) - p.ListTook) / time.Duration(p.Done)
+	each := (v.At.Sub(p.Began) - p.ListTook) / time.Duration(p.Done)
 	c := churn{projected: true, inspected: p.Done, of: max(p.Total, p.Done), list: p.ListTook, each: each}
 	c.took = p.ListTook + each*time.Duration(c.of)
-	return c, each < hung
+	return c, each < callHung
 }
 
 // churnBefore judges the last relist, unless it was the first.
-func (r *reading) churnBefore() (churn, bool) {
-	h := r.Relists.History
-	if len(h) == 0 || r.Relists.Count < 2 {
+func (v *view) churnBefore() (churn, bool) {
+	h := v.Relists.History
+	if len(h) == 0 || v.Relists.Count < 2 {
 		return churn{}, false
 	}
 	last := h[len(h)-1]
-	if last.Failed || last.Inspected == 0 || r.At.Sub(last.At) > last.Took+time.Minute {
+	if last.Failed || last.Inspected == 0 || v.At.Sub(last.At) > last.Took+time.Minute {
 		return churn{}, false
 	}
 	each := (last.Took - last.List) / time.Duration(last.Inspected)
-	return churn{took: last.Took, inspected: last.Inspected, of: last.Inspected, list: last.List, each: each}, each < hung
+	return churn{took: last.Took, inspected: last.Inspected, of: last.Inspected, list: last.List, each: each}, each < callHung
 }
 
 // churnSwept reckons, from one pass over a node, what the kubelet's relist costs
 // there: the pods that changed lately times what their status calls took.
-func (r *reading) churnSwept() (churn, bool) {
-	w := r.Sweep
-	if w == nil || r.Relists.Count > 1 || w.Ended.IsZero() || w.Done <= len(w.Hung)+len(w.Failed) {
+func (v *view) churnSwept() (churn, bool) {
+	w := v.Sweep
+	if w == nil || v.Relists.Count > 1 || w.Ended.IsZero() || answeredIn(w) == 0 {
 		return churn{}, false
 	}
-	cost := w.Serial / time.Duration(w.Done-len(w.Hung)-len(w.Failed))
+	cost := w.Serial / time.Duration(answeredIn(w))
 	c := churn{projected: true}
-	for _, p := range r.Pods {
-		if changedLately(p, r.At) {
+	for _, p := range v.Pods {
+		if changedLately(p, v.At) {
 			c.of++
 			c.objects += len(p.Seen().Sandboxes) + len(p.Seen().Containers)
 		}
@@ -93,7 +92,7 @@ func (r *reading) churnSwept() (churn, bool) {
 	if c.of == 0 {
 		return churn{}, false
 	}
-	c.list = r.sums(call.ListPodSandbox).P50 + r.sums(call.ListContainers).P50
+	c.list = v.sums(call.ListPodSandbox).P50 + v.sums(call.ListContainers).P50
 	c.took = c.list + cost*time.Duration(c.objects)
 	c.each = cost * time.Duration(c.objects) / time.Duration(c.of)
 	return c, cost < slowCall
@@ -131,7 +130,7 @@ func within(t, at time.Time) bool {
 	return !t.IsZero() && at.Sub(t).Abs() <= churnWindow
 }
 
-func (in Input) churnFinding(r *reading, c churn) Finding {
+func (v *view) churnFinding(c churn) Finding {
 	f := Finding{
 		ID: RelistSlowChurn, Severity: Warning,
 		Summary: fmt.Sprintf("%s kept a relist busy for %s, though no call is slow", count(c.of, "changed pod"), span(c.took)),
@@ -139,32 +138,32 @@ func (in Input) churnFinding(r *reading, c churn) Finding {
 			fmt.Sprintf("%s x %s, inspected one after the other = %s; the two lists took %s", count(c.of, "changed pod"), span(c.each), span(c.each*time.Duration(c.of)), span(c.list)),
 		},
 		Next: []Step{
-			{Text: "what comes and goes", Command: in.crictl("ps -a --last 50")},
+			{Text: "what comes and goes", Command: v.crictl("ps -a --last 50")},
 			{Text: "find the Job, CronJob or rollout that starts so many pods on this node at once, and spread it"},
 		},
 	}
 	if c.projected {
 		f.Summary = fmt.Sprintf("%s will keep a relist busy for about %s, though no call is slow", count(c.of, "changed pod"), going(c.took))
 	}
-	if c.took > r.Threshold {
+	if c.took > v.Threshold {
 		f.Severity = Critical
-		f.Evidence = append(f.Evidence, fmt.Sprintf("longer than the threshold of %s: PLEG becomes unhealthy with each such relist", span(r.Threshold)))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("longer than the threshold of %s: PLEG becomes unhealthy with each such relist", span(v.Threshold)))
 	}
 	if c.projected && c.inspected > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), going(r.At.Sub(r.Phase.Began))))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), going(v.At.Sub(v.Phase.Began))))
 	}
-	f.Evidence = append(f.Evidence, lines(r.callTimes(), r.relistTimes())...)
+	f.Evidence = append(f.Evidence, lines(v.callTimes(), v.relistTimes())...)
 	return f
 }
 
-func (r *reading) callTimes() string {
-	sandboxes, containers := r.sums(call.PodSandboxStatus), r.sums(call.ContainerStatus)
+func (v *view) callTimes() string {
+	sandboxes, containers := v.sums(call.PodSandboxStatus), v.sums(call.ContainerStatus)
 	return fmt.Sprintf("PodSandboxStatus p50 %s, p99 %s; ContainerStatus p50 %s, p99 %s", span(sandboxes.P50), span(sandboxes.P99), span(containers.P50), span(containers.P99))
 }
 
-func (r *reading) relistTimes() string {
-	if r.Relists.Count < 2 {
+func (v *view) relistTimes() string {
+	if v.Relists.Count < 2 {
 		return ""
 	}
-	return fmt.Sprintf("relists: p50 %s, p99 %s, max %s of %s", span(r.Relists.P50), span(r.Relists.P99), span(r.Relists.Max), thousands(r.Relists.Count))
+	return fmt.Sprintf("relists: p50 %s, p99 %s, max %s of %s", span(v.Relists.P50), span(v.Relists.P99), span(v.Relists.Max), thousands(v.Relists.Count))
 }

@@ -28,13 +28,13 @@ const (
 )
 
 // clockStep tells that somebody set the clock of the node.
-func clockStep(in Input) []Finding {
+func clockStep(v *view) []Finding {
 	f := Finding{ID: ClockStep, Severity: Warning}
-	ahead := objectsAhead(in.Snapshot)
-	seen := in.Evidence != nil && in.Evidence.Clock.Steps > 0 && in.Evidence.Clock.Step.Abs() >= stepLeast && in.Evidence.Clock.StepAge <= stepShown
+	ahead := objectsAhead(v.Snapshot)
+	seen := v.evidence != nil && v.evidence.Clock.Steps > 0 && v.evidence.Clock.Step.Abs() >= stepLeast && v.evidence.Clock.StepAge <= stepShown
 	switch {
 	case seen:
-		c := in.Evidence.Clock
+		c := v.evidence.Clock
 		f.Summary = fmt.Sprintf("the time of the node jumped %s by %s, %s ago", way(c.Step), span(c.Step.Abs()), going(c.StepAge))
 		f.Evidence = []string{fmt.Sprintf("%s in %s of comparing wall clock and monotonic clock", count(c.Steps, "step"), going(c.Watched))}
 	case len(ahead) >= aheadObjects:

@@ -3,6 +3,8 @@ package diagnose
 import (
 	"os/exec"
 	"testing"
+
+	"github.com/plegtop/plegtop/engine"
 )
 
 func TestQuote(t *testing.T) {
@@ -65,11 +67,11 @@ func TestCrictl(t *testing.T) {
 		{"unix:///tmp/a b.sock", "crictl -r 'unix:///tmp/a b.sock' inspect c1"},
 	}
 	for _, tt := range tests {
-		if got := (Input{Endpoint: tt.endpoint}).crictl("inspect", operand("c1")...); got != tt.want {
+		if got := (&view{Snapshot: new(engine.Snapshot), endpoint: tt.endpoint}).crictl("inspect", operand("c1")...); got != tt.want {
 			t.Errorf("crictl at %q: %s, want %s", tt.endpoint, got, tt.want)
 		}
 	}
-	if got := (Input{}).crictl("inspect", operand("--help")...); got != "crictl inspect -- --help" {
+	if got := (&view{Snapshot: new(engine.Snapshot)}).crictl("inspect", operand("--help")...); got != "crictl inspect -- --help" {
 		t.Errorf("an id like a flag: %s", got)
 	}
 }

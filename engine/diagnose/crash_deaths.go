@@ -14,7 +14,7 @@ import (
 // more containers than a node has that crash.
 const (
 	deathsKept      = 8
-	mournedMost     = 1000
+	keysMost        = 1000
 	deathsForgotten = 30 * time.Minute // after the last one: six of the longest back-offs
 )
 
@@ -69,7 +69,7 @@ func deathsOf(pod pleg.UID, containers []pleg.ContainerStatus, past *History) []
 			known: true, code: c.ExitCode, reason: c.Reason, message: c.Message,
 		})
 	}
-	for _, d := range past.deaths.byName[mourned{pod, containers[0].Name}] {
+	for _, d := range past.deaths.byName[containerKey{pod, containers[0].Name}] {
 		if !listed[d.id] {
 			deaths = append(deaths, d)
 		}
@@ -84,20 +84,20 @@ func deathsOf(pod pleg.UID, containers []pleg.ContainerStatus, past *History) []
 // gone when it started, as after a start of the node.
 func (d death) lost() bool { return d.known && d.code == exitLost && d.reason == "Unknown" }
 
-// shortLives returns the newest deaths as far back as each followed soon on the
+// crashRun returns the newest deaths as far back as each followed soon on the
 // one before, after a life too short for the kubelet to forget its back-off.
-func shortLives(deaths []death) []death {
+func crashRun(deaths []death) []death {
 	for i, d := range deaths {
-		if d.lived() >= crashSteady || d.lost() || i > 0 && d.restful(deaths[i-1]) {
+		if d.lived() >= crashSteady || d.lost() || i > 0 && d.longPause(deaths[i-1]) {
 			return deaths[:i]
 		}
 	}
 	return deaths
 }
 
-// restful reports whether more time than any back-off takes passed between d and
+// longPause reports whether more time than any back-off takes passed between d and
 // the start of the very next container.
-func (d death) restful(next death) bool {
+func (d death) longPause(next death) bool {
 	begun := next.started
 	if begun.IsZero() {
 		begun = next.finished.Add(-crashSteady)
@@ -109,11 +109,11 @@ func (d death) restful(next death) bool {
 // A deathLog remembers how containers died. Their dead remains are soon removed:
 // the kubelet keeps one of each.
 type deathLog struct {
-	byName map[mourned][]death // newest first
+	byName map[containerKey][]death // newest first
 }
 
-// mourned names a container over its restarts.
-type mourned struct {
+// containerKey names a container over its restarts.
+type containerKey struct {
 	pod  pleg.UID
 	name string
 }
@@ -123,7 +123,7 @@ func (l *deathLog) add(u engine.Update) {
 		if e.Kind != pleg.Died || e.Sandbox || e.From == pleg.Absent && !e.HasLag {
 			continue // what was dead when it was first seen may have been so for days
 		}
-		l.remember(mourned{e.Pod.UID, e.Container}, death{
+		l.remember(containerKey{e.Pod.UID, e.Container}, death{
 			id: e.ID, attempt: -1, finished: died(e), known: e.Exited, code: e.ExitCode, reason: e.Reason,
 		})
 	}
@@ -137,12 +137,12 @@ func died(e engine.Event) time.Time {
 	return e.SeenAt
 }
 
-func (l *deathLog) remember(who mourned, d death) {
+func (l *deathLog) remember(who containerKey, d death) {
 	if l.byName == nil {
-		l.byName = make(map[mourned][]death)
+		l.byName = make(map[containerKey][]death)
 	}
 	known, there := l.byName[who]
-	if !there && len(l.byName) >= mournedMost {
+	if !there && len(l.byName) >= keysMost {
 		l.forget(d.finished)
 	}
 	l.byName[who] = slices.Insert(known[:min(len(known), deathsKept-1)], 0, d)
@@ -150,7 +150,7 @@ func (l *deathLog) remember(who mourned, d death) {
 
 // forget makes room: for all that are long past, or else for the oldest.
 func (l *deathLog) forget(at time.Time) {
-	var oldest mourned
+	var oldest containerKey
 	var when time.Time
 	for who, deaths := range l.byName {
 		last := deaths[0].finished
@@ -162,7 +162,7 @@ func (l *deathLog) forget(at time.Time) {
 			oldest, when = who, last
 		}
 	}
-	if len(l.byName) >= mournedMost {
+	if len(l.byName) >= keysMost {
 		delete(l.byName, oldest)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -33,8 +32,10 @@ const (
 	// code 0, of which no other is listed, to be one of many: a job that succeeds
 	// at last has mostly done so before.
 	crashCompleted = 5
-	// crashMost is how many containers get a finding of their own.
-	crashMost = 10
+	// crashMost is how many findings there are, each of one owner's pods that crash
+	// alike, and crashPerOwner how many of one owner.
+	crashMost     = 10
+	crashPerOwner = 4
 	// crashTold is how many of its deaths are told one by one.
 	crashTold = 8
 )
@@ -51,29 +52,35 @@ type crash struct {
 // attempt of the newest container says how often it was started, and what is
 // left of the dead ones how they ended. The history adds those of which nothing
 // is left.
-func crashLoop(in Input) []Finding {
+func crashLoop(v *view) []Finding {
 	var crashes []crash
-	past := in.past()
-	for _, p := range in.Snapshot.Pods {
-		crashes = append(crashes, crashesOf(p, past, in.Snapshot.At)...)
+	for _, p := range v.Pods {
+		crashes = append(crashes, v.crashesOf(p)...)
 	}
 	slices.SortStableFunc(crashes, func(a, b crash) int {
 		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].finished.Compare(a.chain[0].finished))
 	})
 	var findings []Finding
-	for _, c := range crashes[:min(len(crashes), crashMost)] {
-		findings = append(findings, c.finding(in))
+	var rest []crash
+	owners := make(map[string]int)
+	for _, g := range groupBy(crashes, crash.group) {
+		owner := groupName(g[0].pod.PodRef)
+		if owners[owner]++; owners[owner] > crashPerOwner || len(findings) == crashMost {
+			rest = append(rest, g...)
+			continue
+		}
+		findings = append(findings, crashFinding(v, g))
 	}
-	if rest := crashes[len(findings):]; len(rest) > 0 {
-		findings = append(findings, moreCrashes(in, rest))
+	if len(rest) > 0 {
+		findings = append(findings, moreCrashes(v, rest))
 	}
 	return findings
 }
 
 // crashesOf returns the containers of one pod that crash. In a pod whose newest
 // sandbox has ended nothing is started any more, or all of it anew.
-func crashesOf(p *engine.Pod, past *History, at time.Time) []crash {
-	if p.Status == nil || !mourns(p, past, at) || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
+func (v *view) crashesOf(p *engine.Pod) []crash {
+	if p.Status == nil || !v.diedLately(p) || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
 		return nil
 	}
 	var found []crash
@@ -83,31 +90,31 @@ func crashesOf(p *engine.Pod, past *History, at time.Time) []crash {
 		if newest.State == pleg.Exited {
 			died++
 		}
-		deaths := deathsOf(p.UID, name, past)
+		deaths := deathsOf(p.UID, name, v.past)
 		if len(deaths) == 0 {
 			continue
 		}
-		c := crash{pod: p, newest: newest, chain: shortLives(deaths)}
+		c := crash{pod: p, newest: newest, chain: crashRun(deaths)}
 		c.times = uint64(len(c.chain))
 		if len(c.chain) == len(deaths) { // nothing says that the earlier ones were different
 			c.times = max(c.times, died)
 		}
-		if len(c.chain) > 0 && c.times >= crashDeaths && c.goesOn(at) && !c.completed() {
+		if len(c.chain) > 0 && c.times >= crashDeaths && c.goesOn(v.At) && c.chain[0].finished.After(v.Resumed) && !c.completed() {
 			found = append(found, c)
 		}
 	}
 	return found
 }
 
-// mourns reports whether any container of a pod died lately: most pods need no
-// closer look.
-func mourns(p *engine.Pod, past *History, at time.Time) bool {
+// diedLately reports whether any container of a pod did: most pods need no closer
+// look.
+func (v *view) diedLately(p *engine.Pod) bool {
 	for i := range p.Status.Containers {
 		c := &p.Status.Containers[i]
-		if c.State == pleg.Exited && !c.FinishedAt.IsZero() && fresh(at.Sub(c.FinishedAt)) {
+		if c.State == pleg.Exited && !c.FinishedAt.IsZero() && fresh(v.At.Sub(c.FinishedAt)) {
 			return true
 		}
-		if deaths := past.deaths.byName[mourned{p.UID, c.Name}]; len(deaths) > 0 && fresh(at.Sub(deaths[0].finished)) {
+		if deaths := v.past.deaths.byName[containerKey{p.UID, c.Name}]; len(deaths) > 0 && fresh(v.At.Sub(deaths[0].finished)) {
 			return true
 		}
 	}
@@ -185,20 +192,51 @@ func (c crash) led() bool {
 	})
 }
 
-func (c crash) finding(in Input) Finding {
-	at, last := in.Snapshot.At, c.chain[0]
-	return Finding{
-		ID:       CrashLoop,
-		Severity: Warning,
+// group names the trouble: how the containers of one name end in the pods of one
+// owner. It stays the same from one restart to the next.
+func (c crash) group() string {
+	var ends []string
+	for _, d := range c.chain {
+		if end := d.end(); !slices.Contains(ends, end) {
+			ends = append(ends, end)
+		}
+	}
+	slices.Sort(ends)
+	return groupName(c.pod.PodRef, c.newest.Name, join(ends))
+}
+
+func (c crash) subject() Subject {
+	return Subject{Pod: c.pod.PodRef, Container: c.newest.Name, ContainerID: c.newest.ID}
+}
+
+// String says whose container died, how often, and how at last.
+func (c crash) String() string {
+	return fmt.Sprintf("%s died %s, last with %s", objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), c.chain[0].end())
+}
+
+// crashFinding is about one container, or about those of several pods of one owner
+// that crash alike, of which the first is the worst.
+func crashFinding(v *view, alike []crash) Finding {
+	c := alike[0]
+	last := c.chain[0]
+	f := Finding{
+		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].finished, Group: c.group(),
 		Summary: fmt.Sprintf("%s died %s, last %s ago with %s",
-			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), going(max(at.Sub(last.finished), 0)), last.end()),
-		Subject:  Subject{Pod: c.pod.PodRef, Container: c.newest.Name, ContainerID: c.newest.ID},
-		Evidence: c.evidence(at),
+			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), going(max(v.At.Sub(last.finished), 0)), last.end()),
+		Subject:  c.subject(),
+		Evidence: c.evidence(v.At),
 		Next: []Step{
-			{Text: "what the last one wrote before it died", Command: in.crictl("logs", "--tail=50", last.id)},
-			{Text: "its exit code, reason and limits", Command: in.crictl("inspect", last.id)},
+			{Text: "what the last one wrote before it died", Command: v.crictl("logs", "--tail=50", last.id)},
+			{Text: "its exit code, reason and limits", Command: v.crictl("inspect", last.id)},
 		},
 	}
+	if len(alike) > 1 {
+		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike, crash.subject), cmp.Or(c.newest.Name, "a container"), count(c.times, "time"), last.end())
+		for _, c := range alike {
+			f.add(c.subject(), c.String())
+		}
+	}
+	return f
 }
 
 func (c crash) evidence(at time.Time) []string {
@@ -211,7 +249,7 @@ func (c crash) evidence(at time.Time) []string {
 	if n := len(c.chain); n > crashTold {
 		which = fmt.Sprintf("the last %d of %d ended, oldest first: ", crashTold, n)
 	}
-	lines := []string{which + strings.Join(ends, ", ")}
+	lines := []string{which + join(ends)}
 	if n := len(c.chain); n > 1 {
 		took := c.chain[0].finished.Sub(c.chain[n-1].finished)
 		lines = append(lines, fmt.Sprintf("%s in %s: one every %s", count(n, "death"), span(took), span(took/time.Duration(n-1))))
@@ -220,7 +258,7 @@ func (c crash) evidence(at time.Time) []string {
 	if m := c.chain[0].message; m != "" {
 		lines = append(lines, "message: "+m)
 	}
-	return append(lines, "container "+strings.Join(names, ", "))
+	return append(lines, "container "+join(names))
 }
 
 func (c crash) present(at time.Time) string {
@@ -234,19 +272,15 @@ func (c crash) present(at time.Time) string {
 	return state
 }
 
-// moreCrashes sums up the containers that are too many to be told one by one.
-func moreCrashes(in Input, rest []crash) Finding {
+// moreCrashes sums up what is too much to be told one by one.
+func moreCrashes(v *view, rest []crash) Finding {
 	f := Finding{
-		ID:       CrashLoop,
-		Severity: Warning,
-		Summary:  more(len(rest), "container") + " died again and again",
-		Next:     []Step{{Text: "all that has ended, the newest first", Command: in.crictl("ps", "-a", "--state=exited")}},
+		ID: CrashLoop, Severity: Warning,
+		Summary: more(len(rest), "container") + " died again and again",
+		Next:    []Step{{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}},
 	}
-	for _, c := range rest[:min(len(rest), crashMost)] {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%s died %s, last with %s", objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), c.chain[0].end()))
-	}
-	if n := len(rest) - len(f.Evidence); n > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("and %d others", n))
+	for _, c := range rest {
+		f.add(c.subject(), c.String())
 	}
 	return f
 }

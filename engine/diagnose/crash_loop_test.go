@@ -79,7 +79,7 @@ func TestCrashLoop(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := crashLoop(checked(3).instances(0, "app", tt.all...).input())
+			got := crashLoop(checked(3).instances(0, "app", tt.all...).view())
 			if len(got) > 0 != tt.want {
 				t.Fatalf("found %+v, want one: %t", got, tt.want)
 			}
@@ -121,7 +121,7 @@ func TestCrashLoopSpares(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := crashLoop(tt.build(checked(3)).input()); got != nil {
+			if got := crashLoop(tt.build(checked(3)).view()); got != nil {
 				t.Errorf("found %+v", got)
 			}
 		})
@@ -134,7 +134,7 @@ func TestCrashLoopFigures(t *testing.T) {
 		instance{6, false, 92 * time.Second, 2 * time.Second, 1, "Error"},
 	)
 	n.pod(0).Status.Containers[0].Message = "out of luck"
-	got := crashLoop(n.input())[0]
+	got := crashLoop(n.view())[0]
 	if want := "ns-0/pod-00000 app died 8 times, last 12s ago with exit code 137 (OOMKilled)"; got.Summary != want {
 		t.Errorf("summary %q, want %q", got.Summary, want)
 	}
@@ -143,7 +143,7 @@ func TestCrashLoopFigures(t *testing.T) {
 		"2 deaths in 1m20s: one every 1m20s",
 		"attempt 7 is exited; it ran for 2s",
 		"message: out of luck",
-		"container app-6 at 09:25:21Z, app-7 at 09:26:41Z",
+		"container app-6 at 09:25:21, app-7 at 09:26:41",
 	}
 	if diff := cmp.Diff(want, got.Evidence); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
@@ -155,14 +155,14 @@ func TestManyCrashLoops(t *testing.T) {
 	for i := range 25 {
 		n.instances(i, "app", instance{uint32(3 + i), false, 40 * time.Second, time.Second, 1, "Error"})
 	}
-	got := crashLoop(n.input())
+	got := crashLoop(n.view())
 	if len(got) != crashMost+1 {
 		t.Fatalf("%d findings, want %d", len(got), crashMost+1)
 	}
 	if name := got[0].Subject.Pod.Name; name != "pod-00024" {
 		t.Errorf("worst is %s, want pod-00024", name)
 	}
-	if rest := got[crashMost]; !strings.Contains(rest.Summary, "15 more containers") || rest.Subject != (Subject{}) || len(rest.Evidence) != crashMost+1 {
+	if rest := got[crashMost]; !strings.Contains(rest.Summary, "15 more containers") || rest.Subject != (Subject{}) || len(rest.Evidence) != 15 || rest.Count != 15 {
 		t.Errorf("rest %+v", rest)
 	}
 }
@@ -181,16 +181,16 @@ func TestCrashLoopFromHistory(t *testing.T) {
 	for i, at := range []time.Duration{100 * time.Second, 50 * time.Second} {
 		n.past.Add(n.dies(fmt.Sprint("dead-", i), at))
 	}
-	if got := crashLoop(n.input()); got != nil {
+	if got := crashLoop(n.view()); got != nil {
 		t.Fatalf("after two deaths: %+v", got)
 	}
 	n.past.Add(n.dies("dead-2", 6*time.Second))
-	got := crashLoop(n.input())
+	got := crashLoop(n.view())
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m34s: one every 47s") {
 		t.Fatalf("after three deaths: %+v", got)
 	}
 	n.At = n.At.Add(time.Hour)
-	if got := crashLoop(n.input()); got != nil {
+	if got := crashLoop(n.view()); got != nil {
 		t.Errorf("an hour later: %+v", got)
 	}
 }
@@ -204,7 +204,7 @@ func TestCrashLoopWithoutTimes(t *testing.T) {
 		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
 		n.past.Add(n.dies(c.ID, time.Duration(10+30*i)*time.Second))
 	}
-	if got := crashLoop(n.input()); len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m0s: one every 30s") {
+	if got := crashLoop(n.view()); len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m0s: one every 30s") {
 		t.Errorf("found %+v", got)
 	}
 }
@@ -222,15 +222,15 @@ func TestFirstSeenDeadIsNoDeath(t *testing.T) {
 
 func TestDeathLogIsBounded(t *testing.T) {
 	var l deathLog
-	for i := range 3 * mournedMost {
+	for i := range 3 * keysMost {
 		for range deathsKept + 3 {
-			l.remember(mourned{pleg.UID(fmt.Sprint(i)), "app"}, death{finished: now.Add(time.Duration(i) * time.Second)})
+			l.remember(containerKey{pleg.UID(fmt.Sprint(i)), "app"}, death{finished: now.Add(time.Duration(i) * time.Second)})
 		}
 	}
-	if n := len(l.byName); n > mournedMost {
-		t.Errorf("remembers %d names, want at most %d", n, mournedMost)
+	if n := len(l.byName); n > keysMost {
+		t.Errorf("remembers %d names, want at most %d", n, keysMost)
 	}
-	last := l.byName[mourned{pleg.UID(fmt.Sprint(3*mournedMost - 1)), "app"}]
+	last := l.byName[containerKey{pleg.UID(fmt.Sprint(3*keysMost - 1)), "app"}]
 	if len(last) != deathsKept {
 		t.Errorf("remembers %d deaths of the last, want %d", len(last), deathsKept)
 	}

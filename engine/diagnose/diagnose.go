@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -13,57 +16,144 @@ type Input struct {
 	Endpoint string           // of the runtime, for commands; may be empty
 }
 
-// past returns the history, or one of nothing.
-func (in Input) past() *History {
-	if in.History != nil {
-		return in.History
+// A rule looks for one kind of trouble. It finds nothing on a healthy node, and
+// what it finds without regard for the other rules.
+type rule struct {
+	id       ID
+	find     func(*view) []Finding
+	needs    need // without which it is not asked
+	explains []ID // what it is the cause of, unless that is worse
+	replaces []ID // what would only say it again
+}
+
+// A need is what must be fresh for a rule to tell anything. What followed from a
+// pause of plegtop, or from lists that hang, would be no finding.
+type need uint8
+
+const (
+	nothing need = iota // but the look at the node, and the past
+	answers             // of the runtime: not in a pause
+	lists               // good ones
+)
+
+// tells reports whether findings of a kind can be made of a view.
+func (v *view) tells(id ID) bool {
+	switch rules[max(0, ruleOf(id))].needs {
+	case nothing:
+		return true
+	case answers:
+		return !v.Paused
+	default:
+		return !v.Paused && !v.listsStale()
 	}
-	return &noHistory
 }
 
-var noHistory History // read only
+// listsStale reports whether what the lists showed need not be so any more: they
+// hang or fail, or none was made since a pause.
+func (v *view) listsStale() bool {
+	return !v.Once && (v.Health.ListAge(v.At) > answerFresh+v.Period || v.Resumed.After(v.Health.ListedAt))
+}
 
-// A rule looks for one kind of trouble. It returns nothing on a healthy node,
-// and what it finds without regard for the other rules: [explain] sets the
-// causes, [order] the order.
-type rule func(Input) []Finding
-
-// rules is every rule there is. Their order matters only between findings that
-// are equal in all else.
+// rules is every kind of finding there is, by rank: of findings that are equally
+// severe the one that stops more of the node comes first, and what is nearer to the
+// root of it. A rule that explains another one's findings stands before it.
 var rules = []rule{
-	runtimeDown,
-	runtimeUnresponsive,
-	inspectHung,
-	listHung,
-	listTooBig,
-	inspectFailing,
-	runtimeSlow,
-	relistSlowChurn,
-	plegUnhealthy,
-	processStuck,
-	runtimeNotReady,
-	networkNotReady,
-	plegFlapping,
-	kubeletStuck,
-	ghostRunning,
-	crashLoop,
-	eventsDiscarded,
-	orphanShims,
-	clockStep,
-	hostPressure,
+	{RuntimeDown, runtimeDown, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},
+	{RuntimeUnresponsive, runtimeUnresponsive, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},
+	{ListTooBig, listTooBig, answers, []ID{ListHung, PLEGUnhealthy, PLEGFlapping}, nil},
+	{InspectHung, inspectHung, answers, []ID{ListHung, PLEGUnhealthy, PLEGFlapping}, nil},
+	{ProcessStuck, processStuck, nothing, []ID{ListHung, KubeletStuck, GhostRunning}, nil},
+	{ListHung, listHung, answers, []ID{PLEGUnhealthy, PLEGFlapping}, nil},
+	{RuntimeNotReady, runtimeNotReady, answers, []ID{EventsDiscarded}, nil},
+	{NetworkNotReady, networkNotReady, answers, nil, nil},
+	{InspectFailing, inspectFailing, answers, nil, nil},
+	{RuntimeSlow, runtimeSlow, answers, nil, []ID{RelistSlowChurn}},
+	{RelistSlowChurn, relistSlowChurn, answers, []ID{PLEGUnhealthy, PLEGFlapping}, nil},
+	{PLEGUnhealthy, plegUnhealthy, answers, []ID{PLEGFlapping, EventsDiscarded}, nil},
+	{PLEGFlapping, plegFlapping, answers, nil, nil},
+	{KubeletStuck, kubeletStuck, answers, nil, nil},
+	{GhostRunning, ghostRunning, lists, nil, nil},
+	{CrashLoop, crashLoop, lists, nil, nil},
+	{EventsDiscarded, eventsDiscarded, nothing, nil, nil},
+	{OrphanShims, orphanShims, lists, nil, nil},
+	{ClockStep, clockStep, nothing, nil, nil},
+	{HostPressure, hostPressure, nothing, nil, nil},
 }
+
+// ruleOf returns the rule that finds id, and its rank; -1 if none does.
+func ruleOf(id ID) int { return slices.IndexFunc(rules, func(r rule) bool { return r.id == id }) }
 
 // Diagnose returns what is wrong, causes before their effects, the worst cause
-// first; nil for a healthy node. Equal inputs give equal findings. It does not
-// change its input, and may be called from any goroutine as long as nobody adds
-// to the History.
+// first; nil for a healthy node. While plegtop is paused it says nothing that
+// needs a fresh look at the runtime. Equal inputs give equal findings. It does not
+// change its input, and may be called from any goroutine as long as nobody adds to
+// the History.
 func Diagnose(in Input) []Finding {
+	v := newView(in)
+	defer views.Put(v)
+	return v.diagnose()
+}
+
+func (v *view) diagnose() []Finding {
 	var findings []Finding
-	for _, look := range rules {
-		findings = append(findings, look(in)...)
+	for i := range rules {
+		if v.tells(rules[i].id) {
+			findings = append(findings, rules[i].find(v)...)
+		}
 	}
 	if len(findings) == 0 {
 		return nil
 	}
 	return order(explain(findings))
+}
+
+// explain drops what only repeats another finding, and gives each one that another
+// one explains its cause: the one at the root of it.
+func explain(findings []Finding) []Finding {
+	for i := range rules {
+		if r := &rules[i]; r.replaces != nil && has(findings, r.id) {
+			findings = slices.DeleteFunc(findings, func(f Finding) bool { return slices.Contains(r.replaces, f.ID) })
+		}
+	}
+	for i := range rules { // causes of causes come first
+		for j := range findings {
+			if c := &findings[j]; c.ID == rules[i].id {
+				accountFor(findings, c, rules[i].explains)
+			}
+		}
+	}
+	return findings
+}
+
+func accountFor(findings []Finding, c *Finding, effects []ID) {
+	for i := range findings {
+		if f := &findings[i]; f.Cause == "" && slices.Contains(effects, f.ID) && accountsFor(c, f) {
+			f.Cause = cmp.Or(c.Cause, c.ID)
+		}
+	}
+}
+
+// accountsFor reports whether a finding is a cause of another one, which its kind
+// explains. Nothing milder is, nor what is about another pod. That Status or Version
+// alone fails explains nothing about lists, and a list that fails with words of
+// its own needs no explanation by another call.
+func accountsFor(c, f *Finding) bool {
+	pods := c.Subject.Pod != f.Subject.Pod && !c.Subject.none() && !f.Subject.none()
+	status := (c.Subject.Operation == "Status" || c.Subject.Operation == "Version") && (f.ID == PLEGUnhealthy || f.ID == PLEGFlapping)
+	own := f.ID == PLEGUnhealthy && f.Subject.Operation != "" && c.Subject.Operation != ""
+	return c.Severity >= f.Severity && c.Severity > Info && !pods && !status && !own
+}
+
+func has(findings []Finding, id ID) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == id })
+}
+
+// order sorts findings: causes before effects, the worst first, then by rank;
+// what a rule found keeps the order that the rule gave it.
+func order(findings []Finding) []Finding {
+	effect := func(f Finding) int { return min(len(f.Cause), 1) }
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(effect(a), effect(b)), cmp.Compare(b.Severity, a.Severity), cmp.Compare(ruleOf(a.ID), ruleOf(b.ID)))
+	})
+	return findings
 }

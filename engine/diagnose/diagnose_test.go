@@ -176,7 +176,8 @@ func TestDiagnose(t *testing.T) {
 		node *node
 		want string
 	}{
-		{"down, live", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 2), "critical runtime-down\n"},
+		{"down, live", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 2), "warning runtime-down\n"},
+		{"down, live, for 10 s", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 10).fail(call.Status, call.ErrUnavailable, refused, 2), "critical runtime-down\n"},
 		{"down and unhealthy", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 240).fail(call.Status, call.ErrUnavailable, refused, 50).unhealthy(),
 			"critical runtime-down\ncritical pleg-unhealthy < runtime-down\n"},
 		{"down in check", checked(5).fail(call.Version, call.ErrUnavailable, refused, 1).fail(call.Status, call.ErrUnavailable, refused, 1).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 1).noList(),
@@ -186,7 +187,8 @@ func TestDiagnose(t *testing.T) {
 		{"every call fails with an error", checked(5).fail(call.Status, call.ErrOther, "database is locked", 1).fail(call.ListPodSandbox, call.ErrOther, "database is locked", 1).noList(),
 			"critical runtime-down\ncritical pleg-unhealthy ListPodSandbox < runtime-down\n"},
 		{"one list is refused, the rest answered", healthy(5).fail(call.ListContainers, call.ErrUnavailable, refused, 30), "critical runtime-down ListContainers\n"},
-		{"Status fails, live", healthy(5).fail(call.Status, call.ErrOther, "cni config load failed", 2), "critical runtime-down Status\n"},
+		{"Status fails, live", healthy(5).fail(call.Status, call.ErrOther, "cni config load failed", 2), "warning runtime-down Status\n"},
+		{"Status fails, live, for 10 s", healthy(5).fail(call.Status, call.ErrOther, "cni config load failed", 10), "critical runtime-down Status\n"},
 		{"Status fails in check", checked(5).fail(call.Status, call.ErrOther, "cni config load failed", 1), "critical runtime-down Status\n"},
 		{"a list is refused in check, Status answered", checked(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 1).noList(), "critical runtime-down ListPodSandbox\ncritical pleg-unhealthy < runtime-down\n"},
 		{"refused once, just after an answer", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 1), "warning runtime-down\n"},
@@ -263,7 +265,8 @@ func TestDiagnose(t *testing.T) {
 			return n
 		}(), "warning inspect-failing ContainerStatus\n"},
 
-		{"list fails, live", healthy(5).fail(call.ListContainers, call.ErrOther, "database is locked", 3), "critical pleg-unhealthy ListContainers\n"},
+		{"list fails, live", healthy(5).fail(call.ListContainers, call.ErrOther, "database is locked", 3), "warning pleg-unhealthy ListContainers\n"},
+		{"list fails, live, for 10 s", healthy(5).fail(call.ListContainers, call.ErrOther, "database is locked", 10), "critical pleg-unhealthy ListContainers\n"},
 		{"list fails in check", checked(5).fail(call.ListContainers, call.ErrOther, "database is locked", 1).noList(), "critical pleg-unhealthy ListContainers\n"},
 
 		{"slow in check", checked(5).slowBy(300*time.Millisecond, answeringOps...), "warning runtime-slow\n"},
@@ -296,7 +299,7 @@ func TestDiagnose(t *testing.T) {
 		}(), "warning relist-slow-churn\n"},
 
 		{"unhealthy without a reason", healthy(5).unhealthy(), "critical pleg-unhealthy\n"},
-		{"paused", func() *node { n := healthy(5).unhealthy(); n.Paused = true; return n }(), "info pleg-unhealthy\n"},
+		{"paused", func() *node { n := healthy(5).unhealthy(); n.Paused = true; return n }(), ""},
 
 		{"three at once", func() *node {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered().podFails(1, "app", call.ErrOther, "broken", 9)
@@ -304,7 +307,7 @@ func TestDiagnose(t *testing.T) {
 			return n
 		}(), "critical inspect-hung ContainerStatus ns-0/pod-00003 app\ncritical network-not-ready Status\nwarning inspect-failing ContainerStatus ns-1/pod-00001 app\n"},
 		{"down hides what it causes, not what was before", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 2).hangOn(3, "app", 47*time.Second).podFails(1, "app", call.ErrOther, "broken", 9),
-			"critical runtime-down\n"},
+			"warning runtime-down\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -383,4 +386,14 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { wantIDs(t, tt.node.diagnose()) })
 	}
+}
+
+// coded returns how often calls ended with a code.
+func coded(c *engine.Calls, code string) uint64 {
+	for _, n := range c.ByCode {
+		if n.Code == code {
+			return n.Count
+		}
+	}
+	return 0
 }

@@ -10,189 +10,227 @@ import (
 )
 
 const (
-	// downForSure is how many lists in a row find nobody there before it is
-	// certain that the runtime is away, though other calls are answered.
+	// downForSure is how many lists in a row find nobody there before that is
+	// spoken of though other calls are answered.
 	downForSure = 3
 	// statusForSure is the same for Status, which is asked for every 5 s.
 	statusForSure = 2
-	// justNow is how long ago an answer was given so that one refusal may be
-	// chance: a period of the kubelet's and what the calls take.
-	justNow = 2 * time.Second
 )
 
-// runtimeDown finds a runtime that is not there, or that refuses every call,
-// and as a warning one that is there only now and then.
-func runtimeDown(in Input) []Finding {
-	s := in.Snapshot
-	refused := refusals(s)
-	calls, flaky := in.flaky()
-	if last := wentAway(s); len(last) > 0 {
-		return []Finding{in.downFinding(last, Critical)}
+// runtimeDown finds a runtime that is not there, or that refuses every call; one
+// that refuses only lists or only Status; and as a warning one that is there only
+// now and then.
+func runtimeDown(v *view) []Finding {
+	if v.scope == refused {
+		return []Finding{v.downFinding(v.refusals)}
 	}
-	if len(refused) > 0 && !worked(s, refused) && !(flaky && in.onceOnly(refused)) {
-		return []Finding{in.downFinding(refused, in.howDown(refused))}
+	if f := v.Failure; f != nil && errors.Is(f.Err, call.ErrUnavailable) && v.failsOn(f, downForSure) {
+		return []Finding{v.partFinding(*f)}
 	}
-	if f := s.Failure; f != nil && errors.Is(f.Err, call.ErrUnavailable) && lastsSo(s, f, downForSure) {
-		return []Finding{in.partFinding(*f)}
+	if f := v.StatusErr; f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure) && (v.Once || v.flaky.failed == 0 || f.InRow >= downForSure) {
+		return []Finding{v.partFinding(*f)}
 	}
-	if f := s.StatusErr; f != nil && answersBadly(f.Err) && lastsSo(s, f, statusForSure) && !(flaky && in.onceOnly(refused)) {
-		return []Finding{in.partFinding(*f)}
+	if v.flaky.failed > 0 {
+		return []Finding{v.flakyFinding(v.flaky)}
 	}
-	if flaky {
-		return []Finding{in.flakyFinding(calls)}
-	}
-	if f := s.VersionErr; f != nil && answersBadly(f.Err) && lastsSo(s, f, statusForSure) {
-		found := in.partFinding(*f)
+	if f := v.VersionErr; f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure) {
+		found := v.partFinding(*f)
 		found.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
 		return []Finding{found}
 	}
 	return nil
 }
 
-// lastsSo reports whether a call has failed often enough in a row. In one pass it
-// was made several times if nobody was there, and never came through.
-func lastsSo(s *engine.Snapshot, f *engine.Failure, enough int) bool {
-	return f.InRow >= enough || onePass(s) && sums(s, f.Op).LastOK.IsZero()
+// failsOn reports whether a call has failed often enough in a row. What fails at
+// the end of one bounded look was asked for several times.
+func (v *view) failsOn(f *engine.Failure, enough int) bool {
+	return f.InRow >= enough || v.Once && (f.Op == call.Status || v.sums(f.Op).LastOK.IsZero())
 }
 
-// onceOnly reports whether each of these calls failed so few times in a row that
-// a runtime which is there now and then explains it. In one pass it does not: if
-// nothing else works, it is down.
-func (in Input) onceOnly(refused []*engine.Failure) bool {
-	if onePass(in.Snapshot) {
-		return false
-	}
-	for _, f := range refused {
-		if f.InRow >= downForSure {
-			return false
-		}
-	}
-	return true
-}
-
-// howDown is a warning for the first refusal just after a good answer: the next
-// relist tells, in a second.
-func (in Input) howDown(refused []*engine.Failure) Severity {
-	s := in.Snapshot
-	if len(refused) > 1 || refused[0].InRow > 1 || onePass(s) {
+// failingSeverity is critical for what has failed for so long that it is neither a
+// restart nor chance. One bounded look does not come back to see.
+func (v *view) failingSeverity(first time.Time) Severity {
+	if v.Once || v.At.Sub(first) >= failingLong {
 		return Critical
 	}
-	for i := range s.Calls {
-		if s.At.Sub(s.Calls[i].LastOK) < justNow {
-			return Warning
-		}
-	}
-	return Critical
+	return Warning
 }
 
-// refusals returns the lists and the Status that failed last, if the runtime
-// was not there for them; or if it answers each of them with an error.
-func refusals(s *engine.Snapshot) []*engine.Failure {
-	var away, other []*engine.Failure
-	for _, f := range []*engine.Failure{s.Failure, s.StatusErr, s.VersionErr} {
-		switch {
-		case f == nil || !answersBadly(f.Err):
-		case errors.Is(f.Err, call.ErrUnavailable):
-			away = append(away, f)
-		default:
-			other = append(other, f)
-		}
-	}
-	if len(away) == 0 && s.Failure != nil && s.StatusErr != nil && len(other) >= 2 {
-		return other
-	}
-	return away
-}
-
-// answersBadly reports whether an error can mean that the runtime does not work
-// at all: it came at once, and not for the size of the answer.
-func answersBadly(err error) bool {
-	return !errors.Is(err, call.ErrDeadline) && !tooLarge(err) && !errors.Is(err, call.ErrCanceled)
-}
-
-// worked reports whether any call but Version was answered well since all of
-// these fail. In one pass all calls are taken as made at the same time.
-func worked(s *engine.Snapshot, failures []*engine.Failure) bool {
-	since := failures[0].First
-	for _, f := range failures {
-		since = later(since, f.First)
-	}
-	if onePass(s) {
-		since = s.Started
-	}
-	for i := range s.Calls {
-		if c := &s.Calls[i]; c.Op != call.Version && c.LastOK.After(since) {
-			return true
-		}
-	}
-	return false
-}
-
-func (in Input) downFinding(refused []*engine.Failure, severity Severity) Finding {
-	s := in.Snapshot
+func (v *view) downFinding(refused []*engine.Failure) Finding {
 	first := refused[0]
-	for _, f := range refused {
-		if f.First.Before(first.First) {
-			first = f
-		}
-	}
 	f := Finding{
-		ID: RuntimeDown, Severity: severity,
-		Summary: "no call reaches the runtime: " + excerpt(words(first.Err)),
-		Next: in.runtimeSteps(
-			Step{Text: "is it running, and why did it end", Command: "systemctl status " + in.unit() + " --no-pager"},
-			Step{Text: "its last words", Command: in.logs()},
+		ID: RuntimeDown, Severity: v.failingSeverity(first.First), Since: first.First,
+		Summary: "no call reaches the runtime: " + excerpt(plain(first.Err)),
+		Next: v.runtimeSteps(
+			Step{Text: "is it running, and why did it end", Command: v.unitCommand("systemctl status", "--no-pager")},
+			v.logStep("its last words"),
 			Step{Text: "killed for want of memory, or a full disk", Command: "dmesg -T | tail -n 50; df -h"},
 		),
 	}
 	if !errors.Is(first.Err, call.ErrUnavailable) {
-		f.Summary = "every call is answered with an error: " + excerpt(words(first.Err))
+		f.Summary = "every call is answered with an error: " + excerpt(plain(first.Err))
 	}
 	for _, r := range refused {
-		f.Evidence = append(f.Evidence, refusal(s, *r))
+		f.Evidence = append(f.Evidence, v.refusal(*r))
 	}
-	f.Evidence = append(f.Evidence, lines(in.endpointLine(), versionLine(s), (&reading{Snapshot: s}).sweptUntil(), chain(s), in.daemon())...)
+	f.Evidence = append(f.Evidence, lines(v.endpointLine(), v.versionLine(), v.sweptUntil(), v.chain(), v.daemon())...)
 	return f
 }
 
-func (in Input) endpointLine() string {
-	if in.Endpoint == "" {
+func (v *view) endpointLine() string {
+	if v.endpoint == "" {
 		return ""
 	}
-	return "endpoint: " + in.Endpoint
+	return "endpoint: " + v.endpoint
 }
 
-func versionLine(s *engine.Snapshot) string {
-	if sums := sums(s, call.Version); s.VersionErr == nil && s.At.Sub(sums.LastOK) < lately && onePass(s) {
+func (v *view) versionLine() string {
+	if sums := v.sums(call.Version); v.Once && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		return "Version is answered, in " + span(sums.P50)
 	}
 	return ""
 }
 
-// refusal says how a call fails, since when and how often, word for word.
-func refusal(s *engine.Snapshot, f engine.Failure) string {
-	if f.InRow > 1 {
-		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, going(s.At.Sub(f.First)), clock(f.First), words(f.Err))
+// sweptUntil says how far a sweep had come when it was given up.
+func (v *view) sweptUntil() string {
+	w := v.Sweep
+	if w == nil || w.GivenUp == "" {
+		return ""
 	}
-	if age := s.At.Sub(f.At); age >= late {
+	return fmt.Sprintf("the sweep was given up with %s of %s answered: %s", thousands(answeredIn(w)), count(w.Total, "object"), w.GivenUp)
+}
+
+func answeredIn(w *engine.Sweep) int { return max(0, w.Done-len(w.Hung)-len(w.Failed)) }
+
+// refusal says how a call fails, since when and how often, word for word.
+func (v *view) refusal(f engine.Failure) string {
+	if f.InRow > 1 {
+		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, going(v.At.Sub(f.First)), clock(f.First), words(f.Err))
+	}
+	if age := v.At.Sub(f.At); age >= callLate {
 		return fmt.Sprintf("%v failed %s ago: %s", f.Op, going(age), words(f.Err))
 	}
 	return fmt.Sprintf("%v failed: %s", f.Op, words(f.Err))
 }
 
-// fails says how often a call failed, unless that was once.
-func fails(inRow int) string {
-	if inRow <= 1 {
-		return "fails"
-	}
-	return fmt.Sprintf("has failed %d times in a row", inRow)
-}
-
 // partFinding is about a list or Status that fails while other calls are
 // answered. Without either the kubelet takes the runtime for down.
-func (in Input) partFinding(f engine.Failure) Finding {
-	found := in.downFinding([]*engine.Failure{&f}, Critical)
-	found.Summary = fmt.Sprintf("%v %s, while other calls are answered: %s", f.Op, fails(f.InRow), excerpt(words(f.Err)))
+func (v *view) partFinding(f engine.Failure) Finding {
+	found := v.downFinding([]*engine.Failure{&f})
+	fails := "fails"
+	if f.InRow > 1 {
+		fails = fmt.Sprintf("has failed %d times in a row", f.InRow)
+	}
+	found.Summary = fmt.Sprintf("%v %s, while other calls are answered: %s", f.Op, fails, excerpt(plain(f.Err)))
 	found.Subject.Operation = f.Op.String()
 	return found
+}
+
+func (v *view) flakyFinding(f flakiness) Finding {
+	found := Finding{
+		ID: RuntimeDown, Severity: Warning,
+		Summary: fmt.Sprintf("%s of %s found no runtime, the others were answered", thousands(f.failed), count(f.all, "call")),
+		Next: v.runtimeSteps(
+			Step{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
+			v.logStep("its last words"),
+		),
+	}
+	if f.outages > 0 {
+		found.Evidence = append(found.Evidence, fmt.Sprintf("went away %d times since %s", f.outages, clock(f.since)))
+	}
+	for i := range v.Calls {
+		if c := &v.Calls[i]; len(c.ByCode) > 0 {
+			found.Evidence = append(found.Evidence, fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), clock(v.Started), codes(c)))
+		}
+	}
+	if away := v.sweptAway(); away > 0 && 2*away >= v.Sweep.Done {
+		found.Severity = Critical // it went away while it was looked at
+	}
+	if cut := v.cutOff(); len(cut) > 0 && len(cut) <= fullFailing {
+		found.Evidence = append(found.Evidence, "failed each time, and the status of one of them may be what ends the connection: "+objects(cut))
+	}
+	if f := v.Failure; f != nil && errors.Is(f.Err, call.ErrUnavailable) {
+		found.Evidence = append(found.Evidence, v.refusal(*f))
+	}
+	return found
+}
+
+// outages remembers the last times at which the runtime went away. It goes by
+// the calls that are about no object: of an object, the shim may be what is away.
+type outages struct {
+	failed uint64 // calls that found no runtime, as of the last update
+	away   bool
+	all    []outage // oldest first, at most flakyOutages of them
+}
+
+// An outage is the moment at which calls began to find no runtime, and the counts
+// just before.
+type outage struct {
+	at          time.Time
+	failed, all uint64
+}
+
+func (o *outages) add(u engine.Update) {
+	s := u.Snapshot
+	failed, all := failedGeneral(s)
+	switch {
+	case failed > o.failed && !o.away:
+		o.all = keep(o.all, outage{at: s.At, failed: o.failed, all: all - (failed - o.failed)}, flakyOutages)
+		o.away = true
+	case failed == o.failed && s.Failure == nil && s.StatusErr == nil:
+		o.away = false
+	}
+	o.failed = failed
+}
+
+// failedGeneral counts the calls about the whole runtime that failed at once, and
+// all of them.
+func failedGeneral(s *engine.Snapshot) (failed, all uint64) {
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.Op >= call.PodSandboxStatus {
+			continue
+		}
+		all += c.Count
+		for _, n := range c.ByCode {
+			switch n.Code {
+			case "OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented":
+				// it hung, or its answer was too large, or the call was ours to end
+			default:
+				failed += n.Count
+			}
+		}
+	}
+	return failed, all
+}
+
+// lately reports whether the runtime is away, or was in the last flakyWindow.
+func (o *outages) lately(s *engine.Snapshot) bool { return o.away || o.within(s).outages > 0 }
+
+// within returns what happened in the last flakyWindow.
+func (o *outages) within(s *engine.Snapshot) (f flakiness) {
+	failed, all := failedGeneral(s)
+	for i := len(o.all) - 1; i >= 0 && s.At.Sub(o.all[i].at) <= flakyWindow; i-- {
+		one := o.all[i]
+		f = flakiness{failed: failed - min(one.failed, failed), all: all - min(one.all, all), outages: f.outages + 1, since: one.at}
+	}
+	return f
+}
+
+// objects names what a sweep asked for.
+func objects(swept []engine.Swept) string {
+	var names []string
+	for _, o := range swept {
+		names = append(names, o.Op.String()+" of "+objectOf(o.Flight))
+	}
+	return join(names)
+}
+
+// codes says how often each gRPC code came, such as "6 with Unavailable".
+func codes(c *engine.Calls) string {
+	var each []string
+	for _, n := range c.ByCode {
+		each = append(each, thousands(n.Count)+" with "+n.Code)
+	}
+	return join(each)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -17,36 +16,30 @@ const (
 	// something to tell. The kubelet looks at each pod again within about a minute
 	// whatever became of its events; five leave people time to see it.
 	discardedShown = 5 * time.Minute
-	// bereftMost is how many pods are remembered by name, and bereftTold how many
+	// losersMost is how many pods are remembered by name, and losersTold how many
 	// of them are told.
-	bereftMost = 500
-	bereftTold = 10
+	losersMost = 500
+	losersTold = 10
 )
 
 // eventsDiscarded tells of events that the kubelet's channel had no room for,
 // which is so while its reader, the sync loop, stands still. It
 // needs a history: what a first relist makes of a node that has long been up is
 // no loss to anybody.
-func eventsDiscarded(in Input) []Finding {
-	l := &in.past().losses
-	at := in.Snapshot.At
+func eventsDiscarded(v *view) []Finding {
+	l := &v.past.losses
+	at := v.At
 	if l.total == 0 || at.Sub(l.last) > discardedShown {
 		return nil
 	}
-	f := Finding{ID: EventsDiscarded, Severity: Warning, Summary: l.summary(at), Evidence: l.evidence(in)}
-	switch {
-	case !in.Snapshot.Health.Healthy:
-		f.Cause = PLEGUnhealthy
-	case statusAnswered(in) && !met(in.Snapshot.Conditions, runtimeReady):
-		f.Cause = RuntimeNotReady
-	}
+	f := Finding{ID: EventsDiscarded, Severity: Warning, Summary: l.summary(at), Evidence: l.evidence(v)}
 	if len(l.pods) == 1 && l.unnamed() == 0 {
 		for ref := range l.pods {
 			f.Subject.Pod = ref
 		}
 	}
 	f.Next = []Step{
-		{Text: "which of these pods are not in the state that the kubelet reports", Command: in.crictl("pods")},
+		{Text: "which of these pods are not in the state that the kubelet reports", Command: v.crictl("pods")},
 		{Text: "how many the kubelet itself has counted: kubelet_pleg_discard_events on its /metrics"},
 	}
 	return []Finding{f}
@@ -98,7 +91,7 @@ func (l *losses) add(u engine.Update) {
 func (l *losses) lose(e engine.Event) {
 	pod := l.pods[e.Pod]
 	if pod == nil {
-		if len(l.pods) >= bereftMost {
+		if len(l.pods) >= losersMost {
 			return
 		}
 		pod = &loss{kinds: make(map[pleg.Kind]uint64)}
@@ -126,22 +119,22 @@ func (l *losses) summary(at time.Time) string {
 		count(l.total, "event"), count(len(l.pods), "pod"), going(max(at.Sub(l.last), 0)))
 }
 
-func (l *losses) evidence(in Input) []string {
-	c := in.Snapshot.Channel
+func (l *losses) evidence(v *view) []string {
+	c := v.Channel
 	lines := []string{fmt.Sprintf("%d of %d places in the channel are taken; first event lost at %s, the last at %s", c.Len, c.Capacity, clock(l.first), clock(l.last))}
 	refs := slices.SortedFunc(maps.Keys(l.pods), func(a, b pleg.PodRef) int {
 		return cmp.Or(cmp.Compare(l.pods[b].total, l.pods[a].total), cmp.Compare(a.String(), b.String()), cmp.Compare(a.UID, b.UID))
 	})
-	for _, ref := range refs[:min(len(refs), bereftTold)] {
+	for _, ref := range refs[:min(len(refs), losersTold)] {
 		lines = append(lines, ref.String()+" lost "+l.pods[ref].String())
 	}
-	if n := len(refs) - bereftTold; n > 0 {
+	if n := len(refs) - losersTold; n > 0 {
 		lines = append(lines, fmt.Sprintf("and %s more", count(n, "pod")))
 	}
 	if n := l.unnamed(); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s of pods not named here", count(n, "event")))
 	}
-	if e := in.Evidence; e != nil && e.Kubelet.Discarded > 0 {
+	if e := v.evidence; e != nil && e.Kubelet.Discarded > 0 {
 		lines = append(lines, fmt.Sprintf("the kubelet has counted %s lost since its start", count(e.Kubelet.Discarded, "event")))
 	}
 	return lines
@@ -153,5 +146,5 @@ func (l *loss) String() string {
 	for _, k := range slices.Sorted(maps.Keys(l.kinds)) {
 		kinds = append(kinds, fmt.Sprintf("%d %s", l.kinds[k], k))
 	}
-	return strings.Join(kinds, ", ") + " (" + strings.Join(l.ids, ", ") + ")"
+	return join(kinds) + " (" + join(l.ids) + ")"
 }

@@ -44,7 +44,7 @@ func TestEventsDiscarded(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := eventsDiscarded(tt.node.input())
+			got := eventsDiscarded(tt.node.view())
 			switch {
 			case len(got) == 0 && tt.want != "" || len(got) > 0 && tt.want == "":
 				t.Errorf("found %+v, want %q", got, tt.want)
@@ -58,13 +58,13 @@ func TestEventsDiscarded(t *testing.T) {
 func TestEventsDiscardedNamesPods(t *testing.T) {
 	n := healthy(1).lose(time.Minute, 0).lose(30*time.Second, 6, 7, 7, 8)
 	n.Channel.Len, n.Channel.Capacity = 1000, 1000
-	got := eventsDiscarded(n.input())[0]
+	got := eventsDiscarded(n.view())[0]
 	for _, want := range []string{"ns/pod-7 lost 2 ContainerDied (app)", "ns/pod-8 lost 1 ContainerDied (app)", "3 events of pods not named here"} {
 		if !slices.Contains(got.Evidence, want) {
 			t.Errorf("evidence %q lacks %q", got.Evidence, want)
 		}
 	}
-	if one := eventsDiscarded(healthy(1).lose(time.Minute, 0).lose(0, 1, 7).input())[0]; one.Subject.Pod.Name != "pod-7" {
+	if one := eventsDiscarded(healthy(1).lose(time.Minute, 0).lose(0, 1, 7).view())[0]; one.Subject.Pod.Name != "pod-7" {
 		t.Errorf("subject of one pod's loss: %+v", one.Subject)
 	}
 }
@@ -72,12 +72,12 @@ func TestEventsDiscardedNamesPods(t *testing.T) {
 func TestEventsDiscardedHasCause(t *testing.T) {
 	n := healthy(1).lose(time.Minute, 0).lose(0, 1, 7)
 	n.Health.Healthy = false
-	if got := eventsDiscarded(n.input())[0].Cause; got != PLEGUnhealthy {
-		t.Errorf("while PLEG is unhealthy: cause %q", got)
+	if got := gist(n.diagnose()); got != "critical pleg-unhealthy\nwarning events-discarded ns/pod-7 < pleg-unhealthy\n" {
+		t.Errorf("while PLEG is unhealthy:\n%s", got)
 	}
-	n.Health.Healthy, n.Conditions = true, []pleg.Condition{{Type: "RuntimeReady"}}
-	if got := eventsDiscarded(n.input())[0].Cause; got != RuntimeNotReady {
-		t.Errorf("while the runtime is not ready: cause %q", got)
+	n.Health.Healthy, n.Conditions = true, []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}}
+	if got := gist(n.diagnose()); got != "critical runtime-not-ready Status\nwarning events-discarded ns/pod-7 < runtime-not-ready\n" {
+		t.Errorf("while the runtime is not ready:\n%s", got)
 	}
 }
 
@@ -87,22 +87,22 @@ func TestFirstRelistLosesNothing(t *testing.T) {
 	n.lose(time.Minute, 0)
 	n.Relists.Count = 1
 	n.lose(59*time.Second, 500, 1, 2)
-	if got := eventsDiscarded(n.input()); got != nil {
+	if got := eventsDiscarded(n.view()); got != nil {
 		t.Errorf("found %+v", got)
 	}
 }
 
 func TestLossesAreBounded(t *testing.T) {
 	n := healthy(1).lose(time.Minute, 0)
-	many := make([]int, 3*bereftMost)
+	many := make([]int, 3*losersMost)
 	for i := range many {
 		many[i] = i
 	}
 	n.lose(time.Second, uint64(len(many)), many...)
-	if got := len(n.past.losses.pods); got != bereftMost {
-		t.Errorf("remembers %d pods, want %d", got, bereftMost)
+	if got := len(n.past.losses.pods); got != losersMost {
+		t.Errorf("remembers %d pods, want %d", got, losersMost)
 	}
-	if got := len(eventsDiscarded(n.input())[0].Evidence); got > bereftTold+5 {
+	if got := len(eventsDiscarded(n.view())[0].Evidence); got > losersTold+5 {
 		t.Errorf("%d lines of evidence", got)
 	}
 }

@@ -52,7 +52,7 @@ func TestInspectHungNamesItsProcess(t *testing.T) {
 		}},
 		Shims: []evidence.Process{{PID: 4000, Command: "containerd-shim", State: evidence.Sleeping, Sandbox: "sandbox-3"}},
 	}}
-	firstSays(t, inspectHung(in),
+	firstSays(t, inspectHung(newView(in)),
 		"its process: pid 4243 (cat) is in uninterruptible sleep (D) for 46s, waits in rpc_wait_bit_killable",
 		"its shim: pid 4000", "cat /proc/4243/stack", "risky: kill -9 4000",
 		"crictl -r unix:///run/k3s/containerd/containerd.sock inspect container-3-0",
@@ -113,7 +113,7 @@ func TestBothOperationsHang(t *testing.T) {
 	if gist(found) != "critical inspect-hung\n" {
 		t.Error(gist(found))
 	}
-	firstSays(t, found, "no status call was answered, for none of the 36 objects that were asked for")
+	firstSays(t, found, "no status call is answered, for none of the 36 objects that were asked for")
 }
 
 func TestListTooBigHasFigures(t *testing.T) {
@@ -175,7 +175,7 @@ func TestRelistSlowChurnHasTheProduct(t *testing.T) {
 
 func TestInspectFailingIsWordForWord(t *testing.T) {
 	text := "failed to get task: \x1b[31mttrpc: closed\u202e: unknown"
-	firstSays(t, healthy(5).podFails(2, "app", call.ErrOther, text, 7).diagnose(), "Unknown: "+text, "failed 7 times in a row, for 7s since 09:26:46Z")
+	firstSays(t, healthy(5).podFails(2, "app", call.ErrOther, text, 7).diagnose(), "Unknown: "+text, "failed 7 times in a row, for 7s since 09:26:46")
 }
 
 func TestManyFailingPodsAreOneFinding(t *testing.T) {
@@ -194,7 +194,7 @@ func TestManyFailingPodsAreOneFinding(t *testing.T) {
 func TestFlakyNeedsSeveralBouts(t *testing.T) {
 	n := healthy(5)
 	n.past = NewHistory()
-	for bout := 1; bout <= flakyBouts; bout++ {
+	for bout := 1; bout <= flakyOutages; bout++ {
 		wantIDs(t, n.diagnose())
 		n.fail(call.ListPodSandbox, call.ErrUnavailable, "connection refused", 1)
 		n.past.Add(engine.Update{Snapshot: &n.Snapshot})
@@ -205,9 +205,9 @@ func TestFlakyNeedsSeveralBouts(t *testing.T) {
 		n = &back
 		n.past.Add(engine.Update{Snapshot: &n.Snapshot})
 	}
-	firstSays(t, n.diagnose(), "3 of", "3 with Unavailable", "went away 3 times since 09:26:53Z")
+	firstSays(t, n.diagnose(), "3 of", "3 with Unavailable", "went away 3 times since 09:26:53")
 	n.At = now.Add(2 * time.Minute)
-	if has(runtimeDown(n.input()), RuntimeDown) {
+	if has(runtimeDown(n.view()), RuntimeDown) {
 		t.Error("still flaky two minutes later")
 	}
 }

@@ -49,11 +49,11 @@ func TestAskedAgain(t *testing.T) {
 	}{
 		{"it went away during the sweep", checked(9).sweepFailed(1, "app", call.ErrUnavailable, notThere).sweepFailed(2, "app", call.ErrUnavailable, notThere).again(call.ErrUnavailable, notThere).givenUp("nobody listens any more"),
 			"critical runtime-down\n"},
-		{"one call of a runtime that is there", func() *node {
+		{"Status alone, of a runtime that is there", func() *node {
 			n := checked(9).again(call.ErrUnavailable, notThere)
 			n.calls(call.Version).LastOK = ago(time.Second)
 			return n
-		}(), "warning runtime-down\n"},
+		}(), "critical runtime-down Status\n"},
 		{"it fell silent during the sweep", checked(9).again(call.ErrDeadline, tooLate).givenUp("Status gives no answer, either"),
 			"critical runtime-unresponsive\n"},
 		{"one object hung before all else", checked(9).sweepHung(2, "app").again(call.ErrDeadline, tooLate).givenUp("Status gives no answer, either"),

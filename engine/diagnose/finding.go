@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"slices"
+	"time"
+
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -56,6 +59,9 @@ type Subject struct {
 	ContainerID string // of the container or, without one, the sandbox
 }
 
+// none reports whether the subject is no pod.
+func (s Subject) none() bool { return s.Pod == (pleg.PodRef{}) }
+
 // on returns the subject of a call.
 func on(op call.Operation, pod pleg.PodRef, container, id string) Subject {
 	return Subject{Operation: op.String(), Pod: pod, Container: container, ContainerID: id}
@@ -90,4 +96,85 @@ type Finding struct {
 	Evidence []string // lines with figures, the strongest first
 	Next     []Step   // the safe first
 	Cause    ID       // of another finding that explains this one; empty for a cause
+
+	Since   time.Time // when the trouble began, as far as the calls tell; zero if they do not
+	Group   string    // of like troubles that are told as one: what they have in common; empty if it is about one thing
+	Members []Subject // whom it is about if it is about several, at most 50; the last lines of Evidence are theirs, in the same order
+	Count   int       // of all whom it is about; 0 for what has no Members
+}
+
+// A Key tells findings apart: figures in their texts change all the time.
+type Key struct {
+	ID      ID
+	Subject Subject
+	Group   string
+}
+
+// Key returns what tells a finding from all others that hold at the same time. It
+// stays the same for as long as the trouble is the same: over the restarts of a
+// container, and whichever pods of a group have it.
+func (f Finding) Key() Key {
+	if f.Group != "" {
+		return Key{ID: f.ID, Group: f.Group}
+	}
+	return Key{ID: f.ID, Subject: f.Subject}
+}
+
+// add names one of several that a finding is about, with a line of evidence.
+func (f *Finding) add(who Subject, line string) {
+	if f.Count++; len(f.Members) < membersMost {
+		f.Members = append(f.Members, who)
+		f.Evidence = append(f.Evidence, line)
+	}
+}
+
+// In reports whether a finding concerns any of these namespaces: one about the
+// node or the runtime concerns all of them. With no namespaces it is true.
+func (f Finding) In(namespaces []string) bool {
+	_, in := f.only(namespaces)
+	return in
+}
+
+// OnlyIn returns the findings that concern any of these namespaces, in their
+// order. Of one that sums up several pods those elsewhere are left out. It does not
+// change findings; with no namespaces it returns them.
+func OnlyIn(findings []Finding, namespaces []string) []Finding {
+	if len(namespaces) == 0 {
+		return findings
+	}
+	var kept []Finding
+	for _, f := range findings {
+		if f, in := f.only(namespaces); in {
+			kept = append(kept, f)
+		}
+	}
+	for i := range kept { // a cause that is left out explains nothing
+		if !slices.ContainsFunc(kept, func(f Finding) bool { return f.ID == kept[i].Cause }) {
+			kept[i].Cause = ""
+		}
+	}
+	return kept
+}
+
+// only returns what is left of a finding in some namespaces, and whether anything
+// is.
+func (f Finding) only(namespaces []string) (Finding, bool) {
+	in := func(s Subject) bool { return slices.Contains(namespaces, s.Pod.Namespace) }
+	switch {
+	case len(namespaces) == 0:
+		return f, true
+	case !f.Subject.none():
+		return f, in(f.Subject)
+	case len(f.Members) == 0:
+		return f, true
+	}
+	first := len(f.Evidence) - len(f.Members)
+	members, evidence := f.Members, f.Evidence[first:]
+	f.Members, f.Evidence = nil, slices.Clone(f.Evidence[:first])
+	for i, m := range members {
+		if in(m) {
+			f.Members, f.Evidence = append(f.Members, m), append(f.Evidence, evidence[i])
+		}
+	}
+	return f, len(f.Members) > 0
 }

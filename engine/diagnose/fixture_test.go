@@ -83,7 +83,7 @@ func healthyPod(i int) *engine.Pod {
 // checked returns the same node as one pass of check sees it.
 func checked(n int) *node {
 	c := healthy(n)
-	c.Started = ago(500 * time.Millisecond)
+	c.Once, c.Started = true, ago(500*time.Millisecond)
 	c.Health = engine.Health{Healthy: true, ListedAt: ago(400 * time.Millisecond), SettledAt: ago(50 * time.Millisecond), Since: ago(400 * time.Millisecond)}
 	c.Relists = engine.Relists{Count: 1, Last: 12 * time.Millisecond, P50: 12 * time.Millisecond, P99: 12 * time.Millisecond, Max: 12 * time.Millisecond}
 	for i := range c.Calls {
@@ -105,6 +105,9 @@ func checked(n int) *node {
 
 // input returns what a rule gets.
 func (n *node) input() Input { return Input{Snapshot: &n.Snapshot, History: n.past} }
+
+// view returns what a rule goes by.
+func (n *node) view() *view { return newView(n.input()) }
 
 // diagnose returns all findings.
 func (n *node) diagnose() []Finding { return Diagnose(n.input()) }

@@ -2,124 +2,109 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 )
 
 const (
-	// flapSpells is how many unhealthy spells make a flap: one is an incident.
-	flapSpells = 2
-	// flapWindow is how far back spells count, in thresholds: an hour with the
-	// kubelet's 3 min, since a spell cannot begin until a list has been missing
-	// for one threshold.
+	// flapsLeast is how many unhealthy periods make a flap: one is an incident.
+	flapsLeast = 2
+	// flapWindow is how far back periods count, in thresholds: an hour with the
+	// kubelet's 3 min, since one cannot begin until a list has been missing for one
+	// threshold.
 	flapWindow = 20
-	// spellsKept bounds what is remembered.
-	spellsKept = 32
+	// periodsKept bounds what is remembered.
+	periodsKept = 32
 )
 
 // plegFlapping tells that PLEG is unhealthy and healthy in turn. It is critical
-// while PLEG is unhealthy, and a warning between the spells.
-func plegFlapping(in Input) []Finding {
-	s := in.Snapshot
-	spells := in.past().flaps.within(flapWindow*s.Threshold, s.At)
-	if len(spells) < flapSpells {
+// while PLEG is unhealthy, and a warning between the periods.
+func plegFlapping(v *view) []Finding {
+	periods := v.past.verdicts.within(flapWindow*v.Threshold, v.At)
+	if len(periods) < flapsLeast {
 		return nil
 	}
-	f := Finding{
-		ID:       PLEGFlapping,
-		Severity: Warning,
-		Summary:  fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(spells), "time"), going(s.At.Sub(spells[0].began)), word(s.Health.Healthy)),
-		Evidence: []string{
-			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(s.Threshold), going(s.Health.ListAge(s.At)), word(s.Health.Healthy), clock(s.Health.Since)),
-		},
-		Next: []Step{{Text: "the finding that explains the spells: look at the calls while one lasts"}},
-	}
-	if !s.Health.Healthy {
-		f.Severity = Critical
+	word := "unhealthy"
+	if v.Health.Healthy {
+		word = "healthy"
 	}
 	var lengths []string
-	for _, spell := range spells {
-		lengths = append(lengths, spell.String(s.At))
+	for _, p := range periods {
+		lengths = append(lengths, p.String(v.At))
 	}
-	f.Evidence = append(f.Evidence, "unhealthy from "+strings.Join(lengths, ", "))
-	if !s.Health.Healthy {
-		f.Evidence = append(f.Evidence, s.Health.Verdict)
+	f := Finding{
+		ID: PLEGFlapping, Severity: Warning, Since: periods[0].began,
+		Summary: fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(periods), "time"), going(v.At.Sub(periods[0].began)), word),
+		Evidence: []string{
+			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(v.Threshold), going(v.Health.ListAge(v.At)), word, clock(v.Health.Since)),
+			"unhealthy from " + join(lengths),
+		},
+		Next: []Step{{Text: "the finding that explains these times: look at the calls while one lasts"}},
+	}
+	if !v.Health.Healthy {
+		f.Severity = Critical
+		f.Evidence = append(f.Evidence, Rounded(v.Health.Verdict))
 	}
 	return []Finding{f}
 }
 
-func word(healthy bool) string {
-	if healthy {
-		return "healthy"
-	}
-	return "unhealthy"
-}
-
-// A spell is a time in which PLEG was unhealthy.
-type spell struct {
+// An unhealthyPeriod is a time in which PLEG was unhealthy.
+type unhealthyPeriod struct {
 	began, ended time.Time // ended is zero while it lasts
 	missed       bool      // it fell between two snapshots: began is when it was noticed
 }
 
-func (s spell) String(at time.Time) string {
+// String says when it began and how long it lasted, so far as of at.
+func (p unhealthyPeriod) String(at time.Time) string {
 	switch {
-	case s.missed:
-		return fmt.Sprintf("before %s (for a moment)", clock(s.began))
-	case s.ended.IsZero():
-		return fmt.Sprintf("%s (%s so far)", clock(s.began), going(at.Sub(s.began)))
+	case p.missed:
+		return fmt.Sprintf("before %s (for a moment)", clock(p.began))
+	case p.ended.IsZero():
+		return fmt.Sprintf("%s (%s so far)", clock(p.began), going(at.Sub(p.began)))
 	}
-	return fmt.Sprintf("%s (%s)", clock(s.began), span(s.ended.Sub(s.began)))
+	return fmt.Sprintf("%s (%s)", clock(p.began), span(p.ended.Sub(p.began)))
 }
 
-// flaps follows the verdict. The time before the first good relist is none of
-// its spells.
-type flaps struct {
-	flips  int
-	spells []spell // oldest first
+// verdicts follows the verdict. The time before the first good relist is none of
+// its unhealthy periods.
+type verdicts struct {
+	flips   int
+	periods []unhealthyPeriod // oldest first, at most periodsKept
 }
 
-func (f *flaps) add(u engine.Update) {
+func (d *verdicts) add(u engine.Update) {
 	h := u.Snapshot.Health
-	grown := h.Flips - f.flips
-	f.flips = h.Flips
+	grown := h.Flips - d.flips
+	d.flips = h.Flips
 	if grown < 0 { // another engine
-		f.spells = nil
+		d.periods = nil
 	}
 	if grown <= 0 {
 		return
 	}
 	begun := (grown + 1) / 2
-	if last := len(f.spells) - 1; last >= 0 && f.spells[last].ended.IsZero() {
-		f.spells[last].ended = h.Since
+	if last := len(d.periods) - 1; last >= 0 && d.periods[last].ended.IsZero() {
+		d.periods[last].ended = h.Since
 		begun = grown / 2
 	}
 	if !h.Healthy {
 		begun--
 	}
-	for range min(begun, spellsKept) {
-		f.keep(spell{began: h.Since, ended: h.Since, missed: true})
+	for range min(begun, periodsKept) {
+		d.periods = keep(d.periods, unhealthyPeriod{began: h.Since, ended: h.Since, missed: true}, periodsKept)
 	}
 	if !h.Healthy {
-		f.keep(spell{began: h.Since})
+		d.periods = keep(d.periods, unhealthyPeriod{began: h.Since}, periodsKept)
 	}
 }
 
-func (f *flaps) keep(s spell) {
-	if len(f.spells) == spellsKept {
-		f.spells = slices.Delete(f.spells, 0, 1)
-	}
-	f.spells = append(f.spells, s)
-}
-
-// within returns the spells that lie in the window before a moment, at least in
+// within returns the periods that lie in the window before a moment, at least in
 // part.
-func (f *flaps) within(window time.Duration, at time.Time) []spell {
-	for i, s := range f.spells {
-		if s.ended.IsZero() || at.Sub(s.ended) <= window {
-			return f.spells[i:]
+func (d *verdicts) within(window time.Duration, at time.Time) []unhealthyPeriod {
+	for i, p := range d.periods {
+		if p.ended.IsZero() || at.Sub(p.ended) <= window {
+			return d.periods[i:]
 		}
 	}
 	return nil

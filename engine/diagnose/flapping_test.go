@@ -53,7 +53,7 @@ func TestPLEGFlapping(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := plegFlapping(flapped(healthy(2), tt.threshold, tt.turns...).input())
+			got := plegFlapping(flapped(healthy(2), tt.threshold, tt.turns...).view())
 			wantIDs(t, got, tt.want...)
 			if len(got) > 0 && got[0].Severity != tt.severity {
 				t.Errorf("severity %v, want %v", got[0].Severity, tt.severity)
@@ -64,13 +64,13 @@ func TestPLEGFlapping(t *testing.T) {
 
 func TestPLEGFlappingFigures(t *testing.T) {
 	const m = time.Minute
-	got := plegFlapping(flapped(healthy(2), 3*m, turn{30 * m, 0, true}, turn{20 * m, 1, false}, turn{15 * m, 2, true}, turn{10 * m, 3, false}).input())[0]
+	got := plegFlapping(flapped(healthy(2), 3*m, turn{30 * m, 0, true}, turn{20 * m, 1, false}, turn{15 * m, 2, true}, turn{10 * m, 3, false}).view())[0]
 	if want := "unhealthy 2 times in 20m0s, at present unhealthy"; got.Summary != want {
 		t.Errorf("summary %q, want %q", got.Summary, want)
 	}
 	want := []string{
-		"threshold 3m0s, list age 1s; unhealthy since 09:16:53Z",
-		"unhealthy from 09:06:53Z (5m0s), 09:16:53Z (10m0s so far)",
+		"threshold 3m0s, list age 1s; unhealthy since 09:16:53",
+		"unhealthy from 09:06:53 (5m0s), 09:16:53 (10m0s so far)",
 		"pleg was last seen active 3m12s ago; threshold is 3m0s",
 	}
 	if diff := cmp.Diff(want, got.Evidence); diff != "" {
@@ -90,7 +90,7 @@ func TestFlapsCountEachSpell(t *testing.T) {
 		{"from within a spell", []int{0, 1, 4}, 2},
 		{"from within a spell into another", []int{0, 1, 5}, 3},
 		{"another engine", []int{0, 5, 0, 1}, 1},
-		{"no end of them", []int{0, 1_000_000}, spellsKept},
+		{"no end of them", []int{0, 1_000_000}, periodsKept},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestFlapsCountEachSpell(t *testing.T) {
 			for i, flips := range tt.flips {
 				turns = append(turns, turn{time.Duration(100-i) * time.Second, flips, flips%2 == 0})
 			}
-			if got := len(flapped(healthy(1), time.Minute, turns...).past.flaps.spells); got != tt.want {
+			if got := len(flapped(healthy(1), time.Minute, turns...).past.verdicts.periods); got != tt.want {
 				t.Errorf("%d spells, want %d", got, tt.want)
 			}
 		})

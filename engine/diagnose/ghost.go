@@ -34,42 +34,42 @@ const (
 // It trusts a look only if that found the processes of at least as many other
 // containers: a runtime elsewhere, or in a machine of its own, has none here. For the same
 // reason something else of the container's pod must have been found.
-func ghostRunning(in Input) []Finding {
+func ghostRunning(v *view) []Finding {
 	var findings []Finding
-	looks := in.looks()
-	ghosts, found := ghostsAmong(in, looks)
+	looks := v.looks()
+	ghosts, found := v.ghostsAmong(looks)
 	if len(ghosts) > found {
 		ghosts = nil
 	}
 	for _, g := range ghosts[:min(len(ghosts), ghostMost)] {
-		findings = append(findings, g.finding(in))
+		findings = append(findings, g.finding(v))
 	}
 	if rest := ghosts[min(len(ghosts), ghostMost):]; len(rest) > 0 {
 		f := Finding{ID: GhostRunning, Severity: Warning, Summary: fmt.Sprintf("%s more listed as running without a process", count(len(rest), "container"))}
-		f.Next = []Step{{Text: "all that the runtime takes for running", Command: in.crictl("ps")}}
-		for _, g := range rest[:min(len(rest), ghostMost)] {
-			f.Evidence = append(f.Evidence, g.String()+" ("+g.id+")")
+		f.Next = []Step{{Text: "all that the runtime takes for running", Command: v.crictl("ps")}}
+		for _, g := range rest {
+			f.add(g.subject(), g.String()+" ("+g.id+")")
 		}
 		findings = append(findings, f)
 	}
-	findings = append(findings, bereaved(in, findings)...)
-	return append(findings, shimsGone(in)...)
+	findings = append(findings, v.orphanedContainers(findings)...)
+	return append(findings, v.shimsGone()...)
 }
 
 // looks returns the looks at the processes by which ghosts are told, the newest
 // first; none if what they miss may be there all the same. Live, one of them must
-// be older than the lists: a container that ended after the lists is no ghost. A
-// single pass has only one list and one look, made at the same time.
-func (in Input) looks() []*evidence.Report {
-	s, newest := in.Snapshot, in.Evidence
-	if newest == nil || newest.Processes.Missing != "" || newest.Processes.Partial != "" || s.Failure != nil || s.Health.ListedAt.IsZero() {
+// be older than the lists: a container that ended after the lists is no ghost. One
+// bounded look has only one list and one look, made at the same time.
+func (v *view) looks() []*evidence.Report {
+	newest := v.evidence
+	if newest == nil || newest.Processes.Missing != "" || newest.Processes.Partial != "" || v.Failure != nil || v.Health.ListedAt.IsZero() {
 		return nil
 	}
-	sameClock := s.At.Sub(newest.At).Abs() < ghostSameClock
-	if !sameClock || in.History == nil || newest.At.Before(s.Health.ListedAt) {
+	sameClock := v.At.Sub(newest.At).Abs() < ghostSameClock
+	if !sameClock || v.Once || newest.At.Before(v.Health.ListedAt) {
 		return []*evidence.Report{newest}
 	}
-	if before := in.History.looks.before(newest); before != nil && s.Health.ListedAt.After(before.At) {
+	if before := v.past.lookedBefore; newest == v.past.looked && before != nil && v.Health.ListedAt.After(before.At) {
 		return []*evidence.Report{newest, before}
 	}
 	return nil
@@ -79,17 +79,17 @@ func (in Input) looks() []*evidence.Report {
 // the last of them was made: the looks are about as old as the lists, or the
 // runtime said after them that it runs, or what is left of it was dead by then, or
 // its shim stands still, which tells of no end at all.
-func (in Input) settled(p *engine.Pod, g ghost) bool {
-	look := in.Evidence
-	gap := look.At.Sub(in.Snapshot.Health.ListedAt)
-	if in.History != nil || gap <= ghostGap || in.Snapshot.At.Sub(look.At).Abs() >= ghostSameClock {
+func (v *view) settled(p *engine.Pod, g ghost) bool {
+	look := v.evidence
+	gap := look.At.Sub(v.Health.ListedAt)
+	if !v.Once || gap <= ghostGap || v.At.Sub(look.At).Abs() >= ghostSameClock {
 		return true
 	}
 	if status, inspected := statusOf(p, g.id); inspected && status.State == pleg.Running && p.InspectedAt.After(look.At) {
 		return true
 	}
 	dead := slices.ContainsFunc(g.zombies, func(z evidence.Process) bool { return z.For >= gap-ghostGap })
-	shim, found := in.shim(g.sandboxID)
+	shim, found := v.shim(g.sandboxID)
 	return dead || found && shimStuck(shim)
 }
 
@@ -103,12 +103,12 @@ type ghost struct {
 
 // ghostsAmong returns the ghosts, of which no look found a process, in the order
 // of the pods, and how many running containers have one.
-func ghostsAmong(in Input, looks []*evidence.Report) (ghosts []ghost, found int) {
+func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int) {
 	if looks == nil {
 		return nil, 0
 	}
-	processes := &in.Evidence.Processes
-	for _, p := range in.Snapshot.Pods {
+	processes := &v.evidence.Processes
+	for _, p := range v.Pods {
 		seen := p.Seen()
 		if seen == nil {
 			continue
@@ -127,10 +127,10 @@ func ghostsAmong(in Input, looks []*evidence.Report) (ghosts []ghost, found int)
 				continue // has ended since it was listed
 			}
 			g := ghost{listed: listedContainer(p, c), started: cmp.Or(status.StartedAt, c.CreatedAt), zombies: zombies}
-			g.shimGone = in.noShim(g.sandboxID, g.started)
-			grown := g.shimGone || in.Snapshot.At.Sub(g.started) > ghostGrown
+			g.shimGone = v.noShim(g.sandboxID, g.started)
+			grown := g.shimGone || v.At.Sub(g.started) > ghostGrown
 			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.id == g.id }) // listed twice
-			if grown && !again && (vouched(processes, seen, c) || g.shimGone && ended(seen, c.SandboxID)) && in.settled(p, g) {
+			if grown && !again && (vouched(processes, seen, c) || g.shimGone && ended(seen, c.SandboxID)) && v.settled(p, g) {
 				ghosts = append(ghosts, g)
 			}
 		}
@@ -181,21 +181,25 @@ func vouched(processes *evidence.Processes, pod *pleg.Pod, c pleg.Container) boo
 	})
 }
 
-func (g ghost) finding(in Input) Finding {
+func (g ghost) subject() Subject {
+	return Subject{Pod: g.pod, Container: g.container, ContainerID: g.id}
+}
+
+func (g ghost) finding(v *view) Finding {
 	f := Finding{
 		ID:       GhostRunning,
 		Severity: Warning,
 		Summary:  fmt.Sprintf("%s is listed as running, and has no process", g.listed),
-		Subject:  Subject{Pod: g.pod, Container: g.container, ContainerID: g.id},
+		Subject:  g.subject(),
 		Evidence: []string{"no process on the node has " + g.id + " in its cgroup"},
 		Next: []Step{
-			{Text: "what the runtime says, its pid among it", Command: in.crictl("inspect", g.id)},
+			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.id)},
 			{Text: "whether its shim is there", Command: "ps -eo pid,state,etime,args"},
-			{Text: "makes the runtime notice; the kubelet starts it anew", Command: in.crictl("stop", g.id), Risky: true},
+			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.id), Risky: true},
 		},
 	}
 	if !g.started.IsZero() {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("started %s ago, listed as running %s ago", going(in.Snapshot.At.Sub(g.started)), going(max(in.Snapshot.Health.ListAge(in.Snapshot.At), 0))))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("started %s ago, listed as running %s ago", going(v.At.Sub(g.started)), going(max(v.Health.ListAge(v.At), 0))))
 	}
 	if g.shimGone {
 		f.Evidence = append(f.Evidence, "its shim is gone: none on the node is of sandbox "+g.sandboxID)
@@ -203,11 +207,8 @@ func (g ghost) finding(in Input) Finding {
 	for _, p := range g.zombies {
 		f.Evidence = append(f.Evidence, describe("what is left of it", p))
 	}
-	if p, found := in.shim(g.sandboxID); found {
+	if p, found := v.shim(g.sandboxID); found {
 		f.Evidence = append(f.Evidence, describe("its shim", p))
-		if shimStuck(p) {
-			f.Cause = ProcessStuck // it would have told the runtime
-		}
 	}
 	return f
 }

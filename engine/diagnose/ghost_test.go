@@ -79,7 +79,7 @@ func TestGhostTellsItsZombies(t *testing.T) {
 	all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
 	in := n.input()
 	in.Evidence = r
-	got := ghostRunning(in)
+	got := ghostRunning(newView(in))
 	want := fmt.Sprintf("what is left of it: pid %d (app) is a zombie (Z)", r.Processes.Containers["container-1-0"][0].PID)
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
 		t.Errorf("found %+v, want evidence %q", got, want)
@@ -101,12 +101,12 @@ func TestGhostBetweenLookAndList(t *testing.T) {
 	n.past.AddReport(earlier)
 	n.past.AddReport(r)
 	n.past.AddReport(r)
-	got := ghostRunning(in)
+	got := ghostRunning(newView(in))
 	if len(got) != 1 || got[0].Subject.ContainerID != "container-1-0" {
 		t.Errorf("found %+v, want just container-1-0", got)
 	}
 	n.Health.ListedAt = ago(6 * time.Second)
-	if got := ghostRunning(in); got != nil {
+	if got := ghostRunning(newView(in)); got != nil {
 		t.Errorf("with a list older than both looks: %+v", got)
 	}
 }
@@ -118,7 +118,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	for _, at := range []time.Duration{90 * time.Second, 45 * time.Second, 0} {
 		n.At = ago(at)
 		n.past.Add(update(n))
-		got := ghostRunning(n.input())
+		got := ghostRunning(n.view())
 		if at > 30*time.Second && got != nil {
 			t.Errorf("%v after the sandbox's end: %+v", 90*time.Second-at, got)
 		}
@@ -128,7 +128,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	}
 	n.pod(1).Old.Sandboxes[0].State = pleg.Running
 	n.past.Add(update(n))
-	if len(n.past.bereft.since) != 0 {
-		t.Errorf("still remembered: %v", n.past.bereft.since)
+	if len(n.past.orphans.since) != 0 {
+		t.Errorf("still remembered: %v", n.past.orphans.since)
 	}
 }

@@ -1,9 +1,14 @@
 package diagnose
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // A Headline is the one sentence on a node: what a kubelet on it would say now,
@@ -17,27 +22,264 @@ type Headline struct {
 
 // A Clock is what comes next by itself.
 type Clock struct {
-	What string        // such as "NotReady" or "PLEG unhealthy"; empty if nothing is to come
+	What string        // "PLEG unhealthy" or "NotReady"; empty if nothing is to come
 	In   time.Duration // as of the snapshot
 }
 
-// headline returns the headline of a moment, given its findings.
-func headline(in Input, findings []Finding) Headline {
-	s := in.Snapshot
-	switch {
-	case s.Paused:
-		return Headline{Word: "PAUSED", Text: "the last look was " + going(s.Health.ListAge(s.At)) + " ago"}
-	case len(findings) > 0 && findings[0].Severity > Info:
-		return Headline{Word: "UNHEALTHY", Severity: findings[0].Severity, Text: findings[0].Summary, Clock: clockOf(s)}
-	case s.Health.ListedAt.IsZero():
-		return Headline{Word: "NO LIST YET"}
+// soon is how near a change for the worse may be for a node to be called healthy.
+const soon = 30 * time.Second
+
+// headline returns the headline of a moment, given what was found in it. The worst
+// of runtime, lists, PLEG, Status and network comes first.
+func (v *view) headline(found []Finding) Headline {
+	if v.Paused {
+		return Headline{Word: "PAUSED", Text: v.lastLook()}
 	}
-	return Headline{Word: "HEALTHY"}
+	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
+		if h, wrong := part(); wrong {
+			h.Clock = v.nextClock()
+			return h
+		}
+	}
+	return v.otherWord(found)
 }
 
-func clockOf(s *engine.Snapshot) Clock {
-	if s.Health.UnhealthyAt.IsZero() || s.Failure == nil {
-		return Clock{}
+func (v *view) lastLook() string {
+	if v.Health.ListedAt.IsZero() {
+		return "nothing was listed yet"
 	}
-	return Clock{"PLEG unhealthy", s.Health.UnhealthyAt.Sub(s.At)}
+	return "the last look was " + going(v.Health.ListAge(v.At)) + " ago"
+}
+
+// runtimeWord speaks of a runtime that is not there, or that does not answer.
+func (v *view) runtimeWord() (Headline, bool) {
+	switch v.scope {
+	case refused:
+		first := v.refusals[0]
+		text := "no call reaches the runtime: "
+		if !isAway(first.Err) {
+			text = "every call is answered with an error: "
+		}
+		return Headline{Word: "RUNTIME DOWN", Severity: max(Warning, v.failingSeverity(first.First)), Text: text + excerpt(plain(first.Err))}, true
+	case silent:
+		return Headline{Word: "NOT ANSWERING", Severity: severity(v.silence), Text: "no list and no status is answered" + v.behindDaemon()}, true
+	case everyStatus:
+		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: "no status call is answered, whichever pod it is for" + v.behindDaemon()}, true
+	}
+	return Headline{}, false
+}
+
+// plegWord has the kubelet's verdict, and what stands behind it.
+func (v *view) plegWord() (Headline, bool) {
+	if !v.unhealthy() {
+		return Headline{}, false
+	}
+	text := v.overdue()
+	if h, ok := v.listWord(); ok {
+		text = h.Text
+	} else if h, ok := v.relistWord(); ok {
+		text = h.Text
+	}
+	return Headline{Word: "UNHEALTHY", Severity: Critical, Text: text}, true
+}
+
+// listWord speaks of lists that hang or fail, and of the first one.
+func (v *view) listWord() (Headline, bool) {
+	h, hangs := v.list()
+	f := v.Failure
+	switch {
+	case hangs && (v.scope == list || h.sure):
+		text := "lists hang" + v.behind()
+		if text == "lists hang" {
+			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
+		}
+		return Headline{Word: "LISTS HANG", Severity: severity(h), Text: text}, true
+	case f != nil && (v.Once || f.InRow >= listFailsTwice || tooLarge(f.Err)):
+		severe := v.failingSeverity(f.First)
+		if tooLarge(f.Err) {
+			severe = Critical
+		}
+		return Headline{Word: "LISTS FAIL", Severity: severe, Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}, true
+	case f != nil:
+		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed once: %s", f.Op, excerpt(plain(f.Err)))}, true
+	case v.Health.ListedAt.IsZero():
+		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("no list yet"+v.out(), "no list yet: ")}, true
+	}
+	return Headline{}, false
+}
+
+// out names the call that a relist waits for and that is late, after a colon.
+func (v *view) out() string {
+	for i := range v.InFlight {
+		if f := &v.InFlight[i]; f.By == engine.ByRelist && Late(v.Snapshot, *f) {
+			return ": the relist waits for " + v.callName(*f) + " since " + going(f.Elapsed(v.At))
+		}
+	}
+	return ""
+}
+
+// Late reports whether a call in flight is out for longer than a second, and for
+// longer than its like usually take there.
+func Late(s *engine.Snapshot, f engine.Flight) bool {
+	v := view{Snapshot: s, past: &noHistory}
+	took := f.Elapsed(s.At)
+	return f.Op != call.GetContainerEvents && took >= callLate && took >= v.lateAfter(f.Op)
+}
+
+// statusWord speaks of a Status that fails or hangs.
+func (v *view) statusWord() (Headline, bool) {
+	h, f := v.general[call.Status], v.StatusErr
+	switch {
+	case v.Node.RuntimeDown != "" && (f != nil || h.sure):
+		return Headline{Word: "NOT READY", Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
+	case v.hangs(call.Status) && h.sure:
+		return Headline{Word: "STATUS HANGS", Severity: severity(h), Text: "Status " + v.unanswered(h) + v.behindDaemon()}, true
+	case f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure):
+		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
+	}
+	return Headline{}, false
+}
+
+// conditionWord speaks of what the runtime says of itself.
+func (v *view) conditionWord() (Headline, bool) {
+	for _, c := range []struct{ name, text string }{
+		{runtimeReady, "the runtime says that it is not ready"}, {networkReady, "the runtime says that its network is not ready"},
+	} {
+		if !statusAnswered(v) || met(v.Conditions, c.name) {
+			continue
+		}
+		if said, named := conditionOf(v.Conditions, c.name); named && said.Reason != "" {
+			c.text += ": " + excerpt(said.Reason)
+		}
+		return Headline{Word: "NOT READY", Severity: Critical, Text: c.text}, true
+	}
+	return Headline{}, false
+}
+
+// relistWord speaks of a relist that waits for one call, and of a verdict that is
+// near.
+func (v *view) relistWord() (Headline, bool) {
+	for _, h := range v.objects {
+		if h.out && h.By == engine.ByRelist && h.sure {
+			return Headline{Word: "AT RISK", Severity: Critical, Text: fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))}, true
+		}
+	}
+	out := v.out()
+	if left := v.untilUnhealthy(); left > 0 && left < soon && (out != "" || left < v.Threshold/2) {
+		return Headline{Word: "AT RISK", Severity: Warning, Text: v.overdue() + out}, true
+	}
+	if out != "" {
+		return Headline{Word: "SLOW?", Severity: Warning, Text: strings.TrimPrefix(out, ": ")}, true
+	}
+	return Headline{}, false
+}
+
+// otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
+// worst of what else was found.
+func (v *view) otherWord(found []Finding) Headline {
+	warnings := 0
+	for _, f := range found {
+		switch {
+		case f.Severity == Critical && f.ID == KubeletStuck:
+			return Headline{Word: "KUBELET STUCK", Severity: Critical, Text: f.Summary}
+		case f.Severity == Critical:
+			return Headline{Word: "AT RISK", Severity: Critical, Text: f.Summary}
+		case f.Severity == Warning:
+			warnings++
+		}
+	}
+	for _, f := range found {
+		switch f.ID {
+		case RuntimeSlow, RelistSlowChurn, ListHung:
+			return Headline{Word: "SLOW", Severity: Warning, Text: f.Summary}
+		case RuntimeDown:
+			return Headline{Word: "AT RISK", Severity: Warning, Text: f.Summary}
+		}
+	}
+	if warnings == 0 {
+		return Headline{Word: "HEALTHY"}
+	}
+	return Headline{Word: "HEALTHY", Text: count(warnings, "warning") + ": " + found[0].Summary}
+}
+
+// nextClock returns what the kubelet says next if nothing changes: the nearer of
+// its two clocks, on lists and on Status.
+func (v *view) nextClock() Clock {
+	clock := Clock{}
+	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.scope >= list || v.out() != "" || left < soon) {
+		clock = Clock{"PLEG unhealthy", left}
+	}
+	status := v.StatusErr != nil || v.hangs(call.Status)
+	if left := v.Node.DownAt.Sub(v.At); status && v.Node.DownAt.After(v.At) && (clock.What == "" || left < clock.In) {
+		clock = Clock{"NotReady", left}
+	}
+	return clock
+}
+
+// behind names what a list waits for: the object whose status hangs, or else the
+// process that does nothing; empty if none is known.
+func (v *view) behind() string {
+	for _, h := range v.blamed {
+		if h.sure {
+			return ", behind " + v.callName(h.Flight)
+		}
+	}
+	if stuck := v.stuckProcesses(); len(stuck) > 0 && stuck[0].severity == Critical {
+		return ", behind " + objectName(stuck[0].owner.pod, stuck[0].owner.container) + " " + processName(stuck[0].Process)
+	}
+	return v.behindDaemon()
+}
+
+// behindDaemon names the runtime's own process if that does nothing.
+func (v *view) behindDaemon() string {
+	for _, p := range v.daemons() {
+		if p.State.Stuck() {
+			return ", behind " + p.Command + " " + processName(p)
+		}
+	}
+	return ""
+}
+
+// callName names a call with its object and the process behind it that does
+// nothing: "ContainerStatus of payments/api-7d app (pid 37782, D in nfs4)".
+func (v *view) callName(f engine.Flight) string {
+	if !aboutObject(f.Op) {
+		return f.Op.String()
+	}
+	name := f.Op.String() + " of " + objectOf(f)
+	if p, ok := v.worst(f.ID); ok && p.State.Stuck() {
+		return name + " " + processName(p)
+	}
+	if p, ok := v.shim(v.sandbox(f)); ok && shimStuck(p) {
+		return name + " " + processName(p)
+	}
+	return name
+}
+
+// processName says in a few characters which process it is, its state, and what it
+// waits for in the kernel.
+func processName(p evidence.Process) string {
+	waits := ""
+	functions := append([]string{p.Wchan}, p.Stack...)
+	if i := slices.IndexFunc(functions, forServer); i >= 0 {
+		waits, _, _ = strings.Cut(functions[i], "_")
+	} else {
+		waits = beginning(p.Wchan, excerptMost/3)
+	}
+	if waits == "" {
+		return fmt.Sprintf("(pid %d, %c)", p.PID, p.State)
+	}
+	return fmt.Sprintf("(pid %d, %c in %s)", p.PID, p.State, waits)
+}
+
+// plain returns what the runtime said. Of a dial it leaves out the socket, whose
+// path would push the reason off a narrow screen.
+func plain(err error) string {
+	said := words(err)
+	if i := strings.Index(said, "dial unix "); i >= 0 {
+		if _, why, ok := strings.Cut(said[i:], ": "); ok {
+			return why
+		}
+	}
+	return said
 }

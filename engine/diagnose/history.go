@@ -1,24 +1,32 @@
 package diagnose
 
-import "github.com/plegtop/plegtop/engine"
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
 
 // A History is what a diagnosis needs to know of the time before the present
 // snapshot: [History.Add] takes in each update, [History.AddReport] each look at
-// the node. Its memory is bounded. It belongs to one goroutine. Each part
-// stands beside the rule that needs it, and its zero value has seen nothing.
+// the node. Its memory is bounded. It belongs to one goroutine. A part that one
+// rule needs stands beside that rule; the zero value of each has seen nothing.
 type History struct {
-	deaths   deathLog  // of containers
-	losses   losses    // of events
-	flaps    flaps     // of the verdict on PLEG
-	bereft   bereftLog // of pods that run without their sandbox
-	looks    looks     // at the node
-	departed departed  // sandboxes
+	looked, lookedBefore *evidence.Report // the last two looks at the node
 
-	growth     growth     // of list answers
-	outages    outages    // of the runtime
-	recoveries recoveries // of inspections
-	lates      lateCalls  // of relists
-	pace       pace       // of Status
+	deaths   deathLog    // of containers
+	losses   losses      // of events
+	verdicts verdicts    // on PLEG
+	orphans  orphanLog   // pods whose containers run without their sandbox
+	departed departed    // sandboxes
+	growth   growth      // of list answers
+	outages  outages     // of the runtime
+	mended   recoveries  // of inspections
+	lates    lateCalls   // of relists
+	status   statusTimes // how long Status took
 }
 
 // NewHistory returns a history of nothing.
@@ -31,12 +39,204 @@ func (h *History) Add(u engine.Update) {
 	}
 	h.growth.add(u)
 	h.outages.add(u)
-	h.recoveries.add(u)
+	h.mended.add(u)
 	h.lates.add(u)
-	h.pace.add(u)
+	h.status.add(u)
 	h.deaths.add(u)
 	h.losses.add(u)
-	h.flaps.add(u)
-	h.bereft.add(u)
+	h.verdicts.add(u)
+	h.orphans.add(u)
 	h.departed.add(u)
+}
+
+// AddReport takes in a look at the node, before it is the Evidence of an [Input].
+// Looks come in order; nil, and the look that came last, change nothing. The report
+// is kept, not copied. Without it a rule that has to know of two looks, such as that
+// on containers without a process, says nothing for as long as the newest look is
+// newer than the lists.
+func (h *History) AddReport(r *evidence.Report) {
+	if r != nil && r != h.looked {
+		h.looked, h.lookedBefore = r, h.looked
+	}
+}
+
+// keep appends to what is remembered and drops the oldest beyond most.
+func keep[T any](all []T, one T, most int) []T {
+	if len(all) >= most {
+		all = append(all[:0], all[len(all)-most+1:]...)
+	}
+	return append(all, one)
+}
+
+const (
+	// statusKept is how many answers to Status are remembered: of the kubelet's one
+	// every 5 s, two that are slow tell of a change, and one does not.
+	statusKept = 3
+	// statusHolds is how long an answer says how fast the runtime is.
+	statusHolds = time.Minute
+)
+
+// statusTimes remembers how long the last calls of Status took.
+type statusTimes struct {
+	count uint64          // calls returned as of the last update
+	took  []time.Duration // oldest first, at most statusKept
+}
+
+func (t *statusTimes) add(u engine.Update) {
+	sums := sums(u.Snapshot, call.Status)
+	if sums.Count == t.count {
+		return
+	}
+	t.count = sums.Count
+	if !sums.LastErrAt.After(sums.LastOK) {
+		t.took = keep(t.took, sums.Last, statusKept)
+	}
+}
+
+// usual returns what Status takes at present; before there are enough answers,
+// the least of them.
+func (t *statusTimes) usual() (time.Duration, bool) {
+	switch len(t.took) {
+	case 0:
+		return 0, false
+	case statusKept:
+		return middle(t.took), true
+	}
+	return slices.Min(t.took), true
+}
+
+// middle returns the median, of an even number the lesser of the two in question.
+func middle(all []time.Duration) time.Duration {
+	sorted := slices.Clone(all)
+	slices.Sort(sorted)
+	return sorted[(len(sorted)-1)/2]
+}
+
+// latesKept is how many late calls are remembered, far more than pods hang at once
+// on a node that is of any use.
+const latesKept = 64
+
+// lateCalls remembers which calls of relists about an object were late. Once an
+// inspection has come to its end, nothing else tells which of its calls it was.
+type lateCalls struct {
+	calls []engine.Flight // in the order in which they became late, at most latesKept
+}
+
+func (l *lateCalls) add(u engine.Update) {
+	s := u.Snapshot
+	for _, f := range s.InFlight {
+		known := func(k engine.Flight) bool { return k.ID == f.ID && k.Since.Equal(f.Since) }
+		if f.By == engine.ByRelist && aboutObject(f.Op) && f.Elapsed(s.At) >= callLate && !slices.ContainsFunc(l.calls, known) {
+			l.calls = keep(l.calls, f, latesKept)
+		}
+	}
+}
+
+// of returns the last late call of a pod's last inspection.
+func (l *lateCalls) of(p *engine.Pod) (engine.Flight, bool) {
+	began := p.InspectedAt.Add(-p.InspectLast - 10*time.Millisecond) // the clock was read at several moments
+	for _, f := range slices.Backward(l.calls) {
+		if f.Pod == p.PodRef && f.Since.After(began) && f.Since.Before(p.InspectedAt) {
+			return f, true
+		}
+	}
+	return engine.Flight{}, false
+}
+
+const (
+	// unsteadyPods is how many inspections must fail and then succeed by
+	// themselves within flakyWindow for failures to be a matter of chance.
+	unsteadyPods = 3
+	// recoveriesKept bounds what is remembered.
+	recoveriesKept = 64
+)
+
+// recoveries remembers when inspections failed and then succeeded, with nothing
+// done about it: where many do, no pod is to blame.
+type recoveries struct {
+	failing map[pleg.UID]int // as of the last update, how often in a row
+	at      []time.Time      // oldest first, at most recoveriesKept
+}
+
+func (r *recoveries) add(u engine.Update) {
+	var now map[pleg.UID]int
+	v := view{Snapshot: u.Snapshot}
+	for _, p := range u.Snapshot.Pods {
+		if p.Failure != nil && (v.ownError(p.Failure.Err, p.Failure.Took()) || isAway(p.Failure.Err)) {
+			if now == nil {
+				now = make(map[pleg.UID]int)
+			}
+			now[p.UID] = p.Failure.InRow
+		} else if r.failing[p.UID] > 0 && p.StatusErr == nil {
+			r.at = keep(r.at, u.Snapshot.At, recoveriesKept)
+		}
+	}
+	r.failing = now
+}
+
+// within returns how many there were in the last flakyWindow.
+func (r *recoveries) within(at time.Time) (n int) {
+	for _, then := range r.at {
+		if at.Sub(then) <= flakyWindow {
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	// departedKept is how long sandboxes that are listed no more are remembered: a
+	// look at the processes may be 5 s old, and some demos run fifteen times as fast.
+	departedKept = 2 * time.Minute
+	// departedMost is how many of them are remembered. Where more go at once, shims
+	// accuse nobody.
+	departedMost = 10_000
+)
+
+// A departed knows which sandboxes have gone from the lists a moment ago.
+type departed struct {
+	pods   []*engine.Pod       // of the last snapshot
+	listed map[string]struct{} // its sandboxes
+	since  map[string]time.Time
+}
+
+func (d *departed) add(u engine.Update) {
+	s := u.Snapshot
+	for id, at := range d.since {
+		if s.At.Sub(at) > departedKept {
+			delete(d.since, id)
+		}
+	}
+	if same(d.pods, s.Pods) {
+		return
+	}
+	listed := sandboxes(s)
+	if d.since == nil {
+		d.since = make(map[string]time.Time)
+	}
+	for id := range d.listed {
+		if _, still := listed[id]; !still && len(d.since) < departedMost {
+			d.since[id] = s.At
+		}
+	}
+	d.pods, d.listed = s.Pods, listed
+}
+
+// sandboxes returns the ids of all sandboxes that are listed.
+func sandboxes(s *engine.Snapshot) map[string]struct{} {
+	ids := make(map[string]struct{}, s.Counts.Sandboxes)
+	for _, p := range s.Pods {
+		if seen := p.Seen(); seen != nil {
+			for i := range seen.Sandboxes {
+				ids[seen.Sandboxes[i].ID] = struct{}{}
+			}
+		}
+	}
+	return ids
+}
+
+// same reports whether two snapshots share their pods, as they do while nothing
+// changes.
+func same(a, b []*engine.Pod) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -66,7 +66,7 @@ type hostTest struct {
 	subject  Subject
 }
 
-func runHostTests(t *testing.T, look rule, build func(int) *node, tests []hostTest) {
+func runHostTests(t *testing.T, look func(*view) []Finding, build func(int) *node, tests []hostTest) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			n := build(3)
@@ -74,7 +74,7 @@ func runHostTests(t *testing.T, look rule, build func(int) *node, tests []hostTe
 			tt.change(n, r)
 			in := n.input()
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-			got := look(in)
+			got := look(newView(in))
 			if tt.want == "" {
 				if len(got) > 0 {
 					t.Errorf("found %+v", got)

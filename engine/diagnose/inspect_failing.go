@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -31,38 +32,44 @@ const (
 // A failingPod is a pod whose inspection fails, with the call that does.
 type failingPod struct {
 	engine.Flight
-	err   error
-	since string // when and how often
+	err    error
+	swept  string // by a sweep: when and how; empty if by inspections
+	failed *engine.Failure
 }
 
 // like is what failures of several pods have in common if they are one trouble.
 func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.err) }
 
+func (p failingPod) subject() Subject { return on(p.Op, p.Pod, p.Container, p.ID) }
+
 // inspectFailing finds pods whose inspection ends in an error, again and again.
-func inspectFailing(in Input) []Finding {
-	r := read(in.Snapshot)
-	culprit, found := r.culprit()
-	if r.byChance() && !found {
-		if _, flaky := in.flaky(); flaky || r.Sweep.Flaky < flakyObjects {
+func inspectFailing(v *view) []Finding {
+	if v.scope.whole() {
+		return nil
+	}
+	killer, found := v.connectionKiller()
+	if v.byChance() && !found {
+		if v.flaky.failed > 0 || v.Sweep.Flaky < flakyObjects {
 			return nil
 		}
-		return []Finding{in.nowAndThen(&r)}
+		return []Finding{v.nowAndThen()}
 	}
-	pods := r.failingPods(in.unsteady(), in.past().outages.lately(in.Snapshot))
-	if found && !knownPod(pods, culprit.Flight) {
-		pods = append(pods, culprit)
+	pods := v.failingPods()
+	if found {
+		pods = append(pods, failingPod{Flight: killer.Flight, err: killer.Err, swept: fmt.Sprintf("ended the connection both times in the sweep at %s; %s failed with it and answered when asked again", clock(v.Sweep.Began), count(v.Sweep.Flaky, "other"))})
 	}
 	if len(pods) == 0 {
-		return in.recovering()
+		return v.recovering()
 	}
-	if alike := mostAlike(pods); len(alike) >= manyFailing && float64(len(alike)) > manyShare*float64(len(r.Pods)) {
-		return []Finding{in.manyFail(alike, len(r.Pods))}
+	if alike := mostAlike(pods); len(alike) >= manyFailing && float64(len(alike)) > manyShare*float64(len(v.Pods)) {
+		return []Finding{v.manyFail(alike)}
 	}
+	groups := groupBy(pods, func(p failingPod) string { return groupName(p.Pod, p.Container, p.like()) })
 	var findings []Finding
-	for _, p := range pods[:min(len(pods), fullFailing)] {
-		findings = append(findings, in.podFails(&r, p))
+	for _, g := range groups[:min(len(groups), fullFailing)] {
+		findings = append(findings, v.podsFail(g))
 	}
-	if rest := pods[min(len(pods), fullFailing):]; len(rest) > 0 {
+	if rest := slices.Concat(groups[len(findings):]...); len(rest) > 0 {
 		findings = append(findings, restFails(rest))
 	}
 	return findings
@@ -71,28 +78,31 @@ func inspectFailing(in Input) []Finding {
 // failingPods returns one call for each pod: what a sweep saw, since that names
 // the object, and then the inspections. For which the runtime was not there is not
 // told of a runtime that was away lately.
-func (r *reading) failingPods(unsteady, away bool) []failingPod {
+func (v *view) failingPods() []failingPod {
 	var pods []failingPod
-	alone := strandedObjects(r.Snapshot) > 0 && !away
-	if w := r.Sweep; w != nil && r.At.Sub(w.Began) <= sweepHolds {
+	known := make(map[pleg.PodRef]bool)
+	fails := func(p failingPod) {
+		if !known[p.Pod] {
+			known[p.Pod] = true
+			pods = append(pods, p)
+		}
+	}
+	away := v.past.outages.lately(v.Snapshot)
+	alone := v.unreachable() > 0 && !away
+	if w := v.sweep(); w != nil {
 		for _, o := range w.Failed {
-			if (r.ownError(o.Err, o.Took) || stranded(o.Err) && alone) && !knownPod(pods, o.Flight) && (w.Ended.IsZero() || !r.inspectedSince(o.Flight, w.Ended)) {
-				pods = append(pods, failingPod{o.Flight, o.Err, "failed twice in the sweep at " + clock(w.Began)})
+			if (v.ownError(o.Err, o.Took) || isAway(o.Err) && alone) && (w.Ended.IsZero() || !v.inspectedSince(o.Flight, askedLast(w))) {
+				fails(failingPod{Flight: o.Flight, err: o.Err, swept: "failed twice in the sweep at " + clock(w.Began)})
 			}
 		}
 	}
 	need := failsThrice
-	if unsteady {
+	if v.unsteady() {
 		need = failsSteadily
 	}
-	for _, p := range r.Pods {
-		if p.Failure == nil || p.Failure.InRow < need || !r.ownError(p.Failure.Err, p.Failure.Took()) && (away || !r.strandedPod(p)) {
-			continue
-		}
-		f := p.Failure
-		if !knownPod(pods, f.Flight) {
-			since := fmt.Sprintf("failed %d times in a row, for %s since %s", f.InRow, going(r.At.Sub(f.First)), clock(f.First))
-			pods = append(pods, failingPod{f.Flight, f.Err, since})
+	for _, p := range v.Pods {
+		if f := p.Failure; f != nil && f.InRow >= need && (v.ownError(f.Err, f.Took()) || !away && v.isAwayFor(f)) {
+			fails(failingPod{Flight: f.Flight, err: f.Err, failed: f})
 		}
 	}
 	return pods
@@ -100,88 +110,137 @@ func (r *reading) failingPods(unsteady, away bool) []failingPod {
 
 // ownError reports whether an error is the runtime's answer about an object: no
 // hang, no runtime that is away, no object that has gone.
-func (r *reading) ownError(err error, took time.Duration) bool {
+func (v *view) ownError(err error, took time.Duration) bool {
 	switch {
 	case err == nil, errors.Is(err, call.ErrNotFound):
 		return false
 	case errors.Is(err, call.ErrDeadline):
-		return !r.ranOut(err, took)
+		return !v.ranOut(err, took)
 	}
 	return isAnswer(err)
 }
 
-func stranded(err error) bool { return errors.Is(err, call.ErrUnavailable) }
+func isAway(err error) bool { return errors.Is(err, call.ErrUnavailable) }
 
-// strandedPod reports whether the runtime is away for nothing but a pod: it has
+// isAwayFor reports whether the runtime is away for nothing but one pod: it has
 // answered lists for as long as that has failed.
-func (r *reading) strandedPod(p *engine.Pod) bool {
-	return stranded(p.Failure.Err) && r.Failure == nil && r.StatusErr == nil && p.Failure.InRow > downForSure && r.Health.ListedAt.After(p.Failure.First)
-}
-
-func knownPod(pods []failingPod, f engine.Flight) bool {
-	return slices.ContainsFunc(pods, func(p failingPod) bool { return p.Pod == f.Pod })
+func (v *view) isAwayFor(f *engine.Failure) bool {
+	return isAway(f.Err) && v.Failure == nil && v.StatusErr == nil && f.InRow > downForSure && v.Health.ListedAt.After(f.First)
 }
 
 // mostAlike returns the largest group of failures that are alike.
-func mostAlike(pods []failingPod) []failingPod {
-	groups := make(map[string][]failingPod)
-	for _, p := range pods {
-		groups[p.like()] = append(groups[p.like()], p)
-	}
-	var best []failingPod
-	for _, p := range pods { // in their order, so that equals give equal results
-		if g := groups[p.like()]; len(g) > len(best) {
+func mostAlike(pods []failingPod) (best []failingPod) {
+	for _, g := range groupBy(pods, failingPod.like) {
+		if len(g) > len(best) {
 			best = g
 		}
 	}
 	return best
 }
 
-func (in Input) podFails(r *reading, p failingPod) Finding {
+// podsFail is about one pod, or about several of one owner that fail alike.
+func (v *view) podsFail(alike []failingPod) Finding {
+	p := alike[0]
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, object(p.Flight), excerpt(words(p.err))),
-		Subject:  on(p.Op, p.Pod, p.Container, p.ID),
-		Evidence: []string{words(p.err), p.since, "its events are held back and its status is not known until an inspection succeeds"},
+		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, objectOf(p.Flight), excerpt(words(p.err))),
+		Subject:  p.subject(),
+		Evidence: []string{words(p.err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
 	}
-	verb := "inspect"
-	if p.Op == call.PodSandboxStatus {
-		verb = "inspectp"
-	}
-	f.Evidence = append(f.Evidence, in.processes(r, p.Flight)...)
+	f.Evidence = append(f.Evidence, v.processes(p.Flight)...)
 	f.Next = []Step{
-		{Text: "the same question by crictl", Command: in.crictl(verb, operand(p.ID)...)},
-		{Text: "what the runtime says of it", Command: in.logs() + " | grep -F -e " + quote(cmp.Or(p.ID, p.Pod.Name))},
+		{Text: "the same question by crictl", Command: v.crictl(inspectVerb(p.Op), operand(p.ID)...)},
+		{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(cmp.Or(p.ID, p.Pod.Name))},
 		{Text: "makes only this pod anew", Command: "kubectl delete pod --force -n " + quote(p.Pod.Namespace) + " -- " + quote(p.Pod.Name), Risky: true},
 	}
 	if p.ID == "" {
 		f.Next = f.Next[1:]
 	}
+	if len(alike) > 1 {
+		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(alike, failingPod.subject), excerpt(words(p.err)))
+		f.Group = groupName(p.Pod, p.Container, p.like())
+		for _, p := range alike {
+			f.add(p.subject(), objectOf(p.Flight)+": "+words(p.err))
+		}
+	}
 	return f
 }
 
-func (in Input) manyFail(alike []failingPod, all int) Finding {
+// failingSince says when and how often a pod failed.
+func (v *view) failingSince(p failingPod) string {
+	if p.failed == nil {
+		return p.swept
+	}
+	return fmt.Sprintf("failed %d times in a row, for %s since %s", p.failed.InRow, going(v.At.Sub(p.failed.First)), clock(p.failed.First))
+}
+
+func (v *view) manyFail(alike []failingPod) Finding {
 	first := alike[0]
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(uint64(len(alike))), count(all, "pod"), excerpt(words(first.err))),
+		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(alike)), count(len(v.Pods), "pod"), excerpt(words(first.err))),
 		Subject:  Subject{Operation: first.Op.String()},
-		Evidence: []string{words(first.err), first.since, "so many at once are no trouble of a pod's, but of the runtime's"},
-		Next: in.runtimeSteps(
-			Step{Text: "what the runtime says", Command: in.logs()},
-			Step{Text: "is a disk full or read-only", Command: "df -h; df -i"},
-		),
+		Evidence: []string{words(first.err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
+		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
 	}
-	for _, p := range alike[:min(len(alike), namedHung)] {
-		f.Evidence = append(f.Evidence, object(p.Flight)+": "+words(p.err))
+	for _, p := range alike {
+		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.err))
 	}
 	return f
 }
 
 func restFails(rest []failingPod) Finding {
 	f := Finding{ID: InspectFailing, Severity: Warning, Summary: more(len(rest), "pod") + " cannot be inspected"}
-	for _, p := range rest[:min(len(rest), namedHung)] {
-		f.Evidence = append(f.Evidence, object(p.Flight)+": "+words(p.err))
+	for _, p := range rest {
+		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.err))
+	}
+	return f
+}
+
+// byChance reports whether so many calls of the last sweep failed and were
+// answered when asked again that those which failed twice may have done so by
+// chance: no object is to blame for that.
+func (v *view) byChance() bool {
+	w := v.sweep()
+	if w == nil || w.Flaky == 0 || w.Flaky < len(w.Failed) || w.Done == 0 {
+		return false
+	}
+	once := w.Flaky + len(w.Failed)
+	return len(w.Failed)*w.Done <= w.Done+2*once*once
+}
+
+// unsteady reports whether calls fail now and then, whatever they ask for.
+func (v *view) unsteady() bool {
+	return v.past.mended.within(v.At) >= unsteadyPods || v.past.outages.within(v.Snapshot).outages >= flakyOutages
+}
+
+// recovering is about inspections that fail and succeed by themselves, while all
+// else works.
+func (v *view) recovering() []Finding {
+	n := v.past.mended.within(v.At)
+	if v.flaky.failed > 0 || n < unsteadyPods || v.past.outages.lately(v.Snapshot) {
+		return nil
+	}
+	return []Finding{{
+		ID: InspectFailing, Severity: Warning,
+		Summary:  fmt.Sprintf("%s in the last minute failed, and succeeded a relist or two later", count(n, "inspection")),
+		Evidence: []string{fmt.Sprintf("no pod fails %d times in a row, so none is to blame", failsSteadily)},
+		Next:     v.runtimeSteps(v.logStep("what the runtime says")),
+	}}
+}
+
+func (v *view) nowAndThen() Finding {
+	w := v.Sweep
+	f := Finding{
+		ID: InspectFailing, Severity: Warning,
+		Summary:  fmt.Sprintf("the status of %d of %s failed, for most only until it was asked for again", w.Flaky+len(w.Failed), count(w.Done, "object")),
+		Evidence: []string{fmt.Sprintf("%d were answered when asked again, %d failed twice", w.Flaky, len(w.Failed))},
+		Next:     v.runtimeSteps(v.logStep("what the runtime says")),
+	}
+	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+		if sums := v.sums(op); sums.LastErr != nil {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%v: %s of %s failed, the last with %s", op, thousands(sums.Errors), count(sums.Count, "call"), words(sums.LastErr)))
+		}
 	}
 	return f
 }

@@ -7,15 +7,16 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
 	// fullHung is how many hanging objects get a finding each: more than a
 	// handful no person reads one by one, and they have a common reason.
 	fullHung = 5
-	// namedHung is how many of the others are named in the finding that sums
+	// membersMost is how many of the others are named in the finding that sums
 	// them up.
-	namedHung = 50
+	membersMost = 50
 	// allHung is how many objects must be hanging, and none answered, for it to
 	// be the operation that hangs and not the objects.
 	allHung = 8
@@ -23,190 +24,322 @@ const (
 
 // inspectHung finds the sandboxes and containers whose status does not come
 // back, and those where it takes very long.
-func inspectHung(in Input) []Finding {
-	r := read(in.Snapshot)
-	if _, silent := r.silent(); silent || r.slowsDown() {
+func inspectHung(v *view) []Finding {
+	switch {
+	case v.scope.whole() || v.scope == slow:
 		return nil
+	case v.scope == everyStatus:
+		return []Finding{v.everyStatusFinding()}
 	}
-	if ops := r.wholeOperations(); len(ops) > 0 {
-		return []Finding{in.operationHung(&r, ops)}
-	}
-	if r.noStatus() {
-		return []Finding{in.noStatusFinding(&r)}
-	}
-	var findings []Finding
-	objects := slices.DeleteFunc(r.gathered(), func(o hungObject) bool { return r.doubtful(o.hang) })
+	objects := v.gathered()
 	full := len(objects)
 	if full > fullHung+1 { // a rest of one is worth its own finding
 		full = fullHung
 	}
+	var findings []Finding
 	for _, o := range objects[:full] {
-		findings = append(findings, in.objectHung(&r, o))
+		findings = append(findings, v.objectHung(o))
 	}
 	if rest := objects[full:]; len(rest) > 0 {
-		findings[0].Evidence = append(findings[0].Evidence, fmt.Sprintf("%s hang in all", count(len(r.objects), "status call")))
-		findings = append(findings, restHung(&r, rest))
+		findings[0].Evidence = append(findings[0].Evidence, fmt.Sprintf("%s hang in all", count(len(v.blamed), "status call")))
+		findings = append(findings, v.restHung(rest))
 	}
-	return append(findings, in.inspectSlow(&r)...)
+	return append(findings, v.inspectSlow()...)
 }
 
-// wholeOperations returns the operations of which nothing was answered, though
-// many objects were asked for and each of them hangs.
-func (r *reading) wholeOperations() (ops []call.Operation) {
-	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
-		n := 0
-		var first hang
-		for _, h := range r.objects {
-			if h.Op == op {
-				n, first = n+1, older(h, first)
-			}
-		}
-		if n >= allHung && !r.answered(op, r.began(first)) {
-			ops = append(ops, op)
-		}
-	}
-	return ops
-}
-
-func older(h, first hang) hang {
-	if first.Since.IsZero() {
-		return h
-	}
-	return longest(h, first)
-}
-
-func (in Input) operationHung(r *reading, ops []call.Operation) Finding {
+// everyStatusFinding is about calls that hang whatever they ask for.
+func (v *view) everyStatusFinding() Finding {
+	first := v.every[0]
 	f := Finding{
-		ID: InspectHung, Severity: Critical,
-		Next: in.runtimeSteps(Step{Text: "what the runtime does; thousands of blocked goroutines mean a lock", Command: in.logs()}),
+		ID: InspectHung, Since: slices.MinFunc(v.every, bySince).Since,
+		Summary: fmt.Sprintf("no status call is answered, for none of the %s that were asked for", count(len(v.every), "object")),
+		Next:    v.runtimeSteps(v.logStep("what the runtime does; thousands of blocked goroutines mean a lock")),
 	}
-	var of []hang
-	for _, h := range r.objects {
-		if slices.Contains(ops, h.Op) {
-			of = append(of, h)
-		}
+	if first.out {
+		f.Summary = fmt.Sprintf("no status call is answered, whichever pod it is for: none has come back for %s", going(v.At.Sub(f.Since)))
 	}
-	f.Summary = fmt.Sprintf("no status call was answered, for none of the %s that were asked for", count(len(of), "object"))
-	if len(ops) == 1 {
-		f.Subject.Operation = ops[0].String()
-		f.Summary = fmt.Sprintf("%v has no answer for any of the %s that it was asked for", ops[0], count(len(of), "object"))
+	for _, h := range v.every {
+		f.Severity = max(f.Severity, severity(h))
 	}
-	f.Evidence = lines(r.meanwhile(of[0]), r.countdown(of[0]))
-	for _, h := range of[:min(len(of), fullHung)] {
-		f.Evidence = append(f.Evidence, hangs(r, h))
+	if other := slices.ContainsFunc(v.every, func(h hang) bool { return h.Op != first.Op }); !other && !first.out {
+		f.Subject.Operation = first.Op.String()
+		f.Summary = fmt.Sprintf("%v has no answer for any of the %s that it was asked for", first.Op, count(len(v.every), "object"))
 	}
+	f.Evidence = lines(v.meanwhile(first), v.countdown(first))
+	for _, h := range v.every[:min(len(v.every), fullHung)] {
+		f.Evidence = append(f.Evidence, v.hangLine(h))
+	}
+	f.Evidence = append(f.Evidence, lines(v.pressure(), v.daemon())...)
 	return f
 }
 
-func (in Input) objectHung(r *reading, o hungObject) Finding {
+// A hungObject is a status call that hangs, and with a sandbox those of its
+// containers if all of them hang as well: they share a shim, and it is one
+// trouble.
+type hungObject struct {
+	hang
+	containers []hang
+}
+
+// gathered returns what hangs by its own fault, in its order, with a whole pod as
+// one.
+func (v *view) gathered() []hungObject {
+	var all []hungObject
+	taken := make([]bool, len(v.blamed))
+	for i, h := range v.blamed {
+		if taken[i] {
+			continue
+		}
+		sandbox, containers := v.wholePod(h)
+		if sandbox < 0 {
+			all = append(all, hungObject{hang: h})
+			continue
+		}
+		whole := hungObject{hang: v.blamed[sandbox]}
+		taken[sandbox] = true
+		for _, j := range containers {
+			taken[j] = true
+			whole.containers = append(whole.containers, v.blamed[j])
+		}
+		all = append(all, whole)
+	}
+	return all
+}
+
+// wholePod returns the places of a sandbox and of its containers among those that
+// are blamed, if the sandbox of an object hangs with every container in it that has
+// not ended; -1 if not.
+func (v *view) wholePod(h hang) (sandbox int, containers []int) {
+	id := v.sandbox(h.Flight)
+	sandbox = v.hungAt(call.PodSandboxStatus, id)
+	if sandbox < 0 || id == "" {
+		return -1, nil
+	}
+	for _, c := range v.containersIn(v.blamed[sandbox].Pod) {
+		if c.SandboxID != id || c.ID == "" {
+			continue
+		}
+		i := v.hungAt(call.ContainerStatus, c.ID)
+		if i < 0 && c.State != pleg.Exited {
+			return -1, nil
+		}
+		if i >= 0 {
+			containers = append(containers, i)
+		}
+	}
+	if len(containers) == 0 {
+		return -1, nil
+	}
+	return sandbox, containers
+}
+
+func (v *view) hungAt(op call.Operation, id string) int {
+	return slices.IndexFunc(v.blamed, func(h hang) bool { return h.Op == op && h.ID == id })
+}
+
+// containersIn returns the containers that are listed for a pod.
+func (v *view) containersIn(ref pleg.PodRef) []pleg.Container {
+	if p := v.pod(ref); p != nil && p.Seen() != nil {
+		return p.Seen().Containers
+	}
+	return nil
+}
+
+// sandbox returns the id of the sandbox that an object is or lies in.
+func (v *view) sandbox(f engine.Flight) string {
+	if f.Op == call.PodSandboxStatus {
+		return f.ID
+	}
+	for _, c := range v.containersIn(f.Pod) {
+		if c.ID == f.ID {
+			return c.SandboxID
+		}
+	}
+	return ""
+}
+
+// summary says what hangs, and for how long.
+func (o hungObject) summary(v *view) string {
+	who := objectOf(o.Flight)
+	switch n := len(o.containers); n {
+	case 0:
+	case 1:
+		who += " and ContainerStatus of its container"
+	default:
+		who += fmt.Sprintf(" and ContainerStatus of its %d containers", n)
+	}
+	return fmt.Sprintf("%v of %s %s", o.Op, who, v.unanswered(o.hang))
+}
+
+// also names the containers that hang with their sandbox.
+func (o hungObject) also() string {
+	if len(o.containers) == 0 {
+		return ""
+	}
+	var names []string
+	for _, c := range o.containers {
+		names = append(names, fmt.Sprintf("%s (%s)", c.Container, c.ID))
+	}
+	return "hangs as well: ContainerStatus of " + join(names) + "; they share a shim"
+}
+
+func (v *view) objectHung(o hungObject) Finding {
 	h := o.hang
 	f := Finding{
-		ID: InspectHung, Severity: severity(h),
-		Summary: o.summary(r),
+		ID: InspectHung, Severity: severity(h), Since: h.Since,
+		Summary: o.summary(v),
 		Subject: on(h.Op, h.Pod, h.Container, h.ID),
-		Next:    in.objectSteps(r, h.Flight),
+		Next:    v.objectSteps(h.Flight),
 	}
-	f.Evidence = lines(hangs(r, h), o.also(), r.countdown(h), r.deadline(h), r.meanwhile(h), r.neighbours())
-	f.Evidence = append(f.Evidence, in.processes(r, h.Flight)...)
+	f.Evidence = lines(v.hangLine(h), o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours())
+	f.Evidence = append(f.Evidence, v.processes(h.Flight)...)
 	return f
 }
 
 // neighbours says how many objects a sweep found to be fine.
-func (r *reading) neighbours() string {
-	w := r.Sweep
-	if w == nil || w.Done == 0 || r.At.Sub(w.Began) > sweepHolds {
+func (v *view) neighbours() string {
+	w := v.sweep()
+	if w == nil || w.Done == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s asked for were answered, each within %s", thousands(uint64(max(0, w.Done-len(w.Hung)-len(w.Failed)))), count(w.Done, "object"), span(w.Timeout))
+	return fmt.Sprintf("%s of %s asked for were answered, each within %s", thousands(answeredIn(w)), count(w.Done, "object"), span(w.Timeout))
 }
 
 // countdown says when the kubelet will call PLEG unhealthy because of a call
 // that holds up its relist; empty for a call that holds up nothing.
-func (r *reading) countdown(h hang) string {
+func (v *view) countdown(h hang) string {
 	if !h.out || h.By != engine.ByRelist {
-		return fmt.Sprintf("a relist that asks for it waits up to %s for the answer, and sees nothing else meanwhile", span(r.Timeout))
+		return fmt.Sprintf("a relist that asks for it waits up to %s for the answer, and sees nothing else meanwhile", span(v.Timeout))
 	}
-	if left := r.Threshold - r.Health.ListAge(r.At); r.Health.Healthy && left > 0 {
+	if left := v.untilUnhealthy(); left > 0 {
 		return fmt.Sprintf("unhealthy in %s if this call does not return", span(left.Round(time.Second)))
 	}
 	return ""
 }
 
 // deadline says what becomes of a call of a relist before PLEG is unhealthy.
-func (r *reading) deadline(h hang) string {
-	left := r.Timeout - h.took
-	if !h.out || h.By != engine.ByRelist || left <= 0 || left >= r.Threshold-r.Health.ListAge(r.At) {
+func (v *view) deadline(h hang) string {
+	left := v.Timeout - h.took
+	if !h.out || h.By != engine.ByRelist || left <= 0 || left >= v.untilUnhealthy() {
 		return ""
 	}
 	return fmt.Sprintf("its deadline ends it in %s; the relist then goes on, and the next one asks again", span(left.Round(time.Second)))
 }
 
-// processes says what the node knows of the processes behind an object.
-func (in Input) processes(r *reading, f engine.Flight) []string {
-	var found []string
-	if p, ok := in.worst(f.ID); ok {
-		found = append(found, describe("its process", p))
-	}
-	if p, ok := in.shim(r.sandbox(f)); ok {
-		found = append(found, describe("its shim", p))
-	}
-	return found
-}
-
-// sandbox returns the id of the sandbox that an object is or lies in.
-func (r *reading) sandbox(f engine.Flight) string {
-	if f.Op == call.PodSandboxStatus {
-		return f.ID
-	}
-	for _, p := range r.Pods {
-		if p.PodRef != f.Pod || p.Seen() == nil {
-			continue
-		}
-		for _, c := range p.Seen().Containers {
-			if c.ID == f.ID {
-				return c.SandboxID
-			}
-		}
-	}
-	return ""
-}
-
 // objectSteps returns what to do about one object, the runtime's restart last.
-func (in Input) objectSteps(r *reading, f engine.Flight) []Step {
-	verb := "inspect"
-	if f.Op == call.PodSandboxStatus {
-		verb = "inspectp"
-	}
-	steps := []Step{{Text: "does it hang for crictl, too", Command: in.crictl(verb, operand(f.ID)...)}}
-	if p, ok := in.worst(f.ID); ok {
+func (v *view) objectSteps(f engine.Flight) []Step {
+	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(inspectVerb(f.Op), operand(f.ID)...)}}
+	if p, ok := v.worst(f.ID); ok {
 		steps = append(steps, Step{Text: "what its process waits for in the kernel", Command: fmt.Sprintf("cat /proc/%d/stack", p.PID)})
 	} else if f.ID != "" {
 		steps = append(steps, Step{Text: "its processes; then look for state D in ps -o pid,stat,wchan:32,args", Command: "grep -ls -e " + quote(f.ID) + " /proc/[0-9]*/cgroup"})
 	}
 	steps = append(steps, Step{Text: "is the server of one of its mounts gone", Command: "findmnt -t nfs,nfs4,cifs,fuse"})
-	sandbox := r.sandbox(f)
-	if p, ok := in.shim(sandbox); ok {
+	sandbox := v.sandbox(f)
+	if p, ok := v.shim(sandbox); ok {
 		steps = append(steps, Step{Text: "ends only this pod; the kubelet makes it anew", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
 	} else if sandbox != "" {
 		steps = append(steps, Step{Text: "kills the shim of only this pod; the kubelet makes it anew", Command: "pkill -9 -f -- " + quote("-id "+sandbox), Risky: true})
 	}
-	return in.runtimeSteps(steps...)
+	return v.runtimeSteps(steps...)
 }
 
-func restHung(r *reading, rest []hungObject) Finding {
+func (v *view) restHung(rest []hungObject) Finding {
 	f := Finding{
 		ID: InspectHung, Severity: Warning,
 		Summary: more(len(rest), "object") + " gave no answer",
 		Next:    []Step{{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}},
 	}
-	for i, o := range rest {
+	for _, o := range rest {
 		f.Severity = max(f.Severity, severity(o.hang))
-		if i < namedHung {
-			f.Evidence = append(f.Evidence, hangs(r, o.hang))
-		}
-	}
-	if more := len(rest) - namedHung; more > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s", count(more, "other")))
+		f.add(on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.hang))
 	}
 	return f
+}
+
+const (
+	// slowFactor is how many times as long as the others an object must take to
+	// be the one that is slow, and not the runtime.
+	slowFactor = 10
+	// slowHolds is how long a sweep's slow object is spoken of: that is over, and
+	// asked for anew it may come at once. Of an inspection's it is answerFresh.
+	slowHolds = time.Minute
+)
+
+// inspectSlow finds objects whose status came, but late, while those of others
+// are fast. Nothing hangs there; it is how a hang begins.
+func (v *view) inspectSlow() []Finding {
+	var findings []Finding
+	for _, o := range v.slowInSweep() {
+		findings = append(findings, v.slowFinding(o.Flight, o.Took))
+	}
+	if len(findings) > 0 {
+		return findings
+	}
+	for _, p := range v.Pods {
+		if f, slow := v.slowPod(p); slow && len(findings) < fullHung {
+			found := v.slowFinding(f, p.InspectLast)
+			found.Severity = Info
+			findings = append(findings, found)
+		}
+	}
+	return findings
+}
+
+func (v *view) slowInSweep() []engine.Swept {
+	w := v.Sweep
+	if w == nil || w.Ended.IsZero() || v.At.Sub(w.Ended) > slowHolds {
+		return nil
+	}
+	var slow []engine.Swept
+	for _, o := range w.Slowest {
+		if o.Err == nil && o.Took >= callLate && v.standsOut(o.Op, o.Took) && !v.inspectedSince(o.Flight, w.Ended) {
+			slow = append(slow, o)
+		}
+	}
+	return slow
+}
+
+// standsOut reports whether a call of an operation took much longer than half of
+// its like.
+func (v *view) standsOut(op call.Operation, took time.Duration) bool {
+	sums := v.sums(op)
+	return sums.P50 > 0 && took >= slowFactor*sums.P50
+}
+
+// slowPod reports whether a pod's last inspection was late though it succeeded,
+// and which call it was, as far as that can be told from the outside.
+func (v *view) slowPod(p *engine.Pod) (engine.Flight, bool) {
+	f := engine.Flight{Pod: p.PodRef}
+	if p.StatusErr != nil || p.InspectLast < callHung || v.At.Sub(p.InspectedAt) > answerFresh || p.Seen() == nil || v.hangsIn(p.PodRef) {
+		return f, false
+	}
+	each := p.InspectLast / time.Duration(max(1, len(p.Seen().Containers)+len(p.Seen().Sandboxes)))
+	if !v.standsOut(call.PodSandboxStatus, each) || !v.standsOut(call.ContainerStatus, each) {
+		return f, false
+	}
+	if known, ok := v.past.lates.of(p); ok {
+		return known, true
+	}
+	f.Op = call.PodSandboxStatus
+	if v.sums(call.ContainerStatus).Max > v.sums(call.PodSandboxStatus).Max {
+		f.Op = call.ContainerStatus
+		if listed := p.Seen().Containers; len(listed) == 1 {
+			f.Container, f.ID = listed[0].Name, listed[0].ID
+		}
+	} else if listed := p.Seen().Sandboxes; len(listed) == 1 {
+		f.ID = listed[0].ID
+	}
+	return f, true
+}
+
+func (v *view) slowFinding(f engine.Flight, took time.Duration) Finding {
+	found := Finding{
+		ID: InspectHung, Severity: Warning,
+		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.sums(f.Op).P50)),
+		Subject: on(f.Op, f.Pod, f.Container, f.ID),
+		Next:    v.objectSteps(f)[:1],
+	}
+	found.Evidence = append(lines(v.neighbours()), v.processes(f)...)
+	return found
 }

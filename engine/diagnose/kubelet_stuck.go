@@ -21,33 +21,30 @@ const (
 
 // kubeletStuck tells that the kubelet stands still while the runtime answers us
 // well: then it is the kubelet, or one of its calls that we do not make.
-func kubeletStuck(in Input) []Finding {
-	if in.Evidence == nil || !relistIsFine(in) {
+func kubeletStuck(v *view) []Finding {
+	if v.evidence == nil || !relistIsFine(v) {
 		return nil
 	}
-	k := &in.Evidence.Kubelet
+	k := &v.evidence.Kubelet
 	f := Finding{ID: KubeletStuck, Severity: Warning}
-	late := max(in.Snapshot.Threshold/kubeletLate, kubeletLateLeast)
-	switch seen := lastSeen(in); {
+	late := max(v.Threshold/kubeletLate, kubeletLateLeast)
+	switch seen := lastSeen(v); {
 	case refuses(k.Healthz):
 		f.Severity = Critical
 		f.Summary = trouble("healthz", k.Healthz)
 	case seen > late:
-		f.Summary = fmt.Sprintf("the last relist of the kubelet began %s ago, ours %s ago", going(seen), going(ours(in)))
+		f.Summary = fmt.Sprintf("the last relist of the kubelet began %s ago, ours %s ago", going(seen), going(ours(v)))
 		if seen > kubeletThreshold {
 			f.Severity = Critical
 		}
 	case k.LastSeen.IsZero() && k.StillFor > late:
-		f.Summary = fmt.Sprintf("no relist of the kubelet has ended for %s, ours take %s", going(k.StillFor), span(in.Snapshot.Relists.P50))
+		f.Summary = fmt.Sprintf("no relist of the kubelet has ended for %s, ours take %s", going(k.StillFor), span(v.Relists.P50))
 	case k.Metrics.TimedOut && k.Healthz.OK:
 		f.Summary = fmt.Sprintf("healthz is answered in %s, but the metrics not within %s", span(k.Healthz.Took), span(k.Metrics.Took))
 	default:
 		return nil
 	}
-	if k.Metrics.TimedOut && slices.ContainsFunc(in.Evidence.Processes.Shims, shimStuck) {
-		f.Cause = ProcessStuck // its metrics ask every shim
-	}
-	f.Evidence = kubeletEvidence(in)
+	f.Evidence = kubeletEvidence(v)
 	f.Next = []Step{
 		{Text: "what the kubelet says of itself", Command: "journalctl -u kubelet --since -10min --no-pager"},
 		{Text: "whether the kubelet or a shim is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,state,wchan:32,etime,args"},
@@ -57,21 +54,21 @@ func kubeletStuck(in Input) []Finding {
 }
 
 // relistIsFine reports whether our own relist leaves nothing to be desired.
-func relistIsFine(in Input) bool {
-	s := in.Snapshot
-	return s.Health.Healthy && s.Failure == nil && !s.Health.ListedAt.IsZero() && ours(in) <= s.Threshold/kubeletLate
+func relistIsFine(v *view) bool {
+	s := v.Snapshot
+	return s.Health.Healthy && s.Failure == nil && !s.Health.ListedAt.IsZero() && ours(v) <= s.Threshold/kubeletLate
 }
 
-func ours(in Input) time.Duration { return max(in.Snapshot.Health.ListAge(in.Snapshot.At), 0) }
+func ours(v *view) time.Duration { return max(v.Health.ListAge(v.At), 0) }
 
 // lastSeen returns the time since the kubelet's last good relist began; 0 if it
 // did not say.
-func lastSeen(in Input) time.Duration {
-	k := in.Evidence.Kubelet
+func lastSeen(v *view) time.Duration {
+	k := v.evidence.Kubelet
 	if !k.Metrics.OK || k.LastSeen.IsZero() {
 		return 0
 	}
-	return max(in.Evidence.At.Sub(k.LastSeen), 0)
+	return max(v.evidence.At.Sub(k.LastSeen), 0)
 }
 
 // refuses reports whether there is somebody who took the question and gave no
@@ -87,8 +84,8 @@ func trouble(name string, a evidence.Answer) string {
 	return fmt.Sprintf("%s fails: %s", name, excerpt(a.Text))
 }
 
-func kubeletEvidence(in Input) []string {
-	k := &in.Evidence.Kubelet
+func kubeletEvidence(v *view) []string {
+	k := &v.evidence.Kubelet
 	var lines []string
 	for _, a := range []struct {
 		name string
@@ -104,28 +101,28 @@ func kubeletEvidence(in Input) []string {
 			lines = append(lines, fmt.Sprintf("%s answered in %s", a.name, span(a.Took)))
 		}
 	}
-	if d := lastSeen(in); d > 0 {
+	if d := lastSeen(v); d > 0 {
 		lines = append(lines, fmt.Sprintf("kubelet_pleg_last_seen_seconds is %s old", going(d)))
 	}
 	if k.StillFor > 0 {
 		lines = append(lines, fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), going(k.StillFor)))
 	}
-	lines = append(lines, fmt.Sprintf("our last relist began %s ago and took %s", going(ours(in)), span(in.Snapshot.Relists.Last)))
-	return append(lines, standing(in)...)
+	lines = append(lines, fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
+	return append(lines, stuckKubelets(v)...)
 }
 
 // kubeletPrograms are the names of the programs that are a kubelet, or have one in
 // them, as k3s, microk8s and the old hyperkube do.
 var kubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}
 
-// standing tells which of the node's kubelets do nothing, whatever they are
+// stuckKubelets tells which of the node's kubelets do nothing, whatever they are
 // asked, and since when.
-func standing(in Input) []string {
-	if in.Evidence == nil {
+func stuckKubelets(v *view) []string {
+	if v.evidence == nil {
 		return nil
 	}
 	var lines []string
-	for _, p := range in.Evidence.Processes.Daemons {
+	for _, p := range v.evidence.Processes.Daemons {
 		if slices.Contains(kubeletPrograms, p.Command) && p.State.Stuck() {
 			lines = append(lines, describe("the kubelet's process", p))
 		}

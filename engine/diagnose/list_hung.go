@@ -21,107 +21,117 @@ const slowListFactor = 20
 
 // listHung finds a list that does not come back, and one that takes seconds,
 // while other calls are answered.
-func listHung(in Input) []Finding {
-	r := read(in.Snapshot)
-	r.pace = &in.past().pace
-	if _, silent := r.silent(); silent {
+func listHung(v *view) []Finding {
+	if v.scope.whole() {
 		return nil
 	}
-	op, took, slow := r.slowList()
-	if h, hangs := r.list(); hangs && !r.doubtful(h) && !(slow && h.out && h.inRow == 0 && h.took < 2*took) {
-		return []Finding{in.listFinding(&r, h)}
+	if h, hangs := v.list(); hangs && !v.early(h) {
+		return []Finding{v.listFinding(h)}
 	}
-	if slow {
-		return []Finding{in.slowListFinding(&r, op, took)}
+	if op, took, slow := v.slowList(); slow {
+		return []Finding{v.slowListFinding(op, took)}
 	}
 	return nil
 }
 
-func (in Input) listFinding(r *reading, h hang) Finding {
+func (v *view) listFinding(h hang) Finding {
 	f := Finding{
-		ID: ListHung, Severity: severity(h),
-		Summary: fmt.Sprintf("%v %s", h.Op, r.unanswered(h)),
+		ID: ListHung, Severity: severity(h), Since: h.Since,
+		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
 		Subject: on(h.Op, h.Pod, "", ""),
-		Next:    in.runtimeSteps(in.listSteps(h.Op)...),
+		Next:    v.runtimeSteps(v.listSteps(h.Op)...),
 	}
-	answers := r.meanwhile(h)
+	answers, left := v.meanwhile(h), ""
 	if answers != "" {
 		f.Summary += ", while other calls are answered"
 	}
-	f.Evidence = lines(hangs(r, h), r.untilUnhealthy(), answers, r.others(h.Op), r.searching(), r.known(), in.pressure(), in.daemon())
-	f.Evidence = append(f.Evidence, in.waiting()...)
+	if d := v.untilUnhealthy(); d > 0 {
+		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
+	}
+	f.Evidence = lines(v.hangLine(h), left, answers, v.others(h.Op), v.searching(), v.known(), v.pressure(), v.daemon())
+	f.Evidence = append(f.Evidence, v.waiting()...)
 	return f
 }
 
-func (in Input) listSteps(op call.Operation) []Step {
-	verb := "ps -a"
-	if op == call.ListPodSandbox {
-		verb = "pods"
+// others says which other calls that are about the whole runtime hang as well.
+func (v *view) others(not call.Operation) string {
+	var hangs []string
+	for op := range v.general {
+		if op := call.Operation(op); op != not && v.hangs(op) {
+			hangs = append(hangs, op.String()+" for "+going(v.general[op].took))
+		}
 	}
-	steps := []Step{
-		{Text: "does it hang for crictl, too", Command: in.crictl(verb)},
-		{Text: "what the runtime says meanwhile", Command: in.logs()},
+	if len(hangs) == 0 {
+		return ""
 	}
-	if name := strings.ToLower(in.Snapshot.Version.RuntimeName); name == "containerd" {
+	return "hangs as well: " + join(hangs)
+}
+
+func (v *view) listSteps(op call.Operation) []Step {
+	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(listVerb(op))}, v.logStep("what the runtime says meanwhile")}
+	if strings.EqualFold(v.Version.RuntimeName, "containerd") {
 		steps = append(steps, Step{Text: "has it write its goroutine stacks to a file, to see who holds the lock", Command: "pkill -USR1 -x containerd", Risky: true})
 	}
 	return steps
 }
 
-// untilUnhealthy says when the kubelet will call PLEG unhealthy unless a list
-// succeeds; empty before the first good one.
-func (r *reading) untilUnhealthy() string {
-	if left := r.Threshold - r.Health.ListAge(r.At); r.Health.Healthy && left > 0 && !r.Health.ListedAt.IsZero() {
-		return fmt.Sprintf("unhealthy in %s if no list returns", span(left.Round(time.Second)))
+// untilUnhealthy returns when the kubelet will call PLEG unhealthy unless a list
+// succeeds; 0 if that is not to come.
+func (v *view) untilUnhealthy() time.Duration {
+	switch {
+	case !v.Health.Healthy || v.Health.ListedAt.IsZero() || v.Paused:
+		return 0
+	case !v.Health.UnhealthyAt.IsZero():
+		return v.Health.UnhealthyAt.Sub(v.At)
 	}
-	return ""
+	return v.Threshold - v.Health.ListAge(v.At)
 }
 
 // searching says how far the sweep has come that looks for what holds the lock.
-func (r *reading) searching() string {
-	w := r.Sweep
+func (v *view) searching() string {
+	w := v.sweep()
 	switch {
-	case w == nil || r.At.Sub(w.Began) > sweepHolds:
+	case w == nil:
 		return ""
 	case w.Refused != "":
 		return "no sweep: " + w.Refused
 	case w.Ended.IsZero():
-		return fmt.Sprintf("a sweep looks for the object that holds the lock: %s of %s asked for", thousands(uint64(max(0, w.Done))), count(w.Total, "object"))
+		return fmt.Sprintf("a sweep looks for the object that holds the lock: %s of %s asked for", thousands(w.Done), count(w.Total, "object"))
 	}
-	return r.neighbours()
+	return v.neighbours()
 }
 
-func (r *reading) known() string {
+func (v *view) known() string {
 	switch {
-	case r.Partial != "":
-		return "seen of what runs: " + r.Partial
-	case r.Pods == nil:
+	case v.Partial != "":
+		return "seen of what runs: " + v.Partial
+	case v.Pods == nil:
 		return ""
 	}
-	return fmt.Sprintf("the last good list had %s and %s", thousands(uint64(max(0, r.Counts.Sandboxes)))+" sandboxes", count(r.Counts.Containers, "container"))
+	return fmt.Sprintf("the last good list had %s and %s", count(v.Counts.Sandboxes, "sandbox"), count(v.Counts.Containers, "container"))
 }
 
 // slowList returns the list that takes seconds each time while other calls are
 // fast, and how long it took last.
-func (r *reading) slowList() (op call.Operation, took time.Duration, slow bool) {
+func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
-		sums := r.sums(list)
+		sums := v.sums(list)
 		each := sums.P90
-		if !onePass(r.Snapshot) {
+		if !v.Once {
 			each = cmp.Or(sums.Last, sums.P90)
 		}
 		if each > took && !sums.LastOK.IsZero() {
 			op, took = list, each
 		}
 	}
-	if recent, some := r.recentLists(); some {
+	if recent, some := v.recentLists(); some {
 		took = min(recent, took)
 	}
 	if took < slowListLeast {
 		return op, 0, false
 	}
 	for _, other := range []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus} {
-		if each, known := r.typical(other); known && each*slowListFactor > took {
+		if each, known := v.typical(other); known && each*slowListFactor > took {
 			return op, 0, false
 		}
 	}
@@ -130,8 +140,8 @@ func (r *reading) slowList() (op call.Operation, took time.Duration, slow bool) 
 
 // recentLists returns the shorter of the times that the lists of the last two
 // relists took, and false if there were fewer.
-func (r *reading) recentLists() (time.Duration, bool) {
-	h := r.Relists.History
+func (v *view) recentLists() (time.Duration, bool) {
+	h := v.Relists.History
 	if len(h) < 2 {
 		return 0, false
 	}
@@ -143,27 +153,27 @@ func (r *reading) recentLists() (time.Duration, bool) {
 }
 
 // fast says what other calls take, as far as that is known; empty if it is not.
-func (r *reading) fast() string {
+func (v *view) fast() string {
 	var each []string
 	for _, op := range []call.Operation{call.Status, call.PodSandboxStatus, call.ContainerStatus} {
-		if took, known := r.typical(op); known {
+		if took, known := v.typical(op); known {
 			each = append(each, fmt.Sprintf("%v within %s", op, span(took)))
 		}
 	}
 	if len(each) == 0 {
 		return ""
 	}
-	return "half of the calls: " + strings.Join(each, ", ")
+	return "half of the calls: " + join(each)
 }
 
-func (in Input) slowListFinding(r *reading, op call.Operation, took time.Duration) Finding {
+func (v *view) slowListFinding(op call.Operation, took time.Duration) Finding {
 	return Finding{
 		ID: ListHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v takes %s, while other calls are fast", op, span(took)),
 		Subject: Subject{Operation: op.String()},
 		Evidence: lines(
-			r.fast(), r.known(), fmt.Sprintf("its last answer had %s", size(r.sums(op).LastResponseBytes)), in.pressure(),
+			v.fast(), v.known(), fmt.Sprintf("its last answer had %s", size(v.sums(op).LastResponseBytes)), v.pressure(),
 		),
-		Next: in.listSteps(op)[:2],
+		Next: v.listSteps(op)[:2],
 	}
 }

@@ -47,18 +47,18 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	}
 	l.history.Add(u)
 	l.history.AddReport(u.Snapshot.Evidence)
-	in := Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint}
-	now := Diagnose(in)
-	out := Update{Update: u, Headline: headline(in, now), Findings: now}
-	out.Turns = l.tracker.track(u.Snapshot.At, now)
-	out.Ended = l.tracker.ended(u.Snapshot.At)
-	return out, nil
+	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint})
+	defer views.Put(v)
+	found := v.diagnose()
+	turns := l.tracker.track(v, found)
+	return Update{Update: u, Headline: v.headline(found), Findings: l.tracker.findings(v), Ended: l.tracker.ended(v.At), Turns: turns}, nil
 }
 
 // Once returns the one snapshot of a bounded look, such as check makes, with its
 // findings. Nothing is known of the time before: there are no turns.
 func Once(s *engine.Snapshot, endpoint string) Update {
-	in := Input{Snapshot: s, Evidence: s.Evidence, Endpoint: endpoint}
-	now := Diagnose(in)
-	return Update{Update: engine.Update{Snapshot: s}, Headline: headline(in, now), Findings: now}
+	v := newView(Input{Snapshot: s, Evidence: s.Evidence, Endpoint: endpoint})
+	defer views.Put(v)
+	found := v.diagnose()
+	return Update{Update: engine.Update{Snapshot: s}, Headline: v.headline(found), Findings: found}
 }

@@ -16,40 +16,40 @@ const (
 
 // runtimeNotReady tells that the runtime itself says it is not ready: the sync
 // loop of the kubelet then stands still.
-func runtimeNotReady(in Input) []Finding {
-	f, lacking := notReady(in, RuntimeNotReady, runtimeReady)
+func runtimeNotReady(v *view) []Finding {
+	f, lacking := notReady(v, RuntimeNotReady, runtimeReady)
 	if !lacking {
 		return nil
 	}
 	f.Evidence = append(f.Evidence, "the kubelet's sync loop skips every pod meanwhile")
 	f.Next = []Step{
-		{Text: "all conditions as the runtime gives them", Command: in.crictl("info")},
-		{Text: "what the runtime logged when it became so", Command: in.logs()},
+		{Text: "all conditions as the runtime gives them", Command: v.crictl("info")},
+		v.logStep("what the runtime logged when it became so"),
 	}
 	return []Finding{f}
 }
 
 // networkNotReady tells that the runtime says its network is not ready: the node
 // is not ready for it, though pods on the host's network go on.
-func networkNotReady(in Input) []Finding {
-	f, lacking := notReady(in, NetworkNotReady, networkReady)
+func networkNotReady(v *view) []Finding {
+	f, lacking := notReady(v, NetworkNotReady, networkReady)
 	if !lacking {
 		return nil
 	}
 	f.Evidence = append(f.Evidence, "pods get no new sandbox unless they are on the host's network")
 	f.Next = []Step{
-		{Text: "all conditions as the runtime gives them", Command: in.crictl("info")},
+		{Text: "all conditions as the runtime gives them", Command: v.crictl("info")},
 		{Text: "whether the network plugin has written its configuration", Command: "ls -l /etc/cni/net.d /opt/cni/bin"},
-		{Text: "whether the network plugin's own pods run", Command: in.crictl("pods", "--namespace=kube-system")},
+		{Text: "whether the network plugin's own pods run", Command: v.crictl("pods", "--namespace=kube-system")},
 	}
 	return []Finding{f}
 }
 
 // notReady looks for a condition that is false or, which the kubelet takes for
 // the same, not there. Before the first answer to Status there is nothing to say.
-func notReady(in Input, id ID, condition string) (Finding, bool) {
-	s := in.Snapshot
-	if !statusAnswered(in) || met(s.Conditions, condition) {
+func notReady(v *view, id ID, condition string) (Finding, bool) {
+	s := v.Snapshot
+	if !statusAnswered(v) || met(s.Conditions, condition) {
 		return Finding{}, false
 	}
 	f := Finding{ID: id, Severity: Critical, Subject: Subject{Operation: call.Status.String()}}
@@ -74,13 +74,13 @@ func notReady(in Input, id ID, condition string) (Finding, bool) {
 	return f, true
 }
 
-func statusAnswered(in Input) bool {
-	for _, c := range in.Snapshot.Calls {
+func statusAnswered(v *view) bool {
+	for _, c := range v.Calls {
 		if c.Op == call.Status {
 			return !c.LastOK.IsZero()
 		}
 	}
-	return len(in.Snapshot.Conditions) > 0
+	return len(v.Conditions) > 0
 }
 
 func met(conditions []pleg.Condition, name string) bool {

@@ -38,7 +38,7 @@ func TestNotReady(t *testing.T) {
 			if tt.unanswered {
 				n.calls(call.Status).LastOK = time.Time{}
 			}
-			got := append(runtimeNotReady(n.input()), networkNotReady(n.input())...)
+			got := append(runtimeNotReady(n.view()), networkNotReady(n.view())...)
 			wantIDs(t, got, tt.want...)
 			if tt.evidence != "" && !slices.Contains(got[0].Evidence, tt.evidence) {
 				t.Errorf("evidence %q lacks %q", got[0].Evidence, tt.evidence)

@@ -1,23 +1,40 @@
 package diagnose
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 )
 
-func TestEveryKindHasItsRank(t *testing.T) {
-	all := []ID{
-		RuntimeDown, RuntimeUnresponsive, ListHung, ListTooBig, InspectHung, InspectFailing, RelistSlowChurn, RuntimeSlow,
-		PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, EventsDiscarded, CrashLoop, GhostRunning, ProcessStuck,
-		OrphanShims, HostPressure, KubeletStuck, ClockStep, EventDrift,
-	}
-	for _, id := range all {
-		if !slices.Contains(ranks, id) {
-			t.Errorf("%s has no rank", id)
+func TestEveryRuleExplainsWhatComesLater(t *testing.T) {
+	for i, r := range rules {
+		if ruleOf(r.id) != i {
+			t.Errorf("%s stands twice", r.id)
+		}
+		for _, id := range append(slices.Clone(r.explains), r.replaces...) {
+			if ruleOf(id) <= i {
+				t.Errorf("%s explains %s, which stands before it or nowhere", r.id, id)
+			}
 		}
 	}
-	if len(ranks) != len(all) {
-		t.Errorf("%d ranks for %d kinds", len(ranks), len(all))
+}
+
+// The documentation lists the findings in the order of the table.
+func TestFindingsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/findings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented, want []ID
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllSubmatch(text, -1) {
+		documented = append(documented, ID(m[1]))
+	}
+	for _, r := range rules {
+		want = append(want, r.id)
+	}
+	if !slices.Equal(documented, want) {
+		t.Errorf("docs/findings.md has\n%v, want\n%v", documented, want)
 	}
 }
 
@@ -31,11 +48,10 @@ func TestOrder(t *testing.T) {
 		{ID: InspectHung, Severity: Critical, Summary: "first"},
 		{ID: InspectHung, Severity: Critical, Summary: "second"},
 		{ID: ListHung, Severity: Warning, Cause: InspectHung},
-		{ID: "unknown", Severity: Warning},
 		{ID: RuntimeDown, Severity: Critical},
 	})
-	want := []ID{RuntimeDown, InspectHung, InspectHung, ListTooBig, InspectHung, CrashLoop, HostPressure, "unknown", PLEGUnhealthy, ListHung}
-	if !slices.Equal(ids(got), want) || got[1].Summary != "first" {
+	want := []ID{RuntimeDown, ListTooBig, InspectHung, InspectHung, InspectHung, CrashLoop, HostPressure, PLEGUnhealthy, ListHung}
+	if !slices.Equal(ids(got), want) || got[2].Summary != "first" {
 		t.Errorf("order %v, want %v", ids(got), want)
 	}
 }

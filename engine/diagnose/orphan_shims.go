@@ -23,11 +23,11 @@ const (
 // orphanShims finds shims of this runtime whose sandbox it does not list: what
 // they hold is lost to it. Shims of other runtimes, those that may have ended
 // since the look, and lists from which something had to be left out accuse nobody.
-func orphanShims(in Input) []Finding {
-	if in.Evidence == nil || in.Evidence.Processes.Missing != "" || !listsAreWhole(in.Snapshot) {
+func orphanShims(v *view) []Finding {
+	if v.evidence == nil || v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) {
 		return nil
 	}
-	orphans := orphansAmong(in)
+	orphans := orphansAmong(v)
 	if len(orphans) == 0 {
 		return nil
 	}
@@ -43,11 +43,11 @@ func orphanShims(in Input) []Finding {
 	if n := len(orphans) - orphanTold; n > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s more", count(n, "shim")))
 	}
-	counts := in.Snapshot.Counts
-	f.Evidence = append(f.Evidence, fmt.Sprintf("sandboxes that the runtime lists: %s, with %s", thousands(uint64(counts.Sandboxes)), count(counts.Containers, "container")))
+	counts := v.Counts
+	f.Evidence = append(f.Evidence, fmt.Sprintf("sandboxes that the runtime lists: %s, with %s", thousands(counts.Sandboxes), count(counts.Containers, "container")))
 	f.Next = []Step{
 		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + strings.Join(pids, ",")},
-		{Text: "what the runtime says of it, if it knows it after all", Command: in.crictl("inspectp", orphans[0].Sandbox)},
+		{Text: "what the runtime says of it, if it knows it after all", Command: v.crictl("inspectp", orphans[0].Sandbox)},
 	}
 	return []Finding{f}
 }
@@ -58,22 +58,22 @@ func listsAreWhole(s *engine.Snapshot) bool {
 	return s.Pods != nil && s.Failure == nil && s.Health.ListAge(s.At) <= orphanFresh && left == 0
 }
 
-func orphansAmong(in Input) []evidence.Process {
-	gone := in.past().departed.since
+func orphansAmong(v *view) []evidence.Process {
+	gone := v.past.departed.since
 	if len(gone) >= departedMost {
 		return nil
 	}
-	known := sandboxes(in.Snapshot)
+	known := sandboxes(v.Snapshot)
 	var orphans []evidence.Process
-	for _, p := range in.Evidence.Processes.Shims {
+	for _, p := range v.evidence.Processes.Shims {
 		_, listed := known[p.Sandbox]
 		_, left := gone[p.Sandbox]
-		if !listed && !left && p.Sandbox != "" && p.Age > orphanGrown && in.owns(p) {
+		if !listed && !left && p.Sandbox != "" && p.Age > orphanGrown && p.Own {
 			orphans = append(orphans, p)
 		}
 	}
 	if len(orphans) > 0 { // an old shim serves one container and has its id
-		owners := listing(in.Snapshot)
+		owners := listing(v.Snapshot)
 		orphans = slices.DeleteFunc(orphans, func(p evidence.Process) bool { return owners[p.Sandbox].id != "" })
 	}
 	return orphans

@@ -17,13 +17,13 @@ func TestShimOfDepartedSandbox(t *testing.T) {
 	in.Evidence, in.Endpoint = looked(n), ourSocket
 	n.Pods = slices.Clone(n.Pods[:2])
 	n.past.Add(update(n))
-	if got := orphanShims(in); got != nil {
+	if got := orphanShims(newView(in)); got != nil {
 		t.Errorf("just removed: %+v", got)
 	}
 	n.At = n.At.Add(departedKept + time.Second)
 	n.Health.ListedAt = n.At
 	n.past.Add(update(n))
-	wantIDs(t, orphanShims(in), OrphanShims)
+	wantIDs(t, orphanShims(newView(in)), OrphanShims)
 }
 
 func TestOrphanShims(t *testing.T) {

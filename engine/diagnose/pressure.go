@@ -27,8 +27,8 @@ const (
 
 // hostPressure tells of a node that stands still for want of memory or of its
 // disk, or whose disk is full.
-func hostPressure(in Input) []Finding {
-	e := in.Evidence
+func hostPressure(v *view) []Finding {
+	e := v.evidence
 	if e == nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func hostPressure(in Input) []Finding {
 		}
 	}
 	if e.Disk.Missing == "" {
-		findings = append(findings, fullDisk(in, e.Disk)...)
+		findings = append(findings, fullDisk(v, e.Disk)...)
 	}
 	return findings
 }
@@ -64,7 +64,7 @@ func stall(resource string, s evidence.Stall, most float64) (Finding, bool) {
 	}, true
 }
 
-func fullDisk(in Input, d evidence.Disk) []Finding {
+func fullDisk(v *view, d evidence.Disk) []Finding {
 	var findings []Finding
 	if share := part(d.Free, d.Total); d.Total > 0 && share < diskFreeShare && d.Free < diskFreeEnough {
 		findings = append(findings, Finding{
@@ -82,8 +82,8 @@ func fullDisk(in Input, d evidence.Disk) []Finding {
 	}
 	for i := range findings {
 		findings[i].Next = []Step{
-			{Text: "what images and layers take", Command: in.crictl("imagefsinfo")},
-			{Text: "removes the images that no container uses", Command: in.crictl("rmi", "--prune"), Risky: true},
+			{Text: "what images and layers take", Command: v.crictl("imagefsinfo")},
+			{Text: "removes the images that no container uses", Command: v.crictl("rmi", "--prune"), Risky: true},
 		}
 	}
 	return findings

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -39,35 +38,40 @@ type stuckProcess struct {
 // processStuck finds shims, runcs and containers' processes that are stopped,
 // frozen or in the kernel for good. What [inspectHung] tells as evidence of a call
 // that hangs is not told again, except for a shim: it is the reason then.
-func processStuck(in Input) []Finding {
-	if in.Evidence == nil || in.Evidence.Processes.Missing != "" || !anyStuck(&in.Evidence.Processes) {
+func processStuck(v *view) []Finding {
+	stuck := v.stuckProcesses()
+	var findings []Finding
+	for _, p := range stuck[:min(len(stuck), stuckMost)] {
+		findings = append(findings, p.finding(v))
+	}
+	if rest := stuck[len(findings):]; len(rest) > 0 {
+		findings = append(findings, moreStuck(rest))
+	}
+	return findings
+}
+
+// stuckProcesses returns those processes, the worst first.
+func (v *view) stuckProcesses() []stuckProcess {
+	if v.evidence == nil || v.evidence.Processes.Missing != "" || !anyStuck(&v.evidence.Processes) {
 		return nil
 	}
-	owners := in.owners()
-	stuck := slices.Concat(stuckRuncs(in, owners), stuckWorkloads(in, owners))
-	r := read(in.Snapshot)
-	if h, hangs := r.list(); hangs && h.sure() {
+	owners := v.owners()
+	stuck := slices.Concat(stuckRuncs(v, owners), stuckWorkloads(v, owners))
+	if h, hangs := v.list(); hangs && h.sure {
 		for i := range stuck {
 			if stuck[i].State == evidence.Uninterrupted {
 				stuck[i].severity = Critical // the list may wait for it
 			}
 		}
 	}
-	for _, h := range r.objects {
-		stuck = slices.DeleteFunc(stuck, func(p stuckProcess) bool { return p.owner.id == h.ID })
-	}
-	stuck = append(stuck, stuckShims(in, owners)...)
+	stuck = slices.DeleteFunc(stuck, func(p stuckProcess) bool {
+		return slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == p.owner.id })
+	})
+	stuck = append(stuck, stuckShims(v, owners)...)
 	slices.SortStableFunc(stuck, func(a, b stuckProcess) int {
 		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
 	})
-	var findings []Finding
-	for _, p := range stuck[:min(len(stuck), stuckMost)] {
-		findings = append(findings, p.finding(in))
-	}
-	if rest := stuck[len(findings):]; len(rest) > 0 {
-		findings = append(findings, moreStuck(rest))
-	}
-	return findings
+	return stuck
 }
 
 // anyStuck reports whether any process is worth a closer look, as on most nodes
@@ -84,15 +88,15 @@ func anyStuck(found *evidence.Processes) bool {
 
 // stuckShims returns the shims of this runtime that do nothing: those that ask
 // them, exec, stop and the verbose status, wait with them.
-func stuckShims(in Input, owners map[string]listed) []stuckProcess {
+func stuckShims(v *view, owners map[string]listed) []stuckProcess {
 	var stuck []stuckProcess
-	for _, p := range in.Evidence.Processes.Shims {
+	for _, p := range v.evidence.Processes.Shims {
 		owner, known := owners[p.Sandbox]
 		if !known {
 			owner, known = owners[p.Container]
 		}
 		switch {
-		case !known && !in.owns(p):
+		case !known && !p.Own:
 			continue
 		case !known:
 			owner = listed{id: p.Sandbox, sandbox: true}
@@ -110,9 +114,9 @@ func shimStuck(p evidence.Process) bool {
 	return p.State == evidence.Stopped || p.State.Stuck() && lasts(p)
 }
 
-func stuckRuncs(in Input, owners map[string]listed) []stuckProcess {
+func stuckRuncs(v *view, owners map[string]listed) []stuckProcess {
 	var stuck []stuckProcess
-	for _, p := range in.Evidence.Processes.Runcs {
+	for _, p := range v.evidence.Processes.Runcs {
 		if owner, known := owners[p.Container]; known && p.State.Stuck() && lasts(p) {
 			stuck = append(stuck, stuckProcess{Process: p, what: "runc", severity: Warning, owner: owner})
 		}
@@ -129,11 +133,11 @@ func lasts(p evidence.Process) bool {
 // stuckWorkloads returns one process for each container of which one waits for a
 // server that does not answer, or all are stopped or frozen. A sandbox's pause
 // process is told only where no container of the pod is: they share a freezer.
-func stuckWorkloads(in Input, owners map[string]listed) []stuckProcess {
+func stuckWorkloads(v *view, owners map[string]listed) []stuckProcess {
 	var stuck []stuckProcess
 	told := make(map[pleg.UID]bool)
 	for _, sandboxes := range []bool{false, true} {
-		for id, processes := range in.Evidence.Processes.Containers {
+		for id, processes := range v.evidence.Processes.Containers {
 			owner, known := owners[id]
 			if !known || owner.sandbox != sandboxes || owner.state != pleg.Running || sandboxes && told[owner.pod.UID] {
 				continue
@@ -194,40 +198,39 @@ func (p stuckProcess) String() string {
 	return fmt.Sprintf("the %s of %s, pid %d,", p.what, p.owner, p.PID)
 }
 
-func (p stuckProcess) finding(in Input) Finding {
+func (p stuckProcess) subject() Subject {
+	return Subject{Pod: p.owner.pod, Container: p.owner.container, ContainerID: p.owner.id}
+}
+
+func (p stuckProcess) finding(v *view) Finding {
 	f := Finding{
 		ID:       ProcessStuck,
 		Severity: p.severity,
 		Summary:  fmt.Sprintf("%s is %s", p, p.State),
-		Subject:  Subject{Pod: p.owner.pod, Container: p.owner.container, ContainerID: p.owner.id},
+		Subject:  p.subject(),
 		Evidence: []string{describe("its "+p.what, p.Process)},
 	}
 	if p.For > 0 {
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
-		f.Evidence = append(f.Evidence, fmt.Sprintf("in this state since %s at the latest", clock(in.Evidence.At.Add(-p.For))))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("in this state since %s at the latest", clock(v.evidence.At.Add(-p.For))))
 	}
 	if p.others > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%d more of its processes are in such a state", p.others))
 	}
 	if p.what == "shim" {
-		f.Evidence = append(f.Evidence, wards(in.Snapshot, p.owner)...)
+		f.Evidence = append(f.Evidence, v.containersOf(p.owner)...)
 	}
 	f.Next = p.next()
 	return f
 }
 
-// wards tells which containers a shim looks after: nobody learns of their end
-// while it does nothing.
-func wards(s *engine.Snapshot, shim listed) []string {
+// containersOf tells which containers a shim looks after: nobody learns of their
+// end while it does nothing.
+func (v *view) containersOf(shim listed) []string {
 	var lines []string
-	for _, p := range s.Pods {
-		if p.UID != shim.pod.UID || p.Seen() == nil {
-			continue
-		}
-		for _, c := range p.Seen().Containers {
-			if c.State == pleg.Running && (c.SandboxID == shim.id || c.SandboxID == "") && len(lines) < stuckMost {
-				lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, c.ID))
-			}
+	for _, c := range v.containersIn(shim.pod) {
+		if c.State == pleg.Running && (c.SandboxID == shim.id || c.SandboxID == "") && len(lines) < stuckMost {
+			lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, c.ID))
 		}
 	}
 	return lines
@@ -255,8 +258,8 @@ func (p stuckProcess) next() []Step {
 func moreStuck(rest []stuckProcess) Finding {
 	f := Finding{ID: ProcessStuck, Severity: rest[0].severity, Summary: fmt.Sprintf("%d more do nothing", len(rest))}
 	f.Next = []Step{{Text: "all that is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,ppid,state,wchan:32,etime,args"}}
-	for _, p := range rest[:min(len(rest), stuckMost)] {
-		f.Evidence = append(f.Evidence, describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process))
+	for _, p := range rest {
+		f.add(p.subject(), describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process))
 	}
 	return f
 }

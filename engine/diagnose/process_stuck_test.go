@@ -87,7 +87,7 @@ func TestStuckShimTellsItsContainers(t *testing.T) {
 	shimOf(r, 1).State = evidence.Stopped
 	in := n.input()
 	in.Evidence = r
-	got := processStuck(in)
+	got := processStuck(newView(in))
 	want := "app (container-1-0) is listed as running; its end would not be seen"
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, want) {
 		t.Errorf("found %+v, want evidence %q", got, want)
@@ -102,7 +102,7 @@ func TestManyStuckProcesses(t *testing.T) {
 	}
 	in := n.input()
 	in.Evidence = r
-	got := processStuck(in)
+	got := processStuck(newView(in))
 	if len(got) != stuckMost+1 || got[stuckMost].Summary != "30 more do nothing" {
 		t.Errorf("%d findings, the last %q", len(got), got[len(got)-1].Summary)
 	}

@@ -30,7 +30,7 @@ func TestProbesHoldWhileTheirCallIsOut(t *testing.T) {
 func (n *node) became(took time.Duration) *node {
 	n.relisted(append(repeat(20, engine.Relist{Took: 9 * time.Millisecond, List: 9 * time.Millisecond}), repeat(7, engine.Relist{Took: 2 * took, List: 2 * took})...)...)
 	n.past = NewHistory()
-	for i := range paceKept {
+	for i := range statusKept {
 		s := n.Snapshot
 		s.Calls = append([]engine.Calls(nil), n.Calls...)
 		s.Calls[call.Status].Count, s.Calls[call.Status].Last = uint64(i+1), took
@@ -58,18 +58,18 @@ func TestSlowOfLate(t *testing.T) {
 
 func TestOneLateStatusIsNotSlow(t *testing.T) {
 	n := healthy(5).became(120 * time.Millisecond)
-	n.past.pace.took = []time.Duration{time.Millisecond, time.Millisecond, 300 * time.Millisecond}
+	n.past.status.took = []time.Duration{time.Millisecond, time.Millisecond, 300 * time.Millisecond}
 	wantIDs(t, n.diagnose())
 }
 
 // Other calls are not fast because they once were.
 func TestSlowListAmongSlowCalls(t *testing.T) {
 	n := healthy(5).became(1200 * time.Millisecond)
-	if found := listHung(n.input()); found != nil {
+	if found := listHung(n.view()); found != nil {
 		t.Errorf("found %q", found[0].Summary)
 	}
-	n.past.pace.took = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
-	found := listHung(n.input())
+	n.past.status.took = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
+	found := listHung(n.view())
 	if len(found) != 1 || !strings.Contains(found[0].Summary, "takes 1.2s, while other calls are fast") {
 		t.Errorf("found %+v", found)
 	}
@@ -106,13 +106,13 @@ func TestAnsweredLate(t *testing.T) {
 
 func TestLateCallsAreBounded(t *testing.T) {
 	var l lateCalls
-	for i := range 3 * lateKept {
+	for i := range 3 * latesKept {
 		n := healthy(1)
 		n.hangOn(0, "app", 2*time.Second).InFlight[0].ID = fmt.Sprint(i)
 		l.add(engine.Update{Snapshot: &n.Snapshot})
 		l.add(engine.Update{Snapshot: &n.Snapshot})
 	}
-	if len(l.calls) != lateKept || l.calls[lateKept-1].ID != fmt.Sprint(3*lateKept-1) {
+	if len(l.calls) != latesKept || l.calls[latesKept-1].ID != fmt.Sprint(3*latesKept-1) {
 		t.Errorf("remembers %d calls", len(l.calls))
 	}
 }
@@ -122,18 +122,18 @@ func TestNoPodIsBlamedWhileTheRuntimeComesAndGoes(t *testing.T) {
 	n := healthy(5).podFails(2, "app", call.ErrUnavailable, cutText, 12)
 	wantIDs(t, n.diagnose(), InspectFailing)
 	n.past = NewHistory()
-	n.past.outages.bouts = []bout{{at: ago(30 * time.Second)}}
+	n.past.outages.all = []outage{{at: ago(30 * time.Second)}}
 	wantIDs(t, n.diagnose())
-	n.past.outages = outages{away: true, bouts: []bout{{at: ago(5 * time.Minute)}}}
+	n.past.outages = outages{away: true, all: []outage{{at: ago(5 * time.Minute)}}}
 	wantIDs(t, n.diagnose())
 }
 
 func TestRecoveriesOfARuntimeThatComesAndGoes(t *testing.T) {
 	n := healthy(5)
 	n.past = NewHistory()
-	n.past.recoveries.at = []time.Time{ago(9 * time.Second), ago(6 * time.Second), ago(3 * time.Second)}
+	n.past.mended.at = []time.Time{ago(9 * time.Second), ago(6 * time.Second), ago(3 * time.Second)}
 	wantIDs(t, n.diagnose(), InspectFailing)
-	n.past.outages.bouts = []bout{{at: ago(30 * time.Second)}}
+	n.past.outages.all = []outage{{at: ago(30 * time.Second)}}
 	wantIDs(t, n.diagnose())
 }
 
@@ -154,7 +154,7 @@ func TestCrashLoopTellsTheLastDeaths(t *testing.T) {
 	for i := range n.pod(0).Status.Containers {
 		n.pod(0).Status.Containers[i].ID = fmt.Sprintf("%02d%s", i, strings.Repeat("f", 62))
 	}
-	f := crashLoop(n.input())[0]
+	f := crashLoop(n.view())[0]
 	told := strings.Join(f.Evidence, "\n")
 	if strings.Count(told, "exit code") != crashTold || !strings.Contains(told, "the last 8 of 50 ended") {
 		t.Errorf("evidence:\n%s", told)
@@ -179,7 +179,7 @@ func TestKubeletsByOtherNames(t *testing.T) {
 		in.Evidence = &evidence.Report{Processes: evidence.Processes{Daemons: []evidence.Process{
 			{PID: 7, Command: name, State: evidence.Stopped}, {PID: 8, Command: "containerd", State: evidence.Stopped},
 		}}}
-		if got := standing(in); len(got) != 1 || !strings.Contains(got[0], "pid 7") {
+		if got := stuckKubelets(newView(in)); len(got) != 1 || !strings.Contains(got[0], "pid 7") {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

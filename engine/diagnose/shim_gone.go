@@ -25,19 +25,19 @@ const (
 // shimsGone tells of pods whose shim was killed: the runtime has taken it in, and
 // nothing is left to do but to know why the pod was made anew. After a start of the
 // node all containers look so: then no shim is older than their end.
-func shimsGone(in Input) []Finding {
-	if !in.seesShims() {
+func (v *view) shimsGone() []Finding {
+	if !v.seesShims() {
 		return nil
 	}
 	var findings []Finding
-	for _, p := range in.Snapshot.Pods {
+	for _, p := range v.Pods {
 		if p.Status == nil || p.Seen() == nil || len(findings) == lostMost {
 			continue
 		}
 		for _, sb := range p.Seen().Sandboxes {
-			lost := lostWith(p, sb, in.Snapshot.At)
-			if len(lost) > 0 && in.noShim(sb.ID, lost[0].FinishedAt) && in.shimBefore(lost[0].FinishedAt) {
-				findings = append(findings, in.shimGoneFinding(p, sb, lost))
+			lost := lostWith(p, sb, v.At)
+			if len(lost) > 0 && v.noShim(sb.ID, lost[0].FinishedAt) && v.shimBefore(lost[0].FinishedAt) {
+				findings = append(findings, v.shimGoneFinding(p, sb, lost))
 				break
 			}
 		}
@@ -66,39 +66,39 @@ func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.Contain
 }
 
 // seesShims reports whether the look found shims of this runtime, all there are.
-func (in Input) seesShims() bool {
-	e := in.Evidence
+func (v *view) seesShims() bool {
+	e := v.evidence
 	return e != nil && e.Processes.Missing == "" && e.Processes.Partial == "" && len(e.Processes.Shims) > 0
 }
 
 // noShim reports whether a sandbox that was there before the look has no shim, while
 // another of this runtime has one.
-func (in Input) noShim(sandbox string, then time.Time) bool {
-	if !in.seesShims() || sandbox == "" || then.IsZero() || in.Snapshot.At.Sub(in.Evidence.At).Abs() >= ghostSameClock {
+func (v *view) noShim(sandbox string, then time.Time) bool {
+	if !v.seesShims() || sandbox == "" || then.IsZero() || v.At.Sub(v.evidence.At).Abs() >= ghostSameClock {
 		return false
 	}
-	if _, there := in.shim(sandbox); there || !then.Before(in.Evidence.At.Add(-in.Evidence.Took)) {
+	if _, there := v.shim(sandbox); there || !then.Before(v.evidence.At.Add(-v.evidence.Took)) {
 		return false
 	}
-	return slices.ContainsFunc(in.Evidence.Processes.Shims, in.owns)
+	return slices.ContainsFunc(v.evidence.Processes.Shims, func(p evidence.Process) bool { return p.Own })
 }
 
 // shimBefore reports whether a shim of this runtime is older than a moment.
-func (in Input) shimBefore(then time.Time) bool {
-	return slices.ContainsFunc(in.Evidence.Processes.Shims, func(p evidence.Process) bool {
-		return in.owns(p) && in.Evidence.At.Add(-p.Age).Before(then)
+func (v *view) shimBefore(then time.Time) bool {
+	return slices.ContainsFunc(v.evidence.Processes.Shims, func(p evidence.Process) bool {
+		return p.Own && v.evidence.At.Add(-p.Age).Before(then)
 	})
 }
 
-func (in Input) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.ContainerStatus) Finding {
+func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.ContainerStatus) Finding {
 	f := Finding{
 		ID: GhostRunning, Severity: Info,
-		Summary:  fmt.Sprintf("%v has lost its shim: %s ended with exit code %d, %s ago", p.PodRef, count(len(lost), "container"), exitLost, going(in.Snapshot.At.Sub(lost[0].FinishedAt))),
+		Summary:  fmt.Sprintf("%v has lost its shim: %s ended with exit code %d, %s ago", p.PodRef, count(len(lost), "container"), exitLost, going(v.At.Sub(lost[0].FinishedAt))),
 		Subject:  Subject{Pod: p.PodRef, ContainerID: sb.ID},
 		Evidence: []string{fmt.Sprintf("its shim is gone: none on the node is of sandbox %s, which is not ready", sb.ID)},
 		Next: []Step{
 			{Text: "whether it was killed for want of memory", Command: "dmesg -T | grep -i -e oom -e 'killed process' | tail"},
-			{Text: "what the runtime says of it", Command: in.logs() + " | grep -F -e " + quote(sb.ID)},
+			{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
 		},
 	}
 	for _, c := range lost {

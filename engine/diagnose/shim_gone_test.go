@@ -102,13 +102,13 @@ func TestKilledShimIsToldOnce(t *testing.T) {
 	n.past = NewHistory()
 	r := looked(n)
 	justKilled(n, r)
-	for _, at := range []time.Duration{2 * bereavedLasting, 0} {
+	for _, at := range []time.Duration{2 * orphanedLasting, 0} {
 		n.At = ago(at)
 		n.past.Add(update(n))
 	}
 	in := n.input()
 	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-	if got := gist(ghostRunning(in)); got != "warning ghost-running ns-1/pod-00001 app\nwarning ghost-running ns-1/pod-00001 sidecar\n" {
+	if got := gist(ghostRunning(newView(in))); got != "warning ghost-running ns-1/pod-00001 app\nwarning ghost-running ns-1/pod-00001 sidecar\n" {
 		t.Error(got)
 	}
 }
@@ -142,7 +142,7 @@ func TestGhostOfASecondLook(t *testing.T) {
 			tt.change(n, r)
 			in := n.input()
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-			if got := ghostRunning(in); len(got) > 0 != tt.want {
+			if got := ghostRunning(newView(in)); len(got) > 0 != tt.want {
 				t.Errorf("found %+v, want one: %t", got, tt.want)
 			}
 		})

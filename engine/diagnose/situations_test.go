@@ -108,7 +108,7 @@ func TestSituations(t *testing.T) {
 			n := checked(5).sweepHung(2, "").fail(call.ListContainers, call.ErrTooLarge, overTheTop, 1)
 			n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
 			return n
-		}(), "critical inspect-hung PodSandboxStatus ns-2/pod-00002\ncritical list-too-big ListContainers\ncritical pleg-unhealthy < list-too-big\n"},
+		}(), "critical list-too-big ListContainers\ncritical inspect-hung PodSandboxStatus ns-2/pod-00002\ncritical pleg-unhealthy < list-too-big\n"},
 		{"network not ready now, and now and then before", healthy(5).condition("NetworkReady"), "critical network-not-ready Status\n"},
 		{"both not ready", healthy(5).condition("NetworkReady").condition("RuntimeReady"), "critical runtime-not-ready Status\ncritical network-not-ready Status\n"},
 

@@ -2,94 +2,160 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// unit returns the name of the runtime's systemd unit, and of its process.
-func (in Input) unit() string {
-	name := strings.ToLower(in.Snapshot.Version.RuntimeName)
+// An install is a way in which a runtime came to the node.
+type install struct {
+	endpoint string
+	units    []string
+}
+
+// installs says which systemd units a runtime may run in, by what its endpoint
+// holds. Several stand for installations that cannot be told apart by it.
+var installs = []install{
+	{"/run/k3s/", []string{"k3s", "k3s-agent", "rke2-server", "rke2-agent"}},
+	{"/var/snap/microk8s/", []string{"snap.microk8s.daemon-containerd"}},
+	{"/run/k0s/", []string{"k0scontroller", "k0sworker"}},
+	{"crio", []string{"crio"}},
+	{"cri-dockerd", []string{"cri-docker"}},
+	{"", []string{"containerd"}},
+}
+
+// units returns the systemd units that the runtime may run in: one if it is known.
+func (v *view) units() []string {
+	units := []string{"crio"}
+	if !strings.Contains(strings.ToLower(v.Version.RuntimeName), "cri-o") {
+		units = installs[slices.IndexFunc(installs, func(i install) bool { return strings.Contains(v.endpoint, i.endpoint) })].units
+	}
+	var found []string
+	for _, p := range v.daemons() {
+		unit := strings.TrimSuffix(p.Unit, ".service")
+		switch {
+		case slices.Contains(units, unit):
+			return []string{unit}
+		case unit != "" && !slices.Contains(found, unit):
+			found = append(found, unit)
+		}
+	}
+	if len(found) == 1 {
+		return found
+	}
+	return units
+}
+
+// program returns the beginning of the name of the runtime's process.
+func (v *view) program() string {
 	switch {
-	case strings.Contains(name, "cri-o"), strings.Contains(in.Endpoint, "crio"):
+	case strings.Contains(strings.ToLower(v.Version.RuntimeName), "cri-o"), strings.Contains(v.endpoint, "crio"):
 		return "crio"
-	case strings.Contains(in.Endpoint, "cri-dockerd"):
+	case strings.Contains(v.endpoint, "cri-dockerd"):
 		return "cri-docker"
 	}
 	return "containerd"
 }
 
-// logs returns the command that shows the runtime's journal.
-func (in Input) logs() string { return "journalctl -u " + in.unit() + " --since -10min --no-pager" }
-
-// runtimeSteps returns steps that end with a restart of the runtime.
-func (in Input) runtimeSteps(first ...Step) []Step {
-	return append(first, Step{
-		Text:    "the last resort: running containers live on, but every pod's lifecycle waits meanwhile",
-		Command: "systemctl restart " + in.unit(), Risky: true,
-	})
-}
-
-// pressure returns the host's stalls where there is evidence of them.
-func (in Input) pressure() string {
-	if in.Evidence == nil || in.Evidence.Pressure.Missing != "" {
-		return ""
-	}
-	p := in.Evidence.Pressure
-	return fmt.Sprintf("host pressure, share of the last 60 s in which some task waited: cpu %.0f%%, io %.0f%%, memory %.0f%%", p.CPU.Some60, p.IO.Some60, p.Memory.Some60)
-}
-
-// daemon describes the runtime's own processes that do nothing.
-func (in Input) daemon() string {
-	if in.Evidence == nil {
-		return ""
-	}
-	for _, p := range in.Evidence.Processes.Daemons {
-		if p.State.Stuck() && strings.HasPrefix(p.Command, in.unit()) {
-			return describe("the runtime's process", p)
+// daemons returns the processes that may be the runtime's own.
+func (v *view) daemons() (all []evidence.Process) {
+	if v.evidence != nil {
+		for _, p := range v.evidence.Processes.Daemons {
+			if strings.HasPrefix(p.Command, v.program()) {
+				all = append(all, p)
+			}
 		}
 	}
-	return ""
+	return all
 }
 
-// describe says what is known of a process in one line.
-func describe(role string, p evidence.Process) string {
+// logs returns the command that shows the runtime's journal.
+func (v *view) logs() string {
+	return "journalctl -u " + strings.Join(v.units(), " -u ") + " --since -10min --no-pager"
+}
+
+func (v *view) logStep(text string) Step { return Step{Text: text, Command: v.logs()} }
+
+// unitCommand returns a command that is harmless for a unit that is not there.
+func (v *view) unitCommand(verb, options string) string {
+	return verb + " " + strings.Join(v.units(), " ") + " " + options
+}
+
+// runtimeSteps returns steps that end with a restart of the runtime.
+func (v *view) runtimeSteps(first ...Step) []Step {
+	restart := Step{Text: "the last resort: running containers live on, but every pod's lifecycle waits meanwhile", Risky: true}
+	if units := v.units(); len(units) == 1 {
+		restart.Command = "systemctl restart " + units[0]
+	} else {
+		restart.Text = "the last resort: restart the runtime's unit. It is not known which that is here, one of " + join(units)
+	}
+	return append(first, restart)
+}
+
+// containerdSocket is where crictl looks first when it is told nothing.
+const containerdSocket = "/run/containerd/containerd.sock"
+
+// crictl returns a crictl command line with its arguments quoted, and with the
+// endpoint wherever crictl would not find it by itself.
+func (v *view) crictl(verb string, args ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
-	if p.For > 0 && (p.State.Stuck() || p.State == evidence.Zombie) {
-		fmt.Fprintf(&b, " for %s", going(p.For))
+	b.WriteString("crictl ")
+	if v.endpoint != "" && socket(v.endpoint) != containerdSocket {
+		b.WriteString("-r " + quote(v.endpoint) + " ")
 	}
-	if p.Wchan != "" {
-		fmt.Fprintf(&b, ", waits in %s", p.Wchan)
-	}
-	if len(p.Stack) > 0 {
-		fmt.Fprintf(&b, ", kernel stack %s", strings.Join(p.Stack[:min(len(p.Stack), 5)], " < "))
+	b.WriteString(verb)
+	for _, arg := range args {
+		b.WriteString(" " + quote(arg))
 	}
 	return b.String()
 }
 
-// shim returns the process that holds a sandbox.
-func (in Input) shim(sandbox string) (evidence.Process, bool) {
-	if in.Evidence == nil || sandbox == "" {
-		return evidence.Process{}, false
+func socket(endpoint string) string { return strings.TrimPrefix(endpoint, "unix://") }
+
+// operand returns an argument such that no program takes it for a flag.
+func operand(s string) []string {
+	if strings.HasPrefix(s, "-") {
+		return []string{"--", s}
 	}
-	for _, p := range in.Evidence.Processes.Shims {
-		if p.Sandbox == sandbox {
-			return p, true
-		}
-	}
-	return evidence.Process{}, false
+	return []string{s}
 }
 
-// worst returns the process of a container or sandbox that is worst off.
-func (in Input) worst(id string) (worst evidence.Process, found bool) {
-	if in.Evidence == nil || id == "" {
-		return worst, false
+// quote returns s as one word of a POSIX shell. Bytes that a terminal would act
+// on are spelled out, as bash and ksh read them.
+func quote(s string) string {
+	switch {
+	case s != "" && strings.IndexFunc(s, needsQuotes) < 0:
+		return s
+	case !utf8.ValidString(s) || strings.IndexFunc(s, unprintable) >= 0:
+		return spellOut(s)
 	}
-	for _, p := range in.Evidence.Processes.Containers[id] {
-		if !found || p.State.Stuck() && !worst.State.Stuck() {
-			worst, found = p, true
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func needsQuotes(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_./:@%+=,-", r))
+}
+
+func unprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+
+// spellOut returns s in the $'...' quotes of bash.
+func spellOut(s string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
 		}
 	}
-	return worst, found
+	b.WriteString("'")
+	return b.String()
 }

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
@@ -29,68 +29,70 @@ const (
 )
 
 // listTooBig finds list answers near or over the limit of a message.
-func listTooBig(in Input) []Finding {
-	s := in.Snapshot
+func listTooBig(v *view) []Finding {
+	s := v.Snapshot
 	if f := s.Failure; f != nil && tooLarge(f.Err) {
-		return []Finding{in.overLimit(*f)}
+		return []Finding{v.overLimit(*f)}
 	}
 	var findings []Finding
 	for _, op := range []call.Operation{call.ListContainers, call.ListPodSandbox} {
 		if n := sums(s, op).LastResponseBytes; float64(n) > nearLimit*listLimit {
-			findings = append(findings, in.nearLimit(op, n))
+			findings = append(findings, v.nearLimit(op, n))
 		}
 	}
 	if len(findings) == 0 && s.Counts.Exited >= manyExited {
-		return []Finding{in.piledUp()}
+		return []Finding{v.piledUp()}
 	}
 	return findings
 }
 
 // piledUp is about a list that is far from its limit, and on its way there.
-func (in Input) piledUp() Finding {
-	s := in.Snapshot
+func (v *view) piledUp() Finding {
+	s := v.Snapshot
 	n := sums(s, call.ListContainers).LastResponseBytes
 	f := Finding{
 		ID: ListTooBig, Severity: Info,
 		Summary:  fmt.Sprintf("%s that have exited are still listed: ListContainers answers with %s of %s", count(s.Counts.Exited, "container"), size(n), size(listLimit)),
 		Subject:  Subject{Operation: call.ListContainers.String()},
 		Evidence: []string{fmt.Sprintf("%s bytes of %s, %.1f%%", thousands(n), thousands(listLimit), 100*float64(n)/listLimit)},
-		Next:     in.sizeSteps(),
+		Next:     v.sizeSteps(),
 	}
-	f.Evidence = append(f.Evidence, lines(in.past().growth.forecast(call.ListContainers, n, s.At))...)
+	f.Evidence = append(f.Evidence, lines(v.past.growth.forecast(call.ListContainers, n, s.At))...)
 	f.Evidence = append(f.Evidence, ownerLines(s)...)
 	return f
 }
 
-func (in Input) overLimit(f engine.Failure) Finding {
-	s := in.Snapshot
+func (v *view) overLimit(f engine.Failure) Finding {
+	s := v.Snapshot
 	found := Finding{
-		ID: ListTooBig, Severity: Critical,
+		ID: ListTooBig, Severity: Critical, Since: f.First,
 		Summary:  fmt.Sprintf("%v answers with more than the kubelet takes: %s", f.Op, excerpt(words(f.Err))),
 		Subject:  Subject{Operation: f.Op.String()},
-		Evidence: []string{refusal(s, f)},
-		Next:     in.sizeSteps(),
+		Evidence: []string{v.refusal(f)},
+		Next:     v.sizeSteps(),
 	}
 	if got, limit, ok := sizes(words(f.Err)); ok {
 		found.Summary = fmt.Sprintf("%v answers with %s, and the kubelet takes at most %s", f.Op, size(got), size(limit))
 		found.Evidence = append(found.Evidence, fmt.Sprintf("%s bytes of %s, %.0f%%", thousands(got), thousands(limit), 100*float64(got)/float64(max(limit, 1))))
 	}
-	r := reading{Snapshot: s}
-	found.Evidence = append(found.Evidence, lines(r.untilUnhealthy(), in.past().growth.last(f.Op))...)
+	if left := v.untilUnhealthy(); left > 0 {
+		found.Evidence = append(found.Evidence, fmt.Sprintf("unhealthy in %s if no list returns", span(left.Round(time.Second))))
+	}
+	found.Evidence = append(found.Evidence, lines(v.past.growth.last(f.Op))...)
 	found.Evidence = append(found.Evidence, ownerLines(s)...)
 	return found
 }
 
-func (in Input) nearLimit(op call.Operation, n uint64) Finding {
-	s := in.Snapshot
+func (v *view) nearLimit(op call.Operation, n uint64) Finding {
+	s := v.Snapshot
 	f := Finding{
 		ID: ListTooBig, Severity: Warning,
 		Summary:  fmt.Sprintf("%v answers with %s, %.0f%% of the %s that the kubelet takes", op, size(n), 100*float64(n)/listLimit, size(listLimit)),
 		Subject:  Subject{Operation: op.String()},
 		Evidence: []string{fmt.Sprintf("%s bytes of %s", thousands(n), thousands(listLimit))},
-		Next:     in.sizeSteps(),
+		Next:     v.sizeSteps(),
 	}
-	f.Evidence = append(f.Evidence, lines(in.past().growth.forecast(op, n, s.At))...)
+	f.Evidence = append(f.Evidence, lines(v.past.growth.forecast(op, n, s.At))...)
 	f.Evidence = append(f.Evidence, ownerLines(s)...)
 	return f
 }
@@ -130,7 +132,7 @@ func ownerLines(s *engine.Snapshot) []string {
 	}
 	return lines(
 		partial,
-		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(uint64(exited)), count(max(s.Counts.Containers, exited), "container"), thousands(uint64(deadSandboxes(s.Pods))), thousands(uint64(max(0, s.Counts.Sandboxes)))+" sandboxes"),
+		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(exited), count(max(s.Counts.Containers, exited), "container"), thousands(deadSandboxes(s.Pods)), count(s.Counts.Sandboxes, "sandbox")),
 		top("by namespace", namespaces), top("by pod", pods),
 	)
 }
@@ -186,21 +188,21 @@ func top(by string, all []owner) string {
 	})
 	var named []string
 	for _, o := range all[:min(len(all), owners)] {
-		named = append(named, o.name+" "+thousands(uint64(o.exited)))
+		named = append(named, o.name+" "+thousands(o.exited))
 	}
 	if len(named) == 0 {
 		return ""
 	}
-	return "exited containers " + by + ": " + strings.Join(named, ", ")
+	return "exited containers " + by + ": " + join(named)
 }
 
-func (in Input) sizeSteps() []Step {
-	steps := []Step{{Text: "how many there are of each pod; with more than 16 MiB crictl fails, too", Command: in.crictl("ps -a --state Exited -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
-	if in.unit() == "containerd" {
+func (v *view) sizeSteps() []Step {
+	steps := []Step{{Text: "how many there are of each pod; with more than 16 MiB crictl fails, too", Command: v.crictl("ps -a --state Exited -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
+	if slices.Equal(v.units(), []string{"containerd"}) {
 		steps = append(steps, Step{Text: "counts them in containerd's own store, which that limit does not cut off", Command: "ctr -n k8s.io containers list -q | wc -l"})
 	}
 	return append(steps,
 		Step{Text: "find what leaves them behind: a CronJob without history limits, a crash loop, a kubelet that does not collect garbage"},
-		Step{Text: "removes the exited containers of one namespace; their logs go with them", Command: in.crictl("rm") + ` $(` + in.crictl("ps -a -q --state Exited --label io.kubernetes.pod.namespace=NAMESPACE") + `)`, Risky: true},
+		Step{Text: "removes the exited containers of one namespace; their logs go with them", Command: v.crictl("rm") + ` $(` + v.crictl("ps -a -q --state Exited --label io.kubernetes.pod.namespace=NAMESPACE") + `)`, Risky: true},
 	)
 }

@@ -6,6 +6,9 @@ import (
 )
 
 const (
+	// holding is how long something mild must be found without a break before it is
+	// told: a call that was slow for a moment is no finding.
+	holding = 2 * time.Second
 	// settling is how long a finding must be gone, or milder, before it is told so:
 	// what comes and goes from one relist to the next is one finding, not many.
 	settling = 5 * time.Second
@@ -43,46 +46,47 @@ type Ended struct {
 	Worst      Severity
 }
 
-// A Key tells findings apart: figures in their texts change all the time.
-type Key struct {
-	ID      ID
-	Subject Subject
-}
-
-// Key returns what tells a finding from all others that hold at the same time.
-func (f Finding) Key() Key { return Key{f.ID, f.Subject} }
-
-// A tracked finding is one whose beginning was told and whose end was not.
+// A tracked finding is one that was found and whose end was not told.
 type tracked struct {
 	finding Finding // as it was last seen
+	key     Key
+	begun   bool // its beginning was told
 	told    Severity
 	worst   Severity
-	began   time.Time
-	seen    time.Time
+	began   time.Time // when it was first seen
+	seen    time.Time // when it was last seen
 	held    time.Time // when it was last as bad as what was told
 	gone    time.Time // since when it is not there; zero while it is
 }
 
 // A tracker turns the findings of one moment after the other into turns.
-// Something that gets worse is told at once, something that gets better when it
-// has stayed so. The zero value has told nothing.
+// Something that is critical or gets worse is told at once, something mild when it
+// has held, something that ends or gets better when it has stayed so. What cannot
+// be known now, in a pause or while the lists are stale, neither begins nor ends.
+// The zero value has told nothing.
 type tracker struct {
 	known []*tracked // in the order of their beginnings
 	past  []Ended    // the newest last
 }
 
-// track returns the turns since the last call, as of at.
-func (t *tracker) track(at time.Time, now []Finding) []Turn {
+// track returns the turns since the last call, given what was found in a view.
+func (t *tracker) track(v *view, found []Finding) []Turn {
 	var turns []Turn
-	for _, f := range now {
-		turns = append(turns, t.see(at, f)...)
+	for _, f := range found {
+		turns = append(turns, t.see(v.At, f)...)
 	}
 	t.known = slices.DeleteFunc(t.known, func(k *tracked) bool {
-		if !k.over(at) {
+		switch {
+		case !v.tells(k.key.ID):
+			k.gone = time.Time{}
+			return false
+		case !k.over(v.At):
 			return false
 		}
-		t.past = append(t.past[max(0, len(t.past)-endedMost+1):], Ended{k.finding, k.began, k.seen, k.worst})
-		turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began)})
+		if k.begun {
+			t.past = keep(t.past, Ended{k.finding, k.began, k.seen, k.worst}, endedMost)
+			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began)})
+		}
 		return true
 	})
 	return turns
@@ -94,6 +98,8 @@ func (k *tracked) over(at time.Time) bool {
 	case k.seen.Equal(at):
 		k.gone = time.Time{}
 		return false
+	case !k.begun:
+		return true
 	case k.gone.IsZero():
 		k.gone = at
 	}
@@ -102,22 +108,55 @@ func (k *tracked) over(at time.Time) bool {
 
 // see takes in that f is there, and returns what to say about it.
 func (t *tracker) see(at time.Time, f Finding) []Turn {
-	i := slices.IndexFunc(t.known, func(k *tracked) bool { return k.finding.Key() == f.Key() })
+	key := f.Key()
+	i := slices.IndexFunc(t.known, func(k *tracked) bool { return k.key == key })
 	if i < 0 {
-		t.known = append(t.known, &tracked{finding: f, told: f.Severity, worst: f.Severity, began: at, seen: at, held: at})
-		return []Turn{{Kind: Began, Finding: f}}
+		i = len(t.known)
+		t.known = append(t.known, &tracked{finding: f, key: key, began: at})
 	}
 	k := t.known[i]
-	k.finding, k.seen, k.worst = f, at, max(k.worst, f.Severity)
-	if f.Severity == k.told {
-		k.held = at
+	if k.seen.Equal(at) && f.Severity <= k.finding.Severity {
+		return nil // told twice
 	}
-	if f.Severity > k.told || f.Severity < k.told && at.Sub(k.held) >= settling {
+	k.finding, k.seen, k.worst = f, at, max(k.worst, f.Severity)
+	switch {
+	case !k.begun:
+		since := k.began
+		if !f.Since.IsZero() && f.Since.Before(since) {
+			since = f.Since
+		}
+		if f.Severity == Warning && at.Sub(since) < holding {
+			return nil
+		}
+		k.begun, k.told, k.held = true, f.Severity, at
+		return []Turn{{Kind: Began, Finding: f}}
+	case f.Severity == k.told:
+		k.held = at
+	case f.Severity > k.told, at.Sub(k.held) >= settling:
 		was := k.told
 		k.told, k.held = f.Severity, at
 		return []Turn{{Kind: Changed, Finding: f, Was: was, Lasted: at.Sub(k.began)}}
 	}
 	return nil
+}
+
+// findings returns what holds as of a view: what has begun and is not over, but for
+// what nobody has looked at since a pause, or cannot know now.
+func (t *tracker) findings(v *view) []Finding {
+	var now []Finding
+	for _, k := range t.known {
+		if k.begun && v.tells(k.key.ID) && !k.seen.Before(v.Resumed) {
+			f := k.finding
+			f.Severity = k.told
+			now = append(now, f)
+		}
+	}
+	for i := range now {
+		if !has(now, now[i].Cause) {
+			now[i].Cause = ""
+		}
+	}
+	return order(now)
 }
 
 // ended returns what ended lately, the newest first.

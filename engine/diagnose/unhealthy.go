@@ -16,136 +16,118 @@ import (
 const listFailsTwice = 2
 
 // plegUnhealthy reports the kubelet's verdict on its PLEG, and a list that fails
-// with an error of the runtime's own, which leads to that verdict. Whether
-// something explains it is not decided here.
-func plegUnhealthy(in Input) []Finding {
-	s := in.Snapshot
-	failed := listFails(s)
+// with an error of the runtime's own, which leads to that verdict.
+func plegUnhealthy(v *view) []Finding {
+	failed := v.listFails()
+	_, hangs := v.list()
 	switch {
-	case s.Paused && s.Health.Healthy:
+	case failed, v.unhealthy():
+	case v.Once && !v.Health.Healthy && (v.Failure != nil || hangs):
+		// a kubelet that starts waits for its first list
+	default:
 		return nil
-	case s.Paused:
-		return []Finding{pausedFinding(s)}
-	case s.Health.Healthy && !failed:
-		return nil
-	case s.Health.ListedAt.IsZero() && s.Failure == nil && !anyLate(s):
-		return nil // the first relist has only just begun
 	}
-	return []Finding{in.unhealthyFinding(failed)}
+	return []Finding{v.unhealthyFinding(failed)}
+}
+
+// unhealthy reports whether a kubelet on this node would say so now. One that has
+// long been up had a good list when plegtop began, at the latest.
+func (v *view) unhealthy() bool {
+	if v.Health.ListedAt.IsZero() {
+		return !v.Once && v.Node.PLEG != ""
+	}
+	return !v.Health.Healthy && !v.Paused
 }
 
 // listFails reports whether the list of all pods fails with an error that no
-// other rule speaks of. While an engine runs, one failure is not enough: the
-// next relist is a second away.
-func listFails(s *engine.Snapshot) bool {
-	f, r := s.Failure, reading{Snapshot: s}
-	if f == nil || !r.ownError(f.Err, r.lasted(f)) || tooLarge(f.Err) {
+// other rule speaks of. While an engine runs, one failure is not enough, and on a
+// runtime where calls fail now and then, two are not.
+func (v *view) listFails() bool {
+	f := v.Failure
+	if f == nil || !v.ownError(f.Err, v.lasted(f)) || tooLarge(f.Err) {
 		return false
 	}
-	return f.InRow >= listFailsTwice || s.Health.ListedAt.IsZero()
+	return v.Once || f.InRow >= listFailsTwice && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
 }
 
-// anyLate reports whether a list hangs.
-func anyLate(s *engine.Snapshot) bool {
-	r := read(s)
-	_, hangs := r.list()
-	return hangs
-}
-
-func (in Input) unhealthyFinding(failed bool) Finding {
-	s := in.Snapshot
+func (v *view) unhealthyFinding(failed bool) Finding {
 	f := Finding{
-		ID: PLEGUnhealthy, Severity: Critical,
-		Summary: overdue(s),
-		Next:    in.runtimeSteps(Step{Text: "the kubelet's own words", Command: `journalctl -u kubelet --since -10min --no-pager | grep -e PLEG -e "Skipping pod synchronization"`}),
-	}
-	if s.Health.ListedAt.IsZero() && s.Failure == nil {
-		f.Severity = Warning // the first list is still out
-	}
-	if s.Health.Healthy {
-		f.Summary = fmt.Sprintf("no list succeeds: %s until the threshold", span((s.Threshold - s.Health.ListAge(s.At)).Round(time.Second)))
+		ID: PLEGUnhealthy, Severity: Critical, Since: v.Health.Since,
+		Summary: v.overdue(),
+		Next:    v.runtimeSteps(Step{Text: "the kubelet's own words", Command: `journalctl -u kubelet --since -10min --no-pager | grep -e PLEG -e "Skipping pod synchronization"`}),
 	}
 	if failed {
-		f.Summary = fmt.Sprintf("%v fails: %s", s.Failure.Op, excerpt(words(s.Failure.Err)))
-		f.Subject.Operation = s.Failure.Op.String()
-		f.Next = append([]Step{
-			{Text: "the same question by crictl", Command: in.crictl(listVerb(s.Failure.Op))},
-			{Text: "what the runtime says", Command: in.logs()},
-		}, f.Next...)
+		f.Summary = fmt.Sprintf("%v fails: %s", v.Failure.Op, excerpt(words(v.Failure.Err)))
+		f.Subject.Operation = v.Failure.Op.String()
+		f.Next = append([]Step{{Text: "the same question by crictl", Command: v.crictl(listVerb(v.Failure.Op))}, v.logStep("what the runtime says")}, f.Next...)
+		if !v.unhealthy() {
+			f.Since, f.Severity = v.Failure.First, v.failingSeverity(v.Failure.First)
+		}
 	}
-	said := verdictLine(s)
-	node := nodeLine(s)
-	if s.Health.Verdict != "" && strings.Contains(node, s.Health.Verdict) {
+	said, node := v.verdictLine(), v.nodeLine()
+	if v.Health.Verdict != "" && strings.Contains(node, Rounded(v.Health.Verdict)) {
 		said = "" // the node's message has it
 	}
-	f.Evidence = lines(said, sinceLine(s), failureLine(s), node, busyLine(s))
+	f.Evidence = lines(said, v.sinceLine(), v.failureLine(), node, v.busyLine())
 	return f
 }
 
 // overdue says what the verdict goes by. The kubelet's own words, which the
 // evidence has, change with each millisecond.
-func overdue(s *engine.Snapshot) string {
-	if s.Health.ListedAt.IsZero() {
+func (v *view) overdue() string {
+	if v.Health.ListedAt.IsZero() {
 		return "no list has succeeded yet"
 	}
-	return fmt.Sprintf("no relist has listed the pods for %s; the threshold is %s", going(s.Health.ListAge(s.At)), span(s.Threshold))
+	return fmt.Sprintf("no relist has listed the pods for %s; the threshold is %s", going(v.Health.ListAge(v.At)), span(v.Threshold))
 }
 
-func listVerb(op call.Operation) string {
-	if op == call.ListPodSandbox {
-		return "pods"
+// verdictLine has the kubelet's own words, or says when it would use them.
+func (v *view) verdictLine() string {
+	switch left := v.untilUnhealthy(); {
+	case left > 0:
+		return fmt.Sprintf("unhealthy in %s unless a list succeeds", span(left.Round(time.Second)))
+	case v.Node.PLEG != "":
+		return "the kubelet says: " + Rounded(v.Node.PLEG)
+	case v.Once:
+		return "a kubelet that starts now says: PLEG is not healthy: " + Rounded(v.Health.Verdict)
+	case v.unhealthy():
+		return "the kubelet says: PLEG is not healthy: " + Rounded(v.Health.Verdict)
 	}
-	return "ps -a"
-}
-
-func verdictLine(s *engine.Snapshot) string {
-	if s.Health.Verdict == "" {
-		return fmt.Sprintf("unhealthy in %s unless a list succeeds", span((s.Threshold - s.Health.ListAge(s.At)).Round(time.Second)))
-	}
-	return "the kubelet says: PLEG is not healthy: " + s.Health.Verdict
+	return ""
 }
 
 // sinceLine says when the verdict began and how old the last good list is.
-func sinceLine(s *engine.Snapshot) string {
-	switch {
-	case s.Health.ListedAt.IsZero():
-		return fmt.Sprintf("no list has succeeded in the %s since plegtop began", going(s.At.Sub(s.Started)))
-	case s.Health.Healthy:
-		return fmt.Sprintf("the last good list began at %s, %s ago", clock(s.Health.ListedAt), going(s.Health.ListAge(s.At)))
+func (v *view) sinceLine() string {
+	switch h := v.Health; {
+	case h.ListedAt.IsZero():
+		return fmt.Sprintf("no list has succeeded in the %s since plegtop began", going(v.At.Sub(v.Started)))
+	case h.Healthy:
+		return fmt.Sprintf("the last good list began at %s, %s ago", clock(h.ListedAt), going(h.ListAge(v.At)))
+	default:
+		return fmt.Sprintf("unhealthy for %s since %s; the last good list began at %s", going(v.At.Sub(h.Since)), clock(h.Since), clock(h.ListedAt))
 	}
-	return fmt.Sprintf("unhealthy for %s since %s; the last good list began at %s", going(s.At.Sub(s.Health.Since)), clock(s.Health.Since), clock(s.Health.ListedAt))
 }
 
-func failureLine(s *engine.Snapshot) string {
-	if s.Failure == nil {
+func (v *view) failureLine() string {
+	if v.Failure == nil {
 		return ""
 	}
-	return refusal(s, *s.Failure)
+	return v.refusal(*v.Failure)
 }
 
-func nodeLine(s *engine.Snapshot) string {
-	if !s.Node.Known || s.Node.Ready {
+func (v *view) nodeLine() string {
+	if !v.Node.Known || v.Node.Ready {
 		return ""
 	}
-	return "node not ready, " + s.Node.Reason + ": " + s.Node.Message
+	return "node not ready, " + v.Node.Reason + ": " + Rounded(v.Node.Message)
 }
 
 // busyLine says what the relist does meanwhile.
-func busyLine(s *engine.Snapshot) string {
-	if s.Phase.Step != engine.Inspecting {
+func (v *view) busyLine() string {
+	if v.Phase.Step != engine.Inspecting {
 		return ""
 	}
-	return fmt.Sprintf("the relist under way has inspected %d of %s in %s", s.Phase.Done, count(s.Phase.Total, "pod"), going(s.At.Sub(s.Phase.Began)))
-}
-
-// pausedFinding is about a verdict that plegtop itself brought about.
-func pausedFinding(s *engine.Snapshot) Finding {
-	return Finding{
-		ID: PLEGUnhealthy, Severity: Info,
-		Summary:  fmt.Sprintf("relists are paused here: the last list is %s old, which says nothing of the node", going(s.Health.ListAge(s.At))),
-		Evidence: lines(s.Health.Verdict),
-		Next:     []Step{{Text: "press p to go on"}},
-	}
+	return fmt.Sprintf("the relist under way has inspected %d of %s in %s", v.Phase.Done, count(v.Phase.Total, "pod"), going(v.At.Sub(v.Phase.Began)))
 }
 
 // aboutSize are the words of gRPC and of runtimes for a message over its limit.

@@ -10,21 +10,22 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// bereavedLasting is how long containers may run in a sandbox that is not ready:
+// orphanedLasting is how long containers may run in a sandbox that is not ready:
 // a pod that is taken down looks so for a moment.
-const bereavedLasting = time.Minute
+const orphanedLasting = time.Minute
 
-// bereaved finds containers that go on in a sandbox that has ended. Only a
-// history knows for how long. A pod of which told speaks is left out.
-func bereaved(in Input, told []Finding) []Finding {
+// orphanedContainers finds containers that go on in a sandbox that has ended. Only
+// a history knows for how long. A pod of which told speaks is left out.
+func (v *view) orphanedContainers(told []Finding) []Finding {
 	var findings []Finding
-	for _, p := range in.Snapshot.Pods {
-		since, is := in.past().bereft.since[p.UID]
-		lasted := in.Snapshot.At.Sub(since)
-		if !is || lasted < bereavedLasting || len(findings) == ghostMost {
+	for _, p := range v.Pods {
+		since, is := v.past.orphans.since[p.UID]
+		since = later(since, v.Resumed)
+		lasted := v.At.Sub(since)
+		if !is || lasted < orphanedLasting || len(findings) == ghostMost {
 			continue
 		}
-		sandbox, left := leftBehind(p)
+		sandbox, left := orphanedIn(p)
 		if len(left) == 0 || slices.ContainsFunc(told, func(f Finding) bool { return f.Subject.Pod == p.PodRef }) {
 			continue
 		}
@@ -34,7 +35,7 @@ func bereaved(in Input, told []Finding) []Finding {
 			Summary:  fmt.Sprintf("%s has run without its sandbox for %s", objectName(p.PodRef, left[0].Name), going(lasted)),
 			Subject:  Subject{Pod: p.PodRef, Container: left[0].Name, ContainerID: left[0].ID},
 			Evidence: []string{fmt.Sprintf("sandbox %s is not ready since %s at the latest", sandbox, clock(since))},
-			Next:     []Step{{Text: "what became of the sandbox", Command: in.crictl("inspectp", sandbox)}},
+			Next:     []Step{{Text: "what became of the sandbox", Command: v.crictl("inspectp", sandbox)}},
 		}
 		for _, c := range left {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s (%s) is listed as running in it", cmp.Or(c.Name, "a container"), c.ID))
@@ -44,9 +45,9 @@ func bereaved(in Input, told []Finding) []Finding {
 	return findings
 }
 
-// leftBehind returns the containers of a pod that run in a sandbox that has
+// orphanedIn returns the containers of a pod that run in a sandbox that has
 // ended, and the first such sandbox.
-func leftBehind(p *engine.Pod) (sandbox string, left []pleg.Container) {
+func orphanedIn(p *engine.Pod) (sandbox string, left []pleg.Container) {
 	seen := p.Seen()
 	if seen == nil {
 		return "", nil
@@ -65,16 +66,16 @@ func leftBehind(p *engine.Pod) (sandbox string, left []pleg.Container) {
 	return sandbox, left
 }
 
-// A bereftLog knows since when pods have containers that run without their
+// An orphanLog knows since when pods have containers that run without their
 // sandbox. It holds no pod that the last snapshot does not.
-type bereftLog struct {
+type orphanLog struct {
 	since map[pleg.UID]time.Time
 }
 
-func (l *bereftLog) add(u engine.Update) {
+func (l *orphanLog) add(u engine.Update) {
 	now := make(map[pleg.UID]time.Time)
 	for _, p := range u.Snapshot.Pods {
-		if _, left := leftBehind(p); len(left) > 0 {
+		if _, left := orphanedIn(p); len(left) > 0 {
 			now[p.UID] = u.Snapshot.At
 			if since, known := l.since[p.UID]; known {
 				now[p.UID] = since

@@ -1,0 +1,202 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// pressure returns the host's stalls where there is evidence of them.
+func (v *view) pressure() string {
+	if v.evidence == nil || v.evidence.Pressure.Missing != "" {
+		return ""
+	}
+	p := v.evidence.Pressure
+	return fmt.Sprintf("host pressure, share of the last 60 s in which some task waited: cpu %.0f%%, io %.0f%%, memory %.0f%%", p.CPU.Some60, p.IO.Some60, p.Memory.Some60)
+}
+
+// daemon describes the runtime's own processes that do nothing.
+func (v *view) daemon() string {
+	for _, p := range v.daemons() {
+		if p.State.Stuck() {
+			return describe("the runtime's process", p)
+		}
+	}
+	return ""
+}
+
+// describe says what is known of a process in one line.
+func describe(role string, p evidence.Process) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
+	if p.For > 0 && (p.State.Stuck() || p.State == evidence.Zombie) {
+		fmt.Fprintf(&b, " for %s", going(p.For))
+	}
+	if p.Wchan != "" {
+		fmt.Fprintf(&b, ", waits in %s", p.Wchan)
+	}
+	if len(p.Stack) > 0 {
+		fmt.Fprintf(&b, ", kernel stack %s", strings.Join(p.Stack[:min(len(p.Stack), 5)], " < "))
+	}
+	return b.String()
+}
+
+// shim returns the process that holds a sandbox.
+func (v *view) shim(sandbox string) (evidence.Process, bool) {
+	if v.evidence == nil || sandbox == "" {
+		return evidence.Process{}, false
+	}
+	for _, p := range v.evidence.Processes.Shims {
+		if p.Sandbox == sandbox {
+			return p, true
+		}
+	}
+	return evidence.Process{}, false
+}
+
+// worst returns the process of a container or sandbox that is worst off.
+func (v *view) worst(id string) (worst evidence.Process, found bool) {
+	if v.evidence == nil || id == "" {
+		return worst, false
+	}
+	for _, p := range v.evidence.Processes.Containers[id] {
+		if !found || p.State.Stuck() && !worst.State.Stuck() {
+			worst, found = p, true
+		}
+	}
+	return worst, found
+}
+
+// A listed is a sandbox or a container as it is listed.
+type listed struct {
+	pod       pleg.PodRef
+	container string // its name; empty for a sandbox
+	id        string
+	sandboxID string // of a container
+	sandbox   bool
+	state     pleg.State
+}
+
+// String returns the names that the object goes by, or its id.
+func (o listed) String() string {
+	switch {
+	case o.pod != (pleg.PodRef{}):
+	case o.sandbox:
+		return "sandbox " + shortID(o.id) + " (not listed)"
+	default:
+		return "container " + shortID(o.id) + " (not listed)"
+	}
+	return objectName(o.pod, o.container)
+}
+
+// listing returns all that the runtime lists, by id.
+func listing(s *engine.Snapshot) map[string]listed {
+	objects := make(map[string]listed, s.Counts.Sandboxes+s.Counts.Containers)
+	for _, p := range s.Pods {
+		seen := p.Seen()
+		if seen == nil {
+			continue
+		}
+		for i := range seen.Sandboxes {
+			sb := &seen.Sandboxes[i]
+			objects[sb.ID] = listed{pod: p.PodRef, id: sb.ID, sandbox: true, state: sb.State}
+		}
+		for i := range seen.Containers {
+			c := &seen.Containers[i]
+			objects[c.ID] = listedContainer(p, *c)
+		}
+	}
+	delete(objects, "")
+	return objects
+}
+
+func listedContainer(p *engine.Pod, c pleg.Container) listed {
+	return listed{pod: p.PodRef, container: c.Name, id: c.ID, sandboxID: c.SandboxID, state: c.State}
+}
+
+// serverCalls begin the names of kernel functions in which a process waits for
+// somebody else than a disk: a server over the network, or a file system in a
+// program.
+var serverCalls = []string{
+	"nfs", "rpc_", "xprt_", "cifs_", "smb", "ceph_", "rbd_", "fuse_", "request_wait_answer", "autofs_", "p9_", "v9fs_", "afs_", "lustre_", "ll_", "gfs2_", "ocfs2_",
+}
+
+func waitsForServer(p evidence.Process) bool {
+	return forServer(p.Wchan) || slices.ContainsFunc(p.Stack, forServer)
+}
+
+func forServer(function string) bool {
+	return slices.ContainsFunc(serverCalls, func(begin string) bool { return strings.HasPrefix(function, begin) })
+}
+
+// waitingTold is how many processes in the kernel are told beside a list that
+// hangs.
+const waitingTold = 3
+
+// waiting names processes of this runtime's containers that were found in the
+// kernel twice, those that have been there longest first.
+func (v *view) waiting() []string {
+	if v.evidence == nil || v.evidence.Processes.Missing != "" || !anyStuck(&v.evidence.Processes) {
+		return nil
+	}
+	var found []stuckProcess
+	owners := v.owners()
+	for id, processes := range v.evidence.Processes.Containers {
+		owner, known := owners[id]
+		for _, p := range processes {
+			if known && p.State == evidence.Uninterrupted && p.For >= stuckLasting {
+				found = append(found, stuckProcess{Process: p, owner: owner})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b stuckProcess) int { return cmp.Or(cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID)) })
+	var lines []string
+	for _, p := range found[:min(len(found), waitingTold)] {
+		lines = append(lines, describe("a process of "+p.owner.String(), p.Process))
+	}
+	return lines
+}
+
+// owners returns what is listed, by id, and where a list is missing also those
+// containers on the node whose shim was started for our socket.
+func (v *view) owners() map[string]listed {
+	owners := listing(v.Snapshot)
+	if v.Failure == nil && v.Partial == "" && !v.Health.ListedAt.IsZero() {
+		return owners
+	}
+	shims := make(map[int]string) // of this runtime: their sandbox
+	for _, p := range v.evidence.Processes.Shims {
+		if p.Own {
+			shims[p.PID] = p.Sandbox
+		}
+	}
+	for id, processes := range v.evidence.Processes.Containers {
+		if _, known := owners[id]; known || id == "" {
+			continue
+		}
+		for _, p := range processes {
+			if sandbox, ours := shims[p.Parent]; ours {
+				owners[id] = listed{pod: owners[sandbox].pod, id: id, sandboxID: sandbox, sandbox: id == sandbox, state: pleg.Running}
+				break
+			}
+		}
+	}
+	return owners
+}
+
+// processes says what the node knows of the processes behind an object.
+func (v *view) processes(f engine.Flight) []string {
+	var found []string
+	if p, ok := v.worst(f.ID); ok {
+		found = append(found, describe("its process", p))
+	}
+	if p, ok := v.shim(v.sandbox(f)); ok {
+		found = append(found, describe("its shim", p))
+	}
+	return found
+}

@@ -1,0 +1,394 @@
+package diagnose
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// A scope says how much of the runtime is out of order, the least first. Rules go
+// by it and by the facts behind it, and not by what other rules found.
+type scope uint8
+
+const (
+	fine        scope = iota // no call hangs; one may fail with an error of its own
+	tooEarly                 // a call is late, and nothing tells yet whether others are answered
+	object                   // the status of single sandboxes or containers hangs
+	slow                     // calls take longer and longer: what hangs is only slow as well
+	flaky                    // calls find a runtime only now and then
+	list                     // a list hangs, other calls are answered
+	everyStatus              // no status of any sandbox or container is answered
+	silent                   // no call that is about containers is answered
+	refused                  // nobody is there, or all that is asked is answered with an error
+)
+
+// facts is what a scope was decided by.
+type facts struct {
+	refusals []*engine.Failure // of refused: the calls that fail, the longest first
+	silence  hang              // of silent: the call that has hung longest
+	fell     bool              // of silent: it fell so in the midst of one bounded look
+	flaky    flakiness         // of flaky; flaky.failed is 0 if the runtime is not
+	every    []hang            // of everyStatus: the calls that hang
+	blamed   []hang            // of object and list: those of which the object is at fault
+}
+
+// whole reports whether hardly any call about containers can be answered, so that
+// nothing that hangs or fails says anything about its object.
+func (s scope) whole() bool { return s >= silent }
+
+// decide returns the scope. The widest that the calls show is taken.
+func (v *view) decide() scope {
+	v.flaky = v.flakiness()
+	switch {
+	case v.isRefused():
+		return refused
+	case v.slowsDown():
+		return slow
+	case v.isSilent():
+		return silent
+	case v.everyStatusHangs():
+		return everyStatus
+	}
+	early := v.blame()
+	h, hangs := v.list()
+	switch {
+	case hangs && !v.early(h):
+		return list
+	case v.flaky.failed > 0:
+		return flaky
+	case len(v.blamed) > 0:
+		return object
+	case hangs || early:
+		return tooEarly
+	}
+	return fine
+}
+
+// isRefused reports whether lists, Status and Version find nobody there, or are
+// all answered with an error, and no other call was answered since.
+func (v *view) isRefused() bool {
+	if last := v.wentAway(); len(last) > 0 {
+		v.refusals = last
+		return true
+	}
+	all := v.failedAlike()
+	if len(all) == 0 || v.workedSince(all) || v.flaky.failed > 0 && !v.Once && shortRows(all) {
+		return false
+	}
+	slices.SortStableFunc(all, func(a, b *engine.Failure) int { return a.First.Compare(b.First) })
+	v.refusals = all
+	return true
+}
+
+// wentAway returns the calls made last in one bounded look, if nobody was there
+// for them, whatever was answered before.
+func (v *view) wentAway() []*engine.Failure {
+	f := v.StatusErr
+	if !v.Once || f == nil || !errors.Is(f.Err, call.ErrUnavailable) {
+		return nil
+	}
+	for i := range v.Calls {
+		if v.Calls[i].LastOK.After(f.Since) {
+			return nil
+		}
+	}
+	last := []*engine.Failure{f}
+	if e := v.VersionErr; e != nil && e.Since.After(v.Started) && errors.Is(e.Err, call.ErrUnavailable) {
+		last = append(last, e)
+	}
+	return last
+}
+
+// failedAlike returns the lists, Status and Version that failed last, if nobody was
+// there for them; or if lists and Status are both answered with an error.
+func (v *view) failedAlike() []*engine.Failure {
+	var away, other []*engine.Failure
+	for _, f := range [...]*engine.Failure{v.Failure, v.StatusErr, v.VersionErr} {
+		switch {
+		case f == nil || !answersBadly(f.Err):
+		case errors.Is(f.Err, call.ErrUnavailable):
+			away = append(away, f)
+		default:
+			other = append(other, f)
+		}
+	}
+	if len(away) == 0 && v.Failure != nil && v.StatusErr != nil && len(other) >= 2 {
+		return other
+	}
+	return away
+}
+
+// answersBadly reports whether an error can mean that the runtime does not work
+// at all: it came at once, and not for the size of the answer.
+func answersBadly(err error) bool {
+	return !errors.Is(err, call.ErrDeadline) && !tooLarge(err) && !errors.Is(err, call.ErrCanceled)
+}
+
+// workedSince reports whether any call but Version was answered well since all of
+// these fail.
+func (v *view) workedSince(failures []*engine.Failure) bool {
+	since := v.Started
+	for _, f := range failures {
+		if !v.Once {
+			since = later(since, f.First)
+		}
+	}
+	for i := range v.Calls {
+		if c := &v.Calls[i]; c.Op != call.Version && c.LastOK.After(since) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortRows reports whether each of these calls failed so few times in a row that
+// a runtime which is there now and then explains it.
+func shortRows(failures []*engine.Failure) bool {
+	return !slices.ContainsFunc(failures, func(f *engine.Failure) bool { return f.InRow >= downForSure })
+}
+
+// slowsDown reports whether everything in one bounded look took longer and longer
+// until calls were out for their whole time.
+func (v *view) slowsDown() bool {
+	w := v.Sweep
+	if !v.Once || w == nil || w.Timeout <= 0 || len(w.Slowest) < fullHung || w.Slowest[len(w.Slowest)-1].Took < w.Timeout/2 {
+		return false
+	}
+	return v.halfSlow() >= slowCall
+}
+
+// isSilent reports whether the runtime answers nothing about containers. It takes
+// two kinds of call that hang: one that the runtime answers from memory and one
+// that is about its containers; or a list and the objects of two pods, since
+// those of one may share a shim.
+func (v *view) isSilent() bool {
+	if v.silence, v.fell = v.fellSilent(); v.fell {
+		return true
+	}
+	work, lists := v.list()
+	if !lists && len(v.objects) == 0 {
+		return false
+	}
+	if !lists {
+		work = v.objects[0]
+	}
+	for _, op := range []call.Operation{call.Version, call.Status} {
+		if v.hangs(op) && !v.containersAnswered(v.sinceFresh(v.general[op])) {
+			v.silence = longest(work, v.general[op])
+			return true
+		}
+	}
+	v.silence = work
+	return lists && podsAmong(v.objects) > 1 && !v.objectsAnswered(v.sinceFresh(work))
+}
+
+// fellSilent returns the Status that had no answer at the end of one bounded look,
+// where its sweep blames nobody for it: all that hangs does so since one moment.
+func (v *view) fellSilent() (hang, bool) {
+	f := v.StatusErr
+	if !v.Once || f == nil || v.Sweep == nil || v.Sweep.GivenUp == "" || len(v.Sweep.Hung) > 0 || !f.Since.After(v.Sweep.Began) {
+		return hang{}, false
+	}
+	return v.general[call.Status], v.ranOut(f.Err, v.lasted(f)) && !v.objectsAnswered(f.Since)
+}
+
+// sinceFresh returns when a hang began, or since when answers are fresh if it
+// began before.
+func (v *view) sinceFresh(h hang) time.Time { return later(v.began(h), v.At.Add(-answerFresh)) }
+
+func longest(a, b hang) hang {
+	if b.Since.Before(a.Since) {
+		return b
+	}
+	return a
+}
+
+// podsAmong counts the pods of calls, up to two.
+func podsAmong(all []hang) int {
+	for i := range all {
+		if all[i].Pod != all[0].Pod {
+			return 2
+		}
+	}
+	return min(len(all), 1)
+}
+
+// everyStatusHangs reports whether it is not single objects that hang. Either many
+// were asked for by one operation and none was answered; or the calls for two pods
+// hang, and no object was answered since. While an engine runs, the call that the
+// relist waits for is one of them, and a probe of another pod another.
+func (v *view) everyStatusHangs() bool {
+	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+		of := v.hanging(func(h hang) bool { return h.Op == op })
+		if len(of) >= allHung && !v.answered(op, v.began(slices.MinFunc(of, bySince))) {
+			v.every = append(v.every, of...)
+		}
+	}
+	if len(v.every) == 0 {
+		if unheard := v.hanging(v.unheard); podsAmong(unheard) > 1 {
+			v.every = unheard
+		}
+	}
+	return len(v.every) > 0
+}
+
+func bySince(a, b hang) int { return a.Since.Compare(b.Since) }
+
+// hanging returns the status calls that hang and are such; nil if there is none.
+func (v *view) hanging(such func(hang) bool) (all []hang) {
+	for _, h := range v.objects {
+		if such(h) {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// unheard reports whether no object at all was answered since a call hangs.
+func (v *view) unheard(h hang) bool { return !v.objectsAnswered(v.began(h)) }
+
+// blame keeps the objects that are at fault for their calls, and reports whether it
+// is too early to tell of others. Of those that another object was answered beside
+// it is certain. Of others it is if nothing else has been heard of the rest: but not
+// of what was asked for only to learn whether anything is answered, nor of what is
+// over.
+func (v *view) blame() (early bool) {
+	for _, h := range v.objects {
+		switch {
+		case v.Once || !v.unheard(h):
+		case !h.out, h.By == engine.ByProbe, v.early(h):
+			early = true
+			continue
+		}
+		v.blamed = append(v.blamed, h)
+	}
+	return early
+}
+
+// probesBegin is how long after a call is late the first probe is out at the
+// latest: until then nobody has asked whether anything else is answered.
+const probesBegin = callLate + 300*time.Millisecond
+
+// early reports whether a call may hang because nothing at all is answered: it is
+// out for so short a time that the probes, which tell, are out themselves. One
+// bounded look has no probes, and asks for everything else anyway.
+func (v *view) early(h hang) bool {
+	if !h.out || h.err != nil || v.Once || v.containersAnswered(h.Since) || v.answered(call.Status, h.Since) {
+		return false
+	}
+	return h.took < probesBegin || h.took < callHung+callLate && v.probing()
+}
+
+// probing reports whether a call is out that tells whether the runtime answers.
+func (v *view) probing() bool {
+	return slices.ContainsFunc(v.InFlight, func(f engine.Flight) bool {
+		return f.By == engine.ByProbe || f.By == engine.ByVitals && f.Op != call.GetContainerEvents
+	})
+}
+
+const (
+	// flakyOutages is how often within flakyWindow a runtime must have gone away
+	// and come back to be called unreliable: a restart is one outage, and no trouble.
+	flakyOutages = 3
+	flakyWindow  = time.Minute
+)
+
+// A flakiness is how many calls of how many found no runtime, since when.
+type flakiness struct {
+	failed, all uint64
+	outages     int
+	since       time.Time
+}
+
+// flakiness returns how often calls found no runtime, if that is so only now and
+// then; nothing if it is not. In one bounded look one such call is enough.
+func (v *view) flakiness() flakiness {
+	if !v.Once {
+		if f := v.past.outages.within(v.Snapshot); f.outages >= flakyOutages {
+			return f
+		}
+		return flakiness{}
+	}
+	failed, all := unavailable(v.Snapshot)
+	if _, one := v.connectionKiller(); one || failed <= uint64(2*v.unreachable()) {
+		return flakiness{}
+	}
+	return flakiness{failed: failed, all: all, since: v.Started}
+}
+
+// unavailable counts the calls that found no runtime, and all calls.
+func unavailable(s *engine.Snapshot) (failed, all uint64) {
+	for i := range s.Calls {
+		if c := &s.Calls[i]; c.Op != call.GetContainerEvents {
+			all += c.Count
+			for _, n := range c.ByCode {
+				if n.Code == "Unavailable" {
+					failed += n.Count
+				}
+			}
+		}
+	}
+	return failed, all
+}
+
+// unreachable returns how many objects the runtime was not there for though it was
+// for everything else, each of them asked for twice: behind such an object is a
+// shim that has died. 0 if calls of other kinds failed so as well, or if it is the
+// connection that was lost for several at once: the status of one of them may be
+// what ends the runtime, and nothing tells which.
+func (v *view) unreachable() int {
+	away := v.sweptAway()
+	if away == 0 || v.Failure != nil || v.StatusErr != nil || v.VersionErr != nil || v.Sweep.Flaky > 0 || away > fullFailing || 2*away >= v.Sweep.Done {
+		return 0
+	}
+	if away > 1 && len(v.cutOff()) > 0 {
+		return 0
+	}
+	return away
+}
+
+// sweptAway returns how many objects of the last sweep the runtime was not there
+// for.
+func (v *view) sweptAway() (away int) {
+	if v.Sweep != nil {
+		for _, o := range v.Sweep.Failed {
+			if errors.Is(o.Err, call.ErrUnavailable) {
+				away++
+			}
+		}
+	}
+	return away
+}
+
+// connectionLost begins or is part of what gRPC says where it was not the runtime
+// that answered so: its connection broke.
+var connectionLost = []string{"error reading from server", "transport is closing", "closing transport", "connection error", "the connection is draining"}
+
+// cutOff returns the objects of the last sweep that failed with the loss of the
+// connection, each time they were asked for.
+func (v *view) cutOff() (cut []engine.Swept) {
+	if v.Sweep == nil {
+		return nil
+	}
+	for _, o := range v.Sweep.Failed {
+		if errors.Is(o.Err, call.ErrUnavailable) && slices.ContainsFunc(connectionLost, func(w string) bool { return strings.Contains(o.Err.Error(), w) }) {
+			cut = append(cut, o)
+		}
+	}
+	return cut
+}
+
+// connectionKiller returns the one object whose status ends the connection each
+// time it is asked for: no more failed with it than can be out at once, and they
+// were answered when asked again.
+func (v *view) connectionKiller() (engine.Swept, bool) {
+	cut := v.cutOff()
+	if len(cut) != 1 || v.sweptAway() != 1 || v.StatusErr != nil || v.Failure != nil || v.Sweep.Flaky == 0 || v.Sweep.Flaky >= 2*v.Sweep.Width || v.sweep() == nil {
+		return engine.Swept{}, false
+	}
+	return cut[0], true
+}

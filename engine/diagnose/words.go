@@ -1,0 +1,192 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// words returns what the runtime said, with the code but without the step and
+// the pod that the engine put before it.
+func words(err error) string {
+	if e, ok := errors.AsType[*call.Error](err); ok {
+		return e.Code + ": " + e.Text
+	}
+	return err.Error()
+}
+
+// excerptMost is how many characters of a runtime's text fit in a summary; the
+// evidence has all of it.
+const excerptMost = 60
+
+// excerpt returns the beginning of a text.
+func excerpt(s string) string {
+	if head := beginning(s, excerptMost); head != s {
+		return head + "..."
+	}
+	return s
+}
+
+// shortIDLength is how much of an id crictl shows, and takes for the whole.
+const shortIDLength = 13
+
+// shortID returns the beginning of an id.
+func shortID(id string) string { return beginning(id, shortIDLength) }
+
+// beginning returns at most the first n characters of a text.
+func beginning(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// objectName returns namespace/pod and the container, as far as they have names.
+func objectName(pod pleg.PodRef, container string) string {
+	return strings.TrimSpace(pod.String() + " " + container)
+}
+
+// objectOf names what a call is about: namespace/pod container.
+func objectOf(f engine.Flight) string {
+	pod := f.Pod.String()
+	switch {
+	case pod == "" && f.ID != "":
+		return shortID(f.ID) + " (of a pod without a name)"
+	case pod == "":
+		return "a pod without a name"
+	case f.Op == call.ContainerStatus && f.Container == "" && f.ID != "":
+		return pod + " container " + shortID(f.ID)
+	}
+	return objectName(f.Pod, f.Container)
+}
+
+// inspectVerb returns crictl's word for a status call.
+func inspectVerb(op call.Operation) string {
+	if op == call.PodSandboxStatus {
+		return "inspectp"
+	}
+	return "inspect"
+}
+
+// listVerb returns crictl's word for a list.
+func listVerb(op call.Operation) string {
+	if op == call.ListPodSandbox {
+		return "pods"
+	}
+	return "ps -a"
+}
+
+// lines drops the lines that are empty, since there was nothing to say.
+func lines(all ...string) []string {
+	kept := all[:0]
+	for _, line := range all {
+		if line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+func join(all []string) string { return strings.Join(all, ", ") }
+
+// span returns a duration as a person says it: 12ms, 3.4s, 47s, 1m12s, 2h5m.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + span(-d)
+	case d == 0:
+		return "0s"
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	d = d.Round(time.Minute)
+	return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// going returns a time that goes on: in whole seconds, so that a text on the
+// screen changes once a second at most.
+func going(d time.Duration) string {
+	switch {
+	case d <= -time.Second:
+		return "-" + going(-d)
+	case d < time.Second:
+		return "less than 1s"
+	}
+	return span(d.Truncate(time.Second))
+}
+
+// figures finds durations as the kubelet prints them, such as 3m18.652721733s.
+var figures = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+\.\d+s\b`)
+
+// Rounded returns a text of the kubelet's with its durations in whole seconds, so
+// that a person can read them.
+func Rounded(text string) string {
+	return figures.ReplaceAllStringFunc(text, func(figure string) string {
+		d, err := time.ParseDuration(figure)
+		if err != nil || d < time.Second {
+			return figure
+		}
+		return d.Round(time.Second).String()
+	})
+}
+
+// clock returns a moment as all texts show it: the node's local time.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Local().Format(time.TimeOnly)
+}
+
+// size returns a number of bytes in binary units: 812 KiB, 14.2 MiB.
+func size(n uint64) string {
+	const kib, mib, gib = 1 << 10, 1 << 20, 1 << 30
+	switch {
+	case n < kib:
+		return fmt.Sprintf("%d B", n)
+	case n < mib:
+		return fmt.Sprintf("%d KiB", n/kib)
+	case n < gib:
+		return fmt.Sprintf("%.1f MiB", float64(n)/mib)
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/gib)
+}
+
+// count returns a number with its noun: 1 pod, 20,000 containers.
+func count[N int | uint64](n N, one string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case strings.HasSuffix(one, "x"):
+		one += "e"
+	}
+	return thousands(n) + " " + one + "s"
+}
+
+// more returns how many others there are: 1 more pod, 12 more pods.
+func more(n int, one string) string { return count(n, "more "+one) }
+
+// thousands returns a number that can be read; what should not be negative is 0.
+func thousands[N int | uint64](n N) string {
+	digits := strconv.FormatUint(uint64(max(n, 0)), 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
