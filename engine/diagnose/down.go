@@ -3,6 +3,7 @@ package diagnose
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -24,10 +25,10 @@ func runtimeDown(v *view) []Finding {
 	if v.scope == refused {
 		return []Finding{v.downFinding(v.refusals)}
 	}
-	if f := v.Failure; f != nil && errors.Is(f.Err, call.ErrUnavailable) && v.failsOn(f, downForSure) {
+	if f := v.Failure; f != nil && isAway(f.Err) && v.failsOn(f, downForSure) && v.othersAnswered(f) {
 		return []Finding{v.partFinding(*f)}
 	}
-	if f := v.StatusErr; f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure) && (v.Once || v.flaky.failed == 0 || f.InRow >= downForSure) {
+	if f := v.StatusErr; f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure) {
 		return []Finding{v.partFinding(*f)}
 	}
 	if v.flaky.failed > 0 {
@@ -41,10 +42,24 @@ func runtimeDown(v *view) []Finding {
 	return nil
 }
 
-// failsOn reports whether a call has failed often enough in a row. What fails at
-// the end of one bounded look was asked for several times.
+// failsOn reports whether a call has failed often enough in a row, also for a
+// runtime on which calls fail now and then. What failed before the lists came back
+// was not asked for since. What fails at the end of one bounded look was asked for
+// several times.
 func (v *view) failsOn(f *engine.Failure, enough int) bool {
-	return f.InRow >= enough || v.Once && (f.Op == call.Status || v.sums(f.Op).LastOK.IsZero())
+	if v.Once {
+		return f.InRow >= enough || f.Op == call.Status || v.sums(f.Op).LastOK.IsZero()
+	}
+	mended := !aboutList(f.Op) && v.Failure == nil && !f.At.After(v.past.outages.listFailed)
+	return f.InRow >= enough && !mended && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
+}
+
+// othersAnswered reports whether Status or an object was answered while a list
+// failed, and not only since: then the runtime has just come back.
+func (v *view) othersAnswered(f *engine.Failure) bool {
+	return v.Once || slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
+		return c.Op != call.Version && !aboutList(c.Op) && c.LastOK.After(f.First) && c.LastOK.Before(f.At)
+	})
 }
 
 // failingSeverity is critical for what has failed for so long that it is neither a
@@ -158,9 +173,10 @@ func (v *view) flakyFinding(f flakiness) Finding {
 // outages remembers the last times at which the runtime went away. It goes by
 // the calls that are about no object: of an object, the shim may be what is away.
 type outages struct {
-	failed uint64 // calls that found no runtime, as of the last update
-	away   bool
-	all    []outage // oldest first, at most flakyOutages of them
+	failed     uint64 // calls that found no runtime, as of the last update
+	away       bool
+	all        []outage  // oldest first, at most flakyOutages of them
+	listFailed time.Time // the last update as of which the last list had failed
 }
 
 // An outage is the moment at which calls began to find no runtime, and the counts
@@ -172,6 +188,9 @@ type outage struct {
 
 func (o *outages) add(u engine.Update) {
 	s := u.Snapshot
+	if s.Failure != nil {
+		o.listFailed = s.At
+	}
 	failed, all := failedGeneral(s)
 	switch {
 	case failed > o.failed && !o.away:

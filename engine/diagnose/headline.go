@@ -56,6 +56,9 @@ func (v *view) runtimeWord() (Headline, bool) {
 	switch v.scope {
 	case refused:
 		first := v.refusals[0]
+		if !v.Once && first.InRow == 1 && v.At.Sub(first.First) < callHung {
+			return Headline{}, false // the next relist tells, in a second
+		}
 		text := "no call reaches the runtime: "
 		if !isAway(first.Err) {
 			text = "every call is answered with an error: "
@@ -164,6 +167,9 @@ func (v *view) relistWord() (Headline, bool) {
 			return Headline{Word: "AT RISK", Severity: Critical, Text: fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))}, true
 		}
 	}
+	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(h) }); i >= 0 && !v.Once {
+		return Headline{Word: "AT RISK", Severity: Critical, Text: v.callName(v.objects[i].Flight) + " " + v.unanswered(v.objects[i]) + ", nor any other status call since"}, true
+	}
 	out := v.out()
 	if left := v.untilUnhealthy(); left > 0 && left < soon && (out != "" || left < v.Threshold/2) {
 		return Headline{Word: "AT RISK", Severity: Warning, Text: v.overdue() + out}, true
@@ -193,13 +199,13 @@ func (v *view) otherWord(found []Finding) Headline {
 		case RuntimeSlow, RelistSlowChurn, ListHung:
 			return Headline{Word: "SLOW", Severity: Warning, Text: f.Summary}
 		case RuntimeDown:
-			return Headline{Word: "AT RISK", Severity: Warning, Text: f.Summary}
+			return Headline{Word: "AT RISK", Severity: Warning, Text: "calls find no runtime now and then"}
 		}
 	}
 	if warnings == 0 {
 		return Headline{Word: "HEALTHY"}
 	}
-	return Headline{Word: "HEALTHY", Text: count(warnings, "warning") + ": " + found[0].Summary}
+	return Headline{Word: "HEALTHY", Text: count(warnings, "warning") + ", the first " + string(found[0].ID)}
 }
 
 // nextClock returns what the kubelet says next if nothing changes: the nearer of
@@ -209,7 +215,7 @@ func (v *view) nextClock() Clock {
 	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.scope >= list || v.out() != "" || left < soon) {
 		clock = Clock{"PLEG unhealthy", left}
 	}
-	status := v.StatusErr != nil || v.hangs(call.Status)
+	status := v.StatusErr != nil || v.hangs(call.Status) || v.scope.whole()
 	if left := v.Node.DownAt.Sub(v.At); status && v.Node.DownAt.After(v.At) && (clock.What == "" || left < clock.In) {
 		clock = Clock{"NotReady", left}
 	}

@@ -277,16 +277,20 @@ const probesBegin = callLate + 300*time.Millisecond
 // out for so short a time that the probes, which tell, are out themselves. One
 // bounded look has no probes, and asks for everything else anyway.
 func (v *view) early(h hang) bool {
-	if !h.out || h.err != nil || v.Once || v.containersAnswered(h.Since) || v.answered(call.Status, h.Since) {
+	if !h.out || h.err != nil || v.Once || v.containersAnswered(h.Since) {
 		return false
 	}
-	return h.took < probesBegin || h.took < callHung+callLate && v.probing()
+	if v.answered(call.Status, h.Since) { // what is left to be known is whether another object is
+		return aboutObject(h.Op) && h.took < callHung+2*callLate && v.probing(aboutObject)
+	}
+	return h.took < probesBegin || h.took < callHung+callLate && v.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
 }
 
-// probing reports whether a call is out that tells whether the runtime answers.
-func (v *view) probing() bool {
+// probing reports whether such a call is out that tells whether the runtime
+// answers.
+func (v *view) probing(such func(call.Operation) bool) bool {
 	return slices.ContainsFunc(v.InFlight, func(f engine.Flight) bool {
-		return f.By == engine.ByProbe || f.By == engine.ByVitals && f.Op != call.GetContainerEvents
+		return (f.By == engine.ByProbe || f.By == engine.ByVitals) && such(f.Op)
 	})
 }
 

@@ -1,0 +1,377 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A script delivers updates one after the other.
+type script []engine.Update
+
+func (s *script) Next(context.Context) (engine.Update, error) {
+	if len(*s) == 0 {
+		return engine.Update{}, engine.ErrStopped
+	}
+	u := (*s)[0]
+	*s = (*s)[1:]
+	return u, nil
+}
+
+// after returns a node's update with all its times a while later.
+func (n *node) after(d time.Duration) engine.Update {
+	s := n.Snapshot
+	moved := reflect.New(reflect.TypeFor[engine.Snapshot]()).Elem()
+	move(moved, reflect.ValueOf(s), d)
+	s = moved.Interface().(engine.Snapshot)
+	return engine.Update{Snapshot: &s}
+}
+
+// move copies a value deeply, with all times in it a while later.
+func move(to, from reflect.Value, d time.Duration) {
+	switch t, isTime := from.Interface().(time.Time); {
+	case isTime && !t.IsZero():
+		to.Set(reflect.ValueOf(t.Add(d)))
+	case from.Kind() == reflect.Struct && !isTime:
+		for i := range from.NumField() {
+			move(to.Field(i), from.Field(i), d)
+		}
+	case from.Kind() == reflect.Slice && !from.IsNil():
+		to.Set(reflect.MakeSlice(from.Type(), from.Len(), from.Len()))
+		for i := range from.Len() {
+			move(to.Index(i), from.Index(i), d)
+		}
+	case from.Kind() == reflect.Pointer && !from.IsNil() && from.Elem().Kind() == reflect.Struct && from.Type() != reflect.TypeFor[*call.Error]():
+		to.Set(reflect.New(from.Type().Elem()))
+		move(to.Elem(), from.Elem(), d)
+	default:
+		to.Set(from)
+	}
+}
+
+// play returns what a Live makes of updates.
+func play(t *testing.T, all ...engine.Update) (out []Update) {
+	t.Helper()
+	s := script(all)
+	live := NewLive(&s, "unix://"+ourSocket)
+	for {
+		u, err := live.Next(t.Context())
+		if err != nil {
+			if !errors.Is(err, engine.ErrStopped) {
+				t.Fatal(err)
+			}
+			return out
+		}
+		whole(t, u.Findings)
+		out = append(out, u)
+	}
+}
+
+// turns says in one line each what began, changed and ended, and when.
+func turns(all []Update) string {
+	var b strings.Builder
+	for _, u := range all {
+		for _, turn := range u.Turns {
+			fmt.Fprintf(&b, "%v %v %v %s\n", u.Snapshot.At.Sub(now), turn.Kind, turn.Finding.Severity, turn.Finding.ID)
+		}
+	}
+	return b.String()
+}
+
+const second = time.Second
+
+// new makes the node that of an engine which has only just begun.
+func (n *node) new(age time.Duration) *node {
+	n.Started, n.Relists = ago(age), engine.Relists{}
+	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+		*n.calls(op) = engine.Calls{Op: op}
+	}
+	for _, p := range n.Pods {
+		p.Status, p.Inspected, p.InspectedAt = nil, 0, time.Time{}
+	}
+	return n
+}
+
+// inVain adds the probes of one round for which no object was answered.
+func (n *node) inVain(i int) *node {
+	n.probe(engine.Flight{Op: call.Version}, nil).probe(engine.Flight{Op: call.Status}, nil)
+	for _, f := range []engine.Flight{n.flight(i, "", 0), n.flight(i, "app", 0)} {
+		f.By, f.Since = engine.ByProbe, ago(2200*time.Millisecond)
+		n.Probes = append(n.Probes, engine.Probe{Flight: f, At: ago(200 * time.Millisecond), Took: 2 * second, Err: failure(f.Op, call.ErrDeadline, tooLate)})
+	}
+	return n
+}
+
+// Where no status call is answered from the start, that is told, and no pod is
+// blamed, whatever hangs at a moment.
+func TestFirstRelistBlamesNoPod(t *testing.T) {
+	var all []engine.Update
+	for out := second; out < 120*second; out += second {
+		n := healthy(9).new(out+second).hangOn(1, "", out)
+		switch {
+		case out > 5*second:
+			n.inVain(2 + int(out/second)/5%5)
+		case out > second:
+			n.probe(engine.Flight{Op: call.Version}, nil).probe(engine.Flight{Op: call.Status}, nil).probing(n.flight(3, "", 0), out-1200*time.Millisecond)
+		}
+		all = append(all, n.after(out))
+	}
+	for out := time.Duration(0); out < 10*second; out += second { // its deadline has ended the call, and the next pod's is out
+		n := healthy(9).new(122*second+out).podFails(1, "", call.ErrDeadline, tooLate, 1)
+		n.pod(1).Failure.At = ago(out)
+		n.pod(1).Failure.First = ago(out)
+		n.pod(1).Failure.Since = ago(out + 2*time.Minute)
+		n.hangOn(4, "", out)
+		if out > 5*second {
+			n.inVain(6)
+		}
+		all = append(all, n.after(120*second+out))
+	}
+	told := time.Duration(0)
+	for _, u := range play(t, all...) {
+		for _, f := range u.Findings {
+			if !f.Subject.none() {
+				t.Fatalf("%v blames %s", u.Snapshot.At.Sub(now), f.Summary)
+			}
+			if told == 0 {
+				told = u.Snapshot.At.Sub(now)
+			}
+		}
+		if told > 0 && (len(u.Findings) == 0 || !strings.HasPrefix(u.Findings[0].Summary, "no status call is answered")) {
+			t.Fatalf("%v: not told any more:\n%s", u.Snapshot.At.Sub(now), gist(u.Findings))
+		}
+		if u.Headline.Word == "HEALTHY" {
+			t.Errorf("%v: healthy", u.Snapshot.At.Sub(now))
+		}
+	}
+	if told == 0 || told > 12*second {
+		t.Errorf("told after %v", told)
+	}
+}
+
+// dead has nobody listen for some seconds: lists, each second, and Status, every 5.
+func (n *node) dead(since int) *node {
+	n.fail(call.ListPodSandbox, call.ErrUnavailable, notThere, since)
+	if since > 5 {
+		n.fail(call.Status, call.ErrUnavailable, notThere, since/5)
+	}
+	for i := range n.Calls {
+		n.Calls[i].LastOK = ago(time.Duration(since)*second + 500*time.Millisecond)
+	}
+	n.Health.ListedAt = ago(time.Duration(since+1) * second)
+	return n
+}
+
+// A socket that refuses is on the headline at once, a finding soon after, critical
+// when it lasts, and past when it is over.
+func TestDeadSocket(t *testing.T) {
+	for _, fresh := range []bool{false, true} {
+		var all []engine.Update
+		add := func(n *node, at int) {
+			if fresh {
+				n.Started, n.Relists.Count = ago(time.Duration(at+1)*second), 1
+			}
+			all = append(all, n.after(time.Duration(at)*second))
+		}
+		add(healthy(5), 0)
+		for i := 1; i < 14; i++ {
+			add(healthy(5).dead(i), i)
+		}
+		for i := 14; i < 22; i++ {
+			add(healthy(5), i)
+		}
+		got := play(t, all...)
+		if want := "2s began warning runtime-down\n10s changed critical runtime-down\n19s ended critical runtime-down\n"; turns(got) != want {
+			t.Errorf("turns:\n%s", turns(got))
+		}
+		for i, u := range got {
+			if healthy := u.Headline.Word == "HEALTHY"; healthy != (i == 0 || i >= 14) {
+				t.Errorf("%d s: %+v", i, u.Headline)
+			}
+		}
+		if h := got[3].Headline; h.Word != "RUNTIME DOWN" || h.Text != "no call reaches the runtime: connect: connection refused" {
+			t.Errorf("headline %+v", h)
+		}
+		ended := got[len(got)-1].Ended
+		if len(ended) != 1 || ended[0].Worst != Critical || ended[0].Began.Sub(now) != second || ended[0].End.Sub(now) != 13*second {
+			t.Errorf("ended: %+v", ended)
+		}
+	}
+}
+
+// Calls that fail now and then make nothing critical.
+func TestOneRelistInTenFails(t *testing.T) {
+	for _, kind := range []error{call.ErrUnavailable, call.ErrOther} {
+		var all []engine.Update
+		for i := range 120 {
+			n := healthy(5)
+			n.calls(call.ListPodSandbox).ByCode = []engine.CodeCount{{Code: call.Code(failure(0, kind, "")), Count: uint64((i + 9) / 10)}}
+			if i%10 == 1 {
+				n.fail(call.ListPodSandbox, kind, "transport is closing", 1)
+				n.calls(call.ListPodSandbox).ByCode[0].Count--
+			}
+			all = append(all, n.after(time.Duration(i)*second))
+		}
+		for _, u := range play(t, all...) {
+			for _, f := range u.Findings {
+				if f.Severity == Critical || f.ID == PLEGUnhealthy {
+					t.Fatalf("%v: %s", u.Snapshot.At.Sub(now), f.Summary)
+				}
+			}
+			if u.Snapshot.Failure != nil && u.Headline.Word != "AT RISK" {
+				t.Errorf("a list failed last, and the headline is %+v", u.Headline)
+			}
+		}
+	}
+}
+
+// What always takes long is slow, and never hangs, not even for a moment.
+func TestSlowIsNotHung(t *testing.T) {
+	tests := []struct {
+		name  string
+		build func(out time.Duration) *node
+		last  time.Duration
+		want  string
+	}{
+		{"lists of 5 s", func(out time.Duration) *node {
+			return healthy(5).relisted(repeat(9, engine.Relist{Took: 5 * second, List: 5 * second})...).slowBy(5*second, call.ListPodSandbox).hang(call.ListPodSandbox, out)
+		}, 5 * second, "2.25s began warning list-hung\n"},
+		{"every call takes 1.2 s", func(out time.Duration) *node {
+			return healthy(5).relisted(repeat(9, engine.Relist{Took: 2400 * time.Millisecond, List: 2400 * time.Millisecond})...).slowBy(1200*time.Millisecond, answeringOps...).hangOn(1, "app", out)
+		}, 1200 * time.Millisecond, "2s began warning runtime-slow\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var all []engine.Update
+			at := time.Duration(0)
+			for range 4 {
+				for out := 250 * time.Millisecond; out < tt.last; out += 250 * time.Millisecond {
+					all = append(all, tt.build(out).after(at))
+					at += 250 * time.Millisecond
+				}
+			}
+			got := play(t, all...)
+			if tells := turns(got); strings.Count(tells, "\n") != 1 || !strings.HasSuffix(strings.TrimSpace(tells), strings.TrimSpace(tt.want[strings.Index(tt.want, "began"):])) {
+				t.Errorf("turns:\n%s", tells)
+			}
+			for _, u := range got {
+				if u.Headline.Severity == Critical || u.Headline.Clock.What != "" {
+					t.Fatalf("headline %+v", u.Headline)
+				}
+			}
+		})
+	}
+}
+
+// A pause is not an illness: nothing ends in it, nothing begins, and nothing is told
+// of what was found before until somebody has looked again.
+func TestPause(t *testing.T) {
+	hung := healthy(5).hangOn(3, "app", 47*second).probesAnswered()
+	paused := healthy(5).unhealthy()
+	paused.Paused, paused.Node = true, engine.Node{Known: true, Message: "PLEG is not healthy"}
+	resumed := healthy(5)
+	resumed.Resumed, resumed.Health.ListedAt = ago(100*time.Millisecond), ago(5*time.Minute)
+	resumed.Health.UnhealthyAt = now.Add(2 * time.Minute)
+	looked := healthy(5)
+	looked.Resumed = ago(second)
+	got := play(t, healthy(5).after(-time.Minute), hung.after(0), paused.after(second), paused.after(5*time.Minute), resumed.after(5*time.Minute+second), looked.after(5*time.Minute+2*second), looked.after(5*time.Minute+9*second))
+	if got, want := turns(got), "0s began critical inspect-hung\n5m9s ended critical inspect-hung\n"; got != want {
+		t.Errorf("turns:\n%s", got)
+	}
+	for i, u := range got[2:] {
+		if len(u.Findings) > 0 {
+			t.Errorf("%v: %s", u.Snapshot.At.Sub(now), gist(u.Findings))
+		}
+		want := Headline{Word: "HEALTHY"}
+		if u.Snapshot.Paused {
+			want = Headline{Word: "PAUSED", Text: "the last look was 4m0s ago"}
+		}
+		if u.Headline != want {
+			t.Errorf("update %d: headline %+v, want %+v", i+2, u.Headline, want)
+		}
+	}
+}
+
+// What a sweep found holds as of when it was last checked.
+func TestSweepIsChecked(t *testing.T) {
+	n := healthy(5)
+	n.Sweep = &engine.Sweep{Began: ago(60 * second), Ended: ago(55 * second), Checked: ago(3 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
+	n.sweepHung(2, "app")
+	if got := gist(n.diagnose()); got != "critical inspect-hung ContainerStatus ns-2/pod-00002 app\n" {
+		t.Errorf("hangs still:\n%s", got)
+	}
+	n.Sweep.Hung = nil
+	wantIDs(t, n.diagnose())
+	n.sweepHung(2, "app").Sweep.Checked = ago(30 * second)
+	wantIDs(t, n.diagnose())
+}
+
+// crashes has a container of the i-th pod have died some times.
+func (n *node) crashes(i int, name string, times uint32, code int32) *node {
+	n.instances(i, "app", instance{times, false, 40 * second, 2 * second, code, "Error"})
+	p := n.pod(i)
+	p.Name, p.Old.Name, p.Status.Name = name, name, name
+	return n
+}
+
+// A crash loop stays the same finding over the restarts, and whichever pods of a
+// deployment crash.
+func TestCrashLoopIsOneFinding(t *testing.T) {
+	var all []engine.Update
+	for i := range 20 {
+		n := healthy(9).crashes(0, "api-7d9f8b6c5d-x2x4z", uint32(6+i), 1)
+		if i > 5 {
+			n.crashes(3, "api-7d9f8b6c5d-zk5qp", 4, 1)
+		}
+		if i > 10 {
+			n.crashes(6, "api-7d9f8b6c5d-bcdfg", 30, 1)
+		}
+		all = append(all, n.after(time.Duration(i)*second))
+	}
+	got := play(t, all...)
+	if got := turns(got); got != "0s began warning crash-loop\n" {
+		t.Errorf("turns:\n%s", got)
+	}
+	last := got[len(got)-1].Findings[0]
+	if want := "3 pods of ns-0/api (api-7d9f8b6c5d-bcdfg, api-7d9f8b6c5d-x2x4z ...): app died up to 31 times, last with exit code 1"; last.Summary != want {
+		t.Errorf("summary %q, want %q", last.Summary, want)
+	}
+}
+
+// While a list hangs nothing is told of what it showed.
+func TestStaleListsTellNothing(t *testing.T) {
+	n := healthy(5).crashes(0, "api", 6, 1).hang(call.ListPodSandbox, 30*second).probesAnswered()
+	if got := gist(n.diagnose()); got != "critical list-hung ListPodSandbox\n" {
+		t.Error(got)
+	}
+	n = healthy(5).crashes(0, "api", 6, 1)
+	n.Resumed = ago(20 * second)
+	wantIDs(t, n.diagnose())
+}
+
+func TestTroubled(t *testing.T) {
+	n := healthy(9).crashes(0, "api-7d9f8b6c5d-x2x4z", 6, 1).crashes(3, "api-7d9f8b6c5d-zk5qp", 6, 1)
+	n.hangOn(4, "app", 47*second).probesAnswered()
+	n.podFails(5, "app", call.ErrOther, "broken", 1)
+	n.pod(7).Old.Containers[0].State = pleg.Unknown
+	u := Update{Update: engine.Update{Snapshot: &n.Snapshot}, Findings: n.diagnose()}
+	want := map[pleg.UID]Trouble{
+		"uid-4": {Critical, InspectHung, "status hangs"}, "uid-5": {Warning, "", "inspection fails"}, "uid-7": {Warning, "", "state unknown"},
+		"uid-0": {Warning, "", "crash loop"}, "uid-3": {Warning, "", "crash loop"}, // the list is stale: no finding, but they show it
+	}
+	got := u.Troubled()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("troubled: %v, want %v", got, want)
+	}
+	if got := Accused(healthy(9).crashes(0, "api-7d9f8b6c5d-x2x4z", 6, 1).crashes(3, "api-7d9f8b6c5d-zk5qp", 6, 1).diagnose()); len(got) != 2 || got["uid-3"].By != CrashLoop {
+		t.Errorf("accused: %v", got)
+	}
+}
