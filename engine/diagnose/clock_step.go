@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -72,33 +71,27 @@ type aheadObject struct {
 // an inspection.
 func objectsAhead(s *engine.Snapshot) []aheadObject {
 	var ahead []aheadObject
+	limit := s.At.Add(aheadLeast)
 	for _, p := range s.Pods {
+		look := func(at time.Time, container, id string) {
+			if !at.After(limit) || at.Sub(s.At) >= aheadMost {
+				return
+			}
+			if o := (aheadObject{objectName(p.PodRef, container), id, at.Sub(s.At)}); len(ahead) == 0 || ahead[len(ahead)-1].id != id {
+				ahead = append(ahead, o)
+			}
+		}
 		if seen := p.Seen(); seen != nil {
-			ahead = append(ahead, podAhead(p, seen, s.At)...)
-		}
-	}
-	return ahead
-}
-
-func podAhead(p *engine.Pod, seen *pleg.Pod, now time.Time) []aheadObject {
-	var ahead []aheadObject
-	told := make(map[string]bool)
-	look := func(at time.Time, container, id string) {
-		if by := at.Sub(now); by > aheadLeast && by < aheadMost && !told[id] {
-			told[id] = true
-			ahead = append(ahead, aheadObject{objectName(p.PodRef, container), id, by})
-		}
-	}
-	for i := range seen.Sandboxes {
-		look(seen.Sandboxes[i].CreatedAt, "", seen.Sandboxes[i].ID)
-	}
-	for i := range seen.Containers {
-		look(seen.Containers[i].CreatedAt, seen.Containers[i].Name, seen.Containers[i].ID)
-	}
-	if p.Status != nil {
-		for i := range p.Status.Containers {
-			c := &p.Status.Containers[i]
-			look(c.StartedAt, c.Name, c.ID)
+			for i := range seen.Sandboxes {
+				look(seen.Sandboxes[i].CreatedAt, "", seen.Sandboxes[i].ID)
+			}
+			for i := range seen.Containers {
+				c := &seen.Containers[i]
+				look(c.CreatedAt, c.Name, c.ID)
+				if status := statusOf(p, c.ID); status != nil {
+					look(status.StartedAt, c.Name, c.ID)
+				}
+			}
 		}
 	}
 	return ahead

@@ -2,9 +2,12 @@ package diagnose
 
 import (
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 func TestQuote(t *testing.T) {
@@ -73,5 +76,41 @@ func TestCrictl(t *testing.T) {
 	}
 	if got := (&view{Snapshot: new(engine.Snapshot)}).crictl("inspect", operand("--help")...); got != "crictl inspect -- --help" {
 		t.Errorf("an id like a flag: %s", got)
+	}
+}
+
+// The steps name the unit that the runtime runs in, or say that it is not known.
+func TestUnits(t *testing.T) {
+	daemon := func(command, unit string) *evidence.Report {
+		return &evidence.Report{Processes: evidence.Processes{Daemons: []evidence.Process{{Command: command, Unit: unit}, {Command: "kubelet", Unit: "kubelet.service"}}}}
+	}
+	const k3s = "unix:///run/k3s/containerd/containerd.sock"
+	tests := []struct {
+		name, runtime, endpoint string
+		look                    *evidence.Report
+		want                    string
+	}{
+		{"containerd", "containerd", "unix:///run/containerd/containerd.sock", nil, "systemctl restart containerd"},
+		{"nothing is known", "", "", nil, "systemctl restart containerd"},
+		{"CRI-O", "cri-o", "unix:///var/run/crio/crio.sock", nil, "systemctl restart crio"},
+		{"cri-dockerd", "docker", "unix:///run/cri-dockerd.sock", nil, "systemctl restart cri-docker"},
+		{"k3s or rke2", "containerd", k3s, nil, ""},
+		{"k3s, looked at", "containerd", k3s, daemon("containerd", "k3s-agent.service"), "systemctl restart k3s-agent"},
+		{"rke2, looked at", "containerd", k3s, daemon("containerd", "rke2-server.service"), "systemctl restart rke2-server"},
+		{"microk8s", "containerd", "unix:///var/snap/microk8s/common/run/containerd.sock", nil, "systemctl restart snap.microk8s.daemon-containerd"},
+		{"k0s, looked at", "containerd", "unix:///run/k0s/containerd.sock", daemon("containerd", "k0sworker.service"), "systemctl restart k0sworker"},
+		{"a unit of another name", "containerd", "unix:///run/containerd/containerd.sock", daemon("containerd", "my-containerd.service"), "systemctl restart my-containerd"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := &view{Snapshot: &engine.Snapshot{Version: pleg.Version{RuntimeName: tt.runtime}}, endpoint: tt.endpoint, evidence: tt.look}
+			step := v.runtimeSteps()[0]
+			if step.Command != tt.want || !step.Risky {
+				t.Errorf("step %v, want %q", step, tt.want)
+			}
+			if tt.want == "" && (!strings.Contains(step.Text, "not known") || v.logs() != "journalctl -u k3s -u k3s-agent -u rke2-server -u rke2-agent --since -10min --no-pager") {
+				t.Errorf("step %v, logs %q", step, v.logs())
+			}
+		})
 	}
 }

@@ -123,6 +123,9 @@ func (l *deathLog) add(u engine.Update) {
 		if e.Kind != pleg.Died || e.Sandbox || e.From == pleg.Absent && !e.HasLag {
 			continue // what was dead when it was first seen may have been so for days
 		}
+		if !e.HasLag && u.Snapshot.Relists.Interval > answerFresh+u.Snapshot.Period {
+			continue // it may have died at any time since the last list but this one
+		}
 		l.remember(containerKey{e.Pod.UID, e.Container}, death{
 			id: e.ID, attempt: -1, finished: died(e), known: e.Exited, code: e.ExitCode, reason: e.Reason,
 		})

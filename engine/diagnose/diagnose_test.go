@@ -256,6 +256,13 @@ func TestDiagnose(t *testing.T) {
 			return n
 		}(), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
 		{"fails live", healthy(5).podFails(2, "sidecar", call.ErrOther, "no such file", 7), "warning inspect-failing ContainerStatus ns-2/pod-00002 sidecar\n"},
+		{"the older of two sandboxes fails", func() *node {
+			n := healthy(5).podFails(2, "", call.ErrOther, "no such file", 7)
+			p := n.pod(2)
+			p.Old.Sandboxes = append(p.Old.Sandboxes, pleg.Sandbox{ID: "older", State: pleg.Exited, CreatedAt: ago(48 * time.Hour)})
+			p.Failure.ID = "older"
+			return n
+		}(), "warning inspect-failing PodSandboxStatus ns-2/pod-00002\n"},
 		{"sandbox fails live", healthy(5).podFails(2, "", call.ErrOther, "no such file", 7), "warning inspect-failing PodSandboxStatus ns-2/pod-00002\n"},
 		{"most pods fail alike", func() *node {
 			n := healthy(12)
@@ -269,6 +276,18 @@ func TestDiagnose(t *testing.T) {
 		{"list fails, live, for 10 s", healthy(5).fail(call.ListContainers, call.ErrOther, "database is locked", 10), "critical pleg-unhealthy ListContainers\n"},
 		{"list fails in check", checked(5).fail(call.ListContainers, call.ErrOther, "database is locked", 1).noList(), "critical pleg-unhealthy ListContainers\n"},
 
+		{"slow in check, and Status fails at its end", func() *node {
+			n := checked(200).slowBy(450*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus)
+			n.Started, n.Sweep.Began, n.Sweep.Ended = ago(80*time.Second), ago(79*time.Second), ago(9*time.Second)
+			n.fail(call.Status, call.ErrUnavailable, refused, 2)
+			n.calls(call.ContainerStatus).LastOK = ago(9 * time.Second)
+			return n
+		}(), "critical runtime-down Status\nwarning runtime-slow\n"},
+		{"Status fails at the end of check, objects are answered", func() *node {
+			n := checked(9).fail(call.Status, call.ErrUnavailable, refused, 2)
+			n.calls(call.ContainerStatus).LastOK = ago(100 * time.Millisecond)
+			return n
+		}(), "critical runtime-down Status\n"},
 		{"slow in check", checked(5).slowBy(300*time.Millisecond, answeringOps...), "warning runtime-slow\n"},
 		{"slow, live", healthy(5).relisted(repeat(20, engine.Relist{Took: 600 * time.Millisecond, List: 600 * time.Millisecond})...).slowBy(300*time.Millisecond, answeringOps...), "warning runtime-slow\n"},
 		{"slow, but for Version and Status", checked(5).slowBy(300*time.Millisecond, answeringOps[2:]...), "warning runtime-slow\n"},

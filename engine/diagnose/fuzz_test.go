@@ -192,6 +192,29 @@ func whole(t *testing.T, found []Finding) {
 	}
 }
 
+// BenchmarkManyFail is the cost on a node of 10,000 containers, each of a pod of
+// its own, whose inspections all fail, in ways that are not alike.
+func BenchmarkManyFail(b *testing.B) {
+	for _, sets := range []int{1, 3000} {
+		b.Run(fmt.Sprint(sets, "_deployments"), func(b *testing.B) {
+			n := healthy(10_000)
+			for i, p := range n.Pods {
+				failing := *p
+				f := &engine.Failure{Flight: engine.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: "c"}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
+				f.Pod.Name = fmt.Sprintf("api-%d-7d9f8b6c5d-%s", i%sets, hash(i))
+				f.Err = &call.Error{Op: f.Op, Kind: call.ErrOther, Code: fmt.Sprint("Code", i%sets), Text: "broken"}
+				failing.Failure, failing.StatusErr = f, f.Err
+				n.Pods[i] = &failing
+			}
+			in := n.input()
+			b.ReportAllocs()
+			for b.Loop() {
+				Diagnose(in)
+			}
+		})
+	}
+}
+
 // BenchmarkDiagnose is the cost that the screen pays ten times a second, on a
 // healthy node with 1,000 pods of two containers, and with one that hangs.
 func BenchmarkDiagnose(b *testing.B) {

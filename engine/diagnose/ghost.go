@@ -85,7 +85,7 @@ func (v *view) settled(p *engine.Pod, g ghost) bool {
 	if !v.Once || gap <= ghostGap || v.At.Sub(look.At).Abs() >= ghostSameClock {
 		return true
 	}
-	if status, inspected := statusOf(p, g.id); inspected && status.State == pleg.Running && p.InspectedAt.After(look.At) {
+	if status := statusOf(p, g.id); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {
 		return true
 	}
 	dead := slices.ContainsFunc(g.zombies, func(z evidence.Process) bool { return z.For >= gap-ghostGap })
@@ -122,11 +122,13 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 				found++
 				continue
 			}
-			status, inspected := statusOf(p, c.ID)
-			if inspected && status.State != pleg.Running {
-				continue // has ended since it was listed
+			g := ghost{listed: listedContainer(p, c), started: c.CreatedAt, zombies: zombies}
+			if status := statusOf(p, c.ID); status != nil {
+				if status.State != pleg.Running {
+					continue // has ended since it was listed
+				}
+				g.started = cmp.Or(status.StartedAt, c.CreatedAt)
 			}
-			g := ghost{listed: listedContainer(p, c), started: cmp.Or(status.StartedAt, c.CreatedAt), zombies: zombies}
 			g.shimGone = v.noShim(g.sandboxID, g.started)
 			grown := g.shimGone || v.At.Sub(g.started) > ghostGrown
 			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.id == g.id }) // listed twice
@@ -151,16 +153,17 @@ func dead(looks []*evidence.Report, id string) (zombies []evidence.Process, aliv
 	return looks[0].Processes.Containers[id], false
 }
 
-// statusOf returns a container's status as of its last inspection.
-func statusOf(p *engine.Pod, id string) (status pleg.ContainerStatus, inspected bool) {
+// statusOf returns a container's status as of its last inspection; nil if there is
+// none.
+func statusOf(p *engine.Pod, id string) *pleg.ContainerStatus {
 	if p.Status != nil {
-		for _, c := range p.Status.Containers {
-			if c.ID == id {
-				return c, true
+		for i := range p.Status.Containers {
+			if c := &p.Status.Containers[i]; c.ID == id {
+				return c
 			}
 		}
 	}
-	return status, false
+	return nil
 }
 
 // vouched reports whether a container's pod has processes on this machine that

@@ -31,14 +31,17 @@ const (
 
 // A failingPod is a pod whose inspection fails, with the call that does.
 type failingPod struct {
-	engine.Flight
-	err    error
-	swept  string // by a sweep: when and how; empty if by inspections
-	failed *engine.Failure
+	*engine.Failure
+	swept string // when and how, by a sweep; empty if by inspections
+}
+
+// sweptPod returns the pod of an object of which a sweep says that it fails.
+func sweptPod(o engine.Swept, how string) failingPod {
+	return failingPod{&engine.Failure{Flight: o.Flight, Err: o.Err}, how}
 }
 
 // like is what failures of several pods have in common if they are one trouble.
-func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.err) }
+func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.Err) }
 
 func (p failingPod) subject() Subject { return on(p.Op, p.Pod, p.Container, p.ID) }
 
@@ -56,7 +59,7 @@ func inspectFailing(v *view) []Finding {
 	}
 	pods := v.failingPods()
 	if found {
-		pods = append(pods, failingPod{Flight: killer.Flight, err: killer.Err, swept: fmt.Sprintf("ended the connection both times in the sweep at %s; %s failed with it and answered when asked again", clock(v.Sweep.Began), count(v.Sweep.Flaky, "other"))})
+		pods = append(pods, sweptPod(killer, fmt.Sprintf("ended the connection both times in the sweep at %s; %s failed with it and answered when asked again", clock(v.Sweep.Began), count(v.Sweep.Flaky, "other"))))
 	}
 	if len(pods) == 0 {
 		return v.recovering()
@@ -80,19 +83,14 @@ func inspectFailing(v *view) []Finding {
 // told of a runtime that was away lately.
 func (v *view) failingPods() []failingPod {
 	var pods []failingPod
-	known := make(map[pleg.PodRef]bool)
-	fails := func(p failingPod) {
-		if !known[p.Pod] {
-			known[p.Pod] = true
-			pods = append(pods, p)
-		}
-	}
+	swept := make(map[pleg.PodRef]bool)
 	away := v.past.outages.lately(v.Snapshot)
 	alone := v.unreachable() > 0 && !away
 	if w := v.sweep(); w != nil {
 		for _, o := range w.Failed {
-			if (v.ownError(o.Err, o.Took) || isAway(o.Err) && alone) && (w.Ended.IsZero() || !v.inspectedSince(o.Flight, askedLast(w))) {
-				fails(failingPod{Flight: o.Flight, err: o.Err, swept: "failed twice in the sweep at " + clock(w.Began)})
+			if !swept[o.Pod] && (v.ownError(o.Err, o.Took) || isAway(o.Err) && alone) && (w.Ended.IsZero() || !v.inspectedSince(o.Flight, askedLast(w))) {
+				swept[o.Pod] = true
+				pods = append(pods, sweptPod(o, "failed twice in the sweep at "+clock(w.Began)))
 			}
 		}
 	}
@@ -101,8 +99,8 @@ func (v *view) failingPods() []failingPod {
 		need = failsSteadily
 	}
 	for _, p := range v.Pods {
-		if f := p.Failure; f != nil && f.InRow >= need && (v.ownError(f.Err, f.Took()) || !away && v.isAwayFor(f)) {
-			fails(failingPod{Flight: f.Flight, err: f.Err, failed: f})
+		if f := p.Failure; f != nil && f.InRow >= need && !swept[f.Pod] && (v.ownError(f.Err, f.Took()) || !away && v.isAwayFor(f)) {
+			pods = append(pods, failingPod{Failure: f})
 		}
 	}
 	return pods
@@ -143,9 +141,9 @@ func (v *view) podsFail(alike []failingPod) Finding {
 	p := alike[0]
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, objectOf(p.Flight), excerpt(words(p.err))),
+		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, objectOf(p.Flight), excerpt(words(p.Err))),
 		Subject:  p.subject(),
-		Evidence: []string{words(p.err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
+		Evidence: []string{words(p.Err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
 	}
 	f.Evidence = append(f.Evidence, v.processes(p.Flight)...)
 	f.Next = []Step{
@@ -157,10 +155,10 @@ func (v *view) podsFail(alike []failingPod) Finding {
 		f.Next = f.Next[1:]
 	}
 	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(alike, failingPod.subject), excerpt(words(p.err)))
+		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(alike, failingPod.subject), excerpt(words(p.Err)))
 		f.Group = groupName(p.Pod, p.Container, p.like())
 		for _, p := range alike {
-			f.add(p.subject(), objectOf(p.Flight)+": "+words(p.err))
+			f.add(p.subject(), objectOf(p.Flight)+": "+words(p.Err))
 		}
 	}
 	return f
@@ -168,23 +166,23 @@ func (v *view) podsFail(alike []failingPod) Finding {
 
 // failingSince says when and how often a pod failed.
 func (v *view) failingSince(p failingPod) string {
-	if p.failed == nil {
+	if p.swept != "" {
 		return p.swept
 	}
-	return fmt.Sprintf("failed %d times in a row, for %s since %s", p.failed.InRow, going(v.At.Sub(p.failed.First)), clock(p.failed.First))
+	return fmt.Sprintf("failed %d times in a row, for %s since %s", p.InRow, going(v.At.Sub(p.First)), clock(p.First))
 }
 
 func (v *view) manyFail(alike []failingPod) Finding {
 	first := alike[0]
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(alike)), count(len(v.Pods), "pod"), excerpt(words(first.err))),
+		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(alike)), count(len(v.Pods), "pod"), excerpt(words(first.Err))),
 		Subject:  Subject{Operation: first.Op.String()},
-		Evidence: []string{words(first.err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
+		Evidence: []string{words(first.Err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
 		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
 	}
 	for _, p := range alike {
-		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.err))
+		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.Err))
 	}
 	return f
 }
@@ -192,7 +190,7 @@ func (v *view) manyFail(alike []failingPod) Finding {
 func restFails(rest []failingPod) Finding {
 	f := Finding{ID: InspectFailing, Severity: Warning, Summary: more(len(rest), "pod") + " cannot be inspected"}
 	for _, p := range rest {
-		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.err))
+		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.Err))
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // What hung with a whole runtime need not hang any more once that has come back.
@@ -181,6 +182,73 @@ func TestKubeletsByOtherNames(t *testing.T) {
 		}}}
 		if got := stuckKubelets(newView(in)); len(got) != 1 || !strings.Contains(got[0], "pid 7") {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// The pod's failure says which of two containers of one name it was.
+func TestTheFailureNamesTheObject(t *testing.T) {
+	n := healthy(5).podFails(2, "app", call.ErrDeadline, tooLate, 1)
+	p := n.pod(2)
+	p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: "older", Name: "app", State: pleg.Exited, SandboxID: "sandbox-2"})
+	p.Failure.ID = "older"
+	if got := n.diagnose(); len(got) != 1 || got[0].Subject.ContainerID != "older" {
+		t.Errorf("found %+v", got)
+	}
+	p.Failure.Since = p.Failure.At.Add(-5 * time.Millisecond) // of an inspection that took long, the call that was passed on did not
+	wantIDs(t, n.diagnose())
+	p.Failure.InRow = 9
+	wantIDs(t, n.diagnose(), InspectFailing)
+}
+
+// A probe that somebody else's deadline ended at once was answered.
+func TestDeadlinePassedOnToAProbe(t *testing.T) {
+	n := healthy(5).hangOn(3, "app", 8*time.Second).probe(engine.Flight{Op: call.Status}, nil)
+	n.probe(n.flight(1, "app", 0), failure(call.ContainerStatus, call.ErrDeadline, "ttrpc: context deadline exceeded"))
+	if got := gist(n.diagnose()); got != "critical inspect-hung ContainerStatus ns-0/pod-00003 app\n" {
+		t.Error(got)
+	}
+}
+
+// A kubelet that has long been up does not say what one says that starts.
+func TestNoListYetIsNoVerdict(t *testing.T) {
+	n := healthy(5).new(40*time.Second).hang(call.ListPodSandbox, 40*time.Second).probesAnswered()
+	n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
+	wantIDs(t, n.diagnose(), ListHung)
+	n.Node.PLEG = "PLEG is not healthy: pleg was last seen active 3m18.652721733s ago; threshold is 3m0s"
+	found := n.diagnose()
+	wantIDs(t, found, ListHung, PLEGUnhealthy)
+	if said := strings.Join(found[1].Evidence, "\n"); !strings.Contains(said, "the kubelet says: PLEG is not healthy: pleg was last seen active 3m19s ago; threshold is 3m0s") || strings.Contains(said, "yet to be") {
+		t.Error(said)
+	}
+}
+
+// What happened while nobody looked has no time of its own.
+func TestDeathsOfAGap(t *testing.T) {
+	n := healthy(2)
+	past := NewHistory()
+	u := n.dies("c", time.Second)
+	u.Events[0].HasLag = false
+	n.Relists.Interval = 3 * time.Minute
+	past.Add(u)
+	if len(past.deaths.byName) != 0 {
+		t.Errorf("remembered %v", past.deaths.byName)
+	}
+	n.Relists.Interval = time.Second
+	past.Add(u)
+	if len(past.deaths.byName) != 1 {
+		t.Error("a death between two relists is not remembered")
+	}
+}
+
+func TestRounded(t *testing.T) {
+	for text, want := range map[string]string{
+		"pleg was last seen active 3m18.652721733s ago; threshold is 3m0s": "pleg was last seen active 3m19s ago; threshold is 3m0s",
+		"1h2m3.4s, 0.25s, 12.7s and v1.2s3":                                "1h2m3s, 0.25s, 13s and v1.2s3",
+		"":                                                                 "",
+	} {
+		if got := Rounded(text); got != want {
+			t.Errorf("Rounded(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

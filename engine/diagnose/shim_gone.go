@@ -55,8 +55,8 @@ func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.Contain
 		if c.SandboxID != sb.ID || c.State != pleg.Exited {
 			continue
 		}
-		if status, inspected := statusOf(p, c.ID); inspected && status.ExitCode == exitLost && at.Sub(status.FinishedAt) <= lostShown {
-			lost = append(lost, status)
+		if status := statusOf(p, c.ID); status != nil && status.ExitCode == exitLost && at.Sub(status.FinishedAt) <= lostShown {
+			lost = append(lost, *status)
 		}
 	}
 	slices.SortFunc(lost, func(a, b pleg.ContainerStatus) int {

@@ -98,14 +98,14 @@ func superseded(pod *pleg.Pod, c *pleg.Container) bool {
 // containerTrouble returns what is wrong with one container, and how it ranks.
 func containerTrouble(p *engine.Pod, c *pleg.Container, at time.Time) (Trouble, int) {
 	age := at.Sub(cmp.Or(c.CreatedAt, at))
-	switch status, known := statusOf(p, c.ID); {
+	switch status := statusOf(p, c.ID); {
 	case c.State == pleg.Unknown:
 		return Trouble{Severity: Warning, Text: "state unknown"}, 4
 	case c.State == pleg.Created && age >= startGrace:
 		return Trouble{Severity: Warning, Text: "created, not started"}, 3
 	case c.Attempt >= restartsLeast && !c.CreatedAt.IsZero() && age < crashSteady:
 		return Trouble{Severity: Warning, Text: "crash loop"}, 2
-	case c.State == pleg.Exited && known && status.State == pleg.Exited && status.ExitCode != 0:
+	case c.State == pleg.Exited && status != nil && status.State == pleg.Exited && status.ExitCode != 0:
 		return Trouble{Text: "exited with an error"}, 1
 	}
 	return Trouble{}, 0

@@ -1,0 +1,103 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func TestHeadline(t *testing.T) {
+	critical := func(word, text, clock string) Headline {
+		return Headline{Word: word, Severity: Critical, Text: text, Clock: Clock{What: clock}}
+	}
+	warning := func(word, text, clock string) Headline {
+		return Headline{Word: word, Severity: Warning, Text: text, Clock: Clock{What: clock}}
+	}
+	const soonUnhealthy = "PLEG unhealthy"
+	down := func(n *node, in time.Duration) *node { n.Node.DownAt = now.Add(in); return n }
+	tests := []struct {
+		name string
+		node *node
+		want Headline
+	}{
+		{"nothing is wrong", healthy(5), Headline{Word: "HEALTHY"}},
+		{"check", checked(5), Headline{Word: "HEALTHY"}},
+		{"short threshold", func() *node { n := healthy(5); n.Threshold = 3 * time.Second; return n }(), Headline{Word: "HEALTHY"}},
+		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "HEALTHY", Text: "1 warning, the first crash-loop"}},
+		{"before the first list", func() *node {
+			n := healthy(5).new(2*time.Second).hang(call.ListPodSandbox, 500*time.Millisecond)
+			n.Pods, n.Health = nil, engine.Health{Verdict: "pleg has yet to be successful"}
+			return n
+		}(), Headline{Word: "STARTING", Text: "no list yet"}},
+		{"a list failed once", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 1), warning("AT RISK", "ListPodSandbox failed once: Unknown: locked", soonUnhealthy)},
+		{"a list fails", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 10), critical("LISTS FAIL", "ListPodSandbox fails: Unknown: locked", soonUnhealthy)},
+		{"a list fails in check", checked(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 1).noList(), critical("LISTS FAIL", "ListPodSandbox fails: Unknown: locked", "")},
+		{"nobody is there", healthy(5).dead(4), warning("RUNTIME DOWN", "no call reaches the runtime: connect: connection refused", soonUnhealthy)},
+		{"nobody is there for long", down(healthy(5).dead(12), 18*time.Second), critical("RUNTIME DOWN", "no call reaches the runtime: connect: connection refused", "NotReady")},
+		{"nobody is there, in check", checked(5).fail(call.Status, call.ErrUnavailable, notThere, 1).fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 1).noList(),
+			critical("RUNTIME DOWN", "no call reaches the runtime: connect: connection refused", "")},
+		{"stopped", down(healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 3*time.Second).hang(call.Status, 3*time.Second), 20*time.Second),
+			critical("NOT ANSWERING", "no list and no status is answered", "NotReady")},
+		{"a list hangs", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), critical("LISTS HANG", "ListContainers has had no answer for 5s", soonUnhealthy)},
+		{"a list hangs behind a status", healthy(5).hang(call.ListContainers, 12*time.Second).probesAnswered().fly(healthy(5).flight(2, "sidecar", 3*time.Second)),
+			critical("LISTS HANG", "lists hang, behind ContainerStatus of ns-2/pod-00002 sidecar", soonUnhealthy)},
+		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003 app since 1s", soonUnhealthy)},
+		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "the relist waits 47s for ContainerStatus of ns-0/pod-00003 app", soonUnhealthy)},
+		{"of a pod without a name", func() *node {
+			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
+			n.InFlight[0].Pod, n.InFlight[0].Container, n.InFlight[0].ID = pleg.PodRef{}, "", strings.Repeat("0123456789", 7)[:64]
+			return n
+		}(), critical("AT RISK", "the relist waits 47s for ContainerStatus of 0123456789012 (of a pod without a name)", soonUnhealthy)},
+		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "the relist waits 3m0s for ContainerStatus of ns-0/pod-00003 app", "")},
+		{"unhealthy", healthy(5).unhealthy(), critical("UNHEALTHY", "no relist has listed the pods for 4m0s; the threshold is 3m0s", "")},
+		{"soon unhealthy", func() *node { n := healthy(5); n.Health.ListedAt = ago(160 * time.Second); return n }(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},
+		{"Status hangs", down(healthy(5).hang(call.Status, 20*time.Second), 10*time.Second), critical("STATUS HANGS", "Status has had no answer for 20s", "NotReady")},
+		{"Status fails in check", checked(5).fail(call.Status, call.ErrOther, "locked", 1), critical("STATUS FAILS", "Status fails: Unknown: locked", "")},
+		{"no Status for too long", func() *node {
+			n := healthy(5).fail(call.Status, call.ErrOther, "locked", 9)
+			n.Node.RuntimeDown = "container runtime is down"
+			return n
+		}(), critical("NOT READY", "no Status is answered well: container runtime is down", "")},
+		{"no network", healthy(5).condition("NetworkReady"), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
+		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", "half of all calls take 300ms or more, whatever they ask", "")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := tt.node.view()
+			got := v.headline(v.diagnose())
+			if got.Clock.What != "" && (got.Clock.In <= 0 || got.Clock.In > 3*time.Minute) {
+				t.Errorf("%s in %v", got.Clock.What, got.Clock.In)
+			}
+			got.Clock.In = 0
+			if got != tt.want || len(got.Word) > 20 {
+				t.Errorf("headline %+v\nwant     %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// The process behind a call stands behind its names.
+func TestHeadlineNamesTheProcess(t *testing.T) {
+	n := healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered()
+	in := n.input()
+	in.Evidence = looked(n)
+	p := &in.Evidence.Processes.Containers["container-2-0"][0]
+	p.State, p.For, p.Wchan = evidence.Uninterrupted, 30*time.Second, "nfs4_proc_getattr"
+	said := func() string {
+		v := newView(in)
+		return v.headline(v.diagnose()).Text
+	}
+	if got, want := said(), "lists hang, behind ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
+	}
+	n.fly(n.flight(2, "app", 3*time.Second))
+	in.Snapshot = &n.Snapshot
+	if got, want := said(), "lists hang, behind ContainerStatus of ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
+	}
+}
