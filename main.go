@@ -22,6 +22,7 @@ import (
 	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -133,7 +134,7 @@ func chooseView(o flags.Options, set config.Settings) (view, error) {
 
 // relist says what an engine relists and how.
 func relist(o flags.Options, src source, period time.Duration) engine.Config {
-	c := engine.Config{Runtime: src.client, Release: o.Release, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
+	c := engine.Config{Runtime: src.client, Look: src.look(o.View == flags.Check), Release: o.Release, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
 	if src.speed != 1 {
 		c.Speed, c.Start, c.Origin = src.speed, src.now(), time.Now()
 	}
@@ -188,7 +189,7 @@ func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 func screen(set config.Settings, colours theme.Theme) live {
 	return func(ctx context.Context, eng *engine.Engine, src source) error {
 		model := ui.New(ui.Config{
-			Context: ctx, Feed: eng.Feed(), Controls: eng, Source: src.Source, Faults: src.faults, Evidence: src.evidence(),
+			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Faults: src.faults,
 			Keys: set.Keys, Theme: colours, ASCII: set.ASCII, NoColor: terminal.NoColor(os.Environ()),
 			Namespaces: set.Namespaces, Filter: set.Filter, Problems: set.Problems, Sort: set.Sort, Descending: set.Descending, Time: set.TimeFormat,
 			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
@@ -202,9 +203,7 @@ func watching(o flags.Options, set config.Settings) live {
 	return func(ctx context.Context, eng *engine.Engine, src source) error {
 		ctx, cancel := untilSignal(ctx)
 		defer cancel()
-		return lines.Watch(ctx, os.Stdout, eng.Feed(), lines.Options{
-			JSON: o.JSON, Namespaces: set.Namespaces, Diagnose: lines.Doctor(ctx, src.evidence(), src.Endpoint),
-		})
+		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: set.Namespaces})
 	}
 }
 
@@ -227,7 +226,7 @@ func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
 		if o.ReleaseGiven {
 			style.KubeletVersion = o.Release.String()
 		}
-		code, err := lines.Check(ctx, os.Stdout, lines.Look{Runtime: examining(o, src, set), Node: src.look}, style)
+		code, err := lines.Check(ctx, os.Stdout, examining(o, src, set), style)
 		if err != nil {
 			return cannotTell(o, err)
 		}
@@ -262,21 +261,19 @@ type source struct {
 	faults []ui.Fault
 }
 
-// look looks at the node once; nil where there is none.
-func (s source) look(ctx context.Context) (r *evidence.Report) {
-	if s.node != nil {
-		r = new(s.node.LookClosely(ctx))
-	}
-	return r
-}
-
-// evidence returns what waits for the next look at the node; nil where there is
-// none.
-func (s source) evidence() func(context.Context) (evidence.Report, error) {
-	if s.node == nil {
+// look returns what looks at the node for an engine, closely for one that looks
+// once; nil where there is no node.
+func (s source) look(closely bool) engine.Look {
+	switch {
+	case s.node == nil:
 		return nil
+	case closely:
+		return func(ctx context.Context) (*evidence.Report, error) { return new(s.node.LookClosely(ctx)), nil }
 	}
-	return s.node.Next
+	return func(ctx context.Context) (*evidence.Report, error) {
+		r, err := s.node.Next(ctx)
+		return &r, err
+	}
 }
 
 // release returns whose relist is made: what the flag says, else the node's own

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -22,9 +23,12 @@ func bigModel(b *testing.B, pods int) (Model, *engine.Snapshot) {
 	for i := range 200 {
 		events = append(events, happened(uint64(i+1), i%60, pleg.Started, snap.Pods[i%len(snap.Pods)], "container-0", pleg.Absent, pleg.Running))
 	}
-	next, _ = m.Update(updateMsg(engine.Update{Snapshot: snap, Events: events}))
+	next, _ = m.Update(updateMsg(seen(engine.Update{Snapshot: snap, Events: events})))
 	return next.(Model), snap
 }
+
+// seen is an update of a node on which nothing is found.
+func seen(u engine.Update) diagnose.Update { return diagnose.Update{Update: u} }
 
 func BenchmarkFrame200x50(b *testing.B) {
 	m, _ := bigModel(b, 1000)
@@ -51,7 +55,7 @@ func BenchmarkSnapshot(b *testing.B) {
 					next = *other
 				}
 				next.At = snap.At.Add(time.Duration(i) * time.Millisecond)
-				m.observe(engine.Update{Snapshot: &next})
+				m.observe(seen(engine.Update{Snapshot: &next}))
 			}
 		})
 	}
@@ -80,8 +84,7 @@ func BenchmarkHostileFindings(b *testing.B) {
 		step time.Duration
 	}{{"new", textsKept}, {"same", time.Millisecond}} {
 		b.Run(bb.name, func(b *testing.B) {
-			c := &controls{found: hungFindings()}
-			var m tea.Model = New(testConfig(c))
+			var m tea.Model = New(testConfig(&controls{}))
 			m, _ = m.Update(sizeOf(200, 50))
 			snap := hungNode()
 			b.ReportAllocs()
@@ -92,8 +95,9 @@ func BenchmarkHostileFindings(b *testing.B) {
 				for j := range found {
 					found[j].Summary = strconv.Itoa(i) + strings.Repeat("é\u0301\x1b日", 256)
 				}
-				c.found = found
-				m, _ = m.Update(updateMsg(engine.Update{Snapshot: &next}))
+				u := seen(engine.Update{Snapshot: &next})
+				u.Findings = found
+				m, _ = m.Update(updateMsg(u))
 			}
 		})
 	}

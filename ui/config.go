@@ -6,16 +6,16 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A Feed is where updates come from; an [engine.Feed] is one. Next waits for the
-// newest update and returns an error when there will be no more.
+// A Feed is where updates come from; a [diagnose.Live] is one. Next waits for the
+// newest update and returns an error when there will be no more. It runs in a
+// command, one at a time.
 type Feed interface {
-	Next(ctx context.Context) (engine.Update, error)
+	Next(ctx context.Context) (diagnose.Update, error)
 }
 
 // Controls are the requests that the screen makes of the engine. All but Raw
@@ -73,14 +73,6 @@ type Config struct {
 
 	Faults []Fault // demo only
 
-	// Evidence waits for the next look at the node. It runs in a command, one at a
-	// time; an error says that there will be no more looks. Nil: there is no node.
-	Evidence func(context.Context) (evidence.Report, error)
-
-	// Diagnose judges what is seen. It runs in Update, once for each snapshot and
-	// each look at the node. [diagnose.Diagnose] if nil.
-	Diagnose func(diagnose.Input) []diagnose.Finding
-
 	// Save writes data to a file of that name, or one like it, and returns where
 	// it went. It runs in a command. Nil: events cannot be saved.
 	Save func(name string, data []byte) (path string, err error)
@@ -108,9 +100,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.EventsKept <= 0 {
 		c.EventsKept = 10_000
-	}
-	if c.Diagnose == nil {
-		c.Diagnose = diagnose.Diagnose
 	}
 	if len(c.Faults) == 0 {
 		c.Keys = c.Keys.Without(keymap.Faults)

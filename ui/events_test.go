@@ -111,7 +111,7 @@ func TestSavedEvents(t *testing.T) {
 		c.Source.Node = "node/1 x"
 		c.Save = func(n string, d []byte) (string, error) { name, data = n, string(d); return "/tmp/" + n, nil }
 	}).show(healthyNode(), deaths(1, 2)...)
-	s.send(updateMsg(engine.Update{Snapshot: s.m.snap, Lost: 4, Events: deaths(7, 7)}))
+	s.update(engine.Update{Snapshot: s.m.snap, Lost: 4, Events: deaths(7, 7)})
 	s.press("ctrl+s").run()
 	if want := "{\"seq\":1}\n{\"seq\":2}\n{\"gap\":4}\n{\"seq\":7}\n"; data != want {
 		t.Errorf("saved %q, want %q", data, want)

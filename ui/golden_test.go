@@ -77,7 +77,7 @@ var scenes = []struct {
 	{"events", nil, func(s *stage) {
 		snap := healthyNode()
 		s.show(snap, someEvents(snap)...).press("2", "k", "m", "k", "k")
-		s.send(updateMsg(engine.Update{Snapshot: snap, Lost: 17}))
+		s.update(engine.Update{Snapshot: snap, Lost: 17})
 	}},
 	{"events-wrapped", nil, func(s *stage) {
 		snap := healthyNode()

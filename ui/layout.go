@@ -1,5 +1,7 @@
 package ui
 
+import tea "charm.land/bubbletea/v2"
+
 // A pane is a part of the screen that can have the keys.
 type pane uint8
 
@@ -46,6 +48,14 @@ const (
 	tallWidth, tallHeight = 90, 32  // pods over events
 	leastWidth, leastBody = 60, 14  // below: the facts
 )
+
+// resized gives everything the room of a terminal of that size.
+func (m *Model) resized(size tea.WindowSizeMsg) {
+	m.width, m.height = size.Width, size.Height
+	m.alert()
+	m.arrange()
+	m.fillSheets()
+}
 
 // arrange works out where everything is. It is called whenever the size, the
 // focus or the number of alerts has changed.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -20,13 +19,10 @@ type Model struct {
 	width, height int
 	snap          *engine.Snapshot // what is shown; never nil
 	latest        *engine.Snapshot // the newest; the same unless frozen
-	held          engine.Update    // what arrived while frozen
+	headline      diagnose.Headline
+	held          diagnose.Update // what arrived while frozen
 	frozen        bool
 	err           error // why the feed ended
-
-	history *diagnose.History // has every update, also those that came while frozen
-	report  *evidence.Report  // of the node, as it is shown; nil if there is none
-	looked  *evidence.Report  // the newest; the same unless frozen
 
 	pods     pods
 	events   events
@@ -55,7 +51,7 @@ func New(cfg Config) Model {
 	m := Model{
 		cfg: cfg, theme: &cfg.Theme,
 		snap: starting(), latest: starting(),
-		history: diagnose.NewHistory(), under: eventsPane,
+		headline: diagnose.Headline{Word: "STARTING"}, under: eventsPane,
 		pods: newPods(), events: newEvents(cfg.EventsKept),
 		width: 80, height: 24,
 	}
@@ -70,8 +66,8 @@ func New(cfg Config) Model {
 	return m
 }
 
-// Init waits for the first update, and for the first look at the node.
-func (m Model) Init() tea.Cmd { return tea.Batch(m.wait(), m.lookAgain()) }
+// Init waits for the first update.
+func (m Model) Init() tea.Cmd { return m.wait() }
 
 // Update routes a message; the methods named do the work.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -81,8 +77,6 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resized(msg)
 	case updateMsg:
 		cmd = m.update(msg)
-	case reportMsg:
-		cmd = m.reported(msg)
 	case endedMsg:
 		m.err, cmd = msg.err, tea.Quit
 	case tea.KeyPressMsg:

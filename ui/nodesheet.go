@@ -23,11 +23,12 @@ const (
 	programWidth = 20 // of a program's or an operation's name
 )
 
-// observe brings the sheet up to date with s and r, for w cells.
-func (n *nodeSheet) observe(b brush, s *engine.Snapshot, r *evidence.Report, from Source, w int) {
+// observe brings the sheet up to date with s, for w cells.
+func (n *nodeSheet) observe(b brush, s *engine.Snapshot, from Source, w int) {
 	if !n.open {
 		return
 	}
+	r := s.Evidence
 	n.anew()
 	n.chain(b, s, w)
 	n.versus(b, s, r, from, w)

@@ -1,15 +1,17 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
 // An updateMsg is what the feed delivered; an endedMsg says why it has ended.
 type (
-	updateMsg engine.Update
+	updateMsg diagnose.Update
 	endedMsg  struct{ err error }
 )
 
@@ -28,9 +30,8 @@ func (m *Model) wait() tea.Cmd {
 
 // update takes over an update, or holds it while the screen is frozen.
 func (m *Model) update(msg updateMsg) tea.Cmd {
-	u := engine.Update(msg)
+	u := diagnose.Update(msg)
 	m.latest = u.Snapshot
-	m.history.Add(u)
 	if m.frozen {
 		m.hold(u)
 	} else {
@@ -42,26 +43,34 @@ func (m *Model) update(msg updateMsg) tea.Cmd {
 
 // hold keeps what arrives while the screen is frozen: the newest snapshot, and
 // as many events as the pane would keep.
-func (m *Model) hold(u engine.Update) {
-	m.held.Snapshot = u.Snapshot
-	m.held.Lost += u.Lost
-	m.held.Events = append(m.held.Events, u.Events...)
-	if over := len(m.held.Events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
-		m.held.Events = append([]engine.Event(nil), m.held.Events[over:]...)
-		m.held.Lost += uint64(over)
+func (m *Model) hold(u diagnose.Update) {
+	events := append(m.held.Events, u.Events...)
+	u.Lost += m.held.Lost
+	if over := len(events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
+		events = slices.Clone(events[over:])
+		u.Lost += uint64(over)
 	}
+	u.Events = events
+	m.held = u
 }
 
 // observe shows an update.
-func (m *Model) observe(u engine.Update) {
-	m.snap = u.Snapshot
-	m.judge()
+func (m *Model) observe(u diagnose.Update) {
+	m.snap, m.headline = u.Snapshot, u.Headline
+	m.findings.observe(m.brush(), u.Findings, m.focus == findingsPane && m.shows(findingsPane))
+	m.pods.accused = accusations(u.Findings)
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)
 	m.calls.observe(m.snap)
 	m.detail.observe(m.brush(), m.snap, &m.events, m.pods.accused)
 	m.alert()
 	m.fillSheets()
+}
+
+// fillSheets writes the sheets of a finding and of the node anew, if open.
+func (m *Model) fillSheets() {
+	m.finding.observe(m.brush(), &m.findings, m.width-2)
+	m.node.observe(m.brush(), m.snap, m.cfg.Source, m.width-2)
 }
 
 // alert works out the alerts, and makes room for them and for the findings where
@@ -87,10 +96,9 @@ func (m *Model) freeze() {
 		m.say("frozen: the engine goes on, the screen stands still")
 		return
 	}
-	m.report = m.looked
 	if m.held.Snapshot != nil {
 		m.observe(m.held)
 	}
 	m.say("caught up: " + text.Count(uint64(len(m.held.Events))) + " events")
-	m.held = engine.Update{}
+	m.held = diagnose.Update{}
 }

@@ -18,11 +18,10 @@ import (
 
 // controls records what the screen asks of the engine.
 type controls struct {
-	mu    sync.Mutex
-	got   []string
-	found []diagnose.Finding // what a diagnosis gives
-	raw   []byte
-	fail  error
+	mu   sync.Mutex
+	got  []string
+	raw  []byte
+	fail error
 }
 
 func (c *controls) note(format string, args ...any) {
@@ -46,17 +45,16 @@ func (c *controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
 // idle is a feed that never has anything.
 type idle struct{}
 
-func (idle) Next(ctx context.Context) (engine.Update, error) {
+func (idle) Next(ctx context.Context) (diagnose.Update, error) {
 	<-ctx.Done()
-	return engine.Update{}, ctx.Err()
+	return diagnose.Update{}, ctx.Err()
 }
 
 func testConfig(c *controls) Config {
 	return Config{
 		Feed: idle{}, Controls: c, Keys: keymap.Default(),
-		Diagnose: func(diagnose.Input) []diagnose.Finding { return c.found },
-		Source:   Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
-		Time:     "clock",
+		Source: Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
+		Time:   "clock",
 		AppendEvent: func(b []byte, e engine.Event) []byte {
 			return fmt.Appendf(b, "{\"seq\":%d}\n", e.Seq)
 		},
@@ -72,7 +70,16 @@ type stage struct {
 	m        Model
 	controls *controls
 	cmd      tea.Cmd // of the last message
+
+	headline diagnose.Headline // of what is shown from now on
+	found    []diagnose.Finding
+	ended    []diagnose.Ended
+	live     *diagnose.Live // diagnoses what is shown, in their place, if not nil
+	seen     engine.Update  // what live reads next
 }
+
+// Next makes the stage a feed for its Live.
+func (s *stage) Next(context.Context) (engine.Update, error) { return s.seen, nil }
 
 func newStage(t *testing.T, w, h int, change ...func(*Config)) *stage {
 	t.Helper()
@@ -93,21 +100,39 @@ func (s *stage) send(msg tea.Msg) *stage {
 	return s
 }
 
-// find sets what a diagnosis gives from now on.
+// find sets what is found from now on.
 func (s *stage) find(found ...diagnose.Finding) *stage {
-	s.controls.found = found
+	s.found = found
+	return s
+}
+
+// diagnosed has what is shown diagnosed from now on, in the place of find.
+func (s *stage) diagnosed() *stage {
+	s.live = diagnose.NewLive(s, s.m.cfg.Source.Endpoint)
 	return s
 }
 
 func (s *stage) show(snap *engine.Snapshot, events ...engine.Event) *stage {
 	s.t.Helper()
-	return s.send(updateMsg(engine.Update{Snapshot: snap, Events: events}))
+	return s.update(engine.Update{Snapshot: snap, Events: events})
 }
 
-// report sends a look at the node.
+func (s *stage) update(u engine.Update) *stage {
+	s.t.Helper()
+	d := diagnose.Update{Update: u, Headline: s.headline, Findings: s.found, Ended: s.ended}
+	if s.live != nil {
+		s.seen = u
+		d, _ = s.live.Next(s.t.Context())
+	}
+	return s.send(updateMsg(d))
+}
+
+// report shows the same again, with a look at the node.
 func (s *stage) report(r evidence.Report) *stage {
 	s.t.Helper()
-	return s.send(reportMsg{report: r})
+	snap := *s.m.latest
+	snap.Evidence = &r
+	return s.show(&snap)
 }
 
 // press sends keys by their names: "j", "enter", "ctrl+s".

@@ -5,7 +5,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -25,30 +24,22 @@ type CheckOptions struct {
 	KubeletVersion string // whose relist it is, as "1.36" or the node's own "v1.36.2"; empty for the snapshot's
 }
 
-// A CheckResult is what a check has found. The snapshot must be there, the
-// evidence may be nil.
-type CheckResult struct {
-	Snapshot *engine.Snapshot
-	Evidence *evidence.Report
-	Findings []diagnose.Finding // as [diagnose.Diagnose] orders them
-}
-
-// WriteCheck writes r to w in a single write and returns the error of that. The
+// WriteCheck writes u, which is of one bounded look, to w in a single write and returns the error of that. The
 // text holds no control byte but the line feed, and escape sequences only for
 // colour; the JSON is of [CheckSchema].
-func WriteCheck(w io.Writer, r CheckResult, o CheckOptions) error {
-	_, err := w.Write(appendCheck(nil, r, o))
+func WriteCheck(w io.Writer, u diagnose.Update, o CheckOptions) error {
+	_, err := w.Write(appendCheck(nil, u, o))
 	return err
 }
 
-func appendCheck(b []byte, r CheckResult, o CheckOptions) []byte {
+func appendCheck(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	switch {
 	case o.NPD:
-		return appendNPD(b, r)
+		return appendNPD(b, u)
 	case o.JSON:
-		return appendJSON(b, newCheckObject(r, o))
+		return appendJSON(b, newCheckObject(u, o))
 	}
-	return appendText(b, r, o)
+	return appendText(b, u, o)
 }
 
 // kubelet returns the release of the kubelet whose relist was made.

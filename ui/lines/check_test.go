@@ -69,7 +69,7 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-func checkOutput(t *testing.T, r CheckResult, o CheckOptions) []byte {
+func checkOutput(t *testing.T, r diagnose.Update, o CheckOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteCheck(&b, r, o); err != nil {
@@ -184,10 +184,10 @@ func TestExitCodes(t *testing.T) {
 		if got := ExitCode(tt.findings); got != tt.code {
 			t.Errorf("ExitCode(%v) = %d, want %d", tt.findings, got, tt.code)
 		}
-		if got := NPDExitCode(CheckResult{Snapshot: whole, Findings: tt.findings}); got != tt.npd {
+		if got := NPDExitCode(found(whole, tt.findings...)); got != tt.npd {
 			t.Errorf("NPDExitCode(%v) = %d, want %d", tt.findings, got, tt.npd)
 		}
-		if got := NPDExitCode(CheckResult{Snapshot: cutOff, Findings: tt.findings}); got != tt.npdIfCut {
+		if got := NPDExitCode(found(cutOff, tt.findings...)); got != tt.npdIfCut {
 			t.Errorf("NPDExitCode(%v) cut off = %d, want %d", tt.findings, got, tt.npdIfCut)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -87,8 +88,8 @@ type callsObject struct {
 	LastError             string  `json:"lastError,omitempty"`
 }
 
-func newCheckObject(r CheckResult, o CheckOptions) checkObject {
-	s := r.Snapshot
+func newCheckObject(u diagnose.Update, o CheckOptions) checkObject {
+	s := u.Snapshot
 	c := checkObject{
 		Schema: CheckSchema, Time: s.At.UTC(), Node: o.Node, Source: o.Source,
 		Runtime:        newRuntimeObject(s, o.Endpoint),
@@ -98,11 +99,11 @@ func newCheckObject(r CheckResult, o CheckOptions) checkObject {
 		NodeReady:      readyObject{s.Node.Ready, s.Node.Reason, text.Clean(s.Node.Message), s.Node.Known},
 		Counts:         countsObject(s.Counts),
 		Calls:          newCallsObjects(s),
-		Findings:       make([]findingObject, len(r.Findings)),
+		Findings:       make([]findingObject, len(u.Findings)),
 		Sweep:          newSweepObject(s),
-		Host:           newHostObject(r.Evidence),
+		Host:           newHostObject(s.Evidence),
 	}
-	for i, f := range r.Findings {
+	for i, f := range u.Findings {
 		c.Findings[i] = newFindingObject(f)
 	}
 	return c

@@ -14,37 +14,37 @@ import (
 
 // appendText appends the check for people: the verdict, the findings, what was
 // seen, and the table of calls.
-func appendText(b []byte, r CheckResult, o CheckOptions) []byte {
+func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	p := newPage(b, o)
-	p.verdict(r)
-	p.findings(r.Findings)
+	p.verdict(u)
+	p.findings(u.Findings)
 	p.blank()
-	p.facts(r, o)
+	p.facts(u, o)
 	p.blank()
-	p.calls(r.Snapshot)
+	p.calls(u.Snapshot)
 	return p.b
 }
 
 // verdict writes the one line that a person in a hurry reads.
-func (p *page) verdict(r CheckResult) {
-	most := worst(r.Findings)
+func (p *page) verdict(u diagnose.Update) {
+	most := worst(u.Findings)
 	symbol, look, word := p.severity(most)
 	if most == diagnose.Info {
 		symbol, look, word = p.look.Symbols.Good, p.look.Good, "ok"
 	}
-	p.put(0, look, symbol+" "+strings.ToUpper(word)+"  ", p.look.Strong, sentence(r))
+	p.put(0, look, symbol+" "+strings.ToUpper(word)+"  ", p.look.Strong, sentence(u))
 }
 
 // sentence is the verdict in words.
-func sentence(r CheckResult) string {
-	if worst(r.Findings) == diagnose.Info {
-		return fine(r.Snapshot)
+func sentence(u diagnose.Update) string {
+	if worst(u.Findings) == diagnose.Info {
+		return fine(u.Snapshot)
 	}
-	f := culprit(r.Findings)
-	if len(r.Findings) == 1 {
+	f := culprit(u.Findings)
+	if len(u.Findings) == 1 {
 		return f.Summary
 	}
-	return fmt.Sprintf("%s (%s)", f.Summary, plural(len(r.Findings), "finding"))
+	return fmt.Sprintf("%s (%s)", f.Summary, plural(len(u.Findings), "finding"))
 }
 
 // severity returns how a severity is shown: never by colour alone.

@@ -32,15 +32,15 @@ func ExitCode(findings []diagnose.Finding) int {
 	return ExitOK
 }
 
-// NPDExitCode returns the exit code of r as node-problem-detector reads it. Only
+// NPDExitCode returns the exit code of u as node-problem-detector reads it. Only
 // a critical finding is a problem, since there it becomes a condition of the
 // node, upon which others drain and repair it; warnings are in the line alone.
 // A check that did not come to its end and found nothing critical is unknown.
-func NPDExitCode(r CheckResult) int {
+func NPDExitCode(u diagnose.Update) int {
 	switch {
-	case worst(r.Findings) == diagnose.Critical:
+	case worst(u.Findings) == diagnose.Critical:
 		return NPDProblem
-	case unfinished(r.Snapshot.Sweep) != "":
+	case unfinished(u.Snapshot.Sweep) != "":
 		return NPDUnknown
 	}
 	return NPDOK

@@ -12,15 +12,15 @@ import (
 
 // facts writes what was seen, whatever the findings make of it. What they tell
 // word for word is not written again.
-func (p *page) facts(r CheckResult, o CheckOptions) {
-	s, told := r.Snapshot, toldBy(r.Findings)
+func (p *page) facts(u diagnose.Update, o CheckOptions) {
+	s, told := u.Snapshot, toldBy(u.Findings)
 	p.row(0, "node", ready(s.Node, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), told))
 	p.row(0, "pleg", health(s, told)+"; "+ages(s))
 	p.row(0, "runtime", runtime(s, o, told))
 	p.row(0, "pods", counts(s, told))
 	p.row(0, "asked", asked(s))
-	if r.Evidence != nil {
-		p.row(0, "host", host(r.Evidence))
+	if s.Evidence != nil {
+		p.row(0, "host", host(s.Evidence))
 	}
 }
 

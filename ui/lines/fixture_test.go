@@ -26,7 +26,7 @@ const nfsID = "3f2a9b1c0d4e5f60718293a4b5c6d7e8f90123456789abcdef0123456789abcd"
 // scenes are the checks of which goldens are kept.
 var scenes = []struct {
 	name string
-	make func() CheckResult
+	make func() diagnose.Update
 }{
 	{"healthy", healthyCheck},
 	{"hung", hungCheck},
@@ -37,7 +37,13 @@ var scenes = []struct {
 
 var options = CheckOptions{Node: "worker-3", Source: "cri", Endpoint: "unix:///run/containerd/containerd.sock", KubeletVersion: "v1.36.2"}
 
-func healthyCheck() CheckResult {
+// found is a check of s with these findings.
+func found(s *engine.Snapshot, findings ...diagnose.Finding) diagnose.Update {
+	s.Once = true
+	return diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: findings}
+}
+
+func healthyCheck() diagnose.Update {
 	s := &engine.Snapshot{
 		At: checked, Started: checked.Add(-350 * ms),
 		Release: pleg.Newest, Threshold: 3 * time.Minute,
@@ -53,7 +59,8 @@ func healthyCheck() CheckResult {
 			Total: 330, Done: 330, Serial: 610 * ms,
 			Slowest: []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: cart, Container: "app", ID: "c0ffee"}, Took: 12 * ms}},
 		},
-		Node: engine.Node{Ready: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Known: true},
+		Evidence: nodeReport(),
+		Node:     engine.Node{Ready: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Known: true},
 	}
 	for _, op := range call.Operations() {
 		s.Calls = append(s.Calls, engine.Calls{Op: op})
@@ -69,7 +76,7 @@ func healthyCheck() CheckResult {
 		c.Op = op
 		s.Calls[op] = c
 	}
-	return CheckResult{Snapshot: s, Evidence: nodeReport()}
+	return found(s)
 }
 
 func nodeReport() *evidence.Report {
@@ -88,7 +95,7 @@ func nodeReport() *evidence.Report {
 	}
 }
 
-func hungCheck() CheckResult {
+func hungCheck() diagnose.Update {
 	r := healthyCheck()
 	s := r.Snapshot
 	f := engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: nfsPod, Container: "app", ID: nfsID}
@@ -125,7 +132,7 @@ func hungCheck() CheckResult {
 	return r
 }
 
-func downCheck() CheckResult {
+func downCheck() diagnose.Update {
 	refused := &call.Error{Op: call.ListPodSandbox, Kind: call.ErrUnavailable, Code: "Unavailable", Text: `connection error: desc = "transport: Error while dialing: dial unix /run/containerd/containerd.sock: connect: connection refused"`}
 	s := &engine.Snapshot{
 		At: checked, Started: checked.Add(-time.Second), Release: pleg.Newest, Threshold: 3 * time.Minute,
@@ -137,19 +144,19 @@ func downCheck() CheckResult {
 		Node:  engine.Node{Reason: "KubeletNotReady", Message: "[container runtime is down, PLEG is not healthy: pleg has yet to be successful]", Known: true},
 		Calls: []engine.Calls{{Op: call.Version, Count: 1, Errors: 1, LastErr: refused}, {Op: call.ListPodSandbox, Count: 1, Errors: 1, P50: ms, P99: ms, Max: ms, LastErr: refused}},
 	}
-	return CheckResult{Snapshot: s, Findings: []diagnose.Finding{
-		{
+	return found(s,
+		diagnose.Finding{
 			ID: diagnose.RuntimeDown, Severity: diagnose.Critical, Summary: "the runtime refuses connections",
 			Subject:  diagnose.Subject{Operation: "ListPodSandbox"},
 			Evidence: []string{refused.Error()},
 			Next:     []diagnose.Step{{Text: "is it running?", Command: "systemctl status containerd"}},
 		},
-		{ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown, Summary: "PLEG is not healthy: pleg has yet to be successful"},
-		{ID: diagnose.RuntimeNotReady, Severity: diagnose.Critical, Cause: diagnose.PLEGUnhealthy, Summary: "container runtime is down"},
-	}}
+		diagnose.Finding{ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown, Summary: "PLEG is not healthy: pleg has yet to be successful"},
+		diagnose.Finding{ID: diagnose.RuntimeNotReady, Severity: diagnose.Critical, Cause: diagnose.PLEGUnhealthy, Summary: "container runtime is down"},
+	)
 }
 
-func warningsCheck() CheckResult {
+func warningsCheck() diagnose.Update {
 	r := healthyCheck()
 	s := r.Snapshot
 	s.Partial = "no containers: ListContainers failed"
@@ -158,7 +165,7 @@ func warningsCheck() CheckResult {
 		Flight: engine.Flight{By: engine.BySweep, Op: call.PodSandboxStatus, Pod: cart, ID: "5a5a"}, Took: 3 * ms,
 		Err: &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Unknown", Text: "failed to load"},
 	}}
-	r.Evidence = nil
+	r.Snapshot.Evidence = nil
 	r.Findings = []diagnose.Finding{
 		{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "shop/cart-7d9c8b6f5d-x2v4q app has died 7 times, the last with exit code 137", Subject: diagnose.Subject{Pod: cart, Container: "app", ContainerID: "c0ffee"}},
 		{ID: diagnose.ClockStep, Severity: diagnose.Info, Summary: "the wall clock went back by 47s", Evidence: []string{"seen 12s ago"}},
@@ -169,7 +176,7 @@ func warningsCheck() CheckResult {
 // hostile is what a runtime may say to do harm to a terminal.
 const hostile = "a\x1b[2J\u009b31m\u202eb\x7f\r\n\t\u2028\x00\xff\xfe\U000e0041\u200b\ufeff<é>"
 
-func hostileCheck() CheckResult {
+func hostileCheck() diagnose.Update {
 	r := hungCheck()
 	r.Snapshot.Version = pleg.Version{RuntimeName: hostile, RuntimeVersion: hostile, APIVersion: hostile}
 	r.Snapshot.Conditions = []pleg.Condition{{Type: hostile}, {Type: "NetworkReady", Reason: hostile, Message: hostile}}
@@ -184,7 +191,7 @@ func hostileCheck() CheckResult {
 	f.Evidence = []string{hostile, hostile + hostile}
 	f.Next = []diagnose.Step{{Text: hostile, Command: "crictl inspect '" + hostile + "'", Risky: true}}
 	r.Snapshot.Partial = hostile
-	r.Evidence.Usage[0].Name = hostile
-	r.Evidence.Kubelet.Healthz.Text = hostile
+	r.Snapshot.Evidence.Usage[0].Name = hostile
+	r.Snapshot.Evidence.Kubelet.Healthz.Text = hostile
 	return r
 }

@@ -21,17 +21,17 @@ func WriteNPDUnknown(w io.Writer, why error) error {
 	return err
 }
 
-func appendNPD(b []byte, r CheckResult) []byte {
-	s := r.Snapshot
-	switch more := fmt.Sprintf(" +%d", len(r.Findings)-1); {
-	case worst(r.Findings) == diagnose.Critical && len(r.Findings) == 1:
-		return npdLine(b, npdFinding(culprit(r.Findings), s, npdLimit-1))
-	case worst(r.Findings) == diagnose.Critical:
-		return npdLine(b, npdFinding(culprit(r.Findings), s, npdLimit-1-len(more))+more)
+func appendNPD(b []byte, u diagnose.Update) []byte {
+	s := u.Snapshot
+	switch more := fmt.Sprintf(" +%d", len(u.Findings)-1); {
+	case worst(u.Findings) == diagnose.Critical && len(u.Findings) == 1:
+		return npdLine(b, npdFinding(culprit(u.Findings), s, npdLimit-1))
+	case worst(u.Findings) == diagnose.Critical:
+		return npdLine(b, npdFinding(culprit(u.Findings), s, npdLimit-1-len(more))+more)
 	case unfinished(s.Sweep) != "":
 		return npdLine(b, "unknown: "+unfinished(s.Sweep))
-	case worst(r.Findings) == diagnose.Warning:
-		return npdLine(b, "ok, warning: "+npdFinding(culprit(r.Findings), s, npdLimit))
+	case worst(u.Findings) == diagnose.Warning:
+		return npdLine(b, "ok, warning: "+npdFinding(culprit(u.Findings), s, npdLimit))
 	}
 	return npdLine(b, "ok: "+fine(s))
 }

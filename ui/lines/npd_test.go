@@ -11,22 +11,22 @@ import (
 )
 
 func TestNPDLine(t *testing.T) {
-	long := func(r CheckResult) CheckResult {
+	long := func(r diagnose.Update) diagnose.Update {
 		f := &r.Findings[0]
 		f.Subject.Pod = pleg.PodRef{Namespace: "a-team-with-a-long-name", Name: "deployment-with-a-very-long-name-7d9c8b6f5d-x2v4q"}
 		return r
 	}
-	warned := func(r CheckResult) CheckResult {
+	warned := func(r diagnose.Update) diagnose.Update {
 		r.Snapshot.Sweep.CutOff = false
 		return r
 	}
-	givenUp := func(r CheckResult) CheckResult {
+	givenUp := func(r diagnose.Update) diagnose.Update {
 		r.Snapshot.Sweep.GivenUp = "nobody listens any more"
 		return r
 	}
 	for _, tt := range []struct {
 		name string
-		of   CheckResult
+		of   diagnose.Update
 		want string
 	}{
 		{"hung", hungCheck(), "inspect-hung: ContainerStatus default/nfs-client app 12s +1"},

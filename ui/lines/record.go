@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
 // Schema names the shape of a line of NDJSON. Fields are only ever added to it.
@@ -96,13 +97,13 @@ func appendHealth(b []byte, s *engine.Snapshot) []byte {
 	return appendJSON(b, l)
 }
 
-func appendFinding(b []byte, at time.Time, t turn) []byte {
+func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {
 	l := findingLine{
-		header: header{Schema, at.UTC(), "finding"}, State: t.state,
-		LastedSeconds: t.lasted.Seconds(), Finding: newFindingObject(t.finding),
+		header: header{Schema, at.UTC(), "finding"}, State: t.Kind.String(),
+		LastedSeconds: t.Lasted.Seconds(), Finding: newFindingObject(t.Finding),
 	}
-	if t.state == "changed" {
-		l.Was = t.was.String()
+	if t.Kind == diagnose.Changed {
+		l.Was = t.Was.String()
 	}
 	return appendJSON(b, l)
 }

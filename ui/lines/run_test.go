@@ -13,27 +13,19 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// The runtime and the node are looked at side by side: each waits for the other
-// to have begun.
-func TestCheckLooksAtBoth(t *testing.T) {
-	node, runtime := make(chan struct{}), make(chan struct{})
+// looked returns what makes one look, and sees s.
+func looked(s *engine.Snapshot, err error) func(context.Context) (*engine.Snapshot, error) {
+	return func(context.Context) (*engine.Snapshot, error) { return s, err }
+}
+
+func TestCheck(t *testing.T) {
 	now := time.Now()
-	look := Look{
-		Runtime: func(context.Context) (*engine.Snapshot, error) {
-			close(runtime)
-			<-node
-			return &engine.Snapshot{
-				Seq: 1, At: now, Started: now, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
-			}, nil
-		},
-		Node: func(context.Context) *evidence.Report {
-			close(node)
-			<-runtime
-			return &evidence.Report{Kubelet: evidence.Kubelet{Version: "v1.33.4"}}
-		},
+	s := &engine.Snapshot{
+		Seq: 1, At: now, Started: now, Once: true, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
+		Evidence: &evidence.Report{Kubelet: evidence.Kubelet{Version: "v1.33.4"}},
 	}
 	var out bytes.Buffer
-	code, err := Check(t.Context(), &out, look, CheckOptions{JSON: true})
+	code, err := Check(t.Context(), &out, looked(s, nil), CheckOptions{JSON: true})
 	if code != ExitCritical || err != nil {
 		t.Errorf("exit code %d, error %v, want %d for a runtime that is not ready", code, err, ExitCritical)
 	}
@@ -46,12 +38,8 @@ func TestCheckLooksAtBoth(t *testing.T) {
 
 func TestCheckThatCannotLook(t *testing.T) {
 	wrong := errors.New("no release")
-	look := Look{
-		Runtime: func(context.Context) (*engine.Snapshot, error) { return nil, wrong },
-		Node:    func(context.Context) *evidence.Report { return nil },
-	}
 	var out bytes.Buffer
-	if code, err := Check(t.Context(), &out, look, CheckOptions{}); code != ExitCannotTell || err != wrong || out.Len() > 0 {
+	if code, err := Check(t.Context(), &out, looked(nil, wrong), CheckOptions{}); code != ExitCannotTell || err != wrong || out.Len() > 0 {
 		t.Errorf("exit code %d, error %v, output %q", code, err, &out)
 	}
 }

@@ -14,19 +14,15 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// A Feed delivers what the engine saw; [engine.Feed] is one.
+// A Feed delivers updates; a [diagnose.Live] is one.
 type Feed interface {
-	Next(ctx context.Context) (engine.Update, error)
+	Next(ctx context.Context) (diagnose.Update, error)
 }
 
 // Options say what [Watch] writes.
 type Options struct {
 	JSON       bool     // NDJSON in place of text
 	Namespaces []string // of the events; empty for all
-
-	// Diagnose returns what is wrong as of an update; nil to tell no findings. It
-	// is called once for each update, in order.
-	Diagnose func(engine.Update) []diagnose.Finding
 }
 
 // Watch writes events, changes of health, findings and gaps to w until ctx ends, the feed
@@ -63,10 +59,9 @@ type watcher struct {
 	told    bool
 	healthy bool
 	failure string
-	teller  teller
 }
 
-func (v *watcher) update(u engine.Update) []byte {
+func (v *watcher) update(u diagnose.Update) []byte {
 	var b []byte
 	if u.Lost > 0 {
 		b = v.gap(b, u)
@@ -79,10 +74,7 @@ func (v *watcher) update(u engine.Update) []byte {
 	if v.changed(u.Snapshot) {
 		b = v.health(b, u.Snapshot)
 	}
-	if v.o.Diagnose == nil {
-		return b
-	}
-	for _, t := range v.teller.tell(u.Snapshot.At, v.o.Diagnose(u)) {
+	for _, t := range u.Turns {
 		b = v.turn(b, u.Snapshot.At, t)
 	}
 	return b
@@ -163,22 +155,22 @@ func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
 
 // turn appends what happened to a finding. Its end has the name in place of the
 // summary, which is true no longer.
-func (v *watcher) turn(b []byte, at time.Time, t turn) []byte {
+func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
 	if v.o.JSON {
 		return appendFinding(b, at, t)
 	}
-	b = fmt.Appendf(stamp(b, at), "finding %s: ", t.state)
-	switch f := t.finding; t.state {
-	case "ended":
-		return fmt.Appendf(b, "%s after %s\n", text.Clean(words(string(f.ID), name(f.Subject))), text.Age(t.lasted))
-	case "changed":
-		return fmt.Appendf(b, "%v to %v %s: %s\n", t.was, f.Severity, f.ID, text.Clean(f.Summary))
+	b = fmt.Appendf(stamp(b, at), "finding %v: ", t.Kind)
+	switch f := t.Finding; t.Kind {
+	case diagnose.Over:
+		return fmt.Appendf(b, "%s after %s\n", text.Clean(words(string(f.ID), name(f.Subject))), text.Age(t.Lasted))
+	case diagnose.Changed:
+		return fmt.Appendf(b, "%v to %v %s: %s\n", t.Was, f.Severity, f.ID, text.Clean(f.Summary))
 	default:
 		return fmt.Appendf(b, "%v %s: %s\n", f.Severity, f.ID, text.Clean(f.Summary))
 	}
 }
 
-func (v *watcher) gap(b []byte, u engine.Update) []byte {
+func (v *watcher) gap(b []byte, u diagnose.Update) []byte {
 	if v.o.JSON {
 		return AppendGap(b, u.Snapshot.At, u.Lost)
 	}

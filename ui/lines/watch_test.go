@@ -16,15 +16,16 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A script is a feed of updates that were written down beforehand.
-type script []engine.Update
+type script []diagnose.Update
 
-func (s *script) Next(context.Context) (engine.Update, error) {
+func (s *script) Next(context.Context) (diagnose.Update, error) {
 	if len(*s) == 0 {
-		return engine.Update{}, engine.ErrStopped
+		return diagnose.Update{}, engine.ErrStopped
 	}
 	u := (*s)[0]
 	*s = (*s)[1:]
@@ -40,6 +41,9 @@ func healthy() *engine.Snapshot {
 	}
 }
 
+// seen is an update of a node on which nothing is found.
+func seen(u engine.Update) diagnose.Update { return diagnose.Update{Update: u} }
+
 func died() engine.Event {
 	return engine.Event{
 		Seq: 7, SeenAt: noon, Lag: 400 * time.Millisecond, HasLag: true, Reason: "OOMKilled",
@@ -50,7 +54,7 @@ func died() engine.Event {
 	}
 }
 
-func watch(t *testing.T, o Options, updates ...engine.Update) string {
+func watch(t *testing.T, o Options, updates ...diagnose.Update) string {
 	t.Helper()
 	var out bytes.Buffer
 	feed := script(updates)
@@ -70,10 +74,10 @@ func TestWatchText(t *testing.T) {
 		Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"},
 	}}
 	got := watch(t, Options{},
-		engine.Update{Snapshot: &engine.Snapshot{At: noon}},
-		engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}},
-		engine.Update{Snapshot: healthy()},
-		engine.Update{Snapshot: down, Events: []engine.Event{removed}, Lost: 3},
+		seen(engine.Update{Snapshot: &engine.Snapshot{At: noon}}),
+		seen(engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}}),
+		seen(engine.Update{Snapshot: healthy()}),
+		seen(engine.Update{Snapshot: down, Events: []engine.Event{removed}, Lost: 3}),
 	)
 	want := `12:00:00.000 ContainerDied    shop/cart-0 app exit 137 OOMKilled lag 400ms
 12:00:00.000 PLEG is healthy
@@ -87,14 +91,14 @@ func TestWatchText(t *testing.T) {
 }
 
 func TestWatchNamespaces(t *testing.T) {
-	got := watch(t, Options{Namespaces: []string{"other"}}, engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}})
+	got := watch(t, Options{Namespaces: []string{"other"}}, seen(engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}}))
 	if strings.Contains(got, "cart-0") {
 		t.Errorf("an event of another namespace was told:\n%s", got)
 	}
 }
 
 func TestWatchJSON(t *testing.T) {
-	got := watch(t, Options{JSON: true}, engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}, Lost: 2})
+	got := watch(t, Options{JSON: true}, seen(engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}, Lost: 2}))
 	var kinds []string
 	for line := range strings.Lines(got) {
 		var record map[string]any
@@ -142,7 +146,7 @@ func TestWatchEndsWithItsWriter(t *testing.T) {
 		{&fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, nil}, // head has seen enough
 		{full, full},
 	} {
-		feed := script{{Snapshot: healthy()}, {Snapshot: healthy(), Lost: 1}}
+		feed := script{seen(engine.Update{Snapshot: healthy()}), seen(engine.Update{Snapshot: healthy(), Lost: 1})}
 		if err := Watch(t.Context(), broken{tt.said}, &feed, Options{}); !errors.Is(err, tt.want) {
 			t.Errorf("Watch = %v, want %v", err, tt.want)
 		}
