@@ -1,12 +1,10 @@
 package ui
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
@@ -15,99 +13,66 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// gaugeInFull is the width from which the gauge has room for the recovery.
-const gaugeInFull = 140
-
-// An alert is a line below the header that is there only while something is
-// wrong.
-type alert struct {
-	severity diagnose.Severity
-	text     string
+// alert works out the gauge and the alerts, which are the lines below the header
+// that are there only while something is wrong: the rest of the headline, and what
+// it does not say. It makes room for them and for the findings where their number
+// has changed.
+func (m *Model) alert() {
+	b, lines := m.brush(), 0
+	if s, _ := m.onTop(); s == nil && !m.small() {
+		lines = min(2, (m.alertRoom()+1)/2)
+	}
+	m.gauge = newGauge(b, m.snap, m.headline, m.width-2, lines)
+	m.alerts = nil
+	for _, line := range m.gauge.rest {
+		m.alerts = append(m.alerts, fact{b.Text, "  " + line})
+	}
+	if v := verdict(m.snap); v != "" && !m.gauge.says(v) {
+		m.alerts = append(m.alerts, fact{m.gauge.lead[0].style, "  " + v})
+	}
+	m.alerts = append(m.alerts, m.otherAlerts(b)...)
+	if m.alertLines() != m.layout.alerts || m.findings.need() != m.layout.found {
+		m.arrange()
+	}
 }
 
-func worstFirst(a, b alert) int { return cmp.Compare(b.severity, a.severity) }
-
-// alerts are those lines on a screen of w cells, the worst first: all, and what
-// neither findings nor calls tell.
-func alerts(b brush, s *engine.Snapshot, all []alert, w int) []fact {
-	if s.Anomalies.Total() > 0 {
-		all = append(all, alert{diagnose.Warning, "odd answers from the runtime: " + anomalies(s.Anomalies)})
+// otherAlerts are those that the headline says nothing of: sweeps, failures that a
+// key led to, odd answers, and other findings where their pane is not seen.
+func (m *Model) otherAlerts(b brush) []fact {
+	out := m.sweepAlert(b)
+	warn := func(what string) { out = append(out, fact{b.Warn, b.Symbols.Warn + " " + clip(what, 2*m.width)}) }
+	if f := m.snap.PodFailure; f != nil {
+		warn(failureText(m.snap, f))
 	}
-	slices.SortStableFunc(all, worstFirst)
-	var lines []fact
-	for _, a := range all {
-		symbol, st := severityLook(b, a.severity)
-		lines = append(lines, fact{st, symbol + " " + clip(a.text, 2*w)})
+	for _, f := range m.unsaid() {
+		symbol, st := severityLook(b, f.Severity)
+		out = append(out, fact{st, symbol + " " + clip(string(f.ID)+": "+unlabelled(&f), 2*m.width)})
 	}
-	if !s.Health.Healthy && !s.Health.ListedAt.IsZero() && w < gaugeInFull {
-		lines = append(lines, fact{b.Bad, b.Symbols.Bad + " " + recovery(s) + "; " + inspected(s)})
-	}
-	return lines
-}
-
-// findingAlerts tell of each finding, causes before effects. The gauge tells the
-// verdict itself already, and to the letter.
-func findingAlerts(found []diagnose.Finding) []alert {
-	var causes, effects []alert
-	for i := range found {
-		f := &found[i]
-		switch a := (alert{f.Severity, string(f.ID) + ": " + unlabelled(f)}); {
-		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy:
-		case explained(found, f):
-			effects = append(effects, a)
-		default:
-			causes = append(causes, a)
-		}
-	}
-	all := slices.Concat(causes, effects)
-	slices.SortStableFunc(all, worstFirst)
-	return all
-}
-
-// callAlerts tell of calls that hang or fail, as long as no finding does: until
-// a diagnosis is sure of what it sees, a person should know what is seen.
-func callAlerts(s *engine.Snapshot, found []diagnose.Finding) []alert {
-	var all []alert
-	for i := range s.InFlight {
-		f := &s.InFlight[i]
-		if (f.By == engine.ByRelist || f.By == engine.ByVitals) && f.Elapsed(s.At) >= stuck && !told(found, f) {
-			all = append(all, alert{diagnose.Critical, stuckText(s, f)})
-		}
-	}
-	for _, f := range []*engine.Failure{s.Failure, s.PodFailure, s.StatusErr} {
-		if f == nil || told(found, &f.Flight) || f == s.Failure && s.Pods == nil { // else the body of the screen says it
-			continue
-		}
-		all = append(all, alert{pick(f == s.StatusErr, diagnose.Warning, diagnose.Critical), failureText(s, f)})
-	}
-	return all
-}
-
-// told reports whether a finding speaks of such a call: of the same operation on
-// the same pod, or of all the runtime.
-func told(found []diagnose.Finding, f *engine.Flight) bool {
-	return slices.ContainsFunc(found, func(about diagnose.Finding) bool {
-		switch about.ID {
-		case diagnose.RuntimeDown, diagnose.RuntimeUnresponsive, diagnose.RuntimeSlow:
-			return true
-		}
-		return about.Subject.Operation == f.Op.String() && about.Subject.Pod.UID == f.Pod.UID
-	})
-}
-
-// stuckText names a call that does not come back. Names come last: they are long.
-// Where there are none, there is room to say what comes next.
-func stuckText(s *engine.Snapshot, f *engine.Flight) string {
-	out := fmt.Sprintf("%v out for %s of %s", f.Op, outFor(f.Elapsed(s.At)), text.Took(s.Timeout))
-	for i, what := range []string{f.Pod.String(), f.Container} {
-		if what != "" {
-			out += pick(i == 0, ": ", " ") + what
-		}
-	}
-	if left := s.Timeout - f.Elapsed(s.At); f.Pod.UID == "" && left > 0 {
-		out += "; given up in " + text.Age(left.Round(time.Second)) + ", then tried again"
+	if odd := m.snap.Anomalies; odd.Total() > 0 {
+		warn("odd answers from the runtime: " + anomalies(odd))
 	}
 	return out
+}
+
+// unsaid returns the findings that are neither seen below nor said by the headline,
+// which is about the worst: the causes, and then their effects.
+func (m *Model) unsaid() []diagnose.Finding {
+	all := m.findings.all
+	if s, _ := m.onTop(); s == nil && m.shows(findingsPane) {
+		return nil
+	}
+	var causes, effects []diagnose.Finding
+	for i, f := range all {
+		switch {
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && m.headline.Severity >= f.Severity:
+		case strings.Contains(m.headline.Text, unlabelled(&f)), m.finding.open && keyOf(&f) == keyOf(&m.finding.of):
+		case explained(all, &f):
+			effects = append(effects, f)
+		default:
+			causes = append(causes, f)
+		}
+	}
+	return slices.Concat(causes, effects)
 }
 
 // failureText says what failed, of which pod if it is about one, and since when.

@@ -7,23 +7,77 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/theme"
 )
+
+// alertLines returns the lines below the header.
+func (s *stage) alertLines() (all []string) {
+	for _, a := range s.m.alerts {
+		all = append(all, a.text)
+	}
+	return all
+}
 
 // TestAlertOfOnePodNamesIt holds that a relist of one pod that a key asked for
 // does not fail in silence.
 func TestAlertOfOnePodNamesIt(t *testing.T) {
-	s := healthyNode()
-	s.PodFailure = &engine.Failure{
+	snap := healthyNode()
+	snap.PodFailure = &engine.Failure{
 		Flight: engine.Flight{Op: call.ListContainers, Pod: pleg.PodRef{UID: "u", Namespace: "shop", Name: "cart-0"}},
 		Err:    &call.Error{Op: call.ListContainers, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"},
 		InRow:  1,
 	}
-	look := theme.Default()
 	want := "ListContainers of shop/cart-0 failed: Unavailable: connection refused"
-	if got := alerts(brush{&look, s.At}, s, callAlerts(s, nil), 200); len(got) != 1 || !strings.Contains(got[0].text, want) {
-		t.Errorf("alerts = %v, want one that says %q", got, want)
+	if got := newStage(t, 200, 50).show(snap).alertLines(); len(got) != 1 || !strings.Contains(got[0], want) {
+		t.Errorf("alerts = %q, want one that says %q", got, want)
+	}
+}
+
+// TestAlertsDoNotRepeatTheHeadline holds that below the header stands only what
+// neither the headline nor the pane of findings says.
+func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
+	all := hungFindings()
+	for name, tt := range map[string]struct {
+		stage *stage
+		want  []string
+	}{
+		"the worst is the headline":                 {newStage(t, 200, 50).press("f").find(all...).show(hungNode()), []string{"▲ crash-loop", "▲ events-discarded"}},
+		"the rest of its text":                      {newStage(t, 80, 24).find(all[:2]...).show(hungNode()), []string{"  … app has been out for 47s", "  in 2m13s", "▲ crash-loop"}},
+		"the kubelet's words where they do not fit": {newStage(t, 120, 40).find(all...).show(unhealthyNode()), []string{"  … other calls answer", "  pleg was last seen active 3m12.481s ago; threshold is 3m0s", "▲ crash-loop", "▲ events-discarded", "▲ odd answers"}},
+		"those seen below":                          {newStage(t, 200, 50).find(all...).show(hungNode()), nil},
+		"a warning under a sound word":              {newStage(t, 80, 24).find(all[1]).show(healthyNode()), []string{"▲ crash-loop"}},
+		"information is none":                       {newStage(t, 80, 24).find(diagnose.Finding{ID: "x", Summary: "by the way"}).show(healthyNode()), nil},
+	} {
+		got := tt.stage.alertLines()
+		ok := len(got) == len(tt.want)
+		for i := range min(len(got), len(tt.want)) {
+			ok = ok && strings.HasPrefix(got[i], tt.want[i])
+		}
+		if !ok {
+			t.Errorf("%s: alerts\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		}
+	}
+}
+
+// TestSummariesDoNotRepeatTheirID holds that an id is not followed by its own words.
+func TestSummariesDoNotRepeatTheirID(t *testing.T) {
+	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "crash loop: shop/cart app died 3 times"}
+	s := newStage(t, 120, 40).find(f).show(healthyNode())
+	if s.rowOf("▲ crash-loop: shop/cart app died") == "" || s.press("4").rowOf("crash-loop shop/cart app died") == "" {
+		t.Errorf("frame\n%s", withoutStyles(s.m.frame()))
+	}
+}
+
+// TestOpenFindingIsToldOnce holds that the finding that is open is not told above
+// itself.
+func TestOpenFindingIsToldOnce(t *testing.T) {
+	s := newStage(t, 80, 24).find(hungFindings()...).show(hungNode()).press("4", "G", "enter")
+	if s.rowOf("▲ crash-loop: ") != "" || s.rowOf("▲ events-discarded: ") == "" {
+		t.Errorf("alerts above the open finding: %q", s.alertLines())
+	}
+	if s.press("esc", "1"); s.rowOf("▲ crash-loop: ") == "" {
+		t.Error("once it is closed, it is not told")
 	}
 }
 

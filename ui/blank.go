@@ -87,18 +87,20 @@ func (m *Model) next() string {
 	return "Tried again every " + s.Period.String() + "; " + m.keys(keymap.RelistNow) + " tries now."
 }
 
+// advice names commands to look into it: those of what was found.
 func (m *Model) advice(b brush) []fact {
-	unit := "containerd"
-	if strings.Contains(m.cfg.Source.Endpoint, "crio") {
-		unit = "crio"
+	out := []fact{{b.Dim, "To look into it:"}}
+	for i := range m.findings.all {
+		for _, step := range m.findings.all[i].Next {
+			if step.Command != "" && !step.Risky {
+				out = append(out, fact{b.Key, "  " + step.Command})
+			}
+		}
 	}
-	return []fact{
-		{b.Dim, "To look into it:"},
-		{b.Key, "  systemctl status " + unit},
-		{b.Key, "  journalctl -u " + unit + " -n 50"},
-		{b.Key, "  crictl -r " + m.cfg.Source.Endpoint + " version"},
-		{b.Dim, "plegtop shows the pods as soon as the runtime lists them."},
+	if len(out) == 1 {
+		out = append(out, fact{b.Key, "  crictl -r " + m.cfg.Source.Endpoint + " version"})
 	}
+	return append(out, fact{b.Dim, "plegtop shows the pods as soon as the runtime lists them."})
 }
 
 func (m *Model) noMatch(b brush) []fact {

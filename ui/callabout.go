@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
@@ -9,10 +8,10 @@ import (
 )
 
 // below returns what the columns have no room for: which are answered
-// while one hangs, what the last sweep found, and errors for which the table is
+// while one hangs, what the last sweep found, which is swept, and errors for which the table is
 // too narrow. With the keys in this pane also more on the operation under the
 // cursor. It is shown below the table, where most of the pane is empty.
-func (c *calls) below(b brush, s *engine.Snapshot, focused bool) []fact {
+func (c *calls) below(b brush, s *engine.Snapshot, swept fact, focused bool) []fact {
 	var out []fact
 	put := func(f fact) {
 		for _, line := range few(f.text, max(c.width, 16), mostLines, b.Symbols.Ellipsis) {
@@ -22,8 +21,8 @@ func (c *calls) below(b brush, s *engine.Snapshot, focused bool) []fact {
 	if len(s.Probes) > 0 {
 		put(fact{b.Strong, probesText(s)})
 	}
-	if s.Sweep != nil {
-		put(sweepLine(b, s))
+	if swept.text != "" {
+		put(swept)
 	}
 	if focused && c.cursor < len(c.of) {
 		put(fact{b.Dim, aboutCall(&c.of[c.cursor])})
@@ -77,14 +76,4 @@ func probesText(s *engine.Snapshot) string {
 	}
 	parts := append([]string{strings.Join(well, ", ")}, not...)
 	return out + strings.TrimPrefix(strings.Join(parts, "; "), "; ")
-}
-
-// sweepLine says what the last sweep found, and when.
-func sweepLine(b brush, s *engine.Snapshot) fact {
-	if sweeping(s) {
-		return fact{b.Info, sweepProgress(s.Sweep)}
-	}
-	out := sweepOutcome(b, s.Sweep)
-	out.text += sweepNames(s.Sweep) + fmt.Sprintf(" (%s ago)", text.AgeCoarse(s.At.Sub(later(s.Sweep.Began, s.Sweep.Ended))))
-	return out
 }

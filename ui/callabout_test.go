@@ -24,7 +24,7 @@ func TestAboutCalls(t *testing.T) {
 	}
 	c := calls{of: []engine.Calls{*op}, width: 76}
 	var got []string
-	for _, f := range c.below(brush{&look, s.At}, s, true) {
+	for _, f := range c.below(brush{&look, s.At}, s, fact{}, true) {
 		got = append(got, f.text)
 	}
 	want := []string{
@@ -62,7 +62,7 @@ func TestCallsMatrix(t *testing.T) {
 	}
 	for _, want := range []string{
 		"while ContainerStatus hangs: Version 0.4ms, Status 1ms, ContainerStatus 2ms answer; PodSandboxStatus out for 1s",
-		"✖ SWEEP done: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
+		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
 	} {
 		if s.rowOf(want) == "" {
 			t.Errorf("no line says %q:\n%s", want, withoutStyles(s.m.frame()))

@@ -8,12 +8,12 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
-// TestHungCallIsFound holds that the call that hangs is named by a finding, and
-// by nothing else beside it, once a diagnosis is made.
+// TestHungCallIsFound holds that the call that hangs is named by a finding and by
+// the headline once a diagnosis is made.
 func TestHungCallIsFound(t *testing.T) {
 	s := newStage(t, 200, 50).diagnosed().show(hungNode())
-	if s.rowOf("✖ inspect-hung: ") == "" || s.rowOf("✖ ContainerStatus out for") != "" {
-		t.Errorf("alerts %v", s.m.alerts)
+	if got := s.lineTwo(); !strings.HasPrefix(got, "✖ ") || !strings.Contains(got, "nfs-client") {
+		t.Errorf("headline %q", got)
 	}
 	if f := s.press("4").m.findings.current(); f == nil || f.Subject.Pod.Name != "nfs-client" {
 		t.Errorf("the cursor is on %v", f)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -8,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // hungFindings is what a diagnosis makes of the hung and the unhealthy node: a
@@ -46,6 +48,30 @@ func hungFindings() []diagnose.Finding {
 			Summary: "12 events of 3 pods were discarded: the channel of 1000 is full while the sync loop stands still",
 		},
 	}
+}
+
+// headlineOf is a headline such as a diagnosis gives.
+func headlineOf(s *engine.Snapshot, found []diagnose.Finding) diagnose.Headline {
+	clock := diagnose.Clock{What: "NotReady", In: s.Threshold - s.Health.ListAge(s.At)}
+	if s.Health.Verdict != "" {
+		clock = diagnose.Clock{}
+	}
+	words := map[diagnose.ID]string{diagnose.InspectHung: "INSPECTION HANGS", diagnose.ListHung: "LISTS HANG", diagnose.RuntimeDown: "RUNTIME DOWN"}
+	switch {
+	case s.Paused:
+		return diagnose.Headline{Word: "PAUSED", Text: "the last look was " + text.Age(s.Health.ListAge(s.At)) + " ago"}
+	case len(found) > 0 && found[0].Severity == diagnose.Critical:
+		return diagnose.Headline{Word: cmp.Or(words[found[0].ID], "UNHEALTHY"), Severity: diagnose.Critical, Text: found[0].Summary, Clock: clock}
+	case s.Failure != nil:
+		return diagnose.Headline{Word: "LISTS FAIL", Severity: diagnose.Critical, Text: s.Failure.Err.Error(), Clock: clock}
+	case s.Health.ListedAt.IsZero():
+		return diagnose.Headline{Word: "NO LIST YET"}
+	case s.Health.Verdict != "":
+		return diagnose.Headline{Word: "UNHEALTHY", Severity: diagnose.Critical}
+	case s.Health.ListAge(s.At) > 10*time.Second:
+		return diagnose.Headline{Word: "AT RISK", Severity: diagnose.Warning, Clock: clock}
+	}
+	return diagnose.Headline{Word: "HEALTHY"}
 }
 
 // hostileFindings have hostile text in every field.

@@ -136,16 +136,15 @@ func (f *findings) title(l *text.Line, b brush) {
 
 // nothing says what a person sees in the place of findings when there are none.
 func (m *Model) nothing(b brush) fact {
-	f := oldest(m.snap)
 	switch {
 	case m.snap.Seq == 0:
 		return fact{b.Dim, "nothing known yet"}
-	case f != nil && f.Elapsed(m.snap.At) >= stuck:
-		return fact{b.Warn, "nothing found yet; " + callName(f) + " has been out for " + outFor(f.Elapsed(m.snap.At))}
-	case m.snap.Pods == nil || m.snap.Failure != nil:
-		return fact{b.Text, "nothing found yet"}
+	case m.snap.Paused:
+		return fact{b.Warn, "nobody looks while the relist is paused; nothing is known"}
 	case sweeping(m.snap):
 		return fact{b.Text, "nothing found so far; " + sweepProgress(m.snap.Sweep)}
+	case !sound(m.headline):
+		return fact{b.Text, "nothing found yet"}
 	}
 	return fact{b.Good, b.Symbols.Good + " nothing found: every call answers; " + m.keys(keymap.Sweep) + " looks at every container"}
 }

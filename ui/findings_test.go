@@ -140,13 +140,14 @@ func TestCopyOfTheNextSafeCommand(t *testing.T) {
 }
 
 func TestNothingFound(t *testing.T) {
-	paused := failingNode()
+	paused := healthyNode()
+	paused.Paused = true
 	for want, s := range map[string]*stage{
 		"nothing known yet": newStage(t, 80, 24),
 		"✔ nothing found: every call answers; R looks at every container": newStage(t, 80, 24).show(healthyNode()),
-		"nothing found yet; ContainerStatus app has been out for 47s":     newStage(t, 80, 24).show(hungNode()),
-		"nothing found yet": newStage(t, 80, 24).show(paused),
-		"nothing found so far; SWEEP 120/330, 0 hung, 0 failed": newStage(t, 80, 24).show(withSweepOf(sweepOf(120, false))),
+		"nothing found yet": newStage(t, 80, 24).show(failingNode()),
+		"nobody looks while the relist is paused; nothing is known": newStage(t, 80, 24).show(paused),
+		"nothing found so far; SWEEP 120/330, 0 hung, 0 failed":     newStage(t, 80, 24).show(withSweepOf(sweepOf(120, false))),
 	} {
 		if got := strings.TrimSpace(s.press("4").rowOf("nothing")); got != want {
 			t.Errorf("%q, want %q", got, want)

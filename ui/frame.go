@@ -54,7 +54,7 @@ func (m *Model) drawing() *drawing {
 		d.blank = m.blank(d.brush)
 	}
 	if m.layout.visible(callsPane) {
-		d.below = m.calls.below(d.brush, m.snap, m.focus == callsPane)
+		d.below = m.calls.below(d.brush, m.snap, m.sweepKept(d.brush), m.focus == callsPane)
 	}
 	return d
 }
@@ -66,7 +66,7 @@ func (d *drawing) line(l *text.Line, y int) {
 	case y == d.height-1:
 		d.footer(l)
 	case y < at.header && !small:
-		header{d.cfg.Source, d.frozen}.line(l, d.brush, d.snap, pick(d.small(), 1, y))
+		header{d.cfg.Source, d.frozen, d.gauge}.line(l, d.brush, d.snap, pick(d.small(), 1, y))
 	case y < at.body && !small:
 		d.alertLine(l, y-at.header)
 	case d.over != nil:
@@ -183,6 +183,5 @@ func (d *drawing) row(l *text.Line, b box, y int, focused bool) {
 // windowTitle is what a terminal emulator shows on its frame or tab. It does not
 // change while nothing happens.
 func (m *Model) windowTitle() string {
-	v := judge(m.brush(), m.snap)
-	return text.Clean(strings.TrimSpace("plegtop " + m.cfg.Source.Node + " " + v.word))
+	return text.Clean(strings.TrimSpace("plegtop " + m.cfg.Source.Node + " " + m.headline.Word))
 }

@@ -2,10 +2,13 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -47,6 +50,7 @@ func putFacts(l *text.Line, all ...fact) {
 type header struct {
 	source Source
 	frozen bool
+	gauge  gauge
 }
 
 // line draws line y of the header.
@@ -57,7 +61,7 @@ func (h header) line(l *text.Line, b brush, s *engine.Snapshot, y int) {
 	case 0:
 		h.identity(l, b, s)
 	case 1:
-		gauge(l, b, s)
+		h.gauge.line(l, b, s)
 	default:
 		meter(l, b, s)
 	}
@@ -107,7 +111,6 @@ func (h header) who(b brush, s *engine.Snapshot) []fact {
 	}
 	return []fact{
 		{b.Strong, h.source.Node},
-		shortChain(b, s),
 		{b.Text, runtimeName(b, s)},
 		{b.Text, "as kubelet " + s.Release.String()},
 		{b.Dim, counts},
@@ -147,73 +150,147 @@ func coarse(n uint64) uint64 {
 	return n / scale * scale
 }
 
-// A verdict is the health in a word, a symbol and a colour.
-type verdict struct {
-	word, symbol string
-	style        theme.Style
-}
+// sound reports whether a headline is that of a node on which all is well.
+func sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity == diagnose.Info }
 
-func judge(b brush, s *engine.Snapshot) verdict {
-	h := s.Health
+func headlineLook(b brush, h diagnose.Headline) (symbol string, st theme.Style) {
 	switch {
-	case s.Seq == 0:
-		return verdict{"STARTING", b.Symbols.Unknown, b.Dim}
-	case h.Healthy && atRisk(s):
-		return verdict{"AT RISK", b.Symbols.Warn, b.Warn}
-	case h.Healthy && s.Node.Known && !s.Node.Ready:
-		return verdict{"PLEG HEALTHY", b.Symbols.Good, b.Text} // but not the node
-	case h.Healthy:
-		return verdict{"HEALTHY", b.Symbols.Good, b.Good}
-	case h.ListedAt.IsZero():
-		return verdict{"NO LIST YET", b.Symbols.Unknown, b.Warn}
+	case sound(h):
+		return b.Symbols.Good, b.Good
+	case h.Severity > diagnose.Info:
+		return severityLook(b, h.Severity)
 	}
-	return verdict{"UNHEALTHY", b.Symbols.Bad, b.Bad}
+	return b.Symbols.Unknown, b.Warn
 }
 
-// riskAfter is for how long a call of the relist may be out before the node is
-// at risk, although a kubelet says nothing yet.
-const riskAfter = 10 * time.Second
-
-// atRisk reports whether a node that is healthy still will not be for long if
-// nothing gets better.
-func atRisk(s *engine.Snapshot) bool {
-	out := oldest(s)
-	return s.Health.ListAge(s.At) > s.Threshold/2 || out != nil && out.By == engine.ByRelist && out.Elapsed(s.At) >= riskAfter
+// countdown says what comes next by itself; empty if nothing does.
+func countdown(h diagnose.Headline) string {
+	if h.Clock.What == "" {
+		return ""
+	}
+	return h.Clock.What + " in " + text.Age(h.Clock.In)
 }
 
-// gauge draws the verdict, a bar of the list age against the threshold, and the
-// two ages, or the kubelet's text in their place when it is not healthy.
-func gauge(l *text.Line, b brush, s *engine.Snapshot) {
-	v := judge(b, s)
-	l.Put(v.style, v.symbol+" "+v.word)
-	l.Space(1)
-	h := s.Health
-	if s.Seq == 0 {
-		return
-	}
-	if h.Healthy {
-		bar(l, b, v.style, h.ListAge(s.At), s.Threshold, max(10, min(24, l.Left()-60)))
-		l.Space(1)
-		putFacts(l, healthy(b, s)...)
-		return
-	}
-	if room := l.Left() - text.Width(h.Verdict) - 1; room >= 6 && !h.ListedAt.IsZero() {
-		bar(l, b, v.style, h.ListAge(s.At), s.Threshold, min(24, room))
-		l.Space(1)
-	}
-	putFacts(l, fact{v.style, h.Verdict}, fact{b.Text, inspected(s)}, fact{b.Text, recovery(s)}, fact{b.Dim, since(s)})
+// A gauge is line two of the screen, as it fits into its width.
+type gauge struct {
+	of   diagnose.Headline
+	lead []fact   // the headline
+	rest []string // of the headline's text: what goes on below the header
+	more []fact   // what the headline goes by, as far as there is room
 }
 
-func healthy(b brush, s *engine.Snapshot) []fact {
+// newGauge fits a headline into a line of w cells. The rest of its text gets up to
+// so many lines; without any it is cut. On a wide screen the bar keeps its room.
+func newGauge(b brush, s *engine.Snapshot, h diagnose.Headline, w, lines int) gauge {
+	symbol, st := headlineLook(b, h)
+	g := gauge{of: h, lead: []fact{{st, symbol + " " + h.Word}, {st, countdown(h)}}}
+	room := w - taken(g.lead[0]) - taken(g.lead[1])
+	more := grounds(b, s)
+	kept := 0
+	if w >= barWidth {
+		kept = leastBar + taken(more[0])
+	}
+	g.breakText(b, h.Text, room-kept, w, lines)
+	if room -= taken(g.lead[2]); w < barWidth && len(g.rest) > 0 {
+		return g
+	}
+	if more[0].text != "" {
+		room -= leastBar
+	}
+	for _, f := range more {
+		if need := taken(f); need > 0 && need <= room+1 {
+			g.more = append(g.more, f)
+			room -= need
+		}
+	}
+	return g
+}
+
+// breakText puts as much of the headline's text into the line as room holds.
+func (g *gauge) breakText(b brush, said string, room, w, lines int) {
+	said = text.Clean(clip(said, (lines+1)*max(w, 0)))
+	switch {
+	case text.Width(said) <= room:
+	case lines == 0:
+		said = text.Fit(said, max(room, 0), b.Symbols.Ellipsis)
+	default:
+		all := text.Wrap(said, max(room, 1))
+		said = all[0]
+		g.rest = few(b.Symbols.Ellipsis+" "+strings.Join(all[1:], " "), w-2, lines, b.Symbols.Ellipsis)
+	}
+	g.lead = append(g.lead, fact{b.Text, said})
+}
+
+// taken returns how many cells a fact takes of a line, with the gap after it.
+func taken(f fact) int {
+	if f.text == "" {
+		return 0
+	}
+	return text.Width(f.text) + 2
+}
+
+// grounds are what the headline goes by, the age of the list first, beside which
+// the bar stands.
+func grounds(b brush, s *engine.Snapshot) []fact {
 	h := s.Health
 	age := h.ListAge(s.At)
 	late := h.InspectAge(s.At) > age+10*time.Second || h.SettledAt.IsZero()
-	return []fact{
-		{b.Text, "list " + fresh(age) + " of " + text.Took(s.Threshold)},
-		{b.Warn, countdown(s)},
-		{pick(late, b.Warn, b.Text), inspected(s)},
-		{b.Dim, since(s)},
+	list := fact{b.Text, "list " + fresh(age) + " of " + text.Took(s.Threshold)}
+	if h.ListedAt.IsZero() {
+		list.text = ""
 	}
+	if s.Seq == 0 {
+		return []fact{{}}
+	}
+	return []fact{list, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
+}
+
+// verdict returns the kubelet's own words on its PLEG, to the letter: people
+// search for them. Empty while it is healthy, before the first list, and while
+// nobody looks.
+func verdict(s *engine.Snapshot) string {
+	if s.Paused || s.Health.ListedAt.IsZero() {
+		return ""
+	}
+	return s.Health.Verdict
+}
+
+// line draws the gauge, with a bar of the clock that ends first before what the
+// headline goes by.
+func (g gauge) line(l *text.Line, b brush, s *engine.Snapshot) {
+	putFacts(l, g.lead...)
+	if len(g.more) == 0 {
+		return
+	}
+	need := 0
+	for _, f := range g.more {
+		need += taken(f)
+	}
+	l.Space(2)
+	if room := l.Left() - need + 1; room >= leastBar && !s.Health.ListedAt.IsZero() {
+		part, whole := clockUsed(s, g.of.Clock)
+		bar(l, b, g.lead[0].style, part, whole, min(room, mostBar))
+		l.Space(1)
+	}
+	putFacts(l, g.more...)
+}
+
+// says reports whether the headline or what stands beside it holds a text.
+func (g gauge) says(what string) bool {
+	return strings.Contains(g.of.Text, what) || slices.ContainsFunc(g.more, func(f fact) bool { return f.text == what })
+}
+
+// The width of the bar, with its brackets, and of the screens on which it is there
+// however long the headline is.
+const leastBar, mostBar, barWidth = 8, 24, 110
+
+// clockUsed returns how much of the clock that ends first has passed: of Status if
+// that is what the headline counts down, else of the list.
+func clockUsed(s *engine.Snapshot, c diagnose.Clock) (part, whole time.Duration) {
+	if left := s.Node.DownAt.Sub(s.At); c.What != "" && !s.Node.DownAt.IsZero() && (left-c.In).Abs() < time.Second {
+		return statusClock - left, statusClock
+	}
+	return s.Health.ListAge(s.At), s.Threshold
 }
 
 // fresh is an age that stands still as long as relists come every second.
@@ -232,48 +309,14 @@ func inspected(s *engine.Snapshot) string {
 	return "inspected " + fresh(s.Health.InspectAge(s.At)) + " ago"
 }
 
-// countdown says when the node will be NotReady if nothing gets better, by the
-// clock that ends first; empty as long as relists and Status come as they should,
-// and once it is so.
-func countdown(s *engine.Snapshot) string {
-	if !s.Health.Healthy || s.Node.Known && !s.Node.Ready {
-		return ""
-	}
-	list, status := s.Threshold-s.Health.ListAge(s.At), s.Node.DownAt.Sub(s.At)
-	switch {
-	case statusIsLate(s) && (status < list || !listIsLate(s)):
-		return "NotReady in " + text.Age(status)
-	case listIsLate(s):
-		return "NotReady in " + text.Age(list)
-	}
-	return ""
-}
-
-// listIsLate reports whether something keeps the relist from listing.
-func listIsLate(s *engine.Snapshot) bool {
-	out := oldest(s)
-	return s.Failure != nil || s.Paused || out != nil && out.Elapsed(s.At) >= stuck
-}
-
-// statusIsLate reports whether answers to Status are missing.
-func statusIsLate(s *engine.Snapshot) bool {
-	return !s.Node.SyncedAt.IsZero() && s.At.Sub(s.Node.SyncedAt) >= statusLate
-}
-
-func recovery(s *engine.Snapshot) string {
-	if s.Paused {
-		return "relist is paused"
-	}
-	return "recovers with the next good list"
-}
-
-// since says how long the verdict has stood, and how often it changed.
+// since says how long the kubelet's verdict has stood, and how often it changed;
+// empty while nobody looks.
 func since(s *engine.Snapshot) string {
 	h := s.Health
-	if h.Since.IsZero() {
+	if h.Since.IsZero() || s.Paused {
 		return ""
 	}
-	out := pick(h.Healthy, "healthy for ", "for ") + text.AgeCoarse(s.At.Sub(h.Since))
+	out := pick(h.Healthy, "PLEG healthy for ", "unhealthy for ") + text.AgeCoarse(s.At.Sub(h.Since))
 	if h.Flips > 0 {
 		out += ", changed " + strconv.Itoa(h.Flips) + " times"
 	}

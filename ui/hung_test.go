@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 )
 
 // rowOf returns the line of the frame that holds text, without its look.
@@ -98,16 +97,6 @@ func TestHungWordFits(t *testing.T) {
 		if got := f.word(noon); got != want {
 			t.Errorf("%v: %q, want %q", out, got, want)
 		}
-	}
-}
-
-func TestHungListSaysWhatComesNext(t *testing.T) {
-	snap := healthyNode()
-	snap.Phase = engine.Phase{Step: engine.Listing, Began: ago(74 * time.Second)}
-	snap.InFlight = []engine.Flight{{Op: call.ListContainers, Since: ago(74 * time.Second)}}
-	s := newStage(t, 80, 24).show(snap)
-	if want := "✖ ListContainers out for 1m14s of 2m; given up in 46s, then tried again"; s.rowOf(want) == "" {
-		t.Errorf("no line says %q:\n%s", want, withoutStyles(s.m.frame()))
 	}
 }
 

@@ -37,6 +37,7 @@ type Model struct {
 	under  pane // the one that shares a tall screen with the pods
 	full   bool // the focused pane has the whole body
 	layout layout
+	gauge  gauge
 	alerts []fact
 	open   opened // what lies over the panes
 	flash  flash
@@ -62,6 +63,7 @@ func New(cfg Config) Model {
 	if err := m.setFilter(cfg.Filter); err != nil {
 		m.say("filter " + cfg.Filter + ": " + err.Error())
 	}
+	m.alert()
 	m.arrange()
 	return m
 }

@@ -7,18 +7,23 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// The two clocks by which a kubelet stops trusting its runtime: that of the
-// runtime's Status, of which one is asked for every five seconds, and that of
-// PLEG, which is the snapshot's threshold.
 const (
+	// statusClock is how long a kubelet trusts a runtime whose Status fails. Its
+	// other clock, that of PLEG, is the snapshot's threshold.
 	statusClock = 30 * time.Second
-	statusLate  = 10 * time.Second // two of them in a row are missing
+	// lateAge is the age of an answer from which on it is drawn as one to look at:
+	// several of them are missing.
+	lateAge = 10 * time.Second
 )
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the
 // node's Ready condition to the letter.
 func (n *nodeSheet) chain(b brush, s *engine.Snapshot, w int) {
 	n.section(b, "Would a kubelet call this node Ready? What it looks at, and what it would say")
+	if s.Paused {
+		n.add(piece{b.Warn, "  not known while paused: nobody looks; the last list is " + text.Age(s.Health.ListAge(s.At)) + " old", 0})
+		return
+	}
 	for _, link := range []struct {
 		name string
 		fact
@@ -63,7 +68,7 @@ func statusLink(b brush, s *engine.Snapshot) fact {
 		return ill(b, n.RuntimeErr)
 	case !n.Known && n.SyncedAt.IsZero():
 		return unsure(b)
-	case statusIsLate(s):
+	case s.At.Sub(n.SyncedAt) >= lateAge:
 		return late(b, when+untilDown(s))
 	}
 	return well(b, when)
@@ -86,7 +91,7 @@ func listLink(b brush, s *engine.Snapshot) fact {
 		return unsure(b)
 	}
 	out := "list " + fresh(h.ListAge(s.At)) + " old (limit " + text.Took(s.Threshold) + ")"
-	if listIsLate(s) {
+	if h.ListAge(s.At) >= lateAge {
 		return late(b, out+"; unhealthy in "+text.Age(s.Threshold-h.ListAge(s.At)))
 	}
 	return well(b, out)
@@ -130,31 +135,4 @@ func (n *nodeSheet) ready(b brush, s *engine.Snapshot, w int) {
 	}
 	n.add(name, piece{state.style, state.text + ", for " + text.AgeCoarse(s.At.Sub(node.Since)), 0})
 	n.paragraph(pick(node.Ready, b.Dim, b.Text), node.Message, w, piece{b.Dim, "", linkWidth})
-}
-
-// shortChain is the chain from its first weak link to the node, for the header;
-// it has no text as long as all is well.
-func shortChain(b brush, s *engine.Snapshot) fact {
-	n := s.Node
-	var out string
-	st := b.Warn
-	put := func(why bool, what string) {
-		if !why {
-			return
-		}
-		if out != "" {
-			out += " " + b.Symbols.Step + " "
-		}
-		out += what
-	}
-	put(statusIsLate(s), "Status "+text.Age(s.At.Sub(n.SyncedAt))+" ago")
-	put(n.RuntimeDown != "", "runtime down")
-	put(n.RuntimeErr != "", "runtime not ready")
-	put(n.PLEG != "", "PLEG")
-	put(n.NetworkErr != "", "network not ready")
-	if n.Known && !n.Ready {
-		put(true, "NotReady")
-		st = b.Bad
-	}
-	return fact{st, out}
 }

@@ -73,22 +73,6 @@ func (m *Model) fillSheets() {
 	m.node.observe(m.brush(), m.snap, m.cfg.Source, m.width-2)
 }
 
-// alert works out the alerts, and makes room for them and for the findings where
-// their number has changed. Of findings that are seen below, only the worst is
-// among them.
-func (m *Model) alert() {
-	b := m.brush()
-	all := findingAlerts(m.unread())
-	if m.shows(findingsPane) {
-		all = all[:min(1, len(all))]
-	}
-	all = append(all, callAlerts(m.snap, m.findings.all)...)
-	m.alerts = m.unfolded(m.withSweep(b, alerts(b, m.snap, all, m.width)))
-	if m.alertLines() != m.layout.alerts || m.findings.need() != m.layout.found {
-		m.arrange()
-	}
-}
-
 // freeze keeps the screen as it is, or catches up with the engine.
 func (m *Model) freeze() {
 	m.frozen = !m.frozen

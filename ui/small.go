@@ -2,46 +2,30 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // smallFacts are the lines of a screen that has no room for panes: what the
 // header says, one fact to a line, the most urgent first.
 func (m *Model) smallFacts(b brush) []fact {
-	s := m.snap
-	room := max(0, m.height-1)
-	out := []fact{m.smallVerdict(b)}
-	wrap := func(st theme.Style, s string) {
-		for _, line := range text.Wrap(s, max(8, m.width-2)) {
-			out = append(out, fact{st, line})
+	lead := m.gauge.lead[0]
+	for _, badge := range (header{source: m.cfg.Source, frozen: m.frozen}).badges(b, m.snap) {
+		lead.text += badge.text
+	}
+	out := []fact{lead, m.gauge.lead[1]}
+	for _, said := range []string{m.headline.Text, verdict(m.snap)} {
+		for _, line := range text.Wrap(clip(said, 4*m.width), max(8, m.width-2)) {
+			out = append(out, fact{b.Text, line})
 		}
 	}
-	if s.Health.Verdict != "" {
-		wrap(b.Text, s.Health.Verdict)
-	}
-	if down := countdown(s); down != "" {
-		out = append(out, fact{b.Warn, down})
-	}
-	if len(m.alerts) > 0 {
-		wrap(m.alerts[0].style, m.alerts[0].text)
-	}
-	out = append(out, m.alerts[min(1, len(m.alerts)):]...)
+	out = append(out, m.otherAlerts(b)...)
 	out = append(out, m.smallFigures(b)...)
-	return out[:min(len(out), room)]
-}
-
-// smallVerdict is the verdict with what is out of the ordinary about the screen.
-func (m *Model) smallVerdict(b brush) fact {
-	v := judge(b, m.snap)
-	out := v.symbol + " " + v.word
-	for _, badge := range (header{m.cfg.Source, m.frozen}).badges(b, m.snap) {
-		out += badge.text
-	}
-	return fact{v.style, out}
+	out = slices.DeleteFunc(out, func(f fact) bool { return f.text == "" })
+	return out[:min(len(out), max(0, m.height-1))]
 }
 
 func (m *Model) smallFigures(b brush) []fact {

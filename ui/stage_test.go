@@ -71,11 +71,10 @@ type stage struct {
 	controls *controls
 	cmd      tea.Cmd // of the last message
 
-	headline diagnose.Headline // of what is shown from now on
-	found    []diagnose.Finding
-	ended    []diagnose.Ended
-	live     *diagnose.Live // diagnoses what is shown, in their place, if not nil
-	seen     engine.Update  // what live reads next
+	found []diagnose.Finding // in what is shown from now on
+	ended []diagnose.Ended
+	live  *diagnose.Live // diagnoses what is shown, in their place, if not nil
+	seen  engine.Update  // what live reads next
 }
 
 // Next makes the stage a feed for its Live.
@@ -119,7 +118,7 @@ func (s *stage) show(snap *engine.Snapshot, events ...engine.Event) *stage {
 
 func (s *stage) update(u engine.Update) *stage {
 	s.t.Helper()
-	d := diagnose.Update{Update: u, Headline: s.headline, Findings: s.found, Ended: s.ended}
+	d := diagnose.Update{Update: u, Headline: headlineOf(u.Snapshot, s.found), Findings: s.found, Ended: s.ended}
 	if s.live != nil {
 		s.seen = u
 		d, _ = s.live.Next(s.t.Context())

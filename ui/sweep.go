@@ -2,19 +2,22 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/dialog"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// sweptFor is how long the outcome of a sweep stays below the header. The calls
-// pane keeps it.
-const sweptFor = 20 * time.Second
+// The outcome of a sweep stays below the header for sweptFor, and in the pane of
+// calls for sweptKept: later it says little of the node as it is.
+const (
+	sweptFor  = 20 * time.Second
+	sweptKept = 10 * time.Minute
+)
 
 // sweep begins a sweep, after a question if that means many calls, or cancels
 // the one under way.
@@ -44,49 +47,44 @@ func (m *Model) cancelSweep() bool {
 	return true
 }
 
-// withSweep puts the line of a sweep among the alerts: below the worst one. What
-// findings tell of its outcome is not told again, and nothing of one that the
-// engine made by itself: the pane of calls has it all.
-func (m *Model) withSweep(b brush, all []fact) []fact {
-	s, w := m.snap, m.snap.Sweep
+// sweepAlert is the line of a sweep: how far it is, or for a while its outcome.
+func (m *Model) sweepAlert(b brush) []fact {
+	w := m.snap.Sweep
 	switch {
 	case w == nil:
-		return all
+		return nil
+	case sweeping(m.snap):
+		return []fact{{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"}}
+	case m.snap.At.Sub(sweepEnd(w)) >= sweptFor || m.refuted(w):
+		return nil
+	}
+	return []fact{sweepOutcome(b, m.snap)}
+}
+
+// sweepKept is the line of the last sweep in the pane of calls; empty if there is
+// none to speak of.
+func (m *Model) sweepKept(b brush) fact {
+	switch s := m.snap; {
+	case s.Sweep == nil:
 	case sweeping(s):
-		return slices.Insert(all, min(1, len(all)), fact{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"})
-	case s.At.Sub(later(w.Began, w.Ended)) >= sweptFor:
-		return all
+		return fact{b.Info, sweepProgress(s.Sweep)}
+	case s.At.Sub(sweepEnd(s.Sweep)) < sweptKept && !m.refuted(s.Sweep):
+		return sweepOutcome(b, s)
 	}
-	names := sweepNames(w)
-	if first := foremost(w); first != nil && told(m.findings.all, &first.Flight) {
-		if w.Width == 1 {
-			return all
-		}
-		names = ""
-	}
-	out := sweepOutcome(b, w)
-	out.text += names
-	return slices.Insert(all, min(1, len(all)), out)
+	return fact{}
 }
 
-// foremost returns the object that a sweep found to be the most in need of a look;
-// nil if all is well.
-func foremost(w *engine.Sweep) *engine.Swept {
-	switch {
-	case len(w.Hung) > 0:
-		return &w.Hung[0]
-	case len(w.Failed) > 0:
-		return &w.Failed[0]
-	}
-	return nil
+// refuted reports whether a sweep found all to be well that is known not to be.
+func (m *Model) refuted(w *engine.Sweep) bool {
+	return m.headline.Severity > diagnose.Info && w.Refused == "" && len(w.Hung)+len(w.Failed) == 0
 }
 
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// sweepEnd returns when a sweep ended, or was refused.
+func sweepEnd(w *engine.Sweep) time.Time {
+	if w.Ended.After(w.Began) {
+		return w.Ended
 	}
-	return a
+	return w.Began
 }
 
 // sweepProgress says how far a sweep has come.
@@ -94,20 +92,24 @@ func sweepProgress(w *engine.Sweep) string {
 	return fmt.Sprintf("SWEEP %d/%d, %d hung, %d failed", w.Done, w.Total, len(w.Hung), len(w.Failed))
 }
 
-// sweepOutcome says how many of the objects of a sweep were found to be well;
-// [sweepNames] which were not.
-func sweepOutcome(b brush, w *engine.Sweep) fact {
-	st, out := sweepLook(b, w)
+// sweepOutcome says how and when a sweep ended, what it found, and what it did not
+// ask for.
+func sweepOutcome(b brush, s *engine.Snapshot) fact {
+	w := s.Sweep
+	st, how := sweepLook(b, w)
+	out := how + " " + text.AgeCoarse(s.At.Sub(sweepEnd(w))) + " ago: "
 	if w.Refused != "" {
 		return fact{st, out + w.Refused}
 	}
 	out += fmt.Sprintf("%d of %d asked in %s, %d hung, %d failed", w.Done, w.Total, text.Took(w.Ended.Sub(w.Began)), len(w.Hung), len(w.Failed))
-	return fact{st, out}
+	if n := s.Anomalies.NoID; n > 0 {
+		out += fmt.Sprintf(", %d without an id not asked", n)
+	}
+	return fact{st, out + sweepNames(w)}
 }
 
 func sweepNames(w *engine.Sweep) string {
 	switch {
-	case w.Refused != "":
 	case len(w.Hung) > 0:
 		return "; " + flightName(&w.Hung[0].Flight) + " gave no answer in " + text.Took(w.Timeout)
 	case len(w.Failed) > 0:
@@ -122,15 +124,15 @@ func sweepNames(w *engine.Sweep) string {
 func sweepLook(b brush, w *engine.Sweep) (theme.Style, string) {
 	switch {
 	case w.Refused != "":
-		return b.Warn, b.Symbols.Warn + " SWEEP not begun: "
+		return b.Warn, b.Symbols.Warn + " SWEEP not begun"
 	case w.Canceled:
-		return b.Warn, b.Symbols.Warn + " SWEEP cancelled: "
+		return b.Warn, b.Symbols.Warn + " SWEEP cancelled"
 	case w.GivenUp != "":
-		return b.Warn, b.Symbols.Warn + " SWEEP given up, " + w.GivenUp + ": "
+		return b.Warn, b.Symbols.Warn + " SWEEP given up, " + w.GivenUp + ","
 	case w.CutOff:
-		return b.Warn, b.Symbols.Warn + " SWEEP cut off: "
+		return b.Warn, b.Symbols.Warn + " SWEEP cut off"
 	case len(w.Hung)+len(w.Failed) > 0:
-		return b.Bad, b.Symbols.Bad + " SWEEP done: "
+		return b.Bad, b.Symbols.Bad + " SWEEP done"
 	}
-	return b.Good, b.Symbols.Good + " SWEEP done: "
+	return b.Good, b.Symbols.Good + " SWEEP done"
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
 func TestSweepIsCanceled(t *testing.T) {
@@ -44,12 +45,12 @@ func TestSweepTellsOfItself(t *testing.T) {
 	old.Began, old.Ended = ago(2*sweptFor), ago(sweptFor)
 	for want, w := range map[string]*engine.Sweep{
 		"SWEEP 120/330, 1 hung, 0 failed; R cancels": sweepOf(120, true),
-		"✔ SWEEP done: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              sweepOf(330, false),
-		"✖ SWEEP done: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": sweepOf(330, true),
-		"▲ SWEEP cancelled: 12 of 330 asked in 3.0s":                          canceled,
-		"▲ SWEEP cut off: 330 of 330 asked in 3.0s":                           cut,
-		"▲ SWEEP given up, nobody listens any more: 330 of 330 asked in 3.0s": given,
-		"▲ SWEEP not begun: Version has been out for 3s":                      {Began: ago(time.Second), Refused: "Version has been out for 3s"},
+		"✔ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              sweepOf(330, false),
+		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": sweepOf(330, true),
+		"▲ SWEEP cancelled 1s ago: 12 of 330 asked in 3.0s":                                                                              canceled,
+		"▲ SWEEP cut off 1s ago: 330 of 330 asked in 3.0s":                                                                               cut,
+		"▲ SWEEP given up, nobody listens any more, 1s ago: 330 of 330 asked in 3.0s":                                                    given,
+		"▲ SWEEP not begun 1s ago: Version has been out for 3s":                                                                          {Began: ago(time.Second), Refused: "Version has been out for 3s"},
 	} {
 		s := newStage(t, 160, 40).show(withSweepOf(w))
 		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[3]); !strings.HasPrefix(got, want) {
@@ -62,11 +63,31 @@ func TestSweepTellsOfItself(t *testing.T) {
 	}
 }
 
-// TestWorstComesBeforeTheSweep holds that a sweep never hides the worst finding.
-func TestWorstComesBeforeTheSweep(t *testing.T) {
-	s := newStage(t, 80, 17).find(hungFindings()...).show(probed(sweepOf(120, true)))
-	if s.rowOf("✖ inspect-hung") == "" {
-		t.Errorf("one line of alerts:\n%s", withoutStyles(s.m.frame()))
+// TestSweepNeverContradicts holds that a sweep that found all to be well is told of
+// no more once it is known that not all is, and none for ever.
+func TestSweepNeverContradicts(t *testing.T) {
+	well, ill, old := sweepOf(330, false), sweepOf(330, true), sweepOf(330, true)
+	old.Began, old.Ended = ago(2*sweptKept), ago(sweptKept)
+	for name, tt := range map[string]struct {
+		w     *engine.Sweep
+		found []diagnose.Finding
+		want  bool
+	}{
+		"well, and all is":     {well, nil, true},
+		"well, and not all is": {well, hungFindings(), false},
+		"ill":                  {ill, hungFindings(), true},
+		"old":                  {old, nil, false},
+	} {
+		s := newStage(t, 160, 40).find(tt.found...).show(withSweepOf(tt.w)).press("3")
+		if got := strings.Contains(s.m.frame(), "SWEEP"); got != tt.want {
+			t.Errorf("%s: told of %v, want %v", name, got, tt.want)
+		}
+	}
+	well = sweepOf(330, false)
+	snap := withSweepOf(well)
+	snap.Anomalies.NoID = 3
+	if s := newStage(t, 200, 40).show(snap); s.rowOf("0 failed, 3 without an id not asked") == "" {
+		t.Errorf("what was not asked is not told:\n%s", withoutStyles(s.m.frame()))
 	}
 }
 
