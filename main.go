@@ -177,14 +177,25 @@ func status(err error) int {
 	return terminal.ExitCode(err)
 }
 
-// untilSignal returns a context that ends when somebody wants the program to.
+// untilSignal returns a context that ends when somebody wants the program to. If
+// that has not ended some time later, it is ended with that status: a write to a
+// pipe that nobody reads never returns.
 // SIGPIPE is none of these signals: once it is caught, the kernel sends it for
 // every connection that the runtime closes as well. A reader of our output that
 // has gone shows as an error of the write.
-func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+func untilSignal(ctx context.Context, status int) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
-	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	inTime := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { os.Exit(status) }) })
+	return ctx, func() {
+		inTime()
+		cancel()
+	}
 }
+
+// grace is how long the program may take to end once somebody wants it to. 2 s
+// are promised.
+const grace = 1800 * time.Millisecond
 
 func screen(set config.Settings, colours theme.Theme) live {
 	return func(ctx context.Context, eng *engine.Engine, src source) error {
@@ -201,7 +212,7 @@ func screen(set config.Settings, colours theme.Theme) live {
 
 func watching(o flags.Options, set config.Settings) live {
 	return func(ctx context.Context, eng *engine.Engine, src source) error {
-		ctx, cancel := untilSignal(ctx)
+		ctx, cancel := untilSignal(ctx, exitOK)
 		defer cancel()
 		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: set.Namespaces})
 	}
@@ -213,14 +224,12 @@ const least = 100 * time.Millisecond
 // checking returns the view that looks once.
 func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
 	return func(ctx context.Context, src source) int {
-		ctx, cancel := untilSignal(ctx)
+		ctx, cancel := untilSignal(ctx, exitCannotTell)
 		defer cancel()
 		o.Deadline = max(o.Deadline-time.Since(started), least) // a search that finds a silent runtime has taken a second
-		ctx, stop := context.WithTimeout(ctx, o.Deadline)
-		defer stop()
 		style := lines.CheckOptions{
 			JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: colours,
-			Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint,
+			Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: set.Namespaces,
 		}
 		style.Colour = style.Width > 0 && !terminal.NoColor(os.Environ())
 		if o.ReleaseGiven {
@@ -238,6 +247,8 @@ func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
 func examining(o flags.Options, src source, set config.Settings) func(context.Context) (*engine.Snapshot, error) {
 	progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
 	return func(ctx context.Context) (*engine.Snapshot, error) {
+		ctx, stop := context.WithTimeout(ctx, o.Deadline)
+		defer stop()
 		defer progress.Clear()
 		s, err := engine.Examine(ctx, relist(o, src, set.Period), engine.Examination{
 			Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show,

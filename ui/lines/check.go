@@ -1,14 +1,12 @@
 package lines
 
 import (
-	"io"
-
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// CheckOptions say how [WriteCheck] writes, and what it cannot know from the
+// CheckOptions say how [Check] writes, and what it cannot know from the
 // result. Without JSON and NPD it is text for people.
 type CheckOptions struct {
 	JSON bool // one object in one line
@@ -18,20 +16,16 @@ type CheckOptions struct {
 	Width  int         // for text: the terminal's, at which lines are wrapped; 0 for a pipe, where none is
 	Theme  theme.Theme // for text: its symbols, and its colours if Colour; the zero value is the default theme
 
-	Node           string // its name; may be empty
-	Source         string // "cri" or "demo"
-	Endpoint       string // of the runtime
-	KubeletVersion string // whose relist it is, as "1.36" or the node's own "v1.36.2"; empty for the snapshot's
+	Namespaces     []string // findings about pods of others are left out; empty for all
+	Node           string   // its name; may be empty
+	Source         string   // "cri" or "demo"
+	Endpoint       string   // of the runtime
+	KubeletVersion string   // whose relist it is, as "1.36" or the node's own "v1.36.2"; empty for the snapshot's
 }
 
-// WriteCheck writes u, which is of one bounded look, to w in a single write and returns the error of that. The
-// text holds no control byte but the line feed, and escape sequences only for
-// colour; the JSON is of [CheckSchema].
-func WriteCheck(w io.Writer, u diagnose.Update, o CheckOptions) error {
-	_, err := w.Write(appendCheck(nil, u, o))
-	return err
-}
-
+// appendCheck appends u, which is of one bounded look. The text holds no control
+// byte but the line feed, and escape sequences only for colour; the JSON is of
+// [CheckSchema].
 func appendCheck(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	switch {
 	case o.NPD:

@@ -71,11 +71,7 @@ func golden(t *testing.T, path string, got []byte) {
 
 func checkOutput(t *testing.T, r diagnose.Update, o CheckOptions) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if err := WriteCheck(&b, r, o); err != nil {
-		t.Fatalf("WriteCheck: %v", err)
-	}
-	return b.Bytes()
+	return appendCheck(nil, r, o)
 }
 
 // indented makes a golden of JSON fit to be read in a diff.
@@ -212,10 +208,10 @@ func TestEffectsStandUnderTheirCause(t *testing.T) {
 	if !strings.Contains(got, "leads to\n") {
 		t.Errorf("no effect in\n%s", got)
 	}
-	if c := culprit(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
+	if c := causeOfWorst(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
 		t.Errorf("culprit of an effect alone = %s", c.ID)
 	}
-	if c := culprit(downCheck().Findings); c.ID != diagnose.RuntimeDown {
+	if c := causeOfWorst(downCheck().Findings); c.ID != diagnose.RuntimeDown {
 		t.Errorf("culprit = %s, want %s", c.ID, diagnose.RuntimeDown)
 	}
 }
@@ -224,9 +220,9 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full") }
 
-func TestWriteCheckTellsOfItsWriter(t *testing.T) {
-	if err := WriteCheck(failing{}, healthyCheck(), CheckOptions{}); err == nil {
-		t.Error("WriteCheck has no error though nothing was written")
+func TestCheckTellsOfItsWriter(t *testing.T) {
+	if code, err := Check(t.Context(), failing{}, looked(healthyCheck().Snapshot, nil), CheckOptions{}); err == nil || code != ExitCannotTell {
+		t.Error("Check has no error though nothing was written")
 	}
 	if err := WriteNPDUnknown(failing{}, os.ErrPermission); err == nil {
 		t.Error("WriteNPDUnknown has no error though nothing was written")

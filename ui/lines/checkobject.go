@@ -19,6 +19,7 @@ type checkObject struct {
 	Time           time.Time       `json:"time"`
 	Node           string          `json:"node"`
 	Source         string          `json:"source"`
+	Headline       headlineObject  `json:"headline"`
 	Runtime        runtimeObject   `json:"runtime"`
 	KubeletVersion string          `json:"kubeletVersion"`
 	Partial        string          `json:"partial,omitempty"` // what is missing because a list failed
@@ -29,7 +30,10 @@ type checkObject struct {
 	Findings       []findingObject `json:"findings"`
 	Sweep          *sweepObject    `json:"sweep,omitempty"`
 	Host           *hostObject     `json:"host,omitempty"`
+	Notes          []string        `json:"notes,omitempty"` // what was left out, and why
 }
+
+func (c *checkObject) note(all []string) { c.Notes = all }
 
 type runtimeObject struct {
 	Name       string            `json:"name"`
@@ -78,6 +82,7 @@ type callsObject struct {
 	Operation             string  `json:"operation"`
 	Count                 uint64  `json:"count"`
 	Errors                uint64  `json:"errors"`
+	Gone                  uint64  `json:"gone"` // asked for what had gone meanwhile: no error
 	P50Seconds            float64 `json:"p50Seconds"`
 	P99Seconds            float64 `json:"p99Seconds"`
 	MaxSeconds            float64 `json:"maxSeconds"`
@@ -88,10 +93,11 @@ type callsObject struct {
 	LastError             string  `json:"lastError,omitempty"`
 }
 
-func newCheckObject(u diagnose.Update, o CheckOptions) checkObject {
+func newCheckObject(u diagnose.Update, o CheckOptions) *checkObject {
 	s := u.Snapshot
-	c := checkObject{
+	c := &checkObject{
 		Schema: CheckSchema, Time: s.At.UTC(), Node: o.Node, Source: o.Source,
+		Headline:       newHeadlineObject(u.Headline),
 		Runtime:        newRuntimeObject(s, o.Endpoint),
 		KubeletVersion: o.kubelet(s),
 		Partial:        text.Clean(s.Partial),
@@ -158,7 +164,7 @@ func newCallsObjects(s *engine.Snapshot) []callsObject {
 			continue
 		}
 		o := callsObject{
-			Operation: c.Op.String(), Count: c.Count, Errors: c.Errors,
+			Operation: c.Op.String(), Count: c.Count, Errors: c.Errors, Gone: c.Gone,
 			P50Seconds: c.P50.Seconds(), P99Seconds: c.P99.Seconds(), MaxSeconds: c.Max.Seconds(),
 			InFlight: c.InFlight, OldestInFlightSeconds: oldest(s, c.Op).Seconds(),
 			ResponseBytes: c.ResponseBytes, LastResponseBytes: c.LastResponseBytes,

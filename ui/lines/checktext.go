@@ -12,12 +12,12 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// appendText appends the check for people: the verdict, the findings, what was
+// appendText appends the check for people: the headline, the findings, what was
 // seen, and the table of calls.
 func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	p := newPage(b, o)
-	p.verdict(u)
-	p.findings(u.Findings)
+	p.headline(u)
+	p.findings(u)
 	p.blank()
 	p.facts(u, o)
 	p.blank()
@@ -25,26 +25,15 @@ func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	return p.b
 }
 
-// verdict writes the one line that a person in a hurry reads.
-func (p *page) verdict(u diagnose.Update) {
-	most := worst(u.Findings)
-	symbol, look, word := p.severity(most)
-	if most == diagnose.Info {
-		symbol, look, word = p.look.Symbols.Good, p.look.Good, "ok"
+// headline writes the one line that a person in a hurry reads.
+func (p *page) headline(u diagnose.Update) {
+	h := u.Headline
+	symbol, look, _ := p.severity(h.Severity)
+	said := clauses(h)
+	if sound(h) {
+		symbol, look, said = p.look.Symbols.Good, p.look.Good, cmp.Or(said, fine(u.Snapshot))
 	}
-	p.put(0, look, symbol+" "+strings.ToUpper(word)+"  ", p.look.Strong, sentence(u))
-}
-
-// sentence is the verdict in words.
-func sentence(u diagnose.Update) string {
-	if worst(u.Findings) == diagnose.Info {
-		return fine(u.Snapshot)
-	}
-	f := culprit(u.Findings)
-	if len(u.Findings) == 1 {
-		return f.Summary
-	}
-	return fmt.Sprintf("%s (%s)", f.Summary, plural(len(u.Findings), "finding"))
+	p.put(0, look, symbol+" "+text.Clean(h.Word)+"  ", p.look.Strong, said)
 }
 
 // severity returns how a severity is shown: never by colour alone.
@@ -59,11 +48,9 @@ func (p *page) severity(s diagnose.Severity) (symbol string, look theme.Style, w
 }
 
 // findings writes all of them, each effect under its cause.
-func (p *page) findings(all []diagnose.Finding) {
-	t := findingTree{all: all, written: make([]bool, len(all)), above: -1, steps: map[string]bool{}}
-	if worst(all) > diagnose.Info {
-		t.above = culpritAt(all)
-	}
+func (p *page) findings(u diagnose.Update) {
+	all := u.Findings
+	t := findingTree{all: all, written: make([]bool, len(all)), above: u.Headline.Text, steps: map[string]bool{}}
 	for i, f := range all {
 		if causeOf(all, f) < 0 {
 			p.blank()
@@ -82,7 +69,7 @@ func (p *page) findings(all []diagnose.Finding) {
 type findingTree struct {
 	all     []diagnose.Finding
 	written []bool
-	above   int             // the one whose summary is the verdict; -1 if none is
+	above   string          // the headline: a summary that is in it is not written again
 	steps   map[string]bool // by their commands, or by their texts where they have none
 }
 
@@ -103,8 +90,8 @@ func (p *page) finding(indent int, t findingTree, i int) {
 	f := t.all[i]
 	symbol, look, word := p.severity(f.Severity)
 	summary := strings.TrimPrefix(f.Summary, strings.ReplaceAll(string(f.ID), "-", " ")+": ")
-	if i == 0 && t.above == 0 {
-		summary = "" // it stands in the line above
+	if strings.Contains(t.above, summary) {
+		summary = ""
 	}
 	p.put(indent, look, symbol+" "+word+" "+string(f.ID)+": ", theme.Style{}, summary)
 	p.body(indent+inward, f, t.fresh(f))
@@ -160,8 +147,8 @@ func (p *page) step(indent int, first bool, s diagnose.Step) {
 
 // calls writes the table of calls that were made.
 func (p *page) calls(s *engine.Snapshot) {
-	const row = "%-17s %6s %6s  %6s %6s %6s  %7s %6s"
-	p.whole(0, p.look.Head, fmt.Sprintf(row, "call", "count", "errors", "p50", "p99", "max", "out", "bytes"))
+	const row = "%-17s %6s %6s %6s  %6s %6s %6s  %7s %6s"
+	p.whole(0, p.look.Head, fmt.Sprintf(row, "call", "count", "errors", "gone", "p50", "p99", "max", "out", "bytes"))
 	for _, c := range s.Calls {
 		if !made(c) {
 			continue
@@ -176,7 +163,7 @@ func (p *page) calls(s *engine.Snapshot) {
 		if c.Errors > 0 || c.InFlight > 0 {
 			look = p.look.Warn
 		}
-		p.whole(0, look, fmt.Sprintf(row, c.Op, text.Count(c.Count), text.Count(c.Errors),
+		p.whole(0, look, fmt.Sprintf(row, c.Op, text.Count(c.Count), text.Count(c.Errors), text.Count(c.Gone),
 			took(text.Took(c.P50)), took(text.Took(c.P99)), took(text.Took(c.Max)), out(s, c), text.Bytes(c.ResponseBytes)))
 	}
 }

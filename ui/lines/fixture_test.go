@@ -40,7 +40,7 @@ var options = CheckOptions{Node: "worker-3", Source: "cri", Endpoint: "unix:///r
 // found is a check of s with these findings.
 func found(s *engine.Snapshot, findings ...diagnose.Finding) diagnose.Update {
 	s.Once = true
-	return diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: findings}
+	return diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: findings, Headline: diagnose.Headline{Word: "HEALTHY"}}
 }
 
 func healthyCheck() diagnose.Update {
@@ -76,6 +76,9 @@ func healthyCheck() diagnose.Update {
 		c.Op = op
 		s.Calls[op] = c
 	}
+	for i := range s.Calls {
+		s.Calls[i].Gone = uint64(i % 3)
+	}
 	return found(s)
 }
 
@@ -107,6 +110,10 @@ func hungCheck() diagnose.Update {
 	s.Calls[call.ContainerStatus].InFlight = 1
 	s.InFlight = []engine.Flight{f}
 	s.InFlight[0].Since = checked.Add(-12 * time.Second)
+	r.Headline = diagnose.Headline{
+		Word: "INSPECTION HANGS", Severity: diagnose.Critical, Text: "ContainerStatus of default/nfs-client app is not answered (pid 4711, D in nfs4)",
+		Clock: diagnose.Clock{What: "PLEG unhealthy", In: 168 * time.Second},
+	}
 	r.Findings = []diagnose.Finding{
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
@@ -144,7 +151,7 @@ func downCheck() diagnose.Update {
 		Node:  engine.Node{Reason: "KubeletNotReady", Message: "[container runtime is down, PLEG is not healthy: pleg has yet to be successful]", Known: true},
 		Calls: []engine.Calls{{Op: call.Version, Count: 1, Errors: 1, LastErr: refused}, {Op: call.ListPodSandbox, Count: 1, Errors: 1, P50: ms, P99: ms, Max: ms, LastErr: refused}},
 	}
-	return found(s,
+	u := found(s,
 		diagnose.Finding{
 			ID: diagnose.RuntimeDown, Severity: diagnose.Critical, Summary: "the runtime refuses connections",
 			Subject:  diagnose.Subject{Operation: "ListPodSandbox"},
@@ -154,6 +161,8 @@ func downCheck() diagnose.Update {
 		diagnose.Finding{ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.RuntimeDown, Summary: "PLEG is not healthy: pleg has yet to be successful"},
 		diagnose.Finding{ID: diagnose.RuntimeNotReady, Severity: diagnose.Critical, Cause: diagnose.PLEGUnhealthy, Summary: "container runtime is down"},
 	)
+	u.Headline = diagnose.Headline{Word: "RUNTIME DOWN", Severity: diagnose.Critical, Text: "the runtime refuses connections"}
+	return u
 }
 
 func warningsCheck() diagnose.Update {
@@ -166,6 +175,7 @@ func warningsCheck() diagnose.Update {
 		Err: &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Unknown", Text: "failed to load"},
 	}}
 	r.Snapshot.Evidence = nil
+	r.Headline.Severity = diagnose.Warning
 	r.Findings = []diagnose.Finding{
 		{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "shop/cart-7d9c8b6f5d-x2v4q app has died 7 times, the last with exit code 137", Subject: diagnose.Subject{Pod: cart, Container: "app", ContainerID: "c0ffee"}},
 		{ID: diagnose.ClockStep, Severity: diagnose.Info, Summary: "the wall clock went back by 47s", Evidence: []string{"seen 12s ago"}},
@@ -191,6 +201,7 @@ func hostileCheck() diagnose.Update {
 	f.Evidence = []string{hostile, hostile + hostile}
 	f.Next = []diagnose.Step{{Text: hostile, Command: "crictl inspect '" + hostile + "'", Risky: true}}
 	r.Snapshot.Partial = hostile
+	r.Headline.Word, r.Headline.Text, r.Headline.Clock.What = hostile, hostile, hostile
 	r.Snapshot.Evidence.Usage[0].Name = hostile
 	r.Snapshot.Evidence.Kubelet.Healthz.Text = hostile
 	return r

@@ -25,13 +25,13 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	s := u.Snapshot
 	switch more := fmt.Sprintf(" +%d", len(u.Findings)-1); {
 	case worst(u.Findings) == diagnose.Critical && len(u.Findings) == 1:
-		return npdLine(b, npdFinding(culprit(u.Findings), s, npdLimit-1))
+		return npdLine(b, npdFinding(causeOfWorst(u.Findings), s, npdLimit-1))
 	case worst(u.Findings) == diagnose.Critical:
-		return npdLine(b, npdFinding(culprit(u.Findings), s, npdLimit-1-len(more))+more)
+		return npdLine(b, npdFinding(causeOfWorst(u.Findings), s, npdLimit-1-len(more))+more)
 	case unfinished(s.Sweep) != "":
 		return npdLine(b, "unknown: "+unfinished(s.Sweep))
 	case worst(u.Findings) == diagnose.Warning:
-		return npdLine(b, "ok, warning: "+npdFinding(culprit(u.Findings), s, npdLimit))
+		return npdLine(b, "ok, warning: "+npdFinding(causeOfWorst(u.Findings), s, npdLimit))
 	}
 	return npdLine(b, "ok: "+fine(s))
 }

@@ -1,6 +1,6 @@
 // Package lines is the view for a pipe, as text for people or as JSON for
-// programs: [Watch] writes events, changes of health and findings as they come,
-// one line each; [WriteCheck] writes what one check of a node has found.
+// programs: [Watch] writes the headline, events, changes of health and findings as they come,
+// one line each; [Check] what is wrong with a node as one look shows it.
 //
 // Watch's lines come in the order in which the engine decided. Where the reader
 // was too slow, a gap line stands in the place of what it missed and says how
@@ -8,7 +8,6 @@
 package lines
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -23,6 +22,18 @@ type header struct {
 	Schema string    `json:"schema"`
 	Time   time.Time `json:"time"`
 	Kind   string    `json:"kind"`
+	Notes  []string  `json:"notes,omitempty"` // what was left out of this line, and why
+}
+
+func newHeader(at time.Time, kind string) header {
+	return header{Schema: Schema, Time: at.UTC(), Kind: kind}
+}
+
+func (h *header) note(all []string) { h.Notes = all }
+
+type headlineLine struct {
+	header
+	Headline headlineObject `json:"headline"`
 }
 
 type eventLine struct {
@@ -68,8 +79,8 @@ type findingLine struct {
 // AppendEvent appends e to b as one line of NDJSON, with its line feed. Texts
 // are the runtime's own, escaped as JSON wants it.
 func AppendEvent(b []byte, e engine.Event) []byte {
-	l := eventLine{
-		header: header{Schema, e.SeenAt.UTC(), "event"},
+	l := &eventLine{
+		header: newHeader(e.SeenAt, "event"),
 		Seq:    e.Seq, Type: e.Kind.String(),
 		UID: string(e.Pod.UID), Namespace: e.Pod.Namespace, Pod: e.Pod.Name,
 		Container: e.Container, ID: e.ID, Sandbox: e.Sandbox,
@@ -85,9 +96,13 @@ func AppendEvent(b []byte, e engine.Event) []byte {
 	return appendJSON(b, l)
 }
 
+func appendHeadline(b []byte, at time.Time, h diagnose.Headline) []byte {
+	return appendJSON(b, &headlineLine{newHeader(at, "headline"), newHeadlineObject(h)})
+}
+
 func appendHealth(b []byte, s *engine.Snapshot) []byte {
-	l := healthLine{
-		header:  header{Schema, s.At.UTC(), "health"},
+	l := &healthLine{
+		header:  newHeader(s.At, "health"),
 		Healthy: s.Health.Healthy, Verdict: s.Health.Verdict,
 		ListAgeSeconds: s.Health.ListAge(s.At).Seconds(), ThresholdSeconds: s.Threshold.Seconds(),
 	}
@@ -98,8 +113,8 @@ func appendHealth(b []byte, s *engine.Snapshot) []byte {
 }
 
 func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {
-	l := findingLine{
-		header: header{Schema, at.UTC(), "finding"}, State: t.Kind.String(),
+	l := &findingLine{
+		header: newHeader(at, "finding"), State: t.Kind.String(),
 		LastedSeconds: t.Lasted.Seconds(), Finding: newFindingObject(t.Finding),
 	}
 	if t.Kind == diagnose.Changed {
@@ -111,15 +126,5 @@ func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {
 // AppendGap appends one line of NDJSON that says how many events are missing
 // here, since the reader was too slow for them.
 func AppendGap(b []byte, at time.Time, lost uint64) []byte {
-	return appendJSON(b, gapLine{header{Schema, at.UTC(), "gap"}, lost})
-}
-
-// appendJSON appends v, which always is one of this package's own objects and
-// so can always be marshalled.
-func appendJSON(b []byte, v any) []byte {
-	j, err := json.Marshal(v)
-	if err != nil {
-		panic("lines: " + err.Error())
-	}
-	return append(append(b, escapeC1(j)...), '\n')
+	return appendJSON(b, &gapLine{newHeader(at, "gap"), lost})
 }

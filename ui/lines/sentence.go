@@ -12,12 +12,9 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// culprit returns the finding that the verdict names: what stands behind the
-// worst one. There must be one at least.
-func culprit(findings []diagnose.Finding) diagnose.Finding { return findings[culpritAt(findings)] }
-
-// culpritAt returns the index of it.
-func culpritAt(findings []diagnose.Finding) int {
+// causeOfWorst returns what stands behind the worst finding. There must be one at
+// least.
+func causeOfWorst(findings []diagnose.Finding) diagnose.Finding {
 	at := slices.IndexFunc(findings, func(f diagnose.Finding) bool { return f.Severity == worst(findings) })
 	for range findings { // a chain has no more links; the count ends a circle
 		i := causeOf(findings, findings[at])
@@ -26,7 +23,7 @@ func culpritAt(findings []diagnose.Finding) int {
 		}
 		at = i
 	}
-	return at
+	return findings[at]
 }
 
 // causeOf returns the index of the finding that explains f, -1 if there is none.

@@ -32,11 +32,14 @@ func story() []diagnose.Update {
 func second(n int, turns ...diagnose.Turn) diagnose.Update {
 	s := healthy()
 	s.At = noon.Add(time.Duration(n) * time.Second)
-	return diagnose.Update{Update: engine.Update{Snapshot: s}, Turns: turns}
+	u := seen(engine.Update{Snapshot: s})
+	u.Turns = turns
+	return u
 }
 
 func TestWatchFindingsText(t *testing.T) {
-	want := `12:00:00.000 PLEG is healthy
+	want := `12:00:00.000 headline: HEALTHY
+12:00:00.000 PLEG is healthy
 12:00:00.000 finding began: warning inspect-hung: a hangs
 12:00:01.000 finding changed: warning to critical inspect-hung: a hangs
 12:00:07.000 finding ended: inspect-hung ContainerStatus default/nfs-client a after 1s
@@ -70,7 +73,7 @@ func TestWatchFindingIsAsInCheck(t *testing.T) {
 	if harmful(strings.TrimSuffix(string(line), "\n")) {
 		t.Errorf("control character in %q", line)
 	}
-	object := appendJSON(nil, newFindingObject(r.Findings[0]))
+	object := appendJSON(nil, new(newFindingObject(r.Findings[0])))
 	if whole := checkOutput(t, r, CheckOptions{JSON: true}); !bytes.Contains(whole, bytes.TrimSpace(object)) || !bytes.Contains(line, bytes.TrimSpace(object)) {
 		t.Errorf("watch writes %s\nwhich check does not", line)
 	}

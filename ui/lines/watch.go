@@ -22,14 +22,14 @@ type Feed interface {
 // Options say what [Watch] writes.
 type Options struct {
 	JSON       bool     // NDJSON in place of text
-	Namespaces []string // of the events; empty for all
+	Namespaces []string // of the events and findings; empty for all
 }
 
-// Watch writes events, changes of health, findings and gaps to w until ctx ends, the feed
-// does, or the reader of a pipe has gone, none of which is an error. It returns
-// the first other error of w. Text is
-// cleaned and holds no control byte but the line feed; JSON keeps the
-// original, escaped.
+// Watch writes the headline, events, changes of health, findings and gaps to w
+// until ctx ends, the feed does, or the reader of a pipe has gone, none of which is
+// an error. It returns the first other error of w. A write that is stuck when ctx
+// ends is left behind after a second. Text is cleaned and holds no control byte but
+// the line feed; JSON keeps the original, escaped.
 func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
 	v := watcher{o: o}
 	for {
@@ -40,9 +40,9 @@ func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
 		if err != nil {
 			return fmt.Errorf("watch: %w", err)
 		}
-		if b := v.update(u); len(b) > 0 {
-			_, err := w.Write(b)
-			if errors.Is(err, syscall.EPIPE) {
+		if b := v.update(within(u, o.Namespaces)); len(b) > 0 {
+			err := writeUntil(ctx, w, b)
+			if errors.Is(err, syscall.EPIPE) || errors.Is(err, context.Canceled) {
 				return nil
 			}
 			if err != nil {
@@ -52,17 +52,22 @@ func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
 	}
 }
 
-// A watcher turns updates into lines. It remembers the health of the last one,
-// so that only changes are told.
+// A watcher turns updates into lines. It remembers what was written last, so that
+// only changes are.
 type watcher struct {
-	o       Options
-	told    bool
-	healthy bool
-	failure string
+	o        Options
+	headline diagnose.Headline // without its figures
+	begun    bool              // the health was written once
+	healthy  bool
+	failure  string
 }
 
 func (v *watcher) update(u diagnose.Update) []byte {
 	var b []byte
+	if h := withoutFigures(u.Headline); h != v.headline {
+		v.headline = h
+		b = v.head(b, u)
+	}
 	if u.Lost > 0 {
 		b = v.gap(b, u)
 	}
@@ -80,13 +85,24 @@ func (v *watcher) update(u diagnose.Update) []byte {
 	return b
 }
 
+func (v *watcher) head(b []byte, u diagnose.Update) []byte {
+	if v.o.JSON {
+		return appendHeadline(b, u.Snapshot.At, u.Headline)
+	}
+	b = append(append(stamp(b, u.Snapshot.At), "headline: "...), text.Clean(u.Headline.Word)...)
+	if said := clauses(u.Headline); said != "" {
+		b = append(append(b, ": "...), text.Clean(said)...)
+	}
+	return append(b, '\n')
+}
+
 func (v *watcher) wants(e engine.Event) bool {
 	return len(v.o.Namespaces) == 0 || slices.Contains(v.o.Namespaces, e.Pod.Namespace)
 }
 
 // changed reports whether s has another verdict, or another failure of the
-// list, than what was last told, and remembers it. Before the first list
-// returned there is nothing to tell.
+// list, than what was written last, and remembers it. Before the first list
+// returned there is nothing to write.
 func (v *watcher) changed(s *engine.Snapshot) bool {
 	if s.Health.ListedAt.IsZero() && s.Failure == nil {
 		return false
@@ -95,8 +111,8 @@ func (v *watcher) changed(s *engine.Snapshot) bool {
 	if s.Failure != nil {
 		failure = s.Failure.Err.Error()
 	}
-	same := v.told && v.healthy == s.Health.Healthy && v.failure == failure
-	v.told, v.healthy, v.failure = true, s.Health.Healthy, failure
+	same := v.begun && v.healthy == s.Health.Healthy && v.failure == failure
+	v.begun, v.healthy, v.failure = true, s.Health.Healthy, failure
 	return !same
 }
 

@@ -42,7 +42,9 @@ func healthy() *engine.Snapshot {
 }
 
 // seen is an update of a node on which nothing is found.
-func seen(u engine.Update) diagnose.Update { return diagnose.Update{Update: u} }
+func seen(u engine.Update) diagnose.Update {
+	return diagnose.Update{Update: u, Headline: diagnose.Headline{Word: "HEALTHY"}}
+}
 
 func died() engine.Event {
 	return engine.Event{
@@ -79,7 +81,8 @@ func TestWatchText(t *testing.T) {
 		seen(engine.Update{Snapshot: healthy()}),
 		seen(engine.Update{Snapshot: down, Events: []engine.Event{removed}, Lost: 3}),
 	)
-	want := `12:00:00.000 ContainerDied    shop/cart-0 app exit 137 OOMKilled lag 400ms
+	want := `12:00:00.000 headline: HEALTHY
+12:00:00.000 ContainerDied    shop/cart-0 app exit 137 OOMKilled lag 400ms
 12:00:00.000 PLEG is healthy
 12:00:00.000 gap: 3 events were too many for this reader
 12:00:00.000 ContainerRemoved shop/cart-0 sandbox 0123456789abc (discarded)
@@ -113,7 +116,7 @@ func TestWatchJSON(t *testing.T) {
 			t.Errorf("event = %v", record)
 		}
 	}
-	if diff := cmp.Diff([]string{"gap", "event", "health"}, kinds); diff != "" {
+	if diff := cmp.Diff([]string{"headline", "gap", "event", "health"}, kinds); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,200 @@
+package ui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// sound reports whether a headline is that of a node on which all is well.
+func sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity == diagnose.Info }
+
+func headlineLook(b brush, h diagnose.Headline) (symbol string, st theme.Style) {
+	switch {
+	case sound(h):
+		return b.Symbols.Good, b.Good
+	case h.Severity > diagnose.Info:
+		return severityLook(b, h.Severity)
+	}
+	return b.Symbols.Unknown, b.Warn
+}
+
+// countdown says what comes next by itself; empty if nothing does.
+func countdown(h diagnose.Headline) string {
+	if h.Clock.What == "" {
+		return ""
+	}
+	return h.Clock.What + " in " + text.Age(h.Clock.In)
+}
+
+// A gauge is line two of the screen, as it fits into its width.
+type gauge struct {
+	of   diagnose.Headline
+	lead []fact   // the headline
+	rest []string // of the headline's text: what goes on below the header
+	more []fact   // what the headline goes by, as far as there is room
+}
+
+// newGauge fits a headline into a line of w cells. The rest of its text gets up to
+// so many lines; without any it is cut. On a wide screen the bar keeps its room.
+func newGauge(b brush, s *engine.Snapshot, h diagnose.Headline, w, lines int) gauge {
+	symbol, st := headlineLook(b, h)
+	g := gauge{of: h, lead: []fact{{st, symbol + " " + h.Word}, {st, countdown(h)}}}
+	room := w - taken(g.lead[0]) - taken(g.lead[1])
+	more := grounds(b, s)
+	kept := 0
+	if w >= barWidth {
+		kept = leastBar + taken(more[0])
+	}
+	g.breakText(b, h.Text, room-kept, w, lines)
+	if room -= taken(g.lead[2]); w < barWidth && len(g.rest) > 0 {
+		return g
+	}
+	if more[0].text != "" {
+		room -= leastBar
+	}
+	for _, f := range more {
+		if need := taken(f); need > 0 && need <= room+1 {
+			g.more = append(g.more, f)
+			room -= need
+		}
+	}
+	return g
+}
+
+// breakText puts as much of the headline's text into the line as room holds.
+func (g *gauge) breakText(b brush, said string, room, w, lines int) {
+	said = text.Clean(clip(said, (lines+1)*max(w, 0)))
+	switch {
+	case text.Width(said) <= room:
+	case lines == 0:
+		said = text.Fit(said, max(room, 0), b.Symbols.Ellipsis)
+	default:
+		all := text.Wrap(said, max(room, 1))
+		said = all[0]
+		g.rest = few(b.Symbols.Ellipsis+" "+strings.Join(all[1:], " "), w-2, lines, b.Symbols.Ellipsis)
+	}
+	g.lead = append(g.lead, fact{b.Text, said})
+}
+
+// taken returns how many cells a fact takes of a line, with the gap after it.
+func taken(f fact) int {
+	if f.text == "" {
+		return 0
+	}
+	return text.Width(f.text) + 2
+}
+
+// grounds are what the headline goes by, the age of the list first, beside which
+// the bar stands.
+func grounds(b brush, s *engine.Snapshot) []fact {
+	h := s.Health
+	age := h.ListAge(s.At)
+	late := h.InspectAge(s.At) > age+10*time.Second || h.SettledAt.IsZero()
+	list := fact{b.Text, "list " + fresh(age) + " of " + text.Took(s.Threshold)}
+	if h.ListedAt.IsZero() {
+		list.text = ""
+	}
+	if s.Seq == 0 {
+		return []fact{{}}
+	}
+	return []fact{list, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
+}
+
+// verdict returns the kubelet's own words on its PLEG, to the letter: people
+// search for them. Empty while it is healthy, before the first list, and while
+// nobody looks.
+func verdict(s *engine.Snapshot) string {
+	if s.Paused || s.Health.ListedAt.IsZero() {
+		return ""
+	}
+	return s.Health.Verdict
+}
+
+// line draws the gauge, with a bar of the clock that ends first before what the
+// headline goes by.
+func (g gauge) line(l *text.Line, b brush, s *engine.Snapshot) {
+	putFacts(l, g.lead...)
+	if len(g.more) == 0 {
+		return
+	}
+	need := 0
+	for _, f := range g.more {
+		need += taken(f)
+	}
+	l.Space(2)
+	if room := l.Left() - need + 1; room >= leastBar && !s.Health.ListedAt.IsZero() {
+		part, whole := clockUsed(s, g.of.Clock)
+		bar(l, b, g.lead[0].style, part, whole, min(room, mostBar))
+		l.Space(1)
+	}
+	putFacts(l, g.more...)
+}
+
+// says reports whether the headline or what stands beside it holds a text.
+func (g gauge) says(what string) bool {
+	return strings.Contains(g.of.Text, what) || slices.ContainsFunc(g.more, func(f fact) bool { return f.text == what })
+}
+
+// The width of the bar, with its brackets, and of the screens on which it is there
+// however long the headline is.
+const leastBar, mostBar, barWidth = 8, 24, 110
+
+// clockUsed returns how much of the clock that ends first has passed: of Status if
+// that is what the headline counts down, else of the list.
+func clockUsed(s *engine.Snapshot, c diagnose.Clock) (part, whole time.Duration) {
+	if left := s.Node.DownAt.Sub(s.At); c.What != "" && !s.Node.DownAt.IsZero() && (left-c.In).Abs() < time.Second {
+		return statusClock - left, statusClock
+	}
+	return s.Health.ListAge(s.At), s.Threshold
+}
+
+// fresh is an age that stands still as long as relists come every second.
+func fresh(age time.Duration) string {
+	if age < 2*time.Second {
+		return "<2s"
+	}
+	return text.Age(age)
+}
+
+// inspected tells the other age: since the last relist without a failure.
+func inspected(s *engine.Snapshot) string {
+	if s.Health.SettledAt.IsZero() {
+		return "never inspected in full"
+	}
+	return "inspected " + fresh(s.Health.InspectAge(s.At)) + " ago"
+}
+
+// since says how long the kubelet's verdict has stood, and how often it changed;
+// empty while nobody looks.
+func since(s *engine.Snapshot) string {
+	h := s.Health
+	if h.Since.IsZero() || s.Paused {
+		return ""
+	}
+	out := pick(h.Healthy, "PLEG healthy for ", "unhealthy for ") + text.AgeCoarse(s.At.Sub(h.Since))
+	if h.Flips > 0 {
+		out += ", changed " + strconv.Itoa(h.Flips) + " times"
+	}
+	return out
+}
+
+// bar draws how much of whole part is, in w cells with the brackets. However
+// little it is, one cell is full: an empty bar is not seen to be one.
+func bar(l *text.Line, b brush, st theme.Style, part, whole time.Duration, w int) {
+	w -= 2
+	filled := w
+	if whole > 0 && part < whole {
+		filled = max(1, int(int64(part)*int64(w)/int64(whole)))
+	}
+	l.Put(b.Dim, "[")
+	l.Repeat(st, b.Symbols.Full, filled)
+	l.Repeat(b.Dim, b.Symbols.Empty, w-filled)
+	l.Put(b.Dim, "]")
+}

@@ -1,0 +1,31 @@
+package lines
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+)
+
+// within returns u without what is only about other namespaces than these; none
+// stands for all. What is about the node stays. A headline that names what was
+// left out keeps its word alone, and is no worse than the worst finding that stays.
+func within(u diagnose.Update, namespaces []string) diagnose.Update {
+	if len(namespaces) == 0 {
+		return u
+	}
+	out := func(f diagnose.Finding) bool {
+		return f.Subject.Pod.Namespace != "" && !slices.Contains(namespaces, f.Subject.Pod.Namespace)
+	}
+	for _, f := range u.Findings {
+		if pod := f.Subject.Pod.Name; out(f) && (strings.Contains(u.Headline.Text, f.Summary) || pod != "" && strings.Contains(u.Headline.Text, pod)) {
+			u.Headline.Text = ""
+		}
+	}
+	u.Findings = slices.DeleteFunc(slices.Clone(u.Findings), out)
+	u.Turns = slices.DeleteFunc(slices.Clone(u.Turns), func(t diagnose.Turn) bool { return out(t.Finding) })
+	if u.Headline.Text == "" {
+		u.Headline.Severity = min(u.Headline.Severity, worst(u.Findings))
+	}
+	return u
+}

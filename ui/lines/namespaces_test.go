@@ -1,0 +1,46 @@
+package lines
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// TestWithin holds that findings about pods of other namespaces are left out
+// wholly, by name and in the headline, and that the node's own stay.
+func TestWithin(t *testing.T) {
+	of := func(namespace string, s diagnose.Severity) diagnose.Finding {
+		return diagnose.Finding{ID: diagnose.InspectHung, Severity: s, Summary: namespace + " hangs", Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: namespace, Name: "pod-of-" + namespace}}}
+	}
+	node := diagnose.Finding{ID: diagnose.HostPressure, Severity: diagnose.Warning, Summary: "the disk is full"}
+	all := []diagnose.Finding{of("a", diagnose.Critical), of("b", diagnose.Info), node}
+	clock := diagnose.Clock{What: "NotReady", In: time.Minute}
+	head := diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Critical, Text: "behind a/pod-of-a app", Clock: clock}
+	bare := diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Warning, Clock: clock}
+	for name, tt := range map[string]struct {
+		namespaces []string
+		want       int // findings and turns
+		headline   diagnose.Headline
+		exit       int
+	}{
+		"all":       {nil, 3, head, ExitCritical},
+		"its own":   {[]string{"a"}, 2, head, ExitCritical},
+		"another's": {[]string{"b"}, 2, bare, ExitWarning},
+		"two":       {[]string{"b", "a"}, 3, head, ExitCritical},
+		"nobody's":  {[]string{"c"}, 1, bare, ExitWarning},
+	} {
+		u := diagnose.Update{Findings: all, Headline: head}
+		for _, f := range all {
+			u.Turns = append(u.Turns, diagnose.Turn{Finding: f})
+		}
+		got := within(u, tt.namespaces)
+		if len(got.Findings) != tt.want || len(got.Turns) != tt.want || got.Headline != tt.headline || ExitCode(got.Findings) != tt.exit {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if len(u.Findings) != 3 || u.Findings[0].Summary != "a hangs" {
+			t.Errorf("%s: the update was changed", name)
+		}
+	}
+}
