@@ -65,7 +65,7 @@ func (m *Model) unsaid() []diagnose.Finding {
 	for i, f := range all {
 		switch {
 		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && m.headline.Severity >= f.Severity:
-		case strings.Contains(m.headline.Text, unlabelled(&f)), m.finding.open && keyOf(&f) == keyOf(&m.finding.of):
+		case strings.Contains(m.headline.Text, unlabelled(&f)), m.finding.open && f.Key() == m.finding.of.Key():
 		case explained(all, &f):
 			effects = append(effects, f)
 		default:

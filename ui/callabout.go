@@ -40,7 +40,7 @@ func (c *calls) below(b brush, s *engine.Snapshot, swept fact, focused bool) []f
 
 // aboutCall says what is known of an operation beside its columns.
 func aboutCall(op *engine.Calls) string {
-	return op.Op.String() + ": p90 " + text.Took(op.P90) +
+	return op.Op.String() + ": p90 " + text.Took(op.P90) + pick(op.Gone > 0, ", "+text.Count(op.Gone)+" gone", "") +
 		", received " + text.Bytes(coarseBytes(op.ResponseBytes)) + ", sent " + text.Bytes(coarseBytes(op.RequestBytes))
 }
 

@@ -18,7 +18,7 @@ func TestAboutCalls(t *testing.T) {
 	look := theme.Default()
 	s := healthyNode()
 	op := &engine.Calls{
-		Op: call.ContainerStatus, Count: 40, Errors: 3, P90: 4 * time.Millisecond, RequestBytes: 3000, ResponseBytes: 50_000,
+		Op: call.ContainerStatus, Count: 40, Errors: 3, Gone: 2, P90: 4 * time.Millisecond, RequestBytes: 3000, ResponseBytes: 50_000,
 		ByCode:  []engine.CodeCount{{Code: "Unknown", Count: 2}, {Code: "DeadlineExceeded", Count: 1}},
 		LastErr: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "ttrpc: closed"}, LastErrAt: s.At.Add(-5 * time.Second),
 	}
@@ -28,7 +28,7 @@ func TestAboutCalls(t *testing.T) {
 		got = append(got, f.text)
 	}
 	want := []string{
-		"ContainerStatus: p90 4ms, received 48K, sent 2.9K",
+		"ContainerStatus: p90 4ms, 2 gone, received 48K, sent 2.9K",
 		"ContainerStatus errors: Unknown 2 DeadlineExceeded 1; 5s ago Unknown: ttrpc:",
 		"closed",
 	}
@@ -42,17 +42,17 @@ func TestAboutCalls(t *testing.T) {
 func TestCallsMatrix(t *testing.T) {
 	snap := probed(sweepOf(330, true))
 	snap.Calls = []engine.Calls{
-		{Op: call.Version, Count: 3, P50: time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: ago(time.Minute)},
+		{Op: call.Version, Count: 3, Gone: 4, P50: time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: ago(time.Minute)},
 		{Op: call.ContainerStatus, InFlight: 1},
 	}
 	s := newStage(t, 120, 40).show(snap).press("3", "f")
 	for op, want := range map[string]string{
-		"Version":            "1m 1ms 2ms 3ms 0 3 0B 0",
-		"Status":             "- - - - - - - -",
-		"ListPodSandbox":     "- - - - - - - -",
-		"ListContainers":     "- - - - - - - -",
-		"PodSandboxStatus":   "- - - - - - - -",
-		"ContainerStatus":    "never 1 47s 0 0B 0",
+		"Version":            "1m 1ms 2ms 3ms 0 3 0B 4 0",
+		"Status":             "- - - - - - - - -",
+		"ListPodSandbox":     "- - - - - - - - -",
+		"ListContainers":     "- - - - - - - - -",
+		"PodSandboxStatus":   "- - - - - - - - -",
+		"ContainerStatus":    "never 1 47s 0 0B 0 0",
 		"GetContainerEvents": "",
 	} {
 		row := strings.Join(strings.Fields(strings.TrimPrefix(s.rowOf(" "+op+"  "), " "+op)), " ")

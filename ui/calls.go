@@ -109,6 +109,9 @@ var callColumns = []callColumn{
 	{"BYTES", 6, 3, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		l.Right(b.Text, text.Bytes(coarseBytes(op.ResponseBytes)), w)
 	}, by(func(op *engine.Calls) uint64 { return op.ResponseBytes })},
+	{"GONE", 5, 4, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+		l.Right(b.Dim, text.Count(op.Gone), w)
+	}, by(func(op *engine.Calls) uint64 { return op.Gone })},
 	{"ERR", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
 		if op.Errors == 0 {
 			l.Right(b.Dim, "0", w)

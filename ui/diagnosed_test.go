@@ -15,7 +15,7 @@ func TestHungCallIsFound(t *testing.T) {
 	if got := s.lineTwo(); !strings.HasPrefix(got, "✖ ") || !strings.Contains(got, "nfs-client") {
 		t.Errorf("headline %q", got)
 	}
-	if f := s.press("4").m.findings.current(); f == nil || f.Subject.Pod.Name != "nfs-client" {
+	if f := s.press("4").m.findings.current().Finding; f == nil || f.Subject.Pod.Name != "nfs-client" {
 		t.Errorf("the cursor is on %v", f)
 	}
 	if s.press("enter", "enter"); s.m.detail.pod == nil {

@@ -22,7 +22,7 @@ const (
 
 // A findingLine is one line of the pane.
 type findingLine struct {
-	row  int
+	row  int  // -1 for the line above those that ended
 	head bool // the row's first line, which names the finding
 	text string
 }
@@ -56,8 +56,11 @@ func (f *findings) lay(w int) {
 	f.width, f.lines, f.first = w, f.lines[:0:0], f.first[:0:0]
 	f.broken.turn()
 	for i, r := range f.rows {
+		if r.ended != nil && r.ended == &f.past[0] {
+			f.lines = append(f.lines, findingLine{-1, false, "ended lately"})
+		}
 		f.first = append(f.first, len(f.lines))
-		summary, room := unlabelled(r.Finding), w-severityWidth-f.idWidth()-1
+		summary, room := f.said(r), w-severityWidth-f.idWidth()-1
 		if !f.table() {
 			f.lines = append(f.lines, findingLine{i, true, ""})
 			room = w - 2
@@ -66,6 +69,27 @@ func (f *findings) lay(w int) {
 			f.lines = append(f.lines, findingLine{i, f.table() && j == 0, line})
 		}
 	}
+}
+
+// said returns what the pane says of r: its summary, or what it was once it is over.
+func (f *findings) said(r findingRow) string {
+	if r.ended == nil {
+		return unlabelled(r.Finding)
+	}
+	out := "lasted " + text.Age(r.ended.End.Sub(r.ended.Began)) + ", over " + text.AgeCoarse(f.since.Sub(r.ended.End)) + " ago"
+	if on := subjectText(r.Subject); on != "" {
+		out += ": " + on
+	}
+	return out
+}
+
+// subjectText names what a finding is about; empty if that is nothing particular.
+func subjectText(s diagnose.Subject) string {
+	out := s.Operation
+	if s.Pod.UID != "" || s.Pod.Name != "" {
+		out += " " + s.Pod.String()
+	}
+	return strings.TrimSpace(out + " " + s.Container)
 }
 
 // unlabelled returns the summary of f without the words of its id, which stands
@@ -91,6 +115,12 @@ func (f *findings) row(l *text.Line, b brush, y int, focused bool) {
 		return
 	}
 	line := f.lines[i]
+	if line.row < 0 {
+		l.Repeat(b.Border, b.Symbols.Horizontal, 2)
+		l.Put(b.Dim, " "+line.text+" ")
+		l.Repeat(b.Border, b.Symbols.Horizontal, l.Left())
+		return
+	}
 	r := f.rows[line.row]
 	if line.row == f.cursor && focused {
 		cursorBar(l, b, focused)
@@ -101,14 +131,20 @@ func (f *findings) row(l *text.Line, b brush, y int, focused bool) {
 	default:
 		l.Space(indent)
 	}
-	l.Put(pick(r.depth > 0, b.Dim, b.Text), line.text)
+	l.Put(pick(r.depth > 0 || r.ended != nil, b.Dim, b.Text), line.text)
 }
 
 // name draws what kind of finding r is, and how bad.
 func (f *findings) name(l *text.Line, b brush, r findingRow) {
 	symbol, st := severityLook(b, r.Severity)
-	stateCell(l, st, symbol, r.Severity.String(), severityWidth)
 	w := f.idWidth()
+	if r.ended != nil {
+		symbol, _ = severityLook(b, r.ended.Worst)
+		st = b.Dim
+		stateCell(l, st, symbol, "ended", severityWidth)
+	} else {
+		stateCell(l, st, symbol, r.Severity.String(), severityWidth)
+	}
 	if r.depth > 0 {
 		l.Space(2 * (r.depth - 1))
 		l.Sign(b.Border, b.Symbols.Last)

@@ -8,32 +8,40 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 )
 
-// A findingRow is one finding in the pane, below the one that explains it.
+// A findingRow is one finding in the pane, below the one that explains it, or one
+// that ended lately, below all others.
 type findingRow struct {
 	*diagnose.Finding
-	depth int // 0 for a cause, 1 for its effect, and so on
+	depth int             // 0 for a cause, 1 for its effect, and so on
+	ended *diagnose.Ended // nil while it holds
 }
 
-// A findingKey tells a finding from the others, from one diagnosis to the next.
-type findingKey struct {
-	id      diagnose.ID
-	subject diagnose.Subject
+// A findingPlace is what the cursor stands on.
+type findingPlace struct {
+	key   diagnose.Key
+	ended time.Time // zero while it holds
 }
 
-func keyOf(f *diagnose.Finding) findingKey { return findingKey{f.ID, f.Subject} }
+func (r findingRow) place() findingPlace {
+	if r.ended != nil {
+		return findingPlace{r.Key(), r.ended.End}
+	}
+	return findingPlace{key: r.Key()}
+}
 
 // findings is the pane of findings: one row each, of as many lines as its
 // summary takes. The cursor counts rows, what is visible counts lines.
 type findings struct {
 	all   []diagnose.Finding // as they were diagnosed
+	past  []diagnose.Ended
 	rows  []findingRow
 	lines []findingLine
 	first []int // of each row, its first line
 
 	cursor, top   int
 	width, height int
-	at            findingKey // under the cursor
-	since         time.Time  // when the texts that are shown were taken over
+	at            findingPlace // under the cursor
+	since         time.Time    // when the texts that are shown were taken over
 	broken        brokenTexts
 }
 
@@ -41,22 +49,34 @@ type findings struct {
 // findings are the same: the figures in them change with every snapshot.
 const textsKept = time.Second
 
-// observe takes over a diagnosis made at b's time. The cursor stays on its finding
+// observe takes over what was found by b's time. The cursor stays on its finding
 // while a person looks at it, and on its row if that finding has gone; while
 // nobody looks it is on the worst.
-func (f *findings) observe(b brush, all []diagnose.Finding, looked bool) {
-	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) {
+func (f *findings) observe(b brush, u diagnose.Update, looked bool) {
+	all := u.Findings
+	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) && newest(f.past) == newest(u.Ended) {
 		return
 	}
-	f.all, f.rows, f.since = all, underCauses(all), b.at
+	f.all, f.past, f.rows, f.since = all, u.Ended, underCauses(all), b.at
+	for i := range f.past {
+		f.rows = append(f.rows, findingRow{&f.past[i].Finding, 0, &f.past[i]})
+	}
 	f.broken.ellipsis = b.Symbols.Ellipsis
-	if i := slices.IndexFunc(f.rows, func(r findingRow) bool { return keyOf(r.Finding) == f.at }); !looked {
+	if i := slices.IndexFunc(f.rows, func(r findingRow) bool { return r.place() == f.at }); !looked {
 		f.cursor = 0
 	} else if i >= 0 {
 		f.cursor = i
 	}
 	f.lay(f.width)
-	f.settle()
+	f.keepCursor()
+}
+
+// newest returns when the last of all ended.
+func newest(all []diagnose.Ended) time.Time {
+	if len(all) == 0 {
+		return time.Time{}
+	}
+	return all[0].End
 }
 
 // alike reports whether two findings differ at most in their texts.
@@ -75,7 +95,7 @@ func underCauses(all []diagnose.Finding) []findingRow {
 			return
 		}
 		placed[i] = true
-		rows = append(rows, findingRow{&all[i], depth})
+		rows = append(rows, findingRow{&all[i], depth, nil})
 		for j := range all {
 			if !placed[j] && all[j].ID == all[i].ID && all[j].Cause == all[i].Cause {
 				return // the effects come below the last of a kind
@@ -103,12 +123,12 @@ func explained(all []diagnose.Finding, f *diagnose.Finding) bool {
 	return f.Cause != "" && slices.ContainsFunc(all, func(c diagnose.Finding) bool { return c.ID == f.Cause })
 }
 
-// current returns the finding under the cursor, or nil if there is none.
-func (f *findings) current() *diagnose.Finding {
+// current returns the row under the cursor; it is of no finding if there is none.
+func (f *findings) current() findingRow {
 	if f.cursor < 0 || f.cursor >= len(f.rows) {
-		return nil
+		return findingRow{}
 	}
-	return f.rows[f.cursor].Finding
+	return f.rows[f.cursor]
 }
 
 // resize gives the pane w cells and h lines below its heads.
@@ -117,14 +137,14 @@ func (f *findings) resize(w, h int) {
 	if w != f.width {
 		f.lay(w)
 	}
-	f.settle()
+	f.keepCursor()
 }
 
-// settle keeps the cursor among the rows, and its row visible.
-func (f *findings) settle() {
+// keepCursor keeps the cursor among the rows, and its row visible.
+func (f *findings) keepCursor() {
 	f.cursor = max(0, min(f.cursor, len(f.rows)-1))
-	if now := f.current(); now != nil {
-		f.at = keyOf(now)
+	if now := f.current(); now.Finding != nil {
+		f.at = now.place()
 		first, end := f.first[f.cursor], len(f.lines)
 		if f.cursor+1 < len(f.first) {
 			end = f.first[f.cursor+1]
@@ -141,7 +161,7 @@ func (f *findings) move(a keymap.Action) bool {
 		return false
 	}
 	f.cursor = s.cursor
-	f.settle()
+	f.keepCursor()
 	return true
 }
 

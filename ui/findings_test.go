@@ -38,7 +38,7 @@ func TestEffectsComeBelowTheirCauses(t *testing.T) {
 }
 
 func (s *stage) findingUnder() string {
-	if f := s.m.findings.current(); f != nil {
+	if f := s.m.findings.current().Finding; f != nil {
 		return string(f.ID)
 	}
 	return ""
@@ -54,7 +54,7 @@ func TestCursorStaysOnItsFinding(t *testing.T) {
 	if got := s.find(all[0], all[2]).show(unhealthyNode()).findingUnder(); got != "pleg-unhealthy" {
 		t.Errorf("once its finding has gone, the cursor is on %q", got)
 	}
-	if s.find().show(unhealthyNode()); s.m.findings.current() != nil {
+	if s.find().show(unhealthyNode()); s.m.findings.current().Finding != nil {
 		t.Error("a cursor where there is no finding")
 	}
 }
@@ -111,7 +111,7 @@ func TestFindingIsKeptUpToDate(t *testing.T) {
 	if s.find(all...).show(unhealthyNode()); s.rowOf("the newest of it") == "" {
 		t.Error("the evidence is that of before")
 	}
-	if s.find().show(healthyNode()); s.rowOf("over: it is found no more") == "" || s.rowOf("the newest of it") == "" {
+	if s.find().end(all[0]).show(healthyNode()); s.rowOf("✔ over for 1m") == "" || s.rowOf("the newest of it") == "" {
 		t.Error("a finding that is over is not shown as such")
 	}
 }
@@ -136,6 +136,41 @@ func TestCopyOfTheNextSafeCommand(t *testing.T) {
 				t.Errorf("%s, %s: %q, want %q", name, keys, got, tt.want)
 			}
 		}
+	}
+}
+
+// TestEndedFindingsComeBelow holds that what has ended lately is seen below what
+// holds, can be opened, and is told apart from the like of it that holds.
+func TestEndedFindingsComeBelow(t *testing.T) {
+	all := hungFindings()
+	s := newStage(t, 120, 40).find(all[:1]...).end(all[0], all[2]).show(hungNode()).press("4")
+	lines := withoutStyles(s.m.frame())
+	holds, line, over := strings.Index(lines, "✖ critical inspect-hung"), strings.Index(lines, "── ended lately ─"), strings.Index(lines, "✖ ended    inspect-hung")
+	if holds < 0 || line < holds || over < line {
+		t.Errorf("frame\n%s", lines)
+	}
+	if row := s.rowOf("ended    inspect-hung"); !strings.Contains(row, "lasted 47s, over 1m ago: ContainerStatus default/nfs-client app") {
+		t.Errorf("row %q", row)
+	}
+	for i, want := range []bool{false, true, true, true} {
+		if got := s.m.findings.current().ended != nil; got != want {
+			t.Errorf("%d down: the cursor is on one that ended: %v", i, got)
+		}
+		s.press("j")
+	}
+	if s.press("k", "enter"); s.rowOf("✔ over for 1m, it lasted 47s; this is the last of it") == "" {
+		t.Errorf("frame\n%s", withoutStyles(s.m.frame()))
+	}
+}
+
+// TestOpenFindingEnds holds that a finding that is open says so when it ends, and
+// stays what it was when the like of it comes again.
+func TestOpenFindingEnds(t *testing.T) {
+	all := hungFindings()
+	s := newStage(t, 120, 40).find(all...).show(hungNode()).press("4", "enter").find().end(all[0]).show(healthyNode())
+	s.find(all...).show(hungNode())
+	if s.rowOf("✔ over for 1m, it lasted 47s") == "" {
+		t.Errorf("frame\n%s", withoutStyles(s.m.frame()))
 	}
 }
 
@@ -230,7 +265,7 @@ func TestHostileFindingsStayCheap(t *testing.T) {
 		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}
 	}
 	f.resize(80, 20)
-	f.observe(brush{&look, noon}, all, false)
+	f.observe(brush{&look, noon}, diagnose.Update{Findings: all}, false)
 	if n := len(f.lines); n > 50*mostLines {
 		t.Errorf("%d lines for 50 findings", n)
 	}

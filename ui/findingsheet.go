@@ -1,19 +1,21 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // A findingSheet is the screen of one finding. It keeps the finding after that
 // has gone, so that it can be read to its end.
 type findingSheet struct {
 	sheet
-	open bool
-	gone bool
-	of   diagnose.Finding
+	open  bool
+	of    diagnose.Finding
+	ended *diagnose.Ended // nil while it holds
 }
 
 // numberWidth is how wide the numbers of the next steps are, with their indent.
@@ -24,12 +26,7 @@ func (s *findingSheet) observe(b brush, all *findings, w int) {
 	if !s.open {
 		return
 	}
-	s.gone = true
-	for i := range all.all {
-		if keyOf(&all.all[i]) == keyOf(&s.of) {
-			s.of, s.gone = all.all[i], false
-		}
-	}
+	s.follow(all)
 	s.anew()
 	s.summary(b, all, w)
 	s.evidence(b, w)
@@ -38,11 +35,25 @@ func (s *findingSheet) observe(b brush, all *findings, w int) {
 	s.clamp(len(s.lines))
 }
 
+// follow takes over the finding as it is now, or its end. What has ended stays
+// so, though the like of it may come again.
+func (s *findingSheet) follow(all *findings) {
+	if s.ended != nil {
+		return
+	}
+	if i := slices.IndexFunc(all.all, func(f diagnose.Finding) bool { return f.Key() == s.of.Key() }); i >= 0 {
+		s.of = all.all[i]
+	} else if i := slices.IndexFunc(all.past, func(e diagnose.Ended) bool { return e.Key() == s.of.Key() }); i >= 0 {
+		s.of, s.ended = all.past[i].Finding, &all.past[i]
+	}
+}
+
 func (s *findingSheet) summary(b brush, all *findings, w int) {
 	symbol, st := severityLook(b, s.of.Severity)
 	s.paragraph(b.Strong, s.of.Summary, w, piece{st, symbol, 2})
-	if s.gone {
-		s.add(piece{b.Good, b.Symbols.Good + " over: it is found no more; this is the last of it", 0})
+	if e := s.ended; e != nil {
+		over := " over for " + text.AgeCoarse(b.at.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
+		s.add(piece{b.Good, b.Symbols.Good + over, 0})
 	}
 	if s.of.Cause != "" {
 		s.add(piece{b.Dim, "  because of", 13}, piece{b.Text, string(s.of.Cause), 0})

@@ -135,12 +135,9 @@ func (d *drawing) boxLine(l *text.Line, b box, y int) {
 		l.Release(margin)
 		return
 	}
-	if b.pane == findingsPane && len(d.findings.rows) == 0 {
-		if y == 1 {
-			none := d.nothing(d.brush)
-			l.Space(1)
-			l.Put(none.style, none.text)
-		}
+	if none := d.nothing(d.brush); y == 1 && b.pane == findingsPane && len(d.findings.all) == 0 {
+		l.Space(1)
+		l.Put(none.style, none.text)
 	} else if y == 1 {
 		l.Space(1)
 		d.heads(l, b)

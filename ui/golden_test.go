@@ -92,13 +92,17 @@ var scenes = []struct {
 	}},
 	{"findings", nil, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4", "j") }},
 	{"findings-empty", nil, func(s *stage) { s.show(healthyNode()).press("4") }},
+	{"findings-ended", nil, func(s *stage) {
+		s.find(hungFindings()[1]).end(hungFindings()[0], hungFindings()[2]).show(healthyNode()).press("4", "j")
+	}},
+	{"findings-over", nil, func(s *stage) { s.end(hungFindings()[:1]...).show(healthyNode()).press("4") }},
 	{"findings-ascii", func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4") }},
 	{"findings-mono", func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4") }},
 	{"findings-hostile", nil, func(s *stage) { s.find(hostileFindings()...).show(hostileNode()).press("4") }},
 	{"finding", nil, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4", "enter") }},
 	{"finding-hostile", nil, func(s *stage) { s.find(hostileFindings()...).show(hostileNode()).press("4", "enter") }},
 	{"finding-over", nil, func(s *stage) {
-		s.find(hungFindings()...).show(unhealthyNode()).press("4", "j", "enter").find().show(healthyNode())
+		s.find(hungFindings()...).show(unhealthyNode()).press("4", "j", "enter").find().end(hungFindings()[2]).show(healthyNode())
 	}},
 	{"sweep", nil, func(s *stage) { s.find(hungFindings()[:1]...).show(probed(sweepOf(120, true))) }},
 	{"sweep-done", nil, func(s *stage) { s.show(withSweepOf(sweepOf(330, false))) }},

@@ -57,7 +57,7 @@ func (m *Model) hold(u diagnose.Update) {
 // observe shows an update.
 func (m *Model) observe(u diagnose.Update) {
 	m.snap, m.headline = u.Snapshot, u.Headline
-	m.findings.observe(m.brush(), u.Findings, m.focus == findingsPane && m.shows(findingsPane))
+	m.findings.observe(m.brush(), u, m.focus == findingsPane && m.shows(findingsPane))
 	m.pods.accused = accusations(u.Findings)
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)

@@ -105,6 +105,17 @@ func (s *stage) find(found ...diagnose.Finding) *stage {
 	return s
 }
 
+// end sets what ended lately from now on, a minute ago and each a minute before the
+// one above.
+func (s *stage) end(found ...diagnose.Finding) *stage {
+	s.ended = nil
+	for i, f := range found {
+		end := ago(time.Duration(i+1) * time.Minute)
+		s.ended = append(s.ended, diagnose.Ended{Finding: f, Began: end.Add(-47 * time.Second), End: end, Worst: diagnose.Critical})
+	}
+	return s
+}
+
 // diagnosed has what is shown diagnosed from now on, in the place of find.
 func (s *stage) diagnosed() *stage {
 	s.live = diagnose.NewLive(s, s.m.cfg.Source.Endpoint)

@@ -36,7 +36,7 @@ func (m *Model) seen() *diagnose.Finding {
 	case m.finding.open:
 		return &m.finding.of
 	case m.focus == findingsPane:
-		return m.findings.current()
+		return m.findings.current().Finding
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (m *Model) seen() *diagnose.Finding {
 // the pod that it is about.
 func (m *Model) openDetail() {
 	if f := m.seen(); f != nil && !m.finding.open {
-		m.finding = findingSheet{open: true, of: *f}
+		m.finding = findingSheet{open: true, of: *f, ended: m.findings.current().ended}
 		m.alert()
 		m.arrange()
 		m.fillSheets()
