@@ -30,8 +30,8 @@ func conditionLook(b brush, c condition) (symbol string, st theme.Style) {
 // podLook returns the look of a pod's state. The runtime's own words may be those
 // of a sound pod while a finding knows better: then it has the finding's look.
 func podLook(b brush, f *podInfo) (symbol string, st theme.Style) {
-	if f.accusedOnly() {
-		return severityLook(b, f.accused.severity)
+	if f.foundOnly() {
+		return severityLook(b, f.found.severity)
 	}
 	return conditionLook(b, f.state)
 }

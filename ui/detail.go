@@ -21,7 +21,7 @@ type detail struct {
 const eventsInDetail = 100
 
 // observe brings the detail up to date with s.
-func (d *detail) observe(b brush, s *engine.Snapshot, e *events, accused map[pleg.UID]accusation) {
+func (d *detail) observe(b brush, s *engine.Snapshot, e *events, found map[pleg.UID]podFinding) {
 	if d.pod == nil {
 		return
 	}
@@ -31,16 +31,16 @@ func (d *detail) observe(b brush, s *engine.Snapshot, e *events, accused map[ple
 		d.pod = s.Pods[i]
 	}
 	d.anew()
-	d.summary(b, s, accused[d.pod.UID])
+	d.summary(b, s, found[d.pod.UID])
 	d.record(b)
 	d.status(b, s)
 	d.history(b, e)
 	d.clamp(len(d.lines))
 }
 
-func (d *detail) summary(b brush, s *engine.Snapshot, a accusation) {
+func (d *detail) summary(b brush, s *engine.Snapshot, found podFinding) {
 	p := d.pod
-	f := inform(p, s, a)
+	f := inform(p, s, found)
 	symbol, st := podLook(b, f)
 	d.section(b, "Pod")
 	d.field(b, "name", b.Strong, p.PodRef.String())

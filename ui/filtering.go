@@ -45,7 +45,7 @@ func (m *Model) refilter() {
 	m.pods.show, m.events.show = nil, nil
 	if !f.by.Empty() || len(f.namespaces) > 0 {
 		m.pods.show = func(p *podInfo, at time.Time) bool {
-			return f.namespace(p.pod.Namespace) && pick(p.out != nil || p.accused.by != "", f.by.TroubledPod, f.by.Pod)(p.pod, at)
+			return f.namespace(p.pod.Namespace) && f.by.Pod(p.pod, p.problem != "", at)
 		}
 		m.events.show = func(e engine.Event, at time.Time) bool {
 			return f.namespace(e.Pod.Namespace) && f.by.Event(e, at)

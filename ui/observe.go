@@ -58,11 +58,11 @@ func (m *Model) hold(u diagnose.Update) {
 func (m *Model) observe(u diagnose.Update) {
 	m.snap, m.headline = u.Snapshot, u.Headline
 	m.findings.observe(m.brush(), u, m.focus == findingsPane && m.shows(findingsPane))
-	m.pods.accused = accusations(u.Findings)
+	m.pods.found = podFindings(u.Findings)
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)
 	m.calls.observe(m.snap)
-	m.detail.observe(m.brush(), m.snap, &m.events, m.pods.accused)
+	m.detail.observe(m.brush(), m.snap, &m.events, m.pods.found)
 	m.alert()
 	m.fillSheets()
 }

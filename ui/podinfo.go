@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -36,7 +35,7 @@ type podInfo struct {
 	seen *pleg.Pod
 	out  *engine.Flight // the call of its inspection that hangs, or nil
 
-	accused accusation // of the worst finding about it, if there is one
+	found podFinding
 
 	state    condition
 	problem  string // in a few words; empty if nothing is wrong
@@ -52,33 +51,14 @@ type podInfo struct {
 	tree []treeRow         // what the pod holds, as it is shown unfolded
 }
 
-// An accusation is what a finding says of a pod. The zero value says nothing.
-type accusation struct {
-	by       diagnose.ID
-	severity diagnose.Severity
-}
-
-// accusedWords are the states of pods that only a finding knows of.
-var accusedWords = map[diagnose.ID]string{
+// foundWords are the states of pods that only a finding knows of.
+var foundWords = map[diagnose.ID]string{
 	diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.ProcessStuck: "stuck",
 }
 
-// accusedOnly reports whether a finding knows what the runtime's own words do not
+// foundOnly reports whether a finding knows what the runtime's own words do not
 // tell.
-func (f *podInfo) accusedOnly() bool { return f.accused.by != "" && f.state < crashed }
-
-// accusations returns the worst that findings say of each pod, by its UID.
-func accusations(found []diagnose.Finding) map[pleg.UID]accusation {
-	all := map[pleg.UID]accusation{}
-	for i := range found {
-		f := &found[i]
-		uid := f.Subject.Pod.UID
-		if old, ok := all[uid]; uid != "" && f.Severity > diagnose.Info && (!ok || f.Severity > old.severity) {
-			all[uid] = accusation{f.ID, f.Severity}
-		}
-	}
-	return all
-}
+func (f *podInfo) foundOnly() bool { return f.found.id != "" && f.state < crashed }
 
 // A treeRow is a sandbox or a container of a pod.
 type treeRow struct {
@@ -95,31 +75,14 @@ func (r treeRow) id() string {
 	return r.container.ID
 }
 
-// hangsIn returns the call about the pod uid that has been out for too long, or
-// nil. That of a probe or a sweep does not count: where all the runtime is stuck, it
-// says nothing about the pod that was chosen for it.
-func hangsIn(s *engine.Snapshot, uid pleg.UID) *engine.Flight {
-	for i := range s.InFlight {
-		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.By != engine.ByProbe && f.By != engine.BySweep && f.Elapsed(s.At) >= stuck {
-			return f
-		}
-	}
-	return nil
-}
-
 // inform works out what the rows of p show.
-func inform(p *engine.Pod, s *engine.Snapshot, a accusation) *podInfo {
-	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), problem: filter.Problem(p, s.At), accused: a}
-	if f.problem == "" {
-		f.problem = string(a.by)
-	}
-	if f.out != nil {
-		f.problem = f.out.Op.String() + " hangs"
-	}
+func inform(p *engine.Pod, s *engine.Snapshot, found podFinding) *podInfo {
+	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), found: found}
+	f.problem = problemOf(p, f.out, found, s.At)
 	sandboxes, containers := f.sorted()
 	f.restartsAndAge(sandboxes, containers)
 	f.count()
-	f.state = f.judge()
+	f.state = f.classify()
 	f.tree = f.branches(sandboxes, containers)
 	f.remark = f.explain()
 	return f
@@ -127,8 +90,8 @@ func inform(p *engine.Pod, s *engine.Snapshot, a accusation) *podInfo {
 
 // word says the state in at most nine cells; of a call that hangs, for how long.
 func (f *podInfo) word(at time.Time) string {
-	switch word, accused := accusedWords[f.accused.by]; {
-	case f.accusedOnly() && accused:
+	switch word, known := foundWords[f.found.id]; {
+	case f.foundOnly() && known:
 		return word
 	case f.state != hung:
 		return conditionWords[f.state]
@@ -195,8 +158,8 @@ func (f *podInfo) count() {
 	}
 }
 
-// judge finds the word that matters most.
-func (f *podInfo) judge() condition {
+// classify finds the word that matters most.
+func (f *podInfo) classify() condition {
 	states := [pleg.Unknown + 1]int{}
 	for _, c := range f.now {
 		states[min(c.State, pleg.Unknown)]++

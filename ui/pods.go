@@ -39,7 +39,7 @@ type pods struct {
 	troubled int // pods with a problem, shown or not
 	hung     int // thereof those with a call that hangs
 
-	accused map[pleg.UID]accusation // pods that a finding is about
+	found   map[pleg.UID]podFinding // of the pods that a finding is about
 	show    func(*podInfo, time.Time) bool
 	trouble bool // problems only
 	sort    columnID
@@ -62,8 +62,8 @@ func (p *pods) observe(s *engine.Snapshot) {
 	p.troubled, p.hung = 0, 0
 	for _, pod := range s.Pods {
 		info := p.infos[pod.UID]
-		if info == nil || info.pod != pod || info.accused != p.accused[pod.UID] || info.mayTurn() || hangsIn(s, pod.UID) != nil {
-			info = inform(pod, s, p.accused[pod.UID])
+		if info == nil || info.pod != pod || info.found != p.found[pod.UID] || info.mayTurn() || hangsIn(s, pod.UID) != nil {
+			info = inform(pod, s, p.found[pod.UID])
 			p.infos[pod.UID] = info
 		}
 		if info.out != nil {

@@ -151,7 +151,7 @@ func TestConditions(t *testing.T) {
 		{settled, "running 1/1"},
 	}
 	for i, tt := range tests {
-		f := inform(tt.pod, &engine.Snapshot{At: noon}, accusation{})
+		f := inform(tt.pod, &engine.Snapshot{At: noon}, podFinding{})
 		if got := fmt.Sprintf("%s %d/%d", conditionWords[f.state], f.running, f.wanted); got != tt.want {
 			t.Errorf("%d: %s, want %s", i, got, tt.want)
 		}
@@ -218,7 +218,7 @@ func TestTree(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, r := range inform(tt.pod, &engine.Snapshot{At: noon}, accusation{}).tree {
+		for _, r := range inform(tt.pod, &engine.Snapshot{At: noon}, podFinding{}).tree {
 			got = append(got, r.id()+pick(r.last, ".", ""))
 		}
 		if rows := strings.Join(got, " "); rows != tt.want {

@@ -91,9 +91,8 @@ var fields = []*field{
 	},
 	{ // has:problem, has:error
 		names: []string{"has"}, want: "problem or error", set: func(t *term) bool { return t.lower == "problem" || t.lower == "error" },
-		pod: func(p *engine.Pod, at time.Time, t term) bool {
-			found := p.StatusErr != nil || t.lower == "problem" && (t.hung || Problem(p, at) != "")
-			return found != (t.op == different)
+		pod: func(p *engine.Pod, _ time.Time, t term) bool {
+			return (p.StatusErr != nil || t.lower == "problem" && t.problem) != (t.op == different)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool {
 			return (t.lower == "problem" && EventProblem(e) != "") != (t.op == different)

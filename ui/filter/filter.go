@@ -49,16 +49,11 @@ func (f Filter) String() string {
 	return s.String()
 }
 
-// Pod reports whether f shows p. Ages are measured as of at.
-func (f Filter) Pod(p *engine.Pod, at time.Time) bool {
-	return f.holds(func(t term) bool { return t.field.pod(p, at, t) })
-}
-
-// TroubledPod is [Filter.Pod] for a pod with a call that hangs, or that a finding is
-// about: that is a problem of the pod whatever the runtime says of it.
-func (f Filter) TroubledPod(p *engine.Pod, at time.Time) bool {
+// Pod reports whether f shows p, which has a problem or not. Ages are measured as
+// of at.
+func (f Filter) Pod(p *engine.Pod, problem bool, at time.Time) bool {
 	return f.holds(func(t term) bool {
-		t.hung = true
+		t.problem = problem
 		return t.field.pod(p, at, t)
 	})
 }

@@ -113,10 +113,10 @@ func TestPod(t *testing.T) {
 			t.Errorf("Parse(%q): %v", tt.filter, err)
 			continue
 		}
-		if got := f.Pod(web(), now); got != tt.web {
+		if got := f.Pod(web(), false, now); got != tt.web {
 			t.Errorf("%q shows web = %v", tt.filter, got)
 		}
-		if got := f.Pod(job(), now); got != tt.job {
+		if got := f.Pod(job(), true, now); got != tt.job {
 			t.Errorf("%q shows job = %v", tt.filter, got)
 		}
 	}
@@ -209,56 +209,6 @@ func TestString(t *testing.T) {
 	}
 }
 
-func TestProblem(t *testing.T) {
-	container := func(p *engine.Pod) *pleg.Container { return &p.Current.Containers[0] }
-	for _, tt := range []struct {
-		name   string
-		change func(*engine.Pod)
-		want   string
-	}{
-		{"healthy", func(*engine.Pod) {}, ""},
-		{"inspection fails", func(p *engine.Pod) { p.StatusErr = errors.New("x") }, "inspection fails"},
-		{"unknown", func(p *engine.Pod) { container(p).State = pleg.Unknown }, "state unknown"},
-		{"just created", func(p *engine.Pod) {
-			container(p).State, container(p).CreatedAt = pleg.Created, now.Add(-startGrace+1)
-		}, ""},
-		{"created for long", func(p *engine.Pod) {
-			container(p).State, container(p).CreatedAt = pleg.Created, now.Add(-startGrace)
-		}, "created, not started"},
-		{"created, no one knows when", func(p *engine.Pod) {
-			container(p).State, container(p).CreatedAt = pleg.Created, time.Time{}
-		}, ""},
-		{"crash loop", func(p *engine.Pod) {
-			container(p).Attempt, container(p).CreatedAt = loopRestarts, now.Add(-loopMemory+1)
-		}, "crash loop"},
-		{"recovered", func(p *engine.Pod) {
-			container(p).Attempt, container(p).CreatedAt = loopRestarts, now.Add(-loopMemory)
-		}, ""},
-		{"exit 0", func(p *engine.Pod) { exit(p, 0) }, ""},
-		{"exit 1", func(p *engine.Pod) { exit(p, 1) }, "exited with an error"},
-		{"exit 1, started again", func(p *engine.Pod) {
-			exit(p, 1)
-			p.Current.Containers = append(p.Current.Containers, pleg.Container{ID: "c3", Name: "nginx", Attempt: 1, State: pleg.Running})
-		}, ""},
-		{"the worst counts", func(p *engine.Pod) {
-			exit(p, 1)
-			p.Current.Containers[1].State = pleg.Unknown
-		}, "state unknown"},
-	} {
-		p := web()
-		tt.change(p)
-		if got := Problem(p, now); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
-func exit(p *engine.Pod, code int32) {
-	c := &p.Current.Containers[0]
-	c.State = pleg.Exited
-	p.Status = &pleg.PodStatus{Containers: []pleg.ContainerStatus{{ID: c.ID, State: pleg.Exited, ExitCode: code}}}
-}
-
 func TestEventProblem(t *testing.T) {
 	for _, tt := range []struct {
 		event pleg.Event
@@ -292,7 +242,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		first.Pod(web(), now)
+		first.Pod(web(), false, now)
 		first.Event(engine.Event{}, now)
 		again, err := Parse(first.String())
 		if err != nil {
@@ -306,14 +256,14 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestTroubledPod(t *testing.T) {
+func TestHasProblem(t *testing.T) {
 	for in, want := range map[string]bool{"has:problem": true, "!has:problem": false, "has!=problem": false, "has:error": false, "ns:nowhere": false, "": true} {
 		f, err := Parse(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.TroubledPod(web(), now); got != want {
-			t.Errorf("%q shows a pod with a call that hangs: %v, want %v", in, got, want)
+		if got := f.Pod(web(), true, now); got != want {
+			t.Errorf("%q shows a pod with a problem: %v, want %v", in, got, want)
 		}
 	}
 }

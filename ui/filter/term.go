@@ -41,7 +41,7 @@ type term struct {
 	kind     pleg.Kind
 	delivery pleg.Delivery
 
-	hung bool // what is asked about is a pod with a call that hangs
+	problem bool // the pod that is asked about has one
 }
 
 // String returns the term as Parse reads it.
