@@ -97,7 +97,7 @@ func eventPieces(b brush, r *eventRow) []piece {
 	symbol, st := eventLook(b, r.Event)
 	what := subject(r.Event)
 	out := []piece{
-		{b.Dim, "  " + r.SeenAt.Format("15:04:05"), 12}, {st, symbol + " " + r.Kind.String(), 19}, {b.Text, what, 20},
+		{b.Dim, "  " + r.SeenAt.Local().Format("15:04:05"), 12}, {st, symbol + " " + r.Kind.String(), 19}, {b.Text, what, 20},
 		{b.Dim, r.From.String() + " " + b.Symbols.Step + " " + r.To.String(), 20},
 	}
 	if r.Exited {

@@ -152,11 +152,11 @@ func (e *events) when(l *text.Line, b brush, at time.Time, w int) {
 	var buf [40]byte
 	switch e.times {
 	case clock:
-		l.Bytes(b.Dim, at.AppendFormat(buf[:0], "15:04:05"))
+		l.Bytes(b.Dim, at.Local().AppendFormat(buf[:0], "15:04:05"))
 	case age:
 		l.RightBytes(b.Dim, text.AppendAgeCoarse(buf[:0], b.at.Sub(at)), w)
 	default:
-		stamp := at.AppendFormat(buf[:0], "2006-01-02T15:04:05.000Z07:00")
+		stamp := at.Local().AppendFormat(buf[:0], "2006-01-02T15:04:05.000Z07:00")
 		l.Bytes(b.Dim, stamp)
 		l.Space(w - len(stamp))
 	}

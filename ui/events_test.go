@@ -206,3 +206,15 @@ func TestNoEventMatches(t *testing.T) {
 		t.Errorf("a filter that shows no event leaves\n%s", s.m.frame())
 	}
 }
+
+// TestTimesOfDayAreLocal holds that events are drawn with the time that the clock
+// on the wall shows, as all else that a person compares them with.
+func TestTimesOfDayAreLocal(t *testing.T) {
+	time.Local = time.FixedZone("EST", -5*60*60)
+	defer func() { time.Local = time.UTC }()
+	snap := healthyNode()
+	s := newStage(t, 120, 40).show(snap, someEvents(snap)[:1]...)
+	if s.rowOf("06:59:13 ● Started") == "" || s.press("t", "t").rowOf("2026-11-20T06:59:13.000-05:00") == "" {
+		t.Errorf("frame\n%s", withoutStyles(s.m.frame()))
+	}
+}

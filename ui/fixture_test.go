@@ -12,6 +12,10 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// Times of day are drawn as the clock on the wall shows them: in goldens as at
+// Greenwich.
+func init() { time.Local = time.UTC }
+
 // noon is the time of all fixtures.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 

@@ -88,7 +88,7 @@ func TestNodeSheet(t *testing.T) {
 		{healthyNode(), &r, "plegtop", "- 21M 11 40112"},
 		{healthyNode(), &r, "io", "61.5% 40.2% 55.1% 37.0%"},
 		{healthyNode(), &r, "disk", "7.0G of 100G free at /var/lib/containerd, 6.1M of 6.5M inodes"},
-		{healthyNode(), &stepped, "clock", "1 step, of 3h0m0s, 20s ago"},
+		{healthyNode(), &stepped, "clock", "1 step, of 3h, 20s ago"},
 		{healthyNode(), &r, "container_status", "40112 2 3ms 80ms"},
 	} {
 		got := lineOf(tt.snap, tt.report, tt.name)

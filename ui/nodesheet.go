@@ -2,7 +2,6 @@ package ui
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -147,7 +146,7 @@ func (n *nodeSheet) clock(b brush, c evidence.Clock) {
 	st, out := b.Text, "no step in "+text.Age(c.Watched)
 	switch {
 	case c.Steps > 0:
-		st, out = b.Warn, strconv.Itoa(c.Steps)+pick(c.Steps == 1, " step, of ", " steps, the largest of ")+c.Step.Round(time.Millisecond).String()+", "+text.Age(c.StepAge)+" ago"
+		st, out = b.Warn, strconv.Itoa(c.Steps)+pick(c.Steps == 1, " step, of ", " steps, the largest of ")+pick(c.Step < 0, "-", "")+text.Took(c.Step.Abs())+", "+text.Age(c.StepAge)+" ago"
 	case c.Watched == 0:
 		st, out = b.Dim, "not watched for long enough yet"
 	}
