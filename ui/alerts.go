@@ -3,7 +3,6 @@ package ui
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
@@ -55,24 +54,23 @@ func (m *Model) otherAlerts(b brush) []fact {
 }
 
 // unsaid returns the findings that are neither seen below nor said by the headline,
-// which is about the worst: the causes, and then their effects.
+// which is about the worst and names what stands behind it. Effects are left to the
+// pane.
 func (m *Model) unsaid() []diagnose.Finding {
-	all := m.findings.all
 	if s, _ := m.onTop(); s == nil && m.shows(findingsPane) {
 		return nil
 	}
-	var causes, effects []diagnose.Finding
+	all := m.findings.all
+	var out []diagnose.Finding
 	for i, f := range all {
 		switch {
-		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && m.headline.Severity >= f.Severity:
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && m.headline.Severity >= f.Severity, explained(all, &f):
 		case strings.Contains(m.headline.Text, unlabelled(&f)), m.finding.open && f.Key() == m.finding.of.Key():
-		case explained(all, &f):
-			effects = append(effects, f)
 		default:
-			causes = append(causes, f)
+			out = append(out, f)
 		}
 	}
-	return slices.Concat(causes, effects)
+	return out
 }
 
 // failureText says what failed, of which pod if it is about one, and since when.

@@ -52,7 +52,7 @@ func newGauge(b brush, s *engine.Snapshot, h diagnose.Headline, w, lines int) ga
 	if w >= barWidth {
 		kept = leastBar + taken(more[0])
 	}
-	g.breakText(b, h.Text, room-kept, w, lines)
+	g.breakText(b, text.After(h.Word, h.Text), room-kept, w, lines)
 	if room -= taken(g.lead[2]); w < barWidth && len(g.rest) > 0 {
 		return g
 	}

@@ -17,7 +17,7 @@ func (m *Model) smallFacts(b brush) []fact {
 		lead.text += badge.text
 	}
 	out := []fact{lead, m.gauge.lead[1]}
-	for _, said := range []string{m.headline.Text, verdict(m.snap)} {
+	for _, said := range []string{text.After(m.headline.Word, m.headline.Text), verdict(m.snap)} {
 		for _, line := range text.Wrap(clip(said, 4*m.width), max(8, m.width-2)) {
 			out = append(out, fact{b.Text, line})
 		}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -55,10 +56,26 @@ func (m *Model) sweepAlert(b brush) []fact {
 		return nil
 	case sweeping(m.snap):
 		return []fact{{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"}}
-	case m.snap.At.Sub(sweepEnd(w)) >= sweptFor || m.refuted(w):
+	case m.snap.At.Sub(sweepEnd(w)) >= sweptFor, m.refuted(w), w.Width == 1: // the engine's own
 		return nil
 	}
-	return []fact{sweepOutcome(b, m.snap)}
+	out := sweepOutcome(b, m.snap)
+	if first := foremost(w); first == nil || !strings.Contains(m.headline.Text, first.Pod.Name) {
+		out.text += sweepNames(w)
+	}
+	return []fact{out}
+}
+
+// foremost returns the object that a sweep found to be the most in need of a look;
+// nil if all is well.
+func foremost(w *engine.Sweep) *engine.Swept {
+	switch {
+	case len(w.Hung) > 0:
+		return &w.Hung[0]
+	case len(w.Failed) > 0:
+		return &w.Failed[0]
+	}
+	return nil
 }
 
 // sweepKept is the line of the last sweep in the pane of calls; empty if there is
@@ -69,7 +86,9 @@ func (m *Model) sweepKept(b brush) fact {
 	case sweeping(s):
 		return fact{b.Info, sweepProgress(s.Sweep)}
 	case s.At.Sub(sweepEnd(s.Sweep)) < sweptKept && !m.refuted(s.Sweep):
-		return sweepOutcome(b, s)
+		out := sweepOutcome(b, s)
+		out.text += sweepNames(s.Sweep)
+		return out
 	}
 	return fact{}
 }
@@ -105,11 +124,14 @@ func sweepOutcome(b brush, s *engine.Snapshot) fact {
 	if n := s.Anomalies.NoID; n > 0 {
 		out += fmt.Sprintf(", %d without an id not asked", n)
 	}
-	return fact{st, out + sweepNames(w)}
+	return fact{st, out}
 }
 
+// sweepNames names the first of what a sweep found, or the slowest.
 func sweepNames(w *engine.Sweep) string {
 	switch {
+	case w.Refused != "":
+		return ""
 	case len(w.Hung) > 0:
 		return "; " + flightName(&w.Hung[0].Flight) + " gave no answer in " + text.Took(w.Timeout)
 	case len(w.Failed) > 0:

@@ -35,7 +35,7 @@ func sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity 
 
 // clauses joins what a headline says beside its word.
 func clauses(h diagnose.Headline) string {
-	all := []string{h.Text}
+	all := []string{text.After(h.Word, h.Text)}
 	if h.Clock.What != "" {
 		all = append(all, h.Clock.What+" in "+text.Age(h.Clock.In))
 	}

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"strings"
+
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -129,6 +131,15 @@ func trimSpace(s string) string {
 	}
 	for s != "" && s[len(s)-1] == ' ' {
 		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// After returns what is left to say of s where word stands before it already: s
+// without that word, if it begins with it in capitals or not.
+func After(word, s string) string {
+	if n := len(word); len(s) >= n && strings.EqualFold(s[:n], word) {
+		return strings.TrimLeft(s[n:], ",: ")
 	}
 	return s
 }

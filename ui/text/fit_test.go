@@ -180,3 +180,17 @@ func TestLineKeepsTheLook(t *testing.T) {
 		t.Errorf("two lines: %q", got)
 	}
 }
+
+func TestAfter(t *testing.T) {
+	for _, tt := range [][3]string{
+		{"LISTS HANG", "lists hang, behind shop/cart-0", "behind shop/cart-0"},
+		{"LISTS HANG", "lists hang", ""},
+		{"LISTS HANG", "ListContainers hangs", "ListContainers hangs"},
+		{"", "x", "x"},
+		{"É", "é: x", "x"},
+	} {
+		if got := text.After(tt[0], tt[1]); got != tt[2] {
+			t.Errorf("After(%q, %q) = %q, want %q", tt[0], tt[1], got, tt[2])
+		}
+	}
+}
