@@ -95,7 +95,7 @@ func show(ctx context.Context, o flags.Options) int {
 	return v(ctx, src)
 }
 
-// cannotTell says why there is nothing to look at, to who reads a plugin, too.
+// cannotTell says why there is nothing to look at, as a plugin too.
 func cannotTell(o flags.Options, err error) int {
 	if !o.NPD {
 		return complain(err, exitCannotTell)
@@ -293,7 +293,7 @@ func (s source) release(ctx context.Context, o flags.Options) pleg.Release {
 	if o.ReleaseGiven || s.node == nil {
 		return o.Release
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	version, ok := s.node.KubeletVersion(ctx)
 	if release, err := pleg.ParseRelease(version); ok && err == nil {
@@ -302,8 +302,8 @@ func (s source) release(ctx context.Context, o flags.Options) pleg.Release {
 	return o.Release
 }
 
-// patience is how long the screen waits for the kubelet to say its version.
-const patience = 300 * time.Millisecond
+// versionTimeout is how long the screen waits for the kubelet to say its version.
+const versionTimeout = 300 * time.Millisecond
 
 func open(ctx context.Context, o flags.Options) (source, error) {
 	if o.Demo != "" {

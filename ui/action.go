@@ -92,11 +92,11 @@ func (m *Model) actView(a keymap.Action) bool {
 	case keymap.Back:
 		m.back()
 	case keymap.NextPane:
-		m.look((m.focus + 1) % panes)
+		m.focusOn((m.focus + 1) % panes)
 	case keymap.PrevPane:
-		m.look((m.focus + panes - 1) % panes)
+		m.focusOn((m.focus + panes - 1) % panes)
 	case keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.FindingsPane:
-		m.look(pane(a - keymap.PodsPane))
+		m.focusOn(pane(a - keymap.PodsPane))
 	case keymap.Node:
 		m.openNode()
 	case keymap.FullScreen:
@@ -122,9 +122,9 @@ func (m *Model) actView(a keymap.Action) bool {
 	return true
 }
 
-// look gives the keys to a pane; a small screen shows it in the place of the
-// facts.
-func (m *Model) look(p pane) {
+// focusOn gives the keys to a pane; a small screen shows it in the place of its
+// lines.
+func (m *Model) focusOn(p pane) {
 	for m.closeTop() {
 	}
 	m.focus = p
@@ -199,7 +199,7 @@ func (m *Model) problemsOnly() {
 
 // problem goes to a pod that is in trouble, from whatever pane.
 func (m *Model) problem(step int) {
-	m.look(podsPane)
+	m.focusOn(podsPane)
 	if !m.pods.jump(step) {
 		m.say(pick(m.pods.troubled > 0, "the pods with a problem are not among those shown", "no pod has a problem"))
 	}

@@ -17,17 +17,17 @@ import (
 // it does not say. It makes room for them and for the findings where their number
 // has changed.
 func (m *Model) alert() {
-	b, lines := m.brush(), 0
+	b, lines := m.pen(), 0
 	if s, _ := m.onTop(); s == nil && !m.small() {
 		lines = min(2, (m.alertRoom()+1)/2)
 	}
 	m.gauge = newGauge(b, m.snap, m.headline, m.width-2, lines)
 	m.alerts = nil
 	for _, line := range m.gauge.rest {
-		m.alerts = append(m.alerts, fact{b.Text, "  " + line})
+		m.alerts = append(m.alerts, span{b.Text, "  " + line})
 	}
 	if v := verdict(m.snap); v != "" && !m.gauge.says(v) {
-		m.alerts = append(m.alerts, fact{m.gauge.lead[0].style, "  " + v})
+		m.alerts = append(m.alerts, span{m.gauge.lead[0].style, "  " + v})
 	}
 	m.alerts = append(m.alerts, m.otherAlerts(b)...)
 	if m.alertLines() != m.layout.alerts || m.findings.need() != m.layout.found {
@@ -37,15 +37,15 @@ func (m *Model) alert() {
 
 // otherAlerts are those that the headline says nothing of: sweeps, failures that a
 // key led to, odd answers, and other findings where their pane is not seen.
-func (m *Model) otherAlerts(b brush) []fact {
+func (m *Model) otherAlerts(b pen) []span {
 	out := m.sweepAlert(b)
-	warn := func(what string) { out = append(out, fact{b.Warn, b.Symbols.Warn + " " + clip(what, 2*m.width)}) }
+	warn := func(what string) { out = append(out, span{b.Warn, b.Symbols.Warn + " " + clip(what, 2*m.width)}) }
 	if f := m.snap.PodFailure; f != nil {
 		warn(failureText(m.snap, f))
 	}
 	for _, f := range m.unsaid() {
 		symbol, st := severityLook(b, f.Severity)
-		out = append(out, fact{st, symbol + " " + clip(string(f.ID)+": "+unlabelled(&f), 2*m.width)})
+		out = append(out, span{st, symbol + " " + clip(string(f.ID)+": "+unlabelled(&f), 2*m.width)})
 	}
 	if odd := m.snap.Anomalies; odd.Total() > 0 {
 		warn("odd answers from the runtime: " + anomalies(odd))

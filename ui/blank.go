@@ -13,7 +13,7 @@ import (
 // blank says what a person sees in the place of the pods when there are none:
 // what is going on, what comes next, and what to type. It returns nil if there
 // are pods to show.
-func (m *Model) blank(b brush) []fact {
+func (m *Model) blank(b pen) []span {
 	s := m.snap
 	switch {
 	case s.Pods == nil && s.Failure != nil:
@@ -21,7 +21,7 @@ func (m *Model) blank(b brush) []fact {
 	case s.Pods == nil:
 		return m.waiting(b)
 	case len(s.Pods) == 0:
-		return []fact{
+		return []span{
 			{b.Strong, "No pods on this node"},
 			{},
 			{b.Text, "The runtime answers, and lists no sandbox and no container."},
@@ -33,17 +33,17 @@ func (m *Model) blank(b brush) []fact {
 	return nil
 }
 
-func (m *Model) waiting(b brush) []fact {
+func (m *Model) waiting(b pen) []span {
 	s := m.snap
-	out := []fact{{b.Strong, "Waiting for the first list"}, {}}
+	out := []span{{b.Strong, "Waiting for the first list"}, {}}
 	if f := oldest(s); f != nil {
 		st := pick(f.Elapsed(s.At) >= stuck, b.Bad, b.Text)
-		out = append(out, fact{st, f.Op.String() + " has been out for " + outFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."})
+		out = append(out, span{st, f.Op.String() + " has been out for " + outFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."})
 	}
 	if s.Paused {
-		out = append(out, fact{b.Warn, "The relist is paused: " + m.keys(keymap.PauseRelist) + " resumes it, " + m.keys(keymap.RelistNow) + " relists once."})
+		out = append(out, span{b.Warn, "The relist is paused: " + m.keys(keymap.PauseRelist) + " resumes it, " + m.keys(keymap.RelistNow) + " relists once."})
 	}
-	out = append(out, fact{b.Dim, m.cfg.Source.Endpoint}, fact{})
+	out = append(out, span{b.Dim, m.cfg.Source.Endpoint}, span{})
 	if f := oldest(s); f != nil && f.Elapsed(s.At) >= stuck {
 		out = append(out, m.advice(b)...)
 	}
@@ -51,7 +51,7 @@ func (m *Model) waiting(b brush) []fact {
 }
 
 // refused tells why the runtime does not give a list.
-func (m *Model) refused(b brush) []fact {
+func (m *Model) refused(b pen) []span {
 	s := m.snap
 	f := s.Failure
 	title := "The runtime's list fails"
@@ -67,11 +67,11 @@ func (m *Model) refused(b brush) []fact {
 	case errors.Is(f.Err, call.ErrTooLarge):
 		title = "The runtime's list is larger than 16 MiB"
 	}
-	out := []fact{{b.Bad, b.Symbols.Bad + " " + title}, {}}
+	out := []span{{b.Bad, b.Symbols.Bad + " " + title}, {}}
 	for _, line := range text.Wrap(failureText(s, f), max(20, m.width-6)) {
-		out = append(out, fact{b.Text, line})
+		out = append(out, span{b.Text, line})
 	}
-	out = append(out, fact{b.Dim, m.cfg.Source.Endpoint}, fact{}, fact{b.Text, m.next()}, fact{})
+	out = append(out, span{b.Dim, m.cfg.Source.Endpoint}, span{}, span{b.Text, m.next()}, span{})
 	return append(out, m.advice(b)...)
 }
 
@@ -88,31 +88,31 @@ func (m *Model) next() string {
 }
 
 // advice names commands to look into it: those of what was found.
-func (m *Model) advice(b brush) []fact {
-	out := []fact{{b.Dim, "To look into it:"}}
+func (m *Model) advice(b pen) []span {
+	out := []span{{b.Dim, "To look into it:"}}
 	for i := range m.findings.all {
 		for _, step := range m.findings.all[i].Next {
 			if step.Command != "" && !step.Risky {
-				out = append(out, fact{b.Key, "  " + step.Command})
+				out = append(out, span{b.Key, "  " + step.Command})
 			}
 		}
 	}
 	if len(out) == 1 {
-		out = append(out, fact{b.Key, "  crictl -r " + m.cfg.Source.Endpoint + " version"})
+		out = append(out, span{b.Key, "  crictl -r " + m.cfg.Source.Endpoint + " version"})
 	}
-	return append(out, fact{b.Dim, "plegtop shows the pods as soon as the runtime lists them."})
+	return append(out, span{b.Dim, "plegtop shows the pods as soon as the runtime lists them."})
 }
 
-func (m *Model) noMatch(b brush) []fact {
-	out := []fact{{b.Strong, "No pod matches"}, {}}
+func (m *Model) noMatch(b pen) []span {
+	out := []span{{b.Strong, "No pod matches"}, {}}
 	if f := m.filter.text; f != "" {
-		out = append(out, fact{b.Text, "filter      " + f + "   (" + m.keys(keymap.Back) + " drops it)"})
+		out = append(out, span{b.Text, "filter      " + f + "   (" + m.keys(keymap.Back) + " drops it)"})
 	}
 	if len(m.filter.namespaces) > 0 {
-		out = append(out, fact{b.Text, "namespaces  " + strings.Join(m.filter.namespaces, " ") + "   (" + m.keys(keymap.AllNamespaces) + " shows all)"})
+		out = append(out, span{b.Text, "namespaces  " + strings.Join(m.filter.namespaces, " ") + "   (" + m.keys(keymap.AllNamespaces) + " shows all)"})
 	}
 	if m.pods.trouble {
-		out = append(out, fact{b.Text, "problems only: none of " + text.Count(uint64(len(m.snap.Pods))) + " pods has one   (" + m.keys(keymap.ProblemsOnly) + " shows all)"})
+		out = append(out, span{b.Text, "problems only: none of " + text.Count(uint64(len(m.snap.Pods))) + " pods has one   (" + m.keys(keymap.ProblemsOnly) + " shows all)"})
 	}
 	return out
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // status adds what the pod cache holds.
-func (d *detail) status(b brush, s *engine.Snapshot) {
+func (d *detail) status(b pen, s *engine.Snapshot) {
 	d.section(b, "Cached status")
 	st := d.pod.Status
 	if st == nil {
-		d.add(piece{b.Dim, pick(d.pod.StatusErr != nil, "  the cache holds the error above in its place", "  none: the pod has not been inspected yet"), 0})
+		d.add(slot{b.Dim, pick(d.pod.StatusErr != nil, "  the cache holds the error above in its place", "  none: the pod has not been inspected yet"), 0})
 		return
 	}
 	for _, ip := range st.IPs {
@@ -30,14 +30,14 @@ func (d *detail) status(b brush, s *engine.Snapshot) {
 	}
 }
 
-func (d *detail) container(b brush, s *engine.Snapshot, c *pleg.ContainerStatus) {
+func (d *detail) container(b pen, s *engine.Snapshot, c *pleg.ContainerStatus) {
 	symbol, look := stateLook(b, c.State)
 	line := fmt.Sprintf("%s %s  attempt %d  %s", symbol, c.State, c.Attempt, short(c.ID))
 	if c.State == pleg.Exited {
 		line = fmt.Sprintf("%s %s %d  attempt %d  %s", symbol, c.State, c.ExitCode, c.Attempt, short(c.ID))
 		look = pick(c.ExitCode != 0, b.Bad, look)
 	}
-	d.add(piece{b.Text, "  " + c.Name, labelWidth}, piece{look, line, 0})
+	d.add(slot{b.Text, "  " + c.Name, labelWidth}, slot{look, line, 0})
 	d.field(b, "", b.Text, c.Image)
 	d.field(b, "", b.Text, times(s.At, c))
 	d.field(b, "", b.Warn, joined(c.Reason, c.Message))

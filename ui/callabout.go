@@ -11,28 +11,28 @@ import (
 // while one hangs, what the last sweep found, which is swept, and errors for which the table is
 // too narrow. With the keys in this pane also more on the operation under the
 // cursor. It is shown below the table, where most of the pane is empty.
-func (c *calls) below(b brush, s *engine.Snapshot, swept fact, focused bool) []fact {
-	var out []fact
-	put := func(f fact) {
+func (c *calls) below(b pen, s *engine.Snapshot, swept span, focused bool) []span {
+	var out []span
+	put := func(f span) {
 		for _, line := range few(f.text, max(c.width, 16), mostLines, b.Symbols.Ellipsis) {
-			out = append(out, fact{f.style, line})
+			out = append(out, span{f.style, line})
 		}
 	}
 	if len(s.Probes) > 0 {
-		put(fact{b.Strong, probesText(s)})
+		put(span{b.Strong, probesText(s)})
 	}
 	if swept.text != "" {
 		put(swept)
 	}
 	if focused && c.cursor < len(c.of) {
-		put(fact{b.Dim, aboutCall(&c.of[c.cursor])})
+		put(span{b.Dim, aboutCall(&c.of[c.cursor])})
 	}
-	if _, rest := callSpans(c.width); rest > leastErrors {
+	if _, rest := fitCallColumns(c.width); rest > leastErrors {
 		return out
 	}
 	for i := range c.of {
 		if c.of[i].Errors > 0 {
-			put(fact{b.Bad, errorsText(s, &c.of[i])})
+			put(span{b.Bad, errorsText(s, &c.of[i])})
 		}
 	}
 	return out

@@ -24,7 +24,7 @@ func TestAboutCalls(t *testing.T) {
 	}
 	c := calls{of: []engine.Calls{*op}, width: 76}
 	var got []string
-	for _, f := range c.below(brush{&look, s.At}, s, fact{}, true) {
+	for _, f := range c.below(pen{&look, s.At}, s, span{}, true) {
 		got = append(got, f.text)
 	}
 	want := []string{

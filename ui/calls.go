@@ -71,7 +71,7 @@ type callColumn struct {
 	head  string
 	width int
 	rank  int // the highest is dropped first
-	draw  func(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int)
+	draw  func(l *text.Line, b pen, s *engine.Snapshot, op *engine.Calls, w int)
 
 	compare func(s *engine.Snapshot, a, b *engine.Calls) int
 }
@@ -84,35 +84,35 @@ func by[T cmp.Ordered](of func(*engine.Calls) T) func(*engine.Snapshot, *engine.
 // callColumns has the figures that change with each relist side by side: a
 // terminal draws a line from the first change to the last.
 var callColumns = []callColumn{
-	{"LAST OK", 8, 0, func(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int) {
+	{"LAST OK", 8, 0, func(l *text.Line, b pen, s *engine.Snapshot, op *engine.Calls, w int) {
 		if op.LastOK.IsZero() {
 			l.Right(b.Warn, "never", w)
 			return
 		}
 		l.Right(b.Dim, lately(s.At.Sub(op.LastOK)), w)
 	}, func(_ *engine.Snapshot, a, b *engine.Calls) int { return b.LastOK.Compare(a.LastOK) }},
-	{"P50", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"P50", 6, 0, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.P50, op.Count > 0, w)
 	}, by(func(op *engine.Calls) time.Duration { return op.P50 })},
-	{"P99", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"P99", 6, 0, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.P99, op.Count > 0, w)
 	}, by(func(op *engine.Calls) time.Duration { return op.P99 })},
-	{"MAX", 6, 2, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"MAX", 6, 2, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
 		tookCell(l, b, op.Max, op.Count > 0, w)
 	}, by(func(op *engine.Calls) time.Duration { return op.Max })},
 	{"OUT", 7, 0, outCell, func(s *engine.Snapshot, a, b *engine.Calls) int {
 		return cmp.Or(cmp.Compare(outLongest(s, a), outLongest(s, b)), cmp.Compare(a.InFlight, b.InFlight))
 	}},
-	{"COUNT", 6, 1, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"COUNT", 6, 1, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
 		l.Right(b.Text, text.Count(op.Count), w)
 	}, by(func(op *engine.Calls) uint64 { return op.Count })},
-	{"BYTES", 6, 3, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"BYTES", 6, 3, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
 		l.Right(b.Text, text.Bytes(coarseBytes(op.ResponseBytes)), w)
 	}, by(func(op *engine.Calls) uint64 { return op.ResponseBytes })},
-	{"GONE", 5, 4, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"GONE", 5, 4, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
 		l.Right(b.Dim, text.Count(op.Gone), w)
 	}, by(func(op *engine.Calls) uint64 { return op.Gone })},
-	{"ERR", 6, 0, func(l *text.Line, b brush, _ *engine.Snapshot, op *engine.Calls, w int) {
+	{"ERR", 6, 0, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
 		if op.Errors == 0 {
 			l.Right(b.Dim, "0", w)
 			return
@@ -130,7 +130,7 @@ func lately(d time.Duration) string {
 }
 
 // outCell draws how many calls are out, and for how long the oldest has been.
-func outCell(l *text.Line, b brush, s *engine.Snapshot, op *engine.Calls, w int) {
+func outCell(l *text.Line, b pen, s *engine.Snapshot, op *engine.Calls, w int) {
 	if op.InFlight == 0 {
 		l.Right(b.Dim, "0", w)
 		return
@@ -170,8 +170,8 @@ const (
 	leastErrors    = 30 // cells; below, errors have lines of their own
 )
 
-// callSpans returns the columns that fit beside the name of the operation.
-func callSpans(w int) (columns []*callColumn, rest int) {
+// fitCallColumns returns the columns that fit beside the name of the operation.
+func fitCallColumns(w int) (columns []*callColumn, rest int) {
 	rest = w - operationWidth
 	shown := [16]bool{}
 	for rank := range 5 {
@@ -190,8 +190,8 @@ func callSpans(w int) (columns []*callColumn, rest int) {
 	return columns, rest
 }
 
-func (c *calls) heads(l *text.Line, b brush, w int) {
-	columns, rest := callSpans(w)
+func (c *calls) heads(l *text.Line, b pen, w int) {
+	columns, rest := fitCallColumns(w)
 	head, st := c.head(b, operationHead, c.sort == 0)
 	l.Cell(st, head, min(w, operationWidth))
 	for _, col := range columns {
@@ -206,7 +206,7 @@ func (c *calls) heads(l *text.Line, b brush, w int) {
 
 // head returns the head of a column with its look, and with the order if the
 // pane is sorted by it.
-func (c *calls) head(b brush, head string, sorts bool) (string, theme.Style) {
+func (c *calls) head(b pen, head string, sorts bool) (string, theme.Style) {
 	if !sorts {
 		return head, b.Head
 	}
@@ -215,7 +215,7 @@ func (c *calls) head(b brush, head string, sorts bool) (string, theme.Style) {
 
 // row draws line y of those that are visible: an operation, or one of the lines
 // below the table.
-func (c *calls) row(l *text.Line, b brush, s *engine.Snapshot, below []fact, y int, focused bool) {
+func (c *calls) row(l *text.Line, b pen, s *engine.Snapshot, below []span, y int, focused bool) {
 	i := c.top + y
 	if i >= len(c.of) {
 		if n := i - len(c.of); n < len(below) {
@@ -227,7 +227,7 @@ func (c *calls) row(l *text.Line, b brush, s *engine.Snapshot, below []fact, y i
 	if i == c.cursor && focused {
 		cursorBar(l, b, focused)
 	}
-	columns, rest := callSpans(l.Left())
+	columns, rest := fitCallColumns(l.Left())
 	l.Cell(b.Text, op.Op.String(), operationWidth)
 	for _, col := range columns {
 		l.Space(1)

@@ -10,7 +10,7 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-func conditionLook(b brush, c condition) (symbol string, st theme.Style) {
+func conditionLook(b pen, c condition) (symbol string, st theme.Style) {
 	s := b.Symbols
 	switch c {
 	case running:
@@ -29,14 +29,14 @@ func conditionLook(b brush, c condition) (symbol string, st theme.Style) {
 
 // podLook returns the look of a pod's state. The runtime's own words may be those
 // of a sound pod while a finding knows better: then it has the finding's look.
-func podLook(b brush, f *podInfo) (symbol string, st theme.Style) {
+func podLook(b pen, f *podInfo) (symbol string, st theme.Style) {
 	if f.foundOnly() {
 		return severityLook(b, f.found.severity)
 	}
 	return conditionLook(b, f.state)
 }
 
-func stateLook(b brush, state pleg.State) (symbol string, st theme.Style) {
+func stateLook(b pen, state pleg.State) (symbol string, st theme.Style) {
 	switch state {
 	case pleg.Running:
 		return b.Symbols.Running, b.Good
@@ -59,7 +59,7 @@ func stateCell(l *text.Line, st theme.Style, symbol, word string, w int) {
 }
 
 // dots draws one sign for the state of each container.
-func dots(l *text.Line, b brush, containers []*pleg.Container, w int) {
+func dots(l *text.Line, b pen, containers []*pleg.Container, w int) {
 	for i, c := range containers {
 		if i == w-1 && len(containers) > w {
 			l.Put(b.Dim, "+")
@@ -71,7 +71,7 @@ func dots(l *text.Line, b brush, containers []*pleg.Container, w int) {
 	l.Space(w - len(containers))
 }
 
-func exitCell(l *text.Line, b brush, code int32, known bool, w int) {
+func exitCell(l *text.Line, b pen, code int32, known bool, w int) {
 	if !known {
 		l.Space(w)
 		return
@@ -81,7 +81,7 @@ func exitCell(l *text.Line, b brush, code int32, known bool, w int) {
 }
 
 // countCell leaves zero out: it says nothing.
-func countCell(l *text.Line, b brush, n uint64, w int) {
+func countCell(l *text.Line, b pen, n uint64, w int) {
 	if n == 0 {
 		l.Space(w)
 		return
@@ -94,7 +94,7 @@ func countCell(l *text.Line, b brush, n uint64, w int) {
 	l.Right(b.Text, text.Count(n), w)
 }
 
-func ageCell(l *text.Line, b brush, since time.Time, w int) {
+func ageCell(l *text.Line, b pen, since time.Time, w int) {
 	if since.IsZero() {
 		l.Right(b.Dim, "-", w)
 		return
@@ -103,7 +103,7 @@ func ageCell(l *text.Line, b brush, since time.Time, w int) {
 	l.RightBytes(b.Text, text.AppendAgeCoarse(buf[:0], b.at.Sub(since)), w)
 }
 
-func tookCell(l *text.Line, b brush, d time.Duration, known bool, w int) {
+func tookCell(l *text.Line, b pen, d time.Duration, known bool, w int) {
 	if !known {
 		l.Space(w)
 		return
@@ -112,7 +112,7 @@ func tookCell(l *text.Line, b brush, d time.Duration, known bool, w int) {
 	l.RightBytes(pick(d >= time.Second, b.Warn, b.Text), text.AppendTook(buf[:0], d), w)
 }
 
-func lastEvent(l *text.Line, b brush, e engine.Event, w int) {
+func lastEvent(l *text.Line, b pen, e engine.Event, w int) {
 	if e.Seq == 0 {
 		l.Space(w)
 		return

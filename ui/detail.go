@@ -21,7 +21,7 @@ type detail struct {
 const eventsInDetail = 100
 
 // observe brings the detail up to date with s.
-func (d *detail) observe(b brush, s *engine.Snapshot, e *events, found map[pleg.UID]podFinding) {
+func (d *detail) observe(b pen, s *engine.Snapshot, e *events, found map[pleg.UID]podFinding) {
 	if d.pod == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (d *detail) observe(b brush, s *engine.Snapshot, e *events, found map[pleg.
 	d.clamp(len(d.lines))
 }
 
-func (d *detail) summary(b brush, s *engine.Snapshot, found podFinding) {
+func (d *detail) summary(b pen, s *engine.Snapshot, found podFinding) {
 	p := d.pod
 	f := inform(p, s, found)
 	symbol, st := podLook(b, f)
@@ -57,7 +57,7 @@ func (d *detail) summary(b brush, s *engine.Snapshot, found podFinding) {
 }
 
 // inspections adds what the inspections of the pod cost and how they went.
-func (d *detail) inspections(b brush, s *engine.Snapshot) {
+func (d *detail) inspections(b pen, s *engine.Snapshot) {
 	p := d.pod
 	if p.Inspected == 0 {
 		d.field(b, "inspections", b.Dim, "none yet")
@@ -77,7 +77,7 @@ func (d *detail) inspections(b brush, s *engine.Snapshot) {
 }
 
 // history adds the pod's events, the newest first.
-func (d *detail) history(b brush, e *events) {
+func (d *detail) history(b pen, e *events) {
 	d.section(b, "Events")
 	n := 0
 	for i := len(e.rows) - 1; i >= 0 && n < eventsInDetail; i-- {
@@ -85,26 +85,26 @@ func (d *detail) history(b brush, e *events) {
 		if r.gap > 0 || r.Pod.UID != d.pod.UID {
 			continue
 		}
-		d.add(eventPieces(b, r)...)
+		d.add(eventSlots(b, r)...)
 		n++
 	}
 	if n == 0 {
-		d.add(piece{b.Dim, "  none since plegtop started", 0})
+		d.add(slot{b.Dim, "  none since plegtop started", 0})
 	}
 }
 
-func eventPieces(b brush, r *eventRow) []piece {
+func eventSlots(b pen, r *eventRow) []slot {
 	symbol, st := eventLook(b, r.Event)
 	what := subject(r.Event)
-	out := []piece{
+	out := []slot{
 		{b.Dim, "  " + r.SeenAt.Local().Format("15:04:05"), 12}, {st, symbol + " " + r.Kind.String(), 19}, {b.Text, what, 20},
 		{b.Dim, r.From.String() + " " + b.Symbols.Step + " " + r.To.String(), 20},
 	}
 	if r.Exited {
-		out = append(out, piece{pick(r.ExitCode != 0, b.Bad, b.Dim), fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason), 16})
+		out = append(out, slot{pick(r.ExitCode != 0, b.Bad, b.Dim), fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason), 16})
 	}
 	if r.HasLag {
-		out = append(out, piece{b.Dim, "lag " + text.Took(r.Lag), 11})
+		out = append(out, slot{b.Dim, "lag " + text.Took(r.Lag), 11})
 	}
-	return append(out, piece{deliveryLook(b, r.Delivery), r.Delivery.String(), 0})
+	return append(out, slot{deliveryLook(b, r.Delivery), r.Delivery.String(), 0})
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// eventSpans are the widths of the columns of the events pane; 0 where there is
+// eventWidths are the widths of the columns of the events pane; 0 where there is
 // no room for one.
-type eventSpans struct {
+type eventWidths struct {
 	time, kind, pod, container, exit, lag, delivery int
 }
 
 // eventColumns shares w cells out among the columns.
-func eventColumns(w int, times clockStyle) eventSpans {
-	s := eventSpans{time: [clockStyles]int{8, 5, 29}[times], kind: 14}
+func eventColumns(w int, times clockStyle) eventWidths {
+	s := eventWidths{time: [clockStyles]int{8, 5, 29}[times], kind: 14}
 	rest := w - s.time - s.kind - 2
 	take := func(n, least int) int {
 		if rest-n-1 < least {
@@ -36,7 +36,7 @@ func eventColumns(w int, times clockStyle) eventSpans {
 	return s
 }
 
-func (e *events) heads(l *text.Line, b brush, w int) {
+func (e *events) heads(l *text.Line, b pen, w int) {
 	s := eventColumns(w, e.times)
 	l.Cell(b.Head, "TIME", s.time+1)
 	l.Cell(b.Head, "EVENT", s.kind+1)
@@ -59,7 +59,7 @@ func (e *events) heads(l *text.Line, b brush, w int) {
 }
 
 // row draws line y of those that are visible.
-func (e *events) row(l *text.Line, b brush, y int, focused bool) {
+func (e *events) row(l *text.Line, b pen, y int, focused bool) {
 	i := e.top + y/e.lines()
 	if i >= len(e.shown) {
 		if y == 0 && len(e.rows) > 0 {
@@ -82,11 +82,11 @@ func (e *events) row(l *text.Line, b brush, y int, focused bool) {
 	}
 }
 
-func (e *events) gapRow(l *text.Line, b brush, r *eventRow) {
+func (e *events) gapRow(l *text.Line, b pen, r *eventRow) {
 	l.Put(b.Warn, b.Symbols.Warn+" gap: "+text.Count(r.gap)+" events came too fast to be shown")
 }
 
-func (e *events) event(l *text.Line, b brush, r *eventRow, s eventSpans) {
+func (e *events) event(l *text.Line, b pen, r *eventRow, s eventWidths) {
 	if r.Delivery == pleg.Filtered {
 		b = b.dimmed()
 	}
@@ -119,7 +119,7 @@ func (e *events) event(l *text.Line, b brush, r *eventRow, s eventSpans) {
 // second, anything below two is as it should be.
 const slow = 3 * time.Second
 
-func lagCell(l *text.Line, b brush, r *eventRow, w int) {
+func lagCell(l *text.Line, b pen, r *eventRow, w int) {
 	if !r.HasLag {
 		l.Space(w)
 		return
@@ -129,7 +129,7 @@ func lagCell(l *text.Line, b brush, r *eventRow, w int) {
 }
 
 // wrapped draws what the columns had no room for.
-func wrapped(l *text.Line, b brush, r *eventRow) {
+func wrapped(l *text.Line, b pen, r *eventRow) {
 	l.Space(3)
 	l.Put(b.Dim, r.From.String()+" "+b.Symbols.Step+" "+r.To.String())
 	for _, s := range []string{r.Reason, subject(r.Event), short(r.ID), r.Pod.String()} {
@@ -141,14 +141,14 @@ func wrapped(l *text.Line, b brush, r *eventRow) {
 }
 
 // dimmed returns b with nothing that stands out.
-func (b brush) dimmed() brush {
+func (b pen) dimmed() pen {
 	th := *b.Theme
 	th.Text, th.Good, th.Warn, th.Bad, th.Strong = th.Dim, th.Dim, th.Dim, th.Dim, th.Dim
 	b.Theme = &th
 	return b
 }
 
-func (e *events) when(l *text.Line, b brush, at time.Time, w int) {
+func (e *events) when(l *text.Line, b pen, at time.Time, w int) {
 	var buf [40]byte
 	switch e.times {
 	case clock:
@@ -163,7 +163,7 @@ func (e *events) when(l *text.Line, b brush, at time.Time, w int) {
 }
 
 // podCell draws namespace/name and cuts the namespace first.
-func podCell(l *text.Line, b brush, p pleg.PodRef, w int) {
+func podCell(l *text.Line, b pen, p pleg.PodRef, w int) {
 	if p.Name == "" {
 		l.Cell(b.Text, string(p.UID), w)
 		return
@@ -193,7 +193,7 @@ func subject(e engine.Event) string {
 // eventWord is the kubelet's name of the event without what all have in common.
 func eventWord(k pleg.Kind) string { return strings.TrimPrefix(k.String(), "Container") }
 
-func eventLook(b brush, e engine.Event) (symbol string, st theme.Style) {
+func eventLook(b pen, e engine.Event) (symbol string, st theme.Style) {
 	switch e.Kind {
 	case pleg.Started:
 		return b.Symbols.Running, b.Good
@@ -210,7 +210,7 @@ func eventLook(b brush, e engine.Event) (symbol string, st theme.Style) {
 	return b.Symbols.Bullet, b.Info
 }
 
-func deliveryLook(b brush, d pleg.Delivery) theme.Style {
+func deliveryLook(b pen, d pleg.Delivery) theme.Style {
 	if d == pleg.Discarded {
 		return b.Bad
 	}
@@ -220,7 +220,7 @@ func deliveryLook(b brush, d pleg.Delivery) theme.Style {
 // title says how many there are and whether the newest is followed. Of more than
 // a few that still come, the number need not be exact: a title that changes with
 // each event draws the eye to the wrong place.
-func (e *events) title(l *text.Line, b brush) {
+func (e *events) title(l *text.Line, b pen) {
 	n := len(e.shown)
 	switch {
 	case !e.follow:

@@ -180,7 +180,7 @@ func TestTitleOfFollowedEventsIsCalm(t *testing.T) {
 	title := func(e *events) string {
 		l := text.Line{}
 		l.Begin(60)
-		e.title(&l, newStage(t, 80, 24).m.brush())
+		e.title(&l, newStage(t, 80, 24).m.pen())
 		return withoutStyles(string(l.Buf))
 	}
 	for n, want := range map[int]string{0: "0, following", 9: "9, following", 88: "80+, following", 128: "120+, following", 12345: "12000+, following"} {

@@ -29,7 +29,7 @@ type findingLine struct {
 
 // severityLook returns how bad a finding is as a symbol and a look; its word is
 // the severity's own.
-func severityLook(b brush, s diagnose.Severity) (symbol string, st theme.Style) {
+func severityLook(b pen, s diagnose.Severity) (symbol string, st theme.Style) {
 	switch s {
 	case diagnose.Critical:
 		return b.Symbols.Bad, b.Bad
@@ -98,7 +98,7 @@ func unlabelled(f *diagnose.Finding) string {
 	return strings.TrimPrefix(f.Summary, strings.ReplaceAll(string(f.ID), "-", " ")+": ")
 }
 
-func (f *findings) heads(l *text.Line, b brush) {
+func (f *findings) heads(l *text.Line, b pen) {
 	l.Cell(b.Head, "SEVERITY", severityWidth)
 	if f.table() {
 		l.Cell(b.Head, "FINDING", f.idWidth()+1)
@@ -109,7 +109,7 @@ func (f *findings) heads(l *text.Line, b brush) {
 }
 
 // row draws line y of those that are visible.
-func (f *findings) row(l *text.Line, b brush, y int, focused bool) {
+func (f *findings) row(l *text.Line, b pen, y int, focused bool) {
 	i := f.top + y
 	if i >= len(f.lines) {
 		return
@@ -135,7 +135,7 @@ func (f *findings) row(l *text.Line, b brush, y int, focused bool) {
 }
 
 // name draws what kind of finding r is, and how bad.
-func (f *findings) name(l *text.Line, b brush, r findingRow) {
+func (f *findings) name(l *text.Line, b pen, r findingRow) {
 	symbol, st := severityLook(b, r.Severity)
 	w := f.idWidth()
 	if r.ended != nil {
@@ -155,7 +155,7 @@ func (f *findings) name(l *text.Line, b brush, r findingRow) {
 }
 
 // title says how many findings there are of what severity.
-func (f *findings) title(l *text.Line, b brush) {
+func (f *findings) title(l *text.Line, b pen) {
 	if len(f.all) == 0 {
 		l.Put(b.Dim, "none")
 		return
@@ -171,18 +171,18 @@ func (f *findings) title(l *text.Line, b brush) {
 }
 
 // nothing says what a person sees in the place of findings when there are none.
-func (m *Model) nothing(b brush) fact {
+func (m *Model) nothing(b pen) span {
 	switch {
 	case m.snap.Seq == 0:
-		return fact{b.Dim, "nothing known yet"}
+		return span{b.Dim, "nothing known yet"}
 	case m.snap.Paused:
-		return fact{b.Warn, "nobody looks while the relist is paused; nothing is known"}
+		return span{b.Warn, "nobody looks while the relist is paused; nothing is known"}
 	case sweeping(m.snap):
-		return fact{b.Text, "nothing found so far; " + sweepProgress(m.snap.Sweep)}
+		return span{b.Text, "nothing found so far; " + sweepProgress(m.snap.Sweep)}
 	case !sound(m.headline):
-		return fact{b.Text, "nothing found yet"}
+		return span{b.Text, "nothing found yet"}
 	}
-	return fact{b.Good, b.Symbols.Good + " nothing found: every call answers; " + m.keys(keymap.Sweep) + " looks at every container"}
+	return span{b.Good, b.Symbols.Good + " nothing found: every call answers; " + m.keys(keymap.Sweep) + " looks at every container"}
 }
 
 // sweeping reports whether a sweep is under way.

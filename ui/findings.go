@@ -52,7 +52,7 @@ const textsKept = time.Second
 // observe takes over what was found by b's time. The cursor stays on its finding
 // while a person looks at it, and on its row if that finding has gone; while
 // nobody looks it is on the worst.
-func (f *findings) observe(b brush, u diagnose.Update, looked bool) {
+func (f *findings) observe(b pen, u diagnose.Update, looked bool) {
 	all := u.Findings
 	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) && newest(f.past) == newest(u.Ended) {
 		return

@@ -22,7 +22,7 @@ type findingSheet struct {
 const numberWidth = 5
 
 // observe brings the sheet up to date with what was found, for w cells.
-func (s *findingSheet) observe(b brush, all *findings, w int) {
+func (s *findingSheet) observe(b pen, all *findings, w int) {
 	if !s.open {
 		return
 	}
@@ -48,18 +48,18 @@ func (s *findingSheet) follow(all *findings) {
 	}
 }
 
-func (s *findingSheet) summary(b brush, all *findings, w int) {
+func (s *findingSheet) summary(b pen, all *findings, w int) {
 	symbol, st := severityLook(b, s.of.Severity)
-	s.paragraph(b.Strong, s.of.Summary, w, piece{st, symbol, 2})
+	s.paragraph(b.Strong, s.of.Summary, w, slot{st, symbol, 2})
 	if e := s.ended; e != nil {
 		over := " over for " + text.AgeCoarse(b.at.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
-		s.add(piece{b.Good, b.Symbols.Good + over, 0})
+		s.add(slot{b.Good, b.Symbols.Good + over, 0})
 	}
 	if s.of.Cause != "" {
-		s.add(piece{b.Dim, "  because of", 13}, piece{b.Text, string(s.of.Cause), 0})
+		s.add(slot{b.Dim, "  because of", 13}, slot{b.Text, string(s.of.Cause), 0})
 	}
 	if effects := effectsOf(all.all, s.of.ID); effects != "" {
-		s.add(piece{b.Dim, "  leads to", 13}, piece{b.Text, effects, 0})
+		s.add(slot{b.Dim, "  leads to", 13}, slot{b.Text, effects, 0})
 	}
 }
 
@@ -76,7 +76,7 @@ func effectsOf(all []diagnose.Finding, id diagnose.ID) string {
 
 // subject adds what the finding is about, ids in full: last, as its names stand in
 // the first line.
-func (s *findingSheet) subject(b brush) {
+func (s *findingSheet) subject(b pen) {
 	about := s.of.Subject
 	if about == (diagnose.Subject{}) {
 		return
@@ -87,37 +87,37 @@ func (s *findingSheet) subject(b brush) {
 		{"container", about.Container}, {"id", about.ContainerID},
 	} {
 		if f.text != "" {
-			s.add(piece{b.Dim, "  " + f.label, 12}, piece{b.Text, f.text, 0})
+			s.add(slot{b.Dim, "  " + f.label, 12}, slot{b.Text, f.text, 0})
 		}
 	}
 }
 
-func (s *findingSheet) evidence(b brush, w int) {
+func (s *findingSheet) evidence(b pen, w int) {
 	if len(s.of.Evidence) == 0 {
 		return
 	}
 	s.section(b, "Evidence")
 	for _, line := range s.of.Evidence {
-		s.paragraph(b.Text, line, w, piece{b.Dim, "  " + b.Symbols.Bullet, 4})
+		s.paragraph(b.Text, line, w, slot{b.Dim, "  " + b.Symbols.Bullet, 4})
 	}
 }
 
 // steps adds what to do next. A command has lines of its own, so that it can be
 // taken with the mouse where the terminal has no clipboard.
-func (s *findingSheet) steps(b brush, w int) {
+func (s *findingSheet) steps(b pen, w int) {
 	if len(s.of.Next) == 0 {
 		return
 	}
 	s.section(b, "Next")
 	for i, step := range s.of.Next {
-		number := piece{b.Dim, "  " + strconv.Itoa(i+1), numberWidth}
+		number := slot{b.Dim, "  " + strconv.Itoa(i+1), numberWidth}
 		what, st := step.Text, b.Text
 		if step.Risky {
 			what, st = b.Symbols.Warn+" risky, changes the node: "+what, b.Warn
 		}
 		s.paragraph(st, what, w, number)
 		if step.Command != "" {
-			s.paragraph(b.Key, step.Command, w, piece{b.Dim, "", numberWidth})
+			s.paragraph(b.Key, step.Command, w, slot{b.Dim, "", numberWidth})
 		}
 	}
 }

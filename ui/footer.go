@@ -7,7 +7,7 @@ import (
 
 // footer draws the last line: what is being typed, the answer to the last key,
 // or the keys that are of most use here.
-func (d *drawing) footer(l *text.Line) {
+func (d *frame) footer(l *text.Line) {
 	if d.open.asking() {
 		l.Finished(d.askLine(), d.width)
 		return
@@ -25,7 +25,7 @@ func (d *drawing) footer(l *text.Line) {
 }
 
 // keyHints names as many keys as there is room for, the most useful first.
-func (d *drawing) keyHints(l *text.Line) {
+func (d *frame) keyHints(l *text.Line) {
 	for i, e := range d.useful() {
 		key, word := firstKey(e.Binding.Help().Key), e.Short
 		if e.Action == keymap.Filter && d.scope() == keymap.InViewer {
@@ -46,12 +46,12 @@ func (d *drawing) keyHints(l *text.Line) {
 
 // useful returns the keys that are named here. On the smallest screens those
 // come first that lead to the panes; the help only scrolls.
-func (d *drawing) useful() []keymap.Entry {
+func (d *frame) useful() []keymap.Entry {
 	var named []keymap.Action
 	switch {
 	case d.open.help != nil:
 		named = []keymap.Action{keymap.Back, keymap.Down, keymap.PageDown, keymap.PageUp, keymap.Bottom}
-	case d.facts != nil:
+	case d.tiny != nil:
 		named = []keymap.Action{keymap.FindingsPane, keymap.PodsPane, keymap.EventsPane, keymap.Help, keymap.CallsPane, keymap.Quit}
 	default:
 		return d.cfg.Keys.Footer(d.scope())

@@ -6,7 +6,7 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-func (m *Model) brush() brush { return brush{m.theme, m.snap.At} }
+func (m *Model) pen() pen { return pen{m.theme, m.snap.At} }
 
 // frame returns the whole screen: m.height lines of exactly m.width cells.
 func (m *Model) frame() string {
@@ -14,7 +14,7 @@ func (m *Model) frame() string {
 		return ""
 	}
 	l := text.Line{Ellipsis: m.theme.Symbols.Ellipsis, Buf: make([]byte, 0, m.width*m.height*2)}
-	d := m.drawing()
+	d := m.newFrame()
 	for y := range m.height {
 		if y > 0 {
 			l.Buf = append(l.Buf, '\n')
@@ -30,43 +30,43 @@ func (m *Model) frame() string {
 	return string(l.Buf)
 }
 
-// A drawing is what one frame needs beside the model, worked out once for it.
-type drawing struct {
+// A frame is what drawing the screen once needs beside the model.
+type frame struct {
 	*Model
-	brush
-	blank []fact   // in the place of the pods, if any
-	facts []fact   // on a small screen
-	below []fact   // in the pane of calls, below its table
+	pen
+	blank []span   // in the place of the pods, if any
+	tiny  []span   // on a small screen
+	below []span   // in the pane of calls, below its table
 	over  []string // the lines of what lies over the panes, if drawn so
 
 	sheet      *sheet // if one is open
 	sheetTitle string
 }
 
-func (m *Model) drawing() *drawing {
-	d := &drawing{Model: m, brush: m.brush()}
+func (m *Model) newFrame() *frame {
+	d := &frame{Model: m, pen: m.pen()}
 	d.over = m.overLines()
 	d.sheet, d.sheetTitle = m.onTop()
 	switch {
-	case m.layout.facts && d.over == nil && d.sheet == nil:
-		d.facts = m.smallFacts(d.brush)
+	case m.layout.tiny && d.over == nil && d.sheet == nil:
+		d.tiny = m.smallLines(d.pen)
 	case m.layout.visible(podsPane):
-		d.blank = m.blank(d.brush)
+		d.blank = m.blank(d.pen)
 	}
 	if m.layout.visible(callsPane) {
-		d.below = m.calls.below(d.brush, m.snap, m.sweepKept(d.brush), m.focus == callsPane)
+		d.below = m.calls.below(d.pen, m.snap, m.sweepKept(d.pen), m.focus == callsPane)
 	}
 	return d
 }
 
 // line draws line y of the screen.
-func (d *drawing) line(l *text.Line, y int) {
-	at, small := d.layout, d.facts != nil
+func (d *frame) line(l *text.Line, y int) {
+	at, small := d.layout, d.tiny != nil
 	switch {
 	case y == d.height-1:
 		d.footer(l)
 	case y < at.header && !small:
-		header{d.cfg.Source, d.frozen, d.gauge}.line(l, d.brush, d.snap, pick(d.small(), 1, y))
+		header{d.cfg.Source, d.frozen, d.gauge}.line(l, d.pen, d.snap, pick(d.small(), 1, y))
 	case y < at.body && !small:
 		d.alertLine(l, y-at.header)
 	case d.over != nil:
@@ -74,9 +74,9 @@ func (d *drawing) line(l *text.Line, y int) {
 			l.Finished(d.over[i], d.width)
 		}
 	case small:
-		if y < len(d.facts) {
+		if y < len(d.tiny) {
 			l.Space(1)
-			l.Put(d.facts[y].style, d.facts[y].text)
+			l.Put(d.tiny[y].style, d.tiny[y].text)
 		}
 	case d.sheet != nil:
 		d.sheetLine(l, y-at.body)
@@ -85,7 +85,7 @@ func (d *drawing) line(l *text.Line, y int) {
 	}
 }
 
-func (d *drawing) alertLine(l *text.Line, i int) {
+func (d *frame) alertLine(l *text.Line, i int) {
 	a := d.alerts[i]
 	l.Space(1)
 	if more := len(d.alerts) - d.layout.alerts; more > 0 && i == d.layout.alerts-1 {
@@ -100,7 +100,7 @@ func (d *drawing) alertLine(l *text.Line, i int) {
 }
 
 // bodyLine draws line y of the panes, from left to right.
-func (d *drawing) bodyLine(l *text.Line, y int) {
+func (d *frame) bodyLine(l *text.Line, y int) {
 	x := 0
 	for _, b := range d.layout.shown() {
 		if y < b.y || y >= b.y+b.h {
@@ -119,7 +119,7 @@ func (d *drawing) bodyLine(l *text.Line, y int) {
 }
 
 // boxLine draws line y of one pane.
-func (d *drawing) boxLine(l *text.Line, b box, y int) {
+func (d *frame) boxLine(l *text.Line, b box, y int) {
 	if y == 0 {
 		d.title(l, b)
 		return
@@ -135,7 +135,7 @@ func (d *drawing) boxLine(l *text.Line, b box, y int) {
 		l.Release(margin)
 		return
 	}
-	if none := d.nothing(d.brush); y == 1 && b.pane == findingsPane && len(d.findings.all) == 0 {
+	if none := d.nothing(d.pen); y == 1 && b.pane == findingsPane && len(d.findings.all) == 0 {
 		l.Space(1)
 		l.Put(none.style, none.text)
 	} else if y == 1 {
@@ -148,32 +148,32 @@ func (d *drawing) boxLine(l *text.Line, b box, y int) {
 	l.Release(margin)
 }
 
-func (d *drawing) heads(l *text.Line, b box) {
+func (d *frame) heads(l *text.Line, b box) {
 	switch b.pane {
 	case podsPane:
-		d.pods.heads(l, d.brush)
+		d.pods.heads(l, d.pen)
 	case eventsPane:
-		d.events.heads(l, d.brush, b.w-2)
+		d.events.heads(l, d.pen, b.w-2)
 	case callsPane:
-		d.calls.heads(l, d.brush, b.w-2)
+		d.calls.heads(l, d.pen, b.w-2)
 	case findingsPane:
-		d.findings.heads(l, d.brush)
+		d.findings.heads(l, d.pen)
 	}
 }
 
 // row draws a row with the cell before it, so that the bar of the cursor begins
 // at the edge of the pane.
-func (d *drawing) row(l *text.Line, b box, y int, focused bool) {
+func (d *frame) row(l *text.Line, b box, y int, focused bool) {
 	l.Space(1)
 	switch b.pane {
 	case podsPane:
-		d.pods.row(l, d.brush, y, focused)
+		d.pods.row(l, d.pen, y, focused)
 	case eventsPane:
-		d.events.row(l, d.brush, y, focused)
+		d.events.row(l, d.pen, y, focused)
 	case callsPane:
-		d.calls.row(l, d.brush, d.snap, d.below, y, focused)
+		d.calls.row(l, d.pen, d.snap, d.below, y, focused)
 	case findingsPane:
-		d.findings.row(l, d.brush, y, focused)
+		d.findings.row(l, d.pen, y, focused)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // sound reports whether a headline is that of a node on which all is well.
 func sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity == diagnose.Info }
 
-func headlineLook(b brush, h diagnose.Headline) (symbol string, st theme.Style) {
+func headlineLook(b pen, h diagnose.Headline) (symbol string, st theme.Style) {
 	switch {
 	case sound(h):
 		return b.Symbols.Good, b.Good
@@ -36,16 +36,16 @@ func countdown(h diagnose.Headline) string {
 // A gauge is line two of the screen, as it fits into its width.
 type gauge struct {
 	of   diagnose.Headline
-	lead []fact   // the headline
+	lead []span   // the headline
 	rest []string // of the headline's text: what goes on below the header
-	more []fact   // what the headline goes by, as far as there is room
+	more []span   // what the headline goes by, as far as there is room
 }
 
 // newGauge fits a headline into a line of w cells. The rest of its text gets up to
 // so many lines; without any it is cut. On a wide screen the bar keeps its room.
-func newGauge(b brush, s *engine.Snapshot, h diagnose.Headline, w, lines int) gauge {
+func newGauge(b pen, s *engine.Snapshot, h diagnose.Headline, w, lines int) gauge {
 	symbol, st := headlineLook(b, h)
-	g := gauge{of: h, lead: []fact{{st, symbol + " " + h.Word}, {st, countdown(h)}}}
+	g := gauge{of: h, lead: []span{{st, symbol + " " + h.Word}, {st, countdown(h)}}}
 	room := w - taken(g.lead[0]) - taken(g.lead[1])
 	more := grounds(b, s)
 	kept := 0
@@ -69,7 +69,7 @@ func newGauge(b brush, s *engine.Snapshot, h diagnose.Headline, w, lines int) ga
 }
 
 // breakText puts as much of the headline's text into the line as room holds.
-func (g *gauge) breakText(b brush, said string, room, w, lines int) {
+func (g *gauge) breakText(b pen, said string, room, w, lines int) {
 	said = text.Clean(clip(said, (lines+1)*max(w, 0)))
 	switch {
 	case text.Width(said) <= room:
@@ -80,11 +80,11 @@ func (g *gauge) breakText(b brush, said string, room, w, lines int) {
 		said = all[0]
 		g.rest = few(b.Symbols.Ellipsis+" "+strings.Join(all[1:], " "), w-2, lines, b.Symbols.Ellipsis)
 	}
-	g.lead = append(g.lead, fact{b.Text, said})
+	g.lead = append(g.lead, span{b.Text, said})
 }
 
-// taken returns how many cells a fact takes of a line, with the gap after it.
-func taken(f fact) int {
+// taken returns how many cells a span takes of a line, with the gap after it.
+func taken(f span) int {
 	if f.text == "" {
 		return 0
 	}
@@ -93,18 +93,18 @@ func taken(f fact) int {
 
 // grounds are what the headline goes by, the age of the list first, beside which
 // the bar stands.
-func grounds(b brush, s *engine.Snapshot) []fact {
+func grounds(b pen, s *engine.Snapshot) []span {
 	h := s.Health
 	age := h.ListAge(s.At)
 	late := h.InspectAge(s.At) > age+10*time.Second || h.SettledAt.IsZero()
-	list := fact{b.Text, "list " + fresh(age) + " of " + text.Took(s.Threshold)}
+	list := span{b.Text, "list " + fresh(age) + " of " + text.Took(s.Threshold)}
 	if h.ListedAt.IsZero() {
 		list.text = ""
 	}
 	if s.Seq == 0 {
-		return []fact{{}}
+		return []span{{}}
 	}
-	return []fact{list, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
+	return []span{list, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
 }
 
 // verdict returns the kubelet's own words on its PLEG, to the letter: people
@@ -119,8 +119,8 @@ func verdict(s *engine.Snapshot) string {
 
 // line draws the gauge, with a bar of the clock that ends first before what the
 // headline goes by.
-func (g gauge) line(l *text.Line, b brush, s *engine.Snapshot) {
-	putFacts(l, g.lead...)
+func (g gauge) line(l *text.Line, b pen, s *engine.Snapshot) {
+	putSpans(l, g.lead...)
 	if len(g.more) == 0 {
 		return
 	}
@@ -134,12 +134,12 @@ func (g gauge) line(l *text.Line, b brush, s *engine.Snapshot) {
 		bar(l, b, g.lead[0].style, part, whole, min(room, mostBar))
 		l.Space(1)
 	}
-	putFacts(l, g.more...)
+	putSpans(l, g.more...)
 }
 
 // says reports whether the headline or what stands beside it holds a text.
 func (g gauge) says(what string) bool {
-	return strings.Contains(g.of.Text, what) || slices.ContainsFunc(g.more, func(f fact) bool { return f.text == what })
+	return strings.Contains(g.of.Text, what) || slices.ContainsFunc(g.more, func(f span) bool { return f.text == what })
 }
 
 // The width of the bar, with its brackets, and of the screens on which it is there
@@ -187,7 +187,7 @@ func since(s *engine.Snapshot) string {
 
 // bar draws how much of whole part is, in w cells with the brackets. However
 // little it is, one cell is full: an empty bar is not seen to be one.
-func bar(l *text.Line, b brush, st theme.Style, part, whole time.Duration, w int) {
+func bar(l *text.Line, b pen, st theme.Style, part, whole time.Duration, w int) {
 	w -= 2
 	filled := w
 	if whole > 0 && part < whole {

@@ -21,15 +21,15 @@ const stuck = 500 * time.Millisecond
 // outFor returns how long a call has been out, to the nearest second.
 func outFor(d time.Duration) string { return text.Age(d.Round(time.Second)) }
 
-// A fact is a piece of a line that is shown whole or not at all.
-type fact struct {
+// A span is a text of one look, shown whole or not at all.
+type span struct {
 	style theme.Style
 	text  string
 }
 
-// putFacts draws as many of them as there is room for, a gap of two between them.
+// putSpans draws as many of them as there is room for, a gap of two between them.
 // The first is drawn in any case, cut if it must be.
-func putFacts(l *text.Line, all ...fact) {
+func putSpans(l *text.Line, all ...span) {
 	drawn := false
 	for _, f := range all {
 		gap := pick(drawn, 2, 0)
@@ -51,7 +51,7 @@ type header struct {
 }
 
 // line draws line y of the header.
-func (h header) line(l *text.Line, b brush, s *engine.Snapshot, y int) {
+func (h header) line(l *text.Line, b pen, s *engine.Snapshot, y int) {
 	l.Space(1)
 	kept := l.Keep(1)
 	switch y {
@@ -68,14 +68,14 @@ func (h header) line(l *text.Line, b brush, s *engine.Snapshot, y int) {
 
 // identity draws whose relist this is, and what is out of the ordinary about
 // what is shown.
-func (h header) identity(l *text.Line, b brush, s *engine.Snapshot) {
+func (h header) identity(l *text.Line, b pen, s *engine.Snapshot) {
 	badges := h.badges(b, s)
 	room := 0
 	for _, f := range badges {
 		room += len(f.text) + 1
 	}
 	kept := l.Keep(room)
-	putFacts(l, h.who(b, s)...)
+	putSpans(l, h.who(b, s)...)
 	l.End()
 	l.Release(kept)
 	for _, f := range badges {
@@ -84,29 +84,29 @@ func (h header) identity(l *text.Line, b brush, s *engine.Snapshot) {
 	}
 }
 
-func (h header) badges(b brush, s *engine.Snapshot) []fact {
-	var all []fact
+func (h header) badges(b pen, s *engine.Snapshot) []span {
+	var all []span
 	if h.source.demo() {
-		all = append(all, fact{b.BadgeDemo, " DEMO "})
+		all = append(all, span{b.BadgeDemo, " DEMO "})
 	}
 	if s.Paused {
-		all = append(all, fact{b.BadgePaused, " PAUSED "})
+		all = append(all, span{b.BadgePaused, " PAUSED "})
 	}
 	if h.frozen {
-		all = append(all, fact{b.BadgeFrozen, " FROZEN "})
+		all = append(all, span{b.BadgeFrozen, " FROZEN "})
 	}
 	return all
 }
 
-func (h header) who(b brush, s *engine.Snapshot) []fact {
+func (h header) who(b pen, s *engine.Snapshot) []span {
 	if s.Seq == 0 {
-		return []fact{{b.Strong, h.source.Node}, {b.Dim, h.source.Endpoint}}
+		return []span{{b.Strong, h.source.Node}, {b.Dim, h.source.Endpoint}}
 	}
 	counts := ""
 	if s.Pods != nil {
 		counts = fmt.Sprintf("%d pods %d ctrs", s.Counts.Pods, s.Counts.Containers)
 	}
-	return []fact{
+	return []span{
 		{b.Strong, h.source.Node},
 		{b.Text, runtimeName(b, s)},
 		{b.Text, "as kubelet " + s.Release.String()},
@@ -118,8 +118,8 @@ func (h header) who(b brush, s *engine.Snapshot) []fact {
 }
 
 // runtimeName is the runtime and its version, cut to what leaves room for the
-// facts after it: a build's version can hold a whole commit.
-func runtimeName(b brush, s *engine.Snapshot) string {
+// spans after it: a build's version can hold a whole commit.
+func runtimeName(b pen, s *engine.Snapshot) string {
 	name := s.Version.RuntimeName + " " + s.Version.RuntimeVersion
 	switch {
 	case s.Version.RuntimeName == "":

@@ -47,7 +47,7 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 // has the look of a sound node.
 func TestHeadlineIsNeverGreenOverTrouble(t *testing.T) {
 	look := theme.Default()
-	b := brush{&look, noon}
+	b := pen{&look, noon}
 	for _, tt := range []struct {
 		h      diagnose.Headline
 		symbol string

@@ -24,7 +24,7 @@ type box struct {
 
 // A layout says where everything is on a screen of one size.
 type layout struct {
-	facts  bool // so small a screen that it has the header's facts only
+	tiny   bool // so small a screen that it has no panes
 	header int  // lines
 	alerts int  // lines below the header
 	found  int  // lines that the findings could make use of
@@ -46,7 +46,7 @@ func (l *layout) add(b box) {
 const (
 	wideWidth, wideHeight = 160, 24 // pods left, events over calls right
 	tallWidth, tallHeight = 90, 32  // pods over events
-	leastWidth, leastBody = 60, 14  // below: the facts
+	leastWidth, leastBody = 60, 14  // below: lines of text
 )
 
 // resized gives everything the room of a terminal of that size.
@@ -61,7 +61,7 @@ func (m *Model) resized(size tea.WindowSizeMsg) {
 // focus or the number of alerts has changed.
 func (m *Model) arrange() {
 	l := layout{alerts: m.alertLines(), found: m.findings.need()}
-	l.facts = m.form() == facts
+	l.tiny = m.form() == tiny
 	l.header = min(headerLines, max(0, m.height-1))
 	if m.small() {
 		l.header, l.alerts = min(1, max(0, m.height-4)), 0
@@ -82,7 +82,7 @@ func (m *Model) arrange() {
 type form uint8
 
 const (
-	facts  form = iota // no room for panes
+	tiny   form = iota // no room for panes
 	single             // one at a time
 	tall               // the pods over another one
 	wide               // the pods beside all others
@@ -92,7 +92,7 @@ func (m *Model) form() form {
 	w, h := m.width, m.height
 	switch {
 	case m.small() && !m.full:
-		return facts
+		return tiny
 	case m.full || w < tallWidth || w < wideWidth && h < tallHeight || h < wideHeight:
 		return single
 	case w >= wideWidth:
@@ -133,7 +133,7 @@ func (m *Model) alertRoom() int {
 func (m *Model) place(l *layout) {
 	w, y, h := m.width, l.body, l.lines
 	switch m.form() {
-	case facts:
+	case tiny:
 	case single:
 		l.add(box{m.focus, 0, y, w, h, true})
 	case wide:

@@ -16,13 +16,13 @@ import (
 const brief = 300 * time.Millisecond
 
 // meter draws where the relist is, and how long relists take.
-func meter(l *text.Line, b brush, s *engine.Snapshot) {
-	phase := phaseFacts(b, s)
+func meter(l *text.Line, b pen, s *engine.Snapshot) {
+	phase := phaseSpans(b, s)
 	need := 0
 	for i, f := range phase {
 		need += text.Width(f.text) + pick(i > 0, 3, 0)
 	}
-	stats, sparks := relistFacts(b, s)
+	stats, sparks := relistSpans(b, s)
 	room := l.Left() - need - 3
 	wide := 0
 	for _, f := range stats {
@@ -48,7 +48,7 @@ func meter(l *text.Line, b brush, s *engine.Snapshot) {
 	}
 }
 
-func drawPhase(l *text.Line, b brush, s *engine.Snapshot, phase []fact) {
+func drawPhase(l *text.Line, b pen, s *engine.Snapshot, phase []span) {
 	for i, f := range phase {
 		if i > 0 {
 			l.Space(1)
@@ -77,59 +77,59 @@ func drawCut(l *text.Line, st theme.Style, s *engine.Snapshot, f *engine.Flight)
 	l.Put(st, rest)
 }
 
-// phaseFacts are the steps of the relist up to the present one.
-func phaseFacts(b brush, s *engine.Snapshot) []fact {
+// phaseSpans are the steps of the relist up to the present one.
+func phaseSpans(b pen, s *engine.Snapshot) []span {
 	p := s.Phase
 	elapsed := s.At.Sub(p.Began)
 	flight := oldest(s)
 	switch {
 	case p.Step == engine.Listing && (elapsed >= brief || s.Relists.Count == 0):
-		return []fact{{b.Strong, "LIST"}, callFact(b, s, flight, elapsed)}
+		return []span{{b.Strong, "LIST"}, callSpan(b, s, flight, elapsed)}
 	case p.Step == engine.Inspecting && elapsed >= brief:
-		return []fact{
+		return []span{
 			{b.Text, "LIST " + text.Took(p.ListTook)},
 			{b.Strong, "INSPECT " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)},
-			callFact(b, s, flight, 0),
+			callSpan(b, s, flight, 0),
 		}
 	}
-	return restFacts(b, s)
+	return restSpans(b, s)
 }
 
-// restFacts say how the last relist went, and what is being waited for.
-func restFacts(b brush, s *engine.Snapshot) []fact {
-	var all []fact
+// restSpans say how the last relist went, and what is being waited for.
+func restSpans(b pen, s *engine.Snapshot) []span {
+	var all []span
 	if n := len(s.Relists.History); n > 0 {
 		last := s.Relists.History[n-1]
 		switch {
 		case last.Failed:
-			all = append(all, fact{b.Bad, "LIST failed"})
+			all = append(all, span{b.Bad, "LIST failed"})
 		case last.Failures > 0:
-			all = append(all, fact{b.Text, "LIST " + text.Took(last.List)},
-				fact{b.Bad, "INSPECT " + strconv.Itoa(last.Inspected) + ", " + strconv.Itoa(last.Failures) + " failed"})
+			all = append(all, span{b.Text, "LIST " + text.Took(last.List)},
+				span{b.Bad, "INSPECT " + strconv.Itoa(last.Inspected) + ", " + strconv.Itoa(last.Failures) + " failed"})
 		default:
-			all = append(all, fact{b.Text, "LIST " + text.Took(last.List)}, fact{b.Text, "INSPECT " + strconv.Itoa(last.Inspected)})
+			all = append(all, span{b.Text, "LIST " + text.Took(last.List)}, span{b.Text, "INSPECT " + strconv.Itoa(last.Inspected)})
 		}
 	}
 	switch {
 	case s.Seq == 0:
 		return nil
 	case s.Paused:
-		return append(all, fact{b.Warn, "PAUSED"})
+		return append(all, span{b.Warn, "PAUSED"})
 	}
-	return append(all, fact{b.Dim, "WAIT"})
+	return append(all, span{b.Dim, "WAIT"})
 }
 
-// callFact names the call that is out.
-func callFact(b brush, s *engine.Snapshot, f *engine.Flight, elapsed time.Duration) fact {
+// callSpan names the call that is out.
+func callSpan(b pen, s *engine.Snapshot, f *engine.Flight, elapsed time.Duration) span {
 	if f == nil {
-		return fact{b.Dim, pick(elapsed > 0, text.Age(elapsed), "...")}
+		return span{b.Dim, pick(elapsed > 0, text.Age(elapsed), "...")}
 	}
 	out := f.Elapsed(s.At)
 	name := flightName(f)
 	if out < stuck {
-		return fact{b.Text, name}
+		return span{b.Text, name}
 	}
-	return fact{b.Bad, name + " " + outFor(out)}
+	return span{b.Bad, name + " " + outFor(out)}
 }
 
 // flightName says what a call is about: pod, operation, container.
@@ -159,15 +159,15 @@ func oldest(s *engine.Snapshot) *engine.Flight {
 	return &s.InFlight[i]
 }
 
-// relistFacts are the figures of all relists, and how many bars the sparkline
+// relistSpans are the figures of all relists, and how many bars the sparkline
 // may have.
-func relistFacts(b brush, s *engine.Snapshot) (all []fact, sparks int) {
+func relistSpans(b pen, s *engine.Snapshot) (all []span, sparks int) {
 	r := s.Relists
 	if r.Count == 0 {
 		return nil, 0
 	}
 	slow := pick(r.P99 >= time.Second, b.Warn, b.Text)
-	return []fact{
+	return []span{
 		{b.Dim, "relist p50 "}, {b.Text, steady(r.P50)},
 		{b.Dim, " p99 "}, {slow, steady(r.P99)},
 		{b.Dim, " max "}, {b.Text, steady(r.Max)},
@@ -194,7 +194,7 @@ var sparkSteps = [...]time.Duration{
 // spark draws the last relists in a ring of w cells: the newest stands left of
 // the blank cell. A ring costs the terminal two cells a relist, where a line
 // that scrolls costs them all.
-func spark(l *text.Line, b brush, s *engine.Snapshot, w int) {
+func spark(l *text.Line, b pen, s *engine.Snapshot, w int) {
 	history := s.Relists.History
 	now := int(s.Relists.Count % uint64(w)) // the blank cell
 	for i := range w {
@@ -208,7 +208,7 @@ func spark(l *text.Line, b brush, s *engine.Snapshot, w int) {
 	}
 }
 
-func sparkLook(b brush, r engine.Relist) (string, theme.Style) {
+func sparkLook(b pen, r engine.Relist) (string, theme.Style) {
 	if r.Failed {
 		return b.Symbols.SparkFailed, b.Bad
 	}

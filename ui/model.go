@@ -38,7 +38,7 @@ type Model struct {
 	full   bool // the focused pane has the whole body
 	layout layout
 	gauge  gauge
-	alerts []fact
+	alerts []span
 	open   opened // what lies over the panes
 	flash  flash
 	raw    context.CancelFunc // of the raw answer that is awaited, or nil

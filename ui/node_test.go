@@ -36,7 +36,7 @@ func lineOf(snap *engine.Snapshot, r *evidence.Report, name string) string {
 	look := theme.Default()
 	n := nodeSheet{open: true}
 	snap.Evidence = r
-	n.observe(brush{&look, snap.At}, snap, Source{}, 1000)
+	n.observe(pen{&look, snap.At}, snap, Source{}, 1000)
 	for _, line := range n.lines {
 		if len(line) > 1 && strings.TrimSpace(line[0].text) == name {
 			out := ""

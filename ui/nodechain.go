@@ -18,15 +18,15 @@ const (
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the
 // node's Ready condition to the letter.
-func (n *nodeSheet) chain(b brush, s *engine.Snapshot, w int) {
+func (n *nodeSheet) chain(b pen, s *engine.Snapshot, w int) {
 	n.section(b, "Would a kubelet call this node Ready? What it looks at, and what it would say")
 	if s.Paused {
-		n.add(piece{b.Warn, "  not known while paused: nobody looks; the last list is " + text.Age(s.Health.ListAge(s.At)) + " old", 0})
+		n.add(slot{b.Warn, "  not known while paused: nobody looks; the last list is " + text.Age(s.Health.ListAge(s.At)) + " old", 0})
 		return
 	}
 	for _, link := range []struct {
 		name string
-		fact
+		span
 	}{
 		{"runtime Status", statusLink(b, s)},
 		{"PLEG", listLink(b, s)},
@@ -34,18 +34,18 @@ func (n *nodeSheet) chain(b brush, s *engine.Snapshot, w int) {
 		{"sync loop", loopLink(b, s)},
 		{"/healthz/syncloop", healthzLink(b, s)},
 	} {
-		n.paragraph(link.style, link.text, w, piece{b.Dim, "  " + link.name, linkWidth})
+		n.paragraph(link.style, link.text, w, slot{b.Dim, "  " + link.name, linkWidth})
 	}
 	n.ready(b, s, w)
 }
 
-func well(b brush, text string) fact { return fact{b.Good, b.Symbols.Good + " " + text} }
-func late(b brush, text string) fact { return fact{b.Warn, b.Symbols.Warn + " " + text} }
-func ill(b brush, text string) fact  { return fact{b.Bad, b.Symbols.Bad + " " + text} }
+func well(b pen, text string) span { return span{b.Good, b.Symbols.Good + " " + text} }
+func late(b pen, text string) span { return span{b.Warn, b.Symbols.Warn + " " + text} }
+func ill(b pen, text string) span  { return span{b.Bad, b.Symbols.Bad + " " + text} }
 
-func unsure(b brush) fact { return fact{b.Dim, b.Symbols.Unknown + " not known yet"} }
+func unsure(b pen) span { return span{b.Dim, b.Symbols.Unknown + " not known yet"} }
 
-func networkLink(b brush, s *engine.Snapshot) fact {
+func networkLink(b pen, s *engine.Snapshot) span {
 	switch {
 	case s.Node.NetworkErr != "":
 		return ill(b, s.Node.NetworkErr)
@@ -55,7 +55,7 @@ func networkLink(b brush, s *engine.Snapshot) fact {
 	return well(b, "ready")
 }
 
-func statusLink(b brush, s *engine.Snapshot) fact {
+func statusLink(b pen, s *engine.Snapshot) span {
 	n := s.Node
 	when := "never answered well"
 	if !n.SyncedAt.IsZero() {
@@ -82,7 +82,7 @@ func untilDown(s *engine.Snapshot) string {
 	return "; runtime down in " + text.Age(s.Node.DownAt.Sub(s.At))
 }
 
-func listLink(b brush, s *engine.Snapshot) fact {
+func listLink(b pen, s *engine.Snapshot) span {
 	h := s.Health
 	switch {
 	case h.Verdict != "":
@@ -97,7 +97,7 @@ func listLink(b brush, s *engine.Snapshot) fact {
 	return well(b, out)
 }
 
-func loopLink(b brush, s *engine.Snapshot) fact {
+func loopLink(b pen, s *engine.Snapshot) span {
 	n := s.Node
 	switch {
 	case !n.LoopStopped.IsZero():
@@ -108,7 +108,7 @@ func loopLink(b brush, s *engine.Snapshot) fact {
 	return well(b, "runs: pods are started and stopped")
 }
 
-func healthzLink(b brush, s *engine.Snapshot) fact {
+func healthzLink(b pen, s *engine.Snapshot) span {
 	at := s.Node.HealthzAt
 	switch {
 	case at.IsZero() && !s.Node.Known:
@@ -122,17 +122,17 @@ func healthzLink(b brush, s *engine.Snapshot) fact {
 }
 
 // ready adds the node's Ready condition.
-func (n *nodeSheet) ready(b brush, s *engine.Snapshot, w int) {
-	name := piece{b.Dim, "  node Ready", linkWidth}
+func (n *nodeSheet) ready(b pen, s *engine.Snapshot, w int) {
+	name := slot{b.Dim, "  node Ready", linkWidth}
 	node := s.Node
 	if !node.Known {
-		n.add(name, piece{b.Dim, b.Symbols.Unknown + " not known yet", 0})
+		n.add(name, slot{b.Dim, b.Symbols.Unknown + " not known yet", 0})
 		return
 	}
 	state := well(b, "True, reason "+node.Reason)
 	if !node.Ready {
 		state = ill(b, "False, reason "+node.Reason)
 	}
-	n.add(name, piece{state.style, state.text + ", for " + text.AgeCoarse(s.At.Sub(node.Since)), 0})
-	n.paragraph(pick(node.Ready, b.Dim, b.Text), node.Message, w, piece{b.Dim, "", linkWidth})
+	n.add(name, slot{state.style, state.text + ", for " + text.AgeCoarse(s.At.Sub(node.Since)), 0})
+	n.paragraph(pick(node.Ready, b.Dim, b.Text), node.Message, w, slot{b.Dim, "", linkWidth})
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // observe brings the sheet up to date with s, for w cells.
-func (n *nodeSheet) observe(b brush, s *engine.Snapshot, from Source, w int) {
+func (n *nodeSheet) observe(b pen, s *engine.Snapshot, from Source, w int) {
 	if !n.open {
 		return
 	}
@@ -53,28 +53,28 @@ const nobodyLooks = "nobody looks at the node here"
 
 // cost adds what the programs take beside what we ask of the runtime, so that a
 // person who changes the period sees what that does.
-func (n *nodeSheet) cost(b brush, s *engine.Snapshot, r *evidence.Report) {
+func (n *nodeSheet) cost(b pen, s *engine.Snapshot, r *evidence.Report) {
 	n.section(b, "Cost")
-	n.add(piece{b.Dim, "  our calls", linkWidth}, piece{b.Text, cost(s) + ", a relist every " + s.Period.String(), 0})
+	n.add(slot{b.Dim, "  our calls", linkWidth}, slot{b.Text, cost(s) + ", a relist every " + s.Period.String(), 0})
 	switch {
 	case r == nil:
-		n.add(piece{b.Dim, "  programs", linkWidth}, piece{b.Dim, missing(nobodyLooks), 0})
+		n.add(slot{b.Dim, "  programs", linkWidth}, slot{b.Dim, missing(nobodyLooks), 0})
 		return
 	case len(r.Usage) == 0:
-		n.add(piece{b.Dim, "  programs", linkWidth}, piece{b.Dim, missing(pick(r.Processes.Missing != "", r.Processes.Missing, "none was found")), 0})
+		n.add(slot{b.Dim, "  programs", linkWidth}, slot{b.Dim, missing(pick(r.Processes.Missing != "", r.Processes.Missing, "none was found")), 0})
 		return
 	}
-	n.add(piece{b.Head, "  PROGRAM", linkWidth}, piece{b.Head, "     CPU", figureWidth}, piece{b.Head, "  MEMORY", figureWidth}, piece{b.Head, " THREADS", figureWidth}, piece{b.Head, "     PID", 0})
+	n.add(slot{b.Head, "  PROGRAM", linkWidth}, slot{b.Head, "     CPU", figureWidth}, slot{b.Head, "  MEMORY", figureWidth}, slot{b.Head, " THREADS", figureWidth}, slot{b.Head, "     PID", 0})
 	for _, u := range r.Usage {
-		n.add(piece{b.Text, "  " + u.Name, linkWidth}, figure(b, percent(u.CPU)), figure(b, text.Bytes(u.Memory)),
-			figure(b, strconv.Itoa(u.Threads)), piece{b.Text, rightly(b, pick(u.PID > 0, strconv.Itoa(u.PID), "several")), 0})
+		n.add(slot{b.Text, "  " + u.Name, linkWidth}, figure(b, percent(u.CPU)), figure(b, text.Bytes(u.Memory)),
+			figure(b, strconv.Itoa(u.Threads)), slot{b.Text, rightly(b, pick(u.PID > 0, strconv.Itoa(u.PID), "several")), 0})
 	}
 }
 
-// figure is a piece that stands at the right of its column.
-func figure(b brush, s string) piece { return piece{b.Text, rightly(b, s), figureWidth} }
+// figure is a slot that stands at the right of its column.
+func figure(b pen, s string) slot { return slot{b.Text, rightly(b, s), figureWidth} }
 
-func rightly(b brush, s string) string {
+func rightly(b pen, s string) string {
 	return string(text.AppendRight(nil, s, figureWidth-1, b.Symbols.Ellipsis))
 }
 
@@ -87,10 +87,10 @@ func percent(cores float64) string {
 }
 
 // host adds the node's pressure, disk and clock.
-func (n *nodeSheet) host(b brush, s *engine.Snapshot, r *evidence.Report, w int) {
+func (n *nodeSheet) host(b pen, s *engine.Snapshot, r *evidence.Report, w int) {
 	n.section(b, "Host")
 	if r == nil {
-		n.add(piece{b.Dim, "  " + missing(nobodyLooks), 0})
+		n.add(slot{b.Dim, "  " + missing(nobodyLooks), 0})
 		return
 	}
 	n.pressure(b, r.Pressure)
@@ -98,10 +98,10 @@ func (n *nodeSheet) host(b brush, s *engine.Snapshot, r *evidence.Report, w int)
 	n.clock(b, r.Clock)
 	for _, why := range []string{r.Processes.Missing, r.Processes.Partial} {
 		if why != "" {
-			n.paragraph(b.Dim, pick(why == r.Processes.Missing, missing(why), why), w, piece{b.Dim, "  processes", linkWidth})
+			n.paragraph(b.Dim, pick(why == r.Processes.Missing, missing(why), why), w, slot{b.Dim, "  processes", linkWidth})
 		}
 	}
-	n.add(piece{b.Dim, "  looked at", linkWidth}, piece{b.Dim, lookedAt(s, r), 0})
+	n.add(slot{b.Dim, "  looked at", linkWidth}, slot{b.Dim, lookedAt(s, r), 0})
 }
 
 // lookedAt says how old a report is, and what it took.
@@ -109,19 +109,19 @@ func lookedAt(s *engine.Snapshot, r *evidence.Report) string {
 	return text.Age(max(0, s.At.Sub(r.At))) + " ago, in " + text.Took(r.Took)
 }
 
-func (n *nodeSheet) pressure(b brush, p evidence.Pressure) {
+func (n *nodeSheet) pressure(b pen, p evidence.Pressure) {
 	if p.Missing != "" {
-		n.add(piece{b.Dim, "  pressure", linkWidth}, piece{b.Dim, missing(p.Missing), 0})
+		n.add(slot{b.Dim, "  pressure", linkWidth}, slot{b.Dim, missing(p.Missing), 0})
 		return
 	}
-	n.add(piece{b.Head, "  PRESSURE", linkWidth}, piece{b.Head, "SOME 10s", figureWidth}, piece{b.Head, "SOME 60s", figureWidth},
-		piece{b.Head, "FULL 10s", figureWidth}, piece{b.Head, "FULL 60s", 0})
+	n.add(slot{b.Head, "  PRESSURE", linkWidth}, slot{b.Head, "SOME 10s", figureWidth}, slot{b.Head, "SOME 60s", figureWidth},
+		slot{b.Head, "FULL 10s", figureWidth}, slot{b.Head, "FULL 60s", 0})
 	for _, of := range []struct {
 		name string
 		evidence.Stall
 	}{{"cpu", p.CPU}, {"io", p.IO}, {"memory", p.Memory}} {
-		n.add(piece{b.Text, "  " + of.name, linkWidth}, figure(b, percent(of.Some10/100)), figure(b, percent(of.Some60/100)),
-			figure(b, percent(of.Full10/100)), piece{b.Text, rightly(b, percent(of.Full60/100)), 0})
+		n.add(slot{b.Text, "  " + of.name, linkWidth}, figure(b, percent(of.Some10/100)), figure(b, percent(of.Some60/100)),
+			figure(b, percent(of.Full10/100)), slot{b.Text, rightly(b, percent(of.Full60/100)), 0})
 	}
 }
 
@@ -129,9 +129,9 @@ func (n *nodeSheet) pressure(b brush, p evidence.Pressure) {
 // worth a look: the kubelet begins to evict at 10 % of its own.
 const lowDisk = 10
 
-func (n *nodeSheet) disk(b brush, d evidence.Disk) {
+func (n *nodeSheet) disk(b pen, d evidence.Disk) {
 	if d.Missing != "" {
-		n.add(piece{b.Dim, "  disk", linkWidth}, piece{b.Dim, missing(d.Missing), 0})
+		n.add(slot{b.Dim, "  disk", linkWidth}, slot{b.Dim, missing(d.Missing), 0})
 		return
 	}
 	low := d.Free*100 < d.Total*lowDisk || d.InodesUnused*100 < d.Inodes*lowDisk
@@ -139,10 +139,10 @@ func (n *nodeSheet) disk(b brush, d evidence.Disk) {
 	if d.Inodes > 0 {
 		out += ", " + text.Count(d.InodesUnused) + " of " + text.Count(d.Inodes) + " inodes"
 	}
-	n.add(piece{b.Dim, "  disk", linkWidth}, piece{pick(low, b.Warn, b.Text), out, 0})
+	n.add(slot{b.Dim, "  disk", linkWidth}, slot{pick(low, b.Warn, b.Text), out, 0})
 }
 
-func (n *nodeSheet) clock(b brush, c evidence.Clock) {
+func (n *nodeSheet) clock(b pen, c evidence.Clock) {
 	st, out := b.Text, "no step in "+text.Age(c.Watched)
 	switch {
 	case c.Steps > 0:
@@ -150,5 +150,5 @@ func (n *nodeSheet) clock(b brush, c evidence.Clock) {
 	case c.Watched == 0:
 		st, out = b.Dim, "not watched for long enough yet"
 	}
-	n.add(piece{b.Dim, "  clock", linkWidth}, piece{st, out, 0})
+	n.add(slot{b.Dim, "  clock", linkWidth}, slot{st, out, 0})
 }

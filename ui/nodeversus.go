@@ -11,21 +11,21 @@ import (
 
 // versus adds our figures and the kubelet's, side by side: the same algorithm
 // against the same runtime.
-func (n *nodeSheet) versus(b brush, s *engine.Snapshot, r *evidence.Report, from Source, w int) {
+func (n *nodeSheet) versus(b pen, s *engine.Snapshot, r *evidence.Report, from Source, w int) {
 	n.section(b, "Relist: ours, and the kubelet's own")
 	if r == nil {
 		r = &evidence.Report{Kubelet: evidence.Kubelet{Healthz: evidence.Answer{Err: nobodyLooks}, Metrics: evidence.Answer{Err: nobodyLooks}}}
 	}
 	k := &r.Kubelet
-	n.add(piece{b.Head, "", linkWidth}, piece{b.Head, "PLEGTOP", versusWidth}, piece{b.Head, pick(k.Metrics.OK, "KUBELET "+k.Version, ""), 0})
+	n.add(slot{b.Head, "", linkWidth}, slot{b.Head, "PLEGTOP", versusWidth}, slot{b.Head, pick(k.Metrics.OK, "KUBELET "+k.Version, ""), 0})
 	ours, theirs := ourFigures(s), kubeletFigures(s, k)
 	for i, name := range []string{"relists", "duration p50", "duration p99", "interval", "last good one", "events discarded"} {
-		n.add(piece{b.Dim, "  " + name, linkWidth}, piece{b.Text, ours[i], versusWidth}, piece{b.Text, theirs[i], 0})
+		n.add(slot{b.Dim, "  " + name, linkWidth}, slot{b.Text, ours[i], versusWidth}, slot{b.Text, theirs[i], 0})
 	}
 	n.answer(b, "kubelet healthz", k.Healthz, from, w)
 	n.answer(b, "kubelet metrics", k.Metrics, from, w)
 	if k.StillFor > stillLong {
-		n.add(piece{b.Dim, "  its relists", linkWidth}, piece{b.Bad, b.Symbols.Bad + " no more than before for " + text.Age(k.StillFor), 0})
+		n.add(slot{b.Dim, "  its relists", linkWidth}, slot{b.Bad, b.Symbols.Bad + " no more than before for " + text.Age(k.StillFor), 0})
 	}
 }
 
@@ -69,8 +69,8 @@ func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + steady
 
 // answer adds how one question to the kubelet went. That it gives no answer is
 // evidence; that nobody asked is none.
-func (n *nodeSheet) answer(b brush, name string, a evidence.Answer, from Source, w int) {
-	out := fact{b.Dim, missing(a.Err)}
+func (n *nodeSheet) answer(b pen, name string, a evidence.Answer, from Source, w int) {
+	out := span{b.Dim, missing(a.Err)}
 	switch {
 	case !a.Asked && a.Err == "":
 		out.text = "not asked: " + pick(from.demo(), "demo", "--kubelet-metrics says where to ask")
@@ -81,23 +81,23 @@ func (n *nodeSheet) answer(b brush, name string, a evidence.Answer, from Source,
 	case a.Asked && a.Text != "":
 		out = ill(b, a.Text)
 	}
-	n.paragraph(out.style, out.text, w, piece{b.Dim, "  " + name, linkWidth})
+	n.paragraph(out.style, out.text, w, slot{b.Dim, "  " + name, linkWidth})
 }
 
 // operations adds the kubelet's kinds of call to the runtime.
-func (n *nodeSheet) operations(b brush, r *evidence.Report) {
+func (n *nodeSheet) operations(b pen, r *evidence.Report) {
 	if r == nil || len(r.Kubelet.Operations) == 0 {
 		return
 	}
 	n.section(b, "The kubelet's calls to the runtime; one that hangs is not in it")
-	n.add(piece{b.Head, "  OPERATION", programWidth + 4}, piece{b.Head, "   COUNT", figureWidth}, piece{b.Head, "  ERRORS", figureWidth},
-		piece{b.Head, "     P50", figureWidth}, piece{b.Head, "     P99", 0})
+	n.add(slot{b.Head, "  OPERATION", programWidth + 4}, slot{b.Head, "   COUNT", figureWidth}, slot{b.Head, "  ERRORS", figureWidth},
+		slot{b.Head, "     P50", figureWidth}, slot{b.Head, "     P99", 0})
 	for _, op := range r.Kubelet.Operations {
-		errors := piece{b.Text, rightly(b, strconv.FormatUint(op.Errors, 10)), figureWidth}
+		errors := slot{b.Text, rightly(b, strconv.FormatUint(op.Errors, 10)), figureWidth}
 		if op.Errors > 0 {
 			errors.style = b.Warn
 		}
-		n.add(piece{b.Text, "  " + op.Name, programWidth + 4}, figure(b, text.Count(op.Count)), errors,
-			figure(b, steady(op.Took.P50)), piece{b.Text, rightly(b, bounded(op.Took)), 0})
+		n.add(slot{b.Text, "  " + op.Name, programWidth + 4}, figure(b, text.Count(op.Count)), errors,
+			figure(b, steady(op.Took.P50)), slot{b.Text, rightly(b, bounded(op.Took)), 0})
 	}
 }

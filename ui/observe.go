@@ -57,20 +57,20 @@ func (m *Model) hold(u diagnose.Update) {
 // observe shows an update.
 func (m *Model) observe(u diagnose.Update) {
 	m.snap, m.headline = u.Snapshot, u.Headline
-	m.findings.observe(m.brush(), u, m.focus == findingsPane && m.shows(findingsPane))
+	m.findings.observe(m.pen(), u, m.focus == findingsPane && m.shows(findingsPane))
 	m.pods.found = podFindings(u.Findings)
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)
 	m.calls.observe(m.snap)
-	m.detail.observe(m.brush(), m.snap, &m.events, m.pods.found)
+	m.detail.observe(m.pen(), m.snap, &m.events, m.pods.found)
 	m.alert()
 	m.fillSheets()
 }
 
 // fillSheets writes the sheets of a finding and of the node anew, if open.
 func (m *Model) fillSheets() {
-	m.finding.observe(m.brush(), &m.findings, m.width-2)
-	m.node.observe(m.brush(), m.snap, m.cfg.Source, m.width-2)
+	m.finding.observe(m.pen(), &m.findings, m.width-2)
+	m.node.observe(m.pen(), m.snap, m.cfg.Source, m.width-2)
 }
 
 // freeze keeps the screen as it is, or catches up with the engine.

@@ -32,7 +32,7 @@ func (o *opened) over() bool { return o.help != nil || o.picker != nil || o.view
 func (o *opened) asking() bool { return o.prompt != nil || o.confirm != nil }
 
 // askLine returns the line of what is asked.
-func (d *drawing) askLine() string {
+func (d *frame) askLine() string {
 	if d.open.confirm != nil {
 		return d.open.confirm.Line(d.width, *d.Theme)
 	}

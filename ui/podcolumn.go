@@ -59,8 +59,8 @@ func columnNamed(name string) (columnID, bool) {
 	return colNamespace, false
 }
 
-// A span is a column that is shown, and how wide.
-type span struct {
+// A shownColumn is a column that is shown, and how wide.
+type shownColumn struct {
 	id    columnID
 	width int
 }
@@ -85,20 +85,20 @@ func (n need) least(id columnID, w int) int {
 // arrange chooses the columns that fit in w cells, one cell between two, and
 // gives what is left to names and remarks. The widths that these really have
 // bound what they get; without a remark there is no column for it.
-func arrange(w int, n need) []span {
-	shown := make([]span, 0, columnCount)
+func arrange(w int, n need) []shownColumn {
+	shown := make([]shownColumn, 0, columnCount)
 	for _, id := range byRank() {
 		room, width := w-used(shown)-1, n.least(id, w)
 		if id == colRemark {
 			width = min(width, max(room, podColumns[id].least))
 		}
 		if (len(shown) == 0 || width <= room) && (id != colRemark || n.remark > 0) {
-			shown = append(shown, span{id, width})
+			shown = append(shown, shownColumn{id, width})
 		}
 	}
-	slices.SortFunc(shown, func(a, b span) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(shown, func(a, b shownColumn) int { return cmp.Compare(a.id, b.id) })
 	spare := w - used(shown)
-	for _, grow := range []span{{colPod, n.pod}, {colNamespace, n.namespace}, {colRemark, podColumns[colRemark].most}, {colPod, podColumns[colPod].most * 2}} {
+	for _, grow := range []shownColumn{{colPod, n.pod}, {colNamespace, n.namespace}, {colRemark, podColumns[colRemark].most}, {colPod, podColumns[colPod].most * 2}} {
 		for i := range shown {
 			if shown[i].id == grow.id {
 				more := max(0, min(spare, grow.width-shown[i].width))
@@ -111,7 +111,7 @@ func arrange(w int, n need) []span {
 }
 
 // used returns the cells that columns take, with the gaps between them.
-func used(columns []span) int {
+func used(columns []shownColumn) int {
 	n := max(0, len(columns)-1)
 	for _, c := range columns {
 		n += c.width

@@ -21,7 +21,7 @@ const (
 	bare                // a sandbox and no container
 	created             // a container that was never started
 	exited              // a container that ended and was not replaced
-	crashed             // thereof with another code than 0, as far as is known
+	crashed             // one that ended with another code than 0, as far as is known
 	unknown
 	failing // the last inspection failed
 	hung    // its inspection is out and does not come back

@@ -9,14 +9,14 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A brush is what rows are drawn with.
-type brush struct {
+// A pen is what rows are drawn with.
+type pen struct {
 	*theme.Theme
 	at time.Time // as of which ages are measured
 }
 
 // heads draws the heads of the columns, with the order in the one that sorts.
-func (p *pods) heads(l *text.Line, b brush) {
+func (p *pods) heads(l *text.Line, b pen) {
 	for i, c := range p.columns {
 		if i > 0 {
 			l.Space(1)
@@ -41,7 +41,7 @@ func (p *pods) heads(l *text.Line, b brush) {
 }
 
 // row draws line y of those that are visible.
-func (p *pods) row(l *text.Line, b brush, y int, focused bool) {
+func (p *pods) row(l *text.Line, b pen, y int, focused bool) {
 	i := p.top + y
 	if i >= len(p.rows) {
 		return
@@ -61,7 +61,7 @@ func (p *pods) row(l *text.Line, b brush, y int, focused bool) {
 	}
 }
 
-func cursorBar(l *text.Line, b brush, focused bool) {
+func cursorBar(l *text.Line, b pen, focused bool) {
 	if focused {
 		l.Over(b.Selected)
 	} else {
@@ -69,7 +69,7 @@ func cursorBar(l *text.Line, b brush, focused bool) {
 	}
 }
 
-func (p *pods) podCell(l *text.Line, b brush, f *podInfo, c span) {
+func (p *pods) podCell(l *text.Line, b pen, f *podInfo, c shownColumn) {
 	var buf [24]byte
 	switch c.id {
 	case colNamespace:
@@ -125,7 +125,7 @@ func appendReady(dst []byte, running, wanted, w int) []byte {
 	return append(dst, r+"/"+of...)
 }
 
-func (p *pods) podName(l *text.Line, b brush, f *podInfo, w int) {
+func (p *pods) podName(l *text.Line, b pen, f *podInfo, w int) {
 	sign := b.Symbols.Folded
 	if p.open[f.pod.UID] {
 		sign = b.Symbols.Unfolded
@@ -139,7 +139,7 @@ func (p *pods) podName(l *text.Line, b brush, f *podInfo, w int) {
 	l.Name(b.Text, name, w-2)
 }
 
-func treeCell(l *text.Line, b brush, f *podInfo, r treeRow, c span) {
+func treeCell(l *text.Line, b pen, f *podInfo, r treeRow, c shownColumn) {
 	switch c.id {
 	case colPod:
 		treeName(l, b, r, c.width)
@@ -179,7 +179,7 @@ func treeCell(l *text.Line, b brush, f *podInfo, r treeRow, c span) {
 	}
 }
 
-func treeName(l *text.Line, b brush, r treeRow, w int) {
+func treeName(l *text.Line, b pen, r treeRow, w int) {
 	branch := b.Symbols.Branch
 	if r.last {
 		branch = b.Symbols.Last

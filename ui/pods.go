@@ -37,7 +37,7 @@ type pods struct {
 	rows     []podRow
 	matching int // pods among rows
 	troubled int // pods with a problem, shown or not
-	hung     int // thereof those with a call that hangs
+	hung     int // those of them with a call that hangs
 
 	found   map[pleg.UID]podFinding // of the pods that a finding is about
 	show    func(*podInfo, time.Time) bool
@@ -47,7 +47,7 @@ type pods struct {
 	open    map[pleg.UID]bool // unfolded
 
 	at      place // under the cursor
-	columns []span
+	columns []shownColumn
 	width   int
 	need    need // the widest texts that were shown since the last resize
 }
@@ -120,7 +120,7 @@ func (p *pods) rebuild(at time.Time) {
 		}
 	}
 	p.measure(shown)
-	p.settle()
+	p.keepCursor()
 }
 
 func (p *pods) order(shown []*podInfo) {
@@ -165,9 +165,9 @@ func (p *pods) resize(w, h int) {
 	p.scroll.resize(h, len(p.rows))
 }
 
-// settle puts the cursor back on the object that it was on: on the pod if its
+// keepCursor puts the cursor back on the object that it was on: on the pod if its
 // container has gone, and on the same line if the pod has gone too.
-func (p *pods) settle() {
+func (p *pods) keepCursor() {
 	index := slices.IndexFunc(p.rows, func(r podRow) bool { return r.place() == p.at })
 	if index < 0 {
 		index = slices.IndexFunc(p.rows, func(r podRow) bool { return r.tree < 0 && r.info.pod.UID == p.at.uid })
@@ -242,7 +242,7 @@ func (p *pods) isOpen() bool {
 
 // sortNext sorts by the next column that is shown, or by the one before it.
 func (p *pods) sortNext(step int, at time.Time) columnID {
-	i := slices.IndexFunc(p.columns, func(s span) bool { return s.id == p.sort })
+	i := slices.IndexFunc(p.columns, func(s shownColumn) bool { return s.id == p.sort })
 	n := len(p.columns)
 	if n == 0 {
 		return p.sort

@@ -7,9 +7,9 @@ import (
 )
 
 // record adds both ends of the pod record, side by side.
-func (d *detail) record(b brush) {
+func (d *detail) record(b pen) {
 	d.section(b, "Pod record")
-	d.add(piece{b.Head, "  WHAT", 24}, piece{b.Head, "ID", 15}, piece{b.Head, "OLD", 12}, piece{b.Head, "CURRENT", 12})
+	d.add(slot{b.Head, "  WHAT", 24}, slot{b.Head, "ID", 15}, slot{b.Head, "OLD", 12}, slot{b.Head, "CURRENT", 12})
 	now := d.pod.Current
 	if now == nil && d.pod.Failure == nil {
 		now = d.pod.Old // its change has settled in this relist
@@ -20,8 +20,8 @@ func (d *detail) record(b brush) {
 		if r.was != r.now {
 			st, sign = b.Warn, b.Symbols.Warn+" differs"
 		}
-		d.add(piece{b.Text, "  " + r.what, 24}, piece{b.Dim, short(r.id), 15},
-			piece{st, r.was.String(), 12}, piece{st, r.now.String(), 12}, piece{st, sign, 0})
+		d.add(slot{b.Text, "  " + r.what, 24}, slot{b.Dim, short(r.id), 15},
+			slot{st, r.was.String(), 12}, slot{st, r.now.String(), 12}, slot{st, sign, 0})
 	}
 }
 

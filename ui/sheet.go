@@ -9,9 +9,9 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A piece is a text of a fixed width in a line of a sheet; 0 for as wide as it
-// is.
-type piece struct {
+// A slot is a place of fixed width in a line of a sheet, and its text; 0 for as
+// wide as that is.
+type slot struct {
 	style theme.Style
 	text  string
 	width int
@@ -21,7 +21,7 @@ type piece struct {
 // that scroll.
 type sheet struct {
 	scroll
-	lines [][]piece
+	lines [][]slot
 }
 
 // labelWidth is how wide labels are, with the gap after them.
@@ -30,25 +30,25 @@ const labelWidth = 24
 // anew forgets the lines, to write them again.
 func (s *sheet) anew() { s.lines = s.lines[:0:0] }
 
-func (s *sheet) add(pieces ...piece) { s.lines = append(s.lines, pieces) }
+func (s *sheet) add(slots ...slot) { s.lines = append(s.lines, slots) }
 
-func (s *sheet) section(b brush, name string) {
+func (s *sheet) section(b pen, name string) {
 	if len(s.lines) > 0 {
 		s.add()
 	}
-	s.add(piece{b.Title, name, 0})
+	s.add(slot{b.Title, name, 0})
 }
 
 // field adds a line of a label and a text; nothing for an empty text.
-func (s *sheet) field(b brush, label string, st theme.Style, text string) {
+func (s *sheet) field(b pen, label string, st theme.Style, text string) {
 	if text != "" {
-		s.add(piece{b.Dim, "  " + label, labelWidth}, piece{st, text, 0})
+		s.add(slot{b.Dim, "  " + label, labelWidth}, slot{st, text, 0})
 	}
 }
 
 // paragraph adds a text in as many lines of w cells as it takes, each of them
-// indented by as much as the pieces before it are wide.
-func (s *sheet) paragraph(st theme.Style, what string, w int, before ...piece) {
+// indented by as much as the slots before it are wide.
+func (s *sheet) paragraph(st theme.Style, what string, w int, before ...slot) {
 	indent := 0
 	for _, p := range before {
 		indent += p.width
@@ -58,9 +58,9 @@ func (s *sheet) paragraph(st theme.Style, what string, w int, before ...piece) {
 	}
 	for i, line := range text.Wrap(what, max(w-indent, 16)) {
 		if i > 0 {
-			before = []piece{{theme.Style{}, "", indent}}
+			before = []slot{{theme.Style{}, "", indent}}
 		}
-		s.add(append(slices.Clip(before), piece{st, line, 0})...)
+		s.add(append(slices.Clip(before), slot{st, line, 0})...)
 	}
 }
 
@@ -114,7 +114,7 @@ func (m *Model) closeTop() bool {
 }
 
 // sheetLine draws line y of the body while a sheet is open.
-func (d *drawing) sheetLine(l *text.Line, y int) {
+func (d *frame) sheetLine(l *text.Line, y int) {
 	if y > 0 {
 		l.Space(1)
 		kept := l.Keep(1)

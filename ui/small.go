@@ -9,31 +9,31 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// smallFacts are the lines of a screen that has no room for panes: what the
-// header says, one fact to a line, the most urgent first.
-func (m *Model) smallFacts(b brush) []fact {
+// smallLines are the lines of a screen that has no room for panes: what the
+// header says, one span to a line, the most urgent first.
+func (m *Model) smallLines(b pen) []span {
 	lead := m.gauge.lead[0]
 	for _, badge := range (header{source: m.cfg.Source, frozen: m.frozen}).badges(b, m.snap) {
 		lead.text += badge.text
 	}
-	out := []fact{lead, m.gauge.lead[1]}
+	out := []span{lead, m.gauge.lead[1]}
 	for _, said := range []string{text.After(m.headline.Word, m.headline.Text), verdict(m.snap)} {
 		for _, line := range text.Wrap(clip(said, 4*m.width), max(8, m.width-2)) {
-			out = append(out, fact{b.Text, line})
+			out = append(out, span{b.Text, line})
 		}
 	}
 	out = append(out, m.otherAlerts(b)...)
 	out = append(out, m.smallFigures(b)...)
-	out = slices.DeleteFunc(out, func(f fact) bool { return f.text == "" })
+	out = slices.DeleteFunc(out, func(f span) bool { return f.text == "" })
 	return out[:min(len(out), max(0, m.height-1))]
 }
 
-func (m *Model) smallFigures(b brush) []fact {
+func (m *Model) smallFigures(b pen) []span {
 	s := m.snap
 	if s.Seq == 0 {
-		return []fact{{b.Strong, m.cfg.Source.Node}, {b.Dim, m.cfg.Source.Endpoint}}
+		return []span{{b.Strong, m.cfg.Source.Node}, {b.Dim, m.cfg.Source.Endpoint}}
 	}
-	return []fact{
+	return []span{
 		{b.Text, "list " + ageOf(s.Health.ListedAt, s) + " of " + text.Took(s.Threshold) + ", " + inspected(s)},
 		{b.Text, phaseText(b, s)},
 		{b.Text, fmt.Sprintf("%d pods, %d containers", s.Counts.Pods, s.Counts.Containers)},
@@ -63,9 +63,9 @@ func ageOf(then time.Time, s *engine.Snapshot) string {
 }
 
 // phaseText is the phase meter as one text.
-func phaseText(b brush, s *engine.Snapshot) string {
+func phaseText(b pen, s *engine.Snapshot) string {
 	out := ""
-	for i, f := range phaseFacts(b, s) {
+	for i, f := range phaseSpans(b, s) {
 		if i > 0 {
 			out += " " + b.Symbols.Step + " "
 		}

@@ -49,13 +49,13 @@ func (m *Model) cancelSweep() bool {
 }
 
 // sweepAlert is the line of a sweep: how far it is, or for a while its outcome.
-func (m *Model) sweepAlert(b brush) []fact {
+func (m *Model) sweepAlert(b pen) []span {
 	w := m.snap.Sweep
 	switch {
 	case w == nil:
 		return nil
 	case sweeping(m.snap):
-		return []fact{{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"}}
+		return []span{{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"}}
 	case m.snap.At.Sub(sweepEnd(w)) >= sweptFor, m.refuted(w), w.Width == 1: // the engine's own
 		return nil
 	}
@@ -63,7 +63,7 @@ func (m *Model) sweepAlert(b brush) []fact {
 	if first := foremost(w); first == nil || !strings.Contains(m.headline.Text, first.Pod.Name) {
 		out.text += sweepNames(w)
 	}
-	return []fact{out}
+	return []span{out}
 }
 
 // foremost returns the object that a sweep found to be the most in need of a look;
@@ -80,17 +80,17 @@ func foremost(w *engine.Sweep) *engine.Swept {
 
 // sweepKept is the line of the last sweep in the pane of calls; empty if there is
 // none to speak of.
-func (m *Model) sweepKept(b brush) fact {
+func (m *Model) sweepKept(b pen) span {
 	switch s := m.snap; {
 	case s.Sweep == nil:
 	case sweeping(s):
-		return fact{b.Info, sweepProgress(s.Sweep)}
+		return span{b.Info, sweepProgress(s.Sweep)}
 	case s.At.Sub(sweepEnd(s.Sweep)) < sweptKept && !m.refuted(s.Sweep):
 		out := sweepOutcome(b, s)
 		out.text += sweepNames(s.Sweep)
 		return out
 	}
-	return fact{}
+	return span{}
 }
 
 // refuted reports whether a sweep found all to be well that is known not to be.
@@ -113,18 +113,18 @@ func sweepProgress(w *engine.Sweep) string {
 
 // sweepOutcome says how and when a sweep ended, what it found, and what it did not
 // ask for.
-func sweepOutcome(b brush, s *engine.Snapshot) fact {
+func sweepOutcome(b pen, s *engine.Snapshot) span {
 	w := s.Sweep
 	st, how := sweepLook(b, w)
 	out := how + " " + text.AgeCoarse(s.At.Sub(sweepEnd(w))) + " ago: "
 	if w.Refused != "" {
-		return fact{st, out + w.Refused}
+		return span{st, out + w.Refused}
 	}
 	out += fmt.Sprintf("%d of %d asked in %s, %d hung, %d failed", w.Done, w.Total, text.Took(w.Ended.Sub(w.Began)), len(w.Hung), len(w.Failed))
 	if n := s.Anomalies.NoID; n > 0 {
 		out += fmt.Sprintf(", %d without an id not asked", n)
 	}
-	return fact{st, out}
+	return span{st, out}
 }
 
 // sweepNames names the first of what a sweep found, or the slowest.
@@ -143,7 +143,7 @@ func sweepNames(w *engine.Sweep) string {
 }
 
 // sweepLook returns how a sweep ended as a look and the first words about it.
-func sweepLook(b brush, w *engine.Sweep) (theme.Style, string) {
+func sweepLook(b pen, w *engine.Sweep) (theme.Style, string) {
 	switch {
 	case w.Refused != "":
 		return b.Warn, b.Symbols.Warn + " SWEEP not begun"

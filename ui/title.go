@@ -8,7 +8,7 @@ import (
 )
 
 // title draws the title of a pane: its name, what it shows, and a rule.
-func (d *drawing) title(l *text.Line, b box) {
+func (d *frame) title(l *text.Line, b box) {
 	l.Sign(d.Border, d.Symbols.Horizontal)
 	for p := range panes {
 		if p != b.pane && !(b.tabs && !d.elsewhere(p, b)) {
@@ -27,13 +27,13 @@ func (d *drawing) title(l *text.Line, b box) {
 }
 
 // elsewhere reports whether p has a box of its own beside b.
-func (d *drawing) elsewhere(p pane, b box) bool {
+func (d *frame) elsewhere(p pane, b box) bool {
 	return p != b.pane && d.layout.visible(p)
 }
 
 // tab names a pane. That pods have problems, and how bad the worst finding is, is
 // told also where they are not seen.
-func (d *drawing) tab(l *text.Line, p pane, here bool) {
+func (d *frame) tab(l *text.Line, p pane, here bool) {
 	name := strconv.Itoa(int(p)+1) + " " + paneNames[p]
 	switch {
 	case here && p == d.focus:
@@ -47,27 +47,27 @@ func (d *drawing) tab(l *text.Line, p pane, here bool) {
 		}
 		if p == findingsPane && len(d.findings.all) > 0 {
 			worst := d.findings.worst()
-			symbol, st := severityLook(d.brush, worst)
+			symbol, st := severityLook(d.pen, worst)
 			l.Put(st, " "+symbol+" "+strconv.Itoa(d.findings.count(worst)))
 		}
 	}
 }
 
 // about says how much of what the pane shows.
-func (d *drawing) about(l *text.Line, p pane) {
+func (d *frame) about(l *text.Line, p pane) {
 	switch p {
 	case podsPane:
 		d.aboutPods(l)
 	case eventsPane:
-		d.events.title(l, d.brush)
+		d.events.title(l, d.pen)
 	case callsPane:
 		l.Put(d.Dim, cost(d.snap))
 	case findingsPane:
-		d.findings.title(l, d.brush)
+		d.findings.title(l, d.pen)
 	}
 }
 
-func (d *drawing) aboutPods(l *text.Line) {
+func (d *frame) aboutPods(l *text.Line) {
 	n := strconv.Itoa(d.pods.matching)
 	if d.pods.matching != len(d.pods.all) {
 		n += "/" + strconv.Itoa(len(d.pods.all))

@@ -209,10 +209,10 @@ func TestEffectsStandUnderTheirCause(t *testing.T) {
 		t.Errorf("no effect in\n%s", got)
 	}
 	if c := causeOfWorst(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
-		t.Errorf("culprit of an effect alone = %s", c.ID)
+		t.Errorf("cause of an effect alone = %s", c.ID)
 	}
 	if c := causeOfWorst(downCheck().Findings); c.ID != diagnose.RuntimeDown {
-		t.Errorf("culprit = %s, want %s", c.ID, diagnose.RuntimeDown)
+		t.Errorf("cause = %s, want %s", c.ID, diagnose.RuntimeDown)
 	}
 }
 

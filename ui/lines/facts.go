@@ -13,19 +13,19 @@ import (
 // facts writes what was seen, whatever the findings make of it. What they tell
 // word for word is not written again.
 func (p *page) facts(u diagnose.Update, o CheckOptions) {
-	s, told := u.Snapshot, toldBy(u.Findings)
-	p.row(0, "node", ready(s.Node, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), told))
-	p.row(0, "pleg", health(s, told)+"; "+ages(s))
-	p.row(0, "runtime", runtime(s, o, told))
-	p.row(0, "pods", counts(s, told))
+	s, written := u.Snapshot, writtenIn(u.Findings)
+	p.row(0, "node", ready(s.Node, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
+	p.row(0, "pleg", health(s, written)+"; "+ages(s))
+	p.row(0, "runtime", runtime(s, o, written))
+	p.row(0, "pods", counts(s, written))
 	p.row(0, "asked", asked(s))
 	if s.Evidence != nil {
 		p.row(0, "host", host(s.Evidence))
 	}
 }
 
-// toldBy returns whether the summaries and the evidence of findings hold a text.
-func toldBy(all []diagnose.Finding) func(string) bool {
+// writtenIn returns whether the summaries and the evidence of findings hold a text.
+func writtenIn(all []diagnose.Finding) func(string) bool {
 	var said strings.Builder
 	for _, f := range all {
 		said.WriteString(f.Summary + "\n" + strings.Join(f.Evidence, "\n") + "\n")
@@ -34,7 +34,7 @@ func toldBy(all []diagnose.Finding) func(string) bool {
 }
 
 // ready says what a kubelet of that release would say of its node here.
-func ready(n engine.Node, node, release string, told func(string) bool) string {
+func ready(n engine.Node, node, release string, written func(string) bool) string {
 	if node == "" {
 		node = "this node"
 	}
@@ -46,17 +46,17 @@ func ready(n engine.Node, node, release string, told func(string) bool) string {
 		word = "Ready"
 	}
 	why := n.Reason + ": " + n.Message
-	if told(n.Message) {
+	if written(n.Message) {
 		why = n.Reason
 	}
 	return fmt.Sprintf("%s would be %s for kubelet %s (%s)", node, word, release, why)
 }
 
-func health(s *engine.Snapshot, told func(string) bool) string {
+func health(s *engine.Snapshot, written func(string) bool) string {
 	switch {
 	case s.Health.Healthy:
 		return "healthy"
-	case told(s.Health.Verdict):
+	case written(s.Health.Verdict):
 		return "not healthy"
 	}
 	return "not healthy: " + s.Health.Verdict
@@ -75,14 +75,14 @@ func ages(s *engine.Snapshot) string {
 	return fmt.Sprintf("%s (threshold %s), %s", list, text.Age(s.Threshold), inspect)
 }
 
-func runtime(s *engine.Snapshot, o CheckOptions, told func(string) bool) string {
+func runtime(s *engine.Snapshot, o CheckOptions, written func(string) bool) string {
 	v := s.Version
 	said := "unknown, it has not said its version"
 	if v.RuntimeName != "" {
 		said = fmt.Sprintf("%s %s, CRI %s", v.RuntimeName, v.RuntimeVersion, v.APIVersion)
 	}
 	for _, c := range s.Conditions {
-		if !c.Status && !told(c.Message) && (c.Type == "RuntimeReady" || c.Type == "NetworkReady") {
+		if !c.Status && !written(c.Message) && (c.Type == "RuntimeReady" || c.Type == "NetworkReady") {
 			said += fmt.Sprintf(", %s is false (%s: %s)", c.Type, c.Reason, c.Message)
 		}
 	}
@@ -92,7 +92,7 @@ func runtime(s *engine.Snapshot, o CheckOptions, told func(string) bool) string 
 	return said + ", " + o.Endpoint
 }
 
-func counts(s *engine.Snapshot, told func(string) bool) string {
+func counts(s *engine.Snapshot, written func(string) bool) string {
 	c := s.Counts
 	said := fmt.Sprintf("%s, %s, %s", plural(c.Pods, "pod"), plural(c.Sandboxes, "sandbox"), plural(c.Containers, "container"))
 	var states []string
@@ -107,7 +107,7 @@ func counts(s *engine.Snapshot, told func(string) bool) string {
 	if len(states) > 0 {
 		said += ": " + strings.Join(states, ", ")
 	}
-	if s.Partial != "" && !told(s.Partial) {
+	if s.Partial != "" && !written(s.Partial) {
 		said += "; " + s.Partial
 	}
 	return said

@@ -10,9 +10,9 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// patience is how long a check may take before it has to say how far it has
+// progressAfter is how long a check may take before it has to say how far it has
 // come. A healthy node is done by then, and nothing flickers.
-const patience = 500 * time.Millisecond
+const progressAfter = 500 * time.Millisecond
 
 // A Progress is one line on a terminal that says how far a check has come. It
 // belongs to one goroutine at a time, and cares for no error: it is not the
@@ -30,7 +30,7 @@ func NewProgress(w io.Writer, width int) *Progress { return &Progress{w: w, widt
 // Show draws the line anew, if there is another to draw. It may be called as
 // often as there is a snapshot.
 func (p *Progress) Show(s *engine.Snapshot) {
-	if p.width <= 0 || s.At.Sub(s.Started) < patience {
+	if p.width <= 0 || s.At.Sub(s.Started) < progressAfter {
 		return
 	}
 	// The last column stays free: a terminal that has just filled it may go on

@@ -34,9 +34,9 @@ func TestCheckTextSaysThingsOnce(t *testing.T) {
 	}
 	r.Findings = nil
 	out = string(checkOutput(t, r, options))
-	for _, told := range []string{message, verdict, partial} {
-		if !strings.Contains(out, told) {
-			t.Errorf("%q is not told where no finding does:\n%s", told, out)
+	for _, text := range []string{message, verdict, partial} {
+		if !strings.Contains(out, text) {
+			t.Errorf("%q is not told where no finding does:\n%s", text, out)
 		}
 	}
 }

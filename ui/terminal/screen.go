@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	patience = 200 * time.Millisecond // how long a write waits for a terminal that was well until then
-	glance   = 5 * time.Millisecond   // and for one that was stuck
+	writeTimeout = 200 * time.Millisecond // how long a write waits for a terminal that was well until then
+	glance       = 5 * time.Millisecond   // and for one that was stuck
 )
 
 // restore ends, in any state, what Bubble Tea begins: a sequence that was cut
@@ -25,7 +25,7 @@ const restore = "\x18" + ansi.ResetModeSynchronizedOutput + ansi.ResetModifyOthe
 	ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore + ansi.ResetModeAltScreenSaveCursor + ansi.ShowCursor + ansi.ResetStyle
 
 // A screen is the terminal as Bubble Tea writes to it. It never lets a C1
-// control through, and it does not block for longer than patience unless the
+// control through, and it does not block for longer than writeTimeout unless the
 // terminal could not be opened a second time.
 type screen struct {
 	shared *os.File    // standard output, which other processes have as well
@@ -83,9 +83,9 @@ func (s *screen) write(p []byte) error {
 		s.lost = true
 		return nil
 	}
-	err := s.put(p, patience)
+	err := s.put(p, writeTimeout)
 	if s.rest != nil {
-		time.AfterFunc(patience, s.retry)
+		time.AfterFunc(writeTimeout, s.retry)
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func (s *screen) retry() {
 	case err != nil:
 		s.broken(err)
 	case s.rest != nil:
-		time.AfterFunc(patience, s.retry)
+		time.AfterFunc(writeTimeout, s.retry)
 	case s.lost:
 		s.lost = false
 		go s.again()

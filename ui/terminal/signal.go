@@ -93,7 +93,7 @@ func (s *session) handOver(meanwhile func()) bool {
 	if err := s.program.ReleaseTerminal(); err != nil {
 		return false
 	}
-	s.screen.finish(patience)
+	s.screen.finish(writeTimeout)
 	meanwhile()
 	if err := s.program.RestoreTerminal(); err != nil {
 		go s.end(err)
@@ -128,6 +128,6 @@ func (s *session) stopProcess() {
 	}
 	select {
 	case <-cont:
-	case <-time.After(patience):
+	case <-time.After(writeTimeout):
 	}
 }
