@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// historyLength is how many relists the sparkline reaches back.
+const historyLength = 120
+
+// relists is the relist under way, and what is known of those before.
+type relists struct {
+	now       *relist // nil between two
+	assembler pleg.Assembler
+
+	nextAt    time.Time // when the next one is due
+	ended     time.Time // of the last one; zero before
+	settledAt time.Time // end of the last one without a failed inspection
+	first     time.Time // start of the first whose lists succeeded
+	last      Phase     // how the last one went
+
+	count, failed uint64
+	took          durations
+	lastTook      time.Duration
+	interval      time.Duration
+	history       []Relist // never written to where a snapshot can see it
+
+	failure    *Failure       // of the lists of all pods
+	podFailure *Failure       // of the lists of one pod
+	found      pleg.Anomalies // in the last good pair of lists of all pods
+}
+
+// sumUp counts a relist that is over and took so long.
+func (l *relists) sumUp(r *relist, now time.Time, took time.Duration, failed bool) {
+	l.now = nil
+	l.ended = now
+	l.count++
+	if failed {
+		l.failed++
+	} else if r.failures == 0 {
+		l.settledAt = now
+	}
+	l.lastTook = took
+	l.took.add(took)
+	l.history = append(l.history, Relist{
+		At: r.began, Took: took, List: r.listTook, Inspected: r.done, Failures: r.failures, Failed: failed,
+	})
+	l.history = l.history[max(0, len(l.history)-historyLength):]
+	l.last = Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.done}
+}
+
+// schedule sets the next relist one period after the end of the last one.
+func (l *relists) schedule(period time.Duration) {
+	if !l.ended.IsZero() {
+		l.nextAt = l.ended.Add(period)
+	}
+}
+
+// sum returns the figures of all relists.
+func (l *relists) sum() Relists {
+	p50, _, p99 := l.took.quantiles()
+	return Relists{
+		Count: l.count, Failed: l.failed, Last: l.lastTook,
+		P50: p50, P99: p99, Max: l.took.max,
+		History: slices.Clip(l.history), Interval: l.interval,
+	}
+}
+
+// phase says how far the present relist has come, as of now.
+func (l *relists) phase(m *machine, now time.Time) Phase {
+	r := l.now
+	if r == nil {
+		p := l.last
+		p.NextAt = l.due(m)
+		if m.pause.on {
+			p.Step = Stopped
+		}
+		return p
+	}
+	p := Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.total, OnDemand: r.onDemand()}
+	switch {
+	case !r.listed:
+		p.Step = Listing
+		p.ListTook = now.Sub(r.began)
+	case r.inspects != nil || m.policy.Once:
+		p.Step = Inspecting
+	default:
+		p.Step = Stopped
+	}
+	return p
+}
+
+// again returns the failure that follows f, which may be nil, in a row. Each try
+// of a call counts.
+func (f *Failure) again(a *answer) *Failure {
+	next := &Failure{Flight: a.Flight, Err: a.err, At: a.at, First: a.at, InRow: max(a.tries, 1)}
+	if f != nil {
+		next.First = f.First
+		next.InRow += f.InRow
+	}
+	return next
+}
+
+// forget drops the records that the kubelet would keep for ever. No event
+// depends on them, and a node that has run for months has many.
+func (m *machine) forget() {
+	for _, uid := range slices.Collect(m.core.Leaked()) {
+		m.core.Forget(uid)
+	}
+}
