@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -106,6 +107,25 @@ func TestUnchangedPodKeepsItsPointer(t *testing.T) {
 		later := b.after(5 * time.Second)
 		if &now.Pods[0] != &later.Pods[0] {
 			t.Error("a list without a change was made anew")
+		}
+	})
+}
+
+// Some runtimes list in another order each time: that is no change.
+func TestPodListedInAnotherOrderKeepsItsPointer(t *testing.T) {
+	bubble(t, Config{}, pairs(2), func(b *bench) {
+		was := b.after(5 * time.Second)
+		b.fake.mu.Lock()
+		slices.Reverse(b.fake.containers)
+		b.fake.mu.Unlock()
+		if now := b.after(5 * time.Second); was.Pods[0] != now.Pods[0] || &was.Pods[0] != &now.Pods[0] || now.Relists.Count <= was.Relists.Count {
+			t.Error("a list in another order makes other pods")
+		}
+		b.fake.set("p000/app", pleg.Created)
+		made := b.after(5 * time.Second)
+		b.fake.set("p000/app", pleg.Unknown)
+		if now := b.after(5 * time.Second); made.Pods[0] == now.Pods[0] || now.Counts.Unknown != 1 {
+			t.Errorf("created and unknown are shown as one: %+v", now.Counts)
 		}
 	})
 }

@@ -65,7 +65,7 @@ func (t *pods) take(uid pleg.UID, r pleg.Record) bool {
 		return false
 	}
 	p := t.byUID[uid]
-	if p != nil && p.Old == r.Old && p.Reinspect == r.Reinspect && same(p.Current, r.Current) {
+	if p != nil && p.Old == r.Old && p.Reinspect == r.Reinspect && (r.Same && p.Current == p.Old || same(p.Current, r.Current)) {
 		return true
 	}
 	p = t.edit(uid)
@@ -81,7 +81,7 @@ func keep(r pleg.Record) *pleg.Pod {
 	switch {
 	case r.Current == nil:
 		return nil
-	case same(r.Old, r.Current):
+	case r.Same:
 		return r.Old
 	}
 	p := *r.Current

@@ -4,31 +4,36 @@ package pleg
 // nothing to diff. Almost every pod is so in almost every relist, though some
 // runtimes list in another order each time. distinct says that was lists no id
 // twice; if it does, only lists in equal order are alike, because of two equal
-// ids the first decides.
-func alike(was, now *Pod, distinct bool) bool {
+// ids the first decides. same says that there is nothing to show, either: created
+// and unknown are one to the diff, and not to people.
+func alike(was, now *Pod, distinct bool) (alike, same bool) {
 	if was == nil || now == nil {
-		return was == now
+		return was == now, was == now
 	}
 	if len(was.Containers) != len(now.Containers) || len(was.Sandboxes) != len(now.Sandboxes) {
-		return false
+		return false, false
 	}
+	same = was.PodRef == now.PodRef
 	pairs := pairing{distinct: distinct}
 	for i := range now.Containers {
 		c := &now.Containers[i]
 		j := was.container(c.ID, i)
 		if !pairs.add(j, i) || !was.Containers[j].State.alike(c.State) {
-			return false
+			return false, false
 		}
+		o := &was.Containers[j]
+		same = same && o.State == c.State && o.Attempt == c.Attempt && o.Name == c.Name
 	}
 	pairs.taken = 0
 	for i := range now.Sandboxes {
 		s := &now.Sandboxes[i]
 		j := was.sandbox(s.ID, i)
 		if !pairs.add(j, i) || !was.Sandboxes[j].State.alike(s.State) {
-			return false
+			return false, false
 		}
+		same = same && was.Sandboxes[j].State == s.State
 	}
-	return true
+	return true, same
 }
 
 // A pairing makes sure that two lists of equal length pair off one to one.

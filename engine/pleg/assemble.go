@@ -97,7 +97,13 @@ func (a *assembly) share(sandboxes []ListedSandbox, containers []ListedContainer
 	}
 }
 
+// own returns the pod that the next line belongs to. A pod's lines often follow
+// each other.
 func (a *assembly) own(pod PodRef) *part {
+	if n := len(a.owners); n > 0 && a.parts[a.owners[n-1]].pod.UID == pod.UID {
+		a.owners = append(a.owners, a.owners[n-1])
+		return &a.parts[a.owners[n-1]]
+	}
 	i, ok := a.index[pod.UID]
 	if !ok {
 		i = len(a.parts)

@@ -202,7 +202,8 @@ func (c *Core) recordOf(pod PodRef) *record {
 func (c *Core) compare(r *record) {
 	l := &c.relist
 	r.first, r.end = len(l.changes), len(l.changes)
-	if !alike(r.old, r.current, r.distinct) {
+	var equal bool
+	if equal, r.same = alike(r.old, r.current, r.distinct); !equal {
 		l.changes = c.differ.diff(l.changes, r.old, r.current)
 		r.end = len(l.changes)
 	}

@@ -124,7 +124,7 @@ func TestAlike(t *testing.T) {
 	}
 	for _, tt := range tests {
 		distinct := tt.was == nil || tt.was.distinct()
-		if got := alike(tt.was, tt.now, distinct); got != tt.want {
+		if got, same := alike(tt.was, tt.now, distinct); got != tt.want || same && !got {
 			t.Errorf("%s: alike = %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -146,7 +146,7 @@ func TestDiffAgrees(t *testing.T) {
 		if got := texts(eventsOf(&d, Event{Pod: PodRef{UID: "a"}}, was, now)); !slices.Equal(got, want) {
 			t.Fatalf("%+v\n-> %+v\nevents = %q, want %q", was, now, got, want)
 		}
-		if was != nil && alike(was, now, was.distinct()) && len(want) > 0 {
+		if equal, _ := alike(was, now, was == nil || was.distinct()); equal && len(want) > 0 {
 			t.Fatalf("%+v\n-> %+v are said to be alike, want %q", was, now, want)
 		}
 	}

@@ -13,6 +13,7 @@ type Record struct {
 	// inspection, Current once the record has advanced or the pod has gone.
 	Old, Current *Pod
 	Reinspect    bool // will be inspected again though nothing changed
+	Same         bool // Current shows nothing that Old does not, but perhaps in another order
 }
 
 // A record is a pod record with what the relist needs to know beside it.
@@ -23,6 +24,7 @@ type record struct {
 	stale   *Pod // what a retry phase inspects: the pod as listed when its inspection failed
 
 	distinct   bool // old lists no id twice
+	same       bool // current shows nothing that old does not
 	first, end int  // place of its changes in the present relist
 	listed     bool // in the last list
 	due        bool // inspect even if nothing changed
@@ -100,7 +102,7 @@ func (c *Core) Record(uid UID) (old, current *Pod, ok bool) {
 func (c *Core) Records() iter.Seq2[UID, Record] {
 	return func(yield func(UID, Record) bool) {
 		for _, r := range c.records.order {
-			if !r.gone && !yield(r.UID, Record{r.old, r.current, r.due || r.again}) {
+			if !r.gone && !yield(r.UID, Record{r.old, r.current, r.due || r.again, r.same && r.current != nil}) {
 				return
 			}
 		}
