@@ -389,16 +389,15 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 		{"paused a moment ago", func() *node { n := healthy(5); n.Paused = true; return n }()},
 		{"an old sweep found something, which was inspected since", func() *node {
 			n := checked(5).sweepHung(1, "app")
-			n.Started, n.Relists.Count = ago(time.Hour), 3000
-			n.Sweep.Began, n.Sweep.Ended = ago(60*time.Second), ago(55*time.Second)
+			n.Once, n.Started, n.Relists.Count = false, ago(time.Hour), 3000
+			n.Sweep.Began, n.Sweep.Ended, n.Sweep.Checked = ago(60*time.Second), ago(55*time.Second), ago(12*time.Second)
 			n.pod(1).InspectedAt = ago(10 * time.Second)
 			return n
 		}()},
-		{"a sweep found the holder of a lock that was let go", func() *node {
+		{"a sweep found something long ago", func() *node {
 			n := checked(5).sweepHung(1, "app")
-			n.Started, n.Relists.Count = ago(time.Hour), 3000
-			n.Sweep.Began, n.Sweep.Ended = ago(30*time.Second), ago(20*time.Second)
-			n.Relists.History = []engine.Relist{{At: ago(40 * time.Second), Took: 22 * time.Second, List: 22 * time.Second}}
+			n.Once, n.Started, n.Relists.Count = false, ago(time.Hour), 3000
+			n.Sweep.Began, n.Sweep.Ended = ago(30*time.Second), ago(25*time.Second)
 			return n
 		}()},
 	}

@@ -1,6 +1,9 @@
 // Package diagnose turns what the engine and the node show into findings: what
-// is wrong, on which object, since when, and what to do next.
+// is wrong, on which object, since when, and what to do next; and into one
+// headline. [Live] does so for an engine that goes on, [Once] for one bounded look.
 //
-// It is pure: a diagnosis depends on its input alone. Each rule stands in one
-// small file with its thresholds and their reasons.
+// A diagnosis depends on its input alone: no clock is read and nothing is asked.
+// What hangs is read into a view; scope.go decides how much of the runtime is out
+// of order; the table in diagnose.go has the rules, which go by both; a tracker
+// keeps their findings steady over time.
 package diagnose

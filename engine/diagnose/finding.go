@@ -98,7 +98,7 @@ type Finding struct {
 	Cause    ID       // of another finding that explains this one; empty for a cause
 
 	Since   time.Time // when the trouble began, as far as the calls tell; zero if they do not
-	Group   string    // of like troubles that are told as one: what they have in common; empty if it is about one thing
+	Group   string    // what the trouble is known by where the subject may change: the owner of pods that fail alike and how, or a resource; else empty
 	Members []Subject // whom it is about if it is about several, at most 50; the last lines of Evidence are theirs, in the same order
 	Count   int       // of all whom it is about; 0 for what has no Members
 }

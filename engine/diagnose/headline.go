@@ -29,9 +29,9 @@ type Clock struct {
 // soon is how near a change for the worse may be for a node to be called healthy.
 const soon = 30 * time.Second
 
-// headline returns the headline of a moment, given what was found in it. The worst
-// of runtime, lists, PLEG, Status and network comes first.
-func (v *view) headline(found []Finding) Headline {
+// headline returns the headline of a moment, given what was found in it and what of
+// that has held. The worst of runtime, lists, PLEG, Status and network comes first.
+func (v *view) headline(found, held []Finding) Headline {
 	if v.Paused {
 		return Headline{Word: "PAUSED", Text: v.lastLook()}
 	}
@@ -41,7 +41,7 @@ func (v *view) headline(found []Finding) Headline {
 			return h
 		}
 	}
-	return v.otherWord(found)
+	return v.otherWord(found, held)
 }
 
 func (v *view) lastLook() string {
@@ -105,6 +105,8 @@ func (v *view) listWord() (Headline, bool) {
 		return Headline{Word: "LISTS FAIL", Severity: severe, Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}, true
 	case f != nil:
 		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed once: %s", f.Op, excerpt(plain(f.Err)))}, true
+	case v.Health.ListedAt.IsZero() && v.Once:
+		return Headline{Word: "NO LIST", Severity: Warning, Text: "no list was answered in time"}, true
 	case v.Health.ListedAt.IsZero():
 		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("no list yet"+v.out(), "no list yet: ")}, true
 	}
@@ -162,7 +164,7 @@ func (v *view) conditionWord() (Headline, bool) {
 // relistWord speaks of a relist that waits for one call, and of a verdict that is
 // near.
 func (v *view) relistWord() (Headline, bool) {
-	for _, h := range v.objects {
+	for _, h := range v.blamed {
 		if h.out && h.By == engine.ByRelist && h.sure {
 			return Headline{Word: "AT RISK", Severity: Critical, Text: fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))}, true
 		}
@@ -171,7 +173,8 @@ func (v *view) relistWord() (Headline, bool) {
 		return Headline{Word: "AT RISK", Severity: Critical, Text: v.callName(v.objects[i].Flight) + " " + v.unanswered(v.objects[i]) + ", nor any other status call since"}, true
 	}
 	out := v.out()
-	if left := v.untilUnhealthy(); left > 0 && left < soon && (out != "" || left < v.Threshold/2) {
+	overdue := v.Health.ListAge(v.At) > v.Period+callHung
+	if left := v.untilUnhealthy(); left > 0 && left < soon && (out != "" || overdue && left < v.Threshold/2) {
 		return Headline{Word: "AT RISK", Severity: Warning, Text: v.overdue() + out}, true
 	}
 	if out != "" {
@@ -182,30 +185,28 @@ func (v *view) relistWord() (Headline, bool) {
 
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
 // worst of what else was found.
-func (v *view) otherWord(found []Finding) Headline {
-	warnings := 0
+func (v *view) otherWord(found, held []Finding) Headline {
 	for _, f := range found {
 		switch {
 		case f.Severity == Critical && f.ID == KubeletStuck:
 			return Headline{Word: "KUBELET STUCK", Severity: Critical, Text: f.Summary}
 		case f.Severity == Critical:
 			return Headline{Word: "AT RISK", Severity: Critical, Text: f.Summary}
-		case f.Severity == Warning:
-			warnings++
 		}
 	}
-	for _, f := range found {
-		switch f.ID {
-		case RuntimeSlow, RelistSlowChurn, ListHung:
+	for _, f := range held {
+		switch now := has(found, f.ID); {
+		case now && (f.ID == RuntimeSlow || f.ID == RelistSlowChurn || f.ID == ListHung):
 			return Headline{Word: "SLOW", Severity: Warning, Text: f.Summary}
-		case RuntimeDown:
+		case now && f.ID == RuntimeDown:
 			return Headline{Word: "AT RISK", Severity: Warning, Text: "calls find no runtime now and then"}
 		}
 	}
-	if warnings == 0 {
+	warnings := slices.DeleteFunc(slices.Clone(held), func(f Finding) bool { return f.Severity < Warning })
+	if len(warnings) == 0 {
 		return Headline{Word: "HEALTHY"}
 	}
-	return Headline{Word: "HEALTHY", Text: count(warnings, "warning") + ", the first " + string(found[0].ID)}
+	return Headline{Word: "HEALTHY", Text: count(len(warnings), "warning") + ", the first " + string(warnings[0].ID)}
 }
 
 // nextClock returns what the kubelet says next if nothing changes: the nearer of
@@ -231,7 +232,7 @@ func (v *view) behind() string {
 		}
 	}
 	if stuck := v.stuckProcesses(); len(stuck) > 0 && stuck[0].severity == Critical {
-		return ", behind " + objectName(stuck[0].owner.pod, stuck[0].owner.container) + " " + processName(stuck[0].Process)
+		return ", behind " + stuck[0].owner.String() + " " + processName(stuck[0].Process)
 	}
 	return v.behindDaemon()
 }
@@ -265,12 +266,14 @@ func (v *view) callName(f engine.Flight) string {
 // processName says in a few characters which process it is, its state, and what it
 // waits for in the kernel.
 func processName(p evidence.Process) string {
-	waits := ""
-	functions := append([]string{p.Wchan}, p.Stack...)
-	if i := slices.IndexFunc(functions, forServer); i >= 0 {
-		waits, _, _ = strings.Cut(functions[i], "_")
-	} else {
-		waits = beginning(p.Wchan, excerptMost/3)
+	waits := beginning(p.Wchan, excerptMost/3)
+	for _, function := range append([]string{p.Wchan}, p.Stack...) {
+		if forServer(function) {
+			waits, _, _ = strings.Cut(function, "_")
+			if waits != "rpc" && waits != "xprt" { // what is below NFS
+				break
+			}
+		}
 	}
 	if waits == "" {
 		return fmt.Sprintf("(pid %d, %c)", p.PID, p.State)

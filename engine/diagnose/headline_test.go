@@ -69,7 +69,8 @@ func TestHeadline(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			v := tt.node.view()
-			got := v.headline(v.diagnose())
+			found := v.diagnose()
+			got := v.headline(found, found)
 			if got.Clock.What != "" && (got.Clock.In <= 0 || got.Clock.In > 3*time.Minute) {
 				t.Errorf("%s in %v", got.Clock.What, got.Clock.In)
 			}
@@ -90,7 +91,7 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 	p.State, p.For, p.Wchan = evidence.Uninterrupted, 30*time.Second, "nfs4_proc_getattr"
 	said := func() string {
 		v := newView(in)
-		return v.headline(v.diagnose()).Text
+		return v.headline(v.diagnose(), nil).Text
 	}
 	if got, want := said(), "lists hang, behind ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)

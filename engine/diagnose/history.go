@@ -25,7 +25,6 @@ type History struct {
 	growth   growth      // of list answers
 	outages  outages     // of the runtime
 	mended   recoveries  // of inspections
-	lates    lateCalls   // of relists
 	status   statusTimes // how long Status took
 }
 
@@ -40,7 +39,6 @@ func (h *History) Add(u engine.Update) {
 	h.growth.add(u)
 	h.outages.add(u)
 	h.mended.add(u)
-	h.lates.add(u)
 	h.status.add(u)
 	h.deaths.add(u)
 	h.losses.add(u)
@@ -110,37 +108,6 @@ func middle(all []time.Duration) time.Duration {
 	sorted := slices.Clone(all)
 	slices.Sort(sorted)
 	return sorted[(len(sorted)-1)/2]
-}
-
-// latesKept is how many late calls are remembered, far more than pods hang at once
-// on a node that is of any use.
-const latesKept = 64
-
-// lateCalls remembers which calls of relists about an object were late. Once an
-// inspection has come to its end, nothing else tells which of its calls it was.
-type lateCalls struct {
-	calls []engine.Flight // in the order in which they became late, at most latesKept
-}
-
-func (l *lateCalls) add(u engine.Update) {
-	s := u.Snapshot
-	for _, f := range s.InFlight {
-		known := func(k engine.Flight) bool { return k.ID == f.ID && k.Since.Equal(f.Since) }
-		if f.By == engine.ByRelist && aboutObject(f.Op) && f.Elapsed(s.At) >= callLate && !slices.ContainsFunc(l.calls, known) {
-			l.calls = keep(l.calls, f, latesKept)
-		}
-	}
-}
-
-// of returns the last late call of a pod's last inspection.
-func (l *lateCalls) of(p *engine.Pod) (engine.Flight, bool) {
-	began := p.InspectedAt.Add(-p.InspectLast - 10*time.Millisecond) // the clock was read at several moments
-	for _, f := range slices.Backward(l.calls) {
-		if f.Pod == p.PodRef && f.Since.After(began) && f.Since.Before(p.InspectedAt) {
-			return f, true
-		}
-	}
-	return engine.Flight{}, false
 }
 
 const (

@@ -143,6 +143,7 @@ func (v *view) podsFail(alike []failingPod) Finding {
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, objectOf(p.Flight), excerpt(words(p.Err))),
 		Subject:  p.subject(),
+		Group:    groupName(p.Pod, p.Container, p.like()),
 		Evidence: []string{words(p.Err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
 	}
 	f.Evidence = append(f.Evidence, v.processes(p.Flight)...)
@@ -156,7 +157,6 @@ func (v *view) podsFail(alike []failingPod) Finding {
 	}
 	if len(alike) > 1 {
 		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(alike, failingPod.subject), excerpt(words(p.Err)))
-		f.Group = groupName(p.Pod, p.Container, p.like())
 		for _, p := range alike {
 			f.add(p.subject(), objectOf(p.Flight)+": "+words(p.Err))
 		}

@@ -44,7 +44,7 @@ func inspectHung(v *view) []Finding {
 		findings[0].Evidence = append(findings[0].Evidence, fmt.Sprintf("%s hang in all", count(len(v.blamed), "status call")))
 		findings = append(findings, v.restHung(rest))
 	}
-	return append(findings, v.inspectSlow()...)
+	return append(findings, v.slowInSweep()...)
 }
 
 // everyStatusFinding is about calls that hang whatever they ask for.
@@ -262,42 +262,23 @@ const (
 	// be the one that is slow, and not the runtime.
 	slowFactor = 10
 	// slowHolds is how long a sweep's slow object is spoken of: that is over, and
-	// asked for anew it may come at once. Of an inspection's it is answerFresh.
+	// asked for anew it may come at once.
 	slowHolds = time.Minute
 )
 
-// inspectSlow finds objects whose status came, but late, while those of others
-// are fast. Nothing hangs there; it is how a hang begins.
-func (v *view) inspectSlow() []Finding {
-	var findings []Finding
-	for _, o := range v.slowInSweep() {
-		findings = append(findings, v.slowFinding(o.Flight, o.Took))
-	}
-	if len(findings) > 0 {
-		return findings
-	}
-	for _, p := range v.Pods {
-		if f, slow := v.slowPod(p); slow && len(findings) < fullHung {
-			found := v.slowFinding(f, p.InspectLast)
-			found.Severity = Info
-			findings = append(findings, found)
-		}
-	}
-	return findings
-}
-
-func (v *view) slowInSweep() []engine.Swept {
+// slowInSweep finds objects whose status came late in the last sweep, while those
+// of others are fast. Nothing hangs there; it is how a hang begins.
+func (v *view) slowInSweep() (findings []Finding) {
 	w := v.Sweep
 	if w == nil || w.Ended.IsZero() || v.At.Sub(w.Ended) > slowHolds {
 		return nil
 	}
-	var slow []engine.Swept
 	for _, o := range w.Slowest {
 		if o.Err == nil && o.Took >= callLate && v.standsOut(o.Op, o.Took) && !v.inspectedSince(o.Flight, w.Ended) {
-			slow = append(slow, o)
+			findings = append(findings, v.slowFinding(o.Flight, o.Took))
 		}
 	}
-	return slow
+	return findings
 }
 
 // standsOut reports whether a call of an operation took much longer than half of
@@ -305,32 +286,6 @@ func (v *view) slowInSweep() []engine.Swept {
 func (v *view) standsOut(op call.Operation, took time.Duration) bool {
 	sums := v.sums(op)
 	return sums.P50 > 0 && took >= slowFactor*sums.P50
-}
-
-// slowPod reports whether a pod's last inspection was late though it succeeded,
-// and which call it was, as far as that can be told from the outside.
-func (v *view) slowPod(p *engine.Pod) (engine.Flight, bool) {
-	f := engine.Flight{Pod: p.PodRef}
-	if p.StatusErr != nil || p.InspectLast < callHung || v.At.Sub(p.InspectedAt) > answerFresh || p.Seen() == nil || v.hangsIn(p.PodRef) {
-		return f, false
-	}
-	each := p.InspectLast / time.Duration(max(1, len(p.Seen().Containers)+len(p.Seen().Sandboxes)))
-	if !v.standsOut(call.PodSandboxStatus, each) || !v.standsOut(call.ContainerStatus, each) {
-		return f, false
-	}
-	if known, ok := v.past.lates.of(p); ok {
-		return known, true
-	}
-	f.Op = call.PodSandboxStatus
-	if v.sums(call.ContainerStatus).Max > v.sums(call.PodSandboxStatus).Max {
-		f.Op = call.ContainerStatus
-		if listed := p.Seen().Containers; len(listed) == 1 {
-			f.Container, f.ID = listed[0].Name, listed[0].ID
-		}
-	} else if listed := p.Seen().Sandboxes; len(listed) == 1 {
-		f.ID = listed[0].ID
-	}
-	return f, true
 }
 
 func (v *view) slowFinding(f engine.Flight, took time.Duration) Finding {

@@ -56,6 +56,7 @@ func stall(resource string, s evidence.Stall, most float64) (Finding, bool) {
 	return Finding{
 		ID:       HostPressure,
 		Severity: Warning,
+		Group:    resource,
 		Summary:  fmt.Sprintf("the node stands still for %s %.0f %% of the time", resource, s.Full60),
 		Evidence: []string{
 			fmt.Sprintf("%s pressure: full %.1f %% over 60 s, %.1f %% over 10 s; some %.1f %% and %.1f %%", resource, s.Full60, s.Full10, s.Some60, s.Some10),
@@ -68,14 +69,14 @@ func fullDisk(v *view, d evidence.Disk) []Finding {
 	var findings []Finding
 	if share := part(d.Free, d.Total); d.Total > 0 && share < diskFreeShare && d.Free < diskFreeEnough {
 		findings = append(findings, Finding{
-			ID: HostPressure, Severity: Warning,
+			ID: HostPressure, Severity: Warning, Group: "disk",
 			Summary:  fmt.Sprintf("the runtime's disk is nearly full: %s of %s free (%.1f %%)", size(d.Free), size(d.Total), 100*share),
 			Evidence: []string{"file system of " + d.Path, fmt.Sprintf("told from less than %.0f %% and %s on", 100*diskFreeShare, size(diskFreeEnough))},
 		})
 	}
 	if share := part(d.InodesUnused, d.Inodes); d.Inodes > 0 && share < inodesFreeShare {
 		findings = append(findings, Finding{
-			ID: HostPressure, Severity: Warning,
+			ID: HostPressure, Severity: Warning, Group: "inodes",
 			Summary:  fmt.Sprintf("the runtime's disk has hardly an inode left: %s of %s (%.1f %%)", thousands(d.InodesUnused), thousands(d.Inodes), 100*share),
 			Evidence: []string{"file system of " + d.Path, fmt.Sprintf("told from less than %.0f %% on", 100*inodesFreeShare)},
 		})

@@ -76,48 +76,6 @@ func TestSlowListAmongSlowCalls(t *testing.T) {
 	}
 }
 
-// A late answer is told for a short time, of the very container, and not beside
-// the hang.
-func TestAnsweredLate(t *testing.T) {
-	n := healthy(5)
-	n.past = NewHistory()
-	before := healthy(5).hangOn(2, "sidecar", 16*time.Second)
-	before.At = ago(5 * time.Second)
-	before.InFlight[0].Since = ago(21 * time.Second)
-	n.past.Add(engine.Update{Snapshot: &before.Snapshot})
-	p := n.pod(2)
-	p.InspectLast, p.InspectedAt = 18*time.Second, ago(3*time.Second)
-	const want = "info inspect-hung ContainerStatus ns-2/pod-00002 sidecar\n"
-	if got := gist(n.diagnose()); got != want {
-		t.Errorf("found %s, want %s", got, want)
-	}
-	if f := n.diagnose()[0]; f.Subject.ContainerID != "container-2-1" {
-		t.Errorf("the id of the container is %q", f.Subject.ContainerID)
-	}
-	again := *n
-	again.hangOn(2, "sidecar", 2*time.Second)
-	for _, f := range again.diagnose() {
-		if f.Severity == Info {
-			t.Errorf("told beside the hang: %s", f.Summary)
-		}
-	}
-	p.InspectedAt = ago(25 * time.Second)
-	wantIDs(t, n.diagnose())
-}
-
-func TestLateCallsAreBounded(t *testing.T) {
-	var l lateCalls
-	for i := range 3 * latesKept {
-		n := healthy(1)
-		n.hangOn(0, "app", 2*time.Second).InFlight[0].ID = fmt.Sprint(i)
-		l.add(engine.Update{Snapshot: &n.Snapshot})
-		l.add(engine.Update{Snapshot: &n.Snapshot})
-	}
-	if len(l.calls) != latesKept || l.calls[latesKept-1].ID != fmt.Sprint(3*latesKept-1) {
-		t.Errorf("remembers %d calls", len(l.calls))
-	}
-}
-
 // Pods are not blamed for a runtime that goes away again and again.
 func TestNoPodIsBlamedWhileTheRuntimeComesAndGoes(t *testing.T) {
 	n := healthy(5).podFails(2, "app", call.ErrUnavailable, cutText, 12)

@@ -241,7 +241,7 @@ func (v *view) relistWaits(since time.Time) bool {
 // noteSweep keeps what the last sweep found to hang.
 func (v *view) noteSweep() {
 	w := v.sweep()
-	if w == nil || len(w.Hung) == 0 || v.listsReturnedSince(askedLast(w)) {
+	if w == nil {
 		return
 	}
 	for _, o := range w.Hung {
@@ -263,18 +263,6 @@ func (v *view) sweep() *engine.Sweep {
 
 // askedLast returns when a sweep that is over asked last for what hung or failed.
 func askedLast(w *engine.Sweep) time.Time { return later(w.Checked, w.Ended) }
-
-// listsReturnedSince reports whether a list that hung has come back since: what
-// hung with it need not hang any more.
-func (v *view) listsReturnedSince(since time.Time) bool {
-	for i := range v.Relists.History {
-		l := &v.Relists.History[i]
-		if l.List >= callHung && !l.Failed && l.At.Before(since) && l.At.Add(l.List).After(since) {
-			return true
-		}
-	}
-	return false
-}
 
 // notePod keeps the call that ended a pod's last inspection, if that was its
 // deadline. What a sweep in one bounded look says of the pod is more exact.
