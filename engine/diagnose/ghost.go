@@ -58,7 +58,7 @@ func ghostRunning(v *view) []Finding {
 
 // looks returns the looks at the processes by which ghosts are told, the newest
 // first; none if what they miss may be there all the same. Live, one of them must
-// be older than the lists: a container that ended after the lists is no ghost. One
+// be older than the lists, by one clock: what ended after the lists is no ghost. One
 // bounded look has only one list and one look, made at the same time.
 func (v *view) looks() []*evidence.Report {
 	newest := v.evidence
@@ -66,10 +66,10 @@ func (v *view) looks() []*evidence.Report {
 		return nil
 	}
 	sameClock := v.At.Sub(newest.At).Abs() < ghostSameClock
-	if !sameClock || v.Once || newest.At.Before(v.Health.ListedAt) {
+	if v.Once || sameClock && newest.At.Before(v.Health.ListedAt) {
 		return []*evidence.Report{newest}
 	}
-	if before := v.past.lookedBefore; newest == v.past.looked && before != nil && v.Health.ListedAt.After(before.At) {
+	if before := v.past.lookedBefore; sameClock && newest == v.past.looked && before != nil && v.Health.ListedAt.After(before.At) {
 		return []*evidence.Report{newest, before}
 	}
 	return nil

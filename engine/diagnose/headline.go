@@ -56,8 +56,8 @@ func (v *view) runtimeWord() (Headline, bool) {
 	switch v.scope {
 	case refused:
 		first := v.refusals[0]
-		if !v.Once && first.InRow == 1 && v.At.Sub(first.First) < callHung {
-			return Headline{}, false // the next relist tells, in a second
+		if v.justRefused() {
+			return Headline{}, false
 		}
 		text := "no call reaches the runtime: "
 		if !isAway(first.Err) {
@@ -70,6 +70,12 @@ func (v *view) runtimeWord() (Headline, bool) {
 		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: "no status call is answered, whichever pod it is for" + v.behindDaemon()}, true
 	}
 	return Headline{}, false
+}
+
+// justRefused reports whether one call found nobody there a moment ago: the next
+// relist tells, in a second.
+func (v *view) justRefused() bool {
+	return v.scope == refused && !v.Once && v.refusals[0].InRow == 1 && v.At.Sub(v.refusals[0].First) < callHung
 }
 
 // plegWord has the kubelet's verdict, and what stands behind it.
@@ -202,7 +208,7 @@ func (v *view) otherWord(found, held []Finding) Headline {
 			return Headline{Word: "AT RISK", Severity: Warning, Text: "calls find no runtime now and then"}
 		}
 	}
-	warnings := slices.DeleteFunc(slices.Clone(held), func(f Finding) bool { return f.Severity < Warning })
+	warnings := slices.DeleteFunc(slices.Clone(held), func(f Finding) bool { return f.Severity < Warning || !has(found, f.ID) })
 	if len(warnings) == 0 {
 		return Headline{Word: "HEALTHY"}
 	}
@@ -216,7 +222,7 @@ func (v *view) nextClock() Clock {
 	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.scope >= list || v.out() != "" || left < soon) {
 		clock = Clock{"PLEG unhealthy", left}
 	}
-	status := v.StatusErr != nil || v.hangs(call.Status) || v.scope.whole()
+	status := v.StatusErr != nil || v.hangs(call.Status) || v.scope.whole() && !v.justRefused()
 	if left := v.Node.DownAt.Sub(v.At); status && v.Node.DownAt.After(v.At) && (clock.What == "" || left < clock.In) {
 		clock = Clock{"NotReady", left}
 	}
