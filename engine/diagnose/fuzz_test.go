@@ -168,6 +168,52 @@ func FuzzDiagnose(f *testing.F) {
 	})
 }
 
+// FuzzLive holds that whatever an engine shows, what begins ends once, nothing is
+// there twice, and no node is called healthy of which the last list failed.
+func FuzzLive(f *testing.F) {
+	for seed := range uint64(200) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		c := chaos{rand.New(rand.NewPCG(seed, 2))}
+		var all []engine.Update
+		at := now
+		for range 30 {
+			s := c.snapshot()
+			if len(all) > 0 && !c.maybe() {
+				again := *all[len(all)-1].Snapshot
+				s = &again
+			}
+			at = at.Add(time.Duration(1+c.IntN(3000)) * time.Millisecond)
+			s.At = at
+			all = append(all, engine.Update{Snapshot: s})
+		}
+		begun := make(map[Key]bool)
+		for _, u := range play(t, all...) {
+			for _, turn := range u.Turns {
+				key := turn.Finding.Key()
+				if begun[key] != (turn.Kind != Began) {
+					t.Fatalf("%v %v, begun before: %t", turn.Kind, key, begun[key])
+				}
+				begun[key] = turn.Kind != Over
+			}
+			there := make(map[Key]bool)
+			for _, f := range u.Findings {
+				if there[f.Key()] || !begun[f.Key()] {
+					t.Fatalf("%v is there twice, or has not begun", f.Key())
+				}
+				there[f.Key()] = true
+			}
+			switch h, s := u.Headline, u.Snapshot; {
+			case h.Word == "" || len(h.Word) > 20 || h.Clock.In < 0:
+				t.Fatalf("headline %+v", h)
+			case s.Paused != (h.Word == "PAUSED"), h.Word == "HEALTHY" && (s.Failure != nil || s.Health.ListedAt.IsZero() || !s.Health.Healthy || h.Severity != Info):
+				t.Fatalf("headline %+v of %+v, failure %v", h, s.Health, s.Failure)
+			}
+		}
+	})
+}
+
 func whole(t *testing.T, found []Finding) {
 	t.Helper()
 	effects := false

@@ -78,7 +78,11 @@ func (v *view) overdue() string {
 	if v.Health.ListedAt.IsZero() {
 		return "no list has succeeded yet"
 	}
-	return fmt.Sprintf("no relist has listed the pods for %s; the threshold is %s", going(v.Health.ListAge(v.At)), span(v.Threshold))
+	age := v.Health.ListAge(v.At)
+	if left := v.untilUnhealthy(); left > 0 {
+		age = v.Threshold - left // the time of a pause does not count
+	}
+	return fmt.Sprintf("no relist has listed the pods for %s; the threshold is %s", going(age), span(v.Threshold))
 }
 
 // verdictLine has the kubelet's own words, or says when it would use them.
