@@ -1,13 +1,12 @@
 package ui
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // blank says what a person sees in the place of the pods when there are none:
@@ -16,10 +15,8 @@ import (
 func (m *Model) blank(b pen) []span {
 	s := m.snap
 	switch {
-	case s.Pods == nil && s.Failure != nil:
-		return m.refused(b)
 	case s.Pods == nil:
-		return m.waiting(b)
+		return m.unlisted(b)
 	case len(s.Pods) == 0:
 		return []span{
 			{b.Strong, "No pods on this node"},
@@ -33,56 +30,36 @@ func (m *Model) blank(b pen) []span {
 	return nil
 }
 
-func (m *Model) waiting(b pen) []span {
+// unlisted says why there is no list yet, what comes next, and what to type.
+func (m *Model) unlisted(b pen) []span {
 	s := m.snap
-	out := []span{{b.Strong, "Waiting for the first list"}, {}}
-	if f := oldest(s); f != nil {
-		st := pick(f.Elapsed(s.At) >= stuck, b.Bad, b.Text)
-		out = append(out, span{st, f.Op.String() + " has been out for " + outFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."})
+	out := []span{{b.Strong, "No list yet"}, {}}
+	put := func(st theme.Style, what string) {
+		for _, line := range text.Wrap(clip(what, 4*m.width), max(20, m.width-6)) {
+			out = append(out, span{st, line})
+		}
 	}
-	if s.Paused {
-		out = append(out, span{b.Warn, "The relist is paused: " + m.keys(keymap.PauseRelist) + " resumes it, " + m.keys(keymap.RelistNow) + " relists once."})
+	if s.Failure != nil {
+		put(b.Text, failureText(s, s.Failure))
 	}
+	put(b.Text, m.next())
 	out = append(out, span{b.Dim, m.cfg.Source.Endpoint}, span{})
-	if f := oldest(s); f != nil && f.Elapsed(s.At) >= stuck {
+	if !sound(m.headline) && s.Seq > 0 {
 		out = append(out, m.advice(b)...)
 	}
 	return out
 }
 
-// refused tells why the runtime does not give a list.
-func (m *Model) refused(b pen) []span {
-	s := m.snap
-	f := s.Failure
-	title := "The runtime's list fails"
-	switch {
-	case errors.Is(f.Err, call.ErrUnavailable):
-		title = "The runtime does not answer"
-	case errors.Is(f.Err, call.ErrPermission):
-		title = "The runtime refuses us: permission denied"
-	case errors.Is(f.Err, call.ErrDeadline):
-		title = "The runtime takes too long to answer"
-	case errors.Is(f.Err, call.ErrUnimplemented):
-		title = "The runtime does not speak CRI v1"
-	case errors.Is(f.Err, call.ErrTooLarge):
-		title = "The runtime's list is larger than 16 MiB"
-	}
-	out := []span{{b.Bad, b.Symbols.Bad + " " + title}, {}}
-	for _, line := range text.Wrap(failureText(s, f), max(20, m.width-6)) {
-		out = append(out, span{b.Text, line})
-	}
-	out = append(out, span{b.Dim, m.cfg.Source.Endpoint}, span{}, span{b.Text, m.next()}, span{})
-	return append(out, m.advice(b)...)
-}
-
-// next says when the list is tried again.
+// next says what a list that is not there waits for.
 func (m *Model) next() string {
 	s := m.snap
-	switch {
+	switch f := oldest(s); {
 	case s.Paused:
-		return "The relist is paused: " + m.keys(keymap.PauseRelist) + " resumes it."
-	case len(s.InFlight) > 0:
-		return "Trying again: " + s.InFlight[0].Op.String() + " has been out for " + text.Age(s.InFlight[0].Elapsed(s.At)) + "."
+		return "The relist is paused: " + m.keys(keymap.PauseRelist) + " resumes it, " + m.keys(keymap.RelistNow) + " relists once."
+	case f != nil:
+		return f.Op.String() + " has been out for " + outFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."
+	case s.Seq == 0:
+		return "Waiting for the first one."
 	}
 	return "Tried again every " + s.Period.String() + "; " + m.keys(keymap.RelistNow) + " tries now."
 }
@@ -90,8 +67,8 @@ func (m *Model) next() string {
 // advice names commands to look into it: those of what was found.
 func (m *Model) advice(b pen) []span {
 	out := []span{{b.Dim, "To look into it:"}}
-	for i := range m.findings.all {
-		for _, step := range m.findings.all[i].Next {
+	for _, f := range m.findings.all {
+		for _, step := range f.Next {
 			if step.Command != "" && !step.Risky {
 				out = append(out, span{b.Key, "  " + step.Command})
 			}

@@ -47,7 +47,7 @@ func newGauge(b pen, s *engine.Snapshot, h diagnose.Headline, w, lines int) gaug
 	symbol, st := headlineLook(b, h)
 	g := gauge{of: h, lead: []span{{st, symbol + " " + h.Word}, {st, countdown(h)}}}
 	room := w - taken(g.lead[0]) - taken(g.lead[1])
-	more := grounds(b, s)
+	more := grounds(b, s, h.Clock)
 	kept := 0
 	if w >= barWidth {
 		kept = leastBar + taken(more[0])
@@ -91,20 +91,15 @@ func taken(f span) int {
 	return text.Width(f.text) + 2
 }
 
-// grounds are what the headline goes by, the age of the list first, beside which
-// the bar stands.
-func grounds(b pen, s *engine.Snapshot) []span {
-	h := s.Health
-	age := h.ListAge(s.At)
-	late := h.InspectAge(s.At) > age+10*time.Second || h.SettledAt.IsZero()
-	list := span{b.Text, "list " + fresh(age) + " of " + text.Took(s.Threshold)}
-	if h.ListedAt.IsZero() {
-		list.text = ""
-	}
+// grounds are what the headline goes by, the clock first that the bar beside it
+// shows.
+func grounds(b pen, s *engine.Snapshot, c diagnose.Clock) []span {
 	if s.Seq == 0 {
 		return []span{{}}
 	}
-	return []span{list, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
+	h := s.Health
+	late := h.InspectAge(s.At) > h.ListAge(s.At)+10*time.Second || h.SettledAt.IsZero()
+	return []span{{b.Text, clockText(s, c)}, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
 }
 
 // verdict returns the kubelet's own words on its PLEG, to the letter: people
@@ -130,7 +125,7 @@ func (g gauge) line(l *text.Line, b pen, s *engine.Snapshot) {
 	}
 	l.Space(2)
 	if room := l.Left() - need + 1; room >= leastBar && !s.Health.ListedAt.IsZero() {
-		part, whole := clockUsed(s, g.of.Clock)
+		_, part, whole := clockUsed(s, g.of.Clock)
 		bar(l, b, g.lead[0].style, part, whole, min(room, mostBar))
 		l.Space(1)
 	}
@@ -148,11 +143,20 @@ const leastBar, mostBar, barWidth = 8, 24, 110
 
 // clockUsed returns how much of the clock that ends first has passed: of Status if
 // that is what the headline counts down, else of the list.
-func clockUsed(s *engine.Snapshot, c diagnose.Clock) (part, whole time.Duration) {
+func clockUsed(s *engine.Snapshot, c diagnose.Clock) (name string, part, whole time.Duration) {
 	if left := s.Node.DownAt.Sub(s.At); c.What != "" && !s.Node.DownAt.IsZero() && (left-c.In).Abs() < time.Second {
-		return statusClock - left, statusClock
+		return "Status", statusClock - left, statusClock
 	}
-	return s.Health.ListAge(s.At), s.Threshold
+	return "list", s.Health.ListAge(s.At), s.Threshold
+}
+
+// clockText says the same in words; empty before the first list.
+func clockText(s *engine.Snapshot, c diagnose.Clock) string {
+	if s.Health.ListedAt.IsZero() {
+		return ""
+	}
+	name, part, whole := clockUsed(s, c)
+	return name + " " + fresh(part) + " of " + text.Took(whole)
 }
 
 // fresh is an age that stands still as long as relists come every second.

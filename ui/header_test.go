@@ -7,7 +7,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -71,15 +70,15 @@ func TestBarIsOfTheClockThatEndsFirst(t *testing.T) {
 	s := nodeOf(hungNode())
 	s.Node.DownAt = noon.Add(18 * time.Second)
 	for want, c := range map[string]diagnose.Clock{
-		"12s of 30s": {What: "NotReady", In: 18 * time.Second},
-		"47s of 3m":  {What: "NotReady", In: 133 * time.Second},
+		"Status 12s of 30s": {What: "NotReady", In: 18 * time.Second},
+		"list 47s of 3m":    {What: "PLEG unhealthy", In: 133 * time.Second},
 	} {
-		if part, whole := clockUsed(s, c); text.Age(part)+" of "+text.Age(whole) != want {
-			t.Errorf("%v: %v of %v, want %s", c, part, whole, want)
+		if got := clockText(s, c); got != want {
+			t.Errorf("%v: %q, want %q", c, got, want)
 		}
 	}
-	if part, whole := clockUsed(nodeOf(healthyNode()), diagnose.Clock{}); part != 700*time.Millisecond || whole != 3*time.Minute {
-		t.Errorf("no clock: %v of %v", part, whole)
+	if got := clockText(nodeOf(healthyNode()), diagnose.Clock{}); got != "list <2s of 3m" {
+		t.Errorf("no clock: %q", got)
 	}
 }
 

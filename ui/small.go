@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/text"
@@ -34,7 +33,8 @@ func (m *Model) smallFigures(b pen) []span {
 		return []span{{b.Strong, m.cfg.Source.Node}, {b.Dim, m.cfg.Source.Endpoint}}
 	}
 	return []span{
-		{b.Text, "list " + ageOf(s.Health.ListedAt, s) + " of " + text.Took(s.Threshold) + ", " + inspected(s)},
+		{b.Text, clockText(s, m.headline.Clock)},
+		{b.Text, inspected(s)},
 		{b.Text, phaseText(b, s)},
 		{b.Text, fmt.Sprintf("%d pods, %d containers", s.Counts.Pods, s.Counts.Containers)},
 		{b.Text, troubledText(m.pods.troubled)},
@@ -53,13 +53,6 @@ func troubledText(pods int) string {
 		return "1 pod with a problem"
 	}
 	return fmt.Sprintf("%d pods with problems", pods)
-}
-
-func ageOf(then time.Time, s *engine.Snapshot) string {
-	if then.IsZero() {
-		return "never"
-	}
-	return fresh(s.At.Sub(then))
 }
 
 // phaseText is the phase meter as one text.
