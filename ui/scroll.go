@@ -1,6 +1,9 @@
 package ui
 
-import "github.com/plegtop/plegtop/keymap"
+import (
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/dialog"
+)
 
 // scroll is a cursor in a list of which a few lines are visible.
 type scroll struct {
@@ -36,7 +39,7 @@ func (s *scroll) clamp(n int) {
 // move moves the cursor in a list of n lines as a moving key asks for, and
 // reports whether a was such a key.
 func (s *scroll) move(a keymap.Action, n int) bool {
-	to, ok := s.from(s.cursor, a, n-1)
+	to, ok := dialog.Move(a, s.cursor, n, s.height)
 	if ok {
 		s.cursor = to
 		s.clamp(n)
@@ -47,35 +50,10 @@ func (s *scroll) move(a keymap.Action, n int) bool {
 // pan moves what is visible of n lines that have no cursor, and reports whether
 // a was a moving key.
 func (s *scroll) pan(a keymap.Action, n int) bool {
-	to, ok := s.from(s.top, a, n)
+	to, ok := dialog.Move(a, s.top, n+1, s.height)
 	if ok {
 		s.top = max(0, min(to, n-s.height))
 		s.cursor = s.top
 	}
 	return ok
-}
-
-// from returns where a moving key leads from at, which may be out of bounds, and
-// whether a is such a key.
-func (s *scroll) from(at int, a keymap.Action, last int) (int, bool) {
-	half, page := max(1, s.height/2), max(1, s.height-1)
-	switch a {
-	case keymap.Up:
-		return at - 1, true
-	case keymap.Down:
-		return at + 1, true
-	case keymap.Top:
-		return 0, true
-	case keymap.Bottom:
-		return last, true
-	case keymap.HalfUp:
-		return at - half, true
-	case keymap.HalfDown:
-		return at + half, true
-	case keymap.PageUp:
-		return at - page, true
-	case keymap.PageDown:
-		return at + page, true
-	}
-	return at, false
 }

@@ -35,7 +35,7 @@ func (h *Help) Key(k tea.KeyPressMsg, a keymap.Action) Answer {
 		a = keymap.PageDown
 	}
 	// The first visible line moves, so that Bottom shows the last page.
-	if at, ok := move(a, h.top, h.length, h.page); ok {
+	if at, ok := Move(a, h.top, h.length, h.page); ok {
 		h.top = clamp(at, h.length-h.page)
 	}
 	return Open

@@ -60,7 +60,7 @@ func (p *Picker) Key(k tea.KeyPressMsg, a keymap.Action) Answer {
 		return Changed
 	}
 	if k.Text == "" {
-		if at, ok := move(a, p.at, len(p.shown), p.page); ok {
+		if at, ok := Move(a, p.at, len(p.shown), p.page); ok {
 			p.at = at
 			return Open
 		}

@@ -6,22 +6,23 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// move returns where at goes among rows for a, page rows being visible, and
+// Move returns where at goes among rows for a, so many of them being visible, and
 // false if a moves nothing.
-func move(a keymap.Action, at, rows, page int) (int, bool) {
+func Move(a keymap.Action, at, rows, visible int) (int, bool) {
+	half, page := max(1, visible/2), max(1, visible-1)
 	switch a {
 	case keymap.Up:
 		at--
 	case keymap.Down:
 		at++
 	case keymap.HalfUp:
-		at -= max(1, page/2)
+		at -= half
 	case keymap.HalfDown:
-		at += max(1, page/2)
+		at += half
 	case keymap.PageUp:
-		at -= max(1, page)
+		at -= page
 	case keymap.PageDown:
-		at += max(1, page)
+		at += page
 	case keymap.Top:
 		at = 0
 	case keymap.Bottom:

@@ -67,7 +67,7 @@ func (v *Viewer) Key(k tea.KeyPressMsg, a keymap.Action) Answer {
 	case keymap.MatchPrev:
 		v.step(-1)
 	default:
-		if at, ok := move(a, v.top, len(v.rows), v.page); ok {
+		if at, ok := Move(a, v.top, len(v.rows), v.page); ok {
 			v.top = clamp(at, len(v.rows)-v.page)
 		}
 	}
