@@ -15,30 +15,38 @@ import (
 )
 
 // TestWatchTellsTheHeadline holds that it is written first, and again when it is
-// another one: not for its figures.
+// another one: not for its figures, at once when it is worse, else when it has stayed.
 func TestWatchTellsTheHeadline(t *testing.T) {
-	at := func(word, text, what string, in time.Duration) diagnose.Update {
-		u := second(0)
-		u.Headline = diagnose.Headline{Word: word, Severity: diagnose.Critical, Text: text, Clock: diagnose.Clock{What: what, In: in}}
+	at := func(n int, word, text string, s diagnose.Severity) diagnose.Update {
+		u := second(n)
+		u.Headline = diagnose.Headline{Word: word, Severity: s, Text: text, Clock: diagnose.Clock{What: "NotReady", In: time.Duration(120-n) * time.Second}}
 		return u
 	}
 	updates := []diagnose.Update{
-		at("LISTS HANG", "for 3s, behind shop/cart-0", "NotReady", 2*time.Minute),
-		at("LISTS HANG", "for 1m2s, behind shop/cart-0", "NotReady", time.Minute),
-		at("LISTS HANG", "for 1m3s, behind shop/cart-1", "NotReady", time.Minute),
-		at("UNHEALTHY", "for 1m3s (12 of 17), behind shop/cart-1", "", 0),
-		at("UNHEALTHY", "for 1m4s (13 of 17), behind shop/cart-1", "", 0),
+		at(0, "LISTS HANG", "lists hang for 3s (12 of 17)", diagnose.Warning),
+		at(1, "LISTS HANG", "lists hang for 1m2s (13 of 18)", diagnose.Warning),
+		at(2, "LISTS HANG", "lists hang for 1m3s, behind shop/cart-1", diagnose.Critical), // worse: at once
+		at(3, "HEALTHY", "", diagnose.Info),                                               // for a moment
+		at(4, "LISTS HANG", "lists hang for 1m3s, behind shop/cart-1", diagnose.Critical),
+		at(5, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical),
+		at(9, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical),
+		at(10, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical), // and has stayed so
+		at(11, "HEALTHY", "", diagnose.Info),
+		at(16, "HEALTHY", "", diagnose.Info),
+		at(17, "HEALTHY", "1 warning", diagnose.Info),
 	}
-	want := `12:00:00.000 headline: LISTS HANG: for 3s, behind shop/cart-0; NotReady in 2m
+	want := `12:00:00.000 headline: LISTS HANG: for 3s (12 of 17); NotReady in 2m
 12:00:00.000 PLEG is healthy
-12:00:00.000 headline: LISTS HANG: for 1m3s, behind shop/cart-1; NotReady in 1m
-12:00:00.000 headline: UNHEALTHY: for 1m3s (12 of 17), behind shop/cart-1
+12:00:02.000 headline: LISTS HANG: for 1m3s, behind shop/cart-1; NotReady in 1m58s
+12:00:10.000 headline: LISTS HANG: behind shop/cart-2; NotReady in 1m50s
+12:00:16.000 headline: HEALTHY: NotReady in 1m44s
+12:00:17.000 headline: HEALTHY: 1 warning; NotReady in 1m43s
 `
 	if diff := cmp.Diff(want, watch(t, Options{}, updates...)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 	first, _, _ := strings.Cut(watch(t, Options{JSON: true}, updates...), "\n")
-	const object = `"kind":"headline","headline":{"word":"LISTS HANG","severity":"critical","text":"for 3s, behind shop/cart-0","clock":{"what":"NotReady","inSeconds":120}}}`
+	const object = `"kind":"headline","headline":{"word":"LISTS HANG","severity":"warning","text":"lists hang for 3s (12 of 17)","clock":{"what":"NotReady","inSeconds":120}}}`
 	if !strings.HasSuffix(first, object) {
 		t.Errorf("line %s, want it to end with %s", first, object)
 	}

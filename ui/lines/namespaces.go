@@ -8,7 +8,7 @@ import (
 )
 
 // within returns u without what is only about other namespaces than these; none
-// stands for all. What is about the node stays. A headline that names what was
+// stands for all. What is about the node stays. A headline that speaks of what was
 // left out keeps its word alone, and is no worse than the worst finding that stays.
 func within(u diagnose.Update, namespaces []string) diagnose.Update {
 	if len(namespaces) == 0 {
@@ -18,8 +18,8 @@ func within(u diagnose.Update, namespaces []string) diagnose.Update {
 		return f.Subject.Pod.Namespace != "" && !slices.Contains(namespaces, f.Subject.Pod.Namespace)
 	}
 	for _, f := range u.Findings {
-		if pod := f.Subject.Pod.Name; out(f) && (strings.Contains(u.Headline.Text, f.Summary) || pod != "" && strings.Contains(u.Headline.Text, pod)) {
-			u.Headline.Text = ""
+		if h := &u.Headline; out(f) && (sound(*h) || strings.Contains(h.Text, f.Summary) || strings.Contains(h.Text, f.Subject.Pod.Name)) {
+			h.Text = ""
 		}
 	}
 	u.Findings = slices.DeleteFunc(slices.Clone(u.Findings), out)

@@ -44,3 +44,15 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestWithinCountsNothingElsewhere holds that a headline that sums up warnings says
+// nothing once one of them is left out.
+func TestWithinCountsNothingElsewhere(t *testing.T) {
+	u := diagnose.Update{
+		Headline: diagnose.Headline{Word: "HEALTHY", Text: "2 warnings, the first crash-loop"},
+		Findings: []diagnose.Finding{{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "it died", Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: "a", Name: "pod"}}}},
+	}
+	if got := within(u, []string{"b"}); got.Headline != (diagnose.Headline{Word: "HEALTHY"}) {
+		t.Errorf("headline %+v", got.Headline)
+	}
+}

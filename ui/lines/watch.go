@@ -56,7 +56,9 @@ func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
 // only changes are.
 type watcher struct {
 	o        Options
-	headline diagnose.Headline // without its figures
+	headline diagnose.Headline // that was written last, without its figures
+	next     diagnose.Headline // that is not written yet
+	since    time.Time         // for how long it has been so
 	begun    bool              // the health was written once
 	healthy  bool
 	failure  string
@@ -64,8 +66,7 @@ type watcher struct {
 
 func (v *watcher) update(u diagnose.Update) []byte {
 	var b []byte
-	if h := withoutFigures(u.Headline); h != v.headline {
-		v.headline = h
+	if v.turned(u) {
 		b = v.head(b, u)
 	}
 	if u.Lost > 0 {
@@ -83,6 +84,24 @@ func (v *watcher) update(u diagnose.Update) []byte {
 		b = v.turn(b, u.Snapshot.At, t)
 	}
 	return b
+}
+
+// steady is how long a headline must have stayed the same before it takes the place
+// of a worse one: what comes and goes from one relist to the next is no news.
+const steady = 5 * time.Second
+
+// turned reports whether the headline is to be written, and remembers it.
+func (v *watcher) turned(u diagnose.Update) bool {
+	h, at := withoutFigures(u.Headline), u.Snapshot.At
+	if h != v.next {
+		v.next, v.since = h, at
+	}
+	bad := v.headline.Severity
+	if h == v.headline || bad > diagnose.Info && h.Severity <= bad && at.Sub(v.since) < steady {
+		return false
+	}
+	v.headline = h
+	return true
 }
 
 func (v *watcher) head(b []byte, u diagnose.Update) []byte {
