@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -13,8 +12,6 @@ import (
 // period is from the end of one look to the next for the live screen: a walk
 // over all processes of a node is not to be had for nothing.
 const period = 5 * time.Second
-
-var errNotLinux = errors.New("not Linux")
 
 // A Node is looked at again and again. All methods are safe for concurrent use;
 // looks are made one after the other.

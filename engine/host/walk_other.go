@@ -4,10 +4,13 @@ package host
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
+
+var errNotLinux = errors.New("not Linux")
 
 // A walker has nothing to read here.
 type walker struct{}
