@@ -15,8 +15,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// patience ends a test whose runtime, for once, does not do what it should.
-const patience = time.Minute
+// testLimit ends a test whose runtime, for once, does not do what it should.
+const testLimit = time.Minute
 
 func within(t testing.TB, d time.Duration) context.Context {
 	t.Helper()
@@ -27,7 +27,7 @@ func within(t testing.TB, d time.Duration) context.Context {
 
 func TestAnswersInThePackagesWords(t *testing.T) {
 	var trace call.Trace
-	c, ctx := start(t, healthy()), call.WithTrace(within(t, patience), &trace)
+	c, ctx := start(t, healthy()), call.WithTrace(within(t, testLimit), &trace)
 
 	version, err := c.Version(ctx)
 	check(t, "Version", pleg.Version{RuntimeName: "stub", RuntimeVersion: "1.2.3", APIVersion: "v1"}, version, err)
@@ -75,7 +75,7 @@ func check[T any](t *testing.T, what string, want, got T, err error) {
 
 func TestFiltersAreTheKubelets(t *testing.T) {
 	s := healthy()
-	c, ctx := start(t, s), within(t, patience)
+	c, ctx := start(t, s), within(t, testLimit)
 	for _, uid := range []pleg.UID{"", "uid-1"} {
 		if _, err := c.ListPodSandbox(ctx, uid); err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestUnusableAnswersFail(t *testing.T) {
 	s.answers[runtimev1.RuntimeService_Status_FullMethodName] = reply(&runtimev1.StatusResponse{})
 	s.answers[runtimev1.RuntimeService_PodSandboxStatus_FullMethodName] = reply(&runtimev1.PodSandboxStatusResponse{})
 	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{})
-	c, ctx := start(t, s), within(t, patience)
+	c, ctx := start(t, s), within(t, testLimit)
 	_, err := c.Status(ctx)
 	wantError(t, err, &call.Error{Op: call.Status, Kind: call.ErrOther, Code: "Internal", Text: "the answer has no status"})
 	_, err = c.PodSandboxStatus(ctx, "x")
@@ -149,7 +149,7 @@ func TestTraceCountsWhatWasChanged(t *testing.T) {
 	} {
 		s.answers[method] = reply(answer)
 	}
-	c, ctx := start(t, s), within(t, patience)
+	c, ctx := start(t, s), within(t, testLimit)
 	calls := []struct {
 		op   call.Operation
 		make func(context.Context) error
@@ -190,7 +190,7 @@ func TestTraceHoldsBytesOnTheWire(t *testing.T) {
 		s.mu.Lock()
 		in, out := s.in, s.out
 		s.mu.Unlock()
-		if err := f(call.WithTrace(within(t, patience), &trace)); err != nil {
+		if err := f(call.WithTrace(within(t, testLimit), &trace)); err != nil {
 			t.Fatal(err)
 		}
 		s.mu.Lock()
@@ -205,7 +205,7 @@ func TestTraceHoldsBytesOnTheWire(t *testing.T) {
 // untilReady waits for the client's own reconnect, however long its back-off.
 func untilReady(t *testing.T, c *Client) {
 	t.Helper()
-	ctx := within(t, patience)
+	ctx := within(t, testLimit)
 	for state := c.conn.GetState(); state != connectivity.Ready; state = c.conn.GetState() {
 		if state == connectivity.Idle {
 			c.conn.Connect()

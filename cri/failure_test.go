@@ -36,7 +36,7 @@ func TestEveryCode(t *testing.T) {
 		if kind == nil {
 			kind = call.ErrOther
 		}
-		_, err := c.ContainerStatus(within(t, patience), "x")
+		_, err := c.ContainerStatus(within(t, testLimit), "x")
 		wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: kind, Code: code.String(), Text: "the runtime's words"})
 		if !errors.Is(err, kind) {
 			t.Errorf("%v does not match its kind", err)
@@ -69,7 +69,7 @@ func TestAnswerOverTheLimit(t *testing.T) {
 		pod.Annotations = map[string]string{"big": strings.Repeat("x", bytes)}
 		return &runtimev1.ListPodSandboxResponse{Items: []*runtimev1.PodSandbox{pod}}
 	}
-	c, ctx := start(t, s), within(t, patience)
+	c, ctx := start(t, s), within(t, testLimit)
 
 	s.answers[runtimev1.RuntimeService_ListPodSandbox_FullMethodName] = reply(list(16<<20 - 1000))
 	if _, err := c.ListPodSandbox(ctx, ""); err != nil {
@@ -122,7 +122,7 @@ func TestCloseCancelsCalls(t *testing.T) {
 		return hang(ctx, req)
 	}
 	c = start(t, s)
-	_, err := c.ContainerStatus(within(t, patience), "x")
+	_, err := c.ContainerStatus(within(t, testLimit), "x")
 	if !errors.Is(err, call.ErrCanceled) {
 		t.Errorf("error = %v, want %v", err, call.ErrCanceled)
 	}
@@ -157,7 +157,7 @@ func TestResetByTheServersTimer(t *testing.T) {
 
 func TestNothingListens(t *testing.T) {
 	path := filepath.Join(shortDir(t), "cri.sock")
-	_, err := dialed(t, path).Version(within(t, patience))
+	_, err := dialed(t, path).Version(within(t, testLimit))
 	wantError(t, err, &call.Error{Op: call.Version, Kind: call.ErrUnavailable, Code: "Unavailable",
 		Text: "dial unix " + path + ": connect: no such file or directory"})
 }
@@ -171,6 +171,6 @@ func TestSocketWithoutPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, err = c.ListPodSandbox(within(t, patience), "")
+	_, err = c.ListPodSandbox(within(t, testLimit), "")
 	wantError(t, err, &call.Error{Op: call.ListPodSandbox, Kind: call.ErrPermission, Code: "Unavailable", Text: "dial unix: connect: permission denied"})
 }

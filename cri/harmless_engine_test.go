@@ -206,7 +206,7 @@ func TestHungListDoesNoHarm(t *testing.T) {
 // says so.
 func until(t *testing.T, f *engine.Feed, what string, done func(*engine.Snapshot) bool) *engine.Snapshot {
 	t.Helper()
-	ctx := within(t, patience)
+	ctx := within(t, testLimit)
 	for {
 		u, err := f.Next(ctx)
 		if err != nil {

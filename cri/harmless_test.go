@@ -55,7 +55,7 @@ func TestMethodsAreTheHarmlessOnes(t *testing.T) {
 
 func everyCall(t *testing.T, c *Client) {
 	t.Helper()
-	ctx := within(t, patience)
+	ctx := within(t, testLimit)
 	var errs [9]error
 	_, errs[0] = c.Version(ctx)
 	_, errs[1] = c.Status(ctx)

@@ -19,7 +19,7 @@ func TestRaw(t *testing.T) {
 	container.State = runtimev1.ContainerState_CONTAINER_CREATED
 	container.Message = hostile
 	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{Status: container})
-	c, ctx := start(t, s), within(t, patience)
+	c, ctx := start(t, s), within(t, testLimit)
 
 	text, err := c.Raw(ctx, call.ContainerStatus, "container-1")
 	if err != nil {
@@ -44,7 +44,7 @@ func TestRaw(t *testing.T) {
 
 func TestRawRefusesOtherOperations(t *testing.T) {
 	s := healthy()
-	if _, err := start(t, s).Raw(within(t, patience), call.ListContainers, ""); err == nil {
+	if _, err := start(t, s).Raw(within(t, testLimit), call.ListContainers, ""); err == nil {
 		t.Error("Raw(ListContainers) did not fail")
 	}
 	if methods, _ := s.seen(); len(methods) != 0 {
@@ -55,7 +55,7 @@ func TestRawRefusesOtherOperations(t *testing.T) {
 func TestRawFails(t *testing.T) {
 	s := healthy()
 	delete(s.answers, runtimev1.RuntimeService_PodSandboxStatus_FullMethodName)
-	_, err := start(t, s).Raw(within(t, patience), call.PodSandboxStatus, "x")
+	_, err := start(t, s).Raw(within(t, testLimit), call.PodSandboxStatus, "x")
 	if call.Code(err) != "Unimplemented" {
 		t.Errorf("error = %v, want Unimplemented", err)
 	}

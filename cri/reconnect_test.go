@@ -15,7 +15,7 @@ import (
 func TestRuntimeGoneAndBack(t *testing.T) {
 	path := filepath.Join(shortDir(t), "cri.sock")
 	stop := healthy().serve(t, path)
-	c, ctx := dialed(t, path), within(t, patience)
+	c, ctx := dialed(t, path), within(t, testLimit)
 	if _, err := c.Version(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestRuntimeGoneAndBack(t *testing.T) {
 // A runtime that is there and says so itself keeps its own words.
 func TestRuntimeSaysUnavailable(t *testing.T) {
 	path := filepath.Join(shortDir(t), "cri.sock")
-	c, ctx := dialed(t, path), within(t, patience)
+	c, ctx := dialed(t, path), within(t, testLimit)
 	_, _ = c.Version(ctx) // leaves a failed attempt behind
 	s := healthy()
 	s.answers[runtimev1.RuntimeService_Version_FullMethodName] = refuse(status.Error(codes.Unavailable, "server is not initialized yet"))

@@ -44,7 +44,7 @@ func namedSandbox(id string) *runtimev1.PodSandbox {
 // relist makes both list calls.
 func relist(t *testing.T, c *Client, uid pleg.UID) ([]pleg.ListedSandbox, []pleg.ListedContainer) {
 	t.Helper()
-	ctx := within(t, patience)
+	ctx := within(t, testLimit)
 	sandboxes, err := c.ListPodSandbox(ctx, uid)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestFallsBackOncePerConnection(t *testing.T) {
 	wantCounts(t, old, map[string]int{streamedSandboxes: 1, streamedContainers: 1, listSandboxes: 3, listContainers: 3})
 
 	stop()
-	c.conn.WaitForStateChange(within(t, patience), connectivity.Ready)
+	c.conn.WaitForStateChange(within(t, testLimit), connectivity.Ready)
 	newer := modern()
 	newer.serve(t, path)
 	untilReady(t, c)
@@ -131,7 +131,7 @@ func TestBrokenStream(t *testing.T) {
 		return status.Error(codes.Internal, "broken")
 	}
 	var trace call.Trace
-	rows, err := start(t, s).ListPodSandbox(call.WithTrace(within(t, patience), &trace), "")
+	rows, err := start(t, s).ListPodSandbox(call.WithTrace(within(t, testLimit), &trace), "")
 	wantError(t, err, &call.Error{Op: call.ListPodSandbox, Kind: call.ErrOther, Code: "Internal", Text: "broken"})
 	if rows != nil || trace.Streamed {
 		t.Errorf("rows = %v, trace = %+v, want none and not streamed", rows, trace)

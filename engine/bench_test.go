@@ -82,7 +82,7 @@ func (b *bench) after(d time.Duration) *Snapshot {
 // fresh returns a snapshot that shows all that has happened so far.
 func (b *bench) fresh() *Snapshot { return b.after(pace) }
 
-// ask makes a request and lets the engine heed it.
+// ask makes a request and lets the engine take it in.
 func (b *bench) ask(request func()) {
 	request()
 	synctest.Wait()

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// grace is how long a call may be late in heeding its deadline, or our word
+	// grace is how long a call may return after its deadline, or after our word
 	// that we do not want it any more, before its asker goes on without it.
 	grace = 100 * time.Millisecond
 	// retryAfter is how long a call that failed at once waits before it is made
@@ -25,31 +25,31 @@ const (
 // errSilence is why a call is given up while nothing else is answered, either.
 var errSilence = errors.New("neither Status nor a list is answered")
 
-// A wish is a call that somebody wants to be made. The rest says what becomes of
-// it; the zero value of each is the kubelet's way.
-type wish struct {
+// A callSpec is a call that somebody wants, and how it is to be made. The zero value of
+// the latter is the kubelet's way.
+type callSpec struct {
 	Flight
 	timeout time.Duration
 	tag     uint64 // for its asker: a place in the sweep, the number of a request
 	raw     bool   // wants the answer as JSON
 
-	tries   int  // how often it may be made if it fails at once; 0 counts as 1
-	bounded bool // is not waited for beyond its deadline, even where it does not heed it
-	yields  bool // gives way to its like: has failed, unmade, once that has been out for the timeout
-	lonely  bool // is given up early while nothing else is answered
+	tries     int  // how often it may be made if it fails at once; 0 counts as 1
+	bounded   bool // is not waited for beyond its deadline, even if the runtime ignores that
+	yields    bool // gives way to its like: has failed, unmade, once that has been out for the timeout
+	endsEarly bool // is given up early while nothing else is answered
 }
 
 // A pending call is one that is wanted and has not come to its end: it waits for
 // its turn, or it is out, or it is out and nobody waits for it any more.
 type pending struct {
-	wish
-	id      callID // 0 until it is made
-	wanted  time.Time
-	notYet  time.Time // when it may be made again; zero for at once
-	made    int       // how often it was made
-	left    bool      // its asker has gone on without it
-	why     error     // why we ended it; nil while we did not
-	endedAt time.Time // when we did
+	callSpec
+	id        callID // 0 until it is made
+	wanted    time.Time
+	notYet    time.Time // when it may be made again; zero for at once
+	made      int       // how often it was made
+	abandoned bool      // its asker has gone on without it
+	why       error     // why we ended it; nil while we did not
+	endedAt   time.Time // when we did
 }
 
 // like says whether two calls would ask the runtime for the same thing. All lists
@@ -59,10 +59,10 @@ func (f Flight) like(g Flight) bool {
 	return f.Op == g.Op && f.ID == g.ID || isList(f.Op) && isList(g.Op)
 }
 
-// An answer is what came of a wish. Its Flight is the call as it was made, or the
+// An answer is what came of a call that was wanted. Its Flight is the call as it was made, or the
 // one that was in its way.
 type answer struct {
-	wish
+	callSpec
 	to    Asker     // who wanted it
 	at    time.Time // when it came to its end
 	took  time.Duration
@@ -89,7 +89,7 @@ type calls struct {
 	queue   []*pending // in the order in which they were wanted
 	sums    sums
 	next    callID
-	short   time.Duration // after which a lonely call is given up
+	short   time.Duration // after which a endsEarly call is given up
 	heard   bool          // something that matters has been answered
 	started []Call        // since the last step: for the shell to make
 	ended   []callID      // for the shell to end
@@ -97,9 +97,9 @@ type calls struct {
 }
 
 // want begins a call as soon as its turn comes.
-func (c *calls) want(now time.Time, w wish) {
+func (c *calls) want(now time.Time, w callSpec) {
 	w.Since = now
-	c.queue = append(c.queue, &pending{wish: w, wanted: now})
+	c.queue = append(c.queue, &pending{callSpec: w, wanted: now})
 }
 
 // like returns the call that is in the way of f, nil if there is none.
@@ -131,7 +131,7 @@ func (c *calls) returned(r Returned) {
 	p := c.out[i]
 	c.out = slices.Delete(c.out, i, i+1)
 	c.sums.leave(p.Flight, r)
-	if p.left {
+	if p.abandoned {
 		return
 	}
 	if p.why != nil && r.Err != nil {
@@ -151,7 +151,7 @@ func (c *calls) returned(r Returned) {
 
 // answer leaves an answer for the one who wanted the call.
 func (c *calls) answer(p *pending, a answer) {
-	a.wish, a.to, a.tries = p.wish, p.By, p.made
+	a.callSpec, a.to, a.tries = p.callSpec, p.By, p.made
 	c.done = append(c.done, a)
 }
 
@@ -177,15 +177,15 @@ func (c *calls) advance(now time.Time) {
 // expire ends a call that is out and is not to be waited for any longer.
 func (c *calls) expire(now time.Time, p *pending) {
 	switch {
-	case p.left:
-	case p.why == nil && p.lonely && !c.heard && !now.Before(p.Since.Add(c.short)):
+	case p.abandoned:
+	case p.why == nil && p.endsEarly && !c.heard && !now.Before(p.Since.Add(c.short)):
 		c.end(now, p, &call.Error{
 			Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded",
 			Text: fmt.Sprintf("no answer for %v, and %v", c.short, errSilence),
 		})
 	case !p.bounded || now.Before(p.latest()):
 	default:
-		p.left = true
+		p.abandoned = true
 		err := p.why
 		if err == nil {
 			err = &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer, and the call does not return"}
@@ -249,14 +249,14 @@ func (c *calls) make(now time.Time, p *pending) {
 
 // drop ends all calls of an asker that f picks, made or not: nobody wants them
 // any more, and they get no answer.
-func (c *calls) drop(now time.Time, f func(*wish) bool) {
+func (c *calls) drop(now time.Time, f func(*callSpec) bool) {
 	for _, p := range c.out {
-		if !p.left && f(&p.wish) {
-			p.left = true
+		if !p.abandoned && f(&p.callSpec) {
+			p.abandoned = true
 			c.end(now, p, nil)
 		}
 	}
-	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return f(&p.wish) })
+	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return f(&p.callSpec) })
 }
 
 // due returns when something is to be done about a call though none returns;
@@ -264,13 +264,13 @@ func (c *calls) drop(now time.Time, f func(*wish) bool) {
 func (c *calls) due() time.Time {
 	var due time.Time
 	for _, p := range c.out {
-		if p.left {
+		if p.abandoned {
 			continue
 		}
 		if p.bounded {
 			due = sooner(due, p.latest())
 		}
-		if p.lonely && !c.heard && p.why == nil {
+		if p.endsEarly && !c.heard && p.why == nil {
 			due = sooner(due, p.Since.Add(c.short))
 		}
 	}

@@ -155,7 +155,7 @@ func (c *check) keep(a *answer) {
 func (c *check) cutOff(m *machine) {
 	c.wasCut = true
 	for _, p := range m.calls.out {
-		if p.By != BySweep && p.why == nil && !p.left {
+		if p.By != BySweep && p.why == nil && !p.abandoned {
 			m.calls.end(m.now, p, &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer by the deadline of the check"})
 		}
 	}

@@ -118,7 +118,7 @@ func TestAcquit(t *testing.T) {
 		if place == 1 || place == 3 || place == 5 { // 1 is outrun by 2 and 4, 3 by 4 alone, 5 by none
 			took, err = callTimeout, outOfTurn(call.ContainerStatus)
 		}
-		s.take(place, &answer{wish: wish{Flight: at(place)}, took: took, err: err})
+		s.take(place, &answer{callSpec: callSpec{Flight: at(place)}, took: took, err: err})
 	}
 	s.giveUp(time.Unix(9, 0), silentToo)
 	if r := s.result(); !slices.Equal(ids(r.Hung), []string{"b"}) || r.Done != 4 || !r.CutOff || r.GivenUp != silentToo || r.Ended != time.Unix(9, 0) {

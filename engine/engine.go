@@ -37,7 +37,7 @@ func New(c Config) (*Engine, error) {
 }
 
 // Run relists until ctx ends and then returns nil. It cancels the calls that
-// are out and waits for them, but not for ever: a runtime that does not heed
+// are out and waits for them, but not for ever: a runtime that ignores
 // its context keeps its goroutine, not this one. A panic in any goroutine of
 // the engine ends Run with a [PanicError]. It must be called only once.
 func (e *Engine) Run(ctx context.Context) error {

@@ -107,7 +107,7 @@ func TestReaderThatComesLateStillKeepsThePace(t *testing.T) {
 }
 
 func TestFirstSnapshotIsAFullOneUnlessThatTakesTime(t *testing.T) {
-	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: 20 * time.Millisecond, time.Second: debut} {
+	for delay, want := range map[time.Duration]time.Duration{20 * time.Millisecond: 20 * time.Millisecond, time.Second: firstFrame} {
 		slow := func(r *fakeRuntime) {
 			r.pod("web", "app")
 			r.script("ListContainers", behaviour{delay: delay})
@@ -115,7 +115,7 @@ func TestFirstSnapshotIsAFullOneUnlessThatTakesTime(t *testing.T) {
 		bubble(t, Config{}, slow, func(b *bench) {
 			u, err := b.Feed().Next(b.t.Context())
 			took := u.Snapshot.At.Sub(u.Snapshot.Started)
-			if err != nil || took != want || (len(u.Events) == 2) != (delay < debut) {
+			if err != nil || took != want || (len(u.Events) == 2) != (delay < firstFrame) {
 				t.Errorf("with a list of %v: %d events after %v, %v", delay, len(u.Events), took, err)
 			}
 		})

@@ -46,7 +46,7 @@ func (i *inspection) advance(m *machine) {
 	if i.out || i.over() {
 		return
 	}
-	m.calls.want(m.now, m.policy.wish(i.todo[0]))
+	m.calls.want(m.now, m.policy.kubelets(i.todo[0]))
 	i.todo, i.out = i.todo[1:], true
 }
 

@@ -32,16 +32,16 @@ func running(c Config) Policy {
 // runtime that has answered nothing else is taken for silent.
 func (p Policy) silence() time.Duration { return halvesSilent * p.CallTimeout / 2 }
 
-// wish returns how a call is made that the kubelet makes, too.
-func (p Policy) wish(f Flight) wish {
-	w := wish{Flight: f, timeout: p.ListTimeout}
+// kubelets returns how a call is made that the kubelet makes, too.
+func (p Policy) kubelets(f Flight) callSpec {
+	w := callSpec{Flight: f, timeout: p.ListTimeout}
 	if p.Once {
-		w.tries, w.bounded, w.lonely = 1+retries, true, true
+		w.tries, w.bounded, w.endsEarly = 1+retries, true, true
 	}
 	return w
 }
 
 // own returns how a call is made that only we make: it must hold up nothing.
-func (p Policy) own(f Flight) wish {
-	return wish{Flight: f, timeout: p.CallTimeout, bounded: true, yields: true}
+func (p Policy) own(f Flight) callSpec {
+	return callSpec{Flight: f, timeout: p.CallTimeout, bounded: true, yields: true}
 }

@@ -4,9 +4,9 @@ import "time"
 
 // The longest real time between two snapshots.
 const (
-	heartbeat = time.Second
-	anxious   = 250 * time.Millisecond // while a call is slow: people watch its seconds
-	debut     = 50 * time.Millisecond  // before the first one: it is to be in the first frame
+	heartbeat  = time.Second
+	whileSlow  = 250 * time.Millisecond // while a call is slow: people watch its seconds
+	firstFrame = 50 * time.Millisecond  // before the first one: it is to be in the first frame
 )
 
 // A publisher decides when the next snapshot is made: at once if something changed,
@@ -26,11 +26,11 @@ func (p *publisher) wait(real time.Time) time.Duration {
 	rest := heartbeat
 	switch {
 	case p.seq == 0:
-		rest = debut
+		rest = firstFrame
 	case p.news:
 		rest = pace
 	case p.slow != Flight{}:
-		rest = anxious
+		rest = whileSlow
 	}
 	return max(rest-real.Sub(p.at), 0)
 }

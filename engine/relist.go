@@ -109,7 +109,7 @@ func (l *relists) beginAll(m *machine) {
 	if good := m.core.ListedAt(); !good.IsZero() {
 		l.interval = m.now.Sub(good)
 	}
-	m.calls.want(m.now, m.policy.wish(Flight{Op: call.ListPodSandbox}))
+	m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox}))
 }
 
 // beginOne relists one pod, or, for a release that cannot, inspects it.
@@ -117,7 +117,7 @@ func (l *relists) beginOne(m *machine, pod pleg.PodRef) {
 	l.now = &relist{pod: pod, asked: true, began: m.now}
 	if m.config.Release >= onDemand {
 		m.core.RequestReinspect(pod.UID)
-		m.calls.want(m.now, m.policy.wish(Flight{Op: call.ListPodSandbox, Pod: pod}))
+		m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox, Pod: pod}))
 		return
 	}
 	must(m.core.BeginInspect(pod.UID))

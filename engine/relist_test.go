@@ -181,7 +181,7 @@ func TestHungCallIsFollowed(t *testing.T) {
 			}
 			if at := u.Snapshot.At.Sub(u.Snapshot.Started); at > glance {
 				seen++
-				if limit := glance + time.Duration(seen+1)*anxious; at > limit {
+				if limit := glance + time.Duration(seen+1)*whileSlow; at > limit {
 					t.Errorf("snapshot %d of the hung call came after %v, want %v at most", seen, at, limit)
 				}
 			}

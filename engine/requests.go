@@ -139,10 +139,10 @@ func (m *machine) request(r requests) {
 	for _, raw := range r.raw {
 		f := raw.flight
 		f.By = ByRequest
-		m.calls.want(m.now, wish{Flight: f, timeout: m.policy.ListTimeout, tag: raw.number, raw: true})
+		m.calls.want(m.now, callSpec{Flight: f, timeout: m.policy.ListTimeout, tag: raw.number, raw: true})
 	}
 	for _, number := range r.withdrawn {
-		m.calls.drop(m.now, func(w *wish) bool { return w.raw && w.tag == number })
+		m.calls.drop(m.now, func(w *callSpec) bool { return w.raw && w.tag == number })
 	}
 }
 

@@ -43,7 +43,7 @@ type search struct {
 
 // found ends the search: the lists have succeeded.
 func (s *search) found(m *machine) {
-	m.calls.drop(m.now, func(w *wish) bool { return w.By == BySearch })
+	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySearch })
 	*s = search{}
 }
 
@@ -56,7 +56,7 @@ func (s *search) goesOn(m *machine, r *relist, a *answer) bool {
 	}
 	if a.hung(m.calls.short) && !m.calls.heard || m.calls.like(a.Flight) != nil {
 		f := Flight{Op: call.ListContainers, Since: m.now}
-		r.lists.second = &answer{wish: wish{Flight: f}, at: m.now, err: outOfTurn(f.Op)}
+		r.lists.second = &answer{callSpec: callSpec{Flight: f}, at: m.now, err: outOfTurn(f.Op)}
 		return false
 	}
 	return true
@@ -64,8 +64,8 @@ func (s *search) goesOn(m *machine, r *relist, a *answer) bool {
 
 // second returns how the containers are listed. What holds up one list mostly
 // holds up the other.
-func (s *search) second(m *machine, r *relist, first *answer) wish {
-	w := m.policy.wish(Flight{Op: call.ListContainers, Pod: r.pod})
+func (s *search) second(m *machine, r *relist, first *answer) callSpec {
+	w := m.policy.kubelets(Flight{Op: call.ListContainers, Pod: r.pod})
 	if m.policy.Once && first.hung(m.calls.short) {
 		w.timeout = m.calls.short
 	}
@@ -106,7 +106,7 @@ func (s *search) beginBesideHungList(m *machine) {
 		return
 	}
 	lists := r.lists
-	lists.second = &answer{wish: wish{Flight: Flight{Op: call.ListContainers}}, err: outOfTurn(call.ListContainers)}
+	lists.second = &answer{callSpec: callSpec{Flight: Flight{Op: call.ListContainers}}, err: outOfTurn(call.ListContainers)}
 	*s = search{begun: true, lists: lists, began: r.began, swept: s.swept}
 }
 
@@ -160,7 +160,7 @@ func (s *search) answered(m *machine, a *answer) {
 // was a good list before, which tells more.
 func (s *search) show(m *machine) {
 	s.over, m.changed = true, true
-	m.calls.drop(m.now, func(w *wish) bool { return w.By == BySearch })
+	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySearch })
 	if m.core.ListedAt().IsZero() {
 		s.partial = s.lacks()
 		if s.lists.first.err == nil || s.lists.second != nil && s.lists.second.err == nil {

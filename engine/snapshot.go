@@ -206,7 +206,7 @@ type Relists struct {
 type Relist struct {
 	At        time.Time // start
 	Took      time.Duration
-	List      time.Duration // thereof the two list calls
+	List      time.Duration // of which the two list calls
 	Inspected int
 	Failures  int  // inspections that failed
 	Failed    bool // the list itself failed

@@ -59,10 +59,10 @@ func (l *statusLoop) advance(m *machine) {
 	}
 	if l.versionWanted && !l.versionOut {
 		l.versionOut = true
-		m.calls.want(m.now, m.policy.wish(Flight{By: ByVitals, Op: call.Version}))
+		m.calls.want(m.now, m.policy.kubelets(Flight{By: ByVitals, Op: call.Version}))
 	}
 	l.statusOut = true
-	m.calls.want(m.now, m.policy.wish(Flight{By: ByVitals, Op: call.Status}))
+	m.calls.want(m.now, m.policy.kubelets(Flight{By: ByVitals, Op: call.Status}))
 }
 
 // out reports whether a call is out, or waits for its turn.

@@ -16,7 +16,7 @@ func TestSums(t *testing.T) {
 	start := time.Unix(1000, 0)
 	now := start
 	for i := range 100 {
-		c.want(now, wish{Flight: Flight{Op: call.Status}, timeout: time.Minute})
+		c.want(now, callSpec{Flight: Flight{Op: call.Status}, timeout: time.Minute})
 		c.advance(now)
 		now = now.Add(time.Duration(i+1) * time.Millisecond)
 		r := Returned{ID: callID(i + 1), At: now, Trace: call.Trace{RequestBytes: 1, ResponseBytes: int64(i)}}

@@ -27,7 +27,7 @@ type sweep struct {
 	todo    []int // places of those to be asked, in order
 	again   []int // places of those that failed, to be asked once more
 	out     int
-	fresh   int  // thereof asked for the first time
+	fresh   int  // of these asked for the first time
 	held    bool // nobody is asked for now
 
 	heard   time.Time // when an answer came last, good or not; the beginning before that
@@ -224,17 +224,17 @@ func (s *sweep) end(now time.Time) {
 // asked, it is as good as any.
 func (s *sweep) giveUp(now time.Time, why string) {
 	s.end(now)
-	s.acquit()
+	s.discount()
 	s.stale = true
 	if s.Done < s.Total {
 		s.CutOff, s.GivenUp = true, why
 	}
 }
 
-// acquit takes for not asked what hung with all the rest. To have hung alone an
+// discount takes for not asked what hung with all the rest. To have hung alone an
 // object must have been outrun: by one call for each that may be out at once,
 // all begun later and answered.
-func (s *sweep) acquit() {
+func (s *sweep) discount() {
 	var begun []time.Time
 	for i := range s.objects {
 		if s.objects[i].state == hasAnswered {

@@ -216,7 +216,7 @@ func TestSweepOfManyThatFail(t *testing.T) {
 	var lists [][]Swept
 	calls := 0
 	for place, more := s.next(); more; place, more = s.next() {
-		s.take(place, &answer{wish: wish{Flight: Flight{Since: time.Unix(int64(place), 0)}}, took: time.Millisecond, err: failure})
+		s.take(place, &answer{callSpec: callSpec{Flight: Flight{Since: time.Unix(int64(place), 0)}}, took: time.Millisecond, err: failure})
 		if calls++; calls%(objects/looks) != 0 {
 			continue
 		}
@@ -250,7 +250,7 @@ func TestSlowestOfASweep(t *testing.T) {
 			s.next()
 		}
 		for _, place := range order {
-			s.take(place, &answer{wish: wish{Flight: Flight{ID: fmt.Sprint(place)}}, took: took[place]})
+			s.take(place, &answer{callSpec: callSpec{Flight: Flight{ID: fmt.Sprint(place)}}, took: took[place]})
 		}
 		if got := ids(s.result().Slowest); !slices.Equal(got, []string{"1", "2", "5", "7", "4"}) {
 			t.Errorf("slowest = %v", got)

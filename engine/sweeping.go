@@ -73,7 +73,7 @@ func (m *machine) cancelSweep() {
 
 // dropSweep ends the calls of the sweep. What they still bring is not taken in.
 func (m *machine) dropSweep() {
-	m.calls.drop(m.now, func(w *wish) bool { return w.By == BySweep || w.tag == recheckTag && w.By == ByProbe })
+	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySweep || w.tag == recheckTag && w.By == ByProbe })
 	m.recheck = recheck{}
 	m.changed = true
 }
