@@ -226,6 +226,7 @@ func TestDiagnose(t *testing.T) {
 		{"list takes seconds, live", healthy(5).relisted(repeat(9, engine.Relist{Took: 3 * time.Second, List: 3 * time.Second})...).slowBy(3*time.Second, call.ListPodSandbox).hang(call.ListPodSandbox, 2800*time.Millisecond),
 			"warning list-hung ListPodSandbox\n"},
 
+		{"list out for twice as long as all calls take", healthy(5).slowBy(1200*time.Millisecond, answeringOps...).hang(call.ListPodSandbox, 2600*time.Millisecond).probesAnswered(), "warning list-hung ListPodSandbox\n"},
 		{"list over the limit", checked(5).fail(call.ListContainers, call.ErrTooLarge, "grpc: received message larger than max (20123456 vs. 16777216)", 1).noList(),
 			"critical list-too-big ListContainers\ncritical pleg-unhealthy < list-too-big\n"},
 		{"list out of resources", healthy(5).fail(call.ListContainers, call.ErrTooLarge, "trying to send message larger than max (1 vs. 1)", 9), "critical list-too-big ListContainers\n"},
@@ -357,6 +358,11 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 		{"the event stream stays out", healthy(5).fly(engine.Flight{Op: call.GetContainerEvents, Since: ago(time.Hour)})},
 		{"one failed list, the next is under way", healthy(5).fail(call.ListContainers, call.ErrOther, "a hiccup", 1)},
 		{"one failed inspection", healthy(5).podFails(1, "app", call.ErrOther, "a hiccup", 1)},
+		{"the runtime has just come back, and was not asked for a list yet", func() *node {
+			n := healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, "connection refused", 7)
+			n.calls(call.Status).LastOK = ago(100 * time.Millisecond)
+			return n
+		}()},
 		{"gone between list and status", healthy(5).podFails(1, "app", call.ErrNotFound, "no such container", 3)},
 		{"the first list is out for 50 ms", func() *node {
 			n := healthy(0).hang(call.ListPodSandbox, 50*time.Millisecond)

@@ -69,6 +69,9 @@ func TestGhostRunning(t *testing.T) {
 		}, append(tests, hostTest{"list from before the look", func(n *node, r *evidence.Report) {
 			ghostly(n, r)
 			n.Health.ListedAt = r.At.Add(-time.Millisecond)
+		}, "", 0, Subject{}}, hostTest{"a look by another clock", func(n *node, r *evidence.Report) {
+			ghostly(n, r)
+			r.At = now.Add(-3 * time.Minute)
 		}, "", 0, Subject{}}))
 	})
 }
@@ -125,6 +128,10 @@ func TestRunsWithoutSandbox(t *testing.T) {
 		if at == 0 && (len(got) != 1 || got[0].Summary != "ns-1/pod-00001 app has run without its sandbox for 1m30s") {
 			t.Errorf("found %+v", got)
 		}
+	}
+	n.Resumed = ago(30 * time.Second)
+	if got := ghostRunning(n.view()); got != nil {
+		t.Errorf("counted a pause: %+v", got)
 	}
 	n.pod(1).Old.Sandboxes[0].State = pleg.Running
 	n.past.Add(update(n))

@@ -56,6 +56,11 @@ func TestHeadline(t *testing.T) {
 		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "the relist waits 3m0s for ContainerStatus of ns-0/pod-00003 app", "")},
 		{"unhealthy", healthy(5).unhealthy(), critical("UNHEALTHY", "no relist has listed the pods for 4m0s; the threshold is 3m0s", "")},
 		{"soon unhealthy", func() *node { n := healthy(5); n.Health.ListedAt = ago(160 * time.Second); return n }(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},
+		{"soon unhealthy, and was paused", func() *node {
+			n := healthy(5)
+			n.Health.ListedAt, n.Health.UnhealthyAt = ago(20*time.Minute), now.Add(20*time.Second)
+			return n
+		}(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},
 		{"Status hangs", down(healthy(5).hang(call.Status, 20*time.Second), 10*time.Second), critical("STATUS HANGS", "Status has had no answer for 20s", "NotReady")},
 		{"Status fails in check", checked(5).fail(call.Status, call.ErrOther, "locked", 1), critical("STATUS FAILS", "Status fails: Unknown: locked", "")},
 		{"no Status for too long", func() *node {

@@ -74,7 +74,11 @@ func runHostTests(t *testing.T, look func(*view) []Finding, build func(int) *nod
 			tt.change(n, r)
 			in := n.input()
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-			got := look(newView(in))
+			v := newView(in)
+			got := look(v)
+			if len(got) > 0 && !v.tells(got[0].ID) {
+				got = nil
+			}
 			if tt.want == "" {
 				if len(got) > 0 {
 					t.Errorf("found %+v", got)

@@ -41,6 +41,10 @@ func TestOrphanShims(t *testing.T) {
 		{"list failed", func(n *node, r *evidence.Report) { lose(r); n.hangFailure() }, "", 0, Subject{}},
 		{"list not whole", func(n *node, r *evidence.Report) { lose(r); n.Anomalies.NoMetadata = 1 }, "", 0, Subject{}},
 		{"old list", func(n *node, r *evidence.Report) { lose(r); n.Health.ListedAt = ago(time.Minute) }, "", 0, Subject{}},
+		{"no list since a pause", func(n *node, r *evidence.Report) {
+			lose(r)
+			n.Once, n.Resumed = false, ago(100*time.Millisecond)
+		}, "", 0, Subject{}},
 		{"never listed", func(n *node, r *evidence.Report) { lose(r); n.Pods = nil }, "", 0, Subject{}},
 	})
 }
