@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func TestPodTrouble(t *testing.T) {
+	exit := func(p *engine.Pod, code int32) {
+		p.Old.Containers[0].State = pleg.Exited
+		p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, code
+	}
+	tests := []struct {
+		name   string
+		change func(p *engine.Pod, c *pleg.Container)
+		want   string
+	}{
+		{"nothing", func(*engine.Pod, *pleg.Container) {}, ""},
+		{"gone", func(p *engine.Pod, _ *pleg.Container) { p.Old = nil }, ""},
+		{"inspection fails", func(p *engine.Pod, _ *pleg.Container) { p.StatusErr = errors.New("x") }, "inspection fails"},
+		{"unknown", func(_ *engine.Pod, c *pleg.Container) { c.State = pleg.Unknown }, "state unknown"},
+		{"just created", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, ago(startGrace-1) }, ""},
+		{"created for long", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, ago(startGrace) }, "created, not started"},
+		{"created, nobody knows when", func(_ *engine.Pod, c *pleg.Container) { c.State, c.CreatedAt = pleg.Created, time.Time{} }, ""},
+		{"crash loop", func(_ *engine.Pod, c *pleg.Container) { c.Attempt, c.CreatedAt = restartsLeast, ago(crashSteady-1) }, "crash loop"},
+		{"recovered", func(_ *engine.Pod, c *pleg.Container) { c.Attempt, c.CreatedAt = restartsLeast, ago(crashSteady) }, ""},
+		{"exit code 0", func(p *engine.Pod, _ *pleg.Container) { exit(p, 0) }, ""},
+		{"exit code 1", func(p *engine.Pod, _ *pleg.Container) { exit(p, 1) }, "exited with an error"},
+		{"exit code 1, started again", func(p *engine.Pod, _ *pleg.Container) {
+			exit(p, 1)
+			p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: "again", Name: "app", Attempt: 1, State: pleg.Running})
+		}, ""},
+		{"the worst counts", func(p *engine.Pod, _ *pleg.Container) {
+			exit(p, 1)
+			p.Old.Containers[1].State = pleg.Unknown
+		}, "state unknown"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := healthyPod(0)
+			tt.change(p, &p.Old.Containers[0])
+			if got := PodTrouble(p, now); got.Text != tt.want {
+				t.Errorf("trouble %+v, want %q", got, tt.want)
+			}
+		})
+	}
+}
