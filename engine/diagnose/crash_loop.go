@@ -72,7 +72,9 @@ func crashLoop(v *view) []Finding {
 		findings = append(findings, crashFinding(v, g))
 	}
 	if len(rest) > 0 {
-		findings = append(findings, moreCrashes(v, rest))
+		all := Step{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}
+		findings = append(findings, restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest,
+			func(c crash) (Subject, string) { return c.subject(), c.String() }))
 	}
 	return findings
 }
@@ -270,17 +272,4 @@ func (c crash) present(at time.Time) string {
 		return fmt.Sprintf("%s; it ran for %s", state, span(lived))
 	}
 	return state
-}
-
-// moreCrashes sums up what is too much to be told one by one.
-func moreCrashes(v *view, rest []crash) Finding {
-	f := Finding{
-		ID: CrashLoop, Severity: Warning,
-		Summary: more(len(rest), "container") + " died again and again",
-		Next:    []Step{{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}},
-	}
-	for _, c := range rest {
-		f.add(c.subject(), c.String())
-	}
-	return f
 }

@@ -128,6 +128,15 @@ func (f *Finding) add(who Subject, line string) {
 	}
 }
 
+// restOf returns one finding about all that are too many to be told one by one.
+func restOf[T any](id ID, summary string, next Step, rest []T, each func(T) (Subject, string)) Finding {
+	f := Finding{ID: id, Severity: Warning, Summary: summary, Next: []Step{next}}
+	for _, one := range rest {
+		f.add(each(one))
+	}
+	return f
+}
+
 // In reports whether a finding concerns any of these namespaces: one about the
 // node or the runtime concerns all of them. With no namespaces it is true.
 func (f Finding) In(namespaces []string) bool {

@@ -45,12 +45,9 @@ func ghostRunning(v *view) []Finding {
 		findings = append(findings, g.finding(v))
 	}
 	if rest := ghosts[min(len(ghosts), ghostMost):]; len(rest) > 0 {
-		f := Finding{ID: GhostRunning, Severity: Warning, Summary: fmt.Sprintf("%s more listed as running without a process", count(len(rest), "container"))}
-		f.Next = []Step{{Text: "all that the runtime takes for running", Command: v.crictl("ps")}}
-		for _, g := range rest {
-			f.add(g.subject(), g.String()+" ("+g.id+")")
-		}
-		findings = append(findings, f)
+		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
+		findings = append(findings, restOf(GhostRunning, fmt.Sprintf("%s more listed as running without a process", count(len(rest), "container")), all, rest,
+			func(g ghost) (Subject, string) { return g.subject(), g.String() + " (" + g.id + ")" }))
 	}
 	findings = append(findings, v.orphanedContainers(findings)...)
 	return append(findings, v.shimsGone()...)

@@ -43,6 +43,11 @@ func sweptPod(o engine.Swept, how string) failingPod {
 // like is what failures of several pods have in common if they are one trouble.
 func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.Err) }
 
+// line is what is said of one of several.
+func (p failingPod) line() (Subject, string) {
+	return p.subject(), objectOf(p.Flight) + ": " + words(p.Err)
+}
+
 func (p failingPod) subject() Subject { return on(p.Op, p.Pod, p.Container, p.ID) }
 
 // inspectFailing finds pods whose inspection ends in an error, again and again.
@@ -73,7 +78,7 @@ func inspectFailing(v *view) []Finding {
 		findings = append(findings, v.podsFail(g))
 	}
 	if rest := slices.Concat(groups[len(findings):]...); len(rest) > 0 {
-		findings = append(findings, restFails(rest))
+		findings = append(findings, restOf(InspectFailing, more(len(rest), "pod")+" cannot be inspected", v.logStep("what the runtime says"), rest, failingPod.line))
 	}
 	return findings
 }
@@ -158,7 +163,7 @@ func (v *view) podsFail(alike []failingPod) Finding {
 	if len(alike) > 1 {
 		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(alike, failingPod.subject), excerpt(words(p.Err)))
 		for _, p := range alike {
-			f.add(p.subject(), objectOf(p.Flight)+": "+words(p.Err))
+			f.add(p.line())
 		}
 	}
 	return f
@@ -182,15 +187,7 @@ func (v *view) manyFail(alike []failingPod) Finding {
 		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
 	}
 	for _, p := range alike {
-		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.Err))
-	}
-	return f
-}
-
-func restFails(rest []failingPod) Finding {
-	f := Finding{ID: InspectFailing, Severity: Warning, Summary: more(len(rest), "pod") + " cannot be inspected"}
-	for _, p := range rest {
-		f.add(p.subject(), objectOf(p.Flight)+": "+words(p.Err))
+		f.add(p.line())
 	}
 	return f
 }

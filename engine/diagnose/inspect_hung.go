@@ -245,14 +245,11 @@ func (v *view) objectSteps(f engine.Flight) []Step {
 }
 
 func (v *view) restHung(rest []hungObject) Finding {
-	f := Finding{
-		ID: InspectHung, Severity: Warning,
-		Summary: more(len(rest), "object") + " gave no answer",
-		Next:    []Step{{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}},
-	}
-	for _, o := range rest {
-		f.Severity = max(f.Severity, severity(o.hang))
-		f.add(on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.hang))
+	look := Step{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}
+	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest,
+		func(o hungObject) (Subject, string) { return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.hang) })
+	if slices.ContainsFunc(rest, func(o hungObject) bool { return o.sure }) {
+		f.Severity = Critical
 	}
 	return f
 }

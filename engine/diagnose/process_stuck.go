@@ -45,7 +45,13 @@ func processStuck(v *view) []Finding {
 		findings = append(findings, p.finding(v))
 	}
 	if rest := stuck[len(findings):]; len(rest) > 0 {
-		findings = append(findings, moreStuck(rest))
+		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,ppid,state,wchan:32,etime,args"}
+		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest,
+			func(p stuckProcess) (Subject, string) {
+				return p.subject(), describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process)
+			})
+		f.Severity = rest[0].severity
+		findings = append(findings, f)
 	}
 	return findings
 }
@@ -253,13 +259,4 @@ func (p stuckProcess) next() []Step {
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
 	}
 	return steps
-}
-
-func moreStuck(rest []stuckProcess) Finding {
-	f := Finding{ID: ProcessStuck, Severity: rest[0].severity, Summary: fmt.Sprintf("%d more do nothing", len(rest))}
-	f.Next = []Step{{Text: "all that is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,ppid,state,wchan:32,etime,args"}}
-	for _, p := range rest {
-		f.add(p.subject(), describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process))
-	}
-	return f
 }

@@ -267,15 +267,9 @@ func askedLast(w *engine.Sweep) time.Time { return later(w.Checked, w.Ended) }
 // notePod keeps the call that ended a pod's last inspection, if that was its
 // deadline. What a sweep in one bounded look says of the pod is more exact.
 func (v *view) notePod(p *engine.Pod) {
-	f := p.Failure
-	if !aboutObject(f.Op) || !v.ranOut(f.Err, f.Took()) || v.Once && v.hangsIn(p.PodRef) {
-		return
+	if aboutObject(p.Failure.Op) && !(v.Once && v.hangsIn(p.PodRef)) {
+		v.noteFailure(p.Failure)
 	}
-	h := hang{Flight: f.Flight, sure: true, took: f.Took(), inRow: f.InRow, err: f.Err}
-	if began := f.First.Add(-h.took); f.InRow > 1 && began.Before(h.Since) {
-		h.Since = began
-	}
-	v.note(h)
 }
 
 // hangsIn reports whether an object of a pod hangs.
