@@ -300,6 +300,17 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// A finding that is milder for a moment after a pause is not told to be.
+func TestMilderAfterAPause(t *testing.T) {
+	hung, late := healthy(5).hangOn(3, "app", 47*second).probesAnswered(), healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered()
+	paused := healthy(5)
+	paused.Paused, late.Resumed = true, ago(2*second)
+	got := play(t, hung.after(0), paused.after(second), paused.after(time.Minute), late.after(61*second), hung.after(62*second))
+	if got, want := turns(got), "0s began critical inspect-hung\n"; got != want {
+		t.Errorf("turns:\n%s", got)
+	}
+}
+
 // What a sweep found holds as of when it was last checked.
 func TestSweepIsChecked(t *testing.T) {
 	n := healthy(5)

@@ -78,7 +78,7 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 	t.known = slices.DeleteFunc(t.known, func(k *tracked) bool {
 		switch {
 		case !v.tells(k.key.ID):
-			k.gone = time.Time{}
+			k.gone, k.held = time.Time{}, v.At
 			return false
 		case !k.over(v.At):
 			return false
