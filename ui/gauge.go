@@ -42,24 +42,19 @@ type gauge struct {
 }
 
 // newGauge fits a headline into a line of w cells. The rest of its text gets up to
-// so many lines; without any it is cut. On a wide screen the bar keeps its room.
+// so many lines; without any it is cut.
 func newGauge(b pen, s *engine.Snapshot, h diagnose.Headline, w, lines int) gauge {
 	symbol, st := headlineLook(b, h)
 	g := gauge{of: h, lead: []span{{st, symbol + " " + h.Word}, {st, countdown(h)}}}
 	room := w - taken(g.lead[0]) - taken(g.lead[1])
-	more := grounds(b, s, h.Clock)
-	kept := 0
-	if w >= barWidth {
-		kept = leastBar + taken(more[0])
-	}
-	g.breakText(b, text.After(h.Word, h.Text), room-kept, w, lines)
-	if room -= taken(g.lead[2]); w < barWidth && len(g.rest) > 0 {
+	g.breakText(b, text.After(h.Word, h.Text), room, w, lines)
+	if room -= taken(g.lead[2]); len(g.rest) > 0 || s.Seq == 0 {
 		return g
 	}
-	if more[0].text != "" {
+	if !s.Health.ListedAt.IsZero() {
 		room -= leastBar
 	}
-	for _, f := range more {
+	for _, f := range grounds(b, s, h.Clock) {
 		if need := taken(f); need > 0 && need <= room+1 {
 			g.more = append(g.more, f)
 			room -= need
@@ -94,9 +89,6 @@ func taken(f span) int {
 // grounds are what the headline goes by, the clock first that the bar beside it
 // shows.
 func grounds(b pen, s *engine.Snapshot, c diagnose.Clock) []span {
-	if s.Seq == 0 {
-		return []span{{}}
-	}
 	h := s.Health
 	late := h.InspectAge(s.At) > h.ListAge(s.At)+10*time.Second || h.SettledAt.IsZero()
 	return []span{{b.Text, clockText(s, c)}, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
@@ -137,9 +129,8 @@ func (g gauge) says(what string) bool {
 	return strings.Contains(g.of.Text, what) || slices.ContainsFunc(g.more, func(f span) bool { return f.text == what })
 }
 
-// The width of the bar, with its brackets, and of the screens on which it is there
-// however long the headline is.
-const leastBar, mostBar, barWidth = 8, 24, 110
+// The width of the bar, with its brackets.
+const leastBar, mostBar = 8, 24
 
 // clockUsed returns how much of the clock that ends first has passed: of Status if
 // that is what the headline counts down, else of the list.

@@ -48,7 +48,8 @@ func (m *Model) cancelSweep() bool {
 	return true
 }
 
-// sweepAlert is the line of a sweep: how far it is, or for a while its outcome.
+// sweepAlert is the line of a sweep: how far it is, or for a while its outcome,
+// unless the headline names what it found.
 func (m *Model) sweepAlert(b pen) []span {
 	w := m.snap.Sweep
 	switch {
@@ -56,14 +57,13 @@ func (m *Model) sweepAlert(b pen) []span {
 		return nil
 	case sweeping(m.snap):
 		return []span{{b.Info, sweepProgress(w) + "; " + m.keys(keymap.Sweep) + " cancels"}}
-	case m.snap.At.Sub(sweepEnd(w)) >= sweptFor, m.refuted(w), w.Width == 1: // the engine's own
+	case m.snap.At.Sub(sweepEnd(w)) >= sweptFor, m.refuted(w):
 		return nil
 	}
-	out := sweepOutcome(b, m.snap)
-	if first := foremost(w); first == nil || !strings.Contains(m.headline.Text, first.Pod.Name) {
-		out.text += sweepNames(w)
+	if first := foremost(w); first != nil && strings.Contains(m.headline.Text, first.Pod.Name) {
+		return nil
 	}
-	return []span{out}
+	return []span{sweepOutcome(b, m.snap)}
 }
 
 // foremost returns the object that a sweep found to be the most in need of a look;
@@ -86,9 +86,7 @@ func (m *Model) sweepKept(b pen) span {
 	case sweeping(s):
 		return span{b.Info, sweepProgress(s.Sweep)}
 	case s.At.Sub(sweepEnd(s.Sweep)) < sweptKept && !m.refuted(s.Sweep):
-		out := sweepOutcome(b, s)
-		out.text += sweepNames(s.Sweep)
-		return out
+		return sweepOutcome(b, s)
 	}
 	return span{}
 }
@@ -124,22 +122,15 @@ func sweepOutcome(b pen, s *engine.Snapshot) span {
 	if n := s.Anomalies.NoID; n > 0 {
 		out += fmt.Sprintf(", %d without an id not asked", n)
 	}
-	return span{st, out}
-}
-
-// sweepNames names the first of what a sweep found, or the slowest.
-func sweepNames(w *engine.Sweep) string {
-	switch {
-	case w.Refused != "":
-		return ""
-	case len(w.Hung) > 0:
-		return "; " + flightName(&w.Hung[0].Flight) + " gave no answer in " + text.Took(w.Timeout)
-	case len(w.Failed) > 0:
-		return "; " + flightName(&w.Failed[0].Flight) + ": " + reason(w.Failed[0].Err)
+	switch first := foremost(w); {
+	case first != nil && len(w.Hung) > 0:
+		out += "; " + flightName(&first.Flight) + " gave no answer in " + text.Took(w.Timeout)
+	case first != nil:
+		out += "; " + flightName(&first.Flight) + ": " + reason(first.Err)
 	case len(w.Slowest) > 0:
-		return "; slowest " + flightName(&w.Slowest[0].Flight) + " " + text.Took(w.Slowest[0].Took)
+		out += "; slowest " + flightName(&w.Slowest[0].Flight) + " " + text.Took(w.Slowest[0].Took)
 	}
-	return ""
+	return span{st, out}
 }
 
 // sweepLook returns how a sweep ended as a look and the first words about it.
