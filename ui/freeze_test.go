@@ -128,3 +128,16 @@ func TestCallsHaveNoPod(t *testing.T) {
 		}
 	}
 }
+
+// TestFrozenScreenKeepsItsVerdict holds that the headline and the findings stand
+// still with the rest, and are those of the newest update once it is thawed.
+func TestFrozenScreenKeepsItsVerdict(t *testing.T) {
+	s := newStage(t, 80, 24).show(healthyNode()).press("Z")
+	s.find(hungFindings()...).show(hungNode()).end(hungFindings()[1]).show(hungNode())
+	if got := s.lineTwo(); !strings.HasPrefix(got, "✔ HEALTHY") || len(s.m.findings.all) > 0 {
+		t.Errorf("frozen, line two is %q, with %d findings", got, len(s.m.findings.all))
+	}
+	if s.press("Z"); !strings.HasPrefix(s.lineTwo(), "✖ INSPECTION HANGS") || len(s.m.findings.all) != 4 || len(s.m.findings.past) != 1 {
+		t.Errorf("thawed, line two is %q, with %d findings", s.lineTwo(), len(s.m.findings.all))
+	}
+}
