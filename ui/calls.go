@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -137,7 +138,8 @@ func outCell(l *text.Line, b pen, s *engine.Snapshot, op *engine.Calls, w int) {
 	}
 	out := strconv.Itoa(op.InFlight)
 	if oldest := outLongest(s, op); oldest >= stuck {
-		l.Right(b.Bad, out+" "+outFor(oldest), w)
+		late := diagnose.Late(s, engine.Flight{Op: op.Op, Since: s.At.Add(-oldest)})
+		l.Right(pick(late, b.Bad, b.Text), out+" "+outFor(oldest), w)
 		return
 	}
 	l.Right(b.Text, out, w)

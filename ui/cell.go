@@ -31,7 +31,7 @@ func conditionLook(b pen, c condition) (symbol string, st theme.Style) {
 // of a sound pod while a finding knows better: then it has the finding's look.
 func podLook(b pen, f *podInfo) (symbol string, st theme.Style) {
 	if f.foundOnly() {
-		return severityLook(b, f.found.severity)
+		return severityLook(b, f.trouble.Severity)
 	}
 	return conditionLook(b, f.state)
 }

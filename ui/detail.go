@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -21,7 +22,7 @@ type detail struct {
 const eventsInDetail = 100
 
 // observe brings the detail up to date with s.
-func (d *detail) observe(b pen, s *engine.Snapshot, e *events, found map[pleg.UID]podFinding) {
+func (d *detail) observe(b pen, s *engine.Snapshot, e *events, troubles map[pleg.UID]diagnose.Trouble) {
 	if d.pod == nil {
 		return
 	}
@@ -31,16 +32,16 @@ func (d *detail) observe(b pen, s *engine.Snapshot, e *events, found map[pleg.UI
 		d.pod = s.Pods[i]
 	}
 	d.anew()
-	d.summary(b, s, found[d.pod.UID])
+	d.summary(b, s, troubles[d.pod.UID])
 	d.record(b)
 	d.status(b, s)
 	d.history(b, e)
 	d.clamp(len(d.lines))
 }
 
-func (d *detail) summary(b pen, s *engine.Snapshot, found podFinding) {
+func (d *detail) summary(b pen, s *engine.Snapshot, t diagnose.Trouble) {
 	p := d.pod
-	f := inform(p, s, found)
+	f := inform(p, s, t)
 	symbol, st := podLook(b, f)
 	d.section(b, "Pod")
 	d.field(b, "name", b.Strong, p.PodRef.String())

@@ -81,7 +81,7 @@ func newest(all []diagnose.Ended) time.Time {
 
 // alike reports whether two findings differ at most in their texts.
 func alike(a, b diagnose.Finding) bool {
-	return a.ID == b.ID && a.Severity == b.Severity && a.Subject == b.Subject && a.Cause == b.Cause
+	return a.Key() == b.Key() && a.Severity == b.Severity && a.Cause == b.Cause
 }
 
 // underCauses orders findings so that each comes below the one that explains

@@ -240,7 +240,7 @@ func TestKeysOfAFinding(t *testing.T) {
 func TestFindingMarksItsPod(t *testing.T) {
 	f := hungFindings()[0]
 	s := newStage(t, 200, 50).find(f).show(healthyNode())
-	if row := s.rowOf("▸ nfs-client"); !strings.Contains(row, "✖ hung") || !strings.Contains(row, "inspect-hung") {
+	if row := s.rowOf("▸ nfs-client"); !strings.Contains(row, "✖ hung") || !strings.Contains(row, "status hangs") {
 		t.Errorf("the row of the pod: %q", row)
 	}
 	if got := names(&s.press("W").m.pods); got != "nfs-client payments-6c8f9d7b5-t8wfx" {

@@ -81,7 +81,7 @@ func (s *findingSheet) subject(b pen) {
 	if about == (diagnose.Subject{}) {
 		return
 	}
-	s.section(b, "Subject")
+	s.section(b, pick(s.of.Count > 1, "Subject, the first of "+strconv.Itoa(s.of.Count), "Subject"))
 	for _, f := range []struct{ label, text string }{
 		{"call", about.Operation}, {"namespace", about.Pod.Namespace}, {"pod", about.Pod.Name}, {"uid", string(about.Pod.UID)},
 		{"container", about.Container}, {"id", about.ContainerID},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -129,7 +130,7 @@ func callSpan(b pen, s *engine.Snapshot, f *engine.Flight, elapsed time.Duration
 	if out < stuck {
 		return span{b.Text, name}
 	}
-	return span{b.Bad, name + " " + outFor(out)}
+	return span{pick(diagnose.Late(s, *f), b.Bad, b.Text), name + " " + outFor(out)}
 }
 
 // flightName says what a call is about: pod, operation, container.

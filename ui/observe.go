@@ -58,11 +58,11 @@ func (m *Model) hold(u diagnose.Update) {
 func (m *Model) observe(u diagnose.Update) {
 	m.snap, m.headline = u.Snapshot, u.Headline
 	m.findings.observe(m.pen(), u, m.focus == findingsPane && m.shows(findingsPane))
-	m.pods.found = podFindings(u.Findings)
+	m.pods.troubles = u.Troubled()
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)
 	m.calls.observe(m.snap)
-	m.detail.observe(m.pen(), m.snap, &m.events, m.pods.found)
+	m.detail.observe(m.pen(), m.snap, &m.events, m.pods.troubles)
 	m.alert()
 	m.fillSheets()
 }

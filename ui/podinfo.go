@@ -35,8 +35,7 @@ type podInfo struct {
 	seen *pleg.Pod
 	out  *engine.Flight // the call of its inspection that hangs, or nil
 
-	found podFinding
-
+	trouble  diagnose.Trouble
 	state    condition
 	problem  string // in a few words; empty if nothing is wrong
 	running  int
@@ -58,7 +57,7 @@ var foundWords = map[diagnose.ID]string{
 
 // foundOnly reports whether a finding knows what the runtime's own words do not
 // tell.
-func (f *podInfo) foundOnly() bool { return f.found.id != "" && f.state < crashed }
+func (f *podInfo) foundOnly() bool { return f.trouble.By != "" && f.state < crashed }
 
 // A treeRow is a sandbox or a container of a pod.
 type treeRow struct {
@@ -75,10 +74,27 @@ func (r treeRow) id() string {
 	return r.container.ID
 }
 
+// hangsIn returns the call about the pod uid that has been out for longer than its
+// like usually take, or nil. That of a probe or a sweep does not count: where all
+// the runtime is stuck, it says nothing about the pod that was chosen for it.
+func hangsIn(s *engine.Snapshot, uid pleg.UID) *engine.Flight {
+	for i := range s.InFlight {
+		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.By != engine.ByProbe && f.By != engine.BySweep && diagnose.Late(s, *f) {
+			return f
+		}
+	}
+	return nil
+}
+
 // inform works out what the rows of p show.
-func inform(p *engine.Pod, s *engine.Snapshot, found podFinding) *podInfo {
-	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), found: found}
-	f.problem = problemOf(p, f.out, found, s.At)
+func inform(p *engine.Pod, s *engine.Snapshot, t diagnose.Trouble) *podInfo {
+	if t.By != "" && t.Severity == diagnose.Info { // worth knowing, and no problem
+		t = diagnose.PodTrouble(p, s.At)
+	}
+	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), trouble: t, problem: t.Text}
+	if f.out != nil {
+		f.problem = f.out.Op.String() + " hangs"
+	}
 	sandboxes, containers := f.sorted()
 	f.restartsAndAge(sandboxes, containers)
 	f.count()
@@ -90,7 +106,7 @@ func inform(p *engine.Pod, s *engine.Snapshot, found podFinding) *podInfo {
 
 // word says the state in at most nine cells; of a call that hangs, for how long.
 func (f *podInfo) word(at time.Time) string {
-	switch word, known := foundWords[f.found.id]; {
+	switch word, known := foundWords[f.trouble.By]; {
 	case f.foundOnly() && known:
 		return word
 	case f.state != hung:

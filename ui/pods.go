@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -39,12 +40,12 @@ type pods struct {
 	troubled int // pods with a problem, shown or not
 	hung     int // those of them with a call that hangs
 
-	found   map[pleg.UID]podFinding // of the pods that a finding is about
-	show    func(*podInfo, time.Time) bool
-	trouble bool // problems only
-	sort    columnID
-	invert  bool
-	open    map[pleg.UID]bool // unfolded
+	troubles map[pleg.UID]diagnose.Trouble // of the pods that have one
+	show     func(*podInfo, time.Time) bool
+	trouble  bool // problems only
+	sort     columnID
+	invert   bool
+	open     map[pleg.UID]bool // unfolded
 
 	at      place // under the cursor
 	columns []shownColumn
@@ -62,8 +63,8 @@ func (p *pods) observe(s *engine.Snapshot) {
 	p.troubled, p.hung = 0, 0
 	for _, pod := range s.Pods {
 		info := p.infos[pod.UID]
-		if info == nil || info.pod != pod || info.found != p.found[pod.UID] || info.mayTurn() || hangsIn(s, pod.UID) != nil {
-			info = inform(pod, s, p.found[pod.UID])
+		if info == nil || info.pod != pod || info.trouble != p.troubles[pod.UID] || info.out != nil || hangsIn(s, pod.UID) != nil {
+			info = inform(pod, s, p.troubles[pod.UID])
 			p.infos[pod.UID] = info
 		}
 		if info.out != nil {
@@ -76,11 +77,6 @@ func (p *pods) observe(s *engine.Snapshot) {
 	}
 	p.forget()
 	p.rebuild(s.At)
-}
-
-// mayTurn reports whether time alone can make a problem of the pod, or end one.
-func (f *podInfo) mayTurn() bool {
-	return f.out != nil || f.restarts > 0 || slices.ContainsFunc(f.now, func(c *pleg.Container) bool { return c.State == pleg.Created })
 }
 
 // forget drops what belongs to pods that are gone.

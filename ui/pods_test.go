@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -109,15 +110,14 @@ func TestUnchangedPodsAreNotWorkedOutAgain(t *testing.T) {
 }
 
 func TestTimeAloneMakesAProblem(t *testing.T) {
-	p := newPods()
 	snap := healthyNode()
 	snap.Pods = []*engine.Pod{pod("ns", "stuck", time.Second, ctr{"x", pleg.Created, 0, 0, ""})}
-	p.observe(snap)
+	s := newStage(t, 80, 24).show(snap)
 	later := *snap
 	later.At = noon.Add(time.Minute)
-	was := p.troubled
-	if p.observe(&later); was != 0 || p.troubled != 1 {
-		t.Errorf("problems %d, a minute later %d; want 0, 1", was, p.troubled)
+	was := s.m.pods.troubled
+	if s.show(&later); was != 0 || s.m.pods.troubled != 1 {
+		t.Errorf("problems %d, a minute later %d; want 0, 1", was, s.m.pods.troubled)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestConditions(t *testing.T) {
 		{settled, "running 1/1"},
 	}
 	for i, tt := range tests {
-		f := inform(tt.pod, &engine.Snapshot{At: noon}, podFinding{})
+		f := inform(tt.pod, &engine.Snapshot{At: noon}, diagnose.Trouble{})
 		if got := fmt.Sprintf("%s %d/%d", conditionWords[f.state], f.running, f.wanted); got != tt.want {
 			t.Errorf("%d: %s, want %s", i, got, tt.want)
 		}
@@ -218,7 +218,7 @@ func TestTree(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, r := range inform(tt.pod, &engine.Snapshot{At: noon}, podFinding{}).tree {
+		for _, r := range inform(tt.pod, &engine.Snapshot{At: noon}, diagnose.Trouble{}).tree {
 			got = append(got, r.id()+pick(r.last, ".", ""))
 		}
 		if rows := strings.Join(got, " "); rows != tt.want {

@@ -61,7 +61,7 @@ func (m *Model) openDetail() {
 	for _, p := range m.snap.Pods {
 		if p.UID == ref.UID {
 			m.detail = detail{pod: p}
-			m.detail.observe(m.pen(), m.snap, &m.events, m.pods.found)
+			m.detail.observe(m.pen(), m.snap, &m.events, m.pods.troubles)
 			m.alert()
 			m.arrange()
 			return

@@ -30,7 +30,9 @@ func writtenIn(all []diagnose.Finding) func(string) bool {
 	for _, f := range all {
 		said.WriteString(f.Summary + "\n" + strings.Join(f.Evidence, "\n") + "\n")
 	}
-	return func(s string) bool { return s != "" && strings.Contains(said.String(), s) }
+	return func(s string) bool {
+		return s != "" && (strings.Contains(said.String(), s) || strings.Contains(said.String(), diagnose.Rounded(s)))
+	}
 }
 
 // ready says what a kubelet of that release would say of its node here.
@@ -45,9 +47,9 @@ func ready(n engine.Node, node, release string, written func(string) bool) strin
 	if n.Ready {
 		word = "Ready"
 	}
-	why := n.Reason + ": " + n.Message
-	if written(n.Message) {
-		why = n.Reason
+	why := n.Reason
+	if !written(n.Message) {
+		why += ": " + diagnose.Rounded(n.Message)
 	}
 	return fmt.Sprintf("%s would be %s for kubelet %s (%s)", node, word, release, why)
 }
@@ -59,7 +61,7 @@ func health(s *engine.Snapshot, written func(string) bool) string {
 	case written(s.Health.Verdict):
 		return "not healthy"
 	}
-	return "not healthy: " + s.Health.Verdict
+	return "not healthy: " + diagnose.Rounded(s.Health.Verdict)
 }
 
 // ages tells the two ages apart: of the lists, which Healthy() tests, and of

@@ -1,6 +1,8 @@
 package lines
 
 import (
+	"time"
+
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
@@ -16,6 +18,10 @@ type findingObject struct {
 	Evidence []string      `json:"evidence"`
 	Next     []string      `json:"next"`
 	Cause    string        `json:"cause,omitempty"` // the id of the finding that explains this one
+
+	Count   int             `json:"count,omitempty"`   // of all whom it is about, if it is about several
+	Members []subjectObject `json:"members,omitempty"` // those of them that are named
+	Since   *time.Time      `json:"since,omitempty"`   // when the trouble began, as far as that is known
 }
 
 type subjectObject struct {
@@ -37,6 +43,10 @@ func newFindingObject(f diagnose.Finding) findingObject {
 		Subject:  newSubject(f.Subject.Operation, f.Subject.Pod, f.Subject.Container, f.Subject.ContainerID),
 		Evidence: make([]string, len(f.Evidence)),
 		Next:     make([]string, len(f.Next)),
+		Count:    f.Count, Since: instant(f.Since),
+	}
+	for _, m := range f.Members {
+		o.Members = append(o.Members, newSubject(m.Operation, m.Pod, m.Container, m.ContainerID))
 	}
 	for i, line := range f.Evidence {
 		o.Evidence[i] = text.Clean(line)

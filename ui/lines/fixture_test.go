@@ -177,7 +177,12 @@ func warningsCheck() diagnose.Update {
 	r.Snapshot.Evidence = nil
 	r.Headline.Severity = diagnose.Warning
 	r.Findings = []diagnose.Finding{
-		{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "shop/cart-7d9c8b6f5d-x2v4q app has died 7 times, the last with exit code 137", Subject: diagnose.Subject{Pod: cart, Container: "app", ContainerID: "c0ffee"}},
+		{
+			ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "2 pods of shop/cart: app died up to 7 times, the last with exit code 137",
+			Subject: diagnose.Subject{Pod: cart, Container: "app", ContainerID: "c0ffee"},
+			Group:   "shop/cart", Count: 2, Members: []diagnose.Subject{{Pod: cart, Container: "app", ContainerID: "c0ffee"}, {Pod: cart}}, Since: checked.Add(-9 * time.Minute),
+			Evidence: []string{"cart-7d9c8b6f5d-x2v4q app died 7 times", "cart-7d9c8b6f5d-x2v4q"},
+		},
 		{ID: diagnose.ClockStep, Severity: diagnose.Info, Summary: "the wall clock went back by 47s", Evidence: []string{"seen 12s ago"}},
 	}
 	return r

@@ -14,16 +14,13 @@ func within(u diagnose.Update, namespaces []string) diagnose.Update {
 	if len(namespaces) == 0 {
 		return u
 	}
-	out := func(f diagnose.Finding) bool {
-		return f.Subject.Pod.Namespace != "" && !slices.Contains(namespaces, f.Subject.Pod.Namespace)
-	}
 	for _, f := range u.Findings {
-		if h := &u.Headline; out(f) && (sound(*h) || strings.Contains(h.Text, f.Summary) || strings.Contains(h.Text, f.Subject.Pod.Name)) {
+		if h := &u.Headline; !f.In(namespaces) && (sound(*h) || strings.Contains(h.Text, f.Summary) || strings.Contains(h.Text, f.Subject.Pod.Name)) {
 			h.Text = ""
 		}
 	}
-	u.Findings = slices.DeleteFunc(slices.Clone(u.Findings), out)
-	u.Turns = slices.DeleteFunc(slices.Clone(u.Turns), func(t diagnose.Turn) bool { return out(t.Finding) })
+	u.Findings = diagnose.OnlyIn(u.Findings, namespaces)
+	u.Turns = slices.DeleteFunc(slices.Clone(u.Turns), func(t diagnose.Turn) bool { return !t.Finding.In(namespaces) })
 	if u.Headline.Text == "" {
 		u.Headline.Severity = min(u.Headline.Severity, worst(u.Findings))
 	}
