@@ -23,12 +23,14 @@ func bigModel(b *testing.B, pods int) (Model, *engine.Snapshot) {
 	for i := range 200 {
 		events = append(events, happened(uint64(i+1), i%60, pleg.Started, snap.Pods[i%len(snap.Pods)], "container-0", pleg.Absent, pleg.Running))
 	}
-	next, _ = m.Update(updateMsg(seen(engine.Update{Snapshot: snap, Events: events})))
+	next, _ = m.Update((seen(engine.Update{Snapshot: snap, Events: events})))
 	return next.(Model), snap
 }
 
 // seen is an update of a node on which nothing is found.
-func seen(u engine.Update) diagnose.Update { return diagnose.Update{Update: u} }
+func seen(u engine.Update) updateMsg {
+	return updateMsg{Update: diagnose.Update{Update: u}}
+}
 
 func BenchmarkFrame200x50(b *testing.B) {
 	m, _ := bigModel(b, 1000)
@@ -97,7 +99,7 @@ func BenchmarkHostileFindings(b *testing.B) {
 				}
 				u := seen(engine.Update{Snapshot: &next})
 				u.Findings = found
-				m, _ = m.Update(updateMsg(u))
+				m, _ = m.Update(u)
 			}
 		})
 	}

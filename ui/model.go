@@ -20,7 +20,7 @@ type Model struct {
 	snap          *engine.Snapshot // what is shown; never nil
 	latest        *engine.Snapshot // the newest; the same unless frozen
 	headline      diagnose.Headline
-	held          diagnose.Update // what arrived while frozen
+	held          updateMsg // what arrived while frozen
 	frozen        bool
 	err           error // why the feed ended
 

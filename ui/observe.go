@@ -6,13 +6,18 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// An updateMsg is what the feed delivered; an endedMsg says why it has ended.
+// An updateMsg is what the feed delivered, with the pods that have a problem; an
+// endedMsg says why it has ended.
 type (
-	updateMsg diagnose.Update
-	endedMsg  struct{ err error }
+	updateMsg struct {
+		diagnose.Update
+		troubles map[pleg.UID]diagnose.Trouble
+	}
+	endedMsg struct{ err error }
 )
 
 // wait returns the command that waits for the next update. It is given out once
@@ -24,18 +29,17 @@ func (m *Model) wait() tea.Cmd {
 		if err != nil {
 			return endedMsg{err}
 		}
-		return updateMsg(u)
+		return updateMsg{u, u.Troubled()}
 	}
 }
 
 // update takes over an update, or holds it while the screen is frozen.
 func (m *Model) update(msg updateMsg) tea.Cmd {
-	u := diagnose.Update(msg)
-	m.latest = u.Snapshot
+	m.latest = msg.Snapshot
 	if m.frozen {
-		m.hold(u)
+		m.hold(msg)
 	} else {
-		m.observe(u)
+		m.observe(msg)
 	}
 	m.flash.pass(m.latest.At)
 	return m.wait()
@@ -43,7 +47,7 @@ func (m *Model) update(msg updateMsg) tea.Cmd {
 
 // hold keeps what arrives while the screen is frozen: the newest snapshot, and
 // as many events as the pane would keep.
-func (m *Model) hold(u diagnose.Update) {
+func (m *Model) hold(u updateMsg) {
 	events := append(m.held.Events, u.Events...)
 	u.Lost += m.held.Lost
 	if over := len(events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
@@ -55,10 +59,10 @@ func (m *Model) hold(u diagnose.Update) {
 }
 
 // observe shows an update.
-func (m *Model) observe(u diagnose.Update) {
+func (m *Model) observe(u updateMsg) {
 	m.snap, m.headline = u.Snapshot, u.Headline
-	m.findings.observe(m.pen(), u, m.focus == findingsPane && m.shows(findingsPane))
-	m.pods.troubles = u.Troubled()
+	m.findings.observe(m.pen(), u.Update, m.focus == findingsPane && m.shows(findingsPane))
+	m.pods.troubles = u.troubles
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)
 	m.calls.observe(m.snap)
@@ -84,5 +88,5 @@ func (m *Model) freeze() {
 		m.observe(m.held)
 	}
 	m.say("caught up: " + text.Count(uint64(len(m.held.Events))) + " events")
-	m.held = diagnose.Update{}
+	m.held = updateMsg{}
 }
