@@ -129,13 +129,13 @@ func TestScreenOutlivesContainerd(t *testing.T) {
 	before := plegtop(t, node.socket, 120, 40)
 	before.shows(`survivor .*running.* 1/1`)
 	node.kill()
-	before.shows("(?i)unavailable", "survivor")
+	before.shows("RUNTIME DOWN", "refused", "survivor")
 	meanwhile := plegtop(t, node.socket, 80, 24)
-	meanwhile.shows("(?i)unavailable")
+	meanwhile.shows("RUNTIME DOWN")
 	node.restart()
 	for _, s := range []*screen{before, meanwhile} {
 		s.shows(`survivor .*running.* 1/1`, "HEALTHY")
-		s.showsNo("(?i)unavailable")
+		s.showsNo("RUNTIME DOWN")
 		must(t, s.Signal(syscall.SIGTERM))
 		s.ended(128 + int(syscall.SIGTERM))
 	}
