@@ -176,7 +176,7 @@ func (v *view) relistWord() (Headline, bool) {
 		}
 	}
 	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(h) }); i >= 0 && !v.Once {
-		return Headline{Word: "AT RISK", Severity: Critical, Text: v.callName(v.objects[i].Flight) + " " + v.unanswered(v.objects[i]) + ", nor any other status call since"}, true
+		return Headline{Word: "AT RISK", Severity: Critical, Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
 	}
 	out := v.out()
 	overdue := v.Health.ListAge(v.At) > v.Period+callHung

@@ -132,6 +132,9 @@ func TestFirstRelistBlamesNoPod(t *testing.T) {
 		n.hangOn(4, "", out)
 		if out > 5*second {
 			n.inVain(6)
+		} else if out > 3*second { // the next probe is out, and the last one is not kept
+			n.probing(n.flight(6, "", 0), 300*time.Millisecond)
+			n.calls(call.PodSandboxStatus).LastErr, n.calls(call.PodSandboxStatus).LastErrAt = failure(call.PodSandboxStatus, call.ErrDeadline, tooLate), ago(300*time.Millisecond)
 		}
 		all = append(all, n.after(120*second+out))
 	}
@@ -148,8 +151,8 @@ func TestFirstRelistBlamesNoPod(t *testing.T) {
 		if told > 0 && (len(u.Findings) == 0 || !strings.HasPrefix(u.Findings[0].Summary, "no status call is answered")) {
 			t.Fatalf("%v: not told any more:\n%s", u.Snapshot.At.Sub(now), gist(u.Findings))
 		}
-		if u.Headline.Word == "HEALTHY" {
-			t.Errorf("%v: healthy", u.Snapshot.At.Sub(now))
+		if h := u.Headline; h.Word == "HEALTHY" || h.Severity == Critical && strings.Contains(h.Text, "ns-") {
+			t.Errorf("%v: %+v", u.Snapshot.At.Sub(now), h)
 		}
 	}
 	if told == 0 || told > 12*second {

@@ -228,11 +228,19 @@ func (v *view) everyStatusHangs() bool {
 		}
 	}
 	if len(v.every) == 0 {
-		if unheard := v.hanging(v.unheard); podsAmong(unheard) > 1 {
+		if unheard := v.hanging(v.unheard); podsAmong(unheard) > 1 || len(unheard) > 0 && v.probedInVain(unheard[0]) {
 			v.every = unheard
 		}
 	}
 	return len(v.every) > 0
+}
+
+// probedInVain reports whether a probe's deadline has passed while the relist waits
+// for a call: of each operation only the last probe is known.
+func (v *view) probedInVain(h hang) bool {
+	return h.out && h.By == engine.ByRelist && slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
+		return aboutObject(c.Op) && c.LastErrAt.After(h.Since) && errors.Is(c.LastErr, call.ErrDeadline)
+	})
 }
 
 func bySince(a, b hang) int { return a.Since.Compare(b.Since) }
