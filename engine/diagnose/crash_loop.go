@@ -73,8 +73,7 @@ func crashLoop(v *view) []Finding {
 	}
 	if len(rest) > 0 {
 		all := Step{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}
-		findings = append(findings, restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest,
-			func(c crash) (Subject, string) { return c.subject(), c.String() }))
+		findings = append(findings, restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, crash.line))
 	}
 	return findings
 }
@@ -211,6 +210,9 @@ func (c crash) subject() Subject {
 	return Subject{Pod: c.pod.PodRef, Container: c.newest.Name, ContainerID: c.newest.ID}
 }
 
+// line is what is said of one of several.
+func (c crash) line() (Subject, string) { return c.subject(), c.String() }
+
 // String says whose container died, how often, and how at last.
 func (c crash) String() string {
 	return fmt.Sprintf("%s died %s, last with %s", objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), c.chain[0].end())
@@ -234,9 +236,7 @@ func crashFinding(v *view, alike []crash) Finding {
 	}
 	if len(alike) > 1 {
 		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike, crash.subject), cmp.Or(c.newest.Name, "a container"), count(c.times, "time"), last.end())
-		for _, c := range alike {
-			f.add(c.subject(), c.String())
-		}
+		f = about(f, alike, crash.line)
 	}
 	return f
 }

@@ -120,21 +120,19 @@ func (f Finding) Key() Key {
 	return Key{ID: f.ID, Subject: f.Subject}
 }
 
-// add names one of several that a finding is about, with a line of evidence.
-func (f *Finding) add(who Subject, line string) {
-	if f.Count++; len(f.Members) < membersMost {
-		f.Members = append(f.Members, who)
-		f.Evidence = append(f.Evidence, line)
+// about names those that a finding is about, each with a line of evidence.
+func about[T any](f Finding, all []T, each func(T) (Subject, string)) Finding {
+	f.Count = len(all)
+	for _, one := range all[:min(len(all), membersMost)] {
+		who, line := each(one)
+		f.Members, f.Evidence = append(f.Members, who), append(f.Evidence, line)
 	}
+	return f
 }
 
 // restOf returns one finding about all that are too many to be told one by one.
 func restOf[T any](id ID, summary string, next Step, rest []T, each func(T) (Subject, string)) Finding {
-	f := Finding{ID: id, Severity: Warning, Summary: summary, Next: []Step{next}}
-	for _, one := range rest {
-		f.add(each(one))
-	}
-	return f
+	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: []Step{next}}, rest, each)
 }
 
 // In reports whether a finding concerns any of these namespaces: one about the

@@ -50,8 +50,8 @@ func groupName(pod pleg.PodRef, like ...string) string {
 
 // groupBy returns all, those of one key together, in the order of the first of
 // each.
-func groupBy[T any](all []T, key func(T) string) (groups [][]T) {
-	place := make(map[string]int)
+func groupBy[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
+	place := make(map[K]int)
 	for _, one := range all {
 		k := key(one)
 		i, known := place[k]

@@ -40,8 +40,13 @@ func sweptPod(o engine.Swept, how string) failingPod {
 	return failingPod{&engine.Failure{Flight: o.Flight, Err: o.Err}, how}
 }
 
-// like is what failures of several pods have in common if they are one trouble.
-func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.Err) }
+// alike is what failures of several pods have in common if they are one trouble.
+type alike struct {
+	op   call.Operation
+	code string
+}
+
+func (p failingPod) like() alike { return alike{p.Op, call.Code(p.Err)} }
 
 // line is what is said of one of several.
 func (p failingPod) line() (Subject, string) {
@@ -69,10 +74,16 @@ func inspectFailing(v *view) []Finding {
 	if len(pods) == 0 {
 		return v.recovering()
 	}
-	if alike := mostAlike(pods); len(alike) >= manyFailing && float64(len(alike)) > manyShare*float64(len(v.Pods)) {
-		return []Finding{v.manyFail(alike)}
+	if most := mostAlike(pods); len(most) >= manyFailing && float64(len(most)) > manyShare*float64(len(v.Pods)) {
+		return []Finding{v.manyFail(most)}
 	}
-	groups := groupBy(pods, func(p failingPod) string { return groupName(p.Pod, p.Container, p.like()) })
+	type likeness struct {
+		namespace, owner, container string
+		alike
+	}
+	groups := groupBy(pods, func(p failingPod) likeness {
+		return likeness{p.Pod.Namespace, ownerName(p.Pod.Name), p.Container, p.like()}
+	})
 	var findings []Finding
 	for _, g := range groups[:min(len(groups), fullFailing)] {
 		findings = append(findings, v.podsFail(g))
@@ -133,22 +144,31 @@ func (v *view) isAwayFor(f *engine.Failure) bool {
 
 // mostAlike returns the largest group of failures that are alike.
 func mostAlike(pods []failingPod) (best []failingPod) {
-	for _, g := range groupBy(pods, failingPod.like) {
-		if len(g) > len(best) {
-			best = g
+	counts, most := make(map[alike]int), alike{}
+	for _, p := range pods {
+		counts[p.like()]++
+	}
+	for _, p := range pods { // in their order, so that equals give equal results
+		if counts[p.like()] > counts[most] {
+			most = p.like()
+		}
+	}
+	for _, p := range pods {
+		if p.like() == most {
+			best = append(best, p)
 		}
 	}
 	return best
 }
 
 // podsFail is about one pod, or about several of one owner that fail alike.
-func (v *view) podsFail(alike []failingPod) Finding {
-	p := alike[0]
+func (v *view) podsFail(group []failingPod) Finding {
+	p := group[0]
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, objectOf(p.Flight), excerpt(words(p.Err))),
 		Subject:  p.subject(),
-		Group:    groupName(p.Pod, p.Container, p.like()),
+		Group:    groupName(p.Pod, p.Container, p.Op.String(), call.Code(p.Err)),
 		Evidence: []string{words(p.Err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
 	}
 	f.Evidence = append(f.Evidence, v.processes(p.Flight)...)
@@ -160,11 +180,9 @@ func (v *view) podsFail(alike []failingPod) Finding {
 	if p.ID == "" {
 		f.Next = f.Next[1:]
 	}
-	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(alike, failingPod.subject), excerpt(words(p.Err)))
-		for _, p := range alike {
-			f.add(p.line())
-		}
+	if len(group) > 1 {
+		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(group, failingPod.subject), excerpt(words(p.Err)))
+		f = about(f, group, failingPod.line)
 	}
 	return f
 }
@@ -177,19 +195,16 @@ func (v *view) failingSince(p failingPod) string {
 	return fmt.Sprintf("failed %d times in a row, for %s since %s", p.InRow, going(v.At.Sub(p.First)), clock(p.First))
 }
 
-func (v *view) manyFail(alike []failingPod) Finding {
-	first := alike[0]
+func (v *view) manyFail(all []failingPod) Finding {
+	first := all[0]
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(alike)), count(len(v.Pods), "pod"), excerpt(words(first.Err))),
+		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(all)), count(len(v.Pods), "pod"), excerpt(words(first.Err))),
 		Subject:  Subject{Operation: first.Op.String()},
 		Evidence: []string{words(first.Err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
 		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
 	}
-	for _, p := range alike {
-		f.add(p.line())
-	}
-	return f
+	return about(f, all, failingPod.line)
 }
 
 // byChance reports whether so many calls of the last sweep failed and were
