@@ -102,7 +102,7 @@ func TestCheckFindsWhatTheDemoPlays(t *testing.T) {
 
 // People read the headline first: no id is in it.
 func TestCheckAsText(t *testing.T) {
-	for scenario, begins := range map[string]string{"quiet": "✔ HEALTHY  110 pods", "network-not-ready": "✖ "} {
+	for scenario, begins := range map[string]string{"quiet": "✔ HEALTHY  110 pods", "network-not-ready": "✖ ", "status-lock": "✖ "} {
 		got := check(t, "--demo="+scenario, "check")
 		if !strings.HasPrefix(got.stdout, begins) || strings.ContainsAny(got.stdout, "\t\r\x1b") || got.stderr != "" {
 			t.Errorf("%s: %q, want it to begin with %q; standard error: %q", scenario, got.stdout, begins, got.stderr)

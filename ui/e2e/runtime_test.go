@@ -55,6 +55,34 @@ func TestHungCallIsNamed(t *testing.T) {
 	r.see(t, "error")
 }
 
+// The word HEALTHY is gone from the header within 3 s of a runtime that is gone.
+// While paused nothing is judged, and only the age of the last look grows.
+func TestHeadlineFollowsTheRuntime(t *testing.T) {
+	server := serve(t)
+	r := start(t, 80, 24, nil, plegtop(t), "-r", server.Endpoint())
+	r.see(t, "✔ HEALTHY")
+	r.press(t, "p")
+	r.see(t, "PAUSED  the last look was 3s ago")
+	if _, err := r.Wait("no verdict", time.Second, func(lines []string) bool {
+		return !slices.ContainsFunc(lines[:3], func(s string) bool { return strings.Contains(s, "HEALTHY") || strings.Contains(s, "NotReady") })
+	}); err != nil {
+		t.Error(err)
+	}
+	r.press(t, "p")
+	r.see(t, "✔ HEALTHY")
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Wait("no HEALTHY", 3*time.Second, func(lines []string) bool {
+		return !strings.Contains(strings.Join(lines[:3], "\n"), "HEALTHY")
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
 // evil is what a runtime, or whoever can name a pod there, may send: it moves
 // the cursor, sets the clipboard, and hides itself from the eye. Its plain part
 // shows that the text did reach the screen.
