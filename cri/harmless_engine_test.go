@@ -229,7 +229,7 @@ func checkInFlight(t *testing.T, s *engine.Snapshot) {
 	if s.Sweep != nil {
 		width = s.Sweep.Width
 	}
-	if out[engine.ByRelist] > 1 || out[engine.ByProbe] > 1 || out[engine.BySweep] > width || out[engine.ByVitals] > 2 {
+	if out[engine.ByRelist] > 1 || out[engine.ByProbe] > 1 || out[engine.BySweep] > width || out[engine.ByStatusLoop] > 2 {
 		t.Errorf("out at once: %+v, sweep %+v", s.InFlight, s.Sweep)
 	}
 }

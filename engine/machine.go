@@ -161,7 +161,7 @@ func (m *machine) handOut() {
 		switch a.to {
 		case ByRelist:
 			m.relists.answered(m, a)
-		case ByVitals:
+		case ByStatusLoop:
 			m.status.answered(m, a)
 		case ByProbe:
 			m.probes.answered(m, a)
@@ -206,7 +206,7 @@ func (m *machine) due() time.Time {
 // shell's: they are about plegtop, not about the node.
 func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
-		At: now, Started: m.started, Policy: m.policy, Once: m.policy.Once,
+		At: now, Started: m.started, Policy: m.policy,
 		Release: m.config.Release, Period: m.period, Threshold: m.config.Threshold, Timeout: m.config.Timeout,
 		Paused: m.pause.on, Resumed: m.pause.ended,
 		Health:  m.kubelet.health(m, now),

@@ -17,7 +17,6 @@ type Snapshot struct {
 	Seq     uint64    // grows by one with each snapshot published
 	At      time.Time // when it was made, by the engine's clock
 	Started time.Time // when the engine started
-	Once    bool      // made by one bounded look, [Examine], and not by an engine that goes on
 	Policy  Policy    // how its machine looks at the runtime
 
 	Release   pleg.Release
@@ -119,12 +118,12 @@ type Phase struct {
 type Asker uint8
 
 const (
-	ByRelist  Asker = iota // for a relist, or an inspection that was asked for
-	ByVitals               // Status and Version, every 5 s
-	ByProbe                // while a call hangs: whether others are answered
-	BySweep                // to look at every sandbox and container
-	ByRequest              // for one raw answer
-	BySearch               // for what can be seen while the lists fail
+	ByRelist     Asker = iota // for a relist, or an inspection that was asked for
+	ByStatusLoop              // Status and Version, every 5 s
+	ByProbe                   // while a call hangs: whether others are answered
+	BySweep                   // to look at every sandbox and container
+	ByRequest                 // for one raw answer
+	BySearch                  // for what can be seen while the lists fail
 )
 
 // A Flight is a call that has not returned yet.

@@ -59,10 +59,10 @@ func (l *statusLoop) advance(m *machine) {
 	}
 	if l.versionWanted && !l.versionOut {
 		l.versionOut = true
-		m.calls.want(m.now, m.policy.kubelets(Flight{By: ByVitals, Op: call.Version}))
+		m.calls.want(m.now, m.policy.kubelets(Flight{By: ByStatusLoop, Op: call.Version}))
 	}
 	l.statusOut = true
-	m.calls.want(m.now, m.policy.kubelets(Flight{By: ByVitals, Op: call.Status}))
+	m.calls.want(m.now, m.policy.kubelets(Flight{By: ByStatusLoop, Op: call.Status}))
 }
 
 // out reports whether a call is out, or waits for its turn.
@@ -71,7 +71,7 @@ func (l *statusLoop) out() bool { return l.statusOut || l.versionOut }
 // askAgain asks for Status at once, and for Version unless that is out. What comes of
 // them soon counts as what came of the first.
 func (l *statusLoop) askAgain(m *machine, version bool) {
-	again := m.policy.own(Flight{By: ByVitals, Op: call.Status})
+	again := m.policy.own(Flight{By: ByStatusLoop, Op: call.Status})
 	again.tag, again.tries, again.yields = recheckTag, 1+retries, false
 	if !l.statusOut {
 		l.statusOut = true

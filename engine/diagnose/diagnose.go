@@ -51,7 +51,7 @@ func (v *view) tells(id ID) bool {
 // listsStale reports whether what the lists showed need not be so any more: they
 // hang or fail, or none was made since a pause.
 func (v *view) listsStale() bool {
-	return !v.Once && (v.Health.ListAge(v.At) > answerFresh+v.Period || v.Resumed.After(v.Health.ListedAt))
+	return !v.Policy.Once && (v.Health.ListAge(v.At) > answerFresh+v.Period || v.Resumed.After(v.Health.ListedAt))
 }
 
 // rules is every kind of finding there is, by rank: of findings that are equally

@@ -395,14 +395,14 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 		{"paused a moment ago", func() *node { n := healthy(5); n.Paused = true; return n }()},
 		{"an old sweep found something, which was inspected since", func() *node {
 			n := checked(5).sweepHung(1, "app")
-			n.Once, n.Started, n.Relists.Count = false, ago(time.Hour), 3000
+			n.Policy.Once, n.Started, n.Relists.Count = false, ago(time.Hour), 3000
 			n.Sweep.Began, n.Sweep.Ended, n.Sweep.Checked = ago(60*time.Second), ago(55*time.Second), ago(12*time.Second)
 			n.pod(1).InspectedAt = ago(10 * time.Second)
 			return n
 		}()},
 		{"a sweep found something long ago", func() *node {
 			n := checked(5).sweepHung(1, "app")
-			n.Once, n.Started, n.Relists.Count = false, ago(time.Hour), 3000
+			n.Policy.Once, n.Started, n.Relists.Count = false, ago(time.Hour), 3000
 			n.Sweep.Began, n.Sweep.Ended = ago(30*time.Second), ago(25*time.Second)
 			return n
 		}()},

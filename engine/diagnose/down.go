@@ -47,7 +47,7 @@ func runtimeDown(v *view) []Finding {
 // was not asked for since. What fails at the end of one bounded look was asked for
 // several times.
 func (v *view) failsOn(f *engine.Failure, enough int) bool {
-	if v.Once {
+	if v.Policy.Once {
 		return f.InRow >= enough || f.Op == call.Status || v.sums(f.Op).LastOK.IsZero()
 	}
 	mended := !aboutList(f.Op) && v.Failure == nil && !f.At.After(v.past.outages.listFailed)
@@ -57,7 +57,7 @@ func (v *view) failsOn(f *engine.Failure, enough int) bool {
 // othersAnswered reports whether Status or an object was answered while a list
 // failed, and not only since: then the runtime has just come back.
 func (v *view) othersAnswered(f *engine.Failure) bool {
-	return v.Once || slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
+	return v.Policy.Once || slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
 		return c.Op != call.Version && !aboutList(c.Op) && c.LastOK.After(f.First) && c.LastOK.Before(f.At)
 	})
 }
@@ -65,7 +65,7 @@ func (v *view) othersAnswered(f *engine.Failure) bool {
 // failingSeverity is critical for what has failed for so long that it is neither a
 // restart nor chance. One bounded look does not come back to see.
 func (v *view) failingSeverity(first time.Time) Severity {
-	if v.Once || v.At.Sub(first) >= failingLong {
+	if v.Policy.Once || v.At.Sub(first) >= failingLong {
 		return Critical
 	}
 	return Warning
@@ -100,7 +100,7 @@ func (v *view) endpointLine() string {
 }
 
 func (v *view) versionLine() string {
-	if sums := v.sums(call.Version); v.Once && v.VersionErr == nil && !sums.LastOK.IsZero() {
+	if sums := v.sums(call.Version); v.Policy.Once && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		return "Version is answered, in " + span(sums.P50)
 	}
 	return ""

@@ -83,7 +83,7 @@ func healthyPod(i int) *engine.Pod {
 // checked returns the same node as one pass of check sees it.
 func checked(n int) *node {
 	c := healthy(n)
-	c.Once, c.Started = true, ago(500*time.Millisecond)
+	c.Policy.Once, c.Started = true, ago(500*time.Millisecond)
 	c.Health = engine.Health{Healthy: true, ListedAt: ago(400 * time.Millisecond), SettledAt: ago(50 * time.Millisecond), Since: ago(400 * time.Millisecond)}
 	c.Relists = engine.Relists{Count: 1, Last: 12 * time.Millisecond, P50: 12 * time.Millisecond, P99: 12 * time.Millisecond, Max: 12 * time.Millisecond}
 	for i := range c.Calls {
@@ -124,7 +124,7 @@ func (n *node) pod(i int) *engine.Pod {
 func (n *node) hang(op call.Operation, out time.Duration) *node {
 	by := engine.ByRelist
 	if op == call.Version || op == call.Status {
-		by = engine.ByVitals
+		by = engine.ByStatusLoop
 	} else {
 		n.Phase = engine.Phase{Step: engine.Listing, Began: ago(out)}
 		n.Health.ListedAt = ago(out + 2*time.Second)

@@ -27,7 +27,7 @@ type flakiness struct {
 // flakiness returns how often calls found no runtime, if that is so only now and
 // then; nothing if it is not. In one bounded look one such call is enough.
 func (v *view) flakiness() flakiness {
-	if !v.Once {
+	if !v.Policy.Once {
 		if f := v.past.outages.within(v.Snapshot); f.outages >= flakyOutages {
 			return f
 		}

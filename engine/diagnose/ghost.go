@@ -63,7 +63,7 @@ func (v *view) looks() []*evidence.Report {
 		return nil
 	}
 	sameClock := v.At.Sub(newest.At).Abs() < ghostSameClock
-	if v.Once || sameClock && newest.At.Before(v.Health.ListedAt) {
+	if v.Policy.Once || sameClock && newest.At.Before(v.Health.ListedAt) {
 		return []*evidence.Report{newest}
 	}
 	if before := v.past.lookedBefore; sameClock && newest == v.past.looked && before != nil && v.Health.ListedAt.After(before.At) {
@@ -79,7 +79,7 @@ func (v *view) looks() []*evidence.Report {
 func (v *view) settled(p *engine.Pod, g ghost) bool {
 	look := v.evidence
 	gap := look.At.Sub(v.Health.ListedAt)
-	if !v.Once || gap <= ghostGap || v.At.Sub(look.At).Abs() >= ghostSameClock {
+	if !v.Policy.Once || gap <= ghostGap || v.At.Sub(look.At).Abs() >= ghostSameClock {
 		return true
 	}
 	if status := statusOf(p, g.id); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {

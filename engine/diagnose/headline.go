@@ -75,7 +75,7 @@ func (v *view) runtimeWord() (Headline, bool) {
 // justRefused reports whether one call found nobody there a moment ago: the next
 // relist tells, in a second.
 func (v *view) justRefused() bool {
-	return v.scope == refused && !v.Once && v.refusals[0].InRow == 1 && v.At.Sub(v.refusals[0].First) < callHung
+	return v.scope == refused && !v.Policy.Once && v.refusals[0].InRow == 1 && v.At.Sub(v.refusals[0].First) < callHung
 }
 
 // plegWord has the kubelet's verdict, and what stands behind it.
@@ -103,7 +103,7 @@ func (v *view) listWord() (Headline, bool) {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
 		return Headline{Word: "LISTS HANG", Severity: severity(h), Text: text}, true
-	case f != nil && (v.Once || f.InRow >= listFailsTwice || tooLarge(f.Err)):
+	case f != nil && (v.Policy.Once || f.InRow >= listFailsTwice || tooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
 		if tooLarge(f.Err) {
 			severe = Critical
@@ -111,7 +111,7 @@ func (v *view) listWord() (Headline, bool) {
 		return Headline{Word: "LISTS FAIL", Severity: severe, Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}, true
 	case f != nil:
 		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed once: %s", f.Op, excerpt(plain(f.Err)))}, true
-	case v.Health.ListedAt.IsZero() && v.Once:
+	case v.Health.ListedAt.IsZero() && v.Policy.Once:
 		return Headline{Word: "NO LIST", Severity: Warning, Text: "no list was answered in time"}, true
 	case v.Health.ListedAt.IsZero():
 		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("no list yet"+v.out(), "no list yet: ")}, true
@@ -175,7 +175,7 @@ func (v *view) relistWord() (Headline, bool) {
 			return Headline{Word: "AT RISK", Severity: Critical, Text: fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))}, true
 		}
 	}
-	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(h) }); i >= 0 && !v.Once {
+	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(h) }); i >= 0 && !v.Policy.Once {
 		return Headline{Word: "AT RISK", Severity: Critical, Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
 	}
 	out := v.out()

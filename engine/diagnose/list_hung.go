@@ -117,7 +117,7 @@ func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
 		sums := v.sums(list)
 		each := sums.P90
-		if !v.Once {
+		if !v.Policy.Once {
 			each = cmp.Or(sums.Last, sums.P90)
 		}
 		if each > took && !sums.LastOK.IsZero() {

@@ -43,7 +43,7 @@ func TestOrphanShims(t *testing.T) {
 		{"old list", func(n *node, r *evidence.Report) { lose(r); n.Health.ListedAt = ago(time.Minute) }, "", 0, Subject{}},
 		{"no list since a pause", func(n *node, r *evidence.Report) {
 			lose(r)
-			n.Once, n.Resumed = false, ago(100*time.Millisecond)
+			n.Policy.Once, n.Resumed = false, ago(100*time.Millisecond)
 		}, "", 0, Subject{}},
 		{"never listed", func(n *node, r *evidence.Report) { lose(r); n.Pods = nil }, "", 0, Subject{}},
 	})

@@ -75,7 +75,7 @@ func (v *view) isRefused() bool {
 		return true
 	}
 	all := v.failedAlike()
-	if len(all) == 0 || v.workedSince(all) || v.flaky.failed > 0 && !v.Once && shortRows(all) {
+	if len(all) == 0 || v.workedSince(all) || v.flaky.failed > 0 && !v.Policy.Once && shortRows(all) {
 		return false
 	}
 	slices.SortStableFunc(all, func(a, b *engine.Failure) int { return a.First.Compare(b.First) })
@@ -87,7 +87,7 @@ func (v *view) isRefused() bool {
 // for them, whatever was answered before.
 func (v *view) wentAway() []*engine.Failure {
 	f := v.StatusErr
-	if !v.Once || f == nil || !errors.Is(f.Err, call.ErrUnavailable) {
+	if !v.Policy.Once || f == nil || !errors.Is(f.Err, call.ErrUnavailable) {
 		return nil
 	}
 	for i := range v.Calls {
@@ -132,7 +132,7 @@ func answersBadly(err error) bool {
 func (v *view) workedSince(failures []*engine.Failure) bool {
 	since := v.Started
 	for _, f := range failures {
-		if !v.Once {
+		if !v.Policy.Once {
 			since = later(since, f.First)
 		}
 	}
@@ -154,7 +154,7 @@ func shortRows(failures []*engine.Failure) bool {
 // until calls were out for their whole time.
 func (v *view) slowsDown() bool {
 	w := v.Sweep
-	if !v.Once || w == nil || w.Timeout <= 0 || len(w.Slowest) < fullHung || w.Slowest[len(w.Slowest)-1].Took < w.Timeout/2 {
+	if !v.Policy.Once || w == nil || w.Timeout <= 0 || len(w.Slowest) < fullHung || w.Slowest[len(w.Slowest)-1].Took < w.Timeout/2 {
 		return false
 	}
 	return v.halfSlow() >= slowCall
@@ -189,7 +189,7 @@ func (v *view) isSilent() bool {
 // where its sweep blames nobody for it: all that hangs does so since one moment.
 func (v *view) fellSilent() (hang, bool) {
 	f := v.StatusErr
-	if !v.Once || f == nil || v.Sweep == nil || v.Sweep.GivenUp == "" || len(v.Sweep.Hung) > 0 || !f.Since.After(v.Sweep.Began) {
+	if !v.Policy.Once || f == nil || v.Sweep == nil || v.Sweep.GivenUp == "" || len(v.Sweep.Hung) > 0 || !f.Since.After(v.Sweep.Began) {
 		return hang{}, false
 	}
 	return v.general[call.Status], v.ranOut(f.Err, v.lasted(f)) && !v.objectsAnswered(f.Since)
@@ -266,7 +266,7 @@ func (v *view) unheard(h hang) bool { return !v.objectsAnswered(v.began(h)) }
 func (v *view) blame() (early bool) {
 	for _, h := range v.objects {
 		switch {
-		case v.Once || !v.unheard(h):
+		case v.Policy.Once || !v.unheard(h):
 		case !h.out, h.By == engine.ByProbe, v.early(h):
 			early = true
 			continue
@@ -284,7 +284,7 @@ const probesBegin = callLate + 300*time.Millisecond
 // out for so short a time that the probes, which tell, are out themselves. One
 // bounded look has no probes, and asks for everything else anyway.
 func (v *view) early(h hang) bool {
-	if !h.out || h.err != nil || v.Once || v.containersAnswered(h.Since) {
+	if !h.out || h.err != nil || v.Policy.Once || v.containersAnswered(h.Since) {
 		return false
 	}
 	if v.answered(call.Status, h.Since) { // what is left to be known is whether another object is
@@ -297,6 +297,6 @@ func (v *view) early(h hang) bool {
 // answers.
 func (v *view) probing(such func(call.Operation) bool) bool {
 	return slices.ContainsFunc(v.InFlight, func(f engine.Flight) bool {
-		return (f.By == engine.ByProbe || f.By == engine.ByVitals) && such(f.Op)
+		return (f.By == engine.ByProbe || f.By == engine.ByStatusLoop) && such(f.Op)
 	})
 }

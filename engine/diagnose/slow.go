@@ -42,7 +42,7 @@ func runtimeSlow(v *view) []Finding {
 		op := call.ContainerStatus
 		return []Finding{v.slowRuntime(fmt.Sprintf("half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.sums(op).P50)), op.String())}
 	}
-	if half := v.halfSlow(); v.Once && half > 0 {
+	if half := v.halfSlow(); v.Policy.Once && half > 0 {
 		return []Finding{v.slowRuntime(fmt.Sprintf("half of the status calls take %s or more", span(half)), "")}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	switch {
 	case sums.LastOK.IsZero():
 		return 0, false
-	case v.Once:
+	case v.Policy.Once:
 		return sums.P50, true
 	case op == call.ListPodSandbox || op == call.ListContainers:
 		return v.typicalList(sums)

@@ -22,7 +22,7 @@ func plegUnhealthy(v *view) []Finding {
 	_, hangs := v.list()
 	switch {
 	case failed, v.unhealthy():
-	case v.Once && !v.Health.Healthy && (v.Failure != nil || hangs):
+	case v.Policy.Once && !v.Health.Healthy && (v.Failure != nil || hangs):
 		// a kubelet that starts waits for its first list
 	default:
 		return nil
@@ -34,7 +34,7 @@ func plegUnhealthy(v *view) []Finding {
 // long been up had a good list when plegtop began, at the latest.
 func (v *view) unhealthy() bool {
 	if v.Health.ListedAt.IsZero() {
-		return !v.Once && v.Node.PLEG != ""
+		return !v.Policy.Once && v.Node.PLEG != ""
 	}
 	return !v.Health.Healthy && !v.Paused
 }
@@ -47,7 +47,7 @@ func (v *view) listFails() bool {
 	if f == nil || !v.ownError(f.Err, v.lasted(f)) || tooLarge(f.Err) {
 		return false
 	}
-	return v.Once || f.InRow >= listFailsTwice && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
+	return v.Policy.Once || f.InRow >= listFailsTwice && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
 }
 
 func (v *view) unhealthyFinding(failed bool) Finding {
@@ -92,7 +92,7 @@ func (v *view) verdictLine() string {
 		return fmt.Sprintf("unhealthy in %s unless a list succeeds", span(left.Round(time.Second)))
 	case v.Node.PLEG != "":
 		return "the kubelet says: " + Rounded(v.Node.PLEG)
-	case v.Once:
+	case v.Policy.Once:
 		return "a kubelet that starts now says: PLEG is not healthy: " + Rounded(v.Health.Verdict)
 	case v.unhealthy():
 		return "the kubelet says: PLEG is not healthy: " + Rounded(v.Health.Verdict)

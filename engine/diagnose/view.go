@@ -255,7 +255,7 @@ func (v *view) noteSweep() {
 // can still be so; nil if it cannot.
 func (v *view) sweep() *engine.Sweep {
 	w := v.Sweep
-	if w == nil || !v.Once && !w.Ended.IsZero() && v.At.Sub(askedLast(w)) > answerFresh {
+	if w == nil || !v.Policy.Once && !w.Ended.IsZero() && v.At.Sub(askedLast(w)) > answerFresh {
 		return nil
 	}
 	return w
@@ -267,7 +267,7 @@ func askedLast(w *engine.Sweep) time.Time { return later(w.Checked, w.Ended) }
 // notePod keeps the call that ended a pod's last inspection, if that was its
 // deadline. What a sweep in one bounded look says of the pod is more exact.
 func (v *view) notePod(p *engine.Pod) {
-	if aboutObject(p.Failure.Op) && !(v.Once && v.hangsIn(p.PodRef)) {
+	if aboutObject(p.Failure.Op) && !(v.Policy.Once && v.hangsIn(p.PodRef)) {
 		v.noteFailure(p.Failure)
 	}
 }
@@ -324,7 +324,7 @@ func (v *view) list() (hang, bool) {
 // answered since. All calls of one bounded look are taken as made at the same time.
 func (v *view) began(h hang) time.Time {
 	switch {
-	case v.Once:
+	case v.Policy.Once:
 		return v.Started
 	case h.swept && v.Sweep.Began.Before(h.Since):
 		return v.Sweep.Began

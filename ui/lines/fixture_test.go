@@ -39,7 +39,7 @@ var options = CheckOptions{Node: "worker-3", Source: "cri", Endpoint: "unix:///r
 
 // found is a check of s with these findings.
 func found(s *engine.Snapshot, findings ...diagnose.Finding) diagnose.Update {
-	s.Once = true
+	s.Policy.Once = true
 	return diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: findings, Headline: diagnose.Headline{Word: "HEALTHY"}}
 }
 

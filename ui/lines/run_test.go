@@ -21,7 +21,7 @@ func looked(s *engine.Snapshot, err error) func(context.Context) (*engine.Snapsh
 func TestCheck(t *testing.T) {
 	now := time.Now()
 	s := &engine.Snapshot{
-		Seq: 1, At: now, Started: now, Once: true, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
+		Seq: 1, At: now, Started: now, Policy: engine.Policy{Once: true}, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
 		Evidence: &evidence.Report{Kubelet: evidence.Kubelet{Version: "v1.33.4"}},
 	}
 	var out bytes.Buffer
