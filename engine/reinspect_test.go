@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,7 +103,8 @@ func TestReinspectOfAHungContainer(t *testing.T) {
 		b.fake.made()
 		b.ask(func() { b.Reinspect("uid-web"); b.Reinspect("uid-hung") })
 		s := b.after(time.Minute)
-		if made := without(b.fake.made(), call.Status); len(made) != 0 || !s.Phase.OnDemand || len(s.InFlight) != 1 {
+		listed := func(c string) bool { return strings.HasPrefix(c, "List") }
+		if made := b.fake.made(); slices.ContainsFunc(made, listed) || !s.Phase.OnDemand || len(s.InFlight) != 1 {
 			t.Errorf("calls %q, phase %+v, in flight %+v while the inspection hangs", made, s.Phase, s.InFlight)
 		}
 		b.fake.behave()

@@ -11,8 +11,11 @@ import (
 )
 
 const (
-	// hungListAge is how long a list is out, to be taken for hung.
-	hungListAge = 2 * time.Second
+	// hungAge is how long a call of the relist is out, to be taken for hung.
+	hungAge = 2 * time.Second
+	// sweepEvery is the least time between two sweeps that nobody asked for: calls
+	// that hang for seconds, relist after relist, must not bring about one each.
+	sweepEvery = time.Minute
 	// byPodLimit is for how long containers are listed pod by pod, where the list of
 	// all was too large to be sent.
 	byPodLimit = 4 * time.Second
@@ -38,7 +41,7 @@ type search struct {
 	out     bool      // a call of the search is out
 	begun   bool
 	over    bool
-	swept   time.Time // start of the list for which every object was asked for; zero if that was not done
+	swept   time.Time // start of the call for which every object was asked for; zero if that was not done
 }
 
 // found ends the search: the lists have succeeded.
@@ -102,7 +105,8 @@ func (s *search) advance(m *machine) {
 // does not come back.
 func (s *search) beginBesideHungList(m *machine) {
 	r := m.relists.now
-	if s.begun || m.policy.Once || r == nil || r.onDemand() || r.lists.first == nil || r.lists.first.err != nil || !s.hangs(m) {
+	f, hangs := s.hung(m)
+	if !hangs || s.begun || !isList(f.Op) || r.onDemand() || r.lists.first == nil || r.lists.first.err != nil {
 		return
 	}
 	lists := r.lists
@@ -110,10 +114,11 @@ func (s *search) beginBesideHungList(m *machine) {
 	*s = search{begun: true, lists: lists, began: r.began, swept: s.swept}
 }
 
-// hangs reports whether a list of the relist has been out for too long.
-func (s *search) hangs(m *machine) bool {
+// hung returns the call of a running engine's relist that has been out for too
+// long, if one has.
+func (s *search) hung(m *machine) (Flight, bool) {
 	f, out := m.calls.oldestBy(ByRelist)
-	return out && isList(f.Op) && f.Elapsed(m.now) >= hungListAge
+	return f, out && !m.policy.Once && f.Elapsed(m.now) >= hungAge
 }
 
 func isList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
@@ -207,11 +212,12 @@ func outcome(err error) string {
 	return "failed"
 }
 
-// beginSweep asks for every object, once, when a list hangs or fails although the
-// runtime answers otherwise: the container whose status holds the lock that the list
-// waits for is found so.
+// beginSweep asks for every object, once, when a call of the relist hangs, or its
+// lists fail, although the runtime answers otherwise. The container whose status
+// holds the lock that a list waits for is found so, and what else hangs behind the one
+// that holds up the relist.
 func (s *search) beginSweep(m *machine) {
-	if m.policy.Once || m.pause.on || m.sweeping() || len(m.pods.byUID) == 0 {
+	if m.policy.Once || m.pause.on || m.sweeping() || len(m.pods.byUID) == 0 || m.sweep != nil && m.now.Sub(m.sweep.Began) < sweepEvery {
 		return
 	}
 	if since, is := s.suspect(m); is && m.tooSlow() == "" {
@@ -220,12 +226,11 @@ func (s *search) beginSweep(m *machine) {
 	}
 }
 
-// suspect returns the start of a list for which the objects have not been asked for
+// suspect returns the start of a call for which the objects have not been asked for
 // yet: it hangs while probes are answered, or lists fail again and again with an
 // error of their own.
 func (s *search) suspect(m *machine) (time.Time, bool) {
-	if s.hangs(m) {
-		f, _ := m.calls.oldestBy(ByRelist)
+	if f, hangs := s.hung(m); hangs {
 		return f.Since, !f.Since.Equal(s.swept) && m.probes.clear(f)
 	}
 	f := m.relists.failure
@@ -241,8 +246,8 @@ func (s *search) due(m *machine) time.Time {
 	if s.begun && !s.over && s.byPod {
 		due = s.until
 	}
-	if f, out := m.calls.oldestBy(ByRelist); out && isList(f.Op) && !m.policy.Once {
-		if at := f.Since.Add(hungListAge); at.After(m.now) {
+	if f, out := m.calls.oldestBy(ByRelist); out && !m.policy.Once {
+		if at := f.Since.Add(hungAge); at.After(m.now) {
 			due = sooner(due, at)
 		}
 	}
