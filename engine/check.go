@@ -28,6 +28,7 @@ type check struct {
 	wasCut  bool
 	parts   map[pleg.UID]span
 	answers []*answer // by place in the sweep
+	again   bool      // the lists were made for the second time
 	settled bool
 	closing bool // Status was asked for at the end
 	over    bool // there is nothing more to come
@@ -82,10 +83,22 @@ func (c *check) advance(m *machine) {
 	c.over = late || c.settled && !m.status.out() && !m.looking && len(m.calls.done) == 0
 }
 
-// listed reports whether there is nothing more to come of the lists.
+// listed reports whether there is nothing more to come of the lists. One that failed
+// while the runtime was restarted is made again once that answers: what failed once
+// says nothing of what is so now.
 func (c *check) listed(m *machine) bool {
 	r := m.relists.now
 	if r != nil && !r.listed && m.search.over {
+		if f := m.relists.failure; !c.again && !c.wasCut && errors.Is(f.Err, call.ErrUnavailable) {
+			if m.status.statusOut {
+				return false
+			}
+			if c.again = true; m.status.failure == nil {
+				m.search.reset(m)
+				m.relists.beginAll(m)
+				return false
+			}
+		}
 		r.listed = true
 		if m.search.aside != nil {
 			r.total = m.search.aside.Pending()

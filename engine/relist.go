@@ -165,7 +165,7 @@ func (l *relists) listedAll(m *machine) {
 		return
 	}
 	r.listed = true
-	m.search.found(m)
+	m.search.reset(m)
 	pods, found := l.assembler.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
 	l.found = r.lists.found.Add(found)
 	l.failure, l.podFailure = nil, nil

@@ -44,8 +44,8 @@ type search struct {
 	swept   time.Time // start of the call for which every object was asked for; zero if that was not done
 }
 
-// found ends the search: the lists have succeeded.
-func (s *search) found(m *machine) {
+// reset ends the search: the lists have succeeded, or are made again.
+func (s *search) reset(m *machine) {
 	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySearch })
 	*s = search{}
 }

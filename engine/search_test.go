@@ -106,6 +106,26 @@ func TestExamineAsksForStatusAtItsEnd(t *testing.T) {
 	})
 }
 
+// A runtime that is back after its lists were given up is looked at as a whole.
+func TestExamineListsAgainWhatARestartCost(t *testing.T) {
+	restarts := func(r *fakeRuntime) {
+		pairs(2)(r)
+		for _, op := range call.Operations() {
+			r.script(op.String(), behaviour{err: unavailable(op)})
+		}
+		time.AfterFunc(800*time.Millisecond, func() {
+			r.behave()
+			r.script("ListPodSandbox", behaviour{err: unavailable(call.ListPodSandbox)})
+		})
+		time.AfterFunc(1100*time.Millisecond, r.behave)
+	}
+	examine(t, Examination{}, restarts, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
+		if s.Failure != nil || s.Partial != "" || s.Sweep.Done != 6 || !s.Health.Healthy || took > 3*time.Second {
+			t.Errorf("after %v: failure %+v, partial %q, sweep %+v", took, s.Failure, s.Partial, s.Sweep)
+		}
+	})
+}
+
 func TestEvidenceIsPartOfTheSnapshot(t *testing.T) {
 	looks := 0
 	look := func(ctx context.Context) (*evidence.Report, error) {
