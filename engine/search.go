@@ -33,6 +33,7 @@ type search struct {
 	began   time.Time     // of the relist that they are of
 	aside   *pleg.Core    // has the pods that partial is about; nil if there is nothing to see
 	partial string        // what they lack, in words
+	beside  []*Pod        // the pods, listed pod by pod, where those of a good list are shown
 	byPod   bool          // the list of all containers was too large
 	pods    []pleg.PodRef // whose containers are still to be listed alone
 	listed  int           // how many have been
@@ -166,24 +167,34 @@ func (s *search) answered(m *machine, a *answer) {
 func (s *search) show(m *machine) {
 	s.over, m.changed = true, true
 	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySearch })
-	if m.core.ListedAt().IsZero() {
+	switch {
+	case s.byPod && !m.core.ListedAt().IsZero():
+		s.listAside(m)
+		var found pods
+		found.byUID = make(map[pleg.UID]*Pod)
+		found.showAll(s.aside)
+		s.beside, _, _ = found.read()
+		s.aside = nil
+	case m.core.ListedAt().IsZero():
 		s.partial = s.lacks()
 		if s.lists.first.err == nil || s.lists.second != nil && s.lists.second.err == nil {
-			s.showAside(m)
+			s.listAside(m)
+			m.pods.showAll(s.aside)
+			m.probes.next = time.Time{} // now there are objects to ask for
 		}
 	}
 	s.lists = listing{}
 }
 
-func (s *search) showAside(m *machine) {
+// listAside makes records of what was found, in a core that has no say in the
+// kubelet's verdict.
+func (s *search) listAside(m *machine) {
 	aside, err := pleg.New(pleg.Config{Release: m.config.Release})
 	must(err)
 	pods, found := pleg.Assemble(s.lists.sandboxes, s.lists.containers, s.began)
 	m.relists.found = s.lists.found.Add(found)
 	must(aside.Begin(s.began, pods))
 	s.aside = aside
-	m.pods.showAll(aside)
-	m.probes.next = time.Time{} // now there are objects to ask for
 }
 
 // lacks says in words what is missing.

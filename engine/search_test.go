@@ -56,6 +56,26 @@ func TestWhatCanBeSeenWhileListsDoNotSucceed(t *testing.T) {
 	}
 }
 
+// A list that has grown too large says nothing of its owners; its pods do.
+func TestListThatBecomesTooLargeIsListedPodByPod(t *testing.T) {
+	bubble(t, Config{}, pairs(3), func(b *bench) {
+		b.after(500 * time.Millisecond)
+		b.fake.pod("job", "a", "b", "c")
+		b.fake.script("ListContainers", behaviour{err: &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted"}})
+		for _, name := range []string{"p000", "p001", "p002", "job"} {
+			b.fake.script("ListContainers uid-"+name, behaviour{})
+		}
+		s := b.after(3 * time.Second)
+		if len(s.Pods) != 3 || len(s.Beside) != 4 || len(s.Beside[0].Seen().Containers) != 3 || s.Partial != "" {
+			t.Errorf("pods %v, beside %v, partial %q", s.Pods, s.Beside, s.Partial)
+		}
+		b.fake.behave()
+		if s := b.after(2 * time.Second); len(s.Pods) != 4 || s.Beside != nil {
+			t.Errorf("after it: pods %v, beside %v", s.Pods, s.Beside)
+		}
+	})
+}
+
 // What hung in a sweep is asked for again until it answers.
 func TestAHangIsNotHeldAgainstAnObjectThatAnswers(t *testing.T) {
 	bubble(t, Config{}, pairs(10), func(b *bench) {
