@@ -3,10 +3,10 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -15,8 +15,10 @@ func (s *Server) Faults() []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []Fault
-	for _, f := range faults() {
-		all = append(all, Fault{Name: f.name, Summary: f.summary, On: s.scene.off[f.name] != nil})
+	for _, sc := range scenarios() {
+		if sc.wrong != "" {
+			all = append(all, Fault{Name: sc.name, Summary: sc.wrong, On: s.scene.undo[sc.name] != nil})
+		}
 	}
 	return all
 }
@@ -34,28 +36,29 @@ func (s *Server) SetFault(name string, on bool) error {
 // their clients give up; released calls are then answered. Releasing twice does
 // no harm.
 func (s *Server) Hang(m Match) (release func()) {
-	return s.addRule(&rule{match: m, hold: make(chan struct{})})
+	return s.addRule(rule{match: m, hangs: true})
 }
 
 // Fail lets the next calls that m matches fail, as many as times says, or all
 // from now on if times is not positive, until undo is called.
 func (s *Server) Fail(m Match, code codes.Code, text string, times int) (undo func()) {
-	if times <= 0 {
-		times = -1
+	r := failing(m, code, text)
+	if times > 0 {
+		r.left = times
 	}
-	return s.addRule(&rule{match: m, errs: []error{status.Error(code, text)}, odds: 1, left: times})
+	return s.addRule(r)
 }
 
 // Delay lets all calls that m matches take d longer, by the server's clock,
 // until undo is called.
 func (s *Server) Delay(m Match, d time.Duration) (undo func()) {
-	return s.addRule(&rule{match: m, delay: d})
+	return s.addRule(rule{match: m, delay: d})
 }
 
-func (s *Server) addRule(r *rule) (end func()) {
+func (s *Server) addRule(r rule) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	remove := s.scene.rules.add(r)
+	remove := s.scene.addRule(r)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -69,15 +72,7 @@ func (s *Server) addRule(r *rule) (end func()) {
 // it what it likes and must be safe for concurrent use. Texts have to stay
 // valid UTF-8: gRPC fails the call otherwise, with Internal.
 func (s *Server) Rewrite(m Match, change func(answer proto.Message)) (undo func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &rewrite{match: m, change: change}
-	s.rewrites = append(s.rewrites, r)
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.rewrites = drop(s.rewrites, r)
-	}
+	return s.addRule(rule{match: m, change: change})
 }
 
 // Calls returns the last 10,000 calls that came in, oldest first, those that
@@ -85,7 +80,7 @@ func (s *Server) Rewrite(m Match, change func(answer proto.Message)) (undo func(
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls.all()
+	return slices.Clone(s.calls[max(0, len(s.calls)-recordLength):])
 }
 
 // AwaitHeld waits until exactly n of the calls that are held match m, which

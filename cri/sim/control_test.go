@@ -214,12 +214,12 @@ func TestCallsAreRecorded(t *testing.T) {
 }
 
 func TestRecordKeepsTheLastCalls(t *testing.T) {
-	var r record
-	for i := range recordLength + 5 {
-		r.add(Call{At: time.Unix(int64(i), 0)})
+	var s Server
+	for i := range 2*recordLength + 5 {
+		s.record(Call{At: time.Unix(int64(i), 0)})
 	}
-	all := r.all()
-	if len(all) != recordLength || all[0].At.Unix() != 5 || all[recordLength-1].At.Unix() != recordLength+4 {
+	all := s.Calls()
+	if len(all) != recordLength || all[0].At.Unix() != recordLength+5 || all[recordLength-1].At.Unix() != 2*recordLength+4 {
 		t.Errorf("%d calls from %v to %v", len(all), all[0].At.Unix(), all[len(all)-1].At.Unix())
 	}
 }

@@ -8,62 +8,46 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// A Fault is something that can be wrong, to be switched on and off while the
-// server runs, whatever the scenario.
-type Fault struct {
-	Name    string
-	Summary string // one line for people
-	On      bool
-}
+// What can go wrong, as the list of scenarios has it: each begins something and
+// returns what undoes it.
 
-type fault struct {
-	name, summary string
-	begin         func(*scene) (end func())
-}
-
-// faults returns the one list of them, in the order in which a picker shows it.
-func faults() []fault {
-	return []fault{
-		{"hung-inspect", "the status call of one container never answers", toVictim(hangInspect)},
-		{"hung-list", "ListContainers never answers", hangCalls(Match{Method: "ListContainers"})},
-		{"hung-runtime", "no call ever answers, as when the runtime is stopped", stopRuntime},
-		{"status-lock", "the status call of one container and both lists never answer", toVictim(lockStatus)},
-		{"deadlock", "no call but Version ever answers", deadlock},
-		{"inspect-failing", "the status call of one container fails", toVictim(failInspect)},
-		{"slow", "every call takes 300 ms longer", slowCalls(300*time.Millisecond, 0)},
-		{"runtime-slow", "every call takes about 1.2 s longer", slowCalls(1200*time.Millisecond, 150*time.Millisecond)},
-		{"flaky", "one call in five fails", flakyCalls},
-		{"runtime-down", "nothing listens on the socket", sets(func(sn *scene) *bool { return &sn.away })},
-		{"network-not-ready", "the runtime says that its network is not ready", sets(func(sn *scene) *bool { return &sn.networkBad })},
-		{"runtime-not-ready", "the runtime says that it is not ready itself", sets(func(sn *scene) *bool { return &sn.runtimeBad })},
-		{"ghost", "the process of one container is gone, and the runtime does not notice", toVictim(makeGhost)},
-		{"clock-step", "the node's clock is two minutes ahead", stepClock},
-		{"churn", "two short-lived pods a second", churnPods},
-		{"churn-storm", "300 pods are replaced every minute, and status calls take 40 ms longer", stormPods},
-		{"crashloop", "six pods that keep crashing", crashPods},
-		{"overflow", "in turn, more events than the kubelet's channel holds", overflowChannel},
+// calls has calls go wrong as the rules say.
+func calls(rules ...rule) fault {
+	return func(sn *scene) func() {
+		var undo []func()
+		for _, r := range rules {
+			undo = append(undo, sn.addRule(r))
+		}
+		return func() {
+			for _, end := range undo {
+				end()
+			}
+		}
 	}
 }
 
-func hangCalls(m Match) func(*scene) func() {
-	return func(sn *scene) func() { return sn.rules.add(&rule{match: m, hold: make(chan struct{})}) }
+// hang holds the calls that match any of all.
+func hang(all ...Match) fault {
+	var rules []rule
+	for _, m := range all {
+		rules = append(rules, rule{match: m, hangs: true})
+	}
+	return calls(rules...)
 }
 
-func slowCalls(delay, spread time.Duration) func(*scene) func() {
-	return func(sn *scene) func() { return sn.rules.add(&rule{delay: delay, spread: spread}) }
-}
-
-func flakyCalls(sn *scene) func() {
-	return sn.rules.add(&rule{odds: 0.2, left: -1, errs: []error{
-		status.Error(codes.Unavailable, "transport is closing"),
-		status.Error(codes.Unknown, "failed to get sandbox ip: check network namespace closed: input/output error"),
-		status.Error(codes.Internal, "ttrpc: closed"),
-		status.Error(codes.DeadlineExceeded, "stream terminated by RST_STREAM with error code: CANCEL"),
-	}})
+// both begins one thing and another, and undoes them in the same order.
+func both(one, other fault) fault {
+	return func(sn *scene) func() {
+		undoOne, undoOther := one(sn), other(sn)
+		return func() {
+			undoOne()
+			undoOther()
+		}
+	}
 }
 
 // sets makes something true of the runtime or its process.
-func sets(what func(*scene) *bool) func(*scene) func() {
+func sets(what func(*scene) *bool) fault {
 	return func(sn *scene) func() {
 		to := func(v bool) {
 			*what(sn) = v
@@ -74,13 +58,8 @@ func sets(what func(*scene) *bool) func(*scene) func() {
 	}
 }
 
-// stopRuntime does what SIGSTOP does: the socket takes calls, nobody reads them.
-func stopRuntime(sn *scene) func() {
-	return ends(sets(func(sn *scene) *bool { return &sn.stopped })(sn), hangCalls(Match{})(sn))
-}
-
 // toVictim does something to one container; nothing where none runs.
-func toVictim(do func(*scene, *container) func()) func(*scene) func() {
+func toVictim(do func(*scene, *container) func()) fault {
 	return func(sn *scene) func() {
 		if c := sn.victim(); c != nil {
 			return do(sn, c)
@@ -92,19 +71,20 @@ func toVictim(do func(*scene, *container) func()) func(*scene) func() {
 // hangInspect hangs the status of one container, and lets its pod change so
 // that a relist has a reason to ask for it.
 func hangInspect(sn *scene, c *container) func() {
-	end := sn.hold(c)
+	undo := sn.hold(c)
 	last := c.pod.running()[len(c.pod.running())-1]
 	sn.exitContainer(last, exit{code: 1, message: "stale file handle"})
-	return end
+	return undo
 }
 
-// hold hangs the status of a container, and the container's process with it.
-func (sn *scene) hold(c *container) (release func()) {
-	end := hangCalls(Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name})(sn)
+// hold hangs the status of a container and what else is given, and the
+// container's process with it.
+func (sn *scene) hold(c *container, more ...Match) (release func()) {
+	undo := hang(append(more, Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name})...)(sn)
 	sn.setFate(c, stuck)
 	return func() {
 		sn.setFate(c, alive)
-		end()
+		undo()
 	}
 }
 
@@ -112,34 +92,23 @@ func (sn *scene) hold(c *container) (release func()) {
 // lock on it while its process does not answer. Lists look at every status,
 // whatever their filter, and so hang too.
 func lockStatus(sn *scene, c *container) func() {
-	return ends(sn.hold(c), hangCalls(Match{Method: "ListPodSandbox"})(sn), hangCalls(Match{Method: "ListContainers"})(sn))
-}
-
-// ends returns what ends all of them.
-func ends(all ...func()) func() {
-	return func() {
-		for _, end := range all {
-			end()
-		}
-	}
-}
-
-func deadlock(sn *scene) func() {
-	return sn.rules.add(&rule{hold: make(chan struct{}), spare: "Version"})
+	return sn.hold(c, Match{Method: "ListPodSandbox"}, Match{Method: "ListContainers"})
 }
 
 // failInspect fails the status of one container with what a runtime says that
 // lists a container which its store has lost. The code is not NotFound, and so
 // the kubelet asks again and again. Its pod changes, so that there is a first time.
 func failInspect(sn *scene, c *container) func() {
-	end := sn.rules.add(&rule{
-		match: Match{Method: "ContainerStatus", ID: c.id}, odds: 1, left: -1,
-		errs: []error{status.Error(codes.Unknown, "Error: No such container: "+c.id)},
-	})
+	undo := sn.addRule(failing(Match{Method: "ContainerStatus", ID: c.id}, codes.Unknown, "Error: No such container: "+c.id))
 	if others := c.pod.running()[1:]; len(others) > 0 {
 		sn.exitContainer(others[0], exit{code: 1})
 	}
-	return end
+	return undo
+}
+
+// failing returns a rule by which all calls fail that m matches.
+func failing(m Match, code codes.Code, text string) rule {
+	return rule{match: m, odds: 1, left: -1, errs: []error{status.Error(code, text)}}
 }
 
 // makeGhost ends the process of one container behind the runtime's back. When
@@ -158,6 +127,100 @@ func stepClock(sn *scene) func() {
 	const step = 2 * time.Minute
 	sn.skew += step
 	return func() { sn.skew -= step }
+}
+
+// churnPods starts two pods a second. They end by themselves.
+func churnPods(sn *scene) func() {
+	return sn.every(500*time.Millisecond, func() {
+		p := sn.startPod(deployed(sn.world, "load", "runner", imageRunner, life{stops: 200 * time.Millisecond, stopCode: 143}))
+		sn.after(sn.between(5*time.Second, 7*time.Second), func() { sn.deletePod(p) })
+	})
+}
+
+// stormPods replaces 300 pods every minute, all at once. A relist has to inspect
+// each of them, one after another.
+func stormPods(sn *scene) func() {
+	var made []*pod
+	clear := func() { made = sn.deletePods(made) }
+	replace := func() {
+		clear()
+		hash := sn.hash()
+		for range 300 {
+			made = append(made, sn.startPod(sn.replica(podNamed("load", "worker", one("worker", imageApp)), hash)))
+		}
+	}
+	replace()
+	stop := sn.every(time.Minute, replace)
+	return func() {
+		stop()
+		clear()
+	}
+}
+
+// slowStatus lets status calls take 40 ms longer, more or less.
+var slowStatus = calls(
+	rule{match: Match{Method: "ContainerStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond},
+	rule{match: Match{Method: "PodSandboxStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond},
+)
+
+// deletePods deletes all of them and returns none.
+func (sn *scene) deletePods(all []*pod) []*pod {
+	for _, p := range all {
+		sn.deletePod(p)
+	}
+	return nil
+}
+
+// crashes are how the containers of crashing pods end, in turn.
+var crashes = []exit{
+	{code: 1, message: "panic: dial tcp 10.96.14.2:5432: connect: connection refused"},
+	{code: 137, reason: "OOMKilled"},
+	{code: 2},
+	{code: 139},
+	{code: 127, message: "exec: \"/app/start.sh\": no such file or directory"},
+	{code: 0},
+}
+
+// crashPods starts pods that run a little while and then crash.
+func crashPods(sn *scene) func() {
+	names := [...]string{"ledger", "search", "importer", "thumbnailer", "mailer", "sync"}
+	var made []*pod
+	for i := range 2 * len(names) {
+		l := life{runs: time.Duration(1500+500*(i%5)) * time.Millisecond, exit: crashes[i%len(crashes)]}
+		made = append(made, sn.startPod(deployed(sn.world, "staging", names[i%len(names)], imageApp, l)))
+	}
+	return func() { made = sn.deletePods(made) }
+}
+
+// overflowChannel has, in turn, a sync loop that reads no events because the
+// runtime says that it is not ready, and meanwhile the events of 450 jobs: their pods start
+// and end all the same, since their workers were told to before.
+func overflowChannel(sn *scene) func() {
+	const jobs, apart = 450, 12 * time.Millisecond
+	var made []*pod
+	start := func(sn *scene) {
+		for i := range jobs {
+			sn.after(time.Duration(i)*apart, func() {
+				spec := job(sn.world, "shard", 3*time.Second)
+				made = append(made, sn.startPod(spec.host()))
+			})
+		}
+	}
+	cleanUp := func(sn *scene) {
+		for i, p := range made {
+			sn.after(time.Duration(i)*apart, func() { sn.deletePod(p) })
+		}
+		made = nil
+	}
+	stop := sn.repeat(50*time.Second, []step{
+		{3 * time.Second, on("runtime-not-ready")}, {10 * time.Second, start},
+		{30 * time.Second, off("runtime-not-ready")}, {33 * time.Second, cleanUp},
+	})
+	return func() {
+		stop()
+		off("runtime-not-ready")(sn)
+		sn.after(6*time.Second, func() { cleanUp(sn) }) // when the last of a burst has been started
+	}
 }
 
 // victim returns a running container to do something to: that of a client of a

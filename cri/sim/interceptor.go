@@ -59,8 +59,8 @@ func (s *Server) admit(ctx context.Context, method string, request any) (Call, e
 	s.mu.Lock()
 	call := s.scene.describe(method, request)
 	call.At = s.Now()
-	s.calls.add(call)
-	v := s.scene.rules.decide(call, s.scene.chance)
+	s.record(call)
+	v := s.scene.decide(call)
 	s.mu.Unlock()
 	if err := s.hold(ctx, call, v.holds); err != nil {
 		return call, err
@@ -111,20 +111,14 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A rewrite changes answers on their way out.
-type rewrite struct {
-	match  Match
-	change func(proto.Message)
-}
-
 // rewritten returns an answer as it is to be sent.
 func (s *Server) rewritten(call Call, answer any) any {
 	s.mu.Lock()
-	rewrites := slices.Clone(s.rewrites)
+	rules := slices.Clone(s.scene.rules)
 	s.mu.Unlock()
 	copied := false
-	for _, r := range rewrites {
-		if !r.match.matches(call) {
+	for _, r := range rules {
+		if r.change == nil || !r.matches(call) {
 			continue
 		}
 		if !copied { // others may be sending the same one
@@ -135,22 +129,13 @@ func (s *Server) rewritten(call Call, answer any) any {
 	return answer
 }
 
-// A record keeps the last calls in a ring. The zero value is empty.
-type record struct {
-	ring []Call
-	next int
-}
-
+// recordLength is how many calls are remembered.
 const recordLength = 10000
 
-func (r *record) add(c Call) {
-	if len(r.ring) < recordLength {
-		r.ring = append(r.ring, c)
-		return
+// record remembers a call. The server's mutex must be held.
+func (s *Server) record(c Call) {
+	if len(s.calls) == 2*recordLength { // seldom, so that it costs nothing
+		s.calls = append(s.calls[:0], s.calls[recordLength:]...)
 	}
-	r.ring[r.next] = c
-	r.next = (r.next + 1) % recordLength
+	s.calls = append(s.calls, c)
 }
-
-// all returns the calls, oldest first.
-func (r *record) all() []Call { return slices.Concat(r.ring[r.next:], r.ring[:r.next]) }

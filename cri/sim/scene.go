@@ -11,56 +11,43 @@ import (
 // as pure as the world is.
 type scene struct {
 	*world
-	rules      ruleSet
-	chance     *rand.Rand // for calls, so that they do not disturb the world's
-	away       bool       // nothing listens on the socket
-	networkBad bool       // Status says so
-	runtimeBad bool       // Status says so
-	stopped    bool       // the runtime's process, by a signal
-	off        map[string]func()
+	rules      []*rule           // in force; with none every call passes
+	chance     *rand.Rand        // for calls, so that they do not disturb the world's
+	away       bool              // nothing listens on the socket
+	networkBad bool              // Status says so
+	runtimeBad bool              // Status says so
+	stopped    bool              // the runtime's process, by a signal
+	undo       map[string]func() // of the faults that are on
 }
 
+// newScene returns a scenario at its beginning.
 func newScene(sc scenario, seed uint64, now time.Time) *scene {
-	sn := &scene{
-		world: newWorld(seed, now), chance: rand.New(rand.NewPCG(seed, 1)), off: map[string]func(){},
-	}
+	sn := &scene{world: newWorld(seed, now), chance: rand.New(rand.NewPCG(seed, 1)), undo: map[string]func(){}}
 	sc.pods(sn)
-	for _, s := range sc.steps {
-		switch {
-		case s.at == 0:
-			s.do(sn)
-		case sc.cycle == 0:
-			sn.after(s.at, func() { s.do(sn) })
-		}
+	if sc.fault != nil {
+		sn.after(sc.at, func() { on(sc.name)(sn) })
 	}
-	if sc.cycle > 0 {
-		sn.repeat(sc.cycle, slices.DeleteFunc(slices.Clone(sc.steps), func(s step) bool { return s.at == 0 }))
-	}
+	sn.repeat(sc.cycle, sc.steps)
+	sn.advance(now)
 	return sn
 }
 
 // set switches a fault on or off.
-func (sn *scene) set(name string, on bool) error {
-	all := faults()
-	i := slices.IndexFunc(all, func(f fault) bool { return f.name == name })
+func (sn *scene) set(fault string, on bool) error {
+	all := scenarios()
+	i := slices.IndexFunc(all, func(sc scenario) bool { return sc.name == fault && sc.fault != nil })
 	if i < 0 {
-		return fmt.Errorf("no fault named %q", name)
+		return fmt.Errorf("no fault named %q", fault)
 	}
-	off := sn.off[name]
+	undo := sn.undo[fault]
 	switch {
-	case on && off == nil:
-		sn.off[name] = all[i].begin(sn)
-	case !on && off != nil:
-		delete(sn.off, name)
-		off()
+	case on && undo == nil:
+		sn.undo[fault] = all[i].fault(sn)
+	case !on && undo != nil:
+		delete(sn.undo, fault)
+		undo()
 	}
 	return nil
-}
-
-// A step is something that happens at one moment of a scenario or of its cycle.
-type step struct {
-	at time.Duration
-	do func(*scene)
 }
 
 // on returns what begins a fault, and off what ends it.
@@ -75,7 +62,8 @@ func turn(fault string, to bool) func(*scene) {
 	}
 }
 
-// repeat takes the steps, then again with each cycle, until stop is called.
+// repeat takes the steps, then again with each cycle if there is one, until
+// stop is called.
 func (sn *scene) repeat(cycle time.Duration, steps []step) (stop func()) {
 	stopped := false
 	once := func() {
@@ -88,7 +76,10 @@ func (sn *scene) repeat(cycle time.Duration, steps []step) (stop func()) {
 		}
 	}
 	once()
-	end := sn.every(cycle, once)
+	end := func() {}
+	if cycle > 0 {
+		end = sn.every(cycle, once)
+	}
 	return func() {
 		stopped = true
 		end()

@@ -41,15 +41,14 @@ type Server struct {
 	node    *hostRoot     // guarded by turn; nil: the node shows nothing of itself
 	drawn   uint64        // guarded by turn: the changes of the world that node shows
 
-	mu       sync.Mutex // guards the rest
-	unhook   func() bool
-	scene    *scene
-	lists    *lists
-	events   events
-	calls    record
-	held     []Call
-	moved    chan struct{} // closed and replaced whenever held changes
-	rewrites []*rewrite
+	mu     sync.Mutex // guards the rest
+	unhook func() bool
+	scene  *scene
+	lists  *lists
+	events events
+	calls  []Call // the last ones, and some more before them
+	held   []Call
+	moved  chan struct{} // closed and replaced whenever held changes
 }
 
 // Start returns a server that is listening and whose first pods are there. It
@@ -96,7 +95,7 @@ func newServer(sc scenario, c Config, dir string) *Server {
 
 // open makes what the outside sees of s.
 func (s *Server) open(sc scenario) error {
-	if sc.processes {
+	if !sc.bare {
 		root := filepath.Join(s.dir, "node")
 		node, err := newHostRoot(root, s.started)
 		if err != nil {

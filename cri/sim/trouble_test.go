@@ -147,10 +147,10 @@ func TestDeadlockSparesVersion(t *testing.T) {
 func TestFaultsOfAMomentBeginAfterFiveSeconds(t *testing.T) {
 	for _, name := range []string{"status-lock", "deadlock", "clock-step"} {
 		sn, _ := watch(t, name, 1)
-		if sn.advance(epoch.Add(4900 * time.Millisecond)); sn.off[name] != nil {
+		if sn.advance(epoch.Add(4900 * time.Millisecond)); sn.undo[name] != nil {
 			t.Errorf("%s is on before 5 s", name)
 		}
-		if sn.advance(epoch.Add(5 * time.Second)); sn.off[name] == nil {
+		if sn.advance(epoch.Add(5 * time.Second)); sn.undo[name] == nil {
 			t.Errorf("%s is not on after 5 s", name)
 		}
 	}
@@ -235,7 +235,7 @@ func TestRuntimeSlowDelaysAllCallsAlike(t *testing.T) {
 	delays := map[time.Duration]bool{}
 	for _, method := range []string{"Version", "Status", "ListPodSandbox", "StreamContainers", "PodSandboxStatus", "ContainerStatus"} {
 		for range 50 {
-			d := sn.rules.decide(Call{Method: method}, sn.chance).delay
+			d := sn.decide(Call{Method: method}).delay
 			if delays[d] = true; d < 1050*time.Millisecond || d > 1350*time.Millisecond {
 				t.Fatalf("%s is delayed by %v, want about 1.2 s", method, d)
 			}
@@ -278,7 +278,7 @@ func TestChurnStormReplaces300PodsAtOnce(t *testing.T) {
 		}
 	}
 	for method, least := range map[string]time.Duration{"ListContainers": 0, "PodSandboxStatus": 32, "ContainerStatus": 32} {
-		d := sn.rules.decide(Call{Method: method}, sn.chance).delay
+		d := sn.decide(Call{Method: method}).delay
 		if most := least + least/2; d < least*time.Millisecond || d > most*time.Millisecond {
 			t.Errorf("%s takes %v longer, want %v to %v ms", method, d, least, most)
 		}

@@ -16,8 +16,7 @@ import (
 type world struct {
 	now   time.Time
 	rng   *rand.Rand
-	queue queue
-	tasks uint64 // ever queued
+	queue []task // the earliest first
 
 	pods       []*pod       // the kubelet's, in order of creation; like the two below
 	sandboxes  []*sandbox   // as listed
