@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -93,108 +92,93 @@ func (w *world) addContainer(p *pod, spec *containerSpec, want ContainerSpec, at
 // CreateContainer creates one more container of a pod, with the next attempt
 // if there was one of that name, and returns its id.
 func (s *Server) CreateContainer(uid string, spec ContainerSpec) (id string, err error) {
-	s.edit(func() {
-		w := s.scene.world
-		p := w.pod(uid)
-		if p == nil || p.sandbox() == nil {
-			err = fmt.Errorf("create container in pod %s: %w", uid, errGone)
-			return
+	err = change(s, "create container in pod", uid, (*world).pod, func(w *world, p *pod) error {
+		if p.sandbox() == nil {
+			return errGone
 		}
 		one := PodSpec{Containers: []ContainerSpec{spec}}.internal().containers[0]
 		id = w.addContainer(p, &one, spec, w.wall()).id
+		return nil
 	})
 	return id, err
 }
 
 // StartContainer starts a created container.
 func (s *Server) StartContainer(id string) error {
-	return s.onContainer("start", id, func(c *container) { s.scene.run(c, s.scene.wall()) }, cri.ContainerState_CONTAINER_CREATED)
+	return change(s, "start container", id, containerByID, func(w *world, c *container) error {
+		if c.state != cri.ContainerState_CONTAINER_CREATED {
+			return fmt.Errorf("it is %v", c.state)
+		}
+		w.run(c, w.wall())
+		return nil
+	})
 }
 
 // ExitContainer ends a running container, with a reason that may be empty.
 func (s *Server) ExitContainer(id string, code int32, reason string) error {
-	return s.onContainer("end", id, func(c *container) {
-		s.scene.exitContainer(c, exit{code: code, reason: reason})
-	}, cri.ContainerState_CONTAINER_RUNNING)
+	return change(s, "end container", id, containerByID, func(w *world, c *container) error {
+		if c.state != cri.ContainerState_CONTAINER_RUNNING {
+			return fmt.Errorf("it is %v", c.state)
+		}
+		w.exitContainer(c, exit{code: code, reason: reason})
+		return nil
+	})
 }
 
 // RemoveContainer takes a container off the node, whatever its state.
 func (s *Server) RemoveContainer(id string) error {
-	return s.onContainer("remove", id, func(c *container) { s.scene.remove(c) })
-}
-
-// onContainer does something to the container with that full id, which has to
-// be in one of the states, if any are given.
-func (s *Server) onContainer(what, id string, do func(*container), states ...cri.ContainerState) error {
-	var err error
-	s.edit(func() {
-		c := s.scene.containerOf[id]
-		if c == nil {
-			err = fmt.Errorf("%s container %s: %w", what, id, errGone)
-			return
-		}
-		if len(states) > 0 && !slices.Contains(states, c.state) {
-			err = fmt.Errorf("%s container %s: it is %v", what, id, c.state)
-			return
-		}
-		do(c)
-	})
-	return err
+	return change(s, "remove container", id, containerByID, succeeds((*world).remove))
 }
 
 // StopSandbox makes a sandbox not ready; its containers stay as they are.
 func (s *Server) StopSandbox(id string) error {
-	return s.onSandbox("stop", id, func(sb *sandbox) { s.scene.stopSandbox(sb) })
+	return change(s, "stop sandbox", id, sandboxByID, succeeds((*world).stopSandbox))
 }
 
 // RemoveSandbox takes a sandbox off the node, whatever its state; its
 // containers stay.
 func (s *Server) RemoveSandbox(id string) error {
-	return s.onSandbox("remove", id, func(sb *sandbox) { s.scene.removeSandbox(sb) })
+	return change(s, "remove sandbox", id, sandboxByID, succeeds((*world).removeSandbox))
 }
 
 // AddSandbox gives a pod one more sandbox, with the next attempt, and returns
 // its id. Containers created from now on are in it.
 func (s *Server) AddSandbox(uid string) (id string, err error) {
-	s.edit(func() {
-		w := s.scene.world
-		p := w.pod(uid)
-		if p == nil {
-			err = fmt.Errorf("add sandbox to pod %s: %w", uid, errGone)
-			return
-		}
+	err = change(s, "add sandbox to pod", uid, (*world).pod, succeeds(func(w *world, p *pod) {
 		attempt := uint32(0)
 		if last := p.sandbox(); last != nil {
 			attempt = last.attempt + 1
 		}
 		id = w.newSandbox(p, attempt, w.wall()).id
-	})
+	}))
 	return id, err
-}
-
-func (s *Server) onSandbox(what, id string, do func(*sandbox)) error {
-	var err error
-	s.edit(func() {
-		sb := s.scene.sandboxOf[id]
-		if sb == nil {
-			err = fmt.Errorf("%s sandbox %s: %w", what, id, errGone)
-			return
-		}
-		do(sb)
-	})
-	return err
 }
 
 // RemovePod takes all of a pod off the node at once.
 func (s *Server) RemovePod(uid string) error {
-	var err error
+	return change(s, "remove pod", uid, (*world).pod, succeeds((*world).removePod))
+}
+
+// change does something to what find returns for that full id.
+func change[T any](s *Server, what, id string, find func(*world, string) *T, do func(*world, *T) error) error {
+	err := errGone
 	s.edit(func() {
-		p := s.scene.pod(uid)
-		if p == nil {
-			err = fmt.Errorf("remove pod %s: %w", uid, errGone)
-			return
+		if one := find(s.scene.world, id); one != nil {
+			err = do(s.scene.world, one)
 		}
-		s.scene.removePod(p)
 	})
-	return err
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", what, id, err)
+	}
+	return nil
+}
+
+func containerByID(w *world, id string) *container { return w.containerOf[id] }
+func sandboxByID(w *world, id string) *sandbox     { return w.sandboxOf[id] }
+
+func succeeds[T any](do func(*world, *T)) func(*world, *T) error {
+	return func(w *world, one *T) error {
+		do(w, one)
+		return nil
+	}
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -27,36 +26,29 @@ func repository(image string) string {
 	return image
 }
 
-// images returns the names of all images that the node's containers use.
-func (s *Server) images() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// imageNamed describes an image. Its size depends on its name.
+func imageNamed(name string) *cri.Image {
+	return &cri.Image{
+		Id: imageID(name), RepoTags: []string{name}, RepoDigests: []string{imageRef(name)},
+		Size: 4<<20 + hash64(name)%(300<<20), Uid: &cri.Int64Value{Value: 65532}, Pinned: name == pauseImage,
+	}
+}
+
+// imagesFor returns the images of the node's containers that pass a filter:
+// those of the name, id or digest that it gives, or all of them.
+func (s *Server) imagesFor(f *cri.ImageFilter) []*cri.Image {
 	names := []string{pauseImage}
+	s.mu.Lock()
 	for _, c := range s.scene.containers {
 		if c.spec.image != "" {
 			names = append(names, c.spec.image)
 		}
 	}
+	s.mu.Unlock()
 	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// imageNamed describes an image. Its size depends on its name.
-func imageNamed(name string) *cri.Image {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	return &cri.Image{
-		Id: imageID(name), RepoTags: []string{name}, RepoDigests: []string{imageRef(name)},
-		Size: 4<<20 + h.Sum64()%(300<<20), Uid: &cri.Int64Value{Value: 65532}, Pinned: name == pauseImage,
-	}
-}
-
-// imagesFor returns the images that pass a filter: those of the name, id or
-// digest that it gives, or all of them.
-func (s *Server) imagesFor(f *cri.ImageFilter) []*cri.Image {
 	var all []*cri.Image
 	want := f.GetImage().GetImage()
-	for _, name := range s.images() {
+	for _, name := range slices.Compact(names) {
 		image := imageNamed(name)
 		if want == "" || want == name || want == image.Id || want == image.RepoDigests[0] {
 			all = append(all, image)

@@ -14,12 +14,11 @@ import (
 // its id, and the time it has run; one that does not run uses nothing.
 func (c *container) stats(now time.Time) *cri.ContainerStats {
 	at := now.UnixNano()
-	cores, memory := c.usage()
 	var ran time.Duration
+	var cores, memory uint64
 	if c.state == cri.ContainerState_CONTAINER_RUNNING {
-		ran = now.Sub(c.started)
-	} else {
-		cores, memory = 0, 0
+		n := hash64(c.id)
+		ran, cores, memory = now.Sub(c.started), 200_000+n%20_000_000, 8<<20+n>>8%(120<<20)
 	}
 	return &cri.ContainerStats{
 		Attributes: &cri.ContainerAttributes{Id: c.id, Metadata: c.metadata(), Labels: c.labels, Annotations: c.annotations},
@@ -39,12 +38,10 @@ func (c *container) stats(now time.Time) *cri.ContainerStats {
 	}
 }
 
-// usage returns how many billionths of a core and how many bytes c uses.
-func (c *container) usage() (cores, memory uint64) {
+func hash64(s string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(c.id))
-	n := h.Sum64()
-	return 200_000 + n%20_000_000, 8<<20 + n>>8%(120<<20)
+	h.Write([]byte(s))
+	return h.Sum64()
 }
 
 // stats returns the usage of a sandbox and of the containers in it.

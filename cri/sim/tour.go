@@ -8,50 +8,49 @@ import "time"
 // has been forgotten when its turn comes again.
 const tourCycle = 60 * time.Second
 
-// A script is what happens on the tour. It knows the pods that it changes.
-type script struct {
-	checkout    []*pod // the replicas of a Deployment that is rolled out each cycle
-	frontend    []*pod // another
-	search      *pod   // of a StatefulSet; runs out of memory
-	ledger      *pod   // crashes
-	report      *pod   // a job
-	thumbs      *pod   // is stuck in Created
-	replaced    []*pod // those whose sandboxes are replaced, in turn
-	cycleNumber int    // from 0
-}
-
-// tour is the scenario of that name.
+// tour is the scenario of that name. Between two steps pods go on by
+// themselves, so that something happens all the time.
 func tour(sn *scene) {
-	s := &script{}
-	s.replaced = sn.replaceable(sn.placeResidents())
-	s.checkout = sn.placeDeployment(sn.checkoutPod, 3)
-	s.frontend = sn.placeDeployment(sn.frontendPod, 2)
-	s.search = sn.placePod(searchPod(), sn.between(time.Hour, 20*time.Hour), 0)
-	sn.repeat(tourCycle, s.steps())
-}
-
-// steps are those of a cycle. Between two of them pods go on by themselves, so
-// that something happens all the time.
-func (s *script) steps() []step {
-	return []step{
-		{300 * time.Millisecond, s.startLedger},
-		{1500 * time.Millisecond, s.rollOutCheckout},
-		{8 * time.Second, s.startReport},
+	replaced := sn.replaceable(sn.placeResidents()) // those whose sandboxes are replaced, in turn
+	checkout := sn.placeDeployment(sn.checkoutPod, 3)
+	frontend := sn.placeDeployment(sn.frontendPod, 2)
+	search := sn.placePod(searchPod(), sn.between(time.Hour, 20*time.Hour), 0)
+	var ledger, report, thumbs *pod
+	cycle := 0
+	sn.repeat(tourCycle, []step{
+		{300 * time.Millisecond, func(sn *scene) {
+			ledger = sn.startPod(deployed(sn.world, "shop", "ledger", imageApp, life{runs: 2 * time.Second, exit: crashes[0]}))
+		}},
+		{1500 * time.Millisecond, func(sn *scene) { sn.rollOut(checkout, sn.checkoutPod, 5*time.Second, 4*time.Second) }},
+		{8 * time.Second, func(sn *scene) {
+			p := job(sn.world, "report", 7*time.Second)
+			p.init = []containerSpec{{name: "fetch", image: imageJob, life: life{runs: 1500 * time.Millisecond}}}
+			report = sn.startPod(p)
+		}},
 		{12 * time.Second, runBackup(5 * time.Second)},
-		{17 * time.Second, s.startStuck},
-		{20 * time.Second, s.outOfMemory},
+		{17 * time.Second, func(sn *scene) {
+			thumbs = sn.startPod(deployed(sn.world, "batch", "thumbnailer", imageApp, life{stuck: true}))
+		}},
+		{20 * time.Second, func(sn *scene) {
+			for _, c := range search.running() {
+				sn.exitContainer(c, exit{code: 137, reason: "OOMKilled"})
+			}
+		}},
 		{21800 * time.Millisecond, runBackup(5 * time.Second)},
-		{27 * time.Second, s.replace},
-		{31 * time.Second, s.rollOutFrontend},
+		{27 * time.Second, func(sn *scene) {
+			sn.replaceSandbox(replaced[cycle%len(replaced)])
+			cycle++
+		}},
+		{31 * time.Second, func(sn *scene) { sn.rollOut(frontend, sn.frontendPod, 5*time.Second, 3*time.Second) }},
 		{33 * time.Second, runBackup(5 * time.Second)},
-		{41 * time.Second, func(sn *scene) { sn.deletePod(s.search) }},
-		{45 * time.Second, func(sn *scene) { s.search = sn.startPod(searchPod()) }},
-		{47 * time.Second, func(sn *scene) { sn.deletePod(s.ledger) }},
+		{41 * time.Second, func(sn *scene) { sn.deletePod(search) }},
+		{45 * time.Second, func(sn *scene) { search = sn.startPod(searchPod()) }},
+		{47 * time.Second, func(sn *scene) { sn.deletePod(ledger) }},
 		{50 * time.Second, runBackup(5 * time.Second)},
-		{52 * time.Second, func(sn *scene) { sn.deletePod(s.thumbs) }},
-		{55 * time.Second, func(sn *scene) { sn.deletePod(s.report) }},
+		{52 * time.Second, func(sn *scene) { sn.deletePod(thumbs) }},
+		{55 * time.Second, func(sn *scene) { sn.deletePod(report) }},
 		{57 * time.Second, runBackup(5 * time.Second)},
-	}
+	})
 }
 
 // replaceable returns the pods whose sandboxes are replaced in turn: some of
@@ -109,37 +108,4 @@ func (sn *scene) rollOut(pods []*pod, spec func(hash string) podSpec, each, over
 			sn.after(overlap, func() { sn.deletePod(old) })
 		})
 	}
-}
-
-func (s *script) rollOutCheckout(sn *scene) {
-	sn.rollOut(s.checkout, sn.checkoutPod, 5*time.Second, 4*time.Second)
-}
-
-func (s *script) rollOutFrontend(sn *scene) {
-	sn.rollOut(s.frontend, sn.frontendPod, 5*time.Second, 3*time.Second)
-}
-
-func (s *script) startLedger(sn *scene) {
-	s.ledger = sn.startPod(deployed(sn.world, "shop", "ledger", imageApp, life{runs: 2 * time.Second, exit: crashes[0]}))
-}
-
-func (s *script) startReport(sn *scene) {
-	p := job(sn.world, "report", 7*time.Second)
-	p.init = []containerSpec{{name: "fetch", image: imageJob, life: life{runs: 1500 * time.Millisecond}}}
-	s.report = sn.startPod(p)
-}
-
-func (s *script) startStuck(sn *scene) {
-	s.thumbs = sn.startPod(deployed(sn.world, "batch", "thumbnailer", imageApp, life{stuck: true}))
-}
-
-func (s *script) outOfMemory(sn *scene) {
-	for _, c := range s.search.running() {
-		sn.exitContainer(c, exit{code: 137, reason: "OOMKilled"})
-	}
-}
-
-func (s *script) replace(sn *scene) {
-	sn.replaceSandbox(s.replaced[s.cycleNumber%len(s.replaced)])
-	s.cycleNumber++
 }
