@@ -17,7 +17,10 @@ func alike(was, now *Pod, distinct bool) (alike, same bool) {
 	pairs := pairing{distinct: distinct}
 	for i := range now.Containers {
 		c := &now.Containers[i]
-		j := was.container(c.ID, i)
+		j := i
+		if !sameID(was.Containers[i].ID, c.ID) {
+			j = place(was.Containers, c.ID, func(o *Container) string { return o.ID })
+		}
 		if !pairs.add(j, i) || !was.Containers[j].State.alike(c.State) {
 			return false, false
 		}
@@ -27,7 +30,10 @@ func alike(was, now *Pod, distinct bool) (alike, same bool) {
 	pairs.taken = 0
 	for i := range now.Sandboxes {
 		s := &now.Sandboxes[i]
-		j := was.sandbox(s.ID, i)
+		j := i
+		if !sameID(was.Sandboxes[i].ID, s.ID) {
+			j = place(was.Sandboxes, s.ID, func(o *Sandbox) string { return o.ID })
+		}
 		if !pairs.add(j, i) || !was.Sandboxes[j].State.alike(s.State) {
 			return false, false
 		}
@@ -52,30 +58,12 @@ func (p *pairing) add(j, i int) bool {
 	return true
 }
 
-// container returns the place of a container, -1 if there is none. It looks
-// near first, and nowhere else in a list so long that a search is dear.
-func (p *Pod) container(id string, near int) int {
-	if sameID(p.Containers[near].ID, id) {
-		return near
-	}
-	if len(p.Containers) <= fewIDs {
-		for j := range p.Containers {
-			if sameID(p.Containers[j].ID, id) {
-				return j
-			}
-		}
-	}
-	return -1
-}
-
-// sandbox returns the place of a sandbox as container does.
-func (p *Pod) sandbox(id string, near int) int {
-	if sameID(p.Sandboxes[near].ID, id) {
-		return near
-	}
-	if len(p.Sandboxes) <= fewIDs {
-		for j := range p.Sandboxes {
-			if sameID(p.Sandboxes[j].ID, id) {
+// place returns where in a list an id is, -1 if it is not there. It looks
+// nowhere in a list so long that a search is dear.
+func place[T any](list []T, id string, idOf func(*T) string) int {
+	if len(list) <= fewIDs {
+		for j := range list {
+			if sameID(idOf(&list[j]), id) {
 				return j
 			}
 		}

@@ -1,6 +1,10 @@
 package pleg
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // An Entry is what the cache holds of one pod.
 type Entry struct {
@@ -19,14 +23,17 @@ type Cache struct {
 	time    time.Time // global time: all that is known is at least as new
 	timed   bool      // there is a global time
 	evented bool
-	waiters waiters
+
+	lastTicket Ticket
+	waiting    map[UID][]waiter // in the order of their tickets
+	served     []Answer
 }
 
 // NewCache returns an empty cache. evented is the kubelet's EventedPLEG gate:
 // with it the cache refuses what is older than what it has, and serves whoever
 // asks for a pod that it does not hold at once.
 func NewCache(evented bool) *Cache {
-	return &Cache{entries: map[UID]Entry{}, evented: evented, waiters: waiters{waiting: map[UID][]waiter{}}}
+	return &Cache{entries: map[UID]Entry{}, evented: evented, waiting: map[UID][]waiter{}}
 }
 
 // Get returns what is held of a pod, and for a pod that is not held an empty
@@ -71,7 +78,11 @@ func (c *Cache) Delete(uid UID) { delete(c.entries, uid) }
 // to at.
 func (c *Cache) UpdateTime(at time.Time) {
 	c.time, c.timed = at, true
-	c.notifyAll(at)
+	before := len(c.served)
+	for uid := range c.waiting {
+		c.notify(uid, at)
+	}
+	slices.SortFunc(c.served[before:], func(a, b Answer) int { return cmp.Compare(a.Ticket, b.Ticket) })
 }
 
 // Observe notes that a pod was looked at, whether or not that changed what is
@@ -92,4 +103,73 @@ func (c *Cache) newer(uid UID, t time.Time) bool {
 		return true
 	}
 	return c.timed && c.time.After(t) || ok && (e.Modified.After(t) || e.Observed.After(t))
+}
+
+// A Ticket names one that waits for a pod's status. It is never 0.
+type Ticket uint64
+
+// An Answer is what one that waited gets.
+type Answer struct {
+	Ticket Ticket
+	UID    UID
+	Status *PodStatus
+	Err    error
+}
+
+type waiter struct {
+	ticket Ticket
+	after  time.Time
+}
+
+// Subscribe asks for a pod's status as soon as it is newer than after. If it is
+// so already, served is true and [Cache.Get] has the answer. Otherwise the
+// ticket will be among those that [Cache.Served] returns, once. Here newer is
+// meant strictly, but a waiter is served by a later write of exactly that
+// time, too: that is how the kubelet has it.
+func (c *Cache) Subscribe(uid UID, after time.Time) (ticket Ticket, served bool) {
+	c.lastTicket++
+	if c.newer(uid, after) {
+		return c.lastTicket, true
+	}
+	c.waiting[uid] = append(c.waiting[uid], waiter{c.lastTicket, after})
+	return c.lastTicket, false
+}
+
+// Served returns the answers decided since the last call, in the order in which
+// they were; those decided by one [Cache.UpdateTime] in the order of their
+// tickets. It returns nil if there are none.
+func (c *Cache) Served() []Answer {
+	a := c.served
+	c.served = nil
+	return a
+}
+
+// Waiting returns how many wait.
+func (c *Cache) Waiting() int {
+	n := 0
+	for _, list := range c.waiting {
+		n += len(list)
+	}
+	return n
+}
+
+// notify serves those that wait for a pod with what is held now.
+func (c *Cache) notify(uid UID, at time.Time) {
+	list, ok := c.waiting[uid]
+	if !ok {
+		return
+	}
+	rest := slices.DeleteFunc(list, func(w waiter) bool {
+		if at.Before(w.after) {
+			return false
+		}
+		st, err := c.Get(uid)
+		c.served = append(c.served, Answer{w.ticket, uid, st, err})
+		return true
+	})
+	if len(rest) == 0 {
+		delete(c.waiting, uid)
+		return
+	}
+	c.waiting[uid] = rest
 }

@@ -2,6 +2,8 @@ package pleg
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -48,4 +50,72 @@ func (c Config) withDefaults() Config {
 	}
 	c.Capacity = max(c.Capacity, 0)
 	return c
+}
+
+// A Release is a minor release of Kubernetes 1: Release(36) is 1.36.
+type Release uint8
+
+// The releases whose relist is known. [Newest] is taken for a node's release
+// where nothing better is known.
+const (
+	Oldest Release = 25
+	Newest Release = 37
+)
+
+// ParseRelease reads "1.36", "v1.36.2" or "v1.30.4-eks-abc". It returns an
+// error that names the range for any other text and any other release.
+func ParseRelease(s string) (Release, error) {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(s, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	minor = strings.TrimRight(minor, "+") // some clouds report "1.30+"
+	n, err := strconv.ParseUint(minor, 10, 8)
+	if major != "1" || err != nil || Release(n) < Oldest || Release(n) > Newest {
+		return 0, fmt.Errorf("kubelet version %q: want %v to %v", s, Oldest, Newest)
+	}
+	return Release(n), nil
+}
+
+// String returns the release as people write it: "1.36".
+func (r Release) String() string { return fmt.Sprintf("1.%d", uint8(r)) }
+
+// The rules are all that differs between the relists of the releases.
+type rules struct {
+	// retryPhase: a pod whose inspection failed is inspected again in a second
+	// pass over all pods, from the record of the relist that failed, without
+	// events and without advancing the record; a pod that changes and keeps
+	// failing is inspected twice in each relist. Otherwise a retry is part of
+	// the pod's one turn.
+	retryPhase bool
+
+	// listAgain: an inspection begins by listing the pod again, by its label.
+	// Otherwise the listed pod says what to inspect.
+	listAgain bool
+
+	// listTime: a status counts as old as the list that named the pod.
+	// Otherwise it counts from the start of its inspection.
+	listTime bool
+
+	// conditions: a watch condition has its pod inspected in every relist.
+	conditions bool
+
+	// onDemand: one pod can be relisted alone, and a reinspection can be asked
+	// for. An inspection that was due and found no change makes a PodSync.
+	onDemand bool
+}
+
+var (
+	twoPhase = rules{retryPhase: true, listAgain: true} // 1.25 to 1.31
+	watching = rules{listAgain: true, conditions: true} // 1.32 to 1.35
+	perPod   = rules{listTime: true, onDemand: true}    // from 1.36
+)
+
+func rulesOf(r Release) rules {
+	switch {
+	case r < 32:
+		return twoPhase
+	case r < 36:
+		return watching
+	default:
+		return perPod
+	}
 }

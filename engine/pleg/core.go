@@ -27,7 +27,7 @@ type Core struct {
 
 	records records
 	asked   map[UID]struct{} // reinspections of pods that have no record
-	watches watches
+	watches map[UID][]watch  // in the order in which their keys were first set
 	cache   *Cache
 	gauges  Gauges
 
@@ -37,8 +37,11 @@ type Core struct {
 	relist   relist
 	differ   differ
 	exits    exits
-	channel  channel
 	released []Event
+
+	// The event channel, as a count.
+	unread, capacity int
+	attended         bool // by a reader that takes its turn after each pod
 }
 
 // New returns a core that has seen nothing yet, or the error of
@@ -53,9 +56,9 @@ func New(cfg Config) (*Core, error) {
 		threshold: cfg.Threshold,
 		records:   records{byUID: map[UID]*record{}},
 		asked:     map[UID]struct{}{},
-		watches:   watches{},
+		watches:   map[UID][]watch{},
 		cache:     NewCache(false),
-		channel:   channel{capacity: cfg.Capacity},
+		capacity:  cfg.Capacity,
 	}, nil
 }
 
@@ -73,7 +76,7 @@ func (c *Core) Begin(at time.Time, pods []Pod) error {
 	if c.relist.scope != idle {
 		return fmt.Errorf("begin relist: %w", ErrBusy)
 	}
-	c.relist.begin(everything, at)
+	c.relist.scope, c.relist.at = everything, at
 	c.listedAt = at
 	c.gauges.count(pods)
 	for _, r := range c.records.order {
@@ -83,7 +86,7 @@ func (c *Core) Begin(at time.Time, pods []Pod) error {
 		c.recordOf(pods[i].PodRef).list(&pods[i])
 	}
 	c.records.sort()
-	c.watches.purge(c.records.byUID)
+	c.purgeWatches()
 	for _, r := range c.records.order {
 		c.compare(r)
 	}
@@ -103,7 +106,7 @@ func (c *Core) BeginPod(at time.Time, pod Pod) error {
 	if c.relist.scope != idle {
 		return fmt.Errorf("relist pod %v: %w", pod.PodRef, ErrBusy)
 	}
-	c.relist.begin(onePod, at)
+	c.relist.scope, c.relist.at = onePod, at
 	r := c.recordOf(pod.PodRef)
 	r.list(&pod)
 	c.records.sort()
@@ -126,7 +129,7 @@ func (c *Core) BeginInspect(uid UID) error {
 	if !ok || r.seen() == nil {
 		return fmt.Errorf("inspect pod %s: %w", uid, ErrUnknownPod)
 	}
-	c.relist.begin(inspection, time.Time{})
+	c.relist.scope = inspection
 	c.relist.only(r)
 	return nil
 }
@@ -207,4 +210,72 @@ func (c *Core) compare(r *record) {
 		l.changes = c.differ.diff(l.changes, r.old, r.current)
 		r.end = len(l.changes)
 	}
+}
+
+var errNeverListed = errors.New("pleg has yet to be successful")
+
+// Healthy returns nil if the kubelet would call its PLEG healthy at now, or an
+// error with the kubelet's exact text. What counts is the start of the last
+// relist whose lists succeeded; a list age that equals the threshold is still
+// healthy. As in the kubelet, the call moves what [Core.LastSeen] returns.
+func (c *Core) Healthy(now time.Time) error {
+	if c.listedAt.IsZero() {
+		return errNeverListed
+	}
+	c.lastSeen = time.Unix(c.listedAt.Unix(), 0)
+	if age := now.Sub(c.listedAt); age > c.threshold {
+		return fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, c.threshold)
+	}
+	return nil
+}
+
+// ListedAt returns the start of the last relist of all pods whose lists
+// succeeded, and zero before the first.
+func (c *Core) ListedAt() time.Time { return c.listedAt }
+
+// LastSeen returns the kubelet's metric pleg_last_seen_seconds: ListedAt in
+// whole seconds, as of the last call of [Core.Healthy], not of the last relist.
+// Zero stands for a metric that was never set.
+func (c *Core) LastSeen() time.Time { return c.lastSeen }
+
+// Gauges are the kubelet's metrics of what runs, as of the last relist of all
+// pods.
+type Gauges struct {
+	RunningPods int // running_pods: with a running sandbox
+
+	// Containers is running_containers by state. A state that no container has
+	// any more keeps its last figure, as in the kubelet.
+	Containers [Unknown + 1]int
+}
+
+// Gauges returns the kubelet's metrics of what runs.
+func (c *Core) Gauges() Gauges { return c.gauges }
+
+// count counts a list. The kubelet counts lines: a pod that is listed twice
+// counts twice.
+func (g *Gauges) count(pods []Pod) {
+	var containers [Unknown + 1]int
+	g.RunningPods = 0
+	for i := range pods {
+		for j := range pods[i].Containers {
+			containers[min(pods[i].Containers[j].State.listed(), Unknown)]++
+		}
+		if pods[i].running() {
+			g.RunningPods++
+		}
+	}
+	for s, n := range containers {
+		if n > 0 {
+			g.Containers[s] = n
+		}
+	}
+}
+
+func (p *Pod) running() bool {
+	for i := range p.Sandboxes {
+		if p.Sandboxes[i].State == Running {
+			return true
+		}
+	}
+	return false
 }

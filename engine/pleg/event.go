@@ -1,6 +1,8 @@
 package pleg
 
-import "time"
+import (
+	"time"
+)
 
 // A Kind is the type of an [Event].
 type Kind uint8
@@ -65,4 +67,35 @@ type Event struct {
 	At        time.Time // when this relist began
 	Exited    bool      // Died, and the fresh status has the container as exited: ExitCode holds
 	ExitCode  int32
+}
+
+// Attend says whether, from now on, the event channel has a reader that keeps
+// up: it takes what is in the channel at once, and later the events of each pod
+// before those of the next. The kubelet's sync loop is such a reader while it
+// is well, since it runs beside the relist. Without one, as at first, events
+// stay until [Core.Drain].
+func (c *Core) Attend(attended bool) {
+	c.attended = attended
+	c.readEvents()
+}
+
+// Drain empties the event channel, as its reader does when the kubelet's sync
+// loop gets round to it, and returns how many events were in it.
+func (c *Core) Drain() int {
+	n := c.unread
+	c.unread = 0
+	return n
+}
+
+// Len returns how many delivered events nobody has read yet.
+func (c *Core) Len() int { return c.unread }
+
+// Capacity returns how many events the channel holds; 0 if it takes none.
+func (c *Core) Capacity() int { return c.capacity }
+
+// readEvents lets the reader, if there is one, take what is in the channel.
+func (c *Core) readEvents() {
+	if c.attended {
+		c.unread = 0
+	}
 }

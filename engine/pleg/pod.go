@@ -87,3 +87,114 @@ type ListedContainer struct {
 	Pod PodRef
 	Container
 }
+
+// A State is what a container or sandbox was last seen to be, in the
+// kubelet's words. The zero value is [Absent].
+//
+// A sandbox is Running when the runtime calls it ready and Exited when it does
+// not, so that the diff can treat it as one more container, as the kubelet does.
+type State uint8
+
+const (
+	Absent  State = iota // not in the list
+	Created              // made, never started; the diff does not tell it from Unknown
+	Running
+	Exited
+	Unknown // the runtime said so, or named a state that we do not know
+)
+
+var stateNames = [...]string{"absent", "created", "running", "exited", "unknown"}
+
+// String returns the kubelet's lower-case word for s.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return stateNames[Unknown]
+}
+
+// A SandboxStatus is the runtime's full answer about one sandbox.
+type SandboxStatus struct {
+	ID        string
+	Pod       PodRef
+	State     State // Running if ready, Exited if not
+	Attempt   uint32
+	CreatedAt time.Time
+	IPs       []string // primary first; empty for a pod on the host's network
+}
+
+// A ContainerStatus is the runtime's full answer about one container. Times are
+// by the runtime's clock and zero where it gave none.
+type ContainerStatus struct {
+	ID         string
+	Name       string
+	State      State
+	Attempt    uint32
+	Image      string
+	ExitCode   int32 // means something only when State is Exited
+	Reason     string
+	Message    string
+	CreatedAt  time.Time
+	StartedAt  time.Time
+	FinishedAt time.Time
+}
+
+// A PodStatus is what one inspection of a pod found. Sandboxes and containers
+// are sorted by creation, newest first, as the kubelet keeps them. It is never
+// changed once it is in the [Cache].
+type PodStatus struct {
+	PodRef
+	IPs        []string // of the newest sandbox, if that is ready
+	Sandboxes  []SandboxStatus
+	Containers []ContainerStatus
+}
+
+// A Version is what the runtime says of itself.
+type Version struct {
+	RuntimeName    string // "containerd", "cri-o"
+	RuntimeVersion string
+	APIVersion     string // of CRI: "v1"
+}
+
+// A Condition is one of the runtime's own verdicts on itself, such as
+// RuntimeReady or NetworkReady.
+type Condition struct {
+	Type    string
+	Status  bool
+	Reason  string
+	Message string
+}
+
+// Anomalies counts what a runtime's answers held that no healthy runtime
+// sends. What had to be left out is counted as well as what could be mended, so
+// that nothing is dropped in silence. The zero value counts nothing.
+type Anomalies struct {
+	NoMetadata  int // sandboxes or containers without metadata: left out, as the kubelet does
+	NoID        int // without an id: left out
+	NoImage     int // containers without an image: left out, as the kubelet does
+	NoPodUID    int // without a pod's UID: left out, since nothing can own them
+	DuplicateID int // the same id twice in one list and pod: both are kept, the first decides
+	BadState    int // a state that CRI does not know: taken as Unknown
+	BadTime     int // a negative time: taken as not given
+	BadText     int // invalid UTF-8 in a text that is shown, or an address that is none
+	NoSandbox   int // containers of a pod that has no sandbox listed: kept
+}
+
+// Add returns the sums of a and b.
+func (a Anomalies) Add(b Anomalies) Anomalies {
+	a.NoMetadata += b.NoMetadata
+	a.NoID += b.NoID
+	a.NoImage += b.NoImage
+	a.NoPodUID += b.NoPodUID
+	a.DuplicateID += b.DuplicateID
+	a.BadState += b.BadState
+	a.BadTime += b.BadTime
+	a.BadText += b.BadText
+	a.NoSandbox += b.NoSandbox
+	return a
+}
+
+// Total returns the sum of all counters.
+func (a Anomalies) Total() int {
+	return a.NoMetadata + a.NoID + a.NoImage + a.NoPodUID + a.DuplicateID + a.BadState + a.BadTime + a.BadText + a.NoSandbox
+}

@@ -30,8 +30,6 @@ type relist struct {
 	watched []watch // conditions as they were before the inspection
 }
 
-func (l *relist) begin(s scope, at time.Time) { l.scope, l.at = s, at }
-
 // only makes a record the only one whose turn comes.
 func (l *relist) only(r *record) {
 	l.one[0] = r
