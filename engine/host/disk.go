@@ -4,20 +4,16 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// A runtimeRoot is a folder where a runtime is known to keep its data; its
-// endpoints have the mark in them.
-type runtimeRoot struct{ mark, path string }
-
-// runtimeRoots are in the order of preference between those that exist, for an
-// endpoint that matches none: a distribution's own first, since its node may
-// well have a leftover of another runtime.
-var runtimeRoots = []runtimeRoot{
+// runtimeRoots are the folders where runtimes are known to keep their data, with
+// the mark that their endpoints have in them. They are in the order of preference
+// between those that exist, for an endpoint that matches none: a distribution's own
+// first, since its node may well have a leftover of another runtime.
+var runtimeRoots = []struct{ mark, path string }{
 	{"k3s", "/var/lib/rancher/k3s/agent/containerd"},
 	{"k3s", "/var/lib/rancher/rke2/agent/containerd"}, // rke2 has the socket of k3s
 	{"microk8s", "/var/snap/microk8s/common/var/lib/containerd"},
@@ -58,20 +54,26 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 		return d
 	}
 	for _, known := range likelyRoots(endpoint) {
-		d, err := statDisk(root, known.path)
+		d, err := statDisk(root, known)
 		if err == nil {
 			return d
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return evidence.Disk{Path: known.path, Missing: reason(err)}
+			return evidence.Disk{Path: known, Missing: reason(err)}
 		}
 	}
 	return evidence.Disk{Missing: "none of the known folders of a runtime is there"}
 }
 
 // likelyRoots returns all known roots, those of the endpoint's runtime first.
-func likelyRoots(endpoint string) (all []runtimeRoot) {
-	isOther := func(r runtimeRoot) bool { return !strings.Contains(endpoint, r.mark) }
-	all = slices.DeleteFunc(slices.Clone(runtimeRoots), isOther)
-	return append(all, runtimeRoots...)
+func likelyRoots(endpoint string) (all []string) {
+	var others []string
+	for _, r := range runtimeRoots {
+		if strings.Contains(endpoint, r.mark) {
+			all = append(all, r.path)
+		} else {
+			others = append(others, r.path)
+		}
+	}
+	return append(all, others...)
 }

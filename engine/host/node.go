@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -77,10 +78,14 @@ func (n *Node) Look(ctx context.Context) evidence.Report {
 // what it saw; the first time it looks at once. The error is the cause of ctx,
 // and there is none while ctx lasts. It is for one reader.
 func (n *Node) Next(ctx context.Context) (evidence.Report, error) {
-	if err := n.pause(ctx); err != nil {
-		return evidence.Report{}, err
+	n.looking.Lock()
+	due := n.lastLook.Add(period)
+	n.looking.Unlock()
+	sleep(ctx, time.Until(due))
+	var r evidence.Report
+	if ctx.Err() == nil {
+		r = n.Look(ctx)
 	}
-	r := n.Look(ctx)
 	if ctx.Err() != nil {
 		return evidence.Report{}, context.Cause(ctx)
 	}
@@ -90,23 +95,14 @@ func (n *Node) Next(ctx context.Context) (evidence.Report, error) {
 	return r, nil
 }
 
-func (n *Node) pause(ctx context.Context) error {
-	n.looking.Lock()
-	var left time.Duration
-	if !n.lastLook.IsZero() {
-		left = period - time.Since(n.lastLook)
-	}
-	n.looking.Unlock()
-	timer := time.NewTimer(left)
+// sleep returns after d, or as soon as ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // KubeletVersion asks the kubelet's metrics for its version, such as "v1.33.4".
@@ -121,4 +117,86 @@ func (n *Node) KubeletVersion(ctx context.Context) (string, bool) {
 		put(&r)
 	}
 	return r.Kubelet.Version, r.Kubelet.Version != ""
+}
+
+// A part is one kind of evidence. Whoever adds one writes a function that
+// returns it, and adds that to the list in [New].
+type part struct {
+	name string
+
+	// read looks at the node and returns what puts the outcome into a report. It
+	// may hang, for it has a goroutine of its own; of one part it never runs
+	// twice at once. Its context ends at the limit.
+	read func(context.Context) fill
+
+	// missing says in a report why read has not come back.
+	missing func(*evidence.Report, error)
+}
+
+// A fill puts what was read into a report. It may be called more than once, by
+// whoever waited for the same read, and so changes nothing else.
+type fill = func(*evidence.Report)
+
+// start begins to read the part, or joins the read that is out. So it does not
+// end with ctx, which is only that of the first who waits.
+func (n *Node) start(ctx context.Context, p part) *read[fill] {
+	ctx = context.WithoutCancel(ctx)
+	return start(&n.reads, p.name, func() fill {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return p.read(ctx)
+	})
+}
+
+// walkTime leaves some of the limit for putting together what was found.
+const walkTime = limit - 250*time.Millisecond
+
+// processes is the part that tells what runs, and what the runtime and the
+// kubelet use.
+func processes(w *walker) part {
+	return part{
+		name: "processes",
+		read: func(ctx context.Context) fill {
+			ctx, cancel := context.WithTimeout(ctx, walkTime)
+			defer cancel()
+			found, usage := w.look(ctx, time.Now())
+			return func(r *evidence.Report) {
+				r.Processes = found
+				r.Usage = append(r.Usage, usage...)
+			}
+		},
+		missing: func(r *evidence.Report, err error) { r.Processes.Missing = err.Error() },
+	}
+}
+
+// secondLook is how long after the first look a second one tells whether a process
+// has moved.
+const secondLook = time.Second
+
+// LookClosely is [Node.Look] for who looks only once. Every process is in
+// uninterruptible sleep for a moment now and then, and runc freezes a container
+// to change its limits; where one is so at the first look there is a second one
+// after a second, so that the report says how long it has been so. It returns
+// sooner if ctx ends.
+func (n *Node) LookClosely(ctx context.Context) evidence.Report {
+	r := n.Look(ctx)
+	if !maybeStuck(r.Processes) {
+		return r
+	}
+	if sleep(ctx, secondLook); ctx.Err() != nil {
+		return r
+	}
+	if again := n.Look(ctx); again.Processes.Missing == "" {
+		return again
+	}
+	return r
+}
+
+// maybeStuck reports whether a process may be stuck, or may just be at work.
+func maybeStuck(p evidence.Processes) bool {
+	busy := func(p evidence.Process) bool {
+		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
+	}
+	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Runcs, p.Daemons}, maps.Values(p.Containers))
+	return slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) })
 }

@@ -141,16 +141,13 @@ func (l *walk) mountHint() string {
 }
 
 func (l *walk) readUptime() time.Duration {
-	text, err := l.text(procFile{file: "uptime"}, "", "uptime")
-	if err != nil {
-		return 0
-	}
+	text, _ := l.text(procFile{file: "uptime"}, "", "uptime")
 	first, _, _ := strings.Cut(text, " ")
-	seconds, err := strconv.ParseFloat(first, 64)
+	up, err := strconv.ParseFloat(first, 64)
 	if err != nil {
 		return 0
 	}
-	return time.Duration(seconds * float64(time.Second))
+	return seconds(up)
 }
 
 // visit reads one process. That it has ended meanwhile is normal.

@@ -2,10 +2,16 @@ package host
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/prometheus/procfs"
 
@@ -53,8 +59,14 @@ func stateOf(stat procfs.ProcStat) evidence.State {
 // look before is all that counts of its process as long as it stays so; the
 // others take turns.
 func (l *walk) findThreadStates(open []*sighting) {
+	turn := func(s *sighting) int { // from where the last look left off
+		if s.proc.PID >= l.nextPID {
+			return 0
+		}
+		return 1
+	}
 	open = slices.DeleteFunc(open, func(s *sighting) bool { return s.last.thread != 0 && l.readThread(s, s.last.thread) })
-	slices.SortStableFunc(open, func(a, b *sighting) int { return cmp.Compare(l.turn(a), l.turn(b)) })
+	slices.SortStableFunc(open, func(a, b *sighting) int { return cmp.Compare(turn(a), turn(b)) })
 	left := l.budget
 	for _, s := range open {
 		if l.looks > 1 && left <= 0 { // not before the first, which may have more than its share
@@ -64,14 +76,6 @@ func (l *walk) findThreadStates(open []*sighting) {
 		left -= s.stat.NumThreads
 		l.readThreads(s)
 	}
-}
-
-// turn orders processes from where the last look left off.
-func (l *walk) turn(s *sighting) int {
-	if s.proc.PID >= l.nextPID {
-		return 0
-	}
-	return 1
 }
 
 func (l *walk) readThreads(s *sighting) {
@@ -92,7 +96,7 @@ func (l *walk) readThreads(s *sighting) {
 // whether the thread is stuck. A process that sleeps while its threads work is
 // well, but one whose first thread has ended is in the state of the others.
 func (l *walk) readThread(s *sighting, thread int) (stuck bool) {
-	text, err := l.text(procFile{pid: s.proc.PID, file: "stat"}, threadFolder(s.proc.PID, thread), "stat")
+	text, err := l.text(procFile{pid: s.proc.PID, file: "stat"}, s.threadFolder(thread), "stat")
 	if err != nil {
 		return false
 	}
@@ -103,43 +107,33 @@ func (l *walk) readThread(s *sighting, thread int) (stuck bool) {
 	return state.Stuck()
 }
 
-// folder returns the folder below /proc of the thread that the state is about.
-func (s sighting) folder() string {
-	if s.now.thread == 0 {
+// threadFolder returns the folder below /proc of a thread, 0 for the first one.
+func (s sighting) threadFolder(thread int) string {
+	if thread == 0 {
 		return strconv.Itoa(s.proc.PID)
 	}
-	return threadFolder(s.proc.PID, s.now.thread)
-}
-
-func threadFolder(pid, thread int) string {
-	return strconv.Itoa(pid) + "/task/" + strconv.Itoa(thread)
+	return fmt.Sprintf("%d/task/%d", s.proc.PID, thread)
 }
 
 // runs returns how often the thread has been run. If that cannot be read, it
 // has not been since the look before.
 func (l *walk) runs(s sighting) uint64 {
-	text, err := l.text(procFile{pid: s.proc.PID, file: "schedstat"}, s.folder(), "schedstat")
-	fields := strings.Fields(text)
-	if err != nil || len(fields) < 3 {
-		return s.last.runs
+	text, err := l.text(procFile{pid: s.proc.PID, file: "schedstat"}, s.threadFolder(s.now.thread), "schedstat")
+	if fields := strings.Fields(text); err == nil && len(fields) > 2 {
+		if n, err := strconv.ParseUint(fields[2], 10, 64); err == nil {
+			return n
+		}
 	}
-	n, err := strconv.ParseUint(fields[2], 10, 64)
-	if err != nil {
-		return s.last.runs
-	}
-	return n
+	return s.last.runs
 }
 
 // sleep returns where in the kernel a thread sleeps, as far as we may know.
 func (l *walk) sleep(s sighting) (wchan string, stack []string) {
-	wchan, err := l.text(procFile{s.proc.PID, "wchan", true}, s.folder(), "wchan")
+	wchan, err := l.text(procFile{s.proc.PID, "wchan", true}, s.threadFolder(s.now.thread), "wchan")
 	if wchan = strings.TrimSpace(wchan); err != nil || wchan == "0" {
 		wchan = ""
 	}
-	text, err := l.text(procFile{s.proc.PID, "stack", true}, s.folder(), "stack")
-	if err != nil {
-		return wchan, nil
-	}
+	text, _ := l.text(procFile{s.proc.PID, "stack", true}, s.threadFolder(s.now.thread), "stack")
 	return wchan, stackOf(text)
 }
 
@@ -175,9 +169,97 @@ func (l *walk) isFrozen(pid int, g group) bool {
 
 // groupFile returns a control group's file, or "" if it cannot be read.
 func (l *walk) groupFile(pid int, path string) string {
-	text, err := l.textAt(procFile{pid, filepath.Base(path), true}, path)
-	if err != nil {
-		return ""
-	}
+	text, _ := l.textAt(procFile{pid, filepath.Base(path), true}, path)
 	return text
+}
+
+const (
+	// fileTimeout is how long one small file of /proc may take. On a busy node the
+	// slow ones take some milliseconds: whoever takes longer sleeps in the kernel.
+	fileTimeout = 250 * time.Millisecond
+
+	// mostStuck bounds the reads of risky files that are left behind. With so
+	// many out, no further one is begun.
+	mostStuck = 2
+)
+
+var errRefused = errors.New("not read, since other reads do not come back")
+
+// fetch returns what read returns, or an error once that takes too long. Files
+// are read one after the other. A read that does not come back is left behind,
+// and nothing of the kind is read of that process until it has.
+func fetch[T any](l *walk, f procFile, read func() (T, error)) (value T, err error) {
+	if err := l.ctx.Err(); err != nil {
+		return value, err
+	}
+	if err := l.admit(f); err != nil {
+		return value, err
+	}
+	type answer struct {
+		value T
+		err   error
+	}
+	a, err := start(&l.reads, f, func() (a answer) {
+		defer func() { // package procfs counts on files that are whole
+			if cause := recover(); cause != nil {
+				a.err = fmt.Errorf("malformed: %v", cause)
+			}
+		}()
+		a.value, a.err = read()
+		return a
+	}).wait(l.ctx, l.timeout)
+	if err != nil {
+		return value, err
+	}
+	return a.value, a.err
+}
+
+// admit says why a file must not be read now: at most mostStuck reads of risky
+// files are left behind, and one more that should not have been.
+func (w *walker) admit(f procFile) error {
+	stuck := w.reads.keys()
+	if slices.ContainsFunc(stuck, func(s procFile) bool { return s.pid == f.pid && s.risky == f.risky }) {
+		return stuckError{}
+	}
+	if len(stuck) > mostStuck || (f.risky && len(stuck) == mostStuck) {
+		return errRefused
+	}
+	return nil
+}
+
+// hanging returns the reads that were left behind and have not come back, by
+// process.
+func (w *walker) hanging() []procFile {
+	return slices.SortedFunc(slices.Values(w.reads.keys()), func(a, b procFile) int { return a.pid - b.pid })
+}
+
+// text returns a file in a folder below /proc, for what package procfs does not
+// know or takes long over.
+func (l *walk) text(f procFile, folder, name string) (string, error) {
+	return l.textAt(f, filepath.Join(l.root, "proc", folder, name))
+}
+
+func (l *walk) textAt(f procFile, path string) (string, error) {
+	return fetch(l, f, func() (string, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", err // not a part of it
+		}
+		return string(data), nil
+	})
+}
+
+// miss reports whether a read failed, and counts it unless the process is gone.
+func (l *walk) miss(err error) bool {
+	_, stuck := errors.AsType[stuckError](err)
+	switch {
+	case err == nil:
+		return false
+	case stuck, errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH), l.ctx.Err() != nil:
+	case errors.Is(err, fs.ErrPermission):
+		l.gaps.denied++
+	default:
+		l.gaps.unread++
+	}
+	return true
 }

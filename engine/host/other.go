@@ -5,6 +5,7 @@ package host
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -19,4 +20,9 @@ func newWalker(_, _ string) *walker { return &walker{} }
 
 func (w *walker) look(context.Context, time.Time) (evidence.Processes, []evidence.Usage) {
 	return evidence.Processes{Missing: errNotLinux.Error() + ": there is no /proc to read"}, nil
+}
+
+// statDisk is for Linux alone.
+func statDisk(_, path string) (evidence.Disk, error) {
+	return evidence.Disk{}, &fs.PathError{Op: "statfs", Path: path, Err: errNotLinux}
 }
