@@ -61,15 +61,13 @@ func clock(clocks clockPair) part {
 // A stepWatch compares the clocks from look to look. It belongs to one
 // goroutine at a time.
 type stepWatch struct {
-	clocks  clockPair
-	compare bool      // false until the clocks were read once
-	wall    time.Time // at the reading before
-	mono    time.Duration
+	clocks      clockPair
+	isComparing bool      // false until the clocks were read once
+	wall        time.Time // at the reading before
+	mono        time.Duration
 
-	from   time.Duration // of the first reading, by mono
-	steps  int
-	step   time.Duration // the largest
-	stepAt time.Duration // when it was seen, by mono
+	seen         evidence.Clock
+	from, stepAt time.Duration // of the first reading and of the largest step, by mono
 }
 
 // newStepWatch begins to compare at once, so that the first look can already
@@ -82,32 +80,28 @@ func newStepWatch(clocks clockPair) *stepWatch {
 
 func (s *stepWatch) look() evidence.Clock {
 	wall, mono, ok := s.clocks.read()
-	if !ok {
-		return s.clock(mono)
+	if ok {
+		s.compare(wall, mono)
 	}
-	if !s.compare {
-		s.compare, s.from = true, mono
-	} else if step := wall.Sub(s.wall) - (mono - s.mono); step.Abs() >= leastStep {
-		s.note(step, mono)
+	if s.isComparing {
+		s.seen.Watched = mono - s.from
+	}
+	if s.seen.Steps > 0 {
+		s.seen.StepAge = mono - s.stepAt
+	}
+	return s.seen
+}
+
+func (s *stepWatch) compare(wall time.Time, mono time.Duration) {
+	step := wall.Sub(s.wall) - (mono - s.mono)
+	switch {
+	case !s.isComparing:
+		s.isComparing, s.from = true, mono
+	case step.Abs() >= leastStep:
+		s.seen.Steps++
+		if step.Abs() >= s.seen.Step.Abs() {
+			s.seen.Step, s.stepAt = step, mono
+		}
 	}
 	s.wall, s.mono = wall, mono
-	return s.clock(mono)
-}
-
-func (s *stepWatch) note(step, mono time.Duration) {
-	s.steps++
-	if step.Abs() >= s.step.Abs() {
-		s.step, s.stepAt = step, mono
-	}
-}
-
-func (s *stepWatch) clock(mono time.Duration) evidence.Clock {
-	c := evidence.Clock{Step: s.step, Steps: s.steps}
-	if s.compare {
-		c.Watched = mono - s.from
-	}
-	if s.steps > 0 {
-		c.StepAge = mono - s.stepAt
-	}
-	return c
 }

@@ -42,21 +42,10 @@ func (s threadState) from(was threadState) threadState {
 	return s
 }
 
-// badness orders states by how little can be expected of them.
-func badness(s evidence.State) int {
-	switch s {
-	case evidence.Uninterrupted:
-		return 5
-	case evidence.Frozen:
-		return 4
-	case evidence.Stopped, evidence.Traced:
-		return 3
-	case evidence.Running:
-		return 2
-	case evidence.Sleeping:
-		return 1
-	}
-	return 0 // ended, while other threads may well live
+// badness orders states by how little can be expected of them. One that has
+// ended has none, while its other threads may well live.
+var badness = map[evidence.State]int{
+	evidence.Uninterrupted: 5, evidence.Frozen: 4, evidence.Stopped: 3, evidence.Traced: 3, evidence.Running: 2, evidence.Sleeping: 1,
 }
 
 // stateIn returns the state in the text of a stat file, or 0. The name before it

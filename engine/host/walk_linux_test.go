@@ -317,7 +317,7 @@ func TestLookAtThisMachine(t *testing.T) {
 		}
 		s.now = threadState{state: stateOf(stat), since: l.at}
 		got := l.process(s)
-		if got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness(got.State) == 0 {
+		if got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness[got.State] == 0 {
 			t.Errorf("the test sees itself as %+v", got)
 		}
 		return

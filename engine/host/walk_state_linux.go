@@ -101,7 +101,7 @@ func (l *walk) readThread(s *sighting, thread int) (stuck bool) {
 		return false
 	}
 	state := stateIn(text)
-	if (state.Stuck() || s.now.state == evidence.Zombie) && badness(state) > badness(s.now.state) {
+	if (state.Stuck() || s.now.state == evidence.Zombie) && badness[state] > badness[s.now.state] {
 		s.now.state, s.now.thread = state, thread
 	}
 	return state.Stuck()
