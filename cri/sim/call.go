@@ -47,37 +47,27 @@ func (w *world) describe(method string, request any) Call {
 	if v, ok := request.(interface{ GetVerbose() bool }); ok {
 		call.Verbose = v.GetVerbose()
 	}
+	var p *pod
 	switch r := request.(type) {
 	case interface{ GetPodSandboxId() string }:
-		w.describeSandbox(&call, r.GetPodSandboxId())
+		call.ID = r.GetPodSandboxId()
+		if s, err := find(w.sandboxOf, call.ID); err == nil {
+			call.ID, p = s.id, s.pod
+		}
 	case interface{ GetContainerId() string }:
-		w.describeContainer(&call, r.GetContainerId())
+		call.ID = r.GetContainerId()
+		if c, err := find(w.containerOf, call.ID); err == nil {
+			call.ID, call.Container, p = c.id, c.spec.name, c.pod
+		}
 	case interface{ GetFilter() *cri.PodSandboxFilter }:
-		w.describePod(&call, r.GetFilter().GetLabelSelector()[labelPodUID])
+		p = w.pod(r.GetFilter().GetLabelSelector()[labelPodUID])
 	case interface{ GetFilter() *cri.ContainerFilter }:
-		w.describePod(&call, r.GetFilter().GetLabelSelector()[labelPodUID])
+		p = w.pod(r.GetFilter().GetLabelSelector()[labelPodUID])
 	}
-	return call
-}
-
-func (w *world) describeSandbox(call *Call, id string) {
-	call.ID = id
-	if s, err := find(w.sandboxOf, id); err == nil {
-		call.ID, call.Pod = s.id, s.pod.ref()
-	}
-}
-
-func (w *world) describeContainer(call *Call, id string) {
-	call.ID = id
-	if c, err := find(w.containerOf, id); err == nil {
-		call.ID, call.Pod, call.Container = c.id, c.pod.ref(), c.spec.name
-	}
-}
-
-func (w *world) describePod(call *Call, uid string) {
-	if p := w.pod(uid); p != nil {
+	if p != nil {
 		call.Pod = p.ref()
 	}
+	return call
 }
 
 // pod returns the pod with that UID, or nil.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -94,15 +95,13 @@ func (s *Server) draw(p picture) error {
 
 // follow has the folder show these processes and no others.
 func (h *hostRoot) follow(now time.Time, all []process) error {
-	here := make(map[int]bool, len(all))
+	left := maps.Clone(h.shown)
 	for _, p := range all {
-		here[p.pid] = true
+		delete(left, p.pid)
 	}
-	for pid := range h.shown {
-		if !here[pid] {
-			if err := h.remove(pid); err != nil {
-				return err
-			}
+	for pid := range left {
+		if err := h.remove(pid); err != nil {
+			return err
 		}
 	}
 	for _, p := range all {
@@ -120,7 +119,7 @@ func (h *hostRoot) show(now time.Time, p process) error {
 		return nil
 	case there && was.args == p.args && was.cgroup == p.cgroup && was.born.Equal(p.born):
 		h.shown[p.pid] = p
-		return h.rewrite(now, p)
+		return h.replace(h.proc(strconv.Itoa(p.pid)), h.files(now, p))
 	case there: // another one of the same id
 		if err := h.remove(p.pid); err != nil {
 			return err
@@ -165,10 +164,6 @@ func (h *hostRoot) files(now time.Time, p process) map[string]string {
 		}
 	}
 	return files
-}
-
-func (h *hostRoot) rewrite(now time.Time, p process) error {
-	return h.replace(h.proc(strconv.Itoa(p.pid)), h.files(now, p))
 }
 
 // remove takes the folder of a process away.

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
@@ -45,8 +46,8 @@ func (s *Server) list() *lists {
 func newLists(w *world) *lists {
 	l := &lists{
 		changes:    w.changes,
-		sandboxes:  &cri.ListPodSandboxResponse{Items: linesOf(w.sandboxes)},
-		containers: &cri.ListContainersResponse{Containers: linesOf(w.containers)},
+		sandboxes:  &cri.ListPodSandboxResponse{Items: sandboxLines(w.sandboxes)},
+		containers: &cri.ListContainersResponse{Containers: containerLines(w.containers)},
 	}
 	l.sandboxBatches = sandboxBatches(l.sandboxes.Items)
 	l.containerBatches = containerBatches(l.containers.Containers)
@@ -64,13 +65,18 @@ func (l *lists) answers() []any {
 	return all
 }
 
-func (s *sandbox) line() *cri.PodSandbox  { return s.listed }
-func (c *container) line() *cri.Container { return c.listed }
+func sandboxLines(all []*sandbox) []*cri.PodSandbox {
+	lines := make([]*cri.PodSandbox, len(all))
+	for i, s := range all {
+		lines[i] = s.listed
+	}
+	return lines
+}
 
-func linesOf[L any, T interface{ line() L }](all []T) []L {
-	lines := make([]L, len(all))
-	for i, one := range all {
-		lines[i] = one.line()
+func containerLines(all []*container) []*cri.Container {
+	lines := make([]*cri.Container, len(all))
+	for i, c := range all {
+		lines[i] = c.listed
 	}
 	return lines
 }
@@ -95,49 +101,42 @@ func containerBatches(all []*cri.Container) []*cri.StreamContainersResponse {
 func (s *Server) sandboxesFor(f *cri.PodSandboxFilter) []*cri.PodSandbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return linesOf(s.scene.matchingSandboxes(f))
+	return sandboxLines(s.scene.matchingSandboxes(f))
 }
 
 // containersFor returns the lines that pass a filter.
 func (s *Server) containersFor(f *cri.ContainerFilter) []*cri.Container {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return linesOf(s.scene.matchingContainers(f))
+	return containerLines(s.scene.matchingContainers(f))
 }
 
-// everySandbox reports whether a filter lets all sandboxes pass.
-func everySandbox(f *cri.PodSandboxFilter) bool {
-	return f.GetId() == "" && f.GetState() == nil && len(f.GetLabelSelector()) == 0
-}
-
-// everyContainer reports whether a filter lets all containers pass.
-func everyContainer(f *cri.ContainerFilter) bool {
-	return f.GetId() == "" && f.GetPodSandboxId() == "" && f.GetState() == nil && len(f.GetLabelSelector()) == 0
-}
+// isOpen reports whether a filter lets everything pass.
+func isOpen(filter proto.Message) bool { return proto.Size(filter) == 0 }
 
 func (r runtimeService) ListPodSandbox(_ context.Context, q *cri.ListPodSandboxRequest) (*cri.ListPodSandboxResponse, error) {
-	if everySandbox(q.GetFilter()) {
+	if isOpen(q.GetFilter()) {
 		return r.s.list().sandboxes, nil
 	}
 	return &cri.ListPodSandboxResponse{Items: r.s.sandboxesFor(q.GetFilter())}, nil
 }
 
 func (r runtimeService) ListContainers(_ context.Context, q *cri.ListContainersRequest) (*cri.ListContainersResponse, error) {
-	if everyContainer(q.GetFilter()) {
+	if isOpen(q.GetFilter()) {
 		return r.s.list().containers, nil
 	}
 	return &cri.ListContainersResponse{Containers: r.s.containersFor(q.GetFilter())}, nil
 }
 
 func (r runtimeService) StreamPodSandboxes(q *cri.StreamPodSandboxesRequest, to grpc.ServerStreamingServer[cri.StreamPodSandboxesResponse]) error {
-	if everySandbox(q.GetFilter()) {
+	if isOpen(q.GetFilter()) {
 		return sendAll(to, r.s.list().sandboxBatches)
 	}
 	return sendAll(to, sandboxBatches(r.s.sandboxesFor(q.GetFilter())))
 }
 
 func (r runtimeService) StreamContainers(q *cri.StreamContainersRequest, to grpc.ServerStreamingServer[cri.StreamContainersResponse]) error {
-	if everyContainer(q.GetFilter()) {
+	if isOpen(q.GetFilter()) {
 		return sendAll(to, r.s.list().containerBatches)
 	}
 	return sendAll(to, containerBatches(r.s.containersFor(q.GetFilter())))

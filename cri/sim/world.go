@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -74,14 +75,10 @@ func (w *world) uid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
+// fill fills b, whose length is a multiple of 8, with random bytes.
 func (w *world) fill(b []byte) {
-	for i := range b {
-		if i%8 == 0 {
-			v := w.rng.Uint64()
-			for j := i; j < min(i+8, len(b)); j++ {
-				b[j] = byte(v >> (8 * (j - i)))
-			}
-		}
+	for ; len(b) > 0; b = b[8:] {
+		binary.LittleEndian.PutUint64(b, w.rng.Uint64())
 	}
 }
 
