@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -44,8 +45,8 @@ func (m *Model) otherAlerts(b pen) []span {
 		warn(failureText(m.snap, f))
 	}
 	for _, f := range m.unsaid() {
-		symbol, st := severityLook(b, f.Severity)
-		out = append(out, span{st, symbol + " " + clip(string(f.ID)+": "+unlabelled(&f), 2*m.width)})
+		symbol, st := finding.Look(b.Theme, f.Severity)
+		out = append(out, span{st, symbol + " " + clip(string(f.ID)+": "+finding.Summary(&f), 2*m.width)})
 	}
 	if odd := m.snap.Anomalies; odd.Total() > 0 {
 		warn("odd answers from the runtime: " + anomalies(odd))
@@ -64,8 +65,8 @@ func (m *Model) unsaid() []diagnose.Finding {
 	var out []diagnose.Finding
 	for i, f := range all {
 		switch {
-		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && m.headline.Severity >= f.Severity, explained(all, &f):
-		case strings.Contains(m.headline.Text, unlabelled(&f)), m.finding.open && f.Key() == m.finding.of.Key():
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && m.headline.Severity >= f.Severity, finding.CauseOf(all, &f) >= 0:
+		case strings.Contains(m.headline.Text, finding.Summary(&f)), m.finding.open && f.Key() == m.finding.of.Key():
 		default:
 			out = append(out, f)
 		}

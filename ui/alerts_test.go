@@ -44,7 +44,7 @@ func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
 	}{
 		"the worst is the headline":                 {newStage(t, 200, 50).press("f").find(all...).show(hungNode()), []string{"▲ crash-loop"}},
 		"the rest of its text":                      {newStage(t, 80, 24).find(all[:2]...).show(hungNode()), []string{"  … app has been out for 47s", "  in 2m13s", "▲ crash-loop"}},
-		"the kubelet's words where they do not fit": {newStage(t, 120, 40).find(all...).show(unhealthyNode()), []string{"  … 2ms; unhealthy", "  pleg was last seen active 3m12.481s ago; threshold is 3m0s", "▲ crash-loop", "▲ odd answers"}},
+		"the kubelet's words where they do not fit": {newStage(t, 120, 40).find(all...).show(unhealthyNode()), []string{"  … 2ms; unhealthy", "  pleg was last seen active 3m12s ago; threshold is 3m0s", "▲ crash-loop", "▲ odd answers"}},
 		"those seen below":                          {newStage(t, 200, 50).find(all...).show(hungNode()), nil},
 		"a warning under a sound word":              {newStage(t, 80, 24).find(all[1]).show(healthyNode()), []string{"▲ crash-loop"}},
 		"information is none":                       {newStage(t, 80, 24).find(diagnose.Finding{ID: "x", Summary: "by the way"}).show(healthyNode()), nil},

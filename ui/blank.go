@@ -5,6 +5,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -44,7 +45,7 @@ func (m *Model) unlisted(b pen) []span {
 	}
 	put(b.Text, m.next())
 	out = append(out, span{b.Dim, m.cfg.Source.Endpoint}, span{})
-	if !sound(m.headline) && s.Seq > 0 {
+	if !finding.Sound(m.headline) && s.Seq > 0 {
 		out = append(out, m.advice(b)...)
 	}
 	return out

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -136,13 +136,8 @@ func outCell(l *text.Line, b pen, s *engine.Snapshot, op *engine.Calls, w int) {
 		l.Right(b.Dim, "0", w)
 		return
 	}
-	out := strconv.Itoa(op.InFlight)
-	if oldest := outLongest(s, op); oldest >= stuck {
-		late := diagnose.Late(s, engine.Flight{Op: op.Op, Since: s.At.Add(-oldest)})
-		l.Right(pick(late, b.Bad, b.Text), out+" "+outFor(oldest), w)
-		return
-	}
-	l.Right(b.Text, out, w)
+	out := outSpan(b, s, &engine.Flight{Op: op.Op, Since: s.At.Add(-outLongest(s, op))})
+	l.Right(out.style, strings.TrimSpace(strconv.Itoa(op.InFlight)+" "+out.text), w)
 }
 
 // coarseBytes rounds n down so that as a text it has no more than two digits.

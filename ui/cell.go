@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -31,7 +32,7 @@ func conditionLook(b pen, c condition) (symbol string, st theme.Style) {
 // of a sound pod while a finding knows better: then it has the finding's look.
 func podLook(b pen, f *podInfo) (symbol string, st theme.Style) {
 	if f.foundOnly() {
-		return severityLook(b, f.trouble.Severity)
+		return finding.Look(b.Theme, f.trouble.Severity)
 	}
 	return conditionLook(b, f.state)
 }

@@ -2,13 +2,12 @@ package ui
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // The columns of the findings: a symbol, the severity in a word, the id, and the
@@ -27,18 +26,6 @@ type findingLine struct {
 	text string
 }
 
-// severityLook returns how bad a finding is as a symbol and a look; its word is
-// the severity's own.
-func severityLook(b pen, s diagnose.Severity) (symbol string, st theme.Style) {
-	switch s {
-	case diagnose.Critical:
-		return b.Symbols.Bad, b.Bad
-	case diagnose.Warning:
-		return b.Symbols.Warn, b.Warn
-	}
-	return b.Symbols.Bullet, b.Info
-}
-
 func (f *findings) table() bool { return f.width >= leastTable }
 
 // idWidth is how wide the column of ids is: as the longest of those that are
@@ -46,7 +33,7 @@ func (f *findings) table() bool { return f.width >= leastTable }
 func (f *findings) idWidth() int {
 	w := len("FINDING")
 	for _, r := range f.rows {
-		w = max(w, len(r.ID)+2*r.depth)
+		w = max(w, len(r.ID)+2*r.Depth)
 	}
 	return min(w, 26)
 }
@@ -74,28 +61,13 @@ func (f *findings) lay(w int) {
 // said returns what the pane says of r: its summary, or what it was once it is over.
 func (f *findings) said(r findingRow) string {
 	if r.ended == nil {
-		return unlabelled(r.Finding)
+		return finding.Summary(r.Finding)
 	}
 	out := "lasted " + text.Age(r.ended.End.Sub(r.ended.Began)) + ", over " + text.AgeCoarse(f.since.Sub(r.ended.End)) + " ago"
-	if on := subjectText(r.Subject); on != "" {
+	if on := finding.Subject(r.Subject); on != "" {
 		out += ": " + on
 	}
 	return out
-}
-
-// subjectText names what a finding is about; empty if that is nothing particular.
-func subjectText(s diagnose.Subject) string {
-	out := s.Operation
-	if s.Pod.UID != "" || s.Pod.Name != "" {
-		out += " " + s.Pod.String()
-	}
-	return strings.TrimSpace(out + " " + s.Container)
-}
-
-// unlabelled returns the summary of f without the words of its id, which stands
-// before it.
-func unlabelled(f *diagnose.Finding) string {
-	return strings.TrimPrefix(f.Summary, strings.ReplaceAll(string(f.ID), "-", " ")+": ")
 }
 
 func (f *findings) heads(l *text.Line, b pen) {
@@ -131,27 +103,27 @@ func (f *findings) row(l *text.Line, b pen, y int, focused bool) {
 	default:
 		l.Space(indent)
 	}
-	l.Put(pick(r.depth > 0 || r.ended != nil, b.Dim, b.Text), line.text)
+	l.Put(pick(r.Depth > 0 || r.ended != nil, b.Dim, b.Text), line.text)
 }
 
 // name draws what kind of finding r is, and how bad.
 func (f *findings) name(l *text.Line, b pen, r findingRow) {
-	symbol, st := severityLook(b, r.Severity)
+	symbol, st := finding.Look(b.Theme, r.Severity)
 	w := f.idWidth()
 	if r.ended != nil {
-		symbol, _ = severityLook(b, r.ended.Worst)
+		symbol, _ = finding.Look(b.Theme, r.ended.Worst)
 		st = b.Dim
 		stateCell(l, st, symbol, "ended", severityWidth)
 	} else {
 		stateCell(l, st, symbol, r.Severity.String(), severityWidth)
 	}
-	if r.depth > 0 {
-		l.Space(2 * (r.depth - 1))
+	if r.Depth > 0 {
+		l.Space(2 * (r.Depth - 1))
 		l.Sign(b.Border, b.Symbols.Last)
 		l.Space(1)
-		w -= 2 * r.depth
+		w -= 2 * r.Depth
 	}
-	l.Cell(pick(r.depth > 0, b.Text, st), string(r.ID), w+1)
+	l.Cell(pick(r.Depth > 0, b.Text, st), string(r.ID), w+1)
 }
 
 // title says how many findings there are of what severity.
@@ -163,7 +135,7 @@ func (f *findings) title(l *text.Line, b pen) {
 	gap := ""
 	for _, s := range []diagnose.Severity{diagnose.Critical, diagnose.Warning, diagnose.Info} {
 		if n := f.count(s); n > 0 {
-			symbol, st := severityLook(b, s)
+			symbol, st := finding.Look(b.Theme, s)
 			l.Put(st, gap+symbol+" "+strconv.Itoa(n)+" "+s.String())
 			gap = "  "
 		}
@@ -179,7 +151,7 @@ func (m *Model) nothing(b pen) span {
 		return span{b.Warn, "nobody looks while the relist is paused; nothing is known"}
 	case sweeping(m.snap):
 		return span{b.Text, "nothing found so far; " + sweepProgress(m.snap.Sweep)}
-	case !sound(m.headline):
+	case !finding.Sound(m.headline):
 		return span{b.Text, "nothing found yet"}
 	}
 	return span{b.Good, b.Symbols.Good + " nothing found: every call answers; " + m.keys(keymap.Sweep) + " looks at every container"}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/finding"
 )
 
 // A findingRow is one finding in the pane, below the one that explains it, or one
 // that ended lately, below all others.
 type findingRow struct {
-	*diagnose.Finding
-	depth int             // 0 for a cause, 1 for its effect, and so on
+	finding.Row
 	ended *diagnose.Ended // nil while it holds
 }
 
@@ -57,9 +57,12 @@ func (f *findings) observe(b pen, u diagnose.Update, looked bool) {
 	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) && newest(f.past) == newest(u.Ended) {
 		return
 	}
-	f.all, f.past, f.rows, f.since = all, u.Ended, underCauses(all), b.at
+	f.all, f.past, f.rows, f.since = all, u.Ended, f.rows[:0:0], b.at
+	for _, r := range finding.Tree(all) {
+		f.rows = append(f.rows, findingRow{r, nil})
+	}
 	for i := range f.past {
-		f.rows = append(f.rows, findingRow{&f.past[i].Finding, 0, &f.past[i]})
+		f.rows = append(f.rows, findingRow{finding.Row{Finding: &f.past[i].Finding}, &f.past[i]})
 	}
 	f.broken.ellipsis = b.Symbols.Ellipsis
 	if i := slices.IndexFunc(f.rows, func(r findingRow) bool { return r.place() == f.at }); !looked {
@@ -82,45 +85,6 @@ func newest(all []diagnose.Ended) time.Time {
 // alike reports whether two findings differ at most in their texts.
 func alike(a, b diagnose.Finding) bool {
 	return a.Key() == b.Key() && a.Severity == b.Severity && a.Cause == b.Cause
-}
-
-// underCauses orders findings so that each comes below the one that explains
-// it, and otherwise as they were diagnosed.
-func underCauses(all []diagnose.Finding) []findingRow {
-	rows := make([]findingRow, 0, len(all))
-	placed := make([]bool, len(all))
-	var place func(i, depth int)
-	place = func(i, depth int) {
-		if placed[i] {
-			return
-		}
-		placed[i] = true
-		rows = append(rows, findingRow{&all[i], depth, nil})
-		for j := range all {
-			if !placed[j] && all[j].ID == all[i].ID && all[j].Cause == all[i].Cause {
-				return // the effects come below the last of a kind
-			}
-		}
-		for j := range all {
-			if all[j].Cause == all[i].ID {
-				place(j, depth+1)
-			}
-		}
-	}
-	for i := range all {
-		if !explained(all, &all[i]) {
-			place(i, 0)
-		}
-	}
-	for i := range all { // findings that explain each other
-		place(i, 0)
-	}
-	return rows
-}
-
-// explained reports whether the cause of f is among all.
-func explained(all []diagnose.Finding, f *diagnose.Finding) bool {
-	return f.Cause != "" && slices.ContainsFunc(all, func(c diagnose.Finding) bool { return c.ID == f.Cause })
 }
 
 // current returns the row under the cursor; it is of no finding if there is none.
@@ -177,15 +141,6 @@ func (f *findings) count(s diagnose.Severity) int {
 		}
 	}
 	return n
-}
-
-// worst returns the highest severity of any finding.
-func (f *findings) worst() diagnose.Severity {
-	s := diagnose.Info
-	for i := range f.all {
-		s = max(s, f.all[i].Severity)
-	}
-	return s
 }
 
 // safeCommand returns the command of the first step that is safe to take and has

@@ -6,36 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/theme"
 )
-
-func TestEffectsComeBelowTheirCauses(t *testing.T) {
-	f := func(id, cause diagnose.ID) diagnose.Finding { return diagnose.Finding{ID: id, Cause: cause} }
-	for _, tt := range []struct {
-		name string
-		all  []diagnose.Finding
-		want string
-	}{
-		{"causes first, as they are diagnosed", []diagnose.Finding{f("a", ""), f("b", ""), f("c", "a"), f("d", "c")}, "a .c ..d b"},
-		{"below the last of a kind", []diagnose.Finding{f("a", ""), f("x", ""), f("a", ""), f("c", "a")}, "a x a .c"},
-		{"two effects of a kind", []diagnose.Finding{f("a", ""), f("c", "a"), f("c", "a"), f("d", "c")}, "a .c .c ..d"},
-		{"a cause that is not there", []diagnose.Finding{f("a", ""), f("c", "gone")}, "a c"},
-		{"findings that explain each other", []diagnose.Finding{f("a", "b"), f("b", "a"), f("c", "c")}, "a .b c"},
-		{"nothing", nil, ""},
-	} {
-		var got []string
-		for _, r := range underCauses(tt.all) {
-			got = append(got, strings.Repeat(".", r.depth)+string(r.ID))
-		}
-		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
-	}
-}
 
 func (s *stage) findingUnder() string {
 	if f := s.m.findings.current().Finding; f != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -49,7 +50,7 @@ func (s *findingSheet) follow(all *findings) {
 }
 
 func (s *findingSheet) summary(b pen, all *findings, w int) {
-	symbol, st := severityLook(b, s.of.Severity)
+	symbol, st := finding.Look(b.Theme, s.of.Severity)
 	s.paragraph(b.Strong, s.of.Summary, w, slot{st, symbol, 2})
 	if e := s.ended; e != nil {
 		over := " over for " + text.AgeCoarse(b.at.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"

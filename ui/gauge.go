@@ -8,30 +8,10 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
-
-// sound reports whether a headline is that of a node on which all is well.
-func sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity == diagnose.Info }
-
-func headlineLook(b pen, h diagnose.Headline) (symbol string, st theme.Style) {
-	switch {
-	case sound(h):
-		return b.Symbols.Good, b.Good
-	case h.Severity > diagnose.Info:
-		return severityLook(b, h.Severity)
-	}
-	return b.Symbols.Unknown, b.Warn
-}
-
-// countdown says what comes next by itself; empty if nothing does.
-func countdown(h diagnose.Headline) string {
-	if h.Clock.What == "" {
-		return ""
-	}
-	return h.Clock.What + " in " + text.Age(h.Clock.In)
-}
 
 // A gauge is line two of the screen, as it fits into its width.
 type gauge struct {
@@ -44,8 +24,8 @@ type gauge struct {
 // newGauge fits a headline into a line of w cells. The rest of its text gets up to
 // so many lines; without any it is cut.
 func newGauge(b pen, s *engine.Snapshot, h diagnose.Headline, w, lines int) gauge {
-	symbol, st := headlineLook(b, h)
-	g := gauge{of: h, lead: []span{{st, symbol + " " + h.Word}, {st, countdown(h)}}}
+	symbol, st := finding.HeadlineLook(b.Theme, h)
+	g := gauge{of: h, lead: []span{{st, symbol + " " + h.Word}, {st, finding.Countdown(h)}}}
 	room := w - taken(g.lead[0]) - taken(g.lead[1])
 	g.breakText(b, text.After(h.Word, h.Text), room, w, lines)
 	if room -= taken(g.lead[2]); len(g.rest) > 0 || s.Seq == 0 {
@@ -94,14 +74,14 @@ func grounds(b pen, s *engine.Snapshot, c diagnose.Clock) []span {
 	return []span{{b.Text, clockText(s, c)}, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
 }
 
-// verdict returns the kubelet's own words on its PLEG, to the letter: people
-// search for them. Empty while it is healthy, before the first list, and while
+// verdict returns the kubelet's own words on its PLEG, with times that a person can
+// read. Empty while it is healthy, before the first list, and while
 // nobody looks.
 func verdict(s *engine.Snapshot) string {
 	if s.Paused || s.Health.ListedAt.IsZero() {
 		return ""
 	}
-	return s.Health.Verdict
+	return diagnose.Rounded(s.Health.Verdict)
 }
 
 // line draws the gauge, with a bar of the clock that ends first before what the

@@ -7,7 +7,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // lineTwo returns the second line of the screen.
@@ -38,28 +37,6 @@ func TestHeadlineIsLineTwo(t *testing.T) {
 		frame := withoutStyles(tt.stage.m.frame())
 		if tt.name == "paused" && (strings.Contains(frame, "UNHEALTHY") || strings.Contains(frame, "NotReady") || strings.Contains(frame, "pleg was last seen")) {
 			t.Errorf("a verdict while nobody looks:\n%s", frame)
-		}
-	}
-}
-
-// TestHeadlineIsNeverGreenOverTrouble holds that only one word with nothing wrong
-// has the look of a sound node.
-func TestHeadlineIsNeverGreenOverTrouble(t *testing.T) {
-	look := theme.Default()
-	b := pen{&look, noon}
-	for _, tt := range []struct {
-		h      diagnose.Headline
-		symbol string
-		style  theme.Style
-	}{
-		{diagnose.Headline{Word: "HEALTHY"}, "✔", look.Good},
-		{diagnose.Headline{Word: "HEALTHY", Severity: diagnose.Warning}, "▲", look.Warn},
-		{diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical}, "✖", look.Bad},
-		{diagnose.Headline{Word: "PAUSED"}, "?", look.Warn},
-		{diagnose.Headline{Word: "NO LIST YET"}, "?", look.Warn},
-	} {
-		if symbol, st := headlineLook(b, tt.h); symbol != tt.symbol || st != tt.style {
-			t.Errorf("%v: %s %v", tt.h, symbol, st)
 		}
 	}
 }

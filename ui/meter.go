@@ -3,6 +3,7 @@ package ui
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -57,7 +58,7 @@ func drawPhase(l *text.Line, b pen, s *engine.Snapshot, phase []span) {
 			l.Space(1)
 		}
 		if flight := oldest(s); flight != nil && i == len(phase)-1 && text.Width(f.text) > l.Left() {
-			drawCut(l, f.style, s, flight)
+			drawCut(l, b, s, flight)
 			return
 		}
 		l.Put(f.style, f.text)
@@ -66,16 +67,14 @@ func drawPhase(l *text.Line, b pen, s *engine.Snapshot, phase []span) {
 
 // drawCut names a call in less room than it takes: of the pod's name only the
 // beginning, of operation, container and seconds all.
-func drawCut(l *text.Line, st theme.Style, s *engine.Snapshot, f *engine.Flight) {
-	rest := callName(f)
-	if out := f.Elapsed(s.At); out >= stuck {
-		rest += " " + outFor(out)
-	}
+func drawCut(l *text.Line, b pen, s *engine.Snapshot, f *engine.Flight) {
+	out := outSpan(b, s, f)
+	rest := strings.TrimSpace(callName(f) + " " + out.text)
 	kept := l.Keep(text.Width(rest) + 1)
-	l.Put(st, f.Pod.String())
+	l.Put(out.style, f.Pod.String())
 	l.Release(kept)
 	l.Space(1)
-	l.Put(st, rest)
+	l.Put(out.style, rest)
 }
 
 // phaseSpans are the steps of the relist up to the present one.
@@ -125,12 +124,22 @@ func callSpan(b pen, s *engine.Snapshot, f *engine.Flight, elapsed time.Duration
 	if f == nil {
 		return span{b.Dim, pick(elapsed > 0, text.Age(elapsed), "...")}
 	}
+	out := outSpan(b, s, f)
+	out.text = strings.TrimSpace(flightName(f) + " " + out.text)
+	return out
+}
+
+// hangs reports whether a call in flight is drawn as one that hangs, wherever it
+// is: diagnosis has the word.
+func hangs(s *engine.Snapshot, f *engine.Flight) bool { return diagnose.Late(s, *f) }
+
+// outSpan says how long a call has been out; nothing before that is worth a word.
+func outSpan(b pen, s *engine.Snapshot, f *engine.Flight) span {
 	out := f.Elapsed(s.At)
-	name := flightName(f)
 	if out < stuck {
-		return span{b.Text, name}
+		return span{b.Text, ""}
 	}
-	return span{pick(diagnose.Late(s, *f), b.Bad, b.Text), name + " " + outFor(out)}
+	return span{pick(hangs(s, f), b.Bad, b.Text), outFor(out)}
 }
 
 // flightName says what a call is about: pod, operation, container.

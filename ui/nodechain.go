@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -17,7 +18,7 @@ const (
 )
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the
-// node's Ready condition to the letter.
+// node's Ready condition.
 func (n *nodeSheet) chain(b pen, s *engine.Snapshot, w int) {
 	n.section(b, "Would a kubelet call this node Ready? What it looks at, and what it would say")
 	if s.Paused {
@@ -86,7 +87,7 @@ func listLink(b pen, s *engine.Snapshot) span {
 	h := s.Health
 	switch {
 	case h.Verdict != "":
-		return ill(b, h.Verdict)
+		return ill(b, diagnose.Rounded(h.Verdict))
 	case h.ListedAt.IsZero():
 		return unsure(b)
 	}
@@ -134,5 +135,5 @@ func (n *nodeSheet) ready(b pen, s *engine.Snapshot, w int) {
 		state = ill(b, "False, reason "+node.Reason)
 	}
 	n.add(name, slot{state.style, state.text + ", for " + text.AgeCoarse(s.At.Sub(node.Since)), 0})
-	n.paragraph(pick(node.Ready, b.Dim, b.Text), node.Message, w, slot{b.Dim, "", linkWidth})
+	n.paragraph(pick(node.Ready, b.Dim, b.Text), diagnose.Rounded(node.Message), w, slot{b.Dim, "", linkWidth})
 }

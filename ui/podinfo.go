@@ -79,7 +79,7 @@ func (r treeRow) id() string {
 // the runtime is stuck, it says nothing about the pod that was chosen for it.
 func hangsIn(s *engine.Snapshot, uid pleg.UID) *engine.Flight {
 	for i := range s.InFlight {
-		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.By != engine.ByProbe && f.By != engine.BySweep && diagnose.Late(s, *f) {
+		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.By != engine.ByProbe && f.By != engine.BySweep && hangs(s, f) {
 			return f
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -46,8 +47,8 @@ func (d *frame) tab(l *text.Line, p pane, here bool) {
 			l.Put(d.Warn, " "+d.Symbols.Warn+" "+strconv.Itoa(d.pods.troubled))
 		}
 		if p == findingsPane && len(d.findings.all) > 0 {
-			worst := d.findings.worst()
-			symbol, st := severityLook(d.pen, worst)
+			worst := finding.Worst(d.findings.all)
+			symbol, st := finding.Look(d.Theme, worst)
 			l.Put(st, " "+symbol+" "+strconv.Itoa(d.findings.count(worst)))
 		}
 	}

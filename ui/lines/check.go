@@ -3,6 +3,7 @@ package lines
 import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -27,6 +28,7 @@ type CheckOptions struct {
 // byte but the line feed, and escape sequences only for colour; the JSON is of
 // [CheckSchema].
 func appendCheck(b []byte, u diagnose.Update, o CheckOptions) []byte {
+	u.Headline = finding.Checked(u.Headline, u.Snapshot)
 	switch {
 	case o.NPD:
 		return appendNPD(b, u)

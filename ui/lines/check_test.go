@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -208,10 +209,10 @@ func TestEffectsStandUnderTheirCause(t *testing.T) {
 	if !strings.Contains(got, "leads to\n") {
 		t.Errorf("no effect in\n%s", got)
 	}
-	if c := causeOfWorst(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
+	if c := finding.Root(hungCheck().Findings[1:]); c.ID != diagnose.PLEGUnhealthy {
 		t.Errorf("cause of an effect alone = %s", c.ID)
 	}
-	if c := causeOfWorst(downCheck().Findings); c.ID != diagnose.RuntimeDown {
+	if c := finding.Root(downCheck().Findings); c.ID != diagnose.RuntimeDown {
 		t.Errorf("cause = %s, want %s", c.ID, diagnose.RuntimeDown)
 	}
 }

@@ -3,11 +3,11 @@ package lines
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -16,7 +16,7 @@ import (
 // seen, and the table of calls.
 func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	p := newPage(b, o)
-	p.headline(u)
+	p.headline(u.Headline)
 	p.findings(u)
 	p.blank()
 	p.facts(u, o)
@@ -26,86 +26,36 @@ func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 }
 
 // headline writes the one line that a person in a hurry reads.
-func (p *page) headline(u diagnose.Update) {
-	h := u.Headline
-	symbol, look, _ := p.severity(h.Severity)
-	said := clauses(h)
-	if sound(h) {
-		symbol, look, said = p.look.Symbols.Good, p.look.Good, cmp.Or(said, fine(u.Snapshot))
-	}
-	p.put(0, look, symbol+" "+text.Clean(h.Word)+"  ", p.look.Strong, said)
+func (p *page) headline(h diagnose.Headline) {
+	symbol, look := finding.HeadlineLook(&p.look, h)
+	p.put(0, look, symbol+" "+text.Clean(h.Word)+"  ", p.look.Strong, clauses(h))
 }
 
-// severity returns how a severity is shown: never by colour alone.
-func (p *page) severity(s diagnose.Severity) (symbol string, look theme.Style, word string) {
-	switch s {
-	case diagnose.Critical:
-		return p.look.Symbols.Bad, p.look.Bad, s.String()
-	case diagnose.Warning:
-		return p.look.Symbols.Warn, p.look.Warn, s.String()
-	}
-	return p.look.Symbols.Bullet, p.look.Info, s.String()
-}
-
-// findings writes all of them, each effect under its cause.
+// findings writes all of them, each effect under its cause. A summary that the
+// headline holds is not written again, and neither is a step: what an effect calls
+// for is often what its cause calls for.
 func (p *page) findings(u diagnose.Update) {
-	all := u.Findings
-	t := findingTree{all: all, written: make([]bool, len(all)), above: u.Headline.Text, steps: map[string]bool{}}
-	for i, f := range all {
-		if causeOf(all, f) < 0 {
+	written := map[string]bool{} // steps, by their commands, or by their texts where they have none
+	for _, r := range finding.Tree(u.Findings) {
+		indent := r.Depth * (inward + 2)
+		if r.Depth == 0 {
 			p.blank()
-			p.finding(0, t, i)
+		} else {
+			p.row(indent-2, "leads to", "")
 		}
-	}
-	for i := range all { // only what explains itself in a circle is left
-		if !t.written[i] {
-			p.blank()
-			p.finding(0, t, i)
+		symbol, look := finding.Look(&p.look, r.Severity)
+		summary := finding.Summary(r.Finding)
+		if strings.Contains(u.Headline.Text, summary) {
+			summary = ""
 		}
-	}
-}
-
-// A findingTree knows which findings have been written already, and which steps.
-type findingTree struct {
-	all     []diagnose.Finding
-	written []bool
-	above   string          // the headline: a summary that is in it is not written again
-	steps   map[string]bool // by their commands, or by their texts where they have none
-}
-
-// fresh returns the steps of f that have not been written yet, and counts them as
-// written: what an effect calls for is often what its cause calls for.
-func (t findingTree) fresh(f diagnose.Finding) []diagnose.Step {
-	return slices.DeleteFunc(slices.Clone(f.Next), func(s diagnose.Step) bool {
-		key := cmp.Or(s.Command, s.Text)
-		known := t.steps[key]
-		t.steps[key] = true
-		return known
-	})
-}
-
-// finding writes one, and below it what it explains.
-func (p *page) finding(indent int, t findingTree, i int) {
-	t.written[i] = true
-	f := t.all[i]
-	symbol, look, word := p.severity(f.Severity)
-	summary := strings.TrimPrefix(f.Summary, strings.ReplaceAll(string(f.ID), "-", " ")+": ")
-	if strings.Contains(t.above, summary) {
-		summary = ""
-	}
-	p.put(indent, look, symbol+" "+word+" "+string(f.ID)+": ", theme.Style{}, summary)
-	p.body(indent+inward, f, t.fresh(f))
-	for j, effect := range t.all {
-		if !t.written[j] && causeOf(t.all, effect) == i {
-			p.row(indent+inward, "leads to", "")
-			p.finding(indent+inward+2, t, j)
-		}
+		p.put(indent, look, symbol+" "+r.Severity.String()+" "+string(r.ID)+": ", theme.Style{}, summary)
+		p.body(indent+inward, r.Finding, written)
 	}
 }
 
 // body writes what stands under the summary of a finding.
-func (p *page) body(indent int, f diagnose.Finding, next []diagnose.Step) {
-	if on := name(f.Subject); on != "" {
+func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
+	if on := finding.Subject(f.Subject); on != "" {
 		if id := f.Subject.ContainerID; id != "" {
 			on += ", id " + short(id)
 		}
@@ -118,8 +68,13 @@ func (p *page) body(indent int, f diagnose.Finding, next []diagnose.Step) {
 		}
 		p.rest(indent, line)
 	}
-	for i, step := range next {
-		p.step(indent, i == 0, step)
+	first := true
+	for _, step := range f.Next {
+		if key := cmp.Or(step.Command, step.Text); !written[key] {
+			written[key] = true
+			p.step(indent, first, step)
+			first = false
+		}
 	}
 }
 

@@ -1,10 +1,8 @@
 package lines
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 )
 
 // The exit codes of check. A check that could not look at all ends with
@@ -23,7 +21,7 @@ const (
 
 // ExitCode returns the exit code of a check with these findings.
 func ExitCode(findings []diagnose.Finding) int {
-	switch worst(findings) {
+	switch finding.Worst(findings) {
 	case diagnose.Critical:
 		return ExitCritical
 	case diagnose.Warning:
@@ -38,18 +36,10 @@ func ExitCode(findings []diagnose.Finding) int {
 // A check that did not come to its end and found nothing critical is unknown.
 func NPDExitCode(u diagnose.Update) int {
 	switch {
-	case worst(u.Findings) == diagnose.Critical:
+	case finding.Worst(u.Findings) == diagnose.Critical:
 		return NPDProblem
-	case unfinished(u.Snapshot.Sweep) != "":
+	case finding.Unfinished(u.Snapshot.Sweep) != "":
 		return NPDUnknown
 	}
 	return NPDOK
-}
-
-// worst returns the highest severity among findings, Info for none.
-func worst(findings []diagnose.Finding) diagnose.Severity {
-	if len(findings) == 0 {
-		return diagnose.Info
-	}
-	return slices.MaxFunc(findings, func(a, b diagnose.Finding) int { return cmp.Compare(a.Severity, b.Severity) }).Severity
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -96,7 +97,7 @@ func runtime(s *engine.Snapshot, o CheckOptions, written func(string) bool) stri
 
 func counts(s *engine.Snapshot, written func(string) bool) string {
 	c := s.Counts
-	said := fmt.Sprintf("%s, %s, %s", plural(c.Pods, "pod"), plural(c.Sandboxes, "sandbox"), plural(c.Containers, "container"))
+	said := fmt.Sprintf("%s, %s, %s", finding.Plural(c.Pods, "pod"), finding.Plural(c.Sandboxes, "sandbox"), finding.Plural(c.Containers, "container"))
 	var states []string
 	for _, state := range []struct {
 		n    int
@@ -119,12 +120,12 @@ func counts(s *engine.Snapshot, written func(string) bool) string {
 func asked(s *engine.Snapshot) string {
 	w := s.Sweep
 	if w == nil || w.Refused != "" {
-		return "no object: " + unfinished(w)
+		return "no object: " + finding.Unfinished(w)
 	}
 	if w.Total == 0 && !w.Canceled && !w.CutOff {
 		return "no object: none is listed"
 	}
-	said := fmt.Sprintf("%d of %s in %s, %d at a time", w.Done, plural(w.Total, "object"), text.Took(sweepTook(s)), w.Width)
+	said := fmt.Sprintf("%d of %s in %s, %d at a time", w.Done, finding.Plural(w.Total, "object"), text.Took(sweepTook(s)), w.Width)
 	if w.Serial > 0 {
 		said += fmt.Sprintf(" (%s one by one)", text.Took(w.Serial))
 	}
@@ -137,7 +138,7 @@ func asked(s *engine.Snapshot) string {
 	if w.Flaky > 0 {
 		said += fmt.Sprintf("; %d failed once, not twice", w.Flaky)
 	}
-	if why := unfinished(w); why != "" {
+	if why := finding.Unfinished(w); why != "" {
 		said += "; " + why
 	}
 	return said

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -30,15 +31,9 @@ func newHeadlineObject(h diagnose.Headline) headlineObject {
 	return o
 }
 
-// sound reports whether a headline is that of a node on which all is well.
-func sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity == diagnose.Info }
-
 // clauses joins what a headline says beside its word.
 func clauses(h diagnose.Headline) string {
-	all := []string{text.After(h.Word, h.Text)}
-	if h.Clock.What != "" {
-		all = append(all, h.Clock.What+" in "+text.Age(h.Clock.In))
-	}
+	all := []string{text.After(h.Word, h.Text), finding.Countdown(h)}
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -24,31 +25,31 @@ func WriteNPDUnknown(w io.Writer, why error) error {
 func appendNPD(b []byte, u diagnose.Update) []byte {
 	s := u.Snapshot
 	switch more := fmt.Sprintf(" +%d", len(u.Findings)-1); {
-	case worst(u.Findings) == diagnose.Critical && len(u.Findings) == 1:
-		return npdLine(b, npdFinding(causeOfWorst(u.Findings), s, npdLimit-1))
-	case worst(u.Findings) == diagnose.Critical:
-		return npdLine(b, npdFinding(causeOfWorst(u.Findings), s, npdLimit-1-len(more))+more)
-	case unfinished(s.Sweep) != "":
-		return npdLine(b, "unknown: "+unfinished(s.Sweep))
-	case worst(u.Findings) == diagnose.Warning:
-		return npdLine(b, "ok, warning: "+npdFinding(causeOfWorst(u.Findings), s, npdLimit))
+	case finding.Worst(u.Findings) == diagnose.Critical && len(u.Findings) == 1:
+		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1))
+	case finding.Worst(u.Findings) == diagnose.Critical:
+		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1-len(more))+more)
+	case finding.Unfinished(s.Sweep) != "":
+		return npdLine(b, "unknown: "+finding.Unfinished(s.Sweep))
+	case finding.Worst(u.Findings) == diagnose.Warning:
+		return npdLine(b, "ok, warning: "+npdFinding(finding.Root(u.Findings), s, npdLimit))
 	}
-	return npdLine(b, "ok: "+fine(s))
+	return npdLine(b, "ok: "+finding.Fine(s))
 }
 
 // npdFinding returns f in at most limit bytes: what is wrong, on what, and for
 // how long where that is known. A pod's name that is too long loses its middle.
 func npdFinding(f diagnose.Finding, s *engine.Snapshot, limit int) string {
 	head, on := string(f.ID)+": ", f.Subject
-	if podName(on) == "" {
+	if finding.PodName(on) == "" {
 		return cut(plain(head+f.Summary), limit)
 	}
 	tail := ""
 	if d := waited(on, s); d > 0 {
 		tail = " " + text.Age(d)
 	}
-	pod := plain(podName(on))
-	line := func(pod string) string { return head + plain(words(on.Operation, pod, on.Container)) }
+	pod := plain(finding.PodName(on))
+	line := func(pod string) string { return head + plain(finding.Words(on.Operation, pod, on.Container)) }
 	if over := len(line(pod)) + len(tail) - limit; over > 0 {
 		pod = shorten(pod, len(pod)-over)
 	}

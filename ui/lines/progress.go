@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -74,5 +75,5 @@ func flight(f engine.Flight) string {
 	if f.Op != call.PodSandboxStatus && f.Op != call.ContainerStatus {
 		return f.Op.String()
 	}
-	return words(f.Op.String(), f.Pod.String(), f.Container)
+	return finding.Words(f.Op.String(), f.Pod.String(), f.Container)
 }

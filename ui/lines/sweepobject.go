@@ -1,6 +1,8 @@
 package lines
 
 import (
+	"time"
+
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -65,5 +67,17 @@ func (o *sweepObject) name(outcome string, all []engine.Swept) {
 			swept.Error = text.Clean(w.Err.Error())
 		}
 		o.Objects = append(o.Objects, swept)
+	}
+}
+
+// sweepTook returns how long the sweep of s took, so far if it is under way.
+func sweepTook(s *engine.Snapshot) time.Duration {
+	switch w := s.Sweep; {
+	case w == nil || w.Began.IsZero():
+		return 0
+	case w.Ended.IsZero():
+		return s.At.Sub(w.Began)
+	default:
+		return w.Ended.Sub(w.Began)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -180,7 +181,7 @@ func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
 	if s.Health.Healthy {
 		b = append(b, "PLEG is healthy"...)
 	} else {
-		b = append(append(b, "PLEG is not healthy: "...), text.Clean(s.Health.Verdict)...)
+		b = append(append(b, "PLEG is not healthy: "...), text.Clean(diagnose.Rounded(s.Health.Verdict))...)
 	}
 	if s.Failure != nil {
 		b = append(append(b, "; last list: "...), text.Clean(s.Failure.Err.Error())...)
@@ -197,7 +198,7 @@ func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
 	b = fmt.Appendf(stamp(b, at), "finding %v: ", t.Kind)
 	switch f := t.Finding; t.Kind {
 	case diagnose.Over:
-		return fmt.Appendf(b, "%s after %s\n", text.Clean(words(string(f.ID), name(f.Subject))), text.Age(t.Lasted))
+		return fmt.Appendf(b, "%s after %s\n", text.Clean(finding.Words(string(f.ID), finding.Subject(f.Subject))), text.Age(t.Lasted))
 	case diagnose.Changed:
 		return fmt.Appendf(b, "%v to %v %s: %s\n", t.Was, f.Severity, f.ID, text.Clean(f.Summary))
 	default:

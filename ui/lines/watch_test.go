@@ -69,7 +69,7 @@ func watch(t *testing.T, o Options, updates ...diagnose.Update) string {
 func TestWatchText(t *testing.T) {
 	down := healthy()
 	down.Health.Healthy = false
-	down.Health.Verdict = "pleg was last seen active 3m1s ago; threshold is 3m0s"
+	down.Health.Verdict = "pleg was last seen active 3m1.002555892s ago; threshold is 3m0s"
 	down.Failure = &engine.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "gone\x1b[2J"}}
 	removed := engine.Event{Seq: 8, SeenAt: noon, Event: pleg.Event{
 		Kind: pleg.Removed, Delivery: pleg.Discarded, Sandbox: true, ID: "0123456789abcdef",
@@ -90,6 +90,9 @@ func TestWatchText(t *testing.T) {
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	if got := string(appendHealth(nil, down)); !strings.Contains(got, "3m1.002555892s") {
+		t.Errorf("the JSON does not keep the kubelet's words: %s", got)
 	}
 }
 

@@ -1,0 +1,89 @@
+package finding
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// Sound reports whether a headline is that of a node on which all is well.
+func Sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity == diagnose.Info }
+
+// HeadlineLook returns how a headline is shown: as good only if the node is sound.
+func HeadlineLook(t *theme.Theme, h diagnose.Headline) (symbol string, st theme.Style) {
+	switch {
+	case Sound(h):
+		return t.Symbols.Good, t.Good
+	case h.Severity > diagnose.Info:
+		return Look(t, h.Severity)
+	}
+	return t.Symbols.Unknown, t.Warn
+}
+
+// Countdown says what comes next by itself; empty if nothing does.
+func Countdown(h diagnose.Headline) string {
+	if h.Clock.What == "" {
+		return ""
+	}
+	return h.Clock.What + " in " + text.Age(h.Clock.In)
+}
+
+// Checked returns h for a look that was made once: where all is well and h has
+// nothing to add to that, its text says how the node of s was.
+func Checked(h diagnose.Headline, s *engine.Snapshot) diagnose.Headline {
+	if Sound(h) && h.Text == "" {
+		h.Text = Fine(s)
+	}
+	return h
+}
+
+// Fine says in a sentence how a node without a finding was.
+func Fine(s *engine.Snapshot) string {
+	var count, errors uint64
+	var slowest time.Duration
+	for _, c := range s.Calls {
+		count, errors, slowest = count+c.Count, errors+c.Errors, max(slowest, c.Max)
+	}
+	said := "every call answered"
+	if errors > 0 {
+		said = fmt.Sprintf("%d of %d calls failed", errors, count)
+	}
+	said = fmt.Sprintf("%s, %s: %s, slowest %s", Plural(s.Counts.Pods, "pod"), Plural(s.Counts.Containers, "container"), said, text.Took(slowest))
+	if why := Unfinished(s.Sweep); why != "" {
+		said += "; not all were asked: " + why
+	}
+	return said
+}
+
+// Unfinished returns why a sweep did not ask for every object; empty if it did.
+func Unfinished(s *engine.Sweep) string {
+	switch {
+	case s == nil:
+		return "nothing was asked for"
+	case s.Refused != "":
+		return s.Refused
+	case s.GivenUp != "":
+		return "given up: " + s.GivenUp
+	case s.CutOff:
+		return "cut off by the deadline"
+	case s.Canceled:
+		return "canceled"
+	}
+	return ""
+}
+
+// Plural returns "1 pod", "2 pods", "2 sandboxes".
+func Plural(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "x"):
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
