@@ -61,6 +61,9 @@ func (m *Model) unsaid() []diagnose.Finding {
 	if s, _ := m.onTop(); s == nil && m.shows(findingsPane) {
 		return nil
 	}
+	if finding.Sound(m.headline) && m.headline.Text == "" {
+		return nil // what is still among the findings is over
+	}
 	all := m.findings.all
 	var out []diagnose.Finding
 	for i, f := range all {

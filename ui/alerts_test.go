@@ -34,6 +34,19 @@ func TestAlertOfOnePodNamesIt(t *testing.T) {
 	}
 }
 
+// TestNoAlertOfWhatIsOver holds that a finding which has not ended yet, but which
+// nothing tells of any more, does not stand under a headline that is sound.
+func TestNoAlertOfWhatIsOver(t *testing.T) {
+	u := diagnose.Update{
+		Update:   engine.Update{Snapshot: healthyNode()},
+		Headline: diagnose.Headline{Word: "HEALTHY"},
+		Findings: []diagnose.Finding{{ID: diagnose.RuntimeDown, Severity: diagnose.Warning, Summary: "no call reaches the runtime"}},
+	}
+	if got := newStage(t, 80, 24).send(updateMsg{u, nil}).alertLines(); got != nil {
+		t.Errorf("alerts %q, want none", got)
+	}
+}
+
 // TestAlertsDoNotRepeatTheHeadline holds that below the header stands only what
 // neither the headline nor the pane of findings says.
 func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {

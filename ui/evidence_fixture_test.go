@@ -71,6 +71,9 @@ func headlineOf(s *engine.Snapshot, found []diagnose.Finding) diagnose.Headline 
 	case s.Health.ListAge(s.At) > 10*time.Second:
 		return diagnose.Headline{Word: "AT RISK", Severity: diagnose.Warning, Clock: clock}
 	}
+	if len(found) > 0 && found[0].Severity == diagnose.Warning {
+		return diagnose.Headline{Word: "HEALTHY", Text: "1 warning, the first " + string(found[0].ID)}
+	}
 	return diagnose.Headline{Word: "HEALTHY"}
 }
 
