@@ -309,7 +309,7 @@ func open(ctx context.Context, o flags.Options) (source, error) {
 	if o.Demo != "" {
 		return openDemo(ctx, o)
 	}
-	found, err := cri.Discover(ctx, cri.Search{Endpoint: o.Endpoint, HostRoot: o.HostRoot})
+	found, err := discover(ctx, o)
 	if err != nil {
 		return source{}, err
 	}
@@ -324,6 +324,19 @@ func open(ctx context.Context, o flags.Options) (source, error) {
 		Source: ui.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
 		node:   node, speed: 1, close: func() {},
 	})
+}
+
+// discover finds the runtime. A check has a quarter of its deadline for each
+// endpoint that is silent, and no more than all of it.
+func discover(ctx context.Context, o flags.Options) (*cri.Found, error) {
+	search := cri.Search{Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second}
+	if o.View == flags.Check {
+		late := fmt.Errorf("no runtime was found within --deadline %v: name its socket with --runtime-endpoint", o.Deadline)
+		bounded, cancel := context.WithDeadlineCause(ctx, started.Add(o.Deadline), late)
+		defer cancel()
+		ctx, search.Timeout = bounded, min(search.Timeout, o.Deadline/4)
+	}
+	return cri.Discover(ctx, search)
 }
 
 // incident is how far into a scenario one look is made: incidents begin after 5 s,

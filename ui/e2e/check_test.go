@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -134,5 +136,22 @@ func TestCheckCannotTell(t *testing.T) {
 	got := check(t, "-r", "/nowhere/at-all.sock", "check", "-o", "json")
 	if got.exit != 3 || got.stdout != "" || !strings.Contains(got.stderr, "plegtop --demo") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", got.exit, got.stdout, got.stderr)
+	}
+}
+
+// The search for the runtime is part of the time that a check has: a socket that
+// takes connections and never answers does not cost more.
+func TestCheckKeepsItsDeadline(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "cri.sock")
+	silent, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	plegtop(t) // builds it
+	began := time.Now()
+	got := check(t, "-r", socket, "check", "--deadline", "400ms")
+	if took := time.Since(began); took > 900*time.Millisecond || got.exit == 0 {
+		t.Errorf("it took %v, exit code %d: %s%s", took, got.exit, got.stdout, got.stderr)
 	}
 }

@@ -178,11 +178,16 @@ func TestExitCodes(t *testing.T) {
 		{of(diagnose.Info, diagnose.Warning), 1, 0, 2},
 		{of(diagnose.Warning, diagnose.Critical, diagnose.Info), 2, 1, 1},
 	} {
-		if got := ExitCode(tt.findings); got != tt.code {
+		if got := ExitCode(found(whole, tt.findings...)); got != tt.code {
 			t.Errorf("ExitCode(%v) = %d, want %d", tt.findings, got, tt.code)
 		}
 		if got := NPDExitCode(found(whole, tt.findings...)); got != tt.npd {
 			t.Errorf("NPDExitCode(%v) = %d, want %d", tt.findings, got, tt.npd)
+		}
+		unsure := found(cutOff, tt.findings...)
+		unsure.Headline = diagnose.Headline{Word: "NO LIST", Severity: diagnose.Warning}
+		if got := ExitCode(unsure); got != max(tt.code, ExitWarning) {
+			t.Errorf("ExitCode(%v) without a list = %d", tt.findings, got)
 		}
 		if got := NPDExitCode(found(cutOff, tt.findings...)); got != tt.npdIfCut {
 			t.Errorf("NPDExitCode(%v) cut off = %d, want %d", tt.findings, got, tt.npdIfCut)

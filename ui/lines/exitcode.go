@@ -19,9 +19,11 @@ const (
 	NPDUnknown = 2
 )
 
-// ExitCode returns the exit code of a check with these findings.
-func ExitCode(findings []diagnose.Finding) int {
-	switch finding.Worst(findings) {
+// ExitCode returns the exit code of a check that shows u: by the worst finding, or
+// by the headline where that is worse, as it is when the deadline left no time to
+// find anything.
+func ExitCode(u diagnose.Update) int {
+	switch max(u.Headline.Severity, finding.Worst(u.Findings)) {
 	case diagnose.Critical:
 		return ExitCritical
 	case diagnose.Warning:

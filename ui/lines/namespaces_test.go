@@ -36,7 +36,7 @@ func TestWithin(t *testing.T) {
 			u.Turns = append(u.Turns, diagnose.Turn{Finding: f})
 		}
 		got := within(u, tt.namespaces)
-		if len(got.Findings) != tt.want || len(got.Turns) != tt.want || got.Headline != tt.headline || ExitCode(got.Findings) != tt.exit {
+		if len(got.Findings) != tt.want || len(got.Turns) != tt.want || got.Headline != tt.headline || ExitCode(got) != tt.exit {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if len(u.Findings) != 3 || u.Findings[0].Summary != "a hangs" {

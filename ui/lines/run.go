@@ -30,7 +30,7 @@ func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine
 	if o.NPD {
 		return NPDExitCode(u), nil
 	}
-	return ExitCode(u.Findings), nil
+	return ExitCode(u), nil
 }
 
 // lastWrite is how long a write may go on after its context has ended.
