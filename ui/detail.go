@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -108,4 +109,113 @@ func eventSlots(b pen, r *eventRow) []slot {
 		out = append(out, slot{b.Dim, "lag " + text.Took(r.Lag), 11})
 	}
 	return append(out, slot{deliveryLook(b, r.Delivery), r.Delivery.String(), 0})
+}
+
+// status adds what the pod cache holds.
+func (d *detail) status(b pen, s *engine.Snapshot) {
+	d.section(b, "Cached status")
+	st := d.pod.Status
+	if st == nil {
+		d.add(slot{b.Dim, pick(d.pod.StatusErr != nil, "  the cache holds the error above in its place", "  none: the pod has not been inspected yet"), 0})
+		return
+	}
+	for _, ip := range st.IPs {
+		d.field(b, "ip", b.Text, ip)
+	}
+	d.field(b, "as of", b.Text, text.AgeCoarse(s.At.Sub(d.pod.StatusAt))+" ago")
+	for _, sb := range st.Sandboxes {
+		symbol, look := stateLook(b, sb.State)
+		d.field(b, "sandbox", look, fmt.Sprintf("%s %s  attempt %d  %s", symbol, sandboxWord(sb.State), sb.Attempt, short(sb.ID)))
+	}
+	for i := range st.Containers {
+		d.container(b, s, &st.Containers[i])
+	}
+}
+
+func (d *detail) container(b pen, s *engine.Snapshot, c *pleg.ContainerStatus) {
+	symbol, look := stateLook(b, c.State)
+	line := fmt.Sprintf("%s %s  attempt %d  %s", symbol, c.State, c.Attempt, short(c.ID))
+	if c.State == pleg.Exited {
+		line = fmt.Sprintf("%s %s %d  attempt %d  %s", symbol, c.State, c.ExitCode, c.Attempt, short(c.ID))
+		look = pick(c.ExitCode != 0, b.Bad, look)
+	}
+	d.add(slot{b.Text, "  " + c.Name, labelWidth}, slot{look, line, 0})
+	d.field(b, "", b.Text, c.Image)
+	d.field(b, "", b.Text, times(s.At, c))
+	d.field(b, "", b.Warn, joined(c.Reason, c.Message))
+}
+
+// times lists the moments of a container's life that the runtime gave.
+func times(at time.Time, c *pleg.ContainerStatus) string {
+	out := ""
+	for _, t := range []struct {
+		what string
+		at   time.Time
+	}{{"created", c.CreatedAt}, {"started", c.StartedAt}, {"finished", c.FinishedAt}} {
+		if !t.at.IsZero() {
+			out += fmt.Sprintf("%s %s ago  ", t.what, text.AgeCoarse(at.Sub(t.at)))
+		}
+	}
+	return out
+}
+
+func joined(reason, message string) string {
+	if reason == "Completed" {
+		return message
+	}
+	if reason != "" && message != "" {
+		return reason + ": " + message
+	}
+	return reason + message
+}
+
+// record adds both ends of the pod record, side by side.
+func (d *detail) record(b pen) {
+	d.section(b, "Pod record")
+	d.add(slot{b.Head, "  WHAT", 24}, slot{b.Head, "ID", 15}, slot{b.Head, "OLD", 12}, slot{b.Head, "CURRENT", 12})
+	now := d.pod.Current
+	if now == nil && d.pod.Failure == nil {
+		now = d.pod.Old // its change has settled in this relist
+	}
+	for _, r := range recordRows(d.pod.Old, now) {
+		st := b.Text
+		sign := ""
+		if r.was != r.now {
+			st, sign = b.Warn, b.Symbols.Warn+" differs"
+		}
+		d.add(slot{b.Text, "  " + r.what, 24}, slot{b.Dim, short(r.id), 15},
+			slot{st, r.was.String(), 12}, slot{st, r.now.String(), 12}, slot{st, sign, 0})
+	}
+}
+
+// A recordRow is one sandbox or container in both ends of a record.
+type recordRow struct {
+	what, id string
+	was, now pleg.State
+}
+
+func recordRows(was, now *pleg.Pod) []recordRow {
+	var rows []recordRow
+	put := func(what, id string, set func(*recordRow)) {
+		i := slices.IndexFunc(rows, func(r recordRow) bool { return r.id == id })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, recordRow{what: what, id: id})
+		}
+		set(&rows[i])
+	}
+	each := func(p *pleg.Pod, set func(pleg.State) func(*recordRow)) {
+		if p == nil {
+			return
+		}
+		for _, s := range p.Sandboxes {
+			put("sandbox", s.ID, set(s.State))
+		}
+		for _, c := range p.Containers {
+			put(c.Name, c.ID, set(c.State))
+		}
+	}
+	each(was, func(s pleg.State) func(*recordRow) { return func(r *recordRow) { r.was = s } })
+	each(now, func(s pleg.State) func(*recordRow) { return func(r *recordRow) { r.now = s } })
+	return rows
 }

@@ -1,6 +1,14 @@
+// Package config reads the settings of the screen from a YAML file. Nothing in
+// a file is ignored: what is not understood is an error that names file, line
+// and key, so that a typing error never goes unseen.
 package config
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/plegtop/plegtop/keymap"
@@ -30,3 +38,34 @@ var Columns = []string{
 
 // TimeFormats lists how the time of an event can be shown.
 var TimeFormats = []string{"clock", "age", "full"}
+
+// Path returns where the file is looked for that nobody named:
+// plegtop/config.yaml in the user's configuration folder. It is empty where
+// the user has no such folder.
+func Path() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "plegtop", "config.yaml")
+}
+
+// Load reads the file called path, or, for an empty path, the one at [Path] if
+// there is one. What is wrong inside the file is an [*Error].
+func Load(path string) (Settings, error) {
+	named := path != ""
+	if !named {
+		path = Path()
+	}
+	if path == "" {
+		return Settings{Keys: keymap.Default()}, nil
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		return Parse(path, data)
+	case !named && errors.Is(err, fs.ErrNotExist):
+		return Settings{Keys: keymap.Default()}, nil
+	}
+	return Settings{}, fmt.Errorf("read settings: %w", err)
+}

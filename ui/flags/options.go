@@ -1,3 +1,5 @@
+// Package flags reads plegtop's command line: the flags that all views share and
+// the name of the view. It starts nothing.
 package flags
 
 import (
@@ -7,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/config"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -85,4 +88,23 @@ func (o *Options) kubelet(f *pflag.FlagSet) {
 	f.StringVar(&o.Kubelet.Key, "kubelet-key", "", "the certificate's key `file`, in PEM")
 	f.StringVar(&o.Kubelet.TokenFile, "kubelet-token-file", "", "`file` with a bearer token for it, read anew each time")
 	f.StringVar(&o.Kubelet.CA, "kubelet-ca", "", "`file` with the authority that signed the kubelet's own certificate, in PEM; without it whoever has the port on the loopback is believed")
+}
+
+// Settings reads the settings file and lays the flags over it.
+func (o Options) Settings() (config.Settings, error) {
+	set, err := config.Load(o.Config)
+	if err != nil {
+		return set, err
+	}
+	set.ASCII = set.ASCII || o.ASCII
+	if o.Theme != "" {
+		set.Theme = o.Theme
+	}
+	if len(o.Namespaces) > 0 {
+		set.Namespaces = o.Namespaces
+	}
+	if set.Period == 0 || o.PeriodGiven {
+		set.Period = o.Period
+	}
+	return set, nil
 }

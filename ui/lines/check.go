@@ -1,6 +1,13 @@
 package lines
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/finding"
@@ -44,4 +51,112 @@ func (o CheckOptions) kubelet(s *engine.Snapshot) string {
 		return s.Release.String()
 	}
 	return o.KubeletVersion
+}
+
+// Check looks at the runtime and its node once, writes what is wrong to w in a
+// single write and returns its exit code, [ExitCannotTell] with an error. look is a
+// call of [engine.Examine] and must return when its context ends. A KubeletVersion
+// that o leaves open is the node's own, where that is known. When ctx ends, a write
+// that is stuck is left behind after a second.
+func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine.Snapshot, error), o CheckOptions) (code int, err error) {
+	s, err := look(ctx)
+	if err != nil {
+		return ExitCannotTell, err
+	}
+	if o.KubeletVersion == "" && s.Evidence != nil {
+		o.KubeletVersion = s.Evidence.Kubelet.Version
+	}
+	u := within(diagnose.Once(s, o.Endpoint), o.Namespaces)
+	if err := writeUntil(ctx, w, appendCheck(nil, u, o)); err != nil {
+		return ExitCannotTell, fmt.Errorf("write the check: %w", err)
+	}
+	if o.NPD {
+		return NPDExitCode(u), nil
+	}
+	return ExitCode(u), nil
+}
+
+// lastWrite is how long a write may go on after its context has ended.
+const lastWrite = time.Second
+
+// writeUntil writes b to w. A pipe that nobody reads may never take it: then the error
+// is that of ctx, some time after its end.
+func writeUntil(ctx context.Context, w io.Writer, b []byte) error {
+	written := make(chan error, 1)
+	go func() {
+		_, err := w.Write(b)
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-written:
+		return err
+	case <-time.After(lastWrite):
+		return ctx.Err()
+	}
+}
+
+// The exit codes of check. A check that could not look at all ends with
+// [ExitCannotTell] in place of [ExitCode], or [NPDUnknown] in place of
+// [NPDExitCode].
+const (
+	ExitOK         = 0 // nothing worse than info
+	ExitWarning    = 1
+	ExitCritical   = 2
+	ExitCannotTell = 3 // no runtime found, no permission, no CRI v1, wrong flags
+
+	NPDOK      = 0
+	NPDProblem = 1
+	NPDUnknown = 2
+)
+
+// ExitCode returns the exit code of a check that shows u: by the worst finding, or
+// by the headline where that is worse, as it is when the deadline left no time to
+// find anything.
+func ExitCode(u diagnose.Update) int {
+	switch max(u.Headline.Severity, finding.Worst(u.Findings)) {
+	case diagnose.Critical:
+		return ExitCritical
+	case diagnose.Warning:
+		return ExitWarning
+	}
+	return ExitOK
+}
+
+// NPDExitCode returns the exit code of u as node-problem-detector reads it. Only
+// a critical finding is a problem, since there it becomes a condition of the
+// node, upon which others drain and repair it; warnings are in the line alone.
+// A check that did not come to its end and found nothing critical is unknown.
+func NPDExitCode(u diagnose.Update) int {
+	switch {
+	case finding.Worst(u.Findings) == diagnose.Critical:
+		return NPDProblem
+	case finding.Unfinished(u.Snapshot.Sweep) != "":
+		return NPDUnknown
+	}
+	return NPDOK
+}
+
+// within returns u without what is only about other namespaces than these; none
+// stands for all. What is about the node stays. A headline that speaks of what was
+// left out keeps its word alone, and is no worse than the worst finding that stays.
+func within(u diagnose.Update, namespaces []string) diagnose.Update {
+	if len(namespaces) == 0 {
+		return u
+	}
+	for _, f := range u.Findings {
+		if h := &u.Headline; !f.In(namespaces) && (finding.Sound(*h) || strings.Contains(h.Text, f.Summary) || strings.Contains(h.Text, f.Subject.Pod.Name)) {
+			h.Text = ""
+		}
+	}
+	u.Findings = diagnose.OnlyIn(u.Findings, namespaces)
+	u.Turns = slices.DeleteFunc(slices.Clone(u.Turns), func(t diagnose.Turn) bool { return !t.Finding.In(namespaces) })
+	if u.Headline.Text == "" {
+		u.Headline.Severity = min(u.Headline.Severity, finding.Worst(u.Findings))
+	}
+	return u
 }

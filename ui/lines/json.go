@@ -1,12 +1,16 @@
 package lines
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // A noted object says what was left out of it.
@@ -81,3 +85,36 @@ func fieldPath(path string, f reflect.StructField) string {
 	}
 	return path + "." + name
 }
+
+// escapeC1 returns the JSON text j with DEL, the C1 controls, the bidi controls
+// and all other format characters written as escapes. [encoding/json] leaves
+// them as they are, but a line may end up on a terminal, and some terminals act
+// on them.
+func escapeC1(j []byte) []byte {
+	if bytes.IndexFunc(j, acts) < 0 {
+		return j
+	}
+	out := make([]byte, 0, len(j)+16)
+	for len(j) > 0 {
+		r, n := utf8.DecodeRune(j)
+		if acts(r) {
+			out = appendEscape(out, r)
+		} else {
+			out = append(out, j[:n]...)
+		}
+		j = j[n:]
+	}
+	return out
+}
+
+// appendEscape appends r as JSON escapes it: in two halves where it needs more
+// than four digits.
+func appendEscape(b []byte, r rune) []byte {
+	if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
+		return fmt.Appendf(b, `\u%04x\u%04x`, r1, r2)
+	}
+	return fmt.Appendf(b, `\u%04x`, r)
+}
+
+// acts reports whether a terminal may act on r instead of showing it.
+func acts(r rune) bool { return r >= 0x7f && (r <= 0x9f || unicode.Is(unicode.Cf, r)) }

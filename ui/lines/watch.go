@@ -212,3 +212,8 @@ func (v *watcher) gap(b []byte, u diagnose.Update) []byte {
 	}
 	return fmt.Appendf(stamp(b, u.Snapshot.At), "gap: %d events were too many for this reader\n", u.Lost)
 }
+
+// stamp appends the local time of day to milliseconds and a space.
+func stamp(b []byte, at time.Time) []byte {
+	return append(at.Local().AppendFormat(b, "15:04:05.000"), ' ')
+}

@@ -1,6 +1,17 @@
+// Package theme says how the screen looks: styles as ready-made escape
+// sequences, and the symbols that stand beside every colour. It computes
+// nothing while a frame is drawn and holds no state; all its values may be
+// shared between goroutines.
+//
+// A theme uses the terminal's own 16 colours, so it fits light and dark
+// screens alike. What the terminal cannot show is taken out on the way to it.
+// Nothing is told by colour alone: each state has a word and a symbol too.
 package theme
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Theme holds the look of everything on the screen. It is a value; a copy
 // may be changed freely.
@@ -106,4 +117,92 @@ func (t Theme) Styles() []Style {
 		t.Text, t.Dim, t.Strong, t.Title, t.Focus, t.Border, t.Head, t.SortBy, t.Good, t.Warn, t.Bad, t.Info,
 		t.Selected, t.Idle, t.Match, t.Key, t.Input, t.Flash, t.BadgeDemo, t.BadgePaused, t.BadgeFrozen,
 	}
+}
+
+// reset ends every style. It is the shortest form of SGR 0.
+const reset = "\x1b[m"
+
+// A Style is a look as the escape sequences that begin and end it. The zero
+// value is the terminal's own look and writes nothing.
+type Style struct {
+	On, Off string
+
+	// Ink says that the look is one of letters only: a space in it looks like any
+	// other space.
+	Ink bool
+}
+
+// style makes a Style of SGR parameters such as "1", "31".
+func style(params ...string) Style {
+	return Style{On: "\x1b[" + strings.Join(params, ";") + "m", Off: reset, Ink: !slices.ContainsFunc(params, fills)}
+}
+
+// fills reports whether an SGR parameter shows on a space: underline, inverse,
+// and the backgrounds.
+func fills(param string) bool {
+	return param == "4" || param == "7" || len(param) == 2 && param[0] == '4' || len(param) == 3
+}
+
+// Append appends s in this look to dst. Text from outside must have been
+// cleaned before.
+func (s Style) Append(dst []byte, text string) []byte {
+	dst = append(dst, s.On...)
+	dst = append(dst, text...)
+	return append(dst, s.Off...)
+}
+
+// Render returns text in this look. Text from outside must have been cleaned
+// before.
+func (s Style) Render(text string) string { return s.On + text + s.Off }
+
+// Symbols are the signs that stand beside words. Each is one cell wide.
+type Symbols struct {
+	ASCII bool // nothing outside ASCII may reach the screen
+
+	Ellipsis string // where a text was cut
+
+	Good, Warn, Bad, Unknown string // verdicts, and the states that count as such
+	Running, Exited, Created string // states of sandboxes and containers
+	Gone                     string // listed no longer
+
+	Folded, Unfolded string // of a pod in the tree
+	Branch, Last     string // of what a pod holds
+	Bullet           string // between facts on one line
+	Step             string // from one step to the next
+	Up, Down         string // the order of the column that sorts
+	Mark             string // on a marked event
+	Horizontal       string // a rule
+	Vertical         string
+
+	Full, Empty string   // cells of a bar; brackets stand round them
+	Spark       []string // lowest first
+	SparkFailed string   // a relist whose list failed
+}
+
+// Unicode is the ordinary set, for terminal emulators. The fonts of the Linux
+// console lack some of it; that wants [ASCII].
+var Unicode = Symbols{
+	Ellipsis: "…",
+	Good:     "✔", Warn: "▲", Bad: "✖", Unknown: "?",
+	Running: "●", Exited: "○", Created: "◌", Gone: "×",
+	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
+	Up: "↑", Down: "↓", Mark: "◆",
+	Horizontal: "─", Vertical: "│",
+	Full: "█", Empty: "·",
+	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	SparkFailed: "×",
+}
+
+// ASCII is the set for terminals and fonts that have nothing else.
+var ASCII = Symbols{
+	ASCII:    true,
+	Ellipsis: "~",
+	Good:     "+", Warn: "!", Bad: "X", Unknown: "?",
+	Running: "*", Exited: "o", Created: ".", Gone: "-",
+	Folded: ">", Unfolded: "v", Branch: "|", Last: "`", Bullet: "-", Step: ">",
+	Up: "^", Down: "v", Mark: "#",
+	Horizontal: "-", Vertical: "|",
+	Full: "#", Empty: ".",
+	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
+	SparkFailed: "x",
 }
