@@ -101,8 +101,7 @@ func (m *Model) actView(a keymap.Action) bool {
 		m.openNode()
 	case keymap.FullScreen:
 		m.full = !m.full
-		m.alert()
-		m.arrange()
+		m.refresh()
 	case keymap.Freeze:
 		m.freeze()
 	case keymap.Filter:
@@ -134,8 +133,7 @@ func (m *Model) focusOn(p pane) {
 	if m.small() {
 		m.full = true
 	}
-	m.alert()
-	m.arrange()
+	m.refresh()
 }
 
 // back undoes the last step into something: a sheet, a sweep, the full screen,
@@ -145,13 +143,11 @@ func (m *Model) back() {
 	case m.dropRaw():
 		m.say("given up")
 	case m.closeTop():
-		m.alert()
-		m.arrange()
+		m.refresh()
 	case m.cancelSweep():
 	case m.full:
 		m.full = false
-		m.alert()
-		m.arrange()
+		m.refresh()
 	case m.filter.text != "":
 		_ = m.setFilter("") // no filter always parses
 		m.say("filter dropped")

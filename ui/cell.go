@@ -145,15 +145,6 @@ func pick[T any](condition bool, yes, no T) T {
 	return no
 }
 
-// short returns as much of an id as people compare, as crictl does.
-func short(id string) string {
-	const n = 13
-	if len(id) > n {
-		return id[:n]
-	}
-	return id
-}
-
 // bytesPerCell is how many bytes of a text are looked at for each cell that it
 // may take. Cleaning a text is what costs most, and a runtime's may be long; one
 // of which a cell takes more than this on the average is no text to be read.

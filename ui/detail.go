@@ -125,7 +125,7 @@ func (d *detail) status(b pen, s *engine.Snapshot) {
 	d.field(b, "as of", b.Text, text.AgeCoarse(s.At.Sub(d.pod.StatusAt))+" ago")
 	for _, sb := range st.Sandboxes {
 		symbol, look := stateLook(b, sb.State)
-		d.field(b, "sandbox", look, fmt.Sprintf("%s %s  attempt %d  %s", symbol, sandboxWord(sb.State), sb.Attempt, short(sb.ID)))
+		d.field(b, "sandbox", look, fmt.Sprintf("%s %s  attempt %d  %s", symbol, sandboxWord(sb.State), sb.Attempt, text.ShortID(sb.ID)))
 	}
 	for i := range st.Containers {
 		d.container(b, s, &st.Containers[i])
@@ -134,9 +134,9 @@ func (d *detail) status(b pen, s *engine.Snapshot) {
 
 func (d *detail) container(b pen, s *engine.Snapshot, c *pleg.ContainerStatus) {
 	symbol, look := stateLook(b, c.State)
-	line := fmt.Sprintf("%s %s  attempt %d  %s", symbol, c.State, c.Attempt, short(c.ID))
+	line := fmt.Sprintf("%s %s  attempt %d  %s", symbol, c.State, c.Attempt, text.ShortID(c.ID))
 	if c.State == pleg.Exited {
-		line = fmt.Sprintf("%s %s %d  attempt %d  %s", symbol, c.State, c.ExitCode, c.Attempt, short(c.ID))
+		line = fmt.Sprintf("%s %s %d  attempt %d  %s", symbol, c.State, c.ExitCode, c.Attempt, text.ShortID(c.ID))
 		look = pick(c.ExitCode != 0, b.Bad, look)
 	}
 	d.add(slot{b.Text, "  " + c.Name, labelWidth}, slot{look, line, 0})
@@ -183,7 +183,7 @@ func (d *detail) record(b pen) {
 		if r.was != r.now {
 			st, sign = b.Warn, b.Symbols.Warn+" differs"
 		}
-		d.add(slot{b.Text, "  " + r.what, 24}, slot{b.Dim, short(r.id), 15},
+		d.add(slot{b.Text, "  " + r.what, 24}, slot{b.Dim, text.ShortID(r.id), 15},
 			slot{st, r.was.String(), 12}, slot{st, r.now.String(), 12}, slot{st, sign, 0})
 	}
 }

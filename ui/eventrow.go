@@ -132,7 +132,7 @@ func lagCell(l *text.Line, b pen, r *eventRow, w int) {
 func wrapped(l *text.Line, b pen, r *eventRow) {
 	l.Space(3)
 	l.Put(b.Dim, r.From.String()+" "+b.Symbols.Step+" "+r.To.String())
-	for _, s := range []string{r.Reason, subject(r.Event), short(r.ID), r.Pod.String()} {
+	for _, s := range []string{r.Reason, subject(r.Event), text.ShortID(r.ID), r.Pod.String()} {
 		if s != "" {
 			l.Space(2)
 			l.Put(b.Dim, s)
@@ -187,7 +187,7 @@ func subject(e engine.Event) string {
 	case e.Container != "":
 		return e.Container
 	}
-	return short(e.ID)
+	return text.ShortID(e.ID)
 }
 
 // eventWord is the kubelet's name of the event without what all have in common.

@@ -15,8 +15,8 @@ func (s *stage) name() string {
 	if !ok {
 		return ""
 	}
-	if row.tree >= 0 && row.info.tree[row.tree].container != nil {
-		return row.info.tree[row.tree].container.Name
+	if row.tree >= 0 && !row.info.tree[row.tree].sandbox {
+		return row.info.tree[row.tree].name
 	}
 	return pick(row.tree >= 0, "sandbox", row.info.pod.Name)
 }

@@ -52,6 +52,12 @@ const (
 // resized gives everything the room of a terminal of that size.
 func (m *Model) resized(size tea.WindowSizeMsg) {
 	m.width, m.height = size.Width, size.Height
+	m.refresh()
+}
+
+// refresh works out anew what lies where, after the size, the focus or what is open
+// has changed.
+func (m *Model) refresh() {
 	m.alert()
 	m.arrange()
 	m.fillSheets()

@@ -66,8 +66,7 @@ func New(cfg Config) Model {
 	if err := m.setFilter(cfg.Filter); err != nil {
 		m.say("filter " + cfg.Filter + ": " + err.Error())
 	}
-	m.alert()
-	m.arrange()
+	m.refresh()
 	return m
 }
 
@@ -163,13 +162,13 @@ func (m *Model) observe(u updateMsg) {
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)
 	m.calls.observe(m.snap)
-	m.detail.observe(m.pen(), m.snap, &m.events, m.pods.troubles)
 	m.alert()
 	m.fillSheets()
 }
 
-// fillSheets writes the sheets of a finding and of the node anew, if open.
+// fillSheets writes the sheets anew that are open.
 func (m *Model) fillSheets() {
+	m.detail.observe(m.pen(), m.snap, &m.events, m.pods.troubles)
 	m.finding.observe(m.pen(), &m.findings, m.width-2)
 	m.node.observe(m.pen(), m.snap, m.cfg.Source, m.width-2)
 }

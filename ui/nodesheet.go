@@ -42,9 +42,7 @@ func (n *nodeSheet) observe(b pen, s *engine.Snapshot, from Source, w int) {
 func (m *Model) openNode() {
 	m.node.open = !m.node.open
 	m.node.scroll = scroll{}
-	m.alert()
-	m.arrange()
-	m.fillSheets()
+	m.refresh()
 }
 
 // missing says that something is not there, and why.

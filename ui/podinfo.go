@@ -61,17 +61,15 @@ func (f *podInfo) foundOnly() bool { return f.trouble.By != "" && f.state < cras
 
 // A treeRow is a sandbox or a container of a pod.
 type treeRow struct {
-	sandbox   *pleg.Sandbox
-	container *pleg.Container
-	status    *pleg.ContainerStatus // of the container, if the cache has one
-	last      bool                  // the last sandbox, or the last container below it
-}
-
-func (r treeRow) id() string {
-	if r.sandbox != nil {
-		return r.sandbox.ID
-	}
-	return r.container.ID
+	sandbox bool
+	last    bool // the last sandbox, or the last container below it
+	id      string
+	name    string
+	state   pleg.State
+	attempt uint32
+	created time.Time
+	image   string                // of a container
+	status  *pleg.ContainerStatus // of a container, if the cache has one
 }
 
 // hangsIn returns the call about the pod uid that has been out for longer than its
@@ -120,7 +118,7 @@ func (f *podInfo) word(at time.Time) string {
 }
 
 // hangs reports whether the call that hangs is about r.
-func (f *podInfo) hangs(r treeRow) bool { return f.out != nil && f.out.ID != "" && f.out.ID == r.id() }
+func (f *podInfo) hangs(r treeRow) bool { return f.out != nil && f.out.ID != "" && f.out.ID == r.id }
 
 // sorted returns the sandboxes, oldest first, and the containers by name, the
 // newest of each name first.
@@ -221,7 +219,9 @@ func (f *podInfo) branches(sandboxes []*pleg.Sandbox, containers []*pleg.Contain
 	rows := make([]treeRow, 0, len(sandboxes)+len(containers))
 	for i, s := range sandboxes {
 		newest := i == len(sandboxes)-1
-		rows = append(rows, treeRow{sandbox: s, last: newest})
+		rows = append(rows, treeRow{
+			sandbox: true, last: newest, id: s.ID, name: "sandbox " + text.ShortID(s.ID), state: s.State, attempt: s.Attempt, created: s.CreatedAt,
+		})
 		rows = f.leaves(rows, containers, func(c *pleg.Container) bool {
 			return c.SandboxID == s.ID || newest && !f.listed(c.SandboxID)
 		})
@@ -237,7 +237,9 @@ func (f *podInfo) leaves(rows []treeRow, containers []*pleg.Container, here func
 	before := len(rows)
 	for _, c := range containers {
 		if here(c) {
-			rows = append(rows, treeRow{container: c, status: f.status(c.ID)})
+			rows = append(rows, treeRow{
+				id: c.ID, name: c.Name, state: c.State, attempt: c.Attempt, created: c.CreatedAt, image: c.Image, status: f.status(c.ID),
+			})
 		}
 	}
 	if len(rows) > before {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -23,10 +24,7 @@ func (p *pods) heads(l *text.Line, b pen) {
 		}
 		head, st := podColumns[c.id].head, b.Head
 		if c.id == p.sort {
-			arrow := b.Symbols.Down
-			if p.invert {
-				arrow = b.Symbols.Up
-			}
+			arrow := pick(p.invert, b.Symbols.Up, b.Symbols.Down)
 			if text.Width(head)+1 > c.width {
 				head = head[:c.width-1]
 			}
@@ -62,11 +60,7 @@ func (p *pods) row(l *text.Line, b pen, y int, focused bool) {
 }
 
 func cursorBar(l *text.Line, b pen, focused bool) {
-	if focused {
-		l.Over(b.Selected)
-	} else {
-		l.Over(b.Idle)
-	}
+	l.Over(pick(focused, b.Selected, b.Idle))
 }
 
 func (p *pods) podCell(l *text.Line, b pen, f *podInfo, c shownColumn) {
@@ -126,17 +120,9 @@ func appendReady(dst []byte, running, wanted, w int) []byte {
 }
 
 func (p *pods) podName(l *text.Line, b pen, f *podInfo, w int) {
-	sign := b.Symbols.Folded
-	if p.open[f.pod.UID] {
-		sign = b.Symbols.Unfolded
-	}
-	l.Sign(b.Dim, sign)
+	l.Sign(b.Dim, pick(p.open[f.pod.UID], b.Symbols.Unfolded, b.Symbols.Folded))
 	l.Space(1)
-	name := f.pod.Name
-	if name == "" {
-		name = string(f.pod.UID)
-	}
-	l.Name(b.Text, name, w-2)
+	l.Name(b.Text, cmp.Or(f.pod.Name, string(f.pod.UID)), w-2)
 }
 
 func treeCell(l *text.Line, b pen, f *podInfo, r treeRow, c shownColumn) {
@@ -148,22 +134,20 @@ func treeCell(l *text.Line, b pen, f *podInfo, r treeRow, c shownColumn) {
 			stateCell(l, b.Bad, b.Symbols.Bad, f.word(b.at), c.width)
 			return
 		}
-		state := r.state()
-		symbol, st := stateLook(b, state)
-		word := state.String()
-		if r.sandbox != nil {
-			word = sandboxWord(state)
-		}
-		stateCell(l, st, symbol, word, c.width)
+		symbol, st := stateLook(b, r.state)
+		stateCell(l, st, symbol, pick(r.sandbox, sandboxWord(r.state), r.state.String()), c.width)
 	case colExit:
-		ended := r.status != nil && r.status.State == pleg.Exited
-		exitCell(l, b, r.exit(), ended, c.width)
+		if r.status == nil || r.status.State != pleg.Exited {
+			l.Space(c.width)
+			return
+		}
+		exitCell(l, b, r.status.ExitCode, true, c.width)
 	case colRestarts:
-		countCell(l, b, uint64(r.attempt()), c.width)
+		countCell(l, b, uint64(r.attempt), c.width)
 	case colAge:
-		ageCell(l, b, r.created(), c.width)
+		ageCell(l, b, r.created, c.width)
 	case colEvent:
-		if e := f.pod.LastEvent; e.Seq > 0 && e.ID == r.id() {
+		if e := f.pod.LastEvent; e.Seq > 0 && e.ID == r.id {
 			lastEvent(l, b, e, c.width)
 			return
 		}
@@ -180,60 +164,22 @@ func treeCell(l *text.Line, b pen, f *podInfo, r treeRow, c shownColumn) {
 }
 
 func treeName(l *text.Line, b pen, r treeRow, w int) {
-	branch := b.Symbols.Branch
-	if r.last {
-		branch = b.Symbols.Last
-	}
-	indent := pick(r.sandbox != nil, 2, 4)
+	indent := pick(r.sandbox, 2, 4)
 	l.Space(indent)
-	l.Sign(b.Border, branch)
+	l.Sign(b.Border, pick(r.last, b.Symbols.Last, b.Symbols.Branch))
 	l.Space(1)
-	if r.sandbox != nil {
-		l.Cell(b.Dim, "sandbox "+short(r.sandbox.ID), w-indent-2)
-		return
-	}
-	l.Cell(b.Text, r.container.Name, w-indent-2)
-}
-
-func (r treeRow) state() pleg.State {
-	if r.sandbox != nil {
-		return r.sandbox.State
-	}
-	return r.container.State
-}
-
-func (r treeRow) attempt() uint32 {
-	if r.sandbox != nil {
-		return r.sandbox.Attempt
-	}
-	return r.container.Attempt
-}
-
-func (r treeRow) created() time.Time {
-	if r.sandbox != nil {
-		return r.sandbox.CreatedAt
-	}
-	return r.container.CreatedAt
-}
-
-func (r treeRow) exit() int32 {
-	if r.status == nil {
-		return 0
-	}
-	return r.status.ExitCode
+	l.Cell(pick(r.sandbox, b.Dim, b.Text), r.name, w-indent-2)
 }
 
 // remark is why a container ended, or else what it runs.
 func (r treeRow) remark() string {
 	switch {
-	case r.container == nil:
-		return ""
 	case r.status != nil && r.status.Reason != "" && r.status.Message != "":
 		return r.status.Reason + ": " + r.status.Message
 	case r.status != nil && r.status.Reason != "" && r.status.Reason != "Completed":
 		return r.status.Reason
 	}
-	return r.container.Image
+	return r.image
 }
 
 func sandboxWord(s pleg.State) string {

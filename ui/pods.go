@@ -26,7 +26,7 @@ func (r podRow) place() place {
 	if r.tree < 0 {
 		return place{uid: r.info.pod.UID}
 	}
-	return place{r.info.pod.UID, r.info.tree[r.tree].id()}
+	return place{r.info.pod.UID, r.info.tree[r.tree].id}
 }
 
 // pods is the pane of pods: which are shown, in what order, and where the

@@ -219,7 +219,7 @@ func TestTree(t *testing.T) {
 	for _, tt := range tests {
 		var got []string
 		for _, r := range inform(tt.pod, &engine.Snapshot{At: noon}, diagnose.Trouble{}).tree {
-			got = append(got, r.id()+pick(r.last, ".", ""))
+			got = append(got, r.id+pick(r.last, ".", ""))
 		}
 		if rows := strings.Join(got, " "); rows != tt.want {
 			t.Errorf("%s: rows %q, want %q", tt.name, rows, tt.want)

@@ -46,9 +46,7 @@ func (m *Model) seen() *diagnose.Finding {
 func (m *Model) openDetail() {
 	if f := m.seen(); f != nil && !m.finding.open {
 		m.finding = findingSheet{open: true, of: *f, ended: m.findings.current().ended}
-		m.alert()
-		m.arrange()
-		m.fillSheets()
+		m.refresh()
 		return
 	}
 	ref, ok := m.subject()
@@ -61,9 +59,7 @@ func (m *Model) openDetail() {
 	for _, p := range m.snap.Pods {
 		if p.UID == ref.UID {
 			m.detail = detail{pod: p}
-			m.detail.observe(m.pen(), m.snap, &m.events, m.pods.troubles)
-			m.alert()
-			m.arrange()
+			m.refresh()
 			return
 		}
 	}

@@ -57,7 +57,7 @@ func (p *page) findings(u diagnose.Update) {
 func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
 	if on := finding.Subject(f.Subject); on != "" {
 		if id := f.Subject.ContainerID; id != "" {
-			on += ", id " + short(id)
+			on += ", id " + text.ShortID(id)
 		}
 		p.row(indent, "subject", on)
 	}

@@ -161,17 +161,14 @@ func (v *watcher) event(b []byte, e engine.Event) []byte {
 func subject(e engine.Event) string {
 	switch {
 	case e.Sandbox:
-		return "sandbox " + text.Clean(short(e.ID))
+		return "sandbox " + text.Clean(text.ShortID(e.ID))
 	case e.ID == "":
 		return "-"
 	case e.Container == "":
-		return text.Clean(short(e.ID))
+		return text.Clean(text.ShortID(e.ID))
 	}
 	return text.Clean(e.Container)
 }
-
-// short cuts an id to the 13 digits that crictl shows.
-func short(id string) string { return id[:min(len(id), 13)] }
 
 func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
 	if v.o.JSON {
