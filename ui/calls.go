@@ -10,7 +10,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // callsHeight is what the pane can make use of on a wide screen: a title, heads,
@@ -189,25 +188,14 @@ func fitCallColumns(w int) (columns []*callColumn, rest int) {
 
 func (c *calls) heads(l *text.Line, b pen, w int) {
 	columns, rest := fitCallColumns(w)
-	head, st := c.head(b, operationHead, c.sort == 0)
-	l.Cell(st, head, min(w, operationWidth))
+	columnHead(l, b, operationHead, min(w, operationWidth), false, c.sort == 0, c.invert)
 	for _, col := range columns {
 		l.Space(1)
-		head, st = c.head(b, col.head, c.sort > 0 && col == &callColumns[c.sort-1])
-		l.Right(st, head, col.width)
+		columnHead(l, b, col.head, col.width, true, c.sort > 0 && col == &callColumns[c.sort-1], c.invert)
 	}
 	if rest > leastErrors {
 		l.Put(b.Head, "  ERRORS BY CODE, THE LAST ONE")
 	}
-}
-
-// head returns the head of a column with its look, and with the order if the
-// pane is sorted by it.
-func (c *calls) head(b pen, head string, sorts bool) (string, theme.Style) {
-	if !sorts {
-		return head, b.Head
-	}
-	return head + pick(c.invert, b.Symbols.Up, b.Symbols.Down), b.SortBy
 }
 
 // row draws line y of those that are visible: an operation, or one of the lines

@@ -46,14 +46,9 @@ func (e *events) heads(l *text.Line, b pen, w int) {
 		width int
 		right bool
 	}{{"CONTAINER", s.container, false}, {"EXIT", s.exit, true}, {"LAG", s.lag, true}, {"CHANNEL", s.delivery, false}} {
-		if c.width == 0 {
-			continue
-		}
-		l.Space(1)
-		if c.right {
-			l.Right(b.Head, c.head, c.width)
-		} else {
-			l.Cell(b.Head, c.head, c.width)
+		if c.width > 0 {
+			l.Space(1)
+			columnHead(l, b, c.head, c.width, c.right, false, false)
 		}
 	}
 }

@@ -16,10 +16,9 @@ type opened struct {
 	help   *dialog.Help
 	picker *dialog.Picker
 	viewer *dialog.Viewer
-	faults bool // the picker is that of the faults, not of the namespaces
 
 	prompt  *dialog.Prompt
-	search  bool // the prompt searches the viewer, and is not the filter
+	typed   func(*Model, dialog.Answer) // what the prompt's answers do
 	confirm *dialog.Confirm
 	before  string   // the filter that held when the prompt was opened
 	history []string // filters that were accepted, the newest last
@@ -59,12 +58,7 @@ func (m *Model) answer(k tea.KeyPressMsg) {
 		m.confirm(m.open.confirm.Key(k))
 		return
 	}
-	switch a := m.open.prompt.Key(k); {
-	case m.open.search:
-		m.searched(a)
-	default:
-		m.filtered(a)
-	}
+	m.open.typed(m, m.open.prompt.Key(k))
 }
 
 func (m *Model) confirm(a dialog.Answer) {
@@ -140,12 +134,12 @@ func (m *Model) picked(a dialog.Answer) {
 	p := m.open.picker
 	switch a {
 	case dialog.Toggled:
-		if row, ok := p.Current(); ok && m.open.faults {
+		if row, ok := p.Current(); ok && p.Live {
 			m.setFault(row)
 		}
 	case dialog.Accepted:
 		m.open.picker = nil
-		if !m.open.faults {
+		if !p.Live {
 			m.setNamespaces(p.On())
 		}
 	case dialog.Closed:
@@ -168,7 +162,7 @@ func (m *Model) actViewer(a keymap.Action, k tea.KeyPressMsg) tea.Cmd {
 		m.openHelp()
 	case keymap.Filter:
 		p := dialog.NewPrompt("search", "", nil)
-		m.open.prompt, m.open.search = &p, true
+		m.open.prompt, m.open.typed = &p, (*Model).searched
 	case keymap.Copy:
 		m.say("copied the whole text")
 		return tea.SetClipboard(m.open.viewer.Source())
@@ -184,7 +178,7 @@ func (m *Model) openHelp() { m.open.help = dialog.NewHelp(m.cfg.Keys) }
 
 func (m *Model) openFilter() {
 	p := dialog.NewPrompt("filter", m.filter.text, m.open.history)
-	m.open.prompt, m.open.search, m.open.before = &p, false, m.filter.text
+	m.open.prompt, m.open.typed, m.open.before = &p, (*Model).filtered, m.filter.text
 }
 
 func (m *Model) openNamespaces() {
@@ -194,7 +188,7 @@ func (m *Model) openNamespaces() {
 		on := len(m.filter.namespaces) > 0 && m.filter.namespace(name)
 		rows[i] = dialog.Row{Name: name, Note: text.Count(uint64(pods[name])) + pick(pods[name] == 1, " pod", " pods"), On: on}
 	}
-	m.open.picker, m.open.faults = dialog.NewPicker("Namespaces", rows, false), false
+	m.open.picker = dialog.NewPicker("Namespaces", rows, false)
 }
 
 func (m *Model) openFaults() {
@@ -202,20 +196,15 @@ func (m *Model) openFaults() {
 	for i, f := range m.cfg.Faults {
 		rows[i] = dialog.Row{Name: f.Name, Note: f.Summary, On: f.On()}
 	}
-	m.open.picker, m.open.faults = dialog.NewPicker("Faults of the demo", rows, true), true
+	m.open.picker = dialog.NewPicker("Faults of the demo", rows, true)
 }
 
 func (m *Model) openViewer(title, s string) { m.open.viewer = dialog.NewViewer(title, s) }
 
 // paste puts text from the terminal into what is being typed.
 func (m *Model) paste(s string) {
-	if m.open.prompt == nil {
-		return
-	}
-	m.open.prompt.Paste(s)
-	if m.open.search {
-		m.searched(dialog.Changed)
-	} else {
-		m.filtered(dialog.Changed)
+	if m.open.prompt != nil {
+		m.open.prompt.Paste(s)
+		m.open.typed(m, dialog.Changed)
 	}
 }

@@ -19,22 +19,24 @@ type pen struct {
 // heads draws the heads of the columns, with the order in the one that sorts.
 func (p *pods) heads(l *text.Line, b pen) {
 	for i, c := range p.columns {
-		if i > 0 {
-			l.Space(1)
-		}
-		head, st := podColumns[c.id].head, b.Head
-		if c.id == p.sort {
-			arrow := pick(p.invert, b.Symbols.Up, b.Symbols.Down)
-			if text.Width(head)+1 > c.width {
-				head = head[:c.width-1]
-			}
-			head, st = head+arrow, b.SortBy
-		}
-		if podColumns[c.id].right {
-			l.Right(st, head, c.width)
-		} else {
-			l.Cell(st, head, c.width)
-		}
+		l.Space(min(i, 1))
+		col := &podColumns[c.id]
+		columnHead(l, b, col.head, c.width, col.right, c.id == p.sort, p.invert)
+	}
+}
+
+// columnHead draws the head of one column, with the order if its pane is sorted by
+// it.
+func columnHead(l *text.Line, b pen, head string, w int, right, sorts, invert bool) {
+	st := b.Head
+	if sorts {
+		head = head[:min(len(head), max(w-1, 0))] + pick(invert, b.Symbols.Up, b.Symbols.Down)
+		st = b.SortBy
+	}
+	if right {
+		l.Right(st, head, w)
+	} else {
+		l.Cell(st, head, w)
 	}
 }
 

@@ -29,13 +29,13 @@ func TestMovingKeys(t *testing.T) {
 		if list.cursor < list.top || list.cursor >= list.top+list.height {
 			t.Errorf("%v: the cursor is at %d, seen are %d and the 9 after it", tt.key, list.cursor, list.top)
 		}
-		page := scroll{cursor: 50, top: 50, height: 10}
-		if !page.pan(tt.key, 100) || page.top != tt.top {
+		page := sheet{scroll: scroll{cursor: 50, top: 50, height: 10}, lines: make([][]slot, 100)}
+		if !page.pan(tt.key) || page.top != tt.top {
 			t.Errorf("%v leads the page to %d, want %d", tt.key, page.top, tt.top)
 		}
 	}
-	still := scroll{cursor: 5, height: 10}
-	if still.move(keymap.Quit, 100) || still.pan(keymap.Quit, 100) || still.cursor != 5 {
+	still := sheet{scroll: scroll{cursor: 5, top: 5, height: 10}, lines: make([][]slot, 100)}
+	if still.move(keymap.Quit, 100) || still.pan(keymap.Quit) || still.cursor != 5 {
 		t.Errorf("a key that does not move led to %+v", still)
 	}
 }

@@ -65,7 +65,11 @@ func (s *sheet) paragraph(st theme.Style, what string, w int, before ...slot) {
 	}
 }
 
-func (s *sheet) pan(a keymap.Action) bool { return s.scroll.pan(a, len(s.lines)) }
+func (s *sheet) pan(a keymap.Action) (moved bool) {
+	s.top, moved = dialog.Pan(a, s.top, len(s.lines), s.height)
+	s.cursor = s.top
+	return moved
+}
 
 func (s *sheet) resize(height int) { s.scroll.resize(height, len(s.lines)) }
 
@@ -172,17 +176,6 @@ func (s *scroll) move(a keymap.Action, n int) bool {
 	if ok {
 		s.cursor = to
 		s.clamp(n)
-	}
-	return ok
-}
-
-// pan moves what is visible of n lines that have no cursor, and reports whether
-// a was a moving key.
-func (s *scroll) pan(a keymap.Action, n int) bool {
-	to, ok := dialog.Move(a, s.top, n+1, s.height)
-	if ok {
-		s.top = max(0, min(to, n-s.height))
-		s.cursor = s.top
 	}
 	return ok
 }

@@ -51,6 +51,13 @@ func Move(a keymap.Action, at, rows, visible int) (int, bool) {
 	return clamp(at, rows-1), true
 }
 
+// Pan is [Move] for what has no cursor: top is the first of the rows that are
+// visible.
+func Pan(a keymap.Action, top, rows, visible int) (int, bool) {
+	top, ok := Move(a, top, rows, visible)
+	return clamp(top, rows-visible), ok
+}
+
 func clamp(at, most int) int { return max(0, min(at, most)) }
 
 // A page collects the lines of one dialog.

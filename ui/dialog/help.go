@@ -34,10 +34,7 @@ func (h *Help) Key(k tea.KeyPressMsg, a keymap.Action) Answer {
 	case k.String() == "space":
 		a = keymap.PageDown
 	}
-	// The first visible line moves, so that Bottom shows the last page.
-	if at, ok := Move(a, h.top, h.length, h.page); ok {
-		h.top = clamp(at, h.length-h.page)
-	}
+	h.top, _ = Pan(a, h.top, h.length, h.page)
 	return Open
 }
 

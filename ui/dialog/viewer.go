@@ -67,9 +67,7 @@ func (v *Viewer) Key(k tea.KeyPressMsg, a keymap.Action) Answer {
 	case keymap.MatchPrev:
 		v.step(-1)
 	default:
-		if at, ok := Move(a, v.top, len(v.rows), v.page); ok {
-			v.top = clamp(at, len(v.rows)-v.page)
-		}
+		v.top, _ = Pan(a, v.top, len(v.rows), v.page)
 	}
 	return Open
 }

@@ -164,32 +164,31 @@ func setNumber(t *term) bool {
 	return err == nil
 }
 
-func setState(t *term) bool {
-	for s := pleg.Absent; s <= pleg.Unknown; s++ {
-		if t.lower == s.String() {
-			t.state = s
-			return true
-		}
-	}
-	return false
+func setState(t *term) (ok bool) {
+	t.state, ok = named(t.lower, pleg.Absent, pleg.Unknown)
+	return ok
 }
 
-func setKind(t *term) bool {
-	for k := pleg.Started; k <= pleg.ConditionMet; k++ {
-		if name := strings.ToLower(k.String()); t.lower == name || t.lower == strings.TrimPrefix(name, "container") {
-			t.kind = k
-			return true
-		}
-	}
-	return false
+func setKind(t *term) (ok bool) {
+	t.kind, ok = named(t.lower, pleg.Started, pleg.ConditionMet)
+	return ok
 }
 
-func setDelivery(t *term) bool {
-	for d := pleg.Delivered; d <= pleg.Discarded; d++ {
-		if t.lower == d.String() {
-			t.delivery = d
-			return true
+func setDelivery(t *term) (ok bool) {
+	t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Discarded)
+	return ok
+}
+
+// named returns which of first to last has that name, in lower case and perhaps
+// without what the kubelet puts before the kinds of events.
+func named[T interface {
+	~uint8
+	String() string
+}](name string, first, last T) (T, bool) {
+	for v := first; v <= last; v++ {
+		if known := strings.ToLower(v.String()); name == known || name == strings.TrimPrefix(known, "container") {
+			return v, true
 		}
 	}
-	return false
+	return first, false
 }

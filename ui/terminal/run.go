@@ -26,6 +26,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,26 +57,15 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.In == nil {
-		o.In = os.Stdin
-	}
-	if o.Out == nil {
-		o.Out = os.Stdout
-	}
+	o.In, o.Out = cmp.Or(o.In, os.Stdin), cmp.Or(o.Out, os.Stdout)
+	o.Guard = cmp.Or(o.Guard, new(Guard))
+	o.FPS = cmp.Or(o.FPS, 10)
+	o.Grace = cmp.Or(o.Grace, time.Second)
 	if o.Err == nil {
 		o.Err = os.Stderr
 	}
 	if o.Environ == nil {
 		o.Environ = os.Environ()
-	}
-	if o.Guard == nil {
-		o.Guard = new(Guard)
-	}
-	if o.FPS == 0 {
-		o.FPS = 10
-	}
-	if o.Grace == 0 {
-		o.Grace = time.Second
 	}
 	return o
 }

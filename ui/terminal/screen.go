@@ -188,27 +188,18 @@ func (s *screen) abandon() {
 // they do escape sequences. It copies p only where there is one. Text from
 // outside was cleaned long before; this is the last line of defence.
 func withoutC1(p []byte) []byte {
-	const lead = 0xC2 // of the two bytes of U+0080 to U+00BF
-	i := bytes.IndexByte(p, lead)
-	for i >= 0 && !isC1(p[i:]) {
-		next := bytes.IndexByte(p[i+1:], lead)
-		if next < 0 {
-			return p
+	var clean []byte
+	from := 0
+	for i := range p {
+		if isC1(p[i:]) {
+			clean = append(clean, p[from:i]...)
+			from = i + 2
 		}
-		i += 1 + next
 	}
-	if i < 0 {
+	if from == 0 {
 		return p
 	}
-	clean := bytes.Clone(p[:i])
-	for ; i < len(p); i++ {
-		if isC1(p[i:]) {
-			i++
-			continue
-		}
-		clean = append(clean, p[i])
-	}
-	return clean
+	return append(clean, p[from:]...)
 }
 
 // isC1 reports whether p begins with a C1 control in UTF-8.
