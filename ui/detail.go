@@ -196,26 +196,26 @@ type recordRow struct {
 
 func recordRows(was, now *pleg.Pod) []recordRow {
 	var rows []recordRow
-	put := func(what, id string, set func(*recordRow)) {
+	at := func(what, id string) *recordRow {
 		i := slices.IndexFunc(rows, func(r recordRow) bool { return r.id == id })
 		if i < 0 {
 			i = len(rows)
 			rows = append(rows, recordRow{what: what, id: id})
 		}
-		set(&rows[i])
+		return &rows[i]
 	}
-	each := func(p *pleg.Pod, set func(pleg.State) func(*recordRow)) {
+	each := func(p *pleg.Pod, set func(*recordRow, pleg.State)) {
 		if p == nil {
 			return
 		}
 		for _, s := range p.Sandboxes {
-			put("sandbox", s.ID, set(s.State))
+			set(at("sandbox", s.ID), s.State)
 		}
 		for _, c := range p.Containers {
-			put(c.Name, c.ID, set(c.State))
+			set(at(c.Name, c.ID), c.State)
 		}
 	}
-	each(was, func(s pleg.State) func(*recordRow) { return func(r *recordRow) { r.was = s } })
-	each(now, func(s pleg.State) func(*recordRow) { return func(r *recordRow) { r.now = s } })
+	each(was, func(r *recordRow, s pleg.State) { r.was = s })
+	each(now, func(r *recordRow, s pleg.State) { r.now = s })
 	return rows
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -102,10 +103,7 @@ func (e *events) trim() {
 	e.rows = append(make([]eventRow, 0, e.keep+e.keep/4), e.rows[n:]...)
 	e.first += uint64(n)
 	e.dropped += uint64(n)
-	hidden := 0
-	for hidden < len(e.shown) && e.shown[hidden] < e.first {
-		hidden++
-	}
+	hidden, _ := slices.BinarySearch(e.shown, e.first)
 	e.shown = append(make([]uint64, 0, len(e.rows)), e.shown[hidden:]...)
 	e.cursor -= hidden
 	e.top -= hidden
@@ -162,11 +160,8 @@ func (e *events) move(a keymap.Action) bool {
 
 // setFollow begins or ends following the newest event.
 func (e *events) setFollow(on bool) {
-	e.follow = on
-	if on {
-		e.cursor = len(e.shown) - 1
-		e.clamp(len(e.shown))
-		e.note()
+	if e.follow = on; on {
+		e.move(keymap.Bottom)
 	}
 }
 
@@ -175,7 +170,7 @@ func (e *events) setFollow(on bool) {
 // and whether there was one.
 func (e *events) jump(step int) (what string, found bool) {
 	wanted, what := func(r *eventRow) bool { return r.marked }, "mark"
-	if !e.anyMarked() {
+	if !slices.ContainsFunc(e.shown, func(n uint64) bool { return e.rows[n-e.first].marked }) {
 		wanted, what = (*eventRow).trouble, "event that tells of trouble"
 	}
 	for i := e.cursor + step; i >= 0 && i < len(e.shown); i += step {
@@ -187,15 +182,6 @@ func (e *events) jump(step int) (what string, found bool) {
 		}
 	}
 	return what, false
-}
-
-func (e *events) anyMarked() bool {
-	for i := range e.shown {
-		if e.at(i).marked {
-			return true
-		}
-	}
-	return false
 }
 
 // trouble reports whether a person who looks for the cause of something would

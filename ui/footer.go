@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/keymap"
@@ -29,7 +30,8 @@ func (d *frame) footer(l *text.Line) {
 // keyHints names as many keys as there is room for, the most useful first.
 func (d *frame) keyHints(l *text.Line) {
 	for i, e := range d.useful() {
-		key, word := firstKey(e.Binding.Help().Key), e.Short
+		key, _, _ := strings.Cut(e.Binding.Help().Key, " ")
+		word := e.Short
 		if e.Action == keymap.Filter && d.scope() == keymap.InViewer {
 			word = "search"
 		}
@@ -65,16 +67,6 @@ func (d *frame) useful() []keymap.Entry {
 		}
 	}
 	return all
-}
-
-// firstKey returns the first of the keys that mean an action.
-func firstKey(keys string) string {
-	for i := range len(keys) {
-		if keys[i] == ' ' && i > 0 {
-			return keys[:i]
-		}
-	}
-	return keys
 }
 
 // flashFor is how long the answer to a key stays.

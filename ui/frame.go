@@ -246,8 +246,8 @@ func (d *frame) about(l *text.Line, p pane) {
 }
 
 func (d *frame) aboutPods(l *text.Line) {
-	n := strconv.Itoa(d.pods.matching)
-	if d.pods.matching != len(d.pods.all) {
+	n := strconv.Itoa(len(d.pods.shown))
+	if len(d.pods.shown) != len(d.pods.all) {
 		n += "/" + strconv.Itoa(len(d.pods.all))
 	}
 	l.Put(d.Dim, n)

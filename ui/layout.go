@@ -1,6 +1,10 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // A pane is a part of the screen that can have the keys.
 type pane uint8
@@ -183,10 +187,5 @@ func (m *Model) resize(b box) {
 
 // visible reports whether p is on the screen.
 func (l *layout) visible(p pane) bool {
-	for _, b := range l.shown() {
-		if b.pane == p {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.shown(), func(b box) bool { return b.pane == p })
 }

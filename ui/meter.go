@@ -24,13 +24,13 @@ func meter(l *text.Line, b pen, s *engine.Snapshot) {
 	for i, f := range phase {
 		need += text.Width(f.text) + pick(i > 0, 3, 0)
 	}
-	stats, sparks := relistSpans(b, s)
+	stats := relistSpans(b, s)
 	room := l.Left() - need - 3
 	wide := 0
 	for _, f := range stats {
 		wide += len(f.text)
 	}
-	ring := min(room-wide-1, sparks, 60)
+	ring := pick(len(stats) > 0, min(room-wide-1, mostSparks), 0)
 	kept := 0
 	if room >= wide {
 		kept = l.Keep(wide + pick(ring >= 8, ring+1, 0))
@@ -169,20 +169,22 @@ func oldest(s *engine.Snapshot) *engine.Flight {
 	return &s.InFlight[i]
 }
 
-// relistSpans are the figures of all relists, and how many bars the sparkline
-// may have.
-func relistSpans(b pen, s *engine.Snapshot) (all []span, sparks int) {
+// relistSpans are the figures of all relists; none before the first.
+func relistSpans(b pen, s *engine.Snapshot) []span {
 	r := s.Relists
 	if r.Count == 0 {
-		return nil, 0
+		return nil
 	}
 	slow := pick(r.P99 >= time.Second, b.Warn, b.Text)
 	return []span{
 		{b.Dim, "relist p50 "}, {b.Text, steady(r.P50)},
 		{b.Dim, " p99 "}, {slow, steady(r.P99)},
 		{b.Dim, " max "}, {b.Text, steady(r.Max)},
-	}, 120
+	}
 }
+
+// mostSparks is how many relists the sparkline shows at most.
+const mostSparks = 60
 
 // steady rounds times below a second to two digits, so that they do not flicker.
 func steady(d time.Duration) string {

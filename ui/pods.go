@@ -36,9 +36,9 @@ type pods struct {
 	infos    map[pleg.UID]*podInfo // of all pods, shown or not
 	all      []*podInfo            // in the order of the snapshot
 	rows     []podRow
-	matching int // pods among rows
-	troubled int // pods with a problem, shown or not
-	hung     int // those of them with a call that hangs
+	shown    []*podInfo // the pods among rows
+	troubled int        // pods with a problem, shown or not
+	hung     int        // those of them with a call that hangs
 
 	troubles map[pleg.UID]diagnose.Trouble // of the pods that have one
 	show     func(*podInfo, time.Time) bool
@@ -105,7 +105,7 @@ func (p *pods) rebuild(at time.Time) {
 		}
 	}
 	p.order(shown)
-	p.matching = len(shown)
+	p.shown = shown
 	p.rows = p.rows[:0:0]
 	for _, info := range shown {
 		p.rows = append(p.rows, podRow{info, -1})
@@ -115,7 +115,7 @@ func (p *pods) rebuild(at time.Time) {
 			}
 		}
 	}
-	p.measure(shown)
+	p.measure()
 	p.keepCursor()
 }
 
@@ -130,9 +130,9 @@ func (p *pods) order(shown []*podInfo) {
 
 // measure widens the columns of names and remarks where a longer one has come.
 // They do not shrink before the next resize: columns that jump are hard to read.
-func (p *pods) measure(shown []*podInfo) {
+func (p *pods) measure() {
 	n := p.need
-	for _, info := range shown {
+	for _, info := range p.shown {
 		n.namespace = max(n.namespace, min(text.Width(info.pod.Namespace), podColumns[colNamespace].most))
 		n.pod = max(n.pod, min(text.Width(info.pod.Name)+2, podColumns[colPod].most))
 		if info.remark != "" {
@@ -149,14 +149,8 @@ func (p *pods) measure(shown []*podInfo) {
 func (p *pods) resize(w, h int) {
 	if w != p.width {
 		p.width, p.need = w, need{}
-		shown := make([]*podInfo, 0, p.matching)
-		for _, r := range p.rows {
-			if r.tree < 0 {
-				shown = append(shown, r.info)
-			}
-		}
 		p.columns = arrange(w, p.need)
-		p.measure(shown)
+		p.measure()
 	}
 	p.scroll.resize(h, len(p.rows))
 }

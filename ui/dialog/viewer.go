@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -119,13 +120,8 @@ func (v *Viewer) step(by int) {
 
 // show scrolls as far as it takes to see a line.
 func (v *Viewer) show(line int) {
-	for i, r := range v.rows {
-		if r.line == line {
-			if i < v.top || i >= v.top+v.page {
-				v.top = clamp(i-v.page/2, len(v.rows)-v.page)
-			}
-			return
-		}
+	if i := v.rowOf(line); i < v.top || i >= v.top+v.page {
+		v.top = clamp(i-v.page/2, len(v.rows)-v.page)
 	}
 }
 
@@ -148,13 +144,12 @@ func (v *Viewer) lay(w int) {
 			}
 		}
 	}
-	v.top = 0
-	for i, r := range v.rows {
-		if r.line == first {
-			v.top = i
-			break
-		}
-	}
+	v.top = v.rowOf(first)
+}
+
+// rowOf returns the first row of a line.
+func (v *Viewer) rowOf(line int) int {
+	return max(0, slices.IndexFunc(v.rows, func(r span) bool { return r.line == line }))
 }
 
 // cut returns how many bytes of the clean text s fit in w cells.

@@ -101,7 +101,9 @@ var fields = []*field{
 	{ // exit!=0: one of the pod's containers ended so; the event says so
 		names: []string{"exit"}, ordered: true, want: "an exit code, such as 137", set: setNumber,
 		pod: func(p *engine.Pod, _ time.Time, t term) bool {
-			return slices.ContainsFunc(exitCodes(p), func(code int64) bool { return compared(code, t.op, t.number) })
+			return slices.ContainsFunc(statuses(p), func(c pleg.ContainerStatus) bool {
+				return c.State == pleg.Exited && compared(int64(c.ExitCode), t.op, t.number)
+			})
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool {
 			return e.Exited && compared(int64(e.ExitCode), t.op, t.number)

@@ -50,16 +50,6 @@ func reasons(p *engine.Pod) []string {
 	return all
 }
 
-func exitCodes(p *engine.Pod) []int64 {
-	var all []int64
-	for _, c := range statuses(p) {
-		if c.State == pleg.Exited {
-			all = append(all, int64(c.ExitCode))
-		}
-	}
-	return all
-}
-
 // statuses returns what the last inspection found of each container; none if
 // it failed.
 func statuses(p *engine.Pod) []pleg.ContainerStatus {
