@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Headline is the one sentence on a node: what a kubelet on it would say now,
@@ -16,9 +17,13 @@ import (
 type Headline struct {
 	Word     string   // "HEALTHY", "PAUSED", "UNHEALTHY", "LISTS HANG" and the like: upper case, at most 20 cells
 	Severity Severity // Info while nothing is wrong
-	Text     string   // the effect, then its cause; not cleaned; empty if there is nothing to add to the word
+	Text     string   // the effect, then its cause; on a node where all is well, what there is on it; not cleaned
 	Clock    Clock
 }
+
+// Sound reports whether the headline is that of a node on which all is well, but
+// for warnings that its Text counts.
+func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == Info }
 
 // A Clock is what comes next by itself.
 type Clock struct {
@@ -26,22 +31,34 @@ type Clock struct {
 	In   time.Duration // as of the snapshot
 }
 
+// healthyWord is the word of a node whose runtime, lists, PLEG and Status are fine.
+const healthyWord = "HEALTHY"
+
 // soon is how near a change for the worse may be for a node to be called healthy.
 const soon = 30 * time.Second
 
-// headline returns the headline of a moment, given what was found in it and what of
-// that has held. The worst of runtime, lists, PLEG, Status and network comes first.
-func (v *view) headline(found, held []Finding) Headline {
+// headline returns the headline of a moment, given the findings that hold in it. The
+// worst of runtime, lists, PLEG, Status and network comes first.
+func (v *view) headline(held []Finding) Headline {
 	if v.Paused {
 		return Headline{Word: "PAUSED", Text: v.lastLook()}
 	}
 	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
 		if h, wrong := part(); wrong {
-			h.Clock = v.nextClock()
+			h.Text, h.Clock = v.standing(h)+h.Text, v.nextClock()
 			return h
 		}
 	}
-	return v.otherWord(found, held)
+	return v.otherWord(held)
+}
+
+// standing says since when the node is not ready, where the word does not say that
+// it is: what stands comes before its cause.
+func (v *view) standing(h Headline) string {
+	if v.Policy.Once || !v.Node.Known || v.Node.Ready || h.Word == "NOT READY" || h.Word == "UNHEALTHY" {
+		return ""
+	}
+	return "NotReady since " + clock(v.Node.Since) + ": "
 }
 
 func (v *view) lastLook() string {
@@ -190,29 +207,49 @@ func (v *view) relistWord() (Headline, bool) {
 }
 
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
-// worst of what else was found.
-func (v *view) otherWord(found, held []Finding) Headline {
-	for _, f := range found {
+// worst of what else holds.
+func (v *view) otherWord(held []Finding) Headline {
+	warnings, first := 0, ID("")
+	for _, f := range held { // the critical come first, but for effects
 		switch {
 		case f.Severity == Critical && f.ID == KubeletStuck:
 			return Headline{Word: "KUBELET STUCK", Severity: Critical, Text: f.Summary}
 		case f.Severity == Critical:
 			return Headline{Word: "AT RISK", Severity: Critical, Text: f.Summary}
+		case f.Severity == Info:
+			continue
+		case warnings == 0:
+			first = f.ID
 		}
+		warnings++
 	}
 	for _, f := range held {
-		switch now := has(found, f.ID); {
-		case now && (f.ID == RuntimeSlow || f.ID == RelistSlowChurn || f.ID == ListHung):
+		switch f.ID {
+		case RuntimeSlow, RelistSlowChurn, ListHung:
 			return Headline{Word: "SLOW", Severity: Warning, Text: f.Summary}
-		case now && f.ID == RuntimeDown:
+		case RuntimeDown:
 			return Headline{Word: "AT RISK", Severity: Warning, Text: "calls find no runtime now and then"}
 		}
 	}
-	warnings := slices.DeleteFunc(slices.Clone(held), func(f Finding) bool { return f.Severity < Warning || !has(found, f.ID) })
-	if len(warnings) == 0 {
-		return Headline{Word: "HEALTHY"}
+	if warnings > 0 {
+		return Headline{Word: healthyWord, Text: count(warnings, "warning") + ", the first " + string(first)}
 	}
-	return Headline{Word: "HEALTHY", Text: count(len(warnings), "warning") + ", the first " + string(warnings[0].ID)}
+	return Headline{Word: healthyWord, Text: v.inventory()}
+}
+
+// inventory says what there is on the node, and whether all calls are answered. It
+// has no figure that changes by itself.
+func (v *view) inventory() string {
+	answered := ", every call is answered"
+	switch {
+	case v.StatusErr != nil:
+		answered = ", the last Status failed"
+	case v.VersionErr != nil:
+		answered = ", the last Version failed"
+	case v.failing > 0:
+		answered = ", the last inspection of " + count(v.failing, "pod") + " failed"
+	}
+	return count(v.Counts.Pods, "pod") + ", " + count(v.Counts.Containers, "container") + answered
 }
 
 // nextClock returns what the kubelet says next if nothing changes: the nearer of
@@ -238,7 +275,11 @@ func (v *view) behind() string {
 		}
 	}
 	if stuck := v.stuckProcesses(); len(stuck) > 0 && stuck[0].severity == Critical {
-		return ", behind " + stuck[0].owner.String() + " " + processName(stuck[0].Process)
+		owner := stuck[0].owner
+		if owner.pod == (pleg.PodRef{}) {
+			return ", behind a process of " + owner.String() + " " + processName(stuck[0].Process)
+		}
+		return ", behind " + owner.String() + " " + processName(stuck[0].Process)
 	}
 	return v.behindDaemon()
 }
@@ -287,13 +328,13 @@ func processName(p evidence.Process) string {
 	return fmt.Sprintf("(pid %d, %c in %s)", p.PID, p.State, waits)
 }
 
-// plain returns what the runtime said. Of a dial it leaves out the socket, whose
+// plain returns what the runtime said, and of a dial only why it failed: the socket's
 // path would push the reason off a narrow screen.
 func plain(err error) string {
 	said := words(err)
 	if i := strings.Index(said, "dial unix "); i >= 0 {
 		if _, why, ok := strings.Cut(said[i:], ": "); ok {
-			return why
+			return strings.TrimSuffix(strings.TrimPrefix(why, "connect: "), `"`)
 		}
 	}
 	return said

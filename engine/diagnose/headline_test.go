@@ -11,6 +11,15 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// allWell is the headline of a node of five pods.
+var allWell = Headline{Word: "HEALTHY", Text: "5 pods, 10 containers, every call is answered"}
+
+// notReady has the node be not ready for a while.
+func (n *node) notReady(since time.Duration) *node {
+	n.Node.Ready, n.Node.Since = false, ago(since)
+	return n
+}
+
 func TestHeadline(t *testing.T) {
 	critical := func(word, text, clock string) Headline {
 		return Headline{Word: word, Severity: Critical, Text: text, Clock: Clock{What: clock}}
@@ -25,9 +34,9 @@ func TestHeadline(t *testing.T) {
 		node *node
 		want Headline
 	}{
-		{"nothing is wrong", healthy(5), Headline{Word: "HEALTHY"}},
-		{"check", checked(5), Headline{Word: "HEALTHY"}},
-		{"short threshold", func() *node { n := healthy(5); n.Threshold = 3 * time.Second; return n }(), Headline{Word: "HEALTHY"}},
+		{"nothing is wrong", healthy(5), allWell},
+		{"check", checked(5), allWell},
+		{"short threshold", func() *node { n := healthy(5); n.Threshold = 3 * time.Second; return n }(), allWell},
 		{"something mild", healthy(5).crashes(0, "api", 6, 1), Headline{Word: "HEALTHY", Text: "1 warning, the first crash-loop"}},
 		{"before the first list", func() *node {
 			n := healthy(5).new(2*time.Second).hang(call.ListPodSandbox, 500*time.Millisecond)
@@ -37,10 +46,14 @@ func TestHeadline(t *testing.T) {
 		{"a list failed once", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 1), warning("AT RISK", "ListPodSandbox failed once: Unknown: locked", soonUnhealthy)},
 		{"a list fails", healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 10), critical("LISTS FAIL", "ListPodSandbox fails: Unknown: locked", soonUnhealthy)},
 		{"a list fails in check", checked(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 1).noList(), critical("LISTS FAIL", "ListPodSandbox fails: Unknown: locked", "")},
-		{"nobody is there", healthy(5).dead(4), warning("RUNTIME DOWN", "no call reaches the runtime: connect: connection refused", soonUnhealthy)},
-		{"nobody is there for long", down(healthy(5).dead(12), 18*time.Second), critical("RUNTIME DOWN", "no call reaches the runtime: connect: connection refused", "NotReady")},
+		{"nobody is there", healthy(5).dead(4), warning("RUNTIME DOWN", "no call reaches the runtime: connection refused", soonUnhealthy)},
+		{"nobody is there for long", down(healthy(5).dead(12), 18*time.Second), critical("RUNTIME DOWN", "no call reaches the runtime: connection refused", "NotReady")},
 		{"nobody is there, in check", checked(5).fail(call.Status, call.ErrUnavailable, notThere, 1).fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 1).noList(),
-			critical("RUNTIME DOWN", "no call reaches the runtime: connect: connection refused", "")},
+			critical("RUNTIME DOWN", "no call reaches the runtime: connection refused", "")},
+		{"nobody is there, and the node is not ready", healthy(5).dead(40).notReady(10 * time.Second),
+			critical("RUNTIME DOWN", "NotReady since "+clock(ago(10*time.Second))+": no call reaches the runtime: connection refused", soonUnhealthy)},
+		{"one inspection failed", healthy(5).podFails(1, "app", call.ErrOther, "broken", 1), Headline{Word: "HEALTHY", Text: "5 pods, 10 containers, the last inspection of 1 pod failed"}},
+		{"one Status failed", healthy(5).fail(call.Status, call.ErrOther, "locked", 1), Headline{Word: "HEALTHY", Text: "5 pods, 10 containers, the last Status failed"}},
 		{"stopped", down(healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 3*time.Second).hang(call.Status, 3*time.Second), 20*time.Second),
 			critical("NOT ANSWERING", "no list and no status is answered", "NotReady")},
 		{"a list hangs", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), critical("LISTS HANG", "ListContainers has had no answer for 5s", soonUnhealthy)},
@@ -75,12 +88,12 @@ func TestHeadline(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			v := tt.node.view()
 			found := v.diagnose()
-			got := v.headline(found, found)
+			got := v.headline(found)
 			if got.Clock.What != "" && (got.Clock.In <= 0 || got.Clock.In > 3*time.Minute) {
 				t.Errorf("%s in %v", got.Clock.What, got.Clock.In)
 			}
 			got.Clock.In = 0
-			if got != tt.want || len(got.Word) > 20 {
+			if got != tt.want || len(got.Word) > 20 || got.Sound() != (got.Word == "HEALTHY") {
 				t.Errorf("headline %+v\nwant     %+v", got, tt.want)
 			}
 		})
@@ -96,7 +109,7 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 	p.State, p.For, p.Wchan = evidence.Uninterrupted, 30*time.Second, "nfs4_proc_getattr"
 	said := func() string {
 		v := newView(in)
-		return v.headline(v.diagnose(), nil).Text
+		return v.headline(v.diagnose()).Text
 	}
 	if got, want := said(), "lists hang, behind ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
@@ -104,6 +117,19 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 	n.fly(n.flight(2, "app", 3*time.Second))
 	in.Snapshot = &n.Snapshot
 	if got, want := said(), "lists hang, behind ContainerStatus of ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+		t.Errorf("headline %q, want %q", got, want)
+	}
+}
+
+// A process of a container that is in no list is named in plain words.
+func TestHeadlineNamesWhatIsNotListed(t *testing.T) {
+	n := checked(5).fail(call.ListContainers, call.ErrDeadline, tooLate, 1).noList()
+	in := n.input()
+	in.Evidence = looked(checked(5))
+	p := &in.Evidence.Processes.Containers["container-2-0"][0]
+	p.State, p.For, p.Wchan, p.Parent = evidence.Uninterrupted, 30*time.Second, "nfs4_proc_getattr", shimOf(in.Evidence, 2).PID
+	v := newView(in)
+	if got, want := v.headline(v.diagnose()).Text, "lists hang, behind a process of container container-2-0, which is not listed (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }

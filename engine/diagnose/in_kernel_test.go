@@ -21,7 +21,7 @@ func TestListHungNamesWhatWaitsInTheKernel(t *testing.T) {
 	}{
 		{"live", healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered(), func(*evidence.Report) {}, "critical process-stuck ns-2/pod-00002 app\ncritical list-hung ListContainers < process-stuck\n", "ns-2/pod-00002 app"},
 		{"in check, nothing was listed", checked(5).fail(call.ListContainers, call.ErrDeadline, tooLate, 1).noList(), func(*evidence.Report) {},
-			"critical process-stuck\ncritical list-hung ListContainers < process-stuck\ncritical pleg-unhealthy < process-stuck\n", "container container-2-0 (not listed)"},
+			"critical process-stuck\ncritical list-hung ListContainers < process-stuck\ncritical pleg-unhealthy < process-stuck\n", "container container-2-0, which is not listed"},
 		{"another runtime's", checked(5).fail(call.ListContainers, call.ErrDeadline, tooLate, 1).noList(), func(r *evidence.Report) { shimOf(r, 2).Own = false },
 			"critical list-hung ListContainers\ncritical pleg-unhealthy < list-hung\n", ""},
 		{"busy for a moment", healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered(), func(r *evidence.Report) { r.Processes.Containers["container-2-0"][0].For = 0 },

@@ -248,6 +248,7 @@ func (v *view) restHung(rest []hungObject) Finding {
 	look := Step{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}
 	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest,
 		func(o hungObject) (Subject, string) { return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.hang) })
+	f.Since = rest[0].Since
 	if slices.ContainsFunc(rest, func(o hungObject) bool { return o.sure }) {
 		f.Severity = Critical
 	}

@@ -52,7 +52,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	found := v.diagnose()
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
-	return Update{Update: u, Headline: v.headline(found, held), Findings: held, Ended: l.tracker.ended(v.At), Turns: turns}, nil
+	return Update{Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v.At), Turns: turns}, nil
 }
 
 // Once returns the one snapshot of a bounded look, such as check makes, with its
@@ -61,5 +61,5 @@ func Once(s *engine.Snapshot, endpoint string) Update {
 	v := newView(Input{Snapshot: s, Evidence: s.Evidence, Endpoint: endpoint})
 	defer views.Put(v)
 	found := v.diagnose()
-	return Update{Update: engine.Update{Snapshot: s}, Headline: v.headline(found, found), Findings: found}
+	return Update{Update: engine.Update{Snapshot: s}, Headline: v.headline(found), Findings: found}
 }

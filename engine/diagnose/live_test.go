@@ -200,12 +200,55 @@ func TestDeadSocket(t *testing.T) {
 				t.Errorf("%d s: %+v", i, u.Headline)
 			}
 		}
-		if h := got[3].Headline; h.Word != "RUNTIME DOWN" || h.Text != "no call reaches the runtime: connect: connection refused" {
+		if h := got[3].Headline; h.Word != "RUNTIME DOWN" || h.Text != "no call reaches the runtime: connection refused" {
 			t.Errorf("headline %+v", h)
 		}
 		ended := got[len(got)-1].Ended
 		if len(ended) != 1 || ended[0].Worst != Critical || ended[0].Began.Sub(now) != second || ended[0].End.Sub(now) != 13*second {
 			t.Errorf("ended: %+v", ended)
+		}
+	}
+}
+
+// What calls have refuted is told no more, while its end is told when it has lasted:
+// the headline and the findings agree.
+func TestAnswersRefute(t *testing.T) {
+	broken := healthy(5).condition("RuntimeReady")
+	for name, n := range map[string]*node{
+		"down": healthy(5).dead(12), "down for a moment": healthy(5).dead(4), "silent": healthy(5).hang(call.ListPodSandbox, 6*second).hang(call.Version, 3*second).hang(call.Status, 3*second),
+		"list": healthy(5).hang(call.ListContainers, 5*second).probesAnswered(), "list fails": healthy(5).fail(call.ListPodSandbox, call.ErrOther, "locked", 10),
+		"no status": healthy(9).hangOn(1, "", 12*second).inVain(4), "unhealthy": healthy(5).unhealthy(), "not ready": broken, "Status": healthy(5).hang(call.Status, 20*second),
+		"inspection": healthy(5).hangOn(3, "app", 47*second).probesAnswered(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			well := healthy(5)
+			well.pod(3).InspectedAt = ago(second / 2)
+			for i := range well.Calls {
+				well.Calls[i].LastOK = ago(second / 2)
+			}
+			got := play(t, n.after(0), well.after(second), well.after(2*second), n.after(3*second), well.after(4*second), well.after(12*second))
+			for i, u := range got {
+				bad := i == 0 || i == 3
+				if u.Headline.Sound() == bad || (len(u.Findings) == 0) == bad {
+					t.Errorf("update %d: headline %+v, findings %v", i, u.Headline, ids(u.Findings))
+				}
+				if len(u.Turns) > 0 && i != 0 && i != 5 {
+					t.Errorf("update %d: %s", i, turns(got[i:i+1]))
+				}
+			}
+			if want := len(got[0].Turns); want == 0 || len(got[5].Turns) != want {
+				t.Errorf("turns:\n%s", turns(got))
+			}
+		})
+	}
+}
+
+// A warning that is not found for a moment is counted as long as it is told.
+func TestHeadlineCountsWhatHolds(t *testing.T) {
+	got := play(t, healthy(5).crashes(0, "api", 6, 1).after(0), healthy(5).after(second), healthy(5).after(9*second))
+	for i, want := range []string{"1 warning, the first crash-loop", "1 warning, the first crash-loop", allWell.Text} {
+		if got[i].Headline.Text != want || len(got[i].Findings) != (2-i+1)/2 {
+			t.Errorf("update %d: %+v, findings %v", i, got[i].Headline, ids(got[i].Findings))
 		}
 	}
 }
@@ -293,7 +336,7 @@ func TestPause(t *testing.T) {
 		if len(u.Findings) > 0 {
 			t.Errorf("%v: %s", u.Snapshot.At.Sub(now), gist(u.Findings))
 		}
-		want := Headline{Word: "HEALTHY"}
+		want := allWell
 		if u.Snapshot.Paused {
 			want = Headline{Word: "PAUSED", Text: "the last look was 4m0s ago"}
 		}
@@ -386,6 +429,32 @@ func TestTroubled(t *testing.T) {
 		t.Errorf("troubled: %v, want %v", got, want)
 	}
 	if got := Accused(healthy(9).crashes(0, "api-7d9f8b6c5d-x2x4z", 6, 1).crashes(3, "api-7d9f8b6c5d-zk5qp", 6, 1).diagnose()); len(got) != 2 || got["uid-3"].By != CrashLoop {
+		t.Errorf("accused: %v", got)
+	}
+}
+
+// No pod is in trouble for what the whole runtime does, nor for what is only worth
+// knowing.
+func TestTroubledInnocent(t *testing.T) {
+	away, locked := healthy(9).dead(12), healthy(9).fail(call.ListPodSandbox, call.ErrOther, "locked", 10).fail(call.Status, call.ErrOther, "locked", 4)
+	for i := range locked.Calls {
+		locked.Calls[i].LastOK = ago(20 * second)
+	}
+	for i := range 6 {
+		away.podFails(i, "app", call.ErrUnavailable, notThere, 3)
+		locked.podFails(i, "app", call.ErrOther, "locked", 3)
+	}
+	justAway := healthy(9).podFails(1, "app", call.ErrUnavailable, notThere, 1) // the lists find out in a second
+	silent := healthy(9).podFails(1, "app", call.ErrDeadline, tooLate, 1)
+	silent.hang(call.ListPodSandbox, 6*second).hang(call.Status, 3*second)
+	for name, n := range map[string]*node{"away": away, "locked": locked, "just away": justAway, "silent": silent} {
+		u := Update{Update: engine.Update{Snapshot: &n.Snapshot}, Findings: n.diagnose()}
+		if got := u.Troubled(); len(got) > 0 {
+			t.Errorf("%s: troubled: %v", name, got)
+		}
+	}
+	pod := healthy(1).pod(0).PodRef
+	if got := Accused([]Finding{{ID: GhostRunning, Severity: Info, Subject: Subject{Pod: pod}}}); len(got) > 0 {
 		t.Errorf("accused: %v", got)
 	}
 }

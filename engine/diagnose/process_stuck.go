@@ -198,10 +198,13 @@ func inKernel(p evidence.Process) bool {
 
 // String returns whose process it is, and which.
 func (p stuckProcess) String() string {
-	if p.what == "process" {
-		return fmt.Sprintf("pid %d (%s) of %s", p.PID, p.Command, p.owner)
+	switch {
+	case p.what != "process":
+		return fmt.Sprintf("the %s of %s, pid %d,", p.what, p.owner, p.PID)
+	case p.owner.pod == (pleg.PodRef{}):
+		return fmt.Sprintf("pid %d (%s) of %s,", p.PID, p.Command, p.owner)
 	}
-	return fmt.Sprintf("the %s of %s, pid %d,", p.what, p.owner, p.PID)
+	return fmt.Sprintf("pid %d (%s) of %s", p.PID, p.Command, p.owner)
 }
 
 func (p stuckProcess) subject() Subject {

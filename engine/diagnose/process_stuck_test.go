@@ -29,7 +29,7 @@ func TestProcessStuck(t *testing.T) {
 		{"stopped shim of a sandbox that no list shows", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Stopped, 0, "")
 			shimOf(r, 1).Sandbox = "lost"
-		}, "the shim of sandbox lost (not listed), pid 1007, is stopped", Critical, Subject{ContainerID: "lost"}},
+		}, "the shim of sandbox lost, which is not listed, pid 1007, is stopped", Critical, Subject{ContainerID: "lost"}},
 		{"stopped shim of another runtime", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Stopped, 0, "")
 			shimOf(r, 1).Sandbox, shimOf(r, 1).Own = "theirs", false

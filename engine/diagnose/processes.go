@@ -87,9 +87,9 @@ func (o listed) String() string {
 	switch {
 	case o.pod != (pleg.PodRef{}):
 	case o.sandbox:
-		return "sandbox " + shortID(o.id) + " (not listed)"
+		return "sandbox " + shortID(o.id) + ", which is not listed"
 	default:
-		return "container " + shortID(o.id) + " (not listed)"
+		return "container " + shortID(o.id) + ", which is not listed"
 	}
 	return objectName(o.pod, o.container)
 }

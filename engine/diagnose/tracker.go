@@ -141,11 +141,12 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 }
 
 // findings returns what holds as of a view: what has begun and is not over, but for
-// what nobody has looked at since a pause, or cannot know now.
+// what nobody has looked at since a pause, or cannot know now, or what calls have
+// refuted.
 func (t *tracker) findings(v *view) []Finding {
 	var now []Finding
 	for _, k := range t.known {
-		if k.begun && v.tells(k.key.ID) && !k.seen.Before(v.Resumed) {
+		if k.begun && v.tells(k.key.ID) && !k.seen.Before(v.Resumed) && !v.refutes(k) {
 			f := k.finding
 			f.Severity = k.told
 			now = append(now, f)
@@ -157,6 +158,32 @@ func (t *tracker) findings(v *view) []Finding {
 		}
 	}
 	return order(now)
+}
+
+// refutes reports whether calls of which a finding says that they hang or fail were
+// answered well since it was last seen. Whether it is over the next seconds tell, but
+// until then it is not so.
+func (v *view) refutes(k *tracked) bool {
+	f := &k.finding
+	if k.seen.Equal(v.At) || rules[ruleOf(f.ID)].needs != answers || k.told < Critical && f.Since.IsZero() {
+		return false
+	}
+	about := aboutList
+	if f.ID == InspectHung {
+		about = aboutObject
+	}
+	answered := false
+	for i := range v.Calls {
+		c := &v.Calls[i]
+		if f.Subject.Operation == c.Op.String() || f.Subject.Operation == "" && about(c.Op) {
+			answered = answered || !c.LastOK.Before(k.seen)
+		}
+	}
+	if f.Subject.none() {
+		return answered
+	}
+	p := v.pod(f.Subject.Pod)
+	return p == nil || p.StatusErr == nil && p.InspectedAt.After(k.seen)
 }
 
 // ended returns what ended lately, the newest first.

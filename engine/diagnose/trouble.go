@@ -2,9 +2,11 @@ package diagnose
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -29,31 +31,41 @@ type Trouble struct {
 // not worth a mark.
 var troubleWords = map[ID]string{
 	InspectHung: "status hangs", InspectFailing: "inspection fails", CrashLoop: "crash loop", GhostRunning: "no process",
-	ProcessStuck: "process stuck", EventsDiscarded: "events lost", RuntimeDown: "status is refused",
+	ProcessStuck: "process stuck", EventsDiscarded: "events lost",
 }
 
 // Troubled returns the pods that have a problem, by UID: those that a finding is
 // about, also as one of several, and those that show one themselves, see
-// [PodTrouble]. Of several the worst is told, a finding first. It is made anew with
-// each call.
+// [PodTrouble]. Of several the worst is told, a finding first. None is in trouble for
+// what the whole runtime does. It is made anew with each call.
 func (u Update) Troubled() map[pleg.UID]Trouble {
+	v := newView(Input{Snapshot: u.Snapshot})
+	defer views.Put(v)
+	shown := PodTrouble
+	if v.scope >= everyStatus {
+		shown = containersTrouble
+	}
 	all := Accused(u.Findings)
 	for _, p := range u.Snapshot.Pods {
-		if t := PodTrouble(p, u.Snapshot.At); t.Text != "" && t.Severity > all[p.UID].Severity || all[p.UID].Text == "" && t.Text != "" {
+		was, known := all[p.UID]
+		if t := shown(p, u.Snapshot.At); t.Text != "" && (!known || t.Severity > was.Severity) {
 			all[p.UID] = t
 		}
 	}
 	return all
 }
 
-// Accused returns what findings say of pods, by UID, the worst of each. A pod
-// without a UID is left out. It is never nil.
+// Accused returns what findings say of pods, by UID, the worst of each. What is only
+// worth knowing is no problem, and a pod without a UID is left out. It is never nil.
 func Accused(findings []Finding) map[pleg.UID]Trouble {
 	all := make(map[pleg.UID]Trouble)
 	for _, f := range findings {
 		text := troubleWords[f.ID]
+		if text == "" || f.Severity == Info {
+			continue
+		}
 		for _, s := range append([]Subject{f.Subject}, f.Members...) {
-			if was, known := all[s.Pod.UID]; text != "" && s.Pod.UID != "" && (!known || f.Severity > was.Severity) {
+			if s.Pod.UID != "" && f.Severity > all[s.Pod.UID].Severity {
 				all[s.Pod.UID] = Trouble{f.Severity, f.ID, text}
 			}
 		}
@@ -62,14 +74,30 @@ func Accused(findings []Finding) map[pleg.UID]Trouble {
 }
 
 // PodTrouble returns what a pod itself shows to be wrong, as of at: in this order,
-// its last inspection failed; a container is listed as unknown; one has been created
-// for 30 s and not started; one was restarted three times or more, the last time
-// less than ten minutes ago; one exited with another code than 0. Only the newest
-// container of each name counts: what a restart has mended is no trouble any more.
+// its last inspection was answered with an error; a container is listed as unknown;
+// one has been created for 30 s and not started; one was restarted three times or
+// more, the last time less than ten minutes ago; one exited with another code than 0.
+// Only the newest container of each name counts: what a restart has mended is no
+// trouble any more.
 func PodTrouble(p *engine.Pod, at time.Time) Trouble {
-	if p.StatusErr != nil || p.Failure != nil {
+	if inspectionFails(p) {
 		return Trouble{Severity: Warning, Text: "inspection fails"}
 	}
+	return containersTrouble(p, at)
+}
+
+// inspectionFails reports whether the runtime answered the last inspection of a pod
+// with an error. That it was not there, or gave no answer, need not be for the pod:
+// where it is, a finding says so.
+func inspectionFails(p *engine.Pod) bool {
+	if f := p.Failure; f != nil {
+		return isAnswer(f.Err) || errors.Is(f.Err, call.ErrDeadline) && f.Took() < callLate
+	}
+	return p.StatusErr != nil && isAnswer(p.StatusErr)
+}
+
+// containersTrouble returns the worst that the containers of a pod show.
+func containersTrouble(p *engine.Pod, at time.Time) Trouble {
 	worst, rank := Trouble{}, 0
 	seen := p.Seen()
 	if seen == nil {

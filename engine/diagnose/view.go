@@ -44,6 +44,7 @@ type view struct {
 
 	general [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
 	objects []hang                      // status calls: of the relist first, then those that hang longest
+	failing int                         // pods whose last inspection failed
 	scope   scope                       // see [view.decide]
 	facts
 }
@@ -92,6 +93,7 @@ func (v *view) read() {
 	v.noteSweep()
 	for _, p := range v.Pods {
 		if p.Failure != nil {
+			v.failing++
 			v.notePod(p)
 		}
 	}
