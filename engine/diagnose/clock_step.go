@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -73,24 +74,30 @@ func objectsAhead(s *engine.Snapshot) []aheadObject {
 	var ahead []aheadObject
 	limit := s.At.Add(aheadLeast)
 	for _, p := range s.Pods {
+		first := len(ahead)
 		look := func(at time.Time, container, id string) {
 			if !at.After(limit) || at.Sub(s.At) >= aheadMost {
 				return
 			}
-			if o := (aheadObject{objectName(p.PodRef, container), id, at.Sub(s.At)}); len(ahead) == 0 || ahead[len(ahead)-1].id != id {
-				ahead = append(ahead, o)
+			if !slices.ContainsFunc(ahead[first:], func(o aheadObject) bool { return o.id == id }) {
+				ahead = append(ahead, aheadObject{objectName(p.PodRef, container), id, at.Sub(s.At)})
 			}
 		}
-		if seen := p.Seen(); seen != nil {
-			for i := range seen.Sandboxes {
-				look(seen.Sandboxes[i].CreatedAt, "", seen.Sandboxes[i].ID)
-			}
-			for i := range seen.Containers {
-				c := &seen.Containers[i]
-				look(c.CreatedAt, c.Name, c.ID)
-				if status := statusOf(p, c.ID); status != nil {
-					look(status.StartedAt, c.Name, c.ID)
-				}
+		seen := p.Seen()
+		if seen == nil {
+			continue
+		}
+		for i := range seen.Sandboxes {
+			look(seen.Sandboxes[i].CreatedAt, "", seen.Sandboxes[i].ID)
+		}
+		for i := range seen.Containers {
+			c := &seen.Containers[i]
+			look(c.CreatedAt, c.Name, c.ID)
+		}
+		if p.Status != nil {
+			for i := range p.Status.Containers {
+				c := &p.Status.Containers[i]
+				look(c.StartedAt, c.Name, c.ID)
 			}
 		}
 	}

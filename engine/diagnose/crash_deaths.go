@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -47,7 +48,7 @@ func (d death) end() string {
 	case !d.known:
 		return "no exit code"
 	case d.reason == "" || d.reason == "Error" || d.reason == "Completed":
-		return fmt.Sprintf("exit code %d", d.code)
+		return "exit code " + strconv.Itoa(int(d.code))
 	}
 	return fmt.Sprintf("exit code %d (%s)", d.code, excerpt(d.reason))
 }
@@ -55,22 +56,22 @@ func (d death) end() string {
 // deathsOf returns what is known of the deaths of one pod's containers of one
 // name, the newest first: those that are still listed, and those remembered.
 // What has no time is left out.
-func deathsOf(pod pleg.UID, containers []pleg.ContainerStatus, past *History) []death {
+func deathsOf(p *engine.Pod, name string, past *History) []death {
 	var deaths []death
-	listed := make(map[string]bool)
-	for _, c := range containers {
+	for i := range p.Status.Containers {
+		c := &p.Status.Containers[i]
 		twice := func(d death) bool { return d.id == c.ID && d.finished.Equal(c.FinishedAt) } // as a broken runtime lists it
-		if c.State != pleg.Exited || c.FinishedAt.IsZero() || slices.ContainsFunc(deaths, twice) {
+		if c.Name != name || c.State != pleg.Exited || c.FinishedAt.IsZero() || slices.ContainsFunc(deaths, twice) {
 			continue
 		}
-		listed[c.ID] = true
 		deaths = append(deaths, death{
 			id: c.ID, attempt: int64(c.Attempt), started: c.StartedAt, finished: c.FinishedAt,
 			known: true, code: c.ExitCode, reason: c.Reason, message: c.Message,
 		})
 	}
-	for _, d := range past.deaths.byName[containerKey{pod, containers[0].Name}] {
-		if !listed[d.id] {
+	listed := deaths
+	for _, d := range past.deaths.byName[containerKey{p.UID, name}] {
+		if !slices.ContainsFunc(listed, func(l death) bool { return l.id == d.id }) {
 			deaths = append(deaths, d)
 		}
 	}

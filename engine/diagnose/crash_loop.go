@@ -43,7 +43,7 @@ const (
 // A crash is a container that dies again and again.
 type crash struct {
 	pod    *engine.Pod
-	newest pleg.ContainerStatus
+	newest *pleg.ContainerStatus
 	chain  []death // short lives that ended one after the other, newest first; not empty
 	times  uint64  // how often it died, as far as is known
 }
@@ -53,49 +53,57 @@ type crash struct {
 // left of the dead ones how they ended. The history adds those of which nothing
 // is left.
 func crashLoop(v *view) []Finding {
-	var crashes []crash
+	var crashes []*crash
 	for _, p := range v.Pods {
-		crashes = append(crashes, v.crashesOf(p)...)
+		crashes = v.crashesOf(p, crashes)
 	}
-	slices.SortStableFunc(crashes, func(a, b crash) int {
+	slices.SortStableFunc(crashes, func(a, b *crash) int {
 		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].finished.Compare(a.chain[0].finished))
 	})
-	var findings []Finding
-	var rest []crash
-	owners := make(map[string]int)
-	for _, g := range groupBy(crashes, crash.group) {
-		owner := groupName(g[0].pod.PodRef)
-		if owners[owner]++; owners[owner] > crashPerOwner || len(findings) == crashMost {
-			rest = append(rest, g...)
-			continue
+	left, owners := crashMost, make(map[string]int)
+	groups, rest := groupBy(crashes, (*crash).key, func(c *crash) bool {
+		if left == 0 {
+			return false
 		}
+		owner := groupName(c.pod.PodRef)
+		owners[owner]++
+		if owners[owner] > crashPerOwner {
+			return false
+		}
+		left--
+		return true
+	})
+	var findings []Finding
+	for _, g := range groups {
 		findings = append(findings, crashFinding(v, g))
 	}
 	if len(rest) > 0 {
 		all := Step{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}
-		findings = append(findings, restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, crash.line))
+		findings = append(findings, restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, (*crash).line))
 	}
 	return findings
 }
 
-// crashesOf returns the containers of one pod that crash. In a pod whose newest
+// crashesOf adds the containers of one pod that crash. In a pod whose newest
 // sandbox has ended nothing is started any more, or all of it anew.
-func (v *view) crashesOf(p *engine.Pod) []crash {
+func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
 	if p.Status == nil || !v.diedLately(p) || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
-		return nil
+		return found
 	}
-	var found []crash
-	for _, name := range sortByName(p.Status.Containers) {
-		newest := slices.MaxFunc(name, age)
+	for i := range p.Status.Containers {
+		newest := &p.Status.Containers[i]
+		if !isNewest(p.Status.Containers, i) {
+			continue
+		}
 		died := uint64(newest.Attempt)
 		if newest.State == pleg.Exited {
 			died++
 		}
-		deaths := deathsOf(p.UID, name, v.past)
+		deaths := deathsOf(p, newest.Name, v.past)
 		if len(deaths) == 0 {
 			continue
 		}
-		c := crash{pod: p, newest: newest, chain: crashRun(deaths)}
+		c := &crash{pod: p, newest: newest, chain: crashRun(deaths)}
 		c.times = uint64(len(c.chain))
 		if len(c.chain) == len(deaths) { // nothing says that the earlier ones were different
 			c.times = max(c.times, died)
@@ -125,29 +133,22 @@ func (v *view) diedLately(p *engine.Pod) bool {
 // fresh reports whether a death is one of the present.
 func fresh(since time.Duration) bool { return since >= -crashAhead && since <= crashRecent }
 
-// sortByName returns a pod's containers, those of one name together.
-func sortByName(containers []pleg.ContainerStatus) [][]pleg.ContainerStatus {
-	var sorted [][]pleg.ContainerStatus
-	place := make(map[string]int)
-	for _, c := range containers {
-		i, known := place[c.Name]
-		if !known {
-			i = len(sorted)
-			place[c.Name] = i
-			sorted = append(sorted, nil)
+// isNewest reports whether a container is the newest of its name, the first of
+// several that are as new.
+func isNewest(all []pleg.ContainerStatus, i int) bool {
+	c := &all[i]
+	for j := range all {
+		if o := &all[j]; o.Name == c.Name && j != i {
+			if age := cmp.Or(cmp.Compare(o.Attempt, c.Attempt), o.CreatedAt.Compare(c.CreatedAt)); age > 0 || age == 0 && j < i {
+				return false
+			}
 		}
-		sorted[i] = append(sorted[i], c)
 	}
-	return sorted
-}
-
-// age compares containers of one name: the newer is greater.
-func age(a, b pleg.ContainerStatus) int {
-	return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.CreatedAt.Compare(b.CreatedAt))
+	return true
 }
 
 // goesOn reports whether the last death is recent and nothing has lasted since.
-func (c crash) goesOn(at time.Time) bool {
+func (c *crash) goesOn(at time.Time) bool {
 	since := at.Sub(c.chain[0].finished)
 	if !fresh(since) || c.newest.State == pleg.Exited {
 		return fresh(since)
@@ -158,7 +159,7 @@ func (c crash) goesOn(at time.Time) bool {
 
 // lives returns for how long the newest container has run; one that was made and
 // not yet started has not. The back-off before it is no time of its own.
-func (c crash) lives(at time.Time) time.Duration {
+func (c *crash) lives(at time.Time) time.Duration {
 	since := at.Sub(c.chain[0].finished)
 	if began := c.newest.StartedAt; c.newest.State == pleg.Running && began.After(c.chain[0].finished) {
 		return at.Sub(began)
@@ -173,7 +174,7 @@ func (c crash) lives(at time.Time) time.Duration {
 // first attempt or at a later one. A container that is started again after an
 // exit with code 0 crashes in the kubelet's eyes; that nothing shows that is
 // taken for the end.
-func (c crash) completed() bool {
+func (c *crash) completed() bool {
 	if c.newest.State != pleg.Exited || !c.chain[0].known || c.chain[0].code != 0 {
 		return false
 	}
@@ -187,44 +188,54 @@ func (c crash) completed() bool {
 
 // led reports whether another container of the pod was made after this one had
 // ended, as is done after an init container.
-func (c crash) led() bool {
+func (c *crash) led() bool {
 	return slices.ContainsFunc(c.pod.Status.Containers, func(o pleg.ContainerStatus) bool {
 		return o.Name != c.newest.Name && !o.CreatedAt.Before(c.newest.FinishedAt)
 	})
 }
 
-// group names the trouble: how the containers of one name end in the pods of one
+// A crashKey is one trouble: how the containers of one name end in the pods of one
 // owner. It stays the same from one restart to the next.
-func (c crash) group() string {
-	var ends []string
-	for _, d := range c.chain {
+type crashKey struct{ namespace, owner, container, ends string }
+
+func (c *crash) key() crashKey {
+	return crashKey{c.pod.Namespace, ownerName(c.pod.Name), c.newest.Name, c.ends()}
+}
+
+// ends says in which ways the container ended, each once.
+func (c *crash) ends() string {
+	ends := []string{c.chain[0].end()}
+	for i, d := range c.chain[1:] {
+		if was := c.chain[i]; d.known == was.known && d.code == was.code && d.reason == was.reason {
+			continue
+		}
 		if end := d.end(); !slices.Contains(ends, end) {
 			ends = append(ends, end)
 		}
 	}
 	slices.Sort(ends)
-	return groupName(c.pod.PodRef, c.newest.Name, join(ends))
+	return join(ends)
 }
 
-func (c crash) subject() Subject {
+func (c *crash) subject() Subject {
 	return Subject{Pod: c.pod.PodRef, Container: c.newest.Name, ContainerID: c.newest.ID}
 }
 
 // line is what is said of one of several.
-func (c crash) line() (Subject, string) { return c.subject(), c.String() }
+func (c *crash) line() (Subject, string) { return c.subject(), c.String() }
 
 // String says whose container died, how often, and how at last.
-func (c crash) String() string {
+func (c *crash) String() string {
 	return fmt.Sprintf("%s died %s, last with %s", objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), c.chain[0].end())
 }
 
 // crashFinding is about one container, or about those of several pods of one owner
 // that crash alike, of which the first is the worst.
-func crashFinding(v *view, alike []crash) Finding {
+func crashFinding(v *view, alike []*crash) Finding {
 	c := alike[0]
 	last := c.chain[0]
 	f := Finding{
-		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].finished, Group: c.group(),
+		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].finished, Group: groupName(c.pod.PodRef, c.newest.Name, c.ends()),
 		Summary: fmt.Sprintf("%s died %s, last %s ago with %s",
 			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), going(max(v.At.Sub(last.finished), 0)), last.end()),
 		Subject:  c.subject(),
@@ -235,13 +246,13 @@ func crashFinding(v *view, alike []crash) Finding {
 		},
 	}
 	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike, crash.subject), cmp.Or(c.newest.Name, "a container"), count(c.times, "time"), last.end())
-		f = about(f, alike, crash.line)
+		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike, (*crash).subject), cmp.Or(c.newest.Name, "a container"), count(c.times, "time"), last.end())
+		f = about(f, alike, (*crash).line)
 	}
 	return f
 }
 
-func (c crash) evidence(at time.Time) []string {
+func (c *crash) evidence(at time.Time) []string {
 	var ends, names []string
 	for _, d := range slices.Backward(c.chain[:min(len(c.chain), crashTold)]) {
 		ends = append(ends, d.end())
@@ -263,7 +274,7 @@ func (c crash) evidence(at time.Time) []string {
 	return append(lines, "container "+join(names))
 }
 
-func (c crash) present(at time.Time) string {
+func (c *crash) present(at time.Time) string {
 	state := fmt.Sprintf("attempt %d is %s", c.newest.Attempt, c.newest.State)
 	if c.newest.State != pleg.Exited {
 		return fmt.Sprintf("%s, %s after the last death", state, going(max(at.Sub(c.chain[0].finished), 0)))

@@ -117,7 +117,8 @@ func (n *node) calls(op call.Operation) *engine.Calls { return &n.Calls[op] }
 
 // pod returns the i-th pod as made by healthyPod, for the test to change.
 func (n *node) pod(i int) *engine.Pod {
-	return n.Pods[slices.IndexFunc(n.Pods, func(p *engine.Pod) bool { return p.UID == pleg.UID(fmt.Sprintf("uid-%d", i)) })]
+	uid := pleg.UID(fmt.Sprintf("uid-%d", i))
+	return n.Pods[slices.IndexFunc(n.Pods, func(p *engine.Pod) bool { return p.UID == uid })]
 }
 
 // hang puts out a call of the relist that is about no pod.

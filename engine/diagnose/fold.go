@@ -48,21 +48,25 @@ func groupName(pod pleg.PodRef, like ...string) string {
 	return pod.Namespace + "/" + ownerName(pod.Name) + " " + strings.Join(like, " ")
 }
 
-// groupBy returns all, those of one key together, in the order of the first of
-// each.
-func groupBy[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
+// groupBy returns those of one key together, in the order of the first of each, as
+// long as opens lets that one begin a group, and all that are in none.
+func groupBy[T any, K comparable](all []T, key func(T) K, opens func(T) bool) (groups [][]T, rest []T) {
 	place := make(map[K]int)
 	for _, one := range all {
 		k := key(one)
 		i, known := place[k]
-		if !known {
+		switch {
+		case !known && !opens(one):
+			rest = append(rest, one)
+			continue
+		case !known:
 			i = len(groups)
 			place[k] = i
 			groups = append(groups, nil)
 		}
 		groups[i] = append(groups[i], one)
 	}
-	return groups
+	return groups, rest
 }
 
 // namesTold is how many of a group are named in its summary.
@@ -71,18 +75,19 @@ const namesTold = 2
 // podsOf says how many pods a group has, of which owner, and names the first:
 // "40 pods of shop/api (api-7d9f8b6c5d-x2x4z, api-7d9f8b6c5d-zk5qp ...)".
 func podsOf[T any](group []T, subject func(T) Subject) string {
-	seen := make(map[pleg.PodRef]bool)
+	seen := make(map[string]bool, len(group))
 	var names []string
 	for _, one := range group {
-		if pod := subject(one).Pod; !seen[pod] {
-			seen[pod] = true
-			names = append(names, pod.Name)
+		pod := subject(one).Pod.Name
+		if len(names) < namesTold && !seen[pod] {
+			names = append(names, pod)
 		}
+		seen[pod] = true
 	}
 	first := subject(group[0]).Pod
 	dots := ""
-	if len(names) > namesTold {
+	if len(seen) > len(names) {
 		dots = " ..."
 	}
-	return fmt.Sprintf("%s of %s/%s (%s%s)", count(len(names), "pod"), first.Namespace, ownerName(first.Name), join(names[:min(len(names), namesTold)]), dots)
+	return fmt.Sprintf("%s of %s/%s (%s%s)", count(len(seen), "pod"), first.Namespace, ownerName(first.Name), join(names), dots)
 }

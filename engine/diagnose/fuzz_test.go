@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -259,6 +260,48 @@ func BenchmarkManyFail(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkManyCrash is the same where all containers crash, in ways that are not alike.
+func BenchmarkManyCrash(b *testing.B) {
+	for _, sets := range []int{1, 3000} {
+		b.Run(fmt.Sprint(sets, "_deployments"), func(b *testing.B) {
+			n := healthy(10_000)
+			for i := range n.Pods {
+				n.crashes(i, fmt.Sprintf("api-%d-7d9f8b6c5d-%s", i%sets, hash(i)), uint32(4+i%7), int32(1+i%sets%250))
+			}
+			in := n.input()
+			b.ReportAllocs()
+			for b.Loop() {
+				Diagnose(in)
+			}
+		})
+	}
+}
+
+// BenchmarkUpdate is the cost of an update in which nothing has changed, on a node
+// with 1,000 pods of three containers.
+func BenchmarkUpdate(b *testing.B) {
+	n := healthy(1000)
+	for _, p := range n.Pods {
+		third, status := p.Old.Containers[1], p.Status.Containers[1]
+		third.ID, third.Name, status.ID, status.Name = third.ID+"-3", "third", status.ID+"-3", "third"
+		p.Old.Containers, p.Status.Containers = append(p.Old.Containers, third), append(p.Status.Containers, status)
+	}
+	n.Counts.Containers = 3000
+	live := NewLive(unchanged{&n.Snapshot}, "")
+	b.ReportAllocs()
+	for b.Loop() {
+		if u, err := live.Next(b.Context()); err != nil || !u.Headline.Sound() {
+			b.Fatal(u.Headline, err)
+		}
+	}
+}
+
+type unchanged struct{ *engine.Snapshot }
+
+func (u unchanged) Next(context.Context) (engine.Update, error) {
+	return engine.Update{Snapshot: u.Snapshot}, nil
 }
 
 // BenchmarkDiagnose is the cost that the screen pays ten times a second, on a

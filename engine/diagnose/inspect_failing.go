@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -81,14 +80,15 @@ func inspectFailing(v *view) []Finding {
 		namespace, owner, container string
 		alike
 	}
-	groups := groupBy(pods, func(p failingPod) likeness {
+	left := fullFailing
+	groups, rest := groupBy(pods, func(p failingPod) likeness {
 		return likeness{p.Pod.Namespace, ownerName(p.Pod.Name), p.Container, p.like()}
-	})
+	}, func(failingPod) bool { left--; return left >= 0 })
 	var findings []Finding
-	for _, g := range groups[:min(len(groups), fullFailing)] {
+	for _, g := range groups {
 		findings = append(findings, v.podsFail(g))
 	}
-	if rest := slices.Concat(groups[len(findings):]...); len(rest) > 0 {
+	if len(rest) > 0 {
 		findings = append(findings, restOf(InspectFailing, more(len(rest), "pod")+" cannot be inspected", v.logStep("what the runtime says"), rest, failingPod.line))
 	}
 	return findings
@@ -142,19 +142,17 @@ func (v *view) isAwayFor(f *engine.Failure) bool {
 	return isAway(f.Err) && v.Failure == nil && v.StatusErr == nil && f.InRow > downForSure && v.Health.ListedAt.After(f.First)
 }
 
-// mostAlike returns the largest group of failures that are alike.
+// mostAlike returns the largest group of failures that are alike; none if that is small.
 func mostAlike(pods []failingPod) (best []failingPod) {
-	counts, most := make(map[alike]int), alike{}
+	counts, most, n := make(map[alike]int), alike{}, 0
 	for _, p := range pods {
+		if like := p.like(); counts[like] >= n {
+			most, n = like, counts[like]+1
+		}
 		counts[p.like()]++
 	}
-	for _, p := range pods { // in their order, so that equals give equal results
-		if counts[p.like()] > counts[most] {
-			most = p.like()
-		}
-	}
 	for _, p := range pods {
-		if p.like() == most {
+		if n >= manyFailing && p.like() == most {
 			best = append(best, p)
 		}
 	}

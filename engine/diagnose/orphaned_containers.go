@@ -18,6 +18,9 @@ const orphanedLasting = time.Minute
 // a history knows for how long. A pod of which told speaks is left out.
 func (v *view) orphanedContainers(told []Finding) []Finding {
 	var findings []Finding
+	if len(v.past.orphans.since) == 0 {
+		return nil
+	}
 	for _, p := range v.Pods {
 		since, is := v.past.orphans.since[p.UID]
 		since = later(since, v.Resumed)
@@ -73,9 +76,12 @@ type orphanLog struct {
 }
 
 func (l *orphanLog) add(u engine.Update) {
-	now := make(map[pleg.UID]time.Time)
+	var now map[pleg.UID]time.Time
 	for _, p := range u.Snapshot.Pods {
 		if _, left := orphanedIn(p); len(left) > 0 {
+			if now == nil {
+				now = make(map[pleg.UID]time.Time)
+			}
 			now[p.UID] = u.Snapshot.At
 			if since, known := l.since[p.UID]; known {
 				now[p.UID] = since
