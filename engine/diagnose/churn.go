@@ -2,10 +2,12 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -86,7 +88,7 @@ func (v *view) churnSwept() (churn, bool) {
 	for _, p := range v.Pods {
 		if changedLately(p, v.At) {
 			c.of++
-			c.objects += len(p.Seen().Sandboxes) + len(p.Seen().Containers)
+			c.objects += len(seen(p).Sandboxes) + len(seen(p).Containers)
 		}
 	}
 	if c.of == 0 {
@@ -101,29 +103,11 @@ func (v *view) churnSwept() (churn, bool) {
 // changedLately reports whether anything of a pod was made, begun or ended in
 // the last churnWindow, by the runtime's clock.
 func changedLately(p *engine.Pod, at time.Time) bool {
-	listed := p.Seen()
-	if listed == nil {
-		return false
-	}
-	for _, s := range listed.Sandboxes {
-		if within(s.CreatedAt, at) {
-			return true
-		}
-	}
-	for _, c := range listed.Containers {
-		if within(c.CreatedAt, at) {
-			return true
-		}
-	}
-	if p.Status == nil {
-		return false
-	}
-	for i := range p.Status.Containers {
-		if c := &p.Status.Containers[i]; within(c.StartedAt, at) || within(c.FinishedAt, at) {
-			return true
-		}
-	}
-	return false
+	sandbox := func(s pleg.Sandbox) bool { return within(s.CreatedAt, at) }
+	container := func(c pleg.Container) bool { return within(c.CreatedAt, at) }
+	status := func(c pleg.ContainerStatus) bool { return within(c.StartedAt, at) || within(c.FinishedAt, at) }
+	return slices.ContainsFunc(seen(p).Sandboxes, sandbox) || slices.ContainsFunc(seen(p).Containers, container) ||
+		p.Seen() != nil && p.Status != nil && slices.ContainsFunc(p.Status.Containers, status)
 }
 
 func within(t, at time.Time) bool {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -35,31 +36,23 @@ func clockStep(v *view) []Finding {
 	switch {
 	case seen:
 		c := v.evidence.Clock
-		f.Summary = fmt.Sprintf("the time of the node jumped %s by %s, %s ago", way(c.Step), span(c.Step.Abs()), going(c.StepAge))
+		way := "forward"
+		if c.Step < 0 {
+			way = "back"
+		}
+		f.Summary = fmt.Sprintf("the time of the node jumped %s by %s, %s ago", way, span(c.Step.Abs()), going(c.StepAge))
 		f.Evidence = []string{fmt.Sprintf("%s in %s of comparing wall clock and monotonic clock", count(c.Steps, "step"), going(c.Watched))}
 	case len(ahead) >= aheadObjects:
-		f.Summary = fmt.Sprintf("%s seem to be made in the future, up to %s ahead", count(len(ahead), "object"), span(farthest(ahead)))
+		f.Summary = fmt.Sprintf("%s seem to be made in the future, up to %s ahead", count(len(ahead), "object"), span(slices.MaxFunc(ahead, func(a, b aheadObject) int { return cmp.Compare(a.by, b.by) }).by))
 	default:
 		return nil
 	}
-	for _, o := range ahead[:min(len(ahead), aheadTold)] {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%s (%s): %s ahead", o.name, o.id, span(o.by)))
-	}
-	if n := len(ahead) - aheadTold; n > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s more", count(n, "object")))
-	}
+	sayFirst(&f, ahead, aheadTold, "object", func(o aheadObject) string { return fmt.Sprintf("%s (%s): %s ahead", o.name, o.id, span(o.by)) })
 	f.Next = []Step{
 		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},
 		{Text: "ages, back-offs and which container is the newest are not to be trusted until these objects are replaced"},
 	}
 	return []Finding{f}
-}
-
-func way(step time.Duration) string {
-	if step < 0 {
-		return "back"
-	}
-	return "forward"
 }
 
 // An aheadObject is a sandbox or container whose time lies in the future.
@@ -83,15 +76,12 @@ func objectsAhead(s *engine.Snapshot) []aheadObject {
 				ahead = append(ahead, aheadObject{objectName(p.PodRef, container), id, at.Sub(s.At)})
 			}
 		}
-		seen := p.Seen()
-		if seen == nil {
-			continue
+		for i := range seen(p).Sandboxes {
+			sb := &seen(p).Sandboxes[i]
+			look(sb.CreatedAt, "", sb.ID)
 		}
-		for i := range seen.Sandboxes {
-			look(seen.Sandboxes[i].CreatedAt, "", seen.Sandboxes[i].ID)
-		}
-		for i := range seen.Containers {
-			c := &seen.Containers[i]
+		for i := range seen(p).Containers {
+			c := &seen(p).Containers[i]
 			look(c.CreatedAt, c.Name, c.ID)
 		}
 		if p.Status != nil {
@@ -102,12 +92,4 @@ func objectsAhead(s *engine.Snapshot) []aheadObject {
 		}
 	}
 	return ahead
-}
-
-func farthest(ahead []aheadObject) time.Duration {
-	most := time.Duration(0)
-	for _, o := range ahead {
-		most = max(most, o.by)
-	}
-	return most
 }

@@ -120,6 +120,26 @@ func (f Finding) Key() Key {
 	return Key{ID: f.ID, Subject: f.Subject}
 }
 
+// say adds lines of evidence. One that is empty, since there was nothing to say, is
+// left out.
+func (f *Finding) say(all ...string) {
+	for _, line := range all {
+		if line != "" {
+			f.Evidence = append(f.Evidence, line)
+		}
+	}
+}
+
+// sayFirst adds a line for each of the first few, and how many more there are.
+func sayFirst[T any](f *Finding, all []T, most int, noun string, line func(T) string) {
+	for _, one := range all[:min(len(all), most)] {
+		f.say(line(one))
+	}
+	if n := len(all) - most; n > 0 {
+		f.say("and " + count(n, noun) + " more")
+	}
+}
+
 // about names those that a finding is about, each with a line of evidence.
 func about[T any](f Finding, all []T, each func(T) (Subject, string)) Finding {
 	f.Count = len(all)

@@ -135,7 +135,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	}
 	n.pod(1).Old.Sandboxes[0].State = pleg.Running
 	n.past.Add(update(n))
-	if len(n.past.orphans.since) != 0 {
-		t.Errorf("still remembered: %v", n.past.orphans.since)
+	if len(n.past.orphaned) != 0 {
+		t.Errorf("still remembered: %v", n.past.orphaned)
 	}
 }

@@ -17,65 +17,54 @@ const (
 	growthSpan = time.Minute
 )
 
-// growth remembers how large the answers of both lists were.
-type growth struct {
-	sizes []listSizes // oldest first, at most growthKept
-}
+// growth remembers how large the answers of both lists were, oldest first.
+type growth []listSizes
 
 type listSizes struct {
-	at                    time.Time
-	sandboxes, containers uint64
-}
-
-func (l listSizes) of(op call.Operation) uint64 {
-	if op == call.ListPodSandbox {
-		return l.sandboxes
-	}
-	return l.containers
+	at    time.Time
+	bytes map[call.Operation]uint64 // of the lists that had an answer
 }
 
 func (g *growth) add(u engine.Update) {
 	s := u.Snapshot
-	if n := len(g.sizes); n > 0 && s.At.Sub(g.sizes[n-1].at) < growthEvery || s.Failure != nil {
+	if n := len(*g); n > 0 && s.At.Sub((*g)[n-1].at) < growthEvery || s.Failure != nil {
 		return
 	}
-	now := listSizes{s.At, sums(s, call.ListPodSandbox).LastResponseBytes, sums(s, call.ListContainers).LastResponseBytes}
-	if now.sandboxes == 0 && now.containers == 0 {
-		return
+	now := listSizes{s.At, make(map[call.Operation]uint64)}
+	for i := range s.Calls {
+		if c := &s.Calls[i]; aboutList(c.Op) && c.LastResponseBytes > 0 {
+			now.bytes[c.Op] = c.LastResponseBytes
+		}
 	}
-	if len(g.sizes) == growthKept {
-		g.sizes = append(g.sizes[:0], g.sizes[1:]...)
+	if len(now.bytes) > 0 {
+		*g = keep(*g, now, growthKept)
 	}
-	g.sizes = append(g.sizes, now)
 }
 
 // forecast says how fast a list grows and when it will be full; empty if that
 // is not known yet or if it does not grow.
-func (g *growth) forecast(op call.Operation, n uint64, at time.Time) string {
-	if len(g.sizes) == 0 {
+func (g growth) forecast(op call.Operation, n uint64, at time.Time) string {
+	if len(g) == 0 {
 		return ""
 	}
-	first := g.sizes[0]
-	seen := at.Sub(first.at)
-	if was := first.of(op); seen >= growthSpan && n > was && was > 0 {
-		perMinute := float64(n-was) / seen.Minutes()
-		if n >= listLimit {
-			return fmt.Sprintf("grows by %s a minute", size(uint64(perMinute)))
-		}
-		left := time.Duration(float64(listLimit-n) / perMinute * float64(time.Minute))
-		return fmt.Sprintf("grows by %s a minute: full in about %s", size(uint64(perMinute)), span(max(0, left)))
+	was, seen := g[0].bytes[op], at.Sub(g[0].at)
+	if seen < growthSpan || n <= was || was == 0 {
+		return ""
 	}
-	return ""
+	perMinute := float64(n-was) / seen.Minutes()
+	grows := fmt.Sprintf("grows by %s a minute", size(uint64(perMinute)))
+	if n >= listLimit {
+		return grows
+	}
+	left := time.Duration(float64(listLimit-n) / perMinute * float64(time.Minute))
+	return grows + ": full in about " + span(max(0, left))
 }
 
 // last says how large the list was when it last came through.
-func (g *growth) last(op call.Operation) string {
-	if len(g.sizes) == 0 {
+func (g growth) last(op call.Operation) string {
+	if len(g) == 0 || g[len(g)-1].bytes[op] == 0 {
 		return ""
 	}
-	was := g.sizes[len(g.sizes)-1]
-	if was.of(op) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s at %s, when it last came through", size(was.of(op)), clock(was.at))
+	was := g[len(g)-1]
+	return fmt.Sprintf("%s at %s, when it last came through", size(was.bytes[op]), clock(was.at))
 }

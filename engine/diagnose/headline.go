@@ -173,10 +173,11 @@ func (v *view) conditionWord() (Headline, bool) {
 	for _, c := range []struct{ name, text string }{
 		{runtimeReady, "the runtime says that it is not ready"}, {networkReady, "the runtime says that its network is not ready"},
 	} {
-		if !statusAnswered(v) || met(v.Conditions, c.name) {
+		said, lacks := v.lacks(c.name)
+		if !lacks {
 			continue
 		}
-		if said, named := conditionOf(v.Conditions, c.name); named && said.Reason != "" {
+		if said.Reason != "" {
 			c.text += ": " + excerpt(said.Reason)
 		}
 		return Headline{Word: "NOT READY", Severity: Critical, Text: c.text}, true

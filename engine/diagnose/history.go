@@ -17,15 +17,15 @@ import (
 type History struct {
 	looked, lookedBefore *evidence.Report // the last two looks at the node
 
-	deaths   deathLog    // of containers
-	losses   losses      // of events
-	verdicts verdicts    // on PLEG
-	orphans  orphanLog   // pods whose containers run without their sandbox
-	departed departed    // sandboxes
-	growth   growth      // of list answers
-	outages  outages     // of the runtime
-	mended   recoveries  // of inspections
-	status   statusTimes // how long Status took
+	deaths   deathLog               // of containers
+	losses   losses                 // of events
+	verdicts verdicts               // on PLEG
+	orphaned map[pleg.UID]time.Time // since when containers of a pod run without their sandbox
+	departed departed               // sandboxes
+	growth   growth                 // of list answers
+	outages  outages                // of the runtime
+	mended   recoveries             // of inspections
+	status   statusTimes            // how long Status took
 }
 
 // NewHistory returns a history of nothing.
@@ -43,7 +43,7 @@ func (h *History) Add(u engine.Update) {
 	h.deaths.add(u)
 	h.losses.add(u)
 	h.verdicts.add(u)
-	h.orphans.add(u)
+	h.addOrphaned(u)
 	h.departed.add(u)
 }
 
@@ -193,10 +193,8 @@ func (d *departed) add(u engine.Update) {
 func sandboxes(s *engine.Snapshot) map[string]struct{} {
 	ids := make(map[string]struct{}, s.Counts.Sandboxes)
 	for _, p := range s.Pods {
-		if seen := p.Seen(); seen != nil {
-			for i := range seen.Sandboxes {
-				ids[seen.Sandboxes[i].ID] = struct{}{}
-			}
+		for i := range seen(p).Sandboxes {
+			ids[seen(p).Sandboxes[i].ID] = struct{}{}
 		}
 	}
 	return ids

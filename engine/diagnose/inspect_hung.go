@@ -139,8 +139,8 @@ func (v *view) hungAt(op call.Operation, id string) int {
 
 // containersIn returns the containers that are listed for a pod.
 func (v *view) containersIn(ref pleg.PodRef) []pleg.Container {
-	if p := v.pod(ref); p != nil && p.Seen() != nil {
-		return p.Seen().Containers
+	if p := v.pod(ref); p != nil {
+		return seen(p).Containers
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -17,87 +18,59 @@ const (
 // runtimeNotReady tells that the runtime itself says it is not ready: the sync
 // loop of the kubelet then stands still.
 func runtimeNotReady(v *view) []Finding {
-	f, lacking := notReady(v, RuntimeNotReady, runtimeReady)
-	if !lacking {
-		return nil
-	}
-	f.Evidence = append(f.Evidence, "the kubelet's sync loop skips every pod meanwhile")
-	f.Next = []Step{
-		{Text: "all conditions as the runtime gives them", Command: v.crictl("info")},
+	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile",
 		v.logStep("what the runtime logged when it became so"),
-	}
-	return []Finding{f}
+	)
 }
 
 // networkNotReady tells that the runtime says its network is not ready: the node
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(v *view) []Finding {
-	f, lacking := notReady(v, NetworkNotReady, networkReady)
-	if !lacking {
-		return nil
-	}
-	f.Evidence = append(f.Evidence, "pods get no new sandbox unless they are on the host's network")
-	f.Next = []Step{
-		{Text: "all conditions as the runtime gives them", Command: v.crictl("info")},
-		{Text: "whether the network plugin has written its configuration", Command: "ls -l /etc/cni/net.d /opt/cni/bin"},
-		{Text: "whether the network plugin's own pods run", Command: v.crictl("pods", "--namespace=kube-system")},
-	}
-	return []Finding{f}
+	return notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network",
+		Step{Text: "whether the network plugin has written its configuration", Command: "ls -l /etc/cni/net.d /opt/cni/bin"},
+		Step{Text: "whether the network plugin's own pods run", Command: v.crictl("pods", "--namespace=kube-system")},
+	)
 }
 
 // notReady looks for a condition that is false or, which the kubelet takes for
-// the same, not there. Before the first answer to Status there is nothing to say.
-func notReady(v *view, id ID, condition string) (Finding, bool) {
-	s := v.Snapshot
-	if !statusAnswered(v) || met(s.Conditions, condition) {
-		return Finding{}, false
+// the same, not there.
+func notReady(v *view, id ID, condition, effect string, next ...Step) []Finding {
+	c, lacks := v.lacks(condition)
+	if !lacks {
+		return nil
 	}
-	f := Finding{ID: id, Severity: Critical, Subject: Subject{Operation: call.Status.String()}}
-	c, named := conditionOf(s.Conditions, condition)
+	f := Finding{
+		ID: id, Severity: Critical, Subject: Subject{Operation: call.Status.String()},
+		Summary:  fmt.Sprintf("the condition %s is false with reason %s", condition, excerpt(c.Reason)),
+		Evidence: []string{fmt.Sprintf("%s=%t reason:%s message:%s", c.Type, c.Status, c.Reason, c.Message)}, // as the kubelet spells it
+		Next:     append([]Step{{Text: "all conditions as the runtime gives them", Command: v.crictl("info")}}, next...),
+	}
 	switch {
-	case !named:
+	case c.Type == "":
 		f.Summary = fmt.Sprintf("the answer to Status does not mention %s, which the kubelet takes for false", condition)
-		f.Evidence = []string{fmt.Sprintf("Status was answered with %s, none of them %s", count(len(s.Conditions), "condition"), condition)}
+		f.Evidence = []string{fmt.Sprintf("Status was answered with %s, none of them %s", count(len(v.Conditions), "condition"), condition)}
 	case c.Reason == "":
 		f.Summary = fmt.Sprintf("the condition %s is false, and no reason given", condition)
-		f.Evidence = []string{verbatim(c)}
-	default:
-		f.Summary = fmt.Sprintf("the condition %s is false with reason %s", condition, excerpt(c.Reason))
-		f.Evidence = []string{verbatim(c)}
 	}
-	if n := s.Node; n.Known && !n.Ready {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("node would be NotReady since %s: %s", clock(n.Since), n.Message))
+	if n := v.Node; n.Known && !n.Ready {
+		f.say(fmt.Sprintf("node would be NotReady since %s: %s", clock(n.Since), n.Message))
 	}
-	if s.StatusErr != nil {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("as of the last answer; Status fails since %s: %v", clock(s.StatusErr.First), s.StatusErr.Err))
+	if e := v.StatusErr; e != nil {
+		f.say(fmt.Sprintf("as of the last answer; Status fails since %s: %v", clock(e.First), e.Err))
 	}
-	return f, true
+	f.say(effect)
+	return []Finding{f}
 }
 
-func statusAnswered(v *view) bool {
-	for _, c := range v.Calls {
-		if c.Op == call.Status {
-			return !c.LastOK.IsZero()
-		}
+// lacks reports whether a condition is not met, and how the runtime gave it; zero if
+// it did not name it. Before the first answer to Status there is nothing to say.
+func (v *view) lacks(name string) (pleg.Condition, bool) {
+	if v.sums(call.Status).LastOK.IsZero() {
+		return pleg.Condition{}, false
 	}
-	return len(v.Conditions) > 0
-}
-
-func met(conditions []pleg.Condition, name string) bool {
-	c, named := conditionOf(conditions, name)
-	return named && c.Status
-}
-
-func conditionOf(conditions []pleg.Condition, name string) (pleg.Condition, bool) {
-	for _, c := range conditions {
-		if c.Type == name {
-			return c, true
-		}
+	i := slices.IndexFunc(v.Conditions, func(c pleg.Condition) bool { return c.Type == name })
+	if i < 0 {
+		return pleg.Condition{}, true
 	}
-	return pleg.Condition{}, false
-}
-
-// verbatim spells a condition as the kubelet does in the node's Ready message.
-func verbatim(c pleg.Condition) string {
-	return fmt.Sprintf("%s=%t reason:%s message:%s", c.Type, c.Status, c.Reason, c.Message)
+	return v.Conditions[i], !v.Conditions[i].Status
 }

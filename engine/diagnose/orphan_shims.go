@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,20 +32,19 @@ func orphanShims(v *view) []Finding {
 	if len(orphans) == 0 {
 		return nil
 	}
-	f := Finding{ID: OrphanShims, Severity: Warning, Summary: orphansSummary(orphans)}
+	f := Finding{ID: OrphanShims, Severity: Warning, Summary: fmt.Sprintf("%d shims have no sandbox", len(orphans))}
 	if len(orphans) == 1 {
+		f.Summary = fmt.Sprintf("1 shim has no sandbox: pid %d", orphans[0].PID)
 		f.Subject.ContainerID = orphans[0].Sandbox
 	}
+	sayFirst(&f, orphans, orphanTold, "shim", func(p evidence.Process) string {
+		return fmt.Sprintf("%s (pid %d) of sandbox %s, %s old, %s", p.Command, p.PID, p.Sandbox, span(p.Age), p.State)
+	})
+	f.say(fmt.Sprintf("sandboxes that the runtime lists: %s, with %s", thousands(v.Counts.Sandboxes), count(v.Counts.Containers, "container")))
 	var pids []string
 	for _, p := range orphans[:min(len(orphans), orphanTold)] {
-		pids = append(pids, fmt.Sprint(p.PID))
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%s (pid %d) of sandbox %s, %s old, %s", p.Command, p.PID, p.Sandbox, span(p.Age), p.State))
+		pids = append(pids, strconv.Itoa(p.PID))
 	}
-	if n := len(orphans) - orphanTold; n > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("and %s more", count(n, "shim")))
-	}
-	counts := v.Counts
-	f.Evidence = append(f.Evidence, fmt.Sprintf("sandboxes that the runtime lists: %s, with %s", thousands(counts.Sandboxes), count(counts.Containers, "container")))
 	f.Next = []Step{
 		{Text: "what they are, and what runs below them", Command: "ps -o pid,ppid,state,etime,args -p " + strings.Join(pids, ",")},
 		{Text: "what the runtime says of it, if it knows it after all", Command: v.crictl("inspectp", orphans[0].Sandbox)},
@@ -77,11 +77,4 @@ func orphansAmong(v *view) []evidence.Process {
 		orphans = slices.DeleteFunc(orphans, func(p evidence.Process) bool { return owners[p.Sandbox].id != "" })
 	}
 	return orphans
-}
-
-func orphansSummary(orphans []evidence.Process) string {
-	if len(orphans) == 1 {
-		return fmt.Sprintf("1 shim has no sandbox: pid %d", orphans[0].PID)
-	}
-	return fmt.Sprintf("%d shims have no sandbox", len(orphans))
 }

@@ -16,32 +16,29 @@ const orphanedLasting = time.Minute
 
 // orphanedContainers finds containers that go on in a sandbox that has ended. Only
 // a history knows for how long. A pod of which told speaks is left out.
-func (v *view) orphanedContainers(told []Finding) []Finding {
-	var findings []Finding
-	if len(v.past.orphans.since) == 0 {
+func (v *view) orphanedContainers(told []Finding) (findings []Finding) {
+	if len(v.past.orphaned) == 0 {
 		return nil
 	}
 	for _, p := range v.Pods {
-		since, is := v.past.orphans.since[p.UID]
+		since, is := v.past.orphaned[p.UID]
 		since = later(since, v.Resumed)
-		lasted := v.At.Sub(since)
-		if !is || lasted < orphanedLasting || len(findings) == ghostMost {
-			continue
-		}
 		sandbox, left := orphanedIn(p)
-		if len(left) == 0 || slices.ContainsFunc(told, func(f Finding) bool { return f.Subject.Pod == p.PodRef }) {
+		switch {
+		case !is, v.At.Sub(since) < orphanedLasting, len(left) == 0, len(findings) == ghostMost:
+			continue
+		case slices.ContainsFunc(told, func(f Finding) bool { return f.Subject.Pod == p.PodRef }):
 			continue
 		}
 		f := Finding{
-			ID:       GhostRunning,
-			Severity: Warning,
-			Summary:  fmt.Sprintf("%s has run without its sandbox for %s", objectName(p.PodRef, left[0].Name), going(lasted)),
+			ID: GhostRunning, Severity: Warning,
+			Summary:  fmt.Sprintf("%s has run without its sandbox for %s", objectName(p.PodRef, left[0].Name), going(v.At.Sub(since))),
 			Subject:  Subject{Pod: p.PodRef, Container: left[0].Name, ContainerID: left[0].ID},
 			Evidence: []string{fmt.Sprintf("sandbox %s is not ready since %s at the latest", sandbox, clock(since))},
 			Next:     []Step{{Text: "what became of the sandbox", Command: v.crictl("inspectp", sandbox)}},
 		}
 		for _, c := range left {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s (%s) is listed as running in it", cmp.Or(c.Name, "a container"), c.ID))
+			f.say(fmt.Sprintf("%s (%s) is listed as running in it", cmp.Or(c.Name, "a container"), c.ID))
 		}
 		findings = append(findings, f)
 	}
@@ -51,42 +48,30 @@ func (v *view) orphanedContainers(told []Finding) []Finding {
 // orphanedIn returns the containers of a pod that run in a sandbox that has
 // ended, and the first such sandbox.
 func orphanedIn(p *engine.Pod) (sandbox string, left []pleg.Container) {
-	seen := p.Seen()
-	if seen == nil {
-		return "", nil
-	}
-	for _, sb := range seen.Sandboxes {
+	for _, sb := range seen(p).Sandboxes {
 		if sb.State != pleg.Exited {
 			continue
 		}
-		for _, c := range seen.Containers {
+		for _, c := range seen(p).Containers {
 			if c.State == pleg.Running && c.SandboxID == sb.ID {
-				sandbox = cmp.Or(sandbox, sb.ID)
-				left = append(left, c)
+				sandbox, left = cmp.Or(sandbox, sb.ID), append(left, c)
 			}
 		}
 	}
 	return sandbox, left
 }
 
-// An orphanLog knows since when pods have containers that run without their
-// sandbox. It holds no pod that the last snapshot does not.
-type orphanLog struct {
-	since map[pleg.UID]time.Time
-}
-
-func (l *orphanLog) add(u engine.Update) {
+// addOrphaned notes since when pods have containers that run without their sandbox.
+// It remembers no pod that the snapshot does not have.
+func (h *History) addOrphaned(u engine.Update) {
 	var now map[pleg.UID]time.Time
 	for _, p := range u.Snapshot.Pods {
 		if _, left := orphanedIn(p); len(left) > 0 {
 			if now == nil {
 				now = make(map[pleg.UID]time.Time)
 			}
-			now[p.UID] = u.Snapshot.At
-			if since, known := l.since[p.UID]; known {
-				now[p.UID] = since
-			}
+			now[p.UID] = cmp.Or(h.orphaned[p.UID], u.Snapshot.At)
 		}
 	}
-	l.since = now
+	h.orphaned = now
 }

@@ -34,14 +34,8 @@ func hostPressure(v *view) []Finding {
 	}
 	var findings []Finding
 	if p := e.Pressure; p.Missing == "" {
-		if f, stalled := stall("memory", p.Memory, memoryStalls); stalled {
-			f.Next = []Step{{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"}}
-			findings = append(findings, f)
-		}
-		if f, stalled := stall("I/O", p.IO, ioStalls); stalled {
-			f.Next = []Step{{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"}}
-			findings = append(findings, f)
-		}
+		findings = append(findings, stall("memory", p.Memory, memoryStalls, Step{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"})...)
+		findings = append(findings, stall("I/O", p.IO, ioStalls, Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"})...)
 	}
 	if e.Disk.Missing == "" {
 		findings = append(findings, fullDisk(v, e.Disk)...)
@@ -49,51 +43,37 @@ func hostPressure(v *view) []Finding {
 	return findings
 }
 
-func stall(resource string, s evidence.Stall, most float64) (Finding, bool) {
+func stall(resource string, s evidence.Stall, most float64, who Step) []Finding {
 	if s.Full60 < most || s.Full10 < most*stallsGoOn {
-		return Finding{}, false
+		return nil
 	}
-	return Finding{
-		ID:       HostPressure,
-		Severity: Warning,
-		Group:    resource,
-		Summary:  fmt.Sprintf("the node stands still for %s %.0f %% of the time", resource, s.Full60),
+	return []Finding{{
+		ID: HostPressure, Severity: Warning, Group: resource,
+		Summary: fmt.Sprintf("the node stands still for %s %.0f %% of the time", resource, s.Full60),
 		Evidence: []string{
 			fmt.Sprintf("%s pressure: full %.1f %% over 60 s, %.1f %% over 10 s; some %.1f %% and %.1f %%", resource, s.Full60, s.Full10, s.Some60, s.Some10),
 			fmt.Sprintf("told from full %.0f %% over 60 s on", most),
 		},
-	}, true
+		Next: []Step{who},
+	}}
 }
 
-func fullDisk(v *view, d evidence.Disk) []Finding {
-	var findings []Finding
-	if share := part(d.Free, d.Total); d.Total > 0 && share < diskFreeShare && d.Free < diskFreeEnough {
+func fullDisk(v *view, d evidence.Disk) (findings []Finding) {
+	tell := func(group, summary, told string) {
 		findings = append(findings, Finding{
-			ID: HostPressure, Severity: Warning, Group: "disk",
-			Summary:  fmt.Sprintf("the runtime's disk is nearly full: %s of %s free (%.1f %%)", size(d.Free), size(d.Total), 100*share),
-			Evidence: []string{"file system of " + d.Path, fmt.Sprintf("told from less than %.0f %% and %s on", 100*diskFreeShare, size(diskFreeEnough))},
+			ID: HostPressure, Severity: Warning, Group: group, Summary: "the runtime's disk " + summary,
+			Evidence: []string{"file system of " + d.Path, "told from less than " + told + " on"},
+			Next: []Step{
+				{Text: "what images and layers take", Command: v.crictl("imagefsinfo")},
+				{Text: "removes the images that no container uses", Command: v.crictl("rmi", "--prune"), Risky: true},
+			},
 		})
 	}
-	if share := part(d.InodesUnused, d.Inodes); d.Inodes > 0 && share < inodesFreeShare {
-		findings = append(findings, Finding{
-			ID: HostPressure, Severity: Warning, Group: "inodes",
-			Summary:  fmt.Sprintf("the runtime's disk has hardly an inode left: %s of %s (%.1f %%)", thousands(d.InodesUnused), thousands(d.Inodes), 100*share),
-			Evidence: []string{"file system of " + d.Path, fmt.Sprintf("told from less than %.0f %% on", 100*inodesFreeShare)},
-		})
+	if share := float64(d.Free) / float64(max(d.Total, 1)); d.Total > 0 && share < diskFreeShare && d.Free < diskFreeEnough {
+		tell("disk", fmt.Sprintf("is nearly full: %s of %s free (%.1f %%)", size(d.Free), size(d.Total), 100*share), fmt.Sprintf("%.0f %% and %s", 100*diskFreeShare, size(diskFreeEnough)))
 	}
-	for i := range findings {
-		findings[i].Next = []Step{
-			{Text: "what images and layers take", Command: v.crictl("imagefsinfo")},
-			{Text: "removes the images that no container uses", Command: v.crictl("rmi", "--prune"), Risky: true},
-		}
+	if share := float64(d.InodesUnused) / float64(max(d.Inodes, 1)); d.Inodes > 0 && share < inodesFreeShare {
+		tell("inodes", fmt.Sprintf("has hardly an inode left: %s of %s (%.1f %%)", thousands(d.InodesUnused), thousands(d.Inodes), 100*share), fmt.Sprintf("%.0f %%", 100*inodesFreeShare))
 	}
 	return findings
-}
-
-// part returns what share a is of all; 1 if there is nothing at all.
-func part(a, all uint64) float64 {
-	if all == 0 {
-		return 1
-	}
-	return float64(a) / float64(all)
 }

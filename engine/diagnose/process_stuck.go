@@ -61,7 +61,7 @@ func (v *view) stuckProcesses() []stuckProcess {
 	if v.evidence == nil || v.evidence.Processes.Missing != "" || !anyStuck(&v.evidence.Processes) {
 		return nil
 	}
-	owners := v.owners()
+	owners := v.listedOwners()
 	stuck := slices.Concat(stuckRuncs(v, owners), stuckWorkloads(v, owners))
 	if h, hangs := v.list(); hangs && h.sure {
 		for i := range stuck {

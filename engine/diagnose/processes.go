@@ -98,17 +98,11 @@ func (o listed) String() string {
 func listing(s *engine.Snapshot) map[string]listed {
 	objects := make(map[string]listed, s.Counts.Sandboxes+s.Counts.Containers)
 	for _, p := range s.Pods {
-		seen := p.Seen()
-		if seen == nil {
-			continue
-		}
-		for i := range seen.Sandboxes {
-			sb := &seen.Sandboxes[i]
+		for _, sb := range seen(p).Sandboxes {
 			objects[sb.ID] = listed{pod: p.PodRef, id: sb.ID, sandbox: true, state: sb.State}
 		}
-		for i := range seen.Containers {
-			c := &seen.Containers[i]
-			objects[c.ID] = listedContainer(p, *c)
+		for _, c := range seen(p).Containers {
+			objects[c.ID] = listedContainer(p, c)
 		}
 	}
 	delete(objects, "")
@@ -145,7 +139,7 @@ func (v *view) waiting() []string {
 		return nil
 	}
 	var found []stuckProcess
-	owners := v.owners()
+	owners := v.listedOwners()
 	for id, processes := range v.evidence.Processes.Containers {
 		owner, known := owners[id]
 		for _, p := range processes {
@@ -162,9 +156,9 @@ func (v *view) waiting() []string {
 	return lines
 }
 
-// owners returns what is listed, by id, and where a list is missing also those
+// listedOwners returns what is listed, by id, and where a list is missing also those
 // containers on the node whose shim was started for our socket.
-func (v *view) owners() map[string]listed {
+func (v *view) listedOwners() map[string]listed {
 	owners := listing(v.Snapshot)
 	if v.Failure == nil && v.Partial == "" && !v.Health.ListedAt.IsZero() {
 		return owners

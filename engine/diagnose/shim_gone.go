@@ -31,10 +31,10 @@ func (v *view) shimsGone() []Finding {
 	}
 	var findings []Finding
 	for _, p := range v.Pods {
-		if p.Status == nil || p.Seen() == nil || len(findings) == lostMost {
+		if p.Status == nil || len(findings) == lostMost {
 			continue
 		}
-		for _, sb := range p.Seen().Sandboxes {
+		for _, sb := range seen(p).Sandboxes {
 			lost := lostWith(p, sb, v.At)
 			if len(lost) > 0 && v.noShim(sb.ID, lost[0].FinishedAt) && v.shimBefore(lost[0].FinishedAt) {
 				findings = append(findings, v.shimGoneFinding(p, sb, lost))
@@ -51,7 +51,7 @@ func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.Contain
 	if sb.State != pleg.Exited || sb.ID == "" {
 		return nil
 	}
-	for _, c := range p.Seen().Containers {
+	for _, c := range seen(p).Containers {
 		if c.SandboxID != sb.ID || c.State != pleg.Exited {
 			continue
 		}

@@ -2,7 +2,9 @@ package diagnose
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,76 +26,52 @@ const (
 	// one of each container of a pod that is there, so that thousands mean that its
 	// garbage collection does not work.
 	manyExited = 1000
-	// owners is how many namespaces and pods are named.
-	owners = 5
+	// ownersTold is how many namespaces and pods are named.
+	ownersTold = 5
 )
 
 // listTooBig finds list answers near or over the limit of a message.
 func listTooBig(v *view) []Finding {
-	s := v.Snapshot
-	if f := s.Failure; f != nil && tooLarge(f.Err) {
+	if f := v.Failure; f != nil && tooLarge(f.Err) {
 		return []Finding{v.overLimit(*f)}
 	}
 	var findings []Finding
 	for _, op := range []call.Operation{call.ListContainers, call.ListPodSandbox} {
-		if n := sums(s, op).LastResponseBytes; float64(n) > nearLimit*listLimit {
-			findings = append(findings, v.nearLimit(op, n))
+		if n := v.sums(op).LastResponseBytes; float64(n) > nearLimit*listLimit {
+			summary := fmt.Sprintf("%v answers with %s, %.0f%% of the %s that the kubelet takes", op, size(n), 100*float64(n)/listLimit, size(listLimit))
+			findings = append(findings, v.sizeFinding(Warning, op, summary,
+				fmt.Sprintf("%s bytes of %s", thousands(n), thousands(listLimit)), v.past.growth.forecast(op, n, v.At)))
 		}
 	}
-	if len(findings) == 0 && s.Counts.Exited >= manyExited {
-		return []Finding{v.piledUp()}
+	if len(findings) == 0 && v.Counts.Exited >= manyExited { // far from the limit, and on the way there
+		op := call.ListContainers
+		n := v.sums(op).LastResponseBytes
+		summary := fmt.Sprintf("%s that have exited are still listed: %v answers with %s of %s", count(v.Counts.Exited, "container"), op, size(n), size(listLimit))
+		return []Finding{v.sizeFinding(Info, op, summary,
+			fmt.Sprintf("%s bytes of %s, %.1f%%", thousands(n), thousands(listLimit), 100*float64(n)/listLimit), v.past.growth.forecast(op, n, v.At))}
 	}
 	return findings
 }
 
-// piledUp is about a list that is far from its limit, and on its way there.
-func (v *view) piledUp() Finding {
-	s := v.Snapshot
-	n := sums(s, call.ListContainers).LastResponseBytes
-	f := Finding{
-		ID: ListTooBig, Severity: Info,
-		Summary:  fmt.Sprintf("%s that have exited are still listed: ListContainers answers with %s of %s", count(s.Counts.Exited, "container"), size(n), size(listLimit)),
-		Subject:  Subject{Operation: call.ListContainers.String()},
-		Evidence: []string{fmt.Sprintf("%s bytes of %s, %.1f%%", thousands(n), thousands(listLimit), 100*float64(n)/listLimit)},
-		Next:     v.sizeSteps(),
-	}
-	f.Evidence = append(f.Evidence, lines(v.past.growth.forecast(call.ListContainers, n, s.At))...)
-	f.Evidence = append(f.Evidence, ownerLines(s)...)
-	return f
-}
-
 func (v *view) overLimit(f engine.Failure) Finding {
-	s := v.Snapshot
-	found := Finding{
-		ID: ListTooBig, Severity: Critical, Since: f.First,
-		Summary:  fmt.Sprintf("%v answers with more than the kubelet takes: %s", f.Op, excerpt(words(f.Err))),
-		Subject:  Subject{Operation: f.Op.String()},
-		Evidence: []string{v.refusal(f)},
-		Next:     v.sizeSteps(),
-	}
+	summary, bytes, left := fmt.Sprintf("%v answers with more than the kubelet takes: %s", f.Op, excerpt(words(f.Err))), "", ""
 	if got, limit, ok := sizes(words(f.Err)); ok {
-		found.Summary = fmt.Sprintf("%v answers with %s, and the kubelet takes at most %s", f.Op, size(got), size(limit))
-		found.Evidence = append(found.Evidence, fmt.Sprintf("%s bytes of %s, %.0f%%", thousands(got), thousands(limit), 100*float64(got)/float64(max(limit, 1))))
+		summary = fmt.Sprintf("%v answers with %s, and the kubelet takes at most %s", f.Op, size(got), size(limit))
+		bytes = fmt.Sprintf("%s bytes of %s, %.0f%%", thousands(got), thousands(limit), 100*float64(got)/float64(max(limit, 1)))
 	}
-	if left := v.untilUnhealthy(); left > 0 {
-		found.Evidence = append(found.Evidence, fmt.Sprintf("unhealthy in %s if no list returns", span(left.Round(time.Second))))
+	if until := v.untilUnhealthy(); until > 0 {
+		left = fmt.Sprintf("unhealthy in %s if no list returns", span(until.Round(time.Second)))
 	}
-	found.Evidence = append(found.Evidence, lines(v.past.growth.last(f.Op))...)
-	found.Evidence = append(found.Evidence, ownerLines(s)...)
+	found := v.sizeFinding(Critical, f.Op, summary, v.refusal(f), bytes, left, v.past.growth.last(f.Op))
+	found.Since = f.First
 	return found
 }
 
-func (v *view) nearLimit(op call.Operation, n uint64) Finding {
-	s := v.Snapshot
-	f := Finding{
-		ID: ListTooBig, Severity: Warning,
-		Summary:  fmt.Sprintf("%v answers with %s, %.0f%% of the %s that the kubelet takes", op, size(n), 100*float64(n)/listLimit, size(listLimit)),
-		Subject:  Subject{Operation: op.String()},
-		Evidence: []string{fmt.Sprintf("%s bytes of %s", thousands(n), thousands(listLimit))},
-		Next:     v.sizeSteps(),
-	}
-	f.Evidence = append(f.Evidence, lines(v.past.growth.forecast(op, n, s.At))...)
-	f.Evidence = append(f.Evidence, ownerLines(s)...)
+// sizeFinding is about the size of a list, with who owns what is in it.
+func (v *view) sizeFinding(severity Severity, op call.Operation, summary string, figures ...string) Finding {
+	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary, Subject: Subject{Operation: op.String()}, Next: v.sizeSteps()}
+	f.say(figures...)
+	f.say(v.owners()...)
 	return f
 }
 
@@ -106,94 +84,53 @@ func sizes(text string) (got, limit uint64, ok bool) {
 	if m == nil {
 		return 0, 0, false
 	}
-	got, err := strconv.ParseUint(m[1], 10, 64)
-	if err != nil {
-		return 0, 0, false
-	}
-	limit, err = strconv.ParseUint(m[2], 10, 64)
-	return got, limit, err == nil
+	got, tooLong := strconv.ParseUint(m[1], 10, 64)
+	limit, err := strconv.ParseUint(m[2], 10, 64)
+	return got, limit, errors.Join(tooLong, err) == nil
 }
 
-// An owner is a namespace or a pod with the exited containers that it has.
-type owner struct {
-	name   string
-	exited int
-}
-
-// ownerLines says who owns the exited containers.
-func ownerLines(s *engine.Snapshot) []string {
-	if len(s.Pods) == 0 {
+// owners says who owns the exited containers.
+func (v *view) owners() []string {
+	if len(v.Pods) == 0 {
 		return []string{"who owns the containers is not known: no list has succeeded"}
 	}
-	namespaces, pods, exited := exitedOwners(s.Pods)
+	namespaces, pods, exited, dead := make(map[string]int), make(map[string]int), 0, 0
+	for _, p := range v.Pods {
+		for i := range seen(p).Containers {
+			if seen(p).Containers[i].State == pleg.Exited {
+				namespaces[p.Namespace]++
+				pods[p.String()]++
+				exited++
+			}
+		}
+		for i := range seen(p).Sandboxes {
+			if seen(p).Sandboxes[i].State == pleg.Exited {
+				dead++
+			}
+		}
+	}
 	partial := ""
-	if s.Partial != "" {
-		partial = "not all was seen: " + s.Partial
+	if v.Partial != "" {
+		partial = "not all was seen: " + v.Partial
 	}
-	return lines(
+	return []string{
 		partial,
-		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(exited), count(max(s.Counts.Containers, exited), "container"), thousands(deadSandboxes(s.Pods)), count(s.Counts.Sandboxes, "sandbox")),
+		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(exited), count(max(v.Counts.Containers, exited), "container"), thousands(dead), count(v.Counts.Sandboxes, "sandbox")),
 		top("by namespace", namespaces), top("by pod", pods),
-	)
-}
-
-func exitedOwners(all []*engine.Pod) (namespaces, pods []owner, exited int) {
-	perNamespace := make(map[string]int)
-	for _, p := range all {
-		n := exitedIn(p.Seen())
-		if n == 0 {
-			continue
-		}
-		exited += n
-		perNamespace[p.Namespace] += n
-		pods = append(pods, owner{p.String(), n})
 	}
-	for name, n := range perNamespace {
-		namespaces = append(namespaces, owner{name, n})
-	}
-	return namespaces, pods, exited
-}
-
-func exitedIn(p *pleg.Pod) int {
-	n := 0
-	if p != nil {
-		for i := range p.Containers {
-			if p.Containers[i].State == pleg.Exited {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-func deadSandboxes(all []*engine.Pod) int {
-	n := 0
-	for _, p := range all {
-		if p.Seen() == nil {
-			continue
-		}
-		for _, s := range p.Seen().Sandboxes {
-			if s.State == pleg.Exited {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // top names the owners with the most exited containers, as one line.
-func top(by string, all []owner) string {
-	slices.SortFunc(all, func(a, b owner) int {
-		return cmp.Or(cmp.Compare(b.exited, a.exited), cmp.Compare(a.name, b.name))
-	})
-	var named []string
-	for _, o := range all[:min(len(all), owners)] {
-		named = append(named, o.name+" "+thousands(o.exited))
-	}
-	if len(named) == 0 {
+func top(by string, exited map[string]int) string {
+	if len(exited) == 0 {
 		return ""
 	}
-	return "exited containers " + by + ": " + join(named)
+	names := slices.SortedFunc(maps.Keys(exited), func(a, b string) int { return cmp.Or(cmp.Compare(exited[b], exited[a]), cmp.Compare(a, b)) })
+	names = names[:min(len(names), ownersTold)]
+	for i, name := range names {
+		names[i] = name + " " + thousands(exited[name])
+	}
+	return "exited containers " + by + ": " + join(names)
 }
 
 func (v *view) sizeSteps() []Step {

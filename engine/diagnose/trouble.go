@@ -99,12 +99,9 @@ func inspectionFails(p *engine.Pod) bool {
 // containersTrouble returns the worst that the containers of a pod show.
 func containersTrouble(p *engine.Pod, at time.Time) Trouble {
 	worst, rank := Trouble{}, 0
-	seen := p.Seen()
-	if seen == nil {
-		return worst
-	}
-	for i := range seen.Containers {
-		if c := &seen.Containers[i]; !superseded(seen, c) {
+	pod := seen(p)
+	for i := range pod.Containers {
+		if c := &pod.Containers[i]; !superseded(pod, c) {
 			if t, r := containerTrouble(p, c, at); r > rank {
 				worst, rank = t, r
 			}

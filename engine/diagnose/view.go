@@ -290,6 +290,11 @@ func (v *view) pod(ref pleg.PodRef) *engine.Pod {
 	return v.Pods[i]
 }
 
+// seen returns what is listed of a pod; nothing, and never nil, if nothing is.
+func seen(p *engine.Pod) *pleg.Pod { return cmp.Or(p.Seen(), &noPod) }
+
+var noPod pleg.Pod // read only
+
 // inspectedSince reports whether the pod of a call was inspected well after a
 // moment, so that its object cannot hang any more.
 func (v *view) inspectedSince(f engine.Flight, since time.Time) bool {
