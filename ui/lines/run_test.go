@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -22,6 +23,7 @@ func TestCheck(t *testing.T) {
 	now := time.Now()
 	s := &engine.Snapshot{
 		Seq: 1, At: now, Started: now, Policy: engine.Policy{Once: true}, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
+		Calls:    []engine.Calls{{Op: call.Status, Count: 1, LastOK: now}},
 		Evidence: &evidence.Report{Kubelet: evidence.Kubelet{Version: "v1.33.4"}},
 	}
 	var out bytes.Buffer
