@@ -141,9 +141,8 @@ func churnPods(sn *scene) func() {
 // each of them, one after another.
 func stormPods(sn *scene) func() {
 	var made []*pod
-	clear := func() { made = sn.deletePods(made) }
 	replace := func() {
-		clear()
+		made = sn.deletePods(made)
 		hash := sn.hash()
 		for range 300 {
 			made = append(made, sn.startPod(sn.replica(podNamed("load", "worker", one("worker", imageApp)), hash)))
@@ -153,7 +152,7 @@ func stormPods(sn *scene) func() {
 	stop := sn.every(time.Minute, replace)
 	return func() {
 		stop()
-		clear()
+		sn.deletePods(made)
 	}
 }
 
@@ -189,7 +188,7 @@ func crashPods(sn *scene) func() {
 		l := life{runs: time.Duration(1500+500*(i%5)) * time.Millisecond, exit: crashes[i%len(crashes)]}
 		made = append(made, sn.startPod(deployed(sn.world, "staging", names[i%len(names)], imageApp, l)))
 	}
-	return func() { made = sn.deletePods(made) }
+	return func() { sn.deletePods(made) }
 }
 
 // overflowChannel has, in turn, a sync loop that reads no events because the

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,10 +47,22 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 	if err := s.SetFault("nonsense", true); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("unknown fault: %v", err)
 	}
+	var names []string
 	for _, f := range s.Faults() {
+		names = append(names, f.Name)
 		if f.On != (f.Name == "slow") || f.Summary == "" {
 			t.Errorf("fault %+v, want only slow to be on", f)
 		}
+	}
+	want := []string{
+		"churn", "crashloop", "slow", "hung-inspect", "hung-list", "hung-runtime", "flaky", "runtime-down", "overflow", "inspect-failing",
+		"status-lock", "deadlock", "runtime-slow", "churn-storm", "runtime-not-ready", "network-not-ready", "ghost", "clock-step",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("faults %v, want %v", names, want)
+	}
+	if _, err := Start(t.Context(), Config{Scenario: "runtime-down", Dir: t.TempDir()}); err == nil {
+		t.Error("what is only a fault can be chosen as a scenario")
 	}
 }
 
