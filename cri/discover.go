@@ -35,7 +35,7 @@ type Candidate struct {
 	Reason   string // for people, fit for a terminal; empty if it answered
 
 	path    string
-	named   bool // by a file of the node, not only known as a usual place
+	named   bool // by a person or a file of the node, not only known as a usual place
 	version pleg.Version
 }
 
@@ -70,6 +70,8 @@ func (o Outcome) String() string {
 // also when it is silent, whatever else answers: a hung CRI-O is what is to be
 // looked at, not a containerd that happens to run beside it.
 //
+// Where all sockets are gone it is the first that somebody has named.
+//
 // Endpoints are tried one after the other, each with one Version call. If none
 // will do the error is a *[NotFoundError]; if ctx ends first, that of ctx.
 func Discover(ctx context.Context, s Search) (*Found, error) {
@@ -94,7 +96,25 @@ func Discover(ctx context.Context, s Search) (*Found, error) {
 			return found(c, tried), nil
 		}
 	}
+	if gone, only := onlyGone(tried); only {
+		return found(gone, tried), nil
+	}
 	return nil, &NotFoundError{Tried: tried}
+}
+
+// onlyGone returns the first socket that somebody has named, if all that is wrong
+// anywhere is that nothing is there: a runtime that was stopped takes its socket with
+// it, and is down.
+func onlyGone(tried []Candidate) (gone Candidate, only bool) {
+	for _, c := range tried {
+		if c.Outcome != Absent {
+			return gone, false
+		}
+		if c.named && !only {
+			gone, only = c, true
+		}
+	}
+	return gone, only
 }
 
 // decides reports whether nothing after c has to be tried.

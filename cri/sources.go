@@ -49,10 +49,10 @@ var sockets = []struct{ owner, path string }{
 // [Discover] promises.
 func (s Search) candidates() []Candidate {
 	if s.Endpoint != "" {
-		return []Candidate{s.candidate("--runtime-endpoint", s.Endpoint)}
+		return []Candidate{s.named("--runtime-endpoint", s.Endpoint)}
 	}
 	if endpoint := s.Getenv(endpointEnv); endpoint != "" {
-		return []Candidate{s.candidate(endpointEnv, endpoint)}
+		return []Candidate{s.named(endpointEnv, endpoint)}
 	}
 	all := s.configured()
 	for _, socket := range sockets {
@@ -77,12 +77,17 @@ func (s Search) configured() []Candidate {
 		case err != nil:
 			named = append(named, Candidate{Source: file.path, Outcome: Unusable, Reason: printable(err.Error())})
 		case endpoint != "":
-			c := s.candidate(file.path, endpoint)
-			c.named = true
-			named = append(named, c)
+			named = append(named, s.named(file.path, endpoint))
 		}
 	}
 	return named
+}
+
+// named returns a candidate that somebody has named: a runtime belongs there.
+func (s Search) named(from, endpoint string) Candidate {
+	c := s.candidate(from, endpoint)
+	c.named = true
+	return c
 }
 
 func (s Search) candidate(from, endpoint string) Candidate {
