@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // A nodeSheet is the screen of the node: whether its kubelet would call it
@@ -17,10 +18,10 @@ type nodeSheet struct {
 }
 
 const (
-	linkWidth    = 20 // of the names in the health chain and elsewhere
-	versusWidth  = 22 // of a column that compares ours with the kubelet's
-	figureWidth  = 9  // of a column of figures
-	programWidth = 20 // of a program's or an operation's name
+	linkWidth   = 20 // of the names in the health chain and elsewhere
+	versusWidth = 22 // of a column that compares ours with the kubelet's
+	figureWidth = 9  // of a column of figures
+	callWidth   = 24 // of an operation's name
 )
 
 // observe brings the sheet up to date with s, for w cells.
@@ -63,18 +64,20 @@ func (n *nodeSheet) cost(b pen, s *engine.Snapshot, r *evidence.Report) {
 		n.add(slot{b.Dim, "  programs", linkWidth}, slot{b.Dim, missing(pick(r.Processes.Missing != "", r.Processes.Missing, "none was found")), 0})
 		return
 	}
-	n.add(slot{b.Head, "  PROGRAM", linkWidth}, slot{b.Head, "     CPU", figureWidth}, slot{b.Head, "  MEMORY", figureWidth}, slot{b.Head, " THREADS", figureWidth}, slot{b.Head, "     PID", 0})
+	n.figures(b, b.Head, "PROGRAM", linkWidth, "CPU", "MEMORY", "THREADS", "PID")
 	for _, u := range r.Usage {
-		n.add(slot{b.Text, "  " + u.Name, linkWidth}, figure(b, percent(u.CPU)), figure(b, text.Bytes(u.Memory)),
-			figure(b, strconv.Itoa(u.Threads)), slot{b.Text, rightly(b, pick(u.PID > 0, strconv.Itoa(u.PID), "several")), 0})
+		n.figures(b, b.Text, u.Name, linkWidth, percent(u.CPU), text.Bytes(u.Memory), strconv.Itoa(u.Threads), pick(u.PID > 0, strconv.Itoa(u.PID), "several"))
 	}
 }
 
-// figure is a slot that stands at the right of its column.
-func figure(b pen, s string) slot { return slot{b.Text, rightly(b, s), figureWidth} }
-
-func rightly(b pen, s string) string {
-	return string(text.AppendRight(nil, s, figureWidth-1, b.Symbols.Ellipsis))
+// figures adds a line of a table: a name, and figures at the right of their columns.
+func (n *nodeSheet) figures(b pen, st theme.Style, name string, w int, figures ...string) {
+	all := []slot{{st, "  " + name, w}}
+	for i, f := range figures {
+		f = string(text.AppendRight(nil, f, figureWidth-1, b.Symbols.Ellipsis))
+		all = append(all, slot{st, f, pick(i < len(figures)-1, figureWidth, 0)})
+	}
+	n.add(all...)
 }
 
 // percent returns a part of one core in percent; nothing where it is not known.
@@ -113,14 +116,12 @@ func (n *nodeSheet) pressure(b pen, p evidence.Pressure) {
 		n.add(slot{b.Dim, "  pressure", linkWidth}, slot{b.Dim, missing(p.Missing), 0})
 		return
 	}
-	n.add(slot{b.Head, "  PRESSURE", linkWidth}, slot{b.Head, "SOME 10s", figureWidth}, slot{b.Head, "SOME 60s", figureWidth},
-		slot{b.Head, "FULL 10s", figureWidth}, slot{b.Head, "FULL 60s", 0})
+	n.figures(b, b.Head, "PRESSURE", linkWidth, "SOME 10s", "SOME 60s", "FULL 10s", "FULL 60s")
 	for _, of := range []struct {
 		name string
 		evidence.Stall
 	}{{"cpu", p.CPU}, {"io", p.IO}, {"memory", p.Memory}} {
-		n.add(slot{b.Text, "  " + of.name, linkWidth}, figure(b, percent(of.Some10/100)), figure(b, percent(of.Some60/100)),
-			figure(b, percent(of.Full10/100)), slot{b.Text, rightly(b, percent(of.Full60/100)), 0})
+		n.figures(b, b.Text, of.name, linkWidth, percent(of.Some10/100), percent(of.Some60/100), percent(of.Full10/100), percent(of.Full60/100))
 	}
 }
 
@@ -233,14 +234,11 @@ func (n *nodeSheet) operations(b pen, r *evidence.Report) {
 		return
 	}
 	n.section(b, "The kubelet's calls to the runtime; one that hangs is not in it")
-	n.add(slot{b.Head, "  OPERATION", programWidth + 4}, slot{b.Head, "   COUNT", figureWidth}, slot{b.Head, "  ERRORS", figureWidth},
-		slot{b.Head, "     P50", figureWidth}, slot{b.Head, "     P99", 0})
+	n.figures(b, b.Head, "OPERATION", callWidth, "COUNT", "ERRORS", "P50", "P99")
 	for _, op := range r.Kubelet.Operations {
-		errors := slot{b.Text, rightly(b, strconv.FormatUint(op.Errors, 10)), figureWidth}
+		n.figures(b, b.Text, op.Name, callWidth, text.Count(op.Count), strconv.FormatUint(op.Errors, 10), steady(op.Took.P50), bounded(op.Took))
 		if op.Errors > 0 {
-			errors.style = b.Warn
+			n.lines[len(n.lines)-1][2].style = b.Warn
 		}
-		n.add(slot{b.Text, "  " + op.Name, programWidth + 4}, figure(b, text.Count(op.Count)), errors,
-			figure(b, steady(op.Took.P50)), slot{b.Text, rightly(b, bounded(op.Took)), 0})
 	}
 }

@@ -41,6 +41,9 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
+// framesPerSecond is how often the screen is drawn at most.
+const framesPerSecond = 10
+
 // Options says on what a program runs. The zero value is the process's own
 // terminal.
 type Options struct {
@@ -48,7 +51,6 @@ type Options struct {
 	Err     io.Writer // for a panic's value and stack; standard error if nil
 	Environ []string  // os.Environ() if nil
 	Guard   *Guard    // of the program's goroutines; one of its own if nil
-	FPS     int       // the most frames a second; 10 if 0
 
 	// Grace is how long the whole process may take to end once it was asked to;
 	// 1 s if 0. After that the terminal's modes are restored and the process
@@ -59,7 +61,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.In, o.Out = cmp.Or(o.In, os.Stdin), cmp.Or(o.Out, os.Stdout)
 	o.Guard = cmp.Or(o.Guard, new(Guard))
-	o.FPS = cmp.Or(o.FPS, 10)
 	o.Grace = cmp.Or(o.Grace, time.Second)
 	if o.Err == nil {
 		o.Err = os.Stderr
@@ -93,7 +94,7 @@ func Run(ctx context.Context, model tea.Model, o Options) error {
 	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel}
 	s.program = tea.NewProgram(guarded{model, o.Guard},
 		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(s.screen), tea.WithEnvironment(o.Environ),
-		tea.WithColorProfile(profile(o.Environ)), tea.WithFPS(o.FPS), tea.WithFilter(s.filter),
+		tea.WithColorProfile(profile(o.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(s.filter),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
 	s.screen.again = func() { s.program.Send(tea.ClearScreen()) }
 	s.screen.broken = func(err error) { s.end(fmt.Errorf("write to the terminal: %w", err)) }
