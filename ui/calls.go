@@ -169,19 +169,18 @@ const (
 // fitCallColumns returns the columns that fit beside the name of the operation.
 func fitCallColumns(w int) (columns []*callColumn, rest int) {
 	rest = w - operationWidth
-	shown := [16]bool{}
+	var shown []int
 	for rank := range 5 {
-		for i := range callColumns {
-			if c := &callColumns[i]; c.rank == rank && c.width+1 <= rest {
-				shown[i] = true
+		for i, c := range callColumns {
+			if c.rank == rank && c.width+1 <= rest {
+				shown = append(shown, i)
 				rest -= c.width + 1
 			}
 		}
 	}
-	for i := range callColumns {
-		if shown[i] {
-			columns = append(columns, &callColumns[i])
-		}
+	slices.Sort(shown)
+	for _, i := range shown {
+		columns = append(columns, &callColumns[i])
 	}
 	return columns, rest
 }

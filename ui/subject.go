@@ -1,8 +1,13 @@
 package ui
 
 import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
 )
 
 // subject returns the pod that is open, or that the cursor is on in the pane
@@ -64,4 +69,69 @@ func (m *Model) openDetail() {
 		}
 	}
 	m.say(ref.String() + " has gone")
+}
+
+// filtering is what a person asked to see, of pods and events alike.
+type filtering struct {
+	text       string // as it was typed; empty for everything
+	by         filter.Filter
+	namespaces []string // empty for all
+}
+
+func (f *filtering) namespace(ns string) bool {
+	return len(f.namespaces) == 0 || slices.Contains(f.namespaces, ns)
+}
+
+// setFilter puts a filter in force. One that does not parse changes nothing,
+// and its error is returned.
+func (m *Model) setFilter(text string) error {
+	by, err := filter.Parse(text)
+	if err != nil {
+		return err
+	}
+	m.filter.text, m.filter.by = by.String(), by
+	m.refilter()
+	return nil
+}
+
+func (m *Model) setNamespaces(names []string) {
+	m.filter.namespaces = names
+	m.refilter()
+	if len(names) == 0 {
+		m.say("all namespaces")
+	}
+}
+
+// refilter applies what is asked for to both panes.
+func (m *Model) refilter() {
+	f := m.filter
+	m.pods.show, m.events.show = nil, nil
+	if !f.by.Empty() || len(f.namespaces) > 0 {
+		m.pods.show = func(p *podInfo, at time.Time) bool {
+			return f.namespace(p.pod.Namespace) && f.by.Pod(p.pod, p.problem != "", at)
+		}
+		m.events.show = func(e engine.Event, at time.Time) bool {
+			return f.namespace(e.Pod.Namespace) && f.by.Event(e, at)
+		}
+	}
+	m.pods.rebuild(m.snap.At)
+	m.events.rebuild(m.snap.At)
+}
+
+// namespacesSeen returns the namespaces of all pods, sorted, and how many pods
+// are in each.
+func (m *Model) namespacesSeen() (names []string, pods map[string]int) {
+	pods = map[string]int{}
+	for _, p := range m.snap.Pods {
+		if pods[p.Namespace]++; pods[p.Namespace] == 1 {
+			names = append(names, p.Namespace)
+		}
+	}
+	slices.Sort(names)
+	return names, pods
+}
+
+// clockNamed returns the format of that name, or the clock.
+func clockNamed(name string) clockStyle {
+	return clockStyle(max(0, slices.Index(clockNames[:], name)))
 }

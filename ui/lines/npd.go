@@ -24,14 +24,16 @@ func WriteNPDUnknown(w io.Writer, why error) error {
 
 func appendNPD(b []byte, u diagnose.Update) []byte {
 	s := u.Snapshot
-	switch more := fmt.Sprintf(" +%d", len(u.Findings)-1); {
-	case finding.Worst(u.Findings) == diagnose.Critical && len(u.Findings) == 1:
-		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1))
-	case finding.Worst(u.Findings) == diagnose.Critical:
+	more := ""
+	if n := len(u.Findings) - 1; n > 0 {
+		more = fmt.Sprintf(" +%d", n)
+	}
+	switch worst := finding.Worst(u.Findings); {
+	case worst == diagnose.Critical:
 		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1-len(more))+more)
 	case finding.Unfinished(s.Sweep) != "":
 		return npdLine(b, "unknown: "+finding.Unfinished(s.Sweep))
-	case finding.Worst(u.Findings) == diagnose.Warning:
+	case worst == diagnose.Warning:
 		return npdLine(b, "ok, warning: "+npdFinding(finding.Root(u.Findings), s, npdLimit))
 	}
 	return npdLine(b, "ok: "+finding.Fine(s))
