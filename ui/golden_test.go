@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -199,8 +200,8 @@ var styles = func() *strings.Replacer {
 	out := []string{"\x1b[m", ""}
 	for _, name := range theme.Names() {
 		th, _ := theme.Named(name)
-		for _, s := range th.Styles() {
-			if s.On != "" {
+		for _, field := range reflect.ValueOf(th).Fields() {
+			if s, ok := field.Interface().(theme.Style); ok && s.On != "" {
 				out = append(out, s.On, "")
 			}
 		}

@@ -111,14 +111,6 @@ func (t Theme) Plain() Theme {
 	return t
 }
 
-// Styles returns all looks of t, some of which may be the zero Style.
-func (t Theme) Styles() []Style {
-	return []Style{
-		t.Text, t.Dim, t.Strong, t.Title, t.Focus, t.Border, t.Head, t.SortBy, t.Good, t.Warn, t.Bad, t.Info,
-		t.Selected, t.Idle, t.Match, t.Key, t.Input, t.Flash, t.BadgeDemo, t.BadgePaused, t.BadgeFrozen,
-	}
-}
-
 // reset ends every style. It is the shortest form of SGR 0.
 const reset = "\x1b[m"
 
@@ -150,10 +142,6 @@ func (s Style) Append(dst []byte, text string) []byte {
 	dst = append(dst, text...)
 	return append(dst, s.Off...)
 }
-
-// Render returns text in this look. Text from outside must have been cleaned
-// before.
-func (s Style) Render(text string) string { return s.On + text + s.Off }
 
 // Symbols are the signs that stand beside words. Each is one cell wide.
 type Symbols struct {
