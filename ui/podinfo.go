@@ -64,7 +64,7 @@ type treeRow struct {
 	sandbox bool
 	last    bool // the last sandbox, or the last container below it
 	id      string
-	name    string
+	name    string // of a container
 	state   pleg.State
 	attempt uint32
 	created time.Time
@@ -220,7 +220,7 @@ func (f *podInfo) branches(sandboxes []*pleg.Sandbox, containers []*pleg.Contain
 	for i, s := range sandboxes {
 		newest := i == len(sandboxes)-1
 		rows = append(rows, treeRow{
-			sandbox: true, last: newest, id: s.ID, name: "sandbox " + text.ShortID(s.ID), state: s.State, attempt: s.Attempt, created: s.CreatedAt,
+			sandbox: true, last: newest, id: s.ID, state: s.State, attempt: s.Attempt, created: s.CreatedAt,
 		})
 		rows = f.leaves(rows, containers, func(c *pleg.Container) bool {
 			return c.SandboxID == s.ID || newest && !f.listed(c.SandboxID)

@@ -170,7 +170,11 @@ func treeName(l *text.Line, b pen, r treeRow, w int) {
 	l.Space(indent)
 	l.Sign(b.Border, pick(r.last, b.Symbols.Last, b.Symbols.Branch))
 	l.Space(1)
-	l.Cell(pick(r.sandbox, b.Dim, b.Text), r.name, w-indent-2)
+	if r.sandbox {
+		l.Cell(b.Dim, "sandbox "+text.ShortID(r.id), w-indent-2)
+		return
+	}
+	l.Cell(b.Text, r.name, w-indent-2)
 }
 
 // remark is why a container ended, or else what it runs.
