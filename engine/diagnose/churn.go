@@ -131,12 +131,12 @@ func (v *view) churnFinding(c churn) Finding {
 	}
 	if c.took > v.Threshold {
 		f.Severity = Critical
-		f.Evidence = append(f.Evidence, fmt.Sprintf("longer than the threshold of %s: PLEG becomes unhealthy with each such relist", span(v.Threshold)))
+		f.say(fmt.Sprintf("longer than the threshold of %s: PLEG becomes unhealthy with each such relist", span(v.Threshold)))
 	}
 	if c.projected && c.inspected > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), going(v.At.Sub(v.Phase.Began))))
+		f.say(fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), going(v.At.Sub(v.Phase.Began))))
 	}
-	f.Evidence = append(f.Evidence, lines(v.callTimes(), v.relistTimes())...)
+	f.say(v.callTimes(), v.relistTimes())
 	return f
 }
 

@@ -86,9 +86,9 @@ func (v *view) downFinding(refused []*engine.Failure) Finding {
 		f.Summary = "every call is answered with an error: " + excerpt(plain(first.Err))
 	}
 	for _, r := range refused {
-		f.Evidence = append(f.Evidence, v.refusal(*r))
+		f.say(v.refusal(*r))
 	}
-	f.Evidence = append(f.Evidence, lines(v.endpointLine(), v.versionLine(), v.sweptUntil(), v.chain(), v.daemon())...)
+	f.say(v.endpointLine(), v.versionLine(), v.sweptUntil(), v.chain(), v.daemon())
 	return f
 }
 
@@ -151,21 +151,21 @@ func (v *view) flakyFinding(f flakiness) Finding {
 		),
 	}
 	if f.outages > 0 {
-		found.Evidence = append(found.Evidence, fmt.Sprintf("went away %d times since %s", f.outages, clock(f.since)))
+		found.say(fmt.Sprintf("went away %d times since %s", f.outages, clock(f.since)))
 	}
 	for i := range v.Calls {
 		if c := &v.Calls[i]; len(c.ByCode) > 0 {
-			found.Evidence = append(found.Evidence, fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), clock(v.Started), codes(c)))
+			found.say(fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), clock(v.Started), codes(c)))
 		}
 	}
 	if away := v.sweptAway(); away > 0 && 2*away >= v.Sweep.Done {
 		found.Severity = Critical // it went away while it was looked at
 	}
 	if cut := v.cutOff(); len(cut) > 0 && len(cut) <= fullFailing {
-		found.Evidence = append(found.Evidence, "failed each time, and the status of one of them may be what ends the connection: "+objects(cut))
+		found.say("failed each time, and the status of one of them may be what ends the connection: " + objects(cut))
 	}
 	if f := v.Failure; f != nil && errors.Is(f.Err, call.ErrUnavailable) {
-		found.Evidence = append(found.Evidence, v.refusal(*f))
+		found.say(v.refusal(*f))
 	}
 	return found
 }

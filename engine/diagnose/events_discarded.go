@@ -32,7 +32,11 @@ func eventsDiscarded(v *view) []Finding {
 	if l.total == 0 || at.Sub(l.last) > discardedShown {
 		return nil
 	}
-	f := Finding{ID: EventsDiscarded, Severity: Warning, Summary: l.summary(at), Evidence: l.evidence(v)}
+	f := Finding{
+		ID: EventsDiscarded, Severity: Warning,
+		Summary: fmt.Sprintf("%s of %s found no room in the kubelet's channel, the last %s ago", count(l.total, "event"), count(len(l.pods), "pod"), going(max(at.Sub(l.last), 0))),
+	}
+	l.tell(&f, v)
 	if len(l.pods) == 1 && l.unnamed() == 0 {
 		for ref := range l.pods {
 			f.Subject.Pod = ref
@@ -114,30 +118,20 @@ func (l *losses) unnamed() uint64 {
 	return l.total - min(named, l.total)
 }
 
-func (l *losses) summary(at time.Time) string {
-	return fmt.Sprintf("%s of %s found no room in the kubelet's channel, the last %s ago",
-		count(l.total, "event"), count(len(l.pods), "pod"), going(max(at.Sub(l.last), 0)))
-}
-
-func (l *losses) evidence(v *view) []string {
+// tell adds who lost events, those that lost most first.
+func (l *losses) tell(f *Finding, v *view) {
 	c := v.Channel
-	lines := []string{fmt.Sprintf("%d of %d places in the channel are taken; first event lost at %s, the last at %s", c.Len, c.Capacity, clock(l.first), clock(l.last))}
+	f.say(fmt.Sprintf("%d of %d places in the channel are taken; first event lost at %s, the last at %s", c.Len, c.Capacity, clock(l.first), clock(l.last)))
 	refs := slices.SortedFunc(maps.Keys(l.pods), func(a, b pleg.PodRef) int {
 		return cmp.Or(cmp.Compare(l.pods[b].total, l.pods[a].total), cmp.Compare(a.String(), b.String()), cmp.Compare(a.UID, b.UID))
 	})
-	for _, ref := range refs[:min(len(refs), losersTold)] {
-		lines = append(lines, ref.String()+" lost "+l.pods[ref].String())
-	}
-	if n := len(refs) - losersTold; n > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more", count(n, "pod")))
-	}
+	sayFirst(f, refs, losersTold, "pod", func(ref pleg.PodRef) string { return ref.String() + " lost " + l.pods[ref].String() })
 	if n := l.unnamed(); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s of pods not named here", count(n, "event")))
+		f.say(count(n, "event") + " of pods not named here")
 	}
 	if e := v.evidence; e != nil && e.Kubelet.Discarded > 0 {
-		lines = append(lines, fmt.Sprintf("the kubelet has counted %s lost since its start", count(e.Kubelet.Discarded, "event")))
+		f.say(fmt.Sprintf("the kubelet has counted %s lost since its start", count(e.Kubelet.Discarded, "event")))
 	}
-	return lines
 }
 
 // String returns which events, and of which containers.

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -33,22 +32,25 @@ func (v *view) flakiness() flakiness {
 		}
 		return flakiness{}
 	}
-	failed, all := unavailable(v.Snapshot)
+	failed, all := countFailed(v.Snapshot, call.GetContainerEvents, func(code string) bool { return code == "Unavailable" })
 	if _, one := v.connectionKiller(); one || failed <= uint64(2*v.unreachable()) {
 		return flakiness{}
 	}
 	return flakiness{failed: failed, all: all, since: v.Started}
 }
 
-// unavailable counts the calls that found no runtime, and all calls.
-func unavailable(s *engine.Snapshot) (failed, all uint64) {
+// countFailed counts the calls of some operations that failed with one of some codes,
+// and all of them.
+func countFailed(s *engine.Snapshot, below call.Operation, counts func(code string) bool) (failed, all uint64) {
 	for i := range s.Calls {
-		if c := &s.Calls[i]; c.Op != call.GetContainerEvents {
-			all += c.Count
-			for _, n := range c.ByCode {
-				if n.Code == "Unavailable" {
-					failed += n.Count
-				}
+		c := &s.Calls[i]
+		if c.Op >= below {
+			continue
+		}
+		all += c.Count
+		for _, n := range c.ByCode {
+			if counts(n.Code) {
+				failed += n.Count
 			}
 		}
 	}
@@ -73,16 +75,7 @@ func (v *view) unreachable() int {
 
 // sweptAway returns how many objects of the last sweep the runtime was not there
 // for.
-func (v *view) sweptAway() (away int) {
-	if v.Sweep != nil {
-		for _, o := range v.Sweep.Failed {
-			if errors.Is(o.Err, call.ErrUnavailable) {
-				away++
-			}
-		}
-	}
-	return away
-}
+func (v *view) sweptAway() int { return len(v.sweptFailed(isAway)) }
 
 // connectionLost begins or is part of what gRPC says where it was not the runtime
 // that answered so: its connection broke.
@@ -90,16 +83,21 @@ var connectionLost = []string{"error reading from server", "transport is closing
 
 // cutOff returns the objects of the last sweep that failed with the loss of the
 // connection, each time they were asked for.
-func (v *view) cutOff() (cut []engine.Swept) {
-	if v.Sweep == nil {
-		return nil
-	}
-	for _, o := range v.Sweep.Failed {
-		if errors.Is(o.Err, call.ErrUnavailable) && slices.ContainsFunc(connectionLost, func(w string) bool { return strings.Contains(o.Err.Error(), w) }) {
-			cut = append(cut, o)
+func (v *view) cutOff() []engine.Swept {
+	return v.sweptFailed(func(err error) bool {
+		return isAway(err) && slices.ContainsFunc(connectionLost, func(w string) bool { return strings.Contains(err.Error(), w) })
+	})
+}
+
+func (v *view) sweptFailed(so func(error) bool) (failed []engine.Swept) {
+	if v.Sweep != nil {
+		for _, o := range v.Sweep.Failed {
+			if so(o.Err) {
+				failed = append(failed, o)
+			}
 		}
 	}
-	return cut
+	return failed
 }
 
 // connectionKiller returns the one object whose status ends the connection each
@@ -146,24 +144,11 @@ func (o *outages) add(u engine.Update) {
 }
 
 // failedGeneral counts the calls about the whole runtime that failed at once, and
-// all of them.
+// all of them. Others hung, or their answer was too large, or they were ours to end.
 func failedGeneral(s *engine.Snapshot) (failed, all uint64) {
-	for i := range s.Calls {
-		c := &s.Calls[i]
-		if c.Op >= call.PodSandboxStatus {
-			continue
-		}
-		all += c.Count
-		for _, n := range c.ByCode {
-			switch n.Code {
-			case "OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented":
-				// it hung, or its answer was too large, or the call was ours to end
-			default:
-				failed += n.Count
-			}
-		}
-	}
-	return failed, all
+	return countFailed(s, call.PodSandboxStatus, func(code string) bool {
+		return !slices.Contains([]string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}, code)
+	})
 }
 
 // lately reports whether the runtime is away, or was in the last flakyWindow.

@@ -44,7 +44,7 @@ func plegFlapping(v *view) []Finding {
 	}
 	if !v.Health.Healthy {
 		f.Severity = Critical
-		f.Evidence = append(f.Evidence, Rounded(v.Health.Verdict))
+		f.say(Rounded(v.Health.Verdict))
 	}
 	return []Finding{f}
 }

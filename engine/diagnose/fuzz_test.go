@@ -262,6 +262,27 @@ func BenchmarkManyFail(b *testing.B) {
 	}
 }
 
+// BenchmarkManyHang is the same where the deadline ends all of them.
+func BenchmarkManyHang(b *testing.B) {
+	for _, n := range []*node{healthy(10_000), checked(10_000)} {
+		b.Run(fmt.Sprintf("once_%t", n.Policy.Once), func(b *testing.B) {
+			for i, p := range n.Pods {
+				failing := *p
+				c := &p.Old.Containers[0]
+				f := &engine.Failure{Flight: engine.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: c.Name, ID: c.ID, Since: ago(3 * time.Second)}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
+				f.Err = failure(f.Op, call.ErrDeadline, tooLate)
+				failing.Failure, failing.StatusErr = f, f.Err
+				n.Pods[i] = &failing
+			}
+			in := n.input()
+			b.ReportAllocs()
+			for b.Loop() {
+				Diagnose(in)
+			}
+		})
+	}
+}
+
 // BenchmarkManyCrash is the same where all containers crash, in ways that are not alike.
 func BenchmarkManyCrash(b *testing.B) {
 	for _, sets := range []int{1, 3000} {

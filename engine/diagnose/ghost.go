@@ -199,16 +199,16 @@ func (g ghost) finding(v *view) Finding {
 		},
 	}
 	if !g.started.IsZero() {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("started %s ago, listed as running %s ago", going(v.At.Sub(g.started)), going(max(v.Health.ListAge(v.At), 0))))
+		f.say(fmt.Sprintf("started %s ago, listed as running %s ago", going(v.At.Sub(g.started)), going(max(v.Health.ListAge(v.At), 0))))
 	}
 	if g.shimGone {
-		f.Evidence = append(f.Evidence, "its shim is gone: none on the node is of sandbox "+g.sandboxID)
+		f.say("its shim is gone: none on the node is of sandbox " + g.sandboxID)
 	}
 	for _, p := range g.zombies {
-		f.Evidence = append(f.Evidence, describe("what is left of it", p))
+		f.say(describe("what is left of it", p))
 	}
 	if p, found := v.shim(g.sandboxID); found {
-		f.Evidence = append(f.Evidence, describe("its shim", p))
+		f.say(describe("its shim", p))
 	}
 	return f
 }

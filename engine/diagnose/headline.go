@@ -8,8 +8,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Headline is the one sentence on a node: what a kubelet on it would say now,
@@ -265,78 +263,4 @@ func (v *view) nextClock() Clock {
 		clock = Clock{"NotReady", left}
 	}
 	return clock
-}
-
-// behind names what a list waits for: the object whose status hangs, or else the
-// process that does nothing; empty if none is known.
-func (v *view) behind() string {
-	for _, h := range v.blamed {
-		if h.sure {
-			return ", behind " + v.callName(h.Flight)
-		}
-	}
-	if stuck := v.stuckProcesses(); len(stuck) > 0 && stuck[0].severity == Critical {
-		owner := stuck[0].owner
-		if owner.pod == (pleg.PodRef{}) {
-			return ", behind a process of " + owner.String() + " " + processName(stuck[0].Process)
-		}
-		return ", behind " + owner.String() + " " + processName(stuck[0].Process)
-	}
-	return v.behindDaemon()
-}
-
-// behindDaemon names the runtime's own process if that does nothing.
-func (v *view) behindDaemon() string {
-	for _, p := range v.daemons() {
-		if p.State.Stuck() {
-			return ", behind " + p.Command + " " + processName(p)
-		}
-	}
-	return ""
-}
-
-// callName names a call with its object and the process behind it that does
-// nothing: "ContainerStatus of payments/api-7d app (pid 37782, D in nfs4)".
-func (v *view) callName(f engine.Flight) string {
-	if !aboutObject(f.Op) {
-		return f.Op.String()
-	}
-	name := f.Op.String() + " of " + objectOf(f)
-	if p, ok := v.worst(f.ID); ok && p.State.Stuck() {
-		return name + " " + processName(p)
-	}
-	if p, ok := v.shim(v.sandbox(f)); ok && shimStuck(p) {
-		return name + " " + processName(p)
-	}
-	return name
-}
-
-// processName says in a few characters which process it is, its state, and what it
-// waits for in the kernel.
-func processName(p evidence.Process) string {
-	waits := beginning(p.Wchan, excerptMost/3)
-	for _, function := range append([]string{p.Wchan}, p.Stack...) {
-		if forServer(function) {
-			waits, _, _ = strings.Cut(function, "_")
-			if waits != "rpc" && waits != "xprt" { // what is below NFS
-				break
-			}
-		}
-	}
-	if waits == "" {
-		return fmt.Sprintf("(pid %d, %c)", p.PID, p.State)
-	}
-	return fmt.Sprintf("(pid %d, %c in %s)", p.PID, p.State, waits)
-}
-
-// plain returns what the runtime said, and of a dial only why it failed: the socket's
-// path would push the reason off a narrow screen.
-func plain(err error) string {
-	said := words(err)
-	if i := strings.Index(said, "dial unix "); i >= 0 {
-		if _, why, ok := strings.Cut(said[i:], ": "); ok {
-			return strings.TrimSuffix(strings.TrimPrefix(why, "connect: "), `"`)
-		}
-	}
-	return said
 }

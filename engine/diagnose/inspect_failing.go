@@ -169,7 +169,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 		Group:    groupName(p.Pod, p.Container, p.Op.String(), call.Code(p.Err)),
 		Evidence: []string{words(p.Err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
 	}
-	f.Evidence = append(f.Evidence, v.processes(p.Flight)...)
+	f.say(v.processes(p.Flight)...)
 	f.Next = []Step{
 		{Text: "the same question by crictl", Command: v.crictl(inspectVerb(p.Op), operand(p.ID)...)},
 		{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(cmp.Or(p.ID, p.Pod.Name))},
@@ -247,7 +247,7 @@ func (v *view) nowAndThen() Finding {
 	}
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
 		if sums := v.sums(op); sums.LastErr != nil {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%v: %s of %s failed, the last with %s", op, thousands(sums.Errors), count(sums.Count, "call"), words(sums.LastErr)))
+			f.say(fmt.Sprintf("%v: %s of %s failed, the last with %s", op, thousands(sums.Errors), count(sums.Count, "call"), words(sums.LastErr)))
 		}
 	}
 	return f

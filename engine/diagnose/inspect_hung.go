@@ -41,7 +41,7 @@ func inspectHung(v *view) []Finding {
 		findings = append(findings, v.objectHung(o))
 	}
 	if rest := objects[full:]; len(rest) > 0 {
-		findings[0].Evidence = append(findings[0].Evidence, fmt.Sprintf("%s hang in all", count(len(v.blamed), "status call")))
+		findings[0].say(fmt.Sprintf("%s hang in all", count(len(v.blamed), "status call")))
 		findings = append(findings, v.restHung(rest))
 	}
 	return append(findings, v.slowInSweep()...)
@@ -65,11 +65,11 @@ func (v *view) everyStatusFinding() Finding {
 		f.Subject.Operation = first.Op.String()
 		f.Summary = fmt.Sprintf("%v has no answer for any of the %s that it was asked for", first.Op, count(len(v.every), "object"))
 	}
-	f.Evidence = lines(v.meanwhile(first), v.countdown(first))
+	f.say(v.meanwhile(first), v.countdown(first))
 	for _, h := range v.every[:min(len(v.every), fullHung)] {
-		f.Evidence = append(f.Evidence, v.hangLine(h))
+		f.say(v.hangLine(h))
 	}
-	f.Evidence = append(f.Evidence, lines(v.pressure(), v.daemon())...)
+	f.say(v.pressure(), v.daemon())
 	return f
 }
 
@@ -83,58 +83,49 @@ type hungObject struct {
 
 // gathered returns what hangs by its own fault, in its order, with a whole pod as
 // one.
-func (v *view) gathered() []hungObject {
-	var all []hungObject
-	taken := make([]bool, len(v.blamed))
+func (v *view) gathered() (all []hungObject) {
+	at, taken := make(map[target]int, len(v.blamed)), make([]bool, len(v.blamed))
+	for i, h := range v.blamed {
+		at[target{h.Op, h.ID}] = i
+	}
 	for i, h := range v.blamed {
 		if taken[i] {
 			continue
 		}
-		sandbox, containers := v.wholePod(h)
-		if sandbox < 0 {
-			all = append(all, hungObject{hang: h})
-			continue
+		o := hungObject{hang: h}
+		if sandbox, containers := v.wholePod(h, at); len(containers) > 0 {
+			o.hang, taken[sandbox] = v.blamed[sandbox], true
+			for _, j := range containers {
+				o.containers, taken[j] = append(o.containers, v.blamed[j]), true
+			}
 		}
-		whole := hungObject{hang: v.blamed[sandbox]}
-		taken[sandbox] = true
-		for _, j := range containers {
-			taken[j] = true
-			whole.containers = append(whole.containers, v.blamed[j])
-		}
-		all = append(all, whole)
+		all = append(slices.Grow(all, len(v.blamed)-i), o)
 	}
 	return all
 }
 
 // wholePod returns the places of a sandbox and of its containers among those that
 // are blamed, if the sandbox of an object hangs with every container in it that has
-// not ended; -1 if not.
-func (v *view) wholePod(h hang) (sandbox int, containers []int) {
+// not ended; no containers if not.
+func (v *view) wholePod(h hang, at map[target]int) (sandbox int, containers []int) {
 	id := v.sandbox(h.Flight)
-	sandbox = v.hungAt(call.PodSandboxStatus, id)
-	if sandbox < 0 || id == "" {
-		return -1, nil
+	sandbox, hangs := at[target{call.PodSandboxStatus, id}]
+	if !hangs || id == "" {
+		return 0, nil
 	}
 	for _, c := range v.containersIn(v.blamed[sandbox].Pod) {
 		if c.SandboxID != id || c.ID == "" {
 			continue
 		}
-		i := v.hungAt(call.ContainerStatus, c.ID)
-		if i < 0 && c.State != pleg.Exited {
-			return -1, nil
-		}
-		if i >= 0 {
+		i, hangs := at[target{call.ContainerStatus, c.ID}]
+		switch {
+		case hangs:
 			containers = append(containers, i)
+		case c.State != pleg.Exited:
+			return 0, nil
 		}
-	}
-	if len(containers) == 0 {
-		return -1, nil
 	}
 	return sandbox, containers
-}
-
-func (v *view) hungAt(op call.Operation, id string) int {
-	return slices.IndexFunc(v.blamed, func(h hang) bool { return h.Op == op && h.ID == id })
 }
 
 // containersIn returns the containers that are listed for a pod.
@@ -191,8 +182,8 @@ func (v *view) objectHung(o hungObject) Finding {
 		Subject: on(h.Op, h.Pod, h.Container, h.ID),
 		Next:    v.objectSteps(h.Flight),
 	}
-	f.Evidence = lines(v.hangLine(h), o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours())
-	f.Evidence = append(f.Evidence, v.processes(h.Flight)...)
+	f.say(v.hangLine(h), o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours())
+	f.say(v.processes(h.Flight)...)
 	return f
 }
 

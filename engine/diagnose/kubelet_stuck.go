@@ -44,7 +44,7 @@ func kubeletStuck(v *view) []Finding {
 	default:
 		return nil
 	}
-	f.Evidence = kubeletEvidence(v)
+	f.sayOfKubelet(v)
 	f.Next = []Step{
 		{Text: "what the kubelet says of itself", Command: "journalctl -u kubelet --since -10min --no-pager"},
 		{Text: "whether the kubelet or a shim is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,state,wchan:32,etime,args"},
@@ -84,48 +84,35 @@ func trouble(name string, a evidence.Answer) string {
 	return fmt.Sprintf("%s fails: %s", name, excerpt(a.Text))
 }
 
-func kubeletEvidence(v *view) []string {
+// sayOfKubelet adds what the kubelet said of itself, and what is known of its process.
+func (f *Finding) sayOfKubelet(v *view) {
 	k := &v.evidence.Kubelet
-	var lines []string
-	for _, a := range []struct {
-		name string
-		evidence.Answer
-	}{{"healthz", k.Healthz}, {"metrics", k.Metrics}} {
+	for i, a := range []evidence.Answer{k.Healthz, k.Metrics} {
+		name := [...]string{"healthz", "metrics"}[i]
 		switch {
-		case refuses(a.Answer):
-			lines = append(lines, trouble(a.name, a.Answer)+" ("+a.URL+")")
+		case refuses(a):
+			f.say(trouble(name, a) + " (" + a.URL + ")")
 			if a.Text != excerpt(a.Text) {
-				lines = append(lines, a.Text)
+				f.say(a.Text)
 			}
 		case a.OK:
-			lines = append(lines, fmt.Sprintf("%s answered in %s", a.name, span(a.Took)))
+			f.say(name + " answered in " + span(a.Took))
 		}
 	}
 	if d := lastSeen(v); d > 0 {
-		lines = append(lines, fmt.Sprintf("kubelet_pleg_last_seen_seconds is %s old", going(d)))
+		f.say("kubelet_pleg_last_seen_seconds is " + going(d) + " old")
 	}
 	if k.StillFor > 0 {
-		lines = append(lines, fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), going(k.StillFor)))
+		f.say(fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), going(k.StillFor)))
 	}
-	lines = append(lines, fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
-	return append(lines, stuckKubelets(v)...)
+	f.say(fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
+	for _, p := range v.evidence.Processes.Daemons {
+		if slices.Contains(kubeletPrograms, p.Command) && p.State.Stuck() {
+			f.say(describe("the kubelet's process", p))
+		}
+	}
 }
 
 // kubeletPrograms are the names of the programs that are a kubelet, or have one in
 // them, as k3s, microk8s and the old hyperkube do.
 var kubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}
-
-// stuckKubelets tells which of the node's kubelets do nothing, whatever they are
-// asked, and since when.
-func stuckKubelets(v *view) []string {
-	if v.evidence == nil {
-		return nil
-	}
-	var lines []string
-	for _, p := range v.evidence.Processes.Daemons {
-		if slices.Contains(kubeletPrograms, p.Command) && p.State.Stuck() {
-			lines = append(lines, describe("the kubelet's process", p))
-		}
-	}
-	return lines
-}

@@ -48,8 +48,8 @@ func (v *view) listFinding(h hang) Finding {
 	if d := v.untilUnhealthy(); d > 0 {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
 	}
-	f.Evidence = lines(v.hangLine(h), left, answers, v.others(h.Op), v.searching(), v.known(), v.pressure(), v.daemon())
-	f.Evidence = append(f.Evidence, v.waiting()...)
+	f.say(v.hangLine(h), left, answers, v.others(h.Op), v.searching(), v.known(), v.pressure(), v.daemon())
+	f.say(v.waiting()...)
 	return f
 }
 

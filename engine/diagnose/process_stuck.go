@@ -221,13 +221,13 @@ func (p stuckProcess) finding(v *view) Finding {
 	}
 	if p.For > 0 {
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
-		f.Evidence = append(f.Evidence, fmt.Sprintf("in this state since %s at the latest", clock(v.evidence.At.Add(-p.For))))
+		f.say(fmt.Sprintf("in this state since %s at the latest", clock(v.evidence.At.Add(-p.For))))
 	}
 	if p.others > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%d more of its processes are in such a state", p.others))
+		f.say(fmt.Sprintf("%d more of its processes are in such a state", p.others))
 	}
 	if p.what == "shim" {
-		f.Evidence = append(f.Evidence, v.containersOf(p.owner)...)
+		f.say(v.containersOf(p.owner)...)
 	}
 	f.Next = p.next()
 	return f

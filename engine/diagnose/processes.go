@@ -20,30 +20,37 @@ func (v *view) pressure() string {
 	return fmt.Sprintf("host pressure, share of the last 60 s in which some task waited: cpu %.0f%%, io %.0f%%, memory %.0f%%", p.CPU.Some60, p.IO.Some60, p.Memory.Some60)
 }
 
-// daemon describes the runtime's own processes that do nothing.
-func (v *view) daemon() string {
+// stuckDaemon returns the runtime's own process if that does nothing.
+func (v *view) stuckDaemon() (evidence.Process, bool) {
 	for _, p := range v.daemons() {
 		if p.State.Stuck() {
-			return describe("the runtime's process", p)
+			return p, true
 		}
+	}
+	return evidence.Process{}, false
+}
+
+// daemon describes that process.
+func (v *view) daemon() string {
+	if p, stuck := v.stuckDaemon(); stuck {
+		return describe("the runtime's process", p)
 	}
 	return ""
 }
 
 // describe says what is known of a process in one line.
 func describe(role string, p evidence.Process) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
+	said := fmt.Sprintf("%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
 	if p.For > 0 && (p.State.Stuck() || p.State == evidence.Zombie) {
-		fmt.Fprintf(&b, " for %s", going(p.For))
+		said += " for " + going(p.For)
 	}
 	if p.Wchan != "" {
-		fmt.Fprintf(&b, ", waits in %s", p.Wchan)
+		said += ", waits in " + p.Wchan
 	}
 	if len(p.Stack) > 0 {
-		fmt.Fprintf(&b, ", kernel stack %s", strings.Join(p.Stack[:min(len(p.Stack), 5)], " < "))
+		said += ", kernel stack " + strings.Join(p.Stack[:min(len(p.Stack), 5)], " < ")
 	}
-	return b.String()
+	return said
 }
 
 // shim returns the process that holds a sandbox.
@@ -51,12 +58,12 @@ func (v *view) shim(sandbox string) (evidence.Process, bool) {
 	if v.evidence == nil || sandbox == "" {
 		return evidence.Process{}, false
 	}
-	for _, p := range v.evidence.Processes.Shims {
-		if p.Sandbox == sandbox {
-			return p, true
-		}
+	shims := v.evidence.Processes.Shims
+	i := slices.IndexFunc(shims, func(p evidence.Process) bool { return p.Sandbox == sandbox })
+	if i < 0 {
+		return evidence.Process{}, false
 	}
-	return evidence.Process{}, false
+	return shims[i], true
 }
 
 // worst returns the process of a container or sandbox that is worst off.
@@ -193,4 +200,64 @@ func (v *view) processes(f engine.Flight) []string {
 		found = append(found, describe("its shim", p))
 	}
 	return found
+}
+
+// behind names what a list waits for: the object whose status hangs, or else the
+// process that does nothing; empty if none is known.
+func (v *view) behind() string {
+	for _, h := range v.blamed {
+		if h.sure {
+			return ", behind " + v.callName(h.Flight)
+		}
+	}
+	if stuck := v.stuckProcesses(); len(stuck) > 0 && stuck[0].severity == Critical {
+		owner := stuck[0].owner
+		if owner.pod == (pleg.PodRef{}) {
+			return ", behind a process of " + owner.String() + " " + processName(stuck[0].Process)
+		}
+		return ", behind " + owner.String() + " " + processName(stuck[0].Process)
+	}
+	return v.behindDaemon()
+}
+
+// behindDaemon names the runtime's own process if that does nothing.
+func (v *view) behindDaemon() string {
+	if p, stuck := v.stuckDaemon(); stuck {
+		return ", behind " + p.Command + " " + processName(p)
+	}
+	return ""
+}
+
+// callName names a call with its object and the process behind it that does
+// nothing: "ContainerStatus of payments/api-7d app (pid 37782, D in nfs4)".
+func (v *view) callName(f engine.Flight) string {
+	if !aboutObject(f.Op) {
+		return f.Op.String()
+	}
+	name := f.Op.String() + " of " + objectOf(f)
+	if p, ok := v.worst(f.ID); ok && p.State.Stuck() {
+		return name + " " + processName(p)
+	}
+	if p, ok := v.shim(v.sandbox(f)); ok && shimStuck(p) {
+		return name + " " + processName(p)
+	}
+	return name
+}
+
+// processName says in a few characters which process it is, its state, and what it
+// waits for in the kernel.
+func processName(p evidence.Process) string {
+	waits := beginning(p.Wchan, excerptMost/3)
+	for _, function := range append([]string{p.Wchan}, p.Stack...) {
+		if forServer(function) {
+			waits, _, _ = strings.Cut(function, "_")
+			if waits != "rpc" && waits != "xprt" { // what is below NFS
+				break
+			}
+		}
+	}
+	if waits == "" {
+		return fmt.Sprintf("(pid %d, %c)", p.PID, p.State)
+	}
+	return fmt.Sprintf("(pid %d, %c in %s)", p.PID, p.State, waits)
 }

@@ -247,9 +247,9 @@ func bySince(a, b hang) int { return a.Since.Compare(b.Since) }
 
 // hanging returns the status calls that hang and are such; nil if there is none.
 func (v *view) hanging(such func(hang) bool) (all []hang) {
-	for _, h := range v.objects {
-		if such(h) {
-			all = append(all, h)
+	for i := range v.objects {
+		if h := &v.objects[i]; such(*h) {
+			all = append(slices.Grow(all, len(v.objects)-i), *h)
 		}
 	}
 	return all
@@ -264,14 +264,14 @@ func (v *view) unheard(h hang) bool { return !v.objectsAnswered(v.began(h)) }
 // of what was asked for only to learn whether anything is answered, nor of what is
 // over.
 func (v *view) blame() (early bool) {
-	for _, h := range v.objects {
+	for i, h := range v.objects {
 		switch {
 		case v.Policy.Once || !v.unheard(h):
 		case !h.out, h.By == engine.ByProbe, v.early(h):
 			early = true
 			continue
 		}
-		v.blamed = append(v.blamed, h)
+		v.blamed = append(slices.Grow(v.blamed, len(v.objects)-i), h)
 	}
 	return early
 }

@@ -102,9 +102,9 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 		},
 	}
 	for _, c := range lost {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, clock(c.FinishedAt)))
+		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, clock(c.FinishedAt)))
 	}
-	f.Evidence = append(f.Evidence, "that code is what the runtime gives where a shim was killed; a program may end with it, too")
+	f.say("that code is what the runtime gives where a shim was killed; a program may end with it, too")
 	return f
 }
 

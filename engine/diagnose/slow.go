@@ -84,7 +84,7 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	case op == call.ListPodSandbox || op == call.ListContainers:
 		return v.typicalList(sums)
 	}
-	if took, ok := v.probeTime(op); ok {
+	if took, ok := v.probeTime(op, v.At.Add(-answerFresh)); ok {
 		return took, true
 	}
 	if op == call.Version || v.At.Sub(sums.LastOK) > statusHolds || sums.LastErrAt.After(sums.LastOK) {
@@ -130,17 +130,6 @@ func usualList(h []engine.Relist) time.Duration {
 	return took[(n-1)/2]
 }
 
-// probeTime returns how long the last probe of an operation took, if that was
-// lately.
-func (v *view) probeTime(op call.Operation) (time.Duration, bool) {
-	for i := range v.Probes {
-		if p := &v.Probes[i]; p.Op == op && p.Err == nil && !p.At.IsZero() && v.At.Sub(p.At) < answerFresh {
-			return p.Took, true
-		}
-	}
-	return 0, false
-}
-
 // objectsSlow reports whether most status calls are very slow though lists and
 // Status are not.
 func (v *view) objectsSlow() bool {
@@ -174,13 +163,13 @@ func (v *view) slowRuntime(summary, operation string) Finding {
 	}
 	for i := range v.Calls {
 		if c := &v.Calls[i]; c.Count > 0 && c.Op != call.GetContainerEvents {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%v: p50 %s, p99 %s, max %s of %s", c.Op, span(c.P50), span(c.P99), span(c.Max), count(c.Count, "call")))
+			f.say(fmt.Sprintf("%v: p50 %s, p99 %s, max %s of %s", c.Op, span(c.P50), span(c.P99), span(c.Max), count(c.Count, "call")))
 		}
 	}
 	if v.Sweep != nil && v.Sweep.Refused != "" {
-		f.Evidence = append(f.Evidence, "no sweep: "+v.Sweep.Refused)
+		f.say("no sweep: " + v.Sweep.Refused)
 	}
-	f.Evidence = append(f.Evidence, lines(v.fullRelist(), v.pressure(), v.usage())...)
+	f.say(v.fullRelist(), v.pressure(), v.usage())
 	return f
 }
 

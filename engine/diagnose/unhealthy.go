@@ -68,7 +68,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	if v.Health.Verdict != "" && strings.Contains(node, Rounded(v.Health.Verdict)) {
 		said = "" // the node's message has it
 	}
-	f.Evidence = lines(said, v.sinceLine(), v.failureLine(), node, v.busyLine())
+	f.say(said, v.sinceLine(), v.failureLine(), node, v.busyLine())
 	return f
 }
 

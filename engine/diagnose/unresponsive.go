@@ -41,22 +41,22 @@ func (v *view) silentFinding() Finding {
 	}
 	if v.fell {
 		f.Summary = fmt.Sprintf("the runtime fell silent: Status got no answer within %s, and no other call has come back", span(h.took))
-		f.Evidence = append(f.Evidence, v.sweptUntil())
+		f.say(v.sweptUntil())
 	}
 	for op := range v.general {
 		if v.hangs(call.Operation(op)) {
-			f.Evidence = append(f.Evidence, v.hangLine(v.general[op]))
+			f.say(v.hangLine(v.general[op]))
 		}
 	}
 	for i := range v.objects[:min(len(v.objects), 3)] {
-		f.Evidence = append(f.Evidence, v.hangLine(v.objects[i]))
+		f.say(v.hangLine(v.objects[i]))
 	}
 	if took, ok := v.answerTime(call.Version, v.sinceFresh(h)); ok {
-		f.Evidence = append(f.Evidence, "only Version is answered, in "+span(took))
+		f.say("only Version is answered, in " + span(took))
 	} else if took, ok := v.answerTime(call.Status, v.sinceFresh(h)); ok {
-		f.Evidence = append(f.Evidence, "only Status is answered, in "+span(took))
+		f.say("only Status is answered, in " + span(took))
 	}
-	f.Evidence = append(f.Evidence, lines(v.chain(), v.daemon())...)
+	f.say(v.chain(), v.daemon())
 	return f
 }
 
@@ -82,7 +82,7 @@ func (v *view) halfSilentFinding(h hang) Finding {
 		f.Severity = Warning // the kubelet asks for it once, when it starts
 		return f
 	}
-	f.Evidence = append(f.Evidence, lines(v.chain(), v.pressure(), v.daemon())...)
+	f.say(v.chain(), v.pressure(), v.daemon())
 	return f
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +43,8 @@ type view struct {
 
 	general [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
 	objects []hang                      // status calls: of the relist first, then those that hang longest
+	places  map[target]int              // in objects, until these are sorted
+	swept   map[pleg.UID]bool           // pods of which a sweep says what hangs, in one bounded look
 	failing int                         // pods whose last inspection failed
 	scope   scope                       // see [view.decide]
 	facts
@@ -59,6 +60,12 @@ type hang struct {
 	inRow int           // how many ended so before, if it is known
 	err   error         // nil if none has ended yet
 	swept bool          // found by a sweep that is over
+}
+
+// A target is what a status call is about, by its operation and its object's id.
+type target struct {
+	op call.Operation
+	id string
 }
 
 var views = sync.Pool{New: func() any { return new(view) }}
@@ -91,6 +98,12 @@ func (v *view) read() {
 		v.noteProbe(v.Probes[i])
 	}
 	v.noteSweep()
+	if v.Policy.Once && len(v.objects) > 0 {
+		v.swept = make(map[pleg.UID]bool)
+		for i := range v.objects {
+			v.swept[v.objects[i].Pod.UID] = true
+		}
+	}
 	for _, p := range v.Pods {
 		if p.Failure != nil {
 			v.failing++
@@ -157,12 +170,15 @@ func (v *view) note(h hang) {
 		}
 		return
 	}
-	for i := range v.objects {
-		if v.objects[i].Op == h.Op && v.objects[i].ID == h.ID {
-			v.objects[i] = merge(v.objects[i], h)
-			return
-		}
+	what := target{h.Op, h.ID}
+	if i, known := v.places[what]; known {
+		v.objects[i] = merge(v.objects[i], h)
+		return
 	}
+	if v.places == nil {
+		v.places = make(map[target]int)
+	}
+	v.places[what] = len(v.objects)
 	v.objects = append(v.objects, h)
 }
 
@@ -269,14 +285,9 @@ func askedLast(w *engine.Sweep) time.Time { return later(w.Checked, w.Ended) }
 // notePod keeps the call that ended a pod's last inspection, if that was its
 // deadline. What a sweep in one bounded look says of the pod is more exact.
 func (v *view) notePod(p *engine.Pod) {
-	if aboutObject(p.Failure.Op) && !(v.Policy.Once && v.hangsIn(p.PodRef)) {
+	if aboutObject(p.Failure.Op) && !v.swept[p.UID] {
 		v.noteFailure(p.Failure)
 	}
-}
-
-// hangsIn reports whether an object of a pod hangs.
-func (v *view) hangsIn(pod pleg.PodRef) bool {
-	return slices.ContainsFunc(v.objects, func(h hang) bool { return h.Pod == pod })
 }
 
 // pod returns a pod that is listed; nil if it is not.
@@ -302,18 +313,6 @@ func (v *view) inspectedSince(f engine.Flight, since time.Time) bool {
 	return p != nil && p.StatusErr == nil && p.InspectedAt.After(since)
 }
 
-// sums returns the figures of one operation.
-func (v *view) sums(op call.Operation) engine.Calls { return sums(v.Snapshot, op) }
-
-func sums(s *engine.Snapshot, op call.Operation) engine.Calls {
-	for i := range s.Calls {
-		if s.Calls[i].Op == op {
-			return s.Calls[i]
-		}
-	}
-	return engine.Calls{Op: op}
-}
-
 // hangs reports whether calls of an operation that is about no object hang.
 func (v *view) hangs(op call.Operation) bool { return !v.general[op].Since.IsZero() }
 
@@ -337,74 +336,6 @@ func (v *view) began(h hang) time.Time {
 		return v.Sweep.Began
 	}
 	return h.Since
-}
-
-// answered reports whether a call of an operation came back after a moment,
-// with whatever answer.
-func (v *view) answered(op call.Operation, since time.Time) bool {
-	if sums := v.sums(op); sums.LastOK.After(since) || sums.LastErrAt.After(since) && isAnswer(sums.LastErr) {
-		return true
-	}
-	for i := range v.Probes {
-		if p := &v.Probes[i]; p.Op == op && p.At.After(since) && isAnswer(p.Err) {
-			return true
-		}
-	}
-	return false
-}
-
-// isAnswer reports whether a call was answered by the runtime, if only with an
-// error.
-func isAnswer(err error) bool {
-	return !errors.Is(err, call.ErrDeadline) && !errors.Is(err, call.ErrUnavailable) && !errors.Is(err, call.ErrCanceled)
-}
-
-// objectsAnswered reports whether any status of an object came back after a
-// moment.
-func (v *view) objectsAnswered(since time.Time) bool {
-	if v.answered(call.PodSandboxStatus, since) || v.answered(call.ContainerStatus, since) {
-		return true
-	}
-	w := v.Sweep
-	return w != nil && !w.Began.Before(since) && w.Done > len(w.Hung)
-}
-
-// containersAnswered reports whether a list or an object's status came back after
-// a moment.
-func (v *view) containersAnswered(t time.Time) bool {
-	return v.answered(call.ListPodSandbox, t) || v.answered(call.ListContainers, t) || v.objectsAnswered(t)
-}
-
-// answerTime returns how long an operation takes that was answered well after a
-// moment: the probe's time where there is one, else half of all calls'.
-func (v *view) answerTime(op call.Operation, since time.Time) (time.Duration, bool) {
-	if int(op) < len(v.general) && v.hangs(op) {
-		return 0, false
-	}
-	for i := range v.Probes {
-		if p := &v.Probes[i]; p.Op == op && p.Err == nil && p.At.After(since) {
-			return p.Took, true
-		}
-	}
-	if sums := v.sums(op); sums.LastOK.After(since) {
-		return sums.P50, true
-	}
-	return 0, false
-}
-
-// meanwhile says which calls are answered while h hangs, and how fast; empty if
-// none is known to be.
-func (v *view) meanwhile(h hang) string {
-	var answers []string
-	for _, op := range call.Operations() {
-		if took, ok := v.answerTime(op, v.began(h)); ok {
-			answers = append(answers, op.String()+" in "+span(took))
-		}
-	}
-	if len(answers) == 0 {
-		return ""
-	}
-	return "meanwhile answered: " + strings.Join(answers, ", ")
 }
 
 func later(a, b time.Time) time.Time {

@@ -190,3 +190,15 @@ func thousands[N int | uint64](n N) string {
 	}
 	return digits
 }
+
+// plain returns what the runtime said, and of a dial only why it failed: the socket's
+// path would push the reason off a narrow screen.
+func plain(err error) string {
+	said := words(err)
+	if i := strings.Index(said, "dial unix "); i >= 0 {
+		if _, why, ok := strings.Cut(said[i:], ": "); ok {
+			return strings.TrimSuffix(strings.TrimPrefix(why, "connect: "), `"`)
+		}
+	}
+	return said
+}
