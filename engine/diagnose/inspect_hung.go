@@ -84,18 +84,20 @@ type hungObject struct {
 // gathered returns what hangs by its own fault, in its order, with a whole pod as
 // one.
 func (v *view) gathered() (all []hungObject) {
-	at, taken := make(map[target]int, len(v.blamed)), make([]bool, len(v.blamed))
+	at, taken, sandboxes := make(map[target]int, len(v.blamed)), make([]bool, len(v.blamed)), false
 	for i, h := range v.blamed {
 		at[target{h.Op, h.ID}] = i
+		sandboxes = sandboxes || h.Op == call.PodSandboxStatus
 	}
 	for i, h := range v.blamed {
 		if taken[i] {
 			continue
 		}
 		o := hungObject{hang: h}
-		if sandbox, containers := v.wholePod(h, at); len(containers) > 0 {
-			o.hang, taken[sandbox] = v.blamed[sandbox], true
+		if sandboxes {
+			sandbox, containers := v.wholePod(h, at)
 			for _, j := range containers {
+				o.hang, taken[sandbox] = v.blamed[sandbox], true
 				o.containers, taken[j] = append(o.containers, v.blamed[j]), true
 			}
 		}
