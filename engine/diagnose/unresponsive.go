@@ -86,42 +86,6 @@ func (v *view) halfSilentFinding(h hang) Finding {
 	return f
 }
 
-// unanswered says for how long a call has had no answer.
-func (v *view) unanswered(h hang) string {
-	switch since := v.At.Sub(h.Since); {
-	case h.out:
-		return "has had no answer for " + going(max(h.took, since))
-	case h.inRow > 1:
-		return "has had no answer for " + going(since)
-	}
-	return "got no answer within " + span(h.took)
-}
-
-// severity of a hang: critical when it is not just slow.
-func severity(h hang) Severity {
-	if h.sure {
-		return Critical
-	}
-	return Warning
-}
-
-// hangLine says how long a call has been out, or when its deadline ended it.
-func (v *view) hangLine(h hang) string {
-	what := h.Op.String()
-	if aboutObject(h.Op) {
-		what += " of " + objectOf(h.Flight)
-	}
-	switch {
-	case h.out && h.inRow > 0:
-		return fmt.Sprintf("%s is out for %s, after %s that got no answer, since %s", what, going(h.took), count(h.inRow, "call"), clock(h.Since))
-	case h.out:
-		return fmt.Sprintf("%s is out for %s, since %s", what, going(h.took), clock(h.Since))
-	case h.inRow > 1:
-		return fmt.Sprintf("%s got no answer within %s, %d times in a row since %s", what, span(h.took), h.inRow, clock(h.Since))
-	}
-	return fmt.Sprintf("%s got no answer within %s, %s ago", what, span(h.took), going(v.At.Sub(h.Since)))
-}
-
 // chain says what the kubelet's own clock on Status makes of it.
 func (v *view) chain() string {
 	switch n := v.Node; {

@@ -1,0 +1,262 @@
+package diagnose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A hang is a call that is late, or that its deadline ended without an answer.
+// Its Since is when the first of them in a row began.
+type hang struct {
+	engine.Flight
+	out   bool          // still out; if not, err says how it ended
+	sure  bool          // for so long that it is not just slow
+	took  time.Duration // so far, or until its deadline
+	inRow int           // how many ended so before, if it is known
+	err   error         // nil if none has ended yet
+	swept bool          // found by a sweep that is over
+}
+
+// A target is what a status call is about, by its operation and its object's id.
+type target struct {
+	op call.Operation
+	id string
+}
+
+// read notes what hangs.
+func (v *view) read() {
+	for _, f := range v.InFlight {
+		if took := f.Elapsed(v.At); took >= callLate && took >= v.lateAfter(f.Op) {
+			v.note(hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: took})
+		}
+	}
+	v.noteFailure(v.VersionErr)
+	v.noteFailure(v.StatusErr)
+	v.noteFailure(v.Failure)
+	for i := range v.Probes {
+		v.noteProbe(v.Probes[i])
+	}
+	v.noteSweep()
+	if v.Policy.Once && len(v.objects) > 0 {
+		v.swept = make(map[pleg.UID]bool)
+		for i := range v.objects {
+			v.swept[v.objects[i].Pod.UID] = true
+		}
+	}
+	for _, p := range v.Pods {
+		if p.Failure != nil {
+			v.failing++
+			v.notePod(p)
+		}
+	}
+	slices.SortStableFunc(v.objects, func(a, b hang) int {
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), a.Since.Compare(b.Since))
+	})
+}
+
+// urgency puts first what holds up a relist right now, then what is out.
+func urgency(h hang) int {
+	switch {
+	case h.out && h.By == engine.ByRelist:
+		return 0
+	case h.out:
+		return 1
+	}
+	return 2
+}
+
+// note keeps a hang unless the same is known already, and then adds to that.
+func (v *view) note(h hang) {
+	if !aboutObject(h.Op) {
+		if h.Op < call.PodSandboxStatus { // the event stream is meant to stay out
+			v.general[h.Op] = merge(v.general[h.Op], h)
+		}
+		return
+	}
+	what := target{h.Op, h.ID}
+	if i, known := v.places[what]; known {
+		v.objects[i] = merge(v.objects[i], h)
+		return
+	}
+	if v.places == nil {
+		v.places = make(map[target]int)
+	}
+	v.places[what] = len(v.objects)
+	v.objects = append(v.objects, h)
+}
+
+// merge returns what two hangs of the same call say together: the older start,
+// and of the rest what is out.
+func merge(was, h hang) hang {
+	if was.Since.IsZero() {
+		return h
+	}
+	if h.Since.Before(was.Since) {
+		was.Since = h.Since
+	}
+	was.out, was.sure, was.swept = was.out || h.out, was.sure || h.sure, was.swept && h.swept
+	was.took, was.inRow = max(was.took, h.took), max(was.inRow, h.inRow)
+	if was.err == nil {
+		was.err = h.err
+	}
+	return was
+}
+
+// noteFailure keeps a call that its deadline ended, which may be nil. A success
+// would have taken it out of the snapshot.
+func (v *view) noteFailure(f *engine.Failure) {
+	if f == nil || !v.ranOut(f.Err, v.lasted(f)) {
+		return
+	}
+	h := hang{Flight: f.Flight, sure: true, took: v.lasted(f), inRow: f.InRow, err: f.Err}
+	if began := f.First.Add(-h.took); f.InRow > 1 && began.Before(h.Since) {
+		h.Since = began
+	}
+	v.note(h)
+}
+
+// lasted returns how long a failed call was out. Its failure may have been taken
+// in some time after it returned.
+func (v *view) lasted(f *engine.Failure) time.Duration {
+	end := f.At
+	if last := v.sums(f.Op).LastErrAt; !aboutObject(f.Op) && last.After(f.Since) && last.Before(end) {
+		end = last
+	}
+	return max(end.Sub(f.Since), 0)
+}
+
+// ranOut reports whether a call was ended by its own deadline, which may be short
+// in a sweep. A runtime may pass on at once that somebody else gave it no answer
+// in time: that is an answer.
+func (v *view) ranOut(err error, took time.Duration) bool {
+	limit := callLate
+	if v.Sweep != nil && v.Sweep.Timeout > 0 {
+		limit = min(limit, v.Sweep.Timeout)
+	}
+	return errors.Is(err, call.ErrDeadline) && took >= limit
+}
+
+// noteProbe keeps a probe that its deadline ended, unless its like was answered
+// after that. It holds as long as the call of the relist is out for which it was
+// made: once that has come back, what hung with it need not hang any more.
+func (v *view) noteProbe(p engine.Probe) {
+	if p.At.IsZero() || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
+		return
+	}
+	if aboutObject(p.Op) && v.inspectedSince(p.Flight, p.At) || !aboutObject(p.Op) && v.sums(p.Op).LastOK.After(p.At) {
+		return
+	}
+	v.note(hang{Flight: p.Flight, sure: true, took: p.Took, inRow: 1, err: p.Err})
+}
+
+// relistWaits reports whether a call of the relist is out since before a moment.
+func (v *view) relistWaits(since time.Time) bool {
+	for i := range v.InFlight {
+		if f := &v.InFlight[i]; f.By == engine.ByRelist && f.Since.Before(since) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteSweep keeps what the last sweep found to hang.
+func (v *view) noteSweep() {
+	w := v.sweep()
+	if w == nil {
+		return
+	}
+	for _, o := range w.Hung {
+		if w.Ended.IsZero() || !v.inspectedSince(o.Flight, askedLast(w)) {
+			v.note(hang{Flight: o.Flight, sure: true, took: o.Took, inRow: 1, err: o.Err, swept: true})
+		}
+	}
+}
+
+// sweep returns the last sweep, or the one under way, as long as what it found
+// can still be so; nil if it cannot.
+func (v *view) sweep() *engine.Sweep {
+	w := v.Sweep
+	if w == nil || !v.Policy.Once && !w.Ended.IsZero() && v.At.Sub(askedLast(w)) > answerFresh {
+		return nil
+	}
+	return w
+}
+
+// askedLast returns when a sweep that is over asked last for what hung or failed.
+func askedLast(w *engine.Sweep) time.Time { return later(w.Checked, w.Ended) }
+
+// notePod keeps the call that ended a pod's last inspection, if that was its
+// deadline. What a sweep in one bounded look says of the pod is more exact.
+func (v *view) notePod(p *engine.Pod) {
+	if aboutObject(p.Failure.Op) && !v.swept[p.UID] {
+		v.noteFailure(p.Failure)
+	}
+}
+
+// hangs reports whether calls of an operation that is about no object hang.
+func (v *view) hangs(op call.Operation) bool { return !v.general[op].Since.IsZero() }
+
+// list returns the list call that hangs.
+func (v *view) list() (hang, bool) {
+	for _, op := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
+		if v.hangs(op) {
+			return v.general[op], true
+		}
+	}
+	return hang{}, false
+}
+
+// began returns when the trouble of a hang began, for the question what was
+// answered since. All calls of one bounded look are taken as made at the same time.
+func (v *view) began(h hang) time.Time {
+	switch {
+	case v.Policy.Once:
+		return v.Started
+	case h.swept && v.Sweep.Began.Before(h.Since):
+		return v.Sweep.Began
+	}
+	return h.Since
+}
+
+// unanswered says for how long a call has had no answer.
+func (v *view) unanswered(h hang) string {
+	switch since := v.At.Sub(h.Since); {
+	case h.out:
+		return "has had no answer for " + going(max(h.took, since))
+	case h.inRow > 1:
+		return "has had no answer for " + going(since)
+	}
+	return "got no answer within " + span(h.took)
+}
+
+// severity of a hang: critical when it is not just slow.
+func severity(h hang) Severity {
+	if h.sure {
+		return Critical
+	}
+	return Warning
+}
+
+// hangLine says how long a call has been out, or when its deadline ended it.
+func (v *view) hangLine(h hang) string {
+	what := h.Op.String()
+	if aboutObject(h.Op) {
+		what += " of " + objectOf(h.Flight)
+	}
+	switch {
+	case h.out && h.inRow > 0:
+		return fmt.Sprintf("%s is out for %s, after %s that got no answer, since %s", what, going(h.took), count(h.inRow, "call"), clock(h.Since))
+	case h.out:
+		return fmt.Sprintf("%s is out for %s, since %s", what, going(h.took), clock(h.Since))
+	case h.inRow > 1:
+		return fmt.Sprintf("%s got no answer within %s, %d times in a row since %s", what, span(h.took), h.inRow, clock(h.Since))
+	}
+	return fmt.Sprintf("%s got no answer within %s, %s ago", what, span(h.took), going(v.At.Sub(h.Since)))
+}
