@@ -150,6 +150,17 @@ func about[T any](f Finding, all []T, each func(T) (Subject, string)) Finding {
 	return f
 }
 
+// oneEach returns a finding for each of the first few, and one for the rest.
+func oneEach[T any](all []T, most int, one func(T) Finding, rest func([]T) Finding) (findings []Finding) {
+	for _, o := range all[:min(len(all), most)] {
+		findings = append(findings, one(o))
+	}
+	if left := all[len(findings):]; len(left) > 0 {
+		findings = append(findings, rest(left))
+	}
+	return findings
+}
+
 // restOf returns one finding about all that are too many to be told one by one.
 func restOf[T any](id ID, summary string, next Step, rest []T, each func(T) (Subject, string)) Finding {
 	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: []Step{next}}, rest, each)

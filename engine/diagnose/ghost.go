@@ -35,20 +35,15 @@ const (
 // containers: a runtime elsewhere, or in a machine of its own, has none here. For the same
 // reason something else of the container's pod must have been found.
 func ghostRunning(v *view) []Finding {
-	var findings []Finding
-	looks := v.looks()
-	ghosts, found := v.ghostsAmong(looks)
+	ghosts, found := v.ghostsAmong(v.looks())
 	if len(ghosts) > found {
 		ghosts = nil
 	}
-	for _, g := range ghosts[:min(len(ghosts), ghostMost)] {
-		findings = append(findings, g.finding(v))
-	}
-	if rest := ghosts[min(len(ghosts), ghostMost):]; len(rest) > 0 {
+	findings := oneEach(ghosts, ghostMost, v.ghostFinding, func(rest []ghost) Finding {
 		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
-		findings = append(findings, restOf(GhostRunning, fmt.Sprintf("%s more listed as running without a process", count(len(rest), "container")), all, rest,
-			func(g ghost) (Subject, string) { return g.subject(), g.String() + " (" + g.id + ")" }))
-	}
+		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", all, rest,
+			func(g ghost) (Subject, string) { return g.subject(), g.String() + " (" + g.id + ")" })
+	})
 	findings = append(findings, v.orphanedContainers(findings)...)
 	return append(findings, v.shimsGone()...)
 }
@@ -106,10 +101,7 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 	}
 	processes := &v.evidence.Processes
 	for _, p := range v.Pods {
-		seen := p.Seen()
-		if seen == nil {
-			continue
-		}
+		seen := seen(p)
 		for _, c := range seen.Containers {
 			if c.State != pleg.Running {
 				continue
@@ -181,14 +173,9 @@ func vouched(processes *evidence.Processes, pod *pleg.Pod, c pleg.Container) boo
 	})
 }
 
-func (g ghost) subject() Subject {
-	return Subject{Pod: g.pod, Container: g.container, ContainerID: g.id}
-}
-
-func (g ghost) finding(v *view) Finding {
+func (v *view) ghostFinding(g ghost) Finding {
 	f := Finding{
-		ID:       GhostRunning,
-		Severity: Warning,
+		ID: GhostRunning, Severity: Warning,
 		Summary:  fmt.Sprintf("%s is listed as running, and has no process", g.listed),
 		Subject:  g.subject(),
 		Evidence: []string{"no process on the node has " + g.id + " in its cgroup"},

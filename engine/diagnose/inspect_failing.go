@@ -43,9 +43,11 @@ func sweptPod(o engine.Swept, how string) failingPod {
 type alike struct {
 	op   call.Operation
 	code string
+
+	namespace, owner, container string // of those of one owner
 }
 
-func (p failingPod) like() alike { return alike{p.Op, call.Code(p.Err)} }
+func (p failingPod) like() alike { return alike{op: p.Op, code: call.Code(p.Err)} }
 
 // line is what is said of one of several.
 func (p failingPod) line() (Subject, string) {
@@ -76,13 +78,11 @@ func inspectFailing(v *view) []Finding {
 	if most := mostAlike(pods); len(most) >= manyFailing && float64(len(most)) > manyShare*float64(len(v.Pods)) {
 		return []Finding{v.manyFail(most)}
 	}
-	type likeness struct {
-		namespace, owner, container string
-		alike
-	}
 	left := fullFailing
-	groups, rest := groupBy(pods, func(p failingPod) likeness {
-		return likeness{p.Pod.Namespace, ownerName(p.Pod.Name), p.Container, p.like()}
+	groups, rest := groupBy(pods, func(p failingPod) alike {
+		like := p.like()
+		like.namespace, like.owner, like.container = p.Pod.Namespace, ownerName(p.Pod.Name), p.Container
+		return like
 	}, func(failingPod) bool { left--; return left >= 0 })
 	var findings []Finding
 	for _, g := range groups {

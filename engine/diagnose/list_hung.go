@@ -124,8 +124,13 @@ func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 			op, took = list, each
 		}
 	}
-	if recent, some := v.recentLists(); some {
-		took = min(recent, took)
+	if h := v.Relists.History; len(h) >= 2 { // both of the last two relists have to be slow
+		for _, l := range h[len(h)-2:] {
+			if l.Failed {
+				return op, 0, false
+			}
+			took = min(took, l.List)
+		}
 	}
 	if took < slowListLeast {
 		return op, 0, false
@@ -136,20 +141,6 @@ func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 		}
 	}
 	return op, took, true
-}
-
-// recentLists returns the shorter of the times that the lists of the last two
-// relists took, and false if there were fewer.
-func (v *view) recentLists() (time.Duration, bool) {
-	h := v.Relists.History
-	if len(h) < 2 {
-		return 0, false
-	}
-	a, b := h[len(h)-2], h[len(h)-1]
-	if a.Failed || b.Failed {
-		return 0, true
-	}
-	return min(a.List, b.List), true
 }
 
 // fast says what other calls take, as far as that is known; empty if it is not.

@@ -39,21 +39,15 @@ type stuckProcess struct {
 // frozen or in the kernel for good. What [inspectHung] tells as evidence of a call
 // that hangs is not told again, except for a shim: it is the reason then.
 func processStuck(v *view) []Finding {
-	stuck := v.stuckProcesses()
-	var findings []Finding
-	for _, p := range stuck[:min(len(stuck), stuckMost)] {
-		findings = append(findings, p.finding(v))
-	}
-	if rest := stuck[len(findings):]; len(rest) > 0 {
+	return oneEach(v.stuckProcesses(), stuckMost, v.stuckFinding, func(rest []stuckProcess) Finding {
 		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,ppid,state,wchan:32,etime,args"}
 		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest,
 			func(p stuckProcess) (Subject, string) {
-				return p.subject(), describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process)
+				return p.owner.subject(), describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process)
 			})
 		f.Severity = rest[0].severity
-		findings = append(findings, f)
-	}
-	return findings
+		return f
+	})
 }
 
 // stuckProcesses returns those processes, the worst first.
@@ -207,16 +201,11 @@ func (p stuckProcess) String() string {
 	return fmt.Sprintf("pid %d (%s) of %s", p.PID, p.Command, p.owner)
 }
 
-func (p stuckProcess) subject() Subject {
-	return Subject{Pod: p.owner.pod, Container: p.owner.container, ContainerID: p.owner.id}
-}
-
-func (p stuckProcess) finding(v *view) Finding {
+func (v *view) stuckFinding(p stuckProcess) Finding {
 	f := Finding{
-		ID:       ProcessStuck,
-		Severity: p.severity,
+		ID: ProcessStuck, Severity: p.severity,
 		Summary:  fmt.Sprintf("%s is %s", p, p.State),
-		Subject:  p.subject(),
+		Subject:  p.owner.subject(),
 		Evidence: []string{describe("its "+p.what, p.Process)},
 	}
 	if p.For > 0 {

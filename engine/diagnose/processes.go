@@ -89,6 +89,10 @@ type listed struct {
 	state     pleg.State
 }
 
+func (o listed) subject() Subject {
+	return Subject{Pod: o.pod, Container: o.container, ContainerID: o.id}
+}
+
 // String returns the names that the object goes by, or its id.
 func (o listed) String() string {
 	switch {

@@ -25,8 +25,11 @@ const (
 
 // runtimeSlow finds a runtime that answers every kind of call, and each late.
 func runtimeSlow(v *view) []Finding {
+	tell := func(operation, format string, figures ...any) []Finding {
+		return []Finding{v.slowRuntime(operation, fmt.Sprintf(format, figures...))}
+	}
 	if v.scope == slow {
-		return []Finding{v.slowRuntime(fmt.Sprintf("half of the status calls take %s or more, the slowest %s: longer and longer", span(v.halfSlow()), span(v.Sweep.Slowest[0].Took)), "")}
+		return tell("", "half of the status calls take %s or more, the slowest %s: longer and longer", span(v.halfSlow()), span(v.Sweep.Slowest[0].Took))
 	}
 	if v.scope.whole() || v.generalHangs() {
 		return nil
@@ -35,15 +38,18 @@ func runtimeSlow(v *view) []Finding {
 	refused := v.Sweep != nil && v.Sweep.Refused != "" && v.At.Sub(v.Sweep.Began) < answerFresh
 	switch {
 	case all && len(times) >= 3, refused && all && len(times) > 0:
-		return []Finding{v.slowRuntime(fmt.Sprintf("half of all calls take %s or more, whatever they ask", span(slices.Min(times))), "")}
+		return tell("", "half of all calls take %s or more, whatever they ask", span(slices.Min(times)))
 	case refused && len(times) > 0:
-		return []Finding{v.slowStatus()}
+		late := v.sums(call.Status)
+		if version := v.sums(call.Version); version.P50 > late.P50 {
+			late = version
+		}
+		return tell(late.Op.String(), "%v takes %s, while the lists are fast", late.Op, span(late.P50))
 	case v.objectsSlow():
-		op := call.ContainerStatus
-		return []Finding{v.slowRuntime(fmt.Sprintf("half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.sums(op).P50)), op.String())}
+		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.sums(call.ContainerStatus).P50))
 	}
 	if half := v.halfSlow(); v.Policy.Once && half > 0 {
-		return []Finding{v.slowRuntime(fmt.Sprintf("half of the status calls take %s or more", span(half)), "")}
+		return tell("", "half of the status calls take %s or more", span(half))
 	}
 	return nil
 }
@@ -142,16 +148,7 @@ func (v *view) objectsSlow() bool {
 	return true
 }
 
-// slowStatus is about a runtime that answers Status or Version late, and lists soon.
-func (v *view) slowStatus() Finding {
-	op := call.Status
-	if version := v.sums(call.Version); version.P50 > v.sums(op).P50 {
-		op = call.Version
-	}
-	return v.slowRuntime(fmt.Sprintf("%v takes %s, while the lists are fast", op, span(v.sums(op).P50)), op.String())
-}
-
-func (v *view) slowRuntime(summary, operation string) Finding {
+func (v *view) slowRuntime(operation, summary string) Finding {
 	f := Finding{
 		ID: RuntimeSlow, Severity: Warning, Summary: summary, Subject: Subject{Operation: operation},
 		Next: []Step{
