@@ -88,22 +88,14 @@ func (v *view) downFinding(refused []*engine.Failure) Finding {
 	for _, r := range refused {
 		f.say(v.refusal(*r))
 	}
-	f.say(v.endpointLine(), v.versionLine(), v.sweptUntil(), v.chain(), v.daemon())
-	return f
-}
-
-func (v *view) endpointLine() string {
-	if v.endpoint == "" {
-		return ""
+	if v.endpoint != "" {
+		f.say("endpoint: " + v.endpoint)
 	}
-	return "endpoint: " + v.endpoint
-}
-
-func (v *view) versionLine() string {
 	if sums := v.sums(call.Version); v.Policy.Once && v.VersionErr == nil && !sums.LastOK.IsZero() {
-		return "Version is answered, in " + span(sums.P50)
+		f.say("Version is answered, in " + span(sums.P50))
 	}
-	return ""
+	f.say(v.sweptUntil(), v.chain(), v.daemon())
+	return f
 }
 
 // sweptUntil says how far a sweep had come when it was given up.
@@ -153,37 +145,27 @@ func (v *view) flakyFinding(f flakiness) Finding {
 	if f.outages > 0 {
 		found.say(fmt.Sprintf("went away %d times since %s", f.outages, clock(f.since)))
 	}
-	for i := range v.Calls {
-		if c := &v.Calls[i]; len(c.ByCode) > 0 {
-			found.say(fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), clock(v.Started), codes(c)))
+	for _, c := range v.Calls {
+		var codes []string
+		for _, n := range c.ByCode {
+			codes = append(codes, thousands(n.Count)+" with "+n.Code)
+		}
+		if len(codes) > 0 {
+			found.say(fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), clock(v.Started), join(codes)))
 		}
 	}
 	if away := v.sweptAway(); away > 0 && 2*away >= v.Sweep.Done {
 		found.Severity = Critical // it went away while it was looked at
 	}
 	if cut := v.cutOff(); len(cut) > 0 && len(cut) <= fullFailing {
-		found.say("failed each time, and the status of one of them may be what ends the connection: " + objects(cut))
+		var names []string
+		for _, o := range cut {
+			names = append(names, o.Op.String()+" of "+objectOf(o.Flight))
+		}
+		found.say("failed each time, and the status of one of them may be what ends the connection: " + join(names))
 	}
 	if f := v.Failure; f != nil && errors.Is(f.Err, call.ErrUnavailable) {
 		found.say(v.refusal(*f))
 	}
 	return found
-}
-
-// objects names what a sweep asked for.
-func objects(swept []engine.Swept) string {
-	var names []string
-	for _, o := range swept {
-		names = append(names, o.Op.String()+" of "+objectOf(o.Flight))
-	}
-	return join(names)
-}
-
-// codes says how often each gRPC code came, such as "6 with Unavailable".
-func codes(c *engine.Calls) string {
-	var each []string
-	for _, n := range c.ByCode {
-		each = append(each, thousands(n.Count)+" with "+n.Code)
-	}
-	return join(each)
 }

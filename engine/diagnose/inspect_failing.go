@@ -171,7 +171,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 	}
 	f.say(v.processes(p.Flight)...)
 	f.Next = []Step{
-		{Text: "the same question by crictl", Command: v.crictl(inspectVerb(p.Op), operand(p.ID)...)},
+		{Text: "the same question by crictl", Command: v.crictl(verbs[p.Op], operand(p.ID)...)},
 		{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(cmp.Or(p.ID, p.Pod.Name))},
 		{Text: "makes only this pod anew", Command: "kubectl delete pod --force -n " + quote(p.Pod.Namespace) + " -- " + quote(p.Pod.Name), Risky: true},
 	}

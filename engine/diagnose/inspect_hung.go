@@ -221,7 +221,7 @@ func (v *view) deadline(h hang) string {
 
 // objectSteps returns what to do about one object, the runtime's restart last.
 func (v *view) objectSteps(f engine.Flight) []Step {
-	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(inspectVerb(f.Op), operand(f.ID)...)}}
+	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(verbs[f.Op], operand(f.ID)...)}}
 	if p, ok := v.worst(f.ID); ok {
 		steps = append(steps, Step{Text: "what its process waits for in the kernel", Command: fmt.Sprintf("cat /proc/%d/stack", p.PID)})
 	} else if f.ID != "" {
@@ -286,6 +286,7 @@ func (v *view) slowFinding(f engine.Flight, took time.Duration) Finding {
 		Subject: on(f.Op, f.Pod, f.Container, f.ID),
 		Next:    v.objectSteps(f)[:1],
 	}
-	found.Evidence = append(lines(v.neighbours()), v.processes(f)...)
+	found.say(v.neighbours())
+	found.say(v.processes(f)...)
 	return found
 }

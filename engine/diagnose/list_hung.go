@@ -68,7 +68,7 @@ func (v *view) others(not call.Operation) string {
 }
 
 func (v *view) listSteps(op call.Operation) []Step {
-	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(listVerb(op))}, v.logStep("what the runtime says meanwhile")}
+	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(verbs[op])}, v.logStep("what the runtime says meanwhile")}
 	if strings.EqualFold(v.Version.RuntimeName, "containerd") {
 		steps = append(steps, Step{Text: "has it write its goroutine stacks to a file, to see who holds the lock", Command: "pkill -USR1 -x containerd", Risky: true})
 	}
@@ -158,13 +158,12 @@ func (v *view) fast() string {
 }
 
 func (v *view) slowListFinding(op call.Operation, took time.Duration) Finding {
-	return Finding{
+	f := Finding{
 		ID: ListHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v takes %s, while other calls are fast", op, span(took)),
 		Subject: Subject{Operation: op.String()},
-		Evidence: lines(
-			v.fast(), v.known(), fmt.Sprintf("its last answer had %s", size(v.sums(op).LastResponseBytes)), v.pressure(),
-		),
-		Next: v.listSteps(op)[:2],
+		Next:    v.listSteps(op)[:2],
 	}
+	f.say(v.fast(), v.known(), fmt.Sprintf("its last answer had %s", size(v.sums(op).LastResponseBytes)), v.pressure())
+	return f
 }

@@ -59,16 +59,26 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	if failed {
 		f.Summary = fmt.Sprintf("%v fails: %s", v.Failure.Op, excerpt(words(v.Failure.Err)))
 		f.Subject.Operation = v.Failure.Op.String()
-		f.Next = append([]Step{{Text: "the same question by crictl", Command: v.crictl(listVerb(v.Failure.Op))}, v.logStep("what the runtime says")}, f.Next...)
+		f.Next = append([]Step{{Text: "the same question by crictl", Command: v.crictl(verbs[v.Failure.Op])}, v.logStep("what the runtime says")}, f.Next...)
 		if !v.unhealthy() {
 			f.Since, f.Severity = v.Failure.First, v.failingSeverity(v.Failure.First)
 		}
 	}
-	said, node := v.verdictLine(), v.nodeLine()
-	if v.Health.Verdict != "" && strings.Contains(node, Rounded(v.Health.Verdict)) {
-		said = "" // the node's message has it
+	node := ""
+	if n := v.Node; n.Known && !n.Ready {
+		node = "node not ready, " + n.Reason + ": " + Rounded(n.Message)
 	}
-	f.say(said, v.sinceLine(), v.failureLine(), node, v.busyLine())
+	if v.Health.Verdict == "" || !strings.Contains(node, Rounded(v.Health.Verdict)) { // else the node's message has it
+		f.say(v.verdictLine())
+	}
+	f.say(v.sinceLine())
+	if v.Failure != nil {
+		f.say(v.refusal(*v.Failure))
+	}
+	f.say(node)
+	if p := v.Phase; p.Step == engine.Inspecting {
+		f.say(fmt.Sprintf("the relist under way has inspected %d of %s in %s", p.Done, count(p.Total, "pod"), going(v.At.Sub(p.Began))))
+	}
 	return f
 }
 
@@ -110,28 +120,6 @@ func (v *view) sinceLine() string {
 	default:
 		return fmt.Sprintf("unhealthy for %s since %s; the last good list began at %s", going(v.At.Sub(h.Since)), clock(h.Since), clock(h.ListedAt))
 	}
-}
-
-func (v *view) failureLine() string {
-	if v.Failure == nil {
-		return ""
-	}
-	return v.refusal(*v.Failure)
-}
-
-func (v *view) nodeLine() string {
-	if !v.Node.Known || v.Node.Ready {
-		return ""
-	}
-	return "node not ready, " + v.Node.Reason + ": " + Rounded(v.Node.Message)
-}
-
-// busyLine says what the relist does meanwhile.
-func (v *view) busyLine() string {
-	if v.Phase.Step != engine.Inspecting {
-		return ""
-	}
-	return fmt.Sprintf("the relist under way has inspected %d of %s in %s", v.Phase.Done, count(v.Phase.Total, "pod"), going(v.At.Sub(v.Phase.Began)))
 }
 
 // aboutSize are the words of gRPC and of runtimes for a message over its limit.

@@ -73,11 +73,11 @@ func (v *view) silentFor(h hang) string {
 func (v *view) halfSilentFinding(h hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: severity(h), Since: h.Since,
-		Summary:  fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),
-		Subject:  Subject{Operation: h.Op.String()},
-		Evidence: lines(v.hangLine(h), v.meanwhile(h)),
-		Next:     v.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: v.crictl("info")}),
+		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),
+		Subject: Subject{Operation: h.Op.String()},
+		Next:    v.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: v.crictl("info")}),
 	}
+	f.say(v.hangLine(h), v.meanwhile(h))
 	if h.Op == call.Version {
 		f.Severity = Warning // the kubelet asks for it once, when it starts
 		return f

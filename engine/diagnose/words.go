@@ -70,31 +70,9 @@ func objectOf(f engine.Flight) string {
 	return objectName(f.Pod, f.Container)
 }
 
-// inspectVerb returns crictl's word for a status call.
-func inspectVerb(op call.Operation) string {
-	if op == call.PodSandboxStatus {
-		return "inspectp"
-	}
-	return "inspect"
-}
-
-// listVerb returns crictl's word for a list.
-func listVerb(op call.Operation) string {
-	if op == call.ListPodSandbox {
-		return "pods"
-	}
-	return "ps -a"
-}
-
-// lines drops the lines that are empty, since there was nothing to say.
-func lines(all ...string) []string {
-	kept := all[:0]
-	for _, line := range all {
-		if line != "" {
-			kept = append(kept, line)
-		}
-	}
-	return kept
+// verbs are crictl's words for calls.
+var verbs = map[call.Operation]string{
+	call.ListPodSandbox: "pods", call.ListContainers: "ps -a", call.PodSandboxStatus: "inspectp", call.ContainerStatus: "inspect",
 }
 
 func join(all []string) string { return strings.Join(all, ", ") }
