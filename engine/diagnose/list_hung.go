@@ -41,6 +41,9 @@ func (v *view) listFinding(h hang) Finding {
 		Subject: on(h.Op, h.Pod, "", ""),
 		Next:    v.runtimeSteps(v.listSteps(h.Op)...),
 	}
+	if !v.Policy.Once && v.sums(h.Op).LastOK.IsZero() && h.out && h.took < failingLong {
+		f.Severity = Warning // nobody knows yet what it takes there
+	}
 	answers, left := v.meanwhile(h), ""
 	if answers != "" {
 		f.Summary += ", while other calls are answered"

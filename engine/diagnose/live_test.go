@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -245,11 +246,29 @@ func TestAnswersRefute(t *testing.T) {
 
 // A warning that is not found for a moment is counted as long as it is told.
 func TestHeadlineCountsWhatHolds(t *testing.T) {
-	got := play(t, healthy(5).crashes(0, "api", 6, 1).after(0), healthy(5).after(second), healthy(5).after(9*second))
-	for i, want := range []string{"1 warning, the first crash-loop", "1 warning, the first crash-loop", allWell.Text} {
-		if got[i].Headline.Text != want || len(got[i].Findings) != (2-i+1)/2 {
+	crash := healthy(5).crashes(0, "api", 6, 1)
+	got := play(t, crash.after(0), crash.after(2*second), healthy(5).after(3*second), healthy(5).after(12*second))
+	for i, want := range []string{allWell.Text, "1 warning, the first crash-loop", "1 warning, the first crash-loop", allWell.Text} {
+		if got[i].Headline.Text != want || len(got[i].Findings) != min(i%3, 1) {
 			t.Errorf("update %d: %+v, findings %v", i, got[i].Headline, ids(got[i].Findings))
 		}
+	}
+}
+
+// A list that was never answered here may always take its time; one that is known to
+// is slow, and two slow ones in a row are enough to know it.
+func TestSlowListIsNotCritical(t *testing.T) {
+	first := healthy(5).hang(call.ListContainers, 3*second).probesAnswered()
+	first.calls(call.ListContainers).LastOK = time.Time{}
+	for _, u := range play(t, first.after(0), first.after(3*second)) {
+		if slices.ContainsFunc(u.Findings, func(f Finding) bool { return f.Severity == Critical }) {
+			t.Errorf("findings %+v", u.Findings)
+		}
+	}
+	took := engine.Relist{At: ago(20 * second), Took: 5 * second, List: 5 * second}
+	slow := healthy(5).relisted(took, took).hang(call.ListContainers, 4*second)
+	if v := slow.view(); v.hangs(call.ListContainers) {
+		t.Errorf("hung after %v though the last lists took 5 s", v.hungAfter(call.ListContainers))
 	}
 }
 
@@ -394,7 +413,7 @@ func TestCrashLoopIsOneFinding(t *testing.T) {
 		all = append(all, n.after(time.Duration(i)*second))
 	}
 	got := play(t, all...)
-	if got := turns(got); got != "0s began warning crash-loop\n" {
+	if got := turns(got); got != "2s began warning crash-loop\n" {
 		t.Errorf("turns:\n%s", got)
 	}
 	last := got[len(got)-1].Findings[0]

@@ -119,7 +119,8 @@ func (v *view) typicalList(sums engine.Calls) (time.Duration, bool) {
 	return usual, true
 }
 
-// usualList returns what both lists together take in relists of late.
+// usualList returns what both lists together take in relists of late: half of them,
+// or each of the last two, which tell sooner of a runtime that has become slow.
 func usualList(h []engine.Relist) time.Duration {
 	var took [2 * slowRelists]time.Duration
 	n := 0
@@ -132,8 +133,12 @@ func usualList(h []engine.Relist) time.Duration {
 	if n == 0 {
 		return 0
 	}
+	last := took[n-1]
+	if n > 1 {
+		last = min(last, took[n-2])
+	}
 	slices.Sort(took[:n])
-	return took[(n-1)/2]
+	return max(took[(n-1)/2], last)
 }
 
 // objectsSlow reports whether most status calls are very slow though lists and

@@ -122,7 +122,7 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 	switch {
 	case !k.begun:
 		since := k.began
-		if !f.Since.IsZero() && f.Since.Before(since) {
+		if !f.Since.IsZero() && f.Since.Before(since) && f.Group == "" { // a group is still being gathered
 			since = f.Since
 		}
 		if f.Severity == Warning && at.Sub(since) < holding {

@@ -77,7 +77,7 @@ func (v *view) usual(op call.Operation) time.Duration {
 	if sums := v.sums(op); !sums.LastOK.IsZero() {
 		took = max(took, sums.P50)
 	}
-	if h := v.Relists.History; aboutList(op) && len(h) >= slowRelists {
+	if h := v.Relists.History; aboutList(op) {
 		took = max(took, usualList(h))
 	}
 	return min(took, usualMost)
