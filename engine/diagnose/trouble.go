@@ -60,12 +60,8 @@ func (u Update) Troubled() map[pleg.UID]Trouble {
 func Accused(findings []Finding) map[pleg.UID]Trouble {
 	all := make(map[pleg.UID]Trouble)
 	for _, f := range findings {
-		text := troubleWords[f.ID]
-		if text == "" || f.Severity == Info {
-			continue
-		}
 		for _, s := range append([]Subject{f.Subject}, f.Members...) {
-			if s.Pod.UID != "" && f.Severity > all[s.Pod.UID].Severity {
+			if text := troubleWords[f.ID]; text != "" && s.Pod.UID != "" && f.Severity > all[s.Pod.UID].Severity {
 				all[s.Pod.UID] = Trouble{f.Severity, f.ID, text}
 			}
 		}
