@@ -136,18 +136,10 @@ func (v *view) churnFinding(c churn) Finding {
 	if c.projected && c.inspected > 0 {
 		f.say(fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), going(v.At.Sub(v.Phase.Began))))
 	}
-	f.say(v.callTimes(), v.relistTimes())
-	return f
-}
-
-func (v *view) callTimes() string {
 	sandboxes, containers := v.sums(call.PodSandboxStatus), v.sums(call.ContainerStatus)
-	return fmt.Sprintf("PodSandboxStatus p50 %s, p99 %s; ContainerStatus p50 %s, p99 %s", span(sandboxes.P50), span(sandboxes.P99), span(containers.P50), span(containers.P99))
-}
-
-func (v *view) relistTimes() string {
-	if v.Relists.Count < 2 {
-		return ""
+	f.say(fmt.Sprintf("PodSandboxStatus p50 %s, p99 %s; ContainerStatus p50 %s, p99 %s", span(sandboxes.P50), span(sandboxes.P99), span(containers.P50), span(containers.P99)))
+	if r := v.Relists; r.Count >= 2 {
+		f.say(fmt.Sprintf("relists: p50 %s, p99 %s, max %s of %s", span(r.P50), span(r.P99), span(r.Max), thousands(r.Count)))
 	}
-	return fmt.Sprintf("relists: p50 %s, p99 %s, max %s of %s", span(v.Relists.P50), span(v.Relists.P99), span(v.Relists.Max), thousands(v.Relists.Count))
+	return f
 }

@@ -14,9 +14,8 @@ import (
 // What is remembered of deaths: enough to tell intervals and exit codes, for
 // more containers than a node has that crash.
 const (
-	deathsKept      = 8
-	keysMost        = 1000
-	deathsForgotten = 30 * time.Minute // after the last one: six of the longest back-offs
+	deathsKept = 8
+	keysMost   = 1000
 )
 
 // A death is the end of one container.
@@ -147,26 +146,18 @@ func (l *deathLog) remember(who containerKey, d death) {
 	}
 	known, there := l.byName[who]
 	if !there && len(l.byName) >= keysMost {
-		l.forget(d.finished)
+		l.forget()
 	}
 	l.byName[who] = slices.Insert(known[:min(len(known), deathsKept-1)], 0, d)
 }
 
-// forget makes room: for all that are long past, or else for the oldest.
-func (l *deathLog) forget(at time.Time) {
+// forget makes room by the one whose last death is the oldest.
+func (l *deathLog) forget() {
 	var oldest containerKey
-	var when time.Time
 	for who, deaths := range l.byName {
-		last := deaths[0].finished
-		if at.Sub(last) > deathsForgotten {
-			delete(l.byName, who)
-			continue
-		}
-		if when.IsZero() || last.Before(when) {
-			oldest, when = who, last
+		if o, known := l.byName[oldest]; !known || deaths[0].finished.Before(o[0].finished) {
+			oldest = who
 		}
 	}
-	if len(l.byName) >= keysMost {
-		delete(l.byName, oldest)
-	}
+	delete(l.byName, oldest)
 }

@@ -304,18 +304,25 @@ func BenchmarkManyCrash(b *testing.B) {
 // with 1,000 pods of three containers.
 func BenchmarkUpdate(b *testing.B) {
 	n := healthy(1000)
+	look := looked(n)
 	for _, p := range n.Pods {
 		third, status := p.Old.Containers[1], p.Status.Containers[1]
 		third.ID, third.Name, status.ID, status.Name = third.ID+"-3", "third", status.ID+"-3", "third"
 		p.Old.Containers, p.Status.Containers = append(p.Old.Containers, third), append(p.Status.Containers, status)
+		look.Processes.Containers[third.ID] = look.Processes.Containers[p.Old.Containers[1].ID]
 	}
 	n.Counts.Containers = 3000
-	live := NewLive(unchanged{&n.Snapshot}, "")
-	b.ReportAllocs()
-	for b.Loop() {
-		if u, err := live.Next(b.Context()); err != nil || !u.Headline.Sound() {
-			b.Fatal(u.Headline, err)
-		}
+	for _, report := range []*evidence.Report{nil, look} {
+		b.Run(fmt.Sprintf("evidence_%t", report != nil), func(b *testing.B) {
+			n.Evidence = report
+			live := NewLive(unchanged{&n.Snapshot}, "")
+			b.ReportAllocs()
+			for b.Loop() {
+				if u, err := live.Next(b.Context()); err != nil || !u.Headline.Sound() {
+					b.Fatal(u.Headline, err)
+				}
+			}
+		})
 	}
 }
 

@@ -63,7 +63,10 @@ func orphansAmong(v *view) []evidence.Process {
 	if len(gone) >= departedMost {
 		return nil
 	}
-	known := sandboxes(v.Snapshot)
+	known := v.past.departed.listed
+	if !same(v.past.departed.pods, v.Pods) || known == nil {
+		known = sandboxes(v.Snapshot)
+	}
 	var orphans []evidence.Process
 	for _, p := range v.evidence.Processes.Shims {
 		_, listed := known[p.Sandbox]

@@ -75,8 +75,12 @@ func (v *view) isRefused() bool {
 		return true
 	}
 	all := v.failedAlike()
-	if len(all) == 0 || v.workedSince(all) || v.flaky.failed > 0 && !v.Policy.Once && shortRows(all) {
+	if len(all) == 0 || v.workedSince(all) {
 		return false
+	}
+	long := slices.ContainsFunc(all, func(f *engine.Failure) bool { return f.InRow >= downForSure })
+	if v.flaky.failed > 0 && !v.Policy.Once && !long {
+		return false // a runtime that is there now and then explains so few in a row
 	}
 	slices.SortStableFunc(all, func(a, b *engine.Failure) int { return a.First.Compare(b.First) })
 	v.refusals = all
@@ -144,12 +148,6 @@ func (v *view) workedSince(failures []*engine.Failure) bool {
 	return false
 }
 
-// shortRows reports whether each of these calls failed so few times in a row that
-// a runtime which is there now and then explains it.
-func shortRows(failures []*engine.Failure) bool {
-	return !slices.ContainsFunc(failures, func(f *engine.Failure) bool { return f.InRow >= downForSure })
-}
-
 // slowsDown reports whether everything in one bounded look took longer and longer
 // until calls were out for their whole time.
 func (v *view) slowsDown() bool {
@@ -177,7 +175,7 @@ func (v *view) isSilent() bool {
 	}
 	for _, op := range []call.Operation{call.Version, call.Status} {
 		if v.hangs(op) && !v.containersAnswered(v.sinceFresh(v.general[op])) {
-			v.silence = longest(work, v.general[op])
+			v.silence = slices.MinFunc([]hang{work, v.general[op]}, bySince)
 			return true
 		}
 	}
@@ -198,13 +196,6 @@ func (v *view) fellSilent() (hang, bool) {
 // sinceFresh returns when a hang began, or since when answers are fresh if it
 // began before.
 func (v *view) sinceFresh(h hang) time.Time { return later(v.began(h), v.At.Add(-answerFresh)) }
-
-func longest(a, b hang) hang {
-	if b.Since.Before(a.Since) {
-		return b
-	}
-	return a
-}
 
 // podsAmong counts the pods of calls, up to two.
 func podsAmong(all []hang) int {
