@@ -16,6 +16,7 @@ import (
 // rule needs stands beside that rule; the zero value of each has seen nothing.
 type History struct {
 	looked, lookedBefore *evidence.Report // the last two looks at the node
+	lookedStuck          bool             // whether the last one found any process that does nothing
 
 	deaths   deathLog               // of containers
 	losses   losses                 // of events
@@ -54,7 +55,7 @@ func (h *History) Add(u engine.Update) {
 // newer than the lists.
 func (h *History) AddReport(r *evidence.Report) {
 	if r != nil && r != h.looked {
-		h.looked, h.lookedBefore = r, h.looked
+		h.looked, h.lookedBefore, h.lookedStuck = r, h.looked, anyStuck(&r.Processes)
 	}
 }
 

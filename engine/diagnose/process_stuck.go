@@ -52,7 +52,10 @@ func processStuck(v *view) []Finding {
 
 // stuckProcesses returns those processes, the worst first.
 func (v *view) stuckProcesses() []stuckProcess {
-	if v.evidence == nil || v.evidence.Processes.Missing != "" || !anyStuck(&v.evidence.Processes) {
+	if v.evidence == nil || v.evidence.Processes.Missing != "" {
+		return nil
+	}
+	if known := v.evidence == v.past.looked; known && !v.past.lookedStuck || !known && !anyStuck(&v.evidence.Processes) {
 		return nil
 	}
 	owners := v.listedOwners()
