@@ -61,7 +61,7 @@ func (m *Model) unsaid() []diagnose.Finding {
 	if s, _ := m.onTop(); s == nil && m.shows(findingsPane) {
 		return nil
 	}
-	if finding.Sound(m.headline) && m.headline.Text == "" {
+	if m.headline.Sound() && m.headline.Text == "" {
 		return nil // what is still among the findings is over
 	}
 	all := m.findings.all

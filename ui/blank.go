@@ -7,7 +7,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -47,7 +46,7 @@ func (m *Model) unlisted(b pen) []span {
 	}
 	put(b.Text, m.next())
 	out = append(out, span{b.Dim, m.cfg.Source.Endpoint}, span{})
-	if !finding.Sound(m.headline) && s.Seq > 0 {
+	if !m.headline.Sound() && s.Seq > 0 {
 		out = append(out, m.advice(b)...)
 	}
 	return out

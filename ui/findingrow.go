@@ -151,7 +151,7 @@ func (m *Model) nothing(b pen) span {
 		return span{b.Warn, "nobody looks while the relist is paused; nothing is known"}
 	case sweeping(m.snap):
 		return span{b.Text, "nothing found so far; " + sweepProgress(m.snap.Sweep)}
-	case !finding.Sound(m.headline):
+	case !m.headline.Sound():
 		return span{b.Text, "nothing found yet"}
 	}
 	return span{b.Good, b.Symbols.Good + " nothing found: every call answers; " + m.keys(keymap.Sweep) + " looks at every container"}

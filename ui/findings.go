@@ -51,13 +51,15 @@ const textsKept = time.Second
 
 // observe takes over what was found by b's time. The cursor stays on its finding
 // while a person looks at it, and on its row if that finding has gone; while
-// nobody looks it is on the worst.
-func (f *findings) observe(b pen, u diagnose.Update, looked bool) {
-	all := u.Findings
-	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) && newest(f.past) == newest(u.Ended) {
+// nobody looks it is on the worst. With namespaces chosen it is shown what concerns
+// these, or the node.
+func (f *findings) observe(b pen, u diagnose.Update, namespaces []string, looked bool) {
+	all := diagnose.OnlyIn(u.Findings, namespaces)
+	past := slices.DeleteFunc(slices.Clone(u.Ended), func(e diagnose.Ended) bool { return !e.Finding.In(namespaces) })
+	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) && newest(f.past) == newest(past) {
 		return
 	}
-	f.all, f.past, f.rows, f.since = all, u.Ended, f.rows[:0:0], b.at
+	f.all, f.past, f.rows, f.since = all, past, f.rows[:0:0], b.at
 	for _, r := range finding.Tree(all) {
 		f.rows = append(f.rows, findingRow{r, nil})
 	}

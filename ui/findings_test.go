@@ -239,7 +239,7 @@ func TestHostileFindingsStayCheap(t *testing.T) {
 		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}
 	}
 	f.resize(80, 20)
-	f.observe(pen{&look, noon}, diagnose.Update{Findings: all}, false)
+	f.observe(pen{&look, noon}, diagnose.Update{Findings: all}, nil, false)
 	if n := len(f.lines); n > 50*mostLines {
 		t.Errorf("%d lines for 50 findings", n)
 	}

@@ -34,7 +34,7 @@ func newGauge(b pen, s *engine.Snapshot, h diagnose.Headline, w, lines int) gaug
 	if !s.Health.ListedAt.IsZero() {
 		room -= leastBar
 	}
-	for _, f := range grounds(b, s, h.Clock) {
+	for _, f := range grounds(b, s, h) {
 		if need := taken(f); need > 0 && need <= room+1 {
 			g.more = append(g.more, f)
 			room -= need
@@ -68,10 +68,13 @@ func taken(f span) int {
 
 // grounds are what the headline goes by, the clock first that the bar beside it
 // shows.
-func grounds(b pen, s *engine.Snapshot, c diagnose.Clock) []span {
-	h := s.Health
+func grounds(b pen, s *engine.Snapshot, of diagnose.Headline) []span {
+	h, stood := s.Health, since(s)
+	if h.Healthy && !of.Sound() {
+		stood = "" // of PLEG alone, and no word to stand beside trouble
+	}
 	late := h.InspectAge(s.At) > h.ListAge(s.At)+10*time.Second || h.SettledAt.IsZero()
-	return []span{{b.Text, clockText(s, c)}, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, since(s)}}
+	return []span{{b.Text, clockText(s, of.Clock)}, {b.Text, verdict(s)}, {pick(late, b.Warn, b.Text), inspected(s)}, {b.Dim, stood}}
 }
 
 // verdict returns the kubelet's own words on its PLEG, with times that a person can

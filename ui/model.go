@@ -157,7 +157,7 @@ func (m *Model) hold(u updateMsg) {
 // observe shows an update.
 func (m *Model) observe(u updateMsg) {
 	m.snap, m.headline = u.Snapshot, u.Headline
-	m.findings.observe(m.pen(), u.Update, m.focus == findingsPane && m.shows(findingsPane))
+	m.findings.observe(m.pen(), u.Update, m.filter.namespaces, m.focus == findingsPane && m.shows(findingsPane))
 	m.pods.troubles = u.troubles
 	m.pods.observe(m.snap)
 	m.events.add(u.Lost, u.Events, m.snap.At)

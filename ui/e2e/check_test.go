@@ -122,7 +122,8 @@ func TestCheckAsPlugin(t *testing.T) {
 	}{
 		{"--demo=quiet", `^ok`, 0},
 		{"--demo=not-ready", `^runtime-not-ready`, 1},
-		{"-r /nowhere/at-all.sock", `^unknown: `, 2},
+		{"-r /nowhere/at-all.sock", `^runtime-down: `, 1},
+		{"-r /dev/null", `^unknown: `, 2},
 	} {
 		got := check(t, append(strings.Fields(tt.args), "check", "--exit-codes=npd")...)
 		if got.exit != tt.exit || len(got.stdout) > 80 || strings.Count(got.stdout, "\n") != 1 || !regexp.MustCompile(tt.says).MatchString(got.stdout) {
@@ -133,7 +134,11 @@ func TestCheckAsPlugin(t *testing.T) {
 
 // What cannot be looked at is not a verdict.
 func TestCheckCannotTell(t *testing.T) {
-	got := check(t, "-r", "/nowhere/at-all.sock", "check", "-o", "json")
+	gone := check(t, "-r", "/nowhere/at-all.sock", "check", "-o", "json")
+	if gone.exit != 2 || !strings.Contains(gone.stdout, `"id":"runtime-down"`) { // a runtime belongs there
+		t.Errorf("exit code %d, standard output %q, standard error %q", gone.exit, gone.stdout, gone.stderr)
+	}
+	got := check(t, "-r", "/dev/null", "check", "-o", "json")
 	if got.exit != 3 || got.stdout != "" || !strings.Contains(got.stderr, "plegtop --demo") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", got.exit, got.stdout, got.stderr)
 	}

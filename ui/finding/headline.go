@@ -11,13 +11,10 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// Sound reports whether a headline is that of a node on which all is well.
-func Sound(h diagnose.Headline) bool { return h.Word == "HEALTHY" && h.Severity == diagnose.Info }
-
 // HeadlineLook returns how a headline is shown: as good only if the node is sound.
 func HeadlineLook(t *theme.Theme, h diagnose.Headline) (symbol string, st theme.Style) {
 	switch {
-	case Sound(h):
+	case h.Sound():
 		return t.Symbols.Good, t.Good
 	case h.Severity > diagnose.Info:
 		return Look(t, h.Severity)
@@ -36,7 +33,7 @@ func Countdown(h diagnose.Headline) string {
 // Checked returns h for a look that was made once: where all is well and h has
 // nothing to add to that, its text says how the node of s was.
 func Checked(h diagnose.Headline, s *engine.Snapshot) diagnose.Headline {
-	if Sound(h) && h.Text == "" {
+	if h.Sound() && h.Text == "" {
 		h.Text = Fine(s)
 	}
 	return h

@@ -149,7 +149,7 @@ func within(u diagnose.Update, namespaces []string) diagnose.Update {
 		return u
 	}
 	for _, f := range u.Findings {
-		if h := &u.Headline; !f.In(namespaces) && (finding.Sound(*h) || strings.Contains(h.Text, f.Summary) || strings.Contains(h.Text, f.Subject.Pod.Name)) {
+		if h := &u.Headline; !f.In(namespaces) && (h.Sound() || strings.Contains(h.Text, f.Summary) || strings.Contains(h.Text, f.Subject.Pod.Name)) {
 			h.Text = ""
 		}
 	}

@@ -29,8 +29,8 @@ func TestWatchTellsTheHeadline(t *testing.T) {
 		at(3, "HEALTHY", "", diagnose.Info),                                               // for a moment
 		at(4, "LISTS HANG", "lists hang for 1m3s, behind shop/cart-1", diagnose.Critical),
 		at(5, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical),
-		at(9, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical),
-		at(10, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical), // and has stayed so
+		at(9, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical), // and has stayed so
+		at(10, "LISTS HANG", "lists hang, behind shop/cart-2", diagnose.Critical),
 		at(11, "HEALTHY", "", diagnose.Info),
 		at(16, "HEALTHY", "", diagnose.Info),
 		at(17, "HEALTHY", "1 warning", diagnose.Info),
@@ -38,7 +38,7 @@ func TestWatchTellsTheHeadline(t *testing.T) {
 	want := `12:00:00.000 headline: LISTS HANG: for 3s (12 of 17); NotReady in 2m
 12:00:00.000 PLEG is healthy
 12:00:02.000 headline: LISTS HANG: for 1m3s, behind shop/cart-1; NotReady in 1m58s
-12:00:10.000 headline: LISTS HANG: behind shop/cart-2; NotReady in 1m50s
+12:00:09.000 headline: LISTS HANG: behind shop/cart-2; NotReady in 1m51s
 12:00:16.000 headline: HEALTHY: NotReady in 1m44s
 12:00:17.000 headline: HEALTHY: 1 warning; NotReady in 1m43s
 `

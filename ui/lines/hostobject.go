@@ -99,12 +99,22 @@ func missing(r *evidence.Report) []string {
 	for _, m := range []struct{ part, why string }{
 		{"processes", r.Processes.Missing}, {"processes", r.Processes.Partial},
 		{"pressure", r.Pressure.Missing}, {"disk", r.Disk.Missing},
+		{"kubelet healthz", unanswered(r.Kubelet.Healthz)}, {"kubelet metrics", unanswered(r.Kubelet.Metrics)},
 	} {
 		if m.why != "" {
 			all = append(all, m.part+": "+text.Clean(m.why))
 		}
 	}
 	return all
+}
+
+// unanswered returns why a question to the kubelet has no answer; empty if it has one,
+// or was not asked.
+func unanswered(a evidence.Answer) string {
+	if !a.Asked || a.OK {
+		return ""
+	}
+	return a.Err
 }
 
 func newUsageObject(u evidence.Usage) usageObject {

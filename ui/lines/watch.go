@@ -97,8 +97,15 @@ func (v *watcher) turned(u diagnose.Update) bool {
 	if h != v.next {
 		v.next, v.since = h, at
 	}
-	bad := v.headline.Severity
-	if h == v.headline || bad > diagnose.Info && h.Severity <= bad && at.Sub(v.since) < steady {
+	hold := time.Duration(0)
+	switch bad := v.headline.Severity; {
+	case bad == diagnose.Info:
+	case h.Severity < bad:
+		hold = steady
+	case h.Severity == bad:
+		hold = steady / 5
+	}
+	if h == v.headline || at.Sub(v.since) < hold {
 		return false
 	}
 	v.headline = h
@@ -175,15 +182,17 @@ func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
 		return appendHealth(b, s)
 	}
 	b = stamp(b, s.At)
-	if s.Health.Healthy {
-		b = append(b, "PLEG is healthy"...)
-	} else {
-		b = append(append(b, "PLEG is not healthy: "...), text.Clean(diagnose.Rounded(s.Health.Verdict))...)
+	said := "PLEG is healthy"
+	switch h := s.Health; {
+	case !h.Healthy:
+		said = "PLEG is not healthy: " + diagnose.Rounded(h.Verdict)
+	case s.Failure != nil && h.UnhealthyAt.After(s.At):
+		said = "PLEG is unhealthy in " + text.Age(h.UnhealthyAt.Sub(s.At))
 	}
 	if s.Failure != nil {
-		b = append(append(b, "; last list: "...), text.Clean(s.Failure.Err.Error())...)
+		said += "; last list: " + s.Failure.Err.Error()
 	}
-	return append(b, '\n')
+	return append(append(b, text.Clean(said)...), '\n')
 }
 
 // turn appends what happened to a finding. Its end has the name in place of the
