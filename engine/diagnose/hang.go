@@ -236,12 +236,15 @@ func (v *view) unanswered(h hang) string {
 	return "got no answer within " + span(h.took)
 }
 
-// severity of a hang: critical when it is not just slow.
-func severity(h hang) Severity {
-	if h.sure {
-		return Critical
+// severity of a hang: critical when it is not just slow. What a call about the whole
+// runtime takes there nobody knows before one was answered: a running engine waits
+// and sees.
+func (v *view) severity(h hang) Severity {
+	unknown := !v.Policy.Once && !aboutObject(h.Op) && v.sums(h.Op).LastOK.IsZero() && h.took < failingLong
+	if !h.sure || unknown {
+		return Warning
 	}
-	return Warning
+	return Critical
 }
 
 // hangLine says how long a call has been out, or when its deadline ended it.

@@ -80,7 +80,7 @@ func (v *view) runtimeWord() (Headline, bool) {
 		}
 		return Headline{Word: "RUNTIME DOWN", Severity: max(Warning, v.failingSeverity(first.First)), Text: text + excerpt(plain(first.Err))}, true
 	case silent:
-		return Headline{Word: "NOT ANSWERING", Severity: severity(v.silence), Text: "no list and no status is answered" + v.behindDaemon()}, true
+		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.silence), Text: "no list and no status is answered" + v.behindDaemon()}, true
 	case everyStatus:
 		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: "no status call is answered, whichever pod it is for" + v.behindDaemon()}, true
 	}
@@ -117,7 +117,7 @@ func (v *view) listWord() (Headline, bool) {
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
-		return Headline{Word: "LISTS HANG", Severity: severity(h), Text: text}, true
+		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: text}, true
 	case f != nil && (v.Policy.Once || f.InRow >= listFailsTwice || tooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
 		if tooLarge(f.Err) {
@@ -159,7 +159,7 @@ func (v *view) statusWord() (Headline, bool) {
 	case v.Node.RuntimeDown != "" && (f != nil || h.sure):
 		return Headline{Word: "NOT READY", Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
 	case v.hangs(call.Status) && h.sure:
-		return Headline{Word: "STATUS HANGS", Severity: severity(h), Text: "Status " + v.unanswered(h) + v.behindDaemon()}, true
+		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: "Status " + v.unanswered(h) + v.behindDaemon()}, true
 	case f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure):
 		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
 	}

@@ -59,7 +59,7 @@ func (v *view) everyStatusFinding() Finding {
 		f.Summary = fmt.Sprintf("no status call is answered, whichever pod it is for: none has come back for %s", going(v.At.Sub(f.Since)))
 	}
 	for _, h := range v.every {
-		f.Severity = max(f.Severity, severity(h))
+		f.Severity = max(f.Severity, v.severity(h))
 	}
 	if other := slices.ContainsFunc(v.every, func(h hang) bool { return h.Op != first.Op }); !other && !first.out {
 		f.Subject.Operation = first.Op.String()
@@ -179,7 +179,7 @@ func (o hungObject) also() string {
 func (v *view) objectHung(o hungObject) Finding {
 	h := o.hang
 	f := Finding{
-		ID: InspectHung, Severity: severity(h), Since: h.Since,
+		ID: InspectHung, Severity: v.severity(h), Since: h.Since,
 		Summary: o.summary(v),
 		Subject: on(h.Op, h.Pod, h.Container, h.ID),
 		Next:    v.objectSteps(h.Flight),

@@ -36,13 +36,10 @@ func listHung(v *view) []Finding {
 
 func (v *view) listFinding(h hang) Finding {
 	f := Finding{
-		ID: ListHung, Severity: severity(h), Since: h.Since,
+		ID: ListHung, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
 		Subject: on(h.Op, h.Pod, "", ""),
 		Next:    v.runtimeSteps(v.listSteps(h.Op)...),
-	}
-	if !v.Policy.Once && v.sums(h.Op).LastOK.IsZero() && h.out && h.took < failingLong {
-		f.Severity = Warning // nobody knows yet what it takes there
 	}
 	answers, left := v.meanwhile(h), ""
 	if answers != "" {

@@ -29,7 +29,7 @@ func runtimeUnresponsive(v *view) []Finding {
 func (v *view) silentFinding() Finding {
 	h := v.silence
 	f := Finding{
-		ID: RuntimeUnresponsive, Severity: severity(h), Since: h.Since,
+		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("no list and no status has come back for %s", v.silentFor(h)),
 		Next: v.runtimeSteps(
 			Step{Text: "does it answer crictl", Command: v.crictl("version")},
@@ -72,7 +72,7 @@ func (v *view) silentFor(h hang) string {
 // halfSilentFinding is about Status or Version alone.
 func (v *view) halfSilentFinding(h hang) Finding {
 	f := Finding{
-		ID: RuntimeUnresponsive, Severity: severity(h), Since: h.Since,
+		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),
 		Subject: Subject{Operation: h.Op.String()},
 		Next:    v.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: v.crictl("info")}),

@@ -18,7 +18,7 @@ func TestWithin(t *testing.T) {
 	all := []diagnose.Finding{of("a", diagnose.Critical), of("b", diagnose.Info), node}
 	clock := diagnose.Clock{What: "NotReady", In: time.Minute}
 	head := diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Critical, Text: "behind a/pod-of-a app", Clock: clock}
-	bare := diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Warning, Clock: clock}
+	bare := diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Warning, Text: elsewhere, Clock: clock}
 	for name, tt := range map[string]struct {
 		namespaces []string
 		want       int // findings and turns
