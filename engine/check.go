@@ -83,22 +83,10 @@ func (c *check) advance(m *machine) {
 	c.over = late || c.settled && !m.status.out() && !m.looking && len(m.calls.done) == 0
 }
 
-// listed reports whether there is nothing more to come of the lists. One that failed
-// while the runtime was restarted is made again once that answers: what failed once
-// says nothing of what is so now.
+// listed reports whether there is nothing more to come of the lists.
 func (c *check) listed(m *machine) bool {
 	r := m.relists.now
 	if r != nil && !r.listed && m.search.over {
-		if f := m.relists.failure; !c.again && !c.wasCut && errors.Is(f.Err, call.ErrUnavailable) {
-			if m.status.statusOut {
-				return false
-			}
-			if c.again = true; m.status.failure == nil {
-				m.search.reset(m)
-				m.relists.beginAll(m)
-				return false
-			}
-		}
 		r.listed = true
 		if m.search.aside != nil {
 			r.total = m.search.aside.Pending()
@@ -119,9 +107,22 @@ func (c *check) sweep(m *machine) {
 	case c.closes(m):
 		c.closing = true
 		m.status.askAgain(m, m.status.versionErr != nil)
-	case !m.status.statusOut || !c.closing:
+	case m.status.statusOut && c.closing:
+	case c.listsAgain(m):
+		m.search.reset(m)
+		m.relists.beginAll(m)
+		m.sweep, c.again, c.closing = nil, true, false
+	default:
 		c.settle(m)
 	}
+}
+
+// listsAgain reports whether all is to be looked at once more: nobody listened for the
+// lists, and at the end Status is answered. What failed while the runtime was
+// restarted says nothing of what is so now.
+func (c *check) listsAgain(m *machine) bool {
+	f := m.relists.failure
+	return f != nil && c.closing && !c.again && !c.wasCut && !c.settled && m.status.failure == nil && errors.Is(f.Err, call.ErrUnavailable)
 }
 
 // closes reports whether Status is to be asked for once more: a runtime that has gone

@@ -133,11 +133,7 @@ func TestExamineListsAgainWhatARestartCost(t *testing.T) {
 		for _, op := range call.Operations() {
 			r.script(op.String(), behaviour{err: unavailable(op)})
 		}
-		time.AfterFunc(800*time.Millisecond, func() {
-			r.behave()
-			r.script("ListPodSandbox", behaviour{err: unavailable(call.ListPodSandbox)})
-		})
-		time.AfterFunc(1100*time.Millisecond, r.behave)
+		time.AfterFunc(1300*time.Millisecond, r.behave)
 	}
 	examine(t, Examination{}, restarts, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
 		if s.Failure != nil || s.Partial != "" || s.Sweep.Done != 6 || !s.Health.Healthy || took > 3*time.Second {

@@ -76,7 +76,7 @@ func (v *view) churnBefore() (churn, bool) {
 	return churn{took: last.Took, inspected: last.Inspected, of: last.Inspected, list: last.List, each: each}, each < callHung
 }
 
-// churnSwept reckons, from one pass over a node, what the kubelet's relist costs
+// churnSwept reckons, from one look at a node, what the kubelet's relist costs
 // there: the pods that changed lately times what their status calls took.
 func (v *view) churnSwept() (churn, bool) {
 	w := v.Sweep

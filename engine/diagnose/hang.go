@@ -240,7 +240,7 @@ func (v *view) unanswered(h hang) string {
 // runtime takes there nobody knows before one was answered: a running engine waits
 // and sees.
 func (v *view) severity(h hang) Severity {
-	unknown := !v.Policy.Once && !aboutObject(h.Op) && v.sums(h.Op).LastOK.IsZero() && h.took < failingLong
+	unknown := !v.Policy.Once && !aboutObject(h.Op) && v.sums(h.Op).LastOK.IsZero() && max(h.took, v.At.Sub(h.Since)) < failingLong
 	if !h.sure || unknown {
 		return Warning
 	}

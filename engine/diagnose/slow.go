@@ -78,7 +78,7 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 }
 
 // typical returns what half of the calls of an operation take, and false if that
-// is not known. In one pass that is what it took in all; while an engine runs, it
+// is not known. In one bounded look that is what it took in all; while an engine runs, it
 // is what is recent, since half of all would tell of a change too late.
 func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	sums := v.sums(op)
