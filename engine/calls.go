@@ -112,10 +112,10 @@ func (c *calls) like(f Flight) *pending {
 	return nil
 }
 
-// oldestBy returns the call of that asker that is out longest, and false if none is.
-func (c *calls) oldestBy(by Asker) (Flight, bool) {
+// oldestOfRelist returns the call of the relist that is out, and false if none is.
+func (c *calls) oldestOfRelist() (Flight, bool) {
 	for _, p := range c.out {
-		if p.By == by {
+		if p.By == ByRelist {
 			return p.Flight, true
 		}
 	}

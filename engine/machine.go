@@ -39,11 +39,11 @@ type Looked struct {
 	Ended  bool
 }
 
-// Tick says that time has passed, Halt that nobody wants to see more.
-type (
-	Tick struct{}
-	Halt struct{}
-)
+// Tick says that time has passed.
+type Tick struct{}
+
+// Halt says that nobody wants to see more.
+type Halt struct{}
 
 func (Returned) input() {}
 func (requests) input() {}
@@ -166,7 +166,7 @@ func (m *machine) handOut() {
 		case ByProbe:
 			m.probes.answered(m, a)
 		case BySearch:
-			m.search.answered(m, a)
+			m.search.answered(a)
 		case BySweep:
 			m.sweepAnswered(a)
 		case ByRequest:

@@ -62,13 +62,13 @@ func (p *probes) advance(m *machine) {
 // called returns the call of the relist that has been out too long, if one has.
 // A look that is made once asks for everything anyway.
 func (p *probes) called(m *machine) (Flight, bool) {
-	f, out := m.calls.oldestBy(ByRelist)
+	f, out := m.calls.oldestOfRelist()
 	return f, out && f.Elapsed(m.now) >= probeAfter && !m.policy.Once
 }
 
 // due returns when a probe is to be made though nothing comes back.
 func (p *probes) due(m *machine) time.Time {
-	f, out := m.calls.oldestBy(ByRelist)
+	f, out := m.calls.oldestOfRelist()
 	if !out || m.pause.on || p.out || m.policy.Once {
 		return time.Time{}
 	}

@@ -118,7 +118,7 @@ func (s *search) beginBesideHungList(m *machine) {
 // hung returns the call of a running engine's relist that has been out for too
 // long, if one has.
 func (s *search) hung(m *machine) (Flight, bool) {
-	f, out := m.calls.oldestBy(ByRelist)
+	f, out := m.calls.oldestOfRelist()
 	return f, out && !m.policy.Once && f.Elapsed(m.now) >= hungAge
 }
 
@@ -140,7 +140,7 @@ func (s *search) listNext(m *machine) {
 }
 
 // answered takes in a list of the search.
-func (s *search) answered(m *machine, a *answer) {
+func (s *search) answered(a *answer) {
 	s.out = false
 	if !s.byPod {
 		s.lists.take(a)
@@ -257,7 +257,7 @@ func (s *search) due(m *machine) time.Time {
 	if s.begun && !s.over && s.byPod {
 		due = s.until
 	}
-	if f, out := m.calls.oldestBy(ByRelist); out && !m.policy.Once {
+	if f, out := m.calls.oldestOfRelist(); out && !m.policy.Once {
 		if at := f.Since.Add(hungAge); at.After(m.now) {
 			due = sooner(due, at)
 		}

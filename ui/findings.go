@@ -56,7 +56,7 @@ const textsKept = time.Second
 func (f *findings) observe(b pen, u diagnose.Update, namespaces []string, looked bool) {
 	all := diagnose.OnlyIn(u.Findings, namespaces)
 	past := slices.DeleteFunc(slices.Clone(u.Ended), func(e diagnose.Ended) bool { return !e.Finding.In(namespaces) })
-	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) && newest(f.past) == newest(past) {
+	if age := b.at.Sub(f.since); age > 0 && age < textsKept && slices.EqualFunc(f.all, all, alike) && newest(f.past).Equal(newest(past)) {
 		return
 	}
 	f.all, f.past, f.rows, f.since = all, past, f.rows[:0:0], b.at

@@ -144,7 +144,8 @@ func (m *Model) update(msg updateMsg) tea.Cmd {
 // hold keeps what arrives while the screen is frozen: the newest snapshot, and
 // as many events as the pane would keep.
 func (m *Model) hold(u updateMsg) {
-	events := append(m.held.Events, u.Events...)
+	m.held.Events = append(m.held.Events, u.Events...)
+	events := m.held.Events
 	u.Lost += m.held.Lost
 	if over := len(events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
 		events = slices.Clone(events[over:])

@@ -142,7 +142,8 @@ func churnPods(sn *scene) func() {
 func stormPods(sn *scene) func() {
 	var made []*pod
 	replace := func() {
-		made = sn.deletePods(made)
+		sn.deletePods(made)
+		made = nil
 		hash := sn.hash()
 		for range 300 {
 			made = append(made, sn.startPod(sn.replica(podNamed("load", "worker", one("worker", imageApp)), hash)))
@@ -162,12 +163,10 @@ var slowStatus = calls(
 	rule{match: Match{Method: "PodSandboxStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond},
 )
 
-// deletePods deletes all of them and returns none.
-func (sn *scene) deletePods(all []*pod) []*pod {
+func (sn *scene) deletePods(all []*pod) {
 	for _, p := range all {
 		sn.deletePod(p)
 	}
-	return nil
 }
 
 // crashes are how the containers of crashing pods end, in turn.
