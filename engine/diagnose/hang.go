@@ -238,9 +238,13 @@ func (v *view) unanswered(h hang) string {
 
 // severity of a hang: critical when it is not just slow. What a call about the whole
 // runtime takes there nobody knows before one was answered: a running engine waits
-// and sees.
+// and sees, half as long where nothing else is answered, either.
 func (v *view) severity(h hang) Severity {
-	unknown := !v.Policy.Once && !aboutObject(h.Op) && v.sums(h.Op).LastOK.IsZero() && max(h.took, v.At.Sub(h.Since)) < failingLong
+	wait := failingLong
+	if v.scope.whole() {
+		wait /= 2
+	}
+	unknown := !v.Policy.Once && !aboutObject(h.Op) && v.sums(h.Op).LastOK.IsZero() && max(h.took, v.At.Sub(h.Since)) < wait
 	if !h.sure || unknown {
 		return Warning
 	}
