@@ -272,6 +272,19 @@ func TestSlowListIsNotCritical(t *testing.T) {
 	}
 }
 
+// A runtime that has answered nothing since the start is waited for, but not as long.
+func TestSilenceFromTheStart(t *testing.T) {
+	for out, want := range map[time.Duration]Severity{4 * second: Warning, 6 * second: Critical} {
+		n := healthy(5).hang(call.ListContainers, out).hang(call.Status, out)
+		for i := range n.Calls {
+			n.Calls[i].LastOK = time.Time{}
+		}
+		if v := n.view(); v.scope != silent || v.severity(v.silence) != want {
+			t.Errorf("after %v: scope %v, severity %v, want %v", out, v.scope, v.severity(v.silence), want)
+		}
+	}
+}
+
 // Calls that fail now and then make nothing critical.
 func TestOneRelistInTenFails(t *testing.T) {
 	for _, kind := range []error{call.ErrUnavailable, call.ErrOther} {
