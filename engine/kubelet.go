@@ -120,7 +120,7 @@ func (k *kubelet) unhealthyAt(m *machine) time.Time {
 	if m.pause.on || !k.healthy {
 		return time.Time{}
 	}
-	return m.core.ListedAt().Add(m.config.Threshold + 1 + m.pause.since)
+	return m.core.ListedAt().Add(m.config.Threshold + 1 + m.pause.total - m.pause.listed)
 }
 
 // due returns when something changes though nothing happens; zero if nothing does.
@@ -130,7 +130,7 @@ func (k *kubelet) due(m *machine) time.Time {
 		due = sooner(due, at)
 	}
 	if m.core.ListedAt().IsZero() && !m.pause.on {
-		if at := m.started.Add(m.config.Threshold + 1 + m.pause.since); m.now.Before(at) {
+		if at := m.started.Add(m.config.Threshold + 1 + m.pause.total - m.pause.listed); m.now.Before(at) {
 			due = sooner(due, at)
 		}
 	}

@@ -12,7 +12,8 @@ type relist struct {
 	pod       pleg.PodRef // the only one; empty for a relist of all
 	asked     bool        // goes on while paused
 	began     time.Time
-	listed    bool // the lists are over
+	paused    time.Duration // how long all pauses had lasted then
+	listed    bool          // the lists are over
 	lists     listing
 	listTook  time.Duration
 	inspects  *inspection // under way; nil between two
@@ -104,7 +105,7 @@ func (l *relists) beginNext(m *machine) bool {
 }
 
 func (l *relists) beginAll(m *machine) {
-	l.now = &relist{began: m.now, asked: m.wanted.relist}
+	l.now = &relist{began: m.now, asked: m.wanted.relist, paused: m.pause.length(m.now)}
 	m.wanted.relist = false
 	if good := m.core.ListedAt(); !good.IsZero() {
 		l.interval = m.now.Sub(good)
@@ -172,7 +173,7 @@ func (l *relists) listedAll(m *machine) {
 	if l.first.IsZero() {
 		l.first = r.began
 	}
-	m.pause.listed(m.now)
+	m.pause.listed = r.paused
 	must(m.core.Begin(r.began, pods))
 	r.total = m.core.Pending()
 	r.lists = listing{} // the core has what it needs

@@ -149,43 +149,39 @@ func (m *machine) request(r requests) {
 // A pause keeps the clocks by which the kubelet is judged: its time does not count.
 type pause struct {
 	on       bool
-	began    time.Time     // of the present one, or of the last list in it
+	began    time.Time     // of the present one
 	ended    time.Time     // of the last one; zero if there was none, or while it lasts
-	since    time.Duration // how much of the time since the last good list was paused
+	total    time.Duration // of all that are over
+	listed   time.Duration // how long all had lasted when the relist began that listed last
 	deferred wanted        // asked for before it
 }
 
-// judged returns the moment as of which the verdict is to be taken.
-func (p *pause) judged(now time.Time) time.Time {
+// length returns how long all pauses have lasted, the present one included.
+func (p *pause) length(now time.Time) time.Duration {
 	if p.on {
-		now = p.began
+		return p.total + now.Sub(p.began)
 	}
-	return now.Add(-p.since)
+	return p.total
 }
 
-// listed takes in that all pods were listed: what was paused before does not count.
-func (p *pause) listed(now time.Time) {
-	p.since = 0
-	if p.on {
-		p.began = now
-	}
-}
+// judged returns the moment as of which the verdict is to be taken: without what was
+// paused since the relist began by whose lists it is taken.
+func (p *pause) judged(now time.Time) time.Time { return now.Add(p.listed - p.length(now)) }
 
 // setPaused begins or ends a pause. What was asked for before it waits for its end,
 // and comes then before what was asked for in it and is not done.
 func (m *machine) setPaused(paused bool) {
 	p := &m.pause
-	p.on = paused
 	m.kubelet.loop.hold(m.now, paused)
 	m.changed = true
 	if !paused {
-		p.since += m.now.Sub(p.began)
-		p.ended = m.now
+		p.total += m.now.Sub(p.began)
+		p.on, p.ended = false, m.now
 		p.deferred.add(m.wanted)
 		m.wanted, p.deferred = p.deferred, wanted{}
 		return
 	}
-	p.began, p.ended = m.now, time.Time{}
+	p.on, p.began, p.ended = true, m.now, time.Time{}
 	m.wanted, p.deferred = wanted{}, m.wanted
 	if r := m.relists.now; r != nil && !r.onDemand() {
 		r.asked = false
