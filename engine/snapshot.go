@@ -62,8 +62,9 @@ type Health struct {
 	SettledAt time.Time
 
 	// UnhealthyAt is when PLEG becomes unhealthy unless a list succeeds before.
-	// The time of a pause does not count. Zero while paused, while unhealthy, and
-	// before the first good list.
+	// The time of a pause does not count. Zero while paused, while unhealthy,
+	// before the first good list, and while the relist under way ends in time even
+	// if the inspections that are known to hang do so until their deadlines.
 	UnhealthyAt time.Time
 
 	Since time.Time // when the present verdict began
@@ -109,6 +110,7 @@ type Phase struct {
 	Step     Step
 	Began    time.Time     // of this relist; of the last one while Step is Waiting or Stopped
 	NextAt   time.Time     // when the next relist is due; zero while one runs or none will
+	EndsBy   time.Time     // when a relist that inspects ends, if what hangs does so until its deadline and the rest is answered; else zero
 	ListTook time.Duration // both lists of this relist, as far as they have come
 	Done     int           // pods inspected in this relist
 	Total    int           // pods that this relist has to inspect, as far as is known
