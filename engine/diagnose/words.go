@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
@@ -22,16 +23,20 @@ func words(err error) string {
 	return err.Error()
 }
 
-// excerptMost is how many characters of a runtime's text fit in a summary; the
-// evidence has all of it.
-const excerptMost = 60
+// excerptMost is how many characters of a runtime's text fit in a summary, and
+// excerptHead how many of its beginning are among them; the evidence has all of it.
+const excerptMost, excerptHead = 60, 20
 
-// excerpt returns the beginning of a text.
+// excerpt returns a text without its middle: errors are wrapped, what was done
+// stands at the beginning and what the kernel said of it at the end.
 func excerpt(s string) string {
-	if head := beginning(s, excerptMost); head != s {
-		return head + "..."
+	long := utf8.RuneCountInString(s) - excerptMost
+	if long <= 0 {
+		return s
 	}
-	return s
+	head := beginning(s, excerptHead)
+	dropped := beginning(s[len(head):], long)
+	return head + "..." + s[len(head)+len(dropped):]
 }
 
 // shortIDLength is how much of an id crictl shows, and takes for the whole.
