@@ -29,14 +29,16 @@ type tracked struct {
 type threadState struct {
 	state  evidence.State
 	thread int    // 0 for the first one
+	cpu    int    // on which it ran last
 	runs   uint64 // how often the thread has been run, for one that sleeps in the kernel
 	since  time.Time
 }
 
-// from returns s with the time at which this state began, if it is that of was. A thread that was found in the kernel twice but ran in between is busy,
-// not stuck: a disk does that.
+// from returns s with the time at which this state began, if it is that of was. A
+// thread that was found in the kernel twice but ran in between is busy, not stuck:
+// a disk does that.
 func (s threadState) from(was threadState) threadState {
-	if !was.since.IsZero() && was.state == s.state && was.thread == s.thread && was.runs == s.runs {
+	if !was.since.IsZero() && was.state == s.state && was.thread == s.thread && was.runs == s.runs && was.since.Before(s.since) {
 		s.since = was.since
 	}
 	return s

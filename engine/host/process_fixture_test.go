@@ -30,7 +30,9 @@ type proc struct {
 	wchan       string
 	stack       string // the file
 	runs        uint64
-	threads     []proc // the others; of these pid, state, wchan, stack and runs count
+	cpu         int
+	ran         float64 // the last time, in ms of the clock of its cpu; 0 for a kernel that does not tell
+	threads     []proc  // the others; of these pid, state, wchan, stack and runs count
 }
 
 // writeProc writes one process below root, or overwrites what is there of it,
@@ -52,6 +54,9 @@ func writeThread(t testing.TB, dir string, p proc, threads int) {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "stat"), p.stat(threads))
 	writeFile(t, filepath.Join(dir, "schedstat"), fmt.Sprintf("1000 2000 %d\n", p.runs))
+	if p.ran > 0 {
+		writeFile(t, filepath.Join(dir, "sched"), fmt.Sprintf("%s (%d, #threads: 1)\n---\nse.exec_start      :   %f\nnr_switches  : 7\n", p.comm, p.pid, p.ran))
+	}
 	writeFile(t, filepath.Join(dir, "wchan"), p.wchan)
 	writeFile(t, filepath.Join(dir, "stack"), p.stack)
 }
@@ -69,6 +74,7 @@ func (p proc) stat(threads int) string {
 	fields[3] = strconv.Itoa(p.parent)
 	fields[8] = strconv.FormatUint(uint64(p.flags), 10)
 	fields[19] = strconv.Itoa(threads)
+	fields[38] = strconv.Itoa(p.cpu)
 	fields[21] = strconv.FormatInt(int64(p.started/(10*time.Millisecond)), 10)
 	return strings.Join(fields, " ") + "\n"
 }

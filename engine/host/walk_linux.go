@@ -33,8 +33,10 @@ const (
 type walker struct {
 	root, endpoint string
 	reads          reads[procFile]
-	timeout        time.Duration // for one file
-	usage          usageMeter    // of the daemons
+	clocks         reads[int]                  // by the processor
+	clock          func(cpu int) time.Duration // of a processor; 0 if it cannot be known
+	timeout        time.Duration               // for one file
+	usage          usageMeter                  // of the daemons
 	known          map[pidStart]*tracked
 	node           []string // the containers that the whole node is in
 	looks          uint64
@@ -48,7 +50,7 @@ type walker struct {
 func newWalker(root, endpoint string) *walker {
 	root = filepath.Join("/", root)
 	return &walker{
-		root: root, endpoint: endpoint,
+		root: root, endpoint: endpoint, clock: processorClock,
 		timeout: fileTimeout, known: map[pidStart]*tracked{}, budget: threadsPerLook,
 	}
 }

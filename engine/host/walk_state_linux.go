@@ -29,7 +29,7 @@ func (l *walk) findStates() {
 	var open []*sighting
 	for i := range l.seen {
 		s := &l.seen[i]
-		s.now = threadState{state: stateOf(s.stat), since: l.at}
+		s.now = threadState{state: stateOf(s.stat), since: l.at, cpu: int(s.stat.Processor)}
 		switch {
 		case frozen[s.member.group] && s.now.state != evidence.Zombie:
 			s.now.state = evidence.Frozen
@@ -40,8 +40,9 @@ func (l *walk) findStates() {
 	l.findThreadStates(open)
 	for i := range l.seen {
 		s := &l.seen[i]
-		if s.now.state == evidence.Uninterrupted {
+		if s.now.state.Stuck() && s.now.state != evidence.Frozen { // which may have slept long before
 			s.now.runs = l.runs(*s)
+			s.now.since = l.at.Add(-l.idle(*s))
 		}
 		s.now = s.now.from(s.last)
 		s.last = s.now
@@ -102,7 +103,7 @@ func (l *walk) readThread(s *sighting, thread int) (stuck bool) {
 	}
 	state := stateIn(text)
 	if (state.Stuck() || s.now.state == evidence.Zombie) && badness[state] > badness[s.now.state] {
-		s.now.state, s.now.thread = state, thread
+		s.now.state, s.now.thread, s.now.cpu = state, thread, processorIn(text)
 	}
 	return state.Stuck()
 }

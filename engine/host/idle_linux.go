@@ -1,0 +1,78 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// execStart is the field of /proc/PID/task/TID/sched that tells when a thread was
+// last seen running, in milliseconds of the clock of its processor's run queue.
+const execStart = "se.exec_start"
+
+// idle returns for how long a thread has not run, which is how long one that is
+// stuck has been so; 0 where the kernel does not tell. Each processor has
+// a clock of its own, which stands still while an interrupt or another guest of
+// the machine has it: they may be hours apart.
+func (l *walk) idle(s sighting) time.Duration {
+	text, err := l.text(procFile{pid: s.proc.PID, file: "sched"}, s.threadFolder(s.now.thread), "sched")
+	ran, known := ranAt(text)
+	if err != nil || !known {
+		return 0
+	}
+	cpu := s.now.cpu
+	now, err := start(&l.clocks, cpu, func() time.Duration { return l.clock(cpu) }).wait(l.ctx, l.timeout)
+	if err != nil {
+		return 0
+	}
+	return max(now-ran, 0)
+}
+
+// ranAt returns when a thread ran, from its sched file.
+func ranAt(sched string) (time.Duration, bool) {
+	for line := range strings.Lines(sched) {
+		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == execStart {
+			ms, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return time.Duration(ms * float64(time.Millisecond)), err == nil && ms > 0
+		}
+	}
+	return 0, false
+}
+
+// processorClock returns the time of a processor's clock, by what it says of our
+// own thread there; 0 if we must not run on it. It takes as long as the processor
+// lets us wait.
+func processorClock(cpu int) time.Duration {
+	runtime.LockOSThread()
+	var before, only unix.CPUSet
+	only.Set(cpu)
+	if unix.SchedGetaffinity(0, &before) != nil || unix.SchedSetaffinity(0, &only) != nil {
+		runtime.UnlockOSThread()
+		return 0
+	}
+	text, err := os.ReadFile("/proc/thread-self/sched")
+	if errors.Join(err, unix.SchedSetaffinity(0, &before)) == nil {
+		runtime.UnlockOSThread() // else the thread ends with its goroutine
+	}
+	now, _ := ranAt(string(text))
+	return now
+}
+
+// processorIn returns the processor on which a thread ran last, from its stat file.
+func processorIn(stat string) int {
+	const field = 39 - 3 // of those after the name
+	rest := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(rest) <= field {
+		return -1
+	}
+	cpu, err := strconv.Atoi(rest[field])
+	if err != nil {
+		return -1
+	}
+	return cpu
+}
