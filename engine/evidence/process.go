@@ -10,7 +10,7 @@ type Processes struct {
 
 	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
-	Runcs      []Process            // runc or crun under way, their container set as far as the arguments name it
+	Runcs      []Process            // runc or crun under way, their container set as far as the arguments name it, and network plugins of the runtime that have not ended for 30 s
 	Daemons    []Process            // the runtime's and the kubelet's own
 }
 
@@ -20,10 +20,13 @@ type Process struct {
 	Parent  int
 	Command string        // comm, at most 15 bytes
 	State   State         // of the thread that is worst off
-	For     time.Duration // since it was first seen in this state; 0 at the first look
+	Thread  int           // whose state that is; 0 for the first one
+	For     time.Duration // in this state, as far as the kernel or looks before tell; 0 if they do not
 	Age     time.Duration // since its start; 0 if that could not be read
 	Wchan   string        // the kernel function in which it sleeps; empty if not permitted
 	Stack   []string      // kernel stack, the innermost function first; empty if not permitted
+	Mount   Mount         // with the file that its system call is about, if it is in uninterruptible sleep; zero if that is not known
+	Freezer string        // of a frozen one: the file of the control group that froze it; empty if that is not known
 
 	Container string // id from the cgroup or the arguments; may be empty
 	Sandbox   string // of a shim: the id that it was started with
@@ -34,6 +37,14 @@ type Process struct {
 	// as "containerd.service", or "k3s.service" of a containerd that k3s has
 	// within; of OpenRC it is the bare name. Empty if it is not known.
 	Unit string
+}
+
+// A Mount is a mounted file system, as the kernel tells of it.
+type Mount struct {
+	Point  string // where it is mounted, for the process that it is told of
+	Type   string // such as "ext4", "nfs4", "fuse.sshfs"
+	Source string // such as "/dev/sdb1", "nas:/export"
+	Device string // its number, such as "8:17"; one that begins with "0:" is no disk
 }
 
 // State is a process's state as /proc/PID/stat spells it, apart from [Frozen].

@@ -23,6 +23,7 @@ type tracked struct {
 	member   membership
 	identity identity
 	last     threadState
+	wait     waited
 }
 
 // A threadState is the state that a thread is in, since when.
@@ -36,12 +37,17 @@ type threadState struct {
 
 // from returns s with the time at which this state began, if it is that of was. A
 // thread that was found in the kernel twice but ran in between is busy, not stuck:
-// a disk does that.
+// a disk does that. What is known of it by now is the better only if it is much so.
 func (s threadState) from(was threadState) threadState {
-	if !was.since.IsZero() && was.state == s.state && was.thread == s.thread && was.runs == s.runs && was.since.Before(s.since) {
+	if s.isStill(was) && !was.since.IsZero() && was.since.Add(-time.Second).Before(s.since) {
 		s.since = was.since
 	}
 	return s
+}
+
+// isStill reports whether a thread has done nothing since it was in a state.
+func (s threadState) isStill(was threadState) bool {
+	return was.state == s.state && was.thread == s.thread && was.runs == s.runs
 }
 
 // badness orders states by how little can be expected of them. One that has

@@ -61,8 +61,10 @@ type walk struct {
 	ctx    context.Context
 	at     time.Time
 	proc   procfs.FS
-	uptime time.Duration // of the node; 0 if it could not be read
-	seen   []sighting    // of interest, by process number
+	uptime time.Duration    // of the node; 0 if it could not be read
+	seen   []sighting       // of interest, by process number
+	waits  int              // how many have been found out
+	frozen map[group]string // the file that froze a control group; empty for one that is not frozen
 	gaps   gaps
 	ours   map[string]bool // the sockets of shims that were compared with the runtime's
 }
@@ -261,10 +263,14 @@ func (l *walk) add(found *evidence.Processes, s sighting) {
 func (l *walk) process(s sighting) evidence.Process {
 	p := evidence.Process{
 		PID: s.proc.PID, Parent: s.stat.PPID, Command: s.comm,
-		State: s.now.state, For: l.at.Sub(s.now.since), Age: l.age(s.stat),
+		State: s.now.state, Thread: s.now.thread, For: l.at.Sub(s.now.since), Age: l.age(s.stat),
 	}
 	if p.State.Stuck() {
 		p.Wchan, p.Stack = l.sleep(s)
+		p.Mount = l.waitsFor(s)
+	}
+	if p.State == evidence.Frozen {
+		p.Freezer = l.frozen[s.member.group]
 	}
 	return p
 }

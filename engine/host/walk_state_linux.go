@@ -25,13 +25,13 @@ const threadsPerLook = 1000
 // findStates finds the state of everything seen: the first thread's, unless
 // the process is frozen or another thread is worse off.
 func (l *walk) findStates() {
-	frozen := l.frozenGroups()
+	l.findFrozen()
 	var open []*sighting
 	for i := range l.seen {
 		s := &l.seen[i]
 		s.now = threadState{state: stateOf(s.stat), since: l.at, cpu: int(s.stat.Processor)}
 		switch {
-		case frozen[s.member.group] && s.now.state != evidence.Zombie:
+		case l.frozen[s.member.group] != "" && s.now.state != evidence.Zombie:
 			s.now.state = evidence.Frozen
 		case !s.now.state.Stuck() && s.stat.NumThreads > 1:
 			open = append(open, s)
@@ -138,39 +138,55 @@ func (l *walk) sleep(s sighting) (wchan string, stack []string) {
 	return wchan, stackOf(text)
 }
 
-// frozenGroups returns the control groups of containers that are frozen. The
-// state of a frozen process does not tell: it is D with v1 and S with v2, and
-// with a new kernel the function that it sleeps in is any.
-func (l *walk) frozenGroups() map[group]bool {
-	frozen := map[group]bool{}
+// findFrozen finds the control groups that are frozen. The state of a frozen
+// process does not tell: it is D with v1 and S with v2, and with a new kernel the
+// function that it sleeps in is any.
+func (l *walk) findFrozen() {
+	l.frozen = map[group]string{}
 	for _, s := range l.seen {
 		g := s.member.group
-		if _, asked := frozen[g]; asked || len(s.member.ids) == 0 || stateOf(s.stat) == evidence.Running {
-			continue
+		if _, asked := l.frozen[g]; !asked && stateOf(s.stat) != evidence.Running {
+			l.frozen[g] = l.freezer(s.proc.PID, g)
 		}
-		frozen[g] = l.isFrozen(s.proc.PID, g)
 	}
-	return frozen
 }
 
-func (l *walk) isFrozen(pid int, g group) bool {
-	mount := filepath.Join(l.root, "sys/fs/cgroup")
-	var state, events string
-	if g.freezer != "" {
-		state = l.groupFile(pid, filepath.Join(mount, "freezer", g.freezer, "freezer.state"))
+// freezer returns the file of the control group that froze g, which may be one
+// above it, as the node's own processes see it; empty if g is not frozen.
+func (l *walk) freezer(pid int, g group) string {
+	const mount = "/sys/fs/cgroup"
+	unified := mount
+	if g.isHybrid { // v1 hierarchies are there too, so that v2's is mounted beside them
+		unified += "/unified"
 	}
-	if g.isHybrid {
-		mount = filepath.Join(mount, "unified")
+	v1 := l.groupFile(pid, g.freezer, mount+"/freezer", "freezer.state")
+	v2 := l.groupFile(pid, g.unified, unified, "cgroup.events")
+	switch {
+	case strings.TrimSpace(v1) == "FROZEN":
+		return l.frozenAt(pid, g.freezer, mount+"/freezer", "freezer.self_freezing", "freezer.state")
+	case slices.Contains(strings.Split(v2, "\n"), "frozen 1"):
+		return l.frozenAt(pid, g.unified, unified, "cgroup.freeze", "cgroup.freeze")
 	}
-	if g.unified != "" {
-		events = l.groupFile(pid, filepath.Join(mount, g.unified, "cgroup.events"))
+	return ""
+}
+
+// frozenAt returns the file to thaw with of the group whose own file says 1, at
+// group or above.
+func (l *walk) frozenAt(pid int, group, mount, own, file string) string {
+	for at := group; len(at) > 1; at = filepath.Dir(at) {
+		if strings.TrimSpace(l.groupFile(pid, at, mount, own)) == "1" {
+			return filepath.Join(mount, at, file)
+		}
 	}
-	return strings.TrimSpace(state) == "FROZEN" || slices.Contains(strings.Split(events, "\n"), "frozen 1")
+	return filepath.Join(mount, group, file)
 }
 
 // groupFile returns a control group's file, or "" if it cannot be read.
-func (l *walk) groupFile(pid int, path string) string {
-	text, _ := l.textAt(procFile{pid, filepath.Base(path), true}, path)
+func (l *walk) groupFile(pid int, group, mount, name string) string {
+	if group == "" {
+		return ""
+	}
+	text, _ := l.textAt(procFile{pid, name, true}, filepath.Join(l.root, mount, group, name))
 	return text
 }
 

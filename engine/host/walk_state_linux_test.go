@@ -31,14 +31,14 @@ func TestLookTellsTheStateOfTheWorstThread(t *testing.T) {
 		{"one runs", evidence.Sleeping, []proc{{pid: 201, state: evidence.Running}}, evidence.Process{State: evidence.Sleeping}},
 		{
 			"one is stuck", evidence.Sleeping, []proc{{pid: 201, state: evidence.Traced}, stuckThread(202, 5)},
-			evidence.Process{State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable", Stack: stack},
+			evidence.Process{State: evidence.Uninterrupted, Thread: 202, Wchan: "rpc_wait_bit_killable", Stack: stack},
 		},
 		{
 			"one is stuck beside a busy one", evidence.Running, []proc{stuckThread(201, 5)},
-			evidence.Process{State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable", Stack: stack},
+			evidence.Process{State: evidence.Uninterrupted, Thread: 201, Wchan: "rpc_wait_bit_killable", Stack: stack},
 		},
 		{"the first is stopped", evidence.Stopped, []proc{{pid: 201}}, evidence.Process{State: evidence.Stopped, Wchan: "do_signal_stop"}},
-		{"the first has ended", evidence.Zombie, []proc{{pid: 201}, {pid: 202, state: evidence.Running}}, evidence.Process{State: evidence.Running}},
+		{"the first has ended", evidence.Zombie, []proc{{pid: 201}, {pid: 202, state: evidence.Running}}, evidence.Process{State: evidence.Running, Thread: 202}},
 		{"it has ended", evidence.Zombie, nil, evidence.Process{State: evidence.Zombie}},
 	}
 	for _, tt := range tests {
@@ -167,6 +167,31 @@ func TestLookSeesFrozenContainers(t *testing.T) {
 				t.Errorf("%+v, want it %v", p, tt.want)
 			}
 		})
+	}
+}
+
+// The runtime and its shims can be frozen as well, and by a group above theirs.
+func TestLookSeesWhoFroze(t *testing.T) {
+	root, id := t.TempDir(), fixtureID("1")
+	shim := fixtureShim(200, id, fixtureSocket)
+	shim.cgroup = "0::/system.slice/shims/one\n"
+	writeProc(t, root, shim)
+	writeProc(t, root, proc{pid: 300, comm: "containerd", cgroup: "6:freezer:/ctd\n", state: evidence.Uninterrupted})
+	for path, text := range map[string]string{
+		"system.slice/shims/one/cgroup.events": "frozen 1\n", "system.slice/shims/one/cgroup.freeze": "0\n", "system.slice/shims/cgroup.freeze": "1\n",
+		"freezer/ctd/freezer.state": "FROZEN\n", "freezer/ctd/freezer.self_freezing": "1\n",
+	} {
+		writeFile(t, filepath.Join(root, "sys/fs/cgroup", path), text)
+	}
+	found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
+	for _, p := range append(found.Shims, found.Daemons...) {
+		want := map[int]string{200: "/sys/fs/cgroup/system.slice/shims/cgroup.freeze", 300: "/sys/fs/cgroup/freezer/ctd/freezer.state"}[p.PID]
+		if p.State != evidence.Frozen || p.Freezer != want {
+			t.Errorf("%+v, want it frozen by %s", p, want)
+		}
+	}
+	if len(found.Shims)+len(found.Daemons) != 2 {
+		t.Errorf("found %+v, want a shim and a daemon", found)
 	}
 }
 
