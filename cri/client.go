@@ -2,6 +2,7 @@ package cri
 
 import (
 	"context"
+	"io"
 	"net"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/grpclog"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -17,11 +19,14 @@ import (
 // The kubelet's own limits for its connection to the runtime, so that plegtop
 // sees a runtime fail as the kubelet does.
 const (
-	messageLimit = 16 << 20 // bytes in one message
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 3 * time.Second
 	handshake    = 5 * time.Second // for a runtime that accepts a connection and then says nothing
 )
+
+// gRPC would write of a GOAWAY and the like to standard error, across the screen
+// and into what check prints. Only here, before any call, may that be set.
+func init() { grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard)) }
 
 // A Client makes CRI v1 calls to one runtime, over one connection that it makes
 // with the first call and renews by itself. It is safe for concurrent use.
@@ -71,6 +76,7 @@ func (c *Client) options() []grpc.DialOption {
 		grpc.WithIdleTimeout(0), // a pause, however long, keeps the connection
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: handshake}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(newCodec())),
+		grpc.WithMaxHeaderListSize(statusLimit), // in which an error comes
 		grpc.WithUserAgent("plegtop"),
 		grpc.WithStatsHandler(meter{}),
 		grpc.WithUnaryInterceptor(c.explainUnary),
@@ -86,7 +92,7 @@ func (c *Client) Close() error {
 
 // Version returns what the runtime says of itself.
 func (c *Client) Version(ctx context.Context) (pleg.Version, error) {
-	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion})
+	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion}, small)
 	if err != nil {
 		return pleg.Version{}, err
 	}

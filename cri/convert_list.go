@@ -20,7 +20,8 @@ const (
 // A list is what was gathered of a list, from one or more answers.
 type list[T any] struct {
 	sanitizer
-	rows []T
+	rows           []T
+	bytes, entries int // of all answers, see [list.weigh]
 }
 
 // result returns what was gathered, or nothing but err if that is not nil: half

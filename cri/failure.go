@@ -63,8 +63,10 @@ func (c *Client) explain(ctx context.Context, method string, err error) error {
 		return err
 	}
 	s := status.Convert(err)
-	e := &call.Error{Op: methods[method], Kind: kindOf(s), Code: s.Code().String(), Text: s.Message()}
+	e := &call.Error{Op: methods[method], Kind: kindOf(s), Code: s.Code().String(), Text: cut(s.Message())}
 	switch s.Code() {
+	case codes.Internal:
+		explainUnread(e)
 	case codes.Unavailable:
 		c.explainDial(e)
 	case codes.Canceled, codes.DeadlineExceeded:
@@ -83,6 +85,19 @@ func (c *Client) explainDial(e *call.Error) {
 	e.Text = err.Error()
 	if errors.Is(err, fs.ErrPermission) {
 		e.Kind = call.ErrPermission
+	}
+}
+
+// explainUnread tells an answer that came and could not be read from a runtime that
+// failed.
+func explainUnread(e *call.Error) {
+	why, unread := strings.CutPrefix(e.Text, "grpc: failed to unmarshal the received message: ")
+	switch {
+	case !unread:
+	case strings.HasPrefix(why, tooMuch):
+		e.Kind, e.Code, e.Text = call.ErrTooLarge, codes.ResourceExhausted.String(), why
+	default: // protobuf writes a space of another kind now and then, so that nobody relies on its words
+		e.Kind, e.Text = call.ErrUnreadable, "unreadable answer: "+strings.ReplaceAll(why, "\u00a0", " ")
 	}
 }
 
@@ -123,7 +138,7 @@ func kindOf(s *status.Status) error {
 // exhausted tells a message over the limit, of ours or of the server's, from a
 // runtime that ran out of something else. gRPC has one code for both.
 func exhausted(text string) error {
-	if strings.Contains(text, "larger than max") {
+	if strings.Contains(text, tooMuch) {
 		return call.ErrTooLarge
 	}
 	return call.ErrOther

@@ -17,28 +17,34 @@ import (
 // leaves to the generated code, which then decides, so both always agree;
 // FuzzFastDecode holds them to it.
 
-// decode adds the sandboxes of an answer, plain or a part of a stream: both
-// have them as field 1.
-func (l *sandboxList) decode(wire []byte) error {
+// read adds an answer to a list: by fast where it has the ordinary form, else by
+// add, once the generated code has read it into whole.
+func (l *list[T]) read(wire []byte, fast func([]byte) bool, whole proto.Message, add func()) error {
+	n, ordinary := entries(wire)
+	if err := l.weigh(len(wire), n); err != nil {
+		return err
+	}
+	l.rows = slices.Grow(l.rows, n)
 	before := *l
-	if l.fastDecode(wire) {
+	if ordinary && fast(wire) {
 		return nil
 	}
 	*l = before
-	var whole runtimev1.ListPodSandboxResponse
-	if err := proto.Unmarshal(wire, &whole); err != nil {
-		return err
+	if err := proto.Unmarshal(wire, whole); err != nil {
+		return whose(wire, whole, err)
 	}
-	l.add(whole.Items)
+	add()
 	return nil
 }
 
+// decode adds the sandboxes of an answer, plain or a part of a stream: both
+// have them as field 1.
+func (l *sandboxList) decode(wire []byte) error {
+	var whole runtimev1.ListPodSandboxResponse
+	return l.read(wire, l.fastDecode, &whole, func() { l.add(whole.Items) })
+}
+
 func (l *sandboxList) fastDecode(wire []byte) bool {
-	n, ok := lines(wire)
-	if !ok {
-		return false
-	}
-	l.rows = slices.Grow(l.rows, n)
 	var s fastSandbox
 	one := []*runtimev1.PodSandbox{&s.PodSandbox}
 	for len(wire) > 0 {
@@ -105,25 +111,11 @@ func readSandboxMetadata(m *runtimev1.PodSandboxMetadata, b []byte) bool {
 
 // decode adds the containers of an answer, as [sandboxList.decode] does.
 func (l *containerList) decode(wire []byte) error {
-	before := *l
-	if l.fastDecode(wire) {
-		return nil
-	}
-	*l = before
 	var whole runtimev1.ListContainersResponse
-	if err := proto.Unmarshal(wire, &whole); err != nil {
-		return err
-	}
-	l.add(whole.Containers)
-	return nil
+	return l.read(wire, l.fastDecode, &whole, func() { l.add(whole.Containers) })
 }
 
 func (l *containerList) fastDecode(wire []byte) bool {
-	n, ok := lines(wire)
-	if !ok {
-		return false
-	}
-	l.rows = slices.Grow(l.rows, n)
 	c := fastContainer{Container: runtimev1.Container{Labels: make(map[string]string, 4)}}
 	one := []*runtimev1.Container{&c.Container}
 	for len(wire) > 0 {

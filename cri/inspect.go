@@ -43,7 +43,7 @@ func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.Container
 
 // Status returns the runtime's verdicts on itself, in its order.
 func (c *Client) Status(ctx context.Context) ([]pleg.Condition, error) {
-	answer, err := c.rpc.Status(ctx, &runtimev1.StatusRequest{Verbose: false})
+	answer, err := c.rpc.Status(ctx, &runtimev1.StatusRequest{Verbose: false}, small)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +56,11 @@ func (c *Client) Status(ctx context.Context) ([]pleg.Condition, error) {
 }
 
 func (c *Client) sandboxStatus(ctx context.Context, id string) (*runtimev1.PodSandboxStatusResponse, error) {
-	return c.rpc.PodSandboxStatus(ctx, &runtimev1.PodSandboxStatusRequest{PodSandboxId: id, Verbose: false})
+	return c.rpc.PodSandboxStatus(ctx, &runtimev1.PodSandboxStatusRequest{PodSandboxId: id, Verbose: false}, small)
 }
 
 func (c *Client) containerStatus(ctx context.Context, id string) (*runtimev1.ContainerStatusResponse, error) {
-	return c.rpc.ContainerStatus(ctx, &runtimev1.ContainerStatusRequest{ContainerId: id, Verbose: false})
+	return c.rpc.ContainerStatus(ctx, &runtimev1.ContainerStatusRequest{ContainerId: id, Verbose: false}, small)
 }
 
 // unusable is the error for an answer that came and is of no use. Its code is

@@ -24,13 +24,14 @@ func note(ctx context.Context, found pleg.Anomalies) {
 	}
 }
 
-// text returns s, with U+FFFD for each run of bytes that is not UTF-8.
+// text returns s, with U+FFFD for each run of bytes that is not UTF-8, and without
+// its middle if it is too long to be kept.
 func (m *sanitizer) text(s string) string {
-	if utf8.ValidString(s) {
+	if utf8.ValidString(s) && len(s) <= textLimit {
 		return s
 	}
 	m.BadText++
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return cut(strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // time returns the moment ns nanoseconds after 1970, by the runtime's clock;

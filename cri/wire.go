@@ -1,9 +1,11 @@
 package cri
 
 import (
+	"fmt"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 )
 
 // A field is one field of a protobuf message as it is on the wire. Only the two
@@ -99,13 +101,48 @@ func (f field) skipEntry() bool {
 	return ok
 }
 
-// lines counts the embedded messages number 1 of a list answer; false if there
-// is anything else in it.
-func lines(wire []byte) (int, bool) {
-	n := 0
-	ok := eachField(wire, func(f field) bool {
-		n++
-		return f.num == 1 && f.typ == protowire.BytesType
+// entries counts the embedded messages number 1 of a list answer, up to what is
+// malformed; ordinary is false if there is anything else in it.
+func entries(wire []byte) (n int, ordinary bool) {
+	ordinary = true
+	for len(wire) > 0 {
+		num, typ, size := protowire.ConsumeField(wire)
+		if size < 0 {
+			return n, false
+		}
+		if num == 1 {
+			n++
+		}
+		ordinary = ordinary && num == 1 && typ == protowire.BytesType
+		wire = wire[size:]
+	}
+	return n, ordinary
+}
+
+// whose says which entry of a list answer it is that the generated code cannot
+// read into whole, and why: err alone does not tell. Half of it need not be
+// readable either, so that what has no id has its place.
+func whose(wire []byte, whole proto.Message, err error) error {
+	for place := 1; len(wire) > 0; place++ {
+		_, _, size := protowire.ConsumeField(wire)
+		if size < 0 {
+			break
+		}
+		if e := proto.Unmarshal(wire[:size], whole); e != nil {
+			return fmt.Errorf("entry %d, with the id %q: %w", place, idOf(wire[:size]), e)
+		}
+		wire = wire[size:]
+	}
+	return err
+}
+
+// idOf returns the text number 1 of an entry, which is the id of a sandbox and of
+// a container; nil if there is none to be read.
+func idOf(entry []byte) (id []byte) {
+	message, _, _ := nextField(entry)
+	eachField(message.bytes, func(f field) bool {
+		id = f.bytes
+		return f.num != 1
 	})
-	return n, ok
+	return id
 }

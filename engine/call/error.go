@@ -13,7 +13,8 @@ var (
 	ErrPermission    = errors.New("permission denied")        // PERMISSION_DENIED, UNAUTHENTICATED, EACCES on the socket
 	ErrDeadline      = errors.New("no answer in time")        // DEADLINE_EXCEEDED
 	ErrNotFound      = errors.New("not found")                // NOT_FOUND
-	ErrTooLarge      = errors.New("answer too large")         // RESOURCE_EXHAUSTED: over the 16 MiB limit of a message
+	ErrTooLarge      = errors.New("answer too large")         // RESOURCE_EXHAUSTED: over the 16 MiB limit of a message, or one of ours
+	ErrUnreadable    = errors.New("unreadable answer")        // INTERNAL: by us, of an answer that breaks the rules of protobuf
 	ErrUnimplemented = errors.New("not implemented")          // UNIMPLEMENTED
 	ErrCanceled      = errors.New("canceled")                 // CANCELED: by us
 	ErrOther         = errors.New("failed in another manner") // any other code
@@ -24,7 +25,7 @@ type Error struct {
 	Op   Operation
 	Kind error  // one of the sentinels above
 	Code string // the gRPC code's name, such as "DeadlineExceeded"
-	Text string // the runtime's own words, not cleaned: hostile until then
+	Text string // the runtime's own words, 4 KiB at most, not cleaned: hostile until then
 }
 
 // Error returns the operation, the code and the runtime's own words.
