@@ -38,12 +38,17 @@ type events struct {
 // reports whether there were any.
 func (m *machine) release() bool {
 	decided := m.core.Released()
+	var known *pleg.PodStatus
+	var find pleg.Lookup // in known
 	for _, d := range decided {
 		m.events.last++
 		e := Event{Event: d, Seq: m.events.last, SeenAt: m.now}
 		if st, err := m.core.Cache().Get(d.Pod.UID); err == nil && st != nil {
-			e.Reason = reason(d, st)
-			e.Lag, e.HasLag = m.lag(d, st)
+			if st != known {
+				known, find = st, st.Lookup()
+			}
+			e.Reason = reason(d, find)
+			e.Lag, e.HasLag = m.lag(d, st, find)
 		}
 		m.events.channel.count(d.Delivery)
 		m.events.released = append(m.events.released, e)
@@ -66,29 +71,27 @@ func (c *Channel) count(delivery pleg.Delivery) {
 }
 
 // reason returns why a container ended, where the runtime says so.
-func reason(e pleg.Event, st *pleg.PodStatus) string {
-	if c := containerOf(e, st); c != nil && e.Kind == pleg.Died {
+func reason(e pleg.Event, find pleg.Lookup) string {
+	if c := containerOf(e, find); c != nil && e.Kind == pleg.Died {
 		return c.Reason
 	}
 	return ""
 }
 
-func containerOf(e pleg.Event, st *pleg.PodStatus) *pleg.ContainerStatus {
-	for i := range st.Containers {
-		if !e.Sandbox && st.Containers[i].ID == e.ID {
-			return &st.Containers[i]
-		}
+func containerOf(e pleg.Event, find pleg.Lookup) *pleg.ContainerStatus {
+	if e.Sandbox {
+		return nil
 	}
-	return nil
+	return find.Container(e.ID)
 }
 
 // happened returns when, by the runtime's clock, what e reports took place;
 // zero where nothing says so, as for the end of a sandbox.
-func happened(e pleg.Event, st *pleg.PodStatus) time.Time {
+func happened(e pleg.Event, st *pleg.PodStatus, find pleg.Lookup) time.Time {
 	if e.Sandbox {
 		return sandboxReady(e, st)
 	}
-	c := containerOf(e, st)
+	c := containerOf(e, find)
 	switch {
 	case c == nil:
 		return time.Time{}
@@ -113,11 +116,11 @@ func sandboxReady(e pleg.Event, st *pleg.PodStatus) time.Time {
 
 // lag returns how late an event was seen. Those of the first relist have no
 // lag: what they report was so before we looked.
-func (m *machine) lag(e pleg.Event, st *pleg.PodStatus) (time.Duration, bool) {
+func (m *machine) lag(e pleg.Event, st *pleg.PodStatus, find pleg.Lookup) (time.Duration, bool) {
 	if e.At.Equal(m.relists.first) {
 		return 0, false
 	}
-	return lag(happened(e, st), m.now, m.relists.first)
+	return lag(happened(e, st, find), m.now, m.relists.first)
 }
 
 // lag returns the time from at, by the runtime's clock, to seen. It is none for

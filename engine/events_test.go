@@ -80,7 +80,7 @@ func TestHappened(t *testing.T) {
 		{"sandbox died", pleg.Event{ID: "s", Sandbox: true, Kind: pleg.Died, To: pleg.Exited}, time.Time{}},
 	}
 	for _, tt := range tests {
-		if got := happened(tt.event, st); !got.Equal(tt.want) {
+		if got := happened(tt.event, st, st.Lookup()); !got.Equal(tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}

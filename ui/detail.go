@@ -17,32 +17,34 @@ type detail struct {
 	sheet
 	pod  *engine.Pod // nil while no pod is open
 	gone bool
+	ends [2]*pleg.Pod // of its record, of which rows are
+	rows []recordRow
 }
 
 // eventsInDetail is how many of the pod's events the detail shows.
 const eventsInDetail = 100
 
 // observe brings the detail up to date with s.
-func (d *detail) observe(b pen, s *engine.Snapshot, e *events, troubles map[pleg.UID]diagnose.Trouble) {
+func (d *detail) observe(b pen, s *engine.Snapshot, e *events, infos map[pleg.UID]*podInfo) {
 	if d.pod == nil {
 		return
 	}
-	i := slices.IndexFunc(s.Pods, func(p *engine.Pod) bool { return p.UID == d.pod.UID })
-	d.gone = i < 0
-	if i >= 0 {
-		d.pod = s.Pods[i]
+	f := infos[d.pod.UID]
+	d.gone = f == nil
+	if d.gone {
+		f = inform(d.pod, s, diagnose.Trouble{})
 	}
+	d.pod = f.pod
 	d.anew()
-	d.summary(b, s, troubles[d.pod.UID])
+	d.summary(b, s, f)
 	d.record(b)
 	d.status(b, s)
 	d.history(b, e)
-	d.clamp(len(d.lines))
+	d.clamp(d.size())
 }
 
-func (d *detail) summary(b pen, s *engine.Snapshot, t diagnose.Trouble) {
+func (d *detail) summary(b pen, s *engine.Snapshot, f *podInfo) {
 	p := d.pod
-	f := inform(p, s, t)
 	symbol, st := podLook(b, f)
 	d.section(b, "Pod")
 	d.field(b, "name", b.Strong, p.PodRef.String())
@@ -127,12 +129,35 @@ func (d *detail) status(b pen, s *engine.Snapshot) {
 		symbol, look := stateLook(b, sb.State)
 		d.field(b, "sandbox", look, fmt.Sprintf("%s %s  attempt %d  %s", symbol, sandboxWord(sb.State), sb.Attempt, text.ShortID(sb.ID)))
 	}
-	for i := range st.Containers {
-		d.container(b, s, &st.Containers[i])
-	}
+	d.containers(b, s, st.Containers)
 }
 
-func (d *detail) container(b pen, s *engine.Snapshot, c *pleg.ContainerStatus) {
+// containers adds a few lines about each container.
+func (d *detail) containers(b pen, s *engine.Snapshot, all []pleg.ContainerStatus) {
+	first := make([]int, 0, len(all)) // line of each
+	n := 0
+	for i := range all {
+		c := &all[i]
+		first = append(first, n)
+		n++
+		for _, there := range [...]bool{c.Image != "", timed(c), joined(c.Reason, c.Message) != ""} {
+			if there {
+				n++
+			}
+		}
+	}
+	d.many(n, func(i int) []slot {
+		which, found := slices.BinarySearch(first, i)
+		if !found {
+			which--
+		}
+		var one sheet
+		one.container(b, s, &all[which])
+		return one.lines[i-first[which]]
+	})
+}
+
+func (d *sheet) container(b pen, s *engine.Snapshot, c *pleg.ContainerStatus) {
 	symbol, look := stateLook(b, c.State)
 	line := fmt.Sprintf("%s %s  attempt %d  %s", symbol, c.State, c.Attempt, text.ShortID(c.ID))
 	if c.State == pleg.Exited {
@@ -143,6 +168,10 @@ func (d *detail) container(b pen, s *engine.Snapshot, c *pleg.ContainerStatus) {
 	d.field(b, "", b.Text, c.Image)
 	d.field(b, "", b.Text, times(s.At, c))
 	d.field(b, "", b.Warn, joined(c.Reason, c.Message))
+}
+
+func timed(c *pleg.ContainerStatus) bool {
+	return !c.CreatedAt.IsZero() || !c.StartedAt.IsZero() || !c.FinishedAt.IsZero()
 }
 
 // times lists the moments of a container's life that the runtime gave.
@@ -177,15 +206,22 @@ func (d *detail) record(b pen) {
 	if now == nil && d.pod.Failure == nil {
 		now = d.pod.Old // its change has settled in this relist
 	}
-	for _, r := range recordRows(d.pod.Old, now) {
+	if ends := [2]*pleg.Pod{d.pod.Old, now}; d.ends != ends || d.rows == nil {
+		d.ends, d.rows = ends, recordRows(ends[0], ends[1])
+	}
+	rows := d.rows
+	d.many(len(rows), func(i int) []slot {
+		r := &rows[i]
 		st := b.Text
 		sign := ""
 		if r.was != r.now {
 			st, sign = b.Warn, b.Symbols.Warn+" differs"
 		}
-		d.add(slot{b.Text, "  " + r.what, 24}, slot{b.Dim, text.ShortID(r.id), 15},
-			slot{st, r.was.String(), 12}, slot{st, r.now.String(), 12}, slot{st, sign, 0})
-	}
+		return []slot{
+			{b.Text, "  " + r.what, 24}, {b.Dim, text.ShortID(r.id), 15},
+			{st, r.was.String(), 12}, {st, r.now.String(), 12}, {st, sign, 0},
+		}
+	})
 }
 
 // A recordRow is one sandbox or container in both ends of a record.
@@ -196,10 +232,12 @@ type recordRow struct {
 
 func recordRows(was, now *pleg.Pod) []recordRow {
 	var rows []recordRow
+	places := make(map[string]int)
 	at := func(what, id string) *recordRow {
-		i := slices.IndexFunc(rows, func(r recordRow) bool { return r.id == id })
-		if i < 0 {
+		i, known := places[id]
+		if !known {
 			i = len(rows)
+			places[id] = i
 			rows = append(rows, recordRow{what: what, id: id})
 		}
 		return &rows[i]

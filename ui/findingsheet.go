@@ -33,7 +33,7 @@ func (s *findingSheet) observe(b pen, all *findings, w int) {
 	s.evidence(b, w)
 	s.steps(b, w)
 	s.subject(b)
-	s.clamp(len(s.lines))
+	s.clamp(s.size())
 }
 
 // follow takes over the finding as it is now, or its end. What has ended stays

@@ -36,7 +36,7 @@ func (n *nodeSheet) observe(b pen, s *engine.Snapshot, from Source, w int) {
 	n.cost(b, s, r)
 	n.host(b, s, r, w)
 	n.operations(b, r)
-	n.clamp(len(n.lines))
+	n.clamp(n.size())
 }
 
 // openNode shows the node, or goes back from it.

@@ -46,8 +46,9 @@ type podInfo struct {
 	created  time.Time
 	remark   string // why a container ended, or what fails: from the runtime, not cleaned
 
-	now  []*pleg.Container // the newest of each name, in the order of their names
-	tree []treeRow         // what the pod holds, as it is shown unfolded
+	statuses pleg.Lookup
+	now      []*pleg.Container // the newest of each name, in the order of their names
+	tree     []treeRow         // what the pod holds, as it is shown unfolded
 }
 
 // foundWords are the states of pods that only a finding knows of.
@@ -89,7 +90,7 @@ func inform(p *engine.Pod, s *engine.Snapshot, t diagnose.Trouble) *podInfo {
 	if t.By != "" && t.Severity == diagnose.Info { // worth knowing, and no problem
 		t = diagnose.PodTrouble(p, s.At)
 	}
-	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), trouble: t, problem: t.Text}
+	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), trouble: t, problem: t.Text, statuses: p.Status.Lookup()}
 	if f.out != nil {
 		f.problem = f.out.Op.String() + " hangs"
 	}
@@ -217,39 +218,39 @@ func (f *podInfo) sandboxReady() bool {
 // not listed below the newest one.
 func (f *podInfo) branches(sandboxes []*pleg.Sandbox, containers []*pleg.Container) []treeRow {
 	rows := make([]treeRow, 0, len(sandboxes)+len(containers))
-	for i, s := range sandboxes {
-		newest := i == len(sandboxes)-1
-		rows = append(rows, treeRow{
-			sandbox: true, last: newest, id: s.ID, state: s.State, attempt: s.Attempt, created: s.CreatedAt,
-		})
-		rows = f.leaves(rows, containers, func(c *pleg.Container) bool {
-			return c.SandboxID == s.ID || newest && !f.listed(c.SandboxID)
-		})
-	}
 	if len(sandboxes) == 0 {
-		rows = f.leaves(rows, containers, func(*pleg.Container) bool { return true })
+		return f.leaves(rows, containers)
 	}
-	return rows
-}
-
-// leaves adds the containers of which here is true.
-func (f *podInfo) leaves(rows []treeRow, containers []*pleg.Container, here func(*pleg.Container) bool) []treeRow {
-	before := len(rows)
+	of := make(map[string][]*pleg.Container, len(sandboxes))
+	for _, s := range sandboxes {
+		of[s.ID] = nil
+	}
+	newest := sandboxes[len(sandboxes)-1].ID
 	for _, c := range containers {
-		if here(c) {
-			rows = append(rows, treeRow{
-				id: c.ID, name: c.Name, state: c.State, attempt: c.Attempt, created: c.CreatedAt, image: c.Image, status: f.status(c.ID),
-			})
+		id := c.SandboxID
+		if _, listed := of[id]; !listed {
+			id = newest
 		}
+		of[id] = append(of[id], c)
 	}
-	if len(rows) > before {
-		rows[len(rows)-1].last = true
+	for i, s := range sandboxes {
+		rows = append(rows, treeRow{
+			sandbox: true, last: i == len(sandboxes)-1, id: s.ID, state: s.State, attempt: s.Attempt, created: s.CreatedAt,
+		})
+		rows = f.leaves(rows, of[s.ID])
 	}
 	return rows
 }
 
-func (f *podInfo) listed(sandbox string) bool {
-	return slices.ContainsFunc(f.seen.Sandboxes, func(s pleg.Sandbox) bool { return s.ID == sandbox })
+// leaves adds the containers of one sandbox.
+func (f *podInfo) leaves(rows []treeRow, containers []*pleg.Container) []treeRow {
+	for i, c := range containers {
+		rows = append(rows, treeRow{
+			id: c.ID, name: c.Name, state: c.State, attempt: c.Attempt, created: c.CreatedAt, image: c.Image,
+			last: i == len(containers)-1, status: f.statuses.Container(c.ID),
+		})
+	}
+	return rows
 }
 
 // explain returns the text that says most about what is wrong.
@@ -274,21 +275,8 @@ func (f *podInfo) explain() string {
 // end returns how c ended; nil if it has not, or if the cache holds a status from
 // before its end, as it does until the pod has been inspected.
 func (f *podInfo) end(c *pleg.Container) *pleg.ContainerStatus {
-	if st := f.status(c.ID); c.State == pleg.Exited && st != nil && st.State == pleg.Exited {
+	if st := f.statuses.Container(c.ID); c.State == pleg.Exited && st != nil && st.State == pleg.Exited {
 		return st
-	}
-	return nil
-}
-
-// status returns what the cache holds of one container, or nil.
-func (f *podInfo) status(id string) *pleg.ContainerStatus {
-	if f.pod.Status == nil {
-		return nil
-	}
-	for i := range f.pod.Status.Containers {
-		if f.pod.Status.Containers[i].ID == id {
-			return &f.pod.Status.Containers[i]
-		}
 	}
 	return nil
 }

@@ -22,16 +22,53 @@ type slot struct {
 // that scroll.
 type sheet struct {
 	scroll
-	lines [][]slot
+	lines  [][]slot
+	blocks []block
+}
+
+// A block is lines of which there may be so many that each is written only when it
+// is drawn.
+type block struct {
+	before int // the line of the sheet that follows on it
+	n      int
+	line   func(i int) []slot
 }
 
 // labelWidth is how wide labels are, with the gap after them.
 const labelWidth = 24
 
 // anew forgets the lines, to write them again.
-func (s *sheet) anew() { s.lines = s.lines[:0:0] }
+func (s *sheet) anew() { s.lines, s.blocks = s.lines[:0:0], s.blocks[:0:0] }
 
 func (s *sheet) add(slots ...slot) { s.lines = append(s.lines, slots) }
+
+// many adds n lines that line returns.
+func (s *sheet) many(n int, line func(i int) []slot) {
+	s.blocks = append(s.blocks, block{len(s.lines), n, line})
+}
+
+// size returns how many lines there are.
+func (s *sheet) size() int {
+	n := len(s.lines)
+	for _, b := range s.blocks {
+		n += b.n
+	}
+	return n
+}
+
+// line returns line i of all.
+func (s *sheet) line(i int) []slot {
+	for _, b := range s.blocks {
+		switch {
+		case i < b.before:
+			return s.lines[i]
+		case i < b.before+b.n:
+			return b.line(i - b.before)
+		}
+		i -= b.n
+	}
+	return s.lines[i]
+}
 
 func (s *sheet) section(b pen, name string) {
 	if len(s.lines) > 0 {
@@ -66,20 +103,20 @@ func (s *sheet) paragraph(st theme.Style, what string, w int, before ...slot) {
 }
 
 func (s *sheet) pan(a keymap.Action) (moved bool) {
-	s.top, moved = dialog.Pan(a, s.top, len(s.lines), s.height)
+	s.top, moved = dialog.Pan(a, s.top, s.size(), s.height)
 	s.cursor = s.top
 	return moved
 }
 
-func (s *sheet) resize(height int) { s.scroll.resize(height, len(s.lines)) }
+func (s *sheet) resize(height int) { s.scroll.resize(height, s.size()) }
 
 // row draws line y of those that are visible.
 func (s *sheet) row(l *text.Line, y int) {
 	i := s.top + y
-	if i >= len(s.lines) {
+	if i >= s.size() {
 		return
 	}
-	for _, p := range s.lines[i] {
+	for _, p := range s.line(i) {
 		if p.width == 0 {
 			l.Put(p.style, p.text)
 			continue
@@ -131,7 +168,7 @@ func (d *frame) sheetLine(l *text.Line, y int) {
 	l.Sign(d.Border, d.Symbols.Horizontal)
 	l.Space(1)
 	l.Put(d.Focus, d.sheetTitle)
-	if more := len(d.sheet.lines) - d.sheet.top - d.sheet.height; more > 0 {
+	if more := d.sheet.size() - d.sheet.top - d.sheet.height; more > 0 {
 		l.Put(d.Dim, fmt.Sprintf(" %d lines below", more))
 	}
 	l.Space(1)

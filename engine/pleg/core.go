@@ -36,7 +36,7 @@ type Core struct {
 
 	relist   relist
 	differ   differ
-	exits    exits
+	exits    Lookup // in the status of the pod whose record advances
 	released []Event
 
 	// The event channel, as a count.

@@ -115,16 +115,15 @@ func TestExitCodeOnlyOfWhatHasExited(t *testing.T) {
 		{ID: "c1", State: Exited, ExitCode: 2},
 		{ID: "c2", State: Running, ExitCode: 3},
 	}}
-	var x exits
-	x.of(st)
-	if code, ok := x.code("c1"); !ok || code != 2 {
+	x := st.Lookup()
+	if code, ok := x.exit("c1"); !ok || code != 2 {
 		t.Errorf("code of c1 = %d, %v, want that of the last: 2", code, ok)
 	}
-	if _, ok := x.code("c2"); ok {
+	if _, ok := x.exit("c2"); ok {
 		t.Error("c2 runs, but has an exit code")
 	}
-	x.of(nil)
-	if _, ok := x.code("c1"); ok {
+	x = (*PodStatus)(nil).Lookup()
+	if _, ok := x.exit("c1"); ok {
 		t.Error("a pod that is gone has an exit code")
 	}
 }

@@ -93,7 +93,7 @@ func (c *Core) fail(r *record) {
 func (c *Core) advance(r *record, st *PodStatus) {
 	l := &c.relist
 	base := Event{Pod: r.PodRef, At: l.at}
-	c.exits.of(st)
+	c.exits = st.Lookup()
 	for i := range l.changes[r.first:r.end] {
 		x := &l.changes[r.first+i]
 		for _, kind := range transition(x.from, x.to) {
@@ -129,7 +129,7 @@ func (c *Core) shift(r *record) {
 // takes it or not.
 func (c *Core) release(e Event) {
 	if e.Kind == Died {
-		e.ExitCode, e.Exited = c.exits.code(e.ID)
+		e.ExitCode, e.Exited = c.exits.exit(e.ID)
 	}
 	switch {
 	case e.Kind == Changed:
