@@ -124,10 +124,12 @@ func looked() evidence.Report {
 		Clock:    evidence.Clock{Watched: 5 * time.Minute},
 		Kubelet: evidence.Kubelet{
 			Version:  "v1.36.1",
-			Healthz:  evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 2 * time.Millisecond},
+			Ping:     evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 2 * time.Millisecond},
+			Health:   evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 3 * time.Millisecond},
+			SyncLoop: evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 3 * time.Millisecond},
 			Metrics:  evidence.Answer{Asked: true, OK: true, Took: 31 * time.Millisecond},
 			Relist:   evidence.Timing{Count: 71_204, P50: 14 * time.Millisecond, P99: 10 * time.Second, Beyond: true},
-			Interval: evidence.Timing{Count: 71_203, P50: time.Second, P99: 2 * time.Second}, LastSeen: ago(4 * time.Second), Discarded: 3,
+			Interval: evidence.Timing{Count: 71_203, Mean: 1003 * time.Millisecond, P50: time.Second, P99: 2 * time.Second}, LastSeen: ago(4 * time.Second), Discarded: 3,
 			Operations: []evidence.Operation{
 				{Name: "container_status", Count: 40_112, Errors: 2, Took: evidence.Timing{P50: 3 * time.Millisecond, P99: 80 * time.Millisecond}},
 				{Name: "list_containers", Count: 71_210, Took: evidence.Timing{P50: 4 * time.Millisecond, P99: 12 * time.Millisecond}},
@@ -142,7 +144,7 @@ func lookedInVain() evidence.Report {
 	return evidence.Report{
 		At: ago(time.Second), Took: 2 * time.Second,
 		Processes: evidence.Processes{Missing: "not Linux"}, Pressure: evidence.Pressure{Missing: "no /proc/pressure"}, Disk: evidence.Disk{Missing: "no such folder"},
-		Kubelet: evidence.Kubelet{Healthz: evidence.Answer{Asked: true, Err: "connection refused"}, Metrics: evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "no answer in 2s"}},
+		Kubelet: evidence.Kubelet{Ping: evidence.Answer{Asked: true, Err: "connection refused"}, Metrics: evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "no answer in 2s"}},
 	}
 }
 

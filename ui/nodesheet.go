@@ -158,7 +158,7 @@ func (n *nodeSheet) clock(b pen, c evidence.Clock) {
 func (n *nodeSheet) versus(b pen, s *engine.Snapshot, r *evidence.Report, from Source, w int) {
 	n.section(b, "Relist: ours, and the kubelet's own")
 	if r == nil {
-		r = &evidence.Report{Kubelet: evidence.Kubelet{Healthz: evidence.Answer{Err: nobodyLooks}, Metrics: evidence.Answer{Err: nobodyLooks}}}
+		r = &evidence.Report{Kubelet: evidence.Kubelet{Ping: evidence.Answer{Err: nobodyLooks}, Metrics: evidence.Answer{Err: nobodyLooks}}}
 	}
 	k := &r.Kubelet
 	n.add(slot{b.Head, "", linkWidth}, slot{b.Head, "PLEGTOP", versusWidth}, slot{b.Head, pick(k.Metrics.OK, "KUBELET "+k.Version, ""), 0})
@@ -166,7 +166,15 @@ func (n *nodeSheet) versus(b pen, s *engine.Snapshot, r *evidence.Report, from S
 	for i, name := range []string{"relists", "duration p50", "duration p99", "interval", "last good one", "events discarded"} {
 		n.add(slot{b.Dim, "  " + name, linkWidth}, slot{b.Text, ours[i], versusWidth}, slot{b.Text, theirs[i], 0})
 	}
-	n.answer(b, "kubelet healthz", k.Healthz, from, w)
+	n.answer(b, "kubelet ping", k.Ping, from, w)
+	for _, more := range []struct {
+		name string
+		evidence.Answer
+	}{{"kubelet healthz", k.Health}, {"kubelet sync loop", k.SyncLoop}} {
+		if more.Asked && (more.Err == "" || more.Err != k.Metrics.Err) { // else it would say the same again
+			n.answer(b, more.name, more.Answer, from, w)
+		}
+	}
 	n.answer(b, "kubelet metrics", k.Metrics, from, w)
 	if k.StillFor > stillLong {
 		n.add(slot{b.Dim, "  its relists", linkWidth}, slot{b.Bad, b.Symbols.Bad + " no more than before for " + text.Age(k.StillFor), 0})
@@ -203,7 +211,7 @@ func kubeletFigures(s *engine.Snapshot, k *evidence.Kubelet) [6]string {
 		last = fresh(max(0, s.At.Sub(k.LastSeen))) + " ago"
 	}
 	return [6]string{
-		text.Count(k.Relist.Count), steady(k.Relist.P50), bounded(k.Relist), "p50 " + steady(k.Interval.P50) + " p99 " + bounded(k.Interval),
+		text.Count(k.Relist.Count), steady(k.Relist.P50), bounded(k.Relist), pick(k.Interval.Count > 0, "mean "+steady(k.Interval.Mean)+", ", "") + "p99 " + bounded(k.Interval),
 		last, text.Count(k.Discarded),
 	}
 }

@@ -71,6 +71,7 @@ var rules = []rule{
 	{RelistSlowChurn, relistSlowChurn, answers, []ID{PLEGUnhealthy, PLEGFlapping}, nil},
 	{PLEGUnhealthy, plegUnhealthy, answers, []ID{PLEGFlapping, EventsDiscarded}, nil},
 	{PLEGFlapping, plegFlapping, answers, nil, nil},
+	{KubeletGone, kubeletGone, nothing, nil, []ID{KubeletStuck}},
 	{KubeletStuck, kubeletStuck, answers, nil, nil},
 	{GhostRunning, ghostRunning, lists, nil, nil},
 	{CrashLoop, crashLoop, lists, nil, nil},

@@ -211,6 +211,8 @@ func (v *view) otherWord(held []Finding) Headline {
 	warnings, first := 0, ID("")
 	for _, f := range held { // the critical come first, but for effects
 		switch {
+		case f.Severity == Critical && f.ID == KubeletGone:
+			return Headline{Word: "KUBELET GONE", Severity: Critical, Text: f.Summary}
 		case f.Severity == Critical && f.ID == KubeletStuck:
 			return Headline{Word: "KUBELET STUCK", Severity: Critical, Text: f.Summary}
 		case f.Severity == Critical:

@@ -27,6 +27,8 @@ type History struct {
 	outages  outages                // of the runtime
 	mended   recoveries             // of inspections
 	status   statusTimes            // how long Status took
+	ease     ease                   // of our own relists
+	kubelet  kubeletLog
 }
 
 // NewHistory returns a history of nothing.
@@ -46,6 +48,7 @@ func (h *History) Add(u engine.Update) {
 	h.verdicts.add(u)
 	h.addOrphaned(u)
 	h.departed.add(u)
+	h.ease.add(u.Snapshot)
 }
 
 // AddReport takes in a look at the node, before it is the Evidence of an [Input].
@@ -56,6 +59,7 @@ func (h *History) Add(u engine.Update) {
 func (h *History) AddReport(r *evidence.Report) {
 	if r != nil && r != h.looked {
 		h.looked, h.lookedBefore, h.lookedStuck = r, h.looked, anyStuck(&r.Processes)
+		h.kubelet.add(r)
 	}
 }
 

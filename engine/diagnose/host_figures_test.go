@@ -47,42 +47,6 @@ func TestHostPressure(t *testing.T) {
 	})
 }
 
-func TestKubeletStuck(t *testing.T) {
-	late := func(r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-2 * time.Minute) }
-	noMetrics := func(r *evidence.Report) {
-		k := &r.Kubelet
-		*k = evidence.Kubelet{Healthz: k.Healthz, Metrics: evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true, Err: "no answer within 2s"}}
-	}
-	runHostTests(t, kubeletStuck, checked, []hostTest{
-		{"well", func(*node, *evidence.Report) {}, "", 0, Subject{}},
-		{"not there", func(_ *node, r *evidence.Report) {
-			r.Kubelet = evidence.Kubelet{Healthz: evidence.Answer{Asked: true, Err: "connection refused"}, Metrics: evidence.Answer{Asked: true, Err: "connection refused"}}
-		}, "", 0, Subject{}},
-		{"no way to its metrics", func(_ *node, r *evidence.Report) {
-			r.Kubelet = evidence.Kubelet{Healthz: r.Kubelet.Healthz, Metrics: evidence.Answer{Asked: true, Err: "401 Unauthorized"}}
-		}, "", 0, Subject{}},
-		{"late", func(_ *node, r *evidence.Report) { late(r) }, "the last relist of the kubelet began 2m0s ago, ours less than 1s ago", Warning, Subject{}},
-		{"later than its threshold", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-200 * time.Second) }, "the last relist of the kubelet began 3m20s ago", Critical, Subject{}},
-		{"short threshold of ours", func(n *node, _ *evidence.Report) { n.Threshold = 3 * time.Second }, "", 0, Subject{}},
-		{"a clock ahead of ours", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(time.Hour) }, "", 0, Subject{}},
-		{"never measured", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = time.Time{} }, "", 0, Subject{}},
-		{"count stands still", func(_ *node, r *evidence.Report) {
-			r.Kubelet.LastSeen, r.Kubelet.StillFor = time.Time{}, 2*time.Minute
-		}, "no relist of the kubelet has ended for 2m0s", Warning, Subject{}},
-		{"events instead of relists", func(_ *node, r *evidence.Report) { r.Kubelet.StillFor = 4 * time.Minute }, "", 0, Subject{}},
-		{"metrics hang", func(_ *node, r *evidence.Report) { noMetrics(r) }, "healthz is answered in 1ms, but the metrics not within 2s", Warning, Subject{}},
-		{"healthz fails", func(_ *node, r *evidence.Report) {
-			r.Kubelet.Healthz = evidence.Answer{Asked: true, Text: "[-]syncloop failed: reason withheld"}
-		}, "healthz fails: [-]syncloop failed: reason withheld", Critical, Subject{}},
-		{"healthz hangs", func(_ *node, r *evidence.Report) {
-			r.Kubelet.Healthz = evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true}
-		}, "healthz gives no answer within 2s", Critical, Subject{}},
-		{"ours is no better", func(n *node, r *evidence.Report) { late(r); n.Health.Healthy = false }, "", 0, Subject{}},
-		{"our list failed", func(n *node, r *evidence.Report) { late(r); n.hangFailure() }, "", 0, Subject{}},
-		{"our list is old", func(n *node, r *evidence.Report) { late(r); n.Health.ListedAt = ago(2 * time.Minute) }, "", 0, Subject{}},
-	})
-}
-
 func TestClockStep(t *testing.T) {
 	runHostTests(t, clockStep, checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},

@@ -38,8 +38,9 @@ func looked(n *node) *evidence.Report {
 	r.Clock = evidence.Clock{Watched: time.Hour}
 	r.Kubelet = evidence.Kubelet{
 		Version: "v1.33.4",
-		Healthz: evidence.Answer{Asked: true, URL: "http://127.0.0.1:10248/healthz", Took: time.Millisecond, Text: "ok", OK: true},
+		Ping:    evidence.Answer{Asked: true, URL: "http://127.0.0.1:10248/healthz", Took: time.Millisecond, Text: "ok", OK: true},
 		Metrics: evidence.Answer{Asked: true, URL: "http://127.0.0.1:10255/metrics", Took: 20 * time.Millisecond, OK: true},
+		ReadAt:  r.At.Add(-30 * time.Millisecond),
 		Relist:  evidence.Timing{Count: 4000}, LastSeen: now.Add(-4 * time.Second), Discarded: 0,
 	}
 	return r

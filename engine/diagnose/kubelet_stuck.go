@@ -2,9 +2,9 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -17,46 +17,127 @@ const (
 	kubeletLateLeast = 10 * time.Second
 	// kubeletThreshold is the kubelet's, which no flag of it changes.
 	kubeletThreshold = 3 * time.Minute
+	// kubeletCatchesUp is how long the kubelet gets after a runtime that hung or
+	// failed: it was seen ready again 10 s after one that had hung for minutes.
+	kubeletCatchesUp = time.Minute
 )
 
+// ease remembers since when our own relists have been good and short.
+type ease struct{ since time.Time } // zero while they are not
+
+func (e *ease) add(s *engine.Snapshot) {
+	switch {
+	case !atEase(s):
+		e.since = time.Time{}
+	case e.since.IsZero():
+		e.since = s.At
+	}
+}
+
+// atEase reports whether our own relist leaves nothing to be desired: neither the
+// last one nor the one under way is long.
+func atEase(s *engine.Snapshot) bool {
+	h := &s.Health
+	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answerFresh && s.Relists.Last <= answerFresh
+}
+
 // kubeletStuck tells that the kubelet stands still while the runtime answers us
-// well: then it is the kubelet, or one of its calls that we do not make.
+// well: then it is the kubelet, or one of its calls that we do not make. One that
+// was stopped is told whatever the runtime does. That its metrics alone do not
+// answer is none: they wait for every shim.
 func kubeletStuck(v *view) []Finding {
-	if v.evidence == nil || !relistIsFine(v) {
+	if v.evidence == nil {
 		return nil
 	}
-	k := &v.evidence.Kubelet
-	f := Finding{ID: KubeletStuck, Severity: Warning}
-	late := max(v.Threshold/kubeletLate, kubeletLateLeast)
-	switch seen := lastSeen(v); {
-	case refuses(k.Healthz):
-		f.Severity = Critical
-		f.Summary = trouble("healthz", k.Healthz)
-	case seen > late:
-		f.Summary = fmt.Sprintf("the last relist of the kubelet began %s ago, ours %s ago", going(seen), going(ours(v)))
-		if seen > kubeletThreshold {
-			f.Severity = Critical
-		}
-	case k.LastSeen.IsZero() && k.StillFor > late:
-		f.Summary = fmt.Sprintf("no relist of the kubelet has ended for %s, ours take %s", going(k.StillFor), span(v.Relists.P50))
-	case k.Metrics.TimedOut && k.Healthz.OK:
-		f.Summary = fmt.Sprintf("healthz is answered in %s, but the metrics not within %s", span(k.Healthz.Took), span(k.Metrics.Took))
-	default:
+	p, runs := kubeletProcess(v.evidence)
+	if runs && (held(p) || p.State == evidence.Stopped) {
+		return []Finding{v.kubeletHeld(p)}
+	}
+	f := Finding{ID: KubeletStuck, Severity: Critical}
+	if f.Summary = v.kubeletSilent(); f.Summary == "" {
+		f.Severity, f.Summary = v.kubeletBehind()
+	}
+	if f.Summary == "" || !atEase(v.Snapshot) {
 		return nil
+	}
+	if v.Policy.Once {
+		f.Severity = Warning
+		f.say("as one look shows it: a runtime that has been back for less than a minute looks the same")
 	}
 	f.sayOfKubelet(v)
 	f.Next = []Step{
-		{Text: "what the kubelet says of itself", Command: "journalctl -u kubelet --since -10min --no-pager"},
+		{Text: "what the kubelet says of itself", Command: v.kubeletLogs()},
 		{Text: "whether the kubelet or a shim is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,state,wchan:32,etime,args"},
-		{Text: "the kubelet writes its goroutines to the journal and ends", Command: "systemctl kill -s ABRT kubelet", Risky: true},
+		{Text: "the kubelet writes its goroutines to the journal and ends", Command: "systemctl kill -s ABRT " + v.kubeletUnit(), Risky: true},
 	}
 	return []Finding{f}
 }
 
-// relistIsFine reports whether our own relist leaves nothing to be desired.
-func relistIsFine(v *view) bool {
-	s := v.Snapshot
-	return s.Health.Healthy && s.Failure == nil && !s.Health.ListedAt.IsZero() && ours(v) <= s.Threshold/kubeletLate
+// kubeletHeld tells of a kubelet that was stopped or frozen from outside.
+func (v *view) kubeletHeld(p evidence.Process) Finding {
+	f := Finding{
+		ID: KubeletStuck, Severity: Critical, Summary: fmt.Sprintf("the kubelet's process, pid %d, is %v", p.PID, p.State),
+		Next: []Step{
+			{Text: "its state, and who may have stopped it", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)},
+			{Text: "lets it go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true},
+		},
+	}
+	if p.For > 0 {
+		f.Summary += " for " + going(p.For)
+	}
+	if p.State == evidence.Frozen {
+		f.Next[1].Command = "systemctl thaw " + v.kubeletUnit()
+	}
+	f.sayOfKubelet(v)
+	f.say("nothing is posted: after 40 to 50 s the control plane takes the node for NotReady")
+	return f
+}
+
+// kubeletSilent says which of the kubelet's own answers is bad, or does not come. A
+// busy machine may leave one of them out, and what healthz says after a runtime that
+// was away speaks of that.
+func (v *view) kubeletSilent() string {
+	past, now := v.past, v.evidence
+	if !v.Policy.Once && (past.looked != now || past.lookedBefore == nil) {
+		return ""
+	}
+	for _, q := range kubeletQuestions {
+		bad := refuses(*q.answer(&now.Kubelet))
+		if bad && (v.Policy.Once || refuses(*q.answer(&past.lookedBefore.Kubelet)) && v.caughtUp()) {
+			return trouble(q.name, *q.answer(&now.Kubelet))
+		}
+	}
+	return ""
+}
+
+// kubeletBehind says how far the kubelet's relists are behind ours, by what was read
+// of it when it had had its time to catch up.
+func (v *view) kubeletBehind() (Severity, string) {
+	k := &v.evidence.Kubelet
+	late := max(v.Threshold/kubeletLate, kubeletLateLeast)
+	switch seen := lastSeen(v); {
+	case !v.Policy.Once && !v.caughtUp():
+	case seen > late:
+		severity := Warning
+		if seen > kubeletThreshold {
+			severity = Critical
+		}
+		return severity, fmt.Sprintf("the last relist of the kubelet began %s ago, ours %s ago", going(seen), going(ours(v)))
+	case k.LastSeen.IsZero() && k.StillFor > late:
+		return Warning, fmt.Sprintf("no relist of the kubelet has ended for %s, ours take %s", going(k.StillFor), span(v.Relists.P50))
+	}
+	return 0, ""
+}
+
+// caughtUp reports whether the kubelet was last read when our relists had long been
+// good: what is older speaks of the runtime.
+func (v *view) caughtUp() bool {
+	since := v.past.ease.since
+	read := v.evidence.At
+	if v.evidence.Kubelet.Metrics.OK {
+		read = v.evidence.Kubelet.ReadAt
+	}
+	return !since.IsZero() && read.Sub(since) >= kubeletCatchesUp
 }
 
 func ours(v *view) time.Duration { return max(v.Health.ListAge(v.At), 0) }
@@ -84,11 +165,20 @@ func trouble(name string, a evidence.Answer) string {
 	return fmt.Sprintf("%s fails: %s", name, excerpt(a.Text))
 }
 
+// kubeletQuestions are what the kubelet is asked of itself, what says most first.
+var kubeletQuestions = []struct {
+	name   string
+	answer func(*evidence.Kubelet) *evidence.Answer
+}{
+	{"/healthz/syncloop", func(k *evidence.Kubelet) *evidence.Answer { return &k.SyncLoop }},
+	{"/healthz", func(k *evidence.Kubelet) *evidence.Answer { return &k.Health }},
+	{"the ping", func(k *evidence.Kubelet) *evidence.Answer { return &k.Ping }},
+}
+
 // sayOfKubelet adds what the kubelet said of itself, and what is known of its process.
 func (f *Finding) sayOfKubelet(v *view) {
 	k := &v.evidence.Kubelet
-	for i, a := range []evidence.Answer{k.Healthz, k.Metrics} {
-		name := [...]string{"healthz", "metrics"}[i]
+	tell := func(name string, a evidence.Answer) {
 		switch {
 		case refuses(a):
 			f.say(trouble(name, a) + " (" + a.URL + ")")
@@ -99,20 +189,20 @@ func (f *Finding) sayOfKubelet(v *view) {
 			f.say(name + " answered in " + span(a.Took))
 		}
 	}
+	for _, q := range kubeletQuestions {
+		tell(q.name, *q.answer(k))
+	}
+	tell("metrics", k.Metrics)
 	if d := lastSeen(v); d > 0 {
 		f.say("kubelet_pleg_last_seen_seconds is " + going(d) + " old")
 	}
 	if k.StillFor > 0 {
 		f.say(fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), going(k.StillFor)))
 	}
-	f.say(fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
-	for _, p := range v.evidence.Processes.Daemons {
-		if slices.Contains(kubeletPrograms, p.Command) && p.State.Stuck() {
-			f.say(describe("the kubelet's process", p))
-		}
+	if !v.Health.ListedAt.IsZero() {
+		f.say(fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
+	}
+	if p, runs := kubeletProcess(v.evidence); runs && p.State.Stuck() {
+		f.say(describe("the kubelet's process", p))
 	}
 }
-
-// kubeletPrograms are the names of the programs that are a kubelet, or have one in
-// them, as k3s, microk8s and the old hyperkube do.
-var kubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}

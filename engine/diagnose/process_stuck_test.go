@@ -114,7 +114,7 @@ func TestStoppedShimExplains(t *testing.T) {
 	r := looked(n)
 	shimOf(r, 1).State = evidence.Stopped
 	delete(r.Processes.Containers, "container-1-0")
-	r.Kubelet.Metrics = evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true}
+	r.Kubelet.Ping = evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true}
 	in := n.input()
 	in.Evidence = r
 	got := Diagnose(in)

@@ -103,7 +103,7 @@ func everyFinding(t *testing.T) (all []Finding) {
 		func(_ *node, r *evidence.Report) { r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 80} },
 		func(_ *node, r *evidence.Report) { r.Disk.Free = 1 << 30 },
 		func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = now.Add(-4 * time.Minute) },
-		func(_ *node, r *evidence.Report) { r.Kubelet.Healthz.OK, r.Kubelet.Healthz.TimedOut = false, true },
+		func(_ *node, r *evidence.Report) { r.Kubelet.Ping.OK, r.Kubelet.Ping.TimedOut = false, true },
 		func(_ *node, r *evidence.Report) {
 			r.Clock = evidence.Clock{Watched: time.Hour, Step: time.Minute, Steps: 1}
 		},

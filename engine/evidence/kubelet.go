@@ -5,8 +5,15 @@ import "time"
 // Kubelet is what the node's kubelet says of itself.
 type Kubelet struct {
 	Version string // such as "v1.33.4"; empty if it did not say
-	Healthz Answer // of /healthz on the loopback interface
-	Metrics Answer // of /metrics
+
+	// Ping is the answer of port 10248: that the process is at work. It is ok
+	// whatever is wrong with the node. Health and SyncLoop are those of /healthz and
+	// /healthz/syncloop where the metrics are; both fail when the sync loop has
+	// stood for 5 min. (kubelet 1.25 to 1.37: packages healthz and server.)
+	Ping, Health, SyncLoop Answer
+
+	Metrics Answer    // of /metrics
+	ReadAt  time.Time // when Metrics was asked; zero unless it is fine
 
 	// What /metrics held; all zero unless Metrics is fine. Zero too for a
 	// kubelet that has not made a measurement yet.
@@ -26,8 +33,9 @@ type Answer struct {
 	Asked    bool   // false: nobody asked, since no way to ask was given
 	URL      string // that was asked
 	Took     time.Duration
-	Text     string // the answer of healthz; empty for metrics
+	Text     string // the answer of the ping and of healthz, also one that says what fails; empty for metrics
 	OK       bool   // it answered, and well
+	Refused  bool   // nobody listens there
 	TimedOut bool   // it took the connection and gave no answer in time: evidence in itself
 	Err      string // why it is not available; empty if OK
 }
@@ -36,6 +44,7 @@ type Answer struct {
 type Timing struct {
 	Count    uint64
 	Sum      time.Duration
+	Mean     time.Duration // of those since the look before; of all at the first
 	P50, P99 time.Duration // by interpolation; the upper bound of the last finite bucket where the value lies beyond
 	Beyond   bool          // P99 lies in the bucket without a bound
 }

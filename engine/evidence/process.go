@@ -12,6 +12,11 @@ type Processes struct {
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
 	Runcs      []Process            // runc or crun under way, their container set as far as the arguments name it, and network plugins of the runtime that have not ended for 30 s
 	Daemons    []Process            // the runtime's and the kubelet's own
+
+	// KubeletRoot is the folder where a kubelet keeps its pods, by the mounts of a
+	// container that runs; looked for only where no kubelet does. Empty if none is
+	// known.
+	KubeletRoot string
 }
 
 // A Process is one process, or one of its threads if only that one stands still.

@@ -28,18 +28,17 @@ type Config struct {
 // A kubelet's own certificate is mostly one that it signed itself. So on a
 // loopback address it is believed without a check, unless CA says whose it must
 // be; on any other it is always checked, without CA against those that the
-// system trusts. Believed without a check means that whatever process of this
-// machine listens at the port while the kubelet does not, as during its restart,
-// is sent the token and can use it. Where not all that may listen there are to be
-// trusted with it, give a CA, --kubelet-ca: nothing is then sent before the other
-// side has shown its certificate. A client certificate's key is never sent.
+// system trusts. Where it is not checked, the token is sent only if the port's
+// owner is a process of root that is named as a kubelet is. A client
+// certificate's key is never sent.
 type Kubelet struct {
-	// Healthz is a URL; "" is http://127.0.0.1:10248/healthz. No credentials
-	// are sent to it.
+	// Healthz is the URL of the ping; "" is http://127.0.0.1:10248/healthz. No
+	// credentials are sent to it.
 	Healthz string
 
 	// Metrics is a URL; "" is the read-only port, http://127.0.0.1:10255/metrics,
-	// or https://127.0.0.1:10250/metrics if there are credentials.
+	// or https://127.0.0.1:10250/metrics if there are credentials. The kubelet's
+	// /healthz is asked beside it.
 	Metrics string
 
 	// Cert and Key are files with the client certificate and its key, read

@@ -58,11 +58,11 @@ func overWire(t *testing.T, k Kubelet, h http.Handler) *kubeletNode {
 		close(w.closed)
 		_ = server.Close()
 	})
-	kubelet, err := newKubelet(k)
+	kubelet, err := newKubelet("", k)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []*endpoint{kubelet.healthz, kubelet.metrics} {
+	for _, e := range []*endpoint{kubelet.ping, kubelet.metrics} {
 		e.client.Transport.(*http.Transport).DialContext = w.dial
 	}
 	return newKubeletNode(kubelet)
@@ -103,7 +103,7 @@ func TestKubeletMetricsHang(t *testing.T) {
 					if a := got.Metrics; !a.TimedOut || a.OK || !a.Asked || a.Took != limit || a.Err != "took the connection and gave no answer within 2s" {
 						t.Errorf("metrics = %+v, want that they do not answer", a)
 					}
-					if a := got.Healthz; !a.OK || a.Text != "ok" || a.Took != 0 {
+					if a := got.Ping; !a.OK || a.Text != "ok" || a.Took != 0 {
 						t.Errorf("healthz = %+v, want a good answer at once", a)
 					}
 					time.Sleep(time.Second)
@@ -124,7 +124,7 @@ func TestKubeletLookBrokenOff(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		got := k.look(ctx)
-		for _, a := range []evidence.Answer{got.Healthz, got.Metrics} {
+		for _, a := range []evidence.Answer{got.Ping, got.Metrics} {
 			if !a.Asked || a.OK || a.TimedOut || a.Err != "the look was broken off" || time.Since(began) != time.Second {
 				t.Errorf("answer = %+v after %v, want it broken off after 1s", a, time.Since(began))
 			}
@@ -152,7 +152,7 @@ func TestKubeletHealthzHangsInItsText(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}))
-		if a := k.look(t.Context()).Healthz; a.OK || !a.TimedOut || a.Text != "" {
+		if a := k.look(t.Context()).Ping; a.OK || !a.TimedOut || a.Text != "" {
 			t.Errorf("healthz = %+v, want that it does not answer", a)
 		}
 	})
@@ -181,7 +181,7 @@ func TestKubeletTakesNoConnection(t *testing.T) {
 		if a := k.look(t.Context()).Metrics; !a.OK {
 			t.Errorf("metrics = %+v, want a good answer", a)
 		}
-		for _, e := range []*endpoint{k.healthz, k.metrics} { // from now on nobody is there
+		for _, e := range []*endpoint{k.ping, k.metrics} { // from now on nobody is there
 			e.client.Transport.(*http.Transport).DialContext = newWire().dial
 		}
 		if a := k.look(t.Context()).Metrics; a.OK || a.TimedOut || a.Err != "not available: no connection within 2s" {

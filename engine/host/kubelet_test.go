@@ -56,7 +56,8 @@ type kubeletNode struct {
 }
 
 func newKubeletNode(k *kubelet) *kubeletNode {
-	return &kubeletNode{k, &Node{parts: []part{k.metricsPart(), k.healthzPart()}}}
+	all := k.parts()
+	return &kubeletNode{k, &Node{parts: []part{all[0], all[len(all)-1]}}} // the ping and the metrics
 }
 
 func (n *kubeletNode) look(ctx context.Context) evidence.Kubelet { return n.Look(ctx).Kubelet }
@@ -64,7 +65,7 @@ func (n *kubeletNode) look(ctx context.Context) evidence.Kubelet { return n.Look
 // askOnce makes a kubelet of k and asks it both questions.
 func askOnce(t *testing.T, k Kubelet) evidence.Kubelet {
 	t.Helper()
-	kubelet, err := newKubelet(k)
+	kubelet, err := newKubelet("", k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,13 +86,13 @@ func TestKubeletAnswers(t *testing.T) {
 		}
 	})
 	got := askOnce(t, Kubelet{Healthz: server.URL + "/healthz", Metrics: server.URL + "/metrics"})
-	for _, a := range []*evidence.Answer{&got.Healthz, &got.Metrics} {
+	for _, a := range []*evidence.Answer{&got.Ping, &got.Metrics} {
 		if a.Took <= 0 {
 			t.Errorf("%s took %v", a.URL, a.Took)
 		}
 		a.Took = 0
 	}
-	if diff := cmp.Diff(evidence.Answer{Asked: true, OK: true, URL: server.URL + "/healthz", Text: "ok"}, got.Healthz); diff != "" {
+	if diff := cmp.Diff(evidence.Answer{Asked: true, OK: true, URL: server.URL + "/healthz", Text: "ok"}, got.Ping); diff != "" {
 		t.Errorf("healthz: %s", diff)
 	}
 	if diff := cmp.Diff(evidence.Answer{Asked: true, OK: true, URL: server.URL + "/metrics"}, got.Metrics); diff != "" {
@@ -135,7 +136,7 @@ func TestKubeletDoesNotAnswerWell(t *testing.T) {
 			if a := got.Metrics; a.Err != tt.want || a.OK || a.TimedOut || a.Text != "" {
 				t.Errorf("metrics = %+v, want the error %q", a, tt.want)
 			}
-			got.Healthz, got.Metrics = evidence.Answer{}, evidence.Answer{}
+			got.Ping, got.Metrics = evidence.Answer{}, evidence.Answer{}
 			if diff := cmp.Diff(evidence.Kubelet{}, got); diff != "" {
 				t.Errorf("it says something all the same: %s", diff)
 			}
@@ -153,7 +154,7 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 			}
 		}
 	})
-	k, err := newKubelet(Kubelet{Healthz: server.URL, Metrics: server.URL})
+	k, err := newKubelet("", Kubelet{Healthz: server.URL, Metrics: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestKubeletAnswersTooMuch(t *testing.T) {
 	if a := got.Metrics; a.Err != "not available: the answer is longer than 1 MiB" || a.OK || got.Version != "" {
 		t.Errorf("metrics = %+v", a)
 	}
-	if a := got.Healthz; !a.OK || len(a.Text) != maxText { // the beginning of it will do
+	if a := got.Ping; !a.OK || len(a.Text) != maxText { // the beginning of it will do
 		t.Errorf("healthz is OK: %v, with %d bytes", a.OK, len(a.Text))
 	}
 }
@@ -173,7 +174,7 @@ func TestKubeletHealthzFails(t *testing.T) {
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprintln(w, "[+]ping ok\n[-]syncloop failed: reason withheld"+strings.Repeat(".", maxText))
 	})
-	got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL}).Healthz
+	got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL}).Ping
 	if got.OK || !strings.HasPrefix(got.Text, "[+]ping ok\n[-]syncloop failed") || len(got.Text) != maxText {
 		t.Errorf("healthz = %+v, want the beginning of its text", got)
 	}
@@ -186,7 +187,7 @@ func TestKubeletRefuses(t *testing.T) {
 	server := serve(t, nil)
 	server.Close()
 	got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
-	for _, a := range []evidence.Answer{got.Healthz, got.Metrics} {
+	for _, a := range []evidence.Answer{got.Ping, got.Metrics} {
 		if a.Err != "not available: connection refused" || a.OK || a.TimedOut || !a.Asked {
 			t.Errorf("answer = %+v, want a refused connection", a)
 		}
@@ -198,11 +199,11 @@ func TestKubeletIsAskedWithoutProxy(t *testing.T) {
 	proxy := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") })
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("http_proxy", proxy.URL)
-	k, err := newKubelet(Kubelet{})
+	k, err := newKubelet("", Kubelet{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []*endpoint{k.healthz, k.metrics} {
+	for _, e := range []*endpoint{k.ping, k.metrics} {
 		if e.client.Transport.(*http.Transport).Proxy != nil {
 			t.Errorf("%s is asked through a proxy", e.url)
 		}
@@ -249,5 +250,65 @@ func TestRelistWatch(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The ping says ok while the sync loop stands: only the port of the metrics tells.
+func TestKubeletIsAskedWhereItTellsTheTruth(t *testing.T) {
+	asked := func(k Kubelet, url string) {
+		t.Helper()
+		kubelet, err := newKubelet("", k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kubelet.health.url + " " + kubelet.syncLoop.url; got != url+"/healthz "+url+"/healthz/syncloop" {
+			t.Errorf("it is asked at %s, want below %s", got, url)
+		}
+	}
+	asked(Kubelet{}, "http://127.0.0.1:10255")
+	asked(Kubelet{TokenFile: fileWith(t, "token", []byte("x"))}, "https://127.0.0.1:10250")
+
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/ping":
+			fmt.Fprint(w, "ok")
+		case "/healthz":
+			http.Error(w, "[+]ping ok\n[-]syncloop failed: reason withheld", http.StatusInternalServerError)
+		case "/healthz/syncloop":
+			http.Error(w, "internal server error: sync Loop took longer than expected", http.StatusInternalServerError)
+		case "/metrics":
+			fmt.Fprintln(w, relistDuration+"_count 1")
+		}
+	})
+	kubelet, err := newKubelet("", Kubelet{Healthz: server.URL + "/ping", Metrics: server.URL + "/metrics"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &Node{parts: kubelet.parts()}
+	got := n.Look(t.Context()).Kubelet
+	if !got.Ping.OK || got.Health.OK || got.SyncLoop.OK || !got.Metrics.OK || !strings.Contains(got.SyncLoop.Text, "longer than expected") {
+		t.Errorf("kubelet = %+v", got)
+	}
+	if age := time.Since(got.ReadAt); age <= 0 || age > time.Minute {
+		t.Errorf("it was read at %v", got.ReadAt)
+	}
+}
+
+func TestMeanWatch(t *testing.T) {
+	var w meanWatch
+	for i, look := range []struct {
+		count     uint64
+		sum, want time.Duration
+	}{
+		{0, 0, 0},
+		{1000, 1003 * time.Second, 1003 * time.Millisecond},
+		{1005, 1013 * time.Second, 2 * time.Second},
+		{1005, 1013 * time.Second, 2 * time.Second}, // nothing came
+		{4, 6 * time.Second, 1500 * time.Millisecond},
+	} {
+		timing := evidence.Timing{Count: look.count, Sum: look.sum}
+		if w.look(&timing); timing.Mean != look.want {
+			t.Errorf("look %d: mean %v, want %v", i, timing.Mean, look.want)
+		}
 	}
 }

@@ -41,11 +41,12 @@ func New(c Config) (*Node, error) {
 		n.parts = append(n.parts, noDisk())
 		return n, nil
 	}
-	kubelet, err := newKubelet(c.Kubelet)
+	kubelet, err := newKubelet(root, c.Kubelet)
 	if err != nil {
 		return nil, err
 	}
-	n.parts = append(n.parts, disk(root, c.RuntimeRoot, c.Endpoint), ownUsage(), kubelet.healthzPart(), kubelet.metricsPart())
+	n.parts = append(n.parts, disk(root, c.RuntimeRoot, c.Endpoint), ownUsage())
+	n.parts = append(n.parts, kubelet.parts()...)
 	return n, nil
 }
 

@@ -182,7 +182,7 @@ func TestLookAtTheWholeNode(t *testing.T) {
 	}
 	n.Look(t.Context())
 	r := n.Look(t.Context())
-	if !r.Kubelet.Healthz.OK || !r.Kubelet.Metrics.OK || r.Disk.Total == 0 || r.Clock.Watched <= 0 {
+	if !r.Kubelet.Ping.OK || !r.Kubelet.Metrics.OK || r.Disk.Total == 0 || r.Clock.Watched <= 0 {
 		t.Errorf("report = %+v, want all parts", r)
 	}
 	own := r.Usage[len(r.Usage)-1]

@@ -231,6 +231,7 @@ func (l *walk) report() evidence.Processes {
 	}
 	inheritContainers(found.Runcs)
 	found.Daemons = l.atEndpoint(found.Daemons)
+	found.KubeletRoot = l.kubeletRoot(found)
 	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && l.isConfined()
 	return found
 }

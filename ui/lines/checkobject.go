@@ -65,7 +65,16 @@ type readyObject struct {
 	Ready   bool   `json:"ready"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	Known   bool   `json:"known"`
+	Known   bool   `json:"known"` // the node's own kubelet says as much
+	Basis   string `json:"basis"` // "kubelet" if it does, else "model": what one that started now would say
+}
+
+func newReadyObject(s *engine.Snapshot) readyObject {
+	o := readyObject{s.Node.Ready, s.Node.Reason, text.Clean(s.Node.Message), agrees(s), "model"}
+	if o.Known {
+		o.Basis = "kubelet"
+	}
+	return o
 }
 
 type countsObject struct {
@@ -102,7 +111,7 @@ func newCheckObject(u diagnose.Update, o CheckOptions) *checkObject {
 		KubeletVersion: o.kubelet(s),
 		Partial:        text.Clean(s.Partial),
 		PLEG:           newPLEGObject(s),
-		NodeReady:      readyObject{s.Node.Ready, s.Node.Reason, text.Clean(s.Node.Message), s.Node.Known},
+		NodeReady:      newReadyObject(s),
 		Counts:         countsObject(s.Counts),
 		Calls:          newCallsObjects(s),
 		Findings:       make([]findingObject, len(u.Findings)),

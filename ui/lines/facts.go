@@ -3,6 +3,7 @@ package lines
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -15,7 +16,10 @@ import (
 // word for word is not written again.
 func (p *page) facts(u diagnose.Update, o CheckOptions) {
 	s, written := u.Snapshot, writtenIn(u.Findings)
-	p.row(0, "node", ready(s.Node, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
+	p.row(0, "node", ready(s, o.Node, strings.TrimPrefix(o.kubelet(s), "v"), written))
+	if said := kubelet(s.Evidence); said != "" {
+		p.row(0, "kubelet", said)
+	}
 	p.row(0, "pleg", health(s, written)+"; "+ages(s))
 	p.row(0, "runtime", runtime(s, o, written))
 	p.row(0, "pods", counts(s, written))
@@ -36,11 +40,13 @@ func writtenIn(all []diagnose.Finding) func(string) bool {
 	}
 }
 
-// ready says what a kubelet of that release would say of its node here.
-func ready(n engine.Node, node, release string, written func(string) bool) string {
+// ready says what a kubelet of that release would say of its node here, if it
+// started now; where the node's own one says as much, that it does.
+func ready(s *engine.Snapshot, node, release string, written func(string) bool) string {
 	if node == "" {
 		node = "this node"
 	}
+	n := s.Node
 	if !n.Known {
 		return node + ": no answer yet that says whether it would be Ready"
 	}
@@ -52,7 +58,31 @@ func ready(n engine.Node, node, release string, written func(string) bool) strin
 	if !written(n.Message) {
 		why += ": " + diagnose.Rounded(n.Message)
 	}
-	return fmt.Sprintf("%s would be %s for kubelet %s (%s)", node, word, release, why)
+	if agrees(s) {
+		return fmt.Sprintf("%s is %s for its kubelet %s, as far as the runtime goes (%s)", node, word, release, why)
+	}
+	return fmt.Sprintf("%s: a kubelet %s started now would say %s (%s)", node, release, word, why)
+}
+
+// agrees reports whether the node's own kubelet sees what we see: that its PLEG is
+// healthy, its sync loop works, and all that we asked is well. For all else its
+// word cannot be had from here: what is posted may lag by minutes.
+func agrees(s *engine.Snapshot) bool {
+	if s.Evidence == nil || !s.Node.Known || !s.Node.Ready {
+		return false
+	}
+	k := &s.Evidence.Kubelet
+	healthy, known := plegOf(*k)
+	return known && healthy && k.SyncLoop.OK && k.Health.OK
+}
+
+// kubeletThreshold is that of every kubelet, whatever ours is.
+const kubeletThreshold = 3 * time.Minute
+
+// plegOf returns what a kubelet says of its PLEG, by the last relist that it told.
+func plegOf(k evidence.Kubelet) (healthy, known bool) {
+	known = k.Metrics.OK && !k.LastSeen.IsZero()
+	return known && k.ReadAt.Sub(k.LastSeen) <= kubeletThreshold, known
 }
 
 func health(s *engine.Snapshot, written func(string) bool) string {
@@ -160,18 +190,53 @@ func host(r *evidence.Report) string {
 	if d := r.Disk; d.Missing == "" && d.Total > 0 {
 		said = append(said, fmt.Sprintf("%s of %s free on %s", text.Bytes(d.Free), text.Bytes(d.Total), d.Path))
 	}
-	said = append(said, kubelet(r.Kubelet))
 	return strings.Join(said, "; ")
 }
 
-func kubelet(k evidence.Kubelet) string {
-	switch a := k.Healthz; {
-	case a.OK:
-		return "kubelet healthz ok in " + text.Took(a.Took)
-	case a.TimedOut:
-		return "kubelet healthz does not answer"
-	case a.Asked:
-		return "kubelet not available"
+// kubelet says what the node's own kubelet sees, by its metrics and its healthz;
+// nothing if there was nobody to ask.
+func kubelet(r *evidence.Report) string {
+	if r == nil || !r.Kubelet.Ping.Asked {
+		return ""
 	}
-	return "kubelet not asked"
+	k := r.Kubelet
+	var said []string
+	if k.Version != "" {
+		said = append(said, k.Version)
+	}
+	switch healthy, known := plegOf(k); {
+	case known && healthy:
+		said = append(said, "PLEG is healthy, its last relist began "+text.Took(k.ReadAt.Sub(k.LastSeen))+" ago")
+	case known:
+		said = append(said, "PLEG is not healthy: its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
+	case !k.Metrics.OK:
+		said = append(said, "metrics "+answer(k.Metrics))
+	}
+	if k.Interval.Mean > 0 {
+		said = append(said, "one every "+text.Took(k.Interval.Mean))
+	}
+	for _, q := range []struct {
+		name string
+		evidence.Answer
+	}{{"healthz", k.Health}, {"sync loop", k.SyncLoop}, {"ping", k.Ping}} {
+		if q.Asked && (q.OK || q.Err != k.Metrics.Err) {
+			said = append(said, q.name+" "+answer(q.Answer))
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// answer says how a question to the kubelet went.
+func answer(a evidence.Answer) string {
+	switch {
+	case a.OK && a.Text == "ok":
+		return "ok in " + text.Took(a.Took)
+	case a.OK:
+		return "answered in " + text.Took(a.Took)
+	case a.TimedOut:
+		return "does not answer"
+	case a.Text != "":
+		return "fails: " + a.Text
+	}
+	return a.Err
 }

@@ -91,9 +91,11 @@ func nodeReport() *evidence.Report {
 		Disk:      evidence.Disk{Path: "/var/lib/containerd", Total: 100 << 30, Free: 41 << 30, Inodes: 6_500_000, InodesUnused: 6_000_000},
 		Kubelet: evidence.Kubelet{
 			Version: "v1.36.2",
-			Healthz: evidence.Answer{Asked: true, URL: "http://127.0.0.1:10248/healthz", Took: 2 * ms, Text: "ok", OK: true},
-			Metrics: evidence.Answer{Asked: true, Took: 30 * ms, OK: true},
-			Relist:  evidence.Timing{Count: 99, Sum: 2 * time.Second, P50: 5 * ms, P99: 25 * ms}, LastSeen: checked.Add(-time.Second),
+			Ping:    evidence.Answer{Asked: true, URL: "http://127.0.0.1:10248/healthz", Took: 2 * ms, Text: "ok", OK: true},
+			Health:  evidence.Answer{Asked: true, Took: 3 * ms, Text: "ok", OK: true}, SyncLoop: evidence.Answer{Asked: true, Took: 3 * ms, Text: "ok", OK: true},
+			Metrics: evidence.Answer{Asked: true, Took: 30 * ms, OK: true}, ReadAt: checked.Add(-40 * ms),
+			Relist: evidence.Timing{Count: 99, Sum: 2 * time.Second, Mean: 20 * ms, P50: 5 * ms, P99: 10 * time.Second, Beyond: true}, LastSeen: checked.Add(-time.Second),
+			Interval: evidence.Timing{Count: 98, Mean: 1003 * ms, P50: 1800 * ms, P99: 2500 * ms},
 		},
 	}
 }
@@ -208,6 +210,6 @@ func hostileCheck() diagnose.Update {
 	r.Snapshot.Partial = hostile
 	r.Headline.Word, r.Headline.Text, r.Headline.Clock.What = hostile, hostile, hostile
 	r.Snapshot.Evidence.Usage[0].Name = hostile
-	r.Snapshot.Evidence.Kubelet.Healthz.Text = hostile
+	r.Snapshot.Evidence.Kubelet.Ping.Text = hostile
 	return r
 }

@@ -51,10 +51,14 @@ type diskObject struct {
 
 type kubeletObject struct {
 	Version   string        `json:"version"`
-	Healthz   *answerObject `json:"healthz,omitempty"` // absent if nobody asked
+	Healthz   *answerObject `json:"healthz,omitempty"`  // of the port that only pings; absent if nobody asked
+	Health    *answerObject `json:"health,omitempty"`   // of /healthz beside the metrics
+	SyncLoop  *answerObject `json:"syncLoop,omitempty"` // of /healthz/syncloop there
 	Metrics   *answerObject `json:"metrics,omitempty"`
-	Relist    *timingObject `json:"relist,omitempty"` // its own; absent if its metrics are
+	Relist    *timingObject `json:"relist,omitempty"`   // its own; absent if its metrics are
+	Interval  *timingObject `json:"interval,omitempty"` // from one of its relists to the next
 	LastSeen  *time.Time    `json:"lastSeen,omitempty"`
+	Healthy   *bool         `json:"plegHealthy,omitempty"` // by LastSeen; absent if that is
 	Discarded uint64        `json:"discarded"`
 }
 
@@ -67,9 +71,15 @@ type answerObject struct {
 }
 
 type timingObject struct {
-	Count      uint64  `json:"count"`
-	P50Seconds float64 `json:"p50Seconds"`
-	P99Seconds float64 `json:"p99Seconds"`
+	Count       uint64  `json:"count"`
+	MeanSeconds float64 `json:"meanSeconds"`
+	P50Seconds  float64 `json:"p50Seconds"`
+	P99Seconds  float64 `json:"p99Seconds"`
+	P99Beyond   bool    `json:"p99Beyond,omitempty"` // it is more than that: beyond the last bucket that has a bound
+}
+
+func newTimingObject(t evidence.Timing) *timingObject {
+	return &timingObject{t.Count, t.Mean.Seconds(), t.P50.Seconds(), t.P99.Seconds(), t.Beyond}
 }
 
 func newHostObject(r *evidence.Report) *hostObject {
@@ -99,7 +109,7 @@ func missing(r *evidence.Report) []string {
 	for _, m := range []struct{ part, why string }{
 		{"processes", r.Processes.Missing}, {"processes", r.Processes.Partial},
 		{"pressure", r.Pressure.Missing}, {"disk", r.Disk.Missing},
-		{"kubelet healthz", unanswered(r.Kubelet.Healthz)}, {"kubelet metrics", unanswered(r.Kubelet.Metrics)},
+		{"kubelet ping", unanswered(r.Kubelet.Ping)}, {"kubelet metrics", unanswered(r.Kubelet.Metrics)},
 	} {
 		if m.why != "" {
 			all = append(all, m.part+": "+text.Clean(m.why))
@@ -127,11 +137,15 @@ func newUsageObject(u evidence.Usage) usageObject {
 
 func newKubeletObject(k evidence.Kubelet) kubeletObject {
 	o := kubeletObject{
-		Version: text.Clean(k.Version), Healthz: newAnswerObject(k.Healthz), Metrics: newAnswerObject(k.Metrics),
+		Version: text.Clean(k.Version), Healthz: newAnswerObject(k.Ping), Metrics: newAnswerObject(k.Metrics),
+		Health: newAnswerObject(k.Health), SyncLoop: newAnswerObject(k.SyncLoop),
 		LastSeen: instant(k.LastSeen), Discarded: k.Discarded,
 	}
 	if k.Metrics.OK {
-		o.Relist = &timingObject{k.Relist.Count, k.Relist.P50.Seconds(), k.Relist.P99.Seconds()}
+		o.Relist, o.Interval = newTimingObject(k.Relist), newTimingObject(k.Interval)
+	}
+	if healthy, known := plegOf(k); known {
+		o.Healthy = &healthy
 	}
 	return o
 }

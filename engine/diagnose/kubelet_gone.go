@@ -1,0 +1,133 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// KubeletGone is a node whose pods no kubelet looks after.
+const KubeletGone ID = "kubelet-gone"
+
+// leaseLasts is for how long a node whose kubelet says nothing is still believed:
+// the control plane then takes it for not ready. (kube-controller-manager:
+// --node-monitor-grace-period, 40 s, and 50 s from 1.32 on.)
+const leaseLasts = 40 * time.Second
+
+// kubeletLog remembers the kubelet as the looks at the node found it.
+type kubeletLog struct {
+	seen    time.Time        // when there was one last; zero if there never was
+	process evidence.Process // of that one; zero if it only answered
+	gone    time.Time        // the first look since that found none; zero while there is one
+}
+
+func (l *kubeletLog) add(r *evidence.Report) {
+	p, runs := kubeletProcess(r)
+	if !runs && !kubeletListens(&r.Kubelet) {
+		if l.gone.IsZero() {
+			l.gone = r.At
+		}
+		return
+	}
+	l.seen, l.gone = r.At, time.Time{}
+	if runs {
+		l.process = p
+	}
+}
+
+// kubeletGone tells that no kubelet is there, though there was one in this run, or
+// though containers of its pods run. A machine that never had one is none of its
+// business.
+func kubeletGone(v *view) []Finding {
+	log := v.past.kubelet
+	switch r := v.evidence; {
+	case r == nil || !r.Kubelet.Ping.Asked || kubeletListens(&r.Kubelet):
+		return nil
+	case !v.Policy.Once && !log.gone.Before(r.At): // also of one that never was gone
+		return nil // a restart takes a moment
+	}
+	r := v.evidence
+	if _, runs := kubeletProcess(r); runs {
+		return nil
+	}
+	blind := r.Processes.Missing != "" || r.Processes.Partial != ""
+	f := Finding{ID: KubeletGone, Severity: Critical}
+	switch {
+	case !log.seen.IsZero():
+		away := v.At.Sub(log.seen)
+		if away < leaseLasts {
+			f.Severity = Warning
+		}
+		f.Summary = "the kubelet is gone: it was there " + going(away) + " ago"
+		if p := log.process; p.PID != 0 {
+			f.say(fmt.Sprintf("its process was pid %d (%s)", p.PID, p.Command))
+		}
+	case !blind && r.Processes.KubeletRoot != "":
+		f.Summary = "no kubelet runs here, though containers of its pods do"
+	default:
+		return nil
+	}
+	if root := r.Processes.KubeletRoot; root != "" {
+		f.say("containers run with mounts from " + root + ", as only a kubelet makes them")
+	}
+	if !blind {
+		f.say("no process is named " + strings.Join(kubeletPrograms, ", "))
+	}
+	f.say("nobody listens at "+r.Kubelet.Ping.URL,
+		"its pods run on, but none is started, stopped, probed or restarted",
+		"nothing is posted: after 40 to 50 s the control plane takes the node for NotReady, and 5 min later evicts its pods")
+	f.Next = []Step{
+		{Text: "whether it ended, and why", Command: "systemctl status " + v.kubeletUnit() + " --no-pager"},
+		{Text: "its last words", Command: v.kubeletLogs()},
+		{Text: "starts it", Command: "systemctl start " + v.kubeletUnit(), Risky: true},
+	}
+	return []Finding{f}
+}
+
+// kubeletListens reports whether anybody took a question to the kubelet, whatever
+// was answered.
+func kubeletListens(k *evidence.Kubelet) bool {
+	return slices.ContainsFunc([]evidence.Answer{k.Ping, k.Health, k.SyncLoop, k.Metrics}, func(a evidence.Answer) bool {
+		return a.Asked && (a.OK || a.TimedOut || a.Text != "" || strings.HasPrefix(a.Err, "not permitted"))
+	})
+}
+
+// kubeletPrograms are the names of the programs that are a kubelet, or have one in
+// them, as k3s, microk8s and the old hyperkube do. Those of rke2 and k0s start one.
+var kubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}
+
+// kubeletProcess returns the process of the kubelet, which may run in a container.
+func kubeletProcess(r *evidence.Report) (evidence.Process, bool) {
+	is := func(p evidence.Process) bool { return slices.Contains(kubeletPrograms, p.Command) }
+	if i := slices.IndexFunc(r.Processes.Daemons, is); i >= 0 {
+		return r.Processes.Daemons[i], true
+	}
+	for _, in := range r.Processes.Containers {
+		if i := slices.IndexFunc(in, is); i >= 0 {
+			return in[i], true
+		}
+	}
+	return evidence.Process{}, false
+}
+
+// kubeletUnit returns the systemd unit that the kubelet runs in, or ran in.
+func (v *view) kubeletUnit() string {
+	unit := v.past.kubelet.process.Unit
+	if v.evidence != nil {
+		if p, runs := kubeletProcess(v.evidence); runs && p.Unit != "" {
+			unit = p.Unit
+		}
+	}
+	if unit == "" {
+		return "kubelet"
+	}
+	return strings.TrimSuffix(unit, ".service")
+}
+
+// kubeletLogs returns the command that shows the kubelet's journal.
+func (v *view) kubeletLogs() string {
+	return "journalctl -u " + v.kubeletUnit() + " --since -10min --no-pager"
+}

@@ -1,0 +1,224 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// settled returns a healthy node whose relists have been good for long, with r as
+// its last two looks.
+func (n *node) settled(r *evidence.Report) *node {
+	before := *r
+	n.past = NewHistory()
+	n.past.ease.since = ago(time.Hour)
+	n.past.looked, n.past.lookedBefore = r, &before
+	return n
+}
+
+func silentAnswer() evidence.Answer {
+	return evidence.Answer{Asked: true, Took: 2 * time.Second, TimedOut: true, Err: "no answer within 2s"}
+}
+
+func nobodyThere() evidence.Answer {
+	return evidence.Answer{Asked: true, Refused: true, URL: "http://127.0.0.1:10248/healthz", Err: "not available: connection refused"}
+}
+
+func TestKubeletStuck(t *testing.T) {
+	late := func(r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-2 * time.Minute) }
+	veryLate := func(r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(-200 * time.Second) }
+	failing := evidence.Answer{Asked: true, Text: "internal server error: sync Loop took longer than expected"}
+	state := func(s evidence.State) func(*node, *evidence.Report) {
+		return func(n *node, r *evidence.Report) {
+			d := r.Processes.Daemons
+			d[1].State, d[1].For, d[1].PID = s, 12*time.Second, 4711
+			n.hangFailure() // whatever the runtime does
+		}
+	}
+	tests := []hostTest{
+		{"well", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"no way to its metrics", func(_ *node, r *evidence.Report) {
+			r.Kubelet = evidence.Kubelet{Ping: r.Kubelet.Ping, Metrics: evidence.Answer{Asked: true, Err: "401 Unauthorized"}}
+		}, "", 0, Subject{}},
+		{"late", func(_ *node, r *evidence.Report) { late(r) }, "the last relist of the kubelet began 2m0s ago, ours 1s ago", Warning, Subject{}},
+		{"later than its threshold", func(_ *node, r *evidence.Report) { veryLate(r) }, "the last relist of the kubelet began 3m20s ago", Critical, Subject{}},
+		{"short threshold of ours", func(n *node, _ *evidence.Report) { n.Threshold = 3 * time.Second }, "", 0, Subject{}},
+		{"a clock ahead of ours", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = r.At.Add(time.Hour) }, "", 0, Subject{}},
+		{"never measured", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = time.Time{} }, "", 0, Subject{}},
+		{"count stands still", func(_ *node, r *evidence.Report) {
+			r.Kubelet.LastSeen, r.Kubelet.StillFor = time.Time{}, 2*time.Minute
+		}, "no relist of the kubelet has ended for 2m0s", Warning, Subject{}},
+		{"events instead of relists", func(_ *node, r *evidence.Report) { r.Kubelet.StillFor = 4 * time.Minute }, "", 0, Subject{}},
+		{"metrics alone hang, as while a shim is stopped", func(_ *node, r *evidence.Report) {
+			r.Kubelet = evidence.Kubelet{Ping: r.Kubelet.Ping, Metrics: silentAnswer()}
+		}, "", 0, Subject{}},
+		{"its sync loop stands", func(n *node, r *evidence.Report) {
+			r.Kubelet.SyncLoop, n.past.lookedBefore.Kubelet.SyncLoop = failing, failing
+		}, "/healthz/syncloop fails: internal server error: sync Loop took longer than expected", Critical, Subject{}},
+		{"the ping hangs", func(n *node, r *evidence.Report) {
+			r.Kubelet.Ping, n.past.lookedBefore.Kubelet.Ping = silentAnswer(), silentAnswer()
+		}, "the ping gives no answer within 2s", Critical, Subject{}},
+		{"the ping hangs at one look", func(_ *node, r *evidence.Report) { r.Kubelet.Ping = silentAnswer() }, "", 0, Subject{}},
+		{"stopped", state(evidence.Stopped), "the kubelet's process, pid 4711, is stopped (T) for 12s", Critical, Subject{}},
+		{"frozen", state(evidence.Frozen), "the kubelet's process, pid 4711, is frozen by its control group for 12s", Critical, Subject{}},
+		{"waits for a disk", state(evidence.Uninterrupted), "", 0, Subject{}},
+		{"ours is no better", func(n *node, r *evidence.Report) { late(r); n.Health.Healthy = false }, "", 0, Subject{}},
+		{"our list failed", func(n *node, r *evidence.Report) { late(r); n.hangFailure() }, "", 0, Subject{}},
+		{"our list is old", func(n *node, r *evidence.Report) { late(r); n.Health.ListedAt = ago(2 * time.Minute) }, "", 0, Subject{}},
+		{"ours was long itself", func(n *node, r *evidence.Report) { late(r); n.Relists.Last = time.Minute }, "", 0, Subject{}},
+		{"right after ours was long", func(n *node, r *evidence.Report) { veryLate(r); n.past.ease.since = ago(59 * time.Second) }, "", 0, Subject{}},
+		{"read before ours was good", func(n *node, r *evidence.Report) { veryLate(r); r.Kubelet.ReadAt = ago(time.Hour) }, "", 0, Subject{}},
+	}
+	for i, tt := range tests {
+		tests[i].change = func(n *node, r *evidence.Report) { tt.change(n.settled(r), r) }
+	}
+	runHostTests(t, kubeletStuck, healthy, tests)
+
+	// One look cannot tell a runtime that has been back for a moment.
+	runHostTests(t, kubeletStuck, checked, []hostTest{
+		{"late", func(_ *node, r *evidence.Report) { veryLate(r) }, "the last relist of the kubelet began 3m20s ago", Warning, Subject{}},
+		{"its sync loop stands", func(_ *node, r *evidence.Report) { r.Kubelet.SyncLoop = failing }, "/healthz/syncloop fails", Warning, Subject{}},
+		{"stopped", state(evidence.Stopped), "the kubelet's process, pid 4711, is stopped (T)", Critical, Subject{}},
+	})
+	n := healthy(1)
+	r := looked(n)
+	state(evidence.Stopped)(n, r)
+	in := n.input()
+	in.Evidence = r
+	if next := kubeletStuck(newView(in))[0].Next; next[1].Command != "kill -CONT 4711" || !next[1].Risky {
+		t.Errorf("next = %+v, want kill -CONT", next)
+	}
+}
+
+// A runtime that hung for minutes and is back: ours recovers first, and what was
+// read of the kubelet speaks of the hang for some time.
+func TestKubeletIsNotStuckAfterARecovery(t *testing.T) {
+	n, past := healthy(2), NewHistory()
+	start, hung := now, 434*time.Second
+	lastSeen := start.Add(-time.Second)
+	catchesUp := hung + 12*time.Second
+	ask := func(at time.Duration, catchesUp time.Duration) []Finding {
+		s := n.Snapshot
+		s.At = start.Add(at)
+		s.Health.ListedAt, s.Health.SettledAt = s.At.Add(-time.Second), s.At.Add(-time.Second)
+		r := looked(n)
+		r.At, r.Kubelet.ReadAt = s.At, s.At
+		r.Kubelet.LastSeen = s.At.Add(-2 * time.Second)
+		if at < hung {
+			s.Health.ListedAt = start
+			s.Health.Healthy = at < 3*time.Minute
+			r.Kubelet.Metrics, r.Kubelet.SyncLoop = silentAnswer(), silentAnswer()
+		}
+		if at < catchesUp {
+			r.Kubelet.LastSeen = lastSeen
+		}
+		past.Add(engine.Update{Snapshot: &s})
+		past.AddReport(r)
+		return kubeletStuck(newView(Input{Snapshot: &s, History: past, Evidence: r}))
+	}
+	at := time.Duration(0)
+	for ; at < hung+5*time.Minute; at += 5 * time.Second {
+		if found := ask(at, catchesUp); found != nil {
+			t.Fatalf("after %v: %+v", at, found)
+		}
+	}
+	lastSeen = start.Add(at)
+	var found []Finding
+	for ; found == nil && at < 2*time.Hour; at += 5 * time.Second {
+		found = ask(at, 3*time.Hour)
+	}
+	if took := at - lastSeen.Sub(start); found == nil || took > 2*time.Minute {
+		t.Errorf("a kubelet that stands while ours goes on is told after %v: %+v", took, found)
+	}
+}
+
+func TestKubeletGone(t *testing.T) {
+	gone := func(r *evidence.Report) {
+		r.Processes.Daemons = r.Processes.Daemons[:1]
+		r.Kubelet = evidence.Kubelet{Ping: nobodyThere(), Health: nobodyThere(), SyncLoop: nobodyThere(), Metrics: nobodyThere()}
+	}
+	pods := func(r *evidence.Report) { r.Processes.KubeletRoot = "/var/lib/kubelet/pods" }
+	was := func(n *node, since time.Duration) {
+		n.past.kubelet = kubeletLog{seen: ago(since), process: evidence.Process{PID: 99, Command: "kubelet", Unit: "k0sworker.service"}, gone: ago(since - 5*time.Second)}
+	}
+	tests := []hostTest{
+		{"there", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"never was", func(_ *node, r *evidence.Report) { gone(r) }, "", 0, Subject{}},
+		{"never asked for", func(n *node, r *evidence.Report) { gone(r); was(n, time.Hour); r.Kubelet = evidence.Kubelet{} }, "", 0, Subject{}},
+		{"its pods run", func(n *node, r *evidence.Report) { gone(r); pods(r); n.past.kubelet.gone = ago(time.Minute) }, "no kubelet runs here, though containers of its pods do", Critical, Subject{}},
+		{"at the first look", func(n *node, r *evidence.Report) { gone(r); pods(r); n.past.kubelet.gone = r.At }, "", 0, Subject{}},
+		{"was there", func(n *node, r *evidence.Report) { gone(r); was(n, time.Minute) }, "the kubelet is gone: it was there 1m0s ago", Critical, Subject{}},
+		{"was there a moment ago", func(n *node, r *evidence.Report) { gone(r); was(n, 20*time.Second) }, "the kubelet is gone: it was there 20s ago", Warning, Subject{}},
+		{"answers without a process that can be seen", func(n *node, r *evidence.Report) { pods(r); was(n, time.Minute); r.Processes.Daemons = nil }, "", 0, Subject{}},
+		{"lets nobody in", func(n *node, r *evidence.Report) {
+			gone(r)
+			was(n, time.Minute)
+			r.Kubelet.Health = evidence.Answer{Asked: true, Err: "not permitted: give a token"}
+		}, "", 0, Subject{}},
+		{"within k3s", func(n *node, r *evidence.Report) {
+			gone(r)
+			was(n, time.Minute)
+			r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{Command: "k3s-server"})
+		}, "", 0, Subject{}},
+		{"in a container", func(n *node, r *evidence.Report) {
+			gone(r)
+			was(n, time.Minute)
+			r.Processes.Containers["docker"] = []evidence.Process{{Command: "kubelet"}}
+		}, "", 0, Subject{}},
+		{"processes cannot be seen", func(n *node, r *evidence.Report) {
+			gone(r)
+			pods(r)
+			n.past.kubelet.gone = ago(time.Minute)
+			r.Processes.Partial = "hidden"
+		}, "", 0, Subject{}},
+	}
+	for i, tt := range tests {
+		tests[i].change = func(n *node, r *evidence.Report) {
+			n.past = NewHistory()
+			tt.change(n, r)
+		}
+	}
+	runHostTests(t, kubeletGone, healthy, tests)
+	runHostTests(t, kubeletGone, checked, []hostTest{
+		{"its pods run", func(_ *node, r *evidence.Report) { gone(r); pods(r) }, "no kubelet runs here", Critical, Subject{}},
+		{"never was", func(_ *node, r *evidence.Report) { gone(r) }, "", 0, Subject{}},
+	})
+
+	n := healthy(3)
+	r := looked(n)
+	n.past = NewHistory()
+	gone(r)
+	was(n, time.Minute)
+	in := n.input()
+	in.Evidence = r
+	f := Diagnose(in)
+	wantIDs(t, f, KubeletGone)
+	if !strings.Contains(f[0].Next[2].Command, "systemctl start k0sworker") {
+		t.Errorf("next = %+v, want the unit that it ran in", f[0].Next)
+	}
+	if h := newView(in).headline(f); h.Word != "KUBELET GONE" {
+		t.Errorf("headline = %+v", h)
+	}
+}
+
+// The log follows the looks: who answers is there, also without a process.
+func TestKubeletLog(t *testing.T) {
+	var l kubeletLog
+	look := func(at time.Duration, ping evidence.Answer, daemons ...evidence.Process) {
+		l.add(&evidence.Report{At: now.Add(at), Kubelet: evidence.Kubelet{Ping: ping}, Processes: evidence.Processes{Daemons: daemons}})
+	}
+	look(0, nobodyThere())
+	look(5*time.Second, nobodyThere())
+	if !l.seen.IsZero() || !l.gone.Equal(now) {
+		t.Errorf("log = %+v, want never seen, and gone since the first look", l)
+	}
+	look(10*time.Second, nobodyThere(), evidence.Process{PID: 7, Command: "kubelet"})
+	look(15*time.Second, evidence.Answer{Asked: true, OK: true})
+	look(20*time.Second, nobodyThere())
+	if !l.seen.Equal(now.Add(15*time.Second)) || !l.gone.Equal(now.Add(20*time.Second)) || l.process.PID != 7 {
+		t.Errorf("log = %+v", l)
+	}
+}

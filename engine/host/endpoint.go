@@ -1,0 +1,193 @@
+package host
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	maxMetrics = 8 << 20 // bytes; a big node's kubelet has about 5 MiB
+	maxText    = 4 << 10 // of an answer for people
+)
+
+// An endpoint is one of the kubelet's that is asked again and again, each time
+// over a connection of its own. Only one request may be out at a time.
+type endpoint struct {
+	url       string
+	client    *http.Client
+	token     func() (string, error)
+	hint      string      // what to do when it is not permitted
+	most      int64       // bytes of an answer
+	connected atomic.Bool // the last request has a connection
+}
+
+func newEndpoint(u *url.URL, t *tls.Config, token func() (string, error), hint string) *endpoint {
+	return &endpoint{url: u.String(), token: token, hint: hint, most: maxMetrics, client: &http.Client{
+		Transport:     newTransport(t),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// newTransport returns one without the environment's proxy, since what is asked
+// is on this machine or was named in full. The end of a request does not end the
+// connection that is still being made for it: hence the limits of their own.
+func newTransport(t *tls.Config) *http.Transport {
+	return &http.Transport{
+		TLSClientConfig:        t,
+		DialContext:            (&net.Dialer{Timeout: limit + grace}).DialContext,
+		TLSHandshakeTimeout:    limit + grace,
+		DisableKeepAlives:      true,
+		DisableCompression:     true, // nobody on the loopback wins by it
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// ask puts the question and has read take in the answer if it is a good one.
+func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence.Answer {
+	began := time.Now()
+	e.connected.Store(false)
+	a := evidence.Answer{Asked: true, URL: e.url}
+	err := e.exchange(ctx, &a, read)
+	a.Took = time.Since(began)
+	a.OK = err == nil
+	if err != nil {
+		a.Err = e.explain(err)
+		a.TimedOut = errors.Is(err, context.DeadlineExceeded) && e.connected.Load()
+		a.Refused = errors.Is(err, syscall.ECONNREFUSED)
+	}
+	return a
+}
+
+// only lets a connection be used only if check, of the address at its other end,
+// returns no error.
+func (e *endpoint) only(check func(net.Addr) error) {
+	transport := e.client.Transport.(*http.Transport)
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if err := check(conn.RemoteAddr()); err != nil {
+			_ = conn.Close() // nothing was sent
+			return nil, err
+		}
+		return conn, nil
+	}
+}
+
+func (e *endpoint) exchange(ctx context.Context, a *evidence.Answer, read func(io.Reader) error) error {
+	request, err := e.request(ctx)
+	if err != nil {
+		return err
+	}
+	response, err := e.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // what it held was read, or does not matter
+	if response.StatusCode != http.StatusOK {
+		text, _ := firstText(response.Body) // a part of it is better than none
+		if response.StatusCode >= http.StatusInternalServerError {
+			a.Text = text // else it speaks of the question, not of the kubelet
+		}
+		return e.refusal(response.StatusCode, text)
+	}
+	return read(http.MaxBytesReader(nil, response.Body, e.most))
+}
+
+func (e *endpoint) request(ctx context.Context) (*http.Request, error) {
+	token, err := e.token()
+	if err != nil {
+		return nil, err
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		TLSHandshakeStart: func() { e.connected.Store(true) },
+		GotConn:           func(httptrace.GotConnInfo) { e.connected.Store(true) },
+	})
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "text/plain;version=0.0.4, */*;q=0.1")
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return request, nil
+}
+
+// noAnswer returns the answer of one that has not come back, although its time is
+// over.
+func (e *endpoint) noAnswer(err error) evidence.Answer {
+	a := evidence.Answer{Asked: true, URL: e.url, Err: err.Error()}
+	if stuck, ok := errors.AsType[stuckError](err); ok {
+		a.TimedOut, a.Took = e.connected.Load(), stuck.out
+	}
+	return a
+}
+
+// explain says why there is no good answer, and where it is known what to do.
+func (e *endpoint) explain(err error) string {
+	if errors.Is(err, errNotPermitted) {
+		return "not permitted: " + e.hint
+	}
+	if alert, ok := refusedCertificate(err); ok && e.hint != "" {
+		return "not permitted (" + alert + "): " + e.hint
+	}
+	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fmt.Sprintf("not available: the answer is longer than %d MiB", tooLong.Limit>>20)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && e.connected.Load():
+		return fmt.Sprintf("took the connection and gave no answer within %v", limit)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf("not available: no connection within %v", limit)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "not available: connection refused"
+	}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err // without the URL, which stands beside it
+	}
+	return "not available: " + err.Error()
+}
+
+// refusedCertificate returns the alert with which the other side ended the
+// handshake for want of a certificate that it believes. The alerts' type is not
+// exported, only their text.
+func refusedCertificate(err error) (alert string, ok bool) {
+	remote, ok := errors.AsType[*net.OpError](err)
+	if !ok || remote.Op != "remote error" || !strings.Contains(remote.Err.Error(), "certificate") {
+		return "", false
+	}
+	return remote.Err.Error(), true
+}
+
+var errNotPermitted = errors.New("not permitted")
+
+// refusal returns what an answer with another status than 200 says.
+func (e *endpoint) refusal(status int, text string) error {
+	if e.hint != "" && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
+		return errNotPermitted
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return errors.New(strings.TrimSuffix(fmt.Sprintf("it answers %d %s: %s", status, http.StatusText(status), first), ": "))
+}
+
+// firstText returns the beginning of a text for people, as far as it comes.
+func firstText(r io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxText))
+	return strings.TrimSpace(string(text)), err
+}

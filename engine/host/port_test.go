@@ -1,0 +1,100 @@
+package host
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestMain lets the test's own program stand for another one that listens.
+func TestMain(m *testing.M) {
+	if os.Getenv("PLEGTOP_LISTEN") != "" {
+		listenAsChild()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// listenAsChild answers who asked, until its parent ends.
+func listenAsChild() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	go http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "kubernetes_build_info{git_version=%q} 1\n", r.Header.Get("Authorization"))
+	}))
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// listenAs starts a program of that name that listens, and returns where.
+func listenAs(t *testing.T, name string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(os.Args[0], program); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), program)
+	c.Env = append(os.Environ(), "PLEGTOP_LISTEN=1")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = c.Wait()
+	})
+	var address string
+	if _, err := fmt.Fscanln(out, &address); err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// Whoever has the port while the kubelet is away is not sent the token.
+func TestTokenIsForTheKubelet(t *testing.T) {
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		t.Skip("only root on Linux can start a kubelet, and see what it has open")
+	}
+	token := fileWith(t, "token", []byte("s3cret"))
+	for _, program := range []string{"kubelet", "nobodys"} {
+		at := listenAs(t, program)
+		got := askOnce(t, Kubelet{Healthz: "http://" + at, Metrics: "http://" + at + "/metrics", TokenFile: token})
+		switch a := got.Metrics; {
+		case program == "kubelet" && got.Version != "Bearer s3cret":
+			t.Errorf("%s took us for %q (%s), want the token sent", program, got.Version, a.Err)
+		case program != "kubelet" && (a.OK || !strings.Contains(a.Err, "the token is not sent: port ") || !strings.Contains(a.Err, "user 0") || !strings.Contains(a.Err, "--kubelet-ca")):
+			t.Errorf("%s: %+v, want that the token is not sent, why, and what to do", program, a)
+		}
+	}
+	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}); err == nil || !strings.Contains(err.Error(), "nobody is seen") {
+		t.Errorf("a port at which nobody listens: %v", err)
+	}
+}
+
+func TestTokenNeedsNoOwnerWhereTheCertificateIsChecked(t *testing.T) {
+	ca := newAuthority(t)
+	token := fileWith(t, "token", []byte("s3cret"))
+	server := ca.serveTLS(t, who)
+	if got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL, TokenFile: token}); got.Metrics.OK || !strings.Contains(got.Metrics.Err, "the token is not sent") {
+		t.Errorf("without a CA: %q, %+v, want that the token is not sent", got.Version, got.Metrics)
+	}
+	if got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL, TokenFile: token, CA: ca.file}); got.Version != "Bearer s3cret" {
+		t.Errorf("with a CA: %q, %+v, want it sent", got.Version, got.Metrics)
+	}
+}
