@@ -134,7 +134,7 @@ func chooseView(o flags.Options, set config.Settings) (view, error) {
 
 // relist says what an engine relists and how.
 func relist(o flags.Options, src source, period time.Duration) engine.Config {
-	c := engine.Config{Runtime: src.client, Look: src.look(o.View == flags.Check), Release: o.Release, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
+	c := engine.Config{Runtime: src.client, Look: src.look(o.View == flags.Check), Release: o.Release, Follow: !o.ReleaseGiven, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
 	if src.speed != 1 {
 		c.Speed, c.Start, c.Origin = src.speed, src.now(), time.Now()
 	}

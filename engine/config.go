@@ -29,6 +29,7 @@ type Config struct {
 	Runtime   Runtime
 	Look      Look          // at the node, beside the runtime; nil if nobody looks
 	Release   pleg.Release  // whose relist; default [pleg.Newest]
+	Follow    bool          // the node's kubelet, when Look tells that it is of another release
 	Period    time.Duration // from the end of one relist to the start of the next; default 1 s
 	Threshold time.Duration // age of the last good list from which on PLEG is unhealthy; default 3 min
 	Timeout   time.Duration // of each call; default 2 min

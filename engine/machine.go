@@ -89,7 +89,8 @@ type machine struct {
 	pause    pause
 	wanted   wanted // asked for and not done yet
 	evidence *evidence.Report
-	looking  bool // somebody looks at the node
+	looking  bool         // somebody looks at the node
+	followed pleg.Release // of the node's kubelet, from the next relist on; 0 for the same
 	replies  []reply
 	changed  bool // something that people should see at once
 }
@@ -180,6 +181,9 @@ func (m *machine) looked(in Looked) {
 	m.looking = !in.Ended
 	if in.Report != nil {
 		m.evidence, m.changed = in.Report, true
+		if r, err := pleg.ParseRelease(in.Report.Kubelet.Version); err == nil && m.config.Follow {
+			m.followed = r
+		}
 	}
 }
 

@@ -88,6 +88,10 @@ func (l *relists) due(m *machine) time.Time {
 // beginNext begins what is due or asked for, if anything is. A relist that is
 // due comes before a request, as in the kubelet.
 func (l *relists) beginNext(m *machine) bool {
+	if r := m.followed; r != 0 && r != m.config.Release {
+		must(m.core.Follow(r))
+		m.config.Release, m.changed = r, true
+	}
 	if due := l.due(m); m.wanted.relist || !due.IsZero() && !m.now.Before(due) {
 		l.beginAll(m)
 		return true

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -182,4 +184,35 @@ func TestRequestsAfterTheEndAreForgotten(t *testing.T) {
 			t.Errorf("kept %+v", w)
 		}
 	})
+}
+
+// A kubelet that is upgraded in place is followed, unless somebody said whose
+// relist is wanted.
+func TestReleaseFollowsTheKubelet(t *testing.T) {
+	for _, follow := range []bool{true, false} {
+		look := func(ctx context.Context) (*evidence.Report, error) {
+			select {
+			case <-time.After(10 * time.Second):
+			case <-ctx.Done():
+			}
+			return &evidence.Report{Kubelet: evidence.Kubelet{Version: "v1.36.2"}}, ctx.Err()
+		}
+		three := func(r *fakeRuntime) {
+			r.pod("a", "app")
+			r.script("ContainerStatus", behaviour{delay: 3 * time.Second})
+		}
+		bubble(t, Config{Release: 34, Follow: follow, Look: look}, three, func(b *bench) {
+			if s := b.after(9 * time.Second); s.Release != 34 {
+				t.Errorf("release %v before it was read", s.Release)
+			}
+			want := pleg.Release(34)
+			if follow {
+				want = 36
+			}
+			s := b.after(10 * time.Second)
+			if s.Release != want || len(s.Pods) != 1 || s.Relists.Failed != 0 {
+				t.Errorf("follow %v: release %v with %d pods, want %v", follow, s.Release, len(s.Pods), want)
+			}
+		})
+	}
 }

@@ -62,6 +62,20 @@ func New(cfg Config) (*Core, error) {
 	}, nil
 }
 
+// Follow goes on as a kubelet of another release does that has taken this one's
+// place; what was seen stays. It returns the error of [Config.Validate], or
+// [ErrBusy] if a relist has not ended.
+func (c *Core) Follow(r Release) error {
+	if err := (Config{Release: r}).Validate(); err != nil {
+		return err
+	}
+	if c.relist.scope != idle {
+		return fmt.Errorf("follow kubelet %v: %w", r, ErrBusy)
+	}
+	c.rules = rulesOf(r)
+	return nil
+}
+
 // Cache returns the pod cache that the core writes. It is for reading: what
 // others write there is used as if the core had.
 func (c *Core) Cache() *Cache { return c.cache }
