@@ -18,8 +18,11 @@ type Report struct {
 
 	Processes Processes
 	Usage     []Usage // of the runtime, the kubelet and plegtop itself, in this order, as far as they were found
+	Limits    []Limit // of the runtime's own processes and of the node
 	Pressure  Pressure
-	Disk      Disk
+	Disk      Disk // of the runtime's data
+	State     Disk // of what its shims work in, such as /run/containerd
+	Devices   Devices
 	Clock     Clock
 	Kubelet   Kubelet
 }
@@ -37,12 +40,49 @@ type Stall struct {
 	Some10, Some60, Full10, Full60 float64
 }
 
-// Disk is the file system that holds the runtime's root.
+// Disk is the file system that holds one of the runtime's folders.
 type Disk struct {
-	Missing              string // why there is none; empty if there is
-	Path                 string // of the runtime's root on the node
-	Total, Free          uint64 // bytes; Free is what is left to ordinary users
-	Inodes, InodesUnused uint64 // 0 on file systems that have no table of them
+	Missing              string        // why there is none; empty if there is
+	Broken               bool          // Missing is what the file system itself answers, such as an I/O error, or a folder in use is gone
+	Path                 string        // of the folder on the node
+	Mount                Mount         // what it is on, without the Point; its parts are empty if they are not known
+	Total, Free          uint64        // bytes; Free is what is left to ordinary users
+	Left                 uint64        // bytes that are left to root
+	Inodes, InodesUnused uint64        // 0 on file systems that have no table of them
+	ReadOnly             string        // why nothing can be written: how the file system is mounted, or what it came to after an error; empty if it can
+	Errors               uint64        // that ext4 has found in it since it was last checked
+	ErrorAge             time.Duration // since the last of them
+}
+
+// Devices is what the node's disks are about.
+type Devices struct {
+	Missing string   // why there are none; empty if there are
+	Busy    []Device // those with requests under way
+}
+
+// A Device is a disk, or a part of one.
+type Device struct {
+	Number   string        // such as "8:17"
+	Name     string        // such as "sdb1"
+	InFlight int           // requests that it has been given and has not answered
+	Still    time.Duration // for how long it has answered none; 0 at the first look
+}
+
+// What a [Limit] is of.
+const (
+	OpenFiles  = "open files"
+	Threads    = "threads"
+	Memory     = "memory"      // bytes that cannot be dropped, unlike those of files
+	CPUPeriods = "cpu periods" // those since the look before in which a quota stopped the daemon, and all
+)
+
+// A Limit is how much of what runs out has been used.
+type Limit struct {
+	Of         string // a daemon's name; empty for the whole node
+	PID        int    // of the daemon
+	What       string // such as [OpenFiles]
+	Used, Most uint64
+	Path       string // of the file that has the limit
 }
 
 // Clock compares the node's wall clock with its monotonic one. What parts them

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -31,7 +32,7 @@ func disk(root, path, endpoint string) part {
 			d := readDisk(root, path, endpoint) // hangs on a file system that has gone away
 			return func(r *evidence.Report) { r.Disk = d }
 		},
-		missing: func(r *evidence.Report, err error) { r.Disk.Missing = err.Error() },
+		missing: func(r *evidence.Report, err error) { r.Disk = missingDisk(path, err) },
 	}
 }
 
@@ -49,7 +50,7 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 	if path != "" {
 		d, err := statDisk(root, path)
 		if err != nil {
-			return evidence.Disk{Path: path, Missing: reason(err)}
+			return missingDisk(path, err)
 		}
 		return d
 	}
@@ -59,10 +60,21 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 			return d
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return evidence.Disk{Path: known, Missing: reason(err)}
+			return missingDisk(known, err)
 		}
 	}
 	return evidence.Disk{Missing: "none of the known folders of a runtime is there"}
+}
+
+// missingDisk says why there is no telling how the file system of a folder is.
+func missingDisk(path string, err error) evidence.Disk {
+	_, broken := errors.AsType[stuckError](err)
+	for _, answer := range []error{
+		fs.ErrNotExist, syscall.EIO, syscall.ENXIO, syscall.ESTALE, syscall.ENOTCONN, syscall.EUCLEAN, syscall.ESHUTDOWN, syscall.ETIMEDOUT, syscall.EHOSTDOWN,
+	} {
+		broken = broken || errors.Is(err, answer)
+	}
+	return evidence.Disk{Path: path, Missing: reason(err), Broken: broken}
 }
 
 // likelyRoots returns all known roots, those of the endpoint's runtime first.

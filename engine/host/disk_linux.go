@@ -3,8 +3,13 @@ package host
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,10 +29,53 @@ func statDisk(root, path string) (evidence.Disk, error) {
 		return evidence.Disk{}, &fs.PathError{Op: "statfs", Path: path, Err: err}
 	}
 	block := uint64(cmp.Or(s.Frsize, s.Bsize))
-	return evidence.Disk{
-		Path: path, Total: s.Blocks * block, Free: s.Bavail * block,
-		Inodes: s.Files, InodesUnused: s.Ffree,
-	}, nil
+	d := evidence.Disk{
+		Path: path, Total: s.Blocks * block, Free: s.Bavail * block, Left: s.Bfree * block,
+		Inodes: s.Files, InodesUnused: s.Ffree, Mount: evidence.Mount{Type: fileSystems[int64(s.Type)]},
+	}
+	if s.Flags&unix.ST_RDONLY != 0 {
+		d.ReadOnly = "it is mounted read-only"
+	}
+	var file unix.Stat_t
+	if unix.Fstat(fd, &file) == nil {
+		d.Mount.Device = fmt.Sprintf("%d:%d", unix.Major(file.Dev), unix.Minor(file.Dev))
+		readDevice(root, &d)
+	}
+	return d, nil
+}
+
+// fileSystems are the names of those that a runtime's folders may be on, by the
+// numbers that statfs has for them.
+var fileSystems = map[int64]string{
+	unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs", unix.TMPFS_MAGIC: "tmpfs",
+	unix.OVERLAYFS_SUPER_MAGIC: "overlay", unix.NFS_SUPER_MAGIC: "nfs", unix.FUSE_SUPER_MAGIC: "fuse",
+}
+
+// readDevice adds the name of the disk, and what ext4 has found wrong with itself:
+// after an error it may refuse all writing without being mounted so.
+func readDevice(root string, d *evidence.Disk) {
+	link, err := os.Readlink(filepath.Join("/", root, "sys/dev/block", d.Mount.Device))
+	if err != nil {
+		return // of no disk
+	}
+	name := filepath.Base(link)
+	d.Mount.Source = "/dev/" + name
+	read := func(path ...string) string {
+		text, _ := os.ReadFile(filepath.Join("/", root, filepath.Join(path...)))
+		return strings.TrimSpace(string(text))
+	}
+	number := func(file string) int64 {
+		n, _ := strconv.ParseInt(read("sys/fs/ext4", name, file), 10, 64)
+		return max(n, 0)
+	}
+	if d.Errors = uint64(number("errors_count")); d.Errors > 0 {
+		d.ErrorAge = max(time.Since(time.Unix(number("last_error_time"), 0)), 0)
+	}
+	for _, option := range strings.Fields(read("proc/fs/ext4", name, "options")) {
+		if option == "emergency_ro" || option == "shutdown" {
+			d.ReadOnly = "ext4 has stopped all writing after an error (" + option + ")"
+		}
+	}
 }
 
 // openOnHost opens path so that a symbolic link in it, such as from

@@ -35,6 +35,7 @@ func New(c Config) (*Node, error) {
 	n := &Node{parts: []part{
 		processes(newWalker(root, c.Endpoint)),
 		pressure(root),
+		devices(root),
 		clock(realClocks()),
 	}}
 	if c.Offline {
@@ -160,13 +161,13 @@ func processes(w *walker) part {
 		read: func(ctx context.Context) fill {
 			ctx, cancel := context.WithTimeout(ctx, walkTime)
 			defer cancel()
-			found, usage := w.look(ctx, time.Now())
+			found := w.look(ctx, time.Now())
 			return func(r *evidence.Report) {
-				r.Processes = found
-				r.Usage = append(r.Usage, usage...)
+				r.Processes, r.Limits, r.State = found.Processes, found.Limits, found.State
+				r.Usage = append(r.Usage, found.Usage...)
 			}
 		},
-		missing: func(r *evidence.Report, err error) { r.Processes.Missing = err.Error() },
+		missing: func(r *evidence.Report, err error) { r.Processes.Missing, r.State.Missing = err.Error(), err.Error() },
 	}
 }
 
@@ -176,12 +177,12 @@ const secondLook = time.Second
 
 // LookClosely is [Node.Look] for who looks only once. Every process is in
 // uninterruptible sleep for a moment now and then, and runc freezes a container
-// to change its limits; where one is so at the first look there is a second one
-// after a second, so that the report says how long it has been so. It returns
-// sooner if ctx ends.
+// to change its limits; where one is so at the first look, and the kernel does not
+// say for how long, there is a second one after a second, so that the report does.
+// A quota is measured between two looks, too. It returns sooner if ctx ends.
 func (n *Node) LookClosely(ctx context.Context) evidence.Report {
 	r := n.Look(ctx)
-	if !maybeStuck(r.Processes) {
+	if !maybeStuck(r.Processes) && !slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
 		return r
 	}
 	if sleep(ctx, secondLook); ctx.Err() != nil {

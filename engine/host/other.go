@@ -18,8 +18,9 @@ type walker struct{}
 
 func newWalker(_, _ string) *walker { return &walker{} }
 
-func (w *walker) look(context.Context, time.Time) (evidence.Processes, []evidence.Usage) {
-	return evidence.Processes{Missing: errNotLinux.Error() + ": there is no /proc to read"}, nil
+func (w *walker) look(context.Context, time.Time) evidence.Report {
+	why := errNotLinux.Error() + ": there is no /proc to read"
+	return evidence.Report{Processes: evidence.Processes{Missing: why}, State: evidence.Disk{Missing: why}}
 }
 
 // statDisk is for Linux alone.

@@ -37,6 +37,7 @@ type walker struct {
 	clock          func(cpu int) time.Duration // of a processor; 0 if it cannot be known
 	timeout        time.Duration               // for one file
 	usage          usageMeter                  // of the daemons
+	quotas         map[int]quota               // of the daemons, by process number
 	known          map[pidStart]*tracked
 	node           []string // the containers that the whole node is in
 	looks          uint64
@@ -79,15 +80,15 @@ type sighting struct {
 }
 
 // look returns the processes as they are at the given time, which is what
-// durations are measured from, and what the daemons use. It ends when ctx does,
-// with what it has by then.
-func (w *walker) look(ctx context.Context, at time.Time) (evidence.Processes, []evidence.Usage) {
+// durations are measured from, what the daemons use and may use, and the folder
+// that the shims work in. It ends when ctx does, with what it has by then.
+func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
 	w.looks++
 	began := time.Now()
 	l := &walk{walker: w, ctx: ctx, at: at, ours: map[string]bool{}}
 	procs, err := l.list()
 	if err != nil {
-		return evidence.Processes{Missing: err.Error()}, nil
+		return evidence.Report{Processes: evidence.Processes{Missing: err.Error()}, State: evidence.Disk{Missing: err.Error()}}
 	}
 	l.uptime = l.readUptime()
 	for _, p := range procs {
@@ -98,12 +99,14 @@ func (w *walker) look(ctx context.Context, at time.Time) (evidence.Processes, []
 	}
 	l.findStates()
 	found := l.report()
+	r := evidence.Report{State: l.stateFolder(found.Shims), Limits: l.limits(found.Daemons), Usage: w.usage.usage(l.samples(found.Daemons))}
 	if ctx.Err() != nil {
 		l.gaps.cut = fmt.Sprintf("cut off after %v", time.Since(began).Round(100*time.Millisecond))
 	}
 	l.gaps.hanging = w.hanging()
 	found.Partial = l.gaps.String()
-	return found, w.usage.usage(l.samples(found.Daemons))
+	r.Processes = found
+	return r
 }
 
 // list returns all processes in the order of their numbers.

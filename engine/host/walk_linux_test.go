@@ -31,8 +31,7 @@ func newFixtureWalker(root string) *walker {
 
 // lookAt looks for processes alone.
 func (w *walker) lookAt(ctx context.Context, at time.Time) evidence.Processes {
-	found, _ := w.look(ctx, at)
-	return found
+	return w.look(ctx, at).Processes
 }
 
 // writePod writes a pod with one container, both with their processes, and its

@@ -1,0 +1,63 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/procfs/blockdevice"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// devices is the part that tells which disks have something to do, and whether
+// they do it.
+func devices(root string) part {
+	var m deviceMeter
+	return part{
+		name: "devices",
+		read: func(context.Context) fill {
+			proc := filepath.Join("/", root, "proc")
+			var stats []blockdevice.Diskstats
+			disks, err := blockdevice.NewFS(proc, proc) // /sys is not read
+			if err == nil {
+				stats, err = disks.ProcDiskstats()
+			}
+			found := evidence.Devices{Busy: m.busy(stats, time.Now())}
+			if err != nil {
+				found.Missing = "cannot read /proc/diskstats: " + reason(err)
+			}
+			return func(r *evidence.Report) { r.Devices = found }
+		},
+		missing: func(r *evidence.Report, err error) { r.Devices.Missing = err.Error() },
+	}
+}
+
+// A deviceMeter remembers since when disks have answered nothing. It belongs to one
+// goroutine at a time.
+type deviceMeter struct{ before map[string]progress }
+
+// A progress is how many requests a disk had answered, and since when no more.
+type progress struct {
+	answered uint64
+	since    time.Time
+}
+
+func (m *deviceMeter) busy(stats []blockdevice.Diskstats, at time.Time) (all []evidence.Device) {
+	now := map[string]progress{}
+	for _, s := range stats {
+		if s.IOsInProgress == 0 {
+			continue
+		}
+		number := fmt.Sprintf("%d:%d", s.MajorNumber, s.MinorNumber)
+		p := progress{s.ReadIOs + s.WriteIOs + s.DiscardIOs + s.FlushRequestsCompleted, at}
+		if was, known := m.before[number]; known && was.answered == p.answered {
+			p.since = was.since
+		}
+		now[number] = p
+		all = append(all, evidence.Device{Number: number, Name: s.DeviceName, InFlight: int(s.IOsInProgress), Still: at.Sub(p.since)})
+	}
+	m.before = now
+	return all
+}

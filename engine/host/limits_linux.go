@@ -1,0 +1,158 @@
+package host
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A quota is how many of its periods a control group has had, and in how many of
+// them it was stopped.
+type quota struct{ periods, throttled uint64 }
+
+// limits returns what the runtime's own processes and the node have used of what
+// runs out.
+func (l *walk) limits(daemons []evidence.Process) []evidence.Limit {
+	all := l.nodeLimits()
+	quotas := map[int]quota{}
+	for _, d := range daemons {
+		if !slices.Contains(runtimes, d.Command) {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(l.seen, d.PID, func(s sighting, pid int) int { return cmp.Compare(s.proc.PID, pid) })
+		p := l.seen[i].proc
+		for _, limit := range append(l.groupLimits(p, quotas), l.openFiles(p)) {
+			if limit.Most > 0 {
+				limit.Of, limit.PID = d.Command, d.PID
+				all = append(all, limit)
+			}
+		}
+	}
+	l.quotas = quotas
+	return all
+}
+
+// openFiles tells nothing of a process that is another user's.
+func (l *walk) openFiles(p procfs.Proc) evidence.Limit {
+	limits, err := fetch(l, procFile{p.PID, "limits", true}, p.Limits)
+	if err != nil {
+		return evidence.Limit{}
+	}
+	open, err := fetch(l, procFile{p.PID, "fd", true}, p.FileDescriptorsLen)
+	if err != nil {
+		return evidence.Limit{}
+	}
+	path := filepath.Join("/proc", strconv.Itoa(p.PID), "limits")
+	return evidence.Limit{What: evidence.OpenFiles, Used: uint64(open), Most: limits.OpenFiles, Path: path}
+}
+
+// groupLimits returns the limits of the control group that a daemon is in; what is
+// not limited has none. It notes in quotas what the scheduler has counted.
+func (l *walk) groupLimits(p procfs.Proc, quotas map[int]quota) []evidence.Limit {
+	lines, err := fetch(l, procFile{p.PID, "cgroup", true}, p.Cgroups)
+	if err != nil {
+		return nil
+	}
+	read := func(c controller, file string) string { return l.groupFile(p.PID, c.folder, "/", file) }
+	number := func(c controller, file string) uint64 {
+		n, _ := strconv.ParseUint(strings.TrimSpace(read(c, file)), 10, 64)
+		return n // 0 for "max", and where there is no such file
+	}
+	limit := func(c controller, what string, used uint64, most string) evidence.Limit {
+		return evidence.Limit{What: what, Used: used, Most: number(c, most), Path: filepath.Join(c.folder, most)}
+	}
+	pids, memory, cpu := controllerOf(lines, "pids"), controllerOf(lines, "memory"), controllerOf(lines, "cpu")
+	all := []evidence.Limit{
+		limit(pids, evidence.Threads, number(pids, "pids.current"), "pids.max"),
+		limit(memory, evidence.Memory, statValue(read(memory, "memory.stat"), memory.pick("total_rss", "anon")), memory.pick("memory.limit_in_bytes", "memory.max")),
+	}
+	stat := read(cpu, "cpu.stat")
+	now := quota{statValue(stat, "nr_periods"), statValue(stat, "nr_throttled")}
+	quotas[p.PID] = now
+	if was, known := l.quotas[p.PID]; known && now.periods > was.periods {
+		all = append(all, evidence.Limit{
+			What: evidence.CPUPeriods, Used: now.throttled - was.throttled, Most: now.periods - was.periods,
+			Path: filepath.Join(cpu.folder, cpu.pick("cpu.cfs_quota_us", "cpu.max")),
+		})
+	} else if !known && now.throttled > 0 {
+		all = append(all, evidence.Limit{What: evidence.CPUPeriods, Most: 1}) // to be measured from now on
+	}
+	return all
+}
+
+// A controller is where a control group keeps what limits one resource.
+type controller struct {
+	folder string // as the node's own processes see it; empty if it cannot be followed
+	isV2   bool
+}
+
+// pick returns the name of a file in either version.
+func (c controller) pick(v1, v2 string) string {
+	if c.isV2 {
+		return v2
+	}
+	return v1
+}
+
+// controllerOf finds a resource's controller by the lines of /proc/PID/cgroup. Beside
+// those of v1 the hierarchy of v2 has none.
+func controllerOf(lines []procfs.Cgroup, resource string) (c controller) {
+	const mount = "/sys/fs/cgroup"
+	for _, line := range lines {
+		path := followable(line.Path)
+		switch {
+		case path == "":
+		case slices.Contains(line.Controllers, resource):
+			return controller{folder: filepath.Join(mount, strings.Join(line.Controllers, ","), path)}
+		case line.HierarchyID == 0:
+			c = controller{filepath.Join(mount, path), true}
+		}
+	}
+	return c
+}
+
+// statValue returns a figure of a control group's stat file; 0 if it has none.
+func statValue(stat, name string) uint64 {
+	for line := range strings.Lines(stat) {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			n, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// nodeLimits returns what all of the node's processes share.
+func (l *walk) nodeLimits() (all []evidence.Limit) {
+	read := func(file string) []string {
+		text, _ := l.text(procFile{file: file}, "", file)
+		return strings.Fields(text)
+	}
+	add := func(what, used, file, most string) {
+		u, err := strconv.ParseUint(used, 10, 64)
+		m, err2 := strconv.ParseUint(most, 10, 64)
+		if err == nil && err2 == nil && m > 0 {
+			all = append(all, evidence.Limit{What: what, Used: u, Most: m, Path: filepath.Join("/proc", file)})
+		}
+	}
+	if files := read("sys/fs/file-nr"); len(files) == 3 {
+		add(evidence.OpenFiles, files[0], "sys/fs/file-max", files[2])
+	}
+	load := read("loadavg")
+	if len(load) < 4 {
+		return all
+	}
+	_, threads, _ := strings.Cut(load[3], "/")
+	for _, file := range []string{"sys/kernel/pid_max", "sys/kernel/threads-max"} {
+		if most := read(file); len(most) == 1 {
+			add(evidence.Threads, threads, file, most[0])
+		}
+	}
+	return all
+}
