@@ -79,9 +79,12 @@ type view func(ctx context.Context, src source) int
 
 // show starts the source and the view, and ends them in the opposite order.
 func show(ctx context.Context, o flags.Options) int {
-	set, err := o.Settings()
+	set, note, err := o.Settings()
 	if err != nil {
-		return complain(err, exitCannotTell)
+		return cannotTell(o, err)
+	}
+	if note != "" {
+		complain(errors.New(note), exitOK)
 	}
 	v, err := chooseView(o, set)
 	if err != nil {
@@ -329,7 +332,10 @@ func open(ctx context.Context, o flags.Options) (source, error) {
 // discover finds the runtime. A check has a quarter of its deadline for each
 // endpoint that is silent, and no more than all of it.
 func discover(ctx context.Context, o flags.Options) (*cri.Found, error) {
-	search := cri.Search{Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second}
+	search := cri.Search{
+		Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second,
+		Running: func(ctx context.Context) []string { return host.Sockets(ctx, o.HostRoot) },
+	}
 	if o.View == flags.Check {
 		late := fmt.Errorf("no runtime was found within --deadline %v: name its socket with --runtime-endpoint", o.Deadline)
 		bounded, cancel := context.WithDeadlineCause(ctx, started.Add(o.Deadline), late)

@@ -37,6 +37,7 @@ type Client struct {
 	rpc    runtimev1.RuntimeServiceClient
 	dialer *dialer
 	closed atomic.Bool
+	noCRI  plugged
 
 	sandboxes, containers streaming
 }

@@ -3,6 +3,7 @@ package cri
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -15,6 +16,11 @@ type Search struct {
 	HostRoot string              // where the host's root is mounted; empty for our own
 	Getenv   func(string) string // nil means os.Getenv
 	Timeout  time.Duration       // for each endpoint to answer; 0 means 1 s
+
+	// Running returns the sockets that processes of the node were started with, such
+	// as a shim's -address, the likeliest first. It is asked if no endpoint answers that
+	// a file names or that is usual; nil for nobody.
+	Running func(context.Context) []string
 }
 
 // Found is the endpoint that a search chose.
@@ -35,7 +41,8 @@ type Candidate struct {
 	Reason   string // for people, fit for a terminal; empty if it answered
 
 	path    string
-	named   bool // by a person or a file of the node, not only known as a usual place
+	named   bool // by a person, a file or a process of the node, not only known as a usual place
+	belongs bool // a runtime belongs there: it is named, or has left traces on the node
 	version pleg.Version
 }
 
@@ -47,11 +54,12 @@ const (
 	Silent                  // there, but it refuses, fails, or does not answer in time
 	Absent                  // not there
 	Denied                  // there, but not for us
-	Foreign                 // there, but not a CRI v1 server
+	Foreign                 // there, but no CRI server listens: a file, or another program
+	Outdated                // a server of CRI before v1
 	Unusable                // the endpoint, or the file that should name it, makes no sense
 )
 
-var outcomeNames = [...]string{"answers", "silent", "absent", "denied", "foreign", "unusable"}
+var outcomeNames = [...]string{"answers", "silent", "absent", "denied", "foreign", "outdated", "unusable"}
 
 // String returns a lower-case word for o.
 func (o Outcome) String() string {
@@ -65,14 +73,17 @@ func (o Outcome) String() string {
 // is there and silent, so that a view can start and wait for it. An endpoint
 // that the command line or CONTAINER_RUNTIME_ENDPOINT names is the only
 // candidate. Otherwise the candidates come, in this order, from crictl's
-// configuration, the kubelet's flags and configuration, and the sockets that
-// runtimes use unless told otherwise. One that the node's files name is taken
-// also when it is silent, whatever else answers: a hung CRI-O is what is to be
-// looked at, not a containerd that happens to run beside it.
+// configuration, the kubelet's flags and configuration, the sockets that
+// runtimes use unless told otherwise, and what [Search.Running] tells. One that the
+// node's files name is taken also when it is silent, whatever else answers: a hung
+// CRI-O is what is to be looked at, not a containerd that happens to run beside it.
 //
-// Where all sockets are gone it is the first that somebody has named.
+// A runtime that was stopped takes its socket with it. So where nothing answers it is
+// the first endpoint at which a runtime belongs, as somebody has named it, a living
+// process was started with it, or the runtime's state is on the node, whatever is there
+// in its place; unless there is one that we may not look at.
 //
-// Endpoints are tried one after the other, each with one Version call. If none
+// Endpoints are asked side by side, each with one Version call. If none
 // will do the error is a *[NotFoundError]; if ctx ends first, that of ctx.
 func Discover(ctx context.Context, s Search) (*Found, error) {
 	if s.Getenv == nil {
@@ -82,39 +93,85 @@ func Discover(ctx context.Context, s Search) (*Found, error) {
 		s.Timeout = time.Second
 	}
 	tried := s.candidates()
-	for i := range tried {
-		s.try(ctx, &tried[i])
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if tried[i].decides() {
-			return found(tried[i], tried[:i+1]), nil
-		}
+	n, err := s.tryAll(ctx, tried)
+	if err == nil && n == len(tried) && s.Running != nil && len(tried) > 1 {
+		known := n
+		tried = s.addRunning(tried, s.Running(ctx))
+		n, err = s.tryAll(ctx, tried[known:])
+		n += known
 	}
-	for _, c := range tried {
-		if c.Outcome == Silent {
-			return found(c, tried), nil
-		}
+	if err != nil {
+		return nil, err
 	}
-	if gone, only := onlyGone(tried); only {
-		return found(gone, tried), nil
+	if n < len(tried) {
+		return found(tried[n], tried[:n+1]), nil
+	}
+	if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.Outcome == Silent }); i >= 0 {
+		return found(tried[i], tried), nil
+	}
+	denied := slices.ContainsFunc(tried, func(c Candidate) bool { return c.Outcome == Denied })
+	for _, named := range []bool{true, false} {
+		i := slices.IndexFunc(tried, func(c Candidate) bool { return c.isDown() && c.named == named })
+		if i >= 0 && !denied {
+			return found(tried[i], tried), nil
+		}
 	}
 	return nil, &NotFoundError{Tried: tried}
 }
 
-// onlyGone returns the first socket that somebody has named, if all that is wrong
-// anywhere is that nothing is there: a runtime that was stopped takes its socket with
-// it, and is down.
-func onlyGone(tried []Candidate) (gone Candidate, only bool) {
-	for _, c := range tried {
-		if c.Outcome != Absent {
-			return gone, false
+// tryAll finds out what is at the candidates, and returns the place of the first that
+// decides, or their number. What comes after that one is left as it is.
+func (s Search) tryAll(ctx context.Context, all []Candidate) (int, error) {
+	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	tried := make([]chan Candidate, len(all))
+	for i, c := range all {
+		tried[i] = make(chan Candidate, 1)
+		go func() {
+			s.try(bounded, &c)
+			tried[i] <- c
+		}()
+	}
+	for i := range all {
+		select {
+		case all[i] = <-tried[i]:
+		case <-time.After(s.Timeout + handover): // not even the file system answers
+			all[i].Outcome, all[i].Reason = Silent, "there, but looking at it hangs"
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
 		}
-		if c.named && !only {
-			gone, only = c, true
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if all[i].decides() {
+			return i, nil
 		}
 	}
-	return gone, only
+	return len(all), nil
+}
+
+// handover is what a call may take to return after its deadline.
+const handover = 200 * time.Millisecond
+
+// addRunning adds the sockets that processes name; to one that is known already, that
+// a runtime belongs there.
+func (s Search) addRunning(tried []Candidate, running []string) []Candidate {
+	for _, socket := range running {
+		c := s.candidate("a process of the node was started with it", socket)
+		c.named, c.belongs = true, true
+		i := slices.IndexFunc(tried, func(o Candidate) bool { return o.path != "" && resolveIn("/", o.path) == resolveIn("/", c.path) })
+		if i < 0 {
+			tried = append(tried, c)
+		} else {
+			tried[i].named, tried[i].belongs = true, true
+		}
+	}
+	return tried
+}
+
+// isDown reports whether a runtime belongs at c and is not there.
+func (c Candidate) isDown() bool {
+	return c.belongs && (c.Outcome == Absent || c.Outcome == Foreign)
 }
 
 // decides reports whether nothing after c has to be tried.

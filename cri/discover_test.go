@@ -131,12 +131,8 @@ func TestDiscoverFindsNothing(t *testing.T) {
 		outcome  Outcome
 		line     string
 	}{
-		{"not a socket", node{files: texts{"/run/x.sock": ""}}, "/run/x.sock", Foreign, "(--runtime-endpoint): not a socket"},
 		{"denied", node{sockets: socketsAt{"/run/x.sock": fails(codes.PermissionDenied, "no")}}, "/run/x.sock", Denied, "permission denied: try sudo"},
-		{"no CRI", node{sockets: socketsAt{"/run/x.sock": noCRI}}, "/run/x.sock", Foreign, "not a CRI v1 server: gRPC, but no CRI service"},
-		{"v1alpha2", node{sockets: socketsAt{"/run/x.sock": alphaOnly}}, "/run/x.sock", Foreign, "only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"},
-		{"HTTP/1", node{sockets: socketsAt{"/run/x.sock": http1}}, "/run/x.sock", Foreign, "not a CRI v1 server: it does not speak gRPC"},
-		{"HTTP/2", node{sockets: socketsAt{"/run/x.sock": http2}}, "/run/x.sock", Foreign, "not a CRI v1 server: it does not speak gRPC"},
+		{"v1alpha2", node{sockets: socketsAt{"/run/x.sock": alphaOnly}}, "/run/x.sock", Outdated, "only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"},
 		{"TCP", node{}, "tcp://10.0.0.1:1234", Unusable, "tcp://10.0.0.1:1234 (--runtime-endpoint): is a network address"},
 		{"pipe", node{}, "npipe:////./pipe/x", Unusable, "is a Windows pipe"},
 	}
@@ -160,45 +156,77 @@ func TestDiscoverFindsNothing(t *testing.T) {
 	}
 }
 
-// A runtime that was stopped takes its socket with it: where somebody has named it,
-// that is a runtime that is down, and no machine without one.
-func TestDiscoverTakesANamedSocketThatIsGone(t *testing.T) {
+// A runtime that was stopped takes its socket with it: where anything shows that one
+// belongs there, it is down, whatever is there in its place, and that is no machine
+// without one.
+func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
+	const shims = "/run/shims.sock"
 	crictl := texts{"/etc/crictl.yaml": "runtime-endpoint: unix:///run/y.sock"}
+	state := texts{"/run/containerd/io.containerd.runtime.v2.task/k8s.io/x": ""}
 	tests := []struct {
 		name     string
 		node     node
 		endpoint string
+		running  []string
 		want     string // the endpoint; empty for none
 	}{
-		{"by a person", node{}, "/run/x.sock", "/run/x.sock"},
-		{"below a file", node{files: texts{"/run/x": ""}}, "/run/x/y.sock", "/run/x/y.sock"},
-		{"by a file of the node", node{files: crictl}, "", "/run/y.sock"},
-		{"another one answers", node{files: crictl, sockets: socketsAt{containerd: answers}}, "", containerd},
-		{"another one is not for us", node{files: crictl, sockets: socketsAt{containerd: fails(codes.PermissionDenied, "no")}}, "", ""},
-		{"by nobody", node{}, "", ""},
+		{name: "by a person", endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "below a file", node: node{files: texts{"/run/x": ""}}, endpoint: "/run/x/y.sock", want: "/run/x/y.sock"},
+		{name: "a file in its place", node: node{files: texts{"/run/x.sock": ""}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "a folder in its place", node: node{files: texts{"/run/x.sock/y": ""}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "gRPC, but no CRI", node: node{sockets: socketsAt{"/run/x.sock": noCRI}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "HTTP/1", node: node{sockets: socketsAt{"/run/x.sock": http1}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "HTTP/2", node: node{sockets: socketsAt{"/run/x.sock": http2}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
+		{name: "by a file of the node", node: node{files: crictl}, want: "/run/y.sock"},
+		{name: "another one answers", node: node{files: crictl, sockets: socketsAt{containerd: answers}}, want: containerd},
+		{name: "another one is not for us", node: node{files: crictl, sockets: socketsAt{containerd: fails(codes.PermissionDenied, "no")}}},
+		{name: "by its state", node: node{files: state}, want: containerd},
+		{name: "by the state of CRI-O, beside a kubelet", node: node{files: texts{"/var/lib/crio/version": "", "/var/lib/kubelet/config.yaml": ""}}, want: crio},
+		{name: "by a kubelet alone", node: node{files: texts{"/var/lib/kubelet/config.yaml": "kind: KubeletConfiguration"}}, want: containerd},
+		{name: "by living shims", node: node{files: state}, running: []string{shims}, want: shims},
+		{name: "by living shims, though a file names another", node: node{files: crictl}, running: []string{shims}, want: "/run/y.sock"},
+		{name: "of living shims, and answers", node: node{files: crictl, sockets: socketsAt{shims: answers}}, running: []string{containerd, shims}, want: shims},
+		{name: "a leftover of another program's", node: node{sockets: socketsAt{containerd: noCRI}}},
+		{name: "by nobody"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := tt.node.build(t)
-			got, err := Discover(t.Context(), Search{Endpoint: tt.endpoint, HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }})
+			running := func(context.Context) []string { return tt.running }
+			got, err := Discover(t.Context(), Search{Endpoint: tt.endpoint, HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }, Running: running})
 			if (err == nil) != (tt.want != "") {
 				t.Fatalf("found %+v, error %v", got, err)
 			}
-			if err == nil && (got.Endpoint != "unix://"+root+tt.want || got.Answered != (tt.want == containerd)) {
+			if err == nil && (got.Endpoint != "unix://"+root+tt.want || got.Answered != (tt.node.sockets[tt.want] != nil && got.Reason == "")) {
 				t.Errorf("found %+v, want %s", got, tt.want)
 			}
 		})
 	}
 }
 
+// Sockets are asked side by side: six that are silent take the time of one.
+func TestDiscoverAsksSideBySide(t *testing.T) {
+	all := socketsAt{}
+	for _, socket := range sockets {
+		all[socket.path] = mute
+	}
+	const timeout = 500 * time.Millisecond
+	root := node{sockets: all}.build(t)
+	began := time.Now()
+	got, err := Discover(t.Context(), Search{HostRoot: root, Timeout: timeout, Getenv: func(string) string { return "" }})
+	if took := time.Since(began); err != nil || got.Endpoint != "unix://"+root+containerd || took > 2*timeout {
+		t.Errorf("found %+v, %v, in %v", got, err, took)
+	}
+}
+
 func TestNotFoundListsEveryCandidate(t *testing.T) {
 	n := node{
 		files: texts{
-			"/etc/crictl.yaml":                   "runtime-endpoint: [",
-			"/var/lib/kubelet/kubeadm-flags.env": "X=--container-runtime-endpoint=unix:///run/crio/crio.sock",
-			"/var/lib/kubelet/config.yaml":       "containerRuntimeEndpoint: 7",
+			"/etc/crictl.yaml":                      "runtime-endpoint: [",
+			"/var/lib/kubelet/kubeadm-flags.env":    "X=--container-runtime-endpoint=tcp://crio",
+			"/var/lib/kubelet/instance-config.yaml": "containerRuntimeEndpoint: 7",
 		},
-		links:   texts{"/var/lib/kubelet/instance-config.yaml": "/etc"},
+		links:   texts{"/etc/default/kubelet": "/etc"},
 		sockets: socketsAt{containerd: noCRI},
 	}
 	root := n.build(t)
@@ -210,10 +238,11 @@ func TestNotFoundListsEveryCandidate(t *testing.T) {
 	want := []string{
 		"no container runtime found:",
 		"  (/etc/crictl.yaml): ", // the YAML package's own words follow
-		"  unix://ROOT/run/crio/crio.sock (/var/lib/kubelet/kubeadm-flags.env): not there",
-		"  (/var/lib/kubelet/instance-config.yaml): not a regular file",
-		"  (/var/lib/kubelet/config.yaml): containerRuntimeEndpoint is not a text",
+		"  tcp://crio (/var/lib/kubelet/kubeadm-flags.env): is a network address",
+		"  (/etc/default/kubelet): not a regular file",
+		"  (/var/lib/kubelet/instance-config.yaml): containerRuntimeEndpoint is not a text",
 		"  unix://ROOT/run/containerd/containerd.sock (usual socket of containerd): not a CRI v1 server: gRPC",
+		"  unix://ROOT/run/crio/crio.sock (usual socket of CRI-O): not there",
 		"  unix://ROOT/run/cri-dockerd.sock (usual socket of cri-dockerd): not there",
 		"  unix://ROOT/run/k3s/containerd/containerd.sock (usual socket of k3s and RKE2): not there",
 		"  unix://ROOT/run/k0s/containerd.sock (usual socket of k0s): not there",

@@ -1,6 +1,7 @@
 package cri
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -76,18 +77,18 @@ func (s Search) classify(ctx context.Context, client *Client, err error) (Outcom
 	case notGRPC(e.Text), errors.Is(err, call.ErrUnavailable) && notHTTP2(ctx, client.dialer.path):
 		return Foreign, "not a CRI v1 server: it does not speak gRPC"
 	case errors.Is(err, call.ErrUnimplemented):
-		return Foreign, client.whyNotV1(ctx)
+		return client.whyNotV1(ctx)
 	}
 	return Silent, "there, but: " + printable(e.Text)
 }
 
 // whyNotV1 says what a gRPC server without CRI v1 is instead.
-func (c *Client) whyNotV1(ctx context.Context) string {
+func (c *Client) whyNotV1(ctx context.Context) (Outcome, string) {
 	err := c.conn.Invoke(ctx, alphaVersionMethod, &runtimev1.VersionRequest{Version: kubeletAPIVersion}, new(runtimev1.VersionResponse))
 	if err == nil {
-		return "not a CRI v1 server: it speaks only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"
+		return Outdated, "not a CRI v1 server: it speaks only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"
 	}
-	return `not a CRI v1 server: gRPC, but no CRI service (is "cri" in disabled_plugins of /etc/containerd/config.toml?)`
+	return Foreign, "not a CRI v1 server: gRPC, but no CRI service: " + cmp.Or(c.failedPlugin(ctx), "another program than a runtime")
 }
 
 // notGRPC recognises gRPC's complaints about a server that speaks HTTP/2 with

@@ -3,12 +3,14 @@ package cri
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
 const endpointEnv = "CONTAINER_RUNTIME_ENDPOINT"
@@ -35,14 +37,22 @@ var sources = []source{
 	{"/etc/kubernetes/kubelet/config.json", yamlKey("containerRuntimeEndpoint")}, // EKS
 }
 
-// sockets are where runtimes listen unless told otherwise.
-var sockets = []struct{ owner, path string }{
-	{"containerd", "/run/containerd/containerd.sock"},
-	{"CRI-O", "/run/crio/crio.sock"},
-	{"cri-dockerd", "/run/cri-dockerd.sock"},
-	{"k3s and RKE2", "/run/k3s/containerd/containerd.sock"},
-	{"k0s", "/run/k0s/containerd.sock"},
-	{"MicroK8s", "/var/snap/microk8s/common/run/containerd.sock"},
+// sockets are where runtimes listen unless told otherwise, and the files and folders that
+// show that one does: the state of its CRI service, which outlives it. A kubelet's
+// configuration that names no runtime means containerd's.
+var sockets = []struct {
+	owner, path string
+	traces      []string
+}{
+	{"containerd", "/run/containerd/containerd.sock", []string{
+		"/run/containerd/io.containerd.runtime.v2.task/k8s.io", "/run/containerd/io.containerd.grpc.v1.cri", "/var/lib/containerd/io.containerd.grpc.v1.cri",
+	}},
+	{"CRI-O", "/run/crio/crio.sock", []string{"/run/crio", "/var/lib/crio"}},
+	{"cri-dockerd", "/run/cri-dockerd.sock", []string{"/var/lib/cri-dockerd"}},
+	{"k3s and RKE2", "/run/k3s/containerd/containerd.sock", []string{"/run/k3s/containerd", "/var/lib/rancher/k3s/agent/containerd", "/var/lib/rancher/rke2/agent/containerd"}},
+	{"k0s", "/run/k0s/containerd.sock", []string{"/run/k0s/containerd", "/var/lib/k0s/containerd"}},
+	{"MicroK8s", "/var/snap/microk8s/common/run/containerd.sock", []string{"/var/snap/microk8s/common/var/lib/containerd"}},
+	{"the kubelet", "/run/containerd/containerd.sock", []string{"/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet/config.json"}},
 }
 
 // candidates returns what there is to try, each path once, in the order that
@@ -56,7 +66,9 @@ func (s Search) candidates() []Candidate {
 	}
 	all := s.configured()
 	for _, socket := range sockets {
-		all = append(all, s.candidate("usual socket of "+socket.owner, socket.path))
+		c := s.candidate("usual socket of "+socket.owner, socket.path)
+		c.belongs = slices.ContainsFunc(socket.traces, s.isThere)
+		all = append(all, c)
 	}
 	return unique(all)
 }
@@ -75,6 +87,9 @@ func (s Search) configured() []Candidate {
 		case errors.Is(err, fs.ErrPermission):
 			named = append(named, Candidate{Source: file.path, Outcome: Denied, Reason: sudo})
 		case err != nil:
+			if e, ok := errors.AsType[*fs.PathError](err); ok { // the path is told anyway
+				err = e.Err
+			}
 			named = append(named, Candidate{Source: file.path, Outcome: Unusable, Reason: printable(err.Error())})
 		case endpoint != "":
 			named = append(named, s.named(file.path, endpoint))
@@ -86,8 +101,13 @@ func (s Search) configured() []Candidate {
 // named returns a candidate that somebody has named: a runtime belongs there.
 func (s Search) named(from, endpoint string) Candidate {
 	c := s.candidate(from, endpoint)
-	c.named = true
+	c.named, c.belongs = true, true
 	return c
+}
+
+func (s Search) isThere(path string) bool {
+	_, err := os.Lstat(s.onHost(path))
+	return err == nil
 }
 
 func (s Search) candidate(from, endpoint string) Candidate {
@@ -102,43 +122,28 @@ func (s Search) candidate(from, endpoint string) Candidate {
 }
 
 // unique leaves out what names a socket that an earlier candidate has named,
-// under whatever name.
+// under whatever name, unless only the later one knows that a runtime belongs there.
 func unique(all []Candidate) []Candidate {
 	seen := make(map[string]bool, len(all))
 	var kept []Candidate
 	for _, c := range all {
 		if c.path != "" {
 			real := resolveIn("/", c.path)
-			if seen[real] {
+			if belongs, known := seen[real]; known && belongs == c.belongs {
 				continue
 			}
-			seen[real] = true
+			seen[real] = c.belongs
 		}
 		kept = append(kept, c)
 	}
 	return kept
 }
 
-// largeFile is more than any of the sources is.
-const largeFile = 1 << 20
-
 func (f source) read(path string) (string, error) {
-	info, err := os.Stat(path)
+	text, err := smallfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() {
-		return "", errors.New("not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, largeFile))
 	if err != nil {
 		return "", err
 	}

@@ -46,6 +46,7 @@ type pending struct {
 	id        callID // 0 until it is made
 	wanted    time.Time
 	notYet    time.Time // when it may be made again; zero for at once
+	failed    error     // what the last try brought; nil before a second one is due
 	made      int       // how often it was made
 	abandoned bool      // its asker has gone on without it
 	why       error     // why we ended it; nil while we did not
@@ -139,7 +140,7 @@ func (c *calls) returned(r Returned) {
 	}
 	took := r.At.Sub(p.Since)
 	if p.made < p.tries && took <= sluggish && mayPass(r.Err) {
-		p.notYet = r.At.Add(retryAfter)
+		p.notYet, p.failed = r.At.Add(retryAfter), r.Err
 		c.queue = append(c.queue, p)
 		return
 	}
@@ -257,6 +258,17 @@ func (c *calls) drop(now time.Time, f func(*callSpec) bool) {
 		}
 	}
 	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return f(&p.callSpec) })
+}
+
+// lastTries has no call made again: what waits for a further try is answered with what
+// the last one brought.
+func (c *calls) lastTries(now time.Time) {
+	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool {
+		if p.failed != nil {
+			c.answer(p, answer{at: now, took: now.Sub(p.Since), err: p.failed})
+		}
+		return p.failed != nil
+	})
 }
 
 // due returns when something is to be done about a call though none returns;

@@ -170,9 +170,11 @@ func (c *check) cutOff(m *machine) {
 	c.wasCut = true
 	for _, p := range m.calls.out {
 		if p.By != BySweep && p.why == nil && !p.abandoned {
-			m.calls.end(m.now, p, &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer by the deadline of the check"})
+			late := &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer by the deadline of the check"}
+			m.calls.end(m.now, p, cmp.Or(p.failed, error(late)))
 		}
 	}
+	m.calls.lastTries(m.now)
 	if m.sweeping() {
 		c.cutSweep(m)
 	}

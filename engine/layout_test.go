@@ -53,15 +53,16 @@ var rules = map[string]rule{
 	},
 	"engine/evidence":  {never: []string{"os", "net"}},
 	"engine/diagnose":  {ours: []string{"engine", "engine/pleg", "engine/call", "engine/evidence"}, never: []string{"os", "net"}},
+	"engine/smallfile": {never: []string{"net"}},
 	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
 	"engine/host": {
-		ours:    []string{"engine/evidence"},
+		ours:    []string{"engine/evidence", "engine/smallfile"},
 		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix"},
 	},
 
 	"cri": {
-		ours:    []string{"engine/pleg", "engine/call"},
+		ours:    []string{"engine/pleg", "engine/call", "engine/smallfile"},
 		modules: append(slices.Clone(runtimeAPI), "go.yaml.in/yaml/...", "golang.org/x/sys/unix"),
 	},
 	"cri/sim":          {modules: append(slices.Clone(runtimeAPI), "golang.org/x/sync/...")},
@@ -80,7 +81,7 @@ var rules = map[string]rule{
 	"ui/finding":      {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/filter":       {ours: seen, never: []string{"os", "net"}},
 	"ui/dialog":       {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
-	"ui/config":       {ours: []string{"keymap", "ui/theme", "ui/filter"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"net"}},
+	"ui/config":       {ours: []string{"engine/smallfile", "keymap", "ui/theme", "ui/filter"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"net"}},
 	"ui/terminal":     {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/flags":        {ours: []string{"engine/pleg", "ui/config", "ui/theme"}, modules: []string{"github.com/spf13/pflag"}, never: []string{"os", "net"}},
 	"ui/lines":        {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding"), never: []string{"net"}},

@@ -22,8 +22,14 @@ const (
 // that refuses only lists or only Status; and as a warning one that is there only
 // now and then.
 func runtimeDown(v *view) []Finding {
-	if v.scope == refused {
+	switch {
+	case v.scope == refused:
 		return []Finding{v.downFinding(v.refusals)}
+	case v.scope == silent && v.heldByOther():
+		f := v.silentFinding()
+		s, _ := v.shut()
+		f.ID, f.Summary, f.Next = RuntimeDown, "no call is answered: "+s.why, []Step{s.step}
+		return []Finding{f}
 	}
 	if f := v.Failure; f != nil && isAway(f.Err) && v.failsOn(f, downForSure) && v.othersAnswered(f) {
 		return []Finding{v.partFinding(*f)}
@@ -75,15 +81,8 @@ func (v *view) downFinding(refused []*engine.Failure) Finding {
 	first := refused[0]
 	f := Finding{
 		ID: RuntimeDown, Severity: v.failingSeverity(first.First), Since: first.First,
-		Summary: "no call reaches the runtime: " + excerpt(plain(first.Err)),
-		Next: v.runtimeSteps(
-			Step{Text: "is it running, and why did it end", Command: v.unitCommand("systemctl status", "--no-pager")},
-			v.logStep("its last words"),
-			Step{Text: "killed for want of memory, or a full disk", Command: "dmesg -T | tail -n 50; df -h"},
-		),
-	}
-	if !errors.Is(first.Err, call.ErrUnavailable) {
-		f.Summary = "every call is answered with an error: " + excerpt(plain(first.Err))
+		Summary: v.refusedBy(first.Err),
+		Next:    v.downSteps(),
 	}
 	for _, r := range refused {
 		f.say(v.refusal(*r))
@@ -96,6 +95,23 @@ func (v *view) downFinding(refused []*engine.Failure) Finding {
 	}
 	f.say(v.sweptUntil(), v.chain(), v.daemon())
 	return f
+}
+
+// downSteps returns what to do about a runtime that is down: first about what keeps it
+// so. Whether it runs is no question where its process was found.
+func (v *view) downSteps() []Step {
+	if p, stuck := v.stuckDaemon(); stuck {
+		return stuckProcess{Process: p}.next()
+	}
+	status := Step{Text: "is it running, and why did it end", Command: v.unitCommand("systemctl status", "--no-pager")}
+	killed := Step{Text: "killed for want of memory, or a full disk", Command: "dmesg -T | tail -n 50; df -h"}
+	if s, known := v.shut(); known && s.step.Command != "" { // which a restart would meet again
+		return []Step{s.step, v.logStep("what the runtime says of it")}
+	}
+	if len(v.daemons()) > 0 {
+		return v.runtimeSteps(v.logStep("what it says; it runs"))
+	}
+	return v.runtimeSteps(status, v.logStep("its last words"), killed)
 }
 
 // sweptUntil says how far a sweep had come when it was given up.

@@ -74,12 +74,11 @@ func (v *view) runtimeWord() (Headline, bool) {
 		if v.justRefused() {
 			return Headline{}, false
 		}
-		text := "no call reaches the runtime: "
-		if !isAway(first.Err) {
-			text = "every call is answered with an error: "
-		}
-		return Headline{Word: "RUNTIME DOWN", Severity: max(Warning, v.failingSeverity(first.First)), Text: text + excerpt(plain(first.Err))}, true
+		return Headline{Word: "RUNTIME DOWN", Severity: max(Warning, v.failingSeverity(first.First)), Text: v.refusedBy(first.Err)}, true
 	case silent:
+		if s, known := v.shut(); known && v.heldByOther() {
+			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.silence), Text: "no call is answered: " + s.why}, true
+		}
 		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.silence), Text: "no list and no status is answered" + v.behindDaemon()}, true
 	case everyStatus:
 		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: "no status call is answered, whichever pod it is for" + v.behindDaemon()}, true

@@ -13,6 +13,9 @@ import (
 func runtimeUnresponsive(v *view) []Finding {
 	switch v.scope {
 	case silent:
+		if v.heldByOther() { // then it is down
+			return nil
+		}
 		return []Finding{v.silentFinding()}
 	case slow, refused:
 		return nil

@@ -17,6 +17,7 @@ type Report struct {
 	Took time.Duration // the look itself
 
 	Processes Processes
+	Socket    Socket
 	Usage     []Usage // of the runtime, the kubelet and plegtop itself, in this order, as far as they were found
 	Limits    []Limit // of the runtime's own processes and of the node
 	Pressure  Pressure
@@ -25,6 +26,22 @@ type Report struct {
 	Devices   Devices
 	Clock     Clock
 	Kubelet   Kubelet
+}
+
+// Socket is what the node has where the runtime's socket belongs.
+type Socket struct {
+	Missing string // why nothing is known of it; empty if there was a look
+	Kind    string // "socket", "file", "folder", "pipe", "device"; empty if nothing is there
+
+	// Holder is who listens at it, or did when the look was made that first found it;
+	// PID 0 if nobody does, or that cannot be known.
+	Holder Process
+
+	// Where nobody listens while a runtime's process is there: the file of its that
+	// another process has locked, and that process; empty if there is none.
+	Locked string
+	Locker Process
+	Waits  Process // the runtime's own
 }
 
 // Pressure is what /proc/pressure says: the share of time in which tasks stood

@@ -35,7 +35,7 @@ type Process struct {
 
 	Container string // id from the cgroup or the arguments; may be empty
 	Sandbox   string // of a shim: the id that it was started with
-	Socket    string // of a shim: the runtime's socket that it was started with; empty if it was not told
+	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
 	Own       bool   // of a shim: it was started by the runtime that is looked at; false if that is not known
 
 	// Unit is the service of the node's init system that a daemon runs in, such

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
 // A Config says which node is looked at, and how its kubelet is asked.
@@ -81,6 +83,11 @@ func checkRoot(root string) (string, error) {
 	if err == nil && !info.IsDir() {
 		err = errors.New("not a folder")
 	}
+	for _, dir := range []string{"proc", "sys"} { // of which whole paths are read: a link would lead out of the root
+		if is, missing := os.Lstat(filepath.Join(whole, dir)); err == nil && missing == nil && is.Mode()&os.ModeSymlink != 0 && whole != "/" {
+			err = fmt.Errorf("/%s in it is a link, which is not followed; mount the host's own there", dir)
+		}
+	}
 	if err != nil {
 		return "", fmt.Errorf("--host-root %s: %s; name the folder where the host's / is mounted", root, reason(err))
 	}
@@ -123,7 +130,7 @@ func loopback(u *url.URL) bool {
 func (k Kubelet) tlsConfig(u *url.URL) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: loopback(u) && k.CA == ""} // see Kubelet
 	if k.CA != "" {
-		pem, err := os.ReadFile(k.CA)
+		pem, err := smallfile.Read(k.CA)
 		if err != nil {
 			return nil, unreadable("--kubelet-ca", k.CA, err)
 		}
@@ -143,7 +150,12 @@ func (k Kubelet) tlsConfig(u *url.URL) (*tls.Config, error) {
 }
 
 func (k Kubelet) certificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	cert, err := tls.LoadX509KeyPair(k.Cert, k.Key)
+	var cert tls.Certificate
+	public, err := smallfile.Read(k.Cert)
+	secret, noKey := smallfile.Read(k.Key)
+	if err = cmp.Or(err, noKey); err == nil {
+		cert, err = tls.X509KeyPair(public, secret)
+	}
 	if err != nil {
 		return nil, unreadable("--kubelet-cert and --kubelet-key", k.Cert, err)
 	}
@@ -155,7 +167,7 @@ func (k Kubelet) token() (string, error) {
 	if k.TokenFile == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(k.TokenFile)
+	text, err := smallfile.Read(k.TokenFile)
 	if err != nil {
 		return "", unreadable("--kubelet-token-file", k.TokenFile, err)
 	}

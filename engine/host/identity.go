@@ -23,7 +23,7 @@ type identity struct {
 	role      role
 	container string // of a shim of CRI-O's, or of an errand
 	sandbox   string // of a shim
-	socket    string // of a shim: the runtime's
+	socket    string // of a shim or a kubelet: the runtime's
 }
 
 // criNamespace is where containerd keeps what came over CRI. Docker's and ctr's
@@ -68,7 +68,7 @@ func identityOf(comm string, args []string) identity {
 	case r == runc:
 		return identity{role: runc, container: idAmong(args)}
 	default:
-		return identity{role: r}
+		return identity{role: r, socket: flagValue(args, "container-runtime-endpoint")}
 	}
 }
 

@@ -46,7 +46,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.parts = append(n.parts, disk(root, c.RuntimeRoot, c.Endpoint), ownUsage())
+	n.parts = append(n.parts, disk(root, c.RuntimeRoot, c.Endpoint), runtimeSocket(root, c.Endpoint), ownUsage())
 	n.parts = append(n.parts, kubelet.parts()...)
 	return n, nil
 }

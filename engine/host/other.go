@@ -23,6 +23,10 @@ func (w *walker) look(context.Context, time.Time) evidence.Report {
 	return evidence.Report{Processes: evidence.Processes{Missing: why}, State: evidence.Disk{Missing: why}}
 }
 
+func readSocket(_, _ string, _ *evidence.Socket) evidence.Socket {
+	return evidence.Socket{Missing: errNotLinux.Error()}
+}
+
 // statDisk is for Linux alone.
 func statDisk(_, path string) (evidence.Disk, error) {
 	return evidence.Disk{}, &fs.PathError{Op: "statfs", Path: path, Err: errNotLinux}

@@ -204,7 +204,9 @@ func (l *walk) readIdentity(p procfs.Proc, t *tracked) bool {
 	t.member = memberOf(groups)
 	if r := roleOf(t.comm); r == plain || r == daemon {
 		t.identity = identity{role: r}
-		return true
+		if !slices.Contains(kubelets, t.comm) {
+			return true
+		}
 	}
 	args, err := fetch(l, procFile{p.PID, "cmdline", true}, p.CmdLine)
 	if l.miss(err) {
@@ -254,7 +256,7 @@ func (l *walk) add(found *evidence.Processes, s sighting) {
 		p.Container = s.identity.container
 		found.Runcs = append(found.Runcs, p)
 	case daemon:
-		p.Unit = s.member.unit
+		p.Unit, p.Socket = s.member.unit, s.identity.socket
 		found.Daemons = append(found.Daemons, p)
 	default:
 		for _, id := range ids {

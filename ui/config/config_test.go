@@ -119,10 +119,10 @@ func TestLoad(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	t.Setenv("HOME", home)
-	if _, err := Load(""); err != nil {
-		t.Errorf("no default file: %v", err)
+	if _, note, err := Load(""); note != "" || err != nil {
+		t.Errorf("no default file: %q, %v", note, err)
 	}
-	if _, err := Load(filepath.Join(home, "gone.yaml")); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Load(filepath.Join(home, "gone.yaml")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a named file that is not there: %v, want an error", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(Path()), 0o700); err != nil {
@@ -131,9 +131,30 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(Path(), []byte("theme: mono\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Load("")
+	s, _, err := Load("")
 	if err != nil || s.Theme != "mono" {
 		t.Errorf("Load = %+v, %v, want the theme of the default file", s.Theme, err)
+	}
+}
+
+// A file that nobody named does not keep plegtop from starting.
+func TestLoadLeavesOutWhatCannotBeRead(t *testing.T) {
+	file, home := filepath.Join(t.TempDir(), "file"), t.TempDir()
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.MkdirAll(filepath.Join(home, "plegtop", "config.yaml"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ home, note string }{{file, ""}, {home, "not a regular file"}} {
+		t.Setenv("XDG_CONFIG_HOME", tt.home)
+		s, note, err := Load("")
+		if err != nil || !strings.Contains(note, tt.note) || (note == "") != (tt.note == "") {
+			t.Errorf("%s: note %q, error %v, want %q", tt.home, note, err, tt.note)
+		}
+		if diff := cmp.Diff(keymap.Default().Markdown(), s.Keys.Markdown()); diff != "" {
+			t.Errorf("keys differ from the default:\n%s", diff)
+		}
+	}
+	if _, _, err := Load("/dev/zero"); err == nil {
+		t.Error("a device is read")
 	}
 }
 

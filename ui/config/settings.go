@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/smallfile"
 	"github.com/plegtop/plegtop/keymap"
 )
 
@@ -51,21 +53,26 @@ func Path() string {
 }
 
 // Load reads the file called path, or, for an empty path, the one at [Path] if
-// there is one. What is wrong inside the file is an [*Error].
-func Load(path string) (Settings, error) {
+// there is one. What is wrong inside the file is an [*Error]. A file that nobody named
+// and that cannot be read is no error: note says why it was left out.
+func Load(path string) (set Settings, note string, err error) {
 	named := path != ""
 	if !named {
 		path = Path()
 	}
+	none := Settings{Keys: keymap.Default()}
 	if path == "" {
-		return Settings{Keys: keymap.Default()}, nil
+		return none, "", nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path)
 	switch {
 	case err == nil:
-		return Parse(path, data)
-	case !named && errors.Is(err, fs.ErrNotExist):
-		return Settings{Keys: keymap.Default()}, nil
+		set, err = Parse(path, data)
+		return set, "", err
+	case named:
+		return Settings{}, "", fmt.Errorf("read settings: %w", err)
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return none, "", nil
 	}
-	return Settings{}, fmt.Errorf("read settings: %w", err)
+	return none, fmt.Sprintf("settings are left out: %v", err), nil
 }

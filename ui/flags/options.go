@@ -90,11 +90,12 @@ func (o *Options) kubelet(f *pflag.FlagSet) {
 	f.StringVar(&o.Kubelet.CA, "kubelet-ca", "", "`file` with the authority that signed the kubelet's own certificate, in PEM; without it whoever has the port on the loopback is believed")
 }
 
-// Settings reads the settings file and lays the flags over it.
-func (o Options) Settings() (config.Settings, error) {
-	set, err := config.Load(o.Config)
+// Settings reads the settings file and lays the flags over it. The note says why a file
+// that nobody named was left out; it is empty if none was.
+func (o Options) Settings() (set config.Settings, note string, err error) {
+	set, note, err = config.Load(o.Config)
 	if err != nil {
-		return set, err
+		return set, note, err
 	}
 	set.ASCII = set.ASCII || o.ASCII
 	if o.Theme != "" {
@@ -106,5 +107,5 @@ func (o Options) Settings() (config.Settings, error) {
 	if set.Period == 0 || o.PeriodGiven {
 		set.Period = o.Period
 	}
-	return set, nil
+	return set, note, nil
 }

@@ -27,7 +27,7 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, err := o.Settings()
+		set, _, err := o.Settings()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 }
 
 func TestWrongSettingsAreAnError(t *testing.T) {
-	if _, err := (Options{Config: filepath.Join(t.TempDir(), "none.yaml")}).Settings(); err == nil {
+	if _, _, err := (Options{Config: filepath.Join(t.TempDir(), "none.yaml")}).Settings(); err == nil {
 		t.Error("no error for a file that is not there")
 	}
 }

@@ -108,7 +108,7 @@ func missing(r *evidence.Report) []string {
 	all := []string{}
 	for _, m := range []struct{ part, why string }{
 		{"processes", r.Processes.Missing}, {"processes", r.Processes.Partial},
-		{"pressure", r.Pressure.Missing}, {"disk", r.Disk.Missing},
+		{"pressure", r.Pressure.Missing}, {"disk", r.Disk.Missing}, {"socket", r.Socket.Missing},
 		{"kubelet ping", unanswered(r.Kubelet.Ping)}, {"kubelet metrics", unanswered(r.Kubelet.Metrics)},
 	} {
 		if m.why != "" {

@@ -1,0 +1,88 @@
+package cri
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// pluginsMethod is containerd's own list of its plugins, with the error of each that
+// did not start (api/services/introspection/v1 of containerd 1.3 and later).
+const pluginsMethod = "/containerd.services.introspection.v1.Introspection/Plugins"
+
+// failedPlugin asks containerd why it serves no CRI; empty if it does not say, or is
+// none.
+func (c *Client) failedPlugin(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var all plugins
+	// A request without filters has no bytes, as this one.
+	if err := c.conn.Invoke(ctx, pluginsMethod, &runtimev1.VersionRequest{}, &all); err != nil {
+		return ""
+	}
+	ofCRI := func(p plugin) bool { return strings.Contains(p.kind, ".cri.") || p.id == "cri" }
+	failed := slices.IndexFunc(all, func(p plugin) bool { return ofCRI(p) && p.err != "" })
+	switch {
+	case failed >= 0:
+		return "containerd's plugin " + all[failed].kind + "." + all[failed].id + " did not start: " + printable(all[failed].err)
+	case !slices.ContainsFunc(all, ofCRI):
+		return "containerd runs without its plugin cri: it is disabled, or not built in"
+	}
+	return ""
+}
+
+// A plugged remembers, for as long as a connection lasts, why there is no CRI behind it.
+type plugged struct {
+	mu   sync.Mutex
+	conn uint64 // its number; 0 before anybody asked
+	why  string
+}
+
+// because returns what [Client.failedPlugin] says, asking once for each connection.
+func (p *plugged) because(ctx context.Context, c *Client) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if made := c.dialer.made.Load(); p.conn != made {
+		p.conn, p.why = made, c.failedPlugin(ctx)
+	}
+	return p.why
+}
+
+// A plugin is one of containerd's.
+type plugin struct{ kind, id, err string }
+
+// plugins decodes itself from a PluginsResponse, as far as it is wanted.
+type plugins []plugin
+
+func (all *plugins) decode(wire []byte) error {
+	eachField(wire, func(f field) bool {
+		if f.num == 1 {
+			var p plugin
+			eachField(f.bytes, p.take)
+			*all = append(*all, p)
+		}
+		return true
+	})
+	return nil
+}
+
+func (p *plugin) take(f field) bool {
+	switch f.num {
+	case 1:
+		p.kind = string(f.bytes)
+	case 2:
+		p.id = string(f.bytes)
+	case 7: // google.rpc.Status, with its message as field 2
+		eachField(f.bytes, func(f field) bool {
+			if f.num == 2 {
+				p.err = string(f.bytes)
+			}
+			return true
+		})
+	}
+	return true
+}

@@ -1,0 +1,80 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A shut is what keeps the runtime's socket shut, as the node shows it, and how to see
+// more of that.
+type shut struct {
+	why  string
+	step Step
+}
+
+// owners begin the names of the programs that may listen at a runtime's socket: the
+// runtimes, what has one within, and what listens in the place of one until somebody
+// connects.
+var owners = []string{"containerd", "crio", "cri-docker", "dockerd", "k3s", "rke2", "k0s", "microk8s", "kubelite", "systemd", "init", "plegtop"}
+
+// shut returns what keeps the socket shut; false if nothing is known to, as where a
+// runtime has it.
+func (v *view) shut() (s shut, known bool) {
+	if v.evidence == nil || v.evidence.Socket.Missing != "" || v.endpoint == "" {
+		return s, false
+	}
+	at, path := &v.evidence.Socket, quote(socket(v.endpoint))
+	switch {
+	case at.Kind != "" && at.Kind != "socket":
+		return shut{"there is a " + at.Kind + " in the place of its socket", Step{Text: "what it is, and whose", Command: "ls -ld " + path}}, true
+	case v.heldByOther():
+		return shut{"another program has its socket: " + named(at.Holder), whose("what that program is", at.Holder)}, true
+	case at.Locked != "":
+		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", named(at.Waits), at.Locked, named(at.Locker)), whose("who holds the lock", at.Locker)}, true
+	case at.Holder.PID != 0, v.evidence.Processes.Missing != "", v.evidence.Processes.Partial != "", len(v.daemons()) > 0:
+		return s, false
+	case at.Kind == "":
+		return shut{"its socket is gone, and no process of it is there", Step{}}, true
+	}
+	return shut{"nobody listens at its socket, and no process of it is there", Step{}}, true
+}
+
+// heldByOther reports whether a program that is no runtime listens at the socket.
+func (v *view) heldByOther() bool {
+	if v.evidence == nil {
+		return false
+	}
+	by := v.evidence.Socket.Holder
+	return by.PID != 0 && !slices.ContainsFunc(owners, func(begin string) bool { return strings.HasPrefix(by.Command, begin) })
+}
+
+func named(p evidence.Process) string {
+	if p.PID == 0 {
+		return "a process that has ended"
+	}
+	return fmt.Sprintf("%s (pid %d)", p.Command, p.PID)
+}
+
+func whose(text string, p evidence.Process) Step {
+	return Step{Text: text, Command: fmt.Sprintf("ps -o pid,ppid,state,lstart,args -p %d", p.PID)}
+}
+
+// refusedBy says in one sentence why calls are refused, given how the first one was: by
+// what the node shows, or else in the words of the error.
+func (v *view) refusedBy(err error) string {
+	s, known := v.shut()
+	switch away := isAway(err); {
+	case away && known:
+		return "no call reaches the runtime: " + s.why
+	case away:
+		return "no call reaches the runtime: " + excerpt(plain(err))
+	case errors.Is(err, call.ErrUnimplemented):
+		return "the runtime serves no CRI: " + beginning(strings.TrimPrefix(plain(err), "Unimplemented: "), 2*excerptMost)
+	}
+	return "every call is answered with an error: " + excerpt(plain(err))
+}

@@ -1,0 +1,78 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// What keeps a socket shut is named, with a step that is about it; a runtime that has
+// its socket is not accused.
+func TestShut(t *testing.T) {
+	sleep := evidence.Process{PID: 77, Command: "sleep"}
+	daemon := evidence.Process{PID: 5, Command: "containerd"}
+	gone := func() *node {
+		return healthy(3).fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 20).fail(call.Status, call.ErrUnavailable, notThere, 4)
+	}
+	for _, tt := range []struct {
+		name   string
+		node   *node
+		socket evidence.Socket
+		daemon bool
+		want   string // in headline and summary
+		step   string // in the first command
+	}{
+		{"a folder", gone(), evidence.Socket{Kind: "folder"}, true, "no call reaches the runtime: there is a folder in the place of its socket", "ls -ld " + ourSocket},
+		{"another program", gone(), evidence.Socket{Kind: "socket", Holder: sleep}, true, "no call reaches the runtime: another program has its socket: sleep (pid 77)", "-p 77"},
+		{"a lock", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Locker: sleep, Waits: daemon}, true,
+			"no call reaches the runtime: containerd (pid 5) waits for /var/lib/x/meta.db, which sleep (pid 77) has locked", "-p 77"},
+		{"a lock of nobody", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Waits: daemon}, true, "which a process that has ended has locked", "ps "},
+		{"it was stopped", gone(), evidence.Socket{}, false, "no call reaches the runtime: its socket is gone, and no process of it is there", "systemctl status"},
+		{"it was killed", gone(), evidence.Socket{Kind: "socket"}, false, "no call reaches the runtime: nobody listens at its socket, and no process of it is there", "systemctl status"},
+		{"it runs", gone(), evidence.Socket{Kind: "socket"}, true, "no call reaches the runtime: connection refused", "journalctl"},
+		{"not known", gone(), evidence.Socket{Missing: "no answer for 2s"}, true, "no call reaches the runtime: connection refused", "journalctl"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := tt.node.input()
+			in.Evidence, in.Endpoint = looked(healthy(3)), "unix://"+ourSocket
+			in.Evidence.Socket = tt.socket
+			if !tt.daemon {
+				in.Evidence.Processes.Daemons = nil
+			}
+			v := newView(in)
+			found := Diagnose(in)
+			h := v.headline(found)
+			if len(found) == 0 || found[0].ID != RuntimeDown || found[0].Severity != Critical || !strings.Contains(found[0].Summary, tt.want) || !strings.Contains(h.Text, tt.want) {
+				t.Fatalf("headline %+v, found %+v, want %q", h, found, tt.want)
+			}
+			if !strings.Contains(found[0].Next[0].Command, tt.step) {
+				t.Errorf("first step %+v, want %q", found[0].Next[0], tt.step)
+			}
+		})
+	}
+}
+
+// A program that only listens answers nothing: then it is not the runtime that hangs.
+func TestAnotherProgramIsNoSilentRuntime(t *testing.T) {
+	for holder, want := range map[string]ID{"sleep": RuntimeDown, "containerd": RuntimeUnresponsive, "systemd": RuntimeUnresponsive, "crio": RuntimeUnresponsive} {
+		n := healthy(3).hang(call.ListPodSandbox, 30*time.Second).hang(call.Status, 30*time.Second).hang(call.Version, 30*time.Second)
+		in := n.input()
+		in.Evidence, in.Endpoint = looked(healthy(3)), "unix://"+ourSocket
+		in.Evidence.Socket = evidence.Socket{Kind: "socket", Holder: evidence.Process{PID: 77, Command: holder}}
+		found := Diagnose(in)
+		if len(found) == 0 || found[0].ID != want {
+			t.Errorf("%s: found %s, want %s", holder, gist(found), want)
+		}
+	}
+}
+
+func TestNoCRIIsNamed(t *testing.T) {
+	const why = "containerd's plugin io.containerd.cri.v1.images did not start: no such folder"
+	found := checked(3).fail(call.ListPodSandbox, call.ErrUnimplemented, why, 1).fail(call.Status, call.ErrUnimplemented, why, 1).noList().diagnose()
+	if len(found) == 0 || found[0].ID != RuntimeDown || found[0].Summary != "the runtime serves no CRI: "+why {
+		t.Errorf("found %+v", found)
+	}
+}
