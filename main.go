@@ -14,22 +14,19 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/host"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/config"
+	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/flags"
 	"github.com/plegtop/plegtop/ui/lines"
+	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -51,7 +48,7 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // half the garbage of a big node's lists, for a tenth more work
 	}
-	os.Exit(run(os.Args[1:]))
+	os.Exit(crash.Status(run(os.Args[1:])))
 }
 
 // run returns the exit status.
@@ -62,7 +59,7 @@ func run(args []string) int {
 		fmt.Print(flags.Usage())
 		return exitOK
 	case err != nil:
-		return complain(err, exitCannotTell)
+		return cannotTell(o, err)
 	case o.View == flags.Version:
 		fmt.Println("plegtop", version)
 		return exitOK
@@ -70,12 +67,19 @@ func run(args []string) int {
 		listScenarios(os.Stdout)
 		return exitOK
 	}
-	return show(context.Background(), o)
+	if o.View != flags.Check {
+		return show(context.Background(), o)
+	}
+	status, err := crash.Contain(func() int { return show(context.Background(), o) })
+	if err != nil {
+		return cannotTell(o, err)
+	}
+	return status
 }
 
 // A view shows what is to be seen of a source until ctx ends, the person has
 // seen enough, or there is no more. It returns the exit status.
-type view func(ctx context.Context, src source) int
+type view func(ctx context.Context, src source.Source) int
 
 // show starts the source and the view, and ends them in the opposite order.
 func show(ctx context.Context, o flags.Options) int {
@@ -88,13 +92,13 @@ func show(ctx context.Context, o flags.Options) int {
 	}
 	v, err := chooseView(o, set)
 	if err != nil {
-		return complain(err, exitCannotTell)
+		return cannotTell(o, err)
 	}
-	src, err := open(ctx, o)
+	src, err := source.Open(ctx, o, started)
 	if err != nil {
 		return cannotTell(o, err)
 	}
-	defer src.close()
+	defer src.Close()
 	return v(ctx, src)
 }
 
@@ -136,22 +140,22 @@ func chooseView(o flags.Options, set config.Settings) (view, error) {
 }
 
 // relist says what an engine relists and how.
-func relist(o flags.Options, src source, period time.Duration) engine.Config {
-	c := engine.Config{Runtime: src.client, Look: src.look(o.View == flags.Check), Release: o.Release, Follow: !o.ReleaseGiven, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
-	if src.speed != 1 {
-		c.Speed, c.Start, c.Origin = src.speed, src.now(), time.Now()
+func relist(o flags.Options, src source.Source, period time.Duration) engine.Config {
+	c := engine.Config{Runtime: src.Client, Look: src.Look(o.View == flags.Check), Release: o.Release, Follow: !o.ReleaseGiven, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
+	if src.Speed != 1 {
+		c.Speed, c.Start, c.Origin = src.Speed, src.Now(), time.Now()
 	}
 	return c
 }
 
 // A live view shows what an engine sees.
-type live func(ctx context.Context, eng *engine.Engine, src source) error
+type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
 // running returns the view that runs an engine beside v; the end of either ends
 // the other.
 func running(o flags.Options, set config.Settings, v live) view {
-	return func(ctx context.Context, src source) int {
-		o.Release = src.release(ctx, o)
+	return func(ctx context.Context, src source.Source) int {
+		o.Release = src.Release(ctx, o)
 		eng, err := engine.New(relist(o, src, set.Period))
 		if err != nil {
 			return complain(err, exitCannotTell)
@@ -189,7 +193,7 @@ func status(err error) int {
 func untilSignal(ctx context.Context, status int) (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	inTime := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { os.Exit(status) }) })
+	inTime := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { os.Exit(crash.Status(status)) }) })
 	return ctx, func() {
 		inTime()
 		cancel()
@@ -201,9 +205,9 @@ func untilSignal(ctx context.Context, status int) (context.Context, context.Canc
 const grace = 1800 * time.Millisecond
 
 func screen(set config.Settings, colours theme.Theme) live {
-	return func(ctx context.Context, eng *engine.Engine, src source) error {
+	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		model := ui.New(ui.Config{
-			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Faults: src.faults,
+			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Faults: src.Faults,
 			Keys: set.Keys, Theme: colours, ASCII: set.ASCII, NoColor: terminal.NoColor(os.Environ()),
 			Namespaces: set.Namespaces, Filter: set.Filter, Problems: set.Problems, Sort: set.Sort, Descending: set.Descending, Time: set.TimeFormat,
 			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
@@ -214,7 +218,7 @@ func screen(set config.Settings, colours theme.Theme) live {
 }
 
 func watching(o flags.Options, set config.Settings) live {
-	return func(ctx context.Context, eng *engine.Engine, src source) error {
+	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		ctx, cancel := untilSignal(ctx, exitOK)
 		defer cancel()
 		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: set.Namespaces})
@@ -226,7 +230,7 @@ const least = 100 * time.Millisecond
 
 // checking returns the view that looks once.
 func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
-	return func(ctx context.Context, src source) int {
+	return func(ctx context.Context, src source.Source) int {
 		ctx, cancel := untilSignal(ctx, exitCannotTell)
 		defer cancel()
 		o.Deadline = max(o.Deadline-time.Since(started), least) // a search that finds a silent runtime has taken a second
@@ -247,7 +251,7 @@ func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
 }
 
 // examining returns what looks at the runtime once, and shows how far it is.
-func examining(o flags.Options, src source, set config.Settings) func(context.Context) (*engine.Snapshot, error) {
+func examining(o flags.Options, src source.Source, set config.Settings) func(context.Context) (*engine.Snapshot, error) {
 	progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
 	return func(ctx context.Context) (*engine.Snapshot, error) {
 		ctx, stop := context.WithTimeout(ctx, o.Deadline)
@@ -261,144 +265,6 @@ func examining(o flags.Options, src source, set config.Settings) func(context.Co
 		}
 		return s, err
 	}
-}
-
-// A source is a runtime to look at, and the node that it runs on.
-type source struct {
-	ui.Source
-	client *cri.Client
-	node   *host.Node // nil where there is none to be seen
-	close  func()
-
-	speed  float64          // of its time against the real one
-	now    func() time.Time // its time, where that is not the real one
-	faults []ui.Fault
-}
-
-// look returns what looks at the node for an engine, closely for one that looks
-// once; nil where there is no node.
-func (s source) look(closely bool) engine.Look {
-	switch {
-	case s.node == nil:
-		return nil
-	case closely:
-		return func(ctx context.Context) (*evidence.Report, error) { return new(s.node.LookClosely(ctx)), nil }
-	}
-	return func(ctx context.Context) (*evidence.Report, error) {
-		r, err := s.node.Next(ctx)
-		return &r, err
-	}
-}
-
-// release returns whose relist is made: what the flag says, else the node's own
-// where its kubelet tells it at once.
-func (s source) release(ctx context.Context, o flags.Options) pleg.Release {
-	if o.ReleaseGiven || s.node == nil {
-		return o.Release
-	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	version, ok := s.node.KubeletVersion(ctx)
-	if release, err := pleg.ParseRelease(version); ok && err == nil {
-		return release
-	}
-	return o.Release
-}
-
-// versionTimeout is how long the screen waits for the kubelet to say its version.
-const versionTimeout = 300 * time.Millisecond
-
-func open(ctx context.Context, o flags.Options) (source, error) {
-	if o.Demo != "" {
-		return openDemo(ctx, o)
-	}
-	found, err := discover(ctx, o)
-	if err != nil {
-		return source{}, err
-	}
-	node, err := host.New(host.Config{Root: o.HostRoot, Endpoint: found.Endpoint, Kubelet: host.Kubelet{
-		Metrics: o.Kubelet.Metrics, Cert: o.Kubelet.Cert, Key: o.Kubelet.Key, TokenFile: o.Kubelet.TokenFile, CA: o.Kubelet.CA,
-	}})
-	if err != nil {
-		return source{}, err
-	}
-	name, _ := os.Hostname() // without a name the header shows none
-	return dial(source{
-		Source: ui.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
-		node:   node, speed: 1, close: func() {},
-	})
-}
-
-// discover finds the runtime. A check has a quarter of its deadline for each
-// endpoint that is silent, and no more than all of it.
-func discover(ctx context.Context, o flags.Options) (*cri.Found, error) {
-	search := cri.Search{
-		Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second,
-		Running: func(ctx context.Context) []string { return host.Sockets(ctx, o.HostRoot) },
-	}
-	if o.View == flags.Check {
-		late := fmt.Errorf("no runtime was found within --deadline %v: name its socket with --runtime-endpoint", o.Deadline)
-		bounded, cancel := context.WithDeadlineCause(ctx, started.Add(o.Deadline), late)
-		defer cancel()
-		ctx, search.Timeout = bounded, min(search.Timeout, o.Deadline/4)
-	}
-	return cri.Discover(ctx, search)
-}
-
-// incident is how far into a scenario one look is made: incidents begin after 5 s,
-// for people to see them come, and crash loops have to have crashed.
-const incident = time.Minute
-
-func openDemo(ctx context.Context, o flags.Options) (source, error) {
-	config := sim.Config{Scenario: o.Demo, Seed: 1}
-	if o.View == flags.Check {
-		config.Ahead = incident
-	}
-	server, err := sim.Start(ctx, config)
-	if err != nil {
-		return source{}, fmt.Errorf("start the demo: %w", err)
-	}
-	src := source{
-		Source: ui.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint()},
-		close:  func() { _ = server.Close() }, // the process ends anyway
-		speed:  server.Speed(), now: server.Now,
-	}
-	if root := server.HostRoot(); root != "" {
-		if src.node, err = host.New(host.Config{Root: root, Endpoint: src.Endpoint, Offline: true}); err != nil {
-			src.close()
-			return source{}, fmt.Errorf("start the demo: %w", err)
-		}
-	}
-	for _, f := range server.Faults() {
-		src.faults = append(src.faults, fault(server, f))
-	}
-	return dial(src)
-}
-
-// fault makes a switch of the demo's runtime fit for the screen.
-func fault(server *sim.Server, f sim.Fault) ui.Fault {
-	return ui.Fault{
-		Name: f.Name, Summary: f.Summary,
-		On: func() bool {
-			return slices.ContainsFunc(server.Faults(), func(now sim.Fault) bool { return now.Name == f.Name && now.On })
-		},
-		Set: func(on bool) { _ = server.SetFault(f.Name, on) }, // the name is the server's own
-	}
-}
-
-func dial(src source) (source, error) {
-	client, err := cri.Dial(src.Endpoint)
-	if err != nil {
-		src.close()
-		return source{}, err
-	}
-	src.client = client
-	below := src.close
-	src.close = func() {
-		_ = client.Close()
-		below()
-	}
-	return src, nil
 }
 
 func listScenarios(w io.Writer) {

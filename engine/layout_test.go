@@ -84,6 +84,8 @@ var rules = map[string]rule{
 	"ui/config":       {ours: []string{"engine/smallfile", "keymap", "ui/theme", "ui/filter"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"net"}},
 	"ui/terminal":     {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/flags":        {ours: []string{"engine/pleg", "ui/config", "ui/theme"}, modules: []string{"github.com/spf13/pflag"}, never: []string{"os", "net"}},
+	"ui/crash":        {never: []string{"net"}},
+	"ui/source":       {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui", "ui/flags"), never: []string{"net"}},
 	"ui/lines":        {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding"), never: []string{"net"}},
 	"ui/metrics":      {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":          {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},

@@ -123,7 +123,11 @@ func TestCheckAsPlugin(t *testing.T) {
 		{"--demo=quiet", `^ok`, 0},
 		{"--demo=not-ready", `^runtime-not-ready`, 1},
 		{"-r /nowhere/at-all.sock", `^runtime-down: `, 1},
-		{"-r /dev/null", `^unknown: `, 2},
+		{"-r /dev/null", `^runtime-down: .* a device in the place`, 1},
+		{"-r tcp://10.0.0.1:1", `^unknown: `, 2},
+		{"--nonsense", `^unknown: unknown flag`, 2},
+		{"--config=/dev/zero", `^unknown: read settings: .*not a regular file`, 2},
+		{"--theme=none", `^unknown: --theme`, 2},
 	} {
 		got := check(t, append(strings.Fields(tt.args), "check", "--exit-codes=npd")...)
 		if got.exit != tt.exit || len(got.stdout) > 80 || strings.Count(got.stdout, "\n") != 1 || !regexp.MustCompile(tt.says).MatchString(got.stdout) {
@@ -138,7 +142,7 @@ func TestCheckCannotTell(t *testing.T) {
 	if gone.exit != 2 || !strings.Contains(gone.stdout, `"id":"runtime-down"`) { // a runtime belongs there
 		t.Errorf("exit code %d, standard output %q, standard error %q", gone.exit, gone.stdout, gone.stderr)
 	}
-	got := check(t, "-r", "/dev/null", "check", "-o", "json")
+	got := check(t, "-r", "tcp://10.0.0.1:1", "check", "-o", "json")
 	if got.exit != 3 || got.stdout != "" || !strings.Contains(got.stderr, "plegtop --demo") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", got.exit, got.stdout, got.stderr)
 	}

@@ -14,7 +14,8 @@ import (
 var ErrHelp = pflag.ErrHelp
 
 // Parse reads the arguments, without the program's name. The error says what is
-// wrong with them and where to look; it is [ErrHelp] for --help and -h.
+// wrong with them and where to look; it is [ErrHelp] for --help and -h. With an error
+// only NPD of the options holds.
 func Parse(args []string) (Options, error) {
 	var o Options
 	var r raw
@@ -28,9 +29,15 @@ func Parse(args []string) (Options, error) {
 	case errors.Is(err, ErrHelp):
 		return o, ErrHelp
 	case err != nil:
-		return o, fmt.Errorf("%w (see plegtop --help)", first(err))
+		return Options{NPD: asksNPD(args)}, fmt.Errorf("%w (see plegtop --help)", first(err))
 	}
 	return o, nil
+}
+
+// asksNPD reports whether arguments that cannot be parsed are those of a plugin.
+func asksNPD(args []string) bool {
+	at := slices.Index(args, "--exit-codes")
+	return slices.Contains(args, "--exit-codes=npd") || at >= 0 && at+1 < len(args) && args[at+1] == "npd"
 }
 
 // first returns the first of errors that were joined: one at a time is enough.

@@ -1,0 +1,164 @@
+// Package source opens what plegtop looks at: the node's runtime over CRI, with the
+// node's own evidence, or the embedded runtime of a demo. It starts and closes it, and
+// judges nothing.
+package source
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/cri"
+	"github.com/plegtop/plegtop/cri/sim"
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui"
+	"github.com/plegtop/plegtop/ui/flags"
+)
+
+// A Source is a runtime to look at, and the node that it runs on.
+type Source struct {
+	ui.Source
+	Client *cri.Client
+	Faults []ui.Fault       // that it can be given; of a demo alone
+	Speed  float64          // of its time against the real one
+	Now    func() time.Time // its time, where Speed is not 1
+
+	node  *host.Node // nil where there is none to be seen
+	close func()
+}
+
+// Close ends the client, and the demo's runtime.
+func (s Source) Close() { s.close() }
+
+// Look returns what looks at the node for an engine, closely for one that looks
+// once; nil where there is no node.
+func (s Source) Look(closely bool) engine.Look {
+	switch {
+	case s.node == nil:
+		return nil
+	case closely:
+		return func(ctx context.Context) (*evidence.Report, error) { return new(s.node.LookClosely(ctx)), nil }
+	}
+	return func(ctx context.Context) (*evidence.Report, error) {
+		r, err := s.node.Next(ctx)
+		return &r, err
+	}
+}
+
+// Release returns whose relist is made: what the flag says, else the node's own
+// where its kubelet tells it at once.
+func (s Source) Release(ctx context.Context, o flags.Options) pleg.Release {
+	if o.ReleaseGiven || s.node == nil {
+		return o.Release
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	version, ok := s.node.KubeletVersion(ctx)
+	if release, err := pleg.ParseRelease(version); ok && err == nil {
+		return release
+	}
+	return o.Release
+}
+
+// versionTimeout is how long the screen waits for the kubelet to say its version.
+const versionTimeout = 300 * time.Millisecond
+
+// Open starts what the command line names. A check has no more time for that than its
+// deadline, counted from started.
+func Open(ctx context.Context, o flags.Options, started time.Time) (Source, error) {
+	if o.Demo != "" {
+		return openDemo(ctx, o)
+	}
+	found, err := discover(ctx, o, started)
+	if err != nil {
+		return Source{}, err
+	}
+	node, err := host.New(host.Config{Root: o.HostRoot, Endpoint: found.Endpoint, Kubelet: host.Kubelet{
+		Metrics: o.Kubelet.Metrics, Cert: o.Kubelet.Cert, Key: o.Kubelet.Key, TokenFile: o.Kubelet.TokenFile, CA: o.Kubelet.CA,
+	}})
+	if err != nil {
+		return Source{}, err
+	}
+	name, _ := os.Hostname() // without a name the header shows none
+	return dial(Source{
+		Source: ui.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
+		node:   node, Speed: 1, close: func() {},
+	})
+}
+
+// discover finds the runtime. A check has a quarter of its deadline for each
+// endpoint that is silent, and no more than all of it.
+func discover(ctx context.Context, o flags.Options, started time.Time) (*cri.Found, error) {
+	search := cri.Search{
+		Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second,
+		Running: func(ctx context.Context) []string { return host.Sockets(ctx, o.HostRoot) },
+	}
+	if o.View == flags.Check {
+		late := fmt.Errorf("no runtime was found within --deadline %v: name its socket with --runtime-endpoint", o.Deadline)
+		bounded, cancel := context.WithDeadlineCause(ctx, started.Add(o.Deadline), late)
+		defer cancel()
+		ctx, search.Timeout = bounded, min(search.Timeout, o.Deadline/4)
+	}
+	return cri.Discover(ctx, search)
+}
+
+// incident is how far into a scenario one look is made: incidents begin after 5 s,
+// for people to see them come, and crash loops have to have crashed.
+const incident = time.Minute
+
+func openDemo(ctx context.Context, o flags.Options) (Source, error) {
+	config := sim.Config{Scenario: o.Demo, Seed: 1}
+	if o.View == flags.Check {
+		config.Ahead = incident
+	}
+	server, err := sim.Start(ctx, config)
+	if err != nil {
+		return Source{}, fmt.Errorf("start the demo: %w", err)
+	}
+	src := Source{
+		Source: ui.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint()},
+		close:  func() { _ = server.Close() }, // the process ends anyway
+		Speed:  server.Speed(), Now: server.Now,
+	}
+	if root := server.HostRoot(); root != "" {
+		if src.node, err = host.New(host.Config{Root: root, Endpoint: src.Endpoint, Offline: true}); err != nil {
+			src.close()
+			return Source{}, fmt.Errorf("start the demo: %w", err)
+		}
+	}
+	for _, f := range server.Faults() {
+		src.Faults = append(src.Faults, fault(server, f))
+	}
+	return dial(src)
+}
+
+// fault makes a switch of the demo's runtime fit for the screen.
+func fault(server *sim.Server, f sim.Fault) ui.Fault {
+	return ui.Fault{
+		Name: f.Name, Summary: f.Summary,
+		On: func() bool {
+			return slices.ContainsFunc(server.Faults(), func(now sim.Fault) bool { return now.Name == f.Name && now.On })
+		},
+		Set: func(on bool) { _ = server.SetFault(f.Name, on) }, // the name is the server's own
+	}
+}
+
+func dial(src Source) (Source, error) {
+	client, err := cri.Dial(src.Endpoint)
+	if err != nil {
+		src.close()
+		return Source{}, err
+	}
+	src.Client = client
+	below := src.close
+	src.close = func() {
+		_ = client.Close()
+		below()
+	}
+	return src, nil
+}
