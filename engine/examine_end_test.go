@@ -133,3 +133,35 @@ func TestExamineRefusesWhatCannotWork(t *testing.T) {
 		t.Error("no runtime: no error")
 	}
 }
+
+// A process that is kept waiting learns at once that a call is to be waited for no longer,
+// and that the check is over.
+func TestCheckThatWakesLate(t *testing.T) {
+	for _, in := range []Input{Halt{}, Tick{}} {
+		began := time.Unix(1_000_000, 0)
+		m, err := newMachine(Config{Runtime: newFake(t)}.withDefaults(), Examination{}.policy(), began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.step(began, Tick{})
+		m.step(m.check.cut, Tick{})
+		m.step(m.check.cut.Add(time.Second), in)
+		if !m.check.over || m.snapshot(m.now).Health.Healthy {
+			t.Errorf("%T: not over", in)
+		}
+	}
+}
+
+// Where there is no time for a further try, the last one tells: nobody is there.
+func TestExamineTellsWhatTheLastTryBrought(t *testing.T) {
+	refuses := func(r *fakeRuntime) {
+		for _, op := range []call.Operation{call.Version, call.Status, call.ListPodSandbox} {
+			r.script(op.String(), behaviour{err: unavailable(op)})
+		}
+	}
+	examine(t, Examination{Deadline: 200 * time.Millisecond}, refuses, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
+		if s.Failure == nil || !errors.Is(s.Failure.Err, call.ErrUnavailable) || s.StatusErr == nil || !errors.Is(s.StatusErr.Err, call.ErrUnavailable) {
+			t.Errorf("after %v: list %+v, Status %+v", took, s.Failure, s.StatusErr)
+		}
+	})
+}

@@ -135,6 +135,9 @@ func (l *relists) answered(m *machine, a *answer) {
 	if a.err != nil {
 		m.status.suspect(a.err)
 	}
+	if r == nil { // a check came to its end before
+		return
+	}
 	if r.inspects != nil {
 		r.inspects.take(m, a)
 		if r.inspects.over() {
