@@ -107,7 +107,7 @@ const (
 	ExitOK         = 0 // nothing worse than info
 	ExitWarning    = 1
 	ExitCritical   = 2
-	ExitCannotTell = 3 // no runtime found, no permission, no CRI v1, wrong flags
+	ExitCannotTell = 3 // no runtime belongs here, no permission, an older CRI, wrong flags, a crash
 
 	NPDOK      = 0
 	NPDProblem = 1
@@ -116,13 +116,17 @@ const (
 
 // ExitCode returns the exit code of a check that shows u: by the worst finding, or
 // by the headline where that is worse, as it is when the deadline left no time to
-// find anything.
+// find anything. PLEG that is shown as not healthy, with nothing that tells why, is
+// never well.
 func ExitCode(u diagnose.Update) int {
 	switch max(u.Headline.Severity, finding.Worst(u.Findings)) {
 	case diagnose.Critical:
 		return ExitCritical
 	case diagnose.Warning:
 		return ExitWarning
+	}
+	if !u.Snapshot.Health.Healthy {
+		return ExitCannotTell
 	}
 	return ExitOK
 }
@@ -135,7 +139,7 @@ func NPDExitCode(u diagnose.Update) int {
 	switch {
 	case finding.Worst(u.Findings) == diagnose.Critical:
 		return NPDProblem
-	case finding.Unfinished(u.Snapshot.Sweep) != "":
+	case finding.Unfinished(u.Snapshot.Sweep) != "", !u.Snapshot.Health.Healthy && finding.Worst(u.Findings) < diagnose.Warning:
 		return NPDUnknown
 	}
 	return NPDOK

@@ -195,6 +195,19 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// What is shown as not healthy is never told as well.
+func TestNothingShownUnhealthyEndsWell(t *testing.T) {
+	s := *healthyCheck().Snapshot
+	s.Health.Healthy = false
+	u := found(&s)
+	if got := ExitCode(u); got != ExitCannotTell {
+		t.Errorf("ExitCode = %d", got)
+	}
+	if got, line := NPDExitCode(u), string(checkOutput(t, u, CheckOptions{NPD: true})); got != NPDUnknown || !strings.HasPrefix(line, "unknown: ") {
+		t.Errorf("NPDExitCode = %d, line %q", got, line)
+	}
+}
+
 // TestEffectsStandUnderTheirCause holds that every finding is written exactly
 // once, even when they explain each other in a circle or name one not there.
 func TestEffectsStandUnderTheirCause(t *testing.T) {

@@ -33,6 +33,8 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1-len(more))+more)
 	case finding.Unfinished(s.Sweep) != "":
 		return npdLine(b, "unknown: "+finding.Unfinished(s.Sweep))
+	case !s.Health.Healthy && worst < diagnose.Warning:
+		return npdLine(b, "unknown: PLEG is not healthy, and nothing tells why")
 	case worst == diagnose.Warning:
 		return npdLine(b, "ok, warning: "+npdFinding(finding.Root(u.Findings), s, npdLimit))
 	}
