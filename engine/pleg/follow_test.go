@@ -8,8 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A kubelet that is upgraded in place keeps nothing, but the node's pods go on: no
-// event is made twice.
+// A kubelet that is upgraded in place is followed between two relists.
 func TestCoreFollowsAnotherRelease(t *testing.T) {
 	core, err := pleg.New(pleg.Config{Release: 31})
 	if err != nil {

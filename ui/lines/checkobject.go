@@ -65,13 +65,13 @@ type readyObject struct {
 	Ready   bool   `json:"ready"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	Known   bool   `json:"known"` // the node's own kubelet says as much
-	Basis   string `json:"basis"` // "kubelet" if it does, else "model": what one that started now would say
+	Known   bool   `json:"known"` // never: only the API server has what was posted
+	Basis   string `json:"basis"` // "model": what a kubelet that started now would say; "kubelet" if the node's own sees as much
 }
 
 func newReadyObject(s *engine.Snapshot) readyObject {
-	o := readyObject{s.Node.Ready, s.Node.Reason, text.Clean(s.Node.Message), agrees(s), "model"}
-	if o.Known {
+	o := readyObject{Ready: s.Node.Ready, Reason: s.Node.Reason, Message: text.Clean(s.Node.Message), Basis: "model"}
+	if agrees(s) {
 		o.Basis = "kubelet"
 	}
 	return o

@@ -59,25 +59,30 @@ func ready(s *engine.Snapshot, node, release string, written func(string) bool) 
 		why += ": " + diagnose.Rounded(n.Message)
 	}
 	if agrees(s) {
-		return fmt.Sprintf("%s is %s for its kubelet %s, as far as the runtime goes (%s)", node, word, release, why)
+		return fmt.Sprintf("%s: %s by what its kubelet %s sees of the runtime and of PLEG (%s)", node, word, release, why)
 	}
 	return fmt.Sprintf("%s: a kubelet %s started now would say %s (%s)", node, release, word, why)
 }
 
-// agrees reports whether the node's own kubelet sees what we see: that its PLEG is
-// healthy, its sync loop works, and all that we asked is well. For all else its
+// agrees reports whether the node's own kubelet sees what we see: it has just
+// relisted, its sync loop works, and all that we asked is well. For all else its
 // word cannot be had from here: what is posted may lag by minutes.
 func agrees(s *engine.Snapshot) bool {
 	if s.Evidence == nil || !s.Node.Known || !s.Node.Ready {
 		return false
 	}
 	k := &s.Evidence.Kubelet
-	healthy, known := plegOf(*k)
-	return known && healthy && k.SyncLoop.OK && k.Health.OK
+	_, known := plegOf(*k)
+	return known && k.ReadAt.Sub(k.LastSeen) <= justRelisted && k.SyncLoop.OK && k.Health.OK
 }
 
-// kubeletThreshold is that of every kubelet, whatever ours is.
-const kubeletThreshold = 3 * time.Minute
+const (
+	// kubeletThreshold is that of every kubelet, whatever ours is.
+	kubeletThreshold = 3 * time.Minute
+	// justRelisted is how old the last relist of a kubelet may be on which nothing is
+	// wrong: it relists every second or two.
+	justRelisted = 5 * time.Second
+)
 
 // plegOf returns what a kubelet says of its PLEG, by the last relist that it told.
 func plegOf(k evidence.Kubelet) (healthy, known bool) {

@@ -1,5 +1,6 @@
 // Package lines is the view for a pipe, as text for people or as JSON for
-// programs: [Watch] writes the headline, events, changes of health and findings as they come,
+// programs: [Watch] writes the headline, events, findings and changes of PLEG, of the
+// sync loop and of what would be posted of the node as they come,
 // one line each; [Check] what is wrong with a node as one look shows it.
 //
 // Watch's lines come in the order in which the engine decided. Where the reader
@@ -72,6 +73,20 @@ type healthLine struct {
 	Error            string  `json:"error,omitempty"` // of the last list, while it fails
 }
 
+type nodeLine struct {
+	header
+	Ready   bool   `json:"ready"` // as it would be posted
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+type loopLine struct {
+	header
+	State string     `json:"state"`           // "working", "held" by its housekeeping, or "stopped"
+	Since *time.Time `json:"since,omitempty"` // absent while it works
+	Why   []string   `json:"why"`             // it is stopped, in the kubelet's words
+}
+
 type gapLine struct {
 	header
 	Lost uint64 `json:"lost"`
@@ -119,6 +134,14 @@ func appendHealth(b []byte, s *engine.Snapshot) []byte {
 		l.Error = s.Failure.Err.Error()
 	}
 	return appendJSON(b, l)
+}
+
+func appendNode(b []byte, s *engine.Snapshot) []byte {
+	return appendJSON(b, &nodeLine{newHeader(s.At, "node"), s.Node.Ready, s.Node.Reason, s.Node.Message})
+}
+
+func appendLoop(b []byte, s *engine.Snapshot, state string, since time.Time, why []string) []byte {
+	return appendJSON(b, &loopLine{newHeader(s.At, "loop"), state, instant(since), append([]string{}, why...)})
 }
 
 func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {

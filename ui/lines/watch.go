@@ -1,11 +1,13 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -63,6 +65,8 @@ type watcher struct {
 	begun    bool              // the health was written once
 	healthy  bool
 	failure  string
+	posted   engine.Node // whose Ready condition was written, without its figures
+	loop     string      // the state of the sync loop as of the last update; empty before the first
 }
 
 func (v *watcher) update(u diagnose.Update) []byte {
@@ -81,6 +85,7 @@ func (v *watcher) update(u diagnose.Update) []byte {
 	if v.changed(u.Snapshot) {
 		b = v.health(b, u.Snapshot)
 	}
+	b = v.node(b, u.Snapshot)
 	for _, t := range u.Turns {
 		b = v.turn(b, u.Snapshot.At, t)
 	}
@@ -186,13 +191,88 @@ func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
 	switch h := s.Health; {
 	case !h.Healthy:
 		said = "PLEG is not healthy: " + diagnose.Rounded(h.Verdict)
-	case s.Failure != nil && h.UnhealthyAt.After(s.At):
-		said = "PLEG is unhealthy in " + text.Age(h.UnhealthyAt.Sub(s.At))
-	}
-	if s.Failure != nil {
-		said += "; last list: " + s.Failure.Err.Error()
+		if s.Failure != nil {
+			said += "; last list: " + s.Failure.Err.Error()
+		}
+	case s.Failure != nil:
+		said = "lists fail: " + s.Failure.Err.Error()
+		if h.UnhealthyAt.After(s.At) {
+			said += "; PLEG is unhealthy in " + text.Age(h.UnhealthyAt.Sub(s.At))
+		}
 	}
 	return append(append(b, text.Clean(said)...), '\n')
+}
+
+// node appends what has changed of what a kubelet would do and post: its sync loop,
+// and its Ready condition. In a pause, and before the runtime has answered, nothing is
+// known of them.
+func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
+	n := &s.Node
+	if s.Paused || !n.Known {
+		return b
+	}
+	loop, since := loopOf(s)
+	was := cmp.Or(v.loop, loopWorks)
+	if v.loop = loop; loop != was {
+		b = v.loopTurn(b, s, since)
+	}
+	posted := engine.Node{Ready: n.Ready, Reason: n.Reason, Message: figures.ReplaceAllString(n.Message, "${1}0")}
+	if posted == v.posted {
+		return b
+	}
+	v.posted = posted
+	if v.o.JSON {
+		return appendNode(b, s)
+	}
+	word := "NotReady"
+	if n.Ready {
+		word = "Ready"
+	}
+	return fmt.Appendf(stamp(b, s.At), "node would be posted %s: %s: %s\n", word, text.Clean(n.Reason), text.Clean(diagnose.Rounded(n.Message)))
+}
+
+// The states of the sync loop.
+const (
+	loopWorks   = "working"
+	loopHeld    = "held"
+	loopStopped = "stopped"
+)
+
+// heldLong is how long the sync loop must have waited for one list to be held: a
+// list of a large node takes a part of that.
+const heldLong = 2 * time.Second
+
+// loopOf returns the state of the sync loop, and since when it is so, where that is
+// known.
+func loopOf(s *engine.Snapshot) (state string, since time.Time) {
+	switch n := &s.Node; {
+	case !n.LoopStopped.IsZero():
+		return loopStopped, n.LoopStopped
+	case !n.LoopHeld.IsZero() && s.At.Sub(n.LoopHeld) >= heldLong:
+		return loopHeld, n.LoopHeld
+	}
+	return loopWorks, time.Time{}
+}
+
+func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time) []byte {
+	n := &s.Node
+	var why []string
+	for _, text := range []string{n.RuntimeDown, n.PLEG, n.RuntimeErr} {
+		if text != "" && v.loop == loopStopped {
+			why = append(why, text)
+		}
+	}
+	if v.o.JSON {
+		return appendLoop(b, s, v.loop, since, why)
+	}
+	said := "sync loop works"
+	switch v.loop {
+	case loopStopped:
+		said = "sync loop stopped: " + diagnose.Rounded(strings.Join(why, ", "))
+	case loopHeld:
+		said = "sync loop held: its housekeeping waits for a list"
+	}
+	return append(append(stamp(b, s.At), text.Clean(said)...), '\n')
 }
 
 // turn appends what happened to a finding. Its end has the name in place of the

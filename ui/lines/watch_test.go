@@ -96,6 +96,75 @@ func TestWatchText(t *testing.T) {
 	}
 }
 
+// Three clocks, three kinds of lines, each written only when it changes.
+func TestWatchTellsTheNode(t *testing.T) {
+	at := func(after time.Duration, change func(*engine.Snapshot)) diagnose.Update {
+		s := healthy()
+		s.At = noon.Add(after)
+		s.Health.ListedAt = s.At.Add(-time.Second)
+		s.Node = engine.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
+		change(s)
+		return seen(engine.Update{Snapshot: s})
+	}
+	refused := &engine.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"}}
+	down := func(posted string) func(*engine.Snapshot) {
+		return func(s *engine.Snapshot) {
+			s.Failure = refused
+			s.Health.UnhealthyAt = noon.Add(3 * time.Minute)
+			s.Node.LoopStopped, s.Node.RuntimeDown = noon.Add(30*time.Second), "container runtime is down"
+			if posted != "" {
+				s.Node.Ready, s.Node.Reason, s.Node.Message = false, "KubeletNotReady", posted
+			}
+		}
+	}
+	updates := []diagnose.Update{
+		at(0, func(s *engine.Snapshot) { s.Node.Known = false }),
+		at(time.Second, func(*engine.Snapshot) {}),
+		at(2*time.Second, func(*engine.Snapshot) {}),
+		at(3*time.Second, func(s *engine.Snapshot) { s.Failure = refused; s.Health.UnhealthyAt = noon.Add(3 * time.Minute) }),
+		at(4*time.Second, func(s *engine.Snapshot) { s.Failure = refused; s.Node.LoopHeld = noon.Add(3 * time.Second) }),
+		at(5*time.Second, func(s *engine.Snapshot) { s.Failure = refused; s.Node.LoopHeld = noon.Add(3 * time.Second) }),
+		at(31*time.Second, down("")),
+		at(40*time.Second, down("container runtime is down")),
+		at(190*time.Second, down("[container runtime is down, PLEG is not healthy: pleg was last seen active 3m1.2s ago; threshold is 3m0s]")),
+		at(200*time.Second, down("[container runtime is down, PLEG is not healthy: pleg was last seen active 3m11.2s ago; threshold is 3m0s]")),
+		at(210*time.Second, func(*engine.Snapshot) {}),
+	}
+	want := `12:00:00.000 headline: HEALTHY
+12:00:00.000 PLEG is healthy
+12:00:01.000 node would be posted Ready: KubeletReady: kubelet is posting ready status
+12:00:03.000 lists fail: ListPodSandbox: Unavailable: connection refused; PLEG is unhealthy in 2m57s
+12:00:05.000 sync loop held: its housekeeping waits for a list
+12:00:31.000 sync loop stopped: container runtime is down
+12:00:40.000 node would be posted NotReady: KubeletNotReady: container runtime is down
+12:03:10.000 node would be posted NotReady: KubeletNotReady: [container runtime is down, PLEG is not healthy: pleg was last seen active 3m1s ago; threshold is 3m0s]
+12:03:30.000 PLEG is healthy
+12:03:30.000 sync loop works
+12:03:30.000 node would be posted Ready: KubeletReady: kubelet is posting ready status
+`
+	if diff := cmp.Diff(want, watch(t, Options{}, updates...)); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	var kinds []string
+	for line := range strings.Lines(watch(t, Options{JSON: true}, updates...)) {
+		var record struct {
+			Kind, State string
+			Ready       bool
+			Why         []string
+		}
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, strings.TrimSpace(record.Kind+" "+record.State))
+		if record.State == "stopped" && strings.Join(record.Why, "") != "container runtime is down" {
+			t.Errorf("line %q", line)
+		}
+	}
+	if diff := cmp.Diff([]string{"headline", "health", "node", "health", "loop held", "loop stopped", "node", "node", "health", "loop working", "node"}, kinds); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
+
 func TestWatchNamespaces(t *testing.T) {
 	got := watch(t, Options{Namespaces: []string{"other"}}, seen(engine.Update{Snapshot: healthy(), Events: []engine.Event{died()}}))
 	if strings.Contains(got, "cart-0") {
