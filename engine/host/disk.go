@@ -1,38 +1,44 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // runtimeRoots are the folders where runtimes are known to keep their data, with
-// the mark that their endpoints have in them. They are in the order of preference
-// between those that exist, for an endpoint that matches none: a distribution's own
-// first, since its node may well have a leftover of another runtime.
-var runtimeRoots = []struct{ mark, path string }{
-	{"k3s", "/var/lib/rancher/k3s/agent/containerd"},
-	{"k3s", "/var/lib/rancher/rke2/agent/containerd"}, // rke2 has the socket of k3s
-	{"microk8s", "/var/snap/microk8s/common/var/lib/containerd"},
-	{"containerd", "/var/lib/containerd"},
-	{"crio", "/var/lib/containers"},
-	{"docker", "/var/lib/docker"},
+// what the paths of their sockets have in them: for a runtime that does not say. A
+// folder alone says nothing, it may be left over from another one.
+var runtimeRoots = []struct{ socket, path string }{
+	{"/run/k3s/", "/var/lib/rancher/k3s/agent/containerd"},
+	{"/run/k3s/", "/var/lib/rancher/rke2/agent/containerd"}, // rke2 has the socket of k3s
+	{"/var/snap/microk8s/", "/var/snap/microk8s/common/var/lib/containerd"},
+	{"/run/containerd/", "/var/lib/containerd"},
+	{"/run/crio/", "/var/lib/containers"},
+	{"/run/cri-dockerd", "/var/lib/docker"},
 }
 
 // disk is the part that tells what is left of the file system that holds path, or
-// the root of the endpoint's runtime if that is empty.
+// if that is empty the root of the runtime at the endpoint.
 func disk(root, path, endpoint string) part {
+	own := ownRoot{root: root, endpoint: endpoint}
+	var looked atomic.Value // string: the folder of the last look, which may hang
+	looked.Store(path)
 	return part{
 		name: "disk",
 		read: func(context.Context) fill {
-			d := readDisk(root, path, endpoint) // hangs on a file system that has gone away
+			at := cmp.Or(path, own.find())
+			looked.Store(at)
+			d := readDisk(root, at, endpoint) // hangs on a file system that has gone away
 			return func(r *evidence.Report) { r.Disk = d }
 		},
-		missing: func(r *evidence.Report, err error) { r.Disk = missingDisk(path, err) },
+		missing: func(r *evidence.Report, err error) { r.Disk = missingDisk(looked.Load().(string), err) },
 	}
 }
 
@@ -54,16 +60,19 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 		}
 		return d
 	}
-	for _, known := range likelyRoots(endpoint) {
-		d, err := statDisk(root, known)
+	for _, known := range runtimeRoots {
+		if !strings.Contains(endpoint, known.socket) {
+			continue
+		}
+		d, err := statDisk(root, known.path)
 		if err == nil {
 			return d
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return missingDisk(known, err)
+			return missingDisk(known.path, err)
 		}
 	}
-	return evidence.Disk{Missing: "none of the known folders of a runtime is there"}
+	return evidence.Disk{Missing: "it is not known where the runtime keeps its data"}
 }
 
 // missingDisk says why there is no telling how the file system of a folder is.
@@ -75,17 +84,4 @@ func missingDisk(path string, err error) evidence.Disk {
 		broken = broken || errors.Is(err, answer)
 	}
 	return evidence.Disk{Path: path, Missing: reason(err), Broken: broken}
-}
-
-// likelyRoots returns all known roots, those of the endpoint's runtime first.
-func likelyRoots(endpoint string) (all []string) {
-	var others []string
-	for _, r := range runtimeRoots {
-		if strings.Contains(endpoint, r.mark) {
-			all = append(all, r.path)
-		} else {
-			others = append(others, r.path)
-		}
-	}
-	return append(all, others...)
 }

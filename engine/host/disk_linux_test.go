@@ -28,7 +28,7 @@ func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
 		path, endpoint string
 		want           string
 	}{
-		{"the one that is there", []string{"/var/lib/containers"}, "", "unix:///run/containerd/containerd.sock", "/var/lib/containers"},
+		{"rke2 has the socket of k3s", []string{"/var/lib/rancher/rke2/agent/containerd"}, "", "unix:///run/k3s/containerd/containerd.sock", "/var/lib/rancher/rke2/agent/containerd"},
 		{"by the endpoint", all, "", "unix:///var/run/crio/crio.sock", "/var/lib/containers"},
 		{"a distribution's before plain containerd", all, "", "unix:///run/k3s/containerd/containerd.sock", "/var/lib/rancher/k3s/agent/containerd"},
 		{"plain containerd on a node with docker too", []string{"/var/lib/docker", "/var/lib/containerd"}, "", "unix:///run/containerd/containerd.sock", "/var/lib/containerd"},
@@ -51,6 +51,9 @@ func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
 func TestReadDiskMissing(t *testing.T) {
 	if d := readDisk(t.TempDir(), "", ""); d.Missing == "" || d.Path != "" {
 		t.Errorf("without any root: %+v", d)
+	}
+	if d := readDisk(mkdirs(t, "/var/lib/containerd"), "", "unix:///srv/own/containerd.sock"); d.Missing == "" || d.Path != "" {
+		t.Errorf("another program's folder: %+v", d)
 	}
 	if d := readDisk(t.TempDir(), "/no/such", ""); d.Missing != "no such file or directory" || d.Path != "/no/such" {
 		t.Errorf("with a root that is not there: %+v", d)

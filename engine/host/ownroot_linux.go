@@ -1,0 +1,145 @@
+package host
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// askPeer is how long it may take to learn whose a socket is: the kernel says
+	// it, the runtime need not take part.
+	askPeer = 500 * time.Millisecond
+	// mostConfig is how much of a runtime's configuration is read: its root stands
+	// at the top.
+	mostConfig = 1 << 20
+)
+
+// A runtimeHome is where a runtime says that it keeps its data.
+type runtimeHome struct{ comm, socket, config, table, root string }
+
+// runtimeHomes are the runtimes whose configuration is known, with their defaults.
+// (containerd 1.6 to 2.4: config.toml; CRI-O 1.25 to 1.37: crio.conf.)
+var runtimeHomes = []runtimeHome{
+	{"containerd", "/run/containerd/", "/etc/containerd/config.toml", "", "/var/lib/containerd"},
+	{"crio", "/run/crio/", "/etc/crio/crio.conf", "crio", "/var/lib/containers/storage"},
+}
+
+// An ownRoot finds the folder of the runtime that listens at an endpoint. It
+// belongs to one goroutine at a time.
+type ownRoot struct {
+	root, endpoint string
+	of             pidStart // whose folder it is
+	path           string
+}
+
+// find returns the folder on the host, by the arguments of the process that
+// listens, its configuration, or its default; where nobody listens, by the
+// configuration of the runtime whose socket it is. It is "" where that cannot be
+// known. Once known it is looked for again only when that process has ended.
+func (o *ownRoot) find() string {
+	proc, err := procfs.NewFS(filepath.Join("/", o.root, "proc"))
+	if err != nil || o.endpoint == "" {
+		return ""
+	}
+	if _, same := started(proc, o.of.pid); o.path != "" && same == o.of {
+		return o.path
+	}
+	p, key := started(proc, listener(socketPath(o.endpoint)))
+	comm, _ := p.Comm() // of none: it is no runtime
+	args, err := p.CmdLine()
+	for _, home := range runtimeHomes {
+		switch {
+		case err == nil && comm == home.comm:
+			config := cmp.Or(flagValue(args, "config", "c"), home.config)
+			o.of, o.path = key, cmp.Or(flagValue(args, "root"), o.configured(config, home.table), home.root)
+		case err != nil && o.path == "" && strings.Contains(o.endpoint, home.socket):
+			return o.configured(home.config, home.table)
+		}
+	}
+	return o.path
+}
+
+// started returns a process with its identity, which is zero if there is none.
+func started(proc procfs.FS, pid int) (procfs.Proc, pidStart) {
+	p, err := proc.Proc(pid)
+	if err != nil {
+		return procfs.Proc{}, pidStart{}
+	}
+	stat, err := p.Stat()
+	if err != nil {
+		return procfs.Proc{}, pidStart{}
+	}
+	return p, pidStart{pid, stat.Starttime}
+}
+
+// listener returns the process that listens at a socket, as the kernel tells
+// whoever connects; 0 if nobody does, or if it is in no process namespace of ours.
+func listener(socket string) int {
+	conn, err := net.DialTimeout("unix", socket, askPeer)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = conn.Close() }() // nothing was said
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0
+	}
+	pid := 0
+	_ = raw.Control(func(fd uintptr) {
+		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid = int(cred.Pid)
+		}
+	})
+	return pid
+}
+
+// configured returns the root that a configuration on the host sets in a table,
+// "" being the top; "" if it sets none or cannot be read.
+func (o *ownRoot) configured(config, table string) string {
+	fd, err := openOnHost(o.root, config)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = unix.Close(fd) }() // opened for its name alone
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		return "" // what is no file may have no end
+	}
+	file, err := os.Open("/proc/self/fd/" + strconv.Itoa(fd))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	return rootIn(io.LimitReader(file, mostConfig), table)
+}
+
+// rootIn returns the root that a text of TOML sets in a table.
+func rootIn(text io.Reader, table string) string {
+	in := ""
+	for lines := bufio.NewScanner(text); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
+		if name, ok := strings.CutPrefix(line, "["); ok {
+			in, _, _ = strings.Cut(strings.Trim(name, "[ "), "]")
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if !ok || in != table || strings.TrimSpace(key) != "root" {
+			continue
+		}
+		if value = strings.TrimSpace(value); len(value) > 1 && (value[0] == '"' || value[0] == '\'') {
+			value, _, _ = strings.Cut(value[1:], value[:1])
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestRootIn(t *testing.T) {
+	for _, tt := range []struct{ text, table, want string }{
+		{"version = 3\nroot = \"/data/c\" # ours\nstate='/x'\n", "", "/data/c"},
+		{"root = '/data/c'", "", "/data/c"},
+		{"[plugins]\nroot = \"/other\"\n", "", ""},
+		{"[crio.api]\nroot=\"/no\"\n[crio]\n# root = \"/old\"\nroot = \"/data/o\"\n", "crio", "/data/o"},
+		{"root = broken\nrooted = \"/x\"\n", "", ""},
+		{"root = \"", "", ""},
+		{"", "", ""},
+	} {
+		if got := rootIn(strings.NewReader(tt.text), tt.table); got != tt.want {
+			t.Errorf("root in %q = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// The folder is that of the process that listens at the socket, not one that
+// another runtime left where the first one usually has its own.
+func TestOwnRootIsTheListeners(t *testing.T) {
+	root := mkdirs(t, "/var/lib/containerd")
+	socket := filepath.Join(t.TempDir(), "containerd.sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	args := []string{"containerd", "-c", "/etc/own.toml"}
+	writeProc(t, root, proc{pid: os.Getpid(), comm: "containerd", args: args})
+	o := ownRoot{root: root, endpoint: "unix://" + socket}
+	writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
+
+	if got := o.find(); got != "/var/lib/containerd" {
+		t.Errorf("without a configuration: %q, want the default", got)
+	}
+	o.path = ""
+	writeFile(t, filepath.Join(root, "etc/own.toml"), "root = \"/data/own\"\n")
+	if got := o.find(); got != "/data/own" {
+		t.Errorf("by its configuration: %q", got)
+	}
+	if l.Close(); o.find() != "/data/own" {
+		t.Error("it is forgotten when nobody listens any more")
+	}
+	o = ownRoot{root: root, endpoint: "unix://" + socket}
+	if got := o.find(); got != "" {
+		t.Errorf("a socket at which nobody listens: %q", got)
+	}
+	if err := os.Remove(filepath.Join(root, "etc/own.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "etc/containerd/config.toml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o.endpoint = "unix:///run/containerd/containerd.sock.gone"
+	if got := o.find(); got != "" {
+		t.Errorf("a configuration that is a folder: %q", got)
+	}
+}
