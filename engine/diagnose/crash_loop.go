@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -32,10 +33,11 @@ const (
 	// code 0, of which no other is listed, to be one of many: a job that succeeds
 	// at last has mostly done so before.
 	crashCompleted = 5
-	// crashMost is how many findings there are, each of one owner's pods that crash
-	// alike, and crashPerOwner how many of one owner.
-	crashMost     = 10
-	crashPerOwner = 4
+	// crashMost is how many findings there are, each of the containers of one name in
+	// one owner's pods.
+	crashMost = 10
+	// crashEnds is how many ways in which several of them ended are told.
+	crashEnds = 4
 	// crashTold is how many of its deaths are told one by one.
 	crashTold = 8
 )
@@ -60,28 +62,10 @@ func crashLoop(v *view) []Finding {
 	slices.SortStableFunc(crashes, func(a, b *crash) int {
 		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].finished.Compare(a.chain[0].finished))
 	})
-	left, owners := crashMost, make(map[string]int)
-	groups, rest := groupBy(crashes, (*crash).key, func(c *crash) bool {
-		if left == 0 {
-			return false
-		}
-		owner := groupName(c.pod.PodRef)
-		owners[owner]++
-		if owners[owner] > crashPerOwner {
-			return false
-		}
-		left--
-		return true
-	})
-	var findings []Finding
-	for _, g := range groups {
-		findings = append(findings, crashFinding(v, g))
-	}
-	if len(rest) > 0 {
+	return folded(v, CrashLoop, crashes, crashMost, (*crash).name, func(alike []*crash) Finding { return crashFinding(v, alike) }, func(rest []*crash) Finding {
 		all := Step{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}
-		findings = append(findings, restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, (*crash).line))
-	}
-	return findings
+		return restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, (*crash).line)
+	})
 }
 
 // crashesOf adds the containers of one pod that crash. In a pod whose newest
@@ -194,27 +178,20 @@ func (c *crash) led() bool {
 	})
 }
 
-// A crashKey is one trouble: how the containers of one name end in the pods of one
-// owner. It stays the same from one restart to the next.
-type crashKey struct{ namespace, owner, container, ends string }
+// name names one trouble: the containers of one name in the pods of one owner. It
+// stays the same from one restart to the next, however each of them ends, and for a
+// pod that is made anew under the same name.
+func (c *crash) name() string { return groupName(c.pod.PodRef, c.newest.Name) }
 
-func (c *crash) key() crashKey {
-	return crashKey{c.pod.Namespace, ownerName(c.pod.Name), c.newest.Name, c.ends()}
-}
-
-// ends says in which ways the container ended, each once.
-func (c *crash) ends() string {
-	ends := []string{c.chain[0].end()}
-	for i, d := range c.chain[1:] {
-		if was := c.chain[i]; d.known == was.known && d.code == was.code && d.reason == was.reason {
-			continue
-		}
-		if end := d.end(); !slices.Contains(ends, end) {
+// ends says in which ways containers ended at last, the first few.
+func ends(all []*crash) string {
+	var ends []string
+	for _, c := range all {
+		if end := c.chain[0].end(); len(ends) < crashEnds && !slices.Contains(ends, end) {
 			ends = append(ends, end)
 		}
 	}
-	slices.Sort(ends)
-	return join(ends)
+	return strings.Join(ends, " or ")
 }
 
 func (c *crash) subject() Subject {
@@ -235,7 +212,7 @@ func crashFinding(v *view, alike []*crash) Finding {
 	c := alike[0]
 	last := c.chain[0]
 	f := Finding{
-		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].finished, Group: groupName(c.pod.PodRef, c.newest.Name, c.ends()),
+		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].finished,
 		Summary: fmt.Sprintf("%s died %s, last %s ago with %s",
 			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), going(max(v.At.Sub(last.finished), 0)), last.end()),
 		Subject:  c.subject(),
@@ -246,7 +223,7 @@ func crashFinding(v *view, alike []*crash) Finding {
 		},
 	}
 	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike, (*crash).subject), cmp.Or(c.newest.Name, "a container"), count(c.times, "time"), last.end())
+		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike, (*crash).subject), cmp.Or(c.newest.Name, "a container"), count(c.times, "time"), ends(alike))
 		f = about(f, alike, (*crash).line)
 	}
 	return f

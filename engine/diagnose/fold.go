@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -48,25 +49,49 @@ func groupName(pod pleg.PodRef, like ...string) string {
 	return pod.Namespace + "/" + ownerName(pod.Name) + " " + strings.Join(like, " ")
 }
 
-// groupBy returns those of one key together, in the order of the first of each, as
-// long as opens lets that one begin a group, and all that are in none.
-func groupBy[T any, K comparable](all []T, key func(T) K, opens func(T) bool) (groups [][]T, rest []T) {
-	place := make(map[K]int)
-	for _, one := range all {
-		k := key(one)
-		i, known := place[k]
-		switch {
-		case !known && !opens(one):
-			rest = append(rest, one)
-			continue
-		case !known:
-			i = len(groups)
-			place[k] = i
-			groups = append(groups, nil)
+// folded returns a finding for each of the first few groups of one name, in the
+// order of the first of each, which its name is known by; and one for all others,
+// what rest returns. Where there are too many, those that were told before come
+// first: which of them is the worst may change by the second.
+func folded[T any](v *view, id ID, all []T, most int, name func(T) string, one func([]T) Finding, rest func([]T) Finding) (findings []Finding) {
+	groups, place := []group[T](nil), make(map[string]int)
+	for _, o := range all {
+		n := name(o)
+		i, known := place[n]
+		if !known {
+			i, place[n] = len(groups), len(groups)
+			groups = append(groups, group[T]{name: n})
 		}
-		groups[i] = append(groups[i], one)
+		groups[i].all = append(groups[i].all, o)
 	}
-	return groups, rest
+	if len(groups) <= most+1 { // a rest of one is worth its own finding
+		most = len(groups)
+	} else if v.told != nil {
+		for i := range groups {
+			groups[i].told = v.told.place(Key{ID: id, Group: groups[i].name})
+		}
+		slices.SortStableFunc(groups, func(a, b group[T]) int { return a.told - b.told })
+	}
+	for _, g := range groups[:most] {
+		f := one(g.all)
+		f.Group = g.name
+		findings = append(findings, f)
+	}
+	if len(groups) > most {
+		var left []T
+		for _, g := range groups[most:] {
+			left = append(left, g.all...)
+		}
+		findings = append(findings, rest(left))
+	}
+	return findings
+}
+
+// A group is what is one trouble, and its place among what was told.
+type group[T any] struct {
+	name string
+	all  []T
+	told int
 }
 
 // namesTold is how many of a group are named in its summary.

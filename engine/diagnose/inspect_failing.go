@@ -22,10 +22,9 @@ const (
 	flakyObjects = 3
 	// fullFailing is how many failing pods get a finding each.
 	fullFailing = 10
-	// manyFailing pods, and more than one in manyShare of all, that fail alike
-	// are one trouble of the runtime.
+	// manyFailing owners whose pods fail alike have one trouble, which is the
+	// runtime's.
 	manyFailing = 5
-	manyShare   = 0.3
 )
 
 // A failingPod is a pod whose inspection fails, with the call that does.
@@ -39,15 +38,11 @@ func sweptPod(o engine.Swept, how string) failingPod {
 	return failingPod{&engine.Failure{Flight: o.Flight, Err: o.Err}, how}
 }
 
-// alike is what failures of several pods have in common if they are one trouble.
-type alike struct {
-	op   call.Operation
-	code string
+// like says how a pod fails.
+func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.Err) }
 
-	namespace, owner, container string // of those of one owner
-}
-
-func (p failingPod) like() alike { return alike{op: p.Op, code: call.Code(p.Err)} }
+// name names one trouble: the pods of one owner that fail alike.
+func (p failingPod) name() string { return groupName(p.Pod, p.Container, p.like()) }
 
 // line is what is said of one of several.
 func (p failingPod) line() (Subject, string) {
@@ -75,23 +70,14 @@ func inspectFailing(v *view) []Finding {
 	if len(pods) == 0 {
 		return v.recovering()
 	}
-	if most := mostAlike(pods); len(most) >= manyFailing && float64(len(most)) > manyShare*float64(len(v.Pods)) {
-		return []Finding{v.manyFail(most)}
-	}
-	left := fullFailing
-	groups, rest := groupBy(pods, func(p failingPod) alike {
-		like := p.like()
-		like.namespace, like.owner, like.container = p.Pod.Namespace, ownerName(p.Pod.Name), p.Container
-		return like
-	}, func(failingPod) bool { left--; return left >= 0 })
+	many, pods := manyAlike(pods)
 	var findings []Finding
-	for _, g := range groups {
-		findings = append(findings, v.podsFail(g))
+	if len(many) > 0 {
+		findings = append(findings, v.manyFail(many))
 	}
-	if len(rest) > 0 {
-		findings = append(findings, restOf(InspectFailing, more(len(rest), "pod")+" cannot be inspected", v.logStep("what the runtime says"), rest, failingPod.line))
-	}
-	return findings
+	return append(findings, folded(v, InspectFailing, pods, fullFailing, failingPod.name, v.podsFail, func(rest []failingPod) Finding {
+		return restOf(InspectFailing, more(len(rest), "pod")+" cannot be inspected", v.logStep("what the runtime says"), rest, failingPod.line)
+	})...)
 }
 
 // failingPods returns one call for each pod: what a sweep saw, since that names
@@ -142,21 +128,31 @@ func (v *view) isAwayFor(f *engine.Failure) bool {
 	return isAway(f.Err) && v.Failure == nil && v.StatusErr == nil && f.InRow > downForSure && v.Health.ListedAt.After(f.First)
 }
 
-// mostAlike returns the largest group of failures that are alike; none if that is small.
-func mostAlike(pods []failingPod) (best []failingPod) {
-	counts, most, n := make(map[alike]int), alike{}, 0
+// manyAlike returns those that fail in the way in which the pods of most owners do,
+// if these are many, and all others.
+func manyAlike(pods []failingPod) (many, others []failingPod) {
+	owners, most := make(map[string]map[string]bool), ""
 	for _, p := range pods {
-		if like := p.like(); counts[like] >= n {
-			most, n = like, counts[like]+1
+		like := p.like()
+		if owners[like] == nil {
+			owners[like] = make(map[string]bool)
 		}
-		counts[p.like()]++
+		owners[like][p.name()] = true
+		if len(owners[like]) > len(owners[most]) {
+			most = like
+		}
+	}
+	if len(owners[most]) < manyFailing {
+		return nil, pods
 	}
 	for _, p := range pods {
-		if n >= manyFailing && p.like() == most {
-			best = append(best, p)
+		if p.like() == most {
+			many = append(many, p)
+		} else {
+			others = append(others, p)
 		}
 	}
-	return best
+	return many, others
 }
 
 // podsFail is about one pod, or about several of one owner that fail alike.
@@ -166,7 +162,6 @@ func (v *view) podsFail(group []failingPod) Finding {
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, objectOf(p.Flight), excerpt(words(p.Err))),
 		Subject:  p.subject(),
-		Group:    groupName(p.Pod, p.Container, p.Op.String(), call.Code(p.Err)),
 		Evidence: []string{words(p.Err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
 	}
 	f.say(v.processes(p.Flight)...)

@@ -31,20 +31,7 @@ func inspectHung(v *view) []Finding {
 	case v.scope == everyStatus:
 		return []Finding{v.everyStatusFinding()}
 	}
-	objects := v.gathered()
-	full := len(objects)
-	if full > fullHung+1 { // a rest of one is worth its own finding
-		full = fullHung
-	}
-	var findings []Finding
-	for _, o := range objects[:full] {
-		findings = append(findings, v.objectHung(o))
-	}
-	if rest := objects[full:]; len(rest) > 0 {
-		findings[0].say(fmt.Sprintf("%s hang in all", count(len(v.blamed), "status call")))
-		findings = append(findings, v.restHung(rest))
-	}
-	return append(findings, v.slowInSweep()...)
+	return append(folded(v, InspectHung, v.gathered(), fullHung, hungObject.name, v.objectsHung, v.restHung), v.slowInSweep()...)
 }
 
 // everyStatusFinding is about calls that hang whatever they ask for.
@@ -176,17 +163,39 @@ func (o hungObject) also() string {
 	return "hangs as well: ContainerStatus of " + join(names) + "; they share a shim"
 }
 
-func (v *view) objectHung(o hungObject) Finding {
+// name names one trouble: what hangs alike in the pods of one owner.
+func (o hungObject) name() string { return groupName(o.Pod, o.Container, o.Op.String()) }
+
+// line is what is said of one of several.
+func (v *view) hungLine(o hungObject) (Subject, string) {
+	return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.hang)
+}
+
+// objectsHung is about one object, or about those of several pods of one owner, of
+// which the first is the worst.
+func (v *view) objectsHung(alike []hungObject) Finding {
+	o := alike[0]
 	h := o.hang
 	f := Finding{
-		ID: InspectHung, Severity: v.severity(h), Since: h.Since,
+		ID: InspectHung, Severity: v.worstOf(alike), Since: h.Since,
 		Summary: o.summary(v),
 		Subject: on(h.Op, h.Pod, h.Container, h.ID),
 		Next:    v.objectSteps(h.Flight),
 	}
 	f.say(v.hangLine(h), o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours())
 	f.say(v.processes(h.Flight)...)
+	if len(alike) > 1 {
+		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike, func(o hungObject) Subject { return Subject{Pod: o.Pod} }), going(max(h.took, v.At.Sub(h.Since))))
+		f = about(f, alike, v.hungLine)
+	}
 	return f
+}
+
+func (v *view) worstOf(all []hungObject) (worst Severity) {
+	for _, o := range all {
+		worst = max(worst, v.severity(o.hang))
+	}
+	return worst
 }
 
 // neighbours says how many objects a sweep found to be fine.
@@ -239,12 +248,8 @@ func (v *view) objectSteps(f engine.Flight) []Step {
 
 func (v *view) restHung(rest []hungObject) Finding {
 	look := Step{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}
-	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest,
-		func(o hungObject) (Subject, string) { return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.hang) })
-	f.Since = rest[0].Since
-	if slices.ContainsFunc(rest, func(o hungObject) bool { return o.sure }) {
-		f.Severity = Critical
-	}
+	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest, v.hungLine)
+	f.Since, f.Severity = rest[0].Since, v.worstOf(rest)
 	return f
 }
 

@@ -19,6 +19,10 @@ const slowListLeast = time.Second
 // twenty-five times, with 250 pods.
 const slowListFactor = 20
 
+// anyList is what a trouble with lists is known by: both wait for the same locks, and
+// which of them is told may change from one relist to the next.
+const anyList = "lists"
+
 // listHung finds a list that does not come back, and one that takes seconds,
 // while other calls are answered.
 func listHung(v *view) []Finding {
@@ -38,8 +42,8 @@ func (v *view) listFinding(h hang) Finding {
 	f := Finding{
 		ID: ListHung, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
-		Subject: on(h.Op, h.Pod, "", ""),
-		Next:    v.runtimeSteps(v.listSteps(h.Op)...),
+		Subject: on(h.Op, h.Pod, "", ""), Group: anyList,
+		Next: v.runtimeSteps(v.listSteps(h.Op)...),
 	}
 	answers, left := v.meanwhile(h), ""
 	if answers != "" {
@@ -161,8 +165,8 @@ func (v *view) slowListFinding(op call.Operation, took time.Duration) Finding {
 	f := Finding{
 		ID: ListHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v takes %s, while other calls are fast", op, span(took)),
-		Subject: Subject{Operation: op.String()},
-		Next:    v.listSteps(op)[:2],
+		Subject: Subject{Operation: op.String()}, Group: anyList,
+		Next: v.listSteps(op)[:2],
 	}
 	f.say(v.fast(), v.known(), fmt.Sprintf("its last answer had %s", size(v.sums(op).LastResponseBytes)), v.pressure())
 	return f

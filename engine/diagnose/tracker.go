@@ -140,6 +140,16 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 	return nil
 }
 
+// place returns where a finding stands among those that were told and hold, and
+// behind them all for one that does not.
+func (t *tracker) place(key Key) int {
+	i := slices.IndexFunc(t.known, func(k *tracked) bool { return k.begun && k.key == key })
+	if i < 0 {
+		return len(t.known)
+	}
+	return i
+}
+
 // findings returns what holds as of a view: what has begun and is not over, but for
 // what nobody has looked at since a pause, or cannot know now, or what calls have
 // refuted.

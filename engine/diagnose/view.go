@@ -39,6 +39,7 @@ type view struct {
 	past     *History
 	evidence *evidence.Report // of the node; nil if nobody looked
 	endpoint string
+	told     *tracker // what was told before; nil if nothing can have been
 
 	general [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
 	objects []hang                      // status calls: of the relist first, then those that hang longest
