@@ -3,8 +3,10 @@ package cri
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -86,6 +88,9 @@ func (c *Client) explain(ctx context.Context, method string, err error) error {
 func (c *Client) explainDial(e *call.Error) {
 	err := c.dialer.failure()
 	if err == nil {
+		if strings.Contains(e.Text, "server preface") && strings.Contains(e.Text, net.ErrClosed.Error()) { // by gRPC, which has waited long enough
+			e.Kind, e.Text = call.ErrSilent, fmt.Sprintf("the socket takes a connection and says nothing on it for %v", handshake)
+		}
 		return
 	}
 	e.Text = err.Error()

@@ -155,6 +155,22 @@ func TestResetByTheServersTimer(t *testing.T) {
 	}
 }
 
+// A connection that gRPC gives up since nothing came on it is not a socket where
+// nobody is.
+func TestSilentSocket(t *testing.T) {
+	var c Client
+	c.dialer = new(dialer)
+	for why, kind := range map[string]error{
+		"read unix @->/run/x.sock: use of closed network connection": call.ErrSilent,
+		"EOF": call.ErrUnavailable,
+	} {
+		err := c.explain(t.Context(), runtimev1.RuntimeService_Version_FullMethodName, status.Error(codes.Unavailable, `connection error: desc = "error reading server preface: `+why+`"`))
+		if e, is := errors.AsType[*call.Error](err); !is || e.Kind != kind || !errors.Is(err, call.ErrUnavailable) {
+			t.Errorf("%s: error = %#v, want %v", why, err, kind)
+		}
+	}
+}
+
 func TestNothingListens(t *testing.T) {
 	path := filepath.Join(shortDir(t), "cri.sock")
 	_, err := dialed(t, path).Version(within(t, testLimit))

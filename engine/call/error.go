@@ -20,6 +20,10 @@ var (
 	ErrOther         = errors.New("failed in another manner") // any other code
 )
 
+// ErrSilent is an [ErrUnavailable] of a socket that takes connections and says nothing
+// on them: somebody is there, as when a runtime is stopped.
+var ErrSilent = fmt.Errorf("%w: it says nothing", ErrUnavailable)
+
 // An Error is a call that failed. It matches its Kind under [errors.Is].
 type Error struct {
 	Op   Operation
