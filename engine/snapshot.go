@@ -191,8 +191,9 @@ type Sweep struct {
 // Swept is one object of a [Sweep].
 type Swept struct {
 	Flight
-	Took time.Duration
-	Err  error // nil if it was answered
+	Took  time.Duration
+	Err   error // nil if it was answered
+	InRow int   // how often in a row it gave no answer
 }
 
 // Relists says how long relists of all pods take.

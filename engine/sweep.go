@@ -46,6 +46,7 @@ type object struct {
 	Flight
 	state    objectState
 	took     time.Duration // of the last call
+	inRow    int           // calls that hung, the last ones
 	err      error
 	again    bool // is asked, or was asked, for the second time
 	checking bool // is asked once more, after the end of the sweep
@@ -128,7 +129,7 @@ func (s *sweep) take(place int, a *answer) {
 		o.state, o.Flight = hasAnswered, a.Flight
 		s.answered(place)
 	case a.hung(s.Timeout):
-		o.state, o.Flight = hasHung, a.Flight
+		o.state, o.Flight, o.inRow = hasHung, a.Flight, 1
 		s.bad = append(s.bad, place)
 	case !o.again:
 		s.again = append(s.again, place)
@@ -170,6 +171,7 @@ func (s *sweep) check(place int, a *answer) {
 		s.bad = slices.DeleteFunc(s.bad, func(p int) bool { return p == place })
 	case a.hung(s.Timeout):
 		o.state, o.err = hasHung, a.err
+		o.inRow++
 		o.took = max(o.took, a.took)
 	}
 }
@@ -286,7 +288,7 @@ func (s *sweep) relisted() bool {
 func (s *sweep) pick(places []int, state objectState) (list []Swept) {
 	for _, place := range places {
 		if o := &s.objects[place]; o.state == state {
-			list = append(list, Swept{Flight: o.Flight, Took: o.took, Err: o.err})
+			list = append(list, Swept{Flight: o.Flight, Took: o.took, Err: o.err, InRow: o.inRow})
 		}
 	}
 	return list

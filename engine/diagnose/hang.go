@@ -33,8 +33,9 @@ type target struct {
 // read notes what hangs.
 func (v *view) read() {
 	for _, f := range v.InFlight {
-		if took := f.Elapsed(v.At); took >= callLate && took >= v.lateAfter(f.Op) {
-			v.note(hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: took})
+		// A runtime that has just come back has had the call for as long only.
+		if took := v.At.Sub(later(f.Since, v.past.back.at)); took >= callLate && took >= v.lateAfter(f.Op) {
+			v.note(hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: f.Elapsed(v.At)})
 		}
 	}
 	v.noteFailure(v.VersionErr)
@@ -112,7 +113,7 @@ func merge(was, h hang) hang {
 // noteFailure keeps a call that its deadline ended, which may be nil. A success
 // would have taken it out of the snapshot.
 func (v *view) noteFailure(f *engine.Failure) {
-	if f == nil || !v.ranOut(f.Err, v.lasted(f)) {
+	if f == nil || !v.ranOut(f.Err, v.lasted(f)) || f.Since.Before(v.past.back.at) {
 		return
 	}
 	h := hang{Flight: f.Flight, sure: true, took: v.lasted(f), inRow: f.InRow, err: f.Err}
@@ -147,10 +148,10 @@ func (v *view) ranOut(err error, took time.Duration) bool {
 // after that. It holds as long as the call of the relist is out for which it was
 // made: once that has come back, what hung with it need not hang any more.
 func (v *view) noteProbe(p engine.Probe) {
-	if p.At.IsZero() || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
+	if p.At.IsZero() || p.Since.Before(v.past.back.at) || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
 		return
 	}
-	if aboutObject(p.Op) && v.inspectedSince(p.Flight, p.At) || !aboutObject(p.Op) && v.sums(p.Op).LastOK.After(p.At) {
+	if aboutObject(p.Op) && v.heardSince(p.Flight, p.At) || !aboutObject(p.Op) && v.sums(p.Op).LastOK.After(p.At) {
 		return
 	}
 	v.note(hang{Flight: p.Flight, sure: true, took: p.Took, inRow: 1, err: p.Err})
@@ -173,8 +174,8 @@ func (v *view) noteSweep() {
 		return
 	}
 	for _, o := range w.Hung {
-		if w.Ended.IsZero() || !v.inspectedSince(o.Flight, askedLast(w)) {
-			v.note(hang{Flight: o.Flight, sure: true, took: o.Took, inRow: 1, err: o.Err, swept: true})
+		if w.Ended.IsZero() && !o.Since.Before(v.past.back.at) || !w.Ended.IsZero() && !v.heardSince(o.Flight, askedLast(w)) {
+			v.note(hang{Flight: o.Flight, sure: true, took: o.Took, inRow: o.InRow, err: o.Err, swept: true})
 		}
 	}
 }
@@ -236,19 +237,26 @@ func (v *view) unanswered(h hang) string {
 	return "got no answer within " + span(h.took)
 }
 
-// severity of a hang: critical when it is not just slow. What a call about the whole
-// runtime takes there nobody knows before one was answered: a running engine waits
-// and sees, half as long where nothing else is answered, either.
+// severity of a hang: critical when it goes on. A single one of two or three seconds
+// is over before anybody could look, and holds up a relist no longer than many
+// changed pods do. What a call about the whole runtime takes there nobody knows
+// before one was answered: a running engine waits twice as long unless nothing else
+// is answered, either. One bounded look does not come back to see.
 func (v *view) severity(h hang) Severity {
-	wait := failingLong
-	if v.scope.whole() {
-		wait /= 2
+	lasted, wait := max(h.took, v.At.Sub(h.Since)), hungLong
+	if h.swept && h.inRow < 2 {
+		lasted = h.took // nobody has asked since
 	}
-	unknown := !v.Policy.Once && !aboutObject(h.Op) && v.sums(h.Op).LastOK.IsZero() && max(h.took, v.At.Sub(h.Since)) < wait
-	if !h.sure || unknown {
-		return Warning
+	if l, hangs := v.list(); hangs && aboutObject(h.Op) {
+		lasted = max(lasted, l.took) // which may wait for it
 	}
-	return Critical
+	if !aboutObject(h.Op) && !v.scope.whole() && v.sums(h.Op).LastOK.IsZero() {
+		wait *= 2
+	}
+	if h.sure && (v.Policy.Once || lasted >= wait) {
+		return Critical
+	}
+	return Warning
 }
 
 // hangLine says how long a call has been out, or when its deadline ended it.

@@ -187,11 +187,11 @@ func (v *view) conditionWord() (Headline, bool) {
 func (v *view) relistWord() (Headline, bool) {
 	for _, h := range v.blamed {
 		if h.out && h.By == engine.ByRelist && h.sure {
-			return Headline{Word: "AT RISK", Severity: Critical, Text: fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))}, true
+			return Headline{Word: "AT RISK", Severity: v.severity(h), Text: fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))}, true
 		}
 	}
 	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(h) }); i >= 0 && !v.Policy.Once {
-		return Headline{Word: "AT RISK", Severity: Critical, Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
+		return Headline{Word: "AT RISK", Severity: v.severity(v.objects[i]), Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
 	}
 	out := v.out()
 	overdue := v.Health.ListAge(v.At) > v.Period+callHung
@@ -207,9 +207,9 @@ func (v *view) relistWord() (Headline, bool) {
 // otherWord is of a node whose runtime, lists, PLEG and Status are fine, by the
 // worst of what else holds.
 func (v *view) otherWord(held []Finding) Headline {
-	warnings, first := 0, ID("")
-	for _, f := range held { // the critical come first, but for effects
-		switch {
+	warnings, first := 0, (*Finding)(nil)
+	for i := range held { // the critical come first, but for effects
+		switch f := &held[i]; {
 		case f.Severity == Critical && f.ID == KubeletGone:
 			return Headline{Word: "KUBELET GONE", Severity: Critical, Text: f.Summary}
 		case f.Severity == Critical && f.ID == KubeletStuck:
@@ -219,7 +219,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		case f.Severity == Info:
 			continue
 		case warnings == 0:
-			first = f.ID
+			first = f
 		}
 		warnings++
 	}
@@ -232,9 +232,23 @@ func (v *view) otherWord(held []Finding) Headline {
 		}
 	}
 	if warnings > 0 {
-		return Headline{Word: healthyWord, Text: count(warnings, "warning") + ", the first " + string(first)}
+		return Headline{Word: healthyWord, Text: aside(warnings, first)}
 	}
 	return Headline{Word: healthyWord, Text: v.inventory()}
+}
+
+// aside says which warnings there are on a node that is well.
+func aside(warnings int, first *Finding) string {
+	what := string(first.ID)
+	if p := first.Subject.Pod; first.Count > 1 && !first.Subject.none() {
+		what += " in " + count(first.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
+	} else if who := objectName(p, first.Subject.Container); who != "" {
+		what += " of " + who
+	}
+	if warnings > 1 {
+		return fmt.Sprintf("but for %d warnings: %s and %d more", warnings, what, warnings-1)
+	}
+	return "but for one warning: " + what
 }
 
 // inventory says what there is on the node, and whether all calls are answered. It

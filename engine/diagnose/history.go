@@ -29,6 +29,7 @@ type History struct {
 	status   statusTimes            // how long Status took
 	ease     ease                   // of our own relists
 	kubelet  kubeletLog
+	back     comeback // of the runtime
 }
 
 // NewHistory returns a history of nothing.
@@ -39,6 +40,7 @@ func (h *History) Add(u engine.Update) {
 	if u.Snapshot == nil {
 		return
 	}
+	h.back.add(u)
 	h.growth.add(u)
 	h.outages.add(u)
 	h.mended.add(u)

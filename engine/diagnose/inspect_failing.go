@@ -90,7 +90,7 @@ func (v *view) failingPods() []failingPod {
 	alone := v.unreachable() > 0 && !away
 	if w := v.sweep(); w != nil {
 		for _, o := range w.Failed {
-			if !swept[o.Pod] && (v.ownError(o.Err, o.Took) || isAway(o.Err) && alone) && (w.Ended.IsZero() || !v.inspectedSince(o.Flight, askedLast(w))) {
+			if !swept[o.Pod] && (v.ownError(o.Err, o.Took) || isAway(o.Err) && alone) && (w.Ended.IsZero() || !v.heardSince(o.Flight, askedLast(w))) {
 				swept[o.Pod] = true
 				pods = append(pods, sweptPod(o, "failed twice in the sweep at "+clock(w.Began)))
 			}

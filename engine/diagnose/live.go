@@ -49,7 +49,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	l.history.AddReport(u.Snapshot.Evidence)
 	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint})
 	defer views.Put(v)
-	v.told = &l.tracker
+	v.told, l.history.back.scope = &l.tracker, v.scope
 	found := v.diagnose()
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)

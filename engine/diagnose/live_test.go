@@ -223,11 +223,11 @@ func TestAnswersRefute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			well := healthy(5)
-			well.pod(3).InspectedAt = ago(second / 2)
+			well.pod(3).InspectedAt = ago(second / 4)
 			for i := range well.Calls {
-				well.Calls[i].LastOK = ago(second / 2)
+				well.Calls[i].LastOK = ago(second / 4)
 			}
-			got := play(t, n.after(0), well.after(second), well.after(2*second), n.after(3*second), well.after(4*second), well.after(12*second))
+			got := play(t, n.after(0), well.after(second/2), well.after(2*second), n.after(3*second), well.after(4*second), well.after(12*second))
 			for i, u := range got {
 				bad := i == 0 || i == 3
 				if u.Headline.Sound() == bad || (len(u.Findings) == 0) == bad {
@@ -248,7 +248,7 @@ func TestAnswersRefute(t *testing.T) {
 func TestHeadlineCountsWhatHolds(t *testing.T) {
 	crash := healthy(5).crashes(0, "api", 6, 1)
 	got := play(t, crash.after(0), crash.after(2*second), healthy(5).after(3*second), healthy(5).after(12*second))
-	for i, want := range []string{allWell.Text, "1 warning, the first crash-loop", "1 warning, the first crash-loop", allWell.Text} {
+	for i, want := range []string{allWell.Text, "but for one warning: crash-loop of ns-0/api app", "but for one warning: crash-loop of ns-0/api app", allWell.Text} {
 		if got[i].Headline.Text != want || len(got[i].Findings) != min(i%3, 1) {
 			t.Errorf("update %d: %+v, findings %v", i, got[i].Headline, ids(got[i].Findings))
 		}
@@ -394,8 +394,11 @@ func TestSweepIsChecked(t *testing.T) {
 	n := healthy(5)
 	n.Sweep = &engine.Sweep{Began: ago(60 * second), Ended: ago(55 * second), Checked: ago(3 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
 	n.sweepHung(2, "app")
-	if got := gist(n.diagnose()); got != "critical inspect-hung ContainerStatus ns-2/pod-00002 app\n" {
-		t.Errorf("hangs still:\n%s", got)
+	for inRow, severity := range []string{"", "warning", "critical"} {
+		n.Sweep.Hung[0].InRow = inRow
+		if got := gist(n.diagnose()); inRow > 0 && got != severity+" inspect-hung ContainerStatus ns-2/pod-00002 app\n" {
+			t.Errorf("hung %d times:\n%s", inRow, got)
+		}
 	}
 	n.Sweep.Hung = nil
 	wantIDs(t, n.diagnose())

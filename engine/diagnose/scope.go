@@ -27,7 +27,7 @@ const (
 
 // facts is what a scope was decided by.
 type facts struct {
-	refusals []*engine.Failure // of refused: the calls that fail, the longest first
+	refusals []*engine.Failure // of refused, and of silent if connections are taken and nothing said: the calls that fail, the longest first
 	silence  hang              // of silent: the call that has hung longest
 	fell     bool              // of silent: it fell so in the midst of one bounded look
 	flaky    flakiness         // of flaky; flaky.failed is 0 if the runtime is not
@@ -44,6 +44,9 @@ func (v *view) decide() scope {
 	v.flaky = v.flakiness()
 	switch {
 	case v.isRefused():
+		if v.saysNothing() {
+			return silent
+		}
 		return refused
 	case v.slowsDown():
 		return slow
@@ -84,6 +87,25 @@ func (v *view) isRefused() bool {
 	}
 	slices.SortStableFunc(all, func(a, b *engine.Failure) int { return a.First.Compare(b.First) })
 	v.refusals = all
+	return true
+}
+
+// saysNothing reports whether the calls that find nobody there do so because
+// connections are taken and nothing is said on them. Each call waits for that for
+// some seconds and fails then: the silence has lasted since the last answer.
+func (v *view) saysNothing() bool {
+	for _, f := range v.refusals {
+		if !errors.Is(f.Err, call.ErrSilent) {
+			return false
+		}
+	}
+	f := v.refusals[0]
+	v.silence = hang{Flight: f.Flight, sure: true, inRow: f.InRow, err: f.Err}
+	v.silence.Since = v.Started
+	for i := range v.Calls {
+		v.silence.Since = later(v.silence.Since, v.Calls[i].LastOK)
+	}
+	v.silence.took = v.At.Sub(v.silence.Since)
 	return true
 }
 

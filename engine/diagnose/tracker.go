@@ -3,6 +3,9 @@ package diagnose
 import (
 	"slices"
 	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -73,7 +76,9 @@ type tracker struct {
 func (t *tracker) track(v *view, found []Finding) []Turn {
 	var turns []Turn
 	for _, f := range found {
-		turns = append(turns, t.see(v.At, f)...)
+		if !v.overtaken(&f) || t.place(f.Key()) < len(t.known) {
+			turns = append(turns, t.see(v.At, f)...)
+		}
 	}
 	t.known = slices.DeleteFunc(t.known, func(k *tracked) bool {
 		switch {
@@ -90,6 +95,31 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 		return true
 	})
 	return turns
+}
+
+// overtaken reports whether a finding may stand on a look at the node that is older
+// than the last that was heard of its subject: the runtime has come back since, or
+// does not list it any more. It is not begun before the next look.
+func (v *view) overtaken(f *Finding) bool {
+	if v.evidence == nil || rules[ruleOf(f.ID)].needs == answers {
+		return false
+	}
+	looked := v.evidence.At.Add(-v.evidence.Took)
+	id := f.Subject.ContainerID
+	switch {
+	case looked.Before(v.past.back.at), v.past.departed.since[id].After(looked):
+		return true
+	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
+		return false
+	}
+	p := v.pod(f.Subject.Pod)
+	return p == nil || !isListed(p, id)
+}
+
+// isListed reports whether a sandbox or container of a pod is listed.
+func isListed(p *engine.Pod, id string) bool {
+	return slices.ContainsFunc(seen(p).Sandboxes, func(sb pleg.Sandbox) bool { return sb.ID == id }) ||
+		slices.ContainsFunc(seen(p).Containers, func(c pleg.Container) bool { return c.ID == id })
 }
 
 // over reports whether k has been gone for long enough, as of at.

@@ -39,12 +39,15 @@ func (v *view) silentFinding() Finding {
 			v.logStep("what it does; thousands of blocked goroutines mean a lock"),
 		),
 	}
-	if v.hangs(call.Version) {
+	if v.hangs(call.Version) || len(v.refusals) > 0 {
 		f.Summary = fmt.Sprintf("no call has come back for %s, not even Version", v.silentFor(h))
 	}
 	if v.fell {
 		f.Summary = fmt.Sprintf("the runtime fell silent: Status got no answer within %s, and no other call has come back", span(h.took))
 		f.say(v.sweptUntil())
+	}
+	for _, r := range v.refusals {
+		f.say(v.refusal(*r))
 	}
 	for op := range v.general {
 		if v.hangs(call.Operation(op)) {

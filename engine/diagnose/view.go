@@ -21,6 +21,9 @@ const (
 	// callHung is how long a call is out before it counts as hanging: what a sweep
 	// gives each call, four thousand times what a status call takes.
 	callHung = 2 * time.Second
+	// hungLong is how long a call hangs to be critical: two relists with what a sweep
+	// gives each call between them.
+	hungLong = 5 * time.Second
 	// answerFresh is how far back an answer, good or bad, still tells how things
 	// are. While a call hangs the engine probes every 5 s and may take 8 s for it.
 	answerFresh = 20 * time.Second
@@ -59,6 +62,7 @@ func newView(in Input) *view {
 	if v.past == nil {
 		v.past = &noHistory
 	}
+	v.Snapshot = v.past.back.since(v.Snapshot)
 	v.read()
 	v.scope = v.decide()
 	return v
@@ -118,11 +122,17 @@ func seen(p *engine.Pod) *pleg.Pod { return cmp.Or(p.Seen(), &noPod) }
 
 var noPod pleg.Pod // read only
 
-// inspectedSince reports whether the pod of a call was inspected well after a
-// moment, so that its object cannot hang any more.
-func (v *view) inspectedSince(f engine.Flight, since time.Time) bool {
-	p := v.pod(f.Pod)
-	return p != nil && p.StatusErr == nil && p.InspectedAt.After(since)
+// heardSince reports whether anything was heard of the object of a call after a
+// moment: its pod was inspected well, or is listed no more, or the whole runtime came
+// back. What is older accuses it no longer.
+func (v *view) heardSince(f engine.Flight, since time.Time) bool {
+	if since.Before(v.past.back.at) {
+		return true
+	}
+	if p := v.pod(f.Pod); p != nil {
+		return p.StatusErr == nil && p.InspectedAt.After(since)
+	}
+	return v.Health.ListedAt.After(since)
 }
 
 func later(a, b time.Time) time.Time {

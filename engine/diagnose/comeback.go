@@ -1,0 +1,76 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// A comeback knows when a runtime that had answered nothing answered again. What
+// was asked before that, and what was seen of the node, accuses nobody any more:
+// calls that were out all come back together, one after the other, and the first of
+// them would speak against those behind it.
+type comeback struct {
+	scope scope     // of the snapshot before
+	asOf  time.Time // when that was made
+	at    time.Time // of the first snapshot with an answer; zero if there was none
+	inRow [3]int    // how often lists, Status and Version had failed by then
+}
+
+// add takes in an update. The scope is still that of the one before.
+func (c *comeback) add(u engine.Update) {
+	s := u.Snapshot
+	if slices.ContainsFunc(s.Calls, c.endsWith) {
+		c.at, c.inRow = s.At, [3]int{}
+		for i, f := range []*engine.Failure{s.Failure, s.StatusErr, s.VersionErr} {
+			if f != nil {
+				c.inRow[i] = f.InRow
+			}
+		}
+	}
+	c.asOf = s.At
+}
+
+// endsWith reports whether an answer that came since the last snapshot says that the
+// runtime is back. One that came at once says so only if there could be none before.
+func (c *comeback) endsWith(calls engine.Calls) bool {
+	op := calls.Op
+	if !calls.LastOK.After(c.asOf) || op == call.Version || op == call.GetContainerEvents {
+		return false
+	}
+	switch c.scope {
+	case refused:
+		return true
+	case silent:
+		return op != call.Status || calls.Last >= callLate
+	case everyStatus:
+		return aboutObject(op)
+	case tooEarly:
+		return calls.Last >= callLate
+	}
+	return false
+}
+
+// since returns a snapshot without the failures of what was asked before the
+// runtime came back; those that go on are counted from then.
+func (c *comeback) since(s *engine.Snapshot) *engine.Snapshot {
+	stale := func(f *engine.Failure) bool { return f != nil && f.First.Before(c.at) }
+	if !stale(s.Failure) && !stale(s.StatusErr) && !stale(s.VersionErr) {
+		return s
+	}
+	now := *s
+	for i, f := range []**engine.Failure{&now.Failure, &now.StatusErr, &now.VersionErr} {
+		switch {
+		case !stale(*f):
+		case (*f).InRow <= c.inRow[i]:
+			*f = nil
+		default:
+			later := **f
+			later.First, later.InRow = c.at, later.InRow-c.inRow[i]
+			*f = &later
+		}
+	}
+	return &now
+}

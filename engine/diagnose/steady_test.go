@@ -1,0 +1,136 @@
+package diagnose
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// Which of many crash loops is the worst changes with each death, and how their
+// containers end: that is no news.
+func TestManyCrashLoopsAreSteady(t *testing.T) {
+	var all []engine.Update
+	for at := range 60 {
+		n := healthy(20)
+		for i := range 16 {
+			n.crashes(i, fmt.Sprintf("app%c", 'a'+i), uint32(6+(at+5*i)/16), int32(1+(at+i)%3))
+		}
+		all = append(all, n.after(time.Duration(at)*second))
+	}
+	began := 0
+	for at, u := range play(t, all...) {
+		for _, turn := range u.Turns {
+			began++
+			if turn.Kind != Began || at > 10 {
+				t.Errorf("%d s: %v of %s", at, turn.Kind, turn.Finding.Summary)
+			}
+		}
+	}
+	if began != crashMost+1 {
+		t.Errorf("%d turns, want one for each of %d and for the rest", began, crashMost)
+	}
+}
+
+// stopped returns a node whose runtime has answered nothing for a while.
+func stopped(d time.Duration) *node {
+	return healthy(5).hang(call.ListPodSandbox, d).hang(call.Version, d-second).hang(call.Status, d-second)
+}
+
+// answers has calls answered just now, after a time.
+func (n *node) answers(took time.Duration, ops ...call.Operation) *node {
+	for _, op := range ops {
+		n.calls(op).LastOK, n.calls(op).Last = ago(0), took
+	}
+	return n
+}
+
+// Calls that hung with all the rest come back one after the other: none of them is
+// accused by those before it. One that stays out is, soon.
+func TestCallsThatComeBackTogether(t *testing.T) {
+	thaw := func(d time.Duration, stays time.Duration) (all []engine.Update) {
+		for at := second; at <= d; at += second {
+			all = append(all, stopped(at).after(at))
+		}
+		one := healthy(5).hang(call.ListPodSandbox, d+second/10).answers(d-second, call.Status)
+		one.probe(engine.Flight{Op: call.Version}, failure(call.Version, call.ErrDeadline, tooLate))
+		one.Probes[0].Took, one.Probes[0].Since, one.Probes[0].At = 2*second, ago(3*second), ago(second)
+		one.Sweep = &engine.Sweep{Began: ago(9 * second), Ended: ago(2 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
+		one.sweepHung(2, "app")
+		all = append(all, one.after(d+second/10))
+		for at := second / 2; at <= stays; at += second / 2 {
+			n := healthy(5).hang(call.ListPodSandbox, d+at).probesAnswered()
+			all = append(all, n.after(d+at))
+		}
+		for at := stays + second; at < stays+12*second; at += second {
+			all = append(all, healthy(5).after(d+at))
+		}
+		return all
+	}
+	for name, tt := range map[string]struct {
+		silent, stays time.Duration
+		want          string
+	}{
+		"a moment":  {3 * second, 0, "2s began warning runtime-unresponsive\n9s ended warning runtime-unresponsive\n"},
+		"long":      {20 * second, second / 2, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n25.5s ended critical runtime-unresponsive\n"},
+		"one stays": {8 * second, 6 * second, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n10.5s began critical list-hung\n13.5s ended critical runtime-unresponsive\n20s ended critical list-hung\n"},
+	} {
+		if got := turns(play(t, thaw(tt.silent, tt.stays)...)); got != tt.want {
+			t.Errorf("%s: turns:\n%s", name, got)
+		}
+	}
+}
+
+// Where Status comes back before the next list is made, the list that failed while
+// nobody was there is not told to fail alone. One that goes on to fail is.
+func TestListsOfARuntimeThatIsBack(t *testing.T) {
+	for goesOn, want := range map[bool]string{
+		false: "2s began warning runtime-down\n10s changed critical runtime-down\n25s ended critical runtime-down\n",
+		true:  "2s began warning runtime-down\n10s changed critical runtime-down\n22s began warning runtime-down\n27s ended warning runtime-down\n30s changed critical runtime-down\n",
+	} {
+		var all []engine.Update
+		for i := 1; i < 20; i++ {
+			all = append(all, healthy(5).dead(i).after(time.Duration(i)*second))
+		}
+		back := healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 19).answers(0, call.Status)
+		all = append(all, back.after(19*second+second/5))
+		for i := 20; i < 32; i++ {
+			n := healthy(5)
+			if goesOn {
+				n.fail(call.ListPodSandbox, call.ErrUnavailable, notThere, i)
+			}
+			all = append(all, n.after(time.Duration(i)*second))
+		}
+		if got := turns(play(t, all...)); got != want {
+			t.Errorf("goes on %v: turns:\n%s", goesOn, got)
+		}
+	}
+}
+
+// A look at the node that is older than what was heard since begins nothing.
+func TestOldLooksBeginNothing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		looked time.Duration
+		change func(*node)
+		begins bool
+	}{
+		"there":                {2 * second, func(*node) {}, true},
+		"gone":                 {2 * second, func(n *node) { n.pod(1).Old.Sandboxes[0].ID = "anew" }, false},
+		"gone before the look": {0, func(n *node) { n.Pods = n.Pods[:1] }, true},
+	} {
+		n := healthy(5)
+		r := looked(n)
+		r.At, r.Took = ago(tt.looked), 0
+		shimOf(r, 1).State = evidence.Stopped
+		n.Evidence = r
+		tt.change(n)
+		n.Health.ListedAt = ago(second)
+		got := play(t, healthy(5).after(-second), n.after(0))
+		if began := len(got[1].Turns) > 0; began != tt.begins {
+			t.Errorf("%s: %s", name, turns(got))
+		}
+	}
+}
