@@ -90,6 +90,9 @@ func TestAHangIsNotHeldAgainstAnObjectThatAnswers(t *testing.T) {
 		if !slices.Equal(ids(s.Hung), []string{"p007/log"}) || !s.Checked.After(s.Ended) || s.Done != 30 || len(found.Hung) != 2 {
 			t.Errorf("after one has answered: %+v", s)
 		}
+		if found.Hung[0].InRow != 1 || s.Hung[0].InRow != 2 && s.Hung[0].InRow != 3 || s.Hung[0].Took != 2*time.Second {
+			t.Errorf("hung %d and then %d times", found.Hung[0].InRow, s.Hung[0].InRow)
+		}
 		b.fake.script("ContainerStatus p007/log", behaviour{})
 		if s := b.after(8 * time.Second).Sweep; s.Hung != nil {
 			t.Errorf("after both: %+v", s)

@@ -13,8 +13,10 @@ const (
 	slowestKept = 5   // the length of [Sweep.Slowest]
 	wholeLists  = 500 // lists up to this length are never behind
 
-	// What hung or failed is asked for again: every so often, so many at a time, as
-	// long as that may still mean something to somebody.
+	// What hung or failed is asked for again: soon, since once may have been chance,
+	// and then every so often, so many at a time, as long as that may still mean
+	// something to somebody.
+	checkFirst  = time.Second
 	checkPeriod = 5 * time.Second
 	checkMost   = 50
 	checkLasts  = 5 * time.Minute
@@ -216,7 +218,7 @@ func (s *sweep) end(now time.Time) {
 	if s.over() {
 		return
 	}
-	s.Ended, s.Checked, s.checkNext = now, now, now.Add(checkPeriod)
+	s.Ended, s.Checked, s.checkNext = now, now, now.Add(checkFirst)
 	s.todo, s.again, s.out = nil, nil, 0
 	s.stale = true
 }

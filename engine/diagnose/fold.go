@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -66,11 +65,16 @@ func folded[T any](v *view, id ID, all []T, most int, name func(T) string, one f
 	}
 	if len(groups) <= most+1 { // a rest of one is worth its own finding
 		most = len(groups)
-	} else if v.told != nil {
-		for i := range groups {
-			groups[i].told = v.told.place(Key{ID: id, Group: groups[i].name})
+	} else {
+		var told, others []group[T]
+		for _, g := range groups {
+			if v.told.holds(Key{ID: id, Group: g.name}) {
+				told = append(told, g)
+			} else {
+				others = append(others, g)
+			}
 		}
-		slices.SortStableFunc(groups, func(a, b group[T]) int { return a.told - b.told })
+		groups = append(told, others...)
 	}
 	for _, g := range groups[:most] {
 		f := one(g.all)
@@ -87,11 +91,10 @@ func folded[T any](v *view, id ID, all []T, most int, name func(T) string, one f
 	return findings
 }
 
-// A group is what is one trouble, and its place among what was told.
+// A group is what is one trouble.
 type group[T any] struct {
 	name string
 	all  []T
-	told int
 }
 
 // namesTold is how many of a group are named in its summary.

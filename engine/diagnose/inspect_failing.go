@@ -70,7 +70,7 @@ func inspectFailing(v *view) []Finding {
 	if len(pods) == 0 {
 		return v.recovering()
 	}
-	many, pods := manyAlike(pods)
+	many, pods := v.manyAlike(pods)
 	var findings []Finding
 	if len(many) > 0 {
 		findings = append(findings, v.manyFail(many))
@@ -129,8 +129,8 @@ func (v *view) isAwayFor(f *engine.Failure) bool {
 }
 
 // manyAlike returns those that fail in the way in which the pods of most owners do,
-// if these are many, and all others.
-func manyAlike(pods []failingPod) (many, others []failingPod) {
+// if these are many, or were and are still several; and all others.
+func (v *view) manyAlike(pods []failingPod) (many, others []failingPod) {
 	owners, most := make(map[string]map[string]bool), ""
 	for _, p := range pods {
 		like := p.like()
@@ -142,7 +142,7 @@ func manyAlike(pods []failingPod) (many, others []failingPod) {
 			most = like
 		}
 	}
-	if len(owners[most]) < manyFailing {
+	if n := len(owners[most]); n < manyFailing && !(n > 1 && v.told.holds(Key{ID: InspectFailing, Group: most})) {
 		return nil, pods
 	}
 	for _, p := range pods {
@@ -194,6 +194,7 @@ func (v *view) manyFail(all []failingPod) Finding {
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(all)), count(len(v.Pods), "pod"), excerpt(words(first.Err))),
 		Subject:  Subject{Operation: first.Op.String()},
+		Group:    first.like(),
 		Evidence: []string{words(first.Err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
 		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
 	}

@@ -288,8 +288,8 @@ func (v *view) slowFinding(f engine.Flight, took time.Duration) Finding {
 	found := Finding{
 		ID: InspectHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.sums(f.Op).P50)),
-		Subject: on(f.Op, f.Pod, f.Container, f.ID),
-		Next:    v.objectSteps(f)[:1],
+		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{hang: hang{Flight: f}}.name(),
+		Next: v.objectSteps(f)[:1],
 	}
 	found.say(v.neighbours())
 	found.say(v.processes(f)...)

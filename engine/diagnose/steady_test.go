@@ -35,6 +35,22 @@ func TestManyCrashLoopsAreSteady(t *testing.T) {
 	}
 }
 
+// What the pods of many owners have in common stays one trouble when some of them
+// recover.
+func TestFailuresAlikeAreSteady(t *testing.T) {
+	var all []engine.Update
+	for at, pods := range []int{6, 6, 6, 4, 4, 5, 4} {
+		n := healthy(20)
+		for i := range pods {
+			n.podFails(i, "app", call.ErrOther, "broken", 4)
+		}
+		all = append(all, n.after(time.Duration(at*6)*second))
+	}
+	if got := turns(play(t, all...)); got != "6s began warning inspect-failing\n" {
+		t.Errorf("turns:\n%s", got)
+	}
+}
+
 // stopped returns a node whose runtime has answered nothing for a while.
 func stopped(d time.Duration) *node {
 	return healthy(5).hang(call.ListPodSandbox, d).hang(call.Version, d-second).hang(call.Status, d-second)

@@ -76,7 +76,7 @@ type tracker struct {
 func (t *tracker) track(v *view, found []Finding) []Turn {
 	var turns []Turn
 	for _, f := range found {
-		if !v.overtaken(&f) || t.place(f.Key()) < len(t.known) {
+		if !v.overtaken(&f) || t.holds(f.Key()) {
 			turns = append(turns, t.see(v.At, f)...)
 		}
 	}
@@ -170,14 +170,10 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 	return nil
 }
 
-// place returns where a finding stands among those that were told and hold, and
-// behind them all for one that does not.
-func (t *tracker) place(key Key) int {
-	i := slices.IndexFunc(t.known, func(k *tracked) bool { return k.begun && k.key == key })
-	if i < 0 {
-		return len(t.known)
-	}
-	return i
+// holds reports whether a finding was told and is not over, so that it may not give
+// way to another one for a small reason. It may be called of no tracker.
+func (t *tracker) holds(key Key) bool {
+	return t != nil && slices.ContainsFunc(t.known, func(k *tracked) bool { return k.begun && k.key == key })
 }
 
 // findings returns what holds as of a view: what has begun and is not over, but for
