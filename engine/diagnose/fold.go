@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -74,7 +75,7 @@ func folded[T any](v *view, id ID, all []T, most int, name func(T) string, one f
 				others = append(others, g)
 			}
 		}
-		groups = append(told, others...)
+		groups = slices.Concat(told, others)
 	}
 	for _, g := range groups[:most] {
 		f := one(g.all)
