@@ -9,10 +9,10 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// slowListLeast is how long a list takes at least to be called slow by itself: ten
-// times what the slowest of 250 pods took on a real node, and a whole period of the
-// relist.
-const slowListLeast = time.Second
+// slowListLeast is how long a list takes at least to be called slow by itself: twenty
+// times what the slowest of 250 pods took on a real node, and more than one takes
+// where too many programs share the processors.
+const slowListLeast = callHung
 
 // slowListFactor is how many times as long as an object's status, and as Status, a
 // list must take to be called slow by itself. On a real node it is five to

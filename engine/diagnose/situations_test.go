@@ -86,8 +86,8 @@ func TestSituations(t *testing.T) {
 			"critical inspect-hung PodSandboxStatus ns-1/pod-00001\ncritical inspect-hung PodSandboxStatus ns-2/pod-00002\n"},
 		{"removed between list and status, live", healthy(5).podFails(1, "app", call.ErrNotFound, "not found", 9), ""},
 
-		{"lists take 1.5 s, in check", checked(5).slowBy(1500*time.Millisecond, call.ListPodSandbox, call.ListContainers), "warning list-hung ListPodSandbox\n"},
-		{"lists take half a second", checked(250).slowBy(500*time.Millisecond, call.ListPodSandbox, call.ListContainers), ""},
+		{"lists take 2.5 s, in check", checked(5).slowBy(2500*time.Millisecond, call.ListPodSandbox, call.ListContainers), "warning list-hung ListPodSandbox\n"},
+		{"lists take 1.5 s on a busy node", checked(250).slowBy(1500*time.Millisecond, call.ListPodSandbox, call.ListContainers), ""},
 		{"Status takes 1.5 s, the rest is fast", func() *node {
 			n := checked(5).slowBy(1500*time.Millisecond, call.Status)
 			n.Sweep = &engine.Sweep{Began: ago(time.Second), Refused: "Status took 1.5s"}
