@@ -30,6 +30,8 @@ func runtimeDown(v *view) []Finding {
 		s, _ := v.shut()
 		f.ID, f.Summary, f.Next = RuntimeDown, "no call is answered: "+s.why, []Step{s.step}
 		return []Finding{f}
+	case v.scope == silent:
+		return nil
 	}
 	if f := v.Failure; f != nil && isAway(f.Err) && v.failsOn(f, downForSure) && v.othersAnswered(f) {
 		return []Finding{v.partFinding(*f)}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,6 +124,40 @@ func TestListsOfARuntimeThatIsBack(t *testing.T) {
 		if got := turns(play(t, all...)); got != want {
 			t.Errorf("goes on %v: turns:\n%s", goesOn, got)
 		}
+	}
+}
+
+// A socket that takes connections and says nothing is one trouble: while calls hang,
+// and when each of them fails for it after some seconds.
+func TestSilentSocketIsOneTrouble(t *testing.T) {
+	var all []engine.Update
+	for at := second; at < 20*second; at += second {
+		n := healthy(5).new(at)
+		n.Health, n.Pods = engine.Health{}, nil
+		for i := range n.Calls {
+			n.Calls[i].LastOK = time.Time{}
+		}
+		if at >= 5*second {
+			for _, op := range []call.Operation{call.ListPodSandbox, call.Status, call.Version} {
+				n.fail(op, call.ErrSilent, "the socket says nothing", int(at/second)-4)
+			}
+		}
+		if at%(5*second) > 2*second {
+			n.hang(call.ListPodSandbox, at%(5*second)).hang(call.Version, at%(5*second)).Health.ListedAt = time.Time{}
+		}
+		all = append(all, n.after(at))
+	}
+	got := play(t, all...)
+	if got := turns(got); got != "3s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n" {
+		t.Errorf("turns:\n%s", got)
+	}
+	for i, u := range got[4:] {
+		if h := u.Headline; h.Word != "NOT ANSWERING" || h.Severity != Critical {
+			t.Errorf("%d s: %+v", i+5, h)
+		}
+	}
+	if f := got[9].Findings[0]; f.Summary != "no call has come back for 10s, not even Version" || !strings.Contains(f.Evidence[0], "the socket says nothing") {
+		t.Errorf("%s\n%s", f.Summary, strings.Join(f.Evidence, "\n"))
 	}
 }
 

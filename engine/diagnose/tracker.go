@@ -101,7 +101,7 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 // than the last that was heard of its subject: the runtime has come back since, or
 // does not list it any more. It is not begun before the next look.
 func (v *view) overtaken(f *Finding) bool {
-	if v.evidence == nil || rules[ruleOf(f.ID)].needs == answers {
+	if v.evidence == nil || rules[ruleOf(f.ID)].needs == answers || v.At.Sub(v.evidence.At).Abs() >= ghostSameClock {
 		return false
 	}
 	looked := v.evidence.At.Add(-v.evidence.Took)
