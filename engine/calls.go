@@ -158,7 +158,7 @@ func (c *calls) answer(p *pending, a answer) {
 
 // mayPass reports whether an error may be gone a moment later.
 func mayPass(err error) bool {
-	for _, stays := range []error{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnimplemented, call.ErrCanceled} {
+	for _, stays := range []error{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnreadable, call.ErrUnimplemented, call.ErrCanceled} {
 		if errors.Is(err, stays) {
 			return false
 		}

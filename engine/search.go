@@ -34,7 +34,7 @@ type search struct {
 	aside   *pleg.Core    // has the pods that partial is about; nil if there is nothing to see
 	partial string        // what they lack, in words
 	beside  []*Pod        // the pods, listed pod by pod, where those of a good list are shown
-	byPod   bool          // the list of all containers was too large
+	byPod   bool          // the list of all containers was too large, or not to be read
 	pods    []pleg.PodRef // whose containers are still to be listed alone
 	listed  int           // how many have been
 	of      int
@@ -83,7 +83,7 @@ func (s *search) begin(m *machine, lists listing) {
 	}
 	*s = search{begun: true, lists: lists, began: m.relists.now.began, swept: s.swept}
 	switch {
-	case lists.first.err == nil && lists.second != nil && errors.Is(lists.second.err, call.ErrTooLarge):
+	case lists.first.err == nil && lists.second != nil && forAll(lists.second.err):
 		s.byPod, s.until = true, m.now.Add(byPodLimit)
 		s.pods = oldestFirst(lists.sandboxes)
 		s.of = len(s.pods)
@@ -91,6 +91,12 @@ func (s *search) begin(m *machine, lists listing) {
 		s.out = true // the kubelet would not ask for the other half
 		m.calls.want(m.now, m.policy.own(Flight{By: BySearch, Op: call.ListContainers}))
 	}
+}
+
+// forAll reports whether a list fails for what one pod has in it, so that others
+// can be listed alone.
+func forAll(err error) bool {
+	return errors.Is(err, call.ErrTooLarge) || errors.Is(err, call.ErrUnreadable)
 }
 
 // advance goes on with the search as far as it goes without an answer.
@@ -146,7 +152,7 @@ func (s *search) answered(a *answer) {
 		s.lists.take(a)
 		return
 	}
-	if a.err != nil && !errors.Is(a.err, call.ErrTooLarge) {
+	if a.err != nil && !forAll(a.err) {
 		s.pods = nil
 		return
 	}
@@ -205,7 +211,11 @@ func (s *search) lacks() string {
 	}
 	switch {
 	case s.byPod:
-		return fmt.Sprintf("the list of all containers was too large, so they were listed pod by pod: %d of %d pods", s.listed, s.of)
+		why := "was too large"
+		if errors.Is(second, call.ErrUnreadable) {
+			why = "cannot be read"
+		}
+		return fmt.Sprintf("the list of all containers %s, so they were listed pod by pod: %d of %d pods", why, s.listed, s.of)
 	case first == nil:
 		return "the sandboxes only: ListContainers " + outcome(second)
 	case s.lists.second == nil:

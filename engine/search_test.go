@@ -14,6 +14,7 @@ import (
 // A running engine that is started on a sick node shows what check shows there.
 func TestWhatCanBeSeenWhileListsDoNotSucceed(t *testing.T) {
 	tooLarge := &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "20 MiB"}
+	garbled := &call.Error{Op: call.ListContainers, Kind: call.ErrUnreadable, Code: "Internal", Text: "unreadable answer: entry 3"}
 	refused := &call.Error{Op: call.ListPodSandbox, Kind: call.ErrOther, Code: "Unknown", Text: "boom"}
 	tests := []struct {
 		name                  string
@@ -27,6 +28,8 @@ func TestWhatCanBeSeenWhileListsDoNotSucceed(t *testing.T) {
 		{"the containers are too large", map[string]behaviour{
 			"ListContainers": {err: tooLarge}, "ListContainers uid-p000": {}, "ListContainers uid-p001": {}, "ListContainers uid-p002": {}, "ContainerStatus p002/log": {hang: true},
 		}, "the list of all containers was too large, so they were listed pod by pod: 3 of 3 pods", 3, 6, []string{"p002/log"}},
+		{"a container cannot be read", map[string]behaviour{"ListContainers": {err: garbled}, "ListContainers uid-p000": {}, "ListContainers uid-p002": {}},
+			"the list of all containers cannot be read, so they were listed pod by pod: 2 of 3 pods", 3, 4, nil},
 		{"the sandboxes fail", map[string]behaviour{"ListPodSandbox": {err: refused}, "ContainerStatus p000/app": {hang: true}},
 			"the containers only: ListPodSandbox failed", 0, 6, []string{"p000/app"}},
 	}

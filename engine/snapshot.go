@@ -39,7 +39,7 @@ type Snapshot struct {
 	VersionErr *Failure         // the last failed Version, until one succeeds
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
-	Beside     []*Pod           // what was listed pod by pod because the list of all containers is too large, where Pods is of an older list; else nil
+	Beside     []*Pod           // what was listed pod by pod because the list of all containers is too large or cannot be read, where Pods is of an older list; else nil
 	Channel    Channel          // the kubelet's event channel, as modelled
 	Calls      []Calls          // one for each operation, in the order of call.Operations
 	Probes     []Probe          // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers

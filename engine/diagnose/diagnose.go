@@ -60,6 +60,7 @@ func (v *view) listsStale() bool {
 var rules = []rule{
 	{RuntimeDown, runtimeDown, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},
 	{RuntimeUnresponsive, runtimeUnresponsive, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},
+	{UnreadableAnswer, unreadableAnswer, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady}, nil},
 	{ListTooBig, listTooBig, answers, []ID{ListHung, PLEGUnhealthy, PLEGFlapping}, nil},
 	{InspectHung, inspectHung, answers, []ID{ListHung, PLEGUnhealthy, PLEGFlapping}, nil},
 	{ProcessStuck, processStuck, nothing, []ID{ListHung, KubeletStuck, GhostRunning}, nil},

@@ -36,13 +36,13 @@ func runtimeDown(v *view) []Finding {
 	if f := v.Failure; f != nil && isAway(f.Err) && v.failsOn(f, downForSure) && v.othersAnswered(f) {
 		return []Finding{v.partFinding(*f)}
 	}
-	if f := v.StatusErr; f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure) {
+	if f := v.StatusErr; f != nil && answersBadly(f.Err) && !unreadable(f.Err) && v.failsOn(f, statusForSure) {
 		return []Finding{v.partFinding(*f)}
 	}
 	if v.flaky.failed > 0 {
 		return []Finding{v.flakyFinding(v.flaky)}
 	}
-	if f := v.VersionErr; f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure) {
+	if f := v.VersionErr; f != nil && answersBadly(f.Err) && !unreadable(f.Err) && v.failsOn(f, statusForSure) {
 		found := v.partFinding(*f)
 		found.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
 		return []Finding{found}

@@ -134,7 +134,7 @@ func (v *view) failedAlike() []*engine.Failure {
 	var away, other []*engine.Failure
 	for _, f := range [...]*engine.Failure{v.Failure, v.StatusErr, v.VersionErr} {
 		switch {
-		case f == nil || !answersBadly(f.Err):
+		case f == nil || !answersBadly(f.Err) || unreadable(f.Err):
 		case errors.Is(f.Err, call.ErrUnavailable):
 			away = append(away, f)
 		default:

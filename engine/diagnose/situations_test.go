@@ -16,6 +16,7 @@ import (
 const (
 	tooLate    = "context deadline exceeded"
 	notThere   = "dial unix /run/containerd/containerd.sock: connect: connection refused"
+	garbled    = `unreadable answer: entry 2, with the id "3f2a": string field contains invalid UTF-8`
 	overTheTop = "grpc: received message larger than max (20123456 vs. 16777216)"
 )
 
@@ -109,6 +110,12 @@ func TestSituations(t *testing.T) {
 			n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
 			return n
 		}(), "critical list-too-big ListContainers\ncritical inspect-hung PodSandboxStatus ns-2/pod-00002\ncritical pleg-unhealthy < list-too-big\n"},
+		{"a list cannot be read", checked(5).fail(call.ListContainers, call.ErrUnreadable, garbled, 1).noList(),
+			"critical unreadable-answer ListContainers\ncritical pleg-unhealthy < unreadable-answer\n"},
+		{"nothing can be read, live", healthy(5).fail(call.ListPodSandbox, call.ErrUnreadable, garbled, 4).fail(call.Status, call.ErrUnreadable, garbled, 3).fail(call.Version, call.ErrUnreadable, garbled, 3),
+			"warning unreadable-answer ListPodSandbox\n"},
+		{"a list could not be read once", healthy(5).fail(call.ListPodSandbox, call.ErrUnreadable, garbled, 1), ""},
+		{"Status cannot be read, and lists are answered", checked(5).fail(call.Status, call.ErrUnreadable, garbled, 1), "critical unreadable-answer Status\n"},
 		{"network not ready now, and now and then before", healthy(5).condition("NetworkReady"), "critical network-not-ready Status\n"},
 		{"both not ready", healthy(5).condition("NetworkReady").condition("RuntimeReady"), "critical runtime-not-ready Status\ncritical network-not-ready Status\n"},
 

@@ -60,7 +60,7 @@ func listTooBig(v *view) []Finding {
 }
 
 func (v *view) overLimit(f engine.Failure) Finding {
-	summary, bytes, left := fmt.Sprintf("%v answers with more than the kubelet takes: %s", f.Op, excerpt(words(f.Err))), "", ""
+	summary, bytes, left := fmt.Sprintf("%v answers with more than is taken: %s", f.Op, excerpt(words(f.Err))), "", ""
 	if got, limit, ok := sizes(words(f.Err)); ok {
 		summary = fmt.Sprintf("%v answers with %s, and the kubelet takes at most %s", f.Op, size(got), size(limit))
 		bytes = fmt.Sprintf("%s bytes of %s, %.0f%%", thousands(got), thousands(limit), 100*float64(got)/float64(max(limit, 1)))

@@ -44,7 +44,7 @@ func (v *view) unhealthy() bool {
 // runtime where calls fail now and then, two are not.
 func (v *view) listFails() bool {
 	f := v.Failure
-	if f == nil || !v.ownError(f.Err, v.lasted(f)) || tooLarge(f.Err) {
+	if f == nil || !v.ownError(f.Err, v.lasted(f)) || tooLarge(f.Err) || unreadable(f.Err) {
 		return false
 	}
 	return v.Policy.Once || f.InRow >= listFailsTwice && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)

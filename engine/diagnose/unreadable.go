@@ -1,0 +1,52 @@
+package diagnose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// UnreadableAnswer is a runtime that is there and answers what nobody can read.
+const UnreadableAnswer ID = "unreadable-answer"
+
+// unreadablePrefix is how such an error begins, in which the cause is wanted.
+const unreadablePrefix = "Internal: unreadable answer: "
+
+func unreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
+
+// unreadableAnswer finds lists, Status and Version whose answers cannot be read. What
+// cannot be read of single objects is a failure of their inspections.
+func unreadableAnswer(v *view) []Finding {
+	var all []*engine.Failure
+	for _, f := range []*engine.Failure{v.Failure, v.StatusErr, v.VersionErr} {
+		if f != nil && unreadable(f.Err) && (v.Policy.Once || f.InRow >= listFailsTwice) {
+			all = append(all, f)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	first := all[0]
+	f := Finding{
+		ID: UnreadableAnswer, Severity: v.failingSeverity(first.First), Since: first.First,
+		Subject: Subject{Operation: first.Op.String()},
+		Summary: fmt.Sprintf("the answer to %v cannot be read: %s", first.Op, excerpt(strings.TrimPrefix(words(first.Err), unreadablePrefix))),
+		Next: v.runtimeSteps(
+			Step{Text: "does another client say the same", Command: v.crictl(cmp.Or(verbs[first.Op], "info"))},
+			v.logStep("what the runtime says"),
+			Step{Text: "remove the object that it names, or what gave it such a name, image or annotation; else look for a newer release of the runtime"},
+		),
+	}
+	if first.Op == call.Version {
+		f.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
+	}
+	for _, r := range all {
+		f.say(v.refusal(*r))
+	}
+	f.say("a kubelet of 1.34 or newer cannot read it either, and takes the call for failed; an older one takes texts that are not UTF-8", v.chain())
+	return []Finding{f}
+}
