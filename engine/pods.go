@@ -11,14 +11,14 @@ import (
 // that a snapshot has is never written to: what changes it makes a copy first.
 type pods struct {
 	byUID  map[pleg.UID]*Pod
-	fresh  map[pleg.UID]struct{} // copied since the last snapshot: may still be written to
-	listed bool                  // there was a good list
+	fresh  map[pleg.UID]*Pod // copied since the last snapshot: may still be written to; each with the pod that this has, if any
+	gone   []*Pod            // of the last snapshot, and dropped since
+	listed bool              // there was a good list
 
 	sorted  []*Pod         // as in the last snapshot
 	counts  Counts         // of sorted
 	found   pleg.Anomalies // in sorted
 	changed bool           // since then
-	reorder bool           // a pod came or went, or has another name
 }
 
 // showAll brings the table up to the core's records. A record with two empty
@@ -51,11 +51,19 @@ func (t *pods) show(core *pleg.Core, uid pleg.UID) {
 }
 
 func (t *pods) drop(uid pleg.UID) {
-	if _, ok := t.byUID[uid]; ok {
-		delete(t.byUID, uid)
-		delete(t.fresh, uid)
-		t.changed, t.reorder = true, true
+	p, ok := t.byUID[uid]
+	if !ok {
+		return
 	}
+	if was, fresh := t.fresh[uid]; fresh {
+		p = was
+		delete(t.fresh, uid)
+	}
+	if p != nil {
+		t.gone = append(t.gone, p)
+	}
+	delete(t.byUID, uid)
+	t.changed = true
 }
 
 // take takes over a record and returns false if it has nothing to show.
@@ -69,7 +77,6 @@ func (t *pods) take(uid pleg.UID, r pleg.Record) bool {
 		return true
 	}
 	p = t.edit(uid)
-	t.reorder = t.reorder || p.PodRef != seen.PodRef
 	p.PodRef, p.Old, p.Reinspect = seen.PodRef, r.Old, r.Reinspect
 	p.Current = keep(r)
 	return true
@@ -110,10 +117,10 @@ func (t *pods) edit(uid pleg.UID) *Pod {
 		*q = *p
 	}
 	if t.fresh == nil {
-		t.fresh = make(map[pleg.UID]struct{})
+		t.fresh = make(map[pleg.UID]*Pod)
 	}
 	t.byUID[uid] = q
-	t.fresh[uid] = struct{}{}
+	t.fresh[uid] = p
 	return q
 }
 
@@ -153,48 +160,77 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	if !t.changed || !t.listed {
 		return t.sorted, t.counts, t.found
 	}
+	edits := t.edits()
 	sorted := make([]*Pod, 0, len(t.byUID))
-	if t.reorder {
-		for _, p := range t.byUID {
-			sorted = append(sorted, p)
+	rest := t.sorted
+	odd := false
+	for _, e := range edits {
+		n, _ := slices.BinarySearchFunc(rest, e.pod, byName)
+		sorted, rest = append(sorted, rest[:n]...), rest[n:]
+		if e.out {
+			rest = rest[1:]
+			t.counts.add(e.pod, -1)
+		} else {
+			sorted = append(sorted, e.pod)
+			t.counts.add(e.pod, 1)
 		}
-		slices.SortFunc(sorted, byName)
-	} else {
+		odd = odd || e.pod.Anomalies != pleg.Anomalies{}
+	}
+	t.sorted = append(sorted, rest...)
+	if odd {
+		t.found = pleg.Anomalies{}
 		for _, p := range t.sorted {
-			sorted = append(sorted, t.byUID[p.UID])
+			t.found = t.found.Add(p.Anomalies)
 		}
 	}
-	t.sorted, t.counts, t.found = sorted, count(sorted), pleg.Anomalies{}
-	for _, p := range sorted {
-		t.found = t.found.Add(p.Anomalies)
-	}
-	t.changed, t.reorder = false, false
+	t.changed, t.gone = false, nil
 	clear(t.fresh)
 	return t.sorted, t.counts, t.found
 }
 
+// An edit takes a pod into the order of the last snapshot, or out of it.
+type edit struct {
+	pod *Pod
+	out bool
+}
+
+// edits returns what has changed since the last snapshot, in its order.
+func (t *pods) edits() []edit {
+	edits := make([]edit, 0, 2*len(t.fresh)+len(t.gone))
+	for _, p := range t.gone {
+		edits = append(edits, edit{p, true})
+	}
+	for uid, was := range t.fresh {
+		if was != nil {
+			edits = append(edits, edit{was, true})
+		}
+		edits = append(edits, edit{t.byUID[uid], false})
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return byName(a.pod, b.pod) })
+	return edits
+}
+
+// byName is the order of the pods of a snapshot.
 func byName(a, b *Pod) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
 
-func count(pods []*Pod) Counts {
-	n := Counts{Pods: len(pods)}
-	for _, p := range pods {
-		seen := p.Seen()
-		n.Sandboxes += len(seen.Sandboxes)
-		n.Containers += len(seen.Containers)
-		for i := range seen.Containers {
-			switch seen.Containers[i].State {
-			case pleg.Created:
-				n.Created++
-			case pleg.Running:
-				n.Running++
-			case pleg.Exited:
-				n.Exited++
-			default:
-				n.Unknown++
-			}
+// add adds what a pod holds so many times.
+func (n *Counts) add(p *Pod, times int) {
+	seen := p.Seen()
+	n.Pods += times
+	n.Sandboxes += times * len(seen.Sandboxes)
+	n.Containers += times * len(seen.Containers)
+	for i := range seen.Containers {
+		switch seen.Containers[i].State {
+		case pleg.Created:
+			n.Created += times
+		case pleg.Running:
+			n.Running += times
+		case pleg.Exited:
+			n.Exited += times
+		default:
+			n.Unknown += times
 		}
 	}
-	return n
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/plegtop/plegtop/engine"
 )
 
 const (
@@ -31,7 +29,7 @@ const (
 // clockStep tells that somebody set the clock of the node.
 func clockStep(v *view) []Finding {
 	f := Finding{ID: ClockStep, Severity: Warning}
-	ahead := objectsAhead(v.Snapshot)
+	ahead := v.objectsAhead()
 	seen := v.evidence != nil && v.evidence.Clock.Steps > 0 && v.evidence.Clock.Step.Abs() >= stepLeast && v.evidence.Clock.StepAge <= stepShown
 	switch {
 	case seen:
@@ -63,10 +61,10 @@ type aheadObject struct {
 
 // objectsAhead goes by creation, which the lists tell, and by start, which takes
 // an inspection.
-func objectsAhead(s *engine.Snapshot) []aheadObject {
+func (v *view) objectsAhead() []aheadObject {
 	var ahead []aheadObject
-	limit := s.At.Add(aheadLeast)
-	for _, p := range s.Pods {
+	s, limit := v.Snapshot, v.At.Add(aheadLeast)
+	for p := range v.podsWith(func(f *podFacts) bool { return f.newest >= limit.Unix() }) {
 		first := len(ahead)
 		look := func(at time.Time, container, id string) {
 			if !at.After(limit) || at.Sub(s.At) >= aheadMost {

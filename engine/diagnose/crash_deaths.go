@@ -55,12 +55,10 @@ func (d death) end() string {
 // deathsOf returns what is known of the deaths of one pod's containers of one
 // name, the newest first: those that are still listed, and those remembered.
 // What has no time is left out.
-func deathsOf(p *engine.Pod, name string, past *History) []death {
+func deathsOf(containers []*pleg.ContainerStatus, remembered []death) []death {
 	var deaths []death
-	for i := range p.Status.Containers {
-		c := &p.Status.Containers[i]
-		twice := func(d death) bool { return d.id == c.ID && d.finished.Equal(c.FinishedAt) } // as a broken runtime lists it
-		if c.Name != name || c.State != pleg.Exited || c.FinishedAt.IsZero() || slices.ContainsFunc(deaths, twice) {
+	for _, c := range containers {
+		if c.State != pleg.Exited || c.FinishedAt.IsZero() {
 			continue
 		}
 		deaths = append(deaths, death{
@@ -68,16 +66,17 @@ func deathsOf(p *engine.Pod, name string, past *History) []death {
 			known: true, code: c.ExitCode, reason: c.Reason, message: c.Message,
 		})
 	}
-	listed := deaths
-	for _, d := range past.deaths.byName[containerKey{p.UID, name}] {
-		if !slices.ContainsFunc(listed, func(l death) bool { return l.id == d.id }) {
+	for _, d := range remembered {
+		if !slices.ContainsFunc(deaths, func(l death) bool { return l.id == d.id && l.attempt >= 0 }) {
 			deaths = append(deaths, d)
 		}
 	}
 	slices.SortStableFunc(deaths, func(a, b death) int {
-		return cmp.Or(b.finished.Compare(a.finished), cmp.Compare(b.attempt, a.attempt))
+		return cmp.Or(b.finished.Compare(a.finished), cmp.Compare(b.attempt, a.attempt), cmp.Compare(a.id, b.id))
 	})
-	return deaths
+	return slices.CompactFunc(deaths, func(a, b death) bool { // a broken runtime lists one twice
+		return a.id == b.id && a.finished.Equal(b.finished)
+	})
 }
 
 // lost reports whether nobody knows how the container ended: the runtime found it
@@ -116,6 +115,15 @@ type deathLog struct {
 type containerKey struct {
 	pod  pleg.UID
 	name string
+}
+
+// ofPods returns how many deaths in each pod are remembered.
+func (l *deathLog) ofPods() map[pleg.UID]int {
+	n := make(map[pleg.UID]int)
+	for who, deaths := range l.byName {
+		n[who.pod] += len(deaths)
+	}
+	return n
 }
 
 func (l *deathLog) add(u engine.Update) {

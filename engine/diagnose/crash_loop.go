@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -56,8 +57,13 @@ type crash struct {
 // is left.
 func crashLoop(v *view) []Finding {
 	var crashes []*crash
-	for _, p := range v.Pods {
-		crashes = v.crashesOf(p, crashes)
+	remembered := v.past.deaths.ofPods()
+	since := v.At.Add(-crashRecent).Unix()
+	died := func(f *podFacts) bool { return f.died >= since && f.deaths >= crashDeaths || len(remembered) > 0 }
+	for p, f := range v.podsWith(died) {
+		if f.died >= since && f.deaths >= crashDeaths || f.deaths+remembered[p.UID] >= crashDeaths {
+			crashes = v.crashesOf(p, crashes)
+		}
 	}
 	slices.SortStableFunc(crashes, func(a, b *crash) int {
 		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].finished.Compare(a.chain[0].finished))
@@ -74,16 +80,13 @@ func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
 	if p.Status == nil || !v.diedLately(p) || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
 		return found
 	}
-	for i := range p.Status.Containers {
-		newest := &p.Status.Containers[i]
-		if !isNewest(p.Status.Containers, i) {
-			continue
-		}
+	for all := range named(p.Status.Containers) {
+		newest := all[0]
 		died := uint64(newest.Attempt)
 		if newest.State == pleg.Exited {
 			died++
 		}
-		deaths := deathsOf(p, newest.Name, v.past)
+		deaths := deathsOf(all, v.past.deaths.byName[containerKey{p.UID, newest.Name}])
 		if len(deaths) == 0 {
 			continue
 		}
@@ -117,18 +120,28 @@ func (v *view) diedLately(p *engine.Pod) bool {
 // fresh reports whether a death is one of the present.
 func fresh(since time.Duration) bool { return since >= -crashAhead && since <= crashRecent }
 
-// isNewest reports whether a container is the newest of its name, the first of
-// several that are as new.
-func isNewest(all []pleg.ContainerStatus, i int) bool {
-	c := &all[i]
-	for j := range all {
-		if o := &all[j]; o.Name == c.Name && j != i {
-			if age := cmp.Or(cmp.Compare(o.Attempt, c.Attempt), o.CreatedAt.Compare(c.CreatedAt)); age > 0 || age == 0 && j < i {
-				return false
+// named returns the containers of one name after those of another, the newest first:
+// of several that are as new the one that is listed first.
+func named(all []pleg.ContainerStatus) iter.Seq[[]*pleg.ContainerStatus] {
+	sorted := make([]*pleg.ContainerStatus, len(all))
+	for i := range all {
+		sorted[i] = &all[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *pleg.ContainerStatus) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt))
+	})
+	return func(yield func([]*pleg.ContainerStatus) bool) {
+		for rest := sorted; len(rest) > 0; {
+			n := 1
+			for n < len(rest) && rest[n].Name == rest[0].Name {
+				n++
 			}
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n:]
 		}
 	}
-	return true
 }
 
 // goesOn reports whether the last death is recent and nothing has lasted since.

@@ -227,11 +227,11 @@ func TestFailuresByChanceBlameNoPod(t *testing.T) {
 		n.past.Add(engine.Update{Snapshot: &after.Snapshot})
 		n = &node{Snapshot: after.Snapshot, past: n.past}
 	}
-	n.podFails(7, "app", call.ErrOther, "broken", failsThrice)
+	n.anew().podFails(7, "app", call.ErrOther, "broken", failsThrice)
 	if found := n.diagnose(); gist(found) != "warning inspect-failing\n" {
 		t.Errorf("findings:\n%s", gist(found))
 	}
-	n.podFails(7, "app", call.ErrOther, "broken", failsSteadily)
+	n.anew().podFails(7, "app", call.ErrOther, "broken", failsSteadily)
 	if found := n.diagnose(); gist(found) != "warning inspect-failing ContainerStatus ns-1/pod-00007 app\n" {
 		t.Errorf("findings:\n%s", gist(found))
 	}

@@ -121,6 +121,16 @@ func (n *node) pod(i int) *engine.Pod {
 	return n.Pods[slices.IndexFunc(n.Pods, func(p *engine.Pod) bool { return p.UID == uid })]
 }
 
+// anew is the node in a later snapshot, for which its pods may be changed.
+func (n *node) anew() *node {
+	n.Pods = slices.Clone(n.Pods)
+	for i, p := range n.Pods {
+		q := *p
+		n.Pods[i] = &q
+	}
+	return n
+}
+
 // hang puts out a call of the relist that is about no pod.
 func (n *node) hang(op call.Operation, out time.Duration) *node {
 	by := engine.ByRelist

@@ -77,7 +77,7 @@ func (v *view) settled(p *engine.Pod, g ghost) bool {
 	if !v.Policy.Once || gap <= ghostGap || v.At.Sub(look.At).Abs() >= ghostSameClock {
 		return true
 	}
-	if status := statusOf(p, g.id); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {
+	if status := p.Status.Lookup().Container(g.id); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {
 		return true
 	}
 	dead := slices.ContainsFunc(g.zombies, func(z evidence.Process) bool { return z.For >= gap-ghostGap })
@@ -102,6 +102,8 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 	processes := &v.evidence.Processes
 	for _, p := range v.Pods {
 		seen := seen(p)
+		var find pleg.Lookup // made for the first that has no process: few have
+		looked := false
 		for _, c := range seen.Containers {
 			if c.State != pleg.Running {
 				continue
@@ -111,8 +113,11 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 				found++
 				continue
 			}
+			if !looked {
+				find, looked = p.Status.Lookup(), true
+			}
 			g := ghost{listed: listedContainer(p, c), started: c.CreatedAt, zombies: zombies}
-			if status := statusOf(p, c.ID); status != nil {
+			if status := find.Container(c.ID); status != nil {
 				if status.State != pleg.Running {
 					continue // has ended since it was listed
 				}
@@ -140,19 +145,6 @@ func dead(looks []*evidence.Report, id string) (zombies []evidence.Process, aliv
 		}
 	}
 	return looks[0].Processes.Containers[id], false
-}
-
-// statusOf returns a container's status as of its last inspection; nil if there is
-// none.
-func statusOf(p *engine.Pod, id string) *pleg.ContainerStatus {
-	if p.Status != nil {
-		for i := range p.Status.Containers {
-			if c := &p.Status.Containers[i]; c.ID == id {
-				return c
-			}
-		}
-	}
-	return nil
 }
 
 // vouched reports whether a container's pod has processes on this machine that

@@ -133,7 +133,7 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	if got := ghostRunning(n.view()); got != nil {
 		t.Errorf("counted a pause: %+v", got)
 	}
-	n.pod(1).Old.Sandboxes[0].State = pleg.Running
+	n.anew().pod(1).Old.Sandboxes[0].State = pleg.Running
 	n.past.Add(update(n))
 	if len(n.past.orphaned) != 0 {
 		t.Errorf("still remembered: %v", n.past.orphaned)

@@ -51,7 +51,7 @@ func (v *view) read() {
 			v.swept[v.objects[i].Pod.UID] = true
 		}
 	}
-	for _, p := range v.Pods {
+	for p := range v.podsWith((*podFacts).fails) {
 		if p.Failure != nil {
 			v.failing++
 			v.notePod(p)

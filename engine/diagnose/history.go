@@ -18,6 +18,7 @@ type History struct {
 	looked, lookedBefore *evidence.Report // the last two looks at the node
 	lookedStuck          bool             // whether the last one found any process that does nothing
 
+	pods     podTable               // of the last snapshot
 	deaths   deathLog               // of containers
 	losses   losses                 // of events
 	verdicts verdicts               // on PLEG
@@ -41,9 +42,10 @@ func (h *History) Add(u engine.Update) {
 		return
 	}
 	h.back.add(u)
+	h.pods.update(u.Snapshot)
 	h.growth.add(u)
 	h.outages.add(u)
-	h.mended.add(u)
+	h.mended.add(u, h.pods.Values)
 	h.status.add(u)
 	h.deaths.add(u)
 	h.losses.add(u)
@@ -132,10 +134,13 @@ type recoveries struct {
 	at      []time.Time      // oldest first, at most recoveriesKept
 }
 
-func (r *recoveries) add(u engine.Update) {
+func (r *recoveries) add(u engine.Update, pods []podFacts) {
 	var now map[pleg.UID]int
 	v := view{Snapshot: u.Snapshot}
-	for _, p := range u.Snapshot.Pods {
+	for i, p := range u.Snapshot.Pods {
+		if !pods[i].failing && len(r.failing) == 0 {
+			continue
+		}
 		if p.Failure != nil && (v.ownError(p.Failure.Err, p.Failure.Took()) || isAway(p.Failure.Err)) {
 			if now == nil {
 				now = make(map[pleg.UID]int)
@@ -167,10 +172,11 @@ const (
 	departedMost = 10_000
 )
 
-// A departed knows which sandboxes have gone from the lists a moment ago.
+// A departed knows which sandboxes are listed, and which have gone from the lists a
+// moment ago.
 type departed struct {
-	pods   []*engine.Pod       // of the last snapshot
-	listed map[string]struct{} // its sandboxes
+	pods   []*engine.Pod  // of the last snapshot
+	listed map[string]int // how often each of its sandboxes is
 	since  map[string]time.Time
 }
 
@@ -184,25 +190,40 @@ func (d *departed) add(u engine.Update) {
 	if same(d.pods, s.Pods) {
 		return
 	}
-	listed := sandboxes(s)
 	if d.since == nil {
-		d.since = make(map[string]time.Time)
+		d.since, d.listed = make(map[string]time.Time), make(map[string]int)
 	}
-	for id := range d.listed {
-		if _, still := listed[id]; !still && len(d.since) < departedMost {
+	var left []string
+	for was, now := range engine.Changes(d.pods, s.Pods) {
+		for _, id := range sandboxesOf(now) {
+			d.listed[id]++
+		}
+		for _, id := range sandboxesOf(was) {
+			if d.listed[id]--; d.listed[id] == 0 {
+				left = append(left, id)
+			}
+		}
+	}
+	for _, id := range left {
+		if d.listed[id] > 0 {
+			continue // in another pod
+		}
+		delete(d.listed, id)
+		if len(d.since) < departedMost {
 			d.since[id] = s.At
 		}
 	}
-	d.pods, d.listed = s.Pods, listed
+	d.pods = s.Pods
 }
 
-// sandboxes returns the ids of all sandboxes that are listed.
-func sandboxes(s *engine.Snapshot) map[string]struct{} {
-	ids := make(map[string]struct{}, s.Counts.Sandboxes)
-	for _, p := range s.Pods {
-		for i := range seen(p).Sandboxes {
-			ids[seen(p).Sandboxes[i].ID] = struct{}{}
-		}
+// sandboxesOf returns the ids of the sandboxes of a pod, which may be nil.
+func sandboxesOf(p *engine.Pod) []string {
+	if p == nil {
+		return nil
+	}
+	var ids []string
+	for i := range seen(p).Sandboxes {
+		ids = append(ids, seen(p).Sandboxes[i].ID)
 	}
 	return ids
 }

@@ -100,7 +100,7 @@ func (v *view) failingPods() []failingPod {
 	if v.unsteady() {
 		need = failsSteadily
 	}
-	for _, p := range v.Pods {
+	for p := range v.podsWith((*podFacts).fails) {
 		if f := p.Failure; f != nil && f.InRow >= need && !swept[f.Pod] && (v.ownError(f.Err, f.Took()) || !away && v.isAwayFor(f)) {
 			pods = append(pods, failingPod{Failure: f})
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Feed delivers what an engine saw; [engine.Feed] is one.
@@ -19,6 +20,8 @@ type Update struct {
 	Findings []Finding // what holds now: causes before effects, the worst cause first
 	Ended    []Ended   // what ended lately, the newest first
 	Turns    []Turn    // what began, changed or ended since the update before, in that order
+
+	troubled map[pleg.UID]Trouble // see Troubled; nil if that is not worked out yet
 }
 
 // A Live turns the updates of a feed into updates with findings. It is the one
@@ -53,7 +56,9 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	found := v.diagnose()
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
-	return Update{Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v.At), Turns: turns}, nil
+	return Update{
+		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v.At), Turns: turns, troubled: v.troubled(held),
+	}, nil
 }
 
 // Once returns the one snapshot of a bounded look, such as check makes, with its

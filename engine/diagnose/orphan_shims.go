@@ -63,13 +63,14 @@ func orphansAmong(v *view) []evidence.Process {
 	if len(gone) >= departedMost {
 		return nil
 	}
-	known := v.past.departed.listed
-	if !same(v.past.departed.pods, v.Pods) || known == nil {
-		known = sandboxes(v.Snapshot)
+	known := v.past.departed
+	if !same(known.pods, v.Pods) || known.listed == nil {
+		known = departed{}
+		known.add(engine.Update{Snapshot: v.Snapshot})
 	}
 	var orphans []evidence.Process
 	for _, p := range v.evidence.Processes.Shims {
-		_, listed := known[p.Sandbox]
+		_, listed := known.listed[p.Sandbox]
 		_, left := gone[p.Sandbox]
 		if !listed && !left && p.Sandbox != "" && p.Age > orphanGrown && p.Own {
 			orphans = append(orphans, p)

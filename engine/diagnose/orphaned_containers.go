@@ -20,7 +20,7 @@ func (v *view) orphanedContainers(told []Finding) (findings []Finding) {
 	if len(v.past.orphaned) == 0 {
 		return nil
 	}
-	for _, p := range v.Pods {
+	for p := range v.podsWith((*podFacts).isOrphaned) {
 		since, is := v.past.orphaned[p.UID]
 		since = later(since, v.Resumed)
 		sandbox, left := orphanedIn(p)
@@ -65,8 +65,8 @@ func orphanedIn(p *engine.Pod) (sandbox string, left []pleg.Container) {
 // It remembers no pod that the snapshot does not have.
 func (h *History) addOrphaned(u engine.Update) {
 	var now map[pleg.UID]time.Time
-	for _, p := range u.Snapshot.Pods {
-		if _, left := orphanedIn(p); len(left) > 0 {
+	for i, p := range u.Snapshot.Pods {
+		if h.pods.Values[i].orphaned {
 			if now == nil {
 				now = make(map[pleg.UID]time.Time)
 			}

@@ -30,7 +30,7 @@ func (v *view) shimsGone() []Finding {
 		return nil
 	}
 	var findings []Finding
-	for _, p := range v.Pods {
+	for p := range v.podsWith((*podFacts).hasLost) {
 		if p.Status == nil || len(findings) == lostMost {
 			continue
 		}
@@ -51,11 +51,12 @@ func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.Contain
 	if sb.State != pleg.Exited || sb.ID == "" {
 		return nil
 	}
+	find := p.Status.Lookup()
 	for _, c := range seen(p).Containers {
 		if c.SandboxID != sb.ID || c.State != pleg.Exited {
 			continue
 		}
-		if status := statusOf(p, c.ID); status != nil && status.ExitCode == exitLost && at.Sub(status.FinishedAt) <= lostShown {
+		if status := find.Container(c.ID); status != nil && status.ExitCode == exitLost && at.Sub(status.FinishedAt) <= lostShown {
 			lost = append(lost, *status)
 		}
 	}

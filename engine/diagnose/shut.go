@@ -17,10 +17,10 @@ type shut struct {
 	step Step
 }
 
-// owners begin the names of the programs that may listen at a runtime's socket: the
+// mayListen begin the names of the programs that may listen at a runtime's socket: the
 // runtimes, what has one within, and what listens in the place of one until somebody
 // connects.
-var owners = []string{"containerd", "crio", "cri-docker", "dockerd", "k3s", "rke2", "k0s", "microk8s", "kubelite", "systemd", "init", "plegtop"}
+var mayListen = []string{"containerd", "crio", "cri-docker", "dockerd", "k3s", "rke2", "k0s", "microk8s", "kubelite", "systemd", "init", "plegtop"}
 
 // shut returns what keeps the socket shut; false if nothing is known to, as where a
 // runtime has it.
@@ -33,9 +33,9 @@ func (v *view) shut() (s shut, known bool) {
 	case at.Kind != "" && at.Kind != "socket":
 		return shut{"there is a " + at.Kind + " in the place of its socket", Step{Text: "what it is, and whose", Command: "ls -ld " + path}}, true
 	case v.heldByOther():
-		return shut{"another program has its socket: " + named(at.Holder), whose("what that program is", at.Holder)}, true
+		return shut{"another program has its socket: " + theProcess(at.Holder), whose("what that program is", at.Holder)}, true
 	case at.Locked != "":
-		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", named(at.Waits), at.Locked, named(at.Locker)), whose("who holds the lock", at.Locker)}, true
+		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), whose("who holds the lock", at.Locker)}, true
 	case at.Holder.PID != 0, v.evidence.Processes.Missing != "", v.evidence.Processes.Partial != "", len(v.daemons()) > 0:
 		return s, false
 	case at.Kind == "":
@@ -50,10 +50,10 @@ func (v *view) heldByOther() bool {
 		return false
 	}
 	by := v.evidence.Socket.Holder
-	return by.PID != 0 && !slices.ContainsFunc(owners, func(begin string) bool { return strings.HasPrefix(by.Command, begin) })
+	return by.PID != 0 && !slices.ContainsFunc(mayListen, func(begin string) bool { return strings.HasPrefix(by.Command, begin) })
 }
 
-func named(p evidence.Process) string {
+func theProcess(p evidence.Process) string {
 	if p.PID == 0 {
 		return "a process that has ended"
 	}

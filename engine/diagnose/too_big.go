@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -97,27 +96,21 @@ func sizes(text string) (got, limit uint64, ok bool) {
 
 // owners says who owns the exited containers.
 func (v *view) owners() []string {
-	all := v.Pods
+	all, facts := v.Pods, v.pods
 	if v.Beside != nil {
-		all = v.Beside
+		var beside podTable
+		beside.update(&engine.Snapshot{At: v.At, Pods: v.Beside})
+		all, facts = v.Beside, beside.Values
 	}
 	if len(all) == 0 {
 		return []string{"who owns the containers is not known: no list has succeeded"}
 	}
-	namespaces, pods, exited, dead := make(map[string]int), make(map[string]int), 0, 0
-	for _, p := range all {
-		for i := range seen(p).Containers {
-			if seen(p).Containers[i].State == pleg.Exited {
-				namespaces[p.Namespace]++
-				pods[p.String()]++
-				exited++
-			}
-		}
-		for i := range seen(p).Sandboxes {
-			if seen(p).Sandboxes[i].State == pleg.Exited {
-				dead++
-			}
-		}
+	exited, dead := 0, 0
+	var namespaces, pods owners
+	for i, p := range all {
+		exited, dead = exited+facts[i].exited, dead+facts[i].dead
+		namespaces.add(pleg.PodRef{Namespace: p.Namespace}, facts[i].exited)
+		pods.add(pleg.PodRef{Namespace: p.Namespace, Name: cmp.Or(p.Name, string(p.UID))}, facts[i].exited)
 	}
 	partial := ""
 	if v.Partial != "" {
@@ -126,19 +119,56 @@ func (v *view) owners() []string {
 	return []string{
 		partial,
 		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(exited), count(max(v.Counts.Containers, exited), "container"), thousands(dead), count(v.Counts.Sandboxes, "sandbox")),
-		top("by namespace", namespaces), top("by pod", pods),
+		namespaces.line("by namespace"), pods.line("by pod"),
 	}
 }
 
-// top names the owners with the most exited containers, as one line.
-func top(by string, exited map[string]int) string {
-	if len(exited) == 0 {
-		return ""
+// owners is who owns the most exited containers, told one after the other in their
+// order.
+type owners struct {
+	most []owner // the first have the most
+	last owner   // not among them yet
+}
+
+// An owner is a pod, or a namespace if that has no name.
+type owner struct {
+	pleg.PodRef
+	exited int
+}
+
+func (o *owners) add(who pleg.PodRef, exited int) {
+	if who != o.last.PodRef {
+		o.end()
+		o.last = owner{PodRef: who}
 	}
-	names := slices.SortedFunc(maps.Keys(exited), func(a, b string) int { return cmp.Or(cmp.Compare(exited[b], exited[a]), cmp.Compare(a, b)) })
-	names = names[:min(len(names), ownersTold)]
-	for i, name := range names {
-		names[i] = name + " " + thousands(exited[name])
+	o.last.exited += exited
+}
+
+// end counts the last one as whole.
+func (o *owners) end() {
+	i := len(o.most)
+	for i > 0 && o.most[i-1].exited < o.last.exited {
+		i--
+	}
+	if o.last.exited > 0 && i < ownersTold {
+		o.most = slices.Insert(o.most, i, o.last)
+		o.most = o.most[:min(len(o.most), ownersTold)]
+	}
+}
+
+// line names them.
+func (o *owners) line(by string) string {
+	o.end()
+	var names []string
+	for _, one := range o.most {
+		name := one.Namespace
+		if one.Name != "" {
+			name = one.PodRef.String()
+		}
+		names = append(names, name+" "+thousands(one.exited))
+	}
+	if len(names) == 0 {
+		return ""
 	}
 	return "exited containers " + by + ": " + join(names)
 }

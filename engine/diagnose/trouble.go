@@ -37,18 +37,28 @@ var troubleWords = map[ID]string{
 // Troubled returns the pods that have a problem, by UID: those that a finding is
 // about, also as one of several, and those that show one themselves, see
 // [PodTrouble]. Of several the worst is told, a finding first. None is in trouble for
-// what the whole runtime does. It is made anew with each call.
+// what the whole runtime does. It is not to be changed.
 func (u Update) Troubled() map[pleg.UID]Trouble {
+	if u.troubled != nil {
+		return u.troubled
+	}
 	v := newView(Input{Snapshot: u.Snapshot})
 	defer views.Put(v)
-	shown := PodTrouble
-	if v.scope >= everyStatus {
-		shown = containersTrouble
-	}
-	all := Accused(u.Findings)
-	for _, p := range u.Snapshot.Pods {
-		was, known := all[p.UID]
-		if t := shown(p, u.Snapshot.At); t.Text != "" && (!known || t.Severity > was.Severity) {
+	return v.troubled(u.Findings)
+}
+
+func (v *view) troubled(findings []Finding) map[pleg.UID]Trouble {
+	all := Accused(findings)
+	now := v.At.Unix()
+	for p, f := range v.podsWith(func(f *podFacts) bool { return f.failing || f.shows != nothingShown || f.until <= now }) {
+		t := shownTroubles[f.shows]
+		switch {
+		case f.failing && v.scope < everyStatus && inspectionFails(p):
+			t = failingTrouble
+		case f.until <= now:
+			t = containersTrouble(p, v.At)
+		}
+		if was, known := all[p.UID]; t.Text != "" && (!known || t.Severity > was.Severity) {
 			all[p.UID] = t
 		}
 	}
@@ -77,7 +87,7 @@ func Accused(findings []Finding) map[pleg.UID]Trouble {
 // trouble any more.
 func PodTrouble(p *engine.Pod, at time.Time) Trouble {
 	if inspectionFails(p) {
-		return Trouble{Severity: Warning, Text: "inspection fails"}
+		return failingTrouble
 	}
 	return containersTrouble(p, at)
 }
@@ -92,42 +102,73 @@ func inspectionFails(p *engine.Pod) bool {
 	return p.StatusErr != nil && isAnswer(p.StatusErr)
 }
 
+// What the containers of a pod show, the worst last.
+type shown uint8
+
+const (
+	nothingShown shown = iota
+	badExit
+	crashing
+	notStarted
+	unknownState
+)
+
+var shownTroubles = [...]Trouble{
+	badExit:      {Text: "exited with an error"},
+	crashing:     {Severity: Warning, Text: "crash loop"},
+	notStarted:   {Severity: Warning, Text: "created, not started"},
+	unknownState: {Severity: Warning, Text: "state unknown"},
+}
+
+var failingTrouble = Trouble{Severity: Warning, Text: "inspection fails"}
+
 // containersTrouble returns the worst that the containers of a pod show.
 func containersTrouble(p *engine.Pod, at time.Time) Trouble {
-	worst, rank := Trouble{}, 0
+	worst, _ := containersShow(p, at)
+	return shownTroubles[worst]
+}
+
+// containersShow returns the worst that the containers of a pod show, and until when
+// that holds if the pod does not change, in seconds since 1970. Of those of one name
+// only the newest counts.
+func containersShow(p *engine.Pod, at time.Time) (worst shown, until int64) {
+	until = always
 	pod := seen(p)
+	newest := make(map[string]uint32)
 	for i := range pod.Containers {
-		if c := &pod.Containers[i]; !superseded(pod, c) {
-			if t, r := containerTrouble(p, c, at); r > rank {
-				worst, rank = t, r
+		c := &pod.Containers[i]
+		newest[c.Name] = max(newest[c.Name], c.Attempt)
+	}
+	find := p.Status.Lookup()
+	for i := range pod.Containers {
+		c := &pod.Containers[i]
+		if c.Attempt < newest[c.Name] {
+			continue
+		}
+		worst = max(worst, containerShows(c, find, at))
+		for _, limit := range [...]time.Duration{startGrace, crashSteady} {
+			if then := c.CreatedAt.Add(limit); !c.CreatedAt.IsZero() && !then.Before(at) {
+				until = min(until, then.Unix())
 			}
 		}
 	}
-	return worst
+	return worst, until
 }
 
-// superseded reports whether a later container of the same name is listed.
-func superseded(pod *pleg.Pod, c *pleg.Container) bool {
-	for i := range pod.Containers {
-		if o := &pod.Containers[i]; o.Attempt > c.Attempt && o.Name == c.Name {
-			return true
+// containerShows returns what is wrong with one container.
+func containerShows(c *pleg.Container, find pleg.Lookup, at time.Time) shown {
+	age := at.Sub(cmp.Or(c.CreatedAt, at))
+	switch {
+	case c.State == pleg.Unknown:
+		return unknownState
+	case c.State == pleg.Created && age >= startGrace:
+		return notStarted
+	case c.Attempt >= restartsLeast && !c.CreatedAt.IsZero() && age < crashSteady:
+		return crashing
+	case c.State == pleg.Exited:
+		if status := find.Container(c.ID); status != nil && status.State == pleg.Exited && status.ExitCode != 0 {
+			return badExit
 		}
 	}
-	return false
-}
-
-// containerTrouble returns what is wrong with one container, and how it ranks.
-func containerTrouble(p *engine.Pod, c *pleg.Container, at time.Time) (Trouble, int) {
-	age := at.Sub(cmp.Or(c.CreatedAt, at))
-	switch status := statusOf(p, c.ID); {
-	case c.State == pleg.Unknown:
-		return Trouble{Severity: Warning, Text: "state unknown"}, 4
-	case c.State == pleg.Created && age >= startGrace:
-		return Trouble{Severity: Warning, Text: "created, not started"}, 3
-	case c.Attempt >= restartsLeast && !c.CreatedAt.IsZero() && age < crashSteady:
-		return Trouble{Severity: Warning, Text: "crash loop"}, 2
-	case c.State == pleg.Exited && status != nil && status.State == pleg.Exited && status.ExitCode != 0:
-		return Trouble{Text: "exited with an error"}, 1
-	}
-	return Trouble{}, 0
+	return nothingShown
 }

@@ -42,7 +42,8 @@ type view struct {
 	past     *History
 	evidence *evidence.Report // of the node; nil if nobody looked
 	endpoint string
-	told     *tracker // what was told before; nil if nothing can have been
+	told     *tracker   // what was told before; nil if nothing can have been
+	pods     []podFacts // of Pods
 
 	general [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
 	objects []hang                      // status calls: of the relist first, then those that hang longest
@@ -63,6 +64,11 @@ func newView(in Input) *view {
 		v.past = &noHistory
 	}
 	v.Snapshot = v.past.back.since(v.Snapshot)
+	if v.pods = v.past.pods.Values; !same(v.past.pods.Pods, v.Pods) {
+		var table podTable
+		table.update(v.Snapshot)
+		v.pods = table.Values
+	}
 	v.read()
 	v.scope = v.decide()
 	return v

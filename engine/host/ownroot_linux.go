@@ -4,25 +4,18 @@ import (
 	"bufio"
 	"cmp"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// askPeer is how long it may take to learn whose a socket is: the kernel says
-	// it, the runtime need not take part.
-	askPeer = 500 * time.Millisecond
-	// mostConfig is how much of a runtime's configuration is read: its root stands
-	// at the top.
-	mostConfig = 1 << 20
-)
+// mostConfig is how much of a runtime's configuration is read: its root stands at
+// the top.
+const mostConfig = 1 << 20
 
 // A runtimeHome is where a runtime says that it keeps its data.
 type runtimeHome struct{ comm, socket, config, table, root string }
@@ -80,27 +73,6 @@ func started(proc procfs.FS, pid int) (procfs.Proc, pidStart) {
 		return procfs.Proc{}, pidStart{}
 	}
 	return p, pidStart{pid, stat.Starttime}
-}
-
-// listener returns the process that listens at a socket, as the kernel tells
-// whoever connects; 0 if nobody does, or if it is in no process namespace of ours.
-func listener(socket string) int {
-	conn, err := net.DialTimeout("unix", socket, askPeer)
-	if err != nil {
-		return 0
-	}
-	defer func() { _ = conn.Close() }() // nothing was said
-	raw, err := conn.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		return 0
-	}
-	pid := 0
-	_ = raw.Control(func(fd uintptr) {
-		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
-		}
-	})
-	return pid
 }
 
 // configured returns the root that a configuration on the host sets in a table,

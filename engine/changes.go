@@ -1,0 +1,89 @@
+package engine
+
+import "iter"
+
+// Changes returns what differs between the pods of two snapshots: a pod as it was,
+// or nil if it is new, and as it is, or nil if it has gone. What it costs beside
+// them is a comparison of pointers for each pod that is the same.
+func Changes(was, now []*Pod) iter.Seq2[*Pod, *Pod] {
+	return func(yield func(was, now *Pod) bool) {
+		pair(was, now, func(i, j int) bool {
+			var before, after *Pod
+			if i >= 0 {
+				before = was[i]
+			}
+			if j >= 0 {
+				after = now[j]
+			}
+			return before == after || yield(before, after)
+		})
+	}
+}
+
+// PerPod keeps one value for each pod of a snapshot, worked out from that pod
+// alone and kept for as long as it does not change. The zero value has none. Not
+// safe for concurrent use.
+type PerPod[T any] struct {
+	Pods   []*Pod // of the snapshot that was taken over last
+	Values []T    // one for each of Pods, valid until the next Update
+	spare  []T
+}
+
+// Update takes over the pods of another snapshot. It calls of for those that are
+// new or have changed; was is what was kept of the pod before, or nil.
+func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) {
+	if len(pods) == len(k.Pods) && (len(pods) == 0 || &pods[0] == &k.Pods[0]) {
+		k.Pods = pods
+		return
+	}
+	values := k.spare[:0]
+	if cap(values) < len(pods) {
+		values = make([]T, 0, len(pods)+len(pods)/8)
+	}
+	pair(k.Pods, pods, func(i, j int) bool {
+		switch {
+		case j < 0:
+		case i < 0:
+			values = append(values, of(pods[j], nil))
+		case k.Pods[i] == pods[j]:
+			values = append(values, k.Values[i])
+		default:
+			values = append(values, of(pods[j], &k.Values[i]))
+		}
+		return true
+	})
+	clear(k.Values)
+	k.Pods, k.Values, k.spare = pods, values, k.Values
+}
+
+// pair walks through the pods of two snapshots side by side, in their order, and
+// calls each with the places of the same pod in both, -1 for none, until that
+// returns false.
+func pair(was, now []*Pod, each func(i, j int) bool) {
+	i, j := 0, 0
+	for i < len(was) || j < len(now) {
+		order := 0
+		switch {
+		case i == len(was):
+			order = 1
+		case j == len(now):
+			order = -1
+		case was[i] != now[j]:
+			order = byName(was[i], now[j])
+		}
+		at, to := i, j
+		if order <= 0 {
+			i++
+		} else {
+			at = -1
+		}
+		if order >= 0 {
+			j++
+		} else {
+			to = -1
+		}
+		if !each(at, to) {
+			return
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// podFacts is what rules have to know of a pod before they look at it closely,
+// which they do for few of ten thousand. It follows from the pod alone, but for
+// until. Moments are in seconds since 1970.
+type podFacts struct {
+	failing  bool  // the last inspection failed
+	orphaned bool  // a container runs in a sandbox that has ended
+	lost     bool  // a container has ended as if its shim had been killed
+	shows    shown // the worst that its containers show
+
+	until  int64 // when shows need not be so any more
+	newest int64 // when the last of it was made or started
+	died   int64 // when the last of it died
+	deaths int   // how often the container died that did so most often, as far as one snapshot tells
+	exited int   // containers
+	dead   int   // sandboxes
+}
+
+// always is later than all.
+const always = 1<<63 - 1
+
+// factsOf looks at a pod. What was known of it before does not matter.
+func factsOf(p *engine.Pod, at time.Time) podFacts {
+	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil}
+	pod := seen(p)
+	f.orphaned = runsOrphaned(pod)
+	for i := range pod.Sandboxes {
+		f.newest = max(f.newest, pod.Sandboxes[i].CreatedAt.Unix())
+		if pod.Sandboxes[i].State == pleg.Exited {
+			f.dead++
+		}
+	}
+	for i := range pod.Containers {
+		f.newest = max(f.newest, pod.Containers[i].CreatedAt.Unix())
+		if pod.Containers[i].State == pleg.Exited {
+			f.exited++
+		}
+	}
+	if p.Status != nil {
+		f.readStatus(p.Status)
+	}
+	f.shows, f.until = containersShow(p, at)
+	return f
+}
+
+func (f *podFacts) readStatus(s *pleg.PodStatus) {
+	deaths := make(map[string]int)
+	for i := range s.Containers {
+		c := &s.Containers[i]
+		f.newest = max(f.newest, c.StartedAt.Unix())
+		f.deaths = max(f.deaths, int(c.Attempt))
+		if c.State == pleg.Exited {
+			f.lost = f.lost || c.ExitCode == exitLost
+			f.died = max(f.died, c.FinishedAt.Unix())
+			deaths[c.Name]++
+			f.deaths = max(f.deaths, int(c.Attempt)+1, deaths[c.Name])
+		}
+	}
+}
+
+func (f *podFacts) fails() bool      { return f.failing }
+func (f *podFacts) isOrphaned() bool { return f.orphaned }
+func (f *podFacts) hasLost() bool    { return f.lost }
+
+// runsOrphaned reports whether a container of a pod runs in a sandbox that has ended.
+func runsOrphaned(pod *pleg.Pod) bool {
+	var ended map[string]bool
+	for i := range pod.Sandboxes {
+		if s := &pod.Sandboxes[i]; s.State == pleg.Exited {
+			if ended == nil {
+				ended = make(map[string]bool)
+			}
+			ended[s.ID] = true
+		}
+	}
+	for i := range pod.Containers {
+		if c := &pod.Containers[i]; ended != nil && c.State == pleg.Running && ended[c.SandboxID] {
+			return true
+		}
+	}
+	return false
+}
+
+// A podTable has the facts of all pods of one snapshot after another: only of those
+// that have changed they are made anew.
+type podTable struct{ engine.PerPod[podFacts] }
+
+func (t *podTable) update(s *engine.Snapshot) {
+	t.Update(s.Pods, func(p *engine.Pod, _ *podFacts) podFacts { return factsOf(p, s.At) })
+	now := s.At.Unix()
+	for i := range t.Values {
+		if f := &t.Values[i]; f.until <= now {
+			f.shows, f.until = containersShow(s.Pods[i], s.At)
+		}
+	}
+}
+
+// podsWith returns the pods of which such is true, in their order.
+func (v *view) podsWith(such func(f *podFacts) bool) func(yield func(*engine.Pod, *podFacts) bool) {
+	return func(yield func(*engine.Pod, *podFacts) bool) {
+		for i := range v.pods {
+			if such(&v.pods[i]) && !yield(v.Pods[i], &v.pods[i]) {
+				return
+			}
+		}
+	}
+}
