@@ -30,11 +30,12 @@ type PerPod[T any] struct {
 }
 
 // Update takes over the pods of another snapshot. It calls of for those that are
-// new or have changed; was is what was kept of the pod before, or nil.
-func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) {
+// new or have changed; was is what was kept of the pod before, or nil. It reports
+// whether anything did change.
+func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) bool {
 	if len(pods) == len(k.Pods) && (len(pods) == 0 || &pods[0] == &k.Pods[0]) {
 		k.Pods = pods
-		return
+		return false
 	}
 	values := k.spare[:0]
 	if cap(values) < len(pods) {
@@ -54,6 +55,7 @@ func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) {
 	})
 	clear(k.Values)
 	k.Pods, k.Values, k.spare = pods, values, k.Values
+	return true
 }
 
 // pair walks through the pods of two snapshots side by side, in their order, and

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,6 +63,66 @@ func BenchmarkSnapshot(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkChanges is a snapshot taken in of which one pod in a hundred has changed,
+// beside one in which none has: as they are, sorted, filtered, and with a detail
+// open; and of a node with one pod of 12,000 dead containers, whose detail is open.
+func BenchmarkChanges(b *testing.B) {
+	nodes := map[string]func(*testing.B) (Model, *engine.Snapshot){
+		"10000x3": func(b *testing.B) (Model, *engine.Snapshot) { return bigModel(b, 10_000) },
+		"1x12000": func(b *testing.B) (Model, *engine.Snapshot) { return deadModel(b, 12_000) },
+	}
+	for _, bb := range []struct{ node, name, keys string }{
+		{"10000x3", "plain", ""}, {"10000x3", "sorted", ">>"}, {"10000x3", "filtered", "/container\r"}, {"10000x3", "detail", "\r"}, {"1x12000", "detail", "\r"},
+	} {
+		for _, changed := range []int{0, 100} {
+			b.Run(fmt.Sprintf("%s/%s/%d", bb.node, bb.name, changed), func(b *testing.B) {
+				m, snap := nodes[bb.node](b)
+				for _, k := range bb.keys {
+					next, _ := m.Update(tea.KeyPressMsg{Code: k, Text: string(k)})
+					if k == '\r' {
+						next, _ = m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+					}
+					m = next.(Model)
+				}
+				pods, at := snap.Pods, snap.At
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					next := *snap
+					next.At = at.Add(time.Duration(i) * time.Millisecond)
+					if changed > 0 {
+						pods = slices.Clone(pods)
+						for j := i % 100; j < len(pods); j += 100 {
+							p := *pods[j]
+							p.Inspected++
+							pods[j] = &p
+						}
+					}
+					next.Pods = pods
+					m.observe(seen(engine.Update{Snapshot: &next}))
+				}
+			})
+		}
+	}
+}
+
+// deadModel shows a node whose first pod holds n dead containers.
+func deadModel(b *testing.B, n int) (Model, *engine.Snapshot) {
+	b.Helper()
+	m, snap := bigModel(b, 10)
+	p, one := *snap.Pods[0], snap.Pods[0].Seen().Containers[0]
+	all, status := *p.Seen(), pleg.PodStatus{PodRef: p.PodRef}
+	all.Containers = nil
+	for i := range n {
+		one.ID, one.State, one.Attempt = fmt.Sprintf("%064x", i), pleg.Exited, uint32(i)
+		all.Containers = append(all.Containers, one)
+		status.Containers = append(status.Containers, pleg.ContainerStatus{ID: one.ID, Name: one.Name, State: pleg.Exited, Attempt: one.Attempt, Image: one.Image, ExitCode: 1})
+	}
+	p.Old, p.Current, p.Status = &all, &all, &status
+	snap.Pods[0] = &p
+	m.observe(seen(engine.Update{Snapshot: snap}))
+	return m, snap
 }
 
 func BenchmarkEventsAtTheLimit(b *testing.B) {

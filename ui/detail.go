@@ -25,14 +25,14 @@ type detail struct {
 const eventsInDetail = 100
 
 // observe brings the detail up to date with s.
-func (d *detail) observe(b pen, s *engine.Snapshot, e *events, infos map[pleg.UID]*podInfo) {
+func (d *detail) observe(b pen, s *engine.Snapshot, e *events, pods *pods) {
 	if d.pod == nil {
 		return
 	}
-	f := infos[d.pod.UID]
+	f := pods.info(d.pod.UID)
 	d.gone = f == nil
 	if d.gone {
-		f = inform(d.pod, s, diagnose.Trouble{})
+		f = inform(d.pod, nil, diagnose.Trouble{})
 	}
 	d.pod = f.pod
 	d.anew()

@@ -247,8 +247,8 @@ func (d *frame) about(l *text.Line, p pane) {
 
 func (d *frame) aboutPods(l *text.Line) {
 	n := strconv.Itoa(len(d.pods.shown))
-	if len(d.pods.shown) != len(d.pods.all) {
-		n += "/" + strconv.Itoa(len(d.pods.all))
+	if all := len(d.pods.all.Pods); len(d.pods.shown) != all {
+		n += "/" + strconv.Itoa(all)
 	}
 	l.Put(d.Dim, n)
 	if d.pods.troubled > 0 {

@@ -169,7 +169,7 @@ func (m *Model) observe(u updateMsg) {
 
 // fillSheets writes the sheets anew that are open.
 func (m *Model) fillSheets() {
-	m.detail.observe(m.pen(), m.snap, &m.events, m.pods.infos)
+	m.detail.observe(m.pen(), m.snap, &m.events, &m.pods)
 	m.finding.observe(m.pen(), &m.findings, m.width-2)
 	m.node.observe(m.pen(), m.snap, m.cfg.Source, m.width-2)
 }

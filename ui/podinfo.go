@@ -46,6 +46,10 @@ type podInfo struct {
 	created  time.Time
 	remark   string // why a container ended, or what fails: from the runtime, not cleaned
 
+	need need // of the columns
+
+	sifted, passed bool // whether the filter has been asked, and what it said
+
 	statuses pleg.Lookup
 	now      []*pleg.Container // the newest of each name, in the order of their names
 	tree     []treeRow         // what the pod holds, as it is shown unfolded
@@ -73,24 +77,35 @@ type treeRow struct {
 	status  *pleg.ContainerStatus // of a container, if the cache has one
 }
 
-// hangsIn returns the call about the pod uid that has been out for longer than its
-// like usually take, or nil. That of a probe or a sweep does not count: where all
-// the runtime is stuck, it says nothing about the pod that was chosen for it.
-func hangsIn(s *engine.Snapshot, uid pleg.UID) *engine.Flight {
+// hangingCalls returns, for each pod about which a call has been out for longer than
+// its like usually take, the oldest such call. That of a probe or a sweep does not
+// count: where all the runtime is stuck, it says nothing about the pod that was
+// chosen for it.
+func hangingCalls(s *engine.Snapshot) map[pleg.UID]*engine.Flight {
+	var calls map[pleg.UID]*engine.Flight
 	for i := range s.InFlight {
-		if f := &s.InFlight[i]; f.Pod.UID == uid && uid != "" && f.By != engine.ByProbe && f.By != engine.BySweep && hangs(s, f) {
-			return f
+		f := &s.InFlight[i]
+		if f.Pod.UID == "" || f.By == engine.ByProbe || f.By == engine.BySweep || calls[f.Pod.UID] != nil || !hangs(s, f) {
+			continue
 		}
+		if calls == nil {
+			calls = make(map[pleg.UID]*engine.Flight)
+		}
+		calls[f.Pod.UID] = f
 	}
-	return nil
+	return calls
 }
 
-// inform works out what the rows of p show.
-func inform(p *engine.Pod, s *engine.Snapshot, t diagnose.Trouble) *podInfo {
-	if t.By != "" && t.Severity == diagnose.Info { // worth knowing, and no problem
-		t = diagnose.PodTrouble(p, s.At)
+func sameCall(a, b *engine.Flight) bool {
+	if a == nil || b == nil {
+		return a == b
 	}
-	f := &podInfo{pod: p, seen: p.Seen(), out: hangsIn(s, p.UID), trouble: t, problem: t.Text, statuses: p.Status.Lookup()}
+	return *a == *b
+}
+
+// inform works out what the rows of p show, of which a call hangs unless out is nil.
+func inform(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *podInfo {
+	f := &podInfo{pod: p, seen: p.Seen(), out: out, trouble: t, problem: t.Text, statuses: p.Status.Lookup()}
 	if f.out != nil {
 		f.problem = f.out.Op.String() + " hangs"
 	}
@@ -100,6 +115,11 @@ func inform(p *engine.Pod, s *engine.Snapshot, t diagnose.Trouble) *podInfo {
 	f.state = f.classify()
 	f.tree = f.branches(sandboxes, containers)
 	f.remark = f.explain()
+	f.need = need{
+		namespace: min(text.Width(p.Namespace), podColumns[colNamespace].most),
+		pod:       min(text.Width(p.Name)+2, podColumns[colPod].most),
+		remark:    min(text.Width(f.remark), podColumns[colRemark].most),
+	}
 	return f
 }
 
@@ -133,8 +153,8 @@ func (f *podInfo) sorted() (sandboxes []*pleg.Sandbox, containers []*pleg.Contai
 	slices.SortStableFunc(sandboxes, func(a, b *pleg.Sandbox) int {
 		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.CreatedAt.Compare(b.CreatedAt))
 	})
-	slices.SortStableFunc(containers, func(a, b *pleg.Container) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt))
+	slices.SortFunc(containers, func(a, b *pleg.Container) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return sandboxes, containers
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/text"
 )
 
 // A podRow is one line of the pods pane: a pod, or something in it.
@@ -33,15 +32,15 @@ func (r podRow) place() place {
 // cursor is.
 type pods struct {
 	scroll
-	infos    map[pleg.UID]*podInfo // of all pods, shown or not
-	all      []*podInfo            // in the order of the snapshot
+	all      engine.PerPod[*podInfo] // of all pods, shown or not
 	rows     []podRow
 	shown    []*podInfo // the pods among rows
 	troubled int        // pods with a problem, shown or not
 	hung     int        // those of them with a call that hangs
 
 	troubles map[pleg.UID]diagnose.Trouble // of the pods that have one
-	show     func(*podInfo, time.Time) bool
+	show     func(*podInfo, time.Time) bool // see filter
+	timed    bool
 	trouble  bool // problems only
 	sort     columnID
 	invert   bool
@@ -54,18 +53,21 @@ type pods struct {
 }
 
 func newPods() pods {
-	return pods{infos: map[pleg.UID]*podInfo{}, open: map[pleg.UID]bool{}}
+	return pods{open: map[pleg.UID]bool{}}
 }
 
 // observe takes over the pods of s. Only what changed is worked out anew.
 func (p *pods) observe(s *engine.Snapshot) {
-	p.all = p.all[:0:0]
+	hanging := hangingCalls(s)
+	informed := func(pod *engine.Pod, _ **podInfo) *podInfo {
+		return inform(pod, hanging[pod.UID], p.troubles[pod.UID])
+	}
+	changed := p.all.Update(s.Pods, informed)
 	p.troubled, p.hung = 0, 0
-	for _, pod := range s.Pods {
-		info := p.infos[pod.UID]
-		if info == nil || info.pod != pod || info.trouble != p.troubles[pod.UID] || info.out != nil || hangsIn(s, pod.UID) != nil {
-			info = inform(pod, s, p.troubles[pod.UID])
-			p.infos[pod.UID] = info
+	for i, info := range p.all.Values {
+		if info.trouble != p.troubles[info.pod.UID] || !sameCall(info.out, hanging[info.pod.UID]) {
+			info = informed(info.pod, nil)
+			p.all.Values[i], changed = info, true
 		}
 		if info.out != nil {
 			p.hung++
@@ -73,40 +75,60 @@ func (p *pods) observe(s *engine.Snapshot) {
 		if info.problem != "" {
 			p.troubled++
 		}
-		p.all = append(p.all, info)
 	}
-	p.forget()
-	p.rebuild(s.At)
-}
-
-// forget drops what belongs to pods that are gone.
-func (p *pods) forget() {
-	if len(p.infos) == len(p.all) {
+	if !changed && !p.timed {
 		return
 	}
-	live := make(map[pleg.UID]*podInfo, len(p.all))
-	for _, info := range p.all {
-		live[info.pod.UID] = info
-	}
-	p.infos = live
 	for uid := range p.open {
-		if live[uid] == nil {
+		if p.info(uid) == nil {
 			delete(p.open, uid)
 		}
 	}
+	p.rebuild(s.At)
+}
+
+// filter chooses the pods that are shown; nil for all. Timed says that which they are
+// can change though they do not.
+func (p *pods) filter(show func(*podInfo, time.Time) bool, timed bool) {
+	p.show, p.timed = show, timed
+	for _, info := range p.all.Values {
+		info.sifted = false
+	}
+}
+
+// shows reports whether the filter lets a pod through.
+func (p *pods) shows(info *podInfo, at time.Time) bool {
+	if p.show == nil {
+		return true
+	}
+	if !info.sifted || p.timed {
+		info.sifted, info.passed = true, p.show(info, at)
+	}
+	return info.passed
+}
+
+// info returns what is known of a pod; nil if there is none.
+func (p *pods) info(uid pleg.UID) *podInfo {
+	i := slices.IndexFunc(p.all.Pods, func(pod *engine.Pod) bool { return pod.UID == uid })
+	if i < 0 {
+		return nil
+	}
+	return p.all.Values[i]
 }
 
 // rebuild chooses and orders the rows, and keeps the cursor on what it was on.
 func (p *pods) rebuild(at time.Time) {
-	shown := make([]*podInfo, 0, len(p.all))
-	for _, info := range p.all {
-		if (!p.trouble || info.problem != "") && (p.show == nil || p.show(info, at)) {
+	shown := p.shown[:0]
+	for _, info := range p.all.Values {
+		if (!p.trouble || info.problem != "") && p.shows(info, at) {
 			shown = append(shown, info)
 		}
 	}
 	p.order(shown)
+	clear(p.shown[min(len(shown), len(p.shown)):])
 	p.shown = shown
-	p.rows = p.rows[:0:0]
+	before := p.rows
+	p.rows = p.rows[:0]
 	for _, info := range shown {
 		p.rows = append(p.rows, podRow{info, -1})
 		if p.open[info.pod.UID] {
@@ -115,6 +137,7 @@ func (p *pods) rebuild(at time.Time) {
 			}
 		}
 	}
+	clear(before[min(len(p.rows), len(before)):])
 	p.measure()
 	p.keepCursor()
 }
@@ -133,11 +156,7 @@ func (p *pods) order(shown []*podInfo) {
 func (p *pods) measure() {
 	n := p.need
 	for _, info := range p.shown {
-		n.namespace = max(n.namespace, min(text.Width(info.pod.Namespace), podColumns[colNamespace].most))
-		n.pod = max(n.pod, min(text.Width(info.pod.Name)+2, podColumns[colPod].most))
-		if info.remark != "" {
-			n.remark = max(n.remark, min(text.Width(info.remark), podColumns[colRemark].most))
-		}
+		n = need{max(n.namespace, info.need.namespace), max(n.pod, info.need.pod), max(n.remark, info.need.remark)}
 	}
 	if n != p.need {
 		p.need = n
@@ -158,7 +177,10 @@ func (p *pods) resize(w, h int) {
 // keepCursor puts the cursor back on the object that it was on: on the pod if its
 // container has gone, and on the same line if the pod has gone too.
 func (p *pods) keepCursor() {
-	index := slices.IndexFunc(p.rows, func(r podRow) bool { return r.place() == p.at })
+	index := p.cursor
+	if row, ok := p.current(); !ok || row.place() != p.at {
+		index = slices.IndexFunc(p.rows, func(r podRow) bool { return r.place() == p.at })
+	}
 	if index < 0 {
 		index = slices.IndexFunc(p.rows, func(r podRow) bool { return r.tree < 0 && r.info.pod.UID == p.at.uid })
 	}
@@ -166,7 +188,7 @@ func (p *pods) keepCursor() {
 		p.cursor = index
 	}
 	p.scroll.clamp(len(p.rows))
-	if index >= 0 || p.infos[p.at.uid] == nil {
+	if index >= 0 || p.info(p.at.uid) == nil {
 		p.note() // else a filter hides it, and the next may show it again
 	}
 }

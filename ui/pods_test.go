@@ -92,7 +92,7 @@ func TestCursorStaysOnItsObject(t *testing.T) {
 	if s.show(gone); s.name() != "checkout-5f7b8c6d9-kq7vz" {
 		t.Errorf("after its pod went: on %q, want the last pod", s.name())
 	}
-	if len(s.m.pods.open) != 0 || len(s.m.pods.infos) != len(gone.Pods) {
+	if len(s.m.pods.open) != 0 || len(s.m.pods.all.Values) != len(gone.Pods) {
 		t.Error("what belonged to the pod is kept for ever")
 	}
 }
@@ -101,10 +101,10 @@ func TestUnchangedPodsAreNotWorkedOutAgain(t *testing.T) {
 	p := newPods()
 	snap := threePods()
 	p.observe(snap)
-	before := p.infos["uid-ns-c"]
+	before := p.info("uid-ns-c")
 	later := *snap
 	p.observe(&later)
-	if p.infos["uid-ns-c"] != before {
+	if p.info("uid-ns-c") != before {
 		t.Error("a pod that did not change was worked out again")
 	}
 }
@@ -151,7 +151,7 @@ func TestConditions(t *testing.T) {
 		{settled, "running 1/1"},
 	}
 	for i, tt := range tests {
-		f := inform(tt.pod, &engine.Snapshot{At: noon}, diagnose.Trouble{})
+		f := inform(tt.pod, nil, diagnose.Trouble{})
 		if got := fmt.Sprintf("%s %d/%d", conditionWords[f.state], f.running, f.wanted); got != tt.want {
 			t.Errorf("%d: %s, want %s", i, got, tt.want)
 		}
@@ -218,7 +218,7 @@ func TestTree(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, r := range inform(tt.pod, &engine.Snapshot{At: noon}, diagnose.Trouble{}).tree {
+		for _, r := range inform(tt.pod, nil, diagnose.Trouble{}).tree {
 			got = append(got, r.id+pick(r.last, ".", ""))
 		}
 		if rows := strings.Join(got, " "); rows != tt.want {

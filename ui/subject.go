@@ -105,11 +105,12 @@ func (m *Model) setNamespaces(names []string) {
 // refilter applies what is asked for to both panes.
 func (m *Model) refilter() {
 	f := m.filter
-	m.pods.show, m.events.show = nil, nil
+	m.pods.filter(nil, false)
+	m.events.show = nil
 	if !f.by.Empty() || len(f.namespaces) > 0 {
-		m.pods.show = func(p *podInfo, at time.Time) bool {
+		m.pods.filter(func(p *podInfo, at time.Time) bool {
 			return f.namespace(p.pod.Namespace) && f.by.Pod(p.pod, p.problem != "", at)
-		}
+		}, f.by.Timed())
 		m.events.show = func(e engine.Event, at time.Time) bool {
 			return f.namespace(e.Pod.Namespace) && f.by.Event(e, at)
 		}

@@ -121,14 +121,16 @@ var fields = []*field{
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool { return e.HasLag && compared(e.Lag, t.op, t.duration) },
 	},
-	{ // age<5m: since the pod was made, as far as the runtime says; since the event was seen
-		names: []string{"age"}, ordered: true, want: "a duration, such as 5m or 2d", set: setDuration,
-		pod: func(p *engine.Pod, at time.Time, t term) bool {
-			made := created(p)
-			return !made.IsZero() && compared(at.Sub(made), t.op, t.duration)
-		},
-		event: func(e engine.Event, at time.Time, t term) bool { return compared(at.Sub(e.SeenAt), t.op, t.duration) },
+	age,
+}
+
+var age = &field{ // age<5m: since the pod was made, as far as the runtime says; since the event was seen
+	names: []string{"age"}, ordered: true, want: "a duration, such as 5m or 2d", set: setDuration,
+	pod: func(p *engine.Pod, at time.Time, t term) bool {
+		made := created(p)
+		return !made.IsZero() && compared(at.Sub(made), t.op, t.duration)
 	},
+	event: func(e engine.Event, at time.Time, t term) bool { return compared(at.Sub(e.SeenAt), t.op, t.duration) },
 }
 
 // fieldOf returns the field of that name, or nil.

@@ -16,6 +16,7 @@ package filter
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,13 @@ func (f Filter) Pod(p *engine.Pod, problem bool, at time.Time) bool {
 // events do not have, such as restarts, shows none.
 func (f Filter) Event(e engine.Event, at time.Time) bool {
 	return f.holds(func(t term) bool { return t.field.event(e, at, t) })
+}
+
+// Timed reports whether what f shows can change though nothing but the time does.
+func (f Filter) Timed() bool {
+	return slices.ContainsFunc(f.any, func(all []term) bool {
+		return slices.ContainsFunc(all, func(t term) bool { return t.field == age })
+	})
 }
 
 func (f Filter) holds(match func(term) bool) bool {

@@ -41,8 +41,9 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// framesPerSecond is how often the screen is drawn at most.
-const framesPerSecond = 10
+// framesPerSecond is how often the screen is drawn at most: a key waits for the next
+// time. Snapshots come ten times a second, so that more of them are only for keys.
+const framesPerSecond = 30
 
 // Options says on what a program runs. The zero value is the process's own
 // terminal.
