@@ -109,6 +109,9 @@ func (v *view) owners() []string {
 	var namespaces, pods owners
 	for i, p := range all {
 		exited, dead = exited+facts[i].exited, dead+facts[i].dead
+		if facts[i].exited == 0 {
+			continue
+		}
 		namespaces.add(pleg.PodRef{Namespace: p.Namespace}, facts[i].exited)
 		pods.add(pleg.PodRef{Namespace: p.Namespace, Name: cmp.Or(p.Name, string(p.UID))}, facts[i].exited)
 	}

@@ -2,11 +2,11 @@ package pleg
 
 // alike reports that two pods have equal ids in equal states, so that there is
 // nothing to diff. Almost every pod is so in almost every relist, though some
-// runtimes list in another order each time. distinct says that was lists no id
-// twice; if it does, only lists in equal order are alike, because of two equal
-// ids the first decides. same says that there is nothing to show, either: created
+// runtimes, containerd among them, list in another order each time. If was lists an
+// id twice, only lists in equal order are alike, because of two equal ids the first
+// decides. x is of was, and kept for as long as that. same says that there is nothing to show, either: created
 // and unknown are one to the diff, and not to people.
-func alike(was, now *Pod, distinct bool) (alike, same bool) {
+func alike(was, now *Pod, x *places) (alike, same bool) {
 	if was == nil || now == nil {
 		return was == now, was == now
 	}
@@ -14,12 +14,12 @@ func alike(was, now *Pod, distinct bool) (alike, same bool) {
 		return false, false
 	}
 	same = was.PodRef == now.PodRef
-	pairs := pairing{distinct: distinct}
+	pairs := pairing{distinct: x.distinct, n: len(now.Containers)}
 	for i := range now.Containers {
 		c := &now.Containers[i]
 		j := i
 		if !sameID(was.Containers[i].ID, c.ID) {
-			j = place(was.Containers, c.ID, func(o *Container) string { return o.ID })
+			j = place(was.Containers, c.ID, &x.containers, func(o *Container) string { return o.ID })
 		}
 		if !pairs.add(j, i) || !was.Containers[j].State.alike(c.State) {
 			return false, false
@@ -27,12 +27,12 @@ func alike(was, now *Pod, distinct bool) (alike, same bool) {
 		o := &was.Containers[j]
 		same = same && o.State == c.State && o.Attempt == c.Attempt && o.Name == c.Name
 	}
-	pairs.taken = 0
+	pairs = pairing{distinct: x.distinct, n: len(now.Sandboxes)}
 	for i := range now.Sandboxes {
 		s := &now.Sandboxes[i]
 		j := i
 		if !sameID(was.Sandboxes[i].ID, s.ID) {
-			j = place(was.Sandboxes, s.ID, func(o *Sandbox) string { return o.ID })
+			j = place(was.Sandboxes, s.ID, &x.sandboxes, func(o *Sandbox) string { return o.ID })
 		}
 		if !pairs.add(j, i) || !was.Sandboxes[j].State.alike(s.State) {
 			return false, false
@@ -42,30 +42,67 @@ func alike(was, now *Pod, distinct bool) (alike, same bool) {
 	return true, same
 }
 
-// A pairing makes sure that two lists of equal length pair off one to one.
+// places says where the ids of a pod are in its lists.
+type places struct {
+	distinct              bool           // no list has an id twice
+	containers, sandboxes map[string]int // of long lists, once they are needed
+}
+
+// A pairing makes sure that two lists of n lines pair off one to one.
 type pairing struct {
 	distinct bool
-	taken    uint64 // places in the old list; of longer lists only equal places pair
+	n        int
+	taken    uint64   // the first places in the old list, a bit each
+	many     []uint64 // all of them in a long list; nil while its lines are where they were
 }
 
 // add pairs place j of the old list, negative for none, with place i of the new
 // one, if it may.
 func (p *pairing) add(j, i int) bool {
-	if j < 0 || j != i && !p.distinct || p.taken&(1<<j) != 0 {
+	if j < 0 || j != i && !p.distinct {
 		return false
 	}
+	if p.n > 64 {
+		return p.addToMany(j, i)
+	}
+	free := p.taken&(1<<j) == 0
 	p.taken |= 1 << j
-	return true
+	return free
 }
 
-// place returns where in a list an id is, -1 if it is not there. It looks
-// nowhere in a list so long that a search is dear.
-func place[T any](list []T, id string, idOf func(*T) string) int {
-	if len(list) <= fewIDs {
-		for j := range list {
-			if sameID(idOf(&list[j]), id) {
-				return j
+func (p *pairing) addToMany(j, i int) bool {
+	if p.many == nil {
+		if i == j {
+			return true
+		}
+		p.many = make([]uint64, (p.n+63)/64)
+		for k := range i {
+			p.many[k/64] |= 1 << (k % 64)
+		}
+	}
+	free := p.many[j/64]&(1<<(j%64)) == 0
+	p.many[j/64] |= 1 << (j % 64)
+	return free
+}
+
+// place returns where in a list an id is, -1 if it is not there. A list so long that
+// a search is dear gets an index.
+func place[T any](list []T, id string, index *map[string]int, idOf func(*T) string) int {
+	if len(list) > fewIDs {
+		if *index == nil {
+			*index = make(map[string]int, len(list))
+			for j := range list {
+				(*index)[idOf(&list[j])] = j
 			}
+		}
+		if j, ok := (*index)[id]; ok {
+			return j
+		}
+		return -1
+	}
+	for j := range list {
+		if sameID(idOf(&list[j]), id) {
+			return j
 		}
 	}
 	return -1

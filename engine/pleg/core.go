@@ -220,7 +220,7 @@ func (c *Core) compare(r *record) {
 	l := &c.relist
 	r.first, r.end = len(l.changes), len(l.changes)
 	var equal bool
-	if equal, r.same = alike(r.old, r.current, r.distinct); !equal {
+	if equal, r.same = alike(r.old, r.current, &r.places); !equal {
 		l.changes = c.differ.diff(l.changes, r.old, r.current)
 		r.end = len(l.changes)
 	}

@@ -107,6 +107,11 @@ func TestDiffSaysFromWhatToWhat(t *testing.T) {
 // TestAlike makes sure that the short cut is taken where it may be. That it is
 // not taken elsewhere is what TestDiffAgrees finds out.
 func TestAlike(t *testing.T) {
+	dead := func(int) bool { return true }
+	shuffled, twice, another := manyPods(1, 200, dead)[0], manyPods(1, 200, dead)[0], manyPods(1, 200, dead)[0]
+	slices.Reverse(shuffled.Containers)
+	twice.Containers[7] = twice.Containers[150]
+	another.Containers[7].ID = "another"
 	tests := []struct {
 		name     string
 		was, now *Pod
@@ -119,12 +124,15 @@ func TestAlike(t *testing.T) {
 		{"created or unknown", new(pod("a", "c1 created")), new(pod("a", "c1 unknown")), true},
 		{"twice, same order", new(pod("a", "c1 running", "c1 exited")), new(pod("a", "c1 running", "c1 exited")), true},
 		{"twice, other order", new(pod("a", "c1 running", "c1 exited")), new(pod("a", "c1 exited", "c1 running")), false},
+		{"many, other order", &shuffled, &manyPods(1, 200, dead)[0], true},
+		{"many, other order, one twice", &shuffled, &twice, false},
+		{"many, one other id", &shuffled, &another, false},
 		{"other state", new(pod("a", "c1 running")), new(pod("a", "c1 exited")), false},
 		{"other id", new(pod("a", "c1 running")), new(pod("a", "c2 running")), false},
 	}
 	for _, tt := range tests {
 		distinct := tt.was == nil || tt.was.distinct()
-		if got, same := alike(tt.was, tt.now, distinct); got != tt.want || same && !got {
+		if got, same := alike(tt.was, tt.now, &places{distinct: distinct}); got != tt.want || same && !got {
 			t.Errorf("%s: alike = %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -146,7 +154,7 @@ func TestDiffAgrees(t *testing.T) {
 		if got := texts(eventsOf(&d, Event{Pod: PodRef{UID: "a"}}, was, now)); !slices.Equal(got, want) {
 			t.Fatalf("%+v\n-> %+v\nevents = %q, want %q", was, now, got, want)
 		}
-		if equal, _ := alike(was, now, was == nil || was.distinct()); equal && len(want) > 0 {
+		if equal, _ := alike(was, now, &places{distinct: was == nil || was.distinct()}); equal && len(want) > 0 {
 			t.Fatalf("%+v\n-> %+v are said to be alike, want %q", was, now, want)
 		}
 	}

@@ -23,14 +23,14 @@ type record struct {
 	current *Pod
 	stale   *Pod // what a retry phase inspects: the pod as listed when its inspection failed
 
-	distinct   bool // old lists no id twice
-	same       bool // current shows nothing that old does not
-	first, end int  // place of its changes in the present relist
-	listed     bool // in the last list
-	due        bool // inspect even if nothing changed
-	again      bool // will be due, once the retry phase has passed
-	failed     bool // the last inspection failed
-	gone       bool // out of the map, not yet out of the order
+	places     places // of what old lists
+	same       bool   // current shows nothing that old does not
+	first, end int    // place of its changes in the present relist
+	listed     bool   // in the last list
+	due        bool   // inspect even if nothing changed
+	again      bool   // will be due, once the retry phase has passed
+	failed     bool   // the last inspection failed
+	gone       bool   // out of the map, not yet out of the order
 }
 
 // records holds one record for each UID, in the order of the UIDs.

@@ -121,7 +121,7 @@ func (c *Core) shift(r *record) {
 		return
 	}
 	r.old, r.current = r.current.clone(), nil
-	r.distinct = r.old.distinct()
+	r.places = places{distinct: r.old.distinct()}
 	r.failed = false
 }
 
