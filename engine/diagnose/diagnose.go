@@ -59,11 +59,11 @@ func (v *view) listsStale() bool {
 // root of it. A rule that explains another one's findings stands before it.
 var rules = []rule{
 	{RuntimeDown, runtimeDown, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},
+	{ProcessStuck, processStuck, nothing, []ID{RuntimeUnresponsive, InspectHung, ListHung, RuntimeSlow, KubeletStuck, GhostRunning}, nil},
 	{RuntimeUnresponsive, runtimeUnresponsive, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},
 	{UnreadableAnswer, unreadableAnswer, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady}, nil},
 	{ListTooBig, listTooBig, answers, []ID{ListHung, PLEGUnhealthy, PLEGFlapping}, nil},
 	{InspectHung, inspectHung, answers, []ID{ListHung, PLEGUnhealthy, PLEGFlapping}, nil},
-	{ProcessStuck, processStuck, nothing, []ID{ListHung, KubeletStuck, GhostRunning}, nil},
 	{ListHung, listHung, answers, []ID{PLEGUnhealthy, PLEGFlapping}, nil},
 	{RuntimeNotReady, runtimeNotReady, answers, []ID{EventsDiscarded}, nil},
 	{NetworkNotReady, networkNotReady, answers, nil, nil},
@@ -136,14 +136,16 @@ func accountFor(findings []Finding, c *Finding, effects []ID) {
 }
 
 // accountsFor reports whether a finding is a cause of another one, which its kind
-// explains. Nothing milder is, nor what is about another pod. That Status or Version
+// explains. Nothing milder is, nor what is about another pod, nor a process of one pod
+// of what the whole runtime does. That Status or Version
 // alone fails explains nothing about lists, and a list that fails with words of
 // its own needs no explanation by another call.
 func accountsFor(c, f *Finding) bool {
 	pods := c.Subject.Pod != f.Subject.Pod && !c.Subject.none() && !f.Subject.none()
 	status := (c.Subject.Operation == "Status" || c.Subject.Operation == "Version") && (f.ID == PLEGUnhealthy || f.ID == PLEGFlapping)
 	own := f.ID == PLEGUnhealthy && f.Subject.Operation != "" && c.Subject.Operation != ""
-	return c.Severity >= f.Severity && c.Severity > Info && !pods && !status && !own
+	one := c.ID == ProcessStuck && !c.Subject.none() && (f.ID == RuntimeUnresponsive || f.ID == RuntimeSlow)
+	return c.Severity >= f.Severity && c.Severity > Info && !pods && !status && !own && !one
 }
 
 func has(findings []Finding, id ID) bool {

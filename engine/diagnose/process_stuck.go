@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -11,17 +12,13 @@ import (
 )
 
 const (
-	// stuckLasting is how long a process has to be in its state to be no accident:
-	// every process sleeps in D for a moment now and then, and runc freezes a
-	// container to change its limits. A look finds the same state only if the process
-	// has not run since the one before.
+	// stuckLasting is how long a process has to be held from outside, or wait for a
+	// server, to be no accident: runc freezes a container to change its limits.
 	stuckLasting = 500 * time.Millisecond
-	// stuckBusy is the same for a container's process in D that may wait for a disk:
-	// a busy one takes seconds for a sync, the kernel itself complains after 2 min.
+	// stuckBusy is the same for a process in D that may wait for a disk: a busy one
+	// takes seconds for a sync, the kernel itself complains after 2 min. It is also
+	// how long a debugger may hold what it traces.
 	stuckBusy = 10 * time.Second
-	// stuckGrown is the age below which a shim or a runc still mounts, and may wait for
-	// the disk in doing so.
-	stuckGrown = 10 * time.Second
 	// stuckMost is how many processes get a finding of their own.
 	stuckMost = 10
 )
@@ -29,25 +26,39 @@ const (
 // A stuckProcess is a process that does nothing, and whose it is.
 type stuckProcess struct {
 	evidence.Process
-	what     string // "shim", "runc", "process"
+	what     string // "runtime", "shim", "runc", "process"
 	severity Severity
-	owner    listed
-	others   int // processes of the container in the same state
+	owner    listed // none of the runtime
+	others   int    // processes of the container in the same state
 }
 
-// processStuck finds shims, runcs and containers' processes that are stopped,
-// frozen or in the kernel for good. What [inspectHung] tells as evidence of a call
-// that hangs is not told again, except for a shim: it is the reason then.
+// processStuck finds the runtime, shims, runcs and containers' processes that are
+// stopped, frozen or in the kernel for good. What [inspectHung] tells as evidence of
+// a call that hangs is not told again, except for a shim: it is the reason then.
+// Those that wait for one file system are told together.
 func processStuck(v *view) []Finding {
-	return oneEach(v.stuckProcesses(), stuckMost, v.stuckFinding, func(rest []stuckProcess) Finding {
-		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: "ps -eo pid,ppid,state,wchan:32,etime,args"}
-		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest,
-			func(p stuckProcess) (Subject, string) {
-				return p.owner.subject(), describe(fmt.Sprintf("%s of %s", p.what, p.owner), p.Process)
-			})
+	groups, single := v.byFileSystem(v.stuckProcesses())
+	var findings []Finding
+	for _, g := range groups {
+		findings = append(findings, v.waitingFinding(g))
+	}
+	return append(findings, oneEach(single, stuckMost, v.stuckFinding, func(rest []stuckProcess) Finding {
+		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: allInKernel}
+		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest, stuckProcess.line)
 		f.Severity = rest[0].severity
 		return f
-	})
+	})...)
+}
+
+const allInKernel = "ps -eLo pid,tid,ppid,state,wchan:32,etime,args | awk '$4 ~ /[DTt]/'"
+
+// line tells of the process among others.
+func (p stuckProcess) line() (Subject, string) {
+	role := p.what
+	if p.what != "runtime" {
+		role = fmt.Sprintf("%s of %s", p.what, p.owner)
+	}
+	return p.owner.subject(), describe(role, p.Process)
 }
 
 // stuckProcesses returns those processes, the worst first.
@@ -71,8 +82,13 @@ func (v *view) stuckProcesses() []stuckProcess {
 		return slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == p.owner.id })
 	})
 	stuck = append(stuck, stuckShims(v, owners)...)
+	for _, p := range v.daemons() {
+		if shimStuck(p) {
+			stuck = append(stuck, stuckProcess{Process: p, what: "runtime", severity: Critical})
+		}
+	}
 	slices.SortStableFunc(stuck, func(a, b stuckProcess) int {
-		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
+		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(isRuntime(b), isRuntime(a)), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
 	})
 	return stuck
 }
@@ -86,7 +102,7 @@ func anyStuck(found *evidence.Processes) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Runcs, is)
+	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Runcs, is) || slices.ContainsFunc(found.Daemons, is)
 }
 
 // stuckShims returns the shims of this runtime that do nothing: those that ask
@@ -111,26 +127,28 @@ func stuckShims(v *view, owners map[string]listed) []stuckProcess {
 	return stuck
 }
 
-// shimStuck reports whether a shim does nothing. That it is stopped is sure at
-// once.
+// shimStuck reports whether a shim, or the runtime, does nothing. That it is stopped
+// is sure at once.
 func shimStuck(p evidence.Process) bool {
-	return p.State == evidence.Stopped || p.State.Stuck() && lasts(p)
+	return p.State == evidence.Stopped || held(p) || inKernel(p)
+}
+
+// isRuntime is 1 for the runtime's own process.
+func isRuntime(p stuckProcess) int {
+	if p.what == "runtime" {
+		return 1
+	}
+	return 0
 }
 
 func stuckRuncs(v *view, owners map[string]listed) []stuckProcess {
 	var stuck []stuckProcess
 	for _, p := range v.evidence.Processes.Runcs {
-		if owner, known := owners[p.Container]; known && p.State.Stuck() && lasts(p) {
+		if owner, known := owners[p.Container]; known && (held(p) || inKernel(p)) {
 			stuck = append(stuck, stuckProcess{Process: p, what: "runc", severity: Warning, owner: owner})
 		}
 	}
 	return stuck
-}
-
-// lasts reports whether a shim or a runc is no longer being set up, and was found
-// in its state twice.
-func lasts(p evidence.Process) bool {
-	return p.For >= stuckLasting && max(p.Age, p.For) >= stuckGrown
 }
 
 // stuckWorkloads returns one process for each container of which one waits for a
@@ -182,7 +200,7 @@ func held(p evidence.Process) bool {
 	case evidence.Frozen, evidence.Stopped:
 		return p.For >= stuckLasting
 	case evidence.Traced:
-		return p.For >= stuckGrown // a debugger stops what it traces for moments
+		return p.For >= stuckBusy
 	}
 	return false
 }
@@ -196,6 +214,8 @@ func inKernel(p evidence.Process) bool {
 // String returns whose process it is, and which.
 func (p stuckProcess) String() string {
 	switch {
+	case p.what == "runtime":
+		return fmt.Sprintf("the runtime, pid %d (%s),", p.PID, p.Command)
 	case p.what != "process":
 		return fmt.Sprintf("the %s of %s, pid %d,", p.what, p.owner, p.PID)
 	case p.owner.pod == (pleg.PodRef{}):
@@ -237,21 +257,42 @@ func (v *view) containersOf(shim listed) []string {
 	return lines
 }
 
+// next returns what can help a process in its state.
 func (p stuckProcess) next() []Step {
-	steps := []Step{
-		{Text: "its state, and where in the kernel it waits", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)},
-		{Text: "its kernel stack", Command: fmt.Sprintf("cat /proc/%d/stack", p.PID)},
+	thread := fmt.Sprintf("/proc/%d", p.PID)
+	steps := []Step{{Text: "its state, and where in the kernel it waits", Command: fmt.Sprintf("ps -o pid,ppid,state,wchan:32,etime,args -p %d", p.PID)}}
+	if p.Thread != 0 {
+		thread += fmt.Sprintf("/task/%d", p.Thread)
+		steps[0].Command = fmt.Sprintf("ps -Lo pid,tid,state,wchan:32,etime,args -p %d", p.PID)
+	}
+	if p.State != evidence.Frozen {
+		steps = append(steps, Step{Text: "its kernel stack", Command: "cat " + thread + "/stack"})
 	}
 	switch {
 	case p.State == evidence.Frozen:
-		steps[1] = Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}
-		return append(steps, Step{Text: "lets it go on", Command: "ctr -n k8s.io tasks resume " + quote(p.owner.id), Risky: true})
+		return append(steps, Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}, p.thaw())
 	case p.State == evidence.Stopped:
 		return append(steps, Step{Text: "lets it go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
+	case p.State == evidence.Traced:
+		return append(steps, Step{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", p.PID)})
 	case p.State == evidence.Zombie:
 		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
+	case p.Mount.Type != "":
+		return append(steps, freeing(p.Process)...)
 	case waitsForServer(p.Process):
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
 	}
 	return steps
+}
+
+// thaw returns the step that lets a frozen process go on.
+func (p stuckProcess) thaw() Step {
+	step := Step{Text: "lets it go on", Command: "echo THAWED > " + quote(p.Freezer), Risky: true}
+	switch {
+	case p.Freezer == "":
+		step.Command = "ctr -n k8s.io tasks resume " + quote(p.owner.id)
+	case strings.HasSuffix(p.Freezer, "/cgroup.freeze"):
+		step.Command = "echo 0 > " + quote(p.Freezer)
+	}
+	return step
 }

@@ -19,8 +19,12 @@ func TestProcessStuck(t *testing.T) {
 	runHostTests(t, processStuck, checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"stopped shim, first look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Stopped, 0, "do_signal_stop") }, "the shim of ns-1/pod-00001, pid 1007, is stopped (T)", Critical, sandbox},
-		{"shim in D at two looks", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Uninterrupted, time.Second, "umount") }, "the shim of ns-1/pod-00001, pid 1007, is in uninterruptible sleep (D)", Critical, sandbox},
-		{"shim in D at one look", func(_ *node, r *evidence.Report) { is(shimOf(r, 1), evidence.Uninterrupted, 0, "") }, "", 0, Subject{}},
+		{"shim in D for longer than a disk takes", func(_ *node, r *evidence.Report) {
+			is(shimOf(r, 1), evidence.Uninterrupted, 11*time.Second, "umount")
+		}, "the shim of ns-1/pod-00001, pid 1007, is in uninterruptible sleep (D)", Critical, sandbox},
+		{"shim that unmounts on a busy disk", func(_ *node, r *evidence.Report) {
+			is(shimOf(r, 1), evidence.Uninterrupted, 5*time.Second, "sync_inodes_sb")
+		}, "", 0, Subject{}},
 		{"young shim in D", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Uninterrupted, time.Second, "")
 			shimOf(r, 1).Age = 3 * time.Second

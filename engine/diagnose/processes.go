@@ -20,10 +20,11 @@ func (v *view) pressure() string {
 	return fmt.Sprintf("host pressure, share of the last 60 s in which some task waited: cpu %.0f%%, io %.0f%%, memory %.0f%%", p.CPU.Some60, p.IO.Some60, p.Memory.Some60)
 }
 
-// stuckDaemon returns the runtime's own process if that does nothing.
+// stuckDaemon returns the runtime's own process if that does nothing. One of its
+// threads sleeps in the kernel now and then.
 func (v *view) stuckDaemon() (evidence.Process, bool) {
 	for _, p := range v.daemons() {
-		if p.State.Stuck() {
+		if p.State == evidence.Stopped || p.State.Stuck() && p.For >= stuckLasting {
 			return p, true
 		}
 	}
@@ -46,6 +47,9 @@ func describe(role string, p evidence.Process) string {
 	}
 	if p.Wchan != "" {
 		said += ", waits in " + p.Wchan
+	}
+	if p.Mount.Type != "" {
+		said += ", for " + fileSystem(p.Mount)
 	}
 	if len(p.Stack) > 0 {
 		said += ", kernel stack " + strings.Join(p.Stack[:min(len(p.Stack), 5)], " < ")
@@ -132,7 +136,7 @@ var serverCalls = []string{
 }
 
 func waitsForServer(p evidence.Process) bool {
-	return forServer(p.Wchan) || slices.ContainsFunc(p.Stack, forServer)
+	return isServed(p.Mount) || forServer(p.Wchan) || slices.ContainsFunc(p.Stack, forServer)
 }
 
 func forServer(function string) bool {
@@ -216,6 +220,9 @@ func (v *view) behind() string {
 	}
 	if stuck := v.stuckProcesses(); len(stuck) > 0 && stuck[0].severity == Critical {
 		owner := stuck[0].owner
+		if stuck[0].what == "runtime" {
+			return v.behindDaemon()
+		}
 		if owner.pod == (pleg.PodRef{}) {
 			return ", behind a process of " + owner.String() + " " + processName(stuck[0].Process)
 		}

@@ -84,8 +84,13 @@ func (v *view) unitCommand(verb, options string) string {
 	return verb + " " + strings.Join(v.units(), " ") + " " + options
 }
 
-// runtimeSteps returns steps that end with a restart of the runtime.
+// runtimeSteps returns steps that end with a restart of the runtime; if its process
+// does nothing, with what helps in that state, where no signal does.
 func (v *view) runtimeSteps(first ...Step) []Step {
+	if p, stuck := v.stuckDaemon(); stuck {
+		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky })
+		return append(first, stuckProcess{Process: p, what: "runtime"}.next()...)
+	}
 	restart := Step{Text: "the last resort: running containers live on, but every pod's lifecycle waits meanwhile", Risky: true}
 	if units := v.units(); len(units) == 1 {
 		restart.Command = "systemctl restart " + units[0]
