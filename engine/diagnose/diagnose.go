@@ -58,6 +58,9 @@ func (v *view) listsStale() bool {
 // severe the one that stops more of the node comes first, and what is nearer to the
 // root of it. A rule that explains another one's findings stands before it.
 var rules = []rule{
+	{FilesystemReadOnly, filesystemReadOnly, nothing, []ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, NetworkNotReady, InspectFailing}, nil},
+	{DiskFull, diskFull, nothing, []ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, NetworkNotReady, InspectFailing}, nil},
+	{LimitsNear, limitsNear, nothing, []ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, NetworkNotReady, InspectFailing, RuntimeSlow}, nil},
 	{RuntimeDown, runtimeDown, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},
 	{ProcessStuck, processStuck, nothing, []ID{RuntimeUnresponsive, InspectHung, ListHung, RuntimeSlow, KubeletStuck, GhostRunning}, nil},
 	{RuntimeUnresponsive, runtimeUnresponsive, answers, []ID{PLEGUnhealthy, PLEGFlapping, RuntimeNotReady, NetworkNotReady, GhostRunning, ListTooBig}, nil},

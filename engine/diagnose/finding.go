@@ -34,6 +34,10 @@ const (
 	KubeletStuck        ID = "kubelet-stuck"
 	ClockStep           ID = "clock-step"
 	EventDrift          ID = "event-drift"
+	DiskFull            ID = "disk-full"
+	FilesystemReadOnly  ID = "filesystem-readonly"
+	LimitsNear          ID = "limits-near"
+	ErrandStuck         ID = "errand-stuck"
 )
 
 // Severity says how bad a finding is. The zero value is the mildest.

@@ -39,11 +39,6 @@ func TestHostPressure(t *testing.T) {
 		{"no pressure file", func(_ *node, r *evidence.Report) {
 			r.Pressure = evidence.Pressure{Missing: "no PSI", IO: evidence.Stall{Full10: 80, Full60: 75}}
 		}, "", 0, Subject{}},
-		{"disk nearly full", func(_ *node, r *evidence.Report) { r.Disk.Free = 3 << 30 }, "the runtime's disk is nearly full: 3.0 GiB of 200.0 GiB free (1.5 %)", Warning, Subject{}},
-		{"small share of a large disk", func(_ *node, r *evidence.Report) { r.Disk.Total, r.Disk.Free = 4<<40, 100<<30 }, "", 0, Subject{}},
-		{"few inodes", func(_ *node, r *evidence.Report) { r.Disk.InodesUnused = 1000 }, "the runtime's disk has hardly an inode left: 1,000 of 1,048,576", Warning, Subject{}},
-		{"no table of inodes", func(_ *node, r *evidence.Report) { r.Disk.Inodes, r.Disk.InodesUnused = 0, 0 }, "", 0, Subject{}},
-		{"disk not read", func(_ *node, r *evidence.Report) { r.Disk = evidence.Disk{Missing: "no such folder"} }, "", 0, Subject{}},
 	})
 }
 

@@ -34,7 +34,7 @@ func looked(n *node) *evidence.Report {
 		}
 	}
 	r.Processes.Daemons = []evidence.Process{next("containerd", ""), next("kubelet", "")}
-	r.Disk = evidence.Disk{Path: "/var/lib/containerd", Total: 200 << 30, Free: 60 << 30, Inodes: 1 << 20, InodesUnused: 1 << 19}
+	r.Disk = evidence.Disk{Path: "/var/lib/containerd", Total: 200 << 30, Free: 60 << 30, Left: 70 << 30, Inodes: 1 << 20, InodesUnused: 1 << 19}
 	r.Clock = evidence.Clock{Watched: time.Hour}
 	r.Kubelet = evidence.Kubelet{
 		Version: "v1.33.4",
@@ -93,7 +93,7 @@ func runHostTests(t *testing.T, look func(*view) []Finding, build func(int) *nod
 				t.Errorf("subject %+v, want %+v", got[0].Subject, tt.subject)
 			}
 			for i, f := range got[1:] {
-				if f.Subject == got[i].Subject {
+				if f.Key() == got[i].Key() {
 					t.Errorf("told twice: %+v", f)
 				}
 			}

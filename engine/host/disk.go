@@ -77,7 +77,7 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 
 // missingDisk says why there is no telling how the file system of a folder is.
 func missingDisk(path string, err error) evidence.Disk {
-	_, broken := errors.AsType[stuckError](err)
+	broken := false
 	for _, answer := range []error{
 		fs.ErrNotExist, syscall.EIO, syscall.ENXIO, syscall.ESTALE, syscall.ENOTCONN, syscall.EUCLEAN, syscall.ESHUTDOWN, syscall.ETIMEDOUT, syscall.EHOSTDOWN,
 	} {

@@ -1,0 +1,91 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	// limitNear is the part of a limit from which on it is told: what comes in bursts,
+	// such as a node that starts all its pods, takes the rest at once.
+	limitNear = 0.9
+	// limitReached is the part from which on something fails now and then.
+	limitReached = 0.99
+	// throttledShare is the part of its periods in which a quota must stop the runtime,
+	// and throttledLeast how many at least, for that to be what makes it slow.
+	throttledShare, throttledLeast = 0.5, 5
+)
+
+// limitsNear finds what the runtime or the node has used up, or a call that says so.
+func limitsNear(v *view) (findings []Finding) {
+	if v.evidence != nil {
+		for _, l := range v.evidence.Limits {
+			if f, near := v.limitFinding(l); near {
+				findings = append(findings, f)
+			}
+		}
+	}
+	if said := v.refusedFor(usedUp...); said != "" && findings == nil {
+		findings = append(findings, Finding{
+			ID: LimitsNear, Severity: Warning, Summary: "the runtime has used up a limit: " + excerpt(said), Evidence: []string{said},
+			Next: []Step{
+				{Text: "the runtime's own limits", Command: fmt.Sprintf("cat /proc/$(pidof %s)/limits", v.program())},
+				{Text: "the node's", Command: "cat /proc/sys/fs/file-nr /proc/loadavg; sysctl kernel.pid_max kernel.threads-max fs.inotify"},
+			},
+		})
+	}
+	return findings
+}
+
+func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
+	share := float64(l.Used) / float64(max(l.Most, 1))
+	near := limitNear
+	if l.What == evidence.CPUPeriods {
+		near = throttledShare
+		if l.Most < throttledLeast {
+			return Finding{}, false
+		}
+	}
+	f := Finding{ID: LimitsNear, Severity: Warning, Group: l.Of + " " + l.What + " " + l.Path}
+	if share >= limitReached && (l.What == evidence.OpenFiles || l.What == evidence.Threads) {
+		f.Severity = Critical
+	}
+	who := "the node"
+	if l.Of != "" {
+		who = fmt.Sprintf("%s (pid %d)", l.Of, l.PID)
+	}
+	unit := "UNIT"
+	if units := v.units(); len(units) == 1 {
+		unit = units[0]
+	}
+	property := func(set string) Step {
+		return Step{Text: "raises it for now", Command: "systemctl set-property --runtime " + unit + " " + set, Risky: true}
+	}
+	switch l.What {
+	case evidence.OpenFiles:
+		f.Summary = fmt.Sprintf("%s has %s of %s files open", who, thousands(l.Used), thousands(l.Most))
+		f.Next = []Step{{Text: "who has most of them", Command: `for p in /proc/[0-9]*; do echo "$(ls $p/fd 2>/dev/null | wc -l) $p $(cat $p/comm)"; done | sort -rn | head`}}
+		if l.Of != "" {
+			f.Next = []Step{
+				{Text: "what they are", Command: fmt.Sprintf("ls -l /proc/%d/fd | awk '{print $NF}' | sed 's/[0-9a-f]\\{8,\\}/ID/g; s/[0-9]\\+/N/g' | sort | uniq -c | sort -rn | head", l.PID)},
+				{Text: "raises it for the process that runs", Command: fmt.Sprintf("prlimit --pid %d --nofile=1048576:1048576", l.PID), Risky: true},
+			}
+		}
+	case evidence.Threads:
+		f.Summary = fmt.Sprintf("%s has %s of %s threads", who, thousands(l.Used), thousands(l.Most))
+		f.Next = []Step{{Text: "who has most of them", Command: "ps -eo nlwp,pid,args --sort=-nlwp | head -n 20"}}
+		if l.Of != "" {
+			f.Summary = fmt.Sprintf("the control group of %s has %s of %s threads", who, thousands(l.Used), thousands(l.Most))
+			f.Next = append(f.Next, property("TasksMax=infinity"))
+		}
+	case evidence.Memory:
+		f.Summary = fmt.Sprintf("the control group of %s has %s of %s of memory", who, size(l.Used), size(l.Most))
+		f.Next = []Step{{Text: "who takes it", Command: "ps -eo pid,rss,args --sort=-rss | head -n 20"}, property("MemoryMax=infinity")}
+	case evidence.CPUPeriods:
+		f.Summary = fmt.Sprintf("%s is throttled: its quota of CPU stopped it in %s of %s periods", who, thousands(l.Used), thousands(l.Most))
+		f.Next = []Step{{Text: "the quota", Command: "cat " + quote(l.Path)}, property("CPUQuota=")}
+	}
+	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
+	return f, share >= near
+}

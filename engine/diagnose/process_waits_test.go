@@ -1,0 +1,102 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// On a disk that is dead the runtime and what waits for it are one finding, and what
+// is found in the kernel beside that is its victim.
+func TestDeadDisk(t *testing.T) {
+	disk := evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
+	wait := func(p *evidence.Process, d time.Duration, m evidence.Mount, stack ...string) {
+		p.State, p.For, p.Mount, p.Stack = evidence.Uninterrupted, d, m, stack
+	}
+	n := checked(4)
+	r := looked(n)
+	r.Disk.Mount = disk
+	r.Devices.Busy = []evidence.Device{{Number: "8:17", Name: "sdb1", InFlight: 3, Still: 65 * time.Second}}
+	wait(&r.Processes.Daemons[0], 63*time.Second, disk, "folio_wait_bit", "ext4_sync_file")
+	wait(shimOf(r, 1), 40*time.Second, evidence.Mount{}, "wb_wait_for_completion", "sync_inodes_sb")
+	wait(&r.Processes.Containers["container-2-0"][0], 20*time.Second, evidence.Mount{Point: "/", Type: "overlay", Source: "overlay", Device: "0:52"}, "folio_wait_bit")
+	wait(&r.Processes.Containers["container-3-0"][0], 20*time.Second, evidence.Mount{}, "rpc_wait_bit_killable")
+	in := n.input()
+	in.Evidence = r
+	got := Diagnose(in)
+	wantIDs(t, got, ProcessStuck, ProcessStuck)
+	f := got[0]
+	if want := "containerd (pid 1025), 1 shim, 1 process wait for /var/lib/containerd (ext4 on /dev/sdb1) for 1m3s"; f.Summary != want || f.Severity != Critical || f.Count != 3 {
+		t.Errorf("summary %q of %d, want %q of 3", f.Summary, f.Count, want)
+	}
+	if want := "sdb1 has been given 3 requests and has not answered, nor any other for 1m5s"; f.Evidence[0] != want {
+		t.Errorf("evidence %q, want %q first", f.Evidence, want)
+	}
+	for _, s := range f.Next {
+		if s.Risky {
+			t.Errorf("%q helps nobody who cannot be woken", s)
+		}
+	}
+	if !strings.HasPrefix(got[1].Summary, "pid 1009 (app) of ns-0/pod-00003") {
+		t.Errorf("the other is %q, want the one that waits for a server", got[1].Summary)
+	}
+	if steps := newView(in).runtimeSteps(Step{Text: "stacks", Command: "pkill -USR1 -x containerd", Risky: true}); steps[0].Risky || strings.Contains(steps[len(steps)-1].Command, "restart") {
+		t.Errorf("%q are no steps for a runtime in D", steps)
+	}
+}
+
+// Each kind of file system has another way out.
+func TestWaysOutOfAWait(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		mount evidence.Mount
+		stack []string
+		says  string // of the summary
+		step  string
+	}{
+		{"frozen", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, []string{"percpu_rwsem_wait", "vfs_write"}, "which is frozen", "fsfreeze --unfreeze /data"},
+		{"dead disk", evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}, []string{"folio_wait_bit"}, "(ext4 on /dev/sdb1) for", "/sys/dev/block/8:17/inflight"},
+		{"fuse", evidence.Mount{Point: "/data", Type: "fuse.sshfs", Source: "nas:", Device: "0:52"}, []string{"folio_wait_bit"}, "(fuse.sshfs on nas:) for", "echo 1 > /sys/fs/fuse/connections/52/abort"},
+		{"nfs", evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/export", Device: "0:52"}, []string{"folio_wait_bit"}, "(nfs4 on nas:/export) for", "umount -f /data"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := checked(3)
+			r := looked(n)
+			p := &r.Processes.Daemons[0]
+			p.State, p.For, p.Mount, p.Stack = evidence.Uninterrupted, time.Minute, tt.mount, tt.stack
+			in := n.input()
+			in.Evidence = r
+			got := Diagnose(in)
+			wantIDs(t, got, ProcessStuck)
+			var steps strings.Builder
+			for _, s := range got[0].Next {
+				steps.WriteString(s.String() + "\n")
+			}
+			if !strings.Contains(got[0].Summary, tt.says) || !strings.Contains(steps.String(), tt.step) {
+				t.Errorf("%q with steps\n%swant %q and %q", got[0].Summary, &steps, tt.says, tt.step)
+			}
+		})
+	}
+}
+
+// A frozen runtime is frozen, and thawed where it was frozen.
+func TestFrozenRuntime(t *testing.T) {
+	for file, want := range map[string]string{
+		"/sys/fs/cgroup/freezer/x/freezer.state":              "risky: echo THAWED > /sys/fs/cgroup/freezer/x/freezer.state  # lets it go on",
+		"/sys/fs/cgroup/system.slice/c.service/cgroup.freeze": "risky: echo 0 > /sys/fs/cgroup/system.slice/c.service/cgroup.freeze  # lets it go on",
+	} {
+		n := checked(3)
+		r := looked(n)
+		p := &r.Processes.Daemons[0]
+		p.State, p.For, p.Freezer = evidence.Frozen, time.Second, file
+		in := n.input()
+		in.Evidence = r
+		got := Diagnose(in)
+		wantIDs(t, got, ProcessStuck)
+		if steps := got[0].Next; !strings.Contains(got[0].Summary, "is frozen by its control group") || steps[len(steps)-1].String() != want {
+			t.Errorf("%q with %q, want %q", got[0].Summary, steps, want)
+		}
+	}
+}

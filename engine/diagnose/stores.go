@@ -1,0 +1,173 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// Thresholds of the runtime's disks. The kubelet evicts pods below 15 % free for
+// images, 10 % for the rest and 5 % of the inodes; below these it has not helped.
+const (
+	diskFreeShare   = 0.05
+	diskFreeEnough  = 10 << 30 // bytes that suffice on any disk, however small a share
+	diskLeftLeast   = 16 << 20 // with less not even the runtime, which may use the reserve, gets far
+	inodesFreeShare = 0.03
+	// errorFresh is how far back an error of a file system is of today.
+	errorFresh = time.Hour
+)
+
+// A store is one of the runtime's folders, and what it is to it.
+type store struct {
+	evidence.Disk
+	what string
+}
+
+// stores returns the folders that there is evidence of. Where both are on one disk the
+// first stands for both.
+func (v *view) stores() (all []store) {
+	if v.evidence == nil {
+		return nil
+	}
+	data, state := v.evidence.Disk, v.evidence.State
+	if data.Path != "" && (data.Missing == "" || data.Broken) {
+		all = append(all, store{data, "the runtime's data"})
+	}
+	same := data.Missing == "" && data.Mount.Device != "" && data.Mount.Device == state.Mount.Device
+	if !same && state.Path != "" && (state.Missing == "" || state.Broken) {
+		all = append(all, store{state, "the runtime's state"})
+	}
+	return all
+}
+
+// place returns the evidence of where a store is.
+func (s store) place() string {
+	m := s.Mount
+	switch {
+	case m.Source != "":
+		return fmt.Sprintf("%s is on %s (%s)", s.Path, m.Source, m.Type)
+	case m.Type != "":
+		return fmt.Sprintf("%s is on a %s", s.Path, m.Type)
+	}
+	return s.Path
+}
+
+// diskFull finds a store with no room, or a call that says so.
+func diskFull(v *view) (findings []Finding) {
+	for _, s := range v.stores() {
+		tell := func(group, summary, told string, full bool) {
+			f := Finding{ID: DiskFull, Severity: Warning, Group: s.what + group, Summary: s.what + " " + summary}
+			if full {
+				f.Severity = Critical
+			}
+			f.say(s.place(), "told from less than "+told+" on", v.refusedFor(noSpace...))
+			f.Next = append([]Step{{Text: "which folders take it", Command: "du -xh --max-depth=3 " + quote(s.Path) + " | sort -h | tail -n 20"}}, v.pruning(s)...)
+			findings = append(findings, f)
+		}
+		share, left := float64(s.Free)/float64(max(s.Total, 1)), max(s.Left, s.Free)
+		if s.Total > 0 && (share < diskFreeShare && s.Free < diskFreeEnough || left < diskLeftLeast && left < s.Total/2) {
+			tell("", fmt.Sprintf("has hardly any room: %s of %s free (%.1f %%) in %s", size(s.Free), size(s.Total), 100*share, s.Path),
+				fmt.Sprintf("%.0f %% and %s", 100*diskFreeShare, size(diskFreeEnough)), left < diskLeftLeast)
+		}
+		if share := float64(s.InodesUnused) / float64(max(s.Inodes, 1)); s.Inodes > 0 && share < inodesFreeShare {
+			tell(" inodes", fmt.Sprintf("has hardly an inode left: %s of %s (%.1f %%) in %s", thousands(s.InodesUnused), thousands(s.Inodes), 100*share, s.Path),
+				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), s.InodesUnused == 0)
+		}
+	}
+	if said := v.refusedFor(noSpace...); said != "" && findings == nil {
+		findings = append(findings, Finding{
+			ID: DiskFull, Severity: Warning, Summary: "the runtime has no room on a disk: " + excerpt(said),
+			Evidence: []string{said}, Next: []Step{{Text: "which disk is full", Command: "df -h; df -i"}},
+		})
+	}
+	return findings
+}
+
+// pruning returns what makes room for the runtime's data.
+func (v *view) pruning(s store) []Step {
+	if s.Path != v.evidence.Disk.Path {
+		return nil
+	}
+	return []Step{
+		{Text: "what images and layers take", Command: v.crictl("imagefsinfo")},
+		{Text: "removes the images that no container uses", Command: v.crictl("rmi", "--prune"), Risky: true},
+	}
+}
+
+// filesystemReadOnly finds a store that cannot be written, that is gone or answers
+// with errors, or a call that says so.
+func filesystemReadOnly(v *view) (findings []Finding) {
+	for _, s := range v.stores() {
+		f := Finding{ID: FilesystemReadOnly, Severity: Critical, Group: s.what}
+		switch {
+		case s.Broken:
+			f.Summary = fmt.Sprintf("%s cannot be reached: %s: %s", s.what, s.Path, s.Missing)
+		case s.ReadOnly != "":
+			f.Summary = fmt.Sprintf("%s cannot be written: %s: %s", s.what, s.Path, s.ReadOnly)
+		case s.Errors > 0 && s.ErrorAge < errorFresh:
+			f.Severity = Warning
+			f.Summary = fmt.Sprintf("the file system of %s has errors: %s, the last %s ago", s.what, count(s.Errors, "error"), going(s.ErrorAge))
+		default:
+			continue
+		}
+		f.say(s.place(), v.refusedFor(broken...))
+		if s.Errors > 0 && s.ReadOnly != "" {
+			f.say(fmt.Sprintf("ext4 has counted %s since it was checked, the last %s ago", count(s.Errors, "error"), going(s.ErrorAge)))
+		}
+		f.Next = []Step{
+			{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
+			{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
+		}
+		if s.ReadOnly != "" {
+			f.Next = append(f.Next, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw $(findmnt -n -o TARGET -T " + quote(s.Path) + ")", Risky: true})
+		}
+		findings = append(findings, f)
+	}
+	if said := v.refusedFor(broken...); said != "" && findings == nil {
+		findings = append(findings, Finding{
+			ID: FilesystemReadOnly, Severity: Warning, Summary: "the runtime's disk fails: " + excerpt(said), Evidence: []string{said},
+			Next: []Step{
+				{Text: "is a file system read-only", Command: "findmnt -O ro"},
+				{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"},
+			},
+		})
+	}
+	return findings
+}
+
+// What the system says to a call that it refuses, as Go programs pass it on.
+var (
+	noSpace = []string{"no space left on device", "disk quota exceeded"}
+	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle", "transport endpoint is not connected"}
+	usedUp  = []string{"too many open files", "pthread_create failed", "failed to create new OS thread", "fork: resource temporarily unavailable", "cannot allocate memory"}
+)
+
+// refusedFor returns what a call failed with that speaks of any of these; empty if
+// none does.
+func (v *view) refusedFor(reasons ...string) string {
+	speaks := func(text string) bool {
+		text = strings.ToLower(text)
+		for _, reason := range reasons {
+			if strings.Contains(text, reason) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, f := range []*engine.Failure{v.StatusErr, v.Failure, v.VersionErr} {
+		if f != nil && speaks(f.Err.Error()) {
+			return fmt.Sprintf("%v: %s", f.Op, words(f.Err))
+		}
+	}
+	if v.failing > 0 {
+		for _, p := range v.Pods {
+			if f := p.Failure; f != nil && speaks(f.Err.Error()) {
+				return fmt.Sprintf("%v of %s: %s", f.Op, objectOf(f.Flight), words(f.Err))
+			}
+		}
+	}
+	return ""
+}
