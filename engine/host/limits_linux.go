@@ -59,7 +59,10 @@ func (l *walk) groupLimits(p procfs.Proc, quotas map[int]quota) []evidence.Limit
 	if err != nil {
 		return nil
 	}
-	read := func(c controller, file string) string { return l.groupFile(p.PID, c.folder, "/", file) }
+	read := func(c controller, file string) string {
+		text, _ := l.groupFile(p.PID, c.folder, "/", file)
+		return text
+	}
 	number := func(c controller, file string) uint64 {
 		n, _ := strconv.ParseUint(strings.TrimSpace(read(c, file)), 10, 64)
 		return n // 0 for "max", and where there is no such file

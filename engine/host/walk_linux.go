@@ -38,6 +38,7 @@ type walker struct {
 	timeout        time.Duration               // for one file
 	usage          usageMeter                  // of the daemons
 	quotas         map[int]quota               // of the daemons, by process number
+	frozen         map[group]freeze            // as of the last look
 	known          map[pidStart]*tracked
 	node           []string // the containers that the whole node is in
 	looks          uint64
@@ -62,10 +63,9 @@ type walk struct {
 	ctx    context.Context
 	at     time.Time
 	proc   procfs.FS
-	uptime time.Duration    // of the node; 0 if it could not be read
-	seen   []sighting       // of interest, by process number
-	waits  int              // how many have been found out
-	frozen map[group]string // the file that froze a control group; empty for one that is not frozen
+	uptime time.Duration // of the node; 0 if it could not be read
+	seen   []sighting    // of interest, by process number
+	waits  int           // how many have been found out
 	gaps   gaps
 	ours   map[string]bool // the sockets of shims that were compared with the runtime's
 }
@@ -276,7 +276,7 @@ func (l *walk) process(s sighting) evidence.Process {
 		p.Mount = l.waitsFor(s)
 	}
 	if p.State == evidence.Frozen {
-		p.Freezer = l.frozen[s.member.group]
+		p.Freezer = l.frozen[s.member.group].by
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,7 +32,7 @@ func (l *walk) findStates() {
 		s := &l.seen[i]
 		s.now = threadState{state: stateOf(s.stat), since: l.at, cpu: int(s.stat.Processor)}
 		switch {
-		case l.frozen[s.member.group] != "" && s.now.state != evidence.Zombie:
+		case l.frozen[s.member.group].by != "" && s.now.state != evidence.Zombie:
 			s.now.state = evidence.Frozen
 		case !s.now.state.Stuck() && s.stat.NumThreads > 1:
 			open = append(open, s)
@@ -42,7 +43,9 @@ func (l *walk) findStates() {
 		s := &l.seen[i]
 		if s.now.state.Stuck() && s.now.state != evidence.Frozen { // which may have slept long before
 			s.now.runs = l.runs(*s)
-			s.now.since = l.at.Add(-l.idle(*s))
+			if !l.frozen[s.member.group].unread {
+				s.now.since = l.at.Add(-l.idle(*s))
+			}
 		}
 		s.now = s.now.from(s.last)
 		s.last = s.now
@@ -138,56 +141,73 @@ func (l *walk) sleep(s sighting) (wchan string, stack []string) {
 	return wchan, stackOf(text)
 }
 
+// A freeze is what is known of a control group's freezer.
+type freeze struct {
+	by     string // the file that froze it, which may be a group's above, as the node's own processes see it; empty if it is not frozen
+	unread bool   // it could not be read, now or ever
+}
+
 // findFrozen finds the control groups that are frozen. The state of a frozen
 // process does not tell: it is D with v1 and S with v2, and with a new kernel the
-// function that it sleeps in is any.
+// function that it sleeps in is any. What cannot be read on a busy node is as it was.
 func (l *walk) findFrozen() {
-	l.frozen = map[group]string{}
+	was := l.frozen
+	l.frozen = map[group]freeze{}
 	for _, s := range l.seen {
 		g := s.member.group
-		if _, asked := l.frozen[g]; !asked && stateOf(s.stat) != evidence.Running {
-			l.frozen[g] = l.freezer(s.proc.PID, g)
+		if _, asked := l.frozen[g]; asked || stateOf(s.stat) == evidence.Running {
+			continue
+		}
+		by, known := l.freezer(s.proc.PID, g)
+		if before, seen := was[g]; !known && seen {
+			l.frozen[g] = before
+		} else {
+			l.frozen[g] = freeze{by, !known}
 		}
 	}
 }
 
-// freezer returns the file of the control group that froze g, which may be one
-// above it, as the node's own processes see it; empty if g is not frozen.
-func (l *walk) freezer(pid int, g group) string {
+// freezer returns the file with which g was frozen, if it is, and whether it is known.
+func (l *walk) freezer(pid int, g group) (by string, known bool) {
 	const mount = "/sys/fs/cgroup"
 	unified := mount
 	if g.isHybrid { // v1 hierarchies are there too, so that v2's is mounted beside them
 		unified += "/unified"
 	}
-	v1 := l.groupFile(pid, g.freezer, mount+"/freezer", "freezer.state")
-	v2 := l.groupFile(pid, g.unified, unified, "cgroup.events")
+	v1, err1 := l.groupFile(pid, g.freezer, mount+"/freezer", "freezer.state")
+	v2, err2 := l.groupFile(pid, g.unified, unified, "cgroup.events")
 	switch {
 	case strings.TrimSpace(v1) == "FROZEN":
-		return l.frozenAt(pid, g.freezer, mount+"/freezer", "freezer.self_freezing", "freezer.state")
+		return l.frozenAt(pid, g.freezer, mount+"/freezer", "freezer.self_freezing", "freezer.state"), true
 	case slices.Contains(strings.Split(v2, "\n"), "frozen 1"):
-		return l.frozenAt(pid, g.unified, unified, "cgroup.freeze", "cgroup.freeze")
+		return l.frozenAt(pid, g.unified, unified, "cgroup.freeze", "cgroup.freeze"), true
 	}
-	return ""
+	return "", !isHeldUp(err1) && !isHeldUp(err2)
+}
+
+// isHeldUp reports whether a file was not read for want of time.
+func isHeldUp(err error) bool {
+	_, stuck := errors.AsType[stuckError](err)
+	return stuck || errors.Is(err, errRefused) || errors.Is(err, errBrokenOff) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // frozenAt returns the file to thaw with of the group whose own file says 1, at
 // group or above.
 func (l *walk) frozenAt(pid int, group, mount, own, file string) string {
 	for at := group; len(at) > 1; at = filepath.Dir(at) {
-		if strings.TrimSpace(l.groupFile(pid, at, mount, own)) == "1" {
+		if text, _ := l.groupFile(pid, at, mount, own); strings.TrimSpace(text) == "1" {
 			return filepath.Join(mount, at, file)
 		}
 	}
 	return filepath.Join(mount, group, file)
 }
 
-// groupFile returns a control group's file, or "" if it cannot be read.
-func (l *walk) groupFile(pid int, group, mount, name string) string {
+// groupFile returns a control group's file; nothing for the group of no hierarchy.
+func (l *walk) groupFile(pid int, group, mount, name string) (string, error) {
 	if group == "" {
-		return ""
+		return "", nil
 	}
-	text, _ := l.textAt(procFile{pid, name, true}, filepath.Join(l.root, mount, group, name))
-	return text
+	return l.textAt(procFile{pid, name, true}, filepath.Join(l.root, mount, group, name))
 }
 
 const (

@@ -195,6 +195,33 @@ func TestLookSeesWhoFroze(t *testing.T) {
 	}
 }
 
+// Where the freezer does not answer, as on a busy node, what was frozen stays so, and
+// what is in D accuses nobody for how long it has slept.
+func TestLookAtAFreezerThatHangs(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		root, id := t.TempDir(), fixtureID("1")
+		shim := fixtureShim(200, id, fixtureSocket)
+		shim.cgroup, shim.state, shim.ran = "6:freezer:/rk\n", evidence.Uninterrupted, 1000
+		writeProc(t, root, shim)
+		file := filepath.Join(root, "sys/fs/cgroup/freezer/rk/freezer.state")
+		writeFile(t, file, "FROZEN\n")
+		w := newHangingWalker(root)
+		w.clock = func(int) time.Duration { return time.Hour }
+		if known {
+			w.lookAt(t.Context(), fixtureLook)
+		}
+		hold(t, root, 200, "../../sys/fs/cgroup/freezer/rk/freezer.state")
+		want := evidence.Uninterrupted
+		if known {
+			want = evidence.Frozen
+		}
+		found := w.lookAt(t.Context(), fixtureLook.Add(time.Second)).Shims
+		if len(found) != 1 || found[0].State != want || found[0].For > time.Second {
+			t.Errorf("known before: %t: found %+v, want it %v, for 1s at most", known, found, want)
+		}
+	}
+}
+
 func TestLookReadsNoWchanOfNought(t *testing.T) {
 	root, id := t.TempDir(), fixtureID("1")
 	writeProc(t, root, proc{pid: 200, comm: "sleep", cgroup: fixtureCgroup(id), state: evidence.Stopped, wchan: "0"})
