@@ -72,6 +72,7 @@ var rules = []rule{
 	{NetworkNotReady, networkNotReady, answers, nil, nil},
 	{InspectFailing, inspectFailing, answers, nil, nil},
 	{RuntimeSlow, runtimeSlow, answers, nil, []ID{RelistSlowChurn}},
+	{ErrandStuck, errandStuck, nothing, nil, nil},
 	{RelistSlowChurn, relistSlowChurn, answers, []ID{PLEGUnhealthy, PLEGFlapping}, nil},
 	{PLEGUnhealthy, plegUnhealthy, answers, []ID{PLEGFlapping, EventsDiscarded}, nil},
 	{PLEGFlapping, plegFlapping, answers, nil, nil},

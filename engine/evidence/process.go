@@ -38,6 +38,11 @@ type Process struct {
 	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
 	Own       bool   // of a shim: it was started by the runtime that is looked at; false if that is not known
 
+	// Verb is what an errand is to do: of runc "create", "delete" and so on, of a
+	// network plugin "CNI ADD", which also says for which pod. Empty if not known.
+	Verb           string
+	Namespace, Pod string
+
 	// Unit is the service of the node's init system that a daemon runs in, such
 	// as "containerd.service", or "k3s.service" of a containerd that k3s has
 	// within; of OpenRC it is the bare name. Empty if it is not known.

@@ -24,6 +24,9 @@ type identity struct {
 	container string // of a shim of CRI-O's, or of an errand
 	sandbox   string // of a shim
 	socket    string // of a shim or a kubelet: the runtime's
+
+	verb           string // what an errand is to do, such as "delete" or "CNI ADD"; empty if that is not known
+	namespace, pod string // of a network plugin's: for whom
 }
 
 // criNamespace is where containerd keeps what came over CRI. Docker's and ctr's
@@ -66,7 +69,7 @@ func identityOf(comm string, args []string) identity {
 	case r == shim:
 		return monitor(args)
 	case r == runc:
-		return identity{role: runc, container: idAmong(args)}
+		return identity{role: runc, container: idAmong(args), verb: verbAmong(args)}
 	default:
 		return identity{role: r, socket: flagValue(args, "container-runtime-endpoint")}
 	}
@@ -80,7 +83,7 @@ func containerdShim(args []string) identity {
 	}
 	id := flagValue(args, "id")
 	if verb := args[len(args)-1]; verb == "start" || verb == "delete" {
-		return identity{role: runc, container: id}
+		return identity{role: runc, container: id, verb: verb}
 	}
 	return identity{role: shim, sandbox: id, socket: flagValue(args, "address")}
 }

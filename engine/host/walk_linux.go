@@ -60,14 +60,15 @@ func newWalker(root, endpoint string) *walker {
 // A walk is one look under way.
 type walk struct {
 	*walker
-	ctx    context.Context
-	at     time.Time
-	proc   procfs.FS
-	uptime time.Duration // of the node; 0 if it could not be read
-	seen   []sighting    // of interest, by process number
-	waits  int           // how many have been found out
-	gaps   gaps
-	ours   map[string]bool // the sockets of shims that were compared with the runtime's
+	ctx      context.Context
+	at       time.Time
+	proc     procfs.FS
+	uptime   time.Duration // of the node; 0 if it could not be read
+	seen     []sighting    // of interest, by process number
+	children []sighting    // of others, which may be errands of theirs
+	waits    int           // how many have been found out
+	gaps     gaps
+	ours     map[string]bool // the sockets of shims that were compared with the runtime's
 }
 
 // A sighting is one process of interest in one look.
@@ -97,6 +98,7 @@ func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
 	if ctx.Err() == nil {
 		l.forget()
 	}
+	l.findErrands()
 	l.findStates()
 	found := l.report()
 	r := evidence.Report{State: l.stateFolder(found.Shims), Limits: l.limits(found.Daemons), Usage: w.usage.usage(l.samples(found.Daemons))}
@@ -170,8 +172,11 @@ func (l *walk) visit(p procfs.Proc) {
 	if p.PID == 1 {
 		l.node = t.member.ids
 	}
-	if t.identity.role != plain || len(t.member.ids) > len(l.node) {
-		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: time.Now()})
+	switch s := (sighting{tracked: t, proc: p, stat: stat, read: time.Now()}); {
+	case t.identity.role != plain || len(t.member.ids) > len(l.node):
+		l.seen = append(l.seen, s)
+	case stat.PPID > 2 && l.age(stat) >= errandAge: // those of 1 have lost their parent, those of 2 are the kernel's
+		l.children = append(l.children, s)
 	}
 }
 
@@ -253,7 +258,8 @@ func (l *walk) add(found *evidence.Processes, s sighting) {
 			found.Shims = append(found.Shims, p)
 		}
 	case runc:
-		p.Container = s.identity.container
+		p.Container, p.Verb = s.identity.container, s.identity.verb
+		p.Namespace, p.Pod = s.identity.namespace, s.identity.pod
 		found.Runcs = append(found.Runcs, p)
 	case daemon:
 		p.Unit, p.Socket = s.member.unit, s.identity.socket

@@ -84,7 +84,7 @@ func TestLook(t *testing.T) {
 	pause, nginx := process(101, 100, "pause"), process(102, 100, "nginx")
 	pause.Container, nginx.Container = sandbox, container
 	create, child := process(120, 60, "runc"), process(121, 120, "runc:[1:CHILD]")
-	create.Container, child.Container = container, container
+	create.Container, create.Verb, child.Container, child.Verb = container, "create", container, "init"
 	containerd := process(60, 1, "containerd")
 	containerd.Unit = "containerd.service"
 	want := evidence.Processes{
