@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,13 +66,16 @@ func TestNodeWhenStatusHangs(t *testing.T) {
 		if n := b.after(29700 * time.Millisecond).Node; !n.Ready {
 			t.Errorf("node before 30 s = %+v", n)
 		}
-		s := b.after(200 * time.Millisecond)
-		n := s.Node
-		if n.Ready || n.Reason != notReadyReason || n.Message != runtimeDown || n.RuntimeDown != runtimeDown || !n.Since.Equal(start.Add(30*time.Second)) {
+		n := b.after(200 * time.Millisecond).Node
+		if down := start.Add(30 * time.Second); !n.Ready || n.RuntimeDown != runtimeDown || !n.LoopStopped.Equal(down) || n.LoopNap == 0 || !n.HealthzAt.Equal(down.Add(5*time.Minute)) {
 			t.Errorf("node after 30 s = %+v", n)
 		}
-		if !n.LoopStopped.Equal(n.Since) || n.LoopNap == 0 || !n.HealthzAt.Equal(n.Since.Add(5*time.Minute)) {
-			t.Errorf("sync loop = %+v", n)
+		if want := (Posting{From: start.Add(30 * time.Second), To: start.Add(30*time.Second + postPeriod)}); n.Next != want {
+			t.Errorf("foretold %+v, want %+v", n.Next, want)
+		}
+		n = b.after(postAnytime).Node
+		if n.Ready || n.Reason != notReadyReason || n.Message != runtimeDown || !n.Since.Equal(start.Add(30*time.Second+postAnytime)) || n.Next != (Posting{}) {
+			t.Errorf("node after the posting = %+v", n)
 		}
 		b.fake.behave()
 		if n := b.after(3 * time.Minute).Node; !n.Ready || !n.LoopStopped.IsZero() || n.LoopNap != 0 {
@@ -85,9 +90,9 @@ func TestNodeNamesAllThatIsWrong(t *testing.T) {
 		b.fake.script("ListContainers", behaviour{err: unavailable(call.ListContainers)})
 		s := b.after(40 * time.Second)
 		n := s.Node
-		want := "[container runtime is down, PLEG is not healthy: " + s.Health.Verdict + ", container runtime not ready: RuntimeReady=false reason: message:]"
-		if n.Message != want {
-			t.Errorf("message %q, want %q", n.Message, want)
+		want := "[container runtime is down, PLEG is not healthy: pleg was last seen active N ago; threshold is 10s, container runtime not ready: RuntimeReady=false reason: message:]"
+		if got := regexp.MustCompile(`[0-9.]+s ago`).ReplaceAllString(n.Message, "N ago"); got != want {
+			t.Errorf("message %q, want %q", got, want)
 		}
 	})
 }
@@ -100,8 +105,11 @@ func TestNodeThatIsHungWhenTheEngineStarts(t *testing.T) {
 			t.Errorf("node = %+v", n)
 		}
 		n := b.after(2*time.Minute + pace).Node
-		if want := "PLEG is not healthy: pleg was last seen active 3m0.000000001s ago; threshold is 3m0s"; n.Ready || n.Message != want || !n.Known {
+		if want := "PLEG is not healthy: pleg was last seen active 3m0.000000001s ago; threshold is 3m0s"; !n.Ready || n.PLEG != want || !n.Known {
 			t.Errorf("node = %+v, want %q", n, want)
+		}
+		if n := b.after(postAnytime).Node; n.Ready || !strings.HasPrefix(n.Message, "PLEG is not healthy: pleg was last seen active 3m5.1") {
+			t.Errorf("node after the posting = %+v", n)
 		}
 	})
 }

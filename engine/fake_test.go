@@ -19,6 +19,7 @@ type behaviour struct {
 	delay  time.Duration
 	hang   bool          // until the context ends
 	deaf   chan struct{} // until it is closed, whatever the context says
+	stops  chan struct{} // until it is closed or the context ends
 	err    error
 	panics any
 }
@@ -229,6 +230,12 @@ func (b behaviour) act(ctx context.Context, op call.Operation) error {
 	}
 	if b.hang {
 		<-ctx.Done()
+	}
+	if b.stops != nil {
+		select {
+		case <-b.stops:
+		case <-ctx.Done():
+		}
 	}
 	if b.panics != nil {
 		panic(b.panics)

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -52,19 +51,29 @@ func TestStatusOnItsOwn(t *testing.T) {
 	})
 }
 
-func TestVersionIsNotAskedForTwice(t *testing.T) {
+// One at a time, 10 s after the end of the last one.
+func TestVersionIsAskedForWithEachPosting(t *testing.T) {
 	bubble(t, Config{Period: MaxPeriod}, func(r *fakeRuntime) { r.script("Version", behaviour{hang: true}) }, func(b *bench) {
+		count := func() (n int) {
+			for _, c := range b.fake.made() {
+				if c == "Version" {
+					n++
+				}
+			}
+			return n
+		}
 		b.after(2*time.Minute - time.Second)
 		b.fake.behave()
-		b.after(time.Minute)
-		n := 0
-		for _, c := range b.fake.made() {
-			if c == "Version" {
-				n++
-			}
+		if n := count(); n != 1 {
+			t.Errorf("%d calls while the first one hangs", n)
 		}
-		if n != 2 {
-			t.Errorf("%d Version calls, want the one that hung and one more", n)
+		b.after(10 * time.Second)
+		if n := count(); n != 0 {
+			t.Errorf("%d calls within 10 s of its end", n)
+		}
+		b.after(2 * time.Minute)
+		if n := count(); n < 8 || n > 12 {
+			t.Errorf("%d calls in the 2 min after that", n)
 		}
 	})
 }
@@ -108,35 +117,11 @@ func TestRuntimeGoneAndBack(t *testing.T) {
 		b.fake.version.RuntimeVersion = "2"
 		b.fake.mu.Unlock()
 		b.fake.behave()
-		s = b.after(5 * time.Second)
+		s = b.after(15 * time.Second)
 		if s.StatusErr != nil || s.Failure != nil || s.Version.RuntimeVersion != "2" {
 			t.Errorf("after its return: %+v, %+v, %+v", s.StatusErr, s.Failure, s.Version)
 		}
-		b.fake.made()
-		b.after(time.Minute)
-		for _, c := range b.fake.made() {
-			if c == "Version" {
-				t.Error("Version was asked for again without need")
-			}
-		}
 	})
-}
-
-// A runtime that was away may come back as another, whichever call noticed.
-func TestVersionIsAskedForAgain(t *testing.T) {
-	for _, key := range []string{"Status", "ListContainers", "ContainerStatus web/app", "ListContainers uid-web"} {
-		bubble(t, Config{}, onePod, func(b *bench) {
-			b.after(time.Second)
-			b.fake.made()
-			b.fake.script(key, behaviour{err: unavailable(0)})
-			b.fake.flip("web/app")
-			b.ask(func() { b.Reinspect("uid-web") })
-			b.after(10 * time.Second)
-			if !slices.Contains(b.fake.made(), "Version") {
-				t.Errorf("Version was not asked for though %s failed", key)
-			}
-		})
-	}
 }
 
 // crowd makes one change in each of n pods.
@@ -242,11 +227,11 @@ func TestSyncLoop(t *testing.T) {
 		{"just young enough", func(s *syncLoop) { s.status(start, ready) }, statusLasts - 1, true, true},
 		{"too old", func(s *syncLoop) { s.status(start, ready) }, statusLasts, true, false},
 		{"condition missing", func(s *syncLoop) { s.status(start, ready); s.status(start, nil) }, 0, true, false},
-		{"paused", func(s *syncLoop) { s.status(start, ready); s.hold(start.Add(time.Second), true) }, time.Hour, true, true},
+		{"paused", func(s *syncLoop) { s.status(start, ready); s.pause(start.Add(time.Second), true) }, time.Hour, true, true},
 		{"paused and resumed", func(s *syncLoop) {
 			s.status(start, ready)
-			s.hold(start.Add(time.Second), true)
-			s.hold(start.Add(time.Hour), false)
+			s.pause(start.Add(time.Second), true)
+			s.pause(start.Add(time.Hour), false)
 		}, time.Hour + 28*time.Second, true, true},
 	}
 	for _, tt := range tests {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -80,18 +81,18 @@ type Posting struct {
 type kubelet struct {
 	starting bool
 	loop     syncLoop
+	poster   poster
 
 	healthy    bool
 	everJudged bool
 	since      time.Time // when the verdict on PLEG last changed
 	flips      int
 
-	readySince time.Time // when Ready last changed
-	lastNode   Node      // but for what moves by itself
+	lastNode Node // but for what moves by itself
 }
 
 func newKubelet(now time.Time, starting bool) kubelet {
-	k := kubelet{starting: starting, since: now, readySince: now}
+	k := kubelet{starting: starting, since: now, poster: poster{ready: true, since: now, nextAt: now, fixed: true, spread: postAnytime}}
 	if starting {
 		k.loop = syncLoop{networkErr: networkUnknown}
 	} else {
@@ -112,23 +113,40 @@ func (k *kubelet) judge(m *machine) {
 		k.healthy, k.everJudged, k.since = healthy, true, m.now
 		m.changed = true
 	}
+	k.loop.returns(m)
 	m.core.Attend(k.starting || k.loop.reads(m.now, k.plegErr(m, m.now) == "") && k.everJudged)
+	k.loop.keepsHouse(m)
 	k.follow(m)
 }
 
-// follow notes when the node's readiness changes, and whether people should be
-// told: whether more has changed than its figures.
+// follow lets the poster see what there would be to post, and notes whether people
+// should be told: whether more has changed than figures.
 func (k *kubelet) follow(m *machine) {
+	late, _ := k.late(m)
+	k.poster.follow(m, k.errs(m, m.now), late)
 	n := k.node(m, m.now)
-	if k.lastNode.Reason != "" && k.lastNode.Ready != n.Ready {
-		k.readySince = m.now
-	}
-	n.SyncedAt, n.DownAt, n.Since, n.Message = time.Time{}, time.Time{}, time.Time{}, ""
+	n.SyncedAt, n.DownAt, n.Since, n.Message, n.Next = time.Time{}, time.Time{}, time.Time{}, "", Posting{Ready: n.Next.Ready}
 	if n.PLEG != "" {
 		n.PLEG = plegNotHealthy // without the age of the list
 	}
 	m.changed = m.changed || n != k.lastNode
 	k.lastNode = n
+}
+
+// late returns since when a call has been late that the kubelet makes as we do, and that
+// it waits for; zero if none is. both says that lists and Status are.
+func (k *kubelet) late(m *machine) (first time.Time, both bool) {
+	var list, status time.Time
+	for _, p := range m.calls.out {
+		switch {
+		case m.now.Sub(p.Since) < sluggish || p.abandoned:
+		case p.By == ByRelist && isList(p.Op) && p.Pod.UID == "":
+			list = p.Since
+		case p.By == ByStatusLoop && p.Op == call.Status:
+			status = p.Since
+		}
+	}
+	return sooner(list, status), !list.IsZero() && !status.IsZero()
 }
 
 // unhealthyAt returns when PLEG becomes unhealthy if no list succeeds until then:
@@ -141,15 +159,30 @@ func (k *kubelet) unhealthyAt(m *machine) time.Time {
 	return m.core.ListedAt().Add(m.config.Threshold + 1 + m.pause.total - m.pause.listed)
 }
 
+// foretold is unhealthyAt as far as it can come: not where the relist under way
+// inspects, and ends before.
+func (k *kubelet) foretold(m *machine) time.Time {
+	at := k.unhealthyAt(m)
+	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.period+sluggish).Before(at) {
+		return time.Time{}
+	}
+	return at
+}
+
 // due returns when something changes though nothing happens; zero if nothing does.
 func (k *kubelet) due(m *machine) time.Time {
-	due := sooner(k.loop.napUntil, k.unhealthyAt(m))
+	due := sooner(k.loop.due(m), k.unhealthyAt(m))
 	if at := k.loop.downAt(); m.now.Before(at) {
 		due = sooner(due, at)
 	}
 	if m.core.ListedAt().IsZero() && !m.pause.on {
 		if at := m.started.Add(m.config.Threshold + 1 + m.pause.total - m.pause.listed); m.now.Before(at) {
 			due = sooner(due, at)
+		}
+	}
+	for _, p := range m.calls.out {
+		if at := p.Since.Add(sluggish); m.now.Before(at) && (p.By == ByRelist && isList(p.Op) || p.By == ByStatusLoop) {
+			due = sooner(due, at) // it is late then
 		}
 	}
 	return due
@@ -159,7 +192,7 @@ func (k *kubelet) due(m *machine) time.Time {
 func (k *kubelet) health(m *machine, now time.Time) Health {
 	h := Health{
 		Healthy: k.healthy, ListedAt: m.core.ListedAt(), SettledAt: m.relists.settledAt,
-		UnhealthyAt: k.unhealthyAt(m), Since: k.since, Flips: k.flips,
+		UnhealthyAt: k.foretold(m), Since: k.since, Flips: k.flips,
 	}
 	if err := m.core.Healthy(m.pause.judged(now)); err != nil {
 		h.Verdict = err.Error()
@@ -184,28 +217,64 @@ func (k *kubelet) plegErr(m *machine, now time.Time) string {
 	return fmt.Sprintf("%s: %v", plegNotHealthy, err)
 }
 
-// node returns what the kubelet says of its node. That it has other reasons as well,
-// such as its disks, is nothing that can be seen over CRI.
+// errs returns what the Ready condition would say if it were computed now; empty if the
+// node is ready. That it has other reasons as well, such as its disks, is nothing
+// that can be seen over CRI.
+func (k *kubelet) errs(m *machine, now time.Time) string {
+	return aggregate(k.loop.down(now), k.plegErr(m, now), k.loop.runtimeErr, k.loop.networkErr)
+}
+
+// node returns what the kubelet says of its node, and what it has posted.
 func (k *kubelet) node(m *machine, now time.Time) Node {
-	s := &k.loop
+	s, p := &k.loop, &k.poster
 	n := Node{
-		Ready: true, Reason: readyReason, Message: readyMessage,
+		Ready: p.ready, Reason: readyReason, Message: readyMessage,
 		Known:       m.relists.count > 0 && !m.status.statusTook.at.IsZero(),
-		Since:       k.readySince,
+		Since:       p.since,
 		RuntimeDown: s.down(now),
 		PLEG:        k.plegErr(m, now),
 		RuntimeErr:  s.runtimeErr,
 		NetworkErr:  s.networkErr,
 		SyncedAt:    s.syncedAt,
 		DownAt:      s.downAt(),
+		LoopHeld:    s.held,
 		LoopStopped: s.stopped,
 		LoopNap:     s.nap,
 		HealthzAt:   s.healthzAt(),
 	}
-	if text := aggregate(n.RuntimeDown, n.PLEG, n.RuntimeErr, n.NetworkErr); text != "" {
-		n.Ready, n.Reason, n.Message = false, notReadyReason, text
+	if !p.ready {
+		n.Reason, n.Message = notReadyReason, p.message
 	}
+	if now.Sub(p.asked) >= sluggish && !p.asked.IsZero() {
+		n.PostingHeld = p.asked
+	}
+	_, silent := k.late(m)
+	n.Next = p.next(m, now, k.changes(m, now), silent)
 	return n
+}
+
+// changes returns when what the kubelet would say differs from what it has posted, if
+// all goes on as it does: now, or at a time to come. Zero if that is not in sight.
+func (k *kubelet) changes(m *machine, now time.Time) time.Time {
+	p := &k.poster
+	switch {
+	case p.ready != (p.now == ""):
+		return p.errAt
+	case !p.ready:
+		return time.Time{}
+	}
+	var at time.Time
+	status := m.status.failure != nil || m.status.isLate(m, now)
+	if status {
+		at = k.loop.downAt()
+	}
+	if since := m.relists.troubled(m, now); !since.IsZero() {
+		if !status && m.status.statusTook.at.Before(since) {
+			return time.Time{} // Status may be in the same trouble: the next one tells
+		}
+		at = sooner(at, k.foretold(m))
+	}
+	return at
 }
 
 // aggregate joins error texts as Kubernetes does: the empty ones left out,

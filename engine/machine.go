@@ -105,7 +105,7 @@ func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 		config: c, policy: p, core: core, now: now, started: now, period: c.Period,
 		calls:   calls{sums: newSums(), short: p.silence()},
 		relists: relists{nextAt: now},
-		status:  statusLoop{nextAt: now, versionWanted: true},
+		status:  statusLoop{nextAt: now},
 		kubelet: newKubelet(now, p.Once),
 		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
 		looking: c.Look != nil,
@@ -198,7 +198,7 @@ func (m *machine) work() Work {
 func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
-		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.probes.due(m),
+		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
 		m.search.due(m), m.sweepDue(), m.check.due(),
 	} {
 		due = sooner(due, at)

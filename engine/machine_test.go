@@ -288,8 +288,8 @@ func (r *referee) watch(w *world, in Input, work Work) {
 		r.seen[key] = true
 	}
 	if due := w.m.due(); !due.IsZero() && !due.After(w.now) {
-		r.t.Errorf("%v: due at %v already, after %T: calls %v, relists %v, status %v, kubelet %v, probes %v, search %v, sweep %v, check %v", w.now, due, in,
-			w.m.calls.due(), w.m.relists.due(w.m), w.m.status.due(w.m), w.m.kubelet.due(w.m), w.m.probes.due(w.m), w.m.search.due(w.m), w.m.sweepDue(), w.m.check.due())
+		r.t.Errorf("%v: due at %v already, after %T: calls %v, relists %v, status %v, kubelet %v, poster %v, probes %v, search %v, sweep %v, check %v", w.now, due, in,
+			w.m.calls.due(), w.m.relists.due(w.m), w.m.status.due(w.m), w.m.kubelet.due(w.m), w.m.kubelet.poster.due(w.m), w.m.probes.due(w.m), w.m.search.due(w.m), w.m.sweepDue(), w.m.check.due())
 	}
 	r.check(w, w.m.snapshot(w.now))
 }
@@ -306,8 +306,11 @@ func (r *referee) check(w *world, s *Snapshot) {
 	if v := s.Sweep; v != nil && (v.Done > v.Total || len(v.Hung)+len(v.Failed) > v.Done || len(s.InFlight) > v.Width+6) {
 		r.t.Errorf("sweep %+v with %d in flight", v, len(s.InFlight))
 	}
-	if h := s.Health; s.Paused && !h.UnhealthyAt.IsZero() || !s.Paused && h.Healthy && !h.ListedAt.IsZero() && !h.UnhealthyAt.After(w.now.Add(-1)) {
+	if h := s.Health; s.Paused && !h.UnhealthyAt.IsZero() || !h.UnhealthyAt.IsZero() && !h.UnhealthyAt.After(w.now.Add(-1)) {
 		r.t.Errorf("%v: paused %v, health %+v", w.now, s.Paused, h)
+	}
+	if n := s.Node.Next; n.To.Before(n.From) || !n.From.IsZero() && (s.Paused || n.Ready == s.Node.Ready) {
+		r.t.Errorf("%v: paused %v, node %+v", w.now, s.Paused, s.Node)
 	}
 	now := make(map[pleg.UID]*Pod, len(s.Pods))
 	for _, p := range s.Pods {

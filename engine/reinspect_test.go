@@ -114,7 +114,7 @@ func TestReinspectOfAHungContainer(t *testing.T) {
 			"ListPodSandbox uid-web", "ListContainers uid-web", "PodSandboxStatus web", "ContainerStatus web/app",
 			"ListPodSandbox uid-hung", "ListContainers uid-hung", "PodSandboxStatus hung", "ContainerStatus hung/app",
 		}
-		if diff := cmp.Diff(want, without(b.fake.made(), call.Status)); diff != "" {
+		if diff := cmp.Diff(want, without(b.fake.made(), call.Status, call.Version)); diff != "" {
 			t.Errorf("calls after the deadline (-want +got):\n%s", diff)
 		}
 		if p := b.podOf(s, "hung"); p.Failure != nil || p.InspectWorst != 2*time.Minute {
@@ -132,7 +132,7 @@ func TestDeafRuntimeGetsNoRelistBesideThatOfOnePod(t *testing.T) {
 			b.fake.made()
 			b.ask(func() { b.RelistNow(); b.Reinspect("uid-web") })
 			s := b.after(time.Minute)
-			if made := without(b.fake.made(), call.Status); len(made) != 0 || len(s.InFlight) != 1 {
+			if made := without(b.fake.made(), call.Status, call.Version); len(made) != 0 || len(s.InFlight) != 1 {
 				t.Errorf("%s: calls %q, in flight %+v", key, made, s.InFlight)
 			}
 			b.ask(b.Pause)

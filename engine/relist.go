@@ -132,9 +132,6 @@ func (l *relists) beginOne(m *machine, pod pleg.PodRef) {
 // answered takes in a call of the relist.
 func (l *relists) answered(m *machine, a *answer) {
 	r := l.now
-	if a.err != nil {
-		m.status.suspect(a.err)
-	}
 	if r == nil { // a check came to its end before
 		return
 	}
@@ -146,6 +143,9 @@ func (l *relists) answered(m *machine, a *answer) {
 		return
 	}
 	r.lists.take(a)
+	if !r.onDemand() && !a.hung(m.config.Timeout) {
+		l.listReturned = a.at
+	}
 	if a.Op == call.ListPodSandbox && (a.err == nil || m.search.goesOn(m, r, a)) {
 		m.calls.want(m.now, m.search.second(m, r, a))
 		return

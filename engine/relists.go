@@ -19,7 +19,10 @@ type relists struct {
 	ended     time.Time // of the last one; zero before
 	settledAt time.Time // end of the last one without a failed inspection
 	first     time.Time // start of the first whose lists succeeded
-	last      Phase     // how the last one went
+	// when a list of all pods returned last, if not by its deadline: who waits for the
+	// same had its answer then, too
+	listReturned time.Time
+	last         Phase // how the last one went
 
 	count, failed uint64
 	took          durations
@@ -79,7 +82,7 @@ func (l *relists) phase(m *machine, now time.Time) Phase {
 		}
 		return p
 	}
-	p := Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.total, OnDemand: r.onDemand()}
+	p := Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.total, OnDemand: r.onDemand(), EndsBy: l.endsBy(m)}
 	switch {
 	case !r.listed:
 		p.Step = Listing
@@ -90,6 +93,52 @@ func (l *relists) phase(m *machine, now time.Time) Phase {
 		p.Step = Stopped
 	}
 	return p
+}
+
+// listOut returns since when a list of all pods is out; zero if none is.
+func (l *relists) listOut(m *machine) time.Time {
+	if l.now == nil || l.now.listed || l.now.onDemand() {
+		return time.Time{}
+	}
+	for _, p := range m.calls.out {
+		if p.By == ByRelist && isList(p.Op) {
+			return p.Since
+		}
+	}
+	return time.Time{}
+}
+
+// endsBy returns when the relist under way ends whose inspection is late: what is out,
+// and what hung when it was asked last and comes later in this relist, takes until its
+// deadline, the rest no time to speak of. Zero if no inspection is late.
+func (l *relists) endsBy(m *machine) time.Time {
+	r := l.now
+	if r == nil || r.inspects == nil || m.policy.Once {
+		return time.Time{}
+	}
+	f, out := m.calls.oldestOfRelist()
+	if !out || m.now.Sub(f.Since) < sluggish {
+		return time.Time{}
+	}
+	ends := f.Since.Add(m.config.Timeout)
+	for uid, p := range m.pods.byUID {
+		if e := p.Failure; e != nil && uid != f.Pod.UID && p.InspectedAt.Before(r.began) && hung(e.Took(), m.config.Timeout, e.Err) {
+			ends = ends.Add(m.config.Timeout)
+		}
+	}
+	return ends
+}
+
+// troubled returns since when the relist is late with what it does, or fails; zero if
+// neither.
+func (l *relists) troubled(m *machine, now time.Time) time.Time {
+	if l.failure != nil {
+		return l.failure.First.Add(-l.failure.Took())
+	}
+	if f, out := m.calls.oldestOfRelist(); out && now.Sub(f.Since) >= sluggish {
+		return f.Since
+	}
+	return time.Time{}
 }
 
 // again returns the failure that follows f, which may be nil, in a row. Each try

@@ -172,10 +172,11 @@ func (p *pause) judged(now time.Time) time.Time { return now.Add(p.listed - p.le
 // and comes then before what was asked for in it and is not done.
 func (m *machine) setPaused(paused bool) {
 	p := &m.pause
-	m.kubelet.loop.hold(m.now, paused)
+	m.kubelet.loop.pause(m.now, paused)
 	m.changed = true
 	if !paused {
 		p.total += m.now.Sub(p.began)
+		m.kubelet.poster.resume(m.now.Sub(p.began))
 		p.on, p.ended = false, m.now
 		p.deferred.add(m.wanted)
 		m.wanted, p.deferred = p.deferred, wanted{}

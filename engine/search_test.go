@@ -228,8 +228,11 @@ func TestAPauseIsNoIllness(t *testing.T) {
 		if left := s.Health.UnhealthyAt.Sub(s.At); !s.Health.Healthy || left < 5*time.Second || left > 6*time.Second {
 			t.Errorf("after it: %v left of %+v", left, s.Health)
 		}
-		if s := b.after(7 * time.Second); s.Health.Healthy || s.Node.Ready {
+		if s := b.after(7 * time.Second); s.Health.Healthy || s.Node.PLEG == "" {
 			t.Errorf("7 s later: %+v", s.Health)
+		}
+		if s := b.after(10 * time.Second); s.Node.Ready {
+			t.Errorf("after the next posting: %+v", s.Node)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -13,13 +12,11 @@ import (
 const statusPeriod = 5 * time.Second
 
 // A statusLoop asks for what the runtime says of itself, apart from all relists:
-// Status as the kubelet does, and beside it Version, when that is not known, or the
-// runtime may be another one by now.
+// Status as the kubelet does, and Version when the [poster] does.
 type statusLoop struct {
-	nextAt        time.Time // when Status is due; zero if it is not asked for by itself any more
-	statusOut     bool
-	versionOut    bool
-	versionWanted bool
+	nextAt     time.Time // when Status is due; zero if it is not asked for by itself any more
+	statusOut  bool
+	versionOut bool
 
 	version      pleg.Version
 	versionFound pleg.Anomalies // in the last answer to Version
@@ -37,12 +34,6 @@ type promptness struct {
 	took time.Duration
 }
 
-// suspect notes that a call failed: a runtime that was away may come back as
-// another version.
-func (l *statusLoop) suspect(err error) {
-	l.versionWanted = l.versionWanted || errors.Is(err, call.ErrUnavailable)
-}
-
 // due returns when Status is asked for by itself; zero if it is not.
 func (l *statusLoop) due(m *machine) time.Time {
 	if m.pause.on || l.statusOut {
@@ -53,16 +44,20 @@ func (l *statusLoop) due(m *machine) time.Time {
 
 // advance makes the calls that are due. Neither waits for the other.
 func (l *statusLoop) advance(m *machine) {
-	due := l.due(m)
-	if due.IsZero() || m.now.Before(due) {
-		return
-	}
-	if l.versionWanted && !l.versionOut {
+	if !l.versionOut && m.kubelet.poster.begins(m) {
 		l.versionOut = true
 		m.calls.want(m.now, m.policy.kubelets(Flight{By: ByStatusLoop, Op: call.Version}))
 	}
-	l.statusOut = true
-	m.calls.want(m.now, m.policy.kubelets(Flight{By: ByStatusLoop, Op: call.Status}))
+	if due := l.due(m); !due.IsZero() && !m.now.Before(due) {
+		l.statusOut = true
+		m.calls.want(m.now, m.policy.kubelets(Flight{By: ByStatusLoop, Op: call.Status}))
+	}
+}
+
+// isLate reports whether Status is.
+func (l *statusLoop) isLate(m *machine, now time.Time) bool {
+	p := m.calls.like(Flight{Op: call.Status})
+	return p != nil && p.By == ByStatusLoop && now.Sub(p.Since) >= sluggish
 }
 
 // out reports whether a call is out, or waits for its turn.
@@ -106,7 +101,7 @@ func (l *statusLoop) answered(m *machine, a *answer) {
 }
 
 func (l *statusLoop) tookVersion(m *machine, a *answer) {
-	l.versionWanted = a.err != nil
+	m.kubelet.poster.returned(m, a)
 	l.versionTook = promptness{a.at, a.took}
 	version, _ := a.value.(pleg.Version)
 	m.changed = m.changed || a.err != nil || l.versionErr != nil || l.version != version
@@ -127,11 +122,11 @@ func (l *statusLoop) tookStatus(m *machine, a *answer) {
 	m.changed = m.changed || a.err != nil || l.failure != nil || !slices.Equal(l.conditions, conditions)
 	if a.err != nil {
 		l.failure = l.failure.again(a)
-		l.suspect(a.err)
 		return
 	}
 	l.failure, l.conditions, l.statusFound = nil, conditions, a.found
 	m.kubelet.loop.status(a.at, conditions)
+	m.kubelet.poster.answered(m)
 }
 
 // isQuick reports whether the last Status was answered, at once and not long ago.

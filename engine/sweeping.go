@@ -126,7 +126,6 @@ func (s *sweep) checkAt() time.Time {
 
 // sweepAnswered takes in a call of the sweep.
 func (m *machine) sweepAnswered(a *answer) {
-	m.status.suspect(a.err)
 	m.check.keep(a)
 	m.sweep.take(int(a.tag), a)
 	m.changed = true

@@ -38,7 +38,7 @@ type pods struct {
 	troubled int        // pods with a problem, shown or not
 	hung     int        // those of them with a call that hangs
 
-	troubles map[pleg.UID]diagnose.Trouble // of the pods that have one
+	troubles map[pleg.UID]diagnose.Trouble  // of the pods that have one
 	show     func(*podInfo, time.Time) bool // see filter
 	timed    bool
 	trouble  bool // problems only

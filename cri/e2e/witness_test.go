@@ -31,11 +31,18 @@ type witness struct {
 // returns once the first relist has succeeded.
 func watch(t *testing.T, socket string) *witness {
 	t.Helper()
+	return watchAs(t, socket, engine.Config{Period: engine.MinPeriod})
+}
+
+// watchAs is watch with settings of its own, but for the runtime.
+func watchAs(t *testing.T, socket string, config engine.Config) *witness {
+	t.Helper()
 	client, err := cri.Dial("unix://" + socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := engine.New(engine.Config{Runtime: client, Period: engine.MinPeriod})
+	config.Runtime = client
+	e, err := engine.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,154 @@
+package engine
+
+import "time"
+
+const (
+	// postPeriod is from the end of one update of the node's status to the start of the
+	// next: 10 s and, by chance, up to 4 % more. (kubelet JitterUntil, nodeStatusUpdateFrequency.)
+	postPeriod = 10*time.Second + postJitter
+	postJitter = 200 * time.Millisecond
+	// postAnytime is how far off a posting may be of which nothing is known.
+	postAnytime = postPeriod / 2
+	// together is within which time answers come that were held up by the same thing.
+	together = 100 * time.Millisecond
+)
+
+// A poster is a model of the kubelet's updates of its node's status. Each asks the
+// runtime for its Version first, waits for the answer up to the timeout of a call, and
+// then computes the Ready condition as of that moment: a runtime that hangs holds the
+// posting up, and what is posted at its return may speak of the past. (kubelet
+// syncNodeStatus, defaultNodeStatusFuncs: VersionInfo comes before ReadyCondition.)
+//
+// When the kubelet's updates come nobody tells us. Until that is known they are taken to
+// come half a period after whatever matters, which is never wrong by more.
+type poster struct {
+	ready   bool // as posted
+	message string
+	since   time.Time // when that changed Ready
+
+	nextAt time.Time     // when Version is asked for next
+	fixed  bool          // that is so; else it waits for an answer to another call, for a fault must find no call of ours on its way
+	spread time.Duration // how far the kubelet's own next update may be off, either way
+	asked  time.Time     // since when Version is out; zero if it is not
+
+	late  time.Time // start of the call whose lateness has set nextAt
+	errs  string    // what was wrong before it changed last, with the time of that
+	errAt time.Time
+	now   string // what is wrong now
+}
+
+// due returns when Version is asked for by itself; zero if it is not.
+func (p *poster) due(m *machine) time.Time {
+	if m.policy.Once || m.pause.on || !p.asked.IsZero() || !p.fixed {
+		return time.Time{}
+	}
+	return p.nextAt
+}
+
+// begins reports whether an update is due, and takes it for begun.
+func (p *poster) begins(m *machine) bool {
+	if m.pause.on || !p.asked.IsZero() || !p.fixed || p.nextAt.IsZero() || m.now.Before(p.nextAt) {
+		return false
+	}
+	p.asked = m.now
+	return true
+}
+
+// answered lets a due update begin: the runtime has just answered another call.
+func (p *poster) answered(m *machine) { p.fixed = p.fixed || !m.now.Before(p.nextAt) }
+
+// returned takes in that Version has returned: the condition is posted.
+func (p *poster) returned(m *machine, a *answer) {
+	held := m.now.Sub(p.asked)
+	p.asked = time.Time{}
+	if m.policy.Once {
+		p.nextAt = time.Time{}
+		return
+	}
+	p.spread = min(p.spread+postJitter, postAnytime)
+	if held > sluggish && !a.hung(m.config.Timeout) {
+		p.spread = postJitter // the kubelet's was held up as well, and came back with it
+	}
+	p.nextAt = m.now.Add(postPeriod)
+	p.fixed = p.spread < postAnytime || p.now != "" || !p.late.IsZero()
+	if !m.pause.on {
+		errs := p.now
+		if held > sluggish && m.now.Sub(p.errAt) < together {
+			errs = p.errs // Version is the quickest call, and computing the condition takes no time
+		}
+		p.post(m, errs)
+	}
+}
+
+func (p *poster) post(m *machine, errs string) {
+	if ready := errs == ""; ready != p.ready {
+		p.ready, p.since = ready, m.now
+		m.changed = true
+	}
+	p.message = errs
+}
+
+// follow takes in what the kubelet would say now, and since when a call has been late
+// that the kubelet makes as well; zero if none is.
+func (p *poster) follow(m *machine, errs string, late time.Time) {
+	if m.policy.Once {
+		p.now = errs
+		p.post(m, errs)
+		return
+	}
+	if errs != p.now {
+		if (errs == "") != (p.now == "") {
+			p.comesAfter(m, m.now)
+		}
+		p.errs, p.errAt, p.now = p.now, m.now, errs
+	}
+	if late != p.late && !late.IsZero() && p.late.IsZero() {
+		p.comesAfter(m, late)
+	}
+	p.late = late
+}
+
+// comesAfter lets the next update come after a moment that matters, if there is no
+// better reason for another time.
+func (p *poster) comesAfter(m *machine, at time.Time) {
+	if p.spread < postAnytime || !p.asked.IsZero() || m.pause.on {
+		return
+	}
+	p.nextAt, p.fixed = at.Add(postAnytime), true
+}
+
+// resume shifts the next update by a pause that is over.
+func (p *poster) resume(length time.Duration) {
+	if !p.nextAt.IsZero() {
+		p.nextAt = p.nextAt.Add(length)
+	}
+	if !p.asked.IsZero() {
+		p.asked = p.asked.Add(length)
+	}
+}
+
+// next foretells the posting that changes Ready. changes is when what the kubelet would
+// say differs from what was posted, now or later; zero if that is not to come. silent
+// says that the runtime answers nothing, so that Version may hang, too.
+func (p *poster) next(m *machine, now, changes time.Time, silent bool) (n Posting) {
+	if changes.IsZero() || m.policy.Once || m.pause.on {
+		return n
+	}
+	at, period := p.nextAt, postPeriod
+	switch {
+	case !p.asked.IsZero() && now.Sub(p.asked) >= sluggish:
+		at, period = p.asked.Add(m.config.Timeout), postPeriod+m.config.Timeout
+	case !p.asked.IsZero() || silent:
+		return n // whether Version is answered is seen in a moment
+	case p.spread >= postAnytime && changes.After(now):
+		at = changes.Add(postAnytime)
+	}
+	for at.Add(p.spread).Before(changes) {
+		at = at.Add(period)
+	}
+	n = Posting{Ready: !p.ready, From: at.Add(-p.spread), To: at.Add(p.spread)}
+	if n.From.Before(changes) {
+		n.From = changes
+	}
+	return n
+}

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// A play is a fault, and what a kubelet 1.36.0 with an API server was seen to make of
+// it on containerd 2.4.2, in seconds after its start; 0 for never.
+type play struct {
+	name                           string
+	begin                          func(f *fakeRuntime) (end func())
+	lasts, watched                 time.Duration
+	loop, unhealthy, posted, ready float64
+}
+
+// stop stops the runtime, as a signal does.
+func stop(f *fakeRuntime) func() {
+	going := make(chan struct{})
+	for _, op := range call.Operations() {
+		f.script(op.String(), behaviour{stops: going})
+	}
+	return func() { f.behave(); close(going) }
+}
+
+// kill has nobody listen.
+func kill(f *fakeRuntime) func() {
+	for _, op := range call.Operations() {
+		f.script(op.String(), behaviour{err: unavailable(op)})
+	}
+	return f.behave
+}
+
+func hangs(keys ...string) func(f *fakeRuntime) func() {
+	return func(f *fakeRuntime) func() {
+		for _, key := range keys {
+			f.script(key, behaviour{hang: true})
+			f.flip(key[len("ContainerStatus "):])
+		}
+		return f.behave
+	}
+}
+
+var plays = []play{
+	{"stopped for 434 s", stop, 434 * time.Second, 460 * time.Second, 120.6, 181.9, 123.6, 444.0},
+	{"stopped for 75 s", stop, 75 * time.Second, 100 * time.Second, 0, 0, 75.0, 85.3},
+	{"killed for 15 s", kill, 15 * time.Second, 60 * time.Second, 0, 0, 0, 0},
+	{"killed for 75 s", kill, 75 * time.Second, 100 * time.Second, 26.0, 0, 30.2, 81.2},
+	{"Status hangs", func(f *fakeRuntime) func() { f.script("Status", behaviour{hang: true}); return f.behave }, 100 * time.Second, 100 * time.Second, 25.8, 0, 30.9, 0},
+	{"one ContainerStatus hangs", hangs("ContainerStatus web/app"), 10 * time.Minute, 10 * time.Minute, 0, 0, 0, 0},
+	{"two ContainerStatus hang", hangs("ContainerStatus web/app", "ContainerStatus db/app"), 230 * time.Second, 230 * time.Second, 180, 180, 185, 0},
+	{"no network", func(f *fakeRuntime) func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.conditions[1].Status = false
+		return func() {}
+	}, time.Minute, time.Minute, 0, 0, 7.5, 0},
+}
+
+// What the machine says of a node differs from what its kubelet did by no more than
+// what cannot be known: when in its periods of 5 s and 10 s the fault came.
+func TestNodeAsItIsPosted(t *testing.T) {
+	for _, p := range plays {
+		for _, before := range []time.Duration{20 * time.Second, 22300 * time.Millisecond, 25700 * time.Millisecond} {
+			t.Run(fmt.Sprint(p.name, " after ", before), func(t *testing.T) { p.run(t, before) })
+		}
+	}
+}
+
+func (p play) run(t *testing.T, before time.Duration) {
+	pods := func(r *fakeRuntime) { r.pod("web", "app"); r.pod("db", "app") }
+	bubble(t, Config{}, pods, func(b *bench) {
+		start := b.after(before).At
+		end := p.begin(b.fake)
+		var loop, unhealthy, posted, ready float64
+		var forecast Posting
+		at := func(to *float64, when time.Time, is bool) {
+			if is && *to == 0 {
+				*to = when.Sub(start).Seconds()
+			}
+		}
+		for since := time.Duration(0); since < p.watched; since += 250 * time.Millisecond {
+			if since == p.lasts {
+				end()
+				forecast = Posting{}
+			}
+			s := b.after(250 * time.Millisecond)
+			n := s.Node
+			at(&loop, n.LoopStopped, !n.LoopStopped.IsZero() && s.At.Sub(n.LoopStopped) > time.Second)
+			at(&unhealthy, s.Health.Since, !s.Health.Healthy)
+			at(&posted, n.Since, !n.Ready)
+			at(&ready, n.Since, n.Ready && posted > 0)
+			if n.Since.After(start) && s.At.Sub(n.Since) < 250*time.Millisecond && forecast.Ready == n.Ready && !forecast.From.IsZero() {
+				if n.Since.Before(forecast.From) || n.Since.After(forecast.To) {
+					t.Errorf("posted %.1f, foretold from %.1f to %.1f", n.Since.Sub(start).Seconds(), forecast.From.Sub(start).Seconds(), forecast.To.Sub(start).Seconds())
+				}
+				forecast = Posting{}
+			}
+			if next := n.Next; !next.From.IsZero() {
+				if forecast.Ready == next.Ready && !forecast.From.IsZero() && (next.From.Before(forecast.From) || next.To.After(forecast.To)) {
+					t.Errorf("at %.1f: %+v after %+v", s.At.Sub(start).Seconds(), next, forecast)
+				}
+				forecast = next
+			}
+		}
+		b.stop()
+		for _, c := range []struct {
+			what      string
+			got, want float64
+		}{{"loop stopped", loop, p.loop}, {"PLEG unhealthy", unhealthy, p.unhealthy}, {"NotReady posted", posted, p.posted}, {"Ready again", ready, p.ready}} {
+			if c.got-c.want > 5.2 || c.want-c.got > 5.2 || (c.got == 0) != (c.want == 0) {
+				t.Errorf("%s after %.1f s, the kubelet's after %.1f s", c.what, c.got, c.want)
+			}
+		}
+	})
+}
