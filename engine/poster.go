@@ -9,6 +9,9 @@ const (
 	postJitter = 200 * time.Millisecond
 	// postAnytime is how far off a posting may be of which nothing is known.
 	postAnytime = postPeriod / 2
+	// inTrouble is for how long a call is out when what it may lead to is foretold: what
+	// takes a second or two on a busy machine leads to nothing.
+	inTrouble = 3 * time.Second
 	// together is within which time answers come that were held up by the same thing.
 	together = 100 * time.Millisecond
 )
@@ -32,9 +35,9 @@ type poster struct {
 	asked  time.Time     // since when Version is out; zero if it is not
 
 	late  time.Time // start of the call whose lateness has set nextAt
-	errs  string    // what was wrong before it changed last, with the time of that
-	errAt time.Time
-	now   string // what is wrong now
+	now   string    // what is wrong now
+	errAt time.Time // when something began to be wrong, or nothing was wrong any more
+	errs  string    // what was wrong before that
 }
 
 // due returns when Version is asked for by itself; zero if it is not.
@@ -96,12 +99,11 @@ func (p *poster) follow(m *machine, errs string, late time.Time) {
 		p.post(m, errs)
 		return
 	}
-	if errs != p.now {
-		if (errs == "") != (p.now == "") {
-			p.comesAfter(m, m.now)
-		}
-		p.errs, p.errAt, p.now = p.now, m.now, errs
+	if (errs == "") != (p.now == "") {
+		p.comesAfter(m, m.now)
+		p.errs, p.errAt = p.now, m.now
 	}
+	p.now = errs
 	if late != p.late && !late.IsZero() && p.late.IsZero() {
 		p.comesAfter(m, late)
 	}

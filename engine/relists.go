@@ -135,7 +135,7 @@ func (l *relists) troubled(m *machine, now time.Time) time.Time {
 	if l.failure != nil {
 		return l.failure.First.Add(-l.failure.Took())
 	}
-	if f, out := m.calls.oldestOfRelist(); out && now.Sub(f.Since) >= sluggish {
+	if f, out := m.calls.oldestOfRelist(); out && now.Sub(f.Since) >= inTrouble {
 		return f.Since
 	}
 	return time.Time{}

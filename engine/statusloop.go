@@ -54,10 +54,10 @@ func (l *statusLoop) advance(m *machine) {
 	}
 }
 
-// isLate reports whether Status is.
+// isLate reports whether Status is, so that something may come of it.
 func (l *statusLoop) isLate(m *machine, now time.Time) bool {
 	p := m.calls.like(Flight{Op: call.Status})
-	return p != nil && p.By == ByStatusLoop && now.Sub(p.Since) >= sluggish
+	return p != nil && p.By == ByStatusLoop && now.Sub(p.Since) >= inTrouble
 }
 
 // out reports whether a call is out, or waits for its turn.

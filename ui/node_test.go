@@ -74,6 +74,10 @@ func TestNodeSheet(t *testing.T) {
 		{hungNode(), &r, "PLEG", "▲ list 47s old (limit 3m); unhealthy in 2m13s"},
 		{illNode(), &r, "sync loop", "✖ stopped 12s ago: no pod is started or stopped; looks again every 5s"},
 		{illNode(), &r, "/healthz/syncloop", "▲ would fail in 4m48s; a liveness check may then restart the kubelet"},
+		{node(func(n *engine.Node) { n.LoopHeld = ago(20 * time.Second) }), &r, "sync loop", "▲ waits for a list in its housekeeping, for 20s (limit 2m): no pod is started or stopped, and it sees nothing"},
+		{node(func(n *engine.Node) {
+			n.PostingHeld, n.Next = ago(20*time.Second), engine.Posting{From: noon.Add(95 * time.Second), To: noon.Add(105 * time.Second)}
+		}), &r, "next posted", "▲ waits for the answer to Version, for 20s (limit 2m): nothing is posted; False in 1m35s to 1m45s"},
 		{node(func(n *engine.Node) { n.HealthzAt = ago(time.Minute) }), &r, "/healthz/syncloop", "✖ would fail, for 1m now; a liveness check may restart the kubelet"},
 		{illNode(), &r, "node Ready", "✖ False, reason KubeletNotReady, for 10s"},
 		{healthyNode(), &r, "node Ready", "? not known yet"},

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -93,7 +94,13 @@ func listLink(b pen, s *engine.Snapshot) span {
 	}
 	out := "list " + fresh(h.ListAge(s.At)) + " old (limit " + text.Took(s.Threshold) + ")"
 	if h.ListAge(s.At) >= lateAge {
-		return late(b, out+"; unhealthy in "+text.Age(s.Threshold-h.ListAge(s.At)))
+		switch {
+		case !h.UnhealthyAt.IsZero():
+			out += "; unhealthy in " + text.Age(h.UnhealthyAt.Sub(s.At))
+		case !s.Phase.EndsBy.IsZero():
+			out += "; stays healthy: this relist ends in " + text.Age(s.Phase.EndsBy.Sub(s.At)) + " at the latest"
+		}
+		return late(b, out)
 	}
 	return well(b, out)
 }
@@ -101,6 +108,8 @@ func listLink(b pen, s *engine.Snapshot) span {
 func loopLink(b pen, s *engine.Snapshot) span {
 	n := s.Node
 	switch {
+	case !n.LoopHeld.IsZero():
+		return late(b, "waits for a list in its housekeeping, for "+text.Age(s.At.Sub(n.LoopHeld))+" (limit "+text.Took(s.Timeout)+"): no pod is started or stopped, and it sees nothing")
 	case !n.LoopStopped.IsZero():
 		return ill(b, "stopped "+text.Age(s.At.Sub(n.LoopStopped))+" ago: no pod is started or stopped; looks again every "+n.LoopNap.String())
 	case !n.Known:
@@ -122,7 +131,20 @@ func healthzLink(b pen, s *engine.Snapshot) span {
 	return ill(b, "would fail, for "+text.Age(s.At.Sub(at))+" now; a liveness check may restart the kubelet")
 }
 
-// ready adds the node's Ready condition.
+// posting tells what keeps the kubelet from posting, and what it posts next; empty where
+// nothing is to be told.
+func posting(s *engine.Snapshot) string {
+	var all []string
+	if since := s.Node.PostingHeld; !since.IsZero() {
+		all = append(all, "waits for the answer to Version, for "+text.Age(s.At.Sub(since))+" (limit "+text.Took(s.Timeout)+"): nothing is posted")
+	}
+	if next := s.Node.Next; next.To.After(s.At) {
+		all = append(all, pick(next.Ready, "True", "False")+" in "+text.Age(max(next.From.Sub(s.At), 0))+" to "+text.Age(next.To.Sub(s.At)))
+	}
+	return strings.Join(all, "; ")
+}
+
+// ready adds the node's Ready condition, as posted.
 func (n *nodeSheet) ready(b pen, s *engine.Snapshot, w int) {
 	name := slot{b.Dim, "  node Ready", linkWidth}
 	node := s.Node
@@ -136,4 +158,8 @@ func (n *nodeSheet) ready(b pen, s *engine.Snapshot, w int) {
 	}
 	n.add(name, slot{state.style, state.text + ", for " + text.AgeCoarse(s.At.Sub(node.Since)), 0})
 	n.paragraph(pick(node.Ready, b.Dim, b.Text), diagnose.Rounded(node.Message), w, slot{b.Dim, "", linkWidth})
+	if text := posting(s); text != "" {
+		next := late(b, text)
+		n.paragraph(next.style, next.text, w, slot{b.Dim, "  next posted", linkWidth})
+	}
 }

@@ -13,7 +13,7 @@ import (
 func hungNode() *engine.Snapshot {
 	s := healthyNode()
 	p := find(s, "nfs-client")
-	s.Health.ListedAt, s.Health.SettledAt = ago(47*time.Second), ago(49*time.Second)
+	s.Health.ListedAt, s.Health.SettledAt, s.Health.UnhealthyAt = ago(47*time.Second), ago(49*time.Second), noon.Add(133*time.Second)
 	s.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(47 * time.Second), ListTook: 12 * time.Millisecond, Done: 3, Total: 17}
 	s.InFlight = []engine.Flight{{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: p.Current.Containers[0].ID, Since: ago(47 * time.Second)}}
 	s.Calls[5].InFlight = 1

@@ -66,6 +66,29 @@ func TestCountdownIsTheKubelets(t *testing.T) {
 	firstSays(t, n.diagnose(), "unhealthy in 10s if this call does not return")
 }
 
+// PLEG stays healthy where the relist ends before the threshold.
+func TestCountdownEndsWithTheRelist(t *testing.T) {
+	n := healthy(5).hangOn(3, "app", 47*time.Second)
+	n.Phase.EndsBy = now.Add(72 * time.Second)
+	found := n.diagnose()
+	firstSays(t, found, "this relist ends in 1m12s, at the deadline of its calls; PLEG stays healthy, this pod's events are held back, and so it goes with each relist")
+	if said := strings.Join(found[0].Evidence, "\n"); strings.Contains(said, "unhealthy in") || strings.Contains(said, "its deadline ends it") {
+		t.Errorf("says %s", said)
+	}
+}
+
+func TestWhatIsPostedNext(t *testing.T) {
+	n := healthy(5).hang(call.Version, 40*time.Second)
+	n.Node.PostingHeld, n.Node.Next = ago(40*time.Second), engine.Posting{From: now.Add(75 * time.Second), To: now.Add(85 * time.Second)}
+	if got, want := n.view().posting(), "the kubelet posts nothing while it waits for Version, which has had no answer for 40s; NotReady is posted between 09:28:08 and 09:28:18 at the latest"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	n.Node.PostingHeld, n.Node.Next.Ready = time.Time{}, true
+	if got, want := n.view().posting(), "Ready is posted between 09:28:08 and 09:28:18 if all goes on so"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestManyHungObjects(t *testing.T) {
 	n := checked(40)
 	for i := range 20 {

@@ -104,7 +104,12 @@ func checked(n int) *node {
 }
 
 // input returns what a rule gets.
-func (n *node) input() Input { return Input{Snapshot: &n.Snapshot, History: n.past} }
+func (n *node) input() Input {
+	if h := &n.Health; h.Healthy && h.UnhealthyAt.IsZero() && !h.ListedAt.IsZero() && !n.Paused && n.Phase.EndsBy.IsZero() {
+		h.UnhealthyAt = h.ListedAt.Add(n.Threshold) // as an engine has it
+	}
+	return Input{Snapshot: &n.Snapshot, History: n.past}
+}
 
 // view returns what a rule goes by.
 func (n *node) view() *view { return newView(n.input()) }

@@ -25,8 +25,9 @@ func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == I
 
 // A Clock is what comes next by itself.
 type Clock struct {
-	What string        // "PLEG unhealthy" or "NotReady"; empty if nothing is to come
-	In   time.Duration // as of the snapshot
+	What string        // "PLEG unhealthy", "relist ends", or what is posted: "NotReady" or "Ready"; empty if nothing is to come
+	In   time.Duration // as of the snapshot, at the soonest
+	To   time.Duration // at the latest; as In where the moment is known
 }
 
 // healthyWord is the word of a node whose runtime, lists, PLEG and Status are fine.
@@ -47,17 +48,23 @@ func (v *view) headline(held []Finding) Headline {
 			return h
 		}
 	}
+	if v.standsNotReady() {
+		return Headline{Word: "NOT READY", Severity: Warning, Text: "all is well again; the kubelet has yet to post it", Clock: v.nextClock()}
+	}
 	return v.otherWord(held)
 }
 
 // standing says since when the node is not ready, where the word does not say that
 // it is: what stands comes before its cause.
 func (v *view) standing(h Headline) string {
-	if v.Policy.Once || !v.Node.Known || v.Node.Ready || h.Word == "NOT READY" || h.Word == "UNHEALTHY" {
+	if !v.standsNotReady() || h.Word == "NOT READY" || h.Word == "UNHEALTHY" {
 		return ""
 	}
 	return "NotReady since " + clock(v.Node.Since) + ": "
 }
+
+// standsNotReady reports whether NotReady is what the kubelet has posted last.
+func (v *view) standsNotReady() bool { return !v.Policy.Once && v.Node.Known && !v.Node.Ready }
 
 func (v *view) lastLook() string {
 	if v.Health.ListedAt.IsZero() {
@@ -156,7 +163,11 @@ func (v *view) statusWord() (Headline, bool) {
 	h, f := v.general[call.Status], v.StatusErr
 	switch {
 	case v.Node.RuntimeDown != "" && (f != nil || h.sure):
-		return Headline{Word: "NOT READY", Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
+		word := "NOT READY"
+		if v.Node.Ready { // as posted
+			word = "LOOP STOPPED"
+		}
+		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
 	case v.hangs(call.Status) && h.sure:
 		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: "Status " + v.unanswered(h) + v.behindDaemon()}, true
 	case f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure):
@@ -187,7 +198,11 @@ func (v *view) conditionWord() (Headline, bool) {
 func (v *view) relistWord() (Headline, bool) {
 	for _, h := range v.blamed {
 		if h.out && h.By == engine.ByRelist && h.sure {
-			return Headline{Word: "AT RISK", Severity: v.severity(h), Text: fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))}, true
+			word, text := "AT RISK", fmt.Sprintf("the relist waits %s for %s", going(h.took), v.callName(h.Flight))
+			if v.endsInTime() {
+				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"
+			}
+			return Headline{Word: word, Severity: v.severity(h), Text: text}, true
 		}
 	}
 	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(h) }); i >= 0 && !v.Policy.Once {
@@ -266,16 +281,47 @@ func (v *view) inventory() string {
 	return count(v.Counts.Pods, "pod") + ", " + count(v.Counts.Containers, "container") + answered
 }
 
-// nextClock returns what the kubelet says next if nothing changes: the nearer of
-// its two clocks, on lists and on Status.
+// nextClock returns what comes next if nothing changes: the end of a relist that waits
+// in vain, PLEG's verdict or the next posting, whichever is nearer.
 func (v *view) nextClock() Clock {
 	clock := Clock{}
 	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.scope >= list || v.out() != "" || left < soon) {
-		clock = Clock{"PLEG unhealthy", left}
+		clock = Clock{"PLEG unhealthy", left, left}
+	} else if v.endsInTime() {
+		left := v.Phase.EndsBy.Sub(v.At)
+		clock = Clock{"relist ends", left, left}
 	}
-	status := v.StatusErr != nil || v.hangs(call.Status) || v.scope.whole() && !v.justRefused()
-	if left := v.Node.DownAt.Sub(v.At); status && v.Node.DownAt.After(v.At) && (clock.What == "" || left < clock.In) {
-		clock = Clock{"NotReady", left}
+	if next := v.Node.Next; next.To.After(v.At) && (clock.What == "" || next.From.Sub(v.At) < clock.In) {
+		clock = Clock{"NotReady", max(next.From.Sub(v.At), 0), next.To.Sub(v.At)}
+		if next.Ready {
+			clock.What = "Ready"
+		}
 	}
 	return clock
+}
+
+// endsInTime reports whether a relist that waits for an inspection ends before PLEG
+// becomes unhealthy, even if that gives no answer.
+func (v *view) endsInTime() bool {
+	return v.Phase.EndsBy.After(v.At) && v.Health.Healthy && v.untilUnhealthy() == 0
+}
+
+// posting says when the kubelet posts next what is so now, and what it waits for.
+func (v *view) posting() string {
+	next, held := v.Node.Next, ""
+	if since := v.Node.PostingHeld; !since.IsZero() && v.At.Sub(since) >= callHung {
+		held = "the kubelet posts nothing while it waits for Version, which has had no answer for " + going(v.At.Sub(since))
+	}
+	if next.From.IsZero() {
+		return held
+	}
+	said := "NotReady"
+	if next.Ready {
+		said = "Ready"
+	}
+	said += " is posted between " + clock(next.From) + " and " + clock(next.To)
+	if held != "" {
+		return held + "; " + said + " at the latest"
+	}
+	return said + " if all goes on so"
 }

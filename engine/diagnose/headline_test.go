@@ -28,7 +28,11 @@ func TestHeadline(t *testing.T) {
 		return Headline{Word: word, Severity: Warning, Text: text, Clock: Clock{What: clock}}
 	}
 	const soonUnhealthy = "PLEG unhealthy"
-	down := func(n *node, in time.Duration) *node { n.Node.DownAt = now.Add(in); return n }
+	down := func(n *node, in time.Duration) *node {
+		n.Node.DownAt = now.Add(in)
+		n.Node.Next = engine.Posting{From: now.Add(in), To: now.Add(in + 10*time.Second)}
+		return n
+	}
 	tests := []struct {
 		name string
 		node *node
@@ -79,8 +83,23 @@ func TestHeadline(t *testing.T) {
 		{"no Status for too long", func() *node {
 			n := healthy(5).fail(call.Status, call.ErrOther, "locked", 9)
 			n.Node.RuntimeDown = "container runtime is down"
-			return n
+			return n.notReady(10 * time.Second)
 		}(), critical("NOT READY", "no Status is answered well: container runtime is down", "")},
+		{"no Status for too long, and nothing posted", func() *node {
+			n := down(healthy(5).fail(call.Status, call.ErrOther, "locked", 9), 3*time.Second)
+			n.Node.RuntimeDown = "container runtime is down"
+			return n
+		}(), critical("LOOP STOPPED", "no Status is answered well: container runtime is down", "NotReady")},
+		{"well again, and not posted", func() *node {
+			n := healthy(5).notReady(10 * time.Second)
+			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
+			return n
+		}(), warning("NOT READY", "all is well again; the kubelet has yet to post it", "Ready")},
+		{"an inspection hangs, and its deadline comes first", func() *node {
+			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
+			n.Phase.EndsBy = now.Add(73 * time.Second)
+			return n
+		}(), critical("INSPECTION HANGS", "the relist waits 47s for ContainerStatus of ns-0/pod-00003 app; PLEG stays healthy, events are held back", "relist ends")},
 		{"no network", healthy(5).condition("NetworkReady"), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
 		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", "half of all calls take 300ms or more, whatever they ask", "")},
 	}
@@ -92,7 +111,10 @@ func TestHeadline(t *testing.T) {
 			if got.Clock.What != "" && (got.Clock.In <= 0 || got.Clock.In > 3*time.Minute) {
 				t.Errorf("%s in %v", got.Clock.What, got.Clock.In)
 			}
-			got.Clock.In = 0
+			if got.Clock.To < got.Clock.In {
+				t.Errorf("clock %+v", got.Clock)
+			}
+			got.Clock.In, got.Clock.To = 0, 0
 			if got != tt.want || len(got.Word) > 20 || got.Sound() != (got.Word == "HEALTHY") {
 				t.Errorf("headline %+v\nwant     %+v", got, tt.want)
 			}

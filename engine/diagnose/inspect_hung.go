@@ -216,13 +216,17 @@ func (v *view) countdown(h hang) string {
 	if left := v.untilUnhealthy(); left > 0 {
 		return fmt.Sprintf("unhealthy in %s if this call does not return", span(left.Round(time.Second)))
 	}
+	if v.endsInTime() {
+		return fmt.Sprintf("this relist ends in %s, at the deadline of its calls; PLEG stays healthy, this pod's events are held back, and so it goes with each relist",
+			span(v.Phase.EndsBy.Sub(v.At).Round(time.Second)))
+	}
 	return ""
 }
 
 // deadline says what becomes of a call of a relist before PLEG is unhealthy.
 func (v *view) deadline(h hang) string {
 	left := v.Timeout - h.took
-	if !h.out || h.By != engine.ByRelist || left <= 0 || left >= v.untilUnhealthy() {
+	if !h.out || h.By != engine.ByRelist || left <= 0 || left >= v.untilUnhealthy() || v.endsInTime() {
 		return ""
 	}
 	return fmt.Sprintf("its deadline ends it in %s; the relist then goes on, and the next one asks again", span(left.Round(time.Second)))

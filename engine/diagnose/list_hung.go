@@ -82,13 +82,10 @@ func (v *view) listSteps(op call.Operation) []Step {
 // untilUnhealthy returns when the kubelet will call PLEG unhealthy unless a list
 // succeeds; 0 if that is not to come.
 func (v *view) untilUnhealthy() time.Duration {
-	switch {
-	case !v.Health.Healthy || v.Health.ListedAt.IsZero() || v.Paused:
+	if v.Health.UnhealthyAt.IsZero() {
 		return 0
-	case !v.Health.UnhealthyAt.IsZero():
-		return v.Health.UnhealthyAt.Sub(v.At)
 	}
-	return v.Threshold - v.Health.ListAge(v.At)
+	return v.Health.UnhealthyAt.Sub(v.At)
 }
 
 // searching says how far the sweep has come that looks for what holds the lock.

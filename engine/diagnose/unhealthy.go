@@ -75,7 +75,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	if v.Failure != nil {
 		f.say(v.refusal(*v.Failure))
 	}
-	f.say(node)
+	f.say(node, v.posting())
 	if p := v.Phase; p.Step == engine.Inspecting {
 		f.say(fmt.Sprintf("the relist under way has inspected %d of %s in %s", p.Done, count(p.Total, "pod"), going(v.At.Sub(p.Began))))
 	}

@@ -85,10 +85,11 @@ func (v *view) halfSilentFinding(h hang) Finding {
 	}
 	f.say(v.hangLine(h), v.meanwhile(h))
 	if h.Op == call.Version {
-		f.Severity = Warning // the kubelet asks for it once, when it starts
+		f.Severity = Warning // it holds up the posting of the node's status, and nothing else
+		f.say(v.posting())
 		return f
 	}
-	f.say(v.chain(), v.pressure(), v.daemon())
+	f.say(v.chain(), v.posting(), v.pressure(), v.daemon())
 	return f
 }
 

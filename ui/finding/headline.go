@@ -27,7 +27,14 @@ func Countdown(h diagnose.Headline) string {
 	if h.Clock.What == "" {
 		return ""
 	}
-	return h.Clock.What + " in " + text.Age(h.Clock.In)
+	from, to := text.Age(h.Clock.In), text.Age(h.Clock.To)
+	switch {
+	case h.Clock.To <= h.Clock.In || from == to:
+		return h.Clock.What + " in " + from
+	case h.Clock.In <= 0:
+		return h.Clock.What + " within " + to
+	}
+	return h.Clock.What + " in " + from + " to " + to
 }
 
 // Checked returns h for a look that was made once: where all is well and h has

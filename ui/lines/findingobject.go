@@ -71,13 +71,17 @@ type headlineObject struct {
 
 type clockObject struct {
 	What      string  `json:"what"`
-	InSeconds float64 `json:"inSeconds"`
+	InSeconds float64 `json:"inSeconds"`           // at the soonest
+	ToSeconds float64 `json:"toSeconds,omitempty"` // at the latest; absent where the moment is known
 }
 
 func newHeadlineObject(h diagnose.Headline) headlineObject {
 	o := headlineObject{Word: text.Clean(h.Word), Severity: h.Severity.String(), Text: text.Clean(h.Text)}
 	if h.Clock.What != "" {
-		o.Clock = &clockObject{text.Clean(h.Clock.What), max(0, h.Clock.In.Seconds())}
+		o.Clock = &clockObject{What: text.Clean(h.Clock.What), InSeconds: max(0, h.Clock.In.Seconds())}
+		if h.Clock.To > h.Clock.In {
+			o.Clock.ToSeconds = h.Clock.To.Seconds()
+		}
 	}
 	return o
 }
@@ -94,6 +98,6 @@ var figures = regexp.MustCompile(`(^|[\s(<>~])\d[^\s,;:)]*`)
 // withoutFigures returns what must differ for a headline to be another one.
 func withoutFigures(h diagnose.Headline) diagnose.Headline {
 	h.Text = figures.ReplaceAllString(h.Text, "${1}0")
-	h.Clock.In = 0
+	h.Clock.In, h.Clock.To = 0, 0
 	return h
 }
