@@ -30,7 +30,8 @@ type Server struct {
 	started time.Time // the same moment on the real one
 	speed   float64
 	dir     string
-	root    string // of the node's files; empty: there are none
+	lock    *os.File // held on dir
+	root    string   // of the node's files; empty: there are none
 	wire    *wire
 	codec   *codec
 	cancel  context.CancelFunc
@@ -62,13 +63,14 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if c.Speed < 0 {
 		return nil, fmt.Errorf("speed %v: want more than 0, or 0 for the scenario's own", c.Speed)
 	}
-	dir, err := os.MkdirTemp(c.Dir, "plegtop-")
+	dir, lock, err := newFolder(c.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the demo's socket: %w", err)
+		return nil, err
 	}
 	s := newServer(sc, c, dir)
+	s.lock = lock
 	if err := s.open(sc); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, os.RemoveAll(dir), lock.Close())
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.ticking.Go(func() { s.tick(ctx) })
@@ -132,9 +134,6 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 // there until the server is closed.
 func (s *Server) HostRoot() string { return s.root }
 
-// Began returns where the server's clock began.
-func (s *Server) Began() time.Time { return s.began }
-
 // Speed returns how much faster than the real clock the server's runs.
 func (s *Server) Speed() float64 { return s.speed }
 
@@ -158,7 +157,7 @@ func (s *Server) Close() error {
 		s.turn.Lock()
 		defer s.turn.Unlock()
 		s.node = nil
-		err = os.RemoveAll(s.dir)
+		err = errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 	})
 	return err
 }

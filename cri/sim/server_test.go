@@ -269,8 +269,8 @@ func TestClockRunsAtItsSpeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if !s.Began().Equal(began) || s.Speed() != 9 {
-		t.Errorf("began %v at speed %v, want %v and 9", s.Began(), s.Speed(), began)
+	if !s.began.Equal(began) || s.Speed() != 9 {
+		t.Errorf("began %v at speed %v, want %v and 9", s.began, s.Speed(), began)
 	}
 	before := time.Since(s.started)
 	now := s.Now().Sub(began)
