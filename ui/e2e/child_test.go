@@ -19,6 +19,10 @@ import (
 // ui/terminal that can fail in every way.
 const childArg = "run-the-child"
 
+// lastFile is the environment's word for a file that the child removes when it has to
+// end at once.
+const lastFile = "CHILD_LAST_FILE"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == childArg {
 		child(strings.Join(os.Args[2:], " "))
@@ -29,8 +33,11 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) {
-	var guard terminal.Guard
-	err := terminal.Run(context.Background(), model{guard: &guard, flood: how == "flood"}, terminal.Options{Guard: &guard})
+	err := terminal.Run(context.Background(), model{flood: how == "flood"}, terminal.Options{Last: func() {
+		if last := os.Getenv(lastFile); last != "" {
+			_ = os.Remove(last)
+		}
+	}})
 	if how == "slow-end" {
 		select {}
 	}
@@ -44,11 +51,11 @@ type tickMsg struct{}
 
 // A model counts, and fails as the key pressed says.
 type model struct {
-	guard  *terminal.Guard
 	flood  bool // writes the whole screen anew with every count
 	count  int
 	w, h   int
 	fail   bool // in View
+	slow   bool // in View
 	c1     bool // shows a C1 control
 	still  bool // counts no more
 	resume int
@@ -96,11 +103,13 @@ func (m model) key(k string) (tea.Model, tea.Cmd) {
 		return m, tea.Batch(tick(), boom)
 	case "s":
 		return m, tea.Sequence(func() tea.Msg { return nil }, boom)
-	case "g":
-		m.guard.Go(func() { panic("boom in a goroutine") })
 	case "h":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
 		select {}
+	case "w":
+		select {}
+	case "d":
+		m.slow = true
 	case "x":
 		m.still = true
 	case "1":
@@ -112,6 +121,9 @@ func (m model) key(k string) (tea.Model, tea.Cmd) {
 func (m model) View() tea.View {
 	if m.fail {
 		panic("boom in View")
+	}
+	if m.slow {
+		time.Sleep(3 * time.Second)
 	}
 	s := fmt.Sprintf("count %d size %dx%d resumed %d", m.count, m.w, m.h, m.resume)
 	if m.c1 {

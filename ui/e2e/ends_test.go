@@ -2,11 +2,15 @@ package e2e
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 type ending struct {
@@ -29,8 +33,12 @@ var endings = []ending{
 	{name: "panic in a command", keys: "c", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
 	{name: "panic in a batch", keys: "b", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
 	{name: "panic in a sequence", keys: "s", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
-	{name: "panic in a goroutine", keys: "g", code: 2, says: "plegtop: panic: boom in a goroutine"},
+	{name: "SIGQUIT", signal: syscall.SIGQUIT, code: 2, says: "eventLoop"},
+	{name: "SIGABRT", signal: syscall.SIGABRT, code: 2, says: "eventLoop"},
 	{name: "stuck in Update", keys: "h", code: 143},
+	{name: "^c while Update is stuck", keys: "wjk\x03"},
+	{name: "^c as kitty sends it while Update is stuck", keys: "w\x1b[99;5u"},
+	{name: "^c while View is slow", keys: "djk\x03"},
 	{name: "slow end after q", how: "slow-end", keys: "q"},
 	{name: "slow end after SIGTERM", how: "slow-end", signal: syscall.SIGTERM, code: 143},
 }
@@ -58,6 +66,31 @@ func TestTerminalIsRestored(t *testing.T) {
 				t.Errorf("standard error: %q, want %q", r.stderr, e.says)
 			}
 		})
+	}
+}
+
+// ^c ends even a stuck program within a second, which leaves nothing behind.
+func TestInterruptIsHeardAtOnce(t *testing.T) {
+	for _, keys := range []string{"\x03", "wjk\x03", "djk\x03"} {
+		last := filepath.Join(t.TempDir(), "last")
+		if err := os.WriteFile(last, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := start(t, 100, 30, []string{lastFile + "=" + last}, self, childArg)
+		r.see(t, "count 1")
+		began := time.Now()
+		r.press(t, keys)
+		r.over(t, 0)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%q: ended after %v", keys, took)
+		}
+		if _, err := os.Stat(last); (err == nil) != (keys == "\x03") {
+			t.Errorf("%q: what is to be removed: %v", keys, err)
+		}
 	}
 }
 
@@ -165,6 +198,45 @@ func TestStopAndContinue(t *testing.T) {
 	r.see(t, "resumed 1")
 	r.press(t, "q")
 	r.over(t, 0)
+}
+
+// SIGTSTP from outside gives the terminal back, as ^z does, as often as it comes.
+func TestStoppedFromOutside(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
+	r.see(t, "shell>")
+	r.press(t, "'"+self+"' "+childArg+"\n")
+	for _, back := range []string{"resumed 0", "resumed 1", "resumed 2"} {
+		r.see(t, back)
+		if err := syscall.Kill(childOf(t, r.Process()), syscall.SIGTSTP); err != nil {
+			t.Fatal(err)
+		}
+		r.see(t, "Stopped")
+		if got := lastMode(r.Raw(), "1049"); got != 'l' {
+			t.Errorf("stopped in the alternate screen: ?1049%c", got)
+		}
+		r.press(t, "clear; fg\n")
+	}
+	r.see(t, "resumed 3")
+	r.press(t, "q")
+	r.see(t, "shell>")
+}
+
+// childOf returns the only child of a process.
+func childOf(t *testing.T, pid int) int {
+	t.Helper()
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Skip(err) // a kernel without CONFIG_PROC_CHILDREN
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(children)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child
 }
 
 // A terminal that goes away takes the program with it.

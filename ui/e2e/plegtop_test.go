@@ -217,14 +217,14 @@ func TestPlegtopRefusesArguments(t *testing.T) {
 
 // The folder of the demo's socket goes with the program, also after a signal.
 func TestDemoLeavesNothing(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 		tmp := t.TempDir()
 		r := demo(t, 80, 24, []string{"TMPDIR=" + tmp})
 		r.see(t, "HEALTHY")
 		if err := r.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Ended(gone); err != nil {
+		if _, err := r.Ended(limit); err != nil {
 			t.Fatal(err)
 		}
 		if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -50,8 +51,18 @@ func startChild(t *testing.T, how ...string) run {
 func (r run) see(t *testing.T, text string) {
 	t.Helper()
 	if _, err := r.WaitFor(text, limit); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, r.lastWords())
 	}
+}
+
+// lastWords ends a program that did not do what it should, and returns what it wrote
+// to standard error: if it ran on, where each goroutine stands.
+func (r run) lastWords() string {
+	_ = r.Signal(syscall.SIGQUIT)
+	if _, err := r.Ended(gone); err != nil {
+		return err.Error()
+	}
+	return "standard error:\n" + r.stderr.String()
 }
 
 func (r run) press(t *testing.T, keys string) {

@@ -189,6 +189,7 @@ func (t *Terminal) First() time.Duration {
 func (t *Terminal) Wait(what string, limit time.Duration, holds func(lines []string) bool) (time.Duration, error) {
 	timeout := time.After(limit)
 	ended := t.ended
+	since := time.Now()
 	for {
 		t.mu.Lock()
 		lines, changed := t.lines(), t.changed
@@ -202,8 +203,19 @@ func (t *Terminal) Wait(what string, limit time.Duration, holds func(lines []str
 			ended = nil
 			timeout = time.After(time.Second)
 		case <-timeout:
-			return 0, fmt.Errorf("%s: not seen within %v; the screen:\n%s", what, limit, strings.Join(lines, "\n"))
+			return 0, fmt.Errorf("%s: not seen within %v; %s, having written %d bytes; the screen:\n%s",
+				what, time.Since(since).Round(time.Millisecond), t.state(), t.Written(), strings.Join(lines, "\n"))
 		}
+	}
+}
+
+// state says whether the program runs, or how it ended.
+func (t *Terminal) state() string {
+	select {
+	case <-t.ended:
+		return "the program ended with " + t.cmd.ProcessState.String()
+	default:
+		return "the program runs"
 	}
 }
 

@@ -21,34 +21,26 @@ type PanicError struct {
 // Error returns what was passed to panic, in one clean line.
 func (e *PanicError) Error() string { return "panic: " + text.Clean(fmt.Sprint(e.Value)) }
 
-// A Guard catches the panics of the goroutines that it starts and hands the
-// first of them to [Run], which ends the program in good order. The zero Guard
-// is ready for use, by several goroutines at once. It must not be copied.
-type Guard struct {
-	mu     sync.Mutex
-	err    *PanicError
-	failed chan struct{} // made by the first who asks, closed by the first panic
+// A guard catches the panics of the goroutines that defer its catch and hands the
+// first of them to the session, which ends the program in good order. It must not
+// be copied.
+type guard struct {
+	mu    sync.Mutex
+	err   *PanicError
+	after chan struct{} // made by the first who asks, closed by the first panic
 }
 
-// Go calls f in a goroutine of its own.
-func (g *Guard) Go(f func()) {
-	go func() {
-		defer g.Catch()
-		f()
-	}()
-}
-
-// Catch keeps a panic of the function that defers it: it must be deferred
+// catch keeps a panic of the function that defers it: it must be deferred
 // itself, not called by what is deferred.
-func (g *Guard) Catch() {
+func (g *guard) catch() {
 	if v := recover(); v != nil {
-		g.Fail(&PanicError{v, debug.Stack()})
+		g.fail(&PanicError{v, debug.Stack()})
 	}
 }
 
-// Fail hands in a panic that was caught elsewhere. Only the first one counts.
-func (g *Guard) Fail(err *PanicError) {
-	failed := g.Failed()
+// fail hands in a panic that was caught elsewhere. Only the first one counts.
+func (g *guard) fail(err *PanicError) {
+	failed := g.failed()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err == nil {
@@ -57,50 +49,76 @@ func (g *Guard) Fail(err *PanicError) {
 	}
 }
 
-// Failed returns a channel that is closed when there was a panic.
-func (g *Guard) Failed() chan struct{} {
+// failed returns a channel that is closed when there was a panic.
+func (g *guard) failed() chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.failed == nil {
-		g.failed = make(chan struct{})
+	if g.after == nil {
+		g.after = make(chan struct{})
 	}
-	return g.failed
+	return g.after
 }
 
-// Err returns the first panic, or nil.
-func (g *Guard) Err() *PanicError {
+// panicked returns the first panic, or nil.
+func (g *guard) panicked() *PanicError {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
 }
 
-// guarded is a model whose commands cannot end the process with a panic.
+// guarded is a model whose commands cannot end the process with a panic, and that
+// tells its session when it is busy.
 type guarded struct {
 	tea.Model
-	guard *Guard
+	session *session
 }
 
-func (m guarded) Init() tea.Cmd { return m.guard.command(m.Model.Init()) }
+func (m guarded) Init() tea.Cmd { return m.command(m.Model.Init()) }
 
 func (m guarded) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.session.busy.Store(true) // until View is over
 	next, cmd := m.Model.Update(msg)
-	return guarded{next, m.guard}, m.guard.command(cmd)
+	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
+		m.session.unheard.Store(false)
+	}
+	m.Model = next
+	return m, m.command(cmd)
+}
+
+func (m guarded) View() tea.View {
+	defer m.session.busy.Store(false)
+	return m.Model.View()
+}
+
+// command guards cmd, and hears that the model quits before its last frame is drawn.
+func (m guarded) command(cmd tea.Cmd) tea.Cmd {
+	safe := m.session.guard.command(cmd)
+	if safe == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		msg := safe()
+		if _, quits := msg.(tea.QuitMsg); quits {
+			m.session.quitting()
+		}
+		return msg
+	}
 }
 
 // command guards cmd, which Bubble Tea runs in a goroutine.
-func (g *Guard) command(cmd tea.Cmd) tea.Cmd {
+func (g *guard) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
 	return func() tea.Msg {
-		defer g.Catch()
+		defer g.catch()
 		return g.commands(cmd())
 	}
 }
 
 // commands guards the commands that msg holds: a [tea.Batch] does, and so does
 // a [tea.Sequence], whose type is not exported and is known by its shape.
-func (g *Guard) commands(msg tea.Msg) tea.Msg {
+func (g *guard) commands(msg tea.Msg) tea.Msg {
 	shape := reflect.TypeFor[[]tea.Cmd]()
 	v := reflect.ValueOf(msg)
 	if !v.IsValid() || v.Kind() != reflect.Slice || !v.CanConvert(shape) {

@@ -1,8 +1,13 @@
 // Package terminal runs a Bubble Tea program so that the terminal is always
-// given back: after q and ^c, SIGTERM, SIGHUP and SIGINT, ^z, and a panic in the
-// model, in one of its commands or in a goroutine that a [Guard] started. The
-// process has ended 2 s after it was asked to, even if nobody reads the terminal
-// any more.
+// given back: after q and ^c, SIGTERM, SIGHUP and SIGINT, SIGQUIT and SIGABRT,
+// ^z and SIGTSTP, and a panic in the model or in one of its commands. The process has ended a second after it was asked to,
+// even if nobody reads the terminal any more.
+//
+// # A model that is busy
+//
+// Bubble Tea takes no key while the model is busy. So [Run] reads the keyboard
+// itself, and hands it on: a ^c that the model has not heard in a moment, because
+// it updates or draws something else, ends the process as a quit would.
 //
 // # A terminal that stops reading
 //
@@ -18,7 +23,7 @@
 //
 // # What cannot be caught
 //
-// A panic in a goroutine that nobody guards, a fatal error of the Go runtime
+// A panic in a goroutine that is none of these, a fatal error of the Go runtime
 // and SIGKILL end the process with no code of ours run. Only a second process
 // could restore the terminal after that; it would cost memory on every node for
 // what the command reset does just as well, so there is none. The Go runtime's
@@ -32,8 +37,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -51,23 +58,37 @@ type Options struct {
 	In, Out *os.File  // standard input and output if nil
 	Err     io.Writer // for a panic's value and stack; standard error if nil
 	Environ []string  // os.Environ() if nil
-	Guard   *Guard    // of the program's goroutines; one of its own if nil
 
 	// Grace is how long the whole process may take to end once it was asked to;
-	// 1 s if 0. After that the terminal's modes are restored and the process
+	// 750 ms if 0. After that the terminal's modes are restored and the process
 	// ends, whatever it is doing.
 	Grace time.Duration
+
+	// Last is called before the process is ended so, or by a signal that leaves no
+	// time for more, for what must not stay behind; nil for nothing. It has 150 ms
+	// after q and ^c, and longer after a signal.
+	Last func()
 }
+
+const (
+	// grace and what Last takes are less than a second.
+	grace    = 750 * time.Millisecond
+	lastTime = 150 * time.Millisecond
+	// patience is how long a model may be busy before a ^c ends it.
+	patience = 400 * time.Millisecond
+)
 
 func (o Options) withDefaults() Options {
 	o.In, o.Out = cmp.Or(o.In, os.Stdin), cmp.Or(o.Out, os.Stdout)
-	o.Guard = cmp.Or(o.Guard, new(Guard))
-	o.Grace = cmp.Or(o.Grace, time.Second)
+	o.Grace = cmp.Or(o.Grace, grace)
 	if o.Err == nil {
 		o.Err = os.Stderr
 	}
 	if o.Environ == nil {
 		o.Environ = os.Environ()
+	}
+	if o.Last == nil {
+		o.Last = func() {}
 	}
 	return o
 }
@@ -93,8 +114,9 @@ func Run(ctx context.Context, model tea.Model, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel}
-	s.program = tea.NewProgram(guarded{model, o.Guard},
-		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(s.screen), tea.WithEnvironment(o.Environ),
+	s.input = &input{file: o.In, interrupted: s.interrupted}
+	s.program = tea.NewProgram(guarded{model, s},
+		tea.WithContext(ctx), tea.WithInput(s.input), tea.WithOutput(s.screen), tea.WithEnvironment(o.Environ),
 		tea.WithColorProfile(profile(o.Environ)), tea.WithFPS(framesPerSecond), tea.WithFilter(s.filter),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
 	s.screen.again = func() { s.program.Send(tea.ClearScreen()) }
@@ -106,10 +128,15 @@ func Run(ctx context.Context, model tea.Model, o Options) error {
 type session struct {
 	Options
 	screen  *screen
+	input   *input
+	guard   guard
 	program *tea.Program
 	before  *term.State // the terminal's modes before the program
 	cancel  func()      // ends the program
 	signals signals
+
+	busy    atomic.Bool // the model updates or draws
+	unheard atomic.Bool // a ^c was typed that the model has not heard yet
 
 	mu     sync.Mutex
 	ending bool  // the program was asked to end
@@ -117,6 +144,9 @@ type session struct {
 }
 
 func (s *session) run() error {
+	if err := s.input.start(); err != nil {
+		return fmt.Errorf("read the terminal: %w", err)
+	}
 	done := make(chan struct{})
 	s.signals.start()
 	watched := make(chan struct{})
@@ -128,6 +158,7 @@ func (s *session) run() error {
 	s.end(nil)
 	close(done)
 	<-watched
+	s.input.stop()
 	s.signals.release()
 	s.screen.finish(s.Grace / 4)
 	s.screen.close()
@@ -139,7 +170,7 @@ func (s *session) run() error {
 func (s *session) show() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.Guard.Fail(&PanicError{v, debug.Stack()})
+			s.guard.fail(&PanicError{v, debug.Stack()})
 			s.end(nil)
 			s.program.Kill() // what Run would have done: restore the terminal
 		}
@@ -156,7 +187,11 @@ func (s *session) watch(done <-chan struct{}) {
 			s.end(&SignalError{sig.(syscall.Signal)})
 		case <-s.signals.cont:
 			go s.program.Send(continuedMsg{})
-		case <-s.Guard.Failed():
+		case <-s.signals.stop:
+			go s.program.Send(tea.SuspendMsg{})
+		case sig := <-s.signals.dump:
+			s.dump(sig.(syscall.Signal))
+		case <-s.guard.failed():
 			s.end(nil)
 			<-done
 			return
@@ -187,7 +222,7 @@ func (s *session) end(cause error) {
 func (s *session) outcome(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.Guard.Err(); p != nil {
+	if p := s.guard.panicked(); p != nil {
 		s.report(p)
 		return p
 	}
@@ -204,19 +239,59 @@ func (s *session) report(p *PanicError) {
 	fmt.Fprintf(s.Err, "plegtop: %v\n\n%s", p, p.Stack)
 }
 
+// interrupted is called for each ^c that is typed. One that a busy model does not
+// hear ends it as if it had quit.
+func (s *session) interrupted() {
+	s.unheard.Store(true)
+	time.AfterFunc(patience, func() {
+		if s.unheard.Load() && s.busy.Load() {
+			s.abort()
+		}
+	})
+}
+
 // abort is the end of a process that did not end by itself: the model is
 // stuck, the terminal blocks, or what comes after Run takes too long.
 func (s *session) abort() {
-	_ = term.Restore(s.In.Fd(), s.before)
-	s.screen.abandon()
 	s.mu.Lock()
 	err := s.cause
 	s.mu.Unlock()
-	if p := s.Guard.Err(); p != nil {
+	if err == nil { // somebody looks on
+		s.leave(lastTime)
+	} else {
+		s.leave(s.Grace)
+	}
+	if p := s.guard.panicked(); p != nil {
 		s.report(p)
 		err = p
 	}
 	os.Exit(ExitCode(err))
+}
+
+// dump ends the process by a signal for which the Go runtime writes where each
+// goroutine stands: to a terminal that can be read.
+func (s *session) dump(sig syscall.Signal) {
+	s.leave(3 * time.Second)
+	signal.Reset(sig)
+	_ = syscall.Kill(os.Getpid(), sig)
+	time.Sleep(s.Grace)
+	os.Exit(128 + int(sig)) // where it is ignored
+}
+
+// leave gives the terminal back without waiting for anybody, and leaves nothing
+// behind if that takes no longer than limit.
+func (s *session) leave(limit time.Duration) {
+	_ = term.Restore(s.In.Fd(), s.before)
+	s.screen.abandon()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Last()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
 }
 
 // ExitCode returns the exit code that tells what [Run] returned: 0 for nil, 128

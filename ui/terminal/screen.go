@@ -165,12 +165,12 @@ func (s *screen) rescue() {
 }
 
 // abandon is for a process that ends at once: it writes restore as far as that
-// is possible without waiting for anybody.
+// is possible without waiting for the terminal. Nothing is written after that.
 func (s *screen) abandon() {
 	if s.own != nil {
-		if s.mu.TryLock() {
-			s.rescue()
-		}
+		_ = s.own.SetWriteDeadline(time.Now()) // for whoever waits with the lock
+		s.mu.Lock()                            // for good
+		s.rescue()
 		return
 	}
 	written := make(chan struct{})

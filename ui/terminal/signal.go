@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,22 +19,27 @@ type SignalError struct {
 func (e *SignalError) Error() string { return "ended by signal: " + e.Signal.String() }
 
 // signals are those that a full-screen program must not leave to their
-// default. SIGTSTP is not among them: a Go program that has caught it once can
-// never be stopped by it again, and in raw mode no key sends it.
+// default.
 type signals struct {
-	end, cont chan os.Signal
+	end, dump, stop, cont chan os.Signal
 }
 
 func (g *signals) start() {
-	g.end, g.cont = make(chan os.Signal, 1), make(chan os.Signal, 1)
+	for _, c := range []*chan os.Signal{&g.end, &g.dump, &g.stop, &g.cont} {
+		*c = make(chan os.Signal, 1)
+	}
 	signal.Notify(g.end, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	signal.Notify(g.dump, syscall.SIGQUIT, syscall.SIGABRT)
+	if canStop {
+		signal.Notify(g.stop, syscall.SIGTSTP)
+	}
 	g.catch()
 }
 
 func (g *signals) catch() { signal.Notify(g.cont, syscall.SIGCONT) }
 
 // release ends the catching of SIGCONT. Those that end stay caught even after
-// Run, though nobody hears them any more: what comes then, such as writing a
+// Run, but for those that dump, though nobody hears them any more: what comes then, such as writing a
 // recording to its end, is not to be cut short by a second signal, and Grace
 // bounds it.
 func (g *signals) release() { signal.Stop(g.cont) }
@@ -90,12 +96,13 @@ func (s *session) yield(meanwhile func()) {
 func (s *session) handOver(meanwhile func()) bool {
 	s.signals.release()
 	defer s.signals.catch()
+	s.input.stop()
 	if err := s.program.ReleaseTerminal(); err != nil {
 		return false
 	}
 	s.screen.finish(writeTimeout)
 	meanwhile()
-	if err := s.program.RestoreTerminal(); err != nil {
+	if err := errors.Join(s.input.start(), s.program.RestoreTerminal()); err != nil {
 		go s.end(err)
 		return false
 	}
@@ -123,11 +130,13 @@ func (s *session) stopProcess() {
 	cont := make(chan os.Signal, 1)
 	signal.Notify(cont, syscall.SIGCONT)
 	defer signal.Stop(cont)
-	if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
-		return
-	}
-	select {
-	case <-cont:
-	case <-time.After(writeTimeout):
-	}
+	asDefault(syscall.SIGTSTP, func() {
+		if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
+			return
+		}
+		select {
+		case <-cont:
+		case <-time.After(writeTimeout):
+		}
+	})
 }

@@ -3,6 +3,7 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"strings"
@@ -132,20 +133,24 @@ func TestScreenOfAClosedTerminal(t *testing.T) {
 }
 
 func TestGuardKeepsTheFirstPanic(t *testing.T) {
-	var g Guard
-	g.Go(func() {})
-	if err := g.Err(); err != nil {
+	var g guard
+	task := func(f func()) {
+		defer g.catch()
+		f()
+	}
+	task(func() {})
+	if err := g.panicked(); err != nil {
 		t.Errorf("without a panic: %v", err)
 	}
 	for i := range 3 {
-		g.Go(func() { panic(fmt.Sprintf("number %d\n", i)) })
+		go task(func() { panic(fmt.Sprintf("number %d\n", i)) })
 		select {
-		case <-g.Failed():
+		case <-g.failed():
 		case <-time.After(time.Minute):
 			t.Fatal("the panic was not caught")
 		}
 	}
-	if err := g.Err(); err.Error() != "panic: number 0 " || !strings.Contains(string(err.Stack), "TestGuardKeeps") {
+	if err := g.panicked(); err.Error() != "panic: number 0 " || !strings.Contains(string(err.Stack), "TestGuardKeeps") {
 		t.Errorf("%v\n%s", err, err.Stack)
 	}
 }
@@ -158,13 +163,13 @@ func TestCommandsAreGuarded(t *testing.T) {
 		"command": boom, "batch": tea.Batch(calm, boom), "sequence": tea.Sequence(calm, boom),
 		"nested": tea.Batch(calm, tea.Sequence(calm, tea.Batch(boom, calm))),
 	} {
-		var g Guard
+		var g guard
 		drain(g.command(cmd))
-		if g.Err() == nil {
+		if g.panicked() == nil {
 			t.Errorf("%s: the panic was lost", name)
 		}
 	}
-	var g Guard
+	var g guard
 	if g.command(nil) != nil {
 		t.Error("no command became one")
 	}
@@ -203,5 +208,44 @@ func TestExitCode(t *testing.T) {
 		if got := ExitCode(tt.err); got != tt.want {
 			t.Errorf("ExitCode(%v) = %d, want %d", tt.err, got, tt.want)
 		}
+	}
+}
+
+// What was typed is read in order, ^c is seen however it is sent, and not in what is
+// pasted.
+func TestInput(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	defer read.Close()
+	seen := 0
+	i := &input{file: read, interrupted: func() { seen++ }}
+	for _, typed := range []string{"a", "\x03", "b\x1b[99;5uc", "\x1b[27;5;99~", "\x1b[200~x\x03y\x1b[201~\x03", "\x1b[A"} {
+		if err := i.start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := write.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 0, len(typed))
+		for len(got) < len(typed) {
+			n, err := i.Read(got[len(got):min(len(got)+3, cap(got))])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = got[:len(got)+n]
+		}
+		if string(got) != typed {
+			t.Errorf("read %q, want %q", got, typed)
+		}
+		i.stop()
+		if n, err := i.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+			t.Errorf("after the stop: %d, %v", n, err)
+		}
+	}
+	if seen != 4 {
+		t.Errorf("^c was seen %d times, want 4", seen)
 	}
 }
