@@ -144,7 +144,7 @@ func lookedInVain() evidence.Report {
 	return evidence.Report{
 		At: ago(time.Second), Took: 2 * time.Second,
 		Processes: evidence.Processes{Missing: "not Linux"}, Pressure: evidence.Pressure{Missing: "no /proc/pressure"}, Disk: evidence.Disk{Missing: "no such folder"},
-		Kubelet: evidence.Kubelet{Ping: evidence.Answer{Asked: true, Err: "connection refused"}, Metrics: evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "no answer in 2s"}},
+		Kubelet: evidence.Kubelet{Ping: evidence.Answer{Asked: true, Err: "not available: connection refused"}, Metrics: evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "no answer in 2s"}},
 	}
 }
 

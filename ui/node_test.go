@@ -55,7 +55,9 @@ func TestNodeSheet(t *testing.T) {
 		change(&s.Node)
 		return s
 	}
-	r, vain := looked(), lookedInVain()
+	r, vain, noToken := looked(), lookedInVain(), looked()
+	noToken.Kubelet.Metrics = evidence.Answer{Asked: true, Err: "not available: the token is not sent: port 10250 is held by user 1000"}
+	noToken.Kubelet.Health = noToken.Kubelet.Metrics
 	stepped, still := looked(), looked()
 	stepped.Clock = evidence.Clock{Watched: time.Minute, Step: 3 * time.Hour, StepAge: 20 * time.Second, Steps: 1}
 	still.Kubelet.StillFor = time.Minute
@@ -85,6 +87,8 @@ func TestNodeSheet(t *testing.T) {
 		{healthyNode(), &vain, "duration p99", "88ms"},
 		{healthyNode(), nil, "kubelet ping", "not available: nobody looks at the node here"},
 		{healthyNode(), &vain, "kubelet ping", "not available: connection refused"},
+		{healthyNode(), &noToken, "kubelet metrics", "not available: the token is not sent: port 10250 is held by user 1000"},
+		{healthyNode(), &noToken, "kubelet healthz", "no such line"}, // for the same reason
 		{healthyNode(), &vain, "kubelet metrics", "✖ took the connection and gave no answer in 2.0s"},
 		{healthyNode(), &still, "its relists", "✖ no more than before for 1m"},
 		{healthyNode(), &r, "containerd", "3.4% 71M 38 812"},

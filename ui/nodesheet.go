@@ -222,8 +222,10 @@ func bounded(t evidence.Timing) string { return pick(t.Beyond, ">", "") + steady
 // answer adds how one question to the kubelet went. That it gives no answer is
 // evidence; that nobody asked is none.
 func (n *nodeSheet) answer(b pen, name string, a evidence.Answer, from Source, w int) {
-	out := span{b.Dim, missing(a.Err)}
+	out := span{b.Dim, a.Err}
 	switch {
+	case !a.Asked && a.Err != "":
+		out.text = missing(a.Err)
 	case !a.Asked && a.Err == "":
 		out.text = "not asked: " + pick(from.demo(), "demo", "--kubelet-metrics says where to ask")
 	case a.OK:

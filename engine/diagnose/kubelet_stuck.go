@@ -192,7 +192,7 @@ func (f *Finding) sayOfKubelet(v *view) {
 	for _, q := range kubeletQuestions {
 		tell(q.name, *q.answer(k))
 	}
-	tell("metrics", k.Metrics)
+	tell("/metrics", k.Metrics)
 	if d := lastSeen(v); d > 0 {
 		f.say("kubelet_pleg_last_seen_seconds is " + going(d) + " old")
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +18,10 @@ func TestNewRefuses(t *testing.T) {
 	_, otherKey := ca.issue(t, "other")
 	empty := fileWith(t, "empty", []byte(" \n"))
 	token := fileWith(t, "token", []byte("x"))
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	none := filepath.Join(t.TempDir(), "none")
 	tests := []struct {
 		name string
@@ -32,6 +37,8 @@ func TestNewRefuses(t *testing.T) {
 		{"password", Config{Kubelet: Kubelet{Metrics: "https://a:b@127.0.0.1/"}}, []string{"--kubelet-metrics", "--kubelet-token-file"}},
 		{"no token", Config{Kubelet: Kubelet{TokenFile: none}}, []string{"--kubelet-token-file", none, "no such file"}},
 		{"empty token", Config{Kubelet: Kubelet{TokenFile: empty}}, []string{"--kubelet-token-file", "empty"}},
+		{"endless token", Config{Kubelet: Kubelet{TokenFile: "/dev/zero"}}, []string{"--kubelet-token-file: /dev/zero: not a regular file"}},
+		{"certificates in a pipe", Config{Kubelet: Kubelet{CA: fifo, Metrics: secureMetrics}}, []string{"--kubelet-ca", fifo, "not a regular file"}},
 		{"token in the clear", Config{Kubelet: Kubelet{TokenFile: token, Metrics: "http://10.0.0.7:10255/metrics"}}, []string{"unencrypted", "https"}},
 		{"no certificate", Config{Kubelet: Kubelet{Cert: none, Key: keyFile}}, []string{"--kubelet-cert", none, "no such file"}},
 		{"no key", Config{Kubelet: Kubelet{Cert: certFile, Key: none}}, []string{"--kubelet-key", none, "no such file"}},

@@ -1,21 +1,16 @@
 package host
 
 import (
-	"bufio"
 	"cmp"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
-)
 
-// mostConfig is how much of a runtime's configuration is read: its root stands at
-// the top.
-const mostConfig = 1 << 20
+	"github.com/plegtop/plegtop/engine/smallfile"
+)
 
 // A runtimeHome is where a runtime says that it keeps its data.
 type runtimeHome struct{ comm, socket, config, table, root string }
@@ -83,23 +78,18 @@ func (o *ownRoot) configured(config, table string) string {
 		return ""
 	}
 	defer func() { _ = unix.Close(fd) }() // opened for its name alone
-	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return "" // what is no file may have no end
-	}
-	file, err := os.Open("/proc/self/fd/" + strconv.Itoa(fd))
+	text, err := smallfile.Read("/proc/self/fd/" + strconv.Itoa(fd))
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	return rootIn(io.LimitReader(file, mostConfig), table)
+	return rootIn(string(text), table)
 }
 
 // rootIn returns the root that a text of TOML sets in a table.
-func rootIn(text io.Reader, table string) string {
+func rootIn(text, table string) string {
 	in := ""
-	for lines := bufio.NewScanner(text); lines.Scan(); {
-		line := strings.TrimSpace(lines.Text())
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
 		if name, ok := strings.CutPrefix(line, "["); ok {
 			in, _, _ = strings.Cut(strings.Trim(name, "[ "), "]")
 			continue

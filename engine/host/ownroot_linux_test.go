@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -19,7 +18,7 @@ func TestRootIn(t *testing.T) {
 		{"root = \"", "", ""},
 		{"", "", ""},
 	} {
-		if got := rootIn(strings.NewReader(tt.text), tt.table); got != tt.want {
+		if got := rootIn(tt.text, tt.table); got != tt.want {
 			t.Errorf("root in %q = %q, want %q", tt.text, got, tt.want)
 		}
 	}

@@ -87,7 +87,7 @@ func (o *Options) kubelet(f *pflag.FlagSet) {
 	f.StringVar(&o.Kubelet.Cert, "kubelet-cert", "", "client certificate `file` for it, in PEM")
 	f.StringVar(&o.Kubelet.Key, "kubelet-key", "", "the certificate's key `file`, in PEM")
 	f.StringVar(&o.Kubelet.TokenFile, "kubelet-token-file", "", "`file` with a bearer token for it, read anew each time")
-	f.StringVar(&o.Kubelet.CA, "kubelet-ca", "", "`file` with the authority that signed the kubelet's own certificate, in PEM; without it whoever has the port on the loopback is believed")
+	f.StringVar(&o.Kubelet.CA, "kubelet-ca", "", "`file` with the authority that signed the kubelet's own certificate, in PEM; without it a token goes only to a port of this machine that a kubelet of root holds")
 }
 
 // Settings reads the settings file and lays the flags over it. The note says why a file

@@ -224,7 +224,7 @@ func kubelet(r *evidence.Report) string {
 		name string
 		evidence.Answer
 	}{{"healthz", k.Health}, {"sync loop", k.SyncLoop}, {"ping", k.Ping}} {
-		if q.Asked && (q.OK || q.Err != k.Metrics.Err) {
+		if q.Asked && (q.OK || q.TimedOut || q.Err != k.Metrics.Err) {
 			said = append(said, q.name+" "+answer(q.Answer))
 		}
 	}
