@@ -18,7 +18,7 @@ func TestManyCrashLoopsAreSteady(t *testing.T) {
 	for at := range 60 {
 		n := healthy(20)
 		for i := range 16 {
-			n.crashes(i, fmt.Sprintf("app%c", 'a'+i), uint32(6+(at+5*i)/16), int32(1+(at+i)%3))
+			n.crashes(i, fmt.Sprintf("app%c", 'a'+i), uint32(6+(at+i*7%16)/16), int32(1+(at+i)%3))
 		}
 		all = append(all, n.after(time.Duration(at)*second))
 	}
@@ -74,6 +74,7 @@ func TestCallsThatComeBackTogether(t *testing.T) {
 		}
 		one := healthy(5).hang(call.ListPodSandbox, d+second/10).answers(d-second, call.Status)
 		one.probe(engine.Flight{Op: call.Version}, failure(call.Version, call.ErrDeadline, tooLate))
+		one.calls(call.Version).LastOK = ago(d)
 		one.Probes[0].Took, one.Probes[0].Since, one.Probes[0].At = 2*second, ago(3*second), ago(second)
 		one.Sweep = &engine.Sweep{Began: ago(9 * second), Ended: ago(2 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
 		one.sweepHung(2, "app")
@@ -124,6 +125,16 @@ func TestListsOfARuntimeThatIsBack(t *testing.T) {
 		if got := turns(play(t, all...)); got != want {
 			t.Errorf("goes on %v: turns:\n%s", goesOn, got)
 		}
+	}
+}
+
+// An object that hung and then is slow is one trouble that gets milder.
+func TestSlowIsTheSameTroubleAsHung(t *testing.T) {
+	n := healthy(5)
+	v := n.view()
+	f := n.flight(1, "app", 0)
+	if hung, slow := (hungObject{hang: hang{Flight: f}}).name(), v.slowFinding(f, 2*second).Key(); slow != (Key{ID: InspectHung, Group: hung}) {
+		t.Errorf("%+v is known by %q while it hangs", slow, hung)
 	}
 }
 
