@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -8,7 +9,8 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// A comeback knows when a runtime that had answered nothing answered again. What
+// A comeback knows when a runtime that had answered nothing answered again, and when
+// single objects did. What
 // was asked before that, and what was seen of the node, accuses nobody any more:
 // calls that were out all come back together, one after the other, and the first of
 // them would speak against those behind it.
@@ -17,6 +19,24 @@ type comeback struct {
 	asOf  time.Time // when that was made
 	at    time.Time // of the first snapshot with an answer; zero if there was none
 	inRow [3]int    // how often lists, Status and Version had failed by then
+
+	hung map[string]time.Time // by the id of an object: when its status was last seen to hang, within hungKept
+}
+
+// hungKept is how long that is remembered: much longer than a look at the node is of
+// use.
+const hungKept = time.Minute
+
+// saw takes in what was made of the last update.
+func (c *comeback) saw(v *view) {
+	c.scope = v.scope
+	maps.DeleteFunc(c.hung, func(_ string, at time.Time) bool { return v.At.Sub(at) > hungKept })
+	for i := range v.objects {
+		if c.hung == nil {
+			c.hung = make(map[string]time.Time)
+		}
+		c.hung[v.objects[i].ID] = v.At
+	}
 }
 
 // add takes in an update. The scope is still that of the one before.

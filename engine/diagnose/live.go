@@ -52,7 +52,8 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	l.history.AddReport(u.Snapshot.Evidence)
 	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint})
 	defer views.Put(v)
-	v.told, l.history.back.scope = &l.tracker, v.scope
+	v.told = &l.tracker
+	l.history.back.saw(v)
 	found := v.diagnose()
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)

@@ -128,6 +128,32 @@ func TestListsOfARuntimeThatIsBack(t *testing.T) {
 	}
 }
 
+// A process that was in the kernel while its container's status hung is told of the
+// hang; when that is answered, only a later look tells whether it is there still.
+func TestWhatAnswersAgainIsNotAccusedByAnOldLook(t *testing.T) {
+	stuck := func(n *node, looked time.Duration) *node {
+		r := lookedAt(n, looked)
+		for _, p := range r.Processes.Containers["container-1-0"] {
+			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "rpc_wait_bit_killable"
+			r.Processes.Containers["container-1-0"] = []evidence.Process{p}
+		}
+		n.Evidence = r
+		return n
+	}
+	got := play(t, stuck(healthy(5).hangOn(1, "app", 20*second).probesAnswered(), second).after(0), stuck(healthy(5), 2*second).after(second),
+		stuck(healthy(5), 4*second).after(3*second), stuck(healthy(5), second).after(7*second), stuck(healthy(5), second).after(9*second))
+	if got := turns(got); got != "0s began critical inspect-hung\n7s ended critical inspect-hung\n9s began warning process-stuck\n" {
+		t.Errorf("turns:\n%s", got)
+	}
+}
+
+// lookedAt returns a look at a healthy node, made some time ago.
+func lookedAt(n *node, before time.Duration) *evidence.Report {
+	r := looked(n)
+	r.At, r.Took = ago(before), 0
+	return r
+}
+
 // An object that hung and then is slow is one trouble that gets milder.
 func TestSlowIsTheSameTroubleAsHung(t *testing.T) {
 	n := healthy(5)
@@ -184,8 +210,7 @@ func TestOldLooksBeginNothing(t *testing.T) {
 		"gone before the look": {0, func(n *node) { n.Pods = n.Pods[:1] }, true},
 	} {
 		n := healthy(5)
-		r := looked(n)
-		r.At, r.Took = ago(tt.looked), 0
+		r := lookedAt(n, tt.looked)
 		shimOf(r, 1).State = evidence.Stopped
 		n.Evidence = r
 		tt.change(n)

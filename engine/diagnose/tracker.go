@@ -99,7 +99,8 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 
 // overtaken reports whether a finding may stand on a look at the node that is older
 // than the last that was heard of its subject: the runtime has come back since, or
-// does not list it any more. It is not begun before the next look.
+// answers for it again, or does not list it any more. It is not begun before the next
+// look.
 func (v *view) overtaken(f *Finding) bool {
 	if v.evidence == nil || rules[ruleOf(f.ID)].needs == answers || v.At.Sub(v.evidence.At).Abs() >= ghostSameClock {
 		return false
@@ -107,7 +108,7 @@ func (v *view) overtaken(f *Finding) bool {
 	looked := v.evidence.At.Add(-v.evidence.Took)
 	id := f.Subject.ContainerID
 	switch {
-	case looked.Before(v.past.back.at), v.past.departed.since[id].After(looked):
+	case looked.Before(v.past.back.at), v.past.back.hung[id].After(looked), v.past.departed.since[id].After(looked):
 		return true
 	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
 		return false
