@@ -156,6 +156,10 @@ func scenarios() []scenario {
 			wrong: "the node's clock is two minutes ahead", fault: stepClock, at: 5 * time.Second,
 		},
 		{name: "empty", bare: true, pods: func(*scene) {}}, // for tests to fill
+		{name: "dead", bare: true, pods: func(sn *scene) { // to measure with
+			sn.placeResidents()
+			sn.placeDeadContainers(12000, 40*time.Hour)
+		}},
 	}
 }
 

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -109,21 +110,13 @@ func (d death) longPause(next death) bool {
 // the kubelet keeps one of each.
 type deathLog struct {
 	byName map[containerKey][]death // newest first
+	ofPod  map[pleg.UID]int         // how many in each pod
 }
 
 // containerKey names a container over its restarts.
 type containerKey struct {
 	pod  pleg.UID
 	name string
-}
-
-// ofPods returns how many deaths in each pod are remembered.
-func (l *deathLog) ofPods() map[pleg.UID]int {
-	n := make(map[pleg.UID]int)
-	for who, deaths := range l.byName {
-		n[who.pod] += len(deaths)
-	}
-	return n
 }
 
 func (l *deathLog) add(u engine.Update) {
@@ -150,22 +143,28 @@ func died(e engine.Event) time.Time {
 
 func (l *deathLog) remember(who containerKey, d death) {
 	if l.byName == nil {
-		l.byName = make(map[containerKey][]death)
+		l.byName, l.ofPod = make(map[containerKey][]death), make(map[pleg.UID]int)
 	}
 	known, there := l.byName[who]
 	if !there && len(l.byName) >= keysMost {
 		l.forget()
 	}
+	if len(known) < deathsKept {
+		l.ofPod[who.pod]++
+	}
 	l.byName[who] = slices.Insert(known[:min(len(known), deathsKept-1)], 0, d)
 }
 
-// forget makes room by the one whose last death is the oldest.
+// forget makes room by those whose last deaths are the oldest, some at once: in a
+// storm each death would look at all others.
 func (l *deathLog) forget() {
-	var oldest containerKey
-	for who, deaths := range l.byName {
-		if o, known := l.byName[oldest]; !known || deaths[0].finished.Before(o[0].finished) {
-			oldest = who
+	oldest := slices.SortedFunc(maps.Keys(l.byName), func(a, b containerKey) int {
+		return cmp.Or(l.byName[a][0].finished.Compare(l.byName[b][0].finished), cmp.Compare(a.pod, b.pod), cmp.Compare(a.name, b.name))
+	})
+	for _, who := range oldest[:keysMost/8] {
+		if l.ofPod[who.pod] -= len(l.byName[who]); l.ofPod[who.pod] == 0 {
+			delete(l.ofPod, who.pod)
 		}
+		delete(l.byName, who)
 	}
-	delete(l.byName, oldest)
 }

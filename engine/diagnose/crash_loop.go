@@ -57,7 +57,7 @@ type crash struct {
 // is left.
 func crashLoop(v *view) []Finding {
 	var crashes []*crash
-	remembered := v.past.deaths.ofPods()
+	remembered := v.past.deaths.ofPod
 	since := v.At.Add(-crashRecent).Unix()
 	died := func(f *podFacts) bool { return f.died >= since && f.deaths >= crashDeaths || len(remembered) > 0 }
 	for p, f := range v.podsWith(died) {

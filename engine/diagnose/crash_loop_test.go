@@ -231,6 +231,9 @@ func TestDeathLogIsBounded(t *testing.T) {
 		t.Errorf("remembers %d names, want at most %d", n, keysMost)
 	}
 	last := l.byName[containerKey{pleg.UID(fmt.Sprint(3*keysMost - 1)), "app"}]
+	if n := len(l.ofPod); n != len(l.byName) || l.ofPod[pleg.UID(fmt.Sprint(3*keysMost-1))] != deathsKept {
+		t.Errorf("counts the deaths of %d pods, want %d", n, len(l.byName))
+	}
 	if len(last) != deathsKept {
 		t.Errorf("remembers %d deaths of the last, want %d", len(last), deathsKept)
 	}
