@@ -213,7 +213,7 @@ func screen(set config.Settings, colours theme.Theme) live {
 			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
 			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
 		})
-		return terminal.Run(ctx, model, terminal.Options{Last: src.close})
+		return terminal.Run(ctx, model, terminal.Options{Last: src.Close})
 	}
 }
 

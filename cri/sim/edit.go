@@ -46,7 +46,7 @@ type Pod struct {
 }
 
 // AddPod puts a pod on the node, at once and complete. The kubelet keeps its
-// hands off it: it changes only by ExitContainer, in any scenario.
+// hands off it: it changes only by ExitContainer and RemovePod, in any scenario.
 func (s *Server) AddPod(spec PodSpec) Pod {
 	made := Pod{Containers: map[string]string{}}
 	s.edit(func() {
@@ -104,4 +104,13 @@ func (s *Server) ExitContainer(id string, code int32, reason string) error {
 		return fmt.Errorf("end container %s: %w", id, err)
 	}
 	return nil
+}
+
+// RemovePod takes all of a pod off the node at once; one that is not there, it leaves so.
+func (s *Server) RemovePod(uid string) {
+	s.edit(func() {
+		if p := s.scene.world.pod(uid); p != nil {
+			s.scene.world.removePod(p)
+		}
+	})
 }
