@@ -205,6 +205,9 @@ func kubelet(r *evidence.Report) string {
 		return ""
 	}
 	k := r.Kubelet
+	if k.Ping.Refused && k.Metrics.Refused {
+		return "nobody listens at its ports"
+	}
 	var said []string
 	if k.Version != "" {
 		said = append(said, k.Version)

@@ -1,0 +1,57 @@
+package lines
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// What the node's own kubelet sees is said as its word, all else as what one that
+// started now would say; the Ready condition itself is never called known.
+func TestWhatTheKubeletSees(t *testing.T) {
+	silent := evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "took the connection and gave no answer within 2s"}
+	refused := evidence.Answer{Asked: true, Refused: true, Err: "not available: connection refused"}
+	tests := []struct {
+		name          string
+		change        func(*engine.Snapshot, *evidence.Kubelet)
+		basis         string
+		node, kubelet string // parts of the rows
+	}{
+		{"well", func(*engine.Snapshot, *evidence.Kubelet) {}, "kubelet", "Ready by what its kubelet 1.36.2 sees", "PLEG is healthy, its last relist began 960ms ago; one every 1.0s; healthz ok"},
+		{"the runtime hangs for us", func(s *engine.Snapshot, _ *evidence.Kubelet) {
+			s.Node.Ready, s.Node.Reason, s.Node.Message = false, "KubeletNotReady", "container runtime status check may not have completed yet"
+		}, "model", "a kubelet 1.36.2 started now would say NotReady", "PLEG is healthy"},
+		{"its relist is not fresh", func(_ *engine.Snapshot, k *evidence.Kubelet) { k.LastSeen = k.ReadAt.Add(-time.Minute) }, "model", "a kubelet 1.36.2 started now would say Ready", "PLEG is healthy, its last relist began 1m"},
+		{"its PLEG is not healthy", func(_ *engine.Snapshot, k *evidence.Kubelet) { k.LastSeen = k.ReadAt.Add(-4 * time.Minute) }, "model", "started now", "PLEG is not healthy: its last relist began 4m ago"},
+		{"its sync loop stands", func(_ *engine.Snapshot, k *evidence.Kubelet) {
+			k.SyncLoop = evidence.Answer{Asked: true, Text: "sync Loop took longer than expected", Err: "not available: it answers 500"}
+		}, "model", "started now", "sync loop fails: sync Loop took longer than expected"},
+		{"it answers nothing", func(_ *engine.Snapshot, k *evidence.Kubelet) {
+			*k = evidence.Kubelet{Ping: silent, Health: silent, SyncLoop: silent, Metrics: silent}
+		}, "model", "started now", "metrics does not answer; healthz does not answer; sync loop does not answer; ping does not answer"},
+		{"nobody is there", func(_ *engine.Snapshot, k *evidence.Kubelet) {
+			*k = evidence.Kubelet{Ping: refused, Health: refused, SyncLoop: refused, Metrics: refused}
+		}, "model", "started now", "nobody listens at its ports"},
+		{"only the ping can be asked", func(_ *engine.Snapshot, k *evidence.Kubelet) {
+			*k = evidence.Kubelet{Ping: k.Ping, Health: refused, SyncLoop: refused, Metrics: refused}
+		}, "model", "started now", "metrics not available: connection refused; ping ok"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := healthyCheck().Snapshot
+			tt.change(s, &s.Evidence.Kubelet)
+			if got := newReadyObject(s); got.Known || got.Basis != tt.basis {
+				t.Errorf("nodeReady = %+v, want the basis %q, and never known", got, tt.basis)
+			}
+			if got := ready(s, "", "1.36.2", func(string) bool { return false }); !strings.Contains(got, tt.node) {
+				t.Errorf("node %q, want %q", got, tt.node)
+			}
+			if got := kubelet(s.Evidence); !strings.Contains(got, tt.kubelet) {
+				t.Errorf("kubelet %q, want %q", got, tt.kubelet)
+			}
+		})
+	}
+}
