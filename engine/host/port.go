@@ -1,18 +1,20 @@
 package host
 
 import (
-	"errors"
+	"bufio"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/prometheus/procfs"
 )
 
-// tcpListens is the state of a TCP socket at which somebody listens (TCP_LISTEN).
-const tcpListens = 10
+// tcpListens is the state of a TCP socket at which somebody listens (TCP_LISTEN), as
+// /proc/net/tcp spells it.
+const tcpListens = "0A"
 
 // A ports tells who listens at the ports of this machine. Its root is that of the
 // host: the processes are looked for in its /proc.
@@ -27,43 +29,39 @@ func (p ports) checkKubelet(at net.Addr) error {
 	if !ok {
 		return fmt.Errorf("the token is not sent: %v is no TCP address", at)
 	}
-	sockets, err := listenersAt(address)
-	if err != nil {
-		return fmt.Errorf("the token is not sent: cannot see who listens at port %d: %w%s", address.Port, err, hint)
+	sockets := listenersAt(address.Port)
+	if len(sockets) == 0 {
+		return fmt.Errorf("the token is not sent: it cannot be seen who listens at port %d%s", address.Port, hint)
 	}
 	open := p.ofKubelets()
 	for inode, user := range sockets {
-		if !slices.Contains(open, "socket:["+strconv.FormatUint(inode, 10)+"]") {
-			return fmt.Errorf("the token is not sent: port %d is held by user %d, and by no kubelet of root that can be seen%s", address.Port, user, hint)
+		if !slices.Contains(open, "socket:["+inode+"]") {
+			return fmt.Errorf("the token is not sent: port %d is held by user %s, and by no kubelet of root that can be seen%s", address.Port, user, hint)
 		}
 	}
 	return nil
 }
 
-// listenersAt returns the sockets that listen at an address, as this process would
-// reach them, with their owners' numbers. There is at least one without an error.
-func listenersAt(at *net.TCPAddr) (users map[uint64]uint64, err error) {
-	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return nil, err
-	}
-	tables, err := proc.NetTCP()
-	if err != nil {
-		return nil, err
-	}
-	if six, err := proc.NetTCP6(); err == nil { // a machine may have none
-		tables = append(tables, procfs.NetTCP(six)...)
-	}
-	users = map[uint64]uint64{}
-	for _, line := range tables {
-		if line.St == tcpListens && line.LocalPort == uint64(at.Port) && (line.LocalAddr.IsUnspecified() || line.LocalAddr.Equal(at.IP)) {
-			users[line.Inode] = line.UID
+// listenersAt returns the sockets that listen at a port, at whichever address, with
+// their owners' numbers. This process's own network has them: it is the one that it
+// talks over.
+func listenersAt(port int) (users map[string]string) {
+	users = map[string]string{}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		file, err := os.Open(table)
+		if err != nil {
+			continue // a machine may have but one of them
 		}
+		local := fmt.Sprintf(":%04X", port)
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			f := strings.Fields(lines.Text()) // number, local and remote address, state, ..., user (7), ..., inode (9)
+			if len(f) > 9 && strings.HasSuffix(f[1], local) && f[3] == tcpListens {
+				users[f[9]] = f[7]
+			}
+		}
+		_ = file.Close() // it was only read
 	}
-	if len(users) == 0 {
-		return nil, errors.New("nobody is seen to")
-	}
-	return users, nil
+	return users
 }
 
 // ofKubelets returns what the kubelets that run as root have open, as far as

@@ -82,7 +82,7 @@ func TestTokenIsForTheKubelet(t *testing.T) {
 			t.Errorf("%s: %+v, want that the token is not sent, why, and what to do", program, a)
 		}
 	}
-	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}); err == nil || !strings.Contains(err.Error(), "nobody is seen") {
+	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}); err == nil || !strings.Contains(err.Error(), "it cannot be seen who listens") {
 		t.Errorf("a port at which nobody listens: %v", err)
 	}
 }
