@@ -94,3 +94,12 @@ func (c *comeback) since(s *engine.Snapshot) *engine.Snapshot {
 	}
 	return &now
 }
+
+// looked returns when the last look at the node began, and false if there was none or
+// its clock is not the engine's.
+func (v *view) looked() (time.Time, bool) {
+	if v.evidence == nil || v.At.Sub(v.evidence.At).Abs() >= ghostSameClock {
+		return time.Time{}, false
+	}
+	return v.evidence.At.Add(-v.evidence.Took), true
+}

@@ -82,7 +82,7 @@ func (v *view) stuckProcesses() []stuckProcess {
 		return slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == p.owner.id })
 	})
 	stuck = append(stuck, stuckShims(v, owners)...)
-	for _, p := range v.daemons() {
+	for _, p := range v.daemonsNow() {
 		if shimStuck(p) {
 			stuck = append(stuck, stuckProcess{Process: p, what: "runtime", severity: Critical})
 		}

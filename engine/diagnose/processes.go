@@ -23,12 +23,20 @@ func (v *view) pressure() string {
 // stuckDaemon returns the runtime's own process if that does nothing. One of its
 // threads sleeps in the kernel now and then.
 func (v *view) stuckDaemon() (evidence.Process, bool) {
-	for _, p := range v.daemons() {
+	for _, p := range v.daemonsNow() {
 		if p.State == evidence.Stopped || p.State.Stuck() && p.For >= stuckLasting {
 			return p, true
 		}
 	}
 	return evidence.Process{}, false
+}
+
+// daemonsNow returns the runtime's own processes if their state is of the present.
+func (v *view) daemonsNow() []evidence.Process {
+	if v.lookOld {
+		return nil
+	}
+	return v.daemons()
 }
 
 // daemon describes that process.

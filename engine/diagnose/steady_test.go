@@ -147,6 +147,31 @@ func TestWhatAnswersAgainIsNotAccusedByAnOldLook(t *testing.T) {
 	}
 }
 
+// A runtime that answers again is not stopped, whatever the last look says.
+func TestStoppedRuntimeThatIsBack(t *testing.T) {
+	look := func(n *node, before time.Duration) *node {
+		n.Evidence = lookedAt(n, before)
+		n.Evidence.Processes.Daemons[0].State = evidence.Stopped
+		return n
+	}
+	var all []engine.Update
+	for at := second; at <= 9*second; at += second {
+		all = append(all, look(stopped(at), second).after(at))
+	}
+	for at := second; at < 12*second; at += second {
+		all = append(all, look(healthy(5).answers(0, call.ListPodSandbox), at+second).after(9*second+at))
+	}
+	got := play(t, all...)
+	if got := turns(got); got != "1s began critical process-stuck\n2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n15s ended critical process-stuck\n15s ended critical runtime-unresponsive\n" {
+		t.Errorf("turns:\n%s", got)
+	}
+	for _, u := range got[9:] {
+		if len(u.Findings) > 0 || u.Headline.Word != "HEALTHY" {
+			t.Errorf("%v: %+v, %v", u.Snapshot.At.Sub(now), u.Headline, ids(u.Findings))
+		}
+	}
+}
+
 // lookedAt returns a look at a healthy node, made some time ago.
 func lookedAt(n *node, before time.Duration) *evidence.Report {
 	r := looked(n)

@@ -102,13 +102,13 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 // answers for it again, or does not list it any more. It is not begun before the next
 // look.
 func (v *view) overtaken(f *Finding) bool {
-	if v.evidence == nil || rules[ruleOf(f.ID)].needs == answers || v.At.Sub(v.evidence.At).Abs() >= ghostSameClock {
+	looked, known := v.looked()
+	if !known || rules[ruleOf(f.ID)].needs == answers {
 		return false
 	}
-	looked := v.evidence.At.Add(-v.evidence.Took)
 	id := f.Subject.ContainerID
 	switch {
-	case looked.Before(v.past.back.at), v.past.back.hung[id].After(looked), v.past.departed.since[id].After(looked):
+	case v.lookOld, v.past.back.hung[id].After(looked), v.past.departed.since[id].After(looked):
 		return true
 	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
 		return false
@@ -202,7 +202,12 @@ func (t *tracker) findings(v *view) []Finding {
 // until then it is not so.
 func (v *view) refutes(k *tracked) bool {
 	f := &k.finding
-	if k.seen.Equal(v.At) || rules[ruleOf(f.ID)].needs != answers || k.told < Critical && f.Since.IsZero() {
+	switch needs := rules[ruleOf(f.ID)].needs; {
+	case k.seen.Equal(v.At):
+		return false
+	case needs != answers:
+		return f.Subject == (Subject{}) && v.lookOld
+	case k.told < Critical && f.Since.IsZero():
 		return false
 	}
 	about := aboutList

@@ -43,6 +43,7 @@ type view struct {
 	evidence *evidence.Report // of the node; nil if nobody looked
 	endpoint string
 	told     *tracker   // what was told before; nil if nothing can have been
+	lookOld  bool       // the look at the node is older than that the runtime came back: what its process did then it does no more
 	pods     []podFacts // of Pods
 
 	general [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
@@ -64,6 +65,8 @@ func newView(in Input) *view {
 		v.past = &noHistory
 	}
 	v.Snapshot = v.past.back.since(v.Snapshot)
+	looked, known := v.looked()
+	v.lookOld = known && looked.Before(v.past.back.at)
 	if v.pods = v.past.pods.Values; !same(v.past.pods.Pods, v.Pods) {
 		var table podTable
 		table.update(v.Snapshot)
