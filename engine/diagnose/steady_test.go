@@ -159,7 +159,11 @@ func TestStoppedRuntimeThatIsBack(t *testing.T) {
 		all = append(all, look(stopped(at), second).after(at))
 	}
 	for at := second; at < 12*second; at += second {
-		all = append(all, look(healthy(5).answers(0, call.ListPodSandbox), at+second).after(9*second+at))
+		n := look(healthy(5).answers(0, call.ListPodSandbox), at+second)
+		if at > 2*second {
+			n.Evidence = lookedAt(n, 0)
+		}
+		all = append(all, n.after(9*second+at))
 	}
 	got := play(t, all...)
 	if got := turns(got); got != "1s began critical process-stuck\n2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n15s ended critical process-stuck\n15s ended critical runtime-unresponsive\n" {

@@ -198,7 +198,7 @@ func (t *tracker) findings(v *view) []Finding {
 }
 
 // refutes reports whether calls of which a finding says that they hang or fail were
-// answered well since it was last seen. Whether it is over the next seconds tell, but
+// answered well since it was last seen, or the runtime has come back since. Whether it is over the next seconds tell, but
 // until then it is not so.
 func (v *view) refutes(k *tracked) bool {
 	f := &k.finding
@@ -206,7 +206,7 @@ func (v *view) refutes(k *tracked) bool {
 	case k.seen.Equal(v.At):
 		return false
 	case needs != answers:
-		return f.Subject == (Subject{}) && v.lookOld
+		return k.seen.Before(v.past.back.at)
 	case k.told < Critical && f.Since.IsZero():
 		return false
 	}
