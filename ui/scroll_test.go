@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/plegtop/plegtop/keymap"
@@ -37,5 +39,28 @@ func TestMovingKeys(t *testing.T) {
 	still := sheet{scroll: scroll{cursor: 5, top: 5, height: 10}, lines: make([][]slot, 100)}
 	if still.move(keymap.Quit, 100) || still.pan(keymap.Quit) || still.cursor != 5 {
 		t.Errorf("a key that does not move led to %+v", still)
+	}
+}
+
+// Lines that are written when they are drawn stand where they were added.
+func TestManyLines(t *testing.T) {
+	var s sheet
+	plain := func(text string) { s.add(slot{text: text}) }
+	many := func(name string, n int) {
+		s.many(n, func(i int) []slot { return []slot{{text: name + strconv.Itoa(i)}} })
+	}
+	many("a", 2)
+	plain("one")
+	many("b", 0)
+	many("c", 3)
+	plain("two")
+	plain("three")
+	many("d", 1)
+	var got []string
+	for i := range s.size() {
+		got = append(got, s.line(i)[0].text)
+	}
+	if want := "a0 a1 one c0 c1 c2 two three d0"; strings.Join(got, " ") != want {
+		t.Errorf("lines %q, want %q", got, want)
 	}
 }

@@ -18,6 +18,9 @@ const (
 	inodesFreeShare = 0.03
 	// errorFresh is how far back an error of a file system is of today.
 	errorFresh = time.Hour
+	// failuresRead is of how many failing pods the error is read: of ten thousand those
+	// say it as well.
+	failuresRead = 100
 )
 
 // A store is one of the runtime's folders, and what it is to it.
@@ -163,7 +166,11 @@ func (v *view) refusedFor(reasons ...string) string {
 		}
 	}
 	if v.failing > 0 {
-		for _, p := range v.Pods {
+		left := failuresRead
+		for p := range v.podsWith((*podFacts).fails) {
+			if left--; left < 0 {
+				break
+			}
 			if f := p.Failure; f != nil && speaks(f.Err.Error()) {
 				return fmt.Sprintf("%v of %s: %s", f.Op, objectOf(f.Flight), words(f.Err))
 			}

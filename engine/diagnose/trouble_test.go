@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,5 +49,41 @@ func TestPodTrouble(t *testing.T) {
 				t.Errorf("trouble %+v, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// What is kept of pods from one update to the next is what a first look finds, as
+// pods change and as time passes.
+func TestFactsAreKept(t *testing.T) {
+	n := healthy(40)
+	past := NewHistory()
+	found := map[string]bool{}
+	for step := range 60 {
+		n.At = now.Add(time.Duration(step) * 7 * time.Second)
+		n.Pods = slices.Clone(n.Pods)
+		i := step * 7 % 40
+		p := *n.Pods[i]
+		was := *p.Old
+		was.Containers = slices.Clone(was.Containers)
+		c := &was.Containers[0]
+		c.State, c.Attempt, c.CreatedAt = pleg.State(1+step%4), uint32(step%5), n.At.Add(-time.Duration(step%3)*10*time.Second)
+		p.Old = &was
+		n.Pods[i] = &p
+		past.Add(engine.Update{Snapshot: &n.Snapshot})
+		kept := newView(Input{Snapshot: &n.Snapshot, History: past})
+		fresh := newView(Input{Snapshot: &n.Snapshot})
+		if !slices.Equal(kept.pods, fresh.pods) {
+			t.Fatalf("step %d: kept are %+v\nwant %+v", step, kept.pods, fresh.pods)
+		}
+		want := fresh.troubled(nil)
+		if got := kept.troubled(nil); !maps.Equal(got, want) {
+			t.Fatalf("step %d: troubled %v, want %v", step, got, want)
+		}
+		for _, tr := range want {
+			found[tr.Text] = true
+		}
+	}
+	if len(found) < 3 {
+		t.Errorf("saw only %v", found)
 	}
 }

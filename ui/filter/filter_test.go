@@ -267,3 +267,11 @@ func TestHasProblem(t *testing.T) {
 		}
 	}
 }
+
+func TestTimed(t *testing.T) {
+	for in, want := range map[string]bool{"": false, "a ns:b | exit!=0": false, "age<5m": true, "a | !age>1h b": true} {
+		if f, err := Parse(in); err != nil || f.Timed() != want {
+			t.Errorf("%q: timed = %v (%v), want %v", in, f.Timed(), err, want)
+		}
+	}
+}
