@@ -176,7 +176,10 @@ func stuckWorkloads(v *view, owners map[string]listed) []stuckProcess {
 func stuckWorkload(processes []evidence.Process) (stuckProcess, bool) {
 	live := slices.DeleteFunc(slices.Clone(processes), func(p evidence.Process) bool { return p.State == evidence.Zombie })
 	first := func(is func(evidence.Process) bool) (stuckProcess, bool) {
-		i := slices.IndexFunc(live, is)
+		i := slices.IndexFunc(live, func(p evidence.Process) bool { return is(p) && p.Mount.Type != "" }) // it says what all wait for
+		if i < 0 {
+			i = slices.IndexFunc(live, is)
+		}
 		if i < 0 {
 			return stuckProcess{}, false
 		}
