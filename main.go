@@ -28,6 +28,7 @@ import (
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -113,7 +114,12 @@ func cannotTell(o flags.Options, err error) int {
 
 // complain prints err for a person and returns status.
 func complain(err error, status int) int {
-	fmt.Fprintf(os.Stderr, "plegtop: %v\n", err)
+	for i, line := range strings.Split(err.Error(), "\n") {
+		if i == 0 {
+			line = "plegtop: " + line
+		}
+		fmt.Fprintln(os.Stderr, text.Clean(line)) // it may have words of the runtime's or of a file's
+	}
 	return status
 }
 

@@ -82,7 +82,7 @@ var rules = map[string]rule{
 	"ui/filter":       {ours: seen, never: []string{"os", "net"}},
 	"ui/dialog":       {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
 	"ui/config":       {ours: []string{"engine/smallfile", "keymap", "ui/theme", "ui/filter"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"net"}},
-	"ui/terminal":     {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"), never: []string{"net"}},
+	"ui/terminal":     {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/flags":        {ours: []string{"engine/pleg", "ui/config", "ui/theme"}, modules: []string{"github.com/spf13/pflag"}, never: []string{"os", "net"}},
 	"ui/crash":        {never: []string{"net"}},
 	"ui/source":       {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui", "ui/flags"), never: []string{"net"}},
