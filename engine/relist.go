@@ -21,6 +21,8 @@ type relist struct {
 	done      int
 	total     int
 	failures  int
+	hangers   int         // pods still to be inspected whose last inspection hung,
+	counted   *inspection // as of this one
 	heldSince time.Time // zero if not held
 	held      time.Duration
 }

@@ -120,13 +120,15 @@ func (l *relists) endsBy(m *machine) time.Time {
 	if !out || m.now.Sub(f.Since) < sluggish {
 		return time.Time{}
 	}
-	ends := f.Since.Add(m.config.Timeout)
-	for uid, p := range m.pods.byUID {
-		if e := p.Failure; e != nil && uid != f.Pod.UID && p.InspectedAt.Before(r.began) && hung(e.Took(), m.config.Timeout, e.Err) {
-			ends = ends.Add(m.config.Timeout)
+	if r.counted != r.inspects {
+		r.counted, r.hangers = r.inspects, 0
+		for uid, p := range m.pods.byUID {
+			if e := p.Failure; e != nil && uid != f.Pod.UID && p.InspectedAt.Before(r.began) && hung(e.Took(), m.config.Timeout, e.Err) {
+				r.hangers++
+			}
 		}
 	}
-	return ends
+	return f.Since.Add(m.config.Timeout * time.Duration(1+r.hangers))
 }
 
 // troubled returns since when the relist is late with what it does, or fails; zero if

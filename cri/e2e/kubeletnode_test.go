@@ -5,18 +5,14 @@ import (
 	"cmp"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -94,6 +90,7 @@ type realNode struct {
 type forecast struct {
 	at time.Time
 	engine.Posting
+	withdrawn bool // before its time
 }
 
 func newRealNode(t *testing.T) *realNode {
@@ -225,8 +222,15 @@ func (n *realNode) look() {
 	case n.ours.posted > 0:
 		n.ours.again = node.Since.Sub(n.began)
 	}
-	if next := node.Next; !next.From.IsZero() && (len(n.forecasts) == 0 || n.forecasts[len(n.forecasts)-1].Posting != next) {
-		n.forecasts = append(n.forecasts, forecast{s.At, next})
+	last := &forecast{}
+	if len(n.forecasts) > 0 {
+		last = &n.forecasts[len(n.forecasts)-1]
+	}
+	switch next := node.Next; {
+	case next.From.IsZero():
+		last.withdrawn = last.withdrawn || s.At.Before(last.From)
+	case next != last.Posting:
+		n.forecasts = append(n.forecasts, forecast{at: s.At, Posting: next})
 	}
 }
 
@@ -240,7 +244,10 @@ func (n *realNode) report(ended time.Duration) {
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64)
 	}
 	n.t.Logf("%-34s %9s %9s   (the fault ended at %s)", "seconds after the fault", "kubelet", "plegtop", seconds(ended))
-	for _, row := range []struct {
+	// Status and Version that come back together race in the kubelet itself: whether it
+	// posts what was before, for 10 s, is decided by less than a millisecond.
+	race := n.theirs.posted == 0 && n.ours.posted > 0 && (n.ours.posted-ended).Abs() < time.Second
+	for i, row := range []struct {
 		what         string
 		theirs, ours time.Duration
 	}{
@@ -250,7 +257,10 @@ func (n *realNode) report(ended time.Duration) {
 		{"Ready again", n.theirs.again, n.ours.again},
 	} {
 		n.t.Logf("%-34s %9s %9s", row.what, seconds(row.theirs), seconds(row.ours))
-		if (row.theirs == 0) != (row.ours == 0) || (row.theirs-row.ours).Abs() > agreeWithin {
+		switch {
+		case race && i >= 2:
+			n.t.Log("its Status was quicker than its Version: nothing to post")
+		case (row.theirs == 0) != (row.ours == 0) || (row.theirs-row.ours).Abs() > agreeWithin:
 			n.t.Errorf("%s: the kubelet at %s, plegtop at %s", row.what, seconds(row.theirs), seconds(row.ours))
 		}
 	}
@@ -260,118 +270,15 @@ func (n *realNode) report(ended time.Duration) {
 		at    time.Duration
 	}{{"NotReady foretold", false, n.theirs.posted}, {"Ready foretold", true, n.theirs.again}} {
 		for _, f := range n.forecasts {
-			if f.Ready != row.ready {
-				continue
-			}
 			from, to := f.From.Sub(n.began), f.To.Sub(n.began)
+			if f.Ready != row.ready || row.at == 0 && (race || f.withdrawn || to > ended) {
+				continue // it did not come, and was not to come
+			}
 			off := max(from-row.at, row.at-to, 0)
-			n.t.Logf("%-34s %9s %s to %s, off by %s", fmt.Sprintf("%s at %s", row.what, seconds(f.at.Sub(n.began))), seconds(row.at), seconds(from), seconds(to), seconds(off))
-			if off > agreeWithin && (ended == 0 || f.at.Sub(n.began) > ended || to < ended) {
+			n.t.Logf("%-34s %9s %s to %s, off by %s", fmt.Sprintf("%s at %s", row.what, seconds(f.at.Sub(n.began))), seconds(row.at), seconds(from), seconds(to), off.Round(100*time.Millisecond))
+			if off > agreeWithin && (f.at.Sub(n.began) > ended || to < ended) {
 				n.t.Errorf("%s: off by %s", row.what, seconds(off))
 			}
 		}
 	}
-}
-
-// runtime returns the runtime's process, after a look at what it is.
-func (n *realNode) runtime() int {
-	text, err := os.ReadFile(filepath.Join(runtimeDir, "pid"))
-	must(n.t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	must(n.t, err)
-	n.isA(pid, "containerd")
-	return pid
-}
-
-func (n *realNode) isA(pid int, command string) {
-	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil || strings.TrimSpace(string(comm)) != command {
-		n.t.Fatalf("process %d is %q, not %s: %v", pid, comm, command, err)
-	}
-}
-
-// stop stops the runtime, and has it go on.
-func (n *realNode) stop() func() {
-	pid := n.runtime()
-	must(n.t, syscall.Kill(pid, syscall.SIGSTOP))
-	return func() { must(n.t, syscall.Kill(pid, syscall.SIGCONT)) }
-}
-
-// kill kills the runtime, and starts it again.
-func (n *realNode) kill() func() {
-	must(n.t, syscall.Kill(n.runtime(), syscall.SIGKILL))
-	return func() {
-		log, err := os.OpenFile(filepath.Join(runtimeDir, "log"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o644)
-		must(n.t, err)
-		defer log.Close()
-		bin := filepath.Join(runtimeDir, "bin")
-		c := exec.Command(filepath.Join(bin, "containerd"), "-c", filepath.Join(runtimeDir, "config.toml"))
-		c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-		c.Stdout, c.Stderr, c.SysProcAttr = log, log, &syscall.SysProcAttr{Setsid: true}
-		must(n.t, c.Start())
-		must(n.t, os.WriteFile(filepath.Join(runtimeDir, "pid"), fmt.Appendln(nil, c.Process.Pid), 0o644))
-		must(n.t, c.Process.Release())
-	}
-}
-
-// rig gives the proxy its rules, and takes them away.
-func (n *realNode) rig(rules ...string) func() {
-	control := filepath.Join(kubeletDir, "ctl")
-	must(n.t, os.WriteFile(control, []byte(strings.Join(rules, "\n")), 0o644))
-	return func() { must(n.t, os.WriteFile(control, nil, 0o644)) }
-}
-
-// takeNetwork takes the configuration of the network away, and puts it back.
-func (n *realNode) takeNetwork() func() {
-	at := filepath.Join(runtimeDir, "cni", "10-rig.conflist")
-	must(n.t, os.Rename(at, at+".away"))
-	return func() { must(n.t, os.Rename(at+".away", at)) }
-}
-
-// hangContainers lets the status of the first container of each pod hang, and ends the
-// second one, so that the pod is inspected.
-func (n *realNode) hangContainers(pods ...string) func() {
-	list, err := n.rt.ListContainers(n.t.Context(), &criv1.ListContainersRequest{
-		Filter: &criv1.ContainerFilter{State: &criv1.ContainerStateValue{State: criv1.ContainerState_CONTAINER_RUNNING}},
-	})
-	must(n.t, err)
-	var rules []string
-	var ends []int
-	for _, c := range list.Containers {
-		switch pod := c.Labels["io.kubernetes.pod.name"]; {
-		case !slices.Contains(pods, strings.TrimSuffix(pod, "-klnode")):
-		case c.Metadata.Name == "c1":
-			rules = append(rules, "hang ContainerStatus "+c.Id)
-		default:
-			ends = append(ends, n.workloadOf(c.Id))
-		}
-	}
-	if len(rules) != len(pods) || len(ends) != len(pods) {
-		n.t.Fatalf("%v: %d containers c1 and %d others run, want one each", pods, len(rules), len(ends))
-	}
-	end := n.rig(rules...)
-	for _, pid := range ends {
-		must(n.t, syscall.Kill(pid, syscall.SIGKILL))
-	}
-	return end
-}
-
-// workloadOf finds the process of a container by its cgroup.
-func (n *realNode) workloadOf(id string) int {
-	files, err := filepath.Glob("/proc/[0-9]*/cgroup")
-	must(n.t, err)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
-			n.t.Fatal(err)
-		}
-		if strings.Contains(string(text), id) {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			must(n.t, err)
-			n.isA(pid, "wl")
-			return pid
-		}
-	}
-	n.t.Fatal("no process in the cgroup of container ", id)
-	return 0
 }
