@@ -179,10 +179,11 @@ const secondLook = time.Second
 // uninterruptible sleep for a moment now and then, and runc freezes a container
 // to change its limits; where one is so at the first look, and the kernel does not
 // say for how long, there is a second one after a second, so that the report does.
-// A quota is measured between two looks, too. It returns sooner if ctx ends.
+// A quota is measured between two looks, too, and a kubelet may be busy for once. It
+// returns sooner if ctx ends.
 func (n *Node) LookClosely(ctx context.Context) evidence.Report {
 	r := n.Look(ctx)
-	if !maybeStuck(r.Processes) && !slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
+	if !maybeStuck(r.Processes) && !r.Kubelet.Ping.TimedOut && !slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
 		return r
 	}
 	if sleep(ctx, secondLook); ctx.Err() != nil {
