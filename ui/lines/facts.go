@@ -221,7 +221,7 @@ func kubelet(r *evidence.Report) string {
 		said = append(said, "metrics "+answer(k.Metrics))
 	}
 	if k.Interval.Mean > 0 {
-		said = append(said, "one every "+text.Took(k.Interval.Mean))
+		said = append(said, "one every "+text.Took(k.Interval.Mean)+" since it started")
 	}
 	for _, q := range []struct {
 		name string

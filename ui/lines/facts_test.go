@@ -20,7 +20,7 @@ func TestWhatTheKubeletSees(t *testing.T) {
 		basis         string
 		node, kubelet string // parts of the rows
 	}{
-		{"well", func(*engine.Snapshot, *evidence.Kubelet) {}, "kubelet", "Ready by what its kubelet 1.36.2 sees", "PLEG is healthy, its last relist began 960ms ago; one every 1.0s; healthz ok"},
+		{"well", func(*engine.Snapshot, *evidence.Kubelet) {}, "kubelet", "Ready by what its kubelet 1.36.2 sees", "PLEG is healthy, its last relist began 960ms ago; one every 1.0s since it started; healthz ok"},
 		{"the runtime hangs for us", func(s *engine.Snapshot, _ *evidence.Kubelet) {
 			s.Node.Ready, s.Node.Reason, s.Node.Message = false, "KubeletNotReady", "container runtime status check may not have completed yet"
 		}, "model", "a kubelet 1.36.2 started now would say NotReady", "PLEG is healthy"},
