@@ -45,7 +45,7 @@ func (l *list[T]) weigh(bytes, entries int) error {
 	l.entries += entries
 	switch {
 	case l.entries > entriesLimit:
-		return fmt.Errorf("%s of plegtop: %d entries", tooMuch, entriesLimit)
+		return fmt.Errorf("%s of plegtop: %dk entries", tooMuch, entriesLimit/1000)
 	case l.bytes > listLimit:
 		return fmt.Errorf("%s of plegtop: %d MiB", tooMuch, listLimit>>20)
 	}

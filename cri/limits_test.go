@@ -65,11 +65,11 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 		stream streamAnswer
 		want   string // what the error says
 	}{
-		"a stream that never ends":     {listContainers, nil, endless(&runtimev1.StreamContainersResponse{Containers: many}), "larger than max of plegtop: 100000 entries"},
+		"a stream that never ends":     {listContainers, nil, endless(&runtimev1.StreamContainersResponse{Containers: many}), "larger than max of plegtop: 100k entries"},
 		"large messages without end":   {listSandboxes, nil, endless(&runtimev1.StreamPodSandboxesResponse{PodSandboxes: []*runtimev1.PodSandbox{large}}), "larger than max of plegtop: 64 MiB"},
-		"8 million empty sandboxes":    {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), nil, "100000 entries"},
-		"8 million empty containers":   {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), nil, "100000 entries"},
-		"and one that is no container": {listContainers, wired(&runtimev1.ListContainersResponse{}, append(emptyEntries(1)[4:], 8, 1)), nil, "100000 entries"},
+		"8 million empty sandboxes":    {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), nil, "100k entries"},
+		"8 million empty containers":   {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), nil, "100k entries"},
+		"and one that is no container": {listContainers, wired(&runtimev1.ListContainersResponse{}, append(emptyEntries(1)[4:], 8, 1)), nil, "100k entries"},
 		"8 million mounts":             {inspect, &runtimev1.ContainerStatusResponse{Status: wired(&runtimev1.ContainerStatus{}, emptyEntries(14)[16:])}, nil, "larger than max"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestUnreadableAnswers(t *testing.T) {
 	c, ctx := start(t, s), within(t, testLimit)
 	_, err = c.ListContainers(ctx, "")
 	wantError(t, err, &call.Error{Op: call.ListContainers, Kind: call.ErrUnreadable, Code: "Internal",
-		Text: `unreadable answer: entry 2, with the id "3f2a": string field contains invalid UTF-8`})
+		Text: `unreadable answer: entry 2 (id "3f2a"): string field contains invalid UTF-8`})
 	_, err = c.Status(ctx)
 	if !errors.Is(err, call.ErrUnreadable) {
 		t.Errorf("error = %v, want %v", err, call.ErrUnreadable)

@@ -129,7 +129,7 @@ func whose(wire []byte, whole proto.Message, err error) error {
 			break
 		}
 		if e := proto.Unmarshal(wire[:size], whole); e != nil {
-			return fmt.Errorf("entry %d, with the id %q: %w", place, idOf(wire[:size]), e)
+			return fmt.Errorf("entry %d (id %q): %w", place, idOf(wire[:size]), e)
 		}
 		wire = wire[size:]
 	}

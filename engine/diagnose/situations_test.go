@@ -16,7 +16,7 @@ import (
 const (
 	tooLate    = "context deadline exceeded"
 	notThere   = "dial unix /run/containerd/containerd.sock: connect: connection refused"
-	garbled    = `unreadable answer: entry 2, with the id "3f2a": string field contains invalid UTF-8`
+	garbled    = `unreadable answer: entry 2 (id "3f2a"): string field contains invalid UTF-8`
 	overTheTop = "grpc: received message larger than max (20123456 vs. 16777216)"
 )
 

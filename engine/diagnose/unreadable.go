@@ -13,9 +13,6 @@ import (
 // UnreadableAnswer is a runtime that is there and answers what nobody can read.
 const UnreadableAnswer ID = "unreadable-answer"
 
-// unreadablePrefix is how such an error begins, in which the cause is wanted.
-const unreadablePrefix = "Internal: unreadable answer: "
-
 func unreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
 
 // unreadableAnswer finds lists, Status and Version whose answers cannot be read. What
@@ -34,7 +31,7 @@ func unreadableAnswer(v *view) []Finding {
 	f := Finding{
 		ID: UnreadableAnswer, Severity: v.failingSeverity(first.First), Since: first.First,
 		Subject: Subject{Operation: first.Op.String()},
-		Summary: fmt.Sprintf("the answer to %v cannot be read: %s", first.Op, excerpt(strings.TrimPrefix(words(first.Err), unreadablePrefix))),
+		Summary: fmt.Sprintf("the answer to %v cannot be read: %s", first.Op, excerpt(strings.TrimPrefix(plain(first.Err), "unreadable answer: "))),
 		Next: v.runtimeSteps(
 			Step{Text: "does another client say the same", Command: v.crictl(cmp.Or(verbs[first.Op], "info"))},
 			v.logStep("what the runtime says"),
@@ -47,6 +44,9 @@ func unreadableAnswer(v *view) []Finding {
 	for _, r := range all {
 		f.say(v.refusal(*r))
 	}
-	f.say("a kubelet of 1.34 or newer cannot read it either, and takes the call for failed; an older one takes texts that are not UTF-8", v.chain())
+	f.say("a kubelet of 1.34 or newer cannot read it either, and takes the call for failed; an older one takes texts that are not UTF-8")
+	if v.StatusErr != nil {
+		f.say(v.chain())
+	}
 	return []Finding{f}
 }

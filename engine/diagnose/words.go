@@ -178,6 +178,9 @@ func thousands[N int | uint64](n N) string {
 // path would push the reason off a narrow screen.
 func plain(err error) string {
 	said := words(err)
+	if unreadable(err) {
+		said = strings.TrimPrefix(said, "Internal: ") // the code is ours
+	}
 	if i := strings.Index(said, "dial unix "); i >= 0 {
 		if _, why, ok := strings.Cut(said[i:], ": "); ok {
 			return strings.TrimSuffix(strings.TrimPrefix(why, "connect: "), `"`)
