@@ -23,7 +23,7 @@ type relist struct {
 	failures  int
 	hangers   int         // pods still to be inspected whose last inspection hung,
 	counted   *inspection // as of this one
-	heldSince time.Time // zero if not held
+	heldSince time.Time   // zero if not held
 	held      time.Duration
 }
 
