@@ -83,6 +83,9 @@ func (v *view) runtimeWord() (Headline, bool) {
 		}
 		return Headline{Word: "RUNTIME DOWN", Severity: max(Warning, v.failingSeverity(first.First)), Text: v.refusedBy(first.Err)}, true
 	case silent:
+		if !v.silence.sure {
+			return Headline{}, false // calls are late, and that is said of the one that the relist waits for
+		}
 		if s, known := v.shut(); known && v.heldByOther() {
 			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.silence), Text: "no call is answered: " + s.why}, true
 		}
@@ -118,7 +121,7 @@ func (v *view) listWord() (Headline, bool) {
 	h, hangs := v.list()
 	f := v.Failure
 	switch {
-	case hangs && (v.scope == list || h.sure):
+	case hangs && (v.scope == list && f == nil || h.sure): // a list that failed is not told to hang before that is sure
 		text := "lists hang" + v.behind()
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
