@@ -100,7 +100,15 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 		return nil, 0
 	}
 	processes := &v.evidence.Processes
-	for _, p := range v.Pods {
+	housed, any := v.past.housedIn(looks[0], v.Pods)
+	if housed != nil && !any {
+		return nil, 0 // of a runtime elsewhere
+	}
+	for i, p := range v.Pods {
+		if housed != nil && housed[i].whole {
+			found += housed[i].alive
+			continue
+		}
 		seen := seen(p)
 		var find pleg.Lookup // made for the first that has no process: few have
 		looked := false
@@ -132,6 +140,46 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 		}
 	}
 	return ghosts, found
+}
+
+// housed says how many running containers of a pod have a process, as of a look, and
+// whether all have.
+type housed struct {
+	alive int
+	whole bool
+}
+
+// house brings what is known of that up to the last pods and the last look.
+func (h *History) house(look *evidence.Report) {
+	if look != h.looked {
+		h.housed = engine.PerPod[housed]{}
+	}
+	if look == nil {
+		return
+	}
+	looks := []*evidence.Report{look}
+	h.housed.Update(h.pods.Pods, func(p *engine.Pod, _ *housed) housed {
+		of := housed{whole: true}
+		for i := range seen(p).Containers {
+			if c := &seen(p).Containers[i]; c.State == pleg.Running {
+				if _, alive := dead(looks, c.ID); alive {
+					of.alive++
+				} else {
+					of.whole = false
+				}
+			}
+		}
+		return of
+	})
+}
+
+// housedIn returns what is known of these pods as of that look, nil if nothing is, and
+// whether any container has a process.
+func (h *History) housedIn(look *evidence.Report, pods []*engine.Pod) (of []housed, any bool) {
+	if h.looked != look || !same(h.housed.Pods, pods) {
+		return nil, false
+	}
+	return h.housed.Values, slices.ContainsFunc(h.housed.Values, func(of housed) bool { return of.alive > 0 })
 }
 
 // dead returns the zombies that the newest look found in a container, and whether

@@ -139,3 +139,33 @@ func TestRunsWithoutSandbox(t *testing.T) {
 		t.Errorf("still remembered: %v", n.past.orphaned)
 	}
 }
+
+// What is kept of which containers have a process is what a first look finds.
+func TestHousedAreKept(t *testing.T) {
+	n := healthy(12)
+	past := NewHistory()
+	var r *evidence.Report
+	ghosts := 0
+	for step := range 40 {
+		if step%3 == 0 {
+			r = looked(n)
+			delete(r.Processes.Containers, n.Pods[step%12].Old.Containers[0].ID)
+		}
+		if step%4 == 1 {
+			n.anew().Pods[step%12].Old = &pleg.Pod{PodRef: n.Pods[step%12].PodRef, Containers: n.Pods[(step+1)%12].Old.Containers[:1], Sandboxes: n.Pods[step%12].Old.Sandboxes}
+		}
+		n.Evidence = r
+		past.Add(update(n))
+		past.AddReport(r)
+		looks := []*evidence.Report{r}
+		kept, found := newView(Input{Snapshot: &n.Snapshot, History: past, Evidence: r}).ghostsAmong(looks)
+		want, all := newView(Input{Snapshot: &n.Snapshot, Evidence: r}).ghostsAmong(looks)
+		if len(kept) != len(want) || found != all {
+			t.Fatalf("step %d: %d ghosts and %d with a process, want %d and %d", step, len(kept), found, len(want), all)
+		}
+		ghosts += len(want)
+	}
+	if ghosts == 0 {
+		t.Error("saw no ghost")
+	}
+}

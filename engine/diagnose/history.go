@@ -19,6 +19,7 @@ type History struct {
 	lookedStuck          bool             // whether the last one found any process that does nothing
 
 	pods     podTable               // of the last snapshot
+	housed   engine.PerPod[housed]  // as of the last look
 	deaths   deathLog               // of containers
 	losses   losses                 // of events
 	verdicts verdicts               // on PLEG
@@ -43,6 +44,7 @@ func (h *History) Add(u engine.Update) {
 	}
 	h.back.add(u)
 	h.pods.update(u.Snapshot)
+	h.house(h.looked)
 	h.growth.add(u)
 	h.outages.add(u)
 	h.mended.add(u, h.pods.Values)
@@ -62,6 +64,7 @@ func (h *History) Add(u engine.Update) {
 // newer than the lists.
 func (h *History) AddReport(r *evidence.Report) {
 	if r != nil && r != h.looked {
+		h.house(r)
 		h.looked, h.lookedBefore, h.lookedStuck = r, h.looked, anyStuck(&r.Processes)
 		h.kubelet.add(r)
 	}
