@@ -186,6 +186,15 @@ func TestRuntimeSlowHasPressureBesideIt(t *testing.T) {
 	firstSays(t, Diagnose(in), "half of all calls take 300ms", "io 71%", "containerd takes 1.7 cores and 300.0 MiB", "about 4.5s: 15 objects x 300ms")
 }
 
+// Where all wait for the CPU the runtime's calls do, too.
+func TestRuntimeIsNotSlowOnABusyNode(t *testing.T) {
+	for took, want := range map[time.Duration][]ID{300 * time.Millisecond: nil, 700 * time.Millisecond: {RuntimeSlow}} {
+		in := checked(5).slowBy(took, answeringOps...).input()
+		in.Evidence = &evidence.Report{Pressure: evidence.Pressure{CPU: evidence.Stall{Some10: 95, Some60: 90}}}
+		wantIDs(t, Diagnose(in), want...)
+	}
+}
+
 func TestRelistSlowChurnHasTheProduct(t *testing.T) {
 	n := healthy(300)
 	n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(10 * time.Second), Done: 100, Total: 300}

@@ -177,7 +177,7 @@ func (v *view) slowsDown() bool {
 	if !v.Policy.Once || w == nil || w.Timeout <= 0 || len(w.Slowest) < fullHung || w.Slowest[len(w.Slowest)-1].Took < w.Timeout/2 {
 		return false
 	}
-	return v.halfSlow() >= slowCall
+	return v.halfSlow(slowCall) > 0
 }
 
 // isSilent reports whether the runtime answers nothing about containers. It takes

@@ -16,6 +16,10 @@ const (
 	// first relist of 110 pods last for 50 s. It is well beyond 100 ms, the period of
 	// a quota of CPU: to that a runtime that is throttled rounds half of its calls.
 	slowCall = 150 * time.Millisecond
+	// slowBusy is the same on a node where tasks wait for the CPU in busyShare percent
+	// of all time: every call waits there with them, and no runtime is to blame.
+	slowBusy  = 500 * time.Millisecond
+	busyShare = 80.0
 	// slowObjects is the same where only status calls are slow.
 	slowObjects = 500 * time.Millisecond
 	// slowSample is how many status calls must have been made to speak of half
@@ -30,7 +34,7 @@ func runtimeSlow(v *view) []Finding {
 		return []Finding{v.slowRuntime(operation, fmt.Sprintf(format, figures...))}
 	}
 	if v.scope == slow {
-		return tell("", "half of the status calls take %s or more, the slowest %s: longer and longer", span(v.halfSlow()), span(v.Sweep.Slowest[0].Took))
+		return tell("", "half of the status calls take %s or more, the slowest %s: longer and longer", span(v.halfSlow(slowCall)), span(v.Sweep.Slowest[0].Took))
 	}
 	if v.scope.whole() || v.generalHangs() {
 		return nil
@@ -49,10 +53,18 @@ func runtimeSlow(v *view) []Finding {
 	case v.objectsSlow():
 		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.sums(call.ContainerStatus).P50))
 	}
-	if half := v.halfSlow(); v.Policy.Once && half > 0 {
+	if half := v.halfSlow(v.slowFrom()); v.Policy.Once && half > 0 {
 		return tell("", "half of the status calls take %s or more", span(half))
 	}
 	return nil
+}
+
+// slowFrom returns from what on half of the calls make the runtime slow.
+func (v *view) slowFrom() time.Duration {
+	if v.evidence != nil && v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= busyShare {
+		return slowBusy
+	}
+	return slowCall
 }
 
 // generalHangs reports whether calls that are about the whole runtime hang for
@@ -69,7 +81,7 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 	for _, op := range []call.Operation{call.Version, call.Status, call.ListPodSandbox, call.ListContainers, call.PodSandboxStatus, call.ContainerStatus} {
 		took, known := v.typical(op)
 		switch {
-		case known && took >= slowCall:
+		case known && took >= v.slowFrom():
 			slow = append(slow, took)
 		case known && op != call.Version && op != call.Status:
 			all = false
@@ -147,7 +159,7 @@ func usualList(h []engine.Relist) time.Duration {
 func (v *view) objectsSlow() bool {
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
 		took, known := v.typical(op)
-		if sums := v.sums(op); !known || took < slowCall || sums.Count < slowSample || sums.P50 < slowObjects {
+		if sums := v.sums(op); !known || took < v.slowFrom() || sums.Count < slowSample || sums.P50 < slowObjects {
 			return false
 		}
 	}
@@ -205,8 +217,8 @@ func (v *view) usage() string {
 const slowShare = 0.75
 
 // halfSlow returns what half of the calls of the slow operations take at least, if
-// almost all calls are of such; 0 if not.
-func (v *view) halfSlow() time.Duration {
+// almost all calls are of such; 0 if not. Slow is what takes that long in half of its calls.
+func (v *view) halfSlow(from time.Duration) time.Duration {
 	var slow, all uint64
 	var least time.Duration
 	for i := range v.Calls {
@@ -215,7 +227,7 @@ func (v *view) halfSlow() time.Duration {
 			continue
 		}
 		all += c.Count
-		if c.P50 >= slowCall && c.Count >= slowSample && !c.LastOK.IsZero() {
+		if c.P50 >= from && c.Count >= slowSample && !c.LastOK.IsZero() {
 			slow += c.Count
 			if least == 0 || c.P50 < least {
 				least = c.P50
