@@ -57,6 +57,7 @@ func convertSandboxStatus(s *runtimev1.PodSandboxStatus) (pleg.SandboxStatus, pl
 		Attempt:   s.GetMetadata().GetAttempt(),
 		CreatedAt: m.time(s.GetCreatedAt()),
 		IPs:       m.ips(s.GetNetwork()),
+		Handler:   m.text(s.GetRuntimeHandler()),
 	}
 	return status, m.Anomalies
 }

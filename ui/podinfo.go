@@ -57,7 +57,7 @@ type podInfo struct {
 
 // foundWords are the states of pods that only a finding knows of.
 var foundWords = map[diagnose.ID]string{
-	diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.ProcessStuck: "stuck",
+	diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.LeftRunning: "left", diagnose.ProcessStuck: "stuck",
 }
 
 // foundOnly reports whether a finding knows what the runtime's own words do not

@@ -28,6 +28,7 @@ const (
 	EventsDiscarded     ID = "events-discarded"
 	CrashLoop           ID = "crash-loop"
 	GhostRunning        ID = "ghost-running"
+	LeftRunning         ID = "left-running"
 	ProcessStuck        ID = "process-stuck"
 	OrphanShims         ID = "orphan-shims"
 	HostPressure        ID = "host-pressure"

@@ -24,6 +24,14 @@ const (
 	// where it was made twice it is later, and a container counts only if something
 	// else shows that it had not just ended.
 	ghostGap = time.Second
+	// ghostLooks is for how long a container must have been missed by looks, which are
+	// made every 5 s, while it was listed as running; ghostBusy is the same while others
+	// begin or end: a runtime that is busy with them tells of an end some seconds late.
+	ghostLooks = 4 * time.Second
+	ghostBusy  = 30 * time.Second
+	// ghostQuiet is how long ago the last container of the node must have begun or ended
+	// for it not to be busy.
+	ghostQuiet = 10 * time.Second
 	// ghostMost is how many get a finding of their own.
 	ghostMost = 10
 )
@@ -35,36 +43,77 @@ const (
 // containers: a runtime elsewhere, or in a machine of its own, has none here. For the same
 // reason something else of the container's pod must have been found.
 func ghostRunning(v *view) []Finding {
-	ghosts, found := v.ghostsAmong(v.looks())
+	ghosts, found := v.ghosts()
 	if len(ghosts) > found {
 		ghosts = nil
+	}
+	if len(ghosts) > 0 {
+		quiet := v.isQuiet()
+		ghosts = slices.DeleteFunc(ghosts, func(g ghost) bool { return !v.missedLong(g, quiet) })
 	}
 	findings := oneEach(ghosts, ghostMost, v.ghostFinding, func(rest []ghost) Finding {
 		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
 		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", all, rest,
 			func(g ghost) (Subject, string) { return g.subject(), g.String() + " (" + g.id + ")" })
 	})
-	findings = append(findings, v.orphanedContainers(findings)...)
 	return append(findings, v.shimsGone()...)
 }
 
-// looks returns the looks at the processes by which ghosts are told, the newest
-// first; none if what they miss may be there all the same. Live, one of them must
-// be older than the lists, by one clock: what ended after the lists is no ghost. One
-// bounded look has only one list and one look, made at the same time.
-func (v *view) looks() []*evidence.Report {
-	newest := v.evidence
-	if newest == nil || newest.Processes.Missing != "" || newest.Processes.Partial != "" || v.Failure != nil || v.Health.ListedAt.IsZero() {
-		return nil
+// canMiss reports whether what the look at the processes misses is not there: it was
+// whole, and made by the clock of the lists. One bounded look is made but once.
+func (v *view) canMiss() bool {
+	e := v.evidence
+	if e == nil || e.Processes.Missing != "" || e.Processes.Partial != "" || v.Failure != nil || v.Health.ListedAt.IsZero() {
+		return false
 	}
-	sameClock := v.At.Sub(newest.At).Abs() < ghostSameClock
-	if v.Policy.Once || sameClock && newest.At.Before(v.Health.ListedAt) {
-		return []*evidence.Report{newest}
+	return v.Policy.Once || v.At.Sub(e.At).Abs() < ghostSameClock
+}
+
+// missedBy returns the running containers of the last update of which a look found no
+// process, and since when.
+func (h *History) missedBy(r *evidence.Report) map[string]time.Time {
+	var now map[string]time.Time
+	if len(r.Processes.Containers) == 0 {
+		return nil // they are elsewhere
 	}
-	if before := v.past.lookedBefore; sameClock && newest == v.past.looked && before != nil && v.Health.ListedAt.After(before.At) {
-		return []*evidence.Report{newest, before}
+	for _, p := range h.pods.Pods {
+		for _, c := range seen(p).Containers {
+			if c.State != pleg.Running || anyAlive(r.Processes.Containers[c.ID]) {
+				continue
+			}
+			if now == nil {
+				now = make(map[string]time.Time)
+			}
+			now[c.ID] = cmp.Or(h.missed[c.ID], r.At)
+		}
 	}
-	return nil
+	return now
+}
+
+func anyAlive(all []evidence.Process) bool {
+	return slices.ContainsFunc(all, func(p evidence.Process) bool { return p.State != evidence.Zombie })
+}
+
+// missedLong reports whether a container was listed as running for so long after it was
+// first missed that the runtime has not merely been slow to tell of its end. Of one
+// bounded look only a quiet node tells, or a shim that tells of no end.
+func (v *view) missedLong(g ghost, quiet bool) bool {
+	if v.Policy.Once {
+		shim, found := v.shim(g.id, g.sandboxID)
+		return quiet || g.shimGone || found && shimStuck(shim)
+	}
+	long := ghostBusy
+	if quiet || g.shimGone {
+		long = ghostLooks
+	}
+	since, missed := v.past.missed[g.id]
+	return missed && v.Health.ListedAt.Sub(since) >= long
+}
+
+// isQuiet reports whether no container of the node has begun or ended a moment ago.
+func (v *view) isQuiet() bool {
+	recent := v.At.Add(-ghostQuiet).Unix()
+	return !slices.ContainsFunc(v.pods, func(f podFacts) bool { return f.newest > recent || f.died > recent })
 }
 
 // settled reports whether a container that the looks miss had not just ended when
@@ -93,22 +142,17 @@ type ghost struct {
 	shimGone bool
 }
 
-// ghostsAmong returns the ghosts, of which no look found a process, in the order
+// ghosts returns the containers of which the look found no process, in the order
 // of the pods, and how many running containers have one.
-func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int) {
-	if looks == nil {
+func (v *view) ghosts() (ghosts []ghost, found int) {
+	if !v.canMiss() {
 		return nil, 0
 	}
 	processes := &v.evidence.Processes
-	housed, any := v.past.housedIn(looks[0], v.Pods)
-	if housed != nil && !any {
-		return nil, 0 // of a runtime elsewhere
+	if !v.Policy.Once && len(v.past.missed) == 0 {
+		return nil, 0 // as on nearly every node
 	}
-	for i, p := range v.Pods {
-		if housed != nil && housed[i].whole {
-			found += housed[i].alive
-			continue
-		}
+	for _, p := range v.Pods {
 		seen := seen(p)
 		var find pleg.Lookup // made for the first that has no process: few have
 		looked := false
@@ -116,15 +160,15 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 			if c.State != pleg.Running {
 				continue
 			}
-			zombies, alive := dead(looks, c.ID)
-			if alive {
+			left := processes.Containers[c.ID]
+			if anyAlive(left) {
 				found++
 				continue
 			}
 			if !looked {
 				find, looked = p.Status.Lookup(), true
 			}
-			g := ghost{listed: listedContainer(p, c), started: c.CreatedAt, zombies: zombies}
+			g := ghost{listed: listedContainer(p, c), started: c.CreatedAt, zombies: left}
 			if status := find.Container(c.ID); status != nil {
 				if status.State != pleg.Running {
 					continue // has ended since it was listed
@@ -134,65 +178,12 @@ func (v *view) ghostsAmong(looks []*evidence.Report) (ghosts []ghost, found int)
 			g.shimGone = v.noShim(g.sandboxID, g.started)
 			grown := g.shimGone || v.At.Sub(g.started) > ghostGrown
 			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.id == g.id }) // listed twice
-			if grown && !again && (vouched(processes, seen, c) || g.shimGone && ended(seen, c.SandboxID)) && v.settled(p, g) {
+			if grown && !again && (vouched(processes, seen, c) || g.shimGone && sandboxEnded(seen, c.SandboxID) || v.conmonGone(p, c)) && v.settled(p, g) {
 				ghosts = append(ghosts, g)
 			}
 		}
 	}
 	return ghosts, found
-}
-
-// housed says how many running containers of a pod have a process, as of a look, and
-// whether all have.
-type housed struct {
-	alive int
-	whole bool
-}
-
-// house brings what is known of that up to the last pods and the last look.
-func (h *History) house(look *evidence.Report) {
-	if look != h.looked {
-		h.housed = engine.PerPod[housed]{}
-	}
-	if look == nil {
-		return
-	}
-	looks := []*evidence.Report{look}
-	h.housed.Update(h.pods.Pods, func(p *engine.Pod, _ *housed) housed {
-		of := housed{whole: true}
-		for i := range seen(p).Containers {
-			if c := &seen(p).Containers[i]; c.State == pleg.Running {
-				if _, alive := dead(looks, c.ID); alive {
-					of.alive++
-				} else {
-					of.whole = false
-				}
-			}
-		}
-		return of
-	})
-}
-
-// housedIn returns what is known of these pods as of that look, nil if nothing is, and
-// whether any container has a process.
-func (h *History) housedIn(look *evidence.Report, pods []*engine.Pod) (of []housed, any bool) {
-	if h.looked != look || !same(h.housed.Pods, pods) {
-		return nil, false
-	}
-	return h.housed.Values, slices.ContainsFunc(h.housed.Values, func(of housed) bool { return of.alive > 0 })
-}
-
-// dead returns the zombies that the newest look found in a container, and whether
-// any look found another process.
-func dead(looks []*evidence.Report, id string) (zombies []evidence.Process, alive bool) {
-	for _, look := range looks {
-		for _, p := range look.Processes.Containers[id] {
-			if p.State != evidence.Zombie {
-				return nil, true
-			}
-		}
-	}
-	return looks[0].Processes.Containers[id], false
 }
 
 // vouched reports whether a container's pod has processes on this machine that
@@ -213,6 +204,44 @@ func vouched(processes *evidence.Processes, pod *pleg.Pod, c pleg.Container) boo
 	})
 }
 
+// conmonGone reports whether CRI-O's monitor of a container is missing, while another pod
+// that runs in the same way has its own: one in a machine of its own never had any.
+func (v *view) conmonGone(p *engine.Pod, c pleg.Container) bool {
+	if !v.isCRIO() || !v.seesShims() || v.hasConmon(c.ID) {
+		return false
+	}
+	handler, known := handlerOf(p)
+	return known && slices.ContainsFunc(v.Pods, func(o *engine.Pod) bool {
+		other, known := handlerOf(o)
+		return known && other == handler && slices.ContainsFunc(seen(o).Containers, func(c pleg.Container) bool {
+			return v.hasConmon(c.ID)
+		})
+	})
+}
+
+// handlerOf returns in which way a pod runs, as of its last inspection.
+func handlerOf(p *engine.Pod) (string, bool) {
+	if p.Status == nil || len(p.Status.Sandboxes) == 0 {
+		return "", false
+	}
+	return p.Status.Sandboxes[0].Handler, true
+}
+
+func (v *view) isCRIO() bool { return strings.HasPrefix(v.program(), "crio") }
+
+// hasConmon reports whether a container has a monitor of its own, as each of CRI-O's has.
+func (v *view) hasConmon(id string) bool {
+	if v.conmons == nil {
+		v.conmons = make(map[string]bool)
+		for _, p := range v.evidence.Processes.Shims {
+			if p.Container != "" {
+				v.conmons[p.Container] = true
+			}
+		}
+	}
+	return v.conmons[id]
+}
+
 func (v *view) ghostFinding(g ghost) Finding {
 	f := Finding{
 		ID: GhostRunning, Severity: Warning,
@@ -221,7 +250,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		Evidence: []string{"no process on the node has " + g.id + " in its cgroup"},
 		Next: []Step{
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.id)},
-			{Text: "whether its shim is there", Command: "ps -eo pid,state,etime,args"},
+			{Text: "whether its shim or conmon is there", Command: "ps -eo pid,state,etime,args"},
 			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.id), Risky: true},
 		},
 	}
@@ -234,8 +263,10 @@ func (v *view) ghostFinding(g ghost) Finding {
 	for _, p := range g.zombies {
 		f.say(describe("what is left of it", p))
 	}
-	if p, found := v.shim(g.sandboxID); found {
-		f.say(describe("its shim", p))
+	if p, found := v.shim(g.id, g.sandboxID); found {
+		f.say(describe("its "+monitorWord(p), p))
+	} else if v.isCRIO() {
+		f.say("its conmon is gone, too")
 	}
 	return f
 }

@@ -15,11 +15,11 @@ import (
 // the node. Its memory is bounded. It belongs to one goroutine. A part that one
 // rule needs stands beside that rule; the zero value of each has seen nothing.
 type History struct {
-	looked, lookedBefore *evidence.Report // the last two looks at the node
-	lookedStuck          bool             // whether the last one found any process that does nothing
+	looked, lookedBefore *evidence.Report     // the last two looks at the node
+	lookedStuck          bool                 // whether the last one found any process that does nothing
+	missed               map[string]time.Time // running containers of which it found no process, by id, since the first look in a row that missed it
 
 	pods     podTable               // of the last snapshot
-	housed   engine.PerPod[housed]  // as of the last look
 	deaths   deathLog               // of containers
 	losses   losses                 // of events
 	verdicts verdicts               // on PLEG
@@ -44,7 +44,6 @@ func (h *History) Add(u engine.Update) {
 	}
 	h.back.add(u)
 	h.pods.update(u.Snapshot)
-	h.house(h.looked)
 	h.growth.add(u)
 	h.outages.add(u)
 	h.mended.add(u, h.pods.Values)
@@ -60,12 +59,11 @@ func (h *History) Add(u engine.Update) {
 // AddReport takes in a look at the node, before it is the Evidence of an [Input].
 // Looks come in order; nil, and the look that came last, change nothing. The report
 // is kept, not copied. Without it a rule that has to know of two looks, such as that
-// on containers without a process, says nothing for as long as the newest look is
-// newer than the lists.
+// on containers without a process, says nothing.
 func (h *History) AddReport(r *evidence.Report) {
 	if r != nil && r != h.looked {
-		h.house(r)
 		h.looked, h.lookedBefore, h.lookedStuck = r, h.looked, anyStuck(&r.Processes)
+		h.missed = h.missedBy(r)
 		h.kubelet.add(r)
 	}
 }

@@ -46,6 +46,31 @@ func looked(n *node) *evidence.Report {
 	return r
 }
 
+// saw has a node that has a past look twice, with ten seconds between, and see the same.
+func (n *node) saw(r *evidence.Report) {
+	if n.past == nil {
+		return
+	}
+	before := *r
+	before.At = r.At.Add(-10 * time.Second)
+	n.past.Add(update(n))
+	n.past.AddReport(&before)
+	n.past.AddReport(r)
+}
+
+// seenTwice returns the same tests for nodes that were looked at twice.
+func seenTwice(tests []hostTest) []hostTest {
+	all := slices.Clone(tests)
+	for i := range all {
+		change := all[i].change
+		all[i].change = func(n *node, r *evidence.Report) {
+			change(n, r)
+			n.saw(r)
+		}
+	}
+	return all
+}
+
 // shimOf returns the shim of the i-th pod, to change it.
 func shimOf(r *evidence.Report, i int) *evidence.Process {
 	return &r.Processes.Shims[slices.IndexFunc(r.Processes.Shims, func(p evidence.Process) bool { return p.Sandbox == fmt.Sprintf("sandbox-%d", i) })]

@@ -1,12 +1,16 @@
 package diagnose
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -210,6 +214,9 @@ func (v *view) neighbours() string {
 // countdown says when the kubelet will call PLEG unhealthy because of a call
 // that holds up its relist; empty for a call that holds up nothing.
 func (v *view) countdown(h hang) string {
+	if !h.out && gaveUp(h.err) {
+		return fmt.Sprintf("the runtime itself gives up after %s, and a relist waits for that", span(h.took))
+	}
 	if !h.out || h.By != engine.ByRelist {
 		return fmt.Sprintf("a relist that asks for it waits up to %s for the answer, and sees nothing else meanwhile", span(v.Timeout))
 	}
@@ -221,6 +228,13 @@ func (v *view) countdown(h hang) string {
 			span(v.Phase.EndsBy.Sub(v.At).Round(time.Second)))
 	}
 	return ""
+}
+
+// gaveUp reports whether an error of a call that ran out of time is the runtime's own:
+// it waits less long for what is behind it than its client does.
+func gaveUp(err error) bool {
+	e, ok := errors.AsType[*call.Error](err)
+	return ok && e.Text != "" && e.Text != context.DeadlineExceeded.Error() && !strings.HasPrefix(e.Text, "no answer")
 }
 
 // deadline says what becomes of a call of a relist before PLEG is unhealthy.
@@ -242,9 +256,13 @@ func (v *view) objectSteps(f engine.Flight) []Step {
 	}
 	steps = append(steps, Step{Text: "is the server of one of its mounts gone", Command: "findmnt -t nfs,nfs4,cifs,fuse"})
 	sandbox := v.sandbox(f)
-	if p, ok := v.shim(sandbox); ok {
+	switch p, ok := v.shim(f.ID, sandbox); {
+	case ok && p.State == evidence.Stopped:
+		steps = append(steps, Step{Text: "lets its " + monitorWord(p) + " go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
+	case ok && p.Container == "":
 		steps = append(steps, Step{Text: "ends only this pod; the kubelet makes it anew", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
-	} else if sandbox != "" {
+	case ok || sandbox == "" || strings.HasPrefix(v.program(), "crio"): // a conmon's end ends nothing
+	default:
 		steps = append(steps, Step{Text: "kills the shim of only this pod; the kubelet makes it anew", Command: "pkill -9 -f -- " + quote("-id "+sandbox), Risky: true})
 	}
 	return v.runtimeSteps(steps...)

@@ -121,7 +121,7 @@ func stuckShims(v *view, owners map[string]listed) []stuckProcess {
 			owner = listed{id: p.Sandbox, sandbox: true}
 		}
 		if shimStuck(p) || p.State == evidence.Zombie && known && owner.state == pleg.Running && p.For >= stuckLasting {
-			stuck = append(stuck, stuckProcess{Process: p, what: "shim", severity: Critical, owner: owner})
+			stuck = append(stuck, stuckProcess{Process: p, what: monitorWord(p), severity: Critical, owner: owner})
 		}
 	}
 	return stuck
@@ -241,7 +241,7 @@ func (v *view) stuckFinding(p stuckProcess) Finding {
 	if p.others > 0 {
 		f.say(fmt.Sprintf("%d more of its processes are in such a state", p.others))
 	}
-	if p.what == "shim" {
+	if p.what == monitorWord(p.Process) {
 		f.say(v.containersOf(p.owner)...)
 	}
 	f.Next = p.next()
@@ -253,7 +253,7 @@ func (v *view) stuckFinding(p stuckProcess) Finding {
 func (v *view) containersOf(shim listed) []string {
 	var lines []string
 	for _, c := range v.containersIn(shim.pod) {
-		if c.State == pleg.Running && (c.SandboxID == shim.id || c.SandboxID == "") && len(lines) < stuckMost {
+		if c.State == pleg.Running && (c.SandboxID == shim.id || c.SandboxID == "" || c.ID == shim.id) && len(lines) < stuckMost {
 			lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, c.ID))
 		}
 	}

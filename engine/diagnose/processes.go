@@ -65,17 +65,28 @@ func describe(role string, p evidence.Process) string {
 	return said
 }
 
-// shim returns the process that holds a sandbox.
-func (v *view) shim(sandbox string) (evidence.Process, bool) {
-	if v.evidence == nil || sandbox == "" {
+// shim returns the process that holds a sandbox, or a container as each of CRI-O's has
+// one, by either's id; the first of these that has any.
+func (v *view) shim(ids ...string) (evidence.Process, bool) {
+	if v.evidence == nil {
 		return evidence.Process{}, false
 	}
 	shims := v.evidence.Processes.Shims
-	i := slices.IndexFunc(shims, func(p evidence.Process) bool { return p.Sandbox == sandbox })
+	i := slices.IndexFunc(shims, func(p evidence.Process) bool {
+		return slices.ContainsFunc(ids, func(id string) bool { return id != "" && (p.Sandbox == id || p.Container == id) })
+	})
 	if i < 0 {
 		return evidence.Process{}, false
 	}
 	return shims[i], true
+}
+
+// monitorWord returns what a process that stays beside a container is called.
+func monitorWord(p evidence.Process) string {
+	if strings.HasPrefix(p.Command, "conmon") {
+		return p.Command
+	}
+	return "shim"
 }
 
 // worst returns the process of a container or sandbox that is worst off.
@@ -212,8 +223,8 @@ func (v *view) processes(f engine.Flight) []string {
 	if p, ok := v.worst(f.ID); ok {
 		found = append(found, describe("its process", p))
 	}
-	if p, ok := v.shim(v.sandbox(f)); ok {
-		found = append(found, describe("its shim", p))
+	if p, ok := v.shim(f.ID, v.sandbox(f)); ok {
+		found = append(found, describe("its "+monitorWord(p), p))
 	}
 	return found
 }
@@ -257,7 +268,7 @@ func (v *view) callName(f engine.Flight) string {
 	if p, ok := v.worst(f.ID); ok && p.State.Stuck() {
 		return name + " " + processName(p)
 	}
-	if p, ok := v.shim(v.sandbox(f)); ok && shimStuck(p) {
+	if p, ok := v.shim(f.ID, v.sandbox(f)); ok && shimStuck(p) {
 		return name + " " + processName(p)
 	}
 	return name

@@ -22,7 +22,8 @@ const (
 	lostMost = 10
 )
 
-// shimsGone tells of pods whose shim was killed: the runtime has taken it in, and
+// shimsGone tells of pods whose shim the runtime could not reach when it was started: it
+// has ended the pod, and the shim stays. And of those whose shim was killed: the runtime has taken it in, and
 // nothing is left to do but to know why the pod was made anew. After a start of the
 // node all containers look so: then no shim is older than their end.
 func (v *view) shimsGone() []Finding {
@@ -36,7 +37,15 @@ func (v *view) shimsGone() []Finding {
 		}
 		for _, sb := range seen(p).Sandboxes {
 			lost := lostWith(p, sb, v.At)
-			if len(lost) > 0 && v.noShim(sb.ID, lost[0].FinishedAt) && v.shimBefore(lost[0].FinishedAt) {
+			if len(lost) == 0 {
+				continue
+			}
+			since := v.evidence.At.Sub(lost[0].FinishedAt)
+			if shim, lives := v.shim(sb.ID); lives && shim.Sandbox == sb.ID && since >= leftLasting && shim.Age > since {
+				findings = append(findings, v.shimUnreachable(p, sb, shim, lost))
+				break
+			}
+			if v.noShim(sb.ID, lost[0].FinishedAt) && v.shimBefore(lost[0].FinishedAt) {
 				findings = append(findings, v.shimGoneFinding(p, sb, lost))
 				break
 			}
@@ -102,15 +111,34 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 			{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
 		},
 	}
-	for _, c := range lost {
-		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, clock(c.FinishedAt)))
-	}
+	f.sayLost(lost)
 	f.say("that code is what the runtime gives where a shim was killed; a program may end with it, too")
 	return f
 }
 
-// ended reports whether a sandbox of a pod is listed as not ready.
-func ended(pod *pleg.Pod, sandbox string) bool {
+func (f *Finding) sayLost(lost []pleg.ContainerStatus) {
+	for _, c := range lost {
+		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, clock(c.FinishedAt)))
+	}
+}
+
+func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Process, lost []pleg.ContainerStatus) Finding {
+	f := Finding{
+		ID: GhostRunning, Severity: Warning,
+		Summary: fmt.Sprintf("the runtime could not reach the shim of %v, pid %d, and has ended its %s", p.PodRef, shim.PID, count(len(lost), "container")),
+		Subject: Subject{Pod: p.PodRef, ContainerID: sb.ID},
+		Next: []Step{
+			{Text: "why it could not; mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
+			{Text: "ends the shim, which serves nobody any more", Command: fmt.Sprintf("kill -9 %d", shim.PID), Risky: true},
+		},
+	}
+	f.say(describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", sb.ID))
+	f.sayLost(lost)
+	return f
+}
+
+// sandboxEnded reports whether a sandbox of a pod is listed as not ready.
+func sandboxEnded(pod *pleg.Pod, sandbox string) bool {
 	for _, sb := range pod.Sandboxes {
 		if sb.ID == sandbox {
 			return sb.State == pleg.Exited

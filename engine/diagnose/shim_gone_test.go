@@ -50,6 +50,11 @@ func TestShimGone(t *testing.T) {
 			shims := slices.Clone(r.Processes.Shims)
 			killShim(n, r, 30*time.Second)
 			r.Processes.Shims = shims
+		}, "the runtime could not reach the shim of ns-1/pod-00001, pid 1007, and has ended its 2 containers", Warning, sandbox},
+		{"its shim is still there", func(n *node, r *evidence.Report) {
+			shims := slices.Clone(r.Processes.Shims)
+			killShim(n, r, 5*time.Second)
+			r.Processes.Shims = shims
 		}, "", 0, Subject{}},
 		{"no shim is ours", func(n *node, r *evidence.Report) {
 			killShim(n, r, 30*time.Second)
@@ -92,7 +97,7 @@ func TestShimGone(t *testing.T) {
 			n := healthy(i)
 			n.past = NewHistory()
 			return n
-		}, tests)
+		}, seenTwice(tests))
 	})
 }
 
@@ -108,7 +113,8 @@ func TestKilledShimIsToldOnce(t *testing.T) {
 	}
 	in := n.input()
 	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
-	if got := gist(ghostRunning(newView(in))); got != "warning ghost-running ns-1/pod-00001 app\nwarning ghost-running ns-1/pod-00001 sidecar\n" {
+	n.saw(r)
+	if got := gist(append(ghostRunning(newView(in)), leftRunning(newView(in))...)); got != "warning ghost-running ns-1/pod-00001 app\nwarning ghost-running ns-1/pod-00001 sidecar\n" {
 		t.Error(got)
 	}
 }

@@ -30,7 +30,7 @@ type Trouble struct {
 // troubleWords are what findings say of a pod. What another finding says of one is
 // not worth a mark.
 var troubleWords = map[ID]string{
-	InspectHung: "status hangs", InspectFailing: "inspection fails", CrashLoop: "crash loop", GhostRunning: "no process",
+	InspectHung: "status hangs", InspectFailing: "inspection fails", CrashLoop: "crash loop", GhostRunning: "no process", LeftRunning: "left running",
 	ProcessStuck: "process stuck", EventsDiscarded: "events lost",
 }
 

@@ -51,6 +51,7 @@ type view struct {
 	places  map[target]int              // in objects, until these are sorted
 	swept   map[pleg.UID]bool           // pods of which a sweep says what hangs, in one bounded look
 	failing int                         // pods whose last inspection failed
+	conmons map[string]bool             // containers that have one, by id; nil until somebody asks
 	scope   scope                       // see [view.decide]
 	facts
 }

@@ -121,6 +121,7 @@ type SandboxStatus struct {
 	Attempt   uint32
 	CreatedAt time.Time
 	IPs       []string // primary first; empty for a pod on the host's network
+	Handler   string   // which of the runtime's ways to run a pod, as a RuntimeClass names it; empty for the usual one
 }
 
 // A ContainerStatus is the runtime's full answer about one container. Times are

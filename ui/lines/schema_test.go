@@ -68,7 +68,7 @@ func TestSchemaKnowsEveryFinding(t *testing.T) {
 	for _, id := range []diagnose.ID{
 		diagnose.RuntimeDown, diagnose.RuntimeUnresponsive, diagnose.ListHung, diagnose.ListTooBig, diagnose.InspectHung,
 		diagnose.InspectFailing, diagnose.RelistSlowChurn, diagnose.RuntimeSlow, diagnose.PLEGUnhealthy, diagnose.PLEGFlapping,
-		diagnose.RuntimeNotReady, diagnose.NetworkNotReady, diagnose.EventsDiscarded, diagnose.CrashLoop, diagnose.GhostRunning,
+		diagnose.RuntimeNotReady, diagnose.NetworkNotReady, diagnose.EventsDiscarded, diagnose.CrashLoop, diagnose.GhostRunning, diagnose.LeftRunning,
 		diagnose.ProcessStuck, diagnose.OrphanShims, diagnose.HostPressure, diagnose.KubeletStuck, diagnose.KubeletGone, diagnose.ClockStep, diagnose.EventDrift,
 	} {
 		r := healthyCheck()

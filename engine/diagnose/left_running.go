@@ -1,0 +1,184 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// orphanedLasting is how long containers may run in a sandbox that is not ready:
+	// a pod that is taken down looks so for a moment.
+	orphanedLasting = time.Minute
+	// leftLasting is how long before a look a container must have ended for what the
+	// look found of it to be left: the runtime kills all of it, and waits for that.
+	leftLasting = 10 * time.Second
+)
+
+// A left is what of a pod runs on.
+type left struct {
+	pod        *engine.Pod
+	sandbox    string // that is not ready; empty if that is not the matter
+	containers []pleg.Container
+	process    evidence.Process // of the first one
+	how        string
+}
+
+// leftRunning finds containers that run on though they, or their sandbox, are listed as
+// ended, as where a pause process was killed, or a shim could not be reached when the
+// runtime was started; and those whose conmon is gone. The kubelet makes the pod anew
+// beside them, or never learns of their end.
+func leftRunning(v *view) []Finding {
+	var all []left
+	crio := v.isCRIO() && v.seesShims()
+	for p := range v.podsWith(func(f *podFacts) bool { return f.exited > 0 || f.orphaned || crio }) {
+		for _, look := range []func(*engine.Pod) (left, bool){v.ended, v.orphaned, v.unwatched} {
+			if l, is := look(p); is {
+				l.pod = p
+				all = append(all, l)
+				break
+			}
+		}
+	}
+	return oneEach(all, ghostMost, v.leftFinding, func(rest []left) Finding {
+		step := Step{Text: "all that the runtime lists, to be held against ps", Command: v.crictl("ps -a")}
+		return restOf(LeftRunning, more(len(rest), "pod")+" with containers that run on", step, rest,
+			func(l left) (Subject, string) { return l.subject(), l.String() })
+	})
+}
+
+// ended returns the containers of a pod that are listed as exited, and of which the last
+// look found processes that live.
+func (v *view) ended(p *engine.Pod) (l left, is bool) {
+	if v.evidence == nil {
+		return l, false
+	}
+	for _, c := range seen(p).Containers {
+		found := v.evidence.Processes.Containers[c.ID]
+		if c.State != pleg.Exited || !anyAlive(found) {
+			continue
+		}
+		status := p.Status.Lookup().Container(c.ID)
+		if status == nil || status.FinishedAt.IsZero() || v.evidence.At.Sub(status.FinishedAt) < leftLasting {
+			continue
+		}
+		if !is {
+			l.process, _ = v.worst(c.ID)
+		}
+		l.containers, is = append(l.containers, c), true
+	}
+	l.how = "listed as exited, and runs on"
+	return l, is
+}
+
+// orphaned returns the containers of a pod that run in a sandbox that has ended. A
+// history knows for how long. In one bounded look a container must have been said to run
+// when it was asked for, after the lists.
+func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
+	l.sandbox, l.containers = orphanedIn(p)
+	since, known := v.past.orphaned[p.UID]
+	since = later(since, v.Resumed)
+	if len(l.containers) == 0 {
+		return l, false
+	}
+	_, lives := v.worst(l.containers[0].ID)
+	switch {
+	case v.evidence != nil && v.evidence.Processes.Missing == "" && !lives: // a ghost, or elsewhere
+	case v.Policy.Once:
+		status := p.Status.Lookup().Container(l.containers[0].ID)
+		l.how, is = "running in a sandbox that is not ready", status != nil && status.State == pleg.Running
+	case known && v.At.Sub(since) >= orphanedLasting:
+		l.how, is = "running without its sandbox for "+going(v.At.Sub(since)), true
+	}
+	return l, is
+}
+
+// unwatched returns the containers of a pod that live and have no conmon, while others of
+// CRI-O's have one: its end would not be seen.
+func (v *view) unwatched(p *engine.Pod) (l left, is bool) {
+	if !v.isCRIO() || !v.seesShims() {
+		return l, false
+	}
+	for _, c := range seen(p).Containers {
+		if c.State != pleg.Running || v.hasConmon(c.ID) || len(v.conmons) == 0 {
+			continue
+		}
+		if p, found := v.worst(c.ID); found && p.State != evidence.Zombie && p.Age > orphanGrown {
+			l.containers, is = append(l.containers, c), true
+		}
+	}
+	l.how = "running without its conmon: its end would not be seen"
+	return l, is
+}
+
+func (l left) subject() Subject {
+	return Subject{Pod: l.pod.PodRef, Container: l.containers[0].Name, ContainerID: l.containers[0].ID}
+}
+
+func (l left) String() string {
+	others := ""
+	if n := len(l.containers) - 1; n > 0 {
+		others = ", and so " + map[bool]string{true: "is", false: "are"}[n == 1] + " " + count(n, "more container") + " of it"
+	}
+	return fmt.Sprintf("%s is %s%s", objectName(l.pod.PodRef, l.containers[0].Name), l.how, others)
+}
+
+func (v *view) leftFinding(l left) Finding {
+	f := Finding{ID: LeftRunning, Severity: Warning, Summary: l.String(), Subject: l.subject()}
+	for _, c := range l.containers {
+		name := fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "a container"), c.ID)
+		if l.sandbox != "" {
+			f.say(fmt.Sprintf("%s is listed as running in sandbox %s, which is not ready", name, l.sandbox))
+		} else if p, found := v.worst(c.ID); found {
+			f.say(describe(name+" has a process", p))
+		}
+	}
+	if l.sandbox != "" {
+		f.Next = append(f.Next, Step{Text: "what became of the sandbox", Command: v.crictl("inspectp", l.sandbox)})
+		return f
+	}
+	f.Next = append(f.Next, Step{Text: "what the runtime says of it", Command: v.crictl("inspect", l.containers[0].ID)})
+	if shim, found := v.shim(l.containers[0].SandboxID); found {
+		f.say(describe("its shim", shim))
+		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not reach the shim", Command: v.logs() + " | grep -F -e " + quote(shim.Sandbox)})
+	}
+	if l.process.PID != 0 {
+		f.Next = append(f.Next, Step{Text: "ends it, before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})
+	}
+	return f
+}
+
+// orphanedIn returns the containers of a pod that run in a sandbox that has
+// ended, and the first such sandbox.
+func orphanedIn(p *engine.Pod) (sandbox string, left []pleg.Container) {
+	for _, sb := range seen(p).Sandboxes {
+		if sb.State != pleg.Exited {
+			continue
+		}
+		for _, c := range seen(p).Containers {
+			if c.State == pleg.Running && c.SandboxID == sb.ID {
+				sandbox, left = cmp.Or(sandbox, sb.ID), append(left, c)
+			}
+		}
+	}
+	return sandbox, left
+}
+
+// addOrphaned notes since when pods have containers that run without their sandbox.
+// It remembers no pod that the snapshot does not have.
+func (h *History) addOrphaned(u engine.Update) {
+	var now map[pleg.UID]time.Time
+	for i, p := range u.Snapshot.Pods {
+		if h.pods.Values[i].orphaned {
+			if now == nil {
+				now = make(map[pleg.UID]time.Time)
+			}
+			now[p.UID] = cmp.Or(h.orphaned[p.UID], u.Snapshot.At)
+		}
+	}
+	h.orphaned = now
+}

@@ -1,0 +1,119 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// onCRIO makes of a node one of CRI-O's: a conmon for each container, no pause process.
+func onCRIO(n *node, r *evidence.Report) {
+	n.Version = pleg.Version{RuntimeName: "cri-o", RuntimeVersion: "1.37.0", APIVersion: "v1"}
+	r.Processes.Shims = nil
+	for _, p := range n.Pods {
+		delete(r.Processes.Containers, p.Seen().Sandboxes[0].ID)
+		for _, c := range p.Seen().Containers {
+			r.Processes.Shims = append(r.Processes.Shims, evidence.Process{PID: 5000 + len(r.Processes.Shims), Command: "conmon", State: evidence.Sleeping, Age: time.Hour, Container: c.ID})
+		}
+	}
+}
+
+func dropConmon(r *evidence.Report, id string) {
+	r.Processes.Shims = slices.DeleteFunc(r.Processes.Shims, func(p evidence.Process) bool { return p.Container == id })
+}
+
+func TestLeftRunning(t *testing.T) {
+	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
+	ends := func(n *node, since time.Duration) {
+		p := n.pod(1)
+		p.Old.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].FinishedAt = pleg.Exited, pleg.Exited, ago(since)
+	}
+	noSandbox := func(n *node) { n.pod(1).Old.Sandboxes[0].State = pleg.Exited }
+	runHostTests(t, leftRunning, checked, []hostTest{
+		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
+		{"its end was told, and it lives", func(n *node, _ *evidence.Report) { ends(n, time.Minute) }, "ns-1/pod-00001 app is listed as exited, and runs on", Warning, app},
+		{"it ends just now", func(n *node, _ *evidence.Report) { ends(n, 5*time.Second) }, "", 0, Subject{}},
+		{"only zombies are left", func(n *node, r *evidence.Report) {
+			ends(n, time.Minute)
+			all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
+		}, "", 0, Subject{}},
+		{"the pause process was killed", func(n *node, _ *evidence.Report) { noSandbox(n) }, "ns-1/pod-00001 app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
+		{"a pod that goes", func(n *node, _ *evidence.Report) {
+			noSandbox(n)
+			n.pod(1).Status.Containers[0].State = pleg.Exited
+		}, "", 0, Subject{}},
+		{"its sandbox and it are gone", func(n *node, r *evidence.Report) {
+			noSandbox(n)
+			delete(r.Processes.Containers, "container-1-0")
+		}, "", 0, Subject{}},
+		{"CRI-O", onCRIO, "", 0, Subject{}},
+		{"its conmon was killed", func(n *node, r *evidence.Report) {
+			onCRIO(n, r)
+			dropConmon(r, "container-1-0")
+		}, "ns-1/pod-00001 app is running without its conmon: its end would not be seen", Warning, app},
+		{"CRI-O without conmons", func(n *node, r *evidence.Report) {
+			onCRIO(n, r)
+			r.Processes.Shims = nil
+		}, "", 0, Subject{}},
+	})
+}
+
+// A container whose conmon and process are both gone is a ghost also where nothing else
+// of its pod is left to show that it ran here; but not one in a machine of its own.
+func TestGhostWithoutConmon(t *testing.T) {
+	for handler, want := range map[string]int{"": 1, "kata": 0} {
+		n := checked(3)
+		r := looked(n)
+		onCRIO(n, r)
+		p := n.pod(1)
+		p.Old.Containers, p.Status.Containers = p.Old.Containers[:1], p.Status.Containers[:1]
+		p.Status.Sandboxes[0].Handler = handler
+		for _, id := range []string{"container-1-0", "container-1-1"} {
+			dropConmon(r, id)
+			delete(r.Processes.Containers, id)
+		}
+		in := n.input()
+		in.Evidence = r
+		if got := ghostRunning(newView(in)); len(got) != want {
+			t.Errorf("handler %q: found %+v, want %d", handler, got, want)
+		}
+	}
+}
+
+// A stopped conmon is what a call hangs on: it is called so, and let go on.
+func TestStoppedConmonIsLinked(t *testing.T) {
+	n := healthy(3).hangOn(1, "app", 30*time.Second).probesAnswered()
+	r := looked(healthy(3))
+	onCRIO(n, r)
+	i := slices.IndexFunc(r.Processes.Shims, func(p evidence.Process) bool { return p.Container == "container-1-0" })
+	r.Processes.Shims[i].State = evidence.Stopped
+	in := n.input()
+	in.Evidence = r
+	found := Diagnose(in)
+	all := ""
+	for _, f := range found {
+		all += f.Summary + "\n" + strings.Join(f.Evidence, "\n") + "\n"
+		for _, s := range f.Next {
+			all += s.Command + "\n"
+		}
+	}
+	if !has(found, InspectHung) || !strings.Contains(all, "its conmon: pid ") || !strings.Contains(all, "kill -CONT ") || strings.Contains(all, "pkill") || strings.Contains(all, "shim") {
+		t.Errorf("%s says:\n%s", gist(found), all)
+	}
+}
+
+func TestARuntimeThatGivesUpEarlier(t *testing.T) {
+	for text, want := range map[string]bool{
+		"context deadline exceeded": false, "no answer for 3s, and neither Status nor a list is answered": false, "": false,
+		"failed to get state of container: context deadline exceeded": true,
+	} {
+		if got := gaveUp(&call.Error{Kind: call.ErrDeadline, Text: text}); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
