@@ -25,6 +25,9 @@ const (
 	// one of each container of a pod that is there, so that thousands mean that its
 	// garbage collection does not work.
 	manyExited = 1000
+	// exitedShare says from which part of all on exited containers are what makes a list
+	// long: a quarter is far more than garbage collection leaves.
+	exitedShare = 4
 	// ownersTold is how many namespaces and pods are named.
 	ownersTold = 5
 	// ownersWait is how long a running engine takes at most to list pod by pod what
@@ -74,9 +77,10 @@ func (v *view) overLimit(f engine.Failure) Finding {
 
 // sizeFinding is about the size of a list, with who owns what is in it.
 func (v *view) sizeFinding(severity Severity, op call.Operation, summary string, figures ...string) Finding {
-	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary, Subject: Subject{Operation: op.String()}, Next: v.sizeSteps()}
+	owners, exited := v.owners()
+	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary, Subject: Subject{Operation: op.String()}, Next: v.sizeSteps(exited)}
 	f.say(figures...)
-	f.say(v.owners()...)
+	f.say(owners...)
 	return f
 }
 
@@ -94,8 +98,9 @@ func sizes(text string) (got, limit uint64, ok bool) {
 	return got, limit, errors.Join(tooLong, err) == nil
 }
 
-// owners says who owns the exited containers.
-func (v *view) owners() []string {
+// owners says who owns the exited containers, or, where hardly any is, all of them:
+// exited is false then.
+func (v *view) owners() (said []string, exited bool) {
 	all, facts := v.Pods, v.pods
 	if v.Beside != nil {
 		var beside podTable
@@ -103,17 +108,27 @@ func (v *view) owners() []string {
 		all, facts = v.Beside, beside.Values
 	}
 	if len(all) == 0 {
-		return []string{"who owns the containers is not known: no list has succeeded"}
+		return []string{"who owns the containers is not known: no list has succeeded"}, true
 	}
-	exited, dead := 0, 0
+	listed, ended, dead := 0, 0, 0
+	for i, p := range all {
+		listed, ended, dead = listed+len(seen(p).Containers), ended+facts[i].exited, dead+facts[i].dead
+	}
+	exited = ended*exitedShare >= listed
 	var namespaces, pods owners
 	for i, p := range all {
-		exited, dead = exited+facts[i].exited, dead+facts[i].dead
-		if facts[i].exited == 0 {
-			continue
+		n := facts[i].exited
+		if !exited {
+			n = len(seen(p).Containers)
 		}
-		namespaces.add(pleg.PodRef{Namespace: p.Namespace}, facts[i].exited)
-		pods.add(pleg.PodRef{Namespace: p.Namespace, Name: cmp.Or(p.Name, string(p.UID))}, facts[i].exited)
+		if n > 0 {
+			namespaces.add(pleg.PodRef{Namespace: p.Namespace}, n)
+			pods.add(pleg.PodRef{Namespace: p.Namespace, Name: cmp.Or(p.Name, string(p.UID))}, n)
+		}
+	}
+	what := "containers"
+	if exited {
+		what = "exited containers"
 	}
 	partial := ""
 	if v.Partial != "" {
@@ -121,12 +136,12 @@ func (v *view) owners() []string {
 	}
 	return []string{
 		partial,
-		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(exited), count(max(v.Counts.Containers, exited), "container"), thousands(dead), count(v.Counts.Sandboxes, "sandbox")),
-		namespaces.line("by namespace"), pods.line("by pod"),
-	}
+		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(ended), count(max(v.Counts.Containers, ended), "container"), thousands(dead), count(v.Counts.Sandboxes, "sandbox")),
+		namespaces.line(what + " by namespace"), pods.line(what + " by pod"),
+	}, exited
 }
 
-// owners is who owns the most exited containers, told one after the other in their
+// owners is who owns the most containers, told one after the other in their
 // order.
 type owners struct {
 	most []owner // the first have the most
@@ -136,24 +151,24 @@ type owners struct {
 // An owner is a pod, or a namespace if that has no name.
 type owner struct {
 	pleg.PodRef
-	exited int
+	containers int
 }
 
-func (o *owners) add(who pleg.PodRef, exited int) {
+func (o *owners) add(who pleg.PodRef, containers int) {
 	if who != o.last.PodRef {
 		o.end()
 		o.last = owner{PodRef: who}
 	}
-	o.last.exited += exited
+	o.last.containers += containers
 }
 
 // end counts the last one as whole.
 func (o *owners) end() {
 	i := len(o.most)
-	for i > 0 && o.most[i-1].exited < o.last.exited {
+	for i > 0 && o.most[i-1].containers < o.last.containers {
 		i--
 	}
-	if o.last.exited > 0 && i < ownersTold {
+	if o.last.containers > 0 && i < ownersTold {
 		o.most = slices.Insert(o.most, i, o.last)
 		o.most = o.most[:min(len(o.most), ownersTold)]
 	}
@@ -168,15 +183,23 @@ func (o *owners) line(by string) string {
 		if one.Name != "" {
 			name = one.PodRef.String()
 		}
-		names = append(names, name+" "+thousands(one.exited))
+		names = append(names, name+" "+thousands(one.containers))
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return "exited containers " + by + ": " + join(names)
+	return by + ": " + join(names)
 }
 
-func (v *view) sizeSteps() []Step {
+// sizeSteps returns what to do about a long list: about exited containers only where these
+// make it long, and else about large ones, as labels and annotations are listed with each.
+func (v *view) sizeSteps(exited bool) []Step {
+	if !exited {
+		return []Step{
+			{Text: "which containers take the most room: their labels and annotations are listed with them", Command: v.crictl("ps -a -o json") + ` | jq -r '.containers[] | "\(tostring | length) \(.labels["io.kubernetes.pod.namespace"])/\(.labels["io.kubernetes.pod.name"])"' | sort -n | tail`},
+			{Text: "find who makes so many pods for one node, or such large annotations"},
+		}
+	}
 	steps := []Step{{Text: "how many there are of each pod; with more than 16 MiB crictl fails, too", Command: v.crictl("ps -a --state Exited -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"}}
 	if slices.Equal(v.units(), []string{"containerd"}) {
 		steps = append(steps, Step{Text: "counts them in containerd's own store, which that limit does not cut off", Command: "ctr -n k8s.io containers list -q | wc -l"})

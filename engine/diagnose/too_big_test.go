@@ -1,0 +1,25 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// Where hardly any container has exited, the steps and the owners are of those that run.
+func TestListTooBigOfRunningContainers(t *testing.T) {
+	n := checked(60)
+	n.calls(call.ListContainers).LastResponseBytes = 15 << 20
+	found := n.diagnose()
+	if len(found) == 0 || found[0].ID != ListTooBig {
+		t.Fatalf("found %s", gist(found))
+	}
+	said := strings.Join(found[0].Evidence, "\n")
+	for _, s := range found[0].Next {
+		said += "\n" + s.Text + s.Command
+	}
+	if !strings.Contains(said, "containers by namespace: ns-0 40, ns-1 40, ns-2 40") || strings.Contains(said, "xited containers") || strings.Contains(said, "crictl rm") {
+		t.Error(said)
+	}
+}
