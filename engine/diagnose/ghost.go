@@ -29,9 +29,10 @@ const (
 	// begin or end: a runtime that is busy with them tells of an end some seconds late.
 	ghostLooks = 4 * time.Second
 	ghostBusy  = 30 * time.Second
-	// ghostQuiet is how long ago the last container of the node must have begun or ended
-	// for it not to be busy.
+	// A node is busy where containers of more than ghostFew pods have begun or ended
+	// within ghostQuiet.
 	ghostQuiet = 10 * time.Second
+	ghostFew   = 3
 	// ghostMost is how many get a finding of their own.
 	ghostMost = 10
 )
@@ -110,10 +111,15 @@ func (v *view) missedLong(g ghost, quiet bool) bool {
 	return missed && v.Health.ListedAt.Sub(since) >= long
 }
 
-// isQuiet reports whether no container of the node has begun or ended a moment ago.
+// isQuiet reports whether hardly a container of the node has begun or ended a moment ago.
 func (v *view) isQuiet() bool {
-	recent := v.At.Add(-ghostQuiet).Unix()
-	return !slices.ContainsFunc(v.pods, func(f podFacts) bool { return f.newest > recent || f.died > recent })
+	recent, pods := v.At.Add(-ghostQuiet).Unix(), 0
+	for i := range v.pods {
+		if f := &v.pods[i]; f.newest > recent || f.died > recent {
+			pods++
+		}
+	}
+	return pods <= ghostFew
 }
 
 // settled reports whether a container that the looks miss had not just ended when

@@ -53,10 +53,10 @@ func TestGhostRunning(t *testing.T) {
 			gone(r, "container-1-1")
 			r.Processes.Containers["sandbox-1"][0].Command = "runsc-sandbox"
 		}, "", 0, Subject{}},
-		{"others begin and end", func(n *node, r *evidence.Report) {
+		{"another one begins", func(n *node, r *evidence.Report) {
 			ghostly(n, r)
 			n.pod(2).Status.Containers[0].StartedAt = ago(5 * time.Second)
-		}, "", 0, Subject{}},
+		}, "ns-1/pod-00001 app is listed as running, and has no process", Warning, app},
 		{"look cut off", func(n *node, r *evidence.Report) { ghostly(n, r); r.Processes.Partial = "cut off after 2s" }, "", 0, Subject{}},
 	}
 	t.Run("one pass", func(t *testing.T) {
@@ -142,5 +142,40 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	n.past.Add(update(n))
 	if len(n.past.orphaned) != 0 {
 		t.Errorf("still remembered: %v", n.past.orphaned)
+	}
+}
+
+// While many containers begin or end a runtime tells of an end late: one look accuses
+// nobody then, and several only after half a minute.
+func TestGhostOnABusyNode(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		node   *node
+		missed time.Duration
+		want   int
+	}{
+		{"one look", checked(10), 0, 0},
+		{"for ten seconds", healthy(10), 10 * time.Second, 0},
+		{"for forty seconds", healthy(10), 40 * time.Second, 1},
+	} {
+		n := tt.node
+		for i := 2; i < 6; i++ {
+			n.pod(i).Status.Containers[0].StartedAt = ago(5 * time.Second)
+		}
+		r := looked(n)
+		delete(r.Processes.Containers, "container-1-0")
+		before := *r
+		before.At = r.At.Add(-tt.missed)
+		if tt.missed > 0 {
+			n.past = NewHistory()
+			n.past.Add(update(n))
+			n.past.AddReport(&before)
+			n.past.AddReport(r)
+		}
+		in := n.input()
+		in.Evidence = r
+		if got := ghostRunning(newView(in)); len(got) != tt.want {
+			t.Errorf("%s: found %+v, want %d", tt.name, got, tt.want)
+		}
 	}
 }
