@@ -66,9 +66,8 @@ func (f *podFacts) readStatus(s *pleg.PodStatus) {
 	}
 }
 
-func (f *podFacts) fails() bool      { return f.failing }
-func (f *podFacts) isOrphaned() bool { return f.orphaned }
-func (f *podFacts) hasLost() bool    { return f.lost }
+func (f *podFacts) fails() bool   { return f.failing }
+func (f *podFacts) hasLost() bool { return f.lost }
 
 // runsOrphaned reports whether a container of a pod runs in a sandbox that has ended.
 func runsOrphaned(pod *pleg.Pod) bool {
