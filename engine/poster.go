@@ -69,8 +69,8 @@ func (p *poster) returned(m *machine, a *answer) {
 		return
 	}
 	p.spread = min(p.spread+postJitter, postAnytime)
-	if held > sluggish && !a.hung(m.config.Timeout) {
-		p.spread = postJitter // the kubelet's was held up as well, and came back with it
+	if held >= postPeriod && !a.hung(m.config.Timeout) {
+		p.spread = postJitter // whenever the kubelet's was due, it was held up as well, and came back with this one
 	}
 	p.nextAt = m.now.Add(postPeriod)
 	p.fixed = p.spread < postAnytime || p.now != "" || !p.late.IsZero()

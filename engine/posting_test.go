@@ -159,3 +159,22 @@ func TestPauseStopsAllClocksOfTheNode(t *testing.T) {
 		end()
 	})
 }
+
+// When a kubelet posts is known only after all of them were held up, whatever their time.
+func TestWhenAKubeletPosts(t *testing.T) {
+	for lasts, known := range map[time.Duration]bool{8 * time.Second: false, 30 * time.Second: true, 150 * time.Second: false} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.after(20 * time.Second)
+			going := make(chan struct{})
+			b.fake.script("Version", behaviour{stops: going})
+			b.after(lasts)
+			b.fake.behave()
+			close(going)
+			b.after(time.Second)
+			b.stop()
+			if got := b.shell.machine.kubelet.poster.spread < postAnytime; got != known {
+				t.Errorf("after %v: known %v, want %v", lasts, got, known)
+			}
+		})
+	}
+}
