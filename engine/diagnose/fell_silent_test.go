@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -71,6 +72,10 @@ func TestAskedAgain(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			whole(t, found)
+			critical := slices.ContainsFunc(found, func(f Finding) bool { return f.Severity == Critical })
+			if h := tt.node.view().headline(found); (h.Severity == Critical) != critical {
+				t.Errorf("the headline does not agree: %+v", h)
+			}
 		})
 	}
 }

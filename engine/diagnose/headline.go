@@ -171,7 +171,7 @@ func (v *view) statusWord() (Headline, bool) {
 			word = "LOOP STOPPED"
 		}
 		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
-	case v.hangs(call.Status) && h.sure:
+	case v.hangs(call.Status) && h.sure && v.scope != slow: // what hangs there is only slow as well
 		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: "Status " + v.unanswered(h) + v.behindDaemon()}, true
 	case f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure):
 		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
