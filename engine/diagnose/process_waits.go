@@ -92,7 +92,7 @@ func whoWait(g []stuckProcess) string {
 			}
 		}
 		if n > 0 {
-			who = append(who, strings.Replace(count(n, what), "processs", "processes", 1))
+			who = append(who, count(n, what))
 		}
 	}
 	if i := slices.IndexFunc(g, func(p stuckProcess) bool { return p.what == "runtime" }); i >= 0 {

@@ -156,7 +156,7 @@ func count[N int | uint64](n N, one string) string {
 	switch {
 	case n == 1:
 		return "1 " + one
-	case strings.HasSuffix(one, "x"):
+	case strings.HasSuffix(one, "x"), strings.HasSuffix(one, "s"):
 		one += "e"
 	}
 	return thousands(n) + " " + one + "s"

@@ -31,7 +31,7 @@ func statDisk(root, path string) (evidence.Disk, error) {
 	block := uint64(cmp.Or(s.Frsize, s.Bsize))
 	d := evidence.Disk{
 		Path: path, Total: s.Blocks * block, Free: s.Bavail * block, Left: s.Bfree * block,
-		Inodes: s.Files, InodesUnused: s.Ffree, Mount: evidence.Mount{Type: fileSystems[int64(s.Type)]},
+		Inodes: s.Files, InodesUnused: s.Ffree, Mount: evidence.Mount{Type: fileSystems[s.Type]},
 	}
 	if s.Flags&unix.ST_RDONLY != 0 {
 		d.ReadOnly = "it is mounted read-only"
@@ -71,7 +71,7 @@ func readDevice(root string, d *evidence.Disk) {
 	if d.Errors = uint64(number("errors_count")); d.Errors > 0 {
 		d.ErrorAge = max(time.Since(time.Unix(number("last_error_time"), 0)), 0)
 	}
-	for _, option := range strings.Fields(read("proc/fs/ext4", name, "options")) {
+	for option := range strings.FieldsSeq(read("proc/fs/ext4", name, "options")) {
 		if option == "emergency_ro" || option == "shutdown" {
 			d.ReadOnly = "ext4 has stopped all writing after an error (" + option + ")"
 		}
