@@ -123,3 +123,20 @@ func TestMeterNamesTheCallOfTheRelist(t *testing.T) {
 		t.Errorf("oldest = %v, want none", f)
 	}
 }
+
+// The headline of chosen namespaces names no warning elsewhere.
+func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
+	const said = "but for one warning: crash-loop of shop/api app"
+	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}
+	u := diagnose.Update{Update: engine.Update{Snapshot: healthyNode()}, Headline: diagnose.Headline{Word: "HEALTHY", Text: said}, Findings: []diagnose.Finding{f}}
+	for namespace, want := range map[string]string{"": said, "shop": said, "other": ""} {
+		s := newStage(t, 80, 24, func(c *Config) {
+			if namespace != "" {
+				c.Namespaces = []string{namespace}
+			}
+		})
+		if got := s.send(updateMsg{u, nil}).m.headline.Text; got != want {
+			t.Errorf("of %q: %q", namespace, got)
+		}
+	}
+}

@@ -158,6 +158,9 @@ func (m *Model) hold(u updateMsg) {
 // observe shows an update.
 func (m *Model) observe(u updateMsg) {
 	m.snap, m.headline = u.Snapshot, u.Headline
+	if m.headline.Sound() && slices.ContainsFunc(u.Findings, func(f diagnose.Finding) bool { return !f.In(m.filter.namespaces) }) {
+		m.headline.Text = "" // which warnings there are elsewhere nobody asked
+	}
 	m.findings.observe(m.pen(), u.Update, m.filter.namespaces, m.focus == findingsPane && m.shows(findingsPane))
 	m.pods.troubles = u.troubles
 	m.pods.observe(m.snap)
