@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -33,7 +34,7 @@ func (v *view) shut() (s shut, known bool) {
 	case at.Kind != "" && at.Kind != "socket":
 		return shut{"there is a " + at.Kind + " in the place of its socket", Step{Text: "what it is, and whose", Command: "ls -ld " + path}}, true
 	case v.heldByOther():
-		return shut{"another program has its socket: " + theProcess(at.Holder), whose("what that program is", at.Holder)}, true
+		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", whose("what that program is", at.Holder)}, true
 	case at.Locked != "":
 		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), whose("who holds the lock", at.Locker)}, true
 	case at.Holder.PID != 0, v.evidence.Processes.Missing != "", v.evidence.Processes.Partial != "", len(v.daemons()) > 0:
@@ -44,9 +45,10 @@ func (v *view) shut() (s shut, known bool) {
 	return shut{"nobody listens at its socket, and no process of it is there", Step{}}, true
 }
 
-// heldByOther reports whether a program that is no runtime listens at the socket.
+// heldByOther reports whether a program that is no runtime listens at the socket, and
+// that never answered: one that did stands before the runtime.
 func (v *view) heldByOther() bool {
-	if v.evidence == nil {
+	if v.evidence == nil || slices.ContainsFunc(v.Calls, func(c engine.Calls) bool { return !c.LastOK.IsZero() }) {
 		return false
 	}
 	by := v.evidence.Socket.Holder

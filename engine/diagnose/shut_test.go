@@ -26,7 +26,7 @@ func TestShut(t *testing.T) {
 		step   string // in the first command
 	}{
 		{"a folder", gone(), evidence.Socket{Kind: "folder"}, true, "no call reaches the runtime: there is a folder in the place of its socket", "ls -ld " + ourSocket},
-		{"another program", gone(), evidence.Socket{Kind: "socket", Holder: sleep}, true, "no call reaches the runtime: another program has its socket: sleep (pid 77)", "-p 77"},
+		{"another program", gone(), evidence.Socket{Kind: "socket", Holder: sleep}, true, "no call reaches the runtime: its socket is held by sleep (pid 77), no runtime that is known", "-p 77"},
 		{"a lock", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Locker: sleep, Waits: daemon}, true,
 			"no call reaches the runtime: containerd (pid 5) waits for /var/lib/x/meta.db, which sleep (pid 77) has locked", "-p 77"},
 		{"a lock of nobody", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Waits: daemon}, true, "which a process that has ended has locked", "ps "},
@@ -36,7 +36,7 @@ func TestShut(t *testing.T) {
 		{"not known", gone(), evidence.Socket{Missing: "no answer for 2s"}, true, "no call reaches the runtime: connection refused", "journalctl"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			in := tt.node.input()
+			in := tt.node.neverAnswered().input()
 			in.Evidence, in.Endpoint = looked(healthy(3)), "unix://"+ourSocket
 			in.Evidence.Socket = tt.socket
 			if !tt.daemon {
@@ -55,10 +55,22 @@ func TestShut(t *testing.T) {
 	}
 }
 
+func (n *node) neverAnswered() *node {
+	for i := range n.Calls {
+		n.Calls[i].LastOK = time.Time{}
+	}
+	return n
+}
+
 // A program that only listens answers nothing: then it is not the runtime that hangs.
+// One that has answered before stands in front of it.
 func TestAnotherProgramIsNoSilentRuntime(t *testing.T) {
-	for holder, want := range map[string]ID{"sleep": RuntimeDown, "containerd": RuntimeUnresponsive, "systemd": RuntimeUnresponsive, "crio": RuntimeUnresponsive} {
-		n := healthy(3).hang(call.ListPodSandbox, 30*time.Second).hang(call.Status, 30*time.Second).hang(call.Version, 30*time.Second)
+	for holder, want := range map[string]ID{"sleep": RuntimeDown, "proxy": RuntimeUnresponsive, "containerd": RuntimeUnresponsive, "systemd": RuntimeUnresponsive, "crio": RuntimeUnresponsive} {
+		n := healthy(3)
+		if holder != "proxy" {
+			n.neverAnswered()
+		}
+		n.hang(call.ListPodSandbox, 30*time.Second).hang(call.Status, 30*time.Second).hang(call.Version, 30*time.Second)
 		in := n.input()
 		in.Evidence, in.Endpoint = looked(healthy(3)), "unix://"+ourSocket
 		in.Evidence.Socket = evidence.Socket{Kind: "socket", Holder: evidence.Process{PID: 77, Command: holder}}
