@@ -31,6 +31,8 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 	switch worst := finding.Worst(u.Findings); {
 	case worst == diagnose.Critical:
 		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1-len(more))+more)
+	case s.Sweep == nil: // it never came to that
+		return npdLine(b, "unknown: "+u.Headline.Word+" "+u.Headline.Text)
 	case finding.Unfinished(s.Sweep) != "":
 		return npdLine(b, "unknown: "+finding.Unfinished(s.Sweep))
 	case !s.Health.Healthy && worst < diagnose.Warning:

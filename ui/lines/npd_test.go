@@ -24,6 +24,10 @@ func TestNPDLine(t *testing.T) {
 		r.Snapshot.Sweep.GivenUp = "nobody listens any more"
 		return r
 	}
+	neverAsked := func(r diagnose.Update) diagnose.Update {
+		r.Snapshot.Sweep, r.Headline = nil, diagnose.Headline{Word: "NO LIST", Text: "was answered in time"}
+		return r
+	}
 	for _, tt := range []struct {
 		name string
 		of   diagnose.Update
@@ -36,6 +40,7 @@ func TestNPDLine(t *testing.T) {
 		{"warning", warned(warningsCheck()), "ok, warning: crash-loop: shop/cart-7d9c8b6f5d-x2v4q app"},
 		{"cut off", warningsCheck(), "unknown: cut off by the deadline"},
 		{"given up", givenUp(warningsCheck()), "unknown: given up: nobody listens any more"},
+		{"never asked", neverAsked(warningsCheck()), "unknown: NO LIST was answered in time"},
 	} {
 		if got := string(checkOutput(t, tt.of, CheckOptions{NPD: true, JSON: true})); got != tt.want+"\n" {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

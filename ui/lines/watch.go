@@ -189,6 +189,11 @@ func (v *watcher) health(b []byte, s *engine.Snapshot) []byte {
 	b = stamp(b, s.At)
 	said := "PLEG is healthy"
 	switch h := s.Health; {
+	case !h.Healthy && h.ListedAt.IsZero():
+		said = "no list yet"
+		if s.Failure != nil {
+			said += ": " + s.Failure.Err.Error()
+		}
 	case !h.Healthy:
 		said = "PLEG is not healthy: " + diagnose.Rounded(h.Verdict)
 		if s.Failure != nil {
@@ -213,8 +218,15 @@ func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
 	}
 	loop, since := loopOf(s)
 	was := cmp.Or(v.loop, loopWorks)
+	why := stoppedFor(n)
+	if loop == loopStopped && len(why) == 0 {
+		loop = was // all is well again, and it sees so within its nap
+	}
 	if v.loop = loop; loop != was {
-		b = v.loopTurn(b, s, since)
+		b = v.loopTurn(b, s, since, why)
+	}
+	if v.posted == (engine.Node{}) && n.Ready && (n.SyncedAt.IsZero() || s.Health.ListedAt.IsZero()) {
+		return b // taken for granted: nothing was seen of it
 	}
 	posted := engine.Node{Ready: n.Ready, Reason: n.Reason, Message: figures.ReplaceAllString(n.Message, "${1}0")}
 	if posted == v.posted {
@@ -254,13 +266,14 @@ func loopOf(s *engine.Snapshot) (state string, since time.Time) {
 	return loopWorks, time.Time{}
 }
 
-func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time) []byte {
-	n := &s.Node
-	var why []string
-	for _, text := range []string{n.RuntimeDown, n.PLEG, n.RuntimeErr} {
-		if text != "" && v.loop == loopStopped {
-			why = append(why, text)
-		}
+// stoppedFor returns what keeps the sync loop from its work.
+func stoppedFor(n *engine.Node) []string {
+	return slices.DeleteFunc([]string{n.RuntimeDown, n.PLEG, n.RuntimeErr}, func(s string) bool { return s == "" })
+}
+
+func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []string) []byte {
+	if v.loop != loopStopped {
+		why = nil
 	}
 	if v.o.JSON {
 		return appendLoop(b, s, v.loop, since, why)

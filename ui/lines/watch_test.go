@@ -102,7 +102,7 @@ func TestWatchTellsTheNode(t *testing.T) {
 		s := healthy()
 		s.At = noon.Add(after)
 		s.Health.ListedAt = s.At.Add(-time.Second)
-		s.Node = engine.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
+		s.Node = engine.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", SyncedAt: s.At}
 		change(s)
 		return seen(engine.Update{Snapshot: s})
 	}
@@ -118,7 +118,7 @@ func TestWatchTellsTheNode(t *testing.T) {
 		}
 	}
 	updates := []diagnose.Update{
-		at(0, func(s *engine.Snapshot) { s.Node.Known = false }),
+		at(0, func(s *engine.Snapshot) { s.Node.SyncedAt = time.Time{} }), // taken for granted
 		at(time.Second, func(*engine.Snapshot) {}),
 		at(2*time.Second, func(*engine.Snapshot) {}),
 		at(3*time.Second, func(s *engine.Snapshot) { s.Failure = refused; s.Health.UnhealthyAt = noon.Add(3 * time.Minute) }),
@@ -129,6 +129,7 @@ func TestWatchTellsTheNode(t *testing.T) {
 		at(190*time.Second, down("[container runtime is down, PLEG is not healthy: pleg was last seen active 3m1.2s ago; threshold is 3m0s]")),
 		at(200*time.Second, down("[container runtime is down, PLEG is not healthy: pleg was last seen active 3m11.2s ago; threshold is 3m0s]")),
 		at(210*time.Second, func(*engine.Snapshot) {}),
+		at(220*time.Second, func(s *engine.Snapshot) { s.Node.LoopStopped = s.At }), // for a moment, with nothing left to wait for
 	}
 	want := `12:00:00.000 headline: HEALTHY
 12:00:00.000 PLEG is healthy
