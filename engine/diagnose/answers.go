@@ -85,7 +85,7 @@ func (v *view) answerTime(op call.Operation, since time.Time) (time.Duration, bo
 
 // meanwhile says which calls are answered while h hangs, and how fast; empty if
 // none is known to be.
-func (v *view) meanwhile(h hang) string {
+func (v *view) meanwhile(h *hang) string {
 	var answers []string
 	for _, op := range call.Operations() {
 		if took, ok := v.answerTime(op, v.began(h)); ok {

@@ -194,7 +194,7 @@ func (c *crash) led() bool {
 // name names one trouble: the containers of one name in the pods of one owner. It
 // stays the same from one restart to the next, however each of them ends, and for a
 // pod that is made anew under the same name.
-func (c *crash) name() string { return groupName(c.pod.PodRef, c.newest.Name) }
+func (c *crash) name() group { return groupOf(c.pod.PodRef, c.newest.Name, manner{}) }
 
 // ends says in which ways containers ended at last, the first few.
 func ends(all []*crash) string {

@@ -44,32 +44,46 @@ func cutPart(name, letters string, least, most int) (string, bool) {
 	return name[:i], true
 }
 
-// groupName names what is one trouble: of one owner, and alike.
-func groupName(pod pleg.PodRef, like ...string) string {
-	return pod.Namespace + "/" + ownerName(pod.Name) + " " + strings.Join(like, " ")
+// A group names what is one trouble: of one owner, and alike. It is put into words
+// only for what is told.
+type group struct {
+	namespace, owner, container string
+	manner
+}
+
+// A manner is how calls fail: of which operation, and with which code.
+type manner struct{ op, code string }
+
+func (m manner) String() string { return m.op + " " + m.code }
+
+func groupOf(pod pleg.PodRef, container string, like manner) group {
+	return group{pod.Namespace, ownerName(pod.Name), container, like}
+}
+
+func (g group) String() string {
+	return strings.TrimRight(g.namespace+"/"+g.owner+" "+g.container+" "+g.manner.String(), " ")
 }
 
 // folded returns a finding for each of the first few groups of one name, in the
 // order of the first of each, which its name is known by; and one for all others,
 // what rest returns. Where there are too many, those that were told before come
 // first: which of them is the worst may change by the second.
-func folded[T any](v *view, id ID, all []T, most int, name func(T) string, one func([]T) Finding, rest func([]T) Finding) (findings []Finding) {
-	groups, place := []group[T](nil), make(map[string]int)
+func folded[T any](v *view, id ID, all []T, most int, name func(T) group, one func([]T) Finding, rest func([]T) Finding) (findings []Finding) {
+	var groups []group
+	of := make(map[group][]T)
 	for _, o := range all {
-		n := name(o)
-		i, known := place[n]
-		if !known {
-			i, place[n] = len(groups), len(groups)
-			groups = append(groups, group[T]{name: n})
+		g := name(o)
+		if of[g] == nil {
+			groups = append(groups, g)
 		}
-		groups[i].all = append(groups[i].all, o)
+		of[g] = append(of[g], o)
 	}
 	if len(groups) <= most+1 { // a rest of one is worth its own finding
 		most = len(groups)
 	} else {
-		var told, others []group[T]
+		var told, others []group
 		for _, g := range groups {
-			if v.told.holds(Key{ID: id, Group: g.name}) {
+			if v.told.holds(Key{ID: id, Group: g.String()}) {
 				told = append(told, g)
 			} else {
 				others = append(others, g)
@@ -78,24 +92,18 @@ func folded[T any](v *view, id ID, all []T, most int, name func(T) string, one f
 		groups = slices.Concat(told, others)
 	}
 	for _, g := range groups[:most] {
-		f := one(g.all)
-		f.Group = g.name
+		f := one(of[g])
+		f.Group = g.String()
 		findings = append(findings, f)
 	}
-	if len(groups) > most {
-		var left []T
-		for _, g := range groups[most:] {
-			left = append(left, g.all...)
-		}
+	var left []T
+	for _, g := range groups[most:] {
+		left = append(left, of[g]...)
+	}
+	if len(left) > 0 {
 		findings = append(findings, rest(left))
 	}
 	return findings
-}
-
-// A group is what is one trouble.
-type group[T any] struct {
-	name string
-	all  []T
 }
 
 // namesTold is how many of a group are named in its summary.

@@ -35,7 +35,7 @@ func (v *view) read() {
 	for _, f := range v.InFlight {
 		// A runtime that has just come back has had the call for as long only.
 		if took := v.At.Sub(later(f.Since, v.past.back.at)); took >= callLate && took >= v.lateAfter(f.Op) {
-			v.note(hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: f.Elapsed(v.At)})
+			v.note(&hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: f.Elapsed(v.At)})
 		}
 	}
 	v.noteFailure(v.VersionErr)
@@ -58,12 +58,12 @@ func (v *view) read() {
 		}
 	}
 	slices.SortStableFunc(v.objects, func(a, b hang) int {
-		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), a.Since.Compare(b.Since))
+		return cmp.Or(cmp.Compare(urgency(&a), urgency(&b)), a.Since.Compare(b.Since))
 	})
 }
 
 // urgency puts first what holds up a relist right now, then what is out.
-func urgency(h hang) int {
+func urgency(h *hang) int {
 	switch {
 	case h.out && h.By == engine.ByRelist:
 		return 0
@@ -74,30 +74,28 @@ func urgency(h hang) int {
 }
 
 // note keeps a hang unless the same is known already, and then adds to that.
-func (v *view) note(h hang) {
+func (v *view) note(h *hang) {
 	if !aboutObject(h.Op) {
 		if h.Op < call.PodSandboxStatus { // the event stream is meant to stay out
-			v.general[h.Op] = merge(v.general[h.Op], h)
+			v.general[h.Op].merge(h)
 		}
 		return
 	}
 	what := target{h.Op, h.ID}
 	if i, known := v.places[what]; known {
-		v.objects[i] = merge(v.objects[i], h)
+		v.objects[i].merge(h)
 		return
 	}
-	if v.places == nil {
-		v.places = make(map[target]int)
-	}
 	v.places[what] = len(v.objects)
-	v.objects = append(v.objects, h)
+	v.objects = append(v.objects, *h)
 }
 
-// merge returns what two hangs of the same call say together: the older start,
-// and of the rest what is out.
-func merge(was, h hang) hang {
+// merge adds to a hang what another one of the same call says: the older start, and
+// of the rest what is out.
+func (was *hang) merge(h *hang) {
 	if was.Since.IsZero() {
-		return h
+		*was = *h
+		return
 	}
 	if h.Since.Before(was.Since) {
 		was.Since = h.Since
@@ -107,7 +105,6 @@ func merge(was, h hang) hang {
 	if was.err == nil {
 		was.err = h.err
 	}
-	return was
 }
 
 // noteFailure keeps a call that its deadline ended, which may be nil. A success
@@ -116,7 +113,7 @@ func (v *view) noteFailure(f *engine.Failure) {
 	if f == nil || !v.ranOut(f.Err, v.lasted(f)) || f.Since.Before(v.past.back.at) {
 		return
 	}
-	h := hang{Flight: f.Flight, sure: true, took: v.lasted(f), inRow: f.InRow, err: f.Err}
+	h := &hang{Flight: f.Flight, sure: true, took: v.lasted(f), inRow: f.InRow, err: f.Err}
 	if began := f.First.Add(-h.took); f.InRow > 1 && began.Before(h.Since) {
 		h.Since = began
 	}
@@ -154,7 +151,7 @@ func (v *view) noteProbe(p engine.Probe) {
 	if aboutObject(p.Op) && v.heardSince(p.Flight, p.At) || !aboutObject(p.Op) && v.sums(p.Op).LastOK.After(p.At) {
 		return
 	}
-	v.note(hang{Flight: p.Flight, sure: true, took: p.Took, inRow: 1, err: p.Err})
+	v.note(&hang{Flight: p.Flight, sure: true, took: p.Took, inRow: 1, err: p.Err})
 }
 
 // relistWaits reports whether a call of the relist is out since before a moment.
@@ -175,7 +172,7 @@ func (v *view) noteSweep() {
 	}
 	for _, o := range w.Hung {
 		if w.Ended.IsZero() && !o.Since.Before(v.past.back.at) || !w.Ended.IsZero() && !v.heardSince(o.Flight, askedLast(w)) {
-			v.note(hang{Flight: o.Flight, sure: true, took: o.Took, inRow: o.InRow, err: o.Err, swept: true})
+			v.note(&hang{Flight: o.Flight, sure: true, took: o.Took, inRow: o.InRow, err: o.Err, swept: true})
 		}
 	}
 }
@@ -204,19 +201,19 @@ func (v *view) notePod(p *engine.Pod) {
 // hangs reports whether calls of an operation that is about no object hang.
 func (v *view) hangs(op call.Operation) bool { return !v.general[op].Since.IsZero() }
 
-// list returns the list call that hangs.
-func (v *view) list() (hang, bool) {
-	for _, op := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
+// list returns the list call that hangs; nil if none does.
+func (v *view) list() *hang {
+	for _, op := range [...]call.Operation{call.ListPodSandbox, call.ListContainers} {
 		if v.hangs(op) {
-			return v.general[op], true
+			return &v.general[op]
 		}
 	}
-	return hang{}, false
+	return nil
 }
 
 // began returns when the trouble of a hang began, for the question what was
 // answered since. All calls of one bounded look are taken as made at the same time.
-func (v *view) began(h hang) time.Time {
+func (v *view) began(h *hang) time.Time {
 	switch {
 	case v.Policy.Once:
 		return v.Started
@@ -227,7 +224,7 @@ func (v *view) began(h hang) time.Time {
 }
 
 // unanswered says for how long a call has had no answer.
-func (v *view) unanswered(h hang) string {
+func (v *view) unanswered(h *hang) string {
 	switch since := v.At.Sub(h.Since); {
 	case h.out:
 		return "has had no answer for " + going(max(h.took, since))
@@ -242,12 +239,12 @@ func (v *view) unanswered(h hang) string {
 // changed pods do. What a call about the whole runtime takes there nobody knows
 // before one was answered: a running engine waits twice as long unless nothing else
 // is answered, either. One bounded look does not come back to see.
-func (v *view) severity(h hang) Severity {
+func (v *view) severity(h *hang) Severity {
 	lasted, wait := max(h.took, v.At.Sub(h.Since)), hungLong
 	if h.swept && h.inRow < 2 {
 		lasted = h.took // nobody has asked since
 	}
-	if l, hangs := v.list(); hangs && aboutObject(h.Op) {
+	if l := v.list(); l != nil && aboutObject(h.Op) {
 		lasted = max(lasted, l.took) // which may wait for it
 	}
 	if !aboutObject(h.Op) && !v.scope.whole() && v.sums(h.Op).LastOK.IsZero() {
@@ -260,7 +257,7 @@ func (v *view) severity(h hang) Severity {
 }
 
 // hangLine says how long a call has been out, or when its deadline ended it.
-func (v *view) hangLine(h hang) string {
+func (v *view) hangLine(h *hang) string {
 	what := h.Op.String()
 	if aboutObject(h.Op) {
 		what += " of " + objectOf(h.Flight)

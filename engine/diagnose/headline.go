@@ -118,10 +118,10 @@ func (v *view) plegWord() (Headline, bool) {
 
 // listWord speaks of lists that hang or fail, and of the first one.
 func (v *view) listWord() (Headline, bool) {
-	h, hangs := v.list()
+	h := v.list()
 	f := v.Failure
 	switch {
-	case hangs && (v.scope == list && f == nil || h.sure): // a list that failed is not told to hang before that is sure
+	case h != nil && (v.scope == list && f == nil || h.sure): // a list that failed is not told to hang before that is sure
 		text := "lists hang" + v.behind()
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
@@ -163,7 +163,7 @@ func Late(s *engine.Snapshot, f engine.Flight) bool {
 
 // statusWord speaks of a Status that fails or hangs.
 func (v *view) statusWord() (Headline, bool) {
-	h, f := v.general[call.Status], v.StatusErr
+	h, f := &v.general[call.Status], v.StatusErr
 	switch {
 	case v.Node.RuntimeDown != "" && (f != nil || h.sure):
 		word := "NOT READY"
@@ -208,8 +208,8 @@ func (v *view) relistWord() (Headline, bool) {
 			return Headline{Word: word, Severity: v.severity(h), Text: text}, true
 		}
 	}
-	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(h) }); i >= 0 && !v.Policy.Once {
-		return Headline{Word: "AT RISK", Severity: v.severity(v.objects[i]), Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
+	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(&h) }); i >= 0 && !v.Policy.Once {
+		return Headline{Word: "AT RISK", Severity: v.severity(&v.objects[i]), Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
 	}
 	out := v.out()
 	overdue := v.Health.ListAge(v.At) > v.Period+callHung

@@ -39,10 +39,10 @@ func sweptPod(o engine.Swept, how string) failingPod {
 }
 
 // like says how a pod fails.
-func (p failingPod) like() string { return p.Op.String() + " " + call.Code(p.Err) }
+func (p failingPod) like() manner { return manner{p.Op.String(), call.Code(p.Err)} }
 
 // name names one trouble: the pods of one owner that fail alike.
-func (p failingPod) name() string { return groupName(p.Pod, p.Container, p.like()) }
+func (p failingPod) name() group { return groupOf(p.Pod, p.Container, p.like()) }
 
 // line is what is said of one of several.
 func (p failingPod) line() (Subject, string) {
@@ -131,18 +131,18 @@ func (v *view) isAwayFor(f *engine.Failure) bool {
 // manyAlike returns those that fail in the way in which the pods of most owners do,
 // if these are many, or were and are still several; and all others.
 func (v *view) manyAlike(pods []failingPod) (many, others []failingPod) {
-	owners, most := make(map[string]map[string]bool), ""
+	known, owners, most := make(map[group]bool), make(map[manner]int), manner{}
 	for _, p := range pods {
-		like := p.like()
-		if owners[like] == nil {
-			owners[like] = make(map[string]bool)
+		g := p.name()
+		if known[g] {
+			continue
 		}
-		owners[like][p.name()] = true
-		if len(owners[like]) > len(owners[most]) {
-			most = like
+		known[g] = true
+		if owners[g.manner]++; owners[g.manner] > owners[most] {
+			most = g.manner
 		}
 	}
-	if n := len(owners[most]); n < manyFailing && !(n > 1 && v.told.holds(Key{ID: InspectFailing, Group: most})) {
+	if n := owners[most]; n < manyFailing && !(n > 1 && v.told.holds(Key{ID: InspectFailing, Group: most.String()})) {
 		return nil, pods
 	}
 	for _, p := range pods {
@@ -194,7 +194,7 @@ func (v *view) manyFail(all []failingPod) Finding {
 		ID: InspectFailing, Severity: Warning,
 		Summary:  fmt.Sprintf("%v fails for %s of %s: %s", first.Op, thousands(len(all)), count(len(v.Pods), "pod"), excerpt(words(first.Err))),
 		Subject:  Subject{Operation: first.Op.String()},
-		Group:    first.like(),
+		Group:    first.like().String(),
 		Evidence: []string{words(first.Err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
 		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
 	}

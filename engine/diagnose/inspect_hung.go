@@ -52,7 +52,7 @@ func (v *view) everyStatusFinding() Finding {
 	for _, h := range v.every {
 		f.Severity = max(f.Severity, v.severity(h))
 	}
-	if other := slices.ContainsFunc(v.every, func(h hang) bool { return h.Op != first.Op }); !other && !first.out {
+	if other := slices.ContainsFunc(v.every, func(h *hang) bool { return h.Op != first.Op }); !other && !first.out {
 		f.Subject.Operation = first.Op.String()
 		f.Summary = fmt.Sprintf("%v has no answer for any of the %s that it was asked for", first.Op, count(len(v.every), "object"))
 	}
@@ -68,57 +68,58 @@ func (v *view) everyStatusFinding() Finding {
 // containers if all of them hang as well: they share a shim, and it is one
 // trouble.
 type hungObject struct {
-	hang
-	containers []hang
+	*hang
+	containers []*hang
 }
 
 // gathered returns what hangs by its own fault, in its order, with a whole pod as
 // one.
 func (v *view) gathered() (all []hungObject) {
-	at, taken, sandboxes := make(map[target]int, len(v.blamed)), make([]bool, len(v.blamed)), false
-	for i, h := range v.blamed {
-		at[target{h.Op, h.ID}] = i
-		sandboxes = sandboxes || h.Op == call.PodSandboxStatus
+	at := make(map[target]*hang)
+	if slices.ContainsFunc(v.blamed, func(h *hang) bool { return h.Op == call.PodSandboxStatus }) {
+		for _, h := range v.blamed {
+			at[target{h.Op, h.ID}] = h
+		}
 	}
-	for i, h := range v.blamed {
-		if taken[i] {
+	taken := make(map[*hang]bool)
+	for _, h := range v.blamed {
+		if taken[h] {
 			continue
 		}
 		o := hungObject{hang: h}
-		if sandboxes {
-			sandbox, containers := v.wholePod(h, at)
-			for _, j := range containers {
-				o.hang, taken[sandbox] = v.blamed[sandbox], true
-				o.containers, taken[j] = append(o.containers, v.blamed[j]), true
-			}
+		if len(at) > 0 {
+			o = v.wholePod(h, at)
 		}
-		all = append(slices.Grow(all, len(v.blamed)-i), o)
+		taken[o.hang] = len(o.containers) > 0
+		for _, c := range o.containers {
+			taken[c] = true
+		}
+		all = append(all, o)
 	}
 	return all
 }
 
-// wholePod returns the places of a sandbox and of its containers among those that
-// are blamed, if the sandbox of an object hangs with every container in it that has
-// not ended; no containers if not.
-func (v *view) wholePod(h hang, at map[target]int) (sandbox int, containers []int) {
-	id := v.sandbox(h.Flight)
-	sandbox, hangs := at[target{call.PodSandboxStatus, id}]
-	if !hangs || id == "" {
-		return 0, nil
+// wholePod returns the sandbox of an object that is blamed with its containers, if it
+// hangs with every container in it that has not ended; the object alone if not.
+func (v *view) wholePod(h *hang, at map[target]*hang) hungObject {
+	alone, id := hungObject{hang: h}, v.sandbox(h.Flight)
+	sandbox := at[target{call.PodSandboxStatus, id}]
+	if sandbox == nil || id == "" {
+		return alone
 	}
-	for _, c := range v.containersIn(v.blamed[sandbox].Pod) {
+	whole := hungObject{hang: sandbox}
+	for _, c := range v.containersIn(sandbox.Pod) {
 		if c.SandboxID != id || c.ID == "" {
 			continue
 		}
-		i, hangs := at[target{call.ContainerStatus, c.ID}]
-		switch {
-		case hangs:
-			containers = append(containers, i)
+		switch hung := at[target{call.ContainerStatus, c.ID}]; {
+		case hung != nil:
+			whole.containers = append(whole.containers, hung)
 		case c.State != pleg.Exited:
-			return 0, nil
+			return alone
 		}
 	}
-	return sandbox, containers
+	return whole
 }
 
 // containersIn returns the containers that are listed for a pod.
@@ -168,7 +169,7 @@ func (o hungObject) also() string {
 }
 
 // name names one trouble: what hangs alike in the pods of one owner.
-func (o hungObject) name() string { return groupName(o.Pod, o.Container, o.Op.String()) }
+func (o hungObject) name() group { return groupOf(o.Pod, o.Container, manner{op: o.Op.String()}) }
 
 // line is what is said of one of several.
 func (v *view) hungLine(o hungObject) (Subject, string) {
@@ -213,7 +214,7 @@ func (v *view) neighbours() string {
 
 // countdown says when the kubelet will call PLEG unhealthy because of a call
 // that holds up its relist; empty for a call that holds up nothing.
-func (v *view) countdown(h hang) string {
+func (v *view) countdown(h *hang) string {
 	if !h.out && gaveUp(h.err) {
 		return fmt.Sprintf("the runtime itself gives up after %s, and a relist waits for that", span(h.took))
 	}
@@ -238,7 +239,7 @@ func gaveUp(err error) bool {
 }
 
 // deadline says what becomes of a call of a relist before PLEG is unhealthy.
-func (v *view) deadline(h hang) string {
+func (v *view) deadline(h *hang) string {
 	left := v.Timeout - h.took
 	if !h.out || h.By != engine.ByRelist || left <= 0 || left >= v.untilUnhealthy() || v.endsInTime() {
 		return ""
@@ -310,7 +311,7 @@ func (v *view) slowFinding(f engine.Flight, took time.Duration) Finding {
 	found := Finding{
 		ID: InspectHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.sums(f.Op).P50)),
-		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{hang: hang{Flight: f}}.name(),
+		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{hang: &hang{Flight: f}}.name().String(),
 		Next: v.objectSteps(f)[:1],
 	}
 	found.say(v.neighbours())

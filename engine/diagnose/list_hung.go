@@ -29,7 +29,7 @@ func listHung(v *view) []Finding {
 	if v.scope.whole() {
 		return nil
 	}
-	if h, hangs := v.list(); hangs && !v.early(h) {
+	if h := v.list(); h != nil && !v.early(h) {
 		return []Finding{v.listFinding(h)}
 	}
 	if op, took, slow := v.slowList(); slow {
@@ -38,7 +38,7 @@ func listHung(v *view) []Finding {
 	return nil
 }
 
-func (v *view) listFinding(h hang) Finding {
+func (v *view) listFinding(h *hang) Finding {
 	f := Finding{
 		ID: ListHung, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),

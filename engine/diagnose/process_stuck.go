@@ -71,7 +71,7 @@ func (v *view) stuckProcesses() []stuckProcess {
 	}
 	owners := v.listedOwners()
 	stuck := slices.Concat(stuckRuncs(v, owners), stuckWorkloads(v, owners))
-	if h, hangs := v.list(); hangs && h.sure {
+	if h := v.list(); h != nil && h.sure {
 		for i := range stuck {
 			if stuck[i].State == evidence.Uninterrupted {
 				stuck[i].severity = Critical // the list may wait for it

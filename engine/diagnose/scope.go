@@ -28,11 +28,11 @@ const (
 // facts is what a scope was decided by.
 type facts struct {
 	refusals []*engine.Failure // of refused, and of silent if connections are taken and nothing said: the calls that fail, the longest first
-	silence  hang              // of silent: the call that has hung longest
+	silence  *hang             // of silent: the call that has hung longest
 	fell     bool              // of silent: it fell so in the midst of one bounded look
 	flaky    flakiness         // of flaky; flaky.failed is 0 if the runtime is not
-	every    []hang            // of everyStatus: the calls that hang
-	blamed   []hang            // of object and list: those of which the object is at fault
+	every    []*hang           // of everyStatus: the calls that hang
+	blamed   []*hang           // of object and list: those of which the object is at fault
 }
 
 // whole reports whether hardly any call about containers can be answered, so that
@@ -56,15 +56,15 @@ func (v *view) decide() scope {
 		return everyStatus
 	}
 	early := v.blame()
-	h, hangs := v.list()
+	h := v.list()
 	switch {
-	case hangs && !v.early(h):
+	case h != nil && !v.early(h):
 		return list
 	case v.flaky.failed > 0:
 		return flaky
 	case len(v.blamed) > 0:
 		return object
-	case hangs || early:
+	case h != nil || early:
 		return tooEarly
 	}
 	return fine
@@ -100,7 +100,7 @@ func (v *view) saysNothing() bool {
 		}
 	}
 	f := v.refusals[0]
-	v.silence = hang{Flight: f.Flight, sure: true, inRow: f.InRow, err: f.Err}
+	v.silence = &hang{Flight: f.Flight, sure: true, inRow: f.InRow, err: f.Err}
 	v.silence.Since = v.Started
 	for i := range v.Calls {
 		v.silence.Since = later(v.silence.Since, v.Calls[i].LastOK)
@@ -188,39 +188,41 @@ func (v *view) isSilent() bool {
 	if v.silence, v.fell = v.fellSilent(); v.fell {
 		return true
 	}
-	work, lists := v.list()
-	if !lists && len(v.objects) == 0 {
+	lists := v.list()
+	work := lists
+	switch {
+	case lists != nil:
+	case len(v.objects) == 0:
 		return false
-	}
-	if !lists {
-		work = v.objects[0]
+	default:
+		work = &v.objects[0]
 	}
 	for _, op := range []call.Operation{call.Version, call.Status} {
-		if v.hangs(op) && !v.containersAnswered(v.sinceFresh(v.general[op])) {
-			v.silence = slices.MinFunc([]hang{work, v.general[op]}, bySince)
+		if v.hangs(op) && !v.containersAnswered(v.sinceFresh(&v.general[op])) {
+			v.silence = slices.MinFunc([]*hang{work, &v.general[op]}, bySince)
 			return true
 		}
 	}
 	v.silence = work
-	return lists && podsAmong(v.objects) > 1 && !v.objectsAnswered(v.sinceFresh(work))
+	return lists != nil && podsAmong(v.hanging(func(*hang) bool { return true })) > 1 && !v.objectsAnswered(v.sinceFresh(work))
 }
 
 // fellSilent returns the Status that had no answer at the end of one bounded look,
 // where its sweep blames nobody for it: all that hangs does so since one moment.
-func (v *view) fellSilent() (hang, bool) {
+func (v *view) fellSilent() (*hang, bool) {
 	f := v.StatusErr
 	if !v.Policy.Once || f == nil || v.Sweep == nil || v.Sweep.GivenUp == "" || len(v.Sweep.Hung) > 0 || !f.Since.After(v.Sweep.Began) {
-		return hang{}, false
+		return nil, false
 	}
-	return v.general[call.Status], v.ranOut(f.Err, v.lasted(f)) && !v.objectsAnswered(f.Since)
+	return &v.general[call.Status], v.ranOut(f.Err, v.lasted(f)) && !v.objectsAnswered(f.Since)
 }
 
 // sinceFresh returns when a hang began, or since when answers are fresh if it
 // began before.
-func (v *view) sinceFresh(h hang) time.Time { return later(v.began(h), v.At.Add(-answerFresh)) }
+func (v *view) sinceFresh(h *hang) time.Time { return later(v.began(h), v.At.Add(-answerFresh)) }
 
 // podsAmong counts the pods of calls, up to two.
-func podsAmong(all []hang) int {
+func podsAmong(all []*hang) int {
 	for i := range all {
 		if all[i].Pod != all[0].Pod {
 			return 2
@@ -235,7 +237,7 @@ func podsAmong(all []hang) int {
 // relist waits for is one of them, and a probe of another pod another.
 func (v *view) everyStatusHangs() bool {
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
-		of := v.hanging(func(h hang) bool { return h.Op == op })
+		of := v.hanging(func(h *hang) bool { return h.Op == op })
 		if len(of) >= allHung && !v.answered(op, v.began(slices.MinFunc(of, bySince))) {
 			v.every = append(v.every, of...)
 		}
@@ -250,26 +252,26 @@ func (v *view) everyStatusHangs() bool {
 
 // probedInVain reports whether a probe's deadline has passed while the relist waits
 // for a call: of each operation only the last probe is known.
-func (v *view) probedInVain(h hang) bool {
+func (v *view) probedInVain(h *hang) bool {
 	return h.out && h.By == engine.ByRelist && slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
 		return aboutObject(c.Op) && c.LastErrAt.After(h.Since) && errors.Is(c.LastErr, call.ErrDeadline)
 	})
 }
 
-func bySince(a, b hang) int { return a.Since.Compare(b.Since) }
+func bySince(a, b *hang) int { return a.Since.Compare(b.Since) }
 
 // hanging returns the status calls that hang and are such; nil if there is none.
-func (v *view) hanging(such func(hang) bool) (all []hang) {
+func (v *view) hanging(such func(*hang) bool) (all []*hang) {
 	for i := range v.objects {
-		if h := &v.objects[i]; such(*h) {
-			all = append(slices.Grow(all, len(v.objects)-i), *h)
+		if h := &v.objects[i]; such(h) {
+			all = append(all, h)
 		}
 	}
 	return all
 }
 
 // unheard reports whether no object at all was answered since a call hangs.
-func (v *view) unheard(h hang) bool { return !v.objectsAnswered(v.began(h)) }
+func (v *view) unheard(h *hang) bool { return !v.objectsAnswered(v.began(h)) }
 
 // blame keeps the objects that are at fault for their calls, and reports whether it
 // is too early to tell of others. Of those that another object was answered beside
@@ -277,14 +279,14 @@ func (v *view) unheard(h hang) bool { return !v.objectsAnswered(v.began(h)) }
 // of what was asked for only to learn whether anything is answered, nor of what is
 // over.
 func (v *view) blame() (early bool) {
-	for i, h := range v.objects {
-		switch {
+	for i := range v.objects {
+		switch h := &v.objects[i]; {
 		case v.Policy.Once || !v.unheard(h):
 		case !h.out, h.By == engine.ByProbe, v.early(h):
 			early = true
 			continue
 		}
-		v.blamed = append(slices.Grow(v.blamed, len(v.objects)-i), h)
+		v.blamed = append(v.blamed, &v.objects[i])
 	}
 	return early
 }
@@ -296,7 +298,7 @@ const probesBegin = callLate + 300*time.Millisecond
 // early reports whether a call may hang because nothing at all is answered: it is
 // out for so short a time that the probes, which tell, are out themselves. One
 // bounded look has no probes, and asks for everything else anyway.
-func (v *view) early(h hang) bool {
+func (v *view) early(h *hang) bool {
 	if !h.out || h.err != nil || v.Policy.Once || v.containersAnswered(h.Since) {
 		return false
 	}

@@ -19,10 +19,9 @@ const listFailsTwice = 2
 // with an error of the runtime's own, which leads to that verdict.
 func plegUnhealthy(v *view) []Finding {
 	failed := v.listFails()
-	_, hangs := v.list()
 	switch {
 	case failed, v.unhealthy():
-	case v.Policy.Once && !v.Health.Healthy && (v.Failure != nil || hangs):
+	case v.Policy.Once && !v.Health.Healthy && (v.Failure != nil || v.list() != nil):
 		// a kubelet that starts waits for its first list
 	default:
 		return nil

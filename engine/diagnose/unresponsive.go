@@ -23,7 +23,7 @@ func runtimeUnresponsive(v *view) []Finding {
 	var findings []Finding
 	for _, op := range []call.Operation{call.Status, call.Version} {
 		if v.hangs(op) {
-			findings = append(findings, v.halfSilentFinding(v.general[op]))
+			findings = append(findings, v.halfSilentFinding(&v.general[op]))
 		}
 	}
 	return findings
@@ -51,11 +51,11 @@ func (v *view) silentFinding() Finding {
 	}
 	for op := range v.general {
 		if v.hangs(call.Operation(op)) {
-			f.say(v.hangLine(v.general[op]))
+			f.say(v.hangLine(&v.general[op]))
 		}
 	}
 	for i := range v.objects[:min(len(v.objects), 3)] {
-		f.say(v.hangLine(v.objects[i]))
+		f.say(v.hangLine(&v.objects[i]))
 	}
 	if took, ok := v.answerTime(call.Version, v.sinceFresh(h)); ok {
 		f.say("only Version is answered, in " + span(took))
@@ -68,7 +68,7 @@ func (v *view) silentFinding() Finding {
 
 // silentFor says for how long nothing has come back; of a deadline shorter than a
 // second, exactly.
-func (v *view) silentFor(h hang) string {
+func (v *view) silentFor(h *hang) string {
 	if lasted := max(v.At.Sub(h.Since), h.took); lasted < time.Second {
 		return span(lasted)
 	}
@@ -76,7 +76,7 @@ func (v *view) silentFor(h hang) string {
 }
 
 // halfSilentFinding is about Status or Version alone.
-func (v *view) halfSilentFinding(h hang) Finding {
+func (v *view) halfSilentFinding(h *hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),

@@ -56,12 +56,13 @@ type view struct {
 	facts
 }
 
-var views = sync.Pool{New: func() any { return new(view) }}
+var views = sync.Pool{New: func() any { return &view{places: make(map[target]int)} }}
 
 // newView reads an input. Who calls it may put the view back into the pool.
 func newView(in Input) *view {
 	v := views.Get().(*view)
-	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: in.Evidence, endpoint: in.Endpoint, objects: v.objects[:0]}
+	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: in.Evidence, endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
+	clear(v.places)
 	if v.past == nil {
 		v.past = &noHistory
 	}
