@@ -29,10 +29,7 @@ type Match struct {
 }
 
 // plainForm has the calls that the streaming ones stand in for.
-var plainForm = map[string]string{
-	"StreamContainers": "ListContainers", "StreamPodSandboxes": "ListPodSandbox",
-	"StreamContainerStats": "ListContainerStats", "StreamPodSandboxStats": "ListPodSandboxStats", "StreamImages": "ListImages",
-}
+var plainForm = map[string]string{"StreamContainers": "ListContainers", "StreamPodSandboxes": "ListPodSandbox"}
 
 func (m Match) matches(c Call) bool {
 	return (m.Method == "" || m.Method == c.Method || m.Method == plainForm[c.Method]) &&

@@ -12,7 +12,7 @@ import (
 )
 
 // pair is a node with one pod of two containers.
-func pair(t *testing.T) (*Server, clients, Pod) {
+func pair(t *testing.T) (*Server, cri.RuntimeServiceClient, Pod) {
 	t.Helper()
 	s, c := start(t, "empty")
 	return s, c, s.AddPod(PodSpec{
@@ -20,7 +20,7 @@ func pair(t *testing.T) (*Server, clients, Pod) {
 	})
 }
 
-func statusOf(ctx context.Context, c clients, id string) (*cri.ContainerStatus, error) {
+func statusOf(ctx context.Context, c cri.RuntimeServiceClient, id string) (*cri.ContainerStatus, error) {
 	answer, err := c.ContainerStatus(ctx, &cri.ContainerStatusRequest{ContainerId: id})
 	return answer.GetStatus(), err
 }

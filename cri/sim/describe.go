@@ -3,7 +3,6 @@ package sim
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -105,7 +104,7 @@ func (c *container) status() *cri.ContainerStatus {
 	s := &cri.ContainerStatus{
 		Id: c.id, Metadata: c.metadata(), State: c.state,
 		CreatedAt: c.created.UnixNano(), StartedAt: nanos(c.started), FinishedAt: nanos(c.finished),
-		Image: &cri.ImageSpec{Image: c.spec.image}, ImageRef: imageRef(c.spec.image), ImageId: imageID(c.spec.image),
+		Image: &cri.ImageSpec{Image: c.spec.image}, ImageRef: imageID(c.spec.image), ImageId: imageID(c.spec.image),
 		Labels: c.labels, Annotations: c.annotations, StopSignal: cri.Signal_SIGNAL_SIGTERM,
 		LogPath: fmt.Sprintf("/var/log/pods/%s_%s_%s/%s/%d.log", p.spec.namespace, p.spec.name, p.uid, c.spec.name, c.attempt),
 		Mounts: []*cri.Mount{{
@@ -140,57 +139,10 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// info returns what a verbose answer carries besides the status.
-func (c *container) info() map[string]string {
-	return infoOf(map[string]any{
-		"sandboxID": c.sandbox.id, "pid": c.pid, "removing": false, "snapshotKey": c.id, "snapshotter": "overlayfs",
-		"runtimeType": "io.containerd.runc.v2",
-		"config": map[string]any{
-			"metadata": map[string]any{"name": c.spec.name}, "image": map[string]any{"image": imageID(c.spec.image)},
-			"envs": []map[string]any{
-				{"key": "KUBERNETES_SERVICE_HOST", "value": "10.96.0.1"}, {"key": "API_TOKEN", "value": shortHash(c.id)},
-			},
-			"labels": c.labels, "annotations": c.annotations,
-		},
-	})
-}
-
-// info returns what a verbose answer carries besides the status.
-func (s *sandbox) info() map[string]string {
-	status := "running"
-	if !s.ready {
-		status = "deleted"
-	}
-	return infoOf(map[string]any{
-		"pid": s.pid, "processStatus": status, "netNamespaceClosed": !s.ready, "image": pauseImage,
-		"snapshotKey": s.id, "snapshotter": "overlayfs", "runtimeType": "io.containerd.runc.v2",
-		"config": map[string]any{
-			"metadata": map[string]any{"name": s.pod.spec.name, "namespace": s.pod.spec.namespace, "uid": s.pod.uid},
-			"hostname": s.pod.spec.name, "labels": s.labels, "annotations": s.annotations,
-		},
-	})
-}
-
-func infoOf(fields map[string]any) map[string]string {
-	text, err := json.Marshal(fields)
-	if err != nil {
-		panic("sim: an info that JSON cannot hold: " + err.Error()) // only plain values are ever put in
-	}
-	return map[string]string{"info": string(text)}
-}
-
-const pauseImage = "registry.k8s.io/pause:3.10"
-
 // imageID returns the id that the node has for an image.
 func imageID(image string) string {
 	sum := sha256.Sum256([]byte(image))
 	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// imageRef returns the repository digest of an image.
-func imageRef(image string) string {
-	sum := sha256.Sum256([]byte("manifest of " + image))
-	return repository(image) + "@sha256:" + hex.EncodeToString(sum[:])
 }
 
 func shortHash(s string) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // states returns what the lists show: containers by name, sandboxes by attempt.
-func states(t *testing.T, c clients) []string {
+func states(t *testing.T, c cri.RuntimeServiceClient) []string {
 	t.Helper()
 	sandboxes, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{})
 	if err != nil {

@@ -131,20 +131,3 @@ func TestStatusByPrefix(t *testing.T) {
 		t.Errorf("sandbox: %v, want %s", err, want)
 	}
 }
-
-func TestVerboseAnswersCarryInfo(t *testing.T) {
-	_, c, p := pair(t)
-	for _, verbose := range []bool{false, true} {
-		one, err := c.ContainerStatus(t.Context(), &cri.ContainerStatusRequest{ContainerId: p.Containers["a"], Verbose: verbose})
-		if err != nil {
-			t.Fatal(err)
-		}
-		two, err := c.PodSandboxStatus(t.Context(), &cri.PodSandboxStatusRequest{PodSandboxId: p.Sandbox, Verbose: verbose})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(one.Info["info"], `"envs"`) && strings.Contains(two.Info["info"], `"pid"`); got != verbose {
-			t.Errorf("verbose %v: info %v, %v", verbose, one.Info, two.Info)
-		}
-	}
-}

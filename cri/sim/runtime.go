@@ -12,8 +12,8 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// A runtimeService answers the calls of CRI's RuntimeService. What it does not
-// have a method for is Unimplemented: everything that would change something.
+// A runtimeService answers the calls of CRI's RuntimeService that a relist makes.
+// All others are Unimplemented, and whoever asks for a verbose answer gets the plain one.
 type runtimeService struct {
 	cri.UnimplementedRuntimeServiceServer
 	s *Server
@@ -158,11 +158,7 @@ func (r runtimeService) PodSandboxStatus(_ context.Context, q *cri.PodSandboxSta
 	if err != nil {
 		return nil, because(err, "an error occurred when try to find sandbox")
 	}
-	answer := &cri.PodSandboxStatusResponse{Status: sb.status()}
-	if q.GetVerbose() {
-		answer.Info = sb.info()
-	}
-	return answer, nil
+	return &cri.PodSandboxStatusResponse{Status: sb.status()}, nil
 }
 
 func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatusRequest) (*cri.ContainerStatusResponse, error) {
@@ -172,11 +168,7 @@ func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatu
 	if err != nil {
 		return nil, because(err, fmt.Sprintf("an error occurred when try to find container %q", q.GetContainerId()))
 	}
-	answer := &cri.ContainerStatusResponse{Status: c.status()}
-	if q.GetVerbose() {
-		answer.Info = c.info()
-	}
-	return answer, nil
+	return &cri.ContainerStatusResponse{Status: c.status()}, nil
 }
 
 // because puts a text before that of err and keeps its code.

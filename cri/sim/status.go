@@ -33,27 +33,8 @@ func (r runtimeService) Version(context.Context, *cri.VersionRequest) (*cri.Vers
 	}, nil
 }
 
-func (r runtimeService) Status(_ context.Context, q *cri.StatusRequest) (*cri.StatusResponse, error) {
+func (r runtimeService) Status(context.Context, *cri.StatusRequest) (*cri.StatusResponse, error) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	answer := &cri.StatusResponse{
-		Status:          &cri.RuntimeStatus{Conditions: r.s.scene.conditions()},
-		RuntimeHandlers: []*cri.RuntimeHandler{{Name: "", Features: &cri.RuntimeHandlerFeatures{}}, {Name: "runc", Features: &cri.RuntimeHandlerFeatures{}}},
-		Features:        &cri.RuntimeFeatures{SupplementalGroupsPolicy: true},
-	}
-	if q.GetVerbose() {
-		answer.Info = map[string]string{
-			"config": `{"containerd":{"defaultRuntimeName":"runc"},"cgroupDriver":"systemd"}`, "golang": `"go1.26.8"`,
-			"lastCNILoadStatus": "OK", "lastCNILoadStatus.default": "OK",
-		}
-		if r.s.scene.networkBad {
-			const text = "cni config load failed: no network config found in /etc/cni/net.d: cni plugin not initialized: failed to load cni config"
-			answer.Info["lastCNILoadStatus"], answer.Info["lastCNILoadStatus.default"] = text, text
-		}
-	}
-	return answer, nil
-}
-
-func (r runtimeService) RuntimeConfig(context.Context, *cri.RuntimeConfigRequest) (*cri.RuntimeConfigResponse, error) {
-	return &cri.RuntimeConfigResponse{Linux: &cri.LinuxRuntimeConfiguration{CgroupDriver: cri.CgroupDriver_SYSTEMD}}, nil
+	return &cri.StatusResponse{Status: &cri.RuntimeStatus{Conditions: r.s.scene.conditions()}}, nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // begin is start with so much of the scenario over already.
-func begin(t testing.TB, scenario string, ahead time.Duration) (*Server, clients) {
+func begin(t testing.TB, scenario string, ahead time.Duration) (*Server, cri.RuntimeServiceClient) {
 	t.Helper()
 	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Speed: 0.01, Ahead: ahead, Dir: t.TempDir()})
 	if err != nil {
@@ -78,7 +78,7 @@ func answers(t *testing.T, s *Server, held int, calls map[string]func(context.Co
 	return got
 }
 
-func basicCalls(c clients) map[string]func(context.Context) error {
+func basicCalls(c cri.RuntimeServiceClient) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Version": func(ctx context.Context) error { _, err := c.Version(ctx, &cri.VersionRequest{}); return err },
 		"Status":  func(ctx context.Context) error { _, err := c.Status(ctx, &cri.StatusRequest{}); return err },
@@ -93,11 +93,11 @@ func basicCalls(c clients) map[string]func(context.Context) error {
 	}
 }
 
-func containerStatus(c clients, id string) func(context.Context) error {
+func containerStatus(c cri.RuntimeServiceClient, id string) func(context.Context) error {
 	return func(ctx context.Context) error { _, err := statusOf(ctx, c, id); return err }
 }
 
-func sandboxStatus(c clients, id string) func(context.Context) error {
+func sandboxStatus(c cri.RuntimeServiceClient, id string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, err := c.PodSandboxStatus(ctx, &cri.PodSandboxStatusRequest{PodSandboxId: id})
 		return err
