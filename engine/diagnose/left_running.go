@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -66,10 +67,11 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 		if status == nil || status.FinishedAt.IsZero() || v.evidence.At.Sub(status.FinishedAt) < leftLasting {
 			continue
 		}
-		if !is {
-			l.process, _ = v.worst(c.ID)
-		}
 		l.containers, is = append(l.containers, c), true
+	}
+	if is {
+		byName(l.containers)
+		l.process, _ = v.worst(l.containers[0].ID)
 	}
 	l.how = "listed as exited, and runs on"
 	return l, is
@@ -111,8 +113,17 @@ func (v *view) unwatched(p *engine.Pod) (l left, is bool) {
 			l.containers, is = append(l.containers, c), true
 		}
 	}
+	byName(l.containers)
 	l.how = "running without its conmon: its end would not be seen"
 	return l, is
+}
+
+// byName sorts containers: a runtime lists them in another order each time, and a
+// finding is to name the same one each time.
+func byName(all []pleg.Container) {
+	slices.SortFunc(all, func(a, b pleg.Container) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 func (l left) subject() Subject {
@@ -165,6 +176,7 @@ func orphanedIn(p *engine.Pod) (sandbox string, left []pleg.Container) {
 			}
 		}
 	}
+	byName(left)
 	return sandbox, left
 }
 

@@ -43,6 +43,10 @@ func TestLeftRunning(t *testing.T) {
 			all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })
 		}, "", 0, Subject{}},
 		{"the pause process was killed", func(n *node, _ *evidence.Report) { noSandbox(n) }, "ns-1/pod-00001 app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
+		{"listed the other way round", func(n *node, _ *evidence.Report) {
+			noSandbox(n)
+			slices.Reverse(n.pod(1).Old.Containers)
+		}, "ns-1/pod-00001 app is running in a sandbox that is not ready, and so is 1 more container of it", Warning, app},
 		{"a pod that goes", func(n *node, _ *evidence.Report) {
 			noSandbox(n)
 			n.pod(1).Status.Containers[0].State = pleg.Exited
