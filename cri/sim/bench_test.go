@@ -63,6 +63,8 @@ func BenchmarkTourMinute(b *testing.B) {
 		b.Fatal(err)
 	}
 	sn := newScene(sc, 1, epoch)
+	var e events
+	sn.onChange = e.add
 	b.ReportAllocs()
 	for b.Loop() {
 		sn.advance(sn.now.Add(tourCycle))

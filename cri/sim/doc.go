@@ -2,7 +2,7 @@
 // server for CRI v1 on a private unix socket, with a small kubelet behind it
 // that starts, restarts, replaces and deletes pods. It is what a demonstration
 // shows, and what tests are held against. Nothing runs on the node, and no call
-// changes anything: all but those that a relist makes are answered with Unimplemented.
+// changes anything: those that would are answered with Unimplemented.
 //
 // # Determinism
 //
@@ -17,9 +17,13 @@
 // own /proc, see [Server.HostRoot]. It follows the world by way of the file
 // system and so a few milliseconds late; a single look at it is no proof.
 //
-// # Ordering and blocking
+// # Ordering, blocking, loss
 //
 // Lists keep the order of creation. An answer is a consistent picture of one
 // moment. A held call waits without a thread and ends with its client's
 // context, with the release of the hold or with the server, whichever is first.
+// A reader of GetContainerEvents who falls 1,000 events behind is cut off; it
+// never delays anybody else. Of the events that were made while nobody was
+// reading, the last 256 are delivered first to the next reader, unless they are
+// older than five minutes.
 package sim

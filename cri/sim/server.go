@@ -46,6 +46,7 @@ type Server struct {
 	unhook func() bool
 	scene  *scene
 	lists  *lists
+	events events
 	calls  []Call // the last ones, and some more before them
 	held   []Call
 	moved  chan struct{} // closed and replaced whenever held changes
@@ -88,6 +89,7 @@ func newServer(sc scenario, c Config, dir string) *Server {
 		s.began = s.started
 	}
 	s.scene = newScene(sc, c.Seed, s.began.Add(-c.Ahead))
+	s.scene.onChange = s.events.add
 	s.scene.advance(s.began)
 	s.wire = &wire{path: filepath.Join(dir, "cri.sock"), make: s.newGRPC}
 	return s
