@@ -199,8 +199,14 @@ func (c *crash) name() group { return groupOf(c.pod.PodRef, c.newest.Name, manne
 // ends says in which ways containers ended at last, the first few.
 func ends(all []*crash) string {
 	var ends []string
+	known := make(map[death]bool)
 	for _, c := range all {
-		if end := c.chain[0].end(); len(ends) < crashEnds && !slices.Contains(ends, end) {
+		d := death{known: c.chain[0].known, code: c.chain[0].code, reason: c.chain[0].reason}
+		if known[d] || len(ends) == crashEnds {
+			continue
+		}
+		known[d] = true
+		if end := d.end(); !slices.Contains(ends, end) {
 			ends = append(ends, end)
 		}
 	}

@@ -69,19 +69,11 @@ func (g group) String() string {
 // what rest returns. Where there are too many, those that were told before come
 // first: which of them is the worst may change by the second.
 func folded[T any](v *view, id ID, all []T, most int, name func(T) group, one func([]T) Finding, rest func([]T) Finding) (findings []Finding) {
-	var groups []group
-	of := make(map[group][]T)
-	for _, o := range all {
-		g := name(o)
-		if of[g] == nil {
-			groups = append(groups, g)
-		}
-		of[g] = append(of[g], o)
-	}
+	groups := grouped(all, name)
 	if len(groups) <= most+1 { // a rest of one is worth its own finding
 		most = len(groups)
-	} else {
-		var told, others []group
+	} else if v.told != nil {
+		var told, others []members[T]
 		for _, g := range groups {
 			if v.told.holds(Key{ID: id, Group: g.String()}) {
 				told = append(told, g)
@@ -92,18 +84,48 @@ func folded[T any](v *view, id ID, all []T, most int, name func(T) group, one fu
 		groups = slices.Concat(told, others)
 	}
 	for _, g := range groups[:most] {
-		f := one(of[g])
+		f := one(g.all)
 		f.Group = g.String()
 		findings = append(findings, f)
 	}
 	var left []T
 	for _, g := range groups[most:] {
-		left = append(left, of[g]...)
+		left = append(left, g.all...)
 	}
 	if len(left) > 0 {
 		findings = append(findings, rest(left))
 	}
 	return findings
+}
+
+// members is a group and who is in it.
+type members[T any] struct {
+	group
+	all []T
+}
+
+// grouped returns the groups in the order of the first of each.
+func grouped[T any](all []T, name func(T) group) (groups []members[T]) {
+	place, of, sizes := make(map[group]int), make([]int, len(all)), []int(nil)
+	for i, o := range all {
+		g := name(o)
+		n, known := place[g]
+		if !known {
+			n, place[g] = len(groups), len(groups)
+			groups, sizes = append(groups, members[T]{group: g}), append(sizes, 0)
+		}
+		of[i] = n
+		sizes[n]++
+	}
+	room := make([]T, len(all)) // for all of them, as there may be ten thousand groups
+	for n, size := range sizes {
+		groups[n].all, room = room[:0:size], room[size:]
+	}
+	for i, o := range all {
+		g := &groups[of[i]]
+		g.all = append(g.all, o)
+	}
+	return groups
 }
 
 // namesTold is how many of a group are named in its summary.
