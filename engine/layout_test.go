@@ -67,7 +67,6 @@ var rules = map[string]rule{
 	},
 	"cri/sim":          {modules: append(slices.Clone(runtimeAPI), "golang.org/x/sync/...")},
 	"cri/e2e":          {modules: runtimeAPI},
-	"cri/e2e/node":     {ours: []string{"cri/e2e"}, modules: []string{"golang.org/x/sync/..."}},
 	"cri/e2e/workload": {},
 
 	"keymap": {modules: []string{"charm.land/bubbles/v2/key"}, never: []string{"os", "net"}},

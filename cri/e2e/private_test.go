@@ -26,6 +26,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == asNode && len(os.Args) > 1 {
+		os.Exit(runNode(os.Args[1], os.Args[2:]))
+	}
 	code := m.Run()
 	if enabled {
 		if err := up("down"); err != nil {
