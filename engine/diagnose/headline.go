@@ -145,12 +145,19 @@ func (v *view) listWord() (Headline, bool) {
 
 // out names the call that a relist waits for and that is late, after a colon.
 func (v *view) out() string {
-	for i := range v.InFlight {
-		if f := &v.InFlight[i]; f.By == engine.ByRelist && Late(v.Snapshot, *f) {
-			return ": the relist waits for " + v.callName(*f) + " since " + going(f.Elapsed(v.At))
-		}
+	if f := v.late(); f != nil {
+		return ": the relist waits for " + v.callName(*f) + " since " + going(f.Elapsed(v.At))
 	}
 	return ""
+}
+
+// late returns the call that a relist waits for and that is late; nil if none is.
+func (v *view) late() *engine.Flight {
+	i := slices.IndexFunc(v.InFlight, func(f engine.Flight) bool { return f.By == engine.ByRelist && Late(v.Snapshot, f) })
+	if i < 0 {
+		return nil
+	}
+	return &v.InFlight[i]
 }
 
 // Late reports whether a call in flight is out for longer than a second, and for
@@ -216,7 +223,8 @@ func (v *view) relistWord() (Headline, bool) {
 	if left := v.untilUnhealthy(); left > 0 && left < soon && (out != "" || overdue && left < v.Threshold/2) {
 		return Headline{Word: "AT RISK", Severity: Warning, Text: v.overdue() + out}, true
 	}
-	if out != "" {
+	// As with a mild finding, one call after the other may be late for a moment; but the first relist has yet to show anything.
+	if f := v.late(); f != nil && (v.told == nil || v.Relists.Count == 0 || f.Elapsed(v.At) >= v.lateAfter(f.Op)+holding) {
 		return Headline{Word: "SLOW?", Severity: Warning, Text: strings.TrimPrefix(out, ": ")}, true
 	}
 	return Headline{}, false

@@ -159,3 +159,22 @@ func TestHeadlineNamesWhatIsNotListed(t *testing.T) {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }
+
+// A node on which one call after the other takes a bit more than a second is not slow
+// and well by turns.
+func TestSlowWordHolds(t *testing.T) {
+	second := time.Second
+	var all []engine.Update
+	for at := time.Duration(0); at < 40*second; at += 200 * time.Millisecond {
+		n := healthy(5)
+		if out := at % (2 * second); out < 1400*time.Millisecond {
+			n.hangOn(3, "app", out)
+		}
+		all = append(all, n.after(at))
+	}
+	for _, u := range play(t, all...) {
+		if u.Headline.Word != "HEALTHY" {
+			t.Fatalf("%v: %+v", u.Snapshot.At.Sub(now), u.Headline)
+		}
+	}
+}

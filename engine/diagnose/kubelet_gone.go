@@ -101,7 +101,9 @@ var kubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kub
 
 // kubeletProcess returns the process of the kubelet, which may run in a container.
 func kubeletProcess(r *evidence.Report) (evidence.Process, bool) {
-	is := func(p evidence.Process) bool { return slices.Contains(kubeletPrograms, p.Command) }
+	is := func(p evidence.Process) bool {
+		return slices.Contains(kubeletPrograms, p.Command) && p.PID != r.Processes.OtherKubelet.PID
+	}
 	if i := slices.IndexFunc(r.Processes.Daemons, is); i >= 0 {
 		return r.Processes.Daemons[i], true
 	}

@@ -161,13 +161,19 @@ func TestKubeletGone(t *testing.T) {
 		{"within k3s", func(n *node, r *evidence.Report) {
 			gone(r)
 			was(n, time.Minute)
-			r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{Command: "k3s-server"})
+			r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{PID: 5, Command: "k3s-server"})
 		}, "", 0, Subject{}},
 		{"in a container", func(n *node, r *evidence.Report) {
 			gone(r)
 			was(n, time.Minute)
-			r.Processes.Containers["docker"] = []evidence.Process{{Command: "kubelet"}}
+			r.Processes.Containers["docker"] = []evidence.Process{{PID: 5, Command: "kubelet"}}
 		}, "", 0, Subject{}},
+		{"it is another runtime's that is there", func(n *node, r *evidence.Report) {
+			gone(r)
+			was(n, time.Minute)
+			other := evidence.Process{PID: 5, Command: "kubelet"}
+			r.Processes.OtherKubelet, r.Processes.Containers["docker"] = other, []evidence.Process{other}
+		}, "the kubelet is gone: it was there 1m0s ago", Critical, Subject{}},
 		{"processes cannot be seen", func(n *node, r *evidence.Report) {
 			gone(r)
 			pods(r)

@@ -60,14 +60,11 @@ func (v *view) program() string {
 	return "containerd"
 }
 
-// daemons returns the processes that may be the runtime's own: the one that listens at
-// its socket where that is known, since a node may have a second containerd.
+// daemons returns the processes that may be the runtime's own.
 func (v *view) daemons() (all []evidence.Process) {
 	if v.evidence != nil {
-		by := v.evidence.Socket.Holder
-		known := by.PID != 0 && by.PID != 1 // which listens for what it starts then
 		for _, p := range v.evidence.Processes.Daemons {
-			if strings.HasPrefix(p.Command, v.program()) && (!known || p.PID == by.PID) {
+			if strings.HasPrefix(p.Command, v.program()) {
 				all = append(all, p)
 			}
 		}

@@ -11,7 +11,12 @@ type Processes struct {
 	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
 	Runcs      []Process            // runc or crun under way, their container set as far as the arguments name it, and network plugins of the runtime that have not ended for 30 s
-	Daemons    []Process            // the runtime's and the kubelet's own
+	Daemons    []Process            // the runtime's and the kubelet's own, as far as they are not known to be another runtime's
+
+	// OtherKubelet is one that serves another runtime, at its Socket, while none is
+	// there that may serve this one: then the report's Kubelet is not asked. PID 0 if
+	// there is none such.
+	OtherKubelet Process
 
 	// KubeletRoot is the folder where a kubelet keeps its pods, by the mounts of a
 	// container that runs; looked for only where no kubelet does. Empty if none is
@@ -36,7 +41,7 @@ type Process struct {
 	Container string // id from the cgroup or the arguments; may be empty
 	Sandbox   string // of a shim: the id that it was started with
 	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
-	Own       bool   // of a shim: it was started by the runtime that is looked at; false if that is not known
+	Own       bool   // of a shim or a daemon: it belongs to the runtime that is looked at; false if that is not known
 
 	// Verb is what an errand is to do: of runc "create", "delete" and so on, of a
 	// network plugin "CNI ADD", which also says for which pod. Empty if not known.

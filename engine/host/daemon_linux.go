@@ -10,8 +10,6 @@ import (
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
-
-	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 const (
@@ -24,52 +22,53 @@ const (
 	firstNamespace = "pid:[4026531836]"
 )
 
-// atEndpoint drops, of several daemons of one name, those that do not listen at
-// the endpoint if one of them does: on a node with the containerd of Docker and
-// that of Kubernetes only the latter matters. Where it cannot be known who
-// listens, all stay.
-func (l *walk) atEndpoint(all []evidence.Process) []evidence.Process {
-	if l.endpoint == "" {
-		return all
+// An owner is whose a daemon is.
+type owner uint8
+
+const (
+	unknown owner = iota
+	own           // of the runtime at the endpoint, or its kubelet
+	another       // of another runtime
+)
+
+// ownerOf decides whose a daemon is: the one place where that is done. What it listens
+// at counts more than what it was told. Of a process that is known it is not asked again.
+func (l *walk) ownerOf(s sighting) owner {
+	if l.endpoint == "" || s.owner != unknown {
+		return s.owner
 	}
-	count := map[string]int{}
-	for _, d := range all {
-		count[d.Command]++
-	}
-	ours := map[string][]int{} // process numbers by name
-	for _, d := range all {
-		if count[d.Command] > 1 && l.hasListener(d.PID) {
-			ours[d.Command] = append(ours[d.Command], d.PID)
+	told := s.identity.socket
+	if slices.Contains(runtimes, s.comm) {
+		for _, at := range l.listening(s.proc) {
+			if l.isAt(s.proc.PID, at) {
+				s.owner = own
+				return own
+			}
+			if path.Base(at) == path.Base(socketPath(l.endpoint)) {
+				told = at
+			}
 		}
 	}
-	return slices.DeleteFunc(all, func(d evidence.Process) bool {
-		return ours[d.Command] != nil && !slices.Contains(ours[d.Command], d.PID)
-	})
-}
-
-// hasListener reports whether the process has a socket open that listens at the
-// endpoint. It may not be permitted to know.
-func (l *walk) hasListener(pid int) bool {
-	sockets := l.listeners(pid)
-	if len(sockets) == 0 {
-		return false
+	switch {
+	case told == "":
+		return unknown
+	case l.isAt(s.proc.PID, told):
+		s.owner = own
+	default:
+		s.owner = another
 	}
-	open, err := fetch(l, procFile{pid, "fd", true}, func() ([]string, error) {
-		p, err := l.proc.Proc(pid)
-		if err != nil {
-			return nil, err
-		}
-		return p.FileDescriptorTargets()
-	})
-	return err == nil && slices.ContainsFunc(open, func(target string) bool { return slices.Contains(sockets, target) })
+	return s.owner
 }
 
-// listeners returns the sockets that listen at the endpoint, as far as the
-// process's network namespace has them, as its open files are called.
-func (l *walk) listeners(pid int) (sockets []string) {
-	dir := filepath.Join(l.root, "proc", strconv.Itoa(pid))
-	table, err := fetch(l, procFile{pid, "net/unix", true}, func() (*procfs.NetUNIX, error) {
-		of, err := procfs.NewFS(dir)
+// listening returns the paths of the sockets at which a process listens, as far as that
+// may be known.
+func (l *walk) listening(p procfs.Proc) (paths []string) {
+	open, err := fetch(l, procFile{p.PID, "fd", true}, p.FileDescriptorTargets)
+	if err != nil || !slices.ContainsFunc(open, func(target string) bool { return strings.HasPrefix(target, "socket:") }) {
+		return nil
+	}
+	table, err := fetch(l, procFile{p.PID, "net/unix", true}, func() (*procfs.NetUNIX, error) {
+		of, err := procfs.NewFS(filepath.Join(l.root, "proc", strconv.Itoa(p.PID)))
 		if err != nil {
 			return nil, err
 		}
@@ -79,11 +78,28 @@ func (l *walk) listeners(pid int) (sockets []string) {
 		return nil
 	}
 	for _, row := range table.Rows {
-		if row.Flags&listens != 0 && l.isOurs(row.Path) {
-			sockets = append(sockets, "socket:["+strconv.FormatUint(row.Inode, 10)+"]")
+		if row.Flags&listens != 0 && slices.Contains(open, "socket:["+strconv.FormatUint(row.Inode, 10)+"]") {
+			paths = append(paths, row.Path)
 		}
 	}
-	return sockets
+	return paths
+}
+
+// isAt reports whether a socket, by the name that a process has for it, is that of the
+// runtime: the process may have another folder mounted there than we have.
+func (l *walk) isAt(pid int, socket string) bool {
+	if l.isOurs(socket) {
+		return true
+	}
+	same, _ := fetch(l, procFile{pid, "root", true}, func() (bool, error) {
+		ours, err := os.Stat(socketPath(l.endpoint))
+		if err != nil {
+			return false, err
+		}
+		theirs, err := os.Stat(filepath.Join(l.root, "proc", strconv.Itoa(pid), "root", socketPath(socket)))
+		return err == nil && os.SameFile(ours, theirs), err
+	})
+	return same
 }
 
 // isConfined reports whether this /proc is that of a container. It says no where

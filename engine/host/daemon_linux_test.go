@@ -1,12 +1,15 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // writeLink makes a symbolic link below root, as those in /proc that lead nowhere.
@@ -48,12 +51,64 @@ func TestDaemonsAtTheEndpoint(t *testing.T) {
 	}
 	writeSockets(t, root, 20, 200) // a connection to it
 	writeSockets(t, root, 30, 300)
-	if got := daemons(); !slices.Equal(got, []int{10, 20, 30, 40, 50}) {
-		t.Errorf("without a known listener: %v, want all", got)
+	if got := daemons(); !slices.Equal(got, []int{10, 20, 40, 50}) {
+		t.Errorf("without a known listener: %v, want all but Docker's", got)
 	}
 	writeSockets(t, root, 10, 100)
 	if got := daemons(); !slices.Equal(got, []int{10, 40, 50}) {
 		t.Errorf("daemons = %v, want but one containerd", got)
+	}
+}
+
+// Whose a daemon is, by what it was told alone.
+func TestToldAnotherEndpoint(t *testing.T) {
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "etc/docker.toml"), "[grpc]\n  address = \"/run/docker/containerd/containerd.sock\"\n")
+	writeFile(t, filepath.Join(root, "etc/ours.toml"), "version = 3\n[grpc]\n  address = '/var/run/containerd/containerd.sock'\n")
+	writeFile(t, filepath.Join(root, "etc/kubelet.yaml"), "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/crio/crio.sock\n")
+	for _, tt := range []struct {
+		name, comm  string
+		args        []string
+		want, other bool
+	}{
+		{"nothing", "containerd", nil, true, false},
+		{"by a flag", "containerd", []string{"--address", "/run/k3s/containerd/containerd.sock"}, false, false},
+		{"ours by a flag", "containerd", []string{"-a=/run/containerd/containerd.sock"}, true, false},
+		{"by its configuration", "containerd", []string{"--config", "/etc/docker.toml"}, false, false},
+		{"ours by its configuration", "containerd", []string{"-c", "/etc/ours.toml"}, true, false},
+		{"a configuration that is not there", "containerd", []string{"-c", "/etc/gone.toml"}, true, false},
+		{"one in a folder that is not known", "containerd", []string{"-c", "docker.toml"}, true, false},
+		{"CRI-O", "crio", []string{"--listen", "/run/crio/crio.sock"}, false, false},
+		{"a kubelet", "kubelet", nil, true, false},
+		{"ours", "kubelet", []string{"--container-runtime-endpoint=unix:///run/containerd/containerd.sock"}, true, false},
+		{"another's", "kubelet", []string{"--container-runtime-endpoint=unix:///run/crio/crio.sock"}, false, true},
+		{"another's by its configuration", "kubelet", []string{"--config=/etc/kubelet.yaml"}, false, true},
+	} {
+		writeProc(t, root, proc{pid: 10, comm: tt.comm, args: append([]string{tt.comm}, tt.args...)})
+		w := newFixtureWalker(root)
+		for range 2 { // the second time it is remembered
+			found := w.lookAt(t.Context(), fixtureLook)
+			if got := len(found.Daemons) == 1; got != tt.want || (found.OtherKubelet.PID != 0) != tt.other {
+				t.Errorf("%s, told %s: daemons %v, another's %v", tt.comm, tt.name, found.Daemons, found.OtherKubelet)
+			}
+		}
+	}
+	writeProc(t, root, proc{pid: 11, comm: "kubelet"})
+	if found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook); found.OtherKubelet.PID != 0 || len(found.Daemons) != 1 {
+		t.Errorf("beside one that may be ours: %+v", found)
+	}
+}
+
+// What another runtime's kubelet says is not ours.
+func TestOtherKubeletIsNotAsked(t *testing.T) {
+	root := t.TempDir()
+	writeProc(t, root, proc{pid: 10, comm: "kubelet", args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
+	n := &Node{parts: []part{processes(newFixtureWalker(root)), {name: "kubelet", read: func(context.Context) fill {
+		return func(r *evidence.Report) { r.Kubelet.Ping = evidence.Answer{Asked: true, OK: true} }
+	}}}}
+	k := n.Look(t.Context()).Kubelet
+	if k.Ping.Asked || !strings.Contains(k.Ping.Err, "pid 10 (kubelet) is the kubelet of another runtime, at unix:///run/crio/crio.sock") {
+		t.Errorf("ping = %+v", k.Ping)
 	}
 }
 

@@ -23,7 +23,7 @@ type identity struct {
 	role      role
 	container string // of a shim of CRI-O's, or of an errand
 	sandbox   string // of a shim
-	socket    string // of a shim or a kubelet: the runtime's
+	socket    string // the runtime's, as a shim or a daemon was told
 
 	verb           string // what an errand is to do, such as "delete" or "CNI ADD"; empty if that is not known
 	namespace, pod string // of a network plugin's: for whom
@@ -71,7 +71,7 @@ func identityOf(comm string, args []string) identity {
 	case r == runc:
 		return identity{role: runc, container: idAmong(args), verb: verbAmong(args)}
 	default:
-		return identity{role: r, socket: flagValue(args, "container-runtime-endpoint")}
+		return identity{role: r}
 	}
 }
 

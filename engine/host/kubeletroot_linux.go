@@ -17,12 +17,10 @@ const mountsRead = 20
 // kubeletRoot returns where a kubelet keeps the pods whose containers run, if none
 // runs itself. Labels would not do: other clients of a runtime set them, too.
 func (l *walk) kubeletRoot(found evidence.Processes) string {
-	isKubelet := func(p evidence.Process) bool { return slices.Contains(kubelets, p.Command) }
-	inContainer := func(of []evidence.Process) bool { return slices.ContainsFunc(of, isKubelet) }
-	all := slices.Collect(maps.Values(found.Containers))
-	if slices.ContainsFunc(found.Daemons, isKubelet) || slices.ContainsFunc(all, inContainer) {
+	if kubeletRuns(found) {
 		return ""
 	}
+	all := slices.Collect(maps.Values(found.Containers))
 	for _, processes := range all[:min(len(all), mountsRead)] {
 		pid := processes[0].PID
 		mounts, err := fetch(l, procFile{pid, "mountinfo", true}, func() ([]*procfs.MountInfo, error) {
@@ -42,6 +40,19 @@ func (l *walk) kubeletRoot(found evidence.Processes) string {
 		}
 	}
 	return ""
+}
+
+// kubeletRuns reports whether there is a kubelet that may be our runtime's.
+func kubeletRuns(found evidence.Processes) bool {
+	is := func(p evidence.Process) bool {
+		return slices.Contains(kubelets, p.Command) && p.PID != found.OtherKubelet.PID
+	}
+	for _, in := range found.Containers {
+		if slices.ContainsFunc(in, is) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(found.Daemons, is)
 }
 
 // podsFolder returns the kubelet's folder of a mount that only a kubelet makes in a

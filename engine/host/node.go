@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -70,6 +71,10 @@ func (n *Node) Look(ctx context.Context) evidence.Report {
 		} else {
 			p.missing(&r, err)
 		}
+	}
+	if other := r.Processes.OtherKubelet; other.PID != 0 {
+		none := evidence.Answer{Err: fmt.Sprintf("pid %d (%s) is the kubelet of another runtime, at %s", other.PID, other.Command, other.Socket)}
+		r.Kubelet = evidence.Kubelet{Ping: none, Metrics: none}
 	}
 	r.At = time.Now()
 	r.Took = r.At.Sub(began)

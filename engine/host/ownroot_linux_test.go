@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestRootIn(t *testing.T) {
+func TestSettingIn(t *testing.T) {
 	for _, tt := range []struct{ text, table, want string }{
 		{"version = 3\nroot = \"/data/c\" # ours\nstate='/x'\n", "", "/data/c"},
 		{"root = '/data/c'", "", "/data/c"},
@@ -16,9 +16,12 @@ func TestRootIn(t *testing.T) {
 		{"[crio.api]\nroot=\"/no\"\n[crio]\n# root = \"/old\"\nroot = \"/data/o\"\n", "crio", "/data/o"},
 		{"root = broken\nrooted = \"/x\"\n", "", ""},
 		{"root = \"", "", ""},
+		{"kind: KubeletConfiguration\nroot: unix:///run/x.sock # ours\n", "", "unix:///run/x.sock"},
+		{"{\n  \"root\": \"unix:///run/x.sock\",\n}\n", "", "unix:///run/x.sock"},
+		{"root:\n", "", ""},
 		{"", "", ""},
 	} {
-		if got := rootIn(tt.text, tt.table); got != tt.want {
+		if got := settingIn(tt.text, setting{table: tt.table, key: "root"}); got != tt.want {
 			t.Errorf("root in %q = %q, want %q", tt.text, got, tt.want)
 		}
 	}

@@ -22,6 +22,7 @@ type tracked struct {
 
 	member   membership
 	identity identity
+	owner    owner // of a daemon
 	last     threadState
 	wait     waited
 }

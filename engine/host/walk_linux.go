@@ -209,7 +209,7 @@ func (l *walk) readIdentity(p procfs.Proc, t *tracked) bool {
 	t.member = memberOf(groups)
 	if r := roleOf(t.comm); r == plain || r == daemon {
 		t.identity = identity{role: r}
-		if !slices.Contains(kubelets, t.comm) {
+		if r == plain {
 			return true
 		}
 	}
@@ -219,6 +219,11 @@ func (l *walk) readIdentity(p procfs.Proc, t *tracked) bool {
 	}
 	if len(args) > 0 { // a process that has ended has none left
 		t.identity = identityOf(t.comm, args)
+		if i := slices.IndexFunc(programs, func(p program) bool { return p.comm == t.comm }); i >= 0 {
+			t.identity.socket, err = fetch(l, procFile{p.PID, "configuration", true}, func() (string, error) {
+				return programs[i].told(l.root, args, programs[i].socket), nil
+			})
+		}
 	}
 	return true
 }
@@ -240,7 +245,14 @@ func (l *walk) report() evidence.Processes {
 		l.add(&found, s)
 	}
 	inheritContainers(found.Runcs)
-	found.Daemons = l.atEndpoint(found.Daemons)
+	named := map[string]bool{} // whether one of that name is our runtime's
+	for _, d := range found.Daemons {
+		named[d.Command] = named[d.Command] || d.Own
+	}
+	found.Daemons = slices.DeleteFunc(found.Daemons, func(d evidence.Process) bool { return named[d.Command] && !d.Own })
+	if kubeletRuns(found) {
+		found.OtherKubelet = evidence.Process{}
+	}
 	found.KubeletRoot = l.kubeletRoot(found)
 	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && l.isConfined()
 	return found
@@ -250,7 +262,16 @@ func (l *walk) report() evidence.Processes {
 // container, what all its processes are in does not count.
 func (l *walk) add(found *evidence.Processes, s sighting) {
 	p, ids := l.process(s), without(s.member.ids, l.node)
-	switch s.identity.roleIn(ids) {
+	is, isKubelet := s.identity.roleIn(ids), slices.Contains(kubelets, s.comm)
+	if (is == daemon || isKubelet) && l.ownerOf(s) == another {
+		if isKubelet {
+			found.OtherKubelet, found.OtherKubelet.Socket = p, s.identity.socket
+		}
+		if is == daemon {
+			return
+		}
+	}
+	switch is {
 	case shim:
 		p.Container, p.Sandbox, p.Socket = s.identity.container, s.identity.sandbox, s.identity.socket
 		p.Own = l.isOurs(p.Socket)
@@ -262,7 +283,10 @@ func (l *walk) add(found *evidence.Processes, s sighting) {
 		p.Namespace, p.Pod = s.identity.namespace, s.identity.pod
 		found.Runcs = append(found.Runcs, p)
 	case daemon:
-		p.Unit, p.Socket = s.member.unit, s.identity.socket
+		p.Unit, p.Own = s.member.unit, s.owner == own
+		if isKubelet {
+			p.Socket = s.identity.socket
+		}
 		found.Daemons = append(found.Daemons, p)
 	default:
 		for _, id := range ids {

@@ -201,10 +201,13 @@ func host(r *evidence.Report) string {
 // kubelet says what the node's own kubelet sees, by its metrics and its healthz;
 // nothing if there was nobody to ask.
 func kubelet(r *evidence.Report) string {
-	if r == nil || !r.Kubelet.Ping.Asked {
+	if r == nil {
 		return ""
 	}
 	k := r.Kubelet
+	if !k.Ping.Asked {
+		return k.Ping.Err
+	}
 	if k.Ping.Refused && k.Metrics.Refused {
 		return "nobody listens at its ports"
 	}

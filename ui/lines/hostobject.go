@@ -109,22 +109,13 @@ func missing(r *evidence.Report) []string {
 	for _, m := range []struct{ part, why string }{
 		{"processes", r.Processes.Missing}, {"processes", r.Processes.Partial},
 		{"pressure", r.Pressure.Missing}, {"disk", r.Disk.Missing}, {"socket", r.Socket.Missing},
-		{"kubelet ping", unanswered(r.Kubelet.Ping)}, {"kubelet metrics", unanswered(r.Kubelet.Metrics)},
+		{"kubelet ping", r.Kubelet.Ping.Err}, {"kubelet metrics", r.Kubelet.Metrics.Err},
 	} {
 		if m.why != "" {
 			all = append(all, m.part+": "+text.Clean(m.why))
 		}
 	}
 	return all
-}
-
-// unanswered returns why a question to the kubelet has no answer; empty if it has one,
-// or was not asked.
-func unanswered(a evidence.Answer) string {
-	if !a.Asked || a.OK {
-		return ""
-	}
-	return a.Err
 }
 
 func newUsageObject(u evidence.Usage) usageObject {
