@@ -95,9 +95,6 @@ type rules struct {
 	// Otherwise it counts from the start of its inspection.
 	listTime bool
 
-	// conditions: a watch condition has its pod inspected in every relist.
-	conditions bool
-
 	// onDemand: one pod can be relisted alone, and a reinspection can be asked
 	// for. An inspection that was due and found no change makes a PodSync.
 	onDemand bool
@@ -105,7 +102,7 @@ type rules struct {
 
 var (
 	twoPhase = rules{retryPhase: true, listAgain: true} // 1.25 to 1.31
-	watching = rules{listAgain: true, conditions: true} // 1.32 to 1.35
+	onePass  = rules{listAgain: true}                   // 1.32 to 1.35, but for watch conditions, which come from within a kubelet
 	perPod   = rules{listTime: true, onDemand: true}    // from 1.36
 )
 
@@ -114,7 +111,7 @@ func rulesOf(r Release) rules {
 	case r < 32:
 		return twoPhase
 	case r < 36:
-		return watching
+		return onePass
 	default:
 		return perPod
 	}

@@ -27,7 +27,7 @@ func TestRulesChangeWithTheRelease(t *testing.T) {
 	for release := Oldest; release <= Newest; release++ {
 		want := perPod
 		if release <= 35 {
-			want = watching
+			want = onePass
 		}
 		if release <= 31 {
 			want = twoPhase

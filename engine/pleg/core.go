@@ -27,7 +27,6 @@ type Core struct {
 
 	records records
 	asked   map[UID]struct{} // reinspections of pods that have no record
-	watches map[UID][]watch  // in the order in which their keys were first set
 	cache   *Cache
 	gauges  Gauges
 
@@ -56,7 +55,6 @@ func New(cfg Config) (*Core, error) {
 		threshold: cfg.Threshold,
 		records:   records{byUID: map[UID]*record{}},
 		asked:     map[UID]struct{}{},
-		watches:   map[UID][]watch{},
 		cache:     NewCache(false),
 		capacity:  cfg.Capacity,
 	}, nil
@@ -100,7 +98,6 @@ func (c *Core) Begin(at time.Time, pods []Pod) error {
 		c.recordOf(pods[i].PodRef).list(&pods[i])
 	}
 	c.records.sort()
-	c.purgeWatches()
 	for _, r := range c.records.order {
 		c.compare(r)
 	}

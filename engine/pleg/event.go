@@ -11,13 +11,12 @@ const (
 	Started Kind = iota
 	Died
 	Removed
-	Changed      // into a state that says nothing; made by the kubelet, never sent
-	PodSync      // a reinspection found no change (1.36 and later)
-	ConditionMet // a watch condition holds (1.32 to 1.35)
+	Changed // into a state that says nothing; made by the kubelet, never sent
+	PodSync // a reinspection found no change (1.36 and later)
 )
 
 var kindNames = [...]string{
-	"ContainerStarted", "ContainerDied", "ContainerRemoved", "ContainerChanged", "PodSync", "ConditionMet",
+	"ContainerStarted", "ContainerDied", "ContainerRemoved", "ContainerChanged", "PodSync",
 }
 
 // String returns the kubelet's name of the event type, such as
@@ -49,7 +48,7 @@ func (d Delivery) String() string {
 }
 
 // An Event reports that one container or sandbox was seen in a new state, or,
-// for [PodSync] and [ConditionMet], something about a pod as a whole.
+// for [PodSync], something about a pod as a whole.
 // Events are plain values: once released they never change.
 //
 // What vanished without being seen to end has two events. The first leads to

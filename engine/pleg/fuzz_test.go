@@ -69,9 +69,6 @@ func (p *fuzzPlay) step() {
 	if op&16 != 0 {
 		p.core.RequestReinspect(uid)
 	}
-	if op&32 != 0 {
-		p.core.SetWatch(uid, "key", func(st *PodStatus) bool { return len(st.Containers) > 1 })
-	}
 	if op&64 != 0 {
 		p.core.Drain()
 	}

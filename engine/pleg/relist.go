@@ -26,8 +26,7 @@ type relist struct {
 
 	// The pod whose inspection is awaited.
 	pending *record
-	pod     *Pod    // what is inspected; the pod as it was, in a retry phase
-	watched []watch // conditions as they were before the inspection
+	pod     *Pod // what is inspected; the pod as it was, in a retry phase
 }
 
 // only makes a record the only one whose turn comes.
@@ -46,8 +45,7 @@ func (l *relist) end() {
 		l.changes = nil
 	}
 	clear(l.changes)
-	clear(l.watched[:cap(l.watched)])
-	*l = relist{changes: l.changes[:0], watched: l.watched[:0]}
+	*l = relist{changes: l.changes[:0]}
 }
 
 // next returns the record whose turn it is.
@@ -112,7 +110,7 @@ func (c *Core) inspects(r *record) bool {
 		return r.due
 	}
 	retry := r.due && !c.rules.retryPhase
-	return r.current != nil && (r.changed() || retry || len(c.watches[r.UID]) > 0)
+	return r.current != nil && (r.changed() || retry)
 }
 
 // retries counts the pods that the second pass has to inspect even if all that
@@ -153,16 +151,12 @@ func (c *Core) consider(r *record) {
 
 func (c *Core) reconcile(r *record) {
 	l := &c.relist
-	l.watched = l.watched[:0]
-	if r.current != nil { // the conditions of a pod that is gone go with the next relist
-		l.watched = append(l.watched, c.watches[r.UID]...)
-	}
 	retry := r.due && !c.rules.retryPhase
 	if retry { // before the inspection: what is asked for during it holds for the next
 		r.due = false
 	}
 	switch {
-	case !r.changed() && !retry && len(l.watched) == 0:
+	case !r.changed() && !retry:
 	case r.current == nil:
 		c.cache.Delete(r.UID)
 		c.advance(r, nil)

@@ -2,7 +2,6 @@ package pleg
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -100,11 +99,7 @@ func (c *Core) advance(r *record, st *PodStatus) {
 			c.release(x.event(kind, base))
 		}
 	}
-	switch {
-	case len(l.watched) > 0 && c.meetWatches(r.UID, st):
-		base.Kind = ConditionMet
-		c.release(base)
-	case !r.changed() && c.rules.onDemand:
+	if !r.changed() && c.rules.onDemand {
 		base.Kind = PodSync
 		c.release(base)
 	}
@@ -140,68 +135,4 @@ func (c *Core) release(e Event) {
 		c.unread++ // and Delivered, the zero value
 	}
 	c.released = append(c.released, e)
-}
-
-// A watch is a condition that somebody waits for, on one pod.
-type watch struct {
-	key     string
-	version int // grows when the condition under this key is replaced
-	met     func(*PodStatus) bool
-}
-
-// SetWatch has a pod inspected in every relist until met returns true for its
-// status; a [ConditionMet] event follows then. A condition under the same key
-// replaces the one before. Conditions of a pod that a relist of all pods does
-// not list are dropped. met must depend on nothing but the status. Only the
-// relists of 1.32 to 1.35 know watch conditions; for others this does nothing.
-func (c *Core) SetWatch(uid UID, key string, met func(*PodStatus) bool) {
-	if !c.rules.conditions {
-		return
-	}
-	list := c.watches[uid]
-	i := slices.IndexFunc(list, func(x watch) bool { return x.key == key })
-	if i < 0 {
-		c.watches[uid] = append(list, watch{key: key, met: met})
-		return
-	}
-	list[i].version++
-	list[i].met = met
-}
-
-// WhileRunning turns a condition on one container into one on its pod. It is
-// met, too, once no container of that name is running: nothing is left to wait
-// for then. Of several containers of that name the newest counts.
-func WhileRunning(container string, met func(*ContainerStatus) bool) func(*PodStatus) bool {
-	return func(st *PodStatus) bool {
-		i := slices.IndexFunc(st.Containers, func(s ContainerStatus) bool { return s.Name == container })
-		return i < 0 || st.Containers[i].State != Running || met(&st.Containers[i])
-	}
-}
-
-// purgeWatches drops the conditions of pods that are not listed.
-func (c *Core) purgeWatches() {
-	for uid := range c.watches {
-		if r, ok := c.records.byUID[uid]; !ok || r.current == nil {
-			delete(c.watches, uid)
-		}
-	}
-}
-
-// meetWatches tries the conditions of a pod as they were before its inspection,
-// and reports whether any is met. Those go, but for one that was replaced meanwhile.
-func (c *Core) meetWatches(uid UID, st *PodStatus) bool {
-	any := false
-	for _, b := range c.relist.watched {
-		if !b.met(st) {
-			continue
-		}
-		any = true
-		c.watches[uid] = slices.DeleteFunc(c.watches[uid], func(x watch) bool {
-			return x.key == b.key && x.version == b.version
-		})
-	}
-	if len(c.watches[uid]) == 0 {
-		delete(c.watches, uid)
-	}
-	return any
 }

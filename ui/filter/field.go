@@ -174,7 +174,7 @@ func setState(t *term) (ok bool) {
 }
 
 func setKind(t *term) (ok bool) {
-	t.kind, ok = named(t.lower, pleg.Started, pleg.ConditionMet)
+	t.kind, ok = named(t.lower, pleg.Started, pleg.PodSync)
 	return ok
 }
 
