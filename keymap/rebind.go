@@ -20,18 +20,11 @@ func (e *RebindError) Error() string { return fmt.Sprintf("action %q: %v", e.Nam
 // Unwrap returns what is wrong.
 func (e *RebindError) Unwrap() error { return e.Err }
 
-// Rebind returns m with exactly keys bound to the action called name. An empty
-// keys leaves the action without one. It fails, with a [*RebindError], for a
-// name that no action has, for a key that no terminal sends, and for a key that
-// another action has in the same place.
-func (m Map) Rebind(name string, keys []string) (Map, error) {
-	return m.RebindAll(map[string][]string{name: keys})
-}
-
-// RebindAll is [Map.Rebind] for several actions at once, so that two of them
-// can change places. Where several are wrong, the error is about the first by
-// name.
-func (m Map) RebindAll(keys map[string][]string) (Map, error) {
+// Rebind returns m with exactly these keys bound to the actions of these names; two of
+// them may change places. An action may be left without a key. It fails, with a
+// [*RebindError] about the first by name, for a name that no action has, for a key
+// that no terminal sends, and for a key that another action has in the same place.
+func (m Map) Rebind(keys map[string][]string) (Map, error) {
 	bound := Map{slices.Clone(m.entries)}
 	names := slices.Sorted(maps.Keys(keys))
 	for _, name := range names {
@@ -47,9 +40,9 @@ func (m Map) RebindAll(keys map[string][]string) (Map, error) {
 	return bound, nil
 }
 
-// set changes m itself: RebindAll hands it a copy.
+// set changes m itself: Rebind hands it a copy.
 func (m Map) set(name string, keys []string) error {
-	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Action.String() == name })
+	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Action == Action(name) })
 	if i < 0 {
 		return fmt.Errorf("no such action%s", m.nearest(name))
 	}
@@ -69,7 +62,7 @@ func (m Map) set(name string, keys []string) error {
 // conflict returns an error if the action called name shares a key with
 // another one that is bound in the same place.
 func (m Map) conflict(name string) error {
-	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Action.String() == name })
+	i := slices.IndexFunc(m.entries, func(e Entry) bool { return e.Action == Action(name) })
 	e := m.entries[i]
 	for _, other := range m.entries {
 		if other.Action == e.Action || other.Scope&e.Scope == 0 {
@@ -92,7 +85,7 @@ func (m Map) nearest(name string) string {
 	}
 	var all []near
 	for _, e := range m.entries {
-		known := e.Action.String()
+		known := string(e.Action)
 		d := distance(strings.ToLower(name), known)
 		if name != "" && strings.Contains(known, strings.ToLower(name)) {
 			d = 0

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -96,7 +97,7 @@ func (m *Model) actView(a keymap.Action) bool {
 	case keymap.PrevPane:
 		m.focusOn((m.focus + panes - 1) % panes)
 	case keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.FindingsPane:
-		m.focusOn(pane(a - keymap.PodsPane))
+		m.focusOn(pane(slices.Index(paneActions[:], a)))
 	case keymap.Node:
 		m.openNode()
 	case keymap.FullScreen:

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/keymap"
 )
 
 // A pane is a part of the screen that can have the keys.
@@ -17,7 +19,10 @@ const (
 	panes
 )
 
-var paneNames = [panes]string{"Pods", "Events", "Calls", "Findings"}
+var (
+	paneNames   = [panes]string{"Pods", "Events", "Calls", "Findings"}
+	paneActions = [panes]keymap.Action{keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.FindingsPane}
+)
 
 // A box is where a pane is: a title, the heads of its columns, and rows.
 type box struct {

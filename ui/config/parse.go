@@ -127,7 +127,7 @@ func (r reader) keys(n *yaml.Node) error {
 	if err != nil {
 		return err
 	}
-	bound, err := r.settings.Keys.RebindAll(all)
+	bound, err := r.settings.Keys.Rebind(all)
 	if e, ok := errors.AsType[*keymap.RebindError](err); ok {
 		return &Error{r.file, at[e.Name].Line, "keys." + e.Name, e.Err}
 	}
