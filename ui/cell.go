@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -153,14 +152,7 @@ const bytesPerCell = 3
 // clip returns as much of s as may be seen in so many cells. What is left out is
 // still seen to be missing: the rest is too wide for them, but for such a text.
 func clip(s string, cells int) string {
-	n := (cells + 1) * bytesPerCell
-	if len(s) <= n {
-		return s
-	}
-	for back := 0; back < utf8.UTFMax && !utf8.RuneStart(s[n]); back++ {
-		n--
-	}
-	return s[:n]
+	return text.CutAt(s, (cells+1)*bytesPerCell)
 }
 
 // few breaks s into lines of w cells, at most most of them. Where something is

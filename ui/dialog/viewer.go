@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
@@ -137,7 +136,8 @@ func (v *Viewer) lay(w int) {
 		}
 		from := 0
 		for {
-			to := from + cut(l[from:], max(w, 2))
+			part, _ := text.Prefix(l[from:], max(w, 2))
+			to := from + len(part)
 			v.rows = append(v.rows, span{i, from, to})
 			if from = to; from >= len(l) {
 				break
@@ -150,19 +150,6 @@ func (v *Viewer) lay(w int) {
 // rowOf returns the first row of a line.
 func (v *Viewer) rowOf(line int) int {
 	return max(0, slices.IndexFunc(v.rows, func(r span) bool { return r.line == line }))
-}
-
-// cut returns how many bytes of the clean text s fit in w cells.
-func cut(s string, w int) int {
-	end, n := 0, 0
-	for end < len(s) {
-		cluster, cells := ansi.FirstGraphemeCluster(s[end:], ansi.GraphemeWidth)
-		if n += cells; n > w {
-			break
-		}
-		end += len(cluster)
-	}
-	return end
 }
 
 // Lines returns h lines of exactly w cells.
@@ -196,7 +183,8 @@ func (v *Viewer) position() string {
 func (v *Viewer) row(g *page, r span) {
 	l := v.text[r.line]
 	if r.to < 0 {
-		l = l[cut(l, v.left):]
+		hidden, _ := text.Prefix(l, v.left)
+		l = l[len(hidden):]
 	} else {
 		l = l[r.from:r.to]
 	}

@@ -31,7 +31,7 @@ const replacement = "\uFFFD"
 // is returned as it is, without an allocation.
 func Clean(s string) string {
 	if len(s) > Limit {
-		return CleanLong(cutAt(s, Limit)) + "…"
+		return CleanLong(CutAt(s, Limit)) + "…"
 	}
 	return CleanLong(s)
 }
@@ -55,8 +55,12 @@ func plain(s string) bool {
 	return true
 }
 
-// cutAt returns the first n bytes of s, less a rune that would be torn.
-func cutAt(s string, n int) string {
+// CutAt returns the first n bytes of s, less a rune that would be torn; all of it if
+// there are no more.
+func CutAt(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
 	for back := 0; back < utf8.UTFMax && n > 0 && !utf8.RuneStart(s[n]); back++ {
 		n--
 	}

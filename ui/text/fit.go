@@ -64,14 +64,14 @@ func appendCut(dst []byte, s string, w int, ellipsis string) ([]byte, int) {
 	if n := width(s); n <= w {
 		return append(dst, s...), n
 	}
-	head, n := prefix(s, w-1)
+	head, n := Prefix(s, w-1)
 	dst = append(dst, head...)
 	return append(dst, ellipsis...), n + 1
 }
 
-// prefix returns the longest beginning of the clean text s that fits in w
+// Prefix returns the longest beginning of the clean text s that fits in w
 // cells, and its width.
-func prefix(s string, w int) (string, int) {
+func Prefix(s string, w int) (string, int) {
 	end, n := 0, 0
 	for end < len(s) {
 		cluster, cells := ansi.FirstGraphemeCluster(s[end:], ansi.GraphemeWidth)
@@ -106,37 +106,17 @@ func Wrap(s string, w int) []string {
 	}
 	var lines []string
 	for {
-		head, _ := prefix(s, w)
+		head, _ := Prefix(s, w)
 		if len(head) == len(s) {
 			return append(lines, s)
 		}
-		cut := lastSpace(s, len(head))
+		cut := strings.LastIndexByte(s[:len(head)+1], ' ') // a space may be the first that does not fit
 		if cut <= 0 {
 			cut = len(head)
 		}
-		lines = append(lines, trimSpace(s[:cut]))
-		s = trimSpace(s[cut:])
+		lines = append(lines, strings.Trim(s[:cut], " "))
+		s = strings.Trim(s[cut:], " ")
 	}
-}
-
-// lastSpace returns where the last space of s[:n+1] is, or -1.
-func lastSpace(s string, n int) int {
-	for i := min(n, len(s)-1); i >= 0; i-- {
-		if s[i] == ' ' {
-			return i
-		}
-	}
-	return -1
-}
-
-func trimSpace(s string) string {
-	for s != "" && s[0] == ' ' {
-		s = s[1:]
-	}
-	for s != "" && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
 }
 
 // After returns what is left to say of s where word stands before it already: s

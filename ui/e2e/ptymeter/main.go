@@ -21,14 +21,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/spf13/pflag"
 
 	"github.com/plegtop/plegtop/ui/e2e"
 )
-
-// ticks is how many of the kernel's units of CPU time make a second, on every
-// architecture that Go runs on.
-const ticks = 100
 
 func main() {
 	size := pflag.String("size", "120x40", "columns and rows of the terminal")
@@ -142,50 +139,25 @@ func (m meter) full(lines []string) bool {
 
 // cost measures what the program writes and uses from now on.
 func (m meter) cost(t *e2e.Terminal) (string, error) {
+	process, err := procfs.NewProc(t.Process())
+	if err != nil {
+		return "", err
+	}
 	began, written := time.Now(), t.Written()
-	used, err := cpu(t.Process())
+	before, err := process.Stat()
 	if err != nil {
 		return "", err
 	}
 	time.Sleep(m.length)
-	usedNow, err := cpu(t.Process())
+	after, err := process.Stat()
 	if err != nil {
 		return "", err
 	}
-	peak, err := peakRSS(t.Process())
+	peak, err := process.NewStatus()
 	if err != nil {
 		return "", err
 	}
 	took := time.Since(began).Seconds()
 	return fmt.Sprintf("bytes/s=%.0f cpu=%.2f%% rss=%.1fMB",
-		float64(t.Written()-written)/took, 100*(usedNow-used).Seconds()/took, float64(peak)/(1<<20)), nil
-}
-
-// cpu returns the CPU time of a process, its own and the kernel's for it.
-func cpu(pid int) (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The name, in parentheses, may hold spaces; user and system time are the
-	// 12th and 13th field after it.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	user, err := strconv.Atoi(fields[11])
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * time.Second / ticks, err
-}
-
-// peakRSS returns the most memory that a process has held so far, in bytes.
-func peakRSS(pid int) (int, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	n, err := strconv.Atoi(kilobytes)
-	return n << 10, err
+		float64(t.Written()-written)/took, 100*(after.CPUTime()-before.CPUTime())/took, float64(peak.VmHWM)/(1<<20)), nil
 }
