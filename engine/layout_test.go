@@ -88,8 +88,6 @@ var rules = map[string]rule{
 	"ui/lines":        {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding"), never: []string{"net"}},
 	"ui/metrics":      {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":          {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},
-	"ui/e2e/load":     {ours: []string{"cri/sim"}, modules: []string{"github.com/spf13/pflag"}},
-	"ui/e2e/ptymeter": {ours: []string{"ui/e2e"}, modules: []string{"github.com/spf13/pflag", "github.com/prometheus/procfs"}},
 }
 
 // topLevel is what the root of the module may hold, beside dot-files and what

@@ -23,7 +23,7 @@ var built struct {
 }
 
 // plegtop builds the program once for all tests, as it is in the tree.
-func plegtop(t *testing.T) string {
+func plegtop(t testing.TB) string {
 	t.Helper()
 	built.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "plegtop-ui-e2e-"); built.err != nil {

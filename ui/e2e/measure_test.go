@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/cri/sim"
+)
+
+var (
+	measureFor = flag.Duration("measure-for", 15*time.Second, "how long a benchmark of the screen goes on after it has settled")
+	settleFor  = flag.Duration("settle-for", 3*time.Second, "how long that takes")
+)
+
+// BenchmarkScreen measures what plegtop costs beside nothing but the embedded runtime in
+// its own process. Run it with -benchtime 1x.
+//
+// first-ms is the time from the start to the first byte, frame-ms to the first screen
+// that shows pods; bytes/s and cpu-% (of one core) are averages; peak-MB is the most
+// memory of the whole run.
+func BenchmarkScreen(b *testing.B) {
+	for _, s := range []struct {
+		scenario      string
+		columns, rows int
+	}{{"quiet", 120, 40}, {"quiet", 80, 24}, {"tour", 120, 40}, {"tour", 80, 24}, {"tour", 200, 50}, {"big", 200, 50}} {
+		b.Run(fmt.Sprintf("%s/%dx%d", s.scenario, s.columns, s.rows), func(b *testing.B) {
+			for b.Loop() {
+				measure(b, s.columns, s.rows, "--demo="+s.scenario)
+			}
+		})
+	}
+}
+
+// BenchmarkLoad measures the same beside a busy runtime in another process, this one, and
+// within what time half and nine tenths of 30 keys were answered.
+func BenchmarkLoad(b *testing.B) {
+	for _, l := range []struct {
+		scenario      string
+		pods, changes int // changes are a second: a container ends, or a whole pod is replaced
+	}{{"empty", 1000, 1000}, {"empty", 10000, 1000}, {"dead", 0, 0}} {
+		b.Run(fmt.Sprintf("%s/%dpods/%dchanges", l.scenario, l.pods, l.changes), func(b *testing.B) {
+			server, err := sim.Start(b.Context(), sim.Config{Scenario: l.scenario, Seed: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer server.Close()
+			pods := make([]sim.Pod, l.pods)
+			for i := range pods {
+				pods[i] = server.AddPod(podSpec(i, 0))
+			}
+			ended, over := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(over)
+				change(server, pods, l.changes, ended)
+			}()
+			for b.Loop() {
+				press(b, measure(b, 200, 50, "-r", server.Endpoint()))
+			}
+			close(ended)
+			<-over
+		})
+	}
+}
+
+// change changes so many of the pods a second until ended is closed.
+func change(server *sim.Server, pods []sim.Pod, each int, ended <-chan struct{}) {
+	began := time.Now()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for done := 0; ; {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
+		for ; done < int(time.Since(began).Seconds()*float64(each)); done++ {
+			i := done * 7919 % len(pods)
+			if server.ExitContainer(pods[i].Containers["c0"], 0, "") == nil {
+				continue
+			}
+			server.RemovePod(pods[i].UID)
+			pods[i] = server.AddPod(podSpec(i, done))
+		}
+	}
+}
+
+func podSpec(i, version int) sim.PodSpec {
+	p := sim.PodSpec{Namespace: fmt.Sprintf("ns-%02d", i%40), Name: fmt.Sprintf("app-%05d-%x", i, version), Age: time.Hour}
+	for c := range 3 {
+		p.Containers = append(p.Containers, sim.ContainerSpec{Name: fmt.Sprintf("c%d", c)})
+	}
+	return p
+}
+
+// measure runs plegtop and reports what that cost. The terminal is closed when the
+// benchmark ends.
+func measure(b *testing.B, columns, rows int, args ...string) *Terminal {
+	b.Helper()
+	cmd := exec.Command(plegtop(b), args...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	t, err := Start(cmd, columns, rows)
+	must(b, err)
+	b.Cleanup(func() { _ = t.Close() })
+	frame, err := t.WaitFor("AGE", 10*time.Second)
+	must(b, err)
+	time.Sleep(*settleFor)
+	process, err := procfs.NewProc(t.Process())
+	must(b, err)
+	began, written := time.Now(), t.Written()
+	before, err := process.Stat()
+	must(b, err)
+	time.Sleep(*measureFor)
+	after, err := process.Stat()
+	must(b, err)
+	peak, err := process.NewStatus()
+	must(b, err)
+	took := time.Since(began).Seconds()
+	b.ReportMetric(0, "ns/op") // a run takes as long as it is told to
+	b.ReportMetric(float64(t.First().Milliseconds()), "first-ms")
+	b.ReportMetric(float64(frame.Milliseconds()), "frame-ms")
+	b.ReportMetric(float64(t.Written()-written)/took, "bytes/s")
+	b.ReportMetric(100*(after.CPUTime()-before.CPUTime())/took, "cpu-%")
+	b.ReportMetric(float64(peak.VmHWM)/(1<<20), "peak-MB")
+	return t
+}
+
+// press opens and closes the help, and then ends the program by ^c.
+func press(b *testing.B, t *Terminal) {
+	b.Helper()
+	var took []time.Duration
+	for i := range 30 {
+		time.Sleep(time.Duration(130+i*29%90) * time.Millisecond) // not in step with the program
+		began := time.Now()
+		must(b, t.Type("?"))
+		open := i%2 == 0
+		_, err := t.Wait("the help", 20*time.Second, func(lines []string) bool {
+			return strings.Contains(strings.Join(lines, "\n"), "show or hide this help") == open
+		})
+		must(b, err)
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	began := time.Now()
+	must(b, t.Type("\x03"))
+	_, err := t.Ended(20 * time.Second)
+	must(b, err)
+	b.ReportMetric(float64(took[len(took)/2].Milliseconds()), "key-p50-ms")
+	b.ReportMetric(float64(took[len(took)*9/10].Milliseconds()), "key-p90-ms")
+	b.ReportMetric(float64(time.Since(began).Milliseconds()), "^c-ms")
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
