@@ -40,6 +40,8 @@ type Client struct {
 	noCRI  plugged
 
 	sandboxes, containers streaming
+	knownSandboxes        knownBy[pleg.ListedSandbox]
+	knownContainers       knownBy[pleg.ListedContainer]
 }
 
 // Dial returns a client of the runtime that listens on endpoint, in any form

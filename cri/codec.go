@@ -1,6 +1,9 @@
 package cri
 
 import (
+	"slices"
+	"sync"
+
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that this one stands before
 	"google.golang.org/grpc/mem"
@@ -24,7 +27,16 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
-	wire := data.MaterializeToBuffer(mem.DefaultBufferPool())
-	defer wire.Free()
-	return d.decode(wire.ReadOnlyData())
+	if len(data) == 1 {
+		return d.decode(data[0].ReadOnlyData())
+	}
+	wire := wires.Get().(*[]byte)
+	defer wires.Put(wire)
+	*wire = slices.Grow((*wire)[:0], data.Len())[:data.Len()]
+	data.CopyTo(*wire)
+	return d.decode(*wire)
 }
+
+// wires has buffers for lists. Those of gRPC's own pool are cleared for each, and of
+// 1 MiB for what is longer than 32 KiB, as the list of a small node is.
+var wires = sync.Pool{New: func() any { return new([]byte) }}

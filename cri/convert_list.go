@@ -21,7 +21,8 @@ const (
 type list[T any] struct {
 	sanitizer
 	rows           []T
-	bytes, entries int // of all answers, see [list.weigh]
+	bytes, entries int       // of all answers, see [list.weigh]
+	known          *known[T] // nil for a list of one pod
 }
 
 // result returns what was gathered, or nothing but err if that is not nil: half

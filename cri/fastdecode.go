@@ -11,7 +11,8 @@ import (
 // most of it labels and annotations that nobody here looks at, and the generated
 // code makes a map and strings of all of them, every second. What follows reads
 // the few fields that a relist needs into one message, over and over, and passes
-// over the rest, checking only that it is UTF-8.
+// over the rest, checking only that it is UTF-8; and it reads an entry but once for
+// as long as that stays the same (known.go).
 //
 // It knows the ordinary form of an answer. Whatever else protobuf allows it
 // leaves to the generated code, which then decides, so both always agree;
@@ -50,10 +51,15 @@ func (l *sandboxList) fastDecode(wire []byte) bool {
 	for len(wire) > 0 {
 		var f field
 		f, wire, _ = nextField(wire)
+		if l.again(f.bytes) {
+			continue
+		}
 		if !s.read(f.bytes) {
 			return false
 		}
+		odd := l.Anomalies
 		l.add(one)
+		l.learn(s.Id, f.bytes, odd)
 	}
 	return true
 }
@@ -121,10 +127,15 @@ func (l *containerList) fastDecode(wire []byte) bool {
 	for len(wire) > 0 {
 		var f field
 		f, wire, _ = nextField(wire)
+		if l.again(f.bytes) {
+			continue
+		}
 		if !c.read(f.bytes) {
 			return false
 		}
+		odd := l.Anomalies
 		l.add(one)
+		l.learn(c.Id, f.bytes, odd)
 	}
 	return true
 }

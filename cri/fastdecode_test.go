@@ -8,6 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // oddAnswers are answers of both lists at once, in forms that protobuf allows
@@ -107,25 +109,35 @@ func agree(t *testing.T, wire []byte) {
 	if n, _ := entries(wire); n > entriesLimit || len(wire) > messageLimit {
 		return
 	}
-	var gotS, wantS sandboxList
-	gotErr := gotS.decode(wire)
+	var wantS sandboxList
 	var sandboxes runtimev1.ListPodSandboxResponse
 	wantErr := proto.Unmarshal(wire, &sandboxes)
 	if wantErr == nil {
 		wantS.add(sandboxes.Items)
 	}
-	compare(t, "sandboxes", gotErr, wantErr, gotS.rows, wantS.rows)
-	compare(t, "sandboxes' anomalies", gotErr, wantErr, gotS.Anomalies, wantS.Anomalies)
+	var s knownBy[pleg.ListedSandbox]
+	for range 2 { // the second list knows what is in the first
+		got := sandboxList{list[pleg.ListedSandbox]{known: s.take()}}
+		gotErr := got.decode(wire)
+		compare(t, "sandboxes", gotErr, wantErr, got.rows, wantS.rows)
+		compare(t, "sandboxes' anomalies", gotErr, wantErr, got.Anomalies, wantS.Anomalies)
+		s.give(got.known, got.rows)
+	}
 
-	var gotC, wantC containerList
-	gotErr = gotC.decode(wire)
+	var wantC containerList
 	var containers runtimev1.ListContainersResponse
 	wantErr = proto.Unmarshal(wire, &containers)
 	if wantErr == nil {
 		wantC.add(containers.Containers)
 	}
-	compare(t, "containers", gotErr, wantErr, gotC.rows, wantC.rows)
-	compare(t, "containers' anomalies", gotErr, wantErr, gotC.Anomalies, wantC.Anomalies)
+	var c knownBy[pleg.ListedContainer]
+	for range 2 {
+		got := containerList{list[pleg.ListedContainer]{known: c.take()}}
+		gotErr := got.decode(wire)
+		compare(t, "containers", gotErr, wantErr, got.rows, wantC.rows)
+		compare(t, "containers' anomalies", gotErr, wantErr, got.Anomalies, wantC.Anomalies)
+		c.give(got.known, got.rows)
+	}
 }
 
 func compare[T any](t *testing.T, what string, gotErr, wantErr error, got, want T) {

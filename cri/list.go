@@ -19,37 +19,43 @@ const uidLabel = "io.kubernetes.pod.uid"
 // ListPodSandbox lists the sandboxes of all pods, or of the pod uid if it is
 // not empty, in the runtime's order. All are asked for by the streaming form
 // where the runtime has one, since that has no limit on the answer's size.
-func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error) {
+func (c *Client) ListPodSandbox(ctx context.Context, uid pleg.UID) (rows []pleg.ListedSandbox, err error) {
+	var l sandboxList
 	if uid == "" {
-		var all sandboxList
+		k := c.knownSandboxes.take()
+		defer func() { c.knownSandboxes.give(k, rows) }()
+		l.known = k
 		done, err := c.sandboxes.try(ctx, func(o grpc.CallOption) error {
-			return c.stream(ctx, streamedSandboxes, &runtimev1.StreamPodSandboxesRequest{}, &all, o)
+			return c.stream(ctx, streamedSandboxes, &runtimev1.StreamPodSandboxesRequest{}, &l, o)
 		})
 		if done {
-			return all.result(ctx, err)
+			return l.result(ctx, err)
 		}
+		l = sandboxList{list[pleg.ListedSandbox]{known: k}}
 	}
-	var list sandboxList
-	err := c.conn.Invoke(ctx, runtimev1.RuntimeService_ListPodSandbox_FullMethodName,
-		&runtimev1.ListPodSandboxRequest{Filter: sandboxFilter(uid)}, &list, grpc.StaticMethod())
-	return list.result(ctx, err)
+	err = c.conn.Invoke(ctx, runtimev1.RuntimeService_ListPodSandbox_FullMethodName,
+		&runtimev1.ListPodSandboxRequest{Filter: sandboxFilter(uid)}, &l, grpc.StaticMethod())
+	return l.result(ctx, err)
 }
 
 // ListContainers lists containers as [Client.ListPodSandbox] lists sandboxes.
-func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error) {
+func (c *Client) ListContainers(ctx context.Context, uid pleg.UID) (rows []pleg.ListedContainer, err error) {
+	var l containerList
 	if uid == "" {
-		var all containerList
+		k := c.knownContainers.take()
+		defer func() { c.knownContainers.give(k, rows) }()
+		l.known = k
 		done, err := c.containers.try(ctx, func(o grpc.CallOption) error {
-			return c.stream(ctx, streamedContainers, &runtimev1.StreamContainersRequest{Filter: containerFilter("")}, &all, o)
+			return c.stream(ctx, streamedContainers, &runtimev1.StreamContainersRequest{Filter: containerFilter("")}, &l, o)
 		})
 		if done {
-			return all.result(ctx, err)
+			return l.result(ctx, err)
 		}
+		l = containerList{list[pleg.ListedContainer]{known: k}}
 	}
-	var list containerList
-	err := c.conn.Invoke(ctx, runtimev1.RuntimeService_ListContainers_FullMethodName,
-		&runtimev1.ListContainersRequest{Filter: containerFilter(uid)}, &list, grpc.StaticMethod())
-	return list.result(ctx, err)
+	err = c.conn.Invoke(ctx, runtimev1.RuntimeService_ListContainers_FullMethodName,
+		&runtimev1.ListContainersRequest{Filter: containerFilter(uid)}, &l, grpc.StaticMethod())
+	return l.result(ctx, err)
 }
 
 // The filters are the kubelet's to the letter: none for all sandboxes, an empty
