@@ -166,8 +166,13 @@ func (l *walk) visit(p procfs.Proc) {
 		return
 	}
 	t := l.remember(p.PID, stat)
-	if !t.settled {
+	switch {
+	case !t.settled:
 		t.settled = l.readIdentity(p, t) && max(l.age(stat), l.at.Sub(t.first)) >= settleAge
+	case stateOf(stat) == evidence.Uninterrupted: // or moved into a group of v1 that is frozen
+		if groups, err := fetch(l, procFile{p.PID, "cgroup", true}, p.Cgroups); err == nil {
+			t.member = memberOf(groups)
+		}
 	}
 	if p.PID == 1 {
 		l.node = t.member.ids

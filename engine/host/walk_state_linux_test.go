@@ -195,6 +195,23 @@ func TestLookSeesWhoFroze(t *testing.T) {
 	}
 }
 
+// With v1 a process is moved into the group that freezes it.
+func TestLookSeesWhatWasMovedIntoAFreezer(t *testing.T) {
+	root, id := t.TempDir(), fixtureID("1")
+	shim := fixtureShim(200, id, fixtureSocket)
+	shim.cgroup = "6:freezer:/\n"
+	writeProc(t, root, shim)
+	w := newFixtureWalker(root)
+	w.lookAt(t.Context(), fixtureLook)
+	shim.cgroup, shim.state, shim.ran = "6:freezer:/held\n", evidence.Uninterrupted, 1000
+	writeProc(t, root, shim)
+	writeFile(t, filepath.Join(root, "sys/fs/cgroup/freezer/held/freezer.state"), "FROZEN\n")
+	found := w.lookAt(t.Context(), fixtureLook.Add(time.Minute)).Shims
+	if len(found) != 1 || found[0].State != evidence.Frozen {
+		t.Errorf("found %+v, want it frozen", found)
+	}
+}
+
 // Where the freezer does not answer, as on a busy node, what was frozen stays so, and
 // what is in D accuses nobody for how long it has slept.
 func TestLookAtAFreezerThatHangs(t *testing.T) {
