@@ -289,7 +289,7 @@ func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []
 }
 
 // turn appends what happened to a finding. Its end has the name in place of the
-// summary, which is true no longer.
+// summary, which is true no longer, where it has one.
 func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
 	if v.o.JSON {
 		return appendFinding(b, at, t)
@@ -297,7 +297,11 @@ func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
 	b = fmt.Appendf(stamp(b, at), "finding %v: ", t.Kind)
 	switch f := t.Finding; t.Kind {
 	case diagnose.Over:
-		return fmt.Appendf(b, "%s after %s\n", text.Clean(finding.Words(string(f.ID), finding.Subject(f.Subject))), text.Age(t.Lasted))
+		name := finding.Words(string(f.ID), finding.Subject(f.Subject))
+		if name == string(f.ID) { // others of its kind may go on
+			name += ": " + f.Summary + ";"
+		}
+		return fmt.Appendf(b, "%s after %s\n", text.Clean(name), text.Age(t.Lasted))
 	case diagnose.Changed:
 		return fmt.Appendf(b, "%v to %v %s: %s\n", t.Was, f.Severity, f.ID, text.Clean(f.Summary))
 	default:
