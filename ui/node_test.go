@@ -62,12 +62,26 @@ func TestNodeSheet(t *testing.T) {
 	stepped.Clock = evidence.Clock{Watched: time.Minute, Step: 3 * time.Hour, StepAge: 20 * time.Second, Steps: 1}
 	still.Kubelet.StillFor = time.Minute
 	still.Usage[0].PID = 0
+	stopped, gone, ill := looked(), lookedInVain(), looked()
+	stopped.Processes.Daemons = []evidence.Process{{PID: 901, Command: "kubelet", State: evidence.Stopped, For: 12 * time.Second, Freezer: "/sys/fs/cgroup/k"}}
+	gone.Processes.Missing, gone.Kubelet.Ping.Refused = "", true
+	ill.State = evidence.Disk{Path: "/run/containerd", Total: 100 << 20, Free: 80 << 20, ReadOnly: "mounted so"}
+	ill.Devices.Busy = []evidence.Device{{Name: "sdb", InFlight: 3, Still: time.Minute}}
+	ill.Limits = []evidence.Limit{{Of: "containerd", What: evidence.OpenFiles, Used: 900, Most: 1024}, {What: evidence.Threads, Used: 1, Most: 1024}}
 	for _, tt := range []struct {
 		snap   *engine.Snapshot
 		report *evidence.Report
 		name   string
 		want   string
 	}{
+		{nodeOf(healthyNode()), &stopped, "node Ready", "▲ nothing is posted now: the kubelet's process: pid 901 (kubelet) is stopped (T) for 12s, by /sys/fs/cgroup/k"},
+		{nodeOf(healthyNode()), &stopped, "stands still", "✖ daemon: pid 901 (kubelet) is stopped (T) for 12s, by /sys/fs/cgroup/k"},
+		{nodeOf(healthyNode()), &gone, "node Ready", "▲ nothing is posted now: no kubelet is there"},
+		{nodeOf(healthyNode()), &gone, "it would be", "✔ True, reason KubeletReady, for 1h"},
+		{nodeOf(healthyNode()), &r, "state folder", "no such line"},
+		{nodeOf(healthyNode()), &ill, "state folder", "80M of 100M free at /run/containerd, read-only: mounted so"},
+		{nodeOf(healthyNode()), &ill, "device", "✖ sdb has answered none of 3 requests for 1m"},
+		{nodeOf(healthyNode()), &ill, "limit", "containerd has 900 of 1024 open files"},
 		{nodeOf(healthyNode()), &r, "runtime Status", "✔ answered well 2s ago (limit 30s)"},
 		{node(func(n *engine.Node) { n.SyncedAt = ago(12 * time.Second); n.DownAt = noon.Add(18 * time.Second) }), &r, "runtime Status", "▲ answered well 12s ago (limit 30s); runtime down in 18s"},
 		{node(func(n *engine.Node) { n.RuntimeErr = "container runtime not ready: x" }), &r, "runtime Status", "✖ container runtime not ready: x"},

@@ -152,13 +152,19 @@ func (n *nodeSheet) ready(b pen, s *engine.Snapshot, w int) {
 		n.add(name, slot{b.Dim, b.Symbols.Unknown + " not known yet", 0})
 		return
 	}
+	unposted := diagnose.Unposted(s.Evidence)
+	if unposted != "" {
+		now := late(b, "nothing is posted now: "+unposted)
+		n.paragraph(now.style, now.text, w, name)
+		name.text = "  it would be"
+	}
 	state := well(b, "True, reason "+node.Reason)
 	if !node.Ready {
 		state = ill(b, "False, reason "+node.Reason)
 	}
 	n.add(name, slot{state.style, state.text + ", for " + text.AgeCoarse(s.At.Sub(node.Since)), 0})
 	n.paragraph(pick(node.Ready, b.Dim, b.Text), diagnose.Rounded(node.Message), w, slot{b.Dim, "", linkWidth})
-	if text := posting(s); text != "" {
+	if text := posting(s); text != "" && unposted == "" {
 		next := late(b, text)
 		n.paragraph(next.style, next.text, w, slot{b.Dim, "  next posted", linkWidth})
 	}

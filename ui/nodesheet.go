@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -96,8 +97,27 @@ func (n *nodeSheet) host(b pen, s *engine.Snapshot, r *evidence.Report, w int) {
 		return
 	}
 	n.pressure(b, r.Pressure)
-	n.disk(b, r.Disk)
+	n.disk(b, "disk", r.Disk)
+	if r.State.Path != "" && (r.State.Missing != "" || isLow(r.State) || r.State.ReadOnly != "") {
+		n.disk(b, "state folder", r.State)
+	}
 	n.clock(b, r.Clock)
+	for _, stuck := range diagnose.StuckProcesses(r) {
+		now := ill(b, stuck)
+		n.paragraph(now.style, now.text, w, slot{b.Dim, "  stands still", linkWidth})
+	}
+	for _, d := range r.Devices.Busy {
+		if d.Still >= stillLong {
+			now := ill(b, d.Name+" has answered none of "+strconv.Itoa(d.InFlight)+" requests for "+text.Age(d.Still))
+			n.add(slot{b.Dim, "  device", linkWidth}, slot{now.style, now.text, 0})
+		}
+	}
+	for _, l := range r.Limits {
+		in := pick(l.What == evidence.Memory, text.Bytes, text.Count)
+		if l.Used*2 >= l.Most && l.What != evidence.CPUPeriods {
+			n.add(slot{b.Dim, "  limit", linkWidth}, slot{b.Warn, pick(l.Of == "", "the node", l.Of) + " has " + in(l.Used) + " of " + in(l.Most) + " " + l.What, 0})
+		}
+	}
 	for _, why := range []string{r.Processes.Missing, r.Processes.Partial} {
 		if why != "" {
 			n.paragraph(b.Dim, pick(why == r.Processes.Missing, missing(why), why), w, slot{b.Dim, "  processes", linkWidth})
@@ -129,17 +149,23 @@ func (n *nodeSheet) pressure(b pen, p evidence.Pressure) {
 // worth a look: the kubelet begins to evict at 10 % of its own.
 const lowDisk = 10
 
-func (n *nodeSheet) disk(b pen, d evidence.Disk) {
+func isLow(d evidence.Disk) bool {
+	return d.Free*100 < d.Total*lowDisk || d.InodesUnused*100 < d.Inodes*lowDisk
+}
+
+func (n *nodeSheet) disk(b pen, name string, d evidence.Disk) {
 	if d.Missing != "" {
-		n.add(slot{b.Dim, "  disk", linkWidth}, slot{b.Dim, missing(d.Missing), 0})
+		n.add(slot{b.Dim, "  " + name, linkWidth}, slot{b.Dim, missing(d.Missing), 0})
 		return
 	}
-	low := d.Free*100 < d.Total*lowDisk || d.InodesUnused*100 < d.Inodes*lowDisk
 	out := text.Bytes(d.Free) + " of " + text.Bytes(d.Total) + " free at " + d.Path
 	if d.Inodes > 0 {
 		out += ", " + text.Count(d.InodesUnused) + " of " + text.Count(d.Inodes) + " inodes"
 	}
-	n.add(slot{b.Dim, "  disk", linkWidth}, slot{pick(low, b.Warn, b.Text), out, 0})
+	if d.ReadOnly != "" {
+		out += ", read-only: " + d.ReadOnly
+	}
+	n.add(slot{b.Dim, "  " + name, linkWidth}, slot{pick(isLow(d) || d.ReadOnly != "", b.Warn, b.Text), out, 0})
 }
 
 func (n *nodeSheet) clock(b pen, c evidence.Clock) {

@@ -87,6 +87,23 @@ func kubeletGone(v *view) []Finding {
 	return []Finding{f}
 }
 
+// Unposted returns why nothing is posted for the node now, by a look at its kubelet: it
+// is not there, or its process does nothing. It is empty where the kubelet may be at work,
+// or nobody looked.
+func Unposted(r *evidence.Report) string {
+	if r == nil {
+		return ""
+	}
+	p, runs := kubeletProcess(r)
+	switch blind := r.Processes.Missing != "" || r.Processes.Partial != ""; {
+	case runs && (held(p) || p.State == evidence.Stopped):
+		return describe("the kubelet's process", p)
+	case !runs && !blind && r.Kubelet.Ping.Refused:
+		return "no kubelet is there"
+	}
+	return ""
+}
+
 // kubeletListens reports whether anybody took a question to the kubelet, whatever
 // was answered.
 func kubeletListens(k *evidence.Kubelet) bool {

@@ -47,6 +47,22 @@ func (v *view) daemon() string {
 	return ""
 }
 
+// StuckProcesses returns what is known of each of the runtime's and the kubelet's own
+// processes and of the shims that does nothing, in a line of its own; nil if all work.
+func StuckProcesses(r *evidence.Report) (all []string) {
+	for _, of := range []struct {
+		role      string
+		processes []evidence.Process
+	}{{"daemon", r.Processes.Daemons}, {"shim", r.Processes.Shims}} {
+		for _, p := range of.processes {
+			if p.State.Stuck() && (held(p) || p.For > stuckBusy) {
+				all = append(all, describe(of.role, p))
+			}
+		}
+	}
+	return all
+}
+
 // describe says what is known of a process in one line.
 func describe(role string, p evidence.Process) string {
 	said := fmt.Sprintf("%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
@@ -58,6 +74,9 @@ func describe(role string, p evidence.Process) string {
 	}
 	if p.Mount.Type != "" {
 		said += ", for " + fileSystem(p.Mount)
+	}
+	if p.Freezer != "" {
+		said += ", by " + p.Freezer
 	}
 	if len(p.Stack) > 0 {
 		said += ", kernel stack " + strings.Join(p.Stack[:min(len(p.Stack), 5)], " < ")

@@ -85,10 +85,16 @@ func healthyCheck() diagnose.Update {
 func nodeReport() *evidence.Report {
 	return &evidence.Report{
 		At: checked, Took: 80 * ms,
-		Processes: evidence.Processes{Partial: "cut off after 2s"},
-		Usage:     []evidence.Usage{{Name: "containerd", PID: 812, CPU: 0.4, Memory: 120 << 20, Threads: 31}, {Name: "kubelet", PID: 901, CPU: -1, Memory: 95 << 20, Threads: 22}},
-		Pressure:  evidence.Pressure{CPU: evidence.Stall{Some10: 12.4, Some60: 9}, IO: evidence.Stall{Some10: 3, Full10: 1.5}},
-		Disk:      evidence.Disk{Path: "/var/lib/containerd", Total: 100 << 30, Free: 41 << 30, Inodes: 6_500_000, InodesUnused: 6_000_000},
+		Processes: evidence.Processes{
+			Partial: "cut off after 2s",
+			Daemons: []evidence.Process{{PID: 812, Command: "containerd", State: evidence.Frozen, Thread: 815, For: time.Second, Mount: evidence.Mount{Point: "/data"}, Freezer: "/sys/fs/cgroup/c/cgroup.freeze"}},
+		},
+		Usage:    []evidence.Usage{{Name: "containerd", PID: 812, CPU: 0.4, Memory: 120 << 20, Threads: 31}, {Name: "kubelet", PID: 901, CPU: -1, Memory: 95 << 20, Threads: 22}},
+		Pressure: evidence.Pressure{CPU: evidence.Stall{Some10: 12.4, Some60: 9}, IO: evidence.Stall{Some10: 3, Full10: 1.5}},
+		State:    evidence.Disk{Path: "/run/containerd", Total: 1 << 30, Free: 1 << 29, ReadOnly: "mounted so"},
+		Limits:   []evidence.Limit{{Of: "containerd", PID: 812, What: evidence.OpenFiles, Used: 900, Most: 1024, Path: "/proc/812/limits"}},
+		Devices:  evidence.Devices{Busy: []evidence.Device{{Number: "8:16", Name: "sdb", InFlight: 3, Still: time.Second}}},
+		Disk:     evidence.Disk{Path: "/var/lib/containerd", Total: 100 << 30, Free: 41 << 30, Inodes: 6_500_000, InodesUnused: 6_000_000},
 		Kubelet: evidence.Kubelet{
 			Version: "v1.36.2",
 			Ping:    evidence.Answer{Asked: true, URL: "http://127.0.0.1:10248/healthz", Took: 2 * ms, Text: "ok", OK: true},

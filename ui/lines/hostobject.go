@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -15,6 +16,10 @@ type hostObject struct {
 	Usage       []usageObject   `json:"usage"`
 	Pressure    *pressureObject `json:"pressure,omitempty"`
 	Disk        *diskObject     `json:"disk,omitempty"`
+	State       *diskObject     `json:"state,omitempty"` // of the shims' folder
+	Limits      []limitObject   `json:"limits,omitempty"`
+	Devices     []deviceObject  `json:"devices,omitempty"` // with requests under way
+	Stuck       []processObject `json:"stuck,omitempty"`   // of the runtime, the kubelet, and the shims
 	ClockSteps  int             `json:"clockSteps"`
 	Kubelet     kubeletObject   `json:"kubelet"`
 }
@@ -47,6 +52,39 @@ type diskObject struct {
 	Free         uint64 `json:"freeBytes"`
 	Inodes       uint64 `json:"inodes"`
 	InodesUnused uint64 `json:"inodesUnused"`
+	ReadOnly     string `json:"readOnly,omitempty"`
+}
+
+func newDiskObject(d evidence.Disk) *diskObject {
+	if d.Missing != "" {
+		return nil
+	}
+	return &diskObject{text.Clean(d.Path), d.Total, d.Free, d.Inodes, d.InodesUnused, text.Clean(d.ReadOnly)}
+}
+
+type limitObject struct {
+	Of   string `json:"of,omitempty"` // absent for the node's
+	PID  int    `json:"pid,omitempty"`
+	What string `json:"what"`
+	Used uint64 `json:"used"`
+	Most uint64 `json:"most"`
+	Path string `json:"path"`
+}
+
+type deviceObject struct {
+	Name     string  `json:"name"`
+	InFlight int     `json:"inFlight"`
+	Still    float64 `json:"stillSeconds"`
+}
+
+type processObject struct {
+	PID     int     `json:"pid"`
+	Command string  `json:"command"`
+	State   string  `json:"state"`
+	Thread  int     `json:"thread,omitempty"` // absent for the first
+	For     float64 `json:"forSeconds"`
+	Mount   string  `json:"mount,omitempty"`
+	Freezer string  `json:"freezer,omitempty"`
 }
 
 type kubeletObject struct {
@@ -97,8 +135,19 @@ func newHostObject(r *evidence.Report) *hostObject {
 		p := r.Pressure
 		h.Pressure = &pressureObject{stallObject(p.CPU), stallObject(p.IO), stallObject(p.Memory)}
 	}
-	if d := r.Disk; d.Missing == "" {
-		h.Disk = &diskObject{text.Clean(d.Path), d.Total, d.Free, d.Inodes, d.InodesUnused}
+	if h.Disk = newDiskObject(r.Disk); r.State.Path != "" {
+		h.State = newDiskObject(r.State)
+	}
+	for _, l := range r.Limits {
+		h.Limits = append(h.Limits, limitObject{text.Clean(l.Of), l.PID, l.What, l.Used, l.Most, text.Clean(l.Path)})
+	}
+	for _, d := range r.Devices.Busy {
+		h.Devices = append(h.Devices, deviceObject{text.Clean(d.Name), d.InFlight, d.Still.Seconds()})
+	}
+	for _, p := range slices.Concat(r.Processes.Daemons, r.Processes.Shims) {
+		if p.State.Stuck() {
+			h.Stuck = append(h.Stuck, processObject{p.PID, text.Clean(p.Command), p.State.String(), p.Thread, p.For.Seconds(), text.Clean(p.Mount.Point), text.Clean(p.Freezer)})
+		}
 	}
 	return h
 }
