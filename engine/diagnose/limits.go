@@ -82,6 +82,10 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	case evidence.Memory:
 		f.Summary = fmt.Sprintf("the control group of %s has %s of %s of memory", who, size(l.Used), size(l.Most))
 		f.Next = []Step{{Text: "who takes it", Command: "ps -eo pid,rss,args --sort=-rss | head -n 20"}, property("MemoryMax=infinity")}
+	case evidence.OOMKills:
+		f.Summary = fmt.Sprintf("the kernel has killed %s of the control group of %s for want of memory", count(int(l.Used), "process"), who)
+		f.Next = []Step{{Text: "what was killed, and what took the memory", Command: "dmesg -T | grep -iE 'oom|killed process' | tail -n 20"}, property("MemoryMax=infinity")}
+		near = 1
 	case evidence.CPUPeriods:
 		f.Summary = fmt.Sprintf("%s is throttled: its quota of CPU stopped it in %s of %s periods", who, thousands(l.Used), thousands(l.Most))
 		f.Next = []Step{{Text: "the quota", Command: "cat " + quote(l.Path)}, property("CPUQuota=")}

@@ -75,6 +75,7 @@ func TestLimitsNear(t *testing.T) {
 		{"threads", limit("containerd", evidence.Threads, 100, 100), "the control group of containerd (pid 812) has 100 of 100 threads", Critical, Subject{}},
 		{"threads of the node", limit("", evidence.Threads, 32_000, 32_768), "the node has 32,000 of 32,768 threads", Warning, Subject{}},
 		{"memory", limit("crio", evidence.Memory, 99<<20, 100<<20), "the control group of crio (pid 812) has 99.0 MiB of 100.0 MiB of memory", Warning, Subject{}},
+		{"killed for want of memory", limit("containerd", evidence.OOMKills, 2, 1), "the kernel has killed 2 processes of the control group of containerd (pid 812) for want of memory", Warning, Subject{}},
 		{"throttled", limit("containerd", evidence.CPUPeriods, 45, 50), "containerd (pid 812) is throttled: its quota of CPU stopped it in 45 of 50 periods", Warning, Subject{}},
 		{"throttled now and then", limit("containerd", evidence.CPUPeriods, 10, 50), "", 0, Subject{}},
 		{"throttled for a moment", limit("containerd", evidence.CPUPeriods, 2, 3), "", 0, Subject{}},

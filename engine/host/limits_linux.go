@@ -75,6 +75,14 @@ func (l *walk) groupLimits(p procfs.Proc, quotas map[int]quota) []evidence.Limit
 		limit(pids, evidence.Threads, number(pids, "pids.current"), "pids.max"),
 		limit(memory, evidence.Memory, statValue(read(memory, "memory.stat"), memory.pick("total_rss", "anon")), memory.pick("memory.limit_in_bytes", "memory.max")),
 	}
+	events := read(memory, memory.pick("memory.oom_control", "memory.events.local")) // of those below, containers have their own
+	if kills := statValue(events, "oom_kill"); events != "" {
+		if was, known := l.kills[memory.folder]; known && kills > was {
+			path := filepath.Join(memory.folder, memory.pick("memory.limit_in_bytes", "memory.max"))
+			all = append(all, evidence.Limit{What: evidence.OOMKills, Used: kills - was, Most: 1, Path: path})
+		}
+		l.kills[memory.folder] = kills
+	}
 	stat := read(cpu, "cpu.stat")
 	now := quota{statValue(stat, "nr_periods"), statValue(stat, "nr_throttled")}
 	quotas[p.PID] = now

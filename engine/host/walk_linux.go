@@ -38,6 +38,7 @@ type walker struct {
 	timeout        time.Duration               // for one file
 	usage          usageMeter                  // of the daemons
 	quotas         map[int]quota               // of the daemons, by process number
+	kills          map[string]uint64           // for want of memory in their control groups, by the folder: a daemon that was killed comes back
 	frozen         map[group]freeze            // as of the last look
 	known          map[pidStart]*tracked
 	node           []string // the containers that the whole node is in
@@ -53,7 +54,7 @@ func newWalker(root, endpoint string) *walker {
 	root = filepath.Join("/", root)
 	return &walker{
 		root: root, endpoint: endpoint, clock: processorClock,
-		timeout: fileTimeout, known: map[pidStart]*tracked{}, budget: threadsPerLook,
+		timeout: fileTimeout, known: map[pidStart]*tracked{}, kills: map[string]uint64{}, budget: threadsPerLook,
 	}
 }
 
