@@ -229,6 +229,7 @@ func (l *walk) readIdentity(p procfs.Proc, t *tracked) bool {
 			t.identity.socket, err = fetch(l, procFile{p.PID, "configuration", true}, func() (string, error) {
 				return programs[i].told(l.root, args, programs[i].socket), nil
 			})
+			return !l.miss(err)
 		}
 	}
 	return true
