@@ -9,6 +9,11 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
+// failures returns how the lists, Status and Version failed last; nil for what did not.
+func failures(s *engine.Snapshot) [3]*engine.Failure {
+	return [...]*engine.Failure{s.Failure, s.StatusErr, s.VersionErr}
+}
+
 // sums returns the figures of one operation.
 func (v *view) sums(op call.Operation) engine.Calls { return sums(v.Snapshot, op) }
 

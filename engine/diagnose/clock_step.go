@@ -30,7 +30,7 @@ const (
 func clockStep(v *view) []Finding {
 	f := Finding{ID: ClockStep, Severity: Warning}
 	ahead := v.objectsAhead()
-	seen := v.evidence != nil && v.evidence.Clock.Steps > 0 && v.evidence.Clock.Step.Abs() >= stepLeast && v.evidence.Clock.StepAge <= stepShown
+	seen := v.evidence.Clock.Steps > 0 && v.evidence.Clock.Step.Abs() >= stepLeast && v.evidence.Clock.StepAge <= stepShown
 	switch {
 	case seen:
 		c := v.evidence.Clock

@@ -44,7 +44,7 @@ func (c *comeback) add(u engine.Update) {
 	s := u.Snapshot
 	if slices.ContainsFunc(s.Calls, c.endsWith) {
 		c.at, c.inRow = s.At, [3]int{}
-		for i, f := range []*engine.Failure{s.Failure, s.StatusErr, s.VersionErr} {
+		for i, f := range failures(s) {
 			if f != nil {
 				c.inRow[i] = f.InRow
 			}
@@ -77,7 +77,7 @@ func (c *comeback) endsWith(calls engine.Calls) bool {
 // runtime came back; those that go on are counted from then.
 func (c *comeback) since(s *engine.Snapshot) *engine.Snapshot {
 	stale := func(f *engine.Failure) bool { return f != nil && f.First.Before(c.at) }
-	if !stale(s.Failure) && !stale(s.StatusErr) && !stale(s.VersionErr) {
+	if all := failures(s); !slices.ContainsFunc(all[:], stale) {
 		return s
 	}
 	now := *s
@@ -98,7 +98,7 @@ func (c *comeback) since(s *engine.Snapshot) *engine.Snapshot {
 // looked returns when the last look at the node began, and false if there was none or
 // its clock is not the engine's.
 func (v *view) looked() (time.Time, bool) {
-	if v.evidence == nil || v.At.Sub(v.evidence.At).Abs() >= ghostSameClock {
+	if !v.sameClock() {
 		return time.Time{}, false
 	}
 	return v.evidence.At.Add(-v.evidence.Took), true

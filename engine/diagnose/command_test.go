@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"os/exec"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestUnits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			v := &view{Snapshot: &engine.Snapshot{Version: pleg.Version{RuntimeName: tt.runtime}}, endpoint: tt.endpoint, evidence: tt.look}
+			v := &view{Snapshot: &engine.Snapshot{Version: pleg.Version{RuntimeName: tt.runtime}}, endpoint: tt.endpoint, evidence: cmp.Or(tt.look, &noReport)}
 			step := v.runtimeSteps()[0]
 			if step.Command != tt.want || !step.Risky {
 				t.Errorf("step %v, want %q", step, tt.want)

@@ -21,7 +21,7 @@ var longVerbs = []string{"", "run", "exec", "init", "events"}
 // could run: the call that waits for it has no answer. What is in the kernel or held
 // is [processStuck]'s.
 func errandStuck(v *view) []Finding {
-	if v.evidence == nil || v.evidence.Processes.Missing != "" {
+	if v.evidence.Processes.Missing != "" {
 		return nil
 	}
 	var stuck []evidence.Process

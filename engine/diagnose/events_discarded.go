@@ -129,8 +129,8 @@ func (l *losses) tell(f *Finding, v *view) {
 	if n := l.unnamed(); n > 0 {
 		f.say(count(n, "event") + " of pods not named here")
 	}
-	if e := v.evidence; e != nil && e.Kubelet.Discarded > 0 {
-		f.say(fmt.Sprintf("the kubelet has counted %s lost since its start", count(e.Kubelet.Discarded, "event")))
+	if n := v.evidence.Kubelet.Discarded; n > 0 {
+		f.say(fmt.Sprintf("the kubelet has counted %s lost since its start", count(n, "event")))
 	}
 }
 

@@ -63,11 +63,7 @@ func ghostRunning(v *view) []Finding {
 // canMiss reports whether what the look at the processes misses is not there: it was
 // whole, and made by the clock of the lists. One bounded look is made but once.
 func (v *view) canMiss() bool {
-	e := v.evidence
-	if e == nil || e.Processes.Missing != "" || e.Processes.Partial != "" || v.Failure != nil || v.Health.ListedAt.IsZero() {
-		return false
-	}
-	return v.Policy.Once || v.At.Sub(e.At).Abs() < ghostSameClock
+	return v.seesAll() && v.Failure == nil && !v.Health.ListedAt.IsZero() && (v.Policy.Once || v.sameClock())
 }
 
 // missedBy returns the running containers of the last update of which a look found no
@@ -129,7 +125,7 @@ func (v *view) isQuiet() bool {
 func (v *view) settled(p *engine.Pod, g ghost) bool {
 	look := v.evidence
 	gap := look.At.Sub(v.Health.ListedAt)
-	if !v.Policy.Once || gap <= ghostGap || v.At.Sub(look.At).Abs() >= ghostSameClock {
+	if !v.Policy.Once || gap <= ghostGap || !v.sameClock() {
 		return true
 	}
 	if status := p.Status.Lookup().Container(g.id); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {

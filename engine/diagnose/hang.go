@@ -38,9 +38,9 @@ func (v *view) read() {
 			v.note(&hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: f.Elapsed(v.At)})
 		}
 	}
-	v.noteFailure(v.VersionErr)
-	v.noteFailure(v.StatusErr)
-	v.noteFailure(v.Failure)
+	for _, f := range failures(v.Snapshot) {
+		v.noteFailure(f)
+	}
 	for i := range v.Probes {
 		v.noteProbe(v.Probes[i])
 	}

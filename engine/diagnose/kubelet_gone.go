@@ -44,7 +44,7 @@ func (l *kubeletLog) add(r *evidence.Report) {
 func kubeletGone(v *view) []Finding {
 	log := v.past.kubelet
 	switch r := v.evidence; {
-	case r == nil || !r.Kubelet.Ping.Asked || kubeletListens(&r.Kubelet):
+	case !r.Kubelet.Ping.Asked || kubeletListens(&r.Kubelet):
 		return nil
 	case !v.Policy.Once && !log.gone.Before(r.At): // also of one that never was gone
 		return nil // a restart takes a moment
@@ -53,7 +53,7 @@ func kubeletGone(v *view) []Finding {
 	if _, runs := kubeletProcess(r); runs {
 		return nil
 	}
-	blind := r.Processes.Missing != "" || r.Processes.Partial != ""
+	blind := !v.seesAll()
 	f := Finding{ID: KubeletGone, Severity: Critical}
 	switch {
 	case !log.seen.IsZero():
@@ -135,10 +135,8 @@ func kubeletProcess(r *evidence.Report) (evidence.Process, bool) {
 // kubeletUnit returns the systemd unit that the kubelet runs in, or ran in.
 func (v *view) kubeletUnit() string {
 	unit := v.past.kubelet.process.Unit
-	if v.evidence != nil {
-		if p, runs := kubeletProcess(v.evidence); runs && p.Unit != "" {
-			unit = p.Unit
-		}
+	if p, runs := kubeletProcess(v.evidence); runs && p.Unit != "" {
+		unit = p.Unit
 	}
 	if unit == "" {
 		return "kubelet"

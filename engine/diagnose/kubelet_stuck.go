@@ -46,9 +46,6 @@ func atEase(s *engine.Snapshot) bool {
 // was stopped is told whatever the runtime does. That its metrics alone do not
 // answer is none: they wait for every shim.
 func kubeletStuck(v *view) []Finding {
-	if v.evidence == nil {
-		return nil
-	}
 	p, runs := kubeletProcess(v.evidence)
 	if runs && (held(p) || p.State == evidence.Stopped) {
 		return []Finding{v.kubeletHeld(p)}

@@ -55,9 +55,6 @@ func leftRunning(v *view) []Finding {
 // ended returns the containers of a pod that are listed as exited, and of which the last
 // look found processes that live.
 func (v *view) ended(p *engine.Pod) (l left, is bool) {
-	if v.evidence == nil {
-		return l, false
-	}
 	for _, c := range seen(p).Containers {
 		found := v.evidence.Processes.Containers[c.ID]
 		if c.State != pleg.Exited || !anyAlive(found) {
@@ -89,7 +86,7 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	}
 	_, lives := v.worst(l.containers[0].ID)
 	switch {
-	case v.evidence != nil && v.evidence.Processes.Missing == "" && !lives: // a ghost, or elsewhere
+	case v.evidence.Processes.Missing == "" && !lives: // a ghost, or elsewhere
 	case v.Policy.Once:
 		status := p.Status.Lookup().Container(l.containers[0].ID)
 		l.how, is = "running in a sandbox that is not ready", status != nil && status.State == pleg.Running

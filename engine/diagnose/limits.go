@@ -19,11 +19,9 @@ const (
 
 // limitsNear finds what the runtime or the node has used up, or a call that says so.
 func limitsNear(v *view) (findings []Finding) {
-	if v.evidence != nil {
-		for _, l := range v.evidence.Limits {
-			if f, near := v.limitFinding(l); near {
-				findings = append(findings, f)
-			}
+	for _, l := range v.evidence.Limits {
+		if f, near := v.limitFinding(l); near {
+			findings = append(findings, f)
 		}
 	}
 	if said := v.refusedFor(usedUp...); said != "" && findings == nil {

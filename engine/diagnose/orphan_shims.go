@@ -25,7 +25,7 @@ const (
 // they hold is lost to it. Shims of other runtimes, those that may have ended
 // since the look, and lists from which something had to be left out accuse nobody.
 func orphanShims(v *view) []Finding {
-	if v.evidence == nil || v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) {
+	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) {
 		return nil
 	}
 	orphans := orphansAmong(v)

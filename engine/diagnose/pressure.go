@@ -19,16 +19,12 @@ const (
 
 // hostPressure tells of a node that stands still for want of memory or of its disk.
 func hostPressure(v *view) []Finding {
-	e := v.evidence
-	if e == nil {
+	p := v.evidence.Pressure
+	if p.Missing != "" {
 		return nil
 	}
-	var findings []Finding
-	if p := e.Pressure; p.Missing == "" {
-		findings = append(findings, stall("memory", p.Memory, memoryStalls, Step{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"})...)
-		findings = append(findings, stall("I/O", p.IO, ioStalls, Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"})...)
-	}
-	return findings
+	return append(stall("memory", p.Memory, memoryStalls, Step{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"}),
+		stall("I/O", p.IO, ioStalls, Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"})...)
 }
 
 func stall(resource string, s evidence.Stall, most float64, who Step) []Finding {

@@ -63,7 +63,7 @@ func (p stuckProcess) line() (Subject, string) {
 
 // stuckProcesses returns those processes, the worst first.
 func (v *view) stuckProcesses() []stuckProcess {
-	if v.evidence == nil || v.evidence.Processes.Missing != "" {
+	if v.evidence.Processes.Missing != "" {
 		return nil
 	}
 	if known := v.evidence == v.past.looked; known && !v.past.lookedStuck || !known && !anyStuck(&v.evidence.Processes) {

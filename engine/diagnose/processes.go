@@ -13,7 +13,7 @@ import (
 
 // pressure returns the host's stalls where there is evidence of them.
 func (v *view) pressure() string {
-	if v.evidence == nil || v.evidence.Pressure.Missing != "" {
+	if v.evidence.Pressure.Missing != "" {
 		return ""
 	}
 	p := v.evidence.Pressure
@@ -87,9 +87,6 @@ func describe(role string, p evidence.Process) string {
 // shim returns the process that holds a sandbox, or a container as each of CRI-O's has
 // one, by either's id; the first of these that has any.
 func (v *view) shim(ids ...string) (evidence.Process, bool) {
-	if v.evidence == nil {
-		return evidence.Process{}, false
-	}
 	shims := v.evidence.Processes.Shims
 	i := slices.IndexFunc(shims, func(p evidence.Process) bool {
 		return slices.ContainsFunc(ids, func(id string) bool { return id != "" && (p.Sandbox == id || p.Container == id) })
@@ -110,7 +107,7 @@ func monitorWord(p evidence.Process) string {
 
 // worst returns the process of a container or sandbox that is worst off.
 func (v *view) worst(id string) (worst evidence.Process, found bool) {
-	if v.evidence == nil || id == "" {
+	if id == "" {
 		return worst, false
 	}
 	for _, p := range v.evidence.Processes.Containers[id] {
@@ -188,7 +185,7 @@ const waitingTold = 3
 // waiting names processes of this runtime's containers that were found in the
 // kernel twice, those that have been there longest first.
 func (v *view) waiting() []string {
-	if v.evidence == nil || v.evidence.Processes.Missing != "" || !anyStuck(&v.evidence.Processes) {
+	if v.evidence.Processes.Missing != "" || !anyStuck(&v.evidence.Processes) {
 		return nil
 	}
 	var found []stuckProcess

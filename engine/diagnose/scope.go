@@ -132,7 +132,7 @@ func (v *view) wentAway() []*engine.Failure {
 // there for them; or if lists and Status are both answered with an error.
 func (v *view) failedAlike() []*engine.Failure {
 	var away, other []*engine.Failure
-	for _, f := range [...]*engine.Failure{v.Failure, v.StatusErr, v.VersionErr} {
+	for _, f := range failures(v.Snapshot) {
 		switch {
 		case f == nil || !answersBadly(f.Err) || unreadable(f.Err):
 		case errors.Is(f.Err, call.ErrUnavailable):

@@ -77,14 +77,13 @@ func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.Contain
 
 // seesShims reports whether the look found shims of this runtime, all there are.
 func (v *view) seesShims() bool {
-	e := v.evidence
-	return e != nil && e.Processes.Missing == "" && e.Processes.Partial == "" && len(e.Processes.Shims) > 0
+	return v.seesAll() && len(v.evidence.Processes.Shims) > 0
 }
 
 // noShim reports whether a sandbox that was there before the look has no shim, while
 // another of this runtime has one.
 func (v *view) noShim(sandbox string, then time.Time) bool {
-	if !v.seesShims() || sandbox == "" || then.IsZero() || v.At.Sub(v.evidence.At).Abs() >= ghostSameClock {
+	if !v.seesShims() || sandbox == "" || then.IsZero() || !v.sameClock() {
 		return false
 	}
 	if _, there := v.shim(sandbox); there || !then.Before(v.evidence.At.Add(-v.evidence.Took)) {

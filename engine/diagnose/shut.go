@@ -26,7 +26,7 @@ var mayListen = []string{"containerd", "crio", "cri-docker", "dockerd", "k3s", "
 // shut returns what keeps the socket shut; false if nothing is known to, as where a
 // runtime has it.
 func (v *view) shut() (s shut, known bool) {
-	if v.evidence == nil || v.evidence.Socket.Missing != "" || v.endpoint == "" {
+	if v.evidence.Socket.Missing != "" || v.endpoint == "" {
 		return s, false
 	}
 	at, path := &v.evidence.Socket, quote(socket(v.endpoint))
@@ -37,7 +37,7 @@ func (v *view) shut() (s shut, known bool) {
 		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", whose("what that program is", at.Holder)}, true
 	case at.Locked != "":
 		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), whose("who holds the lock", at.Locker)}, true
-	case at.Holder.PID != 0, v.evidence.Processes.Missing != "", v.evidence.Processes.Partial != "", len(v.daemons()) > 0:
+	case at.Holder.PID != 0, !v.seesAll(), len(v.daemons()) > 0:
 		return s, false
 	case at.Kind == "":
 		return shut{"its socket is gone, and no process of it is there", Step{}}, true
@@ -48,7 +48,7 @@ func (v *view) shut() (s shut, known bool) {
 // heldByOther reports whether a program that is no runtime listens at the socket, and
 // that never answered: one that did stands before the runtime.
 func (v *view) heldByOther() bool {
-	if v.evidence == nil || slices.ContainsFunc(v.Calls, func(c engine.Calls) bool { return !c.LastOK.IsZero() }) {
+	if slices.ContainsFunc(v.Calls, func(c engine.Calls) bool { return !c.LastOK.IsZero() }) {
 		return false
 	}
 	by := v.evidence.Socket.Holder

@@ -61,7 +61,7 @@ func runtimeSlow(v *view) []Finding {
 
 // slowFrom returns from what on half of the calls make the runtime slow.
 func (v *view) slowFrom() time.Duration {
-	if v.evidence != nil && v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= busyShare {
+	if v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= busyShare {
 		return slowBusy
 	}
 	return slowCall
@@ -201,9 +201,6 @@ func (v *view) fullRelist() string {
 
 // usage says what the runtime's own processes take.
 func (v *view) usage() string {
-	if v.evidence == nil || len(v.evidence.Usage) == 0 {
-		return ""
-	}
 	for _, u := range v.evidence.Usage {
 		if u.Name == v.program() && u.CPU >= 0 {
 			return fmt.Sprintf("%s takes %.1f cores and %s", u.Name, u.CPU, size(u.Memory))

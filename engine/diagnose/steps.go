@@ -62,11 +62,9 @@ func (v *view) program() string {
 
 // daemons returns the processes that may be the runtime's own.
 func (v *view) daemons() (all []evidence.Process) {
-	if v.evidence != nil {
-		for _, p := range v.evidence.Processes.Daemons {
-			if strings.HasPrefix(p.Command, v.program()) {
-				all = append(all, p)
-			}
+	for _, p := range v.evidence.Processes.Daemons {
+		if strings.HasPrefix(p.Command, v.program()) {
+			all = append(all, p)
 		}
 	}
 	return all

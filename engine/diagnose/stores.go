@@ -32,9 +32,6 @@ type store struct {
 // stores returns the folders that there is evidence of. Where both are on one disk the
 // first stands for both.
 func (v *view) stores() (all []store) {
-	if v.evidence == nil {
-		return nil
-	}
 	data, state := v.evidence.Disk, v.evidence.State
 	if data.Path != "" && (data.Missing == "" || data.Broken) {
 		all = append(all, store{data, "the runtime's data"})

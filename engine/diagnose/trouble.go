@@ -35,9 +35,13 @@ var troubleWords = map[ID]string{
 }
 
 // Troubled returns the pods that have a problem, by UID: those that a finding is
-// about, also as one of several, and those that show one themselves, see
-// [PodTrouble]. Of several the worst is told, a finding first. None is in trouble for
-// what the whole runtime does. It is not to be changed.
+// about, also as one of several, and those that show one themselves, in this order: the
+// last inspection was answered with an error; a container is listed as unknown; one has
+// been created for 30 s and not started; one was restarted three times or more, the last
+// time less than ten minutes ago; one exited with another code than 0. Only the newest
+// container of each name counts: what a restart has mended is no trouble any more. Of
+// several the worst is told, a finding first. None is in trouble for what the whole
+// runtime does. It is not to be changed.
 func (u Update) Troubled() map[pleg.UID]Trouble {
 	if u.troubled != nil {
 		return u.troubled
@@ -49,14 +53,10 @@ func (u Update) Troubled() map[pleg.UID]Trouble {
 
 func (v *view) troubled(findings []Finding) map[pleg.UID]Trouble {
 	all := Accused(findings)
-	now := v.At.Unix()
-	for p, f := range v.podsWith(func(f *podFacts) bool { return f.failing || f.shows != nothingShown || f.until <= now }) {
+	for p, f := range v.podsWith(func(f *podFacts) bool { return f.failing || f.shows != nothingShown }) {
 		t := shownTroubles[f.shows]
-		switch {
-		case f.failing && v.scope < everyStatus && inspectionFails(p):
+		if f.failing && v.scope < everyStatus && inspectionFails(p) {
 			t = failingTrouble
-		case f.until <= now:
-			t = containersTrouble(p, v.At)
 		}
 		if was, known := all[p.UID]; t.Text != "" && (!known || t.Severity > was.Severity) {
 			all[p.UID] = t
@@ -77,19 +77,6 @@ func Accused(findings []Finding) map[pleg.UID]Trouble {
 		}
 	}
 	return all
-}
-
-// PodTrouble returns what a pod itself shows to be wrong, as of at: in this order,
-// its last inspection was answered with an error; a container is listed as unknown;
-// one has been created for 30 s and not started; one was restarted three times or
-// more, the last time less than ten minutes ago; one exited with another code than 0.
-// Only the newest container of each name counts: what a restart has mended is no
-// trouble any more.
-func PodTrouble(p *engine.Pod, at time.Time) Trouble {
-	if inspectionFails(p) {
-		return failingTrouble
-	}
-	return containersTrouble(p, at)
 }
 
 // inspectionFails reports whether the runtime answered the last inspection of a pod
@@ -121,12 +108,6 @@ var shownTroubles = [...]Trouble{
 }
 
 var failingTrouble = Trouble{Severity: Warning, Text: "inspection fails"}
-
-// containersTrouble returns the worst that the containers of a pod show.
-func containersTrouble(p *engine.Pod, at time.Time) Trouble {
-	worst, _ := containersShow(p, at)
-	return shownTroubles[worst]
-}
 
 // containersShow returns the worst that the containers of a pod show, and until when
 // that holds if the pod does not change, in seconds since 1970. Of those of one name

@@ -11,7 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-func TestPodTrouble(t *testing.T) {
+func TestTroubleThatAPodShows(t *testing.T) {
 	exit := func(p *engine.Pod, code int32) {
 		p.Old.Containers[0].State = pleg.Exited
 		p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, code
@@ -43,9 +43,11 @@ func TestPodTrouble(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := healthyPod(0)
+			n := healthy(1)
+			p := n.Pods[0]
 			tt.change(p, &p.Old.Containers[0])
-			if got := PodTrouble(p, now); got.Text != tt.want {
+			u := Update{Update: engine.Update{Snapshot: &n.Snapshot}}
+			if got := u.Troubled()[p.UID]; got.Text != tt.want {
 				t.Errorf("trouble %+v, want %q", got, tt.want)
 			}
 		})

@@ -19,7 +19,7 @@ func unreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
 // cannot be read of single objects is a failure of their inspections.
 func unreadableAnswer(v *view) []Finding {
 	var all []*engine.Failure
-	for _, f := range []*engine.Failure{v.Failure, v.StatusErr, v.VersionErr} {
+	for _, f := range failures(v.Snapshot) {
 		if f != nil && unreadable(f.Err) && (v.Policy.Once || f.InRow >= listFailsTwice) {
 			all = append(all, f)
 		}

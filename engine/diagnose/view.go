@@ -40,7 +40,7 @@ const (
 type view struct {
 	*engine.Snapshot
 	past     *History
-	evidence *evidence.Report // of the node; nil if nobody looked
+	evidence *evidence.Report // of the node; never nil
 	endpoint string
 	told     *tracker   // what was told before; nil if nothing can have been
 	lookOld  bool       // the look at the node is older than that the runtime came back: what its process did then it does no more
@@ -61,7 +61,7 @@ var views = sync.Pool{New: func() any { return &view{places: make(map[target]int
 // newView reads an input. Who calls it may put the view back into the pool.
 func newView(in Input) *view {
 	v := views.Get().(*view)
-	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: in.Evidence, endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
+	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
 	clear(v.places)
 	if v.past == nil {
 		v.past = &noHistory
@@ -80,6 +80,22 @@ func newView(in Input) *view {
 }
 
 var noHistory History // read only
+
+// noReport is of a node at which nobody looked. It is read only.
+var noReport = evidence.Report{
+	Processes: evidence.Processes{Missing: nobodyLooked}, Pressure: evidence.Pressure{Missing: nobodyLooked},
+	Socket: evidence.Socket{Missing: nobodyLooked}, Disk: evidence.Disk{Missing: nobodyLooked}, State: evidence.Disk{Missing: nobodyLooked},
+}
+
+const nobodyLooked = "nobody looked"
+
+// seesAll reports whether the look found all processes there are.
+func (v *view) seesAll() bool {
+	return v.evidence.Processes.Missing == "" && v.evidence.Processes.Partial == ""
+}
+
+// sameClock reports whether the look was made by the engine's clock.
+func (v *view) sameClock() bool { return v.At.Sub(v.evidence.At).Abs() < ghostSameClock }
 
 // lateAfter is how long a call of an operation is out before it is late, and
 // hungAfter before it hangs. A runtime that is slow does not hang.
