@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,4 +102,29 @@ func (v *view) meanwhile(h *hang) string {
 		return ""
 	}
 	return "meanwhile answered: " + strings.Join(answers, ", ")
+}
+
+// probesBegin is how long after a call is late the first probe is out at the
+// latest: until then nobody has asked whether anything else is answered.
+const probesBegin = callLate + 300*time.Millisecond
+
+// early reports whether a call may hang because nothing at all is answered: it is
+// out for so short a time that the probes, which tell, are out themselves. One
+// bounded look has no probes, and asks for everything else anyway.
+func (v *view) early(h *hang) bool {
+	if !h.out || h.err != nil || v.Policy.Once || v.containersAnswered(h.Since) {
+		return false
+	}
+	if v.answered(call.Status, h.Since) { // what is left to be known is whether another object is
+		return aboutObject(h.Op) && h.took < callHung+2*callLate && v.probing(aboutObject)
+	}
+	return h.took < probesBegin || h.took < callHung+callLate && v.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
+}
+
+// probing reports whether such a call is out that tells whether the runtime
+// answers.
+func (v *view) probing(such func(call.Operation) bool) bool {
+	return slices.ContainsFunc(v.InFlight, func(f engine.Flight) bool {
+		return (f.By == engine.ByProbe || f.By == engine.ByStatusLoop) && such(f.Op)
+	})
 }

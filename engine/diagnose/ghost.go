@@ -180,7 +180,7 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 			g.shimGone = v.noShim(g.sandboxID, g.started)
 			grown := g.shimGone || v.At.Sub(g.started) > ghostGrown
 			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.id == g.id }) // listed twice
-			if grown && !again && (vouched(processes, seen, c) || g.shimGone && sandboxEnded(seen, c.SandboxID) || v.conmonGone(p, c)) && v.settled(p, g) {
+			if grown && !again && (vouched(processes, seen, c) || g.shimGone && slices.ContainsFunc(seen.Sandboxes, func(sb pleg.Sandbox) bool { return sb.ID == c.SandboxID && sb.State == pleg.Exited }) || v.conmonGone(p, c)) && v.settled(p, g) {
 				ghosts = append(ghosts, g)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
@@ -23,18 +22,8 @@ type Headline struct {
 // for warnings that its Text counts.
 func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == Info }
 
-// A Clock is what comes next by itself.
-type Clock struct {
-	What string        // "PLEG unhealthy", "relist ends", or what is posted: "NotReady" or "Ready"; empty if nothing is to come
-	In   time.Duration // as of the snapshot, at the soonest
-	To   time.Duration // at the latest; as In where the moment is known
-}
-
 // healthyWord is the word of a node whose runtime, lists, PLEG and Status are fine.
 const healthyWord = "HEALTHY"
-
-// soon is how near a change for the worse may be for a node to be called healthy.
-const soon = 30 * time.Second
 
 // headline returns the headline of a moment, given the findings that hold in it. The
 // worst of runtime, lists, PLEG, Status and network comes first.
@@ -290,49 +279,4 @@ func (v *view) inventory() string {
 		answered = ", the last inspection of " + count(v.failing, "pod") + " failed"
 	}
 	return count(v.Counts.Pods, "pod") + ", " + count(v.Counts.Containers, "container") + answered
-}
-
-// nextClock returns what comes next if nothing changes: the end of a relist that waits
-// in vain, PLEG's verdict or the next posting, whichever is nearer.
-func (v *view) nextClock() Clock {
-	clock := Clock{}
-	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.scope >= list || v.out() != "" || left < soon) {
-		clock = Clock{"PLEG unhealthy", left, left}
-	} else if v.endsInTime() {
-		left := v.Phase.EndsBy.Sub(v.At)
-		clock = Clock{"relist ends", left, left}
-	}
-	if next := v.Node.Next; next.To.After(v.At) && (clock.What == "" || next.From.Sub(v.At) < clock.In) {
-		clock = Clock{"NotReady", max(next.From.Sub(v.At), 0), next.To.Sub(v.At)}
-		if next.Ready {
-			clock.What = "Ready"
-		}
-	}
-	return clock
-}
-
-// endsInTime reports whether a relist that waits for an inspection ends before PLEG
-// becomes unhealthy, even if that gives no answer.
-func (v *view) endsInTime() bool {
-	return v.Phase.EndsBy.After(v.At) && v.Health.Healthy && v.untilUnhealthy() == 0
-}
-
-// posting says when the kubelet posts next what is so now, and what it waits for.
-func (v *view) posting() string {
-	next, held := v.Node.Next, ""
-	if since := v.Node.PostingHeld; !since.IsZero() && v.At.Sub(since) >= callHung {
-		held = "the kubelet posts nothing while it waits for Version, which has had no answer for " + going(v.At.Sub(since))
-	}
-	if next.From.IsZero() {
-		return held
-	}
-	said := "NotReady"
-	if next.Ready {
-		said = "Ready"
-	}
-	said += " is posted between " + clock(next.From) + " and " + clock(next.To)
-	if held != "" {
-		return held + "; " + said + " at the latest"
-	}
-	return said + " if all goes on so"
 }

@@ -101,23 +101,12 @@ func (t *statusTimes) add(u engine.Update) {
 	}
 }
 
-// usual returns what Status takes at present; before there are enough answers,
-// the least of them.
+// usual returns what Status takes at present: the median, of two answers the lesser.
 func (t *statusTimes) usual() (time.Duration, bool) {
-	switch len(t.took) {
-	case 0:
+	if len(t.took) == 0 {
 		return 0, false
-	case statusKept:
-		return middle(t.took), true
 	}
-	return slices.Min(t.took), true
-}
-
-// middle returns the median, of an even number the lesser of the two in question.
-func middle(all []time.Duration) time.Duration {
-	sorted := slices.Clone(all)
-	slices.Sort(sorted)
-	return sorted[(len(sorted)-1)/2]
+	return slices.Sorted(slices.Values(t.took))[(len(t.took)-1)/2], true
 }
 
 const (

@@ -78,7 +78,7 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 // history knows for how long. In one bounded look a container must have been said to run
 // when it was asked for, after the lists.
 func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
-	l.sandbox, l.containers = orphanedIn(p)
+	l.sandbox, l.containers = orphanedIn(seen(p))
 	since, known := v.past.orphaned[p.UID]
 	since = later(since, v.Resumed)
 	if len(l.containers) == 0 {
@@ -162,15 +162,19 @@ func (v *view) leftFinding(l left) Finding {
 
 // orphanedIn returns the containers of a pod that run in a sandbox that has
 // ended, and the first such sandbox.
-func orphanedIn(p *engine.Pod) (sandbox string, left []pleg.Container) {
-	for _, sb := range seen(p).Sandboxes {
-		if sb.State != pleg.Exited {
-			continue
-		}
-		for _, c := range seen(p).Containers {
-			if c.State == pleg.Running && c.SandboxID == sb.ID {
-				sandbox, left = cmp.Or(sandbox, sb.ID), append(left, c)
+func orphanedIn(pod *pleg.Pod) (sandbox string, left []pleg.Container) {
+	var ended map[string]bool // made for the first: few pods have one
+	for i := range pod.Sandboxes {
+		if sb := &pod.Sandboxes[i]; sb.State == pleg.Exited {
+			if ended == nil {
+				ended = make(map[string]bool)
 			}
+			ended[sb.ID] = true
+		}
+	}
+	for i := range pod.Containers {
+		if c := &pod.Containers[i]; ended != nil && c.State == pleg.Running && ended[c.SandboxID] {
+			sandbox, left = cmp.Or(sandbox, c.SandboxID), append(left, *c)
 		}
 	}
 	byName(left)

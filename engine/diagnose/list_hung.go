@@ -79,15 +79,6 @@ func (v *view) listSteps(op call.Operation) []Step {
 	return steps
 }
 
-// untilUnhealthy returns when the kubelet will call PLEG unhealthy unless a list
-// succeeds; 0 if that is not to come.
-func (v *view) untilUnhealthy() time.Duration {
-	if v.Health.UnhealthyAt.IsZero() {
-		return 0
-	}
-	return v.Health.UnhealthyAt.Sub(v.At)
-}
-
 // searching says how far the sweep has come that looks for what holds the lock.
 func (v *view) searching() string {
 	w := v.sweep()

@@ -31,7 +31,8 @@ const always = 1<<63 - 1
 func factsOf(p *engine.Pod, at time.Time) podFacts {
 	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil}
 	pod := seen(p)
-	f.orphaned = runsOrphaned(pod)
+	_, orphans := orphanedIn(pod)
+	f.orphaned = len(orphans) > 0
 	for i := range pod.Sandboxes {
 		f.newest = max(f.newest, pod.Sandboxes[i].CreatedAt.Unix())
 		if pod.Sandboxes[i].State == pleg.Exited {
@@ -68,25 +69,6 @@ func (f *podFacts) readStatus(s *pleg.PodStatus) {
 
 func (f *podFacts) fails() bool   { return f.failing }
 func (f *podFacts) hasLost() bool { return f.lost }
-
-// runsOrphaned reports whether a container of a pod runs in a sandbox that has ended.
-func runsOrphaned(pod *pleg.Pod) bool {
-	var ended map[string]bool
-	for i := range pod.Sandboxes {
-		if s := &pod.Sandboxes[i]; s.State == pleg.Exited {
-			if ended == nil {
-				ended = make(map[string]bool)
-			}
-			ended[s.ID] = true
-		}
-	}
-	for i := range pod.Containers {
-		if c := &pod.Containers[i]; ended != nil && c.State == pleg.Running && ended[c.SandboxID] {
-			return true
-		}
-	}
-	return false
-}
 
 // A podTable has the facts of all pods of one snapshot after another: only of those
 // that have changed they are made anew.

@@ -204,7 +204,7 @@ func (v *view) isSilent() bool {
 		}
 	}
 	v.silence = work
-	return lists != nil && podsAmong(v.hanging(func(*hang) bool { return true })) > 1 && !v.objectsAnswered(v.sinceFresh(work))
+	return lists != nil && slices.ContainsFunc(v.objects, func(h hang) bool { return h.Pod != v.objects[0].Pod }) && !v.objectsAnswered(v.sinceFresh(work))
 }
 
 // fellSilent returns the Status that had no answer at the end of one bounded look,
@@ -221,16 +221,6 @@ func (v *view) fellSilent() (*hang, bool) {
 // began before.
 func (v *view) sinceFresh(h *hang) time.Time { return later(v.began(h), v.At.Add(-answerFresh)) }
 
-// podsAmong counts the pods of calls, up to two.
-func podsAmong(all []*hang) int {
-	for i := range all {
-		if all[i].Pod != all[0].Pod {
-			return 2
-		}
-	}
-	return min(len(all), 1)
-}
-
 // everyStatusHangs reports whether it is not single objects that hang. Either many
 // were asked for by one operation and none was answered; or the calls for two pods
 // hang, and no object was answered since. While an engine runs, the call that the
@@ -243,7 +233,8 @@ func (v *view) everyStatusHangs() bool {
 		}
 	}
 	if len(v.every) == 0 {
-		if unheard := v.hanging(v.unheard); podsAmong(unheard) > 1 || len(unheard) > 0 && v.probedInVain(unheard[0]) {
+		unheard := v.hanging(v.unheard)
+		if slices.ContainsFunc(unheard, func(h *hang) bool { return h.Pod != unheard[0].Pod || v.probedInVain(unheard[0]) }) {
 			v.every = unheard
 		}
 	}
@@ -289,29 +280,4 @@ func (v *view) blame() (early bool) {
 		v.blamed = append(v.blamed, &v.objects[i])
 	}
 	return early
-}
-
-// probesBegin is how long after a call is late the first probe is out at the
-// latest: until then nobody has asked whether anything else is answered.
-const probesBegin = callLate + 300*time.Millisecond
-
-// early reports whether a call may hang because nothing at all is answered: it is
-// out for so short a time that the probes, which tell, are out themselves. One
-// bounded look has no probes, and asks for everything else anyway.
-func (v *view) early(h *hang) bool {
-	if !h.out || h.err != nil || v.Policy.Once || v.containersAnswered(h.Since) {
-		return false
-	}
-	if v.answered(call.Status, h.Since) { // what is left to be known is whether another object is
-		return aboutObject(h.Op) && h.took < callHung+2*callLate && v.probing(aboutObject)
-	}
-	return h.took < probesBegin || h.took < callHung+callLate && v.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
-}
-
-// probing reports whether such a call is out that tells whether the runtime
-// answers.
-func (v *view) probing(such func(call.Operation) bool) bool {
-	return slices.ContainsFunc(v.InFlight, func(f engine.Flight) bool {
-		return (f.By == engine.ByProbe || f.By == engine.ByStatusLoop) && such(f.Op)
-	})
 }

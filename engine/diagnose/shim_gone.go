@@ -135,13 +135,3 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 	f.sayLost(lost)
 	return f
 }
-
-// sandboxEnded reports whether a sandbox of a pod is listed as not ready.
-func sandboxEnded(pod *pleg.Pod, sandbox string) bool {
-	for _, sb := range pod.Sandboxes {
-		if sb.ID == sandbox {
-			return sb.State == pleg.Exited
-		}
-	}
-	return false
-}

@@ -1,0 +1,67 @@
+package diagnose
+
+import "time"
+
+// A Clock is what comes next by itself.
+type Clock struct {
+	What string        // "PLEG unhealthy", "relist ends", or what is posted: "NotReady" or "Ready"; empty if nothing is to come
+	In   time.Duration // as of the snapshot, at the soonest
+	To   time.Duration // at the latest; as In where the moment is known
+}
+
+// soon is how near a change for the worse may be for a node to be called healthy.
+const soon = 30 * time.Second
+
+// nextClock returns what comes next if nothing changes: the end of a relist that waits
+// in vain, PLEG's verdict or the next posting, whichever is nearer.
+func (v *view) nextClock() Clock {
+	clock := Clock{}
+	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.scope >= list || v.out() != "" || left < soon) {
+		clock = Clock{"PLEG unhealthy", left, left}
+	} else if v.endsInTime() {
+		left := v.Phase.EndsBy.Sub(v.At)
+		clock = Clock{"relist ends", left, left}
+	}
+	if next := v.Node.Next; next.To.After(v.At) && (clock.What == "" || next.From.Sub(v.At) < clock.In) {
+		clock = Clock{"NotReady", max(next.From.Sub(v.At), 0), next.To.Sub(v.At)}
+		if next.Ready {
+			clock.What = "Ready"
+		}
+	}
+	return clock
+}
+
+// endsInTime reports whether a relist that waits for an inspection ends before PLEG
+// becomes unhealthy, even if that gives no answer.
+func (v *view) endsInTime() bool {
+	return v.Phase.EndsBy.After(v.At) && v.Health.Healthy && v.untilUnhealthy() == 0
+}
+
+// posting says when the kubelet posts next what is so now, and what it waits for.
+func (v *view) posting() string {
+	next, held := v.Node.Next, ""
+	if since := v.Node.PostingHeld; !since.IsZero() && v.At.Sub(since) >= callHung {
+		held = "the kubelet posts nothing while it waits for Version, which has had no answer for " + going(v.At.Sub(since))
+	}
+	if next.From.IsZero() {
+		return held
+	}
+	said := "NotReady"
+	if next.Ready {
+		said = "Ready"
+	}
+	said += " is posted between " + clock(next.From) + " and " + clock(next.To)
+	if held != "" {
+		return held + "; " + said + " at the latest"
+	}
+	return said + " if all goes on so"
+}
+
+// untilUnhealthy returns when the kubelet will call PLEG unhealthy unless a list
+// succeeds; 0 if that is not to come.
+func (v *view) untilUnhealthy() time.Duration {
+	if v.Health.UnhealthyAt.IsZero() {
+		return 0
+	}
+	return v.Health.UnhealthyAt.Sub(v.At)
+}

@@ -1,0 +1,52 @@
+package diagnose
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+const (
+	// slowFactor is how many times as long as the others an object must take to
+	// be the one that is slow, and not the runtime.
+	slowFactor = 10
+	// slowHolds is how long a sweep's slow object is spoken of: that is over, and
+	// asked for anew it may come at once.
+	slowHolds = time.Minute
+)
+
+// slowInSweep finds objects whose status came late in the last sweep, while those
+// of others are fast. Nothing hangs there; it is how a hang begins.
+func (v *view) slowInSweep() (findings []Finding) {
+	w := v.Sweep
+	if w == nil || w.Ended.IsZero() || v.At.Sub(w.Ended) > slowHolds {
+		return nil
+	}
+	for _, o := range w.Slowest {
+		if o.Err == nil && o.Took >= callLate && v.standsOut(o.Op, o.Took) && !v.heardSince(o.Flight, w.Ended) {
+			findings = append(findings, v.slowFinding(o.Flight, o.Took))
+		}
+	}
+	return findings
+}
+
+// standsOut reports whether a call of an operation took much longer than half of
+// its like.
+func (v *view) standsOut(op call.Operation, took time.Duration) bool {
+	sums := v.sums(op)
+	return sums.P50 > 0 && took >= slowFactor*sums.P50
+}
+
+func (v *view) slowFinding(f engine.Flight, took time.Duration) Finding {
+	found := Finding{
+		ID: InspectHung, Severity: Warning,
+		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.sums(f.Op).P50)),
+		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{hang: &hang{Flight: f}}.name().String(),
+		Next: v.objectSteps(f)[:1],
+	}
+	found.say(v.neighbours())
+	found.say(v.processes(f)...)
+	return found
+}
