@@ -32,10 +32,7 @@ func (c *comeback) saw(v *view) {
 	c.scope = v.scope
 	maps.DeleteFunc(c.hung, func(_ string, at time.Time) bool { return v.At.Sub(at) > hungKept })
 	for i := range v.objects {
-		if c.hung == nil {
-			c.hung = make(map[string]time.Time)
-		}
-		c.hung[v.objects[i].ID] = v.At
+		put(&c.hung, v.objects[i].ID, v.At)
 	}
 }
 

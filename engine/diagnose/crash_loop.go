@@ -77,7 +77,7 @@ func crashLoop(v *view) []Finding {
 // crashesOf adds the containers of one pod that crash. In a pod whose newest
 // sandbox has ended nothing is started any more, or all of it anew.
 func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
-	if p.Status == nil || !v.diedLately(p) || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
+	if p.Status == nil || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
 		return found
 	}
 	for all := range named(p.Status.Containers) {
@@ -100,21 +100,6 @@ func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
 		}
 	}
 	return found
-}
-
-// diedLately reports whether any container of a pod did: most pods need no closer
-// look.
-func (v *view) diedLately(p *engine.Pod) bool {
-	for i := range p.Status.Containers {
-		c := &p.Status.Containers[i]
-		if c.State == pleg.Exited && !c.FinishedAt.IsZero() && fresh(v.At.Sub(c.FinishedAt)) {
-			return true
-		}
-		if deaths := v.past.deaths.byName[containerKey{p.UID, c.Name}]; len(deaths) > 0 && fresh(v.At.Sub(deaths[0].finished)) {
-			return true
-		}
-	}
-	return false
 }
 
 // fresh reports whether a death is one of the present.

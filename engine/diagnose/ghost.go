@@ -78,10 +78,7 @@ func (h *History) missedBy(r *evidence.Report) map[string]time.Time {
 			if c.State != pleg.Running || anyAlive(r.Processes.Containers[c.ID]) {
 				continue
 			}
-			if now == nil {
-				now = make(map[string]time.Time)
-			}
-			now[c.ID] = cmp.Or(h.missed[c.ID], r.At)
+			put(&now, c.ID, cmp.Or(h.missed[c.ID], r.At))
 		}
 	}
 	return now

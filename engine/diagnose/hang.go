@@ -9,7 +9,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A hang is a call that is late, or that its deadline ended without an answer.
@@ -45,10 +44,9 @@ func (v *view) read() {
 		v.noteProbe(v.Probes[i])
 	}
 	v.noteSweep()
-	if v.Policy.Once && len(v.objects) > 0 {
-		v.swept = make(map[pleg.UID]bool)
-		for i := range v.objects {
-			v.swept[v.objects[i].Pod.UID] = true
+	for i := range v.objects {
+		if v.Policy.Once {
+			put(&v.swept, v.objects[i].Pod.UID, true)
 		}
 	}
 	for p := range v.podsWith((*podFacts).fails) {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -225,12 +226,9 @@ func (v *view) otherWord(held []Finding) Headline {
 	warnings, first := 0, (*Finding)(nil)
 	for i := range held { // the critical come first, but for effects
 		switch f := &held[i]; {
-		case f.Severity == Critical && f.ID == KubeletGone:
-			return Headline{Word: "KUBELET GONE", Severity: Critical, Text: f.Summary}
-		case f.Severity == Critical && f.ID == KubeletStuck:
-			return Headline{Word: "KUBELET STUCK", Severity: Critical, Text: f.Summary}
 		case f.Severity == Critical:
-			return Headline{Word: "AT RISK", Severity: Critical, Text: f.Summary}
+			word := map[ID]string{KubeletGone: "KUBELET GONE", KubeletStuck: "KUBELET STUCK"}[f.ID]
+			return Headline{Word: cmp.Or(word, "AT RISK"), Severity: Critical, Text: f.Summary}
 		case f.Severity == Info:
 			continue
 		case warnings == 0:

@@ -132,10 +132,7 @@ func (r *recoveries) add(u engine.Update, pods []podFacts) {
 			continue
 		}
 		if p.Failure != nil && (v.ownError(p.Failure.Err, p.Failure.Took()) || isAway(p.Failure.Err)) {
-			if now == nil {
-				now = make(map[pleg.UID]int)
-			}
-			now[p.UID] = p.Failure.InRow
+			put(&now, p.UID, p.Failure.InRow)
 		} else if r.failing[p.UID] > 0 && p.StatusErr == nil {
 			r.at = keep(r.at, u.Snapshot.At, recoveriesKept)
 		}

@@ -163,13 +163,10 @@ func (v *view) leftFinding(l left) Finding {
 // orphanedIn returns the containers of a pod that run in a sandbox that has
 // ended, and the first such sandbox.
 func orphanedIn(pod *pleg.Pod) (sandbox string, left []pleg.Container) {
-	var ended map[string]bool // made for the first: few pods have one
+	var ended map[string]bool
 	for i := range pod.Sandboxes {
 		if sb := &pod.Sandboxes[i]; sb.State == pleg.Exited {
-			if ended == nil {
-				ended = make(map[string]bool)
-			}
-			ended[sb.ID] = true
+			put(&ended, sb.ID, true)
 		}
 	}
 	for i := range pod.Containers {
@@ -187,10 +184,7 @@ func (h *History) addOrphaned(u engine.Update) {
 	var now map[pleg.UID]time.Time
 	for i, p := range u.Snapshot.Pods {
 		if h.pods.Values[i].orphaned {
-			if now == nil {
-				now = make(map[pleg.UID]time.Time)
-			}
-			now[p.UID] = cmp.Or(h.orphaned[p.UID], u.Snapshot.At)
+			put(&now, p.UID, cmp.Or(h.orphaned[p.UID], u.Snapshot.At))
 		}
 	}
 	h.orphaned = now

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,13 +78,7 @@ func diskFull(v *view) (findings []Finding) {
 				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), s.InodesUnused == 0)
 		}
 	}
-	if said := v.refusedFor(noSpace...); said != "" && findings == nil {
-		findings = append(findings, Finding{
-			ID: DiskFull, Severity: Warning, Summary: "the runtime has no room on a disk: " + excerpt(said),
-			Evidence: []string{said}, Next: []Step{{Text: "which disk is full", Command: "df -h; df -i"}},
-		})
-	}
-	return findings
+	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, Step{Text: "which disk is full", Command: "df -h; df -i"})
 }
 
 // pruning returns what makes room for the runtime's data.
@@ -126,38 +121,35 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		}
 		findings = append(findings, f)
 	}
-	if said := v.refusedFor(broken...); said != "" && findings == nil {
-		findings = append(findings, Finding{
-			ID: FilesystemReadOnly, Severity: Warning, Summary: "the runtime's disk fails: " + excerpt(said), Evidence: []string{said},
-			Next: []Step{
-				{Text: "is a file system read-only", Command: "findmnt -O ro"},
-				{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"},
-			},
-		})
-	}
-	return findings
+	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken,
+		Step{Text: "is a file system read-only", Command: "findmnt -O ro"},
+		Step{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"})
 }
 
 // What the system says to a call that it refuses, as Go programs pass it on.
 var (
 	noSpace = []string{"no space left on device", "disk quota exceeded"}
 	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle", "transport endpoint is not connected"}
-	usedUp  = []string{"too many open files", "pthread_create failed", "failed to create new OS thread", "fork: resource temporarily unavailable", "cannot allocate memory"}
+	usedUp  = []string{"too many open files", "pthread_create failed", "failed to create new os thread", "fork: resource temporarily unavailable", "cannot allocate memory"}
 )
+
+// orSaid returns what the look at the node found, or else what a call says of it.
+func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next ...Step) []Finding {
+	said := v.refusedFor(reasons...)
+	if found != nil || said == "" {
+		return found
+	}
+	return []Finding{{ID: id, Severity: Warning, Summary: summary + ": " + excerpt(said), Evidence: []string{said}, Next: next}}
+}
 
 // refusedFor returns what a call failed with that speaks of any of these; empty if
 // none does.
 func (v *view) refusedFor(reasons ...string) string {
 	speaks := func(text string) bool {
 		text = strings.ToLower(text)
-		for _, reason := range reasons {
-			if strings.Contains(text, reason) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(text, reason) })
 	}
-	for _, f := range []*engine.Failure{v.StatusErr, v.Failure, v.VersionErr} {
+	for _, f := range [...]*engine.Failure{v.StatusErr, v.Failure, v.VersionErr} {
 		if f != nil && speaks(f.Err.Error()) {
 			return fmt.Sprintf("%v: %s", f.Op, words(f.Err))
 		}

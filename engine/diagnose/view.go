@@ -162,6 +162,14 @@ func (v *view) heardSince(f engine.Flight, since time.Time) bool {
 	return v.Health.ListedAt.After(since)
 }
 
+// put adds to a map that is made for the first: in nearly all of them there is nothing.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = make(map[K]V)
+	}
+	(*m)[key] = value
+}
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
