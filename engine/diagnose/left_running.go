@@ -78,12 +78,13 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 // history knows for how long. In one bounded look a container must have been said to run
 // when it was asked for, after the lists.
 func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
-	l.sandbox, l.containers = orphanedIn(seen(p))
+	l.containers = orphanedIn(seen(p))
 	since, known := v.past.orphaned[p.UID]
 	since = later(since, v.Resumed)
 	if len(l.containers) == 0 {
 		return l, false
 	}
+	l.sandbox = l.containers[0].SandboxID
 	_, lives := v.worst(l.containers[0].ID)
 	switch {
 	case v.evidence.Processes.Missing == "" && !lives: // a ghost, or elsewhere
@@ -160,9 +161,8 @@ func (v *view) leftFinding(l left) Finding {
 	return f
 }
 
-// orphanedIn returns the containers of a pod that run in a sandbox that has
-// ended, and the first such sandbox.
-func orphanedIn(pod *pleg.Pod) (sandbox string, left []pleg.Container) {
+// orphanedIn returns the containers of a pod that run in a sandbox that has ended.
+func orphanedIn(pod *pleg.Pod) (left []pleg.Container) {
 	var ended map[string]bool
 	for i := range pod.Sandboxes {
 		if sb := &pod.Sandboxes[i]; sb.State == pleg.Exited {
@@ -171,11 +171,11 @@ func orphanedIn(pod *pleg.Pod) (sandbox string, left []pleg.Container) {
 	}
 	for i := range pod.Containers {
 		if c := &pod.Containers[i]; ended != nil && c.State == pleg.Running && ended[c.SandboxID] {
-			sandbox, left = cmp.Or(sandbox, c.SandboxID), append(left, *c)
+			left = append(left, *c)
 		}
 	}
 	byName(left)
-	return sandbox, left
+	return left
 }
 
 // addOrphaned notes since when pods have containers that run without their sandbox.

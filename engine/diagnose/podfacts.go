@@ -31,8 +31,7 @@ const always = 1<<63 - 1
 func factsOf(p *engine.Pod, at time.Time) podFacts {
 	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil}
 	pod := seen(p)
-	_, orphans := orphanedIn(pod)
-	f.orphaned = len(orphans) > 0
+	f.orphaned = len(orphanedIn(pod)) > 0
 	for i := range pod.Sandboxes {
 		f.newest = max(f.newest, pod.Sandboxes[i].CreatedAt.Unix())
 		if pod.Sandboxes[i].State == pleg.Exited {

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A callSpec is a call that somebody wants, and how it is to be made. The zero value of
+// the latter is the kubelet's way.
+type callSpec struct {
+	Flight
+	timeout time.Duration
+	tag     uint64 // for its asker: a place in the sweep, the number of a request
+	raw     bool   // wants the answer as JSON
+
+	tries     int  // how often it may be made if it fails at once; 0 counts as 1
+	bounded   bool // is not waited for beyond its deadline, even if the runtime ignores that
+	yields    bool // gives way to its like: has failed, unmade, once that has been out for the timeout
+	endsEarly bool // is given up early while nothing else is answered
+}
+
+// A pending call is one that is wanted and has not come to its end: it waits for
+// its turn, or it is out, or it is out and nobody waits for it any more.
+type pending struct {
+	callSpec
+	id        callID // 0 until it is made
+	wanted    time.Time
+	notYet    time.Time // when it may be made again; zero for at once
+	failed    error     // what the last try brought; nil before a second one is due
+	made      int       // how often it was made
+	abandoned bool      // its asker has gone on without it
+	why       error     // why we ended it; nil while we did not
+	endedAt   time.Time // when we did
+}
+
+// like says whether two calls would ask the runtime for the same thing. All lists
+// are alike, of one kind or the other, of one pod or of all: they cost the most, and
+// wait for the same locks.
+func (f Flight) like(g Flight) bool {
+	return f.Op == g.Op && f.ID == g.ID || isList(f.Op) && isList(g.Op)
+}
+
+// An answer is what came of a call that was wanted. Its Flight is the call as it was made, or the
+// one that was in its way.
+type answer struct {
+	callSpec
+	to    Asker     // who wanted it
+	at    time.Time // when it came to its end
+	took  time.Duration
+	tries int
+	value any
+	found pleg.Anomalies
+	err   error
+}
+
+// hung tells a call that was given up after its time from one whose error only
+// says so: a runtime may pass on at once that somebody else gave it no answer in
+// time.
+func (a *answer) hung(limit time.Duration) bool { return hung(a.took, limit, a.err) }
+
+func hung(took, limit time.Duration, err error) bool {
+	return errors.Is(err, call.ErrDeadline) && took >= limit-limit/10
+}
