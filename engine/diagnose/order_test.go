@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -20,7 +21,8 @@ func TestEveryRuleExplainsWhatComesLater(t *testing.T) {
 	}
 }
 
-// The documentation lists the findings in the order of the table.
+// The documentation lists the findings in the order of the table, and the contract of
+// check has each.
 func TestFindingsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/findings.md")
 	if err != nil {
@@ -30,8 +32,15 @@ func TestFindingsAreDocumented(t *testing.T) {
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllSubmatch(text, -1) {
 		documented = append(documented, ID(m[1]))
 	}
+	schema, err := os.ReadFile("../../docs/check.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, r := range rules {
 		want = append(want, r.id)
+		if !strings.Contains(string(schema), `"`+string(r.id)+`"`) {
+			t.Errorf("docs/check.schema.json lacks %s", r.id)
+		}
 	}
 	if !slices.Equal(documented, want) {
 		t.Errorf("docs/findings.md has\n%v, want\n%v", documented, want)
