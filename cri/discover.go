@@ -5,8 +5,6 @@ import (
 	"os"
 	"slices"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Search says where to look for the runtime. The zero value looks where a
@@ -23,27 +21,16 @@ type Search struct {
 	Running func(context.Context) []string
 }
 
-// Found is the endpoint that a search chose.
-type Found struct {
-	Endpoint string // for [Dial]: a unix:// URL, below the host's root if one was given
-	Source   string // what named it, such as "/etc/crictl.yaml"
-	Answered bool   // false: it is there, but refused or did not answer in time
-	Reason   string // why not; empty if Answered
-	Version  pleg.Version
-	Tried    []Candidate // in the order of the search, the chosen one among them
-}
-
 // A Candidate is an endpoint that a search looked at, and what came of it.
 type Candidate struct {
-	Endpoint string // unix:// URL; as it was written where that can't be used; empty for a file that can't be read
-	Source   string
+	Endpoint string // for [Dial], below the host's root if one was given; as it was written where that can't be used; empty for a file that can't be read
+	Source   string // what named it, such as "/etc/crictl.yaml"
 	Outcome  Outcome
 	Reason   string // for people, fit for a terminal; empty if it answered
 
 	path    string
 	named   bool // by a person, a file or a process of the node, not only known as a usual place
 	belongs bool // a runtime belongs there: it is named, or has left traces on the node
-	version pleg.Version
 }
 
 // An Outcome is what a search found at one endpoint.
@@ -85,7 +72,7 @@ func (o Outcome) String() string {
 //
 // Endpoints are asked side by side, each with one Version call. If none
 // will do the error is a *[NotFoundError]; if ctx ends first, that of ctx.
-func Discover(ctx context.Context, s Search) (*Found, error) {
+func Discover(ctx context.Context, s Search) (Candidate, error) {
 	if s.Getenv == nil {
 		s.Getenv = os.Getenv
 	}
@@ -101,22 +88,22 @@ func Discover(ctx context.Context, s Search) (*Found, error) {
 		n += known
 	}
 	if err != nil {
-		return nil, err
+		return Candidate{}, err
 	}
 	if n < len(tried) {
-		return found(tried[n], tried[:n+1]), nil
+		return tried[n], nil
 	}
 	if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.Outcome == Silent }); i >= 0 {
-		return found(tried[i], tried), nil
+		return tried[i], nil
 	}
 	denied := slices.ContainsFunc(tried, func(c Candidate) bool { return c.Outcome == Denied })
 	for _, named := range []bool{true, false} {
 		i := slices.IndexFunc(tried, func(c Candidate) bool { return c.isDown() && c.named == named })
 		if i >= 0 && !denied {
-			return found(tried[i], tried), nil
+			return tried[i], nil
 		}
 	}
-	return nil, &NotFoundError{Tried: tried}
+	return Candidate{}, &NotFoundError{Tried: tried}
 }
 
 // tryAll finds out what is at the candidates, and returns the place of the first that
@@ -177,15 +164,4 @@ func (c Candidate) isDown() bool {
 // decides reports whether nothing after c has to be tried.
 func (c Candidate) decides() bool {
 	return c.Outcome == Answers || c.Outcome == Silent && c.named
-}
-
-func found(c Candidate, tried []Candidate) *Found {
-	return &Found{
-		Endpoint: c.Endpoint,
-		Source:   c.Source,
-		Answered: c.Outcome == Answers,
-		Reason:   c.Reason,
-		Version:  c.version,
-		Tried:    tried,
-	}
 }

@@ -39,12 +39,9 @@ func (s Search) try(ctx context.Context, c *Candidate) {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	version, err := client.Version(ctx)
-	if err != nil {
+	if _, err := client.Version(ctx); err != nil {
 		c.Outcome, c.Reason = s.classify(ctx, client, err)
-		return
 	}
-	c.Outcome, c.Reason, c.version = Answers, "", version
 }
 
 // lookAt says what the file system knows: it returns Answers if there is a

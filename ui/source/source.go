@@ -93,7 +93,7 @@ func Open(ctx context.Context, o flags.Options, started time.Time) (Source, erro
 
 // discover finds the runtime. A check has a quarter of its deadline for each
 // endpoint that is silent, and no more than all of it.
-func discover(ctx context.Context, o flags.Options, started time.Time) (*cri.Found, error) {
+func discover(ctx context.Context, o flags.Options, started time.Time) (cri.Candidate, error) {
 	search := cri.Search{
 		Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second,
 		Running: func(ctx context.Context) []string { return host.Sockets(ctx, o.HostRoot) },
