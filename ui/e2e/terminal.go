@@ -130,27 +130,6 @@ func (t *Terminal) Type(keys string) error {
 	return err
 }
 
-// Signal sends sig to the program.
-func (t *Terminal) Signal(sig os.Signal) error { return t.cmd.Process.Signal(sig) }
-
-// Process returns the id of the program's process.
-func (t *Terminal) Process() int { return t.cmd.Process.Pid }
-
-// Resize gives the terminal another size, of which the program hears.
-func (t *Terminal) Resize(columns, rows int) error {
-	t.mu.Lock()
-	t.screen.Resize(columns, rows)
-	t.mu.Unlock()
-	return pty.Setsize(t.master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)})
-}
-
-// Stall stops reading what the program writes, but for what is being read just
-// now, until the function that it returns is called.
-func (t *Terminal) Stall() (resume func()) {
-	t.gate.Lock()
-	return t.gate.Unlock
-}
-
 // lines returns the screen as it is, without trailing spaces. The caller holds
 // the lock.
 func (t *Terminal) lines() []string {
@@ -161,26 +140,11 @@ func (t *Terminal) lines() []string {
 	return all
 }
 
-// Raw returns all bytes that the program has written.
-func (t *Terminal) Raw() []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return bytes.Clone(t.raw.Bytes())
-}
-
 // Written returns how many bytes the program has written.
 func (t *Terminal) Written() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.raw.Len()
-}
-
-// First returns how long after its start the program wrote its first byte; 0
-// if it has written none.
-func (t *Terminal) First() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.first
 }
 
 // Wait waits until holds is true of the screen and returns how long after the
@@ -219,11 +183,14 @@ func (t *Terminal) state() string {
 	}
 }
 
-// WaitFor is Wait for a text on the screen.
-func (t *Terminal) WaitFor(text string, limit time.Duration) (time.Duration, error) {
-	return t.Wait(fmt.Sprintf("%q", text), limit, func(lines []string) bool {
-		return strings.Contains(strings.Join(lines, "\n"), text)
-	})
+// Signal sends sig to the program.
+func (t *Terminal) Signal(sig os.Signal) error { return t.cmd.Process.Signal(sig) }
+
+// Raw returns all bytes that the program has written.
+func (t *Terminal) Raw() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Clone(t.raw.Bytes())
 }
 
 // Ended waits for the program to end and returns its exit code, -1 for one
@@ -282,23 +249,4 @@ func (t *Terminal) Close() error {
 		err = errors.Join(err, answers.Close())
 	}
 	return err
-}
-
-// Full reports whether the program's next write would block: nobody has read
-// for so long that the kernel keeps no more.
-func (t *Terminal) Full() (bool, error) {
-	conn, err := t.slave.SyscallConn()
-	if err != nil {
-		return false, err
-	}
-	var n int
-	failed := conn.Control(func(fd uintptr) {
-		for { // EINTR comes from the Go runtime's own signals
-			n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, 0)
-			if !errors.Is(err, unix.EINTR) {
-				return
-			}
-		}
-	})
-	return n == 0, errors.Join(failed, err)
 }
