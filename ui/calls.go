@@ -91,15 +91,9 @@ var callColumns = []callColumn{
 		}
 		l.Right(b.Dim, lately(s.At.Sub(op.LastOK)), w)
 	}, func(_ *engine.Snapshot, a, b *engine.Calls) int { return b.LastOK.Compare(a.LastOK) }},
-	{"P50", 6, 0, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
-		tookCell(l, b, op.P50, op.Count > 0, w)
-	}, by(func(op *engine.Calls) time.Duration { return op.P50 })},
-	{"P99", 6, 0, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
-		tookCell(l, b, op.P99, op.Count > 0, w)
-	}, by(func(op *engine.Calls) time.Duration { return op.P99 })},
-	{"MAX", 6, 2, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
-		tookCell(l, b, op.Max, op.Count > 0, w)
-	}, by(func(op *engine.Calls) time.Duration { return op.Max })},
+	tookColumn("P50", 0, func(op *engine.Calls) time.Duration { return op.P50 }),
+	tookColumn("P99", 0, func(op *engine.Calls) time.Duration { return op.P99 }),
+	tookColumn("MAX", 2, func(op *engine.Calls) time.Duration { return op.Max }),
 	{"OUT", 7, 0, outCell, func(s *engine.Snapshot, a, b *engine.Calls) int {
 		return cmp.Or(cmp.Compare(outLongest(s, a), outLongest(s, b)), cmp.Compare(a.InFlight, b.InFlight))
 	}},
@@ -119,6 +113,13 @@ var callColumns = []callColumn{
 		}
 		l.Right(b.Bad, text.Count(op.Errors), w)
 	}, by(func(op *engine.Calls) uint64 { return op.Errors })},
+}
+
+// tookColumn is a column of how long calls took.
+func tookColumn(head string, rank int, took func(*engine.Calls) time.Duration) callColumn {
+	return callColumn{head, 6, rank, func(l *text.Line, b pen, _ *engine.Snapshot, op *engine.Calls, w int) {
+		tookCell(l, b, took(op), op.Count > 0, w)
+	}, by(took)}
 }
 
 // lately is an age that stays the same as long as calls come every few seconds.

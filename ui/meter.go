@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -132,6 +133,32 @@ func callSpan(b pen, s *engine.Snapshot, f *engine.Flight, elapsed time.Duration
 // hangs reports whether a call in flight is drawn as one that hangs, wherever it
 // is: diagnosis has the word.
 func hangs(s *engine.Snapshot, f *engine.Flight) bool { return diagnose.Late(s, *f) }
+
+// hangingCalls returns, for each pod about which a call has been out for longer than
+// its like usually take, the oldest such call. That of a probe or a sweep does not
+// count: where all the runtime is stuck, it says nothing about the pod that was
+// chosen for it.
+func hangingCalls(s *engine.Snapshot) map[pleg.UID]*engine.Flight {
+	var calls map[pleg.UID]*engine.Flight
+	for i := range s.InFlight {
+		f := &s.InFlight[i]
+		if f.Pod.UID == "" || f.By == engine.ByProbe || f.By == engine.BySweep || calls[f.Pod.UID] != nil || !hangs(s, f) {
+			continue
+		}
+		if calls == nil {
+			calls = make(map[pleg.UID]*engine.Flight)
+		}
+		calls[f.Pod.UID] = f
+	}
+	return calls
+}
+
+func sameCall(a, b *engine.Flight) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
 
 // outSpan says how long a call has been out; nothing before that is worth a word.
 func outSpan(b pen, s *engine.Snapshot, f *engine.Flight) span {

@@ -77,32 +77,6 @@ type treeRow struct {
 	status  *pleg.ContainerStatus // of a container, if the cache has one
 }
 
-// hangingCalls returns, for each pod about which a call has been out for longer than
-// its like usually take, the oldest such call. That of a probe or a sweep does not
-// count: where all the runtime is stuck, it says nothing about the pod that was
-// chosen for it.
-func hangingCalls(s *engine.Snapshot) map[pleg.UID]*engine.Flight {
-	var calls map[pleg.UID]*engine.Flight
-	for i := range s.InFlight {
-		f := &s.InFlight[i]
-		if f.Pod.UID == "" || f.By == engine.ByProbe || f.By == engine.BySweep || calls[f.Pod.UID] != nil || !hangs(s, f) {
-			continue
-		}
-		if calls == nil {
-			calls = make(map[pleg.UID]*engine.Flight)
-		}
-		calls[f.Pod.UID] = f
-	}
-	return calls
-}
-
-func sameCall(a, b *engine.Flight) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
 // inform works out what the rows of p show, of which a call hangs unless out is nil.
 func inform(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *podInfo {
 	f := &podInfo{pod: p, seen: p.Seen(), out: out, trouble: t, problem: t.Text, statuses: p.Status.Lookup()}

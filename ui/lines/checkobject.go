@@ -33,8 +33,6 @@ type checkObject struct {
 	Notes          []string        `json:"notes,omitempty"` // what was left out, and why
 }
 
-func (c *checkObject) note(all []string) { c.Notes = all }
-
 type runtimeObject struct {
 	Name       string            `json:"name"`
 	Version    string            `json:"version"`

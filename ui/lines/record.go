@@ -39,8 +39,6 @@ func newHeader(at time.Time, kind string) header {
 	return header{Schema: Schema, Time: at.UTC(), Kind: kind}
 }
 
-func (h *header) note(all []string) { h.Notes = all }
-
 type headlineLine struct {
 	header
 	Headline headlineObject `json:"headline"`
@@ -161,16 +159,14 @@ func AppendGap(b []byte, at time.Time, lost uint64) []byte {
 	return appendJSON(b, &gapLine{newHeader(at, "gap"), lost})
 }
 
-// A noted object says what was left out of it.
-type noted interface{ note([]string) }
-
 // appendJSON appends v, a pointer to one of this package's own objects, in one
-// line. What JSON has no words for is left out, and v notes what that was.
+// line. What JSON has no words for is left out, and its Notes say what that was.
 func appendJSON(b []byte, v any) []byte {
 	var c censor
-	c.figure(reflect.ValueOf(v).Elem(), "", false)
-	if n, ok := v.(noted); ok {
-		n.note(c.out)
+	object := reflect.ValueOf(v).Elem()
+	c.figure(object, "", false)
+	if notes := object.FieldByName("Notes"); notes.IsValid() {
+		notes.Set(reflect.ValueOf(c.out))
 	}
 	j, err := json.Marshal(v)
 	if err != nil { // nothing is known that could do that

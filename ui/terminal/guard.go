@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime/debug"
@@ -130,4 +131,19 @@ func (g *guard) commands(msg tea.Msg) tea.Msg {
 		safe[i] = g.command(cmd)
 	}
 	return reflect.ValueOf(safe).Convert(v.Type()).Interface()
+}
+
+// ExitCode returns the exit code that tells what [Run] returned: 0 for nil, 128
+// and the number for a signal, 2 for a panic, 1 for all else.
+func ExitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if s, ok := errors.AsType[*SignalError](err); ok {
+		return 128 + int(s.Signal)
+	}
+	if _, ok := errors.AsType[*PanicError](err); ok {
+		return 2
+	}
+	return 1
 }

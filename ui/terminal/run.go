@@ -293,18 +293,3 @@ func (s *session) leave(limit time.Duration) {
 	case <-time.After(limit):
 	}
 }
-
-// ExitCode returns the exit code that tells what [Run] returned: 0 for nil, 128
-// and the number for a signal, 2 for a panic, 1 for all else.
-func ExitCode(err error) int {
-	if err == nil {
-		return 0
-	}
-	if s, ok := errors.AsType[*SignalError](err); ok {
-		return 128 + int(s.Signal)
-	}
-	if _, ok := errors.AsType[*PanicError](err); ok {
-		return 2
-	}
-	return 1
-}

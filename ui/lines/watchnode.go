@@ -1,0 +1,93 @@
+package lines
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// node appends what has changed of what a kubelet would do and post: its sync loop,
+// and its Ready condition. In a pause, and before the runtime has answered, nothing is
+// known of them.
+func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
+	n := &s.Node
+	if s.Paused || !n.Known {
+		return b
+	}
+	loop, since := loopOf(s)
+	was := cmp.Or(v.loop, loopWorks)
+	why := stoppedFor(n)
+	if loop == loopStopped && len(why) == 0 {
+		loop = was // all is well again, and it sees so within its nap
+	}
+	if v.loop = loop; loop != was {
+		b = v.loopTurn(b, s, since, why)
+	}
+	if v.posted == (engine.Node{}) && n.Ready && (n.SyncedAt.IsZero() || s.Health.ListedAt.IsZero()) {
+		return b // taken for granted: nothing was seen of it
+	}
+	posted := engine.Node{Ready: n.Ready, Reason: n.Reason, Message: figures.ReplaceAllString(n.Message, "${1}0")}
+	if posted == v.posted {
+		return b
+	}
+	v.posted = posted
+	if v.o.JSON {
+		return appendNode(b, s)
+	}
+	word := "NotReady"
+	if n.Ready {
+		word = "Ready"
+	}
+	return fmt.Appendf(stamp(b, s.At), "node would be posted %s: %s: %s\n", word, text.Clean(n.Reason), text.Clean(diagnose.Rounded(n.Message)))
+}
+
+// The states of the sync loop.
+const (
+	loopWorks   = "working"
+	loopHeld    = "held"
+	loopStopped = "stopped"
+)
+
+// heldLong is how long the sync loop must have waited for one list to be held: a
+// list of a large node takes a part of that.
+const heldLong = 2 * time.Second
+
+// loopOf returns the state of the sync loop, and since when it is so, where that is
+// known.
+func loopOf(s *engine.Snapshot) (state string, since time.Time) {
+	switch n := &s.Node; {
+	case !n.LoopStopped.IsZero():
+		return loopStopped, n.LoopStopped
+	case !n.LoopHeld.IsZero() && s.At.Sub(n.LoopHeld) >= heldLong:
+		return loopHeld, n.LoopHeld
+	}
+	return loopWorks, time.Time{}
+}
+
+// stoppedFor returns what keeps the sync loop from its work.
+func stoppedFor(n *engine.Node) []string {
+	return slices.DeleteFunc([]string{n.RuntimeDown, n.PLEG, n.RuntimeErr}, func(s string) bool { return s == "" })
+}
+
+func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []string) []byte {
+	if v.loop != loopStopped {
+		why = nil
+	}
+	if v.o.JSON {
+		return appendLoop(b, s, v.loop, since, why)
+	}
+	said := "sync loop works"
+	switch v.loop {
+	case loopStopped:
+		said = "sync loop stopped: " + diagnose.Rounded(strings.Join(why, ", "))
+	case loopHeld:
+		said = "sync loop held: its housekeeping waits for a list"
+	}
+	return append(append(stamp(b, s.At), text.Clean(said)...), '\n')
+}
