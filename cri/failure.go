@@ -33,7 +33,7 @@ var methods = map[string]call.Operation{
 
 func (c *Client) explainUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	err := c.explain(ctx, method, next(ctx, method, req, reply, conn, opts...))
-	if e, ok := errors.AsType[*call.Error](err); ok && e.Kind == call.ErrUnimplemented && strings.Contains(e.Text, "unknown service "+runtimev1.RuntimeService_ServiceDesc.ServiceName) {
+	if e, ok := errors.AsType[*call.Error](err); ok && errors.Is(e.Kind, call.ErrUnimplemented) && strings.Contains(e.Text, "unknown service "+runtimev1.RuntimeService_ServiceDesc.ServiceName) {
 		if why := c.noCRI.because(ctx, c); why != "" {
 			e.Text = why
 		}

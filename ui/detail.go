@@ -152,22 +152,22 @@ func (d *detail) containers(b pen, s *engine.Snapshot, all []pleg.ContainerStatu
 			which--
 		}
 		var one sheet
-		one.container(b, s, &all[which])
+		one.container(b, s.At, &all[which])
 		return one.lines[i-first[which]]
 	})
 }
 
-func (d *sheet) container(b pen, s *engine.Snapshot, c *pleg.ContainerStatus) {
+func (s *sheet) container(b pen, at time.Time, c *pleg.ContainerStatus) {
 	symbol, look := stateLook(b, c.State)
 	line := fmt.Sprintf("%s %s  attempt %d  %s", symbol, c.State, c.Attempt, text.ShortID(c.ID))
 	if c.State == pleg.Exited {
 		line = fmt.Sprintf("%s %s %d  attempt %d  %s", symbol, c.State, c.ExitCode, c.Attempt, text.ShortID(c.ID))
 		look = pick(c.ExitCode != 0, b.Bad, look)
 	}
-	d.add(slot{b.Text, "  " + c.Name, labelWidth}, slot{look, line, 0})
-	d.field(b, "", b.Text, c.Image)
-	d.field(b, "", b.Text, times(s.At, c))
-	d.field(b, "", b.Warn, joined(c.Reason, c.Message))
+	s.add(slot{b.Text, "  " + c.Name, labelWidth}, slot{look, line, 0})
+	s.field(b, "", b.Text, c.Image)
+	s.field(b, "", b.Text, times(at, c))
+	s.field(b, "", b.Warn, joined(c.Reason, c.Message))
 }
 
 func timed(c *pleg.ContainerStatus) bool {

@@ -68,17 +68,13 @@ func (e *events) row(l *text.Line, b pen, y int, focused bool) {
 	}
 	switch {
 	case r.gap > 0 && y%e.lines() == 0:
-		e.gapRow(l, b, r)
+		l.Put(b.Warn, b.Symbols.Warn+" gap: "+text.Count(r.gap)+" events came too fast to be shown")
 	case r.gap > 0:
 	case y%e.lines() == 0:
 		e.event(l, b, r, eventColumns(l.Left(), e.times))
 	default:
 		wrapped(l, b, r)
 	}
-}
-
-func (e *events) gapRow(l *text.Line, b pen, r *eventRow) {
-	l.Put(b.Warn, b.Symbols.Warn+" gap: "+text.Count(r.gap)+" events came too fast to be shown")
 }
 
 func (e *events) event(l *text.Line, b pen, r *eventRow, s eventWidths) {

@@ -189,7 +189,7 @@ func (m *Model) windowTitle() string {
 func (d *frame) title(l *text.Line, b box) {
 	l.Sign(d.Border, d.Symbols.Horizontal)
 	for p := range panes {
-		if p != b.pane && !(b.tabs && !d.elsewhere(p, b)) {
+		if p != b.pane && (!b.tabs || d.layout.visible(p)) {
 			continue
 		}
 		l.Space(1)
@@ -202,11 +202,6 @@ func (d *frame) title(l *text.Line, b box) {
 		l.Sign(d.Border, d.Symbols.Horizontal)
 	}
 	l.Repeat(d.Border, d.Symbols.Horizontal, l.Left())
-}
-
-// elsewhere reports whether p has a box of its own beside b.
-func (d *frame) elsewhere(p pane, b box) bool {
-	return p != b.pane && d.layout.visible(p)
 }
 
 // tab names a pane. That pods have problems, and how bad the worst finding is, is

@@ -3,8 +3,6 @@ package ui
 import (
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/plegtop/plegtop/keymap"
 )
 
@@ -57,12 +55,6 @@ const (
 	tallWidth, tallHeight = 90, 32  // pods over events
 	leastWidth, leastBody = 60, 14  // below: lines of text
 )
-
-// resized gives everything the room of a terminal of that size.
-func (m *Model) resized(size tea.WindowSizeMsg) {
-	m.width, m.height = size.Width, size.Height
-	m.refresh()
-}
 
 // refresh works out anew what lies where, after the size, the focus or what is open
 // has changed.

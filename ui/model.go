@@ -78,7 +78,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.resized(msg)
+		m.width, m.height = msg.Width, msg.Height
+		m.refresh()
 	case updateMsg:
 		cmd = m.update(msg)
 	case endedMsg:

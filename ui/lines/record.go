@@ -118,10 +118,6 @@ func AppendEvent(b []byte, e engine.Event) []byte {
 	return appendJSON(b, l)
 }
 
-func appendHeadline(b []byte, at time.Time, h diagnose.Headline) []byte {
-	return appendJSON(b, &headlineLine{newHeader(at, "headline"), newHeadlineObject(h)})
-}
-
 func appendHealth(b []byte, s *engine.Snapshot) []byte {
 	l := &healthLine{
 		header:  newHeader(s.At, "health"),
@@ -132,14 +128,6 @@ func appendHealth(b []byte, s *engine.Snapshot) []byte {
 		l.Error = s.Failure.Err.Error()
 	}
 	return appendJSON(b, l)
-}
-
-func appendNode(b []byte, s *engine.Snapshot) []byte {
-	return appendJSON(b, &nodeLine{newHeader(s.At, "node"), s.Node.Ready, s.Node.Reason, s.Node.Message})
-}
-
-func appendLoop(b []byte, s *engine.Snapshot, state string, since time.Time, why []string) []byte {
-	return appendJSON(b, &loopLine{newHeader(s.At, "loop"), state, instant(since), append([]string{}, why...)})
 }
 
 func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {

@@ -76,7 +76,7 @@ func (v *watcher) update(u diagnose.Update) []byte {
 		b = v.gap(b, u)
 	}
 	for _, e := range u.Events {
-		if v.wants(e) {
+		if len(v.o.Namespaces) == 0 || slices.Contains(v.o.Namespaces, e.Pod.Namespace) {
 			b = v.event(b, e)
 		}
 	}
@@ -117,17 +117,13 @@ func (v *watcher) turned(u diagnose.Update) bool {
 
 func (v *watcher) head(b []byte, u diagnose.Update) []byte {
 	if v.o.JSON {
-		return appendHeadline(b, u.Snapshot.At, u.Headline)
+		return appendJSON(b, &headlineLine{newHeader(u.Snapshot.At, "headline"), newHeadlineObject(u.Headline)})
 	}
 	b = append(append(stamp(b, u.Snapshot.At), "headline: "...), text.Clean(u.Headline.Word)...)
 	if said := clauses(u.Headline); said != "" {
 		b = append(append(b, ": "...), text.Clean(said)...)
 	}
 	return append(b, '\n')
-}
-
-func (v *watcher) wants(e engine.Event) bool {
-	return len(v.o.Namespaces) == 0 || slices.Contains(v.o.Namespaces, e.Pod.Namespace)
 }
 
 // changed reports whether s has another verdict, or another failure of the

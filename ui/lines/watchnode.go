@@ -38,7 +38,7 @@ func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
 	}
 	v.posted = posted
 	if v.o.JSON {
-		return appendNode(b, s)
+		return appendJSON(b, &nodeLine{newHeader(s.At, "node"), n.Ready, n.Reason, n.Message})
 	}
 	word := "NotReady"
 	if n.Ready {
@@ -80,7 +80,7 @@ func (v *watcher) loopTurn(b []byte, s *engine.Snapshot, since time.Time, why []
 		why = nil
 	}
 	if v.o.JSON {
-		return appendLoop(b, s, v.loop, since, why)
+		return appendJSON(b, &loopLine{newHeader(s.At, "loop"), v.loop, instant(since), append([]string{}, why...)})
 	}
 	said := "sync loop works"
 	switch v.loop {
