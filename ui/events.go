@@ -100,11 +100,11 @@ func (e *events) trim() {
 		return
 	}
 	n := len(e.rows) - e.keep
-	e.rows = append(make([]eventRow, 0, e.keep+e.keep/4), e.rows[n:]...)
+	e.rows = slices.Delete(e.rows, 0, n)
 	e.first += uint64(n)
 	e.dropped += uint64(n)
 	hidden, _ := slices.BinarySearch(e.shown, e.first)
-	e.shown = append(make([]uint64, 0, len(e.rows)), e.shown[hidden:]...)
+	e.shown = slices.Delete(e.shown, 0, hidden)
 	e.cursor -= hidden
 	e.top -= hidden
 	e.clamp(len(e.shown))
