@@ -34,7 +34,6 @@ const (
 	HostPressure        ID = "host-pressure"
 	KubeletStuck        ID = "kubelet-stuck"
 	ClockStep           ID = "clock-step"
-	EventDrift          ID = "event-drift"
 	DiskFull            ID = "disk-full"
 	FilesystemReadOnly  ID = "filesystem-readonly"
 	LimitsNear          ID = "limits-near"

@@ -69,7 +69,8 @@ func TestSchemaKnowsEveryFinding(t *testing.T) {
 		diagnose.RuntimeDown, diagnose.RuntimeUnresponsive, diagnose.ListHung, diagnose.ListTooBig, diagnose.InspectHung,
 		diagnose.InspectFailing, diagnose.RelistSlowChurn, diagnose.RuntimeSlow, diagnose.PLEGUnhealthy, diagnose.PLEGFlapping,
 		diagnose.RuntimeNotReady, diagnose.NetworkNotReady, diagnose.EventsDiscarded, diagnose.CrashLoop, diagnose.GhostRunning, diagnose.LeftRunning,
-		diagnose.ProcessStuck, diagnose.OrphanShims, diagnose.HostPressure, diagnose.KubeletStuck, diagnose.KubeletGone, diagnose.ClockStep, diagnose.EventDrift,
+		diagnose.ProcessStuck, diagnose.OrphanShims, diagnose.HostPressure, diagnose.KubeletStuck, diagnose.KubeletGone, diagnose.ClockStep,
+		diagnose.FilesystemReadOnly, diagnose.DiskFull, diagnose.LimitsNear, diagnose.ErrandStuck, diagnose.UnreadableAnswer,
 	} {
 		r := healthyCheck()
 		r.Findings = []diagnose.Finding{{ID: id, Summary: "so"}}
