@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -80,8 +79,13 @@ func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
 	if p.Status == nil || len(p.Status.Sandboxes) > 0 && p.Status.Sandboxes[0].State == pleg.Exited {
 		return found
 	}
-	for all := range named(p.Status.Containers) {
-		newest := all[0]
+	for rest := byAge(p.Status.Containers); len(rest) > 0; {
+		newest, n := rest[0], 1
+		for n < len(rest) && rest[n].Name == newest.Name {
+			n++
+		}
+		all := rest[:n]
+		rest = rest[n:]
 		died := uint64(newest.Attempt)
 		if newest.State == pleg.Exited {
 			died++
@@ -105,9 +109,9 @@ func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
 // fresh reports whether a death is one of the present.
 func fresh(since time.Duration) bool { return since >= -crashAhead && since <= crashRecent }
 
-// named returns the containers of one name after those of another, the newest first:
-// of several that are as new the one that is listed first.
-func named(all []pleg.ContainerStatus) iter.Seq[[]*pleg.ContainerStatus] {
+// byAge returns the containers of one name after those of another, the newest first: of
+// several that are as new the one that is listed first.
+func byAge(all []pleg.ContainerStatus) []*pleg.ContainerStatus {
 	sorted := make([]*pleg.ContainerStatus, len(all))
 	for i := range all {
 		sorted[i] = &all[i]
@@ -115,18 +119,7 @@ func named(all []pleg.ContainerStatus) iter.Seq[[]*pleg.ContainerStatus] {
 	slices.SortStableFunc(sorted, func(a, b *pleg.ContainerStatus) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt))
 	})
-	return func(yield func([]*pleg.ContainerStatus) bool) {
-		for rest := sorted; len(rest) > 0; {
-			n := 1
-			for n < len(rest) && rest[n].Name == rest[0].Name {
-				n++
-			}
-			if !yield(rest[:n]) {
-				return
-			}
-			rest = rest[n:]
-		}
-	}
+	return sorted
 }
 
 // goesOn reports whether the last death is recent and nothing has lasted since.

@@ -131,13 +131,8 @@ func (v *view) isAwayFor(f *engine.Failure) bool {
 // manyAlike returns those that fail in the way in which the pods of most owners do,
 // if these are many, or were and are still several; and all others.
 func (v *view) manyAlike(pods []failingPod) (many, others []failingPod) {
-	known, owners, most := make(map[group]bool), make(map[manner]int), manner{}
-	for _, p := range pods {
-		g := p.name()
-		if known[g] {
-			continue
-		}
-		known[g] = true
+	owners, most := make(map[manner]int), manner{}
+	for _, g := range grouped(pods, failingPod.name) {
 		if owners[g.manner]++; owners[g.manner] > owners[most] {
 			most = g.manner
 		}
