@@ -186,6 +186,17 @@ func TestRuntimeSlowHasPressureBesideIt(t *testing.T) {
 	firstSays(t, Diagnose(in), "half of all calls take 300ms", "io 71%", "containerd takes 1.7 cores and 300.0 MiB", "about 4.5s: 15 objects x 300ms")
 }
 
+// Nor does one call hang there that has been out for three seconds.
+func TestNothingHangsSoSoonOnABusyNode(t *testing.T) {
+	for share, want := range map[float64]int{0: 1, 60: 0} {
+		in := healthy(5).hang(call.ListContainers, 3*time.Second).input()
+		in.Evidence = &evidence.Report{Pressure: evidence.Pressure{CPU: evidence.Stall{Some10: share}}}
+		if found := Diagnose(in); len(found) != want {
+			t.Errorf("tasks wait for %v %% of the time: found %s", share, gist(found))
+		}
+	}
+}
+
 // Where all wait for the CPU the runtime's calls do, too.
 func TestRuntimeIsNotSlowOnABusyNode(t *testing.T) {
 	for took, want := range map[time.Duration][]ID{300 * time.Millisecond: nil, 700 * time.Millisecond: {RuntimeSlow}} {

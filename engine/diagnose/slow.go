@@ -18,8 +18,7 @@ const (
 	slowCall = 150 * time.Millisecond
 	// slowBusy is the same on a node where tasks wait for the CPU in busyShare percent
 	// of all time: every call waits there with them, and no runtime is to blame.
-	slowBusy  = 500 * time.Millisecond
-	busyShare = 80.0
+	slowBusy = 500 * time.Millisecond
 	// slowObjects is the same where only status calls are slow.
 	slowObjects = 500 * time.Millisecond
 	// slowSample is how many status calls must have been made to speak of half
@@ -53,18 +52,10 @@ func runtimeSlow(v *view) []Finding {
 	case v.objectsSlow():
 		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.sums(call.ContainerStatus).P50))
 	}
-	if half := v.halfSlow(v.slowFrom()); v.Policy.Once && half > 0 {
+	if half := v.halfSlow(v.unlessBusy(slowCall, slowBusy)); v.Policy.Once && half > 0 {
 		return tell("", "half of the status calls take %s or more", span(half))
 	}
 	return nil
-}
-
-// slowFrom returns from what on half of the calls make the runtime slow.
-func (v *view) slowFrom() time.Duration {
-	if v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= busyShare {
-		return slowBusy
-	}
-	return slowCall
 }
 
 // generalHangs reports whether calls that are about the whole runtime hang for
@@ -81,7 +72,7 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 	for _, op := range []call.Operation{call.Version, call.Status, call.ListPodSandbox, call.ListContainers, call.PodSandboxStatus, call.ContainerStatus} {
 		took, known := v.typical(op)
 		switch {
-		case known && took >= v.slowFrom():
+		case known && took >= v.unlessBusy(slowCall, slowBusy):
 			slow = append(slow, took)
 		case known && op != call.Version && op != call.Status:
 			all = false
@@ -159,7 +150,7 @@ func usualList(h []engine.Relist) time.Duration {
 func (v *view) objectsSlow() bool {
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
 		took, known := v.typical(op)
-		if sums := v.sums(op); !known || took < v.slowFrom() || sums.Count < slowSample || sums.P50 < slowObjects {
+		if sums := v.sums(op); !known || took < v.unlessBusy(slowCall, slowBusy) || sums.Count < slowSample || sums.P50 < slowObjects {
 			return false
 		}
 	}

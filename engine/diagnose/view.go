@@ -98,9 +98,26 @@ func (v *view) seesAll() bool {
 func (v *view) sameClock() bool { return v.At.Sub(v.evidence.At).Abs() < ghostSameClock }
 
 // lateAfter is how long a call of an operation is out before it is late, and
-// hungAfter before it hangs. A runtime that is slow does not hang.
-func (v *view) lateAfter(op call.Operation) time.Duration { return max(callLate, 2*v.usual(op)) }
-func (v *view) hungAfter(op call.Operation) time.Duration { return max(callHung, 3*v.usual(op)) }
+// hungAfter before it hangs. A runtime that is slow does not hang, nor does one that
+// waits for the CPU with all others.
+func (v *view) lateAfter(op call.Operation) time.Duration {
+	return max(v.unlessBusy(callLate, hungLong), 2*v.usual(op))
+}
+
+func (v *view) hungAfter(op call.Operation) time.Duration {
+	return max(v.unlessBusy(callHung, hungLong), 3*v.usual(op))
+}
+
+// busyShare is in how many percent of all time tasks wait for the CPU on a busy node.
+const busyShare = 50.0
+
+// unlessBusy returns usual, or on a busy node busy.
+func (v *view) unlessBusy(usual, busy time.Duration) time.Duration {
+	if v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= busyShare {
+		return busy
+	}
+	return usual
+}
 
 // usual returns what a call of an operation takes there: what half of its like
 // take, or of all calls, and of a list also what the last ones took.
