@@ -87,8 +87,14 @@ func (v *view) stuckProcesses() []stuckProcess {
 			stuck = append(stuck, stuckProcess{Process: p, what: "runtime", severity: Critical})
 		}
 	}
+	other := func(p stuckProcess) int {
+		if p.what == "runtime" {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(stuck, func(a, b stuckProcess) int {
-		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(isRuntime(b), isRuntime(a)), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
+		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(other(a), other(b)), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
 	})
 	return stuck
 }
@@ -131,14 +137,6 @@ func stuckShims(v *view, owners map[string]listed) []stuckProcess {
 // is sure at once.
 func shimStuck(p evidence.Process) bool {
 	return p.State == evidence.Stopped || held(p) || inKernel(p)
-}
-
-// isRuntime is 1 for the runtime's own process.
-func isRuntime(p stuckProcess) int {
-	if p.what == "runtime" {
-		return 1
-	}
-	return 0
 }
 
 func stuckRuncs(v *view, owners map[string]listed) []stuckProcess {

@@ -16,6 +16,21 @@ func isServed(m evidence.Mount) bool {
 	return slices.ContainsFunc(servedTypes, func(begin string) bool { return strings.HasPrefix(m.Type, begin) }) && m.Type != "fuseblk"
 }
 
+// serverCalls begin the names of kernel functions in which a process waits for
+// somebody else than a disk: a server over the network, or a file system in a
+// program.
+var serverCalls = []string{
+	"nfs", "rpc_", "xprt_", "cifs_", "smb", "ceph_", "rbd_", "fuse_", "request_wait_answer", "autofs_", "p9_", "v9fs_", "afs_", "lustre_", "ll_", "gfs2_", "ocfs2_",
+}
+
+func waitsForServer(p evidence.Process) bool {
+	return isServed(p.Mount) || forServer(p.Wchan) || slices.ContainsFunc(p.Stack, forServer)
+}
+
+func forServer(function string) bool {
+	return slices.ContainsFunc(serverCalls, func(begin string) bool { return strings.HasPrefix(function, begin) })
+}
+
 // waitsOn returns the file system for which a process in the kernel waits; of a
 // container's own files that is the runtime's disk.
 func (v *view) waitsOn(p evidence.Process) evidence.Mount {

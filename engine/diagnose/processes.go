@@ -163,21 +163,6 @@ func listedContainer(p *engine.Pod, c pleg.Container) listed {
 	return listed{pod: p.PodRef, container: c.Name, id: c.ID, sandboxID: c.SandboxID, state: c.State}
 }
 
-// serverCalls begin the names of kernel functions in which a process waits for
-// somebody else than a disk: a server over the network, or a file system in a
-// program.
-var serverCalls = []string{
-	"nfs", "rpc_", "xprt_", "cifs_", "smb", "ceph_", "rbd_", "fuse_", "request_wait_answer", "autofs_", "p9_", "v9fs_", "afs_", "lustre_", "ll_", "gfs2_", "ocfs2_",
-}
-
-func waitsForServer(p evidence.Process) bool {
-	return isServed(p.Mount) || forServer(p.Wchan) || slices.ContainsFunc(p.Stack, forServer)
-}
-
-func forServer(function string) bool {
-	return slices.ContainsFunc(serverCalls, func(begin string) bool { return strings.HasPrefix(function, begin) })
-}
-
 // waitingTold is how many processes in the kernel are told beside a list that
 // hangs.
 const waitingTold = 3
