@@ -15,6 +15,13 @@ var ErrStopped = errors.New("engine stopped")
 // one reader.
 const pace = 100 * time.Millisecond
 
+// A reader works on updates for one part of the time in so many as idle, until they come
+// as rarely as longPace: what a person sees of a thousand changes a second costs no more.
+const (
+	idle     = 25
+	longPace = 250 * time.Millisecond
+)
+
 // A buffer is where the engine leaves what is new, and where the feeds find it.
 // Safe for concurrent use.
 type buffer struct {
@@ -72,16 +79,19 @@ func (b *buffer) newest() *Snapshot {
 // number of feeds.
 type Feed struct {
 	buffer *buffer
-	seen   uint64    // the snapshot that was delivered last
-	event  uint64    // the event that was delivered last
-	at     time.Time // real time of the last delivery
+	seen   uint64        // the snapshot that was delivered last
+	event  uint64        // the event that was delivered last
+	at     time.Time     // real time of the last delivery
+	rest   time.Duration // from then to the next one at least
 }
 
 // Next waits for a snapshot that this reader has not had yet and returns the
-// newest one with the events up to it; never more than ten times a second.
+// newest one with the events up to it; never more than ten times a second, and four
+// times where the reader works on each for long.
 // After the end of [Engine.Run] it returns what is left once, then
 // [ErrStopped]. When ctx ends first it returns the cause and nothing is lost.
 func (f *Feed) Next(ctx context.Context) (Update, error) {
+	f.rest = min(max(pace, idle*time.Since(f.at)), longPace)
 	for {
 		update, ready, wait, err := f.take()
 		if ready || err != nil {
@@ -126,7 +136,7 @@ func (f *Feed) take() (update Update, ready bool, wait wait, err error) {
 		}
 		return Update{}, false, wait, err
 	}
-	if wait.after = pace - time.Since(f.at); wait.after > 0 && !b.stopped {
+	if wait.after = f.rest - time.Since(f.at); wait.after > 0 && !b.stopped {
 		return Update{}, false, wait, nil
 	}
 	update.Snapshot = b.snapshot
