@@ -113,3 +113,20 @@ func TestNodeThatIsHungWhenTheEngineStarts(t *testing.T) {
 		}
 	})
 }
+
+// Ready is taken for granted until something was seen: that is no knowledge.
+func TestNodeThatFailsWhenTheEngineStarts(t *testing.T) {
+	fail := func(r *fakeRuntime) {
+		for _, op := range []string{"ListPodSandbox", "Status", "Version"} {
+			r.script(op, behaviour{err: unavailable(call.Status)})
+		}
+	}
+	bubble(t, Config{}, fail, func(b *bench) {
+		if n := b.after(20 * time.Second).Node; !n.Ready || n.Known {
+			t.Errorf("node = %+v", n)
+		}
+		if n := b.after(25 * time.Second).Node; n.Ready || !n.Known {
+			t.Errorf("node after the posting = %+v", n)
+		}
+	})
+}

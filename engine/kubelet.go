@@ -184,7 +184,7 @@ func (k *kubelet) node(m *machine, now time.Time) Node {
 	s, p := &k.loop, &k.poster
 	n := Node{
 		Ready: p.ready, Reason: readyReason, Message: readyMessage,
-		Known:       m.relists.count > 0 && !m.status.statusTook.at.IsZero(),
+		Known:       k.knows(m),
 		Since:       p.since,
 		RuntimeDown: s.down(now),
 		PLEG:        k.plegErr(m, now),
@@ -206,6 +206,13 @@ func (k *kubelet) node(m *machine, now time.Time) Node {
 	_, silent := k.late(m)
 	n.Next = p.next(m, now, k.changes(m, now), silent)
 	return n
+}
+
+// knows reports whether what it says comes of what was seen.
+func (k *kubelet) knows(m *machine) bool {
+	asked := m.relists.count > 0 && !m.status.statusTook.at.IsZero()
+	granted := !k.starting && k.poster.ready && k.errs(m, m.now) == "" && (k.loop.syncedAt.IsZero() || m.core.ListedAt().IsZero())
+	return asked && !granted
 }
 
 // changes returns when what the kubelet would say differs from what it has posted, if

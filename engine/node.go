@@ -18,7 +18,7 @@ type Node struct {
 	Ready   bool
 	Reason  string    // "KubeletReady" or "KubeletNotReady"
 	Message string    // to the letter, as of the posting
-	Known   bool      // false until both the lists and Status have returned once, well or not
+	Known   bool      // false until both the lists and Status have returned once, and, where nothing is wrong, well
 	Since   time.Time // when a posting changed Ready last; the engine's start before that
 
 	// What the kubelet says now, in its own words; empty where all is well. It reaches

@@ -63,6 +63,7 @@ func TestNodeSheet(t *testing.T) {
 	still.Kubelet.StillFor = time.Minute
 	still.Usage[0].PID = 0
 	stopped, gone, ill := looked(), lookedInVain(), looked()
+	stopped.Kubelet = evidence.Kubelet{}
 	stopped.Processes.Daemons = []evidence.Process{{PID: 901, Command: "kubelet", State: evidence.Stopped, For: 12 * time.Second, Freezer: "/sys/fs/cgroup/k"}}
 	gone.Processes.Missing, gone.Kubelet.Ping.Refused = "", true
 	ill.State = evidence.Disk{Path: "/run/containerd", Total: 100 << 20, Free: 80 << 20, ReadOnly: "mounted so"}

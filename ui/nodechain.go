@@ -68,7 +68,7 @@ func statusLink(b pen, s *engine.Snapshot) span {
 		return ill(b, when+": "+n.RuntimeDown)
 	case n.RuntimeErr != "":
 		return ill(b, n.RuntimeErr)
-	case !n.Known && n.SyncedAt.IsZero():
+	case n.SyncedAt.IsZero() && s.StatusErr == nil:
 		return unsure(b)
 	case s.At.Sub(n.SyncedAt) >= lateAge:
 		return late(b, when+untilDown(s))
@@ -87,10 +87,10 @@ func untilDown(s *engine.Snapshot) string {
 func listLink(b pen, s *engine.Snapshot) span {
 	h := s.Health
 	switch {
+	case h.ListedAt.IsZero() && s.Node.PLEG == "": // which only a kubelet that starts holds against it
+		return unsure(b)
 	case h.Verdict != "":
 		return ill(b, diagnose.Rounded(h.Verdict))
-	case h.ListedAt.IsZero():
-		return unsure(b)
 	}
 	out := "list " + fresh(h.ListAge(s.At)) + " old (limit " + text.Took(s.Threshold) + ")"
 	if h.ListAge(s.At) >= lateAge {

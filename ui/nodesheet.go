@@ -222,7 +222,7 @@ func ourFigures(s *engine.Snapshot) [6]string {
 	}
 	return [6]string{
 		text.Count(r.Count) + pick(r.Failed > 0, ", "+text.Count(r.Failed)+" failed", ""),
-		steady(r.P50), steady(r.P99), steady(r.Interval), last, text.Count(s.Channel.Discarded),
+		steady(r.P50), steady(r.P99), pick(r.Interval > 0, steady(r.Interval), "-"), last, text.Count(s.Channel.Discarded),
 	}
 }
 

@@ -96,12 +96,19 @@ func Unposted(r *evidence.Report) string {
 	}
 	p, runs := kubeletProcess(r)
 	switch blind := r.Processes.Missing != "" || r.Processes.Partial != ""; {
-	case runs && (held(p) || p.State == evidence.Stopped):
+	case runs && standsStill(r, p):
 		return describe("the kubelet's process", p)
 	case !runs && !blind && r.Kubelet.Ping.Refused:
 		return "no kubelet is there"
 	}
 	return ""
+}
+
+// standsStill reports whether the kubelet's process was stopped or frozen from outside.
+// One that answered in the same look goes on by now.
+func standsStill(r *evidence.Report, p evidence.Process) bool {
+	k := &r.Kubelet
+	return (held(p) || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK
 }
 
 // kubeletListens reports whether anybody took a question to the kubelet, whatever

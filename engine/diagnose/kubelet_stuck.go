@@ -47,7 +47,7 @@ func atEase(s *engine.Snapshot) bool {
 // answer is none: they wait for every shim.
 func kubeletStuck(v *view) []Finding {
 	p, runs := kubeletProcess(v.evidence)
-	if runs && (held(p) || p.State == evidence.Stopped) {
+	if runs && standsStill(v.evidence, p) {
 		return []Finding{v.kubeletHeld(p)}
 	}
 	f := Finding{ID: KubeletStuck, Severity: Critical}

@@ -35,6 +35,7 @@ func TestKubeletStuck(t *testing.T) {
 		return func(n *node, r *evidence.Report) {
 			d := r.Processes.Daemons
 			d[1].State, d[1].For, d[1].PID = s, 12*time.Second, 4711
+			r.Kubelet = evidence.Kubelet{Ping: silentAnswer(), Metrics: silentAnswer()}
 			n.hangFailure() // whatever the runtime does
 		}
 	}
@@ -64,6 +65,11 @@ func TestKubeletStuck(t *testing.T) {
 		{"the ping hangs at one look", func(_ *node, r *evidence.Report) { r.Kubelet.Ping = silentAnswer() }, "", 0, Subject{}},
 		{"stopped", state(evidence.Stopped), "the kubelet's process, pid 4711, is stopped (T) for 12s", Critical, Subject{}},
 		{"frozen", state(evidence.Frozen), "the kubelet's process, pid 4711, is frozen by its control group for 12s", Critical, Subject{}},
+		{"stopped, and goes on by now", func(n *node, r *evidence.Report) {
+			answers := r.Kubelet
+			state(evidence.Stopped)(n, r)
+			r.Kubelet = answers
+		}, "", 0, Subject{}},
 		{"waits for a disk", state(evidence.Uninterrupted), "", 0, Subject{}},
 		{"ours is no better", func(n *node, r *evidence.Report) { late(r); n.Health.Healthy = false }, "", 0, Subject{}},
 		{"our list failed", func(n *node, r *evidence.Report) { late(r); n.hangFailure() }, "", 0, Subject{}},

@@ -102,7 +102,7 @@ func TestWatchTellsTheNode(t *testing.T) {
 		s := healthy()
 		s.At = noon.Add(after)
 		s.Health.ListedAt = s.At.Add(-time.Second)
-		s.Node = engine.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", SyncedAt: s.At}
+		s.Node = engine.Node{Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
 		change(s)
 		return seen(engine.Update{Snapshot: s})
 	}
@@ -118,7 +118,7 @@ func TestWatchTellsTheNode(t *testing.T) {
 		}
 	}
 	updates := []diagnose.Update{
-		at(0, func(s *engine.Snapshot) { s.Node.SyncedAt = time.Time{} }), // taken for granted
+		at(0, func(s *engine.Snapshot) { s.Node.Known = false }),
 		at(time.Second, func(*engine.Snapshot) {}),
 		at(2*time.Second, func(*engine.Snapshot) {}),
 		at(3*time.Second, func(s *engine.Snapshot) { s.Failure = refused; s.Health.UnhealthyAt = noon.Add(3 * time.Minute) }),

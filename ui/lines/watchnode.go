@@ -29,9 +29,6 @@ func (v *watcher) node(b []byte, s *engine.Snapshot) []byte {
 	if v.loop = loop; loop != was {
 		b = v.loopTurn(b, s, since, why)
 	}
-	if v.posted == (engine.Node{}) && n.Ready && (n.SyncedAt.IsZero() || s.Health.ListedAt.IsZero()) {
-		return b // taken for granted: nothing was seen of it
-	}
 	posted := engine.Node{Ready: n.Ready, Reason: n.Reason, Message: figures.ReplaceAllString(n.Message, "${1}0")}
 	if posted == v.posted {
 		return b
