@@ -22,15 +22,6 @@ const (
 	firstNamespace = "pid:[4026531836]"
 )
 
-// An owner is whose a daemon is.
-type owner uint8
-
-const (
-	unknown owner = iota
-	own           // of the runtime at the endpoint, or its kubelet
-	another       // of another runtime
-)
-
 // ownerOf decides whose a daemon is: the one place where that is done. What it listens
 // at counts more than what it was told. Of a process that is known it is not asked again.
 func (l *walk) ownerOf(s sighting) owner {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"strings"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -73,15 +72,4 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 		}
 	}
 	return evidence.Disk{Missing: "it is not known where the runtime keeps its data"}
-}
-
-// missingDisk says why there is no telling how the file system of a folder is.
-func missingDisk(path string, err error) evidence.Disk {
-	broken := false
-	for _, answer := range []error{
-		fs.ErrNotExist, syscall.EIO, syscall.ENXIO, syscall.ESTALE, syscall.ENOTCONN, syscall.EUCLEAN, syscall.ESHUTDOWN, syscall.ETIMEDOUT, syscall.EHOSTDOWN,
-	} {
-		broken = broken || errors.Is(err, answer)
-	}
-	return evidence.Disk{Path: path, Missing: reason(err), Broken: broken}
 }

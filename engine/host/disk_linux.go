@@ -97,3 +97,14 @@ func openOnHost(root, path string) (int, error) {
 	}
 	return fd, err
 }
+
+// missingDisk says why there is no telling how the file system of a folder is.
+func missingDisk(path string, err error) evidence.Disk {
+	broken := false
+	for _, answer := range []error{
+		fs.ErrNotExist, unix.EIO, unix.ENXIO, unix.ESTALE, unix.ENOTCONN, unix.EUCLEAN, unix.ESHUTDOWN, unix.ETIMEDOUT, unix.EHOSTDOWN,
+	} {
+		broken = broken || errors.Is(err, answer)
+	}
+	return evidence.Disk{Path: path, Missing: reason(err), Broken: broken}
+}

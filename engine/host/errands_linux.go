@@ -10,19 +10,6 @@ import (
 // errandAge is from when on a child of the runtime may be one that does not end.
 const errandAge = 30 * time.Second
 
-// runcVerbs are what runc and crun are called for.
-var runcVerbs = []string{
-	"create", "start", "run", "exec", "init", "state", "kill", "delete", "update", "pause", "resume", "ps", "events", "checkpoint", "restore", "list", "features",
-}
-
-// verbAmong returns what runc is to do: the first argument that is a verb.
-func verbAmong(args []string) string {
-	if i := slices.IndexFunc(args, func(a string) bool { return slices.Contains(runcVerbs, a) }); i > 0 {
-		return args[i]
-	}
-	return ""
-}
-
 // findErrands adds the network plugins among the children of a runtime that have not
 // ended for some time. Only their environment tells them from other children, such as
 // one that unpacks an image: CNI has all of a call in it (CNI spec 1.0, section 2).

@@ -274,3 +274,16 @@ func isID(s string) bool {
 func without(ids, node []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(node, id) })
 }
+
+// runcVerbs are what runc and crun are called for.
+var runcVerbs = []string{
+	"create", "start", "run", "exec", "init", "state", "kill", "delete", "update", "pause", "resume", "ps", "events", "checkpoint", "restore", "list", "features",
+}
+
+// verbAmong returns what runc is to do: the first argument that is a verb.
+func verbAmong(args []string) string {
+	if i := slices.IndexFunc(args, func(a string) bool { return slices.Contains(runcVerbs, a) }); i > 0 {
+		return args[i]
+	}
+	return ""
+}

@@ -30,12 +30,6 @@ var onDescriptor = map[int]bool{
 	unix.SYS_FTRUNCATE: true, unix.SYS_FALLOCATE: true, unix.SYS_FLOCK: true, unix.SYS_FCHMOD: true, unix.SYS_FCHOWN: true,
 }
 
-// A waited is what a thread waits for, from when on.
-type waited struct {
-	threadState
-	mount evidence.Mount
-}
-
 // waitsFor returns the mount of the file that a thread's system call is about; zero
 // if that names none, or we may not know. What is mounted below a path that a
 // process does not see any more is not found.

@@ -32,6 +32,10 @@ func statDisk(_, path string) (evidence.Disk, error) {
 	return evidence.Disk{}, &fs.PathError{Op: "statfs", Path: path, Err: errNotLinux}
 }
 
+func missingDisk(path string, err error) evidence.Disk {
+	return evidence.Disk{Path: path, Missing: reason(err)}
+}
+
 // An ownRoot finds nothing here.
 type ownRoot struct{ root, endpoint string }
 

@@ -27,6 +27,21 @@ type tracked struct {
 	wait     waited
 }
 
+// An owner is whose a daemon is.
+type owner uint8
+
+const (
+	unknown owner = iota
+	own           // of the runtime at the endpoint, or its kubelet
+	another       // of another runtime
+)
+
+// A waited is what a thread waits for, from when on.
+type waited struct {
+	threadState
+	mount evidence.Mount
+}
+
 // A threadState is the state that a thread is in, since when.
 type threadState struct {
 	state  evidence.State
