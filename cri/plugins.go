@@ -2,6 +2,7 @@ package cri
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -59,14 +60,16 @@ type plugin struct{ kind, id, err string }
 type plugins []plugin
 
 func (all *plugins) decode(wire []byte) error {
-	eachField(wire, func(f field) bool {
+	if !eachField(wire, func(f field) bool {
 		if f.num == 1 {
 			var p plugin
 			eachField(f.bytes, p.take)
 			*all = append(*all, p)
 		}
 		return true
-	})
+	}) {
+		return errors.New("the list of plugins cannot be read")
+	}
 	return nil
 }
 

@@ -176,7 +176,8 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 		}
 		odd = odd || e.pod.Anomalies != pleg.Anomalies{}
 	}
-	t.sorted = append(sorted, rest...)
+	sorted = append(sorted, rest...)
+	t.sorted = sorted
 	if odd {
 		t.found = pleg.Anomalies{}
 		for _, p := range t.sorted {
