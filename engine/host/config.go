@@ -69,9 +69,10 @@ func (k Kubelet) withDefaults() Kubelet {
 	return k
 }
 
-// checkRoot finds a wrong root before a look at it finds nothing, and returns it
-// in a form that does not depend on where plegtop runs.
-func checkRoot(root string) (string, error) {
+// CheckRoot finds a wrong root of the host before a look at it finds nothing, and
+// returns it in a form that does not depend on where plegtop runs; "" for our own. The
+// error says what to name. It is safe for concurrent use.
+func CheckRoot(root string) (string, error) {
 	if root == "" {
 		return "", nil
 	}

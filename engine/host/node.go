@@ -29,7 +29,7 @@ type Node struct {
 // says which setting is wrong and what to do: a file that cannot be read, a URL
 // that is none. Nothing is asked of the node yet.
 func New(c Config) (*Node, error) {
-	root, err := checkRoot(c.Root)
+	root, err := CheckRoot(c.Root)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func TestRootWithLinks(t *testing.T) {
 	for _, name := range []string{"proc", "sys"} {
 		root := t.TempDir()
 		writeLink(t, root, name, "/"+name)
-		if _, err := checkRoot(root); err == nil {
+		if _, err := CheckRoot(root); err == nil {
 			t.Errorf("a link for /%s is followed", name)
 		}
 	}

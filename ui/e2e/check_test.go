@@ -142,6 +142,10 @@ func TestCheckCannotTell(t *testing.T) {
 	if gone.exit != 2 || !strings.Contains(gone.stdout, `"id":"runtime-down"`) { // a runtime belongs there
 		t.Errorf("exit code %d, standard output %q, standard error %q", gone.exit, gone.stdout, gone.stderr)
 	}
+	root := check(t, "--host-root", "/nowhere", "check")
+	if root.exit != 3 || !strings.Contains(root.stderr, "--host-root /nowhere: no such file or directory; name the folder") {
+		t.Errorf("exit code %d, standard output %q, standard error %q", root.exit, root.stdout, root.stderr)
+	}
 	got := check(t, "-r", "tcp://10.0.0.1:1", "check", "-o", "json")
 	if got.exit != 3 || got.stdout != "" || !strings.Contains(got.stderr, "plegtop --demo") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", got.exit, got.stdout, got.stderr)

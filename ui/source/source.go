@@ -74,6 +74,9 @@ func Open(ctx context.Context, o flags.Options, started time.Time) (Source, erro
 	if o.Demo != "" {
 		return openDemo(ctx, o)
 	}
+	if _, err := host.CheckRoot(o.HostRoot); err != nil {
+		return Source{}, err // nothing would be found there
+	}
 	found, err := discover(ctx, o, started)
 	if err != nil {
 		return Source{}, err
