@@ -70,16 +70,20 @@ func (v *view) canMiss() bool {
 // process, and since when.
 func (h *History) missedBy(r *evidence.Report) map[string]time.Time {
 	var now map[string]time.Time
-	if len(r.Processes.Containers) == 0 {
-		return nil // they are elsewhere
-	}
+	here := false
 	for _, p := range h.pods.Pods {
 		for _, c := range seen(p).Containers {
-			if c.State != pleg.Running || anyAlive(r.Processes.Containers[c.ID]) {
-				continue
+			switch {
+			case c.State != pleg.Running:
+			case anyAlive(r.Processes.Containers[c.ID]):
+				here = true
+			default:
+				put(&now, c.ID, cmp.Or(h.missed[c.ID], r.At))
 			}
-			put(&now, c.ID, cmp.Or(h.missed[c.ID], r.At))
 		}
+	}
+	if !here {
+		return nil // all of them live elsewhere, as far as can be seen
 	}
 	return now
 }
