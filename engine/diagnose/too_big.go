@@ -78,7 +78,7 @@ func (v *view) overLimit(f engine.Failure) Finding {
 // sizeFinding is about the size of a list, with who owns what is in it.
 func (v *view) sizeFinding(severity Severity, op call.Operation, summary string, figures ...string) Finding {
 	owners, exited := v.owners()
-	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary, Subject: Subject{Operation: op.String()}, Next: v.sizeSteps(exited)}
+	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary, Subject: Subject{Operation: op.String()}, Next: v.sizeSteps(op, exited)}
 	f.say(figures...)
 	f.say(owners...)
 	return f
@@ -193,7 +193,14 @@ func (o *owners) line(by string) string {
 
 // sizeSteps returns what to do about a long list: about exited containers only where these
 // make it long, and else about large ones, as labels and annotations are listed with each.
-func (v *view) sizeSteps(exited bool) []Step {
+func (v *view) sizeSteps(op call.Operation, exited bool) []Step {
+	if op == call.ListPodSandbox {
+		return []Step{
+			{Text: "how many sandboxes each pod has; with more than 16 MiB crictl fails, too", Command: v.crictl("pods -o json") + " | grep io.kubernetes.pod.name | sort | uniq -c | sort -n | tail"},
+			{Text: "find what leaves them behind: jobs that end, a pod that starts again and again; or whose annotations are large"},
+			{Text: "removes the sandboxes of one namespace that are not ready, with their containers", Command: v.crictl("rmp") + ` $(` + v.crictl("pods -q --state NotReady --namespace=NAMESPACE") + `)`, Risky: true},
+		}
+	}
 	if !exited {
 		return []Step{
 			{Text: "which containers take the most room: their labels and annotations are listed with them", Command: v.crictl("ps -a -o json") + ` | jq -r '.containers[] | "\(tostring | length) \(.labels["io.kubernetes.pod.namespace"])/\(.labels["io.kubernetes.pod.name"])"' | sort -n | tail`},

@@ -23,3 +23,18 @@ func TestListTooBigOfRunningContainers(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// A list of sandboxes is made shorter by steps about sandboxes.
+func TestListTooBigOfSandboxes(t *testing.T) {
+	n := checked(60)
+	n.calls(call.ListPodSandbox).LastResponseBytes = 15 << 20
+	found := n.diagnose()
+	if len(found) == 0 || found[0].ID != ListTooBig {
+		t.Fatalf("found %s", gist(found))
+	}
+	for _, s := range found[0].Next {
+		if strings.Contains(s.Command, "crictl") && !strings.Contains(s.Command, "pods") {
+			t.Errorf("step %+v", s)
+		}
+	}
+}
