@@ -125,6 +125,8 @@ func (v *view) listWord() (Headline, bool) {
 		return Headline{Word: "LISTS FAIL", Severity: severe, Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}, true
 	case f != nil:
 		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed once: %s", f.Op, excerpt(plain(f.Err)))}, true
+	case v.unasked:
+		return Headline{Word: "AT RISK", Severity: Warning, Text: "the runtime answers again; no list has been asked for since"}, true
 	case v.Health.ListedAt.IsZero() && v.Policy.Once:
 		return Headline{Word: "NO LIST", Severity: Warning, Text: "no list was answered in time"}, true
 	case v.Health.ListedAt.IsZero():

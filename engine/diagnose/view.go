@@ -51,6 +51,7 @@ type view struct {
 	places  map[target]int              // in objects, until these are sorted
 	swept   map[pleg.UID]bool           // pods of which a sweep says what hangs, in one bounded look
 	failing int                         // pods whose last inspection failed
+	unasked bool                        // lists failed, and were not asked for since the runtime came back
 	conmons map[string]bool             // containers that have one, by id; nil until somebody asks
 	scope   scope                       // see [view.decide]
 	facts
@@ -67,6 +68,7 @@ func newView(in Input) *view {
 		v.past = &noHistory
 	}
 	v.Snapshot = v.past.back.since(v.Snapshot)
+	v.unasked = v.Failure == nil && in.Snapshot.Failure != nil
 	looked, known := v.looked()
 	v.lookOld = known && looked.Before(v.past.back.at)
 	if v.pods = v.past.pods.Values; !same(v.past.pods.Pods, v.Pods) {
