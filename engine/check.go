@@ -111,7 +111,7 @@ func (c *check) sweep(m *machine) {
 	case c.listsAgain(m):
 		m.search.reset(m)
 		m.relists.beginAll(m)
-		m.sweep, c.again, c.closing = nil, true, false
+		m.sweep, c.parts, c.again, c.closing = nil, nil, true, false
 	default:
 		c.settle(m)
 	}

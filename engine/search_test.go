@@ -148,6 +148,22 @@ func TestExamineListsAgainWhatARestartCost(t *testing.T) {
 	})
 }
 
+// Where the second lists come back and no sweep may be begun for them, no pod is looked
+// for in the first sweep.
+func TestExamineThatListsAgainForgetsTheFirstSweep(t *testing.T) {
+	halves := func(r *fakeRuntime) {
+		pairs(2)(r)
+		r.script("ListPodSandbox", behaviour{err: unavailable(call.ListPodSandbox)})
+		time.AfterFunc(900*time.Millisecond, func() { r.script("Status", behaviour{delay: 2 * time.Second}) })
+		time.AfterFunc(1500*time.Millisecond, func() { r.script("ListPodSandbox", behaviour{}) })
+	}
+	examine(t, Examination{}, halves, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
+		if s.Failure != nil || len(s.Pods) != 2 || s.Sweep.Refused == "" || s.Phase.Done != 0 {
+			t.Errorf("failure %+v, %d pods, %d inspected, sweep %+v", s.Failure, len(s.Pods), s.Phase.Done, s.Sweep)
+		}
+	})
+}
+
 func TestEvidenceIsPartOfTheSnapshot(t *testing.T) {
 	looks := 0
 	look := func(ctx context.Context) (*evidence.Report, error) {
