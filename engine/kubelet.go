@@ -211,7 +211,7 @@ func (k *kubelet) node(m *machine, now time.Time) Node {
 // knows reports whether what it says comes of what was seen.
 func (k *kubelet) knows(m *machine) bool {
 	asked := m.relists.count > 0 && !m.status.statusTook.at.IsZero()
-	granted := !k.starting && k.poster.ready && k.errs(m, m.now) == "" && (k.loop.syncedAt.IsZero() || m.core.ListedAt().IsZero())
+	granted := !k.starting && k.poster.ready && k.poster.now == "" && (k.loop.syncedAt.IsZero() || m.core.ListedAt().IsZero())
 	return asked && !granted
 }
 

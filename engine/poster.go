@@ -29,7 +29,7 @@ type poster struct {
 	message string
 	since   time.Time // when that changed Ready
 
-	nextAt time.Time     // when Version is asked for next
+	nextAt time.Time     // when Version is asked for next; zero if it is not asked for by itself any more
 	fixed  bool          // that is so; else it waits for an answer to another call, for a fault must find no call of ours on its way
 	spread time.Duration // how far the kubelet's own next update may be off, either way
 	asked  time.Time     // since when Version is out; zero if it is not
@@ -42,7 +42,7 @@ type poster struct {
 
 // due returns when Version is asked for by itself; zero if it is not.
 func (p *poster) due(m *machine) time.Time {
-	if m.policy.Once || m.pause.on || !p.asked.IsZero() || !p.fixed {
+	if m.pause.on || !p.asked.IsZero() || !p.fixed {
 		return time.Time{}
 	}
 	return p.nextAt
@@ -50,7 +50,7 @@ func (p *poster) due(m *machine) time.Time {
 
 // begins reports whether an update is due, and takes it for begun.
 func (p *poster) begins(m *machine) bool {
-	if m.pause.on || !p.asked.IsZero() || !p.fixed || p.nextAt.IsZero() || m.now.Before(p.nextAt) {
+	if due := p.due(m); due.IsZero() || m.now.Before(due) {
 		return false
 	}
 	p.asked = m.now
@@ -104,7 +104,7 @@ func (p *poster) follow(m *machine, errs string, late time.Time) {
 		p.errs, p.errAt = p.now, m.now
 	}
 	p.now = errs
-	if late != p.late && !late.IsZero() && p.late.IsZero() {
+	if !late.IsZero() && p.late.IsZero() {
 		p.comesAfter(m, late)
 	}
 	p.late = late
