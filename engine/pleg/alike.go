@@ -4,8 +4,8 @@ package pleg
 // nothing to diff. Almost every pod is so in almost every relist, though some
 // runtimes, containerd among them, list in another order each time. If was lists an
 // id twice, only lists in equal order are alike, because of two equal ids the first
-// decides. x is of was, and kept for as long as that. same says that there is nothing to show, either: created
-// and unknown are one to the diff, and not to people.
+// decides. x is of was, and kept for as long as that. same says that there is nothing
+// to show, either: created and unknown are one to the diff, and not to people.
 func alike(was, now *Pod, x *places) (alike, same bool) {
 	if was == nil || now == nil {
 		return was == now, was == now
