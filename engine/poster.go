@@ -68,11 +68,15 @@ func (p *poster) returned(m *machine, a *answer) {
 		p.nextAt = time.Time{}
 		return
 	}
+	answered, ended := !a.hung(m.config.Timeout), m.now
+	if m.pause.on && answered {
+		ended = m.pause.began // its time does not count; a deadline comes as much later
+	}
 	p.spread = min(p.spread+postJitter, postAnytime)
-	if held >= postPeriod && !a.hung(m.config.Timeout) {
+	if held >= postPeriod && answered {
 		p.spread = postJitter // whenever the kubelet's was due, it was held up as well, and came back with this one
 	}
-	p.nextAt = m.now.Add(postPeriod)
+	p.nextAt = ended.Add(postPeriod)
 	p.fixed = p.spread < postAnytime || p.now != "" || !p.late.IsZero()
 	if !m.pause.on {
 		errs := p.now

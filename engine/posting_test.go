@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -157,6 +158,28 @@ func TestPauseStopsAllClocksOfTheNode(t *testing.T) {
 			t.Errorf("after it: %+v, before it %+v", n, was)
 		}
 		end()
+	})
+}
+
+// An answer to Version that comes in a pause does not put the next posting off by the
+// time for which it was out.
+func TestPostingAfterAnAnswerInAPause(t *testing.T) {
+	bubble(t, Config{}, onePod, func(b *bench) {
+		b.after(5 * time.Second)
+		going := make(chan struct{})
+		b.fake.script("Version", behaviour{stops: going})
+		b.after(10 * time.Second)
+		b.ask(b.Pause)
+		b.after(90 * time.Second)
+		b.fake.behave()
+		close(going)
+		b.after(10 * time.Second)
+		b.ask(b.Resume)
+		b.fake.made()
+		b.after(postPeriod + time.Second)
+		if !slices.Contains(b.fake.made(), "Version") {
+			t.Error("no posting in a whole period after the pause")
+		}
 	})
 }
 
