@@ -15,7 +15,7 @@ import (
 // the order of the pods, their counts, and one value for each of them.
 func TestPodsAreKept(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	table := pods{byUID: map[pleg.UID]*Pod{}, listed: true, changed: true}
+	table := pods{byUID: map[pleg.UID]*Pod{}, listed: true}
 	states := func(p *Pod, was *string) string { return fmt.Sprint(p.PodRef, p.Old.Containers[0].State) }
 	var kept PerPod[string]
 	var before []*Pod

@@ -15,16 +15,14 @@ type pods struct {
 	gone   []*Pod            // of the last snapshot, and dropped since
 	listed bool              // there was a good list
 
-	sorted  []*Pod         // as in the last snapshot
-	counts  Counts         // of sorted
-	found   pleg.Anomalies // in sorted
-	changed bool           // since then
+	sorted []*Pod         // as in the last snapshot
+	counts Counts         // of sorted
+	found  pleg.Anomalies // in sorted
 }
 
 // showAll brings the table up to the core's records. A record with two empty
 // ends, which the kubelet leaks, is not shown.
 func (t *pods) showAll(core *pleg.Core) {
-	t.changed = t.changed || !t.listed
 	t.listed = true
 	shown := 0
 	for uid, r := range core.Records() {
@@ -63,7 +61,6 @@ func (t *pods) drop(uid pleg.UID) {
 		t.gone = append(t.gone, p)
 	}
 	delete(t.byUID, uid)
-	t.changed = true
 }
 
 // take takes over a record and returns false if it has nothing to show.
@@ -107,7 +104,6 @@ func same(a, b *pleg.Pod) bool {
 
 // edit returns the pod for writing.
 func (t *pods) edit(uid pleg.UID) *Pod {
-	t.changed = true
 	p := t.byUID[uid]
 	if _, fresh := t.fresh[uid]; fresh {
 		return p
@@ -157,10 +153,10 @@ func (t *pods) event(e Event) {
 // was odd in their inspections. It is nil before the first list. What it
 // returns is never changed.
 func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
-	if !t.changed || !t.listed {
+	edits := t.edits()
+	if !t.listed || t.sorted != nil && len(edits) == 0 {
 		return t.sorted, t.counts, t.found
 	}
-	edits := t.edits()
 	sorted := make([]*Pod, 0, len(t.byUID))
 	rest := t.sorted
 	odd := false
@@ -184,7 +180,7 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 			t.found = t.found.Add(p.Anomalies)
 		}
 	}
-	t.changed, t.gone = false, nil
+	t.gone = nil
 	clear(t.fresh)
 	return t.sorted, t.counts, t.found
 }
