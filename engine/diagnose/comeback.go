@@ -10,10 +10,9 @@ import (
 )
 
 // A comeback knows when a runtime that had answered nothing answered again, and when
-// single objects did. What
-// was asked before that, and what was seen of the node, accuses nobody any more:
-// calls that were out all come back together, one after the other, and the first of
-// them would speak against those behind it.
+// single objects hung last. What was asked before that, and what was seen of the node,
+// accuses nobody any more: calls that were out all come back together, one after the
+// other, and the first of them would speak against those behind it.
 type comeback struct {
 	scope scope     // of the snapshot before
 	asOf  time.Time // when that was made

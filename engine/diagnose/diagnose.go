@@ -142,9 +142,9 @@ func accountFor(findings []Finding, c *Finding, effects []ID) {
 
 // accountsFor reports whether a finding is a cause of another one, which its kind
 // explains. Nothing milder is, nor what is about another pod, nor a process of one pod
-// of what the whole runtime does. That Status or Version
-// alone fails explains nothing about lists, and a list that fails with words of
-// its own needs no explanation by another call.
+// of what the whole runtime does. That Status or Version alone fails explains nothing
+// about lists, and a list that fails with words of its own needs no explanation by
+// another call.
 func accountsFor(c, f *Finding) bool {
 	pods := c.Subject.Pod != f.Subject.Pod && !c.Subject.none() && !f.Subject.none()
 	status := (c.Subject.Operation == "Status" || c.Subject.Operation == "Version") && (f.ID == PLEGUnhealthy || f.ID == PLEGFlapping)

@@ -23,9 +23,9 @@ const (
 )
 
 // shimsGone tells of pods whose shim the runtime could not reach when it was started: it
-// has ended the pod, and the shim stays. And of those whose shim was killed: the runtime has taken it in, and
-// nothing is left to do but to know why the pod was made anew. After a start of the
-// node all containers look so: then no shim is older than their end.
+// has ended the pod, and the shim stays. And of those whose shim was killed: the runtime
+// has taken it in, and nothing is left to do but to know why the pod was made anew. After
+// a start of the node all containers look so: then no shim is older than their end.
 func (v *view) shimsGone() []Finding {
 	if !v.seesShims() {
 		return nil

@@ -198,8 +198,8 @@ func (t *tracker) findings(v *view) []Finding {
 }
 
 // refutes reports whether calls of which a finding says that they hang or fail were
-// answered well since it was last seen, or the runtime has come back since. Whether it is over the next seconds tell, but
-// until then it is not so.
+// answered well since it was last seen, or the runtime has come back since. Whether it
+// is over the next seconds tell, but until then it is not so.
 func (v *view) refutes(k *tracked) bool {
 	f := &k.finding
 	switch needs := rules[ruleOf(f.ID)].needs; {

@@ -3,7 +3,7 @@ package evidence
 import "time"
 
 // Processes is what /proc shows of the containers and of what runs them. They
-// are judged only together with what the runtime lists: see [Processes.Local].
+// are judged only together with what the runtime lists.
 type Processes struct {
 	Missing string // why there are none at all, such as "not Linux"; empty if there was a look
 	Partial string // why some may be missing, such as "cut off after 2s"; empty if none are
