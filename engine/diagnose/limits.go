@@ -32,11 +32,14 @@ func limitsNear(v *view) (findings []Finding) {
 func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	share := float64(l.Used) / float64(max(l.Most, 1))
 	near := limitNear
-	if l.What == evidence.CPUPeriods {
+	switch l.What {
+	case evidence.CPUPeriods:
 		near = throttledShare
-		if l.Most < throttledLeast {
-			return Finding{}, false
-		}
+	case evidence.OOMKills:
+		near = 1
+	}
+	if share < near || l.What == evidence.CPUPeriods && l.Most < throttledLeast {
+		return Finding{}, false // as nearly all are, at each update
 	}
 	f := Finding{ID: LimitsNear, Severity: Warning, Group: l.Of + " " + l.What + " " + l.Path}
 	if share >= limitReached && (l.What == evidence.OpenFiles || l.What == evidence.Threads) {
@@ -76,11 +79,10 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	case evidence.OOMKills:
 		f.Summary = fmt.Sprintf("the kernel has killed %s of the control group of %s for want of memory", count(int(l.Used), "process"), who)
 		f.Next = []Step{{Text: "what was killed, and what took the memory", Command: "dmesg -T | grep -iE 'oom|killed process' | tail -n 20"}, property("MemoryMax=infinity")}
-		near = 1
 	case evidence.CPUPeriods:
 		f.Summary = fmt.Sprintf("%s is throttled: its quota of CPU stopped it in %s of %s periods", who, thousands(l.Used), thousands(l.Most))
 		f.Next = []Step{{Text: "the quota", Command: "cat " + quote(l.Path)}, property("CPUQuota=")}
 	}
 	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
-	return f, share >= near
+	return f, true
 }
