@@ -67,8 +67,11 @@ func (v *view) canMiss() bool {
 }
 
 // missedBy returns the running containers of the last update of which a look found no
-// process, and since when.
+// process, and since when. One that was cut off misses nothing.
 func (h *History) missedBy(r *evidence.Report) map[string]time.Time {
+	if r.Processes.Partial != "" {
+		return nil
+	}
 	var now map[string]time.Time
 	here := false
 	for _, p := range h.pods.Pods {

@@ -152,11 +152,13 @@ func TestGhostOnABusyNode(t *testing.T) {
 		name   string
 		node   *node
 		missed time.Duration
+		cut    string
 		want   int
 	}{
-		{"one look", checked(10), 0, 0},
-		{"for ten seconds", healthy(10), 10 * time.Second, 0},
-		{"for forty seconds", healthy(10), 40 * time.Second, 1},
+		{"one look", checked(10), 0, "", 0},
+		{"for ten seconds", healthy(10), 10 * time.Second, "", 0},
+		{"for forty seconds", healthy(10), 40 * time.Second, "", 1},
+		{"by a look that was cut off, and just now", healthy(10), 40 * time.Second, "cut off after 2s", 0},
 	} {
 		n := tt.node
 		for i := 2; i < 6; i++ {
@@ -165,7 +167,7 @@ func TestGhostOnABusyNode(t *testing.T) {
 		r := looked(n)
 		delete(r.Processes.Containers, "container-1-0")
 		before := *r
-		before.At = r.At.Add(-tt.missed)
+		before.At, before.Processes.Partial = r.At.Add(-tt.missed), tt.cut
 		if tt.missed > 0 {
 			n.past = NewHistory()
 			n.past.Add(update(n))
