@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func errandStuck(v *view) []Finding {
 	if len(stuck) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(stuck, func(a, b evidence.Process) int { return int(b.Age - a.Age) })
+	slices.SortStableFunc(stuck, func(a, b evidence.Process) int { return cmp.Compare(b.Age, a.Age) })
 	owners := v.listedOwners()
 	return oneEach(stuck, stuckMost, func(p evidence.Process) Finding { return v.errandFinding(p, owners) }, func(rest []evidence.Process) Finding {
 		all := Step{Text: "all of them", Command: "ps -eo pid,ppid,state,etime,args --forest | grep -e runc -e cni"}
@@ -52,14 +53,17 @@ func (v *view) isParent(pid int) bool {
 func errandOwner(p evidence.Process, owners map[string]listed) listed {
 	owner, known := owners[p.Container]
 	if !known {
-		owner = listed{id: p.Container, sandbox: strings.HasPrefix(p.Verb, "CNI"), pod: pleg.PodRef{Namespace: p.Namespace, Name: p.Pod}}
+		owner = listed{id: p.Container, sandbox: isPlugin(p), pod: pleg.PodRef{Namespace: p.Namespace, Name: p.Pod}}
 	}
 	return owner
 }
 
+// isPlugin reports whether an errand is a network plugin.
+func isPlugin(p evidence.Process) bool { return strings.HasPrefix(p.Verb, "CNI") }
+
 // errandName says what it is to do: runc delete, CNI ADD by calico.
 func errandName(p evidence.Process) string {
-	if strings.HasPrefix(p.Verb, "CNI") {
+	if isPlugin(p) {
 		return p.Verb + " by " + p.Command
 	}
 	return p.Command + " " + p.Verb
@@ -79,7 +83,7 @@ func (v *view) errandFinding(p evidence.Process, owners map[string]listed) Findi
 	if f.Subject.none() {
 		f.Group = fmt.Sprintf("errand %d", p.PID)
 	}
-	if strings.HasPrefix(p.Verb, "CNI") {
+	if isPlugin(p) {
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}
 	f.Next = append(f.Next, Step{Text: "ends it: the runtime reports a failure, and the kubelet tries again", Command: fmt.Sprintf("kill %d", p.PID), Risky: true})

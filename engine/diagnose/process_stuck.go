@@ -26,7 +26,7 @@ const (
 // A stuckProcess is a process that does nothing, and whose it is.
 type stuckProcess struct {
 	evidence.Process
-	what     string // "runtime", "shim", "runc", "process"
+	what     string // "runtime", "shim", "runc", "network plugin", "process"
 	severity Severity
 	owner    listed // none of the runtime
 	others   int    // processes of the container in the same state
@@ -87,16 +87,19 @@ func (v *view) stuckProcesses() []stuckProcess {
 			stuck = append(stuck, stuckProcess{Process: p, what: "runtime", severity: Critical})
 		}
 	}
+	slices.SortStableFunc(stuck, worstFirst)
+	return stuck
+}
+
+// worstFirst compares two of them.
+func worstFirst(a, b stuckProcess) int {
 	other := func(p stuckProcess) int {
 		if p.what == "runtime" {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(stuck, func(a, b stuckProcess) int {
-		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(other(a), other(b)), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
-	})
-	return stuck
+	return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(other(a), other(b)), cmp.Compare(b.For, a.For), cmp.Compare(a.PID, b.PID))
 }
 
 // anyStuck reports whether any process is worth a closer look, as on most nodes
@@ -139,12 +142,19 @@ func shimStuck(p evidence.Process) bool {
 	return p.State == evidence.Stopped || held(p) || inKernel(p)
 }
 
+// stuckRuncs returns what the runtime or a shim has called and that does nothing, also
+// for a sandbox that is still being made.
 func stuckRuncs(v *view, owners map[string]listed) []stuckProcess {
 	var stuck []stuckProcess
 	for _, p := range v.evidence.Processes.Runcs {
-		if owner, known := owners[p.Container]; known && (held(p) || inKernel(p)) {
-			stuck = append(stuck, stuckProcess{Process: p, what: "runc", severity: Warning, owner: owner})
+		if _, known := owners[p.Container]; !held(p) && !inKernel(p) || !known && !v.isParent(p.Parent) {
+			continue
 		}
+		what := "runc"
+		if isPlugin(p) {
+			what = "network plugin"
+		}
+		stuck = append(stuck, stuckProcess{Process: p, what: what, severity: Warning, owner: errandOwner(p, owners)})
 	}
 	return stuck
 }

@@ -100,3 +100,13 @@ func TestFrozenRuntime(t *testing.T) {
 		}
 	}
 }
+
+// What waits alone for its file system stands among the others by how bad it is.
+func TestWaitingAloneKeepsItsPlace(t *testing.T) {
+	alone := stuckProcess{Process: evidence.Process{PID: 1, Mount: evidence.Mount{Type: "nfs4", Device: "0:52"}}, what: "shim", severity: Critical}
+	other := stuckProcess{Process: evidence.Process{PID: 2}, what: "process", severity: Warning}
+	v := newView(checked(1).input())
+	if groups, single := v.byFileSystem([]stuckProcess{alone, other}); len(groups) != 0 || len(single) != 2 || single[0].PID != 1 {
+		t.Errorf("groups %+v, single %+v", groups, single)
+	}
+}
