@@ -46,7 +46,7 @@ func (u Update) Troubled() map[pleg.UID]Trouble {
 	if u.troubled != nil {
 		return u.troubled
 	}
-	v := newView(Input{Snapshot: u.Snapshot})
+	v := newView(Input{Snapshot: u.Snapshot, Evidence: u.Snapshot.Evidence})
 	defer views.Put(v)
 	return v.troubled(u.Findings)
 }
