@@ -42,14 +42,13 @@ func (l *kubeletLog) add(r *evidence.Report) {
 // though containers of its pods run. A machine that never had one is none of its
 // business.
 func kubeletGone(v *view) []Finding {
-	log := v.past.kubelet
-	switch r := v.evidence; {
+	r, log := v.evidence, v.past.kubelet
+	switch {
 	case !r.Kubelet.Ping.Asked || kubeletListens(&r.Kubelet):
 		return nil
-	case !v.Policy.Once && !log.gone.Before(r.At): // also of one that never was gone
+	case !v.Policy.Once && !log.gone.Before(r.At):
 		return nil // a restart takes a moment
 	}
-	r := v.evidence
 	if _, runs := kubeletProcess(r); runs {
 		return nil
 	}
