@@ -91,9 +91,9 @@ func (h *History) missedBy(r *evidence.Report) map[string]time.Time {
 	return now
 }
 
-func anyAlive(all []evidence.Process) bool {
-	return slices.ContainsFunc(all, func(p evidence.Process) bool { return p.State != evidence.Zombie })
-}
+func anyAlive(all []evidence.Process) bool { return slices.ContainsFunc(all, isAlive) }
+
+func isAlive(p evidence.Process) bool { return p.State != evidence.Zombie }
 
 // missedLong reports whether a container was listed as running for so long after it was
 // first missed that the runtime has not merely been slow to tell of its end. Of one

@@ -35,9 +35,13 @@ type left struct {
 // beside them, or never learns of their end.
 func leftRunning(v *view) []Finding {
 	var all []left
+	looks := []func(*engine.Pod) (left, bool){v.ended, v.orphaned}
 	crio := v.isCRIO() && v.seesShims()
+	if crio {
+		looks = append(looks, v.unwatched)
+	}
 	for p := range v.podsWith(func(f *podFacts) bool { return f.exited > 0 || f.orphaned || crio }) {
-		for _, look := range []func(*engine.Pod) (left, bool){v.ended, v.orphaned, v.unwatched} {
+		for _, look := range looks {
 			if l, is := look(p); is {
 				l.pod = p
 				all = append(all, l)
@@ -68,7 +72,8 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 	}
 	if is {
 		byName(l.containers)
-		l.process, _ = v.worst(l.containers[0].ID)
+		found := v.evidence.Processes.Containers[l.containers[0].ID]
+		l.process = found[slices.IndexFunc(found, isAlive)]
 	}
 	l.how = "listed as exited, and runs on"
 	return l, is
@@ -97,12 +102,9 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	return l, is
 }
 
-// unwatched returns the containers of a pod that live and have no conmon, while others of
-// CRI-O's have one: its end would not be seen.
+// unwatched returns the containers of a pod of CRI-O's that live and have no conmon, while
+// others have one: their end would not be seen.
 func (v *view) unwatched(p *engine.Pod) (l left, is bool) {
-	if !v.isCRIO() || !v.seesShims() {
-		return l, false
-	}
 	for _, c := range seen(p).Containers {
 		if c.State != pleg.Running || v.hasConmon(c.ID) || len(v.conmons) == 0 {
 			continue
@@ -129,11 +131,15 @@ func (l left) subject() Subject {
 }
 
 func (l left) String() string {
-	others := ""
-	if n := len(l.containers) - 1; n > 0 {
-		others = ", and so " + map[bool]string{true: "is", false: "are"}[n == 1] + " " + count(n, "more container") + " of it"
+	said := fmt.Sprintf("%s is %s", objectName(l.pod.PodRef, l.containers[0].Name), l.how)
+	switch n := len(l.containers) - 1; n {
+	case 0:
+		return said
+	case 1:
+		return said + ", and so is 1 more container of it"
+	default:
+		return fmt.Sprintf("%s, and so are %d more containers of it", said, n)
 	}
-	return fmt.Sprintf("%s is %s%s", objectName(l.pod.PodRef, l.containers[0].Name), l.how, others)
 }
 
 func (v *view) leftFinding(l left) Finding {

@@ -67,6 +67,21 @@ func TestLeftRunning(t *testing.T) {
 	})
 }
 
+// What is to be killed is what lives, and not what is left of the first process.
+func TestLeftRunningKillsWhatLives(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	p := n.pod(1)
+	p.Old.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].FinishedAt = pleg.Exited, pleg.Exited, ago(time.Minute)
+	r.Processes.Containers["container-1-0"] = []evidence.Process{{PID: 1, State: evidence.Zombie}, {PID: 2, State: evidence.Sleeping}}
+	in := n.input()
+	in.Evidence = r
+	got := leftRunning(newView(in))
+	if len(got) != 1 || got[0].Next[len(got[0].Next)-1].Command != "kill 2" {
+		t.Errorf("found %+v, want kill 2", got)
+	}
+}
+
 // A container whose conmon and process are both gone is a ghost also where nothing else
 // of its pod is left to show that it ran here; but not one in a machine of its own.
 func TestGhostWithoutConmon(t *testing.T) {
