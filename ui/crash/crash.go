@@ -7,10 +7,12 @@ package crash
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 )
 
@@ -24,8 +26,12 @@ const (
 	most = 3
 )
 
-// passed are the signals that end a program, and that a child gets as well.
-var passed = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+var (
+	// asked are the signals by which somebody wants a program to end.
+	asked = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+	// passed are those that a child gets as well.
+	passed = append(slices.Clone(asked), syscall.SIGQUIT, syscall.SIGABRT)
+)
 
 // ErrCrashed says that a child did not come to its end by itself. What Go had to say of
 // it stands on standard error.
@@ -42,8 +48,9 @@ func Status(status int) int {
 func isChild() bool { return os.Getenv(mark) != "" }
 
 // Contain runs the program again with its arguments, input and outputs, and returns its
-// status, or [ErrCrashed]. In the child itself, and where none can be started, it calls
-// run. A child gets the signals that its parent gets, and does not outlive it.
+// status, [ErrCrashed], or an error that names the signal by which it was asked to end. In
+// the child itself, and where none can be started, it calls run. A child gets the signals
+// that its parent gets, and does not outlive it.
 func Contain(run func() int) (int, error) {
 	if isChild() {
 		return run(), nil
@@ -58,6 +65,7 @@ func Contain(run func() int) (int, error) {
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	child.SysProcAttr = endsWithParent()
 	if child.Start() != nil {
+		signal.Stop(signals) // nobody would pass them on
 		return run(), nil
 	}
 	go func() {
@@ -68,6 +76,10 @@ func Contain(run func() int) (int, error) {
 	_ = child.Wait() // its status tells all
 	if status := child.ProcessState.ExitCode() - base; status >= 0 && status <= most {
 		return status, nil
+	}
+	end, ok := child.ProcessState.Sys().(syscall.WaitStatus)
+	if ok && end.Signaled() && slices.Contains(asked, os.Signal(end.Signal())) {
+		return 0, fmt.Errorf("ended before anything was looked at: %v", end.Signal())
 	}
 	return 0, ErrCrashed
 }

@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is a main with a verdict. It ends with 50 after a crash.
+// program is a main with a verdict. It ends with 50 after a crash, and with 51 when it
+// was asked to.
 func program() int {
 	status, err := Contain(func() int {
 		switch h := os.Getenv(how); h {
@@ -51,8 +52,11 @@ func program() int {
 		}
 		return 0
 	})
-	if err != nil {
+	if errors.Is(err, ErrCrashed) {
 		return Status(50)
+	}
+	if err != nil {
+		return Status(51)
 	}
 	if isChild() {
 		return Status(status)
@@ -71,9 +75,10 @@ func TestCrashIsNoVerdict(t *testing.T) {
 	}
 }
 
-// A signal to the parent ends the child as well.
+// A signal to the parent ends the child as well, which is no crash unless it was meant to
+// be one.
 func TestSignalsArePassedOn(t *testing.T) {
-	for sig, want := range map[syscall.Signal]int{syscall.SIGQUIT: 50, syscall.SIGTERM: 50, syscall.SIGKILL: -1} {
+	for sig, want := range map[syscall.Signal]int{syscall.SIGQUIT: 50, syscall.SIGTERM: 51, syscall.SIGINT: 51, syscall.SIGHUP: 51, syscall.SIGKILL: -1} {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), how+"=waits")
 		out, err := cmd.StdoutPipe()
