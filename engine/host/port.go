@@ -1,20 +1,18 @@
 package host
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/prometheus/procfs"
 )
 
-// tcpListens is the state of a TCP socket at which somebody listens (TCP_LISTEN), as
-// /proc/net/tcp spells it.
-const tcpListens = "0A"
+// tcpListens is the state of a TCP socket at which somebody listens (TCP_LISTEN).
+const tcpListens = 10
 
 // A ports tells who listens at the ports of this machine. Its root is that of the
 // host: the processes are looked for in its /proc.
@@ -26,17 +24,17 @@ type ports struct{ root string }
 func (p ports) checkKubelet(at net.Addr) error {
 	const hint = "; give --kubelet-ca, then it is sent to whoever has the kubelet's certificate"
 	address, ok := at.(*net.TCPAddr)
-	if !ok {
-		return fmt.Errorf("the token is not sent: %v is no TCP address", at)
+	if !ok || !address.IP.IsLoopback() { // whatever localhost may stand for
+		return fmt.Errorf("the token is not sent: %v is no address of the loopback%s", at, hint)
 	}
-	sockets := listenersAt(address.Port)
-	if len(sockets) == 0 {
+	sockets, err := listenersAt(address.Port)
+	if err != nil || len(sockets) == 0 {
 		return fmt.Errorf("the token is not sent: it cannot be seen who listens at port %d%s", address.Port, hint)
 	}
 	open := p.ofKubelets()
 	for inode, user := range sockets {
-		if !slices.Contains(open, "socket:["+inode+"]") {
-			return fmt.Errorf("the token is not sent: port %d is held by user %s, and by no kubelet of root that can be seen%s", address.Port, user, hint)
+		if !slices.Contains(open, fmt.Sprintf("socket:[%d]", inode)) {
+			return fmt.Errorf("the token is not sent: port %d is held by user %d, and by no kubelet of root that can be seen%s", address.Port, user, hint)
 		}
 	}
 	return nil
@@ -45,23 +43,24 @@ func (p ports) checkKubelet(at net.Addr) error {
 // listenersAt returns the sockets that listen at a port, at whichever address, with
 // their owners' numbers. This process's own network has them: it is the one that it
 // talks over.
-func listenersAt(port int) (users map[string]string) {
-	users = map[string]string{}
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		file, err := os.Open(table)
-		if err != nil {
-			continue // a machine may have but one of them
+func listenersAt(port int) (users map[uint64]uint64, err error) {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	users = map[uint64]uint64{}
+	for _, read := range []func() (procfs.NetTCP, error){proc.NetTCP, proc.NetTCP6} {
+		table, err := read()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a machine may have but one of them
+			return nil, err
 		}
-		local := fmt.Sprintf(":%04X", port)
-		for lines := bufio.NewScanner(file); lines.Scan(); {
-			f := strings.Fields(lines.Text()) // number, local and remote address, state, ..., user (7), ..., inode (9)
-			if len(f) > 9 && strings.HasSuffix(f[1], local) && f[3] == tcpListens {
-				users[f[9]] = f[7]
+		for _, s := range table {
+			if s.LocalPort == uint64(port) && s.St == tcpListens {
+				users[s.Inode] = s.UID
 			}
 		}
-		_ = file.Close() // it was only read
 	}
-	return users
+	return users, nil
 }
 
 // ofKubelets returns what the kubelets that run as root have open, as far as

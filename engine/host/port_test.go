@@ -85,6 +85,9 @@ func TestTokenIsForTheKubelet(t *testing.T) {
 	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}); err == nil || !strings.Contains(err.Error(), "it cannot be seen who listens") {
 		t.Errorf("a port at which nobody listens: %v", err)
 	}
+	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 10250}); err == nil || !strings.Contains(err.Error(), "no address of the loopback") {
+		t.Errorf("another machine: %v", err)
+	}
 }
 
 func TestTokenNeedsNoOwnerWhereTheCertificateIsChecked(t *testing.T) {
