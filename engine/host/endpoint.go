@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -71,17 +72,20 @@ func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence
 	return a
 }
 
-// only lets a connection be used only if check, of the address at its other end,
-// returns no error.
-func (e *endpoint) only(check func(net.Addr) error) {
+// only lets a connection be used only if the kubelet listens at its other end, as it did
+// before: who has taken one and then let go of the port is not asked.
+func (e *endpoint) only(p ports) {
 	transport := e.client.Transport.(*http.Transport)
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		_, port, _ := net.SplitHostPort(address)
+		number, _ := strconv.Atoi(port)  // of 0 there are no listeners
+		before, _ := listenersAt(number) // nor if they cannot be seen
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		if err := check(conn.RemoteAddr()); err != nil {
+		if err := p.checkKubelet(conn.RemoteAddr(), before); err != nil {
 			_ = conn.Close() // nothing was sent
 			return nil, err
 		}

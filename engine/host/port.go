@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"path/filepath"
 	"slices"
@@ -20,8 +21,9 @@ type ports struct{ root string }
 
 // checkKubelet returns an error unless whoever listens at the address is a kubelet
 // of root's, going by its socket: any process may take the port while the kubelet
-// is away, as during its restart, and would be sent the token.
-func (p ports) checkKubelet(at net.Addr) error {
+// is away, as during its restart, and would be sent the token. The listeners must be those
+// of before the connection was made, which may else be with another one.
+func (p ports) checkKubelet(at net.Addr, before map[uint64]uint64) error {
 	const hint = "; give --kubelet-ca, then it is sent to whoever has the kubelet's certificate"
 	address, ok := at.(*net.TCPAddr)
 	if !ok || !address.IP.IsLoopback() { // whatever localhost may stand for
@@ -30,6 +32,9 @@ func (p ports) checkKubelet(at net.Addr) error {
 	sockets, err := listenersAt(address.Port)
 	if err != nil || len(sockets) == 0 {
 		return fmt.Errorf("the token is not sent: it cannot be seen who listens at port %d%s", address.Port, hint)
+	}
+	if !maps.Equal(before, sockets) {
+		return fmt.Errorf("the token is not sent: port %d has just changed hands", address.Port)
 	}
 	open := p.ofKubelets()
 	for inode, user := range sockets {

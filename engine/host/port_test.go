@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -82,11 +83,35 @@ func TestTokenIsForTheKubelet(t *testing.T) {
 			t.Errorf("%s: %+v, want that the token is not sent, why, and what to do", program, a)
 		}
 	}
-	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}); err == nil || !strings.Contains(err.Error(), "it cannot be seen who listens") {
+	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, nil); err == nil || !strings.Contains(err.Error(), "it cannot be seen who listens") {
 		t.Errorf("a port at which nobody listens: %v", err)
 	}
-	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 10250}); err == nil || !strings.Contains(err.Error(), "no address of the loopback") {
+	if err := (ports{}).checkKubelet(&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 10250}, nil); err == nil || !strings.Contains(err.Error(), "no address of the loopback") {
 		t.Errorf("another machine: %v", err)
+	}
+}
+
+// Who has taken the connection and let the kubelet have the port since is not sent the
+// token.
+func TestTokenIsNotForWhoHadThePort(t *testing.T) {
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		t.Skip("only root on Linux can start a kubelet, and see what it has open")
+	}
+	at := listenAs(t, "kubelet")
+	for asked, want := range map[string]string{at: "", "127.0.0.1:1": "changed hands"} {
+		transport := newTransport(nil)
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, at) // a kubelet listens there by now
+		}
+		e := &endpoint{client: &http.Client{Transport: transport}}
+		e.only(ports{})
+		conn, err := transport.DialContext(t.Context(), "tcp", asked)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", asked, err, want)
+		}
+		if conn != nil {
+			_ = conn.Close()
+		}
 	}
 }
 
