@@ -36,10 +36,13 @@ func (b *knownBy[T]) take() *known[T] {
 	return k
 }
 
-// give keeps what a list knew. If that ended well, and has rows, what was not in it is
-// forgotten.
+// give keeps what a list knew that has rows, and forgets what was not in it. Of one that
+// failed nothing is kept: it may have had any number of entries, each time others.
 func (b *knownBy[T]) give(k *known[T], rows []T) {
-	if len(rows) > 0 && len(k.rows) > len(rows) {
+	if len(rows) == 0 {
+		return
+	}
+	if len(k.rows) > len(rows) {
 		maps.DeleteFunc(k.rows, func(_ string, r *knownRow[T]) bool { return r.list != k.lists })
 	}
 	b.kept.Store(k)

@@ -61,7 +61,12 @@ func TestOnlyChangedEntriesAreReadAgain(t *testing.T) {
 			t.Errorf("want -, got +:\n%s", diff)
 		}
 	}
-	if n := len(kept.take().rows); n != 2 {
+	k := kept.take()
+	if n := len(k.rows); n != 2 {
 		t.Errorf("%d entries are remembered, want the 2 of the last list", n)
+	}
+	kept.give(k, nil)
+	if n := len(kept.take().rows); n != 0 {
+		t.Errorf("%d entries are remembered after a list that failed, want none", n)
 	}
 }
