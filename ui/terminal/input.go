@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/cancelreader"
 )
 
@@ -26,6 +28,7 @@ type input struct {
 	err     error         // why; valid when ended is closed
 	chunks  chan []byte
 	rest    []byte // of the chunk that is being read
+	tail    []byte // of what was watched, where a mark may have begun
 	pasting bool
 }
 
@@ -35,7 +38,7 @@ func (i *input) start() error {
 	if err != nil {
 		return err
 	}
-	i.reader, i.rest, i.pasting = reader, nil, false
+	i.reader, i.rest, i.tail, i.pasting = reader, nil, nil, false
 	i.stopped, i.ended, i.chunks = make(chan struct{}), make(chan struct{}), make(chan []byte, waiting)
 	go i.pump()
 	return nil
@@ -72,26 +75,32 @@ func (i *input) pump() {
 	}
 }
 
-// The ways in which terminals send ^c: as ever, by the protocol of kitty, and as
-// xterm's modifyOtherKeys has it.
-var interrupts = [][]byte{[]byte("\x03"), []byte("\x1b[99;5u"), []byte("\x1b[27;5;99~")}
+// marks are the ways in which terminals send ^c, as ever, by the protocol of kitty,
+// where caps lock and num lock count, and as xterm's modifyOtherKeys has it; and where
+// what is pasted begins and ends.
+var marks = regexp.MustCompile(`\x03|\x1b\[(?:99;(?:5|69|133|197)u|27;5;99~|20[01]~)`)
+
+// longest is as long as a mark may be.
+const longest = len("\x1b[27;5;99~")
 
 // watch looks for ^c in what was read. What is pasted is no key.
 func (i *input) watch(p []byte) {
-	for ; len(p) > 0; p = p[1:] {
-		switch {
-		case bytes.HasPrefix(p, []byte("\x1b[200~")):
+	p = append(i.tail, p...)
+	end := 0
+	for _, at := range marks.FindAllIndex(p, -1) {
+		end = at[1]
+		switch string(p[at[0]:end]) {
+		case ansi.BracketedPasteStart:
 			i.pasting = true
-		case bytes.HasPrefix(p, []byte("\x1b[201~")):
+		case ansi.BracketedPasteEnd:
 			i.pasting = false
-		case !i.pasting:
-			for _, c := range interrupts {
-				if bytes.HasPrefix(p, c) {
-					i.interrupted()
-				}
+		default:
+			if !i.pasting {
+				i.interrupted()
 			}
 		}
 	}
+	i.tail = bytes.Clone(p[max(end, len(p)-longest+1):])
 }
 
 // Read returns what was typed, io.EOF after a stop.

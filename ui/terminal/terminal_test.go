@@ -222,7 +222,7 @@ func TestInput(t *testing.T) {
 	defer read.Close()
 	seen := 0
 	i := &input{file: read, interrupted: func() { seen++ }}
-	for _, typed := range []string{"a", "\x03", "b\x1b[99;5uc", "\x1b[27;5;99~", "\x1b[200~x\x03y\x1b[201~\x03", "\x1b[A"} {
+	for _, typed := range []string{"a", "\x03", "b\x1b[99;5uc", "\x1b[99;133u", "\x1b[27;5;99~", "\x1b[200~x\x03y\x1b[201~\x03", "\x1b[A"} {
 		if err := i.start(); err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,21 @@ func TestInput(t *testing.T) {
 			t.Errorf("after the stop: %d, %v", n, err)
 		}
 	}
-	if seen != 4 {
-		t.Errorf("^c was seen %d times, want 4", seen)
+	if seen != 5 {
+		t.Errorf("^c was seen %d times, want 5", seen)
+	}
+}
+
+// A ^c and the ends of a paste are seen wherever a read cuts them in two.
+func TestInterruptsInTwoReads(t *testing.T) {
+	typed := "\x1b[200~x\x03y\x1b[201~\x03a\x1b[99;5ub\x1b[27;5;99~"
+	for cut := range len(typed) {
+		seen := 0
+		i := &input{interrupted: func() { seen++ }}
+		i.watch([]byte(typed[:cut]))
+		i.watch([]byte(typed[cut:]))
+		if seen != 3 {
+			t.Errorf("%q, %q: ^c was seen %d times, want 3", typed[:cut], typed[cut:], seen)
+		}
 	}
 }
