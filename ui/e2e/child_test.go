@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) {
-	err := terminal.Run(context.Background(), model{flood: how == "flood"}, terminal.Options{Last: func() {
+	err := terminal.Run(context.Background(), model{flood: how == "flood", prompts: how == "prompts"}, terminal.Options{Last: func() {
 		if last := os.Getenv(lastFile); last != "" {
 			_ = os.Remove(last)
 		}
@@ -59,6 +59,8 @@ type model struct {
 	c1     bool // shows a C1 control
 	still  bool // counts no more
 	resume int
+
+	prompts bool // ^c closes a prompt, which takes a while
 }
 
 func tick() tea.Cmd {
@@ -88,6 +90,10 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (m model) key(k string) (tea.Model, tea.Cmd) {
+	if m.prompts && k == "ctrl+c" {
+		time.Sleep(150 * time.Millisecond)
+		return m, nil
+	}
 	switch k {
 	case "q", "ctrl+c":
 		return m, tea.Quit

@@ -94,6 +94,21 @@ func TestInterruptIsHeardAtOnce(t *testing.T) {
 	}
 }
 
+// A ^c that was heard says nothing about the next, however soon that comes: neither
+// ends a program that is well.
+func TestInterruptsThatOnlyClosePrompts(t *testing.T) {
+	r := startChild(t, "prompts")
+	r.see(t, "count 1")
+	for range 4 {
+		r.press(t, "\x03")
+		time.Sleep(320 * time.Millisecond)
+	}
+	r.press(t, "x")
+	r.see(t, "stopped at")
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
 // Nobody reads the terminal, and every frame is new from edge to edge, so that
 // the kernel's buffer is full and a write would block.
 func TestTerminalIsRestoredUnread(t *testing.T) {
@@ -153,27 +168,39 @@ func TestResizeOfTheChild(t *testing.T) {
 	r.see(t, "size 60x10")
 }
 
-// ^z hands the terminal to the shell, fg takes it back.
+// ^z, and SIGTSTP from outside, hand the terminal to the shell as often as they come;
+// fg takes it back.
 func TestSuspend(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
-	r.see(t, "shell>")
-	r.press(t, "'"+self+"' "+childArg+"\n")
-	for _, back := range []string{"resumed 0", "resumed 1", "resumed 2"} {
-		r.see(t, back)
-		r.press(t, "\x1a")
-		r.see(t, "Stopped")
-		if got := lastMode(r.Raw(), "1049"); got != 'l' {
-			t.Errorf("suspended in the alternate screen: ?1049%c", got)
-		}
-		r.press(t, "clear; fg\n")
+	for name, stop := range map[string]func(*testing.T, run){
+		"^z": func(t *testing.T, r run) { r.press(t, "\x1a") },
+		"SIGTSTP": func(t *testing.T, r run) {
+			if err := syscall.Kill(childOf(t, r.Process()), syscall.SIGTSTP); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
+			r.see(t, "shell>")
+			r.press(t, "'"+self+"' "+childArg+"\n")
+			for _, back := range []string{"resumed 0", "resumed 1", "resumed 2"} {
+				r.see(t, back)
+				stop(t, r)
+				r.see(t, "Stopped")
+				if got := lastMode(r.Raw(), "1049"); got != 'l' {
+					t.Errorf("stopped in the alternate screen: ?1049%c", got)
+				}
+				r.press(t, "clear; fg\n")
+			}
+			r.see(t, "resumed 3")
+			r.press(t, "q")
+			r.see(t, "shell>")
+		})
 	}
-	r.see(t, "resumed 3")
-	r.press(t, "q")
-	r.see(t, "shell>")
 }
 
 // Without a shell there is nothing to suspend to: the screen comes back.
@@ -198,31 +225,6 @@ func TestStopAndContinue(t *testing.T) {
 	r.see(t, "resumed 1")
 	r.press(t, "q")
 	r.over(t, 0)
-}
-
-// SIGTSTP from outside gives the terminal back, as ^z does, as often as it comes.
-func TestStoppedFromOutside(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
-	r.see(t, "shell>")
-	r.press(t, "'"+self+"' "+childArg+"\n")
-	for _, back := range []string{"resumed 0", "resumed 1", "resumed 2"} {
-		r.see(t, back)
-		if err := syscall.Kill(childOf(t, r.Process()), syscall.SIGTSTP); err != nil {
-			t.Fatal(err)
-		}
-		r.see(t, "Stopped")
-		if got := lastMode(r.Raw(), "1049"); got != 'l' {
-			t.Errorf("stopped in the alternate screen: ?1049%c", got)
-		}
-		r.press(t, "clear; fg\n")
-	}
-	r.see(t, "resumed 3")
-	r.press(t, "q")
-	r.see(t, "shell>")
 }
 
 // childOf returns the only child of a process.

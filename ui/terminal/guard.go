@@ -80,7 +80,7 @@ func (m guarded) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.session.busy.Store(true) // until View is over
 	next, cmd := m.Model.Update(msg)
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
-		m.session.unheard.Store(false)
+		m.session.heard.Store(m.session.typed.Load())
 	}
 	m.Model = next
 	return m, m.command(cmd)

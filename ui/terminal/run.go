@@ -1,7 +1,8 @@
 // Package terminal runs a Bubble Tea program so that the terminal is always
 // given back: after q and ^c, SIGTERM, SIGHUP and SIGINT, SIGQUIT and SIGABRT,
-// ^z and SIGTSTP, and a panic in the model or in one of its commands. The process has ended a second after it was asked to,
-// even if nobody reads the terminal any more.
+// ^z and SIGTSTP, and a panic in the model or in one of its commands. The process
+// has ended a second after it was asked to, even if nobody reads the terminal any
+// more.
 //
 // # A model that is busy
 //
@@ -135,8 +136,8 @@ type session struct {
 	cancel  func()      // ends the program
 	signals signals
 
-	busy    atomic.Bool // the model updates or draws
-	unheard atomic.Bool // a ^c was typed that the model has not heard yet
+	busy         atomic.Bool   // the model updates or draws
+	typed, heard atomic.Uint64 // how many ^c were typed, and how many of them the model had heard
 
 	mu     sync.Mutex
 	ending bool  // the program was asked to end
@@ -242,9 +243,9 @@ func (s *session) report(p *PanicError) {
 // interrupted is called for each ^c that is typed. One that a busy model does not
 // hear ends it as if it had quit.
 func (s *session) interrupted() {
-	s.unheard.Store(true)
+	n := s.typed.Add(1)
 	time.AfterFunc(patience, func() {
-		if s.unheard.Load() && s.busy.Load() {
+		if s.heard.Load() < n && s.busy.Load() {
 			s.abort()
 		}
 	})

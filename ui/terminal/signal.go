@@ -38,10 +38,9 @@ func (g *signals) start() {
 
 func (g *signals) catch() { signal.Notify(g.cont, syscall.SIGCONT) }
 
-// release ends the catching of SIGCONT. Those that end stay caught even after
-// Run, but for those that dump, though nobody hears them any more: what comes then, such as writing a
-// recording to its end, is not to be cut short by a second signal, and Grace
-// bounds it.
+// release ends the catching of SIGCONT. Those that end stay caught even after Run,
+// though nobody hears them any more: what comes then, such as writing a recording
+// to its end, is not to be cut short by a second signal, and Grace bounds it.
 func (g *signals) release() { signal.Stop(g.cont) }
 
 // continuedMsg says that the process was stopped by a signal that no program
