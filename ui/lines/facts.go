@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -76,18 +77,15 @@ func agrees(s *engine.Snapshot) bool {
 	return known && k.ReadAt.Sub(k.LastSeen) <= justRelisted && k.SyncLoop.OK && k.Health.OK
 }
 
-const (
-	// kubeletThreshold is that of every kubelet, whatever ours is.
-	kubeletThreshold = 3 * time.Minute
-	// justRelisted is how old the last relist of a kubelet may be on which nothing is
-	// wrong: it relists every second or two.
-	justRelisted = 5 * time.Second
-)
+// justRelisted is how old the last relist of a kubelet may be on which nothing is
+// wrong: it relists every second or two.
+const justRelisted = 5 * time.Second
 
 // plegOf returns what a kubelet says of its PLEG, by the last relist that it told.
+// Its threshold is that of every kubelet, whatever ours is.
 func plegOf(k evidence.Kubelet) (healthy, known bool) {
 	known = k.Metrics.OK && !k.LastSeen.IsZero()
-	return known && k.ReadAt.Sub(k.LastSeen) <= kubeletThreshold, known
+	return known && k.ReadAt.Sub(k.LastSeen) <= pleg.DefaultThreshold, known
 }
 
 func health(s *engine.Snapshot, written func(string) bool) string {
