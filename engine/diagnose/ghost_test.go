@@ -156,6 +156,7 @@ func TestGhostOnABusyNode(t *testing.T) {
 		want   int
 	}{
 		{"one look", checked(10), 0, "", 0},
+		{"one look, and its shim tells of no end", checked(10), 0, "", 1},
 		{"for ten seconds", healthy(10), 10 * time.Second, "", 0},
 		{"for forty seconds", healthy(10), 40 * time.Second, "", 1},
 		{"by a look that was cut off, and just now", healthy(10), 40 * time.Second, "cut off after 2s", 0},
@@ -166,6 +167,9 @@ func TestGhostOnABusyNode(t *testing.T) {
 		}
 		r := looked(n)
 		delete(r.Processes.Containers, "container-1-0")
+		if tt.missed == 0 && tt.want > 0 {
+			shimOf(r, 1).State = evidence.Stopped
+		}
 		before := *r
 		before.At, before.Processes.Partial = r.At.Add(-tt.missed), tt.cut
 		if tt.missed > 0 {
