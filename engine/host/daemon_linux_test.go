@@ -93,6 +93,11 @@ func TestToldAnotherEndpoint(t *testing.T) {
 			}
 		}
 	}
+	args := []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}
+	writeProc(t, root, proc{pid: 10, comm: "kubelet", args: args, cgroup: "/kubepods/" + strings.Repeat("5f1a", 16)})
+	if found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook); found.OtherKubelet.PID != 10 || len(found.Containers) != 1 {
+		t.Errorf("another's in a container: %+v", found)
+	}
 	writeProc(t, root, proc{pid: 11, comm: "kubelet"})
 	if found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook); found.OtherKubelet.PID != 0 || len(found.Daemons) != 1 {
 		t.Errorf("beside one that may be ours: %+v", found)

@@ -26,7 +26,7 @@ func TestKilledForWantOfMemory(t *testing.T) {
 			if i < 0 {
 				return 0
 			}
-			if limits[i].Path != filepath.Join(folder, tt.limit) || limits[i].Of != "containerd" {
+			if limits[i].Path != filepath.Join(folder, tt.limit) || limits[i].Of != "containerd" || limits[i].Used == 0 {
 				t.Errorf("%s: %+v", tt.name, limits[i])
 			}
 			return limits[i].Used

@@ -35,6 +35,9 @@ func TestSocketKinds(t *testing.T) {
 		}
 	}
 	held := readSocket("/", at("socket"), new(evidence.Socket))
+	if s := readSocket("/", at("socket"), &evidence.Socket{Holder: evidence.Process{PID: 1, Command: "gone"}}); s.Holder.PID != os.Getpid() {
+		t.Errorf("after another one that has ended: %+v", s)
+	}
 	_ = listening.Close()
 	if s := readSocket("/", at("socket"), &held); s.Kind != "" || s.Holder.PID != 0 {
 		t.Errorf("closed: %+v", s)
