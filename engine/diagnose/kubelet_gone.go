@@ -25,7 +25,7 @@ type kubeletLog struct {
 }
 
 func (l *kubeletLog) add(r *evidence.Report) {
-	p, runs := kubeletProcess(r)
+	p, runs := r.Processes.Kubelet()
 	if !runs && !kubeletListens(&r.Kubelet) {
 		if l.gone.IsZero() {
 			l.gone = r.At
@@ -49,7 +49,7 @@ func kubeletGone(v *view) []Finding {
 	case !v.Policy.Once && !log.gone.Before(r.At):
 		return nil // a restart takes a moment
 	}
-	if _, runs := kubeletProcess(r); runs {
+	if _, runs := r.Processes.Kubelet(); runs {
 		return nil
 	}
 	blind := !v.seesAll()
@@ -73,7 +73,7 @@ func kubeletGone(v *view) []Finding {
 		f.say("containers run with mounts from " + root + ", as only a kubelet makes them")
 	}
 	if !blind {
-		f.say("no process is named " + strings.Join(kubeletPrograms, ", "))
+		f.say("no process is named " + strings.Join(evidence.KubeletPrograms, ", "))
 	}
 	f.say("nobody listens at "+r.Kubelet.Ping.URL,
 		"its pods run on, but none is started, stopped, probed or restarted",
@@ -93,7 +93,7 @@ func Unposted(r *evidence.Report) string {
 	if r == nil {
 		return ""
 	}
-	p, runs := kubeletProcess(r)
+	p, runs := r.Processes.Kubelet()
 	switch blind := r.Processes.Missing != "" || r.Processes.Partial != ""; {
 	case runs && standsStill(r, p):
 		return describe("the kubelet's process", p)
@@ -118,30 +118,10 @@ func kubeletListens(k *evidence.Kubelet) bool {
 	})
 }
 
-// kubeletPrograms are the names of the programs that are a kubelet, or have one in
-// them, as k3s, microk8s and the old hyperkube do. Those of rke2 and k0s start one.
-var kubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}
-
-// kubeletProcess returns the process of the kubelet, which may run in a container.
-func kubeletProcess(r *evidence.Report) (evidence.Process, bool) {
-	is := func(p evidence.Process) bool {
-		return slices.Contains(kubeletPrograms, p.Command) && p.PID != r.Processes.OtherKubelet.PID
-	}
-	if i := slices.IndexFunc(r.Processes.Daemons, is); i >= 0 {
-		return r.Processes.Daemons[i], true
-	}
-	for _, in := range r.Processes.Containers {
-		if i := slices.IndexFunc(in, is); i >= 0 {
-			return in[i], true
-		}
-	}
-	return evidence.Process{}, false
-}
-
 // kubeletUnit returns the systemd unit that the kubelet runs in, or ran in.
 func (v *view) kubeletUnit() string {
 	unit := v.past.kubelet.process.Unit
-	if p, runs := kubeletProcess(v.evidence); runs && p.Unit != "" {
+	if p, runs := v.evidence.Processes.Kubelet(); runs && p.Unit != "" {
 		unit = p.Unit
 	}
 	if unit == "" {

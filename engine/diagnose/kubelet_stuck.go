@@ -46,7 +46,7 @@ func atEase(s *engine.Snapshot) bool {
 // was stopped is told whatever the runtime does. That its metrics alone do not
 // answer is none: they wait for every shim.
 func kubeletStuck(v *view) []Finding {
-	p, runs := kubeletProcess(v.evidence)
+	p, runs := v.evidence.Processes.Kubelet()
 	if runs && standsStill(v.evidence, p) {
 		return []Finding{v.kubeletHeld(p)}
 	}
@@ -199,7 +199,7 @@ func (f *Finding) sayOfKubelet(v *view) {
 	if !v.Health.ListedAt.IsZero() {
 		f.say(fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))
 	}
-	if p, runs := kubeletProcess(v.evidence); runs && p.State.Stuck() {
+	if p, runs := v.evidence.Processes.Kubelet(); runs && p.State.Stuck() {
 		f.say(describe("the kubelet's process", p))
 	}
 }

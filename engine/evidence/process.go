@@ -1,6 +1,9 @@
 package evidence
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Processes is what /proc shows of the containers and of what runs them. They
 // are judged only together with what the runtime lists.
@@ -22,6 +25,28 @@ type Processes struct {
 	// container that runs; looked for only where no kubelet does. Empty if none is
 	// known.
 	KubeletRoot string
+}
+
+// KubeletPrograms are the names of the programs that are a kubelet, or have one in
+// them, as k3s, microk8s and the old hyperkube do. Those of rke2 and k0s start one.
+// They must not be changed.
+var KubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}
+
+// Kubelet returns the process of the kubelet that may be our runtime's, which may run in
+// a container; ok is false if there is none.
+func (p Processes) Kubelet() (kubelet Process, ok bool) {
+	is := func(one Process) bool {
+		return slices.Contains(KubeletPrograms, one.Command) && one.PID != p.OtherKubelet.PID
+	}
+	if i := slices.IndexFunc(p.Daemons, is); i >= 0 {
+		return p.Daemons[i], true
+	}
+	for _, in := range p.Containers {
+		if i := slices.IndexFunc(in, is); i >= 0 {
+			return in[i], true
+		}
+	}
+	return Process{}, false
 }
 
 // A Process is one process, or one of its threads if only that one stands still.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // A role is what a process does for the node's containers.
@@ -37,8 +39,7 @@ const criNamespace = "k8s.io"
 var (
 	runtimes = []string{"containerd", "crio", "dockerd", "cri-dockerd"}
 
-	// kubelets are the kubelet and what has it within: k3s and microk8s.
-	kubelets = []string{"kubelet", "hyperkube", "k3s", "k3s-server", "k3s-agent", "kubelite"}
+	kubelets = evidence.KubeletPrograms
 
 	// supervisors begin the runtime and the kubelet as processes of their own.
 	supervisors = []string{"rke2", "rke2-server", "rke2-agent", "k0s"}

@@ -17,7 +17,7 @@ const mountsRead = 20
 // kubeletRoot returns where a kubelet keeps the pods whose containers run, if none
 // runs itself. Labels would not do: other clients of a runtime set them, too.
 func (l *walk) kubeletRoot(found evidence.Processes) string {
-	if kubeletRuns(found) {
+	if _, runs := found.Kubelet(); runs {
 		return ""
 	}
 	all := slices.Collect(maps.Values(found.Containers))
@@ -40,19 +40,6 @@ func (l *walk) kubeletRoot(found evidence.Processes) string {
 		}
 	}
 	return ""
-}
-
-// kubeletRuns reports whether there is a kubelet that may be our runtime's.
-func kubeletRuns(found evidence.Processes) bool {
-	is := func(p evidence.Process) bool {
-		return slices.Contains(kubelets, p.Command) && p.PID != found.OtherKubelet.PID
-	}
-	for _, in := range found.Containers {
-		if slices.ContainsFunc(in, is) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(found.Daemons, is)
 }
 
 // podsFolder returns the kubelet's folder of a mount that only a kubelet makes in a

@@ -257,7 +257,7 @@ func (l *walk) report() evidence.Processes {
 		named[d.Command] = named[d.Command] || d.Own
 	}
 	found.Daemons = slices.DeleteFunc(found.Daemons, func(d evidence.Process) bool { return named[d.Command] && !d.Own })
-	if kubeletRuns(found) {
+	if _, runs := found.Kubelet(); runs {
 		found.OtherKubelet = evidence.Process{}
 	}
 	found.KubeletRoot = l.kubeletRoot(found)
