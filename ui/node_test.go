@@ -69,6 +69,9 @@ func TestNodeSheet(t *testing.T) {
 	ill.State = evidence.Disk{Path: "/run/containerd", Total: 100 << 20, Free: 80 << 20, ReadOnly: "mounted so"}
 	ill.Devices.Busy = []evidence.Device{{Name: "sdb", InFlight: 3, Still: time.Minute}}
 	ill.Limits = []evidence.Limit{{Of: "containerd", What: evidence.OpenFiles, Used: 900, Most: 1024}, {What: evidence.Threads, Used: 1, Most: 1024}}
+	idle := looked()
+	idle.Devices.Busy = []evidence.Device{{Name: "sdb", InFlight: 3}}
+	idle.Limits = ill.Limits[1:]
 	for _, tt := range []struct {
 		snap   *engine.Snapshot
 		report *evidence.Report
@@ -82,6 +85,8 @@ func TestNodeSheet(t *testing.T) {
 		{nodeOf(healthyNode()), &r, "state folder", "no such line"},
 		{nodeOf(healthyNode()), &ill, "state folder", "80M of 100M free at /run/containerd, read-only: mounted so"},
 		{nodeOf(healthyNode()), &ill, "device", "✖ sdb has answered none of 3 requests for 1m"},
+		{nodeOf(healthyNode()), &idle, "device", "no such line"},
+		{nodeOf(healthyNode()), &idle, "limit", "no such line"},
 		{nodeOf(healthyNode()), &ill, "limit", "containerd has 900 of 1024 open files"},
 		{nodeOf(healthyNode()), &r, "runtime Status", "✔ answered well 2s ago (limit 30s)"},
 		{node(func(n *engine.Node) { n.SyncedAt = ago(12 * time.Second); n.DownAt = noon.Add(18 * time.Second) }), &r, "runtime Status", "▲ answered well 12s ago (limit 30s); runtime down in 18s"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -223,6 +224,37 @@ func TestTree(t *testing.T) {
 		}
 		if rows := strings.Join(got, " "); rows != tt.want {
 			t.Errorf("%s: rows %q, want %q", tt.name, rows, tt.want)
+		}
+	}
+}
+
+// A filter by age is asked again as time passes, though no pod changes.
+func TestFilterFollowsTheTime(t *testing.T) {
+	p, snap := newPods(), threePods()
+	limit := snap.At.Add(time.Minute)
+	p.filter(func(_ *podInfo, at time.Time) bool { return at.Before(limit) }, true)
+	p.observe(snap)
+	before := len(p.shown)
+	later := *snap
+	later.At = limit
+	if p.observe(&later); before != 3 || len(p.shown) != 0 {
+		t.Errorf("%d pods, then %d; want 3, then none", before, len(p.shown))
+	}
+}
+
+// Of the calls about a pod the oldest is told, and the next once that has ended.
+func TestHangingCallOfAPod(t *testing.T) {
+	p, snap := newPods(), threePods()
+	uid := snap.Pods[0].UID
+	about := func(op call.Operation) engine.Flight {
+		return engine.Flight{Op: op, Pod: snap.Pods[0].PodRef, Since: ago(time.Minute)}
+	}
+	for _, out := range [][]engine.Flight{{about(call.PodSandboxStatus), about(call.ContainerStatus)}, {about(call.ContainerStatus)}} {
+		next := *snap
+		next.InFlight = out
+		p.observe(&next)
+		if got := p.info(uid).out; got == nil || got.Op != out[0].Op {
+			t.Errorf("%v hangs, want %v", got, out[0].Op)
 		}
 	}
 }

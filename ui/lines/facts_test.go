@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -29,6 +30,9 @@ func TestWhatTheKubeletSees(t *testing.T) {
 		{"its sync loop stands", func(_ *engine.Snapshot, k *evidence.Kubelet) {
 			k.SyncLoop = evidence.Answer{Asked: true, Text: "sync Loop took longer than expected", Err: "not available: it answers 500"}
 		}, "model", "started now", "sync loop fails: sync Loop took longer than expected"},
+		{"its healthz fails", func(_ *engine.Snapshot, k *evidence.Kubelet) {
+			k.Health = evidence.Answer{Asked: true, Text: "no", Err: "not available: it answers 500"}
+		}, "model", "started now", "healthz fails: no"},
 		{"it answers nothing", func(_ *engine.Snapshot, k *evidence.Kubelet) {
 			*k = evidence.Kubelet{Ping: silent, Health: silent, SyncLoop: silent, Metrics: silent}
 		}, "model", "started now", "metrics does not answer; healthz does not answer; sync loop does not answer; ping does not answer"},
@@ -53,5 +57,21 @@ func TestWhatTheKubeletSees(t *testing.T) {
 				t.Errorf("kubelet %q, want %q", got, tt.kubelet)
 			}
 		})
+	}
+}
+
+// The clock of a headline has a range only where the moment is not known, and is no
+// part of what makes a headline another one.
+func TestClockOfTheHeadline(t *testing.T) {
+	h := diagnose.Headline{Clock: diagnose.Clock{What: "NotReady", In: time.Second, To: 11 * time.Second}}
+	if got := newHeadlineObject(h).Clock; got.InSeconds != 1 || got.ToSeconds != 11 {
+		t.Errorf("a range: %+v", got)
+	}
+	if got := withoutFigures(h).Clock; got != (diagnose.Clock{What: "NotReady"}) {
+		t.Errorf("without figures: %+v", got)
+	}
+	h.Clock.To = 0
+	if got := newHeadlineObject(h).Clock; got.ToSeconds != 0 {
+		t.Errorf("a moment: %+v", got)
 	}
 }
