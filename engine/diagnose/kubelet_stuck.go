@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 	// short ours is, and its figures have whole seconds.
 	kubeletLateLeast = 10 * time.Second
 	// kubeletThreshold is the kubelet's, which no flag of it changes.
-	kubeletThreshold = 3 * time.Minute
+	kubeletThreshold = pleg.DefaultThreshold
 	// kubeletCatchesUp is how long the kubelet gets after a runtime that hung or
 	// failed: it was seen ready again 10 s after one that had hung for minutes.
 	kubeletCatchesUp = time.Minute
