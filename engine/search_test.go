@@ -154,7 +154,7 @@ func TestExamineThatListsAgainForgetsTheFirstSweep(t *testing.T) {
 	halves := func(r *fakeRuntime) {
 		pairs(2)(r)
 		r.script("ListPodSandbox", behaviour{err: unavailable(call.ListPodSandbox)})
-		time.AfterFunc(900*time.Millisecond, func() { r.script("Status", behaviour{delay: 2 * time.Second}) })
+		time.AfterFunc(900*time.Millisecond, func() { r.script("Status", behaviour{delay: 1500 * time.Millisecond}) })
 		time.AfterFunc(1500*time.Millisecond, func() { r.script("ListPodSandbox", behaviour{}) })
 	}
 	examine(t, Examination{}, halves, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {

@@ -1,19 +1,24 @@
 package host
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/prometheus/procfs"
 )
 
-// tcpListens is the state of a TCP socket at which somebody listens (TCP_LISTEN).
-const tcpListens = 10
+// tcpListens is the state of a TCP socket at which somebody listens (TCP_LISTEN), as
+// /proc/net/tcp spells it.
+const tcpListens = "0A"
 
 // A ports tells who listens at the ports of this machine. Its root is that of the
 // host: the processes are looked for in its /proc.
@@ -47,22 +52,35 @@ func (p ports) checkKubelet(at net.Addr, before map[uint64]uint64) error {
 
 // listenersAt returns the sockets that listen at a port, at whichever address, with
 // their owners' numbers. This process's own network has them: it is the one that it
-// talks over.
+// talks over. (procfs reads these tables too, but has deprecated that for netlink, which
+// would take more code than these lines.)
 func listenersAt(port int) (users map[uint64]uint64, err error) {
-	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return nil, err
-	}
 	users = map[uint64]uint64{}
-	for _, read := range []func() (procfs.NetTCP, error){proc.NetTCP, proc.NetTCP6} {
-		table, err := read()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a machine may have but one of them
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		file, err := os.Open(table)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a machine may have but one of them
+		}
+		if err != nil {
 			return nil, err
 		}
-		for _, s := range table {
-			if s.LocalPort == uint64(port) && s.St == tcpListens {
-				users[s.Inode] = s.UID
+		defer file.Close()
+		local := fmt.Sprintf(":%04X", port)
+		lines := bufio.NewScanner(file)
+		for lines.Scan() {
+			f := strings.Fields(lines.Text()) // number, local and remote address, state, ..., user (7), ..., inode (9)
+			if len(f) < 10 || !strings.HasSuffix(f[1], local) || f[3] != tcpListens {
+				continue
 			}
+			user, errUser := strconv.ParseUint(f[7], 10, 32)
+			inode, errInode := strconv.ParseUint(f[9], 10, 64)
+			if err := errors.Join(errUser, errInode); err != nil {
+				return nil, fmt.Errorf("reading %s: %w", table, err)
+			}
+			users[inode] = user
+		}
+		if err := lines.Err(); err != nil {
+			return nil, err
 		}
 	}
 	return users, nil
