@@ -75,6 +75,13 @@ var rules = map[string]rule{
 		modules: charm,
 		never:   []string{"os", "net"},
 	},
+	"ui/pane": {
+		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/widget", "ui/podlist", "ui/journal"),
+		modules: charm, never: []string{"os", "net"},
+	},
+	"ui/widget":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
+	"ui/podlist":  {ours: append(slices.Clone(seen), "ui/text"), never: []string{"os", "net"}},
+	"ui/journal":  {ours: seen, never: []string{"os", "net"}},
 	"ui/text":     {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},
 	"ui/theme":    {modules: charm, never: []string{"net"}},
 	"ui/finding":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},

@@ -1,0 +1,93 @@
+// Package pane is the contract between the screen and what it shows. A [Pane] is a
+// part of the screen; the screen routes keys and lays out, and knows none by name.
+//
+// All of it belongs to the goroutine of the program: [Pane.Observe] and [Pane.Do]
+// change a pane, [Pane.Draw] only reads. A pane does no I/O, reads no clock and blocks
+// nowhere: time comes from the [View], slow answers from commands.
+package pane
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// A Pane is a part of the screen: one of the panes that are always there, or a layer
+// over them (a sheet, a text, a picker, a prompt in the footer).
+type Pane interface {
+	// Info says how the pane wants to be shown. It is called for every frame and
+	// returns what the last Observe or Do worked out.
+	Info() Info
+	// Observe takes over what is to be shown in w cells and h lines below the title.
+	// It is called when the view or the size has changed, and before the first Draw.
+	Observe(v *View, w, h int)
+	// Do does what a key asks for, and reports whether the action is one of the pane's.
+	Do(a keymap.Action, h Host) (tea.Cmd, bool)
+	// Draw draws line y below the title.
+	Draw(l *text.Line, y int, focused bool)
+	// Subject returns what the cursor is on; zero if it is on nothing.
+	Subject() Subject
+}
+
+// A Typist is a layer that takes keys as they are typed, before they mean an action.
+type Typist interface {
+	Pane
+	// Key takes a key, and reports whether it has a meaning here; one that has none
+	// goes on to Do.
+	Key(k tea.KeyPressMsg, h Host) (tea.Cmd, bool)
+	// Paste takes text from the terminal, which may hold anything.
+	Paste(text string, h Host)
+}
+
+// Info says how a pane wants to be shown.
+type Info struct {
+	Name  string       // of its tab or title, such as "Pods"; from outside, so not clean
+	About []text.Span  // after the name: how much of what it shows
+	Mark  []text.Span  // after the name where the pane itself is not seen: that it holds trouble
+	Scope keymap.Scope // where keys are pressed while it has them
+
+	Least, Wanted int  // lines below the title: without which it makes no sense; that it can make use of now
+	Below         bool // on a wide screen: in the left column below the first pane, as it is wide itself; else in the right one
+	Foot          bool // a layer that is one line at the foot of the screen, with the panes above it in view
+}
+
+// A Subject is what a cursor is on, or a sheet about: a pod, something in it, a
+// finding, or an event. What is not known of it is zero.
+type Subject struct {
+	Pod       pleg.PodRef
+	Container string // its name
+	ID        string // of the container or sandbox
+	Finding   *diagnose.Finding
+	Event     uint64 // the event's Seq
+}
+
+// A Reply is the message in which a command answers its pane: the screen calls it. A
+// pane that was closed meanwhile must take it for nothing.
+type Reply func(Host)
+
+// A Host is the screen, as panes see it.
+type Host interface {
+	View() *View
+	Controls() Controls
+	// Keys returns the keys of an action as a person reads them.
+	Keys(a keymap.Action) string
+	// Bindings returns all keys.
+	Bindings() keymap.Map
+	// Say shows the answer to a key in the footer for a while.
+	Say(text string)
+	// Open lays a pane over all others, which then has the keys.
+	Open(p Pane)
+	// Close takes a layer away; one that is not open is not missed.
+	Close(p Pane)
+	// OpenSheet opens the sheet that is about a subject, and reports whether there is one.
+	OpenSheet(s Subject) bool
+	// SetFilter puts a filter in force, for pods and events alike. One that does not parse changes nothing.
+	SetFilter(filter string) error
+	// SetNamespaces shows only these; all if there is none.
+	SetNamespaces(names []string)
+	// Refresh has the view shown anew, after something in it was changed.
+	Refresh()
+}

@@ -1,0 +1,76 @@
+package pane
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// A View is all that panes show. Only the screen changes it, but for Pods and Axis,
+// whose order and scale are those of all panes: a pane that changes them calls
+// [Host.Refresh].
+type View struct {
+	*engine.Snapshot                    // never nil
+	Latest           *engine.Snapshot   // the newest; the same unless Frozen
+	Headline         diagnose.Headline  // of the namespaces that are shown
+	Findings         []diagnose.Finding // likewise: causes before effects, the worst cause first
+	Ended            []diagnose.Ended   // likewise, the newest first
+	Pods             *podlist.List      // all pods, and those shown in their order
+	Journal          *journal.Journal   // what has happened since the start
+	Axis             *widget.Axis       // of time, for all strips
+	Filter           Filter
+	Source           Source
+	Theme            *theme.Theme
+	Frozen           bool // the screen stands still, the engine goes on
+}
+
+// Pen returns what the view is drawn with.
+func (v *View) Pen() widget.Pen { return widget.Pen{Theme: v.Theme, At: v.At} }
+
+// A Filter is what a person asked to see, of pods and events alike.
+type Filter struct {
+	Text       string // as it was typed; empty for everything
+	By         filter.Filter
+	Namespaces []string // empty for all
+}
+
+// Namespace reports whether a namespace is shown.
+func (f *Filter) Namespace(ns string) bool {
+	return len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, ns)
+}
+
+// Controls are the requests that the screen makes of the engine. All but Raw
+// return at once. None changes anything on a node.
+type Controls interface {
+	Pause()
+	Resume()
+	RelistNow()
+	Reinspect(uid pleg.UID)
+	Sweep() // asks for every sandbox and container, or the next snapshot says why not
+	CancelSweep()
+	SetPeriod(d time.Duration)
+
+	// Raw asks the runtime for all it says about one pod, as indented JSON. It
+	// blocks until the answer is there or ctx has ended.
+	Raw(ctx context.Context, uid pleg.UID) ([]byte, error)
+}
+
+// A Source says where the snapshots come from.
+type Source struct {
+	Kind     string // "cri", or "demo" for the embedded runtime
+	Node     string // the node's name
+	Endpoint string // of the runtime, as it was found
+	Scenario string // of a demo; empty else
+}
+
+// Demo reports whether there is no real node behind the screen.
+func (s Source) Demo() bool { return s.Kind == "demo" }
