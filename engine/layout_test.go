@@ -76,9 +76,10 @@ var rules = map[string]rule{
 		never:   []string{"os", "net"},
 	},
 	"ui/pane": {
-		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/widget", "ui/podlist", "ui/journal"),
+		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/widget", "ui/wording", "ui/podlist", "ui/journal"),
 		modules: charm, never: []string{"os", "net"},
 	},
+	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/widget":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
 	"ui/podlist":  {ours: append(slices.Clone(seen), "ui/text"), never: []string{"os", "net"}},
 	"ui/journal":  {ours: seen, never: []string{"os", "net"}},
