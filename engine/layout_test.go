@@ -80,6 +80,7 @@ var rules = map[string]rule{
 		modules: charm, never: []string{"os", "net"},
 	},
 	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
+	"ui/header":   {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/finding", "ui/pane", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
 	"ui/widget":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
 	"ui/podlist":  {ours: append(slices.Clone(seen), "ui/text"), never: []string{"os", "net"}},
 	"ui/journal":  {ours: seen, never: []string{"os", "net"}},

@@ -1,0 +1,75 @@
+package header
+
+import (
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// sweptFor is how long the outcome of a sweep stays below the header: later it says
+// little of the node as it is.
+const sweptFor = 20 * time.Second
+
+// others are the alerts that the headline says nothing of: sweeps, failures that a
+// key led to, odd answers, and other findings where they cannot be read below.
+func (h *Header) others(r Room) []text.Span {
+	s, b := h.v.Snapshot, h.pen
+	out := h.sweep()
+	warn := func(what string) {
+		out = append(out, text.Span{Style: b.Warn, Text: b.Symbols.Warn + " " + text.Clip(what, 2*r.Width)})
+	}
+	if f := s.PodFailure; f != nil {
+		warn(wording.Failure(s, f))
+	}
+	for _, f := range h.unsaid(r) {
+		symbol, st := finding.Look(h.v.Theme, f.Severity)
+		out = append(out, text.Span{Style: st, Text: symbol + " " + text.Clip(string(f.ID)+": "+finding.Summary(&f), 2*r.Width)})
+	}
+	if odd := s.Anomalies; odd.Total() > 0 {
+		warn("odd answers from the runtime: " + wording.Anomalies(odd))
+	}
+	return out
+}
+
+// unsaid returns the findings that are neither seen below nor said by the headline,
+// which is about the worst and names what stands behind it. Effects are left to the
+// pane of findings.
+func (h *Header) unsaid(r Room) []diagnose.Finding {
+	of := h.v.Headline
+	if r.Told || of.Sound() && of.Text == "" { // what is still among the findings is over
+		return nil
+	}
+	all := h.v.Findings
+	var out []diagnose.Finding
+	for i, f := range all {
+		switch {
+		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, finding.CauseOf(all, &f) >= 0:
+		case strings.Contains(of.Text, finding.Summary(&f)), f.Summary == r.Opened:
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// sweep is the line of a sweep: how far it is, or for a while its outcome, unless the
+// headline names what it found.
+func (h *Header) sweep() []text.Span {
+	s := h.v.Snapshot
+	if wording.Sweeping(s) {
+		return []text.Span{{Style: h.pen.Info, Text: wording.SweepProgress(s.Sweep) + "; " + h.Keys(keymap.Sweep) + " cancels"}}
+	}
+	swept := wording.Swept(h.v.Theme, s, h.v.Headline, sweptFor)
+	if swept.Text == "" {
+		return nil
+	}
+	if first := wording.Foremost(s.Sweep); first != nil && strings.Contains(h.v.Headline.Text, first.Pod.Name) {
+		return nil
+	}
+	return []text.Span{swept}
+}

@@ -1,0 +1,178 @@
+package header
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// statusClock is for how long Status may fail before the kubelet takes its runtime for
+// down (kubelet runtimeState, 30 s).
+const statusClock = 30 * time.Second
+
+// A clock is a time that runs out.
+type clock struct {
+	name        string // empty before the first list
+	part, whole time.Duration
+}
+
+// nextClock returns the clock that ends first: the age of the list, Status, or the call
+// of the relist that does not come back. One that has run out has ended before all.
+func nextClock(v *pane.View) clock {
+	s := v.Snapshot
+	if s.Health.ListedAt.IsZero() {
+		return clock{}
+	}
+	first := clock{"list", s.Health.ListAge(s.At), s.Threshold}
+	if s.Paused {
+		return first
+	}
+	if !s.Node.DownAt.IsZero() {
+		first = first.or(clock{"Status", statusClock - s.Node.DownAt.Sub(s.At), statusClock})
+	}
+	if f := wording.OfRelist(s); f != nil && diagnose.Late(s, *f) {
+		first = first.or(clock{f.Op.String(), f.Elapsed(s.At), s.Timeout})
+	}
+	return first
+}
+
+// or returns the one that ends sooner.
+func (c clock) or(other clock) clock {
+	if c.whole-c.part <= 0 || c.whole-c.part <= other.whole-other.part {
+		return c
+	}
+	return other
+}
+
+// String says the same in words and figures.
+func (c clock) String() string {
+	return c.name + " " + wording.Fresh(c.part) + " of " + text.Took(c.whole)
+}
+
+// headline breaks the headline into line two and the lines below it, and returns those.
+// It has so many of them; without any it is cut.
+func (h *Header) headline(r Room) (rest []string) {
+	of := h.v.Headline
+	symbol, st := finding.HeadlineLook(h.v.Theme, of)
+	next := text.Span{Style: st, Text: finding.Countdown(of)}
+	if good(of.Clock) {
+		next.Style = h.pen.Text
+	}
+	h.lead = []text.Span{{Style: st, Text: symbol + " " + of.Word}, next}
+	room := r.Width - 2
+	for _, s := range h.lead {
+		if s.Text != "" {
+			room -= text.Width(s.Text) + 2
+		}
+	}
+	ellipsis := h.pen.Symbols.Ellipsis
+	said := text.Clean(text.Clip(text.After(of.Word, of.Text), (r.Text+1)*r.Width))
+	switch {
+	case text.Width(said) <= room:
+	case r.Text == 0:
+		said = text.Fit(said, max(room, 0), ellipsis)
+	default:
+		all := text.Wrap(said, max(room, 1))
+		said = all[0]
+		rest = text.Few(ellipsis+" "+strings.Join(all[1:], " "), r.Width-4, r.Text, ellipsis)
+	}
+	h.lead = append(h.lead, text.Span{Style: h.pen.Text, Text: said})
+	return rest
+}
+
+// good reports whether what comes next is good news.
+func good(c diagnose.Clock) bool { return c.What == "Ready" || c.What == "relist ends" }
+
+// gauge draws the clock that ends first as a bar, in words and figures, and what else
+// the verdict on PLEG is made of.
+func (h *Header) gauge(l *text.Line) {
+	if h.clock.name == "" {
+		l.Put(h.pen.Dim, "no list yet")
+		return
+	}
+	grounds := h.grounds()
+	need := 0
+	for _, g := range grounds {
+		if g.Text != "" {
+			need += text.Width(g.Text) + 2
+		}
+	}
+	h.bar(l, max(leastBar, min(l.Left()-need, mostBar)))
+	l.Space(1)
+	l.Spans(grounds...)
+}
+
+// The width of the bar, with its brackets.
+const leastBar, mostBar = 10, 32
+
+// grounds are what the headline goes by, the clock that the bar shows first.
+func (h *Header) grounds() []text.Span {
+	s, b := h.v.Snapshot, h.pen
+	stood := since(s)
+	if s.Health.Healthy && !h.v.Headline.Sound() {
+		stood = "" // of PLEG alone, and no word to stand beside trouble
+	}
+	inspected, late := "never inspected in full", true
+	if !s.Health.SettledAt.IsZero() {
+		inspected = "inspected " + wording.Fresh(s.Health.InspectAge(s.At)) + " ago"
+		late = s.Health.InspectAge(s.At) > s.Health.ListAge(s.At)+10*time.Second
+	}
+	listed := ""
+	if h.clock.name != "list" {
+		listed = "list " + wording.Fresh(s.Health.ListAge(s.At)) + " of " + text.Took(s.Threshold)
+	}
+	look := b.Text
+	if late {
+		look = b.Warn
+	}
+	return []text.Span{{Style: b.Text, Text: h.clock.String()}, {Style: b.Text, Text: listed}, {Style: look, Text: inspected}, {Style: b.Dim, Text: stood}}
+}
+
+// bar draws how much of the clock has passed, in w cells with the brackets, in the look
+// of the headline: it is not green over trouble. However little it is, one cell is full:
+// an empty bar is not seen to be one.
+func (h *Header) bar(l *text.Line, w int) {
+	w -= 2
+	filled := w
+	if c := h.clock; c.whole > 0 && c.part < c.whole {
+		filled = max(1, int(int64(max(c.part, 0))*int64(w)/int64(c.whole)))
+	}
+	l.Put(h.pen.Dim, "[")
+	l.Repeat(h.lead[0].Style, h.pen.Symbols.Full, filled)
+	l.Repeat(h.pen.Dim, h.pen.Symbols.Empty, w-filled)
+	l.Put(h.pen.Dim, "]")
+}
+
+// verdict returns the kubelet's own words on its PLEG, with times that a person can
+// read. Empty while it is healthy, before the first list, and while nobody looks.
+func verdict(s *engine.Snapshot) string {
+	if s.Paused || s.Health.ListedAt.IsZero() {
+		return ""
+	}
+	return diagnose.Rounded(s.Health.Verdict)
+}
+
+// since says how long the kubelet's verdict has stood, and how often it changed;
+// empty while nobody looks.
+func since(s *engine.Snapshot) string {
+	h := s.Health
+	if h.Since.IsZero() || s.Paused {
+		return ""
+	}
+	out := "unhealthy for "
+	if h.Healthy {
+		out = "PLEG healthy for "
+	}
+	out += text.AgeCoarse(s.At.Sub(h.Since))
+	if h.Flips > 0 {
+		out += ", changed " + strconv.Itoa(h.Flips) + " times"
+	}
+	return out
+}

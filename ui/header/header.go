@@ -1,0 +1,148 @@
+// Package header draws what stands above the panes: whose relist this is, the headline
+// of the node, the clock that ends first, where the relist is; and below that, while
+// something is wrong, what the headline does not say.
+package header
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// Lines is the height of a whole header. Where there is less room the last lines are
+// left out; the headline is line two.
+const Lines = 4
+
+// A Strip draws the relists over time in the cells that are left of a line.
+type Strip func(v *pane.View, l *text.Line)
+
+// A Header is what stands above the panes. It belongs to the goroutine of the program.
+type Header struct {
+	Strip Strip                        // nil for none
+	Keys  func(a keymap.Action) string // names the keys of an action
+
+	v      *pane.View
+	pen    widget.Pen
+	width  int
+	clock  clock
+	lead   []text.Span // the headline, as far as line two holds it
+	alerts []text.Span
+}
+
+// Room says what a header may take, and what is said elsewhere.
+type Room struct {
+	Width  int    // cells
+	Text   int    // lines below for the rest of the headline
+	Told   bool   // all findings can be read below
+	Opened string // the summary of the finding whose sheet is open, if one is
+}
+
+// Observe takes over what is to be shown.
+func (h *Header) Observe(v *pane.View, r Room) {
+	h.v, h.pen, h.width = v, v.Pen(), r.Width
+	h.clock = nextClock(v)
+	rest := h.headline(r)
+	h.alerts = nil
+	for _, line := range rest {
+		h.alerts = append(h.alerts, text.Span{Style: h.pen.Text, Text: "  " + line})
+	}
+	if said := verdict(v.Snapshot); said != "" && !strings.Contains(v.Headline.Text, said) {
+		h.alerts = append(h.alerts, text.Span{Style: h.lead[0].Style, Text: "  " + said})
+	}
+	h.alerts = append(h.alerts, h.others(r)...)
+}
+
+// Alerts returns the lines below the header that are there only while something is
+// wrong, the most urgent first.
+func (h *Header) Alerts() []text.Span { return h.alerts }
+
+// Draw draws line y.
+func (h *Header) Draw(l *text.Line, y int) {
+	l.Space(1)
+	kept := l.Keep(1)
+	switch y {
+	case 0:
+		h.identity(l)
+	case 1:
+		l.Spans(h.lead...)
+	case 2:
+		h.gauge(l)
+	default:
+		h.meter(l)
+	}
+	l.End()
+	l.Release(kept)
+}
+
+// identity draws whose relist this is, and what is out of the ordinary about
+// what is shown.
+func (h *Header) identity(l *text.Line) {
+	badges := h.badges()
+	room := 0
+	for _, f := range badges {
+		room += text.Width(f.Text) + 1
+	}
+	kept := l.Keep(room)
+	l.Spans(h.who()...)
+	l.End()
+	l.Release(kept)
+	for _, f := range badges {
+		l.Space(1)
+		l.Put(f.Style, f.Text)
+	}
+}
+
+func (h *Header) badges() []text.Span {
+	var all []text.Span
+	if h.v.Source.Demo() {
+		all = append(all, text.Span{Style: h.pen.BadgeDemo, Text: strings.TrimRight(" DEMO "+h.v.Source.Scenario, " ") + " "})
+	}
+	if h.v.Paused {
+		all = append(all, text.Span{Style: h.pen.BadgePaused, Text: " PAUSED "})
+	}
+	if h.v.Frozen {
+		all = append(all, text.Span{Style: h.pen.BadgeFrozen, Text: " FROZEN "})
+	}
+	return all
+}
+
+func (h *Header) who() []text.Span {
+	s, b, from := h.v.Snapshot, h.pen, h.v.Source
+	if s.Seq == 0 {
+		return []text.Span{{Style: b.Strong, Text: from.Node}, {Style: b.Dim, Text: from.Endpoint}}
+	}
+	counts := ""
+	if s.Pods != nil {
+		counts = fmt.Sprintf("%d pods %d ctrs", s.Counts.Pods, s.Counts.Containers)
+	}
+	return []text.Span{
+		{Style: b.Strong, Text: from.Node},
+		{Style: b.Text, Text: h.runtime()},
+		{Style: b.Text, Text: "as kubelet " + s.Release.String()},
+		{Style: b.Dim, Text: counts},
+		{Style: b.Dim, Text: "period " + s.Period.String()},
+		{Style: b.Dim, Text: wording.Cost(s)},
+		{Style: b.Dim, Text: from.Endpoint},
+	}
+}
+
+// runtime is the runtime and its version, cut to what leaves room for the
+// spans after it: a build's version can hold a whole commit.
+func (h *Header) runtime() string {
+	version := h.v.Version
+	if version.RuntimeName == "" {
+		return "runtime ?"
+	}
+	name := text.Clean(version.RuntimeName + " " + version.RuntimeVersion)
+	if text.Width(name) > runtimeWidth {
+		return text.Fit(name, runtimeWidth, h.pen.Symbols.Ellipsis)
+	}
+	return name
+}
+
+const runtimeWidth = 32

@@ -1,0 +1,174 @@
+package header
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+const (
+	// brief is how long a step may take before the meter follows it. Relists that
+	// are quicker than that would only make it flicker.
+	brief = 300 * time.Millisecond
+	// stuck is how long a call may be out before it is named loudly: so that its
+	// name is on the screen before a second has passed. While a call is slow, the
+	// engine publishes every quarter of a second only.
+	stuck = 500 * time.Millisecond
+	// leastStrip is the fewest cells in which the relists over time tell anything.
+	leastStrip = 8
+)
+
+// meter draws where the relist is, how long relists take, and the last ones over time.
+func (h *Header) meter(l *text.Line) {
+	phase, stats := h.phase(), h.figures()
+	need := 0
+	for _, f := range phase {
+		need += text.Width(f.Text) + 3
+	}
+	wide := 0
+	for _, f := range stats {
+		wide += text.Width(f.Text)
+	}
+	room := l.Left() - need
+	kept := 0
+	if room >= wide && wide > 0 {
+		kept = wide + 1
+		if room-wide-1 >= leastStrip && h.Strip != nil {
+			kept = l.Left() - max(need, l.Left()/3)
+		}
+	}
+	kept = l.Keep(kept)
+	h.drawPhase(l, phase)
+	l.End()
+	l.Release(kept)
+	if kept == 0 {
+		return
+	}
+	for _, f := range stats {
+		l.Put(f.Style, f.Text)
+	}
+	if l.Left() > leastStrip && h.Strip != nil {
+		l.Space(1)
+		h.Strip(h.v, l)
+	}
+}
+
+func (h *Header) drawPhase(l *text.Line, phase []text.Span) {
+	for i, f := range phase {
+		if i > 0 {
+			l.Space(1)
+			l.Sign(h.pen.Dim, h.pen.Symbols.Step)
+			l.Space(1)
+		}
+		if flight := wording.OfRelist(h.v.Snapshot); flight != nil && i == len(phase)-1 && text.Width(f.Text) > l.Left() {
+			h.drawCut(l, flight)
+			return
+		}
+		l.Put(f.Style, f.Text)
+	}
+}
+
+// drawCut names a call in less room than it takes: of the pod's name only the
+// beginning, of operation, container and seconds all.
+func (h *Header) drawCut(l *text.Line, f *engine.Flight) {
+	out := h.out(f)
+	rest := strings.TrimSpace(wording.Call(f) + " " + out.Text)
+	kept := l.Keep(text.Width(rest) + 1)
+	l.Put(out.Style, f.Pod.String())
+	l.Release(kept)
+	l.Space(1)
+	l.Put(out.Style, rest)
+}
+
+// phase returns the steps of the relist up to the present one, which stands out.
+func (h *Header) phase() []text.Span {
+	s, b := h.v.Snapshot, h.pen
+	p := s.Phase
+	elapsed := s.At.Sub(p.Began)
+	switch {
+	case p.Step == engine.Listing && (elapsed >= brief || s.Relists.Count == 0):
+		return []text.Span{{Style: b.Strong, Text: "LIST"}, h.call(elapsed)}
+	case p.Step == engine.Inspecting && elapsed >= brief:
+		return []text.Span{
+			{Style: b.Dim, Text: "LIST " + text.Took(p.ListTook)},
+			{Style: b.Strong, Text: "INSPECT " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)},
+			h.call(0),
+		}
+	}
+	return h.rest()
+}
+
+// rest says how the last relist went, and what is being waited for.
+func (h *Header) rest() []text.Span {
+	s, b := h.v.Snapshot, h.pen
+	if s.Seq == 0 {
+		return nil
+	}
+	var all []text.Span
+	if n := len(s.Relists.History); n > 0 {
+		last := s.Relists.History[n-1]
+		inspected := text.Span{Style: b.Dim, Text: "INSPECT " + strconv.Itoa(last.Inspected)}
+		if last.Failures > 0 {
+			inspected = text.Span{Style: b.Bad, Text: inspected.Text + ", " + strconv.Itoa(last.Failures) + " failed"}
+		}
+		if last.Failed {
+			all = append(all, text.Span{Style: b.Bad, Text: "LIST failed"})
+		} else {
+			all = append(all, text.Span{Style: b.Dim, Text: "LIST " + text.Took(last.List)}, inspected)
+		}
+	}
+	if s.Paused {
+		return append(all, text.Span{Style: b.Warn, Text: "PAUSED"})
+	}
+	return append(all, text.Span{Style: b.Strong, Text: "WAIT"})
+}
+
+// call names the call that is out, if one is.
+func (h *Header) call(elapsed time.Duration) text.Span {
+	f := wording.OfRelist(h.v.Snapshot)
+	if f == nil {
+		if elapsed > 0 {
+			return text.Span{Style: h.pen.Dim, Text: text.Age(elapsed)}
+		}
+		return text.Span{Style: h.pen.Dim, Text: "..."}
+	}
+	out := h.out(f)
+	out.Text = strings.TrimSpace(wording.Flight(f) + " " + out.Text)
+	return out
+}
+
+// out says how long a call has been out, and which try it is; nothing before that is
+// worth a word.
+func (h *Header) out(f *engine.Flight) text.Span {
+	s := h.v.Snapshot
+	out := f.Elapsed(s.At)
+	switch {
+	case out < stuck:
+		return text.Span{Style: h.pen.Text}
+	case diagnose.Late(s, *f):
+		return text.Span{Style: h.pen.Bad, Text: strings.TrimSpace(wording.Try(s, f) + " " + wording.OutFor(out))}
+	}
+	return text.Span{Style: h.pen.Text, Text: wording.OutFor(out)}
+}
+
+// figures are those of all relists; none before the first.
+func (h *Header) figures() []text.Span {
+	r, b := h.v.Relists, h.pen
+	if r.Count == 0 {
+		return nil
+	}
+	slow := b.Text
+	if r.P99 >= time.Second {
+		slow = b.Warn
+	}
+	return []text.Span{
+		{Style: b.Dim, Text: "relist p50 "}, {Style: b.Text, Text: wording.Steady(r.P50)},
+		{Style: b.Dim, Text: " p99 "}, {Style: slow, Text: wording.Steady(r.P99)},
+		{Style: b.Dim, Text: " max "}, {Style: b.Text, Text: wording.Steady(r.Max)},
+	}
+}
