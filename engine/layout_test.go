@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,6 +158,26 @@ func TestCoreReadsNoClock(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// What CI runs of others is named by its hash: a tag can be moved.
+func TestActionsAreNamedByHash(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, ".github", "workflows", "*.yml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no workflows: %v", err)
+	}
+	byHash := regexp.MustCompile(`uses: [\w-]+/[\w/-]+@[0-9a-f]{40} # v\d`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "uses:") && !byHash.MatchString(line) {
+				t.Errorf("%s: %q: want a commit's hash, and its tag in a comment", file, strings.TrimSpace(line))
+			}
+		}
 	}
 }
 
