@@ -23,6 +23,7 @@ type Pane interface {
 	Info() Info
 	// Observe takes over what is to be shown in w cells and h lines below the title.
 	// It is called when the view or the size has changed, and before the first Draw.
+	// While the pane is not seen h is 0, and only what Info returns has to be right.
 	Observe(v *View, w, h int)
 	// Do does what a key asks for, and reports whether the action is one of the pane's.
 	Do(a keymap.Action, h Host) (tea.Cmd, bool)
@@ -51,6 +52,7 @@ type Info struct {
 
 	Least, Wanted int  // lines below the title: without which it makes no sense; that it can make use of now
 	Below         bool // on a wide screen: in the left column below the first pane, as it is wide itself; else in the right one
+	Tells         bool // it shows every finding, which then need not be told above
 	Foot          bool // a layer that is one line at the foot of the screen, with the panes above it in view
 }
 
@@ -82,6 +84,8 @@ type Host interface {
 	Open(p Pane)
 	// Close takes a layer away; one that is not open is not missed.
 	Close(p Pane)
+	// Focus gives the keys to one of the panes, and closes what lies over it.
+	Focus(p Pane)
 	// OpenSheet opens the sheet that is about a subject, and reports whether there is one.
 	OpenSheet(s Subject) bool
 	// SetFilter puts a filter in force, for pods and events alike. One that does not parse changes nothing.

@@ -9,7 +9,7 @@ const bytesPerCell = 3
 
 // Clip returns as much of s as may be seen in so many cells. What is left out is
 // still seen to be missing: the rest is too wide for them, but for such a text.
-func Clip(s string, cells int) string { return CutAt(s, (cells+1)*bytesPerCell) }
+func Clip(s string, cells int) string { return CutAt(s, (max(cells, 0)+1)*bytesPerCell) }
 
 // Few breaks s into lines of w cells, at most most of them. Where something is
 // left out the last ends in ellipsis.
