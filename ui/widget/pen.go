@@ -1,23 +1,36 @@
-// Package widget has what panes are made of: tables, scrolling texts, strips of time,
-// and what one types into. It knows nothing of Kubernetes. Nothing in it is safe for
-// concurrent use.
+// Package widget has what panes and layers are made of: a [Table] of rows under a
+// cursor, and a [Doc] of lines that are read and searched.
+//
+// A widget draws into a [text.Line], which cleans what it is given. It does no I/O,
+// reads no clock and knows nothing of the screen around it. None may be used by two
+// goroutines at once.
 package widget
 
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A Pen is what is drawn with.
+// A Pen is what lines are drawn with.
 type Pen struct {
 	*theme.Theme
 	At time.Time // as of which ages are measured
 }
 
-// An Axis is the scale of time that all strips share: its newest cell is at the right.
-// Its end moves on in steps, so that a strip is not drawn anew for each snapshot.
-type Axis struct {
-	End   time.Time
-	Width time.Duration // of all cells together
+// Bar gives the rest of a line the look of the row under the cursor.
+func (p Pen) Bar(l *text.Line, focused bool) {
+	if focused {
+		l.Over(p.Selected)
+	} else {
+		l.Over(p.Idle)
+	}
+}
+
+// A Choice is a row of a picker.
+type Choice struct {
+	Name string
+	Note string // after the name, in a column of its own
+	On   bool
 }

@@ -1,0 +1,198 @@
+package widget
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// A shownColumn is a column that is shown, and how wide.
+type shownColumn struct{ index, width int }
+
+// arrange chooses the columns that fit, one cell between two, and shares out what is
+// left. Which fit depends on the width alone: it is as many by rank as there is room
+// for, so that with more room there are never fewer. What they get beyond that
+// follows what rows need, and does not shrink before the next resize.
+func (t *Table[R, K]) arrange() {
+	if t.needs == nil {
+		t.needs = make([]int, len(t.Columns))
+	}
+	grown := t.measure()
+	if t.shown != nil && !grown {
+		return
+	}
+	t.shown = t.fit()
+	spare := t.width - max(0, len(t.shown)-1)
+	for _, c := range t.shown {
+		spare -= c.width
+	}
+	for i := range t.shown {
+		c := &t.shown[i]
+		more := clamp(t.needs[c.index]-c.width, spare)
+		c.width += more
+		spare -= more
+	}
+	slices.SortFunc(t.shown, func(a, b shownColumn) int { return cmp.Compare(a.index, b.index) })
+}
+
+// fit returns the columns that fit, by rank, each as narrow as it may be.
+func (t *Table[R, K]) fit() []shownColumn {
+	var ranked, shown []shownColumn
+	for i, c := range t.Columns {
+		if !slices.Contains(t.hidden, c.Name) {
+			ranked = append(ranked, shownColumn{i, c.Least})
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b shownColumn) int {
+		return cmp.Compare(t.Columns[a.index].Rank, t.Columns[b.index].Rank)
+	})
+	used := 0
+	for i, c := range ranked {
+		if i > 0 && used+1+c.width > t.width {
+			break
+		}
+		used += min(i, 1) + max(c.width, t.Columns[c.index].Fair)
+		shown = append(shown, c)
+	}
+	return shown
+}
+
+// measure notes how much the rows need, and reports whether it is more than before.
+func (t *Table[R, K]) measure() (grown bool) {
+	for i, c := range t.Columns {
+		if c.Need == nil {
+			continue
+		}
+		for _, r := range t.rows {
+			if t.needs[i] >= c.Most {
+				break
+			}
+			if n := min(c.Need(r), c.Most); n > t.needs[i] {
+				t.needs[i], grown = n, true
+			}
+		}
+	}
+	return grown
+}
+
+// drawHeads draws the heads of the columns, with the order in the one that sorts.
+func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
+	for i, c := range t.shown {
+		l.Space(min(i, 1))
+		col, st := &t.Columns[c.index], p.Head
+		head := col.Head
+		if t.sort == c.index+1 {
+			sign := p.Symbols.Down
+			if t.invert {
+				sign = p.Symbols.Up
+			}
+			head, st = head[:min(len(head), max(c.width-1, 0))]+sign, p.SortBy
+		}
+		if col.Right {
+			l.Right(st, head, c.width)
+		} else {
+			l.Cell(st, head, c.width)
+		}
+	}
+}
+
+// Hide leaves out the columns of these names, and no others. The first column by rank
+// is always shown.
+func (t *Table[R, K]) Hide(names []string) {
+	t.hidden, t.shown = slices.Clone(names), nil
+	t.arrange()
+}
+
+// Choices returns the columns by name, to be switched on and off.
+func (t *Table[R, K]) Choices() []Choice {
+	all := make([]Choice, len(t.Columns))
+	for i, c := range t.Columns {
+		all[i] = Choice{c.Name, c.Help, !slices.Contains(t.hidden, c.Name)}
+	}
+	return all
+}
+
+// Legend returns head and help of each column.
+func (t *Table[R, K]) Legend() [][2]string {
+	all := make([][2]string, len(t.Columns))
+	for i, c := range t.Columns {
+		all[i] = [2]string{c.Head, c.Help}
+	}
+	return all
+}
+
+// Sort sorts rows by the chosen column, or leaves them in their own order; the other
+// way round if that was asked for.
+func (t *Table[R, K]) Sort(rows []R) {
+	if t.sort > 0 {
+		by, sign := t.Columns[t.sort-1].Compare, 1
+		if t.invert {
+			sign = -1
+		}
+		slices.SortStableFunc(rows, func(a, b R) int { return sign * by(a, b) })
+	} else if t.invert {
+		slices.Reverse(rows)
+	}
+}
+
+// SortBy chooses the column that sorts by its name or head, in any case; an empty name
+// for the rows' own order. It reports whether there is such a column.
+func (t *Table[R, K]) SortBy(name string) bool {
+	i := slices.IndexFunc(t.Columns, func(c Column[R]) bool {
+		return c.Compare != nil && (strings.EqualFold(c.Name, name) || strings.EqualFold(c.Head, name))
+	})
+	if i < 0 && name != "" {
+		return false
+	}
+	t.sort = i + 1
+	return true
+}
+
+// Sorted returns the name of the column that sorts, empty for the rows' own order, and
+// whether the order is the other way round.
+func (t *Table[R, K]) Sorted() (name string, inverted bool) {
+	if t.sort == 0 {
+		return "", t.invert
+	}
+	return t.Columns[t.sort-1].Name, t.invert
+}
+
+// SortNext sorts by the next of the columns that are shown, or by the one before it,
+// with the rows' own order between the last and the first. The owner has to sort its
+// rows and to set them again.
+func (t *Table[R, K]) SortNext(step int) {
+	by := []int{0}
+	for _, c := range t.shown {
+		if t.Columns[c.index].Compare != nil {
+			by = append(by, c.index+1)
+		}
+	}
+	i := max(0, slices.Index(by, t.sort)) + step
+	t.sort = by[(i%len(by)+len(by))%len(by)]
+}
+
+// Invert turns the order round. The owner has to sort its rows and to set them again.
+func (t *Table[R, K]) Invert() { t.invert = !t.invert }
+
+// ClickHead sorts by the column whose head is at cell x, or turns its order round if it
+// sorts already, and reports whether there is one. The owner has to sort its rows and
+// to set them again.
+func (t *Table[R, K]) ClickHead(x int) bool {
+	for _, c := range t.shown {
+		switch {
+		case x >= c.width:
+			x -= c.width + 1
+			continue
+		case x < 0 || t.Columns[c.index].Compare == nil:
+			return false
+		case t.sort == c.index+1:
+			t.Invert()
+		default:
+			t.sort, t.invert = c.index+1, false
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,106 @@
+package widget
+
+import (
+	"fmt"
+
+	"github.com/plegtop/plegtop/keymap"
+)
+
+// A Scroll is a cursor in a list of which a part is visible.
+type Scroll struct {
+	Cursor int
+	Top    int // the first line that is visible
+	Height int // lines that are visible
+}
+
+// Resize makes h lines of n visible.
+func (s *Scroll) Resize(h, n int) {
+	s.Height = max(h, 1)
+	s.Clamp(n)
+}
+
+// Clamp keeps the cursor in a list of n lines, and visible, and leaves no line blank
+// below the last one while some are hidden above.
+func (s *Scroll) Clamp(n int) {
+	s.Height = max(s.Height, 1)
+	s.Cursor = clamp(s.Cursor, n-1)
+	if s.Cursor < s.Top {
+		s.Top = s.Cursor
+	}
+	if s.Cursor >= s.Top+s.Height {
+		s.Top = s.Cursor - s.Height + 1
+	}
+	s.Top = clamp(s.Top, n-s.Height)
+}
+
+// Do moves the cursor in a list of n lines as a moving action asks for, and reports
+// whether a is one. What is visible moves with the cursor by the page, so that a
+// page is the same with a cursor and without one.
+func (s *Scroll) Do(a keymap.Action, n int) bool {
+	by, paged, ok := Step(a, n, s.Height)
+	if !ok {
+		return false
+	}
+	s.Cursor += by
+	if paged {
+		s.Top = clamp(s.Top+by, n-s.Height)
+	}
+	s.Clamp(n)
+	return true
+}
+
+// Pan is [Scroll.Do] for a list without a cursor.
+func (s *Scroll) Pan(a keymap.Action, n int) bool {
+	by, _, ok := Step(a, n, s.Height)
+	if ok {
+		s.Top = clamp(s.Top+by, n-s.Height)
+		s.Cursor = s.Top
+	}
+	return ok
+}
+
+// Step returns by how many lines an action moves in a list of n lines with so many
+// of them visible, whether what is visible moves by as much, and false if it moves
+// nothing. It may lead beyond either end. All moving keys mean what is said here.
+func Step(a keymap.Action, n, visible int) (by int, paged, ok bool) {
+	half, page := max(1, visible/2), max(1, visible-1)
+	switch a {
+	case keymap.Up:
+		return -1, false, true
+	case keymap.Down:
+		return 1, false, true
+	case keymap.HalfUp:
+		return -half, true, true
+	case keymap.HalfDown:
+		return half, true, true
+	case keymap.PageUp:
+		return -page, true, true
+	case keymap.PageDown:
+		return page, true, true
+	case keymap.Top:
+		return -n, false, true
+	case keymap.Bottom:
+		return n, false, true
+	}
+	return 0, false, false
+}
+
+// Visible returns which of n lines are visible, counted from 1; zeros if there is none.
+func (s *Scroll) Visible(n int) (first, last int) {
+	if n == 0 {
+		return 0, 0
+	}
+	return s.Top + 1, min(n, s.Top+s.Height)
+}
+
+// Position says which of n lines are visible, such as "12-40 of 97"; nothing if all
+// are.
+func (s *Scroll) Position(n int) string {
+	first, last := s.Visible(n)
+	if first <= 1 && last >= n {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d of %d", first, last, n)
+}
+
+func clamp(at, most int) int { return max(0, min(at, most)) }
