@@ -3,31 +3,144 @@
 package podlist
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// A Pod is what is shown of one pod, worked out when it changed.
-type Pod struct {
-	Pod *engine.Pod
-}
-
-// A List is all pods, and those that are shown.
+// A List is all pods, and those that are shown. The zero value has none.
 type List struct {
-	Shown    []*Pod // in their order: the worst first unless a person sorts
-	Troubled int    // pods with a problem, shown or not
-	Hung     int    // those of them with a call that hangs
+	Shown    []*Pod    // in their order: the worst first unless a person sorts
+	Changed  uint64    // grows whenever Shown, or one of those in it, is another
+	Troubled int       // pods with a problem, shown or not
+	Hung     int       // those of them with a call that hangs
+	AsOf     time.Time // when the runtime listed them, where a relist that hangs or fails keeps that from being renewed; else zero
+
+	all      engine.PerPod[*Pod]
+	at       time.Time
+	show     func(*Pod, time.Time) bool
+	timed    bool
+	problems bool
+	compare  func(a, b *Pod) int
+	invert   bool
 }
 
-// Observe takes over the pods of s, and what is wrong with them.
-func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) {}
+// asOfLeast is how old a list must be for that to be told: younger ones may be so
+// between two relists that succeed.
+const asOfLeast = 5 * time.Second
+
+// Observe takes over the pods of s, and what is wrong with them. Only what changed is
+// worked out anew.
+func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) {
+	hanging := wording.Hanging(s)
+	newPod := func(p *engine.Pod, _ **Pod) *Pod { return New(p, hanging[p.UID], troubles[p.UID]) }
+	changed := l.all.Update(s.Pods, newPod)
+	l.at, l.AsOf, l.Troubled, l.Hung = s.At, asOf(s), 0, 0
+	for i, p := range l.all.Values {
+		if p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) {
+			p = newPod(p.Pod, nil)
+			l.all.Values[i], changed = p, true
+		}
+		if p.Out != nil {
+			l.Hung++
+		}
+		if p.Problem != "" {
+			l.Troubled++
+		}
+	}
+	if changed || l.timed {
+		l.choose()
+	}
+}
 
 // Filter chooses the pods that are shown; nil for all. Timed says that which they are
 // can change though they do not.
-func (l *List) Filter(show func(p *Pod, at time.Time) bool, timed bool) {}
+func (l *List) Filter(show func(p *Pod, at time.Time) bool, timed bool) {
+	l.show, l.timed = show, timed
+	for _, p := range l.all.Values {
+		p.sifted = false
+	}
+	l.choose()
+}
 
-// Find returns a pod by its UID, or nil.
-func (l *List) Find(uid pleg.UID) *Pod { return nil }
+// ShowProblems shows only pods with a problem, or all that the filter lets through.
+func (l *List) ShowProblems(only bool) {
+	l.problems = only
+	l.choose()
+}
+
+// ProblemsOnly reports whether only pods with a problem are shown.
+func (l *List) ProblemsOnly() bool { return l.problems }
+
+// SortBy puts those shown into the order of compare, which returns 0 for pods that are
+// to stand by namespace and name; nil returns to the worst first. Invert turns the
+// order round.
+func (l *List) SortBy(compare func(a, b *Pod) int, invert bool) {
+	l.compare, l.invert = compare, invert
+	l.choose()
+}
+
+// Find returns a pod by its UID, shown or not, or nil.
+func (l *List) Find(uid pleg.UID) *Pod {
+	i := slices.IndexFunc(l.all.Pods, func(p *engine.Pod) bool { return p.UID == uid })
+	if i < 0 {
+		return nil
+	}
+	return l.all.Values[i]
+}
+
+// Len returns how many pods there are, shown or not.
+func (l *List) Len() int { return len(l.all.Values) }
+
+// choose works out which are shown, and their order.
+func (l *List) choose() {
+	shown := make([]*Pod, 0, len(l.all.Values))
+	for _, p := range l.all.Values {
+		if (!l.problems || p.Problem != "") && l.shows(p) {
+			shown = append(shown, p)
+		}
+	}
+	compare := l.compare
+	if compare == nil {
+		compare = func(a, b *Pod) int { return cmp.Compare(b.rank, a.rank) }
+	}
+	slices.SortStableFunc(shown, compare) // by namespace and name they are
+	if l.invert {
+		slices.Reverse(shown)
+	}
+	l.Shown = shown
+	l.Changed++
+}
+
+// shows reports whether the filter lets a pod through.
+func (l *List) shows(p *Pod) bool {
+	if l.show == nil {
+		return true
+	}
+	if !p.sifted || l.timed {
+		p.sifted, p.passed = true, l.show(p, l.at)
+	}
+	return p.passed
+}
+
+// asOf returns when the pods of s were listed, if that is old because a relist hangs
+// or fails.
+func asOf(s *engine.Snapshot) time.Time {
+	hangs := slices.ContainsFunc(s.InFlight, func(f engine.Flight) bool { return f.By == engine.ByRelist && diagnose.Late(s, f) })
+	if !hangs && s.Failure == nil || s.Health.ListAge(s.At) < asOfLeast {
+		return time.Time{}
+	}
+	return s.Health.ListedAt
+}
+
+func sameCall(a, b *engine.Flight) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -1,0 +1,104 @@
+package look
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// Sign draws a symbol and a word after it, in w cells.
+func Sign(l *text.Line, st theme.Style, symbol, word string, w int) {
+	kept := l.Left()
+	l.Sign(st, symbol)
+	l.Space(1)
+	l.Put(st, word)
+	l.Space(w - (kept - l.Left()))
+}
+
+// Dots draws one sign for the state of each container, in w cells.
+func Dots(l *text.Line, b widget.Pen, containers []*pleg.Container, w int) {
+	for i, c := range containers {
+		if i == w-1 && len(containers) > w {
+			l.Put(b.Dim, "+")
+			return
+		}
+		symbol, st := State(b.Theme, c.State)
+		l.Sign(st, symbol)
+	}
+	l.Space(w - len(containers))
+}
+
+// Exit draws an exit code at the right of w cells; nothing if it is not known.
+func Exit(l *text.Line, b widget.Pen, code int32, known bool, w int) {
+	if !known {
+		l.Space(w)
+		return
+	}
+	st := b.Dim
+	if code != 0 {
+		st = b.Bad
+	}
+	var buf [12]byte
+	l.RightBytes(st, strconv.AppendInt(buf[:0], int64(code), 10), w)
+}
+
+// Count draws a number at the right of w cells. It leaves zero out: that says nothing.
+func Count(l *text.Line, b widget.Pen, n uint64, w int) {
+	var buf [4]byte
+	switch {
+	case n == 0:
+		l.Space(w)
+	case n < 1000:
+		l.RightBytes(b.Text, strconv.AppendUint(buf[:0], n, 10), w)
+	default:
+		l.Right(b.Text, text.Count(n), w)
+	}
+}
+
+// Age draws how long ago that was at the right of w cells, or "-" for the zero time.
+func Age(l *text.Line, b widget.Pen, since time.Time, w int) {
+	if since.IsZero() {
+		l.Right(b.Dim, "-", w)
+		return
+	}
+	var buf [16]byte
+	l.RightBytes(b.Text, text.AppendAgeCoarse(buf[:0], b.At.Sub(since)), w)
+}
+
+// Took draws how long a call took at the right of w cells; nothing if it is not known.
+func Took(l *text.Line, b widget.Pen, d time.Duration, known bool, w int) {
+	if !known {
+		l.Space(w)
+		return
+	}
+	st := b.Text
+	if d >= time.Second {
+		st = b.Warn
+	}
+	var buf [16]byte
+	l.RightBytes(st, text.AppendTook(buf[:0], d), w)
+}
+
+// LastEvent draws an event and how long ago it was, in w cells.
+func LastEvent(l *text.Line, b widget.Pen, e *engine.Event, w int) {
+	var buf [16]byte
+	_, st := Event(b.Theme, e)
+	l.Cell(st, EventWord(e.Kind), w-5)
+	l.RightBytes(b.Dim, appendLately(buf[:0], b.At.Sub(e.SeenAt)), 5)
+}
+
+// appendLately appends an age that stays the same for some seconds.
+func appendLately(dst []byte, d time.Duration) []byte {
+	switch {
+	case d < 5*time.Second:
+		return append(dst, "now"...)
+	case d < 10*time.Second:
+		return append(dst, "5s"...)
+	}
+	return text.AppendAgeCoarse(dst, d)
+}

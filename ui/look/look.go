@@ -1,0 +1,61 @@
+// Package look says how what the engine knows is drawn, wherever it is drawn: the
+// symbol, style and word of a state or an event, and the cells of tables that more
+// than one pane has. It holds nothing; who draws keeps the [text.Line] to one
+// goroutine.
+package look
+
+import (
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// State returns the look of the state of a sandbox or container. Its word is the
+// state's own; that of a sandbox is [SandboxWord].
+func State(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
+	switch s {
+	case pleg.Running:
+		return t.Symbols.Running, t.Good
+	case pleg.Exited:
+		return t.Symbols.Exited, t.Dim
+	case pleg.Created:
+		return t.Symbols.Created, t.Info
+	case pleg.Absent:
+		return t.Symbols.Gone, t.Dim
+	}
+	return t.Symbols.Unknown, t.Warn
+}
+
+// SandboxWord returns what the runtime calls the state of a sandbox.
+func SandboxWord(s pleg.State) string {
+	switch s {
+	case pleg.Running:
+		return "ready"
+	case pleg.Exited:
+		return "not ready"
+	}
+	return s.String()
+}
+
+// Event returns the look of an event.
+func Event(t *theme.Theme, e *engine.Event) (symbol string, st theme.Style) {
+	switch e.Kind {
+	case pleg.Started:
+		return t.Symbols.Running, t.Good
+	case pleg.Died:
+		if e.Exited && e.ExitCode != 0 {
+			return t.Symbols.Bad, t.Bad
+		}
+		return t.Symbols.Exited, t.Text
+	case pleg.Removed:
+		return t.Symbols.Gone, t.Dim
+	case pleg.Changed:
+		return t.Symbols.Created, t.Dim
+	}
+	return t.Symbols.Bullet, t.Info
+}
+
+// EventWord is the kubelet's name of an event without what all have in common.
+func EventWord(k pleg.Kind) string { return strings.TrimPrefix(k.String(), "Container") }

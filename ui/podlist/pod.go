@@ -1,0 +1,127 @@
+package podlist
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// A Pod is what is shown of one pod, worked out when it changed. Texts in it are not
+// cleaned.
+type Pod struct {
+	Pod  *engine.Pod
+	Seen *pleg.Pod      // what the runtime listed last of it
+	Out  *engine.Flight // the call about it that hangs, or nil
+
+	Trouble  diagnose.Trouble
+	State    State
+	Problem  string // in a few words; empty if nothing is wrong
+	Running  int    // containers that run
+	Wanted   int    // containers that are there to run: all but those that ended well
+	Restarts uint32 // of the container that was restarted most
+	Exit     int32  // of the container that ended last, if HasExit
+	HasExit  bool
+	Created  time.Time // of its first sandbox; zero where the runtime does not say
+	Remark   string    // why a container ended, or what fails: from the runtime
+
+	Now []*pleg.Container // the newest of each name, in the order of their names
+
+	rank           uint8
+	sifted, passed bool // whether the filter has been asked, and what it said
+	statuses       pleg.Lookup
+	parts          []Part
+}
+
+// New works out what is shown of p, about which a call hangs unless out is nil.
+func New(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *Pod {
+	f := &Pod{Pod: p, Seen: p.Seen(), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
+	if out != nil {
+		f.Problem = out.Op.String() + " hangs"
+	}
+	f.newest()
+	f.count()
+	f.State = f.classify()
+	f.Remark = f.explain()
+	f.rank = f.rankOf()
+	return f
+}
+
+// newest finds the newest container of each name, and how old the pod is.
+func (p *Pod) newest() {
+	of := make(map[string]int)
+	for i := range p.Seen.Containers {
+		c := &p.Seen.Containers[i]
+		p.Restarts = max(p.Restarts, c.Attempt)
+		switch at, known := of[c.Name]; {
+		case !known:
+			of[c.Name] = len(p.Now)
+			p.Now = append(p.Now, c)
+		case newer(c, p.Now[at]) < 0:
+			p.Now[at] = c
+		}
+	}
+	slices.SortFunc(p.Now, func(a, b *pleg.Container) int { return strings.Compare(a.Name, b.Name) })
+	for i := range p.Seen.Sandboxes {
+		if made := p.Seen.Sandboxes[i].CreatedAt; !made.IsZero() && (p.Created.IsZero() || made.Before(p.Created)) {
+			p.Created = made
+		}
+	}
+}
+
+// newer is the order of containers of one name, the newest first.
+func newer(a, b *pleg.Container) int {
+	return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
+}
+
+func (p *Pod) count() {
+	var ended time.Time
+	for _, c := range p.Now {
+		st := p.end(c)
+		switch {
+		case c.State == pleg.Running:
+			p.Running++
+			p.Wanted++
+		case st == nil || st.ExitCode != 0:
+			p.Wanted++
+		}
+		if st != nil && !st.FinishedAt.Before(ended) {
+			p.Exit, p.HasExit, ended = st.ExitCode, true, st.FinishedAt
+		}
+	}
+	if p.Running == 0 && p.Wanted == 0 {
+		p.Wanted = len(p.Now)
+	}
+}
+
+// explain returns the text that says most about what is wrong.
+func (p *Pod) explain() string {
+	switch {
+	case p.Out != nil && p.Out.Container != "":
+		return p.Out.Container + ": " + p.Out.Op.String()
+	case p.Out != nil:
+		return p.Out.Op.String()
+	case p.Pod.StatusErr != nil:
+		return wording.Reason(p.Pod.StatusErr)
+	}
+	for _, c := range p.Now {
+		if st := p.end(c); st != nil && st.ExitCode != 0 && st.Reason != "" {
+			return c.Name + ": " + st.Reason
+		}
+	}
+	return p.Problem
+}
+
+// end returns how c ended; nil if it has not, or if the cache holds a status from
+// before its end, as it does until the pod has been inspected.
+func (p *Pod) end(c *pleg.Container) *pleg.ContainerStatus {
+	if st := p.statuses.Container(c.ID); c.State == pleg.Exited && st != nil && st.State == pleg.Exited {
+		return st
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package podlist
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// A State is what the runtime's own words make of a pod, the worst last.
+type State uint8
+
+const (
+	Running   State = iota
+	Completed       // every container ended with 0
+	Empty           // a sandbox and no container
+	Created         // a container that was never started
+	Exited          // a container that ended and was not replaced
+	Crashed         // one that ended with another code than 0, as far as is known
+	Unknown
+	Failing // the last inspection failed
+	Hung    // its inspection is out and does not come back
+)
+
+var stateWords = [...]string{"running", "completed", "empty", "created", "exited", "error", "unknown", "failing", "hung"}
+
+// foundWords are the states of pods that only a finding knows of.
+var foundWords = map[diagnose.ID]string{
+	diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.LeftRunning: "left", diagnose.ProcessStuck: "stuck",
+}
+
+// Words returns every word that [Pod.Word] may return, in the order of the alphabet.
+func Words() []string {
+	words := slices.Clone(stateWords[:])
+	for _, word := range foundWords {
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// Word returns the pod's state in one word: that of the finding about it where the
+// runtime's own words are those of a sound pod.
+func (p *Pod) Word() string {
+	if word, known := foundWords[p.Trouble.By]; known && p.foundOnly() {
+		return word
+	}
+	return stateWords[p.State]
+}
+
+// Says returns Word in at most nine cells, and of a call that hangs for how long.
+func (p *Pod) Says(at time.Time) string {
+	if p.State != Hung {
+		return p.Word()
+	}
+	out := p.Out.Elapsed(at).Round(time.Second)
+	if out >= 1000*time.Second {
+		return "hung " + text.Age(out)
+	}
+	return "hung " + strconv.Itoa(int(out/time.Second)) + "s"
+}
+
+// Look returns the look of what Word says.
+func (p *Pod) Look(t *theme.Theme) (symbol string, st theme.Style) {
+	s := &t.Symbols
+	switch {
+	case p.foundOnly():
+		return finding.Look(t, p.Trouble.Severity)
+	case p.State == Running:
+		return s.Running, t.Good
+	case p.State == Completed:
+		return s.Exited, t.Dim
+	case p.State == Empty || p.State == Exited:
+		return s.Exited, t.Text
+	case p.State == Created:
+		return s.Created, t.Info
+	case p.State == Unknown:
+		return s.Unknown, t.Warn
+	}
+	return s.Bad, t.Bad
+}
+
+// foundOnly reports whether a finding knows what the runtime's own words do not tell.
+func (p *Pod) foundOnly() bool { return p.Trouble.By != "" && p.State < Crashed }
+
+// classify finds the state that matters most.
+func (p *Pod) classify() State {
+	states := [pleg.Unknown + 1]int{}
+	bad, allKnown := false, true
+	for _, c := range p.Now {
+		states[min(c.State, pleg.Unknown)]++
+		st := p.end(c)
+		bad = bad || st != nil && st.ExitCode != 0
+		allKnown = allKnown && st != nil
+	}
+	switch {
+	case p.Out != nil:
+		return Hung
+	case p.Pod.StatusErr != nil || p.Pod.Failure != nil:
+		return Failing
+	case states[pleg.Unknown] > 0:
+		return Unknown
+	case bad:
+		return Crashed
+	case states[pleg.Created] > 0:
+		return Created
+	case states[pleg.Running] > 0:
+		return Running
+	case states[pleg.Exited] > 0 && allKnown:
+		return Completed
+	case states[pleg.Exited] > 0:
+		return Exited
+	case slices.ContainsFunc(p.Seen.Sandboxes, func(s pleg.Sandbox) bool { return s.State == pleg.Running }):
+		return Empty
+	}
+	return Exited
+}
+
+// How bad it is, the worst last. It goes by what stays as it is while a container
+// crashes and is started again: a row that jumps cannot be read.
+const (
+	sound = iota
+	flawed
+	warned
+	failing
+	critical
+	hung
+)
+
+// rankOf returns how far up a pod stands.
+func (p *Pod) rankOf() uint8 {
+	switch {
+	case p.Out != nil || p.Trouble.By == diagnose.InspectHung:
+		return hung
+	case p.Trouble.Severity == diagnose.Critical:
+		return critical
+	case p.State == Failing || p.Trouble.By == diagnose.InspectFailing:
+		return failing
+	case p.Trouble.Severity == diagnose.Warning:
+		return warned
+	case p.Problem != "":
+		return flawed
+	}
+	return sound
+}

@@ -1,0 +1,91 @@
+package podlist
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A Part is a sandbox or a container of a pod.
+type Part struct {
+	Sandbox bool
+	Last    bool // the last sandbox, or the last container below it
+	ID      string
+	Name    string // of a container
+	State   pleg.State
+	Attempt uint32
+	Created time.Time
+	Image   string                // of a container
+	Status  *pleg.ContainerStatus // of a container, if the cache has one
+}
+
+// Parts returns what the pod holds: each sandbox, the oldest first, and below it its
+// containers by name, the newest of each first. Those whose sandbox is not listed come
+// below the newest one. It is worked out when it is asked for first, and not to be
+// changed.
+func (p *Pod) Parts() []Part {
+	if p.parts == nil {
+		p.parts = p.branches()
+	}
+	return p.parts
+}
+
+// Hangs reports whether the call that hangs is about a part of the pod.
+func (p *Pod) Hangs(part *Part) bool { return p.Out != nil && p.Out.ID != "" && p.Out.ID == part.ID }
+
+func (p *Pod) branches() []Part {
+	sandboxes, containers := p.sorted()
+	rows := make([]Part, 0, len(sandboxes)+len(containers))
+	if len(sandboxes) == 0 {
+		return p.leaves(rows, containers)
+	}
+	of := make(map[string][]*pleg.Container, len(sandboxes))
+	for _, s := range sandboxes {
+		of[s.ID] = nil
+	}
+	newest := sandboxes[len(sandboxes)-1].ID
+	for _, c := range containers {
+		id := c.SandboxID
+		if _, listed := of[id]; !listed {
+			id = newest
+		}
+		of[id] = append(of[id], c)
+	}
+	for i, s := range sandboxes {
+		rows = append(rows, Part{
+			Sandbox: true, Last: i == len(sandboxes)-1, ID: s.ID, State: s.State, Attempt: s.Attempt, Created: s.CreatedAt,
+		})
+		rows = p.leaves(rows, of[s.ID])
+	}
+	return rows
+}
+
+func (p *Pod) sorted() (sandboxes []*pleg.Sandbox, containers []*pleg.Container) {
+	for i := range p.Seen.Sandboxes {
+		sandboxes = append(sandboxes, &p.Seen.Sandboxes[i])
+	}
+	for i := range p.Seen.Containers {
+		containers = append(containers, &p.Seen.Containers[i])
+	}
+	slices.SortStableFunc(sandboxes, func(a, b *pleg.Sandbox) int {
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	slices.SortFunc(containers, func(a, b *pleg.Container) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), newer(a, b))
+	})
+	return sandboxes, containers
+}
+
+// leaves adds the containers of one sandbox.
+func (p *Pod) leaves(rows []Part, containers []*pleg.Container) []Part {
+	for i, c := range containers {
+		rows = append(rows, Part{
+			ID: c.ID, Name: c.Name, State: c.State, Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
+			Last: i == len(containers)-1, Status: p.statuses.Container(c.ID),
+		})
+	}
+	return rows
+}
