@@ -72,7 +72,7 @@ var rules = map[string]rule{
 
 	"keymap": {modules: []string{"charm.land/bubbles/v2/key"}, never: []string{"os", "net"}},
 	"ui": {
-		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/dialog", "ui/finding"),
+		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/podlist", "ui/dialog", "ui/finding"),
 		modules: charm,
 		never:   []string{"os", "net"},
 	},
@@ -89,7 +89,7 @@ var rules = map[string]rule{
 	"ui/text":     {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},
 	"ui/theme":    {modules: charm, never: []string{"net"}},
 	"ui/finding":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
-	"ui/filter":   {ours: seen, never: []string{"os", "net"}},
+	"ui/filter":   {ours: append(slices.Clone(seen), "ui/podlist"), never: []string{"os", "net"}},
 	"ui/dialog":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
 	"ui/config":   {ours: []string{"engine/smallfile", "keymap", "ui/theme", "ui/filter"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"net"}},
 	"ui/terminal": {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},

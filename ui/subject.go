@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 // subject returns the pod that is open, or that the cursor is on in the pane
@@ -109,7 +110,7 @@ func (m *Model) refilter() {
 	m.events.show = nil
 	if !f.by.Empty() || len(f.namespaces) > 0 {
 		m.pods.filter(func(p *podInfo, at time.Time) bool {
-			return f.namespace(p.pod.Namespace) && f.by.Pod(p.pod, p.problem != "", at)
+			return f.namespace(p.pod.Namespace) && f.by.Pod(podlist.New(p.pod, p.out, p.trouble), at)
 		}, f.by.Timed())
 		m.events.show = func(e engine.Event, at time.Time) bool {
 			return f.namespace(e.Pod.Namespace) && f.by.Event(e, at)

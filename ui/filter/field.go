@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 // A field is one thing that can be asked of a pod or an event.
@@ -17,7 +18,7 @@ type field struct {
 	ordered bool     // takes < and > as well
 	want    string   // what its value must be
 	set     func(*term) bool
-	pod     func(*engine.Pod, time.Time, term) bool
+	pod     func(*podlist.Pod, time.Time, term) bool
 	event   func(engine.Event, time.Time, term) bool
 }
 
@@ -29,8 +30,8 @@ func (f *field) takes(op comparison) bool {
 // word is what stands without a field's name.
 var word = &field{
 	want: "a word or a field", set: anyText,
-	pod: func(p *engine.Pod, _ time.Time, t term) bool {
-		return anyName(p, func(s string) bool { return contains(s, t.lower) })
+	pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+		return anyName(p.Pod, func(s string) bool { return contains(s, t.lower) })
 	},
 	event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, eventNames(e)...) },
 }
@@ -38,61 +39,61 @@ var word = &field{
 var fields = []*field{
 	{ // ns:default, ns:kube-*
 		names: []string{"ns", "namespace"}, want: "a namespace, such as default or kube-*", set: anyText,
-		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(wild, p.Namespace) },
+		pod:   func(p *podlist.Pod, _ time.Time, t term) bool { return t.matches(wild, p.Pod.Namespace) },
 		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(wild, e.Pod.Namespace) },
 	},
 	{ // pod:api
 		names: []string{"pod"}, want: "part of a pod's name", set: anyText,
-		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(contains, p.Name) },
+		pod:   func(p *podlist.Pod, _ time.Time, t term) bool { return t.matches(contains, p.Pod.Name) },
 		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Pod.Name) },
 	},
 	{ // container:istio
 		names: []string{"container"}, want: "part of a container's name", set: anyText,
-		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(contains, containerNames(p)...) },
+		pod:   func(p *podlist.Pod, _ time.Time, t term) bool { return t.matches(contains, containerNames(p.Pod)...) },
 		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Container) },
 	},
 	{ // id:3f2a1, of a container, a sandbox or a pod (its UID)
 		names: []string{"id", "uid"}, want: "the start of an id", set: anyText,
-		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(hasPrefix, ids(p)...) },
+		pod:   func(p *podlist.Pod, _ time.Time, t term) bool { return t.matches(hasPrefix, ids(p.Pod)...) },
 		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(hasPrefix, e.ID, string(e.Pod.UID)) },
 	},
 	{ // re:^api-, against each of the names that a word looks at
 		names: []string{"re"}, want: "a regular expression", set: setPattern,
-		pod: func(p *engine.Pod, _ time.Time, t term) bool {
-			return anyName(p, t.pattern.MatchString) != (t.op == different)
+		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+			return anyName(p.Pod, t.pattern.MatchString) != (t.op == different)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool {
 			return slices.ContainsFunc(eventNames(e), t.pattern.MatchString) != (t.op == different)
 		},
 	},
-	{ // state:exited: one of the pod's containers is; the event leads there
-		names: []string{"state"}, want: "created, running, exited, unknown or absent", set: setState,
-		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return inState(p, t.state) != (t.op == different) },
-		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To, t.op, t.state) },
+	{ // state:error: the pod's state is, or that of one of its containers; the event leads there
+		names: []string{"state"}, want: "one of " + strings.Join(states, ", "), set: func(t *term) bool { return slices.Contains(states, t.lower) },
+		pod:   func(p *podlist.Pod, _ time.Time, t term) bool { return inState(p, t.lower) != (t.op == different) },
+		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To.String(), t.op, t.lower) },
 	},
 	{ // kind:died: the event is; the last event of the pod was
 		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync or conditionmet", set: setKind,
-		pod: func(p *engine.Pod, _ time.Time, t term) bool {
-			return p.LastEvent.Seq > 0 && compared(p.LastEvent.Kind, t.op, t.kind)
+		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+			return p.Pod.LastEvent.Seq > 0 && compared(p.Pod.LastEvent.Kind, t.op, t.kind)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Kind, t.op, t.kind) },
 	},
 	{ // delivery:discarded: the event was; the last event of the pod was
 		names: []string{"delivery"}, want: "delivered, filtered or discarded", set: setDelivery,
-		pod: func(p *engine.Pod, _ time.Time, t term) bool {
-			return p.LastEvent.Seq > 0 && compared(p.LastEvent.Delivery, t.op, t.delivery)
+		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+			return p.Pod.LastEvent.Seq > 0 && compared(p.Pod.LastEvent.Delivery, t.op, t.delivery)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Delivery, t.op, t.delivery) },
 	},
 	{ // reason:oom
 		names: []string{"reason"}, want: "part of the reason for which a container ended", set: anyText,
-		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return t.matches(contains, reasons(p)...) },
+		pod:   func(p *podlist.Pod, _ time.Time, t term) bool { return t.matches(contains, reasons(p.Pod)...) },
 		event: func(e engine.Event, _ time.Time, t term) bool { return t.matches(contains, e.Reason) },
 	},
 	{ // has:problem, has:error
 		names: []string{"has"}, want: "problem or error", set: func(t *term) bool { return t.lower == "problem" || t.lower == "error" },
-		pod: func(p *engine.Pod, _ time.Time, t term) bool {
-			return (p.StatusErr != nil || t.lower == "problem" && t.problem) != (t.op == different)
+		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+			return (p.Pod.StatusErr != nil || t.lower == "problem" && p.Problem != "") != (t.op == different)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool {
 			return (t.lower == "problem" && EventProblem(e) != "") != (t.op == different)
@@ -100,8 +101,8 @@ var fields = []*field{
 	},
 	{ // exit!=0: one of the pod's containers ended so; the event says so
 		names: []string{"exit"}, ordered: true, want: "an exit code, such as 137", set: setNumber,
-		pod: func(p *engine.Pod, _ time.Time, t term) bool {
-			return slices.ContainsFunc(statuses(p), func(c pleg.ContainerStatus) bool {
+		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+			return slices.ContainsFunc(statuses(p.Pod), func(c pleg.ContainerStatus) bool {
 				return c.State == pleg.Exited && compared(int64(c.ExitCode), t.op, t.number)
 			})
 		},
@@ -111,13 +112,13 @@ var fields = []*field{
 	},
 	{ // restarts>3: of the container that was restarted most
 		names: []string{"restarts"}, ordered: true, want: "a number", set: setNumber,
-		pod:   func(p *engine.Pod, _ time.Time, t term) bool { return compared(restarts(p), t.op, t.number) },
+		pod:   func(p *podlist.Pod, _ time.Time, t term) bool { return compared(int64(p.Restarts), t.op, t.number) },
 		event: func(engine.Event, time.Time, term) bool { return false },
 	},
 	{ // lat>500ms: the pod's last inspection; the event's detection lag
 		names: []string{"lat", "lag"}, ordered: true, want: "a duration, such as 500ms", set: setDuration,
-		pod: func(p *engine.Pod, _ time.Time, t term) bool {
-			return p.Inspected > 0 && compared(p.InspectLast, t.op, t.duration)
+		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+			return p.Pod.Inspected > 0 && compared(p.Pod.InspectLast, t.op, t.duration)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool { return e.HasLag && compared(e.Lag, t.op, t.duration) },
 	},
@@ -126,9 +127,8 @@ var fields = []*field{
 
 var age = &field{ // age<5m: since the pod was made, as far as the runtime says; since the event was seen
 	names: []string{"age"}, ordered: true, want: "a duration, such as 5m or 2d", set: setDuration,
-	pod: func(p *engine.Pod, at time.Time, t term) bool {
-		made := created(p)
-		return !made.IsZero() && compared(at.Sub(made), t.op, t.duration)
+	pod: func(p *podlist.Pod, at time.Time, t term) bool {
+		return !p.Created.IsZero() && compared(at.Sub(p.Created), t.op, t.duration)
 	},
 	event: func(e engine.Event, at time.Time, t term) bool { return compared(at.Sub(e.SeenAt), t.op, t.duration) },
 }
@@ -166,11 +166,6 @@ func setNumber(t *term) bool {
 	var err error
 	t.number, err = strconv.ParseInt(t.text, 10, 32)
 	return err == nil
-}
-
-func setState(t *term) (ok bool) {
-	t.state, ok = named(t.lower, pleg.Absent, pleg.Unknown)
-	return ok
 }
 
 func setKind(t *term) (ok bool) {

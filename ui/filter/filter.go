@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 // A Filter says which pods and events to show. The zero Filter shows all.
@@ -64,13 +65,9 @@ func (f Filter) String() string {
 	return s.String()
 }
 
-// Pod reports whether f shows p, which has a problem or not. Ages are measured as
-// of at.
-func (f Filter) Pod(p *engine.Pod, problem bool, at time.Time) bool {
-	return f.holds(func(t term) bool {
-		t.problem = problem
-		return t.field.pod(p, at, t)
-	})
+// Pod reports whether f shows p. Ages are measured as of at.
+func (f Filter) Pod(p *podlist.Pod, at time.Time) bool {
+	return f.holds(func(t term) bool { return t.field.pod(p, at, t) })
 }
 
 // Event reports whether f shows e. Ages are measured as of at. A field that

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -46,6 +48,11 @@ func job() *engine.Pod {
 		Inspected: 1, InspectLast: 700 * time.Millisecond,
 		LastEvent: engine.Event{Seq: 9, Event: pleg.Event{Kind: pleg.Died}},
 	}
+}
+
+// shown is p as it is shown with such a problem, or with none.
+func shown(p *engine.Pod, problem string) *podlist.Pod {
+	return podlist.New(p, nil, diagnose.Trouble{Text: problem})
 }
 
 func TestPod(t *testing.T) {
@@ -85,6 +92,11 @@ func TestPod(t *testing.T) {
 		{"state:exited", false, true},
 		{"state!=exited", true, false},
 		{"state:absent", false, true},
+		{"state:error", false, true},
+		{"state:Error", false, true},
+		{"state!=error", true, false},
+		{"!state:error", true, false},
+		{"state:hung", false, false},
 		{"kind:died", false, true},
 		{"type:ContainerDied", false, true},
 		{"kind!=died", false, false},
@@ -113,10 +125,10 @@ func TestPod(t *testing.T) {
 			t.Errorf("Parse(%q): %v", tt.filter, err)
 			continue
 		}
-		if got := f.Pod(web(), false, now); got != tt.web {
+		if got := f.Pod(shown(web(), ""), now); got != tt.web {
 			t.Errorf("%q shows web = %v", tt.filter, got)
 		}
-		if got := f.Pod(job(), true, now); got != tt.job {
+		if got := f.Pod(shown(job(), "exited with an error"), now); got != tt.job {
 			t.Errorf("%q shows job = %v", tt.filter, got)
 		}
 	}
@@ -165,7 +177,7 @@ func TestErrors(t *testing.T) {
 		{"lat>", 4, "column 5: want a duration, such as 500ms"},
 		{"age<5", 4, `column 5: want a duration, such as 5m or 2d, not "5"`},
 		{"exit!=x", 6, `column 7: want an exit code, such as 137, not "x"`},
-		{"state:dead", 6, `column 7: want created, running, exited, unknown or absent, not "dead"`},
+		{"state:dead", 6, `column 7: want one of absent, completed, created, empty, error, exited, failing, ghost, hung, left, running, stuck, unknown, not "dead"`},
 		{"ns: x", 3, "column 4: want a namespace, such as default or kube-*"},
 		{"ns<x", 2, `column 3: want ":" after ns, not "<"`},
 		{"re:(", 3, `column 4: want a regular expression, not "("`},
@@ -242,7 +254,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		first.Pod(web(), false, now)
+		first.Pod(shown(web(), ""), now)
 		first.Event(engine.Event{}, now)
 		again, err := Parse(first.String())
 		if err != nil {
@@ -256,13 +268,32 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// Whatever STATE shows can be asked for, and so can the states of containers.
+func TestStateKnowsEveryWord(t *testing.T) {
+	words := podlist.Words()
+	for s := pleg.Absent; s <= pleg.Unknown; s++ {
+		words = append(words, s.String())
+	}
+	for _, word := range words {
+		if f, err := Parse("state:" + word); err != nil || f.String() != "state:"+word {
+			t.Errorf("state:%s: %q, %v", word, f, err)
+		}
+	}
+	pod := podlist.New(web(), nil, diagnose.Trouble{Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "no process"})
+	for in, want := range map[string]bool{"state:ghost": true, "state:running": true, "state:left": false} {
+		if f, err := Parse(in); err != nil || f.Pod(pod, now) != want {
+			t.Errorf("%s shows a ghost: %v (%v), want %v", in, !want, err, want)
+		}
+	}
+}
+
 func TestHasProblem(t *testing.T) {
 	for in, want := range map[string]bool{"has:problem": true, "!has:problem": false, "has!=problem": false, "has:error": false, "ns:nowhere": false, "": true} {
 		f, err := Parse(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Pod(web(), true, now); got != want {
+		if got := f.Pod(shown(web(), "crash loop"), now); got != want {
 			t.Errorf("%q shows a pod with a problem: %v, want %v", in, got, want)
 		}
 	}

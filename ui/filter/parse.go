@@ -180,11 +180,8 @@ type term struct {
 	pattern  *regexp.Regexp
 	duration time.Duration
 	number   int64
-	state    pleg.State
 	kind     pleg.Kind
 	delivery pleg.Delivery
-
-	problem bool // the pod that is asked about has one
 }
 
 // String returns the term as Parse reads it.

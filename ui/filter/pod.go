@@ -2,10 +2,10 @@ package filter
 
 import (
 	"slices"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/podlist"
 )
 
 // anyName reports whether match holds for one of the names by which a word
@@ -59,47 +59,23 @@ func statuses(p *engine.Pod) []pleg.ContainerStatus {
 	return p.Status.Containers
 }
 
-// inState reports whether one of the pod's containers is in state s, or one of
-// its sandboxes where it has no container. A pod is absent when it was not in
-// the last list.
-func inState(p *engine.Pod, s pleg.State) bool {
-	seen := p.Seen()
+// states are the words of states that mean something: those that pods are shown with,
+// and those of a container, which are among them but for absent.
+var states = append([]string{pleg.Absent.String()}, podlist.Words()...)
+
+// inState reports whether a pod is shown as in that state, or one of its containers is
+// in it, or one of its sandboxes where it has no container. A pod is absent when it was
+// not in the last list.
+func inState(p *podlist.Pod, state string) bool {
 	switch {
-	case s == pleg.Absent:
-		return p.Current == nil
-	case len(seen.Containers) == 0:
-		return slices.ContainsFunc(seen.Sandboxes, func(b pleg.Sandbox) bool { return b.State == s })
+	case state == pleg.Absent.String():
+		return p.Pod.Current == nil
+	case state == p.Word():
+		return true
+	case len(p.Seen.Containers) == 0:
+		return slices.ContainsFunc(p.Seen.Sandboxes, func(b pleg.Sandbox) bool { return b.State.String() == state })
 	}
-	return slices.ContainsFunc(seen.Containers, func(c pleg.Container) bool { return c.State == s })
-}
-
-// restarts returns how often the container was restarted that was most often.
-func restarts(p *engine.Pod) int64 {
-	var most int64
-	for _, c := range p.Seen().Containers {
-		most = max(most, int64(c.Attempt))
-	}
-	return most
-}
-
-// created returns when the pod's first sandbox still listed was made, or its
-// first container where no sandbox is; zero where the runtime does not say.
-func created(p *engine.Pod) time.Time {
-	var first time.Time
-	older := func(t time.Time) {
-		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
-			first = t
-		}
-	}
-	for _, s := range p.Seen().Sandboxes {
-		older(s.CreatedAt)
-	}
-	if first.IsZero() {
-		for _, c := range p.Seen().Containers {
-			older(c.CreatedAt)
-		}
-	}
-	return first
+	return slices.ContainsFunc(p.Seen.Containers, func(c pleg.Container) bool { return c.State.String() == state })
 }
 
 // EventProblem says, in a few words, what is bad about an event, or "" if

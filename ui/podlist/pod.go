@@ -27,7 +27,7 @@ type Pod struct {
 	Restarts uint32 // of the container that was restarted most
 	Exit     int32  // of the container that ended last, if HasExit
 	HasExit  bool
-	Created  time.Time // of its first sandbox; zero where the runtime does not say
+	Created  time.Time // of its first sandbox, or else container; zero where the runtime does not say
 	Remark   string    // why a container ended, or what fails: from the runtime
 
 	Now []*pleg.Container // the newest of each name, in the order of their names
@@ -68,9 +68,20 @@ func (p *Pod) newest() {
 	}
 	slices.SortFunc(p.Now, func(a, b *pleg.Container) int { return strings.Compare(a.Name, b.Name) })
 	for i := range p.Seen.Sandboxes {
-		if made := p.Seen.Sandboxes[i].CreatedAt; !made.IsZero() && (p.Created.IsZero() || made.Before(p.Created)) {
-			p.Created = made
-		}
+		p.older(p.Seen.Sandboxes[i].CreatedAt)
+	}
+	if !p.Created.IsZero() {
+		return
+	}
+	for i := range p.Seen.Containers {
+		p.older(p.Seen.Containers[i].CreatedAt)
+	}
+}
+
+// older takes in when a part of the pod was made.
+func (p *Pod) older(made time.Time) {
+	if !made.IsZero() && (p.Created.IsZero() || made.Before(p.Created)) {
+		p.Created = made
 	}
 }
 
