@@ -38,6 +38,8 @@ var (
 		"github.com/charmbracelet/x/ansi/...", "github.com/charmbracelet/colorprofile", "github.com/mattn/go-runewidth",
 	}
 	seen = []string{"engine", "engine/pleg", "engine/call", "engine/diagnose", "engine/evidence", "engine/podworker"}
+	// inPanes is what panes are made of. None knows another.
+	inPanes = append(slices.Clone(seen), "keymap", "ui/pane", "ui/widget", "ui/text", "ui/theme", "ui/wording", "ui/finding")
 )
 
 // rules is the table of packages. A package that is not here has no place in
@@ -80,6 +82,9 @@ var rules = map[string]rule{
 		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/widget", "ui/wording", "ui/podlist", "ui/journal"),
 		modules: charm, never: []string{"os", "net"},
 	},
+	"ui/calls":    {ours: append(slices.Clone(inPanes), "ui/journal"), modules: charm, never: []string{"os", "net"}},
+	"ui/findings": {ours: inPanes, modules: charm, never: []string{"os", "net"}},
+	"ui/node":     {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/header":   {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/finding", "ui/pane", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
 	"ui/widget":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
