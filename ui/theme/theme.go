@@ -165,6 +165,14 @@ type Symbols struct {
 	Full, Empty string   // cells of a bar; brackets stand round them
 	Spark       []string // lowest first
 	SparkFailed string   // a relist whose list failed
+
+	Shades []string // how long calls took, the shortest first
+	Run    string   // along the time that a container ran
+	Ended  string   // along the time that it was there and had exited
+	Lag    string   // from what happened to where it was seen
+	Blind  string   // while nothing could be seen
+	Pause  string   // while the relist was paused
+	Cursor string   // above the moment that the cursor is on
 }
 
 // Unicode is the ordinary set, for terminal emulators. The fonts of the Linux
@@ -179,6 +187,8 @@ var Unicode = Symbols{
 	Full: "█", Empty: "·",
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "×",
+	Shades:      []string{"░", "▒", "▓", "█"},
+	Run:         "━", Ended: "┈", Lag: "▒", Blind: "╱", Pause: "║", Cursor: "▼",
 }
 
 // ASCII is the set for terminals and fonts that have nothing else.
@@ -193,4 +203,6 @@ var ASCII = Symbols{
 	Full: "#", Empty: ".",
 	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	SparkFailed: "x",
+	Shades:      []string{".", ":", "+", "#"},
+	Run:         "=", Ended: "_", Lag: "%", Blind: "/", Pause: "|", Cursor: "v",
 }
