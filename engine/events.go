@@ -20,6 +20,10 @@ type Event struct {
 	Lag    time.Duration
 	HasLag bool
 
+	// AtStart says that the event is no news: what it reports was there before the
+	// first relist, which could not but find it.
+	AtStart bool
+
 	Reason string // the runtime's reason for a container's end, such as OOMKilled; not cleaned
 }
 
@@ -42,13 +46,13 @@ func (m *machine) release() bool {
 	var find pleg.Lookup // in known
 	for _, d := range decided {
 		m.events.last++
-		e := Event{Event: d, Seq: m.events.last, SeenAt: m.now}
+		e := Event{Event: d, Seq: m.events.last, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
 		if st, err := m.core.Cache().Get(d.Pod.UID); err == nil && st != nil {
 			if st != known {
 				known, find = st, st.Lookup()
 			}
 			e.Reason = reason(d, find)
-			e.Lag, e.HasLag = m.lag(d, st, find)
+			m.date(&e, happened(d, st, find))
 		}
 		m.events.channel.count(d.Delivery)
 		m.events.released = append(m.events.released, e)
@@ -114,13 +118,16 @@ func sandboxReady(e pleg.Event, st *pleg.PodStatus) time.Time {
 	return time.Time{}
 }
 
-// lag returns how late an event was seen. Those of the first relist have no
-// lag: what they report was so before we looked.
-func (m *machine) lag(e pleg.Event, st *pleg.PodStatus, find pleg.Lookup) (time.Duration, bool) {
-	if e.At.Equal(m.relists.first) {
-		return 0, false
+// date says of an event that happened at a time, by the runtime's clock, how late it
+// was seen. Those of the first relist have no lag: what they report was so before we
+// looked. So it is with what later relists find of a pod that could not be inspected.
+func (m *machine) date(e *Event, at time.Time) {
+	if e.AtStart {
+		return
 	}
-	return lag(happened(e, st, find), m.now, m.relists.first)
+	first := m.relists.first
+	e.Lag, e.HasLag = lag(at, e.SeenAt, first)
+	e.AtStart = e.From == pleg.Absent && !at.IsZero() && e.SeenAt.Sub(at) > e.SeenAt.Sub(first)
 }
 
 // lag returns the time from at, by the runtime's clock, to seen. It is none for

@@ -31,6 +31,44 @@ func TestLagAndReason(t *testing.T) {
 	})
 }
 
+func TestAtStart(t *testing.T) {
+	old := time.Now().Add(-time.Hour)
+	bubble(t, Config{}, onePod, func(b *bench) {
+		b.fresh()
+		u, _ := b.Feed().Next(b.t.Context())
+		for _, e := range u.Events {
+			if !e.AtStart {
+				t.Errorf("not at the start, though the first relist found it: %+v", e)
+			}
+		}
+		b.fake.pod("new", "app")
+		b.after(time.Second)
+		if e := b.podOf(b.fresh(), "new").LastEvent; e.AtStart {
+			t.Errorf("at the start, though it came later: %+v", e)
+		}
+	})
+
+	// A pod that was there, and whose inspection failed at first.
+	m := machine{relists: relists{first: time.Now()}}
+	seen := m.relists.first.Add(time.Minute)
+	for _, tt := range []struct {
+		name string
+		from pleg.State
+		at   time.Time
+		want bool
+	}{
+		{"there before", pleg.Absent, old, true},
+		{"another state before", pleg.Running, old, false},
+		{"came since", pleg.Absent, seen.Add(-time.Second), false},
+		{"nobody knows since when", pleg.Absent, time.Time{}, false},
+	} {
+		e := Event{SeenAt: seen, Event: pleg.Event{From: tt.from}}
+		if m.date(&e, tt.at); e.AtStart != tt.want {
+			t.Errorf("%s: at the start is %v", tt.name, e.AtStart)
+		}
+	}
+}
+
 func TestLagIsNoNonsense(t *testing.T) {
 	first := time.Unix(10_000, 0)
 	seen := first.Add(time.Minute)

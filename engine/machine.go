@@ -103,7 +103,7 @@ func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 	}
 	m := &machine{
 		config: c, policy: p, core: core, now: now, started: now, period: c.Period,
-		calls:   calls{sums: newSums(), short: p.silence()},
+		calls:   calls{sums: newSums(now), short: p.silence()},
 		relists: relists{nextAt: now},
 		status:  statusLoop{nextAt: now},
 		kubelet: newKubelet(now, p.Once),
@@ -218,7 +218,7 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 		Phase:   m.relists.phase(m, now),
 		Relists: m.relists.sum(),
 		Failure: m.relists.failure, PodFailure: m.relists.podFailure, Partial: m.search.partial, Beside: m.search.beside,
-		InFlight: m.calls.flights(), Calls: m.calls.sums.read(),
+		InFlight: m.calls.flights(), Calls: m.calls.sums.read(now),
 		Version: m.status.version, VersionErr: m.status.versionErr,
 		Conditions: m.status.conditions, StatusErr: m.status.failure,
 		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence,

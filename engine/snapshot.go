@@ -274,6 +274,14 @@ type Calls struct {
 	LastOK                      time.Time // zero if none succeeded
 	LastErr                     error     // of the last failed call; nil if none
 	LastErrAt                   time.Time
+	Seconds                     []Second // those in which calls returned, but for the one that is not over; the last 120, oldest first
+}
+
+// A Second says how the calls of one operation went that returned within a second.
+type Second struct {
+	At            time.Time     // when it began: a whole number of seconds after the start
+	Slowest       time.Duration // of those calls, failed or not
+	Count, Errors uint32        // of which Errors failed, as in [Calls]
 }
 
 // A CodeCount is a gRPC code's name and how often it came.

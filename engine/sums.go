@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	secondsKept = 120
 	maxCodes    = 32        // bounds the memory that a runtime with made-up codes can take
 	longest     = time.Hour // what takes longer counts as this, except in max
 	significant = 2         // decimal digits of a quantile
@@ -19,8 +20,9 @@ const (
 
 // sums adds up the calls that have returned, by operation.
 type sums struct {
-	byOp []operationSum
-	made []Calls // what read returned last; nil when stale, never changed once made
+	start time.Time
+	byOp  []operationSum
+	made  []Calls // what read returned last; nil when stale, never changed once made
 }
 
 // An operationSum is the source of one [Calls].
@@ -28,11 +30,12 @@ type operationSum struct {
 	Calls
 	took  durations
 	codes map[string]uint64
-	stale bool // Calls lacks the quantiles and codes
+	stale bool   // Calls lacks the quantiles and codes
+	now   Second // not over yet, unless its Count is 0
 }
 
-func newSums() sums {
-	var s sums
+func newSums(now time.Time) sums {
+	s := sums{start: now}
 	for _, op := range call.Operations() {
 		s.byOp = append(s.byOp, operationSum{Calls: Calls{Op: op}})
 	}
@@ -49,6 +52,8 @@ func (s *sums) enter(op call.Operation) {
 func (s *sums) leave(f Flight, r Returned) {
 	o := &s.byOp[f.Op]
 	o.InFlight--
+	s.pass(r.At)
+	o.now.At = s.second(r.At)
 	o.add(r.At, r.At.Sub(f.Since), r.Err)
 	o.RequestBytes += uint64(max(r.Trace.RequestBytes, 0))
 	o.ResponseBytes += uint64(max(r.Trace.ResponseBytes, 0))
@@ -56,9 +61,29 @@ func (s *sums) leave(f Flight, r Returned) {
 	s.made = nil
 }
 
+// second returns when the second began that a moment is in.
+func (s *sums) second(at time.Time) time.Time {
+	return s.start.Add(at.Sub(s.start).Truncate(time.Second))
+}
+
+// pass ends the seconds that are over.
+func (s *sums) pass(now time.Time) {
+	present := s.second(now)
+	for i := range s.byOp {
+		if o := &s.byOp[i]; o.now.Count > 0 && o.now.At.Before(present) {
+			o.Seconds = append(o.Seconds, o.now) // never written to where a snapshot can see it
+			o.Seconds = o.Seconds[max(0, len(o.Seconds)-secondsKept):]
+			o.now = Second{}
+			s.made = nil
+		}
+	}
+}
+
 func (s *operationSum) add(at time.Time, took time.Duration, err error) {
 	s.Count++
 	s.Last = took
+	s.now.Count++
+	s.now.Slowest = max(s.now.Slowest, took)
 	s.took.add(took)
 	s.stale = true
 	switch {
@@ -71,6 +96,7 @@ func (s *operationSum) add(at time.Time, took time.Duration, err error) {
 		return
 	}
 	s.Errors++
+	s.now.Errors++
 	s.LastErr, s.LastErrAt = err, at
 	if s.codes == nil {
 		s.codes = make(map[string]uint64)
@@ -84,7 +110,8 @@ func (s *operationSum) add(at time.Time, took time.Duration, err error) {
 
 // read returns the sums by operation, in the order of [call.Operations]. The
 // caller may keep them.
-func (s *sums) read() []Calls {
+func (s *sums) read(now time.Time) []Calls {
+	s.pass(now)
 	if s.made == nil {
 		s.made = make([]Calls, len(s.byOp))
 		for i := range s.byOp {

@@ -12,8 +12,8 @@ import (
 )
 
 func TestSums(t *testing.T) {
-	c := calls{sums: newSums()}
 	start := time.Unix(1000, 0)
+	c := calls{sums: newSums(start)}
 	now := start
 	for i := range 100 {
 		c.want(now, callSpec{Flight: Flight{Op: call.Status}, timeout: time.Minute})
@@ -35,8 +35,38 @@ func TestSums(t *testing.T) {
 		LastOK: start.Add(4950 * time.Millisecond), LastErr: call.ErrUnavailable, LastErrAt: start.Add(5050 * time.Millisecond),
 	}
 	about := cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() <= b/100 })
-	if diff := cmp.Diff(want, c.sums.read()[call.Status], about, cmpopts.EquateErrors()); diff != "" {
+	if diff := cmp.Diff(want, c.sums.read(now)[call.Status], about, cmpopts.IgnoreFields(Calls{}, "Seconds"), cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestSecondsOfCalls(t *testing.T) {
+	start := time.Unix(1000, 500)
+	s := newSums(start)
+	at := func(after time.Duration, took time.Duration, err error) {
+		f := Flight{Op: call.Status, Since: start.Add(after - took)}
+		s.leave(f, Returned{At: start.Add(after), Err: err})
+	}
+	at(100*time.Millisecond, 20*time.Millisecond, nil)
+	at(900*time.Millisecond, 70*time.Millisecond, unavailable(call.Status))
+	if got := s.read(start.Add(950 * time.Millisecond))[call.Status].Seconds; got != nil {
+		t.Errorf("a second that is not over shows: %v", got)
+	}
+	want := []Second{{start, 70 * time.Millisecond, 2, 1}}
+	early := s.read(start.Add(time.Second))[call.Status].Seconds
+	if diff := cmp.Diff(want, early); diff != "" {
+		t.Errorf("when it is over (-want +got):\n%s", diff)
+	}
+	at(7*time.Second, time.Second, notFound(call.Status))
+	want = append(want, Second{start.Add(7 * time.Second), time.Second, 1, 0})
+	if diff := cmp.Diff(want, s.read(start.Add(8 * time.Second))[call.Status].Seconds); diff != "" {
+		t.Errorf("with another second (-want +got):\n%s", diff)
+	}
+	for i := range 2 * secondsKept {
+		at(time.Duration(10+i)*time.Second, 0, nil)
+	}
+	if got := s.read(start.Add(time.Hour))[call.Status].Seconds; len(got) != secondsKept || got[0].Count != 1 || cmp.Diff(want[:1], early) != "" {
+		t.Errorf("%d seconds are kept, want %d, and what was read before unchanged", len(got), secondsKept)
 	}
 }
 
