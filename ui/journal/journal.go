@@ -1,35 +1,172 @@
 // Package journal keeps what has happened since plegtop started: events, relists,
-// pauses, how long calls took, and the last picture of pods that have gone. It belongs
-// to one goroutine.
+// pauses, how long calls took, and the last picture of pods that have gone. All of it is
+// bounded, however long plegtop runs. It belongs to one goroutine.
 package journal
 
 import (
+	"iter"
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Row is an event, a gap of events that came too fast to be shown, or a relist.
+// Reach is how far back relists, pauses and calls are kept.
+const Reach = 30 * time.Minute
+
+// A Row is an event, or a gap of events that came too fast to be shown. Its Seq is its
+// name: that of the event, or of the last one in the gap.
 type Row struct {
 	engine.Event
-	Gap     uint64 // how many were lost; 0 for an event
-	AtStart bool   // it was there when plegtop started: nothing happened
-	Marked  bool   // by a person
+	Gap    uint64 // how many were lost; 0 for an event
+	Marked bool   // by a person
+
+	before uint64 // the Seq of the row before it that is about the same pod; 0 for none
 }
 
-// A Journal has the rows with numbers that only grow, so that a list of some of them
-// survives when old ones are dropped.
-type Journal struct{}
+// A Journal has the rows in the order of their Seq, which only grows: a list of some of
+// them survives when old ones are dropped.
+type Journal struct {
+	Dropped uint64 // rows that had to make room
+	Version int    // changes when Shown does in another way than by new rows at its end, and old ones that are dropped
+
+	keep   int
+	seq    uint64 // of the newest event
+	rows   []Row
+	shown  []uint64
+	show   func(e engine.Event, at time.Time) bool
+	newest map[pleg.UID]uint64 // the Seq of the newest row of each pod that has one
+
+	relists relists
+	pauses  []Pause
+	calls   []series // by operation
+	gone    gone
+	last    *engine.Snapshot // that was observed; nil at first
+}
 
 // New returns a Journal that keeps so many rows at least.
-func New(keep int) *Journal { return &Journal{} }
+func New(keep int) *Journal {
+	return &Journal{keep: max(keep, 1), newest: make(map[pleg.UID]uint64), gone: newGone()}
+}
 
 // Observe takes over an update.
-func (j *Journal) Observe(u engine.Update) {}
+func (j *Journal) Observe(u engine.Update) {
+	s := u.Snapshot
+	for _, e := range u.Events {
+		j.event(e, s.At)
+	}
+	j.trim()
+	j.relists.observe(s)
+	j.pause(s)
+	j.observeCalls(s)
+	if j.last != nil {
+		j.gone.observe(j.last.Pods, s.Pods, s.At)
+	}
+	j.last = s
+}
 
-// Filter chooses the events that panes show; nil for all.
-func (j *Journal) Filter(show func(e engine.Event, at time.Time) bool) {}
+// event takes over an event, and a gap before it if there were others.
+func (j *Journal) event(e engine.Event, at time.Time) {
+	if e.Seq <= j.seq {
+		return // seen before
+	}
+	if lost := e.Seq - j.seq - 1; lost > 0 {
+		j.push(Row{Event: engine.Event{Seq: e.Seq - 1, SeenAt: e.SeenAt}, Gap: lost}, at)
+	}
+	j.push(Row{Event: e, before: j.newest[e.Pod.UID]}, at)
+	j.newest[e.Pod.UID] = e.Seq
+	j.seq = e.Seq
+}
 
-// Gone returns the last picture of a pod that is listed no more, or nil.
-func (j *Journal) Gone(uid pleg.UID) *engine.Pod { return nil }
+func (j *Journal) push(r Row, at time.Time) {
+	j.rows = append(j.rows, r)
+	if j.shows(&r, at) {
+		j.shown = append(j.shown, r.Seq)
+	}
+}
+
+func (j *Journal) shows(r *Row, at time.Time) bool {
+	return r.Gap > 0 || j.show == nil || j.show(r.Event, at)
+}
+
+// trim drops the oldest rows, a good many at a time.
+func (j *Journal) trim() {
+	if len(j.rows) <= j.keep+j.keep/8 {
+		return
+	}
+	n := len(j.rows) - j.keep
+	for i := range j.rows[:n] {
+		if r := &j.rows[i]; j.newest[r.Pod.UID] == r.Seq {
+			delete(j.newest, r.Pod.UID)
+		}
+	}
+	j.rows = slices.Delete(j.rows, 0, n)
+	j.Dropped += uint64(n)
+	hidden, _ := slices.BinarySearch(j.shown, j.rows[0].Seq)
+	j.shown = slices.Delete(j.shown, 0, hidden)
+}
+
+// Filter chooses the events that panes show, as of the last update; nil for all. Gaps
+// are always shown.
+func (j *Journal) Filter(show func(e engine.Event, at time.Time) bool) {
+	j.show = show
+	j.Version++
+	j.shown = nil
+	if j.last == nil {
+		return
+	}
+	for i := range j.rows {
+		if r := &j.rows[i]; j.shows(r, j.last.At) {
+			j.shown = append(j.shown, r.Seq)
+		}
+	}
+}
+
+// Shown returns the Seqs of the rows that the filter shows, oldest first: valid until
+// the next update, and not to be changed.
+func (j *Journal) Shown() []uint64 { return j.shown }
+
+// Len returns how many rows are kept, shown or not.
+func (j *Journal) Len() int { return len(j.rows) }
+
+// Row returns the row of that Seq, or nil if there is none any more. It is valid until
+// the next update.
+func (j *Journal) Row(seq uint64) *Row {
+	i := sort.Search(len(j.rows), func(i int) bool { return j.rows[i].Seq >= seq })
+	if i == len(j.rows) || j.rows[i].Seq != seq {
+		return nil
+	}
+	return &j.rows[i]
+}
+
+// Rows yields the rows that the filter shows, oldest first.
+func (j *Journal) Rows() iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		for _, seq := range j.shown {
+			if !yield(j.Row(seq)) {
+				return
+			}
+		}
+	}
+}
+
+// Of yields the rows about a pod, shown or not, the newest first.
+func (j *Journal) Of(uid pleg.UID) iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		for r := j.Row(j.newest[uid]); r != nil && yield(r); {
+			r = j.Row(r.before)
+		}
+	}
+}
+
+// Newest returns the Seq of the newest row about a pod; 0 if there is none.
+func (j *Journal) Newest(uid pleg.UID) uint64 { return j.newest[uid] }
+
+// Mark marks a row, or takes its mark away. A row that is kept no more is none.
+func (j *Journal) Mark(seq uint64) {
+	if r := j.Row(seq); r != nil {
+		r.Marked = !r.Marked
+	}
+}

@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+const (
+	seconds = int(Reach / time.Second)
+	late    = time.Second // no call is missed that has been out for less,
+	usual   = 4           // or for less than so many times what half of its like take
+)
+
+// A Sample says how the calls of one operation went that returned in a stretch of time.
+type Sample struct {
+	Slowest       time.Duration
+	Count, Errors uint32
+	Silent        bool // a call had been out for longer than its like take, and had no answer yet
+}
+
+// A series is a ring of one sample for each second since the start.
+type series struct {
+	ring   []Sample // made with the first call
+	end    int      // the second after the newest one in it
+	merged time.Time
+}
+
+// at returns the sample of a second, which is the newest or one that is still kept;
+// else nil.
+func (c *series) at(second int) *Sample {
+	if c.ring == nil {
+		c.ring = make([]Sample, seconds)
+	}
+	if second < 0 || second < c.end-seconds {
+		return nil
+	}
+	for c.end = max(c.end, second-seconds); c.end <= second; c.end++ {
+		c.ring[c.end%seconds] = Sample{}
+	}
+	return &c.ring[second%seconds]
+}
+
+// observeCalls takes over how the calls went since the last update.
+func (j *Journal) observeCalls(s *engine.Snapshot) {
+	if len(j.calls) < len(s.Calls) {
+		j.calls = append(j.calls, make([]series, len(s.Calls)-len(j.calls))...)
+	}
+	for i := range s.Calls {
+		c := &j.calls[i]
+		for _, n := range s.Calls[i].Seconds {
+			if !n.At.After(c.merged) {
+				continue
+			}
+			c.merged = n.At
+			if to := c.at(int(n.At.Sub(s.Started) / time.Second)); to != nil {
+				to.Slowest, to.Count, to.Errors = n.Slowest, n.Count, n.Errors
+			}
+		}
+	}
+	for _, f := range s.InFlight {
+		if int(f.Op) < len(s.Calls) {
+			j.miss(s, f, max(late, usual*s.Calls[f.Op].P50))
+		}
+	}
+}
+
+// miss marks the seconds in which a call had no answer since the time when there should
+// have been one, and since the last update.
+func (j *Journal) miss(s *engine.Snapshot, f engine.Flight, patient time.Duration) {
+	if f.Elapsed(s.At) < patient {
+		return
+	}
+	from := f.Since
+	if j.last != nil && j.last.At.After(f.Since.Add(patient)) {
+		from = j.last.At
+	}
+	now := int(s.At.Sub(s.Started) / time.Second)
+	for n := max(int(from.Sub(s.Started)/time.Second), now-seconds); n <= now; n++ {
+		if to := j.calls[f.Op].at(n); to != nil {
+			to.Silent = true
+		}
+	}
+}
+
+// Calls returns how the calls of an operation went from one moment to the next, in whole
+// seconds since the start. The newest second is known when it is over.
+func (j *Journal) Calls(op call.Operation, from, to time.Time) Sample {
+	var sum Sample
+	if j.last == nil || int(op) >= len(j.calls) || !to.After(j.last.Started) {
+		return sum
+	}
+	c := &j.calls[op]
+	first := max(int(from.Sub(j.last.Started)/time.Second), c.end-seconds, 0)
+	for n := first; n < c.end && j.last.Started.Add(time.Duration(n)*time.Second).Before(to); n++ {
+		s := &c.ring[n%seconds]
+		sum.Slowest = max(sum.Slowest, s.Slowest)
+		sum.Count += s.Count
+		sum.Errors += s.Errors
+		sum.Silent = sum.Silent || s.Silent
+	}
+	return sum
+}
