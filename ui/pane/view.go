@@ -74,3 +74,18 @@ type Source struct {
 
 // Demo reports whether there is no real node behind the screen.
 func (s Source) Demo() bool { return s.Kind == "demo" }
+
+// Settings say how panes are shown at the start. The zero value is a good choice.
+type Settings struct {
+	Problems   bool                // pods with a problem only
+	Sort       string              // a column's head in lower case, such as "age"; empty for the worst first
+	Descending bool                // the other way round
+	Time       string              // format of event times: "clock" (if empty), "age" or "full"
+	Hidden     map[string][]string // columns that are not shown, by the pane's name in lower case
+}
+
+// A Clicker is a pane that takes clicks: on line y below the title, cell x of it.
+type Clicker interface {
+	Pane
+	Click(x, y int, h Host)
+}
