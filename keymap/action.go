@@ -1,5 +1,10 @@
 package keymap
 
+import (
+	"strconv"
+	"strings"
+)
+
 // An Action is what a key press asks for, by its name in the config file. Models handle
 // actions, never keys.
 type Action string
@@ -8,19 +13,15 @@ const (
 	None Action = ""
 
 	// Anywhere.
-	Help         Action = "help"
-	Quit         Action = "quit"
-	Back         Action = "back"
-	NextPane     Action = "next-pane"
-	PrevPane     Action = "prev-pane"
-	PodsPane     Action = "pods-pane"
-	EventsPane   Action = "events-pane"
-	CallsPane    Action = "calls-pane"
-	FindingsPane Action = "findings-pane"
-	Node         Action = "node"
-	FullScreen   Action = "full-screen"
-	Suspend      Action = "suspend"
-	Redraw       Action = "redraw"
+	Help       Action = "help"
+	Quit       Action = "quit"
+	Back       Action = "back"
+	NextPane   Action = "next-pane"
+	PrevPane   Action = "prev-pane"
+	Node       Action = "node"
+	FullScreen Action = "full-screen"
+	Suspend    Action = "suspend"
+	Redraw     Action = "redraw"
 
 	// The relist. None of these changes anything on a node.
 	PauseRelist  Action = "pause-relist"
@@ -30,7 +31,6 @@ const (
 	PeriodUp     Action = "period-up"
 	PeriodDown   Action = "period-down"
 	Freeze       Action = "freeze"
-	Faults       Action = "faults"
 
 	// What is shown.
 	Filter        Action = "filter"
@@ -42,10 +42,14 @@ const (
 	SortPrev      Action = "sort-prev"
 	SortNext      Action = "sort-next"
 	SortInvert    Action = "sort-invert"
+	Columns       Action = "columns"
+	ZoomIn        Action = "zoom-in"
+	ZoomOut       Action = "zoom-out"
 	Detail        Action = "detail"
 	Raw           Action = "raw"
 	Copy          Action = "copy"
 	Fold          Action = "fold"
+	Toggle        Action = "toggle"
 
 	// Events.
 	Follow     Action = "follow"
@@ -55,6 +59,18 @@ const (
 	TimeFormat Action = "time-format"
 	Wrap       Action = "wrap"
 	Save       Action = "save"
+	Relists    Action = "relists"
+
+	// The demo: how its script goes on.
+	Captions     Action = "captions"
+	Director     Action = "director"
+	World        Action = "world"
+	Step         Action = "step"
+	Slower       Action = "slower"
+	Faster       Action = "faster"
+	Restart      Action = "restart"
+	NextScenario Action = "next-scenario"
+	Faults       Action = "faults"
 
 	// Moving.
 	Up       Action = "up"
@@ -68,3 +84,21 @@ const (
 	PageUp   Action = "page-up"
 	PageDown Action = "page-down"
 )
+
+// pane is what the names of the actions begin with that go to a pane by its number.
+const pane = "pane-"
+
+// mostPanes is how many panes have a key of their own.
+const mostPanes = 9
+
+// Pane returns the action that goes to pane n, counted from 1.
+func Pane(n int) Action { return Action(pane + strconv.Itoa(n)) }
+
+// Pane returns the number of the pane that a goes to; 0 if it goes to none.
+func (a Action) Pane() int {
+	digit, ok := strings.CutPrefix(string(a), pane)
+	if n, err := strconv.Atoi(digit); ok && err == nil {
+		return n
+	}
+	return 0
+}

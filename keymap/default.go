@@ -1,22 +1,22 @@
 package keymap
 
-import "charm.land/bubbles/v2/key"
+import (
+	"strconv"
 
-// texts is where a long text or list is searched: events, raw JSON.
-const texts = InEvents | InViewer
+	"charm.land/bubbles/v2/key"
+)
+
+// texts is where a long text or list is searched: events, sheets, raw JSON.
+const texts = InEvents | InViewer | sheets
 
 // Default returns the keys that plegtop starts with.
 func Default() Map {
-	return Map{[]Entry{
-		bind(Help, Global, General, "help", "show or hide this help", "?"),
-		bind(Quit, Global, General, "quit", "quit", "q", "ctrl+c"),
+	m := Map{[]Entry{
+		bind(Help, Global, General, "help", "show or hide this help", "?", "f1"),
+		bind(Quit, Global, General, "quit", "quit; a plain key closes what is open first", "q", "ctrl+c"),
 		bind(Back, Global, General, "back", "close what is open, drop the filter", "esc"),
 		bind(NextPane, Global, General, "next pane", "go to the next pane", "tab"),
 		bind(PrevPane, Global, General, "previous pane", "go to the previous pane", "shift+tab"),
-		bind(PodsPane, Global, General, "pods", "go to the pods", "1"),
-		bind(EventsPane, Global, General, "events", "go to the events", "2"),
-		bind(CallsPane, Global, General, "calls", "go to the calls", "3"),
-		bind(FindingsPane, Global, General, "findings", "go to the findings: what is wrong, and what to do next", "4"),
 		bind(Node, Global, General, "node", "show or hide the node: health chain, kubelet, cost", "v"),
 		bind(FullScreen, Global, General, "full screen", "give the whole screen to this pane, or take it back", "f"),
 		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),
@@ -29,7 +29,6 @@ func Default() Map {
 		bind(PeriodUp, Global, Relist, "longer period", "relist less often", "+", "="),
 		bind(PeriodDown, Global, Relist, "shorter period", "relist more often", "-"),
 		bind(Freeze, Global, Relist, "freeze", "freeze or thaw the screen; the engine goes on", "Z"),
-		bind(Faults, Global, Relist, "faults", "switch faults on and off (demo only)", "D"),
 
 		bind(Filter, Global, View, "filter", "filter, or search in a text", "/"),
 		bind(Namespaces, Global, View, "namespaces", "pick namespaces", "n"),
@@ -40,10 +39,14 @@ func Default() Map {
 		bind(SortPrev, Global, View, "sort", "sort by the column to the left", "<"),
 		bind(SortNext, Global, View, "sort", "sort by the column to the right", ">"),
 		bind(SortInvert, Global, View, "invert", "sort the other way round", "I"),
-		bind(Detail, Global, View, "detail", "show all that is known of this pod or finding", "enter"),
+		bind(Columns, Global, View, "columns", "choose the columns of this pane", "O"),
+		bind(ZoomIn, Global, View, "zoom in", "time as drawn: less of it", "}"),
+		bind(ZoomOut, Global, View, "zoom out", "time as drawn: more of it", "{"),
+		bind(Detail, Global, View, "detail", "show all that is known of what the cursor is on", "enter"),
 		bind(Raw, Global, View, "raw", "show the runtime's answer as JSON", "y"),
 		bind(Copy, Global, View, "copy", "copy the name, id or next command (OSC 52)", "c"),
-		bind(Fold, InPods, View, "fold", "fold or unfold a pod", "space"),
+		bind(Fold, InPods|InFindings, View, "fold", "fold or unfold what the cursor is on", "space"),
+		bind(Toggle, InPicker, View, "on/off", "switch the row under the cursor", "space"),
 
 		bind(Follow, InEvents, Events, "follow", "follow the newest event, or stay", "F"),
 		bind(Mark, InEvents, Events, "mark", "mark or unmark this event", "m"),
@@ -52,6 +55,17 @@ func Default() Map {
 		bind(TimeFormat, Global, Events, "time", "times as clock, age or full", "t"),
 		bind(Wrap, texts, Events, "wrap", "wrap long lines, or cut them", "w"),
 		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
+		bind(Relists, InEvents, Events, "relists", "a line between the events of two relists, or none", "e"),
+
+		bind(Captions, Global, Demo, "captions", "say what the script does and what to expect, or not", "C"),
+		bind(Director, Global, Demo, "director", "direct the demo, in a line at the foot", "D"),
+		bind(World, InDirector, Demo, "freeze", "freeze the world, or let it go on", "space"),
+		bind(Step, InDirector, Demo, "step", "one step of the script", "s"),
+		bind(Slower, InDirector, Demo, "slower", "half as fast", ","),
+		bind(Faster, InDirector, Demo, "faster", "twice as fast", "."),
+		bind(Restart, InDirector, Demo, "restart", "the same scenario from its start", "r"),
+		bind(NextScenario, InDirector, Demo, "next", "the next scenario", "n"),
+		bind(Faults, InDirector, Demo, "faults", "switch faults on and off", "f"),
 
 		bind(Up, Global, Moving, "up", "up", "k", "up"),
 		bind(Down, Global, Moving, "down", "down", "j", "down"),
@@ -64,6 +78,11 @@ func Default() Map {
 		bind(PageUp, Global, Moving, "page up", "a page up", "ctrl+b", "pgup"),
 		bind(PageDown, Global, Moving, "page down", "a page down", "ctrl+f", "pgdown"),
 	}}
+	for n := 1; n <= mostPanes; n++ {
+		digit := strconv.Itoa(n)
+		m.entries = append(m.entries, bind(Pane(n), Global, General, "pane "+digit, "go to pane "+digit, digit))
+	}
+	return m
 }
 
 func bind(a Action, in Scope, g Group, short, long string, keys ...string) Entry {

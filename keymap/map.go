@@ -3,12 +3,13 @@ package keymap
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 )
 
 // A Scope is a place where keys are pressed, or, in an [Entry], a set of them.
-type Scope uint16
+type Scope uint32
 
 const (
 	Global     Scope = 1 << iota // everywhere, unless the place itself uses the key
@@ -20,7 +21,17 @@ const (
 	InFindings                   // the findings pane
 	InFinding                    // one finding
 	InNode                       // what the node says
+	InEvent                      // one event
+	InTimeline                   // the timeline
+	InPicker                     // a list to pick from
+	InDirector                   // the line that directs the demo
 )
+
+// sheets are the places that are all about one thing.
+const sheets = InDetail | InFinding | InNode | InEvent
+
+// layers are the places that lie over the panes and can be closed.
+const layers = sheets | InViewer | InPicker | InDirector
 
 // A Group is a heading of the help screen.
 type Group uint8
@@ -31,10 +42,11 @@ const (
 	View
 	Events
 	Moving
+	Demo
 	groups
 )
 
-var groupNames = [groups]string{"General", "Relist", "View", "Events and texts", "Moving"}
+var groupNames = [groups]string{"General", "Relist", "View", "Events and texts", "Moving", "Demo"}
 
 // String returns the heading.
 func (g Group) String() string {
@@ -59,8 +71,17 @@ type Map struct {
 }
 
 // Action returns what k asks for in one place, or [None]. What the place itself
-// binds goes before what is bound everywhere.
+// binds goes before what is bound everywhere, and a plain key that quits, such as q,
+// closes what is open: only one with ctrl quits from there.
 func (m Map) Action(k fmt.Stringer, in Scope) Action {
+	a := m.bound(k, in)
+	if a == Quit && in&layers != 0 && !strings.HasPrefix(k.String(), "ctrl+") {
+		return Back
+	}
+	return a
+}
+
+func (m Map) bound(k fmt.Stringer, in Scope) Action {
 	anywhere := None
 	for _, e := range m.entries {
 		switch {
@@ -111,14 +132,18 @@ func (m Map) Groups() [][]Entry {
 // footers lists the actions that the footer names in each place, the most
 // useful first: a narrow footer drops from the end.
 var footers = map[Scope][]Action{
-	InPods:     {Help, Filter, Detail, NextProblem, ProblemsOnly, PauseRelist, RelistNow, Namespaces, SortNext, NextPane, Fold, Freeze, Quit},
-	InEvents:   {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Save, PauseRelist, NextPane, Freeze, Quit},
+	InPods:     {Help, Filter, Detail, NextProblem, ProblemsOnly, PauseRelist, RelistNow, Namespaces, SortNext, NextPane, Fold, Columns, Freeze, Quit},
+	InEvents:   {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Relists, Save, PauseRelist, NextPane, Freeze, Quit},
 	InCalls:    {Help, Sweep, PauseRelist, RelistNow, SortNext, NextPane, FullScreen, Freeze, Quit},
-	InDetail:   {Help, Back, Raw, ReinspectPod, Copy, PauseRelist, Freeze, Quit},
-	InFindings: {Help, Detail, Copy, Sweep, Node, PauseRelist, RelistNow, NextPane, FullScreen, Freeze, Quit},
-	InFinding:  {Help, Back, Copy, Detail, Sweep, Node, PauseRelist, Freeze, Quit},
-	InNode:     {Help, Back, PeriodUp, PeriodDown, PauseRelist, RelistNow, Freeze, Quit},
-	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy, Quit},
+	InDetail:   {Help, Back, Raw, ReinspectPod, Copy, Filter, PauseRelist, Freeze},
+	InFindings: {Help, Detail, Copy, Fold, Sweep, Node, PauseRelist, RelistNow, NextPane, FullScreen, Freeze, Quit},
+	InFinding:  {Help, Back, Copy, Detail, Filter, Sweep, Node, PauseRelist, Freeze},
+	InNode:     {Help, Back, Filter, PeriodUp, PeriodDown, PauseRelist, RelistNow, Freeze},
+	InEvent:    {Help, Back, Detail, Copy, Filter, PauseRelist, Freeze},
+	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
+	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
+	InPicker:   {Toggle, Detail, Filter, Back},
+	InDirector: {World, Step, Slower, Faster, Restart, NextScenario, Faults, Captions, Back},
 }
 
 // Footer returns the entries that the footer names in one place, the most
@@ -137,5 +162,22 @@ func (m Map) Footer(in Scope) []Entry {
 // sense where the map is used.
 func (m Map) Without(actions ...Action) Map {
 	kept := slices.DeleteFunc(slices.Clone(m.entries), func(e Entry) bool { return slices.Contains(actions, e.Action) })
+	return Map{kept}
+}
+
+// WithPanes returns m with the keys of as many panes as there are names, which say in
+// the help where each goes.
+func (m Map) WithPanes(names []string) Map {
+	var kept []Entry
+	for _, e := range m.entries {
+		if n := e.Action.Pane(); n > len(names) {
+			continue
+		} else if n > 0 {
+			name := strings.ToLower(names[n-1])
+			e.Short = name
+			e.Binding.SetHelp(e.Binding.Help().Key, "go to the "+name)
+		}
+		kept = append(kept, e)
+	}
 	return Map{kept}
 }

@@ -23,7 +23,7 @@ func (p press) String() string { return string(p) }
 var sent = map[string]string{
 	"esc": "\x1b", "tab": "\t", "shift+tab": "\x1b[Z", "enter": "\r", "space": " ",
 	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
-	"home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdown": "\x1b[6~",
+	"home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdown": "\x1b[6~", "f1": "\x1bOP",
 }
 
 func bytesOf(k string) string {
@@ -72,6 +72,12 @@ func TestEveryActionIsBoundOnce(t *testing.T) {
 		}
 		delete(seen, Action(name[1]))
 	}
+	for n := range mostPanes {
+		if a := Pane(n + 1); seen[a] != 1 || a.Pane() != n+1 {
+			t.Errorf("%s is bound %d times and goes to pane %d", a, seen[a], a.Pane())
+		}
+		delete(seen, Pane(n+1))
+	}
 	if len(seen) > 0 {
 		t.Errorf("no constants: %v", seen)
 	}
@@ -93,6 +99,15 @@ func TestAction(t *testing.T) {
 		want Action
 	}{
 		{"q", InPods, Quit},
+		{"q", InTimeline, Quit},
+		{"q", InViewer, Back},
+		{"q", InDetail, Back},
+		{"q", InDirector, Back},
+		{"ctrl+c", InDirector, Quit},
+		{"f1", InEvents, Help},
+		{"5", InCalls, Pane(5)},
+		{"space", InDirector, World},
+		{"space", InPicker, Toggle},
 		{"ctrl+c", InViewer, Quit},
 		{"n", InPods, Namespaces},
 		{"n", InEvents, MatchNext},
@@ -122,7 +137,7 @@ func TestFooterIsBound(t *testing.T) {
 }
 
 func TestWithout(t *testing.T) {
-	m := Default().Without(Faults, RelistNow)
+	m := Default().Without(Director, RelistNow)
 	if got := m.Action(press("D"), InPods); got != None {
 		t.Errorf("D = %v, want none", got)
 	}
@@ -131,7 +146,7 @@ func TestWithout(t *testing.T) {
 			t.Error("the footer names an action that was taken out")
 		}
 	}
-	if Default().Action(press("D"), InPods) != Faults {
+	if Default().Action(press("D"), InPods) != Director {
 		t.Error("Without changed the map it was called on")
 	}
 }
@@ -154,6 +169,44 @@ func TestRebind(t *testing.T) {
 	}
 	if Default().Action(press("p"), InPods) != PauseRelist {
 		t.Error("the default map was changed")
+	}
+}
+
+// The digits beyond the last pane are free for other actions, and the help names each
+// pane.
+func TestPanes(t *testing.T) {
+	m, err := Default().Rebind(map[string][]string{"pause-relist": {"9", "2"}, "pane-1": {"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = m.WithPanes([]string{"Pods", "Events", "Calls"})
+	got := map[string]Action{}
+	for _, k := range []string{"x", "1", "2", "3", "4", "9"} {
+		got[k] = m.Action(press(k), InPods)
+	}
+	want := map[string]Action{"x": Pane(1), "1": None, "2": PauseRelist, "3": Pane(3), "4": None, "9": PauseRelist}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("keys of panes (-want +got):\n%s", diff)
+	}
+	e, _ := m.Entry(Pane(1))
+	if got := []string{e.Short, e.Binding.Help().Desc, m.Keys(Pane(1)), m.Keys(Pane(2))}; !cmp.Equal(got, []string{"pods", "go to the pods", "x", ""}) {
+		t.Errorf("pane 1 is told as %q", got)
+	}
+	if _, err := Default().Rebind(map[string][]string{"pane-2": {"p"}}); err == nil {
+		t.Error("a pane took the key of another action")
+	}
+}
+
+// A key that quits closes what is open, whatever key that is.
+func TestQuitRebound(t *testing.T) {
+	m, err := Default().Rebind(map[string][]string{"quit": {"x", "ctrl+q"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[string]Action{"x": Back, "ctrl+q": Quit, "q": None} {
+		if got := m.Action(press(k), InFinding); got != want {
+			t.Errorf("%s = %q, want %q", k, got, want)
+		}
 	}
 }
 

@@ -15,6 +15,12 @@ func (m Map) Markdown() string {
 		}
 		fmt.Fprintf(&s, "| %v | | in the config file |\n|---|---|---|\n", group[0].Group)
 		for _, e := range group {
+			if n := e.Action.Pane(); n == 1 {
+				fmt.Fprintf(&s, "| `1` to `%d` | go to the pane of that number | `%s` to `%s` |\n", mostPanes, Pane(1), Pane(mostPanes))
+			}
+			if e.Action.Pane() > 0 {
+				continue
+			}
 			fmt.Fprintf(&s, "| %s | %s%s | `%v` |\n", codes(e.Binding.Keys()), e.Binding.Help().Desc, where(e.Scope), e.Action)
 		}
 	}
@@ -35,7 +41,7 @@ func where(s Scope) string {
 	for _, p := range []struct {
 		scope Scope
 		name  string
-	}{{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InDetail, "detail"}, {InViewer, "raw"}, {InFindings, "findings"}, {InFinding, "finding"}, {InNode, "node"}} {
+	}{{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InDetail, "detail"}, {InViewer, "raw"}, {InFindings, "findings"}, {InFinding, "finding"}, {InNode, "node"}, {InEvent, "event"}, {InTimeline, "timeline"}, {InPicker, "lists to pick from"}, {InDirector, "director"}} {
 		if s&p.scope != 0 {
 			places = append(places, p.name)
 		}

@@ -32,6 +32,7 @@ func (m Map) Rebind(keys map[string][]string) (Map, error) {
 			return m, &RebindError{name, err}
 		}
 	}
+	bound.yield(names)
 	for _, name := range names {
 		if err := bound.conflict(name); err != nil {
 			return m, &RebindError{name, err}
@@ -57,6 +58,23 @@ func (m Map) set(name string, keys []string) error {
 	}
 	m.entries[i] = bind(e.Action, e.Scope, e.Group, e.Short, e.Binding.Help().Desc, keys...)
 	return nil
+}
+
+// yield takes from the keys of panes what the actions named were given: there may be
+// fewer panes than digits.
+func (m Map) yield(names []string) {
+	for i, e := range m.entries {
+		if e.Action.Pane() == 0 || slices.Contains(names, string(e.Action)) {
+			continue
+		}
+		taken := func(k string) bool {
+			return slices.ContainsFunc(m.entries, func(o Entry) bool {
+				return slices.Contains(names, string(o.Action)) && slices.Contains(o.Binding.Keys(), k)
+			})
+		}
+		left := slices.DeleteFunc(slices.Clone(e.Binding.Keys()), taken)
+		m.entries[i] = bind(e.Action, e.Scope, e.Group, e.Short, e.Binding.Help().Desc, left...)
+	}
 }
 
 // conflict returns an error if the action called name shares a key with

@@ -96,7 +96,7 @@ func (m *Model) actView(a keymap.Action) bool {
 		m.focusOn((m.focus + 1) % panes)
 	case keymap.PrevPane:
 		m.focusOn((m.focus + panes - 1) % panes)
-	case keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.FindingsPane:
+	case keymap.Pane(1), keymap.Pane(2), keymap.Pane(3), keymap.Pane(4):
 		m.focusOn(pane(slices.Index(paneActions[:], a)))
 	case keymap.Node:
 		m.openNode()
@@ -111,7 +111,7 @@ func (m *Model) actView(a keymap.Action) bool {
 		m.openNamespaces()
 	case keymap.AllNamespaces:
 		m.setNamespaces(nil)
-	case keymap.Faults:
+	case keymap.Faults, keymap.Director:
 		m.openFaults()
 	case keymap.TimeFormat:
 		m.events.times = (m.events.times + 1) % clockStyles

@@ -101,8 +101,9 @@ func (c Config) withDefaults() Config {
 	if c.EventsKept <= 0 {
 		c.EventsKept = 10_000
 	}
+	c.Keys = c.Keys.WithPanes([]string{"pods", "events", "calls", "findings"})
 	if len(c.Faults) == 0 {
-		c.Keys = c.Keys.Without(keymap.Faults)
+		c.Keys = c.Keys.Without(keymap.Faults, keymap.Director)
 	}
 	return c
 }

@@ -197,7 +197,7 @@ func (d *frame) useful() []keymap.Entry {
 	case d.open.help != nil:
 		named = []keymap.Action{keymap.Back, keymap.Down, keymap.PageDown, keymap.PageUp, keymap.Bottom}
 	case d.tiny != nil:
-		named = []keymap.Action{keymap.FindingsPane, keymap.PodsPane, keymap.EventsPane, keymap.Help, keymap.CallsPane, keymap.Quit}
+		named = []keymap.Action{keymap.Pane(4), keymap.Pane(1), keymap.Pane(2), keymap.Help, keymap.Pane(3), keymap.Quit}
 	default:
 		return d.cfg.Keys.Footer(d.scope())
 	}

@@ -72,7 +72,6 @@ func TestKeys(t *testing.T) {
 		{"namespaces", "n down space enter", func(s *stage) string { return fmt.Sprint(s.m.filter.namespaces, len(s.m.pods.rows)) }, "[default] 1"},
 		{"all namespaces", "n enter 0", func(s *stage) string { return fmt.Sprint(len(s.m.filter.namespaces), len(s.m.pods.rows)) }, "0 11"},
 		{"detail", "j j enter", func(s *stage) string { return s.m.detail.pod.Name }, "nfs-client"},
-		{"detail has no text to search", "enter n", func(s *stage) string { return fmt.Sprint(s.m.open.picker != nil) }, "true"},
 		{"detail of an event's pod", "2 g enter", func(s *stage) string { return s.m.detail.pod.Name }, "report-29384710-7xkzq"},
 		{"esc leaves the detail", "enter esc", func(s *stage) string { return fmt.Sprint(s.m.detail.pod == nil) }, "true"},
 		{"help", "?", func(s *stage) string { return fmt.Sprint(s.m.open.help != nil) }, "true"},

@@ -19,7 +19,7 @@ const (
 
 var (
 	paneNames   = [panes]string{"Pods", "Events", "Calls", "Findings"}
-	paneActions = [panes]keymap.Action{keymap.PodsPane, keymap.EventsPane, keymap.CallsPane, keymap.FindingsPane}
+	paneActions = [panes]keymap.Action{keymap.Pane(1), keymap.Pane(2), keymap.Pane(3), keymap.Pane(4)}
 )
 
 // A box is where a pane is: a title, the heads of its columns, and rows.

@@ -257,7 +257,7 @@ func TestHelpScrolls(t *testing.T) {
 	first := strings.Join(h.Lines(80, 10, theme.Default()), "\n")
 	press(keymap.InViewer, end, h.Key)
 	last := strings.Join(h.Lines(80, 10, theme.Default()), "\n")
-	if !strings.Contains(first, "General") || !strings.Contains(last, "a page down") {
+	if !strings.Contains(first, "General") || !strings.Contains(last, "the next scenario") {
 		t.Errorf("first and last page:\n%s\n%s", ansi.Strip(first), ansi.Strip(last))
 	}
 	for _, keys := range []string{"?", "q", escape, enter} {
