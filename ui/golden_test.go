@@ -200,9 +200,12 @@ var styles = func() *strings.Replacer {
 	out := []string{"\x1b[m", ""}
 	for _, name := range theme.Names() {
 		th, _ := theme.Named(name)
-		for _, field := range reflect.ValueOf(th).Fields() {
-			if s, ok := field.Interface().(theme.Style); ok && s.On != "" {
-				out = append(out, s.On, "")
+		for _, field := range reflect.ValueOf(th.Looks).Fields() {
+			s := field.Interface().(theme.Style)
+			for _, s := range []theme.Style{s, th.Selected.With(s), th.Idle.With(s)} {
+				if s.On != "" {
+					out = append(out, s.On, "")
+				}
 			}
 		}
 	}

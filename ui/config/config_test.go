@@ -72,8 +72,8 @@ func TestErrors(t *testing.T) {
 		{"theme: mono\nascii: maybe\n", `f:2: ascii: want true or false, not "maybe"`},
 		{"ascii: yes\n", `f:1: ascii: want true or false, not "yes"`},
 		{"\n\ncolour: red\n", "f:3: colour: no such setting; there are ascii, descending, filter, keys, namespaces, period, problems, sort, theme, timeFormat"},
-		{"theme: dark\n", `f:1: theme: want one of default, mono, bright, contrast, not "dark"`},
-		{"theme: [a]\n", `f:1: theme: want one of default, mono, bright, contrast, not ""`},
+		{"theme: dark\n", `f:1: theme: want one of default, mono, bright, contrast, light, not "dark"`},
+		{"theme: [a]\n", `f:1: theme: want one of default, mono, bright, contrast, light, not ""`},
 		{"sort: mood\n", `f:1: sort: want one of namespace, pod, state, ready, ctrs, exit, rst, age, lastevent, inspect, worst, remark, not "mood"`},
 		{"period: 0s\n", `f:1: period: want a duration over zero, such as 1s or 500ms, not "0s"`},
 		{"period: 1\n", `f:1: period: want a duration over zero, such as 1s or 500ms, not "1"`},
@@ -111,7 +111,7 @@ func TestKeysChangePlaces(t *testing.T) {
 }
 
 func TestThemesOfTheExample(t *testing.T) {
-	if diff := cmp.Diff([]string{"default", "mono", "bright", "contrast"}, theme.Names()); diff != "" {
+	if diff := cmp.Diff([]string{"default", "mono", "bright", "contrast", "light"}, theme.Names()); diff != "" {
 		t.Errorf("the example names other themes than there are:\n%s", diff)
 	}
 }

@@ -181,6 +181,25 @@ func TestLineKeepsTheLook(t *testing.T) {
 	}
 }
 
+// TestTroubleStaysInTheBar holds that a row under the cursor is one bar but for what is
+// wrong in it.
+func TestTroubleStaysInTheBar(t *testing.T) {
+	th := theme.Default()
+	var l text.Line
+	l.Begin(12)
+	l.Over(th.Selected)
+	l.Cell(th.Dim, "a", 2)
+	l.Put(th.Bad, "bad")
+	l.Space(1)
+	l.Put(th.Good, "b")
+	l.End()
+	bar := th.Selected
+	want := bar.On + "a " + bar.Off + bar.With(th.Bad).On + "bad" + bar.Off + bar.On + " b     " + bar.Off
+	if got := string(l.Buf); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestAfter(t *testing.T) {
 	for _, tt := range [][3]string{
 		{"LISTS HANG", "lists hang, behind shop/cart-0", "behind shop/cart-0"},

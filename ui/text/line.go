@@ -32,7 +32,8 @@ func (l *Line) Begin(w int) {
 }
 
 // Over gives everything up to the next Begin, or to [Line.Under], the look st
-// in the place of its own: a row under the cursor is one bar, not a patchwork.
+// in the place of its own: a row under the cursor is one bar, in which only trouble
+// stands out ([theme.Style.With]).
 func (l *Line) Over(st theme.Style) { l.style, l.over = st, true }
 
 // Under ends what [Line.Over] began.
@@ -178,9 +179,9 @@ func (l *Line) Release(n int) { l.left += n }
 // on begins a look, or goes on with it where the buffer ends with the same.
 func (l *Line) on(st theme.Style) {
 	if l.over {
-		st = l.style
+		st = l.style.With(st)
 	}
-	if l.ended == len(l.Buf) && l.last == st && l.ended > 0 {
+	if l.ended == len(l.Buf) && l.last.On == st.On && l.ended > 0 {
 		l.Buf = l.Buf[:len(l.Buf)-len(st.Off)]
 		return
 	}
@@ -189,7 +190,7 @@ func (l *Line) on(st theme.Style) {
 
 func (l *Line) off(st theme.Style) {
 	if l.over {
-		st = l.style
+		st = l.style.With(st)
 	}
 	l.Buf = append(l.Buf, st.Off...)
 	l.last, l.ended = st, len(l.Buf)

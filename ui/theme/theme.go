@@ -1,93 +1,76 @@
-// Package theme says how the screen looks: styles as ready-made escape
-// sequences, and the symbols that stand beside every colour. It computes
-// nothing while a frame is drawn and holds no state; all its values may be
-// shared between goroutines.
+// Package theme says how everything looks: styles of Lip Gloss, compiled once into
+// ready-made escape sequences, and the symbols that stand beside every colour. Nothing
+// of Lip Gloss is called while a frame is drawn. The package holds no state; all its
+// values may be shared between goroutines.
 //
-// A theme uses the terminal's own 16 colours, so it fits light and dark
-// screens alike. What the terminal cannot show is taken out on the way to it.
-// Nothing is told by colour alone: each state has a word and a symbol too.
+// Colours are the terminal's own 16, so that they fit its background, but for the light
+// theme. What the terminal cannot show is taken out on the way to it. Nothing is told by
+// colour alone: each state has a word and a symbol too.
 package theme
 
 import (
-	"slices"
+	"iter"
+	"maps"
+	"reflect"
 	"strings"
+
+	"charm.land/lipgloss/v2"
 )
 
-// A Theme holds the look of everything on the screen. It is a value; a copy
-// may be changed freely.
+// A Theme holds the look of everything. It is a value; a copy may be changed freely, but
+// for what Lip points to.
 type Theme struct {
 	Name    string
 	Symbols Symbols
 
-	Text   Style // ordinary text
-	Dim    Style // what matters less: labels, units, filtered events
-	Strong Style // a name or figure that the eye should find
-	Title  Style // of a pane or dialog
-	Focus  Style // the title of the pane that has the keys
-	Border Style // rules between panes, frames of dialogs
-	Head   Style // column heads
-	SortBy Style // the head of the column that sorts
-
-	Good Style // healthy, running
-	Warn Style // may become a problem, or is over by itself soon
-	Bad  Style // a problem
-	Info Style // neither good nor bad: created, marks, matches
-
-	Selected Style // the row under the cursor, in the pane that has the keys
-	Idle     Style // the same in another pane
-	Match    Style // what a search found
-	Key      Style // a key's name in footer and help
-	Input    Style // what is being typed
-	Flash    Style // the answer to a key
-
-	BadgeDemo   Style
-	BadgePaused Style
-	BadgeFrozen Style
+	Looks[Style]                        // what frames are drawn with
+	Lip          *Looks[lipgloss.Style] // the same, for texts that Lip Gloss lays out
 }
 
-// themes are made once; the first is the default.
-var themes = []Theme{
-	{
-		Name: "default", Symbols: Unicode,
-		Dim: style("90"), Strong: style("1"), Title: style("1"), Focus: style("1", "36"), Border: style("90"),
-		Head: style("90"), SortBy: style("1", "36"),
-		Good: style("32"), Warn: style("33"), Bad: style("1", "31"), Info: style("36"),
-		Selected: style("7"), Idle: style("4"), Match: style("1", "33"), Key: style("36"), Input: style("1"), Flash: style("33"),
-		BadgeDemo: style("7", "35"), BadgePaused: style("7", "33"), BadgeFrozen: style("7", "36"),
-	},
-	{
-		Name: "mono", Symbols: Unicode,
-		Dim: style("2"), Strong: style("1"), Title: style("1"), Focus: style("1", "4"), Border: style("2"),
-		Head: style("2"), SortBy: style("1", "4"),
-		Good: Style{}, Warn: style("1"), Bad: style("1"), Info: Style{},
-		Selected: style("7"), Idle: style("4"), Match: style("1", "4"), Key: style("1"), Input: style("1"), Flash: style("1"),
-		BadgeDemo: style("7"), BadgePaused: style("7"), BadgeFrozen: style("7"),
-	},
-	{
-		Name: "bright", Symbols: Unicode,
-		Dim: style("37"), Strong: style("1", "97"), Title: style("1", "97"), Focus: style("1", "96"), Border: style("37"),
-		Head: style("37"), SortBy: style("1", "96"),
-		Good: style("92"), Warn: style("1", "93"), Bad: style("1", "91"), Info: style("96"),
-		Selected: style("30", "106"), Idle: style("4"), Match: style("1", "95"), Key: style("96"), Input: style("1", "97"), Flash: style("93"),
-		BadgeDemo: style("30", "105"), BadgePaused: style("30", "103"), BadgeFrozen: style("30", "106"),
-	},
-	{
-		// For people who do not tell red from green: blue is good, bold
-		// magenta is bad.
-		Name: "contrast", Symbols: Unicode,
-		Dim: style("2"), Strong: style("1"), Title: style("1"), Focus: style("1", "4"), Border: style("2"),
-		Head: style("2"), SortBy: style("1", "4"),
-		Good: style("94"), Warn: style("1", "33"), Bad: style("1", "35"), Info: Style{},
-		Selected: style("7"), Idle: style("4"), Match: style("1", "33"), Key: style("1", "94"), Input: style("1"), Flash: style("33"),
-		BadgeDemo: style("7", "35"), BadgePaused: style("7", "33"), BadgeFrozen: style("7", "94"),
-	},
+// Looks has one S for each kind of thing that is shown.
+type Looks[S any] struct {
+	Text   S // ordinary text
+	Dim    S // what matters less: labels, units, filtered events
+	Strong S // a name or figure that the eye should find
+	Title  S // of a pane or dialog
+	Focus  S // the title of the pane that has the keys
+	Border S // rules between panes, frames of dialogs
+	Head   S // column heads
+	SortBy S // the head of the column that sorts
+
+	Good S // healthy, running
+	Warn S // may become a problem, or is over by itself soon
+	Bad  S // a problem
+	Info S // neither good nor bad: created, marks, matches
+
+	Selected S // the row under the cursor, in the pane that has the keys
+	Idle     S // the same in another pane
+	Match    S // what a search found
+	Key      S // a key's name in footer and help
+	Input    S // what is being typed
+	Flash    S // the answer to a key
+
+	BadgeDemo   S
+	BadgePaused S
+	BadgeFrozen S
+}
+
+// each goes over the looks and their names as the settings have them, such as "sortBy".
+func (l *Looks[S]) each() iter.Seq2[string, *S] {
+	return func(yield func(string, *S) bool) {
+		for field, v := range reflect.ValueOf(l).Elem().Fields() {
+			if !yield(strings.ToLower(field.Name[:1])+field.Name[1:], v.Addr().Interface().(*S)) {
+				return
+			}
+		}
+	}
 }
 
 // Names returns the names of all themes, the default first.
 func Names() []string {
 	names := make([]string, len(themes))
 	for i, t := range themes {
-		names[i] = t.Name
+		names[i] = t.name
 	}
 	return names
 }
@@ -95,24 +78,36 @@ func Names() []string {
 // Named returns the theme of that name; an empty name stands for the default.
 // It returns false, and the default, for a name that no theme has.
 func Named(name string) (Theme, bool) {
-	i := slices.IndexFunc(themes, func(t Theme) bool { return t.Name == name })
-	if i < 0 {
-		return themes[0], name == ""
+	for _, t := range themes {
+		if t.name == name {
+			return made(t.name, t.Looks), true
+		}
 	}
-	return themes[i], true
+	return Default(), name == ""
 }
 
 // Default returns the default theme.
-func Default() Theme { return themes[0] }
+func Default() Theme { return made(themes[0].name, themes[0].Looks) }
+
+// For returns the theme for a terminal whose background is dark, or is not, where nobody
+// has chosen one.
+func For(dark bool) Theme {
+	if dark {
+		return Default()
+	}
+	t, _ := Named(light)
+	return t
+}
+
+func made(name string, l Looks[lipgloss.Style]) Theme {
+	return Theme{Name: name, Symbols: Unicode, Looks: compiled(l), Lip: &l}
+}
 
 // Plain returns a copy of t that draws with ASCII only.
 func (t Theme) Plain() Theme {
 	t.Symbols = ASCII
 	return t
 }
-
-// reset ends every style. It is the shortest form of SGR 0.
-const reset = "\x1b[m"
 
 // A Style is a look as the escape sequences that begin and end it. The zero
 // value is the terminal's own look and writes nothing.
@@ -122,17 +117,55 @@ type Style struct {
 	// Ink says that the look is one of letters only: a space in it looks like any
 	// other space.
 	Ink bool
+
+	loud trouble          // what With keeps of it
+	with *[troubles]Style // of a bar: itself, with what is loud in it
 }
 
-// style makes a Style of SGR parameters such as "1", "31".
-func style(params ...string) Style {
-	return Style{On: "\x1b[" + strings.Join(params, ";") + "m", Off: reset, Ink: !slices.ContainsFunc(params, fills)}
+// trouble is how a look stays what it is in the row under the cursor.
+type trouble uint8
+
+const (
+	quiet trouble = iota // it does not
+	warn
+	bad
+	troubles
+)
+
+// With returns the look of what is shown as st elsewhere in a row that has the look s:
+// Warn and Bad stay to be seen in Selected and Idle, all else becomes part of the bar.
+func (s Style) With(st Style) Style {
+	if s.with == nil || st.loud == quiet {
+		return s
+	}
+	return s.with[st.loud]
 }
 
-// fills reports whether an SGR parameter shows on a space: underline, inverse,
-// and the backgrounds.
-func fills(param string) bool {
-	return param == "4" || param == "7" || len(param) == 2 && param[0] == '4' || len(param) == 3
+func compiled(l Looks[lipgloss.Style]) Looks[Style] {
+	var c Looks[Style]
+	to := maps.Collect(c.each())
+	for name, s := range l.each() {
+		*to[name] = style(*s)
+	}
+	c.Warn.loud, c.Bad.loud = warn, bad
+	for _, at := range []struct {
+		to   *Style
+		from lipgloss.Style
+	}{{&c.Selected, l.Selected}, {&c.Idle, l.Idle}} {
+		at.to.with = &[troubles]Style{warn: style(l.Warn.Inherit(at.from)), bad: style(l.Bad.Inherit(at.from))}
+	}
+	return c
+}
+
+// style compiles what Lip Gloss writes around a text.
+func style(s lipgloss.Style) Style {
+	on, off, _ := strings.Cut(s.Render("\x00"), "\x00")
+	underlined := s.GetUnderline()
+	if underlined {
+		on = strings.Replace(on, ";4m", "m", 1) // it says so twice
+	}
+	_, clear := s.GetBackground().(lipgloss.NoColor)
+	return Style{On: on, Off: off, Ink: on != "" && clear && !underlined && !s.GetReverse()}
 }
 
 // Append appends s in this look to dst. Text from outside must have been
@@ -141,68 +174,4 @@ func (s Style) Append(dst []byte, text string) []byte {
 	dst = append(dst, s.On...)
 	dst = append(dst, text...)
 	return append(dst, s.Off...)
-}
-
-// Symbols are the signs that stand beside words. Each is one cell wide.
-type Symbols struct {
-	ASCII bool // nothing outside ASCII may reach the screen
-
-	Ellipsis string // where a text was cut
-
-	Good, Warn, Bad, Unknown string // verdicts, and the states that count as such
-	Running, Exited, Created string // states of sandboxes and containers
-	Gone                     string // listed no longer
-
-	Folded, Unfolded string // of a pod in the tree
-	Branch, Last     string // of what a pod holds
-	Bullet           string // between facts on one line
-	Step             string // from one step to the next
-	Up, Down         string // the order of the column that sorts
-	Mark             string // on a marked event
-	Horizontal       string // a rule
-	Vertical         string
-
-	Full, Empty string   // cells of a bar; brackets stand round them
-	Spark       []string // lowest first
-	SparkFailed string   // a relist whose list failed
-
-	Shades []string // how long calls took, the shortest first
-	Run    string   // along the time that a container ran
-	Ended  string   // along the time that it was there and had exited
-	Lag    string   // from what happened to where it was seen
-	Blind  string   // while nothing could be seen
-	Pause  string   // while the relist was paused
-	Cursor string   // above the moment that the cursor is on
-}
-
-// Unicode is the ordinary set, for terminal emulators. The fonts of the Linux
-// console lack some of it; that wants [ASCII].
-var Unicode = Symbols{
-	Ellipsis: "…",
-	Good:     "✔", Warn: "▲", Bad: "✖", Unknown: "?",
-	Running: "●", Exited: "○", Created: "◌", Gone: "×",
-	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
-	Up: "↑", Down: "↓", Mark: "◆",
-	Horizontal: "─", Vertical: "│",
-	Full: "█", Empty: "·",
-	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-	SparkFailed: "×",
-	Shades:      []string{"░", "▒", "▓", "█"},
-	Run:         "━", Ended: "┈", Lag: "▒", Blind: "╱", Pause: "║", Cursor: "▼",
-}
-
-// ASCII is the set for terminals and fonts that have nothing else.
-var ASCII = Symbols{
-	ASCII:    true,
-	Ellipsis: "~",
-	Good:     "+", Warn: "!", Bad: "X", Unknown: "?",
-	Running: "*", Exited: "o", Created: ".", Gone: "-",
-	Folded: ">", Unfolded: "v", Branch: "|", Last: "`", Bullet: "-", Step: ">",
-	Up: "^", Down: "v", Mark: "#",
-	Horizontal: "-", Vertical: "|",
-	Full: "#", Empty: ".",
-	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
-	SparkFailed: "x",
-	Shades:      []string{".", ":", "+", "#"},
-	Run:         "=", Ended: "_", Lag: "%", Blind: "/", Pause: "|", Cursor: "v",
 }

@@ -1,35 +1,196 @@
 package theme_test
 
 import (
+	"flag"
+	"fmt"
+	"image/color"
+	"math"
+	"os"
 	"reflect"
 	"regexp"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
+var update = flag.Bool("update", false, "write the golden files anew")
+
 var sgr = regexp.MustCompile(`^\x1b\[[0-9;]+m$`)
 
-func TestEveryStyleBeginsAndEnds(t *testing.T) {
+func all(t *testing.T, do func(th theme.Theme, name string, s theme.Style)) {
+	t.Helper()
 	for _, name := range theme.Names() {
 		th, ok := theme.Named(name)
 		if !ok || th.Name != name {
 			t.Fatalf("Named(%q) = %q, %v", name, th.Name, ok)
 		}
-		v := reflect.ValueOf(th)
-		for i := range v.NumField() {
-			s, ok := v.Field(i).Interface().(theme.Style)
-			if !ok || s == (theme.Style{}) {
-				continue
-			}
-			if !sgr.MatchString(s.On) || s.Off != "\x1b[m" {
-				t.Errorf("%s.%s = %+q, want one SGR sequence and its end", name, v.Type().Field(i).Name, s.On+s.Off)
-			}
+		for field, v := range reflect.ValueOf(th.Looks).Fields() {
+			do(th, field.Name, v.Interface().(theme.Style))
 		}
 	}
+}
+
+func TestEveryStyleBeginsAndEnds(t *testing.T) {
+	all(t, func(th theme.Theme, name string, s theme.Style) {
+		if s != (theme.Style{}) && (!sgr.MatchString(s.On) || s.Off != "\x1b[m") {
+			t.Errorf("%s.%s = %+q, want one SGR sequence and its end", th.Name, name, s.On+s.Off)
+		}
+	})
+}
+
+// TestSequences holds what goes to the terminal, byte for byte.
+func TestSequences(t *testing.T) {
+	var got strings.Builder
+	all(t, func(th theme.Theme, name string, s theme.Style) {
+		fmt.Fprintf(&got, "%s %s %q", th.Name, name, s.On)
+		if warn, bad := s.With(th.Warn), s.With(th.Bad); warn != s {
+			fmt.Fprintf(&got, ", with Warn %q, with Bad %q", warn.On, bad.On)
+		}
+		got.WriteByte('\n')
+	})
+	const golden = "testdata/sequences.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("sequences (-want +got):\n%s", diff)
+	}
+}
+
+// TestTroubleIsSeenInTheBar holds that what is wrong looks neither like the rest of the
+// row under the cursor nor like itself elsewhere, and that all else is part of the bar.
+func TestTroubleIsSeenInTheBar(t *testing.T) {
+	all(t, func(th theme.Theme, name string, s theme.Style) {
+		for _, bar := range []theme.Style{th.Selected, th.Idle} {
+			got := bar.With(s)
+			switch name {
+			case "Warn", "Bad":
+				if got.On == bar.On || got.On == s.On || got.Ink {
+					t.Errorf("%s.%s in a bar is %q", th.Name, name, got.On)
+				}
+			default:
+				if got != bar {
+					t.Errorf("%s.%s in a bar is %q, want the bar's own %q", th.Name, name, got.On, bar.On)
+				}
+			}
+		}
+		if th.Strong.With(s) != th.Strong {
+			t.Errorf("%s: Strong is no bar and took in %s", th.Name, name)
+		}
+	})
+}
+
+func TestFor(t *testing.T) {
+	if d, l := theme.For(true), theme.For(false); d.Name != "default" || l.Name != "light" {
+		t.Errorf("For gives %q for dark, %q for light", d.Name, l.Name)
+	}
+}
+
+// TestLightCanBeRead holds that the colours of the light theme have a contrast of at
+// least 4.5 to white, as WCAG 2 measures it.
+func TestLightCanBeRead(t *testing.T) {
+	th := theme.For(false)
+	for field, v := range reflect.ValueOf(*th.Lip).Fields() {
+		c := v.Interface().(lipgloss.Style).GetForeground()
+		if _, none := c.(lipgloss.NoColor); none {
+			continue
+		}
+		if got := 1.05 / (luminance(c) + 0.05); got < 4.5 {
+			t.Errorf("%s has a contrast of %.1f", field.Name, got)
+		}
+	}
+}
+
+func luminance(c color.Color) float64 {
+	linear := func(v uint32) float64 {
+		x := float64(v) / 0xffff
+		if x <= 0.04045 {
+			return x / 12.92
+		}
+		return math.Pow((x+0.055)/1.055, 2.4)
+	}
+	r, g, b, _ := c.RGBA()
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
+}
+
+func TestWith(t *testing.T) {
+	for _, tt := range []struct{ words, on, err string }{
+		{"bold red", "1;31", ""},
+		{"Red BOLD", "1;31", ""},
+		{"bright-red", "91", ""},
+		{"208", "38;5;208", ""},
+		{"8", "90", ""},
+		{"#ff8800", "38;2;255;136;0", ""},
+		{"#f80 on 236", "38;2;255;136;0;48;5;236", ""},
+		{"reverse", "7", ""},
+		{"on 236", "48;5;236", ""},
+		{"on 236 bold underline", "1;4;48;5;236", ""},
+		{"faint italic white on blue", "3;2;37;44", ""},
+		{"plain", "", ""},
+		{"", "", "ends too early"},
+		{" ", "", "ends too early"},
+		{"red on", "", "ends too early"},
+		{"red blue", "", `"blue" in "red blue"`},
+		{"on red on blue", "", `"on" in`},
+		{"bold rde", "", `"rde" in "bold rde": want bold, faint, italic, plain, reverse, underline; then one of black, red,`},
+		{"256", "", `"256"`},
+		{"-1", "", `"-1"`},
+		{"#ff88", "", `"#ff88"`},
+		{"#ggg", "", `"#ggg"`},
+		{"bright-8", "", `"bright-8"`},
+		{"\x1b[31m", "", `"\x1b[31m"`},
+	} {
+		th, err := theme.With(theme.Default(), map[string]string{"bad": tt.words})
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), "style bad: ") || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%q: error %v, want one with %q", tt.words, err, tt.err)
+			}
+			continue
+		}
+		want := theme.Style{}.On
+		if tt.on != "" {
+			want = "\x1b[" + tt.on + "m"
+		}
+		if err != nil || th.Bad.On != want || th.Good != theme.Default().Good {
+			t.Errorf("%q: %q, %v; want %q, and nothing else changed", tt.words, th.Bad.On, err, want)
+		}
+	}
+}
+
+func TestWithNames(t *testing.T) {
+	th, err := theme.With(theme.Default(), map[string]string{"sortBy": "red", "badgeDemo": "green"})
+	if err != nil || th.SortBy.On != "\x1b[31m" || th.BadgeDemo.On != "\x1b[32m" || th.Lip.SortBy.GetForeground() != lipgloss.Red {
+		t.Errorf("%q, %q, %v", th.SortBy.On, th.BadgeDemo.On, err)
+	}
+	if theme.Default().SortBy.On == th.SortBy.On {
+		t.Error("With changed the default theme")
+	}
+	_, err = theme.With(theme.Default(), map[string]string{"nosuch": "red"})
+	if err == nil || !strings.Contains(err.Error(), `no style "nosuch": want one of text, dim,`) || !strings.HasSuffix(err.Error(), "badgeFrozen") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzWith(f *testing.F) {
+	f.Add("bold #ff8800 on 236")
+	f.Fuzz(func(t *testing.T, words string) {
+		th, err := theme.With(theme.Default(), map[string]string{"bad": words})
+		if err == nil && th.Bad.On != "" && !sgr.MatchString(th.Bad.On) {
+			t.Errorf("%q became %q", words, th.Bad.On)
+		}
+	})
 }
 
 func TestNamed(t *testing.T) {
@@ -42,14 +203,12 @@ func TestNamed(t *testing.T) {
 }
 
 func TestMonoHasNoColour(t *testing.T) {
-	th, _ := theme.Named("mono")
-	v := reflect.ValueOf(th)
 	colour := regexp.MustCompile(`[\[;](3|4|9|10)[0-9]`)
-	for i := range v.NumField() {
-		if s, ok := v.Field(i).Interface().(theme.Style); ok && colour.MatchString(s.On) {
-			t.Errorf("mono.%s = %q, which is a colour", v.Type().Field(i).Name, s.On)
+	all(t, func(th theme.Theme, name string, s theme.Style) {
+		if th.Name == "mono" && colour.MatchString(s.On) {
+			t.Errorf("mono.%s = %q, which is a colour", name, s.On)
 		}
-	}
+	})
 }
 
 func TestEverySymbolIsOneCell(t *testing.T) {

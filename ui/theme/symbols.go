@@ -1,0 +1,65 @@
+package theme
+
+// Symbols are the signs that stand beside words. Each is one cell wide.
+type Symbols struct {
+	ASCII bool // nothing outside ASCII may reach the screen
+
+	Ellipsis string // where a text was cut
+
+	Good, Warn, Bad, Unknown string // verdicts, and the states that count as such
+	Running, Exited, Created string // states of sandboxes and containers
+	Gone                     string // listed no longer
+
+	Folded, Unfolded string // of a pod in the tree
+	Branch, Last     string // of what a pod holds
+	Bullet           string // between facts on one line
+	Step             string // from one step to the next
+	Up, Down         string // the order of the column that sorts
+	Mark             string // on a marked event
+	Horizontal       string // a rule
+	Vertical         string
+
+	Full, Empty string   // cells of a bar; brackets stand round them
+	Spark       []string // lowest first
+	SparkFailed string   // a relist whose list failed
+
+	Shades []string // how long calls took, the shortest first
+	Run    string   // along the time that a container ran
+	Ended  string   // along the time that it was there and had exited
+	Lag    string   // from what happened to where it was seen
+	Blind  string   // while nothing could be seen
+	Pause  string   // while the relist was paused
+	Cursor string   // above the moment that the cursor is on
+}
+
+// Unicode is the ordinary set, for terminal emulators. The fonts of the Linux
+// console lack some of it; that wants [ASCII].
+var Unicode = Symbols{
+	Ellipsis: "…",
+	Good:     "✔", Warn: "▲", Bad: "✖", Unknown: "?",
+	Running: "●", Exited: "○", Created: "◌", Gone: "×",
+	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
+	Up: "↑", Down: "↓", Mark: "◆",
+	Horizontal: "─", Vertical: "│",
+	Full: "█", Empty: "·",
+	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	SparkFailed: "×",
+	Shades:      []string{"░", "▒", "▓", "█"},
+	Run:         "━", Ended: "┈", Lag: "▒", Blind: "╱", Pause: "║", Cursor: "▼",
+}
+
+// ASCII is the set for terminals and fonts that have nothing else.
+var ASCII = Symbols{
+	ASCII:    true,
+	Ellipsis: "~",
+	Good:     "+", Warn: "!", Bad: "X", Unknown: "?",
+	Running: "*", Exited: "o", Created: ".", Gone: "-",
+	Folded: ">", Unfolded: "v", Branch: "|", Last: "`", Bullet: "-", Step: ">",
+	Up: "^", Down: "v", Mark: "#",
+	Horizontal: "-", Vertical: "|",
+	Full: "#", Empty: ".",
+	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
+	SparkFailed: "x",
+	Shades:      []string{".", ":", "+", "#"},
+	Run:         "=", Ended: "_", Lag: "%", Blind: "/", Pause: "|", Cursor: "v",
+}
