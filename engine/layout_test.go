@@ -88,6 +88,10 @@ var rules = map[string]rule{
 	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/header":   {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/finding", "ui/pane", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
 	"ui/director": {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
+	"ui/pane/panetest": {
+		ours:    append(slices.Clone(inPanes), "ui/filter", "ui/podlist", "ui/journal"),
+		modules: append(slices.Clone(charm), "github.com/google/go-cmp/cmp"), never: []string{"net"},
+	},
 	"ui/widget":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
 	"ui/look":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
 	"ui/podlist":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording"), never: []string{"os", "net"}},

@@ -1,0 +1,177 @@
+package panetest
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// Findings is what a diagnosis makes of the hung and the unhealthy node: a
+// cause, two effects of it and something else, as Diagnose orders them.
+func Findings() []diagnose.Finding {
+	ref := Find(Healthy(), "nfs-client").PodRef
+	crash := Find(Healthy(), "payments-6c8f9d7b5-t8wfx").PodRef
+	return []diagnose.Finding{
+		{
+			ID: diagnose.InspectHung, Severity: diagnose.Critical,
+			Summary: "ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
+			Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: ref, Container: "app", ContainerID: id("app", "default", "nfs-client") + id("more")},
+			Evidence: []string{
+				"ContainerStatus has been out for 47s of 2m; it is given up in 1m13s and tried again at once, by the kubelet too",
+				"these still answer: Version 0.4ms, Status 1ms, ContainerStatus of kube-system/kube-proxy-lx9d2 kube-proxy 2ms",
+				"process 41123 (app) is in uninterruptible sleep (D) for 3m4s in nfs_wait_bit_killable",
+			},
+			Next: []diagnose.Step{
+				{Text: "see whether it hangs for crictl too; ^c ends it", Command: "timeout 5 crictl inspect " + id("app", "default", "nfs-client") + id("more")},
+				{Text: "look for the mount that does not answer", Command: "grep -E ' (nfs4?|cifs|fuse[^ ]*) ' /proc/41123/mountinfo"},
+				{Text: "kill the shim of this one pod; its containers die and are started anew", Command: "kill -9 41100", Risky: true},
+			},
+		},
+		{
+			ID: diagnose.CrashLoop, Severity: diagnose.Warning,
+			Summary:  "shop/payments-6c8f9d7b5-t8wfx payments has died 5 times in 9m, the last time with 137 (OOMKilled)",
+			Subject:  diagnose.Subject{Pod: crash, Container: "payments"},
+			Evidence: []string{"exit codes 137, 137, 137, 137, 137; 108s apart"},
+		},
+		{
+			ID: diagnose.PLEGUnhealthy, Severity: diagnose.Critical, Cause: diagnose.InspectHung,
+			Summary: "PLEG has been unhealthy for 12s: pleg was last seen active 3m12.481s ago; threshold is 3m0s",
+		},
+		{
+			ID: diagnose.EventsDiscarded, Severity: diagnose.Warning, Cause: diagnose.PLEGUnhealthy,
+			Summary: "12 events of 3 pods were discarded: the channel of 1000 is full while the sync loop stands still",
+		},
+	}
+}
+
+// HeadlineOf is a headline such as a diagnosis gives.
+func HeadlineOf(s *engine.Snapshot, found []diagnose.Finding) diagnose.Headline {
+	clock := diagnose.Clock{What: "NotReady", In: s.Threshold - s.Health.ListAge(s.At)}
+	if s.Health.Verdict != "" {
+		clock = diagnose.Clock{}
+	}
+	words := map[diagnose.ID]string{diagnose.InspectHung: "INSPECTION HANGS", diagnose.ListHung: "LISTS HANG", diagnose.RuntimeDown: "RUNTIME DOWN"}
+	switch {
+	case s.Paused:
+		return diagnose.Headline{Word: "PAUSED", Text: "the last look was " + text.Age(s.Health.ListAge(s.At)) + " ago"}
+	case len(found) > 0 && found[0].Severity == diagnose.Critical:
+		return diagnose.Headline{Word: cmp.Or(words[found[0].ID], "UNHEALTHY"), Severity: diagnose.Critical, Text: found[0].Summary, Clock: clock}
+	case s.Failure != nil:
+		return diagnose.Headline{Word: "LISTS FAIL", Severity: diagnose.Critical, Text: s.Failure.Err.Error(), Clock: clock}
+	case s.Health.ListedAt.IsZero():
+		return diagnose.Headline{Word: "NO LIST YET"}
+	case s.Health.Verdict != "":
+		return diagnose.Headline{Word: "UNHEALTHY", Severity: diagnose.Critical}
+	case s.Health.ListAge(s.At) > 10*time.Second:
+		return diagnose.Headline{Word: "AT RISK", Severity: diagnose.Warning, Clock: clock}
+	}
+	if len(found) > 0 && found[0].Severity == diagnose.Warning {
+		return diagnose.Headline{Word: "HEALTHY", Text: "1 warning, the first " + string(found[0].ID)}
+	}
+	return diagnose.Headline{Word: "HEALTHY"}
+}
+
+// HostileFindings have hostile text in every field.
+func HostileFindings() []diagnose.Finding {
+	all := Findings()
+	for i := range all {
+		f := &all[i]
+		f.Summary, f.Evidence = Nasty+Long, []string{Nasty, Long}
+		f.Subject = diagnose.Subject{Operation: Nasty, Pod: pleg.PodRef{UID: Nasty, Namespace: Long, Name: Nasty}, Container: Long, ContainerID: Nasty}
+		f.Next = []diagnose.Step{{Text: Nasty, Command: Nasty}, {Text: Long, Command: Long, Risky: true}}
+	}
+	return all
+}
+
+// WithNode gives s what a kubelet on its node would say.
+func WithNode(s *engine.Snapshot) *engine.Snapshot {
+	s.Node = engine.Node{
+		Ready: true, Known: true, Reason: "KubeletReady", Message: "kubelet is posting ready status",
+		Since: s.Started, SyncedAt: Ago(2 * time.Second), DownAt: Noon.Add(28 * time.Second),
+	}
+	return s
+}
+
+// Ill is a node whose runtime answers Status no more.
+func Ill() *engine.Snapshot {
+	s := Unhealthy()
+	s.Node = engine.Node{
+		Known: true, Reason: "KubeletNotReady", Since: Ago(12 * time.Second),
+		Message:     "[container runtime is down, PLEG is not healthy: pleg was last seen active 3m12.481s ago; threshold is 3m0s]",
+		RuntimeDown: "container runtime is down", PLEG: "PLEG is not healthy: pleg was last seen active 3m12.481s ago; threshold is 3m0s",
+		SyncedAt: Ago(42 * time.Second), DownAt: Ago(12 * time.Second), LoopStopped: Ago(12 * time.Second), LoopNap: 5 * time.Second, HealthzAt: Noon.Add(288 * time.Second),
+	}
+	return s
+}
+
+// Looked is a look at a node with a kubelet.
+func Looked() evidence.Report {
+	return evidence.Report{
+		At: Ago(3 * time.Second), Took: 41 * time.Millisecond,
+		Usage: []evidence.Usage{
+			{Name: "containerd", PID: 812, CPU: 0.034, Memory: 71 << 20, Threads: 38},
+			{Name: "kubelet", PID: 901, CPU: 0.021, Memory: 94 << 20, Threads: 22},
+			{Name: "plegtop", PID: 40112, CPU: -1, Memory: 21 << 20, Threads: 11},
+		},
+		Pressure: evidence.Pressure{CPU: evidence.Stall{Some10: 4.2, Some60: 3.1}, IO: evidence.Stall{Some10: 61.5, Some60: 40.2, Full10: 55.1, Full60: 37}},
+		Disk:     evidence.Disk{Path: "/var/lib/containerd", Total: 100 << 30, Free: 7 << 30, Inodes: 6_553_600, InodesUnused: 6_120_000},
+		Clock:    evidence.Clock{Watched: 5 * time.Minute},
+		Kubelet: evidence.Kubelet{
+			Version:  "v1.36.1",
+			Ping:     evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 2 * time.Millisecond},
+			Health:   evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 3 * time.Millisecond},
+			SyncLoop: evidence.Answer{Asked: true, OK: true, Text: "ok", Took: 3 * time.Millisecond},
+			Metrics:  evidence.Answer{Asked: true, OK: true, Took: 31 * time.Millisecond},
+			Relist:   evidence.Timing{Count: 71_204, P50: 14 * time.Millisecond, P99: 10 * time.Second, Beyond: true},
+			Interval: evidence.Timing{Count: 71_203, Mean: 1003 * time.Millisecond, P50: time.Second, P99: 2 * time.Second}, LastSeen: Ago(4 * time.Second), Discarded: 3,
+			Operations: []evidence.Operation{
+				{Name: "container_status", Count: 40_112, Errors: 2, Took: evidence.Timing{P50: 3 * time.Millisecond, P99: 80 * time.Millisecond}},
+				{Name: "list_containers", Count: 71_210, Took: evidence.Timing{P50: 4 * time.Millisecond, P99: 12 * time.Millisecond}},
+				{Name: "list_podsandbox", Count: 71_210, Took: evidence.Timing{P50: 3 * time.Millisecond, P99: 11 * time.Millisecond}},
+			},
+		},
+	}
+}
+
+// LookedInVain is a look at a node from where nothing is to be seen.
+func LookedInVain() evidence.Report {
+	return evidence.Report{
+		At: Ago(time.Second), Took: 2 * time.Second,
+		Processes: evidence.Processes{Missing: "not Linux"}, Pressure: evidence.Pressure{Missing: "no /proc/pressure"}, Disk: evidence.Disk{Missing: "no such folder"},
+		Kubelet: evidence.Kubelet{Ping: evidence.Answer{Asked: true, Err: "not available: connection refused"}, Metrics: evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "no answer in 2s"}},
+	}
+}
+
+// Probed is the hung node with the calls that still answer, and a sweep.
+func Probed(w *engine.Sweep) *engine.Snapshot {
+	s := Hung()
+	other := Find(s, "kube-proxy-lx9d2").PodRef
+	s.Probes = []engine.Probe{
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.Version}, At: Ago(time.Second), Took: 400 * time.Microsecond},
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.Status}, At: Ago(time.Second), Took: time.Millisecond},
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.PodSandboxStatus, Pod: other, Since: Ago(time.Second)}},
+		{Flight: engine.Flight{By: engine.ByProbe, Op: call.ContainerStatus, Pod: other, Container: "kube-proxy"}, At: Ago(time.Second), Took: 2 * time.Millisecond},
+	}
+	s.Sweep = w
+	return s
+}
+
+// SweepOf is a sweep of 330 objects of which done were asked for.
+func SweepOf(done int, hung bool) *engine.Sweep {
+	w := &engine.Sweep{Began: Ago(4 * time.Second), Width: 4, Timeout: 2 * time.Second, Total: 330, Done: done}
+	ref := Find(Healthy(), "nfs-client").PodRef
+	if hung {
+		w.Hung = []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: ref, Container: "app"}, Took: w.Timeout}}
+	}
+	w.Slowest = []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.PodSandboxStatus, Pod: ref}, Took: 31 * time.Millisecond}}
+	if done == w.Total {
+		w.Ended = Ago(time.Second)
+	}
+	return w
+}

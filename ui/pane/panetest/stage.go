@@ -1,0 +1,267 @@
+package panetest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// Sizes are the sizes of which goldens are kept: of a pane alone, without margins.
+var Sizes = [][2]int{{38, 7}, {78, 19}, {118, 35}, {198, 45}}
+
+// View returns a view of s in the default theme.
+func View(s *engine.Snapshot) *pane.View {
+	look := theme.Default()
+	v := &pane.View{Snapshot: s, Latest: s, Theme: &look, Pods: &podlist.List{}, Journal: journal.New(1000), Axis: widget.NewAxis(), Source: pane.Source{Kind: "cri", Node: "worker-17"}}
+	v.Pods.Observe(s, nil)
+	v.Journal.Observe(engine.Update{Snapshot: s})
+	v.Axis.Follow(s.At)
+	return v
+}
+
+// With gives a view what was found.
+func With(v *pane.View, found ...diagnose.Finding) *pane.View {
+	v.Findings, v.Headline = found, HeadlineOf(v.Snapshot, found)
+	return v
+}
+
+// Ended gives it findings that were there for 47 s, until a minute ago.
+func Ended(v *pane.View, found ...diagnose.Finding) *pane.View {
+	v.Ended = nil
+	for _, f := range found {
+		v.Ended = append(v.Ended, diagnose.Ended{Finding: f, Began: v.At.Add(-107 * time.Second), End: v.At.Add(-time.Minute), Worst: f.Severity})
+	}
+	return v
+}
+
+// A Stage is a screen around one pane. It is a [pane.Host] and [pane.Controls], and
+// records what the pane asks of both.
+type Stage struct {
+	pane.Pane
+	V       *pane.View
+	W, H    int
+	Said    string         // the last that was said
+	Clip    string         // what was copied last
+	Layers  []pane.Pane    // that are open, the last on top
+	Sheets  []pane.Subject // of which a sheet was asked for
+	NoSheet bool           // there is none
+	Asked   []string       // of the engine, or of the screen
+}
+
+// NewStage returns a stage that shows p.
+func NewStage(p pane.Pane, v *pane.View, w, h int) *Stage {
+	return (&Stage{Pane: p, W: w, H: h}).Show(v)
+}
+
+// Show has the pane show another view.
+func (s *Stage) Show(v *pane.View) *Stage {
+	s.V = v
+	s.Observe(v, s.W, s.H)
+	return s
+}
+
+// Press has the pane do what some keys mean where it is.
+func (s *Stage) Press(keys ...string) *Stage {
+	for _, k := range keys {
+		s.Act(keymap.Default().Action(key(k), s.Info().Scope))
+	}
+	return s
+}
+
+// Act has the pane do some actions.
+func (s *Stage) Act(all ...keymap.Action) *Stage {
+	for _, a := range all {
+		cmd, _ := s.Do(a, s)
+		s.run(cmd)
+		s.Observe(s.V, s.W, s.H)
+	}
+	return s
+}
+
+func (s *Stage) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case pane.Reply:
+		msg(s)
+	case tea.BatchMsg:
+		for _, c := range msg {
+			s.run(c)
+		}
+	default:
+		if m := fmt.Sprintf("%T", msg); strings.Contains(m, "lipboard") {
+			s.Clip = fmt.Sprint(msg)
+		}
+	}
+}
+
+type key string
+
+func (k key) String() string { return string(k) }
+
+// Lines returns what the pane draws while it has the keys.
+func (s *Stage) Lines() []string {
+	lines := make([]string, s.H)
+	for y := range lines {
+		l := text.Line{Ellipsis: s.V.Theme.Symbols.Ellipsis}
+		l.Begin(s.W)
+		s.Draw(&l, y, true)
+		l.Under()
+		l.End()
+		lines[y] = string(l.Buf)
+	}
+	return lines
+}
+
+var styles = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+
+// Text returns the lines without their looks.
+func (s *Stage) Text() string { return styles.ReplaceAllString(strings.Join(s.Lines(), "\n"), "") }
+
+// Row returns the first line that holds something, without looks and trailing blanks;
+// empty if none does.
+func (s *Stage) Row(what string) string {
+	for line := range strings.SplitSeq(s.Text(), "\n") {
+		if strings.Contains(line, what) {
+			return strings.TrimRight(line, " ")
+		}
+	}
+	return ""
+}
+
+// Check fails t unless each line has exactly as many cells as it should, and no control
+// but the looks of a theme.
+func (s *Stage) Check(t *testing.T) {
+	t.Helper()
+	for y, line := range s.Lines() {
+		if got, wc := ansi.StringWidth(line), ansi.StringWidthWc(line); got != s.W || wc != s.W {
+			t.Errorf("line %d has %d cells (%d by runes), want %d: %q", y, got, wc, s.W, line)
+		}
+		bad := func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf) }
+		if plain := styles.ReplaceAllString(line, ""); !utf8.ValidString(line) || strings.ContainsFunc(plain, bad) {
+			t.Errorf("line %d is not clean: %q", y, line)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// Golden compares what is drawn with a file in testdata.
+func (s *Stage) Golden(t *testing.T, name string) {
+	t.Helper()
+	s.Check(t)
+	path := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.golden", name, s.W, s.H))
+	got := strings.Join(s.Lines(), "\n") + "\n"
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s has changed (-want +got); look at it, then run with -update:\n%s", path, diff)
+	}
+}
+
+// Goldens compares in all sizes what play does.
+func Goldens(t *testing.T, name string, play func(w, h int) *Stage) {
+	for _, size := range Sizes {
+		t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) { play(size[0], size[1]).Golden(t, name) })
+	}
+}
+
+func (s *Stage) ask(format string, args ...any) {
+	s.Asked = append(s.Asked, fmt.Sprintf(format, args...))
+}
+
+// View returns what is shown.
+func (s *Stage) View() *pane.View { return s.V }
+
+// Controls returns those of an engine that does nothing.
+func (s *Stage) Controls() pane.Controls { return controls{s} }
+
+// Keys returns the keys that an action has by default.
+func (s *Stage) Keys(a keymap.Action) string { return keymap.Default().Keys(a) }
+
+// Bindings returns the default ones.
+func (s *Stage) Bindings() keymap.Map { return keymap.Default() }
+
+// Say notes what is said.
+func (s *Stage) Say(text string) { s.Said = text }
+
+// Open notes a layer.
+func (s *Stage) Open(p pane.Pane) { s.Layers = append(s.Layers, p) }
+
+// Close forgets it.
+func (s *Stage) Close(p pane.Pane) {
+	s.Layers = slices.DeleteFunc(s.Layers, func(open pane.Pane) bool { return open == p })
+}
+
+// Focus notes that it was asked for.
+func (s *Stage) Focus(p pane.Pane) { s.ask("focus %s", p.Info().Name) }
+
+// OpenSheet notes the subject.
+func (s *Stage) OpenSheet(of pane.Subject) bool {
+	s.Sheets = append(s.Sheets, of)
+	return !s.NoSheet
+}
+
+// SetFilter notes the filter; one that does not parse is an error.
+func (s *Stage) SetFilter(of string) error {
+	s.ask("filter %s", of)
+	_, err := filter.Parse(of)
+	return err
+}
+
+// SetNamespaces notes them.
+func (s *Stage) SetNamespaces(names []string) { s.ask("namespaces %s", strings.Join(names, ",")) }
+
+// Refresh shows the view anew.
+func (s *Stage) Refresh() { s.Observe(s.V, s.W, s.H) }
+
+type controls struct{ *Stage }
+
+func (c controls) Pause()                    { c.ask("pause") }
+func (c controls) Resume()                   { c.ask("resume") }
+func (c controls) RelistNow()                { c.ask("relist") }
+func (c controls) Reinspect(uid pleg.UID)    { c.ask("reinspect %s", uid) }
+func (c controls) Sweep()                    { c.ask("sweep") }
+func (c controls) CancelSweep()              { c.ask("cancel sweep") }
+func (c controls) SetPeriod(d time.Duration) { c.ask("period %v", d) }
+func (c controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
+	c.ask("raw %s", uid)
+	return []byte("{}"), nil
+}
