@@ -62,7 +62,7 @@ func BenchmarkTourMinute(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sn := newScene(sc, 1, epoch)
+	sn := newScene(sc, 1, epoch, nil)
 	var e events
 	sn.onChange = e.add
 	b.ReportAllocs()

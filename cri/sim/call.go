@@ -40,7 +40,7 @@ func (m Match) matches(c Call) bool {
 
 // describe says what a request asks for.
 func (w *world) describe(method string, request any) Call {
-	call := Call{Method: method, At: w.now}
+	call := Call{Method: method, At: w.clock}
 	if v, ok := request.(interface{ GetVerbose() bool }); ok {
 		call.Verbose = v.GetVerbose()
 	}

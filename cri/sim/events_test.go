@@ -79,7 +79,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	w.onChange = e.add
 	slow := e.join()
 	for range eventRoom + 1 {
-		w.run(w.containers[0], w.now)
+		w.run(w.containers[0], w.wall())
 	}
 	n := 0
 	for range slow {
@@ -95,13 +95,13 @@ func TestBacklogIsBounded(t *testing.T) {
 	var e events
 	w.onChange = e.add
 	for range 2 * backlogRoom {
-		w.run(w.containers[0], w.now)
+		w.run(w.containers[0], w.wall())
 	}
 	if len(e.backlog) != backlogRoom {
 		t.Errorf("backlog holds %d events, want %d", len(e.backlog), backlogRoom)
 	}
-	w.now = w.now.Add(backlogLife + 1)
-	w.run(w.containers[0], w.now)
+	w.clock = w.clock.Add(backlogLife + 1)
+	w.run(w.containers[0], w.wall())
 	if len(e.backlog) != 1 {
 		t.Errorf("after %v the backlog holds %d events, want the new one only", backlogLife, len(e.backlog))
 	}

@@ -211,8 +211,8 @@ func overflowChannel(sn *scene) func() {
 		made = nil
 	}
 	stop := sn.repeat(50*time.Second, []step{
-		{3 * time.Second, on("runtime-not-ready")}, {10 * time.Second, start},
-		{30 * time.Second, off("runtime-not-ready")}, {33 * time.Second, cleanUp},
+		{3 * time.Second, on("runtime-not-ready"), ""}, {10 * time.Second, start, ""},
+		{30 * time.Second, off("runtime-not-ready"), ""}, {33 * time.Second, cleanUp, ""},
 	})
 	return func() {
 		stop()

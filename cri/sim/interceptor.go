@@ -13,6 +13,7 @@ import (
 
 // unary lets a call pass the rules before it is answered.
 func (s *Server) unary(ctx context.Context, request any, i *grpc.UnaryServerInfo, answer grpc.UnaryHandler) (any, error) {
+	defer s.recover()
 	call, err := s.admit(ctx, path.Base(i.FullMethod), request)
 	if err != nil {
 		return nil, err
@@ -26,6 +27,7 @@ func (s *Server) unary(ctx context.Context, request any, i *grpc.UnaryServerInfo
 
 // stream does the same for a streaming call.
 func (s *Server) stream(srv any, ss grpc.ServerStream, i *grpc.StreamServerInfo, answer grpc.StreamHandler) error {
+	defer s.recover()
 	return answer(srv, &interceptedStream{ServerStream: ss, s: s, method: path.Base(i.FullMethod)})
 }
 

@@ -58,7 +58,7 @@ func (w *world) syncContainer(p *pod, spec *containerSpec, policy restartPolicy)
 	case policy == never, policy == onFailure && c.exit.code == 0:
 		return true
 	}
-	w.launch(p, spec, p.restartIn(spec.name, c.finished, w.wall()))
+	w.launch(p, spec, p.restartIn(spec.name, c.ended, w.now))
 	return false
 }
 
@@ -179,10 +179,17 @@ func (w *world) tearDown(p *pod) {
 }
 
 // placePod makes a pod that has been running for the duration age already,
-// with as many restarts as given behind its first container.
+// with as many restarts as given behind its first container. Where somebody has
+// been looking on, only a pod that was there can have been: others start now.
 func (w *world) placePod(spec podSpec, age time.Duration, restarts uint32) *pod {
+	if w.before != nil {
+		if p := w.keep(spec); p != nil {
+			return p
+		}
+		return w.startPod(spec)
+	}
 	p := w.newPod(spec)
-	born := w.now.Add(-age)
+	born := w.wall().Add(-age)
 	w.newSandbox(p, 0, born)
 	born = born.Add(w.between(400*time.Millisecond, 900*time.Millisecond))
 	for i := range p.spec.init {
@@ -204,7 +211,7 @@ func (w *world) placePod(spec podSpec, age time.Duration, restarts uint32) *pod 
 // placeCrashed places a container that last crashed some time ago, and the
 // dead one before it.
 func (w *world) placeCrashed(p *pod, spec *containerSpec, age time.Duration, restarts uint32) {
-	crash := w.now.Add(-w.between(age/4, age/2))
+	crash := w.wall().Add(-w.between(age/4, age/2))
 	p.attempts[spec.name] = restarts - 1
 	w.end(w.placeContainer(p, spec, crash.Add(-age/8)), exit{code: 1}, crash)
 	w.placeContainer(p, spec, crash.Add(time.Second))

@@ -85,6 +85,7 @@ type container struct {
 	attempt                    uint32
 	state                      cri.ContainerState
 	created, started, finished time.Time
+	ended                      time.Time // the same as finished, by the script
 	exit                       exit
 	pid                        uint32
 	born                       time.Time // of its process, by the world's clock
@@ -147,7 +148,7 @@ const (
 )
 
 // restartIn returns how long from now the container of that name, which ended
-// at the moment ended, has to wait for its restart, and lets its back-off grow.
+// at the moment ended of the script, has to wait for its restart, and lets its back-off grow.
 // The first restart is immediate.
 func (p *pod) restartIn(name string, ended, now time.Time) time.Duration {
 	b := p.backoffs[name]

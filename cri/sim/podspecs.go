@@ -188,7 +188,10 @@ func (sn *scene) placeDeadContainers(containers int, age time.Duration) {
 	spec := job(sn.world, "nightly-import", 0)
 	spec.manual, spec.containers = true, nil
 	p := sn.newPod(spec)
-	born := sn.now.Add(-age)
+	if sn.before != nil {
+		age = min(age, time.Second)
+	}
+	born := sn.wall().Add(-age)
 	sb := sn.newSandbox(p, 0, born)
 	for i := range containers {
 		step := &containerSpec{name: fmt.Sprintf("step-%05d", i), image: imageJob}

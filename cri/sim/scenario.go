@@ -14,6 +14,7 @@ import (
 type Scenario struct {
 	Name    string
 	Summary string // one line for people
+	Keys    string // what to press and what that shows, one line for people
 }
 
 // A Fault is something that can be wrong, to be switched on and off while the
@@ -29,7 +30,8 @@ type Fault struct {
 type scenario struct {
 	name    string
 	summary string  // one line for people; empty: they cannot choose it
-	speed   float64 // 0: as fast as the real clock
+	keys    string  // what to press and what that shows, one line
+	speed   float64 // of its clock: 0: as fast as the real one
 	bare    bool    // the node does not show its processes: [Server.HostRoot]
 
 	pods func(*scene) // places them, and has them do what they do by themselves; nil: only a fault
@@ -47,113 +49,199 @@ type fault func(*scene) (undo func())
 
 // A step is something that happens at one moment of a scenario or of its cycle.
 type step struct {
-	at time.Duration
-	do func(*scene)
+	at      time.Duration
+	do      func(*scene) // nil: nothing; there is only something to say
+	caption string       // what happens now, and what to expect; empty: nothing to say
+}
+
+// acts returns the steps that have a caption.
+func (sc scenario) acts() []step {
+	return slices.DeleteFunc(slices.Clone(sc.steps), func(s step) bool { return s.caption == "" })
 }
 
 // scenarios returns the one list of them, and of the faults; the default is first.
 func scenarios() []scenario {
 	return []scenario{
-		{name: "tour", summary: "all that pods do, in a minute: rolling update, crash loop, job, OOM kill, new sandbox, deletion", pods: tour},
-		{name: "quiet", summary: "110 pods of 2 containers, and nothing happens", bare: true, pods: still(110, 2)},
 		{
-			name: "churn", summary: "short-lived pods come and go, two a second", bare: true, pods: tour,
-			wrong: "two short-lived pods a second", fault: churnPods,
+			name: "tour", summary: "all that pods do, in a minute: rolling update, crash loop, job, OOM kill, new sandbox, deletion",
+			keys: "C: what happens now; D space: freeze it; 2 enter: an event", pods: placeTour, steps: tourSteps, cycle: tourCycle,
 		},
 		{
-			name: "crashloop", summary: "a dozen pods crash, again and again, with growing back-off", pods: ordinary,
-			wrong: "a dozen pods that keep crashing", fault: crashPods,
+			name: "quiet", summary: "110 pods of 2 containers, and nothing happens", keys: "enter: a pod; /: filter; D n: something happens",
+			bare: true, pods: still(110, 2),
+			steps: []step{{0, nil, "110 pods run and nothing changes; a relist makes two calls"}},
 		},
-		{name: "big", summary: "1,000 pods of 3 containers, and nothing happens", bare: true, pods: still(1000, 3)},
 		{
-			name: "slow", summary: "every call takes 300 ms longer", pods: tour,
+			name: "churn", summary: "short-lived pods come and go, two a second", keys: "2: the events; 3: the calls that they cost",
+			bare: true, pods: tour, wrong: "two short-lived pods a second", fault: churnPods,
+			steps: []step{{0, nil, "two pods a second live for 6 s; expect Started, Died 143 and Removed"}},
+		},
+		{
+			name: "crashloop", summary: "a dozen pods crash, again and again, with growing back-off", keys: "] enter: a pod that crashes; 4 enter: the finding",
+			pods: ordinary, wrong: "a dozen pods that keep crashing", fault: crashPods,
+			steps: []step{
+				{0, nil, "a dozen pods in staging start and crash; expect Died 1, 2, 127, 137, 139"},
+				{20 * time.Second, nil, "they wait for 10, 20, 40 s between two restarts; expect crash-loop"},
+			},
+		},
+		{
+			name: "big", summary: "1,000 pods of 3 containers, and nothing happens", keys: "/: filter; > I: sort; 3: what the lists cost",
+			bare: true, pods: still(1000, 3),
+			steps: []step{{0, nil, "1,000 pods run and nothing changes; the two lists are all that it costs"}},
+		},
+		{
+			name: "slow", summary: "every call takes 300 ms longer", keys: "3: calls and how long they take", pods: tour,
 			wrong: "every call takes 300 ms longer", fault: calls(rule{delay: 300 * time.Millisecond}),
+			steps: []step{{0, nil, "every call takes 300 ms; relists grow long, and events come late"}},
 		},
 		{
-			name: "hung-inspect", summary: "after 5 s the status of one container, on a dead NFS server, never answers", pods: tour,
+			name: "hung-inspect", summary: "after 5 s the status of one container, on a dead NFS server, never answers",
+			keys: "] enter: the pod whose call hangs; 4 enter: what to do next", pods: tour,
 			wrong: "the status call of one container never answers", fault: toVictim(hangInspect), at: 5 * time.Second,
+			steps: []step{
+				{0, nil, "in 5 s the status call of one container will hang"},
+				{5 * time.Second, nil, "ContainerStatus hangs on nfs-client; no event comes, NotReady after 3 min"},
+			},
 		},
 		{
-			name: "hung-list", summary: "after 5 s ListContainers never answers", pods: tour,
+			name: "hung-list", summary: "after 5 s ListContainers never answers", keys: "3: the call in flight; 4 enter: what to do next", pods: tour,
 			wrong: "ListContainers never answers", fault: hang(Match{Method: "ListContainers"}), at: 5 * time.Second,
+			steps: []step{
+				{0, nil, "in 5 s ListContainers will hang"},
+				{5 * time.Second, nil, "ListContainers hangs; nothing is seen any more, NotReady after 3 min"},
+			},
 		},
 		{
 			name:  "hung-runtime",
 			wrong: "no call ever answers, as when the runtime is stopped", fault: both(sets(func(sn *scene) *bool { return &sn.stopped }), hang(Match{})),
 		},
 		{
-			name: "flaky", summary: "one call in five fails", pods: tour,
+			name: "flaky", summary: "one call in five fails", keys: "3: failed calls; 4 enter: their errors", pods: tour,
 			wrong: "one call in five fails", fault: calls(rule{odds: 0.2, left: -1, errs: []error{
 				status.Error(codes.Unavailable, "transport is closing"),
 				status.Error(codes.Unknown, "failed to get sandbox ip: check network namespace closed: input/output error"),
 				status.Error(codes.Internal, "ttrpc: closed"),
 				status.Error(codes.DeadlineExceeded, "stream terminated by RST_STREAM with error code: CANCEL"),
 			}}),
+			steps: []step{{0, nil, "one call in five fails; what it was to find is found by a later relist"}},
 		},
 		{
 			name:  "runtime-down",
 			wrong: "nothing listens on the socket", fault: sets(func(sn *scene) *bool { return &sn.away }),
 		},
 		{
-			name: "restart", summary: "every 20 s the runtime goes away for 6 s", pods: tour,
-			steps: []step{{8 * time.Second, on("runtime-down")}, {14 * time.Second, off("runtime-down")}}, cycle: 20 * time.Second,
+			name: "restart", summary: "every 20 s the runtime goes away for 6 s", keys: "3: refused calls; 4: the finding, and that it ends", pods: tour,
+			steps: []step{
+				{0, nil, "in 8 s the runtime will go away"},
+				{8 * time.Second, on("runtime-down"), "the runtime is gone; calls are refused, pods go on without it"},
+				{14 * time.Second, off("runtime-down"), "the runtime is back; expect the events of 6 s in one relist"},
+			},
+			cycle: 20 * time.Second,
 		},
 		{
 			name: "overflow", summary: "the runtime is not ready, nobody reads the events of 450 jobs, and the event channel overflows; then all is well again",
+			keys: "2: discarded events; 4: events-discarded",
 			bare: true, pods: ordinary, wrong: "in turn, more events than the kubelet's channel holds", fault: overflowChannel,
+			steps: []step{
+				{0, nil, "in 3 s the runtime will say that it is not ready"},
+				{3 * time.Second, nil, "the runtime is not ready; the sync loop stops reading events"},
+				{10 * time.Second, nil, "450 jobs start and end; the channel of 1,000 fills, expect discarded events"},
+				{30 * time.Second, nil, "the runtime is ready again; the sync loop reads what is in the channel"},
+			},
+			cycle: 50 * time.Second,
 		},
 		// The list hangs for longer than the threshold of three minutes. The list
 		// before it is then at least as old, although the kubelet gives up on the call
 		// after two minutes and asks again.
 		{
-			name: "unhealthy", summary: "nine times as fast: the list hangs, PLEG is unhealthy after 20 s, recovers after 25 s, then again", speed: 9, pods: restless,
-			steps: []step{{5 * time.Second, on("hung-list")}, {225 * time.Second, off("hung-list")}}, cycle: 330 * time.Second,
+			name: "unhealthy", summary: "nine times as fast: the list hangs, PLEG is unhealthy after 20 s, recovers after 25 s, then again", speed: 9,
+			keys: "watch the gauge; 4 enter: the verdict", pods: restless,
+			steps: []step{
+				{0, nil, "all is well; the clock runs nine times as fast as yours"},
+				{5 * time.Second, on("hung-list"), "ListContainers hangs; the list gets old, NotReady 3 min after the last one"},
+				{225 * time.Second, off("hung-list"), "ListContainers answers again; the next good relist makes PLEG healthy"},
+			},
+			cycle: 330 * time.Second,
 		},
 		// The same, and again as soon as PLEG has recovered: it is unhealthy for 40 s
 		// of every four minutes.
 		{
-			name: "flapping", summary: "fifteen times as fast: PLEG is unhealthy for 3 s, healthy for 13 s, and so on", speed: 15, pods: ordinary,
-			steps: []step{{5 * time.Second, on("hung-list")}, {225 * time.Second, off("hung-list")}}, cycle: 4 * time.Minute,
+			name: "flapping", summary: "fifteen times as fast: PLEG is unhealthy for 3 s, healthy for 13 s, and so on", speed: 15,
+			keys: "watch the gauge; 4 enter: how often it turned", pods: ordinary,
+			steps: []step{
+				{0, nil, "all is well; the clock runs fifteen times as fast as yours"},
+				{5 * time.Second, on("hung-list"), "ListContainers hangs; the list gets old, NotReady 3 min after the last one"},
+				{225 * time.Second, off("hung-list"), "ListContainers answers again, for 20 s; the next hang follows"},
+			},
+			cycle: 4 * time.Minute,
 		},
 		{
-			name: "inspect-failing", summary: "the status of one container fails, relist after relist", pods: tour,
+			name: "inspect-failing", summary: "the status of one container fails, relist after relist", keys: "] enter: the pod that is inspected again and again", pods: tour,
 			wrong: "the status call of one container fails", fault: toVictim(failInspect),
+			steps: []step{{0, nil, "the status of nfs-client fails each time; its events wait until it succeeds"}},
 		},
-		{name: "list-too-big", summary: "20,000 dead containers pile up; after 30 s the list of them exceeds 16 MiB and fails", bare: true, pods: listTooBig},
 		{
-			name: "status-lock", summary: "after 5 s the status of one container is held, and both lists hang with it", pods: tour,
+			name: "list-too-big", summary: "20,000 dead containers pile up; after 30 s the list of them exceeds 16 MiB and fails",
+			keys: "4 enter: whose dead containers they are", bare: true, pods: listTooBig,
+			steps: []step{
+				{0, nil, "dead containers pile up; the list of them is at 85 % of 16 MiB"},
+				{30 * time.Second, nil, "the list exceeds 16 MiB; every relist fails, NotReady after 3 min"},
+			},
+		},
+		{
+			name: "status-lock", summary: "after 5 s the status of one container is held, and both lists hang with it",
+			keys: "4 enter: the container that holds up the lists", pods: tour,
 			wrong: "the status call of one container and both lists never answer", fault: toVictim(lockStatus), at: 5 * time.Second,
+			steps: []step{
+				{0, nil, "in 5 s one container will hold up the lists"},
+				{5 * time.Second, nil, "both lists wait for the lock of one container; expect its name in 4"},
+			},
 		},
 		{
-			name: "deadlock", summary: "after 5 s no call but Version answers", pods: tour,
+			name: "deadlock", summary: "after 5 s no call but Version answers", keys: "3: what is in flight; 4 enter: what to do next", pods: tour,
 			wrong: "no call but Version ever answers", fault: calls(rule{hangs: true, spare: "Version"}), at: 5 * time.Second,
+			steps: []step{
+				{0, nil, "in 5 s the runtime will lock up"},
+				{5 * time.Second, nil, "only Version answers; the lists and Status hang"},
+			},
 		},
 		// Few pods: with a call each 1.2 s a relist of the tour would take minutes.
 		{
-			name: "runtime-slow", summary: "every call takes about 1.2 s", pods: ordinary,
+			name: "runtime-slow", summary: "every call takes about 1.2 s", keys: "3: all calls are slow alike; 4 enter: the finding", pods: ordinary,
 			wrong: "every call takes about 1.2 s longer", fault: calls(rule{delay: 1200 * time.Millisecond, spread: 150 * time.Millisecond}),
-			steps: []step{{3 * time.Second, runBackup(9 * time.Second)}}, cycle: 20 * time.Second,
+			steps: []step{{3 * time.Second, runBackup(9 * time.Second), "every call takes 1.2 s; the events of the job backup come late"}}, cycle: 20 * time.Second,
 		},
 		{
-			name: "churn-storm", summary: "every minute 300 pods are replaced at once, and each status call takes 40 ms: a relist takes long", bare: true, pods: ordinary,
+			name: "churn-storm", summary: "every minute 300 pods are replaced at once, and each status call takes 40 ms: a relist takes long",
+			keys: "3: many quick calls; 4 enter: what they add up to", bare: true, pods: ordinary,
 			wrong: "300 pods are replaced every minute, and status calls take 40 ms longer", fault: both(stormPods, slowStatus),
+			steps: []step{{0, nil, "300 pods are replaced; the relist asks for each, 40 ms a call"}}, cycle: time.Minute,
 		},
 		{
 			name:  "runtime-not-ready",
 			wrong: "the runtime says that it is not ready itself", fault: sets(func(sn *scene) *bool { return &sn.runtimeBad }),
 		},
-		{name: "not-ready", summary: "the runtime says that it is not ready", pods: tour, steps: []step{{0, on("runtime-not-ready")}}},
 		{
-			name: "network-not-ready", summary: "the runtime says that its network plugin is not ready", pods: tour,
+			name: "not-ready", summary: "the runtime says that it is not ready", keys: "v: why the node is not Ready; 4 enter: its words", pods: tour,
+			steps: []step{{0, on("runtime-not-ready"), "Status says RuntimeReady false; relists go on, the node is NotReady"}},
+		},
+		{
+			name: "network-not-ready", summary: "the runtime says that its network plugin is not ready", keys: "v: why the node is not Ready; 4 enter: its words", pods: tour,
 			wrong: "the runtime says that its network is not ready", fault: sets(func(sn *scene) *bool { return &sn.networkBad }),
+			steps: []step{{0, nil, "Status says NetworkReady false; relists go on, the node is NotReady"}},
 		},
 		{
-			name: "ghost", summary: "the runtime says that a container runs, but its process is gone", pods: tour,
+			name: "ghost", summary: "the runtime says that a container runs, but its process is gone", keys: "4 enter: the container without a process", pods: tour,
 			wrong: "the process of one container is gone, and the runtime does not notice", fault: toVictim(makeGhost),
+			steps: []step{{0, nil, "nfs-client has no process, and the runtime says it runs; no event tells it"}},
 		},
 		{
-			name: "clock-step", summary: "after 5 s the node's clock jumps ahead by two minutes", pods: tour,
+			name: "clock-step", summary: "after 5 s the node's clock jumps ahead by two minutes", keys: "v: the node's clock; 4 enter: what it does to ages", pods: tour,
 			wrong: "the node's clock is two minutes ahead", fault: stepClock, at: 5 * time.Second,
+			steps: []step{
+				{0, nil, "in 5 s the clock of the node will jump"},
+				{5 * time.Second, nil, "the clock is 2 min ahead; new events seem to come from the future"},
+			},
 		},
 		{name: "empty", bare: true, pods: func(*scene) {}}, // for tests to fill
 		{name: "dead", bare: true, pods: func(sn *scene) { // to measure with
@@ -168,7 +256,7 @@ func Scenarios() []Scenario {
 	var all []Scenario
 	for _, sc := range scenarios() {
 		if sc.summary != "" {
-			all = append(all, Scenario{sc.name, sc.summary})
+			all = append(all, Scenario{sc.name, sc.summary, sc.keys})
 		}
 	}
 	return all

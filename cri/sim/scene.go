@@ -13,6 +13,8 @@ import (
 // as pure as the world is.
 type scene struct {
 	*world
+	scenario   scenario
+	began      time.Time         // by the script
 	rules      []*rule           // in force; with none every call passes
 	chance     *rand.Rand        // for calls, so that they do not disturb the world's
 	away       bool              // nothing listens on the socket
@@ -20,18 +22,77 @@ type scene struct {
 	runtimeBad bool              // Status says so
 	stopped    bool              // the runtime's process, by a signal
 	undo       map[string]func() // of the faults that are on
+	actors     actors            // if the tour is on
 }
 
-// newScene returns a scenario at its beginning.
-func newScene(sc scenario, seed uint64, now time.Time) *scene {
-	sn := &scene{world: newWorld(seed, now), chance: rand.New(rand.NewPCG(seed, 1)), undo: map[string]func(){}}
-	sc.pods(sn)
-	if sc.fault != nil {
-		sn.after(sc.at, func() { on(sc.name)(sn) })
+// newScene returns a scenario at its beginning. If there is a scene before it, whose
+// clock shows now, it takes over the node from that.
+func newScene(sc scenario, seed uint64, now time.Time, before *scene) *scene {
+	sn := &scene{
+		world: newWorld(seed, now), scenario: sc, began: now,
+		chance: rand.New(rand.NewPCG(seed, 1)), undo: map[string]func(){},
 	}
-	sn.repeat(sc.cycle, sc.steps)
+	if before == nil {
+		sc.pods(sn)
+		sn.play()
+	} else {
+		sn.follow(before.world)
+		sc.pods(sn)
+		sn.replace()
+		before.release()
+		sn.began = now.Add(startTime)
+		sn.after(startTime, sn.play)
+	}
 	sn.advance(now)
 	return sn
+}
+
+// play begins what happens by the scenario.
+func (sn *scene) play() {
+	if sc := sn.scenario; sc.fault != nil {
+		sn.after(sc.at, func() { on(sc.name)(sn) })
+	}
+	sn.repeat(sn.scenario.cycle, sn.scenario.steps)
+}
+
+// startTime is how long pods take to start, before anything is done to them.
+const startTime = 3 * time.Second
+
+// release lets go of the calls that are held.
+func (sn *scene) release() {
+	for _, r := range sn.rules {
+		if r.hangs {
+			close(r.ended)
+		}
+	}
+	sn.rules = nil
+}
+
+// act returns which act of the scenario is on, from 1, and how long the script goes
+// on until the next; 0 stands for none.
+func (sn *scene) act(now time.Time) (on int, next time.Duration) {
+	acts, cycle := sn.scenario.acts(), sn.scenario.cycle
+	since := now.Sub(sn.began)
+	if len(acts) == 0 {
+		return 0, 0
+	}
+	lap := time.Duration(0)
+	if cycle > 0 {
+		lap = since / cycle * cycle
+	}
+	for on < len(acts) && lap+acts[on].at <= since {
+		on++
+	}
+	switch {
+	case on < len(acts):
+		next = lap + acts[on].at - since
+	case cycle > 0:
+		next = lap + cycle + acts[0].at - since
+	}
+	if on == 0 && lap > 0 {
+		on = len(acts)
+	}
+	return on, next
 }
 
 // set switches a fault on or off.
@@ -71,7 +132,7 @@ func (sn *scene) repeat(cycle time.Duration, steps []step) (stop func()) {
 	once := func() {
 		for _, s := range steps {
 			sn.after(s.at, func() {
-				if !stopped {
+				if !stopped && s.do != nil {
 					s.do(sn)
 				}
 			})

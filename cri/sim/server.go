@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -19,16 +20,23 @@ type Config struct {
 	Scenario string        // one of [Scenarios]; empty: "tour"
 	Seed     uint64        // equal seeds give equal worlds
 	Start    time.Time     // where the server's clock begins; zero: now
-	Speed    float64       // of the server's clock against the real one; 0: the scenario's own
-	Ahead    time.Duration // how much of the scenario is over when the clock begins
+	Clock    float64       // how much faster than the real clock the server's goes; 0: the scenario's own
+	Speed    float64       // of the script against the server's clock, see [Server.SetSpeed]; 0: 1
+	Ahead    time.Duration // how long the scenario has gone on when the clock begins
 	Dir      string        // where to put the private folder of the socket and the node's files; empty: os.TempDir
+
+	// Panicked is called with the value and the stack of a panic in a goroutine of
+	// the server, which then ends; nil: the process ends. It must be safe for
+	// concurrent use.
+	Panicked func(value any, stack []byte)
 }
 
 // A Server is a running runtime. Its methods are safe for concurrent use.
 type Server struct {
 	began   time.Time // on the server's clock
 	started time.Time // the same moment on the real one
-	speed   float64
+	config  Config
+	speed   float64 // of the server's clock
 	dir     string
 	lock    *os.File // held on dir
 	root    string   // of the node's files; empty: there are none
@@ -60,8 +68,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Speed < 0 {
-		return nil, fmt.Errorf("speed %v: want more than 0, or 0 for the scenario's own", c.Speed)
+	if c.Clock < 0 || c.Speed < 0 {
+		return nil, fmt.Errorf("clock %v, speed %v: want more than 0, or 0 for the scenario's own", c.Clock, c.Speed)
 	}
 	dir, lock, err := newFolder(c.Dir)
 	if err != nil {
@@ -73,7 +81,10 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir), lock.Close())
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
-	s.ticking.Go(func() { s.tick(ctx) })
+	s.ticking.Go(func() {
+		defer s.recover()
+		s.tick(ctx)
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unhook = context.AfterFunc(ctx, func() { _ = s.Close() })
@@ -82,13 +93,14 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 
 func newServer(sc scenario, c Config, dir string) *Server {
 	s := &Server{
-		began: c.Start, started: time.Now(), speed: cmp.Or(c.Speed, sc.speed, 1), dir: dir, codec: newCodec(),
+		began: c.Start, started: time.Now(), config: c, speed: cmp.Or(c.Clock, sc.speed, 1), dir: dir, codec: newCodec(),
 		wake: make(chan struct{}, 1), moved: make(chan struct{}),
 	}
 	if s.began.IsZero() {
 		s.began = s.started
 	}
-	s.scene = newScene(sc, c.Seed, s.began.Add(-c.Ahead))
+	s.scene = newScene(sc, c.Seed, s.began.Add(-c.Ahead), nil)
+	s.scene.setPace(sc.limit(cmp.Or(c.Speed, 1)), false)
 	s.scene.onChange = s.events.add
 	s.scene.advance(s.began)
 	s.wire = &wire{path: filepath.Join(dir, "cri.sock"), make: s.newGRPC}
@@ -133,8 +145,8 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 // there until the server is closed.
 func (s *Server) HostRoot() string { return s.root }
 
-// Speed returns how much faster than the real clock the server's runs.
-func (s *Server) Speed() float64 { return s.speed }
+// Clock returns how much faster than the real clock the server's goes.
+func (s *Server) Clock() float64 { return s.speed }
 
 // Now returns the time on the server's clock.
 func (s *Server) Now() time.Time {
@@ -206,8 +218,23 @@ func (s *Server) step(do func()) (next time.Time, ok bool) {
 // edit changes the world from outside.
 func (s *Server) edit(do func()) {
 	s.step(do)
+	s.look()
+}
+
+// look has the server see what is new in the queue.
+func (s *Server) look() {
 	select {
 	case s.wake <- struct{}{}:
 	default: // it is being woken already
+	}
+}
+
+// recover hands a panic over, if somebody takes it. It must be deferred itself.
+func (s *Server) recover() {
+	if s.config.Panicked == nil {
+		return
+	}
+	if v := recover(); v != nil {
+		s.config.Panicked(v, debug.Stack())
 	}
 }

@@ -23,7 +23,7 @@ import (
 // clock all but stands still, so that a slow machine sees what a fast one does.
 func start(t testing.TB, scenario string) (*Server, cri.RuntimeServiceClient) {
 	t.Helper()
-	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Speed: 0.01, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: 0.01, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 func TestStartRefuses(t *testing.T) {
 	for name, c := range map[string]Config{
 		"an unknown scenario": {Scenario: "nonsense"},
-		"a negative speed":    {Speed: -1},
+		"a negative speed":    {Clock: -1},
 		"a missing folder":    {Dir: "/nonexistent/folder"},
 		"a path too long":     {Dir: longFolder(t)},
 	} {
@@ -260,8 +260,8 @@ func TestClockRunsAtItsSpeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if !s.began.Equal(began) || s.Speed() != 9 {
-		t.Errorf("began %v at speed %v, want %v and 9", s.began, s.Speed(), began)
+	if !s.began.Equal(began) || s.Clock() != 9 {
+		t.Errorf("began %v at speed %v, want %v and 9", s.began, s.Clock(), began)
 	}
 	before := time.Since(s.started)
 	now := s.Now().Sub(began)

@@ -8,49 +8,71 @@ import "time"
 // has been forgotten when its turn comes again.
 const tourCycle = 60 * time.Second
 
-// tour is the scenario of that name. Between two steps pods go on by
-// themselves, so that something happens all the time.
+// The actors are the pods of the tour that its steps do something to.
+type actors struct {
+	checkout, frontend            []*pod
+	search, ledger, report, thumb *pod
+	replaced                      []*pod // those whose sandboxes are replaced, in turn
+	turn                          int
+}
+
+// placeTour places the pods of the tour.
+func placeTour(sn *scene) {
+	a := &sn.actors
+	a.replaced = sn.replaceable(sn.placeResidents())
+	a.checkout = sn.placeDeployment(sn.checkoutPod, 3)
+	a.frontend = sn.placeDeployment(sn.frontendPod, 2)
+	a.search = sn.placePod(searchPod(), sn.between(time.Hour, 20*time.Hour), 0)
+}
+
+// tour has all that happens on the tour happen behind another scenario.
 func tour(sn *scene) {
-	replaced := sn.replaceable(sn.placeResidents()) // those whose sandboxes are replaced, in turn
-	checkout := sn.placeDeployment(sn.checkoutPod, 3)
-	frontend := sn.placeDeployment(sn.frontendPod, 2)
-	search := sn.placePod(searchPod(), sn.between(time.Hour, 20*time.Hour), 0)
-	var ledger, report, thumbs *pod
-	cycle := 0
-	sn.repeat(tourCycle, []step{
-		{300 * time.Millisecond, func(sn *scene) {
-			ledger = sn.startPod(deployed(sn.world, "shop", "ledger", imageApp, life{runs: 2 * time.Second, exit: crashes[0]}))
-		}},
-		{1500 * time.Millisecond, func(sn *scene) { sn.rollOut(checkout, sn.checkoutPod, 5*time.Second, 4*time.Second) }},
-		{8 * time.Second, func(sn *scene) {
-			p := job(sn.world, "report", 7*time.Second)
-			p.init = []containerSpec{{name: "fetch", image: imageJob, life: life{runs: 1500 * time.Millisecond}}}
-			report = sn.startPod(p)
-		}},
-		{12 * time.Second, runBackup(5 * time.Second)},
-		{17 * time.Second, func(sn *scene) {
-			thumbs = sn.startPod(deployed(sn.world, "batch", "thumbnailer", imageApp, life{stuck: true}))
-		}},
-		{20 * time.Second, func(sn *scene) {
-			for _, c := range search.running() {
-				sn.exitContainer(c, exit{code: 137, reason: "OOMKilled"})
-			}
-		}},
-		{21800 * time.Millisecond, runBackup(5 * time.Second)},
-		{27 * time.Second, func(sn *scene) {
-			sn.replaceSandbox(replaced[cycle%len(replaced)])
-			cycle++
-		}},
-		{31 * time.Second, func(sn *scene) { sn.rollOut(frontend, sn.frontendPod, 5*time.Second, 3*time.Second) }},
-		{33 * time.Second, runBackup(5 * time.Second)},
-		{41 * time.Second, func(sn *scene) { sn.deletePod(search) }},
-		{45 * time.Second, func(sn *scene) { search = sn.startPod(searchPod()) }},
-		{47 * time.Second, func(sn *scene) { sn.deletePod(ledger) }},
-		{50 * time.Second, runBackup(5 * time.Second)},
-		{52 * time.Second, func(sn *scene) { sn.deletePod(thumbs) }},
-		{55 * time.Second, func(sn *scene) { sn.deletePod(report) }},
-		{57 * time.Second, runBackup(5 * time.Second)},
-	})
+	placeTour(sn)
+	sn.repeat(tourCycle, tourSteps)
+}
+
+// tourSteps are one cycle. Between two steps pods go on by themselves, so that
+// something happens all the time.
+var tourSteps = []step{
+	{300 * time.Millisecond, func(sn *scene) {
+		sn.actors.ledger = sn.startPod(deployed(sn.world, "shop", "ledger", imageApp, life{runs: 2 * time.Second, exit: crashes[0]}))
+	}, "ledger starts and crashes after 2 s; expect Started, Died 1, Started, Died 1"},
+	{1500 * time.Millisecond, func(sn *scene) {
+		sn.rollOut(sn.actors.checkout, sn.checkoutPod, 5*time.Second, 4*time.Second)
+	}, "rolling update of checkout begins; expect Started on a new pod"},
+	{5500 * time.Millisecond, nil, "the old checkout pod gets SIGTERM; expect Died 143, then Removed"},
+	{8 * time.Second, func(sn *scene) {
+		p := job(sn.world, "report", 7*time.Second)
+		p.init = []containerSpec{{name: "fetch", image: imageJob, life: life{runs: 1500 * time.Millisecond}}}
+		sn.actors.report = sn.startPod(p)
+	}, "the job report starts; expect Died 0 on its init container, then Started"},
+	{12 * time.Second, runBackup(5 * time.Second), "the job backup runs for 1.5 s; expect Started, Died 0, then Removed"},
+	{17 * time.Second, func(sn *scene) {
+		sn.actors.thumb = sn.startPod(deployed(sn.world, "batch", "thumbnailer", imageApp, life{stuck: true}))
+	}, "thumbnailer is created, never started; expect Changed, which is not sent"},
+	{20 * time.Second, func(sn *scene) {
+		for _, c := range sn.actors.search.running() {
+			sn.exitContainer(c, exit{code: 137, reason: "OOMKilled"})
+		}
+	}, "search runs out of memory; expect Died 137 OOMKilled, then Started"},
+	{21800 * time.Millisecond, runBackup(5 * time.Second), ""},
+	{27 * time.Second, func(sn *scene) {
+		a := &sn.actors
+		sn.replaceSandbox(a.replaced[a.turn%len(a.replaced)])
+		a.turn++
+	}, "the sandbox of a pod dies; expect Died 137 on it all, then Started anew"},
+	{31 * time.Second, func(sn *scene) {
+		sn.rollOut(sn.actors.frontend, sn.frontendPod, 5*time.Second, 3*time.Second)
+	}, "rolling update of frontend begins; expect Started on a new pod"},
+	{33 * time.Second, runBackup(5 * time.Second), ""},
+	{34 * time.Second, nil, "the old frontend pod ignores SIGTERM for its 2 s; expect Died 137"},
+	{41 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.search) }, "search is deleted; expect Died 0, then Removed"},
+	{45 * time.Second, func(sn *scene) { sn.actors.search = sn.startPod(searchPod()) }, "search is back under its old name, with a new UID; expect Started"},
+	{47 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.ledger) }, "ledger is deleted while it waits for its restart; expect Removed"},
+	{50 * time.Second, runBackup(5 * time.Second), ""},
+	{52 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.thumb) }, "thumbnailer is deleted; expect Removed, though it never ran"},
+	{55 * time.Second, func(sn *scene) { sn.deletePod(sn.actors.report) }, "report is deleted, long after it ended; expect Removed"},
+	{57 * time.Second, runBackup(5 * time.Second), ""},
 }
 
 // replaceable returns the pods whose sandboxes are replaced in turn: some of

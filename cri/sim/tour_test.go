@@ -26,7 +26,7 @@ func watch(t *testing.T, name string, seed uint64) (*scene, *[]seen) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sn, log := newScene(sc, seed, epoch), &[]seen{}
+	sn, log := newScene(sc, seed, epoch, nil), &[]seen{}
 	sn.onChange = func(tr transition) { *log = append(*log, seen{tr.at.Sub(epoch), tr.words()}) }
 	return sn, log
 }

@@ -64,7 +64,7 @@ func (w *world) run(c *container, started time.Time) {
 // end lets a container exit.
 func (w *world) end(c *container, how exit, finished time.Time) {
 	delete(w.pids, c.pid)
-	c.state, c.finished, c.exit, c.pid = cri.ContainerState_CONTAINER_EXITED, finished, how, 0
+	c.state, c.finished, c.ended, c.exit, c.pid = cri.ContainerState_CONTAINER_EXITED, finished, w.now, how, 0
 	c.list()
 	w.changed(cri.ContainerEventType_CONTAINER_STOPPED_EVENT, c.sandbox, c)
 }

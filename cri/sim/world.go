@@ -12,13 +12,17 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// A world is everything that exists on the node, and its clock. It is pure: it
+// A world is everything that exists on the node, and its clocks. It is pure: it
 // reads no clock, starts no goroutine and does no I/O; time passes when advance
 // is called. It must not be used from two goroutines at once.
 type world struct {
-	now   time.Time
-	rng   *rand.Rand
-	queue []task // the earliest first
+	now    time.Time // by the script, which says when something happens
+	clock  time.Time // by the server's clock, which says when it did
+	pace   pace
+	rng    *rand.Rand
+	names  *rand.Rand // for names alone: they are the same again when a scenario begins anew
+	queue  []task     // the earliest first
+	before *world     // that this one took over the node from; nil: it is the first
 
 	pods       []*pod       // the kubelet's, in order of creation; like the two below
 	sandboxes  []*sandbox   // as listed
@@ -47,14 +51,15 @@ type transition struct {
 
 func newWorld(seed uint64, now time.Time) *world {
 	return &world{
-		now: now, rng: rand.New(rand.NewPCG(seed, 0)),
+		now: now, clock: now, pace: pace{clock: now, script: now, speed: 1},
+		rng: rand.New(rand.NewPCG(seed, 0)), names: rand.New(rand.NewPCG(seed, 2)),
 		sandboxOf: map[string]*sandbox{}, containerOf: map[string]*container{}, pids: map[uint32]bool{},
 	}
 }
 
 // wall returns what the node's clock shows. Everything that the runtime makes
 // carries its time; delays go by now.
-func (w *world) wall() time.Time { return w.now.Add(w.skew) }
+func (w *world) wall() time.Time { return w.clock.Add(w.skew) }
 
 // between returns a random duration from low up to high.
 func (w *world) between(low, high time.Duration) time.Duration {
@@ -90,7 +95,7 @@ const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
 func (w *world) letters(n int) string {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = nameLetters[w.rng.IntN(len(nameLetters))]
+		b[i] = nameLetters[w.names.IntN(len(nameLetters))]
 	}
 	return string(b)
 }
@@ -118,7 +123,7 @@ func drop[T comparable](all []T, one T) []T {
 	return all
 }
 
-// A task is something that happens at a moment of the world's clock.
+// A task is something that happens at a moment of the script.
 type task struct {
 	at time.Time
 	do func()
@@ -147,25 +152,38 @@ func (w *world) every(period time.Duration, do func()) (stop func()) {
 	return func() { stopped = true }
 }
 
-// advance runs all that is due up to and including the moment to, each task
-// with the clock at its own time, and leaves the clock at to. How many steps
-// an advance is made in makes no difference.
+// advance runs all that is due until the server's clock shows to, each task
+// with the clocks at its own time. How many steps an advance is made in makes no
+// difference.
 func (w *world) advance(to time.Time) {
-	for len(w.queue) > 0 && !w.queue[0].at.After(to) {
-		t := w.queue[0]
-		w.queue = slices.Delete(w.queue, 0, 1)
-		w.now = t.at
-		t.do()
+	end := w.pace.scriptAt(to)
+	for len(w.queue) > 0 && !w.queue[0].at.After(end) {
+		w.clock = latest(w.clock, w.pace.clockAt(w.queue[0].at))
+		w.first()
 	}
-	if to.After(w.now) {
-		w.now = to
-	}
+	w.now, w.clock = latest(w.now, end), latest(w.clock, to)
 }
 
-// next returns when the next task is due.
+// first runs the first task of the queue.
+func (w *world) first() {
+	t := w.queue[0]
+	w.queue = slices.Delete(w.queue, 0, 1)
+	w.now = t.at
+	t.do()
+}
+
+// next returns when, by the server's clock, the next task is due; false if none
+// ever will be.
 func (w *world) next() (time.Time, bool) {
-	if len(w.queue) == 0 {
+	if len(w.queue) == 0 || w.pace.frozen {
 		return time.Time{}, false
 	}
-	return w.queue[0].at, true
+	return w.pace.clockAt(w.queue[0].at), true
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

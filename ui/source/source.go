@@ -126,7 +126,7 @@ func openDemo(ctx context.Context, o flags.Options) (Source, error) {
 	src := Source{
 		Source: ui.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint()},
 		close:  func() { _ = server.Close() }, // the process ends anyway
-		Speed:  server.Speed(), Now: server.Now,
+		Speed:  server.Clock(), Now: server.Now,
 	}
 	if root := server.HostRoot(); root != "" {
 		if src.node, err = host.New(host.Config{Root: root, Endpoint: src.Endpoint, Offline: true}); err != nil {

@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"slices"
+	"time"
+)
+
+// A Progress is how far the scenario is.
+type Progress struct {
+	Scenario  string // its name
+	Frozen    bool
+	Speed     float64       // of the script against the server's clock
+	Act, Acts int           // which act is on, from 1, and how many there are; 0 before the first
+	Caption   string        // what happens in this act, and what to expect of it; empty before the first
+	Next      time.Duration // by the server's clock until the next act, as if it were not frozen; 0: there is none
+}
+
+// The speeds that a script can have.
+const (
+	MinSpeed = 0.25
+	MaxSpeed = 8
+)
+
+// limit returns the speed at which the scenario can go that is nearest to the one
+// given. One that has a clock of its own is about how long the kubelet waits, and
+// would be over before that if it went faster than the clock.
+func (sc scenario) limit(speed float64) float64 {
+	most := float64(MaxSpeed)
+	if sc.speed != 0 {
+		most = 1
+	}
+	return min(max(speed, MinSpeed), most)
+}
+
+// Progress returns how far the scenario is.
+func (s *Server) Progress() Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sn := s.scene
+	acts := sn.scenario.acts()
+	on, next := sn.act(sn.pace.scriptAt(s.Now()))
+	p := Progress{
+		Scenario: sn.scenario.name, Frozen: sn.pace.frozen, Speed: sn.pace.speed,
+		Act: on, Acts: len(acts), Next: time.Duration(float64(next) / sn.pace.speed),
+	}
+	if on > 0 {
+		p.Caption = acts[on-1].caption
+	}
+	return p
+}
+
+// Freeze has the script stand still, or go on from there. The clock goes on, calls
+// are answered, and what a fault does to calls it still does. It returns at once, as
+// do the other methods that direct the script; the socket and the node's files follow
+// within moments.
+func (s *Server) Freeze(frozen bool) {
+	s.direct(func() { s.scene.setPace(s.scene.pace.speed, frozen) })
+}
+
+// Step freezes the script and has happen now whatever in it is the next that a
+// list or the node would show.
+func (s *Server) Step() { s.direct(func() { s.scene.step() }) }
+
+// SetSpeed has the script go so many times as fast as the server's clock, which
+// stays as it is. It is cut to [MinSpeed] and [MaxSpeed], or to 1 in a scenario that
+// is about how long the kubelet waits.
+func (s *Server) SetSpeed(times float64) {
+	s.direct(func() { s.scene.setPace(s.scene.scenario.limit(times), s.scene.pace.frozen) })
+}
+
+// Restart plays the scenario from its beginning. Pods that are as they were then
+// stay, and all others are replaced; the faults that are on end.
+func (s *Server) Restart() { s.Next(0) }
+
+// Next plays the scenario that is so many places further in the list of [Scenarios],
+// or back; the list goes round. Those whose clock goes at another speed than the
+// server's are left out.
+func (s *Server) Next(places int) {
+	s.direct(func() {
+		fit := slices.DeleteFunc(scenarios(), func(sc scenario) bool {
+			return sc.name != s.scene.scenario.name && (sc.summary == "" || sc.speed != s.scene.scenario.speed)
+		})
+		at := slices.IndexFunc(fit, func(sc scenario) bool { return sc.name == s.scene.scenario.name })
+		next := fit[((at+places)%len(fit)+len(fit))%len(fit)]
+		s.scene = newScene(next, s.config.Seed, s.scene.clock, s.scene)
+	})
+}
+
+// direct changes what is to come, without waiting for the wire and the node.
+func (s *Server) direct(change func()) {
+	s.mu.Lock()
+	s.scene.advance(s.Now())
+	change()
+	s.mu.Unlock()
+	s.look()
+}

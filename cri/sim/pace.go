@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"time"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// A pace ties the script to the server's clock: when that showed clock, the script
+// stood at script, and it has gone on from there. So the script can be stopped and
+// hurried while whatever happens bears the time at which it does.
+type pace struct {
+	clock, script time.Time
+	speed         float64 // of the script against the clock
+	frozen        bool
+}
+
+// scriptAt returns where the script stands when the clock shows t.
+func (p pace) scriptAt(t time.Time) time.Time {
+	if p.frozen {
+		return p.script
+	}
+	return p.script.Add(time.Duration(float64(t.Sub(p.clock)) * p.speed))
+}
+
+// clockAt returns what the clock shows when the script, not frozen, stands at t.
+func (p pace) clockAt(t time.Time) time.Time {
+	return p.clock.Add(time.Duration(float64(t.Sub(p.script)) / p.speed))
+}
+
+// setPace has the script go on from here in another way.
+func (w *world) setPace(speed float64, frozen bool) {
+	w.pace = pace{clock: w.clock, script: w.now, speed: speed, frozen: frozen}
+}
+
+// step freezes the script and has happen now what is the next in it to be seen, and
+// whatever comes before that.
+func (w *world) step() {
+	for before := w.changes; len(w.queue) > 0 && w.changes == before; {
+		w.first()
+	}
+	w.setPace(w.pace.speed, true)
+}
+
+// follow makes w the successor of another world on the same node.
+func (w *world) follow(before *world) {
+	w.before, w.changes, w.addresses = before, before.changes+1, before.addresses
+	w.rng = before.rng // no id comes twice
+	w.pids, w.onChange = before.pids, before.onChange
+	w.setPace(before.pace.speed, before.pace.frozen)
+}
+
+// keep takes over a pod from the world before, if that has one of this name in
+// which everything runs; it returns nil else.
+func (w *world) keep(spec podSpec) *pod {
+	for _, p := range w.before.pods {
+		if p.spec.name != spec.name || p.spec.namespace != spec.namespace || !p.settled() {
+			continue
+		}
+		w.before.pods = drop(w.before.pods, p)
+		p.pending, p.backoffs = map[string]bool{}, map[string]*backoff{}
+		w.pods = append(w.pods, p)
+		for _, s := range p.sandboxes {
+			w.sandboxes, w.sandboxOf[s.id] = append(w.sandboxes, s), s
+		}
+		for _, c := range p.containers {
+			c.fate = alive
+			w.containers, w.containerOf[c.id] = append(w.containers, c), c
+		}
+		return p
+	}
+	return nil
+}
+
+// settled reports whether all of p runs that its spec wants to.
+func (p *pod) settled() bool {
+	s := p.sandbox()
+	if s == nil || !s.ready || p.deleting || p.spec.manual {
+		return false
+	}
+	for _, spec := range p.spec.containers {
+		if c := p.latest(spec.name); c == nil || c.sandbox != s || c.state != cri.ContainerState_CONTAINER_RUNNING {
+			return false
+		}
+	}
+	return true
+}
+
+// replace takes what this world did not keep off the node.
+func (w *world) replace() {
+	for len(w.before.pods) > 0 {
+		w.before.removePod(w.before.pods[0])
+	}
+	w.changes = max(w.changes, w.before.changes) + 1
+	w.before = &world{} // whoever comes now is new
+}
