@@ -94,6 +94,8 @@ var rules = map[string]rule{
 	},
 	"ui/widget":   {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
 	"ui/look":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
+	"ui/layer":    {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
+	"ui/help":     {ours: []string{"keymap", "ui/filter", "ui/layer", "ui/pane", "ui/text", "ui/theme", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
 	"ui/podlist":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording"), never: []string{"os", "net"}},
 	"ui/journal":  {ours: seen, never: []string{"os", "net"}},
 	"ui/text":     {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},

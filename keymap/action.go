@@ -50,6 +50,7 @@ const (
 	Copy          Action = "copy"
 	Fold          Action = "fold"
 	Toggle        Action = "toggle"
+	Accept        Action = "accept"
 
 	// Events.
 	Follow     Action = "follow"

@@ -47,6 +47,7 @@ func Default() Map {
 		bind(Copy, Global, View, "copy", "copy the name, id or next command (OSC 52)", "c"),
 		bind(Fold, InPods|InFindings, View, "fold", "fold or unfold what the cursor is on", "space"),
 		bind(Toggle, InPicker, View, "on/off", "switch the row under the cursor", "space"),
+		bind(Accept, InPicker, View, "show", "show what is switched on", "enter"),
 
 		bind(Follow, InEvents, Events, "follow", "follow the newest event, or stay", "F"),
 		bind(Mark, InEvents, Events, "mark", "mark or unmark this event", "m"),

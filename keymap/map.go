@@ -142,7 +142,7 @@ var footers = map[Scope][]Action{
 	InEvent:    {Help, Back, Detail, Copy, Filter, PauseRelist, Freeze},
 	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
 	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
-	InPicker:   {Toggle, Detail, Filter, Back},
+	InPicker:   {Toggle, Accept, Filter, Back},
 	InDirector: {World, Step, Slower, Faster, Restart, NextScenario, Faults, Captions, Back},
 }
 

@@ -74,6 +74,18 @@ func (d *Doc) Resize(h int) {
 // Width returns for how many cells the lines were written.
 func (d *Doc) Width() int { return d.width }
 
+// Height returns how many lines are visible.
+func (d *Doc) Height() int { return d.scroll.Height }
+
+// Top returns the first line that is visible.
+func (d *Doc) Top() int { return d.scroll.Top }
+
+// Show makes a line the first that is visible, or the nearest that can be, with all of
+// its cells from the first.
+func (d *Doc) Show(line int) {
+	d.scroll.Top, d.left = clamp(line, d.Len()-d.scroll.Height), 0
+}
+
 // Len returns how many lines there are.
 func (d *Doc) Len() int {
 	n := len(d.lines)

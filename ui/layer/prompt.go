@@ -1,0 +1,158 @@
+package layer
+
+import (
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// A Prompt asks for one line of text. What it calls may be nil.
+type Prompt struct {
+	foot
+
+	// Changed is called with every change of the text. Its error is shown after the
+	// text.
+	Changed func(h pane.Host, text string) error
+	// Accepted is called for enter. With an error, which is shown, the prompt stays.
+	Accepted func(h pane.Host, text string) error
+	// Canceled is called for esc, and for rubbing out in an empty text.
+	Canceled func(h pane.Host)
+
+	label   string
+	input   textinput.Model
+	err     error
+	history []string
+	place   int    // in history; its length for the text that is being typed
+	draft   string // that text, while an older one is shown
+}
+
+// limit is how many characters can be typed: more than any filter needs, and few enough
+// for a text that is pasted by mistake.
+const limit = 1000
+
+// NewPrompt returns a prompt that begins with value, whatever its length. Up and down go
+// through history, whose last entry is the newest.
+func NewPrompt(label, value string, history []string) *Prompt {
+	p := &Prompt{label: label, input: textinput.New(), history: history, place: len(history)}
+	p.input.SetVirtualCursor(false)
+	p.input.KeyMap.Paste = key.Binding{} // it would run a program that reads the clipboard
+	p.input.Focus()                      // without a virtual cursor it has nothing to do
+	p.set(value)
+	return p
+}
+
+// set puts a text in the place of the one there is. One that is too long to have been
+// typed can be shortened, and nothing is lost of it.
+func (p *Prompt) set(s string) {
+	s = text.CleanLong(s)
+	p.input.CharLimit = max(limit, len(s))
+	p.input.SetValue(s)
+	p.input.CursorEnd()
+}
+
+// Value returns the text as it stands.
+func (p *Prompt) Value() string { return p.input.Value() }
+
+// Paste puts a text in at the cursor, on one line.
+func (p *Prompt) Paste(s string, h pane.Host) {
+	p.update(tea.PasteMsg{Content: text.CleanLong(text.CutAt(s, 4*limit))}, h)
+}
+
+// Key changes the text or ends the prompt: every key is taken.
+func (p *Prompt) Key(k tea.KeyPressMsg, h pane.Host) (tea.Cmd, bool) {
+	switch s := k.String(); {
+	case s == "enter":
+		p.accept(h)
+	case s == "esc" || s == "ctrl+c" || s == "backspace" && p.Value() == "":
+		h.Close(p)
+		if p.Canceled != nil {
+			p.Canceled(h)
+		}
+	case s == "up" || s == "ctrl+p":
+		p.recall(p.place-1, h)
+	case s == "down" || s == "ctrl+n":
+		p.recall(p.place+1, h)
+	default:
+		k.Text = text.CleanLong(k.Text)
+		p.update(k, h)
+	}
+	return nil, true
+}
+
+func (p *Prompt) update(msg tea.Msg, h pane.Host) {
+	before := p.Value()
+	p.input, _ = p.input.Update(msg) // its commands are for a cursor that blinks
+	if p.Value() != before {
+		p.changed(h)
+	}
+}
+
+func (p *Prompt) changed(h pane.Host) {
+	if p.err = nil; p.Changed != nil {
+		p.err = p.Changed(h, p.Value())
+	}
+}
+
+func (p *Prompt) accept(h pane.Host) {
+	if p.err = nil; p.Accepted != nil {
+		p.err = p.Accepted(h, p.Value())
+	}
+	if p.err == nil {
+		h.Close(p)
+	}
+}
+
+func (p *Prompt) recall(to int, h pane.Host) {
+	if to < 0 || to > len(p.history) || to == p.place {
+		return
+	}
+	if p.place == len(p.history) {
+		p.draft = p.Value()
+	}
+	if p.place = to; to == len(p.history) {
+		p.set(p.draft)
+	} else {
+		p.set(p.history[to])
+	}
+	p.changed(h)
+}
+
+// Draw draws the prompt. The cursor is always visible; what does not fit before it is
+// left out at the front.
+func (p *Prompt) Draw(l *text.Line, _ int, _ bool) {
+	t := p.view.Theme
+	if l.Left() > text.Width(p.label)+10 {
+		l.Put(t.Key, p.label)
+		l.Put(t.Dim, ": ")
+	}
+	room := l.Left() - 1
+	wrong := ""
+	if p.err != nil {
+		wrong = p.err.Error()
+		room -= min(text.Width(wrong)+2, room/2)
+	}
+	all := []rune(p.Value())
+	at := p.input.Position()
+	before, under, after := all[:at], " ", ""
+	if at < len(all) {
+		under, after = string(all[at]), string(all[at+1:])
+	}
+	for len(before) > 0 && text.Width(string(before)) >= room {
+		before = before[1:]
+	}
+	l.Put(t.Input, string(before))
+	l.Put(t.Selected, under)
+	kept := 0
+	if p.err != nil {
+		kept = l.Keep(l.Left() - room + text.Width(string(before)))
+	}
+	l.Put(t.Input, after)
+	l.Release(kept)
+	if p.err != nil {
+		l.Space(2)
+		l.Put(t.Bad, wrong)
+	}
+}

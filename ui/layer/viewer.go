@@ -1,0 +1,116 @@
+package layer
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// A Viewer shows a long text, such as raw JSON.
+type Viewer struct {
+	title, source string
+	lines         []string // cleaned
+	wrap          bool
+	rows          []int // the line that each row of the document is of
+	doc           widget.Doc
+	view          *pane.View
+}
+
+// NewViewer returns a viewer of s, from its top. The lines of s may be of any length.
+func NewViewer(title, s string) *Viewer {
+	v := &Viewer{title: title, source: s}
+	v.doc.Pans = true
+	for l := range strings.Lines(s) {
+		v.lines = append(v.lines, text.CleanLong(strings.TrimRight(l, "\r\n")))
+	}
+	return v
+}
+
+// Info names the text and says what part of it is seen.
+func (v *Viewer) Info() pane.Info {
+	i := pane.Info{Name: v.title, Scope: keymap.InViewer, Least: 1, Wanted: v.doc.Len()}
+	if v.view != nil {
+		i.About = About(v.view, &v.doc)
+	}
+	return i
+}
+
+// Observe takes over the size.
+func (v *Viewer) Observe(view *pane.View, w, h int) {
+	if v.view == nil || w != v.doc.Width() {
+		v.view = view
+		v.write(w, h)
+	}
+	v.view = view
+	v.doc.Resize(h)
+}
+
+func (v *Viewer) write(w, h int) {
+	rows := v.lines
+	if v.rows = v.rows[:0]; v.wrap {
+		rows = nil
+	}
+	for i, l := range v.lines {
+		n := 1
+		if v.wrap {
+			parts := broken(l, w)
+			n, rows = len(parts), append(rows, parts...)
+		}
+		for range n {
+			v.rows = append(v.rows, i)
+		}
+	}
+	style := v.view.Theme.Text
+	v.doc.Write(v.view.Pen(), w, h, func(d *widget.Doc) {
+		d.Many(len(rows), func(i int) []widget.Slot { return []widget.Slot{{Style: style, Text: rows[i]}} }, nil)
+	})
+}
+
+// turn breaks long lines, or cuts them; the first line that is seen stays.
+func (v *Viewer) turn() {
+	first := 0
+	if top := v.doc.Top(); top < len(v.rows) {
+		first = v.rows[top]
+	}
+	v.wrap = !v.wrap
+	v.write(v.doc.Width(), v.doc.Height())
+	v.doc.Show(max(0, slices.Index(v.rows, first)))
+}
+
+// broken breaks a line after w cells, wherever that is: what is raw is not rearranged.
+func broken(line string, w int) (lines []string) {
+	for {
+		head, _ := text.Prefix(line, max(w, 2))
+		lines = append(lines, head)
+		if line = line[len(head):]; line == "" {
+			return lines
+		}
+	}
+}
+
+// Draw draws a line of the text.
+func (v *Viewer) Draw(l *text.Line, y int, focused bool) { v.doc.Draw(l, v.view.Pen(), y, focused) }
+
+// Subject returns nothing.
+func (v *Viewer) Subject() pane.Subject { return pane.Subject{} }
+
+// Do scrolls, searches, wraps, copies or closes.
+func (v *Viewer) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	switch a {
+	case keymap.Back, keymap.Raw:
+		h.Close(v)
+	case keymap.Wrap:
+		v.turn()
+	case keymap.Copy:
+		return pane.CopyText(h, v.source), true
+	default:
+		return nil, Read(&v.doc, a, h)
+	}
+	return nil, true
+}
