@@ -41,7 +41,13 @@ func OutFor(d time.Duration) string { return text.Age(d.Round(time.Second)) }
 // one. What was asked for again has been out for less time than it was not answered.
 func Try(s *engine.Snapshot, f *engine.Flight) string {
 	failed := s.Failure
-	if failed == nil || failed.Op != f.Op || f.By != engine.ByRelist || f.Pod.UID != "" {
+	if f.Pod.UID != "" {
+		failed = nil
+		if i := slices.IndexFunc(s.Pods, func(p *engine.Pod) bool { return p.UID == f.Pod.UID }); i >= 0 {
+			failed = s.Pods[i].Failure
+		}
+	}
+	if failed == nil || failed.Op != f.Op || failed.ID != f.ID || f.By != engine.ByRelist {
 		return ""
 	}
 	n := failed.InRow + 1
