@@ -2,7 +2,133 @@
 // went, and which are out.
 package calls
 
-import "github.com/plegtop/plegtop/ui/pane"
+import (
+	"cmp"
+	"slices"
+	"time"
 
-// New returns the pane.
-func New() pane.Pane { return nil }
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// A row is an operation.
+type row struct {
+	engine.Calls
+	at     time.Time
+	oldest time.Duration // for which its oldest call has been out; 0 if none is
+	out    string        // how many are out, and for how long the oldest
+	try    string        // which one in a row that is, after a space; empty for the first
+	hangs  bool          // as diagnosis has it
+}
+
+// made reports whether the operation was ever asked for.
+func (r *row) made() bool { return r.Count > 0 || r.InFlight > 0 }
+
+// calls is the pane: a row for each operation that plegtop can make, whether it was
+// made or not, and lines below them of what the columns have no room for.
+type calls struct {
+	widget.Table[*row, call.Operation]
+	view  *pane.View
+	about []text.Span // of all calls
+	below []text.Span
+}
+
+// New returns the pane. It is not safe for concurrent use.
+func New() pane.Pane {
+	return &calls{Table: widget.Table[*row, call.Operation]{Columns: columns(), Key: func(r *row) call.Operation { return r.Op }}}
+}
+
+// linesBelow is how many lines the pane can make use of below the rows.
+const linesBelow = 4
+
+// Info says that the pane can make use of a few lines below its rows.
+func (c *calls) Info() pane.Info {
+	return pane.Info{Name: "Calls", About: c.about, Scope: keymap.InCalls, Least: 3, Wanted: 1 + c.Len() + linesBelow}
+}
+
+// Observe takes over how all calls went.
+func (c *calls) Observe(v *pane.View, w, h int) {
+	c.view, c.about = v, []text.Span{{Style: v.Theme.Dim, Text: wording.Cost(v.Snapshot)}}
+	var rows []*row
+	for _, op := range call.Operations() {
+		if r := newRow(v.Snapshot, op); op != call.GetContainerEvents || r.made() {
+			rows = append(rows, r)
+		}
+	}
+	c.Sort(rows)
+	c.Resize(w, min(h, 1+len(rows)))
+	c.Set(rows)
+	if c.below = nil; h > 0 {
+		c.below = below(v, rows, w)
+	}
+}
+
+func newRow(s *engine.Snapshot, op call.Operation) *row {
+	r := &row{Calls: engine.Calls{Op: op}, at: s.At}
+	if i := slices.IndexFunc(s.Calls, func(known engine.Calls) bool { return known.Op == op }); i >= 0 {
+		r.Calls = s.Calls[i]
+	}
+	r.out = text.Count(uint64(r.InFlight))
+	if i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op == op }); i >= 0 {
+		f := &s.InFlight[i]
+		if r.oldest = f.Elapsed(s.At); r.oldest >= worthAWord {
+			r.out += " " + wording.OutFor(r.oldest)
+			r.hangs = diagnose.Late(s, *f)
+		}
+		if try := wording.Try(s, f); try != "" {
+			r.try = " " + try
+		}
+	}
+	return r
+}
+
+// worthAWord is how long a call may be out before that is said: so that it is on the
+// screen before a second has passed.
+const worthAWord = 500 * time.Millisecond
+
+// Do moves the cursor, or sorts.
+func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	switch a {
+	case keymap.SortNext:
+		c.SortNext(1)
+	case keymap.SortPrev:
+		c.SortNext(-1)
+	case keymap.SortInvert:
+		c.Invert()
+	default:
+		return nil, c.Table.Do(a)
+	}
+	rows := slices.Clone(c.Rows())
+	slices.SortFunc(rows, func(a, b *row) int { return int(a.Op) - int(b.Op) })
+	c.Sort(rows)
+	c.Set(rows)
+	if name, _ := c.Sorted(); a != keymap.SortInvert {
+		h.Say("calls sorted by " + cmp.Or(name, "operation"))
+	}
+	return nil, true
+}
+
+// Draw draws the heads, a row, or a line below them.
+func (c *calls) Draw(l *text.Line, y int, focused bool) {
+	switch n := y - 1 - c.Len(); {
+	case n < 0:
+		c.Table.Draw(l, c.view.Pen(), y, focused)
+	case n < len(c.below):
+		l.Put(c.below[n].Style, c.below[n].Text)
+	case n == len(c.below) && focused:
+		if r, ok := c.Current(); ok {
+			l.Put(c.view.Theme.Dim, beside(r))
+		}
+	}
+}
+
+// Subject returns nothing: calls are about no pod.
+func (c *calls) Subject() pane.Subject { return pane.Subject{} }

@@ -1,0 +1,97 @@
+package calls
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+const (
+	// sweptKept is for how long the outcome of a sweep is told: later it says little of
+	// the node as it is.
+	sweptKept = 10 * time.Minute
+	mostLines = 5 // of one text
+)
+
+// below returns what the columns have no room for: which calls are answered while one
+// hangs, what the last sweep found, and errors by their code.
+func below(v *pane.View, rows []*row, w int) []text.Span {
+	var out []text.Span
+	put := func(st theme.Style, s string) {
+		for _, line := range text.Few(s, max(w, 16), mostLines, v.Theme.Symbols.Ellipsis) {
+			out = append(out, text.Span{Style: st, Text: line})
+		}
+	}
+	if len(v.Probes) > 0 {
+		put(v.Theme.Strong, probed(v.Snapshot))
+	}
+	if wording.Sweeping(v.Snapshot) {
+		put(v.Theme.Info, wording.SweepProgress(v.Sweep))
+	} else if said := wording.Swept(v.Theme, v.Snapshot, v.Headline, sweptKept); said.Text != "" {
+		put(said.Style, said.Text)
+	}
+	for _, r := range rows {
+		if r.Errors > 0 {
+			put(v.Theme.Bad, failed(r))
+		}
+	}
+	return out
+}
+
+// beside says what is known of an operation, also what its columns have no room for.
+func beside(r *row) string {
+	gone := ""
+	if r.Gone > 0 {
+		gone = ", " + text.Count(r.Gone) + " gone"
+	}
+	return fmt.Sprintf("%v: %s calls, the longest %s%s; received %s, sent %s",
+		r.Op, text.Count(r.Count), text.Took(r.Max), gone, text.Bytes(coarse(r.ResponseBytes)), text.Bytes(coarse(r.RequestBytes)))
+}
+
+// failed says how an operation failed: how often by gRPC code, and the last time in
+// the runtime's words.
+func failed(r *row) string {
+	out := r.Op.String() + " errors:"
+	for _, c := range r.ByCode {
+		out += " " + c.Code + " " + text.Count(c.Count)
+	}
+	if r.LastErr != nil {
+		out += "; " + text.AgeCoarse(r.at.Sub(r.LastErrAt)) + " ago " + wording.Reason(r.LastErr)
+	}
+	return out
+}
+
+// probed says which calls are answered while another one hangs.
+func probed(s *engine.Snapshot) string {
+	var well, not []string
+	for i := range s.Probes {
+		switch p := &s.Probes[i]; {
+		case p.At.IsZero():
+			not = append(not, p.Op.String()+" out for "+wording.OutFor(p.Elapsed(s.At)))
+		case p.Err != nil:
+			not = append(not, p.Op.String()+" fails: "+wording.Reason(p.Err))
+		default:
+			well = append(well, p.Op.String()+" "+text.Took(p.Took))
+		}
+	}
+	hung := "it"
+	if f := wording.OfRelist(s); f != nil {
+		if hung = f.Op.String(); wording.Try(s, f) != "" {
+			hung += " (" + wording.Try(s, f) + ")"
+		}
+	}
+	switch len(well) {
+	case 0:
+	case 1:
+		not = append([]string{well[0] + " answers"}, not...)
+	default:
+		not = append([]string{strings.Join(well, ", ") + " answer"}, not...)
+	}
+	return "while " + hung + " hangs: " + strings.Join(not, "; ")
+}

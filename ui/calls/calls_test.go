@@ -1,0 +1,152 @@
+package calls
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	. "github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// fields returns what the pane shows of an operation.
+func fields(s *Stage, op string) string {
+	return strings.Join(strings.Fields(strings.TrimPrefix(s.Row(op+" "), op)), " ")
+}
+
+func TestGoldens(t *testing.T) {
+	Goldens(t, "healthy", func(w, h int) *Stage { return NewStage(New(), View(Healthy()), w, h) })
+	Goldens(t, "hung", func(w, h int) *Stage {
+		sweep := SweepOf(330, true)
+		sweep.Began, sweep.Ended = Ago(3*time.Minute), Ago(177*time.Second)
+		s := Probed(sweep)
+		s.Calls[0], s.Calls[3] = engine.Calls{}, engine.Calls{Op: call.ListContainers, InFlight: 1}
+		return NewStage(New(), With(View(s), Findings()...), w, h).Press("G")
+	})
+	Goldens(t, "failing", func(w, h int) *Stage { return NewStage(New(), View(Failing()), w, h).Press(">", ">", "j") })
+	NewStage(New(), View(Hostile()), 78, 19).Golden(t, "hostile")
+}
+
+// TestMatrix holds that all operations are listed whether they were made or not, and
+// what the pane says of those that answer while another one hangs.
+func TestMatrix(t *testing.T) {
+	snap := Probed(SweepOf(330, true))
+	snap.Calls = []engine.Calls{
+		{Op: call.Version, Count: 3, Gone: 4, P50: time.Millisecond, P90: 2 * time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: Ago(time.Minute)},
+		{Op: call.ContainerStatus, InFlight: 1},
+	}
+	s := NewStage(New(), View(snap), 150, 20)
+	for op, want := range map[string]string{
+		"Version":            "1m 1ms 2ms 2ms 3ms 0 3 0B 4 0",
+		"Status":             "- - - - - - - - - -",
+		"ListPodSandbox":     "- - - - - - - - - -",
+		"ListContainers":     "- - - - - - - - - -",
+		"PodSandboxStatus":   "- - - - - - - - - -",
+		"ContainerStatus":    "never 1 47s 0 0B 0 0",
+		"GetContainerEvents": "",
+	} {
+		if got := fields(s, op); got != want {
+			t.Errorf("%s: %q, want %q", op, got, want)
+		}
+	}
+	for _, want := range []string{
+		"while ContainerStatus hangs: Version 0.4ms, Status 1ms, ContainerStatus 2ms answer; PodSandboxStatus out for 1s",
+		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed",
+	} {
+		if s.Row(want) == "" {
+			t.Errorf("no line says %q:\n%s", want, s.Text())
+		}
+	}
+}
+
+// TestBelow holds that errors by gRPC code are to be seen on a narrow screen, too, and
+// what the columns there have no room for.
+func TestBelow(t *testing.T) {
+	snap := Healthy()
+	snap.Calls[5] = engine.Calls{
+		Op: call.ContainerStatus, Count: 40, Errors: 3, Gone: 2, Max: 3 * time.Second, RequestBytes: 3000, ResponseBytes: 50_000,
+		ByCode:  []engine.CodeCount{{Code: "Unknown", Count: 2}, {Code: "DeadlineExceeded", Count: 1}},
+		LastErr: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "ttrpc: closed"}, LastErrAt: Ago(5 * time.Second),
+	}
+	s := NewStage(New(), View(snap), 76, 20).Press("G")
+	for _, want := range []string{
+		"ContainerStatus errors: Unknown 2 DeadlineExceeded 1; 5s ago Unknown: ttrpc:",
+		"closed",
+		"ContainerStatus: 40 calls, the longest 3.0s, 2 gone; received 48K, sent 2.9K",
+	} {
+		if got := s.Row(want); got != want {
+			t.Errorf("%q, want %q:\n%s", got, want, s.Text())
+		}
+	}
+}
+
+// TestSweepIsKept holds that the last sweep is told of for a while, and how far it is
+// while it is under way.
+func TestSweepIsKept(t *testing.T) {
+	old := SweepOf(330, true)
+	old.Began, old.Ended = Ago(2*sweptKept), Ago(sweptKept)
+	for name, tt := range map[string]struct {
+		sweep *engine.Sweep
+		want  bool
+	}{
+		"SWEEP 120/330, 0 hung, 0 failed": {SweepOf(120, false), true},
+		"✔ SWEEP done 1s ago":             {SweepOf(330, false), true},
+		"SWEEP":                           {old, false},
+	} {
+		if s := NewStage(New(), View(WithSweep(tt.sweep)), 100, 20); s.Row(name) != "" != tt.want {
+			t.Errorf("%s: want %v:\n%s", name, tt.want, s.Text())
+		}
+	}
+}
+
+// TestTry holds that a call that was asked for again is not taken for the first, whose
+// age is another: what hangs has hung for longer.
+func TestTry(t *testing.T) {
+	snap := Healthy()
+	snap.InFlight = []engine.Flight{{Op: call.ListContainers, Since: Ago(77 * time.Second)}}
+	snap.Calls[3].InFlight = 1
+	if got := fields(NewStage(New(), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 1m17s ") {
+		t.Errorf("the first: %q", got)
+	}
+	snap.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListContainers}, Err: context.DeadlineExceeded, InRow: 1}
+	for w, want := range map[int]string{40: "1 1m17s ", 78: " 1 1m17s ", 118: " 1 1m17s 2nd try ", 150: " 1 1m17s 2nd try "} {
+		if got := fields(NewStage(New(), View(snap), w, 20), "ListContainers"); !strings.Contains(got, want) {
+			t.Errorf("the second, in %d cells: %q, want %q", w, got, want)
+		}
+	}
+	snap.Probes = []engine.Probe{{Flight: engine.Flight{Op: call.Version}, At: Noon, Took: time.Millisecond}}
+	if s := NewStage(New(), View(snap), 78, 20); s.Row("while ListContainers (2nd try) hangs: Version 1ms answers") == "" {
+		t.Errorf("no line says which try it is:\n%s", s.Text())
+	}
+}
+
+// TestSort holds that the largest comes first, and that the order is said.
+func TestSort(t *testing.T) {
+	snap := Healthy()
+	s := NewStage(New(), View(snap), 118, 20)
+	first := func() string { return strings.Fields(strings.Split(s.Text(), "\n")[1])[0] }
+	for _, tt := range []struct{ key, first, said string }{
+		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50"},
+		{"<", "Version", "calls sorted by last-ok"}, {"<", "ContainerStatus", "calls sorted by operation"}, {"I", "Version", "calls sorted by operation"},
+	} {
+		if s.Press(tt.key); first() != tt.first || s.Said != tt.said {
+			t.Errorf("after %s %s is first and %q said, want %s and %q", tt.key, first(), s.Said, tt.first, tt.said)
+		}
+	}
+}
+
+// TestMoreWidthNeverMeansLess holds that a column that is there is there on wider
+// screens, too.
+func TestMoreWidthNeverMeansLess(t *testing.T) {
+	for w := 25; w < 200; w++ {
+		heads := strings.Fields(NewStage(New(), View(Healthy()), w, 1).Text())
+		wider := NewStage(New(), View(Healthy()), w+1, 1).Text()
+		for _, head := range heads {
+			if !strings.Contains(wider, head) {
+				t.Errorf("%s is there at %d and not at %d", head, w, w+1)
+			}
+		}
+	}
+}
