@@ -85,6 +85,7 @@ var rules = map[string]rule{
 	"ui/calls":    {ours: append(slices.Clone(inPanes), "ui/journal"), modules: charm, never: []string{"os", "net"}},
 	"ui/findings": {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/node":     {ours: inPanes, modules: charm, never: []string{"os", "net"}},
+	"ui/strip":    {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist"), never: []string{"os", "net"}},
 	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/header":   {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/finding", "ui/pane", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
 	"ui/director": {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
