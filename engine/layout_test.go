@@ -83,6 +83,7 @@ var rules = map[string]rule{
 		modules: charm, never: []string{"os", "net"},
 	},
 	"ui/calls":    {ours: append(slices.Clone(inPanes), "ui/journal"), modules: charm, never: []string{"os", "net"}},
+	"ui/events":   {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/filter"), modules: charm, never: []string{"os", "net"}},
 	"ui/findings": {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/node":     {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/strip":    {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist"), never: []string{"os", "net"}},
