@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -97,30 +98,35 @@ func (m Map) conflict(name string) error {
 
 // nearest returns "; did you mean ...?" with the names most like name.
 func (m Map) nearest(name string) string {
-	type near struct {
-		name string
-		d    int
-	}
-	var all []near
+	var known []string
 	for _, e := range m.entries {
-		known := string(e.Action)
-		d := distance(strings.ToLower(name), known)
-		if name != "" && strings.Contains(known, strings.ToLower(name)) {
-			d = 0
-		}
-		if d <= max(2, len(name)/3) {
-			all = append(all, near{known, d})
-		}
+		known = append(known, string(e.Action))
 	}
-	if len(all) == 0 {
+	near := Nearest(name, known)
+	if len(near) == 0 {
 		return "; the README lists them all"
 	}
-	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.d, b.d) })
-	var names []string
-	for _, n := range all[:min(3, len(all))] {
-		names = append(names, fmt.Sprintf("%q", n.name))
+	for i, n := range near {
+		near[i] = strconv.Quote(n)
 	}
-	return "; did you mean " + strings.Join(names, " or ") + "?"
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// Nearest returns up to three of known that somebody who mistyped name may have meant,
+// the likeliest first; none if none is like it.
+func Nearest(name string, known []string) []string {
+	name = strings.ToLower(name)
+	far := func(k string) int {
+		k = strings.ToLower(k)
+		if name != "" && strings.Contains(k, name) {
+			return 0
+		}
+		return distance(name, k)
+	}
+	limit := min(max(2, len(name)/3), len(name)/2) // of three letters one may be wrong
+	near := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return far(k) > limit })
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
+	return near[:min(3, len(near))]
 }
 
 // distance returns how many letters must be changed, added or removed to make

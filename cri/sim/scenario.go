@@ -262,6 +262,12 @@ func Scenarios() []Scenario {
 	return all
 }
 
+// Known reports whether Start can show a scenario of that name.
+func Known(name string) bool {
+	_, err := scenarioNamed(name)
+	return err == nil && name != ""
+}
+
 // scenarioNamed returns the scenario of that name, or the first for "".
 func scenarioNamed(name string) (scenario, error) {
 	all := scenarios()
