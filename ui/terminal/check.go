@@ -3,6 +3,7 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -56,6 +57,17 @@ func profile(environ []string) colorprofile.Profile {
 		p = min(p, colorprofile.ASCII)
 	}
 	return p
+}
+
+// Writer returns what writes texts to f with the colours that it can show: without any
+// escape sequence if f is no terminal or a dumb one, or if environ asks for no colour.
+// A write makes one write to f.
+func Writer(f *os.File, environ []string) io.Writer {
+	w := &colorprofile.Writer{Forward: f, Profile: profile(environ)}
+	if Width(f) == 0 || NoColor(environ) || lookup(environ, "TERM") == "dumb" {
+		w.Profile = colorprofile.NoTTY
+	}
+	return w
 }
 
 // lookup returns the value of the last setting of name, as the shell would.

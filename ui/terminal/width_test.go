@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/creack/pty"
@@ -29,5 +30,48 @@ func TestWidth(t *testing.T) {
 	defer file.Close()
 	if got := Width(file); got != 0 {
 		t.Errorf("a file has width %d", got)
+	}
+}
+
+// Colours go to a terminal alone, and not to one for which nobody wants them.
+func TestWriter(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	file, err := os.Create(t.TempDir() + "/file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, tt := range []struct {
+		to      *os.File
+		environ []string
+		want    string
+	}{
+		{slave, []string{"TERM=xterm-256color"}, "\x1b[1;31mBad\x1b[m"},
+		{slave, []string{"TERM=xterm"}, "\x1b[1;31mBad\x1b[m"},
+		{slave, []string{"TERM=xterm", "NO_COLOR=yes"}, "Bad"},
+		{slave, []string{"TERM=xterm", "NO_COLOR=1"}, "Bad"},
+		{slave, []string{"TERM=xterm", "NO_COLOR="}, "\x1b[1;31mBad\x1b[m"},
+		{slave, []string{"TERM=dumb"}, "Bad"},
+		{file, []string{"TERM=xterm"}, "Bad"},
+	} {
+		if n, err := Writer(tt.to, tt.environ).Write([]byte("\x1b[1;31mBad\x1b[m\n")); n != 14 || err != nil {
+			t.Errorf("%v: wrote %d, %v", tt.environ, n, err)
+		}
+		from := tt.to
+		if tt.to == slave {
+			from = master
+		} else if _, err := file.Seek(0, 0); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 100)
+		n, _ := from.Read(got)
+		if line := strings.TrimRight(string(got[:n]), "\r\n"); line != tt.want {
+			t.Errorf("%s %v: %q, want %q", tt.to.Name(), tt.environ, line, tt.want)
+		}
 	}
 }
