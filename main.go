@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -18,18 +17,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui"
-	"github.com/plegtop/plegtop/ui/config"
 	"github.com/plegtop/plegtop/ui/crash"
-	"github.com/plegtop/plegtop/ui/flags"
 	"github.com/plegtop/plegtop/ui/lines"
+	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // version is set by the release build.
@@ -52,23 +48,33 @@ func main() {
 	os.Exit(crash.Status(run(os.Args[1:])))
 }
 
+// columns are those that can be sorted by, and hidden.
+var columns = options.Columns{
+	"pods": {"namespace", "pod", "state", "ready", "ctrs", "exit", "rst", "age", "lastevent", "inspect", "worst", "remark"},
+}
+
 // run returns the exit status.
 func run(args []string) int {
-	o, err := flags.Parse(args)
+	o, err := options.Parse(args, columns)
+	out := terminal.Writer(os.Stdout, os.Environ())
+	help := options.Page{Width: terminal.Width(os.Stdout), Looks: o.Look(true).Lip}
 	switch {
-	case errors.Is(err, flags.ErrHelp):
-		fmt.Print(flags.Usage())
+	case errors.Is(err, options.ErrHelp):
+		fmt.Fprint(out, help.Help())
 		return exitOK
 	case err != nil:
 		return cannotTell(o, err)
-	case o.View == flags.Version:
+	case o.View == options.Version:
 		fmt.Println("plegtop", version)
 		return exitOK
-	case o.Demo == "list":
-		listScenarios(os.Stdout)
+	case o.Demo == options.DemoList:
+		fmt.Fprint(out, help.Scenarios())
 		return exitOK
 	}
-	if o.View != flags.Check {
+	if o.Note != "" {
+		complain(errors.New(o.Note), exitOK)
+	}
+	if o.View != options.Check {
 		return show(context.Background(), o)
 	}
 	status, err := crash.Contain(func() int { return show(context.Background(), o) })
@@ -83,15 +89,8 @@ func run(args []string) int {
 type view func(ctx context.Context, src source.Source) int
 
 // show starts the source and the view, and ends them in the opposite order.
-func show(ctx context.Context, o flags.Options) int {
-	set, note, err := o.Settings()
-	if err != nil {
-		return cannotTell(o, err)
-	}
-	if note != "" {
-		complain(errors.New(note), exitOK)
-	}
-	v, err := chooseView(o, set)
+func show(ctx context.Context, o options.Options) int {
+	v, err := chooseView(o)
 	if err != nil {
 		return cannotTell(o, err)
 	}
@@ -104,7 +103,7 @@ func show(ctx context.Context, o flags.Options) int {
 }
 
 // cannotTell says why there is nothing to look at, as a plugin too.
-func cannotTell(o flags.Options, err error) int {
+func cannotTell(o options.Options, err error) int {
 	if !o.NPD {
 		return complain(err, exitCannotTell)
 	}
@@ -123,31 +122,24 @@ func complain(err error, status int) int {
 	return status
 }
 
-// chooseView returns the view that the arguments name, or why it cannot be
-// shown here: before anything is started for it.
-func chooseView(o flags.Options, set config.Settings) (view, error) {
-	colours, ok := theme.Named(set.Theme)
-	if !ok {
-		return nil, fmt.Errorf("--theme %q: want one of %s", set.Theme, strings.Join(theme.Names(), ", "))
-	}
+// chooseView returns the view that was asked for, or why it cannot be shown here:
+// before anything is started for it.
+func chooseView(o options.Options) (view, error) {
 	switch o.View {
-	case flags.Check:
-		if set.ASCII {
-			colours = colours.Plain()
-		}
-		return checking(o, set, colours), nil
-	case flags.Watch:
-		return running(o, set, watching(o, set)), nil
+	case options.Check:
+		return checking(o), nil
+	case options.Watch:
+		return running(o, watching(o)), nil
 	}
 	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
 		return nil, err
 	}
-	return running(o, set, screen(set, colours)), nil
+	return running(o, screen(o)), nil
 }
 
 // relist says what an engine relists and how.
-func relist(o flags.Options, src source.Source, period time.Duration) engine.Config {
-	c := engine.Config{Runtime: src.Client, Look: src.Look(o.View == flags.Check), Release: o.Release, Follow: !o.ReleaseGiven, Period: period, Threshold: o.Threshold, Timeout: o.Timeout}
+func relist(o options.Options, src source.Source) engine.Config {
+	c := engine.Config{Runtime: src.Client, Look: src.Look(o.View == options.Check), Release: o.Release, Follow: !o.ReleaseGiven, Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout}
 	if src.Speed != 1 {
 		c.Speed, c.Start, c.Origin = src.Speed, src.Now(), time.Now()
 	}
@@ -159,10 +151,10 @@ type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
 // running returns the view that runs an engine beside v; the end of either ends
 // the other.
-func running(o flags.Options, set config.Settings, v live) view {
+func running(o options.Options, v live) view {
 	return func(ctx context.Context, src source.Source) int {
 		o.Release = src.Release(ctx, o)
-		eng, err := engine.New(relist(o, src, set.Period))
+		eng, err := engine.New(relist(o, src))
 		if err != nil {
 			return complain(err, exitCannotTell)
 		}
@@ -210,12 +202,12 @@ func untilSignal(ctx context.Context, status int) (context.Context, context.Canc
 // are promised.
 const grace = 1800 * time.Millisecond
 
-func screen(set config.Settings, colours theme.Theme) live {
+func screen(o options.Options) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		model := ui.New(ui.Config{
 			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Faults: src.Faults,
-			Keys: set.Keys, Theme: colours, ASCII: set.ASCII, NoColor: terminal.NoColor(os.Environ()),
-			Namespaces: set.Namespaces, Filter: set.Filter, Problems: set.Problems, Sort: set.Sort, Descending: set.Descending, Time: set.TimeFormat,
+			Keys: o.Keys, Theme: o.Look(true), ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()),
+			Namespaces: o.Namespaces, Filter: o.Filter, Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time,
 			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
 			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
 		})
@@ -223,11 +215,11 @@ func screen(set config.Settings, colours theme.Theme) live {
 	}
 }
 
-func watching(o flags.Options, set config.Settings) live {
+func watching(o options.Options) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		ctx, cancel := untilSignal(ctx, exitOK)
 		defer cancel()
-		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: set.Namespaces})
+		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	}
 }
 
@@ -235,20 +227,20 @@ func watching(o flags.Options, set config.Settings) live {
 const least = 100 * time.Millisecond
 
 // checking returns the view that looks once.
-func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
+func checking(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
 		ctx, cancel := untilSignal(ctx, exitCannotTell)
 		defer cancel()
 		o.Deadline = max(o.Deadline-time.Since(started), least) // a search that finds a silent runtime has taken a second
 		style := lines.CheckOptions{
-			JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: colours,
-			Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: set.Namespaces,
+			JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
+			Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
 		}
-		style.Colour = style.Width > 0 && !terminal.NoColor(os.Environ())
+		style.Colour = style.Width > 0
 		if o.ReleaseGiven {
 			style.KubeletVersion = o.Release.String()
 		}
-		code, err := lines.Check(ctx, os.Stdout, examining(o, src, set), style)
+		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), examining(o, src), style)
 		if err != nil {
 			return cannotTell(o, err)
 		}
@@ -257,24 +249,18 @@ func checking(o flags.Options, set config.Settings, colours theme.Theme) view {
 }
 
 // examining returns what looks at the runtime once, and shows how far it is.
-func examining(o flags.Options, src source.Source, set config.Settings) func(context.Context) (*engine.Snapshot, error) {
+func examining(o options.Options, src source.Source) func(context.Context) (*engine.Snapshot, error) {
 	progress := lines.NewProgress(os.Stderr, terminal.Width(os.Stderr))
 	return func(ctx context.Context) (*engine.Snapshot, error) {
 		ctx, stop := context.WithTimeout(ctx, o.Deadline)
 		defer stop()
 		defer progress.Clear()
-		s, err := engine.Examine(ctx, relist(o, src, set.Period), engine.Examination{
+		s, err := engine.Examine(ctx, relist(o, src), engine.Examination{
 			Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show,
 		})
 		if errors.Is(ctx.Err(), context.Canceled) { // half a look is no verdict
 			return nil, fmt.Errorf("check ended before it had seen everything: %w", context.Cause(ctx))
 		}
 		return s, err
-	}
-}
-
-func listScenarios(w io.Writer) {
-	for _, s := range sim.Scenarios() {
-		fmt.Fprintf(w, "%-18s %s\n", s.Name, s.Summary)
 	}
 }

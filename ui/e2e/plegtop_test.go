@@ -191,6 +191,10 @@ func TestPlegtopRefusesArguments(t *testing.T) {
 		want string
 	}{
 		{[]string{"log"}, "watch"},
+		{[]string{"churn"}, "--demo=churn"},
+		{[]string{"foo", "check"}, "--demo=churn"},
+		{[]string{"--demo=nope"}, `no scenario is called "nope"`}, // and not that there is no terminal
+		{[]string{"--demo=hung-inspct"}, "did you mean hung-inspect?"},
 		{[]string{"watch", "watch"}, "one view"},
 		{[]string{"--output=xml", "watch"}, "json"},
 		{[]string{"--timeout=0", "watch"}, "more than 0"},

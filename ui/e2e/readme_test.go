@@ -16,7 +16,7 @@ func TestFlagsInREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, flags, ok := strings.Cut(string(help), "\n\n  -r, ")
+	_, flags, ok := strings.Cut(string(help), "the version of plegtop\n\n")
 	if !ok {
 		t.Fatalf("--help lists no flags:\n%s", help)
 	}
@@ -29,7 +29,7 @@ func TestFlagsInREADME(t *testing.T) {
 	if !ok {
 		t.Fatal("README.md has no list of flags between its markers")
 	}
-	if diff := cmp.Diff("  -r, "+strings.TrimRight(flags, "\n")+"\n", got); diff != "" {
+	if diff := cmp.Diff(flags, got); diff != "" {
 		t.Errorf("README.md is stale, copy from plegtop --help (-want +got):\n%s", diff)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui"
-	"github.com/plegtop/plegtop/ui/flags"
+	"github.com/plegtop/plegtop/ui/options"
 )
 
 // A Source is a runtime to look at, and the node that it runs on.
@@ -52,7 +52,7 @@ func (s Source) Look(closely bool) engine.Look {
 
 // Release returns whose relist is made: what the flag says, else the node's own
 // where its kubelet tells it at once.
-func (s Source) Release(ctx context.Context, o flags.Options) pleg.Release {
+func (s Source) Release(ctx context.Context, o options.Options) pleg.Release {
 	if o.ReleaseGiven || s.node == nil {
 		return o.Release
 	}
@@ -70,7 +70,7 @@ const versionTimeout = 300 * time.Millisecond
 
 // Open starts what the command line names. A check has no more time for that than its
 // deadline, counted from started.
-func Open(ctx context.Context, o flags.Options, started time.Time) (Source, error) {
+func Open(ctx context.Context, o options.Options, started time.Time) (Source, error) {
 	if o.Demo != "" {
 		return openDemo(ctx, o)
 	}
@@ -96,12 +96,12 @@ func Open(ctx context.Context, o flags.Options, started time.Time) (Source, erro
 
 // discover finds the runtime. A check has a quarter of its deadline for each
 // endpoint that is silent, and no more than all of it.
-func discover(ctx context.Context, o flags.Options, started time.Time) (cri.Candidate, error) {
+func discover(ctx context.Context, o options.Options, started time.Time) (cri.Candidate, error) {
 	search := cri.Search{
 		Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second,
 		Running: func(ctx context.Context) []string { return host.Sockets(ctx, o.HostRoot) },
 	}
-	if o.View == flags.Check {
+	if o.View == options.Check {
 		late := fmt.Errorf("no runtime was found within --deadline %v: name its socket with --runtime-endpoint", o.Deadline)
 		bounded, cancel := context.WithDeadlineCause(ctx, started.Add(o.Deadline), late)
 		defer cancel()
@@ -114,9 +114,9 @@ func discover(ctx context.Context, o flags.Options, started time.Time) (cri.Cand
 // for people to see them come, and crash loops have to have crashed.
 const incident = time.Minute
 
-func openDemo(ctx context.Context, o flags.Options) (Source, error) {
-	config := sim.Config{Scenario: o.Demo, Seed: 1}
-	if o.View == flags.Check {
+func openDemo(ctx context.Context, o options.Options) (Source, error) {
+	config := sim.Config{Scenario: o.Demo, Seed: 1, Speed: o.DemoSpeed}
+	if o.View == options.Check {
 		config.Ahead = incident
 	}
 	server, err := sim.Start(ctx, config)

@@ -1,0 +1,161 @@
+// Package options reads what plegtop is asked to do: the command line, and the
+// settings file, in which a line sets the flag of its name. Nothing is ignored: what is
+// not understood is an error that says where it stands. It starts nothing.
+package options
+
+import (
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// A View is how plegtop shows what it sees. [Screen] is spelled by naming none.
+type View string
+
+// The views, and what only answers at once.
+const (
+	Screen  View = ""
+	Check   View = "check"
+	Watch   View = "watch"
+	Version View = "version"
+)
+
+// Options are all that plegtop is asked to do.
+type Options struct {
+	View View
+	Note string // why a settings file that nobody named was left out; empty if none was
+
+	Endpoint, HostRoot string
+	Kubelet            Kubelet
+
+	Demo      string  // the scenario; empty for a real node
+	DemoSpeed float64 // 1 is as fast as the scenario wants it
+	Captions  bool
+
+	Timeout, Period, Threshold time.Duration
+	Release                    pleg.Release // whose relist
+	ReleaseGiven               bool         // else it is the newest
+
+	JSON                   bool
+	CheckTimeout, Deadline time.Duration
+	NPD                    bool // exit codes and output of a node-problem-detector plugin
+
+	Namespaces []string // to show; empty for all
+	Filter     string   // in the language of package filter; known to parse
+	Problems   bool     // show only pods with a problem
+	Sort       string   // a column of the pods; empty for the worst first
+	Descending bool
+	Time       string              // one of timeFormats
+	Hidden     map[string][]string // columns that are not shown, by the pane
+	Mouse      bool
+	ASCII      bool
+	Theme      string // a name of package theme; empty: nobody has chosen one
+	Keys       keymap.Map
+
+	config  string                       // the file that was named
+	looks   map[string]map[string]string // that differ from those of a theme, by its name
+	columns Columns
+}
+
+// Columns are the heads of the panes' columns, in lower case and without spaces, by the
+// pane's name in lower case.
+type Columns map[string][]string
+
+// Look returns the theme to draw with: the chosen one, or the one that fits a background
+// that is dark or is not.
+func (o Options) Look(dark bool) theme.Theme {
+	t := theme.For(dark)
+	if o.Theme != "" {
+		t, _ = theme.Named(o.Theme)
+	}
+	t, _ = theme.With(t, o.looks[t.Name]) // both are known to be right
+	if o.ASCII {
+		t = t.Plain()
+	}
+	return t
+}
+
+// Kubelet says how the node's kubelet may be asked for its metrics.
+type Kubelet struct {
+	Metrics, Cert, Key, TokenFile, CA string
+}
+
+var timeFormats = []string{"clock", "age", "full"}
+
+// A flag is one thing that can be set: by --name, or by a line "name: value" of the
+// settings file, where the command line leaves it open.
+type flag struct {
+	name, short string
+	kind        string // of value
+	usage       string
+	preset      string // the value if none is given; empty for none
+	bare        string // the value where only the flag is given; empty: it needs one
+	set         func(string) error
+	many        bool // it may be given again, and takes a list in the file
+	typed       bool // it is for the command line alone
+}
+
+// A group is the flags that help shows under one title.
+type group struct {
+	title string
+	flags []flag
+}
+
+// groups returns all flags. The README has the same list.
+func (o *Options) groups() []group {
+	return []group{
+		{"What to look at", []flag{
+			{name: "runtime-endpoint", kind: "socket", short: "r", set: into(&o.Endpoint, word), usage: "the runtime's socket, unix:///path or /path; found by itself if not given"},
+			{name: "host-root", kind: "folder", set: into(&o.HostRoot, word), usage: "where the host's root is mounted, with its /proc, in a container"},
+			{name: "demo", kind: "scenario", set: into(&o.Demo, scenario), bare: "tour", typed: true, usage: "use the embedded runtime and play a scenario; --demo=list shows all"},
+			{name: "demo-speed", kind: "times", set: into(&o.DemoSpeed, speed), preset: "1", typed: true, usage: "how many times as fast it plays, from 0.25 to 8"},
+			{name: "captions", set: into(&o.Captions, truth), bare: "true", usage: "say in the demo what happens and what to expect"},
+		}},
+		{"The relist", []flag{
+			{name: "timeout", kind: "duration", set: into(&o.Timeout, duration), preset: "2m", usage: "of each call to the runtime at most, as the kubelet's"},
+			{name: "relist-period", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
+			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
+			{name: "kubelet-version", kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + ")"},
+		}},
+		{"The kubelet's own figures", []flag{
+			{name: "kubelet-metrics", kind: "URL", set: into(&o.Kubelet.Metrics, word), usage: "the kubelet's metrics, such as https://127.0.0.1:10250/metrics (default the read-only port)"},
+			{name: "kubelet-cert", kind: "file", set: into(&o.Kubelet.Cert, word), usage: "client certificate for it, in PEM"},
+			{name: "kubelet-key", kind: "file", set: into(&o.Kubelet.Key, word), usage: "the certificate's key, in PEM"},
+			{name: "kubelet-token-file", kind: "file", set: into(&o.Kubelet.TokenFile, word), usage: "a bearer token for it, read anew each time"},
+			{name: "kubelet-ca", kind: "file", set: into(&o.Kubelet.CA, word), usage: "the authority that signed the kubelet's own certificate, in PEM; without it a token goes only to a port of this machine that a kubelet of root holds"},
+		}},
+		{"check and watch", []flag{
+			{name: "output", kind: "format", short: "o", set: into(&o.JSON, either("text", "json")), preset: "text", typed: true, usage: "text or json"},
+			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
+			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
+			{name: "exit-codes", kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
+		}},
+		{"What is shown, and how", []flag{
+			{name: "namespace", kind: "namespace", short: "n", set: each(&o.Namespaces, word), many: true, usage: "show only this namespace; may be repeated"},
+			{name: "filter", kind: "filter", set: into(&o.Filter, filterText), usage: "begin with this, as / takes it"},
+			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
+			{name: "sort", kind: "column", set: into(&o.Sort, oneOf(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
+			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort the other way round"},
+			{name: "time-format", kind: "format", set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
+			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},
+			{name: "theme", kind: "name", set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},
+			{name: "ascii", set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only"},
+			{name: "config", kind: "file", set: into(&o.config, word), typed: true, usage: "settings (default plegtop/config.yaml in your configuration folder)"},
+		}},
+		{"Help", []flag{
+			{name: "help", short: "h", set: func(string) error { return ErrHelp }, bare: "true", typed: true, usage: "show this"},
+			{name: "version", set: into(&o.View, version), bare: "true", typed: true, usage: "show the version of plegtop"},
+		}},
+	}
+}
+
+// former are other names that a settings file may have for a setting.
+var former = map[string]string{"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format", "colors": "colours"}
+
+func (o *Options) setRelease(s string) error {
+	o.ReleaseGiven = true
+	return into(&o.Release, pleg.ParseRelease)(s)
+}

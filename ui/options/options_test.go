@@ -1,0 +1,162 @@
+package options
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+)
+
+// TestMain keeps the settings of whoever runs the tests out of them.
+func TestMain(m *testing.M) {
+	for _, name := range []string{"XDG_CONFIG_HOME", "HOME"} {
+		if err := os.Setenv(name, os.DevNull); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func defaults(change func(*Options)) Options {
+	o := Options{
+		Timeout: 2 * time.Minute, Period: time.Second, Threshold: 3 * time.Minute, DemoSpeed: 1,
+		CheckTimeout: 2 * time.Second, Deadline: 20 * time.Second, Release: pleg.Newest, Time: "clock",
+	}
+	change(&o)
+	return o
+}
+
+var columns = Columns{"pods": {"pod", "state", "age", "rst"}, "calls": {"p50"}}
+
+// besides compares options but for the keys.
+var besides = cmp.Options{cmpopts.IgnoreFields(Options{}, "Keys"), cmpopts.IgnoreUnexported(Options{})}
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		args string
+		want func(*Options)
+	}{
+		{"", func(*Options) {}},
+		{"--demo", func(o *Options) { o.Demo = "tour" }},
+		{"--demo=list", func(o *Options) { o.Demo = DemoList }},
+		{"--demo=quiet watch -o json", func(o *Options) { o.Demo, o.View, o.JSON = "quiet", Watch, true }},
+		{"--demo --demo-speed 0.25 --captions", func(o *Options) { o.Demo, o.DemoSpeed, o.Captions = "tour", 0.25, true }},
+		{"check --deadline 5s --check-timeout=1s", func(o *Options) { o.View, o.Deadline, o.CheckTimeout = Check, 5*time.Second, time.Second }},
+		{"check --exit-codes=npd", func(o *Options) { o.View, o.NPD = Check, true }},
+		{"--kubelet-version v1.33.4-gke.1", func(o *Options) { o.Release, o.ReleaseGiven = 33, true }},
+		{"--relist-period 5s", func(o *Options) { o.Period = 5 * time.Second }},
+		{"-n a -n b", func(o *Options) { o.Namespaces = []string{"a", "b"} }},
+		{"--sort age --descending --time-format full --mouse --ascii --problems", func(o *Options) {
+			o.Sort, o.Descending, o.Time, o.Mouse, o.ASCII, o.Problems = "age", true, "full", true, true, true
+		}},
+		{"--filter state:exited|has:problem --theme mono", func(o *Options) { o.Filter, o.Theme = "state:exited|has:problem", "mono" }},
+		{"--ascii=false", func(*Options) {}},
+		{"version", func(o *Options) { o.View = Version }},
+		{"--version", func(o *Options) { o.View = Version }},
+		{"check --version", func(o *Options) { o.View = Version }},
+		{"--kubelet-metrics https://127.0.0.1:10250/metrics --kubelet-token-file /t", func(o *Options) {
+			o.Kubelet = Kubelet{Metrics: "https://127.0.0.1:10250/metrics", TokenFile: "/t"}
+		}},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			got, err := Parse(strings.Fields(tt.args), columns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(defaults(tt.want), got, besides); diff != "" {
+				t.Errorf("options (-want +got):\n%s", diff)
+			}
+			if got.Keys.Keys(keymap.Help) == "" {
+				t.Error("no keys are bound")
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"chekc", `no view is called "chekc"; did you mean check? (see plegtop --help)`},
+		{"log", `no view is called "log": want check, watch, version or none (see plegtop --help)`},
+		{"check watch", `"watch": one view at a time`},
+		{"--output xml", `--output: want text or json, not "xml"`},
+		{"-o xml", `--output: want text or json, not "xml"`},
+		{"check --exit-codes nagios", `--exit-codes: want plegtop or npd, not "nagios"`},
+		{"watch --exit-codes npd", "only check has them"},
+		{"check --exit-codes npd -o json", "one line of text"},
+		{"--timeout 0s", `--timeout: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
+		{"--relist-period 0s", "--relist-period: want a duration"},
+		{"--relist-threshold soon", "--relist-threshold: want a duration"},
+		{"--check-timeout 0", "--check-timeout: want a duration"},
+		{"check --deadline -1s", "--deadline: want a duration"},
+		{"--kubelet-version 1.24", "want 1.25 to 1.37"},
+		{"--demo -r /run/x.sock", "brings its own runtime"},
+		{"--demo --demo-speed 9", `--demo-speed: want a figure from 0.25 to 8, not "9"`},
+		{"--demo --demo-speed NaN", "--demo-speed: want a figure"},
+		{"--demo-speed 2", "--demo-speed: only with --demo"},
+		{"--captions", "--captions: only with --demo"},
+		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
+		{"--sort mood", `--sort: want one of pod, state, age, rst, not "mood"`},
+		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},
+		{"--nope", "unknown flag: --nope (see"},
+		{"--namespaces a", `unknown flag: --namespaces; did you mean namespace? (see`},
+		{"-x", "unknown shorthand flag"},
+		{"--theme", "flag needs an argument: --theme"},
+	} {
+		_, err := Parse(strings.Fields(tt.args), columns)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+}
+
+// The scenario of --demo follows an equals sign, which is easily forgotten.
+func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"--demo churn", `"churn" is a scenario of the demo: write --demo=churn (see plegtop --help)`},
+		{"churn", `"churn" is a scenario of the demo: write --demo=churn`},
+		{"--demo churn check", `"churn" is a scenario of the demo: write --demo=churn`},
+		{"check --demo churn", `"churn" is a scenario of the demo: write --demo=churn`},
+		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
+		{"--demo chrun", `no view and no scenario is called "chrun"; did you mean --demo=churn?`},
+		{"--demo chekc", `no view is called "chekc"; did you mean check?`},
+		{"--demo=nope", `--demo: no scenario is called "nope": plegtop --demo=list shows all`},
+		{"--demo=hung-inspct", `--demo: no scenario is called "hung-inspct"; did you mean hung-inspect?`},
+	} {
+		_, err := Parse(strings.Fields(tt.args), columns)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v\nwant %s", tt.args, err, tt.want)
+		}
+	}
+}
+
+func TestParseOfAPlugin(t *testing.T) {
+	for args, npd := range map[string]bool{
+		"check --exit-codes=npd --nope": true, "check --exit-codes npd --nope": true,
+		"check --nope": false, "check --exit-codes": false,
+		"check --exit-codes npd --config /nowhere": true,
+	} {
+		if o, err := Parse(strings.Fields(args), columns); err == nil || o.NPD != npd {
+			t.Errorf("%s: NPD = %v, %v, want %v and an error", args, o.NPD, err, npd)
+		}
+	}
+}
+
+// What asks for a text only does not fail on a settings file.
+func TestHelpNeedsNoSettings(t *testing.T) {
+	file := written(t, "theme: nope\n")
+	for _, arg := range []string{"--help", "-h", "--version", "version", "--demo=list"} {
+		if _, err := Parse([]string{"--config", file, arg}, columns); err != nil && !errors.Is(err, ErrHelp) {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+	if _, err := Parse([]string{"check", "--help"}, columns); !errors.Is(err, ErrHelp) {
+		t.Errorf("--help: %v, want ErrHelp", err)
+	}
+}

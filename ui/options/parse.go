@@ -1,0 +1,166 @@
+package options
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+)
+
+// ErrHelp is returned by [Parse] when help was asked for.
+var ErrHelp = pflag.ErrHelp
+
+// Parse reads the arguments, without the program's name, and the settings file unless
+// they ask for a text only. Both may name these columns. The error says what is wrong with either, and where; it is
+// [ErrHelp] for --help and -h. With an error only NPD of the options holds.
+func Parse(args []string, columns Columns) (Options, error) {
+	o := Options{columns: columns}
+	l := newLine(&o)
+	if err := l.parse(args); errors.Is(err, ErrHelp) {
+		return o, ErrHelp
+	} else if err != nil {
+		return Options{NPD: asksNPD(args)}, fmt.Errorf("%w (see plegtop --help)", err)
+	}
+	if o.View == Version || o.Demo == DemoList {
+		return o, nil
+	}
+	if err := l.load(); err != nil {
+		return Options{NPD: o.NPD}, err
+	}
+	return o, nil
+}
+
+// A line is the command line, whose flags set options.
+type line struct {
+	*Options
+	flags map[string]flag // by their names
+	given *pflag.FlagSet  // knows which of them were
+}
+
+func newLine(o *Options) line {
+	o.Keys, o.Release = keymap.Default(), pleg.Newest
+	l := line{o, map[string]flag{}, pflag.NewFlagSet("plegtop", pflag.ContinueOnError)}
+	l.given.Usage = func() {}
+	for _, g := range o.groups() {
+		for _, f := range g.flags {
+			l.flags[f.name] = f
+			l.given.FuncP(f.name, f.short, f.usage, f.set)
+			l.given.Lookup(f.name).NoOptDefVal = f.bare
+			if f.preset != "" {
+				must(f.set(f.preset))
+			}
+		}
+	}
+	return l
+}
+
+// must is for what only a mistake in the table of flags can break.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (l line) parse(args []string) error {
+	err := l.given.Parse(args)
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && !errors.Is(err, ErrHelp) {
+		return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, errors.Unwrap(invalid))
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		return fmt.Errorf("%w%s", err, maybe(keymap.Nearest(unknown.GetSpecifiedName(), l.names(func(flag) bool { return true }))))
+	}
+	if err != nil {
+		return err
+	}
+	if err := l.view(l.given.Args()); err != nil {
+		return err
+	}
+	return l.sense()
+}
+
+// names returns those of some flags, in order.
+func (l line) names(which func(flag) bool) []string {
+	var all []string
+	for name, f := range l.flags {
+		if which(f) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// view takes the view from the arguments that are no flags.
+func (l line) view(words []string) error {
+	for _, w := range words {
+		if !slices.Contains([]View{Check, Watch, Version}, View(w)) {
+			return l.stray(w)
+		}
+	}
+	switch {
+	case len(words) > 1:
+		return fmt.Errorf("%q: one view at a time", words[1])
+	case len(words) == 1 && l.View != Version:
+		l.View = View(words[0])
+	}
+	return nil
+}
+
+// stray says what to type in the place of a word that is no view: that a scenario
+// follows an equals sign is easily forgotten.
+func (l line) stray(w string) error {
+	views := []string{string(Check), string(Watch), string(Version)}
+	view, names, want := keymap.Nearest(w, views), scenarios(), ": want "+strings.Join(views, ", ")+" or none"
+	switch {
+	case slices.Contains(names, w):
+		return fmt.Errorf("%q is a scenario of the demo: write --demo=%s", w, w)
+	case l.Demo == "" || len(view) > 0:
+		return fmt.Errorf("no view is called %q%s", w, cmp.Or(maybe(view), want))
+	}
+	near := keymap.Nearest(w, names)
+	for i := range near {
+		near[i] = "--demo=" + near[i]
+	}
+	return fmt.Errorf("no view and no scenario is called %q%s", w, cmp.Or(maybe(near), want+", and a scenario as in --demo=churn; "+listing))
+}
+
+// listing says where the scenarios are.
+const listing = "plegtop --demo=list shows all"
+
+// maybe asks whether one of these was meant; it says nothing if there are none.
+func maybe(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// sense says which flags make none together.
+func (l line) sense() error {
+	typed := l.given.Changed
+	switch {
+	case l.NPD && l.View != Check:
+		return errors.New("--exit-codes npd: only check has them")
+	case l.NPD && l.JSON:
+		return errors.New("--exit-codes npd writes one line of text: leave --output json out")
+	case l.Demo != "" && typed("runtime-endpoint"):
+		return errors.New("--demo brings its own runtime: leave --runtime-endpoint out")
+	case l.Demo == "" && typed("demo-speed"):
+		return errors.New("--demo-speed: only with --demo")
+	case l.Demo == "" && typed("captions"):
+		return errors.New("--captions: only with --demo")
+	}
+	return nil
+}
+
+// asksNPD reports whether arguments that cannot be parsed are those of a plugin.
+func asksNPD(args []string) bool {
+	at := slices.Index(args, "--exit-codes")
+	return slices.Contains(args, "--exit-codes=npd") || at >= 0 && at+1 < len(args) && args[at+1] == "npd"
+}

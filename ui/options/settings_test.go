@@ -1,0 +1,312 @@
+package options
+
+import (
+	stdcmp "cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+type press string
+
+func (p press) String() string { return string(p) }
+
+// example returns the file that docs/config.md shows.
+func example(t testing.TB) string {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "config.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "```yaml\n")
+	text, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("docs/config.md shows no file")
+	}
+	return text
+}
+
+// read parses the text of a file named f.
+func read(text string) (Options, error) {
+	o := Options{columns: columns}
+	err := newLine(&o).settings("f", []byte(text))
+	return o, err
+}
+
+// written returns the path of a file with that text.
+func written(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestExampleParses(t *testing.T) {
+	o, err := Parse([]string{"--config", written(t, example(t))}, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaults(func(o *Options) {
+		o.Theme, o.Sort, o.Filter, o.Namespaces = "default", "state", "!ns:kube-*", []string{"default", "shop"}
+		o.Hidden, o.Endpoint = map[string][]string{"pods": {"rst"}}, "/run/containerd/containerd.sock"
+	})
+	if diff := cmp.Diff(want, o, besides); diff != "" {
+		t.Errorf("the example (-want +got):\n%s", diff)
+	}
+	for k, want := range map[string]keymap.Action{"z": keymap.Freeze, "Z": keymap.None, "ctrl+p": keymap.PauseRelist} {
+		if got := o.Keys.Action(press(k), keymap.InPods); got != want {
+			t.Errorf("%s = %v, want %v", k, got, want)
+		}
+	}
+}
+
+// A file may use the names that its settings had before they had flags.
+func TestFormerNames(t *testing.T) {
+	o, err := read("period: 5s\nnamespaces: a\ntimeFormat: full\ncolors:\n  mono: {bad: red}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaults(func(o *Options) {
+		o.Period, o.Namespaces, o.Time = 5*time.Second, []string{"a"}, "full"
+	})
+	if diff := cmp.Diff(want, o, besides); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := o.looks["mono"]["bad"]; got != "red" {
+		t.Errorf("colors of mono: %q", got)
+	}
+}
+
+// What colours a file gives to a theme is drawn with when that is chosen, or fits.
+func TestLook(t *testing.T) {
+	o, err := read("colours:\n  default: {good: magenta}\n  light: {good: cyan}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		chosen string
+		dark   bool
+		name   string
+		good   string
+	}{
+		{"", true, "default", "\x1b[35m"}, {"", false, "light", "\x1b[36m"}, {"light", true, "light", "\x1b[36m"}, {"mono", true, "mono", ""},
+	} {
+		o.Theme = tt.chosen
+		if got := o.Look(tt.dark); got.Name != tt.name || got.Good.On != tt.good || got.Symbols.ASCII {
+			t.Errorf("%+v: %s draws what is good as %q", tt, got.Name, got.Good.On)
+		}
+	}
+	if o.ASCII = true; !o.Look(true).Symbols.ASCII {
+		t.Error("not in ASCII")
+	}
+}
+
+// Every flag that is not for the command line alone can be set by a line of its name.
+func TestEveryFlagIsASetting(t *testing.T) {
+	l := newLine(&Options{columns: columns})
+	values := map[string]string{
+		"time-format": "age", "theme": "mono", "sort": "pod", "kubelet-version": "1.30", "filter": "'!a'",
+	}
+	for name, f := range l.flags {
+		value := stdcmp.Or(values[name], f.bare, f.preset, "some")
+		_, err := read(name + ": " + value + "\n")
+		if f.typed != (err != nil) {
+			t.Errorf("%s: %s: %v, want an error: %v", name, value, err, f.typed)
+		}
+	}
+}
+
+// docs/config.md names all looks.
+func TestLooksInTheDocs(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "config.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = read("colours: {default: {nothing: red}}")
+	_, names, _ := strings.Cut(err.Error(), "want one of ")
+	for name := range strings.SplitSeq(names, ", ") {
+		if !strings.Contains(string(doc), "`"+name+"`") {
+			t.Errorf("%s is not named", name)
+		}
+	}
+}
+
+// docs/config.md names all themes.
+func TestThemesOfTheExample(t *testing.T) {
+	line, _, _ := strings.Cut(example(t)[strings.Index(example(t), "theme:"):], "\n")
+	for _, name := range theme.Names() {
+		if !strings.Contains(line, name) {
+			t.Errorf("%q lacks %s", line, name)
+		}
+	}
+}
+
+func TestNothingSet(t *testing.T) {
+	for _, text := range []string{"", "\n", "# only a comment\n", "---\n", "{}"} {
+		o, err := read(text)
+		if diff := cmp.Diff(defaults(func(*Options) {}), o, besides); diff != "" || err != nil {
+			t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"theme: mono\nascii: maybe\n", `f:2: ascii: want true or false, not "maybe"`},
+		{"ascii: yes\n", `f:1: ascii: want true or false, not "yes"`},
+		{"\n\ncolour: red\n", "f:3: colour: no such setting; did you mean colours?"},
+		{"weather: red\n", "f:1: weather: no such setting; there are ascii, captions, check-timeout, colours, deadline,"},
+		{"namespce: a\n", "f:1: namespce: no such setting; did you mean namespace?"},
+		{"demo: tour\n", "f:1: demo: is for the command line alone"},
+		{"version: true\n", "f:1: version: is for the command line alone"},
+		{"theme: dim\n", `f:1: theme: want one of default, mono, bright, contrast, light, not "dim"`},
+		{"theme: [a]\n", `f:1: theme: want one value`},
+		{"theme:\n", `f:1: theme: want one value`},
+		{"sort: mood\n", `f:1: sort: want one of pod, state, age, rst, not "mood"`},
+		{"hidden: {pods: [pod, mood]}\n", `f:1: hidden.pods: want one of pod, state, age, rst, not "mood"`},
+		{"hidden: {pod: [age]}\n", `f:1: hidden: want one of calls, pods, not "pod"`},
+		{"hidden: [age]\n", "f:1: hidden: want lines of the form key: value"},
+		{"period: 0s\n", `f:1: period: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
+		{"period: 1\n", `f:1: period: want a duration of more than 0, such as 1s or 500ms, not "1"`},
+		{"period: 1s\nrelist-period: 1s\n", "f:2: relist-period: is set on line 1 already"},
+		{"filter: 'lat>x'\n", `f:1: filter: column 5: want a duration, such as 500ms, not "x"`},
+		{"namespaces: {a: b}\n", "f:1: namespaces: want a list, such as [a, b]"},
+		{"theme: mono\ntheme: default\n", "f:2: theme: is set on line 1 already"},
+		{"- a\n", "f:1: want lines of the form key: value"},
+		{"keys: 3\n", "f:1: keys: want lines of the form key: value"},
+		{"keys:\n  quit: [q]\n  pause-relst: [p]\n", `f:3: keys.pause-relst: no such action; did you mean "pause-relist"?`},
+		{"keys:\n  quit: [q]\n  mark: [F]\n", `f:3: keys.mark: key "F" is taken by "follow"; give that another one as well`},
+		{"keys:\n  quit: [q]\n  mark:\n  - [x]\n", "f:4: keys.mark: want a list of plain values, such as [a, b]; quote what has another meaning in YAML"},
+		{"keys:\n  mark:\n", "f:2: keys.mark: want a list, such as [a, b]"},
+		{"theme: mono\nkeys: &k\n  mark: [x]\nascii: *k\n", `f:4: ascii: want one value`},
+		{"colours:\n  dim: {bad: red}\n", `f:2: colours: want one of default, mono, bright, contrast, light, not "dim"`},
+		{"colours:\n  mono: red\n", "f:2: colours.mono: want lines of the form key: value"},
+		{"colours:\n  mono: {bad: [a, b]}\n", "f:2: colours.mono: want one value"},
+		{"colours:\n  mono: {good: plain, bad: pink}\n", `f:2: colours.mono: style bad: "pink" in "pink": want bold,`},
+		{"colours:\n  mono:\n    worse: red\n", `f:3: colours.mono: no style "worse": want one of`},
+		{"theme: mono\nperiod: 'x\n", "f:2: found unexpected end of stream"},
+		{"theme: mono\n\tascii: true\n", "f:2: found a tab character that violates indentation"},
+		{"theme: \x00", "f: control characters are not allowed"},
+	} {
+		_, err := read(tt.text)
+		if _, ok := errors.AsType[*Error](err); !ok || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("read(%q)\n got %v\nwant %s", tt.text, err, tt.want)
+		}
+	}
+}
+
+func TestKeysChangePlaces(t *testing.T) {
+	o, err := Parse([]string{"--config", written(t, "keys:\n  freeze: p\n  pause-relist: [Z, 9]\n")}, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range map[string]keymap.Action{"p": keymap.Freeze, "Z": keymap.PauseRelist, "9": keymap.PauseRelist} {
+		if got := o.Keys.Action(press(k), keymap.InPods); got != want {
+			t.Errorf("%s = %v, want %v", k, got, want)
+		}
+	}
+}
+
+// A flag wins over the file, and the file over a flag that was not given.
+func TestFlagsWinOverTheFile(t *testing.T) {
+	file := written(t, "period: 5s\ntheme: bright\nnamespaces: [a, b]\ndeadline: 9s\nruntime-endpoint: /run/x.sock\n")
+	for _, tt := range []struct {
+		args string
+		want func(*Options)
+	}{
+		{"", func(o *Options) {
+			o.Period, o.Theme, o.Namespaces, o.Endpoint = 5*time.Second, "bright", []string{"a", "b"}, "/run/x.sock"
+		}},
+		{"--relist-period 1s --theme mono --ascii -n c --runtime-endpoint /run/y.sock", func(o *Options) {
+			o.Theme, o.ASCII, o.Namespaces, o.Endpoint = "mono", true, []string{"c"}, "/run/y.sock"
+		}},
+	} {
+		o, err := Parse(append(strings.Fields(tt.args), "--config", file), columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := defaults(tt.want)
+		want.Deadline = 9 * time.Second
+		if diff := cmp.Diff(want, o, besides); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.args, diff)
+		}
+	}
+}
+
+// A line is checked though the command line says otherwise.
+func TestAFlagHidesNoMistake(t *testing.T) {
+	if _, err := Parse([]string{"--theme", "mono", "--config", written(t, "theme: nope\n")}, columns); err == nil {
+		t.Error("no error")
+	}
+}
+
+// A demo brings its own runtime, whatever the file says of the node's.
+func TestDemoWithAnEndpointInTheFile(t *testing.T) {
+	if _, err := Parse([]string{"--demo", "--config", written(t, "runtime-endpoint: /run/x.sock\ncaptions: true\n")}, columns); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDefaultFile(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	if o, err := Parse(nil, columns); o.Note != "" || err != nil {
+		t.Errorf("no default file: %q, %v", o.Note, err)
+	}
+	if _, err := Parse([]string{"--config", filepath.Join(home, "gone.yaml")}, columns); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a named file that is not there: %v, want an error", err)
+	}
+	if _, err := Parse([]string{"--config", "/dev/zero"}, columns); err == nil {
+		t.Error("a device is read")
+	}
+	if err := os.MkdirAll(filepath.Dir(defaultPath()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(defaultPath(), []byte("theme: mono\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Parse(nil, columns)
+	if err != nil || o.Theme != "mono" {
+		t.Errorf("Parse = %q, %v, want the theme of the default file", o.Theme, err)
+	}
+}
+
+// A file that nobody named does not keep plegtop from starting.
+func TestDefaultFileThatCannotBeRead(t *testing.T) {
+	file, home := filepath.Join(t.TempDir(), "file"), t.TempDir()
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.MkdirAll(filepath.Join(home, "plegtop", "config.yaml"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ home, note string }{{file, ""}, {home, "not a regular file"}} {
+		t.Setenv("XDG_CONFIG_HOME", tt.home)
+		o, err := Parse(nil, columns)
+		if err != nil || !strings.Contains(o.Note, tt.note) || (o.Note == "") != (tt.note == "") {
+			t.Errorf("%s: note %q, error %v, want %q", tt.home, o.Note, err, tt.note)
+		}
+	}
+}
+
+// No text makes it panic, and every error names the file.
+func FuzzSettings(f *testing.F) {
+	f.Add(example(f))
+	f.Add("keys: {quit: [x, y], mark: z}\nperiod: 1h")
+	f.Add("colors: {mono: {bad: red}}\nhidden: {pods: [pod]}")
+	f.Add("a: &a [*a]")
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := read(text)
+		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.File != "f") {
+			t.Errorf("read(%q) = %v", text, err)
+		}
+	})
+}

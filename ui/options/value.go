@@ -1,0 +1,112 @@
+package options
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/cri/sim"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/filter"
+)
+
+// into returns what sets a field to what parse makes of a text.
+func into[T any](field *T, parse func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		v, err := parse(s)
+		if err == nil {
+			*field = v
+		}
+		return err
+	}
+}
+
+// each returns what appends to a field what parse makes of a text.
+func each[T any](field *[]T, parse func(string) (T, error)) func(string) error {
+	return func(s string) error {
+		v, err := parse(s)
+		if err == nil {
+			*field = append(*field, v)
+		}
+		return err
+	}
+}
+
+func word(s string) (string, error) { return s, nil }
+
+func oneOf(known []string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if !slices.Contains(known, s) {
+			return "", fmt.Errorf("want one of %s, not %q", strings.Join(known, ", "), s)
+		}
+		return s, nil
+	}
+}
+
+// either returns what tells which of two words it reads.
+func either(no, yes string) func(string) (bool, error) {
+	return func(s string) (bool, error) {
+		if s != no && s != yes {
+			return false, fmt.Errorf("want %s or %s, not %q", no, yes, s)
+		}
+		return s == yes, nil
+	}
+}
+
+func truth(s string) (bool, error) {
+	if s != "true" && s != "false" {
+		return false, fmt.Errorf("want true or false, not %q", s)
+	}
+	return s == "true", nil
+}
+
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("want a duration of more than 0, such as 1s or 500ms, not %q", s)
+	}
+	return d, nil
+}
+
+func speed(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0.25 && v <= 8) {
+		return 0, fmt.Errorf("want a figure from 0.25 to 8, not %q", s)
+	}
+	return v, nil
+}
+
+func filterText(s string) (string, error) {
+	_, err := filter.Parse(s)
+	return s, err
+}
+
+func version(s string) (View, error) {
+	if s != "true" {
+		return Screen, errors.New("takes no value")
+	}
+	return Version, nil
+}
+
+// DemoList in the place of a scenario asks which there are.
+const DemoList = "list"
+
+func scenario(s string) (string, error) {
+	if s != DemoList && !sim.Known(s) {
+		return "", fmt.Errorf("no scenario is called %q%s", s, cmp.Or(maybe(keymap.Nearest(s, scenarios())), ": "+listing))
+	}
+	return s, nil
+}
+
+// scenarios returns the names of those that people can choose.
+func scenarios() []string {
+	var names []string
+	for _, s := range sim.Scenarios() {
+		names = append(names, s.Name)
+	}
+	return names
+}
