@@ -99,9 +99,11 @@ func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 }
 
 // Hide leaves out the columns of these names, and no others. The first column by rank
-// is always shown.
+// stays.
 func (t *Table[R, K]) Hide(names []string) {
-	t.hidden, t.shown = slices.Clone(names), nil
+	first := slices.MinFunc(t.Columns, func(a, b Column[R]) int { return cmp.Compare(a.Rank, b.Rank) })
+	t.hidden = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == first.Name })
+	t.shown = nil
 	t.arrange()
 }
 

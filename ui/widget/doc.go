@@ -2,9 +2,7 @@ package widget
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -35,7 +33,7 @@ type Doc struct {
 
 	scroll Scroll
 	at     any // value of the item under the cursor
-	left   int // cells that are hidden at the left
+	left   int // cells that are hidden at the left edge
 	find   search
 }
 
@@ -55,20 +53,23 @@ type item struct {
 }
 
 // Write has the lines written anew, for w cells and h visible lines. The cursor stays
-// on the item of the same value, what is visible stays where it is.
+// on the item of the same value, and what is visible where it is.
 func (d *Doc) Write(p Pen, w, h int, write func(d *Doc)) {
 	d.lines, d.blocks, d.items = d.lines[:0:0], d.blocks[:0:0], d.items[:0:0]
 	d.pen, d.width, d.open = p, w, false
 	write(d)
 	d.End()
-	d.scroll.Height = max(h, 1)
+	d.Resize(h)
 	d.keepCursor()
 }
 
-// Resize makes h lines visible. For another width the lines are to be written anew.
+// Resize makes h lines visible; 0 while none is seen changes nothing. For another width
+// the lines are to be written anew.
 func (d *Doc) Resize(h int) {
-	d.scroll.Height = max(h, 1)
-	d.keepCursor()
+	if h > 0 {
+		d.scroll.Height = h
+	}
+	d.scroll.Top = clamp(d.scroll.Top, d.Len()-d.scroll.Height)
 }
 
 // Width returns for how many cells the lines were written.
@@ -199,154 +200,6 @@ func (d *Doc) item(line int) (item, bool) {
 	return item{}, false
 }
 
-// Current returns the value of the item under the cursor; nil if there is none.
-func (d *Doc) Current() any {
-	it, _ := d.item(d.scroll.Cursor)
-	return it.value
-}
-
-// keepCursor puts the cursor on the item that it was on: the nearest if that has gone.
-func (d *Doc) keepCursor() {
-	n := d.Len()
-	if it, ok := d.item(clamp(d.scroll.Cursor, n-1)); !ok || it.value != d.at {
-		found := false
-		for i := 0; i < n && d.at != nil && !found; i++ {
-			if it, ok = d.item(i); ok && it.value == d.at {
-				d.scroll.Cursor, found = it.from, true
-			}
-		}
-		if !found {
-			d.nearest(d.scroll.Cursor)
-		}
-	}
-	d.scroll.Top = clamp(d.scroll.Top, n-d.scroll.Height)
-}
-
-// nearest puts the cursor on the item that a line belongs to, or the first below it,
-// or the last above it.
-func (d *Doc) nearest(line int) {
-	n := d.Len()
-	line = clamp(line, n-1)
-	for i := range n {
-		// Below first, then above.
-		to := line + i
-		if to >= n {
-			to = n - 1 - i
-		}
-		if it, ok := d.item(to); ok {
-			d.scroll.Cursor, d.at = it.from, it.value
-			return
-		}
-	}
-	d.scroll.Cursor, d.at = line, nil
-}
-
-// Do scrolls, goes from item to item, and from match to match, and reports whether a is
-// such an action.
-func (d *Doc) Do(a keymap.Action) bool {
-	switch a {
-	case keymap.MatchNext:
-		return d.find.text != "" && d.NextMatch(1)
-	case keymap.MatchPrev:
-		return d.find.text != "" && d.NextMatch(-1)
-	case keymap.Left, keymap.Right:
-		if !d.Pans {
-			return false
-		}
-		if a == keymap.Left {
-			d.left = max(0, d.left-8)
-		} else {
-			d.left += 8
-		}
-		return true
-	}
-	return d.move(a)
-}
-
-func (d *Doc) move(a keymap.Action) bool {
-	n := d.Len()
-	at := d.scroll
-	if !d.scroll.Pan(a, n) {
-		return false
-	}
-	d.scroll.Cursor = at.Cursor
-	switch a {
-	case keymap.Up, keymap.Down:
-		// To the next item if it is in view, or one line.
-		by := 1
-		if a == keymap.Up {
-			by = -1
-		}
-		if to, ok := d.beside(at.Cursor, by); ok && to.from >= at.Top && to.from < at.Top+at.Height {
-			d.scroll = at
-			d.scroll.Cursor, d.at = to.from, to.value
-			d.scroll.Top = clamp(max(at.Top, to.to-at.Height), to.from)
-		}
-	case keymap.Top, keymap.Bottom:
-		d.nearest(d.scroll.Top + map[keymap.Action]int{keymap.Bottom: d.scroll.Height - 1}[a])
-	default:
-		if d.scroll.Cursor < d.scroll.Top || d.scroll.Cursor >= d.scroll.Top+d.scroll.Height {
-			d.nearest(d.scroll.Top)
-		}
-	}
-	return true
-}
-
-// beside returns the next item after the line, or before it.
-func (d *Doc) beside(line, by int) (item, bool) {
-	here, in := d.item(line)
-	for i := line + by; i >= 0 && i < d.Len(); i += by {
-		if it, ok := d.item(i); ok && (!in || it.from != here.from) {
-			return it, true
-		}
-	}
-	return item{}, false
-}
-
-// Position says which lines are visible, such as "12-40 of 97"; nothing if all are.
-func (d *Doc) Position() string { return d.scroll.Position(d.Len()) }
-
-// Search looks for s in all lines without regard to case, goes to the first from the top
-// of the screen that has it, and returns how many do. An empty s ends a search.
-func (d *Doc) Search(s string) int {
-	d.find = search{strings.ToLower(text.Clean(s)), -1}
-	n := 0
-	for i := range d.Len() {
-		if d.find.in(d.line(i)) {
-			n++
-		}
-	}
-	if n > 0 {
-		d.find.line = d.scroll.Top - 1
-		d.NextMatch(1)
-	}
-	return n
-}
-
-// Searched returns what was searched for last; empty if nothing is.
-func (d *Doc) Searched() string { return d.find.text }
-
-// NextMatch goes to the next line that has what is searched for in the direction of
-// step, round the end, and reports whether there is one.
-func (d *Doc) NextMatch(step int) bool {
-	n := d.Len()
-	for i := 1; i <= n; i++ {
-		at := ((d.find.line+step*i)%n + n) % n
-		if !d.find.in(d.line(at)) {
-			continue
-		}
-		d.find.line = at
-		if s := &d.scroll; at < s.Top || at >= s.Top+s.Height {
-			s.Top = clamp(at-s.Height/2, n-s.Height)
-		}
-		if it, ok := d.item(at); ok {
-			d.scroll.Cursor, d.at = it.from, it.value
-		}
-		return true
-	}
-	return false
-}
-
 // Draw draws line y of those that are visible.
 func (d *Doc) Draw(l *text.Line, p Pen, y int, focused bool) {
 	i := d.scroll.Top + y
@@ -361,7 +214,7 @@ func (d *Doc) Draw(l *text.Line, p Pen, y int, focused bool) {
 		if hidden > 0 {
 			s, hidden = s.without(hidden)
 		}
-		d.find.draw(l, p, s)
+		d.find.draw(l, p, s, i == d.find.line)
 	}
 }
 

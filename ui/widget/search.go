@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // A search is what is looked for in the lines of a [Doc].
@@ -12,48 +13,59 @@ type search struct {
 	line int    // of the match that was gone to last
 }
 
+// index returns where in s, once it is cleaned, is what is searched for; -1 if it is not.
+func (f *search) index(s string) int {
+	if f.text == "" {
+		return -1
+	}
+	s = text.CleanLong(s)
+	lower := strings.ToLower(s)
+	if len(lower) != len(s) { // places in one are none in the other
+		return strings.Index(s, f.text)
+	}
+	return strings.Index(lower, f.text)
+}
+
 // in reports whether a line has what is searched for.
-func (s *search) in(line []Slot) bool {
-	for _, slot := range line {
-		if s.text != "" && strings.Contains(strings.ToLower(slot.Text), s.text) {
+func (f *search) in(line []Slot) bool {
+	for _, s := range line {
+		if f.index(s.Text) >= 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// draw draws a slot with what is searched for marked in it.
-func (s *search) draw(l *text.Line, p Pen, slot Slot) {
-	if slot.Width > 0 {
-		kept := l.Keep(l.Left() - slot.Width + 1)
-		s.mark(l, p, slot)
+// draw draws a slot with what is searched for marked in it; in another way in the line
+// that was gone to.
+func (f *search) draw(l *text.Line, p Pen, s Slot, here bool) {
+	kept := 0
+	if s.Width > 0 {
+		kept = l.Keep(l.Left() - s.Width + 1)
+	}
+	st := p.Match
+	if here {
+		st = p.Selected
+	}
+	f.mark(l, st, s)
+	if s.Width > 0 {
 		l.Space(l.Left())
 		l.Release(kept)
 		l.Space(1)
-		return
 	}
-	s.mark(l, p, slot)
 }
 
-func (s *search) mark(l *text.Line, p Pen, slot Slot) {
-	if s.text == "" {
-		l.Put(slot.Style, slot.Text)
-		return
-	}
-	rest := text.CleanLong(slot.Text)
-	lower := strings.ToLower(rest)
-	if len(lower) != len(rest) { // places in one are none in the other
-		lower = ""
-	}
+func (f *search) mark(l *text.Line, match theme.Style, s Slot) {
+	rest := s.Text
 	for l.Left() > 0 {
-		i := strings.Index(lower, s.text)
+		i := f.index(rest)
 		if i < 0 {
 			break
 		}
-		to := i + len(s.text)
-		l.Put(slot.Style, rest[:i])
-		l.Put(p.Match, rest[i:to])
-		rest, lower = rest[to:], lower[to:]
+		rest = text.CleanLong(rest)
+		l.Put(s.Style, rest[:i])
+		l.Put(match, rest[i:i+len(f.text)])
+		rest = rest[i+len(f.text):]
 	}
-	l.Put(slot.Style, rest)
+	l.Put(s.Style, rest)
 }

@@ -59,8 +59,12 @@ type Table[R any, K comparable] struct {
 	invert bool
 }
 
-// Resize gives the table w cells and h lines, one of them for the heads.
+// Resize gives the table w cells and h lines, one of them for the heads; 0 lines while it
+// is not seen change nothing.
 func (t *Table[R, K]) Resize(w, h int) {
+	if h <= 0 {
+		return
+	}
 	if w != t.width || t.needs == nil {
 		t.width, t.needs, t.shown = w, nil, nil
 		t.arrange()
@@ -77,26 +81,24 @@ func (t *Table[R, K]) Set(rows []R) {
 }
 
 // keepCursor puts the cursor where a person put it, also if that row was away for a
-// while; else on the row that it went to instead.
+// while; else on the row that it went to instead. As long as nobody has put it anywhere
+// it stays in its line.
 func (t *Table[R, K]) keepCursor() {
 	if t.placed {
-		keys := []K{t.wanted, t.here}
-		if t.Parent != nil {
-			keys = append(keys, t.Parent(t.here))
+		i := t.index(t.wanted)
+		if i < 0 {
+			i = t.index(t.here)
 		}
-		for _, k := range keys {
-			if i := t.index(k); i >= 0 {
-				t.scroll.Cursor = i
-				break
-			}
+		if i < 0 && t.Parent != nil {
+			i = t.index(t.Parent(t.here))
+		}
+		if i >= 0 {
+			t.scroll.Cursor = i
 		}
 	}
 	t.scroll.Clamp(len(t.rows))
 	if r, ok := t.Current(); ok {
 		t.here = t.Key(r)
-		if !t.placed {
-			t.placed, t.wanted = true, t.here
-		}
 	}
 }
 
@@ -166,15 +168,15 @@ func (t *Table[R, K]) Next(step int, want func(r R) bool) bool {
 	return false
 }
 
-// Do moves the cursor or changes the order of the columns, and reports whether a is
-// such an action. After it has changed the order, the owner has to sort its rows
-// and to set them again.
+// Do moves the cursor, and reports whether a is an action that does. From the top on the
+// cursor stays at the top, whatever row comes there.
 func (t *Table[R, K]) Do(a keymap.Action) bool {
-	if t.scroll.Do(a, len(t.rows)) {
-		t.note()
-		return true
+	if !t.scroll.Do(a, len(t.rows)) {
+		return false
 	}
-	return false
+	t.note()
+	t.placed = a != keymap.Top
+	return true
 }
 
 // Visible returns which rows are visible, counted from 1, and how many there are.
@@ -185,15 +187,10 @@ func (t *Table[R, K]) Visible() (first, last, total int) {
 
 // Row returns the row that is drawn in line y, and false for a line without one.
 func (t *Table[R, K]) Row(y int) (r R, ok bool) {
-	i := t.rowAt(y)
-	return t.rowIf(i)
-}
-
-func (t *Table[R, K]) rowIf(i int) (r R, ok bool) {
-	if i < t.scroll.Top {
-		return r, false
+	if i := t.rowAt(y); i >= t.scroll.Top && i < t.scroll.Top+t.scroll.Height {
+		return t.at(i)
 	}
-	return t.at(i)
+	return r, false
 }
 
 // rowAt returns the index of the row in line y; less than the first visible one for

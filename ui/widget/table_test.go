@@ -1,0 +1,344 @@
+package widget_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+type row struct {
+	name, note string
+	n          int
+	in         string // the row that it is in
+}
+
+type table = widget.Table[row, string]
+
+func newTable(w, h int, rows ...row) *table {
+	t := &table{
+		Key: func(r row) string { return r.name },
+		Columns: []widget.Column[row]{
+			{Name: "n", Head: "N", Help: "a number", Least: 4, Rank: 2, Right: true,
+				Draw:    func(l *text.Line, p widget.Pen, r row, w int) { l.Right(p.Text, fmt.Sprint(r.n), w) },
+				Compare: func(a, b row) int { return cmp.Compare(b.n, a.n) }},
+			{Name: "name", Head: "NAME", Help: "a name", Least: 6, Fair: 12, Most: 30,
+				Need:    func(r row) int { return text.Width(r.name) },
+				Draw:    func(l *text.Line, p widget.Pen, r row, w int) { l.Cell(p.Text, r.name, w) },
+				Compare: func(a, b row) int { return cmp.Compare(a.name, b.name) }},
+			{Name: "state", Head: "STATE", Help: "a word", Least: 5, Rank: 1,
+				Draw: func(l *text.Line, p widget.Pen, _ row, w int) { l.Cell(p.Bad, "bad", w) }},
+			{Name: "note", Head: "NOTE", Help: "the rest", Least: 8, Most: 100, Rank: 3,
+				Need: func(r row) int { return text.Width(r.note) },
+				Draw: func(l *text.Line, p widget.Pen, r row, w int) { l.Cell(p.Dim, r.note, w) }},
+		},
+	}
+	t.Resize(w, h)
+	t.Set(rows)
+	return t
+}
+
+func abc() []row {
+	return []row{{name: "b", n: 2, note: "second"}, {name: "a", n: 3, note: "first"}, {name: "c", n: 1, note: hostile}}
+}
+
+func TestTable(t *testing.T) {
+	tab := newTable(40, 5, abc()...)
+	want := []string{
+		"   N NAME   STATE NOTE",
+		"   2 b      bad   second",
+		"   3 a      bad   first",
+		"   1 c      bad   a^[[31m\uFFFD1mb \uFFFDc日本語",
+		"",
+	}
+	if diff := gocmp.Diff(want, lines(t, tab.Draw, 40, 5)); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+// heads returns the names of the columns that are shown, by what stands in the heads.
+func heads(t *testing.T, tab *table, w int) []string {
+	t.Helper()
+	return strings.Fields(lines(t, tab.Draw, w, 1)[0])
+}
+
+// Which columns there are depends on the width alone, and more of it never takes one
+// away.
+func TestColumnsStay(t *testing.T) {
+	before := 0
+	for w := 6; w < 120; w++ {
+		short, long := newTable(w, 5, row{name: "x"}), newTable(w, 5, row{name: strings.Repeat("x", 50), note: strings.Repeat("y", 200), n: 12345})
+		a, b := heads(t, short, w), heads(t, long, w)
+		if !slices.Equal(a, b) {
+			t.Errorf("%d cells: columns %v for short texts, %v for long ones", w, a, b)
+		}
+		if len(a) < before {
+			t.Errorf("%d cells: %d columns, and %d in fewer", w, len(a), before)
+		}
+		before = len(a)
+		lines(t, long.Draw, w, 5)
+	}
+	if before != 4 {
+		t.Errorf("at the widest there are %d columns, want 4", before)
+	}
+	// NAME could have 12 cells before there is a column of the next rank.
+	for w, want := range map[int]string{17: "NAME", 18: "NAME STATE", 22: "NAME STATE", 23: "N NAME STATE"} {
+		if got := strings.Join(heads(t, newTable(w, 3, abc()...), w), " "); got != want {
+			t.Errorf("%d cells: %s, want %s", w, got, want)
+		}
+	}
+}
+
+// Widths grow by need and do not shrink before the next resize.
+func TestWidthsDoNotJump(t *testing.T) {
+	at := func(tab *table) int { return strings.Index(lines(t, tab.Draw, 60, 1)[0], "STATE") }
+	tab := newTable(60, 5, abc()...)
+	narrow := at(tab)
+	tab.Set(append(abc(), row{name: strings.Repeat("x", 20)}))
+	wide := at(tab)
+	tab.Set(abc())
+	if again := at(tab); wide <= narrow || again != wide {
+		t.Errorf("STATE is at %d, with a long name at %d, without it again at %d", narrow, wide, again)
+	}
+	tab.Resize(60, 9)
+	if at(tab) != wide {
+		t.Error("another height changed a width")
+	}
+	tab.Resize(59, 9)
+	if at(tab) != narrow {
+		t.Error("after another width there is room for a name that has gone")
+	}
+}
+
+func current(tab *table) string {
+	r, _ := tab.Current()
+	return r.name
+}
+
+func TestCursorStaysOnItsRow(t *testing.T) {
+	tab := newTable(40, 5, abc()...)
+	if tab.Set([]row{{name: "new"}, {name: "b"}}); current(tab) != "new" {
+		t.Errorf("nobody put the cursor on %q", current(tab))
+	}
+	tab.Set(abc())
+	tab.Do(keymap.Down)
+	tab.Set([]row{{name: "x"}, {name: "y"}, {name: "c"}, {name: "a"}})
+	if current(tab) != "a" {
+		t.Errorf("the cursor went from a to %q", current(tab))
+	}
+	tab.Set([]row{{name: "x"}, {name: "y"}, {name: "c"}, {name: "z"}})
+	if current(tab) != "z" {
+		t.Errorf("a has gone, the cursor is on %q, want the row in its line", current(tab))
+	}
+	tab.Set([]row{{name: "z"}, {name: "x"}})
+	if current(tab) != "z" {
+		t.Errorf("the cursor went on to %q", current(tab))
+	}
+	tab.Set(nil)
+	if _, ok := tab.Current(); ok {
+		t.Error("a row of none")
+	}
+	if tab.Set(abc()); current(tab) != "a" {
+		t.Errorf("a is back, the cursor is on %q", current(tab))
+	}
+	tab.Do(keymap.Top)
+	if tab.Set(append([]row{{name: "worse"}}, abc()...)); current(tab) != "worse" {
+		t.Errorf("the cursor is at the top no longer: %q", current(tab))
+	}
+	if tab.GoTo("not yet") || current(tab) != "worse" {
+		t.Error("went to a row that is not there")
+	}
+	if tab.Set([]row{{name: "p"}, {name: "not yet"}}); current(tab) != "not yet" {
+		t.Errorf("the cursor is on %q, want the row that was asked for", current(tab))
+	}
+}
+
+func TestCursorGoesToTheParent(t *testing.T) {
+	tab := newTable(40, 9)
+	parents := map[string]string{"a1": "a"}
+	tab.Parent = func(k string) string { return parents[k] }
+	tab.Set([]row{{name: "x"}, {name: "a"}, {name: "a1", in: "a"}})
+	tab.Do(keymap.Bottom)
+	if tab.Set([]row{{name: "a"}, {name: "y"}, {name: "z"}}); current(tab) != "a" {
+		t.Errorf("a1 has gone, the cursor is on %q, want what it was in", current(tab))
+	}
+}
+
+func TestSort(t *testing.T) {
+	tab := newTable(40, 5, abc()...)
+	names := func() string {
+		rows := abc()
+		tab.Sort(rows)
+		tab.Set(rows)
+		s := ""
+		for _, r := range rows {
+			s += r.name
+		}
+		name, inverted := tab.Sorted()
+		return fmt.Sprint(s, " ", name, " ", inverted)
+	}
+	check := func(what, want, head string) {
+		t.Helper()
+		if got := names(); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+		if line := lines(t, tab.Draw, 40, 1)[0]; !strings.Contains(line, head) {
+			t.Errorf("%s: heads %q, want %q in it", what, line, head)
+		}
+	}
+	check("at first", "bac  false", "   N NAME   STATE")
+	tab.Invert()
+	check("inverted", "cab  true", "   N NAME   STATE")
+	tab.Invert()
+	tab.SortNext(1)
+	check("next", "abc n false", "  N↓ NAME")
+	tab.SortNext(1)
+	check("next but one", "abc name false", "NAME↓")
+	tab.Invert()
+	check("inverted", "cba name true", "NAME↑")
+	tab.SortNext(1)
+	check("round", "cab  true", "NAME  ")
+	tab.SortNext(-1)
+	check("back", "cba name true", "NAME↑")
+	if tab.SortBy("state") || tab.SortBy("nothing") || !tab.SortBy("N") {
+		t.Error("columns by name")
+	}
+	check("by name", "cba n true", "N↑")
+	if tab.SortBy(""); !tab.ClickHead(2) || !tab.ClickHead(2) {
+		t.Error("no click on a head")
+	}
+	check("clicked twice", "cba n true", "N↑")
+	if tab.ClickHead(4) || tab.ClickHead(13) || tab.ClickHead(500) || tab.ClickHead(-1) {
+		t.Error("a gap, a column without an order and nothing were clicked on")
+	}
+	if !tab.ClickHead(5) {
+		t.Error("no click on NAME")
+	}
+	check("another head", "abc name false", "NAME↓")
+}
+
+func TestHide(t *testing.T) {
+	tab := newTable(60, 5, abc()...)
+	tab.Hide([]string{"state", "n", "unknown"})
+	if got := heads(t, tab, 60); !slices.Equal(got, []string{"NAME", "NOTE"}) {
+		t.Errorf("shown are %v", got)
+	}
+	want := []widget.Choice{{"n", "a number", false}, {"name", "a name", true}, {"state", "a word", false}, {"note", "the rest", true}}
+	if diff := gocmp.Diff(want, tab.Choices()); diff != "" {
+		t.Errorf("choices (-want +got):\n%s", diff)
+	}
+	tab.Hide([]string{"state", "n", "name", "note"})
+	if got := heads(t, tab, 60); !slices.Equal(got, []string{"NAME"}) {
+		t.Errorf("all hidden, shown are %v", got)
+	}
+	if diff := gocmp.Diff([2]string{"NAME", "a name"}, tab.Legend()[1]); diff != "" {
+		t.Errorf("legend: %s", diff)
+	}
+}
+
+func TestClickAndVisible(t *testing.T) {
+	rows := make([]row, 20)
+	for i := range rows {
+		rows[i].name = fmt.Sprint(i)
+	}
+	tab := newTable(40, 6, rows...)
+	tab.Do(keymap.PageDown)
+	if first, last, total := tab.Visible(); first != 5 || last != 9 || total != 20 {
+		t.Errorf("visible are %d-%d/%d", first, last, total)
+	}
+	if !tab.Click(3) || current(tab) != "6" || tab.Click(0) || tab.Click(6) {
+		t.Errorf("a click on line 3 is on %q", current(tab))
+	}
+	if !tab.Next(-1, func(r row) bool { return r.name == "15" }) || current(tab) != "15" || tab.Next(1, func(row) bool { return false }) {
+		t.Errorf("the next is %q", current(tab))
+	}
+	tab.Set(rows[:2])
+	tab.FromBottom = true
+	if got := lines(t, tab.Draw, 20, 6); got[1] != "" || got[3] != "" || !strings.Contains(got[5], " 1") {
+		t.Errorf("not from the bottom: %q", got)
+	}
+	if !tab.Click(4) || current(tab) != "0" || tab.Click(3) {
+		t.Errorf("clicked on %q", current(tab))
+	}
+	if first, last, total := newTable(40, 5).Visible(); first != 0 || last != 0 || total != 0 {
+		t.Error("rows of an empty table")
+	}
+}
+
+// A table that is not seen for a while comes back as it was.
+func TestUnseenTableDoesNotScroll(t *testing.T) {
+	rows := make([]row, 20)
+	for i := range rows {
+		rows[i].name = fmt.Sprint(i)
+	}
+	tab := newTable(40, 11, rows...)
+	tab.Go(5)
+	tab.Resize(0, 0)
+	tab.Set(rows)
+	tab.Resize(40, 11)
+	if first, _, _ := tab.Visible(); first != 1 {
+		t.Errorf("the first row is %d now", first)
+	}
+}
+
+// Red stays red in the row under the cursor, whatever the theme, and is not told by
+// colour alone.
+func TestTroubleInTheSelectedRow(t *testing.T) {
+	for _, name := range theme.Names() {
+		look, _ := theme.Named(name)
+		draw := func(st theme.Style) string {
+			var l text.Line
+			l.Begin(10)
+			widget.Pen{Theme: &look}.Bar(&l, true)
+			l.Put(st, "x")
+			return strings.TrimSuffix(string(l.Buf), "x\x1b[m")
+		}
+		if text, bad := draw(look.Text), draw(look.Bad); text == bad || text != draw(look.Dim) {
+			t.Errorf("%s: in the bar ordinary text is %q, trouble %q, what matters less %q", name, text, bad, draw(look.Dim))
+		}
+	}
+}
+
+func TestFaintAndWholeRows(t *testing.T) {
+	tab := newTable(40, 5, abc()...)
+	tab.Faint = func(r row) bool { return r.n == 3 }
+	tab.Whole = func(l *text.Line, p widget.Pen, r row) bool {
+		if r.n == 1 {
+			l.Put(p.Dim, "-- "+r.name)
+		}
+		return r.n == 1
+	}
+	tab.Go(0)
+	dim := pen().Dim
+	if line := styled(t, tab.Draw, 40, 2); !strings.HasPrefix(line, dim.On) || strings.Count(line, "\x1b[m") != 1 {
+		t.Errorf("a faint row is no single dim run: %q", line)
+	}
+	if got := lines(t, tab.Draw, 40, 4)[3]; got != "-- c" {
+		t.Errorf("a whole row is %q", got)
+	}
+}
+
+func TestDrawingATableDoesNotAllocate(t *testing.T) {
+	tab := newTable(100, 5, row{name: "default/nginx", note: "a note"}, row{name: "b"})
+	p := pen()
+	l := text.Line{Buf: make([]byte, 0, 4096)}
+	tab.Columns[0].Draw = func(l *text.Line, p widget.Pen, _ row, w int) { l.Right(p.Text, "12", w) }
+	if n := testing.AllocsPerRun(100, func() {
+		for y := range 5 {
+			l.Buf = l.Buf[:0]
+			l.Begin(100)
+			tab.Draw(&l, p, y, true)
+			l.End()
+		}
+	}); n > 0 {
+		t.Errorf("drawing allocates %v times", n)
+	}
+}
