@@ -1,0 +1,356 @@
+package layer_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+const (
+	up, down, left, home, end = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H", "\x1b[F"
+	escape, enter, rub        = "\x1b", "\r", "\x7f"
+)
+
+// hostile is what a runtime may call a namespace.
+const hostile = "a\x1b[31m\u009b1mb\n\u202Ec日本語"
+
+// presses returns the key presses that a terminal's bytes stand for.
+func presses(bytes string) []tea.KeyPressMsg {
+	var all []tea.KeyPressMsg
+	for bytes != "" {
+		var d uv.EventDecoder
+		next := bytes
+		if strings.HasPrefix(bytes, escape) && !strings.HasPrefix(bytes, "\x1b[") { // esc, not another key with alt
+			next = escape
+		}
+		n, ev := d.Decode([]byte(next))
+		if k, ok := ev.(uv.KeyPressEvent); ok {
+			all = append(all, tea.KeyPressMsg(k))
+		}
+		bytes = bytes[n:]
+	}
+	return all
+}
+
+var view = panetest.View(panetest.Healthy())
+
+// stage opens a layer on a screen of w cells and h lines.
+func stage(p pane.Pane, w, h int) *panetest.Stage {
+	v := *view
+	s := panetest.NewStage(p, &v, w, h)
+	s.Open(p)
+	return s
+}
+
+// press gives keys to the layer on top, as the screen does: first as they are typed, then
+// by what they mean.
+func press(s *panetest.Stage, bytes string) {
+	for _, k := range presses(bytes) {
+		if len(s.Layers) == 0 {
+			return
+		}
+		top := s.Layers[len(s.Layers)-1]
+		top.Observe(s.V, s.W, s.H)
+		if typist, ok := top.(pane.Typist); ok {
+			if _, done := typist.Key(k, s); done {
+				continue
+			}
+		}
+		top.Do(keymap.Default().Action(k, top.Info().Scope), s)
+	}
+	s.Refresh()
+}
+
+func open(s *panetest.Stage, p pane.Pane) bool { return slices.Contains(s.Layers, p) }
+
+func TestPrompt(t *testing.T) {
+	history := []string{"one", "two"}
+	for _, tt := range []struct{ keys, want string }{
+		{"abc", "abc"},
+		{"ab" + left + "X", "aXb"},
+		{"a b\x17c", "a c"},
+		{"abc\x15d", "d"},
+		{"abc" + home + "X" + end + "Y", "XabcY"},
+		{"abc" + left + left + "\x0b", "a"},
+		{"abc" + rub, "ab"},
+		{"日本" + left + "語", "日語本"},
+		{"draft" + up, "two"},
+		{"draft" + up + up + up, "one"},
+		{"draft" + up + down, "draft"},
+		{"draft" + up + "x" + down, "draft"},
+		{"a\x16b", "ab"}, // ^v would run a program
+	} {
+		p := layer.NewPrompt("filter", "", history)
+		press(stage(p, 40, 1), tt.keys)
+		if p.Value() != tt.want {
+			t.Errorf("%q makes %q, want %q", tt.keys, p.Value(), tt.want)
+		}
+	}
+}
+
+func TestPromptCallsBack(t *testing.T) {
+	var got []string
+	p := layer.NewPrompt("filter", "x", nil)
+	p.Changed = func(_ pane.Host, s string) error {
+		got = append(got, "changed "+s)
+		if strings.Contains(s, "!") {
+			return errors.New("column 2: want a word\x1b[31m")
+		}
+		return nil
+	}
+	p.Accepted = func(_ pane.Host, s string) error {
+		got = append(got, "accepted "+s)
+		return p.Changed(nil, s)
+	}
+	p.Canceled = func(pane.Host) { got = append(got, "canceled") }
+	s := stage(p, 60, 1)
+	press(s, "!"+left+enter)
+	if !open(s, p) {
+		t.Error("a text with a mistake in it was accepted")
+	}
+	if row := s.Row("filter"); row != "filter: x!  column 2: want a word^[[31m" {
+		t.Errorf("the mistake is told as %q", row)
+	}
+	press(s, "\x1b[3~"+enter) // delete
+	if open(s, p) {
+		t.Error("enter does not close the prompt")
+	}
+	want := []string{"changed x!", "accepted x!", "changed x!", "changed x", "accepted x", "changed x"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	for _, keys := range []string{escape, rub + rub, "\x03"} {
+		got = nil
+		s = stage(p, 60, 1)
+		if press(s, keys); open(s, p) || got[len(got)-1] != "canceled" {
+			t.Errorf("%q: open %v, calls %q", keys, open(s, p), got)
+		}
+		p = layer.NewPrompt("filter", "x", nil)
+		p.Changed, p.Canceled = func(pane.Host, string) error { return nil }, func(pane.Host) { got = append(got, "canceled") }
+	}
+	press(stage(layer.NewPrompt("plain", "", []string{"a"}), 40, 1), "x"+up+enter) // none of them need be set
+}
+
+// A filter of the settings may be longer than anything that can be typed.
+func TestPromptOfALongText(t *testing.T) {
+	long := strings.Repeat("word ", 400)
+	p := layer.NewPrompt("filter", long, []string{long + long})
+	s := stage(p, 40, 1)
+	press(s, "x")
+	if p.Value() != long {
+		t.Errorf("a key made %d characters of %d", len(p.Value()), len(long))
+	}
+	if press(s, rub+rub+"x"); p.Value() != long[:len(long)-2]+"x" {
+		t.Errorf("%d characters cannot be edited", len(long))
+	}
+	p.Paste(strings.Repeat("p", 10_000), s)
+	s.Check(t)
+	if press(s, up); p.Value() != long+long {
+		t.Error("the history was cut")
+	}
+	if press(s, down+home); !strings.HasPrefix(s.Text(), "filter: word word") {
+		t.Errorf("at the start there is %q", s.Text())
+	}
+	short := layer.NewPrompt("filter", "", nil)
+	short.Paste(strings.Repeat("日", 5000), s)
+	if n := len([]rune(short.Value())); n != 1000 {
+		t.Errorf("%d characters were pasted, want 1000", n)
+	}
+}
+
+func TestHostilePaste(t *testing.T) {
+	p := layer.NewPrompt("filter", hostile, nil)
+	s := stage(p, 60, 1)
+	p.Paste(hostile+"\x00\x1b]0;x\x07", s)
+	s.Check(t)
+	if strings.ContainsFunc(p.Value(), func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x202e }) {
+		t.Errorf("the text holds controls: %q", p.Value())
+	}
+}
+
+func FuzzPrompt(f *testing.F) {
+	f.Add("abc"+left+rub+up, hostile, 20)
+	f.Add(strings.Repeat("日", 30)+home+"\x0b\x17", "x", 3)
+	f.Add("e\u0301"+left+left+"\x1b[3~", "\u202e\x1b", 8)
+	f.Fuzz(func(t *testing.T, keys, pasted string, w int) {
+		p := layer.NewPrompt("filter", pasted, []string{pasted, keys})
+		p.Changed = func(_ pane.Host, s string) error {
+			if len(s)%2 == 1 {
+				return errors.New(s)
+			}
+			return nil
+		}
+		s := stage(p, w&127, 1)
+		for i, k := range presses(keys[:min(len(keys), 200)]) {
+			p.Key(k, s)
+			if i%3 == 0 {
+				p.Paste(pasted, s)
+			}
+			s.Check(t)
+		}
+		if n := len([]rune(p.Value())); n > 1000+len([]rune(pasted))+len([]rune(keys)) {
+			t.Errorf("%d characters", n)
+		}
+	})
+}
+
+func TestConfirm(t *testing.T) {
+	for keys, want := range map[string]bool{"y": true, "Y": true, "n": false, enter: false, escape: false, "q": false, "x": false, " ": false} {
+		yes := false
+		c := layer.NewConfirm("A period under 1s on a real runtime?", func(pane.Host) { yes = true })
+		s := stage(c, 60, 1)
+		if row := s.Row("?"); row != "A period under 1s on a real runtime? y/N" {
+			t.Errorf("asked is %q", row)
+		}
+		c.Paste("y", s)
+		if press(s, keys); yes != want || open(s, c) {
+			t.Errorf("%q: yes %v, open %v", keys, yes, open(s, c))
+		}
+	}
+	s := stage(layer.NewConfirm("Inspect all 1203 pods again?", nil), 20, 1)
+	if row := s.Row("Inspect"); row != "Inspect all 120… y/N" {
+		t.Errorf("with few cells asked is %q", row)
+	}
+}
+
+func choices() []widget.Choice {
+	return []widget.Choice{{Name: "default", Note: "12 pods"}, {Name: "kube-system", Note: "9 pods", On: true}, {Name: hostile, Note: "1 pod"}, {Name: "kube-public", Note: "no pod"}}
+}
+
+func TestPicker(t *testing.T) {
+	for _, tt := range []struct{ keys, want string }{
+		{enter, "kube-system"},
+		{"k " + enter, "default kube-system"},
+		{" k" + enter, "default"}, // none is on: the one under the cursor
+		{"gG " + enter, "kube-system kube-public"},
+		{" /PUB" + enter + " " + enter, "kube-public"},
+		{"/nothing" + enter + " " + enter, "kube-system"},
+		{"/pub" + escape + "k " + enter, "default kube-system"},
+		{"jjj" + enter + "x", "kube-system"},
+		{"q", "closed"},
+		{escape, "closed"},
+		{"/pub" + enter + escape + "j " + enter, "kube-system " + hostile},
+	} {
+		p := layer.NewPicker("Namespaces", choices())
+		got := "closed"
+		p.Accepted = func(_ pane.Host, names []string) { got = strings.Join(names, " ") }
+		s := stage(p, 60, 6)
+		if press(s, tt.keys); got != tt.want || open(s, p) {
+			t.Errorf("%q: %q, open %v, want %q", tt.keys, got, open(s, p), tt.want)
+		}
+	}
+}
+
+func TestPickerSearch(t *testing.T) {
+	p := layer.NewPicker("Namespaces", choices())
+	p.Accepted = func(pane.Host, []string) {}
+	s := stage(p, 60, 6)
+	press(s, "kube")                               // typing does not search
+	if n := strings.Count(s.Text(), "["); n != 6 { // two of them in a name
+		t.Errorf("%d of 6 brackets are shown", n)
+	}
+	press(s, "/kube")
+	if got := s.Text(); strings.Contains(got, "default") || !strings.Contains(got, "[x] kube-system          9 pods") {
+		t.Errorf("narrowed down it is\n%s", got)
+	}
+	press(s, "zzz")
+	if got := s.Row("nothing"); got != "nothing matches" {
+		t.Errorf("without a match it says %q", got)
+	}
+	if about := p.Info().About; len(about) != 1 || about[0].Text != "/kubezzz" {
+		t.Errorf("the title says %v", about)
+	}
+}
+
+func TestPickerSwitchesAtOnce(t *testing.T) {
+	var got []string
+	p := layer.NewPicker("Columns", choices())
+	p.Switched = func(_ pane.Host, c widget.Choice) { got = append(got, fmt.Sprint(c.Name, " ", c.On)) }
+	s := stage(p, 60, 6)
+	press(s, " "+enter+"k"+enter+escape)
+	if want := []string{"kube-system false", "kube-system true", "default true"}; !slices.Equal(got, want) || open(s, p) {
+		t.Errorf("switched %q, want %q", got, want)
+	}
+}
+
+const raw = "{\n  \"id\": \"" + "0123456789012345678901234567890123456789012345678901234567890123456789" + "\",\n  \"name\": \"" + hostile + "\"\n}\n"
+
+func TestViewer(t *testing.T) {
+	v := layer.NewViewer("default/web", raw)
+	s := stage(v, 40, 3)
+	if got := s.Text(); !strings.Contains(got, "6789…\n") {
+		t.Errorf("a long line is not cut:\n%s", got)
+	}
+	press(s, "j")
+	if about := v.Info().About; about[0].Text != "2-4 of 5" {
+		t.Errorf("the title says %v", about)
+	}
+	press(s, "w")
+	if got := s.Row(`"id"`); got == "" || strings.Contains(got, "…") {
+		t.Errorf("wrapped, the first line is\n%s", s.Text())
+	}
+	press(s, "w/NAME"+enter)
+	if got := s.Row(`"name"`); got == "" || s.Said != "1 lines match; n goes to the next" {
+		t.Errorf("the search shows %q and says %q", s.Text(), s.Said)
+	}
+	press(s, "/"+escape)
+	if about := v.Info().About; len(about) != 1 {
+		t.Errorf("after esc the search goes on: %v", about)
+	}
+	s.Act(keymap.Copy)
+	if strings.ContainsAny(s.Clip, "\x1b\u202e") || !strings.Contains(s.Clip, "\n  \"name\"") {
+		t.Errorf("copied is %q", s.Clip)
+	}
+	if press(s, "q"); open(s, v) {
+		t.Error("q does not close it")
+	}
+	if got := stage(layer.NewViewer("empty", ""), 20, 2).Text(); strings.TrimSpace(got) != "" {
+		t.Errorf("an empty text is %q", got)
+	}
+}
+
+// Each layer is exactly as large as it should be, in sizes that nobody has too, and
+// clean.
+func TestSizes(t *testing.T) {
+	for w := range 30 {
+		for h := range 4 {
+			for _, p := range []pane.Pane{
+				layer.NewPicker(hostile, choices()), layer.NewViewer(hostile, raw), layer.NewPrompt(hostile, hostile, nil), layer.NewConfirm(hostile+"?", nil),
+			} {
+				stage(p, w, h).Check(t)
+			}
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for name, of := range map[string]func() (pane.Pane, string){
+		"picker":  func() (pane.Pane, string) { return layer.NewPicker("Namespaces", choices()), "j" },
+		"viewer":  func() (pane.Pane, string) { return layer.NewViewer("default/web", raw), "/0123" + enter },
+		"wrapped": func() (pane.Pane, string) { return layer.NewViewer("default/web", raw), "w" },
+	} {
+		for _, size := range [][2]int{{38, 7}, {78, 9}} {
+			p, keys := of()
+			s := stage(p, size[0], size[1])
+			if size[0] < 40 {
+				look := theme.Default().Plain()
+				s.V.Theme = &look
+			}
+			press(s, keys)
+			s.Golden(t, name)
+		}
+	}
+}
