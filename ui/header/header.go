@@ -18,8 +18,8 @@ import (
 // left out; the headline is line two.
 const Lines = 4
 
-// A Strip draws the relists over time in the cells that are left of a line.
-type Strip func(v *pane.View, l *text.Line)
+// A Strip draws the relists over time in w cells.
+type Strip func(l *text.Line, v *pane.View, w int)
 
 // A Header is what stands above the panes. It belongs to the goroutine of the program.
 type Header struct {

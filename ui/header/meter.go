@@ -54,7 +54,7 @@ func (h *Header) meter(l *text.Line) {
 	}
 	if l.Left() > leastStrip && h.Strip != nil {
 		l.Space(1)
-		h.Strip(h.v, l)
+		h.Strip(l, h.v, l.Left())
 	}
 }
 

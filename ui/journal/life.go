@@ -18,17 +18,21 @@ type Stage struct {
 	At        time.Time  // when it came, by the runtime's clock where that is known, else SeenAt
 	SeenAt    time.Time  // when a relist saw it; zero if none has, or the event is kept no more
 	Event     uint64     // the Seq of the event that reported it; 0 for none
+	AtStart   bool       // that event is no news: it was so before the first relist
 	Exited    bool       // ExitCode holds
 	ExitCode  int32
 }
 
 // Life returns what the containers and sandboxes of a pod went through, oldest first, as
-// far as their statuses and the events that are kept tell. p is the pod as it was seen
+// far as their statuses, the lists and the events that are kept tell. p is the pod as it was seen
 // last, or nil. The stages of different containers are mixed.
 func (j *Journal) Life(uid pleg.UID, p *engine.Pod) []Stage {
 	var l life
-	if p != nil && p.Status != nil {
+	if p != nil {
 		l.status(p.Status)
+		find := p.Status.Lookup()
+		l.listed(p.Old, find)
+		l.listed(p.Current, find)
 	}
 	for r := range j.Of(uid) {
 		if r.ID != "" {
@@ -70,6 +74,9 @@ func (l *life) add(s Stage) {
 // status adds what an inspection says. What a container went through before it came to
 // be as it is shows in its times.
 func (l *life) status(st *pleg.PodStatus) {
+	if st == nil {
+		return
+	}
 	for _, s := range st.Sandboxes {
 		if !s.CreatedAt.IsZero() {
 			l.add(Stage{ID: s.ID, Attempt: s.Attempt, State: pleg.Running, At: s.CreatedAt})
@@ -95,19 +102,36 @@ func (l *life) status(st *pleg.PodStatus) {
 	}
 }
 
+// listed adds what a list says of containers that no inspection has told of.
+func (l *life) listed(p *pleg.Pod, find pleg.Lookup) {
+	if p == nil {
+		return
+	}
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		at := c.CreatedAt
+		if c.State == pleg.Exited || at.IsZero() {
+			at = p.ListedAt
+		}
+		if _, known := l.find[stageKey{c.ID, c.State}]; !known && find.Container(c.ID) == nil {
+			l.add(Stage{ID: c.ID, Container: c.Name, Attempt: c.Attempt, State: c.State, At: at})
+		}
+	}
+}
+
 // event adds what an event says, which is more than an inspection does: when it was
 // seen, and what has been removed since.
 func (l *life) event(r *Row) {
 	s := Stage{
 		ID: r.ID, Container: r.Container, State: r.To, At: r.SeenAt,
-		SeenAt: r.SeenAt, Event: r.Seq, Exited: r.Exited, ExitCode: r.ExitCode,
+		SeenAt: r.SeenAt, Event: r.Seq, AtStart: r.AtStart, Exited: r.Exited, ExitCode: r.ExitCode,
 	}
 	if r.HasLag {
 		s.At = r.SeenAt.Add(-r.Lag)
 	}
 	if i, known := l.find[stageKey{s.ID, s.State}]; known {
 		known := &l.stages[i]
-		known.SeenAt, known.Event = s.SeenAt, s.Event
+		known.SeenAt, known.Event, known.AtStart = s.SeenAt, s.Event, s.AtStart
 		return
 	}
 	l.add(s)

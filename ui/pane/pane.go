@@ -43,6 +43,13 @@ type Typist interface {
 	Paste(text string, h Host)
 }
 
+// An Explainer is a pane that has columns, or the like, to be explained in the help.
+type Explainer interface {
+	Pane
+	// Legend returns words that stand on the screen, each with what it means.
+	Legend() [][2]string
+}
+
 // Info says how a pane wants to be shown.
 type Info struct {
 	Name  string       // of its tab or title, such as "Pods"; from outside, so not clean

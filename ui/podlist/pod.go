@@ -114,14 +114,12 @@ func (p *Pod) count() {
 func (p *Pod) explain() string {
 	switch {
 	case p.Out != nil && p.Out.Container != "":
-		return p.Out.Container + ": " + p.Out.Op.String()
-	case p.Out != nil:
-		return p.Out.Op.String()
-	case p.Pod.StatusErr != nil:
+		return p.Out.Container + ": " + p.Problem
+	case p.Out == nil && p.Pod.StatusErr != nil:
 		return wording.Reason(p.Pod.StatusErr)
 	}
 	for _, c := range p.Now {
-		if st := p.end(c); st != nil && st.ExitCode != 0 && st.Reason != "" {
+		if st := p.end(c); p.Out == nil && st != nil && st.ExitCode != 0 && st.Reason != "" {
 			return c.Name + ": " + st.Reason
 		}
 	}

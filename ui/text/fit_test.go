@@ -138,7 +138,8 @@ func TestLineName(t *testing.T) {
 		{"checkout-ljb6s7vt4l-8rv25", 27, "checkout-ljb6s7vt4l-8rv25  "},
 		{"checkout-ljb6s7vt4l-8rv25", 20, "checkout-ljb6s…8rv25"},
 		{"checkout-ljb6s7vt4l-8rv25", 15, "checkout-…8rv25"},
-		{"checkout-ljb6s7vt4l-8rv25", 14, "checkout-ljb6…"},
+		{"checkout-ljb6s7vt4l-8rv25", 8, "ch…8rv25"},
+		{"checkout-ljb6s7vt4l-8rv25", 7, "checko…"},
 		{"日本語日本語日本語日本語", 16, "日本語日本語日… "},
 		{"a\x1b[31m-ljb6s7vt4l-8rv25", 40, text.Fit("a\x1b[31m-ljb6s7vt4l-8rv25", 40, "…")},
 	} {

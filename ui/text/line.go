@@ -68,10 +68,11 @@ func (l *Line) Cell(st theme.Style, s string, w int) {
 
 // Name is [Line.Cell] for names that differ at their ends, as those of pods do: a
 // long one loses its middle, and keeps the last [TailKept] cells. Names that are
-// not plain ASCII, and narrow cells, are cut at the end all the same.
+// not plain ASCII, and cells too narrow for more than that, are cut at the end all the
+// same.
 func (l *Line) Name(st theme.Style, s string, w int) {
 	s = Clean(s)
-	if w = min(w, l.left); len(s) <= w || w < 3*TailKept || !plain(s) {
+	if w = min(w, l.left); len(s) <= w || w < TailKept+3 || !plain(s) {
 		l.Cell(st, s, w)
 		return
 	}

@@ -28,11 +28,11 @@ func NewAxis() *Axis { return &Axis{Width: 2 * time.Minute} }
 // Follow moves the axis on to a moment.
 func (a *Axis) Follow(at time.Time) { a.End = floor(at, time.Second) }
 
-// Zoom has the axis show less time (by 1 and more) or more of it (by -1 and less), and
-// reports whether it could.
+// Zoom has the axis show more time by so many steps, or less of it if they are negative,
+// and reports whether it could.
 func (a *Axis) Zoom(by int) bool {
 	i, _ := slices.BinarySearch(zooms, a.Width)
-	j := min(max(i-by, 0), len(zooms)-1)
+	j := min(max(i+by, 0), len(zooms)-1)
 	a.Width = zooms[j]
 	return i != j
 }

@@ -98,6 +98,16 @@ func (t *Table[R, K]) drawHeads(l *text.Line, p Pen) {
 	}
 }
 
+// Room returns how many cells the column of that head has; 0 if it is not shown.
+func (t *Table[R, K]) Room(head string) int {
+	for _, c := range t.shown {
+		if t.Columns[c.index].Head == head {
+			return c.width
+		}
+	}
+	return 0
+}
+
 // Hide leaves out the columns of these names, and no others. The first column by rank
 // stays.
 func (t *Table[R, K]) Hide(names []string) {

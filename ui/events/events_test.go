@@ -1,0 +1,365 @@
+package events
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// happen returns one event of each sort, over some relists.
+func happen(s *engine.Snapshot) []engine.Event {
+	cart, pay := panetest.Find(s, "cart-7d9c5b7d4-2m4ns"), panetest.Find(s, "payments-6c8f9d7b5-t8wfx")
+	gone := pleg.PodRef{UID: "gone", Namespace: "shop", Name: "cart-7d9c5b7d4-old1a"}
+	at := func(relist int, e pleg.Event) engine.Event {
+		e.At = s.Relists.History[relist].At
+		return engine.Event{Event: e, SeenAt: e.At.Add(s.Relists.History[relist].Took)}
+	}
+	all := []engine.Event{
+		at(100, pleg.Event{Kind: pleg.Started, Pod: cart.PodRef, ID: cart.Current.Sandboxes[0].ID, Sandbox: true, To: pleg.Running}),
+		at(100, pleg.Event{Kind: pleg.Started, Pod: cart.PodRef, ID: cart.Current.Containers[0].ID, Container: "cart", To: pleg.Running}),
+		at(104, pleg.Event{Kind: pleg.Changed, Delivery: pleg.Filtered, Pod: pay.PodRef, ID: "0123456789abcdef", Container: "payments", To: pleg.Created}),
+		at(105, pleg.Event{Kind: pleg.Died, Pod: pay.PodRef, ID: "0123456789abcdef", Container: "payments", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 137}),
+		at(111, pleg.Event{Kind: pleg.Died, Delivery: pleg.Discarded, Pod: gone, ID: "c", Container: "cart", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 143}),
+		at(111, pleg.Event{Kind: pleg.Removed, Pod: gone, ID: "c", Container: "cart", From: pleg.Exited, To: pleg.Absent}),
+		at(111, pleg.Event{Kind: pleg.PodSync, Pod: cart.PodRef}),
+	}
+	for i := range all {
+		all[i].Seq = uint64(i + 1)
+		all[i].AtStart = i < 2
+		if all[i].Kind == pleg.Died {
+			all[i].Lag, all[i].HasLag = time.Duration(i)*1100*time.Millisecond, true
+		}
+	}
+	all[3].Reason = "OOMKilled"
+	return all
+}
+
+// view returns a view of a healthy node on which something happened.
+func view(events ...engine.Event) *pane.View {
+	v := panetest.View(panetest.Healthy())
+	if events == nil {
+		events = happen(v.Snapshot)
+	}
+	v.Journal.Observe(engine.Update{Snapshot: v.Snapshot, Events: events})
+	return v
+}
+
+func stage(v *pane.View, w, h int) *panetest.Stage {
+	return panetest.NewStage(New(pane.Settings{}), v, w, h)
+}
+
+// deaths returns events of one container, one a second, each by a relist of its own.
+func deaths(from, to uint64) []engine.Event {
+	var all []engine.Event
+	for seq := from; seq <= to; seq++ {
+		at := panetest.Noon.Add(time.Duration(seq) * time.Second)
+		all = append(all, engine.Event{Seq: seq, SeenAt: at, Event: pleg.Event{
+			At: at, Kind: pleg.Died, Pod: pleg.PodRef{UID: "u", Namespace: "ns", Name: "p"}, ID: "c", Container: "x",
+			From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: int32(seq%5) % 2,
+		}})
+	}
+	return all
+}
+
+// later shows more events, some time later.
+func later(s *panetest.Stage, after time.Duration, events ...engine.Event) {
+	snap := *s.V.Snapshot
+	snap.At = snap.At.Add(after)
+	s.V.Snapshot = &snap
+	s.V.Journal.Observe(engine.Update{Snapshot: &snap, Events: events})
+	s.Show(s.V)
+}
+
+func TestEvents(t *testing.T) {
+	panetest.Goldens(t, "events", func(w, h int) *panetest.Stage { return stage(view(), w, h) })
+	panetest.Goldens(t, "wrapped", func(w, h int) *panetest.Stage { return stage(view(), w, h).Press("w", "g", "m") })
+	panetest.Goldens(t, "sheet", func(w, h int) *panetest.Stage {
+		v := view()
+		return panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, w, h)
+	})
+}
+
+func TestColumnsByWidth(t *testing.T) {
+	want := []struct {
+		head string
+		from int
+	}{{"TIME", 20}, {"EVENT", 20}, {"POD", 40}, {"CONTAINER", 60}, {"EXIT", 60}, {"FROM > TO", 72}, {"LAG", 78}, {"CHANNEL", 88}}
+	for w := 20; w <= 240; w++ {
+		heads := strings.SplitN(stage(view(), w, 10).Text(), "\n", 2)[0]
+		for _, c := range want {
+			if w >= c.from && !strings.Contains(heads, c.head) {
+				t.Errorf("%d cells: %q has no %s", w, heads, c.head)
+			}
+		}
+	}
+}
+
+func TestFilledFromTheBottom(t *testing.T) {
+	s := stage(view(deaths(1, 5)...), 80, 20).Press("e")
+	lines := strings.Split(s.Text(), "\n")
+	if !strings.HasPrefix(lines[19], "12:00:05") || strings.TrimSpace(lines[14]) != "" || !strings.HasPrefix(lines[15], "12:00:01") {
+		t.Errorf("the newest event is not in the last line:\n%s", s.Text())
+	}
+	later(s, time.Minute, deaths(6, 60)...)
+	for y, line := range strings.Split(s.Text(), "\n") {
+		if strings.TrimSpace(line) == "" {
+			t.Errorf("line %d is blank though there are events", y)
+		}
+	}
+}
+
+// Rows that move with each event cost the terminal all their lines each time.
+func TestRowsMoveNowAndThen(t *testing.T) {
+	s := stage(view(deaths(1, 50)...), 80, 20)
+	moves, was := 0, s.Text()
+	for i := range uint64(100) {
+		later(s, 100*time.Millisecond, deaths(51+i, 51+i)...)
+		if now := s.Text(); now != was {
+			moves, was = moves+1, now
+		}
+	}
+	if moves < 4 || moves > 5 {
+		t.Errorf("the rows moved %d times in 10 s, want 5", moves)
+	}
+	later(s, calm)
+	if s.Subject().Event != 150 {
+		t.Errorf("the cursor is on %d in the end, want the newest", s.Subject().Event)
+	}
+	later(s, time.Millisecond, deaths(151, 151)...)
+	if s.Press("k"); s.Subject().Event != 150 {
+		t.Errorf("a key sees %d below what is new, want 150", s.Subject().Event)
+	}
+}
+
+func TestRelistsAreSeparators(t *testing.T) {
+	s := stage(view(), 118, 20)
+	rules := func() (n int) {
+		for line := range strings.SplitSeq(s.Text(), "\n") {
+			if strings.Contains(line, "───") {
+				n++
+			}
+		}
+		return n
+	}
+	if rules() != 4 || !strings.Contains(s.Row("relist 3404"), "12:00:") && !strings.Contains(s.Row("relist 3404"), "11:59:51") {
+		t.Errorf("%d rules; of the last: %q\n%s", rules(), s.Row("relist 3404"), s.Text())
+	}
+	for range 6 {
+		if s.Press("k"); s.Subject().Event == 0 {
+			t.Error("the cursor is on a rule")
+		}
+	}
+	if s.Subject().Event != 1 {
+		t.Errorf("after 6 steps up from 7 on %d, want 1", s.Subject().Event)
+	}
+	if s.Press("e"); rules() != 0 || s.Subject().Event != 1 {
+		t.Errorf("switched off: %d rules, cursor on %d", rules(), s.Subject().Event)
+	}
+}
+
+func TestAtStartIsSaidAndDim(t *testing.T) {
+	s := stage(view(), 118, 20).Press("k")
+	for _, line := range s.Lines() {
+		if strings.Contains(line, "at start") && !strings.HasPrefix(line, s.V.Theme.Dim.On) {
+			t.Errorf("not dim: %q", line)
+		}
+	}
+	if strings.Count(s.Text(), "at start") != 2 {
+		t.Errorf("want two rows at start:\n%s", s.Text())
+	}
+}
+
+func TestFollowing(t *testing.T) {
+	s := stage(view(deaths(1, 50)...), 80, 20).Press("k", "k")
+	if later(s, time.Minute, deaths(51, 60)...); s.Subject().Event != 48 || !strings.Contains(about(s), "not following") {
+		t.Errorf("on %d, %s after moving up, want to stay on 48", s.Subject().Event, about(s))
+	}
+	if s.Press("F"); s.Subject().Event != 60 || strings.Contains(about(s), "not") {
+		t.Errorf("on %d, %s after F, want 60", s.Subject().Event, about(s))
+	}
+	s.Press("F", "g", "G")
+	if later(s, time.Minute, deaths(61, 62)...); s.Subject().Event != 62 {
+		t.Errorf("on %d: going to the bottom does not follow again", s.Subject().Event)
+	}
+}
+
+func about(s *panetest.Stage) string {
+	var all []string
+	for _, a := range s.Info().About {
+		all = append(all, a.Text)
+	}
+	return strings.Join(all, "  ")
+}
+
+func TestMarksAndTrouble(t *testing.T) {
+	s := stage(view(deaths(1, 20)...), 80, 20)
+	on := func(want uint64, keys ...string) {
+		t.Helper()
+		if s.Press(keys...); s.Subject().Event != want {
+			t.Errorf("%v goes to %d, want %d", keys, s.Subject().Event, want)
+		}
+	}
+	// Without marks n and N go to what tells of trouble: 1, 3, 6, 8, 11, 13, 16, 18.
+	on(18, "N")
+	on(18, "N", "n")
+	if on(18, "n"); !strings.Contains(s.Said, "below") {
+		t.Errorf("n at the last match says %q", s.Said)
+	}
+	on(20, "g", "j", "m", "G", "m")
+	on(2, "N")
+	on(20, "n")
+	on(3, "m", "g", "j", "m", "g", "n")
+}
+
+func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
+	s := stage(view(deaths(1, 20)...), 80, 20).Press("g", "j", "j")
+	by, err := filter.Parse("exit=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.V.Filter = pane.Filter{Text: "exit=1", By: by, Namespaces: []string{"ns", "b"}}
+	s.V.Journal.Filter(by.Event)
+	if s.Refresh(); s.Subject().Event != 3 || about(s) != "1-8/8  not following  /exit=1  ns:ns,b" {
+		t.Errorf("on %d, %q", s.Subject().Event, about(s))
+	}
+	s.V.Filter = pane.Filter{}
+	s.V.Journal.Filter(nil)
+	if s.Refresh(); s.Subject().Event != 3 || about(s) != "1-9/20  not following" {
+		t.Errorf("on %d, %q", s.Subject().Event, about(s))
+	}
+	s.V.Journal.Filter(func(engine.Event, time.Time) bool { return false })
+	if s.Refresh(); s.Subject() != (pane.Subject{}) || !strings.Contains(s.Text(), "no event matches the filter") {
+		t.Errorf("on %v:\n%s", s.Subject(), s.Text())
+	}
+}
+
+func TestOldEventsMakeRoom(t *testing.T) {
+	v := view(deaths(1, 1000)...) // as many as are kept
+	s := stage(v, 80, 20).Press("g", "j", "m", "j")
+	later(s, time.Second, deaths(1001, 2000)...)
+	if first := v.Journal.Shown()[0]; s.Subject().Event != first {
+		t.Errorf("on %d after its event went, want the oldest, %d", s.Subject().Event, first)
+	}
+	s.Check(t)
+	// What is on the screen may go while the rows stand still.
+	s.Press("G")
+	later(s, time.Millisecond, deaths(2001, 9000)...)
+	s.Check(t)
+}
+
+func TestTimes(t *testing.T) {
+	s := stage(view(), 118, 20)
+	for _, want := range []string{"11:59:51", "8s", "2026-11-20T11:59:51.", "11:59:51"} {
+		if row := s.Row("PodSync"); !strings.HasPrefix(strings.TrimSpace(row), want) {
+			t.Errorf("%q, want %q", row, want)
+		}
+		s.Check(t)
+		s.Press("t")
+	}
+	if c := New(pane.Settings{Time: "age"}).(*events); c.times != age {
+		t.Errorf("set to age, it is %d", c.times)
+	}
+}
+
+func TestKeysOfAnEvent(t *testing.T) {
+	s := stage(view(), 118, 20).Press("enter", "c")
+	want := pane.Subject{Pod: panetest.Find(s.V.Snapshot, "cart-7d9c5b7d4-2m4ns").PodRef, Event: 7}
+	if diff := cmp.Diff([]pane.Subject{want}, s.Sheets); diff != "" || s.Clip != want.Pod.Name {
+		t.Errorf("copied %q; sheets (-want +got):\n%s", s.Clip, diff)
+	}
+	s = stage(view(append(deaths(1, 2), deaths(9, 9)...)...), 118, 20).Press("k")
+	if !strings.Contains(s.Text(), "gap: 6 events came too fast to be shown") || s.Subject() != (pane.Subject{}) {
+		t.Errorf("on %v:\n%s", s.Subject(), s.Text())
+	}
+}
+
+func TestClick(t *testing.T) {
+	s := stage(view(deaths(1, 5)...), 80, 20).Press("e")
+	s.Pane.(pane.Clicker).Click(3, 17, s)
+	if s.Subject().Event != 3 || !strings.Contains(about(s), "not following") {
+		t.Errorf("on %d, %s", s.Subject().Event, about(s))
+	}
+}
+
+// The sheet of each event says of what pod and container it is, and how that ended.
+func TestSheet(t *testing.T) {
+	v := view()
+	for seq, want := range map[uint64][]string{
+		1: {"at start", "what was there", "none: this is the pod's sandbox", "shop/cart-7d9c5b7d4-2m4ns"},
+		3: {"filtered: PLEG makes it and never sends it", "absent › created"},
+		4: {"container", "payments", "exit code", "137 (SIGKILL)", "OOMKilled", "3.3s: relists were late", "relist", "3398", "delivered"},
+		5: {"which has gone since", "143 (SIGTERM)", "discarded", "never hears of it"},
+		6: {"pod", "shop/cart-7d9c5b7d4-old1a, which has gone since", "container", "exit code", "143", "a removal asks for no sync"},
+		7: {"PodSync", "A reinspection found no change"},
+	} {
+		sheet := Sheet(v, pane.Subject{Event: seq})
+		s := panetest.NewStage(sheet, v, 118, 45)
+		s.Check(t)
+		flat := strings.Join(strings.Fields(s.Text()), " ")
+		for _, w := range want {
+			if w != "what was there" && !strings.Contains(flat, w) {
+				t.Errorf("the sheet of %d does not say %q:\n%s", seq, w, s.Text())
+			}
+		}
+		if s.Press("enter"); len(s.Sheets) != 1 || s.Sheets[0].Event != 0 || s.Sheets[0].Pod.UID == "" {
+			t.Errorf("enter opens %v, want the pod's", s.Sheets)
+		}
+	}
+	for _, seq := range []uint64{0, 8} {
+		if p := Sheet(v, pane.Subject{Event: seq}); p != nil {
+			t.Errorf("a sheet of event %d", seq)
+		}
+	}
+}
+
+func TestSheetShowsTheLastPicture(t *testing.T) {
+	v := panetest.View(panetest.Healthy())
+	left := *v.Snapshot
+	pay := panetest.Find(v.Snapshot, "payments-6c8f9d7b5-t8wfx")
+	left.Pods = nil
+	for _, p := range v.Snapshot.Pods {
+		if p != pay {
+			left.Pods = append(left.Pods, p)
+		}
+	}
+	e := engine.Event{Seq: 1, SeenAt: left.At, Event: pleg.Event{At: left.Relists.History[119].At, Kind: pleg.Removed, Pod: pay.PodRef, ID: "s", Sandbox: true, From: pleg.Exited}}
+	v.Snapshot = &left
+	v.Pods.Observe(&left, nil)
+	v.Journal.Observe(engine.Update{Snapshot: &left, Events: []engine.Event{e}})
+	s := panetest.NewStage(Sheet(v, pane.Subject{Event: 1}), v, 118, 45)
+	for _, want := range []string{"LAST PICTURE", "container payments", "exit code 137 (SIGKILL), OOMKilled", "container istio-proxy"} {
+		if !strings.Contains(s.Text(), want) {
+			t.Errorf("no %q in\n%s", want, s.Text())
+		}
+	}
+	s.NoSheet = true
+	if s.Press("enter"); !strings.Contains(s.Said, "gone") {
+		t.Errorf("enter says %q", s.Said)
+	}
+}
+
+func TestHostileEvents(t *testing.T) {
+	snap := panetest.Hostile()
+	v := panetest.View(snap)
+	all := happen(panetest.Healthy())
+	for i := range all {
+		e := &all[i]
+		e.Pod, e.Reason = pleg.PodRef{UID: panetest.Nasty, Namespace: panetest.Nasty, Name: panetest.Long}, panetest.Long
+		e.ID, e.Container = panetest.Nasty, fmt.Sprint(i, panetest.Long)
+	}
+	v.Journal.Observe(engine.Update{Snapshot: snap, Events: all})
+	v.Filter.Text = panetest.Nasty
+	for w := 1; w < 200; w += 13 {
+		stage(v, w, 20).Press("w").Check(t)
+		panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, w, 60).Check(t)
+	}
+}

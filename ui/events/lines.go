@@ -1,0 +1,95 @@
+package events
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/plegtop/plegtop/ui/journal"
+)
+
+// A kind says what a line is, in the order in which they stand.
+type kind uint8
+
+const (
+	rule  kind = iota // a line before what another relist found
+	event             // an event, or a gap
+	more              // what the columns have no room for
+)
+
+// A line is one line of the pane, of the row of that Seq.
+type line struct {
+	seq  uint64
+	kind kind
+}
+
+// in reports whether n is an event that is wanted.
+func (n line) in(j *journal.Journal, wanted func(r *journal.Row) bool) bool {
+	r := j.Row(n.seq)
+	return n.kind == event && r != nil && wanted(r)
+}
+
+// lines are those of the rows that the filter shows.
+type lines struct {
+	relists, wrap bool // whether there are such lines
+	width         int  // cells
+
+	all     []line
+	version int    // of the journal
+	last    uint64 // the Seq of the newest row in all; 0 before the first
+	stale   bool   // all must be made anew
+}
+
+// anew has all lines made again at the next update.
+func (s *lines) anew() { s.stale = true }
+
+// update takes over the rows that have come, and drops those that have gone. It reports
+// whether there is anything new.
+func (s *lines) update(j *journal.Journal, untold func(r *journal.Row) []string) bool {
+	shown := j.Shown()
+	was := s.last
+	if s.stale || s.version != j.Version {
+		s.all, s.last, s.version, s.stale = nil, 0, j.Version, false
+	}
+	if len(shown) == 0 {
+		s.all, s.last = nil, 0
+		return was > 0
+	}
+	s.all = s.all[s.from(shown[0]):]
+	next, found := slices.BinarySearch(shown, s.last)
+	if found {
+		next++
+	}
+	for ; next < len(shown); next++ {
+		r := j.Row(shown[next])
+		if s.relists && r.Gap == 0 && s.another(j, r) {
+			s.all = append(s.all, line{r.Seq, rule})
+		}
+		s.all = append(s.all, line{r.Seq, event})
+		if s.wrap && len(untold(r)) > 0 {
+			s.all = append(s.all, line{r.Seq, more})
+		}
+		s.last = r.Seq
+	}
+	return s.last != was
+}
+
+// from returns the place of the first line of that row, or of the next one that is there.
+func (s *lines) from(seq uint64) int {
+	return sort.Search(len(s.all), func(i int) bool { return s.all[i].seq >= seq })
+}
+
+// another reports whether r was found by another relist than the row before.
+func (s *lines) another(j *journal.Journal, r *journal.Row) bool {
+	before := j.Row(s.last)
+	return before == nil || before.Gap > 0 || !before.At.Equal(r.At)
+}
+
+// after returns the line of the next event that is there after one that is not.
+func (s *lines) after(n line) line {
+	for _, m := range s.all[s.from(n.seq):] {
+		if m.kind == event {
+			return m
+		}
+	}
+	return n
+}

@@ -1,0 +1,23 @@
+package filter
+
+import "strings"
+
+// Syntax returns what can be written in a filter, and what it asks for: the forms, then
+// each field with what its value must be.
+func Syntax() [][2]string {
+	all := [][2]string{
+		{"api", "a word: part of the namespace, of the pod's or a container's name"},
+		{`"a b"`, "the same with spaces or bars in it"},
+		{"a b", "both"},
+		{"a | b", "either; a space binds tighter"},
+		{"!a", "everything but"},
+	}
+	for _, f := range fields {
+		sign := ":"
+		if f.ordered {
+			sign = "> = !="
+		}
+		all = append(all, [2]string{strings.Join(f.names, " ") + " " + sign, f.want})
+	}
+	return all
+}

@@ -1,0 +1,264 @@
+package podlist_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/podlist"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) time.Time { return noon.Add(-d) }
+
+// ctr is a container that runs, or is in another state.
+type ctr struct {
+	name   string
+	state  pleg.State
+	again  uint32
+	exit   int32
+	reason string
+}
+
+func up(name string) ctr { return ctr{name: name, state: pleg.Running} }
+
+func pod(name string, all ...ctr) *engine.Pod {
+	ref := pleg.PodRef{UID: pleg.UID(name), Namespace: "ns", Name: name}
+	seen := &pleg.Pod{PodRef: ref, Sandboxes: []pleg.Sandbox{{ID: "S", State: pleg.Running, CreatedAt: ago(time.Hour)}}}
+	st := &pleg.PodStatus{PodRef: ref}
+	for i, c := range all {
+		id := fmt.Sprint(name, i)
+		seen.Containers = append(seen.Containers, pleg.Container{ID: id, Name: c.name, State: c.state, Attempt: c.again, SandboxID: "S"})
+		st.Containers = append(st.Containers, pleg.ContainerStatus{ID: id, Name: c.name, State: c.state, ExitCode: c.exit, Reason: c.reason})
+	}
+	return &engine.Pod{PodRef: ref, Old: seen, Current: seen, Status: st, Inspected: 1}
+}
+
+func node(pods ...*engine.Pod) *engine.Snapshot {
+	return &engine.Snapshot{At: noon, Health: engine.Health{ListedAt: ago(time.Second)}, Pods: pods}
+}
+
+func names(l *podlist.List) string {
+	var all []string
+	for _, p := range l.Shown {
+		all = append(all, p.Pod.Name)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestStates(t *testing.T) {
+	done := func(code int32) ctr { return ctr{name: "x", state: pleg.Exited, exit: code} }
+	fails := pod("p", up("x"))
+	fails.StatusErr, fails.Status = errors.New("no answer"), nil
+	settled := pod("p", up("x"))
+	settled.Current = nil
+	unready := pod("p")
+	unready.Current.Sandboxes[0].State = pleg.Exited
+	blind := pod("p", done(0))
+	blind.Status = nil
+	stale := pod("p", done(0)) // listed as exited, not inspected yet
+	stale.Status.Containers[0].State = pleg.Running
+	for i, tt := range []struct {
+		pod  *engine.Pod
+		want string // the word, and what runs
+	}{
+		{pod("p", up("x"), up("y")), "running 2/2"},
+		{pod("p", ctr{"init", pleg.Exited, 0, 0, "Completed"}, up("y")), "running 1/1"},
+		{pod("p", done(0)), "completed 0/1"},
+		{pod("p", done(3), up("y")), "error 1/2"},
+		{pod("p", done(3), ctr{"x", pleg.Running, 1, 0, ""}), "running 1/1"},
+		{pod("p", ctr{"x", pleg.Created, 0, 0, ""}, up("y")), "created 1/2"},
+		{pod("p", ctr{"x", pleg.Unknown, 0, 0, ""}, up("y")), "unknown 1/2"},
+		{pod("p"), "empty 0/0"},
+		{unready, "exited 0/0"},
+		{blind, "exited 0/1"},
+		{stale, "exited 0/1"},
+		{fails, "failing 1/1"},
+		{settled, "running 1/1"},
+	} {
+		p := podlist.New(tt.pod, nil, diagnose.Trouble{})
+		if got := fmt.Sprintf("%s %d/%d", p.Word(), p.Running, p.Wanted); got != tt.want {
+			t.Errorf("%d: %s, want %s", i, got, tt.want)
+		}
+		if !slices.Contains(podlist.Words(), p.Word()) {
+			t.Errorf("%q is none of the words", p.Word())
+		}
+	}
+}
+
+// The worst comes first though nobody sorts: what hangs, what is critical, what cannot
+// be inspected, what is wrong, the rest; those that are equal by their names.
+func TestWorstFirst(t *testing.T) {
+	failing := pod("d-failing", up("x"))
+	failing.Failure = &engine.Failure{Err: errors.New("no")}
+	hung := pod("f-hung", up("x"))
+	s := node(pod("a", up("x")), pod("b-error", ctr{"x", pleg.Exited, 0, 1, ""}), pod("c-loop", up("x")), failing, pod("e-ghost", up("x")), hung, pod("g-loop", up("x")), pod("h", up("x")))
+	s.InFlight = []engine.Flight{{Op: call.ContainerStatus, Pod: hung.PodRef, ID: "f-hung0", Since: ago(time.Minute)}}
+	loop := diagnose.Trouble{Severity: diagnose.Warning, By: diagnose.CrashLoop, Text: "crash loop"}
+	troubles := map[pleg.UID]diagnose.Trouble{
+		"b-error": {Text: "exited with an error"}, "c-loop": loop, "g-loop": loop,
+		"e-ghost": {Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "no process"},
+	}
+	var l podlist.List
+	l.Observe(s, troubles)
+	const want = "f-hung e-ghost d-failing c-loop g-loop b-error a h"
+	if got := names(&l); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+
+	// A container that crashes and is started again does not make its pod jump.
+	crashed := *s
+	crashed.Pods = slices.Clone(s.Pods)
+	crashed.Pods[6] = pod("g-loop", ctr{"x", pleg.Exited, 7, 137, "OOMKilled"})
+	if l.Observe(&crashed, troubles); names(&l) != want || l.Find("g-loop").Word() != "error" {
+		t.Errorf("after a crash %s, want %s", names(&l), want)
+	}
+
+	l.SortBy(func(a, b *podlist.Pod) int { return strings.Compare(b.Pod.Name, a.Pod.Name) }, false)
+	if got := names(&l); got != "h g-loop f-hung e-ghost d-failing c-loop b-error a" {
+		t.Errorf("sorted by a person: %s", got)
+	}
+	if l.SortBy(nil, false); names(&l) != want {
+		t.Errorf("sorted by trouble again: %s, want %s", names(&l), want)
+	}
+	if l.ShowProblems(true); names(&l) != "f-hung e-ghost c-loop g-loop b-error" || l.Troubled != 5 || l.Hung != 1 {
+		t.Errorf("problems only: %s; %d in trouble, %d hung", names(&l), l.Troubled, l.Hung)
+	}
+}
+
+// Only what changed is worked out anew, and whoever goes by Changed sees when.
+func TestUnchangedPodsAreNotWorkedOutAgain(t *testing.T) {
+	var l podlist.List
+	s := node(pod("a", up("x")), pod("b", up("x")))
+	l.Observe(s, nil)
+	before, changed := l.Find("b"), l.Changed
+	later := *s
+	later.At = noon.Add(time.Second)
+	if l.Observe(&later, nil); l.Find("b") != before || l.Changed != changed {
+		t.Error("worked out again, though nothing changed")
+	}
+	if l.Observe(&later, map[pleg.UID]diagnose.Trouble{"a": {Text: "x"}}); l.Find("b") != before || l.Changed == changed {
+		t.Error("a trouble of one pod is not seen, or has others worked out again")
+	}
+}
+
+// A filter by age is asked again as time passes, though no pod changes.
+func TestFilterFollowsTheTime(t *testing.T) {
+	var l podlist.List
+	s := node(pod("a", up("x")), pod("b", up("x")))
+	limit := noon.Add(time.Minute)
+	l.Filter(func(_ *podlist.Pod, at time.Time) bool { return at.Before(limit) }, true)
+	l.Observe(s, nil)
+	before := len(l.Shown)
+	later := *s
+	later.At = limit
+	if l.Observe(&later, nil); before != 2 || len(l.Shown) != 0 {
+		t.Errorf("%d pods, then %d; want 2, then none", before, len(l.Shown))
+	}
+}
+
+// Of the calls about a pod the oldest is told, and the next once that has ended.
+func TestHangingCallOfAPod(t *testing.T) {
+	var l podlist.List
+	s := node(pod("a", up("x")), pod("b", up("x")))
+	about := func(op call.Operation) engine.Flight {
+		return engine.Flight{Op: op, Pod: s.Pods[0].PodRef, Since: ago(time.Minute)}
+	}
+	for _, out := range [][]engine.Flight{{about(call.PodSandboxStatus), about(call.ContainerStatus)}, {about(call.ContainerStatus)}} {
+		next := *s
+		next.InFlight = out
+		l.Observe(&next, nil)
+		if got := l.Find("a").Out; got == nil || got.Op != out[0].Op {
+			t.Errorf("%v hangs, want %v", got, out[0].Op)
+		}
+	}
+}
+
+// What a relist that hangs or fails could not renew is as old as the last list.
+func TestAsOf(t *testing.T) {
+	old := engine.Health{ListedAt: ago(14 * time.Second)}
+	relist := engine.Flight{By: engine.ByRelist, Op: call.ListContainers, Since: ago(14 * time.Second)}
+	for _, tt := range []struct {
+		name string
+		s    engine.Snapshot
+		want bool
+	}{
+		{"quiet", engine.Snapshot{Health: engine.Health{ListedAt: ago(time.Second)}}, false},
+		{"a long period", engine.Snapshot{Health: old}, false},
+		{"a relist hangs", engine.Snapshot{Health: old, InFlight: []engine.Flight{relist}}, true},
+		{"a sweep hangs", engine.Snapshot{Health: old, InFlight: []engine.Flight{{By: engine.BySweep, Op: call.ContainerStatus, Since: ago(14 * time.Second)}}}, false},
+		{"lists fail", engine.Snapshot{Health: old, Failure: &engine.Failure{Err: errors.New("refused")}}, true},
+		{"no list yet", engine.Snapshot{InFlight: []engine.Flight{relist}}, false},
+	} {
+		tt.s.At = noon
+		var l podlist.List
+		if l.Observe(&tt.s, nil); l.AsOf.IsZero() == tt.want {
+			t.Errorf("%s: as of %v", tt.name, l.AsOf)
+		}
+	}
+}
+
+// A container is shown below the sandbox that it was made in: after a sandbox was
+// replaced, a pod has containers in both.
+func TestParts(t *testing.T) {
+	made := func(sandboxes []string, containers map[string]string) *engine.Pod {
+		p := pod("p")
+		p.Current.Sandboxes = nil
+		for i, id := range sandboxes {
+			p.Current.Sandboxes = append(p.Current.Sandboxes, pleg.Sandbox{ID: id, Attempt: uint32(i)})
+		}
+		for _, name := range slices.Sorted(maps.Keys(containers)) {
+			p.Current.Containers = append(p.Current.Containers, pleg.Container{ID: name, Name: name, SandboxID: containers[name]})
+		}
+		return p
+	}
+	for _, tt := range []struct {
+		name string
+		pod  *engine.Pod
+		want string // ids in the order of the rows; a dot after the last of its kind
+	}{
+		{"one sandbox", made([]string{"S"}, map[string]string{"a": "S", "b": "S"}), "S. a b."},
+		{"a replaced sandbox", made([]string{"S", "T"}, map[string]string{"a": "S", "b": "T", "c": "S"}), "S a c. T. b."},
+		{"a sandbox that is not listed", made([]string{"S", "T"}, map[string]string{"a": "gone", "b": ""}), "S T. a b."},
+		{"no sandbox", made(nil, map[string]string{"a": "gone"}), "a."},
+		{"no containers", made([]string{"S"}, nil), "S."},
+	} {
+		var got []string
+		for _, r := range podlist.New(tt.pod, nil, diagnose.Trouble{}).Parts() {
+			id := r.ID
+			if r.Last {
+				id += "."
+			}
+			got = append(got, id)
+		}
+		if rows := strings.Join(got, " "); rows != tt.want {
+			t.Errorf("%s: rows %q, want %q", tt.name, rows, tt.want)
+		}
+	}
+}
+
+// A pod with thousands of dead containers is worked out about as fast as it is read:
+// nothing is kept for each of them.
+func TestManyDeadContainers(t *testing.T) {
+	all := make([]ctr, 12000)
+	for i := range all {
+		all[i] = ctr{"x", pleg.Exited, uint32(i), 1, "Error"}
+	}
+	p := pod("p", all...)
+	p.Status.Lookup()
+	if n := testing.AllocsPerRun(5, func() { podlist.New(p, nil, diagnose.Trouble{}) }); n > 60 { // those of the index by id
+		t.Errorf("%v allocations", n)
+	}
+	if got := podlist.New(p, nil, diagnose.Trouble{}); len(got.Now) != 1 || got.Restarts != 11999 || got.Now[0].Attempt != 11999 {
+		t.Errorf("%d names, %d restarts", len(got.Now), got.Restarts)
+	}
+}

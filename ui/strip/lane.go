@@ -1,0 +1,190 @@
+package strip
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// A Cell is what a container went through in the time of one cell.
+type Cell struct {
+	State pleg.State // at its end; Absent where there was no container
+	Lag   bool       // something had happened that was not seen yet
+	Blind bool       // no list was answered for so long that nothing new was seen
+	Event uint64     // the Seq of the event that was made in it, the worst if there were some; 0 for none
+	digit byte       // of the exit code of what ended shortly before; 0 for none
+	rank  uint8      // how bad Event is
+}
+
+// A Lane is what the containers of one name in one pod went through, one after the other,
+// or its sandboxes. The zero Lane is empty.
+type Lane struct {
+	Cells []Cell
+	Gone  bool // the pod is listed no more
+}
+
+// Set works out the cells: as many as those of blind. Life is all stages of the pod, and
+// name that of the container; empty for the sandboxes.
+func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, blind []bool) {
+	n.Cells = n.Cells[:0]
+	for _, b := range blind {
+		n.Cells = append(n.Cells, Cell{Blind: b})
+	}
+	w := len(n.Cells)
+	state, current, filled := pleg.Absent, "", 0
+	until := func(i int) {
+		for ; filled < i; filled++ {
+			n.Cells[filled].State = state
+		}
+	}
+	for i := range life {
+		s := &life[i]
+		if s.Container != name || s.At.After(v.At.Add(skew)) || s.SeenAt.After(v.At) {
+			continue
+		}
+		came := min(v.Axis.Index(w, s.At), w-1)
+		if s.ID == current || current == "" || s.State == pleg.Created || s.State == pleg.Running {
+			until(came)
+			current, state = s.ID, s.State
+		}
+		if s.Event > 0 && !s.AtStart {
+			n.tick(s, came, v.Axis.Index(w, s.SeenAt))
+		}
+	}
+	until(w)
+	for i := range life {
+		n.code(&life[i], v.Axis.Index(w, life[i].SeenAt))
+	}
+}
+
+// skew is how far a stamp of the runtime may lie in the future.
+const skew = 2 * time.Second
+
+// tick marks the event of a stage that came in one cell and was seen in another.
+func (n *Lane) tick(s *journal.Stage, came, seen int) {
+	for i := max(came, 0); i < min(seen, len(n.Cells)); i++ {
+		n.Cells[i].Lag = true
+	}
+	if seen < 0 || seen >= len(n.Cells) {
+		return
+	}
+	if c, rank := &n.Cells[seen], rankOf(s); rank >= c.rank {
+		c.Event, c.rank = s.Event, rank
+	}
+}
+
+// rankOf is how much an event matters among others of the same cell.
+func rankOf(s *journal.Stage) uint8 {
+	switch {
+	case s.Exited && s.ExitCode != 0:
+		return 5
+	case s.State == pleg.Exited:
+		return 4
+	case s.State == pleg.Running:
+		return 3
+	case s.State == pleg.Absent:
+		return 2
+	}
+	return 1
+}
+
+// code writes the exit code of what ended behind its event, where there is room for all
+// of it: a part of a number is another number.
+func (n *Lane) code(s *journal.Stage, seen int) {
+	if !s.Exited || s.ExitCode == 0 || s.Event == 0 || seen < 0 || seen >= len(n.Cells) || n.Cells[seen].Event != s.Event {
+		return
+	}
+	var buf [12]byte
+	digits := strconv.AppendInt(buf[:0], int64(s.ExitCode), 10)
+	for i := range digits {
+		if at := seen + 1 + i; at >= len(n.Cells) || n.Cells[at] != (Cell{State: pleg.Exited, Blind: n.Cells[at].Blind}) {
+			return
+		}
+	}
+	for i, d := range digits {
+		n.Cells[seen+1+i].digit = d
+	}
+}
+
+// Look returns how cell i is drawn. An empty symbol is nothing.
+func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
+	c, t := &n.Cells[i], v.Theme
+	if c.Event > 0 {
+		if r := v.Journal.Row(c.Event); r != nil {
+			return look.Event(t, &r.Event)
+		}
+	}
+	symbol, st = stateLook(t, c.State)
+	switch {
+	case c.digit != 0:
+		symbol, st = digit(c.digit), t.Bad
+	case c.Lag:
+		symbol, st = t.Symbols.Lag, t.Warn
+	case c.Blind:
+		symbol = t.Symbols.Blind
+	}
+	if n.Gone && symbol != "" {
+		st = t.Dim
+	}
+	return symbol, st
+}
+
+func stateLook(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
+	switch s {
+	case pleg.Absent:
+		return "", t.Dim
+	case pleg.Running:
+		return t.Symbols.Run, t.Good
+	case pleg.Exited:
+		return t.Symbols.Ended, t.Dim
+	}
+	return look.State(t, s)
+}
+
+// digit returns a byte of a number as a symbol.
+func digit(b byte) string {
+	const all = "-0123456789"
+	i := max(strings.IndexByte(all, b), 0)
+	return all[i : i+1]
+}
+
+// Draw draws the lane; the cell of the cursor, if there is one, in the look of a cursor.
+func (n *Lane) Draw(l *text.Line, v *pane.View, cursor int, st theme.Style) {
+	for i := range n.Cells {
+		if i == cursor {
+			l.Over(st)
+		}
+		if symbol, st := n.Look(v, i); symbol == "" {
+			l.Space(1)
+		} else {
+			l.Sign(st, symbol)
+		}
+		if i == cursor {
+			l.Under()
+		}
+	}
+}
+
+// slots returns the lane as part of a line of a [widget.Doc].
+func (n *Lane) slots(v *pane.View, line []widget.Slot) []widget.Slot {
+	for i := range n.Cells {
+		symbol, st := n.Look(v, i)
+		if symbol == "" {
+			symbol = " "
+		}
+		if last := len(line) - 1; i > 0 && line[last].Style == st {
+			line[last].Text += symbol
+		} else {
+			line = append(line, widget.Slot{Style: st, Text: symbol})
+		}
+	}
+	return line
+}

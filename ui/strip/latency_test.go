@@ -1,0 +1,79 @@
+package strip
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+func TestLatency(t *testing.T) {
+	for _, tt := range []struct {
+		th   theme.Theme
+		want string
+	}{{theme.Default(), "|          ░ ▒ ▓ █ ×   ╱╱╱╱╱╱╱╱|"}, {theme.Default().Plain(), "|          . : + # x   ////////|"}} {
+		v := viewAt(noon, tt.th)
+		v.Started = at(29)
+		took := map[int]time.Duration{10: time.Millisecond, 12: 200 * time.Millisecond, 14: 2 * time.Second, 16: time.Minute, 18: time.Millisecond}
+		calls := engine.Calls{Op: call.Version, P50: time.Millisecond}
+		for i := range 30 {
+			if took[i] > 0 {
+				n := engine.Second{At: at(29 - float64(i)), Slowest: took[i], Count: 1}
+				if i == 18 {
+					n.Errors = 1
+				}
+				calls.Seconds = append(calls.Seconds, n)
+			}
+		}
+		v.Calls = []engine.Calls{calls}
+		v.InFlight = []engine.Flight{{Op: call.Version, Since: at(7)}}
+		see(v)
+		if got := drawn(v, 30, func(l *text.Line) { Latency(l, v, call.Version, 30) }); got != tt.want {
+			t.Errorf("drew\n%s, want\n%s", got, tt.want)
+		}
+	}
+}
+
+// The sheet of a pod has the scale, the sandbox, and each container, also one that is not
+// listed any more.
+func TestLanesOfAPod(t *testing.T) {
+	v := viewAt(at(0.1), theme.Default())
+	steady(v, 32.5, 0.5)
+	p := status(pleg.ContainerStatus{State: pleg.Running, CreatedAt: at(20), StartedAt: at(20)})
+	p.Current = &pleg.Pod{PodRef: web, Containers: []pleg.Container{{ID: "c0", Name: "app", State: pleg.Running}}}
+	p.Status.Sandboxes = []pleg.SandboxStatus{{ID: "s", CreatedAt: at(25)}}
+	init := removed(1, 9.5, "i")
+	init.Container = "init"
+	see(v, init)
+	n, line := Lanes(v, podlist.New(p, nil, diagnose.Trouble{}), widget.LabelWidth+30)
+	want := []string{
+		"|                                 -20s      -10s    now|",
+		"|  sandbox                    ━━━━━━━━━━━━━━━━━━━━━━━━━|",
+		"|  app                             ━━━━━━━━━━━━━━━━━━━━|",
+		"|  init                                      ×         |",
+	}
+	if n != len(want) {
+		t.Fatalf("%d lines, want %d", n, len(want))
+	}
+	for i := range n {
+		got := drawn(v, widget.LabelWidth+30, func(l *text.Line) {
+			for _, s := range line(i) {
+				if s.Width > 0 {
+					l.Cell(s.Style, s.Text, s.Width)
+				} else {
+					l.Put(s.Style, s.Text)
+				}
+			}
+		})
+		if got != want[i] {
+			t.Errorf("line %d is\n%s, want\n%s", i, got, want[i])
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package strip
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// Names appends the containers of a pod that have a lane: those that it has, by name, and
+// then those that it had in the time of the axis.
+func Names(v *pane.View, p *podlist.Pod, dst []string) []string {
+	for _, c := range p.Now {
+		dst = append(dst, c.Name)
+	}
+	had := len(dst)
+	begin := v.Axis.End.Add(-v.Axis.Width)
+	for r := range v.Journal.Of(p.Pod.UID) {
+		if r.SeenAt.Before(begin) {
+			break
+		}
+		if !r.Sandbox && r.Container != "" && !has(p, r.Container) && !slices.Contains(dst[had:], r.Container) {
+			dst = append(dst, r.Container)
+		}
+	}
+	return dst
+}
+
+func has(p *podlist.Pod, name string) bool {
+	_, found := slices.BinarySearchFunc(p.Now, name, func(c *pleg.Container, name string) int { return strings.Compare(c.Name, name) })
+	return found
+}
+
+// mostLanes is how many lanes the sheet of a pod shows.
+const mostLanes = 100
+
+// Lanes returns what a pod went through as lines of a [widget.Doc] of w cells: the scale
+// of time, its sandboxes, and each of its containers. Line makes a line when it is drawn,
+// from the view as it was when Lanes was called. P may be a pod that has gone.
+func Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []widget.Slot) {
+	room := w - widget.LabelWidth
+	life := v.Journal.Life(p.Pod.UID, p.Pod)
+	names := Names(v, p, []string{""})
+	names = names[:min(len(names), mostLanes)]
+	blind := Blind(v, room, nil)
+	gone := v.Journal.Gone(p.Pod.UID) != nil
+	return len(names) + 1, func(i int) []widget.Slot {
+		if i == 0 {
+			return []widget.Slot{{Width: widget.LabelWidth}, {Style: v.Theme.Dim, Text: v.Axis.Ago(room)}}
+		}
+		label := names[i-1]
+		if label == "" {
+			label = "sandbox"
+		}
+		lane := Lane{Gone: gone}
+		lane.Set(v, life, names[i-1], blind)
+		return lane.slots(v, []widget.Slot{{Style: v.Theme.Dim, Text: "  " + label, Width: widget.LabelWidth}})
+	}
+}

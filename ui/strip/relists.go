@@ -1,0 +1,131 @@
+// Package strip draws along the axis of time what the journal knows: how relists and
+// calls went, and what containers went through. It is for all panes and the header
+// alike. Nothing in it does I/O or reads a clock; who draws keeps the view and the line
+// to one goroutine.
+package strip
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// slowRelist is how long a relist may take at most where all is well.
+const slowRelist = time.Second
+
+// Relists draws how long relists took in w cells. Each cell is as high as the relist in
+// it had been running by the end of the cell, so that one that takes two minutes climbs
+// for two minutes; past the kubelet's threshold it is a sign. A relist that failed ends
+// in another sign. Cells of a pause are marked as such; nothing is before the start.
+func Relists(l *text.Line, v *pane.View, w int) {
+	w = min(w, l.Left())
+	all := v.Journal.Relists()
+	if r, on := v.Journal.Running(); on {
+		all = append(slices.Clip(all), r)
+	}
+	first, _ := v.Axis.Cell(w, 0)
+	next := seek(all, first)
+	d := drawing{v: v, pen: v.Pen(), all: all, perCell: v.Axis.PerCell(w)}
+	widget.Strip(l, v.Axis, w, func(from, to time.Time) (string, theme.Style) {
+		for next < len(all) && !d.end(next).After(from) && next+1 < len(all) && !all[next+1].At.After(from) {
+			next++
+		}
+		return d.look(next, from, to)
+	})
+}
+
+// seek returns the last relist that had begun at a time; 0 if none had.
+func seek(all []journal.Relist, at time.Time) int {
+	i, _ := slices.BinarySearchFunc(all, at, func(r journal.Relist, at time.Time) int { return r.At.Compare(at) })
+	return max(i-1, 0)
+}
+
+// A drawing is what a cell of relists is worked out from.
+type drawing struct {
+	v       *pane.View
+	pen     widget.Pen
+	all     []journal.Relist
+	perCell time.Duration
+}
+
+// end returns when relist i ended, or how far it has come.
+func (d *drawing) end(i int) time.Time {
+	if end := d.all[i].At.Add(d.all[i].Took); end.Before(d.v.At) {
+		return end
+	}
+	return d.v.At
+}
+
+// look returns what a cell shows. Relist i is the last that had begun before it, or the
+// first of all.
+func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
+	var ran time.Duration
+	var failed, broken, any bool
+	before := i
+	for ; i < len(d.all) && d.all[i].At.Before(to) && !d.all[i].At.After(d.v.At); i++ {
+		r, end := &d.all[i], d.end(i)
+		before = i
+		if !widget.Meets(r.At, end, from, to) {
+			continue
+		}
+		any = true
+		if end.After(to) {
+			end = to
+		} else {
+			failed, broken = failed || r.Failed, broken || r.Failures > 0
+		}
+		ran = max(ran, end.Sub(r.At))
+	}
+	switch {
+	case failed:
+		return d.pen.Symbols.SparkFailed, d.pen.Bad
+	case broken:
+		return d.pen.Symbols.SparkFailed, d.pen.Warn
+	case any:
+		return d.bar(ran)
+	case d.paused(from, to):
+		return d.pen.Symbols.Pause, d.pen.Dim
+	case d.brief(before, from):
+		return d.bar(d.end(before).Sub(d.all[before].At))
+	}
+	return "", theme.Style{}
+}
+
+func (d *drawing) bar(ran time.Duration) (string, theme.Style) {
+	switch {
+	case ran >= d.v.Threshold:
+		return d.pen.Symbols.Warn, d.pen.Bad
+	case ran >= slowRelist:
+		return d.pen.Height(ran), d.pen.Warn
+	}
+	return d.pen.Height(ran), d.pen.Dim
+}
+
+func (d *drawing) paused(from, to time.Time) bool {
+	return slices.ContainsFunc(d.v.Journal.Pauses(), func(p journal.Pause) bool {
+		end := p.To
+		if end.IsZero() || end.After(d.v.At) {
+			end = d.v.At
+		}
+		return widget.Meets(p.From, end, from, to)
+	})
+}
+
+// brief reports whether a cell without a relist lies in a wait after relist i that is
+// too short to be seen at this scale: then the strip goes on as before, or it would be
+// full of gaps that say nothing.
+func (d *drawing) brief(i int, from time.Time) bool {
+	if i >= len(d.all) || !d.all[i].At.Before(from) {
+		return false
+	}
+	until := d.v.At
+	if i+1 < len(d.all) && d.all[i+1].At.Before(until) {
+		until = d.all[i+1].At
+	}
+	return !until.Before(from) && until.Sub(d.end(i)) < 2*d.perCell
+}
