@@ -1,0 +1,102 @@
+package pods
+
+import (
+	"strings"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// none returns what a person sees in the place of the pods when there are none: what is
+// going on, what comes next, and what to type. It returns nil if there are pods.
+func (p *pods) none(w, h int) *widget.Doc {
+	if p.table.Len() > 0 {
+		return nil
+	}
+	write := p.noMatch
+	switch {
+	case p.view.Snapshot.Pods == nil:
+		write = p.unlisted
+	case len(p.view.Snapshot.Pods) == 0:
+		write = p.empty
+	}
+	d := new(widget.Doc)
+	d.Write(p.view.Pen(), w, h, write)
+	return d
+}
+
+func (p *pods) empty(d *widget.Doc) {
+	t := p.view.Theme
+	d.Line(widget.Slot{Style: t.Strong, Text: "No pods on this node"})
+	d.Line()
+	d.Paragraph(t.Text, "The runtime answers, and lists no sandbox and no container.")
+	d.Paragraph(t.Dim, "Pods appear here with the relist that first lists them.")
+}
+
+// unlisted says why there is no list yet, what comes next, and what to type.
+func (p *pods) unlisted(d *widget.Doc) {
+	v, t := p.view, p.view.Theme
+	d.Line(widget.Slot{Style: t.Strong, Text: "No list yet"})
+	d.Line()
+	if f := v.Failure; f != nil {
+		d.Paragraph(t.Text, text.Clip(wording.Failure(v.Snapshot, f), 4*d.Width()))
+	}
+	d.Paragraph(t.Text, p.next())
+	d.Paragraph(t.Dim, v.Source.Endpoint)
+	if !v.Headline.Sound() && v.Seq > 0 {
+		d.Line()
+		p.advice(d)
+	}
+}
+
+// next says what a list that is not there waits for.
+func (p *pods) next() string {
+	s, keys := p.view.Snapshot, p.keys
+	switch f := wording.OfRelist(s); {
+	case s.Paused:
+		return "The relist is paused: " + keys.Keys(keymap.PauseRelist) + " resumes it, " + keys.Keys(keymap.RelistNow) + " relists once."
+	case f != nil:
+		return f.Op.String() + " has been out for " + wording.OutFor(f.Elapsed(s.At)) + "; it is given up after " + text.Took(s.Timeout) + "."
+	case s.Seq == 0:
+		return "Waiting for the first one."
+	}
+	return "Tried again every " + s.Period.String() + "; " + keys.Keys(keymap.RelistNow) + " tries now."
+}
+
+// advice names commands to look into it: those of what was found.
+func (p *pods) advice(d *widget.Doc) {
+	t := p.view.Theme
+	d.Line(widget.Slot{Style: t.Dim, Text: "To look into it:"})
+	none := d.Len()
+	for _, f := range p.view.Findings {
+		for _, step := range f.Next {
+			if step.Command != "" && !step.Risky {
+				d.Line(widget.Slot{Style: t.Key, Text: "  " + step.Command})
+			}
+		}
+	}
+	if d.Len() == none {
+		d.Line(widget.Slot{Style: t.Key, Text: "  crictl -r " + p.view.Source.Endpoint + " version"})
+	}
+	d.Paragraph(t.Dim, "plegtop shows the pods as soon as the runtime lists them.")
+}
+
+func (p *pods) noMatch(d *widget.Doc) {
+	v, t := p.view, p.view.Theme
+	d.Line(widget.Slot{Style: t.Strong, Text: "No pod matches"})
+	d.Line()
+	say := func(what string, a keymap.Action, does string) {
+		d.Paragraph(t.Text, what+"   ("+p.keys.Keys(a)+" "+does+")")
+	}
+	if f := v.Filter.Text; f != "" {
+		say("filter      "+f, keymap.Back, "drops it")
+	}
+	if ns := v.Filter.Namespaces; len(ns) > 0 {
+		say("namespaces  "+strings.Join(ns, " "), keymap.AllNamespaces, "shows all")
+	}
+	if v.Pods.ProblemsOnly() {
+		say("problems only: none of "+text.Count(uint64(v.Pods.Len()))+" pods has one", keymap.ProblemsOnly, "shows all")
+	}
+}

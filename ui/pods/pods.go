@@ -1,0 +1,272 @@
+// Package pods is the pane of pods, the worst first, and the sheet of one pod.
+package pods
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// Columns returns the names of all columns, in their order.
+func Columns() []string {
+	names := make([]string, len(columns))
+	for i := range columns {
+		names[i] = columns[i].Name
+	}
+	return names
+}
+
+// A place is what the cursor stands on, whatever line that is on.
+type place struct {
+	uid pleg.UID
+	id  string // of a sandbox or container; empty for the pod
+}
+
+type pods struct {
+	start *pane.Settings // until the first Observe
+	keys  keymap.Map
+	view  *pane.View
+	table widget.Table[row, place]
+	open  map[pleg.UID]bool // unfolded
+	made  uint64            // podlist.List.Changed of which the rows are, and one
+	blank *widget.Doc       // in the place of the table; nil if there are pods
+	about []text.Span
+	mark  []text.Span
+}
+
+// New returns the pane as it is to be shown at the start; what set has no sense in is
+// left as if it were not set. Where there are no pods it names some keys.
+func New(set pane.Settings, keys keymap.Map) pane.Pane {
+	p := &pods{start: &set, keys: keys, open: map[pleg.UID]bool{}}
+	p.table = widget.Table[row, place]{
+		Columns: columns,
+		Key: func(r row) place {
+			if r.part == nil {
+				return place{uid: r.of.Pod.UID}
+			}
+			return place{r.of.Pod.UID, r.part.ID}
+		},
+		Parent: func(k place) place { return place{uid: k.uid} },
+		Faint:  func(r row) bool { return !p.view.Pods.AsOf.IsZero() && r.of.Problem == "" },
+		Idle:   true,
+	}
+	return p
+}
+
+func (p *pods) Info() pane.Info {
+	return pane.Info{
+		Name: "Pods", About: p.about, Mark: p.mark, Scope: keymap.InPods,
+		Least: 4, Wanted: p.table.Len() + 1,
+	}
+}
+
+func (p *pods) Observe(v *pane.View, w, h int) {
+	p.view = v
+	if p.start != nil {
+		p.begin(*p.start)
+		p.start = nil
+	}
+	p.mark = p.problems("")
+	if h == 0 {
+		return
+	}
+	p.table.Resize(w, h)
+	p.rows()
+	p.blank = p.none(w, h)
+	p.entitle()
+}
+
+// begin shows pods as they are to be shown at the start.
+func (p *pods) begin(set pane.Settings) {
+	p.table.Hide(set.Hidden["pods"])
+	p.table.SortBy(set.Sort)
+	if set.Descending {
+		p.table.Invert()
+	}
+	p.sort()
+	p.view.Pods.ShowProblems(set.Problems)
+}
+
+// rows takes over the pods that are shown, if they are others than before.
+func (p *pods) rows() {
+	l := p.view.Pods
+	if p.made == l.Changed+1 {
+		return
+	}
+	p.made = l.Changed + 1
+	rows := make([]row, 0, len(l.Shown)+len(l.Shown)/8)
+	for i, of := range l.Shown {
+		open := p.open[of.Pod.UID]
+		rows = append(rows, row{of: of, n: i + 1, open: open})
+		if open {
+			parts := of.Parts()
+			for j := range parts {
+				rows = append(rows, row{of: of, part: &parts[j], n: i + 1})
+			}
+		}
+	}
+	for uid := range p.open {
+		if l.Find(uid) == nil {
+			delete(p.open, uid)
+		}
+	}
+	p.table.Set(rows)
+}
+
+// sort has the pods sorted by the column that was chosen.
+func (p *pods) sort() {
+	name, invert := p.table.Sorted()
+	i := slices.IndexFunc(columns, func(c widget.Column[row]) bool { return c.Name == name })
+	if i < 0 {
+		p.view.Pods.SortBy(nil, invert)
+		return
+	}
+	compare := columns[i].Compare
+	p.view.Pods.SortBy(func(a, b *podlist.Pod) int { return compare(row{of: a}, row{of: b}) }, invert)
+}
+
+func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	p.rows()
+	switch a {
+	case keymap.ProblemsOnly:
+		p.problemsOnly(h)
+	case keymap.NextProblem:
+		p.problem(1, h)
+	case keymap.PrevProblem:
+		p.problem(-1, h)
+	case keymap.SortPrev, keymap.SortNext:
+		step := 1
+		if a == keymap.SortPrev {
+			step = -1
+		}
+		p.table.SortNext(step)
+		p.sorted(h)
+	case keymap.SortInvert:
+		p.table.Invert()
+		p.sorted(h)
+	case keymap.Fold, keymap.Left, keymap.Right:
+		p.fold(a)
+	case keymap.Columns:
+		h.Open(p.chooser())
+	case keymap.Detail:
+		if !h.OpenSheet(p.Subject()) {
+			h.Say("no pod is under the cursor")
+		}
+	default:
+		if !p.table.Do(a) {
+			return nil, false
+		}
+	}
+	p.entitle()
+	return nil, true
+}
+
+func (p *pods) sorted(h pane.Host) {
+	p.sort()
+	h.Refresh()
+	name, _ := p.table.Sorted()
+	if name == "" {
+		h.Say("sorted by trouble, the worst first")
+		return
+	}
+	h.Say("sorted by " + name)
+}
+
+func (p *pods) problemsOnly(h pane.Host) {
+	l := p.view.Pods
+	l.ShowProblems(!l.ProblemsOnly())
+	h.Refresh()
+	if l.ProblemsOnly() {
+		h.Say("pods with a problem only")
+		return
+	}
+	h.Say("all pods")
+}
+
+// problem goes to a pod whose call hangs, unless the cursor is there already; else to
+// the next pod with a problem in the direction of step, round the end.
+func (p *pods) problem(step int, h pane.Host) {
+	h.Focus(p)
+	l := p.view.Pods
+	wanted := func(r row) bool { return r.part == nil && r.of.Problem != "" }
+	if here, ok := p.table.Current(); l.Hung > 0 && (!ok || here.of.Out == nil) {
+		wanted = func(r row) bool { return r.part == nil && r.of.Out != nil }
+	}
+	switch {
+	case p.table.Next(step, wanted):
+	case l.Troubled > 0:
+		h.Say("the pods with a problem are not among those shown")
+	default:
+		h.Say("no pod has a problem")
+	}
+}
+
+// fold folds or unfolds the pod under the cursor, which goes to the pod.
+func (p *pods) fold(a keymap.Action) {
+	r, ok := p.table.Current()
+	if !ok {
+		return
+	}
+	uid := r.of.Pod.UID
+	if p.open[uid] = a == keymap.Right || a == keymap.Fold && !p.open[uid]; !p.open[uid] {
+		delete(p.open, uid)
+		p.table.GoTo(place{uid: uid})
+	}
+	p.made = 0
+	p.rows()
+}
+
+func (p *pods) Draw(l *text.Line, y int, focused bool) {
+	if p.blank != nil {
+		p.blank.Draw(l, p.view.Pen(), y, false)
+		return
+	}
+	p.table.Draw(l, p.view.Pen(), y, focused)
+}
+
+func (p *pods) Subject() pane.Subject {
+	r, ok := p.table.Current()
+	switch {
+	case !ok:
+		return pane.Subject{}
+	case r.part == nil:
+		return pane.Subject{Pod: r.of.Pod.PodRef}
+	}
+	return pane.Subject{Pod: r.of.Pod.PodRef, Container: r.part.Name, ID: r.part.ID}
+}
+
+// chooser returns a layer in which columns are switched on and off.
+func (p *pods) chooser() pane.Pane {
+	choices := p.table.Choices()
+	c := layer.NewPicker("Columns of the pods", choices)
+	c.Switched = func(h pane.Host, now widget.Choice) {
+		var hidden []string
+		for i := range choices {
+			if choices[i].Name == now.Name {
+				choices[i].On = now.On
+			}
+			if !choices[i].On {
+				hidden = append(hidden, choices[i].Name)
+			}
+		}
+		p.table.Hide(hidden)
+	}
+	return c
+}
+
+// Click puts the cursor on a row, or sorts by the column whose head it is.
+func (p *pods) Click(x, y int, h pane.Host) {
+	if y == 0 && p.table.ClickHead(x) {
+		p.sorted(h)
+	}
+	p.table.Click(y)
+	p.entitle()
+}

@@ -1,0 +1,402 @@
+package pods
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// view is a view of s with what a diagnosis says of its pods.
+func view(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
+	v := panetest.With(panetest.View(s), found...)
+	v.Pods.Observe(s, diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: found}.Troubled())
+	return v
+}
+
+func stage(v *pane.View, w, h int) *panetest.Stage {
+	return panetest.NewStage(New(pane.Settings{}, keymap.Default()), v, w, h)
+}
+
+// next has the pane show another snapshot in the same view.
+func next(s *panetest.Stage, snap *engine.Snapshot) {
+	v := *s.V
+	v.Snapshot = snap
+	v.Pods.Observe(snap, diagnose.Update{Update: engine.Update{Snapshot: snap}}.Troubled())
+	s.Show(&v)
+}
+
+// under is what the cursor is on.
+func under(s *panetest.Stage) string {
+	of := s.Subject()
+	return strings.TrimSuffix(of.Pod.Name+"/"+of.Container, "/")
+}
+
+func title(s *panetest.Stage) string {
+	var all []string
+	for _, a := range s.Info().About {
+		all = append(all, a.Text)
+	}
+	return strings.Join(all, "  ")
+}
+
+// names are those of the pods that are seen, in their order.
+func names(s *panetest.Stage) string {
+	var all []string
+	for _, r := range s.Pane.(*pods).table.Rows() {
+		if r.part == nil {
+			all = append(all, r.of.Pod.Name)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestGoldens(t *testing.T) {
+	filtered := func(v *pane.View) {
+		v.Filter.Text, v.Filter.Namespaces = "pod:zzz", []string{"shop"}
+		v.Filter.By, _ = filter.Parse("pod:zzz")
+		v.Pods.Filter(func(p *podlist.Pod, at time.Time) bool { return v.Filter.By.Pod(p, at) }, false)
+	}
+	for _, tt := range []struct {
+		name string
+		view func() *pane.View
+		keys []string
+	}{
+		{"healthy", func() *pane.View {
+			s := panetest.Healthy()
+			panetest.Events(s)
+			return view(s, panetest.Findings()[1])
+		}, []string{"space"}},
+		{"hung", func() *pane.View { return view(panetest.Hung(), panetest.Findings()[:2]...) }, []string{"space", "j", "j"}},
+		{"unhealthy", func() *pane.View { return view(panetest.Unhealthy(), panetest.Findings()...) }, []string{"G"}},
+		{"ascii", func() *pane.View {
+			v := view(panetest.Hung(), panetest.Findings()...)
+			th := v.Theme.Plain()
+			v.Theme = &th
+			return v
+		}, []string{"space"}},
+		{"hostile", func() *pane.View { return view(panetest.Hostile(), panetest.HostileFindings()...) }, []string{"space"}},
+		{"unlisted", func() *pane.View {
+			s := panetest.Failing()
+			s.Pods, s.Health.ListedAt = nil, time.Time{}
+			return view(s, panetest.Findings()[:1]...)
+		}, nil},
+		{"starting", func() *pane.View { return view(&engine.Snapshot{At: panetest.Noon}) }, nil},
+		{"empty", func() *pane.View {
+			s := panetest.Healthy()
+			s.Pods = []*engine.Pod{}
+			return view(s)
+		}, nil},
+		{"no-match", func() *pane.View {
+			v := view(panetest.Healthy())
+			filtered(v)
+			return v
+		}, nil},
+	} {
+		panetest.Goldens(t, tt.name, func(w, h int) *panetest.Stage { return stage(tt.view(), w, h).Press(tt.keys...) })
+	}
+}
+
+// Pods with a problem stand first without a key, at every size.
+func TestProblemsStandFirst(t *testing.T) {
+	for _, size := range panetest.Sizes {
+		s := stage(view(panetest.Hung(), panetest.Findings()...), size[0], size[1])
+		lines := strings.Split(s.Text(), "\n")
+		if !strings.Contains(lines[1], "nfs-client") || !strings.Contains(lines[2], "payments") {
+			t.Errorf("%v: the first lines are\n%s", size, strings.Join(lines[:4], "\n"))
+		}
+		if under(s) != "nfs-client" {
+			t.Errorf("%v: the cursor is on %s", size, under(s))
+		}
+	}
+	// So they do when they come later, as long as nobody has moved the cursor.
+	s := stage(view(panetest.Big(40, 1)), 78, 10)
+	snap := panetest.Big(40, 1)
+	for _, p := range snap.Pods[20:] {
+		p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, 1
+		p.Current.Containers[0].State = pleg.Exited
+	}
+	next(s, snap)
+	if row := strings.Split(s.Text(), "\n")[1]; !strings.Contains(row, "error") || under(s) != "deployment-0020-7d9c5b7d4-2m4ns" {
+		t.Errorf("the first line is %q, the cursor on %s", row, under(s))
+	}
+}
+
+func TestSorting(t *testing.T) {
+	s := panetest.Healthy()
+	a, b, c := panetest.Find(s, "nfs-client"), panetest.Find(s, "payments-6c8f9d7b5-t8wfx"), panetest.Find(s, "prometheus-0")
+	for i, p := range []*engine.Pod{a, b, c} {
+		p.PodRef = pleg.PodRef{UID: pleg.UID("abc"[i : i+1]), Namespace: "ns", Name: "abc"[i : i+1]}
+	}
+	s.Pods = []*engine.Pod{a, b, c}
+	a.InspectLast, b.InspectLast, c.InspectLast = 3*time.Millisecond, time.Millisecond, 2*time.Millisecond
+	a.InspectWorst, b.InspectWorst, c.InspectWorst = 1, 3, 2
+	a.LastEvent, c.LastEvent = engine.Event{Seq: 1, SeenAt: panetest.Ago(time.Minute)}, engine.Event{Seq: 2, SeenAt: panetest.Ago(time.Second)}
+	for _, tt := range []struct{ by, order, back string }{
+		{"", "b a c", "c a b"},
+		{"namespace", "a b c", "c b a"},
+		{"pod", "a b c", "c b a"},
+		{"state", "b a c", "c a b"},
+		{"run", "b c a", "a c b"},
+		{"ctrs", "b c a", "a c b"},
+		{"exit", "b a c", "c a b"},
+		{"rst", "b a c", "c a b"},
+		{"age", "b a c", "c a b"},
+		{"lastevent", "c a b", "b a c"},
+		{"inspect", "a c b", "b c a"},
+		{"worst", "b c a", "a c b"},
+		{"remark", "b a c", "c a b"},
+	} {
+		st := panetest.NewStage(New(pane.Settings{Sort: tt.by}, keymap.Default()), view(s), 198, 10)
+		if got := names(st); got != tt.order {
+			t.Errorf("by %q: %s, want %s", tt.by, got, tt.order)
+		}
+		if got := names(st.Press("I")); got != tt.back {
+			t.Errorf("by %q, inverted: %s, want %s", tt.by, got, tt.back)
+		}
+	}
+	st := stage(view(s), 198, 10)
+	for range columns {
+		st.Press(">")
+	}
+	if st.Said != "sorted by remark" {
+		t.Errorf("after %d times >: %s", len(columns), st.Said)
+	}
+	if st.Press(">"); st.Said != "sorted by trouble, the worst first" || names(st) != "b a c" {
+		t.Errorf("once more: %s, %s", st.Said, names(st))
+	}
+	st.Pane.(pane.Clicker).Click(13, 0, st)
+	if st.Said != "sorted by pod" || names(st) != "a b c" {
+		t.Errorf("after a click on a head: %s, %s", st.Said, names(st))
+	}
+	if st.Pane.(pane.Clicker).Click(3, 3, st); under(st) != "c" {
+		t.Errorf("after a click on the third row: on %s", under(st))
+	}
+}
+
+// Which columns there are follows from the width alone: data does not move them, and
+// with more room there are never fewer.
+func TestColumnsFollowTheWidthAlone(t *testing.T) {
+	heads := func(v *pane.View, w int) []string {
+		all := strings.ReplaceAll(strings.Split(stage(v, w, 5).Text(), "\n")[0], "LAST EVENT", "LAST_EVENT")
+		return strings.Fields(all)
+	}
+	before := 0
+	for w := 20; w <= 300; w++ {
+		quiet, ill := heads(view(panetest.Healthy()), w), heads(view(panetest.Unhealthy(), panetest.Findings()...), w)
+		if a, b := strings.Join(quiet, " "), strings.Join(ill, " "); a != b {
+			t.Errorf("%d cells: %s on a quiet node, %s on one with troubles", w, a, b)
+		}
+		if len(quiet) < before {
+			t.Errorf("%d cells: %d columns, %d with one cell less", w, len(quiet), before)
+		}
+		before = len(quiet)
+	}
+	if before != len(columns) {
+		t.Errorf("300 cells: %d columns of %d", before, len(columns))
+	}
+}
+
+// All names in the column of names are cut alike: they keep their ends.
+func TestNamesAreCutInOneWay(t *testing.T) {
+	snap := panetest.Healthy()
+	p := panetest.Find(snap, "cart-7d9c5b7d4-2m4ns")
+	p.Name = "checkout-with-a-long-name-7d9c5b7d4-2m4ns"
+	for i := range p.Current.Containers {
+		p.Current.Containers[i].Name = "a-container-with-a-long-name-and-an-end"
+	}
+	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}, keymap.Default()), view(snap), 38, 20)
+	for i := range s.V.Pods.Shown {
+		if s.Pane.(*pods).table.Go(i); under(s) == p.Name {
+			break
+		}
+	}
+	s.Press("space")
+	for _, want := range []string{"…2m4ns ", "…n-end "} {
+		if s.Row(want) == "" {
+			t.Errorf("no row has %q:\n%s", want, s.Text())
+		}
+	}
+}
+
+func TestTitle(t *testing.T) {
+	snap := panetest.Big(40, 1)
+	for _, i := range []int{3, 30, 39} {
+		p := snap.Pods[i]
+		p.Current.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, pleg.Exited, 1
+	}
+	v := view(snap)
+	s := panetest.NewStage(New(pane.Settings{Sort: "pod"}, keymap.Default()), v, 78, 11)
+	check := func(when, want string) {
+		t.Helper()
+		if got := title(s); got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	check("at the start", "1-10/40  ▲ 3 (2 below)")
+	check("at the end", func() string { s.Press("G"); return "31-40/40  ▲ 3 (1 above)" }())
+	s.Press("g", "space")
+	check("unfolded", "1-8/40  ▲ 3 (2 below)")
+	s.Press("space", "W")
+	check("problems only", "3 of 40  ▲ 3  problems only")
+	s.Press("W")
+	v.Filter.Text, v.Filter.Namespaces = "pod:00", []string{"namespace-01"}
+	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Pod.Namespace == "namespace-01" }, false)
+	s.Refresh()
+	check("filtered", "2 of 40  ▲ 3 (2 hidden)  ns:namespace-01  /pod:00")
+	s.H = 0
+	s.Refresh()
+	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲ 3" {
+		t.Errorf("out of sight: %v", mark)
+	}
+}
+
+// While a relist hangs, what it could not renew is dim and the title says how old it is;
+// what is wrong stays as it is.
+func TestStaleRowsAreDim(t *testing.T) {
+	dim := theme.Default().Dim.On
+	for _, tt := range []struct {
+		snap *engine.Snapshot
+		want bool
+	}{{panetest.Healthy(), false}, {panetest.Hung(), true}, {panetest.Failing(), true}} {
+		s := stage(view(tt.snap), 118, 20)
+		for _, line := range s.Lines() {
+			if strings.Contains(line, "prometheus-0") && strings.HasPrefix(line, dim+"monitoring  ▸ prometheus-0") != tt.want {
+				t.Errorf("dim is not %v: %q", tt.want, line)
+			}
+			if strings.Contains(line, "payments-") && !strings.Contains(line, "31m✖") {
+				t.Errorf("a pod with an error is not red: %q", line)
+			}
+		}
+		if got := strings.Contains(title(s), "as of "); got != tt.want {
+			t.Errorf("%q, want an age: %v", title(s), tt.want)
+		}
+	}
+}
+
+func TestCursorStaysOnItsObject(t *testing.T) {
+	s := stage(view(panetest.Healthy()), 118, 35).Press("g", "]", "space", "j", "j")
+	if under(s) != "payments-6c8f9d7b5-t8wfx/istio-proxy" {
+		t.Fatalf("on %s", under(s))
+	}
+	first := *panetest.Find(panetest.Healthy(), "nfs-client")
+	first.PodRef = pleg.PodRef{UID: "new", Namespace: "a-first", Name: "newcomer"}
+	more := panetest.Healthy()
+	more.Pods = append([]*engine.Pod{&first}, more.Pods...)
+	if next(s, more); under(s) != "payments-6c8f9d7b5-t8wfx/istio-proxy" {
+		t.Errorf("after a pod came: on %s", under(s))
+	}
+	gone := panetest.Healthy()
+	p := panetest.Find(gone, "payments-6c8f9d7b5-t8wfx")
+	c := *p.Current
+	c.Containers = c.Containers[:1] // istio-proxy is the second
+	p.Current = &c
+	if next(s, gone); under(s) != "payments-6c8f9d7b5-t8wfx" {
+		t.Errorf("after its container went: on %s", under(s))
+	}
+	gone = panetest.Healthy()
+	gone.Pods = gone.Pods[:len(gone.Pods)-1]
+	if next(s, gone); under(s) == "" || len(s.Pane.(*pods).open) != 0 {
+		t.Errorf("after its pod went: on %q, %d unfolded", under(s), len(s.Pane.(*pods).open))
+	}
+}
+
+func TestProblemJumps(t *testing.T) {
+	s := stage(view(panetest.Hung(), panetest.Findings()...), 118, 20)
+	for i, want := range []string{"payments-6c8f9d7b5-t8wfx", "nfs-client", "payments-6c8f9d7b5-t8wfx"} {
+		if s.Press("]"); under(s) != want {
+			t.Errorf("%d: on %s, want %s", i, under(s), want)
+		}
+	}
+	if s.Press("j", "]"); under(s) != "nfs-client" {
+		t.Errorf("from elsewhere: on %s, want the pod that hangs", under(s))
+	}
+	if s = stage(view(panetest.Big(3, 1)), 118, 20).Press("["); s.Said != "no pod has a problem" || len(s.Asked) != 1 {
+		t.Errorf("%q, asked %q", s.Said, s.Asked)
+	}
+}
+
+// What was there at the start is no event.
+func TestLastEvent(t *testing.T) {
+	snap := panetest.Healthy()
+	panetest.Events(snap)
+	panetest.Find(snap, "report-29384710-7xkzq").LastEvent.AtStart = true
+	s := stage(view(snap), 198, 20)
+	if row := s.Row("report-"); strings.Contains(row, "Died") {
+		t.Errorf("%q shows an event of the start", row)
+	}
+	if row := s.Row("payments-"); !strings.Contains(row, "Died      30s") {
+		t.Errorf("%q shows no last event", row)
+	}
+}
+
+func TestColumnChooser(t *testing.T) {
+	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"worst"}}}, keymap.Default()), view(panetest.Healthy()), 198, 10)
+	if head := s.Row("NAMESPACE"); strings.Contains(head, "WORST") {
+		t.Errorf("WORST is hidden, but: %s", head)
+	}
+	s.Press("O")
+	if len(s.Layers) != 1 {
+		t.Fatal("no chooser")
+	}
+	picker := s.Layers[0].(*layer.Picker)
+	picker.Switched(s, widget.Choice{Name: "worst", On: true})
+	picker.Switched(s, widget.Choice{Name: "remark"})
+	if head := s.Row("NAMESPACE"); !strings.Contains(head, "WORST") || strings.Contains(head, "REMARK") {
+		t.Errorf("after the choice: %s", head)
+	}
+}
+
+func TestSheetOf(t *testing.T) {
+	s := stage(view(panetest.Healthy()), 118, 20).Press("g", "enter")
+	if len(s.Sheets) != 1 || s.Sheets[0].Pod.Name != under(s) {
+		t.Errorf("enter on %s asks for %v", under(s), s.Sheets)
+	}
+}
+
+func TestAppendRun(t *testing.T) {
+	for _, tt := range []struct {
+		running, wanted int
+		want            string
+	}{{0, 0, "0/0"}, {2, 3, "2/3"}, {99, 99, "99/99"}, {9, 1200, "9/1k"}, {100, 100, "100/+"}, {1200, 1200, "1k/1k"}, {12000, 12000, "12k/+"}} {
+		if got := string(appendRun(nil, tt.running, tt.wanted, 5)); got != tt.want {
+			t.Errorf("%d of %d: %q, want %q", tt.running, tt.wanted, got, tt.want)
+		}
+	}
+}
+
+// A frame costs what is seen of it, not what there is.
+func BenchmarkFrame(b *testing.B) {
+	s := stage(view(panetest.Big(1000, 3)), 198, 45)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Lines()
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	v := view(panetest.Big(1000, 3))
+	s := stage(v, 198, 45)
+	b.ReportAllocs()
+	for b.Loop() {
+		v.Pods.ShowProblems(false) // all rows anew
+		s.Refresh()
+	}
+}
+
+func ExampleColumns() {
+	fmt.Println(strings.Join(Columns(), " "))
+	// Output: namespace pod state run ctrs exit rst age lastevent inspect worst remark
+}

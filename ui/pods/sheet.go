@@ -1,0 +1,210 @@
+package pods
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/strip"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// sheet is all that is known of one pod, also after that has gone.
+type sheet struct {
+	view *pane.View
+	of   *podlist.Pod
+	gone bool
+	doc  widget.Doc
+	rec  record
+	ctrs containers
+}
+
+// eventsInSheet is how many of the pod's events the sheet shows.
+const eventsInSheet = 100
+
+// Sheet returns the sheet of the pod that s is about, also if that has gone and is
+// remembered. It returns nil if s is about something else, or if nothing is known of the
+// pod.
+func Sheet(v *pane.View, s pane.Subject) pane.Pane {
+	if s.Finding != nil || s.Event != 0 || s.Pod.UID == "" {
+		return nil
+	}
+	d := new(sheet)
+	if d.find(v, s.Pod.UID); d.of == nil {
+		return nil
+	}
+	return d
+}
+
+// find takes over the pod as it is now, or as it was last.
+func (s *sheet) find(v *pane.View, uid pleg.UID) {
+	s.view = v
+	of := v.Pods.Find(uid)
+	if s.gone = of == nil; !s.gone {
+		s.of = of
+	} else if p := v.Journal.Gone(uid); p != nil && (s.of == nil || s.of.Pod != p) {
+		s.of = podlist.New(p, nil, diagnose.Trouble{})
+	}
+}
+
+func (s *sheet) Info() pane.Info {
+	return pane.Info{Name: s.of.Pod.PodRef.String(), About: layer.About(s.view, &s.doc), Scope: keymap.InDetail, Least: 3, Wanted: s.doc.Len()}
+}
+
+func (s *sheet) Subject() pane.Subject { return pane.Subject{Pod: s.of.Pod.PodRef} }
+
+func (s *sheet) Draw(l *text.Line, y int, focused bool) { s.doc.Draw(l, s.view.Pen(), y, focused) }
+
+func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	if a != keymap.Detail {
+		return nil, layer.Read(&s.doc, a, h)
+	}
+	if seq, ok := s.doc.Current().(uint64); ok {
+		h.OpenSheet(pane.Subject{Pod: s.of.Pod.PodRef, Event: seq})
+	}
+	return nil, true
+}
+
+func (s *sheet) Observe(v *pane.View, w, h int) {
+	s.find(v, s.of.Pod.UID)
+	s.doc.Write(v.Pen(), w, h, func(d *widget.Doc) {
+		s.summary(d)
+		s.timeline(d)
+		s.events(d)
+		s.rec.write(d, v.Theme, s.of.Pod)
+		s.status(d)
+	})
+}
+
+func (s *sheet) summary(d *widget.Doc) {
+	v, t, f, p := s.view, s.view.Theme, s.of, s.of.Pod
+	symbol, st := f.Look(t)
+	d.Section("Pod")
+	d.Field("name", t.Strong, p.PodRef.String())
+	d.Field("uid", t.Text, string(p.UID))
+	if s.gone {
+		d.Field("gone", t.Warn, "the runtime lists it no more; this is the last of it")
+	}
+	d.Field("state", st, symbol+" "+f.Says(v.At)+fmt.Sprintf(", %d of %d running", f.Running, f.Wanted))
+	d.Field("problem", t.Warn, f.Problem)
+	if !f.Created.IsZero() {
+		d.Field("age", t.Text, text.AgeCoarse(v.At.Sub(f.Created)))
+	}
+	if as := v.Pods.AsOf; !as.IsZero() && !s.gone {
+		d.Field("as of", t.Warn, text.AgeCoarse(v.At.Sub(as))+" ago: no relist has come to its end since")
+	}
+	s.inspections(d)
+}
+
+// inspections adds what the inspections of the pod cost and how they went.
+func (s *sheet) inspections(d *widget.Doc) {
+	t, p, at := s.view.Theme, s.of.Pod, s.view.At
+	if p.Inspected == 0 {
+		d.Field("inspections", t.Dim, "none yet")
+		return
+	}
+	d.Field("inspections", t.Text, fmt.Sprintf("%d, the last one took %s, the worst %s; %s ago",
+		p.Inspected, text.Took(p.InspectLast), text.Took(p.InspectWorst), text.AgeCoarse(at.Sub(p.InspectedAt))))
+	if f := p.Failure; f != nil {
+		d.Field("failing", t.Bad, fmt.Sprintf("%d times in a row, for %s", f.InRow, text.AgeCoarse(at.Sub(f.First))))
+	}
+	if p.StatusErr != nil {
+		d.Field("error", t.Bad, p.StatusErr.Error())
+	}
+	if p.Reinspect {
+		d.Field("next", t.Info, "will be inspected again at the next relist, though nothing changed")
+	}
+}
+
+// timeline adds what its containers went through, along the axis of time.
+func (s *sheet) timeline(d *widget.Doc) {
+	d.Section("Timeline")
+	n, line := strip.Lanes(s.view, s.of, d.Width())
+	d.Many(n, line, nil)
+}
+
+// events adds the pod's events, the newest first. Each is an item.
+func (s *sheet) events(d *widget.Doc) {
+	d.Section("Events")
+	n := 0
+	for r := range s.view.Journal.Of(s.of.Pod.UID) {
+		if r.Gap > 0 {
+			continue
+		}
+		d.Item(r.Seq)
+		d.Line(eventSlots(s.view.Theme, r)...)
+		if n++; n == eventsInSheet {
+			break
+		}
+	}
+	d.End()
+	if n == 0 {
+		d.Line(widget.Slot{Style: s.view.Theme.Dim, Text: "  none since plegtop started"})
+	}
+}
+
+func eventSlots(t *theme.Theme, r *journal.Row) []widget.Slot {
+	symbol, st := look.Event(t, &r.Event)
+	what := r.Container
+	if what == "" {
+		what = "sandbox"
+	}
+	out := []widget.Slot{
+		{Style: t.Dim, Text: "  " + r.SeenAt.Local().Format("15:04:05"), Width: 12},
+		{Style: st, Text: symbol + " " + r.Kind.String(), Width: 19}, {Style: t.Text, Text: what, Width: 20},
+		{Style: t.Dim, Text: r.From.String() + " " + t.Symbols.Step + " " + r.To.String(), Width: 20},
+	}
+	lag := ""
+	if r.HasLag {
+		lag = "lag " + text.Took(r.Lag)
+	}
+	delivery, st := r.Delivery.String(), t.Dim
+	switch {
+	case r.AtStart:
+		delivery = "at start"
+	case r.Delivery == pleg.Discarded:
+		st = t.Bad
+	}
+	out = append(out, widget.Slot{Style: t.Dim, Text: lag, Width: 11}, widget.Slot{Style: st, Text: delivery, Width: 11})
+	if !r.Exited {
+		return out
+	}
+	if st = t.Dim; r.ExitCode != 0 {
+		st = t.Bad
+	}
+	return append(out, widget.Slot{Style: st, Text: fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason)})
+}
+
+// status adds what the pod cache holds.
+func (s *sheet) status(d *widget.Doc) {
+	t, p, at := s.view.Theme, s.of.Pod, s.view.At
+	d.Section("Cached status")
+	st := p.Status
+	if st == nil {
+		why := "  none: the pod has not been inspected yet"
+		if p.StatusErr != nil {
+			why = "  the cache holds the error above in its place"
+		}
+		d.Line(widget.Slot{Style: t.Dim, Text: why})
+		return
+	}
+	for _, ip := range st.IPs {
+		d.Field("ip", t.Text, ip)
+	}
+	d.Field("as of", t.Text, text.AgeCoarse(at.Sub(p.StatusAt))+" ago")
+	for _, sb := range st.Sandboxes {
+		symbol, st := look.State(t, sb.State)
+		d.Field("sandbox", st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, sb.State, sb.Attempt, text.ShortID(sb.ID)))
+	}
+	s.ctrs.write(d, t, at, st)
+}

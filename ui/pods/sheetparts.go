@@ -1,0 +1,152 @@
+package pods
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// containers are the lines about each container of a status. There may be thousands:
+// they are put into words once to count them, and then when they are drawn.
+type containers struct {
+	of    *pleg.PodStatus
+	w     int
+	first []int // the line of each
+	n     int
+}
+
+func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, st *pleg.PodStatus) {
+	if c.of != st || c.w != d.Width() {
+		*c = containers{of: st, w: d.Width()}
+		for i := range st.Containers {
+			c.first = append(c.first, c.n)
+			c.n += len(container(t, at, &st.Containers[i], c.w))
+		}
+	}
+	now := *c
+	d.Many(now.n, func(i int) []widget.Slot {
+		which, found := slices.BinarySearch(now.first, i)
+		if !found {
+			which--
+		}
+		return container(t, at, &st.Containers[which], now.w)[i-now.first[which]]
+	}, nil)
+}
+
+// messageLines is in how many lines at most a container's message is shown; all of it is
+// in the raw answer.
+const messageLines = 6
+
+// container returns the lines about one, w cells wide.
+func container(t *theme.Theme, at time.Time, c *pleg.ContainerStatus, w int) [][]widget.Slot {
+	symbol, st := look.State(t, c.State)
+	word := c.State.String()
+	if c.State == pleg.Exited {
+		word = fmt.Sprintf("%s %d", c.State, c.ExitCode)
+		if c.ExitCode != 0 {
+			st = t.Bad
+		}
+	}
+	lines := [][]widget.Slot{{
+		{Style: t.Text, Text: "  " + c.Name, Width: widget.LabelWidth},
+		{Style: st, Text: fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, c.Attempt, text.ShortID(c.ID))},
+	}}
+	more := func(st theme.Style, what string) {
+		if what != "" {
+			lines = append(lines, []widget.Slot{{Width: widget.LabelWidth}, {Style: st, Text: what}})
+		}
+	}
+	more(t.Text, c.Image)
+	more(t.Text, times(at, c))
+	for _, line := range text.Few(joined(c.Reason, c.Message), max(w-widget.LabelWidth, 16), messageLines, t.Symbols.Ellipsis) {
+		more(t.Warn, line)
+	}
+	return lines
+}
+
+// times lists the moments of a container's life that the runtime gave.
+func times(at time.Time, c *pleg.ContainerStatus) string {
+	out := ""
+	for _, t := range []struct {
+		what string
+		at   time.Time
+	}{{"created", c.CreatedAt}, {"started", c.StartedAt}, {"finished", c.FinishedAt}} {
+		if !t.at.IsZero() {
+			out += fmt.Sprintf("%s %s ago  ", t.what, text.AgeCoarse(at.Sub(t.at)))
+		}
+	}
+	return out
+}
+
+// A record is both ends of a pod's record, side by side, kept while they are the same.
+type record struct {
+	ends [2]*pleg.Pod
+	rows []recordRow
+}
+
+// A recordRow is one sandbox or container in both ends of a record.
+type recordRow struct {
+	what, id string
+	was, now pleg.State
+}
+
+func (r *record) write(d *widget.Doc, t *theme.Theme, p *engine.Pod) {
+	d.Section("Pod record")
+	d.Line(
+		widget.Slot{Style: t.Head, Text: "  WHAT", Width: 24}, widget.Slot{Style: t.Head, Text: "ID", Width: 15},
+		widget.Slot{Style: t.Head, Text: "OLD", Width: 12}, widget.Slot{Style: t.Head, Text: "CURRENT", Width: 12},
+	)
+	now := p.Current
+	if now == nil && p.Failure == nil {
+		now = p.Old // its change has settled in this relist
+	}
+	if ends := [2]*pleg.Pod{p.Old, now}; r.ends != ends || r.rows == nil {
+		r.ends, r.rows = ends, recordRows(ends[0], ends[1])
+	}
+	rows := r.rows
+	d.Many(len(rows), func(i int) []widget.Slot {
+		row, st, sign := &rows[i], t.Text, ""
+		if row.was != row.now {
+			st, sign = t.Warn, t.Symbols.Warn+" differs"
+		}
+		return []widget.Slot{
+			{Style: t.Text, Text: "  " + row.what, Width: 24}, {Style: t.Dim, Text: text.ShortID(row.id), Width: 15},
+			{Style: st, Text: row.was.String(), Width: 12}, {Style: st, Text: row.now.String(), Width: 12}, {Style: st, Text: sign},
+		}
+	}, nil)
+}
+
+func recordRows(was, now *pleg.Pod) []recordRow {
+	var rows []recordRow
+	places := make(map[string]int)
+	at := func(what, id string) *recordRow {
+		i, known := places[id]
+		if !known {
+			i = len(rows)
+			places[id] = i
+			rows = append(rows, recordRow{what: what, id: id})
+		}
+		return &rows[i]
+	}
+	each := func(p *pleg.Pod, set func(*recordRow, pleg.State)) {
+		if p == nil {
+			return
+		}
+		for _, s := range p.Sandboxes {
+			set(at("sandbox", s.ID), s.State)
+		}
+		for _, c := range p.Containers {
+			set(at(c.Name, c.ID), c.State)
+		}
+	}
+	each(was, func(r *recordRow, s pleg.State) { r.was = s })
+	each(now, func(r *recordRow, s pleg.State) { r.now = s })
+	return rows
+}

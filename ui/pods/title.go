@@ -1,0 +1,96 @@
+package pods
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// entitle says which part of the pods is seen, and what of them is not.
+func (p *pods) entitle() {
+	v, l := p.view, p.view.Pods
+	p.about = append(p.about[:0:0], text.Span{Style: v.Theme.Dim, Text: p.part()})
+	p.about = append(p.about, p.problems(p.unseen())...)
+	if !l.AsOf.IsZero() {
+		p.about = append(p.about, text.Span{Style: v.Theme.Warn, Text: "as of " + text.AgeCoarse(v.At.Sub(l.AsOf)) + " ago"})
+	}
+	if l.ProblemsOnly() {
+		p.about = append(p.about, text.Span{Style: v.Theme.Info, Text: "problems only"})
+	}
+	if ns := v.Filter.Namespaces; len(ns) > 0 {
+		p.about = append(p.about, text.Span{Style: v.Theme.Info, Text: "ns:" + strings.Join(ns, ",")})
+	}
+	if f := v.Filter.Text; f != "" {
+		p.about = append(p.about, text.Span{Style: v.Theme.Info, Text: "/" + text.Clip(f, 40)})
+	}
+}
+
+// part is which of the pods that are shown are in sight, such as "1-20/110", and of how
+// many where a filter hides some.
+func (p *pods) part() string {
+	shown, all := len(p.view.Pods.Shown), p.view.Pods.Len()
+	out := strconv.Itoa(shown)
+	if first, last := p.inSight(); first > 1 || last < shown {
+		out = strconv.Itoa(first) + "-" + strconv.Itoa(last) + "/" + out
+	}
+	if shown < all {
+		out += " of " + strconv.Itoa(all)
+	}
+	return out
+}
+
+// inSight returns which of the pods that are shown can be seen, counted from 1.
+func (p *pods) inSight() (first, last int) {
+	from, to, total := p.table.Visible()
+	if total == 0 {
+		return 0, 0
+	}
+	rows := p.table.Rows()
+	return rows[from-1].n, rows[to-1].n
+}
+
+// problems says how many pods have a problem, and which of them are out of sight.
+func (p *pods) problems(unseen string) []text.Span {
+	t, l := p.view.Theme, p.view.Pods
+	if l.Troubled == 0 {
+		return nil
+	}
+	symbol, st := t.Symbols.Warn, t.Warn
+	if l.Hung > 0 {
+		symbol, st = t.Symbols.Bad, t.Bad
+	}
+	out := symbol + " " + strconv.Itoa(l.Troubled)
+	if unseen != "" {
+		out += " (" + unseen + ")"
+	}
+	return []text.Span{{Style: st, Text: out}}
+}
+
+// unseen says how many of the pods with a problem are where; empty if all are in sight.
+func (p *pods) unseen() string {
+	l := p.view.Pods
+	first, last := p.inSight()
+	above, below, seen := 0, 0, 0
+	count := func(pods []*podlist.Pod, n *int) {
+		for _, of := range pods {
+			if of.Problem != "" {
+				*n++
+			}
+		}
+	}
+	count(l.Shown[:max(first-1, 0)], &above)
+	count(l.Shown[max(first-1, 0):last], &seen)
+	count(l.Shown[last:], &below)
+	var out []string
+	for _, c := range []struct {
+		n     int
+		where string
+	}{{above, "above"}, {below, "below"}, {l.Troubled - above - below - seen, "hidden"}} {
+		if c.n > 0 {
+			out = append(out, strconv.Itoa(c.n)+" "+c.where)
+		}
+	}
+	return strings.Join(out, ", ")
+}
