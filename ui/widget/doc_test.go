@@ -283,3 +283,23 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+// TestDocGoes holds that an item that is gone to is in view, with all its lines if there
+// is room for them.
+func TestDocGoes(t *testing.T) {
+	d := write(20, 3, func(d *widget.Doc) {
+		for i := range 9 {
+			d.Item(i)
+			d.Line()
+			d.Line()
+		}
+	})
+	for _, tt := range []struct{ to, top int }{{0, 0}, {1, 1}, {8, 15}, {7, 14}, {0, 0}} {
+		if !d.Go(tt.to) || d.Current() != tt.to || d.Top() != tt.top {
+			t.Errorf("to %d: on %v, from line %d, want %d", tt.to, d.Current(), d.Top(), tt.top)
+		}
+	}
+	if d.Go(9) || d.Current() != 0 {
+		t.Errorf("to what is not there: on %v", d.Current())
+	}
+}

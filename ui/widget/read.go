@@ -42,6 +42,19 @@ func (d *Doc) keepCursor() {
 
 func (d *Doc) put(it item) { d.scroll.Cursor, d.at = it.from, it.value }
 
+// Go puts the cursor on the item of a value, brings that into view, and reports whether
+// there is one.
+func (d *Doc) Go(value any) bool {
+	for i := range d.Len() {
+		if it, ok := d.item(i); ok && it.value == value {
+			d.put(it)
+			d.scroll.Top = min(max(d.scroll.Top, it.to-d.scroll.Height), it.from)
+			return true
+		}
+	}
+	return false
+}
+
 // first puts the cursor on the first item in view, or with -1 on the last, if there is
 // one.
 func (d *Doc) first(step int) {
