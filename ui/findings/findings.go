@@ -2,10 +2,231 @@
 // sheet of one finding with what to do next.
 package findings
 
-import "github.com/plegtop/plegtop/ui/pane"
+import (
+	"slices"
+	"strconv"
+	"time"
 
-// New returns the pane.
-func New() pane.Pane { return nil }
+	tea "charm.land/bubbletea/v2"
 
-// Sheet returns the sheet of the finding that s is about; nil if it is about none.
-func Sheet(v *pane.View, s pane.Subject) pane.Pane { return nil }
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// findings is the pane: one row for each finding, of as many lines as its summary
+// takes, and below it one for each of those that it sums up, if it is unfolded.
+type findings struct {
+	doc   widget.Doc
+	view  *pane.View
+	rows  []row
+	ids   int       // cells of the column of ids
+	since time.Time // when the texts that are shown were taken over
+	open  map[diagnose.Key]bool
+
+	cursor int  // index of rows
+	moved  bool // a person has put it there
+}
+
+// New returns the pane. It is not safe for concurrent use.
+func New() pane.Pane { return &findings{open: map[diagnose.Key]bool{}} }
+
+// textsKept is for how long the texts of findings stay as they are while the
+// findings are the same: the figures in them change with every snapshot.
+const textsKept = time.Second
+
+// Observe takes over what was found. The cursor stays on its finding once a person has
+// put it there, and on its row if that has gone; until then it is on the worst.
+func (f *findings) Observe(v *pane.View, w, h int) {
+	rows := f.list(v)
+	age := v.At.Sub(f.since)
+	same := f.view != nil && v.Theme == f.view.Theme && w == f.doc.Width() && slices.EqualFunc(f.rows, rows, row.alike)
+	was, moved := f.current(), f.moved && h > 0
+	f.view, f.rows, f.ids, f.moved = v, rows, idWidth(rows), moved
+	if same && age >= 0 && age < textsKept {
+		f.doc.Resize(h - 1)
+	} else {
+		f.since = v.At
+		f.doc.Write(v.Pen(), w, h-1, f.write)
+	}
+	if i := slices.IndexFunc(rows, func(r row) bool { return was.Finding != nil && r.place() == was.place() }); !moved {
+		f.cursor = 0
+	} else if i >= 0 {
+		f.cursor = i
+	}
+	f.put(f.cursor)
+}
+
+// put puts the cursor on row i, or the nearest there is, and makes it visible.
+func (f *findings) put(i int) {
+	f.cursor = max(0, min(i, len(f.rows)-1))
+	if len(f.rows) > 0 {
+		f.doc.Go(f.rows[f.cursor].place())
+	}
+}
+
+// Info says how many findings there are of what severity.
+func (f *findings) Info() pane.Info {
+	info := pane.Info{Name: "Findings", Scope: keymap.InFindings, Least: 2, Wanted: 1 + f.doc.Len(), Tells: true}
+	if f.view == nil {
+		return info
+	}
+	look := f.view.Theme
+	for _, s := range []diagnose.Severity{diagnose.Critical, diagnose.Warning, diagnose.Info} {
+		n := 0
+		for i := range f.view.Findings {
+			if f.view.Findings[i].Severity == s {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		symbol, st := finding.Look(look, s)
+		few := symbol + " " + strconv.Itoa(n)
+		if info.Mark == nil {
+			info.Mark = []text.Span{{Style: st, Text: few}}
+		}
+		info.About = append(info.About, text.Span{Style: st, Text: few + " " + s.String()})
+	}
+	if info.About == nil {
+		info.About = []text.Span{{Style: look.Dim, Text: "none"}}
+	}
+	return info
+}
+
+// Subject returns the finding under the cursor and what it is about; below one that is
+// unfolded, one of those that it sums up.
+func (f *findings) Subject() pane.Subject {
+	r := f.current()
+	s := subject(r.about())
+	if r.one == nil {
+		s.Finding = r.Finding
+	}
+	return s
+}
+
+// subject returns what a finding is about as the screen knows it.
+func subject(s diagnose.Subject) pane.Subject {
+	return pane.Subject{Pod: s.Pod, Container: s.Container, ID: s.ContainerID}
+}
+
+// current returns the row under the cursor; it is of no finding if there is none.
+func (f *findings) current() row {
+	if len(f.rows) == 0 {
+		return row{}
+	}
+	return f.rows[f.cursor]
+}
+
+// Do moves the cursor, unfolds, opens and copies.
+func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	f.moved = true
+	switch r := f.current(); a {
+	case keymap.Fold, keymap.Left, keymap.Right:
+		f.fold(r, a, h)
+	case keymap.Detail:
+		openSheet(h, f.Subject())
+	case keymap.Copy:
+		return f.copy(r, h), true
+	case keymap.SortNext, keymap.SortPrev, keymap.SortInvert:
+		h.Say("findings stay in the order of their causes")
+	default:
+		by, _, ok := widget.Step(a, len(f.rows), max(1, f.doc.Height()/linesOfOne))
+		if ok {
+			f.put(f.cursor + by)
+		}
+		return nil, ok
+	}
+	return nil, true
+}
+
+// openSheet opens the sheet of a finding, or of the pod that it is about.
+func openSheet(h pane.Host, s pane.Subject) {
+	switch {
+	case s.Finding == nil && s.Pod.UID == "":
+		h.Say("this finding is about no pod")
+	case !h.OpenSheet(s):
+		h.Say(s.Pod.String() + " has gone")
+	}
+}
+
+// fold shows those that a finding sums up, or hides them.
+func (f *findings) fold(r row, a keymap.Action, h pane.Host) {
+	if r.Finding == nil || len(r.Members) == 0 {
+		if a == keymap.Fold {
+			h.Say("nothing to unfold here")
+		}
+		return
+	}
+	f.open[r.Key()] = a == keymap.Right || a == keymap.Fold && !f.open[r.Key()]
+	f.cursor = slices.IndexFunc(f.rows, func(o row) bool { return o.Finding == r.Finding && o.one == nil })
+	h.Refresh()
+}
+
+// copy puts the next safe command of a finding into the clipboard; of one that it sums
+// up, the name.
+func (f *findings) copy(r row, h pane.Host) tea.Cmd {
+	switch {
+	case r.one != nil:
+		return pane.Copy(h, r.one.Pod.Name)
+	case r.Finding == nil:
+		return pane.Copy(h, "")
+	}
+	return copySafe(h, r.Finding)
+}
+
+// copySafe copies the first command that is safe.
+func copySafe(h pane.Host, of *diagnose.Finding) tea.Cmd {
+	for _, s := range of.Next {
+		if s.Command != "" && !s.Risky {
+			return copyStep(h, s.Command)
+		}
+	}
+	h.Say("no safe command to copy here")
+	return nil
+}
+
+// copyStep copies a command. What the runtime may have put into it must not do more than
+// a person can read there, and without it the command would do something else.
+func copyStep(h pane.Host, command string) tea.Cmd {
+	if text.CleanLong(command) != command {
+		h.Say("not copied: a name in the command holds characters that cannot be seen")
+		return nil
+	}
+	return pane.Copy(h, command)
+}
+
+// Draw draws the heads, or what is there in the place of findings, and the rows.
+func (f *findings) Draw(l *text.Line, y int, focused bool) {
+	p := f.view.Pen()
+	switch {
+	case y > 0:
+		f.doc.Draw(l, p, y-1, focused)
+	case len(f.view.Findings) == 0:
+		none := f.nothing()
+		l.Put(none.Style, none.Text)
+	default:
+		f.heads(l, p)
+	}
+}
+
+// nothing says what a person sees in the place of findings when there are none.
+func (f *findings) nothing() text.Span {
+	v, look := f.view, f.view.Theme
+	switch {
+	case v.Seq == 0:
+		return text.Span{Style: look.Dim, Text: "nothing known yet"}
+	case v.Paused:
+		return text.Span{Style: look.Warn, Text: "nobody looks while the relist is paused; nothing is known"}
+	case wording.Sweeping(v.Snapshot):
+		return text.Span{Style: look.Text, Text: "nothing found so far; " + wording.SweepProgress(v.Sweep)}
+	case !v.Headline.Sound():
+		return text.Span{Style: look.Text, Text: "nothing found yet"}
+	}
+	return text.Span{Style: look.Good, Text: look.Symbols.Good + " nothing found: every call answers; a sweep looks at every container"}
+}

@@ -1,0 +1,296 @@
+package findings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	. "github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// folded is a finding about several pods of one owner.
+func folded() diagnose.Finding {
+	f := diagnose.Finding{
+		ID: diagnose.CrashLoop, Severity: diagnose.Warning, Group: "shop/cart", Count: 60,
+		Summary:  "60 pods of shop/cart crash alike, the worst has died 9 times",
+		Evidence: []string{"exit codes 137, 137, 137"},
+		Next:     []diagnose.Step{{Text: "see what it wrote", Command: "crictl logs --previous 8f2a"}},
+	}
+	for i := range 3 {
+		ref := pleg.PodRef{UID: pleg.UID(fmt.Sprint("u", i)), Namespace: "shop", Name: fmt.Sprint("cart-", i)}
+		f.Members = append(f.Members, diagnose.Subject{Pod: ref, Container: "cart", ContainerID: fmt.Sprint("c", i)})
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%v cart died %d times, last with 137", ref, 9-i))
+	}
+	f.Subject = f.Members[0]
+	return f
+}
+
+// show returns a stage with the pane of some findings.
+func show(w, h int, found ...diagnose.Finding) *Stage {
+	return NewStage(New(), With(View(Unhealthy()), found...), w, h)
+}
+
+// under names what the cursor is on: the id of a finding, or a pod.
+func under(s *Stage) string {
+	switch on := s.Subject(); {
+	case on.Finding != nil:
+		return string(on.Finding.ID)
+	default:
+		return on.Pod.Name
+	}
+}
+
+func TestGoldens(t *testing.T) {
+	Goldens(t, "findings", func(w, h int) *Stage { return show(w, h, Findings()...).Press("j") })
+	Goldens(t, "unfolded", func(w, h int) *Stage {
+		return show(w, h, append(Findings()[:1], folded())...).Press("G", "space", "j")
+	})
+	Goldens(t, "ended", func(w, h int) *Stage {
+		return NewStage(New(), Ended(With(View(Healthy()), Findings()[1]), Findings()[0], Findings()[2]), w, h).Press("j")
+	})
+	Goldens(t, "over", func(w, h int) *Stage {
+		return NewStage(New(), Ended(With(View(Healthy())), Findings()[:1]...), w, h)
+	})
+	show(78, 19, HostileFindings()...).Golden(t, "hostile")
+	ascii := show(78, 19, append(Findings(), folded())...)
+	plain := theme.Default().Plain()
+	ascii.V.Theme = &plain
+	ascii.Show(ascii.V).Press("G", "l").Golden(t, "ascii")
+}
+
+func TestInfo(t *testing.T) {
+	info := show(80, 20, Findings()...).Info()
+	var about, mark []string
+	for _, s := range info.About {
+		about = append(about, s.Text)
+	}
+	for _, s := range info.Mark {
+		mark = append(mark, s.Text)
+	}
+	if diff := cmp.Diff([][]string{{"✖ 2 critical", "▲ 2 warning"}, {"✖ 2"}}, [][]string{about, mark}); diff != "" {
+		t.Errorf("about, mark (-want +got):\n%s", diff)
+	}
+	if none := show(80, 20).Info(); none.Mark != nil || len(none.About) != 1 || none.Wanted != 1 {
+		t.Errorf("without a finding: %+v", none)
+	}
+}
+
+// TestCursorStaysOnItsFinding holds that it does once a person has put it there, and
+// that until then it is on the worst.
+func TestCursorStaysOnItsFinding(t *testing.T) {
+	all := Findings()
+	s := show(80, 20, all[1:2]...)
+	if got := under(s.Show(With(s.V, all...))); got != "inspect-hung" {
+		t.Errorf("a cursor that nobody has moved is on %q, want the worst", got)
+	}
+	s = show(80, 20, all[1:2]...).Press("j")
+	if got := under(s.Show(With(s.V, all...))); got != "crash-loop" {
+		t.Errorf("the cursor went from crash-loop to %q", got)
+	}
+	if got := under(s.Show(With(s.V, all[0], all[2]))); got != "pleg-unhealthy" {
+		t.Errorf("once its finding has gone, the cursor is on %q", got)
+	}
+	if s.Show(With(s.V)); s.Subject() != (pane.Subject{}) {
+		t.Error("a cursor where there is no finding")
+	}
+	s = show(80, 20, all...).Press("G")
+	s.H = 0
+	s.Show(s.V)
+	s.H = 20
+	if got := under(s.Show(s.V)); got != "inspect-hung" {
+		t.Errorf("after it was out of sight the cursor is on %q", got)
+	}
+}
+
+// TestRowUnderTheCursorIsSeen holds that no finding is out of reach, however little room
+// there is.
+func TestRowUnderTheCursorIsSeen(t *testing.T) {
+	for _, w := range []int{40, 80} {
+		for _, h := range []int{2, 3, 6, 20} {
+			s := show(w, h, Findings()...)
+			for _, step := range []struct{ key, want string }{
+				{"k", "inspect-hung"}, {"j", "pleg-unhealthy"}, {"j", "events-discarded"}, {"j", "crash-loop"}, {"j", "crash-loop"},
+				{"k", "events-discarded"}, {"g", "inspect-hung"}, {"G", "crash-loop"}, {"ctrl+b", ""}, {"ctrl+f", ""},
+			} {
+				got := under(s.Press(step.key))
+				if step.want != "" && got != step.want {
+					t.Fatalf("in %dx%d %s leads to %q, want %q", w, h, step.key, got, step.want)
+				}
+				if s.Row(got) == "" {
+					t.Errorf("in %dx%d %s is not seen:\n%s", w, h, got, s.Text())
+				}
+			}
+		}
+	}
+	if got := under(show(80, 20, Findings()...).Press("ctrl+f")); got != "crash-loop" {
+		t.Errorf("a page down leads to %q where all is seen", got)
+	}
+}
+
+// TestUnfolds holds that a finding about several leads to each of them.
+func TestUnfolds(t *testing.T) {
+	s := show(110, 20, append(Findings()[:1], folded())...).Press("G")
+	if s.Row("cart-1 cart died 8 times") != "" || s.Row("crash-loop ▸") == "" {
+		t.Fatalf("it is not folded:\n%s", s.Text())
+	}
+	for _, key := range []string{"space", "l", "right"} {
+		s.Press(key)
+		for _, want := range []string{"crash-loop ▾", "├ shop/cart-0 cart died 9 times", "├ shop/cart-2 cart died 7 times", "└ and 57 more"} {
+			if s.Row(want) == "" {
+				t.Errorf("after %s no row says %q:\n%s", key, want, s.Text())
+			}
+		}
+		if under(s) != "crash-loop" {
+			t.Errorf("%s moves the cursor to %q", key, under(s))
+		}
+		s.Press("j", "j", "enter")
+		want := pane.Subject{Pod: folded().Members[1].Pod, Container: "cart", ID: "c1"}
+		if got := s.Sheets[len(s.Sheets)-1]; got != want || under(s) != "cart-1" {
+			t.Errorf("enter opens %+v, want %+v", got, want)
+		}
+		if s.Press("c"); s.Clip != "cart-1" {
+			t.Errorf("c copies %q", s.Clip)
+		}
+		if s.Press("left"); under(s) != "crash-loop" || s.Row("cart-1") != "" {
+			t.Errorf("left leaves the cursor on %q:\n%s", under(s), s.Text())
+		}
+	}
+	s.Press("space", "space")
+	if s.Row("cart-1") != "" {
+		t.Error("space does not fold")
+	}
+	if s.Press("g", "space"); s.Said != "nothing to unfold here" {
+		t.Errorf("space on one about a single pod says %q", s.Said)
+	}
+	// Which they are may change while it is unfolded.
+	s.Press("G", "space", "j")
+	less := folded()
+	less.Members, less.Evidence, less.Count = less.Members[1:], less.Evidence[2:], 2
+	less.Subject = less.Members[0]
+	if s.Show(With(s.V, less)); s.Row("├ shop/cart-1") == "" || s.Row("└ shop/cart-2") == "" || s.Row("cart-0") != "" || s.Row("more") != "" {
+		t.Errorf("after one got well:\n%s", s.Text())
+	}
+}
+
+func TestOpens(t *testing.T) {
+	s := show(80, 20, Findings()...).Press("enter")
+	if got := s.Sheets; len(got) != 1 || got[0].Finding.ID != diagnose.InspectHung || got[0].Pod.Name != "nfs-client" || got[0].Container != "app" {
+		t.Errorf("enter opens %+v", got)
+	}
+	if show(80, 20).Press("enter").Sheets != nil {
+		t.Error("enter opens a sheet where there is no finding")
+	}
+}
+
+func TestCopy(t *testing.T) {
+	for name, tt := range map[string]struct {
+		next       []diagnose.Step
+		clip, said string
+	}{
+		"the first that is safe":  {[]diagnose.Step{{Text: "think"}, {Command: "kill -9 1", Risky: true}, {Command: "crictl ps"}, {Command: "ps"}}, "crictl ps", "copied crictl ps"},
+		"only risky ones":         {[]diagnose.Step{{Command: "kill -9 1", Risky: true}}, "", "no safe command to copy here"},
+		"none":                    {nil, "", "no safe command to copy here"},
+		"what is seen is not all": {[]diagnose.Step{{Command: "crictl ps '\x1b[201~\nreboot\n'"}}, "", "not copied: a name in the command holds characters that cannot be seen"},
+	} {
+		if s := show(120, 20, diagnose.Finding{ID: "x", Next: tt.next}).Press("c"); s.Clip != tt.clip || s.Said != tt.said {
+			t.Errorf("%s: copied %q, want %q; said %q, want %q", name, s.Clip, tt.clip, s.Said, tt.said)
+		}
+	}
+	one := folded()
+	one.Members[0].Pod.Name = Nasty
+	if s := show(120, 20, one).Press("space", "j", "c"); s.Clip == "" || strings.ContainsAny(s.Clip, "\x1b\x07\u009b\n\u202E") {
+		t.Errorf("of a hostile name %q is copied", s.Clip)
+	}
+}
+
+// TestEndedComeBelow holds that what has ended lately is seen below what holds, can be
+// opened, and is told apart from the like of it that holds.
+func TestEndedComeBelow(t *testing.T) {
+	all := Findings()
+	s := NewStage(New(), Ended(With(View(Hung()), all[0]), all[0], all[2]), 120, 20)
+	lines := s.Text()
+	holds, line, over := strings.Index(lines, "✖ critical inspect-hung"), strings.Index(lines, "── ended lately ─"), strings.Index(lines, "✖ ended    inspect-hung")
+	if holds < 0 || line < holds || over < line {
+		t.Errorf("lines\n%s", lines)
+	}
+	if row := s.Row("ended    inspect-hung"); !strings.Contains(row, "lasted 47s, over 1m ago: ContainerStatus default/nfs-client app") {
+		t.Errorf("row %q", row)
+	}
+	for i, want := range []*diagnose.Finding{&s.V.Findings[0], &s.V.Ended[0].Finding, &s.V.Ended[1].Finding, &s.V.Ended[1].Finding} {
+		if got := s.Subject().Finding; got != want {
+			t.Errorf("%d down: the cursor is on %v", i, got.ID)
+		}
+		s.Press("j")
+	}
+}
+
+func TestNothingFound(t *testing.T) {
+	paused := Healthy()
+	paused.Paused = true
+	for want, snap := range map[string]*engine.Snapshot{
+		"nothing known yet": {},
+		"✔ nothing found: every call answers; a sweep looks at every container": Healthy(),
+		"nothing found yet": Failing(),
+		"nobody looks while the relist is paused; nothing is known": paused,
+		"nothing found so far; SWEEP 120/330, 0 hung, 0 failed":     WithSweep(SweepOf(120, false)),
+	} {
+		if got := NewStage(New(), With(View(snap)), 80, 20).Row("nothing"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestOrderIsThatOfCauses(t *testing.T) {
+	for _, a := range []keymap.Action{keymap.SortNext, keymap.SortPrev, keymap.SortInvert} {
+		if s := show(80, 20, Findings()...).Act(a); !strings.Contains(s.Said, "order of their causes") {
+			t.Errorf("%s says %q", a, s.Said)
+		}
+	}
+}
+
+// TestTextsStand holds that figures change at most once a second as long as the findings
+// stay the same, and at once when one comes or gets worse.
+func TestTextsStand(t *testing.T) {
+	worse := func() []diagnose.Finding { return append(Findings()[:1], Findings()[2]) }
+	s := show(160, 20)
+	for _, tt := range []struct {
+		after time.Duration
+		found []diagnose.Finding
+		out   string
+		want  string
+	}{
+		{0, Findings()[:1], "47.1s", "47.1s"},
+		{250 * time.Millisecond, Findings()[:1], "47.3s", "47.1s"},
+		{500 * time.Millisecond, worse(), "47.6s", "47.6s"},
+		{1400 * time.Millisecond, worse(), "48.5s", "47.6s"},
+		{1500 * time.Millisecond, worse(), "48.6s", "48.6s"},
+	} {
+		tt.found[0].Summary = "no answer for " + tt.out
+		snap := Hung()
+		snap.At = Noon.Add(tt.after)
+		v := With(View(snap), tt.found...)
+		v.Theme = s.V.Theme
+		if s.Show(v); s.Row("no answer for "+tt.want) == "" {
+			t.Errorf("after %v: want that of %s:\n%s", tt.after, tt.want, s.Text())
+		}
+	}
+}
+
+func TestHostileFindingsStayCheap(t *testing.T) {
+	all := make([]diagnose.Finding, 50)
+	for i := range all {
+		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}
+	}
+	if n := show(80, 20, all...).Info().Wanted; n > 1+50*mostLines {
+		t.Errorf("%d lines for 50 findings", n)
+	}
+}

@@ -1,0 +1,215 @@
+package findings
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// A row is a finding below the one that explains it, one of those that a finding sums up,
+// or a finding that ended lately.
+type row struct {
+	finding.Row
+	ended *diagnose.Ended   // nil while it holds
+	one   *diagnose.Subject // nil for the finding itself
+	said  string            // of one
+}
+
+// A place is what the cursor stands on.
+type place struct {
+	key   diagnose.Key
+	ended time.Time // zero while it holds
+	one   diagnose.Subject
+}
+
+func (r row) place() place {
+	p := place{key: r.Key()}
+	if r.ended != nil {
+		p.ended = r.ended.End
+	}
+	if r.one != nil {
+		p.one = *r.one
+	}
+	return p
+}
+
+// about returns what the row is about.
+func (r row) about() diagnose.Subject {
+	switch {
+	case r.one != nil:
+		return *r.one
+	case r.Finding != nil:
+		return r.Finding.Subject
+	}
+	return diagnose.Subject{}
+}
+
+// alike reports whether two rows differ at most in their texts.
+func (r row) alike(o row) bool {
+	return r.place() == o.place() && r.Severity == o.Severity && r.Depth == o.Depth && len(r.Members) == len(o.Members)
+}
+
+// list returns the rows: what holds, and below that what ended.
+func (f *findings) list(v *pane.View) []row {
+	var rows []row
+	for _, r := range finding.Tree(v.Findings) {
+		rows = f.add(rows, row{Row: r})
+	}
+	for i := range v.Ended {
+		e := &v.Ended[i]
+		rows = f.add(rows, row{Row: finding.Row{Finding: &e.Finding}, ended: e})
+	}
+	return rows
+}
+
+// add adds a row, and if it is unfolded those that it sums up.
+func (f *findings) add(rows []row, r row) []row {
+	rows = append(rows, r)
+	if !f.open[r.Key()] {
+		return rows
+	}
+	evidence := r.Evidence[max(0, len(r.Evidence)-len(r.Members)):]
+	for i := range r.Members {
+		one := r
+		one.one = &r.Members[i]
+		if one.said = finding.Subject(*one.one); i < len(evidence) {
+			one.said = evidence[i]
+		}
+		rows = append(rows, one)
+	}
+	return rows
+}
+
+// The columns: a symbol and the severity in a word, the id, and the summary in what is
+// left. Below leastTable cells the summary has lines of its own.
+const (
+	severityWidth = 11
+	leastTable    = 70
+	mostID        = 26
+	mostLines     = 5 // of one summary
+	linesOfOne    = 3 // on the average, for moves by the page
+)
+
+// idWidth returns how wide the column of ids is, with the gap after it: as the longest of
+// those that are there.
+func idWidth(rows []row) int {
+	w := len("FINDING")
+	for _, r := range rows {
+		w = max(w, len(r.ID)+2*r.Depth+2*min(1, len(r.Members)))
+	}
+	return min(w, mostID) + 1
+}
+
+func (f *findings) heads(l *text.Line, p widget.Pen) {
+	l.Cell(p.Head, "SEVERITY", severityWidth)
+	if f.doc.Width() < leastTable {
+		l.Put(p.Head, "FINDING")
+		return
+	}
+	l.Cell(p.Head, "FINDING", f.ids)
+	l.Put(p.Head, "SUMMARY")
+}
+
+// write writes all rows.
+func (f *findings) write(d *widget.Doc) {
+	look, past := f.view.Theme, false
+	for i, r := range f.rows {
+		if r.ended != nil && !past {
+			past = true
+			d.End()
+			rule := look.Symbols.Horizontal
+			d.Line(widget.Slot{Style: look.Border, Text: rule + rule}, widget.Slot{Style: look.Dim, Text: " ended lately "},
+				widget.Slot{Style: look.Border, Text: strings.Repeat(rule, max(0, d.Width()-16))})
+		}
+		last := i == len(f.rows)-1 || f.rows[i+1].one == nil
+		more := r.Count - len(r.Members)
+		d.Item(r.place())
+		f.writeRow(d, r, last && more <= 0)
+		if r.one != nil && last && more > 0 {
+			d.End()
+			d.Line(widget.Slot{Width: f.indent(d) - 2}, widget.Slot{Style: look.Border, Text: look.Symbols.Last, Width: 2},
+				widget.Slot{Style: look.Dim, Text: fmt.Sprintf("and %d more", more)})
+		}
+	}
+}
+
+// indent is where texts begin.
+func (f *findings) indent(d *widget.Doc) int {
+	if d.Width() < leastTable {
+		return 2
+	}
+	return severityWidth + f.ids
+}
+
+// writeRow writes one row. The last is the last of those that a finding sums up.
+func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
+	look, indent := f.view.Theme, f.indent(d)
+	head, st := []widget.Slot{{Width: indent}}, look.Dim
+	switch {
+	case r.one != nil:
+		branch := look.Symbols.Branch
+		if last {
+			branch = look.Symbols.Last
+		}
+		head = []widget.Slot{{Width: indent - 2}, {Style: look.Border, Text: branch, Width: 2}}
+	case d.Width() < leastTable:
+		d.Line(f.name(r)...)
+	default:
+		head = f.name(r)
+	}
+	if r.one == nil && r.Depth == 0 && r.ended == nil {
+		st = look.Text
+	}
+	for _, line := range text.Few(f.say(r), max(d.Width()-indent, 8), mostLines, look.Symbols.Ellipsis) {
+		d.Line(append(head, widget.Slot{Style: st, Text: line})...)
+		head = []widget.Slot{{Width: indent}}
+	}
+}
+
+// name says what kind of finding r is, and how bad.
+func (f *findings) name(r row) []widget.Slot {
+	look, severity, word := f.view.Theme, r.Severity, r.Severity.String()
+	if r.ended != nil {
+		severity, word = r.ended.Worst, "ended"
+	}
+	symbol, st := finding.Look(look, severity)
+	if r.ended != nil {
+		st = look.Dim
+	}
+	slots := []widget.Slot{{Style: st, Text: symbol + " " + word, Width: severityWidth}}
+	w, id := f.ids, string(r.ID)
+	if r.Depth > 0 {
+		branch := strings.Repeat(" ", 2*(r.Depth-1)) + look.Symbols.Last
+		slots = append(slots, widget.Slot{Style: look.Border, Text: branch, Width: 2 * r.Depth})
+		w, st = w-2*r.Depth, look.Text
+	}
+	if len(r.Members) > 0 {
+		fold := look.Symbols.Folded
+		if f.open[r.Key()] {
+			fold = look.Symbols.Unfolded
+		}
+		id += " " + fold
+	}
+	return append(slots, widget.Slot{Style: st, Text: id, Width: w})
+}
+
+// say returns what the pane says of r: its summary, or what it was once it is over.
+func (f *findings) say(r row) string {
+	switch {
+	case r.one != nil:
+		return r.said
+	case r.ended == nil:
+		return finding.Summary(r.Finding)
+	}
+	out := "lasted " + text.Age(r.ended.End.Sub(r.ended.Began)) + ", over " + text.AgeCoarse(f.since.Sub(r.ended.End)) + " ago"
+	if on := finding.Subject(r.Subject); on != "" {
+		out += ": " + on
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package findings
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// sheet is about one finding. It follows that while it changes, and keeps it after its
+// end, so that it can be read to its end. The cursor goes through the commands.
+type sheet struct {
+	doc   widget.Doc
+	view  *pane.View
+	of    diagnose.Finding
+	ended *diagnose.Ended // nil while it holds
+	moved bool            // a person has moved the cursor
+}
+
+// Sheet returns the sheet of the finding that s is about; nil if it is about none.
+func Sheet(v *pane.View, s pane.Subject) pane.Pane {
+	if s.Finding == nil {
+		return nil
+	}
+	d := &sheet{of: *s.Finding}
+	for i := range v.Ended {
+		if &v.Ended[i].Finding == s.Finding { // the like of it may hold again
+			d.ended = &v.Ended[i]
+		}
+	}
+	return d
+}
+
+// Observe brings the sheet up to date with what was found.
+func (d *sheet) Observe(v *pane.View, w, h int) {
+	d.view = v
+	d.follow(v)
+	d.doc.Write(v.Pen(), w, h, func(doc *widget.Doc) {
+		d.summary(doc)
+		d.evidence(doc)
+		d.steps(doc)
+		d.subject(doc)
+	})
+}
+
+// follow takes over the finding as it is now, or its end. What has ended stays so,
+// though the like of it may come again.
+func (d *sheet) follow(v *pane.View) {
+	if d.ended != nil {
+		return
+	}
+	if i := slices.IndexFunc(v.Findings, func(f diagnose.Finding) bool { return f.Key() == d.of.Key() }); i >= 0 {
+		d.of = v.Findings[i]
+	} else if i := slices.IndexFunc(v.Ended, func(e diagnose.Ended) bool { return e.Key() == d.of.Key() }); i >= 0 {
+		d.of, d.ended = v.Ended[i].Finding, &v.Ended[i]
+	}
+}
+
+func (d *sheet) summary(doc *widget.Doc) {
+	look := d.view.Theme
+	symbol, st := finding.Look(look, d.of.Severity)
+	doc.Paragraph(look.Strong, d.of.Summary, widget.Slot{Style: st, Text: symbol, Width: 2})
+	if e := d.ended; e != nil {
+		over := " over for " + text.AgeCoarse(d.view.At.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
+		doc.Line(widget.Slot{Style: look.Good, Text: look.Symbols.Good + over})
+	}
+	doc.Field("because of", look.Text, string(d.of.Cause))
+	doc.Field("leads to", look.Text, d.effects())
+}
+
+// effects lists the kinds of findings that this one explains.
+func (d *sheet) effects() string {
+	var out []string
+	for _, f := range d.view.Findings {
+		if f.Cause == d.of.ID {
+			out = append(out, string(f.ID))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func (d *sheet) evidence(doc *widget.Doc) {
+	if len(d.of.Evidence) == 0 {
+		return
+	}
+	look := d.view.Theme
+	doc.Section("Evidence")
+	for _, line := range d.of.Evidence {
+		doc.Paragraph(look.Text, line, widget.Slot{Style: look.Dim, Text: "  " + look.Symbols.Bullet, Width: 4})
+	}
+}
+
+// steps adds what to do next. A command has lines of its own, so that it can be taken
+// with the mouse where the terminal has no clipboard.
+func (d *sheet) steps(doc *widget.Doc) {
+	if len(d.of.Next) == 0 {
+		return
+	}
+	look := d.view.Theme
+	doc.Section("Next")
+	for i, step := range d.of.Next {
+		if doc.End(); step.Command != "" {
+			doc.Item(step.Command)
+		}
+		number := widget.Slot{Style: look.Dim, Text: "  " + strconv.Itoa(i+1), Width: 5}
+		what, st := step.Text, look.Text
+		if step.Risky {
+			what, st = look.Symbols.Warn+" risky, changes the node: "+what, look.Warn
+		}
+		doc.Paragraph(st, what, number)
+		if step.Command != "" {
+			doc.Paragraph(look.Key, step.Command, widget.Slot{Width: number.Width})
+		}
+	}
+	doc.End()
+}
+
+// subject adds what the finding is about, ids in full: last, as its names stand in the
+// first line.
+func (d *sheet) subject(doc *widget.Doc) {
+	about := d.of.Subject
+	if about == (diagnose.Subject{}) {
+		return
+	}
+	name := "Subject"
+	if d.of.Count > 1 {
+		name += ", the first of " + strconv.Itoa(d.of.Count)
+	}
+	doc.Section(name)
+	for _, f := range []struct{ label, text string }{
+		{"call", about.Operation}, {"namespace", about.Pod.Namespace}, {"pod", about.Pod.Name}, {"uid", string(about.Pod.UID)},
+		{"container", about.Container}, {"id", about.ContainerID},
+	} {
+		doc.Field(f.label, d.view.Theme.Text, f.text)
+	}
+}
+
+// Info names the finding.
+func (d *sheet) Info() pane.Info {
+	info := pane.Info{Name: "Finding: " + d.of.Severity.String() + " " + string(d.of.ID), Scope: keymap.InFinding, Wanted: d.doc.Len()}
+	if at := d.doc.Position(); at != "" {
+		info.About = []text.Span{{Style: d.view.Theme.Dim, Text: at}}
+	}
+	return info
+}
+
+// Subject returns the finding and what it is about.
+func (d *sheet) Subject() pane.Subject {
+	s := subject(d.of.Subject)
+	s.Finding = &d.of
+	return s
+}
+
+// Do scrolls, copies the command under the cursor, and opens the pod.
+func (d *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	switch a {
+	case keymap.Detail:
+		openSheet(h, subject(d.of.Subject))
+	case keymap.Copy:
+		return d.copy(h), true
+	default:
+		moved := d.doc.Do(a)
+		d.moved = d.moved || moved
+		return nil, moved
+	}
+	return nil, true
+}
+
+// copy puts the command under the cursor into the clipboard, or the first safe one where
+// no command is in view: a risky one only if a person has put the cursor there.
+func (d *sheet) copy(h pane.Host) tea.Cmd {
+	i := slices.IndexFunc(d.of.Next, func(s diagnose.Step) bool { return s.Command != "" && s.Command == d.doc.Current() })
+	switch {
+	case i < 0:
+		return copySafe(h, &d.of)
+	case d.of.Next[i].Risky && !d.moved:
+		h.Say("not copied: it changes the node; go to it with " + h.Keys(keymap.Down) + " to copy it all the same")
+		return nil
+	}
+	return copyStep(h, d.of.Next[i].Command)
+}
+
+// Draw draws line y.
+func (d *sheet) Draw(l *text.Line, y int, focused bool) { d.doc.Draw(l, d.view.Pen(), y, focused) }

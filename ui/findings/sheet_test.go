@@ -1,0 +1,131 @@
+package findings
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/ui/pane"
+	. "github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// open returns a stage with the sheet of one of some findings.
+func open(w, h, which int, found ...diagnose.Finding) *Stage {
+	v := With(View(Unhealthy()), found...)
+	return NewStage(Sheet(v, pane.Subject{Finding: &v.Findings[which]}), v, w, h)
+}
+
+func TestSheetGoldens(t *testing.T) {
+	Goldens(t, "sheet", func(w, h int) *Stage { return open(w, h, 0, Findings()...) })
+	Goldens(t, "sheet-over", func(w, h int) *Stage {
+		s := open(w, h, 2, Findings()...)
+		return s.Show(Ended(View(Healthy()), Findings()[2]))
+	})
+	open(78, 19, 0, HostileFindings()...).Golden(t, "sheet-hostile")
+	open(78, 19, 0, folded()).Golden(t, "sheet-folded")
+}
+
+func TestSheetIsOfAFinding(t *testing.T) {
+	v := With(View(Healthy()), Findings()...)
+	if p := Sheet(v, pane.Subject{Pod: v.Snapshot.Pods[0].PodRef}); p != nil {
+		t.Errorf("a sheet of a pod: %v", p)
+	}
+	s := open(80, 20, 0, Findings()...)
+	if got := s.Info(); got.Name != "Finding: critical inspect-hung" || s.Subject().Finding.ID != diagnose.InspectHung {
+		t.Errorf("the sheet is called %q and is about %v", got.Name, s.Subject().Finding.ID)
+	}
+}
+
+func TestSheetFollows(t *testing.T) {
+	all := Findings()
+	s := open(120, 40, 0, all...)
+	all[0].Evidence = []string{"the newest of it"}
+	if s.Show(With(s.V, all...)); s.Row("the newest of it") == "" {
+		t.Error("the evidence is that of before")
+	}
+	if s.Row("leads to") == "" || !strings.Contains(s.Row("leads to"), "pleg-unhealthy") {
+		t.Errorf("what it leads to: %q", s.Row("leads to"))
+	}
+	if s.Show(Ended(With(View(Healthy())), all[0])); s.Row("✔ over for 1m, it lasted 47s") == "" || s.Row("the newest of it") == "" {
+		t.Errorf("a finding that is over is not shown as such:\n%s", s.Text())
+	}
+	if s.Show(With(s.V, all...)); s.Row("✔ over for 1m, it lasted 47s") == "" {
+		t.Errorf("it is taken for the like of it that came again:\n%s", s.Text())
+	}
+	if s.Show(With(View(Healthy()))); s.Row("the newest of it") == "" {
+		t.Errorf("it is not kept:\n%s", s.Text())
+	}
+}
+
+// TestSheetOfOneThatEnded holds that one of a row below the line is over, also where the
+// like of it holds.
+func TestSheetOfOneThatEnded(t *testing.T) {
+	v := Ended(With(View(Hung()), Findings()[0]), Findings()[0])
+	if s := NewStage(Sheet(v, pane.Subject{Finding: &v.Ended[0].Finding}), v, 120, 40); s.Row("✔ over for 1m") == "" {
+		t.Errorf("lines\n%s", s.Text())
+	}
+	if s := NewStage(Sheet(v, pane.Subject{Finding: &v.Findings[0]}), v, 120, 40); s.Row("over for") != "" {
+		t.Errorf("lines\n%s", s.Text())
+	}
+}
+
+func TestSheetLeadsToItsPod(t *testing.T) {
+	s := open(80, 20, 0, Findings()...).Press("enter")
+	if got := s.Sheets; len(got) != 1 || got[0].Finding != nil || got[0].Pod.Name != "nfs-client" || got[0].Container != "app" {
+		t.Errorf("enter opens %+v", got)
+	}
+	if s.NoSheet = true; s.Press("enter").Said != "default/nfs-client has gone" {
+		t.Errorf("of a pod that has gone it says %q", s.Said)
+	}
+	if s := open(80, 20, 2, Findings()...).Press("enter"); s.Sheets != nil || s.Said != "this finding is about no pod" {
+		t.Errorf("a finding about no pod opens %+v and says %q", s.Sheets, s.Said)
+	}
+}
+
+// TestSheetCopies holds that the command under the cursor is copied, and a risky one only
+// where a person has put the cursor.
+func TestSheetCopies(t *testing.T) {
+	all := Findings()
+	steps := all[0].Next
+	for _, h := range []int{4, 10, 40} {
+		s := open(120, h, 0, all...)
+		if s.Press("c"); s.Clip != steps[0].Command {
+			t.Errorf("in %d lines c copies %q at first", h, s.Clip)
+		}
+		for _, step := range steps {
+			for range 20 {
+				if s.Press("c"); s.Clip == step.Command && s.Row(step.Command[:10]) != "" {
+					break
+				}
+				s.Press("j")
+			}
+			if s.Clip != step.Command || s.Row(step.Command[:10]) == "" {
+				t.Errorf("in %d lines %q is out of reach:\n%s", h, step.Command, s.Text())
+			}
+		}
+		s.Press("g")
+		if s.Press("c"); s.Clip != steps[0].Command {
+			t.Errorf("in %d lines, back at the top, c copies %q", h, s.Clip)
+		}
+	}
+	// Steps may change while one is under the cursor.
+	s := open(120, 40, 0, all...).Press("j")
+	all[0].Next = append([]diagnose.Step{{Text: "something new", Command: "true"}}, steps...)
+	if s.Show(With(s.V, all...)).Press("c"); s.Clip != steps[1].Command {
+		t.Errorf("with a step more c copies %q", s.Clip)
+	}
+	risky := diagnose.Finding{ID: "x", Next: []diagnose.Step{{Text: "think"}, {Text: "kill it", Command: "kill -9 1", Risky: true}}}
+	s = open(120, 40, 0, risky)
+	if s.Press("c"); s.Clip != "" || !strings.Contains(s.Said, "not copied: it changes the node") {
+		t.Errorf("without being asked for, a risky step is copied: %q, %q", s.Clip, s.Said)
+	}
+	if s.Press("j", "c"); s.Clip != "kill -9 1" {
+		t.Errorf("where a person went to it, a risky step is not copied: %q", s.Said)
+	}
+	if s := open(120, 40, 0, diagnose.Finding{ID: "x", Next: risky.Next[:1]}).Press("c"); s.Clip != "" || s.Said != "no safe command to copy here" {
+		t.Errorf("without a command: %q, %q", s.Clip, s.Said)
+	}
+	if s := open(120, 40, 0, HostileFindings()...).Press("c"); s.Clip != "" || !strings.Contains(s.Said, "cannot be seen") {
+		t.Errorf("of a hostile command: %q, %q", s.Clip, s.Said)
+	}
+}
