@@ -51,8 +51,8 @@ func Default() Map {
 
 		bind(Follow, InEvents, Events, "follow", "follow the newest event, or stay", "F"),
 		bind(Mark, InEvents, Events, "mark", "mark or unmark this event", "m"),
-		bind(MatchNext, texts, Events, "match", "go to the next match or mark", "n"),
-		bind(MatchPrev, texts, Events, "previous match", "go to the previous match or mark", "N"),
+		bind(MatchNext, texts|InTimeline, Events, "match", "go to the next match, mark or event", "n"),
+		bind(MatchPrev, texts|InTimeline, Events, "previous match", "go to the previous match, mark or event", "N"),
 		bind(TimeFormat, Global, Events, "time", "times as clock, age or full", "t"),
 		bind(Wrap, texts, Events, "wrap", "wrap long lines, or cut them", "w"),
 		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
