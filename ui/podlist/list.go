@@ -117,6 +117,12 @@ func (l *List) choose() {
 	l.Changed++
 }
 
+// Shows reports whether what chooses the pods lets one through that is not of the list,
+// as it has gone.
+func (l *List) Shows(p *Pod) bool {
+	return (!l.problems || p.Problem != "") && (l.show == nil || l.show(p, l.at))
+}
+
 // shows reports whether the filter lets a pod through.
 func (l *List) shows(p *Pod) bool {
 	if l.show == nil {
