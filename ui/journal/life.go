@@ -132,6 +132,9 @@ func (l *life) event(r *Row) {
 	if i, known := l.find[stageKey{s.ID, s.State}]; known {
 		known := &l.stages[i]
 		known.SeenAt, known.Event, known.AtStart = s.SeenAt, s.Event, s.AtStart
+		if !s.AtStart {
+			known.At = s.At // the engine knows which stamps are nonsense
+		}
 		return
 	}
 	l.add(s)
