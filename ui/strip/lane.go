@@ -19,6 +19,7 @@ type Cell struct {
 	State pleg.State // at its end; Absent where there was no container
 	Lag   bool       // something had happened that was not seen yet
 	Blind bool       // no list was answered for so long that nothing new was seen
+	ID    string     // of the container at its end; empty where there was none
 	Event uint64     // the Seq of the event that was made in it, the worst if there were some; 0 for none
 	digit byte       // of the exit code of what ended shortly before; 0 for none
 	rank  uint8      // how bad Event is
@@ -42,7 +43,7 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, blind []bool
 	state, current, filled := pleg.Absent, "", 0
 	until := func(i int) {
 		for ; filled < i; filled++ {
-			n.Cells[filled].State = state
+			n.Cells[filled].State, n.Cells[filled].ID = state, current
 		}
 	}
 	for i := range life {
@@ -105,7 +106,8 @@ func (n *Lane) code(s *journal.Stage, seen int) {
 	var buf [12]byte
 	digits := strconv.AppendInt(buf[:0], int64(s.ExitCode), 10)
 	for i := range digits {
-		if at := seen + 1 + i; at >= len(n.Cells) || n.Cells[at] != (Cell{State: pleg.Exited, Blind: n.Cells[at].Blind}) {
+		at := seen + 1 + i
+		if at >= len(n.Cells) || n.Cells[at].State != pleg.Exited || n.Cells[at].Lag || n.Cells[at].Event > 0 {
 			return
 		}
 	}
