@@ -87,6 +87,7 @@ var rules = map[string]rule{
 	"ui/findings": {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/node":     {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/pods":     {ours: append(slices.Clone(inPanes), "ui/journal", "ui/layer", "ui/look", "ui/podlist", "ui/strip"), modules: charm, never: []string{"os", "net"}},
+	"ui/timeline": {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist", "ui/strip"), modules: charm, never: []string{"os", "net"}},
 	"ui/strip":    {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist"), never: []string{"os", "net"}},
 	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/header":   {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/finding", "ui/pane", "ui/widget", "ui/wording"), never: []string{"os", "net"}},

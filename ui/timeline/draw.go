@@ -1,0 +1,121 @@
+package timeline
+
+import (
+	"strconv"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/strip"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// Draw draws the scale, a lane, or a line of the foot.
+func (t *timeline) Draw(l *text.Line, y int, focused bool) {
+	switch below := y - (t.height - t.foot()); {
+	case y == 0:
+		t.head(l, focused)
+	case below < 0 && t.table.Len() == 0 && y == 1:
+		l.Put(t.view.Theme.Dim, "no container is listed that the filter shows")
+	case below < 0:
+		if r, ok := t.table.Row(y); ok && r.lane != nil {
+			t.draw(l, r, y, focused)
+		}
+	case below == t.foot()-1:
+		t.under(l)
+	default:
+		l.Space(t.pods + t.names + 2)
+		l.Put(t.view.Theme.Dim, t.clock)
+	}
+}
+
+// head draws the heads of the columns, and the scale with a sign above the cursor.
+func (t *timeline) head(l *text.Line, focused bool) {
+	th := t.view.Theme
+	l.Cell(th.Head, "POD", t.pods)
+	l.Space(1)
+	l.Cell(th.Head, "CONTAINER", t.names)
+	l.Space(1)
+	at := t.cell()
+	if !focused || t.moment.IsZero() || at >= len(t.ago) {
+		l.Put(th.Head, t.ago)
+		return
+	}
+	l.Put(th.Head, t.ago[:at])
+	l.Sign(th.Key, th.Symbols.Cursor)
+	l.Put(th.Head, t.ago[at+1:])
+}
+
+func (t *timeline) draw(l *text.Line, r *row, y int, focused bool) {
+	v, cursor := t.view, -1
+	name, label := v.Theme.Text, r.name
+	if r.gone {
+		name = v.Theme.Dim
+	}
+	if label == "" {
+		label = "sandbox"
+	}
+	if at, ok := t.table.Current(); ok && at == r && focused {
+		v.Pen().Bar(l, focused)
+		cursor = t.cell()
+	}
+	if r.first || y == headLines {
+		l.Name(name, r.pod.Pod.Name, t.pods)
+	} else {
+		l.Space(t.pods)
+	}
+	l.Space(1)
+	l.Name(name, label, t.names)
+	l.Under()
+	l.Space(1)
+	r.lane.Draw(l, v, cursor, v.Theme.Selected)
+}
+
+// under says what is under the cursor.
+func (t *timeline) under(l *text.Line) {
+	r, ok := t.table.Current()
+	if !ok || r.lane == nil || t.room == 0 {
+		return
+	}
+	th, c := t.view.Theme, &r.lane.Cells[t.cell()]
+	when := "now"
+	if !t.moment.IsZero() {
+		when = t.moment.Local().Format("15:04:05")
+	}
+	l.Spans(
+		text.Span{Style: th.Strong, Text: when}, text.Span{Style: th.Text, Text: state(c)}, t.event(c),
+		text.Span{Style: th.Dim, Text: r.pod.Pod.String()}, text.Span{Style: th.Dim, Text: r.name},
+	)
+}
+
+// state says in what state the container of a cell was, and what was known of it.
+func state(c *strip.Cell) string {
+	word := c.State.String()
+	if c.State == pleg.Absent {
+		word = "not there"
+	}
+	switch {
+	case c.Lag:
+		return word + ", not seen yet"
+	case c.Blind:
+		return word + ", but nothing could be seen"
+	}
+	return word
+}
+
+// event says what event was made in a cell.
+func (t *timeline) event(c *strip.Cell) text.Span {
+	r := t.view.Journal.Row(c.Event)
+	if r == nil {
+		return text.Span{}
+	}
+	symbol, st := look.Event(t.view.Theme, &r.Event)
+	says := symbol + " " + look.EventWord(r.Kind)
+	if r.Exited {
+		says += " " + strconv.Itoa(int(r.ExitCode))
+	}
+	says += " seen " + r.SeenAt.Local().Format("15:04:05")
+	if r.HasLag {
+		says += ", " + text.Took(r.Lag) + " late"
+	}
+	return text.Span{Style: st, Text: says}
+}

@@ -1,0 +1,226 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// show returns a view of s after its events, with relists for three minutes of which the
+// last may hang.
+func show(s *engine.Snapshot, events ...engine.Event) *pane.View {
+	s.Relists.History, s.Relists.Count = nil, 0
+	for at := panetest.Ago(3 * time.Minute); at.Before(s.Health.ListedAt); at = at.Add(time.Second) {
+		s.Relists.Count++
+		s.Relists.History = append(s.Relists.History, engine.Relist{At: at, Took: 12 * time.Millisecond, List: 9 * time.Millisecond})
+	}
+	s.Started = panetest.Ago(3 * time.Minute)
+	v := panetest.View(s)
+	v.Journal.Observe(engine.Update{Snapshot: s, Events: events})
+	return v
+}
+
+// some is a node on which this and that has happened.
+func some() *pane.View {
+	s := panetest.Healthy()
+	return show(s, panetest.Events(s)...)
+}
+
+func TestGoldens(t *testing.T) {
+	panetest.Goldens(t, "timeline", func(w, h int) *panetest.Stage { return panetest.NewStage(New(), some(), w, h) })
+	panetest.Goldens(t, "hung", func(w, h int) *panetest.Stage { return panetest.NewStage(New(), show(panetest.Hung()), w, h) })
+	panetest.Goldens(t, "cursor", func(w, h int) *panetest.Stage {
+		return panetest.NewStage(New(), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
+	})
+	panetest.Goldens(t, "ascii", func(w, h int) *panetest.Stage {
+		v := some()
+		plain, _ := theme.Named("mono")
+		plain = plain.Plain()
+		v.Theme = &plain
+		return panetest.NewStage(New(), v, w, h)
+	})
+}
+
+func TestHostile(t *testing.T) {
+	for _, size := range panetest.Sizes {
+		panetest.NewStage(New(), show(panetest.Hostile()), size[0], size[1]).Check(t)
+	}
+}
+
+func TestEveryLineFits(t *testing.T) {
+	s := panetest.NewStage(New(), some(), 0, 0)
+	for w := range 60 {
+		for h := range 9 {
+			s.W, s.H = w, h
+			s.Show(s.V).Check(t)
+			s.Act(keymap.Left, keymap.Down, keymap.MatchPrev).Check(t)
+		}
+	}
+}
+
+// Enter opens the event under the cursor, or the pod where there is none.
+func TestEnterOpensTheEventThere(t *testing.T) {
+	s := panetest.NewStage(New(), some(), 118, 35)
+	for !strings.Contains(s.Row("now "), " payments") {
+		s.Act(keymap.Down)
+	}
+	s.Act(keymap.Detail, keymap.MatchPrev, keymap.Detail, keymap.MatchPrev, keymap.Detail)
+	pay := panetest.Find(s.V.Snapshot, "payments-6c8f9d7b5-t8wfx")
+	c := pay.Current.Containers[0]
+	want := []pane.Subject{
+		{Pod: pay.PodRef, Container: c.Name, ID: c.ID}, {Pod: pay.PodRef, Container: c.Name, ID: c.ID, Event: 4}, {Pod: pay.PodRef, Container: c.Name, ID: c.ID, Event: 3},
+	}
+	if diff := cmp.Diff(want, s.Sheets); diff != "" {
+		t.Errorf("sheets (-want +got):\n%s", diff)
+	}
+	if got := s.Row(" seen "); !strings.Contains(got, "Started seen 11:59:21, 640ms late") {
+		t.Errorf("under the cursor is %q", got)
+	}
+}
+
+// The cursor stays on a moment while time goes on, and at the right edge goes along.
+func TestCursorStaysOnItsMoment(t *testing.T) {
+	s := panetest.NewStage(New(), some(), 118, 35).Act(keymap.Bottom)
+	if got := s.Subject().Event; got != 0 {
+		t.Fatalf("event %d is at the right edge", got)
+	}
+	s.Act(keymap.MatchPrev)
+	on := s.Subject()
+	later := *s.V.Snapshot
+	later.At = later.At.Add(20 * time.Second)
+	s.V.Snapshot = &later
+	s.V.Axis.Follow(later.At)
+	if s.Show(s.V); s.Subject() != on || on.Event == 0 {
+		t.Errorf("the cursor has gone from %+v to %+v", on, s.Subject())
+	}
+	s.Act(keymap.Back)
+	if got := s.Subject().Event; got != 0 || s.Row("now  ") == "" {
+		t.Errorf("esc has led to event %d", got)
+	}
+}
+
+// A pod that has gone keeps its lanes, below all others, as long as its end is in the
+// time that is shown; a filter holds for it, too.
+func TestLanesOfWhatHasGone(t *testing.T) {
+	v := some()
+	was := v.Snapshot
+	gone := panetest.Find(was, "nfs-client")
+	next := *was
+	next.Pods = nil
+	for _, p := range was.Pods {
+		if p != gone {
+			next.Pods = append(next.Pods, p)
+		}
+	}
+	v.Snapshot = &next
+	v.Pods.Observe(&next, nil)
+	v.Journal.Observe(engine.Update{Snapshot: &next})
+	s := panetest.NewStage(New(), v, 118, 35)
+	lines := strings.Split(s.Text(), "\n")
+	if n := s.Info().Wanted - headLines - footLines; !strings.HasPrefix(lines[n-1], "nfs-client ") || !strings.HasPrefix(lines[n], "            ") {
+		t.Errorf("the last two of %d lanes are not those of the pod that has gone:\n%s", n, s.Text())
+	}
+	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Pod.Name != "nfs-client" }, false)
+	if s.Show(v).Row("nfs-client") != "" {
+		t.Error("the filter does not hold for what has gone")
+	}
+	v.Pods.Filter(nil, false)
+	next.At = next.At.Add(3 * time.Minute)
+	v.Axis.Follow(next.At)
+	if s.Show(v).Row("nfs-client") != "" {
+		t.Error("what has gone long ago is still there")
+	}
+}
+
+func TestTitle(t *testing.T) {
+	about := func(s *panetest.Stage) string {
+		var all []string
+		for _, span := range s.Info().About {
+			all = append(all, span.Text)
+		}
+		return strings.Join(all, " ")
+	}
+	v := some()
+	for _, tt := range []struct {
+		h    int
+		want string
+	}{{35, "19 2m across"}, {10, "1-7/19 2m across"}, {0, "19 2m across"}} {
+		if got := about(panetest.NewStage(New(), v, 118, tt.h)); got != tt.want {
+			t.Errorf("%d lines: title says %q, want %q", tt.h, got, tt.want)
+		}
+	}
+	v.Axis.Zoom(1)
+	if got := about(panetest.NewStage(New(), v, 118, 35)); got != "19 5m across" {
+		t.Errorf("title says %q after zooming out", got)
+	}
+}
+
+// A second in which nothing happens changes no cell of the lanes.
+func TestQuietSecondsChangeNothing(t *testing.T) {
+	v := show(panetest.Big(100, 3))
+	s := panetest.NewStage(New(), v, 118, 35)
+	before := s.Lines()
+	for range 10 {
+		later := *v.Snapshot
+		later.At = later.At.Add(time.Second)
+		later.Relists.Count++
+		later.Relists.History = append(later.Relists.History, engine.Relist{At: later.At.Add(-50 * time.Millisecond), Took: 12 * time.Millisecond, List: 9 * time.Millisecond})
+		v.Snapshot = &later
+		v.Axis.Follow(later.At)
+		v.Journal.Observe(engine.Update{Snapshot: &later})
+		after := s.Show(v).Lines()
+		for y := range after {
+			if after[y] != before[y] && y != s.H-2 { // but for times of day
+				t.Errorf("line %d was\n%s, is\n%s", y, before[y], after[y])
+			}
+		}
+	}
+}
+
+func bigView() *pane.View {
+	s := panetest.Big(1000, 3)
+	var events []engine.Event
+	for i := range 4000 {
+		p := s.Pods[i%len(s.Pods)]
+		e := panetest.Happened(uint64(i+1), i%60, pleg.Started, p, fmt.Sprintf("container-%d", i%3), pleg.Absent, pleg.Running)
+		e.SeenAt = panetest.Ago(time.Duration(4000-i) * 30 * time.Millisecond)
+		events = append(events, e)
+	}
+	return show(s, events...)
+}
+
+func BenchmarkFrame200x50(b *testing.B) {
+	t := New()
+	t.Observe(bigView(), 198, 48)
+	var l text.Line
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Buf = l.Buf[:0]
+		for y := range 48 {
+			l.Begin(198)
+			t.Draw(&l, y, true)
+			l.End()
+		}
+	}
+}
+
+func BenchmarkObserve(b *testing.B) {
+	v := bigView()
+	t := New()
+	b.ReportAllocs()
+	for b.Loop() {
+		t.Observe(v, 198, 48)
+	}
+}
