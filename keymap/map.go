@@ -65,6 +65,30 @@ type Entry struct {
 	Short   string      // the same in a word or two, for the footer
 }
 
+// scopes names the places that the help tells apart.
+var scopes = []struct {
+	in   Scope
+	name string
+}{
+	{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InFindings, "findings"}, {InTimeline, "timeline"},
+	{sheets, "sheets"}, {InViewer, "texts"}, {InPicker, "lists to pick from"}, {InDirector, "director"},
+}
+
+// Where names the places of a key that does not work everywhere, such as " (pods)";
+// nothing for one that does.
+func (e Entry) Where() string {
+	var places []string
+	for _, s := range scopes {
+		if e.Scope&s.in != 0 {
+			places = append(places, s.name)
+		}
+	}
+	if e.Scope&Global != 0 {
+		return ""
+	}
+	return " (" + strings.Join(places, ", ") + ")"
+}
+
 // A Map binds keys to actions. The zero Map binds nothing.
 type Map struct {
 	entries []Entry // in the order of the help screen

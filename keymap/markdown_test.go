@@ -21,7 +21,7 @@ func (m Map) Markdown() string {
 			if e.Action.Pane() > 0 {
 				continue
 			}
-			fmt.Fprintf(&s, "| %s | %s%s | `%v` |\n", codes(e.Binding.Keys()), e.Binding.Help().Desc, where(e.Scope), e.Action)
+			fmt.Fprintf(&s, "| %s | %s%s | `%v` |\n", codes(e.Binding.Keys()), e.Binding.Help().Desc, e.Where(), e.Action)
 		}
 	}
 	return s.String()
@@ -33,21 +33,4 @@ func codes(keys []string) string {
 		all[i] = "`" + strings.ReplaceAll(Label(k), "|", `\|`) + "`"
 	}
 	return strings.Join(all, " ")
-}
-
-// where names the places of a key that does not work everywhere.
-func where(s Scope) string {
-	var places []string
-	for _, p := range []struct {
-		scope Scope
-		name  string
-	}{{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InDetail, "detail"}, {InViewer, "raw"}, {InFindings, "findings"}, {InFinding, "finding"}, {InNode, "node"}, {InEvent, "event"}, {InTimeline, "timeline"}, {InPicker, "lists to pick from"}, {InDirector, "director"}} {
-		if s&p.scope != 0 {
-			places = append(places, p.name)
-		}
-	}
-	if s&Global != 0 || len(places) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(places, ", ") + ")"
 }

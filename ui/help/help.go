@@ -113,7 +113,7 @@ func (h *Help) all(t *theme.Theme) (all []Section) {
 	for _, g := range h.keys.Groups() {
 		s := Section{Name: g[0].Group.String()}
 		for _, e := range g {
-			s.Rows = append(s.Rows, [2]string{label(e, t.Symbols.ASCII), e.Binding.Help().Desc})
+			s.Rows = append(s.Rows, [2]string{label(e, t.Symbols.ASCII), e.Binding.Help().Desc + e.Where()})
 		}
 		all = append(all, s)
 	}

@@ -1,0 +1,122 @@
+package help_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/help"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+func stage(w, h int) *panetest.Stage {
+	keys := keymap.Default().WithPanes([]string{"Pods", "Events"})
+	p := help.New(keys, []help.Section{{Name: "Columns of Pods", Rows: [][2]string{{"READY", "containers that run, of those that should"}}}})
+	return panetest.NewStage(p, panetest.View(panetest.Healthy()), w, h)
+}
+
+func TestGolden(t *testing.T) {
+	panetest.Goldens(t, "help", func(w, h int) *panetest.Stage {
+		s := stage(w, h)
+		if w < 40 {
+			look := theme.Default().Plain()
+			s.V.Theme = &look
+			s.Show(s.V)
+		}
+		return s
+	})
+}
+
+// All that there is to say stands in the help at every width, and no section goes on in
+// the next column.
+func TestSectionsStayWhole(t *testing.T) {
+	for _, w := range []int{40, 80, 140, 200, 300} {
+		s := stage(w, 300)
+		lines := strings.Split(s.Text(), "\n")
+		for _, g := range keymap.Default().WithPanes([]string{"Pods", "Events"}).Groups() {
+			top := slices.IndexFunc(lines, func(l string) bool { return at(l, g[0].Group.String(), w) >= 0 })
+			if top < 0 {
+				t.Fatalf("%d cells: no heading %s", w, g[0].Group)
+			}
+			left := at(lines[top], g[0].Group.String(), w)
+			for _, e := range g {
+				row := slices.IndexFunc(lines[top:], func(l string) bool {
+					r := []rune(l)
+					return strings.HasPrefix(string(r[left:]), "  "+e.Binding.Help().Key+" ")
+				})
+				if row < 0 {
+					t.Errorf("%d cells: %s is not below its heading", w, e.Action)
+				}
+			}
+		}
+		for _, want := range []string{"Symbols", "Columns of Pods", "READY", "ns namespace :", "was created and not started", "go to the events"} {
+			if s.Row(want) == "" {
+				t.Errorf("%d cells: no %q", w, want)
+			}
+		}
+	}
+}
+
+// at returns in which cell a heading stands in a line: at the start of a column.
+func at(line, heading string, w int) int {
+	r := []rune(line)
+	for _, left := range []int{0, w / 2} {
+		if strings.HasPrefix(string(r[left:]), heading+"  ") {
+			return left
+		}
+	}
+	return -1
+}
+
+func TestHelpIsSearched(t *testing.T) {
+	s := stage(80, 10)
+	s.Act(keymap.Filter)
+	prompt, ok := s.Layers[0].(*layer.Prompt)
+	if !ok {
+		t.Fatal("no prompt")
+	}
+	prompt.Paste("NDJSON", s)
+	if s.Refresh(); s.Row("NDJSON") == "" {
+		t.Errorf("not in view:\n%s", s.Text())
+	}
+	if about := s.Info().About; about[0].Text != "/ndjson" || !strings.Contains(about[1].Text, " of ") {
+		t.Errorf("the title says %v", about)
+	}
+	for _, a := range []keymap.Action{keymap.Help, keymap.Back} {
+		s.Open(s.Pane)
+		s.Act(a)
+		if slices.Contains(s.Layers, s.Pane) {
+			t.Errorf("%s does not close the help", a)
+		}
+	}
+}
+
+// What the help says of filters is how filters are written.
+func TestFilterSyntax(t *testing.T) {
+	values := map[string]string{"re": "x", "state": "running", "kind": "died", "type": "died", "delivery": "filtered", "has": "problem", "exit": "1", "restarts": "1", "lat": "1s", "lag": "1s", "age": "1s"}
+	for _, row := range filter.Syntax() {
+		names, field := strings.CutSuffix(row[0], " :")
+		if !field {
+			names, field = strings.CutSuffix(row[0], " > = !=")
+		}
+		if !field {
+			if _, err := filter.Parse(row[0]); err != nil {
+				t.Errorf("%q: %v", row[0], err)
+			}
+			continue
+		}
+		for name := range strings.FieldsSeq(names) {
+			value := values[name]
+			if value == "" {
+				value = "x"
+			}
+			if _, err := filter.Parse(name + ":" + value); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
