@@ -252,5 +252,5 @@ func (e *events) rule(l *text.Line, b widget.Pen, r *journal.Row) {
 		l.Put(b.Dim, " "+text.Took(found.Took))
 	}
 	l.Space(1)
-	l.Repeat(b.Border, b.Symbols.Horizontal, l.Left())
+	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 }

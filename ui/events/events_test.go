@@ -144,7 +144,7 @@ func TestRelistsAreSeparators(t *testing.T) {
 	s := stage(view(), 118, 20)
 	rules := func() (n int) {
 		for line := range strings.SplitSeq(s.Text(), "\n") {
-			if strings.Contains(line, "───") {
+			if strings.Contains(line, "── ") {
 				n++
 			}
 		}
