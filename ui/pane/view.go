@@ -3,6 +3,7 @@ package pane
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -11,6 +12,7 @@ import (
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -41,6 +43,19 @@ type Filter struct {
 	Text       string // as it was typed; empty for everything
 	By         filter.Filter
 	Namespaces []string // empty for all
+}
+
+// Filtered names the filter in force, for the title of what it holds for; nothing if all
+// is shown.
+func (v *View) Filtered() []text.Span {
+	var all []text.Span
+	if f := v.Filter.Text; f != "" {
+		all = append(all, text.Span{Style: v.Theme.Info, Text: "/" + f})
+	}
+	if ns := v.Filter.Namespaces; len(ns) > 0 {
+		all = append(all, text.Span{Style: v.Theme.Info, Text: "ns:" + strings.Join(ns, ",")})
+	}
+	return all
 }
 
 // Namespace reports whether a namespace is shown.
