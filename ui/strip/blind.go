@@ -38,8 +38,8 @@ func Blind(v *pane.View, w int, cells []bool) []bool {
 			look(answered)
 		}
 	}
-	if r, on := v.Journal.Running(); on && v.Phase.Step == engine.Inspecting {
-		look(r.At.Add(r.List))
+	if p := v.Phase; p.Step == engine.Inspecting && !p.OnDemand {
+		look(p.Began.Add(p.ListTook))
 	}
 	upTo(v.At, w)
 	return cells

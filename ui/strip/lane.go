@@ -18,6 +18,7 @@ import (
 type Cell struct {
 	State pleg.State // at its end; Absent where there was no container
 	Lag   bool       // something had happened that was not seen yet
+	Late  bool       // and was not seen for long
 	Blind bool       // no list was answered for so long that nothing new was seen
 	ID    string     // of the container at its end; empty where there was none
 	Event uint64     // the Seq of the event that was made in it, the worst if there were some; 0 for none
@@ -66,13 +67,19 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, blind []bool
 	}
 }
 
-// skew is how far a stamp of the runtime may lie in the future.
-const skew = 2 * time.Second
+const (
+	// skew is how far a stamp of the runtime may lie in the future.
+	skew = 2 * time.Second
+	// lateLag is the detection lag from which relists lag behind: with a period of one
+	// second, anything below two is as it should be.
+	lateLag = 3 * time.Second
+)
 
 // tick marks the event of a stage that came in one cell and was seen in another.
 func (n *Lane) tick(s *journal.Stage, came, seen int) {
+	late := s.SeenAt.Sub(s.At) >= lateLag
 	for i := max(came, 0); i < min(seen, len(n.Cells)); i++ {
-		n.Cells[i].Lag = true
+		n.Cells[i].Lag, n.Cells[i].Late = true, late
 	}
 	if seen < 0 || seen >= len(n.Cells) {
 		return
@@ -128,8 +135,10 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 	switch {
 	case c.digit != 0:
 		symbol, st = digit(c.digit), t.Bad
-	case c.Lag:
+	case c.Late:
 		symbol, st = t.Symbols.Lag, t.Warn
+	case c.Lag:
+		symbol, st = t.Symbols.Lag, t.Dim
 	case c.Blind:
 		symbol = t.Symbols.Blind
 	}

@@ -24,18 +24,18 @@ const slowRelist = time.Second
 // in another sign. Cells of a pause are marked as such; nothing is before the start.
 func Relists(l *text.Line, v *pane.View, w int) {
 	w = min(w, l.Left())
-	all := v.Journal.Relists()
+	d := drawing{v: v, pen: v.Pen(), done: v.Journal.Relists(), perCell: v.Axis.PerCell(w)}
+	d.n = len(d.done)
 	if r, on := v.Journal.Running(); on {
-		all = append(slices.Clip(all), r)
+		d.running, d.n = r, d.n+1
 	}
 	first, _ := v.Axis.Cell(w, 0)
-	next := seek(all, first)
-	d := drawing{v: v, pen: v.Pen(), all: all, perCell: v.Axis.PerCell(w)}
+	last := seek(d.done, first)
 	widget.Strip(l, v.Axis, w, func(from, to time.Time) (string, theme.Style) {
-		for next < len(all) && !d.end(next).After(from) && next+1 < len(all) && !all[next+1].At.After(from) {
-			next++
+		for last+1 < d.n && !d.at(last+1).At.After(from) {
+			last++
 		}
-		return d.look(next, from, to)
+		return d.look(last, from, to)
 	})
 }
 
@@ -49,13 +49,22 @@ func seek(all []journal.Relist, at time.Time) int {
 type drawing struct {
 	v       *pane.View
 	pen     widget.Pen
-	all     []journal.Relist
+	done    []journal.Relist
+	running journal.Relist // if n is one more than there are in done
+	n       int
 	perCell time.Duration
+}
+
+func (d *drawing) at(i int) *journal.Relist {
+	if i == len(d.done) {
+		return &d.running
+	}
+	return &d.done[i]
 }
 
 // end returns when relist i ended, or how far it has come.
 func (d *drawing) end(i int) time.Time {
-	if end := d.all[i].At.Add(d.all[i].Took); end.Before(d.v.At) {
+	if end := d.at(i).At.Add(d.at(i).Took); end.Before(d.v.At) {
 		return end
 	}
 	return d.v.At
@@ -67,8 +76,8 @@ func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
 	var ran time.Duration
 	var failed, broken, any bool
 	before := i
-	for ; i < len(d.all) && d.all[i].At.Before(to) && !d.all[i].At.After(d.v.At); i++ {
-		r, end := &d.all[i], d.end(i)
+	for ; i < d.n && d.at(i).At.Before(to) && !d.at(i).At.After(d.v.At); i++ {
+		r, end := d.at(i), d.end(i)
 		before = i
 		if !widget.Meets(r.At, end, from, to) {
 			continue
@@ -91,7 +100,7 @@ func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
 	case d.paused(from, to):
 		return d.pen.Symbols.Pause, d.pen.Dim
 	case d.brief(before, from):
-		return d.bar(d.end(before).Sub(d.all[before].At))
+		return d.bar(d.end(before).Sub(d.at(before).At))
 	}
 	return "", theme.Style{}
 }
@@ -120,12 +129,12 @@ func (d *drawing) paused(from, to time.Time) bool {
 // too short to be seen at this scale: then the strip goes on as before, or it would be
 // full of gaps that say nothing.
 func (d *drawing) brief(i int, from time.Time) bool {
-	if i >= len(d.all) || !d.all[i].At.Before(from) {
+	if i >= d.n || !d.at(i).At.Before(from) {
 		return false
 	}
 	until := d.v.At
-	if i+1 < len(d.all) && d.all[i+1].At.Before(until) {
-		until = d.all[i+1].At
+	if i+1 < d.n && d.at(i+1).At.Before(until) {
+		until = d.at(i + 1).At
 	}
 	return !until.Before(from) && until.Sub(d.end(i)) < 2*d.perCell
 }
