@@ -95,7 +95,11 @@ func (t *timeline) about() []text.Span {
 	if t.height > 0 && n > last-first+1 {
 		of = fmt.Sprintf("%d-%d/%d", first, last, n)
 	}
-	return []text.Span{{Style: v.Theme.Dim, Text: of}, {Style: v.Theme.Dim, Text: text.Age(v.Axis.Width) + " across"}}
+	all := []text.Span{{Style: v.Theme.Dim, Text: of}, {Style: v.Theme.Dim, Text: text.Age(v.Axis.Width) + " across"}}
+	if v.Pods.ProblemsOnly() {
+		all = append(all, text.Span{Style: v.Theme.Info, Text: "problems only"})
+	}
+	return append(all, v.Filtered()...)
 }
 
 // Observe takes over the pods and what they went through.
@@ -127,7 +131,7 @@ func (t *timeline) enumerate() {
 	t.gone = make(map[pleg.UID]*podlist.Pod, len(was))
 	begin, _ := t.view.Axis.Cell(t.room, 0)
 	for _, tomb := range t.view.Journal.Tombstones() {
-		if tomb.Gone.Before(begin) {
+		if tomb.Gone.Before(begin) || tomb.Gone.After(t.view.At) {
 			continue
 		}
 		p := was[tomb.Pod.UID]
