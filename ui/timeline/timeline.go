@@ -62,7 +62,7 @@ type timeline struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New() pane.Pane {
+func New(pane.Settings) pane.Pane {
 	return &timeline{table: widget.Table[*row, key]{Key: func(r *row) key { return r.key }}}
 }
 

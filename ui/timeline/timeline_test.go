@@ -39,28 +39,28 @@ func some() *pane.View {
 }
 
 func TestGoldens(t *testing.T) {
-	panetest.Goldens(t, "timeline", func(w, h int) *panetest.Stage { return panetest.NewStage(New(), some(), w, h) })
-	panetest.Goldens(t, "hung", func(w, h int) *panetest.Stage { return panetest.NewStage(New(), show(panetest.Hung()), w, h) })
+	panetest.Goldens(t, "timeline", func(w, h int) *panetest.Stage { return panetest.NewStage(New(pane.Settings{}), some(), w, h) })
+	panetest.Goldens(t, "hung", func(w, h int) *panetest.Stage { return panetest.NewStage(New(pane.Settings{}), show(panetest.Hung()), w, h) })
 	panetest.Goldens(t, "cursor", func(w, h int) *panetest.Stage {
-		return panetest.NewStage(New(), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
+		return panetest.NewStage(New(pane.Settings{}), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
 	})
 	panetest.Goldens(t, "ascii", func(w, h int) *panetest.Stage {
 		v := some()
 		plain, _ := theme.Named("mono")
 		plain = plain.Plain()
 		v.Theme = &plain
-		return panetest.NewStage(New(), v, w, h)
+		return panetest.NewStage(New(pane.Settings{}), v, w, h)
 	})
 }
 
 func TestHostile(t *testing.T) {
 	for _, size := range panetest.Sizes {
-		panetest.NewStage(New(), show(panetest.Hostile()), size[0], size[1]).Check(t)
+		panetest.NewStage(New(pane.Settings{}), show(panetest.Hostile()), size[0], size[1]).Check(t)
 	}
 }
 
 func TestEveryLineFits(t *testing.T) {
-	s := panetest.NewStage(New(), some(), 0, 0)
+	s := panetest.NewStage(New(pane.Settings{}), some(), 0, 0)
 	for w := range 60 {
 		for h := range 9 {
 			s.W, s.H = w, h
@@ -72,7 +72,7 @@ func TestEveryLineFits(t *testing.T) {
 
 // Enter opens the event under the cursor, or the pod where there is none.
 func TestEnterOpensTheEventThere(t *testing.T) {
-	s := panetest.NewStage(New(), some(), 118, 35)
+	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35)
 	for !strings.Contains(s.Row("now "), " payments") {
 		s.Act(keymap.Down)
 	}
@@ -92,7 +92,7 @@ func TestEnterOpensTheEventThere(t *testing.T) {
 
 // The cursor stays on a moment while time goes on, and at the right edge goes along.
 func TestCursorStaysOnItsMoment(t *testing.T) {
-	s := panetest.NewStage(New(), some(), 118, 35).Act(keymap.Bottom)
+	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
 	if got := s.Subject().Event; got != 0 {
 		t.Fatalf("event %d is at the right edge", got)
 	}
@@ -127,7 +127,7 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 	v.Snapshot = &next
 	v.Pods.Observe(&next, nil)
 	v.Journal.Observe(engine.Update{Snapshot: &next})
-	s := panetest.NewStage(New(), v, 118, 35)
+	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
 	lines := strings.Split(s.Text(), "\n")
 	if n := s.Info().Wanted - headLines - footLines; !strings.HasPrefix(lines[n-1], "nfs-client ") || !strings.HasPrefix(lines[n], "            ") {
 		t.Errorf("the last two of %d lanes are not those of the pod that has gone:\n%s", n, s.Text())
@@ -157,12 +157,12 @@ func TestTitle(t *testing.T) {
 		h    int
 		want string
 	}{{35, "19 2m across"}, {10, "1-7/19 2m across"}, {0, "19 2m across"}} {
-		if got := about(panetest.NewStage(New(), v, 118, tt.h)); got != tt.want {
+		if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, tt.h)); got != tt.want {
 			t.Errorf("%d lines: title says %q, want %q", tt.h, got, tt.want)
 		}
 	}
 	v.Axis.Zoom(1)
-	if got := about(panetest.NewStage(New(), v, 118, 35)); got != "19 5m across" {
+	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); got != "19 5m across" {
 		t.Errorf("title says %q after zooming out", got)
 	}
 }
@@ -170,7 +170,7 @@ func TestTitle(t *testing.T) {
 // A second in which nothing happens changes no cell of the lanes.
 func TestQuietSecondsChangeNothing(t *testing.T) {
 	v := show(panetest.Big(100, 3))
-	s := panetest.NewStage(New(), v, 118, 35)
+	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
 	before := s.Lines()
 	for range 10 {
 		later := *v.Snapshot
@@ -202,7 +202,7 @@ func bigView() *pane.View {
 }
 
 func BenchmarkFrame200x50(b *testing.B) {
-	t := New()
+	t := New(pane.Settings{})
 	t.Observe(bigView(), 198, 48)
 	var l text.Line
 	b.ReportAllocs()
@@ -218,7 +218,7 @@ func BenchmarkFrame200x50(b *testing.B) {
 
 func BenchmarkObserve(b *testing.B) {
 	v := bigView()
-	t := New()
+	t := New(pane.Settings{})
 	b.ReportAllocs()
 	for b.Loop() {
 		t.Observe(v, 198, 48)
