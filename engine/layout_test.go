@@ -112,6 +112,7 @@ var rules = map[string]rule{
 		ours:    []string{"engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/filter"},
 		modules: []string{"github.com/spf13/pflag", "go.yaml.in/yaml/...", "charm.land/lipgloss/v2/..."}, never: []string{"net"},
 	},
+	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":   {never: []string{"net"}},
 	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui", "ui/options"), never: []string{"net"}},
 	"ui/lines":   {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding"), never: []string{"net"}},
