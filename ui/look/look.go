@@ -13,7 +13,7 @@ import (
 )
 
 // State returns the look of the state of a sandbox or container. Its word is the
-// state's own; that of a sandbox is [SandboxWord].
+// state's own, for sandboxes too: that is what PLEG goes by.
 func State(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 	switch s {
 	case pleg.Running:
@@ -26,17 +26,6 @@ func State(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 		return t.Symbols.Gone, t.Dim
 	}
 	return t.Symbols.Unknown, t.Warn
-}
-
-// SandboxWord returns what the runtime calls the state of a sandbox.
-func SandboxWord(s pleg.State) string {
-	switch s {
-	case pleg.Running:
-		return "ready"
-	case pleg.Exited:
-		return "not ready"
-	}
-	return s.String()
 }
 
 // Event returns the look of an event.
