@@ -14,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -179,6 +180,47 @@ func TestHangingCallOfAPod(t *testing.T) {
 		l.Observe(&next, nil)
 		if got := l.Find("a").Out; got == nil || got.Op != out[0].Op {
 			t.Errorf("%v hangs, want %v", got, out[0].Op)
+		}
+	}
+}
+
+// A pod whose call hangs has a problem as long as it does, and says for how long.
+func TestHungWhileItHangs(t *testing.T) {
+	for out, want := range map[time.Duration]string{
+		time.Second: "hung 1s", 119 * time.Second: "hung 119s", 999 * time.Second: "hung 999s", time.Hour - 1: "hung 1h", 7*time.Hour + 59*time.Minute: "hung 7h59m",
+	} {
+		p := podlist.New(pod("p", up("x")), &engine.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(out)}, diagnose.Trouble{})
+		if p.Says(noon) != want || p.Word() != "hung" || p.Remark != "x: ContainerStatus hangs" {
+			t.Errorf("%v: %q, %q, %q, want %q", out, p.Says(noon), p.Word(), p.Remark, want)
+		}
+	}
+	var l podlist.List
+	s := node(pod("a", up("x")))
+	for _, tt := range []struct {
+		out  []engine.Flight
+		hung int
+	}{
+		{[]engine.Flight{{Pod: s.Pods[0].PodRef, Since: ago(time.Second / 2)}}, 0}, // no longer than others
+		{[]engine.Flight{{Pod: s.Pods[0].PodRef, Since: ago(2 * time.Second)}}, 1},
+		{[]engine.Flight{{By: engine.ByProbe, Pod: s.Pods[0].PodRef, Since: ago(time.Minute)}}, 0},
+		{nil, 0},
+	} {
+		now := *s
+		now.InFlight = tt.out
+		if l.Observe(&now, nil); l.Hung != tt.hung || l.Troubled != tt.hung {
+			t.Errorf("%v: %d hung, %d in trouble, want %d", tt.out, l.Hung, l.Troubled, tt.hung)
+		}
+	}
+}
+
+// A pod that the runtime calls running is not taken for sound where a finding knows
+// better.
+func TestFindingMarksItsPod(t *testing.T) {
+	th := theme.Default()
+	for by, want := range map[diagnose.ID]string{diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.CrashLoop: "running"} {
+		p := podlist.New(pod("p", up("x")), nil, diagnose.Trouble{Severity: diagnose.Critical, By: by, Text: "words"})
+		if symbol, _ := p.Look(&th); p.Word() != want || symbol != th.Symbols.Bad || p.Remark != "words" {
+			t.Errorf("%s: %s %q, %q, want %q", by, symbol, p.Word(), p.Remark, want)
 		}
 	}
 }

@@ -12,36 +12,57 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A State is what the runtime's own words make of a pod, the worst last.
+// A State is what the runtime's own words make of a pod, the worst last. What they mean
+// is in [Legend].
 type State uint8
 
 const (
-	Running   State = iota
-	Completed       // every container ended with 0
-	Empty           // a sandbox and no container
-	Created         // a container that was never started
-	Exited          // a container that ended and was not replaced
-	Crashed         // one that ended with another code than 0, as far as is known
+	Running State = iota
+	Completed
+	Empty
+	Created
+	Exited
+	Crashed
 	Unknown
-	Failing // the last inspection failed
-	Hung    // its inspection is out and does not come back
+	Failing
+	Hung
 )
 
-var stateWords = [...]string{"running", "completed", "empty", "created", "exited", "error", "unknown", "failing", "hung"}
+// states has the word of each State, and what that means.
+var states = [...][2]string{
+	Running:   {"running", "its containers run"},
+	Completed: {"completed", "every container ended with 0"},
+	Empty:     {"empty", "a sandbox and no container"},
+	Created:   {"created", "a container was never started"},
+	Exited:    {"exited", "a container ended and was not replaced"},
+	Crashed:   {"error", "a container ended with another code than 0"},
+	Unknown:   {"unknown", "the runtime does not know a container's state"},
+	Failing:   {"failing", "the last inspection failed"},
+	Hung:      {"hung", "an inspection is out and does not come back"},
+}
 
 // foundWords are the states of pods that only a finding knows of.
 var foundWords = map[diagnose.ID]string{
-	diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.LeftRunning: "left", diagnose.ProcessStuck: "stuck",
+	diagnose.InspectHung: states[Hung][0], diagnose.InspectFailing: states[Failing][0], diagnose.GhostRunning: "ghost", diagnose.LeftRunning: "left", diagnose.ProcessStuck: "stuck",
 }
 
-// Words returns every word that [Pod.Word] may return, in the order of the alphabet.
+// Legend returns every word that [Pod.Word] may return, and what it means.
+func Legend() [][2]string {
+	return append(states[:len(states):len(states)],
+		[2]string{"ghost", "listed as running, but there is no process"},
+		[2]string{"left", "listed as ended, but its containers run on"},
+		[2]string{"stuck", "a process of it stands still"},
+	)
+}
+
+// Words returns the words of the Legend, in the order of the alphabet.
 func Words() []string {
-	words := slices.Clone(stateWords[:])
-	for _, word := range foundWords {
-		words = append(words, word)
+	var words []string
+	for _, line := range Legend() {
+		words = append(words, line[0])
 	}
 	slices.Sort(words)
-	return slices.Compact(words)
+	return words
 }
 
 // Word returns the pod's state in one word: that of the finding about it where the
@@ -50,7 +71,7 @@ func (p *Pod) Word() string {
 	if word, known := foundWords[p.Trouble.By]; known && p.foundOnly() {
 		return word
 	}
-	return stateWords[p.State]
+	return states[p.State][0]
 }
 
 // Says returns Word in at most nine cells, and of a call that hangs for how long.
@@ -90,10 +111,10 @@ func (p *Pod) foundOnly() bool { return p.Trouble.By != "" && p.State < Crashed 
 
 // classify finds the state that matters most.
 func (p *Pod) classify() State {
-	states := [pleg.Unknown + 1]int{}
+	seen := [pleg.Unknown + 1]int{}
 	bad, allKnown := false, true
 	for _, c := range p.Now {
-		states[min(c.State, pleg.Unknown)]++
+		seen[min(c.State, pleg.Unknown)]++
 		st := p.end(c)
 		bad = bad || st != nil && st.ExitCode != 0
 		allKnown = allKnown && st != nil
@@ -103,17 +124,17 @@ func (p *Pod) classify() State {
 		return Hung
 	case p.Pod.StatusErr != nil || p.Pod.Failure != nil:
 		return Failing
-	case states[pleg.Unknown] > 0:
+	case seen[pleg.Unknown] > 0:
 		return Unknown
 	case bad:
 		return Crashed
-	case states[pleg.Created] > 0:
+	case seen[pleg.Created] > 0:
 		return Created
-	case states[pleg.Running] > 0:
+	case seen[pleg.Running] > 0:
 		return Running
-	case states[pleg.Exited] > 0 && allKnown:
+	case seen[pleg.Exited] > 0 && allKnown:
 		return Completed
-	case states[pleg.Exited] > 0:
+	case seen[pleg.Exited] > 0:
 		return Exited
 	case slices.ContainsFunc(p.Seen.Sandboxes, func(s pleg.Sandbox) bool { return s.State == pleg.Running }):
 		return Empty
