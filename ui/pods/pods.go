@@ -270,3 +270,6 @@ func (p *pods) Click(x, y int, h pane.Host) {
 	p.table.Click(y)
 	p.entitle()
 }
+
+// Legend explains the columns, and the words that STATE shows.
+func (p *pods) Legend() [][2]string { return append(p.table.Legend(), podlist.Legend()...) }

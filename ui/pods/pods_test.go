@@ -255,7 +255,7 @@ func TestTitle(t *testing.T) {
 	v.Filter.Text, v.Filter.Namespaces = "pod:00", []string{"namespace-01"}
 	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Pod.Namespace == "namespace-01" }, false)
 	s.Refresh()
-	check("filtered", "2 of 40  ▲ 3 (2 hidden)  ns:namespace-01  /pod:00")
+	check("filtered", "2 of 40  ▲ 3 (2 hidden)  /pod:00  ns:namespace-01")
 	s.H = 0
 	s.Refresh()
 	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲ 3" {
@@ -370,7 +370,7 @@ func TestAppendRun(t *testing.T) {
 	for _, tt := range []struct {
 		running, wanted int
 		want            string
-	}{{0, 0, "0/0"}, {2, 3, "2/3"}, {99, 99, "99/99"}, {9, 1200, "9/1k"}, {100, 100, "100/+"}, {1200, 1200, "1k/1k"}, {12000, 12000, "12k/+"}} {
+	}{{0, 0, "0/0"}, {1, 2, "1/2"}, {99, 100, "99/+"}, {0, 411, "0/411"}, {0, 4110, "0/4k"}, {3999, 4110, "3k/4k"}, {7, 20_000, "7/20k"}, {412, 20_000, "412/+"}} {
 		if got := string(appendRun(nil, tt.running, tt.wanted, 5)); got != tt.want {
 			t.Errorf("%d of %d: %q, want %q", tt.running, tt.wanted, got, tt.want)
 		}

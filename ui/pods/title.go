@@ -19,12 +19,7 @@ func (p *pods) entitle() {
 	if l.ProblemsOnly() {
 		p.about = append(p.about, text.Span{Style: v.Theme.Info, Text: "problems only"})
 	}
-	if ns := v.Filter.Namespaces; len(ns) > 0 {
-		p.about = append(p.about, text.Span{Style: v.Theme.Info, Text: "ns:" + strings.Join(ns, ",")})
-	}
-	if f := v.Filter.Text; f != "" {
-		p.about = append(p.about, text.Span{Style: v.Theme.Info, Text: "/" + text.Clip(f, 40)})
-	}
+	p.about = append(p.about, v.Filtered()...)
 }
 
 // part is which of the pods that are shown are in sight, such as "1-20/110", and of how

@@ -1,0 +1,133 @@
+package pods
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// opened is the sheet of a pod in a view that has seen some events.
+func opened(t *testing.T, snap *engine.Snapshot, name string, w, h int) *panetest.Stage {
+	t.Helper()
+	events := panetest.Events(snap)
+	v := view(snap, panetest.Findings()[:2]...)
+	v.Journal.Observe(engine.Update{Snapshot: snap, Events: events})
+	p := Sheet(v, pane.Subject{Pod: panetest.Find(snap, name).PodRef})
+	if p == nil {
+		t.Fatalf("%s has no sheet", name)
+	}
+	return panetest.NewStage(p, v, w, h)
+}
+
+func TestSheet(t *testing.T) {
+	const pay = "payments-6c8f9d7b5-t8wfx"
+	panetest.Goldens(t, "sheet", func(w, h int) *panetest.Stage { return opened(t, panetest.Healthy(), pay, w, h) })
+	panetest.Goldens(t, "sheet-hung", func(w, h int) *panetest.Stage { return opened(t, panetest.Unhealthy(), "nfs-client", w, h) })
+	snap := panetest.Hostile()
+	v := view(snap, panetest.HostileFindings()...)
+	panetest.NewStage(Sheet(v, pane.Subject{Pod: snap.Pods[1].PodRef}), v, 78, 60).Check(t)
+}
+
+func TestSheetIsOfPodsOnly(t *testing.T) {
+	v := view(panetest.Healthy())
+	ref := v.Snapshot.Pods[0].PodRef
+	for _, of := range []pane.Subject{
+		{}, {Pod: pleg.PodRef{UID: "nobody", Name: "x"}}, {Pod: pleg.PodRef{Name: "x"}}, {Pod: ref, Event: 3}, {Pod: ref, Finding: &diagnose.Finding{}},
+	} {
+		if Sheet(v, of) != nil {
+			t.Errorf("%+v has a sheet", of)
+		}
+	}
+	if Sheet(v, pane.Subject{Pod: ref, Container: "x", ID: "y"}) == nil {
+		t.Error("a container leads to no sheet of its pod")
+	}
+}
+
+// The sheet of a pod stays when that goes, and can be opened after it went.
+func TestSheetOfAPodThatHasGone(t *testing.T) {
+	snap := panetest.Healthy()
+	s := opened(t, snap, "report-29384710-7xkzq", 118, 40)
+	ref := s.Subject().Pod
+	gone := *snap
+	gone.Pods = append(gone.Pods[:1:1], gone.Pods[2:]...)
+	v := *s.V
+	v.Snapshot = &gone
+	v.Pods.Observe(&gone, nil)
+	v.Journal.Observe(engine.Update{Snapshot: &gone})
+	for when, of := range map[string]*panetest.Stage{
+		"open": s.Show(&v), "opened later": panetest.NewStage(Sheet(&v, pane.Subject{Pod: ref}), &v, 118, 40),
+	} {
+		for _, want := range []string{"report-29384710-7xkzq", "lists it no more", "ContainerDied", "exit 0", "registry.local/report:v3"} {
+			if !strings.Contains(of.Text(), want) {
+				t.Errorf("%s: the sheet lacks %q:\n%s", when, want, of.Text())
+			}
+		}
+	}
+}
+
+// Events are in it, the newest first, and lead to sheets of their own.
+func TestSheetLeadsToEvents(t *testing.T) {
+	s := opened(t, panetest.Healthy(), "payments-6c8f9d7b5-t8wfx", 118, 40).Press("enter", "j", "enter")
+	if len(s.Sheets) != 2 || s.Sheets[0].Event != 4 || s.Sheets[1].Event != 3 {
+		t.Errorf("enter leads to %+v", s.Sheets)
+	}
+}
+
+func TestRecordRowsShowBothEnds(t *testing.T) {
+	was := &pleg.Pod{Containers: []pleg.Container{{ID: "1", Name: "a", State: pleg.Running}, {ID: "2", Name: "b", State: pleg.Running}}}
+	now := &pleg.Pod{Sandboxes: []pleg.Sandbox{{ID: "s", State: pleg.Running}}, Containers: []pleg.Container{{ID: "2", Name: "b", State: pleg.Exited}}}
+	got := ""
+	for _, r := range recordRows(was, now) {
+		got += fmt.Sprintf("%s %v %v\n", r.what, r.was, r.now)
+	}
+	if want := "a running absent\nb running exited\nsandbox absent running\n"; got != want {
+		t.Errorf("rows:\n%swant:\n%s", got, want)
+	}
+}
+
+// dead is a node whose first pod holds n dead containers.
+func dead(n int) *engine.Snapshot {
+	snap := panetest.Big(10, 1)
+	p, one := *snap.Pods[0], snap.Pods[0].Seen().Containers[0]
+	all, status := *p.Seen(), pleg.PodStatus{PodRef: p.PodRef}
+	all.Containers = nil
+	for i := range n {
+		one.ID, one.State, one.Attempt = fmt.Sprintf("%064x", i), pleg.Exited, uint32(i)
+		all.Containers = append(all.Containers, one)
+		status.Containers = append(status.Containers, pleg.ContainerStatus{ID: one.ID, Name: one.Name, State: pleg.Exited, Attempt: one.Attempt, Image: one.Image, ExitCode: 1, Reason: "Error"})
+	}
+	p.Old, p.Current, p.Status = &all, &all, &status
+	snap.Pods[0] = &p
+	return snap
+}
+
+// With 12,000 dead containers a snapshot, and a key, cost little in pane and sheet.
+func BenchmarkDead(b *testing.B) {
+	snap := dead(12_000)
+	v := view(snap)
+	table := stage(v, 118, 35).Press("g", "space")
+	sheet := panetest.NewStage(Sheet(v, pane.Subject{Pod: snap.Pods[0].PodRef}), v, 118, 35)
+	for name, s := range map[string]*panetest.Stage{"unfolded": table, "sheet": sheet} {
+		b.Run(name+"/key", func(b *testing.B) {
+			for b.Loop() {
+				s.Press("j")
+				s.Lines()
+			}
+		})
+	}
+	b.Run("changed", func(b *testing.B) {
+		for b.Loop() {
+			now := *snap
+			p := *snap.Pods[0]
+			now.Pods = append([]*engine.Pod{&p}, snap.Pods[1:]...)
+			v.Pods.Observe(&now, nil)
+			table.Refresh()
+		}
+	})
+}
