@@ -70,7 +70,7 @@ func (e *events) columns() []widget.Column[line] {
 		},
 		{
 			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 5,
-			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { l.Cell(b.Dim, steps(b.Theme, r), w) }),
+			Draw: row(stepCell),
 		},
 		{
 			Name: "pod", Head: podHead, Help: "namespace and name", Least: 12, Fair: 19, Most: podMost, Need: upTo(podMost), Rank: 2,
@@ -194,6 +194,19 @@ func steps(t *theme.Theme, r *journal.Row) string {
 	return r.From.String() + " " + t.Symbols.Step + " " + r.To.String()
 }
 
+// stepCell draws the same, which fits.
+func stepCell(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+	kept := l.Left()
+	if r.ID != "" {
+		l.Put(b.Dim, r.From.String())
+		l.Space(1)
+		l.Sign(b.Dim, b.Symbols.Step)
+		l.Space(1)
+		l.Put(b.Dim, r.To.String())
+	}
+	l.Space(w - (kept - l.Left()))
+}
+
 // untold returns what there is about an event that its columns have no room for.
 func (e *events) untold(r *journal.Row) []string {
 	var all []string
@@ -233,24 +246,24 @@ func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 }
 
 // rule draws the line before the events of a relist: which it was, when it began and
-// how long it took.
+// how long it took. It is no longer than its text: across the pane it would cost the
+// terminal more than the events do.
 func (e *events) rule(l *text.Line, b widget.Pen, r *journal.Row) {
-	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
-	l.Space(1)
+	var buf [48]byte
 	j := e.view.Journal
 	found, known := j.Relist(r.At)
+	says := append(buf[:0], " relist "...)
 	switch {
 	case r.AtStart:
-		l.Put(b.Dim, "what the first relist found")
-	case !known:
-		l.Put(b.Dim, "relist")
-	default:
-		l.Put(b.Dim, "relist "+strconv.FormatUint(found.Number, 10))
+		says = append(buf[:0], " what the first relist found "...)
+	case known:
+		says = append(strconv.AppendUint(says, found.Number, 10), ' ')
 	}
-	l.Put(b.Dim, r.At.Local().Format(" "+time.TimeOnly))
+	says = append(r.At.Local().AppendFormat(says, time.TimeOnly), ' ')
 	if on, running := j.Running(); known && !(running && on.Number == found.Number) {
-		l.Put(b.Dim, " "+text.Took(found.Took))
+		says = append(text.AppendTook(says, found.Took), ' ')
 	}
-	l.Space(1)
+	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
+	l.Bytes(b.Dim, says)
 	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 }
