@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -252,12 +251,7 @@ func (e *events) title() {
 	default:
 		e.about = []text.Span{{Style: th.Dim, Text: e.seen(shown)}, {Style: th.Warn, Text: "not following"}}
 	}
-	if f := &e.view.Filter; f.Text != "" {
-		e.about = append(e.about, text.Span{Style: th.Info, Text: "/" + f.Text})
-	}
-	if f := &e.view.Filter; len(f.Namespaces) > 0 {
-		e.about = append(e.about, text.Span{Style: th.Info, Text: "ns:" + strings.Join(f.Namespaces, ",")})
-	}
+	e.about = append(e.about, e.view.Filtered()...)
 }
 
 // seen says which of the events are visible, such as "1-20/110".
