@@ -2,7 +2,111 @@
 // that kubelet says of itself, and what all of it costs.
 package node
 
-import "github.com/plegtop/plegtop/ui/pane"
+import (
+	"strings"
+	"time"
 
-// New returns the sheet.
-func New() pane.Pane { return nil }
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// node is the sheet. Its lines are written anew for each view.
+type node struct {
+	*widget.Doc
+	*pane.View
+	report *evidence.Report // nil if nobody looked at the node
+}
+
+// New returns the sheet, a layer. It is not safe for concurrent use.
+func New() pane.Pane { return &node{Doc: &widget.Doc{}} }
+
+const (
+	labelWidth  = 20 // of the names in the health chain and elsewhere
+	versusWidth = 22 // of a column that compares ours with the kubelet's
+	figureWidth = 9  // of a column of figures
+	callWidth   = 24 // of an operation's name
+)
+
+// Observe takes over what is known of the node.
+func (n *node) Observe(v *pane.View, w, h int) {
+	n.View, n.report = v, v.Evidence
+	n.Write(v.Pen(), w, h, func(*widget.Doc) {
+		n.chain()
+		n.versus()
+		n.cost()
+		n.host()
+		n.operations()
+	})
+}
+
+// Info names the node.
+func (n *node) Info() pane.Info {
+	if n.View == nil {
+		return pane.Info{Name: "Node", Scope: keymap.InNode}
+	}
+	return pane.Info{Name: "Node " + n.Source.Node, About: []text.Span{n.dim(n.Position())}, Scope: keymap.InNode, Wanted: n.Len()}
+}
+
+// Do scrolls.
+func (n *node) Do(a keymap.Action, _ pane.Host) (tea.Cmd, bool) { return nil, n.Doc.Do(a) }
+
+// Draw draws line y.
+func (n *node) Draw(l *text.Line, y int, focused bool) { n.Doc.Draw(l, n.Pen(), y, focused) }
+
+// Subject returns nothing: the node is no pod.
+func (n *node) Subject() pane.Subject { return pane.Subject{} }
+
+// say adds a name, and beside it a text in as many lines as it takes.
+func (n *node) say(name string, st theme.Style, said string) {
+	n.Paragraph(st, said, widget.Slot{Style: n.Theme.Dim, Text: "  " + name, Width: labelWidth})
+}
+
+// tell is [node.say] for a text with its look.
+func (n *node) tell(name string, said text.Span) { n.say(name, said.Style, said.Text) }
+
+// figures returns a line of a table: a name, and figures at the right of their columns.
+func figures(st theme.Style, name string, w int, figures ...string) []widget.Slot {
+	slots := []widget.Slot{{Style: st, Text: "  " + name, Width: w}}
+	for _, f := range figures {
+		blank := strings.Repeat(" ", max(0, figureWidth-1-text.Width(f)))
+		slots = append(slots, widget.Slot{Style: st, Text: blank + f, Width: figureWidth})
+	}
+	return slots
+}
+
+// pick returns yes or no.
+func pick[T any](condition bool, yes, no T) T {
+	if condition {
+		return yes
+	}
+	return no
+}
+
+func (n *node) well(s string) text.Span {
+	return text.Span{Style: n.Theme.Good, Text: n.Theme.Symbols.Good + " " + s}
+}
+func (n *node) late(s string) text.Span {
+	return text.Span{Style: n.Theme.Warn, Text: n.Theme.Symbols.Warn + " " + s}
+}
+func (n *node) ill(s string) text.Span {
+	return text.Span{Style: n.Theme.Bad, Text: n.Theme.Symbols.Bad + " " + s}
+}
+func (n *node) dim(s string) text.Span { return text.Span{Style: n.Theme.Dim, Text: s} }
+func (n *node) unsure() text.Span      { return n.dim(n.Theme.Symbols.Unknown + " not known yet") }
+
+// missing says that something is not there, and why.
+func (n *node) missing(why string) text.Span { return n.dim("not available: " + why) }
+
+const nobodyLooks = "nobody looks at the node here"
+
+// since returns how long ago a moment was.
+func (n *node) since(t time.Time) string { return text.Age(n.At.Sub(t)) }
+
+// until returns how long it is to a moment.
+func (n *node) until(t time.Time) string { return text.Age(t.Sub(n.At)) }

@@ -1,0 +1,146 @@
+package node
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/pane"
+	. "github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// show returns a stage with the sheet of a node of which there is a report.
+func show(w, h int, s *engine.Snapshot, r *evidence.Report) *Stage {
+	s.Evidence = r
+	return NewStage(New(), View(s), w, h)
+}
+
+func TestGoldens(t *testing.T) {
+	r, vain := Looked(), LookedInVain()
+	Goldens(t, "node", func(w, h int) *Stage { return show(w, h, WithNode(Healthy()), &r) })
+	Goldens(t, "ill", func(w, h int) *Stage { return show(w, h, Ill(), &vain) })
+	show(78, 19, &engine.Snapshot{}, nil).Golden(t, "unknown")
+	hostile := Looked()
+	hostile.Kubelet.Ping, hostile.Kubelet.Version = evidence.Answer{Asked: true, Text: Nasty}, Nasty
+	hostile.Disk.Path, hostile.Disk.ReadOnly = Nasty, Long
+	hostile.Usage[0].Name, hostile.Processes.Partial, hostile.Kubelet.Operations[0].Name = Nasty, Long, Nasty
+	s := Hostile()
+	s.Node = engine.Node{Known: true, Reason: Nasty, Message: Long, RuntimeErr: Nasty, NetworkErr: Nasty}
+	show(78, 60, s, &hostile).Golden(t, "hostile")
+}
+
+func TestNodeIsReadToItsEnd(t *testing.T) {
+	r := Looked()
+	s := show(80, 10, WithNode(Healthy()), &r)
+	if got := s.Info(); got.Name != "Node worker-17" || got.About[0].Text != "1-10 of 44" {
+		t.Errorf("title %q, %q", got.Name, got.About[0].Text)
+	}
+	if s.Press("G"); s.Row("list_podsandbox") == "" {
+		t.Errorf("the end is out of reach:\n%s", s.Text())
+	}
+	if s.Subject() != (pane.Subject{}) {
+		t.Errorf("it is about %+v", s.Subject())
+	}
+	for _, key := range []string{"r", "y", "c", "enter", "+"} {
+		if s.Press(key); s.Asked != nil || s.Sheets != nil || s.Clip != "" {
+			t.Errorf("%s asked for %q, %v, %q", key, s.Asked, s.Sheets, s.Clip)
+		}
+	}
+}
+
+// lineOf returns what the sheet says beside a name.
+func lineOf(snap *engine.Snapshot, r *evidence.Report, name string) string {
+	for line := range strings.SplitSeq(show(500, 80, snap, r).Text(), "\n") {
+		if said, ok := strings.CutPrefix(line, "  "+name+" "); ok {
+			return strings.Join(strings.Fields(said), " ")
+		}
+	}
+	return "no such line"
+}
+
+func TestNodeTells(t *testing.T) {
+	node := func(change func(*engine.Node)) *engine.Snapshot {
+		s := WithNode(Healthy())
+		change(&s.Node)
+		return s
+	}
+	r, vain, noToken := Looked(), LookedInVain(), Looked()
+	noToken.Kubelet.Metrics = evidence.Answer{Asked: true, Err: "not available: the token is not sent: port 10250 is held by user 1000"}
+	noToken.Kubelet.Health = noToken.Kubelet.Metrics
+	stepped, still := Looked(), Looked()
+	stepped.Clock = evidence.Clock{Watched: time.Minute, Step: 3 * time.Hour, StepAge: 20 * time.Second, Steps: 1}
+	still.Kubelet.StillFor = time.Minute
+	still.Usage[0].PID = 0
+	stopped, gone, ill := Looked(), LookedInVain(), Looked()
+	stopped.Kubelet = evidence.Kubelet{}
+	stopped.Processes.Daemons = []evidence.Process{{PID: 901, Command: "kubelet", State: evidence.Stopped, For: 12 * time.Second, Freezer: "/sys/fs/cgroup/k"}}
+	gone.Processes.Missing, gone.Kubelet.Ping.Refused = "", true
+	ill.State = evidence.Disk{Path: "/run/containerd", Total: 100 << 20, Free: 80 << 20, ReadOnly: "mounted so"}
+	ill.Devices.Busy = []evidence.Device{{Name: "sdb", InFlight: 3, Still: time.Minute}}
+	ill.Limits = []evidence.Limit{{Of: "containerd", What: evidence.OpenFiles, Used: 900, Most: 1024}, {What: evidence.Threads, Used: 1, Most: 1024}}
+	idle := Looked()
+	idle.Devices.Busy = []evidence.Device{{Name: "sdb", InFlight: 3}}
+	idle.Limits = ill.Limits[1:]
+	for _, tt := range []struct {
+		snap   *engine.Snapshot
+		report *evidence.Report
+		name   string
+		want   string
+	}{
+		{WithNode(Healthy()), &stopped, "node Ready", "▲ nothing is posted now: the kubelet's process: pid 901 (kubelet) is stopped (T) for 12s, by /sys/fs/cgroup/k"},
+		{WithNode(Healthy()), &stopped, "stands still", "✖ daemon: pid 901 (kubelet) is stopped (T) for 12s, by /sys/fs/cgroup/k"},
+		{WithNode(Healthy()), &gone, "node Ready", "▲ nothing is posted now: no kubelet is there"},
+		{WithNode(Healthy()), &gone, "it would be", "✔ True, reason KubeletReady, for 1h"},
+		{WithNode(Healthy()), &r, "state folder", "no such line"},
+		{WithNode(Healthy()), &ill, "state folder", "80M of 100M free at /run/containerd, read-only: mounted so"},
+		{WithNode(Healthy()), &ill, "device", "✖ sdb has answered none of 3 requests for 1m"},
+		{WithNode(Healthy()), &idle, "device", "no such line"},
+		{WithNode(Healthy()), &idle, "limit", "no such line"},
+		{WithNode(Healthy()), &ill, "limit", "containerd has 900 of 1024 open files"},
+		{WithNode(Healthy()), &r, "runtime Status", "✔ answered well 2s ago (limit 30s)"},
+		{node(func(n *engine.Node) { n.SyncedAt = Ago(12 * time.Second); n.DownAt = Noon.Add(18 * time.Second) }), &r, "runtime Status", "▲ answered well 12s ago (limit 30s); runtime down in 18s"},
+		{node(func(n *engine.Node) { n.RuntimeErr = "container runtime not ready: x" }), &r, "runtime Status", "✖ container runtime not ready: x"},
+		{Ill(), &r, "runtime Status", "✖ answered well 42s ago (limit 30s): container runtime is down"},
+		{node(func(n *engine.Node) { n.NetworkErr = "cni" }), &r, "network", "✖ cni"},
+		{Hung(), &r, "PLEG", "▲ list 47s old (limit 3m); unhealthy in 2m13s"},
+		{Ill(), &r, "sync loop", "✖ stopped 12s ago: no pod is started or stopped; looks again every 5s"},
+		{Ill(), &r, "/healthz/syncloop", "▲ would fail in 4m48s; a liveness check may then restart the kubelet"},
+		{node(func(n *engine.Node) { n.LoopHeld = Ago(20 * time.Second) }), &r, "sync loop", "▲ waits for a list in its housekeeping, for 20s (limit 2m): no pod is started or stopped, and it sees nothing"},
+		{node(func(n *engine.Node) {
+			n.PostingHeld, n.Next = Ago(20*time.Second), engine.Posting{From: Noon.Add(95 * time.Second), To: Noon.Add(105 * time.Second)}
+		}), &r, "next posted", "▲ waits for the answer to Version, for 20s (limit 2m): nothing is posted; False in 1m35s to 1m45s"},
+		{node(func(n *engine.Node) { n.HealthzAt = Ago(time.Minute) }), &r, "/healthz/syncloop", "✖ would fail, for 1m now; a liveness check may restart the kubelet"},
+		{Ill(), &r, "node Ready", "✖ False, reason KubeletNotReady, for 10s"},
+		{Healthy(), &r, "node Ready", "? not known yet"},
+		{Healthy(), &r, "duration p99", "88ms >10s"},
+		{Healthy(), &vain, "duration p99", "88ms"},
+		{Healthy(), nil, "kubelet ping", "not available: nobody looks at the node here"},
+		{Healthy(), &vain, "kubelet ping", "not available: connection refused"},
+		{Healthy(), &noToken, "kubelet metrics", "not available: the token is not sent: port 10250 is held by user 1000"},
+		{Healthy(), &noToken, "kubelet healthz", "no such line"}, // for the same reason
+		{Healthy(), &vain, "kubelet metrics", "✖ took the connection and gave no answer in 2.0s"},
+		{Healthy(), &still, "its relists", "✖ no more than before for 1m"},
+		{Healthy(), &r, "containerd", "3.4% 71M 38 812"},
+		{Healthy(), &still, "containerd", "3.4% 71M 38 several"},
+		{Healthy(), &r, "plegtop", "- 21M 11 40112"},
+		{Healthy(), &r, "io", "61.5% 40.2% 55.1% 37.0%"},
+		{Healthy(), &r, "disk", "7.0G of 100G free at /var/lib/containerd, 6.1M of 6.5M inodes"},
+		{Healthy(), &stepped, "clock", "1 step, of 3h, 20s ago"},
+		{Healthy(), &r, "container_status", "40112 2 3ms 80ms"},
+	} {
+		if got := lineOf(tt.snap, tt.report, tt.name); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestPausedNode holds that nothing is said of the chain while nobody looks.
+func TestPausedNode(t *testing.T) {
+	s := WithNode(Healthy())
+	s.Paused = true
+	if st := show(100, 30, s, nil); st.Row("not known while paused: nobody looks; the last list is 0s old") == "" || st.Row("sync loop") != "" {
+		t.Errorf("lines\n%s", st.Text())
+	}
+}
