@@ -50,7 +50,7 @@ type Filter struct {
 func (v *View) Filtered() []text.Span {
 	var all []text.Span
 	if f := v.Filter.Text; f != "" {
-		all = append(all, text.Span{Style: v.Theme.Info, Text: "/" + f})
+		all = append(all, text.Span{Style: v.Theme.Info, Text: "/" + text.Clip(f, 40)})
 	}
 	if ns := v.Filter.Namespaces; len(ns) > 0 {
 		all = append(all, text.Span{Style: v.Theme.Info, Text: "ns:" + strings.Join(ns, ",")})

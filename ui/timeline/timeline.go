@@ -105,7 +105,7 @@ func (t *timeline) about() []text.Span {
 // Observe takes over the pods and what they went through.
 func (t *timeline) Observe(v *pane.View, w, h int) {
 	t.view, t.height = v, h
-	label := min(max(w*35/100, 14), 52)
+	label := min(max(w*35/100, min(20, w/2)), 52)
 	t.pods = label * 3 / 5
 	t.names = label - t.pods - 1
 	t.room = max(w-label-1, 0)

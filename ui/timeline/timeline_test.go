@@ -40,7 +40,9 @@ func some() *pane.View {
 
 func TestGoldens(t *testing.T) {
 	panetest.Goldens(t, "timeline", func(w, h int) *panetest.Stage { return panetest.NewStage(New(pane.Settings{}), some(), w, h) })
-	panetest.Goldens(t, "hung", func(w, h int) *panetest.Stage { return panetest.NewStage(New(pane.Settings{}), show(panetest.Hung()), w, h) })
+	panetest.Goldens(t, "hung", func(w, h int) *panetest.Stage {
+		return panetest.NewStage(New(pane.Settings{}), show(panetest.Hung()), w, h)
+	})
 	panetest.Goldens(t, "cursor", func(w, h int) *panetest.Stage {
 		return panetest.NewStage(New(pane.Settings{}), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
 	})
