@@ -88,9 +88,6 @@ func (s *Server) Next(places int) {
 
 // direct changes what is to come, without waiting for the wire and the node.
 func (s *Server) direct(change func()) {
-	s.mu.Lock()
-	s.scene.advance(s.Now())
-	change()
-	s.mu.Unlock()
+	s.change(change)
 	s.look()
 }

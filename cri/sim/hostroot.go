@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -49,6 +50,7 @@ func (h *hostRoot) going() string  { return filepath.Join(h.dir, ".going") }
 // A picture is what the node shows at one moment of the world.
 type picture struct {
 	changes   uint64 // of the world
+	bare      bool   // nothing at all
 	processes []process
 	skew      time.Duration
 }
@@ -56,8 +58,8 @@ type picture struct {
 // picture returns what the node shows now, its processes only if the world has
 // changed. The server's turn and mutex must be held.
 func (s *Server) picture() picture {
-	p := picture{changes: s.scene.changes, skew: s.scene.skew}
-	if s.node == nil || p.changes == s.drawn {
+	p := picture{changes: s.scene.changes, bare: s.scene.scenario.bare, skew: s.scene.skew}
+	if s.root == "" || s.failed || p.bare || p.changes == s.drawn {
 		return p
 	}
 	p.processes = s.scene.processes(s.wire.path)
@@ -74,23 +76,44 @@ func (s *Server) picture() picture {
 // draw has the node's files show p. If that fails they are taken away: half a
 // node would accuse the innocent. The server's turn must be held.
 func (s *Server) draw(p picture) error {
-	if s.node == nil {
+	if s.root == "" || s.failed {
 		return nil
 	}
-	now := time.Now()
-	var err error
-	if p.processes != nil {
-		err = s.node.follow(now, p.processes)
+	if p.bare {
+		return s.conceal()
 	}
-	if err == nil {
-		s.drawn = p.changes
-		err = s.node.pass(now, p.skew)
-	}
+	err := s.show(p)
 	if err != nil {
-		s.node = nil
-		err = errors.Join(err, os.RemoveAll(s.root))
+		s.failed = true
+		err = errors.Join(err, s.conceal())
 	}
 	return err
+}
+
+func (s *Server) show(p picture) (err error) {
+	if s.node == nil {
+		if s.node, err = newHostRoot(s.root, s.started); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	if p.processes != nil {
+		if err := s.node.follow(now, p.processes); err != nil {
+			return err
+		}
+		s.drawn = p.changes
+	}
+	return s.node.pass(now, p.skew)
+}
+
+// conceal takes all files of the node away at once.
+func (s *Server) conceal() error {
+	s.node, s.drawn = nil, 0
+	gone := s.root + ".gone"
+	if err := os.Rename(s.root, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.RemoveAll(gone)
 }
 
 // follow has the folder show these processes and no others.

@@ -58,12 +58,7 @@ func (g *interceptedStream) SendMsg(answer any) error {
 // call is to be answered, with an error in place of an answer, or when the
 // client has given up.
 func (s *Server) admit(ctx context.Context, method string, request any) (Call, error) {
-	s.mu.Lock()
-	call := s.scene.describe(method, request)
-	call.At = s.Now()
-	s.record(call)
-	v := s.scene.decide(call)
-	s.mu.Unlock()
+	call, v := s.judge(method, request)
 	if err := s.hold(ctx, call, v.holds); err != nil {
 		return call, err
 	}
@@ -71,6 +66,16 @@ func (s *Server) admit(ctx context.Context, method string, request any) (Call, e
 		return call, err
 	}
 	return call, v.err
+}
+
+// judge notes a call and returns what is to become of it.
+func (s *Server) judge(method string, request any) (Call, effect) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call := s.scene.describe(method, request)
+	call.At = s.Now()
+	s.record(call)
+	return call, s.scene.decide(call)
 }
 
 // hold waits for all holds to be released.

@@ -46,7 +46,7 @@ func (w *world) step() {
 func (w *world) follow(before *world) {
 	w.before, w.changes, w.addresses = before, before.changes+1, before.addresses
 	w.rng = before.rng // no id comes twice
-	w.pids, w.onChange = before.pids, before.onChange
+	w.pids = before.pids
 	w.setPace(before.pace.speed, before.pace.frozen)
 }
 
@@ -86,11 +86,18 @@ func (p *pod) settled() bool {
 	return true
 }
 
-// replace takes what this world did not keep off the node.
+// replace forgets what this world did not keep. No event tells that it has gone, or
+// of what was placed: only a list does.
 func (w *world) replace() {
-	for len(w.before.pods) > 0 {
-		w.before.removePod(w.before.pods[0])
+	for _, p := range w.before.pods {
+		for _, s := range p.sandboxes {
+			delete(w.pids, s.pid)
+			delete(w.pids, s.shim)
+		}
+		for _, c := range p.containers {
+			delete(w.pids, c.pid)
+		}
 	}
-	w.changes = max(w.changes, w.before.changes) + 1
+	w.onChange = w.before.onChange
 	w.before = &world{} // whoever comes now is new
 }

@@ -48,6 +48,7 @@ type Server struct {
 	wake    chan struct{} // of capacity 1: the queue may have changed
 	turn    sync.Mutex    // held for a whole step, so that the wire and the node follow the newest one
 	node    *hostRoot     // guarded by turn; nil: the node shows nothing of itself
+	failed  bool          // guarded by turn: it never will again
 	drawn   uint64        // guarded by turn: the changes of the world that node shows
 
 	mu     sync.Mutex // guards the rest
@@ -110,12 +111,7 @@ func newServer(sc scenario, c Config, dir string) *Server {
 // open makes what the outside sees of s.
 func (s *Server) open(sc scenario) error {
 	if !sc.bare {
-		root := filepath.Join(s.dir, "node")
-		node, err := newHostRoot(root, s.started)
-		if err != nil {
-			return fmt.Errorf("make the demo's node: %w", err)
-		}
-		s.node, s.root = node, root
+		s.root = filepath.Join(s.dir, "node")
 		if err := s.draw(s.picture()); err != nil {
 			return fmt.Errorf("make the demo's node: %w", err)
 		}
@@ -140,9 +136,9 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 
 // HostRoot returns a folder that is laid out as the root of the node's file
 // system: its /proc shows the processes of the containers, their shims and the
-// daemons, and that the node is otherwise calm. It is "" in scenarios in which
-// processes do not matter. The folder follows the world within moments, and is
-// there until the server is closed.
+// daemons, and that the node is otherwise calm. It is "" if the server began with a
+// scenario in which processes do not matter, and the folder is not there while one
+// of those plays later. It follows the world within moments.
 func (s *Server) HostRoot() string { return s.root }
 
 // Clock returns how much faster than the real clock the server's goes.
@@ -167,7 +163,7 @@ func (s *Server) Close() error {
 		s.ticking.Wait()
 		s.turn.Lock()
 		defer s.turn.Unlock()
-		s.node = nil
+		s.failed = true
 		err = errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 	})
 	return err
@@ -203,16 +199,24 @@ func (s *Server) real(d time.Duration) time.Duration { return time.Duration(floa
 func (s *Server) step(do func()) (next time.Time, ok bool) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	s.mu.Lock()
-	s.scene.advance(s.Now())
-	do()
-	next, ok = s.scene.next()
-	away := s.scene.away
-	now := s.picture()
-	s.mu.Unlock()
+	var away bool
+	var now picture
+	s.change(func() {
+		do()
+		next, ok = s.scene.next()
+		away, now = s.scene.away, s.picture()
+	})
 	_ = s.draw(now)       // a node that cannot be shown is not there at all
 	_ = s.wire.set(!away) // a socket that can't come back looks to its clients like what it is: gone
 	return next, ok
+}
+
+// change brings the world up to now and does do in it.
+func (s *Server) change(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scene.advance(s.Now())
+	do()
 }
 
 // edit changes the world from outside.

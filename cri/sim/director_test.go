@@ -1,0 +1,377 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// The words of a log, without its times.
+func whats(log []seen) []string {
+	var all []string
+	for _, s := range log {
+		all = append(all, s.what)
+	}
+	return all
+}
+
+func TestFrozenWorldGoesOnWhereItStood(t *testing.T) {
+	const at, pause = 9 * time.Second, 42 * time.Minute // so long that back-offs would be forgotten
+	plain, want := watch(t, "tour", 3)
+	plain.advance(epoch.Add(3 * time.Minute))
+	for i, s := range *want {
+		if s.at > at {
+			(*want)[i].at += pause
+		}
+	}
+
+	sn, got := watch(t, "tour", 3)
+	sn.advance(epoch.Add(at))
+	sn.setPace(1, true)
+	before := len(*got)
+	sn.advance(epoch.Add(at + pause))
+	if _, due := sn.next(); due || len(*got) != before {
+		t.Errorf("%d things happened while the world was frozen, and more is due: %v", len(*got)-before, due)
+	}
+	sn.setPace(1, false)
+	sn.advance(epoch.Add(3*time.Minute + pause))
+	if diff := cmp.Diff(*want, *got, cmp.AllowUnexported(seen{})); diff != "" {
+		t.Errorf("with a pause and without (-want +got):\n%s", diff)
+	}
+}
+
+func TestSpeedIsOfTheScript(t *testing.T) {
+	plain, want := watch(t, "tour", 3)
+	plain.advance(epoch.Add(64 * time.Second))
+	sn, got := watch(t, "tour", 3)
+	sn.setPace(8, false)
+	for d := time.Duration(0); d <= 8*time.Second; d += 70 * time.Millisecond {
+		sn.advance(epoch.Add(d))
+	}
+	sn.advance(epoch.Add(8 * time.Second))
+	for i := range *want {
+		(*want)[i].at /= 8
+	}
+	if diff := cmp.Diff(*want, *got, cmp.AllowUnexported(seen{})); diff != "" {
+		t.Errorf("eight times as fast (-want +got):\n%s", diff)
+	}
+}
+
+// What happens in a step bears the time at which somebody took it.
+func TestStepsAreTheScriptOneByOne(t *testing.T) {
+	plain, want := watch(t, "tour", 3)
+	plain.advance(epoch.Add(time.Minute))
+	sn, got := watch(t, "tour", 3)
+	for now := epoch; len(*got) < len(*want); now = now.Add(20 * time.Second) {
+		sn.advance(now)
+		before := len(*got)
+		sn.step()
+		if len(*got) == before {
+			t.Fatalf("nothing happened in a step at %v of the script", sn.now.Sub(epoch))
+		}
+		for _, s := range (*got)[before:] {
+			if s.at != now.Sub(epoch) {
+				t.Fatalf("%v, want it at %v", s, now.Sub(epoch))
+			}
+		}
+	}
+	if diff := cmp.Diff(whats(*want), whats(*got)[:len(*want)]); diff != "" {
+		t.Errorf("in steps (-want +got):\n%s", diff)
+	}
+	still, log := watch(t, "quiet", 1)
+	if still.step(); len(*log) != 0 || !still.pace.frozen {
+		t.Errorf("a step where nothing happens: %v", *log)
+	}
+}
+
+func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
+	type identity struct{ uid, sandbox, container string }
+	ids := func(sn *scene) map[string]identity {
+		all := map[string]identity{}
+		for _, p := range sn.pods {
+			if p.settled() {
+				all[p.ref()] = identity{p.uid, p.sandbox().id, p.latest(p.spec.containers[0].name).id}
+			}
+		}
+		return all
+	}
+	play := func(name string) (*scene, map[string]identity, *[]seen) {
+		sn, log := watch(t, "tour", 5)
+		now := epoch.Add(23 * time.Second)
+		sn.advance(now)
+		before := ids(sn)
+		release := sn.addRule(rule{hangs: true})
+		held := sn.decide(Call{}).holds[0]
+		sc, err := scenarioNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := newScene(sc, 5, now, sn)
+		select {
+		case <-held:
+		default:
+			t.Error("a call is held for ever")
+		}
+		release() // does no harm
+		next.advance(now.Add(startTime))
+		return next, before, log
+	}
+	for name, kept := range map[string]int{"tour": 15, "crashloop": 10, "quiet": 0} {
+		next, before, log := play(name)
+		same := 0
+		for ref, is := range ids(next) {
+			if is == before[ref] {
+				same++
+			}
+		}
+		if same < kept {
+			t.Errorf("%s: %d pods were kept, want at least %d", name, same, kept)
+		}
+		for _, c := range next.containers {
+			if next.containerOf[c.id] != c || c.created.After(next.clock) {
+				t.Errorf("%s: %s %s is not where it belongs", name, c.pod.ref(), c.spec.name)
+			}
+		}
+		for _, p := range next.pods {
+			if was := before[p.ref()]; p.settled() && was.uid != p.uid && p.sandbox().created.Before(epoch.Add(23*time.Second)) {
+				t.Errorf("%s: %s came now and says it was made at %v", name, p.ref(), p.sandbox().created)
+			}
+		}
+		again, _, other := play(name)
+		if diff := cmp.Diff(ids(next), ids(again), cmp.AllowUnexported(identity{})); diff != "" || !slices.Equal(*log, *other) {
+			t.Errorf("%s: twice the same is not the same: %s", name, diff)
+		}
+	}
+}
+
+// A scenario that follows another one has its fault, although its pods were not there.
+func TestFaultFindsItsVictimInAScenarioThatFollows(t *testing.T) {
+	quiet, _ := watch(t, "quiet", 1)
+	sc, err := scenarioNamed("ghost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sn := newScene(sc, 1, epoch, quiet)
+	if on, _ := sn.act(sn.now); on != 0 {
+		t.Error("an act is on before the pods run")
+	}
+	sn.advance(epoch.Add(startTime))
+	if c := sn.victim(); c == nil || c.fate != gone || !strings.HasPrefix(c.pod.spec.name, "nfs-client") {
+		t.Error("the victim of the fault is not nfs-client")
+	}
+}
+
+func TestEveryScenarioSaysWhatToPressAndWhatToExpect(t *testing.T) {
+	for _, sc := range playable() {
+		if sc.summary == "" {
+			continue
+		}
+		if sc.keys == "" || strings.Contains(sc.keys, "\n") {
+			t.Errorf("%s: keys %q", sc.name, sc.keys)
+		}
+		acts := sc.acts()
+		if len(acts) == 0 {
+			t.Errorf("%s has no caption", sc.name)
+		}
+		if !slices.IsSortedFunc(sc.steps, func(a, b step) int { return int(a.at - b.at) }) {
+			t.Errorf("%s: the steps are not in order", sc.name)
+		}
+		for _, a := range acts {
+			if len(a.caption) > 78 || strings.ContainsFunc(a.caption, func(r rune) bool { return r < ' ' || r > '~' }) {
+				t.Errorf("%s: caption %q of %d bytes: want 78 of ASCII at most", sc.name, a.caption, len(a.caption))
+			}
+		}
+	}
+}
+
+// tourCast says whose events a caption of the tour is about.
+var tourCast = map[time.Duration]string{
+	300 * time.Millisecond: "shop/ledger-", 1500 * time.Millisecond: "shop/checkout-", 5500 * time.Millisecond: "shop/checkout-",
+	8 * time.Second: "batch/report-", 12 * time.Second: "batch/backup-", 17 * time.Second: "batch/thumbnailer-", 20 * time.Second: "shop/search-0",
+	27 * time.Second: "", 31 * time.Second: "shop/frontend-", 34 * time.Second: "shop/frontend-", 41 * time.Second: "shop/search-0",
+	45 * time.Second: "shop/search-0", 47 * time.Second: "shop/ledger-", 52 * time.Second: "batch/thumbnailer-", 55 * time.Second: "batch/report-",
+}
+
+// expected are the events that captions name.
+var expected = regexp.MustCompile(`Started|Died( \d+)?( OOMKilled)?|Removed|Changed`)
+
+// happened reports whether what the words of a caption say happened to one pod, in
+// their order.
+func happened(log []seen, pod string, words []string) bool {
+	kinds := map[string]string{"Started": "STARTED", "Removed": "DELETED", "Changed": "CREATED"}
+	next := map[string]int{}
+	for _, s := range log {
+		who, what, _ := strings.Cut(s.what, " ")
+		want, ok := kinds[words[next[who]]]
+		if !ok {
+			want = strings.Replace(words[next[who]], "Died", "STOPPED", 1)
+		}
+		if !strings.HasPrefix(who, pod) || strings.HasPrefix(what, "sandbox") || !strings.Contains(what+" ", " "+want+" ") {
+			continue
+		}
+		if next[who]++; next[who] == len(words) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestCaptionsOfTheTourComeTrue(t *testing.T) {
+	sn, log := watch(t, "tour", 4)
+	sn.advance(epoch.Add(4 * tourCycle))
+	for n := range 3 {
+		for _, a := range sn.scenario.acts() {
+			at := time.Duration(n)*tourCycle + a.at
+			words := expected.FindAllString(a.caption, -1)
+			pod, known := tourCast[a.at]
+			if !known || len(words) == 0 {
+				t.Fatalf("caption %q: nobody knows what to expect of it", a.caption)
+			}
+			if on, _ := sn.act(epoch.Add(at)); sn.scenario.acts()[on-1].caption != a.caption {
+				t.Errorf("at %v act %d is on, not %q", at, on, a.caption)
+			}
+			if !happened(between(*log, at, at+12*time.Second), pod, words) {
+				t.Errorf("cycle %d: %q: it did not", n+1, a.caption)
+			}
+		}
+	}
+}
+
+func TestActs(t *testing.T) {
+	sn, _ := watch(t, "restart", 1) // of 0, 8 and 14 s, again after 20
+	for _, tt := range []struct{ at, next time.Duration }{
+		{0, 8 * time.Second}, {7 * time.Second, time.Second}, {8 * time.Second, 6 * time.Second}, {19 * time.Second, time.Second}, {20 * time.Second, 8 * time.Second},
+	} {
+		if _, next := sn.act(epoch.Add(tt.at)); next != tt.next {
+			t.Errorf("at %v the next act comes in %v, want %v", tt.at, next, tt.next)
+		}
+	}
+}
+
+func TestDirectorWhileClientsAreConnected(t *testing.T) {
+	s, err := Start(t.Context(), Config{Scenario: "tour", Seed: 1, Speed: 4, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if p := s.Progress(); p.Speed != 4 || p.Frozen || p.Scenario != "tour" || p.Acts != len(tourCast) {
+		t.Errorf("at the start: %+v", p)
+	}
+	c := dial(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	for range 2 {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				_, err := c.ListContainers(ctx, &cri.ListContainersRequest{})
+				if err != nil && ctx.Err() == nil && status.Code(err) != codes.Unavailable { // of a scenario that has the runtime go away
+					t.Error(err)
+				}
+			}
+		})
+	}
+	names := map[string]bool{}
+	for i := range 2 * len(Scenarios()) {
+		s.Freeze(i%2 == 0)
+		s.SetSpeed(float64(i))
+		s.Step()
+		if p := s.Progress(); !p.Frozen || p.Speed < MinSpeed || p.Speed > MaxSpeed {
+			t.Errorf("after a step: %+v", p)
+		}
+		if err := s.SetFault("slow", i%3 == 0); err != nil {
+			t.Error(err)
+		}
+		s.Restart()
+		s.Next(1)
+		names[s.Progress().Scenario] = true
+	}
+	if len(names) != len(Scenarios())-2 {
+		t.Errorf("%d scenarios played of %d, of which two have a clock of their own", len(names), len(Scenarios()))
+	}
+	s.Next(-1)
+	cancel()
+	clients.Wait()
+	for s.Progress().Scenario != "tour" {
+		s.Next(1)
+	}
+	s.Freeze(false)
+	if _, err := c.Version(t.Context(), &cri.VersionRequest{}); err != nil {
+		t.Errorf("a client that was there from the start: %v", err)
+	}
+}
+
+func TestScenarioWithAClockOfItsOwnIsNotHurried(t *testing.T) {
+	s, err := Start(t.Context(), Config{Scenario: "unhealthy", Speed: 8, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Next(1)
+	if p := s.Progress(); s.Clock() != 9 || p.Speed != 1 || p.Scenario != "unhealthy" {
+		t.Errorf("clock %v, %+v", s.Clock(), p)
+	}
+}
+
+func TestRestartLetsGoOfHeldCalls(t *testing.T) {
+	s, c := start(t, "tour")
+	s.Hang(Match{Method: "Status"})
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.Status(t.Context(), &cri.StatusRequest{})
+		done <- err
+	}()
+	if err := s.AwaitHeld(t.Context(), Match{}, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.Restart()
+	if err := <-done; err != nil {
+		t.Errorf("held call: %v", err)
+	}
+}
+
+func TestPanicIsHandedOver(t *testing.T) {
+	got := make(chan string, 1)
+	s, err := Start(t.Context(), Config{Scenario: "empty", Dir: t.TempDir(), Panicked: func(v any, stack []byte) {
+		select {
+		case got <- fmt.Sprint(v, " ", strings.Contains(string(stack), "TestPanicIsHandedOver")):
+		default:
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.direct(func() { s.scene.after(time.Millisecond, func() { panic("boom") }) })
+	if text := <-got; text != "boom true" {
+		t.Errorf("handed over: %s", text)
+	}
+}
+
+// A node whose processes are not shown has no files: half of them would tell of
+// containers that have lost their processes.
+func TestNodeIsShownOnlyInScenariosThatHaveOne(t *testing.T) {
+	s, _ := start(t, "tour")
+	shown := func() bool {
+		s.step(func() {}) // the files follow at the end of a step
+		_, err := os.Stat(filepath.Join(s.HostRoot(), "proc", "1", "stat"))
+		return err == nil
+	}
+	for _, want := range []bool{true, false, false, true} { // tour, quiet, churn, crashloop
+		if got := shown(); got != want {
+			t.Errorf("%s: shown is %v", s.Progress().Scenario, got)
+		}
+		s.Next(1)
+	}
+}
