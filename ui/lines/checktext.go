@@ -3,7 +3,11 @@ package lines
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -88,39 +92,48 @@ func (p *page) step(indent int, first bool, s diagnose.Step) {
 	if s.Risky {
 		said, look = "RISKY: "+said, p.look.Warn
 	}
-	head := title + strings.Repeat(" ", label-len(title))
+	title = fmt.Sprintf("%-*s", label, title)
 	if said != "" {
-		p.put(indent, p.look.Dim, head, look, said)
-		head = strings.Repeat(" ", label)
+		p.put(indent, p.look.Dim, title, look, said)
+		title = strings.Repeat(" ", label)
 	}
-	if s.Command != "" {
-		p.space(indent)
-		p.ink(p.look.Dim, head)
-		p.whole(0, p.look.Strong, "$ "+s.Command)
+	if s.Command != "" { // in one line however long it is: one that was broken in two cannot be copied
+		p.block(indent, p.ink(p.look.Dim, title)+p.ink(p.look.Strong, "$ "+text.Clean(s.Command)))
 	}
 }
 
 // calls writes the table of calls that were made.
 func (p *page) calls(s *engine.Snapshot) {
-	const row = "%-17s %6s %6s %6s  %6s %6s %6s  %7s %6s"
-	p.whole(0, p.look.Head, fmt.Sprintf(row, "call", "count", "errors", "gone", "p50", "p99", "max", "out", "bytes"))
+	var rows [][]string
+	var trouble []bool
 	for _, c := range s.Calls {
 		if !made(c) {
 			continue
 		}
-		took := func(figure string) string {
-			if c.Count == 0 {
-				return "-"
-			}
-			return figure
+		took := []string{"-", "-", "-"}
+		if c.Count > 0 {
+			took = []string{text.Took(c.P50), text.Took(c.P99), text.Took(c.Max)}
 		}
-		look := theme.Style{}
-		if c.Errors > 0 || c.InFlight > 0 {
-			look = p.look.Warn
-		}
-		p.whole(0, look, fmt.Sprintf(row, c.Op, text.Count(c.Count), text.Count(c.Errors), text.Count(c.Gone),
-			took(text.Took(c.P50)), took(text.Took(c.P99)), took(text.Took(c.Max)), out(s, c), text.Bytes(c.ResponseBytes)))
+		rows = append(rows, slices.Concat([]string{c.Op.String(), text.Count(c.Count), text.Count(c.Errors), text.Count(c.Gone)},
+			took, []string{out(s, c), text.Bytes(c.ResponseBytes)}))
+		trouble = append(trouble, c.Errors > 0 || c.InFlight > 0)
 	}
+	t := table.New().Border(lipgloss.Border{}).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
+		BorderColumn(false).BorderHeader(false).Wrap(false).
+		Headers("call", "count", "errors", "gone", "p50", "p99", "max", "out", "bytes").Rows(rows...)
+	p.block(0, t.StyleFunc(func(row, column int) lipgloss.Style {
+		look := p.lip.Text
+		switch {
+		case row == table.HeaderRow:
+			look = p.lip.Head
+		case trouble[row]:
+			look = p.lip.Warn
+		}
+		if column == 0 {
+			return look
+		}
+		return look.Align(lipgloss.Right).PaddingLeft(2)
+	}).Render())
 }
 
 // out says how many calls are out, and since when.
@@ -143,8 +156,9 @@ const (
 // their text began.
 type page struct {
 	b     []byte
-	width int         // 0: nothing is wrapped
-	look  theme.Theme // without colours where there are to be none
+	width int                         // 0: nothing is wrapped
+	look  theme.Theme                 // without colours where there are to be none
+	lip   theme.Looks[lipgloss.Style] // likewise
 }
 
 func newPage(b []byte, o CheckOptions) *page {
@@ -153,14 +167,14 @@ func newPage(b []byte, o CheckOptions) *page {
 		look = theme.Default()
 	}
 	if !o.Colour {
-		look = theme.Theme{Symbols: look.Symbols}
+		look = theme.Theme{Symbols: look.Symbols, Lip: new(theme.Looks[lipgloss.Style])}
 	}
-	return &page{b: b, width: o.Width, look: look}
+	return &page{b: b, width: o.Width, look: look, lip: *look.Lip}
 }
 
 // row writes body, with a label before its first line.
 func (p *page) row(indent int, title, body string) {
-	p.put(indent, p.look.Dim, title+strings.Repeat(" ", max(label-len(title), 1)), theme.Style{}, body)
+	p.put(indent, p.look.Dim, fmt.Sprintf("%-*s ", label-1, title), theme.Style{}, body)
 }
 
 // rest writes body under the text of a row.
@@ -171,77 +185,56 @@ func (p *page) rest(indent int, body string) {
 // put writes body after head, each in its own look. Further lines stand under
 // the body's first, or two cells in where head is too long for that.
 func (p *page) put(indent int, headLook theme.Style, head string, bodyLook theme.Style, body string) {
-	hang := indent + text.Width(head)
-	all := []string{text.Clean(body)}
-	switch {
-	case p.width == 0:
-	case hang <= indent+2*label:
-		all = p.wrap(body, hang)
-	default:
-		hang = indent + 2
-		all = p.wrap(head+text.Clean(body), hang)
-		if rest, whole := strings.CutPrefix(all[0], head); whole {
-			all[0] = rest
-		} else {
-			head = ""
-		}
-	}
-	for i, line := range all {
-		if i == 0 {
-			p.space(indent)
-			p.ink(headLook, beside(head, line))
-		} else {
-			p.space(hang)
-		}
-		p.ink(bodyLook, line)
-		p.end()
-	}
-}
-
-// beside returns head as it stands before body: without the space between them
-// if there is no body.
-func beside(head, body string) string {
+	body = text.Clean(body)
 	if body == "" {
-		return strings.TrimRight(head, " :")
+		head = strings.TrimRight(head, " :")
 	}
-	return head
-}
-
-// whole writes body in one line however long it is: a command that was broken
-// in two cannot be copied.
-func (p *page) whole(indent int, look theme.Style, body string) {
-	p.space(indent)
-	p.ink(look, text.Clean(body))
-	p.end()
-}
-
-func (p *page) wrap(body string, hang int) []string {
-	return text.Wrap(text.Clean(body), max(p.width-hang, narrow))
-}
-
-// ink appends what is clean already.
-func (p *page) ink(look theme.Style, s string) {
-	if s == "" {
+	if hang := text.Width(head); p.width == 0 || hang <= 2*label {
+		p.block(indent, lipgloss.JoinHorizontal(lipgloss.Top, p.ink(headLook, head), p.ink(bodyLook, p.wrap(body, indent+hang)...)))
 		return
 	}
-	if p.look.Symbols.ASCII {
-		s = text.PlainASCII(s)
+	lines := p.wrap(head+body, indent+2)
+	begin := p.ink(bodyLook, lines[0])
+	if first, whole := strings.CutPrefix(lines[0], head); whole {
+		begin = p.ink(headLook, head) + p.ink(bodyLook, first)
 	}
-	p.b = look.Append(p.b, s)
+	p.block(indent, begin)
+	if len(lines) > 1 {
+		p.block(indent+2, p.ink(bodyLook, lines[1:]...))
+	}
 }
 
-func (p *page) space(n int) {
-	for range n {
-		p.b = append(p.b, ' ')
+// wrap breaks a clean text into lines that fit behind so many cells.
+func (p *page) wrap(body string, hang int) []string {
+	if p.width == 0 {
+		return []string{body}
+	}
+	return text.Wrap(body, max(p.width-hang, narrow))
+}
+
+// ink returns clean lines as a block in a look.
+func (p *page) ink(look theme.Style, lines ...string) string {
+	var b []byte
+	for i, line := range lines {
+		if i > 0 {
+			b = append(b, '\n')
+		}
+		if p.look.Symbols.ASCII {
+			line = text.PlainASCII(line)
+		}
+		if line != "" {
+			b = look.Append(b, line)
+		}
+	}
+	return string(b)
+}
+
+// block appends lines, without the spaces that they would end with.
+func (p *page) block(indent int, lines string) {
+	for line := range strings.SplitSeq(lines, "\n") {
+		p.b = append(p.b, strings.TrimRight(strings.Repeat(" ", indent)+line, " ")...)
+		p.b = append(p.b, '\n')
 	}
 }
 
-// end ends a line, without the spaces that it would end with.
-func (p *page) end() {
-	for len(p.b) > 0 && p.b[len(p.b)-1] == ' ' {
-		p.b = p.b[:len(p.b)-1]
-	}
-	p.b = append(p.b, '\n')
-}
-
-func (p *page) blank() { p.end() }
+func (p *page) blank() { p.block(0, "") }
