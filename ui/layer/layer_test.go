@@ -286,6 +286,19 @@ func TestPickerSwitchesAtOnce(t *testing.T) {
 	}
 }
 
+// The columns of any table are chosen in the same way, by the picker and by name.
+func TestColumns(t *testing.T) {
+	tab := &widget.Table[int, int]{Key: func(i int) int { return i }, Columns: []widget.Column[int]{{Name: "a", Least: 1}, {Name: "b", Least: 1, Rank: 1}, {Name: "c", Least: 1, Rank: 2}}}
+	tab.Resize(40, 5)
+	tab.Hide([]string{"c"})
+	s := stage(layer.NewViewer("below", ""), 40, 5)
+	layer.Columns("Columns", tab, s)
+	press(s, "j jj ")
+	if got := tab.Hidden(); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("hidden are %q, want b", got)
+	}
+}
+
 const raw = "{\n  \"id\": \"" + "0123456789012345678901234567890123456789012345678901234567890123456789" + "\",\n  \"name\": \"" + hostile + "\"\n}\n"
 
 func TestViewer(t *testing.T) {

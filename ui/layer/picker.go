@@ -154,3 +154,19 @@ func (p *Picker) narrow(s string) {
 	}
 	p.table.Set(left)
 }
+
+// Columned is a table, whatever its rows are.
+type Columned interface {
+	Choices() []widget.Choice
+	Switch(name string, on bool)
+}
+
+// Columns opens a picker in which the columns of a table are switched on and off.
+func Columns(title string, t Columned, h pane.Host) {
+	p := NewPicker(title, t.Choices())
+	p.Switched = func(h pane.Host, c widget.Choice) {
+		t.Switch(c.Name, c.On)
+		h.Refresh()
+	}
+	h.Open(p)
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -117,6 +118,18 @@ func (t *Table[R, K]) Hide(names []string) {
 	t.arrange()
 }
 
+// Hidden returns the names of the columns that are left out.
+func (t *Table[R, K]) Hidden() []string { return slices.Clone(t.hidden) }
+
+// Switch shows the column of a name, or leaves it out.
+func (t *Table[R, K]) Switch(name string, on bool) {
+	hidden := slices.DeleteFunc(t.Hidden(), func(h string) bool { return h == name })
+	if !on {
+		hidden = append(hidden, name)
+	}
+	t.Hide(hidden)
+}
+
 // Choices returns the columns by name, to be switched on and off.
 func (t *Table[R, K]) Choices() []Choice {
 	all := make([]Choice, len(t.Columns))
@@ -169,6 +182,22 @@ func (t *Table[R, K]) Sorted() (name string, inverted bool) {
 		return "", t.invert
 	}
 	return t.Columns[t.sort-1].Name, t.invert
+}
+
+// Order does what an action means for the order, and reports whether a is such an
+// action. The owner then has to sort its rows and to set them again.
+func (t *Table[R, K]) Order(a keymap.Action) bool {
+	switch a {
+	case keymap.SortNext:
+		t.SortNext(1)
+	case keymap.SortPrev:
+		t.SortNext(-1)
+	case keymap.SortInvert:
+		t.Invert()
+	default:
+		return false
+	}
+	return true
 }
 
 // SortNext sorts by the next of the columns that are shown, or by the one before it,
