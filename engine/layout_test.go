@@ -39,7 +39,7 @@ var (
 	}
 	seen = []string{"engine", "engine/pleg", "engine/call", "engine/diagnose", "engine/evidence", "engine/podworker"}
 	// inPanes is what panes are made of. None knows another.
-	inPanes = append(slices.Clone(seen), "keymap", "ui/pane", "ui/widget", "ui/text", "ui/theme", "ui/wording", "ui/finding")
+	inPanes = append(slices.Clone(seen), "keymap", "ui/layer", "ui/pane", "ui/widget", "ui/text", "ui/theme", "ui/wording", "ui/finding")
 )
 
 // rules is the table of packages. A package that is not here has no place in
@@ -86,7 +86,7 @@ var rules = map[string]rule{
 	"ui/events":   {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/filter"), modules: charm, never: []string{"os", "net"}},
 	"ui/findings": {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/node":     {ours: inPanes, modules: charm, never: []string{"os", "net"}},
-	"ui/pods":     {ours: append(slices.Clone(inPanes), "ui/journal", "ui/layer", "ui/look", "ui/podlist", "ui/strip"), modules: charm, never: []string{"os", "net"}},
+	"ui/pods":     {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist", "ui/strip"), modules: charm, never: []string{"os", "net"}},
 	"ui/timeline": {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist", "ui/strip"), modules: charm, never: []string{"os", "net"}},
 	"ui/strip":    {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist"), never: []string{"os", "net"}},
 	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},

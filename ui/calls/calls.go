@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -94,16 +95,13 @@ func newRow(s *engine.Snapshot, op call.Operation) *row {
 // screen before a second has passed.
 const worthAWord = 500 * time.Millisecond
 
-// Do moves the cursor, or sorts.
+// Do moves the cursor, sorts, or lets columns be chosen.
 func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
-	switch a {
-	case keymap.SortNext:
-		c.SortNext(1)
-	case keymap.SortPrev:
-		c.SortNext(-1)
-	case keymap.SortInvert:
-		c.Invert()
-	default:
+	switch {
+	case a == keymap.Columns:
+		layer.Columns("Columns of the calls", c, h)
+		return nil, true
+	case !c.Order(a):
 		return nil, c.Table.Do(a)
 	}
 	rows := slices.Clone(c.Rows())

@@ -14,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -32,8 +33,6 @@ type events struct {
 	view  *pane.View
 	times clockStyle
 
-	hidden []string // columns
-
 	follow bool
 	moved  time.Time // when the last rows came in
 	h      int
@@ -42,7 +41,7 @@ type events struct {
 
 // New returns the pane. It is not safe for concurrent use.
 func New(s pane.Settings) pane.Pane {
-	e := &events{follow: true, times: clockNamed(s.Time), hidden: s.Hidden["events"], lines: lines{relists: true}}
+	e := &events{follow: true, times: clockNamed(s.Time), lines: lines{relists: true}}
 	e.Table = widget.Table[line, line]{
 		Columns: e.columns(), FromBottom: true,
 		Key:    func(n line) line { return n },
@@ -50,7 +49,7 @@ func New(s pane.Settings) pane.Pane {
 		Faint:  e.faint,
 		Whole:  e.whole,
 	}
-	e.Hide(e.hidden)
+	e.Hide(s.Hidden["events"])
 	return e
 }
 
@@ -146,8 +145,10 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.TimeFormat:
 		e.times = (e.times + 1) % clockStyles
 		e.Columns = e.columns()
-		e.Hide(e.hidden)
+		e.Hide(e.Hidden())
 		h.Say("event times: " + clockNames[e.times])
+	case keymap.Columns:
+		layer.Columns("Columns of the events", e, h)
 	case keymap.Wrap:
 		e.lines.wrap = !e.lines.wrap
 		e.lines.anew()
