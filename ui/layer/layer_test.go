@@ -286,6 +286,19 @@ func TestPickerSwitchesAtOnce(t *testing.T) {
 	}
 }
 
+func TestPickerIsClicked(t *testing.T) {
+	var got []string
+	p := layer.NewPicker("Namespaces", choices())
+	p.Accepted = func(_ pane.Host, names []string) { got = names }
+	s := stage(p, 60, 6)
+	for _, y := range []int{0, 0, 1, 5, 9} {
+		p.Click(3, y, s)
+	}
+	if press(s, enter); !slices.Equal(got, []string{"default", "kube-system"}) {
+		t.Errorf("clicked on, %q are on", got)
+	}
+}
+
 // The columns of any table are chosen in the same way, by the picker and by name.
 func TestColumns(t *testing.T) {
 	tab := &widget.Table[int, int]{Key: func(i int) int { return i }, Columns: []widget.Column[int]{{Name: "a", Least: 1}, {Name: "b", Least: 1, Rank: 1}, {Name: "c", Least: 1, Rank: 2}}}
