@@ -165,6 +165,11 @@ func TestFilterFollowsTheTime(t *testing.T) {
 	if l.Observe(&later, nil); before != 2 || len(l.Shown) != 0 {
 		t.Errorf("%d pods, then %d; want 2, then none", before, len(l.Shown))
 	}
+	for _, name := range []string{"a", "b"} {
+		if l.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Pod.Name == name }, false); names(&l) != name {
+			t.Errorf("another filter shows %q, want %q", names(&l), name)
+		}
+	}
 }
 
 // Of the calls about a pod the oldest is told, and the next once that has ended.

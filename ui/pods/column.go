@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -234,15 +233,10 @@ func drawRemark(l *text.Line, b widget.Pen, r row, w int) {
 	case r.of.State >= podlist.Failing:
 		st = b.Bad
 	}
-	l.Cell(orPlain(what, st), text.Clip(what, w), w)
-}
-
-// orPlain returns st, or no look at all for an empty text.
-func orPlain(what string, st theme.Style) theme.Style {
 	if what == "" {
-		return theme.Style{}
+		st = b.Text
 	}
-	return st
+	l.Cell(st, text.Clip(what, w), w)
 }
 
 // remark is why a container ended, or else what it runs.
