@@ -82,7 +82,7 @@ var rules = map[string]rule{
 		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/widget", "ui/wording", "ui/podlist", "ui/journal"),
 		modules: charm, never: []string{"os", "net"},
 	},
-	"ui/calls":    {ours: append(slices.Clone(inPanes), "ui/journal"), modules: charm, never: []string{"os", "net"}},
+	"ui/calls":    {ours: append(slices.Clone(inPanes), "ui/strip"), modules: charm, never: []string{"os", "net"}},
 	"ui/events":   {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/filter"), modules: charm, never: []string{"os", "net"}},
 	"ui/findings": {ours: inPanes, modules: charm, never: []string{"os", "net"}},
 	"ui/node":     {ours: inPanes, modules: charm, never: []string{"os", "net"}},

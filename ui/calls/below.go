@@ -62,7 +62,7 @@ func failed(r *row) string {
 		out += " " + c.Code + " " + text.Count(c.Count)
 	}
 	if r.LastErr != nil {
-		out += "; " + text.AgeCoarse(r.at.Sub(r.LastErrAt)) + " ago " + wording.Reason(r.LastErr)
+		out += "; " + text.AgeCoarse(r.view.At.Sub(r.LastErrAt)) + " ago " + wording.Reason(r.LastErr)
 	}
 	return out
 }

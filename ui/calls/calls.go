@@ -23,7 +23,7 @@ import (
 // A row is an operation.
 type row struct {
 	engine.Calls
-	at     time.Time
+	view   *pane.View
 	oldest time.Duration // for which its oldest call has been out; 0 if none is
 	out    string        // how many are out, and for how long the oldest
 	try    string        // which one in a row that is, after a space; empty for the first
@@ -60,7 +60,7 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 	c.view, c.about = v, []text.Span{{Style: v.Theme.Dim, Text: wording.Cost(v.Snapshot)}}
 	var rows []*row
 	for _, op := range call.Operations() {
-		if r := newRow(v.Snapshot, op); op != call.GetContainerEvents || r.made() {
+		if r := newRow(v, op); op != call.GetContainerEvents || r.made() {
 			rows = append(rows, r)
 		}
 	}
@@ -72,8 +72,8 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 	}
 }
 
-func newRow(s *engine.Snapshot, op call.Operation) *row {
-	r := &row{Calls: engine.Calls{Op: op}, at: s.At}
+func newRow(v *pane.View, op call.Operation) *row {
+	s, r := v.Snapshot, &row{Calls: engine.Calls{Op: op}, view: v}
 	if i := slices.IndexFunc(s.Calls, func(known engine.Calls) bool { return known.Op == op }); i >= 0 {
 		r.Calls = s.Calls[i]
 	}

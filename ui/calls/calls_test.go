@@ -150,3 +150,24 @@ func TestMoreWidthNeverMeansLess(t *testing.T) {
 		}
 	}
 }
+
+// TestLatencyIsDrawn holds that from 78 cells on it is seen when an operation was slow,
+// failed, or gave no answer.
+func TestLatencyIsDrawn(t *testing.T) {
+	snap := Healthy()
+	for i := range 120 {
+		snap.Calls[3].Seconds = append(snap.Calls[3].Seconds, engine.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Slowest: time.Duration(i) * 20 * time.Millisecond})
+		if i >= 60 && i < 70 {
+			snap.Calls[2].Seconds = append(snap.Calls[2].Seconds, engine.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Errors: 1})
+		}
+	}
+	snap.InFlight = []engine.Flight{{Op: call.Status, Since: Ago(30 * time.Second)}}
+	s := NewStage(New(), View(snap), 78, 8)
+	s.Golden(t, "latency")
+	if head, list := s.Row("LATENCY"), s.Row("ListPodSandbox"); head == "" || !strings.Contains(list, s.V.Theme.Symbols.SparkFailed) {
+		t.Errorf("lines\n%s", s.Text())
+	}
+	if s := NewStage(New(), View(snap), 77, 8); s.Row("LATENCY") != "" {
+		t.Errorf("in 77 cells\n%s", s.Text())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -22,8 +23,8 @@ func columns() []widget.Column[*row] {
 			if r.LastOK.IsZero() {
 				return p.Warn, "never"
 			}
-			return p.Dim, lately(r.at.Sub(r.LastOK))
-		}, func(r *row) time.Duration { return r.at.Sub(r.LastOK) }),
+			return p.Dim, lately(r.view.At.Sub(r.LastOK))
+		}, func(r *row) time.Duration { return r.view.At.Sub(r.LastOK) }),
 		took("p50", "P50", "half of them took no longer", 2, func(r *row) time.Duration { return r.P50 }),
 		took("p90", "P90", "nine of ten took no longer", 3, func(r *row) time.Duration { return r.P90 }),
 		took("p99", "P99", "99 of 100 took no longer", 2, func(r *row) time.Duration { return r.P99 }),
@@ -44,6 +45,11 @@ func columns() []widget.Column[*row] {
 			}
 			return p.Bad, text.Count(r.Errors)
 		}, func(r *row) uint64 { return r.Errors }),
+		{
+			Name: "latency", Head: "LATENCY", Help: "time taken, the newest at the right: the darker, the longer; a sign where one failed or gave no answer",
+			Least: 14, Most: 120, Rank: 4, Need: func(*row) int { return 120 },
+			Draw: func(l *text.Line, _ widget.Pen, r *row, w int) { strip.Latency(l, r.view, r.Op, w) },
+		},
 	}
 }
 
