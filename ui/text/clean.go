@@ -133,6 +133,9 @@ func steady(cluster string, w int) bool {
 	if w < 1 || w > 2 || len(cluster) > 16 || ansi.StringWidthWc(cluster) != w {
 		return false
 	}
+	if r, n := utf8.DecodeRuneInString(cluster); n == len(cluster) && sign(r) {
+		return true
+	}
 	for _, n := range neighbours {
 		nw := ansi.StringWidth(n)
 		if ansi.StringWidth(n+cluster) != nw+w || ansi.StringWidth(cluster+n) != nw+w {
@@ -141,6 +144,10 @@ func steady(cluster string, w int) bool {
 	}
 	return ansi.StringWidth(cluster+cluster) == 2*w
 }
+
+// sign reports whether r is punctuation, an arrow, a line, a block or a shape, such as
+// those of the themes: none of them joins a neighbour.
+func sign(r rune) bool { return r >= 0x2010 && r < 0x27C0 && !unicode.In(r, unicode.M, unicode.L) }
 
 // PlainASCII returns s with each grapheme outside ASCII replaced by as many
 // question marks as it has cells, so that a line keeps its width. Escape
