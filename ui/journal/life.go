@@ -102,10 +102,15 @@ func (l *life) status(st *pleg.PodStatus) {
 	}
 }
 
-// listed adds what a list says of containers that no inspection has told of.
+// listed adds what a list says of sandboxes and containers that no inspection has told of.
 func (l *life) listed(p *pleg.Pod, find pleg.Lookup) {
 	if p == nil {
 		return
+	}
+	for _, s := range p.Sandboxes {
+		if _, known := l.find[stageKey{s.ID, pleg.Running}]; !known && s.State == pleg.Running {
+			l.add(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: s.CreatedAt})
+		}
 	}
 	for i := range p.Containers {
 		c := &p.Containers[i]
