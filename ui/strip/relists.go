@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
@@ -20,8 +21,9 @@ const slowRelist = time.Second
 
 // Relists draws how long relists took in w cells. Each cell is as high as the relist in
 // it had been running by the end of the cell, so that one that takes two minutes climbs
-// for two minutes; past the kubelet's threshold it is a sign. A relist that failed ends
-// in another sign. Cells of a pause are marked as such; nothing is before the start.
+// for two minutes; where the last good list is older than the kubelet's threshold it is a
+// sign. A relist that failed ends in another sign. Cells of a pause are marked as such;
+// nothing is before the start.
 func Relists(l *text.Line, v *pane.View, w int) {
 	w = min(w, l.Left())
 	d := drawing{v: v, pen: v.Pen(), done: v.Journal.Relists(), perCell: v.Axis.PerCell(w)}
@@ -31,6 +33,9 @@ func Relists(l *text.Line, v *pane.View, w int) {
 	}
 	first, _ := v.Axis.Cell(w, 0)
 	last := seek(d.done, first)
+	for i := 0; i <= last && i < d.n; i++ {
+		d.list(i, first)
+	}
 	widget.Strip(l, v.Axis, w, func(from, to time.Time) (string, theme.Style) {
 		for last+1 < d.n && !d.at(last+1).At.After(from) {
 			last++
@@ -53,6 +58,42 @@ type drawing struct {
 	running journal.Relist // if n is one more than there are in done
 	n       int
 	perCell time.Duration
+	listed  time.Time // start of the last relist whose lists had succeeded by then; zero before
+}
+
+// list takes notice of relist i, if its lists had succeeded by a time.
+func (d *drawing) list(i int, by time.Time) {
+	r := d.at(i)
+	listed := !r.Failed && (i < len(d.done) || d.v.Phase.Step == engine.Inspecting)
+	if listed && !r.At.Add(r.List).After(by) {
+		d.listed = r.At
+	}
+}
+
+// age returns how old the last good list was at a time, as the kubelet counts it if it
+// paused as well; 0 before the first.
+func (d *drawing) age(at time.Time) time.Duration {
+	if d.listed.IsZero() {
+		return 0
+	}
+	age := at.Sub(d.listed)
+	for _, p := range d.v.Journal.Pauses() {
+		end := p.To
+		if end.IsZero() || end.After(at) {
+			end = at
+		}
+		if from := later(p.From, d.listed); end.After(from) {
+			age -= end.Sub(from)
+		}
+	}
+	return age
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (d *drawing) at(i int) *journal.Relist {
@@ -73,7 +114,7 @@ func (d *drawing) end(i int) time.Time {
 // look returns what a cell shows. Relist i is the last that had begun before it, or the
 // first of all.
 func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
-	var ran time.Duration
+	var ran, age time.Duration
 	var failed, broken, any bool
 	before := i
 	for ; i < d.n && d.at(i).At.Before(to) && !d.at(i).At.After(d.v.At); i++ {
@@ -83,12 +124,13 @@ func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
 			continue
 		}
 		any = true
+		d.list(i, to)
 		if end.After(to) {
 			end = to
 		} else {
 			failed, broken = failed || r.Failed, broken || r.Failures > 0
 		}
-		ran = max(ran, end.Sub(r.At))
+		ran, age = max(ran, end.Sub(r.At)), d.age(end)
 	}
 	switch {
 	case failed:
@@ -96,18 +138,18 @@ func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
 	case broken:
 		return d.pen.Symbols.SparkFailed, d.pen.Warn
 	case any:
-		return d.bar(ran)
+		return d.bar(ran, age)
 	case d.paused(from, to):
 		return d.pen.Symbols.Pause, d.pen.Dim
 	case d.brief(before, from):
-		return d.bar(d.end(before).Sub(d.at(before).At))
+		return d.bar(d.end(before).Sub(d.at(before).At), 0)
 	}
 	return "", theme.Style{}
 }
 
-func (d *drawing) bar(ran time.Duration) (string, theme.Style) {
+func (d *drawing) bar(ran, age time.Duration) (string, theme.Style) {
 	switch {
-	case ran >= d.v.Threshold:
+	case age >= d.v.Threshold:
 		return d.pen.Symbols.Warn, d.pen.Bad
 	case ran >= slowRelist:
 		return d.pen.Height(ran), d.pen.Warn

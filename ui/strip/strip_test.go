@@ -98,6 +98,12 @@ func TestRelists(t *testing.T) {
 			v.Relists.History[0].Failures = 1
 		}, "|                         ▄▅×  |", "|                         -=x  |"},
 		{"one past the threshold", func(v *pane.View) { run(190, 0.01)(v); v.Threshold = 170 * time.Second }, "|█████████▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲|", "|#########!!!!!!!!!!!!!!!!!!!!!|"},
+		{"lists that fail until the last good one is too old", func(v *pane.View) {
+			relists(v, [2]float64{40, 0.01}, [2]float64{28.9, 10.5}, [2]float64{17.9, 17})
+			v.Relists.History[1].Failed, v.Relists.History[2].Failed = true, true
+			v.Threshold = 30 * time.Second
+			v.Phase = engine.Phase{Step: engine.Listing, Began: at(0.5)}
+		}, "| ▄▅▅▆▆▆▆▆▆▆×▄▅▅▆▆▆▆▲▲▲▲▲▲▲▲▲▲×|", "| -==+++++++x-==++++!!!!!!!!!!x|"},
 		{"a pause", func(v *pane.View) {
 			steady(v, 22.5, 15.5)
 			pause(v, 15, 6)
