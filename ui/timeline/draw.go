@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // Draw draws the scale, a lane, or a line of the foot.
@@ -25,6 +26,22 @@ func (t *timeline) Draw(l *text.Line, y int, focused bool) {
 	default:
 		l.Space(t.pods + t.names + 2)
 		l.Put(t.view.Theme.Dim, t.clock)
+	}
+}
+
+// Legend returns the symbols of the lanes, each with what it means.
+func (t *timeline) Legend() [][2]string {
+	s := theme.Unicode
+	if t.view != nil {
+		s = t.view.Theme.Symbols
+	}
+	return [][2]string{
+		{s.Created, "created, and not started yet"},
+		{s.Run, "running"},
+		{s.Ended, "exited; behind the event stands its exit code if that is not 0"},
+		{s.Lag, "it had happened, and no relist had seen it yet"},
+		{s.Blind, "nothing could be seen: a list or an inspection hung, lists failed, or the relist was paused"},
+		{s.Running + " " + s.Exited + " " + s.Bad + " " + s.Gone, "the relist found: started, died with 0, died with another code, removed"},
 	}
 }
 
