@@ -91,7 +91,7 @@ var rules = map[string]rule{
 	"ui/strip":    {ours: append(slices.Clone(inPanes), "ui/journal", "ui/look", "ui/podlist"), never: []string{"os", "net"}},
 	"ui/wording":  {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/header":   {ours: append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/finding", "ui/pane", "ui/widget", "ui/wording"), never: []string{"os", "net"}},
-	"ui/director": {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
+	"ui/director": {ours: []string{"keymap", "ui/layer", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
 	"ui/pane/panetest": {
 		ours:    append(slices.Clone(inPanes), "ui/filter", "ui/podlist", "ui/journal"),
 		modules: append(slices.Clone(charm), "github.com/google/go-cmp/cmp"), never: []string{"net"},
@@ -114,7 +114,7 @@ var rules = map[string]rule{
 	},
 	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":   {never: []string{"net"}},
-	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui", "ui/options"), never: []string{"net"}},
+	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui", "ui/director", "ui/options"), never: []string{"net"}},
 	"ui/lines":   {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding"), modules: []string{"charm.land/lipgloss/v2/..."}, never: []string{"net"}},
 	"ui/metrics": {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":     {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},

@@ -71,6 +71,7 @@ const (
 	Faster       Action = "faster"
 	Restart      Action = "restart"
 	NextScenario Action = "next-scenario"
+	PrevScenario Action = "prev-scenario"
 	Faults       Action = "faults"
 
 	// Moving.

@@ -66,6 +66,7 @@ func Default() Map {
 		bind(Faster, InDirector, Demo, "faster", "twice as fast", "."),
 		bind(Restart, InDirector, Demo, "restart", "the same scenario from its start", "r"),
 		bind(NextScenario, InDirector, Demo, "next", "the next scenario", "n"),
+		bind(PrevScenario, InDirector, Demo, "previous", "the scenario before", "N"),
 		bind(Faults, InDirector, Demo, "faults", "switch faults on and off", "f"),
 
 		bind(Up, Global, Moving, "up", "up", "k", "up"),

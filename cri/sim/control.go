@@ -23,8 +23,8 @@ func (s *Server) Faults() []Fault {
 	return all
 }
 
-// SetFault switches a fault on or off; it is done when SetFault returns.
-// Switching one to what it is does nothing. It fails for a name that is not
+// SetFault does as [Server.Switch], but the socket and the node's files have followed
+// when it returns. Switching one to what it is does nothing. It fails for a name that is not
 // among Faults.
 func (s *Server) SetFault(name string, on bool) error {
 	var err error

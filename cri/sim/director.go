@@ -13,6 +13,7 @@ type Progress struct {
 	Act, Acts int           // which act is on, from 1, and how many there are; 0 before the first
 	Caption   string        // what happens in this act, and what to expect of it; empty before the first
 	Next      time.Duration // by the server's clock until the next act, as if it were not frozen; 0: there is none
+	Faults    int           // how many are on
 }
 
 // The speeds that a script can have.
@@ -41,7 +42,7 @@ func (s *Server) Progress() Progress {
 	on, next := sn.act(sn.pace.scriptAt(s.Now()))
 	p := Progress{
 		Scenario: sn.scenario.name, Frozen: sn.pace.frozen, Speed: sn.pace.speed,
-		Act: on, Acts: len(acts), Next: time.Duration(float64(next) / sn.pace.speed),
+		Act: on, Acts: len(acts), Next: time.Duration(float64(next) / sn.pace.speed), Faults: len(sn.undo),
 	}
 	if on > 0 {
 		p.Caption = acts[on-1].caption
@@ -66,6 +67,11 @@ func (s *Server) Step() { s.direct(func() { s.scene.step() }) }
 // is about how long the kubelet waits.
 func (s *Server) SetSpeed(times float64) {
 	s.direct(func() { s.scene.setPace(s.scene.scenario.limit(times), s.scene.pace.frozen) })
+}
+
+// Switch switches a fault on or off. A name that is not among Faults changes nothing.
+func (s *Server) Switch(fault string, on bool) {
+	s.direct(func() { _ = s.scene.set(fault, on) })
 }
 
 // Restart plays the scenario from its beginning. Pods that are as they were then

@@ -17,6 +17,7 @@ import (
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui"
+	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/options"
 )
 
@@ -24,9 +25,11 @@ import (
 type Source struct {
 	ui.Source
 	Client *cri.Client
-	Faults []ui.Fault       // that it can be given; of a demo alone
-	Speed  float64          // of its time against the real one
-	Now    func() time.Time // its time, where Speed is not 1
+	Faults []ui.Fault // that it can be given; of a demo alone
+
+	Director director.Director // of a demo; nil else
+	Speed    float64           // of its time against the real one
+	Now      func() time.Time  // its time, where Speed is not 1
 
 	node  *host.Node // nil where there is none to be seen
 	close func()
@@ -137,8 +140,24 @@ func openDemo(ctx context.Context, o options.Options) (Source, error) {
 	for _, f := range server.Faults() {
 		src.Faults = append(src.Faults, fault(server, f))
 	}
+	src.Director = demo{server}
 	return dial(src)
 }
+
+// A demo is the embedded runtime, as the screen directs it.
+type demo struct{ *sim.Server }
+
+func (d demo) State() director.State { return director.State(d.Progress()) }
+
+func (d demo) Faults() []director.Fault {
+	var all []director.Fault
+	for _, f := range d.Server.Faults() {
+		all = append(all, director.Fault(f))
+	}
+	return all
+}
+
+func (d demo) SetFault(name string, on bool) { d.Switch(name, on) }
 
 // fault makes a switch of the demo's runtime fit for the screen.
 func fault(server *sim.Server, f sim.Fault) ui.Fault {

@@ -1,0 +1,129 @@
+package director
+
+import (
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// Foot is the layer at the foot of the screen from which a demo is directed. Keys that
+// have no meaning here it leaves to the panes above.
+type Foot struct {
+	demo Director
+	keys []keymap.Entry
+	view *pane.View
+	now  State
+}
+
+// New returns a foot for a director, in which these keys are pressed.
+func New(d Director, keys keymap.Map) *Foot {
+	return &Foot{demo: d, keys: keys.Footer(keymap.InDirector), now: d.State()}
+}
+
+// Info says that the layer is a line at the foot.
+func (f *Foot) Info() pane.Info {
+	return pane.Info{Name: "Director", Scope: keymap.InDirector, Least: 1, Wanted: 1, Foot: true}
+}
+
+// Observe sees how far the script is.
+func (f *Foot) Observe(v *pane.View, _, _ int) { f.view, f.now = v, f.demo.State() }
+
+// Subject returns nothing.
+func (f *Foot) Subject() pane.Subject { return pane.Subject{} }
+
+// Do directs the script, and shows at once what became of it.
+func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	f.now = f.demo.State()
+	switch a {
+	case keymap.World:
+		f.demo.Freeze(!f.now.Frozen)
+	case keymap.Step:
+		f.demo.Step()
+	case keymap.Slower:
+		f.setSpeed(f.now.Speed/2, h)
+	case keymap.Faster:
+		f.setSpeed(f.now.Speed*2, h)
+	case keymap.Restart:
+		f.demo.Restart()
+	case keymap.NextScenario:
+		f.move(1, h)
+	case keymap.PrevScenario:
+		f.move(-1, h)
+	case keymap.Faults:
+		h.Open(f.faults())
+	case keymap.Back, keymap.Director:
+		h.Close(f)
+	default:
+		return nil, false
+	}
+	h.Refresh()
+	return nil, true
+}
+
+func (f *Foot) setSpeed(times float64, h pane.Host) {
+	f.demo.SetSpeed(times)
+	if f.demo.State().Speed == f.now.Speed {
+		h.Say(f.now.Scenario + " goes no " + map[bool]string{true: "faster", false: "slower"}[times > f.now.Speed])
+	}
+}
+
+func (f *Foot) move(places int, h pane.Host) {
+	f.demo.Next(places)
+	if f.demo.State().Scenario == f.now.Scenario {
+		h.Say(f.now.Scenario + " has a clock of its own: start others with plegtop --demo=NAME")
+	}
+}
+
+func (f *Foot) faults() *layer.Picker {
+	var all []widget.Choice
+	for _, fault := range f.demo.Faults() {
+		all = append(all, widget.Choice{Name: fault.Name, Note: fault.Summary, On: fault.On})
+	}
+	p := layer.NewPicker("Faults of the demo", all)
+	p.Switched = func(_ pane.Host, c widget.Choice) { f.demo.SetFault(c.Name, c.On) }
+	return p
+}
+
+// Draw draws how the script goes, and as many of the keys as there is room for.
+func (f *Foot) Draw(l *text.Line, _ int, _ bool) {
+	t, s := f.view.Theme, f.now
+	l.Put(t.Strong, s.Scenario)
+	if s.Frozen {
+		l.Put(t.Warn, "  frozen")
+	} else {
+		l.Put(t.Good, "  playing")
+	}
+	l.Put(t.Text, "  x"+speed(s.Speed))
+	if s.Acts > 0 {
+		l.Put(t.Text, "  "+strconv.Itoa(s.Act)+"/"+strconv.Itoa(s.Acts))
+	}
+	if s.Next > 0 && !s.Frozen {
+		l.Put(t.Dim, "  next in ")
+		l.Cell(t.Dim, text.Age(s.Next), 4)
+	}
+	if s.Faults > 0 {
+		l.Put(t.Bad, "  faults "+strconv.Itoa(s.Faults))
+	}
+	for _, e := range f.keys {
+		key := e.Binding.Help().Key
+		if l.Left() < 2+text.Width(key)+1+text.Width(e.Short) {
+			return
+		}
+		l.Put(t.Key, "  "+key)
+		l.Put(t.Dim, " "+e.Short)
+	}
+}
+
+// speed returns a speed as a figure of two or three characters: 8, 1, 1/4.
+func speed(times float64) string {
+	if times < 1 {
+		return "1/" + strconv.FormatFloat(1/times, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(times, 'f', -1, 64)
+}

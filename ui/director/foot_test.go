@@ -1,0 +1,118 @@
+package director
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// A stand is a Director that remembers what it was asked.
+type stand struct {
+	now   State
+	asked []string
+}
+
+func (s *stand) ask(what string) { s.asked = append(s.asked, what) }
+func (s *stand) State() State    { return s.now }
+func (s *stand) Faults() []Fault { return []Fault{{"slow", "every call is slow", true}} }
+func (s *stand) Freeze(b bool)   { s.now.Frozen = b }
+func (s *stand) Step()           { s.ask("step"); s.now.Frozen = true }
+func (s *stand) Restart()        { s.ask("restart") }
+func (s *stand) SetSpeed(x float64) {
+	s.now.Speed = min(max(x, 0.25), 8)
+}
+func (s *stand) Next(n int) {
+	if s.now.Scenario != "unhealthy" {
+		s.now.Scenario = map[int]string{1: "quiet", -1: "clock-step"}[n]
+	}
+}
+func (s *stand) SetFault(name string, on bool) {
+	s.ask(name + map[bool]string{true: " on", false: " off"}[on])
+}
+
+func stage(w int, change func(*State)) (*stand, *panetest.Stage) {
+	s := &stand{now: State{Scenario: "tour", Speed: 1, Act: 3, Acts: 15, Next: 4 * time.Second, Caption: "something"}}
+	change(&s.now)
+	return s, panetest.NewStage(New(s, keymap.Default()), panetest.View(panetest.Healthy()), w, 1)
+}
+
+func TestKeys(t *testing.T) {
+	for _, tt := range []struct{ name, keys, want, asked, said string }{
+		{"nothing", "", "tour  playing  x1  3/15  next in 4s", "", ""},
+		{"freeze", "space", "tour  frozen  x1  3/15", "", ""},
+		{"go on", "space space", "tour  playing  x1  3/15", "", ""},
+		{"step", "s s", "tour  frozen", "step step", ""},
+		{"slower", ", ,", "x1/4", "", ""},
+		{"no slower", ", , ,", "x1/4", "", "tour goes no slower"},
+		{"faster", ". . .", "x8", "", ""},
+		{"no faster", ". . . .", "x8", "", "tour goes no faster"},
+		{"restart", "r", "tour", "restart", ""},
+		{"next scenario", "n", "quiet", "", ""},
+		{"the one before", "N", "clock-step", "", ""},
+	} {
+		s, st := stage(120, func(*State) {})
+		st.Press(strings.Fields(tt.keys)...)
+		st.Check(t)
+		if got := st.Text(); !strings.HasPrefix(strings.TrimSpace(got), tt.want) && !strings.Contains(got, " "+tt.want+" ") {
+			t.Errorf("%s: line %q, want %q", tt.name, got, tt.want)
+		}
+		if got := strings.Join(s.asked, " "); got != tt.asked || st.Said != tt.said {
+			t.Errorf("%s: asked for %q and said %q, want %q and %q", tt.name, got, st.Said, tt.asked, tt.said)
+		}
+	}
+}
+
+func TestScenarioWithAClockOfItsOwnSaysSo(t *testing.T) {
+	_, st := stage(120, func(s *State) { s.Scenario = "unhealthy" })
+	if st.Press("n"); !strings.Contains(st.Said, "unhealthy has a clock of its own") {
+		t.Errorf("said %q", st.Said)
+	}
+}
+
+func TestFaultsAreSwitchedAtOnce(t *testing.T) {
+	s, st := stage(120, func(s *State) { s.Faults = 1 })
+	if !strings.Contains(st.Text(), "faults 1") {
+		t.Errorf("line %q does not count the faults", st.Text())
+	}
+	st.Press("f")
+	if len(st.Layers) != 1 {
+		t.Fatalf("%d layers are open", len(st.Layers))
+	}
+	p := st.Layers[0].(*layer.Picker)
+	p.Observe(st.V, 80, 5)
+	p.Do(keymap.Toggle, st)
+	if !slices.Equal(s.asked, []string{"slow off"}) {
+		t.Errorf("asked for %v", s.asked)
+	}
+}
+
+// Keys that move in the panes above, or pause the relist, are not the foot's.
+func TestKeysOfThePanesGoOn(t *testing.T) {
+	_, st := stage(80, func(*State) {})
+	for _, a := range []keymap.Action{keymap.Up, keymap.Down, keymap.NextPane, keymap.PauseRelist, keymap.RelistNow, keymap.Detail, keymap.Filter, keymap.Pane(2)} {
+		if _, ok := st.Do(a, st); ok {
+			t.Errorf("%s is taken", a)
+		}
+	}
+	if i := st.Info(); !i.Foot || i.Scope != keymap.InDirector {
+		t.Errorf("it is shown as %+v", i)
+	}
+	for _, key := range []string{"esc", "q", "D"} {
+		st.Layers = append(st.Layers[:0], st.Pane)
+		if st.Press(key); len(st.Layers) != 0 {
+			t.Errorf("%s does not close it", key)
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	panetest.Goldens(t, "frozen", func(w, _ int) *panetest.Stage {
+		_, st := stage(w, func(s *State) { s.Frozen, s.Speed, s.Faults = true, 0.25, 2 })
+		return st
+	})
+}
