@@ -57,6 +57,8 @@ func TestWriter(t *testing.T) {
 		{slave, []string{"TERM=xterm", "NO_COLOR=1"}, "Bad"},
 		{slave, []string{"TERM=xterm", "NO_COLOR="}, "\x1b[1;31mBad\x1b[m"},
 		{slave, []string{"TERM=dumb"}, "Bad"},
+		{slave, []string{"TERM=dumb", "COLORTERM=truecolor"}, "Bad"},
+		{slave, []string{"TERM=dumb", "CLICOLOR_FORCE=1"}, "Bad"},
 		{file, []string{"TERM=xterm"}, "Bad"},
 	} {
 		if n, err := Writer(tt.to, tt.environ).Write([]byte("\x1b[1;31mBad\x1b[m\n")); n != 14 || err != nil {
