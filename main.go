@@ -21,8 +21,10 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
+	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/options"
+	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/text"
@@ -48,10 +50,8 @@ func main() {
 	os.Exit(crash.Status(run(os.Args[1:])))
 }
 
-// columns are those that can be sorted by, and hidden.
-var columns = options.Columns{
-	"pods": {"namespace", "pod", "state", "ready", "ctrs", "exit", "rst", "age", "lastevent", "inspect", "worst", "remark"},
-}
+// columns are those that can be sorted by, or hidden.
+var columns = options.Columns{"pods": pods.Columns(), "events": events.Columns()}
 
 // run returns the exit status.
 func run(args []string) int {

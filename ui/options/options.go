@@ -60,8 +60,7 @@ type Options struct {
 	columns Columns
 }
 
-// Columns are the heads of the panes' columns, in lower case and without spaces, by the
-// pane's name in lower case.
+// Columns are the names of the panes' columns, by the pane's name in lower case.
 type Columns map[string][]string
 
 // Look returns the theme to draw with: the chosen one, or the one that fits a background
@@ -137,7 +136,7 @@ func (o *Options) groups() []group {
 			{name: "namespace", kind: "namespace", short: "n", set: each(&o.Namespaces, word), many: true, usage: "show only this namespace; may be repeated"},
 			{name: "filter", kind: "filter", set: into(&o.Filter, filterText), usage: "begin with this, as / takes it"},
 			{name: "problems", set: into(&o.Problems, truth), bare: "true", usage: "begin with pods with a problem only"},
-			{name: "sort", kind: "column", set: into(&o.Sort, oneOf(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
+			{name: "sort", kind: "column", set: into(&o.Sort, column(o.columns["pods"])), usage: "sort the pods by this column, named by its head (default the worst first)"},
 			{name: "descending", set: into(&o.Descending, truth), bare: "true", usage: "sort the other way round"},
 			{name: "time-format", kind: "format", set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
 			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},
@@ -152,8 +151,11 @@ func (o *Options) groups() []group {
 	}
 }
 
-// former are other names that a settings file may have for a setting.
-var former = map[string]string{"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format", "colors": "colours"}
+// former are other names that a settings file may have for a setting or a column.
+var former = map[string]string{
+	"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format", "colors": "colours",
+	"ready": "run",
+}
 
 func (o *Options) setRelease(s string) error {
 	o.ReleaseGiven = true

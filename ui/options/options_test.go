@@ -33,7 +33,7 @@ func defaults(change func(*Options)) Options {
 	return o
 }
 
-var columns = Columns{"pods": {"pod", "state", "age", "rst"}, "calls": {"p50"}}
+var columns = Columns{"pods": {"pod", "state", "run", "age", "rst"}, "calls": {"p50"}}
 
 // besides compares options but for the keys.
 var besides = cmp.Options{cmpopts.IgnoreFields(Options{}, "Keys"), cmpopts.IgnoreUnexported(Options{})}
@@ -102,7 +102,7 @@ func TestParseRefuses(t *testing.T) {
 		{"--demo-speed 2", "--demo-speed: only with --demo"},
 		{"--captions", "--captions: only with --demo"},
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
-		{"--sort mood", `--sort: want one of pod, state, age, rst, not "mood"`},
+		{"--sort mood", `--sort: want one of pod, state, run, age, rst, not "mood"`},
 		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},
 		{"--nope", "unknown flag: --nope (see"},
 		{"--namespaces a", `unknown flag: --namespaces; did you mean namespace? (see`},

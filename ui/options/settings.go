@@ -161,11 +161,12 @@ func (l line) hide(n *yaml.Node) error {
 			return fail(at, "hidden", fmt.Errorf("want one of %s, not %q", strings.Join(slices.Sorted(maps.Keys(l.columns)), ", "), pane))
 		}
 		all, err := texts(value, true)
-		l.Hidden[pane] = all
-		for _, head := range all {
-			_, unknown := oneOf(known)(head)
+		for i, name := range all {
+			var unknown error
+			all[i], unknown = column(known)(name)
 			err = cmp.Or(err, unknown)
 		}
+		l.Hidden[pane] = all
 		return fail(value, "hidden."+pane, err)
 	})
 }

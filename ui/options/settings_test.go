@@ -73,12 +73,13 @@ func TestExampleParses(t *testing.T) {
 
 // A file may use the names that its settings had before they had flags.
 func TestFormerNames(t *testing.T) {
-	o, err := read("period: 5s\nnamespaces: a\ntimeFormat: full\ncolors:\n  mono: {bad: red}\n")
+	o, err := read("period: 5s\nnamespaces: a\ntimeFormat: full\nsort: ready\nhidden: {pods: [ready, age]}\ncolors:\n  mono: {bad: red}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := defaults(func(o *Options) {
 		o.Period, o.Namespaces, o.Time = 5*time.Second, []string{"a"}, "full"
+		o.Sort, o.Hidden = "run", map[string][]string{"pods": {"run", "age"}}
 	})
 	if diff := cmp.Diff(want, o, besides); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -173,8 +174,8 @@ func TestErrors(t *testing.T) {
 		{"theme: dim\n", `f:1: theme: want one of default, mono, bright, contrast, light, not "dim"`},
 		{"theme: [a]\n", `f:1: theme: want one value`},
 		{"theme:\n", `f:1: theme: want one value`},
-		{"sort: mood\n", `f:1: sort: want one of pod, state, age, rst, not "mood"`},
-		{"hidden: {pods: [pod, mood]}\n", `f:1: hidden.pods: want one of pod, state, age, rst, not "mood"`},
+		{"sort: mood\n", `f:1: sort: want one of pod, state, run, age, rst, not "mood"`},
+		{"hidden: {pods: [pod, mood]}\n", `f:1: hidden.pods: want one of pod, state, run, age, rst, not "mood"`},
 		{"hidden: {pod: [age]}\n", `f:1: hidden: want one of calls, pods, not "pod"`},
 		{"hidden: [age]\n", "f:1: hidden: want lines of the form key: value"},
 		{"period: 0s\n", `f:1: period: want a duration of more than 0, such as 1s or 500ms, not "0s"`},

@@ -47,6 +47,10 @@ func oneOf(known []string) func(string) (string, error) {
 	}
 }
 
+func column(known []string) func(string) (string, error) {
+	return func(s string) (string, error) { return oneOf(known)(cmp.Or(former[s], s)) }
+}
+
 // either returns what tells which of two words it reads.
 func either(no, yes string) func(string) (bool, error) {
 	return func(s string) (bool, error) {
