@@ -71,13 +71,10 @@ func run(args []string) int {
 		fmt.Fprint(out, help.Scenarios())
 		return exitOK
 	}
-	if o.Note != "" {
-		complain(errors.New(o.Note), exitOK)
-	}
 	if o.View != options.Check {
-		return show(context.Background(), o)
+		return show(context.Background(), args)
 	}
-	status, err := crash.Contain(func() int { return show(context.Background(), o) })
+	status, err := crash.Contain(func() int { return show(context.Background(), args) })
 	if err != nil {
 		return cannotTell(o, err)
 	}
@@ -88,8 +85,15 @@ func run(args []string) int {
 // seen enough, or there is no more. It returns the exit status.
 type view func(ctx context.Context, src source.Source) int
 
-// show starts the source and the view, and ends them in the opposite order.
-func show(ctx context.Context, o options.Options) int {
+// show reads the settings, starts the source and the view, and ends them in the opposite order.
+func show(ctx context.Context, args []string) int {
+	o, err := options.Load(args, columns)
+	if err != nil {
+		return cannotTell(o, err)
+	}
+	if o.Note != "" {
+		complain(errors.New(o.Note), exitOK)
+	}
 	v, err := chooseView(o)
 	if err != nil {
 		return cannotTell(o, err)

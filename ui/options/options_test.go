@@ -142,21 +142,16 @@ func TestParseOfAPlugin(t *testing.T) {
 		"check --nope": false, "check --exit-codes": false,
 		"check --exit-codes npd --config /nowhere": true,
 	} {
-		if o, err := Parse(strings.Fields(args), columns); err == nil || o.NPD != npd {
+		if o, err := Load(strings.Fields(args), columns); err == nil || o.NPD != npd {
 			t.Errorf("%s: NPD = %v, %v, want %v and an error", args, o.NPD, err, npd)
 		}
 	}
 }
 
-// What asks for a text only does not fail on a settings file.
-func TestHelpNeedsNoSettings(t *testing.T) {
-	file := written(t, "theme: nope\n")
-	for _, arg := range []string{"--help", "-h", "--version", "version", "--demo=list"} {
-		if _, err := Parse([]string{"--config", file, arg}, columns); err != nil && !errors.Is(err, ErrHelp) {
-			t.Errorf("%s: %v", arg, err)
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"check", "--help"}, {"-h"}} {
+		if _, err := Parse(args, columns); !errors.Is(err, ErrHelp) {
+			t.Errorf("%v: %v, want ErrHelp", args, err)
 		}
-	}
-	if _, err := Parse([]string{"check", "--help"}, columns); !errors.Is(err, ErrHelp) {
-		t.Errorf("--help: %v, want ErrHelp", err)
 	}
 }

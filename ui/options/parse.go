@@ -16,24 +16,31 @@ import (
 // ErrHelp is returned by [Parse] when help was asked for.
 var ErrHelp = pflag.ErrHelp
 
-// Parse reads the arguments, without the program's name, and the settings file unless
-// they ask for a text only. Both may name these columns. The error says what is wrong with either, and where; it is
-// [ErrHelp] for --help and -h. With an error only NPD of the options holds.
+// Parse reads the arguments, without the program's name; they may name these columns.
+// The error says what is wrong with them and where to look; it is [ErrHelp] for --help
+// and -h. With an error only NPD of the options holds.
 func Parse(args []string, columns Columns) (Options, error) {
-	o := Options{columns: columns}
-	l := newLine(&o)
-	if err := l.parse(args); errors.Is(err, ErrHelp) {
-		return o, ErrHelp
-	} else if err != nil {
-		return Options{NPD: asksNPD(args)}, fmt.Errorf("%w (see plegtop --help)", err)
+	o, _, err := parse(args, columns)
+	return *o, err
+}
+
+// Load is [Parse] with the settings file, which may name columns as well.
+func Load(args []string, columns Columns) (Options, error) {
+	o, l, err := parse(args, columns)
+	if err == nil {
+		err = l.load()
 	}
-	if o.View == Version || o.Demo == DemoList {
-		return o, nil
+	return *o, err
+}
+
+func parse(args []string, columns Columns) (*Options, line, error) {
+	o := &Options{columns: columns}
+	l := newLine(o)
+	err := l.parse(args)
+	if err != nil && !errors.Is(err, ErrHelp) {
+		o, err = &Options{NPD: asksNPD(args)}, fmt.Errorf("%w (see plegtop --help)", err)
 	}
-	if err := l.load(); err != nil {
-		return Options{NPD: o.NPD}, err
-	}
-	return o, nil
+	return o, l, err
 }
 
 // A line is the command line, whose flags set options.

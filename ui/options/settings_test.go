@@ -53,7 +53,7 @@ func written(t *testing.T, text string) string {
 }
 
 func TestExampleParses(t *testing.T) {
-	o, err := Parse([]string{"--config", written(t, example(t))}, columns)
+	o, err := Load([]string{"--config", written(t, example(t))}, columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestKeysChangePlaces(t *testing.T) {
-	o, err := Parse([]string{"--config", written(t, "keys:\n  freeze: p\n  pause-relist: [Z, 9]\n")}, columns)
+	o, err := Load([]string{"--config", written(t, "keys:\n  freeze: p\n  pause-relist: [Z, 9]\n")}, columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 			o.Theme, o.ASCII, o.Namespaces, o.Endpoint = "mono", true, []string{"c"}, "/run/y.sock"
 		}},
 	} {
-		o, err := Parse(append(strings.Fields(tt.args), "--config", file), columns)
+		o, err := Load(append(strings.Fields(tt.args), "--config", file), columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,14 +247,14 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 
 // A line is checked though the command line says otherwise.
 func TestAFlagHidesNoMistake(t *testing.T) {
-	if _, err := Parse([]string{"--theme", "mono", "--config", written(t, "theme: nope\n")}, columns); err == nil {
+	if _, err := Load([]string{"--theme", "mono", "--config", written(t, "theme: nope\n")}, columns); err == nil {
 		t.Error("no error")
 	}
 }
 
 // A demo brings its own runtime, whatever the file says of the node's.
 func TestDemoWithAnEndpointInTheFile(t *testing.T) {
-	if _, err := Parse([]string{"--demo", "--config", written(t, "runtime-endpoint: /run/x.sock\ncaptions: true\n")}, columns); err != nil {
+	if _, err := Load([]string{"--demo", "--config", written(t, "runtime-endpoint: /run/x.sock\ncaptions: true\n")}, columns); err != nil {
 		t.Error(err)
 	}
 }
@@ -262,13 +262,13 @@ func TestDemoWithAnEndpointInTheFile(t *testing.T) {
 func TestDefaultFile(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
-	if o, err := Parse(nil, columns); o.Note != "" || err != nil {
+	if o, err := Load(nil, columns); o.Note != "" || err != nil {
 		t.Errorf("no default file: %q, %v", o.Note, err)
 	}
-	if _, err := Parse([]string{"--config", filepath.Join(home, "gone.yaml")}, columns); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load([]string{"--config", filepath.Join(home, "gone.yaml")}, columns); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a named file that is not there: %v, want an error", err)
 	}
-	if _, err := Parse([]string{"--config", "/dev/zero"}, columns); err == nil {
+	if _, err := Load([]string{"--config", "/dev/zero"}, columns); err == nil {
 		t.Error("a device is read")
 	}
 	if err := os.MkdirAll(filepath.Dir(defaultPath()), 0o700); err != nil {
@@ -277,7 +277,7 @@ func TestDefaultFile(t *testing.T) {
 	if err := os.WriteFile(defaultPath(), []byte("theme: mono\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := Parse(nil, columns)
+	o, err := Load(nil, columns)
 	if err != nil || o.Theme != "mono" {
 		t.Errorf("Parse = %q, %v, want the theme of the default file", o.Theme, err)
 	}
@@ -291,7 +291,7 @@ func TestDefaultFileThatCannotBeRead(t *testing.T) {
 	}
 	for _, tt := range []struct{ home, note string }{{file, ""}, {home, "not a regular file"}} {
 		t.Setenv("XDG_CONFIG_HOME", tt.home)
-		o, err := Parse(nil, columns)
+		o, err := Load(nil, columns)
 		if err != nil || !strings.Contains(o.Note, tt.note) || (o.Note == "") != (tt.note == "") {
 			t.Errorf("%s: note %q, error %v, want %q", tt.home, o.Note, err, tt.note)
 		}
