@@ -6,13 +6,13 @@ import "time"
 const (
 	heartbeat  = time.Second
 	whileSlow  = 250 * time.Millisecond // while a call is slow: people watch its seconds
-	firstFrame = 50 * time.Millisecond  // before the first one: it is to be in the first frame
+	firstFrame = 150 * time.Millisecond // before the first one: it is to hold the first relist
 )
 
 // A publisher decides when the next snapshot is made: at once if something changed,
 // but not before the pace allows it; otherwise with the next heartbeat. The
-// first one waits for the first relist, but not for long, so that the first
-// frame of a screen is a full one wherever that is possible.
+// first one waits for the first relist, but not for long, so that the first that
+// people see of their pods is whole wherever that is possible.
 type publisher struct {
 	seq  uint64
 	news bool      // something changed since the last snapshot

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) {
-	err := terminal.Run(context.Background(), model{flood: how == "flood", prompts: how == "prompts"}, terminal.Options{Last: func() {
+	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", guard: new(terminal.Guard)}
+	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Guard: m.guard, Last: func() {
 		if last := os.Getenv(lastFile); last != "" {
 			_ = os.Remove(last)
 		}
@@ -61,6 +62,9 @@ type model struct {
 	resume int
 
 	prompts bool // ^c closes a prompt, which takes a while
+	mouse   bool // wants to hear of the mouse
+	heard   string
+	guard   *terminal.Guard
 }
 
 func tick() tea.Cmd {
@@ -83,6 +87,10 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = msg.Width, msg.Height
 	case tea.ResumeMsg:
 		m.resume++
+	case tea.MouseMsg:
+		m.heard = fmt.Sprintf(" %v at %d,%d", msg, msg.Mouse().X, msg.Mouse().Y)
+	case tea.BackgroundColorMsg:
+		m.heard = fmt.Sprintf(" dark %v", msg.IsDark())
 	case tea.KeyPressMsg:
 		return m.key(msg.String())
 	}
@@ -107,6 +115,8 @@ func (m model) key(k string) (tea.Model, tea.Cmd) {
 		return m, boom
 	case "b":
 		return m, tea.Batch(tick(), boom)
+	case "g":
+		go m.guard.Panicked("boom elsewhere", []byte("a stack"))
 	case "s":
 		return m, tea.Sequence(func() tea.Msg { return nil }, boom)
 	case "h":
@@ -131,7 +141,7 @@ func (m model) View() tea.View {
 	if m.slow {
 		time.Sleep(3 * time.Second)
 	}
-	s := fmt.Sprintf("count %d size %dx%d resumed %d", m.count, m.w, m.h, m.resume)
+	s := fmt.Sprintf("count %d size %dx%d resumed %d%s", m.count, m.w, m.h, m.resume, m.heard)
 	if m.c1 {
 		s += " [a\u009b31mb\u0085c]"
 	}
@@ -142,6 +152,9 @@ func (m model) View() tea.View {
 	}
 	v := tea.NewView(s)
 	v.AltScreen = true
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	return v
 }
 

@@ -3,9 +3,11 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"image/color"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,6 +35,7 @@ var endings = []ending{
 	{name: "panic in a command", keys: "c", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
 	{name: "panic in a batch", keys: "b", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
 	{name: "panic in a sequence", keys: "s", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
+	{name: "panic in another goroutine", keys: "g", code: 2, says: "plegtop: panic: boom elsewhere\n\na stack"},
 	{name: "SIGQUIT", signal: syscall.SIGQUIT, code: 2, says: "eventLoop"},
 	{name: "SIGABRT", signal: syscall.SIGABRT, code: 2, says: "eventLoop"},
 	{name: "stuck in Update", keys: "h", code: 143},
@@ -42,6 +45,9 @@ var endings = []ending{
 	{name: "slow end after q", how: "slow-end", keys: "q"},
 	{name: "slow end after SIGTERM", how: "slow-end", signal: syscall.SIGTERM, code: 143},
 }
+
+// withMouse are the endings for which a program that listens to the mouse is ended too.
+var withMouse = []string{"q", "SIGTERM", "panic in View", "SIGQUIT", "stuck in Update"}
 
 func (e ending) bring(t *testing.T, r run) {
 	t.Helper()
@@ -65,6 +71,58 @@ func TestTerminalIsRestored(t *testing.T) {
 			if !strings.Contains(r.stderr.String(), e.says) {
 				t.Errorf("standard error: %q, want %q", r.stderr, e.says)
 			}
+		})
+	}
+}
+
+// A mouse that the program listened to is given back as well.
+func TestMouse(t *testing.T) {
+	for _, e := range endings {
+		if !slices.Contains(withMouse, e.name) {
+			continue
+		}
+		t.Run(e.name, func(t *testing.T) {
+			r := startChild(t, "mouse")
+			r.see(t, "count 1")
+			r.press(t, "\x1b[<0;4;3M")
+			r.see(t, "left at 3,2")
+			r.press(t, "\x1b[<65;1;1M")
+			r.see(t, "wheeldown at 0,0")
+			if got := lastMode(r.Raw(), "1002"); got != 'h' {
+				t.Fatalf("the mouse is not on: ?1002%c", got)
+			}
+			e.bring(t, r)
+			r.over(t, e.code)
+		})
+	}
+}
+
+// The terminal says what its background is, if it is asked.
+func TestBackground(t *testing.T) {
+	for _, tt := range []struct {
+		how, term  string
+		background color.Color
+		want       string
+	}{
+		{"asks", "xterm", color.Black, "dark true"},
+		{"asks", "xterm", color.White, "dark false"},
+		{"asks", "linux", color.White, "count 9"},
+		{"", "xterm", color.White, "count 9"},
+	} {
+		t.Run(tt.how+tt.term+tt.want, func(t *testing.T) {
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := start(t, 100, 30, []string{"TERM=" + tt.term}, shell, "-c", `read go; exec "$@"`, shell, self, childArg, tt.how)
+			r.Background(tt.background)
+			r.press(t, "\n")
+			r.see(t, tt.want)
+			if asked := bytes.Contains(r.Raw(), []byte("\x1b]11;?")); asked != strings.HasPrefix(tt.want, "dark") {
+				t.Errorf("asked: %v", asked)
+			}
+			r.press(t, "q")
+			r.over(t, 0)
 		})
 	}
 }

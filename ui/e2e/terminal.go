@@ -35,6 +35,7 @@ type Terminal struct {
 	screen  *vt.Emulator
 	raw     bytes.Buffer
 	first   time.Duration // until the first byte
+	latest  time.Time     // of the latest output, as it was read
 	changed chan struct{} // closed and made anew with every output
 }
 
@@ -113,11 +114,13 @@ func (t *Terminal) pass() {
 }
 
 func (t *Terminal) took(p []byte) {
+	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.raw.Len() == 0 {
-		t.first = time.Since(t.began)
+		t.first = now.Sub(t.began)
 	}
+	t.latest = now
 	t.raw.Write(p)
 	_, _ = t.screen.Write(p)
 	close(t.changed)
@@ -148,18 +151,19 @@ func (t *Terminal) Written() int {
 }
 
 // Wait waits until holds is true of the screen and returns how long after the
-// program's start that was seen. It fails after limit, or when the program has
-// ended and what it wrote has been read, with the screen in the error.
+// program's start the output came that made it so, or any after that. It fails after
+// limit, or when the program has ended and what it wrote has been read, with the screen
+// in the error.
 func (t *Terminal) Wait(what string, limit time.Duration, holds func(lines []string) bool) (time.Duration, error) {
 	timeout := time.After(limit)
 	ended := t.ended
 	since := time.Now()
 	for {
 		t.mu.Lock()
-		lines, changed := t.lines(), t.changed
+		lines, changed, latest := t.lines(), t.changed, t.latest
 		t.mu.Unlock()
 		if holds(lines) {
-			return time.Since(t.began), nil
+			return latest.Sub(t.began), nil
 		}
 		select {
 		case <-changed:
@@ -205,8 +209,8 @@ func (t *Terminal) Ended(limit time.Duration) (int, error) {
 }
 
 // Restored returns an error that names what the program has left changed: the
-// modes, and, as far as its output was read, the alternate screen, the cursor
-// and paste mode.
+// modes, and, as far as its output was read, the alternate screen, the cursor,
+// paste mode and the mouse.
 func (t *Terminal) Restored() error {
 	modes, err := t.modes()
 	if err != nil {
@@ -219,7 +223,8 @@ func (t *Terminal) Restored() error {
 	for name, mode := range map[string]struct {
 		number string
 		want   byte
-	}{"the alternate screen": {"1049", 'l'}, "the cursor": {"25", 'h'}, "paste mode": {"2004", 'l'}} {
+	}{"the alternate screen": {"1049", 'l'}, "the cursor": {"25", 'h'}, "paste mode": {"2004", 'l'},
+		"the mouse": {"1002", 'l'}, "the mouse's way of telling": {"1006", 'l'}} {
 		if got := lastMode(raw, mode.number); got != 0 && got != mode.want {
 			return fmt.Errorf("%s was left in the wrong state: ?%s%c", name, mode.number, got)
 		}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"strings"
 	"time"
 
@@ -23,6 +24,13 @@ func (t *Terminal) Resize(columns, rows int) error {
 	return pty.Setsize(t.master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)})
 }
 
+// Background gives the terminal a background, which it tells when it is asked.
+func (t *Terminal) Background(c color.Color) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.screen.SetBackgroundColor(c)
+}
+
 // Stall stops reading what the program writes, but for what is being read just
 // now, until the function that it returns is called.
 func (t *Terminal) Stall() (resume func()) {
@@ -37,6 +45,9 @@ func (t *Terminal) First() time.Duration {
 	defer t.mu.Unlock()
 	return t.first
 }
+
+// Age returns how long ago the program was started.
+func (t *Terminal) Age() time.Duration { return time.Since(t.began) }
 
 // WaitFor is Wait for a text on the screen.
 func (t *Terminal) WaitFor(text string, limit time.Duration) (time.Duration, error) {

@@ -22,10 +22,10 @@ type PanicError struct {
 // Error returns what was passed to panic, in one clean line.
 func (e *PanicError) Error() string { return "panic: " + text.Clean(fmt.Sprint(e.Value)) }
 
-// A guard catches the panics of the goroutines that defer its catch and hands the
-// first of them to the session, which ends the program in good order. It must not
-// be copied.
-type guard struct {
+// A Guard takes panics that were caught, and hands the first of them to [Run], which ends
+// the program in good order. The zero value is ready for use, by many goroutines at once;
+// it must not be copied.
+type Guard struct {
 	mu    sync.Mutex
 	err   *PanicError
 	after chan struct{} // made by the first who asks, closed by the first panic
@@ -33,14 +33,18 @@ type guard struct {
 
 // catch keeps a panic of the function that defers it: it must be deferred
 // itself, not called by what is deferred.
-func (g *guard) catch() {
+func (g *Guard) catch() {
 	if v := recover(); v != nil {
-		g.fail(&PanicError{v, debug.Stack()})
+		g.Panicked(v, debug.Stack())
 	}
 }
 
-// fail hands in a panic that was caught elsewhere. Only the first one counts.
-func (g *guard) fail(err *PanicError) {
+// Panicked hands in a panic that was caught elsewhere, and where that was. It returns at
+// once; [Run] ends the program now, or as soon as it is called.
+func (g *Guard) Panicked(value any, stack []byte) { g.fail(&PanicError{value, stack}) }
+
+// fail keeps the first panic.
+func (g *Guard) fail(err *PanicError) {
 	failed := g.failed()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -51,7 +55,7 @@ func (g *guard) fail(err *PanicError) {
 }
 
 // failed returns a channel that is closed when there was a panic.
-func (g *guard) failed() chan struct{} {
+func (g *Guard) failed() chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.after == nil {
@@ -61,7 +65,7 @@ func (g *guard) failed() chan struct{} {
 }
 
 // panicked returns the first panic, or nil.
-func (g *guard) panicked() *PanicError {
+func (g *Guard) panicked() *PanicError {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.err
@@ -74,7 +78,13 @@ type guarded struct {
 	session *session
 }
 
-func (m guarded) Init() tea.Cmd { return m.command(m.Model.Init()) }
+func (m guarded) Init() tea.Cmd {
+	cmd := m.command(m.Model.Init())
+	if m.session.asks() {
+		return tea.Batch(cmd, tea.RequestBackgroundColor)
+	}
+	return cmd
+}
 
 func (m guarded) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.session.busy.Store(true) // until View is over
@@ -93,7 +103,7 @@ func (m guarded) View() tea.View {
 
 // command guards cmd, and hears that the model quits before its last frame is drawn.
 func (m guarded) command(cmd tea.Cmd) tea.Cmd {
-	safe := m.session.guard.command(cmd)
+	safe := m.session.Guard.command(cmd)
 	if safe == nil {
 		return nil
 	}
@@ -107,7 +117,7 @@ func (m guarded) command(cmd tea.Cmd) tea.Cmd {
 }
 
 // command guards cmd, which Bubble Tea runs in a goroutine.
-func (g *guard) command(cmd tea.Cmd) tea.Cmd {
+func (g *Guard) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
@@ -119,7 +129,7 @@ func (g *guard) command(cmd tea.Cmd) tea.Cmd {
 
 // commands guards the commands that msg holds: a [tea.Batch] does, and so does
 // a [tea.Sequence], whose type is not exported and is known by its shape.
-func (g *guard) commands(msg tea.Msg) tea.Msg {
+func (g *Guard) commands(msg tea.Msg) tea.Msg {
 	shape := reflect.TypeFor[[]tea.Cmd]()
 	v := reflect.ValueOf(msg)
 	if !v.IsValid() || v.Kind() != reflect.Slice || !v.CanConvert(shape) {

@@ -24,8 +24,8 @@
 //
 // # What cannot be caught
 //
-// A panic in a goroutine that is none of these, a fatal error of the Go runtime
-// and SIGKILL end the process with no code of ours run. Only a second process
+// A panic in a goroutine that is none of these and hands it to no [Guard], a fatal error
+// of the Go runtime and SIGKILL end the process with no code of ours run. Only a second process
 // could restore the terminal after that; it would cost memory on every node for
 // what the command reset does just as well, so there is none. The Go runtime's
 // own report goes to standard error as ever.
@@ -50,8 +50,9 @@ import (
 )
 
 // framesPerSecond is how often the screen is drawn at most: a key waits for the next
-// time. Snapshots come ten times a second, so that more of them are only for keys.
-const framesPerSecond = 30
+// time, and so does the first frame. Snapshots come ten times a second; the rest is for
+// keys, at a price of 0.1 ms of CPU time each, whether anything is drawn or not.
+const framesPerSecond = 60
 
 // Options says on what a program runs. The zero value is the process's own
 // terminal.
@@ -64,6 +65,15 @@ type Options struct {
 	// 750 ms if 0. After that the terminal's modes are restored and the process
 	// ends, whatever it is doing.
 	Grace time.Duration
+
+	// Background says that the terminal is to be asked, once, for its background. An
+	// answer that comes in time reaches the model as a tea.BackgroundColorMsg; nothing
+	// waits for it.
+	Background bool
+
+	// Guard takes panics of goroutines that are none of Run's, which end the program as
+	// its own do; nil if there are none.
+	Guard *Guard
 
 	// Last is called before the process is ended so, or by a signal that leaves no
 	// time for more, for what must not stay behind; nil for nothing. It has 150 ms
@@ -87,6 +97,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Environ == nil {
 		o.Environ = os.Environ()
+	}
+	if o.Guard == nil {
+		o.Guard = new(Guard)
 	}
 	if o.Last == nil {
 		o.Last = func() {}
@@ -114,7 +127,7 @@ func Run(ctx context.Context, model tea.Model, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel}
+	s := &session{Options: o, screen: newScreen(o.Out), before: before, cancel: cancel, began: time.Now()}
 	s.input = &input{file: o.In, interrupted: s.interrupted}
 	s.program = tea.NewProgram(guarded{model, s},
 		tea.WithContext(ctx), tea.WithInput(s.input), tea.WithOutput(s.screen), tea.WithEnvironment(o.Environ),
@@ -130,11 +143,11 @@ type session struct {
 	Options
 	screen  *screen
 	input   *input
-	guard   guard
 	program *tea.Program
 	before  *term.State // the terminal's modes before the program
 	cancel  func()      // ends the program
 	signals signals
+	began   time.Time
 
 	busy         atomic.Bool   // the model updates or draws
 	typed, heard atomic.Uint64 // how many ^c were typed, and how many of them the model had heard
@@ -171,7 +184,7 @@ func (s *session) run() error {
 func (s *session) show() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.guard.fail(&PanicError{v, debug.Stack()})
+			s.Guard.Panicked(v, debug.Stack())
 			s.end(nil)
 			s.program.Kill() // what Run would have done: restore the terminal
 		}
@@ -192,7 +205,7 @@ func (s *session) watch(done <-chan struct{}) {
 			go s.program.Send(tea.SuspendMsg{})
 		case sig := <-s.signals.dump:
 			s.dump(sig.(syscall.Signal))
-		case <-s.guard.failed():
+		case <-s.Guard.failed():
 			s.end(nil)
 			<-done
 			return
@@ -223,7 +236,7 @@ func (s *session) end(cause error) {
 func (s *session) outcome(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.guard.panicked(); p != nil {
+	if p := s.Guard.panicked(); p != nil {
 		s.report(p)
 		return p
 	}
@@ -262,7 +275,7 @@ func (s *session) abort() {
 	} else {
 		s.leave(s.Grace)
 	}
-	if p := s.guard.panicked(); p != nil {
+	if p := s.Guard.panicked(); p != nil {
 		s.report(p)
 		err = p
 	}

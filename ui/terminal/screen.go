@@ -19,9 +19,10 @@ const (
 )
 
 // restore ends, in any state, what Bubble Tea begins: a sequence that was cut
-// off, synchronised output, the key protocols, paste mode, the alternate
+// off, synchronised output, the key protocols, the mouse, paste mode, the alternate
 // screen, a hidden cursor, colours.
 const restore = "\x18" + ansi.ResetModeSynchronizedOutput + ansi.ResetModifyOtherKeys + "\x1b[<1u" +
+	ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseExtSgr +
 	ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore + ansi.ResetModeAltScreenSaveCursor + ansi.ShowCursor + ansi.ResetStyle
 
 // A screen is the terminal as Bubble Tea writes to it. It never lets a C1

@@ -64,6 +64,10 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	case continuedMsg:
 		s.yield(func() {})
 		return nil
+	case tea.BackgroundColorMsg:
+		if time.Since(s.began) > answerTime {
+			return nil
+		}
 	case frozenMsg:
 		s.handOver(func() {})
 		return nil

@@ -133,7 +133,7 @@ func TestScreenOfAClosedTerminal(t *testing.T) {
 }
 
 func TestGuardKeepsTheFirstPanic(t *testing.T) {
-	var g guard
+	var g Guard
 	task := func(f func()) {
 		defer g.catch()
 		f()
@@ -163,13 +163,13 @@ func TestCommandsAreGuarded(t *testing.T) {
 		"command": boom, "batch": tea.Batch(calm, boom), "sequence": tea.Sequence(calm, boom),
 		"nested": tea.Batch(calm, tea.Sequence(calm, tea.Batch(boom, calm))),
 	} {
-		var g guard
+		var g Guard
 		drain(g.command(cmd))
 		if g.panicked() == nil {
 			t.Errorf("%s: the panic was lost", name)
 		}
 	}
-	var g guard
+	var g Guard
 	if g.command(nil) != nil {
 		t.Error("no command became one")
 	}
@@ -193,6 +193,27 @@ func drain(cmd tea.Cmd) {
 		v := reflect.ValueOf(msg)
 		for i := range v.Len() {
 			drain(v.Index(i).Interface().(tea.Cmd))
+		}
+	}
+}
+
+func TestCanTell(t *testing.T) {
+	for environ, want := range map[string]bool{
+		"TERM=xterm-256color": true, "TERM=tmux-256color": true, "TERM=screen": true, "TERM=xterm NO_COLOR=": true,
+		"TERM=linux": false, "TERM=dumb": false, "TERM=vt220": false, "": false, "TERM=xterm NO_COLOR=1": false,
+	} {
+		if got := canTell(strings.Fields(environ)); got != want {
+			t.Errorf("%q: %v", environ, got)
+		}
+	}
+}
+
+// A background that is told too late is not heard of.
+func TestLateAnswer(t *testing.T) {
+	for age, heard := range map[time.Duration]bool{0: true, answerTime + time.Minute: false} {
+		s := &session{began: time.Now().Add(-age)}
+		if got := s.filter(nil, tea.BackgroundColorMsg{}); (got != nil) != heard {
+			t.Errorf("after %v: %v", age, got)
 		}
 	}
 }
