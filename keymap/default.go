@@ -78,7 +78,7 @@ func Default() Map {
 		bind(HalfUp, Global, Moving, "half page up", "half a page up", "ctrl+u"),
 		bind(HalfDown, Global, Moving, "half page down", "half a page down", "ctrl+d"),
 		bind(PageUp, Global, Moving, "page up", "a page up", "ctrl+b", "pgup"),
-		bind(PageDown, Global, Moving, "page down", "a page down", "ctrl+f", "pgdown"),
+		bind(PageDown, Global, Moving, "page down", "a page down", "ctrl+f", "pgdown", "space"),
 	}}
 	for n := 1; n <= mostPanes; n++ {
 		digit := strconv.Itoa(n)
