@@ -7,7 +7,12 @@ import (
 )
 
 // Width returns how many cells s takes once cleaned.
-func Width(s string) int { return width(Clean(s)) }
+func Width(s string) int {
+	if len(s) <= Limit && plain(s) {
+		return len(s)
+	}
+	return width(Clean(s))
+}
 
 // width measures text that is clean already.
 func width(s string) int {
