@@ -1,7 +1,6 @@
 package layer
 
 import (
-	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
@@ -38,8 +37,7 @@ const limit = 1000
 func NewPrompt(label, value string, history []string) *Prompt {
 	p := &Prompt{label: label, input: textinput.New(), history: history, place: len(history)}
 	p.input.SetVirtualCursor(false)
-	p.input.KeyMap.Paste = key.Binding{} // it would run a program that reads the clipboard
-	p.input.Focus()                      // without a virtual cursor it has nothing to do
+	p.input.Focus() // without a virtual cursor its command does nothing
 	p.set(value)
 	return p
 }
@@ -84,7 +82,7 @@ func (p *Prompt) Key(k tea.KeyPressMsg, h pane.Host) (tea.Cmd, bool) {
 
 func (p *Prompt) update(msg tea.Msg, h pane.Host) {
 	before := p.Value()
-	p.input, _ = p.input.Update(msg) // its commands are for a cursor that blinks
+	p.input, _ = p.input.Update(msg) // its command for ^v would run a program that reads the clipboard
 	if p.Value() != before {
 		p.changed(h)
 	}
