@@ -142,20 +142,13 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		p.problem(1, h)
 	case keymap.PrevProblem:
 		p.problem(-1, h)
-	case keymap.SortPrev, keymap.SortNext:
-		step := 1
-		if a == keymap.SortPrev {
-			step = -1
-		}
-		p.table.SortNext(step)
-		p.sorted(h)
-	case keymap.SortInvert:
-		p.table.Invert()
+	case keymap.SortPrev, keymap.SortNext, keymap.SortInvert:
+		p.table.Order(a)
 		p.sorted(h)
 	case keymap.Fold, keymap.Left, keymap.Right:
 		p.fold(a)
 	case keymap.Columns:
-		h.Open(p.chooser())
+		layer.Columns("Columns of the pods", &p.table, h)
 	case keymap.Detail:
 		if !h.OpenSheet(p.Subject()) {
 			h.Say("no pod is under the cursor")
@@ -241,25 +234,6 @@ func (p *pods) Subject() pane.Subject {
 		return pane.Subject{Pod: r.of.Pod.PodRef}
 	}
 	return pane.Subject{Pod: r.of.Pod.PodRef, Container: r.part.Name, ID: r.part.ID}
-}
-
-// chooser returns a layer in which columns are switched on and off.
-func (p *pods) chooser() pane.Pane {
-	choices := p.table.Choices()
-	c := layer.NewPicker("Columns of the pods", choices)
-	c.Switched = func(h pane.Host, now widget.Choice) {
-		var hidden []string
-		for i := range choices {
-			if choices[i].Name == now.Name {
-				choices[i].On = now.On
-			}
-			if !choices[i].On {
-				hidden = append(hidden, choices[i].Name)
-			}
-		}
-		p.table.Hide(hidden)
-	}
-	return c
 }
 
 // Click puts the cursor on a row, or sorts by the column whose head it is.
