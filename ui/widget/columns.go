@@ -189,9 +189,9 @@ func (t *Table[R, K]) Sorted() (name string, inverted bool) {
 func (t *Table[R, K]) Order(a keymap.Action) bool {
 	switch a {
 	case keymap.SortNext:
-		t.SortNext(1)
+		t.sortNext(1)
 	case keymap.SortPrev:
-		t.SortNext(-1)
+		t.sortNext(-1)
 	case keymap.SortInvert:
 		t.Invert()
 	default:
@@ -200,10 +200,9 @@ func (t *Table[R, K]) Order(a keymap.Action) bool {
 	return true
 }
 
-// SortNext sorts by the next of the columns that are shown, or by the one before it,
-// with the rows' own order between the last and the first. The owner has to sort its
-// rows and to set them again.
-func (t *Table[R, K]) SortNext(step int) {
+// sortNext sorts by the next of the columns that are shown, or by the one before it,
+// with the rows' own order between the last and the first.
+func (t *Table[R, K]) sortNext(step int) {
 	by := []int{0}
 	for _, c := range t.shown {
 		if t.Columns[c.index].Compare != nil {

@@ -195,18 +195,18 @@ func TestSort(t *testing.T) {
 		}
 	}
 	check("at first", "bac  false", "   N NAME   STATE")
-	tab.Invert()
+	tab.Order(keymap.SortInvert)
 	check("inverted", "cab  true", "   N NAME   STATE")
 	tab.Invert()
-	tab.SortNext(1)
+	tab.Order(keymap.SortNext)
 	check("next", "abc n false", "  N↓ NAME")
-	tab.SortNext(1)
+	tab.Order(keymap.SortNext)
 	check("next but one", "abc name false", "NAME↓")
 	tab.Invert()
 	check("inverted", "cba name true", "NAME↑")
-	tab.SortNext(1)
+	tab.Order(keymap.SortNext)
 	check("round", "cab  true", "NAME  ")
-	tab.SortNext(-1)
+	tab.Order(keymap.SortPrev)
 	check("back", "cba name true", "NAME↑")
 	if tab.SortBy("state") || tab.SortBy("nothing") || !tab.SortBy("N") {
 		t.Error("columns by name")
