@@ -13,9 +13,10 @@ import (
 type shownColumn struct{ index, width int }
 
 // arrange chooses the columns that fit, one cell between two, and shares out what is
-// left. Which fit depends on the width alone: it is as many by rank as there is room
-// for, so that with more room there are never fewer. What they get beyond that
-// follows what rows need, and does not shrink before the next resize.
+// left: first to what is fair for each, then by rank to what rows need. Which fit depends
+// on the width alone: it is as many by rank as there is room for, so that with more room
+// there are never fewer. What they get beyond that does not shrink before the next
+// resize.
 func (t *Table[R, K]) arrange() {
 	if t.needs == nil {
 		t.needs = make([]int, len(t.Columns))
@@ -29,12 +30,16 @@ func (t *Table[R, K]) arrange() {
 	for _, c := range t.shown {
 		spare -= c.width
 	}
-	for i := range t.shown {
-		c := &t.shown[i]
-		more := clamp(t.needs[c.index]-c.width, spare)
-		c.width += more
-		spare -= more
+	share := func(most func(i int) int) {
+		for i := range t.shown {
+			c := &t.shown[i]
+			more := clamp(most(c.index)-c.width, spare)
+			c.width += more
+			spare -= more
+		}
 	}
+	share(func(i int) int { return min(t.needs[i], t.Columns[i].Fair) })
+	share(func(i int) int { return t.needs[i] })
 	slices.SortFunc(t.shown, func(a, b shownColumn) int { return cmp.Compare(a.index, b.index) })
 }
 
