@@ -110,17 +110,24 @@ func (p *Pod) count() {
 	}
 }
 
-// explain returns the text that says most about what is wrong.
+// explain returns the text that says most about what is wrong. Of a pod with one
+// container that is not named: it is clear which.
 func (p *Pod) explain() string {
+	of := func(container, what string) string {
+		if container == "" || len(p.Now) < 2 {
+			return what
+		}
+		return container + ": " + what
+	}
 	switch {
-	case p.Out != nil && p.Out.Container != "":
-		return p.Out.Container + ": " + p.Problem
-	case p.Out == nil && p.Pod.StatusErr != nil:
+	case p.Out != nil:
+		return of(p.Out.Container, p.Problem)
+	case p.Pod.StatusErr != nil:
 		return wording.Reason(p.Pod.StatusErr)
 	}
 	for _, c := range p.Now {
-		if st := p.end(c); p.Out == nil && st != nil && st.ExitCode != 0 && st.Reason != "" {
-			return c.Name + ": " + st.Reason
+		if st := p.end(c); st != nil && st.ExitCode != 0 && st.Reason != "" {
+			return of(c.Name, st.Reason)
 		}
 	}
 	return p.Problem

@@ -189,13 +189,37 @@ func TestHangingCallOfAPod(t *testing.T) {
 	}
 }
 
+// A remark names the container where there are several.
+func TestRemark(t *testing.T) {
+	oom := ctr{"x", pleg.Exited, 0, 137, "OOMKilled"}
+	hangs := &engine.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(time.Minute)}
+	fails := pod("p", oom)
+	fails.StatusErr = &call.Error{Code: "Unavailable", Text: "dial unix /run/containerd/containerd.sock: connection refused", Kind: call.ErrUnavailable}
+	for _, tt := range []struct {
+		pod  *engine.Pod
+		out  *engine.Flight
+		want string
+	}{
+		{pod("p", oom), nil, "OOMKilled"},
+		{pod("p", oom, up("y")), nil, "x: OOMKilled"},
+		{pod("p", oom), hangs, "ContainerStatus hangs"},
+		{pod("p", oom, up("y")), hangs, "x: ContainerStatus hangs"},
+		{fails, nil, "Unavailable: connection refused"},
+		{pod("p", up("x")), nil, "words"},
+	} {
+		if got := podlist.New(tt.pod, tt.out, diagnose.Trouble{Text: "words"}).Remark; got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
 // A pod whose call hangs has a problem as long as it does, and says for how long.
 func TestHungWhileItHangs(t *testing.T) {
 	for out, want := range map[time.Duration]string{
 		time.Second: "hung 1s", 119 * time.Second: "hung 119s", 999 * time.Second: "hung 999s", time.Hour - 1: "hung 1h", 7*time.Hour + 59*time.Minute: "hung 7h59m",
 	} {
 		p := podlist.New(pod("p", up("x")), &engine.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(out)}, diagnose.Trouble{})
-		if p.Says(noon) != want || p.Word() != "hung" || p.Remark != "x: ContainerStatus hangs" {
+		if p.Says(noon) != want || p.Word() != "hung" || p.Remark != "ContainerStatus hangs" {
 			t.Errorf("%v: %q, %q, %q, want %q", out, p.Says(noon), p.Word(), p.Remark, want)
 		}
 	}
