@@ -68,7 +68,7 @@ var columns = []widget.Column[row]{
 		Compare: compareRun,
 	}, {
 		Name: "exit", Head: "EXIT", Help: "the exit code of the container that ended last",
-		Least: 4, Rank: 6, Right: true,
+		Least: 4, Rank: 5, Right: true,
 		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
 			switch {
 			case r.part == nil:
@@ -104,7 +104,7 @@ var columns = []widget.Column[row]{
 		Compare: func(a, b row) int { return b.of.Created.Compare(a.of.Created) },
 	}, {
 		Name: "lastevent", Head: "LAST EVENT", Help: "the last event that the kubelet's PLEG would have made, and how long ago; none for what was there at the start",
-		Least: 13, Fair: 20, Rank: 9, // remarks get some cells before CTRS has its own
+		Least: 13, Rank: 9,
 		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
 			e := &r.of.Pod.LastEvent
 			if e.Seq == 0 || e.AtStart || r.part != nil && e.ID != r.part.ID {
@@ -116,7 +116,7 @@ var columns = []widget.Column[row]{
 		Compare: func(a, b row) int { return b.of.Pod.LastEvent.SeenAt.Compare(a.of.Pod.LastEvent.SeenAt) },
 	}, {
 		Name: "inspect", Head: "INSPECT", Help: "how long the last inspection of the pod took, or hangs",
-		Least: 7, Rank: 8, Right: true,
+		Least: 7, Fair: 21, Rank: 8, Right: true, // remarks get some cells before LAST EVENT has its own
 		Draw: podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) {
 			if p.Out != nil {
 				l.Right(b.Bad, wording.OutFor(p.Out.Elapsed(b.At)), w)
@@ -136,7 +136,7 @@ var columns = []widget.Column[row]{
 		Compare: func(a, b row) int { return cmp.Compare(b.of.Pod.InspectWorst, a.of.Pod.InspectWorst) },
 	}, {
 		Name: "remark", Head: "REMARK", Help: "what is wrong, in the runtime's words where it said so; of a container what it runs",
-		Least: 8, Fair: 16, Most: 200, Rank: 4,
+		Least: 8, Fair: 14, Most: 200, Rank: 4,
 		Need:    func(row) int { return 200 },
 		Draw:    drawRemark,
 		Compare: func(a, b row) int { return strings.Compare(b.of.Remark, a.of.Remark) },

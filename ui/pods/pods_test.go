@@ -209,6 +209,20 @@ func TestColumnsFollowTheWidthAlone(t *testing.T) {
 	}
 }
 
+// Long names leave a remark what it needs to say why.
+func TestRemarksKeepTheirPlace(t *testing.T) {
+	snap := panetest.Big(3, 1)
+	p := snap.Pods[1]
+	p.Name += "-with-a-name-that-takes-all-there-is"
+	p.Current.Containers[0].State = pleg.Exited
+	p.Status.Containers[0].State, p.Status.Containers[0].ExitCode, p.Status.Containers[0].Reason = pleg.Exited, 137, "OOMKilled"
+	for _, w := range []int{78, 118} {
+		if row := stage(view(snap), w, 5).Row("error"); !strings.HasSuffix(row, "OOMKilled") {
+			t.Errorf("%d cells: %q", w, row)
+		}
+	}
+}
+
 // All names in the column of names are cut alike: they keep their ends.
 func TestNamesAreCutInOneWay(t *testing.T) {
 	snap := panetest.Healthy()
