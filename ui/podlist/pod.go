@@ -126,8 +126,16 @@ func (p *Pod) explain() string {
 		return wording.Reason(p.Pod.StatusErr)
 	}
 	for _, c := range p.Now {
-		if st := p.end(c); st != nil && st.ExitCode != 0 && st.Reason != "" {
-			return of(c.Name, st.Reason)
+		st := p.end(c)
+		if st == nil || st.ExitCode == 0 {
+			continue
+		}
+		why := st.Reason
+		if why == "Error" { // as of all that ended so
+			why = st.Message
+		}
+		if why != "" {
+			return of(c.Name, why)
 		}
 	}
 	return p.Problem

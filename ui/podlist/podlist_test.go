@@ -193,6 +193,8 @@ func TestHangingCallOfAPod(t *testing.T) {
 func TestRemark(t *testing.T) {
 	oom := ctr{"x", pleg.Exited, 0, 137, "OOMKilled"}
 	hangs := &engine.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(time.Minute)}
+	told := pod("p", ctr{"x", pleg.Exited, 0, 1, "Error"})
+	told.Status.Containers[0].Message = "no such file"
 	fails := pod("p", oom)
 	fails.StatusErr = &call.Error{Code: "Unavailable", Text: "dial unix /run/containerd/containerd.sock: connection refused", Kind: call.ErrUnavailable}
 	for _, tt := range []struct {
@@ -202,6 +204,8 @@ func TestRemark(t *testing.T) {
 	}{
 		{pod("p", oom), nil, "OOMKilled"},
 		{pod("p", oom, up("y")), nil, "x: OOMKilled"},
+		{pod("p", ctr{"x", pleg.Exited, 0, 1, "Error"}), nil, "words"},
+		{told, nil, "no such file"},
 		{pod("p", oom), hangs, "ContainerStatus hangs"},
 		{pod("p", oom, up("y")), hangs, "x: ContainerStatus hangs"},
 		{fails, nil, "Unavailable: connection refused"},
