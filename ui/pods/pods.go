@@ -142,9 +142,6 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		p.problem(1, h)
 	case keymap.PrevProblem:
 		p.problem(-1, h)
-	case keymap.SortPrev, keymap.SortNext, keymap.SortInvert:
-		p.table.Order(a)
-		p.sorted(h)
 	case keymap.Fold, keymap.Left, keymap.Right:
 		p.fold(a)
 	case keymap.Columns:
@@ -154,7 +151,9 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 			h.Say("no pod is under the cursor")
 		}
 	default:
-		if !p.table.Do(a) {
+		if p.table.Order(a) {
+			p.sorted(h)
+		} else if !p.table.Do(a) {
 			return nil, false
 		}
 	}
