@@ -53,7 +53,12 @@ func (s *sums) leave(f Flight, r Returned) {
 	o := &s.byOp[f.Op]
 	o.InFlight--
 	s.pass(r.At)
-	o.now.At = s.second(r.At)
+	if o.now.Count == 0 {
+		o.now.At = s.second(r.At)
+		if n := len(o.Seconds); n > 0 && !o.now.At.After(o.Seconds[n-1].At) { // that one is known to be over
+			o.now.At = o.Seconds[n-1].At.Add(time.Second)
+		}
+	}
 	o.add(r.At, r.At.Sub(f.Since), r.Err)
 	o.RequestBytes += uint64(max(r.Trace.RequestBytes, 0))
 	o.ResponseBytes += uint64(max(r.Trace.ResponseBytes, 0))

@@ -62,6 +62,11 @@ func TestSecondsOfCalls(t *testing.T) {
 	if diff := cmp.Diff(want, s.read(start.Add(8 * time.Second))[call.Status].Seconds); diff != "" {
 		t.Errorf("with another second (-want +got):\n%s", diff)
 	}
+	at(7900*time.Millisecond, 2*time.Second, nil) // heard of when its second is over
+	want = append(want, Second{start.Add(8 * time.Second), 2 * time.Second, 1, 0})
+	if diff := cmp.Diff(want, s.read(start.Add(9 * time.Second))[call.Status].Seconds); diff != "" {
+		t.Errorf("with a call that is heard of late (-want +got):\n%s", diff)
+	}
 	for i := range 2 * secondsKept {
 		at(time.Duration(10+i)*time.Second, 0, nil)
 	}
