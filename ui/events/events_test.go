@@ -88,6 +88,17 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+func TestASCII(t *testing.T) {
+	v := view()
+	plain := v.Theme.Plain()
+	v.Theme = &plain
+	for _, s := range []*panetest.Stage{stage(v, 118, 30).Press("w", "m"), panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, 118, 45)} {
+		if at := strings.IndexFunc(s.Text(), func(r rune) bool { return r > '~' }); at >= 0 {
+			t.Errorf("not ASCII: %q", s.Text()[at:at+10])
+		}
+	}
+}
+
 func TestColumnsByWidth(t *testing.T) {
 	want := []struct {
 		head string
