@@ -43,8 +43,10 @@ type calls struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New() pane.Pane {
-	return &calls{Table: widget.Table[*row, call.Operation]{Columns: columns(), Key: func(r *row) call.Operation { return r.Op }}}
+func New(set pane.Settings) pane.Pane {
+	c := &calls{Table: widget.Table[*row, call.Operation]{Columns: columns(), Key: func(r *row) call.Operation { return r.Op }}}
+	c.Hide(set.Hidden["calls"])
+	return c
 }
 
 // linesBelow is how many lines the pane can make use of below the rows.
@@ -83,9 +85,9 @@ func newRow(v *pane.View, op call.Operation) *row {
 		if r.oldest = f.Elapsed(s.At); r.oldest >= worthAWord {
 			r.out += " " + wording.OutFor(r.oldest)
 			r.hangs = diagnose.Late(s, *f)
-		}
-		if try := wording.Try(s, f); try != "" {
-			r.try = " " + try
+			if try := wording.Try(s, f); try != "" {
+				r.try = " " + try
+			}
 		}
 	}
 	return r
@@ -104,14 +106,25 @@ func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case !c.Order(a):
 		return nil, c.Table.Do(a)
 	}
-	rows := slices.Clone(c.Rows())
-	slices.SortFunc(rows, func(a, b *row) int { return int(a.Op) - int(b.Op) })
+	c.sorted(h)
+	return nil, true
+}
+
+// sorted puts the rows into an order that has changed, and says which it is.
+func (c *calls) sorted(h pane.Host) {
+	rows := slices.SortedFunc(slices.Values(c.Rows()), func(a, b *row) int { return int(a.Op) - int(b.Op) })
 	c.Sort(rows)
 	c.Set(rows)
-	if name, _ := c.Sorted(); a != keymap.SortInvert {
-		h.Say("calls sorted by " + cmp.Or(name, "operation"))
+	name, _ := c.Sorted()
+	h.Say("calls sorted by " + cmp.Or(name, "operation"))
+}
+
+// Click puts the cursor on a row, or sorts by the column whose head it is.
+func (c *calls) Click(x, y int, h pane.Host) {
+	if y == 0 && c.ClickHead(x) {
+		c.sorted(h)
 	}
-	return nil, true
+	c.Table.Click(y)
 }
 
 // Draw draws the heads, a row, or a line below them.

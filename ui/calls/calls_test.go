@@ -2,12 +2,14 @@ package calls
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
@@ -17,16 +19,18 @@ func fields(s *Stage, op string) string {
 }
 
 func TestGoldens(t *testing.T) {
-	Goldens(t, "healthy", func(w, h int) *Stage { return NewStage(New(), View(Healthy()), w, h) })
+	Goldens(t, "healthy", func(w, h int) *Stage { return NewStage(New(pane.Settings{}), View(Healthy()), w, h) })
 	Goldens(t, "hung", func(w, h int) *Stage {
 		sweep := SweepOf(330, true)
 		sweep.Began, sweep.Ended = Ago(3*time.Minute), Ago(177*time.Second)
 		s := Probed(sweep)
 		s.Calls[0], s.Calls[3] = engine.Calls{}, engine.Calls{Op: call.ListContainers, InFlight: 1}
-		return NewStage(New(), With(View(s), Findings()...), w, h).Press("G")
+		return NewStage(New(pane.Settings{}), With(View(s), Findings()...), w, h).Press("G")
 	})
-	Goldens(t, "failing", func(w, h int) *Stage { return NewStage(New(), View(Failing()), w, h).Press(">", ">", "j") })
-	NewStage(New(), View(Hostile()), 78, 19).Golden(t, "hostile")
+	Goldens(t, "failing", func(w, h int) *Stage {
+		return NewStage(New(pane.Settings{}), View(Failing()), w, h).Press(">", ">", "j")
+	})
+	NewStage(New(pane.Settings{}), View(Hostile()), 78, 19).Golden(t, "hostile")
 }
 
 // TestMatrix holds that all operations are listed whether they were made or not, and
@@ -37,7 +41,7 @@ func TestMatrix(t *testing.T) {
 		{Op: call.Version, Count: 3, Gone: 4, P50: time.Millisecond, P90: 2 * time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: Ago(time.Minute)},
 		{Op: call.ContainerStatus, InFlight: 1},
 	}
-	s := NewStage(New(), View(snap), 150, 20)
+	s := NewStage(New(pane.Settings{}), View(snap), 150, 20)
 	for op, want := range map[string]string{
 		"Version":            "1m 1ms 2ms 2ms 3ms 0 3 0B 4 0",
 		"Status":             "- - - - - - - - - -",
@@ -70,7 +74,7 @@ func TestBelow(t *testing.T) {
 		ByCode:  []engine.CodeCount{{Code: "Unknown", Count: 2}, {Code: "DeadlineExceeded", Count: 1}},
 		LastErr: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "ttrpc: closed"}, LastErrAt: Ago(5 * time.Second),
 	}
-	s := NewStage(New(), View(snap), 76, 20).Press("G")
+	s := NewStage(New(pane.Settings{}), View(snap), 76, 20).Press("G")
 	for _, want := range []string{
 		"ContainerStatus errors: Unknown 2 DeadlineExceeded 1; 5s ago Unknown: ttrpc:",
 		"closed",
@@ -95,7 +99,7 @@ func TestSweepIsKept(t *testing.T) {
 		"✔ SWEEP done 1s ago":             {SweepOf(330, false), true},
 		"SWEEP":                           {old, false},
 	} {
-		if s := NewStage(New(), View(WithSweep(tt.sweep)), 100, 20); s.Row(name) != "" != tt.want {
+		if s := NewStage(New(pane.Settings{}), View(WithSweep(tt.sweep)), 100, 20); s.Row(name) != "" != tt.want {
 			t.Errorf("%s: want %v:\n%s", name, tt.want, s.Text())
 		}
 	}
@@ -107,17 +111,22 @@ func TestTry(t *testing.T) {
 	snap := Healthy()
 	snap.InFlight = []engine.Flight{{Op: call.ListContainers, Since: Ago(77 * time.Second)}}
 	snap.Calls[3].InFlight = 1
-	if got := fields(NewStage(New(), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 1m17s ") {
+	if got := fields(NewStage(New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 1m17s ") {
 		t.Errorf("the first: %q", got)
 	}
 	snap.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListContainers}, Err: context.DeadlineExceeded, InRow: 1}
+	snap.InFlight[0].Since = Ago(400 * time.Millisecond)
+	if got := fields(NewStage(New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 3248 ") {
+		t.Errorf("one that is just out: %q", got)
+	}
+	snap.InFlight[0].Since = Ago(77 * time.Second)
 	for w, want := range map[int]string{40: "1 1m17s ", 78: " 1 1m17s ", 118: " 1 1m17s 2nd try ", 150: " 1 1m17s 2nd try "} {
-		if got := fields(NewStage(New(), View(snap), w, 20), "ListContainers"); !strings.Contains(got, want) {
+		if got := fields(NewStage(New(pane.Settings{}), View(snap), w, 20), "ListContainers"); !strings.Contains(got, want) {
 			t.Errorf("the second, in %d cells: %q, want %q", w, got, want)
 		}
 	}
 	snap.Probes = []engine.Probe{{Flight: engine.Flight{Op: call.Version}, At: Noon, Took: time.Millisecond}}
-	if s := NewStage(New(), View(snap), 78, 20); s.Row("while ListContainers (2nd try) hangs: Version 1ms answers") == "" {
+	if s := NewStage(New(pane.Settings{}), View(snap), 78, 20); s.Row("while ListContainers (2nd try) hangs: Version 1ms answers") == "" {
 		t.Errorf("no line says which try it is:\n%s", s.Text())
 	}
 }
@@ -125,7 +134,7 @@ func TestTry(t *testing.T) {
 // TestSort holds that the largest comes first, and that the order is said.
 func TestSort(t *testing.T) {
 	snap := Healthy()
-	s := NewStage(New(), View(snap), 118, 20)
+	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
 	first := func() string { return strings.Fields(strings.Split(s.Text(), "\n")[1])[0] }
 	for _, tt := range []struct{ key, first, said string }{
 		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50"},
@@ -137,12 +146,29 @@ func TestSort(t *testing.T) {
 	}
 }
 
+// TestClick holds that a click on a head sorts, and one on a row goes there.
+func TestClick(t *testing.T) {
+	s := NewStage(New(pane.Settings{}), View(Healthy()), 118, 20)
+	clicked := s.Pane.(pane.Clicker)
+	clicked.Click(25, 0, s)
+	if s.Said != "calls sorted by last-ok" {
+		t.Errorf("a click on a head says %q", s.Said)
+	}
+	if clicked.Click(5, 3, s); !strings.HasPrefix(s.Row("calls, the longest"), "ListPodSandbox: ") {
+		t.Errorf("a click on the third row goes to %q", s.Row("calls, the longest"))
+	}
+	hidden := NewStage(New(pane.Settings{Hidden: map[string][]string{"calls": {"bytes"}}}), View(Healthy()), 118, 20)
+	if s.Row("BYTES") == "" || hidden.Row("BYTES") != "" || !slices.Contains(Columns(), "bytes") {
+		t.Errorf("columns %q:\n%s", Columns(), hidden.Text())
+	}
+}
+
 // TestMoreWidthNeverMeansLess holds that a column that is there is there on wider
 // screens, too.
 func TestMoreWidthNeverMeansLess(t *testing.T) {
 	for w := 25; w < 200; w++ {
-		heads := strings.Fields(NewStage(New(), View(Healthy()), w, 1).Text())
-		wider := NewStage(New(), View(Healthy()), w+1, 1).Text()
+		heads := strings.Fields(NewStage(New(pane.Settings{}), View(Healthy()), w, 1).Text())
+		wider := NewStage(New(pane.Settings{}), View(Healthy()), w+1, 1).Text()
 		for _, head := range heads {
 			if !strings.Contains(wider, head) {
 				t.Errorf("%s is there at %d and not at %d", head, w, w+1)
@@ -162,12 +188,12 @@ func TestLatencyIsDrawn(t *testing.T) {
 		}
 	}
 	snap.InFlight = []engine.Flight{{Op: call.Status, Since: Ago(30 * time.Second)}}
-	s := NewStage(New(), View(snap), 78, 8)
+	s := NewStage(New(pane.Settings{}), View(snap), 78, 8)
 	s.Golden(t, "latency")
 	if head, list := s.Row("LATENCY"), s.Row("ListPodSandbox"); head == "" || !strings.Contains(list, s.V.Theme.Symbols.SparkFailed) {
 		t.Errorf("lines\n%s", s.Text())
 	}
-	if s := NewStage(New(), View(snap), 77, 8); s.Row("LATENCY") != "" {
+	if s := NewStage(New(pane.Settings{}), View(snap), 77, 8); s.Row("LATENCY") != "" {
 		t.Errorf("in 77 cells\n%s", s.Text())
 	}
 }

@@ -33,7 +33,7 @@ type findings struct {
 }
 
 // New returns the pane. It is not safe for concurrent use.
-func New() pane.Pane { return &findings{open: map[diagnose.Key]bool{}} }
+func New(pane.Settings) pane.Pane { return &findings{open: map[diagnose.Key]bool{}} }
 
 // textsKept is for how long the texts of findings stay as they are while the
 // findings are the same: the figures in them change with every snapshot.
@@ -143,6 +143,15 @@ func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		return nil, ok
 	}
 	return nil, true
+}
+
+// Click puts the cursor on a row.
+func (f *findings) Click(_, y int, _ pane.Host) {
+	if !f.doc.Click(y - 1) {
+		return
+	}
+	f.moved = true
+	f.put(slices.IndexFunc(f.rows, func(r row) bool { return r.place() == f.doc.Current() }))
 }
 
 // openSheet opens the sheet of a finding, or of the pod that it is about.

@@ -36,7 +36,7 @@ func folded() diagnose.Finding {
 
 // show returns a stage with the pane of some findings.
 func show(w, h int, found ...diagnose.Finding) *Stage {
-	return NewStage(New(), With(View(Unhealthy()), found...), w, h)
+	return NewStage(New(pane.Settings{}), With(View(Unhealthy()), found...), w, h)
 }
 
 // under names what the cursor is on: the id of a finding, or a pod.
@@ -55,10 +55,10 @@ func TestGoldens(t *testing.T) {
 		return show(w, h, append(Findings()[:1], folded())...).Press("G", "space", "j")
 	})
 	Goldens(t, "ended", func(w, h int) *Stage {
-		return NewStage(New(), Ended(With(View(Healthy()), Findings()[1]), Findings()[0], Findings()[2]), w, h).Press("j")
+		return NewStage(New(pane.Settings{}), Ended(With(View(Healthy()), Findings()[1]), Findings()[0], Findings()[2]), w, h).Press("j")
 	})
 	Goldens(t, "over", func(w, h int) *Stage {
-		return NewStage(New(), Ended(With(View(Healthy())), Findings()[:1]...), w, h)
+		return NewStage(New(pane.Settings{}), Ended(With(View(Healthy())), Findings()[:1]...), w, h)
 	})
 	show(78, 19, HostileFindings()...).Golden(t, "hostile")
 	ascii := show(78, 19, append(Findings(), folded())...)
@@ -216,7 +216,7 @@ func TestCopy(t *testing.T) {
 // opened, and is told apart from the like of it that holds.
 func TestEndedComeBelow(t *testing.T) {
 	all := Findings()
-	s := NewStage(New(), Ended(With(View(Hung()), all[0]), all[0], all[2]), 120, 20)
+	s := NewStage(New(pane.Settings{}), Ended(With(View(Hung()), all[0]), all[0], all[2]), 120, 20)
 	lines := s.Text()
 	holds, line, over := strings.Index(lines, "✖ critical inspect-hung"), strings.Index(lines, "── ended lately ─"), strings.Index(lines, "✖ ended    inspect-hung")
 	if holds < 0 || line < holds || over < line {
@@ -243,8 +243,22 @@ func TestNothingFound(t *testing.T) {
 		"nobody looks while the relist is paused; nothing is known": paused,
 		"nothing found so far; SWEEP 120/330, 0 hung, 0 failed":     WithSweep(SweepOf(120, false)),
 	} {
-		if got := NewStage(New(), With(View(snap)), 80, 20).Row("nothing"); got != want {
+		if got := NewStage(New(pane.Settings{}), With(View(snap)), 80, 20).Row("nothing"); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestClick(t *testing.T) {
+	s := show(80, 20, Findings()...)
+	for y, want := range map[int]string{0: "inspect-hung", 3: "inspect-hung", 5: "pleg-unhealthy", 19: "pleg-unhealthy"} {
+		s.Press("g")
+		if y == 19 {
+			s.Press("j")
+		}
+		s.Pane.(pane.Clicker).Click(5, y, s)
+		if s.Show(s.V); under(s) != want {
+			t.Errorf("a click on line %d leads to %q, want %q", y, under(s), want)
 		}
 	}
 }
@@ -273,6 +287,7 @@ func TestTextsStand(t *testing.T) {
 		{500 * time.Millisecond, worse(), "47.6s", "47.6s"},
 		{1400 * time.Millisecond, worse(), "48.5s", "47.6s"},
 		{1500 * time.Millisecond, worse(), "48.6s", "48.6s"},
+		{1600 * time.Millisecond, []diagnose.Finding{Findings()[0], Findings()[0]}, "48.7s", "48.7s"},
 	} {
 		tt.found[0].Summary = "no answer for " + tt.out
 		snap := Hung()

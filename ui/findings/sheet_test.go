@@ -49,7 +49,8 @@ func TestSheetFollows(t *testing.T) {
 	if s.Show(Ended(With(View(Healthy())), all[0])); s.Row("✔ over for 1m, it lasted 47s") == "" || s.Row("the newest of it") == "" {
 		t.Errorf("a finding that is over is not shown as such:\n%s", s.Text())
 	}
-	if s.Show(With(s.V, all...)); s.Row("✔ over for 1m, it lasted 47s") == "" {
+	all[0].Evidence = []string{"that of another"}
+	if s.Show(With(s.V, all...)); s.Row("✔ over for 1m, it lasted 47s") == "" || s.Row("the newest of it") == "" {
 		t.Errorf("it is taken for the like of it that came again:\n%s", s.Text())
 	}
 	if s.Show(With(View(Healthy()))); s.Row("the newest of it") == "" {
@@ -121,6 +122,11 @@ func TestSheetCopies(t *testing.T) {
 	}
 	if s.Press("j", "c"); s.Clip != "kill -9 1" {
 		t.Errorf("where a person went to it, a risky step is not copied: %q", s.Said)
+	}
+	s = open(120, 40, 0, risky)
+	s.Pane.(pane.Clicker).Click(5, 5, s)
+	if s.Press("c"); s.Clip != "kill -9 1" {
+		t.Errorf("where a person clicked on it, a risky step is not copied: %q\n%s", s.Said, s.Text())
 	}
 	if s := open(120, 40, 0, diagnose.Finding{ID: "x", Next: risky.Next[:1]}).Press("c"); s.Clip != "" || s.Said != "no safe command to copy here" {
 		t.Errorf("without a command: %q, %q", s.Clip, s.Said)
