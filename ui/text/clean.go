@@ -146,8 +146,10 @@ func steady(cluster string, w int) bool {
 }
 
 // sign reports whether r is punctuation, an arrow, a line, a block or a shape, such as
-// those of the themes: none of them joins a neighbour.
-func sign(r rune) bool { return r >= 0x2010 && r < 0x27C0 && !unicode.In(r, unicode.M, unicode.L) }
+// those of the themes, or a Chinese character: none of them joins a neighbour.
+func sign(r rune) bool {
+	return r >= 0x2010 && r < 0x27C0 && !unicode.In(r, unicode.M, unicode.L) || unicode.Is(unicode.Han, r)
+}
 
 // PlainASCII returns s with each grapheme outside ASCII replaced by as many
 // question marks as it has cells, so that a line keeps its width. Escape
