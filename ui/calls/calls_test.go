@@ -197,3 +197,8 @@ func TestLatencyIsDrawn(t *testing.T) {
 		t.Errorf("in 77 cells\n%s", s.Text())
 	}
 }
+
+func TestEverySize(t *testing.T) {
+	NewStage(New(pane.Settings{}), View(Healthy()), 1, 1).EverySize(t)
+	NewStage(New(pane.Settings{}), View(Hostile()), 1, 1).EverySize(t)
+}

@@ -309,3 +309,10 @@ func TestHostileFindingsStayCheap(t *testing.T) {
 		t.Errorf("%d lines for 50 findings", n)
 	}
 }
+
+func TestEverySize(t *testing.T) {
+	show(1, 1, append(Findings(), folded())...).Press("G", "space").EverySize(t)
+	show(1, 1, HostileFindings()...).EverySize(t)
+	open(1, 1, 0, Findings()...).EverySize(t)
+	open(1, 1, 0, HostileFindings()...).EverySize(t)
+}

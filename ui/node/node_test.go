@@ -144,3 +144,9 @@ func TestPausedNode(t *testing.T) {
 		t.Errorf("lines\n%s", st.Text())
 	}
 }
+
+func TestEverySize(t *testing.T) {
+	r := Looked()
+	show(1, 1, WithNode(Healthy()), &r).EverySize(t)
+	show(1, 1, Hostile(), nil).EverySize(t)
+}

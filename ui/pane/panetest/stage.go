@@ -265,3 +265,19 @@ func (c controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
 	c.ask("raw %s", uid)
 	return []byte("{}"), nil
 }
+
+// EverySize checks what is drawn in many sizes, from those that no screen has on.
+func (s *Stage) EverySize(t *testing.T) {
+	t.Helper()
+	for _, w := range []int{0, 1, 3, 8, 21, 47, 69, 70, 90, 133, 250} {
+		for _, h := range []int{0, 1, 3, 24, 60} {
+			s.W, s.H = w, h
+			if s.Refresh(); h > 0 {
+				s.Check(t)
+			}
+			if t.Failed() {
+				t.Fatalf("at %dx%d", w, h)
+			}
+		}
+	}
+}
