@@ -19,7 +19,7 @@ type Cell struct {
 	State pleg.State // at its end; Absent where there was no container
 	Lag   bool       // something had happened that was not seen yet
 	Late  bool       // and was not seen for long
-	Blind bool       // no list was answered for so long that nothing new was seen
+	Sight Sight      // what could be seen of it
 	ID    string     // of the container at its end; empty where there was none
 	Event uint64     // the Seq of the event that was made in it, the worst if there were some; 0 for none
 	digit byte       // of the exit code of what ended shortly before; 0 for none
@@ -33,12 +33,12 @@ type Lane struct {
 	Gone  bool // the pod is listed no more
 }
 
-// Set works out the cells: as many as those of blind. Life is all stages of the pod, and
+// Set works out the cells: as many as there are sights. Life is all stages of the pod, and
 // name that of the container; empty for the sandboxes.
-func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, blind []bool) {
+func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sight) {
 	n.Cells = n.Cells[:0]
-	for _, b := range blind {
-		n.Cells = append(n.Cells, Cell{Blind: b})
+	for _, s := range sights {
+		n.Cells = append(n.Cells, Cell{Sight: s})
 	}
 	w := len(n.Cells)
 	state, current, filled := pleg.Absent, "", 0
@@ -139,8 +139,10 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 		symbol, st = t.Symbols.Lag, t.Warn
 	case c.Lag:
 		symbol, st = t.Symbols.Lag, t.Dim
-	case c.Blind:
-		symbol = t.Symbols.Blind
+	case c.Sight == Blind:
+		symbol, st = t.Symbols.Blind, t.Warn
+	case c.Sight == Paused:
+		symbol, st = t.Symbols.Pause, t.Dim
 	}
 	if n.Gone && symbol != "" {
 		st = t.Dim

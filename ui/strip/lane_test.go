@@ -45,7 +45,7 @@ func status(st pleg.ContainerStatus) *engine.Pod {
 // lane draws the lane of app.
 func lane(v *pane.View, p *engine.Pod) string {
 	var n Lane
-	n.Set(v, v.Journal.Life(web.UID, p), "app", Blind(v, 30, nil))
+	n.Set(v, v.Journal.Life(web.UID, p), "app", Sights(v, 30, nil))
 	return drawn(v, 30, func(l *text.Line) { n.Draw(l, v, -1, theme.Style{}) })
 }
 
@@ -122,7 +122,7 @@ var lanes = []struct {
 			pause(v, 20, 8)
 			steady(v, 7.5, 0.5)
 		},
-		want: "|◌◌◌◌◌◌◌◌◌◌◌◌╱╱╱╱╱╱╱╱╱╱◌◌◌◌◌◌◌◌|", plain: "|............//////////........|",
+		want: "|◌◌◌◌◌◌◌◌◌◌◌◌║║║║║║║║║║◌◌◌◌◌◌◌◌|", plain: "|............||||||||||........|",
 	},
 	{
 		name: "a stamp that the engine does not believe", pod: status(pleg.ContainerStatus{State: pleg.Running, StartedAt: at(20)}), events: []engine.Event{started(1, 9.5, 0, "c0")},
@@ -217,7 +217,7 @@ func TestLaneNamesItsEvents(t *testing.T) {
 	steady(v, 32.5, 0.5)
 	see(v, started(1, 19.5, 1, "c1"), died(2, 9.5, 1, "c1", 2))
 	var n Lane
-	n.Set(v, v.Journal.Life(web.UID, nil), "app", Blind(v, 30, nil))
+	n.Set(v, v.Journal.Life(web.UID, nil), "app", Sights(v, 30, nil))
 	for i, c := range n.Cells {
 		if want := map[int]uint64{10: 1, 20: 2}[i]; c.Event != want {
 			t.Errorf("cell %d has event %d, want %d", i, c.Event, want)

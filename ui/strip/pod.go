@@ -45,7 +45,7 @@ func Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []widge
 	life := v.Journal.Life(p.Pod.UID, p.Pod)
 	names := Names(v, p, []string{""})
 	names = names[:min(len(names), mostLanes)]
-	blind := Blind(v, room, nil)
+	sights := Sights(v, room, nil)
 	gone := v.Journal.Gone(p.Pod.UID) != nil
 	return len(names) + 1, func(i int) []widget.Slot {
 		if i == 0 {
@@ -56,7 +56,7 @@ func Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []widge
 			label = "sandbox"
 		}
 		lane := Lane{Gone: gone}
-		lane.Set(v, life, names[i-1], blind)
+		lane.Set(v, life, names[i-1], sights)
 		return lane.slots(v, []widget.Slot{{Style: v.Theme.Dim, Text: "  " + label, Width: widget.LabelWidth}})
 	}
 }

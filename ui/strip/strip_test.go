@@ -129,3 +129,20 @@ func TestRelists(t *testing.T) {
 		})
 	}
 }
+
+// A strip is drawn with each frame, also where it shows half an hour of relists.
+func TestRelistsTakeNoMemory(t *testing.T) {
+	v := viewAt(noon, theme.Default())
+	v.Axis.Width = widget.Longest
+	steady(v, 1800.5, 1.5)
+	v.Phase = engine.Phase{Step: engine.Listing, Began: at(0.5)}
+	see(v)
+	var l text.Line
+	if n := testing.AllocsPerRun(100, func() {
+		l.Buf = l.Buf[:0]
+		l.Begin(100)
+		Relists(&l, v, 100)
+	}); n > 4 {
+		t.Errorf("%v allocations a frame", n)
+	}
+}

@@ -40,7 +40,8 @@ func (t *timeline) Legend() [][2]string {
 		{s.Run, "running"},
 		{s.Ended, "exited; behind the event stands its exit code if that is not 0"},
 		{s.Lag, "it had happened, and no relist had seen it yet"},
-		{s.Blind, "nothing could be seen: a list or an inspection hung, lists failed, or the relist was paused"},
+		{s.Blind, "nothing could be seen: a list or an inspection hung, or lists failed"},
+		{s.Pause, "the relist was paused"},
 		{s.Running + " " + s.Exited + " " + s.Bad + " " + s.Gone, "the relist found: started, died with 0, died with another code, removed"},
 	}
 }
@@ -113,8 +114,10 @@ func state(c *strip.Cell) string {
 	switch {
 	case c.Lag:
 		return word + ", not seen yet"
-	case c.Blind:
+	case c.Sight == strip.Blind:
 		return word + ", but nothing could be seen"
+	case c.Sight == strip.Paused:
+		return word + ", but the relist was paused"
 	}
 	return word
 }

@@ -57,7 +57,7 @@ type timeline struct {
 	lives map[pleg.UID]life
 
 	lanes      []strip.Lane
-	blind      []bool
+	sights     []strip.Sight
 	ago, clock string
 }
 
@@ -116,7 +116,7 @@ func (t *timeline) Observe(v *pane.View, w, h int) {
 		return
 	}
 	t.ago, t.clock = v.Axis.Ago(t.room), v.Axis.Clock(t.room)
-	t.blind = strip.Blind(v, t.room, t.blind[:0])
+	t.sights = strip.Sights(v, t.room, t.sights)
 	t.arrange()
 }
 
@@ -170,7 +170,7 @@ func (t *timeline) arrange() {
 		}
 		r.lane = &t.lanes[n]
 		r.lane.Gone = r.gone
-		r.lane.Set(t.view, t.life(r, was), r.name, t.blind)
+		r.lane.Set(t.view, t.life(r, was), r.name, t.sights)
 		n++
 	}
 }

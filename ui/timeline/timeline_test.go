@@ -226,3 +226,20 @@ func BenchmarkObserve(b *testing.B) {
 		t.Observe(v, 198, 48)
 	}
 }
+
+// A frame takes no more memory the more pods there are.
+func TestFrameTakesNoMemory(t *testing.T) {
+	p := New(pane.Settings{})
+	p.Observe(bigView(), 198, 48)
+	var l text.Line
+	if n := testing.AllocsPerRun(20, func() {
+		l.Buf = l.Buf[:0]
+		for y := range 48 {
+			l.Begin(198)
+			p.Draw(&l, y, true)
+			l.End()
+		}
+	}); n > 20 {
+		t.Errorf("%v allocations a frame", n)
+	}
+}

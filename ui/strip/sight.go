@@ -1,6 +1,7 @@
 package strip
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -11,19 +12,25 @@ import (
 // before what is between them counts as not seen.
 const patience = 2 * time.Second
 
-// Blind works out in which of w cells nothing new could be seen, since no list was
-// answered: one hung or failed, an inspection held up the next, or the relist was paused.
-// It appends to cells, which may be nil.
-func Blind(v *pane.View, w int, cells []bool) []bool {
-	for range w {
-		cells = append(cells, false)
-	}
-	cells = cells[len(cells)-w:]
+// A Sight says whether anything new could be seen in the time of a cell.
+type Sight uint8
+
+const (
+	Clear  Sight = iota // lists were answered
+	Paused              // the relist was paused
+	Blind               // a list hung or failed, or an inspection held up the next list
+)
+
+// Sights works out the sight of w cells. It writes them over those of cells, which may be
+// nil.
+func Sights(v *pane.View, w int, cells []Sight) []Sight {
+	cells = slices.Grow(cells[:0], w)[:w]
+	clear(cells)
 	seen, late := v.Started, v.Period+patience
 	upTo := func(at time.Time, end int) {
 		if at.Sub(seen) > late {
 			for i := max(v.Axis.Index(w, seen.Add(late)), 0); i < min(end, w); i++ {
-				cells[i] = true
+				cells[i] = Blind
 			}
 		}
 		seen = at
@@ -42,5 +49,16 @@ func Blind(v *pane.View, w int, cells []bool) []bool {
 		look(p.Began.Add(p.ListTook))
 	}
 	upTo(v.At, w)
+	for _, p := range v.Journal.Pauses() {
+		end := w
+		if !p.To.IsZero() {
+			end = min(v.Axis.Index(w, p.To), w)
+		}
+		for i := max(v.Axis.Index(w, p.From), 0); i < end; i++ {
+			if cells[i] == Blind {
+				cells[i] = Paused
+			}
+		}
+	}
 	return cells
 }
