@@ -94,11 +94,16 @@ func show(ctx context.Context, args []string) int {
 	if o.Note != "" {
 		complain(errors.New(o.Note), exitOK)
 	}
-	v, err := chooseView(o)
+	guard := new(terminal.Guard)
+	v, err := chooseView(o, guard)
 	if err != nil {
 		return cannotTell(o, err)
 	}
-	src, err := source.Open(ctx, o, started)
+	var panicked func(value any, stack []byte)
+	if o.View == options.Screen { // nobody else has a terminal to give back
+		panicked = guard.Panicked
+	}
+	src, err := source.Open(ctx, o, started, panicked)
 	if err != nil {
 		return cannotTell(o, err)
 	}
@@ -128,7 +133,7 @@ func complain(err error, status int) int {
 
 // chooseView returns the view that was asked for, or why it cannot be shown here:
 // before anything is started for it.
-func chooseView(o options.Options) (view, error) {
+func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 	switch o.View {
 	case options.Check:
 		return checking(o), nil
@@ -138,7 +143,7 @@ func chooseView(o options.Options) (view, error) {
 	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
 		return nil, err
 	}
-	return running(o, screen(o)), nil
+	return running(o, screen(o, guard)), nil
 }
 
 // relist says what an engine relists and how.
@@ -206,7 +211,7 @@ func untilSignal(ctx context.Context, status int) (context.Context, context.Canc
 // are promised.
 const grace = 1800 * time.Millisecond
 
-func screen(o options.Options) live {
+func screen(o options.Options, guard *terminal.Guard) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		model := ui.New(ui.Config{
 			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Faults: src.Faults,
@@ -215,7 +220,7 @@ func screen(o options.Options) live {
 			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
 			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
 		})
-		return terminal.Run(ctx, model, terminal.Options{Last: src.Close})
+		return terminal.Run(ctx, model, terminal.Options{Last: src.Close, Guard: guard})
 	}
 }
 
