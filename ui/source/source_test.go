@@ -1,0 +1,58 @@
+package source
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/ui/options"
+)
+
+// A demo that is directed from one scenario to another shows a whole node or none:
+// half of one would tell of containers without a process.
+func TestDemoIsDirected(t *testing.T) {
+	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 2}, time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	d := src.Director
+	d.Freeze(true)
+	if s := d.State(); s.Scenario != "tour" || !s.Frozen || s.Speed != 2 || s.Acts == 0 {
+		t.Errorf("at the start: %+v", s)
+	}
+	if all := d.Faults(); len(all) == 0 || all[0].On {
+		t.Errorf("faults %+v", all)
+	} else {
+		d.SetFault(all[0].Name, true)
+		if s := d.State(); s.Faults != 1 {
+			t.Errorf("with a fault: %+v", s)
+		}
+	}
+	look := src.Look(true)
+	shows := func(want bool) *evidence.Report {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		for {
+			r, err := look(ctx)
+			if err != nil || ctx.Err() != nil {
+				t.Fatalf("%s: processes are seen: %v, want %v; %v", d.State().Scenario, !want, want, err)
+			}
+			if (r.Processes.Missing == "") == want {
+				return r
+			}
+		}
+	}
+	shows(true)
+	d.Next(1)
+	if s := d.State(); s.Scenario != "quiet" || s.Faults != 0 {
+		t.Errorf("the next one: %+v", s)
+	}
+	if r := shows(false); len(r.Processes.Containers) > 0 {
+		t.Errorf("%d containers have processes on a node that shows none", len(r.Processes.Containers))
+	}
+	d.Next(-1)
+	shows(true)
+}
