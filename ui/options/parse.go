@@ -48,11 +48,12 @@ type line struct {
 	*Options
 	flags map[string]flag // by their names
 	given *pflag.FlagSet  // knows which of them were
+	file  string          // the settings file, once it is read
 }
 
 func newLine(o *Options) line {
 	o.Keys, o.Release = keymap.Default(), pleg.Newest
-	l := line{o, map[string]flag{}, pflag.NewFlagSet("plegtop", pflag.ContinueOnError)}
+	l := line{Options: o, flags: map[string]flag{}, given: pflag.NewFlagSet("plegtop", pflag.ContinueOnError)}
 	l.given.Usage = func() {}
 	for _, g := range o.groups() {
 		for _, f := range g.flags {

@@ -19,29 +19,6 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// An Error says where a settings file is wrong.
-type Error struct {
-	File string
-	Line int    // from 1; 0 where the file as a whole is wrong
-	Key  string // such as "theme" or "keys.freeze"; empty if no key is to blame
-	Err  error
-}
-
-// Error returns file:line: key: what is wrong.
-func (e *Error) Error() string {
-	s := e.File
-	if e.Line > 0 {
-		s = fmt.Sprintf("%s:%d", s, e.Line)
-	}
-	if e.Key != "" {
-		s += ": " + e.Key
-	}
-	return fmt.Sprintf("%s: %v", s, e.Err)
-}
-
-// Unwrap returns what is wrong.
-func (e *Error) Unwrap() error { return e.Err }
-
 // defaultPath returns where the file is looked for that nobody named. It is empty where
 // the user has no configuration folder.
 func defaultPath() string {
@@ -71,21 +48,22 @@ func (l line) load() error {
 	return nil
 }
 
-// settings sets what the text of a file says. Any error is an [*Error], about the first
-// line that is wrong.
+// settings sets what the text of a file says. Any error says where it stands: it is about
+// the first line that is wrong.
 func (l line) settings(file string, data []byte) error {
+	l.file = file
 	var doc yaml.Node
-	err := yaml.Unmarshal(data, &doc)
-	switch {
-	case err != nil:
-		err = syntaxError(err)
-	case len(doc.Content) > 0 && doc.Content[0].Tag != "!!null":
-		err = mapping(doc.Content[0], "", l.setting)
+	if err := yaml.Unmarshal(data, &doc); err != nil { // "yaml: line 3: could not find ..."
+		said := strings.TrimPrefix(err.Error(), "yaml: ")
+		if at, ok := strings.CutPrefix(said, "line "); ok {
+			return errors.New(file + ":" + at)
+		}
+		return errors.New(file + ": " + said)
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		e.File = file
+	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
+		return nil
 	}
-	return err
+	return l.mapping(doc.Content[0], "", l.setting)
 }
 
 // setting sets what one line of a file says. What the command line says otherwise holds,
@@ -97,11 +75,11 @@ func (l line) setting(name string, at, value *yaml.Node) error {
 	f, ok := l.flags[name]
 	switch {
 	case f.typed:
-		return fail(at, at.Value, errors.New("is for the command line alone"))
+		return l.fail(at, at.Value, errors.New("is for the command line alone"))
 	case !ok:
 		known := append(l.names(func(f flag) bool { return !f.typed }), "keys", "colours", "hidden")
 		slices.Sort(known)
-		return fail(at, at.Value, errors.New("no such setting"+cmp.Or(maybe(keymap.Nearest(at.Value, known)), "; there are "+strings.Join(known, ", "))))
+		return l.fail(at, at.Value, errors.New("no such setting"+cmp.Or(maybe(keymap.Nearest(at.Value, known)), "; there are "+strings.Join(known, ", "))))
 	}
 	if l.given.Changed(name) {
 		f = newLine(&Options{columns: l.columns}).flags[name]
@@ -110,23 +88,23 @@ func (l line) setting(name string, at, value *yaml.Node) error {
 	for _, s := range all {
 		err = cmp.Or(err, f.set(s))
 	}
-	return fail(value, at.Value, err)
+	return l.fail(value, at.Value, err)
 }
 
 // rebind binds actions to other keys, all at once so that two can change places.
 func (l line) rebind(n *yaml.Node) error {
 	all, at := map[string][]string{}, map[string]*yaml.Node{}
-	err := mapping(n, "keys", func(action string, node, value *yaml.Node) (err error) {
+	err := l.mapping(n, "keys", func(action string, node, value *yaml.Node) (err error) {
 		at[action] = node
 		all[action], err = texts(value, true)
-		return fail(value, "keys."+action, err)
+		return l.fail(value, "keys."+action, err)
 	})
 	if err != nil {
 		return err
 	}
 	bound, err := l.Keys.Rebind(all)
 	if e, ok := errors.AsType[*keymap.RebindError](err); ok {
-		return fail(at[e.Name], "keys."+e.Name, e.Err)
+		return l.fail(at[e.Name], "keys."+e.Name, e.Err)
 	}
 	l.Keys = bound
 	return nil
@@ -135,19 +113,19 @@ func (l line) rebind(n *yaml.Node) error {
 // restyle reads how the looks of themes are to differ.
 func (l line) restyle(n *yaml.Node) error {
 	l.looks = map[string]map[string]string{}
-	return mapping(n, "colours", func(name string, at, value *yaml.Node) error {
-		of, known := theme.Named(name)
-		if !known {
-			return fail(at, "colours", fmt.Errorf("want one of %s, not %q", strings.Join(theme.Names(), ", "), name))
+	return l.mapping(n, "colours", func(name string, at, value *yaml.Node) error {
+		if _, err := oneOf(theme.Names())(name); err != nil {
+			return l.fail(at, "colours", err)
 		}
+		of, _ := theme.Named(name)
 		l.looks[name] = map[string]string{}
-		return mapping(value, "colours."+name, func(look string, at, value *yaml.Node) error {
+		return l.mapping(value, "colours."+name, func(look string, at, value *yaml.Node) error {
 			all, err := texts(value, false)
 			if err == nil {
 				l.looks[name][look] = all[0]
 				_, err = theme.With(of, l.looks[name])
 			}
-			return fail(value, "colours."+name, err)
+			return l.fail(value, "colours."+name, err)
 		})
 	})
 }
@@ -155,55 +133,41 @@ func (l line) restyle(n *yaml.Node) error {
 // hide reads which columns are left out.
 func (l line) hide(n *yaml.Node) error {
 	l.Hidden = map[string][]string{}
-	return mapping(n, "hidden", func(pane string, at, value *yaml.Node) error {
-		known, ok := l.columns[pane]
-		if !ok {
-			return fail(at, "hidden", fmt.Errorf("want one of %s, not %q", strings.Join(slices.Sorted(maps.Keys(l.columns)), ", "), pane))
+	return l.mapping(n, "hidden", func(pane string, at, value *yaml.Node) error {
+		if _, err := oneOf(slices.Sorted(maps.Keys(l.columns)))(pane); err != nil {
+			return l.fail(at, "hidden", err)
 		}
 		all, err := texts(value, true)
 		for i, name := range all {
 			var unknown error
-			all[i], unknown = column(known)(name)
+			all[i], unknown = column(l.columns[pane])(name)
 			err = cmp.Or(err, unknown)
 		}
 		l.Hidden[pane] = all
-		return fail(value, "hidden."+pane, err)
+		return l.fail(value, "hidden."+pane, err)
 	})
 }
 
-// fail says that a line is wrong; nil if err is.
-func fail(n *yaml.Node, key string, err error) error {
+// fail says that a line is wrong, and which setting in it; nil if err is.
+func (l line) fail(n *yaml.Node, key string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Line: n.Line, Key: key, Err: err}
-}
-
-// syntaxError takes the line out of the parser's text, which is
-// "yaml: line 3: could not find ...".
-func syntaxError(err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	e := &Error{Err: errors.New(text)}
-	var rest string
-	if n, _ := fmt.Sscanf(text, "line %d: %s", &e.Line, &rest); n == 2 {
-		_, text, _ = strings.Cut(text, ": ")
-		e.Err = errors.New(text)
-	}
-	return e
+	return fmt.Errorf("%s:%d: %s%w", l.file, n.Line, strings.TrimLeft(key+": ", ": "), err)
 }
 
 // mapping calls do for every line of n, in order, with the name that it has now. n must
 // be a mapping without aliases or a name given twice.
-func mapping(n *yaml.Node, within string, do func(name string, at, value *yaml.Node) error) error {
+func (l line) mapping(n *yaml.Node, within string, do func(name string, at, value *yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode {
-		return fail(n, within, errors.New("want lines of the form key: value"))
+		return l.fail(n, within, errors.New("want lines of the form key: value"))
 	}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at, value := n.Content[i], n.Content[i+1]
 		name := cmp.Or(former[at.Value], at.Value)
 		if line, twice := seen[name]; twice {
-			return fail(at, at.Value, fmt.Errorf("is set on line %d already", line))
+			return l.fail(at, at.Value, fmt.Errorf("is set on line %d already", line))
 		}
 		seen[name] = at.Line
 		if err := do(name, at, value); err != nil {
