@@ -125,6 +125,7 @@ func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
 		{"check --demo churn", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
 		{"--demo chrun", `no view and no scenario is called "chrun"; did you mean --demo=churn?`},
+		{"--demo log", `no view and no scenario is called "log": want check`},
 		{"--demo chekc", `no view is called "chekc"; did you mean check?`},
 		{"--demo=nope", `--demo: no scenario is called "nope": plegtop --demo=list shows all`},
 		{"--demo=hung-inspct", `--demo: no scenario is called "hung-inspct"; did you mean hung-inspect?`},
