@@ -65,6 +65,22 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// Nothing is run for the sake of colours, and the program knows where it runs.
+func TestTmuxIsNotAsked(t *testing.T) {
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: >'"+asked+"'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := demo(t, 80, 24, []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "TMUX=/tmp/tmux,1,0", "TERM=tmux-256color"})
+	r.see(t, "HEALTHY")
+	if _, err := os.Stat(asked); err == nil {
+		t.Error("tmux was run")
+	}
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
 func TestPlegtopEnds(t *testing.T) {
 	for _, e := range endings[:5] {
 		for _, unread := range []bool{false, true} {
