@@ -34,7 +34,6 @@ type Terminal struct {
 	mu      sync.Mutex // guards all below
 	screen  *vt.Emulator
 	raw     bytes.Buffer
-	first   time.Duration // until the first byte
 	latest  time.Time     // of the latest output, as it was read
 	changed chan struct{} // closed and made anew with every output
 }
@@ -117,9 +116,6 @@ func (t *Terminal) took(p []byte) {
 	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.raw.Len() == 0 {
-		t.first = now.Sub(t.began)
-	}
 	t.latest = now
 	t.raw.Write(p)
 	_, _ = t.screen.Write(p)

@@ -38,14 +38,6 @@ func (t *Terminal) Stall() (resume func()) {
 	return t.gate.Unlock
 }
 
-// First returns how long after its start the program wrote its first byte; 0
-// if it has written none.
-func (t *Terminal) First() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.first
-}
-
 // Age returns how long ago the program was started.
 func (t *Terminal) Age() time.Duration { return time.Since(t.began) }
 
