@@ -62,10 +62,11 @@ func New(set pane.Settings, keys keymap.Map) pane.Pane {
 }
 
 func (p *pods) Info() pane.Info {
-	return pane.Info{
-		Name: "Pods", About: p.about, Mark: p.mark, Scope: keymap.InPods,
-		Least: 4, Wanted: p.table.Len() + 1,
+	wanted := p.table.Len() + 1
+	if p.blank != nil {
+		wanted = p.blank.Len()
 	}
+	return pane.Info{Name: "Pods", About: p.about, Mark: p.mark, Scope: keymap.InPods, Least: 4, Wanted: wanted}
 }
 
 func (p *pods) Observe(v *pane.View, w, h int) {
