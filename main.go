@@ -22,8 +22,10 @@ import (
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/events"
+	"github.com/plegtop/plegtop/ui/history"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/options"
+	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
@@ -213,14 +215,19 @@ const grace = 1800 * time.Millisecond
 
 func screen(o options.Options, guard *terminal.Guard) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		model := ui.New(ui.Config{
-			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Faults: src.Faults,
-			Keys: o.Keys, Theme: o.Look(true), ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()),
-			Namespaces: o.Namespaces, Filter: o.Filter, Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time,
+		filters := history.Open()
+		config := ui.Config{
+			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Director: src.Director, Captions: o.Captions,
+			Keys: o.Keys, Theme: o.Look(true), ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
+			Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
+			Panes:       pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
 			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
 			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
-		})
-		return terminal.Run(ctx, model, terminal.Options{Last: src.Close, Guard: guard})
+		}
+		if o.Theme == "" {
+			config.Light = o.Look(false)
+		}
+		return terminal.Run(ctx, ui.New(config), terminal.Options{Last: src.Close, Guard: guard})
 	}
 }
 

@@ -74,7 +74,7 @@ var rules = map[string]rule{
 
 	"keymap": {modules: []string{"charm.land/bubbles/v2/key"}, never: []string{"os", "net"}},
 	"ui": {
-		ours:    append(slices.Clone(seen), "keymap", "ui/text", "ui/theme", "ui/filter", "ui/podlist", "ui/dialog", "ui/finding"),
+		ours:    append(slices.Clone(seen), "keymap", "ui/..."),
 		modules: charm,
 		never:   []string{"os", "net"},
 	},
@@ -107,7 +107,6 @@ var rules = map[string]rule{
 	"ui/theme/early": {never: []string{"net"}},
 	"ui/finding":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme"), never: []string{"os", "net"}},
 	"ui/filter":      {ours: append(slices.Clone(seen), "ui/podlist"), never: []string{"os", "net"}},
-	"ui/dialog":      {ours: []string{"keymap", "ui/text", "ui/theme"}, modules: charm, never: []string{"os", "net"}},
 	"ui/terminal":    {ours: []string{"ui", "ui/text", "ui/theme"}, modules: append(slices.Clone(charm), "github.com/charmbracelet/x/term", "github.com/muesli/cancelreader", "golang.org/x/sys/unix"), never: []string{"net"}},
 	"ui/options": {
 		ours:    []string{"engine/pleg", "engine/smallfile", "cri/sim", "keymap", "ui/text", "ui/theme", "ui/filter"},
@@ -115,7 +114,7 @@ var rules = map[string]rule{
 	},
 	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
 	"ui/crash":   {never: []string{"net"}},
-	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui", "ui/director", "ui/options"), never: []string{"net"}},
+	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options"), never: []string{"net"}},
 	"ui/lines":   {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding"), modules: []string{"charm.land/lipgloss/v2/..."}, never: []string{"net"}},
 	"ui/metrics": {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},
 	"ui/e2e":     {modules: []string{"github.com/creack/pty", "github.com/charmbracelet/x/vt", "golang.org/x/sys/unix"}},

@@ -5,32 +5,34 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+
 	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
 // TestHungCallIsFound holds that the call that hangs is named by a finding and by
 // the headline once a diagnosis is made.
 func TestHungCallIsFound(t *testing.T) {
-	s := newStage(t, 200, 50).diagnosed().show(hungNode())
+	s := newStage(t, 200, 50).diagnosed().show(panetest.Hung())
 	if got := s.lineTwo(); !strings.HasPrefix(got, "✖ ") || !strings.Contains(got, "nfs-client") {
 		t.Errorf("headline %q", got)
 	}
-	if f := s.press("4").m.findings.current().Finding; f == nil || f.Subject.Pod.Name != "nfs-client" {
+	if f := s.press("4").m.active().Subject().Finding; f == nil || f.Subject.Pod.Name != "nfs-client" {
 		t.Errorf("the cursor is on %v", f)
 	}
-	if s.press("enter", "enter"); s.m.detail.pod == nil {
-		t.Error("the finding does not lead to its pod")
+	if s.press("enter", "enter"); s.focused() != "default/nfs-client" {
+		t.Errorf("the finding leads to %q, not to its pod", s.focused())
 	}
 }
 
 func TestHealthyNodeHasNoFinding(t *testing.T) {
 	s := newStage(t, 200, 50).diagnosed()
 	for i := range 5 {
-		snap := nodeOf(healthyNode())
+		snap := panetest.WithNode(panetest.Healthy())
 		snap.At = snap.At.Add(time.Duration(i) * time.Second)
 		s.show(snap)
 	}
-	for _, f := range s.m.findings.all {
+	for _, f := range s.m.view.Findings {
 		if f.ID != diagnose.CrashLoop {
 			t.Errorf("found %s: %s", f.ID, f.Summary)
 		}
@@ -40,9 +42,9 @@ func TestHealthyNodeHasNoFinding(t *testing.T) {
 // TestDiagnosisGoesOnWhileFrozen holds that what happens while the screen is frozen
 // is told once it is thawed: here the verdict's changes.
 func TestDiagnosisGoesOnWhileFrozen(t *testing.T) {
-	s := newStage(t, 200, 50).diagnosed().show(healthyNode()).press("Z")
+	s := newStage(t, 200, 50).diagnosed().show(panetest.Healthy()).press("Z")
 	for i := range 40 {
-		snap := healthyNode()
+		snap := panetest.Healthy()
 		snap.At = snap.At.Add(time.Duration(i+1) * 20 * time.Second)
 		snap.Health.Flips, snap.Health.Since, snap.Health.ListedAt = i+1, snap.At, snap.At
 		if snap.Health.Healthy = i%2 == 1; !snap.Health.Healthy {
@@ -52,7 +54,7 @@ func TestDiagnosisGoesOnWhileFrozen(t *testing.T) {
 	}
 	s.press("Z")
 	var ids []string
-	for _, f := range s.m.findings.all {
+	for _, f := range s.m.view.Findings {
 		ids = append(ids, string(f.ID))
 	}
 	if got := strings.Join(ids, " "); !strings.Contains(got, "pleg-flapping") {

@@ -4,258 +4,219 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 )
-
-func (m *Model) pen() pen { return pen{m.theme, m.snap.At} }
 
 // frame returns the whole screen: m.height lines of exactly m.width cells.
 func (m *Model) frame() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}
-	l := text.Line{Ellipsis: m.theme.Symbols.Ellipsis, Buf: make([]byte, 0, m.width*m.height*2)}
-	d := m.newFrame()
+	l := text.Line{Ellipsis: m.view.Theme.Symbols.Ellipsis, Buf: make([]byte, 0, m.width*m.height*2)}
 	for y := range m.height {
 		if y > 0 {
 			l.Buf = append(l.Buf, '\n')
 		}
 		l.Begin(m.width)
-		d.line(&l, y)
+		m.line(&l, y)
 		l.Under()
 		l.End()
 	}
-	if m.theme.Symbols.ASCII {
+	if m.view.Theme.Symbols.ASCII {
 		return text.PlainASCII(string(l.Buf))
 	}
 	return string(l.Buf)
 }
 
-// A frame is what drawing the screen once needs beside the model.
-type frame struct {
-	*Model
-	pen
-	blank []span   // in the place of the pods, if any
-	tiny  []span   // on a small screen
-	below []span   // in the pane of calls, below its table
-	over  []string // the lines of what lies over the panes, if drawn so
-
-	sheet      *sheet // if one is open
-	sheetTitle string
-}
-
-func (m *Model) newFrame() *frame {
-	d := &frame{Model: m, pen: m.pen()}
-	d.over = m.overLines()
-	d.sheet, d.sheetTitle = m.onTop()
-	switch {
-	case m.layout.tiny && d.over == nil && d.sheet == nil:
-		d.tiny = m.smallLines(d.pen)
-	case m.layout.visible(podsPane):
-		d.blank = m.blank(d.pen)
-	}
-	if m.layout.visible(callsPane) {
-		d.below = m.calls.below(d.pen, m.snap, m.sweepKept(d.pen), m.focus == callsPane)
-	}
-	return d
-}
-
 // line draws line y of the screen.
-func (d *frame) line(l *text.Line, y int) {
-	at, small := d.layout, d.tiny != nil
+func (m *Model) line(l *text.Line, y int) {
+	at := &m.layout
 	switch {
-	case y == d.height-1:
-		d.footer(l)
-	case y < at.header && !small:
-		header{d.cfg.Source, d.frozen, d.gauge}.line(l, d.pen, d.snap, pick(d.small(), 1, y))
-	case y < at.body && !small:
-		d.alertLine(l, y-at.header)
-	case d.over != nil:
-		if i := y - at.body; i >= 0 && i < len(d.over) {
-			l.Finished(d.over[i], d.width)
-		}
-	case small:
-		if y < len(d.tiny) {
-			l.Space(1)
-			l.Put(d.tiny[y].style, d.tiny[y].text)
-		}
-	case d.sheet != nil:
-		d.sheetLine(l, y-at.body)
+	case y == m.height-1:
+		m.footer(l)
+	case y >= m.height-at.foot:
+		m.drawCaption(l)
+	case at.tiny:
+		m.header.Tiny(l, y, m.height-at.foot)
+	case y < at.header:
+		m.header.Draw(l, y)
+	case y < at.body:
+		m.alert(l, y-at.header)
 	default:
-		d.bodyLine(l, y)
+		m.body(l, y)
 	}
 }
 
-func (d *frame) alertLine(l *text.Line, i int) {
-	a := d.alerts[i]
+// alert draws an alert, and with the last one how many there is no room for.
+func (m *Model) alert(l *text.Line, i int) {
+	all := m.header.Alerts()
 	l.Space(1)
-	if more := len(d.alerts) - d.layout.alerts; more > 0 && i == d.layout.alerts-1 {
+	if more := len(all) - m.layout.alerts; more > 0 && i == m.layout.alerts-1 {
 		note := "  and " + text.Count(uint64(more)) + " more"
 		kept := l.Keep(len(note) + 1)
-		l.Put(a.style, a.text)
+		l.Put(all[i].Style, all[i].Text)
 		l.Release(kept)
-		l.Put(d.Dim, note)
+		l.Put(m.view.Theme.Dim, note)
 		return
 	}
-	l.Put(a.style, a.text)
+	l.Put(all[i].Style, all[i].Text)
 }
 
-// bodyLine draws line y of the panes, from left to right.
-func (d *frame) bodyLine(l *text.Line, y int) {
+// body draws line y of the panes, from left to right, or of the layer over them.
+func (m *Model) body(l *text.Line, y int) {
+	if p := m.top(); p != nil {
+		m.pane(l, p, y-m.layout.body, true, func() { m.layerTitle(l, p) })
+		return
+	}
 	x := 0
-	for _, b := range d.layout.shown() {
+	for _, b := range m.layout.boxes {
 		if y < b.y || y >= b.y+b.h {
 			continue
 		}
 		if b.x > x {
-			l.Sign(d.Border, d.Symbols.Vertical)
+			l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Vertical)
 		}
 		x = b.x + b.w
 		kept := l.Keep(l.Left() - b.w)
-		d.boxLine(l, b, y-b.y)
+		m.pane(l, m.panes[b.pane], y-b.y, b.pane == m.focus, func() { m.title(l, b) })
 		l.Under()
 		l.End()
 		l.Release(kept)
 	}
 }
 
-// boxLine draws line y of one pane.
-func (d *frame) boxLine(l *text.Line, b box, y int) {
+// pane draws line y of one pane, with its title as the first. The margin before a row
+// has its look, so that the bar of the cursor begins at the edge of the pane.
+func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func()) {
 	if y == 0 {
-		d.title(l, b)
+		title()
 		return
 	}
-	focused := b.pane == d.focus
 	margin := l.Keep(1)
-	if b.pane == podsPane && d.blank != nil {
-		if y >= 2 && y-2 < len(d.blank) {
-			l.Space(2)
-			l.Put(d.blank[y-2].style, d.blank[y-2].text)
-		}
-		l.End()
-		l.Release(margin)
-		return
-	}
-	if none := d.nothing(d.pen); y == 1 && b.pane == findingsPane && len(d.findings.all) == 0 {
-		l.Space(1)
-		l.Put(none.style, none.text)
-	} else if y == 1 {
-		l.Space(1)
-		d.heads(l, b)
-	} else {
-		d.row(l, b, y-2, focused)
-	}
+	l.Space(1)
+	p.Draw(l, y-1, focused)
 	l.End()
 	l.Release(margin)
 }
 
-func (d *frame) heads(l *text.Line, b box) {
-	switch b.pane {
-	case podsPane:
-		d.pods.heads(l, d.pen)
-	case eventsPane:
-		d.events.heads(l, d.pen, b.w-2)
-	case callsPane:
-		d.calls.heads(l, d.pen, b.w-2)
-	case findingsPane:
-		d.findings.heads(l, d.pen)
+// title draws the title of a pane: the tabs, how much the pane shows of what, and a
+// rule. What goes on in panes that are not seen their tabs tell.
+func (m *Model) title(l *text.Line, b box) {
+	t := m.view.Theme
+	l.Sign(t.Border, t.Symbols.Horizontal)
+	for i, p := range m.panes {
+		here, info := i == b.pane, p.Info()
+		if !here && (!b.tabs || m.layout.find(i) != nil) {
+			continue
+		}
+		l.Space(1)
+		name := strconv.Itoa(i+1) + " " + info.Name
+		switch {
+		case here && i == m.focus && m.top() == nil:
+			l.Put(t.Focus, name)
+		case here:
+			l.Put(t.Title, name)
+		default:
+			l.Put(t.Dim, name)
+		}
+		told := info.Mark
+		if here {
+			told = info.About
+		}
+		for _, s := range told {
+			l.Space(1)
+			l.Put(s.Style, s.Text)
+		}
+		l.Space(1)
+		l.Sign(t.Border, t.Symbols.Horizontal)
+	}
+	l.Repeat(t.Border, t.Symbols.Horizontal, l.Left())
+}
+
+// layerTitle draws the title of a layer.
+func (m *Model) layerTitle(l *text.Line, p pane.Pane) {
+	t, info := m.view.Theme, p.Info()
+	l.Sign(t.Border, t.Symbols.Horizontal)
+	l.Space(1)
+	l.Put(t.Focus, info.Name)
+	for _, s := range info.About {
+		l.Space(1)
+		l.Put(s.Style, s.Text)
+	}
+	l.Space(1)
+	l.Repeat(t.Border, t.Symbols.Horizontal, l.Left())
+}
+
+// footer draws the last line: a layer that has its place there, the answer to the last
+// key, or the keys that are of most use here.
+func (m *Model) footer(l *text.Line) {
+	l.Space(1)
+	kept := l.Keep(1)
+	n := len(m.layers)
+	switch {
+	case n > 0 && m.layers[n-1].Info().Foot && !(m.flash.text != "" && m.layers[n-1].Info().Scope == keymap.InDirector):
+		m.layers[n-1].Draw(l, 0, true)
+	case m.flash.text != "":
+		l.Put(m.view.Theme.Flash, m.flash.text)
+	default:
+		m.keyHints(l)
+	}
+	l.End()
+	l.Release(kept)
+}
+
+// keyHints names as many keys as there is room for, the most useful first.
+func (m *Model) keyHints(l *text.Line) {
+	for i, e := range m.useful() {
+		key, _, _ := strings.Cut(e.Binding.Help().Key, " ")
+		need := text.Width(key) + 1 + text.Width(e.Short)
+		if i > 0 {
+			need += 2
+		}
+		if need > l.Left() {
+			return
+		}
+		if i > 0 {
+			l.Space(2)
+		}
+		l.Put(m.view.Theme.Key, key)
+		l.Space(1)
+		l.Put(m.view.Theme.Dim, e.Short)
 	}
 }
 
-// row draws a row with the cell before it, so that the bar of the cursor begins
-// at the edge of the pane.
-func (d *frame) row(l *text.Line, b box, y int, focused bool) {
-	l.Space(1)
-	switch b.pane {
-	case podsPane:
-		d.pods.row(l, d.pen, y, focused)
-	case eventsPane:
-		d.events.row(l, d.pen, y, focused)
-	case callsPane:
-		d.calls.row(l, d.pen, d.snap, d.below, y, focused)
-	case findingsPane:
-		d.findings.row(l, d.pen, y, focused)
+// useful returns the keys that are named here. On the smallest screens those
+// come first that lead to the panes.
+func (m *Model) useful() []keymap.Entry {
+	if !m.layout.tiny {
+		return m.cfg.Keys.Footer(m.active().Info().Scope)
 	}
+	var all []keymap.Entry
+	for _, a := range []keymap.Action{keymap.NextProblem, keymap.NextPane, keymap.Help, keymap.FullScreen, keymap.Quit} {
+		if e, ok := m.cfg.Keys.Entry(a); ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// caption returns what the script of a demo does now; empty if that is not shown.
+func (m *Model) caption() string {
+	if !m.captions || m.cfg.Director == nil || m.height < leastBody {
+		return ""
+	}
+	return m.cfg.Director.State().Caption
+}
+
+func (m *Model) drawCaption(l *text.Line) {
+	l.Space(1)
+	l.Put(m.view.Theme.BadgeDemo, " "+m.caption()+" ")
 }
 
 // windowTitle is what a terminal emulator shows on its frame or tab. It does not
 // change while nothing happens.
 func (m *Model) windowTitle() string {
-	return text.Clean(strings.TrimSpace("plegtop " + m.cfg.Source.Node + " " + m.headline.Word))
-}
-
-// title draws the title of a pane: its name, what it shows, and a rule.
-func (d *frame) title(l *text.Line, b box) {
-	l.Sign(d.Border, d.Symbols.Horizontal)
-	for p := range panes {
-		if p != b.pane && (!b.tabs || d.layout.visible(p)) {
-			continue
-		}
-		l.Space(1)
-		d.tab(l, p, p == b.pane)
-		if p == b.pane {
-			l.Space(1)
-			d.about(l, p)
-		}
-		l.Space(1)
-		l.Sign(d.Border, d.Symbols.Horizontal)
-	}
-	l.Repeat(d.Border, d.Symbols.Horizontal, l.Left())
-}
-
-// tab names a pane. That pods have problems, and how bad the worst finding is, is
-// told also where they are not seen.
-func (d *frame) tab(l *text.Line, p pane, here bool) {
-	name := strconv.Itoa(int(p)+1) + " " + paneNames[p]
-	switch {
-	case here && p == d.focus:
-		l.Put(d.Focus, name)
-	case here:
-		l.Put(d.Title, name)
-	default:
-		l.Put(d.Dim, name)
-		if p == podsPane && d.pods.troubled > 0 {
-			l.Put(d.Warn, " "+d.Symbols.Warn+" "+strconv.Itoa(d.pods.troubled))
-		}
-		if p == findingsPane && len(d.findings.all) > 0 {
-			worst := finding.Worst(d.findings.all)
-			symbol, st := finding.Look(d.Theme, worst)
-			l.Put(st, " "+symbol+" "+strconv.Itoa(d.findings.count(worst)))
-		}
-	}
-}
-
-// about says how much of what the pane shows.
-func (d *frame) about(l *text.Line, p pane) {
-	switch p {
-	case podsPane:
-		d.aboutPods(l)
-	case eventsPane:
-		d.events.title(l, d.pen)
-	case callsPane:
-		l.Put(d.Dim, cost(d.snap))
-	case findingsPane:
-		d.findings.title(l, d.pen)
-	}
-}
-
-func (d *frame) aboutPods(l *text.Line) {
-	n := strconv.Itoa(len(d.pods.shown))
-	if all := len(d.pods.all.Pods); len(d.pods.shown) != all {
-		n += "/" + strconv.Itoa(all)
-	}
-	l.Put(d.Dim, n)
-	if d.pods.troubled > 0 {
-		l.Put(d.Warn, " "+d.Symbols.Warn+" "+strconv.Itoa(d.pods.troubled)+pick(d.pods.troubled == 1, " with a problem", " with problems"))
-	}
-	if d.pods.trouble {
-		l.Put(d.Info, " problems only")
-	}
-	if ns := d.filter.namespaces; len(ns) > 0 {
-		l.Put(d.Info, " ns:"+strings.Join(ns, ","))
-	}
-	if d.filter.text != "" {
-		l.Put(d.Info, " /"+d.filter.text)
-	}
+	return text.Clean(strings.TrimSpace("plegtop " + m.cfg.Source.Node + " " + m.view.Headline.Word))
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
@@ -20,8 +22,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/theme"
 )
-
-var update = flag.Bool("update", false, "write the golden frames anew")
 
 var sizes = []struct{ w, h int }{{40, 10}, {80, 24}, {120, 40}, {200, 50}}
 
@@ -32,102 +32,104 @@ var scenes = []struct {
 	play   func(*stage)
 }{
 	{"healthy", nil, func(s *stage) {
-		snap := healthyNode()
-		events := someEvents(snap)
+		snap := panetest.Healthy()
+		events := panetest.Events(snap)
 		s.show(snap, events...).press("j", "j", "j", "j", "j", "j", "j", "j", "j", "j", "space")
 	}},
-	{"hung-inspect", nil, func(s *stage) { s.find(hungFindings()[:1]...).show(hungNode()) }},
+	{"hung-inspect", nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Hung()) }},
 	{"hung-first-second", nil, func(s *stage) {
-		snap := hungNode()
-		snap.InFlight[0].Since, snap.Phase.Began = ago(700*time.Millisecond), ago(720*time.Millisecond)
+		snap := panetest.Hung()
+		snap.InFlight[0].Since, snap.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
 		s.show(snap)
 	}},
-	{"unhealthy", nil, func(s *stage) { s.find(hungFindings()...).show(illNode()) }},
-	{"list-failing", nil, func(s *stage) { s.show(failingNode()) }},
+	{"unhealthy", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Ill()) }},
+	{"list-failing", nil, func(s *stage) { s.show(panetest.Failing()) }},
 	{"paused", demo, func(s *stage) {
-		snap := healthyNode()
-		snap.Paused, snap.Phase.Step, snap.Health.ListedAt = true, engine.Stopped, ago(42*time.Second)
-		s.show(snap, someEvents(snap)...)
+		snap := panetest.Healthy()
+		snap.Paused, snap.Phase.Step, snap.Health.ListedAt = true, engine.Stopped, panetest.Ago(42*time.Second)
+		s.show(snap, panetest.Events(snap)...)
 	}},
 	{"frozen", demo, func(s *stage) {
-		snap := healthyNode()
-		s.show(snap, someEvents(snap)...).press("Z")
+		snap := panetest.Healthy()
+		s.show(snap, panetest.Events(snap)...).press("Z")
 	}},
 	{"starting", nil, func(*stage) {}},
 	{"refused", nil, func(s *stage) {
-		snap := failingNode()
+		snap := panetest.Failing()
 		snap.Pods, snap.Health, snap.Version = nil, engine.Health{Verdict: "pleg has yet to be successful"}, pleg.Version{}
 		snap.Relists, snap.Counts, snap.Calls[4] = engine.Relists{Count: 0}, engine.Counts{}, engine.Calls{}
 		s.show(snap)
 	}},
 	{"empty", nil, func(s *stage) {
-		snap := healthyNode()
+		snap := panetest.Healthy()
 		snap.Pods = []*engine.Pod{}
-		count(snap)
+		panetest.Count(snap)
 		s.show(snap)
 	}},
-	{"no-match", func(c *Config) { c.Filter = "nothing ns:shop" }, func(s *stage) { s.show(healthyNode()) }},
+	{"no-match", func(c *Config) { c.Filter = "nothing ns:shop" }, func(s *stage) { s.show(panetest.Healthy()) }},
 	{"mono", func(c *Config) { c.NoColor = true }, func(s *stage) {
-		snap := healthyNode()
-		s.show(snap, someEvents(snap)...)
+		snap := panetest.Healthy()
+		s.show(snap, panetest.Events(snap)...)
 	}},
 	{"ascii", func(c *Config) { c.ASCII = true }, func(s *stage) {
-		snap := hungNode()
-		s.show(snap, someEvents(snap)...)
+		snap := panetest.Hung()
+		s.show(snap, panetest.Events(snap)...)
 	}},
 	{"events", nil, func(s *stage) {
-		snap := healthyNode()
-		s.show(snap, someEvents(snap)...).press("2", "k", "m", "k", "k")
+		snap := panetest.Healthy()
+		s.show(snap, panetest.Events(snap)...).press("2", "k", "m", "k", "k")
 		s.update(engine.Update{Snapshot: snap, Lost: 17})
 	}},
 	{"events-wrapped", nil, func(s *stage) {
-		snap := healthyNode()
-		s.show(snap, someEvents(snap)...).press("2", "w", "t", "t")
+		snap := panetest.Healthy()
+		s.show(snap, panetest.Events(snap)...).press("2", "w", "t", "t")
 	}},
 	{"calls", nil, func(s *stage) {
-		w := sweepOf(330, true)
-		w.Began, w.Ended = ago(3*time.Minute), ago(177*time.Second)
-		snap := probed(w)
+		w := panetest.SweepOf(330, true)
+		w.Began, w.Ended = panetest.Ago(3*time.Minute), panetest.Ago(177*time.Second)
+		snap := panetest.Probed(w)
 		snap.Calls[0], snap.Calls[3] = engine.Calls{}, engine.Calls{Op: call.ListContainers, InFlight: 1}
-		s.find(hungFindings()...).show(snap).press("3", "G")
+		s.find(panetest.Findings()...).show(snap).press("3", "G")
 	}},
-	{"findings", nil, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4", "j") }},
-	{"findings-empty", nil, func(s *stage) { s.show(healthyNode()).press("4") }},
+	{"findings", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j") }},
+	{"findings-empty", nil, func(s *stage) { s.show(panetest.Healthy()).press("4") }},
 	{"findings-ended", nil, func(s *stage) {
-		s.find(hungFindings()[1]).end(hungFindings()[0], hungFindings()[2]).show(healthyNode()).press("4", "j")
+		s.find(panetest.Findings()[1]).end(panetest.Findings()[0], panetest.Findings()[2]).show(panetest.Healthy()).press("4", "j")
 	}},
-	{"findings-over", nil, func(s *stage) { s.end(hungFindings()[:1]...).show(healthyNode()).press("4") }},
-	{"findings-ascii", func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4") }},
-	{"findings-mono", func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4") }},
-	{"findings-hostile", nil, func(s *stage) { s.find(hostileFindings()...).show(hostileNode()).press("4") }},
-	{"finding", nil, func(s *stage) { s.find(hungFindings()...).show(unhealthyNode()).press("4", "enter") }},
-	{"finding-hostile", nil, func(s *stage) { s.find(hostileFindings()...).show(hostileNode()).press("4", "enter") }},
+	{"findings-over", nil, func(s *stage) { s.end(panetest.Findings()[:1]...).show(panetest.Healthy()).press("4") }},
+	{"findings-ascii", func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
+	{"findings-mono", func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
+	{"findings-hostile", nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4") }},
+	{"finding", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "enter") }},
+	{"finding-hostile", nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4", "enter") }},
 	{"finding-over", nil, func(s *stage) {
-		s.find(hungFindings()...).show(unhealthyNode()).press("4", "j", "enter").find().end(hungFindings()[2]).show(healthyNode())
+		s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j", "enter").find().end(panetest.Findings()[2]).show(panetest.Healthy())
 	}},
-	{"sweep", nil, func(s *stage) { s.find(hungFindings()[:1]...).show(probed(sweepOf(120, true))) }},
-	{"sweep-done", nil, func(s *stage) { s.show(withSweepOf(sweepOf(330, false))) }},
+	{"sweep", nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Probed(panetest.SweepOf(120, true))) }},
+	{"sweep-done", nil, func(s *stage) { s.show(panetest.WithSweep(panetest.SweepOf(330, false))) }},
 	{"sweep-refused", nil, func(s *stage) {
-		s.show(withSweepOf(&engine.Sweep{Began: ago(time.Second), Ended: ago(time.Second), Refused: "Version has been out for 3s: the runtime is too slow for it"}))
+		s.show(panetest.WithSweep(&engine.Sweep{Began: panetest.Ago(time.Second), Ended: panetest.Ago(time.Second), Refused: "Version has been out for 3s: the runtime is too slow for it"}))
 	}},
-	{"node", nil, func(s *stage) { s.show(nodeOf(healthyNode())).report(looked()).press("v") }},
-	{"node-ill", nil, func(s *stage) { s.show(illNode()).report(lookedInVain()).press("v") }},
+	{"node", nil, func(s *stage) { s.show(panetest.WithNode(panetest.Healthy())).report(panetest.Looked()).press("v") }},
+	{"node-ill", nil, func(s *stage) { s.show(panetest.Ill()).report(panetest.LookedInVain()).press("v") }},
 	{"node-unknown", demo, func(s *stage) { s.press("v") }},
 	{"detail", nil, func(s *stage) {
-		snap := healthyNode()
-		s.show(snap, someEvents(snap)...).press("G", "k", "enter")
+		snap := panetest.Healthy()
+		s.show(snap, panetest.Events(snap)...).press("G", "k", "enter")
 	}},
-	{"help", nil, func(s *stage) { s.show(healthyNode()).press("?") }},
-	{"filter-prompt", nil, func(s *stage) { s.show(healthyNode()).press("/", "s", "h", "o", "p", " ", "a", "g", "e", "<", "x") }},
-	{"namespaces", nil, func(s *stage) { s.show(healthyNode()).press("n", "down", "space") }},
-	{"raw", nil, func(s *stage) { s.show(healthyNode()).press("y").run() }},
-	{"confirm", nil, func(s *stage) { s.show(bigNode(30, 1)).press("R") }},
-	{"wide-names", nil, func(s *stage) { s.show(renamed(healthyNode(), "日本語のポッド-")) }},
-	{"hostile", nil, func(s *stage) { s.show(hostileNode()).press("space") }},
+	{"help", nil, func(s *stage) { s.show(panetest.Healthy()).press("?") }},
+	{"filter-prompt", nil, func(s *stage) {
+		s.show(panetest.Healthy()).press("/", "s", "h", "o", "p", " ", "a", "g", "e", "<", "x")
+	}},
+	{"namespaces", nil, func(s *stage) { s.show(panetest.Healthy()).press("n", "down", "space") }},
+	{"raw", nil, func(s *stage) { s.show(panetest.Healthy()).press("y").run() }},
+	{"confirm", nil, func(s *stage) { s.show(panetest.Big(30, 1)).press("R") }},
+	{"wide-names", nil, func(s *stage) { s.show(panetest.Renamed(panetest.Healthy(), "日本語のポッド-")) }},
+	{"hostile", nil, func(s *stage) { s.show(panetest.Hostile()).press("space") }},
 }
 
 func demo(c *Config) {
-	c.Source = Source{Kind: "demo", Node: "demo-node", Endpoint: "unix:///tmp/plegtop-1/cri.sock"}
+	c.Source = pane.Source{Kind: "demo", Node: "demo-node", Endpoint: "unix:///tmp/plegtop-1/cri.sock"}
 }
 
 func TestGoldenFrames(t *testing.T) {
@@ -152,7 +154,7 @@ func TestGoldenFrames(t *testing.T) {
 func compareGolden(t *testing.T, name, frame string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
-	if *update {
+	if *panetest.Update {
 		if err := os.WriteFile(path, []byte(frame+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -3,10 +3,11 @@ package ui
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // lineTwo returns the second line of the screen.
@@ -14,79 +15,56 @@ func (s *stage) lineTwo() string {
 	return strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[1])
 }
 
+// TestHeadlineIsLineTwo holds that it is so whatever else happens.
 func TestHeadlineIsLineTwo(t *testing.T) {
-	paused := healthyNode()
-	paused.Paused, paused.Health.Healthy, paused.Health.ListedAt = true, false, ago(4*time.Minute)
-	paused.Health.Verdict = "pleg was last seen active 4m0s ago; threshold is 3m0s"
-	for _, tt := range []struct {
-		name  string
-		stage *stage
-		w     int
-		want  string
-	}{
-		{"before the first update", newStage(t, 80, 24), 80, "? STARTING"},
-		{"sound", newStage(t, 80, 24).show(healthyNode()), 80, "✔ HEALTHY  [█·········] list <2s of 3m  inspected <2s ago  PLEG healthy for 1h"},
-		{"a cause that is long", newStage(t, 80, 24).find(hungFindings()...).show(hungNode()), 80, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client"},
-		{"in full", newStage(t, 200, 50).find(hungFindings()...).show(hungNode()), 200, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s  [█████···············] list 47s of 3m"},
-		{"under a sheet", newStage(t, 80, 24).find(hungFindings()...).show(hungNode()).press("v"), 80, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client …"},
-		{"paused", newStage(t, 120, 40).show(paused), 120, "? PAUSED  the last look was 4m ago  [██████████████████████] list 4m of 3m  inspected <2s ago"},
-	} {
-		if got := tt.stage.lineTwo(); got != tt.want {
-			t.Errorf("%s:\n%q, want\n%q", tt.name, got, tt.want)
-		}
-		frame := withoutStyles(tt.stage.m.frame())
-		if tt.name == "paused" && (strings.Contains(frame, "UNHEALTHY") || strings.Contains(frame, "NotReady") || strings.Contains(frame, "pleg was last seen")) {
-			t.Errorf("a verdict while nobody looks:\n%s", frame)
+	for _, keys := range []string{"", "v", "?", "4 enter", "/ x", "n", "enter", "2 f", "5", "Z"} {
+		for _, size := range sizes[1:] {
+			s := newStage(t, size.w, size.h).find(panetest.Findings()...).show(panetest.Hung()).press(strings.Fields(keys)...)
+			if got := s.lineTwo(); !strings.HasPrefix(got, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client") {
+				t.Errorf("after %q at %v: %q", keys, size, got)
+			}
 		}
 	}
-}
-
-// TestBarIsOfTheClockThatEndsFirst holds that a Status that hangs, which makes a
-// node NotReady after 30 s, is not hidden behind the three minutes of PLEG.
-func TestBarIsOfTheClockThatEndsFirst(t *testing.T) {
-	s := nodeOf(hungNode())
-	s.Node.DownAt = noon.Add(18 * time.Second)
-	for want, c := range map[string]diagnose.Clock{
-		"Status 12s of 30s": {What: "NotReady", In: 18 * time.Second},
-		"list 47s of 3m":    {What: "PLEG unhealthy", In: 133 * time.Second},
-	} {
-		if got := clockText(s, c); got != want {
-			t.Errorf("%v: %q, want %q", c, got, want)
-		}
-	}
-	if got := clockText(nodeOf(healthyNode()), diagnose.Clock{}); got != "list <2s of 3m" {
-		t.Errorf("no clock: %q", got)
-	}
-}
-
-// TestSmallestScreenNamesTheWorst holds that the headline comes first there, too,
-// each part of it in lines of its own.
-func TestSmallestScreenNamesTheWorst(t *testing.T) {
-	s := newStage(t, 40, 10).find(hungFindings()...).show(hungNode())
-	got := strings.Split(withoutStyles(s.m.frame()), "\n")
-	for i, want := range []string{"✖ INSPECTION HANGS", "NotReady in 2m13s", "ContainerStatus of default/nfs-client"} {
-		if strings.TrimSpace(got[i]) != want {
-			t.Errorf("line %d is %q, want %q", i+1, got[i], want)
-		}
+	if got := newStage(t, 80, 24).lineTwo(); got != "? STARTING" {
+		t.Errorf("before the first update: %q", got)
 	}
 }
 
 func TestWindowTitleHasTheWord(t *testing.T) {
-	s := newStage(t, 80, 24).find(hungFindings()...).show(hungNode())
+	s := newStage(t, 80, 24).find(panetest.Findings()...).show(panetest.Hung())
 	if got := s.m.View().WindowTitle; got != "plegtop worker-17 INSPECTION HANGS" {
 		t.Errorf("title %q", got)
 	}
 }
 
-// TestNodeIsNotJudgedWhilePaused holds that the node's screen tells no verdict
-// that nobody has looked for.
-func TestNodeIsNotJudgedWhilePaused(t *testing.T) {
-	s := illNode()
-	s.Paused = true
-	if got := lineOf(s, nil, "node Ready"); got != "no such line" {
-		t.Errorf("node Ready: %q", got)
+// TestOpenFindingIsToldOnce holds that the finding that is open is not told above
+// itself, nor those that are read below.
+func TestOpenFindingIsToldOnce(t *testing.T) {
+	s := newStage(t, 80, 24).find(panetest.Findings()...).show(panetest.Hung()).press("4", "G", "enter")
+	if s.rowOf("▲ crash-loop: ") != "" {
+		t.Errorf("alerts above the open finding: %v", s.m.header.Alerts())
 	}
-	if got := lineOf(&engine.Snapshot{Seq: 1, At: noon}, nil, "node Ready"); got == "no such line" {
-		t.Error("nothing is said of a node that is looked at")
+	if s.press("esc", "1"); s.rowOf("▲ crash-loop: ") == "" {
+		t.Error("once it is closed, it is not told")
+	}
+	if s.press("4"); s.rowOf("▲ crash-loop: ") != "" {
+		t.Error("what can be read below is told above, too")
+	}
+}
+
+// The headline of chosen namespaces names no warning elsewhere.
+func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
+	const said = "but for one warning: crash-loop of shop/api app"
+	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}
+	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "HEALTHY", Text: said}, Findings: []diagnose.Finding{f}}
+	for namespace, want := range map[string]string{"": said, "shop": said, "other": ""} {
+		s := newStage(t, 80, 24, func(c *Config) {
+			if namespace != "" {
+				c.Namespaces = []string{namespace}
+			}
+		})
+		if got := s.send(updateMsg{u, nil}).m.view.Headline.Text; got != want {
+			t.Errorf("of %q: %q", namespace, got)
+		}
 	}
 }

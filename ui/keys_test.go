@@ -5,86 +5,73 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
-// name returns the name under the cursor of the pods pane.
-func (s *stage) name() string {
-	row, ok := s.m.pods.current()
-	if !ok {
-		return ""
-	}
-	if row.tree >= 0 && !row.info.tree[row.tree].sandbox {
-		return row.info.tree[row.tree].name
-	}
-	return pick(row.tree >= 0, "sandbox", row.info.pod.Name)
-}
-
 func TestKeys(t *testing.T) {
+	const payments, importer = "payments-6c8f9d7b5-t8wfx", "import-29384711-c5n2m"
+	shown := func(s *stage) string { return fmt.Sprint(len(s.m.view.Pods.Shown)) }
+	filtered := func(s *stage) string { return s.m.view.Filter.Text + " " + shown(s) }
+	said := func(s *stage) string { return s.m.flash.text }
+	boxes := func(s *stage) string { return fmt.Sprint(len(s.m.layout.boxes)) }
 	tests := []struct {
 		name string
 		keys string // separated by spaces
 		want func(*stage) string
 		is   string
 	}{
-		{"down", "j j", (*stage).name, "nfs-client"},
-		{"bottom", "G", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
-		{"up at the top", "k", (*stage).name, "import-29384711-c5n2m"},
-		{"unfold and go in", "G space j", (*stage).name, "sandbox"},
-		{"fold from within goes to the pod", "G space j j space", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
-		{"left folds", "G l j h", func(s *stage) string { return fmt.Sprint(len(s.m.pods.open), " ", s.name()) }, "0 payments-6c8f9d7b5-t8wfx"},
-		{"problems only", "W", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "1"},
-		{"problems only, and back", "W W", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "11"},
-		{"esc ends problems only", "W esc", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "11"},
-		{"sort by the next column", "> g", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, " ", s.name()) }, "1 calico-node-8xk2p"},
-		{"sort by the last column", "< g", func(s *stage) string {
-			return fmt.Sprint(s.m.pods.columns[len(s.m.pods.columns)-1].id == s.m.pods.sort)
-		}, "true"},
-		{"the next problem", "]", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
-		{"the problem before, from another pane", "2 [", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
-		{"no problem among those shown", "/ n f s enter ]", func(s *stage) string { return s.m.flash.text }, "the pods with a problem are not among those shown"},
-		{"sorting calls leaves the pods alone", "3 > >", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, " ", s.m.calls.of[0].Op) }, "0 ContainerStatus"},
-		{"inverting calls leaves the pods alone", "3 I", func(s *stage) string { return fmt.Sprint(s.m.pods.invert, " ", s.m.calls.of[0].Op) }, "false ContainerStatus"},
-		{"events are not sorted", "2 > I", func(s *stage) string { return fmt.Sprint(s.m.pods.sort, s.m.pods.invert) }, "0 false"},
-		{"invert", "I g", (*stage).name, "payments-6c8f9d7b5-t8wfx"},
+		{"the worst is first", "", (*stage).on, payments},
+		{"down", "j", (*stage).on, importer},
+		{"up at the top", "k", (*stage).on, payments},
+		{"unfold and go in", "space j", (*stage).on, panetest.ID("sb", "shop", payments)},
+		{"fold from within goes to the pod", "space j j space", (*stage).on, payments},
+		{"problems only", "W", shown, "1"},
+		{"problems only, and back", "W W", shown, "11"},
+		{"esc ends problems only", "W esc", shown, "11"},
+		{"sort by the next column", "> g", (*stage).on, importer},
+		{"the next problem", "j j ]", (*stage).on, payments},
+		{"the problem before, from another pane", "2 [", (*stage).on, payments},
+		{"and that pane has the keys", "2 [", (*stage).focused, "Pods"},
+		{"sorting calls leaves the pods alone", "3 > > 1", (*stage).on, payments},
 		{"pause", "p", (*stage).asked, "pause"},
 		{"relist now", "ctrl+r", (*stage).asked, "relist"},
-		{"reinspect", "j r", (*stage).asked, "reinspect uid-batch-report-29384710-7xkzq"},
+		{"reinspect", "j r", (*stage).asked, "reinspect uid-batch-" + importer},
 		{"sweep of a few", "R", (*stage).asked, "sweep"},
 		{"longer period", "+", (*stage).asked, "period 2s"},
 		{"two presses before the engine answers", "+ + p p", (*stage).asked, "period 2s, period 4s, pause, resume"},
-		{"shorter period", "-", (*stage).asked, "period 500ms"},
 		{"next pane", "tab", (*stage).focused, "Events"},
-		{"previous pane", "shift+tab", (*stage).focused, "Findings"},
+		{"previous pane", "shift+tab", (*stage).focused, "Timeline"},
 		{"fourth pane", "4", (*stage).focused, "Findings"},
 		{"third pane", "3", (*stage).focused, "Calls"},
-		{"full screen", "2 f", func(s *stage) string { return fmt.Sprint(s.m.layout.n, s.m.layout.boxes[0].pane) }, "1 1"},
-		{"esc ends full screen", "f esc", func(s *stage) string { return fmt.Sprint(s.m.layout.n) }, "2"},
-		{"filter", "/ n s : s h o p enter", func(s *stage) string { return fmt.Sprint(s.m.filter.text, " ", len(s.m.pods.rows)) }, "ns:shop 3"},
-		{"filter is live", "/ n f s", func(s *stage) string { return fmt.Sprint(len(s.m.pods.rows)) }, "1"},
-		{"esc gives up a filter", "/ n f s esc", func(s *stage) string { return fmt.Sprint(s.m.filter.text, len(s.m.pods.rows)) }, "11"},
-		{"esc drops a filter", "/ n f s enter esc", func(s *stage) string { return fmt.Sprint(s.m.filter.text, len(s.m.pods.rows)) }, "11"},
-		{"a wrong filter keeps the old one", "/ n f s enter / space a g e < x enter", func(s *stage) string { return fmt.Sprint(s.m.open.prompt.Error != "", " ", s.m.filter.text) }, "true nfs"},
-		{"a wrong filter is no filter where there was none", "/ l a t > enter", func(s *stage) string {
-			return fmt.Sprint(s.m.open.prompt.Error != "", " ", len(s.m.pods.rows))
-		}, "true 11"},
-		{"namespaces", "n down space enter", func(s *stage) string { return fmt.Sprint(s.m.filter.namespaces, len(s.m.pods.rows)) }, "[default] 1"},
-		{"all namespaces", "n enter 0", func(s *stage) string { return fmt.Sprint(len(s.m.filter.namespaces), len(s.m.pods.rows)) }, "0 11"},
-		{"detail", "j j enter", func(s *stage) string { return s.m.detail.pod.Name }, "nfs-client"},
-		{"detail of an event's pod", "2 g enter", func(s *stage) string { return s.m.detail.pod.Name }, "report-29384710-7xkzq"},
-		{"esc leaves the detail", "enter esc", func(s *stage) string { return fmt.Sprint(s.m.detail.pod == nil) }, "true"},
-		{"help", "?", func(s *stage) string { return fmt.Sprint(s.m.open.help != nil) }, "true"},
-		{"help, and back", "? ?", func(s *stage) string { return fmt.Sprint(s.m.open.help == nil) }, "true"},
-		{"time format", "t", func(s *stage) string { return clockNames[s.m.events.times] }, "age"},
-		{"wrap", "2 w", func(s *stage) string { return fmt.Sprint(s.m.events.lines()) }, "2"},
-		{"no faults outside the demo", "D", func(s *stage) string { return fmt.Sprint(s.m.open.picker == nil) }, "true"},
+		{"full screen", "2 f", boxes, "1"},
+		{"esc ends full screen", "f esc", boxes, "2"},
+		{"filter", "/ n s : s h o p enter", filtered, "ns:shop 3"},
+		{"filter is live", "/ n f s", shown, "1"},
+		{"esc gives up a filter", "/ n f s esc", filtered, " 11"},
+		{"esc drops a filter", "/ n f s enter esc", filtered, " 11"},
+		{"a wrong filter keeps the old one", "/ n f s enter / space a g e < x enter", filtered, "nfs 1"},
+		{"a wrong filter is no filter where there was none", "/ l a t > enter", filtered, " 11"},
+		{"namespaces", "n down space enter", func(s *stage) string { return fmt.Sprint(s.m.view.Filter.Namespaces, shown(s)) }, "[default]1"},
+		{"all namespaces", "n enter 0", shown, "11"},
+		{"detail of an event's pod", "2 g enter", func(s *stage) string { return s.m.active().Subject().Pod.Name }, "report-29384710-7xkzq"},
+		{"esc leaves the detail", "enter esc", (*stage).focused, "Pods"},
+		{"q leaves the detail", "enter q", (*stage).focused, "Pods"},
+		{"help", "?", (*stage).focused, "Help"},
+		{"help, and back", "? ?", (*stage).focused, "Pods"},
+		{"time format", "t", said, "event times: age"},
+		{"a period is not doubled for ever", "+ + + + + + + +", (*stage).asked, "period 2s, period 4s, period 8s, period 16s, period 32s, period 1m4s"},
+		{"no director outside the demo", "D", (*stage).focused, "Pods"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage(t, 120, 40)
-			snap := healthyNode()
-			s.show(snap, someEvents(snap)...).press(strings.Fields(tt.keys)...)
+			snap := panetest.Healthy()
+			s.show(snap, panetest.Events(snap)...).press(strings.Fields(tt.keys)...)
 			if got := tt.want(s); got != tt.is {
 				t.Errorf("after %q: %q, want %q", tt.keys, got, tt.is)
 			}
@@ -93,20 +80,42 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func (s *stage) asked() string   { return strings.Join(s.controls.got, ", ") }
-func (s *stage) focused() string { return paneNames[s.m.focus] }
+// TestPeriodOutsideItsBounds holds that + never shortens the period, nor - lengthens it.
+func TestPeriodOutsideItsBounds(t *testing.T) {
+	for _, tt := range []struct {
+		period time.Duration
+		keys   string
+		want   string
+	}{
+		{5 * time.Minute, "+", ""},
+		{5 * time.Minute, "-", "period 2m30s"},
+		{100 * time.Millisecond, "-", ""},
+		{100 * time.Millisecond, "+", "period 200ms"},
+		{time.Second, "- n", ""},
+		{time.Second, "- y", "period 500ms"},
+	} {
+		snap := panetest.Healthy()
+		snap.Period = tt.period
+		if got := newStage(t, 120, 40).show(snap).press(strings.Fields(tt.keys)...).asked(); got != tt.want {
+			t.Errorf("%s at a period of %v asks for %q, want %q", tt.keys, tt.period, got, tt.want)
+		}
+	}
+	snap := panetest.Healthy()
+	if got := newStage(t, 120, 40, demo).show(snap).press("-").asked(); got != "period 500ms" {
+		t.Errorf("on the demo - asks for %q: nobody has to be asked there", got)
+	}
+}
 
 func TestResume(t *testing.T) {
-	s := newStage(t, 120, 40)
-	snap := healthyNode()
+	snap := panetest.Healthy()
 	snap.Paused = true
-	if got := s.show(snap).press("p").asked(); got != "resume" {
+	if got := newStage(t, 120, 40).show(snap).press("p").asked(); got != "resume" {
 		t.Errorf("p while paused asked for %q", got)
 	}
 }
 
 func TestSweepAsksWhenThereAreMany(t *testing.T) {
-	s := newStage(t, 120, 40).show(bigNode(many+1, 1))
+	s := newStage(t, 120, 40).show(panetest.Big(many+1, 1))
 	if s.press("R", "n"); len(s.controls.got) != 0 {
 		t.Errorf("asked for %v after no", s.controls.got)
 	}
@@ -128,15 +137,13 @@ func TestQuitAndTerminalCommands(t *testing.T) {
 }
 
 // TestControlKeyQuitsFromAnywhere holds that ^c ends the program whatever is
-// open, and that a letter that quits does not while one types.
+// open, and that a letter that quits closes that, or is typed.
 func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 	for name, keys := range map[string]string{
-		"panes": "", "detail": "enter", "help": "?", "filter": "/ a", "namespaces": "n", "namespaces, typed": "n x",
-		"faults": "D", "confirm": "R", "viewer": "y run", "search": "y run / a", "help over viewer": "y run ?",
+		"panes": "", "detail": "enter", "help": "?", "filter": "/ a", "namespaces": "n", "namespaces, searched": "n / x",
+		"confirm": "R", "viewer": "y run", "search": "y run / a", "help over viewer": "y run ?", "node": "v",
 	} {
-		s := newStage(t, 80, 24, demo, func(c *Config) {
-			c.Faults = []Fault{{"hang", "", func() bool { return false }, func(bool) {}}}
-		}).show(bigNode(many+1, 1))
+		s := newStage(t, 80, 24).show(panetest.Big(many+1, 1))
 		for k := range strings.FieldsSeq(keys) {
 			if k == "run" {
 				s.run()
@@ -144,25 +151,23 @@ func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 				s.press(k)
 			}
 		}
+		open := len(s.m.layers)
 		if s.press("ctrl+c"); s.cmd == nil || s.cmd() != tea.Msg(tea.QuitMsg{}) {
 			t.Errorf("%s: ^c does not quit", name)
 		}
-	}
-	if s := newStage(t, 80, 24).show(healthyNode()).press("/", "q"); s.cmd != nil || s.m.filter.text != "q" {
-		t.Error("q quits while a filter is typed")
+		if s.press("q"); open > 0 && s.cmd != nil && s.cmd() == tea.Msg(tea.QuitMsg{}) {
+			t.Errorf("%s: q quits", name)
+		}
 	}
 }
 
 func TestCopy(t *testing.T) {
-	snap := healthyNode()
-	events := someEvents(snap)
 	for keys, want := range map[string]string{
-		"j j":       "nfs-client",
-		"G space":   "payments-6c8f9d7b5-t8wfx",
-		"G space j": id("sb", "shop", "payments-6c8f9d7b5-t8wfx"),
-		"2 g":       "report-29384710-7xkzq",
+		"":        "payments-6c8f9d7b5-t8wfx",
+		"space j": panetest.ID("sb", "shop", "payments-6c8f9d7b5-t8wfx"),
 	} {
-		s := newStage(t, 120, 40).show(snap, events...).press(strings.Fields(keys)...).press("c")
+		snap := panetest.Healthy()
+		s := newStage(t, 120, 40).show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...).press("c")
 		if got := fmt.Sprint(s.cmd()); got != want {
 			t.Errorf("%s copies %q, want %q", keys, got, want)
 		}
@@ -170,23 +175,94 @@ func TestCopy(t *testing.T) {
 }
 
 func TestRawAnswer(t *testing.T) {
-	s := newStage(t, 80, 24).show(healthyNode())
+	s := newStage(t, 80, 24).show(panetest.Healthy())
 	s.press("y").run()
-	if s.m.open.viewer == nil || s.asked() != "raw uid-batch-import-29384711-c5n2m" {
+	if len(s.m.layers) == 0 || s.asked() != "raw uid-shop-payments-6c8f9d7b5-t8wfx" || s.rowOf("3f2a") == "" {
 		t.Fatalf("no viewer; asked for %q", s.asked())
 	}
-	if s.press("esc"); s.m.open.viewer != nil {
+	if s.press("esc"); len(s.m.layers) > 0 {
 		t.Error("esc does not close the viewer")
 	}
 	s.controls.fail = errors.New("no such sandbox")
-	if s.press("y").run(); s.m.open.viewer != nil || !strings.Contains(s.m.flash.text, "no such sandbox") {
+	if s.press("y").run(); len(s.m.layers) > 0 || s.rowOf("no such sandbox") == "" {
 		t.Errorf("a failed answer shows %q", s.m.flash.text)
 	}
 	s.press("y")
 	late := s.cmd
 	s.press("esc") // gives up
 	s.cmd = late
-	if s.run(); s.m.open.viewer != nil || s.m.raw != nil {
+	if s.run(); len(s.m.layers) > 0 || s.m.raw.cancel != nil {
 		t.Error("an answer that was given up is shown")
 	}
 }
+
+// TestSheetOfAPodThatHasGone holds that the event of a pod that is listed no more
+// leads to what is known of both.
+func TestSheetOfAPodThatHasGone(t *testing.T) {
+	snap := panetest.Healthy()
+	events := panetest.Events(snap)
+	s := newStage(t, 120, 40).show(snap, events...)
+	later := *snap
+	later.At = snap.At.Add(time.Second)
+	later.Pods = snap.Pods[:1:1]
+	s.show(&later).press("2", "G", "k", "k", "k", "k", "enter")
+	for _, want := range []string{"payments-6c8f9d7b5-t8wfx", "payments", "137"} {
+		if s.rowOf(want) == "" {
+			t.Errorf("the sheet does not say %q:\n%s", want, withoutStyles(s.m.frame()))
+		}
+	}
+	if s.press("enter"); s.rowOf("uid-shop-payments-6c8f9d7b5-t8wfx") == "" {
+		t.Errorf("no sheet of the pod:\n%s", withoutStyles(s.m.frame()))
+	}
+}
+
+// TestFilterOfTheSettingsMayBeLong holds that a key typed into a long filter does not
+// end the program.
+func TestFilterOfTheSettingsMayBeLong(t *testing.T) {
+	s := newStage(t, 80, 24, func(c *Config) { c.Filter = strings.Repeat("x", 5000) }).show(panetest.Healthy())
+	s.press("/", "a", "backspace", "left", "b")
+	checkFrame(t, s.m.frame(), 80, 24)
+}
+
+// TestMouse holds that the wheel moves the cursor of the pane below it, and that a click
+// gives the keys to a pane and selects.
+func TestMouse(t *testing.T) {
+	snap := panetest.Healthy()
+	s := newStage(t, 120, 40, func(c *Config) { c.Mouse = true }).show(snap, panetest.Events(snap)...)
+	if s.m.View().MouseMode == tea.MouseModeNone {
+		t.Error("no mouse is asked for")
+	}
+	if newStage(t, 80, 24).m.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is taken though nobody asked for it")
+	}
+	first := s.on()
+	s.send(tea.MouseWheelMsg{X: 10, Y: s.m.layout.body + 4, Button: tea.MouseWheelDown})
+	if s.on() == first {
+		t.Error("the wheel does not move the cursor")
+	}
+	s.send(tea.MouseClickMsg{X: 10, Y: s.m.layout.body + 2, Button: tea.MouseLeft})
+	if s.on() != first {
+		t.Errorf("a click on the first row selects %q", s.on())
+	}
+	low := s.m.layout.boxes[1]
+	s.send(tea.MouseClickMsg{X: 10, Y: low.y + 2, Button: tea.MouseLeft})
+	if s.focused() != "Events" {
+		t.Errorf("a click into the lower pane gives the keys to %s", s.focused())
+	}
+}
+
+// TestCaption holds that the script's captions stand at the foot only if they are asked
+// for.
+func TestCaption(t *testing.T) {
+	const want = "old pod gets SIGTERM"
+	s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = script{want} }).show(panetest.Healthy())
+	if s.rowOf(want) != "" {
+		t.Error("a caption that nobody asked for")
+	}
+	if s.press("C"); s.rowOf(want) == "" {
+		t.Errorf("no caption:\n%s", withoutStyles(s.m.frame()))
+	}
+	checkFrame(t, s.m.frame(), 120, 40)
+}
+
+var _ pane.Host = host{}

@@ -3,28 +3,13 @@ package ui
 import (
 	"slices"
 
-	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/header"
+	"github.com/plegtop/plegtop/ui/pane"
 )
 
-// A pane is a part of the screen that can have the keys.
-type pane uint8
-
-const (
-	podsPane pane = iota
-	eventsPane
-	callsPane
-	findingsPane
-	panes
-)
-
-var (
-	paneNames   = [panes]string{"Pods", "Events", "Calls", "Findings"}
-	paneActions = [panes]keymap.Action{keymap.Pane(1), keymap.Pane(2), keymap.Pane(3), keymap.Pane(4)}
-)
-
-// A box is where a pane is: a title, the heads of its columns, and rows.
+// A box is where a pane is: a title, and the lines below it.
 type box struct {
-	pane       pane
+	pane       int // index
 	x, y, w, h int
 	tabs       bool // its title names the panes that are not on the screen
 }
@@ -34,56 +19,20 @@ type layout struct {
 	tiny   bool // so small a screen that it has no panes
 	header int  // lines
 	alerts int  // lines below the header
-	found  int  // lines that the findings could make use of
 	body   int  // the first line of the panes
 	lines  int  // of the body
-	boxes  [panes]box
-	n      int // boxes in use
+	foot   int  // lines at the foot
+	boxes  []box
 }
 
-// shown returns the boxes in use, from left to right and from top to bottom.
-func (l *layout) shown() []box { return l.boxes[:l.n] }
-
-func (l *layout) add(b box) {
-	l.boxes[l.n] = b
-	l.n++
-}
-
-// Sizes from which the screen has more than one pane.
+// Sizes from which the screen has more than one pane. A wide one has room for all
+// columns of its first pane, so that more width never shows fewer of them.
 const (
-	wideWidth, wideHeight = 160, 24 // pods left, events over calls right
-	tallWidth, tallHeight = 90, 32  // pods over events
+	wideWidth, wideHeight = 190, 24 // the first pane on the left, others beside it
+	tallWidth, tallHeight = 90, 32  // the first pane over another one
 	leastWidth, leastBody = 60, 14  // below: lines of text
+	fullHeader            = 20      // lines from which the header is whole
 )
-
-// refresh works out anew what lies where, after the size, the focus or what is open
-// has changed.
-func (m *Model) refresh() {
-	m.alert()
-	m.arrange()
-	m.fillSheets()
-}
-
-// arrange works out where everything is. It is called whenever the size, the
-// focus or the number of alerts has changed.
-func (m *Model) arrange() {
-	l := layout{alerts: m.alertLines(), found: m.findings.need()}
-	l.tiny = m.form() == tiny
-	l.header = min(headerLines, max(0, m.height-1))
-	if m.small() {
-		l.header, l.alerts = min(1, max(0, m.height-4)), 0
-	}
-	l.body = l.header + l.alerts
-	l.lines = max(0, m.height-l.body-1)
-	m.place(&l)
-	m.layout = l
-	for _, b := range l.shown() {
-		m.resize(b)
-	}
-	for _, s := range []*sheet{&m.detail.sheet, &m.finding.sheet, &m.node.sheet} {
-		s.resize(l.lines - 1)
-	}
-}
 
 // A form is how the panes share a screen.
 type form uint8
@@ -91,9 +40,11 @@ type form uint8
 const (
 	tiny   form = iota // no room for panes
 	single             // one at a time
-	tall               // the pods over another one
-	wide               // the pods beside all others
+	tall               // the first over another one
+	wide               // as many as there is room for
 )
+
+func (m *Model) small() bool { return m.width < leastWidth || m.height < leastBody }
 
 func (m *Model) form() form {
 	w, h := m.width, m.height
@@ -108,29 +59,83 @@ func (m *Model) form() form {
 	return tall
 }
 
-// shows reports whether p is among the panes that have room on the screen.
-func (m *Model) shows(p pane) bool {
-	switch m.form() {
-	case single:
-		return p == m.focus
-	case tall:
-		return p == podsPane || p == m.under
-	case wide:
-		return true
+// Refresh works out anew what is shown where, after the view, the size, the focus or
+// what is open has changed. What panes want may change with what they are given, and so
+// where they are: that is settled in a second go.
+func (m *Model) Refresh() {
+	m.arrange()
+	m.give()
+	was := m.layout
+	m.arrange()
+	if !slices.Equal(was.boxes, m.layout.boxes) || was.body != m.layout.body || was.lines != m.layout.lines {
+		m.give()
 	}
-	return false
 }
 
-func (m *Model) small() bool { return m.width < leastWidth || m.height < leastBody }
+// give gives all panes the view, and their sizes.
+func (m *Model) give() {
+	for i, p := range m.panes {
+		w, h := max(m.width-2, 1), 0
+		if b := m.layout.find(i); b != nil {
+			w, h = max(b.w-2, 1), b.h-1
+		}
+		p.Observe(&m.view, w, h)
+	}
+	for _, p := range m.layers {
+		h := m.layout.lines - 1
+		if p.Info().Foot {
+			h = 1
+		}
+		p.Observe(&m.view, max(m.width-2, 1), h)
+	}
+}
 
-// alertLines is how many lines the alerts have.
-func (m *Model) alertLines() int { return min(len(m.alerts), m.alertRoom()) }
+// arrange works out where everything is.
+func (m *Model) arrange() {
+	l := layout{tiny: m.form() == tiny && m.top() == nil, foot: 1}
+	if m.caption() != "" {
+		l.foot = 2
+	}
+	m.layout.tiny = l.tiny
+	m.header.Observe(&m.view, m.headerRoom())
+	switch {
+	case m.height < leastBody:
+		l.header = min(2, max(0, m.height-4))
+	case m.height < fullHeader:
+		l.header = header.Lines - 1
+	default:
+		l.header = header.Lines
+	}
+	if !m.small() {
+		l.alerts = min(len(m.header.Alerts()), m.alertRoom())
+	}
+	l.body = l.header + l.alerts
+	l.lines = max(0, m.height-l.body-l.foot)
+	m.place(&l)
+	m.layout = l
+}
 
-// alertRoom is how many lines of alerts there is room for. A sheet leaves room for
+// headerRoom says what the header may take, and what is said below it.
+func (m *Model) headerRoom() header.Room {
+	r := header.Room{Width: m.width}
+	if p := m.top(); p != nil {
+		if f := p.Subject().Finding; f != nil {
+			r.Opened = f.Summary
+		}
+		return r
+	}
+	if !m.small() {
+		r.Text = min(2, (m.alertRoom()+1)/2)
+	}
+	r.Told = slices.ContainsFunc(m.layout.boxes, func(b box) bool { return m.panes[b.pane].Info().Tells })
+	return r
+}
+
+// alertRoom is how many lines of alerts there is room for. A layer leaves room for
 // the worst one and for a sweep.
 func (m *Model) alertRoom() int {
 	most := 5
-	if s, _ := m.onTop(); s != nil {
+	if m.top() != nil {
 		most = 2
 	}
 	return min(max(0, (m.height-16)/4+1), most)
@@ -142,47 +147,77 @@ func (m *Model) place(l *layout) {
 	switch m.form() {
 	case tiny:
 	case single:
-		l.add(box{m.focus, 0, y, w, h, true})
-	case wide:
-		m.placeWide(l)
+		l.boxes = []box{{m.focus, 0, y, w, h, true}}
 	case tall:
-		low := max(8, h*2/5)
-		l.add(box{podsPane, 0, y, w, h - low, false})
-		l.add(box{m.under, 0, y + h - low, w, low, true})
+		low := max(8, h*2/5, h-1-m.panes[0].Info().Wanted)
+		l.boxes = []box{{0, 0, y, w, h - low, false}, {m.under, 0, y + h - low, w, low, true}}
+	case wide:
+		right := max(80, w*42/100)
+		var beside, below []int
+		for i, p := range m.panes {
+			if i == 0 || p.Info().Below {
+				below = append(below, i)
+			} else {
+				beside = append(beside, i)
+			}
+		}
+		m.stack(l, below, box{x: 0, y: y, w: w - right - 1, h: h})
+		m.stack(l, beside, box{x: w - right, y: y, w: right, h: h})
 	}
 }
 
-// placeWide puts all panes into the body: the pods on the left, the others on
-// the right. The findings take what they need of a third, which is little while
-// all is well.
-func (m *Model) placeWide(l *layout) {
-	w, y, h := m.width, l.body, l.lines
-	left := w * 55 / 100
-	right := w - left - 1
-	m.findings.resize(right-2, h)
-	l.found = m.findings.need()
-	calls, found := min(callsHeight, h/3), min(l.found, h/3)
-	l.add(box{podsPane, 0, y, left, h, false})
-	l.add(box{eventsPane, left + 1, y, right, h - found - calls, false})
-	l.add(box{findingsPane, left + 1, y + h - found - calls, right, found, false})
-	l.add(box{callsPane, left + 1, y + h - calls, right, calls, false})
-}
-
-// resize tells a pane how much room it has below its title and heads.
-func (m *Model) resize(b box) {
-	switch h := b.h - 2; b.pane {
-	case podsPane:
-		m.pods.resize(b.w-2, h)
-	case eventsPane:
-		m.events.resize(h)
-	case callsPane:
-		m.calls.resize(b.w-2, h)
-	case findingsPane:
-		m.findings.resize(b.w-2, h)
+// stack puts panes one below the other, as many as have their least. Those that want
+// little get that, up to a third of the room; the first of those that could use all of
+// it gets the rest.
+func (m *Model) stack(l *layout, panes []int, room box) {
+	heights := make([]int, 0, len(panes))
+	spare := room.h
+	for _, i := range panes {
+		if least := m.panes[i].Info().Least + 1; least <= spare {
+			heights = append(heights, least)
+			spare -= least
+		}
+	}
+	greedy := func(i int) bool { return m.panes[i].Info().Wanted >= room.h }
+	panes = panes[:len(heights)]
+	rest := max(0, slices.IndexFunc(panes, greedy))
+	if !slices.ContainsFunc(panes, greedy) {
+		rest = len(panes) - 1
+	}
+	for n, i := range panes {
+		if more := min(spare, max(0, min(m.panes[i].Info().Wanted+1-heights[n], room.h/3))); n != rest {
+			heights[n] += more
+			spare -= more
+		}
+	}
+	if len(heights) > 0 {
+		heights[rest] += spare
+	}
+	for n, i := range panes {
+		l.boxes = append(l.boxes, box{pane: i, x: room.x, y: room.y, w: room.w, h: heights[n], tabs: false})
+		room.y += heights[n]
 	}
 }
 
-// visible reports whether p is on the screen.
-func (l *layout) visible(p pane) bool {
-	return slices.ContainsFunc(l.shown(), func(b box) bool { return b.pane == p })
+// find returns the box of pane i; nil if it is not on the screen.
+func (l *layout) find(i int) *box {
+	n := slices.IndexFunc(l.boxes, func(b box) bool { return b.pane == i })
+	if n < 0 {
+		return nil
+	}
+	return &l.boxes[n]
+}
+
+// at returns the pane at a cell of the screen, and the cell below its title and within
+// its margin; nil if there is none.
+func (m *Model) at(x, y int) (p pane.Pane, px, py int) {
+	if p := m.top(); p != nil && y > m.layout.body {
+		return p, x - 1, y - m.layout.body - 1
+	}
+	for _, b := range m.layout.boxes {
+		if x >= b.x && x < b.x+b.w && y > b.y && y < b.y+b.h {
+			return m.panes[b.pane], x - b.x - 1, y - b.y - 1
+		}
+	}
+	return nil, 0, 0
 }

@@ -1,111 +1,134 @@
 package ui
 
 import (
-	"context"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/header"
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A Model is the whole screen. It is a Bubble Tea model: Update is called from
-// one goroutine and returns the next Model, View only reads.
+// one goroutine, View only reads.
 type Model struct {
-	cfg   Config
-	theme *theme.Theme
+	cfg  Config
+	view pane.View
+	held updateMsg // what arrived while frozen
+	err  error     // why the feed ended
 
 	width, height int
-	snap          *engine.Snapshot // what is shown; never nil
-	latest        *engine.Snapshot // the newest; the same unless frozen
-	headline      diagnose.Headline
-	held          updateMsg // what arrived while frozen
-	frozen        bool
-	err           error // why the feed ended
+	header        header.Header
+	panes         []pane.Pane
+	focus         int         // the pane that has the keys while no layer has them
+	under         int         // the one that shares a tall screen with the first
+	full          bool        // the focused pane has the whole body
+	layers        []pane.Pane // over the panes; the last one has the keys
+	layout        layout
 
-	pods     pods
-	events   events
-	calls    calls
-	findings findings
-	detail   detail
-	finding  findingSheet
-	node     nodeSheet
-	filter   filtering
-
-	focus  pane
-	under  pane // the one that shares a tall screen with the pods
-	full   bool // the focused pane has the whole body
-	layout layout
-	gauge  gauge
-	alerts []span
-	open   opened // what lies over the panes
-	flash  flash
-	raw    context.CancelFunc // of the raw answer that is awaited, or nil
-	asked  int                // how often raw answers were asked for
+	captions bool
+	flash    flash
+	raw      rawCall
+	cmds     []tea.Cmd // of the message under way
+	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
 // New returns the screen before the first snapshot. It asks nothing of cfg's
 // Feed before the program runs.
-func New(cfg Config) Model {
+func New(cfg Config) *Model {
 	cfg = cfg.withDefaults()
-	m := Model{
-		cfg: cfg, theme: &cfg.Theme,
-		snap: starting(), latest: starting(),
-		headline: diagnose.Headline{Word: "STARTING"}, under: eventsPane,
-		pods: newPods(), events: newEvents(cfg.EventsKept),
-		width: 80, height: 24,
+	m := &Model{cfg: cfg, width: 80, height: 24, under: 1, captions: cfg.Captions, tick: tea.Tick}
+	starting := &engine.Snapshot{Phase: engine.Phase{Step: engine.Waiting}}
+	m.view = pane.View{
+		Snapshot: starting, Latest: starting, Headline: diagnose.Headline{Word: "STARTING"},
+		Pods: new(podlist.List), Journal: journal.New(cfg.EventsKept), Axis: widget.NewAxis(),
+		Source: cfg.Source, Theme: &m.cfg.Theme,
 	}
-	m.pods.trouble, m.pods.invert = cfg.Problems, cfg.Descending
-	m.pods.sort, _ = columnNamed(cfg.Sort)
-	m.events.times = clockNamed(cfg.Time)
-	m.filter.namespaces = cfg.Namespaces
-	if err := m.setFilter(cfg.Filter); err != nil {
-		m.say("filter " + cfg.Filter + ": " + err.Error())
+	m.view.Filter.Namespaces = cfg.Namespaces
+	names := make([]string, len(panes))
+	for i, open := range panes {
+		m.panes = append(m.panes, open(cfg.Panes))
+		names[i] = m.panes[i].Info().Name
 	}
-	m.refresh()
+	m.cfg.Keys = cfg.Keys.WithPanes(names)
+	m.view.Keys = m.cfg.Keys
+	m.header = header.Header{Keys: m.Keys, Strip: strip.Relists}
+	if err := m.SetFilter(cfg.Filter); err != nil {
+		m.Say("filter " + cfg.Filter + ": " + err.Error())
+	}
+	m.Refresh()
 	return m
 }
 
-// Init waits for the first update.
-func (m Model) Init() tea.Cmd { return m.wait() }
+// Init waits for the first update, and for what the terminal says of its background.
+func (m *Model) Init() tea.Cmd {
+	m.later(m.wait())
+	if m.cfg.Light.Name != "" {
+		m.later(tea.RequestBackgroundColor)
+	}
+	return m.pending()
+}
 
 // Update routes a message; the methods named do the work.
-func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var cmd tea.Cmd
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.refresh()
+		m.Refresh()
 	case updateMsg:
-		cmd = m.update(msg)
+		m.update(msg)
 	case endedMsg:
-		m.err, cmd = msg.err, tea.Quit
+		m.err = msg.err
+		m.later(tea.Quit)
 	case tea.KeyPressMsg:
-		cmd = m.press(msg)
+		m.press(msg)
 	case tea.PasteMsg:
 		m.paste(msg.Content)
-	case rawMsg:
-		m.showRaw(msg)
-	case savedMsg:
-		m.saved(msg)
+	case tea.MouseMsg:
+		m.mouse(msg)
+	case tea.BackgroundColorMsg:
+		m.background(msg.IsDark())
+	case pane.Reply:
+		msg(host{m})
 	}
-	return m, cmd
+	return m, m.pending()
 }
 
 // View wraps the frame in what the terminal needs to know.
-func (m Model) View() tea.View {
+func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame())
 	v.AltScreen = true
 	v.WindowTitle = m.windowTitle()
+	if m.cfg.Mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	return v
 }
 
 // Err returns why there will be no more updates; nil while the feed goes on.
-func (m Model) Err() error { return m.err }
+func (m *Model) Err() error { return m.err }
+
+// later has a command run after the message under way; nil is none.
+func (m *Model) later(cmd tea.Cmd) {
+	if cmd != nil {
+		m.cmds = append(m.cmds, cmd)
+	}
+}
+
+func (m *Model) pending() tea.Cmd {
+	cmds := m.cmds
+	m.cmds = nil
+	return tea.Batch(cmds...)
+}
 
 // An updateMsg is what the feed delivered, with the pods that have a problem; an
 // endedMsg says why it has ended.
@@ -131,19 +154,18 @@ func (m *Model) wait() tea.Cmd {
 }
 
 // update takes over an update, or holds it while the screen is frozen.
-func (m *Model) update(msg updateMsg) tea.Cmd {
-	m.latest = msg.Snapshot
-	if m.frozen {
+func (m *Model) update(msg updateMsg) {
+	m.view.Latest = msg.Snapshot
+	if m.view.Frozen {
 		m.hold(msg)
 	} else {
 		m.observe(msg)
 	}
-	m.flash.pass(m.latest.At)
-	return m.wait()
+	m.later(m.wait())
 }
 
 // hold keeps what arrives while the screen is frozen: the newest snapshot, and
-// as many events as the pane would keep.
+// as many events as the journal would keep.
 func (m *Model) hold(u updateMsg) {
 	m.held.Events = append(m.held.Events, u.Events...)
 	events := m.held.Events
@@ -158,36 +180,50 @@ func (m *Model) hold(u updateMsg) {
 
 // observe shows an update.
 func (m *Model) observe(u updateMsg) {
-	m.snap, m.headline = u.Snapshot, u.Headline
-	if m.headline.Sound() && slices.ContainsFunc(u.Findings, func(f diagnose.Finding) bool { return !f.In(m.filter.namespaces) }) {
-		m.headline.Text = "" // which warnings there are elsewhere nobody asked
+	v := &m.view
+	elsewhere := func(f diagnose.Finding) bool { return !f.In(v.Filter.Namespaces) }
+	v.Snapshot, v.Headline = u.Snapshot, u.Headline
+	if v.Headline.Sound() && slices.ContainsFunc(u.Findings, elsewhere) {
+		v.Headline.Text = "" // which warnings there are elsewhere nobody asked
 	}
-	m.findings.observe(m.pen(), u.Update, m.filter.namespaces, m.focus == findingsPane && m.shows(findingsPane))
-	m.pods.troubles = u.troubles
-	m.pods.observe(m.snap)
-	m.events.add(u.Lost, u.Events, m.snap.At)
-	m.calls.observe(m.snap)
-	m.alert()
-	m.fillSheets()
+	v.Findings = within(u.Findings, elsewhere)
+	v.Ended = within(u.Ended, func(e diagnose.Ended) bool { return elsewhere(e.Finding) })
+	v.Pods.Observe(u.Snapshot, u.troubles)
+	v.Journal.Observe(u.Update.Update)
+	v.Axis.Follow(u.Snapshot.At)
+	if d := m.cfg.Director; d != nil {
+		v.Source.Scenario = d.State().Scenario // it may have chosen another one
+	}
+	m.Refresh()
 }
 
-// fillSheets writes the sheets anew that are open.
-func (m *Model) fillSheets() {
-	m.detail.observe(m.pen(), m.snap, &m.events, &m.pods)
-	m.finding.observe(m.pen(), &m.findings, m.width-2)
-	m.node.observe(m.pen(), m.snap, m.cfg.Source, m.width-2)
+// within returns all without those that are elsewhere; all itself where none is.
+func within[T any](all []T, elsewhere func(T) bool) []T {
+	if !slices.ContainsFunc(all, elsewhere) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), elsewhere)
 }
 
 // freeze keeps the screen as it is, or catches up with the engine.
 func (m *Model) freeze() {
-	m.frozen = !m.frozen
-	if m.frozen {
-		m.say("frozen: the engine goes on, the screen stands still")
+	m.view.Frozen = !m.view.Frozen
+	if m.view.Frozen {
+		m.Say("frozen: the engine goes on, the screen stands still")
 		return
 	}
 	if m.held.Snapshot != nil {
 		m.observe(m.held)
 	}
-	m.say("caught up: " + text.Count(uint64(len(m.held.Events))) + " events")
+	m.Say("caught up: " + text.Count(uint64(len(m.held.Events))) + " events")
 	m.held = updateMsg{}
+}
+
+// background takes the theme that can be read on the terminal's own background, unless
+// a person chose one.
+func (m *Model) background(dark bool) {
+	if !dark && m.cfg.Light.Name != "" {
+		m.cfg.Theme = m.cfg.Light
+		m.Refresh()
+	}
 }

@@ -1,11 +1,15 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/plegtop/plegtop/ui/pane/panetest"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,6 +18,8 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/director"
+	"github.com/plegtop/plegtop/ui/pane"
 )
 
 // controls records what the screen asks of the engine.
@@ -53,8 +59,7 @@ func (idle) Next(ctx context.Context) (diagnose.Update, error) {
 func testConfig(c *controls) Config {
 	return Config{
 		Feed: idle{}, Controls: c, Keys: keymap.Default(),
-		Source: Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
-		Time:   "clock",
+		Source: pane.Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
 		AppendEvent: func(b []byte, e engine.Event) []byte {
 			return fmt.Appendf(b, "{\"seq\":%d}\n", e.Seq)
 		},
@@ -67,9 +72,10 @@ func testConfig(c *controls) Config {
 // A stage drives a model as a terminal and an engine would.
 type stage struct {
 	t        *testing.T
-	m        Model
+	m        *Model
 	controls *controls
-	cmd      tea.Cmd // of the last message
+	cmd      tea.Cmd   // of the last message
+	timers   []tea.Msg // that ran out, if they do
 
 	found []diagnose.Finding // in what is shown from now on
 	ended []diagnose.Ended
@@ -88,14 +94,25 @@ func newStage(t *testing.T, w, h int, change ...func(*Config)) *stage {
 		f(&cfg)
 	}
 	s := &stage{t: t, m: New(cfg), controls: c}
+	s.m.tick = func(_ time.Duration, f func(time.Time) tea.Msg) tea.Cmd {
+		s.timers = append(s.timers, f(panetest.Noon))
+		return nil
+	}
 	s.send(tea.WindowSizeMsg{Width: w, Height: h})
 	return s
 }
 
 func (s *stage) send(msg tea.Msg) *stage {
 	s.t.Helper()
-	m, cmd := s.m.Update(msg)
-	s.m, s.cmd = m.(Model), cmd
+	_, s.cmd = s.m.Update(msg)
+	return s
+}
+
+// elapse lets the time pass that answers to keys stay.
+func (s *stage) elapse() *stage {
+	for _, msg := range s.timers {
+		s.send(msg)
+	}
 	return s
 }
 
@@ -110,7 +127,7 @@ func (s *stage) find(found ...diagnose.Finding) *stage {
 func (s *stage) end(found ...diagnose.Finding) *stage {
 	s.ended = nil
 	for i, f := range found {
-		end := ago(time.Duration(i+1) * time.Minute)
+		end := panetest.Ago(time.Duration(i+1) * time.Minute)
 		s.ended = append(s.ended, diagnose.Ended{Finding: f, Began: end.Add(-47 * time.Second), End: end, Worst: diagnose.Critical})
 	}
 	return s
@@ -129,7 +146,7 @@ func (s *stage) show(snap *engine.Snapshot, events ...engine.Event) *stage {
 
 func (s *stage) update(u engine.Update) *stage {
 	s.t.Helper()
-	d := diagnose.Update{Update: u, Headline: headlineOf(u.Snapshot, s.found), Findings: s.found, Ended: s.ended}
+	d := diagnose.Update{Update: u, Headline: panetest.HeadlineOf(u.Snapshot, s.found), Findings: s.found, Ended: s.ended}
 	if s.live != nil {
 		s.seen = u
 		d, _ = s.live.Next(s.t.Context())
@@ -140,7 +157,7 @@ func (s *stage) update(u engine.Update) *stage {
 // report shows the same again, with a look at the node.
 func (s *stage) report(r evidence.Report) *stage {
 	s.t.Helper()
-	snap := *s.m.latest
+	snap := *s.m.view.Latest
 	snap.Evidence = &r
 	return s.show(&snap)
 }
@@ -154,13 +171,56 @@ func (s *stage) press(keys ...string) *stage {
 	return s
 }
 
-// run runs the command of the last message and feeds its answer back.
+// run runs the commands of the last message and feeds their answers back.
 func (s *stage) run() *stage {
 	s.t.Helper()
 	if s.cmd == nil {
 		s.t.Fatal("no command to run")
 	}
-	return s.send(s.cmd())
+	switch msg := s.cmd().(type) {
+	case tea.BatchMsg:
+		for _, cmd := range msg {
+			s.send(cmd())
+		}
+	default:
+		s.send(msg)
+	}
+	return s
+}
+
+// rowOf returns the line of the frame that holds text, without its look.
+func (s *stage) rowOf(text string) string {
+	for line := range strings.SplitSeq(withoutStyles(s.m.frame()), "\n") {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	return ""
+}
+
+// on returns the name of the pod under the cursor, or of what in it that is on.
+func (s *stage) on() string {
+	of := s.m.active().Subject()
+	return cmp.Or(of.Container, of.ID, of.Pod.Name)
+}
+
+func (s *stage) asked() string { return strings.Join(s.controls.got, ", ") }
+
+// focused returns the name of what has the keys.
+func (s *stage) focused() string {
+	if n := len(s.m.layers); n > 0 {
+		return s.m.layers[n-1].Info().Name
+	}
+	return s.m.panes[s.m.focus].Info().Name
+}
+
+// pods returns the names of the pods that are shown.
+func (s *stage) pods() string {
+	var names []string
+	for _, p := range s.m.view.Pods.Shown {
+		names = append(names, p.Pod.Name)
+	}
+	return strings.Join(names, " ")
 }
 
 var keyCodes = map[string]rune{
@@ -192,3 +252,17 @@ func cutCtrl(name string) (rune, bool) {
 }
 
 func sizeOf(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Height: h} }
+
+// script is a director whose script says one thing for ever.
+type script struct{ caption string }
+
+func (s script) State() director.State {
+	return director.State{Scenario: "tour", Speed: 1, Caption: s.caption}
+}
+func (script) Faults() []director.Fault { return nil }
+func (script) Freeze(bool)              {}
+func (script) Step()                    {}
+func (script) SetSpeed(float64)         {}
+func (script) Restart()                 {}
+func (script) Next(int)                 {}
+func (script) SetFault(string, bool)    {}

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/wording"
+
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -17,48 +20,48 @@ func TestSweepIsCanceled(t *testing.T) {
 		"enter esc":   "",
 		"enter esc R": "cancel sweep",
 	} {
-		s := newStage(t, 80, 24).show(withSweepOf(sweepOf(120, false))).press(strings.Fields(keys)...)
+		s := newStage(t, 80, 24).show(panetest.WithSweep(panetest.SweepOf(120, false))).press(strings.Fields(keys)...)
 		if got := s.asked(); got != want {
 			t.Errorf("%s while a sweep is under way asked for %q, want %q", keys, got, want)
 		}
 	}
-	for name, w := range map[string]*engine.Sweep{"none": nil, "ended": sweepOf(330, true), "refused": {Refused: "too slow"}} {
-		if got := newStage(t, 80, 24).show(withSweepOf(w)).press("esc", "R").asked(); got != "sweep" {
+	for name, w := range map[string]*engine.Sweep{"none": nil, "ended": panetest.SweepOf(330, true), "refused": {Refused: "too slow"}} {
+		if got := newStage(t, 80, 24).show(panetest.WithSweep(w)).press("esc", "R").asked(); got != "sweep" {
 			t.Errorf("%s: asked for %q", name, got)
 		}
 	}
 }
 
 func TestSweepAsksForSandboxesAndContainers(t *testing.T) {
-	s := newStage(t, 120, 40).show(bigNode(110, 2)).press("R")
+	s := newStage(t, 120, 40).show(panetest.Big(110, 2)).press("R")
 	if s.rowOf("Ask for every one of 110 sandboxes and 220 containers, 4 at a time?") == "" {
 		t.Errorf("no such question:\n%s", withoutStyles(s.m.frame()))
 	}
 }
 
 func TestSweepTellsOfItself(t *testing.T) {
-	canceled, cut := sweepOf(330, false), sweepOf(330, false)
+	canceled, cut := panetest.SweepOf(330, false), panetest.SweepOf(330, false)
 	canceled.Canceled, canceled.Done, cut.CutOff = true, 12, true
-	given := sweepOf(330, false)
+	given := panetest.SweepOf(330, false)
 	given.CutOff, given.GivenUp = true, "nobody listens any more"
-	old := sweepOf(330, false)
-	old.Began, old.Ended = ago(2*sweptFor), ago(sweptFor)
+	old := panetest.SweepOf(330, false)
+	old.Began, old.Ended = panetest.Ago(40*time.Second), panetest.Ago(20*time.Second)
 	for want, w := range map[string]*engine.Sweep{
-		"SWEEP 120/330, 1 hung, 0 failed; R cancels": sweepOf(120, true),
-		"✔ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              sweepOf(330, false),
-		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": sweepOf(330, true),
+		"SWEEP 120/330, 1 hung, 0 failed; R cancels": panetest.SweepOf(120, true),
+		"✔ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              panetest.SweepOf(330, false),
+		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": panetest.SweepOf(330, true),
 		"▲ SWEEP cancelled 1s ago: 12 of 330 asked in 3.0s":                                                                              canceled,
 		"▲ SWEEP cut off 1s ago: 330 of 330 asked in 3.0s":                                                                               cut,
 		"▲ SWEEP given up, nobody listens any more, 1s ago: 330 of 330 asked in 3.0s":                                                    given,
-		"▲ SWEEP not begun 1s ago: Version has been out for 3s":                                                                          {Began: ago(time.Second), Refused: "Version has been out for 3s"},
+		"▲ SWEEP not begun 1s ago: Version has been out for 3s":                                                                          {Began: panetest.Ago(time.Second), Refused: "Version has been out for 3s"},
 	} {
-		s := newStage(t, 160, 40).show(withSweepOf(w))
-		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[3]); !strings.HasPrefix(got, want) {
+		s := newStage(t, 160, 40).show(panetest.WithSweep(w))
+		if got := strings.TrimSpace(strings.Split(withoutStyles(s.m.frame()), "\n")[4]); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	s := newStage(t, 160, 40).show(withSweepOf(old))
-	if len(s.m.alerts) != 0 || s.rowOf("✔ SWEEP done") == "" {
+	s := newStage(t, 160, 40).show(panetest.WithSweep(old)).press("3")
+	if len(s.m.header.Alerts()) != 0 || s.rowOf("✔ SWEEP done") == "" {
 		t.Error("an old sweep is told of below the header, or not in the pane of calls")
 	}
 }
@@ -66,25 +69,25 @@ func TestSweepTellsOfItself(t *testing.T) {
 // TestSweepNeverContradicts holds that a sweep that found all to be well is told of
 // no more once it is known that not all is, and none for ever.
 func TestSweepNeverContradicts(t *testing.T) {
-	well, ill, old := sweepOf(330, false), sweepOf(330, true), sweepOf(330, true)
-	old.Began, old.Ended = ago(2*sweptKept), ago(sweptKept)
+	well, ill, old := panetest.SweepOf(330, false), panetest.SweepOf(330, true), panetest.SweepOf(330, true)
+	old.Began, old.Ended = panetest.Ago(20*time.Minute), panetest.Ago(10*time.Minute)
 	for name, tt := range map[string]struct {
 		w     *engine.Sweep
 		found []diagnose.Finding
 		want  bool
 	}{
 		"well, and all is":     {well, nil, true},
-		"well, and not all is": {well, hungFindings(), false},
-		"ill":                  {ill, hungFindings(), true},
+		"well, and not all is": {well, panetest.Findings(), false},
+		"ill":                  {ill, panetest.Findings(), true},
 		"old":                  {old, nil, false},
 	} {
-		s := newStage(t, 160, 40).find(tt.found...).show(withSweepOf(tt.w)).press("3")
+		s := newStage(t, 160, 40).find(tt.found...).show(panetest.WithSweep(tt.w)).press("3")
 		if got := strings.Contains(s.m.frame(), "SWEEP"); got != tt.want {
 			t.Errorf("%s: told of %v, want %v", name, got, tt.want)
 		}
 	}
-	well = sweepOf(330, false)
-	snap := withSweepOf(well)
+	well = panetest.SweepOf(330, false)
+	snap := panetest.WithSweep(well)
 	snap.Anomalies.NoID = 3
 	if s := newStage(t, 200, 40).show(snap); s.rowOf("0 failed, 3 without an id not asked") == "" {
 		t.Errorf("what was not asked is not told:\n%s", withoutStyles(s.m.frame()))
@@ -94,12 +97,12 @@ func TestSweepNeverContradicts(t *testing.T) {
 // TestCallsOfASweepHoldUpNothing holds that the meter, the countdown and the pods go
 // by the relist's own calls.
 func TestCallsOfASweepHoldUpNothing(t *testing.T) {
-	snap := withSweepOf(sweepOf(120, false))
+	snap := panetest.WithSweep(panetest.SweepOf(120, false))
 	for i, by := range []engine.Asker{engine.BySweep, engine.ByProbe} {
-		snap.InFlight = append(snap.InFlight, engine.Flight{By: by, Op: call.ContainerStatus, Pod: snap.Pods[i].PodRef, Since: ago(2 * time.Second)})
+		snap.InFlight = append(snap.InFlight, engine.Flight{By: by, Op: call.ContainerStatus, Pod: snap.Pods[i].PodRef, Since: panetest.Ago(2 * time.Second)})
 	}
 	s := newStage(t, 160, 40).show(snap)
-	if oldest(snap) != nil || s.m.pods.hung > 0 || s.rowOf("NotReady in") != "" || len(s.m.alerts) != 1 {
-		t.Errorf("alerts %v, frame\n%s", s.m.alerts, withoutStyles(s.m.frame()))
+	if wording.OfRelist(snap) != nil || s.m.view.Pods.Hung > 0 || s.rowOf("NotReady in") != "" || len(s.m.header.Alerts()) != 1 {
+		t.Errorf("alerts %v, frame\n%s", s.m.header.Alerts(), withoutStyles(s.m.frame()))
 	}
 }

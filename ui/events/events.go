@@ -53,9 +53,13 @@ func New(s pane.Settings) pane.Pane {
 	return e
 }
 
+// always is more lines than any screen has: the pane can make use of all there are, and
+// does not grow with each event.
+const always = 1 << 10
+
 // Info says how many events there are, and what is shown of them.
 func (e *events) Info() pane.Info {
-	return pane.Info{Name: "Events", About: e.about, Scope: keymap.InEvents, Least: 3, Wanted: 1 + e.Len(), Below: true}
+	return pane.Info{Name: "Events", About: e.about, Scope: keymap.InEvents, Least: 3, Wanted: always}
 }
 
 // Observe takes over what has happened.

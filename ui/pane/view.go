@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/podlist"
@@ -32,7 +33,8 @@ type View struct {
 	Filter           Filter
 	Source           Source
 	Theme            *theme.Theme
-	Frozen           bool // the screen stands still, the engine goes on
+	Keys             keymap.Map // for texts that name a key
+	Frozen           bool       // the screen stands still, the engine goes on
 }
 
 // Pen returns what the view is drawn with.

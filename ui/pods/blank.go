@@ -53,7 +53,7 @@ func (p *pods) unlisted(d *widget.Doc) {
 
 // next says what a list that is not there waits for.
 func (p *pods) next() string {
-	s, keys := p.view.Snapshot, p.keys
+	s, keys := p.view.Snapshot, p.view.Keys
 	switch f := wording.OfRelist(s); {
 	case s.Paused:
 		return "The relist is paused: " + keys.Keys(keymap.PauseRelist) + " resumes it, " + keys.Keys(keymap.RelistNow) + " relists once."
@@ -88,7 +88,7 @@ func (p *pods) noMatch(d *widget.Doc) {
 	d.Line(widget.Slot{Style: t.Strong, Text: "No pod matches"})
 	d.Line()
 	say := func(what string, a keymap.Action, does string) {
-		d.Paragraph(t.Text, what+"   ("+p.keys.Keys(a)+" "+does+")")
+		d.Paragraph(t.Text, what+"   ("+p.view.Keys.Keys(a)+" "+does+")")
 	}
 	if f := v.Filter.Text; f != "" {
 		say("filter      "+f, keymap.Back, "drops it")

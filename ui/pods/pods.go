@@ -32,7 +32,6 @@ type place struct {
 
 type pods struct {
 	start *pane.Settings // until the first Observe
-	keys  keymap.Map
 	view  *pane.View
 	table widget.Table[row, place]
 	open  map[pleg.UID]bool // unfolded
@@ -44,8 +43,8 @@ type pods struct {
 
 // New returns the pane as it is to be shown at the start; what set has no sense in is
 // left as if it were not set. Where there are no pods it names some keys.
-func New(set pane.Settings, keys keymap.Map) pane.Pane {
-	p := &pods{start: &set, keys: keys, open: map[pleg.UID]bool{}}
+func New(set pane.Settings) pane.Pane {
+	p := &pods{start: &set, open: map[pleg.UID]bool{}}
 	p.table = widget.Table[row, place]{
 		Columns: columns,
 		Key: func(r row) place {
@@ -137,6 +136,11 @@ func (p *pods) sort() {
 func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	p.rows()
 	switch a {
+	case keymap.Back:
+		if !p.view.Pods.ProblemsOnly() {
+			return nil, false
+		}
+		p.problemsOnly(h)
 	case keymap.ProblemsOnly:
 		p.problemsOnly(h)
 	case keymap.NextProblem:

@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -27,7 +26,7 @@ func view(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
 }
 
 func stage(v *pane.View, w, h int) *panetest.Stage {
-	return panetest.NewStage(New(pane.Settings{}, keymap.Default()), v, w, h)
+	return panetest.NewStage(New(pane.Settings{}), v, w, h)
 }
 
 // next has the pane show another snapshot in the same view.
@@ -159,7 +158,7 @@ func TestSorting(t *testing.T) {
 		{"worst", "b c a", "a c b"},
 		{"remark", "b a c", "c a b"},
 	} {
-		st := panetest.NewStage(New(pane.Settings{Sort: tt.by}, keymap.Default()), view(s), 198, 10)
+		st := panetest.NewStage(New(pane.Settings{Sort: tt.by}), view(s), 198, 10)
 		if got := names(st); got != tt.order {
 			t.Errorf("by %q: %s, want %s", tt.by, got, tt.order)
 		}
@@ -231,7 +230,7 @@ func TestNamesAreCutInOneWay(t *testing.T) {
 	for i := range p.Current.Containers {
 		p.Current.Containers[i].Name = "a-container-with-a-long-name-and-an-end"
 	}
-	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}, keymap.Default()), view(snap), 38, 20)
+	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"remark", "rst", "run"}}}), view(snap), 38, 20)
 	for i := range s.V.Pods.Shown {
 		if s.Pane.(*pods).table.Go(i); under(s) == p.Name {
 			break
@@ -252,7 +251,7 @@ func TestTitle(t *testing.T) {
 		p.Current.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, pleg.Exited, 1
 	}
 	v := view(snap)
-	s := panetest.NewStage(New(pane.Settings{Sort: "pod"}, keymap.Default()), v, 78, 11)
+	s := panetest.NewStage(New(pane.Settings{Sort: "pod"}), v, 78, 11)
 	check := func(when, want string) {
 		t.Helper()
 		if got := title(s); got != want {
@@ -357,7 +356,7 @@ func TestLastEvent(t *testing.T) {
 }
 
 func TestColumnChooser(t *testing.T) {
-	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"worst"}}}, keymap.Default()), view(panetest.Healthy()), 198, 10)
+	s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"pods": {"worst"}}}), view(panetest.Healthy()), 198, 10)
 	if head := s.Row("NAMESPACE"); strings.Contains(head, "WORST") {
 		t.Errorf("WORST is hidden, but: %s", head)
 	}

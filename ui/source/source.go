@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/cri"
@@ -16,17 +15,15 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/options"
+	"github.com/plegtop/plegtop/ui/pane"
 )
 
 // A Source is a runtime to look at, and the node that it runs on.
 type Source struct {
-	ui.Source
-	Client *cri.Client
-	Faults []ui.Fault // that it can be given; of a demo alone
-
+	pane.Source
+	Client   *cri.Client
 	Director director.Director // of a demo; nil else
 	Speed    float64           // of its time against the real one
 	Now      func() time.Time  // its time, where Speed is not 1
@@ -93,7 +90,7 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	}
 	name, _ := os.Hostname() // without a name the header shows none
 	return dial(Source{
-		Source: ui.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
+		Source: pane.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
 		node:   node, Speed: 1, close: func() {},
 	})
 }
@@ -128,7 +125,7 @@ func openDemo(ctx context.Context, o options.Options, panicked func(value any, s
 		return Source{}, fmt.Errorf("start the demo: %w", err)
 	}
 	src := Source{
-		Source: ui.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint()},
+		Source: pane.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint(), Scenario: o.Demo},
 		close:  func() { _ = server.Close() }, // the process ends anyway
 		Speed:  server.Clock(), Now: server.Now,
 	}
@@ -137,9 +134,6 @@ func openDemo(ctx context.Context, o options.Options, panicked func(value any, s
 			src.close()
 			return Source{}, fmt.Errorf("start the demo: %w", err)
 		}
-	}
-	for _, f := range server.Faults() {
-		src.Faults = append(src.Faults, fault(server, f))
 	}
 	src.Director = demo{server}
 	return dial(src)
@@ -159,17 +153,6 @@ func (d demo) Faults() []director.Fault {
 }
 
 func (d demo) SetFault(name string, on bool) { d.Switch(name, on) }
-
-// fault makes a switch of the demo's runtime fit for the screen.
-func fault(server *sim.Server, f sim.Fault) ui.Fault {
-	return ui.Fault{
-		Name: f.Name, Summary: f.Summary,
-		On: func() bool {
-			return slices.ContainsFunc(server.Faults(), func(now sim.Fault) bool { return now.Name == f.Name && now.On })
-		},
-		Set: func(on bool) { _ = server.SetFault(f.Name, on) }, // the name is the server's own
-	}
-}
 
 func dial(src Source) (Source, error) {
 	client, err := cri.Dial(src.Endpoint)

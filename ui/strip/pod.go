@@ -41,7 +41,7 @@ const mostLanes = 100
 // of time, its sandboxes, and each of its containers. Line makes a line when it is drawn,
 // from the view as it was when Lanes was called. P may be a pod that has gone.
 func Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []widget.Slot) {
-	room := w - widget.LabelWidth
+	room := max(w-widget.LabelWidth, 1)
 	life := v.Journal.Life(p.Pod.UID, p.Pod)
 	names := Names(v, p, []string{""})
 	names = names[:min(len(names), mostLanes)]

@@ -21,14 +21,14 @@ func Findings() []diagnose.Finding {
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
 			Summary: "ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
-			Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: ref, Container: "app", ContainerID: id("app", "default", "nfs-client") + id("more")},
+			Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: ref, Container: "app", ContainerID: ID("app", "default", "nfs-client") + ID("more")},
 			Evidence: []string{
 				"ContainerStatus has been out for 47s of 2m; it is given up in 1m13s and tried again at once, by the kubelet too",
 				"these still answer: Version 0.4ms, Status 1ms, ContainerStatus of kube-system/kube-proxy-lx9d2 kube-proxy 2ms",
 				"process 41123 (app) is in uninterruptible sleep (D) for 3m4s in nfs_wait_bit_killable",
 			},
 			Next: []diagnose.Step{
-				{Text: "see whether it hangs for crictl too; ^c ends it", Command: "timeout 5 crictl inspect " + id("app", "default", "nfs-client") + id("more")},
+				{Text: "see whether it hangs for crictl too; ^c ends it", Command: "timeout 5 crictl inspect " + ID("app", "default", "nfs-client") + ID("more")},
 				{Text: "look for the mount that does not answer", Command: "grep -E ' (nfs4?|cifs|fuse[^ ]*) ' /proc/41123/mountinfo"},
 				{Text: "kill the shim of this one pod; its containers die and are started anew", Command: "kill -9 41100", Risky: true},
 			},

@@ -39,11 +39,11 @@ func pod(ns, name string, age time.Duration, ctrs ...ctr) *engine.Pod {
 	ref := pleg.PodRef{UID: uid, Namespace: ns, Name: name}
 	p := &pleg.Pod{PodRef: ref, ListedAt: Ago(time.Second)}
 	st := &pleg.PodStatus{PodRef: ref, IPs: []string{"10.1.0.7"}}
-	sandbox := pleg.Sandbox{ID: id("sb", ns, name), State: pleg.Running, CreatedAt: Ago(age)}
+	sandbox := pleg.Sandbox{ID: ID("sb", ns, name), State: pleg.Running, CreatedAt: Ago(age)}
 	p.Sandboxes = []pleg.Sandbox{sandbox}
 	st.Sandboxes = []pleg.SandboxStatus{{ID: sandbox.ID, Pod: ref, State: pleg.Running, CreatedAt: Ago(age), IPs: st.IPs}}
 	for _, c := range ctrs {
-		cid := id(c.name, ns, name)
+		cid := ID(c.name, ns, name)
 		made := Ago(age / time.Duration(c.restarts+1))
 		p.Containers = append(p.Containers, pleg.Container{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, CreatedAt: made, Image: "registry.local/" + c.name + ":v3"})
 		status := pleg.ContainerStatus{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, Image: "registry.local/" + c.name + ":v3", CreatedAt: made, StartedAt: made, ExitCode: c.exit, Reason: c.reason}
@@ -58,7 +58,8 @@ func pod(ns, name string, age time.Duration, ctrs ...ctr) *engine.Pod {
 	}
 }
 
-func id(parts ...string) string {
+// ID makes an id of names, always the same.
+func ID(parts ...string) string {
 	h := uint64(14695981039346656037)
 	for _, c := range fmt.Sprint(parts) {
 		h = (h ^ uint64(c)) * 1099511628211
@@ -113,11 +114,12 @@ func Healthy() *engine.Snapshot {
 			P99: time.Duration(9+i) * time.Millisecond, Max: time.Duration(90+i) * time.Millisecond, ResponseBytes: uint64(i+1) * 3 << 17, LastOK: Ago(700 * time.Millisecond),
 		})
 	}
-	count(s)
+	Count(s)
 	return s
 }
 
-func count(s *engine.Snapshot) {
+// Count counts what a snapshot holds.
+func Count(s *engine.Snapshot) {
 	c := engine.Counts{Pods: len(s.Pods)}
 	for _, p := range s.Pods {
 		c.Sandboxes += len(p.Seen().Sandboxes)
@@ -135,7 +137,7 @@ func Find(s *engine.Snapshot, name string) *engine.Pod {
 // Happened is an event of a pod's container at one second.
 func Happened(seq uint64, second int, kind pleg.Kind, p *engine.Pod, container string, from, to pleg.State) engine.Event {
 	e := engine.Event{Seq: seq, SeenAt: Ago(time.Duration(60-second) * time.Second), Lag: 640 * time.Millisecond, HasLag: kind != pleg.Removed}
-	e.Event = pleg.Event{Kind: kind, Pod: p.PodRef, Container: container, ID: id(container, p.Namespace, p.Name), From: from, To: to, At: e.SeenAt.Add(-14 * time.Millisecond)}
+	e.Event = pleg.Event{Kind: kind, Pod: p.PodRef, Container: container, ID: ID(container, p.Namespace, p.Name), From: from, To: to, At: e.SeenAt.Add(-14 * time.Millisecond)}
 	if container == "" {
 		e.Sandbox, e.ID = true, p.Seen().Sandboxes[0].ID
 	}
@@ -182,6 +184,6 @@ func Big(pods, containers int) *engine.Snapshot {
 	for i := range pods {
 		s.Pods = append(s.Pods, pod(fmt.Sprintf("namespace-%02d", i*20/pods), fmt.Sprintf("deployment-%04d-7d9c5b7d4-2m4ns", i), time.Duration(i+3)*time.Hour, ctrs...))
 	}
-	count(s)
+	Count(s)
 	return s
 }

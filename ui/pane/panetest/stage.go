@@ -37,7 +37,7 @@ var Sizes = [][2]int{{38, 7}, {78, 19}, {118, 35}, {198, 45}}
 // View returns a view of s in the default theme.
 func View(s *engine.Snapshot) *pane.View {
 	look := theme.Default()
-	v := &pane.View{Snapshot: s, Latest: s, Theme: &look, Pods: &podlist.List{}, Journal: journal.New(1000), Axis: widget.NewAxis(), Source: pane.Source{Kind: "cri", Node: "worker-17"}}
+	v := &pane.View{Snapshot: s, Latest: s, Theme: &look, Keys: keymap.Default(), Pods: &podlist.List{}, Journal: journal.New(1000), Axis: widget.NewAxis(), Source: pane.Source{Kind: "cri", Node: "worker-17"}}
 	v.Pods.Observe(s, nil)
 	v.Journal.Observe(engine.Update{Snapshot: s})
 	v.Axis.Follow(s.At)
@@ -170,7 +170,8 @@ func (s *Stage) Check(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the goldens anew")
+// Update says that goldens are written anew: by the flag -update.
+var Update = flag.Bool("update", false, "write the goldens anew")
 
 // Golden compares what is drawn with a file in testdata.
 func (s *Stage) Golden(t *testing.T, name string) {
@@ -178,7 +179,7 @@ func (s *Stage) Golden(t *testing.T, name string) {
 	s.Check(t)
 	path := filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.golden", name, s.W, s.H))
 	got := strings.Join(s.Lines(), "\n") + "\n"
-	if *update {
+	if *Update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
 		}

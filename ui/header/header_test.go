@@ -1,0 +1,213 @@
+package header
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+var styles = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+
+// observed returns the header of a view.
+func observed(v *pane.View, r Room) *Header {
+	h := &Header{Keys: keymap.Default().Keys}
+	h.Observe(v, r)
+	return h
+}
+
+// row returns line y of a header, without its look.
+func row(h *Header, y, w int) string {
+	var l text.Line
+	l.Begin(w)
+	h.Draw(&l, y)
+	return strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), ""))
+}
+
+func view(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
+	return panetest.With(panetest.View(s), found...)
+}
+
+func TestHeadline(t *testing.T) {
+	paused := panetest.Healthy()
+	paused.Paused, paused.Health.Healthy, paused.Health.ListedAt = true, false, panetest.Ago(4*time.Minute)
+	paused.Health.Verdict = "pleg was last seen active 4m0s ago; threshold is 3m0s"
+	for _, tt := range []struct {
+		name string
+		v    *pane.View
+		r    Room
+		want string
+	}{
+		{"sound", view(panetest.Healthy()), Room{Width: 80}, "✔ HEALTHY"},
+		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Text: 2}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client"},
+		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Text: 2}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
+		{"cut", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client …"},
+		{"paused", view(paused), Room{Width: 120}, "? PAUSED  the last look was 4m ago"},
+	} {
+		h := observed(tt.v, tt.r)
+		if got := row(h, 1, tt.r.Width); got != tt.want {
+			t.Errorf("%s:\n%q, want\n%q", tt.name, got, tt.want)
+		}
+		if said := fmt.Sprint(h.Alerts()); tt.name == "paused" && strings.Contains(said, "pleg was last seen") {
+			t.Errorf("a verdict while nobody looks: %s", said)
+		}
+	}
+}
+
+// TestGaugeIsOfTheClockThatEndsFirst holds that a Status that fails, which makes a
+// node NotReady after 30 s, and a call that is given up in a second are not hidden
+// behind the three minutes of PLEG, nor PLEG's end behind them.
+func TestGaugeIsOfTheClockThatEndsFirst(t *testing.T) {
+	status := func(s *engine.Snapshot, left time.Duration) *engine.Snapshot {
+		s.Node.DownAt = panetest.Noon.Add(left)
+		return s
+	}
+	late := panetest.Hung()
+	late.Health.ListedAt = panetest.Ago(2*time.Minute + 50*time.Second)
+	over := panetest.Hung()
+	over.Health.ListedAt = panetest.Ago(4 * time.Minute)
+	unlisted := panetest.Healthy()
+	unlisted.Health.ListedAt = time.Time{}
+	for want, s := range map[string]*engine.Snapshot{
+		"] list <2s of 3m  inspected":                       panetest.Healthy(),
+		"] ContainerStatus 47s of 2m  list 47s of 3m  insp": panetest.Hung(),
+		"] Status 12s of 30s  list 47s of 3m  inspected 4":  status(panetest.Hung(), 18*time.Second),
+		"] list 2m50s of 3m":                                late,
+		"] list 4m of 3m":                                   over,
+		"no list yet":                                       unlisted,
+	} {
+		if got := row(observed(view(s, panetest.Findings()...), Room{Width: 160}), 2, 160); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q in it", got, want)
+		}
+	}
+}
+
+// TestGaugeHasTheLookOfTheHeadline holds that no bar is green over trouble.
+func TestGaugeHasTheLookOfTheHeadline(t *testing.T) {
+	for name, v := range map[string]*pane.View{"trouble": view(panetest.Hung(), panetest.Findings()...), "sound": view(panetest.Healthy())} {
+		h := observed(v, Room{Width: 120})
+		var l text.Line
+		l.Begin(120)
+		h.Draw(&l, 2)
+		want := v.Theme.Good.On
+		if name == "trouble" {
+			want = v.Theme.Bad.On
+		}
+		if !strings.Contains(string(l.Buf), want+v.Theme.Symbols.Full) {
+			t.Errorf("%s: %q", name, l.Buf)
+		}
+		if sound := strings.Contains(row(h, 2, 120), "PLEG healthy for"); sound != (name == "sound") {
+			t.Errorf("%s: healthy for some time: %v", name, sound)
+		}
+	}
+}
+
+// TestMeterNamesWhichTryItIs holds that a list that was asked for again does not seem
+// to have been out for less time than it was not answered.
+func TestMeterNamesWhichTryItIs(t *testing.T) {
+	s := panetest.Healthy()
+	s.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(77 * time.Second)}
+	s.InFlight = []engine.Flight{{Op: call.ListContainers, Since: panetest.Ago(77 * time.Second)}}
+	s.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListContainers}, InRow: 1, Err: &call.Error{Op: call.ListContainers}}
+	if got, want := row(observed(view(s), Room{Width: 120}), 3, 120), "LIST › ListContainers 2nd try 1m17s"; !strings.HasPrefix(got, want) {
+		t.Errorf("meter %q, want %q", got, want)
+	}
+}
+
+// TestMeterNamesTheCallOfTheRelist holds that a Status that hangs beside a list,
+// and has been out for longer, is not taken for what the relist waits for.
+func TestMeterNamesTheCallOfTheRelist(t *testing.T) {
+	s := panetest.Healthy()
+	s.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(9 * time.Second)}
+	s.InFlight = []engine.Flight{
+		{Op: call.Status, Since: panetest.Ago(9 * time.Second)},
+		{Op: call.ListPodSandbox, Since: panetest.Ago(8 * time.Second)},
+	}
+	if got, want := row(observed(view(s), Room{Width: 120}), 3, 120), "LIST › ListPodSandbox 8s"; !strings.HasPrefix(got, want) {
+		t.Errorf("meter %q, want %q", got, want)
+	}
+}
+
+// TestAlertOfOnePodNamesIt holds that a relist of one pod that a key asked for
+// does not fail in silence.
+func TestAlertOfOnePodNamesIt(t *testing.T) {
+	s := panetest.Healthy()
+	s.PodFailure = &engine.Failure{
+		Flight: engine.Flight{Op: call.ListContainers, Pod: pleg.PodRef{UID: "u", Namespace: "shop", Name: "cart-0"}},
+		Err:    &call.Error{Op: call.ListContainers, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"},
+		InRow:  1,
+	}
+	want := "ListContainers of shop/cart-0 failed: Unavailable: connection refused"
+	if got := observed(view(s), Room{Width: 200}).Alerts(); len(got) != 1 || !strings.Contains(got[0].Text, want) {
+		t.Errorf("alerts = %v, want one that says %q", got, want)
+	}
+}
+
+// TestAlertsDoNotRepeatTheHeadline holds that below the header stands only what
+// neither the headline nor the panes say.
+func TestAlertsDoNotRepeatTheHeadline(t *testing.T) {
+	all := panetest.Findings()
+	over := view(panetest.Healthy())
+	over.Findings = []diagnose.Finding{{ID: diagnose.RuntimeDown, Severity: diagnose.Warning, Summary: "no call reaches the runtime"}}
+	over.Headline = diagnose.Headline{Word: "HEALTHY"}
+	for name, tt := range map[string]struct {
+		v    *pane.View
+		r    Room
+		want []string
+	}{
+		"the worst is the headline":                 {view(panetest.Hung(), all...), Room{Width: 200}, []string{"▲ crash-loop"}},
+		"the rest of its text":                      {view(panetest.Hung(), all[:2]...), Room{Width: 80, Text: 2}, []string{"  … app has been out for 47s", "  in 2m13s", "▲ crash-loop"}},
+		"the kubelet's words where they do not fit": {view(panetest.Unhealthy(), all...), Room{Width: 120, Text: 1}, []string{"  … ", "  pleg was last seen active 3m12s ago; threshold is 3m0s", "▲ crash-loop", "▲ odd answers"}},
+		"those told below":                          {view(panetest.Hung(), all...), Room{Width: 200, Text: 2, Told: true}, nil},
+		"the one that is open":                      {view(panetest.Hung(), all...), Room{Width: 200, Opened: all[1].Summary}, nil},
+		"a warning under a sound word":              {view(panetest.Healthy(), all[1]), Room{Width: 80}, []string{"▲ crash-loop"}},
+		"information is none":                       {view(panetest.Healthy(), diagnose.Finding{ID: "x", Summary: "by the way"}), Room{Width: 80}, nil},
+		"what is over":                              {over, Room{Width: 80}, nil},
+	} {
+		got := observed(tt.v, tt.r).Alerts()
+		ok := len(got) == len(tt.want)
+		for i := range min(len(got), len(tt.want)) {
+			ok = ok && strings.HasPrefix(got[i].Text, tt.want[i])
+		}
+		if !ok {
+			t.Errorf("%s: alerts\n%v\nwant\n%q", name, got, tt.want)
+		}
+	}
+}
+
+// TestBadgeNamesTheScenario holds that an audience sees what is played.
+func TestBadgeNamesTheScenario(t *testing.T) {
+	v := view(panetest.Healthy())
+	v.Source = pane.Source{Kind: "demo", Node: "demo-node", Scenario: "hung-inspect"}
+	if got := row(observed(v, Room{Width: 120}), 0, 120); !strings.HasSuffix(got, "DEMO hung-inspect") {
+		t.Errorf("line one %q", got)
+	}
+}
+
+// TestTinyScreenHasAGauge holds that on the smallest screen the headline and the clock
+// come first.
+func TestTinyScreenHasAGauge(t *testing.T) {
+	h := observed(view(panetest.Hung(), panetest.Findings()...), Room{Width: 40})
+	var got []string
+	for y := range 9 {
+		var l text.Line
+		l.Begin(40)
+		h.Tiny(&l, y, 9)
+		got = append(got, strings.TrimSpace(styles.ReplaceAllString(string(l.Buf), "")))
+	}
+	for i, want := range []string{"✖ INSPECTION HANGS", "NotReady in 2m13s", "[███·····] ContainerStatus 47s of 2m", "ContainerStatus of default/nfs-client"} {
+		if !strings.HasPrefix(got[i], want) {
+			t.Errorf("line %d is %q, want %q", i+1, got[i], want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/podlist"
+)
+
+// A host is the screen as panes see it: Model's own View is Bubble Tea's.
+type host struct{ *Model }
+
+var _ pane.Host = host{}
+
+// View returns what is shown.
+func (h host) View() *pane.View { return &h.view }
+
+// Controls returns what makes requests of the engine.
+func (m *Model) Controls() pane.Controls { return m.cfg.Controls }
+
+// Keys returns the keys of an action as a person reads them.
+func (m *Model) Keys(a keymap.Action) string { return m.cfg.Keys.Keys(a) }
+
+// Bindings returns all keys.
+func (m *Model) Bindings() keymap.Map { return m.cfg.Keys }
+
+// flashFor is how long the answer to a key stays, by the clock on the wall: an engine's
+// time may run faster, or stand still.
+const flashFor = 4 * time.Second
+
+// A flash is the answer to a key.
+type flash struct {
+	text  string
+	count int // of those there were
+}
+
+// Say shows an answer in the footer for a while.
+func (m *Model) Say(text string) {
+	m.flash.text = text
+	m.flash.count++
+	count := m.flash.count
+	m.later(m.tick(flashFor, func(time.Time) tea.Msg {
+		return pane.Reply(func(pane.Host) {
+			if m.flash.count == count {
+				m.flash.text = ""
+			}
+		})
+	}))
+}
+
+// Open lays a pane over all others.
+func (m *Model) Open(p pane.Pane) {
+	m.layers = append(m.layers, p)
+	m.Refresh()
+}
+
+// Close takes a layer away, with what lies over it.
+func (m *Model) Close(p pane.Pane) {
+	if i := slices.Index(m.layers, p); i >= 0 {
+		m.layers = slices.Delete(m.layers, i, len(m.layers))
+		m.Refresh()
+	}
+}
+
+// Focus gives the keys to one of the panes; a small screen shows it in the place of its
+// lines.
+func (m *Model) Focus(p pane.Pane) {
+	i := slices.Index(m.panes, p)
+	if i < 0 {
+		return
+	}
+	m.layers = slices.DeleteFunc(m.layers, func(p pane.Pane) bool { return !p.Info().Foot })
+	m.focus = i
+	if i > 0 {
+		m.under = i
+	}
+	m.full = m.full || m.small()
+	m.Refresh()
+}
+
+// OpenSheet opens the sheet about a subject, unless it is open already.
+func (m *Model) OpenSheet(s pane.Subject) bool {
+	for _, open := range sheets {
+		if p := open(&m.view, s); p != nil {
+			m.Open(p)
+			return true
+		}
+	}
+	return false
+}
+
+// SetFilter puts a filter in force. One that does not parse changes nothing,
+// and its error is returned.
+func (m *Model) SetFilter(text string) error {
+	by, err := filter.Parse(text)
+	if err != nil {
+		return err
+	}
+	m.view.Filter.Text, m.view.Filter.By = by.String(), by
+	m.refilter()
+	return nil
+}
+
+// SetNamespaces shows only these; all if there is none.
+func (m *Model) SetNamespaces(names []string) {
+	m.view.Filter.Namespaces = names
+	m.refilter()
+	if len(names) == 0 {
+		m.Say("all namespaces")
+	}
+}
+
+// refilter applies what is asked for to pods and events.
+func (m *Model) refilter() {
+	f := m.view.Filter
+	m.view.Pods.Filter(nil, false)
+	m.view.Journal.Filter(nil)
+	if !f.By.Empty() || len(f.Namespaces) > 0 {
+		m.view.Pods.Filter(func(p *podlist.Pod, at time.Time) bool {
+			return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at)
+		}, f.By.Timed())
+		m.view.Journal.Filter(func(e engine.Event, at time.Time) bool {
+			return f.Namespace(e.Pod.Namespace) && f.By.Event(e, at)
+		})
+	}
+	m.Refresh()
+}

@@ -1,0 +1,72 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// filterPrompt asks for a filter and applies it while it is being typed. As long as it
+// is wrong, the one that held before is in force: what it happened to mean some letters
+// ago is of no use. A wrong one cannot be accepted.
+func (m *Model) filterPrompt() pane.Pane {
+	before := m.view.Filter.Text
+	p := layer.NewPrompt("filter", before, m.cfg.History)
+	p.Changed = func(_ pane.Host, s string) error {
+		err := m.SetFilter(s)
+		if err != nil {
+			_ = m.SetFilter(before) // parsed once already
+		}
+		return err
+	}
+	p.Accepted = func(h pane.Host, s string) error {
+		if err := p.Changed(h, s); err != nil {
+			return err
+		}
+		m.remember(m.view.Filter.Text)
+		return nil
+	}
+	p.Canceled = func(pane.Host) { _ = m.SetFilter(before) }
+	return p
+}
+
+// remember keeps an accepted filter, for the next time too.
+func (m *Model) remember(filter string) {
+	if n := len(m.cfg.History); filter == "" || n > 0 && m.cfg.History[n-1] == filter {
+		return
+	}
+	m.cfg.History = append(slices.Clip(m.cfg.History), filter)
+	if keep := m.cfg.Remember; keep != nil {
+		m.later(func() tea.Msg {
+			err := keep(filter)
+			return pane.Reply(func(h pane.Host) {
+				if err != nil {
+					h.Say(err.Error())
+				}
+			})
+		})
+	}
+}
+
+// namespacePicker asks which namespaces are to be shown, of those that pods are in.
+func (m *Model) namespacePicker() pane.Pane {
+	pods := map[string]int{}
+	for _, p := range m.view.Snapshot.Pods {
+		pods[p.Namespace]++
+	}
+	var all []widget.Choice
+	for name, n := range pods {
+		on := len(m.view.Filter.Namespaces) > 0 && m.view.Filter.Namespace(name)
+		all = append(all, widget.Choice{Name: name, Note: finding.Plural(n, "pod"), On: on})
+	}
+	slices.SortFunc(all, func(a, b widget.Choice) int { return cmp.Compare(a.Name, b.Name) })
+	p := layer.NewPicker("Namespaces", all)
+	p.Accepted = func(h pane.Host, names []string) { h.SetNamespaces(names) }
+	return p
+}

@@ -1,0 +1,247 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+const (
+	// many is how many pods may be swept without a question.
+	many = 20
+	// The period of the relist can be changed by halves and doubles within these
+	// bounds, or within what it was set to by hand. Below quick a runtime is asked
+	// so often that a person is asked before.
+	shortestPeriod = 250 * time.Millisecond
+	longestPeriod  = 64 * time.Second
+	quick          = time.Second
+)
+
+// actEngine makes a request of the engine, which returns at once.
+func (m *Model) actEngine(a keymap.Action) bool {
+	switch a {
+	case keymap.PauseRelist:
+		m.pause()
+	case keymap.RelistNow:
+		m.cfg.Controls.RelistNow()
+		m.Say("relisting now")
+	case keymap.Sweep:
+		m.sweep()
+	case keymap.PeriodUp:
+		if m.view.Latest.Period < longestPeriod {
+			m.setPeriod(min(m.view.Latest.Period*2, longestPeriod))
+		}
+	case keymap.PeriodDown:
+		m.shorter()
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *Model) pause() {
+	defer m.expect(func(s *engine.Snapshot) { s.Paused = !s.Paused })
+	if m.view.Latest.Paused {
+		m.cfg.Controls.Resume()
+		m.Say("relist resumed")
+		return
+	}
+	m.cfg.Controls.Pause()
+	m.Say("relist paused: no call is made, the list age grows; " + m.Keys(keymap.PauseRelist) + " resumes")
+}
+
+// expect notes what the engine was just asked for, so that a second press that
+// comes before its next snapshot goes on from there.
+func (m *Model) expect(change func(*engine.Snapshot)) {
+	next := *m.view.Latest
+	change(&next)
+	m.view.Latest = &next
+}
+
+// shorter halves the period, after a question if a real runtime is asked more often
+// than by a kubelet then.
+func (m *Model) shorter() {
+	now := m.view.Latest.Period
+	d := max(now/2, shortestPeriod)
+	switch {
+	case d >= now:
+	case d < quick && !m.cfg.Source.Demo():
+		m.Open(layer.NewConfirm("Relist every "+d.String()+", more often than a kubelet does?", func(pane.Host) { m.setPeriod(d) }))
+	default:
+		m.setPeriod(d)
+	}
+}
+
+func (m *Model) setPeriod(d time.Duration) {
+	m.cfg.Controls.SetPeriod(d)
+	m.expect(func(s *engine.Snapshot) { s.Period = d })
+	m.Say("relist period " + d.String())
+}
+
+// sweep begins a sweep, after a question if that means many calls, or cancels
+// the one under way.
+func (m *Model) sweep() {
+	switch c := m.view.Latest.Counts; {
+	case m.cancelSweep():
+	case len(m.view.Latest.Pods) > many:
+		question := fmt.Sprintf("Ask for every one of %d sandboxes and %d containers, 4 at a time?", c.Sandboxes, c.Containers)
+		m.Open(layer.NewConfirm(question, func(pane.Host) { m.beginSweep() }))
+	default:
+		m.beginSweep()
+	}
+}
+
+func (m *Model) beginSweep() {
+	m.cfg.Controls.Sweep()
+	m.Say("sweep: asking for every sandbox and container, 4 at a time; " + m.Keys(keymap.Sweep) + " cancels")
+}
+
+// cancelSweep cancels the sweep under way, and reports whether there was one.
+func (m *Model) cancelSweep() bool {
+	if !wording.Sweeping(m.view.Latest) {
+		return false
+	}
+	m.cfg.Controls.CancelSweep()
+	m.Say("sweep cancelled")
+	return true
+}
+
+// actSubject does what a key asks for of that which the cursor is on.
+func (m *Model) actSubject(a keymap.Action) bool {
+	s := m.active().Subject()
+	ref := s.Pod
+	switch a {
+	case keymap.Detail:
+		if !m.OpenSheet(s) {
+			m.Say("nothing is known of what is under the cursor")
+		}
+		return true
+	case keymap.Copy:
+		m.later(pane.Copy(host{m}, firstOf(s.ID, ref.Name, string(ref.UID))))
+		return true
+	case keymap.ReinspectPod, keymap.Raw:
+	default:
+		return false
+	}
+	switch {
+	case ref.UID == "":
+		m.Say("no pod under the cursor")
+	case a == keymap.ReinspectPod:
+		m.cfg.Controls.Reinspect(ref.UID)
+		m.Say("inspecting " + ref.String() + " again")
+	default:
+		m.askRaw(s)
+	}
+	return true
+}
+
+func firstOf(all ...string) string {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// A rawCall is the raw answer that is awaited; the zero value is none.
+type rawCall struct {
+	cancel context.CancelFunc
+	asked  int // how often answers were asked for
+}
+
+// drop gives up the answer that is awaited, and reports whether one was.
+func (r *rawCall) drop() bool {
+	if r.cancel == nil {
+		return false
+	}
+	r.cancel()
+	r.cancel = nil
+	return true
+}
+
+// askRaw asks the runtime for all it says about a pod. A second question cancels
+// the first.
+func (m *Model) askRaw(s pane.Subject) {
+	m.raw.drop()
+	ctx, cancel := context.WithCancel(m.cfg.Context)
+	m.raw.cancel = cancel
+	m.raw.asked++
+	m.Say("asking the runtime about " + s.Pod.String() + "; " + m.Keys(keymap.Back) + " gives up")
+	controls, asked := m.cfg.Controls, m.raw.asked
+	m.later(func() tea.Msg {
+		data, err := controls.Raw(ctx, s.Pod.UID)
+		return pane.Reply(func(pane.Host) {
+			if asked == m.raw.asked && m.raw.drop() { // else it was given up
+				m.showRaw(s, data, err)
+			}
+		})
+	})
+}
+
+func (m *Model) showRaw(s pane.Subject, data []byte, err error) {
+	if err != nil {
+		m.Say("raw answer: " + err.Error())
+		return
+	}
+	m.flash.text = ""
+	m.Open(layer.NewViewer(s.Pod.String(), string(data)))
+}
+
+// save writes the events that are shown as NDJSON, gaps included.
+func (m *Model) save() {
+	cfg := m.cfg
+	var rows []journal.Row
+	for r := range m.view.Journal.Rows() {
+		rows = append(rows, *r)
+	}
+	switch {
+	case cfg.Save == nil || cfg.AppendEvent == nil || cfg.AppendGap == nil:
+		m.Say("events cannot be saved here")
+		return
+	case len(rows) == 0:
+		m.Say("no events to save")
+		return
+	}
+	name := saveName(cfg.Source.Node, m.view.Latest.At)
+	m.later(func() tea.Msg {
+		var data []byte
+		for _, r := range rows {
+			if r.Gap > 0 {
+				data = cfg.AppendGap(data, r.SeenAt, r.Gap)
+			} else {
+				data = cfg.AppendEvent(data, r.Event)
+			}
+		}
+		path, err := cfg.Save(name, data)
+		return pane.Reply(func(h pane.Host) {
+			if err != nil {
+				h.Say("not saved: " + err.Error())
+				return
+			}
+			h.Say("saved " + text.Count(uint64(len(rows))) + " lines to " + path)
+		})
+	})
+}
+
+// saveName is a file's name that sorts by time and needs no quotes in a shell.
+func saveName(node string, at time.Time) string {
+	safe := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, node[:min(len(node), 64)])
+	return "plegtop-" + safe + "-" + at.UTC().Format("20060102T150405Z") + ".ndjson"
+}
