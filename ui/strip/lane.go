@@ -63,7 +63,9 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sig
 	}
 	until(w)
 	for i := range life {
-		n.code(&life[i], v.Axis.Index(w, life[i].SeenAt))
+		if s := &life[i]; s.Event > 0 && s.ExitCode != 0 {
+			n.code(s, v.Axis.Index(w, s.SeenAt))
+		}
 	}
 }
 
@@ -107,7 +109,7 @@ func rankOf(s *journal.Stage) uint8 {
 // code writes the exit code of what ended behind its event, where there is room for all
 // of it: a part of a number is another number.
 func (n *Lane) code(s *journal.Stage, seen int) {
-	if !s.Exited || s.ExitCode == 0 || s.Event == 0 || seen < 0 || seen >= len(n.Cells) || n.Cells[seen].Event != s.Event {
+	if seen < 0 || seen >= len(n.Cells) || n.Cells[seen].Event != s.Event {
 		return
 	}
 	var buf [12]byte

@@ -26,16 +26,24 @@ const (
 func Sights(v *pane.View, w int, cells []Sight) []Sight {
 	cells = slices.Grow(cells[:0], w)[:w]
 	clear(cells)
-	seen, late := v.Started, v.Period+patience
-	upTo := func(at time.Time, end int) {
-		if at.Sub(seen) > late {
-			for i := max(v.Axis.Index(w, seen.Add(late)), 0); i < min(end, w); i++ {
-				cells[i] = Blind
+	mark := func(from, to time.Time, was, is Sight) {
+		end := w // up to now
+		if to.Before(v.At) {
+			end = min(v.Axis.Index(w, to), w)
+		}
+		for i := max(v.Axis.Index(w, from), 0); i < end; i++ {
+			if cells[i] == was {
+				cells[i] = is
 			}
+		}
+	}
+	seen, late := v.Started, v.Period+patience
+	look := func(at time.Time) {
+		if at.Sub(seen) > late {
+			mark(seen.Add(late), at, Clear, Blind)
 		}
 		seen = at
 	}
-	look := func(at time.Time) { upTo(at, v.Axis.Index(w, at)) }
 	for i, r := range v.Journal.Relists() {
 		switch answered := r.At.Add(r.List); {
 		case r.Failed || answered.After(v.At):
@@ -48,17 +56,12 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 	if p := v.Phase; p.Step == engine.Inspecting && !p.OnDemand {
 		look(p.Began.Add(p.ListTook))
 	}
-	upTo(v.At, w)
+	look(v.At)
 	for _, p := range v.Journal.Pauses() {
-		end := w
-		if !p.To.IsZero() {
-			end = min(v.Axis.Index(w, p.To), w)
+		if p.To.IsZero() {
+			p.To = v.At
 		}
-		for i := max(v.Axis.Index(w, p.From), 0); i < end; i++ {
-			if cells[i] == Blind {
-				cells[i] = Paused
-			}
-		}
+		mark(p.From, p.To, Blind, Paused)
 	}
 	return cells
 }
