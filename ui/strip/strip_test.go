@@ -104,6 +104,12 @@ func TestRelists(t *testing.T) {
 			v.Threshold = 30 * time.Second
 			v.Phase = engine.Phase{Step: engine.Listing, Began: at(0.5)}
 		}, "| ▄▅▅▆▆▆▆▆▆▆×▄▅▅▆▆▆▆▲▲▲▲▲▲▲▲▲▲×|", "| -==+++++++x-==++++!!!!!!!!!!x|"},
+		{"a pause makes no list old", func(v *pane.View) {
+			steady(v, 65, 60)
+			pause(v, 58, 3)
+			v.Threshold = 30 * time.Second
+			v.Phase = engine.Phase{Step: engine.Listing, Began: at(2.5)}
+		}, "|║║║║║║║║║║║║║║║║║║║║║║║║║║║▄▅▅|", "||||||||||||||||||||||||||||-==|"},
 		{"a pause", func(v *pane.View) {
 			steady(v, 22.5, 15.5)
 			pause(v, 15, 6)
