@@ -189,8 +189,11 @@ func (t *timeline) life(r *row, was map[pleg.UID]life) []journal.Stage {
 	return l.stages
 }
 
-// Do moves the cursor from lane to lane, and in time.
+// Do moves the cursor from lane to lane, and in time, while they are seen.
 func (t *timeline) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	if t.height == 0 {
+		return nil, false
+	}
 	switch a {
 	case keymap.Left:
 		t.step(-1)

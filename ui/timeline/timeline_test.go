@@ -191,6 +191,18 @@ func TestQuietSecondsChangeNothing(t *testing.T) {
 	}
 }
 
+func TestNoKeyWhileItIsNotSeen(t *testing.T) {
+	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35)
+	s.W, s.H = 198, 0
+	s.Show(s.V)
+	for _, a := range []keymap.Action{keymap.Down, keymap.Left, keymap.MatchPrev, keymap.Detail} {
+		if _, done := s.Do(a, s); done {
+			t.Errorf("%s does something", a)
+		}
+		s.Subject()
+	}
+}
+
 func bigView() *pane.View {
 	s := panetest.Big(1000, 3)
 	var events []engine.Event
