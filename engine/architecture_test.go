@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -77,8 +78,8 @@ func TestExamplesOfTheArchitectureBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := diffBlock.FindAllSubmatch(text, -1)
-	if len(examples) < 3 {
-		t.Errorf("%d examples, want a finding, a kind of evidence and a kubelet release", len(examples))
+	if len(examples) < 5 {
+		t.Errorf("%d examples, want a finding, a kind of evidence, a kubelet release, a pane and a scenario", len(examples))
 	}
 	for _, example := range examples {
 		t.Run(string(example[1]), func(t *testing.T) {
@@ -87,17 +88,21 @@ func TestExamplesOfTheArchitectureBuild(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			for _, part := range []string{"go.mod", "go.sum", "engine", "docs"} {
+			for _, part := range []string{"go.mod", "go.sum", "engine", "cri", "keymap", "ui", "docs"} {
 				if out, err := exec.Command("cp", "-r", filepath.Join(root, part), dir).CombinedOutput(); err != nil {
 					t.Fatalf("copy the tree: %v\n%s", err, out)
 				}
 			}
+			args := []string{"vet"}
 			for _, h := range hunks {
 				if err := h.apply(dir); err != nil {
 					t.Fatal(err)
 				}
+				if strings.HasSuffix(h.file, ".go") {
+					args = append(args, "./"+path.Dir(h.file))
+				}
 			}
-			vet := exec.Command("go", "vet", "./engine/...")
+			vet := exec.Command("go", args...)
 			vet.Dir = dir
 			if out, err := vet.CombinedOutput(); err != nil {
 				t.Errorf("with the example in it the tree does not build: %v\n%s", err, out)

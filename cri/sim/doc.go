@@ -7,9 +7,18 @@
 // # Determinism
 //
 // Equal seeds give equal ids, names and transitions at equal moments of the
-// server's clock, which is Began plus the real time since then, times Speed.
+// server's clock, which is Config.Start plus the real time since then, times [Server.Clock].
 // Answers depend on when they are asked for and on nothing else, but for the
 // calls that a fault hits by chance or delays by a random time.
+//
+// # Directing it
+//
+// What happens follows a script, which goes with the server's clock until somebody
+// freezes it, steps through it, hurries it or begins it anew, while clients stay
+// connected. The clock goes on all the same, and whatever happens bears the time at
+// which it does. Of a scenario that is begun on a running server, the pods stay that run
+// already, with their ids and ages; the others go and come within a moment, of which the
+// stream of events does not tell.
 //
 // # The node
 //
