@@ -194,7 +194,7 @@ func (m *Model) useful() []keymap.Entry {
 		return m.cfg.Keys.Footer(m.active().Info().Scope)
 	}
 	var all []keymap.Entry
-	for _, a := range []keymap.Action{keymap.NextProblem, keymap.NextPane, keymap.Help, keymap.FullScreen, keymap.Quit} {
+	for _, a := range []keymap.Action{keymap.Help, keymap.NextProblem, keymap.NextPane, keymap.FullScreen, keymap.Quit} {
 		if e, ok := m.cfg.Keys.Entry(a); ok {
 			all = append(all, e)
 		}

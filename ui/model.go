@@ -69,12 +69,9 @@ func New(cfg Config) *Model {
 	return m
 }
 
-// Init waits for the first update, and for what the terminal says of its background.
+// Init waits for the first update.
 func (m *Model) Init() tea.Cmd {
 	m.later(m.wait())
-	if m.cfg.Light.Name != "" {
-		m.later(tea.RequestBackgroundColor)
-	}
 	return m.pending()
 }
 

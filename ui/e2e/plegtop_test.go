@@ -50,7 +50,7 @@ func TestDemo(t *testing.T) {
 		columns, rows int
 		see           []string
 	}{
-		{80, 24, []string{"DEMO", "HEALTHY", "kube-system", "cilium-", "1 Pods", "? help"}},
+		{80, 24, []string{"DEMO", "HEALTHY", "kube-syst", "cilium-", "1 Pods", "? help"}},
 		{200, 50, []string{"DEMO", "HEALTHY", "kube-system", "1 Pods", "2 Events", "3 Calls", "ContainerStatus"}},
 		{40, 10, []string{"HEALTHY"}},
 	} {
@@ -155,7 +155,7 @@ func TestASCII(t *testing.T) {
 	r := demo(t, 120, 40, nil, "--ascii")
 	r.see(t, "running")
 	for _, step := range []struct{ keys, see string }{
-		{"?", "show or hide"}, {"q", "1 Pods"}, {"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"\r", "Pod record"}, {"q", ""},
+		{"?", "show or hide"}, {"q", "1 Pods"}, {"2", "2 Events"}, {"3", "3 Calls"}, {"1", "1 Pods"}, {"\r", "Pod record"}, {"q", "1 Pods"}, {"q", ""},
 	} {
 		r.press(t, step.keys)
 		r.see(t, step.see)

@@ -17,6 +17,10 @@ import (
 // down (kubelet runtimeState, 30 s).
 const statusClock = 30 * time.Second
 
+// statusLate is how old the last good Status is once another one should have come: it is
+// asked for every 5 s.
+const statusLate = 10 * time.Second
+
 // A clock is a time that runs out.
 type clock struct {
 	name        string // empty before the first list
@@ -34,8 +38,8 @@ func nextClock(v *pane.View) clock {
 	if s.Paused {
 		return first
 	}
-	if !s.Node.DownAt.IsZero() {
-		first = first.or(clock{"Status", statusClock - s.Node.DownAt.Sub(s.At), statusClock})
+	if unanswered := statusClock - s.Node.DownAt.Sub(s.At); !s.Node.DownAt.IsZero() && unanswered >= statusLate {
+		first = first.or(clock{"Status", unanswered, statusClock})
 	}
 	if f := wording.OfRelist(s); f != nil && diagnose.Late(s, *f) {
 		first = first.or(clock{f.Op.String(), f.Elapsed(s.At), s.Timeout})
