@@ -83,19 +83,21 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 // history knows for how long. In one bounded look a container must have been said to run
 // when it was asked for, after the lists.
 func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
-	l.containers = orphanedIn(seen(p))
 	since, known := v.past.orphaned[p.UID]
 	since = later(since, v.Resumed)
+	l.containers = slices.DeleteFunc(orphanedIn(seen(p)), func(c pleg.Container) bool {
+		return v.evidence.Processes.Missing == "" && !anyAlive(v.evidence.Processes.Containers[c.ID]) // a ghost, or elsewhere
+	})
 	if len(l.containers) == 0 {
 		return l, false
 	}
 	l.sandbox = l.containers[0].SandboxID
-	_, lives := v.worst(l.containers[0].ID)
 	switch {
-	case v.evidence.Processes.Missing == "" && !lives: // a ghost, or elsewhere
 	case v.Policy.Once:
-		status := p.Status.Lookup().Container(l.containers[0].ID)
-		l.how, is = "running in a sandbox that is not ready", status != nil && status.State == pleg.Running
+		l.how, is = "running in a sandbox that is not ready", !slices.ContainsFunc(l.containers, func(c pleg.Container) bool {
+			status := p.Status.Lookup().Container(c.ID)
+			return status == nil || status.State != pleg.Running // the pod is being taken down
+		})
 	case known && v.At.Sub(since) >= orphanedLasting:
 		l.how, is = "running without its sandbox for "+going(v.At.Sub(since)), true
 	}

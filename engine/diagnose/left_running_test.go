@@ -29,6 +29,7 @@ func dropConmon(r *evidence.Report, id string) {
 
 func TestLeftRunning(t *testing.T) {
 	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
+	sidecar := Subject{Pod: healthyPod(1).PodRef, Container: "sidecar", ContainerID: "container-1-1"}
 	ends := func(n *node, since time.Duration) {
 		p := n.pod(1)
 		p.Old.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].FinishedAt = pleg.Exited, pleg.Exited, ago(since)
@@ -51,9 +52,18 @@ func TestLeftRunning(t *testing.T) {
 			noSandbox(n)
 			n.pod(1).Status.Containers[0].State = pleg.Exited
 		}, "", 0, Subject{}},
+		{"its sandbox and one of two are gone", func(n *node, r *evidence.Report) {
+			noSandbox(n)
+			delete(r.Processes.Containers, "container-1-0")
+		}, "ns-1/pod-00001 sidecar is running in a sandbox that is not ready", Warning, sidecar},
+		{"its sandbox and one of two are zombies", func(n *node, r *evidence.Report) {
+			noSandbox(n)
+			r.Processes.Containers["container-1-0"] = []evidence.Process{{PID: 7, State: evidence.Zombie}}
+		}, "ns-1/pod-00001 sidecar is running in a sandbox that is not ready", Warning, sidecar},
 		{"its sandbox and it are gone", func(n *node, r *evidence.Report) {
 			noSandbox(n)
 			delete(r.Processes.Containers, "container-1-0")
+			delete(r.Processes.Containers, "container-1-1")
 		}, "", 0, Subject{}},
 		{"CRI-O", onCRIO, "", 0, Subject{}},
 		{"its conmon was killed", func(n *node, r *evidence.Report) {
