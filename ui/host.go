@@ -54,8 +54,13 @@ func (m *Model) Say(text string) {
 	}))
 }
 
-// Open lays a pane over all others.
+// Open lays a pane over all others. One of its name that is open already goes, with what
+// lies over it: who goes from a pod to its event and back has one step to take back.
 func (m *Model) Open(p pane.Pane) {
+	name := p.Info().Name
+	if i := slices.IndexFunc(m.layers, func(l pane.Pane) bool { return name != "" && l.Info().Name == name }); i >= 0 {
+		m.layers = m.layers[:i]
+	}
 	m.layers = append(m.layers, p)
 	m.Refresh()
 }
@@ -84,7 +89,7 @@ func (m *Model) Focus(p pane.Pane) {
 	m.Refresh()
 }
 
-// OpenSheet opens the sheet about a subject, unless it is open already.
+// OpenSheet opens the sheet about a subject, and reports whether there is one.
 func (m *Model) OpenSheet(s pane.Subject) bool {
 	for _, open := range sheets {
 		if p := open(&m.view, s); p != nil {

@@ -216,6 +216,21 @@ func TestSheetOfAPodThatHasGone(t *testing.T) {
 	}
 }
 
+// TestSheetsDoNotPileUp holds that going from a pod to its event and back, again and
+// again, has one step to take back.
+func TestSheetsDoNotPileUp(t *testing.T) {
+	snap := panetest.Healthy()
+	s := newStage(t, 120, 40).show(snap, panetest.Events(snap)...).press("enter")
+	for range 4 {
+		if s.press("enter", "enter"); len(s.m.layers) != 1 {
+			t.Fatalf("%d layers, %q on top", len(s.m.layers), s.focused())
+		}
+	}
+	if s.press("esc"); len(s.m.layers) != 0 {
+		t.Errorf("%d layers after esc", len(s.m.layers))
+	}
+}
+
 // TestFilterOfTheSettingsMayBeLong holds that a key typed into a long filter does not
 // end the program.
 func TestFilterOfTheSettingsMayBeLong(t *testing.T) {
