@@ -23,15 +23,6 @@ func (s *Server) Faults() []Fault {
 	return all
 }
 
-// SetFault does as [Server.Switch], but the socket and the node's files have followed
-// when it returns. Switching one to what it is does nothing. It fails for a name that is not
-// among Faults.
-func (s *Server) SetFault(name string, on bool) error {
-	var err error
-	s.edit(func() { err = s.scene.set(name, on) })
-	return err
-}
-
 // Hang holds all calls that m matches, from now on, until release is called or
 // their clients give up; released calls are then answered. Releasing twice does
 // no harm.

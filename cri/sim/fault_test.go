@@ -13,6 +13,14 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
+// SetFault does as Switch, but the socket and the node's files have followed when it
+// returns. It fails for a name that is not among Faults.
+func (s *Server) SetFault(name string, on bool) error {
+	var err error
+	s.edit(func() { err = s.scene.set(name, on) })
+	return err
+}
+
 func TestEveryFaultCanBeSwitchedLiveOnEveryScenario(t *testing.T) {
 	for _, sc := range playable() {
 		if sc.name == "big" && testing.Short() {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -19,10 +18,11 @@ type runtimeService struct {
 	s *Server
 }
 
-// lists are the answers to the list calls without a filter, as of one state of
-// the world. They are never changed, only replaced.
+// lists are the answers to the list calls, as of one state of the world. They are
+// never changed, only replaced.
 type lists struct {
 	changes          uint64 // of the world
+	all              []any  // answers that are in the rest
 	sandboxes        *cri.ListPodSandboxResponse
 	containers       *cri.ListContainersResponse
 	sandboxBatches   []*cri.StreamPodSandboxesResponse
@@ -37,109 +37,67 @@ func (s *Server) list() *lists {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lists == nil || s.lists.changes != s.scene.changes {
-		s.lists = newLists(s.scene.world)
-		s.codec.keep(s.lists.answers()...)
+		s.lists = newLists(s.scene.sandboxes, s.scene.containers)
+		s.lists.changes = s.scene.changes
+		s.codec.keep(s.lists.all...)
 	}
 	return s.lists
 }
 
-func newLists(w *world) *lists {
-	l := &lists{
-		changes:    w.changes,
-		sandboxes:  &cri.ListPodSandboxResponse{Items: sandboxLines(w.sandboxes)},
-		containers: &cri.ListContainersResponse{Containers: containerLines(w.containers)},
+func newLists(sandboxes []*sandbox, containers []*container) *lists {
+	l := &lists{sandboxes: &cri.ListPodSandboxResponse{}, containers: &cri.ListContainersResponse{}}
+	l.all = []any{l.sandboxes, l.containers}
+	for _, s := range sandboxes {
+		l.sandboxes.Items = append(l.sandboxes.Items, s.listed)
 	}
-	l.sandboxBatches = sandboxBatches(l.sandboxes.Items)
-	l.containerBatches = containerBatches(l.containers.Containers)
+	for _, c := range containers {
+		l.containers.Containers = append(l.containers.Containers, c.listed)
+	}
+	for part := range slices.Chunk(l.sandboxes.Items, batchLength) {
+		batch := &cri.StreamPodSandboxesResponse{PodSandboxes: part}
+		l.sandboxBatches, l.all = append(l.sandboxBatches, batch), append(l.all, batch)
+	}
+	for part := range slices.Chunk(l.containers.Containers, batchLength) {
+		batch := &cri.StreamContainersResponse{Containers: part}
+		l.containerBatches, l.all = append(l.containerBatches, batch), append(l.all, batch)
+	}
 	return l
 }
 
-func (l *lists) answers() []any {
-	all := []any{l.sandboxes, l.containers}
-	for _, b := range l.sandboxBatches {
-		all = append(all, b)
+// sandboxes returns the lists with the sandboxes that pass a filter.
+func (r runtimeService) sandboxes(f *cri.PodSandboxFilter) *lists {
+	if proto.Size(f) == 0 {
+		return r.s.list()
 	}
-	for _, b := range l.containerBatches {
-		all = append(all, b)
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return newLists(r.s.scene.matchingSandboxes(f), nil)
+}
+
+// containers returns the lists with the containers that pass a filter.
+func (r runtimeService) containers(f *cri.ContainerFilter) *lists {
+	if proto.Size(f) == 0 {
+		return r.s.list()
 	}
-	return all
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return newLists(nil, r.s.scene.matchingContainers(f))
 }
-
-func sandboxLines(all []*sandbox) []*cri.PodSandbox {
-	lines := make([]*cri.PodSandbox, len(all))
-	for i, s := range all {
-		lines[i] = s.listed
-	}
-	return lines
-}
-
-func containerLines(all []*container) []*cri.Container {
-	lines := make([]*cri.Container, len(all))
-	for i, c := range all {
-		lines[i] = c.listed
-	}
-	return lines
-}
-
-func sandboxBatches(all []*cri.PodSandbox) []*cri.StreamPodSandboxesResponse {
-	var batches []*cri.StreamPodSandboxesResponse
-	for part := range slices.Chunk(all, batchLength) {
-		batches = append(batches, &cri.StreamPodSandboxesResponse{PodSandboxes: part})
-	}
-	return batches
-}
-
-func containerBatches(all []*cri.Container) []*cri.StreamContainersResponse {
-	var batches []*cri.StreamContainersResponse
-	for part := range slices.Chunk(all, batchLength) {
-		batches = append(batches, &cri.StreamContainersResponse{Containers: part})
-	}
-	return batches
-}
-
-// sandboxesFor returns the lines that pass a filter.
-func (s *Server) sandboxesFor(f *cri.PodSandboxFilter) []*cri.PodSandbox {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return sandboxLines(s.scene.matchingSandboxes(f))
-}
-
-// containersFor returns the lines that pass a filter.
-func (s *Server) containersFor(f *cri.ContainerFilter) []*cri.Container {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return containerLines(s.scene.matchingContainers(f))
-}
-
-// isOpen reports whether a filter lets everything pass.
-func isOpen(filter proto.Message) bool { return proto.Size(filter) == 0 }
 
 func (r runtimeService) ListPodSandbox(_ context.Context, q *cri.ListPodSandboxRequest) (*cri.ListPodSandboxResponse, error) {
-	if isOpen(q.GetFilter()) {
-		return r.s.list().sandboxes, nil
-	}
-	return &cri.ListPodSandboxResponse{Items: r.s.sandboxesFor(q.GetFilter())}, nil
+	return r.sandboxes(q.GetFilter()).sandboxes, nil
 }
 
 func (r runtimeService) ListContainers(_ context.Context, q *cri.ListContainersRequest) (*cri.ListContainersResponse, error) {
-	if isOpen(q.GetFilter()) {
-		return r.s.list().containers, nil
-	}
-	return &cri.ListContainersResponse{Containers: r.s.containersFor(q.GetFilter())}, nil
+	return r.containers(q.GetFilter()).containers, nil
 }
 
 func (r runtimeService) StreamPodSandboxes(q *cri.StreamPodSandboxesRequest, to grpc.ServerStreamingServer[cri.StreamPodSandboxesResponse]) error {
-	if isOpen(q.GetFilter()) {
-		return sendAll(to, r.s.list().sandboxBatches)
-	}
-	return sendAll(to, sandboxBatches(r.s.sandboxesFor(q.GetFilter())))
+	return sendAll(to, r.sandboxes(q.GetFilter()).sandboxBatches)
 }
 
 func (r runtimeService) StreamContainers(q *cri.StreamContainersRequest, to grpc.ServerStreamingServer[cri.StreamContainersResponse]) error {
-	if isOpen(q.GetFilter()) {
-		return sendAll(to, r.s.list().containerBatches)
-	}
-	return sendAll(to, containerBatches(r.s.containersFor(q.GetFilter())))
+	return sendAll(to, r.containers(q.GetFilter()).containerBatches)
 }
 
 func sendAll[T any](to grpc.ServerStreamingServer[T], parts []*T) error {
@@ -173,9 +131,5 @@ func (r runtimeService) ContainerStatus(_ context.Context, q *cri.ContainerStatu
 
 // because puts a text before that of err and keeps its code.
 func because(err error, text string) error {
-	sn := status.Convert(err)
-	if sn.Code() == codes.OK {
-		return nil
-	}
-	return status.Error(sn.Code(), text+": "+sn.Message())
+	return status.Error(status.Code(err), text+": "+status.Convert(err).Message())
 }
