@@ -122,23 +122,15 @@ func (e *events) faint(n line) bool {
 }
 
 func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-	var buf [40]byte
-	stamp := buf[:0]
 	switch {
 	case r.AtStart && e.times == age:
-		stamp = append(stamp, "start"...)
+		l.Right(b.Dim, "start", w-1)
 	case r.AtStart:
-		stamp = append(stamp, "at start"...)
+		l.Cell(b.Dim, "at start", w-1)
 	case e.times == age:
-		stamp = text.AppendAgeCoarse(stamp, b.At.Sub(r.SeenAt))
+		l.Right(b.Dim, text.AgeCoarse(b.At.Sub(r.SeenAt)), w-1)
 	default:
-		stamp = r.SeenAt.Local().AppendFormat(stamp, [clockStyles]string{clock: time.TimeOnly, full: fullTime}[e.times])
-	}
-	if e.times == age {
-		l.RightBytes(b.Dim, stamp, w-1)
-	} else {
-		l.Bytes(b.Dim, stamp)
-		l.Space(w - 1 - len(stamp))
+		l.Cell(b.Dim, r.SeenAt.Local().Format([clockStyles]string{clock: time.TimeOnly, full: fullTime}[e.times]), w-1)
 	}
 	if r.Marked {
 		l.Sign(b.Info, b.Symbols.Mark)
@@ -154,16 +146,14 @@ const fullTime = "2006-01-02T15:04:05.000Z07:00"
 const slow = 3 * time.Second
 
 func lagCell(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-	if !r.HasLag {
-		l.Space(w)
-		return
-	}
-	st := b.Dim
+	st, said := b.Dim, ""
 	if r.Lag >= slow {
 		st = b.Warn
 	}
-	var buf [16]byte
-	l.RightBytes(st, text.AppendTook(buf[:0], r.Lag), w)
+	if r.HasLag {
+		said = text.Took(r.Lag)
+	}
+	l.Right(st, said, w)
 }
 
 // podCell draws namespace/name and cuts the namespace first.
@@ -257,21 +247,20 @@ func (e *events) whole(l *text.Line, b widget.Pen, n line) bool {
 // how long it took. It is no longer than its text: across the pane it would cost the
 // terminal more than the events do.
 func (e *events) rule(l *text.Line, b widget.Pen, r *journal.Row) {
-	var buf [48]byte
 	j := e.view.Journal
 	found, known := j.Relist(r.At)
-	says := append(buf[:0], " relist "...)
+	says := " relist "
 	switch {
 	case r.AtStart:
-		says = append(buf[:0], " what the first relist found "...)
+		says = " what the first relist found "
 	case known:
-		says = append(strconv.AppendUint(says, found.Number, 10), ' ')
+		says += strconv.FormatUint(found.Number, 10) + " "
 	}
-	says = append(r.At.Local().AppendFormat(says, time.TimeOnly), ' ')
+	says += r.At.Local().Format(time.TimeOnly) + " "
 	if on, running := j.Running(); known && !(running && on.Number == found.Number) {
-		says = append(text.AppendTook(says, found.Took), ' ')
+		says += text.Took(found.Took) + " "
 	}
 	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
-	l.Bytes(b.Dim, says)
+	l.Put(b.Dim, says)
 	l.Repeat(b.Border, b.Symbols.Horizontal, 2)
 }

@@ -35,29 +35,23 @@ func Dots(l *text.Line, b widget.Pen, containers []*pleg.Container, w int) {
 
 // Exit draws an exit code at the right of w cells; nothing if it is not known.
 func Exit(l *text.Line, b widget.Pen, code int32, known bool, w int) {
-	if !known {
-		l.Space(w)
-		return
-	}
-	st := b.Dim
+	st, said := b.Dim, ""
 	if code != 0 {
 		st = b.Bad
 	}
-	var buf [12]byte
-	l.RightBytes(st, strconv.AppendInt(buf[:0], int64(code), 10), w)
+	if known {
+		said = strconv.Itoa(int(code))
+	}
+	l.Right(st, said, w)
 }
 
 // Count draws a number at the right of w cells. It leaves zero out: that says nothing.
 func Count(l *text.Line, b widget.Pen, n uint64, w int) {
-	var buf [4]byte
-	switch {
-	case n == 0:
-		l.Space(w)
-	case n < 1000:
-		l.RightBytes(b.Text, strconv.AppendUint(buf[:0], n, 10), w)
-	default:
-		l.Right(b.Text, text.Count(n), w)
+	said := ""
+	if n > 0 {
+		said = text.Count(n)
 	}
+	l.Right(b.Text, said, w)
 }
 
 // Age draws how long ago that was at the right of w cells, or "-" for the zero time.
@@ -66,39 +60,35 @@ func Age(l *text.Line, b widget.Pen, since time.Time, w int) {
 		l.Right(b.Dim, "-", w)
 		return
 	}
-	var buf [16]byte
-	l.RightBytes(b.Text, text.AppendAgeCoarse(buf[:0], b.At.Sub(since)), w)
+	l.Right(b.Text, text.AgeCoarse(b.At.Sub(since)), w)
 }
 
 // Took draws how long a call took at the right of w cells; nothing if it is not known.
 func Took(l *text.Line, b widget.Pen, d time.Duration, known bool, w int) {
-	if !known {
-		l.Space(w)
-		return
-	}
-	st := b.Text
+	st, said := b.Text, ""
 	if d >= time.Second {
 		st = b.Warn
 	}
-	var buf [16]byte
-	l.RightBytes(st, text.AppendTook(buf[:0], d), w)
+	if known {
+		said = text.Took(d)
+	}
+	l.Right(st, said, w)
 }
 
 // LastEvent draws an event and how long ago it was, in w cells.
 func LastEvent(l *text.Line, b widget.Pen, e *engine.Event, w int) {
-	var buf [16]byte
 	_, st := Event(b.Theme, e)
 	l.Cell(st, EventWord(e.Kind), w-5)
-	l.RightBytes(b.Dim, appendLately(buf[:0], b.At.Sub(e.SeenAt)), 5)
+	l.Right(b.Dim, lately(b.At.Sub(e.SeenAt)), 5)
 }
 
-// appendLately appends an age that stays the same for some seconds.
-func appendLately(dst []byte, d time.Duration) []byte {
+// lately is an age that stays the same for some seconds.
+func lately(d time.Duration) string {
 	switch {
 	case d < 5*time.Second:
-		return append(dst, "now"...)
+		return "now"
 	case d < 10*time.Second:
-		return append(dst, "5s"...)
+		return "5s"
 	}
-	return text.AppendAgeCoarse(dst, d)
+	return text.AgeCoarse(d)
 }

@@ -57,8 +57,7 @@ var columns = []widget.Column[row]{
 			if p.Running < p.Wanted && p.State != podlist.Completed {
 				st = b.Warn
 			}
-			var buf [24]byte
-			l.RightBytes(st, appendRun(buf[:0], p.Running, p.Wanted, w), w)
+			l.Right(st, ran(p.Running, p.Wanted, w), w)
 		}),
 		Compare: compareRun,
 	}, {
@@ -178,10 +177,10 @@ func compareRun(a, b row) int {
 	return cmp.Or(cmp.Compare(a.of.Running-a.of.Wanted, b.of.Running-b.of.Wanted), cmp.Compare(b.of.Wanted, a.of.Wanted))
 }
 
-// appendRun appends how many containers run of those that should: in thousands
-// where w cells do not hold them, and where that does not help how many run of
-// more than there is room for. A figure that lost a digit would be a wrong one.
-func appendRun(dst []byte, running, wanted, w int) []byte {
+// ran says how many containers run of those that should: in thousands where w cells
+// do not hold them, and where that does not help how many run of more than there is
+// room for. A figure that lost a digit would be a wrong one.
+func ran(running, wanted, w int) string {
 	r, of := strconv.Itoa(running), strconv.Itoa(wanted)
 	if running >= 1000 {
 		r = strconv.Itoa(running/1000) + "k"
@@ -192,9 +191,7 @@ func appendRun(dst []byte, running, wanted, w int) []byte {
 	if len(r)+1+len(of) > w {
 		of = "+"
 	}
-	dst = append(dst, r...)
-	dst = append(dst, '/')
-	return append(dst, of...)
+	return r + "/" + of
 }
 
 // drawName draws the name of a pod, or of a part of it below. All are cut alike.

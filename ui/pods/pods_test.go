@@ -379,12 +379,12 @@ func TestSheetOf(t *testing.T) {
 	}
 }
 
-func TestAppendRun(t *testing.T) {
+func TestRan(t *testing.T) {
 	for _, tt := range []struct {
 		running, wanted int
 		want            string
 	}{{0, 0, "0/0"}, {1, 2, "1/2"}, {99, 100, "99/+"}, {0, 411, "0/411"}, {0, 4110, "0/4k"}, {3999, 4110, "3k/4k"}, {7, 20_000, "7/20k"}, {412, 20_000, "412/+"}} {
-		if got := string(appendRun(nil, tt.running, tt.wanted, 5)); got != tt.want {
+		if got := ran(tt.running, tt.wanted, 5); got != tt.want {
 			t.Errorf("%d of %d: %q, want %q", tt.running, tt.wanted, got, tt.want)
 		}
 	}

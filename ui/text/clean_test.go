@@ -82,7 +82,7 @@ func FuzzClean(f *testing.F) {
 		}
 		w = w & 127
 		for _, fitted := range []string{
-			text.Fit(s, w, "…"), string(text.AppendRight(nil, s, w, "…")), text.Fit("a"+s, w, "~"), line(s, w),
+			text.Fit(s, w, "…"), text.Fit("a"+s, w, "~"), line(s, w),
 		} {
 			checkClean(t, s, fitted)
 			if g, wc := ansi.StringWidth(fitted), ansi.StringWidthWc(fitted); g != w || wc != w {

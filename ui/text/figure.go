@@ -12,11 +12,10 @@ const day = 24 * time.Hour
 // durations are zero.
 func Took(d time.Duration) string {
 	var buf [12]byte
-	return string(AppendTook(buf[:0], d))
+	return string(appendTook(buf[:0], d))
 }
 
-// AppendTook appends what [Took] returns.
-func AppendTook(dst []byte, d time.Duration) []byte {
+func appendTook(dst []byte, d time.Duration) []byte {
 	switch {
 	case d <= 0:
 		return append(dst, "0ms"...)
@@ -33,7 +32,7 @@ func AppendTook(dst []byte, d time.Duration) []byte {
 		dst = strconv.AppendInt(dst, int64(d%time.Second/(100*time.Millisecond)), 10)
 		return append(dst, 's')
 	}
-	return AppendAge(dst, d)
+	return appendAge(dst, d)
 }
 
 // Age returns how long ago something was, in whole seconds and at most two
@@ -41,11 +40,10 @@ func AppendTook(dst []byte, d time.Duration) []byte {
 // Negative ages, which a clock step makes, are zero.
 func Age(d time.Duration) string {
 	var buf [12]byte
-	return string(AppendAge(buf[:0], d))
+	return string(appendAge(buf[:0], d))
 }
 
-// AppendAge appends what [Age] returns.
-func AppendAge(dst []byte, d time.Duration) []byte {
+func appendAge(dst []byte, d time.Duration) []byte {
 	switch {
 	case d < time.Minute:
 		return unit(dst, max(d, 0)/time.Second, 's')
@@ -69,11 +67,10 @@ func AppendAge(dst []byte, d time.Duration) []byte {
 // in steps of ten seconds, below ten minutes in whole minutes.
 func AgeCoarse(d time.Duration) string {
 	var buf [12]byte
-	return string(AppendAgeCoarse(buf[:0], d))
+	return string(appendAgeCoarse(buf[:0], d))
 }
 
-// AppendAgeCoarse appends what [AgeCoarse] returns.
-func AppendAgeCoarse(dst []byte, d time.Duration) []byte {
+func appendAgeCoarse(dst []byte, d time.Duration) []byte {
 	switch {
 	case d < 10*time.Second:
 		return unit(dst, max(d, 0)/time.Second, 's')
@@ -82,7 +79,7 @@ func AppendAgeCoarse(dst []byte, d time.Duration) []byte {
 	case d < time.Hour:
 		return unit(dst, d/time.Minute, 'm')
 	}
-	return AppendAge(dst, d)
+	return appendAge(dst, d)
 }
 
 func unit(dst []byte, n time.Duration, u byte) []byte {

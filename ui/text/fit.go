@@ -7,19 +7,15 @@ import (
 )
 
 // Width returns how many cells s takes once cleaned.
-func Width(s string) int {
-	if len(s) <= Limit && plain(s) {
-		return len(s)
-	}
-	return width(Clean(s))
-}
+func Width(s string) int { return width(Clean(s)) }
 
-// width measures text that is clean already.
+// width measures text that is clean already. It measures a copy: a figure that was made
+// for one cell then need not leave the stack.
 func width(s string) int {
 	if plain(s) {
 		return len(s)
 	}
-	return ansi.StringWidth(s)
+	return ansi.StringWidth(strings.Clone(s))
 }
 
 // ShortID returns as much of an id as people compare: 13 digits, as crictl does. It
@@ -33,56 +29,36 @@ func Fit(s string, w int, ellipsis string) string {
 	if len(s) == w && plain(s) {
 		return s
 	}
-	return string(Append(make([]byte, 0, max(w, 0)+8), s, w, ellipsis))
+	return string(appendFit(make([]byte, 0, max(w, 0)+8), s, w, ellipsis))
 }
 
-// Append appends what [Fit] returns.
-func Append(dst []byte, s string, w int, ellipsis string) []byte {
-	s = Clean(s)
-	dst, n := appendCut(dst, s, w, ellipsis)
-	return appendSpaces(dst, w-n)
-}
-
-// AppendRight is [Append] with the padding on the left.
-func AppendRight(dst []byte, s string, w int, ellipsis string) []byte {
-	s = Clean(s)
-	if n := width(s); n < w {
-		dst = appendSpaces(dst, w-n)
-		return append(dst, s...)
-	}
-	return Append(dst, s, w, ellipsis)
-}
-
-// appendCut appends as much of the clean text s as w cells hold and returns
-// how many of them it took.
-func appendCut(dst []byte, s string, w int, ellipsis string) ([]byte, int) {
-	if w <= 0 {
-		return dst, 0
-	}
-	if plain(s) {
-		if len(s) <= w {
-			return append(dst, s...), len(s)
-		}
-		dst = append(dst, s[:w-1]...)
-		return append(dst, ellipsis...), w
-	}
-	if n := width(s); n <= w {
-		return append(dst, s...), n
+// appendFit appends what [Fit] returns of the clean text s.
+func appendFit(dst []byte, s string, w int, ellipsis string) []byte {
+	n := width(s)
+	switch {
+	case n <= w:
+		return appendSpaces(append(dst, s...), w-n)
+	case w <= 0:
+		return dst
 	}
 	head, n := Prefix(s, w-1)
-	dst = append(dst, head...)
-	return append(dst, ellipsis...), n + 1
+	return appendSpaces(append(append(dst, head...), ellipsis...), w-1-n)
 }
 
 // Prefix returns the longest beginning of the clean text s that fits in w
 // cells, and its width.
 func Prefix(s string, w int) (string, int) {
+	if plain(s) {
+		end := min(len(s), max(w, 0))
+		return s[:end], end
+	}
 	end, n := 0, 0
-	for end < len(s) {
-		cluster, cells := ansi.FirstGraphemeCluster(s[end:], ansi.GraphemeWidth)
+	for rest := strings.Clone(s); rest != ""; {
+		cluster, cells := ansi.FirstGraphemeCluster(rest, ansi.GraphemeWidth)
 		if n+cells > w {
 			break
 		}
+		rest = rest[len(cluster):]
 		end += len(cluster)
 		n += cells
 	}

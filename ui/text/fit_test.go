@@ -30,8 +30,10 @@ func TestFit(t *testing.T) {
 		if got := text.Fit(tt.in, tt.w, "…"); got != tt.left {
 			t.Errorf("Fit(%q, %d) = %q, want %q", tt.in, tt.w, got, tt.left)
 		}
-		if got := string(text.AppendRight(nil, tt.in, tt.w, "…")); got != tt.right {
-			t.Errorf("AppendRight(%q, %d) = %q, want %q", tt.in, tt.w, got, tt.right)
+		var l text.Line
+		l.Begin(9)
+		if l.Right(theme.Style{}, tt.in, tt.w); string(l.Buf) != tt.right {
+			t.Errorf("Right(%q, %d) = %q, want %q", tt.in, tt.w, l.Buf, tt.right)
 		}
 	}
 }
@@ -119,8 +121,8 @@ func TestLine(t *testing.T) {
 	}
 	l.Buf = l.Buf[:0]
 	l.Begin(4)
-	l.RightBytes(theme.Style{}, []byte("12"), 3)
-	l.Bytes(bold, []byte("345"))
+	l.Right(theme.Style{}, "12", 3)
+	l.Put(bold, "3")
 	l.Repeat(bold, "x", 4)
 	l.End()
 	if got, want := string(l.Buf), " 12<3>"; got != want {

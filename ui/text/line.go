@@ -1,10 +1,6 @@
 package text
 
-import (
-	"unicode/utf8"
-
-	"github.com/plegtop/plegtop/ui/theme"
-)
+import "github.com/plegtop/plegtop/ui/theme"
 
 // A Line writes text of exactly counted cells to the end of a buffer, cleaning
 // as it goes. Whatever is put into it, it never takes more cells than it was
@@ -45,78 +41,50 @@ func (l *Line) Left() int { return l.left }
 // Put writes s as wide as it is, cut to the cells that are left.
 func (l *Line) Put(st theme.Style, s string) {
 	s = Clean(s)
-	if s == "" || l.left == 0 {
-		return
-	}
-	l.on(st)
-	buf, n := appendCut(l.Buf, s, l.left, l.Ellipsis)
-	l.Buf = buf
-	l.left -= n
-	l.off(st)
+	l.write(st, s, width(s))
 }
 
 // Cell writes s to exactly w cells, or to all that are left if those are fewer.
-func (l *Line) Cell(st theme.Style, s string, w int) {
+func (l *Line) Cell(st theme.Style, s string, w int) { l.write(st, Clean(s), w) }
+
+// Right is [Line.Cell] with the padding on the left. Nothing has no look.
+func (l *Line) Right(st theme.Style, s string, w int) {
+	if s = Clean(s); s == "" {
+		st = theme.Style{}
+	}
+	w = min(w, l.left)
+	n := min(width(s), w)
+	l.Repeat(st, " ", w-n)
+	l.write(st, s, n)
+}
+
+// write writes the clean text s to w of the cells that are left.
+func (l *Line) write(st theme.Style, s string, w int) {
 	if w = min(w, l.left); w <= 0 {
 		return
 	}
 	l.on(st)
-	l.Buf = Append(l.Buf, s, w, l.Ellipsis)
+	l.Buf = appendFit(l.Buf, s, w, l.Ellipsis)
 	l.left -= w
 	l.off(st)
 }
+
+// tailKept is how much [Line.Name] keeps of the end of a name: the part that
+// Kubernetes makes up for each pod of a deployment.
+const tailKept = 5
 
 // Name is [Line.Cell] for names that differ at their ends, as those of pods do: a
-// long one loses its middle, and keeps the last [TailKept] cells. Names that are
-// not plain ASCII, and cells too narrow for more than that, are cut at the end all the
-// same.
+// long one loses its middle, and keeps its last cells. Names that are not plain ASCII,
+// and cells too narrow for more than that, are cut at the end all the same.
 func (l *Line) Name(st theme.Style, s string, w int) {
 	s = Clean(s)
-	if w = min(w, l.left); len(s) <= w || w < TailKept+3 || !plain(s) {
-		l.Cell(st, s, w)
+	if w = min(w, l.left); len(s) <= w || w < tailKept+3 || !plain(s) {
+		l.write(st, s, w)
 		return
 	}
-	l.on(st)
-	l.Buf = append(l.Buf, s[:w-1-TailKept]...)
-	l.Buf = append(l.Buf, l.Ellipsis...)
-	l.Buf = append(l.Buf, s[len(s)-TailKept:]...)
-	l.left -= w
-	l.off(st)
-}
-
-// TailKept is how much [Line.Name] keeps of the end of a name: the part that
-// Kubernetes makes up for each pod of a deployment.
-const TailKept = 5
-
-// Right is [Line.Cell] with the padding on the left.
-func (l *Line) Right(st theme.Style, s string, w int) {
-	if w = min(w, l.left); w <= 0 {
-		return
-	}
-	l.on(st)
-	l.Buf = AppendRight(l.Buf, s, w, l.Ellipsis)
-	l.left -= w
-	l.off(st)
-}
-
-// Bytes is [Line.Put] for figures that were appended to a buffer: plain ASCII,
-// cut without an ellipsis.
-func (l *Line) Bytes(st theme.Style, b []byte) {
-	b = b[:min(len(b), l.left)]
-	if len(b) == 0 {
-		return
-	}
-	l.on(st)
-	l.Buf = append(l.Buf, b...)
-	l.left -= len(b)
-	l.off(st)
-}
-
-// RightBytes is [Line.Right] for the same.
-func (l *Line) RightBytes(st theme.Style, b []byte, w int) {
-	w = min(w, l.left)
-	l.Space(w - len(b))
-	l.Bytes(st, b[:min(len(b), max(w, 0))])
+	l.write(st, s[:w-1-tailKept], w-1-tailKept)
+	l.Sign(st, l.Ellipsis)
+	l.write(st, s[len(s)-tailKept:], tailKept)
 }
 
 // Sign writes a symbol of the theme, which is one cell wide and clean.
@@ -150,16 +118,6 @@ func (l *Line) Space(n int) {
 	l.Buf = appendSpaces(l.Buf, n)
 	l.left -= n
 	l.off(st)
-}
-
-// Finished writes s, a line of exactly w cells that is clean and styled
-// already. A line that does not fit is left out.
-func (l *Line) Finished(s string, w int) {
-	if w > l.left || !utf8.ValidString(s) {
-		return
-	}
-	l.Buf = append(l.Buf, s...)
-	l.left -= w
 }
 
 // End fills the line up with spaces.
