@@ -21,12 +21,10 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
-	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/history"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/source"
 	"github.com/plegtop/plegtop/ui/terminal"
 	"github.com/plegtop/plegtop/ui/text"
@@ -53,7 +51,7 @@ func main() {
 }
 
 // columns are those that can be sorted by, or hidden.
-var columns = options.Columns{"pods": pods.Columns(), "events": events.Columns()}
+var columns options.Columns = ui.Columns()
 
 // run returns the exit status.
 func run(args []string) int {

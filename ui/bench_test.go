@@ -69,7 +69,7 @@ func BenchmarkSnapshot(b *testing.B) {
 					next = *other
 				}
 				next.At = snap.At.Add(time.Duration(i) * time.Millisecond)
-				m.observe(seen(engine.Update{Snapshot: &next}))
+				m.Update(seen(engine.Update{Snapshot: &next}))
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func BenchmarkChanges(b *testing.B) {
 						}
 					}
 					next.Pods = pods
-					m.observe(seen(engine.Update{Snapshot: &next}))
+					m.Update(seen(engine.Update{Snapshot: &next}))
 				}
 			})
 		}
@@ -131,7 +131,7 @@ func deadModel(b *testing.B, n int) (*Model, *engine.Snapshot) {
 	}
 	p.Old, p.Current, p.Status = &all, &all, &status
 	snap.Pods[0] = &p
-	m.observe(seen(engine.Update{Snapshot: snap}))
+	m.Update(seen(engine.Update{Snapshot: snap}))
 	return m, snap
 }
 

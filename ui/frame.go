@@ -7,6 +7,8 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // frame returns the whole screen: m.height lines of exactly m.width cells.
@@ -51,23 +53,21 @@ func (m *Model) line(l *text.Line, y int) {
 
 // alert draws an alert, and with the last one how many there is no room for.
 func (m *Model) alert(l *text.Line, i int) {
-	all := m.header.Alerts()
-	l.Space(1)
+	all, note := m.header.Alerts(), ""
 	if more := len(all) - m.layout.alerts; more > 0 && i == m.layout.alerts-1 {
-		note := "  and " + text.Count(uint64(more)) + " more"
-		kept := l.Keep(len(note) + 1)
-		l.Put(all[i].Style, all[i].Text)
-		l.Release(kept)
-		l.Put(m.view.Theme.Dim, note)
-		return
+		note = "  and " + text.Count(uint64(more)) + " more"
 	}
+	l.Space(1)
+	kept := l.Keep(len(note) + min(len(note), 1))
 	l.Put(all[i].Style, all[i].Text)
+	l.Release(kept)
+	l.Put(m.view.Theme.Dim, note)
 }
 
 // body draws line y of the panes, from left to right, or of the layer over them.
 func (m *Model) body(l *text.Line, y int) {
 	if p := m.top(); p != nil {
-		m.pane(l, p, y-m.layout.body, true, func() { m.layerTitle(l, p) })
+		m.pane(l, p, y-m.layout.body, true, func() { m.heading(l, m.view.Theme.Focus, p.Info().Name, p.Info().About) })
 		return
 	}
 	x := 0
@@ -80,18 +80,20 @@ func (m *Model) body(l *text.Line, y int) {
 		}
 		x = b.x + b.w
 		kept := l.Keep(l.Left() - b.w)
-		m.pane(l, m.panes[b.pane], y-b.y, b.pane == m.focus, func() { m.title(l, b) })
+		m.pane(l, m.panes[b.pane], y-b.y, b.pane == m.focus, func() { m.tabs(l, b) })
 		l.Under()
 		l.End()
 		l.Release(kept)
 	}
 }
 
-// pane draws line y of one pane, with its title as the first. The margin before a row
-// has its look, so that the bar of the cursor begins at the edge of the pane.
+// pane draws line y of one pane, with its title in a rule as the first. The margin before a
+// row has its look, so that the bar of the cursor begins at the edge of the pane.
 func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func()) {
 	if y == 0 {
+		l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal)
 		title()
+		l.Repeat(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal, l.Left())
 		return
 	}
 	margin := l.Keep(1)
@@ -101,90 +103,65 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 	l.Release(margin)
 }
 
-// title draws the title of a pane: the tabs, how much the pane shows of what, and a
-// rule. What goes on in panes that are not seen their tabs tell.
-func (m *Model) title(l *text.Line, b box) {
-	t := m.view.Theme
-	l.Sign(t.Border, t.Symbols.Horizontal)
+// tabs draws the tabs: the pane's own with how much it shows of what. What goes on in
+// panes that are not seen their tabs tell.
+func (m *Model) tabs(l *text.Line, b box) {
 	for i, p := range m.panes {
-		here, info := i == b.pane, p.Info()
-		if !here && (!b.tabs || m.layout.find(i) != nil) {
-			continue
-		}
-		l.Space(1)
-		name := strconv.Itoa(i+1) + " " + info.Name
 		switch {
-		case here && i == m.focus && m.top() == nil:
-			l.Put(t.Focus, name)
-		case here:
-			l.Put(t.Title, name)
-		default:
-			l.Put(t.Dim, name)
+		case i == b.pane && i == m.focus:
+			m.tab(l, m.view.Theme.Focus, i, p.Info().About)
+		case i == b.pane:
+			m.tab(l, m.view.Theme.Title, i, p.Info().About)
+		case b.tabs && m.layout.find(i) == nil:
+			m.tab(l, m.view.Theme.Dim, i, p.Info().Mark)
 		}
-		told := info.Mark
-		if here {
-			told = info.About
-		}
-		for _, s := range told {
-			l.Space(1)
-			l.Put(s.Style, s.Text)
-		}
-		l.Space(1)
-		l.Sign(t.Border, t.Symbols.Horizontal)
 	}
-	l.Repeat(t.Border, t.Symbols.Horizontal, l.Left())
 }
 
-// layerTitle draws the title of a layer.
-func (m *Model) layerTitle(l *text.Line, p pane.Pane) {
-	t, info := m.view.Theme, p.Info()
-	l.Sign(t.Border, t.Symbols.Horizontal)
+// tab draws the number and name of a pane, and what is told of it.
+func (m *Model) tab(l *text.Line, st theme.Style, i int, told []text.Span) {
+	m.heading(l, st, strconv.Itoa(i+1)+" "+m.panes[i].Info().Name, told)
+}
+
+// heading draws a name in a rule, and what is told of it.
+func (m *Model) heading(l *text.Line, st theme.Style, name string, told []text.Span) {
 	l.Space(1)
-	l.Put(t.Focus, info.Name)
-	for _, s := range info.About {
+	l.Put(st, name)
+	for _, s := range told {
 		l.Space(1)
 		l.Put(s.Style, s.Text)
 	}
 	l.Space(1)
-	l.Repeat(t.Border, t.Symbols.Horizontal, l.Left())
+	l.Sign(m.view.Theme.Border, m.view.Theme.Symbols.Horizontal)
 }
 
 // footer draws the last line: a layer that has its place there, the answer to the last
-// key, or the keys that are of most use here.
+// key, or the keys that are of most use here. Only what is being typed is not covered by an
+// answer.
 func (m *Model) footer(l *text.Line) {
 	l.Space(1)
 	kept := l.Keep(1)
-	n := len(m.layers)
+	at, typing := m.foot()
 	switch {
-	case n > 0 && m.layers[n-1].Info().Foot && !(m.flash.text != "" && m.layers[n-1].Info().Scope == keymap.InDirector):
-		m.layers[n-1].Draw(l, 0, true)
+	case at != nil && (typing || m.flash.text == ""):
+		at.Draw(l, 0, true)
 	case m.flash.text != "":
 		l.Put(m.view.Theme.Flash, m.flash.text)
 	default:
-		m.keyHints(l)
+		widget.Hints(l, m.view.Pen(), m.useful())
 	}
 	l.End()
 	l.Release(kept)
 }
 
-// keyHints names as many keys as there is room for, the most useful first.
-func (m *Model) keyHints(l *text.Line) {
-	for i, e := range m.useful() {
-		key, _, _ := strings.Cut(e.Binding.Help().Key, " ")
-		need := text.Width(key) + 1 + text.Width(e.Short)
-		if i > 0 {
-			need += 2
-		}
-		if need > l.Left() {
-			return
-		}
-		if i > 0 {
-			l.Space(2)
-		}
-		l.Put(m.view.Theme.Key, key)
-		l.Space(1)
-		l.Put(m.view.Theme.Dim, e.Short)
+// foot returns the layer that has the last line, and whether one types there; nil if none
+// has it.
+func (m *Model) foot() (p pane.Pane, typing bool) {
+	if n := len(m.layers); n > 0 && m.layers[n-1].Info().Foot {
+		p = m.layers[n-1]
+		_, typing = p.(pane.Typist)
 	}
+	return p, typing
 }
 
 // useful returns the keys that are named here. On the smallest screens those

@@ -62,14 +62,12 @@ func (m *Model) Open(p pane.Pane) {
 		m.layers = m.layers[:i]
 	}
 	m.layers = append(m.layers, p)
-	m.Refresh()
 }
 
 // Close takes a layer away, with what lies over it.
 func (m *Model) Close(p pane.Pane) {
 	if i := slices.Index(m.layers, p); i >= 0 {
 		m.layers = slices.Delete(m.layers, i, len(m.layers))
-		m.Refresh()
 	}
 }
 
@@ -86,7 +84,6 @@ func (m *Model) Focus(p pane.Pane) {
 		m.under = i
 	}
 	m.full = m.full || m.small()
-	m.Refresh()
 }
 
 // OpenSheet opens the sheet about a subject, and reports whether there is one.
@@ -134,5 +131,4 @@ func (m *Model) refilter() {
 			return f.Namespace(e.Pod.Namespace) && f.By.Event(e, at)
 		})
 	}
-	m.Refresh()
 }

@@ -52,7 +52,7 @@ func (m *Model) press(k tea.KeyPressMsg) {
 func (m *Model) offer(p pane.Pane, k tea.KeyPressMsg) bool {
 	if typist, ok := p.(pane.Typist); ok {
 		if cmd, done := typist.Key(k, host{m}); done {
-			m.done(cmd)
+			m.later(cmd)
 			return true
 		}
 	}
@@ -62,16 +62,8 @@ func (m *Model) offer(p pane.Pane, k tea.KeyPressMsg) bool {
 // do has a pane do what an action asks for, and reports whether it is one of its own.
 func (m *Model) do(p pane.Pane, a keymap.Action) bool {
 	cmd, done := p.Do(a, host{m})
-	if done {
-		m.done(cmd)
-	}
-	return done
-}
-
-// done shows what a key has changed.
-func (m *Model) done(cmd tea.Cmd) {
 	m.later(cmd)
-	m.Refresh()
+	return done
 }
 
 // actPane does an action that the focused pane, the screen, or else another pane knows.
@@ -134,14 +126,13 @@ func (m *Model) toggle(p pane.Pane) {
 // the filter.
 func (m *Model) back() {
 	switch n := len(m.layers); {
-	case m.raw.drop():
+	case m.dropRaw():
 		m.Say("given up")
 	case n > 0:
 		m.Close(m.layers[n-1])
 	case m.cancelSweep():
 	case m.full:
 		m.full = false
-		m.Refresh()
 	case m.view.Filter.Text != "":
 		_ = m.SetFilter("") // no filter always parses
 		m.Say("filter dropped")
@@ -174,7 +165,6 @@ func (m *Model) actView(a keymap.Action) bool {
 	default:
 		return false
 	}
-	m.Refresh()
 	return true
 }
 
@@ -183,7 +173,6 @@ func (m *Model) paste(s string) {
 	if n := len(m.layers); n > 0 {
 		if typist, ok := m.layers[n-1].(pane.Typist); ok {
 			typist.Paste(s, host{m})
-			m.Refresh()
 		}
 	}
 }
@@ -210,7 +199,6 @@ func (m *Model) mouse(msg tea.MouseMsg) {
 		}
 		if c, ok := p.(pane.Clicker); ok {
 			c.Click(x, y, host{m})
-			m.Refresh()
 		}
 	}
 }

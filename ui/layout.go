@@ -59,17 +59,22 @@ func (m *Model) form() form {
 	return tall
 }
 
-// Refresh works out anew what is shown where, after the view, the size, the focus or
-// what is open has changed. What panes want may change with what they are given, and so
-// where they are: that is settled in a second go.
-func (m *Model) Refresh() {
-	m.arrange()
+// settle gives all panes the view as it is now, and works out where they are. What panes
+// want may change with what they are given, and so where they are: that is tried twice.
+func (m *Model) settle() {
 	m.give()
-	was := m.layout
-	m.arrange()
-	if !slices.Equal(was.boxes, m.layout.boxes) || was.body != m.layout.body || was.lines != m.layout.lines {
+	for range 2 {
+		was := m.layout
+		if m.arrange(); was.same(&m.layout) {
+			return
+		}
 		m.give()
 	}
+}
+
+// same reports whether panes and layers have the same places in both.
+func (l *layout) same(o *layout) bool {
+	return l.body == o.body && l.lines == o.lines && slices.Equal(l.boxes, o.boxes)
 }
 
 // give gives all panes the view, and their sizes.
@@ -161,42 +166,42 @@ func (m *Model) place(l *layout) {
 				beside = append(beside, i)
 			}
 		}
-		m.stack(l, below, box{x: 0, y: y, w: w - right - 1, h: h})
-		m.stack(l, beside, box{x: w - right, y: y, w: right, h: h})
+		l.boxes = append(m.stack(below, box{y: y, w: w - right - 1, h: h}), m.stack(beside, box{x: w - right, y: y, w: right, h: h})...)
 	}
 }
 
 // stack puts panes one below the other, as many as have their least. Those that want
 // little get that, up to a third of the room; the first of those that could use all of
 // it gets the rest.
-func (m *Model) stack(l *layout, panes []int, room box) {
-	heights := make([]int, 0, len(panes))
+func (m *Model) stack(panes []int, room box) []box {
+	var boxes []box
 	spare := room.h
 	for _, i := range panes {
 		if least := m.panes[i].Info().Least + 1; least <= spare {
-			heights = append(heights, least)
+			boxes = append(boxes, box{pane: i, x: room.x, w: room.w, h: least})
 			spare -= least
 		}
 	}
-	greedy := func(i int) bool { return m.panes[i].Info().Wanted >= room.h }
-	panes = panes[:len(heights)]
-	rest := max(0, slices.IndexFunc(panes, greedy))
-	if !slices.ContainsFunc(panes, greedy) {
-		rest = len(panes) - 1
+	wanted := func(b box) int { return m.panes[b.pane].Info().Wanted }
+	rest := slices.IndexFunc(boxes, func(b box) bool { return wanted(b) >= room.h })
+	if rest < 0 {
+		rest = len(boxes) - 1
 	}
-	for n, i := range panes {
-		if more := min(spare, max(0, min(m.panes[i].Info().Wanted+1-heights[n], room.h/3))); n != rest {
-			heights[n] += more
+	for i := range boxes {
+		if b := &boxes[i]; i != rest {
+			more := min(spare, max(0, min(wanted(*b)+1-b.h, room.h/3)))
+			b.h += more
 			spare -= more
 		}
 	}
-	if len(heights) > 0 {
-		heights[rest] += spare
+	for i := range boxes {
+		if i == rest {
+			boxes[i].h += spare
+		}
+		boxes[i].y = room.y
+		room.y += boxes[i].h
 	}
-	for n, i := range panes {
-		l.boxes = append(l.boxes, box{pane: i, x: room.x, y: room.y, w: room.w, h: heights[n], tabs: false})
-		room.y += heights[n]
-	}
+	return boxes
 }
 
 // find returns the box of pane i; nil if it is not on the screen.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -37,8 +38,8 @@ type Model struct {
 
 	captions bool
 	flash    flash
-	raw      rawCall
-	cmds     []tea.Cmd // of the message under way
+	raw      context.CancelFunc // gives up the raw answer that is awaited; nil for none
+	cmds     []tea.Cmd          // of the message under way
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
 
@@ -65,7 +66,7 @@ func New(cfg Config) *Model {
 	if err := m.SetFilter(cfg.Filter); err != nil {
 		m.Say("filter " + cfg.Filter + ": " + err.Error())
 	}
-	m.Refresh()
+	m.settle()
 	return m
 }
 
@@ -75,12 +76,11 @@ func (m *Model) Init() tea.Cmd {
 	return m.pending()
 }
 
-// Update routes a message; the methods named do the work.
+// Update routes a message to what it changes, and then has all of it shown as it is now.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		m.Refresh()
 	case updateMsg:
 		m.update(msg)
 	case endedMsg:
@@ -97,6 +97,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case pane.Reply:
 		msg(host{m})
 	}
+	m.settle()
 	return m, m.pending()
 }
 
@@ -191,7 +192,6 @@ func (m *Model) observe(u updateMsg) {
 	if d := m.cfg.Director; d != nil {
 		v.Source.Scenario = d.State().Scenario // it may have chosen another one
 	}
-	m.Refresh()
 }
 
 // within returns all without those that are elsewhere; all itself where none is.
@@ -220,7 +220,6 @@ func (m *Model) freeze() {
 // a person chose one.
 func (m *Model) background(dark bool) {
 	if !dark && m.cfg.Light.Name != "" {
-		m.cfg.Theme = m.cfg.Light
-		m.Refresh()
+		m.view.Theme = &m.cfg.Light
 	}
 }

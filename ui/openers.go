@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/director"
@@ -11,11 +13,28 @@ import (
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/timeline"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // panes is the one list of them. The first is always on the screen where there is room
 // for two; the number keys follow the order.
 var panes = []func(pane.Settings) pane.Pane{pods.New, events.New, calls.New, findings.New, timeline.New}
+
+// Columns returns the names of the columns that can be sorted by, or hidden, by the name of
+// the pane in lower case. It is safe for concurrent use.
+func Columns() map[string][]string {
+	all := map[string][]string{}
+	for _, open := range panes {
+		p := open(pane.Settings{})
+		if t, ok := p.(interface{ Choices() []widget.Choice }); ok {
+			name := strings.ToLower(p.Info().Name)
+			for _, c := range t.Choices() {
+				all[name] = append(all[name], c.Name)
+			}
+		}
+	}
+	return all
+}
 
 // sheets open what a cursor is on: the first that knows the subject does. Each returns
 // nil for a subject that it is not about.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -120,70 +121,49 @@ func (m *Model) cancelSweep() bool {
 // actSubject does what a key asks for of that which the cursor is on.
 func (m *Model) actSubject(a keymap.Action) bool {
 	s := m.active().Subject()
-	ref := s.Pod
-	switch a {
-	case keymap.Detail:
+	switch {
+	case a == keymap.Detail:
 		if !m.OpenSheet(s) {
 			m.Say("nothing is known of what is under the cursor")
 		}
-		return true
-	case keymap.Copy:
-		m.later(pane.Copy(host{m}, firstOf(s.ID, ref.Name, string(ref.UID))))
-		return true
-	case keymap.ReinspectPod, keymap.Raw:
-	default:
+	case a == keymap.Copy:
+		m.later(pane.Copy(host{m}, cmp.Or(s.ID, s.Pod.Name, string(s.Pod.UID))))
+	case a != keymap.ReinspectPod && a != keymap.Raw:
 		return false
-	}
-	switch {
-	case ref.UID == "":
+	case s.Pod.UID == "":
 		m.Say("no pod under the cursor")
 	case a == keymap.ReinspectPod:
-		m.cfg.Controls.Reinspect(ref.UID)
-		m.Say("inspecting " + ref.String() + " again")
+		m.cfg.Controls.Reinspect(s.Pod.UID)
+		m.Say("inspecting " + s.Pod.String() + " again")
 	default:
 		m.askRaw(s)
 	}
 	return true
 }
 
-func firstOf(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// A rawCall is the raw answer that is awaited; the zero value is none.
-type rawCall struct {
-	cancel context.CancelFunc
-	asked  int // how often answers were asked for
-}
-
-// drop gives up the answer that is awaited, and reports whether one was.
-func (r *rawCall) drop() bool {
-	if r.cancel == nil {
+// dropRaw gives up the raw answer that is awaited, and reports whether one was.
+func (m *Model) dropRaw() bool {
+	if m.raw == nil {
 		return false
 	}
-	r.cancel()
-	r.cancel = nil
+	m.raw()
+	m.raw = nil
 	return true
 }
 
 // askRaw asks the runtime for all it says about a pod. A second question cancels
 // the first.
 func (m *Model) askRaw(s pane.Subject) {
-	m.raw.drop()
+	m.dropRaw()
 	ctx, cancel := context.WithCancel(m.cfg.Context)
-	m.raw.cancel = cancel
-	m.raw.asked++
+	m.raw = cancel
 	m.Say("asking the runtime about " + s.Pod.String() + "; " + m.Keys(keymap.Back) + " gives up")
-	controls, asked := m.cfg.Controls, m.raw.asked
+	controls := m.cfg.Controls
 	m.later(func() tea.Msg {
 		data, err := controls.Raw(ctx, s.Pod.UID)
 		return pane.Reply(func(pane.Host) {
-			if asked == m.raw.asked && m.raw.drop() { // else it was given up
+			if ctx.Err() == nil { // else it was given up
+				m.dropRaw()
 				m.showRaw(s, data, err)
 			}
 		})

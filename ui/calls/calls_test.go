@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,8 +157,8 @@ func TestClick(t *testing.T) {
 		t.Errorf("a click on the third row goes to %q", s.Row("calls, the longest"))
 	}
 	hidden := NewStage(New(pane.Settings{Hidden: map[string][]string{"calls": {"bytes"}}}), View(Healthy()), 118, 20)
-	if s.Row("BYTES") == "" || hidden.Row("BYTES") != "" || !slices.Contains(Columns(), "bytes") {
-		t.Errorf("columns %q:\n%s", Columns(), hidden.Text())
+	if s.Row("BYTES") == "" || hidden.Row("BYTES") != "" {
+		t.Errorf("what is hidden is there:\n%s", hidden.Text())
 	}
 }
 

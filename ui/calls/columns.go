@@ -11,15 +11,6 @@ import (
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// Columns returns the names of all columns, in their order.
-func Columns() []string {
-	var names []string
-	for _, c := range columns() {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
 // columns has the figures that change with each relist side by side: a terminal draws
 // a line from the first change to the last. Sorted by one, the largest comes first.
 func columns() []widget.Column[*row] {

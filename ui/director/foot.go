@@ -62,7 +62,6 @@ func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	default:
 		return nil, false
 	}
-	h.Refresh()
 	return nil, true
 }
 
@@ -110,14 +109,8 @@ func (f *Foot) Draw(l *text.Line, _ int, _ bool) {
 	if s.Faults > 0 {
 		l.Put(t.Bad, "  faults "+strconv.Itoa(s.Faults))
 	}
-	for _, e := range f.keys {
-		key := e.Binding.Help().Key
-		if l.Left() < 2+text.Width(key)+1+text.Width(e.Short) {
-			return
-		}
-		l.Put(t.Key, "  "+key)
-		l.Put(t.Dim, " "+e.Short)
-	}
+	l.Space(2)
+	widget.Hints(l, f.view.Pen(), f.keys)
 }
 
 // speed returns a speed as a figure of two or three characters: 8, 1, 1/4.

@@ -42,14 +42,6 @@ const (
 	podHead, containerHead, stepHead = "POD", "CONTAINER", "FROM > TO"
 )
 
-// Columns returns the names of all columns, in their order.
-func Columns() (names []string) {
-	for _, c := range new(events).columns() {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
 // columns returns the columns, which follow the width alone: what an event tells has
 // its place whatever comes.
 func (e *events) columns() []widget.Column[line] {

@@ -174,7 +174,6 @@ func (f *findings) fold(r row, a keymap.Action, h pane.Host) {
 	}
 	f.open[r.Key()] = a == keymap.Right || a == keymap.Fold && !f.open[r.Key()]
 	f.cursor = slices.IndexFunc(f.rows, func(o row) bool { return o.Finding == r.Finding && o.one == nil })
-	h.Refresh()
 }
 
 // copy puts the next safe command of a finding into the clipboard; of one that it sums

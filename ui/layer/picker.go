@@ -172,9 +172,6 @@ type Columned interface {
 // Columns opens a picker in which the columns of a table are switched on and off.
 func Columns(title string, t Columned, h pane.Host) {
 	p := NewPicker(title, t.Choices())
-	p.Switched = func(h pane.Host, c widget.Choice) {
-		t.Switch(c.Name, c.On)
-		h.Refresh()
-	}
+	p.Switched = func(_ pane.Host, c widget.Choice) { t.Switch(c.Name, c.On) }
 	h.Open(p)
 }

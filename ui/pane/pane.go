@@ -22,7 +22,7 @@ type Pane interface {
 	// returns what the last Observe or Do worked out.
 	Info() Info
 	// Observe takes over what is to be shown in w cells and h lines below the title.
-	// It is called when the view or the size has changed, and before the first Draw.
+	// It is called after whatever may have changed something, and before the first Draw.
 	// While the pane is not seen h is 0, and only what Info returns has to be right.
 	Observe(v *View, w, h int)
 	// Do does what a key asks for, and reports whether the action is one of the pane's.
@@ -99,6 +99,4 @@ type Host interface {
 	SetFilter(filter string) error
 	// SetNamespaces shows only these; all if there is none.
 	SetNamespaces(names []string)
-	// Refresh has the view shown anew, after something in it was changed.
-	Refresh()
 }

@@ -19,8 +19,7 @@ import (
 )
 
 // A View is all that panes show. Only the screen changes it, but for Pods and Axis,
-// whose order and scale are those of all panes: a pane that changes them calls
-// [Host.Refresh].
+// whose order and scale are those of all panes.
 type View struct {
 	*engine.Snapshot                    // never nil
 	Latest           *engine.Snapshot   // the newest; the same unless Frozen

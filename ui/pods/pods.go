@@ -15,15 +15,6 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// Columns returns the names of all columns, in their order.
-func Columns() []string {
-	names := make([]string, len(columns))
-	for i := range columns {
-		names[i] = columns[i].Name
-	}
-	return names
-}
-
 // A place is what the cursor stands on, whatever line that is on.
 type place struct {
 	uid pleg.UID
@@ -162,13 +153,11 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 			return nil, false
 		}
 	}
-	p.entitle()
 	return nil, true
 }
 
 func (p *pods) sorted(h pane.Host) {
 	p.sort()
-	h.Refresh()
 	name, _ := p.table.Sorted()
 	if name == "" {
 		h.Say("sorted by trouble, the worst first")
@@ -180,7 +169,6 @@ func (p *pods) sorted(h pane.Host) {
 func (p *pods) problemsOnly(h pane.Host) {
 	l := p.view.Pods
 	l.ShowProblems(!l.ProblemsOnly())
-	h.Refresh()
 	if l.ProblemsOnly() {
 		h.Say("pods with a problem only")
 		return
@@ -246,8 +234,10 @@ func (p *pods) Click(x, y int, h pane.Host) {
 		p.sorted(h)
 	}
 	p.table.Click(y)
-	p.entitle()
 }
 
 // Legend explains the columns, and the words that STATE shows.
 func (p *pods) Legend() [][2]string { return append(p.table.Legend(), podlist.Legend()...) }
+
+// Choices returns the columns, to be switched on and off.
+func (p *pods) Choices() []widget.Choice { return p.table.Choices() }

@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+func ExampleColumns() {
+	all := Columns()
+	for _, name := range []string{"pods", "events", "calls", "findings"} {
+		fmt.Println(name+":", strings.Join(all[name], " "))
+	}
+	// Output:
+	// pods: namespace pod state run ctrs exit rst age lastevent inspect worst remark
+	// events: time event from pod container exit lag channel
+	// calls: operation last-ok p50 p90 p99 max out count bytes gone err latency
+	// findings:
+}
+
+// given is a pane that notes what it was given since it was last looked at.
+type given struct {
+	pane.Pane
+	times, w, h int
+}
+
+func (g *given) Observe(v *pane.View, w, h int) {
+	g.times, g.w, g.h = g.times+1, w, h
+	g.Pane.Observe(v, w, h)
+}
+
+// TestPanesAreGivenTheirPlaces holds that after any message each pane has seen the view
+// in the size that it is drawn in, and that it is asked for that only once while places
+// stay as they are.
+func TestPanesAreGivenTheirPlaces(t *testing.T) {
+	s := newStage(t, 200, 50)
+	var all []*given
+	for i, p := range s.m.panes {
+		g := &given{Pane: p}
+		s.m.panes[i], all = g, append(all, g)
+	}
+	snap := panetest.Hung()
+	check := func(what string, most int) {
+		t.Helper()
+		for i, g := range all {
+			w, h := max(s.m.width-2, 1), 0
+			if b := s.m.layout.find(i); b != nil {
+				w, h = max(b.w-2, 1), b.h-1
+			}
+			if g.w != w || g.h != h || g.times < 1 || g.times > most {
+				t.Errorf("%s: pane %d was given %dx%d in %d goes, and has %dx%d", what, i, g.w, g.h, g.times, w, h)
+			}
+			g.times = 0
+		}
+		if s.m.settle(); all[0].times > 1 {
+			t.Errorf("%s: the next message moves panes", what)
+		}
+		for _, g := range all {
+			g.times = 0
+		}
+	}
+	s.find(panetest.Findings()...).show(snap, panetest.Events(snap)...)
+	check("the first snapshot", 3)
+	s.show(snap)
+	check("the same again", 1)
+	for _, keys := range []string{"2", "f", "f", "4", "enter", "esc", "/", "esc", "N"} {
+		s.press(keys)
+		check("key "+keys, 3)
+	}
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 14}, {40, 10}, {200, 50}} {
+		s.send(sizeOf(size[0], size[1]))
+		check(fmt.Sprint(size), 3)
+	}
+}
