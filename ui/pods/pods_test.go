@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -405,5 +406,20 @@ func BenchmarkObserve(b *testing.B) {
 	for b.Loop() {
 		v.Pods.ShowProblems(false) // all rows anew
 		s.Refresh()
+	}
+}
+
+// Keys that are pressed in other panes mean something to the pods also while they are
+// not seen, and their rows are older than what is shown.
+func TestKeysWhileNotSeen(t *testing.T) {
+	for _, a := range []keymap.Action{keymap.ProblemsOnly, keymap.SortNext, keymap.SortInvert, keymap.NextProblem, keymap.Fold} {
+		s := stage(view(panetest.Healthy()), 78, 19).Press("G")
+		s.H = 0
+		s.Refresh()
+		next(s, panetest.Hung())
+		s.Act(a, a)
+		s.H = 19
+		s.Refresh()
+		s.Check(t)
 	}
 }
