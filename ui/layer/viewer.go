@@ -68,7 +68,7 @@ func (v *Viewer) write(w, h int) {
 	}
 	style := v.view.Theme.Text
 	v.doc.Write(v.view.Pen(), w, h, func(d *widget.Doc) {
-		d.Many(len(rows), func(i int) []widget.Slot { return []widget.Slot{{Style: style, Text: rows[i]}} }, nil)
+		d.Many(len(rows), func(i int) []widget.Slot { return []widget.Slot{{Style: style, Text: rows[i]}} })
 	})
 }
 

@@ -129,8 +129,7 @@ func (s *sheet) inspections(d *widget.Doc) {
 // timeline adds what its containers went through, along the axis of time.
 func (s *sheet) timeline(d *widget.Doc) {
 	d.Section("Timeline")
-	n, line := strip.Lanes(s.view, s.of, d.Width())
-	d.Many(n, line, nil)
+	d.Many(strip.Lanes(s.view, s.of, d.Width()))
 }
 
 // events adds the pod's events, the newest first. Each is an item.

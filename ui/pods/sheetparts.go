@@ -37,7 +37,7 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, st *pleg
 			which--
 		}
 		return container(t, at, &st.Containers[which], now.w)[i-now.first[which]]
-	}, nil)
+	})
 }
 
 // messageLines is in how many lines at most a container's message is shown; all of it is
@@ -120,7 +120,7 @@ func (r *record) write(d *widget.Doc, t *theme.Theme, p *engine.Pod) {
 			{Style: t.Text, Text: "  " + row.what, Width: 24}, {Style: t.Dim, Text: text.ShortID(row.id), Width: 15},
 			{Style: st, Text: row.was.String(), Width: 12}, {Style: st, Text: row.now.String(), Width: 12}, {Style: st, Text: sign},
 		}
-	}, nil)
+	})
 }
 
 func recordRows(was, now *pleg.Pod) []recordRow {

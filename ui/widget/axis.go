@@ -53,15 +53,11 @@ func (a *Axis) Cell(w, i int) (from, to time.Time) {
 // Index returns which of w cells shows a moment: less than 0 for one before the
 // oldest, w and more for one after the newest.
 func (a *Axis) Index(w int, at time.Time) int {
-	d := a.PerCell(w)
-	_, end := a.Cell(w, w-1)
-	back := end.Sub(at)
-	i := w - 1 - int(back/d)
-	if back > 0 && back%d == 0 {
-		i++
-	}
-	if back < 0 {
-		i++
+	oldest, _ := a.Cell(w, 0)
+	d, since := a.PerCell(w), at.Sub(oldest)
+	i := int(since / d)
+	if since < 0 && since%d != 0 {
+		i--
 	}
 	return i
 }

@@ -34,7 +34,7 @@ type Doc struct {
 	scroll Scroll
 	at     any // value of the item under the cursor
 	left   int // cells that are hidden at the left edge
-	find   search
+	search search
 }
 
 // A block is lines of which there may be so many that each is made only when it is
@@ -43,7 +43,6 @@ type block struct {
 	before int // the line among the lines that are kept that follows on it
 	n      int
 	line   func(i int) []Slot
-	value  func(i int) any // nil if they are no items
 }
 
 // An item is lines that the cursor takes for one.
@@ -99,13 +98,11 @@ func (d *Doc) Len() int {
 // Line adds a line.
 func (d *Doc) Line(slots ...Slot) { d.lines = append(d.lines, slots) }
 
-// Many adds n lines that line returns when they are drawn or searched. With value, each
-// is an item.
-func (d *Doc) Many(n int, line func(i int) []Slot, value func(i int) any) {
+// Many adds n lines that line returns when they are drawn or searched. They belong to no
+// item.
+func (d *Doc) Many(n int, line func(i int) []Slot) {
 	d.End()
-	if n > 0 {
-		d.blocks = append(d.blocks, block{len(d.lines), n, line, value})
-	}
+	d.blocks = append(d.blocks, block{len(d.lines), n, line})
 }
 
 // Section adds a heading, with a blank line before it if it is not the first.
@@ -175,29 +172,16 @@ func (d *Doc) line(i int) []Slot {
 	return d.lines[i]
 }
 
-// item returns the item that line i belongs to, and false if there is none.
+// item returns the item that a line belongs to, and false if there is none.
 func (d *Doc) item(line int) (item, bool) {
 	i, ok := slices.BinarySearchFunc(d.items, line, func(it item, line int) int { return it.from - line })
 	if !ok {
 		i--
 	}
-	if i >= 0 && line < d.items[i].to {
-		return d.items[i], true
+	if i < 0 || line >= d.items[i].to {
+		return item{}, false
 	}
-	i = line
-	for _, b := range d.blocks {
-		switch {
-		case i < b.before:
-			return item{}, false
-		case i < b.before+b.n:
-			if b.value == nil {
-				return item{}, false
-			}
-			return item{line, line + 1, b.value(i - b.before)}, true
-		}
-		i -= b.n
-	}
-	return item{}, false
+	return d.items[i], true
 }
 
 // Draw draws line y of those that are visible.
@@ -214,7 +198,7 @@ func (d *Doc) Draw(l *text.Line, p Pen, y int, focused bool) {
 		if hidden > 0 {
 			s, hidden = s.without(hidden)
 		}
-		d.find.draw(l, p, s, i == d.find.line)
+		d.search.draw(l, p, s, i == d.search.line)
 	}
 }
 

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/keymap"
@@ -24,20 +25,19 @@ func (d *Doc) inView(line int) bool {
 // keepCursor puts the cursor on the item that it was on; if that has gone, on one in
 // view.
 func (d *Doc) keepCursor() {
-	if d.at != nil {
-		if it, ok := d.item(d.scroll.Cursor); ok && it.value == d.at {
-			d.scroll.Cursor = it.from
-			return
-		}
-		for i := range d.Len() {
-			if it, ok := d.item(i); ok && it.value == d.at {
-				d.put(it)
-				return
-			}
-		}
+	if d.at == nil || !d.find(d.at) {
+		d.scroll.Cursor, d.at = 0, nil
+		d.first(1)
 	}
-	d.scroll.Cursor, d.at = 0, nil
-	d.first(1)
+}
+
+// find puts the cursor on the item of a value, and reports whether there is one.
+func (d *Doc) find(value any) bool {
+	i := slices.IndexFunc(d.items, func(it item) bool { return it.value == value })
+	if i >= 0 {
+		d.put(d.items[i])
+	}
+	return i >= 0
 }
 
 func (d *Doc) put(it item) { d.scroll.Cursor, d.at = it.from, it.value }
@@ -45,14 +45,17 @@ func (d *Doc) put(it item) { d.scroll.Cursor, d.at = it.from, it.value }
 // Go puts the cursor on the item of a value, brings that into view, and reports whether
 // there is one.
 func (d *Doc) Go(value any) bool {
-	for i := range d.Len() {
-		if it, ok := d.item(i); ok && it.value == value {
-			d.put(it)
-			d.scroll.Top = min(max(d.scroll.Top, it.to-d.scroll.Height), it.from)
-			return true
-		}
+	found := d.find(value)
+	if found {
+		d.reveal()
 	}
-	return false
+	return found
+}
+
+// reveal brings the item under the cursor into view, its first line in any case.
+func (d *Doc) reveal() {
+	it, _ := d.item(d.scroll.Cursor)
+	d.scroll.Top = min(max(d.scroll.Top, it.to-d.scroll.Height), it.from)
 }
 
 // first puts the cursor on the first item in view, or with -1 on the last, if there is
@@ -84,9 +87,9 @@ func (d *Doc) Click(y int) bool {
 func (d *Doc) Do(a keymap.Action) bool {
 	switch a {
 	case keymap.MatchNext:
-		return d.find.text != "" && d.NextMatch(1)
+		return d.match(1)
 	case keymap.MatchPrev:
-		return d.find.text != "" && d.NextMatch(-1)
+		return d.match(-1)
 	case keymap.Left, keymap.Right:
 		if !d.Pans {
 			return false
@@ -116,7 +119,7 @@ func (d *Doc) step(by int) bool {
 			continue
 		}
 		d.put(it)
-		d.scroll.Top = min(max(d.scroll.Top, it.to-d.scroll.Height), it.from)
+		d.reveal()
 		return true
 	}
 	return false
@@ -145,33 +148,33 @@ func (d *Doc) Position() string { return d.scroll.Position(d.Len()) }
 // Search looks for s in all lines without regard to case, goes to the first from the top
 // of the screen that has it, and returns how many do. An empty s ends a search.
 func (d *Doc) Search(s string) int {
-	d.find = search{strings.ToLower(text.Clean(s)), -1}
+	d.search = search{strings.ToLower(text.Clean(s)), -1}
 	n := 0
 	for i := range d.Len() {
-		if d.find.in(d.line(i)) {
+		if d.search.in(d.line(i)) {
 			n++
 		}
 	}
 	if n > 0 {
-		d.find.line = d.scroll.Top - 1
-		d.NextMatch(1)
+		d.search.line = d.scroll.Top - 1
+		d.match(1)
 	}
 	return n
 }
 
 // Searched returns what was searched for last; empty if nothing is.
-func (d *Doc) Searched() string { return d.find.text }
+func (d *Doc) Searched() string { return d.search.text }
 
-// NextMatch goes to the next line that has what is searched for in the direction of
+// match goes to the next line that has what is searched for in the direction of
 // step, round the end, and reports whether there is one.
-func (d *Doc) NextMatch(step int) bool {
+func (d *Doc) match(step int) bool {
 	n := d.Len()
 	for i := 1; i <= n; i++ {
-		at := ((d.find.line+step*i)%n + n) % n
-		if !d.find.in(d.line(at)) {
+		at := ((d.search.line+step*i)%n + n) % n
+		if !d.search.in(d.line(at)) {
 			continue
 		}
-		d.find.line = at
+		d.search.line = at
 		if !d.inView(at) {
 			d.scroll.Top = clamp(at-d.scroll.Height/2, n-d.scroll.Height)
 		}
@@ -179,24 +182,24 @@ func (d *Doc) NextMatch(step int) bool {
 			d.put(it)
 		}
 		if d.Pans {
-			d.reveal(at)
+			d.uncover(at)
 		}
 		return true
 	}
 	return false
 }
 
-// reveal moves the text sideways as far as it takes to see what was found in a line.
-func (d *Doc) reveal(line int) {
+// uncover moves the text sideways as far as it takes to see what was found in a line.
+func (d *Doc) uncover(line int) {
 	at := 0
 	for _, s := range d.line(line) {
-		if i := d.find.index(s.Text); i >= 0 {
+		if i := d.search.index(s.Text); i >= 0 {
 			at += text.Width(text.CleanLong(s.Text)[:i])
 			break
 		}
 		at += max(s.Width, text.Width(s.Text))
 	}
-	if w := text.Width(d.find.text); at < d.left || at+w > d.left+d.width {
+	if w := text.Width(d.search.text); at < d.left || at+w > d.left+d.width {
 		d.left = max(0, at-d.width/2)
 	}
 }

@@ -49,16 +49,6 @@ func (s *Scroll) Do(a keymap.Action, n int) bool {
 	return true
 }
 
-// Pan is [Scroll.Do] for a list without a cursor.
-func (s *Scroll) Pan(a keymap.Action, n int) bool {
-	by, _, ok := Step(a, n, s.Height)
-	if ok {
-		s.Top = clamp(s.Top+by, n-s.Height)
-		s.Cursor = s.Top
-	}
-	return ok
-}
-
 // Step returns by how many lines an action moves in a list of n lines with so many
 // of them visible, whether what is visible moves by as much, and false if it moves
 // nothing. It may lead beyond either end. All moving keys mean what is said here.
