@@ -246,3 +246,18 @@ func TestLife(t *testing.T) {
 		t.Errorf("of one that ended (-want +got):\n%s", diff)
 	}
 }
+
+// TestCreatedComesBeforeRunning holds that a container that was listed as created, and
+// ran when it was inspected, runs: its event, which says of no time, is as late as that.
+func TestCreatedComesBeforeRunning(t *testing.T) {
+	p := &engine.Pod{Status: &pleg.PodStatus{Containers: []pleg.ContainerStatus{
+		{ID: "a", Name: "app", State: pleg.Running, CreatedAt: noon, StartedAt: noon.Add(time.Second)},
+	}}}
+	j := New(10)
+	created := pleg.Event{Pod: pleg.PodRef{UID: "u"}, Kind: pleg.Changed, ID: "a", Container: "app", To: pleg.Created}
+	j.Observe(engine.Update{Snapshot: at(0), Events: []engine.Event{{Seq: 1, SeenAt: noon.Add(2 * time.Second), Event: created}}})
+	life := j.Life("u", p)
+	if last := life[len(life)-1]; last.State != pleg.Running || len(life) != 2 || life[0].Event != 1 {
+		t.Errorf("it ends as %v: %+v", last.State, life)
+	}
+}

@@ -134,6 +134,9 @@ func (l *life) event(r *Row) {
 	if r.HasLag {
 		s.At = r.SeenAt.Add(-r.Lag)
 	}
+	if i, runs := l.find[stageKey{s.ID, pleg.Running}]; runs && s.State == pleg.Created && s.At.After(l.stages[i].At) {
+		s.At = l.stages[i].At // listed before it was started, and inspected after that
+	}
 	if i, known := l.find[stageKey{s.ID, s.State}]; known {
 		known := &l.stages[i]
 		known.SeenAt, known.Event, known.AtStart = s.SeenAt, s.Event, s.AtStart
