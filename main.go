@@ -148,11 +148,10 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 
 // relist says what an engine relists and how.
 func relist(o options.Options, src source.Source) engine.Config {
-	c := engine.Config{Runtime: src.Client, Look: src.Look(o.View == options.Check), Release: o.Release, Follow: !o.ReleaseGiven, Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout}
-	if src.Speed != 1 {
-		c.Speed, c.Start, c.Origin = src.Speed, src.Now(), time.Now()
+	return engine.Config{
+		Runtime: src.Client, Clock: src.Clock, Look: src.Look(o.View == options.Check), Release: o.Release, Follow: !o.ReleaseGiven,
+		Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout,
 	}
-	return c
 }
 
 // A live view shows what an engine sees.

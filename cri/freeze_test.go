@@ -18,7 +18,7 @@ func TestLagAfterAFreezeIsRight(t *testing.T) {
 	}
 	defer server.Close()
 	server.Freeze(true)
-	eng, err := engine.New(engine.Config{Runtime: dialed(t, server.Endpoint()), Speed: speed, Start: server.Now(), Origin: time.Now()})
+	eng, err := engine.New(engine.Config{Runtime: dialed(t, server.Endpoint()), Clock: server})
 	if err != nil {
 		t.Fatal(err)
 	}

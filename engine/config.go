@@ -36,13 +36,9 @@ type Config struct {
 	Capacity  int           // of the kubelet's event channel; default 1000
 	Events    int           // kept for readers that are behind; default 10,000
 
-	// Speed makes the engine's time pass faster than real time, for a runtime
-	// that is simulated at the same speed; 0 and 1 mean real time. Its time is
-	// then Start at the real moment Origin. They default to each other and to
-	// the moment of [New]. In real time both are of no use.
-	Speed  float64
-	Start  time.Time
-	Origin time.Time
+	// Clock is that of a simulated runtime, whose time need not be the real one; nil
+	// means real time.
+	Clock Clock
 }
 
 // Validate returns an error that names the first setting that cannot work.
@@ -63,8 +59,6 @@ func (c Config) Validate() error {
 		return fmt.Errorf("event channel capacity %d: want more than 0", c.Capacity)
 	case c.Events < 0:
 		return fmt.Errorf("kept events %d: want more than 0", c.Events)
-	case !(c.Speed > 0 && c.Speed <= maxSpeed):
-		return fmt.Errorf("speed %v: want more than 0, at most %d", c.Speed, maxSpeed)
 	}
 	return nil
 }
@@ -76,7 +70,7 @@ func (c Config) withDefaults() Config {
 	defaultTo(&c.Timeout, 2*time.Minute)
 	defaultTo(&c.Capacity, 1000)
 	defaultTo(&c.Events, 10_000)
-	defaultTo(&c.Speed, 1)
+	defaultTo(&c.Clock, Clock(realTime{}))
 	return c
 }
 

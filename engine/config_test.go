@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,9 +23,6 @@ func TestValidate(t *testing.T) {
 		{"timeout", func(c *Config) { c.Timeout = -1 }},
 		{"capacity", func(c *Config) { c.Capacity = -1 }},
 		{"kept events", func(c *Config) { c.Events = -1 }},
-		{"speed -1", func(c *Config) { c.Speed = -1 }},
-		{"speed NaN", func(c *Config) { c.Speed = math.NaN() }},
-		{"speed +Inf", func(c *Config) { c.Speed = math.Inf(1) }},
 	}
 	for _, tt := range tests {
 		c := Config{Runtime: newFake(t)}
@@ -39,7 +36,8 @@ func TestValidate(t *testing.T) {
 
 func TestSpeed(t *testing.T) {
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	bubble(t, Config{Speed: 60, Start: start}, onePod, func(b *bench) {
+	clock := &paced{start: start, speed: 60}
+	bubble(t, Config{Clock: clock}, func(f *fakeRuntime) { clock.origin = time.Now(); onePod(f) }, func(b *bench) {
 		s := b.after(time.Minute + time.Millisecond)
 		if !s.Started.Equal(start) || s.At.Sub(start) < time.Hour-time.Minute || s.At.Sub(start) > time.Hour+time.Second {
 			t.Errorf("started %v, at %v, want an hour between", s.Started, s.At)
@@ -57,37 +55,45 @@ func TestSpeed(t *testing.T) {
 	})
 }
 
-// How long people wait is real time, however fast the engine's passes.
-func TestSlowCallIsSlowInRealTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e, err := New(Config{Runtime: newFake(t), Speed: 60})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := e.shell
-		s.machine.step(s.clock.now(), Tick{})
-		time.Sleep(glance - time.Millisecond)
-		if f := s.slow(s.clock.now()); f != (Flight{}) {
-			t.Errorf("slow after 99 ms: %+v", f)
-		}
-		time.Sleep(2 * time.Millisecond)
-		if f := s.slow(s.clock.now()); f == (Flight{}) {
-			t.Error("not slow after 101 ms")
+// A changing clock is set to another pace beside the engine.
+type changing struct{ atomic.Pointer[paced] }
+
+func (c *changing) Now() time.Time                     { return c.Load().Now() }
+func (c *changing) Real(d time.Duration) time.Duration { return c.Load().Real(d) }
+
+func TestClockChangesItsPace(t *testing.T) {
+	var clock changing
+	start := func(f *fakeRuntime) { clock.Store(&paced{time.Now(), time.Now(), 1}); onePod(f) }
+	bubble(t, Config{Clock: &clock}, start, func(b *bench) {
+		for _, speed := range []float64{30, 1} {
+			clock.Store(&paced{clock.Now(), time.Now(), speed})
+			b.after(time.Second) // a snapshot may be that old
+			first := b.after(time.Second)
+			s := b.after(20 * time.Second)
+			n, passed := s.Relists.Count-first.Relists.Count, s.At.Sub(first.At).Seconds()
+			if float64(n) < passed-2 || float64(n) > passed+1 || passed < 19*speed || passed > 21*speed {
+				t.Errorf("at speed %v: %d relists in %v s", speed, n, passed)
+			}
 		}
 	})
 }
 
-func TestOriginPlacesTheStart(t *testing.T) {
+// How long people wait is real time, however fast the engine's passes.
+func TestSlowCallIsSlowInRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-		origin := time.Now()
-		time.Sleep(time.Second)
-		k := newClock(Config{Speed: 10, Start: start, Origin: origin})
-		if got := k.now().Sub(start); got != 10*time.Second {
-			t.Errorf("the clock is %v past its start, want 10s", got)
+		e, err := New(Config{Runtime: newFake(t), Clock: paced{time.Now(), time.Now(), 60}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := k.wait(1); got != 1 {
-			t.Errorf("a nanosecond takes %v, want it rounded up", got)
+		s := e.shell
+		s.machine.step(s.clock.Now(), Tick{})
+		time.Sleep(glance - time.Millisecond)
+		if f := s.slow(s.clock.Now()); f != (Flight{}) {
+			t.Errorf("slow after 99 ms: %+v", f)
+		}
+		time.Sleep(2 * time.Millisecond)
+		if f := s.slow(s.clock.Now()); f == (Flight{}) {
+			t.Error("not slow after 101 ms")
 		}
 	})
 }

@@ -57,9 +57,9 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	}
 	s.show = x.Progress
 	err = s.run(ctx)
-	left := s.clock.wait(s.machine.started.Add(s.machine.policy.Deadline).Sub(s.clock.now()))
+	left := s.clock.Real(s.machine.started.Add(s.machine.policy.Deadline).Sub(s.clock.Now()))
 	if err := errors.Join(err, s.wait(left)); err != nil {
 		return nil, err
 	}
-	return s.snapshot(s.clock.now()), nil
+	return s.snapshot(s.clock.Now()), nil
 }

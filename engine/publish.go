@@ -41,7 +41,7 @@ func (p *publisher) hurry() { p.at = time.Time{} }
 // publish makes a snapshot if it is time for one.
 func (s *shell) publish() {
 	p := &s.publisher
-	now := s.clock.now()
+	now := s.clock.Now()
 	if slow := s.slow(now); slow != p.slow {
 		p.slow, p.news = slow, true
 	}
@@ -79,7 +79,7 @@ func (s *shell) publishLast() {
 // people to be told.
 func (s *shell) slow(now time.Time) Flight {
 	f, out := s.machine.oldest()
-	if !out || s.clock.wait(f.Elapsed(now)) < glance {
+	if !out || s.clock.Real(f.Elapsed(now)) < glance {
 		return Flight{}
 	}
 	return f

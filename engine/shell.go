@@ -25,7 +25,7 @@ const (
 // hands out what there is to see; it decides nothing.
 type shell struct {
 	config    Config
-	clock     clock
+	clock     Clock
 	machine   *machine
 	mailbox   *mailbox
 	buffer    *buffer
@@ -44,13 +44,12 @@ type shell struct {
 }
 
 func newShell(c Config, p Policy) (*shell, error) {
-	k := newClock(c)
-	m, err := newMachine(c, p, k.now())
+	m, err := newMachine(c, p, c.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
 	s := &shell{
-		config: c, clock: k, machine: m,
+		config: c, clock: c.Clock, machine: m,
 		mailbox: newMailbox(), buffer: newBuffer(c.Events),
 		publisher: publisher{at: time.Now()}, meter: meter{began: time.Now()},
 		inputs: make(chan Input), crashed: make(chan *PanicError, 1),
@@ -96,7 +95,7 @@ func (s *shell) step(in Input) {
 		delete(s.cancels, r.ID)
 		s.meter.add(time.Now(), uint64(max(r.Trace.RequestBytes+r.Trace.ResponseBytes, 0)))
 	}
-	now := s.clock.now()
+	now := s.clock.Now()
 	w := s.machine.step(now, in)
 	if s.tap != nil {
 		s.tap(now, in, w)
@@ -123,7 +122,7 @@ func (s *shell) idle() time.Duration {
 		wait = min(wait, glance)
 	}
 	if due := s.machine.due(); !due.IsZero() {
-		until := s.clock.wait(due.Sub(s.clock.now()))
+		until := s.clock.Real(due.Sub(s.clock.Now()))
 		if until <= 0 {
 			until = spin
 		}
@@ -135,7 +134,7 @@ func (s *shell) idle() time.Duration {
 // make makes a call beside the shell.
 func (s *shell) make(c Call) {
 	trace := new(call.Trace)
-	ctx, cancel := context.WithTimeout(call.WithTrace(s.ctx, trace), s.clock.wait(c.Timeout))
+	ctx, cancel := context.WithTimeout(call.WithTrace(s.ctx, trace), s.clock.Real(c.Timeout))
 	s.cancels[c.ID] = cancel
 	s.spawn(func() {
 		defer cancel()
@@ -143,7 +142,7 @@ func (s *shell) make(c Call) {
 		if err != nil {
 			answer = nil
 		}
-		s.send(Returned{ID: c.ID, At: s.clock.now(), Answer: answer, Trace: *trace, Err: err})
+		s.send(Returned{ID: c.ID, At: s.clock.Now(), Answer: answer, Trace: *trace, Err: err})
 	})
 }
 

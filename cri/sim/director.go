@@ -12,7 +12,7 @@ type Progress struct {
 	Speed     float64       // of the script against the server's clock
 	Act, Acts int           // which act is on, from 1, and how many there are; 0 before the first
 	Caption   string        // what happens in this act, and what to expect of it; empty before the first
-	Next      time.Duration // by the server's clock until the next act, as if it were not frozen; 0: there is none
+	Next      time.Duration // in real time until the next act, as if it were not frozen; 0: there is none
 	Faults    int           // how many are on
 }
 
@@ -42,7 +42,7 @@ func (s *Server) Progress() Progress {
 	on, next := sn.act(sn.pace.scriptAt(s.Now()))
 	p := Progress{
 		Scenario: sn.scenario.name, Frozen: sn.pace.frozen, Speed: sn.pace.speed,
-		Act: on, Acts: len(acts), Next: time.Duration(float64(next) / sn.pace.speed), Faults: len(sn.undo),
+		Act: on, Acts: len(acts), Next: s.Real(time.Duration(float64(next) / sn.pace.speed)), Faults: len(sn.undo),
 	}
 	if on > 0 {
 		p.Caption = acts[on-1].caption
@@ -79,17 +79,24 @@ func (s *Server) Switch(fault string, on bool) {
 func (s *Server) Restart() { s.Next(0) }
 
 // Next plays the scenario that is so many places further in the list of [Scenarios],
-// or back; the list goes round. Those whose clock goes at another speed than the
-// server's are left out.
+// or back; the list goes round. The server's clock goes on at the pace of that one.
 func (s *Server) Next(places int) {
 	s.direct(func() {
-		fit := slices.DeleteFunc(scenarios(), func(sc scenario) bool {
-			return sc.name != s.scene.scenario.name && (sc.summary == "" || sc.speed != s.scene.scenario.speed)
-		})
-		at := slices.IndexFunc(fit, func(sc scenario) bool { return sc.name == s.scene.scenario.name })
-		next := fit[((at+places)%len(fit)+len(fit))%len(fit)]
-		s.scene = newScene(next, s.config.Seed, s.scene.clock, s.scene)
+		before := s.scene.scenario.name
+		fit := slices.DeleteFunc(scenarios(), func(sc scenario) bool { return sc.summary == "" && sc.name != before })
+		at := slices.IndexFunc(fit, func(sc scenario) bool { return sc.name == before })
+		s.begin(fit[((at+places)%len(fit)+len(fit))%len(fit)])
 	})
+}
+
+// begin plays another scenario. The clock goes on from what it shows, at the pace that
+// this one wants.
+func (s *Server) begin(sc scenario) {
+	if c, speed := s.clock.Load(), s.config.speed(sc); c.speed != speed {
+		now := time.Now()
+		s.clock.Store(&clock{shows: c.then(now), at: now, speed: speed})
+	}
+	s.scene = newScene(sc, s.config.Seed, s.scene.clock, s.scene)
 }
 
 // direct changes what is to come, without waiting for the wire and the node.

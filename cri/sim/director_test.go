@@ -297,8 +297,8 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 		s.Next(1)
 		names[s.Progress().Scenario] = true
 	}
-	if len(names) != len(Scenarios())-2 {
-		t.Errorf("%d scenarios played of %d, of which two have a clock of their own", len(names), len(Scenarios()))
+	if len(names) != len(Scenarios()) {
+		t.Errorf("%d scenarios played of %d", len(names), len(Scenarios()))
 	}
 	s.Next(-1)
 	cancel()
@@ -312,15 +312,47 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	}
 }
 
-func TestScenarioWithAClockOfItsOwnIsNotHurried(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "unhealthy", Speed: 8, Dir: t.TempDir()})
+// A scenario with a clock of its own can be reached from any other one and left again.
+// The clock goes on from what it shows, and the script no faster than the clock.
+func TestClockChangesItsPaceWithTheScenario(t *testing.T) {
+	s, err := Start(t.Context(), Config{Scenario: "overflow", Speed: 8, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.Next(1)
-	if p := s.Progress(); s.Clock() != 9 || p.Speed != 1 || p.Scenario != "unhealthy" {
-		t.Errorf("clock %v, %+v", s.Clock(), p)
+	before := s.Now()
+	for _, want := range []struct {
+		places   int
+		scenario string
+		clock    float64
+		script   float64
+	}{{0, "overflow", 1, 8}, {1, "unhealthy", 9, 1}, {1, "flapping", 15, 1}, {1, "inspect-failing", 1, 1}, {-1, "flapping", 15, 1}} {
+		s.Next(want.places)
+		if p := s.Progress(); p.Scenario != want.scenario || s.clock.Load().speed != want.clock || p.Speed != want.script {
+			t.Errorf("clock %v, %+v, want %+v", s.clock.Load().speed, p, want)
+		}
+		now := s.Now()
+		if passed := now.Sub(before); passed < 0 || passed > time.Minute {
+			t.Errorf("%s: %v passed", want.scenario, passed)
+		}
+		before = now
+	}
+}
+
+func TestClockTellsTheRealTime(t *testing.T) {
+	c := clock{shows: epoch, at: epoch.Add(time.Hour), speed: 10}
+	for _, tt := range []struct{ shows, real time.Duration }{
+		{0, time.Hour}, {-time.Minute, time.Hour - time.Minute}, {10 * time.Second, time.Hour + time.Second},
+	} {
+		if got := c.when(epoch.Add(tt.shows)).Sub(epoch); got != tt.real {
+			t.Errorf("%v is shown at %v, want %v", tt.shows, got, tt.real)
+		}
+	}
+	if got := c.then(epoch.Add(time.Hour + time.Second)).Sub(epoch); got != 10*time.Second {
+		t.Errorf("shows %v after a second, want 10s", got)
+	}
+	if got := c.real(1); got != 1 {
+		t.Errorf("a nanosecond takes %v, want it rounded up", got)
 	}
 }
 

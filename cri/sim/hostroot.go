@@ -63,11 +63,10 @@ func (s *Server) picture() picture {
 		return p
 	}
 	p.processes = s.scene.processes(s.wire.path)
+	clock := s.clock.Load()
 	for i, one := range p.processes {
-		if one.born.After(s.began) {
-			p.processes[i].born = s.started.Add(s.real(one.born.Sub(s.began)))
-		} else if !one.born.IsZero() {
-			p.processes[i].born = s.started.Add(one.born.Sub(s.began))
+		if !one.born.IsZero() {
+			p.processes[i].born = clock.when(one.born)
 		}
 	}
 	return p

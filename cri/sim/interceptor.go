@@ -62,7 +62,7 @@ func (s *Server) admit(ctx context.Context, method string, request any) (Call, e
 	if err := s.hold(ctx, call, v.holds); err != nil {
 		return call, err
 	}
-	if err := wait(ctx, s.real(v.delay)); err != nil {
+	if err := wait(ctx, s.Real(v.delay)); err != nil {
 		return call, err
 	}
 	return call, v.err

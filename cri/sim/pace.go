@@ -1,10 +1,39 @@
 package sim
 
 import (
+	"math"
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
+
+// A clock is the server's: at a real moment it showed something, and it has gone on from
+// there. It is a value.
+type clock struct {
+	shows, at time.Time
+	speed     float64 // against the real one
+}
+
+func (c clock) now() time.Time { return c.then(time.Now()) }
+
+// then returns what the clock shows at a real moment.
+func (c clock) then(real time.Time) time.Time {
+	return c.shows.Add(time.Duration(float64(real.Sub(c.at)) * c.speed))
+}
+
+// real returns how much real time it takes until d has passed, rounded up.
+func (c clock) real(d time.Duration) time.Duration {
+	return time.Duration(math.Ceil(float64(d) / c.speed))
+}
+
+// when returns the real moment at which the clock showed t. What was before it began is
+// as old for people as it is by the clock.
+func (c clock) when(t time.Time) time.Time {
+	if since := t.Sub(c.shows); since <= 0 {
+		return c.at.Add(since)
+	}
+	return c.at.Add(c.real(t.Sub(c.shows)))
+}
 
 // A pace ties the script to the server's clock: when that showed clock, the script
 // stood at script, and it has gone on from there. So the script can be stopped and
@@ -47,7 +76,6 @@ func (w *world) follow(before *world) {
 	w.before, w.changes, w.addresses = before, before.changes+1, before.addresses
 	w.rng = before.rng // no id comes twice
 	w.pids = before.pids
-	w.setPace(before.pace.speed, before.pace.frozen)
 }
 
 // keep takes over a pod from the world before, if that has one of this name in

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -31,12 +32,15 @@ type Config struct {
 	Panicked func(value any, stack []byte)
 }
 
+// speed returns how fast the server's clock goes in a scenario.
+func (c Config) speed(sc scenario) float64 { return cmp.Or(c.Clock, sc.speed, 1) }
+
 // A Server is a running runtime. Its methods are safe for concurrent use.
 type Server struct {
 	began   time.Time // on the server's clock
 	started time.Time // the same moment on the real one
 	config  Config
-	speed   float64 // of the server's clock
+	clock   atomic.Pointer[clock]
 	dir     string
 	lock    *os.File // held on dir
 	root    string   // of the node's files; empty: there are none
@@ -94,12 +98,13 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 
 func newServer(sc scenario, c Config, dir string) *Server {
 	s := &Server{
-		began: c.Start, started: time.Now(), config: c, speed: cmp.Or(c.Clock, sc.speed, 1), dir: dir, codec: newCodec(),
+		began: c.Start, started: time.Now(), config: c, dir: dir, codec: newCodec(),
 		wake: make(chan struct{}, 1), moved: make(chan struct{}),
 	}
 	if s.began.IsZero() {
 		s.began = s.started
 	}
+	s.clock.Store(&clock{shows: s.began, at: s.started, speed: c.speed(sc)})
 	s.scene = newScene(sc, c.Seed, s.began.Add(-c.Ahead), nil)
 	s.scene.setPace(sc.limit(cmp.Or(c.Speed, 1)), false)
 	s.scene.onChange = s.events.add
@@ -141,13 +146,12 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 // of those plays later. It follows the world within moments.
 func (s *Server) HostRoot() string { return s.root }
 
-// Clock returns how much faster than the real clock the server's goes.
-func (s *Server) Clock() float64 { return s.speed }
-
 // Now returns the time on the server's clock.
-func (s *Server) Now() time.Time {
-	return s.began.Add(time.Duration(float64(time.Since(s.started)) * s.speed))
-}
+func (s *Server) Now() time.Time { return s.clock.Load().now() }
+
+// Real returns how much real time a duration of the server's clock takes, at its
+// present pace and rounded up.
+func (s *Server) Real(d time.Duration) time.Duration { return s.clock.Load().real(d) }
 
 // Close cuts all connections, ends all calls, and removes the socket and its
 // folder. Closing twice does no harm. It is also done when the context of
@@ -174,7 +178,7 @@ func (s *Server) tick(ctx context.Context) {
 	for {
 		due := make(<-chan time.Time) // never
 		if next, ok := s.step(func() {}); ok {
-			due = time.After(s.real(next.Sub(s.Now())))
+			due = time.After(s.Real(next.Sub(s.Now())))
 		}
 		var second <-chan time.Time // never
 		if s.root != "" {
@@ -189,9 +193,6 @@ func (s *Server) tick(ctx context.Context) {
 		}
 	}
 }
-
-// real returns how long a duration of the server's clock takes.
-func (s *Server) real(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed) }
 
 // step brings the world up to now, does do in it, and has the wire and the node
 // follow. It returns when the next task is due. It must not be called from a call's

@@ -52,9 +52,9 @@ func (f *Foot) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.Restart:
 		f.demo.Restart()
 	case keymap.NextScenario:
-		f.move(1, h)
+		f.demo.Next(1)
 	case keymap.PrevScenario:
-		f.move(-1, h)
+		f.demo.Next(-1)
 	case keymap.Faults:
 		h.Open(f.faults())
 	case keymap.Back, keymap.Director:
@@ -69,13 +69,6 @@ func (f *Foot) setSpeed(times float64, h pane.Host) {
 	f.demo.SetSpeed(times)
 	if f.demo.State().Speed == f.now.Speed {
 		h.Say(f.now.Scenario + " goes no " + map[bool]string{true: "faster", false: "slower"}[times > f.now.Speed])
-	}
-}
-
-func (f *Foot) move(places int, h pane.Host) {
-	f.demo.Next(places)
-	if f.demo.State().Scenario == f.now.Scenario {
-		h.Say(f.now.Scenario + " has a clock of its own: start others with plegtop --demo=NAME")
 	}
 }
 

@@ -25,8 +25,7 @@ type Source struct {
 	pane.Source
 	Client   *cri.Client
 	Director director.Director // of a demo; nil else
-	Speed    float64           // of its time against the real one
-	Now      func() time.Time  // its time, where Speed is not 1
+	Clock    engine.Clock      // of a demo; nil else
 
 	node  *host.Node // nil where there is none to be seen
 	close func()
@@ -91,7 +90,7 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	name, _ := os.Hostname() // without a name the header shows none
 	return dial(Source{
 		Source: pane.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
-		node:   node, Speed: 1, close: func() {},
+		node:   node, close: func() {},
 	})
 }
 
@@ -127,7 +126,7 @@ func openDemo(ctx context.Context, o options.Options, panicked func(value any, s
 	src := Source{
 		Source: pane.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint(), Scenario: o.Demo},
 		close:  func() { _ = server.Close() }, // the process ends anyway
-		Speed:  server.Clock(), Now: server.Now,
+		Clock:  server,
 	}
 	if root := server.HostRoot(); root != "" {
 		if src.node, err = host.New(host.Config{Root: root, Endpoint: src.Endpoint, Offline: true}); err != nil {
