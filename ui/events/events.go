@@ -271,7 +271,7 @@ func (e *events) seen(shown []uint64) string {
 	if all[last-1].kind == rule {
 		to--
 	}
-	return strconv.Itoa(from+1) + "-" + strconv.Itoa(to) + "/" + strconv.Itoa(len(shown))
+	return widget.Part(from+1, to, len(shown))
 }
 
 // Draw draws the heads, or a row.

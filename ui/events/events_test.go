@@ -239,7 +239,7 @@ func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
 	}
 	s.V.Filter = pane.Filter{Text: "exit=1", By: by, Namespaces: []string{"ns", "b"}}
 	s.V.Journal.Filter(by.Event)
-	if s.Refresh(); s.Subject().Event != 3 || about(s) != "1-8/8  not following  /exit=1  ns:ns,b" {
+	if s.Refresh(); s.Subject().Event != 3 || about(s) != "8  not following  /exit=1  ns:ns,b" {
 		t.Errorf("on %d, %q", s.Subject().Event, about(s))
 	}
 	s.V.Filter = pane.Filter{}

@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
@@ -41,11 +42,7 @@ func (s *sheet) Info() pane.Info {
 	if s.row.ID != "" {
 		name += " " + subject(&s.row.Event)
 	}
-	var about []text.Span
-	if at := s.Position(); at != "" {
-		about = []text.Span{{Style: s.view.Theme.Dim, Text: at}}
-	}
-	return pane.Info{Name: name, About: about, Scope: keymap.InEvent, Least: 3, Wanted: s.Len()}
+	return pane.Info{Name: name, About: layer.About(s.view, &s.Doc), Scope: keymap.InEvent, Least: 3, Wanted: s.Len()}
 }
 
 // Subject returns the event.

@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -145,11 +146,8 @@ func (d *sheet) subject(doc *widget.Doc) {
 
 // Info names the finding.
 func (d *sheet) Info() pane.Info {
-	info := pane.Info{Name: "Finding: " + d.of.Severity.String() + " " + string(d.of.ID), Scope: keymap.InFinding, Wanted: d.doc.Len()}
-	if at := d.doc.Position(); at != "" {
-		info.About = []text.Span{{Style: d.view.Theme.Dim, Text: at}}
-	}
-	return info
+	name := "Finding: " + d.of.Severity.String() + " " + string(d.of.ID)
+	return pane.Info{Name: name, About: layer.About(d.view, &d.doc), Scope: keymap.InFinding, Wanted: d.doc.Len()}
 }
 
 // Subject returns the finding and what it is about.

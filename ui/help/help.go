@@ -36,11 +36,7 @@ func New(keys keymap.Map, sections []Section) *Help { return &Help{keys: keys, s
 
 // Info says what part is seen.
 func (h *Help) Info() pane.Info {
-	i := pane.Info{Name: "Help", Scope: keymap.InViewer, Least: 1, Wanted: h.doc.Len()}
-	if h.view != nil {
-		i.About = layer.About(h.view, &h.doc)
-	}
-	return i
+	return pane.Info{Name: "Help", About: layer.About(h.view, &h.doc), Scope: keymap.InViewer, Least: 1, Wanted: h.doc.Len()}
 }
 
 // Subject returns nothing.

@@ -82,7 +82,7 @@ func TestHelpIsSearched(t *testing.T) {
 	if s.Refresh(); s.Row("NDJSON") == "" {
 		t.Errorf("not in view:\n%s", s.Text())
 	}
-	if about := s.Info().About; about[0].Text != "/ndjson" || !strings.Contains(about[1].Text, " of ") {
+	if about := s.Info().About; about[0].Text != "/ndjson" || !strings.Contains(about[1].Text, "/") {
 		t.Errorf("the title says %v", about)
 	}
 	for _, a := range []keymap.Action{keymap.Help, keymap.Back} {

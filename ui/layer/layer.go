@@ -47,11 +47,15 @@ func search(d *widget.Doc, h pane.Host) {
 	h.Open(p)
 }
 
-// About says what part of a document is seen, and what is searched for, for a title.
+// About says what part of a document is seen, and what is searched for, for a title;
+// nothing without a view, as before the first Observe.
 func About(v *pane.View, d *widget.Doc) []text.Span {
-	var all []text.Span
-	if s := d.Searched(); s != "" {
-		all = append(all, text.Span{Style: v.Theme.Match, Text: "/" + s})
+	if v == nil {
+		return nil
 	}
-	return append(all, text.Span{Style: v.Theme.Dim, Text: d.Position()})
+	about := text.Span{Style: v.Theme.Dim, Text: d.Position()}
+	if s := d.Searched(); s != "" {
+		return []text.Span{{Style: v.Theme.Match, Text: "/" + s}, about}
+	}
+	return []text.Span{about}
 }

@@ -321,7 +321,7 @@ func TestViewer(t *testing.T) {
 		t.Errorf("a long line is not cut:\n%s", got)
 	}
 	press(s, "j")
-	if about := v.Info().About; about[0].Text != "2-4 of 5" {
+	if about := v.Info().About; about[0].Text != "2-4/5" {
 		t.Errorf("the title says %v", about)
 	}
 	press(s, "w")

@@ -34,11 +34,7 @@ func NewViewer(title, s string) *Viewer {
 
 // Info names the text and says what part of it is seen.
 func (v *Viewer) Info() pane.Info {
-	i := pane.Info{Name: v.title, Scope: keymap.InViewer, Least: 1, Wanted: v.doc.Len()}
-	if v.view != nil {
-		i.About = About(v.view, &v.doc)
-	}
-	return i
+	return pane.Info{Name: v.title, About: About(v.view, &v.doc), Scope: keymap.InViewer, Least: 1, Wanted: v.doc.Len()}
 }
 
 // Observe takes over the size.

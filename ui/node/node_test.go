@@ -34,7 +34,7 @@ func TestGoldens(t *testing.T) {
 func TestNodeIsReadToItsEnd(t *testing.T) {
 	r := Looked()
 	s := show(80, 10, WithNode(Healthy()), &r)
-	if got := s.Info(); got.Name != "Node worker-17" || got.About[0].Text != "1-10 of 44" {
+	if got := s.Info(); got.Name != "Node worker-17" || got.About[0].Text != "1-10/44" {
 		t.Errorf("title %q, %q", got.Name, got.About[0].Text)
 	}
 	if s.Press("G"); s.Row("list_podsandbox") == "" {

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // entitle says which part of the pods is seen, and what of them is not.
@@ -26,10 +26,8 @@ func (p *pods) entitle() {
 // many where a filter hides some.
 func (p *pods) part() string {
 	shown, all := len(p.view.Pods.Shown), p.view.Pods.Len()
-	out := strconv.Itoa(shown)
-	if first, last := p.inSight(); first > 1 || last < shown {
-		out = strconv.Itoa(first) + "-" + strconv.Itoa(last) + "/" + out
-	}
+	first, last := p.inSight()
+	out := widget.Part(first, last, shown)
 	if shown < all {
 		out += " of " + strconv.Itoa(all)
 	}
@@ -65,24 +63,24 @@ func (p *pods) problems(unseen string) []text.Span {
 
 // unseen says how many of the pods with a problem are where; empty if all are in sight.
 func (p *pods) unseen() string {
-	l := p.view.Pods
 	first, last := p.inSight()
-	above, below, seen := 0, 0, 0
-	count := func(pods []*podlist.Pod, n *int) {
-		for _, of := range pods {
-			if of.Problem != "" {
-				*n++
-			}
+	above, below, hidden := 0, 0, p.view.Pods.Troubled
+	for i, of := range p.view.Pods.Shown {
+		if of.Problem == "" {
+			continue
+		}
+		hidden--
+		if i < first-1 {
+			above++
+		} else if i >= last {
+			below++
 		}
 	}
-	count(l.Shown[:max(first-1, 0)], &above)
-	count(l.Shown[max(first-1, 0):last], &seen)
-	count(l.Shown[last:], &below)
 	var out []string
 	for _, c := range []struct {
 		n     int
 		where string
-	}{{above, "above"}, {below, "below"}, {l.Troubled - above - below - seen, "hidden"}} {
+	}{{above, "above"}, {below, "below"}, {hidden, "hidden"}} {
 		if c.n > 0 {
 			out = append(out, strconv.Itoa(c.n)+" "+c.where)
 		}

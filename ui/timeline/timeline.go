@@ -3,7 +3,6 @@
 package timeline
 
 import (
-	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -91,11 +90,10 @@ func (t *timeline) about() []text.Span {
 		return nil
 	}
 	first, last, n := t.table.Visible()
-	of := text.Count(uint64(n))
-	if t.height > 0 && n > last-first+1 {
-		of = fmt.Sprintf("%d-%d/%d", first, last, n)
+	if t.height == 0 {
+		first, last = 1, n
 	}
-	all := []text.Span{{Style: v.Theme.Dim, Text: of}, {Style: v.Theme.Dim, Text: text.Age(v.Axis.Width) + " across"}}
+	all := []text.Span{{Style: v.Theme.Dim, Text: widget.Part(first, last, n)}, {Style: v.Theme.Dim, Text: text.Age(v.Axis.Width) + " across"}}
 	if v.Pods.ProblemsOnly() {
 		all = append(all, text.Span{Style: v.Theme.Info, Text: "problems only"})
 	}

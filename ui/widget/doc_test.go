@@ -69,7 +69,7 @@ func TestManyIsLazy(t *testing.T) {
 	if got := lines(t, d.Draw, 40, 10); got[9] != "11999" || made != 10 {
 		t.Errorf("the last line is %q, and %d were made", got[9], made)
 	}
-	if d.Position() != "11992-12001 of 12001" || d.Current() != nil {
+	if d.Position() != "11992-12001/12001" || d.Current() != nil {
 		t.Errorf("at %s on %v", d.Position(), d.Current())
 	}
 }
@@ -166,7 +166,7 @@ func TestSearch(t *testing.T) {
 	if line := styled(t, d.Draw, 30, 0); !strings.HasPrefix(line, p.Selected.On+"Alpha") {
 		t.Errorf("the match is not marked: %q", line)
 	}
-	if !d.Do(keymap.MatchNext) || d.Current() != "last" || d.Position() != "28-32 of 32" {
+	if !d.Do(keymap.MatchNext) || d.Current() != "last" || d.Position() != "28-32/32" {
 		t.Errorf("the next match is at %s, on %v", d.Position(), d.Current())
 	}
 	d.Do(keymap.MatchNext)
@@ -248,7 +248,7 @@ func TestMovingIsTheSameEverywhere(t *testing.T) {
 			}
 		}
 		first, last, total := tab.Visible()
-		want := fmt.Sprintf("%d-%d of %d", first, last, total)
+		want := widget.Part(first, last, total)
 		if text.Position() != want || list.Position() != want {
 			t.Errorf("%s: the table shows %s, a text %s, a list %s", name, want, text.Position(), list.Position())
 		}

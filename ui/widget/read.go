@@ -142,8 +142,14 @@ func (d *Doc) pan(by int, paged bool) {
 	}
 }
 
-// Position says which lines are visible, such as "12-40 of 97"; nothing if all are.
-func (d *Doc) Position() string { return d.scroll.Position(d.Len()) }
+// Position says which lines are visible, such as "12-40/97"; nothing if all are.
+func (d *Doc) Position() string {
+	first, last := d.scroll.Visible(d.Len())
+	if first <= 1 && last >= d.Len() {
+		return ""
+	}
+	return Part(first, last, d.Len())
+}
 
 // Search looks for s in all lines without regard to case, goes to the first from the top
 // of the screen that has it, and returns how many do. An empty s ends a search.

@@ -1,7 +1,7 @@
 package widget
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/plegtop/plegtop/keymap"
 )
@@ -83,14 +83,13 @@ func (s *Scroll) Visible(n int) (first, last int) {
 	return s.Top + 1, min(n, s.Top+s.Height)
 }
 
-// Position says which of n lines are visible, such as "12-40 of 97"; nothing if all
-// are.
-func (s *Scroll) Position(n int) string {
-	first, last := s.Visible(n)
+// Part says which of n things are seen, for a title: "12-40/97", or "97" if all are.
+func Part(first, last, n int) string {
+	all := strconv.Itoa(n)
 	if first <= 1 && last >= n {
-		return ""
+		return all
 	}
-	return fmt.Sprintf("%d-%d of %d", first, last, n)
+	return strconv.Itoa(first) + "-" + strconv.Itoa(last) + "/" + all
 }
 
 func clamp(at, most int) int { return max(0, min(at, most)) }
