@@ -48,14 +48,14 @@ func search(d *widget.Doc, h pane.Host) {
 }
 
 // About says what part of a document is seen, and what is searched for, for a title;
-// nothing without a view, as before the first Observe.
+// nothing of one that is not written yet, for which v may be nil.
 func About(v *pane.View, d *widget.Doc) []text.Span {
-	if v == nil {
-		return nil
-	}
-	about := text.Span{Style: v.Theme.Dim, Text: d.Position()}
+	var all []text.Span
 	if s := d.Searched(); s != "" {
-		return []text.Span{{Style: v.Theme.Match, Text: "/" + s}, about}
+		all = append(all, text.Span{Style: v.Theme.Match, Text: "/" + s})
 	}
-	return []text.Span{about}
+	if at := d.Position(); at != "" {
+		all = append(all, text.Span{Style: v.Theme.Dim, Text: at})
+	}
+	return all
 }
