@@ -21,9 +21,8 @@ import (
 // sheet is all that is known of one event, also when its pod has gone, and when the
 // journal keeps it no more.
 type sheet struct {
-	widget.Doc
-	view *pane.View
-	row  journal.Row
+	layer.Text
+	row journal.Row
 }
 
 // Sheet returns the sheet of the event that s is about; nil if it is about none, or one
@@ -33,7 +32,7 @@ func Sheet(v *pane.View, s pane.Subject) pane.Pane {
 	if s.Event == 0 || r == nil || r.Gap > 0 {
 		return nil
 	}
-	return &sheet{view: v, row: *r}
+	return &sheet{row: *r}
 }
 
 // Info names the event.
@@ -42,7 +41,7 @@ func (s *sheet) Info() pane.Info {
 	if s.row.ID != "" {
 		name += " " + subject(&s.row.Event)
 	}
-	return pane.Info{Name: name, About: layer.About(s.view, &s.Doc), Scope: keymap.InEvent, Least: 3, Wanted: s.Len()}
+	return s.Titled(name, keymap.InEvent)
 }
 
 // Subject returns the event.
@@ -53,8 +52,7 @@ func (s *sheet) Subject() pane.Subject {
 
 // Observe writes the sheet.
 func (s *sheet) Observe(v *pane.View, w, h int) {
-	s.view = v
-	s.Write(v.Pen(), w, h, s.write)
+	s.Write(v, w, h, s.write)
 }
 
 // Do opens the sheet of the pod, copies the id, or scrolls.
@@ -68,25 +66,22 @@ func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.Copy:
 		return pane.Copy(h, cmp.Or(s.row.ID, s.row.Pod.Name, string(s.row.Pod.UID))), true
 	}
-	return nil, s.Doc.Do(a)
+	return s.Text.Do(a, h)
 }
-
-// Draw draws a line.
-func (s *sheet) Draw(l *text.Line, y int, focused bool) { s.Doc.Draw(l, s.view.Pen(), y, focused) }
 
 func (s *sheet) write(d *widget.Doc) {
 	s.event(d)
 	s.relist(d)
 	d.Section("WHAT THE KUBELET DOES")
 	for _, says := range s.next() {
-		d.Paragraph(s.view.Theme.Text, says, widget.Slot{Width: 2})
+		d.Paragraph(s.View.Theme.Text, says, widget.Slot{Width: 2})
 	}
 	s.lastPicture(d)
 }
 
 // event writes what happened to what, and when.
 func (s *sheet) event(d *widget.Doc) {
-	th, r := s.view.Theme, &s.row
+	th, r := s.View.Theme, &s.row
 	symbol, st := look.Event(th, &r.Event)
 	d.Section("EVENT")
 	d.Field("type", st, symbol+" "+r.Kind.String())
@@ -107,7 +102,7 @@ func (s *sheet) event(d *widget.Doc) {
 
 // gone says that the pod is listed no more.
 func (s *sheet) gone() string {
-	if s.view.Pods.Find(s.row.Pod.UID) != nil {
+	if s.View.Pods.Find(s.row.Pod.UID) != nil {
 		return ""
 	}
 	return ", which has gone since"
@@ -115,8 +110,8 @@ func (s *sheet) gone() string {
 
 // exit writes the exit code, of a removal that of the death before.
 func (s *sheet) exit(d *widget.Doc) {
-	th, r := s.view.Theme, s.row
-	for of := range s.view.Journal.Of(r.Pod.UID) {
+	th, r := s.View.Theme, s.row
+	for of := range s.View.Journal.Of(r.Pod.UID) {
 		if !r.Exited && r.Kind == pleg.Removed && of.ID == r.ID && of.Exited && of.Seq < r.Seq {
 			r = *of
 		}
@@ -148,7 +143,7 @@ func exitCode(code int32) string {
 }
 
 func (s *sheet) times(d *widget.Doc) {
-	th, r := s.view.Theme, &s.row
+	th, r := s.View.Theme, &s.row
 	switch {
 	case r.AtStart:
 		d.Field("at start", th.Text, "it was so before plegtop first looked: nothing happened at this time")
@@ -157,7 +152,7 @@ func (s *sheet) times(d *widget.Doc) {
 	default:
 		d.Field("happened", th.Dim, "not known: the runtime keeps no time of it")
 	}
-	d.Field("seen", th.Text, r.SeenAt.Local().Format(fullTime)+", "+text.AgeCoarse(s.view.At.Sub(r.SeenAt))+" ago")
+	d.Field("seen", th.Text, r.SeenAt.Local().Format(fullTime)+", "+text.AgeCoarse(s.View.At.Sub(r.SeenAt))+" ago")
 	if r.HasLag {
 		st, late := th.Text, ""
 		if r.Lag >= slow {
@@ -180,10 +175,10 @@ func delivery(e *engine.Event) string {
 
 // relist writes which relist found it.
 func (s *sheet) relist(d *widget.Doc) {
-	th := s.view.Theme
+	th := s.View.Theme
 	d.Section("FOUND BY")
 	began := s.row.At.Local().Format(fullTime)
-	of, known := s.view.Journal.Relist(s.row.At)
+	of, known := s.View.Journal.Relist(s.row.At)
 	if !known {
 		d.Field("relist", th.Text, "of this pod alone, or one of which nothing is kept any more")
 		d.Field("began", th.Text, began)
@@ -192,7 +187,7 @@ func (s *sheet) relist(d *widget.Doc) {
 	d.Field("relist", th.Text, strconv.FormatUint(of.Number, 10))
 	d.Field("began", th.Text, began)
 	took := text.Took(of.Took)
-	if on, running := s.view.Journal.Running(); running && on.Number == of.Number {
+	if on, running := s.View.Journal.Running(); running && on.Number == of.Number {
 		took += ", and goes on"
 	}
 	d.Field("took", th.Text, took)
@@ -234,11 +229,11 @@ func (s *sheet) next() []string {
 
 // lastPicture writes what a pod held that is listed no more.
 func (s *sheet) lastPicture(d *widget.Doc) {
-	p := s.view.Journal.Gone(s.row.Pod.UID)
-	if p == nil || p.Status == nil || s.view.Pods.Find(p.UID) != nil {
+	p := s.View.Journal.Gone(s.row.Pod.UID)
+	if p == nil || p.Status == nil || s.View.Pods.Find(p.UID) != nil {
 		return
 	}
-	th := s.view.Theme
+	th := s.View.Theme
 	d.Section("LAST PICTURE OF THE POD")
 	for i := range p.Status.Containers {
 		c := &p.Status.Containers[i]

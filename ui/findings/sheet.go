@@ -19,8 +19,7 @@ import (
 // sheet is about one finding. It follows that while it changes, and keeps it after its
 // end, so that it can be read to its end. The cursor goes through the commands.
 type sheet struct {
-	doc   widget.Doc
-	view  *pane.View
+	layer.Text
 	of    diagnose.Finding
 	ended *diagnose.Ended // nil while it holds
 	moved bool            // a person has moved the cursor
@@ -42,9 +41,8 @@ func Sheet(v *pane.View, s pane.Subject) pane.Pane {
 
 // Observe brings the sheet up to date with what was found.
 func (d *sheet) Observe(v *pane.View, w, h int) {
-	d.view = v
 	d.follow(v)
-	d.doc.Write(v.Pen(), w, h, func(doc *widget.Doc) {
+	d.Write(v, w, h, func(doc *widget.Doc) {
 		d.summary(doc)
 		d.evidence(doc)
 		d.steps(doc)
@@ -66,11 +64,11 @@ func (d *sheet) follow(v *pane.View) {
 }
 
 func (d *sheet) summary(doc *widget.Doc) {
-	look := d.view.Theme
+	look := d.View.Theme
 	symbol, st := finding.Look(look, d.of.Severity)
 	doc.Paragraph(look.Strong, d.of.Summary, widget.Slot{Style: st, Text: symbol, Width: 2})
 	if e := d.ended; e != nil {
-		over := " over for " + text.AgeCoarse(d.view.At.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
+		over := " over for " + text.AgeCoarse(d.View.At.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
 		doc.Line(widget.Slot{Style: look.Good, Text: look.Symbols.Good + over})
 	}
 	doc.Field("because of", look.Text, string(d.of.Cause))
@@ -80,7 +78,7 @@ func (d *sheet) summary(doc *widget.Doc) {
 // effects lists the kinds of findings that this one explains.
 func (d *sheet) effects() string {
 	var out []string
-	for _, f := range d.view.Findings {
+	for _, f := range d.View.Findings {
 		if f.Cause == d.of.ID {
 			out = append(out, string(f.ID))
 		}
@@ -92,7 +90,7 @@ func (d *sheet) evidence(doc *widget.Doc) {
 	if len(d.of.Evidence) == 0 {
 		return
 	}
-	look := d.view.Theme
+	look := d.View.Theme
 	doc.Section("Evidence")
 	for _, line := range d.of.Evidence {
 		doc.Paragraph(look.Text, line, widget.Slot{Style: look.Dim, Text: "  " + look.Symbols.Bullet, Width: 4})
@@ -105,7 +103,7 @@ func (d *sheet) steps(doc *widget.Doc) {
 	if len(d.of.Next) == 0 {
 		return
 	}
-	look := d.view.Theme
+	look := d.View.Theme
 	doc.Section("Next")
 	for i, step := range d.of.Next {
 		if doc.End(); step.Command != "" {
@@ -140,14 +138,13 @@ func (d *sheet) subject(doc *widget.Doc) {
 		{"call", about.Operation}, {"namespace", about.Pod.Namespace}, {"pod", about.Pod.Name}, {"uid", string(about.Pod.UID)},
 		{"container", about.Container}, {"id", about.ContainerID},
 	} {
-		doc.Field(f.label, d.view.Theme.Text, f.text)
+		doc.Field(f.label, d.View.Theme.Text, f.text)
 	}
 }
 
 // Info names the finding.
 func (d *sheet) Info() pane.Info {
-	name := "Finding: " + d.of.Severity.String() + " " + string(d.of.ID)
-	return pane.Info{Name: name, About: layer.About(d.view, &d.doc), Scope: keymap.InFinding, Wanted: d.doc.Len()}
+	return d.Titled("Finding: "+d.of.Severity.String()+" "+string(d.of.ID), keymap.InFinding)
 }
 
 // Subject returns the finding and what it is about.
@@ -165,20 +162,20 @@ func (d *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.Copy:
 		return d.copy(h), true
 	default:
-		moved := d.doc.Do(a)
-		d.moved = d.moved || moved
-		return nil, moved
+		cmd, done := d.Text.Do(a, h)
+		d.moved = d.moved || done && a != keymap.Filter
+		return cmd, done
 	}
 	return nil, true
 }
 
 // Click puts the cursor on a command.
-func (d *sheet) Click(_, y int, _ pane.Host) { d.moved = d.doc.Click(y) || d.moved }
+func (d *sheet) Click(_, y int, _ pane.Host) { d.moved = d.Doc.Click(y) || d.moved }
 
 // copy puts the command under the cursor into the clipboard, or the first safe one where
 // no command is in view: a risky one only if a person has put the cursor there.
 func (d *sheet) copy(h pane.Host) tea.Cmd {
-	i := slices.IndexFunc(d.of.Next, func(s diagnose.Step) bool { return s.Command != "" && s.Command == d.doc.Current() })
+	i := slices.IndexFunc(d.of.Next, func(s diagnose.Step) bool { return s.Command != "" && s.Command == d.Current() })
 	switch {
 	case i < 0:
 		return copySafe(h, &d.of)
@@ -188,6 +185,3 @@ func (d *sheet) copy(h pane.Host) tea.Cmd {
 	}
 	return copyStep(h, d.of.Next[i].Command)
 }
-
-// Draw draws line y.
-func (d *sheet) Draw(l *text.Line, y int, focused bool) { d.doc.Draw(l, d.view.Pen(), y, focused) }

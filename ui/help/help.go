@@ -24,10 +24,9 @@ type Section struct {
 
 // A Help is a layer with all of it.
 type Help struct {
+	layer.Text
 	keys     keymap.Map
 	sections []Section
-	doc      widget.Doc
-	view     *pane.View
 }
 
 // New returns the help for these keys, with sections of what else there is to say after
@@ -35,12 +34,7 @@ type Help struct {
 func New(keys keymap.Map, sections []Section) *Help { return &Help{keys: keys, sections: sections} }
 
 // Info says what part is seen.
-func (h *Help) Info() pane.Info {
-	return pane.Info{Name: "Help", About: layer.About(h.view, &h.doc), Scope: keymap.InViewer, Least: 1, Wanted: h.doc.Len()}
-}
-
-// Subject returns nothing.
-func (h *Help) Subject() pane.Subject { return pane.Subject{} }
+func (h *Help) Info() pane.Info { return h.Titled("Help", keymap.InViewer) }
 
 // Do scrolls, searches or closes.
 func (h *Help) Do(a keymap.Action, host pane.Host) (tea.Cmd, bool) {
@@ -49,19 +43,16 @@ func (h *Help) Do(a keymap.Action, host pane.Host) (tea.Cmd, bool) {
 		host.Close(h)
 		return nil, true
 	}
-	return nil, layer.Read(&h.doc, a, host)
+	return h.Text.Do(a, host)
 }
-
-// Draw draws a line of the help.
-func (h *Help) Draw(l *text.Line, y int, focused bool) { h.doc.Draw(l, h.view.Pen(), y, focused) }
 
 // Observe takes over the size.
 func (h *Help) Observe(v *pane.View, w, height int) {
-	if h.view == nil || w != h.doc.Width() {
-		h.doc.Write(v.Pen(), w, height, func(d *widget.Doc) { h.write(d, v.Theme, w) })
+	if h.View == nil || w != h.Width() {
+		h.Write(v, w, height, func(d *widget.Doc) { h.write(d, v.Theme, w) })
 	}
-	h.view = v
-	h.doc.Resize(height)
+	h.View = v
+	h.Resize(height)
 }
 
 // column is how wide a column must be at least for another one to be opened beside it.

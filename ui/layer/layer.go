@@ -11,7 +11,6 @@ import (
 
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -24,16 +23,6 @@ func (f *foot) Info() pane.Info                                    { return pane
 func (f *foot) Do(keymap.Action, pane.Host) (cmd tea.Cmd, ok bool) { return nil, false }
 func (f *foot) Subject() pane.Subject                              { return pane.Subject{} }
 
-// Read does what an action means in a document: it moves, goes from match to match, or
-// asks what to search for. It reports whether a is such an action.
-func Read(d *widget.Doc, a keymap.Action, h pane.Host) bool {
-	if a == keymap.Filter {
-		search(d, h)
-		return true
-	}
-	return d.Do(a)
-}
-
 func search(d *widget.Doc, h pane.Host) {
 	p := NewPrompt("search", "", nil)
 	p.Changed = func(_ pane.Host, s string) error { d.Search(s); return nil }
@@ -45,17 +34,4 @@ func search(d *widget.Doc, h pane.Host) {
 		return nil
 	}
 	h.Open(p)
-}
-
-// About says what part of a document is seen, and what is searched for, for a title;
-// nothing of one that is not written yet, for which v may be nil.
-func About(v *pane.View, d *widget.Doc) []text.Span {
-	var all []text.Span
-	if s := d.Searched(); s != "" {
-		all = append(all, text.Span{Style: v.Theme.Match, Text: "/" + s})
-	}
-	if at := d.Position(); at != "" {
-		all = append(all, text.Span{Style: v.Theme.Dim, Text: at})
-	}
-	return all
 }

@@ -14,18 +14,17 @@ import (
 
 // A Viewer shows a long text, such as raw JSON.
 type Viewer struct {
+	Text
 	title, source string
 	lines         []string // cleaned
 	wrap          bool
 	rows          []int // the line that each row of the document is of
-	doc           widget.Doc
-	view          *pane.View
 }
 
 // NewViewer returns a viewer of s, from its top. The lines of s may be of any length.
 func NewViewer(title, s string) *Viewer {
 	v := &Viewer{title: title, source: s}
-	v.doc.Pans = true
+	v.Pans = true
 	for l := range strings.Lines(s) {
 		v.lines = append(v.lines, text.CleanLong(strings.TrimRight(l, "\r\n")))
 	}
@@ -33,21 +32,18 @@ func NewViewer(title, s string) *Viewer {
 }
 
 // Info names the text and says what part of it is seen.
-func (v *Viewer) Info() pane.Info {
-	return pane.Info{Name: v.title, About: About(v.view, &v.doc), Scope: keymap.InViewer, Least: 1, Wanted: v.doc.Len()}
-}
+func (v *Viewer) Info() pane.Info { return v.Titled(v.title, keymap.InViewer) }
 
 // Observe takes over the size.
 func (v *Viewer) Observe(view *pane.View, w, h int) {
-	if v.view == nil || w != v.doc.Width() {
-		v.view = view
-		v.write(w, h)
+	if v.View == nil || w != v.Width() {
+		v.write(view, w, h)
 	}
-	v.view = view
-	v.doc.Resize(h)
+	v.View = view
+	v.Resize(h)
 }
 
-func (v *Viewer) write(w, h int) {
+func (v *Viewer) write(view *pane.View, w, h int) {
 	rows := v.lines
 	if v.rows = v.rows[:0]; v.wrap {
 		rows = nil
@@ -62,8 +58,8 @@ func (v *Viewer) write(w, h int) {
 			v.rows = append(v.rows, i)
 		}
 	}
-	style := v.view.Theme.Text
-	v.doc.Write(v.view.Pen(), w, h, func(d *widget.Doc) {
+	style := view.Theme.Text
+	v.Write(view, w, h, func(d *widget.Doc) {
 		d.Many(len(rows), func(i int) []widget.Slot { return []widget.Slot{{Style: style, Text: rows[i]}} })
 	})
 }
@@ -71,12 +67,12 @@ func (v *Viewer) write(w, h int) {
 // turn breaks long lines, or cuts them; the first line that is seen stays.
 func (v *Viewer) turn() {
 	first := 0
-	if top := v.doc.Top(); top < len(v.rows) {
+	if top := v.Top(); top < len(v.rows) {
 		first = v.rows[top]
 	}
 	v.wrap = !v.wrap
-	v.write(v.doc.Width(), v.doc.Height())
-	v.doc.Show(max(0, slices.Index(v.rows, first)))
+	v.write(v.View, v.Width(), v.Height())
+	v.Show(max(0, slices.Index(v.rows, first)))
 }
 
 // broken breaks a line after w cells, wherever that is: what is raw is not rearranged.
@@ -90,12 +86,6 @@ func broken(line string, w int) (lines []string) {
 	}
 }
 
-// Draw draws a line of the text.
-func (v *Viewer) Draw(l *text.Line, y int, focused bool) { v.doc.Draw(l, v.view.Pen(), y, focused) }
-
-// Subject returns nothing.
-func (v *Viewer) Subject() pane.Subject { return pane.Subject{} }
-
 // Do scrolls, searches, wraps, copies or closes.
 func (v *Viewer) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	switch a {
@@ -106,7 +96,7 @@ func (v *Viewer) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.Copy:
 		return pane.CopyText(h, v.source), true
 	default:
-		return nil, Read(&v.doc, a, h)
+		return v.Text.Do(a, h)
 	}
 	return nil, true
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -18,13 +17,13 @@ import (
 
 // node is the sheet. Its lines are written anew for each view.
 type node struct {
-	*widget.Doc
+	layer.Text
 	*pane.View
 	report *evidence.Report // nil if nobody looked at the node
 }
 
 // New returns the sheet, a layer. It is not safe for concurrent use.
-func New() pane.Pane { return &node{Doc: &widget.Doc{}} }
+func New() pane.Pane { return new(node) }
 
 const (
 	labelWidth  = 20 // of the names in the health chain and elsewhere
@@ -36,7 +35,7 @@ const (
 // Observe takes over what is known of the node.
 func (n *node) Observe(v *pane.View, w, h int) {
 	n.View, n.report = v, v.Evidence
-	n.Write(v.Pen(), w, h, func(*widget.Doc) {
+	n.Write(v, w, h, func(*widget.Doc) {
 		n.chain()
 		n.versus()
 		n.cost()
@@ -48,19 +47,10 @@ func (n *node) Observe(v *pane.View, w, h int) {
 // Info names the node.
 func (n *node) Info() pane.Info {
 	if n.View == nil {
-		return pane.Info{Name: "Node", Scope: keymap.InNode}
+		return n.Titled("Node", keymap.InNode)
 	}
-	return pane.Info{Name: "Node " + n.Source.Node, About: []text.Span{n.dim(n.Position())}, Scope: keymap.InNode, Wanted: n.Len()}
+	return n.Titled("Node "+n.Source.Node, keymap.InNode)
 }
-
-// Do scrolls.
-func (n *node) Do(a keymap.Action, _ pane.Host) (tea.Cmd, bool) { return nil, n.Doc.Do(a) }
-
-// Draw draws line y.
-func (n *node) Draw(l *text.Line, y int, focused bool) { n.Doc.Draw(l, n.Pen(), y, focused) }
-
-// Subject returns nothing: the node is no pod.
-func (n *node) Subject() pane.Subject { return pane.Subject{} }
 
 // say adds a name, and beside it a text in as many lines as it takes.
 func (n *node) say(name string, st theme.Style, said string) {

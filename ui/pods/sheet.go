@@ -21,10 +21,9 @@ import (
 
 // sheet is all that is known of one pod, also after that has gone.
 type sheet struct {
-	view *pane.View
+	layer.Text
 	of   *podlist.Pod
 	gone bool
-	doc  widget.Doc
 	rec  record
 	ctrs containers
 }
@@ -48,7 +47,6 @@ func Sheet(v *pane.View, s pane.Subject) pane.Pane {
 
 // find takes over the pod as it is now, or as it was last.
 func (s *sheet) find(v *pane.View, uid pleg.UID) {
-	s.view = v
 	of := v.Pods.Find(uid)
 	if s.gone = of == nil; !s.gone {
 		s.of = of
@@ -57,19 +55,15 @@ func (s *sheet) find(v *pane.View, uid pleg.UID) {
 	}
 }
 
-func (s *sheet) Info() pane.Info {
-	return pane.Info{Name: s.of.Pod.PodRef.String(), About: layer.About(s.view, &s.doc), Scope: keymap.InDetail, Least: 3, Wanted: s.doc.Len()}
-}
+func (s *sheet) Info() pane.Info { return s.Titled(s.of.Pod.PodRef.String(), keymap.InDetail) }
 
 func (s *sheet) Subject() pane.Subject { return pane.Subject{Pod: s.of.Pod.PodRef} }
 
-func (s *sheet) Draw(l *text.Line, y int, focused bool) { s.doc.Draw(l, s.view.Pen(), y, focused) }
-
 func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	if a != keymap.Detail {
-		return nil, layer.Read(&s.doc, a, h)
+		return s.Text.Do(a, h)
 	}
-	if seq, ok := s.doc.Current().(uint64); ok {
+	if seq, ok := s.Current().(uint64); ok {
 		h.OpenSheet(pane.Subject{Pod: s.of.Pod.PodRef, Event: seq})
 	}
 	return nil, true
@@ -77,7 +71,7 @@ func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 
 func (s *sheet) Observe(v *pane.View, w, h int) {
 	s.find(v, s.of.Pod.UID)
-	s.doc.Write(v.Pen(), w, h, func(d *widget.Doc) {
+	s.Write(v, w, h, func(d *widget.Doc) {
 		s.summary(d)
 		s.timeline(d)
 		s.events(d)
@@ -87,7 +81,7 @@ func (s *sheet) Observe(v *pane.View, w, h int) {
 }
 
 func (s *sheet) summary(d *widget.Doc) {
-	v, t, f, p := s.view, s.view.Theme, s.of, s.of.Pod
+	v, t, f, p := s.View, s.View.Theme, s.of, s.of.Pod
 	symbol, st := f.Look(t)
 	d.Section("Pod")
 	d.Field("name", t.Strong, p.PodRef.String())
@@ -108,7 +102,7 @@ func (s *sheet) summary(d *widget.Doc) {
 
 // inspections adds what the inspections of the pod cost and how they went.
 func (s *sheet) inspections(d *widget.Doc) {
-	t, p, at := s.view.Theme, s.of.Pod, s.view.At
+	t, p, at := s.View.Theme, s.of.Pod, s.View.At
 	if p.Inspected == 0 {
 		d.Field("inspections", t.Dim, "none yet")
 		return
@@ -129,26 +123,26 @@ func (s *sheet) inspections(d *widget.Doc) {
 // timeline adds what its containers went through, along the axis of time.
 func (s *sheet) timeline(d *widget.Doc) {
 	d.Section("Timeline")
-	d.Many(strip.Lanes(s.view, s.of, d.Width()))
+	d.Many(strip.Lanes(s.View, s.of, d.Width()))
 }
 
 // events adds the pod's events, the newest first. Each is an item.
 func (s *sheet) events(d *widget.Doc) {
 	d.Section("Events")
 	n := 0
-	for r := range s.view.Journal.Of(s.of.Pod.UID) {
+	for r := range s.View.Journal.Of(s.of.Pod.UID) {
 		if r.Gap > 0 {
 			continue
 		}
 		d.Item(r.Seq)
-		d.Line(eventSlots(s.view.Theme, r)...)
+		d.Line(eventSlots(s.View.Theme, r)...)
 		if n++; n == eventsInSheet {
 			break
 		}
 	}
 	d.End()
 	if n == 0 {
-		d.Line(widget.Slot{Style: s.view.Theme.Dim, Text: "  none since plegtop started"})
+		d.Line(widget.Slot{Style: s.View.Theme.Dim, Text: "  none since plegtop started"})
 	}
 }
 
@@ -186,7 +180,7 @@ func eventSlots(t *theme.Theme, r *journal.Row) []widget.Slot {
 
 // status adds what the pod cache holds.
 func (s *sheet) status(d *widget.Doc) {
-	t, p, at := s.view.Theme, s.of.Pod, s.view.At
+	t, p, at := s.View.Theme, s.of.Pod, s.View.At
 	d.Section("Cached status")
 	st := p.Status
 	if st == nil {
