@@ -23,7 +23,8 @@ type List struct {
 
 	all      engine.PerPod[*Pod]
 	at       time.Time
-	show     func(*Pod, time.Time) bool
+	show     func(*Pod, time.Time) bool // nil for all
+	shows    int                        // which filter that is, counted from 1
 	timed    bool
 	problems bool
 	compare  func(a, b *Pod) int
@@ -62,9 +63,7 @@ func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Troubl
 // can change though they do not.
 func (l *List) Filter(show func(p *Pod, at time.Time) bool, timed bool) {
 	l.show, l.timed = show, timed
-	for _, p := range l.all.Values {
-		p.sifted = false
-	}
+	l.shows++
 	l.choose()
 }
 
@@ -101,7 +100,7 @@ func (l *List) Len() int { return len(l.all.Values) }
 func (l *List) choose() {
 	shown := make([]*Pod, 0, len(l.all.Values))
 	for _, p := range l.all.Values {
-		if (!l.problems || p.Problem != "") && l.shows(p) {
+		if l.Shows(p) {
 			shown = append(shown, p)
 		}
 	}
@@ -117,21 +116,16 @@ func (l *List) choose() {
 	l.Changed++
 }
 
-// Shows reports whether what chooses the pods lets one through that is not of the list,
-// as it has gone.
+// Shows reports whether what chooses the pods lets one through, also one that is not of
+// the list as it has gone.
 func (l *List) Shows(p *Pod) bool {
-	return (!l.problems || p.Problem != "") && (l.show == nil || l.show(p, l.at))
-}
-
-// shows reports whether the filter lets a pod through.
-func (l *List) shows(p *Pod) bool {
-	if l.show == nil {
-		return true
+	if l.problems && p.Problem == "" {
+		return false
 	}
-	if !p.sifted || l.timed {
-		p.sifted, p.passed = true, l.show(p, l.at)
+	if l.show != nil && (p.asked != l.shows || l.timed) {
+		p.asked, p.passed = l.shows, l.show(p, l.at)
 	}
-	return p.passed
+	return l.show == nil || p.passed
 }
 
 // asOf returns when the pods of s were listed, if that is old because a relist hangs

@@ -32,10 +32,11 @@ type Pod struct {
 
 	Now []*pleg.Container // the newest of each name, in the order of their names
 
-	rank           uint8
-	sifted, passed bool // whether the filter has been asked, and what it said
-	statuses       pleg.Lookup
-	parts          []Part
+	rank     uint8
+	asked    int  // the filter that was asked last
+	passed   bool // what it said
+	statuses pleg.Lookup
+	parts    []Part
 }
 
 // New works out what is shown of p, about which a call hangs unless out is nil.

@@ -38,54 +38,48 @@ func (p *Pod) Hangs(part *Part) bool { return p.Out != nil && p.Out.ID != "" && 
 
 func (p *Pod) branches() []Part {
 	sandboxes, containers := p.sorted()
-	rows := make([]Part, 0, len(sandboxes)+len(containers))
-	if len(sandboxes) == 0 {
-		return p.leaves(rows, containers)
-	}
-	of := make(map[string][]*pleg.Container, len(sandboxes))
-	for _, s := range sandboxes {
-		of[s.ID] = nil
-	}
-	newest := sandboxes[len(sandboxes)-1].ID
-	for _, c := range containers {
-		id := c.SandboxID
-		if _, listed := of[id]; !listed {
-			id = newest
-		}
-		of[id] = append(of[id], c)
-	}
+	newest := max(len(sandboxes)-1, 0)
+	places := make(map[string]int, len(sandboxes))
 	for i, s := range sandboxes {
-		rows = append(rows, Part{
-			Sandbox: true, Last: i == len(sandboxes)-1, ID: s.ID, State: s.State, Attempt: s.Attempt, Created: s.CreatedAt,
-		})
-		rows = p.leaves(rows, of[s.ID])
+		places[s.ID] = i
+	}
+	below := make([][]*pleg.Container, newest+1)
+	for _, c := range containers {
+		i, listed := places[c.SandboxID]
+		if !listed {
+			i = newest
+		}
+		below[i] = append(below[i], c)
+	}
+	rows := make([]Part, 0, len(sandboxes)+len(containers))
+	for i, leaves := range below {
+		if i < len(sandboxes) {
+			s := sandboxes[i]
+			rows = append(rows, Part{
+				Sandbox: true, Last: i == newest, ID: s.ID, State: s.State, Attempt: s.Attempt, Created: s.CreatedAt,
+			})
+		}
+		for j, c := range leaves {
+			rows = append(rows, Part{
+				ID: c.ID, Name: c.Name, State: c.State, Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
+				Last: j == len(leaves)-1, Status: p.statuses.Container(c.ID),
+			})
+		}
 	}
 	return rows
 }
 
-func (p *Pod) sorted() (sandboxes []*pleg.Sandbox, containers []*pleg.Container) {
-	for i := range p.Seen.Sandboxes {
-		sandboxes = append(sandboxes, &p.Seen.Sandboxes[i])
-	}
+// sorted returns the sandboxes, the oldest first, and the containers by name.
+func (p *Pod) sorted() (sandboxes []pleg.Sandbox, containers []*pleg.Container) {
+	sandboxes = slices.Clone(p.Seen.Sandboxes)
+	slices.SortStableFunc(sandboxes, func(a, b pleg.Sandbox) int {
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.CreatedAt.Compare(b.CreatedAt))
+	})
 	for i := range p.Seen.Containers {
 		containers = append(containers, &p.Seen.Containers[i])
 	}
-	slices.SortStableFunc(sandboxes, func(a, b *pleg.Sandbox) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.CreatedAt.Compare(b.CreatedAt))
-	})
 	slices.SortFunc(containers, func(a, b *pleg.Container) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), newer(a, b))
 	})
 	return sandboxes, containers
-}
-
-// leaves adds the containers of one sandbox.
-func (p *Pod) leaves(rows []Part, containers []*pleg.Container) []Part {
-	for i, c := range containers {
-		rows = append(rows, Part{
-			ID: c.ID, Name: c.Name, State: c.State, Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
-			Last: i == len(containers)-1, Status: p.statuses.Container(c.ID),
-		})
-	}
-	return rows
 }

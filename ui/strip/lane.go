@@ -2,7 +2,6 @@ package strip
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -22,7 +21,7 @@ type Cell struct {
 	Sight Sight      // what could be seen of it
 	ID    string     // of the container at its end; empty where there was none
 	Event uint64     // the Seq of the event that was made in it, the worst if there were some; 0 for none
-	digit byte       // of the exit code of what ended shortly before; 0 for none
+	digit string     // of the exit code of what ended shortly before; empty for none
 	rank  uint8      // how bad Event is
 }
 
@@ -112,16 +111,15 @@ func (n *Lane) code(s *journal.Stage, seen int) {
 	if seen < 0 || seen >= len(n.Cells) || n.Cells[seen].Event != s.Event {
 		return
 	}
-	var buf [12]byte
-	digits := strconv.AppendInt(buf[:0], int64(s.ExitCode), 10)
+	digits := strconv.Itoa(int(s.ExitCode))
 	for i := range digits {
 		at := seen + 1 + i
 		if at >= len(n.Cells) || n.Cells[at].State != pleg.Exited || n.Cells[at].Lag || n.Cells[at].Event > 0 {
 			return
 		}
 	}
-	for i, d := range digits {
-		n.Cells[seen+1+i].digit = d
+	for i := range digits {
+		n.Cells[seen+1+i].digit = digits[i : i+1]
 	}
 }
 
@@ -135,8 +133,8 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 	}
 	symbol, st = stateLook(t, c.State)
 	switch {
-	case c.digit != 0:
-		symbol, st = digit(c.digit), t.Bad
+	case c.digit != "":
+		symbol, st = c.digit, t.Bad
 	case c.Late:
 		symbol, st = t.Symbols.Lag, t.Warn
 	case c.Lag:
@@ -164,24 +162,14 @@ func stateLook(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 	return look.State(t, s)
 }
 
-// digit returns a byte of a number as a symbol.
-func digit(b byte) string {
-	const all = "-0123456789"
-	i := max(strings.IndexByte(all, b), 0)
-	return all[i : i+1]
-}
-
 // Draw draws the lane; the cell of the cursor, if there is one, in the look of a cursor.
 func (n *Lane) Draw(l *text.Line, v *pane.View, cursor int, st theme.Style) {
 	for i := range n.Cells {
 		if i == cursor {
 			l.Over(st)
 		}
-		if symbol, st := n.Look(v, i); symbol == "" {
-			l.Space(1)
-		} else {
-			l.Sign(st, symbol)
-		}
+		symbol, st := n.Look(v, i)
+		l.Sign(st, symbol)
 		if i == cursor {
 			l.Under()
 		}

@@ -87,8 +87,15 @@ func (l *Line) Name(st theme.Style, s string, w int) {
 	l.write(st, s[len(s)-tailKept:], tailKept)
 }
 
-// Sign writes a symbol of the theme, which is one cell wide and clean.
-func (l *Line) Sign(st theme.Style, symbol string) { l.Repeat(st, symbol, 1) }
+// Sign writes a symbol of the theme, which is one cell wide and clean; a blank for an
+// empty one.
+func (l *Line) Sign(st theme.Style, symbol string) {
+	if symbol == "" {
+		l.Space(1)
+	} else {
+		l.Repeat(st, symbol, 1)
+	}
+}
 
 // Repeat writes the one-cell symbol n times, as far as there is room.
 func (l *Line) Repeat(st theme.Style, symbol string, n int) {

@@ -16,11 +16,8 @@ func Strip(l *text.Line, a *Axis, w int, look func(from, to time.Time) (symbol s
 	}
 	from, to := a.Cell(w, 0)
 	for d := to.Sub(from); w > 0; w-- {
-		if symbol, st := look(from, to); symbol == "" {
-			l.Space(1)
-		} else {
-			l.Sign(st, symbol)
-		}
+		symbol, st := look(from, to)
+		l.Sign(st, symbol)
 		from, to = to, to.Add(d)
 	}
 }
