@@ -71,6 +71,14 @@ type Pause struct {
 	From, To time.Time // To is zero while it lasts
 }
 
+// Until returns when a pause ended as it was known at a time: then, while it lasted.
+func (p Pause) Until(at time.Time) time.Time {
+	if p.To.IsZero() || p.To.After(at) {
+		return at
+	}
+	return p.To
+}
+
 // Pauses returns those within Reach, oldest first: valid until the next update, and not
 // to be changed.
 func (j *Journal) Pauses() []Pause { return j.pauses }

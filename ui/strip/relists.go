@@ -78,22 +78,13 @@ func (d *drawing) age(at time.Time) time.Duration {
 	}
 	age := at.Sub(d.listed)
 	for _, p := range d.v.Journal.Pauses() {
-		end := p.To
-		if end.IsZero() || end.After(at) {
-			end = at
+		from, end := p.From, p.Until(at)
+		if from.Before(d.listed) {
+			from = d.listed
 		}
-		if from := later(p.From, d.listed); end.After(from) {
-			age -= end.Sub(from)
-		}
+		age -= max(end.Sub(from), 0)
 	}
 	return age
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 func (d *drawing) at(i int) *journal.Relist {
@@ -159,11 +150,7 @@ func (d *drawing) bar(ran, age time.Duration) (string, theme.Style) {
 
 func (d *drawing) paused(from, to time.Time) bool {
 	return slices.ContainsFunc(d.v.Journal.Pauses(), func(p journal.Pause) bool {
-		end := p.To
-		if end.IsZero() || end.After(d.v.At) {
-			end = d.v.At
-		}
-		return widget.Meets(p.From, end, from, to)
+		return widget.Meets(p.From, p.Until(d.v.At), from, to)
 	})
 }
 

@@ -58,10 +58,7 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 	}
 	look(v.At)
 	for _, p := range v.Journal.Pauses() {
-		if p.To.IsZero() {
-			p.To = v.At
-		}
-		mark(p.From, p.To, Blind, Paused)
+		mark(p.From, p.Until(v.At), Blind, Paused)
 	}
 	return cells
 }
