@@ -47,7 +47,7 @@ func columns() []widget.Column[*row] {
 		}, func(r *row) uint64 { return r.Errors }),
 		{
 			Name: "latency", Head: "LATENCY", Help: "time taken, the newest at the right: the darker, the longer; a sign where one failed or gave no answer",
-			Least: 14, Most: 120, Rank: 4, Need: func(*row) int { return 120 },
+			Least: 14, Most: 120, Rank: 4,
 			Draw: func(l *text.Line, _ widget.Pen, r *row, w int) { strip.Latency(l, r.view, r.Op, w) },
 		},
 	}

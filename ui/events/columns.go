@@ -13,30 +13,17 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A clockStyle says how the times of events are written.
-type clockStyle uint8
+// clocks are the ways in which the times of events are written: an age, if there is no
+// format.
+var clocks = []clock{{"clock", 8, time.TimeOnly}, {"age", 5, ""}, {"full", 29, fullTime}}
 
-const (
-	clock clockStyle = iota // 15:04:05
-	age                     // 12s
-	full                    // 2006-01-02T15:04:05.000Z07:00
-	clockStyles
-)
-
-var (
-	clockNames  = [clockStyles]string{"clock", "age", "full"}
-	clockWidths = [clockStyles]int{8, 5, 29}
-)
-
-// clockNamed returns the style of that name; clock if there is none.
-func clockNamed(name string) clockStyle {
-	for i, n := range clockNames {
-		if n == name {
-			return clockStyle(i)
-		}
-	}
-	return clock
+type clock struct {
+	name   string
+	width  int
+	format string
 }
+
+const fullTime = "2006-01-02T15:04:05.000Z07:00"
 
 const (
 	podHead, containerHead, stepHead = "POD", "CONTAINER", "FROM > TO"
@@ -54,11 +41,9 @@ func (e *events) columns() []widget.Column[line] {
 			}
 		}
 	}
-	upTo := func(most int) func(line) int { return func(line) int { return most } }
-	const podMost, containerMost = 42, 30
 	return []widget.Column[line]{
 		{
-			Name: "time", Head: "TIME", Help: "when the relist saw it; a mark after it is yours", Least: clockWidths[e.times] + 1, Rank: 0,
+			Name: "time", Head: "TIME", Help: "when the relist saw it; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
 			Draw: row(e.when),
 		},
 		{
@@ -70,20 +55,16 @@ func (e *events) columns() []widget.Column[line] {
 		},
 		{
 			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 5,
-			Draw: row(stepCell),
+			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { l.Cell(b.Dim, steps(b.Theme, r), w) }),
 		},
 		{
-			Name: "pod", Head: podHead, Help: "namespace and name", Least: 12, Fair: 19, Most: podMost, Need: upTo(podMost), Rank: 2,
+			Name: "pod", Head: podHead, Help: "namespace and name", Least: 12, Fair: 19, Most: 42, Rank: 2,
 			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { podCell(l, b, r.Pod, w) }),
 		},
 		{
-			Name: "container", Head: containerHead, Help: "its name, or sandbox", Least: 9, Most: containerMost, Need: upTo(containerMost), Rank: 3,
+			Name: "container", Head: containerHead, Help: "its name, or sandbox", Least: 9, Most: 30, Rank: 3,
 			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-				st := b.Text
-				if r.Sandbox {
-					st = b.Dim
-				}
-				l.Cell(st, subject(&r.Event), w)
+				l.Cell(theme.When(r.Sandbox, b.Dim, b.Text), subject(&r.Event), w)
 			}),
 		},
 		{
@@ -92,16 +73,18 @@ func (e *events) columns() []widget.Column[line] {
 		},
 		{
 			Name: "lag", Head: "LAG", Help: "from when it happened, by the runtime's clock, until the relist saw it", Least: 5, Right: true, Rank: 6,
-			Draw: row(lagCell),
+			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+				said := ""
+				if r.HasLag {
+					said = text.Took(r.Lag)
+				}
+				l.Right(theme.When(r.Lag >= slow, b.Warn, b.Dim), said, w)
+			}),
 		},
 		{
 			Name: "channel", Head: "CHANNEL", Help: "what became of it at the kubelet's event channel: delivered, filtered, discarded", Least: 9, Rank: 7,
 			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-				st := b.Dim
-				if r.Delivery == pleg.Discarded {
-					st = b.Bad
-				}
-				l.Cell(st, r.Delivery.String(), w)
+				l.Cell(theme.When(r.Delivery == pleg.Discarded, b.Bad, b.Dim), r.Delivery.String(), w)
 			}),
 		},
 	}
@@ -114,15 +97,15 @@ func (e *events) faint(n line) bool {
 }
 
 func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-	switch {
-	case r.AtStart && e.times == age:
+	switch format := clocks[e.clock].format; {
+	case format == "" && r.AtStart:
 		l.Right(b.Dim, "start", w-1)
+	case format == "":
+		l.Right(b.Dim, text.AgeCoarse(b.At.Sub(r.SeenAt)), w-1)
 	case r.AtStart:
 		l.Cell(b.Dim, "at start", w-1)
-	case e.times == age:
-		l.Right(b.Dim, text.AgeCoarse(b.At.Sub(r.SeenAt)), w-1)
 	default:
-		l.Cell(b.Dim, r.SeenAt.Local().Format([clockStyles]string{clock: time.TimeOnly, full: fullTime}[e.times]), w-1)
+		l.Cell(b.Dim, r.SeenAt.Local().Format(format), w-1)
 	}
 	if r.Marked {
 		l.Sign(b.Info, b.Symbols.Mark)
@@ -131,22 +114,9 @@ func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 	}
 }
 
-const fullTime = "2006-01-02T15:04:05.000Z07:00"
-
 // slow is the detection lag from which relists lag behind: with a period of one
 // second, anything below two is as it should be.
 const slow = 3 * time.Second
-
-func lagCell(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-	st, said := b.Dim, ""
-	if r.Lag >= slow {
-		st = b.Warn
-	}
-	if r.HasLag {
-		said = text.Took(r.Lag)
-	}
-	l.Right(st, said, w)
-}
 
 // podCell draws namespace/name and cuts the namespace first.
 func podCell(l *text.Line, b widget.Pen, p pleg.PodRef, w int) {
@@ -184,32 +154,22 @@ func steps(t *theme.Theme, r *journal.Row) string {
 	return r.From.String() + " " + t.Symbols.Step + " " + r.To.String()
 }
 
-// stepCell draws the same, which fits.
-func stepCell(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-	kept := l.Left()
-	if r.ID != "" {
-		l.Put(b.Dim, r.From.String())
-		l.Space(1)
-		l.Sign(b.Dim, b.Symbols.Step)
-		l.Space(1)
-		l.Put(b.Dim, r.To.String())
-	}
-	l.Space(w - (kept - l.Left()))
-}
-
 // untold returns what there is about an event that its columns have no room for.
 func (e *events) untold(r *journal.Row) []string {
-	var all []string
-	add := func(s string, room int) {
-		if text.Width(s) > room {
-			all = append(all, s)
-		}
+	if r.Gap > 0 {
+		return nil
 	}
-	if r.Gap == 0 {
-		add(steps(e.view.Theme, r), e.Room(stepHead))
-		add(r.Reason, 0)
-		add(subject(&r.Event), e.Room(containerHead))
-		add(r.Pod.String(), e.Room(podHead))
+	var all []string
+	for _, c := range []struct {
+		said string
+		room int
+	}{
+		{steps(e.view.Theme, r), e.Room(stepHead)}, {r.Reason, 0},
+		{subject(&r.Event), e.Room(containerHead)}, {r.Pod.String(), e.Room(podHead)},
+	} {
+		if text.Width(c.said) > c.room {
+			all = append(all, c.said)
+		}
 	}
 	return all
 }

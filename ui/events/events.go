@@ -31,17 +31,18 @@ type events struct {
 	widget.Table[line, line]
 	lines lines
 	view  *pane.View
-	times clockStyle
+	clock int // index of clocks
 
 	follow bool
 	moved  time.Time // when the last rows came in
-	h      int
+	w, h   int
 	about  []text.Span
 }
 
 // New returns the pane. It is not safe for concurrent use.
 func New(s pane.Settings) pane.Pane {
-	e := &events{follow: true, times: clockNamed(s.Time), lines: lines{relists: true}}
+	e := &events{follow: true, lines: lines{relists: true}}
+	e.clock = max(0, slices.IndexFunc(clocks, func(c clock) bool { return c.name == s.Time }))
 	e.Table = widget.Table[line, line]{
 		Columns: e.columns(), FromBottom: true,
 		Key:    func(n line) line { return n },
@@ -64,19 +65,16 @@ func (e *events) Info() pane.Info {
 
 // Observe takes over what has happened.
 func (e *events) Observe(v *pane.View, w, h int) {
-	resized := h > 0 && (h != e.h || w != e.lines.width)
 	e.view = v
-	if h > 0 {
-		e.h, e.lines.width = h, w
+	if h > 0 && (w != e.w || h != e.h) {
+		e.w, e.h = w, h
 		e.Resize(w, h)
+		e.lines.stale = true // another width has room for more or less
 	}
-	if still := v.At.Sub(e.moved); !resized && e.follow && e.lines.version == v.Journal.Version && e.Len() > 0 && still >= 0 && still < calm {
-		return
+	still := v.At.Sub(e.moved)
+	if e.lines.stale || !e.follow || e.lines.version != v.Journal.Version || e.Len() == 0 || still < 0 || still >= calm {
+		e.refresh()
 	}
-	if resized && e.lines.wrap {
-		e.lines.anew()
-	}
-	e.refresh()
 }
 
 // refresh shows the rows as they are now.
@@ -110,21 +108,21 @@ func (e *events) settle(step int) {
 	e.title()
 }
 
-// row returns the row under the cursor, or nil.
-func (e *events) row() *journal.Row {
-	n, ok := e.Current()
-	if !ok || e.view == nil {
-		return nil
-	}
-	return e.view.Journal.Row(n.seq)
-}
-
 // Subject returns the event under the cursor.
 func (e *events) Subject() pane.Subject {
-	r := e.row()
+	n, ok := e.Current()
+	if !ok {
+		return pane.Subject{}
+	}
+	r := e.view.Journal.Row(n.seq)
 	if r == nil || r.Gap > 0 {
 		return pane.Subject{}
 	}
+	return subjectOf(r)
+}
+
+// subjectOf returns what an event is about.
+func subjectOf(r *journal.Row) pane.Subject {
 	return pane.Subject{Pod: r.Pod, Container: r.Container, ID: r.ID, Event: r.Seq}
 }
 
@@ -133,44 +131,37 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	e.refresh()
 	switch a {
 	case keymap.Follow:
-		e.follow = !e.follow
-		e.refresh()
-		if e.follow {
+		if e.follow = !e.follow; e.follow {
 			h.Say("following the newest event")
 		} else {
 			h.Say("staying here; " + h.Keys(a) + " follows again")
 		}
 	case keymap.Mark:
-		e.mark()
+		if n, ok := e.Current(); ok {
+			e.view.Journal.Mark(n.seq)
+		}
 	case keymap.MatchNext:
 		e.jump(1, h)
 	case keymap.MatchPrev:
 		e.jump(-1, h)
 	case keymap.TimeFormat:
-		e.times = (e.times + 1) % clockStyles
+		e.clock = (e.clock + 1) % len(clocks)
 		e.Columns = e.columns()
 		e.Hide(e.Hidden())
-		h.Say("event times: " + clockNames[e.times])
+		h.Say("event times: " + clocks[e.clock].name)
 	case keymap.Columns:
 		layer.Columns("Columns of the events", e, h)
 	case keymap.Wrap:
-		e.lines.wrap = !e.lines.wrap
-		e.lines.anew()
-		e.refresh()
+		e.lines.wrap, e.lines.stale = !e.lines.wrap, true
 	case keymap.Relists:
-		e.lines.relists = !e.lines.relists
-		e.lines.anew()
-		e.refresh()
-	case keymap.Detail:
-		if !h.OpenSheet(e.Subject()) {
-			h.Say("no event under the cursor")
-		}
+		e.lines.relists, e.lines.stale = !e.lines.relists, true
 	case keymap.Copy:
 		ref := e.Subject().Pod
 		return pane.Copy(h, cmp.Or(ref.Name, string(ref.UID))), true
 	default:
 		return nil, e.move(a)
 	}
+	e.refresh()
 	return nil, true
 }
 
@@ -181,11 +172,11 @@ func (e *events) move(a keymap.Action) bool {
 	if !e.Table.Do(a) {
 		return false
 	}
-	step := 1
 	if e.Cursor() < was {
-		step = -1
+		e.placed(-1)
+	} else {
+		e.placed(1)
 	}
-	e.placed(step)
 	return true
 }
 
@@ -194,7 +185,6 @@ func (e *events) placed(step int) {
 	e.settle(step)
 	n, ok := e.Current()
 	e.follow = !ok || n.seq == e.lines.last
-	e.Idle = !e.follow
 	e.title()
 }
 
@@ -202,12 +192,6 @@ func (e *events) placed(step int) {
 func (e *events) Click(_, y int, _ pane.Host) {
 	if e.Table.Click(y) {
 		e.placed(1)
-	}
-}
-
-func (e *events) mark() {
-	if n, ok := e.Current(); ok {
-		e.view.Journal.Mark(n.seq)
 	}
 }
 
@@ -222,8 +206,7 @@ func (e *events) jump(step int, h pane.Host) {
 	for i := e.Cursor() + step; i >= 0 && i < e.Len(); i += step {
 		if e.Rows()[i].in(j, wanted) {
 			e.Go(i)
-			e.follow, e.Idle = false, true
-			e.title()
+			e.follow = false
 			return
 		}
 	}
@@ -246,15 +229,18 @@ func (e *events) title() {
 	e.Idle = !e.follow
 	th, shown := e.view.Theme, e.view.Journal.Shown()
 	n := len(shown)
+	seen, how := strconv.Itoa(n), text.Span{Style: th.Dim, Text: "following"}
 	switch {
 	case n == 0:
-		e.about = []text.Span{{Style: th.Dim, Text: "none"}}
-	case e.follow && n < 10:
-		e.about = []text.Span{{Style: th.Dim, Text: strconv.Itoa(n)}, {Style: th.Dim, Text: "following"}}
-	case e.follow:
-		e.about = []text.Span{{Style: th.Dim, Text: strconv.FormatUint(wording.Coarse(uint64(n/10*10)), 10) + "+"}, {Style: th.Dim, Text: "following"}}
-	default:
-		e.about = []text.Span{{Style: th.Dim, Text: e.seen(shown)}, {Style: th.Warn, Text: "not following"}}
+		seen = "none"
+	case !e.follow:
+		seen, how = e.seen(shown), text.Span{Style: th.Warn, Text: "not following"}
+	case n >= 10:
+		seen = strconv.FormatUint(wording.Coarse(uint64(n/10*10)), 10) + "+"
+	}
+	e.about = []text.Span{{Style: th.Dim, Text: seen}}
+	if n > 0 {
+		e.about = append(e.about, how)
 	}
 	e.about = append(e.about, e.view.Filtered()...)
 }

@@ -276,16 +276,18 @@ func TestTimes(t *testing.T) {
 		s.Check(t)
 		s.Press("t")
 	}
-	if c := New(pane.Settings{Time: "age"}).(*events); c.times != age {
-		t.Errorf("set to age, it is %d", c.times)
+	for name, want := range map[string]string{"age": "age", "": "clock", "sundial": "clock"} {
+		if got := clocks[New(pane.Settings{Time: name}).(*events).clock].name; got != want {
+			t.Errorf("set to %q, it is %q", name, got)
+		}
 	}
 }
 
 func TestKeysOfAnEvent(t *testing.T) {
-	s := stage(view(), 118, 20).Press("enter", "c")
+	s := stage(view(), 118, 20).Press("c")
 	want := pane.Subject{Pod: panetest.Find(s.V.Snapshot, "cart-7d9c5b7d4-2m4ns").PodRef, Event: 7}
-	if diff := cmp.Diff([]pane.Subject{want}, s.Sheets); diff != "" || s.Clip != want.Pod.Name {
-		t.Errorf("copied %q; sheets (-want +got):\n%s", s.Clip, diff)
+	if diff := cmp.Diff(want, s.Subject()); diff != "" || s.Clip != want.Pod.Name {
+		t.Errorf("copied %q; on (-want +got):\n%s", s.Clip, diff)
 	}
 	s = stage(view(append(deaths(1, 2), deaths(9, 9)...)...), 118, 20).Press("k")
 	if !strings.Contains(s.Text(), "gap: 6 events came too fast to be shown") || s.Subject() != (pane.Subject{}) {

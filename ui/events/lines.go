@@ -31,16 +31,12 @@ func (n line) in(j *journal.Journal, wanted func(r *journal.Row) bool) bool {
 // lines are those of the rows that the filter shows.
 type lines struct {
 	relists, wrap bool // whether there are such lines
-	width         int  // cells
 
 	all     []line
 	version int    // of the journal
 	last    uint64 // the Seq of the newest row in all; 0 before the first
-	stale   bool   // all must be made anew
+	stale   bool   // all are made anew at the next update
 }
-
-// anew has all lines made again at the next update.
-func (s *lines) anew() { s.stale = true }
 
 // update takes over the rows that have come, and drops those that have gone. It reports
 // whether there is anything new.

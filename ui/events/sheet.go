@@ -45,10 +45,7 @@ func (s *sheet) Info() pane.Info {
 }
 
 // Subject returns the event.
-func (s *sheet) Subject() pane.Subject {
-	r := &s.row
-	return pane.Subject{Pod: r.Pod, Container: r.Container, ID: r.ID, Event: r.Seq}
-}
+func (s *sheet) Subject() pane.Subject { return subjectOf(&s.row) }
 
 // Observe writes the sheet.
 func (s *sheet) Observe(v *pane.View, w, h int) {

@@ -179,3 +179,11 @@ func (s Style) Append(dst []byte, text string) []byte {
 	dst = append(dst, text...)
 	return append(dst, s.Off...)
 }
+
+// When returns one of two styles.
+func When(condition bool, then, otherwise Style) Style {
+	if condition {
+		return then
+	}
+	return otherwise
+}

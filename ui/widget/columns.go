@@ -69,6 +69,7 @@ func (t *Table[R, K]) fit() []shownColumn {
 func (t *Table[R, K]) measure() (grown bool) {
 	for i, c := range t.Columns {
 		if c.Need == nil {
+			t.needs[i] = c.Most
 			continue
 		}
 		for _, r := range t.rows {

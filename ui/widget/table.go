@@ -19,7 +19,7 @@ type Column[R any] struct {
 	Rank  int // the lowest gets its cells first; columns of the highest are left out first
 	Right bool
 
-	// Need returns how many cells a row could make use of. Nil for Least.
+	// Need returns how many cells a row could make use of. Nil for Most.
 	Need func(r R) int
 	// Draw draws exactly w cells.
 	Draw func(l *text.Line, p Pen, r R, w int)
