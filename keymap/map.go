@@ -167,7 +167,7 @@ var footers = map[Scope][]Action{
 	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
 	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
 	InPicker:   {Toggle, Accept, Filter, Back},
-	InDirector: {World, Step, Slower, Faster, Restart, NextScenario, Faults, Captions, Back},
+	InDirector: {World, Step, Slower, Faster, Restart, NextScenario, PrevScenario, Faults, Captions, Back},
 }
 
 // Footer returns the entries that the footer names in one place, the most

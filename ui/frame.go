@@ -136,8 +136,8 @@ func (m *Model) heading(l *text.Line, st theme.Style, name string, told []text.S
 }
 
 // footer draws the last line: a layer that has its place there, the answer to the last
-// key, or the keys that are of most use here. Only what is being typed is not covered by an
-// answer.
+// key, or the keys that are of most use here. An answer does not cover what is being typed,
+// and of a layer no more than what there is no room for.
 func (m *Model) footer(l *text.Line) {
 	l.Space(1)
 	kept := l.Keep(1)
@@ -145,10 +145,16 @@ func (m *Model) footer(l *text.Line) {
 	switch {
 	case at != nil && (typing || m.flash.text == ""):
 		at.Draw(l, 0, true)
+	case at != nil:
+		room := l.Keep(min(text.Width(m.flash.text)+2, l.Left()/2))
+		at.Draw(l, 0, true)
+		l.Release(room)
+		l.Space(2)
+		l.Put(m.view.Theme.Flash, m.flash.text)
 	case m.flash.text != "":
 		l.Put(m.view.Theme.Flash, m.flash.text)
 	default:
-		widget.Hints(l, m.view.Pen(), m.useful())
+		widget.Hints(l, m.view.Pen(), m.useful(), false)
 	}
 	l.End()
 	l.Release(kept)

@@ -280,4 +280,18 @@ func TestCaption(t *testing.T) {
 	checkFrame(t, s.m.frame(), 120, 40)
 }
 
+// The answer to a key of the director stands beside how the script goes.
+func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
+	for _, w := range []int{80, 120} {
+		s := newStage(t, w, 24, demo, func(c *Config) { c.Director = script{"anything"} }).show(panetest.Healthy())
+		s.press("D", ".")
+		for _, want := range []string{"tour goes no faster", "space"} {
+			if row := s.rowOf(want); !strings.HasPrefix(strings.TrimSpace(row), "tour ") {
+				t.Errorf("%d columns: %q beside the state: row %q", w, want, row)
+			}
+		}
+		checkFrame(t, s.m.frame(), w, 24)
+	}
+}
+
 var _ pane.Host = host{}

@@ -82,28 +82,28 @@ func (f *Foot) faults() *layer.Picker {
 	return p
 }
 
-// Draw draws how the script goes, and as many of the keys as there is room for.
+// Draw draws how the script goes, and all keys.
 func (f *Foot) Draw(l *text.Line, _ int, _ bool) {
 	t, s := f.view.Theme, f.now
 	l.Put(t.Strong, s.Scenario)
 	if s.Frozen {
 		l.Put(t.Warn, "  frozen")
-	} else {
-		l.Put(t.Good, "  playing")
 	}
-	l.Put(t.Text, "  x"+speed(s.Speed))
+	if s.Speed != 1 {
+		l.Put(t.Text, "  x"+speed(s.Speed))
+	}
 	if s.Acts > 0 {
 		l.Put(t.Text, "  "+strconv.Itoa(s.Act)+"/"+strconv.Itoa(s.Acts))
 	}
 	if s.Next > 0 && !s.Frozen {
-		l.Put(t.Dim, "  next in ")
+		l.Put(t.Dim, "  next ")
 		l.Cell(t.Dim, text.Age(s.Next), 4)
 	}
 	if s.Faults > 0 {
 		l.Put(t.Bad, "  faults "+strconv.Itoa(s.Faults))
 	}
 	l.Space(2)
-	widget.Hints(l, f.view.Pen(), f.keys)
+	widget.Hints(l, f.view.Pen(), f.keys, true)
 }
 
 // speed returns a speed as a figure of two or three characters: 8, 1, 1/4.

@@ -41,9 +41,9 @@ func stage(w int, change func(*State)) (*stand, *panetest.Stage) {
 
 func TestKeys(t *testing.T) {
 	for _, tt := range []struct{ name, keys, want, asked, said string }{
-		{"nothing", "", "tour  playing  x1  3/15  next in 4s", "", ""},
-		{"freeze", "space", "tour  frozen  x1  3/15", "", ""},
-		{"go on", "space space", "tour  playing  x1  3/15", "", ""},
+		{"nothing", "", "tour  3/15  next 4s", "", ""},
+		{"freeze", "space", "tour  frozen  3/15", "", ""},
+		{"go on", "space space", "tour  3/15  next 4s", "", ""},
 		{"step", "s s", "tour  frozen", "step step", ""},
 		{"slower", ", ,", "x1/4", "", ""},
 		{"no slower", ", , ,", "x1/4", "", "tour goes no slower"},
@@ -97,6 +97,26 @@ func TestKeysOfThePanesGoOn(t *testing.T) {
 		st.Layers = append(st.Layers[:0], st.Pane)
 		if st.Press(key); len(st.Layers) != 0 {
 			t.Errorf("%s does not close it", key)
+		}
+	}
+}
+
+// On a screen of 80 columns every key is named, however much there is to say; with words
+// as far as there is room.
+func TestAllKeysAreNamed(t *testing.T) {
+	long := func(s *State) { s.Scenario, s.Speed, s.Acts, s.Faults = "runtime-slow", 0.25, 5, 2 }
+	for _, tt := range []struct {
+		w      int
+		change func(*State)
+		want   string
+	}{
+		{118, func(*State) {}, "  space freeze  s step  , . speed  r restart  n N scenario  f faults  C captions  esc back"},
+		{78, func(*State) {}, "  space freeze  s step  , . speed  r  n N  f  C  esc"},
+		{78, long, "  space  s  , .  r  n N  f  C  esc"},
+	} {
+		_, st := stage(tt.w, tt.change)
+		if got := strings.TrimRight(st.Text(), " \n"); !strings.HasSuffix(got, tt.want) {
+			t.Errorf("%d columns: %q, want %q at its end", tt.w, got, tt.want)
 		}
 	}
 }
