@@ -46,7 +46,10 @@ func pod(ns, name string, age time.Duration, ctrs ...ctr) *engine.Pod {
 		cid := ID(c.name, ns, name)
 		made := Ago(age / time.Duration(c.restarts+1))
 		p.Containers = append(p.Containers, pleg.Container{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, CreatedAt: made, Image: "registry.local/" + c.name + ":v3"})
-		status := pleg.ContainerStatus{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, Image: "registry.local/" + c.name + ":v3", CreatedAt: made, StartedAt: made, ExitCode: c.exit, Reason: c.reason}
+		status := pleg.ContainerStatus{ID: cid, Name: c.name, State: c.state, Attempt: c.restarts, Image: "registry.local/" + c.name + ":v3", CreatedAt: made, ExitCode: c.exit, Reason: c.reason}
+		if c.state != pleg.Created {
+			status.StartedAt = made
+		}
 		if c.state == pleg.Exited {
 			status.FinishedAt = Ago(30 * time.Second)
 		}
