@@ -68,13 +68,13 @@ func TestHeadline(t *testing.T) {
 		{"a list hangs behind a status", healthy(5).hang(call.ListContainers, 12*time.Second).probesAnswered().fly(healthy(5).flight(2, "sidecar", 3*time.Second)),
 			critical("LISTS HANG", "lists hang, behind ContainerStatus of ns-2/pod-00002 sidecar", soonUnhealthy)},
 		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003 app since 1s", soonUnhealthy)},
-		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "the relist waits 47s for ContainerStatus of ns-0/pod-00003 app", soonUnhealthy)},
+		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "ContainerStatus of ns-0/pod-00003 app has been out for 47s", soonUnhealthy)},
 		{"of a pod without a name", func() *node {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.InFlight[0].Pod, n.InFlight[0].Container, n.InFlight[0].ID = pleg.PodRef{}, "", strings.Repeat("0123456789", 7)[:64]
 			return n
-		}(), critical("AT RISK", "the relist waits 47s for ContainerStatus of 0123456789012 (of a pod without a name)", soonUnhealthy)},
-		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "the relist waits 3m0s for ContainerStatus of ns-0/pod-00003 app", "")},
+		}(), critical("AT RISK", "ContainerStatus of 0123456789012 (of a pod without a name) has been out for 47s", soonUnhealthy)},
+		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "ContainerStatus of ns-0/pod-00003 app has been out for 3m0s", "")},
 		{"unhealthy", healthy(5).unhealthy(), critical("UNHEALTHY", "no relist has listed the pods for 4m0s; the threshold is 3m0s", "")},
 		{"soon unhealthy", func() *node { n := healthy(5); n.Health.ListedAt = ago(160 * time.Second); return n }(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},
 		{"soon unhealthy, and was paused", func() *node {
@@ -103,7 +103,7 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.Phase.EndsBy = now.Add(73 * time.Second)
 			return n
-		}(), critical("INSPECTION HANGS", "the relist waits 47s for ContainerStatus of ns-0/pod-00003 app; PLEG stays healthy, events are held back", "relist ends")},
+		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003 app has been out for 47s; PLEG stays healthy, events are held back", "relist ends")},
 		{"no network", healthy(5).condition("NetworkReady"), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
 		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", "half of all calls take 300ms or more, whatever they ask", "")},
 	}
