@@ -21,9 +21,12 @@ const (
 	stuck = 500 * time.Millisecond
 	// leastStrip is the fewest cells in which the relists over time tell anything.
 	leastStrip = 8
+	// stripWidth is from how many cells on a call that hangs leaves room for them.
+	stripWidth = 76
 )
 
-// meter draws where the relist is, how long relists take, and the last ones over time.
+// meter draws where the relist is, how long relists take, and the last ones over time,
+// which tell more of one that hangs than the figures do.
 func (h *Header) meter(l *text.Line) {
 	phase, stats := h.phase(), h.figures()
 	need := 0
@@ -34,21 +37,18 @@ func (h *Header) meter(l *text.Line) {
 	for _, f := range stats {
 		wide += text.Width(f.Text)
 	}
-	room := l.Left() - need
-	kept := 0
-	if room >= wide && wide > 0 {
-		kept = wide + 1
-		if room-wide-1 >= leastStrip && h.Strip != nil {
-			kept = l.Left() - max(need, l.Left()/3)
-		}
+	strip := 0 // the least that it takes
+	if h.Strip != nil && l.Left() >= stripWidth {
+		strip = leastStrip + 1
 	}
-	kept = l.Keep(kept)
+	room := max(l.Left()-max(need, l.Left()/3), strip)
+	if room < wide+strip {
+		stats = nil
+	}
+	room = l.Keep(room)
 	h.drawPhase(l, phase)
 	l.End()
-	l.Release(kept)
-	if kept == 0 {
-		return
-	}
+	l.Release(room)
 	for _, f := range stats {
 		l.Put(f.Style, f.Text)
 	}
