@@ -1,6 +1,7 @@
 package header
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
@@ -80,15 +82,28 @@ func (h *Header) headline(r Room) (rest []string) {
 	said := text.Clean(text.Clip(text.After(of.Word, of.Text), (r.Text+1)*r.Width))
 	switch {
 	case text.Width(said) <= room:
-	case r.Text == 0:
+	case r.Text == 0 || of.Sound():
 		said = text.Fit(said, max(room, 0), ellipsis)
 	default:
 		all := text.Wrap(said, max(room, 1))
 		said = all[0]
 		rest = text.Few(ellipsis+" "+strings.Join(all[1:], " "), r.Width-4, r.Text, ellipsis)
 	}
-	h.lead = append(h.lead, text.Span{Style: h.pen.Text, Text: said})
+	h.lead = append(h.lead, text.Span{Style: h.aside(), Text: said})
 	return rest
+}
+
+// aside is the look of what stands behind the word: that of a warning where a node that
+// is sound has some.
+func (h *Header) aside() theme.Style {
+	of := h.v.Headline
+	warns := func(f diagnose.Finding) bool {
+		return f.Severity > diagnose.Info && strings.Contains(of.Text, string(f.ID))
+	}
+	if of.Sound() && slices.ContainsFunc(h.v.Findings, warns) {
+		return h.pen.Warn
+	}
+	return h.pen.Text
 }
 
 // good reports whether what comes next is good news.

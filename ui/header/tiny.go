@@ -1,8 +1,8 @@
 package header
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
@@ -13,11 +13,13 @@ import (
 // most urgent first, with the gauge below the headline.
 func (h *Header) Tiny(l *text.Line, y, height int) {
 	l.Space(1)
-	if all := h.tiny(height); y < len(all) {
-		if all[y].Text == gaugeLine {
-			h.gauge(l)
-			return
-		}
+	switch all := h.tiny(height); {
+	case y >= len(all):
+	case y == 0:
+		l.Spans(append(all[:1:1], h.badges()...)...)
+	case all[y].Text == gaugeLine:
+		h.gauge(l)
+	default:
 		l.Put(all[y].Style, all[y].Text)
 	}
 }
@@ -27,17 +29,13 @@ const gaugeLine = "\x00"
 
 func (h *Header) tiny(height int) []text.Span {
 	b, of := h.pen, h.v.Headline
-	lead := h.lead[0]
-	for _, badge := range h.badges() {
-		lead.Text += badge.Text
-	}
-	out := []text.Span{lead, {Style: h.lead[1].Style, Text: h.lead[1].Text}, {Text: gaugeLine}}
+	out := []text.Span{h.lead[0], h.lead[1], {Text: gaugeLine}}
 	if h.clock.name == "" {
 		out = out[:2]
 	}
-	for _, said := range []string{text.After(of.Word, of.Text), verdict(h.v.Snapshot)} {
-		for _, line := range text.Wrap(text.Clip(said, 4*h.width), max(8, h.width-2)) {
-			out = append(out, text.Span{Style: b.Text, Text: line})
+	for _, said := range []text.Span{{Style: h.aside(), Text: text.After(of.Word, of.Text)}, {Style: b.Text, Text: verdict(h.v.Snapshot)}} {
+		for _, line := range text.Wrap(text.Clip(said.Text, 4*h.width), max(8, h.width-2)) {
+			out = append(out, text.Span{Style: said.Style, Text: line})
 		}
 	}
 	out = append(out, h.others(Room{Width: h.width})...)
@@ -58,9 +56,13 @@ func (h *Header) tinyFigures() []text.Span {
 		}
 		phase += f.Text
 	}
+	counts := finding.Plural(s.Counts.Pods, "pod") + ", " + finding.Plural(s.Counts.Containers, "container")
+	if strings.Contains(h.v.Headline.Text, counts) {
+		counts = ""
+	}
 	return []text.Span{
 		{Style: b.Text, Text: phase},
-		{Style: b.Text, Text: fmt.Sprintf("%d pods, %d containers", s.Counts.Pods, s.Counts.Containers)},
+		{Style: b.Text, Text: counts},
 		{Style: b.Text, Text: finding.Plural(h.v.Pods.Troubled, "pod") + " with a problem"},
 		{Style: b.Dim, Text: "relist p50 " + wording.Steady(s.Relists.P50) + " p99 " + wording.Steady(s.Relists.P99) + " max " + wording.Steady(s.Relists.Max)},
 		{Style: b.Strong, Text: from.Node},
