@@ -58,7 +58,7 @@ func (m *Model) alert(l *text.Line, i int) {
 		note = "  and " + text.Count(uint64(more)) + " more"
 	}
 	l.Space(1)
-	kept := l.Keep(len(note) + min(len(note), 1))
+	kept := l.Keep(len(note) + 1)
 	l.Put(all[i].Style, all[i].Text)
 	l.Release(kept)
 	l.Put(m.view.Theme.Dim, note)

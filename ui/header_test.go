@@ -38,9 +38,16 @@ func TestWindowTitleHasTheWord(t *testing.T) {
 }
 
 // TestOpenFindingIsToldOnce holds that the finding that is open is not told above
-// itself, nor those that are read below.
+// itself, nor those that are read below or are of one pod.
 func TestOpenFindingIsToldOnce(t *testing.T) {
-	s := newStage(t, 80, 24).find(panetest.Findings()...).show(panetest.Hung()).press("4", "G", "enter")
+	found := panetest.Findings()
+	if s := newStage(t, 80, 24).find(found...).show(panetest.Hung()); s.rowOf("▲ crash-loop: ") != "" {
+		t.Error("what the row of its pod says is told above that")
+	}
+	for i := range found {
+		found[i].Subject.Pod = pleg.PodRef{}
+	}
+	s := newStage(t, 80, 24).find(found...).show(panetest.Hung()).press("4", "G", "enter")
 	if s.rowOf("▲ crash-loop: ") != "" {
 		t.Errorf("alerts above the open finding: %v", s.m.header.Alerts())
 	}

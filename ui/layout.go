@@ -122,7 +122,7 @@ func (m *Model) arrange() {
 
 // headerRoom says what the header may take, and what is said below it.
 func (m *Model) headerRoom() header.Room {
-	r := header.Room{Width: m.width}
+	r := header.Room{Width: m.width, Rows: true}
 	if p := m.top(); p != nil {
 		if f := p.Subject().Finding; f != nil {
 			r.Opened = f.Summary

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
@@ -38,7 +39,7 @@ func (h *Header) others(r Room) []text.Span {
 
 // unsaid returns the findings that are neither seen below nor said by the headline,
 // which is about the worst and names what stands behind it. Effects are left to the
-// pane of findings.
+// pane of findings, and what a pod is warned of to its row.
 func (h *Header) unsaid(r Room) []diagnose.Finding {
 	of := h.v.Headline
 	if r.Told || of.Sound() && of.Text == "" { // what is still among the findings is over
@@ -50,6 +51,7 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 		switch {
 		case f.Severity == diagnose.Info, f.ID == diagnose.PLEGUnhealthy, i == 0 && of.Severity >= f.Severity, finding.CauseOf(all, &f) >= 0:
 		case strings.Contains(of.Text, finding.Summary(&f)), f.Summary == r.Opened:
+		case r.Rows && f.Severity < diagnose.Critical && f.Subject.Pod != (pleg.PodRef{}):
 		default:
 			out = append(out, f)
 		}

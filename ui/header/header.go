@@ -39,6 +39,7 @@ type Room struct {
 	Width  int    // cells
 	Text   int    // lines below for the rest of the headline
 	Told   bool   // all findings can be read below
+	Rows   bool   // pods have rows, which say what is wrong with each
 	Opened string // the summary of the finding whose sheet is open, if one is
 }
 
