@@ -1,0 +1,63 @@
+package ui
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// Whatever is pressed, clicked, resized and shown, there is a frame that fits.
+func FuzzScreen(f *testing.F) {
+	sizes := [][2]int{{120, 40}, {80, 24}, {40, 10}, {200, 50}, {100, 30}, {20, 5}, {1, 1}, {160, 3}}
+	nodes := []func() *engine.Snapshot{
+		panetest.Healthy, panetest.Hung, panetest.Unhealthy, panetest.Failing, panetest.Hostile, panetest.Ill,
+		func() *engine.Snapshot { return panetest.Big(40, 2) },
+		func() *engine.Snapshot { return &engine.Snapshot{At: panetest.Noon} },
+	}
+	for seed := range uint64(12) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		w, h, seq := 120, 40, uint64(0)
+		s := newStage(t, w, h, func(c *Config) { c.Director, c.Mouse = script{"what happens"}, true })
+		for range 100 {
+			b := byte(rnd.Uint32())
+			switch n := int(b & 15); {
+			case b < 0x80:
+				s.send(typed(b))
+			case b < 0x90:
+				w, h = sizes[n%len(sizes)][0], sizes[n%len(sizes)][1]
+				s.send(sizeOf(w, h))
+			case b < 0xa0:
+				events := panetest.Events(panetest.Healthy())
+				for i := range events {
+					seq++
+					events[i].Seq = seq
+				}
+				s.find(panetest.Findings()[:n%3]...).end(panetest.Findings()[:n%2]...).show(nodes[n%len(nodes)](), events...)
+			case b < 0xc0:
+				s.send(tea.KeyPressMsg{Code: rune('a' + b - 0xa0), Mod: tea.ModCtrl})
+			case b < 0xe0:
+				s.send(tea.MouseClickMsg{X: n * w / 16, Y: int(b-0xc0) * h / 32, Button: tea.MouseLeft})
+			default:
+				s.send(tea.MouseWheelMsg{X: n * w / 16, Y: n * h / 16, Button: tea.MouseWheelUp + tea.MouseButton(b>>4&1)})
+			}
+			if checkFrame(t, s.m.frame(), w, h); t.Failed() {
+				t.FailNow()
+			}
+		}
+	})
+}
+
+// typed is a key of ASCII as a terminal sends it.
+func typed(b byte) tea.KeyPressMsg {
+	if b < ' ' || b == 0x7f {
+		return tea.KeyPressMsg{Code: rune(b)}
+	}
+	return tea.KeyPressMsg{Code: rune(b), Text: string(rune(b))}
+}
