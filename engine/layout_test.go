@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -175,6 +176,31 @@ func TestNoFileNamesTwoPanes(t *testing.T) {
 			if name := file.fset.File(file.syntax.Pos()).Name(); len(named) > 1 && path.Join(dir, filepath.Base(name)) != openers {
 				t.Errorf("%s names %s: only %s may name two panes", name, strings.Join(named, " and "), openers)
 			}
+		}
+	}
+}
+
+// The table of packages in the architecture has each package once.
+func TestArchitectureHasEachPackage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = bytes.Cut(text, []byte("\n## Packages\n"))
+	text, _, _ = bytes.Cut(text, []byte("\n## "))
+	rows := map[string]int{".": 1} // what stands above the table
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\|").FindAllSubmatch(text, -1) {
+		rows[string(row[1])]++
+	}
+	all := sources(t)
+	for dir := range all {
+		if rows[dir] != 1 {
+			t.Errorf("package %s has %d rows, want one", dir, rows[dir])
+		}
+	}
+	for dir := range rows {
+		if _, known := all[dir]; !known {
+			t.Errorf("there is no package %s", dir)
 		}
 	}
 }
