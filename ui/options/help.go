@@ -31,8 +31,8 @@ func (p Page) Help() string {
 	b.WriteString("\n")
 	for _, use := range [][2]string{
 		{"", "the screen"},
-		{" check", "one look at everything: verdict, findings, exit code"},
-		{" watch", "events, findings and changes of health, one line each"},
+		{" check", "one look at everything: headline, findings, exit code"},
+		{" watch", "headline, events, findings and changes of health, one line each"},
 		{" version", "the version of plegtop"},
 	} {
 		p.row(&b, 27, p.Looks.Key.Render("  plegtop [flags]"+use[0]), p.Looks.Text, use[1])
