@@ -130,9 +130,11 @@ func deadModel(b *testing.B, n int) (*Model, *engine.Snapshot) {
 		status.Containers = append(status.Containers, pleg.ContainerStatus{ID: one.ID, Name: one.Name, State: pleg.Exited, Attempt: one.Attempt, Image: one.Image, ExitCode: 1})
 	}
 	p.Old, p.Current, p.Status = &all, &all, &status
-	snap.Pods[0] = &p
-	m.Update(seen(engine.Update{Snapshot: snap}))
-	return m, snap
+	dead := *snap
+	dead.Pods = slices.Clone(snap.Pods)
+	dead.Pods[0] = &p
+	m.Update(seen(engine.Update{Snapshot: &dead}))
+	return m, &dead
 }
 
 // BenchmarkEventsAtTheLimit is an update with 100 events, of which each drops an older one.
