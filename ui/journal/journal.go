@@ -37,7 +37,7 @@ type Journal struct {
 	rows   []Row
 	shown  []uint64
 	show   func(e engine.Event, at time.Time) bool
-	newest map[pleg.UID]uint64 // the Seq of the newest row of each pod that has one
+	trails map[pleg.UID]*trail // of each pod that has a row
 
 	relists relists
 	pauses  []Pause
@@ -48,7 +48,7 @@ type Journal struct {
 
 // New returns a Journal that keeps so many rows at least.
 func New(keep int) *Journal {
-	return &Journal{keep: max(keep, 1), newest: make(map[pleg.UID]uint64), gone: newGone()}
+	return &Journal{keep: max(keep, 1), trails: make(map[pleg.UID]*trail), gone: newGone()}
 }
 
 // Observe takes over an update.
@@ -75,8 +75,7 @@ func (j *Journal) event(e engine.Event, at time.Time) {
 	if lost := e.Seq - j.seq - 1; lost > 0 {
 		j.push(Row{Event: engine.Event{Seq: e.Seq - 1, SeenAt: e.SeenAt}, Gap: lost}, at)
 	}
-	j.push(Row{Event: e, before: j.newest[e.Pod.UID]}, at)
-	j.newest[e.Pod.UID] = e.Seq
+	j.push(Row{Event: e, before: j.follow(e)}, at)
 	j.seq = e.Seq
 }
 
@@ -98,9 +97,7 @@ func (j *Journal) trim() {
 	}
 	n := len(j.rows) - j.keep
 	for i := range j.rows[:n] {
-		if r := &j.rows[i]; j.newest[r.Pod.UID] == r.Seq {
-			delete(j.newest, r.Pod.UID)
-		}
+		j.forget(&j.rows[i])
 	}
 	j.rows = slices.Delete(j.rows, 0, n)
 	j.Dropped += uint64(n)
@@ -128,6 +125,9 @@ func (j *Journal) Filter(show func(e engine.Event, at time.Time) bool) {
 // the next update, and not to be changed.
 func (j *Journal) Shown() []uint64 { return j.shown }
 
+// Seq returns the Seq of the newest event; 0 if there was none.
+func (j *Journal) Seq() uint64 { return j.seq }
+
 // Len returns how many rows are kept, shown or not.
 func (j *Journal) Len() int { return len(j.rows) }
 
@@ -151,18 +151,6 @@ func (j *Journal) Rows() iter.Seq[*Row] {
 		}
 	}
 }
-
-// Of yields the rows about a pod, shown or not, the newest first.
-func (j *Journal) Of(uid pleg.UID) iter.Seq[*Row] {
-	return func(yield func(*Row) bool) {
-		for r := j.Row(j.newest[uid]); r != nil && yield(r); {
-			r = j.Row(r.before)
-		}
-	}
-}
-
-// Newest returns the Seq of the newest row about a pod; 0 if there is none.
-func (j *Journal) Newest(uid pleg.UID) uint64 { return j.newest[uid] }
 
 // Mark marks a row, or takes its mark away. A row that is kept no more is none.
 func (j *Journal) Mark(seq uint64) {

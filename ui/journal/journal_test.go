@@ -126,8 +126,40 @@ func TestRowsOfAPod(t *testing.T) {
 		t.Errorf("of the pod, with the oldest dropped: %v", got)
 	}
 	j.Observe(engine.Update{Snapshot: at(0), Events: slices.DeleteFunc(events(21, 60), func(e engine.Event) bool { return e.Pod.UID == "uid1" })})
-	if got := of(); got != nil || j.Newest("uid1") != 0 || len(j.newest) != 2 {
-		t.Errorf("of the pod, with all dropped: %v, newest %d of %v", got, j.Newest("uid1"), j.newest)
+	if got := of(); got != nil || j.Newest("uid1") != 0 || len(j.trails) != 2 {
+		t.Errorf("of the pod, with all dropped: %v, newest %d of %v", got, j.Newest("uid1"), j.trails)
+	}
+}
+
+// Containers are told as long as a row is about them, and no more of them than people name.
+func TestContainersOfAPod(t *testing.T) {
+	j := New(2 * containersKept)
+	seq := uint64(0)
+	happen := func(names ...string) string {
+		var all []engine.Event
+		for _, name := range names {
+			seq++
+			all = append(all, engine.Event{Seq: seq, SeenAt: noon, Event: pleg.Event{Pod: pleg.PodRef{UID: "u"}, Container: name}})
+		}
+		j.Observe(engine.Update{Snapshot: at(0), Events: all})
+		var got []string
+		for _, c := range j.Containers("u") {
+			got = append(got, c.Name)
+		}
+		return strings.Join(got, " ")
+	}
+	if got := happen("a", "b", "", "a"); got != "b a" {
+		t.Errorf("of the pod: %s", got)
+	}
+	if got := happen(slices.Repeat([]string{"a"}, 3*containersKept)...); got != "a" {
+		t.Errorf("with the rows of b dropped: %s", got)
+	}
+	var many []string
+	for i := range containersKept + 1 {
+		many = append(many, fmt.Sprint(i))
+	}
+	if got := happen(many...); got != strings.Join(many[1:], " ") {
+		t.Errorf("of too many: %s", got)
 	}
 }
 

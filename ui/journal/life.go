@@ -3,6 +3,7 @@ package journal
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -23,26 +24,53 @@ type Stage struct {
 	ExitCode  int32
 }
 
-// Life returns what the containers and sandboxes of a pod went through, oldest first, as
-// far as their statuses, the lists and the events that are kept tell. p is the pod as it was seen
-// last, or nil. The stages of different containers are mixed.
+// Life returns what the containers and sandboxes of a pod went through, by the name of the
+// container and then oldest first, as far as their statuses, the lists and the events that
+// are kept tell. p is the pod as it was seen last, or nil.
 func (j *Journal) Life(uid pleg.UID, p *engine.Pod) []Stage {
-	var l life
+	l := life{events: make(map[stageKey]*Row), listed: make(map[stageKey]bool)}
+	for r := range j.Of(uid) {
+		if r.ID != "" {
+			l.events[stageKey{r.ID, r.To}] = r // the oldest, if a state was seen twice
+		}
+	}
 	if p != nil {
 		l.status(p.Status)
 		find := p.Status.Lookup()
-		l.listed(p.Old, find)
-		l.listed(p.Current, find)
-	}
-	for r := range j.Of(uid) {
-		if r.ID != "" {
-			l.event(r)
+		l.list(p.Old, find)
+		if p.Current != p.Old {
+			l.list(p.Current, find)
 		}
 	}
+	for _, r := range l.events {
+		l.stages = append(l.stages, stageOf(r))
+	}
+	l.inOrder()
 	slices.SortStableFunc(l.stages, func(a, b Stage) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(rank(a.State), rank(b.State)))
+		return cmp.Or(strings.Compare(a.Container, b.Container), a.At.Compare(b.At), cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(a.Event, b.Event))
 	})
 	return l.stages
+}
+
+// inOrder moves the creation of a container that was listed before it was started, and
+// inspected after that, before its start: the event tells only when it was seen.
+func (l *life) inOrder() {
+	seen := func(s Stage) bool { return s.State == pleg.Created && s.Event > 0 }
+	if !slices.ContainsFunc(l.stages, seen) {
+		return
+	}
+	started := map[string]time.Time{}
+	for _, s := range l.stages {
+		if s.State == pleg.Running {
+			started[s.ID] = s.At
+		}
+	}
+	for i := range l.stages {
+		s := &l.stages[i]
+		if at, runs := started[s.ID]; runs && seen(*s) && s.At.After(at) {
+			s.At = at
+		}
+	}
 }
 
 // rank is the order of states that came at the same moment.
@@ -55,7 +83,8 @@ func rank(s pleg.State) int {
 
 type life struct {
 	stages []Stage
-	find   map[stageKey]int // where in stages
+	events map[stageKey]*Row // that are not among the stages yet
+	listed map[stageKey]bool // sandboxes, and containers that no inspection has told of
 }
 
 type stageKey struct {
@@ -63,12 +92,28 @@ type stageKey struct {
 	state pleg.State
 }
 
+// add adds a stage, with what an event says of it, which is more: when it was seen.
 func (l *life) add(s Stage) {
-	if l.find == nil {
-		l.find = make(map[stageKey]int)
+	if len(l.events) > 0 {
+		key := stageKey{s.ID, s.State}
+		if r := l.events[key]; r != nil {
+			e := stageOf(r)
+			s.SeenAt, s.Event, s.AtStart = e.SeenAt, e.Event, e.AtStart
+			if !s.AtStart {
+				s.At = e.At // the engine knows which stamps are nonsense
+			}
+			delete(l.events, key)
+		}
 	}
-	l.find[stageKey{s.ID, s.State}] = len(l.stages)
 	l.stages = append(l.stages, s)
+}
+
+// once is add for what more than one list may tell.
+func (l *life) once(s Stage) {
+	if key := (stageKey{s.ID, s.State}); !l.listed[key] {
+		l.listed[key] = true
+		l.add(s)
+	}
 }
 
 // status adds what an inspection says. What a container went through before it came to
@@ -79,7 +124,7 @@ func (l *life) status(st *pleg.PodStatus) {
 	}
 	for _, s := range st.Sandboxes {
 		if !s.CreatedAt.IsZero() {
-			l.add(Stage{ID: s.ID, Attempt: s.Attempt, State: pleg.Running, At: s.CreatedAt})
+			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: pleg.Running, At: s.CreatedAt})
 		}
 	}
 	for i := range st.Containers {
@@ -102,14 +147,14 @@ func (l *life) status(st *pleg.PodStatus) {
 	}
 }
 
-// listed adds what a list says of sandboxes and containers that no inspection has told of.
-func (l *life) listed(p *pleg.Pod, find pleg.Lookup) {
+// list adds what a list says of sandboxes and containers that no inspection has told of.
+func (l *life) list(p *pleg.Pod, find pleg.Lookup) {
 	if p == nil {
 		return
 	}
 	for _, s := range p.Sandboxes {
-		if _, known := l.find[stageKey{s.ID, pleg.Running}]; !known && s.State == pleg.Running {
-			l.add(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: s.CreatedAt})
+		if s.State == pleg.Running {
+			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: s.CreatedAt})
 		}
 	}
 	for i := range p.Containers {
@@ -118,15 +163,14 @@ func (l *life) listed(p *pleg.Pod, find pleg.Lookup) {
 		if c.State == pleg.Exited || at.IsZero() {
 			at = p.ListedAt
 		}
-		if _, known := l.find[stageKey{c.ID, c.State}]; !known && find.Container(c.ID) == nil {
-			l.add(Stage{ID: c.ID, Container: c.Name, Attempt: c.Attempt, State: c.State, At: at})
+		if find.Container(c.ID) == nil {
+			l.once(Stage{ID: c.ID, Container: c.Name, Attempt: c.Attempt, State: c.State, At: at})
 		}
 	}
 }
 
-// event adds what an event says, which is more than an inspection does: when it was
-// seen, and what has been removed since.
-func (l *life) event(r *Row) {
+// stageOf returns the stage that an event tells of.
+func stageOf(r *Row) Stage {
 	s := Stage{
 		ID: r.ID, Container: r.Container, State: r.To, At: r.SeenAt,
 		SeenAt: r.SeenAt, Event: r.Seq, AtStart: r.AtStart, Exited: r.Exited, ExitCode: r.ExitCode,
@@ -134,16 +178,5 @@ func (l *life) event(r *Row) {
 	if r.HasLag {
 		s.At = r.SeenAt.Add(-r.Lag)
 	}
-	if i, runs := l.find[stageKey{s.ID, pleg.Running}]; runs && s.State == pleg.Created && s.At.After(l.stages[i].At) {
-		s.At = l.stages[i].At // listed before it was started, and inspected after that
-	}
-	if i, known := l.find[stageKey{s.ID, s.State}]; known {
-		known := &l.stages[i]
-		known.SeenAt, known.Event, known.AtStart = s.SeenAt, s.Event, s.AtStart
-		if !s.AtStart {
-			known.At = s.At // the engine knows which stamps are nonsense
-		}
-		return
-	}
-	l.add(s)
+	return s
 }

@@ -24,6 +24,7 @@ type sheet struct {
 	layer.Text
 	of   *podlist.Pod
 	gone bool
+	past strip.Story
 	rec  record
 	ctrs containers
 }
@@ -123,7 +124,7 @@ func (s *sheet) inspections(d *widget.Doc) {
 // timeline adds what its containers went through, along the axis of time.
 func (s *sheet) timeline(d *widget.Doc) {
 	d.Section("Timeline")
-	d.Many(strip.Lanes(s.View, s.of, d.Width()))
+	d.Many(s.past.Lanes(s.View, s.of, d.Width()))
 }
 
 // events adds the pod's events, the newest first. Each is an item.

@@ -1,7 +1,9 @@
 package strip
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -32,14 +34,16 @@ type Lane struct {
 	Gone  bool // the pod is listed no more
 }
 
-// Set works out the cells: as many as there are sights. Life is all stages of the pod, and
-// name that of the container; empty for the sandboxes.
+// Set works out the cells: as many as there are sights. Life is all stages of the pod, as
+// [journal.Journal.Life] returns them, and name that of the container; empty for the sandboxes.
 func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sight) {
+	life = stagesOf(life, name)
 	n.Cells = n.Cells[:0]
 	for _, s := range sights {
 		n.Cells = append(n.Cells, Cell{Sight: s})
 	}
 	w := len(n.Cells)
+	begin, _ := v.Axis.Cell(w, 0)
 	state, current, filled := pleg.Absent, "", 0
 	until := func(i int) {
 		for ; filled < i; filled++ {
@@ -48,10 +52,13 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sig
 	}
 	for i := range life {
 		s := &life[i]
-		if s.Container != name || s.At.After(v.At.Add(skew)) || s.SeenAt.After(v.At) {
+		if s.At.After(v.At.Add(skew)) || s.SeenAt.After(v.At) {
 			continue
 		}
-		came := min(v.Axis.Index(w, s.At), w-1)
+		came := -1
+		if !s.At.Before(begin) {
+			came = min(v.Axis.Index(w, s.At), w-1)
+		}
 		if s.ID == current || current == "" || s.State == pleg.Created || s.State == pleg.Running {
 			until(came)
 			current, state = s.ID, s.State
@@ -66,6 +73,16 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sig
 			n.code(s, v.Axis.Index(w, s.SeenAt))
 		}
 	}
+}
+
+// stagesOf returns those of one container.
+func stagesOf(life []journal.Stage, name string) []journal.Stage {
+	from, _ := slices.BinarySearchFunc(life, name, func(s journal.Stage, name string) int { return strings.Compare(s.Container, name) })
+	to := from
+	for to < len(life) && life[to].Container == name {
+		to++
+	}
+	return life[from:to]
 }
 
 const (

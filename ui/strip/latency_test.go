@@ -52,7 +52,7 @@ func TestLanesOfAPod(t *testing.T) {
 	init := removed(1, 9.5, "i")
 	init.Container = "init"
 	see(v, init)
-	n, line := Lanes(v, podlist.New(p, nil, diagnose.Trouble{}), widget.LabelWidth+30)
+	n, line := new(Story).Lanes(v, podlist.New(p, nil, diagnose.Trouble{}), widget.LabelWidth+30)
 	want := []string{
 		"|                                 -20s      -10s    now|",
 		"|  sandbox                    ━━━━━━━━━━━━━━━━━━━━━━━━━|",

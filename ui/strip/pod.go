@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -16,14 +18,13 @@ func Names(v *pane.View, p *podlist.Pod, dst []string) []string {
 	for _, c := range p.Now {
 		dst = append(dst, c.Name)
 	}
-	had := len(dst)
 	begin := v.Axis.End.Add(-v.Axis.Width)
-	for r := range v.Journal.Of(p.Pod.UID) {
-		if r.SeenAt.Before(begin) {
+	for _, c := range slices.Backward(v.Journal.Containers(p.Pod.UID)) {
+		if c.SeenAt.Before(begin) {
 			break
 		}
-		if !r.Sandbox && r.Container != "" && !has(p, r.Container) && !slices.Contains(dst[had:], r.Container) {
-			dst = append(dst, r.Container)
+		if !has(p, c.Name) {
+			dst = append(dst, c.Name)
 		}
 	}
 	return dst
@@ -37,12 +38,28 @@ func has(p *podlist.Pod, name string) bool {
 // mostLanes is how many lanes the sheet of a pod shows.
 const mostLanes = 100
 
+// A Story is what a pod went through, worked out anew only when that has changed. The zero
+// Story is of no pod.
+type Story struct {
+	pod    *engine.Pod
+	newest uint64 // the Seq of the pod's newest event
+	stages []journal.Stage
+}
+
+// Of returns the stages of p, which may have gone: see [journal.Journal.Life].
+func (s *Story) Of(j *journal.Journal, p *engine.Pod) []journal.Stage {
+	if newest := j.Newest(p.UID); s.pod != p || s.newest != newest {
+		*s = Story{p, newest, j.Life(p.UID, p)}
+	}
+	return s.stages
+}
+
 // Lanes returns what a pod went through as lines of a [widget.Doc] of w cells: the scale
 // of time, its sandboxes, and each of its containers. Line makes a line when it is drawn,
 // from the view as it was when Lanes was called. P may be a pod that has gone.
-func Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []widget.Slot) {
+func (s *Story) Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []widget.Slot) {
 	room := max(w-widget.LabelWidth, 1)
-	life := v.Journal.Life(p.Pod.UID, p.Pod)
+	life := s.Of(v.Journal, p.Pod)
 	names := Names(v, p, []string{""})
 	names = names[:min(len(names), mostLanes)]
 	sights := Sights(v, room, nil)

@@ -18,8 +18,8 @@ func (t *timeline) Draw(l *text.Line, y int, focused bool) {
 	case below < 0 && t.table.Len() == 0 && y == 1:
 		l.Put(t.view.Theme.Dim, "no container is listed that the filter shows")
 	case below < 0:
-		if r, ok := t.table.Row(y); ok && r.lane != nil {
-			t.draw(l, r, y, focused)
+		if r, ok := t.table.Row(y); ok {
+			t.draw(l, r, t.top+y-headLines, focused)
 		}
 	case below == t.foot()-1:
 		t.under(l)
@@ -63,7 +63,12 @@ func (t *timeline) head(l *text.Line, focused bool) {
 	l.Put(th.Head, t.ago[at+1:])
 }
 
-func (t *timeline) draw(l *text.Line, r *row, y int, focused bool) {
+// draw draws row i.
+func (t *timeline) draw(l *text.Line, r row, i int, focused bool) {
+	lane := t.lane(i)
+	if lane == nil {
+		return
+	}
 	v, cursor := t.view, -1
 	name, label := v.Theme.Text, r.name
 	if r.gone {
@@ -72,11 +77,11 @@ func (t *timeline) draw(l *text.Line, r *row, y int, focused bool) {
 	if label == "" {
 		label = "sandbox"
 	}
-	if at, ok := t.table.Current(); ok && at == r && focused {
+	if i == t.table.Cursor() && focused {
 		v.Pen().Bar(l, focused)
 		cursor = t.cell()
 	}
-	if r.first || y == headLines {
+	if r.first || i == t.top {
 		l.Name(name, r.pod.Pod.Name, t.pods)
 	} else {
 		l.Space(t.pods)
@@ -85,16 +90,17 @@ func (t *timeline) draw(l *text.Line, r *row, y int, focused bool) {
 	l.Name(name, label, t.names)
 	l.Under()
 	l.Space(1)
-	r.lane.Draw(l, v, cursor, v.Theme.Selected)
+	lane.Draw(l, v, cursor, v.Theme.Selected)
 }
 
 // under says what is under the cursor.
 func (t *timeline) under(l *text.Line) {
-	r, ok := t.table.Current()
-	if !ok || r.lane == nil || t.room == 0 {
+	r, _ := t.table.Current()
+	lane := t.lane(t.table.Cursor())
+	if lane == nil || t.room == 0 {
 		return
 	}
-	th, c := t.view.Theme, &r.lane.Cells[t.cell()]
+	th, c := t.view.Theme, &lane.Cells[t.cell()]
 	when := "now"
 	if !t.moment.IsZero() {
 		when = t.moment.Local().Format("15:04:05")

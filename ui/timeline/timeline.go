@@ -3,15 +3,14 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/strip"
@@ -21,48 +20,49 @@ import (
 
 // A row is the lane of a container.
 type row struct {
-	key
 	pod   *podlist.Pod
-	gone  bool        // the pod is listed no more
-	first bool        // of its pod, or of those that are visible
-	lane  *strip.Lane // nil unless it is visible
+	name  string // of the container; empty for the sandbox of a pod without one
+	gone  bool   // the pod is listed no more
+	first bool   // of its pod
 }
 
 type key struct {
 	uid  pleg.UID
-	name string // of the container; empty for the sandbox of a pod without one
+	name string
 }
 
-// A life is what was worked out of a pod, and from what.
-type life struct {
-	pod    *engine.Pod
-	newest uint64 // the Seq of its newest event
-	stages []journal.Stage
+// made is of what the rows were made.
+type made struct {
+	pods   uint64 // podlist.List.Changed
+	events uint64 // journal.Journal.Seq
+	width  time.Duration
+	begin  time.Time // of the axis; zero where no row will go with the time
 }
 
 // timeline is the pane. Only the lanes that are visible are worked out.
 type timeline struct {
-	table  widget.Table[*row, key]
+	table  widget.Table[row, key]
 	view   *pane.View
 	moment time.Time // that the cursor is on; zero for the newest cell
 
 	height            int // of all lines
 	pods, names, room int // cells of the columns and of the strip
 
-	rows  []row
-	list  []*row
-	words []string // of the row that is being listed
-	gone  map[pleg.UID]*podlist.Pod
-	lives map[pleg.UID]life
+	made    made
+	rows    []row
+	words   []string // of the pod that is being listed
+	gone    map[pleg.UID]*podlist.Pod
+	stories map[pleg.UID]*strip.Story // of the pods that are visible
 
-	lanes      []strip.Lane
+	top        int          // the first row that is visible
+	lanes      []strip.Lane // of those that are, from top on
 	sights     []strip.Sight
 	ago, clock string
 }
 
 // New returns the pane. It is not safe for concurrent use.
 func New(pane.Settings) pane.Pane {
-	return &timeline{table: widget.Table[*row, key]{Key: func(r *row) key { return r.key }}}
+	return &timeline{table: widget.Table[row, key]{Key: func(r row) key { return key{r.pod.Pod.UID, r.name} }}}
 }
 
 // headLines and footLines are what is drawn beside the lanes where there is room: above
@@ -103,88 +103,102 @@ func (t *timeline) about() []text.Span {
 // Observe takes over the pods and what they went through.
 func (t *timeline) Observe(v *pane.View, w, h int) {
 	t.view, t.height = v, h
+	if h == 0 {
+		t.rows, t.stories, t.made = nil, nil, made{} // they would hold on to pods that have gone
+		t.table.Set(nil)
+		return
+	}
 	label := min(max(w*35/100, min(20, w/2)), 52)
 	t.pods = label * 3 / 5
 	t.names = label - t.pods - 1
 	t.room = max(w-label-1, 0)
-	t.enumerate()
 	t.table.Resize(w, h-t.foot())
-	t.table.Set(t.list)
-	if h == 0 {
-		return
-	}
+	t.enumerate()
 	t.ago, t.clock = v.Axis.Ago(t.room), v.Axis.Clock(t.room)
 	t.sights = strip.Sights(v, t.room, t.sights)
 	t.arrange()
 }
 
-// enumerate lists the lanes: those of the pods that are shown, in their order, and then
-// those of pods that have gone in the time of the axis.
+// enumerate lists the lanes, if they may be others than before: those of the pods that are
+// shown, in their order, and then those of pods that have gone in the time of the axis.
 func (t *timeline) enumerate() {
-	t.rows, t.list = t.rows[:0], t.list[:0]
-	for _, p := range t.view.Pods.Shown {
-		t.add(p, false)
+	v := t.view
+	begin := v.Axis.End.Add(-v.Axis.Width)
+	now := made{pods: v.Pods.Changed, events: v.Journal.Seq(), width: v.Axis.Width, begin: begin}
+	if t.made.begin.IsZero() {
+		now.begin = time.Time{}
+	}
+	if t.made == now {
+		return
+	}
+	t.rows = t.rows[:0]
+	lasting := true
+	for _, p := range v.Pods.Shown {
+		lasting = t.add(p, false) && lasting
 	}
 	was := t.gone
 	t.gone = make(map[pleg.UID]*podlist.Pod, len(was))
-	begin, _ := t.view.Axis.Cell(t.room, 0)
-	for _, tomb := range t.view.Journal.Tombstones() {
-		if tomb.Gone.Before(begin) || tomb.Gone.After(t.view.At) {
+	for _, tomb := range v.Journal.Tombstones() {
+		if tomb.Gone.Before(begin) || tomb.Gone.After(v.At) {
 			continue
 		}
 		p := was[tomb.Pod.UID]
 		if p == nil || p.Pod != tomb.Pod {
 			p = podlist.New(tomb.Pod, nil, diagnose.Trouble{})
 		}
-		if t.gone[p.Pod.UID] = p; t.view.Pods.Shows(p) {
+		if t.gone[p.Pod.UID] = p; v.Pods.Shows(p) {
 			t.add(p, true)
+			lasting = false
 		}
 	}
-	for i := range t.rows {
-		t.list = append(t.list, &t.rows[i])
+	t.made = now
+	if t.made.begin = begin; lasting {
+		t.made.begin = time.Time{}
 	}
+	t.table.Set(t.rows)
 }
 
-func (t *timeline) add(p *podlist.Pod, gone bool) {
+// add lists the lanes of a pod, and reports whether it still has all those containers.
+func (t *timeline) add(p *podlist.Pod, gone bool) (lasting bool) {
 	t.words = strip.Names(t.view, p, t.words[:0])
+	lasting = len(t.words) == len(p.Now)
 	if len(t.words) == 0 {
 		t.words = append(t.words, "")
 	}
 	for i, name := range t.words {
-		t.rows = append(t.rows, row{key: key{p.Pod.UID, name}, pod: p, gone: gone, first: i == 0})
+		t.rows = append(t.rows, row{pod: p, name: name, gone: gone, first: i == 0})
 	}
+	return lasting
 }
 
 // arrange works out the lanes that are visible.
 func (t *timeline) arrange() {
-	was := t.lives
-	t.lives = make(map[pleg.UID]life, len(was))
+	was := t.stories
+	t.stories = make(map[pleg.UID]*strip.Story, len(was))
 	first, last, _ := t.table.Visible()
-	n := 0
-	for i := max(first-1, 0); i < last; i++ {
-		r := t.list[i]
-		if n == len(t.lanes) {
-			t.lanes = append(t.lanes, strip.Lane{})
+	t.top = max(first-1, 0)
+	t.lanes = slices.Grow(t.lanes[:0], last-t.top)[:last-t.top]
+	for i := range t.lanes {
+		r, n := &t.rows[t.top+i], &t.lanes[i]
+		p := r.pod.Pod
+		story := t.stories[p.UID]
+		if story == nil {
+			if story = was[p.UID]; story == nil {
+				story = new(strip.Story)
+			}
+			t.stories[p.UID] = story
 		}
-		r.lane = &t.lanes[n]
-		r.lane.Gone = r.gone
-		r.lane.Set(t.view, t.life(r, was), r.name, t.sights)
-		n++
+		n.Gone = r.gone
+		n.Set(t.view, story.Of(t.view.Journal, p), r.name, t.sights)
 	}
 }
 
-// life returns what the pod of a row went through, from what was worked out before if
-// nothing has changed since.
-func (t *timeline) life(r *row, was map[pleg.UID]life) []journal.Stage {
-	l, known := t.lives[r.uid]
-	if !known {
-		l = was[r.uid]
+// lane returns the lane of row i; nil unless it is visible.
+func (t *timeline) lane(i int) *strip.Lane {
+	if i -= t.top; i < 0 || i >= len(t.lanes) {
+		return nil
 	}
-	if newest := t.view.Journal.Newest(r.uid); l.pod != r.pod.Pod || l.newest != newest {
-		l = life{r.pod.Pod, newest, t.view.Journal.Life(r.uid, r.pod.Pod)}
-	}
-	t.lives[r.uid] = l
-	return l.stages
+	return &t.lanes[i]
 }
 
 // Do moves the cursor from lane to lane, and in time, while they are seen.
@@ -238,9 +252,9 @@ func (t *timeline) step(by int) {
 
 // seek moves the cursor to the next event of its lane, or the one before.
 func (t *timeline) seek(by int, h pane.Host) {
-	r, ok := t.table.Current()
-	for i := t.cell() + by; ok && r.lane != nil && i >= 0 && i < t.room; i += by {
-		if r.lane.Cells[i].Event > 0 {
+	lane := t.lane(t.table.Cursor())
+	for i := t.cell() + by; lane != nil && i >= 0 && i < t.room; i += by {
+		if lane.Cells[i].Event > 0 {
 			t.step(i - t.cell())
 			return
 		}
@@ -265,9 +279,8 @@ func (t *timeline) Subject() pane.Subject {
 		return pane.Subject{}
 	}
 	s := pane.Subject{Pod: r.pod.Pod.PodRef, Container: r.name}
-	if i := t.cell(); r.lane != nil && i >= 0 {
-		s.Event = r.lane.Cells[i].Event
-		s.ID = r.lane.Cells[i].ID
+	if i, lane := t.cell(), t.lane(t.table.Cursor()); lane != nil && i >= 0 {
+		s.Event, s.ID = lane.Cells[i].Event, lane.Cells[i].ID
 	}
 	return s
 }

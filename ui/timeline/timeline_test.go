@@ -146,6 +146,38 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 	}
 }
 
+// A container that its pod has no more keeps its lane as long as an event of it is in the
+// time that is shown, and no longer, though nothing else happens.
+func TestLanesOfContainersThatHaveGone(t *testing.T) {
+	v := some()
+	e := panetest.Happened(1000, 10, pleg.Removed, panetest.Find(v.Snapshot, "nfs-client"), "once", pleg.Exited, pleg.Absent)
+	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
+	for _, tt := range []struct {
+		age  time.Duration
+		want bool
+	}{{0, true}, {time.Minute, true}, {time.Minute, false}} {
+		next := *v.Snapshot
+		next.At = next.At.Add(tt.age)
+		v.Snapshot = &next
+		v.Axis.Follow(next.At)
+		v.Journal.Observe(engine.Update{Snapshot: &next, Events: []engine.Event{e}})
+		if got := s.Show(v).Row(" once ") != ""; got != tt.want {
+			t.Errorf("%v later it has a lane: %v, want %v", tt.age, got, tt.want)
+		}
+	}
+}
+
+func TestCursorStaysWhileItIsNotSeen(t *testing.T) {
+	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
+	on := s.Subject()
+	s.H = 0
+	s.Show(s.V)
+	s.H = 35
+	if got := s.Show(s.V).Subject(); got != on {
+		t.Errorf("the cursor was on %+v, is on %+v", on, got)
+	}
+}
+
 func TestTitle(t *testing.T) {
 	about := func(s *panetest.Stage) string {
 		var all []string
@@ -158,7 +190,7 @@ func TestTitle(t *testing.T) {
 	for _, tt := range []struct {
 		h    int
 		want string
-	}{{35, "19 2m across"}, {10, "1-7/19 2m across"}, {0, "19 2m across"}} {
+	}{{35, "19 2m across"}, {10, "1-7/19 2m across"}} {
 		if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, tt.h)); got != tt.want {
 			t.Errorf("%d lines: title says %q, want %q", tt.h, got, tt.want)
 		}
