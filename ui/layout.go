@@ -25,10 +25,10 @@ type layout struct {
 	boxes  []box
 }
 
-// Sizes from which the screen has more than one pane. A wide one has room for all
-// columns of its first pane, so that more width never shows fewer of them.
+// Sizes from which the screen has more than one pane. The first one is as wide as the
+// screen, so that more width never shows fewer of its columns.
 const (
-	wideWidth, wideHeight = 190, 24 // the first pane on the left, others beside it
+	wideWidth, wideHeight = 190, 24 // the first pane over all others, in two columns
 	tallWidth, tallHeight = 90, 32  // the first pane over another one
 	leastWidth, leastBody = 60, 14  // below: lines of text
 	fullHeader            = 20      // lines from which the header is whole
@@ -157,16 +157,18 @@ func (m *Model) place(l *layout) {
 		low := max(8, h*2/5, h-1-m.panes[0].Info().Wanted)
 		l.boxes = []box{{0, 0, y, w, h - low, false}, {m.under, 0, y + h - low, w, low, true}}
 	case wide:
-		right := max(80, w*42/100)
+		low, right := max(h*3/5, h-1-m.panes[0].Info().Wanted), max(80, w*42/100)
 		var beside, below []int
-		for i, p := range m.panes {
-			if i == 0 || p.Info().Below {
-				below = append(below, i)
+		for i, p := range m.panes[1:] {
+			if p.Info().Wide {
+				below = append(below, i+1)
 			} else {
-				beside = append(beside, i)
+				beside = append(beside, i+1)
 			}
 		}
-		l.boxes = append(m.stack(below, box{y: y, w: w - right - 1, h: h}), m.stack(beside, box{x: w - right, y: y, w: right, h: h})...)
+		top := y + h - low
+		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(below, box{y: top, w: w - right - 1, h: low})...)
+		l.boxes = append(l.boxes, m.stack(beside, box{x: w - right, y: top, w: right, h: low})...)
 	}
 }
 

@@ -75,3 +75,19 @@ func TestPanesAreGivenTheirPlaces(t *testing.T) {
 		check(fmt.Sprint(size), 3)
 	}
 }
+
+// TestMoreWidthNeverMeansFewerColumns holds that of the pods, with the panes of each
+// width around them.
+func TestMoreWidthNeverMeansFewerColumns(t *testing.T) {
+	before := 0
+	for w := leastWidth; w <= 300; w += 2 {
+		n := len(strings.Fields(newStage(t, w, 50).show(panetest.Healthy()).rowOf(" RUN ")))
+		if n < before {
+			t.Fatalf("%d columns at a width of %d, and %d with less", n, w, before)
+		}
+		before = n
+	}
+	if before < 12 {
+		t.Errorf("only %d columns on a wide screen", before)
+	}
+}

@@ -60,7 +60,7 @@ const always = 1 << 10
 
 // Info says how many events there are, and what is shown of them.
 func (e *events) Info() pane.Info {
-	return pane.Info{Name: "Events", About: e.about, Scope: keymap.InEvents, Least: 3, Wanted: always}
+	return pane.Info{Name: "Events", About: e.about, Scope: keymap.InEvents, Least: 3, Wanted: always, Wide: true}
 }
 
 // Observe takes over what has happened.

@@ -58,7 +58,7 @@ type Info struct {
 	Scope keymap.Scope // where keys are pressed while it has them
 
 	Least, Wanted int  // lines below the title: without which it makes no sense; that it can make use of now
-	Below         bool // on a wide screen: in the left column below the first pane, as it is wide itself; else in the right one
+	Wide          bool // its rows are long: on a wide screen it stands in the left column, which is the wider one
 	Tells         bool // it shows every finding, which then need not be told above
 	Foot          bool // a layer that is one line at the foot of the screen, with the panes above it in view
 }

@@ -80,7 +80,7 @@ func (t *timeline) foot() int { return min(max(t.height-least, 0), footLines) }
 func (t *timeline) Info() pane.Info {
 	return pane.Info{
 		Name: "Timeline", About: t.about(), Scope: keymap.InTimeline,
-		Least: 3, Wanted: headLines + t.table.Len() + footLines, Below: true,
+		Least: 3, Wanted: headLines + t.table.Len() + footLines, Wide: true,
 	}
 }
 
