@@ -3,8 +3,8 @@
 //
 // Data flows one way. A command waits for the feed; its answer is the only way
 // in which a snapshot reaches the model, and the next wait starts only then, so
-// at most one snapshot is ever under way and a slow terminal costs the newest
-// one nothing. What is shown is worked out when a snapshot or a key arrives;
+// at most one snapshot is ever under way, and what a slow terminal misses are older
+// ones; events that it has missed are counted and shown as a gap. What is shown is worked out when a snapshot or a key arrives;
 // drawing a frame only reads, and builds no more than the rows that are visible.
 // The model does no I/O, reads no clock and blocks nowhere: time comes from the
 // snapshots, slow answers come from commands.

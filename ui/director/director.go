@@ -8,6 +8,7 @@ import "time"
 // connected. All its methods return at once and are safe for concurrent use; what
 // they ask for shows in the next State.
 type Director interface {
+	// State returns how far the script is now.
 	State() State
 	// Faults returns all faults, in a fixed order.
 	Faults() []Fault
@@ -29,9 +30,9 @@ type Director interface {
 
 // A State is how far a scenario is.
 type State struct {
-	Scenario  string // its name
-	Frozen    bool
-	Speed     float64
+	Scenario  string        // its name
+	Frozen    bool          // the script stands still
+	Speed     float64       // how many times as fast as the runtime's clock it goes
 	Act, Acts int           // which of its acts is on, from 1, and how many there are; 0 before the first
 	Caption   string        // what the script does in this act, and what to expect; empty if there is nothing to say
 	Next      time.Duration // until the next act at this speed, as if it were not frozen; 0 if none comes

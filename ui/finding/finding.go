@@ -1,6 +1,6 @@
 // Package finding puts findings and the headline into words and looks: the same
-// ones for the screen and for lines. Its texts are not cleaned; who draws them
-// does that. All of it is pure and safe for concurrent use.
+// ones for the screen and for lines. Its texts are not cleaned:
+// that is done where they are drawn or written. All of it is pure and safe for concurrent use.
 package finding
 
 import (

@@ -165,8 +165,8 @@ func (p *Picker) narrow(s string) {
 
 // Columned is a table, whatever its rows are.
 type Columned interface {
-	Choices() []widget.Choice
-	Switch(name string, on bool)
+	Choices() []widget.Choice    // its columns, in their order
+	Switch(name string, on bool) // shows a column, or leaves it out; does nothing for a name that none has
 }
 
 // Columns opens a picker in which the columns of a table are switched on and off.

@@ -1,7 +1,7 @@
 // Package look says how what the engine knows is drawn, wherever it is drawn: the
 // symbol, style and word of a state or an event, and the cells of tables that more
-// than one pane has. It holds nothing; who draws keeps the [text.Line] to one
-// goroutine.
+// than one pane has. It holds nothing; a [text.Line] belongs to the goroutine
+// that draws.
 package look
 
 import (

@@ -77,9 +77,12 @@ type Subject struct {
 // pane that was closed meanwhile must take it for nothing.
 type Reply func(Host)
 
-// A Host is the screen, as panes see it.
+// A Host is the screen, as panes see it. It may be used in [Pane.Do], [Typist.Key] and a
+// [Reply] alone: a command that takes longer answers with one.
 type Host interface {
+	// View returns what is shown now.
 	View() *View
+	// Controls returns what makes requests of the engine.
 	Controls() Controls
 	// Keys returns the keys of an action as a person reads them.
 	Keys(a keymap.Action) string

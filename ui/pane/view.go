@@ -64,19 +64,20 @@ func (f *Filter) Namespace(ns string) bool {
 	return len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, ns)
 }
 
-// Controls are the requests that the screen makes of the engine. All but Raw
-// return at once. None changes anything on a node.
+// Controls are the requests that the screen makes of the engine, as [engine.Engine] has
+// them. All are safe for concurrent use. All but Raw return at once, and what came of
+// them is in a later snapshot. None changes anything on a node.
 type Controls interface {
-	Pause()
-	Resume()
-	RelistNow()
-	Reinspect(uid pleg.UID)
-	Sweep() // asks for every sandbox and container, or the next snapshot says why not
-	CancelSweep()
-	SetPeriod(d time.Duration)
+	Pause()                    // makes no call until Resume but those asked for
+	Resume()                   // does at once what was due meanwhile
+	RelistNow()                // one relist, also while paused
+	Reinspect(uid pleg.UID)    // inspects one pod though nothing changed; none of which there is no record
+	Sweep()                    // asks for every sandbox and container, or the snapshot says why not
+	CancelSweep()              // ends the sweep under way, if there is one
+	SetPeriod(d time.Duration) // from the end of one relist to the start of the next
 
 	// Raw asks the runtime for all it says about one pod, as indented JSON. It
-	// blocks until the answer is there or ctx has ended.
+	// blocks until the answer is there, or fails, or ctx has ended.
 	Raw(ctx context.Context, uid pleg.UID) ([]byte, error)
 }
 
@@ -103,5 +104,6 @@ type Settings struct {
 // A Clicker is a pane that takes clicks: on line y below the title, cell x of it.
 type Clicker interface {
 	Pane
+	// Click does what a click means there: most put the cursor on the line.
 	Click(x, y int, h Host)
 }

@@ -32,8 +32,8 @@ type pods struct {
 	mark  []text.Span
 }
 
-// New returns the pane as it is to be shown at the start; what set has no sense in is
-// left as if it were not set. Where there are no pods it names some keys.
+// New returns the pane as set wants it at the start: a column that it has not is none.
+// The pane is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
 	p := &pods{start: &set, open: map[pleg.UID]bool{}}
 	p.table = widget.Table[row, place]{
@@ -51,6 +51,7 @@ func New(set pane.Settings) pane.Pane {
 	return p
 }
 
+// Info says how much of the pods is shown, and how many have a problem.
 func (p *pods) Info() pane.Info {
 	wanted := p.table.Len() + 1
 	if p.blank != nil {
@@ -59,6 +60,7 @@ func (p *pods) Info() pane.Info {
 	return pane.Info{Name: "Pods", About: p.about, Mark: p.mark, Scope: keymap.InPods, Least: 4, Wanted: wanted}
 }
 
+// Observe takes over the pods in their order; where there are none, what to do about that.
 func (p *pods) Observe(v *pane.View, w, h int) {
 	p.view = v
 	if p.start != nil {
@@ -124,6 +126,7 @@ func (p *pods) sort() {
 	p.view.Pods.SortBy(func(a, b *podlist.Pod) int { return compare(row{of: a}, row{of: b}) }, invert)
 }
 
+// Do moves the cursor, unfolds, sorts, and goes to pods with a problem.
 func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	p.rows()
 	switch a {
@@ -209,6 +212,7 @@ func (p *pods) fold(a keymap.Action) {
 	p.rows()
 }
 
+// Draw draws the heads, a row, or what stands in the place of all rows.
 func (p *pods) Draw(l *text.Line, y int, focused bool) {
 	if p.blank != nil {
 		p.blank.Draw(l, p.view.Pen(), y, false)
@@ -217,6 +221,7 @@ func (p *pods) Draw(l *text.Line, y int, focused bool) {
 	p.table.Draw(l, p.view.Pen(), y, focused)
 }
 
+// Subject returns the pod under the cursor, or a part of one that is unfolded.
 func (p *pods) Subject() pane.Subject {
 	r, ok := p.table.Current()
 	switch {

@@ -1,7 +1,7 @@
 // Package strip draws along the axis of time what the journal knows: how relists and
 // calls went, and what containers went through. It is for all panes and the header
-// alike. Nothing in it does I/O or reads a clock; who draws keeps the view and the line
-// to one goroutine.
+// alike. Nothing in it does I/O or reads a clock. A view and a line belong to the goroutine
+// that draws.
 package strip
 
 import (

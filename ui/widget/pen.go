@@ -1,5 +1,6 @@
 // Package widget has what panes and layers are made of: a [Table] of rows under a
-// cursor, and a [Doc] of lines that are read and searched.
+// cursor, a [Doc] of lines that are read and searched, and an [Axis] of time with what
+// is drawn along it.
 //
 // A widget draws into a [text.Line], which cleans what it is given. It does no I/O,
 // reads no clock and knows nothing of the screen around it. None may be used by two

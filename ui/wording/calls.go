@@ -1,6 +1,6 @@
 // Package wording puts calls, failures, sweeps and figures of the engine into words:
-// the same ones in every pane and in the header. Its texts are not cleaned; who draws
-// them does that. All of it is pure and safe for concurrent use.
+// the same ones in every pane and in the header. Its texts are not cleaned: a
+// [text.Line] does that when they are drawn. All of it is pure and safe for concurrent use.
 package wording
 
 import (
@@ -26,7 +26,7 @@ func Flight(f *engine.Flight) string {
 	return Call(f)
 }
 
-// Call says the same without the pod.
+// Call says what a call is about but for the pod: operation, container.
 func Call(f *engine.Flight) string {
 	if f.Container != "" {
 		return f.Op.String() + " " + f.Container
