@@ -196,7 +196,7 @@ func TestRawAnswer(t *testing.T) {
 	}
 }
 
-// TestSheetOfAPodThatHasGone holds that the event of a pod that is listed no more
+// TestSheetOfAPodThatHasGone holds that the event of a pod that is no longer listed
 // leads to what is known of both.
 func TestSheetOfAPodThatHasGone(t *testing.T) {
 	snap := panetest.Healthy()

@@ -26,7 +26,7 @@ type sheet struct {
 }
 
 // Sheet returns the sheet of the event that s is about; nil if it is about none, or one
-// that is kept no more.
+// that is no longer kept.
 func Sheet(v *pane.View, s pane.Subject) pane.Pane {
 	r := v.Journal.Row(s.Event)
 	if s.Event == 0 || r == nil || r.Gap > 0 {
@@ -97,7 +97,7 @@ func (s *sheet) event(d *widget.Doc) {
 	d.Field("channel", th.Text, r.Delivery.String()+": "+delivery(&r.Event))
 }
 
-// gone says that the pod is listed no more.
+// gone says that the pod is no longer listed.
 func (s *sheet) gone() string {
 	if s.View.Pods.Find(s.row.Pod.UID) != nil {
 		return ""
@@ -224,7 +224,7 @@ func (s *sheet) next() []string {
 	return append(says, syncs)
 }
 
-// lastPicture writes what a pod held that is listed no more.
+// lastPicture writes what a pod held that is no longer listed.
 func (s *sheet) lastPicture(d *widget.Doc) {
 	p := s.View.Journal.Gone(s.row.Pod.UID)
 	if p == nil || p.Status == nil || s.View.Pods.Find(p.UID) != nil {

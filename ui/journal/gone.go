@@ -14,7 +14,7 @@ const (
 	objectsKept = 3000
 )
 
-// A Tombstone is the last picture of a pod that is listed no more.
+// A Tombstone is the last picture of a pod that is no longer listed.
 type Tombstone struct {
 	Pod  *engine.Pod // as it was when it still had containers, if it ever had
 	Gone time.Time   // when it was first missed
@@ -73,7 +73,7 @@ func contents(p *engine.Pod) int {
 	return len(p.Status.Containers)
 }
 
-// Gone returns the last picture of a pod that is listed no more, or nil.
+// Gone returns the last picture of a pod that is no longer listed, or nil.
 func (j *Journal) Gone(uid pleg.UID) *engine.Pod {
 	for i := range j.gone.tombs {
 		if j.gone.tombs[i].Pod.UID == uid {

@@ -152,7 +152,7 @@ func (j *Journal) Rows() iter.Seq[*Row] {
 	}
 }
 
-// Mark marks a row, or takes its mark away. A row that is kept no more is none.
+// Mark marks a row, or takes its mark away. A row that is no longer kept is none.
 func (j *Journal) Mark(seq uint64) {
 	if r := j.Row(seq); r != nil {
 		r.Marked = !r.Marked

@@ -17,7 +17,7 @@ type Stage struct {
 	Attempt   uint32     // how many of its name came before; 0 where only an event tells of it
 	State     pleg.State // Created, Running, Exited, Unknown; Absent once it is gone
 	At        time.Time  // when it came, by the runtime's clock where that is known, else SeenAt
-	SeenAt    time.Time  // when a relist saw it; zero if none has, or the event is kept no more
+	SeenAt    time.Time  // when a relist saw it; zero if none has, or the event is no longer kept
 	Event     uint64     // the Seq of the event that reported it; 0 for none
 	AtStart   bool       // that event is no news: it was so before the first relist
 	Exited    bool       // ExitCode holds

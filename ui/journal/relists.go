@@ -54,7 +54,7 @@ func (j *Journal) Relists() []Relist { return j.relists.done }
 func (j *Journal) Running() (Relist, bool) { return j.relists.running, j.relists.running.Number > 0 }
 
 // Relist returns the relist that began then, which is how an event names the one that
-// found it. It returns false for one that is kept no more, and one of a single pod.
+// found it. It returns false for one that is no longer kept, and one of a single pod.
 func (j *Journal) Relist(began time.Time) (Relist, bool) {
 	if r, on := j.Running(); on && r.At.Equal(began) {
 		return r, true

@@ -31,7 +31,7 @@ type Cell struct {
 // or its sandboxes. The zero Lane is empty.
 type Lane struct {
 	Cells []Cell
-	Gone  bool // the pod is listed no more
+	Gone  bool // the pod is no longer listed
 }
 
 // Set works out the cells: as many as there are sights. Life is all stages of the pod, as

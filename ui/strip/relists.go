@@ -26,7 +26,7 @@ const slowRelist = time.Second
 // nothing is before the start.
 func Relists(l *text.Line, v *pane.View, w int) {
 	w = min(w, l.Left())
-	d := drawing{v: v, pen: v.Pen(), done: v.Journal.Relists(), perCell: v.Axis.PerCell(w)}
+	d := relistCells{v: v, pen: v.Pen(), done: v.Journal.Relists(), perCell: v.Axis.PerCell(w)}
 	d.n = len(d.done)
 	if r, on := v.Journal.Running(); on {
 		d.running, d.n = r, d.n+1
@@ -50,8 +50,8 @@ func seek(all []journal.Relist, at time.Time) int {
 	return max(i-1, 0)
 }
 
-// A drawing is what a cell of relists is worked out from.
-type drawing struct {
+// relistCells is what the cells of relists are worked out from.
+type relistCells struct {
 	v       *pane.View
 	pen     widget.Pen
 	done    []journal.Relist
@@ -62,7 +62,7 @@ type drawing struct {
 }
 
 // list takes notice of relist i, if its lists had succeeded by a time.
-func (d *drawing) list(i int, by time.Time) {
+func (d *relistCells) list(i int, by time.Time) {
 	r := d.at(i)
 	listed := !r.Failed && (i < len(d.done) || d.v.Phase.Step == engine.Inspecting)
 	if listed && !r.At.Add(r.List).After(by) {
@@ -72,7 +72,7 @@ func (d *drawing) list(i int, by time.Time) {
 
 // age returns how old the last good list was at a time, as the kubelet counts it if it
 // paused as well; 0 before the first.
-func (d *drawing) age(at time.Time) time.Duration {
+func (d *relistCells) age(at time.Time) time.Duration {
 	if d.listed.IsZero() {
 		return 0
 	}
@@ -87,7 +87,7 @@ func (d *drawing) age(at time.Time) time.Duration {
 	return age
 }
 
-func (d *drawing) at(i int) *journal.Relist {
+func (d *relistCells) at(i int) *journal.Relist {
 	if i == len(d.done) {
 		return &d.running
 	}
@@ -95,7 +95,7 @@ func (d *drawing) at(i int) *journal.Relist {
 }
 
 // end returns when relist i ended, or how far it has come.
-func (d *drawing) end(i int) time.Time {
+func (d *relistCells) end(i int) time.Time {
 	if end := d.at(i).At.Add(d.at(i).Took); end.Before(d.v.At) {
 		return end
 	}
@@ -104,7 +104,7 @@ func (d *drawing) end(i int) time.Time {
 
 // look returns what a cell shows. Relist i is the last that had begun before it, or the
 // first of all.
-func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
+func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 	var ran, age time.Duration
 	var failed, broken, any bool
 	before := i
@@ -138,7 +138,7 @@ func (d *drawing) look(i int, from, to time.Time) (string, theme.Style) {
 	return "", theme.Style{}
 }
 
-func (d *drawing) bar(ran, age time.Duration) (string, theme.Style) {
+func (d *relistCells) bar(ran, age time.Duration) (string, theme.Style) {
 	switch {
 	case age >= d.v.Threshold:
 		return d.pen.Symbols.Warn, d.pen.Bad
@@ -148,7 +148,7 @@ func (d *drawing) bar(ran, age time.Duration) (string, theme.Style) {
 	return d.pen.Height(ran), d.pen.Dim
 }
 
-func (d *drawing) paused(from, to time.Time) bool {
+func (d *relistCells) paused(from, to time.Time) bool {
 	return slices.ContainsFunc(d.v.Journal.Pauses(), func(p journal.Pause) bool {
 		return widget.Meets(p.From, p.Until(d.v.At), from, to)
 	})
@@ -157,7 +157,7 @@ func (d *drawing) paused(from, to time.Time) bool {
 // brief reports whether a cell without a relist lies in a wait after relist i that is
 // too short to be seen at this scale: then the strip goes on as before, or it would be
 // full of gaps that say nothing.
-func (d *drawing) brief(i int, from time.Time) bool {
+func (d *relistCells) brief(i int, from time.Time) bool {
 	if i >= d.n || !d.at(i).At.Before(from) {
 		return false
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/plegtop/plegtop/ui/pane"
 )
 
-// patience is how much longer than a period it may be from one answered list to the next
+// listLate is how much longer than a period it may be from one answered list to the next
 // before what is between them counts as not seen.
-const patience = 2 * time.Second
+const listLate = 2 * time.Second
 
 // A Sight says whether anything new could be seen in the time of a cell.
 type Sight uint8
@@ -37,7 +37,7 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 			}
 		}
 	}
-	seen, late := v.Started, v.Period+patience
+	seen, late := v.Started, v.Period+listLate
 	look := func(at time.Time) {
 		if at.Sub(seen) > late {
 			mark(seen.Add(late), at, Clear, Blind)
@@ -48,7 +48,7 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 		switch answered := r.At.Add(r.List); {
 		case r.Failed || answered.After(v.At):
 		case i == 0 && r.Number > 1:
-			seen = answered // what was before is kept no more
+			seen = answered // what was before is no longer kept
 		default:
 			look(answered)
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // answerTime is how long a terminal may take to say what its background is: what came
-// later would change the colours under the eyes of who reads.
+// later would change the colours while somebody reads.
 const answerTime = 2 * time.Second
 
 // asks reports whether the terminal is asked for its background.

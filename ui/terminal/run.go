@@ -85,8 +85,8 @@ const (
 	// grace and what Last takes are less than a second.
 	grace    = 750 * time.Millisecond
 	lastTime = 150 * time.Millisecond
-	// patience is how long a model may be busy before a ^c ends it.
-	patience = 400 * time.Millisecond
+	// busyLimit is how long a model may be busy before a ^c ends it.
+	busyLimit = 400 * time.Millisecond
 )
 
 func (o Options) withDefaults() Options {
@@ -257,7 +257,7 @@ func (s *session) report(p *PanicError) {
 // hear ends it as if it had quit.
 func (s *session) interrupted() {
 	n := s.typed.Add(1)
-	time.AfterFunc(patience, func() {
+	time.AfterFunc(busyLimit, func() {
 		if s.heard.Load() < n && s.busy.Load() {
 			s.abort()
 		}

@@ -22,7 +22,7 @@ import (
 type row struct {
 	pod   *podlist.Pod
 	name  string // of the container; empty for the sandbox of a pod without one
-	gone  bool   // the pod is listed no more
+	gone  bool   // the pod is no longer listed
 	first bool   // of its pod
 }
 
