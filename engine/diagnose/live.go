@@ -58,7 +58,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
 	return Update{
-		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v.At), Turns: turns, troubled: v.troubled(held),
+		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns, troubled: v.troubled(held),
 	}, nil
 }
 

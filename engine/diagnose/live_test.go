@@ -230,8 +230,8 @@ func TestAnswersRefute(t *testing.T) {
 			got := play(t, n.after(0), well.after(second/2), well.after(2*second), n.after(3*second), well.after(4*second), well.after(12*second))
 			for i, u := range got {
 				bad := i == 0 || i == 3
-				if u.Headline.Sound() == bad || (len(u.Findings) == 0) == bad {
-					t.Errorf("update %d: headline %+v, findings %v", i, u.Headline, ids(u.Findings))
+				if u.Headline.Sound() == bad || (len(u.Findings) == 0) == bad || (len(u.Ended) > 0) == bad {
+					t.Errorf("update %d: headline %+v, findings %v, ended %v", i, u.Headline, ids(u.Findings), u.Ended)
 				}
 				if len(u.Turns) > 0 && i != 0 && i != 5 {
 					t.Errorf("update %d: %s", i, turns(got[i:i+1]))

@@ -89,7 +89,7 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 			return false
 		}
 		if k.begun {
-			t.past = keep(t.past, Ended{k.finding, k.began, k.seen, k.worst}, endedMost)
+			t.past = keep(t.past, k.ended(), endedMost)
 			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began)})
 		}
 		return true
@@ -228,10 +228,18 @@ func (v *view) refutes(k *tracked) bool {
 	return p == nil || p.StatusErr == nil && p.InspectedAt.After(k.seen)
 }
 
-// ended returns what ended lately, the newest first.
-func (t *tracker) ended(at time.Time) []Ended {
-	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return at.Sub(e.End) > endedShown })
+func (k *tracked) ended() Ended { return Ended{k.finding, k.began, k.seen, k.worst} }
+
+// ended returns what ended lately, the newest first, with what calls have refuted: that
+// holds no more, though the next seconds may show that it is not over.
+func (t *tracker) ended(v *view) []Ended {
+	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return v.At.Sub(e.End) > endedShown })
 	ended := slices.Clone(t.past)
+	for _, k := range t.known {
+		if k.begun && v.tells(k.key.ID) && v.refutes(k) {
+			ended = append(ended, k.ended())
+		}
+	}
 	slices.Reverse(ended)
 	return ended
 }
