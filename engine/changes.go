@@ -7,6 +7,9 @@ import "iter"
 // them is a comparison of pointers for each pod that is the same.
 func Changes(was, now []*Pod) iter.Seq2[*Pod, *Pod] {
 	return func(yield func(was, now *Pod) bool) {
+		if oneList(was, now) {
+			return
+		}
 		pair(was, now, func(i, j int) bool {
 			var before, after *Pod
 			if i >= 0 {
@@ -33,8 +36,7 @@ type PerPod[T any] struct {
 // new or have changed; was is what was kept of the pod before, or nil. It reports
 // whether anything did change.
 func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) bool {
-	if len(pods) == len(k.Pods) && (len(pods) == 0 || &pods[0] == &k.Pods[0]) {
-		k.Pods = pods
+	if oneList(pods, k.Pods) {
 		return false
 	}
 	values := k.spare[:0]
@@ -57,6 +59,9 @@ func (k *PerPod[T]) Update(pods []*Pod, of func(p *Pod, was *T) T) bool {
 	k.Pods, k.Values, k.spare = pods, values, k.Values
 	return true
 }
+
+// oneList reports whether two snapshots have one list of pods.
+func oneList(a, b []*Pod) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // pair walks through the pods of two snapshots side by side, in their order, and
 // calls each with the places of the same pod in both, -1 for none, until that

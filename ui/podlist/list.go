@@ -4,6 +4,7 @@ package podlist
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,6 +23,8 @@ type List struct {
 	AsOf     time.Time // when the runtime listed them, where a relist that hangs or fails keeps that from being renewed; else zero
 
 	all      engine.PerPod[*Pod]
+	troubles map[pleg.UID]diagnose.Trouble // of which All was worked out
+	hanging  map[pleg.UID]*engine.Flight   // likewise
 	at       time.Time
 	show     func(*Pod, time.Time) bool // nil for all
 	shows    int                        // which filter that is, counted from 1
@@ -41,21 +44,33 @@ func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Troubl
 	hanging := wording.Hanging(s)
 	newPod := func(p *engine.Pod, _ **Pod) *Pod { return New(p, hanging[p.UID], troubles[p.UID]) }
 	changed := l.all.Update(s.Pods, newPod)
-	l.at, l.AsOf, l.Troubled, l.Hung = s.At, asOf(s), 0, 0
-	for i, p := range l.all.Values {
-		if p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) {
-			p = newPod(p.Pod, nil)
-			l.all.Values[i], changed = p, true
+	l.at, l.AsOf = s.At, asOf(s)
+	if !maps.Equal(troubles, l.troubles) || !maps.EqualFunc(hanging, l.hanging, sameCall) {
+		l.troubles, l.hanging = troubles, hanging
+		for i, p := range l.all.Values {
+			if p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) {
+				l.all.Values[i], changed = newPod(p.Pod, nil), true
+			}
 		}
+	}
+	if changed {
+		l.count()
+	}
+	if changed || l.timed {
+		l.choose()
+	}
+}
+
+// count counts the pods with a problem.
+func (l *List) count() {
+	l.Troubled, l.Hung = 0, 0
+	for _, p := range l.all.Values {
 		if p.Out != nil {
 			l.Hung++
 		}
 		if p.Problem != "" {
 			l.Troubled++
 		}
-	}
-	if changed || l.timed {
-		l.choose()
 	}
 }
 

@@ -63,6 +63,9 @@ func (p *pods) problems(unseen string) []text.Span {
 
 // unseen says how many of the pods with a problem are where; empty if all are in sight.
 func (p *pods) unseen() string {
+	if p.view.Pods.Troubled == 0 {
+		return ""
+	}
 	first, last := p.inSight()
 	above, below, hidden := 0, 0, p.view.Pods.Troubled
 	for i, of := range p.view.Pods.Shown {
