@@ -74,7 +74,8 @@ var rules = map[string]rule{
 		ours:    []string{"engine/pleg", "engine/call", "engine/smallfile"},
 		modules: append(slices.Clone(runtimeAPI), "go.yaml.in/yaml/...", "golang.org/x/sys/unix"),
 	},
-	"cri/sim":          {modules: append(slices.Clone(runtimeAPI), "golang.org/x/sync/...")},
+	"cri/sim":          {ours: []string{"cri/sim/proc"}, modules: runtimeAPI},
+	"cri/sim/proc":     {never: []string{"net"}},
 	"cri/e2e":          {modules: runtimeAPI},
 	"cri/e2e/workload": {},
 

@@ -332,44 +332,6 @@ func TestHostRootThatCannotBeWrittenIsTakenAway(t *testing.T) {
 	}
 }
 
-func TestClocksOfTheNodeGoOn(t *testing.T) {
-	now := time.Now()
-	h, err := newHostRoot(filepath.Join(t.TempDir(), "node"), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubelet := process{pid: kubeletPID, name: "kubelet", state: 'S', threads: 1, percent: 10}
-	if err := h.follow(now, []process{kubelet}); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		after time.Duration
-		want  string
-		used  float64 // seconds of a core
-	}{
-		{0, "1800000.00 ", 180000}, {900 * time.Millisecond, "1800000.00 ", 180000}, {20 * time.Second, "1800020.00 ", 180002},
-	} {
-		if err := h.pass(now.Add(tt.after), 0); err != nil {
-			t.Fatal(err)
-		}
-		up, err := os.ReadFile(h.proc("uptime"))
-		if err != nil || !strings.HasPrefix(string(up), tt.want) {
-			t.Errorf("after %v: uptime %q, %v; want %s", tt.after, up, err, tt.want)
-		}
-		node, err := procfs.NewFS(h.proc())
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := node.Proc(kubeletPID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if stat, err := p.Stat(); err != nil || stat.CPUTime()-tt.used > 0.02 || tt.used-stat.CPUTime() > 0.02 {
-			t.Errorf("after %v: the kubelet has used %v s, %v; want %v", tt.after, stat.CPUTime(), err, tt.used)
-		}
-	}
-}
-
 // BenchmarkStartTour is a start with the node's files.
 func BenchmarkStartTour(b *testing.B) {
 	for b.Loop() {

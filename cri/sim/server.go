@@ -14,6 +14,8 @@ import (
 
 	"google.golang.org/grpc"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/cri/sim/proc"
 )
 
 // Config says which world to show. The zero value is ready to use.
@@ -51,7 +53,7 @@ type Server struct {
 	ticking sync.WaitGroup
 	wake    chan struct{} // of capacity 1: the queue may have changed
 	turn    sync.Mutex    // held for a whole step, so that the wire and the node follow the newest one
-	node    *hostRoot     // guarded by turn; nil: the node shows nothing of itself
+	node    *proc.Folder  // guarded by turn; nil: the node shows nothing of itself
 	failed  bool          // guarded by turn: it never will again
 	drawn   uint64        // guarded by turn: the changes of the world that node shows
 

@@ -1,4 +1,4 @@
-package sim
+package proc
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestStatHasTheKernelsFields(t *testing.T) {
-	p := process{pid: 4711, parent: 12, name: "containerd-shim-runc-v2", state: 'D', pages: 10, threads: 3, percent: 50}
+	p := Process{PID: 4711, Parent: 12, Name: "containerd-shim-runc-v2", State: 'D', Pages: 10, Threads: 3, Percent: 50}
 	up, age := 100*time.Second, 40*time.Second
 	line := p.stat(4712, up, age)
 	front, back, _ := strings.Cut(line, ") ")
@@ -28,10 +28,10 @@ func TestStatHasTheKernelsFields(t *testing.T) {
 }
 
 func TestASleepIsNamedByItsInnermostFunction(t *testing.T) {
-	if inNFS.wchan != "rpc_wait_bit_killable" {
-		t.Errorf("wchan %q", inNFS.wchan)
+	if InNFS.wchan != "rpc_wait_bit_killable" {
+		t.Errorf("wchan %q", InNFS.wchan)
 	}
-	for i, line := range strings.Split(strings.TrimSuffix(inNFS.stack, "\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimSuffix(InNFS.stack, "\n"), "\n") {
 		if !strings.HasPrefix(line, "[<0>] ") || i == 0 && !strings.HasPrefix(line, "[<0>] rpc_wait_bit_killable+") {
 			t.Errorf("line %d of the stack is %q", i+1, line)
 		}

@@ -1,4 +1,4 @@
-package sim
+package proc
 
 import (
 	"fmt"
@@ -13,13 +13,13 @@ import (
 // maxName is how much of a program's name the kernel keeps.
 const maxName = 15
 
-func (p process) comm() string { return p.name[:min(len(p.name), maxName)] }
+func (p Process) comm() string { return p.Name[:min(len(p.Name), maxName)] }
 
 // tids yields the ids of p's threads, its own first.
-func (p process) tids() iter.Seq[int] {
+func (p Process) tids() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for n := range p.threads {
-			if !yield(p.pid + n) {
+		for n := range p.Threads {
+			if !yield(p.PID + n) {
 				return
 			}
 		}
@@ -31,36 +31,36 @@ func ticks(d time.Duration) int64 { return max(0, int64(d/(10*time.Millisecond))
 
 // threadFiles returns what the folder of one thread holds, by name. Up is how
 // long the node has been up, and age how long the process has been there.
-func (p process) threadFiles(tid int, up, age time.Duration) map[string]string {
+func (p Process) threadFiles(tid int, up, age time.Duration) map[string]string {
 	wchan, stack := "0", ""
-	if p.sleep != nil {
-		wchan, stack = p.sleep.wchan, p.sleep.stack
+	if p.Sleep != nil {
+		wchan, stack = p.Sleep.wchan, p.Sleep.stack
 	}
 	return map[string]string{"stat": p.stat(tid, up, age), "wchan": wchan, "stack": stack}
 }
 
 // stat has 52 fields.
-func (p process) stat(tid int, up, age time.Duration) string {
-	used := ticks(age) * int64(p.percent) / 100
+func (p Process) stat(tid int, up, age time.Duration) string {
+	used := ticks(age) * int64(p.Percent) / 100
 	return fmt.Sprintf("%d (%s) %c %d %d %d 0 -1 4194560 %d 0 0 0 %d %d 0 0 20 0 %d 0 %d %d %d 18446744073709551615"+
 		" 4194304 5218304 140728273664512 0 0 0 0 4096 134234626 1 0 0 17 %d 0 0 0 0 0"+
 		" 5513216 5590440 38514688 140728273669870 140728273669899 140728273669899 140728273670118 0\n",
-		tid, p.comm(), p.state, p.parent, p.pid, p.pid, 2*p.pages, used*2/3, used/3, p.threads,
-		ticks(up-age), p.virtual()<<10, p.pages, tid%4)
+		tid, p.comm(), p.State, p.Parent, p.PID, p.PID, 2*p.Pages, used*2/3, used/3, p.Threads,
+		ticks(up-age), p.virtual()<<10, p.Pages, tid%4)
 }
 
 // virtual returns the size of p's address space in KiB.
-func (p process) virtual() int { return 1<<16 + 40*p.pages }
+func (p Process) virtual() int { return 1<<16 + 40*p.Pages }
 
-func (p process) status() string {
-	resident := 4 * p.pages
+func (p Process) status() string {
+	resident := 4 * p.Pages
 	lines := []string{
-		"Name:\t" + p.comm(), "Umask:\t0022", fmt.Sprintf("State:\t%c (%s)", p.state, stateWords[p.state]),
-		fmt.Sprintf("Tgid:\t%d", p.pid), "Ngid:\t0", fmt.Sprintf("Pid:\t%d", p.pid), fmt.Sprintf("PPid:\t%d", p.parent), "TracerPid:\t0",
-		"Uid:\t0\t0\t0\t0", "Gid:\t0\t0\t0\t0", "FDSize:\t64", "Groups:\t0 ", fmt.Sprintf("NStgid:\t%d", p.pid), fmt.Sprintf("NSpid:\t%d", p.pid),
+		"Name:\t" + p.comm(), "Umask:\t0022", fmt.Sprintf("State:\t%c (%s)", p.State, stateWords[p.State]),
+		fmt.Sprintf("Tgid:\t%d", p.PID), "Ngid:\t0", fmt.Sprintf("Pid:\t%d", p.PID), fmt.Sprintf("PPid:\t%d", p.Parent), "TracerPid:\t0",
+		"Uid:\t0\t0\t0\t0", "Gid:\t0\t0\t0\t0", "FDSize:\t64", "Groups:\t0 ", fmt.Sprintf("NStgid:\t%d", p.PID), fmt.Sprintf("NSpid:\t%d", p.PID),
 		fmt.Sprintf("VmPeak:\t%8d kB", p.virtual()), fmt.Sprintf("VmSize:\t%8d kB", p.virtual()),
 		fmt.Sprintf("VmHWM:\t%8d kB", resident), fmt.Sprintf("VmRSS:\t%8d kB", resident), "VmSwap:\t       0 kB",
-		fmt.Sprintf("Threads:\t%d", p.threads), "voluntary_ctxt_switches:\t150", "nonvoluntary_ctxt_switches:\t12",
+		fmt.Sprintf("Threads:\t%d", p.Threads), "voluntary_ctxt_switches:\t150", "nonvoluntary_ctxt_switches:\t12",
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
