@@ -25,7 +25,7 @@ func below(v *pane.View, rows []*row, w int) []text.Span {
 	var out []text.Span
 	put := func(st theme.Style, s string) {
 		for _, line := range text.Few(s, max(w, 16), mostLines, v.Theme.Symbols.Ellipsis) {
-			out = append(out, text.Span{Style: st, Text: line})
+			out = append(out, text.Say(st, line))
 		}
 	}
 	if len(v.Probes) > 0 {

@@ -59,7 +59,7 @@ func (c *calls) Info() pane.Info {
 
 // Observe takes over how all calls went.
 func (c *calls) Observe(v *pane.View, w, h int) {
-	c.view, c.about = v, []text.Span{{Style: v.Theme.Dim, Text: wording.Cost(v.Snapshot)}}
+	c.view, c.about = v, []text.Span{text.Say(v.Theme.Dim, wording.Cost(v.Snapshot))}
 	var rows []*row
 	for _, op := range call.Operations() {
 		if r := newRow(v, op); op != call.GetContainerEvents || r.made() {

@@ -229,16 +229,16 @@ func (e *events) title() {
 	e.Idle = !e.follow
 	th, shown := e.view.Theme, e.view.Journal.Shown()
 	n := len(shown)
-	seen, how := strconv.Itoa(n), text.Span{Style: th.Dim, Text: "following"}
+	seen, how := strconv.Itoa(n), text.Say(th.Dim, "following")
 	switch {
 	case n == 0:
 		seen = "none"
 	case !e.follow:
-		seen, how = e.seen(shown), text.Span{Style: th.Warn, Text: "not following"}
+		seen, how = e.seen(shown), text.Say(th.Warn, "not following")
 	case n >= 10:
 		seen = strconv.FormatUint(wording.Coarse(uint64(n/10*10)), 10) + "+"
 	}
-	e.about = []text.Span{{Style: th.Dim, Text: seen}}
+	e.about = []text.Span{text.Say(th.Dim, seen)}
 	if n > 0 {
 		e.about = append(e.about, how)
 	}

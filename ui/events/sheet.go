@@ -71,7 +71,7 @@ func (s *sheet) write(d *widget.Doc) {
 	s.relist(d)
 	d.Section("WHAT THE KUBELET DOES")
 	for _, says := range s.next() {
-		d.Paragraph(s.View.Theme.Text, says, widget.Slot{Width: 2})
+		d.Paragraph(s.View.Theme.Text, says, text.Span{Width: 2})
 	}
 	s.lastPicture(d)
 }

@@ -89,12 +89,12 @@ func (f *findings) Info() pane.Info {
 		symbol, st := finding.Look(look, s)
 		few := symbol + " " + strconv.Itoa(n)
 		if info.Mark == nil {
-			info.Mark = []text.Span{{Style: st, Text: few}}
+			info.Mark = []text.Span{text.Say(st, few)}
 		}
-		info.About = append(info.About, text.Span{Style: st, Text: few + " " + s.String()})
+		info.About = append(info.About, text.Say(st, few+" "+s.String()))
 	}
 	if info.About == nil {
-		info.About = []text.Span{{Style: look.Dim, Text: "none"}}
+		info.About = []text.Span{text.Say(look.Dim, "none")}
 	}
 	return info
 }
@@ -228,13 +228,13 @@ func (f *findings) nothing() text.Span {
 	v, look := f.view, f.view.Theme
 	switch {
 	case v.Seq == 0:
-		return text.Span{Style: look.Dim, Text: "nothing known yet"}
+		return text.Say(look.Dim, "nothing known yet")
 	case v.Paused:
-		return text.Span{Style: look.Warn, Text: "nobody looks while the relist is paused; nothing is known"}
+		return text.Say(look.Warn, "nobody looks while the relist is paused; nothing is known")
 	case wording.Sweeping(v.Snapshot):
-		return text.Span{Style: look.Text, Text: "nothing found so far; " + wording.SweepProgress(v.Sweep)}
+		return text.Say(look.Text, "nothing found so far; "+wording.SweepProgress(v.Sweep))
 	case !v.Headline.Sound():
-		return text.Span{Style: look.Text, Text: "nothing found yet"}
+		return text.Say(look.Text, "nothing found yet")
 	}
-	return text.Span{Style: look.Good, Text: look.Symbols.Good + " nothing found: every call answers; a sweep looks at every container"}
+	return text.Say(look.Good, look.Symbols.Good+" nothing found: every call answers; a sweep looks at every container")
 }

@@ -124,8 +124,8 @@ func (f *findings) write(d *widget.Doc) {
 			past = true
 			d.End()
 			rule := look.Symbols.Horizontal
-			d.Line(widget.Slot{Style: look.Border, Text: rule + rule}, widget.Slot{Style: look.Dim, Text: " ended lately "},
-				widget.Slot{Style: look.Border, Text: strings.Repeat(rule, max(0, d.Width()-16))})
+			d.Line(text.Say(look.Border, rule+rule), text.Say(look.Dim, " ended lately "),
+				text.Say(look.Border, strings.Repeat(rule, max(0, d.Width()-16))))
 		}
 		last := i == len(f.rows)-1 || f.rows[i+1].one == nil
 		more := r.Count - len(r.Members)
@@ -133,8 +133,8 @@ func (f *findings) write(d *widget.Doc) {
 		f.writeRow(d, r, last && more <= 0)
 		if r.one != nil && last && more > 0 {
 			d.End()
-			d.Line(widget.Slot{Width: f.indent(d) - 2}, widget.Slot{Style: look.Border, Text: look.Symbols.Last, Width: 2},
-				widget.Slot{Style: look.Dim, Text: fmt.Sprintf("and %d more", more)})
+			d.Line(text.Span{Width: f.indent(d) - 2}, text.Say(look.Border, look.Symbols.Last).In(2),
+				text.Say(look.Dim, fmt.Sprintf("and %d more", more)))
 		}
 	}
 }
@@ -150,14 +150,14 @@ func (f *findings) indent(d *widget.Doc) int {
 // writeRow writes one row. The last is the last of those that a finding sums up.
 func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
 	look, indent := f.view.Theme, f.indent(d)
-	head, st := []widget.Slot{{Width: indent}}, look.Dim
+	head, st := []text.Span{{Width: indent}}, look.Dim
 	switch {
 	case r.one != nil:
 		branch := look.Symbols.Branch
 		if last {
 			branch = look.Symbols.Last
 		}
-		head = []widget.Slot{{Width: indent - 2}, {Style: look.Border, Text: branch, Width: 2}}
+		head = []text.Span{{Width: indent - 2}, text.Say(look.Border, branch).In(2)}
 	case d.Width() < leastTable:
 		d.Line(f.name(r)...)
 	default:
@@ -167,13 +167,13 @@ func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
 		st = look.Text
 	}
 	for _, line := range text.Few(f.say(r), max(d.Width()-indent, 8), mostLines, look.Symbols.Ellipsis) {
-		d.Line(append(head, widget.Slot{Style: st, Text: line})...)
-		head = []widget.Slot{{Width: indent}}
+		d.Line(append(head, text.Say(st, line))...)
+		head = []text.Span{{Width: indent}}
 	}
 }
 
 // name says what kind of finding r is, and how bad.
-func (f *findings) name(r row) []widget.Slot {
+func (f *findings) name(r row) []text.Span {
 	look, severity, word := f.view.Theme, r.Severity, r.Severity.String()
 	if r.ended != nil {
 		severity, word = r.ended.Worst, "ended"
@@ -182,11 +182,11 @@ func (f *findings) name(r row) []widget.Slot {
 	if r.ended != nil {
 		st = look.Dim
 	}
-	slots := []widget.Slot{{Style: st, Text: symbol + " " + word, Width: severityWidth}}
+	slots := []text.Span{text.Say(st, symbol+" "+word).In(severityWidth)}
 	w, id := f.ids, string(r.ID)
 	if r.Depth > 0 {
 		branch := strings.Repeat(" ", 2*(r.Depth-1)) + look.Symbols.Last
-		slots = append(slots, widget.Slot{Style: look.Border, Text: branch, Width: 2 * r.Depth})
+		slots = append(slots, text.Say(look.Border, branch).In(2*r.Depth))
 		w, st = w-2*r.Depth, look.Text
 	}
 	if len(r.Members) > 0 {
@@ -196,7 +196,7 @@ func (f *findings) name(r row) []widget.Slot {
 		}
 		id += " " + fold
 	}
-	return append(slots, widget.Slot{Style: st, Text: id, Width: w})
+	return append(slots, text.Say(st, id).In(w))
 }
 
 // say returns what the pane says of r: its summary, or what it was once it is over.

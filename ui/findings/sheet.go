@@ -66,10 +66,10 @@ func (d *sheet) follow(v *pane.View) {
 func (d *sheet) summary(doc *widget.Doc) {
 	look := d.View.Theme
 	symbol, st := finding.Look(look, d.of.Severity)
-	doc.Paragraph(look.Strong, d.of.Summary, widget.Slot{Style: st, Text: symbol, Width: 2})
+	doc.Paragraph(look.Strong, d.of.Summary, text.Say(st, symbol).In(2))
 	if e := d.ended; e != nil {
 		over := " over for " + text.AgeCoarse(d.View.At.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
-		doc.Line(widget.Slot{Style: look.Good, Text: look.Symbols.Good + over})
+		doc.Line(text.Say(look.Good, look.Symbols.Good+over))
 	}
 	doc.Field("because of", look.Text, string(d.of.Cause))
 	doc.Field("leads to", look.Text, d.effects())
@@ -93,7 +93,7 @@ func (d *sheet) evidence(doc *widget.Doc) {
 	look := d.View.Theme
 	doc.Section("Evidence")
 	for _, line := range d.of.Evidence {
-		doc.Paragraph(look.Text, line, widget.Slot{Style: look.Dim, Text: "  " + look.Symbols.Bullet, Width: 4})
+		doc.Paragraph(look.Text, line, text.Say(look.Dim, "  "+look.Symbols.Bullet).In(4))
 	}
 }
 
@@ -109,14 +109,14 @@ func (d *sheet) steps(doc *widget.Doc) {
 		if doc.End(); step.Command != "" {
 			doc.Item(step.Command)
 		}
-		number := widget.Slot{Style: look.Dim, Text: "  " + strconv.Itoa(i+1), Width: 5}
+		number := text.Say(look.Dim, "  "+strconv.Itoa(i+1)).In(5)
 		what, st := step.Text, look.Text
 		if step.Risky {
 			what, st = look.Symbols.Warn+" risky, changes the node: "+what, look.Warn
 		}
 		doc.Paragraph(st, what, number)
 		if step.Command != "" {
-			doc.Paragraph(look.Key, step.Command, widget.Slot{Width: number.Width})
+			doc.Paragraph(look.Key, step.Command, text.Span{Width: number.Width})
 		}
 	}
 	doc.End()

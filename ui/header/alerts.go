@@ -22,14 +22,14 @@ func (h *Header) others(r Room) []text.Span {
 	s, b := h.v.Snapshot, h.pen
 	out := h.sweep()
 	warn := func(what string) {
-		out = append(out, text.Span{Style: b.Warn, Text: b.Symbols.Warn + " " + text.Clip(what, 2*r.Width)})
+		out = append(out, text.Say(b.Warn, b.Symbols.Warn+" "+text.Clip(what, 2*r.Width)))
 	}
 	if f := s.PodFailure; f != nil {
 		warn(wording.Failure(s, f))
 	}
 	for _, f := range h.unsaid(r) {
 		symbol, st := finding.Look(h.v.Theme, f.Severity)
-		out = append(out, text.Span{Style: st, Text: symbol + " " + text.Clip(string(f.ID)+": "+finding.Summary(&f), 2*r.Width)})
+		out = append(out, text.Say(st, symbol+" "+text.Clip(string(f.ID)+": "+finding.Summary(&f), 2*r.Width)))
 	}
 	if odd := s.Anomalies; odd.Total() > 0 {
 		warn("odd answers from the runtime: " + wording.Anomalies(odd))
@@ -64,7 +64,7 @@ func (h *Header) unsaid(r Room) []diagnose.Finding {
 func (h *Header) sweep() []text.Span {
 	s := h.v.Snapshot
 	if wording.Sweeping(s) {
-		return []text.Span{{Style: h.pen.Info, Text: wording.SweepProgress(s.Sweep) + "; " + h.Keys(keymap.Sweep) + " cancels"}}
+		return []text.Span{text.Say(h.pen.Info, wording.SweepProgress(s.Sweep)+"; "+h.Keys(keymap.Sweep)+" cancels")}
 	}
 	swept := wording.Swept(h.v.Theme, s, h.v.Headline, sweptFor)
 	if swept.Text == "" {

@@ -67,11 +67,11 @@ func (c clock) String() string {
 func (h *Header) headline(r Room) (rest []string) {
 	of := h.v.Headline
 	symbol, st := finding.HeadlineLook(h.v.Theme, of)
-	next := text.Span{Style: st, Text: finding.Countdown(of)}
+	next := text.Say(st, finding.Countdown(of))
 	if good(of.Clock) {
 		next.Style = h.pen.Text
 	}
-	h.lead = []text.Span{{Style: st, Text: symbol + " " + of.Word}, next}
+	h.lead = []text.Span{text.Say(st, symbol+" "+of.Word), next}
 	room := r.Width - 2
 	for _, s := range h.lead {
 		if s.Text != "" {
@@ -89,7 +89,7 @@ func (h *Header) headline(r Room) (rest []string) {
 		said = all[0]
 		rest = text.Few(ellipsis+" "+strings.Join(all[1:], " "), r.Width-4, r.Text, ellipsis)
 	}
-	h.lead = append(h.lead, text.Span{Style: h.aside(), Text: said})
+	h.lead = append(h.lead, text.Say(h.aside(), said))
 	return rest
 }
 
@@ -151,7 +151,7 @@ func (h *Header) grounds() []text.Span {
 	if late {
 		look = b.Warn
 	}
-	return []text.Span{{Style: b.Text, Text: h.clock.String()}, {Style: b.Text, Text: listed}, {Style: look, Text: inspected}, {Style: b.Dim, Text: stood}}
+	return []text.Span{text.Say(b.Text, h.clock.String()), text.Say(b.Text, listed), text.Say(look, inspected), text.Say(b.Dim, stood)}
 }
 
 // bar draws how much of the clock has passed, in w cells with the brackets, in the look

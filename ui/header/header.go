@@ -50,10 +50,10 @@ func (h *Header) Observe(v *pane.View, r Room) {
 	rest := h.headline(r)
 	h.alerts = nil
 	for _, line := range rest {
-		h.alerts = append(h.alerts, text.Span{Style: h.pen.Text, Text: "  " + line})
+		h.alerts = append(h.alerts, text.Say(h.pen.Text, "  "+line))
 	}
 	if said := verdict(v.Snapshot); said != "" && !strings.Contains(v.Headline.Text, said) {
-		h.alerts = append(h.alerts, text.Span{Style: h.lead[0].Style, Text: "  " + said})
+		h.alerts = append(h.alerts, text.Say(h.lead[0].Style, "  "+said))
 	}
 	h.alerts = append(h.alerts, h.others(r)...)
 }
@@ -101,13 +101,13 @@ func (h *Header) identity(l *text.Line) {
 func (h *Header) badges() []text.Span {
 	var all []text.Span
 	if h.v.Source.Demo() {
-		all = append(all, text.Span{Style: h.pen.BadgeDemo, Text: strings.TrimRight(" DEMO "+h.v.Source.Scenario, " ") + " "})
+		all = append(all, text.Say(h.pen.BadgeDemo, strings.TrimRight(" DEMO "+h.v.Source.Scenario, " ")+" "))
 	}
 	if h.v.Paused {
-		all = append(all, text.Span{Style: h.pen.BadgePaused, Text: " PAUSED "})
+		all = append(all, text.Say(h.pen.BadgePaused, " PAUSED "))
 	}
 	if h.v.Frozen {
-		all = append(all, text.Span{Style: h.pen.BadgeFrozen, Text: " FROZEN "})
+		all = append(all, text.Say(h.pen.BadgeFrozen, " FROZEN "))
 	}
 	return all
 }
@@ -115,20 +115,20 @@ func (h *Header) badges() []text.Span {
 func (h *Header) who() []text.Span {
 	s, b, from := h.v.Snapshot, h.pen, h.v.Source
 	if s.Seq == 0 {
-		return []text.Span{{Style: b.Strong, Text: from.Node}, {Style: b.Dim, Text: from.Endpoint}}
+		return []text.Span{text.Say(b.Strong, from.Node), text.Say(b.Dim, from.Endpoint)}
 	}
 	counts := ""
 	if s.Pods != nil {
 		counts = fmt.Sprintf("%d pods %d ctrs", s.Counts.Pods, s.Counts.Containers)
 	}
 	return []text.Span{
-		{Style: b.Strong, Text: from.Node},
-		{Style: b.Text, Text: h.runtime()},
-		{Style: b.Text, Text: "as kubelet " + s.Release.String()},
-		{Style: b.Dim, Text: counts},
-		{Style: b.Dim, Text: "period " + s.Period.String()},
-		{Style: b.Dim, Text: wording.Cost(s)},
-		{Style: b.Dim, Text: from.Endpoint},
+		text.Say(b.Strong, from.Node),
+		text.Say(b.Text, h.runtime()),
+		text.Say(b.Text, "as kubelet "+s.Release.String()),
+		text.Say(b.Dim, counts),
+		text.Say(b.Dim, "period "+s.Period.String()),
+		text.Say(b.Dim, wording.Cost(s)),
+		text.Say(b.Dim, from.Endpoint),
 	}
 }
 

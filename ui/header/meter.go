@@ -92,11 +92,11 @@ func (h *Header) phase() []text.Span {
 	elapsed := s.At.Sub(p.Began)
 	switch {
 	case p.Step == engine.Listing && (elapsed >= brief || s.Relists.Count == 0):
-		return []text.Span{{Style: b.Strong, Text: "LIST"}, h.call(elapsed)}
+		return []text.Span{text.Say(b.Strong, "LIST"), h.call(elapsed)}
 	case p.Step == engine.Inspecting && elapsed >= brief:
 		return []text.Span{
-			{Style: b.Dim, Text: "LIST " + text.Took(p.ListTook)},
-			{Style: b.Strong, Text: "INSPECT " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)},
+			text.Say(b.Dim, "LIST "+text.Took(p.ListTook)),
+			text.Say(b.Strong, "INSPECT "+strconv.Itoa(p.Done)+"/"+strconv.Itoa(p.Total)),
 			h.call(0),
 		}
 	}
@@ -112,20 +112,20 @@ func (h *Header) rest() []text.Span {
 	var all []text.Span
 	if n := len(s.Relists.History); n > 0 {
 		last := s.Relists.History[n-1]
-		inspected := text.Span{Style: b.Dim, Text: "INSPECT " + strconv.Itoa(last.Inspected)}
+		inspected := text.Say(b.Dim, "INSPECT "+strconv.Itoa(last.Inspected))
 		if last.Failures > 0 {
-			inspected = text.Span{Style: b.Bad, Text: inspected.Text + ", " + strconv.Itoa(last.Failures) + " failed"}
+			inspected = text.Say(b.Bad, inspected.Text+", "+strconv.Itoa(last.Failures)+" failed")
 		}
 		if last.Failed {
-			all = append(all, text.Span{Style: b.Bad, Text: "LIST failed"})
+			all = append(all, text.Say(b.Bad, "LIST failed"))
 		} else {
-			all = append(all, text.Span{Style: b.Dim, Text: "LIST " + text.Took(last.List)}, inspected)
+			all = append(all, text.Say(b.Dim, "LIST "+text.Took(last.List)), inspected)
 		}
 	}
 	if s.Paused {
-		return append(all, text.Span{Style: b.Warn, Text: "PAUSED"})
+		return append(all, text.Say(b.Warn, "PAUSED"))
 	}
-	return append(all, text.Span{Style: b.Strong, Text: "WAIT"})
+	return append(all, text.Say(b.Strong, "WAIT"))
 }
 
 // call names the call that is out, if one is.
@@ -133,9 +133,9 @@ func (h *Header) call(elapsed time.Duration) text.Span {
 	f := wording.OfRelist(h.v.Snapshot)
 	if f == nil {
 		if elapsed > 0 {
-			return text.Span{Style: h.pen.Dim, Text: text.Age(elapsed)}
+			return text.Say(h.pen.Dim, text.Age(elapsed))
 		}
-		return text.Span{Style: h.pen.Dim, Text: "..."}
+		return text.Say(h.pen.Dim, "...")
 	}
 	out := h.out(f)
 	out.Text = strings.TrimSpace(wording.Flight(f) + " " + out.Text)
@@ -151,9 +151,9 @@ func (h *Header) out(f *engine.Flight) text.Span {
 	case out < stuck:
 		return text.Span{Style: h.pen.Text}
 	case diagnose.Late(s, *f):
-		return text.Span{Style: h.pen.Bad, Text: strings.TrimSpace(wording.Try(s, f) + " " + wording.OutFor(out))}
+		return text.Say(h.pen.Bad, strings.TrimSpace(wording.Try(s, f)+" "+wording.OutFor(out)))
 	}
-	return text.Span{Style: h.pen.Text, Text: wording.OutFor(out)}
+	return text.Say(h.pen.Text, wording.OutFor(out))
 }
 
 // figures are those of all relists; none before the first.
@@ -167,8 +167,8 @@ func (h *Header) figures() []text.Span {
 		slow = b.Warn
 	}
 	return []text.Span{
-		{Style: b.Dim, Text: "relist p50 "}, {Style: b.Text, Text: wording.Steady(r.P50)},
-		{Style: b.Dim, Text: " p99 "}, {Style: slow, Text: wording.Steady(r.P99)},
-		{Style: b.Dim, Text: " max "}, {Style: b.Text, Text: wording.Steady(r.Max)},
+		text.Say(b.Dim, "relist p50 "), text.Say(b.Text, wording.Steady(r.P50)),
+		text.Say(b.Dim, " p99 "), text.Say(slow, wording.Steady(r.P99)),
+		text.Say(b.Dim, " max "), text.Say(b.Text, wording.Steady(r.Max)),
 	}
 }

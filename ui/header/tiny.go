@@ -33,9 +33,9 @@ func (h *Header) tiny(height int) []text.Span {
 	if h.clock.name == "" {
 		out = out[:2]
 	}
-	for _, said := range []text.Span{{Style: h.aside(), Text: text.After(of.Word, of.Text)}, {Style: b.Text, Text: verdict(h.v.Snapshot)}} {
+	for _, said := range []text.Span{text.Say(h.aside(), text.After(of.Word, of.Text)), text.Say(b.Text, verdict(h.v.Snapshot))} {
 		for _, line := range text.Wrap(text.Clip(said.Text, 4*h.width), max(8, h.width-2)) {
-			out = append(out, text.Span{Style: said.Style, Text: line})
+			out = append(out, text.Say(said.Style, line))
 		}
 	}
 	out = append(out, h.others(Room{Width: h.width})...)
@@ -47,7 +47,7 @@ func (h *Header) tiny(height int) []text.Span {
 func (h *Header) tinyFigures() []text.Span {
 	s, b, from := h.v.Snapshot, h.pen, h.v.Source
 	if s.Seq == 0 {
-		return []text.Span{{Style: b.Strong, Text: from.Node}, {Style: b.Dim, Text: from.Endpoint}}
+		return []text.Span{text.Say(b.Strong, from.Node), text.Say(b.Dim, from.Endpoint)}
 	}
 	phase := ""
 	for i, f := range h.phase() {
@@ -61,12 +61,12 @@ func (h *Header) tinyFigures() []text.Span {
 		counts = ""
 	}
 	return []text.Span{
-		{Style: b.Text, Text: phase},
-		{Style: b.Text, Text: counts},
-		{Style: b.Text, Text: finding.Plural(h.v.Pods.Troubled, "pod") + " with a problem"},
-		{Style: b.Dim, Text: "relist p50 " + wording.Steady(s.Relists.P50) + " p99 " + wording.Steady(s.Relists.P99) + " max " + wording.Steady(s.Relists.Max)},
-		{Style: b.Strong, Text: from.Node},
-		{Style: b.Dim, Text: h.runtime() + ", as kubelet " + s.Release.String()},
-		{Style: b.Dim, Text: from.Endpoint},
+		text.Say(b.Text, phase),
+		text.Say(b.Text, counts),
+		text.Say(b.Text, finding.Plural(h.v.Pods.Troubled, "pod")+" with a problem"),
+		text.Say(b.Dim, "relist p50 "+wording.Steady(s.Relists.P50)+" p99 "+wording.Steady(s.Relists.P99)+" max "+wording.Steady(s.Relists.Max)),
+		text.Say(b.Strong, from.Node),
+		text.Say(b.Dim, h.runtime()+", as kubelet "+s.Release.String()),
+		text.Say(b.Dim, from.Endpoint),
 	}
 }

@@ -60,12 +60,12 @@ const column = 70
 
 // write lays the sections out in columns, none of them split over two.
 func (h *Help) write(d *widget.Doc, t *theme.Theme, w int) {
-	columns := [][][]widget.Slot{nil}
+	columns := [][][]text.Span{nil}
 	if w >= 2*column {
 		columns = append(columns, nil)
 	}
 	width := w / len(columns)
-	blocks, length := make([][][]widget.Slot, 0, 16), 0
+	blocks, length := make([][][]text.Span, 0, 16), 0
 	for _, s := range h.all(t) {
 		b := lines(t, s, width)
 		blocks, length = append(blocks, b), length+len(b)
@@ -84,12 +84,12 @@ func (h *Help) write(d *widget.Doc, t *theme.Theme, w int) {
 }
 
 // beside returns line i of all columns, each as wide as its place.
-func beside(columns [][][]widget.Slot, i, width int) (line []widget.Slot) {
+func beside(columns [][][]text.Span, i, width int) (line []text.Span) {
 	for c, lines := range columns {
 		if i < len(lines) {
 			line = append(line, lines[i]...)
 		} else if c < len(columns)-1 {
-			line = append(line, widget.Slot{Width: width})
+			line = append(line, text.Span{Width: width})
 		}
 	}
 	return line
@@ -127,21 +127,21 @@ func label(e keymap.Entry, ascii bool) string {
 const words = 24
 
 // lines returns a section in lines of w cells, with a blank one after it.
-func lines(t *theme.Theme, s Section, w int) [][]widget.Slot {
+func lines(t *theme.Theme, s Section, w int) [][]text.Span {
 	left := 0
 	for _, r := range s.Rows {
 		left = max(left, text.Width(r[0]))
 	}
 	left = min(left, words) + 2
-	all := [][]widget.Slot{{{Style: t.Title, Text: s.Name, Width: w}}}
+	all := [][]text.Span{{text.Say(t.Title, s.Name).In(w)}}
 	for _, r := range s.Rows {
 		word := r[0]
 		for _, said := range text.Wrap(r[1], max(w-left-3, 16)) {
-			all = append(all, []widget.Slot{{Width: 2}, {Style: t.Key, Text: word, Width: left}, {Style: t.Text, Text: said, Width: w - left - 2}})
+			all = append(all, []text.Span{{Width: 2}, text.Say(t.Key, word).In(left), text.Say(t.Text, said).In(w - left - 2)})
 			word = ""
 		}
 	}
-	return append(all, []widget.Slot{{Width: w}})
+	return append(all, []text.Span{{Width: w}})
 }
 
 // symbols says what the signs mean that stand for states.

@@ -67,7 +67,7 @@ func drawNote(l *text.Line, p widget.Pen, c *widget.Choice, w int) { l.Cell(p.Di
 func (p *Picker) Info() pane.Info {
 	i := pane.Info{Name: p.title, Scope: keymap.InPicker, Least: 1, Wanted: p.table.Len()}
 	if p.view != nil && p.wanted != "" {
-		i.About = []text.Span{{Style: p.view.Theme.Match, Text: "/" + p.wanted}}
+		i.About = []text.Span{text.Say(p.view.Theme.Match, "/"+p.wanted)}
 	}
 	return i
 }

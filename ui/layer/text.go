@@ -30,10 +30,10 @@ func (t *Text) Titled(name string, in keymap.Scope) pane.Info {
 		return i
 	}
 	if s := t.Searched(); s != "" {
-		i.About = append(i.About, text.Span{Style: t.View.Theme.Match, Text: "/" + s})
+		i.About = append(i.About, text.Say(t.View.Theme.Match, "/"+s))
 	}
 	if at := t.Position(); at != "" {
-		i.About = append(i.About, text.Span{Style: t.View.Theme.Dim, Text: at})
+		i.About = append(i.About, text.Say(t.View.Theme.Dim, at))
 	}
 	return i
 }

@@ -60,7 +60,7 @@ func (v *Viewer) write(view *pane.View, w, h int) {
 	}
 	style := view.Theme.Text
 	v.Write(view, w, h, func(d *widget.Doc) {
-		d.Many(len(rows), func(i int) []widget.Slot { return []widget.Slot{{Style: style, Text: rows[i]}} })
+		d.Many(len(rows), func(i int) []text.Span { return []text.Span{text.Say(style, rows[i])} })
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
@@ -23,11 +22,11 @@ func (n *node) versus() {
 	if n.report != nil {
 		k = n.report.Kubelet
 	}
-	n.Line(widget.Slot{Width: labelWidth}, widget.Slot{Style: look.Head, Text: "PLEGTOP", Width: versusWidth},
-		widget.Slot{Style: look.Head, Text: pick(k.Metrics.OK, "KUBELET "+k.Version, "")})
+	n.Line(text.Span{Width: labelWidth}, text.Say(look.Head, "PLEGTOP").In(versusWidth),
+		text.Say(look.Head, pick(k.Metrics.OK, "KUBELET "+k.Version, "")))
 	ours, theirs := n.ours(), n.theirs(&k)
 	for i, name := range []string{"relists", "duration p50", "duration p99", "interval", "last good one", "events discarded"} {
-		n.Line(widget.Slot{Style: look.Dim, Text: "  " + name, Width: labelWidth}, widget.Slot{Style: look.Text, Text: ours[i], Width: versusWidth}, widget.Slot{Style: look.Text, Text: theirs[i]})
+		n.Line(text.Say(look.Dim, "  "+name).In(labelWidth), text.Say(look.Text, ours[i]).In(versusWidth), text.Say(look.Text, theirs[i]))
 	}
 	n.answer("kubelet ping", k.Ping)
 	for _, more := range []struct {

@@ -54,18 +54,18 @@ func (n *node) Info() pane.Info {
 
 // say adds a name, and beside it a text in as many lines as it takes.
 func (n *node) say(name string, st theme.Style, said string) {
-	n.Paragraph(st, said, widget.Slot{Style: n.Theme.Dim, Text: "  " + name, Width: labelWidth})
+	n.Paragraph(st, said, text.Say(n.Theme.Dim, "  "+name).In(labelWidth))
 }
 
 // tell is [node.say] for a text with its look.
 func (n *node) tell(name string, said text.Span) { n.say(name, said.Style, said.Text) }
 
 // figures returns a line of a table: a name, and figures at the right of their columns.
-func figures(st theme.Style, name string, w int, figures ...string) []widget.Slot {
-	slots := []widget.Slot{{Style: st, Text: "  " + name, Width: w}}
+func figures(st theme.Style, name string, w int, figures ...string) []text.Span {
+	slots := []text.Span{text.Say(st, "  "+name).In(w)}
 	for _, f := range figures {
 		blank := strings.Repeat(" ", max(0, figureWidth-1-text.Width(f)))
-		slots = append(slots, widget.Slot{Style: st, Text: blank + f, Width: figureWidth})
+		slots = append(slots, text.Say(st, blank+f).In(figureWidth))
 	}
 	return slots
 }
@@ -79,15 +79,15 @@ func pick[T any](condition bool, yes, no T) T {
 }
 
 func (n *node) well(s string) text.Span {
-	return text.Span{Style: n.Theme.Good, Text: n.Theme.Symbols.Good + " " + s}
+	return text.Say(n.Theme.Good, n.Theme.Symbols.Good+" "+s)
 }
 func (n *node) late(s string) text.Span {
-	return text.Span{Style: n.Theme.Warn, Text: n.Theme.Symbols.Warn + " " + s}
+	return text.Say(n.Theme.Warn, n.Theme.Symbols.Warn+" "+s)
 }
 func (n *node) ill(s string) text.Span {
-	return text.Span{Style: n.Theme.Bad, Text: n.Theme.Symbols.Bad + " " + s}
+	return text.Say(n.Theme.Bad, n.Theme.Symbols.Bad+" "+s)
 }
-func (n *node) dim(s string) text.Span { return text.Span{Style: n.Theme.Dim, Text: s} }
+func (n *node) dim(s string) text.Span { return text.Say(n.Theme.Dim, s) }
 func (n *node) unsure() text.Span      { return n.dim(n.Theme.Symbols.Unknown + " not known yet") }
 
 // missing says that something is not there, and why.

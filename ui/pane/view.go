@@ -51,10 +51,10 @@ type Filter struct {
 func (v *View) Filtered() []text.Span {
 	var all []text.Span
 	if f := v.Filter.Text; f != "" {
-		all = append(all, text.Span{Style: v.Theme.Info, Text: "/" + text.Clip(f, 40)})
+		all = append(all, text.Say(v.Theme.Info, "/"+text.Clip(f, 40)))
 	}
 	if ns := v.Filter.Namespaces; len(ns) > 0 {
-		all = append(all, text.Span{Style: v.Theme.Info, Text: "ns:" + strings.Join(ns, ",")})
+		all = append(all, text.Say(v.Theme.Info, "ns:"+strings.Join(ns, ",")))
 	}
 	return all
 }

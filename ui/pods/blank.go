@@ -29,7 +29,7 @@ func (p *pods) none(w, h int) *widget.Doc {
 
 func (p *pods) empty(d *widget.Doc) {
 	t := p.view.Theme
-	d.Line(widget.Slot{Style: t.Strong, Text: "No pods on this node"})
+	d.Line(text.Say(t.Strong, "No pods on this node"))
 	d.Line()
 	d.Paragraph(t.Text, "The runtime answers, and lists no sandbox and no container.")
 	d.Paragraph(t.Dim, "Pods appear here with the relist that first lists them.")
@@ -38,7 +38,7 @@ func (p *pods) empty(d *widget.Doc) {
 // unlisted says why there is no list yet, what comes next, and what to type.
 func (p *pods) unlisted(d *widget.Doc) {
 	v, t := p.view, p.view.Theme
-	d.Line(widget.Slot{Style: t.Strong, Text: "No list yet"})
+	d.Line(text.Say(t.Strong, "No list yet"))
 	d.Line()
 	if f := v.Failure; f != nil {
 		d.Paragraph(t.Text, text.Clip(wording.Failure(v.Snapshot, f), 4*d.Width()))
@@ -68,24 +68,24 @@ func (p *pods) next() string {
 // advice names commands to look into it: those of what was found.
 func (p *pods) advice(d *widget.Doc) {
 	t := p.view.Theme
-	d.Line(widget.Slot{Style: t.Dim, Text: "To look into it:"})
+	d.Line(text.Say(t.Dim, "To look into it:"))
 	none := d.Len()
 	for _, f := range p.view.Findings {
 		for _, step := range f.Next {
 			if step.Command != "" && !step.Risky {
-				d.Line(widget.Slot{Style: t.Key, Text: "  " + step.Command})
+				d.Line(text.Say(t.Key, "  "+step.Command))
 			}
 		}
 	}
 	if d.Len() == none {
-		d.Line(widget.Slot{Style: t.Key, Text: "  crictl -r " + p.view.Source.Endpoint + " version"})
+		d.Line(text.Say(t.Key, "  crictl -r "+p.view.Source.Endpoint+" version"))
 	}
 	d.Paragraph(t.Dim, "plegtop shows the pods as soon as the runtime lists them.")
 }
 
 func (p *pods) noMatch(d *widget.Doc) {
 	v, t := p.view, p.view.Theme
-	d.Line(widget.Slot{Style: t.Strong, Text: "No pod matches"})
+	d.Line(text.Say(t.Strong, "No pod matches"))
 	d.Line()
 	say := func(what string, a keymap.Action, does string) {
 		d.Paragraph(t.Text, what+"   ("+p.view.Keys.Keys(a)+" "+does+")")

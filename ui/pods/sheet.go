@@ -143,20 +143,20 @@ func (s *sheet) events(d *widget.Doc) {
 	}
 	d.End()
 	if n == 0 {
-		d.Line(widget.Slot{Style: s.View.Theme.Dim, Text: "  none since plegtop started"})
+		d.Line(text.Say(s.View.Theme.Dim, "  none since plegtop started"))
 	}
 }
 
-func eventSlots(t *theme.Theme, r *journal.Row) []widget.Slot {
+func eventSlots(t *theme.Theme, r *journal.Row) []text.Span {
 	symbol, st := look.Event(t, &r.Event)
 	what := r.Container
 	if what == "" {
 		what = "sandbox"
 	}
-	out := []widget.Slot{
-		{Style: t.Dim, Text: "  " + r.SeenAt.Local().Format("15:04:05"), Width: 12},
-		{Style: st, Text: symbol + " " + r.Kind.String(), Width: 19}, {Style: t.Text, Text: what, Width: 20},
-		{Style: t.Dim, Text: r.From.String() + " " + t.Symbols.Step + " " + r.To.String(), Width: 20},
+	out := []text.Span{
+		text.Say(t.Dim, "  "+r.SeenAt.Local().Format("15:04:05")).In(12),
+		text.Say(st, symbol+" "+r.Kind.String()).In(19), text.Say(t.Text, what).In(20),
+		text.Say(t.Dim, r.From.String()+" "+t.Symbols.Step+" "+r.To.String()).In(20),
 	}
 	lag := ""
 	if r.HasLag {
@@ -169,14 +169,14 @@ func eventSlots(t *theme.Theme, r *journal.Row) []widget.Slot {
 	case r.Delivery == pleg.Discarded:
 		st = t.Bad
 	}
-	out = append(out, widget.Slot{Style: t.Dim, Text: lag, Width: 11}, widget.Slot{Style: st, Text: delivery, Width: 11})
+	out = append(out, text.Say(t.Dim, lag).In(11), text.Say(st, delivery).In(11))
 	if !r.Exited {
 		return out
 	}
 	if st = t.Dim; r.ExitCode != 0 {
 		st = t.Bad
 	}
-	return append(out, widget.Slot{Style: st, Text: fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason)})
+	return append(out, text.Say(st, fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason)))
 }
 
 // status adds what the pod cache holds.
@@ -189,7 +189,7 @@ func (s *sheet) status(d *widget.Doc) {
 		if p.StatusErr != nil {
 			why = "  the cache holds the error above in its place"
 		}
-		d.Line(widget.Slot{Style: t.Dim, Text: why})
+		d.Line(text.Say(t.Dim, why))
 		return
 	}
 	for _, ip := range st.IPs {

@@ -31,7 +31,7 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, st *pleg
 		}
 	}
 	now := *c
-	d.Many(now.n, func(i int) []widget.Slot {
+	d.Many(now.n, func(i int) []text.Span {
 		which, found := slices.BinarySearch(now.first, i)
 		if !found {
 			which--
@@ -45,7 +45,7 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, st *pleg
 const messageLines = 6
 
 // container returns the lines about one, w cells wide.
-func container(t *theme.Theme, at time.Time, c *pleg.ContainerStatus, w int) [][]widget.Slot {
+func container(t *theme.Theme, at time.Time, c *pleg.ContainerStatus, w int) [][]text.Span {
 	symbol, st := look.State(t, c.State)
 	word := c.State.String()
 	if c.State == pleg.Exited {
@@ -54,13 +54,13 @@ func container(t *theme.Theme, at time.Time, c *pleg.ContainerStatus, w int) [][
 			st = t.Bad
 		}
 	}
-	lines := [][]widget.Slot{{
-		{Style: t.Text, Text: "  " + c.Name, Width: widget.LabelWidth},
-		{Style: st, Text: fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, c.Attempt, text.ShortID(c.ID))},
+	lines := [][]text.Span{{
+		text.Say(t.Text, "  "+c.Name).In(widget.LabelWidth),
+		text.Say(st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, c.Attempt, text.ShortID(c.ID))),
 	}}
 	more := func(st theme.Style, what string) {
 		if what != "" {
-			lines = append(lines, []widget.Slot{{Width: widget.LabelWidth}, {Style: st, Text: what}})
+			lines = append(lines, []text.Span{{Width: widget.LabelWidth}, text.Say(st, what)})
 		}
 	}
 	more(t.Text, c.Image)
@@ -100,8 +100,8 @@ type recordRow struct {
 func (r *record) write(d *widget.Doc, t *theme.Theme, p *engine.Pod) {
 	d.Section("Pod record")
 	d.Line(
-		widget.Slot{Style: t.Head, Text: "  WHAT", Width: 24}, widget.Slot{Style: t.Head, Text: "ID", Width: 15},
-		widget.Slot{Style: t.Head, Text: "OLD", Width: 12}, widget.Slot{Style: t.Head, Text: "CURRENT", Width: 12},
+		text.Say(t.Head, "  WHAT").In(24), text.Say(t.Head, "ID").In(15),
+		text.Say(t.Head, "OLD").In(12), text.Say(t.Head, "CURRENT").In(12),
 	)
 	now := p.Current
 	if now == nil && p.Failure == nil {
@@ -111,14 +111,14 @@ func (r *record) write(d *widget.Doc, t *theme.Theme, p *engine.Pod) {
 		r.ends, r.rows = ends, recordRows(ends[0], ends[1])
 	}
 	rows := r.rows
-	d.Many(len(rows), func(i int) []widget.Slot {
+	d.Many(len(rows), func(i int) []text.Span {
 		row, st, sign := &rows[i], t.Text, ""
 		if row.was != row.now {
 			st, sign = t.Warn, t.Symbols.Warn+" differs"
 		}
-		return []widget.Slot{
-			{Style: t.Text, Text: "  " + row.what, Width: 24}, {Style: t.Dim, Text: text.ShortID(row.id), Width: 15},
-			{Style: st, Text: row.was.String(), Width: 12}, {Style: st, Text: row.now.String(), Width: 12}, {Style: st, Text: sign},
+		return []text.Span{
+			text.Say(t.Text, "  "+row.what).In(24), text.Say(t.Dim, text.ShortID(row.id)).In(15),
+			text.Say(st, row.was.String()).In(12), text.Say(st, row.now.String()).In(12), text.Say(st, sign),
 		}
 	})
 }

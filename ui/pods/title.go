@@ -11,13 +11,13 @@ import (
 // entitle says which part of the pods is seen, and what of them is not.
 func (p *pods) entitle() {
 	v, l := p.view, p.view.Pods
-	p.about = append(p.about[:0:0], text.Span{Style: v.Theme.Dim, Text: p.part()})
+	p.about = append(p.about[:0:0], text.Say(v.Theme.Dim, p.part()))
 	p.about = append(p.about, p.problems(p.unseen())...)
 	if !l.AsOf.IsZero() {
-		p.about = append(p.about, text.Span{Style: v.Theme.Warn, Text: "as of " + text.AgeCoarse(v.At.Sub(l.AsOf)) + " ago"})
+		p.about = append(p.about, text.Say(v.Theme.Warn, "as of "+text.AgeCoarse(v.At.Sub(l.AsOf))+" ago"))
 	}
 	if l.ProblemsOnly() {
-		p.about = append(p.about, text.Span{Style: v.Theme.Info, Text: "problems only"})
+		p.about = append(p.about, text.Say(v.Theme.Info, "problems only"))
 	}
 	p.about = append(p.about, v.Filtered()...)
 }
@@ -58,7 +58,7 @@ func (p *pods) problems(unseen string) []text.Span {
 	if unseen != "" {
 		out += " (" + unseen + ")"
 	}
-	return []text.Span{{Style: st, Text: out}}
+	return []text.Span{text.Say(st, out)}
 }
 
 // unseen says how many of the pods with a problem are where; empty if all are in sight.

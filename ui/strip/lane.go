@@ -12,7 +12,6 @@ import (
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
-	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // A Cell is what a container went through in the time of one cell.
@@ -194,7 +193,7 @@ func (n *Lane) Draw(l *text.Line, v *pane.View, cursor int, st theme.Style) {
 }
 
 // slots returns the lane as part of a line of a [widget.Doc].
-func (n *Lane) slots(v *pane.View, line []widget.Slot) []widget.Slot {
+func (n *Lane) slots(v *pane.View, line []text.Span) []text.Span {
 	for i := range n.Cells {
 		symbol, st := n.Look(v, i)
 		if symbol == "" {
@@ -203,7 +202,7 @@ func (n *Lane) slots(v *pane.View, line []widget.Slot) []widget.Slot {
 		if last := len(line) - 1; i > 0 && line[last].Style == st {
 			line[last].Text += symbol
 		} else {
-			line = append(line, widget.Slot{Style: st, Text: symbol})
+			line = append(line, text.Say(st, symbol))
 		}
 	}
 	return line

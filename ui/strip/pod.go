@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -57,16 +58,16 @@ func (s *Story) Of(j *journal.Journal, p *engine.Pod) []journal.Stage {
 // Lanes returns what a pod went through as lines of a [widget.Doc] of w cells: the scale
 // of time, its sandboxes, and each of its containers. Line makes a line when it is drawn,
 // from the view as it was when Lanes was called. P may be a pod that has gone.
-func (s *Story) Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []widget.Slot) {
+func (s *Story) Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i int) []text.Span) {
 	room := max(w-widget.LabelWidth, 1)
 	life := s.Of(v.Journal, p.Pod)
 	names := Names(v, p, []string{""})
 	names = names[:min(len(names), mostLanes)]
 	sights := Sights(v, room, nil)
 	gone := v.Journal.Gone(p.Pod.UID) != nil
-	return len(names) + 1, func(i int) []widget.Slot {
+	return len(names) + 1, func(i int) []text.Span {
 		if i == 0 {
-			return []widget.Slot{{Width: widget.LabelWidth}, {Style: v.Theme.Dim, Text: v.Axis.Ago(room)}}
+			return []text.Span{{Width: widget.LabelWidth}, text.Say(v.Theme.Dim, v.Axis.Ago(room))}
 		}
 		label := names[i-1]
 		if label == "" {
@@ -74,6 +75,6 @@ func (s *Story) Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i i
 		}
 		lane := Lane{Gone: gone}
 		lane.Set(v, life, names[i-1], sights)
-		return lane.slots(v, []widget.Slot{{Style: v.Theme.Dim, Text: "  " + label, Width: widget.LabelWidth}})
+		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, "  "+label).In(widget.LabelWidth)})
 	}
 }

@@ -106,8 +106,8 @@ func (t *timeline) under(l *text.Line) {
 		when = t.moment.Local().Format("15:04:05")
 	}
 	l.Spans(
-		text.Span{Style: th.Strong, Text: when}, text.Span{Style: th.Text, Text: state(c)}, t.event(c),
-		text.Span{Style: th.Dim, Text: r.pod.Pod.String()}, text.Span{Style: th.Dim, Text: r.name},
+		text.Say(th.Strong, when), text.Say(th.Text, state(c)), t.event(c),
+		text.Say(th.Dim, r.pod.Pod.String()), text.Say(th.Dim, r.name),
 	)
 }
 
@@ -143,5 +143,5 @@ func (t *timeline) event(c *strip.Cell) text.Span {
 	if r.HasLag {
 		says += ", " + text.Took(r.Lag) + " late"
 	}
-	return text.Span{Style: st, Text: says}
+	return text.Say(st, says)
 }

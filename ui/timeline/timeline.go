@@ -93,9 +93,9 @@ func (t *timeline) about() []text.Span {
 	if t.height == 0 {
 		first, last = 1, n
 	}
-	all := []text.Span{{Style: v.Theme.Dim, Text: widget.Part(first, last, n)}, {Style: v.Theme.Dim, Text: text.Age(v.Axis.Width) + " across"}}
+	all := []text.Span{text.Say(v.Theme.Dim, widget.Part(first, last, n)), text.Say(v.Theme.Dim, text.Age(v.Axis.Width)+" across")}
 	if v.Pods.ProblemsOnly() {
-		all = append(all, text.Span{Style: v.Theme.Info, Text: "problems only"})
+		all = append(all, text.Say(v.Theme.Info, "problems only"))
 	}
 	return append(all, v.Filtered()...)
 }

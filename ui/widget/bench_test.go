@@ -37,7 +37,7 @@ func BenchmarkTable(b *testing.B) {
 
 func BenchmarkSearch(b *testing.B) {
 	d := write(200, 50, func(d *widget.Doc) {
-		d.Many(12_000, func(i int) []widget.Slot { return []widget.Slot{{Text: "some label", Width: 24}, slot(fmt.Sprint(i))} })
+		d.Many(12_000, func(i int) []text.Span { return []text.Span{{Text: "some label", Width: 24}, slot(fmt.Sprint(i))} })
 	})
 	for b.Loop() {
 		d.Search("nowhere")

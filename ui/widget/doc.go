@@ -7,14 +7,6 @@ import (
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A Slot is a place of fixed width in a line of a [Doc], the gap after it included,
-// and its text; Width 0 for as wide as that is.
-type Slot struct {
-	Style theme.Style
-	Text  string
-	Width int
-}
-
 // LabelWidth is how wide labels are, with the gap after them.
 const LabelWidth = 24
 
@@ -24,7 +16,7 @@ const LabelWidth = 24
 type Doc struct {
 	Pans bool // left and right move the text sideways
 
-	lines  [][]Slot
+	lines  [][]text.Span
 	blocks []block
 	items  []item // by their first line
 	pen    Pen    // while it is written
@@ -42,7 +34,7 @@ type Doc struct {
 type block struct {
 	before int // the line among the lines that are kept that follows on it
 	n      int
-	line   func(i int) []Slot
+	line   func(i int) []text.Span
 }
 
 // An item is lines that the cursor takes for one.
@@ -96,11 +88,11 @@ func (d *Doc) Len() int {
 }
 
 // Line adds a line.
-func (d *Doc) Line(slots ...Slot) { d.lines = append(d.lines, slots) }
+func (d *Doc) Line(slots ...text.Span) { d.lines = append(d.lines, slots) }
 
 // Many adds n lines that line returns when they are drawn or searched. They belong to no
 // item.
-func (d *Doc) Many(n int, line func(i int) []Slot) {
+func (d *Doc) Many(n int, line func(i int) []text.Span) {
 	d.End()
 	d.blocks = append(d.blocks, block{len(d.lines), n, line})
 }
@@ -111,21 +103,21 @@ func (d *Doc) Section(name string) {
 	if d.Len() > 0 {
 		d.Line()
 	}
-	d.Line(Slot{d.pen.Title, name, 0})
+	d.Line(text.Say(d.pen.Title, name))
 }
 
 // Field adds a label and a text, in as many lines as the text takes; nothing for an
 // empty text.
 func (d *Doc) Field(label string, st theme.Style, s string) {
 	if s != "" {
-		d.Paragraph(st, s, Slot{d.pen.Dim, "  " + label, LabelWidth})
+		d.Paragraph(st, s, text.Say(d.pen.Dim, "  "+label).In(LabelWidth))
 	}
 }
 
 // Paragraph adds a text in as many lines as it takes, each of them indented by as much
 // as the slots before it are wide. Of a text of more than [text.Limit] bytes the rest
 // is left out.
-func (d *Doc) Paragraph(st theme.Style, s string, before ...Slot) {
+func (d *Doc) Paragraph(st theme.Style, s string, before ...text.Span) {
 	indent := 0
 	for _, b := range before {
 		indent += b.Width
@@ -135,9 +127,9 @@ func (d *Doc) Paragraph(st theme.Style, s string, before ...Slot) {
 	}
 	for i, line := range text.Wrap(s, max(d.width-indent, 16)) {
 		if i > 0 && len(before) > 0 {
-			before = []Slot{{Width: indent}}
+			before = []text.Span{{Width: indent}}
 		}
-		d.Line(append(slices.Clip(before), Slot{st, line, 0})...)
+		d.Line(append(slices.Clip(before), text.Say(st, line))...)
 	}
 }
 
@@ -159,7 +151,7 @@ func (d *Doc) End() {
 }
 
 // line returns line i of all.
-func (d *Doc) line(i int) []Slot {
+func (d *Doc) line(i int) []text.Span {
 	for _, b := range d.blocks {
 		switch {
 		case i < b.before:
@@ -196,14 +188,14 @@ func (d *Doc) Draw(l *text.Line, p Pen, y int, focused bool) {
 	hidden := d.left
 	for _, s := range d.line(i) {
 		if hidden > 0 {
-			s, hidden = s.without(hidden)
+			s, hidden = without(s, hidden)
 		}
 		d.search.draw(l, p, s, i == d.search.line)
 	}
 }
 
 // without returns s less its first n cells, and how many of those it did not have.
-func (s Slot) without(n int) (Slot, int) {
+func without(s text.Span, n int) (text.Span, int) {
 	if s.Width > 0 {
 		s.Text = text.Fit(s.Text, s.Width-1, "…") + " "
 		s.Width = 0

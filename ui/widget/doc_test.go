@@ -19,7 +19,7 @@ func write(w, h int, lines func(d *widget.Doc)) *widget.Doc {
 	return &d
 }
 
-func slot(s string) widget.Slot { return widget.Slot{Text: s} }
+func slot(s string) text.Span { return text.Span{Text: s} }
 
 func TestDoc(t *testing.T) {
 	p := pen()
@@ -29,9 +29,9 @@ func TestDoc(t *testing.T) {
 		d.Field("empty", p.Text, "")
 		d.Field("a long one", p.Text, "one two three four five six")
 		d.Section("Second")
-		d.Paragraph(p.Text, strings.Repeat("word ", 12), widget.Slot{Text: "1.", Width: 3})
-		d.Many(2, func(i int) []widget.Slot {
-			return []widget.Slot{{Text: fmt.Sprint("lazy ", i), Width: 10}, slot("x")}
+		d.Paragraph(p.Text, strings.Repeat("word ", 12), text.Span{Text: "1.", Width: 3})
+		d.Many(2, func(i int) []text.Span {
+			return []text.Span{{Text: fmt.Sprint("lazy ", i), Width: 10}, slot("x")}
 		})
 		d.Line(slot("end"))
 	})
@@ -62,7 +62,7 @@ func TestManyIsLazy(t *testing.T) {
 	made := 0
 	d := write(40, 10, func(d *widget.Doc) {
 		d.Section("Many")
-		d.Many(12_000, func(i int) []widget.Slot { made++; return []widget.Slot{slot(fmt.Sprint(i))} })
+		d.Many(12_000, func(i int) []text.Span { made++; return []text.Span{slot(fmt.Sprint(i))} })
 	})
 	d.Do(keymap.Down)
 	d.Do(keymap.Bottom)
@@ -152,9 +152,9 @@ func TestItemsStayWhenWrittenAnew(t *testing.T) {
 func TestSearch(t *testing.T) {
 	d := write(30, 5, func(d *widget.Doc) {
 		d.Line(slot("Alpha beta"))
-		d.Many(30, func(i int) []widget.Slot { return []widget.Slot{slot(fmt.Sprint("line ", i))} })
+		d.Many(30, func(i int) []text.Span { return []text.Span{slot(fmt.Sprint("line ", i))} })
 		d.Item("last")
-		d.Line(widget.Slot{Text: "x", Width: 4}, slot("ALPHA "+hostile))
+		d.Line(text.Span{Text: "x", Width: 4}, slot("ALPHA "+hostile))
 	})
 	if d.Do(keymap.MatchNext) {
 		t.Error("a next match of nothing")
@@ -191,7 +191,7 @@ func TestSearch(t *testing.T) {
 
 func TestPanning(t *testing.T) {
 	d := write(20, 3, func(d *widget.Doc) {
-		d.Line(widget.Slot{Text: "label", Width: 8}, slot(strings.Repeat("日本", 20)+"needle"+strings.Repeat(".", 90)))
+		d.Line(text.Span{Text: "label", Width: 8}, slot(strings.Repeat("日本", 20)+"needle"+strings.Repeat(".", 90)))
 	})
 	if d.Do(keymap.Right) {
 		t.Error("a document that does not move sideways did")
@@ -269,7 +269,7 @@ func FuzzSearch(f *testing.F) {
 			d.Field(in, theme.Style{}, in)
 			d.Item(1)
 			d.Paragraph(theme.Style{}, in)
-			d.Many(3, func(int) []widget.Slot { return []widget.Slot{{Text: in, Width: 5}, slot(in)} })
+			d.Many(3, func(int) []text.Span { return []text.Span{{Text: in, Width: 5}, slot(in)} })
 		})
 		d.Pans = true
 		n := d.Search(what)

@@ -27,7 +27,7 @@ func (f *search) index(s string) int {
 }
 
 // in reports whether a line has what is searched for.
-func (f *search) in(line []Slot) bool {
+func (f *search) in(line []text.Span) bool {
 	for _, s := range line {
 		if f.index(s.Text) >= 0 {
 			return true
@@ -38,7 +38,7 @@ func (f *search) in(line []Slot) bool {
 
 // draw draws a slot with what is searched for marked in it; in another way in the line
 // that was gone to.
-func (f *search) draw(l *text.Line, p Pen, s Slot, here bool) {
+func (f *search) draw(l *text.Line, p Pen, s text.Span, here bool) {
 	kept := 0
 	if s.Width > 0 {
 		kept = l.Keep(l.Left() - s.Width + 1)
@@ -55,7 +55,7 @@ func (f *search) draw(l *text.Line, p Pen, s Slot, here bool) {
 	}
 }
 
-func (f *search) mark(l *text.Line, match theme.Style, s Slot) {
+func (f *search) mark(l *text.Line, match theme.Style, s text.Span) {
 	rest := s.Text
 	for l.Left() > 0 {
 		i := f.index(rest)

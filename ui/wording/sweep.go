@@ -32,7 +32,7 @@ func Swept(t *theme.Theme, s *engine.Snapshot, h diagnose.Headline, kept time.Du
 	st, how := sweepLook(t, w)
 	out := how + " " + text.AgeCoarse(s.At.Sub(sweepEnd(w))) + " ago: "
 	if w.Refused != "" {
-		return text.Span{Style: st, Text: out + w.Refused}
+		return text.Say(st, out+w.Refused)
 	}
 	out += fmt.Sprintf("%d of %d asked in %s, %d hung, %d failed", w.Done, w.Total, text.Took(w.Ended.Sub(w.Began)), len(w.Hung), len(w.Failed))
 	if n := s.Anomalies.NoID; n > 0 {
@@ -46,7 +46,7 @@ func Swept(t *theme.Theme, s *engine.Snapshot, h diagnose.Headline, kept time.Du
 	case len(w.Slowest) > 0:
 		out += "; slowest " + Flight(&w.Slowest[0].Flight) + " " + text.Took(w.Slowest[0].Took)
 	}
-	return text.Span{Style: st, Text: out}
+	return text.Say(st, out)
 }
 
 // Foremost returns the object that a sweep found to be the most in need of a look;
