@@ -92,6 +92,10 @@ func TestExcerptKeepsTheEnd(t *testing.T) {
 	if !strings.HasSuffix(got, "too many open files") || !strings.HasPrefix(got, "Unknown: failed to") || len(got) != excerptMost+len("...") {
 		t.Errorf("excerpt is %q", got)
 	}
+	const whole = "ResourceExhausted: grpc: received message larger than max (17332496 vs. 16777216)"
+	if got := excerpt(whole); got != whole {
+		t.Errorf("%q is cut to %q", whole, got)
+	}
 	if short := strings.Repeat("é", excerptMost); excerpt(short) != short {
 		t.Errorf("%q is cut to %q", short, excerpt(short))
 	}

@@ -23,9 +23,10 @@ func words(err error) string {
 	return err.Error()
 }
 
-// excerptMost is how many characters of a runtime's text fit in a summary, and
-// excerptHead how many of its beginning are among them; the evidence has all of it.
-const excerptMost, excerptHead = 60, 20
+// excerptMost is how many characters of a runtime's text a summary has, so that its
+// end is seen on two lines of 80, and excerptHead how many of its beginning are among
+// them; the evidence has all of it.
+const excerptMost, excerptHead = 90, 30
 
 // excerpt returns a text without its middle: errors are wrapped, what was done
 // stands at the beginning and what the kernel said of it at the end.
