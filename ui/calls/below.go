@@ -50,8 +50,12 @@ func beside(r *row) string {
 	if r.Gone > 0 {
 		gone = ", " + text.Count(r.Gone) + " gone"
 	}
-	return fmt.Sprintf("%v: %s calls, the longest %s%s; received %s, sent %s",
-		r.Op, text.Count(r.Count), text.Took(r.Max), gone, text.Bytes(coarse(r.ResponseBytes)), text.Bytes(coarse(r.RequestBytes)))
+	calls := "calls"
+	if r.Count == 1 {
+		calls = "call"
+	}
+	return fmt.Sprintf("%v: %s %s, the longest %s%s; received %s, sent %s",
+		r.Op, text.Count(r.Count), calls, text.Took(r.Max), gone, text.Bytes(coarse(r.ResponseBytes)), text.Bytes(coarse(r.RequestBytes)))
 }
 
 // failed says how an operation failed: how often by gRPC code, and the last time in

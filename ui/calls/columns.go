@@ -28,7 +28,7 @@ func columns() []widget.Column[*row] {
 		took("p50", "P50", "half of them took no longer", 2, func(r *row) time.Duration { return r.P50 }),
 		took("p90", "P90", "nine of ten took no longer", 3, func(r *row) time.Duration { return r.P90 }),
 		took("p99", "P99", "99 of 100 took no longer", 2, func(r *row) time.Duration { return r.P99 }),
-		took("max", "MAX", "the longest took", 6, func(r *row) time.Duration { return r.Max }),
+		took("max", "MAX", "how long the longest took", 6, func(r *row) time.Duration { return r.Max }),
 		out(),
 		figure("count", "COUNT", "how many returned", 6, 5, func(p widget.Pen, r *row) (theme.Style, string) {
 			return p.Text, text.Count(r.Count)

@@ -13,11 +13,11 @@ func Syntax() [][2]string {
 		{"!a", "everything but"},
 	}
 	for _, f := range fields {
-		sign := ":"
+		form := strings.Join(f.names, ": ") + ":"
 		if f.ordered {
-			sign = "> = !="
+			form = strings.Join(f.names, " ") + " = != < >"
 		}
-		all = append(all, [2]string{strings.Join(f.names, " ") + " " + sign, f.want})
+		all = append(all, [2]string{form, f.want})
 	}
 	return all
 }

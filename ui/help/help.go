@@ -161,10 +161,5 @@ func symbols(s *theme.Symbols) Section {
 		{s.Spark[0] + " " + s.Spark[len(s.Spark)/2] + " " + s.Spark[len(s.Spark)-1], "how long a relist took"},
 		{s.SparkFailed, "a relist that failed"},
 		{strings.Join(s.Shades, ""), "how long calls took, the shortest first"},
-		{s.Run, "along the time that a container ran"},
-		{s.Ended, "along the time that it was there and had exited"},
-		{s.Lag, "from what happened to where it was seen"},
-		{s.Blind, "while nothing could be seen: a list hung or failed"},
-		{s.Pause, "while the relist was paused"},
 	}}
 }

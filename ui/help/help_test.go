@@ -52,7 +52,7 @@ func TestSectionsStayWhole(t *testing.T) {
 				}
 			}
 		}
-		for _, want := range []string{"Symbols", "Columns of Pods", "READY", "ns namespace :", "was created and not started", "go to the events"} {
+		for _, want := range []string{"Symbols", "Columns of Pods", "READY", "ns: namespace:", "restarts = != < >", "was created and not started", "go to the events"} {
 			if s.Row(want) == "" {
 				t.Errorf("%d cells: no %q", w, want)
 			}
@@ -98,17 +98,14 @@ func TestHelpIsSearched(t *testing.T) {
 func TestFilterSyntax(t *testing.T) {
 	values := map[string]string{"re": "x", "state": "running", "kind": "died", "type": "died", "delivery": "filtered", "has": "problem", "exit": "1", "restarts": "1", "lat": "1s", "lag": "1s", "age": "1s"}
 	for _, row := range filter.Syntax() {
-		names, field := strings.CutSuffix(row[0], " :")
-		if !field {
-			names, field = strings.CutSuffix(row[0], " > = !=")
-		}
-		if !field {
+		names, ordered := strings.CutSuffix(row[0], " = != < >")
+		if !ordered && !strings.HasSuffix(names, ":") {
 			if _, err := filter.Parse(row[0]); err != nil {
 				t.Errorf("%q: %v", row[0], err)
 			}
 			continue
 		}
-		for name := range strings.FieldsSeq(names) {
+		for name := range strings.FieldsSeq(strings.ReplaceAll(names, ":", "")) {
 			value := values[name]
 			if value == "" {
 				value = "x"

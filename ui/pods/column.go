@@ -80,7 +80,7 @@ var columns = []widget.Column[row]{
 		},
 		Compare: func(a, b row) int { return cmp.Compare(b.of.Exit, a.of.Exit) },
 	}, {
-		Name: "rst", Head: "RST", Help: "how often the container was restarted that was most often",
+		Name: "rst", Head: "RST", Help: "restarts, of the container that was restarted most",
 		Least: 4, Rank: 5, Right: true,
 		Draw: func(l *text.Line, b widget.Pen, r row, w int) {
 			n := r.of.Restarts
