@@ -77,11 +77,12 @@ func (l *layout) same(o *layout) bool {
 	return l.body == o.body && l.lines == o.lines && slices.Equal(l.boxes, o.boxes)
 }
 
-// give gives all panes the view, and their sizes.
+// give gives all panes the view, and their sizes. Those below a layer are not seen.
 func (m *Model) give() {
+	covered := m.top() != nil
 	for i, p := range m.panes {
 		w, h := max(m.width-2, 1), 0
-		if b := m.layout.find(i); b != nil {
+		if b := m.layout.find(i); b != nil && !covered {
 			w, h = max(b.w-2, 1), b.h-1
 		}
 		p.Observe(&m.view, w, h)

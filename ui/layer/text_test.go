@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -19,7 +20,7 @@ func (l *list) Observe(v *pane.View, w, h int) {
 	l.Write(v, w, h, func(d *widget.Doc) {
 		for _, word := range []string{"one", "two", "three", "four"} {
 			d.Item(word)
-			d.Line(widget.Slot{Text: word})
+			d.Line(text.Span{Text: word})
 		}
 	})
 }
