@@ -15,9 +15,16 @@ import (
 func pair(t *testing.T) (*Server, cri.RuntimeServiceClient, Pod) {
 	t.Helper()
 	s, c := start(t, "empty")
-	return s, c, s.AddPod(PodSpec{
-		Namespace: "ns", Name: "p", Containers: []ContainerSpec{{Name: "a"}, {Name: "b", State: Created}},
+	return s, c, addPair(s)
+}
+
+// addPair adds a pod whose container a runs and whose container b was created.
+func addPair(s *Server) Pod {
+	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []string{"a"}})
+	s.edit(func() {
+		p.Containers["b"] = s.scene.newContainer(s.scene.pod(p.UID), &containerSpec{name: "b", image: imageApp}, s.scene.wall()).id
 	})
+	return p
 }
 
 func statusOf(ctx context.Context, c cri.RuntimeServiceClient, id string) (*cri.ContainerStatus, error) {

@@ -3,7 +3,6 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -12,31 +11,9 @@ import (
 // A PodSpec is a pod for [Server.AddPod].
 type PodSpec struct {
 	Namespace, Name string
-	UID             string // empty: one from the seed
-	Labels          map[string]string
-	HostNetwork     bool          // no IP address
 	Age             time.Duration // how long ago it was created
-	Containers      []ContainerSpec
+	Containers      []string      // by name; all run
 }
-
-// A ContainerSpec is one container of a [PodSpec].
-type ContainerSpec struct {
-	Name     string
-	Image    string // empty: some image
-	State    State  // what it is in; the zero value is Running
-	ExitCode int32  // if Exited
-	Reason   string // if Exited; empty: as the runtime names the code
-	Message  string // if Exited
-}
-
-// A State is what a container that is added is in.
-type State uint8
-
-const (
-	Running State = iota
-	Created
-	Exited
-)
 
 // A Pod says what [Server.AddPod] made.
 type Pod struct {
@@ -51,43 +28,21 @@ func (s *Server) AddPod(spec PodSpec) Pod {
 	made := Pod{Containers: map[string]string{}}
 	s.edit(func() {
 		w := s.scene.world
-		p := w.newPod(spec.internal())
 		born := w.wall().Add(-spec.Age)
+		p := w.newPod(podSpec{namespace: spec.Namespace, name: spec.Name, manual: true})
 		made.UID, made.Sandbox = p.uid, w.newSandbox(p, 0, born).id
-		for i, c := range spec.Containers {
-			made.Containers[c.Name] = w.addContainer(p, &p.spec.containers[i], c, born).id
+		for _, name := range spec.Containers {
+			c := w.newContainer(p, &containerSpec{name: name, image: imageApp}, born)
+			w.run(c, born)
+			made.Containers[name] = c.id
 		}
 	})
 	return made
 }
 
-func (p PodSpec) internal() podSpec {
-	spec := podSpec{
-		namespace: p.Namespace, name: p.Name, uid: p.UID, labels: maps.Clone(p.Labels), hostNetwork: p.HostNetwork, manual: true,
-	}
-	for _, c := range p.Containers {
-		if c.Image == "" {
-			c.Image = imageApp
-		}
-		spec.containers = append(spec.containers, containerSpec{name: c.Name, image: c.Image})
-	}
-	return spec
-}
-
-func (w *world) addContainer(p *pod, spec *containerSpec, want ContainerSpec, at time.Time) *container {
-	c := w.newContainer(p, spec, at)
-	if want.State == Created {
-		return c
-	}
-	w.run(c, at)
-	if want.State == Exited {
-		w.end(c, exit{want.ExitCode, want.Reason, want.Message}, w.wall())
-	}
-	return c
-}
-
-// ExitContainer ends a running container, with a reason that may be empty.
-func (s *Server) ExitContainer(id string, code int32, reason string) error {
+// ExitContainer ends a running container, with a reason and a message that may be empty.
+// It fails for one that does not run.
+func (s *Server) ExitContainer(id string, code int32, reason, message string) error {
 	var err error
 	s.edit(func() {
 		w := s.scene.world
@@ -97,7 +52,7 @@ func (s *Server) ExitContainer(id string, code int32, reason string) error {
 		case c.state != cri.ContainerState_CONTAINER_RUNNING:
 			err = fmt.Errorf("it is %v", c.state)
 		default:
-			w.exitContainer(c, exit{code: code, reason: reason})
+			w.exitContainer(c, exit{code, reason, message})
 		}
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func states(t *testing.T, c cri.RuntimeServiceClient) []string {
 
 func TestAWorldMadeByHand(t *testing.T) {
 	s, c, p := pair(t)
-	if err := s.ExitContainer(p.Containers["a"], 137, "OOMKilled"); err != nil {
+	if err := s.ExitContainer(p.Containers["a"], 137, "OOMKilled", ""); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"SANDBOX_READY", "a CONTAINER_EXITED", "b CONTAINER_CREATED"}, states(t, c)); diff != "" {
@@ -42,7 +42,7 @@ func TestAWorldMadeByHand(t *testing.T) {
 		t.Errorf("status %v, %v", got, err)
 	}
 	for _, id := range []string{p.Containers["b"], "none"} {
-		if err := s.ExitContainer(id, 0, ""); err == nil {
+		if err := s.ExitContainer(id, 0, "", ""); err == nil {
 			t.Errorf("%q, which does not run, was ended", id)
 		}
 	}
@@ -54,8 +54,8 @@ func TestAddedPodsAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Age: time.Hour, Containers: []ContainerSpec{{Name: "a"}}})
-	if err := s.ExitContainer(p.Containers["a"], 1, ""); err != nil {
+	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Age: time.Hour, Containers: []string{"a"}})
+	if err := s.ExitContainer(p.Containers["a"], 1, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	s.edit(func() {

@@ -39,7 +39,7 @@ func TestEventsReachEveryReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitReaders(t, s, 2)
-	if err := s.ExitContainer(p.Containers["a"], 9, ""); err != nil {
+	if err := s.ExitContainer(p.Containers["a"], 9, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, stream := range []interface {

@@ -32,7 +32,7 @@ func Example() {
 	client := cri.NewRuntimeServiceClient(conn)
 
 	pod := server.AddPod(sim.PodSpec{
-		Namespace: "shop", Name: "cart-0", Age: time.Hour, Containers: []sim.ContainerSpec{{Name: "app"}},
+		Namespace: "shop", Name: "cart-0", Age: time.Hour, Containers: []string{"app"},
 	})
 	ask := func() {
 		got, err := client.ContainerStatus(ctx, &cri.ContainerStatusRequest{ContainerId: pod.Containers["app"]})
@@ -41,7 +41,7 @@ func Example() {
 	ask()
 	server.Fail(sim.Match{Method: "ContainerStatus", Container: "app"}, codes.Internal, "ttrpc: closed", 1)
 	ask()
-	if err := server.ExitContainer(pod.Containers["app"], 137, "OOMKilled"); err != nil {
+	if err := server.ExitContainer(pod.Containers["app"], 137, "OOMKilled", ""); err != nil {
 		fmt.Println(err)
 	}
 	ask()

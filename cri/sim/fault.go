@@ -11,37 +11,23 @@ import (
 // What can go wrong, as the list of scenarios has it: each begins something and
 // returns what undoes it.
 
-// calls has calls go wrong as the rules say.
-func calls(rules ...rule) fault {
+// calls has calls go wrong as the rule says.
+func calls(r rule) fault { return func(sn *scene) func() { return sn.addRule(r) } }
+
+// hang holds the calls that m matches.
+func hang(m Match) fault { return calls(rule{match: m, hangs: true}) }
+
+// together begins several things, and undoes them in the same order.
+func together(faults ...fault) fault {
 	return func(sn *scene) func() {
 		var undo []func()
-		for _, r := range rules {
-			undo = append(undo, sn.addRule(r))
+		for _, begin := range faults {
+			undo = append(undo, begin(sn))
 		}
 		return func() {
 			for _, end := range undo {
 				end()
 			}
-		}
-	}
-}
-
-// hang holds the calls that match any of all.
-func hang(all ...Match) fault {
-	var rules []rule
-	for _, m := range all {
-		rules = append(rules, rule{match: m, hangs: true})
-	}
-	return calls(rules...)
-}
-
-// both begins one thing and another, and undoes them in the same order.
-func both(one, other fault) fault {
-	return func(sn *scene) func() {
-		undoOne, undoOther := one(sn), other(sn)
-		return func() {
-			undoOne()
-			undoOther()
 		}
 	}
 }
@@ -77,10 +63,10 @@ func hangInspect(sn *scene, c *container) func() {
 	return undo
 }
 
-// hold hangs the status of a container and what else is given, and the
-// container's process with it.
-func (sn *scene) hold(c *container, more ...Match) (release func()) {
-	undo := hang(append(more, Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name})...)(sn)
+// hold hangs the status of a container, and its process with it, beside what else is to
+// go wrong.
+func (sn *scene) hold(c *container, more ...fault) (release func()) {
+	undo := together(append(more, hang(Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name}))...)(sn)
 	sn.setFate(c, stuck)
 	return func() {
 		sn.setFate(c, alive)
@@ -92,7 +78,7 @@ func (sn *scene) hold(c *container, more ...Match) (release func()) {
 // lock on it while its process does not answer. Lists look at every status,
 // whatever their filter, and so hang too.
 func lockStatus(sn *scene, c *container) func() {
-	return sn.hold(c, Match{Method: "ListPodSandbox"}, Match{Method: "ListContainers"})
+	return sn.hold(c, hang(Match{Method: "ListPodSandbox"}), hang(Match{Method: "ListContainers"}))
 }
 
 // failInspect fails the status of one container with what a runtime says that
@@ -158,9 +144,9 @@ func stormPods(sn *scene) func() {
 }
 
 // slowStatus lets status calls take 40 ms longer, more or less.
-var slowStatus = calls(
-	rule{match: Match{Method: "ContainerStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond},
-	rule{match: Match{Method: "PodSandboxStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond},
+var slowStatus = together(
+	calls(rule{match: Match{Method: "ContainerStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond}),
+	calls(rule{match: Match{Method: "PodSandboxStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond}),
 )
 
 func (sn *scene) deletePods(all []*pod) {

@@ -18,7 +18,8 @@ func shelf() *world {
 		maps.DeleteFunc(w.containerOf, func(id string, c *container) bool { return id != c.id })
 	}()
 	for i, name := range []string{"one", "two", "three"} {
-		p := w.newPod(podSpec{namespace: "ns", name: name, uid: "uid-" + name, labels: map[string]string{"tier": name[:1]}, manual: true})
+		p := w.newPod(podSpec{namespace: "ns", name: name, labels: map[string]string{"tier": name[:1]}, manual: true})
+		p.uid = "uid-" + name
 		s := w.newSandbox(p, 0, epoch)
 		s.id = strings.Repeat("a", i+1) + "b" + name // ab..., aab..., aaab...
 		w.sandboxOf[s.id] = s

@@ -140,7 +140,7 @@ func TestHostRootShowsEveryProcess(t *testing.T) {
 
 func TestHostRootFollowsTheWorld(t *testing.T) {
 	s, _ := start(t, "tour")
-	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []ContainerSpec{{Name: "a"}, {Name: "b", State: Created}}})
+	p := addPair(s)
 	id := p.Containers["a"]
 	edit := func(do func(*world)) func() error {
 		return func() error { s.edit(func() { do(s.scene.world) }); return nil }
@@ -153,9 +153,9 @@ func TestHostRootFollowsTheWorld(t *testing.T) {
 	}{
 		{"add", func() error { return nil }, true, true, 1, 0},
 		{"start b", edit(func(w *world) { w.run(w.containerOf[p.Containers["b"]], w.wall()) }), true, true, 1, 1},
-		{"exit a", func() error { return s.ExitContainer(id, 1, "") }, true, true, 0, 1},
+		{"exit a", func() error { return s.ExitContainer(id, 1, "", "") }, true, true, 0, 1},
 		{"stop the sandbox", edit(func(w *world) { w.stopSandbox(w.sandboxOf[p.Sandbox]) }), true, false, 0, 1},
-		{"exit b", func() error { return s.ExitContainer(p.Containers["b"], 1, "") }, false, false, 0, 0},
+		{"exit b", func() error { return s.ExitContainer(p.Containers["b"], 1, "", "") }, false, false, 0, 0},
 		{"remove", edit(func(w *world) { w.removePod(w.pod(p.UID)) }), false, false, 0, 0},
 	} {
 		if err := step.do(); err != nil {

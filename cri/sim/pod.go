@@ -10,7 +10,6 @@ import (
 // A podSpec is what the kubelet was told about a pod.
 type podSpec struct {
 	namespace, name string
-	uid             string // empty: a new one
 	labels          map[string]string
 	hostNetwork     bool
 	init            []containerSpec // run one after another before the others

@@ -113,7 +113,7 @@ func scenarios() []scenario {
 		},
 		{
 			name:  "hung-runtime",
-			wrong: "no call ever answers, as when the runtime is stopped", fault: both(sets(func(sn *scene) *bool { return &sn.stopped }), hang(Match{})),
+			wrong: "no call ever answers, as when the runtime is stopped", fault: together(sets(func(sn *scene) *bool { return &sn.stopped }), hang(Match{})),
 		},
 		{
 			name: "flaky", summary: "one call in five fails", keys: "3: failed calls; 4 enter: their errors", pods: tour,
@@ -214,7 +214,7 @@ func scenarios() []scenario {
 		{
 			name: "churn-storm", summary: "every minute 300 pods are replaced at once, and each status call takes 40 ms: a relist takes long",
 			keys: "3: many quick calls; 4 enter: what they add up to", bare: true, pods: ordinary,
-			wrong: "300 pods are replaced every minute, and status calls take 40 ms longer", fault: both(stormPods, slowStatus),
+			wrong: "300 pods are replaced every minute, and status calls take 40 ms longer", fault: together(stormPods, slowStatus),
 			steps: []step{{0, nil, "300 pods are replaced; the relist asks for each, 40 ms a call"}}, cycle: time.Minute,
 		},
 		{

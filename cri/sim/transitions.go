@@ -12,11 +12,8 @@ import (
 // newPod makes a pod known; nothing of it exists yet.
 func (w *world) newPod(spec podSpec) *pod {
 	p := &pod{
-		spec: spec, uid: spec.uid,
+		spec: spec, uid: w.uid(),
 		attempts: map[string]uint32{}, pending: map[string]bool{}, backoffs: map[string]*backoff{},
-	}
-	if p.uid == "" {
-		p.uid = w.uid()
 	}
 	w.pods = append(w.pods, p)
 	return p

@@ -324,7 +324,7 @@ func TestClockStepMakesThingsOfTheFuture(t *testing.T) {
 	if err := s.SetFault("clock-step", false); err != nil {
 		t.Fatal(err)
 	}
-	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []ContainerSpec{{Name: "a"}}})
+	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []string{"a"}})
 	got, err := statusOf(t.Context(), c, p.Containers["a"])
 	if err != nil || time.Unix(0, got.CreatedAt).After(s.Now()) {
 		t.Errorf("after the fault: created %v, %v", got.GetCreatedAt(), err)

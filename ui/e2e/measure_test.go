@@ -83,7 +83,7 @@ func change(server *sim.Server, pods []sim.Pod, each int, ended <-chan struct{})
 		}
 		for ; done < int(time.Since(began).Seconds()*float64(each)); done++ {
 			i := done * 7919 % len(pods)
-			if server.ExitContainer(pods[i].Containers["c0"], 0, "") == nil {
+			if server.ExitContainer(pods[i].Containers["c0"], 0, "", "") == nil {
 				continue
 			}
 			server.RemovePod(pods[i].UID)
@@ -95,7 +95,7 @@ func change(server *sim.Server, pods []sim.Pod, each int, ended <-chan struct{})
 func podSpec(i, version int) sim.PodSpec {
 	p := sim.PodSpec{Namespace: fmt.Sprintf("ns-%02d", i%40), Name: fmt.Sprintf("app-%05d-%x", i, version), Age: time.Hour}
 	for c := range 3 {
-		p.Containers = append(p.Containers, sim.ContainerSpec{Name: fmt.Sprintf("c%d", c)})
+		p.Containers = append(p.Containers, fmt.Sprintf("c%d", c))
 	}
 	return p
 }

@@ -32,14 +32,14 @@ func serve(t *testing.T) *sim.Server {
 // container and for how long.
 func TestHungCallIsNamed(t *testing.T) {
 	server := serve(t)
-	pod := server.AddPod(sim.PodSpec{Namespace: "a", Name: "victim-0", Containers: []sim.ContainerSpec{{Name: "stuck"}}})
+	pod := server.AddPod(sim.PodSpec{Namespace: "a", Name: "victim-0", Containers: []string{"stuck"}})
 	r := start(t, 80, 24, nil, plegtop(t), "-r", server.Endpoint())
 	r.see(t, "victim-0")
 	r.see(t, "INSPECT 0") // the first relist has settled, and another one
 	hung := sim.Match{Method: "ContainerStatus", ID: pod.Containers["stuck"]}
 	release := server.Hang(hung)
 	defer release()
-	if err := server.ExitContainer(pod.Containers["stuck"], 3, ""); err != nil {
+	if err := server.ExitContainer(pod.Containers["stuck"], 3, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := server.AwaitHeld(t.Context(), hung, 1); err != nil {
@@ -95,9 +95,8 @@ var raw = []string{"\x1b]52;c;UFdO\x07", "\x1b[666", "\u009b", "\u0085", "\u202e
 // as it is, in any pane.
 func TestHostileTextIsCleaned(t *testing.T) {
 	server := serve(t)
-	server.AddPod(sim.PodSpec{
-		Namespace: "n", Name: "a-pod", Containers: []sim.ContainerSpec{{Name: "c"}, {Name: "d", State: sim.Exited, ExitCode: 1, Reason: "r", Message: "m"}},
-	})
+	pod := server.AddPod(sim.PodSpec{Namespace: "n", Name: "a-pod", Containers: []string{"c", "d"}})
+	must(t, server.ExitContainer(pod.Containers["d"], 1, "r", "m"))
 	undo := server.Rewrite(sim.Match{}, func(m proto.Message) { poison(m.ProtoReflect()) })
 	defer undo()
 	r := start(t, 400, 60, nil, plegtop(t), "-r", server.Endpoint())
@@ -105,9 +104,9 @@ func TestHostileTextIsCleaned(t *testing.T) {
 	r.tour(t)
 
 	// The texts of errors: first of one inspection, then of the lists.
-	pod := server.AddPod(sim.PodSpec{Namespace: "n", Name: "failing", Containers: []sim.ContainerSpec{{Name: "c"}}})
+	pod = server.AddPod(sim.PodSpec{Namespace: "n", Name: "failing", Containers: []string{"c"}})
 	server.Fail(sim.Match{Method: "ContainerStatus", ID: pod.Containers["c"]}, codes.Internal, "ERROR"+evil, 0)
-	if err := server.ExitContainer(pod.Containers["c"], 1, ""); err != nil {
+	if err := server.ExitContainer(pod.Containers["c"], 1, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	r.press(t, "W")
