@@ -15,7 +15,7 @@ import (
 func Sign(l *text.Line, st theme.Style, symbol, word string, w int) {
 	kept := l.Left()
 	l.Sign(st, symbol)
-	l.Space(1)
+	l.Repeat(st, " ", 1)
 	l.Put(st, word)
 	l.Space(w - (kept - l.Left()))
 }
