@@ -20,7 +20,7 @@ const (
 // that were killed.
 func newFolder(base string) (dir string, lock *os.File, err error) {
 	if base == "" {
-		base = os.TempDir()
+		base = tempDir()
 	}
 	removeLeft(base)
 	if dir, err = os.MkdirTemp(base, folderPattern); err != nil {
@@ -31,6 +31,19 @@ func newFolder(base string) (dir string, lock *os.File, err error) {
 		return "", nil, fmt.Errorf("lock the demo's folder: %w", err)
 	}
 	return dir, lock, nil
+}
+
+// inMemory is a file system that holds nothing on a disk.
+const inMemory = "/dev/shm"
+
+// tempDir returns inMemory where there is one, unless a person wants another folder: a node
+// is a thousand small files, and to make or to remove them on a busy disk takes up to a second.
+func tempDir() string {
+	const write = 2
+	if os.Getenv("TMPDIR") == "" && syscall.Access(inMemory, write) == nil {
+		return inMemory
+	}
+	return os.TempDir()
 }
 
 // removeLeft removes the folders of this user that nobody holds. What cannot be

@@ -52,3 +52,20 @@ func TestLeftFoldersAreRemoved(t *testing.T) {
 		t.Errorf("left are %v, want %v", left, want)
 	}
 }
+
+func TestTempDir(t *testing.T) {
+	want := t.TempDir()
+	t.Setenv("TMPDIR", want)
+	if got := tempDir(); got != want {
+		t.Errorf("with a folder of a person's choice it is %s, want %s", got, want)
+	}
+	t.Setenv("TMPDIR", "")
+	if _, err := os.Stat(inMemory); err == nil {
+		want = inMemory
+	} else {
+		want = os.TempDir()
+	}
+	if got := tempDir(); got != want {
+		t.Errorf("else it is %s, want %s", got, want)
+	}
+}
