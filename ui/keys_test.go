@@ -183,6 +183,10 @@ func TestRawAnswer(t *testing.T) {
 	if s.press("esc"); len(s.m.layers) > 0 {
 		t.Error("esc does not close the viewer")
 	}
+	if s.press("enter", "y").run().press("esc"); len(s.m.layers) != 1 {
+		t.Errorf("%d layers once the answer about a pod whose sheet is open is closed", len(s.m.layers))
+	}
+	s.press("esc")
 	s.controls.fail = errors.New("no such sandbox")
 	if s.press("y").run(); len(s.m.layers) > 0 || s.rowOf("no such sandbox") == "" {
 		t.Errorf("a failed answer shows %q", s.m.flash.text)

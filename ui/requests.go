@@ -176,7 +176,7 @@ func (m *Model) showRaw(s pane.Subject, data []byte, err error) {
 		return
 	}
 	m.flash.text = ""
-	m.Open(layer.NewViewer(s.Pod.String(), string(data)))
+	m.Open(layer.NewViewer("Raw answer: "+s.Pod.String(), string(data)))
 }
 
 // save writes the events that are shown as NDJSON, gaps included.
