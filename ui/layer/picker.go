@@ -33,9 +33,14 @@ func NewPicker(title string, choices []widget.Choice) *Picker {
 	p := &Picker{title: title}
 	p.table.Key = func(c *widget.Choice) string { return c.Name }
 	p.table.Columns = []widget.Column[*widget.Choice]{
-		{Name: "on", Least: 3, Draw: drawBox},
-		{Name: "name", Least: 12, Most: 60, Rank: 1, Need: func(c *widget.Choice) int { return text.Width(c.Name) }, Draw: drawName},
-		{Name: "note", Least: 10, Most: 200, Rank: 2, Need: func(c *widget.Choice) int { return text.Width(c.Note) }, Draw: drawNote},
+		{
+			Name: "name", Least: 16, Most: 64, Draw: drawName,
+			Need: func(c *widget.Choice) int { return 4 + text.Width(c.Name) },
+		}, {
+			Name: "note", Least: 10, Most: 200, Rank: 1,
+			Need: func(c *widget.Choice) int { return text.Width(c.Note) },
+			Draw: func(l *text.Line, p widget.Pen, c *widget.Choice, w int) { l.Cell(p.Dim, c.Note, w) },
+		},
 	}
 	for _, c := range choices {
 		p.choices = append(p.choices, &c)
@@ -45,23 +50,14 @@ func NewPicker(title string, choices []widget.Choice) *Picker {
 	return p
 }
 
-func drawBox(l *text.Line, p widget.Pen, c *widget.Choice, w int) {
-	if c.On {
-		l.Cell(p.Strong, "[x]", w)
-	} else {
-		l.Cell(p.Text, "[ ]", w)
-	}
-}
-
+// drawName draws a box that is checked while the choice is on, and its name.
 func drawName(l *text.Line, p widget.Pen, c *widget.Choice, w int) {
+	st, box := p.Text, "[ ] "
 	if c.On {
-		l.Cell(p.Strong, c.Name, w)
-	} else {
-		l.Cell(p.Text, c.Name, w)
+		st, box = p.Strong, "[x] "
 	}
+	l.Cell(st, box+c.Name, w)
 }
-
-func drawNote(l *text.Line, p widget.Pen, c *widget.Choice, w int) { l.Cell(p.Dim, c.Note, w) }
 
 // Info names the picker and what was searched for.
 func (p *Picker) Info() pane.Info {

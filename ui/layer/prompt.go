@@ -63,7 +63,9 @@ func (p *Prompt) Paste(s string, h pane.Host) {
 func (p *Prompt) Key(k tea.KeyPressMsg, h pane.Host) (tea.Cmd, bool) {
 	switch s := k.String(); {
 	case s == "enter":
-		p.accept(h)
+		if p.call(p.Accepted, h) {
+			h.Close(p)
+		}
 	case s == "esc" || s == "ctrl+c" || s == "backspace" && p.Value() == "":
 		h.Close(p)
 		if p.Canceled != nil {
@@ -84,23 +86,16 @@ func (p *Prompt) update(msg tea.Msg, h pane.Host) {
 	before := p.Value()
 	p.input, _ = p.input.Update(msg) // its command for ^v would run a program that reads the clipboard
 	if p.Value() != before {
-		p.changed(h)
+		p.call(p.Changed, h)
 	}
 }
 
-func (p *Prompt) changed(h pane.Host) {
-	if p.err = nil; p.Changed != nil {
-		p.err = p.Changed(h, p.Value())
+// call tells of the text as it stands, and reports whether there is nothing wrong with it.
+func (p *Prompt) call(what func(h pane.Host, text string) error, h pane.Host) bool {
+	if p.err = nil; what != nil {
+		p.err = what(h, p.Value())
 	}
-}
-
-func (p *Prompt) accept(h pane.Host) {
-	if p.err = nil; p.Accepted != nil {
-		p.err = p.Accepted(h, p.Value())
-	}
-	if p.err == nil {
-		h.Close(p)
-	}
+	return p.err == nil
 }
 
 func (p *Prompt) recall(to int, h pane.Host) {
@@ -115,7 +110,7 @@ func (p *Prompt) recall(to int, h pane.Host) {
 	} else {
 		p.set(p.history[to])
 	}
-	p.changed(h)
+	p.call(p.Changed, h)
 }
 
 // Draw draws the prompt. The cursor is always visible; what does not fit before it is

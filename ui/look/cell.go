@@ -35,14 +35,11 @@ func Dots(l *text.Line, b widget.Pen, containers []*pleg.Container, w int) {
 
 // Exit draws an exit code at the right of w cells; nothing if it is not known.
 func Exit(l *text.Line, b widget.Pen, code int32, known bool, w int) {
-	st, said := b.Dim, ""
-	if code != 0 {
-		st = b.Bad
-	}
+	said := ""
 	if known {
 		said = strconv.Itoa(int(code))
 	}
-	l.Right(st, said, w)
+	l.Right(Code(b.Theme, code), said, w)
 }
 
 // Count draws a number at the right of w cells. It leaves zero out: that says nothing.

@@ -46,5 +46,13 @@ func Event(t *theme.Theme, e *engine.Event) (symbol string, st theme.Style) {
 	return t.Symbols.Bullet, t.Info
 }
 
+// Code returns the look of an exit code.
+func Code(t *theme.Theme, code int32) theme.Style {
+	if code != 0 {
+		return t.Bad
+	}
+	return t.Dim
+}
+
 // EventWord is the kubelet's name of an event without what all have in common.
 func EventWord(k pleg.Kind) string { return strings.TrimPrefix(k.String(), "Container") }

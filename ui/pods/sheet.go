@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
@@ -136,7 +137,7 @@ func (s *sheet) events(d *widget.Doc) {
 			continue
 		}
 		d.Item(r.Seq)
-		d.Line(eventSlots(s.View.Theme, r)...)
+		d.Line(event(s.View.Theme, r)...)
 		if n++; n == eventsInSheet {
 			break
 		}
@@ -147,36 +148,31 @@ func (s *sheet) events(d *widget.Doc) {
 	}
 }
 
-func eventSlots(t *theme.Theme, r *journal.Row) []text.Span {
+// event returns an event as a line.
+func event(t *theme.Theme, r *journal.Row) []text.Span {
 	symbol, st := look.Event(t, &r.Event)
-	what := r.Container
-	if what == "" {
-		what = "sandbox"
-	}
-	out := []text.Span{
-		text.Say(t.Dim, "  "+r.SeenAt.Local().Format("15:04:05")).In(12),
-		text.Say(st, symbol+" "+r.Kind.String()).In(19), text.Say(t.Text, what).In(20),
-		text.Say(t.Dim, r.From.String()+" "+t.Symbols.Step+" "+r.To.String()).In(20),
-	}
-	lag := ""
-	if r.HasLag {
-		lag = "lag " + text.Took(r.Lag)
-	}
-	delivery, st := r.Delivery.String(), t.Dim
+	delivery, sent, lag, exit := r.Delivery.String(), t.Dim, "", ""
 	switch {
 	case r.AtStart:
 		delivery = "at start"
 	case r.Delivery == pleg.Discarded:
-		st = t.Bad
+		sent = t.Bad
 	}
-	out = append(out, text.Say(t.Dim, lag).In(11), text.Say(st, delivery).In(11))
-	if !r.Exited {
-		return out
+	if r.HasLag {
+		lag = "lag " + text.Took(r.Lag)
 	}
-	if st = t.Dim; r.ExitCode != 0 {
-		st = t.Bad
+	if r.Exited {
+		exit = fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason)
 	}
-	return append(out, text.Say(st, fmt.Sprintf("exit %d %s", r.ExitCode, r.Reason)))
+	return []text.Span{
+		text.Say(t.Dim, "  "+r.SeenAt.Local().Format("15:04:05")).In(12),
+		text.Say(st, symbol+" "+r.Kind.String()).In(19),
+		text.Say(t.Text, cmp.Or(r.Container, "sandbox")).In(20),
+		text.Say(t.Dim, r.From.String()+" "+t.Symbols.Step+" "+r.To.String()).In(20),
+		text.Say(t.Dim, lag).In(11),
+		text.Say(sent, delivery).In(11),
+		text.Say(look.Code(t, r.ExitCode), exit),
+	}
 }
 
 // status adds what the pod cache holds.

@@ -83,8 +83,8 @@ func TestRecordRowsShowBothEnds(t *testing.T) {
 	was := &pleg.Pod{Containers: []pleg.Container{{ID: "1", Name: "a", State: pleg.Running}, {ID: "2", Name: "b", State: pleg.Running}}}
 	now := &pleg.Pod{Sandboxes: []pleg.Sandbox{{ID: "s", State: pleg.Running}}, Containers: []pleg.Container{{ID: "2", Name: "b", State: pleg.Exited}}}
 	got := ""
-	for _, r := range recordRows(was, now) {
-		got += fmt.Sprintf("%s %v %v\n", r.what, r.was, r.now)
+	for _, r := range recordRows([2]*pleg.Pod{was, now}) {
+		got += fmt.Sprintf("%s %v %v\n", r.what, r.states[0], r.states[1])
 	}
 	if want := "a running absent\nb running exited\nsandbox absent running\n"; got != want {
 		t.Errorf("rows:\n%swant:\n%s", got, want)

@@ -87,66 +87,62 @@ func times(at time.Time, c *pleg.ContainerStatus) string {
 
 // A record is both ends of a pod's record, side by side, kept while they are the same.
 type record struct {
-	ends [2]*pleg.Pod
+	ends [2]*pleg.Pod // old and current; nil for none
 	rows []recordRow
 }
 
 // A recordRow is one sandbox or container in both ends of a record.
 type recordRow struct {
 	what, id string
-	was, now pleg.State
+	states   [2]pleg.State
 }
 
 func (r *record) write(d *widget.Doc, t *theme.Theme, p *engine.Pod) {
 	d.Section("Pod record")
-	d.Line(
-		text.Say(t.Head, "  WHAT").In(24), text.Say(t.Head, "ID").In(15),
-		text.Say(t.Head, "OLD").In(12), text.Say(t.Head, "CURRENT").In(12),
-	)
+	head := func(s string, w int) text.Span { return text.Say(t.Head, s).In(w) }
+	d.Line(head("  WHAT", 24), head("ID", 15), head("OLD", 12), head("CURRENT", 12))
 	now := p.Current
 	if now == nil && p.Failure == nil {
 		now = p.Old // its change has settled in this relist
 	}
 	if ends := [2]*pleg.Pod{p.Old, now}; r.ends != ends || r.rows == nil {
-		r.ends, r.rows = ends, recordRows(ends[0], ends[1])
+		r.ends, r.rows = ends, recordRows(ends)
 	}
 	rows := r.rows
 	d.Many(len(rows), func(i int) []text.Span {
 		row, st, sign := &rows[i], t.Text, ""
-		if row.was != row.now {
+		if row.states[0] != row.states[1] {
 			st, sign = t.Warn, t.Symbols.Warn+" differs"
 		}
 		return []text.Span{
 			text.Say(t.Text, "  "+row.what).In(24), text.Say(t.Dim, text.ShortID(row.id)).In(15),
-			text.Say(st, row.was.String()).In(12), text.Say(st, row.now.String()).In(12), text.Say(st, sign),
+			text.Say(st, row.states[0].String()).In(12), text.Say(st, row.states[1].String()).In(12), text.Say(st, sign),
 		}
 	})
 }
 
-func recordRows(was, now *pleg.Pod) []recordRow {
+func recordRows(ends [2]*pleg.Pod) []recordRow {
 	var rows []recordRow
 	places := make(map[string]int)
-	at := func(what, id string) *recordRow {
-		i, known := places[id]
-		if !known {
-			i = len(rows)
-			places[id] = i
-			rows = append(rows, recordRow{what: what, id: id})
+	for end, p := range ends {
+		note := func(what, id string, s pleg.State) {
+			i, known := places[id]
+			if !known {
+				i = len(rows)
+				places[id] = i
+				rows = append(rows, recordRow{what: what, id: id})
+			}
+			rows[i].states[end] = s
 		}
-		return &rows[i]
-	}
-	each := func(p *pleg.Pod, set func(*recordRow, pleg.State)) {
 		if p == nil {
-			return
+			continue
 		}
 		for _, s := range p.Sandboxes {
-			set(at("sandbox", s.ID), s.State)
+			note("sandbox", s.ID, s.State)
 		}
 		for _, c := range p.Containers {
-			set(at(c.Name, c.ID), c.State)
+			note(c.Name, c.ID, c.State)
 		}
 	}
-	each(was, func(r *recordRow, s pleg.State) { r.was = s })
-	each(now, func(r *recordRow, s pleg.State) { r.now = s })
 	return rows
 }

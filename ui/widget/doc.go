@@ -21,7 +21,6 @@ type Doc struct {
 	items  []item // by their first line
 	pen    Pen    // while it is written
 	width  int
-	open   bool // the last item goes on
 
 	scroll Scroll
 	at     any // value of the item under the cursor
@@ -39,7 +38,7 @@ type block struct {
 
 // An item is lines that the cursor takes for one.
 type item struct {
-	from, to int // lines of all; to is the one behind the last
+	from, to int // lines of all; to is the one behind the last, 0 while it goes on
 	value    any
 }
 
@@ -47,7 +46,7 @@ type item struct {
 // on the item of the same value, and what is visible where it is.
 func (d *Doc) Write(p Pen, w, h int, write func(d *Doc)) {
 	d.lines, d.blocks, d.items = d.lines[:0:0], d.blocks[:0:0], d.items[:0:0]
-	d.pen, d.width, d.open = p, w, false
+	d.pen, d.width = p, w
 	write(d)
 	d.End()
 	d.Resize(h)
@@ -139,14 +138,12 @@ func (d *Doc) Paragraph(st theme.Style, s string, before ...text.Span) {
 func (d *Doc) Item(value any) {
 	d.End()
 	d.items = append(d.items, item{d.Len(), 0, value})
-	d.open = true
 }
 
 // End ends an item: the lines that follow belong to none.
 func (d *Doc) End() {
-	if d.open {
-		d.items[len(d.items)-1].to = d.Len()
-		d.open = false
+	if last := len(d.items) - 1; last >= 0 && d.items[last].to == 0 {
+		d.items[last].to = d.Len()
 	}
 }
 

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/plegtop/plegtop/ui/text"
@@ -53,23 +54,12 @@ func (a *Axis) Clock(w int) string {
 	}
 }
 
-func blank(w int) []byte {
-	line := make([]byte, max(w, 0))
-	for i := range line {
-		line[i] = ' '
-	}
-	return line
-}
+func blank(w int) []byte { return bytes.Repeat([]byte(" "), max(w, 0)) }
 
 // place writes a mark and leaves it out where there is no room, or another one.
 func place(line []byte, at int, mark string) {
-	if at < 0 || at+len(mark) > len(line) {
-		return
+	end := at + len(mark)
+	if at >= 0 && end <= len(line) && len(bytes.TrimSpace(line[at:min(end+1, len(line))])) == 0 {
+		copy(line[at:], mark)
 	}
-	for _, b := range line[at:min(at+len(mark)+1, len(line))] {
-		if b != ' ' {
-			return
-		}
-	}
-	copy(line[at:], mark)
 }
