@@ -47,16 +47,12 @@ func (l *Line) Put(st theme.Style, s string) {
 // Cell writes s to exactly w cells, or to all that are left if those are fewer.
 func (l *Line) Cell(st theme.Style, s string, w int) { l.write(st, Clean(s), w) }
 
-// Right is [Line.Cell] with the padding on the left. Nothing has no look, and in a bar
-// the padding is part of that.
+// Right is [Line.Cell] with the padding on the left. In a bar that has no look of its own.
 func (l *Line) Right(st theme.Style, s string, w int) {
-	if s = Clean(s); s == "" {
-		st = theme.Style{}
-	}
-	w = min(w, l.left)
+	s, w = Clean(s), min(w, l.left)
 	n := min(width(s), w)
 	pad := st
-	if l.over {
+	if l.over || n == 0 {
 		pad = theme.Style{}
 	}
 	l.Repeat(pad, " ", w-n)

@@ -22,7 +22,7 @@ type Doc struct {
 	pen    Pen    // while it is written
 	width  int
 
-	scroll Scroll
+	scroll scroll
 	at     any // value of the item under the cursor
 	left   int // cells that are hidden at the left edge
 	search search

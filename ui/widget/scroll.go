@@ -6,22 +6,22 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 )
 
-// A Scroll is a cursor in a list of which a part is visible.
-type Scroll struct {
+// A scroll is a cursor in a list of which a part is visible.
+type scroll struct {
 	Cursor int
 	Top    int // the first line that is visible
 	Height int // lines that are visible
 }
 
 // Resize makes h lines of n visible.
-func (s *Scroll) Resize(h, n int) {
+func (s *scroll) Resize(h, n int) {
 	s.Height = max(h, 1)
 	s.Clamp(n)
 }
 
 // Clamp keeps the cursor in a list of n lines, and visible, and leaves no line blank
 // below the last one while some are hidden above.
-func (s *Scroll) Clamp(n int) {
+func (s *scroll) Clamp(n int) {
 	s.Height = max(s.Height, 1)
 	s.Cursor = clamp(s.Cursor, n-1)
 	if s.Cursor < s.Top {
@@ -36,7 +36,7 @@ func (s *Scroll) Clamp(n int) {
 // Do moves the cursor in a list of n lines as a moving action asks for, and reports
 // whether a is one. What is visible moves with the cursor by the page, so that a
 // page is the same with a cursor and without one.
-func (s *Scroll) Do(a keymap.Action, n int) bool {
+func (s *scroll) Do(a keymap.Action, n int) bool {
 	by, paged, ok := Step(a, n, s.Height)
 	if !ok {
 		return false
@@ -76,7 +76,7 @@ func Step(a keymap.Action, n, visible int) (by int, paged, ok bool) {
 }
 
 // Visible returns which of n lines are visible, counted from 1; zeros if there is none.
-func (s *Scroll) Visible(n int) (first, last int) {
+func (s *scroll) Visible(n int) (first, last int) {
 	if n == 0 {
 		return 0, 0
 	}

@@ -45,7 +45,7 @@ type Table[R any, K comparable] struct {
 	Idle       bool // the cursor is seen while another pane has the keys
 	FromBottom bool // blank lines are above the rows, not below them
 
-	scroll Scroll
+	scroll scroll
 	rows   []R
 	wanted K // where a person put the cursor
 	here   K // where it is, if that has gone
