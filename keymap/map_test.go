@@ -213,8 +213,8 @@ func TestQuitRebound(t *testing.T) {
 
 func TestRebindErrors(t *testing.T) {
 	for _, tt := range []struct{ name, key, want string }{
-		{"pause-relst", "x", `action "pause-relst": no such action; did you mean "pause-relist"?`},
-		{"pause", "x", `action "pause": no such action; did you mean "pause-relist"?`},
+		{"pause-relst", "x", `action "pause-relst": no such action; did you mean pause-relist?`},
+		{"pause", "x", `action "pause": no such action; did you mean pause-relist?`},
 		{"xyzzyxyzzy", "x", `action "xyzzyxyzzy": no such action; the README lists them all`},
 		{"freeze", "p", `action "freeze": key "p" is taken by "pause-relist"; give that another one as well`},
 		{"mark", "F", `action "mark": key "F" is taken by "follow"; give that another one as well`},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -102,12 +101,14 @@ func (m Map) nearest(name string) string {
 	for _, e := range m.entries {
 		known = append(known, string(e.Action))
 	}
-	near := Nearest(name, known)
+	return cmp.Or(Meant(Nearest(name, known)), "; the README lists them all")
+}
+
+// Meant asks whether one of these was meant, such as "; did you mean quit?"; it says
+// nothing if there are none.
+func Meant(near []string) string {
 	if len(near) == 0 {
-		return "; the README lists them all"
-	}
-	for i, n := range near {
-		near[i] = strconv.Quote(n)
+		return ""
 	}
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }

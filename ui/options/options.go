@@ -23,6 +23,9 @@ const (
 	Version View = "version"
 )
 
+// views are the words that name one.
+var views = []string{string(Check), string(Watch), string(Version)}
+
 // Options are all that plegtop is asked to do.
 type Options struct {
 	View View

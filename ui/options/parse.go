@@ -81,7 +81,7 @@ func (l line) parse(args []string) error {
 		return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, errors.Unwrap(invalid))
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
-		return fmt.Errorf("%w%s", err, maybe(keymap.Nearest(unknown.GetSpecifiedName(), l.names(func(flag) bool { return true }))))
+		return fmt.Errorf("%w%s", err, keymap.Meant(keymap.Nearest(unknown.GetSpecifiedName(), l.names(func(flag) bool { return true }))))
 	}
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (l line) names(which func(flag) bool) []string {
 // view takes the view from the arguments that are no flags.
 func (l line) view(words []string) error {
 	for _, w := range words {
-		if !slices.Contains([]View{Check, Watch, Version}, View(w)) {
+		if !slices.Contains(views, w) {
 			return l.stray(w)
 		}
 	}
@@ -123,31 +123,22 @@ func (l line) view(words []string) error {
 // stray says what to type in the place of a word that is no view: that a scenario
 // follows an equals sign is easily forgotten.
 func (l line) stray(w string) error {
-	views := []string{string(Check), string(Watch), string(Version)}
 	view, names, want := keymap.Nearest(w, views), scenarios(), ": want "+strings.Join(views, ", ")+" or none"
 	switch {
 	case slices.Contains(names, w):
 		return fmt.Errorf("%q is a scenario of the demo: write --demo=%s", w, w)
 	case l.Demo == "" || len(view) > 0:
-		return fmt.Errorf("no view is called %q%s", w, cmp.Or(maybe(view), want))
+		return fmt.Errorf("no view is called %q%s", w, cmp.Or(keymap.Meant(view), want))
 	}
 	near := keymap.Nearest(w, names)
 	for i := range near {
 		near[i] = "--demo=" + near[i]
 	}
-	return fmt.Errorf("no view and no scenario is called %q%s", w, cmp.Or(maybe(near), want+", and a scenario as in --demo=churn; "+listing))
+	return fmt.Errorf("no view and no scenario is called %q%s", w, cmp.Or(keymap.Meant(near), want+", and a scenario as in --demo=churn; "+listing))
 }
 
 // listing says where the scenarios are.
 const listing = "plegtop --demo=list shows all"
-
-// maybe asks whether one of these was meant; it says nothing if there are none.
-func maybe(near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
-}
 
 // sense says which flags make none together.
 func (l line) sense() error {

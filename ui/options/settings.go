@@ -69,7 +69,8 @@ func (l line) settings(file string, data []byte) error {
 // setting sets what one line of a file says. What the command line says otherwise holds,
 // but the line is checked all the same.
 func (l line) setting(name string, at, value *yaml.Node) error {
-	if read, ok := map[string]func(*yaml.Node) error{"keys": l.rebind, "colours": l.restyle, "hidden": l.hide}[name]; ok {
+	nested := map[string]func(*yaml.Node) error{"keys": l.rebind, "colours": l.restyle, "hidden": l.hide}
+	if read, ok := nested[name]; ok {
 		return read(value)
 	}
 	f, ok := l.flags[name]
@@ -77,9 +78,9 @@ func (l line) setting(name string, at, value *yaml.Node) error {
 	case f.typed:
 		return l.fail(at, at.Value, errors.New("is for the command line alone"))
 	case !ok:
-		known := append(l.names(func(f flag) bool { return !f.typed }), "keys", "colours", "hidden")
+		known := slices.AppendSeq(l.names(func(f flag) bool { return !f.typed }), maps.Keys(nested))
 		slices.Sort(known)
-		return l.fail(at, at.Value, errors.New("no such setting"+cmp.Or(maybe(keymap.Nearest(at.Value, known)), "; there are "+strings.Join(known, ", "))))
+		return l.fail(at, at.Value, errors.New("no such setting"+cmp.Or(keymap.Meant(keymap.Nearest(at.Value, known)), "; there are "+strings.Join(known, ", "))))
 	}
 	if l.given.Changed(name) {
 		f = newLine(&Options{columns: l.columns}).flags[name]

@@ -186,7 +186,7 @@ func TestErrors(t *testing.T) {
 		{"theme: mono\ntheme: default\n", "f:2: theme: is set on line 1 already"},
 		{"- a\n", "f:1: want lines of the form key: value"},
 		{"keys: 3\n", "f:1: keys: want lines of the form key: value"},
-		{"keys:\n  quit: [q]\n  pause-relst: [p]\n", `f:3: keys.pause-relst: no such action; did you mean "pause-relist"?`},
+		{"keys:\n  quit: [q]\n  pause-relst: [p]\n", `f:3: keys.pause-relst: no such action; did you mean pause-relist?`},
 		{"keys:\n  quit: [q]\n  mark: [F]\n", `f:3: keys.mark: key "F" is taken by "follow"; give that another one as well`},
 		{"keys:\n  quit: [q]\n  mark:\n  - [x]\n", "f:4: keys.mark: want a list of plain values, such as [a, b]; quote what has another meaning in YAML"},
 		{"keys:\n  mark:\n", "f:2: keys.mark: want a list, such as [a, b]"},

@@ -101,7 +101,7 @@ const DemoList = "list"
 
 func scenario(s string) (string, error) {
 	if s != DemoList && !sim.Known(s) {
-		return "", fmt.Errorf("no scenario is called %q%s", s, cmp.Or(maybe(keymap.Nearest(s, scenarios())), ": "+listing))
+		return "", fmt.Errorf("no scenario is called %q%s", s, cmp.Or(keymap.Meant(keymap.Nearest(s, scenarios())), ": "+listing))
 	}
 	return s, nil
 }
