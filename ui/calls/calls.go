@@ -3,7 +3,6 @@
 package calls
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -115,8 +114,7 @@ func (c *calls) sorted(h pane.Host) {
 	rows := slices.SortedFunc(slices.Values(c.Rows()), func(a, b *row) int { return int(a.Op) - int(b.Op) })
 	c.Sort(rows)
 	c.Set(rows)
-	name, _ := c.Sorted()
-	h.Say("calls sorted by " + cmp.Or(name, "operation"))
+	h.Say("calls " + c.SortedBy("operation"))
 }
 
 // Click puts the cursor on a row, or sorts by the column whose head it is.

@@ -136,8 +136,8 @@ func TestSort(t *testing.T) {
 	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
 	first := func() string { return strings.Fields(strings.Split(s.Text(), "\n")[1])[0] }
 	for _, tt := range []struct{ key, first, said string }{
-		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50"},
-		{"<", "Version", "calls sorted by last-ok"}, {"<", "ContainerStatus", "calls sorted by operation"}, {"I", "Version", "calls sorted by operation"},
+		{">", "Version", "calls sorted by last-ok"}, {">", "ContainerStatus", "calls sorted by p50"}, {"I", "Version", "calls sorted by p50, the other way round"},
+		{"<", "Version", "calls sorted by last-ok, the other way round"}, {"<", "ContainerStatus", "calls sorted by operation, the other way round"}, {"I", "Version", "calls sorted by operation"},
 	} {
 		if s.Press(tt.key); first() != tt.first || s.Said != tt.said {
 			t.Errorf("after %s %s is first and %q said, want %s and %q", tt.key, first(), s.Said, tt.first, tt.said)

@@ -161,12 +161,7 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 
 func (p *pods) sorted(h pane.Host) {
 	p.sort()
-	name, _ := p.table.Sorted()
-	if name == "" {
-		h.Say("sorted by trouble, the worst first")
-		return
-	}
-	h.Say("sorted by " + name)
+	h.Say("pods " + p.table.SortedBy("trouble"))
 }
 
 func (p *pods) problemsOnly(h pane.Host) {

@@ -170,14 +170,17 @@ func TestSorting(t *testing.T) {
 	for range columns {
 		st.Press(">")
 	}
-	if st.Said != "sorted by remark" {
+	if st.Said != "pods sorted by remark" {
 		t.Errorf("after %d times >: %s", len(columns), st.Said)
 	}
-	if st.Press(">"); st.Said != "sorted by trouble, the worst first" || names(st) != "b a c" {
+	if st.Press(">"); st.Said != "pods sorted by trouble" || names(st) != "b a c" {
 		t.Errorf("once more: %s, %s", st.Said, names(st))
 	}
+	if st.Press("I"); st.Said != "pods sorted by trouble, the other way round" {
+		t.Errorf("inverted: %s", st.Said)
+	}
 	st.Pane.(pane.Clicker).Click(13, 0, st)
-	if st.Refresh(); st.Said != "sorted by pod" || names(st) != "a b c" {
+	if st.Refresh(); st.Said != "pods sorted by pod" || names(st) != "a b c" {
 		t.Errorf("after a click on a head: %s, %s", st.Said, names(st))
 	}
 	if st.Pane.(pane.Clicker).Click(3, 3, st); under(st) != "c" {

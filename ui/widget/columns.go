@@ -190,6 +190,15 @@ func (t *Table[R, K]) Sorted() (name string, inverted bool) {
 	return t.Columns[t.sort-1].Name, t.invert
 }
 
+// SortedBy says in what order the rows are; own is that which they have by themselves.
+func (t *Table[R, K]) SortedBy(own string) string {
+	name, inverted := t.Sorted()
+	if name = "sorted by " + cmp.Or(name, own); inverted {
+		name += ", the other way round"
+	}
+	return name
+}
+
 // Order does what an action means for the order, and reports whether a is such an
 // action. The owner then has to sort its rows and to set them again.
 func (t *Table[R, K]) Order(a keymap.Action) bool {
