@@ -130,6 +130,10 @@ func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.Fold, keymap.Left, keymap.Right:
 		f.fold(r, a, h)
 	case keymap.Detail:
+		if r.Finding == nil {
+			h.Say("no finding is under the cursor")
+			break
+		}
 		openSheet(h, f.Subject())
 	case keymap.Copy:
 		return f.copy(r, h), true

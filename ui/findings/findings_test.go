@@ -186,8 +186,8 @@ func TestOpens(t *testing.T) {
 	if got := s.Sheets; len(got) != 1 || got[0].Finding.ID != diagnose.InspectHung || got[0].Pod.Name != "nfs-client" || got[0].Container != "app" {
 		t.Errorf("enter opens %+v", got)
 	}
-	if show(80, 20).Press("enter").Sheets != nil {
-		t.Error("enter opens a sheet where there is no finding")
+	if s := show(80, 20).Press("enter"); s.Sheets != nil || s.Said != "no finding is under the cursor" {
+		t.Errorf("where there is no finding enter opens %+v and says %q", s.Sheets, s.Said)
 	}
 }
 
