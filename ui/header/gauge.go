@@ -67,17 +67,9 @@ func (c clock) String() string {
 func (h *Header) headline(r Room) (rest []string) {
 	of := h.v.Headline
 	symbol, st := finding.HeadlineLook(h.v.Theme, of)
-	next := text.Say(st, finding.Countdown(of))
-	if good(of.Clock) {
-		next.Style = h.pen.Text
-	}
+	next := text.Say(theme.When(good(of.Clock), h.pen.Text, st), finding.Countdown(of))
 	h.lead = []text.Span{text.Say(st, symbol+" "+of.Word), next}
-	room := r.Width - 2
-	for _, s := range h.lead {
-		if s.Text != "" {
-			room -= text.Width(s.Text) + 2
-		}
-	}
+	room := r.Width - 2 - width(h.lead, 2)
 	ellipsis := h.pen.Symbols.Ellipsis
 	said := text.Clean(text.Clip(text.After(of.Word, of.Text), (r.Text+1)*r.Width))
 	switch {
@@ -100,10 +92,7 @@ func (h *Header) aside() theme.Style {
 	warns := func(f diagnose.Finding) bool {
 		return f.Severity > diagnose.Info && strings.Contains(of.Text, string(f.ID))
 	}
-	if of.Sound() && slices.ContainsFunc(h.v.Findings, warns) {
-		return h.pen.Warn
-	}
-	return h.pen.Text
+	return theme.When(of.Sound() && slices.ContainsFunc(h.v.Findings, warns), h.pen.Warn, h.pen.Text)
 }
 
 // good reports whether what comes next is good news.
@@ -117,13 +106,7 @@ func (h *Header) gauge(l *text.Line) {
 		return
 	}
 	grounds := h.grounds()
-	need := 0
-	for _, g := range grounds {
-		if g.Text != "" {
-			need += text.Width(g.Text) + 2
-		}
-	}
-	h.bar(l, max(leastBar, min(l.Left()-need, mostBar)))
+	h.bar(l, max(leastBar, min(l.Left()-width(grounds, 2), mostBar)))
 	l.Space(1)
 	l.Spans(grounds...)
 }
@@ -147,11 +130,7 @@ func (h *Header) grounds() []text.Span {
 	if h.clock.name != "list" {
 		listed = "list " + wording.Fresh(s.Health.ListAge(s.At)) + " of " + text.Took(s.Threshold)
 	}
-	look := b.Text
-	if late {
-		look = b.Warn
-	}
-	return []text.Span{text.Say(b.Text, h.clock.String()), text.Say(b.Text, listed), text.Say(look, inspected), text.Say(b.Dim, stood)}
+	return []text.Span{text.Say(b.Text, h.clock.String()), text.Say(b.Text, listed), text.Say(theme.When(late, b.Warn, b.Text), inspected), text.Say(b.Dim, stood)}
 }
 
 // bar draws how much of the clock has passed, in w cells with the brackets, in the look

@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -84,11 +85,7 @@ func (h *Header) Draw(l *text.Line, y int) {
 // what is shown.
 func (h *Header) identity(l *text.Line) {
 	badges := h.badges()
-	room := 0
-	for _, f := range badges {
-		room += text.Width(f.Text) + 1
-	}
-	kept := l.Keep(room)
+	kept := l.Keep(width(badges, 1))
 	l.Spans(h.who()...)
 	l.End()
 	l.Release(kept)
@@ -98,18 +95,27 @@ func (h *Header) identity(l *text.Line) {
 	}
 }
 
-func (h *Header) badges() []text.Span {
-	var all []text.Span
-	if h.v.Source.Demo() {
-		all = append(all, text.Say(h.pen.BadgeDemo, strings.TrimRight(" DEMO "+h.v.Source.Scenario, " ")+" "))
+func (h *Header) badges() (all []text.Span) {
+	add := func(on bool, st theme.Style, word string) {
+		if on {
+			all = append(all, text.Say(st, " "+word+" "))
+		}
 	}
-	if h.v.Paused {
-		all = append(all, text.Say(h.pen.BadgePaused, " PAUSED "))
-	}
-	if h.v.Frozen {
-		all = append(all, text.Say(h.pen.BadgeFrozen, " FROZEN "))
-	}
+	add(h.v.Source.Demo(), h.pen.BadgeDemo, strings.TrimRight("DEMO "+h.v.Source.Scenario, " "))
+	add(h.v.Paused, h.pen.BadgePaused, "PAUSED")
+	add(h.v.Frozen, h.pen.BadgeFrozen, "FROZEN")
 	return all
+}
+
+// width returns how many cells all of them take that are not empty, each with so many
+// after it.
+func width(all []text.Span, gap int) (n int) {
+	for _, s := range all {
+		if s.Text != "" {
+			n += text.Width(s.Text) + gap
+		}
+	}
+	return n
 }
 
 func (h *Header) who() []text.Span {
@@ -139,11 +145,8 @@ func (h *Header) runtime() string {
 	if version.RuntimeName == "" {
 		return "runtime ?"
 	}
-	name := text.Clean(version.RuntimeName + " " + version.RuntimeVersion)
-	if text.Width(name) > runtimeWidth {
-		return text.Fit(name, runtimeWidth, h.pen.Symbols.Ellipsis)
-	}
-	return name
+	name := version.RuntimeName + " " + version.RuntimeVersion
+	return text.Fit(name, min(text.Width(name), runtimeWidth), h.pen.Symbols.Ellipsis)
 }
 
 const runtimeWidth = 32

@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
@@ -29,14 +30,7 @@ const (
 // which tell more of one that hangs than the figures do.
 func (h *Header) meter(l *text.Line) {
 	phase, stats := h.phase(), h.figures()
-	need := 0
-	for _, f := range phase {
-		need += text.Width(f.Text) + 3
-	}
-	wide := 0
-	for _, f := range stats {
-		wide += text.Width(f.Text)
-	}
+	need, wide := width(phase, 3), width(stats, 0)
 	strip := 0 // the least that it takes
 	if h.Strip != nil && l.Left() >= stripWidth {
 		strip = leastStrip + 1
@@ -131,10 +125,10 @@ func (h *Header) rest() []text.Span {
 // call names the call that is out, if one is.
 func (h *Header) call(elapsed time.Duration) text.Span {
 	f := wording.OfRelist(h.v.Snapshot)
-	if f == nil {
-		if elapsed > 0 {
-			return text.Say(h.pen.Dim, text.Age(elapsed))
-		}
+	switch {
+	case f == nil && elapsed > 0:
+		return text.Say(h.pen.Dim, text.Age(elapsed))
+	case f == nil:
 		return text.Say(h.pen.Dim, "...")
 	}
 	out := h.out(f)
@@ -162,10 +156,7 @@ func (h *Header) figures() []text.Span {
 	if r.Count == 0 {
 		return nil
 	}
-	slow := b.Text
-	if r.P99 >= time.Second {
-		slow = b.Warn
-	}
+	slow := theme.When(r.P99 >= time.Second, b.Warn, b.Text)
 	return []text.Span{
 		text.Say(b.Dim, "relist p50 "), text.Say(b.Text, wording.Steady(r.P50)),
 		text.Say(b.Dim, " p99 "), text.Say(slow, wording.Steady(r.P99)),

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Tiny draws line y of a screen that has no room for panes: what a header says, the
@@ -47,26 +46,28 @@ func (h *Header) tiny(height int) []text.Span {
 func (h *Header) tinyFigures() []text.Span {
 	s, b, from := h.v.Snapshot, h.pen, h.v.Source
 	if s.Seq == 0 {
-		return []text.Span{text.Say(b.Strong, from.Node), text.Say(b.Dim, from.Endpoint)}
-	}
-	phase := ""
-	for i, f := range h.phase() {
-		if i > 0 {
-			phase += " " + b.Symbols.Step + " "
-		}
-		phase += f.Text
+		return h.who()
 	}
 	counts := finding.Plural(s.Counts.Pods, "pod") + ", " + finding.Plural(s.Counts.Containers, "container")
 	if strings.Contains(h.v.Headline.Text, counts) {
 		counts = ""
 	}
 	return []text.Span{
-		text.Say(b.Text, phase),
+		text.Say(b.Text, joined(h.phase(), " "+b.Symbols.Step+" ")),
 		text.Say(b.Text, counts),
 		text.Say(b.Text, finding.Plural(h.v.Pods.Troubled, "pod")+" with a problem"),
-		text.Say(b.Dim, "relist p50 "+wording.Steady(s.Relists.P50)+" p99 "+wording.Steady(s.Relists.P99)+" max "+wording.Steady(s.Relists.Max)),
+		text.Say(b.Dim, joined(h.figures(), "")),
 		text.Say(b.Strong, from.Node),
 		text.Say(b.Dim, h.runtime()+", as kubelet "+s.Release.String()),
 		text.Say(b.Dim, from.Endpoint),
 	}
+}
+
+// joined returns their texts with something between them.
+func joined(all []text.Span, between string) string {
+	texts := make([]string, len(all))
+	for i, s := range all {
+		texts[i] = s.Text
+	}
+	return strings.Join(texts, between)
 }
