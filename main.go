@@ -22,6 +22,7 @@ import (
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/history"
+	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/lines"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -217,9 +218,10 @@ func screen(o options.Options, guard *terminal.Guard) live {
 			Context: ctx, Feed: diagnose.NewLive(eng.Feed(), src.Endpoint), Controls: eng, Source: src.Source, Director: src.Director, Captions: o.Captions,
 			Keys: o.Keys, Theme: o.Look(true), ASCII: o.ASCII, NoColor: terminal.NoColor(os.Environ()), Mouse: o.Mouse,
 			Namespaces: o.Namespaces, Filter: o.Filter, History: filters.Lines(), Remember: filters.Remember,
-			Panes:       pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
-			Save:        func(name string, data []byte) (string, error) { return lines.Save(".", name, data) },
-			AppendEvent: lines.AppendEvent, AppendGap: lines.AppendGap,
+			Panes: pane.Settings{Problems: o.Problems, Sort: o.Sort, Descending: o.Descending, Time: o.Time, Hidden: o.Hidden},
+			Save: func(node string, at time.Time, rows []journal.Row) (string, error) {
+				return lines.Save(".", node, at, rows)
+			},
 		}
 		if o.Theme == "" {
 			config.Light = o.Look(false)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
+	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -44,13 +44,9 @@ type Config struct {
 	History  []string           // filters of earlier runs, the newest last
 	Remember func(string) error // keeps one for later runs; runs in a command. Nil: not kept
 
-	// Save writes data to a file of that name, or one like it, and returns where
-	// it went. It runs in a command. Nil: events cannot be saved.
-	Save func(name string, data []byte) (path string, err error)
-
-	// AppendEvent and AppendGap append one line of NDJSON for what Save is given.
-	AppendEvent func(dst []byte, e engine.Event) []byte
-	AppendGap   func(dst []byte, at time.Time, lost uint64) []byte
+	// Save writes events and gaps of a node to a file named by it and the time, and returns
+	// where they went. It runs in a command. Nil: events cannot be saved.
+	Save func(node string, at time.Time, rows []journal.Row) (path string, err error)
 }
 
 func (c Config) withDefaults() Config {

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -299,3 +300,32 @@ func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
 }
 
 var _ pane.Host = host{}
+
+// TestSave holds that the events that are shown are handed over as they are, and that the
+// answer says where they went, or why they did not.
+func TestSave(t *testing.T) {
+	var got []journal.Row
+	var fail error
+	save := func(node string, at time.Time, rows []journal.Row) (string, error) {
+		got = rows
+		return "./" + node + ".ndjson", fail
+	}
+	s := newStage(t, 120, 40).show(panetest.Healthy()).press("ctrl+s")
+	if s.rowOf("cannot be saved here") == "" {
+		t.Errorf("without a place to save to it says %q", s.m.flash.text)
+	}
+	s = newStage(t, 120, 40, func(c *Config) { c.Save = save }).show(panetest.Healthy()).press("ctrl+s")
+	if s.rowOf("no events to save") == "" || got != nil {
+		t.Errorf("without events it says %q", s.m.flash.text)
+	}
+	snap := panetest.Healthy()
+	events := panetest.Events(snap)
+	s.show(snap, events...).press("ctrl+s").run()
+	if len(got) != len(events) || s.rowOf("lines to ./worker-17.ndjson") == "" {
+		t.Errorf("%d of %d events are saved, and it says %q", len(got), len(events), s.m.flash.text)
+	}
+	fail = errors.New("no space left")
+	if s.press("ctrl+s").run(); s.rowOf("not saved: no space left") == "" {
+		t.Errorf("after an error it says %q", s.m.flash.text)
+	}
+}

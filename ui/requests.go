@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -179,32 +178,23 @@ func (m *Model) showRaw(s pane.Subject, data []byte, err error) {
 	m.Open(layer.NewViewer("Raw answer: "+s.Pod.String(), string(data)))
 }
 
-// save writes the events that are shown as NDJSON, gaps included.
+// save writes the events that are shown, gaps included.
 func (m *Model) save() {
-	cfg := m.cfg
 	var rows []journal.Row
 	for r := range m.view.Journal.Rows() {
 		rows = append(rows, *r)
 	}
+	save, node, at := m.cfg.Save, m.cfg.Source.Node, m.view.Latest.At
 	switch {
-	case cfg.Save == nil || cfg.AppendEvent == nil || cfg.AppendGap == nil:
+	case save == nil:
 		m.Say("events cannot be saved here")
 		return
 	case len(rows) == 0:
 		m.Say("no events to save")
 		return
 	}
-	name := saveName(cfg.Source.Node, m.view.Latest.At)
 	m.later(func() tea.Msg {
-		var data []byte
-		for _, r := range rows {
-			if r.Gap > 0 {
-				data = cfg.AppendGap(data, r.SeenAt, r.Gap)
-			} else {
-				data = cfg.AppendEvent(data, r.Event)
-			}
-		}
-		path, err := cfg.Save(name, data)
+		path, err := save(node, at, rows)
 		return pane.Reply(func(h pane.Host) {
 			if err != nil {
 				h.Say("not saved: " + err.Error())
@@ -213,15 +203,4 @@ func (m *Model) save() {
 			h.Say("saved " + text.Count(uint64(len(rows))) + " lines to " + path)
 		})
 	})
-}
-
-// saveName is a file's name that sorts by time and needs no quotes in a shell.
-func saveName(node string, at time.Time) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '-'
-	}, node[:min(len(node), 64)])
-	return "plegtop-" + safe + "-" + at.UTC().Format("20060102T150405Z") + ".ndjson"
 }

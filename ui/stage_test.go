@@ -60,12 +60,6 @@ func testConfig(c *controls) Config {
 	return Config{
 		Feed: idle{}, Controls: c, Keys: keymap.Default(),
 		Source: pane.Source{Kind: "cri", Node: "worker-17", Endpoint: "unix:///run/containerd/containerd.sock"},
-		AppendEvent: func(b []byte, e engine.Event) []byte {
-			return fmt.Appendf(b, "{\"seq\":%d}\n", e.Seq)
-		},
-		AppendGap: func(b []byte, at time.Time, lost uint64) []byte {
-			return fmt.Appendf(b, "{\"gap\":%d}\n", lost)
-		},
 	}
 }
 

@@ -46,7 +46,7 @@ func TestWatchNeverPanics(t *testing.T) {
 	e := died()
 	e.SeenAt = time.Date(99_999, 1, 1, 0, 0, 0, 0, time.UTC)
 	var back eventLine
-	if err := json.Unmarshal(AppendEvent(nil, e), &back); err != nil {
+	if err := json.Unmarshal(appendEvent(nil, e), &back); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"time is left out: its figures cannot be"}, back.Notes); diff != "" || back.Container != "app" {

@@ -98,9 +98,9 @@ type findingLine struct {
 	Finding       findingObject `json:"finding"`
 }
 
-// AppendEvent appends e to b as one line of NDJSON, with its line feed. Texts
+// appendEvent appends e to b as one line of NDJSON, with its line feed. Texts
 // are the runtime's own, escaped as JSON wants it.
-func AppendEvent(b []byte, e engine.Event) []byte {
+func appendEvent(b []byte, e engine.Event) []byte {
 	l := &eventLine{
 		header: newHeader(e.SeenAt, "event"),
 		Seq:    e.Seq, Type: e.Kind.String(),
@@ -141,9 +141,9 @@ func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {
 	return appendJSON(b, l)
 }
 
-// AppendGap appends one line of NDJSON that says how many events are missing
+// appendGap appends one line of NDJSON that says how many events are missing
 // here, since the reader was too slow for them.
-func AppendGap(b []byte, at time.Time, lost uint64) []byte {
+func appendGap(b []byte, at time.Time, lost uint64) []byte {
 	return appendJSON(b, &gapLine{newHeader(at, "gap"), lost})
 }
 

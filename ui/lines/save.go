@@ -7,6 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/ui/journal"
 )
 
 // mode is that of a saved file: events name what runs on a node, which is
@@ -16,13 +19,36 @@ const mode = 0o600
 // most is how many files of one name are kept apart by a number.
 const most = 1000
 
-// Save writes data to a new file called name in the folder dir and returns its
-// path. A file that is there already is never touched: a number is put before
-// the name's ending instead. On an error no file of ours is left behind.
-func Save(dir, name string, data []byte) (string, error) {
-	ext := filepath.Ext(name)
-	base := filepath.Join(dir, strings.TrimSuffix(name, ext))
-	path := base + ext
+// Save writes events and gaps as NDJSON to a new file in the folder dir, and returns its
+// path. Its name has that of the node and the time at. On an error no file of ours is left
+// behind.
+func Save(dir, node string, at time.Time, rows []journal.Row) (string, error) {
+	var data []byte
+	for _, r := range rows {
+		if r.Gap > 0 {
+			data = appendGap(data, r.SeenAt, r.Gap)
+		} else {
+			data = appendEvent(data, r.Event)
+		}
+	}
+	return save(filepath.Join(dir, baseName(node, at)), ".ndjson", data)
+}
+
+// baseName is a file's name that sorts by time and needs no quotes in a shell.
+func baseName(node string, at time.Time) string {
+	safe := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, node[:min(len(node), 64)])
+	return "plegtop-" + safe + "-" + at.UTC().Format("20060102T150405Z")
+}
+
+// save writes data to a new file of that base and ending. One that is there already is
+// never touched: a number is put before the ending instead.
+func save(base, ending string, data []byte) (string, error) {
+	path := base + ending
 	for n := 2; ; n++ {
 		err := write(path, data)
 		if err == nil {
@@ -31,7 +57,7 @@ func Save(dir, name string, data []byte) (string, error) {
 		if !errors.Is(err, fs.ErrExist) || n > most {
 			return "", fmt.Errorf("save events: %w", err)
 		}
-		path = fmt.Sprintf("%s-%d%s", base, n, ext)
+		path = fmt.Sprintf("%s-%d%s", base, n, ending)
 	}
 }
 

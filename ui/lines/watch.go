@@ -144,7 +144,7 @@ func (v *watcher) changed(s *engine.Snapshot) bool {
 
 func (v *watcher) event(b []byte, e engine.Event) []byte {
 	if v.o.JSON {
-		return AppendEvent(b, e)
+		return appendEvent(b, e)
 	}
 	b = stamp(b, e.SeenAt)
 	b = fmt.Appendf(b, "%-16s %s %s", e.Kind, text.Clean(e.Pod.String()), subject(e))
@@ -225,7 +225,7 @@ func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
 
 func (v *watcher) gap(b []byte, u diagnose.Update) []byte {
 	if v.o.JSON {
-		return AppendGap(b, u.Snapshot.At, u.Lost)
+		return appendGap(b, u.Snapshot.At, u.Lost)
 	}
 	return fmt.Appendf(stamp(b, u.Snapshot.At), "gap: %d events were too many for this reader\n", u.Lost)
 }

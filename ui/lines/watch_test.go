@@ -199,7 +199,7 @@ func TestWatchJSON(t *testing.T) {
 func TestJSONKeepsHostileText(t *testing.T) {
 	e := died()
 	e.Container = "a\x1b[2J\u009b31m\u202eb\x7f\r\n\u2028é"
-	line := AppendEvent(nil, e)
+	line := appendEvent(nil, e)
 	for _, r := range strings.TrimSuffix(string(line), "\n") {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			t.Errorf("line holds %U: %q", r, line)
