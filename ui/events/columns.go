@@ -78,7 +78,7 @@ func (e *events) columns() []widget.Column[line] {
 				if r.HasLag {
 					said = text.Took(r.Lag)
 				}
-				l.Right(theme.When(r.Lag >= slow, b.Warn, b.Dim), said, w)
+				l.Right(theme.When(r.Lag >= look.LateLag, b.Warn, b.Dim), said, w)
 			}),
 		},
 		{
@@ -113,10 +113,6 @@ func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 		l.Space(1)
 	}
 }
-
-// slow is the detection lag from which relists lag behind: with a period of one
-// second, anything below two is as it should be.
-const slow = 3 * time.Second
 
 // podCell draws namespace/name and cuts the namespace first.
 func podCell(l *text.Line, b widget.Pen, p pleg.PodRef, w int) {

@@ -152,7 +152,7 @@ func (s *sheet) times(d *widget.Doc) {
 	d.Field("seen", th.Text, r.SeenAt.Local().Format(fullTime)+", "+text.AgeCoarse(s.View.At.Sub(r.SeenAt))+" ago")
 	if r.HasLag {
 		st, late := th.Text, ""
-		if r.Lag >= slow {
+		if r.Lag >= look.LateLag {
 			st, late = th.Warn, ": relists were late"
 		}
 		d.Field("lag", st, text.Took(r.Lag)+late)

@@ -62,14 +62,11 @@ func Age(l *text.Line, b widget.Pen, since time.Time, w int) {
 
 // Took draws how long a call took at the right of w cells; nothing if it is not known.
 func Took(l *text.Line, b widget.Pen, d time.Duration, known bool, w int) {
-	st, said := b.Text, ""
-	if d >= time.Second {
-		st = b.Warn
-	}
+	said := ""
 	if known {
 		said = text.Took(d)
 	}
-	l.Right(st, said, w)
+	l.Right(theme.When(d >= time.Second, b.Warn, b.Text), said, w)
 }
 
 // LastEvent draws an event and how long ago it was, in w cells.

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -53,11 +54,8 @@ var columns = []widget.Column[row]{
 		Name: "run", Head: "RUN", Help: "containers that run, of those that should; not the kubelet's readiness, which asks probes too",
 		Least: 5, Rank: 2, Right: true,
 		Draw: podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) {
-			st := b.Text
-			if p.Running < p.Wanted && p.State != podlist.Completed {
-				st = b.Warn
-			}
-			l.Right(st, ran(p.Running, p.Wanted, w), w)
+			short := p.Running < p.Wanted && p.State != podlist.Completed
+			l.Right(theme.When(short, b.Warn, b.Text), ran(p.Running, p.Wanted, w), w)
 		}),
 		Compare: compareRun,
 	}, {
@@ -230,10 +228,7 @@ func drawRemark(l *text.Line, b widget.Pen, r row, w int) {
 	case r.of.State >= podlist.Failing:
 		st = b.Bad
 	}
-	if what == "" {
-		st = b.Text
-	}
-	l.Cell(st, text.Clip(what, w), w)
+	l.Cell(theme.When(what == "", b.Text, st), text.Clip(what, w), w)
 }
 
 // remark is why a container ended, or else what it runs.

@@ -50,9 +50,7 @@ func container(t *theme.Theme, at time.Time, c *pleg.ContainerStatus, w int) [][
 	word := c.State.String()
 	if c.State == pleg.Exited {
 		word = fmt.Sprintf("%s %d", c.State, c.ExitCode)
-		if c.ExitCode != 0 {
-			st = t.Bad
-		}
+		st = look.Code(t, c.ExitCode)
 	}
 	lines := [][]text.Span{{
 		text.Say(t.Text, "  "+c.Name).In(widget.LabelWidth),

@@ -84,17 +84,12 @@ func stagesOf(life []journal.Stage, name string) []journal.Stage {
 	return life[from:to]
 }
 
-const (
-	// skew is how far a stamp of the runtime may lie in the future.
-	skew = 2 * time.Second
-	// lateLag is the detection lag from which relists lag behind: with a period of one
-	// second, anything below two is as it should be.
-	lateLag = 3 * time.Second
-)
+// skew is how far a stamp of the runtime may lie in the future.
+const skew = 2 * time.Second
 
 // tick marks the event of a stage that came in one cell and was seen in another.
 func (n *Lane) tick(s *journal.Stage, came, seen int) {
-	late := s.SeenAt.Sub(s.At) >= lateLag
+	late := s.SeenAt.Sub(s.At) >= look.LateLag
 	for i := max(came, 0); i < min(seen, len(n.Cells)); i++ {
 		n.Cells[i].Lag, n.Cells[i].Late = true, late
 	}

@@ -1,6 +1,7 @@
 package strip
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -69,12 +70,9 @@ func (s *Story) Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i i
 		if i == 0 {
 			return []text.Span{{Width: widget.LabelWidth}, text.Say(v.Theme.Dim, v.Axis.Ago(room))}
 		}
-		label := names[i-1]
-		if label == "" {
-			label = "sandbox"
-		}
 		lane := Lane{Gone: gone}
 		lane.Set(v, life, names[i-1], sights)
-		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, "  "+label).In(widget.LabelWidth)})
+		label := "  " + cmp.Or(names[i-1], "sandbox")
+		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, label).In(widget.LabelWidth)})
 	}
 }

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -70,13 +71,7 @@ func (t *timeline) draw(l *text.Line, r row, i int, focused bool) {
 		return
 	}
 	v, cursor := t.view, -1
-	name, label := v.Theme.Text, r.name
-	if r.gone {
-		name = v.Theme.Dim
-	}
-	if label == "" {
-		label = "sandbox"
-	}
+	name := theme.When(r.gone, v.Theme.Dim, v.Theme.Text)
 	if i == t.table.Cursor() && focused {
 		v.Pen().Bar(l, focused)
 		cursor = t.cell()
@@ -87,7 +82,7 @@ func (t *timeline) draw(l *text.Line, r row, i int, focused bool) {
 		l.Space(t.pods)
 	}
 	l.Space(1)
-	l.Name(name, label, t.names)
+	l.Name(name, cmp.Or(r.name, "sandbox"), t.names)
 	l.Under()
 	l.Space(1)
 	lane.Draw(l, v, cursor, v.Theme.Selected)
