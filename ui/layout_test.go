@@ -47,7 +47,7 @@ func TestPanesAreGivenTheirPlaces(t *testing.T) {
 		t.Helper()
 		for i, g := range all {
 			w, h := max(s.m.width-2, 1), 0
-			if b := s.m.layout.find(i); b != nil {
+			if b := s.m.layout.find(i); b != nil && s.m.top() == nil {
 				w, h = max(b.w-2, 1), b.h-1
 			}
 			if g.w != w || g.h != h || g.times < 1 || g.times > most {
