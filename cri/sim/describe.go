@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -115,10 +116,7 @@ func (c *container) status() *cri.ContainerStatus {
 		}},
 	}
 	if c.state == cri.ContainerState_CONTAINER_EXITED {
-		s.ExitCode, s.Reason, s.Message = c.exit.code, c.exit.reason, c.exit.message
-		if s.Reason == "" {
-			s.Reason = reasonFor(c.exit.code)
-		}
+		s.ExitCode, s.Reason, s.Message = c.exit.code, cmp.Or(c.exit.reason, reasonFor(c.exit.code)), c.exit.message
 	}
 	return s
 }

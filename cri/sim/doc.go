@@ -7,7 +7,7 @@
 // # Determinism
 //
 // Equal seeds give equal ids, names and transitions at equal moments of the
-// server's clock, which is Config.Start plus the real time since then, times [Server.Clock].
+// server's clock, which begins at Config.Start and goes on at the pace of the scenario.
 // Answers depend on when they are asked for and on nothing else, but for the
 // calls that a fault hits by chance or delays by a random time.
 //

@@ -62,8 +62,10 @@ func (s *Server) admit(ctx context.Context, method string, request any) (Call, e
 	if err := s.hold(ctx, call, v.holds); err != nil {
 		return call, err
 	}
-	if err := wait(ctx, s.Real(v.delay)); err != nil {
-		return call, err
+	if v.delay > 0 {
+		if err := await(ctx, time.After(s.Real(v.delay))); err != nil {
+			return call, err
+		}
 	}
 	return call, v.err
 }
@@ -86,10 +88,8 @@ func (s *Server) hold(ctx context.Context, call Call, holds []<-chan struct{}) e
 	s.note(func() { s.held = append(s.held, call) })
 	defer s.note(func() { s.held = drop(s.held, call) })
 	for _, released := range holds {
-		select {
-		case <-released:
-		case <-ctx.Done():
-			return status.FromContextError(ctx.Err()).Err()
+		if err := await(ctx, released); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -104,14 +104,10 @@ func (s *Server) note(change func()) {
 	s.moved = make(chan struct{})
 }
 
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+// await waits until something comes or c is closed, or until the client gives up.
+func await[T any](ctx context.Context, c <-chan T) error {
 	select {
-	case <-timer.C:
+	case <-c:
 		return nil
 	case <-ctx.Done():
 		return status.FromContextError(ctx.Err()).Err()

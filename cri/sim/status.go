@@ -8,22 +8,16 @@ import (
 
 // conditions returns what Status says.
 func (sn *scene) conditions() []*cri.RuntimeCondition {
-	network := &cri.RuntimeCondition{Type: "NetworkReady", Status: true}
-	if sn.networkBad {
-		network = &cri.RuntimeCondition{
-			Type: "NetworkReady", Reason: "NetworkPluginNotReady",
-			Message: "Network plugin returns error: cni plugin not initialized",
+	ready := func(what string, bad bool, reason, message string) *cri.RuntimeCondition {
+		if bad {
+			return &cri.RuntimeCondition{Type: what, Reason: reason, Message: message}
 		}
-	}
-	runtime := &cri.RuntimeCondition{Type: "RuntimeReady", Status: true}
-	if sn.runtimeBad {
-		runtime = &cri.RuntimeCondition{
-			Type: "RuntimeReady", Reason: "ContainerdNotReady",
-			Message: "Containerd grpc server is not serving",
-		}
+		return &cri.RuntimeCondition{Type: what, Status: true}
 	}
 	return []*cri.RuntimeCondition{
-		runtime, network, {Type: "ContainerdHasNoDeprecationWarnings", Status: true},
+		ready("RuntimeReady", sn.runtimeBad, "ContainerdNotReady", "Containerd grpc server is not serving"),
+		ready("NetworkReady", sn.networkBad, "NetworkPluginNotReady", "Network plugin returns error: cni plugin not initialized"),
+		{Type: "ContainerdHasNoDeprecationWarnings", Status: true},
 	}
 }
 
