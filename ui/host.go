@@ -54,11 +54,13 @@ func (m *Model) Say(text string) {
 	}))
 }
 
-// Open lays a pane over all others. One of its name that is open already goes, with what
-// lies over it: who goes from a pod to its event and back has one step to take back.
+// Open lays a pane over all others. One of its kind and name that is open already goes,
+// with what lies over it: who goes from a pod to its event and back has one step to take
+// back.
 func (m *Model) Open(p pane.Pane) {
-	name := p.Info().Name
-	if i := slices.IndexFunc(m.layers, func(l pane.Pane) bool { return name != "" && l.Info().Name == name }); i >= 0 {
+	is := p.Info()
+	same := func(l pane.Pane) bool { return l.Info().Name == is.Name && l.Info().Scope == is.Scope }
+	if i := slices.IndexFunc(m.layers, same); i >= 0 && is.Name != "" {
 		m.layers = m.layers[:i]
 	}
 	m.layers = append(m.layers, p)

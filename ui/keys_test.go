@@ -234,6 +234,10 @@ func TestSheetsDoNotPileUp(t *testing.T) {
 	if s.press("esc"); len(s.m.layers) != 0 {
 		t.Errorf("%d layers after esc", len(s.m.layers))
 	}
+	s.press("1", "enter", "y").run()
+	if len(s.m.layers) != 2 {
+		t.Errorf("a pod's answer lies not over its sheet: %d layers", len(s.m.layers))
+	}
 }
 
 // TestFilterOfTheSettingsMayBeLong holds that a key typed into a long filter does not
