@@ -97,8 +97,12 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 	} {
 		snap := panetest.Healthy()
 		snap.Period = tt.period
-		if got := newStage(t, 120, 40).show(snap).press(strings.Fields(tt.keys)...).asked(); got != tt.want {
+		s := newStage(t, 120, 40).show(snap).press(strings.Fields(tt.keys)...)
+		if got := s.asked(); got != tt.want {
 			t.Errorf("%s at a period of %v asks for %q, want %q", tt.keys, tt.period, got, tt.want)
+		}
+		if said := s.rowOf("the relist period stays") != ""; said != (tt.want == "" && len(tt.keys) == 1) {
+			t.Errorf("%s at a period of %v: that it stays is said: %v", tt.keys, tt.period, said)
 		}
 	}
 	snap := panetest.Healthy()

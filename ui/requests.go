@@ -39,9 +39,8 @@ func (m *Model) actEngine(a keymap.Action) bool {
 	case keymap.Sweep:
 		m.sweep()
 	case keymap.PeriodUp:
-		if m.view.Latest.Period < longestPeriod {
-			m.setPeriod(min(m.view.Latest.Period*2, longestPeriod))
-		}
+		now := m.view.Latest.Period
+		m.setPeriod(max(now, min(now*2, longestPeriod)))
 	case keymap.PeriodDown:
 		m.shorter()
 	default:
@@ -73,17 +72,19 @@ func (m *Model) expect(change func(*engine.Snapshot)) {
 // than by a kubelet then.
 func (m *Model) shorter() {
 	now := m.view.Latest.Period
-	d := max(now/2, shortestPeriod)
-	switch {
-	case d >= now:
-	case d < quick && !m.cfg.Source.Demo():
+	d := min(now, max(now/2, shortestPeriod))
+	if d < now && d < quick && !m.cfg.Source.Demo() {
 		m.Open(layer.NewConfirm("Relist every "+d.String()+", more often than a kubelet does?", func(pane.Host) { m.setPeriod(d) }))
-	default:
-		m.setPeriod(d)
+		return
 	}
+	m.setPeriod(d)
 }
 
 func (m *Model) setPeriod(d time.Duration) {
+	if d == m.view.Latest.Period {
+		m.Say("the relist period stays " + d.String())
+		return
+	}
 	m.cfg.Controls.SetPeriod(d)
 	m.expect(func(s *engine.Snapshot) { s.Period = d })
 	m.Say("relist period " + d.String())
