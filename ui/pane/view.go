@@ -46,15 +46,22 @@ type Filter struct {
 	Namespaces []string // empty for all
 }
 
+// filteredMost is how many cells of a title a filter may take: the other tabs stand
+// behind it.
+const filteredMost = 40
+
 // Filtered names the filter in force, for the title of what it holds for; nothing if all
 // is shown.
 func (v *View) Filtered() []text.Span {
 	var all []text.Span
+	say := func(s string) {
+		all = append(all, text.Say(v.Theme.Info, text.Few(s, filteredMost, 1, v.Theme.Symbols.Ellipsis)[0]))
+	}
 	if f := v.Filter.Text; f != "" {
-		all = append(all, text.Say(v.Theme.Info, "/"+text.Clip(f, 40)))
+		say("/" + f)
 	}
 	if ns := v.Filter.Namespaces; len(ns) > 0 {
-		all = append(all, text.Say(v.Theme.Info, "ns:"+strings.Join(ns, ",")))
+		say("ns:" + strings.Join(ns, ","))
 	}
 	return all
 }
