@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
 	"path"
@@ -100,6 +101,9 @@ func build(t *testing.T, files map[string][]byte) {
 	dir := t.TempDir()
 	args := []string{"test", "-run=^$", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json")}
 	for name, text := range files {
+		if tidy, err := format.Source(text); path.Ext(name) == ".go" && (err != nil || !bytes.Equal(tidy, text)) {
+			t.Errorf("%s is not as gofmt writes it: %v", name, err)
+		}
 		whole, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(name)))
 		laid := filepath.Join(dir, fmt.Sprint(len(overlay.Replace)))
 		if err = errors.Join(err, os.WriteFile(laid, text, 0o644)); err != nil {
