@@ -200,7 +200,7 @@ func (v *view) conditionWord() (Headline, bool) {
 func (v *view) relistWord() (Headline, bool) {
 	for _, h := range v.blamed {
 		if h.out && h.By == engine.ByRelist && h.sure {
-			word, text := "AT RISK", v.callName(h.Flight) + " has been out for " + going(h.took)
+			word, text := "AT RISK", v.callName(h.Flight)+" has been out for "+going(h.took)
 			if v.endsInTime() {
 				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"
 			}
