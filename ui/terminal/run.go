@@ -52,7 +52,7 @@ import (
 // framesPerSecond is how often the screen is drawn at most: a key waits for the next
 // time, and so does the first frame. Snapshots come ten times a second; the rest is for
 // keys, at a price of 0.1 ms of CPU time each, whether anything is drawn or not.
-const framesPerSecond = 60
+const framesPerSecond = 45
 
 // Options says on what a program runs. The zero value is the process's own
 // terminal.
