@@ -29,12 +29,16 @@ var (
 // memory of the whole run.
 func BenchmarkScreen(b *testing.B) {
 	for _, s := range []struct {
-		scenario      string
-		columns, rows int
-	}{{"quiet", 120, 40}, {"quiet", 80, 24}, {"tour", 120, 40}, {"tour", 80, 24}, {"tour", 200, 50}, {"big", 200, 50}} {
-		b.Run(fmt.Sprintf("%s/%dx%d", s.scenario, s.columns, s.rows), func(b *testing.B) {
+		scenario, keys string // keys are pressed at the start: 5 opens the timeline, f gives it the screen
+		columns, rows  int
+	}{
+		{"quiet", "", 120, 40}, {"quiet", "", 80, 24}, {"quiet", "5f", 120, 40},
+		{"tour", "", 120, 40}, {"tour", "", 80, 24}, {"tour", "", 200, 50}, {"tour", "5", 120, 40}, {"tour", "5f", 120, 40},
+		{"big", "", 200, 50},
+	} {
+		b.Run(fmt.Sprintf("%s%s/%dx%d", s.scenario, s.keys, s.columns, s.rows), func(b *testing.B) {
 			for b.Loop() {
-				press(b, measure(b, s.columns, s.rows, "--demo="+s.scenario))
+				press(b, measure(b, s.columns, s.rows, s.keys, "--demo="+s.scenario))
 			}
 		})
 	}
@@ -62,7 +66,7 @@ func BenchmarkLoad(b *testing.B) {
 				change(server, pods, l.changes, ended)
 			}()
 			for b.Loop() {
-				press(b, measure(b, 200, 50, "-r", server.Endpoint()))
+				press(b, measure(b, 200, 50, "", "-r", server.Endpoint()))
 			}
 			close(ended)
 			<-over
@@ -100,9 +104,9 @@ func podSpec(i, version int) sim.PodSpec {
 	return p
 }
 
-// measure runs plegtop and reports what that cost. The terminal is closed when the
+// measure runs plegtop, presses keys, and reports what that cost. The terminal is closed when the
 // benchmark ends.
-func measure(b *testing.B, columns, rows int, args ...string) *Terminal {
+func measure(b *testing.B, columns, rows int, keys string, args ...string) *Terminal {
 	b.Helper()
 	cmd := exec.Command(plegtop(b), args...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
@@ -111,8 +115,9 @@ func measure(b *testing.B, columns, rows int, args ...string) *Terminal {
 	b.Cleanup(func() { _ = t.Close() })
 	first, err := t.Wait("a frame", 10*time.Second, func(lines []string) bool { return strings.Join(lines, "") != "" })
 	must(b, err)
-	frame, err := t.WaitFor("AGE", 10*time.Second)
+	frame, err := t.WaitFor("STATE", 10*time.Second)
 	must(b, err)
+	must(b, t.Type(keys))
 	time.Sleep(*settleFor)
 	process, err := procfs.NewProc(t.Process())
 	must(b, err)
