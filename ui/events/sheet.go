@@ -15,6 +15,7 @@ import (
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
@@ -113,12 +114,9 @@ func (s *sheet) exit(d *widget.Doc) {
 			r = *of
 		}
 	}
-	switch st := th.Text; {
+	switch {
 	case r.Exited:
-		if r.ExitCode != 0 {
-			st = th.Bad
-		}
-		d.Field("exit code", st, exitCode(r.ExitCode))
+		d.Field("exit code", theme.When(r.ExitCode != 0, th.Bad, th.Text), exitCode(r.ExitCode))
 		d.Field("reason", th.Text, r.Reason)
 	case r.Kind == pleg.Died && !r.Sandbox:
 		d.Field("exit code", th.Dim, "not known: it had gone before it was inspected")
@@ -150,12 +148,11 @@ func (s *sheet) times(d *widget.Doc) {
 		d.Field("happened", th.Dim, "not known: the runtime keeps no time of it")
 	}
 	d.Field("seen", th.Text, r.SeenAt.Local().Format(fullTime)+", "+text.AgeCoarse(s.View.At.Sub(r.SeenAt))+" ago")
-	if r.HasLag {
-		st, late := th.Text, ""
-		if r.Lag >= look.LateLag {
-			st, late = th.Warn, ": relists were late"
-		}
-		d.Field("lag", st, text.Took(r.Lag)+late)
+	switch {
+	case r.HasLag && r.Lag >= look.LateLag:
+		d.Field("lag", th.Warn, text.Took(r.Lag)+": relists were late")
+	case r.HasLag:
+		d.Field("lag", th.Text, text.Took(r.Lag))
 	}
 }
 

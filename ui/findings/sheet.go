@@ -87,12 +87,11 @@ func (d *sheet) effects() string {
 }
 
 func (d *sheet) evidence(doc *widget.Doc) {
-	if len(d.of.Evidence) == 0 {
-		return
-	}
 	look := d.View.Theme
-	doc.Section("Evidence")
-	for _, line := range d.of.Evidence {
+	for i, line := range d.of.Evidence {
+		if i == 0 {
+			doc.Section("Evidence")
+		}
 		doc.Paragraph(look.Text, line, text.Say(look.Dim, "  "+look.Symbols.Bullet).In(4))
 	}
 }
@@ -100,12 +99,11 @@ func (d *sheet) evidence(doc *widget.Doc) {
 // steps adds what to do next. A command has lines of its own, so that it can be taken
 // with the mouse where the terminal has no clipboard.
 func (d *sheet) steps(doc *widget.Doc) {
-	if len(d.of.Next) == 0 {
-		return
-	}
 	look := d.View.Theme
-	doc.Section("Next")
 	for i, step := range d.of.Next {
+		if i == 0 {
+			doc.Section("Next")
+		}
 		if doc.End(); step.Command != "" {
 			doc.Item(step.Command)
 		}
