@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/journal"
@@ -19,12 +20,29 @@ type Feed interface {
 	Next(ctx context.Context) (diagnose.Update, error)
 }
 
+// Controls are the requests that the screen makes of the engine, as [engine.Engine] has
+// them. All are safe for concurrent use. All but Raw return at once, and what came of
+// them is in a later snapshot. None changes anything on a node.
+type Controls interface {
+	Pause()                    // makes no call until Resume but those asked for
+	Resume()                   // does at once what was due meanwhile
+	RelistNow()                // one relist, also while paused
+	Reinspect(uid pleg.UID)    // inspects one pod though nothing changed; none of which there is no record
+	Sweep()                    // asks for every sandbox and container, or the snapshot says why not
+	CancelSweep()              // ends the sweep under way, if there is one
+	SetPeriod(d time.Duration) // from the end of one relist to the start of the next
+
+	// Raw asks the runtime for all it says about one pod, as indented JSON. It
+	// blocks until the answer is there, or fails, or ctx has ended.
+	Raw(ctx context.Context, uid pleg.UID) ([]byte, error)
+}
+
 // Config is all that the screen needs. Feed, Controls and Keys must be set; the
 // zero value of everything else is a good choice.
 type Config struct {
 	Context  context.Context // ends waiting commands; Background if nil
 	Feed     Feed
-	Controls pane.Controls
+	Controls Controls
 	Keys     keymap.Map
 	Source   pane.Source
 	Director director.Director // of a demo; nil on a node

@@ -13,22 +13,10 @@ import (
 	"github.com/plegtop/plegtop/ui/podlist"
 )
 
-// A host is the screen as panes see it: Model's own View is Bubble Tea's.
-type host struct{ *Model }
-
-var _ pane.Host = host{}
-
-// View returns what is shown.
-func (h host) View() *pane.View { return &h.view }
-
-// Controls returns what makes requests of the engine.
-func (m *Model) Controls() pane.Controls { return m.cfg.Controls }
+var _ pane.Host = (*Model)(nil)
 
 // Keys returns the keys of an action as a person reads them.
 func (m *Model) Keys(a keymap.Action) string { return m.cfg.Keys.Keys(a) }
-
-// Bindings returns all keys.
-func (m *Model) Bindings() keymap.Map { return m.cfg.Keys }
 
 // flashFor is how long the answer to a key stays, by the clock on the wall: an engine's
 // time may run faster, or stand still.

@@ -51,7 +51,7 @@ func (m *Model) press(k tea.KeyPressMsg) {
 // offer gives a key to a layer, and reports whether it had a meaning there.
 func (m *Model) offer(p pane.Pane, k tea.KeyPressMsg) bool {
 	if typist, ok := p.(pane.Typist); ok {
-		if cmd, done := typist.Key(k, host{m}); done {
+		if cmd, done := typist.Key(k, m); done {
 			m.later(cmd)
 			return true
 		}
@@ -61,7 +61,7 @@ func (m *Model) offer(p pane.Pane, k tea.KeyPressMsg) bool {
 
 // do has a pane do what an action asks for, and reports whether it is one of its own.
 func (m *Model) do(p pane.Pane, a keymap.Action) bool {
-	cmd, done := p.Do(a, host{m})
+	cmd, done := p.Do(a, m)
 	m.later(cmd)
 	return done
 }
@@ -172,7 +172,7 @@ func (m *Model) actView(a keymap.Action) bool {
 func (m *Model) paste(s string) {
 	if n := len(m.layers); n > 0 {
 		if typist, ok := m.layers[n-1].(pane.Typist); ok {
-			typist.Paste(s, host{m})
+			typist.Paste(s, m)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (m *Model) mouse(msg tea.MouseMsg) {
 			m.Focus(p)
 		}
 		if c, ok := p.(pane.Clicker); ok {
-			c.Click(x, y, host{m})
+			c.Click(x, y, m)
 		}
 	}
 }

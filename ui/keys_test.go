@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/ui/journal"
-	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
@@ -306,8 +305,6 @@ func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
 		checkFrame(t, s.m.frame(), w, 24)
 	}
 }
-
-var _ pane.Host = host{}
 
 // TestSave holds that the events that are shown are handed over as they are, and that the
 // answer says where they went, or why they did not.

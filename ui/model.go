@@ -95,7 +95,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BackgroundColorMsg:
 		m.background(msg.IsDark())
 	case pane.Reply:
-		msg(host{m})
+		msg(m)
 	}
 	m.settle()
 	return m, m.pending()

@@ -67,6 +67,6 @@ func (m *Model) namespacePicker() pane.Pane {
 	}
 	slices.SortFunc(all, func(a, b widget.Choice) int { return cmp.Compare(a.Name, b.Name) })
 	p := layer.NewPicker("Namespaces", all)
-	p.Accepted = func(h pane.Host, names []string) { h.SetNamespaces(names) }
+	p.Accepted = func(_ pane.Host, names []string) { m.SetNamespaces(names) }
 	return p
 }

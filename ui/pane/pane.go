@@ -80,14 +80,8 @@ type Reply func(Host)
 // A Host is the screen, as panes see it. It may be used in [Pane.Do], [Typist.Key] and a
 // [Reply] alone: a command that takes longer answers with one.
 type Host interface {
-	// View returns what is shown now.
-	View() *View
-	// Controls returns what makes requests of the engine.
-	Controls() Controls
 	// Keys returns the keys of an action as a person reads them.
 	Keys(a keymap.Action) string
-	// Bindings returns all keys.
-	Bindings() keymap.Map
 	// Say shows the answer to a key in the footer for a while.
 	Say(text string)
 	// Open lays a pane over all others, which then has the keys.
@@ -98,8 +92,4 @@ type Host interface {
 	Focus(p Pane)
 	// OpenSheet opens the sheet that is about a subject, and reports whether there is one.
 	OpenSheet(s Subject) bool
-	// SetFilter puts a filter in force, for pods and events alike. One that does not parse changes nothing.
-	SetFilter(filter string) error
-	// SetNamespaces shows only these; all if there is none.
-	SetNamespaces(names []string)
 }

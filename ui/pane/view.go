@@ -1,14 +1,11 @@
 package pane
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/journal"
@@ -69,23 +66,6 @@ func (v *View) Filtered() []text.Span {
 // Namespace reports whether a namespace is shown.
 func (f *Filter) Namespace(ns string) bool {
 	return len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, ns)
-}
-
-// Controls are the requests that the screen makes of the engine, as [engine.Engine] has
-// them. All are safe for concurrent use. All but Raw return at once, and what came of
-// them is in a later snapshot. None changes anything on a node.
-type Controls interface {
-	Pause()                    // makes no call until Resume but those asked for
-	Resume()                   // does at once what was due meanwhile
-	RelistNow()                // one relist, also while paused
-	Reinspect(uid pleg.UID)    // inspects one pod though nothing changed; none of which there is no record
-	Sweep()                    // asks for every sandbox and container, or the snapshot says why not
-	CancelSweep()              // ends the sweep under way, if there is one
-	SetPeriod(d time.Duration) // from the end of one relist to the start of the next
-
-	// Raw asks the runtime for all it says about one pod, as indented JSON. It
-	// blocks until the answer is there, or fails, or ctx has ended.
-	Raw(ctx context.Context, uid pleg.UID) ([]byte, error)
 }
 
 // A Source says where the snapshots come from.

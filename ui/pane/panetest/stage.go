@@ -1,7 +1,6 @@
 package panetest
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -20,9 +19,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/filter"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/podlist"
@@ -59,8 +56,8 @@ func Ended(v *pane.View, found ...diagnose.Finding) *pane.View {
 	return v
 }
 
-// A Stage is a screen around one pane. It is a [pane.Host] and [pane.Controls], and
-// records what the pane asks of both.
+// A Stage is a screen around one pane. It is a [pane.Host], and records what the
+// pane asks of it.
 type Stage struct {
 	pane.Pane
 	V       *pane.View
@@ -70,7 +67,7 @@ type Stage struct {
 	Layers  []pane.Pane    // that are open, the last on top
 	Sheets  []pane.Subject // of which a sheet was asked for
 	NoSheet bool           // there is none
-	Asked   []string       // of the engine, or of the screen
+	Asked   []string       // of the screen
 }
 
 // NewStage returns a stage that shows p.
@@ -204,21 +201,8 @@ func Goldens(t *testing.T, name string, play func(w, h int) *Stage) {
 	}
 }
 
-func (s *Stage) ask(format string, args ...any) {
-	s.Asked = append(s.Asked, fmt.Sprintf(format, args...))
-}
-
-// View returns what is shown.
-func (s *Stage) View() *pane.View { return s.V }
-
-// Controls returns those of an engine that does nothing.
-func (s *Stage) Controls() pane.Controls { return controls{s} }
-
 // Keys returns the keys that an action has by default.
 func (s *Stage) Keys(a keymap.Action) string { return keymap.Default().Keys(a) }
-
-// Bindings returns the default ones.
-func (s *Stage) Bindings() keymap.Map { return keymap.Default() }
 
 // Say notes what is said.
 func (s *Stage) Say(text string) { s.Said = text }
@@ -232,7 +216,7 @@ func (s *Stage) Close(p pane.Pane) {
 }
 
 // Focus notes that it was asked for.
-func (s *Stage) Focus(p pane.Pane) { s.ask("focus %s", p.Info().Name) }
+func (s *Stage) Focus(p pane.Pane) { s.Asked = append(s.Asked, "focus "+p.Info().Name) }
 
 // OpenSheet notes the subject.
 func (s *Stage) OpenSheet(of pane.Subject) bool {
@@ -240,32 +224,8 @@ func (s *Stage) OpenSheet(of pane.Subject) bool {
 	return !s.NoSheet
 }
 
-// SetFilter notes the filter; one that does not parse is an error.
-func (s *Stage) SetFilter(of string) error {
-	s.ask("filter %s", of)
-	_, err := filter.Parse(of)
-	return err
-}
-
-// SetNamespaces notes them.
-func (s *Stage) SetNamespaces(names []string) { s.ask("namespaces %s", strings.Join(names, ",")) }
-
 // Refresh shows the view anew.
 func (s *Stage) Refresh() { s.Observe(s.V, s.W, s.H) }
-
-type controls struct{ *Stage }
-
-func (c controls) Pause()                    { c.ask("pause") }
-func (c controls) Resume()                   { c.ask("resume") }
-func (c controls) RelistNow()                { c.ask("relist") }
-func (c controls) Reinspect(uid pleg.UID)    { c.ask("reinspect %s", uid) }
-func (c controls) Sweep()                    { c.ask("sweep") }
-func (c controls) CancelSweep()              { c.ask("cancel sweep") }
-func (c controls) SetPeriod(d time.Duration) { c.ask("period %v", d) }
-func (c controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
-	c.ask("raw %s", uid)
-	return []byte("{}"), nil
-}
 
 // EverySize checks what is drawn in many sizes, from those that no screen has on.
 func (s *Stage) EverySize(t *testing.T) {
