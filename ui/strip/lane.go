@@ -165,6 +165,8 @@ func stateLook(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 	switch s {
 	case pleg.Absent:
 		return "", t.Dim
+	case pleg.Created:
+		return t.Symbols.Made, t.Info
 	case pleg.Running:
 		return t.Symbols.Run, t.Good
 	case pleg.Exited:

@@ -70,7 +70,7 @@ var lanes = []struct {
 		events: []engine.Event{
 			happened(1, 24.5, 0.2, pleg.Changed, "c1", pleg.Created), started(2, 19.5, 1.2, "c1"), died(3, 11.5, 2, "c1", 137), removed(4, 3.5, "c1"),
 		},
-		want: "|     ◌◌◌◌▒●━━━━━▒▒✖137┈┈┈┈×   |", plain: "|     ....%*=====%%X137____-   |",
+		want: "|     ◌╌╌╌░●━━━━━░░✖137┈┈┈┈×   |", plain: "|     ....%*=====%%X137____-   |",
 	},
 	{
 		name:   "a code that has no room is left out",
@@ -95,7 +95,7 @@ var lanes = []struct {
 			relists(v, [2]float64{20.5, 15})
 			steady(v, 4.5, 0.5)
 		},
-		want: "|━━━━━━━━━━━━╱╱╱╱╱╱╱▒▒▒▒▒▒✖3┈┈┈|", plain: "|============///////%%%%%%X3___|",
+		want: "|━━━━━━━━━━━━╱╱╱╱╱╱╱░░░░░░✖3┈┈┈|", plain: "|============///////%%%%%%X3___|",
 	},
 	{
 		name: "a relist that hangs now", pod: status(pleg.ContainerStatus{State: pleg.Running, CreatedAt: at(9000), StartedAt: at(9000)}),
@@ -122,7 +122,7 @@ var lanes = []struct {
 			pause(v, 20, 8)
 			steady(v, 7.5, 0.5)
 		},
-		want: "|◌◌◌◌◌◌◌◌◌◌◌◌║║║║║║║║║║◌◌◌◌◌◌◌◌|", plain: "|............||||||||||........|",
+		want: "|╌╌╌╌╌╌╌╌╌╌╌╌║║║║║║║║║║╌╌╌╌╌╌╌╌|", plain: "|............||||||||||........|",
 	},
 	{
 		name: "a stamp that the engine does not believe", pod: status(pleg.ContainerStatus{State: pleg.Running, StartedAt: at(20)}), events: []engine.Event{started(1, 9.5, 0, "c0")},

@@ -24,7 +24,8 @@ type Symbols struct {
 	SparkFailed string   // a relist whose list failed
 
 	Shades []string // how long calls took, the shortest first
-	Run    string   // along the time that a container ran
+	Made   string   // along the time that a container was created and not started
+	Run    string   // along the time that it ran
 	Ended  string   // along the time that it was there and had exited
 	Lag    string   // from what happened to where it was seen
 	Blind  string   // while nothing could be seen
@@ -45,7 +46,7 @@ var Unicode = Symbols{
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "×",
 	Shades:      []string{"░", "▒", "▓", "█"},
-	Run:         "━", Ended: "┈", Lag: "▒", Blind: "╱", Pause: "║", Cursor: "▼",
+	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Blind: "╱", Pause: "║", Cursor: "▼",
 }
 
 // ASCII is the set for terminals and fonts that have nothing else.
@@ -61,5 +62,5 @@ var ASCII = Symbols{
 	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	SparkFailed: "x",
 	Shades:      []string{".", ":", "+", "#"},
-	Run:         "=", Ended: "_", Lag: "%", Blind: "/", Pause: "|", Cursor: "v",
+	Made:        ".", Run: "=", Ended: "_", Lag: "%", Blind: "/", Pause: "|", Cursor: "v",
 }

@@ -37,7 +37,7 @@ func (t *timeline) Legend() [][2]string {
 		s = t.view.Theme.Symbols
 	}
 	return [][2]string{
-		{s.Created, "created, and not started yet"},
+		{s.Made, "created, and not started yet"},
 		{s.Run, "running"},
 		{s.Ended, "exited; behind the event stands its exit code if that is not 0"},
 		{s.Lag, "it had happened, and no relist had seen it yet"},
