@@ -277,6 +277,13 @@ func TestTitle(t *testing.T) {
 	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲ 3" {
 		t.Errorf("out of sight: %v", mark)
 	}
+	uid := snap.Pods[3].UID
+	v.Pods.Observe(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "status hangs"}})
+	v.Pods.Filter(nil, false)
+	s.Refresh()
+	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "✖ 1" {
+		t.Errorf("with a critical one: %v", mark)
+	}
 }
 
 // While a relist hangs, what it could not renew is dim and the title says how old it is;
