@@ -104,7 +104,7 @@ func (t *timeline) about() []text.Span {
 func (t *timeline) Observe(v *pane.View, w, h int) {
 	t.view, t.height = v, h
 	if h == 0 {
-		t.rows, t.stories, t.made = nil, nil, made{} // they would hold on to pods that have gone
+		t.rows, t.made = nil, made{} // they would hold on to pods that have gone
 		t.table.Set(nil)
 		return
 	}
