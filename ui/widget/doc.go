@@ -113,6 +113,10 @@ func (d *Doc) Field(label string, st theme.Style, s string) {
 	}
 }
 
+// leastText is how many cells a line of a paragraph has at least, however little room
+// there is.
+const leastText = 8
+
 // Paragraph adds a text in as many lines as it takes, each of them indented by as much
 // as the slots before it are wide. Of a text of more than [text.Limit] bytes the rest
 // is left out.
@@ -124,7 +128,7 @@ func (d *Doc) Paragraph(st theme.Style, s string, before ...text.Span) {
 	if len(s) > text.Limit {
 		s = text.CutAt(s, text.Limit) + "…"
 	}
-	for i, line := range text.Wrap(s, max(d.width-indent, 16)) {
+	for i, line := range text.Wrap(s, max(d.width-indent, leastText)) {
 		if i > 0 && len(before) > 0 {
 			before = []text.Span{{Width: indent}}
 		}
