@@ -407,3 +407,15 @@ func TestNodeIsShownOnlyInScenariosThatHaveOne(t *testing.T) {
 		s.Next(1)
 	}
 }
+
+// A scenario that is chosen, or begun anew, while the script is frozen plays: its pods
+// would never come.
+func TestScenarioThatFollowsPlays(t *testing.T) {
+	s, _ := start(t, "quiet")
+	for name, follow := range map[string]func(){"next": func() { s.Next(1) }, "restart": s.Restart} {
+		s.Freeze(true)
+		if follow(); s.Progress().Frozen {
+			t.Errorf("%s: the script stands still", name)
+		}
+	}
+}

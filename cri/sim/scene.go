@@ -37,7 +37,7 @@ func newScene(sc scenario, seed uint64, now time.Time, before *scene) *scene {
 		sn.play()
 	} else {
 		sn.follow(before.world)
-		sn.setPace(sc.limit(before.pace.speed), before.pace.frozen)
+		sn.setPace(sc.limit(before.pace.speed), false) // frozen, its pods would never come
 		sc.pods(sn)
 		sn.replace()
 		before.release()
