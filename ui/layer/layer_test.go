@@ -380,3 +380,16 @@ func TestGolden(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTexts holds that a text of any length is shown, and shown at once.
+func TestLongTexts(t *testing.T) {
+	const n = 20 * 5_000
+	v := layer.NewViewer("raw", strings.Repeat("日", n))
+	if s := stage(v, 40, 5).Press("w"); v.Len() != n/20 {
+		t.Errorf("%d lines of 20 signs each, want %d: %q", v.Len(), n/20, s.Row("日"))
+	}
+	s := stage(layer.NewPrompt("filter", strings.Repeat("é", n)+"z", nil), 40, 1)
+	if got, want := s.Row("filter"), "filter: "+strings.Repeat("é", 29)+"z"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,6 +1,8 @@
 package layer
 
 import (
+	"sort"
+
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
@@ -127,15 +129,13 @@ func (p *Prompt) Draw(l *text.Line, _ int, _ bool) {
 		wrong = p.err.Error()
 		room -= min(text.Width(wrong)+2, room/2)
 	}
-	all := []rune(p.Value())
-	at := p.input.Position()
+	all, at := []rune(p.Value()), p.input.Position()
 	before, under, after := all[:at], " ", ""
 	if at < len(all) {
 		under, after = string(all[at]), string(all[at+1:])
 	}
-	for len(before) > 0 && text.Width(string(before)) >= room {
-		before = before[1:]
-	}
+	fits := func(from int) bool { return text.Width(string(before[from:])) < room }
+	before = before[sort.Search(len(before), fits):]
 	l.Put(t.Input, string(before))
 	l.Put(t.Selected, under)
 	kept := 0

@@ -127,10 +127,13 @@ func appendGraphemes(dst []byte, s string) []byte {
 // without its joiner.
 var neighbours = [...]string{"a", "\u1100", "\uAC00", "\u0915", "\u0915\u094D"}
 
+// longest is how many bytes a grapheme may have.
+const longest = 16
+
 // steady reports whether cluster is w cells wide, one or two, by both ways of
 // counting and whatever stands beside it: the texts of two columns may touch.
 func steady(cluster string, w int) bool {
-	if w < 1 || w > 2 || len(cluster) > 16 || ansi.StringWidthWc(cluster) != w {
+	if w < 1 || w > 2 || len(cluster) > longest || ansi.StringWidthWc(cluster) != w {
 		return false
 	}
 	if r, n := utf8.DecodeRuneInString(cluster); n == len(cluster) && sign(r) {

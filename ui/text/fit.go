@@ -46,8 +46,9 @@ func appendFit(dst []byte, s string, w int, ellipsis string) []byte {
 }
 
 // Prefix returns the longest beginning of the clean text s that fits in w
-// cells, and its width.
+// cells, and its width. Of s it looks at no more than could fit.
 func Prefix(s string, w int) (string, int) {
+	s = CutAt(s, longest*(max(w, 0)+1))
 	if plain(s) {
 		end := min(len(s), max(w, 0))
 		return s[:end], end
