@@ -102,7 +102,7 @@ func TestCallsOfASweepHoldUpNothing(t *testing.T) {
 		snap.InFlight = append(snap.InFlight, engine.Flight{By: by, Op: call.ContainerStatus, Pod: snap.Pods[i].PodRef, Since: panetest.Ago(2 * time.Second)})
 	}
 	s := newStage(t, 160, 40).show(snap)
-	if wording.OfRelist(snap) != nil || s.m.view.Pods.Hung > 0 || s.rowOf("NotReady in") != "" || len(s.m.header.Alerts()) != 1 {
+	if wording.OfRelist(snap) != nil || s.m.view.Pods.Critical || s.rowOf("NotReady in") != "" || len(s.m.header.Alerts()) != 1 {
 		t.Errorf("alerts %v, frame\n%s", s.m.header.Alerts(), withoutStyles(s.m.frame()))
 	}
 }

@@ -19,7 +19,7 @@ type List struct {
 	Shown    []*Pod    // in their order: the worst first unless a person sorts
 	Changed  uint64    // grows whenever Shown, or one of those in it, is another
 	Troubled int       // pods with a problem, shown or not
-	Hung     int       // those of them with a call that hangs
+	Critical bool      // one of them is critical, or has a call that hangs
 	AsOf     time.Time // when the runtime listed them, where a relist that hangs or fails keeps that from being renewed; else zero
 
 	all      engine.PerPod[*Pod]
@@ -63,13 +63,11 @@ func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Troubl
 
 // count counts the pods with a problem.
 func (l *List) count() {
-	l.Troubled, l.Hung = 0, 0
+	l.Troubled, l.Critical = 0, false
 	for _, p := range l.all.Values {
-		if p.Out != nil {
-			l.Hung++
-		}
 		if p.Problem != "" {
 			l.Troubled++
+			l.Critical = l.Critical || p.rank >= critical
 		}
 	}
 }

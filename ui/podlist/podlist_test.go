@@ -131,8 +131,8 @@ func TestWorstFirst(t *testing.T) {
 	if l.SortBy(nil, false); names(&l) != want {
 		t.Errorf("sorted by trouble again: %s, want %s", names(&l), want)
 	}
-	if l.ShowProblems(true); names(&l) != "f-hung e-ghost c-loop g-loop b-error" || l.Troubled != 5 || l.Hung != 1 {
-		t.Errorf("problems only: %s; %d in trouble, %d hung", names(&l), l.Troubled, l.Hung)
+	if l.ShowProblems(true); names(&l) != "f-hung e-ghost c-loop g-loop b-error" || l.Troubled != 5 || !l.Critical {
+		t.Errorf("problems only: %s; %d in trouble, critical %v", names(&l), l.Troubled, l.Critical)
 	}
 }
 
@@ -220,10 +220,10 @@ func TestRemark(t *testing.T) {
 // A pod whose call hangs has a problem as long as it does, and says for how long.
 func TestHungWhileItHangs(t *testing.T) {
 	for out, want := range map[time.Duration]string{
-		time.Second: "hung 1s", 119 * time.Second: "hung 119s", 999 * time.Second: "hung 999s", time.Hour - 1: "hung 1h", 7*time.Hour + 59*time.Minute: "hung 7h59m",
+		time.Second: "hung 1s", 119 * time.Second: "hung 119s", 999 * time.Second: "hung 999s", time.Hour - 1: "hung 60m", 7*time.Hour + 59*time.Minute: "hung 479m", 100 * time.Hour: "hung 4d4h",
 	} {
 		p := podlist.New(pod("p", up("x")), &engine.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(out)}, diagnose.Trouble{})
-		if p.Says(noon) != want || p.Word() != "hung" || p.Remark != "ContainerStatus hangs" {
+		if p.Says(noon) != want || len(want) > 9 || p.Word() != "hung" || p.Remark != "ContainerStatus hangs" {
 			t.Errorf("%v: %q, %q, %q, want %q", out, p.Says(noon), p.Word(), p.Remark, want)
 		}
 	}
@@ -240,8 +240,8 @@ func TestHungWhileItHangs(t *testing.T) {
 	} {
 		now := *s
 		now.InFlight = tt.out
-		if l.Observe(&now, nil); l.Hung != tt.hung || l.Troubled != tt.hung {
-			t.Errorf("%v: %d hung, %d in trouble, want %d", tt.out, l.Hung, l.Troubled, tt.hung)
+		if l.Observe(&now, nil); l.Critical != (tt.hung > 0) || l.Troubled != tt.hung {
+			t.Errorf("%v: critical %v, %d in trouble, want %d", tt.out, l.Critical, l.Troubled, tt.hung)
 		}
 	}
 }

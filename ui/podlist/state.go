@@ -79,11 +79,14 @@ func (p *Pod) Says(at time.Time) string {
 	if p.State != Hung {
 		return p.Word()
 	}
-	out := p.Out.Elapsed(at).Round(time.Second)
-	if out >= 1000*time.Second {
+	switch out := p.Out.Elapsed(at).Round(time.Second); {
+	case out < 1000*time.Second:
+		return "hung " + strconv.Itoa(int(out/time.Second)) + "s"
+	case out < 1000*time.Minute:
+		return "hung " + strconv.Itoa(int(out/time.Minute)) + "m"
+	default:
 		return "hung " + text.Age(out)
 	}
-	return "hung " + strconv.Itoa(int(out/time.Second)) + "s"
 }
 
 // Look returns the look of what Word says.

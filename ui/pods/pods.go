@@ -145,10 +145,6 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		p.fold(a)
 	case keymap.Columns:
 		layer.Columns("Columns of the pods", &p.table, h)
-	case keymap.Detail:
-		if !h.OpenSheet(p.Subject()) {
-			h.Say("no pod is under the cursor")
-		}
 	default:
 		if p.table.Order(a) {
 			p.sorted(h)
@@ -174,18 +170,17 @@ func (p *pods) problemsOnly(h pane.Host) {
 	h.Say("all pods")
 }
 
-// problem goes to a pod whose call hangs, unless the cursor is there already; else to
-// the next pod with a problem in the direction of step, round the end.
+// problem goes to the next pod with a problem in the direction of step, round the end;
+// from one that has none first to one whose call hangs.
 func (p *pods) problem(step int, h pane.Host) {
 	h.Focus(p)
-	l := p.view.Pods
-	wanted := func(r row) bool { return r.part == nil && r.of.Problem != "" }
-	if here, ok := p.table.Current(); l.Hung > 0 && (!ok || here.of.Out == nil) {
-		wanted = func(r row) bool { return r.part == nil && r.of.Out != nil }
-	}
+	ill := func(r row) bool { return r.part == nil && r.of.Problem != "" }
+	hangs := func(r row) bool { return r.part == nil && r.of.Out != nil }
+	here, ok := p.table.Current()
 	switch {
-	case p.table.Next(step, wanted):
-	case l.Troubled > 0:
+	case (!ok || here.of.Problem == "") && p.table.Next(step, hangs):
+	case p.table.Next(step, ill):
+	case p.view.Pods.Troubled > 0:
 		h.Say("the pods with a problem are not among those shown")
 	default:
 		h.Say("no pod has a problem")

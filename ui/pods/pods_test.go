@@ -279,10 +279,8 @@ func TestTitle(t *testing.T) {
 	}
 	uid := snap.Pods[3].UID
 	v.Pods.Observe(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "status hangs"}})
-	v.Pods.Filter(nil, false)
-	s.Refresh()
-	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "✖ 1" {
-		t.Errorf("with a critical one: %v", mark)
+	if s.Refresh(); len(v.Pods.Shown) != 2 || s.Info().Mark[0].Text != "✖ 1" {
+		t.Errorf("with a critical one that is hidden: %v", s.Info().Mark)
 	}
 }
 
@@ -337,14 +335,30 @@ func TestCursorStaysOnItsObject(t *testing.T) {
 }
 
 func TestProblemJumps(t *testing.T) {
-	s := stage(view(panetest.Hung(), panetest.Findings()...), 118, 20)
-	for i, want := range []string{"payments-6c8f9d7b5-t8wfx", "nfs-client", "payments-6c8f9d7b5-t8wfx"} {
+	snap := panetest.Hung()
+	ill := []string{"nfs-client", "payments-6c8f9d7b5-t8wfx", "prometheus-0"}
+	v := view(snap, panetest.Findings()...)
+	v.Pods.Observe(snap, map[pleg.UID]diagnose.Trouble{
+		panetest.Find(snap, ill[1]).UID: {Severity: diagnose.Warning, Text: "crash loop"}, panetest.Find(snap, ill[2]).UID: {Text: "exited with an error"},
+	})
+	s := stage(v, 118, 20)
+	for i, want := range []string{ill[1], ill[2], ill[0], ill[1]} {
 		if s.Press("]"); under(s) != want {
 			t.Errorf("%d: on %s, want %s", i, under(s), want)
 		}
 	}
-	if s.Press("j", "]"); under(s) != "nfs-client" {
-		t.Errorf("from elsewhere: on %s, want the pod that hangs", under(s))
+	if s.Press("["); under(s) != ill[0] {
+		t.Errorf("back: on %s, want %s", under(s), ill[0])
+	}
+	for _, key := range []string{"]", "["} {
+		if s.Press("g", "j", "j", "j", key); under(s) != ill[0] {
+			t.Errorf("%s from one without a problem: on %s, want the pod that hangs", key, under(s))
+		}
+	}
+	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Out == nil }, false)
+	s.Refresh()
+	if s.Press("g", "j", "j", "j", "]"); under(s) != ill[1] {
+		t.Errorf("with that hidden: on %s, want the next", under(s))
 	}
 	if s = stage(view(panetest.Big(3, 1)), 118, 20).Press("["); s.Said != "no pod has a problem" || len(s.Asked) != 1 {
 		t.Errorf("%q, asked %q", s.Said, s.Asked)
@@ -379,13 +393,6 @@ func TestColumnChooser(t *testing.T) {
 	picker.Switched(s, widget.Choice{Name: "remark"})
 	if head := s.Row("NAMESPACE"); !strings.Contains(head, "WORST") || strings.Contains(head, "REMARK") {
 		t.Errorf("after the choice: %s", head)
-	}
-}
-
-func TestSheetOf(t *testing.T) {
-	s := stage(view(panetest.Healthy()), 118, 20).Press("g", "enter")
-	if len(s.Sheets) != 1 || s.Sheets[0].Pod.Name != under(s) {
-		t.Errorf("enter on %s asks for %v", under(s), s.Sheets)
 	}
 }
 

@@ -1,12 +1,9 @@
 package pods
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
 )
@@ -54,8 +51,7 @@ func (p *pods) problems(unseen string) []text.Span {
 		return nil
 	}
 	symbol, st := t.Symbols.Warn, t.Warn
-	critical := func(of *podlist.Pod) bool { return of.Trouble.Severity == diagnose.Critical }
-	if l.Hung > 0 || slices.ContainsFunc(l.Shown, critical) {
+	if l.Critical {
 		symbol, st = t.Symbols.Bad, t.Bad
 	}
 	out := symbol + " " + strconv.Itoa(l.Troubled)
