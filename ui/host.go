@@ -112,13 +112,13 @@ func (m *Model) SetNamespaces(names []string) {
 func (m *Model) refilter() {
 	f := m.view.Filter
 	m.view.Pods.Filter(nil, false)
-	m.view.Journal.Filter(nil)
+	m.view.Journal.Filter(nil, false)
 	if !f.By.Empty() || len(f.Namespaces) > 0 {
 		m.view.Pods.Filter(func(p *podlist.Pod, at time.Time) bool {
 			return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at)
 		}, f.By.Timed())
 		m.view.Journal.Filter(func(e engine.Event, at time.Time) bool {
 			return f.Namespace(e.Pod.Namespace) && f.By.Event(e, at)
-		})
+		}, f.By.Timed())
 	}
 }

@@ -238,16 +238,16 @@ func TestFilterIsNamedAndKeepsTheEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.V.Filter = pane.Filter{Text: "exit=1", By: by, Namespaces: []string{"ns", "b"}}
-	s.V.Journal.Filter(by.Event)
+	s.V.Journal.Filter(by.Event, false)
 	if s.Refresh(); s.Subject().Event != 3 || about(s) != "8  not following  /exit=1  ns:ns,b" {
 		t.Errorf("on %d, %q", s.Subject().Event, about(s))
 	}
 	s.V.Filter = pane.Filter{}
-	s.V.Journal.Filter(nil)
+	s.V.Journal.Filter(nil, false)
 	if s.Refresh(); s.Subject().Event != 3 || about(s) != "1-9/20  not following" {
 		t.Errorf("on %d, %q", s.Subject().Event, about(s))
 	}
-	s.V.Journal.Filter(func(engine.Event, time.Time) bool { return false })
+	s.V.Journal.Filter(func(engine.Event, time.Time) bool { return false }, false)
 	if s.Refresh(); s.Subject() != (pane.Subject{}) || !strings.Contains(s.Text(), "no event matches the filter") {
 		t.Errorf("on %v:\n%s", s.Subject(), s.Text())
 	}

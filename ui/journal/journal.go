@@ -29,14 +29,14 @@ type Row struct {
 // A Journal has the rows in the order of their Seq, which only grows: a list of some of
 // them survives when old ones are dropped.
 type Journal struct {
-	Dropped uint64 // rows that had to make room
-	Version int    // changes when Shown does in another way than by new rows at its end, and old ones that are dropped
+	Version int // changes when Shown does in another way than by new rows at its end, and old ones that are dropped
 
 	keep   int
 	seq    uint64 // of the newest event
 	rows   []Row
 	shown  []uint64
 	show   func(e engine.Event, at time.Time) bool
+	timed  bool
 	trails map[pleg.UID]*trail // of each pod that has a row
 
 	relists relists
@@ -65,6 +65,11 @@ func (j *Journal) Observe(u engine.Update) {
 		j.gone.observe(j.last.Pods, s.Pods, s.At)
 	}
 	j.last = s
+	if was := j.shown; j.timed {
+		if j.choose(); !slices.Equal(was, j.shown) {
+			j.Version++
+		}
+	}
 }
 
 // event takes over an event, and a gap before it if there were others.
@@ -100,20 +105,21 @@ func (j *Journal) trim() {
 		j.forget(&j.rows[i])
 	}
 	j.rows = slices.Delete(j.rows, 0, n)
-	j.Dropped += uint64(n)
 	hidden, _ := slices.BinarySearch(j.shown, j.rows[0].Seq)
 	j.shown = slices.Delete(j.shown, 0, hidden)
 }
 
-// Filter chooses the events that panes show, as of the last update; nil for all. Gaps
-// are always shown.
-func (j *Journal) Filter(show func(e engine.Event, at time.Time) bool) {
-	j.show = show
+// Filter chooses the events that panes show, as of the last update; nil for all. Timed
+// says that which they are can change though none comes. Gaps are always shown.
+func (j *Journal) Filter(show func(e engine.Event, at time.Time) bool, timed bool) {
+	j.show, j.timed = show, timed
 	j.Version++
+	j.choose()
+}
+
+// choose asks the filter about all rows.
+func (j *Journal) choose() {
 	j.shown = nil
-	if j.last == nil {
-		return
-	}
 	for i := range j.rows {
 		if r := &j.rows[i]; j.shows(r, j.last.At) {
 			j.shown = append(j.shown, r.Seq)

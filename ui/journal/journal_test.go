@@ -81,13 +81,13 @@ func TestRows(t *testing.T) {
 			j.Observe(engine.Update{Snapshot: at(1), Events: events(2, 4)})
 		}, "1 2 3 4"},
 		{"filtered, but for gaps", func(j *Journal) {
-			j.Filter(failed)
+			j.Filter(failed, false)
 			j.Observe(engine.Update{Snapshot: at(0), Events: append(events(1, 4), events(7, 8)...)})
 		}, "1 3 6(gap of 2) 7"},
 		{"filtered later, and no more", func(j *Journal) {
 			j.Observe(engine.Update{Snapshot: at(0), Events: events(1, 4)})
-			j.Filter(failed)
-			j.Filter(nil)
+			j.Filter(failed, false)
+			j.Filter(nil, false)
 			j.Observe(engine.Update{Snapshot: at(0), Events: events(5, 5)})
 		}, "1 2 3 4 5"},
 		{"marks keep their rows", func(j *Journal) {
@@ -106,6 +106,30 @@ func TestRows(t *testing.T) {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A filter by age is asked again as time passes, though no event comes.
+func TestFilterFollowsTheTime(t *testing.T) {
+	j := New(10)
+	j.Observe(engine.Update{Snapshot: at(4 * time.Second), Events: events(1, 4)}) // one a second
+	j.Filter(func(e engine.Event, at time.Time) bool { return at.Sub(e.SeenAt) < 3*time.Second }, true)
+	for i, tt := range []struct {
+		after   time.Duration
+		events  []engine.Event
+		want    string
+		changes bool
+	}{
+		{4 * time.Second, nil, "2 3 4", false},
+		{4500 * time.Millisecond, events(5, 5), "2 3 4 5", false}, // a new row at the end is no change
+		{6 * time.Second, nil, "4 5", true},
+		{time.Hour, nil, "", true},
+	} {
+		version := j.Version
+		j.Observe(engine.Update{Snapshot: at(tt.after), Events: tt.events})
+		if got := about(j); got != tt.want || (j.Version != version) != tt.changes {
+			t.Errorf("%d: %s, version %d after %d, want %s", i, got, j.Version, version, tt.want)
+		}
 	}
 }
 
@@ -191,7 +215,7 @@ func FuzzRows(f *testing.F) {
 				if show = nil; act%2 == 0 {
 					show = failed
 				}
-				j.Filter(show)
+				j.Filter(show, false)
 			default: // a mark
 				seq := rnd.Uint64N(next)
 				if r := j.Row(seq); r != nil && r.Gap == 0 {
