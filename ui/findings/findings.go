@@ -14,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -24,8 +25,9 @@ type findings struct {
 	doc   widget.Doc
 	view  *pane.View
 	rows  []row
-	ids   int       // cells of the column of ids
-	since time.Time // when the texts that are shown were taken over
+	ids   int          // cells of the column of ids
+	since time.Time    // when the texts that are shown were taken over
+	theme *theme.Theme // of those texts: that of a view may change
 	open  map[diagnose.Key]bool
 
 	cursor int  // index of rows
@@ -40,20 +42,21 @@ func New(pane.Settings) pane.Pane { return &findings{open: map[diagnose.Key]bool
 const textsKept = time.Second
 
 // Observe takes over what was found. The cursor stays on its finding once a person has
-// put it there, and on its row if that has gone; until then it is on the worst.
+// put it there, and on its row if that has gone; until then it is on the worst, and again
+// if that becomes another one while nobody sees it.
 func (f *findings) Observe(v *pane.View, w, h int) {
-	rows := f.list(v)
-	age := v.At.Sub(f.since)
-	same := f.view != nil && v.Theme == f.view.Theme && w == f.doc.Width() && slices.EqualFunc(f.rows, rows, row.alike)
-	was, moved := f.current(), f.moved && h > 0
-	f.view, f.rows, f.ids, f.moved = v, rows, idWidth(rows), moved
+	was, worst := f.current().place(), rowAt(f.rows, 0).place()
+	rows, age := f.list(v), v.At.Sub(f.since)
+	same := v.Theme == f.theme && w == f.doc.Width() && slices.EqualFunc(f.rows, rows, row.alike)
+	f.moved = f.moved && (h > 0 || rowAt(rows, 0).place() == worst)
+	f.view, f.rows, f.ids = v, rows, idWidth(rows)
 	if same && age >= 0 && age < textsKept {
 		f.doc.Resize(h - 1)
 	} else {
-		f.since = v.At
+		f.since, f.theme = v.At, v.Theme
 		f.doc.Write(v.Pen(), w, h-1, f.write)
 	}
-	if i := slices.IndexFunc(rows, func(r row) bool { return was.Finding != nil && r.place() == was.place() }); !moved {
+	if i := slices.IndexFunc(rows, func(r row) bool { return r.place() == was }); !f.moved {
 		f.cursor = 0
 	} else if i >= 0 {
 		f.cursor = i
@@ -116,16 +119,10 @@ func subject(s diagnose.Subject) pane.Subject {
 }
 
 // current returns the row under the cursor; it is of no finding if there is none.
-func (f *findings) current() row {
-	if len(f.rows) == 0 {
-		return row{}
-	}
-	return f.rows[f.cursor]
-}
+func (f *findings) current() row { return rowAt(f.rows, f.cursor) }
 
 // Do moves the cursor, unfolds, opens and copies.
 func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
-	f.moved = true
 	switch r := f.current(); a {
 	case keymap.Fold, keymap.Left, keymap.Right:
 		f.fold(r, a, h)
@@ -141,17 +138,18 @@ func (f *findings) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		h.Say("findings stay in the order of their causes")
 	default:
 		by, _, ok := widget.Step(a, len(f.rows), max(1, f.doc.Height()/linesOfOne))
-		if ok {
-			f.put(f.cursor + by)
+		if !ok {
+			return nil, false
 		}
-		return nil, ok
+		f.put(f.cursor + by)
 	}
+	f.moved = true
 	return nil, true
 }
 
 // Click puts the cursor on a row.
 func (f *findings) Click(_, y int, _ pane.Host) {
-	if !f.doc.Click(y - 1) {
+	if y < 1 || !f.doc.Click(y-1) {
 		return
 	}
 	f.moved = true

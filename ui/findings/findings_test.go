@@ -102,12 +102,41 @@ func TestCursorStaysOnItsFinding(t *testing.T) {
 	if s.Show(With(s.V)); s.Subject() != (pane.Subject{}) {
 		t.Error("a cursor where there is no finding")
 	}
-	s = show(80, 20, all...).Press("G")
-	s.H = 0
-	s.Show(s.V)
-	s.H = 20
-	if got := under(s.Show(s.V)); got != "inspect-hung" {
-		t.Errorf("after it was out of sight the cursor is on %q", got)
+}
+
+// TestCursorOutOfSight holds that a look at something else moves no cursor, unless there
+// is something worse by then.
+func TestCursorOutOfSight(t *testing.T) {
+	all := Findings()
+	for _, tt := range []struct {
+		before, after []diagnose.Finding
+		want          string
+	}{
+		{all, all, "crash-loop"},
+		{all, append(all[:2:2], all[3:]...), "crash-loop"},
+		{all[1:], all, "inspect-hung"},
+	} {
+		s := show(80, 20, tt.before...)
+		for under(s) != "crash-loop" {
+			s.Press("j")
+		}
+		s.H = 0
+		s.Show(s.V)
+		s.Show(With(s.V, tt.after...))
+		s.H = 20
+		if got := under(s.Show(s.V)); got != tt.want {
+			t.Errorf("after a look at something else the cursor is on %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestOtherKeysMoveNoCursor holds that a key without a meaning here leaves the cursor on
+// the worst.
+func TestOtherKeysMoveNoCursor(t *testing.T) {
+	all := Findings()
+	s := show(80, 20, all[1:2]...).Act(keymap.PauseRelist, keymap.NextProblem)
+	if got := under(s.Show(With(s.V, all...))); got != "inspect-hung" {
+		t.Errorf("the cursor is on %q, want the worst", got)
 	}
 }
 
@@ -260,6 +289,36 @@ func TestClick(t *testing.T) {
 		if s.Show(s.V); under(s) != want {
 			t.Errorf("a click on line %d leads to %q, want %q", y, under(s), want)
 		}
+	}
+}
+
+// TestClickWhereItIsScrolled holds that a click means the row whose line it is on, also
+// if the row begins above, and on the heads nothing.
+func TestClickWhereItIsScrolled(t *testing.T) {
+	long := Findings()
+	for i := range long {
+		long[i].Summary = strings.Repeat("long ", 25)
+	}
+	s := show(80, 6, long...).Press("G")
+	if first := strings.Split(s.Text(), "\n")[1]; strings.TrimSpace(strings.ReplaceAll(first, "long", "")) != "" {
+		t.Fatalf("no row is seen in part:\n%s", s.Text())
+	}
+	for y, want := range []string{"crash-loop", "events-discarded"} {
+		s.Pane.(pane.Clicker).Click(5, y, s)
+		if got := under(s.Show(s.V)); got != want {
+			t.Errorf("a click on line %d leads to %q, want %q:\n%s", y, got, want, s.Text())
+		}
+	}
+}
+
+// TestThemeIsThatOfTheView holds that texts are written anew once another theme is chosen,
+// though no time has passed.
+func TestThemeIsThatOfTheView(t *testing.T) {
+	s := show(80, 20, Findings()...)
+	mono, _ := theme.Named("mono")
+	s.V.Theme = &mono
+	if diff := cmp.Diff(NewStage(New(pane.Settings{}), s.V, 80, 20).Lines(), s.Show(s.V).Lines()); diff != "" {
+		t.Errorf("in another theme (-want +got):\n%s", diff)
 	}
 }
 

@@ -28,8 +28,20 @@ type place struct {
 	one   diagnose.Subject
 }
 
-func (r row) place() place {
-	p := place{key: r.Key()}
+// rowAt returns row i of all; one of no finding if there is none.
+func rowAt(all []row, i int) row {
+	if i >= len(all) {
+		return row{}
+	}
+	return all[i]
+}
+
+// place returns where the row stands; the zero place for one of no finding.
+func (r row) place() (p place) {
+	if r.Finding == nil {
+		return p
+	}
+	p.key = r.Key()
 	if r.ended != nil {
 		p.ended = r.ended.End
 	}

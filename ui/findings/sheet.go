@@ -50,14 +50,14 @@ func (d *sheet) Observe(v *pane.View, w, h int) {
 	})
 }
 
-// follow takes over the finding as it is now, or its end. What has ended stays so,
-// though the like of it may come again.
+// follow takes over the finding as it is now, or its end. What has ended stays so as long
+// as it is among what did, though the like of it may come again.
 func (d *sheet) follow(v *pane.View) {
-	if d.ended != nil {
+	if e := d.ended; e != nil && slices.ContainsFunc(v.Ended, func(o diagnose.Ended) bool { return o.Key() == e.Key() && o.End.Equal(e.End) }) {
 		return
 	}
 	if i := slices.IndexFunc(v.Findings, func(f diagnose.Finding) bool { return f.Key() == d.of.Key() }); i >= 0 {
-		d.of = v.Findings[i]
+		d.of, d.ended = v.Findings[i], nil
 	} else if i := slices.IndexFunc(v.Ended, func(e diagnose.Ended) bool { return e.Key() == d.of.Key() }); i >= 0 {
 		d.of, d.ended = v.Ended[i].Finding, &v.Ended[i]
 	}

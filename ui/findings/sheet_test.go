@@ -58,6 +58,19 @@ func TestSheetFollows(t *testing.T) {
 	}
 }
 
+// TestSheetOfOneThatComesBack holds that what a call has refuted for a moment is over only
+// until it is found again.
+func TestSheetOfOneThatComesBack(t *testing.T) {
+	all := Findings()
+	s := open(120, 40, 0, all...)
+	if s.Show(Ended(With(View(Healthy())), all[0])); s.Row("✔ over for 1m") == "" {
+		t.Errorf("it is not over:\n%s", s.Text())
+	}
+	if s.Show(With(View(Hung()), all[0])); s.Row("over for") != "" {
+		t.Errorf("it is over:\n%s", s.Text())
+	}
+}
+
 // TestSheetOfOneThatEnded holds that one of a row below the line is over, also where the
 // like of it holds.
 func TestSheetOfOneThatEnded(t *testing.T) {

@@ -73,11 +73,13 @@ func (d *Doc) first(step int) {
 	}
 }
 
-// Click puts the cursor on the item in line y, and reports whether there is one.
+// Click puts the cursor on the item in line y, and brings its first line into view. It
+// reports whether there is one.
 func (d *Doc) Click(y int) bool {
 	it, ok := d.item(d.scroll.Top + y)
 	if ok {
 		d.put(it)
+		d.scroll.Top = min(d.scroll.Top, it.from)
 	}
 	return ok
 }
