@@ -58,8 +58,8 @@ func (s *Server) Freeze(frozen bool) {
 	s.direct(func() { s.scene.setPace(s.scene.pace.speed, frozen) })
 }
 
-// Step freezes the script and has happen now whatever in it is the next that a
-// list or the node would show.
+// Step freezes the script and has happen now whatever in it is the next that calls or
+// the node would show.
 func (s *Server) Step() { s.direct(func() { s.scene.step() }) }
 
 // SetSpeed has the script go so many times as fast as the server's clock, which

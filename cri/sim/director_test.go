@@ -96,6 +96,31 @@ func TestStepsAreTheScriptOneByOne(t *testing.T) {
 	}
 }
 
+// A step comes to an end in every scenario, whatever is switched off there, and in one
+// that has a fault to come it is no longer than until that.
+func TestStepsEnd(t *testing.T) {
+	for _, sc := range playable() {
+		for _, calm := range []bool{false, true} {
+			sn, _ := watch(t, sc.name, 1)
+			if calm {
+				sn.advance(epoch.Add(6 * time.Second))
+				for fault := range sn.undo {
+					off(fault)(sn)
+				}
+			}
+			for range 30 {
+				sn.step()
+			}
+		}
+	}
+	sn, _ := watch(t, "flapping", 1)
+	for _, want := range []time.Duration{5 * time.Second, 225 * time.Second, 245 * time.Second} {
+		if sn.step(); sn.now.Sub(epoch) != want {
+			t.Errorf("a step leads to %v, want %v", sn.now.Sub(epoch), want)
+		}
+	}
+}
+
 func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 	type identity struct{ uid, sandbox, container string }
 	ids := func(sn *scene) map[string]identity {

@@ -62,10 +62,15 @@ func (w *world) setPace(speed float64, frozen bool) {
 	w.pace = pace{clock: w.clock, script: w.now, speed: speed, frozen: frozen}
 }
 
+// longestStep is longer than anything in a script waits. A cycle whose fault is
+// switched off has nothing to be seen, for ever.
+const longestStep = 10 * time.Minute
+
 // step freezes the script and has happen now what is the next in it to be seen, and
 // whatever comes before that.
 func (w *world) step() {
-	for before := w.changes; len(w.queue) > 0 && w.changes == before; {
+	before, end := w.changes, w.now.Add(longestStep)
+	for w.changes == before && len(w.queue) > 0 && !w.queue[0].at.After(end) {
 		w.first()
 	}
 	w.setPace(w.pace.speed, true)

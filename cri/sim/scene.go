@@ -182,9 +182,14 @@ func (sn *scene) addRule(want rule) (end func()) {
 	r := &want
 	r.ended = make(chan struct{})
 	sn.rules = append(sn.rules, r)
+	sn.changes++
 	return func() {
 		before := len(sn.rules)
-		if sn.rules = drop(sn.rules, r); r.hangs && len(sn.rules) < before {
+		if sn.rules = drop(sn.rules, r); len(sn.rules) == before {
+			return
+		}
+		sn.changes++
+		if r.hangs {
 			close(r.ended)
 		}
 	}
