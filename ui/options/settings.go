@@ -157,7 +157,7 @@ func (l line) fail(n *yaml.Node, key string, err error) error {
 	return fmt.Errorf("%s:%d: %s%w", l.file, n.Line, strings.TrimLeft(key+": ", ": "), err)
 }
 
-// mapping calls do for every line of n, in order, with the name that it has now. n must
+// mapping calls do for every line of n, in order, for a setting with the name that it has now. n must
 // be a mapping without aliases or a name given twice.
 func (l line) mapping(n *yaml.Node, within string, do func(name string, at, value *yaml.Node) error) error {
 	if n.Kind != yaml.MappingNode {
@@ -166,7 +166,10 @@ func (l line) mapping(n *yaml.Node, within string, do func(name string, at, valu
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at, value := n.Content[i], n.Content[i+1]
-		name := cmp.Or(former[at.Value], at.Value)
+		name := at.Value
+		if within == "" {
+			name = cmp.Or(former[name], name)
+		}
 		if line, twice := seen[name]; twice {
 			return l.fail(at, at.Value, fmt.Errorf("is set on line %d already", line))
 		}

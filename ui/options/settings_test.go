@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,15 @@ func TestFormerNames(t *testing.T) {
 	}
 	if got := o.looks["mono"]["bad"]; got != "red" {
 		t.Errorf("colors of mono: %q", got)
+	}
+}
+
+// Every action can be given another key, also one that is called as a setting was.
+func TestEveryActionIsBoundByItsName(t *testing.T) {
+	for _, e := range slices.Concat(keymap.Default().Groups()...) {
+		if _, err := read("keys: {" + string(e.Action) + ": [ctrl+t]}\n"); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
