@@ -162,9 +162,16 @@ func TestCheckKeepsItsDeadline(t *testing.T) {
 	}
 	defer silent.Close()
 	plegtop(t) // builds it
-	began := time.Now()
-	got := check(t, "-r", socket, "check", "--deadline", "400ms")
-	if took := time.Since(began); took > 900*time.Millisecond || got.exit == 0 {
-		t.Errorf("it took %v, exit code %d: %s%s", took, got.exit, got.stdout, got.stderr)
+	shortest := time.Hour // a busy machine adds to it, now and then
+	for range 3 {
+		began := time.Now()
+		got := check(t, "-r", socket, "check", "--deadline", "400ms")
+		shortest = min(shortest, time.Since(began))
+		if got.exit == 0 {
+			t.Errorf("exit code 0: %s%s", got.stdout, got.stderr)
+		}
+	}
+	if shortest > 900*time.Millisecond {
+		t.Errorf("it took %v", shortest)
 	}
 }

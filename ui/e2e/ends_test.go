@@ -127,7 +127,8 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// ^c ends even a stuck program within a second, which leaves nothing behind.
+// ^c ends even a stuck program within a second (twice that on a busy machine), which
+// leaves nothing behind.
 func TestInterruptIsHeardAtOnce(t *testing.T) {
 	for _, keys := range []string{"\x03", "wjk\x03", "djk\x03"} {
 		last := filepath.Join(t.TempDir(), "last")
@@ -143,7 +144,7 @@ func TestInterruptIsHeardAtOnce(t *testing.T) {
 		began := time.Now()
 		r.press(t, keys)
 		r.over(t, 0)
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("%q: ended after %v", keys, took)
 		}
 		if _, err := os.Stat(last); (err == nil) != (keys == "\x03") {

@@ -165,7 +165,7 @@ func (t *Terminal) Wait(what string, limit time.Duration, holds func(lines []str
 		case <-changed:
 		case <-ended: // look once more: its last words may be on their way
 			ended = nil
-			timeout = time.After(time.Second)
+			timeout = time.After(5 * time.Second)
 		case <-timeout:
 			return 0, fmt.Errorf("%s: not seen within %v; %s, having written %d bytes; the screen:\n%s",
 				what, time.Since(since).Round(time.Millisecond), t.state(), t.Written(), strings.Join(lines, "\n"))

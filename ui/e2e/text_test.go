@@ -11,13 +11,16 @@ import (
 
 // Texts for people have colours on a terminal, unless nobody wants them.
 func TestTextOnATerminal(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"--demo=list"}, {"--demo=quiet", "check"}} {
+	for last, args := range map[string][]string{
+		"show the version of plegtop": {"--help"}, "the node's clock": {"--demo=list"}, "ContainerStatus": {"--demo=quiet", "check"},
+	} {
 		for _, tt := range []struct {
 			environ []string
 			want    bool
 		}{{nil, true}, {[]string{"NO_COLOR=yes"}, false}, {[]string{"TERM=dumb"}, false}} {
 			t.Run(strings.Join(append(args, tt.environ...), " "), func(t *testing.T) {
 				r := start(t, 80, 24, tt.environ, plegtop(t), args...)
+				r.see(t, last)
 				if code, err := r.Ended(limit); err != nil || code != 0 {
 					t.Fatalf("exit code %d, %v: %s", code, err, r.stderr)
 				}
