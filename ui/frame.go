@@ -107,13 +107,13 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 // panes that are not seen their tabs tell.
 func (m *Model) tabs(l *text.Line, b box) {
 	for i, p := range m.panes {
-		switch {
-		case i == b.pane && i == m.focus:
-			m.tab(l, m.view.Theme.Focus, i, p.Info().About)
+		switch t := m.view.Theme; {
+		case i == b.pane && m.panes[m.focus] == p:
+			m.tab(l, t.Focus, i, p.Info().About)
 		case i == b.pane:
-			m.tab(l, m.view.Theme.Title, i, p.Info().About)
+			m.tab(l, t.Title, i, p.Info().About)
 		case b.tabs && m.layout.find(i) == nil:
-			m.tab(l, m.view.Theme.Dim, i, p.Info().Mark)
+			m.tab(l, t.Dim, i, p.Info().Mark)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func TestCheckKeepsItsDeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	plegtop(t) // builds it
+	plegtop(t)            // builds it
 	shortest := time.Hour // a busy machine adds to it, now and then
 	for range 3 {
 		began := time.Now()
