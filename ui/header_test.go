@@ -75,3 +75,22 @@ func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestNamespacesHoldForEverything holds that findings, too, are those of the namespaces
+// that were chosen, and at once: no update may come for long. They hold beside a filter
+// that does not parse.
+func TestNamespacesHoldForEverything(t *testing.T) {
+	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}
+	s := newStage(t, 80, 24, func(c *Config) { c.Namespaces, c.Filter = []string{"default"}, "age<x" }).find(f).show(panetest.Healthy())
+	check := func(pods, findings int) {
+		t.Helper()
+		if got := [...]int{len(s.m.view.Pods.Shown), len(s.m.view.Findings)}; got != [...]int{pods, findings} {
+			t.Errorf("%d pods and %d findings of %q, want %d and %d", got[0], got[1], s.m.view.Filter.Namespaces, pods, findings)
+		}
+	}
+	check(1, 0)
+	s.press("0")
+	check(11, 1)
+	s.press("n", "space", "enter")
+	check(2, 0)
+}

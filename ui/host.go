@@ -108,17 +108,14 @@ func (m *Model) SetNamespaces(names []string) {
 	}
 }
 
-// refilter applies what is asked for to pods and events.
+// refilter applies what is asked for to pods, events and findings.
 func (m *Model) refilter() {
 	f := m.view.Filter
-	m.view.Pods.Filter(nil, false)
-	m.view.Journal.Filter(nil, false)
-	if !f.By.Empty() || len(f.Namespaces) > 0 {
-		m.view.Pods.Filter(func(p *podlist.Pod, at time.Time) bool {
-			return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at)
-		}, f.By.Timed())
-		m.view.Journal.Filter(func(e engine.Event, at time.Time) bool {
-			return f.Namespace(e.Pod.Namespace) && f.By.Event(e, at)
-		}, f.By.Timed())
-	}
+	m.view.Pods.Filter(func(p *podlist.Pod, at time.Time) bool {
+		return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at)
+	}, f.By.Timed())
+	m.view.Journal.Filter(func(e engine.Event, at time.Time) bool {
+		return f.Namespace(e.Pod.Namespace) && f.By.Event(e, at)
+	}, f.By.Timed())
+	m.find()
 }

@@ -22,10 +22,11 @@ import (
 // A Model is the whole screen. It is a Bubble Tea model: Update is called from
 // one goroutine, View only reads.
 type Model struct {
-	cfg  Config
-	view pane.View
-	held updateMsg // what arrived while frozen
-	err  error     // why the feed ended
+	cfg   Config
+	view  pane.View
+	found diagnose.Update // what is shown, of all namespaces
+	held  updateMsg       // what arrived while frozen
+	err   error           // why the feed ended
 
 	width, height int
 	header        header.Header
@@ -50,10 +51,10 @@ func New(cfg Config) *Model {
 	m := &Model{cfg: cfg, width: 80, height: 24, under: 1, captions: cfg.Captions, tick: tea.Tick}
 	starting := &engine.Snapshot{Phase: engine.Phase{Step: engine.Waiting}}
 	m.view = pane.View{
-		Snapshot: starting, Latest: starting, Headline: diagnose.Headline{Word: "STARTING"},
+		Snapshot: starting, Latest: starting, Source: cfg.Source, Theme: &m.cfg.Theme,
 		Pods: new(podlist.List), Journal: journal.New(cfg.EventsKept), Axis: widget.NewAxis(),
-		Source: cfg.Source, Theme: &m.cfg.Theme,
 	}
+	m.found.Headline.Word = "STARTING"
 	m.view.Filter.Namespaces = cfg.Namespaces
 	names := make([]string, len(panes))
 	for i, open := range panes {
@@ -63,6 +64,7 @@ func New(cfg Config) *Model {
 	m.cfg.Keys = cfg.Keys.WithPanes(names)
 	m.view.Keys = m.cfg.Keys
 	m.header = header.Header{Keys: m.Keys, Strip: strip.Relists}
+	m.refilter()
 	if err := m.SetFilter(cfg.Filter); err != nil {
 		m.Say("filter " + cfg.Filter + ": " + err.Error())
 	}
@@ -163,14 +165,11 @@ func (m *Model) update(msg updateMsg) {
 }
 
 // hold keeps what arrives while the screen is frozen: the newest snapshot, and
-// as many events as the journal would keep.
+// as many events as the journal would keep, which counts those before them as lost.
 func (m *Model) hold(u updateMsg) {
-	m.held.Events = append(m.held.Events, u.Events...)
-	events := m.held.Events
-	u.Lost += m.held.Lost
+	events := append(m.held.Events, u.Events...)
 	if over := len(events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
 		events = slices.Clone(events[over:])
-		u.Lost += uint64(over)
 	}
 	u.Events = events
 	m.held = u
@@ -179,19 +178,26 @@ func (m *Model) hold(u updateMsg) {
 // observe shows an update.
 func (m *Model) observe(u updateMsg) {
 	v := &m.view
-	elsewhere := func(f diagnose.Finding) bool { return !f.In(v.Filter.Namespaces) }
-	v.Snapshot, v.Headline = u.Snapshot, u.Headline
-	if v.Headline.Sound() && slices.ContainsFunc(u.Findings, elsewhere) {
-		v.Headline.Text = "" // which warnings there are elsewhere nobody asked
-	}
-	v.Findings = within(u.Findings, elsewhere)
-	v.Ended = within(u.Ended, func(e diagnose.Ended) bool { return elsewhere(e.Finding) })
+	v.Snapshot, m.found = u.Snapshot, u.Update
+	m.find()
 	v.Pods.Observe(u.Snapshot, u.troubles)
 	v.Journal.Observe(u.Update.Update)
 	v.Axis.Follow(u.Snapshot.At)
 	if d := m.cfg.Director; d != nil {
 		v.Source.Scenario = d.State().Scenario // it may have chosen another one
 	}
+}
+
+// find shows what was found in the namespaces that are shown.
+func (m *Model) find() {
+	v, u := &m.view, &m.found
+	elsewhere := func(f diagnose.Finding) bool { return !f.In(v.Filter.Namespaces) }
+	v.Headline = u.Headline
+	if v.Headline.Sound() && slices.ContainsFunc(u.Findings, elsewhere) {
+		v.Headline.Text = "" // which warnings there are elsewhere nobody asked
+	}
+	v.Findings = within(u.Findings, elsewhere)
+	v.Ended = within(u.Ended, func(e diagnose.Ended) bool { return elsewhere(e.Finding) })
 }
 
 // within returns all without those that are elsewhere; all itself where none is.
