@@ -67,9 +67,13 @@ func (m *Model) do(p pane.Pane, a keymap.Action) bool {
 }
 
 // actPane does an action that the focused pane, the screen, or else another pane knows.
-// Only what takes something back goes from the outermost to the panes.
+// Only what takes something back goes from the outermost to the panes, and what moves a
+// cursor is for the pane in which that is seen.
 func (m *Model) actPane(a keymap.Action) {
 	if a != keymap.Back && m.do(m.panes[m.focus], a) || m.act(a) {
+		return
+	}
+	if e, _ := m.cfg.Keys.Entry(a); e.Group == keymap.Moving {
 		return
 	}
 	for i, p := range m.panes {

@@ -38,6 +38,7 @@ func TestKeys(t *testing.T) {
 		{"the problem before, from another pane", "2 [", (*stage).on, payments},
 		{"and that pane has the keys", "2 [", (*stage).focused, "Pods"},
 		{"sorting calls leaves the pods alone", "3 > > 1", (*stage).on, payments},
+		{"keys that move, in another pane, leave the pods alone", "3 right 1 j", (*stage).on, importer},
 		{"pause", "p", (*stage).asked, "pause"},
 		{"relist now", "ctrl+r", (*stage).asked, "relist"},
 		{"reinspect", "j r", (*stage).asked, "reinspect uid-batch-" + importer},

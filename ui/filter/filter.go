@@ -45,9 +45,6 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("column %d: want %s, not %q", e.Offset+1, e.Want, e.Found)
 }
 
-// Empty reports whether f shows everything because nothing was asked for.
-func (f Filter) Empty() bool { return len(f.any) == 0 }
-
 // String returns f as [Parse] reads it, with single spaces.
 func (f Filter) String() string {
 	var s strings.Builder
@@ -89,7 +86,7 @@ func (f Filter) holds(match func(term) bool) bool {
 			return true
 		}
 	}
-	return f.Empty()
+	return len(f.any) == 0 // nothing was asked for
 }
 
 func every(all []term, match func(term) bool) bool {
