@@ -6,8 +6,8 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// texts is where a long text or list is searched: events, sheets, raw JSON.
-const texts = InEvents | InViewer | sheets
+// texts is where a long text or list is searched: events, sheets, raw JSON, help.
+const texts = InEvents | InViewer | InHelp | sheets
 
 // Default returns the keys that plegtop starts with.
 func Default() Map {
@@ -39,7 +39,7 @@ func Default() Map {
 		bind(SortPrev, Global, View, "sort", "sort by the column to the left", "<"),
 		bind(SortNext, Global, View, "sort", "sort by the column to the right", ">"),
 		bind(SortInvert, Global, View, "invert", "sort the other way round", "I"),
-		bind(Columns, Global, View, "columns", "choose the columns of this pane", "O"),
+		bind(Columns, Global, View, "columns", "choose the columns of this pane, or else of the pods", "O"),
 		bind(ZoomIn, Global, View, "zoom in", "draw less time across, in more detail", "}"),
 		bind(ZoomOut, Global, View, "zoom out", "draw more time across", "{"),
 		bind(Detail, Global, View, "detail", "show all that is known of what the cursor is on", "enter"),
@@ -54,7 +54,7 @@ func Default() Map {
 		bind(MatchNext, texts|InTimeline, Events, "match", "go to the next match, mark or event", "n"),
 		bind(MatchPrev, texts|InTimeline, Events, "previous match", "go to the previous match, mark or event", "N"),
 		bind(TimeFormat, Global, Events, "time", "times as clock, age or full", "t"),
-		bind(Wrap, texts, Events, "wrap", "wrap long lines, or cut them", "w"),
+		bind(Wrap, InEvents|InViewer, Events, "wrap", "wrap long lines, or cut them", "w"),
 		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
 		bind(Relists, InEvents, Events, "relists", "a line between the events of two relists, or none", "e"),
 

@@ -18,6 +18,7 @@ const (
 	InCalls                      // the calls pane
 	InDetail                     // the detail of one pod
 	InViewer                     // a long text, such as raw JSON
+	InHelp                       // the help
 	InFindings                   // the findings pane
 	InFinding                    // one finding
 	InNode                       // what the node says
@@ -31,7 +32,7 @@ const (
 const sheets = InDetail | InFinding | InNode | InEvent
 
 // layers are the places that lie over the panes and can be closed.
-const layers = sheets | InViewer | InPicker | InDirector
+const layers = sheets | InViewer | InHelp | InPicker | InDirector
 
 // A Group is a heading of the help screen.
 type Group uint8
@@ -166,6 +167,7 @@ var footers = map[Scope][]Action{
 	InEvent:    {Help, Back, Detail, Copy, Filter, PauseRelist, Freeze},
 	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
 	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
+	InHelp:     {Back, Filter, MatchNext},
 	InPicker:   {Toggle, Accept, Filter, Back},
 	InDirector: {World, Step, Slower, Faster, Restart, NextScenario, PrevScenario, Faults, Captions, Back},
 }
@@ -182,11 +184,10 @@ func (m Map) Footer(in Scope) []Entry {
 	return short
 }
 
-// Without returns m with nothing bound to the actions named: those that make no
-// sense where the map is used.
-func (m Map) Without(actions ...Action) Map {
-	kept := slices.DeleteFunc(slices.Clone(m.entries), func(e Entry) bool { return slices.Contains(actions, e.Action) })
-	return Map{kept}
+// Without returns m without the keys of a group: those that make no sense where the map
+// is used.
+func (m Map) Without(g Group) Map {
+	return Map{slices.DeleteFunc(slices.Clone(m.entries), func(e Entry) bool { return e.Group == g })}
 }
 
 // WithPanes returns m with the keys of as many panes as there are names, which say in

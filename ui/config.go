@@ -85,7 +85,7 @@ func (c Config) withDefaults() Config {
 		c.EventsKept = 10_000
 	}
 	if c.Director == nil {
-		c.Keys = c.Keys.Without(keymap.Director, keymap.Captions)
+		c.Keys = c.Keys.Without(keymap.Demo)
 	}
 	return c
 }

@@ -64,6 +64,7 @@ func TestKeys(t *testing.T) {
 		{"q leaves the detail", "enter q", (*stage).focused, "Pods"},
 		{"help", "?", (*stage).focused, "Help"},
 		{"help, and back", "? ?", (*stage).focused, "Pods"},
+		{"help outside the demo says nothing of it", "? / w o r l d enter", said, "0 lines match; n goes to the next"},
 		{"time format", "t", said, "event times: age"},
 		{"a period is not doubled for ever", "+ + + + + + + +", (*stage).asked, "period 2s, period 4s, period 8s, period 16s, period 32s, period 1m4s"},
 		{"no director outside the demo", "D", (*stage).focused, "Pods"},

@@ -34,7 +34,7 @@ type Help struct {
 func New(keys keymap.Map, sections []Section) *Help { return &Help{keys: keys, sections: sections} }
 
 // Info says what part is seen.
-func (h *Help) Info() pane.Info { return h.Titled("Help", keymap.InViewer) }
+func (h *Help) Info() pane.Info { return h.Titled("Help", keymap.InHelp) }
 
 // Do scrolls, searches or closes.
 func (h *Help) Do(a keymap.Action, host pane.Host) (tea.Cmd, bool) {
