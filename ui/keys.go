@@ -190,12 +190,8 @@ func (m *Model) mouse(msg tea.MouseMsg) {
 	}
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
-		step := keymap.Down
-		if at.Button == tea.MouseWheelUp {
-			step = keymap.Up
-		}
 		for range wheelLines {
-			m.do(p, step)
+			m.do(p, wheel[at.Button])
 		}
 	case tea.MouseClickMsg:
 		if m.top() == nil {
@@ -209,3 +205,5 @@ func (m *Model) mouse(msg tea.MouseMsg) {
 
 // wheelLines is how far a step of the wheel goes.
 const wheelLines = 3
+
+var wheel = map[tea.MouseButton]keymap.Action{tea.MouseWheelUp: keymap.Up, tea.MouseWheelDown: keymap.Down}

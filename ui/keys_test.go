@@ -265,8 +265,13 @@ func TestMouse(t *testing.T) {
 		t.Error("the mouse is taken though nobody asked for it")
 	}
 	first := s.on()
-	s.send(tea.MouseWheelMsg{X: 10, Y: s.m.layout.body + 4, Button: tea.MouseWheelDown})
-	if s.on() == first {
+	wheel := func(b tea.MouseButton) *stage {
+		return s.send(tea.MouseWheelMsg{X: 10, Y: s.m.layout.body + 4, Button: b})
+	}
+	if wheel(tea.MouseWheelLeft).on() != first {
+		t.Error("a wheel that goes sideways moves the cursor")
+	}
+	if wheel(tea.MouseWheelDown).on() == first || wheel(tea.MouseWheelUp).on() != first {
 		t.Error("the wheel does not move the cursor")
 	}
 	s.send(tea.MouseClickMsg{X: 10, Y: s.m.layout.body + 2, Button: tea.MouseLeft})
@@ -277,6 +282,19 @@ func TestMouse(t *testing.T) {
 	s.send(tea.MouseClickMsg{X: 10, Y: low.y + 2, Button: tea.MouseLeft})
 	if s.focused() != "Events" {
 		t.Errorf("a click into the lower pane gives the keys to %s", s.focused())
+	}
+}
+
+// TestClickBesideALayer holds that the footer below a layer is none of its lines, of
+// which there are more than are seen.
+func TestClickBesideALayer(t *testing.T) {
+	s := newStage(t, 80, 24).show(panetest.Healthy()).press("n")
+	s.send(sizeOf(80, 14))
+	for y := range 14 {
+		p, _, py := s.m.at(10, y)
+		if in := y > s.m.layout.body && y < 13; (p != nil) != in || in && py != y-s.m.layout.body-1 {
+			t.Errorf("line %d of the screen is line %d of %v", y, py, p)
+		}
 	}
 }
 

@@ -219,7 +219,7 @@ func (l *layout) find(i int) *box {
 // at returns the pane at a cell of the screen, and the cell below its title and within
 // its margin; nil if there is none.
 func (m *Model) at(x, y int) (p pane.Pane, px, py int) {
-	if p := m.top(); p != nil && y > m.layout.body {
+	if p := m.top(); p != nil && y > m.layout.body && y < m.layout.body+m.layout.lines {
 		return p, x - 1, y - m.layout.body - 1
 	}
 	for _, b := range m.layout.boxes {

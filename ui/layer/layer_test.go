@@ -175,6 +175,7 @@ func TestHostilePaste(t *testing.T) {
 	p := layer.NewPrompt("filter", hostile, nil)
 	s := stage(p, 60, 1)
 	p.Paste(hostile+"\x00\x1b]0;x\x07", s)
+	p.Key(tea.KeyPressMsg{Code: tea.KeyExtended, Text: hostile}, s)
 	s.Check(t)
 	if strings.ContainsFunc(p.Value(), func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x202e }) {
 		t.Errorf("the text holds controls: %q", p.Value())

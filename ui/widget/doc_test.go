@@ -184,6 +184,10 @@ func TestSearch(t *testing.T) {
 	if n := d.Search("nowhere"); n != 0 {
 		t.Errorf("%d lines match", n)
 	}
+	grows := write(30, 1, func(d *widget.Doc) { d.Line(slot("ȺȺȺ x")) }) // in lower case it has more bytes
+	if n := grows.Search("x"); n != 1 || !strings.Contains(styled(t, grows.Draw, 30, 0), p.Selected.On+"x") {
+		t.Errorf("%d lines match: %q", n, styled(t, grows.Draw, 30, 0))
+	}
 	if d.Search("") != 0 || d.Searched() != "" {
 		t.Error("a search without end")
 	}

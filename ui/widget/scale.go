@@ -56,10 +56,9 @@ func (a *Axis) Clock(w int) string {
 
 func blank(w int) []byte { return bytes.Repeat([]byte(" "), max(w, 0)) }
 
-// place writes a mark and leaves it out where there is no room, or another one.
+// place writes a mark, or leaves it out where there is no room.
 func place(line []byte, at int, mark string) {
-	end := at + len(mark)
-	if at >= 0 && end <= len(line) && len(bytes.TrimSpace(line[at:min(end+1, len(line))])) == 0 {
+	if at >= 0 && at+len(mark) <= len(line) {
 		copy(line[at:], mark)
 	}
 }
