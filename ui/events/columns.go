@@ -198,10 +198,7 @@ func (e *events) rule(l *text.Line, b widget.Pen, r *journal.Row) {
 	j := e.view.Journal
 	found, known := j.Relist(r.At)
 	says := " relist "
-	switch {
-	case r.AtStart:
-		says = " what the first relist found "
-	case known:
+	if known {
 		says += strconv.FormatUint(found.Number, 10) + " "
 	}
 	says += r.At.Local().Format(time.TimeOnly) + " "
