@@ -272,6 +272,7 @@ func TestAsOf(t *testing.T) {
 		{"a relist hangs", engine.Snapshot{Health: old, InFlight: []engine.Flight{relist}}, true},
 		{"a sweep hangs", engine.Snapshot{Health: old, InFlight: []engine.Flight{{By: engine.BySweep, Op: call.ContainerStatus, Since: ago(14 * time.Second)}}}, false},
 		{"lists fail", engine.Snapshot{Health: old, Failure: &engine.Failure{Err: errors.New("refused")}}, true},
+		{"lists fail since a second", engine.Snapshot{Health: engine.Health{ListedAt: ago(4 * time.Second)}, Failure: &engine.Failure{Err: errors.New("refused")}}, false},
 		{"no list yet", engine.Snapshot{InFlight: []engine.Flight{relist}}, false},
 	} {
 		tt.s.At = noon
@@ -296,6 +297,8 @@ func TestParts(t *testing.T) {
 		}
 		return p
 	}
+	turned := made([]string{"S", "T"}, map[string]string{"a": "S", "b": "T"})
+	slices.Reverse(turned.Current.Sandboxes)
 	for _, tt := range []struct {
 		name string
 		pod  *engine.Pod
@@ -303,6 +306,7 @@ func TestParts(t *testing.T) {
 	}{
 		{"one sandbox", made([]string{"S"}, map[string]string{"a": "S", "b": "S"}), "S. a b."},
 		{"a replaced sandbox", made([]string{"S", "T"}, map[string]string{"a": "S", "b": "T", "c": "S"}), "S a c. T. b."},
+		{"listed the other way round", turned, "S a. T. b."},
 		{"a sandbox that is not listed", made([]string{"S", "T"}, map[string]string{"a": "gone", "b": ""}), "S T. a b."},
 		{"no sandbox", made(nil, map[string]string{"a": "gone"}), "a."},
 		{"no containers", made([]string{"S"}, nil), "S."},
@@ -318,6 +322,48 @@ func TestParts(t *testing.T) {
 		if rows := strings.Join(got, " "); rows != tt.want {
 			t.Errorf("%s: rows %q, want %q", tt.name, rows, tt.want)
 		}
+	}
+}
+
+// The call that hangs is about one part of a pod, or about none.
+func TestHangsInAPart(t *testing.T) {
+	for id, want := range map[string]bool{"S": true, "T": false, "": false} {
+		p := podlist.New(pod("p", up("x")), &engine.Flight{Op: call.PodSandboxStatus, ID: id, Since: ago(time.Minute)}, diagnose.Trouble{})
+		if got := p.Hangs(&podlist.Part{ID: "S"}); got != want || p.Hangs(&podlist.Part{}) {
+			t.Errorf("a call about %q hangs in S: %v", id, got)
+		}
+	}
+	if podlist.New(pod("p"), nil, diagnose.Trouble{}).Hangs(&podlist.Part{ID: "S"}) {
+		t.Error("a part hangs without a call")
+	}
+}
+
+// A pod is as old as its first sandbox, or else its first container; of two containers
+// of one attempt the younger counts.
+func TestAgeAndNewest(t *testing.T) {
+	p := pod("p", up("x"), ctr{"x", pleg.Exited, 0, 1, ""})
+	p.Current.Sandboxes = append(p.Current.Sandboxes, pleg.Sandbox{CreatedAt: ago(2 * time.Hour)}, pleg.Sandbox{CreatedAt: ago(time.Minute)}, pleg.Sandbox{})
+	for i, made := range []time.Duration{time.Minute, 3 * time.Hour} {
+		p.Current.Containers[i].CreatedAt = ago(made)
+	}
+	got := podlist.New(p, nil, diagnose.Trouble{})
+	if !got.Created.Equal(ago(2*time.Hour)) || got.Word() != "running" {
+		t.Errorf("made at %v, %s", got.Created, got.Word())
+	}
+	p.Current.Sandboxes = p.Current.Sandboxes[3:]
+	if got := podlist.New(p, nil, diagnose.Trouble{}); !got.Created.Equal(ago(3 * time.Hour)) {
+		t.Errorf("without a sandbox of known age made at %v", got.Created)
+	}
+}
+
+// A pod of which a finding says that it hangs stays where it is between two tries.
+func TestFoundHungStandsFirst(t *testing.T) {
+	var l podlist.List
+	l.Observe(node(pod("a", up("x")), pod("b", up("x"))), map[pleg.UID]diagnose.Trouble{
+		"a": {Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "x"}, "b": {Severity: diagnose.Critical, By: diagnose.InspectHung, Text: "x"},
+	})
+	if names(&l) != "b a" {
+		t.Errorf("%s, want what hangs first", names(&l))
 	}
 }
 

@@ -163,7 +163,7 @@ func (p *Pod) rankOf() uint8 {
 		return hung
 	case p.Trouble.Severity == diagnose.Critical:
 		return critical
-	case p.State == Failing || p.Trouble.By == diagnose.InspectFailing:
+	case p.State == Failing:
 		return failing
 	case p.Trouble.Severity == diagnose.Warning:
 		return warned

@@ -249,7 +249,7 @@ func TestNamesAreCutInOneWay(t *testing.T) {
 
 func TestTitle(t *testing.T) {
 	snap := panetest.Big(40, 1)
-	for _, i := range []int{3, 30, 39} {
+	for _, i := range []int{3, 10, 29, 39} {
 		p := snap.Pods[i]
 		p.Current.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].ExitCode = pleg.Exited, pleg.Exited, 1
 	}
@@ -261,20 +261,20 @@ func TestTitle(t *testing.T) {
 			t.Errorf("%s: %q, want %q", when, got, want)
 		}
 	}
-	check("at the start", "1-10/40  ▲ 3 (2 below)")
-	check("at the end", func() string { s.Press("G"); return "31-40/40  ▲ 3 (1 above)" }())
+	check("at the start", "1-10/40  ▲ 4 (3 below)")
+	check("at the end", func() string { s.Press("G"); return "31-40/40  ▲ 4 (3 above)" }())
 	s.Press("g", "space")
-	check("unfolded", "1-8/40  ▲ 3 (2 below)")
+	check("unfolded", "1-8/40  ▲ 4 (3 below)")
 	s.Press("space", "W")
-	check("problems only", "3 of 40  ▲ 3  problems only")
+	check("problems only", "4 of 40  ▲ 4  problems only")
 	s.Press("W")
 	v.Filter.Text, v.Filter.Namespaces = "pod:00", []string{"namespace-01"}
 	v.Pods.Filter(func(p *podlist.Pod, _ time.Time) bool { return p.Pod.Namespace == "namespace-01" }, false)
 	s.Refresh()
-	check("filtered", "2 of 40  ▲ 3 (2 hidden)  /pod:00  ns:namespace-01")
+	check("filtered", "2 of 40  ▲ 4 (3 hidden)  /pod:00  ns:namespace-01")
 	s.H = 0
 	s.Refresh()
-	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲ 3" {
+	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲ 4" {
 		t.Errorf("out of sight: %v", mark)
 	}
 	uid := snap.Pods[3].UID
@@ -376,6 +376,35 @@ func TestLastEvent(t *testing.T) {
 	}
 	if row := s.Row("payments-"); !strings.Contains(row, "Died      30s") {
 		t.Errorf("%q shows no last event", row)
+	}
+}
+
+// Right unfolds the pod, left folds it and goes to it, whatever line of it the cursor is on.
+func TestFold(t *testing.T) {
+	s := stage(view(panetest.Healthy()), 118, 35)
+	all := len(s.Pane.(*pods).table.Rows())
+	on := under(s)
+	for _, tt := range []struct {
+		keys string
+		open bool
+	}{{"left", false}, {"right", true}, {"right", true}, {"j right", true}, {"left", false}, {"space j space", false}} {
+		s.Press(strings.Fields(tt.keys)...)
+		if open := len(s.Pane.(*pods).table.Rows()) > all; open != tt.open {
+			t.Errorf("after %s unfolded is %v", tt.keys, open)
+		}
+		if !tt.open && under(s) != on {
+			t.Errorf("after %s on %s, want %s", tt.keys, under(s), on)
+		}
+	}
+}
+
+func TestProblemsOnlyAtTheStart(t *testing.T) {
+	s := panetest.NewStage(New(pane.Settings{Problems: true}), view(panetest.Healthy()), 78, 19)
+	if got := title(s); !strings.HasSuffix(got, "problems only") {
+		t.Errorf("the title is %q", got)
+	}
+	if s.Press("W"); strings.Contains(title(s), "only") {
+		t.Errorf("after W it is %q", title(s))
 	}
 }
 
