@@ -116,6 +116,16 @@ var lanes = []struct {
 		want: "|━━━━━━━━━╱╱╱╱╱╱╱╱━━━━━━━━━━━━━|", plain: "|=========////////=============|",
 	},
 	{
+		name: "relists that nobody has taken notice of", pod: status(pleg.ContainerStatus{State: pleg.Running, CreatedAt: at(9000), StartedAt: at(9000)}),
+		story: func(v *pane.View) {
+			steady(v, 32.5, 25.5)
+			see(v)
+			v.Relists = engine.Relists{Count: 100}
+			steady(v, 10.5, 0.5)
+		},
+		want: "|━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━|", plain: "|==============================|",
+	},
+	{
 		name: "a pause", pod: status(pleg.ContainerStatus{State: pleg.Created, CreatedAt: at(9000)}),
 		story: func(v *pane.View) {
 			steady(v, 32.5, 20.5)

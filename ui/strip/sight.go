@@ -44,12 +44,12 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 		}
 		seen = at
 	}
-	for i, r := range v.Journal.Relists() {
-		switch answered := r.At.Add(r.List); {
-		case r.Failed || answered.After(v.At):
-		case i == 0 && r.Number > 1:
-			seen = answered // what was before is no longer kept
-		default:
+	number := uint64(0)
+	for _, r := range v.Journal.Relists() {
+		if number++; r.Number != number {
+			seen, number = r.At, r.Number // those before it are not kept
+		}
+		if answered := r.At.Add(r.List); !r.Failed && !answered.After(v.At) {
 			look(answered)
 		}
 	}

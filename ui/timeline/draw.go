@@ -54,11 +54,11 @@ func (t *timeline) head(l *text.Line, focused bool) {
 	l.Space(1)
 	l.Cell(th.Head, "CONTAINER", t.names)
 	l.Space(1)
-	at := t.cell()
-	if !focused || t.moment.IsZero() || at >= len(t.ago) {
+	if !focused || t.moment.IsZero() || t.room == 0 {
 		l.Put(th.Head, t.ago)
 		return
 	}
+	at := t.cell()
 	l.Put(th.Head, t.ago[:at])
 	l.Sign(th.Key, th.Symbols.Cursor)
 	l.Put(th.Head, t.ago[at+1:])
@@ -97,8 +97,11 @@ func (t *timeline) under(l *text.Line) {
 	}
 	th, c := t.view.Theme, &lane.Cells[t.cell()]
 	when := "now"
-	if !t.moment.IsZero() {
-		when = t.moment.Local().Format("15:04:05")
+	if at := t.moment; !at.IsZero() {
+		if begin, _ := t.view.Axis.Cell(t.room, 0); at.Before(begin) {
+			at = begin // it is no longer drawn
+		}
+		when = at.Local().Format("15:04:05")
 	}
 	l.Spans(
 		text.Say(th.Strong, when), text.Say(th.Text, state(c)), t.event(c),

@@ -90,9 +90,6 @@ func (t *timeline) about() []text.Span {
 		return nil
 	}
 	first, last, n := t.table.Visible()
-	if t.height == 0 {
-		first, last = 1, n
-	}
 	all := []text.Span{text.Say(v.Theme.Dim, widget.Part(first, last, n)), text.Say(v.Theme.Dim, text.Age(v.Axis.Width)+" across")}
 	if v.Pods.ProblemsOnly() {
 		all = append(all, text.Say(v.Theme.Info, "problems only"))

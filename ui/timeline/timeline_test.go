@@ -70,6 +70,10 @@ func TestEveryLineFits(t *testing.T) {
 			s.Act(keymap.Left, keymap.Down, keymap.MatchPrev).Check(t)
 		}
 	}
+	for s.W = 60; s.W > 0; s.W-- { // the cursor stays on its moment
+		s.Show(s.V).Check(t)
+		s.Subject()
+	}
 }
 
 // Enter opens the event under the cursor, or the pod where there is none.
@@ -105,6 +109,14 @@ func TestCursorStaysOnItsMoment(t *testing.T) {
 	s.V.Snapshot = &later
 	s.V.Axis.Follow(later.At)
 	if s.Show(s.V); s.Subject() != on || on.Event == 0 {
+		t.Errorf("the cursor has gone from %+v to %+v", on, s.Subject())
+	}
+	s.V.Axis.Zoom(-2)
+	if s.Show(s.V); s.Row("11:59:50 ") == "" || s.Subject().Event != 0 {
+		t.Errorf("where the moment is no longer drawn the foot is\n%s", s.Text())
+	}
+	s.V.Axis.Zoom(2)
+	if s.Show(s.V); s.Subject() != on {
 		t.Errorf("the cursor has gone from %+v to %+v", on, s.Subject())
 	}
 	s.Act(keymap.Back)
