@@ -127,3 +127,8 @@ func TestGolden(t *testing.T) {
 		return st
 	})
 }
+
+func TestEverySize(t *testing.T) {
+	_, st := stage(1, func(s *State) { s.Scenario, s.Frozen, s.Speed, s.Faults = "runtime-slow", true, 0.25, 2 })
+	st.EverySize(t)
+}
