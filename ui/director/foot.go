@@ -96,8 +96,8 @@ func (f *Foot) Draw(l *text.Line, _ int, _ bool) {
 		l.Put(t.Text, "  "+strconv.Itoa(s.Act)+"/"+strconv.Itoa(s.Acts))
 	}
 	if s.Next > 0 && !s.Frozen {
-		l.Put(t.Dim, "  next ")
-		l.Cell(t.Dim, text.Age(s.Next), 4)
+		l.Put(t.Dim, " next ")
+		l.Cell(t.Dim, text.Age(s.Next), 5)
 	}
 	if s.Faults > 0 {
 		l.Put(t.Bad, "  faults "+strconv.Itoa(s.Faults))

@@ -41,9 +41,9 @@ func stage(w int, change func(*State)) (*stand, *panetest.Stage) {
 
 func TestKeys(t *testing.T) {
 	for _, tt := range []struct{ name, keys, want, asked, said string }{
-		{"nothing", "", "tour  3/15  next 4s", "", ""},
+		{"nothing", "", "tour  3/15 next 4s", "", ""},
 		{"freeze", "space", "tour  frozen  3/15", "", ""},
-		{"go on", "space space", "tour  3/15  next 4s", "", ""},
+		{"go on", "space space", "tour  3/15 next 4s", "", ""},
 		{"step", "s s", "tour  frozen", "step step", ""},
 		{"slower", ", ,", "x1/4", "", ""},
 		{"no slower", ", , ,", "x1/4", "", "tour goes no slower"},
@@ -62,6 +62,13 @@ func TestKeys(t *testing.T) {
 		if got := strings.Join(s.asked, " "); got != tt.asked || st.Said != tt.said {
 			t.Errorf("%s: asked for %q and said %q, want %q and %q", tt.name, got, st.Said, tt.asked, tt.said)
 		}
+	}
+}
+
+func TestLongActIsToldInFull(t *testing.T) {
+	_, st := stage(120, func(s *State) { s.Next = 220 * time.Second })
+	if got := st.Text(); !strings.Contains(got, " next 3m40s  space") {
+		t.Errorf("line %q", got)
 	}
 }
 
