@@ -174,8 +174,10 @@ func (f *findings) fold(r row, a keymap.Action, h pane.Host) {
 		}
 		return
 	}
-	f.open[r.Key()] = a == keymap.Right || a == keymap.Fold && !f.open[r.Key()]
-	f.cursor = slices.IndexFunc(f.rows, func(o row) bool { return o.Finding == r.Finding && o.one == nil })
+	open := a == keymap.Right || a == keymap.Fold && !f.open[r.Key()]
+	if f.open[r.Key()] = open; !open {
+		f.cursor = slices.IndexFunc(f.rows, func(o row) bool { return o.Finding == r.Finding && o.one == nil })
+	}
 }
 
 // copy puts the next safe command of a finding into the clipboard; of one that it sums

@@ -181,7 +181,10 @@ func TestUnfolds(t *testing.T) {
 		if under(s) != "crash-loop" {
 			t.Errorf("%s moves the cursor to %q", key, under(s))
 		}
-		s.Press("j", "j", "enter")
+		if s.Press("j", "j", "l"); under(s) != "cart-1" {
+			t.Errorf("right on one of them leads to %q", under(s))
+		}
+		s.Press("enter")
 		want := pane.Subject{Pod: folded().Members[1].Pod, Container: "cart", ID: "c1"}
 		if got := s.Sheets[len(s.Sheets)-1]; got != want || under(s) != "cart-1" {
 			t.Errorf("enter opens %+v, want %+v", got, want)
