@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,13 @@ func TestRowUnderTheCursorIsSeen(t *testing.T) {
 			}
 		}
 	}
+	many := make([]diagnose.Finding, 20)
+	for i := range many {
+		many[i] = diagnose.Finding{ID: diagnose.ID(fmt.Sprint("x", i)), Summary: strings.Repeat("long ", 30)}
+	}
+	if s := show(80, 16, many...).Press("ctrl+f"); under(s) != "x4" || s.Row("x1 ") == "" {
+		t.Errorf("a page down leads to %q:\n%s", under(s), s.Text())
+	}
 	if got := under(show(80, 20, Findings()...).Press("ctrl+f")); got != "crash-loop" {
 		t.Errorf("a page down leads to %q where all is seen", got)
 	}
@@ -248,11 +256,16 @@ func TestCopy(t *testing.T) {
 // opened, and is told apart from the like of it that holds.
 func TestEndedComeBelow(t *testing.T) {
 	all := Findings()
-	s := NewStage(New(pane.Settings{}), Ended(With(View(Hung()), all[0]), all[0], all[2]), 120, 20)
+	v := Ended(With(View(Hung()), all[0]), all[0], all[2])
+	v.Ended[1].Severity = diagnose.Warning // at its end
+	s := NewStage(New(pane.Settings{}), v, 120, 20)
 	lines := s.Text()
 	holds, line, over := strings.Index(lines, "✖ critical inspect-hung"), strings.Index(lines, "── ended lately ─"), strings.Index(lines, "✖ ended    inspect-hung")
 	if holds < 0 || line < holds || over < line {
 		t.Errorf("lines\n%s", lines)
+	}
+	if s.Row("✖ ended    pleg-unhealthy") == "" {
+		t.Errorf("how bad it was is not seen:\n%s", lines)
 	}
 	if row := s.Row("ended    inspect-hung"); !strings.Contains(row, "lasted 47s, over 1m ago: ContainerStatus default/nfs-client app") {
 		t.Errorf("row %q", row)
@@ -293,6 +306,11 @@ func TestClick(t *testing.T) {
 			t.Errorf("a click on line %d leads to %q, want %q", y, under(s), want)
 		}
 	}
+	s = show(80, 20, Findings()[1:2]...)
+	s.Pane.(pane.Clicker).Click(5, 1, s)
+	if got := under(s.Show(With(s.V, Findings()...))); got != "crash-loop" {
+		t.Errorf("after a click on crash-loop the cursor goes to %q", got)
+	}
 }
 
 // TestClickWhereItIsScrolled holds that a click means the row whose line it is on, also
@@ -314,14 +332,32 @@ func TestClickWhereItIsScrolled(t *testing.T) {
 	}
 }
 
-// TestThemeIsThatOfTheView holds that texts are written anew once another theme is chosen,
-// though no time has passed.
-func TestThemeIsThatOfTheView(t *testing.T) {
-	s := show(80, 20, Findings()...)
+// TestTextsAreWrittenAnew holds that what is not a mere figure is seen at once.
+func TestTextsAreWrittenAnew(t *testing.T) {
+	group := func(change func(*diagnose.Finding)) []diagnose.Finding {
+		all := append(Findings()[:1], folded())
+		change(&all[1])
+		return all
+	}
+	before := group(func(*diagnose.Finding) {})
 	mono, _ := theme.Named("mono")
-	s.V.Theme = &mono
-	if diff := cmp.Diff(NewStage(New(pane.Settings{}), s.V, 80, 20).Lines(), s.Show(s.V).Lines()); diff != "" {
-		t.Errorf("in another theme (-want +got):\n%s", diff)
+	for name, tt := range map[string]struct {
+		found []diagnose.Finding
+		show  func(s *Stage)
+	}{
+		"severity": {group(func(f *diagnose.Finding) { f.Severity = diagnose.Critical }), func(*Stage) {}},
+		"cause":    {group(func(f *diagnose.Finding) { f.Cause = diagnose.InspectHung }), func(*Stage) {}},
+		"members":  {group(func(f *diagnose.Finding) { f.Members = nil }), func(*Stage) {}},
+		"width":    {before, func(s *Stage) { s.W = 160 }},
+		"theme":    {before, func(s *Stage) { s.V.Theme = &mono }},
+		"earlier":  {before, func(s *Stage) { s.V.Snapshot.At, before[0].Summary = s.V.At.Add(-time.Hour), "other words" }},
+	} {
+		s := show(80, 20, slices.Clone(before)...)
+		tt.show(s)
+		s.Show(With(s.V, tt.found...))
+		if diff := cmp.Diff(NewStage(New(pane.Settings{}), s.V, s.W, s.H).Lines(), s.Lines()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -103,7 +103,6 @@ func (f *findings) add(rows []row, r row) []row {
 const (
 	severityWidth = 11
 	leastTable    = 70
-	mostID        = 26
 	mostLines     = 5 // of one summary
 	linesOfOne    = 3 // on the average, for moves by the page
 )
@@ -115,7 +114,7 @@ func idWidth(rows []row) int {
 	for _, r := range rows {
 		w = max(w, len(r.ID)+2*r.Depth+2*min(1, len(r.Members)))
 	}
-	return min(w, mostID) + 1
+	return w + 1
 }
 
 func (f *findings) heads(l *text.Line, p widget.Pen) {

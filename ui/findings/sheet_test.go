@@ -3,8 +3,10 @@ package findings
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -23,6 +25,14 @@ func TestSheetGoldens(t *testing.T) {
 	})
 	open(78, 19, 0, HostileFindings()...).Golden(t, "sheet-hostile")
 	open(78, 19, 0, folded()).Golden(t, "sheet-folded")
+}
+
+func TestSheetOfASingleMember(t *testing.T) {
+	one := folded()
+	one.Members, one.Count = one.Members[:1], 1
+	if s := open(78, 40, 0, one); s.Row("Subject") != "Subject" {
+		t.Errorf("it is about %q", s.Row("Subject"))
+	}
 }
 
 func TestSheetIsOfAFinding(t *testing.T) {
@@ -67,6 +77,12 @@ func TestSheetOfOneThatComesBack(t *testing.T) {
 		t.Errorf("it is not over:\n%s", s.Text())
 	}
 	if s.Show(With(View(Hung()), all[0])); s.Row("over for") != "" {
+		t.Errorf("it is over:\n%s", s.Text())
+	}
+	// What ended before is another.
+	s.Show(Ended(With(View(Healthy())), all[0]))
+	v := Ended(With(View(Hung()), all[0]), all[0])
+	if v.Ended[0].End = Ago(time.Hour); s.Show(v).Row("over for") != "" {
 		t.Errorf("it is over:\n%s", s.Text())
 	}
 }
@@ -132,6 +148,9 @@ func TestSheetCopies(t *testing.T) {
 	s = open(120, 40, 0, risky)
 	if s.Press("c"); s.Clip != "" || !strings.Contains(s.Said, "not copied: it changes the node") {
 		t.Errorf("without being asked for, a risky step is copied: %q, %q", s.Clip, s.Said)
+	}
+	if s.Act(keymap.Filter).Press("c"); s.Clip != "" {
+		t.Errorf("a search counts as going to a risky step: %q", s.Clip)
 	}
 	if s.Press("j", "c"); s.Clip != "kill -9 1" {
 		t.Errorf("where a person went to it, a risky step is not copied: %q", s.Said)
