@@ -51,7 +51,7 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sig
 	}
 	for i := range life {
 		s := &life[i]
-		if s.At.After(v.At.Add(skew)) || s.SeenAt.After(v.At) {
+		if s.At.After(v.At.Add(skew)) {
 			continue
 		}
 		came := -1

@@ -201,26 +201,6 @@ func TestLaneIsSteady(t *testing.T) {
 	}
 }
 
-// While the screen is frozen the journal goes on.
-func TestFrozen(t *testing.T) {
-	v := viewAt(at(0.1), theme.Default())
-	steady(v, 32.5, 0.5)
-	see(v, died(1, 9.5, 1, "c0", 2))
-	draw := func() string {
-		return lane(v, nil) + drawn(v, 30, func(l *text.Line) { Relists(l, v, 30) })
-	}
-	frozen := draw()
-	later := *v.Snapshot
-	later.At, later.Paused = at(-20), true
-	later.Phase = engine.Phase{Step: engine.Inspecting, Began: at(-10)}
-	relists := append(later.Relists.History, engine.Relist{At: at(-1), Took: time.Second, Failed: true})
-	later.Relists.History, later.Relists.Count = relists, uint64(len(relists))
-	v.Journal.Observe(engine.Update{Snapshot: &later, Events: []engine.Event{started(2, -15, 30, "c1")}})
-	if got := draw(); got != frozen {
-		t.Errorf("drew\n%s, want\n%s", got, frozen)
-	}
-}
-
 // The cell of an event names it: who presses enter there sees it.
 func TestLaneNamesItsEvents(t *testing.T) {
 	v := viewAt(at(0.1), theme.Default())

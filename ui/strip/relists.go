@@ -95,12 +95,7 @@ func (d *relistCells) at(i int) *journal.Relist {
 }
 
 // end returns when relist i ended, or how far it has come.
-func (d *relistCells) end(i int) time.Time {
-	if end := d.at(i).At.Add(d.at(i).Took); end.Before(d.v.At) {
-		return end
-	}
-	return d.v.At
-}
+func (d *relistCells) end(i int) time.Time { return d.at(i).At.Add(d.at(i).Took) }
 
 // look returns what a cell shows. Relist i is the last that had begun before it, or the
 // first of all.
@@ -108,7 +103,7 @@ func (d *relistCells) look(i int, from, to time.Time) (string, theme.Style) {
 	var ran, age time.Duration
 	var failed, broken, any bool
 	before := i
-	for ; i < d.n && d.at(i).At.Before(to) && !d.at(i).At.After(d.v.At); i++ {
+	for ; i < d.n && d.at(i).At.Before(to); i++ {
 		r, end := d.at(i), d.end(i)
 		before = i
 		if !widget.Meets(r.At, end, from, to) {
@@ -162,7 +157,7 @@ func (d *relistCells) brief(i int, from time.Time) bool {
 		return false
 	}
 	until := d.v.At
-	if i+1 < d.n && d.at(i+1).At.Before(until) {
+	if i+1 < d.n {
 		until = d.at(i + 1).At
 	}
 	return !until.Before(from) && until.Sub(d.end(i)) < 2*d.perCell

@@ -49,8 +49,8 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 		if number++; r.Number != number {
 			seen, number = r.At, r.Number // those before it are not kept
 		}
-		if answered := r.At.Add(r.List); !r.Failed && !answered.After(v.At) {
-			look(answered)
+		if !r.Failed {
+			look(r.At.Add(r.List))
 		}
 	}
 	if p := v.Phase; p.Step == engine.Inspecting && !p.OnDemand {

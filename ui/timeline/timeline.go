@@ -136,7 +136,7 @@ func (t *timeline) enumerate() {
 	was := t.gone
 	t.gone = make(map[pleg.UID]*podlist.Pod, len(was))
 	for _, tomb := range v.Journal.Tombstones() {
-		if tomb.Gone.Before(begin) || tomb.Gone.After(v.At) {
+		if tomb.Gone.Before(begin) {
 			continue
 		}
 		p := was[tomb.Pod.UID]
