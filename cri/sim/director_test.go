@@ -150,7 +150,10 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 			t.Error("a call is held for ever")
 		}
 		release() // does no harm
-		next.advance(now.Add(startTime))
+		next.advance(now.Add(startTime + 2*time.Second))
+		if told := (*log)[len(*log)-1].at; told < 23*time.Second {
+			t.Errorf("%s: nothing is told of what happened after %v", name, told)
+		}
 		return next, before, log
 	}
 	for name, kept := range map[string]int{"tour": 15, "crashloop": 10, "quiet": 0} {
@@ -161,6 +164,9 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 				same++
 			}
 		}
+		if diff := cmp.Diff(processes(next), next.pids); diff != "" || len(next.before.pods) > 0 || next.before.before != nil {
+			t.Errorf("%s: the world before is still held; processes (-want +got):\n%s", name, diff)
+		}
 		if same < kept {
 			t.Errorf("%s: %d pods were kept, want at least %d", name, same, kept)
 		}
@@ -170,6 +176,9 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 			}
 		}
 		for _, p := range next.pods {
+			if before[p.ref()].uid == p.uid && len(p.backoffs) > 0 {
+				t.Errorf("%s: %s is still held back", name, p.ref())
+			}
 			if was := before[p.ref()]; p.settled() && was.uid != p.uid && p.sandbox().created.Before(epoch.Add(23*time.Second)) {
 				t.Errorf("%s: %s came now and says it was made at %v", name, p.ref(), p.sandbox().created)
 			}
@@ -179,6 +188,19 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 			t.Errorf("%s: twice the same is not the same: %s", name, diff)
 		}
 	}
+}
+
+// processes returns the ids of all that run.
+func processes(sn *scene) map[uint32]bool {
+	all := map[uint32]bool{}
+	for _, s := range sn.sandboxes {
+		all[s.pid], all[s.shim] = true, true
+	}
+	for _, c := range sn.containers {
+		all[c.pid] = true
+	}
+	delete(all, 0)
+	return all
 }
 
 // A scenario that follows another one has its fault, although its pods were not there.
@@ -337,6 +359,24 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	}
 }
 
+// The next act comes in the time of people, at the speed at which the script would go.
+func TestProgress(t *testing.T) {
+	s, err := Start(t.Context(), Config{Scenario: "flapping", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Step()
+	s.SetSpeed(0.5)
+	want := Progress{
+		Scenario: "flapping", Frozen: true, Speed: 0.5, Act: 2, Acts: 3, Caption: s.scene.scenario.steps[1].caption,
+		Next: 440*time.Second/15 + 1, Faults: 1,
+	}
+	if diff := cmp.Diff(want, s.Progress()); diff != "" {
+		t.Errorf("after the first step (-want +got):\n%s", diff)
+	}
+}
+
 // A scenario with a clock of its own can be reached from any other one and left again.
 // The clock goes on from what it shows, and the script no faster than the clock.
 func TestClockChangesItsPaceWithTheScenario(t *testing.T) {
@@ -410,6 +450,9 @@ func TestPanicIsHandedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	calm := make(chan struct{}) // the server has no more to do
+	s.edit(func() { s.scene.after(time.Millisecond, func() { close(calm) }) })
+	<-calm
 	s.direct(func() { s.scene.after(time.Millisecond, func() { panic("boom") }) })
 	if text := <-got; text != "boom true" {
 		t.Errorf("handed over: %s", text)

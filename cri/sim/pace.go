@@ -91,7 +91,7 @@ func (w *world) keep(spec podSpec) *pod {
 			continue
 		}
 		w.before.pods = drop(w.before.pods, p)
-		p.pending, p.backoffs = map[string]bool{}, map[string]*backoff{}
+		p.backoffs = map[string]*backoff{}
 		w.pods = append(w.pods, p)
 		for _, s := range p.sandboxes {
 			w.sandboxes, w.sandboxOf[s.id] = append(w.sandboxes, s), s
