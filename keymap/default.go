@@ -90,6 +90,6 @@ func Default() Map {
 func bind(a Action, in Scope, g Group, short, long string, keys ...string) Entry {
 	return Entry{
 		Action: a, Scope: in, Group: g, Short: short,
-		Binding: key.NewBinding(key.WithKeys(keys...), key.WithHelp(Labels(keys), long)),
+		Binding: key.NewBinding(key.WithKeys(keys...), key.WithHelp(labelAll(keys), long)),
 	}
 }

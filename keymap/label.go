@@ -24,8 +24,8 @@ func Label(k string) string {
 	return k
 }
 
-// Labels returns all of keys as a person reads them, with a space between them.
-func Labels(keys []string) string {
+// labelAll returns all of keys as a person reads them, with a space between them.
+func labelAll(keys []string) string {
 	all := make([]string, len(keys))
 	for i, k := range keys {
 		all[i] = Label(k)

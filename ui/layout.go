@@ -102,7 +102,6 @@ func (m *Model) arrange() {
 	if m.caption() != "" {
 		l.foot = 2
 	}
-	m.layout.tiny = l.tiny
 	m.header.Observe(&m.view, m.headerRoom())
 	switch {
 	case m.height < leastBody:

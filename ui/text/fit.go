@@ -82,10 +82,7 @@ func appendSpaces(dst []byte, n int) []byte {
 // Wrap cleans s and breaks it into lines of at most w cells, at spaces where
 // there are any. It returns at least one line, which may be empty.
 func Wrap(s string, w int) []string {
-	s = CleanLong(s)
-	if w < 2 {
-		w = 2
-	}
+	s, w = strings.TrimRight(CleanLong(s), " "), max(w, 2)
 	var lines []string
 	for {
 		head, _ := Prefix(s, w)

@@ -48,6 +48,7 @@ func TestWrap(t *testing.T) {
 		{"one two three", 7, []string{"one two", "three"}},
 		{"abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
 		{"日本語 x", 4, []string{"日本", "語 x"}},
+		{"refused\n", 7, []string{"refused"}},
 	}
 	for _, tt := range tests {
 		if got := text.Wrap(tt.in, tt.w); !slices.Equal(got, tt.want) {
