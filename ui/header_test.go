@@ -94,3 +94,18 @@ func TestNamespacesHoldForEverything(t *testing.T) {
 	s.press("n", "space", "enter")
 	check(2, 0)
 }
+
+// TestLayersLeaveRoomForTwoAlerts holds that what is open is not pushed down by more.
+func TestLayersLeaveRoomForTwoAlerts(t *testing.T) {
+	var found []diagnose.Finding
+	for i := range 6 {
+		found = append(found, diagnose.Finding{ID: diagnose.ID(string(rune('a' + i))), Severity: diagnose.Critical, Summary: "ill " + string(rune('a'+i))})
+	}
+	s := newStage(t, 100, 45).find(found...).show(panetest.Healthy())
+	if got := s.m.layout.alerts; got != 5 {
+		t.Errorf("%d alerts above the panes, want 5", got)
+	}
+	if s.press("?"); s.m.layout.alerts != 2 || s.rowOf(" more") == "" {
+		t.Errorf("%d alerts above the help, want 2 and how many more there are:\n%s", s.m.layout.alerts, withoutStyles(s.m.frame()))
+	}
+}

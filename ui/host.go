@@ -48,7 +48,7 @@ func (m *Model) Say(text string) {
 func (m *Model) Open(p pane.Pane) {
 	is := p.Info()
 	same := func(l pane.Pane) bool { return l.Info().Name == is.Name && l.Info().Scope == is.Scope }
-	if i := slices.IndexFunc(m.layers, same); i >= 0 && is.Name != "" {
+	if i := slices.IndexFunc(m.layers, same); i >= 0 {
 		m.layers = m.layers[:i]
 	}
 	m.layers = append(m.layers, p)

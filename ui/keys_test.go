@@ -197,6 +197,7 @@ func TestRawAnswer(t *testing.T) {
 	if s.press("y").run(); len(s.m.layers) > 0 || s.rowOf("no such sandbox") == "" {
 		t.Errorf("a failed answer shows %q", s.m.flash.text)
 	}
+	s.controls.fail = nil
 	s.press("y")
 	late := s.cmd
 	s.press("esc") // gives up
