@@ -109,3 +109,18 @@ func TestLayersLeaveRoomForTwoAlerts(t *testing.T) {
 		t.Errorf("%d alerts above the help, want 2 and how many more there are:\n%s", s.m.layout.alerts, withoutStyles(s.m.frame()))
 	}
 }
+
+// TestCriticalFindingOfAPodIsTold holds that, unlike a warning, it is not left to the row
+// of the pod, which may be out of sight.
+func TestCriticalFindingOfAPodIsTold(t *testing.T) {
+	of := func(severity diagnose.Severity) []diagnose.Finding {
+		pod := diagnose.Subject{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}
+		return []diagnose.Finding{{ID: "a", Severity: diagnose.Critical, Summary: "first"}, {ID: "b", Severity: severity, Summary: "second", Subject: pod}}
+	}
+	for severity, want := range map[diagnose.Severity]bool{diagnose.Critical: true, diagnose.Warning: false} {
+		s := newStage(t, 100, 45).find(of(severity)...).show(panetest.Healthy())
+		if told := s.rowOf("b: ") != ""; told != want {
+			t.Errorf("severity %v: told %v", severity, told)
+		}
+	}
+}

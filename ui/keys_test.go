@@ -355,3 +355,11 @@ func TestSave(t *testing.T) {
 		t.Errorf("after an error it says %q", s.m.flash.text)
 	}
 }
+
+// TestFiltersAreRememberedOnce holds that neither none nor the same again is kept.
+func TestFiltersAreRememberedOnce(t *testing.T) {
+	s := newStage(t, 80, 24).show(panetest.Healthy()).press("/", "a", "enter", "/", "enter", "/", "backspace", "enter", "/", "b", "enter")
+	if got := strings.Join(s.m.cfg.History, " "); got != "a b" {
+		t.Errorf("remembers %q", got)
+	}
+}
