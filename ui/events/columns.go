@@ -93,7 +93,7 @@ func (e *events) columns() []widget.Column[line] {
 // faint reports whether a line stands back: nothing happened, or the kubelet is not told.
 func (e *events) faint(n line) bool {
 	r := e.view.Journal.Row(n.seq)
-	return r != nil && n.kind == event && (r.AtStart || r.Gap == 0 && r.Delivery == pleg.Filtered)
+	return r != nil && n.kind == event && (r.AtStart || r.Delivery == pleg.Filtered)
 }
 
 func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {

@@ -66,18 +66,13 @@ func (j *Journal) observeCalls(s *engine.Snapshot) {
 	}
 }
 
-// miss marks the seconds in which a call had no answer since the time when there should
-// have been one, and since the last update.
+// miss marks the seconds in which a call had no answer, once it should have had one.
 func (j *Journal) miss(s *engine.Snapshot, f engine.Flight, patient time.Duration) {
 	if f.Elapsed(s.At) < patient {
 		return
 	}
-	from := f.Since
-	if j.last != nil && j.last.At.After(f.Since.Add(patient)) {
-		from = j.last.At
-	}
 	now := int(s.At.Sub(s.Started) / time.Second)
-	for n := max(int(from.Sub(s.Started)/time.Second), now-seconds); n <= now; n++ {
+	for n := max(int(f.Since.Sub(s.Started)/time.Second), now-seconds); n <= now; n++ {
 		if to := j.calls[f.Op].at(n); to != nil {
 			to.Silent = true
 		}

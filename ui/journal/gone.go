@@ -45,7 +45,7 @@ func (g *gone) observe(was, now []*engine.Pod, at time.Time) {
 }
 
 func (g *gone) bury(p *engine.Pod, at time.Time) {
-	if full := g.fading[p.UID]; full != nil && contents(p) == 0 {
+	if full := g.fading[p.UID]; full != nil {
 		p = full
 	}
 	delete(g.fading, p.UID)

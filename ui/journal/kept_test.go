@@ -185,6 +185,12 @@ func TestTombstones(t *testing.T) {
 	if j.Gone("b") != b {
 		t.Errorf("the last picture of b is %v, want the one with containers", j.Gone("b"))
 	}
+	show(empty)
+	refilled := pod("b", 3)
+	show(refilled)
+	if show(c); j.Gone("b") != refilled {
+		t.Errorf("the last picture of b is %v, want that of the containers that it got later", j.Gone("b"))
+	}
 	if show(a, c); j.Gone("a") != nil || len(j.Tombstones()) != 1 || len(j.gone.fading) != 0 {
 		t.Error("a pod that came back has a tombstone")
 	}
