@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
 func TestFreezeHoldsAndCatchesUp(t *testing.T) {
@@ -142,5 +143,22 @@ func TestFrozenScreenKeepsItsVerdict(t *testing.T) {
 	}
 	if s.press("Z"); !strings.HasPrefix(s.lineTwo(), "✖ INSPECTION HANGS") || len(s.m.view.Findings) != 4 || len(s.m.view.Ended) != 1 {
 		t.Errorf("thawed, line two is %q, with %d findings", s.lineTwo(), len(s.m.view.Findings))
+	}
+}
+
+// A filter by age holds for events too as time passes.
+func TestEventsFollowAFilterByAge(t *testing.T) {
+	s := newStage(t, 120, 40)
+	snap := panetest.Healthy()
+	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: snap, Events: panetest.Events(snap)}}})
+	if err := s.m.SetFilter("age<1h"); err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.m.view.Journal.Shown())
+	later := *snap
+	later.At = snap.At.Add(2 * time.Hour)
+	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: &later}}})
+	if after := len(s.m.view.Journal.Shown()); before == 0 || after != 0 {
+		t.Errorf("%d events, two hours later %d, want none", before, after)
 	}
 }
