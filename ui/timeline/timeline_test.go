@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +233,56 @@ func TestQuietSecondsChangeNothing(t *testing.T) {
 				t.Errorf("line %d was\n%s, is\n%s", y, before[y], after[y])
 			}
 		}
+	}
+}
+
+// What is drawn after a key is that of the lanes that are seen then.
+func TestLanesMoveWithTheCursor(t *testing.T) {
+	v := some()
+	s := panetest.NewStage(New(pane.Settings{}), v, 118, 9)
+	s.Do(keymap.Bottom, s) // before the next update
+	got := s.Text()
+	if want := s.Show(v).Text(); got != want {
+		t.Errorf("drew\n%s, want\n%s", got, want)
+	}
+}
+
+// A step to the right edge goes on with the time from there.
+func TestRightEdge(t *testing.T) {
+	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35).Act(keymap.Left)
+	if s.Row("now  ") != "" {
+		t.Errorf("a step to the left is at now:\n%s", s.Text())
+	}
+	if s.Act(keymap.Right); s.Row("now  ") == "" {
+		t.Errorf("a step back is not at now:\n%s", s.Text())
+	}
+}
+
+// A pod that comes back as it goes again is that which went last.
+func TestPodThatGoesAgain(t *testing.T) {
+	v := some()
+	was := *v.Snapshot
+	pod := *panetest.Find(&was, "nfs-client")
+	rest := slices.DeleteFunc(slices.Clone(was.Pods), func(p *engine.Pod) bool { return p.UID == pod.UID })
+	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
+	show := func(pods []*engine.Pod) {
+		next := *v.Snapshot
+		next.Pods = pods
+		v.Snapshot = &next
+		v.Pods.Observe(&next, nil)
+		v.Journal.Observe(engine.Update{Snapshot: &next})
+	}
+	show(rest)
+	s.Show(v)
+	listed := *pod.Current
+	listed.Containers = slices.Clone(listed.Containers)
+	listed.Containers[0].Name = "renamed"
+	pod.Current, pod.Old = &listed, &listed
+	at := slices.IndexFunc(was.Pods, func(p *engine.Pod) bool { return p.UID == pod.UID })
+	show(slices.Insert(slices.Clone(rest), at, &pod))
+	show(rest)
+	if s.Show(v).Row(" renamed ") == "" {
+		t.Errorf("the lanes are those of before:\n%s", s.Text())
 	}
 }
 
