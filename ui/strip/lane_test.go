@@ -1,6 +1,8 @@
 package strip
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,6 +199,74 @@ func TestLaneIsSteady(t *testing.T) {
 			if got, want := string(after[:30-n]), string(before[n:30]); got != want {
 				t.Errorf("%s: after %d cells\n%s, want\n%s", tt.name, n, got, want)
 			}
+		}
+	}
+}
+
+// What was seen late is loud, what the kubelet could see again is not, and of a pod that has
+// gone only events are.
+func TestLaneLooks(t *testing.T) {
+	v := viewAt(at(0.1), theme.Default())
+	steady(v, 32.5, 0.5)
+	see(v, started(1, 25.5, 1, "c1"), died(2, 9.5, 5, "c1", 2), removed(3, 2.5, "c1"))
+	var n Lane
+	sights := Sights(v, 30, nil)
+	for _, gone := range []bool{false, true} {
+		n.Gone = gone
+		n.Set(v, v.Journal.Life(web.UID, nil), "app", sights)
+		for i, want := range map[int]theme.Style{3: v.Theme.Dim, 4: v.Theme.Good, 10: v.Theme.Good, 17: v.Theme.Warn, 20: v.Theme.Bad, 21: v.Theme.Bad, 24: v.Theme.Dim} {
+			if gone && i != 4 && i != 20 {
+				want = v.Theme.Dim
+			}
+			if _, st := n.Look(v, i); st != want {
+				t.Errorf("gone %v: cell %d is drawn as %q, want %q", gone, i, st.On, want.On)
+			}
+		}
+	}
+	if n.Cells[10].ID != "c1" || n.Cells[2].ID != "" {
+		t.Errorf("cells are of %q and %q", n.Cells[10].ID, n.Cells[2].ID)
+	}
+	var l text.Line
+	l.Begin(30)
+	n.Draw(&l, v, 10, v.Theme.Selected)
+	if l.End(); !strings.Contains(string(l.Buf), v.Theme.Selected.On) {
+		t.Errorf("no cursor in %q", l.Buf)
+	}
+}
+
+// Sights are written over others, and an inspection that was asked for holds up nothing.
+func TestSights(t *testing.T) {
+	v := viewAt(at(0.1), theme.Default())
+	steady(v, 32.5, 20.5)
+	see(v)
+	blind := Sights(v, 30, nil)
+	steady(v, 19.5, 0.5)
+	see(v)
+	if got := Sights(v, 30, blind); slices.Contains(got, Blind) {
+		t.Errorf("sights are %v", got)
+	}
+	v = viewAt(at(0.1), theme.Default())
+	steady(v, 32.5, 20.5)
+	v.Phase = engine.Phase{Step: engine.Inspecting, Began: at(1), OnDemand: true}
+	see(v)
+	if got := Sights(v, 30, nil); got[29] != Blind {
+		t.Errorf("sights are %v", got)
+	}
+}
+
+// A story is told anew when the pod has changed, and when an event is about it.
+func TestStory(t *testing.T) {
+	v := viewAt(at(0.1), theme.Default())
+	p := status(pleg.ContainerStatus{State: pleg.Running, StartedAt: at(20)})
+	var s Story
+	for i, change := range []func(){
+		func() {},
+		func() { p = status(pleg.ContainerStatus{State: pleg.Running, CreatedAt: at(21), StartedAt: at(20)}) },
+		func() { see(v, removed(1, 3.5, "c0")) },
+	} {
+		change()
+		if got := s.Of(v.Journal, p); len(got) != i+1 {
+			t.Errorf("%d stages, want %d: %+v", len(got), i+1, got)
 		}
 	}
 }

@@ -152,6 +152,7 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 		t.Error("the filter does not hold for what has gone")
 	}
 	v.Pods.Filter(nil, false)
+	s.Show(v)
 	next.At = next.At.Add(3 * time.Minute)
 	v.Axis.Follow(next.At)
 	if s.Show(v).Row("nfs-client") != "" {
