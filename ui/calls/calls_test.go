@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // fields returns what the pane shows of an operation.
@@ -82,6 +83,34 @@ func TestBelow(t *testing.T) {
 		if got := s.Row(want); got != want {
 			t.Errorf("%q, want %q:\n%s", got, want, s.Text())
 		}
+	}
+}
+
+// TestWords holds what is said of one call, of a probe that fails, and of what was answered
+// a few seconds ago; what is known of an operation only where the keys are.
+func TestWords(t *testing.T) {
+	snap := Healthy()
+	snap.Calls[0] = engine.Calls{Op: call.Version, Count: 1, Max: 2 * time.Second, P50: 2 * time.Second, LastOK: Ago(9 * time.Second)}
+	snap.Probes = []engine.Probe{{Flight: engine.Flight{Op: call.Status}, At: Noon, Err: context.DeadlineExceeded}}
+	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
+	for _, want := range []string{"Version: 1 call, the longest 2.0s", "Status fails: "} {
+		if s.Row(want) == "" {
+			t.Errorf("no line says %q:\n%s", want, s.Text())
+		}
+	}
+	if got := fields(s, "Version"); !strings.HasPrefix(got, "now 2.0s ") {
+		t.Errorf("Version: %q", got)
+	}
+	if line := s.Lines()[1]; !strings.Contains(line, s.V.Theme.Selected.With(s.V.Theme.Warn).On) {
+		t.Errorf("what took 2 s is not loud in %q", line)
+	}
+	l := text.Line{}
+	l.Begin(118)
+	for y := range 20 {
+		s.Draw(&l, y, false)
+	}
+	if strings.Contains(string(l.Buf), "the longest") {
+		t.Error("what is under a cursor is said where no cursor is seen")
 	}
 }
 
