@@ -105,8 +105,8 @@ func TestWords(t *testing.T) {
 		t.Errorf("what took 2 s is not loud in %q", line)
 	}
 	l := text.Line{}
-	l.Begin(118)
 	for y := range 20 {
+		l.Begin(118)
 		s.Draw(&l, y, false)
 	}
 	if strings.Contains(string(l.Buf), "the longest") {

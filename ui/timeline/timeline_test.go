@@ -213,6 +213,11 @@ func TestTitle(t *testing.T) {
 	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); got != "19 5m across" {
 		t.Errorf("title says %q after zooming out", got)
 	}
+	v.Filter.Text = "x"
+	v.Pods.ShowProblems(true)
+	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); !strings.HasSuffix(got, "5m across problems only /x") {
+		t.Errorf("title says %q of some", got)
+	}
 }
 
 // A second in which nothing happens changes no cell of the lanes.
@@ -245,6 +250,19 @@ func TestLanesMoveWithTheCursor(t *testing.T) {
 	got := s.Text()
 	if want := s.Show(v).Text(); got != want {
 		t.Errorf("drew\n%s, want\n%s", got, want)
+	}
+}
+
+// A click means the lane and the cell that it is on, and nothing on the scale and the foot.
+func TestClick(t *testing.T) {
+	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 9).Act(keymap.Left)
+	mark := func() int { return strings.Index(strings.Split(s.Text(), "\n")[0], "▼") }
+	for _, c := range []struct{ x, y, mark, row int }{{60, 2, 60, 1}, {70, 0, 60, 1}, {70, 7, 60, 1}, {5, 4, 60, 3}} {
+		s.Pane.(pane.Clicker).Click(c.x, c.y, s)
+		s.Show(s.V)
+		if row := s.Pane.(*timeline).table.Cursor(); mark() != c.mark || row != c.row {
+			t.Errorf("a click on %d,%d leads to cell %d of lane %d, want %d of %d", c.x, c.y, mark(), row, c.mark, c.row)
+		}
 	}
 }
 
