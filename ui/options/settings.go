@@ -1,9 +1,11 @@
 package options
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -52,8 +54,9 @@ func (l line) load() error {
 // the first line that is wrong.
 func (l line) settings(file string, data []byte) error {
 	l.file = file
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil { // "yaml: line 3: could not find ..."
+	var doc, more yaml.Node
+	in := yaml.NewDecoder(bytes.NewReader(data))
+	if err := in.Decode(&doc); err != nil && err != io.EOF { // "yaml: line 3: could not find ..."
 		said := strings.TrimPrefix(err.Error(), "yaml: ")
 		if at, ok := strings.CutPrefix(said, "line "); ok {
 			return errors.New(file + ":" + at)
@@ -62,6 +65,9 @@ func (l line) settings(file string, data []byte) error {
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return nil
+	}
+	if in.Decode(&more) != io.EOF {
+		return l.fail(&more, "", errors.New("want one document, without --- between settings"))
 	}
 	return l.mapping(doc.Content[0], "", l.setting)
 }

@@ -195,6 +195,7 @@ func TestErrors(t *testing.T) {
 		{"namespaces: {a: b}\n", "f:1: namespaces: want a list, such as [a, b]"},
 		{"theme: mono\ntheme: default\n", "f:2: theme: is set on line 1 already"},
 		{"- a\n", "f:1: want lines of the form key: value"},
+		{"ascii: true\n---\nmouse: true\n", "f:2: want one document, without --- between settings"},
 		{"keys: 3\n", "f:1: keys: want lines of the form key: value"},
 		{"keys:\n  quit: [q]\n  pause-relst: [p]\n", `f:3: keys.pause-relst: no such action; did you mean pause-relist?`},
 		{"keys:\n  quit: [q]\n  mark: [F]\n", `f:3: keys.mark: key "F" is taken by "follow"; give that another one as well`},

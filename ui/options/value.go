@@ -78,7 +78,7 @@ func duration(s string) (time.Duration, error) {
 
 func speed(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v >= 0.25 && v <= 8) {
+	if err != nil || !(v >= sim.MinSpeed && v <= sim.MaxSpeed) {
 		return 0, fmt.Errorf("want a figure from 0.25 to 8, not %q", s)
 	}
 	return v, nil
