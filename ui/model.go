@@ -167,11 +167,11 @@ func (m *Model) update(msg updateMsg) {
 // hold keeps what arrives while the screen is frozen: the newest snapshot, and
 // as many events as the journal would keep, which counts those before them as lost.
 func (m *Model) hold(u updateMsg) {
-	events := append(m.held.Events, u.Events...)
-	if over := len(events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
-		events = slices.Clone(events[over:])
+	m.held.Events = append(m.held.Events, u.Events...)
+	u.Events = m.held.Events
+	if over := len(u.Events) - m.cfg.EventsKept; over > m.cfg.EventsKept/8 {
+		u.Events = slices.Clone(u.Events[over:])
 	}
-	u.Events = events
 	m.held = u
 }
 

@@ -56,7 +56,7 @@ func (l line) settings(file string, data []byte) error {
 	l.file = file
 	var doc, more yaml.Node
 	in := yaml.NewDecoder(bytes.NewReader(data))
-	if err := in.Decode(&doc); err != nil && err != io.EOF { // "yaml: line 3: could not find ..."
+	if err := in.Decode(&doc); err != nil && !errors.Is(err, io.EOF) { // "yaml: line 3: could not find ..."
 		said := strings.TrimPrefix(err.Error(), "yaml: ")
 		if at, ok := strings.CutPrefix(said, "line "); ok {
 			return errors.New(file + ":" + at)
@@ -66,7 +66,7 @@ func (l line) settings(file string, data []byte) error {
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return nil
 	}
-	if in.Decode(&more) != io.EOF {
+	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
 		return l.fail(&more, "", errors.New("want one document, without --- between settings"))
 	}
 	return l.mapping(doc.Content[0], "", l.setting)
