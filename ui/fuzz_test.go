@@ -25,7 +25,7 @@ func FuzzScreen(f *testing.F) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		w, h, seq := 120, 40, uint64(0)
 		s := newStage(t, w, h, func(c *Config) { c.Director, c.Mouse = script{"what happens"}, true })
-		for range 100 {
+		for range 20 {
 			b := byte(rnd.Uint32())
 			switch n := int(b & 15); {
 			case b < 0x80:
