@@ -207,7 +207,10 @@ func drawName(l *text.Line, b widget.Pen, r row, w int) {
 	}
 	indent, name, st, sign := 4, part.Name, b.Text, s.Branch
 	if part.Sandbox {
-		indent, name, st = 2, "sandbox "+text.ShortID(part.ID), b.Dim
+		indent, name, st = 2, "sandbox", b.Dim
+		if whole := name + " " + text.ShortID(part.ID); len(whole) <= w-indent-2 { // half an id tells nothing
+			name = whole
+		}
 	}
 	if part.Last {
 		sign = s.Last
