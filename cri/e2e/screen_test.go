@@ -156,6 +156,8 @@ func TestScreenOnlyReads(t *testing.T) {
 	s.shows(`"state": "SANDBOX_READY"`)
 	s.press("\x1b") // and not q at once: that would be one key, alt+q
 	s.showsNo(`"state"`)
+	s.press("q") // closes the sheet
+	s.showsNo("Cached status")
 	s.press("q")
 	s.ended(0)
 	must(t, node.StopPod(t.Context(), pod))
