@@ -55,6 +55,25 @@ func TestUnmet(t *testing.T) {
 	}
 }
 
+// Lists and Status hang, and Version is answered: nothing holds up the posting, which is
+// foretold. While Version hangs, too, it is not, as it holds the posting up.
+func TestNodeWhenAllButVersionHangs(t *testing.T) {
+	for _, versionHangs := range []bool{false, true} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.fresh()
+			for _, op := range call.Operations() {
+				if op != call.Version || versionHangs {
+					b.fake.script(op.String(), behaviour{hang: true})
+				}
+			}
+			n := b.after(15 * time.Second).Node
+			if foretold := n.Next.From.Equal(n.DownAt) && !n.Next.Ready; foretold == versionHangs {
+				t.Errorf("Version hangs: %v: foretold %+v, and the runtime is down at %v", versionHangs, n.Next, n.DownAt)
+			}
+		})
+	}
+}
+
 // Status hangs from 5 s on: the runtime is down 30 s after the last good one.
 func TestNodeWhenStatusHangs(t *testing.T) {
 	bubble(t, Config{}, onePod, func(b *bench) {

@@ -89,8 +89,9 @@ func (k *kubelet) follow(m *machine) {
 }
 
 // late returns since when a call has been late that the kubelet makes as we do, and that
-// it waits for; zero if none is. both says that lists and Status are.
-func (k *kubelet) late(m *machine) (first time.Time, both bool) {
+// it waits for; zero if none is. silent says that a list and Status are, and that Version
+// was not answered since they were late, either.
+func (k *kubelet) late(m *machine) (first time.Time, silent bool) {
 	var list, status time.Time
 	for _, p := range m.calls.out {
 		switch {
@@ -101,7 +102,14 @@ func (k *kubelet) late(m *machine) (first time.Time, both bool) {
 			status = p.Since
 		}
 	}
-	return sooner(list, status), !list.IsZero() && !status.IsZero()
+	if list.IsZero() || status.IsZero() {
+		return sooner(list, status), false
+	}
+	both := list
+	if status.After(both) {
+		both = status
+	}
+	return sooner(list, status), !m.calls.sums.byOp[call.Version].LastOK.After(both.Add(sluggish))
 }
 
 // unhealthyAt returns when PLEG becomes unhealthy if no list succeeds until then:
