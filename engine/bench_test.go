@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A bench is a running engine in a synctest bubble.
@@ -86,6 +88,16 @@ func (b *bench) fresh() *Snapshot { return b.after(pace) }
 func (b *bench) ask(request func()) {
 	request()
 	synctest.Wait()
+}
+
+// reinspectTogether asks for pods in one breath: the machine sees all of them
+// at once, where one call after the other leaves it time to do the first.
+func (b *bench) reinspectTogether(uids ...pleg.UID) {
+	b.Engine.ask(func(r *requests) {
+		for _, uid := range uids {
+			r.reinspectPod(uid)
+		}
+	})
 }
 
 // podOf returns the pod of that name in s.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -84,11 +83,7 @@ func (e *Engine) RelistNow() { e.ask(func(r *requests) { r.relist = true }) }
 // inspection failed is inspected again by every relist of all until that
 // succeeds; [Snapshot.PodFailure] says that the lists failed.
 func (e *Engine) Reinspect(uid pleg.UID) {
-	e.ask(func(r *requests) {
-		if !slices.Contains(r.reinspect, uid) {
-			r.reinspect = append(r.reinspect, uid)
-		}
-	})
+	e.ask(func(r *requests) { r.reinspectPod(uid) })
 }
 
 // Sweep asks for a [Sweep] of every sandbox and container that the records have

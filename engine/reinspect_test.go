@@ -29,7 +29,7 @@ func TestReinspect(t *testing.T) {
 				b.fake.made()
 				b.after(time.Minute)
 				b.fake.exit("web/app", 3, "Error")
-				b.ask(func() { b.Reinspect("uid-web"); b.Reinspect("uid-web"); b.Reinspect("uid-nobody") })
+				b.ask(func() { b.reinspectTogether("uid-web", "uid-web", "uid-nobody") })
 				s := b.after(time.Minute)
 				if made := b.fake.made(); !slices.Equal(made, tt.calls) {
 					t.Errorf("calls %q, want %q", made, tt.calls)
@@ -101,7 +101,7 @@ func TestReinspectOfAHungContainer(t *testing.T) {
 		b.fake.script("ContainerStatus hung/app", behaviour{hang: true})
 		b.ask(func() { b.Reinspect("uid-hung") })
 		b.fake.made()
-		b.ask(func() { b.Reinspect("uid-web"); b.Reinspect("uid-hung") })
+		b.ask(func() { b.reinspectTogether("uid-web", "uid-hung") })
 		s := b.after(time.Minute)
 		listed := func(c string) bool { return strings.HasPrefix(c, "List") }
 		if made := b.fake.made(); slices.ContainsFunc(made, listed) || !s.Phase.OnDemand || len(s.InFlight) != 1 {

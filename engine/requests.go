@@ -23,6 +23,13 @@ type requests struct {
 	withdrawn []uint64 // numbers of raw requests that nobody waits for any more
 }
 
+// reinspectPod asks for the pod once more, if it is not asked for already.
+func (r *requests) reinspectPod(uid pleg.UID) {
+	if !slices.Contains(r.reinspect, uid) {
+		r.reinspect = append(r.reinspect, uid)
+	}
+}
+
 // A sweepRequest is what was asked last about the sweep.
 type sweepRequest uint8
 

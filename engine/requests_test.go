@@ -84,11 +84,11 @@ func TestPauseDefersWhatWasAskedFor(t *testing.T) {
 		bubble(t, Config{Release: release}, four, func(b *bench) {
 			b.after(500 * time.Millisecond)
 			b.fake.script("ContainerStatus", behaviour{delay: 10 * time.Second})
-			b.ask(func() { b.Reinspect("uid-a"); b.Reinspect("uid-b") })
+			b.ask(func() { b.reinspectTogether("uid-a", "uid-b") })
 			b.ask(b.Pause)
 			b.fake.made()
 			b.after(11 * time.Second)
-			b.ask(func() { b.Reinspect("uid-c"); b.Reinspect("uid-d") })
+			b.ask(func() { b.reinspectTogether("uid-c", "uid-d") })
 			b.after(time.Second)
 			if made := b.fake.made(); slices.Contains(made, "PodSandboxStatus b") || !slices.Contains(made, "PodSandboxStatus c") {
 				t.Errorf("%v: calls in the pause: %q, want c and not yet b", release, made)
