@@ -240,9 +240,13 @@ func (b behaviour) act(ctx context.Context, op call.Operation) error {
 	if b.panics != nil {
 		panic(b.panics)
 	}
-	select {
-	case <-time.After(b.delay):
-	case <-ctx.Done():
+	// A timer of no time in a bubble now and then crashes Go 1.26's race detector
+	// (runtime.(*timer).maybeRunChan): no delay is no timer.
+	if b.delay > 0 {
+		select {
+		case <-time.After(b.delay):
+		case <-ctx.Done():
+		}
 	}
 	if ctx.Err() != nil {
 		return &call.Error{Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: ctx.Err().Error()}
