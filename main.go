@@ -150,7 +150,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 // relist says what an engine relists and how.
 func relist(o options.Options, src source.Source) engine.Config {
 	return engine.Config{
-		Runtime: src.Client, Clock: src.Clock, Look: src.Look(o.View == options.Check), Release: o.Release, Follow: !o.ReleaseGiven,
+		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Release: o.Release, Follow: !o.ReleaseGiven,
 		Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout,
 	}
 }

@@ -80,7 +80,7 @@ func (c *check) advance(m *machine) {
 	if late {
 		c.settle(m)
 	}
-	c.over = late || c.settled && !m.status.out() && !m.looking && len(m.calls.done) == 0
+	c.over = late || c.settled && !m.status.out() && !m.looks.busy(m) && len(m.calls.done) == 0
 }
 
 // listed reports whether there is nothing more to come of the lists.

@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -17,11 +15,6 @@ const (
 	MinPeriod = 100 * time.Millisecond
 	MaxPeriod = 10 * time.Minute
 )
-
-// A Look looks at the node and returns what it saw, in its own time: the engine
-// asks again as soon as it has returned. [Examine] asks once. After an error, which
-// is the cause of its context, it is not asked again.
-type Look func(context.Context) (*evidence.Report, error)
 
 // Config says what an [Engine] relists and how. Every zero value but that of
 // Runtime stands for the kubelet's own setting.

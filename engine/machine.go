@@ -54,6 +54,7 @@ func (Halt) input()     {}
 // Work is what a step asks of the shell, and what it has to tell.
 type Work struct {
 	Make    []Call   // to be made at once, side by side
+	Look    *Looking // to be done beside; nil for none
 	End     []callID // to be ended: nobody wants their answers any more
 	Events  []Event  // in order, numbered
 	Replies []reply  // to requests for raw answers
@@ -89,7 +90,7 @@ type machine struct {
 	pause    pause
 	wanted   wanted // asked for and not done yet
 	evidence *evidence.Report
-	looking  bool         // somebody looks at the node
+	looks    looks
 	followed pleg.Release // of the node's kubelet, from the next relist on; 0 for the same
 	replies  []reply
 	changed  bool // something that people should see at once
@@ -108,7 +109,7 @@ func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 		status:  statusLoop{nextAt: now},
 		kubelet: newKubelet(now, p.Once),
 		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
-		looking: c.Look != nil,
+		looks:   looks{can: c.Look != nil},
 		changed: true,
 	}
 	m.check.begin(now, p)
@@ -147,6 +148,7 @@ func (m *machine) advance() {
 		m.advanceSweep()
 		m.check.advance(m)
 		m.calls.advance(m.now)
+		m.looks.advance(m)
 		if len(m.calls.done) == 0 {
 			return
 		}
@@ -178,7 +180,7 @@ func (m *machine) handOut() {
 
 // looked takes in a look at the node.
 func (m *machine) looked(in Looked) {
-	m.looking = !in.Ended
+	m.looks.took(m, in)
 	if in.Report != nil {
 		m.evidence, m.changed = in.Report, true
 		if r, err := pleg.ParseRelease(in.Report.Kubelet.Version); err == nil && m.config.Follow {
@@ -189,8 +191,8 @@ func (m *machine) looked(in Looked) {
 
 // work returns what has gathered since the last step.
 func (m *machine) work() Work {
-	w := Work{Make: m.calls.started, End: m.calls.ended, Events: m.events.released, Replies: m.replies}
-	m.calls.started, m.calls.ended, m.events.released, m.replies = nil, nil, nil, nil
+	w := Work{Make: m.calls.started, Look: m.looks.wanted, End: m.calls.ended, Events: m.events.released, Replies: m.replies}
+	m.calls.started, m.looks.wanted, m.calls.ended, m.events.released, m.replies = nil, nil, nil, nil, nil
 	return w
 }
 
@@ -199,7 +201,7 @@ func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
 		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(m), m.sweepDue(), m.check.due(),
+		m.search.due(m), m.sweepDue(), m.check.due(), m.looks.due(m), m.hangsDue(),
 	} {
 		due = sooner(due, at)
 	}

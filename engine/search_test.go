@@ -166,7 +166,7 @@ func TestExamineThatListsAgainForgetsTheFirstSweep(t *testing.T) {
 
 func TestEvidenceIsPartOfTheSnapshot(t *testing.T) {
 	looks := 0
-	look := func(ctx context.Context) (*evidence.Report, error) {
+	look := func(ctx context.Context, _ bool) (*evidence.Report, error) {
 		if looks++; looks > 3 {
 			return nil, errors.New("no more")
 		}
@@ -178,7 +178,7 @@ func TestEvidenceIsPartOfTheSnapshot(t *testing.T) {
 			t.Errorf("evidence before there was any: %+v", s.Evidence)
 		}
 		first := b.after(5 * time.Second).Evidence
-		if later := b.after(time.Minute).Evidence; first == nil || later == nil || later.At.Sub(first.At) != 10*time.Second || looks != 4 {
+		if later := b.after(time.Minute).Evidence; first == nil || later == nil || later.At.Sub(first.At) != 20*time.Second || looks != 4 {
 			t.Errorf("after %d looks: %+v", looks, later)
 		}
 	})

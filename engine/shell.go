@@ -64,7 +64,6 @@ func (s *shell) run(ctx context.Context) (err error) {
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = calls
-	s.look()
 	s.step(Tick{})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -107,6 +106,9 @@ func (s *shell) step(in Input) {
 	}
 	for _, c := range w.Make {
 		s.make(c)
+	}
+	if w.Look != nil {
+		s.look(*w.Look)
 	}
 	s.buffer.add(w.Events)
 	s.replies.deliver(w.Replies)
@@ -169,20 +171,14 @@ func (s *shell) put(ctx context.Context, c Call) (any, error) {
 	return nil, fmt.Errorf("make %v: not one of the engine's calls", c.Op)
 }
 
-// look looks at the node, again and again beside a running engine.
-func (s *shell) look() {
-	if s.config.Look == nil {
-		return
-	}
+// look looks at the node beside the shell.
+func (s *shell) look(l Looking) {
 	s.spawn(func() {
-		for {
-			report, err := s.config.Look(s.ctx)
-			last := err != nil || s.machine.policy.Once
-			s.send(Looked{Report: report, Ended: last})
-			if last || s.ctx.Err() != nil {
-				return
-			}
+		report, err := s.config.Look(s.ctx, l.Deep)
+		if err != nil {
+			report = nil
 		}
+		s.send(Looked{Report: report, Ended: err != nil})
 	})
 }
 

@@ -26,7 +26,7 @@ func errandStuck(v *view) []Finding {
 		return nil
 	}
 	var stuck []evidence.Process
-	for _, p := range v.evidence.Processes.Runcs {
+	for _, p := range v.evidence.Processes.Errands {
 		if p.Age >= errandLong && !slices.Contains(longVerbs, p.Verb) && !shimStuck(p) && v.isParent(p.Parent) {
 			stuck = append(stuck, p)
 		}

@@ -18,7 +18,7 @@ func TestErrandStuck(t *testing.T) {
 			if p.Parent == 0 {
 				p.Parent = shimOf(r, 1).PID
 			}
-			r.Processes.Runcs = []evidence.Process{p}
+			r.Processes.Errands = []evidence.Process{p}
 		}
 	}
 	runHostTests(t, errandStuck, checked, []hostTest{
@@ -28,7 +28,7 @@ func TestErrandStuck(t *testing.T) {
 		{"somebody else's", errand(evidence.Process{Verb: "delete", Container: "build", Age: time.Hour, Parent: 77}), "", 0, Subject{}},
 		{"in the kernel, which is told elsewhere", func(n *node, r *evidence.Report) {
 			errand(evidence.Process{Verb: "delete", Container: "container-1-0", Age: time.Hour})(n, r)
-			r.Processes.Runcs[0].State, r.Processes.Runcs[0].For = evidence.Uninterrupted, time.Hour
+			r.Processes.Errands[0].State, r.Processes.Errands[0].For = evidence.Uninterrupted, time.Hour
 		}, "", 0, Subject{}},
 		{"a network plugin for a pod that is not listed yet", func(n *node, r *evidence.Report) {
 			errand(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Namespace: "pay", Pod: "api-0", Age: 2 * time.Minute, Parent: r.Processes.Daemons[0].PID})(n, r)

@@ -100,12 +100,39 @@ type Finding struct {
 	Evidence []string // lines with figures, the strongest first
 	Next     []Step   // the safe first
 	Cause    ID       // of another finding that explains this one; empty for a cause
+	Chain    []Link   // from the kubelet's relist down to what holds it all up; nil where nothing hangs
 
 	Since   time.Time // when the trouble began, as far as the calls tell; zero if they do not
 	Group   string    // what the trouble is known by where the subject may change: the owner of pods that fail alike and how, or a resource; else empty
 	Members []Subject // whom it is about if it is about several, at most 50; the last lines of Evidence are theirs, in the same order
 	Count   int       // of all whom it is about; 0 for what has no Members
 }
+
+// A Link is one part of the chain from a relist that hangs to what holds it up. Each
+// waits for the next.
+type Link struct {
+	Kind  string // such as [LinkCall]
+	ID    string // of a container, process, goroutine; empty where the name says it all
+	Name  string // for people, such as "runc update for 10m"
+	Proof string // that the link before waits for this one; empty if that is only likely, and of the first
+	Cut   *Step  // the safest place to act has one; else nil
+}
+
+// The kinds of a [Link].
+const (
+	LinkRelist    = "relist"
+	LinkCall      = "call" // of the CRI
+	LinkLock      = "lock"
+	LinkGoroutine = "goroutine"
+	LinkContainer = "container" // or sandbox
+	LinkShim      = "shim"
+	LinkErrand    = "errand"
+	LinkProcess   = "process"
+	LinkKernel    = "kernel" // the function in which a process waits
+	LinkMount     = "mount"
+	LinkServer    = "server"
+	LinkDevice    = "device"
+)
 
 // A Key tells findings apart: figures in their texts change all the time.
 type Key struct {

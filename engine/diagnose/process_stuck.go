@@ -111,7 +111,7 @@ func anyStuck(found *evidence.Processes) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Runcs, is) || slices.ContainsFunc(found.Daemons, is)
+	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Errands, is) || slices.ContainsFunc(found.Daemons, is)
 }
 
 // stuckShims returns the shims of this runtime that do nothing: those that ask
@@ -146,7 +146,7 @@ func shimStuck(p evidence.Process) bool {
 // for a sandbox that is still being made.
 func stuckRuncs(v *view, owners map[string]listed) []stuckProcess {
 	var stuck []stuckProcess
-	for _, p := range v.evidence.Processes.Runcs {
+	for _, p := range v.evidence.Processes.Errands {
 		if _, known := owners[p.Container]; !held(p) && !inKernel(p) || !known && !v.isParent(p.Parent) {
 			continue
 		}

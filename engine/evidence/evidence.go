@@ -26,6 +26,7 @@ type Report struct {
 	Devices   Devices
 	Clock     Clock
 	Kubelet   Kubelet
+	Deep      *Deep // nil where nothing hung when the look began
 }
 
 // Socket is what the node has where the runtime's socket belongs.

@@ -13,7 +13,7 @@ type Processes struct {
 
 	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
-	Runcs      []Process            // runc or crun under way, their container set as far as the arguments name it, and network plugins of the runtime that have not ended for 30 s
+	Errands    []Process            // of the runtime and its shims, in any state, which do one thing and end: runc, network plugins, mounts and so on; each with its Parent, Verb and, as far as it is told, its container
 	Daemons    []Process            // the runtime's and the kubelet's own, as far as they are not known to be another runtime's
 
 	// OtherKubelet is one that serves another runtime, at its Socket, while none is
@@ -69,7 +69,8 @@ type Process struct {
 	Own       bool   // of a shim or a daemon: it belongs to the runtime that is looked at; false if that is not known
 
 	// Verb is what an errand is to do: of runc "create", "delete" and so on, of a
-	// network plugin "CNI ADD", which also says for which pod. Empty if not known.
+	// network plugin "CNI ADD", which also says for which pod; else its program's own
+	// name, such as "umount". Empty if not known.
 	Verb           string
 	Namespace, Pod string
 

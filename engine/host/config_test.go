@@ -73,7 +73,7 @@ func TestRelativeRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if missing := n.Look(t.Context()).Processes.Missing; runtime.GOOS == "linux" && !strings.Contains(missing, filepath.Join(root, "host/proc")) {
+	if missing := n.Look(t.Context(), false).Processes.Missing; runtime.GOOS == "linux" && !strings.Contains(missing, filepath.Join(root, "host/proc")) {
 		t.Errorf("it looked elsewhere than below %s: %s", root, missing)
 	}
 }

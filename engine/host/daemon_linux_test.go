@@ -111,7 +111,7 @@ func TestOtherKubeletIsNotAsked(t *testing.T) {
 	n := &Node{parts: []part{processes(newFixtureWalker(root)), {name: "kubelet", read: func(context.Context) fill {
 		return func(r *evidence.Report) { r.Kubelet.Ping = evidence.Answer{Asked: true, OK: true} }
 	}}}}
-	k := n.Look(t.Context()).Kubelet
+	k := n.Look(t.Context(), false).Kubelet
 	if k.Ping.Asked || !strings.Contains(k.Ping.Err, "pid 10 (kubelet) is the kubelet of another runtime, at unix:///run/crio/crio.sock") {
 		t.Errorf("ping = %+v", k.Ping)
 	}

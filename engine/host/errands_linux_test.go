@@ -37,7 +37,7 @@ func TestLookFindsNetworkPlugins(t *testing.T) {
 		PID: 100, Parent: 300, Command: "calico", State: evidence.Sleeping, Age: time.Minute,
 		Container: id, Verb: "CNI ADD", Namespace: "pay", Pod: "api-0",
 	}
-	if diff := cmp.Diff([]evidence.Process{want}, found.Runcs); diff != "" {
+	if diff := cmp.Diff([]evidence.Process{want}, found.Errands); diff != "" {
 		t.Errorf("errands (-want +got):\n%s", diff)
 	}
 	if len(found.Daemons) != 2 {

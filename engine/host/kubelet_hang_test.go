@@ -145,22 +145,6 @@ func TestEndpointWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A busy machine may leave one question out: who looks once looks again.
-func TestKubeletThatIsBusyForOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int32
-		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/healthz" && asked.Add(1) == 1 {
-				<-r.Context().Done()
-			}
-			fmt.Fprint(w, "ok")
-		}))
-		if a := k.LookClosely(t.Context()).Kubelet.Ping; !a.OK || asked.Load() != 2 {
-			t.Errorf("ping = %+v after %d questions, want a good answer to the second", a, asked.Load())
-		}
-	})
-}
-
 func TestKubeletHealthzHangsInItsText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := overWire(t, Kubelet{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -60,7 +60,7 @@ func newKubeletNode(k *kubelet) *kubeletNode {
 	return &kubeletNode{k, &Node{parts: []part{all[0], all[len(all)-1]}}} // the ping and the metrics
 }
 
-func (n *kubeletNode) look(ctx context.Context) evidence.Kubelet { return n.Look(ctx).Kubelet }
+func (n *kubeletNode) look(ctx context.Context) evidence.Kubelet { return n.Look(ctx, false).Kubelet }
 
 // askOnce makes a kubelet of k and asks it both questions.
 func askOnce(t *testing.T, k Kubelet) evidence.Kubelet {
@@ -285,7 +285,7 @@ func TestKubeletIsAskedWhereItTellsTheTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := &Node{parts: kubelet.parts()}
-	got := n.Look(t.Context()).Kubelet
+	got := n.Look(t.Context(), false).Kubelet
 	if !got.Ping.OK || got.Health.OK || got.SyncLoop.OK || !got.Metrics.OK || !strings.Contains(got.SyncLoop.Text, "longer than expected") {
 		t.Errorf("kubelet = %+v", got)
 	}

@@ -16,6 +16,6 @@ func BenchmarkWholeLook(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		n.Look(b.Context())
+		n.Look(b.Context(), false)
 	}
 }

@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -11,18 +10,14 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// period is from the end of one look to the next for the live screen: a walk
-// over all processes of a node is not to be had for nothing.
-const period = 5 * time.Second
-
 // A Node is looked at again and again. All methods are safe for concurrent use;
 // looks are made one after the other.
 type Node struct {
 	parts []part
+	deep  []part        // those that are looked at only where something hangs; they fill in the report's Deep
 	reads reads[string] // by the part's name
 
-	looking  sync.Mutex // guards what follows, and is held during a look
-	lastLook time.Time  // when the last look of Next ended
+	looking sync.Mutex // held during a look
 }
 
 // New prepares for looking at a node and begins to compare its clocks. The error
@@ -52,20 +47,25 @@ func New(c Config) (*Node, error) {
 	return n, nil
 }
 
-// Look looks at all parts of the node once, side by side. It returns when 2 s
-// have passed at the latest, or as soon as ctx ends; what has not answered by
-// then says so in its part. While another look is under way it waits for the
-// end of that one first.
-func (n *Node) Look(ctx context.Context) evidence.Report {
+// Look looks at all parts of the node once, side by side; at those of the report's
+// Deep only if deep. It returns when 2 s have passed at the latest, or as soon as
+// ctx ends; what has not answered by then says so in its part, and is there the
+// next time. While another look is under way it waits for the end of that one first.
+func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
 	n.looking.Lock()
 	defer n.looking.Unlock()
 	began := time.Now()
-	out := make([]*read[fill], len(n.parts))
-	for i, p := range n.parts {
+	parts := n.parts
+	var r evidence.Report
+	if deep {
+		parts = slices.Concat(parts, n.deep)
+		r.Deep = new(evidence.Deep)
+	}
+	out := make([]*read[fill], len(parts))
+	for i, p := range parts {
 		out[i] = n.start(ctx, p)
 	}
-	var r evidence.Report
-	for i, p := range n.parts {
+	for i, p := range parts {
 		if put, err := out[i].wait(ctx, limit+grace); err == nil {
 			put(&r)
 		} else {
@@ -79,37 +79,6 @@ func (n *Node) Look(ctx context.Context) evidence.Report {
 	r.At = time.Now()
 	r.Took = r.At.Sub(began)
 	return r
-}
-
-// Next waits until 5 s have passed since it last returned, looks, and returns
-// what it saw; the first time it looks at once. The error is the cause of ctx,
-// and there is none while ctx lasts. It is for one reader.
-func (n *Node) Next(ctx context.Context) (evidence.Report, error) {
-	n.looking.Lock()
-	due := n.lastLook.Add(period)
-	n.looking.Unlock()
-	sleep(ctx, time.Until(due))
-	var r evidence.Report
-	if ctx.Err() == nil {
-		r = n.Look(ctx)
-	}
-	if ctx.Err() != nil {
-		return evidence.Report{}, context.Cause(ctx)
-	}
-	n.looking.Lock()
-	defer n.looking.Unlock()
-	n.lastLook = r.At
-	return r, nil
-}
-
-// sleep returns after d, or as soon as ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // KubeletVersion asks the kubelet's metrics for its version, such as "v1.33.4".
@@ -174,37 +143,4 @@ func processes(w *walker) part {
 		},
 		missing: func(r *evidence.Report, err error) { r.Processes.Missing, r.State.Missing = err.Error(), err.Error() },
 	}
-}
-
-// secondLook is how long after the first look a second one tells whether a process
-// has moved.
-const secondLook = time.Second
-
-// LookClosely is [Node.Look] for who looks only once. Every process is in
-// uninterruptible sleep for a moment now and then, and runc freezes a container
-// to change its limits; where one is so at the first look, and the kernel does not
-// say for how long, there is a second one after a second, so that the report does.
-// A quota is measured between two looks, too, and a kubelet may be busy for once. It
-// returns sooner if ctx ends.
-func (n *Node) LookClosely(ctx context.Context) evidence.Report {
-	r := n.Look(ctx)
-	if !maybeStuck(r.Processes) && !r.Kubelet.Ping.TimedOut && !slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
-		return r
-	}
-	if sleep(ctx, secondLook); ctx.Err() != nil {
-		return r
-	}
-	if again := n.Look(ctx); again.Processes.Missing == "" {
-		return again
-	}
-	return r
-}
-
-// maybeStuck reports whether a process may be stuck, or may just be at work.
-func maybeStuck(p evidence.Processes) bool {
-	busy := func(p evidence.Process) bool {
-		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
-	}
-	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Runcs, p.Daemons}, maps.Values(p.Containers))
-	return slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) })
 }

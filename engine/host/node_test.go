@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -32,7 +31,7 @@ func TestLookAtPicture(t *testing.T) {
 		"var/lib/containerd/x": "",
 	})
 	writeProc(t, root, proc{pid: 77, parent: 1, comm: "containerd"})
-	r := n.Look(t.Context())
+	r := n.Look(t.Context(), false)
 	if r.Took <= 0 || r.At.IsZero() {
 		t.Errorf("it took %v and ended at %v", r.Took, r.At)
 	}
@@ -59,7 +58,7 @@ func TestLookAtPicture(t *testing.T) {
 // Nothing that is missing is an error, or keeps the rest away.
 func TestLookAtEmptyFolder(t *testing.T) {
 	n, _ := picture(t, nil)
-	r := n.Look(t.Context())
+	r := n.Look(t.Context(), false)
 	if r.Processes.Missing == "" || r.Pressure.Missing == "" {
 		t.Errorf("report = %+v, want reasons", r)
 	}
@@ -83,10 +82,10 @@ func TestPartHasItsTime(t *testing.T) {
 		n := &Node{parts: []part{slow}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if r := n.Look(ctx); r.Disk.Missing != errBrokenOff.Error() || r.Took != time.Second {
+		if r := n.Look(ctx, false); r.Disk.Missing != errBrokenOff.Error() || r.Took != time.Second {
 			t.Errorf("first look = %+v, want it broken off after 1s", r)
 		}
-		if r := n.Look(t.Context()); r.Disk.Path != "/slow" || took != limit || r.Took != time.Second {
+		if r := n.Look(t.Context(), false); r.Disk.Path != "/slow" || took != limit || r.Took != time.Second {
 			t.Errorf("second look = %+v, want what the first began, after %v: %v", r, limit, took)
 		}
 	})
@@ -103,7 +102,7 @@ func TestLookPastADiskThatHangs(t *testing.T) {
 			took time.Duration
 			why  string
 		}{{limit + grace, "no answer for 2s"}, {0, "no answer for 7s"}} {
-			r := n.Look(t.Context())
+			r := n.Look(t.Context(), false)
 			if r.Took != want.took || r.Disk.Missing != want.why || r.Pressure.CPU.Some10 != 1.5 {
 				t.Errorf("report = %+v, want after %v that the disk gives %s", r, want.took, want.why)
 			}
@@ -121,53 +120,11 @@ func TestLookEndsEarly(t *testing.T) {
 		start(&n.reads, "disk", func() fill { <-release; return func(*evidence.Report) {} })
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		r := n.Look(ctx)
+		r := n.Look(ctx, false)
 		if r.Took != time.Second || r.Disk.Missing != "the look was broken off" {
 			t.Errorf("the look took %v, its disk is %+v; want it broken off after 1s", r.Took, r.Disk)
 		}
 		release <- true
-	})
-}
-
-// A picture is looked at in a bubble: its files are read in real time, in which
-// the bubble's clock stands still.
-func TestNextKeepsItsPeriod(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, _ := picture(t, nil)
-		began := time.Now()
-		for i := range 3 {
-			if i == 2 {
-				time.Sleep(2 * time.Second) // of the reader's own
-			}
-			if _, err := n.Next(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if at, want := time.Since(began), time.Duration(i)*period; at != want {
-				t.Errorf("look %d came after %v, want %v", i, at, want)
-			}
-		}
-		time.Sleep(time.Minute) // a reader that was away gets a new one at once
-		if _, err := n.Next(t.Context()); err != nil || time.Since(began) != 2*period+time.Minute {
-			t.Errorf("look after a pause: %v, after %v", err, time.Since(began))
-		}
-	})
-}
-
-func TestNextEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n, _ := picture(t, nil)
-		ctx, cancel := context.WithCancelCause(t.Context())
-		if _, err := n.Next(ctx); err != nil {
-			t.Fatal(err)
-		}
-		enough := errors.New("enough")
-		began := time.Now()
-		time.AfterFunc(time.Second, func() { cancel(enough) })
-		for range 2 {
-			if _, err := n.Next(ctx); !errors.Is(err, enough) || time.Since(began) != time.Second {
-				t.Errorf("error = %v after %v, want the cause after 1s", err, time.Since(began))
-			}
-		}
 	})
 }
 
@@ -180,8 +137,8 @@ func TestLookAtTheWholeNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Look(t.Context())
-	r := n.Look(t.Context())
+	n.Look(t.Context(), false)
+	r := n.Look(t.Context(), false)
 	if !r.Kubelet.Ping.OK || !r.Kubelet.Metrics.OK || r.Disk.Total == 0 || r.Clock.Watched <= 0 {
 		t.Errorf("report = %+v, want all parts", r)
 	}

@@ -251,7 +251,7 @@ func (l *walk) report() evidence.Processes {
 		}
 		l.add(&found, s)
 	}
-	inheritContainers(found.Runcs)
+	inheritContainers(found.Errands)
 	named := map[string]bool{} // whether one of that name is our runtime's
 	for _, d := range found.Daemons {
 		named[d.Command] = named[d.Command] || d.Own
@@ -288,7 +288,7 @@ func (l *walk) add(found *evidence.Processes, s sighting) {
 	case runc:
 		p.Container, p.Verb = s.identity.container, s.identity.verb
 		p.Namespace, p.Pod = s.identity.namespace, s.identity.pod
-		found.Runcs = append(found.Runcs, p)
+		found.Errands = append(found.Errands, p)
 	case daemon:
 		p.Unit, p.Own = s.member.unit, s.owner == own
 		if isKubelet {

@@ -46,7 +46,7 @@ func writePod(t testing.TB, root string, pid int, sandbox, container string) {
 // states tells what a look found, by process number.
 func states(found evidence.Processes) map[int]evidence.State {
 	all := map[int]evidence.State{}
-	for _, list := range append([][]evidence.Process{found.Shims, found.Runcs, found.Daemons}, values(found.Containers)...) {
+	for _, list := range append([][]evidence.Process{found.Shims, found.Errands, found.Daemons}, values(found.Containers)...) {
 		for _, p := range list {
 			all[p.PID] = p.State
 		}
@@ -90,7 +90,7 @@ func TestLook(t *testing.T) {
 	want := evidence.Processes{
 		Containers: map[string][]evidence.Process{sandbox: {pause}, container: {nginx}},
 		Shims:      []evidence.Process{shim},
-		Runcs:      []evidence.Process{create, child},
+		Errands:    []evidence.Process{create, child},
 		Daemons:    []evidence.Process{containerd},
 	}
 	w := newFixtureWalker(root)
@@ -269,7 +269,7 @@ func TestAdd(t *testing.T) {
 		{"shim on a node that is a container", []string{outer}, ours, []string{outer}, asShim},
 		{"shim within a container", []string{own}, ours, nil, evidence.Processes{Containers: in(own)}},
 		{"shim of another runtime", nil, identity{role: shim, sandbox: sandbox, socket: "/run/x.sock"}, nil, evidence.Processes{Containers: in()}},
-		{"errand", nil, identity{role: runc, container: own}, nil, evidence.Processes{Containers: in(), Runcs: in(own)[own]}},
+		{"errand", nil, identity{role: runc, container: own}, nil, evidence.Processes{Containers: in(), Errands: in(own)[own]}},
 		{"errand that has gone into the container", []string{own}, identity{role: runc}, nil, evidence.Processes{Containers: in(own)}},
 		{"daemon", nil, identity{role: daemon}, nil, evidence.Processes{Containers: in(), Daemons: as(func(p *evidence.Process) { p.Unit = "x.service" })}},
 		{"another containerd in a container", []string{own}, identity{role: daemon}, nil, evidence.Processes{Containers: in(own)}},

@@ -34,18 +34,13 @@ type Source struct {
 // Close ends the client, and the demo's runtime.
 func (s Source) Close() { s.close() }
 
-// Look returns what looks at the node for an engine, closely for one that looks
-// once; nil where there is no node.
-func (s Source) Look(closely bool) engine.Look {
-	switch {
-	case s.node == nil:
+// Look returns what looks at the node for an engine; nil where there is no node.
+func (s Source) Look() engine.Look {
+	if s.node == nil {
 		return nil
-	case closely:
-		return func(ctx context.Context) (*evidence.Report, error) { return new(s.node.LookClosely(ctx)), nil }
 	}
-	return func(ctx context.Context) (*evidence.Report, error) {
-		r, err := s.node.Next(ctx)
-		return &r, err
+	return func(ctx context.Context, deep bool) (*evidence.Report, error) {
+		return new(s.node.Look(ctx, deep)), context.Cause(ctx)
 	}
 }
 

@@ -30,13 +30,13 @@ func TestDemoIsDirected(t *testing.T) {
 			t.Errorf("with a fault: %+v", s)
 		}
 	}
-	look := src.Look(true)
+	look := src.Look()
 	shows := func(want bool) *evidence.Report {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		for {
-			r, err := look(ctx)
+			r, err := look(ctx, false)
 			if err != nil || ctx.Err() != nil {
 				t.Fatalf("%s: processes are seen: %v, want %v; %v", d.State().Scenario, !want, want, err)
 			}

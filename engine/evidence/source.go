@@ -1,0 +1,96 @@
+package evidence
+
+import "time"
+
+// A Source says where one kind of evidence was read, and how that went. What is
+// empty but has a Source was read and had nothing to say.
+type Source struct {
+	From    string        // a file, a socket or a URL; empty if none is known
+	Took    time.Duration // the reading
+	Bytes   int64         // read
+	Missing string        // why there is nothing, and what would help; empty if it was read
+	Partial string        // why it is not all; empty if it is
+}
+
+// Deep is what is read only where something hangs: on a healthy node all of it is
+// left alone.
+type Deep struct {
+	Objects Objects
+	Stacks  Stacks
+	Calls   RuntimeCalls
+	Kernel  Kernel
+	Units   Units
+}
+
+// Objects are the sandboxes and containers of the runtime, as its own folders on the node
+// have them: a list that hangs does not keep them back.
+type Objects struct {
+	Source
+	All []Object
+}
+
+// An Object is a sandbox or a container that the node shows, whether the runtime
+// lists it or not. What is not known of it is empty.
+type Object struct {
+	ID                  string
+	Sandbox             bool
+	SandboxID           string // in which a container is
+	Namespace, Pod, UID string
+	Container           string // its name
+	From                string // what shows it: a control group, a shim, a folder
+}
+
+// RuntimeCalls are the calls that the runtime has been asked for and has not ended, whoever
+// asked: by its own metrics.
+type RuntimeCalls struct {
+	Source
+	InFlight []InFlight // by Method
+}
+
+// InFlight is how many calls of a method have begun and not ended.
+type InFlight struct {
+	Method string // of the CRI, such as "UpdateContainerResources"
+	Count  int
+	For    time.Duration // at least: for as long as looks have shown as many; 0 at the first
+}
+
+// Kernel is what the kernel has said of late, as far as it makes runtimes hang.
+type Kernel struct {
+	Source
+	Lines []KernelLine // the youngest first, a few of each kind
+}
+
+// The kinds of a [KernelLine].
+const (
+	HungTask     = "hung task"
+	IOError      = "I/O error"
+	ReadOnly     = "file system read-only"
+	Unregister   = "network device in use" // unregister_netdevice waits
+	OOMKill      = "oom kill"
+	ServerSilent = "file server silent" // of NFS or CIFS
+)
+
+// A KernelLine is one line of the kernel's log.
+type KernelLine struct {
+	Kind    string // such as [HungTask]
+	Age     time.Duration
+	Text    string // as the kernel wrote it
+	PID     int    // of the process that it names; 0 if it names none
+	Command string // that process's
+	Device  string // or server, or file system that it names; may be empty
+	Count   int    // of such lines, this one being the last; at least 1
+}
+
+// Units are the services of the init system that the runtime and the kubelet run in.
+type Units struct {
+	Source
+	All []Unit
+}
+
+// A Unit is one service. What the init system does not tell is zero.
+type Unit struct {
+	Name     string
+	State    string        // as systemd says, such as "active", "activating"; empty if it was not asked
+	Restarts int           // by the init system on its own, since it was last started by a person
+	Up       time.Duration // of its process
+}

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A Look looks at the node and returns what it saw. Deep is for what is read only
+// where something hangs, the report's Deep. After an error, which is the cause of
+// its context, it is not asked again.
+type Look func(ctx context.Context, deep bool) (*evidence.Report, error)
+
+const (
+	// lookPeriod is from the end of one look at the node to the next: a walk over all
+	// its processes is not to be had for nothing.
+	lookPeriod = 5 * time.Second
+	// secondLook is how long after the first look a second one tells whether a process
+	// has moved.
+	secondLook = time.Second
+	// lookWaits is how long a sweep that needs what a deep look finds waits for that.
+	lookWaits = 500 * time.Millisecond
+)
+
+// looks decides when somebody looks at the node, and how deep. The zero value never
+// does.
+type looks struct {
+	can    bool // somebody can
+	out    bool
+	deep   bool // the last one, or the one that is out, is deep
+	since  time.Time
+	next   time.Time // when the next one is due; zero for at once
+	twice  bool      // of one that looks once: the second look was made
+	wanted *Looking  // of this step
+}
+
+// A Looking asks the shell for one look at the node.
+type Looking struct{ Deep bool }
+
+// advance asks for a look when it is time. Something that hangs is looked into at once.
+// One that looks once does so a second time after a second where a first look cannot tell.
+func (l *looks) advance(m *machine) {
+	if !l.can || l.out || m.check.wasCut {
+		return
+	}
+	deep := m.hangs()
+	switch at := l.due(m); {
+	case deep && !l.deep:
+	case at.IsZero() && !l.since.IsZero(), m.now.Before(at):
+		return
+	}
+	l.twice = l.twice || m.policy.Once && !l.since.IsZero()
+	l.out, l.deep, l.since = true, deep, m.now
+	l.wanted = &Looking{Deep: deep}
+}
+
+// due returns when the next look is due by the clock; zero at the beginning, and for
+// one that looks once where no other is needed.
+func (l *looks) due(m *machine) time.Time {
+	if !l.can || l.out || m.policy.Once && (l.twice || m.evidence == nil || !maybeStuck(m.evidence)) {
+		return time.Time{}
+	}
+	return l.next
+}
+
+// busy reports whether there is more to come for one that looks once.
+func (l *looks) busy(m *machine) bool { return l.can && (l.out || !l.due(m).IsZero()) }
+
+// took takes in that a look has returned.
+func (l *looks) took(m *machine, in Looked) {
+	l.out, l.can = false, l.can && !in.Ended
+	l.next = m.now.Add(lookPeriod)
+	if m.policy.Once {
+		l.next = m.now.Add(secondLook)
+	}
+}
+
+// hangs reports whether something hangs that a deep look may explain.
+func (m *machine) hangs() bool {
+	after := hungAge
+	if m.policy.Once {
+		after = sluggish
+	}
+	if f, out := m.calls.oldestOfRelist(); out && f.Elapsed(m.now) >= after {
+		return true
+	}
+	return m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "")
+}
+
+// hangsDue returns when a call of the relist will have been out for so long that it
+// is looked into.
+func (m *machine) hangsDue() time.Time {
+	f, out := m.calls.oldestOfRelist()
+	after := hungAge
+	if m.policy.Once {
+		after = sluggish
+	}
+	if at := f.Since.Add(after); out && at.After(m.now) {
+		return at
+	}
+	return time.Time{}
+}
+
+// maybeStuck reports whether one look cannot tell whether a process is stuck or just at
+// work: each is in uninterruptible sleep for a moment now and then, and runc freezes a
+// container to change its limits. A quota is measured between two looks, too, and a
+// kubelet may be busy for once.
+func maybeStuck(r *evidence.Report) bool {
+	busy := func(p evidence.Process) bool {
+		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
+	}
+	p := r.Processes
+	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Errands, p.Daemons}, maps.Values(p.Containers))
+	return slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) }) ||
+		r.Kubelet.Ping.TimedOut || slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods })
+}

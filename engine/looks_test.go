@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// looker keeps when it was asked to look, how deep, and answers with what it is told.
+type looker struct {
+	began  time.Time
+	asked  []time.Duration
+	deep   []bool
+	report func(n int) *evidence.Report
+}
+
+func (l *looker) look(_ context.Context, deep bool) (*evidence.Report, error) {
+	l.asked, l.deep = append(l.asked, time.Since(l.began)), append(l.deep, deep)
+	if r := l.report(len(l.asked)); r != nil {
+		r.At = time.Now()
+		return r, nil
+	}
+	return nil, errors.New("no more")
+}
+
+func nothingSeen(int) *evidence.Report { return new(evidence.Report) }
+
+// One look cannot tell a process that is stuck from one that is at work. A
+// second one is made only where that is the question.
+func TestDoubtIsLookedAtTwice(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		found evidence.Report
+		want  []time.Duration
+	}{
+		{"asleep", evidence.Report{Processes: evidence.Processes{Shims: []evidence.Process{{State: evidence.Sleeping}}}}, []time.Duration{0}},
+		{"stopped", evidence.Report{Processes: evidence.Processes{Shims: []evidence.Process{{State: evidence.Stopped}}}}, []time.Duration{0}},
+		{"in the kernel", evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Uninterrupted}}}}, []time.Duration{0, secondLook}},
+		{"for long", evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Uninterrupted, For: 1}}}}, []time.Duration{0}},
+		{"frozen", evidence.Report{Processes: evidence.Processes{Containers: map[string][]evidence.Process{"a": {{State: evidence.Frozen}}}}}, []time.Duration{0, secondLook}},
+		{"busy kubelet", evidence.Report{Kubelet: evidence.Kubelet{Ping: evidence.Answer{TimedOut: true}}}, []time.Duration{0, secondLook}},
+		{"quota", evidence.Report{Limits: []evidence.Limit{{What: evidence.CPUPeriods}}}, []time.Duration{0, secondLook}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := &looker{report: func(int) *evidence.Report { return new(tt.found) }}
+			look := func(ctx context.Context, deep bool) (*evidence.Report, error) {
+				if l.began.IsZero() {
+					l.began = time.Now()
+				}
+				return l.look(ctx, deep)
+			}
+			examineWith(t, Config{Look: look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
+				if !slices.Equal(l.asked, tt.want) || slices.Contains(l.deep, true) || s.Evidence == nil {
+					t.Errorf("looks after %v, deep %v, want %v", l.asked, l.deep, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A running engine looks every 5 s, and deeper as soon as a call of the relist hangs.
+func TestHangIsLookedIntoAtOnce(t *testing.T) {
+	l := &looker{report: nothingSeen}
+	bubble(t, Config{Look: l.look}, onePod, func(b *bench) {
+		l.began = time.Now()
+		b.after(6 * time.Second)
+		if want := []time.Duration{5 * time.Second}; !slices.Equal(l.asked[1:], want) || slices.Contains(l.deep, true) {
+			t.Errorf("healthy: looks after %v, deep %v", l.asked, l.deep)
+		}
+		b.fake.script("ListContainers", behaviour{hang: true})
+		b.after(10 * time.Second)
+		i := slices.Index(l.deep, true)
+		if i < 0 || l.asked[i] > 10*time.Second || slices.Contains(l.deep[i:], false) || len(l.deep[i:]) != 2 {
+			t.Errorf("hanging: looks after %v, deep %v", l.asked, l.deep)
+		}
+		b.fake.behave()
+		b.after(2 * time.Minute)
+		if l.deep[len(l.deep)-1] {
+			t.Errorf("healthy again: deep %v", l.deep)
+		}
+	})
+}
