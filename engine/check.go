@@ -103,7 +103,7 @@ func (c *check) sweep(m *machine) {
 		m.advanceSweep()
 	}
 	switch {
-	case m.sweep == nil || !m.sweep.over() || m.recheck.out:
+	case m.sweep == nil || !m.sweep.over() || m.recheck.out || m.search.outAhead(m):
 	case c.closes(m):
 		c.closing = true
 		m.status.askAgain(m, m.status.versionErr != nil)
@@ -152,7 +152,7 @@ func (c *check) beginSweep(m *machine) {
 		c.parts[p.UID] = span{at, at + n}
 		at += n
 	}
-	c.answers = make([]*answer, at)
+	c.answers = make([]*answer, m.sweep.Total)
 	if c.wasCut {
 		c.cutSweep(m)
 	}
@@ -192,6 +192,14 @@ func (c *check) cutSweep(m *machine) {
 func (c *check) cutShort(now time.Time, a *answer) bool {
 	unheard := errors.Is(a.err, call.ErrDeadline) || errors.Is(a.err, call.ErrCanceled)
 	return unheard && c.once && !now.Before(c.cut) && a.took < sluggish
+}
+
+// beginAgain forgets what was asked for before the lists came: they have come after all.
+func (c *check) beginAgain(m *machine) {
+	if c.once && m.sweep != nil {
+		m.dropSweep()
+		m.sweep, c.parts = nil, nil
+	}
 }
 
 // settle has the core settle all pods by what the sweep brought, once.

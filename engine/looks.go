@@ -78,30 +78,44 @@ func (l *looks) took(m *machine, in Looked) {
 	}
 }
 
-// hangs reports whether something hangs that a deep look may explain.
-func (m *machine) hangs() bool {
-	after := hungAge
-	if m.policy.Once {
-		after = sluggish
-	}
-	if f, out := m.calls.oldestOfRelist(); out && f.Elapsed(m.now) >= after {
-		return true
-	}
-	return m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "")
+// holdsSweep reports whether a sweep waits for what the look under way finds.
+func (l *looks) holdsSweep(m *machine) bool {
+	return l.out && l.deep && m.now.Before(l.since.Add(lookWaits))
 }
 
-// hangsDue returns when a call of the relist will have been out for so long that it
-// is looked into.
-func (m *machine) hangsDue() time.Time {
+// hangs reports whether something hangs that a deep look may explain.
+func (m *machine) hangs() bool {
+	_, hangs := m.hung()
+	return hangs || m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "")
+}
+
+// hung returns the call of the relist that has been out for too long, if one has.
+func (m *machine) hung() (Flight, bool) {
 	f, out := m.calls.oldestOfRelist()
-	after := hungAge
-	if m.policy.Once {
-		after = sluggish
+	return f, out && f.Elapsed(m.now) >= m.hungAge()
+}
+
+// hungAge is how long a call of the relist is out, to be taken for hung. Where no
+// list has ever succeeded it is less: somebody has come to a sick node to see why.
+func (m *machine) hungAge() time.Duration {
+	if m.policy.Once || m.core.ListedAt().IsZero() {
+		return sluggish
 	}
-	if at := f.Since.Add(after); out && at.After(m.now) {
-		return at
+	return hungAge
+}
+
+// hungDue returns when the call of the relist that is out will hang, or a sweep that
+// waits for a look waits no longer; zero if neither is to come.
+func (m *machine) hungDue() time.Time {
+	var due time.Time
+	if m.looks.holdsSweep(m) {
+		due = m.looks.since.Add(lookWaits)
 	}
-	return time.Time{}
+	f, out := m.calls.oldestOfRelist()
+	if at := f.Since.Add(m.hungAge()); out && at.After(m.now) {
+		due = sooner(due, at)
+	}
+	return due
 }
 
 // maybeStuck reports whether one look cannot tell whether a process is stuck or just at

@@ -140,6 +140,7 @@ func (m *machine) step(now time.Time, in Input) Work {
 func (m *machine) advance() {
 	for {
 		m.handOut()
+		m.looks.advance(m)
 		m.kubelet.judge(m)
 		m.relists.advance(m)
 		m.status.advance(m)
@@ -148,7 +149,6 @@ func (m *machine) advance() {
 		m.advanceSweep()
 		m.check.advance(m)
 		m.calls.advance(m.now)
-		m.looks.advance(m)
 		if len(m.calls.done) == 0 {
 			return
 		}
@@ -201,7 +201,7 @@ func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
 		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(m), m.sweepDue(), m.check.due(), m.looks.due(m), m.hangsDue(),
+		m.search.due(m), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(),
 	} {
 		due = sooner(due, at)
 	}

@@ -157,6 +157,15 @@ func (p *probes) pick(m *machine, shown []*Pod, parts func(*Pod) []Flight) (Flig
 	return Flight{}, false
 }
 
+// clearOfAll reports whether Version and Status are answered while a call hangs.
+func (p *probes) clearOfAll(f Flight) bool {
+	ok := func(op call.Operation) bool {
+		a, returned := p.last(op)
+		return returned && a.Err == nil
+	}
+	return p.hung == f && ok(call.Version) && ok(call.Status)
+}
+
 // clear reports whether a whole round says that the runtime answers while a call
 // hangs: for itself, and for one sandbox or container at least.
 func (p *probes) clear(f Flight) bool {

@@ -176,6 +176,7 @@ func (l *relists) listedAll(m *machine) {
 	}
 	r.listed = true
 	m.search.reset(m)
+	m.check.beginAgain(m)
 	pods, found := l.assembler.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
 	l.found = r.lists.found.Add(found)
 	l.failure, l.podFailure = nil, nil

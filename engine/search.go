@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// hungAge is how long a call of the relist is out, to be taken for hung.
+	// hungAge is how long a call of the relist is out mostly, to be taken for hung.
 	hungAge = 2 * time.Second
 	// sweepEvery is the least time between two sweeps that nobody asked for: calls
 	// that hang for seconds, relist after relist, must not bring about one each.
@@ -41,6 +41,7 @@ type search struct {
 	until   time.Time // of the listing pod by pod
 	out     bool      // a call of the search is out
 	begun   bool
+	ahead   bool // began while the list of one that looks once was still out
 	over    bool
 	swept   time.Time // start of the call for which every object was asked for; zero if that was not done
 }
@@ -78,8 +79,11 @@ func (s *search) second(m *machine, r *relist, first *answer) callSpec {
 
 // begin begins the search with the lists of a relist that failed.
 func (s *search) begin(m *machine, lists listing) {
-	if s.begun {
+	if s.begun && !s.ahead {
 		return
+	}
+	if s.ahead && m.sweep != nil && m.sweep.hung() == 0 {
+		m.check.beginAgain(m) // with what the other list has brought
 	}
 	*s = search{begun: true, lists: lists, began: m.relists.now.began, swept: s.swept}
 	switch {
@@ -112,20 +116,42 @@ func (s *search) advance(m *machine) {
 // does not come back.
 func (s *search) beginBesideHungList(m *machine) {
 	r := m.relists.now
-	f, hangs := s.hung(m)
-	if !hangs || s.begun || !isList(f.Op) || r.onDemand() || r.lists.first == nil || r.lists.first.err != nil {
+	f, hangs := m.hung()
+	if r == nil || !hangs || s.begun || !isList(f.Op) || r.onDemand() || m.policy.Once && !s.mayGoAhead(m) {
 		return
 	}
 	lists := r.lists
-	lists.second = &answer{callSpec: callSpec{Flight: Flight{Op: call.ListContainers}}, err: outOfTurn(call.ListContainers)}
-	*s = search{begun: true, lists: lists, began: r.began, swept: s.swept}
+	unheard := &answer{callSpec: callSpec{Flight: Flight{Op: f.Op}}, err: outOfTurn(f.Op)}
+	if f.Op == call.ListPodSandbox {
+		lists.first = unheard
+	} else {
+		lists.second = unheard
+	}
+	*s = search{begun: true, ahead: m.policy.Once, lists: lists, began: r.began, swept: s.swept}
 }
 
-// hung returns the call of a running engine's relist that has been out for too
-// long, if one has.
-func (s *search) hung(m *machine) (Flight, bool) {
-	f, out := m.calls.oldestOfRelist()
-	return f, out && !m.policy.Once && f.Elapsed(m.now) >= hungAge
+// mayGoAhead reports whether one that looks once asks for single objects while a list
+// is still out: the runtime answers otherwise, and fast.
+func (s *search) mayGoAhead(m *machine) bool {
+	return m.calls.heard && m.hasObjects() && !m.status.statusOut && m.tooSlow() == "" && !m.check.wasCut && !m.looks.holdsSweep(m)
+}
+
+// outAhead reports whether a list for which the objects were asked for ahead is still
+// out, and nothing that was found explains that. What does ends the waiting.
+func (s *search) outAhead(m *machine) bool {
+	if !s.ahead || m.check.wasCut {
+		return false
+	}
+	for _, p := range m.calls.out {
+		if p.By != ByRelist || p.why != nil {
+			continue
+		}
+		if m.sweep.hung() > 0 {
+			took := m.now.Sub(p.Since).Round(100 * time.Millisecond)
+			m.calls.end(m.now, p, &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: fmt.Sprintf("no answer for %v, and what may hold it up is found", took)})
+		}
+	}
+	return true
 }
 
 func isList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
@@ -238,10 +264,10 @@ func outcome(err error) string {
 // holds the lock that a list waits for is found so, and what else hangs behind the one
 // that holds up the relist.
 func (s *search) beginSweep(m *machine) {
-	if m.policy.Once || m.pause.on || m.sweeping() || len(m.pods.byUID) == 0 || m.sweep != nil && m.now.Sub(m.sweep.Began) < sweepEvery {
+	if m.policy.Once || m.pause.on || m.sweeping() || m.sweep != nil && m.now.Sub(m.sweep.Began) < sweepEvery {
 		return
 	}
-	if since, is := s.suspect(m); is && m.tooSlow() == "" {
+	if since, is := s.suspect(m); is && m.tooSlow() == "" && !m.looks.holdsSweep(m) && m.hasObjects() {
 		s.swept = since
 		m.beginSweep(nil)
 	}
@@ -251,8 +277,8 @@ func (s *search) beginSweep(m *machine) {
 // yet: it hangs while probes are answered, or lists fail again and again with an
 // error of their own.
 func (s *search) suspect(m *machine) (time.Time, bool) {
-	if f, hangs := s.hung(m); hangs {
-		return f.Since, !f.Since.Equal(s.swept) && m.probes.clear(f)
+	if f, hangs := m.hung(); hangs {
+		return f.Since, !f.Since.Equal(s.swept) && (m.probes.clear(f) || m.core.ListedAt().IsZero() && m.probes.clearOfAll(f))
 	}
 	f := m.relists.failure
 	if f == nil || !s.over || !s.swept.IsZero() || f.InRow < failsForSure || errors.Is(f.Err, call.ErrUnavailable) {
@@ -266,11 +292,6 @@ func (s *search) due(m *machine) time.Time {
 	var due time.Time
 	if s.begun && !s.over && s.byPod {
 		due = s.until
-	}
-	if f, out := m.calls.oldestOfRelist(); out && !m.policy.Once {
-		if at := f.Since.Add(hungAge); at.After(m.now) {
-			due = sooner(due, at)
-		}
 	}
 	return due
 }

@@ -180,6 +180,7 @@ type Sweep struct {
 	Hung        []Swept       // gave no answer within Timeout; by namespace, pod, then order of listing
 	Failed      []Swept       // answered with an error other than not found, and once more when asked again
 	Flaky       int           // failed, and answered well when asked again
+	Unknown     []Swept       // not found, though the node shows it: of objects that no list has, which are asked for only where lists hang or fail
 	Slowest     []Swept       // up to 5 that were answered, the slowest first
 
 	Refused  string // why it was not begun; empty if it was

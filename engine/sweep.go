@@ -37,6 +37,7 @@ type sweep struct {
 
 	checkNext time.Time // when those that hung or failed are asked for again
 
+	unknown []int  // places of those that the node shows and the runtime does not know
 	bad     []int  // places of those that hung or failed, in order as far as made has them
 	slowest []int  // places of the slowest that were answered
 	made    *Sweep // what result returned last; nil before that
@@ -46,6 +47,7 @@ type sweep struct {
 // An object is one sandbox or container of a sweep.
 type object struct {
 	Flight
+	unlisted *unlisted // what the node shows of it, if no list has it
 	state    objectState
 	took     time.Duration // of the last call
 	inRow    int           // calls that hung, the last ones
@@ -128,19 +130,29 @@ func (s *sweep) take(place int, a *answer) {
 	s.note(a)
 	switch {
 	case a.err == nil || errors.Is(a.err, call.ErrNotFound):
-		o.state, o.Flight = hasAnswered, a.Flight
+		o.state, o.Flight = hasAnswered, o.asked(a)
 		s.answered(place)
+		if o.unlisted != nil && a.err != nil {
+			s.unknown = append(s.unknown, place)
+		}
 	case a.hung(s.Timeout):
-		o.state, o.Flight, o.inRow = hasHung, a.Flight, 1
+		o.state, o.Flight, o.inRow = hasHung, o.asked(a), 1
 		s.bad = append(s.bad, place)
 	case !o.again:
 		s.again = append(s.again, place)
 		return
 	default:
-		o.state, o.Flight = hasFailed, a.Flight
+		o.state, o.Flight = hasFailed, o.asked(a)
 		s.bad = append(s.bad, place)
 	}
 	s.Done++
+}
+
+// asked returns the call that was made about o, by the name that has become known since.
+func (o *object) asked(a *answer) Flight {
+	f := a.Flight
+	f.Pod = o.Pod
+	return f
 }
 
 // note notes what an answer says of the runtime as a whole.
@@ -265,7 +277,7 @@ func (s *sweep) result() *Sweep {
 		return s.made
 	}
 	r := s.Sweep
-	r.Slowest = s.pick(s.slowest, hasAnswered)
+	r.Slowest, r.Unknown = s.pick(s.slowest, hasAnswered), s.pick(s.unknown, hasAnswered)
 	if s.relisted() {
 		slices.Sort(s.bad)
 		r.Hung, r.Failed = s.pick(s.bad, hasHung), s.pick(s.bad, hasFailed)

@@ -34,8 +34,15 @@ func (m *machine) beginSweep(first func(a, b Flight) int) {
 	for _, p := range shown {
 		all = append(all, partsOf(p.Seen())...)
 	}
+	unlisted := m.unlisted()
+	for _, o := range unlisted {
+		all = append(all, o.Flight)
+	}
 	m.dropSweep()
 	m.sweep = newSweep(m.now, all, m.policy, first)
+	for i, o := range unlisted {
+		m.sweep.objects[len(all)-len(unlisted)+i].unlisted = o
+	}
 	m.changed = true
 }
 
@@ -95,6 +102,11 @@ func (m *machine) advanceSweep() {
 		w.By, w.tag = BySweep, uint64(place)
 		m.calls.want(m.now, w)
 	}
+	if n := s.hung(); !m.policy.Once && n >= 2*s.Width && n == s.Done {
+		s.CutOff = true // it is not single objects that hang
+		s.end(m.now)
+		m.dropSweep()
+	}
 	if !s.over() && s.Done == s.Total {
 		s.end(m.now)
 		m.changed = true
@@ -128,6 +140,9 @@ func (s *sweep) checkAt() time.Time {
 func (m *machine) sweepAnswered(a *answer) {
 	m.check.keep(a)
 	m.sweep.take(int(a.tag), a)
+	if v, ok := a.value.(pleg.SandboxStatus); ok {
+		m.sweep.nameUnlisted(v)
+	}
 	m.changed = true
 }
 

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// An unlisted is an object that the node shows and no list has.
+type unlisted struct {
+	Flight
+	sandboxID string // in which a container is; may be empty
+}
+
+// unlisted returns the objects that the node shows and that no pod has, where the lists
+// hang or fail: one of them may be what holds them up.
+func (m *machine) unlisted() []*unlisted {
+	if _, hangs := m.hung(); m.evidence == nil || !hangs && !m.search.begun && m.relists.failure == nil {
+		return nil
+	}
+	listed := make(map[string]bool)
+	for _, p := range m.pods.byUID {
+		for _, f := range partsOf(p.Seen()) {
+			listed[f.ID] = true
+		}
+	}
+	var all []*unlisted
+	for _, o := range m.evidence.Objects() {
+		if !listed[o.ID] {
+			all = append(all, m.asUnlisted(o))
+		}
+	}
+	return all
+}
+
+// asUnlisted returns the call that asks for an object, named as far as the node or a pod
+// that is listed names it.
+func (m *machine) asUnlisted(o evidence.Object) *unlisted {
+	f := Flight{Op: call.ContainerStatus, ID: o.ID, Container: o.Container, Pod: pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}}
+	if o.Sandbox {
+		f.Op, f.Container = call.PodSandboxStatus, ""
+	}
+	if p, known := m.pods.byUID[f.Pod.UID]; known && f.Pod.Name == "" {
+		f.Pod = p.PodRef
+	}
+	return &unlisted{Flight: f, sandboxID: o.SandboxID}
+}
+
+// hasObjects reports whether there is anything to ask for.
+func (m *machine) hasObjects() bool {
+	r := m.relists.now
+	return len(m.pods.byUID) > 0 || r != nil && len(r.lists.sandboxes) > 0 || len(m.unlisted()) > 0
+}
+
+// nameUnlisted names what lies in a sandbox by what that sandbox's status says.
+func (s *sweep) nameUnlisted(status pleg.SandboxStatus) {
+	for i := range s.objects {
+		o := &s.objects[i]
+		if u := o.unlisted; u != nil && o.Pod.Name == "" && (u.sandboxID == status.ID || o.ID == status.ID || o.Pod.UID != "" && o.Pod.UID == status.Pod.UID) {
+			o.Pod = status.Pod
+			s.stale = true
+		}
+	}
+}

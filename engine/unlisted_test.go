@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// seen is what a node shows of the pods of pairs: every container by its control
+// group, and by the runtime's folders, read in a deep look, what is named.
+func seen(named ...evidence.Object) Look {
+	return func(_ context.Context, deep bool) (*evidence.Report, error) {
+		r := &evidence.Report{Processes: evidence.Processes{Containers: map[string][]evidence.Process{}}}
+		for _, id := range []string{"p000/app", "p001/app", "p002/app", "foreign"} {
+			r.Processes.Containers[id] = []evidence.Process{{PID: 1}}
+		}
+		if deep {
+			r.Deep = &evidence.Deep{Objects: evidence.Objects{All: named}}
+		}
+		return r, nil
+	}
+}
+
+var lockHolder = evidence.Object{ID: "p001/app", SandboxID: "p001", Namespace: "ns", Pod: "p001", UID: "uid-p001", Container: "app"}
+
+// statusLock is a runtime in which the lock of one container's status is held: its
+// status and the list of all containers wait for it.
+func statusLock(r *fakeRuntime) {
+	pairs(3)(r)
+	r.script("ListContainers", behaviour{hang: true})
+	r.script("ContainerStatus p001/app", behaviour{hang: true})
+}
+
+func hungIDs(s *Snapshot) (ids []string) {
+	if s.Sweep != nil {
+		for _, o := range s.Sweep.Hung {
+			ids = append(ids, o.ID)
+		}
+	}
+	return ids
+}
+
+// One who looks once at a sick node names the holder within 5 s, though no list has it.
+func TestExamineFindsWhoHoldsTheList(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		look    Look
+		prepare func(*fakeRuntime)
+		want    []Flight
+		unknown []string
+		within  time.Duration
+	}{
+		{"by the runtime's folder", seen(lockHolder), statusLock, []Flight{{Op: call.ContainerStatus, ID: "p001/app", Container: "app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
+		{"by control groups alone", seen(), statusLock, []Flight{{Op: call.ContainerStatus, ID: "p001/app"}}, []string{"foreign"}, 4 * time.Second},
+		{"named by its sandbox, which answers", seen(evidence.Object{ID: "p001/app", SandboxID: "p001"}), statusLock, []Flight{{Op: call.ContainerStatus, ID: "p001/app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
+		{"lock of a sandbox", seen(evidence.Object{ID: "p002", Sandbox: true, Namespace: "ns", Pod: "p002", UID: "uid-p002"}), func(r *fakeRuntime) {
+			pairs(3)(r)
+			r.script("ListPodSandbox", behaviour{hang: true})
+			r.script("PodSandboxStatus p002", behaviour{hang: true})
+		}, []Flight{{Op: call.PodSandboxStatus, ID: "p002", Pod: ref("p002")}}, []string{"foreign"}, 4 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			examineWith(t, Config{Look: tt.look}, Examination{}, tt.prepare, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+				var hung []Flight
+				for _, o := range s.Sweep.Hung {
+					f := o.Flight
+					f.Since, f.By = time.Time{}, 0
+					hung = append(hung, f)
+				}
+				if diff := cmp.Diff(tt.want, hung); diff != "" {
+					t.Error(diff)
+				}
+				var unknown []string
+				for _, o := range s.Sweep.Unknown {
+					unknown = append(unknown, o.ID)
+				}
+				if took > tt.within || !slices.Equal(unknown, tt.unknown) {
+					t.Errorf("after %v, unknown %q; partial %q, failure %+v", took, unknown, s.Partial, s.Failure)
+				}
+				if s.Failure == nil || s.Evidence.Deep == nil || !s.Node.Known || s.StatusErr != nil {
+					t.Errorf("failure %+v, node %+v, status %+v", s.Failure, s.Node, s.StatusErr)
+				}
+			})
+		})
+	}
+}
+
+// A list that is only slow is waited for, and what it brings is looked at as ever.
+func TestExamineWaitsForAListThatIsSlow(t *testing.T) {
+	slow := func(r *fakeRuntime) {
+		pairs(3)(r)
+		r.script("ListContainers", behaviour{delay: 4 * time.Second})
+	}
+	examineWith(t, Config{Look: seen()}, Examination{}, slow, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if took != 4*time.Second || s.Failure != nil || !s.Health.Healthy || s.Partial != "" || s.Sweep.Done != 9 || s.Sweep.Total != 9 || s.Sweep.Unknown != nil {
+			t.Errorf("after %v: failure %+v, %+v, partial %q, sweep %+v", took, s.Failure, s.Health, s.Partial, s.Sweep)
+		}
+		if p := hasPod(t, s, "p001"); p.Status == nil || len(p.Status.Containers) != 2 {
+			t.Errorf("pod %+v", p)
+		}
+	})
+}
+
+// An engine that is started on the sick node names it as soon.
+func TestEngineStartedOnASickNodeFindsTheHolder(t *testing.T) {
+	bubble(t, Config{Look: seen(lockHolder)}, statusLock, func(b *bench) {
+		s := b.after(4 * time.Second)
+		if ids := hungIDs(s); !slices.Equal(ids, []string{"p001/app"}) || s.Sweep.Hung[0].Pod != ref("p001") {
+			t.Errorf("hung %v in %+v; probes %+v", ids, s.Sweep, s.Probes)
+		}
+		if n := countOf(b.fake.made(), "ListContainers"); n != 1 {
+			t.Errorf("%d lists of containers", n)
+		}
+		b.fake.behave()
+		if s := b.after(2*time.Minute + 10*time.Second); len(s.Pods) != 3 || s.Partial != "" {
+			t.Errorf("once it is over: %d pods, partial %q", len(s.Pods), s.Partial)
+		}
+	})
+}
+
+// What the node shows is asked for only where lists do not tell it.
+func TestHealthyNodeIsNotAskedForWhatItShows(t *testing.T) {
+	bubble(t, Config{Look: seen()}, pairs(3), func(b *bench) {
+		b.after(6 * time.Second)
+		b.fake.made()
+		b.ask(b.Sweep)
+		s := b.after(10 * time.Second)
+		if made := b.fake.made(); slices.Contains(made, "ContainerStatus foreign") || s.Sweep.Total != 9 || s.Sweep.Unknown != nil {
+			t.Errorf("sweep %+v, calls %q", s.Sweep, made)
+		}
+	})
+}
+
+func countOf(calls []string, of string) (n int) {
+	for _, c := range calls {
+		if c == of {
+			n++
+		}
+	}
+	return n
+}
