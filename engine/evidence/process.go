@@ -12,6 +12,7 @@ type Processes struct {
 	Partial string // why some may be missing, such as "cut off after 2s"; empty if none are
 
 	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
+	Objects    []Object             // of Containers those that are a runtime's for a kubelet, by ID: not those that run within another
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
 	Errands    []Process            // of the runtime and its shims, in any state, which do one thing and end: runc, network plugins, mounts and so on; each with its Parent, Verb and, as far as it is told, its container
 	Daemons    []Process            // the runtime's and the kubelet's own, as far as they are not known to be another runtime's

@@ -41,29 +41,44 @@ func TestContainerIDs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, containerIDs(tt.path)); diff != "" {
-				t.Errorf("containerIDs(%q) (-want +got):\n%s", tt.path, diff)
+			if diff := cmp.Diff(tt.want, first(containersIn(tt.path))); diff != "" {
+				t.Errorf("containersIn(%q) (-want +got):\n%s", tt.path, diff)
 			}
 		})
+	}
+}
+
+func TestPodIn(t *testing.T) {
+	for part, want := range map[string]string{
+		"pod5f1a2e1c-1111-4222-8333-abcdefabcdef":                          "5f1a2e1c-1111-4222-8333-abcdefabcdef",
+		"kubepods-burstable-pod5f1a2e1c_1111_4222_8333_abcdefabcdef.slice": "5f1a2e1c-1111-4222-8333-abcdefabcdef",
+		"kubelet-kubepods-podd5c6a1b2c3d4e5f60718293a4b5c6d7e.slice":       "d5c6a1b2c3d4e5f60718293a4b5c6d7e", // from a file
+		"kubepods-pod5f1a.slice:cri-containerd:" + fixtureID("1"):          "5f1a",
+		"kubepods.slice": "", "kubepods": "", "pod": "", "tripod5f1a": "", "podman": "", "": "",
+	} {
+		if got := podIn(part); got != want {
+			t.Errorf("podIn(%q) = %q, want %q", part, got, want)
+		}
 	}
 }
 
 func TestMemberOf(t *testing.T) {
 	id := fixtureID("1")
 	own := "/kubepods/pod5f1a/" + id
+	uids := []string{"5f1a"}
 	tests := []struct {
 		name  string
 		lines []procfs.Cgroup
 		want  membership
 	}{
-		{"v2", []procfs.Cgroup{{Path: own}}, membership{group: group{unified: own}, ids: []string{id}}},
+		{"v2", []procfs.Cgroup{{Path: own}}, membership{group: group{unified: own}, ids: []string{id}, uids: uids}},
 		{
 			"v1", []procfs.Cgroup{
 				{HierarchyID: 4, Controllers: []string{"rdma"}, Path: "/"},
 				{HierarchyID: 3, Controllers: []string{"freezer"}, Path: own},
 				{HierarchyID: 2, Controllers: []string{"cpu", "cpuacct"}, Path: own + "/deeper"},
 			},
-			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}},
+			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}, uids: uids},
 		},
 		{
 			"hybrid", []procfs.Cgroup{
@@ -71,16 +86,16 @@ func TestMemberOf(t *testing.T) {
 				{HierarchyID: 1, Controllers: []string{"name=systemd"}, Path: own + "/init.scope"},
 				{Path: own},
 			},
-			membership{group: group{freezer: own, unified: own, isHybrid: true}, ids: []string{id}},
+			membership{group: group{freezer: own, unified: own, isHybrid: true}, ids: []string{id}, uids: uids},
 		},
 		{
 			"hybrid, with v2 left alone", []procfs.Cgroup{
 				{HierarchyID: 6, Controllers: []string{"freezer"}, Path: own},
 				{Path: "/"},
 			},
-			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}},
+			membership{group: group{freezer: own, isHybrid: true}, ids: []string{id}, uids: uids},
 		},
-		{"another namespace", []procfs.Cgroup{{Path: "/../" + id}}, membership{ids: []string{id}}},
+		{"another namespace", []procfs.Cgroup{{Path: "/../" + id}}, membership{ids: []string{id}, uids: []string{""}}},
 		{"none", nil, membership{}},
 	}
 	for _, tt := range tests {
@@ -152,9 +167,9 @@ func FuzzContainerIDs(f *testing.F) {
 	f.Add("/k8s.io/" + fixtureID("3") + ".scope.scope")
 	f.Add("-:_" + fixtureID("4"))
 	f.Fuzz(func(t *testing.T, path string) {
-		for _, id := range containerIDs(path) {
+		for _, id := range first(containersIn(path)) {
 			if !isID(id) || !strings.Contains(path, id) {
-				t.Errorf("containerIDs(%q) has %q", path, id)
+				t.Errorf("containersIn(%q) has %q", path, id)
 			}
 		}
 		for kept := range strings.SplitSeq(followable(path), "/") {
@@ -164,3 +179,5 @@ func FuzzContainerIDs(f *testing.F) {
 		}
 	})
 }
+
+func first[A, B any](a A, _ B) A { return a }

@@ -131,7 +131,7 @@ func idAmong(args []string) string {
 		if isID(arg) {
 			return arg
 		}
-		if ids := containerIDs(arg); inPath == "" && len(ids) > 0 {
+		if ids, _ := containersIn(arg); inPath == "" && len(ids) > 0 {
 			inPath = ids[len(ids)-1]
 		}
 	}
@@ -170,6 +170,7 @@ type group struct {
 type membership struct {
 	group
 	ids  []string // of the containers it is in, the outermost first; none for the node's own
+	uids []string // of the pods of ids, one for each; empty where the path tells none
 	unit string   // the service of the init system that it runs in; empty if in none
 }
 
@@ -180,7 +181,7 @@ func memberOf(lines []procfs.Cgroup) membership {
 	var m membership
 	for _, line := range lines {
 		if m.ids == nil {
-			m.ids = containerIDs(line.Path)
+			m.ids, m.uids = containersIn(line.Path)
 		}
 		m.unit = cmp.Or(m.unit, unitOf(line))
 		switch {
@@ -231,23 +232,41 @@ func followable(path string) string {
 	return path
 }
 
-// containerIDs returns the ids in a control group's path, the outermost first:
-// there are several where a container runs containers. The drivers write the
-// same id in different ways:
+// containersIn returns the ids in a control group's path, the outermost first:
+// there are several where a container runs containers; and for each the UID of its pod,
+// if the path tells that. The drivers write the same in different ways:
 //
 //	/kubepods/burstable/podUID/ID                                        cgroupfs
 //	/kubepods.slice/kubepods-burstable-podUID.slice/cri-containerd-ID.scope systemd
 //	/system.slice/containerd.service/kubepods-podUID.slice:cri-containerd:ID a systemd name, given to cgroupfs
 //
 // What a container makes below its own group comes after it and has no id.
-func containerIDs(path string) []string {
-	var ids []string
+func containersIn(path string) (ids, uids []string) {
+	uid := ""
 	for part := range strings.SplitSeq(path, "/") {
+		uid = cmp.Or(podIn(part), uid)
 		if id := idIn(part); id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
+			ids, uids = append(ids, id), append(uids, uid)
+			uid = "" // what is within is of another pod
 		}
 	}
-	return ids
+	return ids, uids
+}
+
+// podIn returns the UID of the pod that one part of a path is of, or "". systemd's
+// names have an underscore for each dash in it.
+func podIn(part string) string {
+	name, _, _ := strings.Cut(part, ":")
+	name = strings.TrimSuffix(name, ".slice")
+	at := strings.LastIndex(name, "pod")
+	if at < 0 || at > 0 && name[at-1] != '-' {
+		return ""
+	}
+	uid := strings.ReplaceAll(name[at+len("pod"):], "_", "-")
+	if strings.Trim(uid, "0123456789abcdef-") != "" {
+		return ""
+	}
+	return uid
 }
 
 // idIn returns the id at the end of one part of a path, or "". A monitor's own

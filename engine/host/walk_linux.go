@@ -261,6 +261,7 @@ func (l *walk) report() evidence.Processes {
 		found.OtherKubelet = evidence.Process{}
 	}
 	found.KubeletRoot = l.kubeletRoot(found)
+	found.Objects = l.groupObjects(found.Shims)
 	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && l.isConfined()
 	return found
 }

@@ -89,9 +89,13 @@ func TestLook(t *testing.T) {
 	containerd.Unit = "containerd.service"
 	want := evidence.Processes{
 		Containers: map[string][]evidence.Process{sandbox: {pause}, container: {nginx}},
-		Shims:      []evidence.Process{shim},
-		Errands:    []evidence.Process{create, child},
-		Daemons:    []evidence.Process{containerd},
+		Objects: []evidence.Object{
+			{ID: sandbox, Sandbox: true, UID: "5f1a", From: "its control group"},
+			{ID: container, SandboxID: sandbox, UID: "5f1a", From: "its control group"},
+		},
+		Shims:   []evidence.Process{shim},
+		Errands: []evidence.Process{create, child},
+		Daemons: []evidence.Process{containerd},
 	}
 	w := newFixtureWalker(root)
 	for look := range 2 {

@@ -1,0 +1,55 @@
+package evidence
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Objects returns the sandboxes and containers that the node shows without asking the
+// runtime, each once, by ID: those that run, those that a shim or an errand is for,
+// and after a deep look those that the runtime keeps a folder of. Of each all is
+// known that any of these tells.
+func (r *Report) Objects() []Object {
+	all := slices.Clone(r.Processes.Objects)
+	for _, p := range r.Processes.Shims {
+		from := fmt.Sprintf("its shim, pid %d", p.PID)
+		switch {
+		case p.Sandbox != "":
+			all = append(all, Object{ID: p.Sandbox, Sandbox: true, From: from})
+		case p.Container != "":
+			all = append(all, Object{ID: p.Container, From: from})
+		}
+	}
+	for _, p := range r.Processes.Errands {
+		if p.Container != "" {
+			o := Object{ID: p.Container, Namespace: p.Namespace, Pod: p.Pod, From: fmt.Sprintf("%s %s, pid %d", p.Command, p.Verb, p.PID)}
+			o.Sandbox = strings.HasPrefix(p.Verb, "CNI ") // a network is a sandbox's
+			all = append(all, o)
+		}
+	}
+	if r.Deep != nil {
+		all = append(all, r.Deep.Objects.All...)
+	}
+	slices.SortStableFunc(all, func(a, b Object) int { return cmp.Compare(a.ID, b.ID) })
+	merged := all[:0]
+	for _, o := range all {
+		if n := len(merged); n > 0 && merged[n-1].ID == o.ID {
+			merged[n-1] = merged[n-1].with(o)
+		} else {
+			merged = append(merged, o)
+		}
+	}
+	return merged
+}
+
+// with returns o with what another account of the same object adds. One that names the
+// sandbox that it is in is a container, whatever another takes it for.
+func (o Object) with(other Object) Object {
+	o.SandboxID = cmp.Or(o.SandboxID, other.SandboxID)
+	o.Namespace, o.Pod = cmp.Or(o.Namespace, other.Namespace), cmp.Or(o.Pod, other.Pod)
+	o.UID, o.Container = cmp.Or(o.UID, other.UID), cmp.Or(o.Container, other.Container)
+	o.Sandbox = (o.Sandbox || other.Sandbox) && o.SandboxID == "" && o.Container == ""
+	return o
+}
