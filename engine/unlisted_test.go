@@ -16,9 +16,9 @@ import (
 // group, and by the runtime's folders, read in a deep look, what is named.
 func seen(named ...evidence.Object) Look {
 	return func(_ context.Context, deep bool) (*evidence.Report, error) {
-		r := &evidence.Report{Processes: evidence.Processes{Containers: map[string][]evidence.Process{}}}
+		r := new(evidence.Report)
 		for _, id := range []string{"p000/app", "p001/app", "p002/app", "foreign"} {
-			r.Processes.Containers[id] = []evidence.Process{{PID: 1}}
+			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ID: id, From: "its control group"})
 		}
 		if deep {
 			r.Deep = &evidence.Deep{Objects: evidence.Objects{All: named}}
