@@ -169,7 +169,9 @@ func (v *view) noteSweep() {
 		return
 	}
 	for _, o := range w.Hung {
-		if w.Ended.IsZero() && !o.Since.Before(v.past.back.at) || !w.Ended.IsZero() && !v.heardSince(o.Flight, askedLast(w)) {
+		// Who looks once asks for an object once: that the rest of its pod was answered
+		// says nothing of it.
+		if w.Ended.IsZero() && !o.Since.Before(v.past.back.at) || !w.Ended.IsZero() && (v.Policy.Once || !v.heardSince(o.Flight, askedLast(w))) {
 			v.note(&hang{Flight: o.Flight, sure: true, took: o.Took, inRow: o.InRow, err: o.Err, swept: true})
 		}
 	}
