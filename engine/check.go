@@ -199,6 +199,7 @@ func (c *check) beginAgain(m *machine) {
 	if c.once && m.sweep != nil {
 		m.dropSweep()
 		m.sweep, c.parts = nil, nil
+		m.relists.now.listed = false
 	}
 }
 

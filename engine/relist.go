@@ -174,9 +174,9 @@ func (l *relists) listedAll(m *machine) {
 		}
 		return
 	}
-	r.listed = true
 	m.search.reset(m)
 	m.check.beginAgain(m)
+	r.listed = true
 	pods, found := l.assembler.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
 	l.found = r.lists.found.Add(found)
 	l.failure, l.podFailure = nil, nil

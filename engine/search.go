@@ -87,7 +87,7 @@ func (s *search) begin(m *machine, lists listing) {
 	}
 	*s = search{begun: true, lists: lists, began: m.relists.now.began, swept: s.swept}
 	switch {
-	case lists.first.err == nil && lists.second != nil && forAll(lists.second.err):
+	case lists.first.err == nil && lists.second != nil && (forAll(lists.second.err) || lists.second.hung(m.calls.short) && !m.holderFound()):
 		s.byPod, s.until = true, m.now.Add(byPodLimit)
 		s.pods = oldestFirst(lists.sandboxes)
 		s.of = len(s.pods)
@@ -236,10 +236,13 @@ func (s *search) lacks() string {
 		second = s.lists.second.err
 	}
 	switch {
-	case s.byPod:
+	case s.byPod && (s.listed > 0 || forAll(second)):
 		why := "was too large"
-		if errors.Is(second, call.ErrUnreadable) {
+		switch {
+		case errors.Is(second, call.ErrUnreadable):
 			why = "cannot be read"
+		case errors.Is(second, call.ErrDeadline):
+			why = "gave no answer"
 		}
 		return fmt.Sprintf("the list of all containers %s, so they were listed pod by pod: %d of %d pods", why, s.listed, s.of)
 	case first == nil:

@@ -46,6 +46,9 @@ func (m *machine) asUnlisted(o evidence.Object) *unlisted {
 	return &unlisted{Flight: f, sandboxID: o.SandboxID}
 }
 
+// holderFound reports whether a sweep has found what may hold up a list.
+func (m *machine) holderFound() bool { return m.sweep != nil && m.sweep.hung() > 0 }
+
 // hasObjects reports whether there is anything to ask for.
 func (m *machine) hasObjects() bool {
 	r := m.relists.now
