@@ -1,8 +1,8 @@
 // Package engine relists a node as its kubelet does and tells any number of
 // readers what it sees. A machine decides: it is stepped with typed inputs and
 // answers with calls to make; it has no clock, no goroutine and no context. A shell
-// runs it: it has the clock, makes the calls to a [Runtime], looks at the node, and
-// publishes snapshots. A [Policy] says how the machine looks: again and again, which
+// runs it: it has the clock, makes the calls to a [Runtime], looks at the node when
+// the machine wants it, and publishes snapshots. A [Policy] says how the machine looks: again and again, which
 // is [Engine.Run], or once within a bounded time, which is [Examine].
 //
 // Order: one goroutine owns the machine. It makes no call itself and never waits for
@@ -12,7 +12,8 @@
 // list of a search and those of a sweep are out. Probes are made while a call of the
 // relist hangs, to see what still answers; a search lists what can be listed while the
 // lists of all pods fail; a sweep looks at every sandbox and container, when
-// [Engine.Sweep] asks for it or a list hangs or fails. None of these is the kubelet's,
+// [Engine.Sweep] asks for it or a list hangs or fails, then also at those that only
+// the node shows: one of them may hold the list up. None of these is the kubelet's,
 // and none changes a record. No call is made while its like is out: a list is never
 // asked for while any is, nor the status of one object twice. That holds even when a
 // runtime does not return by a call's deadline: the relist then goes on waiting, and
