@@ -37,6 +37,7 @@ type calls struct {
 	started []Call        // since the last step: for the shell to make
 	ended   []callID      // for the shell to end
 	done    []answer      // for the askers
+	handing []answer      // that are being handed out
 }
 
 // want begins a call as soon as its turn comes.
@@ -81,7 +82,7 @@ func (c *calls) returned(r Returned) {
 		r.Err = p.why
 	}
 	took := r.At.Sub(p.Since)
-	if p.made < p.tries && took <= sluggish && mayPass(r.Err) {
+	if p.made < p.tries && p.why == nil && took <= sluggish && mayPass(r.Err) {
 		p.notYet, p.failed = r.At.Add(retryAfter), r.Err
 		c.queue = append(c.queue, p)
 		return
@@ -200,6 +201,15 @@ func (c *calls) drop(now time.Time, f func(*callSpec) bool) {
 		}
 	}
 	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return f(&p.callSpec) })
+	wanted := func(a *answer) bool {
+		spec := a.callSpec
+		spec.By = a.to // its Flight may be that of its like
+		return !f(&spec)
+	}
+	for i := range c.handing { // one answer may end what asked for the next
+		c.handing[i].dropped = c.handing[i].dropped || !wanted(&c.handing[i])
+	}
+	c.done = slices.DeleteFunc(c.done, func(a answer) bool { return !wanted(&a) })
 }
 
 // lastTries has no call made again: what waits for a further try is answered with what

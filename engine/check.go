@@ -152,7 +152,6 @@ func (c *check) beginSweep(m *machine) {
 		c.parts[p.UID] = span{at, at + n}
 		at += n
 	}
-	c.answers = make([]*answer, m.sweep.Total)
 	if c.wasCut {
 		c.cutSweep(m)
 	}

@@ -157,10 +157,12 @@ func (m *machine) advance() {
 
 // handOut gives each answer to whoever wanted it.
 func (m *machine) handOut() {
-	done := m.calls.done
-	m.calls.done = nil
-	for i := range done {
-		a := &done[i]
+	m.calls.handing, m.calls.done = m.calls.done, nil
+	for i := range m.calls.handing {
+		a := &m.calls.handing[i]
+		if a.dropped {
+			continue
+		}
 		switch a.to {
 		case ByRelist:
 			m.relists.answered(m, a)

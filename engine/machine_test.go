@@ -24,6 +24,9 @@ type world struct {
 	out map[callID]*flying
 	log []logged
 
+	looking *Looking // the look at the node that is out; nil if none is
+	lookAt  time.Time
+
 	sandboxes  []pleg.ListedSandbox
 	containers []pleg.ListedContainer
 	made       int
@@ -46,6 +49,7 @@ type logged struct {
 func newWorld(t testing.TB, seed uint64, c Config, p Policy) *world {
 	t.Helper()
 	c.Runtime = &fakeRuntime{}
+	c.Look = seen() // never called: the world answers itself
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), now: time.Unix(1_000_000, 0), out: make(map[callID]*flying)}
 	c = c.withDefaults()
 	if !p.Once {
@@ -109,6 +113,10 @@ func (w *world) next(due time.Time) Input {
 	}
 	key := w.now.Add(time.Duration(w.ExpFloat64() * float64(20*time.Second)))
 	switch {
+	case w.looking != nil && (due.IsZero() || !w.lookAt.After(due)) && (first == nil || !w.lookAt.After(first.at)):
+		w.now = later(w.now, w.lookAt)
+		w.looking = nil
+		return Looked{Report: w.report()}
 	case first != nil && (due.IsZero() || !first.at.After(due)) && !first.at.After(key):
 		w.now = later(w.now, first.at)
 		delete(w.out, first.ID)
@@ -135,7 +143,7 @@ func (w *world) press() Input {
 	if n := len(w.sandboxes); n > 0 {
 		uid = w.sandboxes[w.IntN(n)].Pod.UID
 	}
-	switch w.IntN(10) {
+	switch w.IntN(9) {
 	case 0:
 		r.paused = !r.paused
 	case 1:
@@ -153,9 +161,20 @@ func (w *world) press() Input {
 	case 7:
 		r.withdrawn = []uint64{uint64(w.made)}
 	case 8:
-		return Looked{Report: &evidence.Report{At: w.now}}
-	case 9:
 		return Tick{}
+	}
+	return r
+}
+
+// report is what the node shows: all that runs, and what the runtime does not know.
+func (w *world) report() *evidence.Report {
+	r := &evidence.Report{At: w.now}
+	ids := []string{"foreign"}
+	for _, c := range w.containers {
+		ids = append(ids, c.ID)
+	}
+	for _, id := range ids {
+		r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ID: id})
 	}
 	return r
 }
@@ -241,6 +260,9 @@ func (w *world) step(in Input) Work {
 	for _, c := range work.Make {
 		w.make(c)
 	}
+	if work.Look != nil {
+		w.looking, w.lookAt = work.Look, w.now.Add(time.Duration(w.IntN(int(2*time.Second))))
+	}
 	return work
 }
 
@@ -254,6 +276,8 @@ type referee struct {
 	began time.Time
 	old   map[pleg.UID]*Pod
 	n     int
+
+	looking bool // a look at the node is out
 }
 
 // watch checks one step, given its input and its work, and the snapshot after it.
@@ -261,6 +285,15 @@ func (r *referee) watch(w *world, in Input, work Work) {
 	r.t.Helper()
 	if back, ok := in.(Returned); ok {
 		delete(r.out, back.ID)
+	}
+	if _, back := in.(Looked); back {
+		r.looking = false
+	}
+	if work.Look != nil {
+		if _, hangs := w.m.hung(); r.looking || work.Look.Deep && !hangs && w.m.sweep == nil {
+			r.t.Errorf("%v: %+v while one is out: %v", w.now, work.Look, r.looking)
+		}
+		r.looking = true
 	}
 	for _, c := range work.Make {
 		if c.ID != r.ids+1 || c.Timeout < 0 {
@@ -290,6 +323,7 @@ func (r *referee) watch(w *world, in Input, work Work) {
 	if due := w.m.due(); !due.IsZero() && !due.After(w.now) {
 		r.t.Errorf("%v: due at %v already, after %T: calls %v, relists %v, status %v, kubelet %v, poster %v, probes %v, search %v, sweep %v, check %v", w.now, due, in,
 			w.m.calls.due(), w.m.relists.due(w.m), w.m.status.due(w.m), w.m.kubelet.due(w.m), w.m.kubelet.poster.due(w.m), w.m.probes.due(w.m), w.m.search.due(w.m), w.m.sweepDue(), w.m.check.due())
+		r.t.Errorf("looks %v, hung %v", w.m.looks.due(w.m), w.m.hungDue())
 	}
 	r.check(w, w.m.snapshot(w.now))
 }
@@ -373,7 +407,7 @@ func TestMachineThatLooksOnceEnds(t *testing.T) {
 // The same inputs at the same times give the same calls, events and snapshots.
 func TestMachineIsDeterministic(t *testing.T) {
 	w := newWorld(t, 42, Config{}, Policy{})
-	for range 5000 {
+	for range 8000 {
 		w.step(w.next(w.m.due()))
 	}
 	sameError := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })

@@ -54,6 +54,8 @@ type answer struct {
 	value any
 	found pleg.Anomalies
 	err   error
+
+	dropped bool // nobody wants it any more
 }
 
 // hung tells a call that was given up after its time from one whose error only

@@ -41,7 +41,8 @@ type search struct {
 	until   time.Time // of the listing pod by pod
 	out     bool      // a call of the search is out
 	begun   bool
-	ahead   bool // began while the list of one that looks once was still out
+	ahead   bool // began while the list of one that looks once was still out:
+	aheadOf Flight
 	over    bool
 	swept   time.Time // start of the call for which every object was asked for; zero if that was not done
 }
@@ -127,7 +128,7 @@ func (s *search) beginBesideHungList(m *machine) {
 	} else {
 		lists.second = unheard
 	}
-	*s = search{begun: true, ahead: m.policy.Once, lists: lists, began: r.began, swept: s.swept}
+	*s = search{begun: true, ahead: m.policy.Once, aheadOf: f, lists: lists, began: r.began, swept: s.swept}
 }
 
 // mayGoAhead reports whether one that looks once asks for single objects while a list
@@ -143,10 +144,7 @@ func (s *search) outAhead(m *machine) bool {
 		return false
 	}
 	for _, p := range m.calls.out {
-		if p.By != ByRelist || p.why != nil {
-			continue
-		}
-		if m.sweep.hung() > 0 {
+		if p.Flight == s.aheadOf && p.why == nil && m.holderFound() {
 			took := m.now.Sub(p.Since).Round(100 * time.Millisecond)
 			m.calls.end(m.now, p, &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: fmt.Sprintf("no answer for %v, and what may hold it up is found", took)})
 		}

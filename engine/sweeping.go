@@ -40,6 +40,9 @@ func (m *machine) beginSweep(first func(a, b Flight) int) {
 	}
 	m.dropSweep()
 	m.sweep = newSweep(m.now, all, m.policy, first)
+	if m.policy.Once {
+		m.check.answers = make([]*answer, len(all))
+	}
 	for i, o := range unlisted {
 		m.sweep.objects[len(all)-len(unlisted)+i].unlisted = o
 	}
@@ -57,7 +60,7 @@ func (m *machine) refuseSweep(why string) {
 
 // askSweep begins the sweep that a person asked for, or says why not.
 func (m *machine) askSweep() {
-	if m.sweeping() {
+	if m.sweeping() || m.policy.Once { // which has its own
 		return
 	}
 	if why := m.tooSlow(); why != "" {
@@ -181,7 +184,7 @@ func (m *machine) askStatusAgain() {
 func (m *machine) recheckAnswered(a *answer) {
 	d := &m.recheck
 	d.out = false
-	if s := m.sweep; s.over() && !d.at.Before(s.Ended) {
+	if s := m.sweep; s == nil || s.over() && !d.at.Before(s.Ended) {
 		return
 	}
 	gone := errors.Is(a.err, call.ErrUnavailable)
