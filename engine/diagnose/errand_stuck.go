@@ -1,89 +1,75 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// errandLong is how long runc or a network plugin may take: the one takes a tenth of
-// a second, the other waits for an agent that starts anew.
-const errandLong = time.Minute
+// errandsTold is how many further errands of one container are told.
+const errandsTold = 3
 
-// longVerbs are those that last as long as what they run.
-var longVerbs = []string{"", "run", "exec", "init", "events"}
+// A lateErrand is one that should have ended, with others of the same container or sandbox.
+type lateErrand struct {
+	evidence.Process
+	owner  listed
+	others []evidence.Process
+}
 
 // errandStuck finds what the runtime or a shim has called and has not ended, though it
-// could run: the call that waits for it has no answer. What is in the kernel or held
-// is [processStuck]'s.
+// could run: the call that waits for it has no answer. Of what one has called in turn
+// only the first is told. What is in the kernel or held is [processStuck]'s.
 func errandStuck(v *view) []Finding {
-	if v.evidence.Processes.Missing != "" {
+	if v.evidence.Processes.Missing != "" || !slices.ContainsFunc(v.evidence.Processes.Errands, v.errandLate) {
 		return nil
 	}
-	var stuck []evidence.Process
-	for _, p := range v.evidence.Processes.Errands {
-		if p.Age >= errandLong && !slices.Contains(longVerbs, p.Verb) && !shimStuck(p) && v.isParent(p.Parent) {
-			stuck = append(stuck, p)
-		}
-	}
-	if len(stuck) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(stuck, func(a, b evidence.Process) int { return cmp.Compare(b.Age, a.Age) })
 	owners := v.listedOwners()
-	return oneEach(stuck, stuckMost, func(p evidence.Process) Finding { return v.errandFinding(p, owners) }, func(rest []evidence.Process) Finding {
-		all := Step{Text: "all of them", Command: "ps -eo pid,ppid,state,etime,args --forest | grep -e runc -e cni"}
+	return oneEach(v.lateErrands(owners), stuckMost, func(p lateErrand) Finding { return v.errandFinding(p, owners) }, func(rest []lateErrand) Finding {
+		all := Step{Text: "all that the runtime has called", Command: "ps -eo pid,ppid,state,etime,args --forest | grep -A5 -e containerd-shim -e conmon -e /cni/"}
 		return restOf(ErrandStuck, count(len(rest), "more errand")+" of the runtime have not ended", all, rest,
-			func(p evidence.Process) (Subject, string) { return errandOwner(p, owners).subject(), errandName(p) })
+			func(p lateErrand) (Subject, string) { return p.owner.subject(), v.errandPhrase(p.Process, owners) })
 	})
 }
 
-// isParent reports whether a process is the runtime that is looked at, or a shim of it.
-func (v *view) isParent(pid int) bool {
-	is := func(p evidence.Process) bool { return p.PID == pid }
-	return slices.ContainsFunc(v.daemons(), is) || slices.ContainsFunc(v.evidence.Processes.Shims, func(p evidence.Process) bool { return is(p) && p.Own })
-}
-
-// errandOwner returns for whom it runs. A sandbox that is being made is not listed.
-func errandOwner(p evidence.Process, owners map[string]listed) listed {
-	owner, known := owners[p.Container]
-	if !known {
-		owner = listed{id: p.Container, sandbox: isPlugin(p), pod: pleg.PodRef{Namespace: p.Namespace, Name: p.Pod}}
+// lateErrands returns those to be told, the oldest first, one for each container.
+func (v *view) lateErrands(owners map[string]listed) (late []lateErrand) {
+	var found []evidence.Process
+	for _, p := range v.evidence.Processes.Errands {
+		if first := v.outermost(p); p.Own && !shimStuck(p) && v.errandLate(p) && !slices.ContainsFunc(found, func(s evidence.Process) bool { return s.PID == first.PID }) {
+			found = append(found, first)
+		}
 	}
-	return owner
-}
-
-// isPlugin reports whether an errand is a network plugin.
-func isPlugin(p evidence.Process) bool { return strings.HasPrefix(p.Verb, "CNI") }
-
-// errandName says what it is to do: runc delete, CNI ADD by calico.
-func errandName(p evidence.Process) string {
-	if isPlugin(p) {
-		return p.Verb + " by " + p.Command
+	slices.SortStableFunc(found, olderFirst)
+	for _, p := range found {
+		owner := errandOwner(p, owners)
+		if i := slices.IndexFunc(late, func(l lateErrand) bool { return owner.id != "" && l.owner.id == owner.id }); i >= 0 {
+			late[i].others = append(late[i].others, p)
+		} else {
+			late = append(late, lateErrand{Process: p, owner: owner})
+		}
 	}
-	return p.Command + " " + p.Verb
+	return late
 }
 
-func (v *view) errandFinding(p evidence.Process, owners map[string]listed) Finding {
-	owner := errandOwner(p, owners)
+func (v *view) errandFinding(p lateErrand, owners map[string]listed) Finding {
 	f := Finding{
-		ID: ErrandStuck, Severity: Warning, Since: v.evidence.At.Add(-p.Age), Subject: owner.subject(),
-		Summary:  fmt.Sprintf("%s for %s has run for %s (pid %d)", errandName(p), owner, going(p.Age), p.PID),
-		Evidence: []string{describe("it", p), "what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it"},
+		ID: ErrandStuck, Severity: Warning, Since: v.evidence.At.Add(-p.Age), Subject: p.owner.subject(),
+		Summary: v.errandPhrase(p.Process, owners),
 		Next: []Step{
 			{Text: "what it runs, and for what that waits", Command: fmt.Sprintf("pstree -aclp %d; cat /proc/%d/wchan /proc/%d/stack", p.PID, p.PID, p.PID)},
 			v.logStep("what the runtime says of it"),
 		},
 	}
+	f.say(describe("it", p.Process), v.errandWaits(p.Process))
+	sayFirst(&f, p.others, errandsTold, "such errand", func(other evidence.Process) string { return "also " + v.errandPhrase(other, owners) })
+	limit := p.ErrandLimit()
+	f.say(fmt.Sprintf("told from %s on, a hundred times what its like take", span(v.unlessBusy(limit, errandBusy*limit))),
+		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
 	if f.Subject.none() {
 		f.Group = fmt.Sprintf("errand %d", p.PID)
 	}
-	if isPlugin(p) {
+	if isPlugin(p.Process) {
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}
 	f.Next = append(f.Next, Step{Text: "ends it: the runtime reports a failure, and the kubelet tries again", Command: fmt.Sprintf("kill %d", p.PID), Risky: true})

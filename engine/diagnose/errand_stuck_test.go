@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,28 +12,127 @@ import (
 
 func TestErrandStuck(t *testing.T) {
 	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
-	errand := func(p evidence.Process) func(*node, *evidence.Report) {
+	sandbox := Subject{Pod: healthyPod(1).PodRef, ContainerID: "sandbox-1"}
+	errands := func(all ...evidence.Process) func(*node, *evidence.Report) {
 		return func(_ *node, r *evidence.Report) {
-			if p.PID, p.State = 9, evidence.Sleeping; p.Command == "" {
-				p.Command = "runc"
+			for i := range all {
+				p := &all[i]
+				p.State, p.Own, p.PID = max(p.State, evidence.Sleeping), true, 9+i
+				if p.Command == "" {
+					p.Command = "runc"
+				}
+				if p.Parent == 0 {
+					p.Parent = shimOf(r, 1).PID
+				}
 			}
-			if p.Parent == 0 {
-				p.Parent = shimOf(r, 1).PID
-			}
-			r.Processes.Errands = []evidence.Process{p}
+			r.Processes.Errands = all
+		}
+	}
+	const minutes = 5 * time.Minute
+	one := func(verb string, age time.Duration) evidence.Process {
+		return evidence.Process{Verb: verb, Container: "container-1-0", Age: age}
+	}
+	busy := func(change func(*node, *evidence.Report)) func(*node, *evidence.Report) {
+		return func(n *node, r *evidence.Report) {
+			change(n, r)
+			r.Pressure.CPU.Some10 = busyShare
 		}
 	}
 	runHostTests(t, errandStuck, checked, []hostTest{
-		{"runc for minutes", errand(evidence.Process{Verb: "delete", Container: "container-1-0", Age: 5 * time.Minute}), "runc delete for ns-1/pod-00001 app has run for 5m0s (pid 9)", Warning, app},
-		{"runc at work", errand(evidence.Process{Verb: "create", Container: "container-1-0", Age: 30 * time.Second}), "", 0, Subject{}},
-		{"an exec", errand(evidence.Process{Verb: "exec", Container: "container-1-0", Age: time.Hour}), "", 0, Subject{}},
-		{"somebody else's", errand(evidence.Process{Verb: "delete", Container: "build", Age: time.Hour, Parent: 77}), "", 0, Subject{}},
+		{"runc for minutes", errands(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m0s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
+		{"runc at work", errands(one("create", 19*time.Second)), "", 0, Subject{}},
+		{"an update takes no such time", errands(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 19s", Warning, app},
+		{"but on a busy node", busy(errands(one("update", 19*time.Second))), "", 0, Subject{}},
+		{"not for minutes", busy(errands(one("update", minutes))), "runc update of", Warning, app},
+		{"an exec", errands(one("exec", time.Hour)), "", 0, Subject{}},
+		{"what nobody knows", errands(one("sleep", time.Hour)), "", 0, Subject{}},
+		{"somebody else's", func(n *node, r *evidence.Report) {
+			errands(one("delete", time.Hour))(n, r)
+			r.Processes.Errands[0].Own = false
+		}, "", 0, Subject{}},
 		{"in the kernel, which is told elsewhere", func(n *node, r *evidence.Report) {
-			errand(evidence.Process{Verb: "delete", Container: "container-1-0", Age: time.Hour})(n, r)
+			errands(one("delete", time.Hour))(n, r)
 			r.Processes.Errands[0].State, r.Processes.Errands[0].For = evidence.Uninterrupted, time.Hour
 		}, "", 0, Subject{}},
-		{"a network plugin for a pod that is not listed yet", func(n *node, r *evidence.Report) {
-			errand(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Namespace: "pay", Pod: "api-0", Age: 2 * time.Minute, Parent: r.Processes.Daemons[0].PID})(n, r)
-		}, "CNI ADD by calico for pay/api-0 has run for 2m0s (pid 9)", Warning, Subject{Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, ContainerID: "new"}},
+		{
+			"a network plugin for a pod that is not listed yet",
+			errands(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Namespace: "pay", Pod: "api-0", Age: 2 * time.Minute, Parent: 1}),
+			"CNI ADD by calico of pay/api-0 has run for 2m0s (pid 9)", Warning, Subject{Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, ContainerID: "new"},
+		},
+		{"what tells no container is the shim's", errands(evidence.Process{Verb: "umount", Command: "umount", Sandbox: "sandbox-1", Age: minutes}), "umount of ns-1/pod-00001 has run", Warning, sandbox},
+		{
+			"one within another",
+			errands(one("update", minutes), evidence.Process{Verb: "sh", Command: "sh", Container: "container-1-0", Age: minutes, Parent: 9}, evidence.Process{Verb: "mount.nfs", Command: "mount.nfs", Container: "container-1-0", Age: minutes - 1, Parent: 10}),
+			"runc update of ns-1/pod-00001 app has run for 5m0s (pid 9)", Warning, app,
+		},
+		{"one within an exec", errands(one("exec", time.Hour), evidence.Process{Verb: "umount", Command: "umount", Container: "container-1-0", Age: time.Hour, Parent: 9}), "umount of ns-1/pod-00001 app has run for 1h0m (pid 10)", Warning, app},
+		{"several of one container are told once", errands(one("kill", minutes), one("kill", minutes+1), one("update", 2*minutes)), "runc update of ns-1/pod-00001 app has run for 10m0s (pid 11)", Warning, app},
 	})
+}
+
+// The finding says what the errand waits for, and which others there are of its kind.
+func TestErrandStuckEvidence(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	id := "container-1-0"
+	r.Processes.Errands = []evidence.Process{
+		{PID: 9, Command: "runc", Verb: "update", Container: id, Own: true, Age: time.Hour, State: evidence.Sleeping, Wchan: "do_wait", Parent: shimOf(r, 1).PID},
+		{PID: 10, Command: "sh", Verb: "sh", Container: id, Own: true, Age: time.Hour, State: evidence.Sleeping, Parent: 9},
+		{PID: 11, Command: "mount.nfs", Verb: "mount.nfs", Container: id, Own: true, Age: time.Hour, State: evidence.Sleeping, Wchan: "rpc_wait_bit_killable", Parent: 10},
+		{PID: 12, Command: "runc", Verb: "kill", Container: id, Own: true, Age: time.Minute, State: evidence.Sleeping, Parent: shimOf(r, 1).PID},
+	}
+	in := n.input()
+	in.Evidence = r
+	found := errandStuck(newView(in))
+	if len(found) != 1 {
+		t.Fatalf("%d findings, want one: %+v", len(found), found)
+	}
+	got := strings.Join(found[0].Evidence, "\n")
+	for _, want := range []string{
+		"it: pid 9 (runc) is sleeping, waits in do_wait",
+		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
+		"also runc kill of ns-1/pod-00001 app has run for 1m0s (pid 12), child of the shim of ns-1/pod-00001",
+		"told from 10s on",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("evidence has no %q:\n%s", want, got)
+		}
+	}
+}
+
+// What a hanging call waits for is about its own container, or else of its shim.
+func TestErrandsOf(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	r.Processes.Errands = []evidence.Process{
+		{PID: 9, Container: "c", Sandbox: "s", Own: true, Age: time.Minute},
+		{PID: 10, Container: "c", Sandbox: "s", Own: true, Age: time.Hour},
+		{PID: 11, Container: "c", Sandbox: "s", Own: true, Age: errandYoung - 1},
+		{PID: 12, Container: "c", Sandbox: "s", Age: time.Hour},
+		{PID: 13, Container: "other", Sandbox: "s", Own: true, Age: 2 * time.Hour},
+		{PID: 14, Sandbox: "s", Own: true, Age: time.Second},
+		{PID: 15, Own: true, Age: time.Hour},
+	}
+	in := n.input()
+	in.Evidence = r
+	v := newView(in)
+	for _, tt := range []struct {
+		container, sandbox string
+		want               []int
+	}{
+		{"c", "s", []int{10, 9}},
+		{"c", "", []int{10, 9}},
+		{"silent", "s", []int{13, 10, 9, 14}},
+		{"", "s", []int{13, 10, 9, 14}},
+		{"silent", "", nil},
+		{"", "", nil},
+	} {
+		var got []int
+		for _, p := range v.errandsOf(tt.container, tt.sandbox) {
+			got = append(got, p.PID)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("errandsOf(%q, %q) = %v, want %v", tt.container, tt.sandbox, got, tt.want)
+		}
+	}
 }

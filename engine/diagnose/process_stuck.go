@@ -26,7 +26,7 @@ const (
 // A stuckProcess is a process that does nothing, and whose it is.
 type stuckProcess struct {
 	evidence.Process
-	what     string // "runtime", "shim", "runc", "network plugin", "process"
+	what     string // "runtime", "shim", "errand", "process"
 	severity Severity
 	owner    listed // none of the runtime
 	others   int    // processes of the container in the same state
@@ -56,7 +56,7 @@ const allInKernel = "ps -eLo pid,tid,ppid,state,wchan:32,etime,args | awk '$4 ~ 
 func (p stuckProcess) line() (Subject, string) {
 	role := p.what
 	if p.what != "runtime" {
-		role = fmt.Sprintf("%s of %s", p.what, p.owner)
+		role = fmt.Sprintf("%s of %s", p.word(), p.owner)
 	}
 	return p.owner.subject(), describe(role, p.Process)
 }
@@ -70,7 +70,7 @@ func (v *view) stuckProcesses() []stuckProcess {
 		return nil
 	}
 	owners := v.listedOwners()
-	stuck := slices.Concat(stuckRuncs(v, owners), stuckWorkloads(v, owners))
+	stuck := slices.Concat(stuckErrands(v, owners), stuckWorkloads(v, owners))
 	if h := v.list(); h != nil && h.sure {
 		for i := range stuck {
 			if stuck[i].State == evidence.Uninterrupted {
@@ -142,19 +142,15 @@ func shimStuck(p evidence.Process) bool {
 	return p.State == evidence.Stopped || held(p) || inKernel(p)
 }
 
-// stuckRuncs returns what the runtime or a shim has called and that does nothing, also
+// stuckErrands returns what the runtime or a shim has called and that does nothing, also
 // for a sandbox that is still being made.
-func stuckRuncs(v *view, owners map[string]listed) []stuckProcess {
+func stuckErrands(v *view, owners map[string]listed) []stuckProcess {
 	var stuck []stuckProcess
 	for _, p := range v.evidence.Processes.Errands {
-		if _, known := owners[p.Container]; !held(p) && !inKernel(p) || !known && !v.isParent(p.Parent) {
+		if _, known := owners[p.Container]; !held(p) && !inKernel(p) || !known && !p.Own {
 			continue
 		}
-		what := "runc"
-		if isPlugin(p) {
-			what = "network plugin"
-		}
-		stuck = append(stuck, stuckProcess{Process: p, what: what, severity: Warning, owner: errandOwner(p, owners)})
+		stuck = append(stuck, stuckProcess{Process: p, what: "errand", severity: Warning, owner: errandOwner(p, owners)})
 	}
 	return stuck
 }
@@ -222,13 +218,21 @@ func inKernel(p evidence.Process) bool {
 	return p.State == evidence.Uninterrupted && (p.For >= stuckBusy || p.For >= stuckLasting && waitsForServer(p))
 }
 
+// word returns what the process is called: shim, conmon, runc update.
+func (p stuckProcess) word() string {
+	if p.what == "errand" {
+		return errandName(p.Process)
+	}
+	return p.what
+}
+
 // String returns whose process it is, and which.
 func (p stuckProcess) String() string {
 	switch {
 	case p.what == "runtime":
 		return fmt.Sprintf("the runtime, pid %d (%s),", p.PID, p.Command)
 	case p.what != "process":
-		return fmt.Sprintf("the %s of %s, pid %d,", p.what, p.owner, p.PID)
+		return fmt.Sprintf("the %s of %s, pid %d,", p.word(), p.owner, p.PID)
 	case p.owner.pod == (pleg.PodRef{}):
 		return fmt.Sprintf("pid %d (%s) of %s,", p.PID, p.Command, p.owner)
 	}
@@ -240,11 +244,14 @@ func (v *view) stuckFinding(p stuckProcess) Finding {
 		ID: ProcessStuck, Severity: p.severity,
 		Summary:  fmt.Sprintf("%s is %s", p, p.State),
 		Subject:  p.owner.subject(),
-		Evidence: []string{describe("its "+p.what, p.Process)},
+		Evidence: []string{describe("its "+p.word(), p.Process)},
 	}
 	if p.For > 0 {
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
 		f.say(fmt.Sprintf("in this state since %s at the latest", clock(v.evidence.At.Add(-p.For))))
+	}
+	if p.what == "errand" && p.Age > 0 {
+		f.say("begun " + going(p.Age) + " ago")
 	}
 	if p.others > 0 {
 		f.say(fmt.Sprintf("%d more of its processes are in such a state", p.others))

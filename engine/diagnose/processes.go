@@ -191,28 +191,45 @@ func (v *view) waiting() []string {
 	return lines
 }
 
-// listedOwners returns what is listed, by id, and where a list is missing also those
-// containers on the node whose shim was started for our socket.
+// listedOwners returns what is listed, by id, and where a list is missing also those on
+// the node that a shim which was started for our socket holds, or an errand of ours is about.
 func (v *view) listedOwners() map[string]listed {
 	owners := listing(v.Snapshot)
 	if v.Failure == nil && v.Partial == "" && !v.Health.ListedAt.IsZero() {
 		return owners
 	}
+	shown := make(map[string]evidence.Object)
+	for _, o := range v.evidence.Objects() {
+		shown[o.ID] = o
+	}
+	add := func(id, sandbox string) {
+		if _, known := owners[id]; known || id == "" {
+			return
+		}
+		o := shown[id]
+		sandbox = cmp.Or(sandbox, o.SandboxID)
+		l := listed{pod: owners[sandbox].pod, container: o.Container, id: id, sandboxID: sandbox, sandbox: id == sandbox || o.Sandbox, state: pleg.Running}
+		if o.Pod != "" {
+			l.pod = pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}
+		}
+		owners[id] = l
+	}
 	shims := make(map[int]string) // of this runtime: their sandbox
 	for _, p := range v.evidence.Processes.Shims {
 		if p.Own {
 			shims[p.PID] = p.Sandbox
+			add(p.Sandbox, p.Sandbox)
 		}
 	}
 	for id, processes := range v.evidence.Processes.Containers {
-		if _, known := owners[id]; known || id == "" {
-			continue
+		i := slices.IndexFunc(processes, func(p evidence.Process) bool { _, ours := shims[p.Parent]; return ours })
+		if i >= 0 {
+			add(id, shims[processes[i].Parent])
 		}
-		for _, p := range processes {
-			if sandbox, ours := shims[p.Parent]; ours {
-				owners[id] = listed{pod: owners[sandbox].pod, id: id, sandboxID: sandbox, sandbox: id == sandbox, state: pleg.Running}
-				break
-			}
+	}
+	for _, p := range v.evidence.Processes.Errands {
+		if p.Own {
+			add(p.Container, "")
 		}
 	}
 	return owners

@@ -65,13 +65,14 @@ type Process struct {
 	Freezer string        // of a frozen one: the file of the control group that froze it; empty if that is not known
 
 	Container string // id from the cgroup or the arguments; may be empty
-	Sandbox   string // of a shim: the id that it was started with
+	Sandbox   string // of a shim: the id that it was started with; of an errand: that of the shim that it comes from, if any
 	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
-	Own       bool   // of a shim or a daemon: it belongs to the runtime that is looked at; false if that is not known
+	Own       bool   // of a shim, a daemon or an errand: it belongs to the runtime that is looked at; false if that is not known
 
-	// Verb is what an errand is to do: of runc "create", "delete" and so on, of a
-	// network plugin "CNI ADD", which also says for which pod; else its program's own
-	// name, such as "umount". Empty if not known.
+	// Verb is what an errand is to do: of an OCI runtime "create", "delete" and so on,
+	// whatever its program is called, of a network plugin "CNI ADD", which also says for
+	// which pod; else its program's own name, such as "umount". Empty if not known. See
+	// [Process.ErrandLimit].
 	Verb           string
 	Namespace, Pod string
 

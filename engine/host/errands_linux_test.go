@@ -35,7 +35,7 @@ func TestLookFindsNetworkPlugins(t *testing.T) {
 	found := newFixtureWalker(root).lookAt(t.Context(), fixtureLook)
 	want := evidence.Process{
 		PID: 100, Parent: 300, Command: "calico", State: evidence.Sleeping, Age: time.Minute,
-		Container: id, Verb: "CNI ADD", Namespace: "pay", Pod: "api-0",
+		Container: id, Verb: "CNI ADD", Namespace: "pay", Pod: "api-0", Own: true,
 	}
 	if diff := cmp.Diff([]evidence.Process{want}, found.Errands); diff != "" {
 		t.Errorf("errands (-want +got):\n%s", diff)

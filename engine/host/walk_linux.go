@@ -252,6 +252,11 @@ func (l *walk) report() evidence.Processes {
 		l.add(&found, s)
 	}
 	inheritContainers(found.Errands)
+	for i := range found.Errands {
+		e := &found.Errands[i]
+		is := func(p evidence.Process) bool { return p.PID == e.Parent }
+		e.Own = slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Daemons, is)
+	}
 	named := map[string]bool{} // whether one of that name is our runtime's
 	for _, d := range found.Daemons {
 		named[d.Command] = named[d.Command] || d.Own
