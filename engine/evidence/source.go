@@ -91,6 +91,6 @@ type Units struct {
 type Unit struct {
 	Name     string
 	State    string        // as systemd says, such as "active", "activating"; empty if it was not asked
-	Restarts int           // by the init system on its own, since it was last started by a person
+	Restarts int           // by the init system on its own, since it was last started by a person; where that was not asked, those that looks have seen
 	Up       time.Duration // of its process
 }

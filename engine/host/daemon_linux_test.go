@@ -108,7 +108,7 @@ func TestToldAnotherEndpoint(t *testing.T) {
 func TestOtherKubeletIsNotAsked(t *testing.T) {
 	root := t.TempDir()
 	writeProc(t, root, proc{pid: 10, comm: "kubelet", args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
-	n := &Node{parts: []part{processes(newFixtureWalker(root)), {name: "kubelet", read: func(context.Context) fill {
+	n := &Node{parts: []part{processes(newFixtureWalker(root), new(daemonWatch)), {name: "kubelet", read: func(context.Context) fill {
 		return func(r *evidence.Report) { r.Kubelet.Ping = evidence.Answer{Asked: true, OK: true} }
 	}}}}
 	k := n.Look(t.Context(), false).Kubelet

@@ -28,12 +28,14 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	daemons := new(daemonWatch)
 	n := &Node{parts: []part{
-		processes(newWalker(root, c.Endpoint)),
+		processes(newWalker(root, c.Endpoint), daemons),
 		pressure(root),
 		devices(root),
 		clock(realClocks()),
 	}}
+	n.deep = append(n.deep, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons))
 	if c.Offline {
 		n.parts = append(n.parts, noDisk())
 		return n, nil
@@ -129,13 +131,14 @@ const walkTime = limit - 250*time.Millisecond
 
 // processes is the part that tells what runs, and what the runtime and the
 // kubelet use.
-func processes(w *walker) part {
+func processes(w *walker, daemons *daemonWatch) part {
 	return part{
 		name: "processes",
 		read: func(ctx context.Context) fill {
 			ctx, cancel := context.WithTimeout(ctx, walkTime)
 			defer cancel()
 			found := w.look(ctx, time.Now())
+			daemons.look(found.Processes.Daemons)
 			return func(r *evidence.Report) {
 				r.Processes, r.Limits, r.State = found.Processes, found.Limits, found.State
 				r.Usage = append(r.Usage, found.Usage...)

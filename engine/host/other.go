@@ -40,3 +40,17 @@ func missingDisk(path string, err error) evidence.Disk {
 type ownRoot struct{ root, endpoint string }
 
 func (ownRoot) find() string { return "" }
+
+// kernelWords and askSystemd are for Linux alone.
+func kernelWords(string, bool) part {
+	none := func(r *evidence.Report) { r.Deep.Kernel.Missing = errNotLinux.Error() }
+	return part{
+		name:    "kernel",
+		read:    func(context.Context) fill { return none },
+		missing: func(r *evidence.Report, _ error) { none(r) },
+	}
+}
+
+func askSystemd(context.Context, string, []string) ([]evidence.Unit, int64, error) {
+	return nil, 0, errNotLinux
+}

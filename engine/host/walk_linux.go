@@ -152,6 +152,11 @@ func (l *walk) mountHint() string {
 
 func (l *walk) readUptime() time.Duration {
 	text, _ := l.text(procFile{file: "uptime"}, "", "uptime")
+	return uptimeIn(text)
+}
+
+// uptimeIn returns what /proc/uptime says; 0 if it says nothing.
+func uptimeIn(text string) time.Duration {
 	first, _, _ := strings.Cut(text, " ")
 	up, err := strconv.ParseFloat(first, 64)
 	if err != nil {

@@ -1,0 +1,151 @@
+package host
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const nfsRecord = "4,1,99990000000,-;nfs: server nas not responding, still trying\n SUBSYSTEM=net\n"
+
+func TestKernelLogOfAPicture(t *testing.T) {
+	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
+	line := evidence.KernelLine{Kind: evidence.ServerSilent, Age: 10 * time.Second, Text: "nfs: server nas not responding, still trying", Device: "nas", Count: 1}
+	log := filepath.Join(root, "dev/kmsg")
+	file, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for i, add := range []string{"", "6,2,99992000000,-;usb 1-1: new device\n", nfsRecord, "6,4,99995000000,-;nfs: server nas OK\n"} {
+		if _, err := file.WriteString(add); err != nil {
+			t.Fatal(err)
+		}
+		want := []evidence.KernelLine{line}
+		read := len(add)
+		switch i {
+		case 0:
+			read = len(nfsRecord)
+		case 2:
+			want[0].Count = 2
+		case 3:
+			want = nil
+		}
+		got := n.Look(t.Context(), true).Deep.Kernel
+		if diff := cmp.Diff(want, got.Lines); diff != "" || got.From != log || got.Missing != "" || got.Bytes != int64(read) {
+			t.Errorf("look %d: %+v, want %d bytes read (-want +got):\n%s", i, got.Source, read, diff)
+		}
+	}
+}
+
+// What stands in the place of the log is opened only if it is the log.
+func TestKernelLogThatIsNone(t *testing.T) {
+	_, root := picture(t, map[string]string{"proc/uptime": "1 1\n", "dev/x": ""})
+	for _, tt := range []struct {
+		name, want string
+		make       func(path string) error
+	}{
+		{"nothing", "no such file or directory: mount the host's /dev with its root", func(string) error { return nil }},
+		{"a pipe", "it is not the kernel's log", func(path string) error { return unix.Mkfifo(path, 0o600) }},
+		{"a folder", "it is not the kernel's log", func(path string) error { return os.Mkdir(path, 0o700) }},
+	} {
+		path := filepath.Join(root, kmsgPath)
+		if err := tt.make(path); err != nil {
+			t.Fatal(err)
+		}
+		n, err := New(Config{Root: root, Offline: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Look(t.Context(), true).Deep.Kernel; got.Missing != tt.want || got.From != path {
+			t.Errorf("%s: %+v, want %q missing", tt.name, got.Source, tt.want)
+		}
+		_ = os.Remove(path)
+	}
+	if why := noKmsg("", unix.EPERM); !strings.Contains(why, "CAP_SYSLOG") {
+		t.Errorf("without permission: %q", why)
+	}
+}
+
+// Reading ends where the log does, and never waits for more.
+func TestKmsgDoesNotWait(t *testing.T) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(ends[0])
+	defer unix.Close(ends[1])
+	k, into := kmsg(ends[0]), make([]byte, 8)
+	if n, err := k.Read(into); n != 0 || err == nil || err.Error() != "EOF" {
+		t.Errorf("of nothing: %d, %v", n, err)
+	}
+	_, _ = unix.Write(ends[1], []byte("abc"))
+	if n, err := k.Read(into); n != 3 || err != nil {
+		t.Errorf("of three bytes: %d, %v", n, err)
+	}
+	if _, err := kmsg(-1).Read(into); err == nil || err.Error() == "EOF" {
+		t.Errorf("of no file: %v", err)
+	}
+}
+
+func TestKernelLogOfThisNode(t *testing.T) {
+	if fd, err := unix.Open(kmsgPath, unix.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+		t.Skip("it may not be read here: ", err)
+	} else {
+		unix.Close(fd)
+	}
+	p := kernelWords("", false)
+	for range 2 {
+		r := evidence.Report{Deep: new(evidence.Deep)}
+		p.read(t.Context())(&r)
+		if k := r.Deep.Kernel; k.Missing != "" || k.Partial != "" || k.Took > logTime {
+			t.Errorf("it gave %+v", k.Source)
+		}
+	}
+}
+
+// A look that is not deep asks nobody and reads nothing of all this.
+func TestOnlyADeepLookIsDeep(t *testing.T) {
+	root := tree(t, map[string]string{"proc/uptime": "1 1\n", "dev/kmsg": nfsRecord, "run/dbus/x": ""})
+	bus, err := net.Listen("unix", filepath.Join(root, busPath))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	n, err := New(Config{Root: root, RuntimeRoot: t.TempDir(), Kubelet: Kubelet{Healthz: "http://127.0.0.1:1/healthz", Metrics: "http://127.0.0.1:1/metrics"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan bool, 9)
+	go func() {
+		for {
+			c, err := bus.Accept()
+			if err != nil {
+				return
+			}
+			asked <- true
+			c.Close()
+		}
+	}()
+	for range 3 {
+		if r := n.Look(t.Context(), false); r.Deep != nil {
+			t.Errorf("it has %+v", r.Deep)
+		}
+	}
+	if len(asked) > 0 {
+		t.Errorf("the system bus was asked %d times", len(asked))
+	}
+	r := n.Look(t.Context(), true)
+	if len(r.Deep.Kernel.Lines) != 1 || r.Deep.Kernel.Bytes != int64(len(nfsRecord)) || r.Deep.Units.Missing == "" {
+		t.Errorf("a deep look has %+v", r.Deep)
+	}
+	<-asked
+}

@@ -1,0 +1,227 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	// logBytes and logTime bound the reading of the kernel's log in one look. It begins
+	// with the oldest record, so less than a whole ring would leave out the youngest: the
+	// kernel keeps 256 KiB by default, and few ask for more than 4 MiB. What is left is
+	// read by the next look.
+	logBytes = 8 << 20
+	logTime  = time.Second
+	// recordMost is what a read from /dev/kmsg needs room for: the kernel refuses to read
+	// into less than a record (8 KiB, with all of it escaped).
+	recordMost = 32 << 10
+
+	// kernelFresh is how far back a word of the kernel's may explain what hangs now; it
+	// says again what goes on.
+	kernelFresh = 30 * time.Minute
+	// linesMost is how many lines of each kind are told, and keptMost how many of all are
+	// remembered.
+	linesMost, keptMost = 5, 200
+	// textMost is how much of a line is kept: more than the kernel itself makes (about 1,000
+	// bytes).
+	textMost = 2 << 10
+)
+
+// A kernelKind is what makes a line of the kernel's log one of a kind: any of these words,
+// and the pattern, whose groups are the names.
+type kernelKind struct {
+	kind  string
+	words []string
+	names *regexp.Regexp
+}
+
+// onDevice finds the disk in "dev sdb,", "(device sdb1)", "device dm-0-8.", "XFS (dm-0):",
+// "nvme nvme0:".
+var onDevice = regexp.MustCompile(`(?:\bdev |\bdevice |^[A-Za-z0-9-]+(?: error| warning)? \((?:device )?|^nvme )(?P<device>dm-\d+|[\w!]+)`)
+
+// kernelKinds are the lines that count, as Linux 4.18 to 6.18 writes them: kernel/hung_task.c,
+// block/blk-core.c, fs/buffer.c, ext4, jbd2, xfs, btrfs, nvme, net/core/dev.c, mm/oom_kill.c,
+// net/sunrpc, fs/smb.
+var kernelKinds = []kernelKind{
+	{evidence.HungTask, []string{"INFO: task "}, regexp.MustCompile(`^INFO: task (?P<command>.*):(?P<pid>\d+) blocked .*for more than \d+ seconds`)},
+	{evidence.ReadOnly, []string{
+		"Remounting filesystem read-only", "has been shut down due to", "xfs_do_force_shutdown", "Shutting down filesystem", "forced readonly",
+	}, onDevice},
+	{evidence.IOError, []string{
+		"I/O error", " error, dev ", "EXT4-fs error", "BTRFS error", "Aborting journal on device", "timeout, aborting", "timeout, reset controller",
+	}, onDevice},
+	{evidence.Unregister, []string{"unregister_netdevice: waiting"}, regexp.MustCompile(`waiting for (?P<device>\S+) to become free`)},
+	{evidence.OOMKill, []string{"Killed process "}, regexp.MustCompile(`Killed process (?P<pid>\d+) \((?P<command>.*?)\)(?:,| |$)`)},
+	{evidence.ServerSilent, []string{" not responding"}, regexp.MustCompile(`: server (?P<device>\S+) not responding`)},
+	{evidence.ServerSilent, []string{" has not responded in "}, regexp.MustCompile(`^CIFS.*?(?:\\\\|[Ss]erver )(?P<device>[^\s\\]+).* has not responded in`)},
+}
+
+// serverBack finds the server that answers again.
+var serverBack = regexp.MustCompile(`: server (\S+) OK$`)
+
+// kernelLines are the lines that matter, remembered from look to look. They belong to one
+// goroutine at a time.
+type kernelLines struct {
+	kept   map[kernelSubject]keptLine
+	newest time.Duration // of all records
+}
+
+// A kernelSubject is what a line is about.
+type kernelSubject struct {
+	kind, device string
+	pid          int
+}
+
+// A keptLine is the last line about something.
+type keptLine struct {
+	evidence.KernelLine
+	at time.Duration // since the node was booted, as the kernel counts
+}
+
+// read takes in records up to the end, or until a bound is met, which partial says. A line
+// that is none is skipped: a picture of a node may have anything there.
+func (k *kernelLines) read(ctx context.Context, r *bufio.Reader) (size int64, partial string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, logTime)
+	defer cancel()
+	for size < logBytes {
+		if ctx.Err() != nil {
+			return size, "cut off after " + logTime.String() + "; the youngest lines are read by the next look", nil
+		}
+		line, err := r.ReadSlice('\n')
+		size += int64(len(line))
+		switch {
+		case err == nil || errors.Is(err, io.EOF) && len(line) > 0:
+			k.take(line)
+		case errors.Is(err, bufio.ErrBufferFull): // no record of the kernel's
+		case errors.Is(err, io.EOF):
+			return size, "", nil
+		default:
+			return size, "", err
+		}
+	}
+	return size, "cut off after 8 MiB; the youngest lines are read by the next look", nil
+}
+
+// take takes in a record, such as "3,1234,5678901234,-;text": the priority with the
+// facility, the number, the time in microseconds, flags. Lines that begin with a space belong
+// to the record before and name its device again. What others than the kernel (facility 0)
+// have written there counts for nothing.
+func (k *kernelLines) take(line []byte) {
+	head, rest, isRecord := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(";"))
+	fields := bytes.Split(head, []byte(","))
+	if !isRecord || len(fields) < 4 || line[0] == ' ' {
+		return
+	}
+	priority, err := strconv.ParseUint(string(fields[0]), 10, 32)
+	micros, err2 := strconv.ParseUint(string(fields[2]), 10, 64)
+	if err != nil || err2 != nil || priority > 7 || micros > math.MaxInt64/1000 {
+		return
+	}
+	at := time.Duration(micros) * time.Microsecond
+	k.newest = max(k.newest, at)
+	text := string(rest)
+	if back := serverBack.FindStringSubmatch(text); back != nil {
+		delete(k.kept, kernelSubject{kind: evidence.ServerSilent, device: unescaped(back[1])})
+		return
+	}
+	text = unescaped(text[:min(len(text), textMost)])
+	if found, counts := kernelLine(text); counts {
+		k.keep(keptLine{found, at})
+	}
+}
+
+// kernelLine returns a text as a line of its kind; counts is false if it is of none.
+func kernelLine(text string) (line evidence.KernelLine, counts bool) {
+	for _, k := range kernelKinds {
+		if !slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(text, w) }) {
+			continue
+		}
+		line = evidence.KernelLine{Kind: k.kind, Text: text, Count: 1}
+		found := k.names.FindStringSubmatch(text)
+		for i, name := range k.names.SubexpNames() {
+			switch {
+			case found == nil:
+			case name == "pid":
+				line.PID, _ = strconv.Atoi(found[i])
+			case name == "command":
+				line.Command = found[i]
+			case name == "device":
+				line.Device = found[i]
+			}
+		}
+		if found != nil || k.names == onDevice {
+			return line, true
+		}
+	}
+	return line, false
+}
+
+// keep remembers a line in the place of those before it about the same, unless they were
+// of another time.
+func (k *kernelLines) keep(l keptLine) {
+	about := kernelSubject{l.Kind, l.Device, l.PID}
+	if was, known := k.kept[about]; known && l.at-was.at <= kernelFresh {
+		l.Count += was.Count
+	}
+	if k.kept == nil {
+		k.kept = map[kernelSubject]keptLine{}
+	}
+	k.kept[about] = l
+	if len(k.kept) <= keptMost {
+		return
+	}
+	oldest := about
+	for other, was := range k.kept {
+		if was.at < k.kept[oldest].at {
+			oldest = other
+		}
+	}
+	delete(k.kept, oldest)
+}
+
+// lines returns what was said of late, the youngest first. Now is since the node was
+// booted; what the kernel wrote is never younger than that.
+func (k *kernelLines) lines(now time.Duration) (all []evidence.KernelLine) {
+	now = max(now, k.newest)
+	told := map[string]int{}
+	for about, l := range k.kept {
+		if l.Age = now - l.at; l.Age > kernelFresh {
+			delete(k.kept, about)
+			continue
+		}
+		all = append(all, l.KernelLine)
+	}
+	slices.SortFunc(all, func(a, b evidence.KernelLine) int {
+		return cmp.Or(cmp.Compare(a.Age, b.Age), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Device, b.Device), cmp.Compare(a.PID, b.PID))
+	})
+	return slices.DeleteFunc(all, func(l evidence.KernelLine) bool {
+		told[l.Kind]++
+		return told[l.Kind] > linesMost
+	})
+}
+
+// escaped is how /dev/kmsg shows what is not printable, and the backslash.
+var escaped = regexp.MustCompile(`\\x[0-9a-f]{2}`)
+
+// unescaped returns what such a text stands for.
+func unescaped(text string) string {
+	if !strings.Contains(text, `\x`) {
+		return text
+	}
+	return escaped.ReplaceAllStringFunc(text, func(code string) string {
+		b, _ := strconv.ParseUint(code[2:], 16, 8) // the pattern has two digits
+		return string([]byte{byte(b)})
+	})
+}

@@ -1,0 +1,178 @@
+package host
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// logged returns what is kept of records that the kernel wrote a second apart from
+// second 1 on.
+func logged(texts ...string) *kernelLines {
+	k := new(kernelLines)
+	for i, text := range texts {
+		k.take(fmt.Appendf(nil, "4,%d,%d,-;%s\n", i, (i+1)*1_000_000, text))
+	}
+	return k
+}
+
+// The lines are those of kernels from 4.18 to 6.18.
+func TestKernelLineOfEachKind(t *testing.T) {
+	type line = evidence.KernelLine
+	for _, tt := range []struct {
+		text string
+		want line // without the text and the count
+	}{
+		{"INFO: task runc:[2:INIT]:4711 blocked for more than 122 seconds.", line{Kind: evidence.HungTask, PID: 4711, Command: "runc:[2:INIT]"}},
+		{"INFO: task kworker/u8:1:52 blocked in I/O wait for more than 120 seconds.", line{Kind: evidence.HungTask, PID: 52, Command: "kworker/u8:1"}},
+		{"INFO: task containerd:812 is blocked on a mutex likely owned by task runc:9.", line{}},
+		{"blk_update_request: I/O error, dev sdb, sector 2048 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 0", line{Kind: evidence.IOError, Device: "sdb"}},
+		{"I/O error, dev nvme0n1, sector 99 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2", line{Kind: evidence.IOError, Device: "nvme0n1"}},
+		{"critical medium error, dev sda, sector 7 op 0x0:(READ)", line{Kind: evidence.IOError, Device: "sda"}},
+		{"Buffer I/O error on dev dm-3, logical block 0, async page read", line{Kind: evidence.IOError, Device: "dm-3"}},
+		{"Buffer I/O error on device loop1, logical block 3", line{Kind: evidence.IOError, Device: "loop1"}},
+		{"EXT4-fs error (device sdb1): ext4_find_entry:1683: inode #2: comm ls: reading directory lblock 0", line{Kind: evidence.IOError, Device: "sdb1"}},
+		{"EXT4-fs (sdb1): I/O error while writing superblock", line{Kind: evidence.IOError, Device: "sdb1"}},
+		{"Aborting journal on device dm-0-8.", line{Kind: evidence.IOError, Device: "dm-0"}},
+		{"Aborting journal on device sdb1-8.", line{Kind: evidence.IOError, Device: "sdb1"}},
+		{"XFS (dm-1): metadata I/O error in \"xfs_buf_ioend+0x1\" at daddr 0x2 len 8 error 5", line{Kind: evidence.IOError, Device: "dm-1"}},
+		{"BTRFS error (device sdc: state EA): bdev /dev/sdc errs: wr 1, rd 0", line{Kind: evidence.IOError, Device: "sdc"}},
+		{"nvme nvme1: I/O tag 12 (100c) opcode 0x1 (Write) QID 2 timeout, aborting req_op:WRITE(1) size:4096", line{Kind: evidence.IOError, Device: "nvme1"}},
+		{"EXT4-fs (sdb1): Remounting filesystem read-only", line{Kind: evidence.ReadOnly, Device: "sdb1"}},
+		{"XFS (dm-1): Filesystem has been shut down due to log error (0x2).", line{Kind: evidence.ReadOnly, Device: "dm-1"}},
+		{"XFS (sda2): I/O Error Detected. Shutting down filesystem", line{Kind: evidence.ReadOnly, Device: "sda2"}},
+		{"BTRFS info (device sdc): forced readonly", line{Kind: evidence.ReadOnly, Device: "sdc"}},
+		{"unregister_netdevice: waiting for veth12ab to become free. Usage count = 2", line{Kind: evidence.Unregister, Device: "veth12ab"}},
+		{"Out of memory: Killed process 812 (containerd) total-vm:1kB, anon-rss:2kB", line{Kind: evidence.OOMKill, PID: 812, Command: "containerd"}},
+		{"Memory cgroup out of memory: Killed process 9 ((sd-pam)) total-vm:1kB", line{Kind: evidence.OOMKill, PID: 9, Command: "(sd-pam)"}},
+		{"Killed process 10 (java), UID 0, total-vm:1kB", line{Kind: evidence.OOMKill, PID: 10, Command: "java"}},
+		{"nfs: server 10.0.0.9 not responding, still trying", line{Kind: evidence.ServerSilent, Device: "10.0.0.9"}},
+		{"lockd: server nas.example not responding, timed out", line{Kind: evidence.ServerSilent, Device: "nas.example"}},
+		{`CIFS: VFS: \x5c\x5cnas has not responded in 180 seconds. Reconnecting...`, line{Kind: evidence.ServerSilent, Device: "nas"}},
+		{"CIFS VFS: Server nas has not responded in 120 seconds. Reconnecting...", line{Kind: evidence.ServerSilent, Device: "nas"}},
+		{"audit: type=1400 something else", line{}},
+		{"", line{}},
+	} {
+		got := logged(tt.text).lines(time.Second)
+		var want []line
+		if tt.want.Kind != "" {
+			tt.want.Text, tt.want.Count = strings.ReplaceAll(tt.text, `\x5c`, `\`), 1
+			want = []line{tt.want}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.text, diff)
+		}
+	}
+}
+
+func TestKernelLinesOfLate(t *testing.T) {
+	const silent, back = "nfs: server nas not responding, still trying", "nfs: server nas OK"
+	io := func(dev string) string { return "I/O error, dev " + dev + ", sector 1" }
+	for _, tt := range []struct {
+		name string
+		log  *kernelLines
+		now  time.Duration
+		want string // kind, device, count, age of each
+	}{
+		{"the same again", logged(io("sda"), io("sda"), io("sdb"), io("sda")), 5 * time.Second, "I/O error sda 3 1s, I/O error sdb 1 2s"},
+		{"taken back", logged(silent, silent, back), 5 * time.Second, ""},
+		{"and silent again", logged(silent, back, silent), 5 * time.Second, "file server silent nas 1 2s"},
+		{"half an hour", logged(silent), kernelFresh + time.Second, "file server silent nas 1 30m0s"},
+		{"long ago", logged(silent), kernelFresh + 2*time.Second, ""},
+		{"no clock", logged(silent, io("sda")), 0, "I/O error sda 1 0s, file server silent nas 1 1s"},
+		{"many", logged(io("a"), io("b"), io("c"), io("d"), io("e"), io("f"), silent), 7 * time.Second, "file server silent nas 1 0s, I/O error f 1 1s, I/O error e 1 2s, I/O error d 1 3s, I/O error c 1 4s, I/O error b 1 5s"},
+	} {
+		var got []string
+		for _, l := range tt.log.lines(tt.now) {
+			got = append(got, fmt.Sprint(l.Kind, " ", l.Device, " ", l.Count, " ", l.Age))
+		}
+		if got := strings.Join(got, ", "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What began anew after a long time is not the old one that goes on.
+func TestKernelLineIsCountedAnewAfterAPause(t *testing.T) {
+	k := new(kernelLines)
+	for _, second := range []int{1, 2, 10_000} {
+		k.take(fmt.Appendf(nil, "3,7,%d,-;I/O error, dev sda, sector 1\n", second*1_000_000))
+	}
+	if got := k.lines(10_001 * time.Second); len(got) != 1 || got[0].Count != 1 || got[0].Age != time.Second {
+		t.Errorf("lines %+v, want one, counted once", got)
+	}
+}
+
+// Only what the kernel itself wrote counts: anybody with root's rights may write there.
+func TestKernelRecordThatIsNone(t *testing.T) {
+	const text = "I/O error, dev sda, sector 1"
+	for _, line := range []string{
+		"12,1,1000000,-;" + text, // of a program
+		" SUBSYSTEM=block;" + text, " 3,1,1000000,-;" + text, "3,1,x,-;" + text, "3,1,18446744073709551615,-;" + text, "3,1;" + text, "-3,1,1,-;" + text, text, ";", "",
+	} {
+		k := new(kernelLines)
+		if k.take([]byte(line)); len(k.kept) > 0 {
+			t.Errorf("%q counts", line)
+		}
+	}
+}
+
+// An endlessReader has records for ever.
+type endlessReader struct{ n int }
+
+func (e *endlessReader) Read(into []byte) (int, error) {
+	e.n++
+	return copy(into, fmt.Sprintf("3,%d,%d,-;I/O error, dev d%d, sector 1\n", e.n, e.n, min(e.n, 2*keptMost))), nil
+}
+
+func TestKernelLogIsBounded(t *testing.T) {
+	k := new(kernelLines)
+	size, partial, err := k.read(t.Context(), bufio.NewReaderSize(new(endlessReader), recordMost))
+	if err != nil || partial == "" || size > logBytes+recordMost {
+		t.Errorf("read %d bytes, partial %q: %v", size, partial, err)
+	}
+	if len(k.kept) != keptMost || len(k.lines(0)) != linesMost {
+		t.Errorf("kept %d lines", len(k.kept))
+	}
+	k = new(kernelLines)
+	long := "3,1,1,-;I/O error, dev sda, " + strings.Repeat("x", 3*recordMost) + "\n3,2,2,-;I/O error, dev sdb, sector 1\n"
+	if _, _, err := k.read(t.Context(), bufio.NewReaderSize(strings.NewReader(long), recordMost)); err != nil {
+		t.Error(err)
+	}
+	if _, found := k.kept[kernelSubject{kind: evidence.IOError, device: "sdb"}]; !found {
+		t.Error("what comes after a line that is too long is not found")
+	}
+	broken := io.MultiReader(strings.NewReader("3,3,3,-;I/O error, dev sdc, sector 1\n"), errReader{})
+	if _, _, err := k.read(t.Context(), bufio.NewReader(broken)); !errors.Is(err, errBrokenOff) {
+		t.Errorf("error %v", err)
+	}
+}
+
+type errReader struct{}
+
+func (errReader) Read([]byte) (int, error) { return 0, errBrokenOff }
+
+func FuzzKernelLog(f *testing.F) {
+	f.Add("3,1,1000000,-;INFO: task a:1 blocked for more than 2 seconds\n SUBSYSTEM=x\n6,2,2000000,c;nfs: server \\x5c OK\n")
+	f.Add("3,1,1,-;EXT4-fs error (device \\xff\\x0a): \\x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		k := new(kernelLines)
+		size, partial, err := k.read(t.Context(), bufio.NewReaderSize(strings.NewReader(text), 64))
+		if err != nil || partial != "" || size != int64(len(text)) {
+			t.Errorf("read %d of %d bytes, %q: %v", size, len(text), partial, err)
+		}
+		for _, l := range k.lines(0) {
+			if l.Age < 0 || l.Age > kernelFresh || l.Count < 1 || l.PID < 0 || len(l.Text) > textMost {
+				t.Errorf("line %+v", l)
+			}
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/smallfile"
+)
+
+const kmsgPath = "/dev/kmsg"
+
+// kernelWords is the part that tells what the kernel has said of late. Of a picture of a
+// node the log may be a plain file. It is opened by the first look, and each look goes on
+// where the one before ended.
+func kernelWords(root string, picture bool) part {
+	path := filepath.Join("/", root, kmsgPath)
+	var lines kernelLines
+	var log *bufio.Reader
+	return part{
+		name: "kernel",
+		read: func(ctx context.Context) fill {
+			k := evidence.Kernel{Source: evidence.Source{From: path}}
+			began := time.Now()
+			if log == nil {
+				opened, err := openKmsg(root)
+				if err != nil {
+					k.Missing = noKmsg(root, err)
+					return func(r *evidence.Report) { r.Deep.Kernel = k }
+				}
+				log = bufio.NewReaderSize(opened, recordMost)
+			}
+			var err error
+			if k.Bytes, k.Partial, err = lines.read(ctx, log); err != nil {
+				k.Partial = reason(err)
+			}
+			k.Lines, k.Took = lines.lines(sinceBoot(root, picture)), time.Since(began)
+			return func(r *evidence.Report) { r.Deep.Kernel = k }
+		},
+		missing: func(r *evidence.Report, err error) {
+			r.Deep.Kernel.Source = evidence.Source{From: path, Missing: err.Error()}
+		},
+	}
+}
+
+// A kmsg reads records from the kernel's log, and never waits for one. It is no
+// [os.File], which would.
+type kmsg int
+
+func (fd kmsg) Read(into []byte) (int, error) {
+	for range 1000 {
+		n, err := unix.Read(int(fd), into)
+		switch {
+		case errors.Is(err, unix.EPIPE), errors.Is(err, unix.EINTR):
+			// EPIPE: the next record was overwritten before it was read; the one after it is next.
+		case errors.Is(err, unix.EAGAIN), err == nil && n <= 0:
+			return 0, io.EOF
+		case err != nil:
+			return 0, &fs.PathError{Op: "read", Path: kmsgPath, Err: err}
+		default:
+			return n, nil
+		}
+	}
+	return 0, io.EOF // it is written faster than it can be read
+}
+
+// openKmsg opens the kernel's log, or the plain file in its place. Nothing else is opened:
+// that may do something.
+func openKmsg(root string) (kmsg, error) {
+	at, err := openOnHost(root, kmsgPath)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = unix.Close(at) }() // opened for its name alone
+	var is unix.Stat_t
+	if err := unix.Fstat(at, &is); err != nil {
+		return -1, err
+	}
+	if kind := is.Mode & unix.S_IFMT; kind != unix.S_IFREG && (kind != unix.S_IFCHR || is.Rdev != unix.Mkdev(1, 11)) {
+		return -1, errors.New("it is not the kernel's log")
+	}
+	fd, err := unix.Open("/proc/self/fd/"+strconv.Itoa(at), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	return kmsg(fd), err
+}
+
+// noKmsg says why the log cannot be read, and what would help.
+func noKmsg(root string, err error) string {
+	switch {
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return fmt.Sprintf("%s: it takes root, or CAP_SYSLOG, and in a container the device /dev/kmsg", reason(err))
+	case errors.Is(err, unix.ENOENT) && root != "":
+		return fmt.Sprintf("%s: mount the host's /dev with its root", reason(err))
+	}
+	return reason(err)
+}
+
+// sinceBoot returns what the kernel's log counts in: the time since the node was booted
+// without that in which it was suspended; 0 if it cannot be known. The log's own clock is
+// not corrected by NTP, and may be off by minutes after a year.
+func sinceBoot(root string, picture bool) time.Duration {
+	if picture {
+		text, _ := smallfile.Read(filepath.Join("/", root, "proc/uptime"))
+		return uptimeIn(string(text))
+	}
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}

@@ -1,0 +1,142 @@
+package host
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	busPath = "/run/dbus/system_bus_socket"
+	// busTimeout and busBytes bound what systemd is asked: it answers in milliseconds, with
+	// some 200 bytes for each of the few properties.
+	busTimeout = time.Second
+	busBytes   = 1 << 20
+	// unitsMost is how many services are asked for: a node has two or three that matter.
+	unitsMost = 8
+)
+
+// units is the part that tells of the services in which the runtime and the kubelet run:
+// by systemd's word, or else by what looks have seen of their processes. Of a picture of a
+// node nobody is asked.
+func units(root, endpoint string, picture bool, seen *daemonWatch) part {
+	path := filepath.Join("/", root, busPath)
+	return part{
+		name: "units",
+		read: func(ctx context.Context) fill {
+			ctx, cancel := context.WithTimeout(ctx, busTimeout)
+			defer cancel()
+			began := time.Now()
+			u := evidence.Units{Source: evidence.Source{From: "systemd at " + path}}
+			var err error
+			if !picture {
+				u.All, u.Bytes, err = askSystemd(ctx, root, seen.services(endpoint))
+			}
+			if err != nil {
+				u.Partial = "nothing from systemd: " + err.Error()
+			}
+			for _, one := range seen.units() {
+				if !slices.ContainsFunc(u.All, func(known evidence.Unit) bool { return known.Name == one.Name }) {
+					u.All = append(u.All, one)
+				}
+			}
+			switch u.Took = time.Since(began); {
+			case picture, err != nil && len(u.All) > 0:
+				u.From = filepath.Join("/", root, "proc")
+			case err != nil:
+				u.Missing, u.Partial = u.Partial, ""
+			}
+			return func(r *evidence.Report) { r.Deep.Units = u }
+		},
+		missing: func(r *evidence.Report, err error) {
+			r.Deep.Units.Source = evidence.Source{From: "systemd at " + path, Missing: err.Error()}
+		},
+	}
+}
+
+// A daemonWatch remembers the daemons that looks have seen. Safe for concurrent use.
+type daemonWatch struct {
+	mu    sync.Mutex
+	seen  map[string]seenDaemon // by the unit and the program
+	order []string              // of its keys
+}
+
+// A seenDaemon is the last process of a daemon, and how often there was another one before.
+type seenDaemon struct {
+	evidence.Process
+	restarts int
+}
+
+// look takes in the daemons that a look has found. One of which there are several processes
+// has not been restarted while the last one is among them.
+func (w *daemonWatch) look(daemons []evidence.Process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range daemons {
+		key := d.Unit + " " + d.Command
+		was, known := w.seen[key]
+		switch {
+		case known && was.PID != d.PID && slices.ContainsFunc(daemons, func(o evidence.Process) bool { return o.PID == was.PID }):
+			continue
+		case known && was.PID != d.PID:
+			was.restarts++
+		case !known && len(w.order) == unitsMost:
+			continue
+		case !known:
+			w.order = append(w.order, key)
+		}
+		if w.seen == nil {
+			w.seen = map[string]seenDaemon{}
+		}
+		w.seen[key] = seenDaemon{d, was.restarts}
+	}
+}
+
+// services returns the names by which systemd is to be asked: those that were seen, also
+// of a daemon that is gone now, and the usual ones of those that were not.
+func (w *daemonWatch) services(endpoint string) (names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var runtime, kubelet bool
+	for _, key := range w.order {
+		d := w.seen[key]
+		if !strings.HasSuffix(d.Unit, ".service") {
+			continue // of another init system, or started by hand
+		}
+		runtime, kubelet = runtime || slices.Contains(runtimes, d.Command), kubelet || slices.Contains(kubelets, d.Command)
+		if !slices.Contains(names, d.Unit) {
+			names = append(names, d.Unit)
+		}
+	}
+	switch {
+	case runtime:
+	case strings.Contains(endpoint, "crio"):
+		names = append(names, "crio.service")
+	default:
+		names = append(names, "containerd.service")
+	}
+	if !kubelet {
+		names = append(names, "kubelet.service")
+	}
+	return names
+}
+
+// units returns what was seen, without the init system's word.
+func (w *daemonWatch) units() (all []evidence.Unit) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, key := range w.order {
+		d := w.seen[key]
+		name := d.Unit
+		if name == "" {
+			name = d.Command
+		}
+		all = append(all, evidence.Unit{Name: name, Restarts: d.restarts, Up: d.Age})
+	}
+	return all
+}
