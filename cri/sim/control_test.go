@@ -221,7 +221,7 @@ func TestCallsAreRecorded(t *testing.T) {
 }
 
 func TestRecordKeepsTheLastCalls(t *testing.T) {
-	var s Server
+	s := Server{begun: map[string]int{}}
 	for i := range 2*recordLength + 5 {
 		s.record(Call{At: time.Unix(int64(i), 0)})
 	}

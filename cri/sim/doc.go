@@ -23,7 +23,9 @@
 // # The node
 //
 // In most scenarios the server also keeps a folder that looks like the node's
-// own /proc, see [Server.HostRoot]. It follows the world by way of the file
+// own /proc, with the runtime's configuration and the folders of its containers, see
+// [Server.HostRoot]. The debug socket and the metrics that the configuration names tell
+// what the runtime's goroutines and calls do in the scenario. It follows the world by way of the file
 // system and so a few milliseconds late; a single look at it is no proof.
 //
 // # Ordering, blocking, loss

@@ -14,6 +14,7 @@ type picture struct {
 	changes   uint64 // of the world
 	bare      bool   // nothing at all
 	processes []proc.Process
+	files     map[string]string
 	skew      time.Duration
 }
 
@@ -24,7 +25,7 @@ func (s *Server) picture() picture {
 	if s.root == "" || s.failed || p.bare || p.changes == s.drawn {
 		return p
 	}
-	p.processes = s.scene.processes(s.wire.path)
+	p.processes, p.files = s.scene.processes(s.wire.path), s.scene.files()
 	clock := s.clock.Load()
 	for i, one := range p.processes {
 		if !one.Born.IsZero() {
@@ -60,10 +61,15 @@ func (s *Server) show(p picture) (err error) {
 		if s.node, err = proc.New(s.root, s.started.Add(-upBefore)); err != nil {
 			return err
 		}
+		s.debug = s.newDebugger()
 	}
 	now := time.Now()
 	if p.processes != nil {
 		if err := s.node.Follow(now, p.processes); err != nil {
+			return err
+		}
+		p.files[configPath] = s.debug.config
+		if err := s.node.Hold(p.files); err != nil {
 			return err
 		}
 		s.drawn = p.changes
@@ -73,7 +79,8 @@ func (s *Server) show(p picture) (err error) {
 
 // conceal takes all files of the node away at once.
 func (s *Server) conceal() error {
-	s.node, s.drawn = nil, 0
+	s.debug.close()
+	s.node, s.debug, s.drawn = nil, nil, 0
 	gone := s.root + ".gone"
 	if err := os.Rename(s.root, gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -141,4 +141,5 @@ func (s *Server) record(c Call) {
 		s.calls = append(s.calls[:0], s.calls[recordLength:]...)
 	}
 	s.calls = append(s.calls, c)
+	s.begun[c.Method]++
 }

@@ -134,6 +134,13 @@ func still(pods, containers int) func(*scene) {
 // ordinary is a node of residents alone.
 func ordinary(sn *scene) { sn.placeResidents() }
 
+// resized has a pod whose limits are changed while it runs.
+func resized(sn *scene) {
+	tour(sn)
+	spec := podNamed("payments", "api", one("api", imageApp), one("envoy", imageProxy))
+	sn.placePod(sn.replica(spec, sn.hash()), 31*time.Hour, 0)
+}
+
 // restless has a pod that gives every relist something to find.
 func restless(sn *scene) {
 	sn.placeResidents()

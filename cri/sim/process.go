@@ -56,6 +56,11 @@ func (sn *scene) processes(socket string) []proc.Process {
 			}
 		}
 	}
+	for _, e := range sn.errands {
+		if e.there() {
+			all = append(all, e.process())
+		}
+	}
 	return all
 }
 
@@ -113,6 +118,5 @@ func (c *container) process() proc.Process {
 // cgroup returns the path of one of p's containers, as systemd makes it for
 // containerd.
 func (p *pod) cgroup(id string) string {
-	slice := "kubepods-burstable-pod" + strings.ReplaceAll(p.uid, "-", "_") + ".slice"
-	return "/kubepods.slice/kubepods-burstable.slice/" + slice + "/cri-containerd-" + id + ".scope"
+	return "/kubepods.slice/kubepods-burstable.slice/" + p.slice() + "/cri-containerd-" + id + ".scope"
 }

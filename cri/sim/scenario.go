@@ -198,8 +198,24 @@ func scenarios() []scenario {
 			},
 		},
 		{
+			name: "hung-update", summary: "runc update of one container has hung for minutes, and ListContainers waits for the lock that is held for it",
+			keys: "4 enter: container, errand and lock, one behind the other", pods: resized,
+			wrong: "runc update of one container hangs, and the list with it", fault: toVictim(hangUpdate),
+			steps: []step{
+				{0, nil, "runc update of payments/api hangs since 4 min; expect its name in 4"},
+				{20 * time.Second, nil, "every list waits for the lock of its status; the errand gets older"},
+			},
+		},
+		{name: "hung-kill", pods: resized, wrong: "runc kill of one container hangs", fault: toVictim(hangKill)},
+		{name: "hung-create", pods: resized, wrong: "runc create of one container hangs on a dead NFS server", fault: toVictim(hangCreate)},
+		{name: "hung-network", pods: tour, wrong: "the network plugin hangs for a pod that starts", fault: hangNetwork},
+		{
+			name: "hung-list-of-all", bare: true, pods: resized,
+			wrong: "the list of all containers hangs for one of them; lists of other pods do not", fault: toVictim(hangListOfAll),
+		},
+		{
 			name: "deadlock", summary: "after 5 s no call but Version answers", keys: "3: what is in flight; 4 enter: what to do next", pods: tour,
-			wrong: "no call but Version ever answers", fault: calls(rule{hangs: true, spare: "Version"}), at: 5 * time.Second,
+			wrong: "no call but Version ever answers", fault: calls(rule{hangs: true, spares: isVersion}), at: 5 * time.Second,
 			steps: []step{
 				{0, nil, "in 5 s the runtime will lock up"},
 				{5 * time.Second, nil, "only Version answers; the lists and Status hang"},

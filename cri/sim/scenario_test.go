@@ -13,7 +13,7 @@ import (
 func TestScenariosAreListed(t *testing.T) {
 	want := []string{
 		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "overflow", "unhealthy",
-		"flapping", "inspect-failing", "list-too-big", "status-lock", "deadlock", "runtime-slow", "churn-storm", "not-ready",
+		"flapping", "inspect-failing", "list-too-big", "status-lock", "hung-update", "deadlock", "runtime-slow", "churn-storm", "not-ready",
 		"network-not-ready", "ghost", "clock-step",
 	}
 	var got []string

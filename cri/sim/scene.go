@@ -23,6 +23,7 @@ type scene struct {
 	stopped    bool              // the runtime's process, by a signal
 	undo       map[string]func() // of the faults that are on
 	actors     actors            // if the tour is on
+	errands    []*errand         // that do not end, the oldest first
 }
 
 // newScene returns a scenario at its beginning. If there is a scene before it, whose
@@ -156,7 +157,7 @@ type rule struct {
 	hangs  bool // calls wait until the rule ends
 	delay  time.Duration
 	spread time.Duration       // delay is drawn from so much less to so much more
-	spare  string              // a method whose calls pass all the same
+	spares func(Call) bool     // which calls pass all the same; nil: none
 	errs   []error             // not empty: calls fail with one of them
 	odds   float64             // of failing, if there are errs
 	left   int                 // how many calls it is still good for, if there are errs; negative: any number
@@ -166,7 +167,7 @@ type rule struct {
 }
 
 func (r *rule) matches(c Call) bool {
-	return r.match.matches(c) && (r.spare == "" || r.spare != c.Method)
+	return r.match.matches(c) && (r.spares == nil || !r.spares(c))
 }
 
 // An effect is what the rules have in store for one call, in this order.

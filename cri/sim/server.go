@@ -56,15 +56,18 @@ type Server struct {
 	node    *proc.Folder  // guarded by turn; nil: the node shows nothing of itself
 	failed  bool          // guarded by turn: it never will again
 	drawn   uint64        // guarded by turn: the changes of the world that node shows
+	debug   *debugger     // guarded by turn; nil as long as node is
 
-	mu     sync.Mutex // guards the rest
-	unhook func() bool
-	scene  *scene
-	lists  *lists
-	events events
-	calls  []Call // the last ones, and some more before them
-	held   []Call
-	moved  chan struct{} // closed and replaced whenever held changes
+	mu       sync.Mutex // guards the rest
+	unhook   func() bool
+	scene    *scene
+	lists    *lists
+	events   events
+	calls    []Call         // the last ones, and some more before them
+	begun    map[string]int // all calls, by method
+	held     []Call
+	requests []string      // beside the CRI
+	moved    chan struct{} // closed and replaced whenever held changes
 }
 
 // Start returns a server that is listening and whose first pods are there. It
@@ -101,7 +104,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 func newServer(sc scenario, c Config, dir string) *Server {
 	s := &Server{
 		began: c.Start, started: time.Now(), config: c, dir: dir, codec: newCodec(),
-		wake: make(chan struct{}, 1), moved: make(chan struct{}),
+		wake: make(chan struct{}, 1), moved: make(chan struct{}), begun: map[string]int{},
 	}
 	if s.began.IsZero() {
 		s.began = s.started
@@ -143,7 +146,9 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 
 // HostRoot returns a folder that is laid out as the root of the node's file
 // system: its /proc shows the processes of the containers, their shims and the
-// daemons, and that the node is otherwise calm. It is "" if the server began with a
+// daemons, and that the node is otherwise calm. Beside that there are containerd's
+// configuration, its folders of what runs, and its debug socket where the path is short
+// enough for one. It is "" if the server began with a
 // scenario in which processes do not matter, and the folder is not there while one
 // of those plays later. It follows the world within moments.
 func (s *Server) HostRoot() string { return s.root }
@@ -170,6 +175,7 @@ func (s *Server) Close() error {
 		s.turn.Lock()
 		defer s.turn.Unlock()
 		s.failed = true
+		s.debug.close()
 		err = errors.Join(os.RemoveAll(s.dir), s.lock.Close())
 	})
 	return err

@@ -1,5 +1,5 @@
-// Package proc writes a folder that looks like the root of a node's file system, as far
-// as /proc goes. It knows nothing of pods: it is told which processes there are.
+// Package proc writes a folder that looks like the root of a node's file system: its
+// /proc, and files beside it. It knows nothing of pods: it is told what there is.
 package proc
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // A Folder is a folder that looks like the root of the node's file system, as
-// far as /proc goes. A reader finds every file whole, and a process with all of
+// far as it was told. A reader finds every file whole, and a process with all of
 // its files or not at all. It must not be used from two goroutines at once.
 //
 // Its times are those of the real clock, since that is what its readers go by.
@@ -22,11 +22,12 @@ type Folder struct {
 	skew  time.Duration
 	shown map[int]Process
 	kept  map[string]string // files by what they hold
+	held  map[string]string // what the files beside /proc hold, by path
 }
 
 // New makes the folder, of a node without processes that was booted at boot.
 func New(dir string, boot time.Time) (*Folder, error) {
-	f := &Folder{dir: dir, boot: boot, shown: map[int]Process{}, kept: map[string]string{}}
+	f := &Folder{dir: dir, boot: boot, shown: map[int]Process{}, kept: map[string]string{}, held: map[string]string{}}
 	for _, folder := range []string{dir, f.proc(), f.proc("pressure"), filepath.Join(dir, ".kept")} {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			return nil, err
@@ -68,7 +69,7 @@ func (f *Folder) show(now time.Time, p Process) error {
 	switch {
 	case there && was == p:
 		return nil
-	case there && was.Args == p.Args && was.Cgroup == p.Cgroup && was.Born.Equal(p.Born):
+	case there && was.Args == p.Args && was.Env == p.Env && was.Cgroup == p.Cgroup && was.Born.Equal(p.Born):
 		f.shown[p.PID] = p
 		return f.replace(f.proc(strconv.Itoa(p.PID)), f.files(now, p))
 	case there: // another one of the same id
@@ -88,7 +89,7 @@ func (f *Folder) add(now time.Time, p Process) error {
 		}
 	}
 	files := f.files(now, p)
-	files["comm"], files["cmdline"], files["cgroup"] = p.comm()+"\n", p.Args, "0::"+p.Cgroup+"\n"
+	files["comm"], files["cmdline"], files["environ"], files["cgroup"] = p.comm()+"\n", p.Args, p.Env, "0::"+p.Cgroup+"\n"
 	for name, text := range files {
 		if err := f.write(filepath.Join(dir, name), text); err != nil {
 			return err
@@ -115,6 +116,35 @@ func (f *Folder) files(now time.Time, p Process) map[string]string {
 		}
 	}
 	return files
+}
+
+// Hold has the folder hold these files beside /proc, by their paths on the node, and no
+// others. With an error it may hold some of them.
+func (f *Folder) Hold(files map[string]string) error {
+	for path := range f.held {
+		if _, stays := files[path]; stays {
+			continue
+		}
+		if err := os.Remove(f.dir + path); err != nil {
+			return err
+		}
+		_ = os.Remove(f.dir + filepath.Dir(path)) // if that was the last one in it
+		delete(f.held, path)
+	}
+	for path, text := range files {
+		if was, there := f.held[path]; there && was == text {
+			continue
+		}
+		dir, name := filepath.Split(f.dir + path)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		if err := f.replace(dir, map[string]string{name: text}); err != nil {
+			return err
+		}
+		f.held[path] = text
+	}
+	return nil
 }
 
 // remove takes the folder of a process away.
@@ -167,7 +197,7 @@ func (f *Folder) replace(dir string, files map[string]string) error {
 // for that.
 func (f *Folder) write(path, text string) error {
 	base := filepath.Base(path)
-	if base != "wchan" && base != "stack" && base != "comm" {
+	if base != "wchan" && base != "stack" && base != "comm" && base != "environ" {
 		return os.WriteFile(path, []byte(text), 0o600)
 	}
 	kept, ok := f.kept[text]

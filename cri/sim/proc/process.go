@@ -11,6 +11,7 @@ type Process struct {
 	PID, Parent int
 	Name        string
 	Args        string    // the program and its arguments, a NUL byte after each
+	Env         string    // its environment, in the same way; may be empty
 	Cgroup      string    // its path in the unified hierarchy
 	State       byte      // as the kernel writes it
 	Sleep       *Sleep    // where it sleeps; nil: it runs

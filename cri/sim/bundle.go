@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// stateFolder is where containerd keeps a folder for each sandbox and container that
+// runs.
+const stateFolder = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
+
+// A bundle is what matters of a container's config.json: who it is, by the annotations
+// that containerd 2.4.2 gives it.
+type bundle struct {
+	Version     string            `json:"ociVersion"`
+	Process     map[string]any    `json:"process"`
+	Annotations map[string]string `json:"annotations"`
+	Linux       map[string]string `json:"linux"`
+}
+
+// files returns what the node has beside /proc, by path.
+func (sn *scene) files() map[string]string {
+	all := map[string]string{}
+	for _, s := range sn.sandboxes {
+		if s.ready {
+			all[stateFolder+"/"+s.id+"/config.json"] = s.bundle()
+		}
+	}
+	for _, c := range sn.containers {
+		if c.state == cri.ContainerState_CONTAINER_RUNNING {
+			all[stateFolder+"/"+c.id+"/config.json"] = c.bundle()
+		}
+	}
+	return all
+}
+
+func (s *sandbox) bundle() string {
+	p := s.pod
+	log := fmt.Sprintf("/var/log/pods/%s_%s_%s", p.spec.namespace, p.spec.name, p.uid)
+	return s.bundleOf(s.id, "/pause", map[string]string{
+		"container-type": "sandbox", "podsandbox.image-name": "registry.k8s.io/pause:3.10.1", "sandbox-log-directory": log,
+	})
+}
+
+func (c *container) bundle() string {
+	return c.sandbox.bundleOf(c.id, "/usr/bin/"+c.spec.name, map[string]string{
+		"container-type": "container", "container-name": c.spec.name, "image-name": c.spec.image,
+	})
+}
+
+// bundleOf returns the config.json of one of a sandbox's containers, or of itself.
+func (s *sandbox) bundleOf(id, program string, own map[string]string) string {
+	p := s.pod
+	notes := map[string]string{}
+	for _, all := range []map[string]string{own, {
+		"sandbox-id": s.id, "sandbox-name": p.spec.name, "sandbox-namespace": p.spec.namespace, "sandbox-uid": p.uid,
+	}} {
+		for name, value := range all {
+			notes["io.kubernetes.cri."+name] = value
+		}
+	}
+	text, err := json.Marshal(bundle{
+		Version: "1.3.0", Process: map[string]any{"args": []string{program}, "cwd": "/"}, Annotations: notes,
+		Linux: map[string]string{"cgroupsPath": p.slice() + ":cri-containerd:" + id},
+	})
+	if err != nil {
+		panic("sim: a bundle: " + err.Error()) // texts alone
+	}
+	return string(text)
+}
+
+// slice returns the name of the slice that systemd has for p.
+func (p *pod) slice() string {
+	return "kubepods-burstable-pod" + strings.ReplaceAll(p.uid, "-", "_") + ".slice"
+}

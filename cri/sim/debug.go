@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Where containerd is configured, and where its debug socket is by that.
+const (
+	configPath = "/etc/containerd/config.toml"
+	debugPath  = "/run/containerd/debug.sock"
+)
+
+// A debugger is what the runtime serves beside the CRI, read only: a dump of its goroutines
+// on a socket below the node's folder, and metrics on a port of the loopback interface.
+type debugger struct {
+	http   http.Server
+	config string // of containerd, which says where both are
+}
+
+// newDebugger begins to serve. What cannot be listened on, such as a path that is too
+// long for a socket, is not in the configuration.
+func (s *Server) newDebugger() *debugger {
+	d := &debugger{config: "version = 3\n"}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/goroutine", s.serveDump)
+	mux.HandleFunc("GET /v1/metrics", s.serveMetrics)
+	d.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recover()
+		if s.admitHTTP(w, r) {
+			mux.ServeHTTP(w, r)
+		}
+	})
+	path := s.root + debugPath
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil && len(path) <= longestPath {
+		d.listen("debug", "unix", path, debugPath)
+	}
+	d.listen("metrics", "tcp", "127.0.0.1:0", "")
+	return d
+}
+
+// listen adds a listener; the configuration has it by what the node calls its address.
+func (d *debugger) listen(section, network, address, name string) {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return
+	}
+	if name == "" {
+		name = l.Addr().String()
+	}
+	d.config += fmt.Sprintf("[%s]\n  address = %q\n", section, name)
+	go func() { _ = d.http.Serve(l) }() // ends with close
+}
+
+// close ends it. Its socket goes with the folder.
+func (d *debugger) close() {
+	if d != nil {
+		_ = d.http.Close()
+	}
+}
+
+// admitHTTP notes a request and reports whether there is a runtime to answer it. Where
+// that is gone it cuts the connection, and where it is stopped it waits for the client.
+func (s *Server) admitHTTP(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	s.requests = append(s.requests, r.Method+" "+address.Network()+" "+r.RequestURI)
+	away, stopped := s.scene.away, s.scene.stopped
+	s.mu.Unlock()
+	switch {
+	case away:
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	case stopped:
+		<-r.Context().Done()
+	}
+	return !away && !stopped
+}
+
+// Requests returns what was asked for beside the CRI, oldest first, each as
+// "GET unix /path": with its method, its network and its URI.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// serveDump answers with what the goroutines do now.
+func (s *Server) serveDump(w http.ResponseWriter, r *http.Request) {
+	if r.FormValue("debug") != "2" {
+		http.Error(w, "only debug=2", http.StatusNotFound)
+		return
+	}
+	s.mu.Lock()
+	text := s.scene.goroutines(s.held)
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte(text))
+}
+
+// serveMetrics answers with how many calls have begun and ended.
+func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	begun, open := maps.Clone(s.begun), map[string]int{}
+	others := s.scene.others()
+	for _, c := range others {
+		begun[c.Method]++
+	}
+	for _, c := range slices.Concat(others, s.held) {
+		open[c.Method]++
+	}
+	s.mu.Unlock()
+	var b strings.Builder
+	for _, method := range slices.Sorted(maps.Keys(begun)) {
+		n := begun[method]
+		labels := fmt.Sprintf("grpc_method=%q,grpc_service=\"runtime.v1.RuntimeService\",grpc_type=\"unary\"", method)
+		fmt.Fprintf(&b, "grpc_server_handled_total{grpc_code=\"OK\",%s} %d\n", labels, n-open[method])
+		fmt.Fprintf(&b, "grpc_server_started_total{%s} %d\n", labels, n)
+	}
+	_, _ = w.Write([]byte(b.String()))
+}

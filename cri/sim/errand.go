@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"strings"
+	"time"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/cri/sim/proc"
+)
+
+// An errand is a program that does one thing for the runtime or a shim, and does not
+// end.
+type errand struct {
+	pid     uint32
+	program string // its path
+	args    []string
+	env     []string
+	stuck   bool       // in the kernel, waiting for a file server that is dead
+	of      *container // that it is about, in whose sandbox's shim it was begun; nil: the runtime began it
+	call    string     // of the CRI, that waits for it
+	locks   bool       // that call holds the lock of the container's status meanwhile
+	born    time.Time  // by the world's clock
+}
+
+// sickFor is how long something has been wrong already, if it is so from the beginning:
+// the node is looked at since it is sick.
+const sickFor = 4 * time.Minute
+
+// send begins an errand and returns what ends it.
+func (sn *scene) send(e errand) (end func()) {
+	e.pid, e.born = sn.pid(), sn.clock
+	if sn.before == nil && sn.now.Equal(sn.began) {
+		e.born = e.born.Add(-sickFor)
+	}
+	sn.errands = append(sn.errands, &e)
+	sn.changes++
+	return func() {
+		delete(sn.pids, e.pid)
+		sn.errands = drop(sn.errands, &e)
+		sn.changes++
+	}
+}
+
+func sends(e errand) fault { return func(sn *scene) func() { return sn.send(e) } }
+
+// ofRunc returns an errand of runc for a container.
+func ofRunc(c *container, call, verb string, args ...string) errand {
+	log := stateFolder + "/" + c.id + "/log.json"
+	global := []string{"--root", "/run/containerd/runc/k8s.io", "--log", log, "--log-format", "json", "--systemd-cgroup", verb}
+	return errand{program: "/usr/bin/runc", args: append(append(global, args...), c.id), of: c, call: call}
+}
+
+// hangUpdate has "runc update" of a container hang, as of a resize of its pod in place.
+// The runtime holds the lock of its status meanwhile, for which its status calls and all
+// lists of containers wait.
+func hangUpdate(sn *scene, c *container) func() {
+	e := ofRunc(c, "UpdateContainerResources", "update", "--resources", "-")
+	e.locks = true
+	return together(hang(statusCall(c)), hang(Match{Method: "ListContainers"}), sends(e))(sn)
+}
+
+// hangKill has "runc kill" of a container hang: its end is waited for, and no lock held.
+func hangKill(sn *scene, c *container) func() {
+	return sn.send(ofRunc(c, "StopContainer", "kill", "9"))
+}
+
+// hangCreate has "runc create" of a container that is started again hang on a mount from
+// a file server that is dead.
+func hangCreate(sn *scene, c *container) func() {
+	e := ofRunc(c, "StartContainer", "create", "--bundle", stateFolder+"/"+c.id)
+	e.stuck = true
+	return sn.send(e)
+}
+
+// hangNetwork has the network plugin hang for a pod that is to be started and so is not
+// listed yet.
+func hangNetwork(sn *scene) func() {
+	return sn.send(errand{program: "/opt/cni/bin/cilium-cni", call: "RunPodSandbox", env: []string{
+		"CNI_COMMAND=ADD", "CNI_CONTAINERID=" + sn.id(), "CNI_IFNAME=eth0", "CNI_PATH=/opt/cni/bin",
+		"CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=payments;K8S_POD_NAME=api-" + sn.letters(5),
+	}})
+}
+
+// hangListOfAll has the list of all containers hang, and that of the container's own pod,
+// while the other pods' are answered.
+func hangListOfAll(sn *scene, c *container) func() {
+	others := func(call Call) bool { return call.Pod != "" && call.Pod != c.pod.ref() }
+	return together(hang(statusCall(c)), calls(rule{match: Match{Method: "ListContainers"}, hangs: true, spares: others}))(sn)
+}
+
+// statusCall matches the status calls of a container, whichever of its name it is by then.
+func statusCall(c *container) Match {
+	return Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name}
+}
+
+// there reports whether the errand is still to be seen: not without the shim that it is a
+// child of.
+func (e *errand) there() bool {
+	return e.of == nil || e.of.state == cri.ContainerState_CONTAINER_RUNNING
+}
+
+func (e *errand) process() proc.Process {
+	p := proc.Process{
+		PID: int(e.pid), Parent: containerdPID, Name: e.program[strings.LastIndexByte(e.program, '/')+1:],
+		Args: terminated(append([]string{e.program}, e.args...)), Env: terminated(e.env), Cgroup: "/system.slice/containerd.service",
+		State: 'S', Sleep: proc.InFutex, Born: e.born, Pages: 3100, Threads: 1,
+	}
+	if e.of != nil {
+		p.Parent = int(e.of.sandbox.shim)
+	}
+	if e.stuck {
+		p.State, p.Sleep = 'D', proc.InNFS
+	}
+	return p
+}
+
+// terminated returns texts as the kernel shows them, a NUL byte after each.
+func terminated(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, "\x00") + "\x00"
+}
+
+// listDeadline is how long a kubelet waits for a list before it makes another; the one
+// that it has given up waits on in the runtime.
+const listDeadline = 2 * time.Minute
+
+// others returns the calls of other clients that the runtime has not ended: those that
+// wait for errands, and the kubelet's lists behind those that hold a lock.
+func (sn *scene) others() []Call {
+	var all []Call
+	for _, e := range sn.errands {
+		if !e.there() {
+			continue
+		}
+		c := Call{Method: e.call, At: e.born}
+		if e.of != nil {
+			c.ID, c.Pod, c.Container = e.of.id, e.of.pod.ref(), e.of.spec.name
+		}
+		all = append(all, c)
+		for at := e.born.Add(time.Second); e.locks && at.Before(sn.clock); at = at.Add(listDeadline) {
+			all = append(all, Call{Method: "ListContainers", At: at})
+		}
+	}
+	return all
+}

@@ -1,0 +1,335 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// In hung-update one lock holds up what looks at every container, and nothing else.
+func TestHungUpdateHoldsOneStatusAndTheListOfContainers(t *testing.T) {
+	s, c := start(t, "hung-update")
+	victim := victimOf(s)
+	if victim.pod.spec.namespace != "payments" {
+		t.Errorf("the victim is of %s", victim.pod.ref())
+	}
+	calls := basicCalls(c)
+	calls["victim"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
+	calls["filtered list"] = listOf(c, victim.pod.uid)
+	calls["other"] = containerStatus(c, victim.pod.containers[1].id)
+	got := answers(t, s, 3, calls)
+	for _, name := range []string{"Version", "Status", "ListPodSandbox", "sandbox", "other"} {
+		if _, answered := got[name]; !answered {
+			t.Errorf("%s hangs", name)
+		}
+	}
+	if err := s.SetFault("hung-update", false); err != nil {
+		t.Fatal(err)
+	}
+	if got := answers(t, s, 0, calls); len(got) != len(calls) {
+		t.Errorf("after the fault only these are answered: %v", got)
+	}
+}
+
+func listOf(c cri.RuntimeServiceClient, uid string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := c.ListContainers(ctx, &cri.ListContainersRequest{
+			Filter: &cri.ContainerFilter{LabelSelector: map[string]string{labelPodUID: uid}},
+		})
+		return err
+	}
+}
+
+func TestHungListOfAllSparesTheListsOfOtherPods(t *testing.T) {
+	s, c := start(t, "hung-list-of-all")
+	victim := victimOf(s)
+	calls := basicCalls(c)
+	calls["victim"], calls["its pod"] = containerStatus(c, victim.id), listOf(c, victim.pod.uid)
+	s.mu.Lock()
+	for _, p := range s.scene.pods {
+		if p != victim.pod {
+			calls["pod "+p.uid] = listOf(c, p.uid)
+		}
+	}
+	s.mu.Unlock()
+	got := answers(t, s, 3, calls)
+	for _, name := range []string{"victim", "its pod", "ListContainers"} {
+		if _, answered := got[name]; answered {
+			t.Errorf("%s is answered", name)
+		}
+	}
+}
+
+// Each errand is a child of what began it, is there for minutes already where it is so
+// from the beginning, and gets older.
+func TestErrands(t *testing.T) {
+	for scenario, want := range map[string]struct{ program, state, words string }{
+		"hung-update":  {"runc", "S", " update --resources - ID"},
+		"hung-kill":    {"runc", "S", " kill 9 ID"},
+		"hung-create":  {"runc", "D", " create --bundle " + stateFolder + "/ID ID"},
+		"hung-network": {"cilium-cni", "S", ""},
+	} {
+		s, _ := start(t, scenario)
+		victim := victimOf(s)
+		parent := victim.sandbox.shim
+		if want.words == "" {
+			parent = containerdPID
+		}
+		p := errandOf(t, s, want.program)
+		line := strings.Join(p.args, " ")
+		if p.State != want.state || p.PPID != int(parent) || !strings.HasSuffix(line, strings.ReplaceAll(want.words, "ID", victim.id)) {
+			t.Errorf("%s: process %+v, want a child of %d as %+v", scenario, p, parent, want)
+		}
+		if age := float64(upBefore)/float64(time.Second) - float64(p.Starttime)/100; age < sickFor.Seconds()-1 || age > sickFor.Seconds()+1 {
+			t.Errorf("%s: the errand was begun %v s before the server, want %v", scenario, age, sickFor)
+		}
+		if err := s.SetFault(scenario, false); err != nil {
+			t.Fatal(err)
+		}
+		wantProcesses(t, s, "")
+		if err := s.SetFault(scenario, true); err != nil {
+			t.Fatal(err)
+		}
+		if p := errandOf(t, s, want.program); float64(p.Starttime)/100 < upBefore.Seconds() {
+			t.Errorf("%s: an errand of now was begun before the server", scenario)
+		}
+	}
+}
+
+func errandOf(t *testing.T, s *Server, program string) sighting {
+	t.Helper()
+	for _, p := range look(t, s) {
+		if p.Comm == program {
+			return p
+		}
+	}
+	t.Fatalf("no process of %s", program)
+	return sighting{}
+}
+
+func TestNetworkPluginIsToldItsPod(t *testing.T) {
+	s, _ := start(t, "hung-network")
+	p := errandOf(t, s, "cilium-cni")
+	env, err := os.ReadFile(filepath.Join(s.HostRoot(), "proc", fmt.Sprint(p.PID), "environ"))
+	if err != nil || !regexp.MustCompile(`CNI_COMMAND=ADD\x00CNI_CONTAINERID=[0-9a-f]{64}\x00.*K8S_POD_NAME=api-`).Match(env) {
+		t.Errorf("its environment is %q, %v", env, err)
+	}
+}
+
+// The folders of what runs are those of the containers and sandboxes, and go with them.
+func TestBundles(t *testing.T) {
+	s, _ := start(t, "hung-update")
+	dir := s.HostRoot() + stateFolder
+	wanted := func() (ids []string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, sb := range s.scene.sandboxes {
+			if sb.ready {
+				ids = append(ids, sb.id)
+			}
+		}
+		for _, c := range s.scene.containers {
+			if c.state == cri.ContainerState_CONTAINER_RUNNING {
+				ids = append(ids, c.id)
+			}
+		}
+		return ids
+	}
+	compare := func() {
+		t.Helper()
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range entries {
+			got = append(got, e.Name())
+		}
+		want := wanted()
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d folders, want one for each of %d objects", len(got), len(want))
+		}
+	}
+	compare()
+	p := addPair(s)
+	compare()
+	var got struct {
+		Annotations map[string]string
+		Linux       struct{ CgroupsPath string }
+	}
+	text, err := os.ReadFile(filepath.Join(dir, p.Containers["a"], "config.json"))
+	if err != nil || json.Unmarshal(text, &got) != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	for name, want := range map[string]string{
+		"container-type": "container", "container-name": "a", "sandbox-id": p.Sandbox, "sandbox-uid": p.UID,
+	} {
+		if got.Annotations["io.kubernetes.cri."+name] != want {
+			t.Errorf("%s is %q, want %q", name, got.Annotations["io.kubernetes.cri."+name], want)
+		}
+	}
+	if !strings.HasSuffix(got.Linux.CgroupsPath, ":cri-containerd:"+p.Containers["a"]) {
+		t.Errorf("control group %q", got.Linux.CgroupsPath)
+	}
+	s.RemovePod(p.UID)
+	compare()
+}
+
+// ask asks the runtime's debug socket, or its metrics' port, where the configuration has it.
+func ask(t *testing.T, s *Server, section, uri string) (int, string) {
+	t.Helper()
+	config, err := os.ReadFile(s.HostRoot() + configPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(config), "["+section+"]\n  address = \"")
+	address, _, _ := strings.Cut(rest, "\"")
+	if !ok {
+		t.Fatalf("no %s in %s", section, config)
+	}
+	network := "tcp"
+	if section == "debug" {
+		network, address = "unix", s.HostRoot()+address
+	}
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext:       func(context.Context, string, string) (net.Conn, error) { return net.Dial(network, address) },
+	}}
+	answer, err := client.Get("http://runtime" + uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(body)
+}
+
+const dumpURI = "/debug/pprof/goroutine?debug=2"
+
+// The dump has the holder of the lock and those who wait for it, at one address: the
+// kubelet's lists of the minutes before, and the calls that are held now.
+func TestDumpOfHungUpdate(t *testing.T) {
+	s, c := start(t, "hung-update")
+	victim := victimOf(s)
+	calls := map[string]func(context.Context) error{"victim": containerStatus(c, victim.id), "list": basicCalls(c)["ListContainers"]}
+	ctx, giveUp := context.WithCancel(t.Context())
+	for _, call := range calls {
+		go func() { _ = call(ctx) }()
+	}
+	defer giveUp()
+	if err := s.AwaitHeld(t.Context(), Match{}, len(calls)); err != nil {
+		t.Fatal(err)
+	}
+	_, text := ask(t, s, "debug", dumpURI)
+	holder := regexp.MustCompile(`(?s)goroutine \d+ \[select, 4 minutes\]:\n[^\n]*dispatch.*shimTask\)\.Update\(.*statusStorage\)\.UpdateSync\((0x[0-9a-f]+),`).FindStringSubmatch(text)
+	if holder == nil {
+		t.Fatalf("no holder in %s", text)
+	}
+	waiters := map[string]int{}
+	for stack := range strings.SplitSeq(text, "\n\n") {
+		if !strings.Contains(stack, "statusStorage).Get("+holder[1]+")") {
+			continue
+		}
+		head, _, _ := strings.Cut(stack, "\n")
+		_, method, _ := strings.Cut(stack, "v1._RuntimeService_")
+		method, _, _ = strings.Cut(method, "_Handler")
+		_, state, _ := strings.Cut(head, " [")
+		waiters[method+" "+state]++
+	}
+	for waiter, want := range map[string]int{
+		"ListContainers sync.RWMutex.RLock, 3 minutes]:": 1, "ListContainers sync.RWMutex.RLock, 1 minutes]:": 1,
+		"ListContainers sync.RWMutex.RLock]:": 1, "ContainerStatus sync.RWMutex.RLock]:": 1,
+	} {
+		if waiters[waiter] != want {
+			t.Errorf("waiters %v, want %d of %s", waiters, want, waiter)
+		}
+	}
+	if regexp.MustCompile(`\b(LOCK|CTX|CONTAINER|VERB|METHOD|PARENT)\b`).MatchString(text) {
+		t.Error("a word that stands for an address is left")
+	}
+	for line := range strings.Lines(text) {
+		if line == "\n\n" || line == "\t/go/src/\n" {
+			t.Fatalf("a part of the stacks is missing")
+		}
+	}
+}
+
+// Every errand's call has a stack of its own.
+func TestDumpOfEveryErrand(t *testing.T) {
+	for scenario, want := range map[string]string{
+		"hung-kill": "shimTask).Kill(", "hung-create": "shimTask).Create(", "hung-network": "invoke.(*RawExec).ExecPlugin(",
+	} {
+		s, _ := start(t, scenario)
+		_, text := ask(t, s, "debug", dumpURI)
+		if !strings.Contains(text, want) || strings.Contains(text, "RLock") || strings.Contains(text, "\n\t/go/src/\n") {
+			t.Errorf("%s: no %s, or a lock, in %s", scenario, want, text)
+		}
+	}
+}
+
+func TestMetricsCountWhatIsInFlight(t *testing.T) {
+	s, c := start(t, "hung-update")
+	if _, err := c.Version(t.Context(), &cri.VersionRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	_, text := ask(t, s, "metrics", "/v1/metrics")
+	for _, want := range []string{
+		`handled_total{grpc_code="OK",grpc_method="UpdateContainerResources",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 0`,
+		`started_total{grpc_method="UpdateContainerResources",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 1`,
+		`handled_total{grpc_code="OK",grpc_method="ListContainers",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 0`,
+		`started_total{grpc_method="ListContainers",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 2`,
+		`handled_total{grpc_code="OK",grpc_method="Version",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 1`,
+		`started_total{grpc_method="Version",grpc_service="runtime.v1.RuntimeService",grpc_type="unary"} 1`,
+	} {
+		if !strings.Contains(text, "grpc_server_"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+func TestRequestsAreRemembered(t *testing.T) {
+	s, _ := start(t, "hung-update")
+	code, _ := ask(t, s, "debug", "/debug/pprof/heap")
+	other, _ := ask(t, s, "metrics", "/v1/metrics?x=1")
+	if want := []string{"GET unix /debug/pprof/heap", "GET tcp /v1/metrics?x=1"}; !slices.Equal(s.Requests(), want) || code != 404 || other != 200 {
+		t.Errorf("requests %q, answered with %d and %d", s.Requests(), code, other)
+	}
+}
+
+// A runtime that is gone cuts the connection, as no runtime would answer.
+func TestDebuggerGoesWithTheRuntime(t *testing.T) {
+	s, _ := start(t, "hung-update")
+	path := s.HostRoot() + debugPath
+	if err := s.SetFault("runtime-down", true); err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) },
+	}}
+	if answer, err := client.Get("http://runtime" + dumpURI); err == nil {
+		answer.Body.Close()
+		t.Errorf("a runtime that is gone answers with %s", answer.Status)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := net.Dial("unix", path); err == nil {
+		t.Error("the socket is there after the server")
+	}
+}
