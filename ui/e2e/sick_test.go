@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/cri/sim"
+)
+
+// An accused is what a finding says of whom it is about.
+type accused struct {
+	ID, Severity, Summary string
+	Subject               struct{ Namespace, Pod, ContainerID string }
+	Evidence              []string
+	Chain                 []struct{ Kind, ID, Name, Proof string }
+}
+
+func (a accused) text() string { return a.Summary + "\n" + strings.Join(a.Evidence, "\n") }
+
+func accusations(t *testing.T, c checked) []accused {
+	t.Helper()
+	var all struct{ Findings []accused }
+	if err := json.Unmarshal([]byte(c.stdout), &all); err != nil {
+		t.Fatalf("%v in %q; standard error: %s", err, c.stdout, c.stderr)
+	}
+	return all.Findings
+}
+
+// A check that is begun on a node that is sick already names the container and the
+// program that does not end, though no list ever did.
+func TestCheckOfASickNode(t *testing.T) {
+	for _, tt := range []struct {
+		scenario, id, severity string
+		says                   []string // in the first finding and its evidence, or those that it leads to
+		exit                   int
+	}{
+		{"hung-update", "inspect-hung", "critical", []string{"ContainerStatus", "runc update", "5m"}, 2},
+		{"hung-kill", "errand-stuck", "warning", []string{"runc kill", "5m"}, 1},
+		{"hung-network", "errand-stuck", "warning", []string{"CNI ADD", "cilium-cni", "5m"}, 1},
+		{"hung-create", "process-stuck", "warning", []string{"runc", "nfs4"}, 1},
+	} {
+		t.Run(tt.scenario, func(t *testing.T) {
+			t.Parallel()
+			got := check(t, "--demo="+tt.scenario, "check", "-o", "json")
+			all := accusations(t, got)
+			if len(all) == 0 || all[0].ID != tt.id || all[0].Severity != tt.severity || got.exit != tt.exit {
+				t.Fatalf("exit code %d, findings %+v, want %s first", got.exit, all, tt.id)
+			}
+			if s := all[0].Subject; s.Namespace != "payments" || !strings.HasPrefix(s.Pod, "api-") || !regexp.MustCompile("^[0-9a-f]{64}$").MatchString(s.ContainerID) {
+				t.Errorf("it is about %+v", s)
+			}
+			var text strings.Builder
+			for _, a := range all {
+				text.WriteString(a.text())
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(text.String(), want) {
+					t.Errorf("nowhere %q in %+v", want, all)
+				}
+			}
+		})
+	}
+}
+
+// The first line is enough to know whom to look at.
+func TestFirstLineOfASickNode(t *testing.T) {
+	got := check(t, "--demo=hung-update", "check")
+	first, _, _ := strings.Cut(got.stdout, "\n")
+	if !strings.HasPrefix(first, "✖ LISTS HANG  ") || !strings.Contains(first, "payments/api-") {
+		t.Errorf("the first line is %q", first)
+	}
+}
+
+// The screen, too, though it has never seen a list.
+func TestScreenOfASickNode(t *testing.T) {
+	const soon = 15 * time.Second
+	r := demo(t, 120, 40, nil, "--demo=hung-update")
+	_, err := r.Wait("the container that holds up the lists", soon, func(lines []string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool {
+			return strings.Contains(line, "payments/api-") && regexp.MustCompile("(?i)hang|hung|no answer").MatchString(line)
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.press(t, "q")
+	r.over(t, 0)
+}
+
+// What plegtop asks of a node on which everything is served that it could ask: the calls
+// of the CRI that read, and beside them a dump of stacks and the metrics, and neither of
+// a node that is well.
+func TestNothingElseIsAskedFor(t *testing.T) {
+	for scenario, want := range map[string]struct{ seen, asked string }{
+		"hung-update": {"payments/api-", "^GET (unix /debug/pprof/goroutine\\?debug=2|tcp /v1/metrics)$"},
+		"tour":        {"report", "^$"}, // after 8 s, and so after a second look at the node
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			s, err := sim.Start(t.Context(), sim.Config{Scenario: scenario, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			socket := strings.TrimPrefix(s.Endpoint(), "unix://") // and there on the node, too
+			must(t, os.MkdirAll(s.HostRoot()+filepath.Dir(socket), 0o700))
+			must(t, os.Link(socket, s.HostRoot()+socket))
+			node := []string{"--runtime-endpoint", s.Endpoint(), "--host-root", s.HostRoot()}
+			_ = check(t, append(slices.Clone(node), "check")...)
+			r := start(t, 120, 40, nil, plegtop(t), node...)
+			r.see(t, want.seen)
+			r.press(t, "q")
+			r.over(t, 0)
+			reads := []string{
+				"Version", "Status", "RuntimeConfig", "ListPodSandbox", "ListContainers", "StreamPodSandboxes", "StreamContainers",
+				"PodSandboxStatus", "ContainerStatus",
+			}
+			calls := s.Calls()
+			for _, c := range calls {
+				if !slices.Contains(reads, c.Method) {
+					t.Errorf("it calls %s", c.Method)
+				}
+			}
+			if len(calls) == 0 {
+				t.Error("no call was recorded")
+			}
+			for _, request := range s.Requests() {
+				if !regexp.MustCompile(want.asked).MatchString(request) {
+					t.Errorf("it asks for %q", request)
+				}
+			}
+		})
+	}
+}
