@@ -21,6 +21,8 @@ const (
 	// secondLook is how long after the first look a second one tells whether a process
 	// has moved.
 	secondLook = time.Second
+	// errandSoon is how long one that looks once waits at most for an errand to be late.
+	errandSoon = 3 * time.Second
 	// lookWaits is how long a sweep that needs what a deep look finds waits for that.
 	lookWaits = 500 * time.Millisecond
 )
@@ -33,7 +35,8 @@ type looks struct {
 	deep   bool // the last one, or the one that is out, is deep
 	since  time.Time
 	next   time.Time // when the next one is due; zero for at once
-	twice  bool      // of one that looks once: the second look was made
+	doubt  bool      // of one that looks once: a second look tells more
+	twice  bool      // it was made
 	wanted *Looking  // of this step
 }
 
@@ -60,7 +63,7 @@ func (l *looks) advance(m *machine) {
 // due returns when the next look is due by the clock; zero at the beginning, and for
 // one that looks once where no other is needed.
 func (l *looks) due(m *machine) time.Time {
-	if !l.can || l.out || m.policy.Once && (l.twice || m.evidence == nil || !maybeStuck(m.evidence)) {
+	if !l.can || l.out || m.policy.Once && (l.twice || !l.doubt) {
 		return time.Time{}
 	}
 	return l.next
@@ -73,8 +76,10 @@ func (l *looks) busy(m *machine) bool { return l.can && (l.out || !l.due(m).IsZe
 func (l *looks) took(m *machine, in Looked) {
 	l.out, l.can = false, l.can && !in.Ended
 	l.next = m.now.Add(lookPeriod)
-	if m.policy.Once {
-		l.next = m.now.Add(secondLook)
+	if m.policy.Once && in.Report != nil {
+		var wait time.Duration
+		wait, l.doubt = tellsIn(in.Report)
+		l.next = m.now.Add(wait)
 	}
 }
 
@@ -86,7 +91,13 @@ func (l *looks) holdsSweep(m *machine) bool {
 // hangs reports whether something hangs that a deep look may explain.
 func (m *machine) hangs() bool {
 	_, hangs := m.hung()
-	return hangs || m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "")
+	return hangs || m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "") || m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Errands, isLate)
+}
+
+// isLate reports whether an errand of our runtime should have ended.
+func isLate(p evidence.Process) bool {
+	limit := p.ErrandLimit()
+	return p.Own && limit > 0 && p.Age >= limit
 }
 
 // hung returns the call of the relist that has been out for too long, if one has.
@@ -118,16 +129,26 @@ func (m *machine) hungDue() time.Time {
 	return due
 }
 
-// maybeStuck reports whether one look cannot tell whether a process is stuck or just at
-// work: each is in uninterruptible sleep for a moment now and then, and runc freezes a
-// container to change its limits. A quota is measured between two looks, too, and a
-// kubelet may be busy for once.
-func maybeStuck(r *evidence.Report) bool {
+// tellsIn returns how long after a look a second one tells what the first could not, if
+// that is so: whether a process is stuck or just at work, for each is in uninterruptible
+// sleep for a moment now and then, and runc freezes a container to change its limits;
+// whether an errand ends that soon should have. A quota is measured between two looks,
+// too, and a kubelet may be busy for once.
+func tellsIn(r *evidence.Report) (time.Duration, bool) {
+	var wait time.Duration
+	for _, p := range r.Processes.Errands {
+		if left := p.ErrandLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < errandSoon {
+			wait = max(wait, left)
+		}
+	}
 	busy := func(p evidence.Process) bool {
 		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
 	}
 	p := r.Processes
 	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Errands, p.Daemons}, maps.Values(p.Containers))
-	return slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) }) ||
-		r.Kubelet.Ping.TimedOut || slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods })
+	if slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) }) ||
+		r.Kubelet.Ping.TimedOut || slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
+		wait = max(wait, secondLook)
+	}
+	return wait, wait > 0
 }

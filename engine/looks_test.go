@@ -27,6 +27,20 @@ func (l *looker) look(_ context.Context, deep bool) (*evidence.Report, error) {
 	return nil, errors.New("no more")
 }
 
+func errand(age time.Duration) evidence.Report {
+	return evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Sleeping, Verb: "kill", Age: age, Own: true}}}}
+}
+
+// An errand that is late is looked into as a call that hangs, at once.
+func TestLateErrandIsLookedInto(t *testing.T) {
+	l := &looker{report: func(int) *evidence.Report { return new(errand(time.Minute)) }}
+	examineWith(t, Config{Look: l.look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
+		if !slices.Equal(l.deep, []bool{false, true}) || took != 0 || s.Evidence == nil {
+			t.Errorf("deep looks %v after %v", l.deep, took)
+		}
+	})
+}
+
 func nothingSeen(int) *evidence.Report { return new(evidence.Report) }
 
 // One look cannot tell a process that is stuck from one that is at work. A
@@ -43,6 +57,8 @@ func TestDoubtIsLookedAtTwice(t *testing.T) {
 		{"for long", evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Uninterrupted, For: 1}}}}, []time.Duration{0}},
 		{"frozen", evidence.Report{Processes: evidence.Processes{Containers: map[string][]evidence.Process{"a": {{State: evidence.Frozen}}}}}, []time.Duration{0, secondLook}},
 		{"busy kubelet", evidence.Report{Kubelet: evidence.Kubelet{Ping: evidence.Answer{TimedOut: true}}}, []time.Duration{0, secondLook}},
+		{"young errand", errand(time.Second), []time.Duration{0}},
+		{"errand that is nearly late", errand(3 * time.Second), []time.Duration{0, 2 * time.Second}},
 		{"quota", evidence.Report{Limits: []evidence.Limit{{What: evidence.CPUPeriods}}}, []time.Duration{0, secondLook}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

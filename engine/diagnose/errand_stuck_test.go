@@ -40,9 +40,9 @@ func TestErrandStuck(t *testing.T) {
 	}
 	runHostTests(t, errandStuck, checked, []hostTest{
 		{"runc for minutes", errands(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m0s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
-		{"runc at work", errands(one("create", 19*time.Second)), "", 0, Subject{}},
+		{"runc at work", errands(one("create", 9*time.Second)), "", 0, Subject{}},
 		{"an update takes no such time", errands(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 19s", Warning, app},
-		{"but on a busy node", busy(errands(one("update", 19*time.Second))), "", 0, Subject{}},
+		{"but on a busy node", busy(errands(one("update", 14*time.Second))), "", 0, Subject{}},
 		{"not for minutes", busy(errands(one("update", minutes))), "runc update of", Warning, app},
 		{"an exec", errands(one("exec", time.Hour)), "", 0, Subject{}},
 		{"what nobody knows", errands(one("sleep", time.Hour)), "", 0, Subject{}},
@@ -92,7 +92,7 @@ func TestErrandStuckEvidence(t *testing.T) {
 		"it: pid 9 (runc) is sleeping, waits in do_wait",
 		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
 		"also runc kill of ns-1/pod-00001 app has run for 1m0s (pid 12), child of the shim of ns-1/pod-00001",
-		"told from 10s on",
+		"told from 5s on",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("evidence has no %q:\n%s", want, got)

@@ -11,13 +11,14 @@ import (
 // is not there lasts as long as what it runs.
 var verbLimits = map[string]time.Duration{
 	// These read a few files.
-	"state": 5 * time.Second, "list": 5 * time.Second, "features": 5 * time.Second, "ps": 10 * time.Second,
+	"state": 5 * time.Second, "list": 5 * time.Second, "features": 5 * time.Second, "ps": 5 * time.Second,
 	// These write some files of a control group, and wait until its last thread is frozen.
-	"update": 10 * time.Second, "pause": 10 * time.Second, "resume": 10 * time.Second, "kill": 10 * time.Second,
-	// With --force runc itself waits 10 s for the last process to be gone.
-	"delete": 15 * time.Second,
+	"update": 5 * time.Second, "pause": 5 * time.Second, "resume": 5 * time.Second, "kill": 5 * time.Second,
+	// With --force runc itself waits 10 s for the last process to be gone, which is trouble
+	// enough; and containerd ends one that takes 10 s, to begin another.
+	"delete": 8 * time.Second,
 	// These mount a root and run hooks, on a disk that may be writing an image.
-	"create": 20 * time.Second, "start": 20 * time.Second,
+	"create": 10 * time.Second, "start": 10 * time.Second,
 	// These write or read all the memory of a container.
 	"checkpoint": 5 * time.Minute, "restore": 5 * time.Minute,
 }
@@ -25,14 +26,14 @@ var verbLimits = map[string]time.Duration{
 const (
 	// pluginLimit is for a network plugin: it waits for an agent that starts anew, and
 	// for an address from elsewhere.
-	pluginLimit = 30 * time.Second
+	pluginLimit = 15 * time.Second
 	// mountLimit is for what mounts: a server's name is looked up, and it is tried again.
-	mountLimit = 30 * time.Second
+	mountLimit = 15 * time.Second
 	// umountLimit is for what takes mounts away: what is left to write is written.
-	umountLimit = 20 * time.Second
+	umountLimit = 10 * time.Second
 	// rulesLimit is for what sets rules of the network or the kernel: there is one lock for
 	// all of them, which those for thousands of services take for seconds.
-	rulesLimit = 20 * time.Second
+	rulesLimit = 15 * time.Second
 	// imageLimit is for what unpacks images, whose layers have gigabytes.
 	imageLimit = 10 * time.Minute
 )
