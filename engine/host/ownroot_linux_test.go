@@ -8,25 +8,6 @@ import (
 	"testing"
 )
 
-func TestSettingIn(t *testing.T) {
-	for _, tt := range []struct{ text, table, want string }{
-		{"version = 3\nroot = \"/data/c\" # ours\nstate='/x'\n", "", "/data/c"},
-		{"root = '/data/c'", "", "/data/c"},
-		{"[plugins]\nroot = \"/other\"\n", "", ""},
-		{"[crio.api]\nroot=\"/no\"\n[crio]\n# root = \"/old\"\nroot = \"/data/o\"\n", "crio", "/data/o"},
-		{"root = broken\nrooted = \"/x\"\n", "", ""},
-		{"root = \"", "", ""},
-		{"kind: KubeletConfiguration\nroot: unix:///run/x.sock # ours\n", "", "unix:///run/x.sock"},
-		{"{\n  \"root\": \"unix:///run/x.sock\",\n}\n", "", "unix:///run/x.sock"},
-		{"root:\n", "", ""},
-		{"", "", ""},
-	} {
-		if got := settingIn(tt.text, setting{table: tt.table, key: "root"}); got != tt.want {
-			t.Errorf("root in %q = %q, want %q", tt.text, got, tt.want)
-		}
-	}
-}
-
 // The folder is that of the process that listens at the socket, not one that
 // another runtime left where the first one usually has its own.
 func TestOwnRootIsTheListeners(t *testing.T) {

@@ -1,0 +1,252 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/smallfile"
+)
+
+// mostFiles bounds how many files a configuration is read from.
+const mostFiles = 32
+
+// A program is a daemon that can be told by flags, or else by its configuration, where
+// it has what.
+type program struct {
+	comm    string
+	sockets string // the folder where its socket is, unless it is told; empty if it has none
+	config  string // its configuration, unless it is told
+	dropIns string // more of it, with a pattern; empty for none
+	parse   func([]byte, any) error
+
+	socket, data, state, temp, debug, metrics setting
+}
+
+// A setting is the flags for something, its keys in the configuration, and what holds
+// where neither says.
+type setting struct {
+	flags  []string
+	keys   []string // each the tables and the key with slashes between; the first that is there counts
+	preset string
+}
+
+var containerd = program{
+	comm: "containerd", sockets: "/run/containerd/", config: "/etc/containerd/config.toml", parse: toml.Unmarshal,
+	socket:  setting{[]string{"address", "a"}, []string{"plugins/io.containerd.server.v1.grpc/address", "grpc/address"}, ""},
+	data:    setting{[]string{"root"}, []string{"root"}, "/var/lib/containerd"},
+	state:   setting{[]string{"state"}, []string{"state"}, "/run/containerd"},
+	temp:    setting{nil, []string{"temp"}, "/tmp"},
+	debug:   setting{nil, []string{"plugins/io.containerd.server.v1.debug/address", "debug/address"}, "/run/containerd/debug.sock"},
+	metrics: setting{nil, []string{"plugins/io.containerd.server.v1.metrics/address", "metrics/address"}, ""},
+}
+
+// programs are those whose configuration is known; of several of one name the first
+// stands for it where its socket is not known. (containerd 1.6 to 2.4: config.toml of versions 1 to
+// 4, server/config; CRI-O 1.25 to 1.37: crio.conf; kubelet 1.25 to 1.37: flags, and from
+// 1.27 on KubeletConfiguration.)
+var programs = slices.Concat([]program{
+	containerd,
+	containerd.of("/run/k3s/", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"),
+	containerd.of("/run/k3s/", "/var/lib/rancher/rke2/agent/etc/containerd/config.toml"), // rke2 has the socket of k3s
+	containerd.of("/var/snap/microk8s/", "/var/snap/microk8s/current/args/containerd.toml"),
+	containerd.of("/run/k0s/", "/etc/k0s/containerd.toml"),
+	{
+		comm: "crio", sockets: "/run/crio/", config: "/etc/crio/crio.conf", dropIns: "/etc/crio/crio.conf.d/*", parse: toml.Unmarshal,
+		socket: setting{[]string{"listen"}, []string{"crio/api/listen"}, ""},
+		data:   setting{[]string{"root"}, []string{"crio/root"}, "/var/lib/containers/storage"},
+		state:  setting{[]string{"runroot"}, []string{"crio/runroot"}, "/run/containers/storage"},
+		temp:   setting{nil, nil, "/tmp"},
+	},
+}, servers())
+
+// of returns p as another distribution has it.
+func (p program) of(sockets, config string) program {
+	p.sockets, p.config = sockets, config
+	return p
+}
+
+// servers are those that are told where a runtime is.
+func servers() (all []program) {
+	for _, comm := range append(slices.Clone(kubelets), "cri-dockerd") {
+		all = append(all, program{
+			comm: comm, parse: yaml.Unmarshal,
+			socket: setting{[]string{"container-runtime-endpoint"}, []string{"containerRuntimeEndpoint"}, ""},
+		})
+	}
+	return all
+}
+
+// programOf returns the program of that name; ok is false if it is not known.
+func programOf(comm string) (p program, ok bool) {
+	i := slices.IndexFunc(programs, func(p program) bool { return p.comm == comm })
+	if i < 0 {
+		return program{}, false
+	}
+	return programs[i], true
+}
+
+// programAt returns the runtime whose socket that may be: of several the first whose
+// configuration is there on the host with that root.
+func programAt(root, endpoint string) (p program, ok bool) {
+	for _, at := range programs {
+		if at.sockets == "" || !strings.Contains(endpoint, at.sockets) {
+			continue
+		}
+		if _, err := readOnHost(root, at.config); err == nil {
+			return at, true
+		}
+		if !ok {
+			p, ok = at, true
+		}
+	}
+	return p, ok
+}
+
+// stateFolderOf returns the folder on the host with that root where a runtime, by its
+// name and arguments, keeps what runs: of containerd /run/containerd, unless it was told
+// another. It is empty for a program that has none. It may hang.
+func stateFolderOf(root, comm string, args []string) string {
+	p, _ := programOf(comm) // of none nothing is known
+	return cmp.Or(p.told(root, args, p.state), p.state.preset)
+}
+
+// told returns what a program with these arguments, on the host with that root, was told;
+// "" if nothing, or if it cannot be known.
+func (p program) told(root string, args []string, what setting) string {
+	if given := flagValue(args, what.flags...); given != "" {
+		return given
+	}
+	files, _ := p.configured(root, args) // what cannot be read says nothing
+	return files.text(what)
+}
+
+// A configuration is what a program's files say, those first that hold against others.
+type configuration []map[string]any
+
+// text returns what the files say of something; "" if nothing.
+func (c configuration) text(what setting) string {
+	for _, key := range what.keys {
+		for _, file := range c {
+			var at any = file
+			for part := range strings.SplitSeq(key, "/") {
+				table, _ := at.(map[string]any)
+				at = table[part]
+			}
+			if text, _ := at.(string); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// configured reads the configuration of a program with these arguments, with what it
+// imports. With an error there is what could be read. A program without a file has none.
+func (p program) configured(root string, args []string) (all configuration, err error) {
+	named := flagValue(args, "config", "c")
+	main := cmp.Or(named, p.config)
+	if main == "" {
+		return nil, nil
+	}
+	if !filepath.IsAbs(main) {
+		return nil, fmt.Errorf("%s is below a folder that is not known", main) // its working folder is not ours
+	}
+	pending, seen := []string{main}, map[string]bool{}
+	if p.dropIns != "" {
+		pending = append(pending, matching(root, p.dropIns)...)
+	}
+	for len(pending) > 0 && len(seen) < mostFiles {
+		var path string
+		path, pending = pending[0], pending[1:]
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		file, broken := p.parsed(root, path)
+		if errors.Is(broken, fs.ErrNotExist) && named == "" {
+			continue
+		}
+		err = cmp.Or(err, broken)
+		all = append(configuration{file}, all...) // who is read later holds
+		pending = append(pending, imports(root, path, file)...)
+	}
+	return all, err
+}
+
+func (p program) parsed(root, path string) (map[string]any, error) {
+	text, err := readOnHost(root, path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var file map[string]any
+	if err := p.parse(text, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+// imports returns the files that containerd's configuration takes in, by their whole
+// paths.
+func imports(root, of string, file map[string]any) (all []string) {
+	named, _ := file["imports"].([]any)
+	for _, name := range named {
+		path, _ := name.(string)
+		switch {
+		case path == "":
+			continue
+		case !filepath.IsAbs(path):
+			path = filepath.Join(filepath.Dir(of), path)
+		}
+		if strings.Contains(path, "*") {
+			all = append(all, matching(root, path)...)
+		} else {
+			all = append(all, filepath.Clean(path))
+		}
+	}
+	return all
+}
+
+// matching returns the files on the host whose names match the end of a path, in order.
+func matching(root, pattern string) (all []string) {
+	dir, pattern := filepath.Split(pattern)
+	fd, err := openOnHost(root, dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = unix.Close(fd) }() // opened for its name alone
+	entries, _ := os.ReadDir(ownFile(fd)) // what cannot be read says nothing
+	for _, entry := range entries {
+		if is, _ := filepath.Match(pattern, entry.Name()); is {
+			all = append(all, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return all
+}
+
+// readOnHost reads a small file of the host's.
+func readOnHost(root, path string) ([]byte, error) {
+	fd, err := openOnHost(root, path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }() // opened for its name alone
+	text, err := smallfile.Read(ownFile(fd))
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err // without our own name for it
+	}
+	return text, err
+}
+
+// ownFile returns the path by which a file that this process has open can be opened again.
+func ownFile(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
