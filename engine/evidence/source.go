@@ -10,6 +10,7 @@ type Source struct {
 	Bytes   int64         // read
 	Missing string        // why there is nothing, and what would help; empty if it was read
 	Partial string        // why it is not all; empty if it is
+	Pending bool          // it is being read, and may be in the next look; Missing says so, too
 }
 
 // Deep is what is read only where something hangs: on a healthy node all of it is
@@ -21,6 +22,10 @@ type Deep struct {
 	Kernel  Kernel
 	Units   Units
 }
+
+// Pending reports whether something of it is still being read, so that another look in a
+// moment may show more. Nil is nothing.
+func (d *Deep) Pending() bool { return d != nil && (d.Stacks.Pending || d.Calls.Pending) }
 
 // Objects are the sandboxes and containers of the runtime, as its own folders on the node
 // have them: a list that hangs does not keep them back.

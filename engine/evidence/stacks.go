@@ -5,7 +5,6 @@ import "time"
 // Stacks is what the runtime's goroutines do, by its own dump of them.
 type Stacks struct {
 	Source
-	Pending bool      // it is being read, and may be in the next look; Missing says so, too
 	At      time.Time // of the dump; zero if there is none
 	Program string    // whose goroutines: "containerd", "crio"
 	Total   int       // goroutines
