@@ -111,7 +111,9 @@ func (v *view) diagnose() []Finding {
 	if len(findings) == 0 {
 		return nil
 	}
-	return order(explain(findings))
+	findings = explain(findings)
+	v.addNodeWords(findings)
+	return order(findings)
 }
 
 // explain drops what only repeats another finding, and gives each one that another

@@ -161,6 +161,11 @@ func (f *Finding) say(all ...string) {
 	}
 }
 
+// sayBeforeMembers adds lines before those of the Members.
+func (f *Finding) sayBeforeMembers(all ...string) {
+	f.Evidence = slices.Insert(f.Evidence, len(f.Evidence)-len(f.Members), all...)
+}
+
 // sayFirst adds a line for each of the first few, and how many more there are.
 func sayFirst[T any](f *Finding, all []T, most int, noun string, line func(T) string) {
 	for _, one := range all[:min(len(all), most)] {

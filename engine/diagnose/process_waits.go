@@ -77,12 +77,15 @@ func (v *view) byFileSystem(stuck []stuckProcess) (groups [][]stuckProcess, sing
 	return groups, single
 }
 
+// onFileSystem begins the group of those that wait for one file system.
+const onFileSystem = "file system "
+
 // waitingFinding is about all that waits for one file system. The first of them is
 // known to.
 func (v *view) waitingFinding(g []stuckProcess) Finding {
 	first := g[0].Process
 	m := v.waitsOn(first)
-	f := Finding{ID: ProcessStuck, Group: "file system " + m.Device, Summary: fmt.Sprintf("%s for %s", whoWait(g), fileSystem(m))}
+	f := Finding{ID: ProcessStuck, Group: onFileSystem + m.Device, Summary: fmt.Sprintf("%s for %s", whoWait(g), fileSystem(m))}
 	longest := first.For
 	for _, p := range g {
 		f.Severity, longest = max(f.Severity, p.severity), max(longest, p.For)

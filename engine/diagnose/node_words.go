@@ -1,0 +1,292 @@
+package diagnose
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const (
+	// toldWords is how many lines of a kind a finding gets.
+	toldWords = 3
+	// unitFresh is how long ago a service began to be told of: what began before is no
+	// reason for what hangs now, however often it was restarted since the last boot.
+	unitFresh = 10 * time.Minute
+)
+
+// A nodeWord is what the node itself has to say of some kinds of findings: lines of evidence,
+// never a finding of their own.
+type nodeWord struct {
+	of    []ID
+	lines func(*view, *Finding) []string
+}
+
+// runtimeHangs are the findings for which a call that hangs is the reason.
+var runtimeHangs = []ID{ListHung, InspectHung, RuntimeUnresponsive, ErrandStuck}
+
+// nodeWords are all of them, in the order in which a finding has them.
+var nodeWords = []nodeWord{
+	{append([]ID{PLEGUnhealthy, RuntimeSlow}, runtimeHangs...), (*view).callsInFlight},
+	{append([]ID{ProcessStuck, RuntimeDown, RuntimeSlow, DiskFull, FilesystemReadOnly, HostPressure, LimitsNear, NetworkNotReady, PLEGFlapping, EventsDiscarded, KubeletGone, KubeletStuck}, runtimeHangs...), (*view).kernelSaid},
+	{[]ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, RuntimeSlow, ListHung, PLEGUnhealthy, PLEGFlapping, EventsDiscarded, KubeletGone, KubeletStuck}, (*view).unitsSaid},
+	{[]ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, NetworkNotReady, RuntimeSlow}, (*view).deprecated},
+}
+
+// addNodeWords adds what the node itself says to the findings that it explains. What another
+// finding is the cause of has that one's.
+func (v *view) addNodeWords(findings []Finding) {
+	for i := range findings {
+		f := &findings[i]
+		if f.Cause != "" {
+			continue
+		}
+		for _, w := range nodeWords {
+			if slices.Contains(w.of, f.ID) {
+				f.sayBeforeMembers(w.lines(v, f)...)
+			}
+		}
+	}
+}
+
+// deep returns what a deep look found; nothing if none was made, or before the runtime came
+// back.
+func (v *view) deep() *evidence.Deep {
+	if v.evidence.Deep == nil || v.lookOld {
+		return &noDeep
+	}
+	return v.evidence.Deep
+}
+
+var noDeep evidence.Deep // read only
+
+// callsInFlight says what the runtime has been asked for and has not ended, by its own
+// metrics. A stream of events ends never.
+func (v *view) callsInFlight(*Finding) []string {
+	all := slices.DeleteFunc(slices.Clone(v.deep().Calls.InFlight), func(c evidence.InFlight) bool {
+		return c.Count <= 0 || c.Method == "GetContainerEvents" || c.For > 0 && c.For < callHung
+	})
+	slices.SortStableFunc(all, func(a, b evidence.InFlight) int { return cmp.Compare(b.For, a.For) })
+	var said []string
+	for _, c := range all[:min(len(all), 2*toldWords)] {
+		one := fmt.Sprintf("%s %d in flight", c.Method, c.Count)
+		if c.For > 0 {
+			one += " for " + going(c.For)
+		}
+		said = append(said, one)
+	}
+	if said == nil {
+		return nil
+	}
+	return []string{"of all clients, plegtop among them: " + join(said)}
+}
+
+// kernelSaid returns what the kernel has said of what a finding is about.
+func (v *view) kernelSaid(f *Finding) (lines []string) {
+	var behind []evidence.Process
+	for i, l := range v.deep().Kernel.Lines {
+		if i == 0 {
+			behind = v.behindFinding(f)
+		}
+		if len(lines) == toldWords || !v.kernelMeans(f, l, behind) {
+			continue
+		}
+		line := fmt.Sprintf("the kernel, %s ago: %s", going(l.Age), l.Text)
+		if l.Count > 1 {
+			line += fmt.Sprintf(" (%d times)", l.Count)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// kernelMeans reports whether a line of the kernel's is about what a finding is about,
+// given the processes behind that.
+func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.Process) bool {
+	some := func(is func(evidence.Process) bool) bool { return slices.ContainsFunc(behind, is) }
+	switch l.Kind {
+	case evidence.HungTask: // which has the number of the thread
+		return some(func(p evidence.Process) bool { return l.PID != 0 && (l.PID == p.PID || l.PID == p.Thread) }) ||
+			aboutAll(f) && slices.ContainsFunc(v.evidence.Processes.Daemons, func(d evidence.Process) bool { return d.Command == l.Command })
+	case evidence.ServerSilent:
+		return some(func(p evidence.Process) bool {
+			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && waitsForServer(p))
+		})
+	case evidence.IOError, evidence.ReadOnly:
+		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return isPartOf(s.Mount.Source, l.Device) })
+		return ofStore && f.Subject.none() && !slices.Contains([]ID{NetworkNotReady, LimitsNear, KubeletGone, KubeletStuck, EventsDiscarded}, f.ID) ||
+			f.ID == HostPressure && f.Group == "I/O" ||
+			some(func(p evidence.Process) bool {
+				return p.State == evidence.Uninterrupted && isPartOf(v.waitsOn(p).Source, l.Device)
+			})
+	case evidence.Unregister:
+		return slices.Contains(runtimeHangs, f.ID) || f.ID == ProcessStuck || f.ID == NetworkNotReady
+	case evidence.OOMKill:
+		kubelet := slices.Contains(evidence.KubeletPrograms, l.Command)
+		switch f.ID {
+		case KubeletGone, KubeletStuck:
+			return kubelet
+		case EventsDiscarded:
+			return kubelet || ofRuntime(l)
+		case LimitsNear:
+			return ofRuntime(l) && (strings.Contains(f.Group, evidence.Memory) || strings.Contains(f.Group, evidence.OOMKills))
+		case DiskFull, FilesystemReadOnly, HostPressure, ProcessStuck:
+			return false
+		}
+		return ofRuntime(l) && f.Subject.none()
+	}
+	return false
+}
+
+// ofRuntime reports whether a line names one of a runtime's programs.
+func ofRuntime(l evidence.KernelLine) bool {
+	return slices.ContainsFunc(runtimePrograms, func(begin string) bool { return strings.HasPrefix(l.Command, begin) })
+}
+
+// runtimePrograms begin the names of a runtime's programs.
+var runtimePrograms = []string{"containerd", "crio", "conmon", "cri-docker", "dockerd", "k3s", "rke2", "k0s", "kubelite", "runc", "crun"}
+
+// aboutAll reports whether a finding is about the runtime or the node, and not about some
+// containers.
+func aboutAll(f *Finding) bool {
+	return f.Subject.none() && f.Subject.ContainerID == "" && len(f.Members) == 0
+}
+
+// behindFinding returns the processes of what a finding is about: of its containers and
+// what looks after them, those that its chain names or that wait for its file system; and
+// of what is about all of the runtime's own, and of containers those in the kernel.
+func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
+	ids, pids, whole := map[string]bool{}, map[string]bool{}, aboutAll(f)
+	for _, s := range append([]Subject{f.Subject}, f.Members...) {
+		ids[s.ContainerID] = s.ContainerID != ""
+	}
+	for _, l := range f.Chain {
+		pids[l.ID] = slices.Contains([]string{LinkShim, LinkErrand, LinkProcess}, l.Kind)
+	}
+	means := func(p evidence.Process) bool {
+		return ids[p.Container] || ids[p.Sandbox] || pids[strconv.Itoa(p.PID)] || f.Group != "" && f.Group == onFileSystem+v.waitsOn(p).Device
+	}
+	found := v.evidence.Processes
+	for _, p := range slices.Concat(found.Shims, found.Errands, found.Daemons) {
+		if whole || means(p) {
+			all = append(all, p)
+		}
+	}
+	for _, processes := range found.Containers {
+		for _, p := range processes {
+			if means(p) || whole && p.State == evidence.Uninterrupted {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// serverOf returns the name of the server behind a mount: nas of nas:/export and of
+// //nas/share; empty if it has none.
+func serverOf(m evidence.Mount) string {
+	if share, isCIFS := strings.CutPrefix(m.Source, "//"); isCIFS {
+		name, _, _ := strings.Cut(share, "/")
+		return name
+	}
+	name, _, isNFS := strings.Cut(m.Source, ":/")
+	if !isNFS {
+		return ""
+	}
+	return strings.Trim(name, "[]")
+}
+
+// isPartOf reports whether a file system on source, such as /dev/sdb1 or /dev/nvme0n1p1, is on
+// a device, such as sdb1, sdb, nvme0n1 or the controller nvme0.
+func isPartOf(source, device string) bool {
+	name, isDevice := strings.CutPrefix(source, "/dev/")
+	part, begins := strings.CutPrefix(name, device)
+	if !isDevice || !begins || device == "" {
+		return false
+	}
+	_, err := strconv.ParseUint(part, 10, 32)
+	numbered := device[len(device)-1] >= '0' && device[len(device)-1] <= '9' // then its parts are p1, p2
+	return part == "" || err == nil && !numbered || numbered && devicePart.MatchString(part)
+}
+
+var devicePart = regexp.MustCompile(`^(n\d+)?(p\d+)?$`)
+
+// unitsSaid tells of the runtime's or the kubelet's service where it does not run, or has
+// not for long.
+func (v *view) unitsSaid(f *Finding) (lines []string) {
+	for _, u := range v.deep().Units.All {
+		kubelet := strings.Contains(u.Name, "kubel") // kubelet.service, and microk8s' kubelite
+		both := strings.Contains(u.Name, "kubelite") || slices.ContainsFunc([]string{"k3s", "rke2", "k0s"}, func(begin string) bool { return strings.HasPrefix(u.Name, begin) })
+		switch f.ID {
+		case KubeletGone, KubeletStuck:
+			if !kubelet && !both {
+				continue
+			}
+		case EventsDiscarded:
+		default:
+			if kubelet && !both {
+				continue
+			}
+		}
+		if running := u.State == "" || u.State == "active"; running && (u.Up == 0 || u.Up > unitFresh) {
+			continue
+		}
+		lines = append(lines, unitLine(u))
+	}
+	return lines
+}
+
+// unitLine says how a service is, and how often it was restarted.
+func unitLine(u evidence.Unit) string {
+	said := u.Name
+	switch {
+	case u.State != "" && u.State != "active":
+		said += " is " + u.State
+	default:
+		said += " was started " + going(u.Up) + " ago"
+	}
+	switch {
+	case u.Restarts == 0:
+	case u.State == "": // nobody but the looks told
+		said += ", restarted " + times(u.Restarts) + " since plegtop began"
+	default:
+		said += ", restarted " + times(u.Restarts) + " by systemd"
+	}
+	return said
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return thousands(n) + " times"
+}
+
+// hasNoWarnings is containerd's own condition, false where its configuration or its node has
+// what a later one does without. Its message is a JSON object of texts. (containerd 2.0 to
+// 2.4.)
+const hasNoWarnings = "ContainerdHasNoDeprecationWarnings"
+
+// deprecated returns what the runtime itself warns of.
+func (v *view) deprecated(*Finding) (lines []string) {
+	c, warns := v.lacks(hasNoWarnings)
+	if !warns || c.Type == "" {
+		return nil
+	}
+	const warned = "the runtime warns: "
+	var texts map[string]string
+	if err := json.Unmarshal([]byte(c.Message), &texts); err != nil || len(texts) == 0 {
+		return []string{warned + cmp.Or(c.Message, c.Reason, hasNoWarnings+" is false")}
+	}
+	for _, key := range slices.Sorted(maps.Keys(texts))[:min(len(texts), toldWords)] {
+		lines = append(lines, warned+texts[key])
+	}
+	return lines
+}
