@@ -24,6 +24,10 @@ func TestDiskFull(t *testing.T) {
 		{"not read", func(_ *node, r *evidence.Report) { r.Disk = evidence.Disk{Missing: "no such folder"} }, "", 0, Subject{}},
 		{"state in memory", func(_ *node, r *evidence.Report) { state(r, 600<<20) }, "", 0, Subject{}},
 		{"state is full", func(_ *node, r *evidence.Report) { state(r, 0) }, "the runtime's state has hardly any room: 0 B of 800.0 MiB free (0.0 %) in /run/containerd", Critical, Subject{}},
+		{"no inode for its state", func(_ *node, r *evidence.Report) {
+			state(r, 600<<20)
+			r.State.Inodes, r.State.InodesUnused = 1000, 0
+		}, "the runtime's state has hardly an inode left: 0 of 1,000", Critical, Subject{}},
 		{"a call says so", func(n *node, _ *evidence.Report) {
 			n.fail(call.Status, call.ErrOther, "write /run/x: no space left on device", 1)
 		}, "the runtime has no room on a disk: Status: ", Warning, Subject{}},
@@ -38,6 +42,9 @@ func TestFilesystemReadOnly(t *testing.T) {
 		{"gone", func(_ *node, r *evidence.Report) {
 			r.State = evidence.Disk{Path: "/run/containerd", Missing: "no such file or directory", Broken: true}
 		}, "the runtime's state cannot be reached: /run/containerd: no such file or directory", Critical, Subject{}},
+		{"state", func(_ *node, r *evidence.Report) {
+			r.State = evidence.Disk{Path: "/run/containerd", ReadOnly: "it is mounted read-only"}
+		}, "the runtime's state cannot be written: /run/containerd: it is mounted read-only", Critical, Subject{}},
 		{"not permitted to know", func(_ *node, r *evidence.Report) {
 			r.State = evidence.Disk{Path: "/run/containerd", Missing: "permission denied"}
 		}, "", 0, Subject{}},

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -39,6 +41,49 @@ func TestKilledForWantOfMemory(t *testing.T) {
 		}
 		if unread := killed(3*time.Second, ""); unread != 0 {
 			t.Errorf("%s: %d killed by an empty file", tt.name, unread)
+		}
+	}
+}
+
+// All that runs out and that the runtime or the node shares has its limit read.
+func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
+	const unit = "/sys/fs/cgroup/system.slice/containerd.service"
+	limit := func(of, what string, used, most uint64, path string) evidence.Limit {
+		l := evidence.Limit{Of: of, What: what, Used: used, Most: most, Path: path}
+		if of != "" {
+			l.PID = 10
+		}
+		return l
+	}
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		want  []evidence.Limit
+	}{
+		{"nothing to read", nil, nil},
+		{"files of the node", map[string]string{"/proc/sys/fs/file-nr": "95 0 100\n"}, []evidence.Limit{limit("", evidence.OpenFiles, 95, 100, "/proc/sys/fs/file-max")}},
+		{"threads of the node", map[string]string{
+			"/proc/loadavg": "0.1 0.2 0.3 3/31000 77\n", "/proc/sys/kernel/pid_max": "32768\n", "/proc/sys/kernel/threads-max": "63000\n",
+		}, []evidence.Limit{
+			limit("", evidence.Threads, 31000, 32768, "/proc/sys/kernel/pid_max"), limit("", evidence.Threads, 31000, 63000, "/proc/sys/kernel/threads-max"),
+		}},
+		{"processes of the unit", map[string]string{unit + "/pids.current": "480\n", unit + "/pids.max": "500\n"}, []evidence.Limit{
+			limit("containerd", evidence.Threads, 480, 500, unit+"/pids.max"),
+		}},
+		{"no limit of the unit", map[string]string{unit + "/pids.current": "480\n", unit + "/pids.max": "max\n"}, nil},
+		{"files of the runtime", map[string]string{
+			"/proc/10/limits": "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files     \n",
+			"/proc/10/fd/0":   "", "/proc/10/fd/1": "", "/proc/10/fd/2": "",
+		}, []evidence.Limit{limit("containerd", evidence.OpenFiles, 3, 1024, "/proc/10/limits")}},
+		{"nonsense", map[string]string{"/proc/loadavg": "0 0 0 x/y 1", "/proc/sys/kernel/pid_max": "many\n", "/proc/sys/fs/file-nr": "1 2\n"}, nil},
+	} {
+		root := t.TempDir()
+		writeProc(t, root, proc{pid: 10, comm: "containerd", cgroup: "/system.slice/containerd.service"})
+		for path, text := range tt.files {
+			writeFile(t, filepath.Join(root, path), text)
+		}
+		if diff := cmp.Diff(tt.want, newFixtureWalker(root).look(t.Context(), fixtureLook).Limits); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
 }

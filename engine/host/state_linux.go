@@ -13,11 +13,8 @@ import (
 // folder below the runtime's state folder. Without shims there is nothing to tell.
 func (l *walk) stateFolder(shims []evidence.Process) evidence.Disk {
 	for _, s := range shims {
-		cwd, err := fetch(l, procFile{s.PID, "cwd", true}, func() (string, error) {
-			return os.Readlink(filepath.Join(l.root, "proc", strconv.Itoa(s.PID), "cwd"))
-		})
-		path, _, found := strings.Cut(cwd, "/io.containerd.runtime.")
-		if err != nil || !found {
+		path := l.stateOf(s)
+		if path == "" {
 			continue
 		}
 		d, err := fetch(l, procFile{file: path, risky: true}, func() (evidence.Disk, error) { return statDisk(l.root, path) })
@@ -27,4 +24,31 @@ func (l *walk) stateFolder(shims []evidence.Process) evidence.Disk {
 		return d
 	}
 	return evidence.Disk{Missing: "no shim tells where it is"}
+}
+
+// stateOf returns the state folder by one shim: that of containerd works below it, and a
+// conmon is told its own folder, RUNROOT/overlay-containers/ID/userdata. It is empty if
+// this one does not tell.
+func (l *walk) stateOf(s evidence.Process) string {
+	if !strings.HasPrefix(s.Command, "conmon") {
+		cwd, _ := fetch(l, procFile{s.PID, "cwd", true}, func() (string, error) {
+			return os.Readlink(filepath.Join(l.root, "proc", strconv.Itoa(s.PID), "cwd"))
+		})
+		path, _, found := strings.Cut(cwd, "/io.containerd.runtime.")
+		if !found {
+			return ""
+		}
+		return path
+	}
+	args, _ := fetch(l, procFile{s.PID, "cmdline", true}, func() ([]string, error) {
+		p, err := l.proc.Proc(s.PID)
+		if err != nil {
+			return nil, err
+		}
+		return p.CmdLine()
+	})
+	if bundle := flagValue(args, "b", "bundle"); filepath.Base(bundle) == "userdata" {
+		return filepath.Join(bundle, "../../..")
+	}
+	return ""
 }
