@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -88,10 +90,19 @@ func (l *looks) holdsSweep(m *machine) bool {
 	return l.out && l.deep && m.now.Before(l.since.Add(lookWaits))
 }
 
-// hangs reports whether something hangs that a deep look may explain.
+// hangs reports whether something hangs that a deep look may explain, or the runtime is
+// not there.
 func (m *machine) hangs() bool {
 	_, hangs := m.hung()
-	return hangs || m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "") || m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Errands, isLate)
+	return hangs || m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "") || m.away() ||
+		m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Errands, isLate)
+}
+
+// away reports whether a list or Status found no runtime last: how often it was
+// restarted, and what ended it, is seen by a deep look alone.
+func (m *machine) away() bool {
+	is := func(f *Failure) bool { return f != nil && errors.Is(f.Err, call.ErrUnavailable) }
+	return is(m.relists.failure) || is(m.status.failure)
 }
 
 // isLate reports whether an errand of our runtime should have ended.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -99,4 +100,21 @@ func TestHangIsLookedIntoAtOnce(t *testing.T) {
 			t.Errorf("healthy again: deep %v", l.deep)
 		}
 	})
+}
+
+// A runtime that is away is looked into as well, also by one that looks once; one that
+// answers with an error is not.
+func TestRuntimeThatIsAwayIsLookedInto(t *testing.T) {
+	for name, err := range map[string]error{"away": unavailable(call.ListPodSandbox), "failing": &call.Error{Op: call.ListPodSandbox, Kind: call.ErrOther, Code: "Unknown"}} {
+		refuses := func(r *fakeRuntime) {
+			pairs(1)(r)
+			r.script("ListPodSandbox", behaviour{err: err})
+		}
+		l := &looker{report: nothingSeen}
+		examineWith(t, Config{Look: l.look}, Examination{}, refuses, func(t *testing.T, _ *fakeRuntime, _ *Snapshot, _ time.Duration) {
+			if deep := slices.Contains(l.deep, true); deep != (name == "away") || len(l.deep) > 3 {
+				t.Errorf("%s: looks %v", name, l.deep)
+			}
+		})
+	}
 }

@@ -290,7 +290,7 @@ func (r *referee) watch(w *world, in Input, work Work) {
 		r.looking = false
 	}
 	if work.Look != nil {
-		if _, hangs := w.m.hung(); r.looking || work.Look.Deep && !hangs && w.m.sweep == nil {
+		if _, hangs := w.m.hung(); r.looking || work.Look.Deep && !hangs && !w.m.away() && w.m.sweep == nil {
 			r.t.Errorf("%v: %+v while one is out: %v", w.now, work.Look, r.looking)
 		}
 		r.looking = true
