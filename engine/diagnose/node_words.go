@@ -171,7 +171,8 @@ func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
 		pids[l.ID] = slices.Contains([]string{LinkShim, LinkErrand, LinkProcess}, l.Kind)
 	}
 	means := func(p evidence.Process) bool {
-		return ids[p.Container] || ids[p.Sandbox] || pids[strconv.Itoa(p.PID)] || f.Group != "" && f.Group == onFileSystem+v.waitsOn(p).Device
+		ofPod := p.Pod != "" && p.Pod == f.Subject.Pod.Name && p.Namespace == f.Subject.Pod.Namespace // as a network plugin has it
+		return ofPod || ids[p.Container] || ids[p.Sandbox] || pids[strconv.Itoa(p.PID)] || f.Group != "" && f.Group == onFileSystem+v.waitsOn(p).Device
 	}
 	found := v.evidence.Processes
 	for _, p := range slices.Concat(found.Shims, found.Errands, found.Daemons) {

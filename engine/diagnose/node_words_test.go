@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -217,5 +218,39 @@ func TestPartOfADisk(t *testing.T) {
 		if got := serverOf(evidence.Mount{Source: source}); got != want {
 			t.Errorf("server of %s: %q", source, got)
 		}
+	}
+}
+
+func TestProcessesBehindAFinding(t *testing.T) {
+	n := healthy(2)
+	r := looked(n)
+	r.Processes.Errands = []evidence.Process{{PID: 9, Command: "bridge", Verb: "CNI ADD", Namespace: "ns", Pod: "web"}, {PID: 10, Command: "runc", Container: "container-1-0"}}
+	putInKernel(&r.Processes.Containers["container-0-0"][0], evidence.Mount{Type: "nfs4", Source: "nas:/vol", Device: "0:51"})
+	in := n.input()
+	in.Evidence = r
+	v := newView(in)
+	shim, stuck := shimOf(r, 1).PID, r.Processes.Containers["container-0-0"][0].PID
+	for _, tt := range []struct {
+		name string
+		f    Finding
+		want []int
+	}{
+		{"of a container", Finding{Subject: Subject{ContainerID: "container-1-0"}}, []int{10, r.Processes.Containers["container-1-0"][0].PID, r.Processes.Containers["container-1-0"][1].PID}},
+		{"of a plugin's pod", Finding{Subject: Subject{Pod: pleg.PodRef{Namespace: "ns", Name: "web"}}}, []int{9}},
+		{"of another pod", Finding{Subject: Subject{Pod: pleg.PodRef{Namespace: "ns", Name: "api"}}}, nil},
+		{"of a chain", Finding{Subject: Subject{ContainerID: "x"}, Chain: []Link{{Kind: LinkShim, ID: strconv.Itoa(shim)}, {Kind: LinkGoroutine, ID: "9"}}}, []int{shim}},
+		{"of a file system", Finding{Group: onFileSystem + "0:51", Members: make([]Subject, 1)}, []int{stuck}},
+	} {
+		var got []int
+		for _, p := range v.behindFinding(&tt.f) {
+			got = append(got, p.PID)
+		}
+		if slices.Sort(got); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	all := v.behindFinding(&Finding{ID: ListHung})
+	if want := len(r.Processes.Shims) + len(r.Processes.Errands) + len(r.Processes.Daemons) + 1; len(all) != want {
+		t.Errorf("of all: %d processes, want %d", len(all), want)
 	}
 }
