@@ -24,7 +24,8 @@ const (
 type identity struct {
 	role      role
 	container string // of a shim of CRI-O's, or of an errand
-	sandbox   string // of a shim
+	sandbox   string // of a shim, or of the shim that called an errand
+	ours      bool   // of an errand: it was called by what may be our runtime's
 	socket    string // the runtime's, as a shim or a daemon was told
 
 	verb           string // what an errand is to do, such as "delete" or "CNI ADD"; empty if that is not known
@@ -34,6 +35,9 @@ type identity struct {
 // criNamespace is where containerd keeps what came over CRI. Docker's and ctr's
 // containers are in others.
 const criNamespace = "k8s.io"
+
+// ociRuntimes are the names of programs that make containers.
+var ociRuntimes = []string{"runc", "crun", "runsc", "youki", "kata-runtime"}
 
 // The names of the daemons, as far as comm has room for them.
 var (
@@ -53,7 +57,7 @@ func roleOf(comm string) role {
 	switch {
 	case strings.HasPrefix(comm, "containerd-shim"), comm == "conmon", comm == "conmonrs":
 		return shim
-	case comm == "runc", comm == "crun", strings.HasPrefix(comm, "runc:["):
+	case slices.Contains(ociRuntimes, comm), strings.HasPrefix(comm, "runc:["), strings.HasPrefix(comm, "youki:["):
 		return runc
 	case slices.Contains(daemons, comm):
 		return daemon
@@ -100,7 +104,7 @@ func monitor(args []string) identity {
 	case id == "":
 		return identity{role: shim, sandbox: idAmong(args)}
 	case slices.Contains(args, "-e"), slices.Contains(args, "--exec"):
-		return identity{role: runc, container: id}
+		return identity{role: runc, container: id, verb: "exec"}
 	}
 	return identity{role: shim, container: id}
 }
@@ -295,9 +299,10 @@ func without(ids, node []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(node, id) })
 }
 
-// runcVerbs are what runc and crun are called for.
+// runcVerbs are what OCI runtimes are called for; the last three of runsc.
 var runcVerbs = []string{
 	"create", "start", "run", "exec", "init", "state", "kill", "delete", "update", "pause", "resume", "ps", "events", "checkpoint", "restore", "list", "features",
+	"boot", "gofer", "wait",
 }
 
 // verbAmong returns what runc is to do: the first argument that is a verb.

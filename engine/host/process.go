@@ -18,6 +18,7 @@ type tracked struct {
 	comm    string
 	first   time.Time // when it was first seen
 	settled bool      // member and identity need not be read again
+	asked   bool      // whether it is an errand, as identity says
 	visit   uint64    // number of the look that saw it last
 
 	member   membership

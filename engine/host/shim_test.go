@@ -37,7 +37,7 @@ func TestIdentityOf(t *testing.T) {
 		},
 		{"conmon", "conmon", "/usr/bin/conmon -b /run/b -c " + id + " --exit-dir /var/run/crio/exits -u " + id, identity{role: shim, container: id}},
 		{"conmon, long flag", "conmon", "/usr/bin/conmon --cid " + id, identity{role: shim, container: id}},
-		{"conmon for an exec", "conmon", "/usr/bin/conmon -c " + id + " -e -n k8s_x", identity{role: runc, container: id}},
+		{"conmon for an exec", "conmon", "/usr/bin/conmon -c " + id + " -e -n k8s_x", identity{role: runc, container: id, verb: "exec"}},
 		{"Podman's conmon", "conmon", "/usr/bin/conmon -c " + id + " --exit-dir /run/libpod/exits", identity{}},
 		{"conmonrs", "conmonrs", "/usr/bin/conmonrs --runtime-dir /run/containers/" + id + "/userdata", identity{role: shim, sandbox: id}},
 		{

@@ -63,7 +63,7 @@ func writeNode(b *testing.B, root string) {
 		}
 	}
 	for other := range 560 {
-		writeProc(b, root, proc{pid: 10_000 + other, comm: "sh", cgroup: "/user.slice/session.scope"})
+		writeProc(b, root, proc{pid: 10_000 + other, parent: 1 + other%2*10_000, comm: "sh", cgroup: "/user.slice/session.scope"})
 	}
 	entries, err := os.ReadDir(filepath.Join(root, "proc"))
 	if err != nil || len(entries) != 1001 {

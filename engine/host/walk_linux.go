@@ -66,8 +66,9 @@ type walk struct {
 	proc     procfs.FS
 	uptime   time.Duration // of the node; 0 if it could not be read
 	seen     []sighting    // of interest, by process number
-	children []sighting    // of others, which may be errands of theirs
+	children []child       // others, which may be errands of theirs
 	waits    int           // how many have been found out
+	waited   int           // errands of which that was
 	gaps     gaps
 	ours     map[string]bool // the sockets of shims that were compared with the runtime's
 }
@@ -171,10 +172,11 @@ func (l *walk) visit(p procfs.Proc) {
 	if l.miss(err) || stat.Flags&kernelThread != 0 {
 		return
 	}
-	t := l.remember(p.PID, stat)
+	t, known := l.remember(p.PID, stat), true
 	switch {
 	case !t.settled:
-		t.settled = l.readIdentity(p, t) && max(l.age(stat), l.at.Sub(t.first)) >= settleAge
+		known = l.readIdentity(p, t)
+		t.settled = known && max(l.age(stat), l.at.Sub(t.first)) >= settleAge
 	case stateOf(stat) == evidence.Uninterrupted: // or moved into a group of v1 that is frozen
 		if groups, err := fetch(l, procFile{p.PID, "cgroup", true}, p.Cgroups); err == nil {
 			t.member = memberOf(groups)
@@ -183,11 +185,12 @@ func (l *walk) visit(p procfs.Proc) {
 	if p.PID == 1 {
 		l.node = t.member.ids
 	}
-	switch s := (sighting{tracked: t, proc: p, stat: stat, read: time.Now()}); {
-	case t.identity.role != plain || len(t.member.ids) > len(l.node):
-		l.seen = append(l.seen, s)
-	case stat.PPID > 2 && l.age(stat) >= errandAge: // those of 1 have lost their parent, those of 2 are the kernel's
-		l.children = append(l.children, s)
+	isRunc := t.identity.role == runc
+	switch inContainer := len(t.member.ids) > len(l.node); {
+	case inContainer, t.identity.role != plain && !isRunc:
+		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: time.Now()})
+	case isRunc, known && stat.PPID > 1: // those of 1 have lost their parent
+		l.children = append(l.children, child{t, p, stat.PPID, l.age(stat)})
 	}
 }
 
@@ -257,11 +260,6 @@ func (l *walk) report() evidence.Processes {
 		l.add(&found, s)
 	}
 	inheritContainers(found.Errands)
-	for i := range found.Errands {
-		e := &found.Errands[i]
-		is := func(p evidence.Process) bool { return p.PID == e.Parent }
-		e.Own = slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Daemons, is)
-	}
 	named := map[string]bool{} // whether one of that name is our runtime's
 	for _, d := range found.Daemons {
 		named[d.Command] = named[d.Command] || d.Own
@@ -297,9 +295,7 @@ func (l *walk) add(found *evidence.Processes, s sighting) {
 			found.Shims = append(found.Shims, p)
 		}
 	case runc:
-		p.Container, p.Verb = s.identity.container, s.identity.verb
-		p.Namespace, p.Pod = s.identity.namespace, s.identity.pod
-		found.Errands = append(found.Errands, p)
+		found.Errands = append(found.Errands, l.addErrand(p, s))
 	case daemon:
 		p.Unit, p.Own = s.member.unit, s.owner == own
 		if isKubelet {

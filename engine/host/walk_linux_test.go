@@ -85,7 +85,7 @@ func TestLook(t *testing.T) {
 	pause.Container, nginx.Container = sandbox, container
 	create, child := process(120, 60, "runc"), process(121, 120, "runc:[1:CHILD]")
 	create.Container, create.Verb, child.Container, child.Verb = container, "create", container, "init"
-	create.Own = true
+	create.Own, child.Own = true, true
 	containerd := process(60, 1, "containerd")
 	containerd.Unit = "containerd.service"
 	want := evidence.Processes{
