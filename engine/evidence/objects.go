@@ -23,7 +23,7 @@ func (r *Report) Objects() []Object {
 		}
 	}
 	for _, p := range r.Processes.Errands {
-		if p.Container != "" {
+		if p.Container != "" && p.Own {
 			o := Object{ID: p.Container, Namespace: p.Namespace, Pod: p.Pod, From: fmt.Sprintf("%s %s, pid %d", p.Command, p.Verb, p.PID)}
 			o.Sandbox = strings.HasPrefix(p.Verb, "CNI ") // a network is a sandbox's
 			all = append(all, o)

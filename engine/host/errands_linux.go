@@ -50,12 +50,15 @@ func (l *walk) findErrands() {
 		open = len(l.children)
 		l.children = slices.DeleteFunc(l.children, func(c child) bool {
 			caller, called := callers[c.parent]
-			if called = called && l.sendsErrands(caller); called && l.isErrand(c, caller) {
+			if !called || !l.sendsErrands(caller) {
+				return called && caller.identity.socket != "" // another runtime's
+			}
+			if l.isErrand(c, caller) {
 				if s, there := l.seeErrand(c); there {
 					callers[c.proc.PID] = s
 				}
 			}
-			return called
+			return true
 		})
 	}
 	for _, c := range l.children {

@@ -32,8 +32,8 @@ func TestLookFindsErrands(t *testing.T) {
 	cni.Namespace, cni.Pod = "pay", "api-0"
 	iptables := errand(401, 400, "iptables", "iptables", sandbox, "")
 	iptables.Namespace, iptables.Pod = "pay", "api-0"
-	foreign := errand(400, other, "runc", "kill", container, "")
-	foreign.Own = false
+	lost := errand(400, 1, "runc", "kill", container, "")
+	lost.Own = false
 	tests := []struct {
 		name    string
 		procs   []proc
@@ -60,7 +60,8 @@ func TestLookFindsErrands(t *testing.T) {
 		{"a container's own", []proc{{pid: 400, parent: shim, comm: "runc", args: runcArgs("runc", "update"), cgroup: fixtureCgroup(container)}, {pid: 401, parent: 400, comm: "mount"}}, "", nil},
 		{"a person's", []proc{{pid: 400, parent: kubelet, comm: "mount"}, {pid: 401, parent: 9, comm: "iptables"}}, "", nil},
 		{"another runtime's shim's", []proc{{pid: 400, parent: other, comm: "umount"}}, "", nil},
-		{"another runtime's runc, of which only the id may tell", []proc{{pid: 400, parent: other, comm: "runc", args: runcArgs("runc", "kill")}}, "", []evidence.Process{foreign}},
+		{"another runtime's shim's runc", []proc{{pid: 400, parent: other, comm: "runc", args: runcArgs("runc", "kill")}}, "", nil},
+		{"a runc whose caller has ended", []proc{{pid: 400, parent: 1, comm: "runc", args: runcArgs("runc", "kill")}}, "", []evidence.Process{lost}},
 		{"just begun", []proc{{pid: 400, parent: containerd, comm: "calico", started: fixtureUptime - 900*time.Millisecond}, {pid: 401, parent: shim, comm: "umount", started: fixtureUptime - 900*time.Millisecond}}, plugin, nil},
 		{"ended", []proc{{pid: 400, parent: shim, comm: "umount", state: evidence.Zombie}}, "", nil},
 	}
