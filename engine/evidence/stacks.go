@@ -10,6 +10,10 @@ type Stacks struct {
 	Total   int       // goroutines
 	Groups  []Group   // of equal stacks, the most goroutines first; 20 at most
 	Locks   []Lock    // that are waited for: those with most waiters first; 20 at most
+	// Open are those that answer a call of the CRI, or have asked another program for
+	// something and wait for it: the longest first, 20 at most. One that waits for a lock
+	// is under Locks instead.
+	Open []Goroutine
 }
 
 // A Group is the goroutines that stand at the same place, called from the same
@@ -22,6 +26,12 @@ type Group struct {
 	First   int           // the number of one of them
 }
 
+// What a [Lock] guards that belongs to one object of the CRI.
+const (
+	OfContainer = "container status"
+	OfSandbox   = "sandbox status"
+)
+
 // A Lock is one that goroutines wait for, told from others by the address of what
 // it belongs to.
 type Lock struct {
@@ -31,7 +41,7 @@ type Lock struct {
 	Longest time.Duration // that one of them has waited; whole minutes, 0 below one
 	Calls   []string      // the CRI's methods that wait for it, such as "ListContainers", in order
 	Holder  Goroutine     // Number 0 if none was found
-	Likely  bool          // that Holder holds it: the address in its stack is marked as inexact
+	Likely  bool          // that Holder holds it: an address is marked as inexact, the kind of lock is not known, or others may hold it
 }
 
 // A Goroutine is one of a [Stacks].
