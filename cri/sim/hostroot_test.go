@@ -190,9 +190,34 @@ func wantStuck(t *testing.T, s *Server, id string) {
 		if got := p.State == "D"; got != held {
 			t.Errorf("%s in %s is in state %s", p.Comm, p.cgroup, p.State)
 		}
+		if held {
+			wantMount(t, s, p.PID)
+		}
 		if held && (p.wchan != "rpc_wait_bit_killable" || !strings.Contains(p.stack, "nfs_getattr+")) {
 			t.Errorf("%s waits in %q:\n%s", p.Comm, p.wchan, p.stack)
 		}
+	}
+}
+
+// wantMount checks that the system call of a process is about a file of a file server.
+func wantMount(t *testing.T, s *Server, pid int) {
+	t.Helper()
+	node, err := procfs.NewFS(filepath.Join(s.HostRoot(), "proc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := node.Proc(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := os.ReadFile(filepath.Join(s.HostRoot(), "proc", strconv.Itoa(pid), "syscall"))
+	file, err2 := p.FDInfo("7")
+	mounts, err3 := p.MountInfo()
+	if err := errors.Join(err, err2, err3); err != nil || strings.Fields(string(call))[1] != "0x7" {
+		t.Fatalf("system call %q, %v", call, err)
+	}
+	if len(mounts) != 1 || strconv.Itoa(mounts[0].MountID) != file.MntID || mounts[0].FSType != "nfs4" {
+		t.Errorf("mounts %+v, the file is of %s", mounts, file.MntID)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestCheckFindsWhatTheDemoPlays(t *testing.T) {
 		{"quiet", "", "", 0},
 		{"hung-inspect", "inspect-hung", "ContainerStatus", 2},
 		{"hung-list", "list-hung", "ListContainers", 2},
-		{"status-lock", "process-stuck", "", 2},
+		{"status-lock", "inspect-hung", "ContainerStatus", 2},
 		{"deadlock", "runtime-unresponsive", "", 2},
 		{"inspect-failing", "inspect-failing", "ContainerStatus", 1},
 		{"list-too-big", "list-too-big", "ListContainers", 2},

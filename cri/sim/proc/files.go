@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -36,7 +37,26 @@ func (p Process) threadFiles(tid int, up, age time.Duration) map[string]string {
 	if p.Sleep != nil {
 		wchan, stack = p.Sleep.wchan, p.Sleep.stack
 	}
-	return map[string]string{"stat": p.stat(tid, up, age), "wchan": wchan, "stack": stack}
+	files := map[string]string{"stat": p.stat(tid, up, age), "wchan": wchan, "stack": stack}
+	if p.Sleep != nil && p.Sleep.mount != "" {
+		files["syscall"] = fmt.Sprintf("%d %#x 0x7ffd1c2b6a10 0x0 0x0 0x0 0x0 0x7ffd1c2b69f8 0x7f3f5d21a7f4\n", syscall.SYS_FSTAT, openFile)
+	}
+	return files
+}
+
+// openFile is the descriptor of the file that a system call is about.
+const openFile = 7
+
+// openFiles returns what tells of the file that p's system call is about, by name.
+func (p Process) openFiles() map[string]string {
+	if p.Sleep == nil || p.Sleep.mount == "" {
+		return nil
+	}
+	id, _, _ := strings.Cut(p.Sleep.mount, " ")
+	return map[string]string{
+		"mountinfo":                        p.Sleep.mount,
+		fmt.Sprintf("fdinfo/%d", openFile): "pos:\t0\nflags:\t0100000\nmnt_id:\t" + id + "\nino:\t2097153\n",
+	}
 }
 
 // stat has 52 fields.

@@ -3,6 +3,8 @@
 package proc
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -83,15 +85,11 @@ func (f *Folder) show(now time.Time, p Process) error {
 // add makes the folder of a process.
 func (f *Folder) add(now time.Time, p Process) error {
 	dir := f.coming()
-	for tid := range p.tids() {
-		if err := os.MkdirAll(filepath.Join(dir, threadFolder(tid)), 0o700); err != nil {
-			return err
-		}
-	}
 	files := f.files(now, p)
 	files["comm"], files["cmdline"], files["environ"], files["cgroup"] = p.comm()+"\n", p.Args, p.Env, "0::"+p.Cgroup+"\n"
 	for name, text := range files {
-		if err := f.write(filepath.Join(dir, name), text); err != nil {
+		path := filepath.Join(dir, name)
+		if err := within(path, func() error { return f.write(path, text) }); err != nil {
 			return err
 		}
 	}
@@ -110,6 +108,7 @@ func (f *Folder) files(now time.Time, p Process) map[string]string {
 	}
 	files := p.threadFiles(p.PID, up, age)
 	files["status"] = p.status()
+	maps.Copy(files, p.openFiles())
 	for tid := range p.tids() {
 		for name, text := range p.threadFiles(tid, up, age) {
 			files[filepath.Join(threadFolder(tid), name)] = text
@@ -135,11 +134,7 @@ func (f *Folder) Hold(files map[string]string) error {
 		if was, there := f.held[path]; there && was == text {
 			continue
 		}
-		dir, name := filepath.Split(f.dir + path)
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		if err := f.replace(dir, map[string]string{name: text}); err != nil {
+		if err := f.replace(f.dir, map[string]string{path: text}); err != nil {
 			return err
 		}
 		f.held[path] = text
@@ -185,11 +180,21 @@ func (f *Folder) replace(dir string, files map[string]string) error {
 		if err := f.write(f.coming(), text); err != nil {
 			return err
 		}
-		if err := os.Rename(f.coming(), filepath.Join(dir, name)); err != nil {
+		path := filepath.Join(dir, name)
+		if err := within(path, func() error { return os.Rename(f.coming(), path) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// within does something that needs the folder of path, and makes that if it is not there.
+func within(path string, do func() error) error {
+	err := do()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), do())
+	}
+	return err
 }
 
 // write makes a file. Many files hold the same few texts, and a link is much

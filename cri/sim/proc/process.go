@@ -25,11 +25,18 @@ type Process struct {
 type Sleep struct {
 	wchan string
 	stack string // innermost function first, as /proc/PID/stack has it
+	mount string // of the file that its system call is about, as /proc/PID/mountinfo has it; may be empty
 }
 
 func sleeping(functions ...string) *Sleep {
 	wchan, _, _ := strings.Cut(functions[0], "+")
-	return &Sleep{wchan, "[<0>] " + strings.Join(functions, "\n[<0>] ") + "\n"}
+	return &Sleep{wchan: wchan, stack: "[<0>] " + strings.Join(functions, "\n[<0>] ") + "\n"}
+}
+
+// on returns s as that of a system call about a file in that mount.
+func (s *Sleep) on(mount string) *Sleep {
+	s.mount = mount
+	return s
 }
 
 // Where the node's processes wait: for a signal, for work, for the lock of a Go
@@ -43,8 +50,9 @@ var (
 	InNFS = sleeping("rpc_wait_bit_killable+0x11/0x80 [sunrpc]", "__rpc_execute+0x146/0x4e0 [sunrpc]",
 		"rpc_execute+0xcb/0x100 [sunrpc]", "rpc_run_task+0x15a/0x200 [sunrpc]", "nfs4_do_call_sync+0x6a/0xb0 [nfsv4]",
 		"_nfs4_proc_getattr+0x12a/0x170 [nfsv4]", "nfs4_proc_getattr+0x72/0x110 [nfsv4]", "__nfs_revalidate_inode+0xe5/0x340 [nfs]",
-		"nfs_getattr+0x2d9/0x4a0 [nfs]", "vfs_statx+0x9a/0x190", "__do_sys_newfstatat+0x4b/0x80",
-		"do_syscall_64+0x7d/0x160", "entry_SYSCALL_64_after_hwframe+0x76/0x7e")
+		"nfs_getattr+0x2d9/0x4a0 [nfs]", "vfs_fstat+0x4b/0x90", "__do_sys_newfstat+0x29/0x60",
+		"do_syscall_64+0x7d/0x160", "entry_SYSCALL_64_after_hwframe+0x76/0x7e").
+		on("812 730 0:57 / /data rw,relatime shared:311 - nfs4 10.0.0.9:/vol rw,vers=4.2,hard,proto=tcp,addr=10.0.0.9\n")
 	InStop = sleeping("do_signal_stop+0x1c4/0x2a0", "get_signal+0x6b8/0x7a0", "arch_do_signal_or_restart+0x2e/0x270",
 		"syscall_exit_to_user_mode+0x1b5/0x210", "do_syscall_64+0x89/0x160", "entry_SYSCALL_64_after_hwframe+0x76/0x7e")
 )
