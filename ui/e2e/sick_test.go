@@ -43,7 +43,7 @@ func TestCheckOfASickNode(t *testing.T) {
 		{"hung-update", "inspect-hung", "critical", []string{"ContainerStatus", "runc update", "5m"}, 2},
 		{"hung-kill", "errand-stuck", "warning", []string{"runc kill", "5m"}, 1},
 		{"hung-network", "errand-stuck", "warning", []string{"CNI ADD", "cilium-cni", "5m"}, 1},
-		{"hung-create", "process-stuck", "warning", []string{"runc", "nfs4"}, 1},
+		{"hung-create", "errand-stuck", "warning", []string{"runc create", "rpc_wait_bit_killable"}, 1},
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {
 			t.Parallel()
