@@ -108,10 +108,13 @@ func TestNothingElseIsAskedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = s.Close() })
-			socket := strings.TrimPrefix(s.Endpoint(), "unix://") // and there on the node, too
-			must(t, os.MkdirAll(s.HostRoot()+filepath.Dir(socket), 0o700))
-			must(t, os.Link(socket, s.HostRoot()+socket))
-			node := []string{"--runtime-endpoint", s.Endpoint(), "--host-root", s.HostRoot()}
+			const usual = "/run/containerd/containerd.sock"
+			socket := strings.TrimPrefix(s.Endpoint(), "unix://")
+			for _, onNode := range []string{usual, socket} { // as the shims call it
+				must(t, os.MkdirAll(s.HostRoot()+filepath.Dir(onNode), 0o700))
+				must(t, os.Link(socket, s.HostRoot()+onNode))
+			}
+			node := []string{"--runtime-endpoint", "unix://" + usual, "--host-root", s.HostRoot()}
 			_ = check(t, append(slices.Clone(node), "check")...)
 			r := start(t, 120, 40, nil, plegtop(t), node...)
 			r.see(t, want.seen)
