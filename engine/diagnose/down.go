@@ -95,7 +95,7 @@ func (v *view) downFinding(refused []*engine.Failure) Finding {
 	if sums := v.sums(call.Version); v.Policy.Once && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))
 	}
-	f.say(v.sweptUntil(), v.chain(), v.daemon())
+	f.say(v.sweptUntil(), v.downClock(), v.daemon())
 	return f
 }
 

@@ -34,7 +34,7 @@ func (v *view) headline(held []Finding) Headline {
 	}
 	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
 		if h, wrong := part(); wrong {
-			h.Text, h.Clock = v.standing(h)+h.Text, v.nextClock()
+			h.Text, h.Clock = v.standing(h)+h.Text+heldBy(h.Text, held), v.nextClock()
 			return h
 		}
 	}

@@ -73,7 +73,7 @@ func TestHeadline(t *testing.T) {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.InFlight[0].Pod, n.InFlight[0].Container, n.InFlight[0].ID = pleg.PodRef{}, "", strings.Repeat("0123456789", 7)[:64]
 			return n
-		}(), critical("AT RISK", "ContainerStatus of 0123456789012 (of a pod without a name) has been out for 47s", soonUnhealthy)},
+		}(), critical("AT RISK", "ContainerStatus of 0123456789012 (of a pod whose name is not known) has been out for 47s", soonUnhealthy)},
 		{"unhealthy, since an inspection hangs", healthy(5).hangOn(3, "app", 3*time.Minute).probesAnswered().unhealthy(), critical("UNHEALTHY", "ContainerStatus of ns-0/pod-00003 app has been out for 3m0s", "")},
 		{"unhealthy", healthy(5).unhealthy(), critical("UNHEALTHY", "no relist has listed the pods for 4m0s; the threshold is 3m0s", "")},
 		{"soon unhealthy", func() *node { n := healthy(5); n.Health.ListedAt = ago(160 * time.Second); return n }(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},

@@ -61,7 +61,8 @@ func (v *view) everyStatusFinding() Finding {
 		f.say(v.hangLine(h))
 	}
 	f.say(v.pressure(), v.daemon())
-	return f
+	f.say(v.lockLines(first.Op.String())...)
+	return f.withChain(v.chainOf(first))
 }
 
 // A hungObject is a status call that hangs, and with a sandbox those of its
@@ -119,6 +120,9 @@ func (v *view) wholePod(h *hang, at map[target]*hang) hungObject {
 			return alone
 		}
 	}
+	if h != sandbox && !slices.Contains(whole.containers, h) { // no list has it
+		return alone
+	}
 	return whole
 }
 
@@ -130,7 +134,8 @@ func (v *view) containersIn(ref pleg.PodRef) []pleg.Container {
 	return nil
 }
 
-// sandbox returns the id of the sandbox that an object is or lies in.
+// sandbox returns the id of the sandbox that an object is or lies in, by the lists or
+// else by what the node shows.
 func (v *view) sandbox(f engine.Flight) string {
 	if f.Op == call.PodSandboxStatus {
 		return f.ID
@@ -140,12 +145,46 @@ func (v *view) sandbox(f engine.Flight) string {
 			return c.SandboxID
 		}
 	}
+	if o, known := v.shown(f.ID); known && o.SandboxID != "" {
+		return o.SandboxID
+	}
+	for _, p := range v.evidence.Processes.Containers[f.ID] {
+		for _, shim := range v.evidence.Processes.Shims {
+			if shim.PID == p.Parent {
+				return shim.Sandbox
+			}
+		}
+	}
 	return ""
+}
+
+// shown returns what the node shows of an object without the runtime's lists.
+func (v *view) shown(id string) (evidence.Object, bool) {
+	if v.objectsShown == nil {
+		v.objectsShown = v.evidence.Objects()
+	}
+	i, found := slices.BinarySearchFunc(v.objectsShown, id, func(o evidence.Object, id string) int { return strings.Compare(o.ID, id) })
+	if !found {
+		return evidence.Object{}, false
+	}
+	return v.objectsShown[i], true
+}
+
+// shownBy says by what an object is known that no list has.
+func (v *view) shownBy(f engine.Flight) string {
+	if p := v.pod(f.Pod); p != nil {
+		return ""
+	}
+	o, known := v.shown(f.ID)
+	if !known || o.From == "" {
+		return ""
+	}
+	return "no list has it; the node shows it by " + o.From
 }
 
 // summary says what hangs, and for how long.
 func (o hungObject) summary(v *view) string {
-	who := objectOf(o.Flight)
+	who := v.called(o.Flight)
 	switch n := len(o.containers); n {
 	case 0:
 	case 1:
@@ -169,7 +208,13 @@ func (o hungObject) also() string {
 }
 
 // name names one trouble: what hangs alike in the pods of one owner.
-func (o hungObject) name() group { return groupOf(o.Pod, o.Container, manner{op: o.Op.String()}) }
+// One whose pod's name is not known is alike with nobody.
+func (o hungObject) name() group {
+	if o.Pod.Name == "" {
+		return group{namespace: o.Pod.Namespace, owner: o.ID, manner: manner{op: o.Op.String()}}
+	}
+	return groupOf(o.Pod, o.Container, manner{op: o.Op.String()})
+}
 
 // line is what is said of one of several.
 func (v *view) hungLine(o hungObject) (Subject, string) {
@@ -187,13 +232,13 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 		Subject: on(h.Op, h.Pod, h.Container, h.ID),
 		Next:    v.objectSteps(h.Flight),
 	}
-	f.say(v.hangLine(h), o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours())
+	f.say(v.hangLine(h), v.lockLine(h), o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours(), v.shownBy(h.Flight))
 	f.say(v.processes(h.Flight)...)
 	if len(alike) > 1 {
 		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike, func(o hungObject) Subject { return Subject{Pod: o.Pod} }), going(max(h.took, v.At.Sub(h.Since))))
 		f = about(f, alike, v.hungLine)
 	}
-	return f
+	return f.withChain(v.chainTo(h))
 }
 
 func (v *view) worstOf(all []hungObject) (worst Severity) {

@@ -19,6 +19,9 @@ const slowListLeast = callHung
 // twenty-five times, with 250 pods.
 const slowListFactor = 20
 
+// unknownTold is how many ids are named that the runtime does not know.
+const unknownTold = 5
+
 // anyList is what a trouble with lists is known by: both wait for the same locks, and
 // which of them is told may change from one relist to the next.
 const anyList = "lists"
@@ -52,9 +55,37 @@ func (v *view) listFinding(h *hang) Finding {
 	if d := v.untilUnhealthy(); d > 0 {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
 	}
-	f.say(v.hangLine(h), left, answers, v.others(h.Op), v.searching(), v.known(), v.pressure(), v.daemon())
+	f.say(v.hangLine(h), left)
+	f.say(v.lockLines(h.Op.String())...)
+	f.say(answers, v.others(h.Op), v.searching(), v.unknown(), v.known(), v.pressure(), v.daemon())
 	f.say(v.waiting()...)
-	return f
+	if len(v.blamed) > 0 { // they have the chain
+		return f
+	}
+	if l := v.holderOf(h.Op.String()); l != nil {
+		o := v.flightOf(l.Holder.Container)
+		f.Subject = on(h.Op, o.Pod, o.Container, o.ID)
+		f.Summary += ": " + objectOf(o) + " holds its lock"
+	}
+	return f.withChain(v.chainOf(h))
+}
+
+// unknown names what the node shows and the runtime does not know.
+func (v *view) unknown() string {
+	w := v.sweep()
+	if w == nil || len(w.Unknown) == 0 {
+		return ""
+	}
+	var ids []string
+	for _, o := range w.Unknown[:min(len(w.Unknown), unknownTold)] {
+		by, _ := v.shown(o.ID)
+		ids = append(ids, strings.TrimSpace(shortID(o.ID)+" "+by.From))
+	}
+	said := fmt.Sprintf("%s of %s that the node shows are unknown to the runtime: %s", thousands(len(w.Unknown)), count(len(v.evidence.Objects()), "id"), join(ids))
+	if n := len(w.Unknown) - len(ids); n > 0 {
+		said += " and " + more(n, "id")
+	}
+	return said
 }
 
 // others says which other calls that are about the whole runtime hang as well.

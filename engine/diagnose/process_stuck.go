@@ -260,7 +260,7 @@ func (v *view) stuckFinding(p stuckProcess) Finding {
 		f.say(v.containersOf(p.owner)...)
 	}
 	f.Next = p.next()
-	return f
+	return f.withChain(v.chainOfStuck(p))
 }
 
 // containersOf tells which containers a shim looks after: nobody learns of their

@@ -97,7 +97,7 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	f.Since = v.evidence.At.Add(-longest)
 	f.say(v.disk(m)...)
 	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first)...)
-	return about(f, g, stuckProcess.line)
+	return about(f, g, stuckProcess.line).withChain(v.chainOfStuck(g[0]))
 }
 
 // whoWait names those that wait: containerd, 2 shims and 1 process.

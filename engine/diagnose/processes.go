@@ -289,6 +289,16 @@ func (v *view) callName(f engine.Flight) string {
 	if p, ok := v.shim(f.ID, v.sandbox(f)); ok && shimStuck(p) {
 		return name + " " + processName(p)
 	}
+	return f.Op.String() + " of " + v.called(f)
+}
+
+// called names the object of a call, and one whose pod's name is not known by its
+// process, too.
+func (v *view) called(f engine.Flight) string {
+	name := objectOf(f)
+	if p, ok := v.worst(f.ID); ok && f.Pod.Name == "" {
+		name += fmt.Sprintf(", pid %d %s,", p.PID, p.Command)
+	}
 	return name
 }
 

@@ -46,7 +46,7 @@ func unreadableAnswer(v *view) []Finding {
 	}
 	f.say("a kubelet of 1.34 or newer cannot read it either, and takes the call for failed; an older one takes texts that are not UTF-8")
 	if v.StatusErr != nil {
-		f.say(v.chain())
+		f.say(v.downClock())
 	}
 	return []Finding{f}
 }

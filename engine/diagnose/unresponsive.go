@@ -62,8 +62,9 @@ func (v *view) silentFinding() Finding {
 	} else if took, ok := v.answerTime(call.Status, v.sinceFresh(h)); ok {
 		f.say("only Status is answered, in " + span(took))
 	}
-	f.say(v.chain(), v.daemon())
-	return f
+	f.say(v.downClock(), v.daemon())
+	f.say(v.lockLines(h.Op.String())...)
+	return f.withChain(v.chainOf(h))
 }
 
 // silentFor says for how long nothing has come back; of a deadline shorter than a
@@ -89,12 +90,12 @@ func (v *view) halfSilentFinding(h *hang) Finding {
 		f.say(v.posting())
 		return f
 	}
-	f.say(v.chain(), v.posting(), v.pressure(), v.daemon())
+	f.say(v.downClock(), v.posting(), v.pressure(), v.daemon())
 	return f
 }
 
-// chain says what the kubelet's own clock on Status makes of it.
-func (v *view) chain() string {
+// downClock says what the kubelet's own clock on Status makes of it.
+func (v *view) downClock() string {
 	switch n := v.Node; {
 	case n.RuntimeDown != "":
 		return "the kubelet says: " + n.RuntimeDown

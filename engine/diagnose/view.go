@@ -46,14 +46,15 @@ type view struct {
 	lookOld  bool       // the look at the node is older than that the runtime came back: what its process did then it does no more
 	pods     []podFacts // of Pods
 
-	general [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
-	objects []hang                      // status calls: of the relist first, then those that hang longest
-	places  map[target]int              // in objects, until these are sorted
-	swept   map[pleg.UID]bool           // pods of which a sweep says what hangs, in one bounded look
-	failing int                         // pods whose last inspection failed
-	unasked bool                        // lists failed, and were not asked for since the runtime came back
-	conmons map[string]bool             // containers that have one, by id; nil until somebody asks
-	scope   scope                       // see [view.decide]
+	general      [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
+	objects      []hang                      // status calls: of the relist first, then those that hang longest
+	places       map[target]int              // in objects, until these are sorted
+	swept        map[pleg.UID]bool           // pods of which a sweep says what hangs, in one bounded look
+	failing      int                         // pods whose last inspection failed
+	unasked      bool                        // lists failed, and were not asked for since the runtime came back
+	conmons      map[string]bool             // containers that have one, by id; nil until somebody asks
+	objectsShown []evidence.Object           // what the node shows, by id; nil until somebody asks
+	scope        scope                       // see [view.decide]
 	facts
 }
 

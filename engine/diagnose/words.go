@@ -66,8 +66,10 @@ func objectName(pod pleg.PodRef, container string) string {
 func objectOf(f engine.Flight) string {
 	pod := f.Pod.String()
 	switch {
+	case f.Pod.Name == "" && f.ID != "" && pod != "":
+		return shortID(f.ID) + " (of the pod with UID " + pod + ")"
 	case pod == "" && f.ID != "":
-		return shortID(f.ID) + " (of a pod without a name)"
+		return shortID(f.ID) + " (of a pod whose name is not known)"
 	case pod == "":
 		return "a pod without a name"
 	case f.Op == call.ContainerStatus && f.Container == "" && f.ID != "":
