@@ -34,7 +34,7 @@ func (v *view) headline(held []Finding) Headline {
 	}
 	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
 		if h, wrong := part(); wrong {
-			h.Text, h.Clock = v.standing(h)+h.Text+heldBy(h.Text, held), v.nextClock()
+			h.Text, h.Clock = v.standing(h)+h.Text+heldBy(h.Text, held, Critical), v.nextClock()
 			return h
 		}
 	}
@@ -230,7 +230,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		switch f := &held[i]; {
 		case f.Severity == Critical:
 			word := map[ID]string{KubeletGone: "KUBELET GONE", KubeletStuck: "KUBELET STUCK"}[f.ID]
-			return Headline{Word: cmp.Or(word, "AT RISK"), Severity: Critical, Text: f.Summary}
+			return Headline{Word: cmp.Or(word, "AT RISK"), Severity: Critical, Text: f.Summary + heldBy(f.Summary, held[i:i+1], Critical)}
 		case f.Severity == Info:
 			continue
 		case warnings == 0:
@@ -247,7 +247,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		}
 	}
 	if warnings > 0 {
-		return Headline{Word: healthyWord, Text: aside(warnings, first)}
+		return Headline{Word: healthyWord, Text: aside(warnings, first) + heldBy("", []Finding{*first}, Warning)}
 	}
 	return Headline{Word: healthyWord, Text: v.inventory()}
 }

@@ -13,11 +13,17 @@ import (
 // locksTold is how many locks are told beside a list that waits for nobody known.
 const locksTold = 3
 
-// verbOf are the errands of calls of the CRI, as runc spells them.
+// verbOf are the errands of calls of the CRI, by their verbs.
 var verbOf = map[string][]string{
-	"UpdateContainerResources": {"update"}, "StopContainer": {"kill"}, "StopPodSandbox": {"kill", "delete"},
-	"CreateContainer": {"create"}, "StartContainer": {"create", "start"}, "RunPodSandbox": {"create", "start"},
-	"RemoveContainer": {"delete"}, "RemovePodSandbox": {"delete"},
+	"UpdateContainerResources": {"update"},
+	"CreateContainer":          {"create"},
+	"StartContainer":           {"create", "start"},
+	"StopContainer":            {"kill", "delete", "umount"},
+	"RemoveContainer":          {"delete", "umount"},
+	"RunPodSandbox":            {"create", "start", "CNI ADD"},
+	"StopPodSandbox":           {"kill", "delete", "umount", "CNI DEL"},
+	"RemovePodSandbox":         {"delete", "umount"},
+	"Status":                   {"CNI STATUS"},
 }
 
 // locks returns those that goroutines of the runtime wait for; nil if nobody looked.
@@ -76,12 +82,13 @@ func (v *view) lockOf(h *hang) (lock *evidence.Lock, proof string) {
 	return lock, ""
 }
 
-// waitingCalls names the calls that wait for a lock.
-func waitingCalls(l *evidence.Lock) string {
-	if len(l.Calls) == 0 {
-		return "no call of the CRI"
+// waitersOf says who waits for a lock.
+func waitersOf(l *evidence.Lock) string {
+	said := count(l.Waiters, "goroutine") + " wait for it in the runtime's own dump"
+	if len(l.Calls) > 0 {
+		said += ", " + join(l.Calls) + " among them"
 	}
-	return join(l.Calls)
+	return said
 }
 
 // lockName names a lock by what it guards and where that is.

@@ -1,0 +1,335 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// tell spells out the chain of the finding that heads, a link in a line with its proof.
+func tell(findings []Finding) string {
+	var b strings.Builder
+	i := slices.IndexFunc(findings, func(f Finding) bool { return len(f.Chain) > 0 })
+	if i < 0 {
+		return ""
+	}
+	f := findings[i]
+	fmt.Fprintf(&b, "%v %s %s\n", f.Severity, f.ID, f.Subject.ContainerID)
+	for _, l := range f.Chain {
+		fmt.Fprintf(&b, "%s [%s] %s", l.Kind, l.ID, l.Name)
+		if l.Proof != "" {
+			fmt.Fprintf(&b, ": %s", l.Proof)
+		}
+		if l.Cut != nil {
+			fmt.Fprintf(&b, " CUT %s", l.Cut.Command)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// sick is a node on which somebody looked once, and what the look showed.
+type sick struct {
+	*node
+	r *evidence.Report
+}
+
+// listHangs is a node whose list of containers hangs in check, while all else answers.
+func listHangs() sick {
+	n := checked(3)
+	r := looked(n)
+	r.Deep = new(evidence.Deep)
+	n.fail(call.ListContainers, call.ErrDeadline, tooLate, 1)
+	n.Started = ago(12 * time.Second)
+	n.Sweep.Began, n.Sweep.Ended = ago(11*time.Second), ago(9*time.Second)
+	n.Health = engine.Health{Verdict: "pleg has yet to be successful"}
+	return sick{n, r}
+}
+
+func (s sick) and(change func(s sick)) sick {
+	change(s)
+	return s
+}
+
+// errand has the shim of the second pod have called runc.
+func (s sick) errand(verb, id string, change ...func(p *evidence.Process)) sick {
+	p := evidence.Process{PID: 9000 + len(s.r.Processes.Errands), Parent: shimOf(s.r, 1).PID, Command: "runc", Verb: verb, Container: id, State: evidence.Sleeping, Age: 10*time.Minute + 3*time.Second}
+	for _, c := range change {
+		c(&p)
+	}
+	s.r.Processes.Errands = append(s.r.Processes.Errands, p)
+	return s
+}
+
+// statusLock is containerd's lock of the status of one container, whose holder asks the shim.
+func statusLock(method, doing string) evidence.Lock {
+	return evidence.Lock{
+		Of: "container status", Address: "0x25a8b9a40380", Waiters: 41, Longest: 5 * time.Minute, Calls: []string{"ContainerStatus", "ListContainers"},
+		Holder: evidence.Goroutine{Number: 1234, State: "select", For: 5 * time.Minute, Call: method, Doing: doing, Frames: []string{"github.com/containerd/ttrpc.(*Client).dispatch"}},
+	}
+}
+
+func (s sick) locks(all ...evidence.Lock) sick {
+	s.r.Deep.Stacks = evidence.Stacks{At: now, Program: "containerd", Total: 300, Locks: all}
+	return s
+}
+
+func (s sick) diagnose() ([]Finding, Headline) {
+	in := s.input()
+	in.Evidence, in.Endpoint = s.r, "unix://"+ourSocket
+	v := newView(in)
+	found := v.diagnose()
+	return found, v.headline(found)
+}
+
+var onNFS = evidence.Mount{Point: "/data", Type: "nfs4", Source: "10.0.0.9:/vol", Device: "0:57"}
+
+// inNFS has a process wait for a server.
+func inNFS(p *evidence.Process) {
+	p.State, p.For, p.Mount = evidence.Uninterrupted, time.Minute, onNFS
+	p.Wchan, p.Stack = "rpc_wait_bit_killable", []string{"rpc_wait_bit_killable", "__rpc_execute", "nfs4_call_sync_sequence", "_nfs4_do_setattr", "nfs4_do_setattr"}
+}
+
+const relistLine = "relist [] relist\ncall [] ListContainers: ListContainers got no answer within 8s, 9s ago\n"
+
+func TestChain(t *testing.T) {
+	tests := []struct {
+		name string
+		sick sick
+		want string
+		line string
+		end  string // of the headline
+	}{
+		{"runc update hangs, no dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0"),
+			"critical inspect-hung container-1-0\n" + relistLine +
+				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
+				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
+				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m)",
+			"behind ContainerStatus of ns-1/pod-00001 app -> runc update (10m)"},
+		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
+			"critical inspect-hung container-1-0\n" + relistLine +
+				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines wait for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
+				"goroutine [1234] goroutine 1234 in ttrpc Task.Update: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
+				"container [container-1-0] ns-1/pod-00001 app: its status call hangs, others are answered; its holder answers UpdateContainerResources, and runc update is at work on it\n" +
+				"shim [1007] shim 1007: the goroutine waits for its answer to Task.Update\n" +
+				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> goroutine 1234 in ttrpc Task.Update -> shim 1007 -> runc update (10m)",
+			" -> runc update (10m)"},
+		{"in the kernel, for a file server", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0", inNFS),
+			"critical inspect-hung container-1-0\n" + relistLine +
+				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
+				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
+				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill -9 9000\n" +
+				"kernel [nfs4_do_setattr] D in nfs4_do_setattr: its kernel stack\n" +
+				"server [10.0.0.9:/vol] server 10.0.0.9:/vol: its system call is on that mount\n" +
+				"mount [0:57] /data: mounted from there\n",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data",
+			" -> runc update (10m) -> D in nfs4_do_setattr, server 10.0.0.9:/vol -> /data"},
+		{"the holder is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).locks(func() evidence.Lock {
+			l := statusLock("UpdateContainerResources", "ttrpc Task.Update")
+			l.Likely = true
+			return l
+		}()),
+			"critical inspect-hung container-1-0\n" + relistLine +
+				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines wait for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
+				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
+				"shim [1007] shim 1007 CUT kill -9 1007\n",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
+			"behind ContainerStatus of ns-1/pod-00001 app"},
+		{"several containers hang: which of them the lock is of is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
+			"critical inspect-hung container-1-0\n" + relistLine +
+				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
+				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
+				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
+				"shim [1007] shim 1007 CUT kill -9 1007\n",
+			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
+			"behind ContainerStatus of ns-1/pod-00001 app"},
+		{"no list has the object", listHangs().and(func(s sick) {
+			s.sweepHung(1, "app")
+			h := &s.Sweep.Hung[0]
+			h.Pod, h.Container, h.ID = pleg.PodRef{}, "", strings.Repeat("3f1a5c0d9b2e", 6)[:64]
+			s.r.Processes.Containers[h.ID] = []evidence.Process{{PID: 4711, Parent: shimOf(s.r, 1).PID, Command: "nginx", State: evidence.Sleeping}}
+			s.errand("update", h.ID)
+		}),
+			"critical inspect-hung " + strings.Repeat("3f1a5c0d9b2e", 6)[:64] + "\n" + relistLine +
+				"lock [] status lock of 3f1a5c0d9b2e3 (of a pod whose name is not known): its status call hangs, others are answered\n" +
+				"container [" + strings.Repeat("3f1a5c0d9b2e", 6)[:64] + "] 3f1a5c0d9b2e3 (of a pod whose name is not known): it is the status of this one\n" +
+				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
+				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
+			"relist -> ListContainers -> status lock of 3f1a5c0d9b2e3 (of a pod whose name is not known) -> shim 1007 -> runc update (10m)",
+			"behind ContainerStatus of 3f1a5c0d9b2e3 (of a pod whose name is not known), pid 4711 nginx, -> runc update (10m)"},
+		{"a sandbox's lock, and its shim is stopped", func() sick {
+			s := listHangs()
+			s.Failure = nil
+			s.node.fail(call.ListPodSandbox, call.ErrDeadline, tooLate, 1).sweepHung(1, "")
+			shim := shimOf(s.r, 1)
+			shim.State, shim.For = evidence.Stopped, time.Minute
+			return s
+		}(),
+			"critical process-stuck sandbox-1\n" + strings.ReplaceAll(relistLine, "ListContainers", "ListPodSandbox") +
+				"lock [] status lock of ns-1/pod-00001: its status call hangs, others are answered\n" +
+				"container [sandbox-1] ns-1/pod-00001: it is the status of this one\n" +
+				"shim [1007] shim 1007: it is stopped (T) and answers nobody CUT kill -CONT 1007\n" +
+				"kernel [] stopped (T): its state\n",
+			"relist -> ListPodSandbox -> status lock of ns-1/pod-00001 -> shim 1007 -> stopped (T)",
+			" -> stopped (T)"},
+		{"a list hangs, and nobody's status", listHangs(),
+			"critical list-hung \n" + relistLine, "relist -> ListContainers", "ListContainers got no answer within 8s"},
+		{"a list hangs, and the dump alone tells who holds it", listHangs().locks(func() evidence.Lock {
+			l := statusLock("StopContainer", "ttrpc Task.Kill")
+			l.Of, l.Calls, l.Holder.Container = "store.(*Store).List", []string{"ListContainers"}, "container-1-0"
+			return l
+		}()),
+			"critical list-hung container-1-0\n" + relistLine +
+				"lock [0x25a8b9a40380] lock of store.(*Store).List at 0x25a8b9a40380: 41 goroutines wait for it in the runtime's own dump, ListContainers among them\n" +
+				"goroutine [1234] goroutine 1234 in ttrpc Task.Kill: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
+				"container [container-1-0] ns-1/pod-00001 app: its stack names it\n" +
+				"shim [1007] shim 1007: the goroutine waits for its answer to Task.Kill CUT kill -9 1007\n",
+			"relist -> ListContainers -> lock of store.(*Store).List at 0x25a8b9a40380 -> goroutine 1234 in ttrpc Task.Kill -> ns-1/pod-00001 app -> shim 1007",
+			" -> shim 1007"},
+		{"two goroutines hold each other up", listHangs().locks(
+			evidence.Lock{Of: "nri.(*local)", Address: "0xa", Waiters: 3, Calls: []string{"ListContainers"}, Holder: evidence.Goroutine{Number: 1, Call: "StartContainer", Doing: "another lock", Waits: "0xb"}},
+			evidence.Lock{Of: "adaptation.(*Adaptation)", Address: "0xb", Waiters: 1, Holder: evidence.Goroutine{Number: 2, Doing: "another lock", Waits: "0xa"}},
+		),
+			"critical list-hung \n" + relistLine +
+				"lock [0xa] lock of nri.(*local) at 0xa: 3 goroutines wait for it in the runtime's own dump, ListContainers among them\n" +
+				"goroutine [1] goroutine 1 in another lock: same receiver address 0xa in the runtime's own dump\n" +
+				"lock [0xb] lock of adaptation.(*Adaptation) at 0xb: it waits for the lock at 0xb\n" +
+				"goroutine [2] goroutine 2 in another lock: same receiver address 0xb in the runtime's own dump\n" +
+				"lock [0xa] lock of nri.(*local) at 0xa, which waits for the first: a deadlock: it waits for the lock at 0xa CUT systemctl restart containerd\n",
+			"relist -> ListContainers -> lock of nri.(*local) at 0xa -> goroutine 1 in another lock -> lock of adaptation.(*Adaptation) at 0xb -> goroutine 2 in another lock -> lock of nri.(*local) at 0xa, which waits for the first: a deadlock",
+			"a deadlock"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			found, head := tt.sick.diagnose()
+			if diff := cmp.Diff(tt.want, tell(found)); diff != "" {
+				t.Errorf("chain (-want +got):\n%s", diff)
+				for _, f := range found {
+					t.Logf("%v %s %s\n%s", f.Severity, f.ID, f.Summary, strings.Join(f.Evidence, "\n"))
+				}
+			}
+			i := slices.IndexFunc(found, func(f Finding) bool { return len(f.Chain) > 0 })
+			if i < 0 {
+				return
+			}
+			if diff := cmp.Diff(tt.line, ChainLine(found[i].Chain)); diff != "" {
+				t.Errorf("line (-want +got):\n%s", diff)
+			}
+			if !strings.HasSuffix(head.Text, tt.end) || strings.Count(head.Text, tt.end) != 1 {
+				t.Errorf("headline %q ends not with %q", head.Text, tt.end)
+			}
+			for _, l := range found[i].Chain {
+				if l.Cut != nil && !slices.Contains(found[i].Next, *l.Cut) {
+					t.Errorf("%v is no next step of %v", l.Cut, found[i].Next)
+				}
+			}
+			whole(t, found)
+		})
+	}
+}
+
+// allAnswers is a node on which every call of check is answered.
+func allAnswers() sick {
+	n := checked(3)
+	r := looked(n)
+	r.Deep = new(evidence.Deep)
+	return sick{n, r}
+}
+
+// calls has the runtime be at work on a call of a client.
+func (s sick) calls(method string) sick {
+	s.r.Deep.Calls.InFlight = append(s.r.Deep.Calls.InFlight, evidence.InFlight{Method: method, Count: 1, For: 10 * time.Minute})
+	return s
+}
+
+// answers has a goroutine of the runtime answer a call.
+func (s sick) answers(number int, method string) sick {
+	s.r.Deep.Stacks.Groups = append(s.r.Deep.Stacks.Groups, evidence.Group{Count: 1, State: "select", First: number, Frames: []string{
+		"github.com/containerd/ttrpc.(*Client).dispatch", "github.com/containerd/containerd/v2/internal/cri/server.(*criService)." + method, "main.main",
+	}})
+	return s
+}
+
+// byRuntime has an errand be a child of the runtime itself.
+func byRuntime(command, pod string) func(p *evidence.Process) {
+	return func(p *evidence.Process) { p.Command, p.Parent, p.Namespace, p.Pod = command, 1019, "pay", pod }
+}
+
+// What an errand holds up that no status waits for.
+func TestChainOfAnErrand(t *testing.T) {
+	const deletes = "shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\nerrand [9000] runc delete (10m): child of the shim, named in its arguments CUT kill 9000\n"
+	const only = ": the only such call, and the only such errand\n"
+	for _, tt := range []struct {
+		name string
+		sick sick
+		want string
+	}{
+		{"nothing else is known", allAnswers().errand("delete", "container-1-0"),
+			"warning errand-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
+		{"the runtime's metrics have the call", allAnswers().errand("delete", "container-1-0").calls("RemoveContainer"),
+			"warning errand-stuck container-1-0\ncall [] RemoveContainer\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
+		{"it may be of two calls", allAnswers().errand("delete", "container-1-0").calls("RemoveContainer").calls("StopPodSandbox"),
+			"warning errand-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
+		{"the dump has the goroutine", allAnswers().errand("kill", "container-1-0").answers(77, "StopContainer"),
+			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77: the only one that answers it, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only +
+				strings.ReplaceAll(deletes, "delete", "kill")},
+		{"of a container that is being made", allAnswers().errand("create", "new").calls("CreateContainer"),
+			"warning errand-stuck new\ncall [] CreateContainer\ncontainer [new] new (of a pod whose name is not known)" + only +
+				"errand [9000] runc create (10m): named in its arguments CUT kill 9000\n"},
+		{"a network plugin", allAnswers().errand("CNI ADD", "new", byRuntime("calico", "api-0")).calls("RunPodSandbox"),
+			"warning errand-stuck new\ncall [] RunPodSandbox\ncontainer [new] pay/api-0" + only +
+				"errand [9000] CNI ADD by calico (10m): child of the runtime (pid 1019), named in its arguments CUT kill 9000\n"},
+		{"in the kernel, for a disk", allAnswers().errand("delete", "container-1-0", func(p *evidence.Process) {
+			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "io_schedule"
+			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
+		}),
+			"warning process-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + strings.ReplaceAll(deletes, "kill ", "kill -9 ") +
+				"kernel [io_schedule] D in io_schedule: its wchan\nmount [8:17] /var/lib/containerd: its system call is on that mount\ndevice [8:17] /dev/sdb1: the mount is on it\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			found, head := tt.sick.diagnose()
+			if diff := cmp.Diff(tt.want, tell(found)); diff != "" {
+				t.Errorf("chain (-want +got):\n%s", diff)
+			}
+			if links := proven(found[0].Chain); !strings.HasSuffix(head.Text, links[len(links)-1].Name) {
+				t.Errorf("headline %q of %q", head.Text, ChainLine(found[0].Chain))
+			}
+			whole(t, found)
+		})
+	}
+}
+
+// A chain is told where something hangs, and nowhere else.
+func TestNoChainOnAHealthyNode(t *testing.T) {
+	for _, s := range []sick{allAnswers(), allAnswers().errand("exec", "container-1-0"), allAnswers().errand("create", "container-1-0", func(p *evidence.Process) { p.Age = time.Second })} {
+		if found, head := s.diagnose(); len(found) > 0 || !head.Sound() {
+			t.Errorf("%+v %+v", head, found)
+		}
+	}
+}
+
+// Ids that the node shows and the runtime does not know are said to be that.
+func TestUnknownIDs(t *testing.T) {
+	s := listHangs()
+	s.r.Processes.Objects = []evidence.Object{{ID: "gone", From: "its control group"}, {ID: "lost", From: "its control group"}}
+	s.Sweep.Unknown = []engine.Swept{{Flight: engine.Flight{Op: call.ContainerStatus, ID: "gone"}}}
+	found, _ := s.diagnose()
+	firstSays(t, found, "1 of 5 ids that the node shows are unknown to the runtime: gone its control group")
+	if strings.Contains(found[0].Summary, "gone") || found[0].Subject.ContainerID != "" {
+		t.Errorf("it is no finding: %+v", found[0])
+	}
+}
