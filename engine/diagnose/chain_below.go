@@ -52,28 +52,19 @@ func (c *chain) process(p evidence.Process, proof string) {
 }
 
 // errandFor returns what works on a container or sandbox and has not ended: that which
-// is named for it, before a child of its shim that is for nobody; the oldest first.
-func (v *view) errandFor(id, sandbox string, isSandbox bool) (best evidence.Process, found bool) {
-	shim, hasShim := v.shim(id, sandbox)
-	rank := func(p evidence.Process) int {
-		switch {
-		case p.Age < callHung || slices.Contains(longVerbs, p.Verb):
-			return 0
-		case p.Container == id && id != "":
-			return 3
-		case p.Container == "" && hasShim && p.Parent == shim.PID:
-			return 2
-		case isSandbox && hasShim && p.Parent == shim.PID:
-			return 1
-		}
-		return 0
+// is about it, or else a child of its shim that is about nobody else. Those that last as
+// long as what they run are no matter.
+func (v *view) errandFor(id, sandbox string, isSandbox bool) (evidence.Process, bool) {
+	container := id
+	if isSandbox {
+		container = ""
 	}
-	for _, p := range v.evidence.Processes.Errands {
-		if r := rank(p); r > 0 && (!found || r > rank(best) || r == rank(best) && p.Age > best.Age) {
-			best, found = p, true
+	for _, p := range v.errandsOf(container, sandbox) {
+		if p.ErrandLimit() > 0 && (isSandbox || p.Container == id || p.Container == "") {
+			return p, true
 		}
 	}
-	return best, found
+	return evidence.Process{}, false
 }
 
 // errandProof says by what an errand is one of the object above it.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,22 +14,23 @@ import (
 // from the call that waits for it, as far as the runtime's metrics or its dump tell which
 // that is.
 func (v *view) chainFrom(p evidence.Process) []Link {
+	id := cmp.Or(p.Container, p.Sandbox)
 	for i := range v.objects {
-		if h := &v.objects[i]; h.ID == p.Container && p.Container != "" {
+		if h := &v.objects[i]; h.ID == id && id != "" {
 			return v.chainTo(h)
 		}
 	}
 	c := chain{view: v}
-	f := c.flightOf(p.Container)
+	f := c.flightOf(id)
 	if f.Pod.Name == "" && p.Pod != "" {
 		f.Pod.Namespace, f.Pod.Name = p.Namespace, p.Pod
 	}
 	waits := c.callOf(p)
 	c.links = append(c.links, waits...)
-	if p.Container != "" {
-		c.add(LinkContainer, p.Container, objectOf(f), "the only such call, and the only such errand")
+	if id != "" {
+		c.add(LinkContainer, id, objectOf(f), "the only such call, and the only such errand")
 	}
-	shim, hasShim := c.shim(p.Container, c.sandbox(f))
+	shim, hasShim := c.shim(id, c.sandbox(f))
 	if hasShim && shim.PID == p.Parent {
 		put(&c.cuts, LinkShim, endShim(shim))
 		c.add(LinkShim, pid(shim), shimName(shim), fmt.Sprintf("it waits for its child, pid %d (%s)", p.PID, p.Command))
@@ -40,7 +42,7 @@ func (v *view) chainFrom(p evidence.Process) []Link {
 // callOf returns the call of the CRI that waits for an errand, and the goroutine that
 // answers it, if there is one such call and one such errand.
 func (v *view) callOf(p evidence.Process) (links []Link) {
-	alike := func(q evidence.Process) bool { return q.Verb == p.Verb && q.Age >= callHung }
+	alike := func(q evidence.Process) bool { return q.Verb == p.Verb && q.Own && q.Age >= errandYoung }
 	if v.evidence.Deep == nil || len(slices.DeleteFunc(slices.Clone(v.evidence.Processes.Errands), func(q evidence.Process) bool { return !alike(q) })) != 1 {
 		return nil
 	}
@@ -83,7 +85,7 @@ func (v *view) answering(method string) (only *evidence.Group) {
 // errandsLong returns the errands of the runtime and its shims that have run for long.
 func (v *view) errandsLong() (all []evidence.Process) {
 	for _, p := range v.evidence.Processes.Errands {
-		if p.Age >= errandLong && !slices.Contains(longVerbs, p.Verb) && v.isParent(p.Parent) {
+		if p.Own && v.errandLate(p) {
 			all = append(all, p)
 		}
 	}

@@ -62,7 +62,7 @@ func (s sick) and(change func(s sick)) sick {
 
 // errand has the shim of the second pod have called runc.
 func (s sick) errand(verb, id string, change ...func(p *evidence.Process)) sick {
-	p := evidence.Process{PID: 9000 + len(s.r.Processes.Errands), Parent: shimOf(s.r, 1).PID, Command: "runc", Verb: verb, Container: id, State: evidence.Sleeping, Age: 10*time.Minute + 3*time.Second}
+	p := evidence.Process{PID: 9000 + len(s.r.Processes.Errands), Parent: shimOf(s.r, 1).PID, Command: "runc", Verb: verb, Own: true, Container: id, State: evidence.Sleeping, Age: 10*time.Minute + 3*time.Second}
 	for _, c := range change {
 		c(&p)
 	}

@@ -73,5 +73,5 @@ func (v *view) errandFinding(p lateErrand, owners map[string]listed) Finding {
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}
 	f.Next = append(f.Next, Step{Text: "ends it: the runtime reports a failure, and the kubelet tries again", Command: fmt.Sprintf("kill %d", p.PID), Risky: true})
-	return f.withChain(v.chainFrom(p))
+	return f.withChain(v.chainFrom(p.Process))
 }
