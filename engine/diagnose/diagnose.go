@@ -113,7 +113,9 @@ func (v *view) diagnose() []Finding {
 	}
 	findings = explain(findings)
 	v.addNodeWords(findings)
-	return order(findings)
+	findings = order(findings)
+	v.sayKnown(findings)
+	return findings
 }
 
 // explain drops what only repeats another finding, and gives each one that another

@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+//go:embed known.yaml
+var knownYAML []byte
+
+// A bug is one of a runtime that makes it hang, as known.yaml has it.
+type bug struct {
+	ID        string
+	Runtime   string
+	Versions  []string
+	Signature signature
+	What      string
+	Fixed     string
+	Link      string
+}
+
+// A signature is what must be there for something to look like a bug.
+type signature struct {
+	Stacks  [][]string
+	Calls   []string
+	Errands []string
+	Kernel  []string
+	Without absent
+}
+
+// absent is what must not be there.
+type absent struct {
+	Stacks  []string
+	Errands []string
+	Kernel  []string
+}
+
+// anyWord stands for every runtime and every version.
+const anyWord = "any"
+
+// knownBugs returns the bugs of known.yaml, which are read when something hangs for the
+// first time; a test holds that they can be.
+var knownBugs = sync.OnceValue(func() []bug {
+	bugs, _ := readBugs(knownYAML)
+	return bugs
+})
+
+// readBugs reads a table of bugs.
+func readBugs(table []byte) (bugs []bug, err error) {
+	decoder := yaml.NewDecoder(strings.NewReader(string(table)))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&bugs); err != nil {
+		return nil, fmt.Errorf("read the known bugs: %w", err)
+	}
+	return bugs, nil
+}
+
+// looksLike names the known bugs that this looks like, each in a line of evidence. None
+// is a finding: two bugs may look the same.
+func (v *view) looksLike() (lines []string) {
+	for _, b := range knownBugs() {
+		if b.of(v.Version.RuntimeName, v.Version.RuntimeVersion) && v.matches(b.Signature) {
+			lines = append(lines, fmt.Sprintf("looks like %s: %s; fixed in %s: %s", b.ID, b.What, b.Fixed, b.Link))
+		}
+	}
+	return lines
+}
+
+// hangKinds are the findings that a known bug may stand behind.
+var hangKinds = []ID{InspectHung, ListHung, RuntimeUnresponsive, ProcessStuck, ErrandStuck}
+
+// sayKnown tells the first finding of something that hangs which known bugs it looks
+// like.
+func (v *view) sayKnown(findings []Finding) {
+	i := slices.IndexFunc(findings, func(f Finding) bool { return slices.Contains(hangKinds, f.ID) })
+	if i < 0 {
+		return
+	}
+	f := &findings[i]
+	place := min(bugPlace, len(f.Evidence)-len(f.Members)) // the members' lines are the last
+	f.Evidence = slices.Insert(slices.Clone(f.Evidence), place, v.looksLike()...)
+}
+
+// bugPlace is how many lines of evidence stand before those about known bugs: what hangs,
+// and who holds the lock.
+const bugPlace = 2
+
+// of reports whether a runtime of a version may have the bug. One that does not tell a
+// version may have any.
+func (b *bug) of(runtime, version string) bool {
+	if b.Runtime != anyWord && !strings.EqualFold(b.Runtime, runtime) {
+		return false
+	}
+	v, err := parseVersion(version)
+	return err != nil || slices.ContainsFunc(b.Versions, func(r string) bool { in, err := inRange(v, r); return in && err == nil })
+}
+
+// matches reports whether all parts of a signature are there.
+func (v *view) matches(s signature) bool {
+	for _, words := range s.Stacks {
+		if !v.hasStack(words) {
+			return false
+		}
+	}
+	return (s.Calls == nil || slices.ContainsFunc(s.Calls, v.callHangs)) &&
+		(s.Errands == nil || slices.ContainsFunc(s.Errands, v.hasErrand)) &&
+		(s.Kernel == nil || slices.ContainsFunc(s.Kernel, v.inFunction)) &&
+		!slices.ContainsFunc(s.Without.Stacks, func(word string) bool { return v.hasStack([]string{word}) }) &&
+		!slices.ContainsFunc(s.Without.Errands, v.hasErrand) && !slices.ContainsFunc(s.Without.Kernel, v.inFunction)
+}
+
+// hasStack reports whether one stack of the runtime's dump has all of some words.
+func (v *view) hasStack(words []string) bool {
+	if v.evidence.Deep == nil {
+		return false
+	}
+	is := func(state string, frames []string) bool {
+		for _, w := range words {
+			if of, ok := strings.CutPrefix(w, "state "); ok && !strings.HasPrefix(state, of) ||
+				!ok && !slices.ContainsFunc(frames, func(f string) bool { return strings.Contains(f, w) }) {
+				return false
+			}
+		}
+		return true
+	}
+	stacks := &v.evidence.Deep.Stacks
+	return slices.ContainsFunc(stacks.Groups, func(g evidence.Group) bool { return is(g.State, g.Frames) }) ||
+		slices.ContainsFunc(stacks.Locks, func(l evidence.Lock) bool { return is(l.Holder.State, l.Holder.Frames) })
+}
+
+// callHangs reports whether calls of a method hang.
+func (v *view) callHangs(method string) bool {
+	for op := range v.general {
+		if op := call.Operation(op); op.String() == method && v.hangs(op) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.objects, func(h hang) bool { return h.Op.String() == method })
+}
+
+// hasErrand reports whether an errand with a verb should have ended.
+func (v *view) hasErrand(verb string) bool {
+	return slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {
+		return p.Verb == verb && (v.errandLate(p) || shimStuck(p))
+	})
+}
+
+// inFunction reports whether a shim, an errand, or a process of a container whose status
+// hangs is in a function of the kernel.
+func (v *view) inFunction(name string) bool {
+	is := func(p evidence.Process) bool {
+		return p.State.Stuck() && slices.ContainsFunc(slices.Concat(p.Stack, []string{p.Wchan}), func(f string) bool { return strings.Contains(f, name) })
+	}
+	if slices.ContainsFunc(v.evidence.Processes.Shims, is) || slices.ContainsFunc(v.evidence.Processes.Errands, is) {
+		return true
+	}
+	return slices.ContainsFunc(v.objects, func(h hang) bool { return slices.ContainsFunc(v.evidence.Processes.Containers[h.ID], is) })
+}
+
+// A version is major, minor, patch.
+type version [3]int
+
+// parseVersion reads a version such as v2.1.4 or 1.33.2-5.rhaos; what follows the patch
+// level is left out.
+func parseVersion(s string) (v version, err error) {
+	rest := strings.TrimPrefix(s, "v")
+	for i := range v {
+		digits := rest
+		if end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+			digits = rest[:end]
+		}
+		if v[i], err = strconv.Atoi(digits); err != nil {
+			return version{}, fmt.Errorf("read version %q: %w", s, err)
+		}
+		rest = rest[len(digits):]
+		if i < len(v)-1 && !strings.HasPrefix(rest, ".") {
+			return version{}, fmt.Errorf("read version %q: it has fewer than %d numbers", s, len(v))
+		}
+		rest = strings.TrimPrefix(rest, ".")
+	}
+	return v, nil
+}
+
+// inRange reports whether a version is in a range, such as ">=1.7.0 <1.7.16".
+func inRange(v version, r string) (bool, error) {
+	if r == anyWord {
+		return true, nil
+	}
+	in := len(strings.Fields(r)) > 0
+	for _, bound := range strings.Fields(r) {
+		text, least := strings.CutPrefix(bound, ">=")
+		before := false
+		if !least {
+			text, before = strings.CutPrefix(bound, "<")
+		}
+		b, err := parseVersion(text)
+		if err != nil || !least && !before {
+			return false, errors.Join(fmt.Errorf("bound %q is no >= and no <", bound), err)
+		}
+		c := slices.Compare(v[:], b[:])
+		in = in && (least && c >= 0 || before && c < 0)
+	}
+	return in, nil
+}
