@@ -333,3 +333,17 @@ func TestUnknownIDs(t *testing.T) {
 		t.Errorf("it is no finding: %+v", found[0])
 	}
 }
+
+// What held up a call is not said of another trouble that came after it.
+func TestHeadlineOfAnotherTrouble(t *testing.T) {
+	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0")
+	held, _ := s.diagnose()
+	for _, n := range []*node{healthy(3).dead(12), healthy(3).condition("RuntimeReady"), healthy(3).fail(call.ListPodSandbox, call.ErrOther, "locked", 10)} {
+		if head := n.view().headline(held); strings.Contains(head.Text, "->") {
+			t.Errorf("%+v", head)
+		}
+	}
+	if head := healthy(3).hangOn(1, "app", 47*time.Second).probesAnswered().view().headline(held); !strings.HasSuffix(head.Text, " has been out for 47s -> runc update (10m)") {
+		t.Errorf("%+v", head)
+	}
+}

@@ -32,9 +32,10 @@ func (v *view) headline(held []Finding) Headline {
 	if v.Paused {
 		return Headline{Word: "PAUSED", Text: v.lastLook()}
 	}
+	v.held = held
 	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
 		if h, wrong := part(); wrong {
-			h.Text, h.Clock = v.standing(h)+h.Text+heldBy(h.Text, held, Critical), v.nextClock()
+			h.Text, h.Clock = v.standing(h)+h.Text, v.nextClock()
 			return h
 		}
 	}
@@ -55,6 +56,9 @@ func (v *view) standing(h Headline) string {
 
 // standsNotReady reports whether NotReady is what the kubelet has posted last.
 func (v *view) standsNotReady() bool { return !v.Policy.Once && v.Node.Known && !v.Node.Ready }
+
+// heldUp returns what hangs, with what holds it up.
+func (v *view) heldUp(what string) string { return what + heldBy(what, v.held, Critical) }
 
 func (v *view) lastLook() string {
 	if v.Health.ListedAt.IsZero() {
@@ -79,9 +83,9 @@ func (v *view) runtimeWord() (Headline, bool) {
 		if s, known := v.shut(); known && v.heldByOther() {
 			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.silence), Text: "no call is answered: " + s.why}, true
 		}
-		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.silence), Text: "no list and no status is answered" + v.behindDaemon()}, true
+		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.silence), Text: v.heldUp("no list and no status is answered" + v.behindDaemon())}, true
 	case everyStatus:
-		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: "no status call is answered, whichever pod it is for" + v.behindDaemon()}, true
+		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behindDaemon())}, true
 	}
 	return Headline{}, false
 }
@@ -116,7 +120,7 @@ func (v *view) listWord() (Headline, bool) {
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
-		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: text}, true
+		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text)}, true
 	case f != nil && (v.Policy.Once || f.InRow >= listFailsTwice || tooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
 		if tooLarge(f.Err) {
@@ -171,7 +175,7 @@ func (v *view) statusWord() (Headline, bool) {
 		}
 		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
 	case v.hangs(call.Status) && h.sure && v.scope != slow: // what hangs there is only slow as well
-		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: "Status " + v.unanswered(h) + v.behindDaemon()}, true
+		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status " + v.unanswered(h) + v.behindDaemon())}, true
 	case f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure):
 		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
 	}
@@ -204,7 +208,7 @@ func (v *view) relistWord() (Headline, bool) {
 			if v.endsInTime() {
 				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"
 			}
-			return Headline{Word: word, Severity: v.severity(h), Text: text}, true
+			return Headline{Word: word, Severity: v.severity(h), Text: v.heldUp(text)}, true
 		}
 	}
 	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(&h) }); i >= 0 && !v.Policy.Once {

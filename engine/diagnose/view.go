@@ -55,6 +55,7 @@ type view struct {
 	conmons      map[string]bool             // containers that have one, by id; nil until somebody asks
 	objectsShown []evidence.Object           // what the node shows, by id; nil until somebody asks
 	scope        scope                       // see [view.decide]
+	held         []Finding                   // what holds, while the headline is made; nil before
 	facts
 }
 
