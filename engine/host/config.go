@@ -21,7 +21,22 @@ type Config struct {
 	Endpoint    string // of the runtime: only its processes count as ours
 	RuntimeRoot string // where the runtime keeps its data on the host; "" takes the known one that exists
 	Kubelet     Kubelet
+	Runtime     Runtime
 	Offline     bool // Root is a picture of a node: it has no kubelet, no disk, and does not run plegtop
+}
+
+// A Runtime says how the runtime is asked for what CRI does not tell. It is only where
+// something hangs.
+type Runtime struct {
+	// DebugSocket is the socket, as plegtop sees it, that is asked what the runtime's
+	// goroutines do; "" is containerd's debug socket or CRI-O's own, if it is the
+	// runtime's at the endpoint.
+	DebugSocket string
+	NoDump      bool // that is not read, from no socket and no file
+
+	// Metrics is the URL of containerd's metrics; "" is the one of its configuration, if
+	// it is on loopback. On https the rules of [Kubelet] hold.
+	Metrics string
 }
 
 // A Kubelet says how the kubelet is asked. Its files are named as plegtop itself
@@ -117,7 +132,7 @@ func parseURL(flag, text, example string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s %q: want a URL such as %s", flag, text, example)
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("%s: leave the password out of the URL; use --kubelet-token-file", flag)
+		return nil, fmt.Errorf("%s: leave the password out of the URL", flag)
 	}
 	return u, nil
 }

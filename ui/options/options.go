@@ -33,6 +33,7 @@ type Options struct {
 
 	Endpoint, HostRoot string
 	Kubelet            Kubelet
+	Runtime            Runtime
 
 	Demo      string  // the scenario; empty for a real node
 	DemoSpeed float64 // 1 is as fast as the scenario wants it
@@ -85,6 +86,13 @@ type Kubelet struct {
 	Metrics, Cert, Key, TokenFile, CA string
 }
 
+// Runtime says how more than CRI tells may be had of the runtime, once something hangs.
+type Runtime struct {
+	DebugSocket string
+	NoDump      bool
+	Metrics     string
+}
+
 var timeFormats = []string{"clock", "age", "full"}
 
 // A flag is one thing that can be set: by --name, or by a line "name: value" of the
@@ -128,6 +136,11 @@ func (o *Options) groups() []group {
 			{name: "kubelet-key", kind: "file", set: into(&o.Kubelet.Key, word), usage: "the certificate's key, in PEM"},
 			{name: "kubelet-token-file", kind: "file", set: into(&o.Kubelet.TokenFile, word), usage: "a bearer token for it, read anew each time"},
 			{name: "kubelet-ca", kind: "file", set: into(&o.Kubelet.CA, word), usage: "the authority that signed the kubelet's own certificate, in PEM; without it a token goes only to a port of this machine that a kubelet of root holds"},
+		}},
+		{"The runtime's own words, read where something hangs", []flag{
+			{name: "debug-socket", kind: "socket", set: into(&o.Runtime.DebugSocket, word), usage: "where the runtime tells what its goroutines do (default containerd's debug socket, by its configuration, or CRI-O's own)"},
+			{name: "no-dump", set: into(&o.Runtime.NoDump, truth), bare: "true", usage: "do not read what its goroutines do"},
+			{name: "runtime-metrics", kind: "URL", set: into(&o.Runtime.Metrics, word), usage: "containerd's metrics, such as http://127.0.0.1:1338/v1/metrics (default by its configuration, on loopback)"},
 		}},
 		{"check and watch", []flag{
 			{name: "output", kind: "format", short: "o", set: into(&o.JSON, either("text", "json")), preset: "text", typed: true, usage: "text or json"},

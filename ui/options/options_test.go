@@ -64,6 +64,9 @@ func TestParse(t *testing.T) {
 		{"--kubelet-metrics https://127.0.0.1:10250/metrics --kubelet-token-file /t", func(o *Options) {
 			o.Kubelet = Kubelet{Metrics: "https://127.0.0.1:10250/metrics", TokenFile: "/t"}
 		}},
+		{"--debug-socket /run/d.sock --runtime-metrics=http://127.0.0.1:1338/v1/metrics --no-dump", func(o *Options) {
+			o.Runtime = Runtime{DebugSocket: "/run/d.sock", Metrics: "http://127.0.0.1:1338/v1/metrics", NoDump: true}
+		}},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			got, err := Parse(strings.Fields(tt.args), columns)
@@ -101,6 +104,7 @@ func TestParseRefuses(t *testing.T) {
 		{"--demo --demo-speed NaN", "--demo-speed: want a figure"},
 		{"--demo-speed 2", "--demo-speed: only with --demo"},
 		{"--captions", "--captions: only with --demo"},
+		{"--no-dump --debug-socket /run/d.sock", "--no-dump asks no socket: leave --debug-socket out"},
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
 		{"--sort mood", `--sort: want one of pod, state, run, age, rst, not "mood"`},
 		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},

@@ -152,6 +152,8 @@ func (l line) sense() error {
 		return errors.New("--demo brings its own runtime: leave --runtime-endpoint out")
 	case l.Demo == "" && typed("demo-speed"):
 		return errors.New("--demo-speed: only with --demo")
+	case typed("no-dump") && l.Runtime.NoDump && typed("debug-socket"):
+		return errors.New("--no-dump asks no socket: leave --debug-socket out")
 	case l.Demo == "" && typed("captions"):
 		return errors.New("--captions: only with --demo")
 	}

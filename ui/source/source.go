@@ -76,9 +76,12 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	if err != nil {
 		return Source{}, err
 	}
-	node, err := host.New(host.Config{Root: o.HostRoot, Endpoint: found.Endpoint, Kubelet: host.Kubelet{
-		Metrics: o.Kubelet.Metrics, Cert: o.Kubelet.Cert, Key: o.Kubelet.Key, TokenFile: o.Kubelet.TokenFile, CA: o.Kubelet.CA,
-	}})
+	node, err := host.New(host.Config{
+		Root: o.HostRoot, Endpoint: found.Endpoint, Runtime: host.Runtime(o.Runtime),
+		Kubelet: host.Kubelet{
+			Metrics: o.Kubelet.Metrics, Cert: o.Kubelet.Cert, Key: o.Kubelet.Key, TokenFile: o.Kubelet.TokenFile, CA: o.Kubelet.CA,
+		},
+	})
 	if err != nil {
 		return Source{}, err
 	}
