@@ -58,14 +58,15 @@ func TestParse(t *testing.T) {
 		}},
 		{"--filter state:exited|has:problem --theme mono", func(o *Options) { o.Filter, o.Theme = "state:exited|has:problem", "mono" }},
 		{"--ascii=false", func(*Options) {}},
+		{"--no-dump", func(o *Options) { o.Runtime.NoDump = true }},
 		{"version", func(o *Options) { o.View = Version }},
 		{"--version", func(o *Options) { o.View = Version }},
 		{"check --version", func(o *Options) { o.View = Version }},
 		{"--kubelet-metrics https://127.0.0.1:10250/metrics --kubelet-token-file /t", func(o *Options) {
 			o.Kubelet = Kubelet{Metrics: "https://127.0.0.1:10250/metrics", TokenFile: "/t"}
 		}},
-		{"--debug-socket /run/d.sock --runtime-metrics=http://127.0.0.1:1338/v1/metrics --no-dump", func(o *Options) {
-			o.Runtime = Runtime{DebugSocket: "/run/d.sock", Metrics: "http://127.0.0.1:1338/v1/metrics", NoDump: true}
+		{"--debug-socket /run/d.sock --runtime-metrics=http://127.0.0.1:1338/v1/metrics --no-dump=false", func(o *Options) {
+			o.Runtime = Runtime{DebugSocket: "/run/d.sock", Metrics: "http://127.0.0.1:1338/v1/metrics"}
 		}},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
