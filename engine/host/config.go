@@ -132,7 +132,11 @@ func parseURL(flag, text, example string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s %q: want a URL such as %s", flag, text, example)
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("%s: leave the password out of the URL", flag)
+		instead := ""
+		if strings.HasPrefix(flag, "--kubelet-") {
+			instead = "; use --kubelet-token-file"
+		}
+		return nil, fmt.Errorf("%s: leave the password out of the URL%s", flag, instead)
 	}
 	return u, nil
 }

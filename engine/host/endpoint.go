@@ -24,23 +24,27 @@ const (
 	maxText    = 4 << 10 // of an answer for people
 )
 
-// An endpoint is one of the kubelet's that is asked again and again, each time
+// An endpoint is one of the kubelet's or the runtime's that is asked again and again, each time
 // over a connection of its own. Only one request may be out at a time.
 type endpoint struct {
 	url       string
 	client    *http.Client
 	token     func() (string, error)
-	hint      string      // what to do when it is not permitted
-	most      int64       // bytes of an answer
+	hint      string // what to do when it is not permitted
+	most      int64  // bytes of an answer
+	within    time.Duration
 	connected atomic.Bool // the last request has a connection
 }
 
 func newEndpoint(u *url.URL, t *tls.Config, token func() (string, error), hint string) *endpoint {
-	return &endpoint{url: u.String(), token: token, hint: hint, most: maxMetrics, client: &http.Client{
+	return &endpoint{url: u.String(), token: token, hint: hint, most: maxMetrics, within: limit, client: &http.Client{
 		Transport:     newTransport(t),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
+
+// nobody has no token.
+func nobody() (string, error) { return "", nil }
 
 // newTransport returns one without the environment's proxy, since what is asked
 // is on this machine or was named in full. The end of a request does not end the
@@ -156,9 +160,9 @@ func (e *endpoint) explain(err error) string {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && e.connected.Load():
-		return fmt.Sprintf("took the connection and gave no answer within %v", limit)
+		return fmt.Sprintf("took the connection and gave no answer within %v", e.within)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("not available: no connection within %v", limit)
+		return fmt.Sprintf("not available: no connection within %v", e.within)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "not available: connection refused"
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -18,22 +19,33 @@ import (
 const (
 	longestLine = 1 << 20   // of what is passed over; the kubelet's have some hundred bytes
 	longestKept = 1 << 10   // of what is parsed
-	mostKept    = 512 << 10 // in all; a kubelet has about 30 KiB
+	mostKept    = 512 << 10 // in all; a kubelet has about 30 KiB, containerd 100
 )
 
 var errNotMetrics = errors.New("not the text format of metrics")
 
-// wanted are the families that are parsed, with their types.
-var wanted = map[string]string{
-	buildInfo: "gauge", lastSeen: "gauge",
-	discarded: "counter", discardedTotal: "counter", operationsTotal: "counter", operationErrors: "counter",
-	relistDuration: "histogram", relistInterval: "histogram", operationTimes: "histogram",
+// An exposition says what is wanted of one program's metrics.
+type exposition struct {
+	wanted map[string]string // the families that are parsed, with their types
+	within string            // what their lines must have in them; empty if that does not matter
+	begins []string          // how a line begins that only this program has
+	other  error             // that it is another one's
 }
 
-// readFamilies parses the families that are wanted. All other lines are passed
-// over unread: a kubelet has some ten thousand that matter to others.
-func readFamilies(r io.Reader) (map[string]*dto.MetricFamily, error) {
-	text, err := wantedLines(r)
+var ofKubelet = exposition{
+	wanted: map[string]string{
+		buildInfo: "gauge", lastSeen: "gauge",
+		discarded: "counter", discardedTotal: "counter", operationsTotal: "counter", operationErrors: "counter",
+		relistDuration: "histogram", relistInterval: "histogram", operationTimes: "histogram",
+	},
+	begins: []string{"kubelet_", buildInfo},
+	other:  errNotKubelet,
+}
+
+// read parses the families that are wanted. All other lines are passed over unread: a
+// kubelet has some ten thousand that matter to others.
+func (x exposition) read(r io.Reader) (map[string]*dto.MetricFamily, error) {
+	text, err := x.wantedLines(r)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +59,9 @@ func readFamilies(r io.Reader) (map[string]*dto.MetricFamily, error) {
 
 // wantedLines returns the lines of the wanted families, after their types. So
 // they are what is expected, whatever the text itself says of its types.
-func wantedLines(r io.Reader) (io.Reader, error) {
+func (x exposition) wantedLines(r io.Reader) (io.Reader, error) {
 	var out bytes.Buffer
-	for name, kind := range wanted {
+	for name, kind := range x.wanted {
 		fmt.Fprintf(&out, "# TYPE %s %s\n", name, kind)
 	}
 	ours := false
@@ -57,16 +69,16 @@ func wantedLines(r io.Reader) (io.Reader, error) {
 	lines.Buffer(make([]byte, 0, 64<<10), longestLine)
 	for lines.Scan() {
 		line := lines.Bytes()
-		ours = ours || bytes.HasPrefix(line, []byte("kubelet_")) || bytes.HasPrefix(line, []byte(buildInfo))
-		name, isWanted := familyOf(line)
-		if !isWanted {
+		ours = ours || slices.ContainsFunc(x.begins, func(b string) bool { return bytes.HasPrefix(line, []byte(b)) })
+		name, isWanted := x.familyOf(line)
+		if !isWanted || !bytes.Contains(line, []byte(x.within)) {
 			continue
 		}
 		if len(line) > longestKept {
 			return nil, fmt.Errorf("a line of %s is longer than %d KiB", name, longestKept>>10)
 		}
 		if out.Len() > mostKept {
-			return nil, fmt.Errorf("more than %d KiB about PLEG and the runtime: no kubelet says so much", mostKept>>10)
+			return nil, fmt.Errorf("more than %d KiB of what is looked for: no such program says so much", mostKept>>10)
 		}
 		out.Write(line)
 		out.WriteByte('\n')
@@ -75,23 +87,23 @@ func wantedLines(r io.Reader) (io.Reader, error) {
 	case errors.Is(lines.Err(), bufio.ErrTooLong):
 		return nil, errNotMetrics
 	case lines.Err() == nil && !ours:
-		return nil, errNotKubelet
+		return nil, x.other
 	}
 	return &out, lines.Err()
 }
 
 // familyOf returns the wanted family that a line belongs to.
-func familyOf(line []byte) (name string, isWanted bool) {
+func (x exposition) familyOf(line []byte) (name string, isWanted bool) {
 	if end := bytes.IndexAny(line, "{ \t"); end >= 0 {
 		line = line[:end]
 	}
 	name = string(line)
-	if kind := wanted[name]; kind != "" {
+	if kind := x.wanted[name]; kind != "" {
 		return name, true
 	}
 	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 		if family, ok := strings.CutSuffix(name, suffix); ok {
-			return family, wanted[family] == "histogram"
+			return family, x.wanted[family] == "histogram"
 		}
 	}
 	return "", false

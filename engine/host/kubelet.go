@@ -45,7 +45,6 @@ func newKubelet(root string, k Kubelet) (*kubelet, error) {
 	}
 	// The ping gets the trust, but nothing that says who asks.
 	open := &tls.Config{RootCAs: secure.RootCAs, InsecureSkipVerify: loopback(ping) && k.CA == ""}
-	nobody := func() (string, error) { return "", nil }
 	beside := func(path string) *url.URL {
 		u := *metrics
 		u.Path = strings.TrimSuffix(u.Path, "/metrics") + path

@@ -43,7 +43,7 @@ var errNotKubelet = errors.New("not the metrics of a kubelet")
 // reports whether the kubelet counts its relists, be it to 0. One figure that
 // makes no sense puts all the others in doubt: the error says which.
 func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists bool, err error) {
-	families, err := readFamilies(r)
+	families, err := ofKubelet.read(r)
 	if err != nil {
 		return k, false, err
 	}
@@ -53,7 +53,7 @@ func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists 
 		Relist:     f.histograms(relistDuration)[""].timing(),
 		Interval:   f.histograms(relistInterval)[""].timing(),
 		LastSeen:   f.moment(lastSeen, now),
-		Discarded:  max(f.counters(discarded)[""], f.counters(discardedTotal)[""]),
+		Discarded:  max(f.counters(discarded, operationType)[""], f.counters(discardedTotal, operationType)[""]),
 		Operations: f.operations(),
 	}
 	if f.err != nil {
@@ -106,10 +106,11 @@ func (f *figures) moment(name string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-func (f *figures) counters(name string) map[string]uint64 {
+// counters returns the sums by the values of a label.
+func (f *figures) counters(name, by string) map[string]uint64 {
 	sums := map[string]uint64{}
 	for _, m := range f.families[name].GetMetric() {
-		sums[operation(m)] += uint64(f.upTo(mostCount, name, m.GetCounter().GetValue()))
+		sums[label(m, by)] += uint64(f.upTo(mostCount, name, m.GetCounter().GetValue()))
 	}
 	return sums
 }
@@ -117,10 +118,10 @@ func (f *figures) counters(name string) map[string]uint64 {
 func (f *figures) histograms(name string) map[string]*histogram {
 	sums := map[string]*histogram{}
 	for _, m := range f.families[name].GetMetric() {
-		h := sums[operation(m)]
+		h := sums[label(m, operationType)]
 		if h == nil {
 			h = &histogram{buckets: map[float64]float64{}}
-			sums[operation(m)] = h
+			sums[label(m, operationType)] = h
 		}
 		f.add(h, name, m.GetHistogram())
 	}
@@ -142,7 +143,7 @@ func (f *figures) add(h *histogram, name string, d *dto.Histogram) {
 
 // operations returns the kinds of calls to the runtime, by name.
 func (f *figures) operations() (all []evidence.Operation) {
-	counts, errs, times := f.counters(operationsTotal), f.counters(operationErrors), f.histograms(operationTimes)
+	counts, errs, times := f.counters(operationsTotal, operationType), f.counters(operationErrors, operationType), f.histograms(operationTimes)
 	names := slices.Concat(slices.Collect(maps.Keys(counts)), slices.Collect(maps.Keys(errs)), slices.Collect(maps.Keys(times)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -152,7 +153,8 @@ func (f *figures) operations() (all []evidence.Operation) {
 	return all
 }
 
-func operation(m *dto.Metric) string { return label(m, "operation_type") }
+// operationType is the label of what the kubelet asks the runtime for.
+const operationType = "operation_type"
 
 // label returns a label's value; "" if it is not there.
 func label(m *dto.Metric, name string) string {

@@ -168,7 +168,7 @@ func TestKubeletMetricsMakeNoSense(t *testing.T) {
 		{"a negative bound", text("kubelet_pleg_relist_interval_seconds_bucket{le=\"-1\"} 1\n"), fmt.Sprintf(nonsense, relistInterval, "-1")},
 		{"50 MB", lines(50, "# "+strings.Repeat("x", 1_000_000)+"%d\n"), "not available: the answer is longer than 8 MiB"},
 		{"50 MB in a line", text("kubelet_a " + strings.Repeat("1", 50_000_000)), "not available: " + errNotMetrics.Error()},
-		{"a million series", lines(1_000_000, "kubelet_runtime_operations_total{operation_type=\"%d\"} 1\n"), "not available: more than 512 KiB about PLEG and the runtime: no kubelet says so much"},
+		{"a million series", lines(1_000_000, "kubelet_runtime_operations_total{operation_type=\"%d\"} 1\n"), "not available: more than 512 KiB of what is looked for: no such program says so much"},
 		{
 			"a million labels", func(w io.Writer) {
 				text("kubernetes_build_info{")(w)

@@ -35,7 +35,11 @@ func New(c Config) (*Node, error) {
 		devices(root),
 		clock(realClocks()),
 	}}
-	n.deep = append(n.deep, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons))
+	words, err := runtimeWords(root, c)
+	if err != nil {
+		return nil, err
+	}
+	n.deep = append(n.deep, words, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons))
 	if c.Offline {
 		n.parts = append(n.parts, noDisk())
 		return n, nil

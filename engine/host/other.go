@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/url"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -54,3 +55,14 @@ func kernelWords(string, bool) part {
 func askSystemd(context.Context, string, []string) ([]evidence.Unit, int64, error) {
 	return nil, 0, errNotLinux
 }
+
+// A dumper reads nothing here.
+type dumper struct{}
+
+func newDumper(string, Config) *dumper { return &dumper{} }
+
+func (*dumper) look(context.Context, time.Time) evidence.Stacks {
+	return evidence.Stacks{Source: evidence.Source{Missing: errNotLinux.Error()}}
+}
+
+func configuredMetrics(string, Config) (*url.URL, error) { return nil, errNotLinux }

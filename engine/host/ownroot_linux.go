@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"path/filepath"
 
 	"github.com/prometheus/procfs"
@@ -27,26 +26,11 @@ func (o *ownRoot) find() string {
 	if _, same := started(proc, o.of.pid); o.path != "" && same == o.of {
 		return o.path
 	}
-	p, key := started(proc, listener(socketPath(o.endpoint)))
-	comm, _ := p.Comm() // of none: it is no runtime
-	args, err := p.CmdLine()
-	if runs, ok := programOf(comm); ok && err == nil {
-		o.of, o.path = key, cmp.Or(runs.told(o.root, args, runs.data), runs.data.preset)
-	} else if runs, ok := programAt(o.root, o.endpoint); ok && err != nil && o.path == "" {
-		return runs.told(o.root, nil, runs.data)
+	switch s := serving(o.root, o.endpoint, false); {
+	case s.process.pid != 0 && s.data.preset != "":
+		o.of, o.path = s.process, s.setting(s.data)
+	case s.process.pid == 0 && o.path == "":
+		return s.files.text(s.data)
 	}
 	return o.path
-}
-
-// started returns a process with its identity, which is zero if there is none.
-func started(proc procfs.FS, pid int) (procfs.Proc, pidStart) {
-	p, err := proc.Proc(pid)
-	if err != nil {
-		return procfs.Proc{}, pidStart{}
-	}
-	stat, err := p.Stat()
-	if err != nil {
-		return procfs.Proc{}, pidStart{}
-	}
-	return p, pidStart{pid, stat.Starttime}
 }
