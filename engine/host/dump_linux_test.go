@@ -213,8 +213,8 @@ func TestDumpOfSocketsThatAreIll(t *testing.T) {
 		}, time.Second, "", "it ended early: unexpected EOF"},
 		{"hostile bytes", says("\x1b]0;\x07\x00\xff" + strings.Repeat("goroutine [\n", 99)), time.Second, "there is no goroutine", ""},
 		{"nothing", says(""), time.Second, "there is no goroutine", ""},
-		{"another program", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such page", 404) }, time.Second, "it answers 404 Not Found: no such page", ""},
-		{"elsewhere", func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, "/debug/heap", 302) }, time.Second, "it answers 302", ""},
+		{"another program", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such page", http.StatusNotFound) }, time.Second, "it answers 404 Not Found: no such page", ""},
+		{"elsewhere", func(w http.ResponseWriter, q *http.Request) { http.Redirect(w, q, "/debug/heap", http.StatusFound) }, time.Second, "it answers 302", ""},
 		{"no HTTP", func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			_, _ = io.WriteString(conn, "\x00\x00garbage\n")

@@ -67,7 +67,7 @@ func (d *dumper) ask(from server, within time.Duration) evidence.Stacks {
 			got = d.take(ctx, r, known)
 			return nil
 		})
-		if a.OK {
+		if got.Took = time.Since(began); a.OK {
 			return got
 		}
 		err = errors.New(a.Err)
@@ -92,7 +92,7 @@ func (d *dumper) connect(ctx context.Context, from server) (path string, conn ne
 	case comm == "containerd":
 		root, path = d.root, from.setting(from.debug)
 	case comm == "":
-		return "", nil, "", errors.New("it cannot be seen which runtime listens; name its debug socket with --debug-socket")
+		return "", nil, "", errors.New("it cannot be seen which runtime listens: run plegtop as root, or name its debug socket with --debug-socket")
 	default:
 		return "", nil, "", fmt.Errorf("%s has no dump that can be read", comm)
 	}

@@ -132,7 +132,11 @@ func TestMetricsURL(t *testing.T) {
 	}
 }
 
-func TestRuntimeMetricsRefused(t *testing.T) {
+func TestRuntimeRefused(t *testing.T) {
+	_, err := New(Config{Offline: true, Runtime: Runtime{DebugSocket: "d.sock"}})
+	if want := "--debug-socket d.sock: want its whole path, such as /run/containerd/debug.sock"; fmt.Sprint(err) != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
 	for text, want := range map[string]string{
 		"127.0.0.1:1338":        `--runtime-metrics "127.0.0.1:1338": want a URL such as http://127.0.0.1:1338/v1/metrics`,
 		"http://a:b@host/v1":    "--runtime-metrics: leave the password out of the URL",

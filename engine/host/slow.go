@@ -2,6 +2,9 @@ package host
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -11,7 +14,7 @@ const (
 	// slowTime is how long a read may take that a look does not wait for to its end, and
 	// slowWait how long it does: most answer by then.
 	slowTime = 5 * time.Second
-	slowWait = 300 * time.Millisecond
+	slowWait = 200 * time.Millisecond
 
 	// hangOver is after how long without a deep look, of which there is one every 5 s while
 	// something hangs, what an earlier one found is of another hang.
@@ -66,6 +69,9 @@ func (s *slow[T]) get(ctx context.Context) (kept T, missing string, pending bool
 // goroutines do, and then which calls it has not ended. Asked for its metrics it asks all
 // its shims, which a dump would show as if they hung.
 func runtimeWords(root string, c Config) (part, error) {
+	if named := c.Runtime.DebugSocket; named != "" && !filepath.IsAbs(strings.TrimPrefix(named, "unix://")) {
+		return part{}, fmt.Errorf("--debug-socket %s: want its whole path, such as /run/containerd/debug.sock", named)
+	}
 	dumper := newDumper(root, c)
 	caller, err := newCaller(root, c)
 	if err != nil {
