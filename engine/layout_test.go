@@ -67,7 +67,7 @@ var rules = map[string]rule{
 	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
 	"engine/host": {
 		ours:    []string{"engine/evidence", "engine/smallfile"},
-		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix", "github.com/godbus/dbus/v5"},
+		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix", "github.com/godbus/dbus/v5", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/..."},
 	},
 
 	"cri": {
