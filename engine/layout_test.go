@@ -62,6 +62,7 @@ var rules = map[string]rule{
 	},
 	"engine/evidence":  {never: []string{"os", "net"}},
 	"engine/diagnose":  {ours: []string{"engine", "engine/pleg", "engine/call", "engine/evidence"}, never: []string{"os", "net"}},
+	"engine/stacks":    {ours: []string{"engine/evidence"}, never: []string{"os", "net"}},
 	"engine/smallfile": {never: []string{"net"}},
 	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
