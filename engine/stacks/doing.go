@@ -88,6 +88,22 @@ func (d *dump) tell(of *group) (does string, calls bool) {
 	return signs[weight].does, signs[weight].calls
 }
 
+// doingFor says what a goroutine waits for, itself or by one that it has started.
+func (d *dump) doingFor(k *kept) string {
+	does, calls := d.doing(&d.groups[k.group])
+	if calls || k.lock >= 0 {
+		return does
+	}
+	for i := range d.kept {
+		if by := &d.kept[i]; by.parent == k.number {
+			if asks, calls := d.doing(&d.groups[by.group]); calls && d.isOpen(&d.groups[by.group]) {
+				return asks
+			}
+		}
+	}
+	return does
+}
+
 // isOpen reports whether the goroutines of a group answer a call of the CRI, or have asked another
 // program for something: not for its end, for which one waits as long as it runs.
 func (d *dump) isOpen(of *group) bool {

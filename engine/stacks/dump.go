@@ -42,6 +42,7 @@ type group struct {
 // A kept goroutine may hold a lock.
 type kept struct {
 	number  int
+	parent  int
 	minutes int32
 	group   int32
 	lock    int32 // that it waits for, by its place; -1 if it waits for none
@@ -59,11 +60,11 @@ type receiver struct {
 // end counts the goroutine that is being read, if it could be.
 func (d *dump) end() {
 	g := &d.reading
-	if !g.open || g.broken {
-		g.open = false
+	whole := g.open && !g.broken && (g.place || len(g.frames) == 0)
+	g.open = false
+	if !whole {
 		return
 	}
-	g.open = false
 	d.total++
 	id := d.groupOf(g)
 	if id < 0 {
@@ -154,5 +155,5 @@ func (d *dump) keep(g *goroutine, id, lock int32) {
 			d.block = append(d.block, receiver{f.on.at, uint8(depth), f.on.inexact})
 		}
 	}
-	d.kept = append(d.kept, kept{g.number, g.minutes, id, lock, g.state, slices.Clip(d.block[start:])})
+	d.kept = append(d.kept, kept{g.number, g.parent, g.minutes, id, lock, g.state, slices.Clip(d.block[start:])})
 }

@@ -9,10 +9,11 @@ import (
 type goroutine struct {
 	open    bool // its header was read, and its end was not
 	broken  bool // something in it is not as Go writes it
-	done    bool // what follows is of others: of those that started it
+	done    bool // what follows is of those that started it
 	created bool // the line of who started it was read
-	place   bool // the last function's file and line were read
+	place   bool // the last function's file and line were read: each line of a function has one
 	number  int
+	parent  int // the number of who started it; 0 if that is not known: before Go 1.21
 	minutes int32
 	state   string
 	frames  []frame // the innermost first
@@ -38,12 +39,17 @@ func (d *dump) line(line []byte) {
 	case !g.open:
 	case len(line) == 0:
 		d.end()
+	case g.done:
 	case line[0] == '\t':
+		g.broken = g.broken || g.place
 		g.place = true
-	case g.done || g.created && line[0] != '[':
-		g.broken = g.broken || !g.done
+	case !g.place && len(g.frames) > 0, g.created && line[0] != '[':
+		g.broken = true
 	case bytes.HasPrefix(line, []byte("created by ")):
 		g.created, g.place = true, false
+		if _, number, told := bytes.Cut(line, []byte(" in goroutine ")); told {
+			g.parent, _ = strconv.Atoi(string(number))
+		}
 	case bytes.HasPrefix(line, []byte("[originating from goroutine ")):
 		g.done = true
 	case bytes.HasPrefix(line, []byte("...")) && bytes.HasSuffix(line, []byte("frames elided...")):

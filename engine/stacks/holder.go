@@ -69,7 +69,7 @@ func (d *dump) shownLock(l *lock) evidence.Lock {
 func (d *dump) shownGoroutine(k *kept) evidence.Goroutine {
 	of := &d.groups[k.group]
 	g := evidence.Goroutine{Number: k.number, State: k.state, For: minutes(k.minutes), Call: of.call, Frames: d.names(of)}
-	g.Doing, _ = d.doing(of)
+	g.Doing = d.doingFor(k)
 	if k.lock >= 0 {
 		g.Waits = d.locks[k.lock].address()
 	}

@@ -100,14 +100,21 @@ func (d *dump) shownGroups() []evidence.Group {
 }
 
 // shownOpen are the goroutines that something is open of, the longest first. Numbers grow
-// with time, so that of two that began in the same minute the lower is the older.
+// with time, so that of two that began in the same minute the lower is the older. What one
+// does for a call is said with the call.
 func (d *dump) shownOpen() []evidence.Goroutine {
 	var open []*kept
+	calls := map[int]bool{} // goroutines that answer one
 	for i := range d.kept {
-		if d.isOpen(&d.groups[d.kept[i].group]) {
-			open = append(open, &d.kept[i])
+		k := &d.kept[i]
+		if of := &d.groups[k.group]; d.isOpen(of) {
+			open = append(open, k)
+			if of.call != "" {
+				calls[k.number] = true
+			}
 		}
 	}
+	open = slices.DeleteFunc(open, func(k *kept) bool { return calls[k.parent] })
 	slices.SortFunc(open, func(a, b *kept) int {
 		return cmp.Or(cmp.Compare(b.minutes, a.minutes), cmp.Compare(a.number, b.number))
 	})
