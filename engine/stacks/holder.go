@@ -95,30 +95,24 @@ func (d *dump) findHolders() {
 		}
 	}
 	for i := range d.locks {
-		switch l := &d.locks[i]; {
-		case l.guard == nil && l.holder.found > maxMay:
+		if l := &d.locks[i]; l.guard == nil && l.holder.found > maxMay {
 			l.holder = holder{}
-		case l.guard != nil && l.holder.found == 0:
-			d.findUntold(int32(i))
 		}
 	}
+	d.findUntold()
 }
 
 // mayHold reports whether a goroutine may hold a lock by one of its frames.
 func (d *dump) mayHold(i, l int32, depth int) bool {
 	k, of := &d.kept[i], &d.locks[l]
-	frames := d.groups[k.group].frames
-	f := &d.functions[frames[depth]]
-	if k.lock == l {
+	f := &d.functions[d.groups[k.group].frames[depth]]
+	switch {
+	case k.lock == l:
 		return false
-	}
-	if of.guard == nil {
+	case of.guard == nil:
 		return f.owner != "" && f.owner == of.owner && !f.is(ofService)
 	}
-	if !slices.Contains(f.holds, of.guard) {
-		return false
-	}
-	return of.guard.gone == "" || !slices.ContainsFunc(frames[:depth], func(inner int32) bool { return d.functions[inner].named(of.guard.gone) })
+	return slices.Contains(f.holds, of.guard) && !d.left(k, depth, of.guard)
 }
 
 // named reports whether f is one of the functions that names has, by the last parts of
@@ -156,22 +150,40 @@ func (h holder) better(other holder, waited, otherWaited int32) bool {
 	return waited > otherWaited
 }
 
-// findUntold finds the holder of a lock of which a stack does not tell what it belongs to:
-// the only goroutine that holds one of the kind without telling which.
-func (d *dump) findUntold(l int32) {
+// findUntold finds the holder of locks of which a stack does not tell what they belong to:
+// the only goroutine that holds one of the kind, and whose address could be the same.
+func (d *dump) findUntold() {
+	type find struct {
+		*guard
+		untold bool // what it holds is not told
+	}
+	holders := map[find][]int32{} // two at most
 	for i := range d.kept {
 		k := &d.kept[i]
-		frames := d.groups[k.group].frames
-		at := slices.IndexFunc(frames, func(f int32) bool { return slices.Contains(d.functions[f].holds, d.locks[l].guard) })
-		if at < 0 || !d.mayHold(int32(i), l, at) {
-			continue
-		}
-		tells := slices.ContainsFunc(k.on, func(r receiver) bool { return int(r.depth) == at })
-		if !tells || d.locks[l].at == 0 {
-			d.hold(int32(i), l, true)
+		for depth, f := range d.groups[k.group].frames {
+			for _, g := range d.functions[f].holds {
+				if k.lock >= 0 && d.locks[k.lock].guard == g || d.left(k, depth, g) {
+					continue
+				}
+				tells := slices.ContainsFunc(k.on, func(r receiver) bool { return int(r.depth) == depth })
+				for _, at := range []find{{g, false}, {g, true}} {
+					if have := holders[at]; len(have) < 2 && !slices.Contains(have, int32(i)) && !(at.untold && tells) {
+						holders[at] = append(have, int32(i))
+					}
+				}
+			}
 		}
 	}
-	if d.locks[l].holder.found > 1 {
-		d.locks[l].holder = holder{}
+	for i := range d.locks {
+		l := &d.locks[i]
+		if by := holders[find{l.guard, l.at != 0}]; l.guard != nil && l.holder.found == 0 && len(by) == 1 {
+			d.hold(by[0], int32(i), true)
+		}
 	}
+}
+
+// left reports whether a goroutine has called something, from one of its frames, for which
+// it lets go of its lock.
+func (d *dump) left(k *kept, depth int, g *guard) bool {
+	return g.gone != "" && slices.ContainsFunc(d.groups[k.group].frames[:depth], func(f int32) bool { return d.functions[f].named(g.gone) })
 }
