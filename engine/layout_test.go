@@ -67,7 +67,7 @@ var rules = map[string]rule{
 	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
 	"engine/host": {
-		ours:    []string{"engine/evidence", "engine/smallfile"},
+		ours:    []string{"engine/evidence", "engine/smallfile", "engine/stacks"},
 		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix", "github.com/godbus/dbus/v5", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/..."},
 	},
 

@@ -68,9 +68,9 @@ func (d *dump) tell(of *group) (does string, calls bool) {
 	for _, id := range of.frames {
 		f := &d.functions[id]
 		switch {
-		case f.named("ttrpc.(*Client).Call ttrpc.(*Client).NewStream"):
+		case f.is(asksTTRPC):
 			protocol = "ttrpc"
-		case f.named("grpc.(*ClientConn).Invoke grpc.(*ClientConn).NewStream"):
+		case f.is(asksGRPC):
 			protocol = "grpc"
 		case protocol != "" && strings.HasSuffix(f.owner, "Client)"):
 			return protocol + " " + serviceOf(f) + "." + f.method, true

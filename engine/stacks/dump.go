@@ -33,6 +33,7 @@ type group struct {
 	state   string
 	call    string // of the CRI
 	lockers int    // innermost frames that are of a lock that is waited for
+	leaver  int    // the innermost frame that is entered without a lock that outer ones hold; maxFrames if there is none
 	kept    int
 	told    bool // does and calls are
 	does    string
@@ -95,11 +96,15 @@ func (d *dump) groupOf(g *goroutine) int32 {
 	if len(d.groups) == maxStacks {
 		return -1
 	}
-	of := group{frames: make([]int32, len(g.frames)), first: g.number, state: g.state, lockers: d.lockers(g.frames)}
+	of := group{frames: make([]int32, len(g.frames)), first: g.number, state: g.state, lockers: d.lockers(g.frames), leaver: maxFrames}
 	for i, f := range g.frames {
 		of.frames[i] = f.function
-		if call := d.functions[f.function].call; call != "" {
-			of.call = call // the outermost is the handler itself
+		is := &d.functions[f.function]
+		if is.call != "" {
+			of.call = is.call
+		}
+		if is.leaves != nil {
+			of.leaver = min(of.leaver, i)
 		}
 	}
 	d.groups = append(d.groups, of)

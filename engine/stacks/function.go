@@ -17,6 +17,7 @@ type function struct {
 	sign   int      // what it tells of what is done in it, by its place in signs
 	waits  *guard   // that who waits for a lock in it waits for; nil if that is not known
 	holds  []*guard // that who is in it has
+	leaves *guard   // that who is in it has let go of, though what called it is one that holds it
 }
 
 type kind uint8
@@ -27,6 +28,8 @@ const (
 	takesLock                  // of a mutex
 	passesOn                   // waits for the lock of who calls it
 	ofService                  // of what answers all calls, so that its address says nothing
+	asksTTRPC                  // calls another program
+	asksGRPC
 )
 
 func (f *function) is(k kind) bool { return f.kinds&k != 0 }

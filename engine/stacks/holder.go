@@ -3,7 +3,6 @@ package stacks
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -16,9 +15,10 @@ type holder struct {
 	calls   bool // it stands in a call that others must answer
 }
 
-// maxMay is how many goroutines may hold a lock of a kind that is not known: of more than
-// these, none is named.
-const maxMay = 4
+const (
+	maxMay  = 4 // goroutines that may hold a lock of a kind that is not known: of more none is named
+	maxSame = 8 // locks at the same address
+)
 
 // shownLocks are the locks of most waiters, and those that their holders wait for.
 func (d *dump) shownLocks() []evidence.Lock {
@@ -81,7 +81,7 @@ func (d *dump) shownGoroutine(k *kept) evidence.Goroutine {
 func (d *dump) findHolders() {
 	at := map[uint64][]int32{}
 	for i := range d.locks {
-		if l := &d.locks[i]; l.at != 0 {
+		if l := &d.locks[i]; l.at != 0 && len(at[l.at]) < maxSame {
 			at[l.at] = append(at[l.at], int32(i))
 		}
 	}
@@ -110,15 +110,9 @@ func (d *dump) mayHold(i, l int32, depth int) bool {
 	case k.lock == l:
 		return false
 	case of.guard == nil:
-		return f.owner != "" && f.owner == of.owner && !f.is(ofService)
+		return f.owner != "" && f.owner == of.owner
 	}
 	return slices.Contains(f.holds, of.guard) && !d.left(k, depth, of.guard)
-}
-
-// named reports whether f is one of the functions that names has, by the last parts of
-// their paths.
-func (f *function) named(names string) bool {
-	return slices.ContainsFunc(strings.Fields(names), func(n string) bool { return f.name == n || strings.HasSuffix(f.name, "/"+n) })
 }
 
 // hold makes a goroutine the holder of a lock if it is more likely than who was found.
@@ -183,7 +177,8 @@ func (d *dump) findUntold() {
 }
 
 // left reports whether a goroutine has called something, from one of its frames, for which
-// it lets go of its lock.
+// it has let go of its lock.
 func (d *dump) left(k *kept, depth int, g *guard) bool {
-	return g.gone != "" && slices.ContainsFunc(d.groups[k.group].frames[:depth], func(f int32) bool { return d.functions[f].named(g.gone) })
+	of := &d.groups[k.group]
+	return of.leaver < depth && d.functions[of.frames[of.leaver]].leaves == g
 }

@@ -126,8 +126,8 @@ func TestHolder(t *testing.T) {
 			text(3, "syscall", in(command, crio+"server.(*Server).stopPodSandbox(0xc000600000, {0x1a, 0xc0}, 0xc000130000)")...),
 			text(4, "syscall", in(command, crio+"server.(*Server).stopPodSandbox(0xc000600000, {0x1a, 0xc0}, 0xc000120000)")...)},
 			[]lock{{"stop of a sandbox", 1, 4, false, "exec of a program", ""}}},
-		{"of a service that all calls go through", []string{waits(2, mutex, crio+"server.(*Server).RunPodSandbox(0xc000600000, {0x1a, 0xc0}, 0xc0)"),
-			text(4, "syscall", crio+"server.(*Server).ListPods(0xc000600000)")},
+		{"of a service that all calls go through", []string{waits(2, mutex, crio+"server.(*Server).RunPodSandbox(0xc000200000, {0x1a, 0xc0}, 0xc0)"),
+			text(4, "syscall", crio+"server.(*Server).ListPods(0xc000200000)")},
 			[]lock{{"server.(*Server).RunPodSandbox", 1, 0, false, "", ""}}},
 
 		{"of the network plugin by one whose child runs it", []string{waits(2, rlock, "github.com/containerd/go-cni.(*libcni).Status(0xc000140000)", handler("Status")),
@@ -158,6 +158,9 @@ func TestHolder(t *testing.T) {
 			[]lock{{"storage.(*store).Layers", 1, 4, true, "removal of files", ""}}},
 		{"that is done once", []string{waits(2, mutex, "sync.(*Once).doSlow(0xc000193000, 0x1)", "sync.(*Once).Do(...)", "main.f()"), text(4, "IO wait", "net.(*conn).Read(0xc0)", "main.f.func1()", "sync.(*Once).doSlow(0xc000193000, 0x1)")},
 			[]lock{{"sync.(*Once).doSlow", 1, 4, true, "read of a socket", ""}}},
+
+		{"taken again after a wait for a condition", []string{waits(2, mutex, "sync.(*Cond).Wait(0xc000200000)", criStore+get), text(4, "select", criStore+update)},
+			[]lock{{evidence.OfContainer, 1, 4, false, "wait for a channel", ""}}},
 
 		{"one behind the other", []string{list(2), list(3), waits(4, mutex, "github.com/containerd/containerd/v2/internal/nri.(*local).UpdateContainer(0xc000194000)", criStore+update),
 			text(5, "select", in(ttrpc, "github.com/containerd/nri/pkg/api.(*pluginClient).UpdateContainer(0xc0)", "github.com/containerd/containerd/v2/internal/nri.(*local).StopContainer(0xc000194000)")...)},
@@ -224,13 +227,15 @@ func TestOpen(t *testing.T) {
 		text(4, "select, 2 minutes", in(ttrpc, task+"Delete(0xc0)")...) +
 		text(3, "chan receive, 4 minutes", handler("RunPodSandbox")) +
 		startedBy(3, text(6, "syscall, 4 minutes", in(command, "github.com/containernetworking/cni/libcni.(*CNIConfig).DelNetworkList(0xc0)")...)) +
+		text(8, "chan receive", handler("StartContainer")) +
+		startedBy(8, text(9, "select", in(ttrpc, task+"Wait(0xc0)")...)) +
 		text(7, "IO wait, 90 minutes", "os.(*File).Read(0xc0)", "github.com/containerd/fifo.(*fifo).Read(0xc0)")
 	s, err := Read(strings.NewReader(dump))
 	var got []string
 	for _, g := range s.Open {
 		got = append(got, fmt.Sprintf("%d %s %q %s", g.Number, g.For, g.Call, g.Doing))
 	}
-	want := []string{`3 4m0s "RunPodSandbox" CNI del`, `4 2m0s "" ttrpc Task.Delete`, `5 0s "StopContainer" ttrpc Task.Kill`}
+	want := []string{`3 4m0s "RunPodSandbox" CNI del`, `4 2m0s "" ttrpc Task.Delete`, `5 0s "StopContainer" ttrpc Task.Kill`, `8 0s "StartContainer" wait for a channel`}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%s, error %v", diff, err)
 	}

@@ -92,10 +92,10 @@ var wrappers = []place{
 
 // classify says what is known of f beforehand.
 func (f *function) classify() {
-	if f.owner == "" {
-		return
-	}
 	for _, g := range guards {
+		if f.named(g.gone) {
+			f.leaves = g
+		}
 		if at := slices.IndexFunc(g.waits, f.in); at >= 0 {
 			f.waits, f.works = g, max(f.works, g.waits[at].works)
 		}
@@ -106,6 +106,12 @@ func (f *function) classify() {
 		if at := slices.IndexFunc(holds, f.in); at >= 0 {
 			f.holds, f.works = append(f.holds, g), max(f.works, holds[at].works)
 		}
+	}
+	if f.named("ttrpc.(*Client).Call ttrpc.(*Client).NewStream") {
+		f.kinds |= asksTTRPC
+	}
+	if f.named("grpc.(*ClientConn).Invoke grpc.(*ClientConn).NewStream") {
+		f.kinds |= asksGRPC
 	}
 	if slices.ContainsFunc(services, f.of) {
 		f.kinds |= ofService
@@ -125,4 +131,10 @@ func (f *function) in(p place) bool {
 // of reports whether f is a method of a type, named by the last parts of its path.
 func (f *function) of(owner string) bool {
 	return f.owner == owner || strings.HasSuffix(f.owner, "/"+owner)
+}
+
+// named reports whether f is one of the functions that names has, by the last parts of
+// their paths.
+func (f *function) named(names string) bool {
+	return slices.ContainsFunc(strings.Fields(names), func(n string) bool { return f.name == n || strings.HasSuffix(f.name, "/"+n) })
 }

@@ -15,7 +15,7 @@ type object struct {
 // A lock is one that goroutines wait for.
 type lock struct {
 	of      string
-	owner   string // the type that it belongs to
+	owner   string // the type that it belongs to, if that may tell who holds it
 	guard   *guard // nil if this kind of lock is not known
 	at      uint64
 	inexact bool // every stack that tells at marks it so
@@ -65,11 +65,15 @@ func (d *dump) waitedFor(frames []frame, lockers int) lock {
 	}
 	f := &d.functions[frames[at].function]
 	l := lock{of: short(f.name), owner: f.owner, guard: f.waits}
-	if l.guard != nil {
-		l.of = l.guard.of
-	}
 	on := frames[at].on
-	if on.at == 0 || l.guard == nil && f.is(ofService) || l.guard != nil && l.guard.own {
+	byItself := on.at == 0
+	switch {
+	case l.guard != nil:
+		l.of, byItself = l.guard.of, byItself || l.guard.own
+	case f.is(ofService):
+		l.owner, byItself = l.of, true
+	}
+	if byItself {
 		on = d.own(frames[:lockers])
 	}
 	l.at, l.inexact = on.at, on.inexact

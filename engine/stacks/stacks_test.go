@@ -134,6 +134,7 @@ func TestReadOfOneGoroutine(t *testing.T) {
 		{"goroutine 7 [" + strings.Repeat("x", 2000) + "]:\n" + frames, "???", "0s", "main.f"},
 		{"goroutine 7 [select]:\nmain.f()\n\t/a.go:1\n", "", "", broken},                                                   // what started it is not there
 		{"goroutine 7 [select]:\nmain.f()\n\t/a.go:1\nruntime.main()\n\t/a.go:1\n", "select", "0s", "main.f runtime.main"}, // the end of a text
+		{"goroutine 8 [select]:\nmain.f()\n\t/a.go:1\ngoroutine 7 [select]:\n" + frames, "select", "0s", "main.f"},         // a gap
 		{"goroutine 7 [select]:\nmain.f()\nmain.g()\n\t/a.go:1\n\n", "", "", broken},
 		{"goroutine 7 [select]:\nmain.f()\n\t/a.go:1\n\t/a.go:1\n\n", "", "", broken},
 		{"goroutine 7 [select]:\nmain.f()\n\n", "", "", broken},
