@@ -28,9 +28,9 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	daemons := new(daemonWatch)
+	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint)
 	n := &Node{parts: []part{
-		processes(newWalker(root, c.Endpoint), daemons),
+		processes(w, daemons),
 		pressure(root),
 		devices(root),
 		clock(realClocks()),
@@ -39,7 +39,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.deep = append(n.deep, words, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons))
+	n.deep = append(n.deep, words, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, w))
 	if c.Offline {
 		n.parts = append(n.parts, noDisk())
 		return n, nil

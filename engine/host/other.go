@@ -24,6 +24,16 @@ func (w *walker) look(context.Context, time.Time) evidence.Report {
 	return evidence.Report{Processes: evidence.Processes{Missing: why}, State: evidence.Disk{Missing: why}}
 }
 
+// bundles is for Linux alone.
+func bundles(_, _ string, _ *walker) part {
+	none := func(r *evidence.Report) { r.Deep.Objects.Missing = errNotLinux.Error() }
+	return part{
+		name:    "bundles",
+		read:    func(context.Context) fill { return none },
+		missing: func(r *evidence.Report, _ error) { none(r) },
+	}
+}
+
 func readSocket(_, _ string, _ *evidence.Socket) evidence.Socket {
 	return evidence.Socket{Missing: errNotLinux.Error()}
 }

@@ -34,7 +34,10 @@ func (l *walk) stateOf(s evidence.Process) string {
 		cwd, _ := fetch(l, procFile{s.PID, "cwd", true}, func() (string, error) {
 			return os.Readlink(filepath.Join(l.root, "proc", strconv.Itoa(s.PID), "cwd"))
 		})
-		path, _, found := strings.Cut(cwd, "/io.containerd.runtime.")
+		path, rest, found := strings.Cut(cwd, "/io.containerd.runtime.")
+		if strings.Contains(rest, "/"+criNamespace+"/") {
+			l.bundles.Store(&bundleFolder{dir: filepath.Dir(cwd)})
+		}
 		if !found {
 			return ""
 		}
@@ -48,6 +51,7 @@ func (l *walk) stateOf(s evidence.Process) string {
 		return p.CmdLine()
 	})
 	if bundle := flagValue(args, "b", "bundle"); filepath.Base(bundle) == "userdata" {
+		l.bundles.Store(&bundleFolder{dir: filepath.Join(bundle, "../.."), below: "userdata"})
 		return filepath.Join(bundle, "../../..")
 	}
 	return ""

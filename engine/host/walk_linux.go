@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -45,6 +46,9 @@ type walker struct {
 	looks          uint64
 	budget         int // threads that are read in one look
 	nextPID        int // the process whose threads have their turn next
+
+	walked  chan struct{}                // closed after the first look
+	bundles atomic.Pointer[bundleFolder] // of our runtime, by its shims; nil if none told
 }
 
 // newWalker prepares for looks at the processes below root. Of the shims only
@@ -55,6 +59,7 @@ func newWalker(root, endpoint string) *walker {
 	return &walker{
 		root: root, endpoint: endpoint, clock: processorClock,
 		timeout: fileTimeout, known: map[pidStart]*tracked{}, kills: map[string]uint64{}, budget: threadsPerLook,
+		walked: make(chan struct{}),
 	}
 }
 
@@ -86,7 +91,9 @@ type sighting struct {
 // durations are measured from, what the daemons use and may use, and the folder
 // that the shims work in. It ends when ctx does, with what it has by then.
 func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
-	w.looks++
+	if w.looks++; w.looks == 1 {
+		defer close(w.walked)
+	}
 	began := time.Now()
 	l := &walk{walker: w, ctx: ctx, at: at, ours: map[string]bool{}}
 	procs, err := l.list()

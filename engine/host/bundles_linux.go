@@ -1,0 +1,254 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/smallfile"
+)
+
+const (
+	// bundlesMost bounds the folders that are read: ten times what a kubelet has.
+	bundlesMost = 4000
+	// bundlesAtOnce is how many are read at a time, and how many reads that do not come
+	// back are left behind before no other is begun.
+	bundlesAtOnce = 4
+	// bundlesTime leaves some of the limit for putting together what was read.
+	bundlesTime = limit - 250*time.Millisecond
+	// listTimeout is how long the processes are waited for, and then a list of all folders.
+	listTimeout = 750 * time.Millisecond
+)
+
+// A bundleFolder is where a runtime has a folder for each sandbox and container, with its
+// config.json below it.
+type bundleFolder struct {
+	dir   string // on the host
+	below string // of each the folder that has config.json; empty if that is itself
+}
+
+// bundleFolders returns where the folders may be of the runtime at an endpoint, by how
+// runtimes are shipped: beside its socket, or in a folder that is named as that is, but
+// CRI-O's. (containerd 1.5 to 2.4, k3s, k0s, microk8s; CRI-O 1.25 to 1.37.)
+func bundleFolders(root, endpoint string) (all []bundleFolder) {
+	at := onHost(root, endpoint)
+	if strings.Contains(at, "crio") {
+		return []bundleFolder{{"/run/containers/storage/overlay-containers", "userdata"}}
+	}
+	for _, state := range []string{filepath.Dir(at), strings.TrimSuffix(at, ".sock")} {
+		all = append(all, bundleFolder{dir: filepath.Join("/", state, "io.containerd.runtime.v2.task", criNamespace)})
+	}
+	return all
+}
+
+// bundles is the part that tells which sandboxes and containers the runtime has a folder
+// of. The walker tells where.
+func bundles(root, endpoint string, w *walker) part {
+	b := &bundleReader{root: root, endpoint: endpoint, walker: w, known: map[string]evidence.Object{}}
+	return part{
+		name: "bundles",
+		read: func(ctx context.Context) fill {
+			ctx, cancel := context.WithTimeout(ctx, bundlesTime)
+			defer cancel()
+			objects := b.read(ctx)
+			return func(r *evidence.Report) { r.Deep.Objects = objects }
+		},
+		missing: func(r *evidence.Report, err error) { r.Deep.Objects.Missing = err.Error() },
+	}
+}
+
+// A bundleReader reads the folders again and again. What it has read of one stays true.
+// It must not be used from two goroutines at once.
+type bundleReader struct {
+	root, endpoint string
+	walker         *walker
+	files          reads[string] // by the path
+	known          map[string]evidence.Object
+}
+
+// A listed is what reading the list of the folders returns.
+type listed struct {
+	entries []os.DirEntry
+	err     error
+}
+
+// A bundle is what reading one of them returns.
+type bundle struct {
+	object evidence.Object
+	size   int64
+	err    error
+}
+
+func (b *bundleReader) read(ctx context.Context) evidence.Objects {
+	began := time.Now()
+	folder, ids, err := b.find(ctx)
+	all := evidence.Objects{Source: evidence.Source{From: folder.dir}}
+	if err != nil {
+		all.Took, all.Missing = time.Since(began), reason(err)
+		if errors.Is(err, fs.ErrPermission) {
+			all.Missing += ": try sudo"
+		}
+		return all
+	}
+	var partial []string
+	if n := len(ids); n > bundlesMost {
+		partial, ids = append(partial, fmt.Sprintf("the first %d of %d", bundlesMost, n)), ids[:bundlesMost]
+	}
+	maps.DeleteFunc(b.known, func(id string, _ evidence.Object) bool { _, there := slices.BinarySearch(ids, id); return !there })
+	all.Bytes = b.readNew(ctx, folder, ids)
+	unread := 0
+	for _, id := range ids {
+		o, known := b.known[id]
+		if !known {
+			o, unread = evidence.Object{ID: id}, unread+1
+		}
+		o.From = filepath.Join(folder.dir, id)
+		all.All = append(all.All, o)
+	}
+	if unread > 0 {
+		partial = append(partial, fmt.Sprintf("no names of %d, which cannot be read, or not in time", unread))
+	}
+	all.Took, all.Partial = time.Since(began), strings.Join(partial, "; ")
+	return all
+}
+
+// find returns the folder and the ids in it, in order. The processes know best where it
+// is; if they do not tell, it is the first that exists of those it may be.
+func (b *bundleReader) find(ctx context.Context) (folder bundleFolder, ids []string, err error) {
+	select {
+	case <-b.walker.walked:
+	case <-time.After(listTimeout):
+	case <-ctx.Done():
+	}
+	folders := bundleFolders(b.root, b.endpoint)
+	if told := b.walker.bundles.Load(); told != nil {
+		folders = []bundleFolder{*told}
+	}
+	for _, folder = range folders {
+		if ids, err = b.list(ctx, folder.dir); !errors.Is(err, fs.ErrNotExist) {
+			return folder, ids, err
+		}
+	}
+	return folders[0], nil, fmt.Errorf("no shim tells where it is, and there is no %s", folders[0].dir)
+}
+
+// list returns the ids in a folder, in order.
+func (b *bundleReader) list(ctx context.Context, dir string) (ids []string, err error) {
+	a, err := start(&b.files, dir, func() (a listed) {
+		a.err = onHostAt(b.root, dir, func(path string) (err error) {
+			a.entries, err = os.ReadDir(path)
+			return err
+		})
+		return a
+	}).wait(ctx, listTimeout)
+	for _, e := range a.entries {
+		if isID(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	slices.Sort(ids)
+	return ids, errors.Join(err, a.err)
+}
+
+// readNew reads those of which nothing is known yet, a few at a time, and returns how many
+// bytes these had.
+func (b *bundleReader) readNew(ctx context.Context, folder bundleFolder, ids []string) (bytes int64) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := b.known[id]; return known })
+	var (
+		mu      sync.Mutex // guards what follows
+		next    int
+		workers sync.WaitGroup
+	)
+	take := func() (id string, more bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(ids) || ctx.Err() != nil {
+			return "", false
+		}
+		next++
+		return ids[next-1], true
+	}
+	for range bundlesAtOnce - len(b.files.keys()) { // each that is left behind has the place of one
+		workers.Go(func() {
+			for id, more := take(); more; id, more = take() {
+				o, size, err := b.readBundle(ctx, filepath.Join(folder.dir, id), folder.below, id)
+				if _, stuck := errors.AsType[stuckError](err); stuck {
+					return
+				}
+				mu.Lock()
+				if bytes += size; err == nil {
+					b.known[id] = o
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	return bytes
+}
+
+// readBundle reads what config.json says of a container, and how large that is.
+func (b *bundleReader) readBundle(ctx context.Context, dir, below, id string) (evidence.Object, int64, error) {
+	a, err := start(&b.files, dir, func() (a bundle) {
+		a.err = onHostAt(b.root, filepath.Join(dir, below, "config.json"), func(path string) error {
+			text, err := smallfile.Read(path)
+			a.size = int64(len(text))
+			if err == nil {
+				a.object, err = objectOf(id, text)
+			}
+			return err
+		})
+		return a
+	}).wait(ctx, fileTimeout)
+	return a.object, a.size, errors.Join(err, a.err)
+}
+
+// objectOf reads the annotations that containerd and CRI-O give to what they make for a
+// kubelet.
+func objectOf(id string, config []byte) (evidence.Object, error) {
+	var spec struct {
+		Annotations map[string]string `json:"annotations"`
+	}
+	if err := json.Unmarshal(config, &spec); err != nil {
+		return evidence.Object{}, err
+	}
+	const containerd, crio, kubernetes = "io.kubernetes.cri.", "io.kubernetes.cri-o.", "io.kubernetes."
+	either := func(ofContainerd, ofCRIO string) string {
+		if value := spec.Annotations[containerd+ofContainerd]; value != "" {
+			return value
+		}
+		return spec.Annotations[ofCRIO]
+	}
+	o := evidence.Object{
+		ID: id, Sandbox: either("container-type", crio+"ContainerType") == "sandbox", SandboxID: either("sandbox-id", crio+"SandboxID"),
+		Namespace: either("sandbox-namespace", kubernetes+"pod.namespace"), Pod: either("sandbox-name", kubernetes+"pod.name"),
+		UID: either("sandbox-uid", kubernetes+"pod.uid"), Container: either("container-name", kubernetes+"container.name"),
+	}
+	if o.Sandbox {
+		o.SandboxID, o.Container = "", ""
+	}
+	return o, nil
+}
+
+// onHostAt hands over a path by which a file on the host can be opened, wherever symbolic
+// links on the host lead.
+func onHostAt(root, path string, use func(path string) error) error {
+	fd, err := openOnHost(root, path)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = unix.Close(fd) }() // opened for its name alone: there is nothing to lose
+	return use(fmt.Sprintf("/proc/self/fd/%d", fd))
+}

@@ -1,0 +1,179 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+const fixtureTasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
+
+// fixtureBundle writes the configuration of a container with these annotations, in pairs.
+func fixtureBundle(t testing.TB, dir string, annotations ...string) {
+	t.Helper()
+	var all []string
+	for i := 0; i < len(annotations); i += 2 {
+		all = append(all, fmt.Sprintf("%q: %q", annotations[i], annotations[i+1]))
+	}
+	writeFile(t, filepath.Join(dir, "config.json"), `{"ociVersion": "1.2.0", "process": {"args": ["x"]}, "annotations": {`+strings.Join(all, ", ")+`}}`)
+}
+
+// readBundles reads the folders below root as a deep look does.
+func readBundles(ctx context.Context, root, endpoint string, told *bundleFolder) (*bundleReader, evidence.Objects) {
+	w := newWalker(root, endpoint)
+	w.bundles.Store(told)
+	close(w.walked)
+	b := &bundleReader{root: root, endpoint: endpoint, walker: w, known: map[string]evidence.Object{}}
+	return b, b.read(ctx)
+}
+
+func TestBundles(t *testing.T) {
+	sandbox, container, plain, broken := fixtureID("1"), fixtureID("2"), fixtureID("3"), fixtureID("4")
+	containerd := func(root, dir string) {
+		const cri = "io.kubernetes.cri."
+		fixtureBundle(t, filepath.Join(root, dir, sandbox), cri+"container-type", "sandbox", cri+"sandbox-id", sandbox, cri+"sandbox-name", "api-0", cri+"sandbox-namespace", "pay", cri+"sandbox-uid", "u1")
+		fixtureBundle(t, filepath.Join(root, dir, container), cri+"container-type", "container", cri+"sandbox-id", sandbox, cri+"sandbox-name", "api-0", cri+"sandbox-namespace", "pay", cri+"sandbox-uid", "u1", cri+"container-name", "app")
+		fixtureBundle(t, filepath.Join(root, dir, plain))
+		writeFile(t, filepath.Join(root, dir, broken, "config.json"), "{")
+		fixtureBundle(t, filepath.Join(root, dir, "not-an-id"))
+	}
+	want := func(dir string) []evidence.Object {
+		return []evidence.Object{
+			{ID: sandbox, Sandbox: true, Namespace: "pay", Pod: "api-0", UID: "u1", From: filepath.Join(dir, sandbox)},
+			{ID: container, SandboxID: sandbox, Namespace: "pay", Pod: "api-0", UID: "u1", Container: "app", From: filepath.Join(dir, container)},
+			{ID: plain, From: filepath.Join(dir, plain)},
+			{ID: broken, From: filepath.Join(dir, broken)},
+		}
+	}
+	const partial = "no names of 1, which cannot be read, or not in time"
+	const crio = "/run/containers/storage/overlay-containers"
+	tests := []struct {
+		name, endpoint string
+		told           *bundleFolder
+		make           func(root string)
+		want           evidence.Objects
+	}{
+		{"beside the socket", "unix://" + fixtureSocket, nil, func(root string) { containerd(root, fixtureTasks) }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Partial: partial}, All: want(fixtureTasks)}},
+		{
+			"k0s", "unix:///run/k0s/containerd.sock", nil, func(root string) { containerd(root, "/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io") },
+			evidence.Objects{Source: evidence.Source{From: "/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io", Partial: partial}, All: want("/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io")},
+		},
+		{"where a shim works", "unix:///x.sock", &bundleFolder{dir: "/other/k8s.io"}, func(root string) { containerd(root, "/other/k8s.io") }, evidence.Objects{Source: evidence.Source{From: "/other/k8s.io", Partial: partial}, All: want("/other/k8s.io")}},
+		{"behind a link of the host", "unix:///x.sock", &bundleFolder{dir: "/var/link/k8s.io"}, func(root string) {
+			containerd(root, "/data/k8s.io")
+			writeFile(t, filepath.Join(root, "var/x"), "")
+			if err := os.Symlink("/data", filepath.Join(root, "var/link")); err != nil {
+				t.Fatal(err)
+			}
+		}, evidence.Objects{Source: evidence.Source{From: "/var/link/k8s.io", Partial: partial}, All: want("/var/link/k8s.io")}},
+		{"CRI-O", "unix:///var/run/crio/crio.sock", nil, func(root string) {
+			const cri, kube = "io.kubernetes.cri-o.", "io.kubernetes."
+			fixtureBundle(t, filepath.Join(root, crio, sandbox, "userdata"), cri+"ContainerType", "sandbox", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "POD")
+			fixtureBundle(t, filepath.Join(root, crio, container, "userdata"), cri+"ContainerType", "container", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "app")
+		}, evidence.Objects{Source: evidence.Source{From: crio}, All: want(crio)[:2]}},
+		{"nowhere", "unix://" + fixtureSocket, nil, func(string) {}, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "no shim tells where it is, and there is no " + fixtureTasks}}},
+		{"no folder", "unix://" + fixtureSocket, nil, func(root string) { writeFile(t, filepath.Join(root, fixtureTasks), "") }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "not a directory"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			tt.make(root)
+			b, got := readBundles(t.Context(), root, tt.endpoint, tt.told)
+			for look := range 2 {
+				if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(evidence.Source{}, "Took", "Bytes")); diff != "" {
+					t.Errorf("look %d (-want +got):\n%s", look+1, diff)
+				}
+				got = b.read(t.Context())
+			}
+		})
+	}
+}
+
+// Reads that do not come back are left behind, four of them, and those that a folder had
+// no time for are still told by their ids.
+func TestBundlesThatHang(t *testing.T) {
+	root := t.TempDir()
+	for i := range 20 {
+		fixtureBundle(t, filepath.Join(root, fixtureTasks, fixtureID(fmt.Sprint(100+i))), "io.kubernetes.cri.sandbox-name", "api")
+	}
+	w := newWalker(root, "unix://"+fixtureSocket)
+	close(w.walked)
+	b := &bundleReader{root: root, endpoint: w.endpoint, walker: w, known: map[string]evidence.Object{}}
+	forever := make(chan struct{})
+	defer close(forever)
+	for i := range bundlesAtOnce {
+		start(&b.files, filepath.Join(fixtureTasks, fixtureID(fmt.Sprint(100+i))), func() bundle { <-forever; return bundle{} })
+	}
+	got := b.read(t.Context())
+	if len(got.All) != 20 || !strings.HasPrefix(got.Partial, "no names of 20,") || len(b.files.keys()) != bundlesAtOnce {
+		t.Errorf("%d objects, partial %q, %d reads left behind", len(got.All), got.Partial, len(b.files.keys()))
+	}
+}
+
+// A list that does not come back is not asked for again.
+func TestBundlesWhoseListHangs(t *testing.T) {
+	root := t.TempDir()
+	w := newWalker(root, "unix://"+fixtureSocket)
+	close(w.walked)
+	b := &bundleReader{root: root, endpoint: w.endpoint, walker: w, known: map[string]evidence.Object{}}
+	forever := make(chan struct{})
+	defer close(forever)
+	start(&b.files, fixtureTasks, func() listed { <-forever; return listed{} })
+	got := b.read(t.Context())
+	if got.All != nil || !strings.HasPrefix(got.Missing, "no answer for") || len(b.files.keys()) != 1 {
+		t.Errorf("objects %+v, %d reads left behind", got, len(b.files.keys()))
+	}
+}
+
+// The most are read at once on a node full of them.
+func TestBundlesAreBounded(t *testing.T) {
+	root := t.TempDir()
+	for i := range bundlesMost + 1 {
+		if err := os.MkdirAll(filepath.Join(root, fixtureTasks, fixtureID(fmt.Sprint(10_000+i))), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, got := readBundles(t.Context(), root, "unix://"+fixtureSocket, nil)
+	if len(got.All) != bundlesMost || !strings.HasPrefix(got.Partial, fmt.Sprintf("the first %d of %d; ", bundlesMost, bundlesMost+1)) {
+		t.Errorf("%d objects, partial %q", len(got.All), got.Partial)
+	}
+}
+
+// The processes tell where the folders are: shims by where they work, conmons by what they
+// were told.
+func TestLookNotesBundles(t *testing.T) {
+	id := fixtureID("1")
+	for _, tt := range []struct {
+		name, endpoint, cwd string
+		shim                proc
+		want                *bundleFolder
+	}{
+		{"containerd", fixtureSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fixtureShim(100, id, fixtureSocket), &bundleFolder{dir: "/x/io.containerd.runtime.v2.task/k8s.io"}},
+		{"another containerd", fixtureSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fixtureShim(100, id, "/run/other.sock"), nil},
+		{"no bundle", fixtureSocket, "/", fixtureShim(100, id, fixtureSocket), nil},
+		{"CRI-O", "/run/crio/crio.sock", "/", proc{pid: 100, comm: "conmon", args: []string{"conmon", "-b", "/r/overlay-containers/" + id + "/userdata", "-c", id}}, &bundleFolder{"/r/overlay-containers", "userdata"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			writeProc(t, root, tt.shim)
+			if err := os.Symlink(tt.cwd, filepath.Join(root, "proc/100/cwd")); err != nil {
+				t.Fatal(err)
+			}
+			w := newWalker(root, "unix://"+tt.endpoint)
+			w.timeout = time.Hour
+			w.lookAt(t.Context(), fixtureLook)
+			if diff := cmp.Diff(tt.want, w.bundles.Load(), cmp.AllowUnexported(bundleFolder{})); diff != "" {
+				t.Errorf("folder (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
