@@ -113,18 +113,19 @@ func TestReadOfVeryMuch(t *testing.T) {
 	}{
 		{"the same", nil, func(b []byte, _ int) []byte { return append(b, whole...) }, 200, false},
 		{"one line", nil, func(b []byte, _ int) []byte { return append(b, line...) }, 200, false},
-		{"one goroutine", []byte("goroutine 1 [select]:\n"), func(b []byte, n int) []byte { return fmt.Appendf(b, "main.f%d()\n\t/a.go:1\n", n) }, 40, false},
-		{"stacks that differ", whole, many, 100, true},
-		{"locks that differ", whole, waiters, 60, true},
-		{"noise", whole, noise, 40, true},
+		{"one goroutine", []byte("goroutine 1 [select]:\n"), func(b []byte, n int) []byte { return fmt.Appendf(b, "main.f%d()\n\t/a.go:1\n", n) }, 20, false},
+		{"stacks that differ", whole, many, 40, true},
+		{"locks that differ", whole, waiters, 30, true},
+		{"noise", whole, noise, 20, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			runtime.GC()
 			before := inUse()
 			e := &endless{left: tt.size << 20, part: tt.part, pending: tt.first}
 			s, err := Read(e)
-			if used := (max(e.peak, before) - before) >> 20; used >= 40 {
-				t.Errorf("takes %d MB at once", used)
+			used := (max(e.peak, before) - before) >> 20
+			if t.Logf("%d MB at once", used); used >= 40 {
+				t.Errorf("%d MB at once, want less than 40", used)
 			}
 			if err != nil && s.Total > 0 {
 				t.Error(err)

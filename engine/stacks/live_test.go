@@ -1,0 +1,65 @@
+package stacks
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+)
+
+type guarded struct {
+	n  int
+	mu sync.RWMutex
+}
+
+//go:noinline
+func (g *guarded) hold(held, until chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(held)
+	<-until
+	g.n++
+}
+
+//go:noinline
+func (g *guarded) get() int {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.n
+}
+
+// A dump of this very program is read as the Go that it was built with writes it.
+func TestReadOfThisProgram(t *testing.T) {
+	var g guarded
+	var all sync.WaitGroup
+	held, until := make(chan struct{}), make(chan struct{})
+	all.Go(func() { g.hold(held, until) })
+	<-held
+	for range 3 {
+		all.Go(func() { g.get() })
+	}
+	defer all.Wait()
+	defer close(until)
+	for {
+		var dump bytes.Buffer
+		if err := pprof.Lookup("goroutine").WriteTo(&dump, 2); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Read(&dump)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Locks) == 0 || s.Locks[0].Waiters < 3 { // those that have come so far
+			runtime.Gosched()
+			continue
+		}
+		l := s.Locks[0]
+		if len(s.Locks) != 1 || l.Of != "stacks.(*guarded).get" || !l.Likely || l.Holder.State != "chan receive" ||
+			!strings.HasSuffix(l.Holder.Frames[0], "stacks.(*guarded).hold") || s.Total < 5 {
+			t.Errorf("%d goroutines: %+v", s.Total, s.Locks)
+		}
+		return
+	}
+}
