@@ -168,13 +168,13 @@ func openSheet(h pane.Host, s pane.Subject) {
 
 // fold shows those that a finding sums up, or hides them.
 func (f *findings) fold(r row, a keymap.Action, h pane.Host) {
-	if r.Finding == nil || len(r.Members) == 0 {
+	if r.Finding == nil || !r.folds() {
 		if a == keymap.Fold {
 			h.Say("nothing to unfold here")
 		}
 		return
 	}
-	open := a == keymap.Right || a == keymap.Fold && !f.open[r.Key()]
+	open := a == keymap.Right || a == keymap.Fold && !r.open
 	if f.open[r.Key()] = open; !open {
 		f.cursor = slices.IndexFunc(f.rows, func(o row) bool { return o.Finding == r.Finding && o.one == nil })
 	}

@@ -19,7 +19,11 @@ type row struct {
 	ended *diagnose.Ended   // nil while it holds
 	one   *diagnose.Subject // nil for the finding itself
 	said  string            // of one
+	open  bool              // what it folds is shown
 }
+
+// folds reports whether there is more of a row than its summary.
+func (r row) folds() bool { return len(r.Members) > 0 || len(r.Chain) > 0 }
 
 // A place is what the cursor stands on.
 type place struct {
@@ -64,7 +68,8 @@ func (r row) about() diagnose.Subject {
 
 // alike reports whether two rows differ at most in their texts.
 func (r row) alike(o row) bool {
-	return r.place() == o.place() && r.Severity == o.Severity && r.Depth == o.Depth && len(r.Members) == len(o.Members)
+	return r.place() == o.place() && r.Severity == o.Severity && r.Depth == o.Depth && r.open == o.open &&
+		len(r.Members) == len(o.Members) && len(r.Chain) == len(o.Chain)
 }
 
 // list returns the rows: what holds, and below that what ended.
@@ -82,8 +87,8 @@ func (f *findings) list(v *pane.View) []row {
 
 // add adds a row, and if it is unfolded those that it sums up.
 func (f *findings) add(rows []row, r row) []row {
-	rows = append(rows, r)
-	if !f.open[r.Key()] {
+	r.open = r.folds() && f.open[r.Key()]
+	if rows = append(rows, r); !r.open {
 		return rows
 	}
 	evidence := r.Evidence[max(0, len(r.Evidence)-len(r.Members)):]
@@ -112,7 +117,11 @@ const (
 func idWidth(rows []row) int {
 	w := len("FINDING")
 	for _, r := range rows {
-		w = max(w, len(r.ID)+2*r.Depth+2*min(1, len(r.Members)))
+		if n := len(r.ID) + 2*r.Depth; r.folds() {
+			w = max(w, n+2)
+		} else {
+			w = max(w, n)
+		}
 	}
 	return w + 1
 }
@@ -181,6 +190,11 @@ func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
 		d.Line(append(head, text.Say(st, line))...)
 		head = []text.Span{{Width: indent}}
 	}
+	if r.open && r.one == nil {
+		for _, p := range finding.Chain(look, r.Chain, d.Width()-indent) {
+			d.Paragraph(p.Style, p.Text, append([]text.Span{{Width: indent}}, p.Before...)...)
+		}
+	}
 }
 
 // name says what kind of finding r is, and how bad.
@@ -200,9 +214,9 @@ func (f *findings) name(r row) []text.Span {
 		slots = append(slots, text.Say(look.Border, branch).In(2*r.Depth))
 		w, st = w-2*r.Depth, look.Text
 	}
-	if len(r.Members) > 0 {
+	if r.folds() {
 		fold := look.Symbols.Folded
-		if f.open[r.Key()] {
+		if r.open {
 			fold = look.Symbols.Unfolded
 		}
 		id += " " + fold

@@ -44,6 +44,8 @@ func (d *sheet) Observe(v *pane.View, w, h int) {
 	d.follow(v)
 	d.Write(v, w, h, func(doc *widget.Doc) {
 		d.summary(doc)
+		d.chain(doc)
+		d.relations(doc)
 		d.evidence(doc)
 		d.steps(doc)
 		d.subject(doc)
@@ -71,8 +73,16 @@ func (d *sheet) summary(doc *widget.Doc) {
 		over := " over for " + text.AgeCoarse(d.View.At.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
 		doc.Line(text.Say(look.Good, look.Symbols.Good+over))
 	}
+}
+
+// relations names the findings that explain this one, and that it explains.
+func (d *sheet) relations(doc *widget.Doc) {
+	look, effects := d.View.Theme, d.effects()
+	if len(d.of.Chain) > 0 && effects != "" {
+		doc.Line()
+	}
 	doc.Field("because of", look.Text, string(d.of.Cause))
-	doc.Field("leads to", look.Text, d.effects())
+	doc.Field("leads to", look.Text, effects)
 }
 
 // effects lists the kinds of findings that this one explains.
@@ -96,22 +106,40 @@ func (d *sheet) evidence(doc *widget.Doc) {
 	}
 }
 
-// steps adds what to do next. A command has lines of its own, so that it can be taken
+// chain adds what waits for what, and where to cut that.
+func (d *sheet) chain(doc *widget.Doc) {
+	was := ""
+	for i, p := range finding.Chain(d.View.Theme, d.of.Chain, doc.Width()-2) {
+		if i == 0 {
+			doc.Section("Each waits for the next")
+		}
+		if p.Command != was {
+			doc.End()
+			if was = p.Command; was != "" {
+				doc.Item(was)
+			}
+		}
+		doc.Paragraph(p.Style, p.Text, append([]text.Span{{Width: 2}}, p.Before...)...)
+	}
+	doc.End()
+}
+
+// steps adds what to do next, but for what the chain has where it is to be cut. A command has lines of its own, so that it can be taken
 // with the mouse where the terminal has no clipboard.
 func (d *sheet) steps(doc *widget.Doc) {
-	look := d.View.Theme
-	for i, step := range d.of.Next {
-		if i == 0 {
+	look, n, cuts := d.View.Theme, 0, finding.Cuts(d.of.Chain)
+	for _, step := range d.of.Next {
+		if slices.Contains(cuts, step) {
+			continue
+		}
+		if n++; n == 1 {
 			doc.Section("Next")
 		}
 		if doc.End(); step.Command != "" {
 			doc.Item(step.Command)
 		}
-		number := text.Say(look.Dim, "  "+strconv.Itoa(i+1)).In(5)
-		what, st := step.Text, look.Text
-		if step.Risky {
-			what, st = look.Symbols.Warn+" risky, changes the node: "+what, look.Warn
-		}
+		number := text.Say(look.Dim, "  "+strconv.Itoa(n)).In(5)
+		what, st := finding.Step(look, step, "")
 		doc.Paragraph(st, what, number)
 		if step.Command != "" {
 			doc.Paragraph(look.Key, step.Command, text.Span{Width: number.Width})
@@ -173,13 +201,14 @@ func (d *sheet) Click(_, y int, _ pane.Host) { d.moved = d.Doc.Click(y) || d.mov
 // copy puts the command under the cursor into the clipboard, or the first safe one where
 // no command is in view: a risky one only if a person has put the cursor there.
 func (d *sheet) copy(h pane.Host) tea.Cmd {
-	i := slices.IndexFunc(d.of.Next, func(s diagnose.Step) bool { return s.Command != "" && s.Command == d.Current() })
+	all := append(finding.Cuts(d.of.Chain), d.of.Next...)
+	i := slices.IndexFunc(all, func(s diagnose.Step) bool { return s.Command != "" && s.Command == d.Current() })
 	switch {
 	case i < 0:
 		return copySafe(h, &d.of)
-	case d.of.Next[i].Risky && !d.moved:
+	case all[i].Risky && !d.moved:
 		h.Say("not copied: it changes the node; go to it with " + h.Keys(keymap.Down) + " to copy it all the same")
 		return nil
 	}
-	return copyStep(h, d.of.Next[i].Command)
+	return copyStep(h, all[i].Command)
 }

@@ -23,6 +23,7 @@ func TestSheetGoldens(t *testing.T) {
 		s := open(w, h, 2, Findings()...)
 		return s.Show(Ended(View(Healthy()), Findings()[2]))
 	})
+	Goldens(t, "sheet-chain", func(w, h int) *Stage { return open(w, h, 0, Chained()...) })
 	open(78, 19, 0, HostileFindings()...).Golden(t, "sheet-hostile")
 	open(78, 19, 0, folded()).Golden(t, "sheet-folded")
 }

@@ -3,7 +3,6 @@ package lines
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,10 +17,9 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/theme"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // forms are the ways in which each scene is kept.
 var forms = []struct {
@@ -56,7 +54,7 @@ func TestCheckGolden(t *testing.T) {
 
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
-	if *update {
+	if *panetest.Update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -65,6 +65,7 @@ func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
 		}
 		p.row(indent, "subject", on)
 	}
+	p.chain(indent, f, written)
 	for i, line := range f.Evidence {
 		if i == 0 {
 			p.row(indent, "evidence", line)
@@ -82,6 +83,37 @@ func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
 	}
 }
 
+// chain writes what waits for what in one line, and as a tree with the place to cut it.
+func (p *page) chain(indent int, f *diagnose.Finding, written map[string]bool) {
+	if len(f.Chain) == 0 {
+		return
+	}
+	p.row(indent, "chain", f.ChainLine())
+	indent += label
+	w := 0
+	if p.width > 0 {
+		w = max(p.width-indent, narrow)
+	}
+	for _, part := range finding.Chain(&p.look, f.Chain, w) {
+		if body := part.Text; body == part.Command {
+			p.command(indent+part.Indent(), body, "")
+			written[body] = true
+		} else {
+			before := ""
+			for _, s := range part.Before {
+				before += p.ink(s.Style, text.Fit(s.Text, s.Width-1, "")) + " "
+			}
+			p.block(indent, lipgloss.JoinHorizontal(lipgloss.Top, before, p.ink(part.Style, p.wrap(text.Clean(body), indent+part.Indent())...)))
+		}
+	}
+}
+
+// command writes a command, with what stands before it, in one line however long it is:
+// one that was broken in two cannot be copied.
+func (p *page) command(indent int, command, before string) {
+	p.block(indent, before+p.ink(p.look.Strong, "$ "+text.Clean(command)))
+}
+
 // step writes what to do next, and the command that does it.
 func (p *page) step(indent int, first bool, s diagnose.Step) {
 	title, look := "", theme.Style{}
@@ -97,8 +129,8 @@ func (p *page) step(indent int, first bool, s diagnose.Step) {
 		p.put(indent, p.look.Dim, title, look, said)
 		title = strings.Repeat(" ", label)
 	}
-	if s.Command != "" { // in one line however long it is: one that was broken in two cannot be copied
-		p.block(indent, p.ink(p.look.Dim, title)+p.ink(p.look.Strong, "$ "+text.Clean(s.Command)))
+	if s.Command != "" {
+		p.command(indent, s.Command, p.ink(p.look.Dim, title))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
 // checked is when the fixtures' checks ended. JSON has it in UTC, text not at
@@ -32,6 +33,7 @@ var scenes = []struct {
 	{"hung", hungCheck},
 	{"down", downCheck},
 	{"warnings", warningsCheck},
+	{"chain", chainCheck},
 	{"hostile", hostileCheck},
 }
 
@@ -144,6 +146,16 @@ func hungCheck() diagnose.Update {
 			Evidence: []string{"list age 12s of 3m0s"},
 		},
 	}
+	return r
+}
+
+func chainCheck() diagnose.Update {
+	r := hungCheck()
+	node, deep := nodeReport(), panetest.LookedDeep()
+	node.Deep, node.Processes.Errands = deep.Deep, deep.Processes.Errands
+	r.Snapshot.Evidence = node
+	r.Findings = panetest.Chained()
+	r.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang, behind runc update (10m)", Clock: r.Headline.Clock}
 	return r
 }
 
