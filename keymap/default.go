@@ -43,7 +43,7 @@ func Default() Map {
 		bind(ZoomIn, Global, View, "zoom in", "draw less time across, in more detail", "}"),
 		bind(ZoomOut, Global, View, "zoom out", "draw more time across", "{"),
 		bind(Detail, Global, View, "detail", "show all that is known of what the cursor is on", "enter"),
-		bind(Raw, Global, View, "raw", "show the runtime's answer as JSON", "y"),
+		bind(Raw, Global, View, "raw", "show the runtime's answer as JSON; of the node its goroutines", "y"),
 		bind(Copy, Global, View, "copy", "copy the name, id or next command (OSC 52)", "c"),
 		bind(Fold, InPods|InFindings, View, "fold", "fold or unfold what the cursor is on", "space"),
 		bind(Toggle, InPicker, View, "on/off", "switch the row under the cursor", "space"),

@@ -102,6 +102,9 @@ var scenes = []struct {
 	{"findings-hostile", nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4") }},
 	{"finding", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "enter") }},
 	{"finding-hostile", nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4", "enter") }},
+	{"finding-chain", nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
+	{"finding-chain-ascii", func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
+	{"findings-chain", nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "space") }},
 	{"finding-over", nil, func(s *stage) {
 		s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j", "enter").find().end(panetest.Findings()[2]).show(panetest.Healthy())
 	}},
@@ -112,6 +115,9 @@ var scenes = []struct {
 	}},
 	{"node", nil, func(s *stage) { s.show(panetest.WithNode(panetest.Healthy())).report(panetest.Looked()).press("v") }},
 	{"node-ill", nil, func(s *stage) { s.show(panetest.Ill()).report(panetest.LookedInVain()).press("v") }},
+	{"node-hangs", nil, func(s *stage) {
+		s.show(panetest.Ill()).report(panetest.LookedDeep()).press("v", "/", "W", "h", "o", " ", "h", "o", "enter")
+	}},
 	{"node-unknown", demo, func(s *stage) { s.press("v") }},
 	{"detail", nil, func(s *stage) {
 		snap := panetest.Healthy()

@@ -2,6 +2,7 @@ package finding
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -52,7 +53,7 @@ func Chain(t *theme.Theme, chain []diagnose.Link, w int) []Part {
 // link draws one link, joined to the one before so many cells in; -1 or less for the
 // first.
 func link(t *theme.Theme, l diagnose.Link, indent, w int) []Part {
-	head, below := Part{Span: text.Say(t.Text, Linked(l))}, []text.Span(nil)
+	head, below := Part{Span: text.Say(t.Text, linked(l))}, []text.Span(nil)
 	if indent >= 0 {
 		head.Before = joint(t, l, indent)
 		below = []text.Span{{Width: indent + deepest}}
@@ -81,11 +82,10 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) []Part {
 
 // joint draws what joins a link to the one before.
 func joint(t *theme.Theme, l diagnose.Link, indent int) []text.Span {
-	end := t.Symbols.Last
 	if l.Proof == "" {
-		return []text.Span{{Width: indent}, text.Say(t.Warn, end+t.Symbols.Made).In(deepest), text.Say(t.Warn, "likely").In(len("likely "))}
+		return []text.Span{{Width: indent}, text.Say(t.Warn, t.Symbols.Last+t.Symbols.Made).In(deepest), text.Say(t.Warn, "likely").In(len("likely "))}
 	}
-	return []text.Span{{Width: indent}, text.Say(t.Border, end+t.Symbols.Horizontal).In(deepest)}
+	return []text.Span{{Width: indent}, text.Say(t.Border, t.Symbols.Last+t.Symbols.Horizontal).In(deepest)}
 }
 
 // Cuts returns the steps that cut a chain.
@@ -98,16 +98,31 @@ func Cuts(chain []diagnose.Link) (all []diagnose.Step) {
 	return all
 }
 
-// Linked names a link, with as much of its id as people compare where its name has none.
-func Linked(l diagnose.Link) string {
-	id := text.ShortID(l.ID)
+// LastProven names the last link of a chain that is joined to the first by what is
+// proven; empty for no chain.
+func LastProven(chain []diagnose.Link) string {
+	n := slices.IndexFunc(chain[min(1, len(chain)):], func(l diagnose.Link) bool { return l.Proof == "" })
 	switch {
-	case id == "" || strings.Contains(l.Name, id):
-		return cmp.Or(l.Name, l.Kind)
-	case l.Kind == diagnose.LinkShim || l.Kind == diagnose.LinkErrand || l.Kind == diagnose.LinkProcess:
-		id = "pid " + id
+	case len(chain) == 0:
+		return ""
+	case n < 0:
+		n = len(chain) - 1
 	}
-	return cmp.Or(l.Name, l.Kind) + " (" + id + ")"
+	return chain[n].Name
+}
+
+// linked names a link, with what it is looked up by where its name has that not.
+func linked(l diagnose.Link) string {
+	name, id := cmp.Or(l.Name, l.Kind), text.ShortID(l.ID)
+	switch {
+	case id == "" || strings.Contains(name, id):
+		return name
+	case l.Kind == diagnose.LinkContainer:
+		return name + ", id " + id
+	case l.Kind == diagnose.LinkShim || l.Kind == diagnose.LinkErrand || l.Kind == diagnose.LinkProcess:
+		return name + ", pid " + id
+	}
+	return name
 }
 
 // Step says what a step is for, after a word that may be empty, and how that is shown.

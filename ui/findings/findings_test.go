@@ -414,3 +414,19 @@ func TestEverySize(t *testing.T) {
 	open(1, 1, 0, Findings()...).EverySize(t)
 	open(1, 1, 0, HostileFindings()...).EverySize(t)
 }
+
+// TestChainUnfolds holds that a finding unfolds its chain, and folds it again.
+func TestChainUnfolds(t *testing.T) {
+	s := show(78, 40, Chained()...)
+	link := "runc update for 10m, pid 4800"
+	if s.Row("list-hung ▸") == "" || s.Row(link) != "" {
+		t.Fatalf("at first:\n%s", s.Text())
+	}
+	if s.Press("space"); s.Row("list-hung ▾") == "" || s.Row(link) == "" {
+		t.Errorf("unfolded:\n%s", s.Text())
+	}
+	if s.Press("h"); s.Row("list-hung ▸") == "" || s.Row(link) != "" {
+		t.Errorf("folded again:\n%s", s.Text())
+	}
+	s.Press("l").EverySize(t)
+}

@@ -191,8 +191,8 @@ func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
 		head = []text.Span{{Width: indent}}
 	}
 	if r.open && r.one == nil {
-		for _, p := range finding.Chain(look, r.Chain, d.Width()-indent) {
-			d.Paragraph(p.Style, p.Text, append([]text.Span{{Width: indent}}, p.Before...)...)
+		for _, p := range finding.Chain(look, r.Chain, d.Width()-2) {
+			d.Paragraph(p.Style, p.Text, append([]text.Span{{Width: 2}}, p.Before...)...)
 		}
 	}
 }

@@ -168,3 +168,35 @@ func TestSheetCopies(t *testing.T) {
 		t.Errorf("of a hostile command: %q, %q", s.Clip, s.Said)
 	}
 }
+
+// TestSheetCutsTheChain holds that the command that cuts a chain stands there and not
+// among the next steps, and that it is copied only where a person went to it.
+func TestSheetCutsTheChain(t *testing.T) {
+	all := Chained()
+	cut := all[0].Next[1].Command
+	for _, h := range []int{4, 16, 60} {
+		s := open(78, h, 0, all...)
+		if n := strings.Count(open(78, 80, 0, all...).Text(), cut); n != 1 {
+			t.Errorf("the command that cuts is there %d times", n)
+		}
+		if s.Press("c"); s.Clip == cut {
+			t.Errorf("in %d lines c copies what changes the node", h)
+		}
+		for range 30 {
+			if s.Press("j", "c"); s.Clip == cut {
+				break
+			}
+			s.Clip = ""
+		}
+		if h == 60 { // it is the first, and j goes on to the next
+			s.Press("k", "c")
+		}
+		if s.Clip != cut {
+			t.Errorf("in %d lines %q is out of reach:\n%s", h, cut, s.Text())
+		}
+	}
+	all[0].Next = all[0].Next[:1]
+	if s := open(78, 60, 0, all...).Press("k", "c"); s.Clip != cut {
+		t.Errorf("where no step says so too, it copies %q and says %q", s.Clip, s.Said)
+	}
+}

@@ -245,3 +245,36 @@ func TestCheckTellsOfItsWriter(t *testing.T) {
 		t.Error("WriteNPDUnknown has no error though nothing was written")
 	}
 }
+
+// TestFirstLineEndsWithTheLastProvenLink holds that for all texts of a headline.
+func TestFirstLineEndsWithTheLastProvenLink(t *testing.T) {
+	for _, text := range []string{"", "lists hang", "lists hang, behind D in nfs4_do_setattr", "D in nfs4_do_setattr, and more"} {
+		u := chainCheck()
+		u.Headline.Text = text
+		first, _, _ := strings.Cut(string(checkOutput(t, u, CheckOptions{})), "\n")
+		if !strings.HasSuffix(first, "D in nfs4_do_setattr") || strings.Count(first, "-> D in") > 1 || !strings.Contains(first, "PLEG unhealthy in 2m48s") {
+			t.Errorf("with the text %q the first line is %q", text, first)
+		}
+	}
+}
+
+// TestChainJSON holds that a link has four fields and no other.
+func TestChainJSON(t *testing.T) {
+	var back struct {
+		Findings []struct{ Chain []map[string]string }
+	}
+	if err := json.Unmarshal(checkOutput(t, chainCheck(), CheckOptions{JSON: true}), &back); err != nil {
+		t.Fatal(err)
+	}
+	chain := back.Findings[0].Chain
+	if len(chain) != 8 || back.Findings[1].Chain != nil {
+		t.Fatalf("chains %v, %v", chain, back.Findings[1].Chain)
+	}
+	want := map[string]string{"kind": "errand", "id": "4800", "name": "runc update for 10m", "proof": "child of the shim"}
+	if diff := cmp.Diff(want, chain[5]); diff != "" {
+		t.Errorf("a link (-want +got):\n%s", diff)
+	}
+	if last := chain[7]; len(last) != 4 || last["proof"] != "" {
+		t.Errorf("one that is only likely: %v", last)
+	}
+}

@@ -20,7 +20,7 @@ import (
 // seen, and the table of calls.
 func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	p := newPage(b, o)
-	p.headline(u.Headline)
+	p.headline(u)
 	p.findings(u)
 	p.blank()
 	p.facts(u, o)
@@ -29,10 +29,19 @@ func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	return p.b
 }
 
-// headline writes the one line that a person in a hurry reads.
-func (p *page) headline(h diagnose.Headline) {
-	symbol, look := finding.HeadlineLook(&p.look, h)
-	p.put(0, look, symbol+" "+text.Clean(h.Word)+"  ", p.look.Strong, clauses(h))
+// headline writes the one line that a person in a hurry reads. Where something holds it
+// all up it ends with that.
+func (p *page) headline(u diagnose.Update) {
+	symbol, look := finding.HeadlineLook(&p.look, u.Headline)
+	said := clauses(u.Headline)
+	i := slices.IndexFunc(u.Findings, func(f diagnose.Finding) bool { return f.Severity == diagnose.Critical && len(f.Chain) > 0 })
+	if i >= 0 {
+		last := finding.LastProven(u.Findings[i].Chain)
+		if said = sentence(finding.Countdown(u.Headline), text.After(u.Headline.Word, u.Headline.Text)); !strings.HasSuffix(said, last) {
+			said += " -> " + last
+		}
+	}
+	p.put(0, look, symbol+" "+text.Clean(u.Headline.Word)+"  ", p.look.Strong, said)
 }
 
 // findings writes all of them, each effect under its cause. A summary that the
@@ -88,7 +97,7 @@ func (p *page) chain(indent int, f *diagnose.Finding, written map[string]bool) {
 	if len(f.Chain) == 0 {
 		return
 	}
-	p.row(indent, "chain", f.ChainLine())
+	p.row(indent, "chain", diagnose.ChainLine(f.Chain))
 	indent += label
 	w := 0
 	if p.width > 0 {
@@ -101,7 +110,7 @@ func (p *page) chain(indent int, f *diagnose.Finding, written map[string]bool) {
 		} else {
 			before := ""
 			for _, s := range part.Before {
-				before += p.ink(s.Style, text.Fit(s.Text, s.Width-1, "")) + " "
+				before += p.ink(s.Style, text.Fit(s.Text, s.Width, ""))
 			}
 			p.block(indent, lipgloss.JoinHorizontal(lipgloss.Top, before, p.ink(part.Style, p.wrap(text.Clean(body), indent+part.Indent())...)))
 		}

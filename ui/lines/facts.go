@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // facts writes what was seen, whatever the findings make of it. What they tell
@@ -27,6 +28,30 @@ func (p *page) facts(u diagnose.Update, o CheckOptions) {
 	p.row(0, "asked", asked(s))
 	if s.Evidence != nil {
 		p.row(0, "host", host(s.Evidence))
+		p.sources(s)
+	}
+}
+
+// sources writes what was read since something hangs, and what errands there are.
+func (p *page) sources(s *engine.Snapshot) {
+	if s.Evidence.Deep == nil {
+		return
+	}
+	title := "read"
+	for _, from := range wording.Sources(s.Evidence) {
+		said := from.Gave
+		if from.Missing != "" {
+			said = "not available: " + from.Missing
+		} else if from.Partial != "" {
+			said += "; " + from.Partial
+		}
+		p.row(0, title, from.Name+": "+said)
+		title = ""
+	}
+	title = "errands"
+	for _, said := range wording.Errands(s, s.Evidence) {
+		p.row(0, title, said)
+		title = ""
 	}
 }
 

@@ -21,6 +21,7 @@ type findingObject struct {
 	Subject  subjectObject `json:"subject"`
 	Evidence []string      `json:"evidence"`
 	Next     []string      `json:"next"`
+	Chain    []linkObject  `json:"chain,omitempty"` // from a relist that hangs to what holds it up
 	Cause    string        `json:"cause,omitempty"` // the id of the finding that explains this one
 
 	Count   int             `json:"count,omitempty"`   // of all whom it is about, if it is about several
@@ -47,6 +48,7 @@ func newFindingObject(f diagnose.Finding) findingObject {
 		Subject:  newSubject(f.Subject.Operation, f.Subject.Pod, f.Subject.Container, f.Subject.ContainerID),
 		Evidence: make([]string, len(f.Evidence)),
 		Next:     make([]string, len(f.Next)),
+		Chain:    newChain(f.Chain),
 		Count:    f.Count, Since: instant(f.Since),
 	}
 	for _, m := range f.Members {
@@ -88,7 +90,11 @@ func newHeadlineObject(h diagnose.Headline) headlineObject {
 
 // clauses joins what a headline says beside its word.
 func clauses(h diagnose.Headline) string {
-	all := []string{text.After(h.Word, h.Text), finding.Countdown(h)}
+	return sentence(text.After(h.Word, h.Text), finding.Countdown(h))
+}
+
+// sentence joins those of all that are not empty.
+func sentence(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 

@@ -225,9 +225,18 @@ func hostileCheck() diagnose.Update {
 	f.Summary = "ContainerStatus of " + hostile
 	f.Evidence = []string{hostile, hostile + hostile}
 	f.Next = []diagnose.Step{{Text: hostile, Command: "crictl inspect '" + hostile + "'", Risky: true}}
+	f.Chain = []diagnose.Link{{Kind: diagnose.LinkRelist, Name: hostile}, {Kind: diagnose.LinkErrand, ID: hostile, Name: hostile, Proof: hostile, Cut: &f.Next[0]}}
 	r.Snapshot.Partial = hostile
 	r.Headline.Word, r.Headline.Text, r.Headline.Clock.What = hostile, hostile, hostile
 	r.Snapshot.Evidence.Usage[0].Name = hostile
+	r.Snapshot.Evidence.Processes.Errands = []evidence.Process{{Command: hostile, Verb: hostile, Container: hostile, Namespace: hostile, Pod: hostile, Wchan: hostile, State: 0x9b}}
+	from := evidence.Source{From: hostile, Partial: hostile}
+	r.Snapshot.Evidence.Deep = &evidence.Deep{
+		Stacks: evidence.Stacks{Source: from, Program: hostile, Locks: []evidence.Lock{{Of: hostile, Calls: []string{hostile}, Holder: evidence.Goroutine{Number: 1, Call: hostile, Doing: hostile, Container: hostile}}}},
+		Calls:  evidence.RuntimeCalls{Source: from, InFlight: []evidence.InFlight{{Method: hostile}}},
+		Kernel: evidence.Kernel{Source: from, Lines: []evidence.KernelLine{{Kind: hostile, Text: hostile}}},
+		Units:  evidence.Units{Source: evidence.Source{Missing: hostile}},
+	}
 	r.Snapshot.Evidence.Kubelet.Ping.Text = hostile
 	return r
 }

@@ -40,6 +40,7 @@ func (n *node) Observe(v *pane.View, w, h int) {
 		n.versus()
 		n.cost()
 		n.host()
+		n.sources()
 		n.operations()
 	})
 }

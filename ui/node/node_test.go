@@ -22,19 +22,34 @@ func TestGoldens(t *testing.T) {
 	Goldens(t, "node", func(w, h int) *Stage { return show(w, h, WithNode(Healthy()), &r) })
 	Goldens(t, "ill", func(w, h int) *Stage { return show(w, h, Ill(), &vain) })
 	show(78, 19, &engine.Snapshot{}, nil).Golden(t, "unknown")
-	hostile := Looked()
+	deep := LookedDeep()
+	Goldens(t, "hangs", func(w, h int) *Stage {
+		s := show(w, h, WithNode(Hung()), &deep)
+		for range 200 {
+			if first, _, _ := strings.Cut(s.Text(), "\n"); strings.Contains(first, "Who holds it up") {
+				break
+			}
+			s.Press("j")
+		}
+		return s
+	})
+	hostile := LookedDeep()
+	hostile.Deep.Units = evidence.Units{Source: evidence.Source{Missing: Nasty}}
+	hostile.Deep.Stacks.Program, hostile.Deep.Stacks.Partial, hostile.Deep.Stacks.Locks[0].Of = Nasty, Long, Nasty
+	hostile.Deep.Calls.InFlight[0].Method, hostile.Deep.Calls.From = Nasty, Nasty
+	hostile.Processes.Errands[1].Verb, hostile.Processes.Errands[1].Pod = Nasty, Long
 	hostile.Kubelet.Ping, hostile.Kubelet.Version = evidence.Answer{Asked: true, Text: Nasty}, Nasty
 	hostile.Disk.Path, hostile.Disk.ReadOnly = Nasty, Long
 	hostile.Usage[0].Name, hostile.Processes.Partial, hostile.Kubelet.Operations[0].Name = Nasty, Long, Nasty
 	s := Hostile()
 	s.Node = engine.Node{Known: true, Reason: Nasty, Message: Long, RuntimeErr: Nasty, NetworkErr: Nasty}
-	show(78, 60, s, &hostile).Golden(t, "hostile")
+	show(78, 120, s, &hostile).Golden(t, "hostile")
 }
 
 func TestNodeIsReadToItsEnd(t *testing.T) {
 	r := Looked()
 	s := show(80, 10, WithNode(Healthy()), &r)
-	if got := s.Info(); got.Name != "Node worker-17" || got.About[0].Text != "1-10/44" {
+	if got := s.Info(); got.Name != "Node worker-17" || got.About[0].Text != "1-10/53" {
 		t.Errorf("title %q, %q", got.Name, got.About[0].Text)
 	}
 	if s.Press("G"); s.Row("list_podsandbox") == "" {
@@ -66,7 +81,7 @@ func TestNodeTells(t *testing.T) {
 		change(&s.Node)
 		return s
 	}
-	r, vain, noToken := Looked(), LookedInVain(), Looked()
+	r, vain, noToken, deep := Looked(), LookedInVain(), Looked(), LookedDeep()
 	noToken.Kubelet.Metrics = evidence.Answer{Asked: true, Err: "not available: the token is not sent: port 10250 is held by user 1000"}
 	noToken.Kubelet.Health = noToken.Kubelet.Metrics
 	stepped, still := Looked(), Looked()
@@ -128,11 +143,43 @@ func TestNodeTells(t *testing.T) {
 		{Healthy(), &r, "io", "61.5% 40.2% 55.1% 37.0%"},
 		{Healthy(), &r, "disk", "7.0G of 100G free at /var/lib/containerd, 6.1M of 6.5M inodes"},
 		{Healthy(), &stepped, "clock", "1 step, of 3h, 20s ago"},
+		{Healthy(), &r, "goroutines", "not read: nothing hangs"},
+		{Healthy(), &r, "errands", "none"},
+		{Healthy(), &deep, "kernel", "not available: not permitted: run as root"},
+		{Healthy(), &deep, "calls in flight", "✔ 2 methods, 12K from http://127.0.0.1:1338/v1/metrics in 3ms"},
+		{Healthy(), &deep, "goroutines", "▲ 4312 of containerd, 17s old, 3.0M from /run/containerd/debug.sock in 412ms; cut off after 5s"},
+		{Healthy(), &vain, "on the node", "no such line"},
 		{Healthy(), &r, "container_status", "40112 2 3ms 80ms"},
 	} {
 		if got := lineOf(tt.snap, tt.report, tt.name); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestStacks holds that the stacks that were read are shown, and that of others it is said
+// that there are none.
+func TestStacks(t *testing.T) {
+	r, deep := Looked(), LookedDeep()
+	for _, report := range []*evidence.Report{nil, &r} {
+		if s := show(80, 20, WithNode(Healthy()), report).Press("y"); s.Said != "no goroutines were read" || s.Layers != nil {
+			t.Errorf("it says %q and opens %v", s.Said, s.Layers)
+		}
+	}
+	deep.Deep.Stacks.Groups[1].Frames[0] = Nasty
+	s := show(80, 20, WithNode(Healthy()), &deep).Press("y")
+	if len(s.Layers) != 1 {
+		t.Fatalf("opens %v, says %q", s.Layers, s.Said)
+	}
+	v := NewStage(s.Layers[0], s.V, 200, 40)
+	v.Check(t)
+	for _, want := range []string{"goroutine 1234 (", "    ttrpc.(*Client).Call", "41 goroutines, such as 991: sync.RWMutex.RLock, for 10m at most", "    cri.(*criService).ListContainers"} {
+		if v.Row(want) == "" {
+			t.Errorf("no %q in\n%s", want, v.Text())
+		}
+	}
+	if got := v.Info().Name; got != "Goroutines of containerd" {
+		t.Errorf("it is called %q", got)
 	}
 }
 
@@ -149,4 +196,6 @@ func TestEverySize(t *testing.T) {
 	r := Looked()
 	show(1, 1, WithNode(Healthy()), &r).EverySize(t)
 	show(1, 1, Hostile(), nil).EverySize(t)
+	deep := LookedDeep()
+	show(1, 1, WithNode(Hung()), &deep).EverySize(t)
 }

@@ -85,6 +85,9 @@ func Deep() *evidence.Deep {
 func LookedDeep() evidence.Report {
 	r := Looked()
 	r.Deep = Deep()
+	r.Processes.Objects = r.Deep.Objects.All[:1]
+	r.Processes.Daemons = []evidence.Process{{PID: 812, Command: "containerd", State: evidence.Sleeping}}
+	r.Processes.Shims = []evidence.Process{{PID: 4711, Command: "containerd-shim", State: evidence.Sleeping, Sandbox: ID("x")}}
 	r.Processes.Errands = []evidence.Process{errand, {PID: 5120, Parent: 812, Command: "calico", Verb: "CNI ADD", Namespace: "shop", Pod: "new", State: evidence.Sleeping, Age: 3 * time.Second, Wchan: "do_wait"}}
 	return r
 }

@@ -1,0 +1,86 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// sources adds what is read where something hangs, source by source, and the errands
+// that are out.
+func (n *node) sources() {
+	look, r := n.Theme, n.report
+	n.Section("Who holds it up: what is read where something hangs")
+	if r == nil {
+		n.Paragraph(look.Dim, "  "+n.missing(nobodyLooks).Text)
+		return
+	}
+	if r.Processes.Missing == "" {
+		n.say("on the node", look.Text, wording.Seen(r))
+		all := wording.Errands(n.Snapshot, r)
+		if all == nil {
+			n.say("errands", look.Dim, "none")
+		}
+		for _, said := range all {
+			n.say("errand", look.Text, said)
+		}
+	}
+	for _, s := range wording.Sources(r) {
+		switch {
+		case r.Deep == nil:
+			n.say(s.Name, look.Dim, s.Missing)
+		case s.Missing != "":
+			n.tell(s.Name, n.missing(s.Missing))
+		case s.Partial != "":
+			n.tell(s.Name, n.late(s.Gave+"; "+s.Partial))
+		default:
+			n.tell(s.Name, n.well(s.Gave))
+		}
+		for _, line := range s.Lines {
+			n.Paragraph(look.Text, line, text.Span{Width: labelWidth}, text.Say(look.Dim, look.Symbols.Bullet).In(2))
+		}
+	}
+}
+
+// Do is [layer.Text.Do], and shows the stacks of the runtime's goroutines.
+func (n *node) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	if a != keymap.Raw {
+		return n.Text.Do(a, h)
+	}
+	if n.report == nil || n.report.Deep == nil || n.report.Deep.Stacks.Total == 0 {
+		h.Say("no goroutines were read")
+		return nil, true
+	}
+	s := n.report.Deep.Stacks
+	h.Open(layer.NewViewer("Goroutines of "+s.Program, stacks(s)))
+	return nil, true
+}
+
+// stacks writes the locks, and the groups of goroutines that stand alike.
+func stacks(s evidence.Stacks) string {
+	var b strings.Builder
+	for _, l := range s.Locks {
+		fmt.Fprintln(&b, wording.Lock(l))
+		frames(&b, l.Holder.Frames)
+	}
+	for _, g := range s.Groups {
+		fmt.Fprintf(&b, "%d goroutines, such as %d: %s, for %s at most\n", g.Count, g.First, g.State, text.Age(g.Longest))
+		frames(&b, g.Frames)
+	}
+	return b.String()
+}
+
+func frames(b *strings.Builder, all []string) {
+	for _, f := range all {
+		fmt.Fprintln(b, "    "+f)
+	}
+	fmt.Fprintln(b)
+}
