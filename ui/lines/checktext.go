@@ -30,18 +30,29 @@ func appendText(b []byte, u diagnose.Update, o CheckOptions) []byte {
 }
 
 // headline writes the one line that a person in a hurry reads. Where something holds it
-// all up it ends with that.
+// all up it ends with that, and has before it what comes next.
 func (p *page) headline(u diagnose.Update) {
-	symbol, look := finding.HeadlineLook(&p.look, u.Headline)
-	said := clauses(u.Headline)
-	i := slices.IndexFunc(u.Findings, func(f diagnose.Finding) bool { return f.Severity == diagnose.Critical && len(f.Chain) > 0 })
-	if i >= 0 {
-		last := finding.LastProven(u.Findings[i].Chain)
-		if said = sentence(finding.Countdown(u.Headline), text.After(u.Headline.Word, u.Headline.Text)); !strings.HasSuffix(said, last) {
-			said += " -> " + last
+	h := u.Headline
+	symbol, look := finding.HeadlineLook(&p.look, h)
+	head, said := symbol+" "+text.Clean(h.Word), clauses(h)
+	if last := finding.LastProven(chainOf(u.Findings)); last != "" {
+		if next := finding.Countdown(h); next != "" {
+			head += " (" + text.Clean(next) + ")"
+		}
+		if said = text.After(h.Word, h.Text); !strings.HasSuffix(said, last) {
+			said = strings.TrimLeft(said+" -> "+last, " ->")
 		}
 	}
-	p.put(0, look, symbol+" "+text.Clean(u.Headline.Word)+"  ", p.look.Strong, said)
+	p.put(0, look, head+"  ", p.look.Strong, said)
+}
+
+// chainOf returns the chain of the first critical finding that has one.
+func chainOf(all []diagnose.Finding) []diagnose.Link {
+	i := slices.IndexFunc(all, func(f diagnose.Finding) bool { return f.Severity == diagnose.Critical && len(f.Chain) > 0 })
+	if i < 0 {
+		return nil
+	}
+	return all[i].Chain
 }
 
 // findings writes all of them, each effect under its cause. A summary that the
@@ -92,12 +103,17 @@ func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
 	}
 }
 
-// chain writes what waits for what in one line, and as a tree with the place to cut it.
+// chain writes what waits for what in one line, and as a tree with the place to cut it
+// unless another finding has the same.
 func (p *page) chain(indent int, f *diagnose.Finding, written map[string]bool) {
-	if len(f.Chain) == 0 {
+	line := diagnose.ChainLine(f.Chain)
+	if line == "" {
 		return
 	}
-	p.row(indent, "chain", diagnose.ChainLine(f.Chain))
+	if p.row(indent, "chain", line); written[line] {
+		return
+	}
+	written[line] = true
 	indent += label
 	w := 0
 	if p.width > 0 {

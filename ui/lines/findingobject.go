@@ -90,11 +90,7 @@ func newHeadlineObject(h diagnose.Headline) headlineObject {
 
 // clauses joins what a headline says beside its word.
 func clauses(h diagnose.Headline) string {
-	return sentence(text.After(h.Word, h.Text), finding.Countdown(h))
-}
-
-// sentence joins those of all that are not empty.
-func sentence(all ...string) string {
+	all := []string{text.After(h.Word, h.Text), finding.Countdown(h)}
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 
