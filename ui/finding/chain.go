@@ -63,7 +63,7 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) []Part {
 	}
 	parts := []Part{head}
 	if l.Proof != "" {
-		proof := text.Say(t.Dim, t.Symbols.Bullet+" "+l.Proof)
+		proof := text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimPrefix(l.Proof, l.Name+" "))
 		if used := head.Indent() + text.Width(head.Text) + 1; w == 0 || used+text.Width(proof.Text) <= w {
 			parts[0] = Part{Before: append(head.Before, head.In(text.Width(head.Text)+1)), Span: proof}
 		} else {

@@ -31,7 +31,7 @@ func drawn(t *theme.Theme, chain []diagnose.Link, w int) (lines []string) {
 
 var held = []diagnose.Link{
 	{Kind: diagnose.LinkRelist, Name: "relist"},
-	{Kind: diagnose.LinkCall, Name: "ListContainers", Proof: "out for 12s"},
+	{Kind: diagnose.LinkCall, Name: "ListContainers", Proof: "ListContainers is out for 12s"},
 	{Kind: diagnose.LinkContainer, ID: "3f2a9b1c0d4e5f60718293a4", Name: "pay/api app", Proof: "its status is not answered, that of 16 others is"},
 	{Kind: diagnose.LinkErrand, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &diagnose.Step{Text: "ends it", Command: "kill 4800", Risky: true}},
 	{Kind: diagnose.LinkKernel, ID: "nfs4_do_setattr", Name: "D in nfs4_do_setattr", Proof: "its wchan", Cut: &diagnose.Step{Text: "ask the server"}},
@@ -49,7 +49,7 @@ func TestChain(t *testing.T) {
 	}{
 		{"as wide as it likes", &look, 0, []string{
 			"relist",
-			"└─ ListContainers · out for 12s",
+			"└─ ListContainers · is out for 12s",
 			"   └─ pay/api app, id 3f2a9b1c0d4e5 · its status is not answered, that of 16 others is",
 			"      └─ runc update, pid 4800 · child of its shim",
 			"         ▲ cut here, changes the node: ends it",
@@ -60,7 +60,7 @@ func TestChain(t *testing.T) {
 		}},
 		{"narrow, in ASCII", &plain, 38, []string{
 			"relist",
-			"`- ListContainers - out for 12s",
+			"`- ListContainers - is out for 12s",
 			" `- pay/api app, id 3f2a9b1c0d4e5",
 			"    - its status is not answered, that",
 			"    of 16 others is",
