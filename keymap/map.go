@@ -163,7 +163,7 @@ var footers = map[Scope][]Action{
 	InDetail:   {Help, Back, Raw, ReinspectPod, Copy, Filter, PauseRelist, Freeze},
 	InFindings: {Help, Detail, Copy, Fold, Sweep, Node, PauseRelist, RelistNow, NextPane, FullScreen, Freeze, Quit},
 	InFinding:  {Help, Back, Copy, Detail, Filter, Sweep, Node, PauseRelist, Freeze},
-	InNode:     {Help, Back, Filter, Raw, PeriodUp, PeriodDown, PauseRelist, RelistNow, Freeze},
+	InNode:     {Help, Back, Filter, PeriodUp, PeriodDown, Raw, PauseRelist, RelistNow, Freeze},
 	InEvent:    {Help, Back, Detail, Copy, Filter, PauseRelist, Freeze},
 	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
 	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
