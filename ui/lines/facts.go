@@ -39,13 +39,7 @@ func (p *page) sources(s *engine.Snapshot) {
 	}
 	title := "read"
 	for _, from := range wording.Sources(s.Evidence) {
-		said := from.Gave
-		if from.Missing != "" {
-			said = "not available: " + from.Missing
-		} else if from.Partial != "" {
-			said += "; " + from.Partial
-		}
-		p.row(0, title, from.Name+": "+said)
+		p.row(0, title, from.Name+": "+from.Said)
 		title = ""
 	}
 	title = "errands"

@@ -35,14 +35,12 @@ func (n *node) sources() {
 	}
 	for _, s := range wording.Sources(r) {
 		switch {
-		case r.Deep == nil:
-			n.say(s.Name, look.Dim, s.Missing)
 		case s.Missing != "":
-			n.tell(s.Name, n.missing(s.Missing))
+			n.say(s.Name, look.Dim, s.Said)
 		case s.Partial != "":
-			n.tell(s.Name, n.late(s.Gave+"; "+s.Partial))
+			n.tell(s.Name, n.late(s.Said))
 		default:
-			n.tell(s.Name, n.well(s.Gave))
+			n.tell(s.Name, n.well(s.Said))
 		}
 		for _, line := range s.Lines {
 			n.Paragraph(look.Text, line, text.Span{Width: labelWidth}, text.Say(look.Dim, look.Symbols.Bullet).In(2))

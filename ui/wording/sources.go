@@ -13,12 +13,13 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// A Source is one of those that are read where something hangs.
+// A Source is one of those that are read where something hangs. Its Missing is never
+// empty if it was not read.
 type Source struct {
-	Name            string
-	evidence.Source          // its Missing is never empty if it was not read
-	Gave            string   // in a few words; empty if it was not read
-	Lines           []string // the first of what it gave
+	Name string
+	evidence.Source
+	Said  string   // what it gave, from where; or why it gave nothing
+	Lines []string // the first of what it gave
 }
 
 // fresh is the age up to which nothing is said of it.
@@ -29,26 +30,28 @@ const mostLines = 8
 
 // Sources says of each source how it went.
 func Sources(r *evidence.Report) []Source {
-	d := r.Deep
+	d, idle := r.Deep, "not read"
 	if d == nil {
-		idle := evidence.Source{Missing: "not read: nothing hangs"}
-		d = &evidence.Deep{Stacks: evidence.Stacks{Source: idle}, Calls: evidence.RuntimeCalls{Source: idle}, Kernel: evidence.Kernel{Source: idle}, Units: evidence.Units{Source: idle}, Objects: evidence.Objects{Source: idle}}
+		d, idle = &evidence.Deep{}, "not read: nothing hangs"
 	}
-	return []Source{
+	all := []Source{
 		source("goroutines", d.Stacks.Source, dumped(r, d.Stacks), each(d.Stacks.Locks, Lock)),
 		source("calls in flight", d.Calls.Source, strconv.Itoa(len(d.Calls.InFlight))+" methods", each(d.Calls.InFlight, inFlight)),
 		source("kernel", d.Kernel.Source, strconv.Itoa(len(d.Kernel.Lines))+" lines of note", each(d.Kernel.Lines, kernelLine)),
 		source("units", d.Units.Source, strconv.Itoa(len(d.Units.All)), each(d.Units.All, unit)),
 		source("runtime's folders", d.Objects.Source, strconv.Itoa(len(d.Objects.All))+" sandboxes and containers", nil),
 	}
+	for i := range all {
+		if all[i].Source == (evidence.Source{}) {
+			all[i] = Source{Name: all[i].Name, Source: evidence.Source{Missing: idle}, Said: idle}
+		}
+	}
+	return all
 }
 
 func source(name string, s evidence.Source, gave string, lines []string) Source {
-	if s == (evidence.Source{}) {
-		s.Missing = "not read"
-	}
 	if s.Missing != "" {
-		return Source{Name: name, Source: s}
+		return Source{name, s, "not available: " + s.Missing, nil}
 	}
 	if s.Bytes > 0 {
 		gave += ", " + text.Bytes(uint64(s.Bytes))
@@ -56,7 +59,10 @@ func source(name string, s evidence.Source, gave string, lines []string) Source 
 	if s.From != "" {
 		gave += " from " + s.From
 	}
-	return Source{name, s, gave + " in " + text.Took(s.Took), lines}
+	if gave += " in " + text.Took(s.Took); s.Partial != "" {
+		gave += "; " + s.Partial
+	}
+	return Source{name, s, gave, lines}
 }
 
 // dumped says whose goroutines were read, and how old they are where another wrote them.

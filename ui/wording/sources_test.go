@@ -18,15 +18,15 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // told returns what is said of each source in one text.
 func told(r *evidence.Report) (all []string) {
 	for _, s := range Sources(r) {
-		all = append(all, fmt.Sprintf("%s: %s%s; %s %q", s.Name, s.Gave, s.Missing, s.Partial, s.Lines))
+		all = append(all, fmt.Sprintf("%s: %s %q", s.Name, s.Said, s.Lines))
 	}
 	return all
 }
 
 func TestSources(t *testing.T) {
 	idle := []string{
-		"goroutines: not read: nothing hangs;  []", "calls in flight: not read: nothing hangs;  []", "kernel: not read: nothing hangs;  []",
-		"units: not read: nothing hangs;  []", "runtime's folders: not read: nothing hangs;  []",
+		"goroutines: not read: nothing hangs []", "calls in flight: not read: nothing hangs []", "kernel: not read: nothing hangs []",
+		"units: not read: nothing hangs []", "runtime's folders: not read: nothing hangs []",
 	}
 	if diff := cmp.Diff(idle, told(&evidence.Report{})); diff != "" {
 		t.Errorf("where nothing hangs (-want +got):\n%s", diff)
@@ -50,10 +50,10 @@ func TestSources(t *testing.T) {
 		`goroutines: 900 of crio, 1m old from a file in 1.0s; cut off after 64M [` +
 			`"41 wait for container status (0x1), for 5m at most: ListContainers, ContainerStatus; goroutine 7 (StopContainer, ttrpc Task.Kill, for 1m, container 0123456789abc) likely holds it" ` +
 			`"2 wait for store.Get (0x2), for 0s at most; goroutine 8 (chan receive) holds it" "2 wait for store.Get (0x3), for 0s at most; who holds it was not found"]`,
-		`calls in flight: 2 methods, 2.0K from here in 3ms;  ["StopContainer 1 in flight for 1m" "Status 2 in flight"]`,
-		fmt.Sprintf(`kernel: 10 lines of note, 2.0K from here in 3ms;  %q`, append(slices.Repeat([]string{"hung task 1m ago, the last of 3: INFO: task"}, mostLines), "and 2 more")),
-		`units: no init system that is known;  []`,
-		`runtime's folders: not read;  []`,
+		`calls in flight: 2 methods, 2.0K from here in 3ms ["StopContainer 1 in flight for 1m" "Status 2 in flight"]`,
+		fmt.Sprintf(`kernel: 10 lines of note, 2.0K from here in 3ms %q`, append(slices.Repeat([]string{"hung task 1m ago, the last of 3: INFO: task"}, mostLines), "and 2 more")),
+		`units: not available: no init system that is known []`,
+		`runtime's folders: not read []`,
 	}
 	if diff := cmp.Diff(want, told(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
