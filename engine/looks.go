@@ -25,6 +25,8 @@ const (
 	secondLook = time.Second
 	// errandSoon is how long one that looks once waits at most for an errand to be late.
 	errandSoon = 3 * time.Second
+	// pendingWait is how long one waits for what the last look was still reading.
+	pendingWait = 500 * time.Millisecond
 	// lookWaits is how long a sweep that needs what a deep look finds waits for that.
 	lookWaits = 500 * time.Millisecond
 )
@@ -37,9 +39,9 @@ type looks struct {
 	deep   bool // the last one, or the one that is out, is deep
 	since  time.Time
 	next   time.Time // when the next one is due; zero for at once
-	doubt  bool      // of one that looks once: a second look tells more
-	twice  bool      // it was made
-	wanted *Looking  // of this step
+	first  time.Time
+	more   bool     // of one that looks once: another look tells more
+	wanted *Looking // of this step
 }
 
 // A Looking asks the shell for one look at the node.
@@ -57,7 +59,9 @@ func (l *looks) advance(m *machine) {
 	case at.IsZero() && !l.since.IsZero(), m.now.Before(at):
 		return
 	}
-	l.twice = l.twice || m.policy.Once && !l.since.IsZero()
+	if l.first.IsZero() {
+		l.first = m.now
+	}
 	l.out, l.deep, l.since = true, deep, m.now
 	l.wanted = &Looking{Deep: deep}
 }
@@ -65,7 +69,7 @@ func (l *looks) advance(m *machine) {
 // due returns when the next look is due by the clock; zero at the beginning, and for
 // one that looks once where no other is needed.
 func (l *looks) due(m *machine) time.Time {
-	if !l.can || l.out || m.policy.Once && (l.twice || !l.doubt) {
+	if !l.can || l.out || m.policy.Once && !l.more {
 		return time.Time{}
 	}
 	return l.next
@@ -77,11 +81,14 @@ func (l *looks) busy(m *machine) bool { return l.can && (l.out || !l.due(m).IsZe
 // took takes in that a look has returned.
 func (l *looks) took(m *machine, in Looked) {
 	l.out, l.can = false, l.can && !in.Ended
-	l.next = m.now.Add(lookPeriod)
-	if m.policy.Once && in.Report != nil {
-		var wait time.Duration
-		wait, l.doubt = tellsIn(in.Report)
-		l.next = m.now.Add(wait)
+	l.next, l.more = m.now.Add(lookPeriod), false
+	switch r := in.Report; {
+	case r == nil:
+	case r.Deep.Pending():
+		l.next, l.more = m.now.Add(pendingWait), true
+	case m.policy.Once:
+		wait := tellsIn(r, m.now.Sub(l.first))
+		l.next, l.more = m.now.Add(wait), wait > 0
 	}
 }
 
@@ -144,13 +151,17 @@ func (m *machine) hungDue() time.Time {
 // that is so: whether a process is stuck or just at work, for each is in uninterruptible
 // sleep for a moment now and then, and runc freezes a container to change its limits;
 // whether an errand ends that soon should have. A quota is measured between two looks,
-// too, and a kubelet may be busy for once.
-func tellsIn(r *evidence.Report) (time.Duration, bool) {
+// too, and a kubelet may be busy for once. Some time after the first look only an errand
+// is waited for; 0 if there is nothing to wait for.
+func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
 	var wait time.Duration
 	for _, p := range r.Processes.Errands {
-		if left := p.ErrandLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < errandSoon {
+		if left := p.ErrandLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < errandSoon-since {
 			wait = max(wait, left)
 		}
+	}
+	if since >= secondLook {
+		return wait
 	}
 	busy := func(p evidence.Process) bool {
 		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
@@ -161,5 +172,5 @@ func tellsIn(r *evidence.Report) (time.Duration, bool) {
 		r.Kubelet.Ping.TimedOut || slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
 		wait = max(wait, secondLook)
 	}
-	return wait, wait > 0
+	return wait
 }

@@ -185,6 +185,7 @@ func (m *machine) looked(in Looked) {
 	m.looks.took(m, in)
 	if in.Report != nil {
 		m.evidence, m.changed = in.Report, true
+		m.nameSwept()
 		if r, err := pleg.ParseRelease(in.Report.Kubelet.Version); err == nil && m.config.Follow {
 			m.followed = r
 		}

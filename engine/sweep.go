@@ -151,7 +151,7 @@ func (s *sweep) take(place int, a *answer) {
 // asked returns the call that was made about o, by the name that has become known since.
 func (o *object) asked(a *answer) Flight {
 	f := a.Flight
-	f.Pod = o.Pod
+	f.Pod, f.Container = o.Pod, o.Container
 	return f
 }
 

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -53,6 +55,31 @@ func (m *machine) holderFound() bool { return m.sweep != nil && m.sweep.hung() >
 func (m *machine) hasObjects() bool {
 	r := m.relists.now
 	return len(m.pods.byUID) > 0 || r != nil && len(r.lists.sandboxes) > 0 || len(m.unlisted()) > 0
+}
+
+// nameSwept names the objects of a sweep that was begun before all of the node's folders
+// were read.
+func (m *machine) nameSwept() {
+	if m.sweep == nil || m.evidence.Deep == nil {
+		return
+	}
+	known := make(map[string]*unlisted)
+	for i := range m.sweep.objects {
+		o := &m.sweep.objects[i]
+		if o.unlisted == nil || o.Container != "" && o.Pod.Name != "" {
+			continue
+		}
+		if len(known) == 0 {
+			for _, seen := range m.evidence.Objects() {
+				known[seen.ID] = m.asUnlisted(seen)
+			}
+		}
+		if u := known[o.ID]; u != nil && u.Op == o.Op {
+			o.Container = cmp.Or(o.Container, u.Container)
+			o.Pod = cmp.Or(o.Pod, u.Pod)
+			m.sweep.stale = true
+		}
+	}
 }
 
 // nameUnlisted names what lies in a sandbox by what that sandbox's status says.
