@@ -141,7 +141,11 @@ func (b *bundleReader) find(ctx context.Context) (folder bundleFolder, ids []str
 			return folder, ids, err
 		}
 	}
-	return folders[0], nil, fmt.Errorf("no shim tells where it is, and there is no %s", folders[0].dir)
+	hint := ""
+	if os.Geteuid() != 0 { // whose folder a process works in is told to root alone
+		hint = ": try sudo"
+	}
+	return folders[0], nil, fmt.Errorf("no shim tells where it is, and there is no %s%s", folders[0].dir, hint)
 }
 
 // list returns the ids in a folder, in order.

@@ -55,6 +55,10 @@ func TestBundles(t *testing.T) {
 		}
 	}
 	const partial = "no names of 1, which cannot be read, or not in time"
+	hint := ""
+	if os.Geteuid() != 0 {
+		hint = ": try sudo"
+	}
 	const crio = "/run/containers/storage/overlay-containers"
 	tests := []struct {
 		name, endpoint string
@@ -80,7 +84,7 @@ func TestBundles(t *testing.T) {
 			fixtureBundle(t, filepath.Join(root, crio, sandbox, "userdata"), cri+"ContainerType", "sandbox", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "POD")
 			fixtureBundle(t, filepath.Join(root, crio, container, "userdata"), cri+"ContainerType", "container", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "app")
 		}, evidence.Objects{Source: evidence.Source{From: crio}, All: want(crio)[:2]}},
-		{"nowhere", "unix://" + fixtureSocket, nil, func(string) {}, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "no shim tells where it is, and there is no " + fixtureTasks}}},
+		{"nowhere", "unix://" + fixtureSocket, nil, func(string) {}, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "no shim tells where it is, and there is no " + fixtureTasks + hint}}},
 		{"no folder", "unix://" + fixtureSocket, nil, func(root string) { writeFile(t, filepath.Join(root, fixtureTasks), "") }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "not a directory"}}},
 	}
 	for _, tt := range tests {
