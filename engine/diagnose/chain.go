@@ -111,24 +111,25 @@ func (v *view) chainTo(h *hang) []Link {
 	if joined != "" || c.has(LinkRelist) && v.list() != nil {
 		c.lock(h, l, joined)
 	}
+	var g *evidence.Goroutine
 	by := "it asks for this one"
 	switch {
 	case sure:
 		c.holders(l, true)
-		by = joined
+		g, by = &l.Holder, joined
 	case c.has(LinkLock):
 		by = "it is the status of this one"
+	case l == nil:
+		if g = v.openOf(h); g != nil {
+			c.add(LinkGoroutine, strconv.Itoa(g.Number), goroutineName(*g), "it answers the call, in the runtime's own dump")
+		}
 	}
 	c.add(LinkContainer, h.ID, objectOf(h.Flight), by)
 	known, sandbox := len(c.links), v.sandbox(h.Flight)
-	switch {
-	case sure:
-		c.below(h.ID, sandbox, h.Op == call.PodSandboxStatus, l)
-	default: // what is only likely is told where nothing else is known
-		if c.below(h.ID, sandbox, h.Op == call.PodSandboxStatus, nil); len(c.links) == known && l != nil {
-			c.holders(l, false)
-			c.below(h.ID, sandbox, h.Op == call.PodSandboxStatus, l)
-		}
+	c.below(h.ID, sandbox, h.Op == call.PodSandboxStatus, g)
+	if !sure && l != nil && len(c.links) == known { // what is only likely is told where nothing else is known
+		c.holders(l, false)
+		c.below(h.ID, sandbox, h.Op == call.PodSandboxStatus, &l.Holder)
 	}
 	return c.done()
 }
@@ -222,7 +223,7 @@ func (v *view) chainOf(h *hang) []Link {
 		if id := l.Holder.Container; id != "" {
 			f := c.flightOf(id)
 			c.add(LinkContainer, id, objectOf(f), "its stack names it")
-			c.below(id, c.sandbox(f), f.Op == call.PodSandboxStatus, l)
+			c.below(id, c.sandbox(f), f.Op == call.PodSandboxStatus, &l.Holder)
 		}
 		return c.done()
 	}

@@ -14,17 +14,17 @@ import (
 
 // below adds what a container or sandbox waits for: its shim, what that has called, and
 // the kernel.
-func (c *chain) below(id, sandbox string, isSandbox bool, l *evidence.Lock) {
+func (c *chain) below(id, sandbox string, isSandbox bool, g *evidence.Goroutine) {
 	shim, hasShim := c.shim(id, sandbox)
 	if hasShim {
 		put(&c.cuts, LinkShim, endShim(shim))
 	}
 	errand, found := c.errandFor(id, sandbox, isSandbox)
-	asked := l != nil && strings.HasPrefix(l.Holder.Doing, "ttrpc") && l.Holder.Waits == ""
+	asked := g != nil && strings.HasPrefix(g.Doing, "ttrpc") && g.Waits == ""
 	switch {
 	case !hasShim:
 	case asked:
-		c.add(LinkShim, pid(shim), shimName(shim), "the goroutine waits for its answer to "+strings.TrimPrefix(l.Holder.Doing, "ttrpc "))
+		c.add(LinkShim, pid(shim), shimName(shim), "the goroutine waits for its answer to "+strings.TrimPrefix(g.Doing, "ttrpc "))
 	case shimStuck(shim):
 		c.add(LinkShim, pid(shim), shimName(shim), "it is "+shim.State.String()+" and answers nobody")
 	case found && errand.Parent == shim.PID:

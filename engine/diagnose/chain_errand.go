@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -25,10 +24,9 @@ func (v *view) chainFrom(p evidence.Process) []Link {
 	if f.Pod.Name == "" && p.Pod != "" {
 		f.Pod.Namespace, f.Pod.Name = p.Namespace, p.Pod
 	}
-	waits := c.callOf(p)
-	c.links = append(c.links, waits...)
+	proof := c.callOf(p, id)
 	if id != "" {
-		c.add(LinkContainer, id, objectOf(f), "the only such call, and the only such errand")
+		c.add(LinkContainer, id, objectOf(f), proof)
 	}
 	shim, hasShim := c.shim(id, c.sandbox(f))
 	if hasShim && shim.PID == p.Parent {
@@ -39,47 +37,66 @@ func (v *view) chainFrom(p evidence.Process) []Link {
 	return c.done()
 }
 
-// callOf returns the call of the CRI that waits for an errand, and the goroutine that
-// answers it, if there is one such call and one such errand.
-func (v *view) callOf(p evidence.Process) (links []Link) {
-	alike := func(q evidence.Process) bool { return q.Verb == p.Verb && q.Own && q.Age >= errandYoung }
-	if v.evidence.Deep == nil || len(slices.DeleteFunc(slices.Clone(v.evidence.Processes.Errands), func(q evidence.Process) bool { return !alike(q) })) != 1 {
-		return nil
+// callOf adds the call of the CRI that waits for an errand, and the goroutine that
+// answers it, and returns by what that is so: the goroutine is at work on the same
+// container, or there is one such call and one such errand.
+func (c *chain) callOf(p evidence.Process, id string) string {
+	deep := c.deep()
+	of := func(g evidence.Goroutine) bool { return slices.Contains(verbOf[g.Call], p.Verb) }
+	if i := slices.IndexFunc(deep.Stacks.Open, func(g evidence.Goroutine) bool { return of(g) && g.Container == id && id != "" }); i >= 0 {
+		c.answers(deep.Stacks.Open[i])
+		return "the goroutine is at work on it, by its stack"
 	}
-	for method, verbs := range verbOf {
-		if !slices.Contains(verbs, p.Verb) {
-			continue
-		}
-		g := v.answering(method)
-		flying := slices.ContainsFunc(v.evidence.Deep.Calls.InFlight, func(f evidence.InFlight) bool { return f.Method == method && f.Count == 1 })
-		switch {
-		case g == nil && !flying:
-			continue
-		case links != nil: // it may be either's
-			return nil
-		}
-		links = []Link{{Kind: LinkCall, Name: method}}
-		if g != nil {
-			links = append(links, Link{Kind: LinkGoroutine, ID: strconv.Itoa(g.First), Name: fmt.Sprintf("goroutine %d", g.First), Proof: "the only one that answers it, in the runtime's own dump"})
+	alike := 0
+	for _, q := range c.evidence.Processes.Errands {
+		if q.Own && q.Verb == p.Verb && q.Age >= errandYoung && c.outermost(q).PID == q.PID {
+			alike++
 		}
 	}
-	return links
+	if alike != 1 {
+		return ""
+	}
+	const only = "the only such call, and the only such errand"
+	var open []evidence.Goroutine
+	for _, g := range deep.Stacks.Open {
+		if of(g) && g.Container == "" {
+			open = append(open, g)
+		}
+	}
+	flying := slices.DeleteFunc(slices.Clone(deep.Calls.InFlight), func(f evidence.InFlight) bool { return !slices.Contains(verbOf[f.Method], p.Verb) })
+	switch {
+	case len(open) == 1 && len(flying) <= 1:
+		c.answers(open[0])
+		return only
+	case len(open) == 0 && len(flying) == 1 && flying[0].Count == 1:
+		c.add(LinkCall, "", flying[0].Method, "")
+		return only
+	}
+	return ""
 }
 
-// answering returns the goroutine that answers a method of the CRI and waits for a shim
-// or a program; nil if there is none, or several.
-func (v *view) answering(method string) (only *evidence.Group) {
-	for i, all := 0, v.evidence.Deep.Stacks.Groups; i < len(all); i++ {
-		g := &all[i]
-		if !slices.ContainsFunc(g.Frames, func(f string) bool { return strings.HasSuffix(f, "."+method) }) {
-			continue
+// answers adds a call of the CRI and the goroutine that answers it.
+func (c *chain) answers(g evidence.Goroutine) {
+	c.add(LinkCall, "", g.Call, "")
+	c.add(LinkGoroutine, strconv.Itoa(g.Number), goroutineName(g), "it answers the call, in the runtime's own dump")
+}
+
+// openOf returns the goroutine that answers the status call about an object: one that is
+// at work on it, or the only one where one such call hangs; nil if none is known.
+func (v *view) openOf(h *hang) *evidence.Goroutine {
+	var found []*evidence.Goroutine
+	for i, all := 0, v.deep().Stacks.Open; i < len(all); i++ {
+		if g := &all[i]; g.Call == h.Op.String() {
+			if g.Container == h.ID && h.ID != "" {
+				return g
+			}
+			found = append(found, g)
 		}
-		if only != nil || g.Count != 1 {
-			return nil
-		}
-		only = g
 	}
-	return only
+	if len(found) != 1 || found[0].Container != "" || len(v.hanging(func(o *hang) bool { return o.Op == h.Op })) != 1 {
+		return nil
+	}
+	return found[0]
 }
 
 // errandsLong returns the errands of the runtime and its shims that have run for long.

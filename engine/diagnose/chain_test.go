@@ -256,11 +256,9 @@ func (s sick) calls(method string) sick {
 	return s
 }
 
-// answers has a goroutine of the runtime answer a call.
-func (s sick) answers(number int, method string) sick {
-	s.r.Deep.Stacks.Groups = append(s.r.Deep.Stacks.Groups, evidence.Group{Count: 1, State: "select", First: number, Frames: []string{
-		"github.com/containerd/ttrpc.(*Client).dispatch", "github.com/containerd/containerd/v2/internal/cri/server.(*criService)." + method, "main.main",
-	}})
+// open has a goroutine of the runtime answer a call and wait for a shim.
+func (s sick) open(method, doing, container string) sick {
+	s.r.Deep.Stacks.Open = append(s.r.Deep.Stacks.Open, evidence.Goroutine{Number: 77, State: "select", For: 10 * time.Minute, Call: method, Doing: doing, Container: container})
 	return s
 }
 
@@ -284,9 +282,15 @@ func TestChainOfAnErrand(t *testing.T) {
 			"warning errand-stuck container-1-0\ncall [] RemoveContainer\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
 		{"it may be of two calls", allAnswers().errand("delete", "container-1-0").calls("RemoveContainer").calls("StopPodSandbox"),
 			"warning errand-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
-		{"the dump has the goroutine", allAnswers().errand("kill", "container-1-0").answers(77, "StopContainer"),
-			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77: the only one that answers it, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only +
+		{"the dump has the goroutine", allAnswers().errand("kill", "container-1-0").open("StopContainer", "ttrpc Task.Kill", ""),
+			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only +
 				strings.ReplaceAll(deletes, "delete", "kill")},
+		{"the dump has the goroutine, and what it is at work on", allAnswers().errand("kill", "container-1-0").errand("kill", "container-0-0").open("StopContainer", "ttrpc Task.Kill", "container-1-0"),
+			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app: the goroutine is at work on it, by its stack\n" +
+				strings.ReplaceAll(deletes, "delete", "kill")},
+		{"a status waits for its shim, and not for a lock", allAnswers().and(func(s sick) { s.sweepHung(1, "") }).open("PodSandboxStatus", "ttrpc Task.State", "sandbox-1"),
+			"critical inspect-hung sandbox-1\ncall [] PodSandboxStatus of ns-1/pod-00001\ngoroutine [77] goroutine 77 in ttrpc Task.State: it answers the call, in the runtime's own dump\n" +
+				"container [sandbox-1] ns-1/pod-00001: it asks for this one\nshim [1007] shim 1007: the goroutine waits for its answer to Task.State CUT kill -9 1007\n"},
 		{"of a container that is being made", allAnswers().errand("create", "new").calls("CreateContainer"),
 			"warning errand-stuck new\ncall [] CreateContainer\ncontainer [new] new (of a pod whose name is not known)" + only +
 				"errand [9000] runc create (10m): named in its arguments CUT kill 9000\n"},

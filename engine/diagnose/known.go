@@ -121,9 +121,6 @@ func (v *view) matches(s signature) bool {
 
 // hasStack reports whether one stack of the runtime's dump has all of some words.
 func (v *view) hasStack(words []string) bool {
-	if v.evidence.Deep == nil {
-		return false
-	}
 	is := func(state string, frames []string) bool {
 		for _, w := range words {
 			if of, ok := strings.CutPrefix(w, "state "); ok && !strings.HasPrefix(state, of) ||
@@ -133,8 +130,9 @@ func (v *view) hasStack(words []string) bool {
 		}
 		return true
 	}
-	stacks := &v.evidence.Deep.Stacks
+	stacks := &v.deep().Stacks
 	return slices.ContainsFunc(stacks.Groups, func(g evidence.Group) bool { return is(g.State, g.Frames) }) ||
+		slices.ContainsFunc(stacks.Open, func(g evidence.Goroutine) bool { return is(g.State, g.Frames) }) ||
 		slices.ContainsFunc(stacks.Locks, func(l evidence.Lock) bool { return is(l.Holder.State, l.Holder.Frames) })
 }
 

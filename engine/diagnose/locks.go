@@ -27,12 +27,7 @@ var verbOf = map[string][]string{
 }
 
 // locks returns those that goroutines of the runtime wait for; nil if nobody looked.
-func (v *view) locks() []evidence.Lock {
-	if v.evidence.Deep == nil {
-		return nil
-	}
-	return v.evidence.Deep.Stacks.Locks
-}
+func (v *view) locks() []evidence.Lock { return v.deep().Stacks.Locks }
 
 // lockAt returns the lock of what has an address; nil if none is known.
 func (v *view) lockAt(address string) *evidence.Lock {
@@ -53,6 +48,9 @@ func (v *view) lockOf(h *hang) (lock *evidence.Lock, proof string) {
 	var found []*evidence.Lock
 	for i, all := 0, v.locks(); i < len(all); i++ {
 		l := &all[i]
+		if l.Of == evidence.OfContainer && h.Op != call.ContainerStatus || l.Of == evidence.OfSandbox && h.Op != call.PodSandboxStatus {
+			continue
+		}
 		if l.Holder.Container != "" && l.Holder.Container == h.ID && !l.Likely {
 			return l, "its holder is at work on it, by its stack"
 		}
