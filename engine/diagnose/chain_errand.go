@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -37,14 +38,24 @@ func (v *view) chainFrom(p evidence.Process) []Link {
 	return c.done()
 }
 
-// callOf adds the call of the CRI that waits for an errand, and the goroutine that
-// answers it, and returns by what that is so: the goroutine is at work on the same
-// container, or there is one such call and one such errand.
+// callOf adds the call of the CRI that waits for an errand, and the goroutines that
+// answer it and that ask the shim for the errand, and returns by what that is so: the
+// goroutine is at work on the same container, or there is one such call and one such
+// errand.
 func (c *chain) callOf(p evidence.Process, id string) string {
 	deep := c.deep()
-	of := func(g evidence.Goroutine) bool { return slices.Contains(verbOf[g.Call], p.Verb) }
-	if i := slices.IndexFunc(deep.Stacks.Open, func(g evidence.Goroutine) bool { return of(g) && g.Container == id && id != "" }); i >= 0 {
-		c.answers(deep.Stacks.Open[i])
+	answers := func(g evidence.Goroutine) bool { return slices.Contains(verbOf[g.Call], p.Verb) }
+	asks := func(g evidence.Goroutine) bool { return strings.EqualFold(g.Doing, "ttrpc Task."+p.Verb) || strings.EqualFold(g.Doing, p.Verb) }
+	on := func(id string, such func(evidence.Goroutine) bool) (found []evidence.Goroutine) {
+		for _, g := range deep.Stacks.Open {
+			if g.Container == id && such(g) {
+				found = append(found, g)
+			}
+		}
+		return found
+	}
+	if own := on(id, answers); id != "" && len(own) > 0 {
+		c.answer(own[0])
 		return "the goroutine is at work on it, by its stack"
 	}
 	alike := 0
@@ -53,30 +64,26 @@ func (c *chain) callOf(p evidence.Process, id string) string {
 			alike++
 		}
 	}
-	if alike != 1 {
+	flying := slices.DeleteFunc(slices.Clone(deep.Calls.InFlight), func(f evidence.InFlight) bool { return !slices.Contains(verbOf[f.Method], p.Verb) })
+	open, asking := on("", answers), on("", asks)
+	switch {
+	case alike != 1 || len(open) > 1 || len(asking) > 1 || len(flying) > 1:
+		return ""
+	case len(open) == 1:
+		c.answer(open[0])
+	case len(flying) == 1 && flying[0].Count == 1:
+		c.add(LinkCall, "", flying[0].Method, "")
+	case len(asking) == 0:
 		return ""
 	}
-	const only = "the only such call, and the only such errand"
-	var open []evidence.Goroutine
-	for _, g := range deep.Stacks.Open {
-		if of(g) && g.Container == "" {
-			open = append(open, g)
-		}
+	if len(asking) == 1 && !answers(asking[0]) { // for a container's end is waited in another one
+		c.add(LinkGoroutine, strconv.Itoa(asking[0].Number), goroutineName(asking[0]), "the only one that asks a shim for that, in the runtime's own dump")
 	}
-	flying := slices.DeleteFunc(slices.Clone(deep.Calls.InFlight), func(f evidence.InFlight) bool { return !slices.Contains(verbOf[f.Method], p.Verb) })
-	switch {
-	case len(open) == 1 && len(flying) <= 1:
-		c.answers(open[0])
-		return only
-	case len(open) == 0 && len(flying) == 1 && flying[0].Count == 1:
-		c.add(LinkCall, "", flying[0].Method, "")
-		return only
-	}
-	return ""
+	return "the only such call, and the only such errand"
 }
 
-// answers adds a call of the CRI and the goroutine that answers it.
-func (c *chain) answers(g evidence.Goroutine) {
+// answer adds a call of the CRI and the goroutine that answers it.
+func (c *chain) answer(g evidence.Goroutine) {
 	c.add(LinkCall, "", g.Call, "")
 	c.add(LinkGoroutine, strconv.Itoa(g.Number), goroutineName(g), "it answers the call, in the runtime's own dump")
 }

@@ -206,11 +206,11 @@ func TestChain(t *testing.T) {
 		),
 			"critical list-hung \n" + relistLine +
 				"lock [0xa] lock of nri.(*local) at 0xa: 3 goroutines wait for it in the runtime's own dump, ListContainers among them\n" +
-				"goroutine [1] goroutine 1 in another lock: same receiver address 0xa in the runtime's own dump\n" +
+				"goroutine [1] goroutine 1 waiting for another lock: same receiver address 0xa in the runtime's own dump\n" +
 				"lock [0xb] lock of adaptation.(*Adaptation) at 0xb: it waits for the lock at 0xb\n" +
-				"goroutine [2] goroutine 2 in another lock: same receiver address 0xb in the runtime's own dump\n" +
+				"goroutine [2] goroutine 2 waiting for another lock: same receiver address 0xb in the runtime's own dump\n" +
 				"lock [0xa] lock of nri.(*local) at 0xa, which waits for the first: a deadlock: it waits for the lock at 0xa CUT systemctl restart containerd\n",
-			"relist -> ListContainers -> lock of nri.(*local) at 0xa -> goroutine 1 in another lock -> lock of adaptation.(*Adaptation) at 0xb -> goroutine 2 in another lock -> lock of nri.(*local) at 0xa, which waits for the first: a deadlock",
+			"relist -> ListContainers -> lock of nri.(*local) at 0xa -> goroutine 1 waiting for another lock -> lock of adaptation.(*Adaptation) at 0xb -> goroutine 2 waiting for another lock -> lock of nri.(*local) at 0xa, which waits for the first: a deadlock",
 			"a deadlock"},
 	}
 	for _, tt := range tests {
@@ -288,6 +288,11 @@ func TestChainOfAnErrand(t *testing.T) {
 		{"the dump has the goroutine, and what it is at work on", allAnswers().errand("kill", "container-1-0").errand("kill", "container-0-0").open("StopContainer", "ttrpc Task.Kill", "container-1-0"),
 			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app: the goroutine is at work on it, by its stack\n" +
 				strings.ReplaceAll(deletes, "delete", "kill")},
+		{"a call waits for a container's end, and another goroutine asks its shim", allAnswers().errand("delete", "container-1-0").open("StopContainer", "wait for a channel", "").and(func(s sick) {
+			s.open("", "ttrpc Task.Delete", "").r.Deep.Stacks.Open[1].Number = 78
+		}),
+			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 waiting for a channel: it answers the call, in the runtime's own dump\n" +
+				"goroutine [78] goroutine 78 in ttrpc Task.Delete: the only one that asks a shim for that, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
 		{"a status waits for its shim, and not for a lock", allAnswers().and(func(s sick) { s.sweepHung(1, "") }).open("PodSandboxStatus", "ttrpc Task.State", "sandbox-1"),
 			"critical inspect-hung sandbox-1\ncall [] PodSandboxStatus of ns-1/pod-00001\ngoroutine [77] goroutine 77 in ttrpc Task.State: it answers the call, in the runtime's own dump\n" +
 				"container [sandbox-1] ns-1/pod-00001: it asks for this one\nshim [1007] shim 1007: the goroutine waits for its answer to Task.State CUT kill -9 1007\n"},

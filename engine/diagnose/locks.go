@@ -94,11 +94,20 @@ func lockName(l *evidence.Lock) string { return fmt.Sprintf("lock of %s at %s", 
 
 // goroutineName names one by its number and what it waits for.
 func goroutineName(g evidence.Goroutine) string {
-	name := fmt.Sprintf("goroutine %d", g.Number)
-	if g.Doing != "" {
-		name += " in " + g.Doing
+	return fmt.Sprintf("goroutine %d%s", g.Number, doing(g))
+}
+
+// doing says what a goroutine waits for, with a space before it; nothing if that is not
+// known.
+func doing(g evidence.Goroutine) string {
+	what, waits := strings.CutPrefix(g.Doing, "wait for ")
+	switch {
+	case g.Doing == "":
+		return ""
+	case waits || g.Waits != "":
+		return " waiting for " + what
 	}
-	return name
+	return " in " + g.Doing
 }
 
 // lockLine says who waits for the lock of an object's status, and who holds it: "41
@@ -151,10 +160,7 @@ func lockSentence(l *evidence.Lock, what string) string {
 	if g.For > 0 {
 		said += " for " + roughly(g.For)
 	}
-	if g.Doing != "" {
-		said += " in " + g.Doing
-	}
-	return said
+	return said + doing(g)
 }
 
 // lockLines tell the locks that a call waits for where no object hangs.
