@@ -45,7 +45,9 @@ func (v *view) chainFrom(p evidence.Process) []Link {
 func (c *chain) callOf(p evidence.Process, id string) string {
 	deep := c.deep()
 	answers := func(g evidence.Goroutine) bool { return slices.Contains(verbOf[g.Call], p.Verb) }
-	asks := func(g evidence.Goroutine) bool { return strings.EqualFold(g.Doing, "ttrpc Task."+p.Verb) || strings.EqualFold(g.Doing, p.Verb) }
+	asks := func(g evidence.Goroutine) bool {
+		return strings.EqualFold(g.Doing, "ttrpc Task."+p.Verb) || strings.EqualFold(g.Doing, p.Verb)
+	}
 	on := func(id string, such func(evidence.Goroutine) bool) (found []evidence.Goroutine) {
 		for _, g := range deep.Stacks.Open {
 			if g.Container == id && such(g) {
