@@ -302,6 +302,9 @@ func TestChainOfAnErrand(t *testing.T) {
 		{"a network plugin", allAnswers().errand("CNI ADD", "new", byRuntime("calico", "api-0")).calls("RunPodSandbox"),
 			"warning errand-stuck new\ncall [] RunPodSandbox\ncontainer [new] pay/api-0" + only +
 				"errand [9000] CNI ADD by calico (10m): child of the runtime (pid 1019), named in its arguments CUT kill 9000\n"},
+		{"a shim unmounts", allAnswers().errand("umount", "", func(p *evidence.Process) { p.Command, p.Sandbox = "umount", "sandbox-1" }).calls("StopPodSandbox"),
+			"warning errand-stuck sandbox-1\ncall [] StopPodSandbox\ncontainer [sandbox-1] ns-1/pod-00001" + only +
+				"shim [1007] shim 1007: it waits for its child, pid 9000 (umount)\nerrand [9000] umount (10m): child of the shim CUT kill 9000\n"},
 		{"in the kernel, for a disk", allAnswers().errand("delete", "container-1-0", func(p *evidence.Process) {
 			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "io_schedule"
 			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}

@@ -134,11 +134,10 @@ func TestKnownBugs(t *testing.T) {
 			stack(mutex, nriLocal+"syncPlugin", nriPlugin+"acceptPluginConnections.func1", "github.com/containerd/nri/pkg/adaptation.(*Adaptation).acceptPluginConnections").
 			stack(mutex, nriPlugin+"StateChange", nriLocal+"StartContainer", criServer+"StartContainer"),
 		"containerd#14083": held().runtime("containerd", "2.2.1").
-			stack("sync.RWMutex.Lock", nriPlugin+"requestPluginSync", nriPlugin+"acceptPluginConnections.func1").
+			stack(rlock, nriPlugin+"BlockPluginSync", nriLocal+"BlockPluginSync", criServer+"StartContainer").
 			stack("select", criServer+"waitContainerStop", criServer+"stopContainer", criServer+"StopContainer"),
 		"go-cni#126": held().runtime("containerd", "v2.0.2").
-			stack(rlock, goCNI+"createResult", goCNI+"Setup", criServer+"setupPodNetwork").
-			stack("sync.RWMutex.Lock", goCNI+"Load"),
+			stack(rlock, goCNI+"createResult", goCNI+"Setup", criServer+"setupPodNetwork"),
 		"containerd#4666": func() sick {
 			s := allAnswers().errand("CNI DEL", "sandbox-1", byRuntime("calico", "api-0"))
 			s.node.fail(call.Status, call.ErrDeadline, tooLate, 1)
