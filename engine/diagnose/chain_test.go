@@ -359,3 +359,49 @@ func TestHeadlineOfAnotherTrouble(t *testing.T) {
 		t.Errorf("%+v", head)
 	}
 }
+
+// A runtime that answers nothing has a chain, too: down to its lock, or to its own process.
+func TestChainOfASilentRuntime(t *testing.T) {
+	silent := func() sick {
+		n := healthy(3).hang(call.ListPodSandbox, 30*time.Second).hang(call.Version, 20*time.Second).hang(call.Status, 20*time.Second)
+		s := sick{n, looked(n)}
+		s.r.Deep = new(evidence.Deep)
+		return s
+	}
+	const waits = "critical runtime-unresponsive \nrelist [] relist\ncall [] ListPodSandbox: ListPodSandbox is out for 30s, since 09:26:23\n"
+	stopped := silent()
+	for i := range stopped.r.Processes.Daemons {
+		if p := &stopped.r.Processes.Daemons[i]; p.Command == "containerd" {
+			p.State, p.For = evidence.Stopped, time.Minute
+		}
+	}
+	for name, tt := range map[string]struct {
+		sick sick
+		want string
+	}{
+		"a lock": {silent().locks(evidence.Lock{Of: "store.(*Store).List", Address: "0xa", Waiters: 9, Calls: []string{"ListPodSandbox"}, Holder: evidence.Goroutine{Number: 5, Doing: "fsync"}}),
+			waits + "lock [0xa] lock of store.(*Store).List at 0xa: 9 goroutines wait for it in the runtime's own dump, ListPodSandbox among them\n" +
+				"goroutine [5] goroutine 5 in fsync: same receiver address 0xa in the runtime's own dump CUT systemctl restart containerd\n"},
+		"its process is stopped": {stopped,
+			strings.Replace(waits, "runtime-unresponsive", "process-stuck", 1) + "process [1019] pid 1019 (containerd): it is the runtime's own, and stopped (T) CUT kill -CONT 1019\nkernel [] stopped (T): its state\n"},
+	} {
+		found, _ := tt.sick.diagnose()
+		if diff := cmp.Diff(tt.want, tell(found)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// However processes and locks wait for each other, a chain ends.
+func TestChainEnds(t *testing.T) {
+	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0").errand("init", "container-1-0")
+	e := s.r.Processes.Errands
+	e[0].Parent, e[1].Parent = e[1].PID, e[0].PID
+	a, b := statusLock("", ""), statusLock("", "")
+	a.Address, b.Address, a.Holder.Waits, b.Holder.Waits = "0xa", "0xb", "0xb", "0xb"
+	s.locks(a, b)
+	found, _ := s.diagnose()
+	if n := len(found[0].Chain); n < 5 || n > 12 {
+		t.Errorf("%d links: %s", n, ChainLine(found[0].Chain))
+	}
+}

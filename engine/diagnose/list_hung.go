@@ -56,7 +56,9 @@ func (v *view) listFinding(h *hang) Finding {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
 	}
 	f.say(v.hangLine(h), left)
-	f.say(v.lockLines(h.Op.String())...)
+	if len(v.blamed) == 0 { // else they tell who holds it
+		f.say(v.lockLines(h.Op.String())...)
+	}
 	f.say(answers, v.others(h.Op), v.searching(), v.unknown(), v.known(), v.pressure(), v.daemon())
 	f.say(v.waiting()...)
 	if len(v.blamed) > 0 { // they have the chain
