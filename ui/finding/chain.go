@@ -2,7 +2,6 @@ package finding
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -98,17 +97,16 @@ func Cuts(chain []diagnose.Link) (all []diagnose.Step) {
 	return all
 }
 
-// LastProven names the last link of a chain that is joined to the first by what is
-// proven; empty for no chain.
-func LastProven(chain []diagnose.Link) string {
-	n := slices.IndexFunc(chain[min(1, len(chain)):], func(l diagnose.Link) bool { return l.Proof == "" })
-	switch {
-	case len(chain) == 0:
-		return ""
-	case n < 0:
-		n = len(chain) - 1
+// LastProven returns the last link of a chain that is joined to the first by what is
+// proven; the zero Link for no chain.
+func LastProven(chain []diagnose.Link) (last diagnose.Link) {
+	for i, l := range chain {
+		if i > 0 && l.Proof == "" {
+			break
+		}
+		last = l
 	}
-	return chain[n].Name
+	return last
 }
 
 // linked names a link, with what it is looked up by where its name has that not.

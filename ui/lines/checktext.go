@@ -35,12 +35,13 @@ func (p *page) headline(u diagnose.Update) {
 	h := u.Headline
 	symbol, look := finding.HeadlineLook(&p.look, h)
 	head, said := symbol+" "+text.Clean(h.Word), clauses(h)
-	if last := finding.LastProven(chainOf(u.Findings)); last != "" {
+	if last := finding.LastProven(chainOf(u.Findings)); last.Name != "" {
 		if next := finding.Countdown(h); next != "" {
 			head += " (" + text.Clean(next) + ")"
 		}
-		if said = text.After(h.Word, h.Text); !strings.HasSuffix(said, last) {
-			said = strings.TrimLeft(said+" -> "+last, " ->")
+		said = text.After(h.Word, h.Text)
+		if asked := last.Kind == diagnose.LinkCall && strings.Contains(said, last.Name); !asked && !strings.HasSuffix(said, last.Name) {
+			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
 		}
 	}
 	p.put(0, look, head+"  ", p.look.Strong, said)

@@ -69,6 +69,10 @@ func stacks(s evidence.Stacks) string {
 		fmt.Fprintln(&b, wording.Lock(l))
 		frames(&b, l.Holder.Frames)
 	}
+	for _, g := range s.Open {
+		fmt.Fprintln(&b, wording.Goroutine(g))
+		frames(&b, g.Frames)
+	}
 	for _, g := range s.Groups {
 		fmt.Fprintf(&b, "%d goroutines, such as %d: %s, for %s at most\n", g.Count, g.First, g.State, text.Age(g.Longest))
 		frames(&b, g.Frames)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -35,7 +36,7 @@ func Sources(r *evidence.Report) []Source {
 		d, idle = &evidence.Deep{}, "not read: nothing hangs"
 	}
 	all := []Source{
-		source("goroutines", d.Stacks.Source, dumped(r, d.Stacks), each(d.Stacks.Locks, Lock)),
+		source("goroutines", d.Stacks.Source, dumped(r, d.Stacks), append(each(d.Stacks.Locks, Lock), each(d.Stacks.Open, Goroutine)...)),
 		source("calls in flight", d.Calls.Source, strconv.Itoa(len(d.Calls.InFlight))+" methods", each(d.Calls.InFlight, inFlight)),
 		source("kernel", d.Kernel.Source, strconv.Itoa(len(d.Kernel.Lines))+" lines of note", each(d.Kernel.Lines, kernelLine)),
 		source("units", d.Units.Source, strconv.Itoa(len(d.Units.All)), each(d.Units.All, unit)),
@@ -50,7 +51,10 @@ func Sources(r *evidence.Report) []Source {
 }
 
 func source(name string, s evidence.Source, gave string, lines []string) Source {
-	if s.Missing != "" {
+	switch {
+	case s.Pending:
+		return Source{name, s, s.Missing, nil}
+	case s.Missing != "":
 		return Source{name, s, "not available: " + s.Missing, nil}
 	}
 	if s.Bytes > 0 {
@@ -170,7 +174,11 @@ func Errands(s *engine.Snapshot, r *evidence.Report) []string {
 		if whom := whom(p, names); whom != "" {
 			said += " of " + whom
 		}
-		said += fmt.Sprintf(", %s old, pid %d, child of %s%d, %v", text.Age(p.Age), p.PID, programs[p.Parent], p.Parent, p.State)
+		said += ", " + text.Age(p.Age) + " old"
+		if limit := p.ErrandLimit(); limit > 0 && p.Age > limit {
+			said += " (" + text.Age(limit) + " at most is usual)"
+		}
+		said += fmt.Sprintf(", pid %d, child of %s%d, %v", p.PID, programs[p.Parent], p.Parent, p.State)
 		if p.Wchan != "" {
 			said += " in " + p.Wchan
 		}
@@ -187,12 +195,20 @@ func whom(p evidence.Process, names map[string]string) string {
 	return strings.Trim(name+" "+text.ShortID(p.Container), " ")
 }
 
-// namesByID names sandboxes and containers by their ids.
+// namesByID names sandboxes and containers by their ids. What no list has is named by its
+// pod, where that is known.
 func namesByID(s *engine.Snapshot, r *evidence.Report) map[string]string {
-	names := map[string]string{}
+	names, pods := map[string]string{}, map[pleg.UID]string{}
+	for _, p := range s.Pods {
+		pods[p.UID] = p.String()
+	}
 	for _, o := range r.Objects() {
+		pod := pods[pleg.UID(o.UID)]
 		if o.Pod != "" {
-			names[o.ID] = strings.TrimRight(o.Namespace+"/"+o.Pod+" "+o.Container, " ")
+			pod = o.Namespace + "/" + o.Pod
+		}
+		if pod != "" {
+			names[o.ID] = strings.TrimRight(pod+" "+o.Container, " ")
 		}
 	}
 	for _, p := range s.Pods {

@@ -41,6 +41,7 @@ func TestSources(t *testing.T) {
 				{Of: "store.Get", Address: "0x2", Waiters: 2, Holder: evidence.Goroutine{Number: 8, State: "chan receive"}},
 				{Of: "store.Get", Address: "0x3", Waiters: 2},
 			},
+			Open: []evidence.Goroutine{{Number: 9, Call: "RunPodSandbox", Doing: "exec of a program", For: time.Hour}},
 		},
 		Calls:  evidence.RuntimeCalls{Source: from, InFlight: []evidence.InFlight{{Method: "StopContainer", Count: 1, For: time.Minute}, {Method: "Status", Count: 2}}},
 		Kernel: evidence.Kernel{Source: from, Lines: lines},
@@ -49,7 +50,7 @@ func TestSources(t *testing.T) {
 	want := []string{
 		`goroutines: 900 of crio, 1m old from a file in 1.0s; cut off after 64M [` +
 			`"41 wait for container status (0x1), for 5m at most: ListContainers, ContainerStatus; goroutine 7 (StopContainer, ttrpc Task.Kill, for 1m, container 0123456789abc) likely holds it" ` +
-			`"2 wait for store.Get (0x2), for 0s at most; goroutine 8 (chan receive) holds it" "2 wait for store.Get (0x3), for 0s at most; who holds it was not found"]`,
+			`"2 wait for store.Get (0x2), for 0s at most; goroutine 8 (chan receive) holds it" "2 wait for store.Get (0x3), for 0s at most; who holds it was not found" "goroutine 9 (RunPodSandbox, exec of a program, for 1h)"]`,
 		`calls in flight: 2 methods, 2.0K from here in 3ms ["StopContainer 1 in flight for 1m" "Status 2 in flight"]`,
 		fmt.Sprintf(`kernel: 10 lines of note, 2.0K from here in 3ms %q`, append(slices.Repeat([]string{"hung task 1m ago, the last of 3: INFO: task"}, mostLines), "and 2 more")),
 		`units: not available: no init system that is known []`,
@@ -57,6 +58,10 @@ func TestSources(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, told(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r.Deep.Stacks = evidence.Stacks{Source: evidence.Source{Missing: "still being read", Pending: true}}
+	if got := told(r)[0]; got != "goroutines: still being read []" {
+		t.Errorf("while it is read: %s", got)
 	}
 }
 
@@ -69,17 +74,19 @@ func TestErrands(t *testing.T) {
 			Daemons: []evidence.Process{{PID: 812, Command: "containerd"}}, Shims: []evidence.Process{{PID: 4711, Command: "shim"}},
 			Errands: []evidence.Process{
 				{PID: 1, Parent: 812, Command: "umount", Verb: "umount", State: evidence.Sleeping},
-				{PID: 2, Parent: 4711, Command: "runc", Verb: "update", Container: "c1", Age: 10 * time.Minute, State: evidence.Uninterrupted, Wchan: "nfs_wait"},
+				{PID: 2, Parent: 4711, Command: "runc", Verb: "update", Container: "c1", Own: true, Age: 10 * time.Minute, State: evidence.Uninterrupted, Wchan: "nfs_wait"},
 				{PID: 3, Parent: 9, Command: "bridge", Verb: "CNI ADD", Namespace: "pay", Pod: "new", Age: time.Minute, State: evidence.Sleeping},
 				{PID: 4, Parent: 2, Command: "runc", Container: "s1", Age: time.Second, State: evidence.Sleeping},
+				{PID: 6, Parent: 4711, Command: "crun", Verb: "kill", Container: "c8", Own: true, Age: 2 * time.Second, State: evidence.Sleeping},
 				{PID: 5, Parent: 4711, Command: "runc", Verb: "delete", Container: "c9", Age: time.Second, State: evidence.Sleeping},
 			},
 		},
-		Deep: &evidence.Deep{Objects: evidence.Objects{All: []evidence.Object{{ID: "c9", Namespace: "pay", Pod: "old", Container: "app"}}}},
+		Deep: &evidence.Deep{Objects: evidence.Objects{All: []evidence.Object{{ID: "c8", UID: "1"}, {ID: "c9", Namespace: "pay", Pod: "old", Container: "app"}}}},
 	}
 	want := []string{
-		"runc update of pay/api app c1, 10m old, pid 2, child of shim 4711, in uninterruptible sleep (D) in nfs_wait",
-		"bridge CNI ADD of pay/new, 1m old, pid 3, child of 9, sleeping",
+		"runc update of pay/api app c1, 10m old (5s at most is usual), pid 2, child of shim 4711, in uninterruptible sleep (D) in nfs_wait",
+		"bridge CNI ADD of pay/new, 1m old (15s at most is usual), pid 3, child of 9, sleeping",
+		"crun kill of pay/api c8, 2s old, pid 6, child of shim 4711, sleeping",
 		"runc of pay/api s1, 1s old, pid 4, child of runc 2, sleeping",
 		"runc delete of pay/old app c9, 1s old, pid 5, child of shim 4711, sleeping",
 		"umount, 0s old, pid 1, child of containerd 812, sleeping",
@@ -88,7 +95,7 @@ func TestErrands(t *testing.T) {
 	if diff := cmp.Diff(want, Errands(s, r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := Seen(r); got != "3 sandboxes and containers: 0 by control groups, 1 by shims, 1 by folders" {
+	if got := Seen(r); got != "3 sandboxes and containers: 0 by control groups, 1 by shims, 2 by folders" {
 		t.Errorf("seen: %q", got)
 	}
 	if r.Processes.Errands = nil; Errands(s, r) != nil {

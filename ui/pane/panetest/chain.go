@@ -12,7 +12,7 @@ var (
 	held   = ID("payments", "shop", "payments-6c8f9d7b5-t8wfx") + ID("more")
 	errand = evidence.Process{
 		PID: 4800, Parent: 4711, Command: "runc", Verb: "update", State: evidence.Uninterrupted, For: 10 * time.Minute, Age: 10 * time.Minute,
-		Wchan: "nfs4_do_setattr", Container: held,
+		Wchan: "nfs4_do_setattr", Container: held, Own: true,
 	}
 )
 
@@ -68,6 +68,7 @@ func Deep() *evidence.Deep {
 				Of: "container status", Address: "0x25a8b9a40380", Waiters: 41, Longest: 10 * time.Minute, Calls: []string{"ListContainers", "ContainerStatus"}, Likely: true,
 				Holder: evidence.Goroutine{Number: 1234, State: "select", For: 10 * time.Minute, Call: "UpdateContainerResources", Doing: "ttrpc Task.Update", Container: held, Frames: []string{"ttrpc.(*Client).Call"}},
 			}},
+			Open: []evidence.Goroutine{{Number: 1300, State: "IO wait", For: 9 * time.Minute, Call: "StopContainer", Doing: "ttrpc Task.Kill", Frames: []string{"ttrpc.(*Client).Call"}}},
 		},
 		Calls: evidence.RuntimeCalls{
 			Source:   evidence.Source{From: "http://127.0.0.1:1338/v1/metrics", Took: 3 * time.Millisecond, Bytes: 12 << 10},
