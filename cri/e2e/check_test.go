@@ -34,27 +34,38 @@ type finding struct {
 	ID, Severity, Summary string
 	Subject               struct{ Operation, Namespace, Pod, Container, ContainerID string }
 	Evidence              []string
+	Chain                 []link
 }
 
-// check runs the built program once, and holds its output to the schema.
-func check(t *testing.T, socket string) verdict {
+// A link is one of the chain from the relist down to what holds it up.
+type link struct{ Kind, ID, Name, Proof string }
+
+// check runs the built program once, with further arguments, and holds its output
+// to the schema.
+func check(t *testing.T, socket string, args ...string) verdict {
+	t.Helper()
+	out, stderr, v := runCheck(t, socket, append(args, "-o", "json")...)
+	hold(t, out, stderr)
+	must(t, json.Unmarshal(out, &v))
+	return v
+}
+
+// runCheck returns what the program printed, and how it went.
+func runCheck(t *testing.T, socket string, args ...string) (out []byte, stderr string, v verdict) {
 	t.Helper()
 	program, err := buildOnce()
 	must(t, err)
-	cmd := exec.Command(program, "-r", "unix://"+socket, "check", "-o", "json")
+	cmd := exec.Command(program, append([]string{"-r", "unix://" + socket, "check"}, args...)...)
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	var said bytes.Buffer
+	cmd.Stderr = &said
 	began := time.Now()
-	out, err := cmd.Output()
+	out, err = cmd.Output()
 	took := time.Since(began)
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	hold(t, out, stderr.String())
-	v := verdict{exit: cmd.ProcessState.ExitCode(), took: took, text: string(out)}
-	must(t, json.Unmarshal(out, &v))
-	return v
+	return out, said.String(), verdict{exit: cmd.ProcessState.ExitCode(), took: took, text: string(out)}
 }
 
 // hold checks an output against docs/check.schema.json.

@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	onScreen = 15 * time.Second // how soon the screen has to name what is wrong
+	tooOld   = 20 * time.Second // an errand that runs for so long is worth a finding, whatever it is to do
+)
+
+// The commonest real reason for an unhealthy PLEG is a status that stays locked while runc
+// changes limits. Started afterwards, told of nothing but the socket, plegtop names the
+// container, the program, the goroutine and the lock.
+func TestHolderOfStatusLockIsNamed(t *testing.T) {
+	node := newestContainerd(t)
+	node.startPod("innocent", "sleep")
+	h := node.update("holder")
+
+	v := check(t, node.socket)
+	f := v.holder(t, h)
+	f.says(t, `runc update`, `goroutine [0-9]+ `, `Task\.Update`)
+	f.leads(t, `^relist `, `^call .*ListContainers`, `^lock `, `^goroutine `, `^(container|shim) `, `^errand .*runc update`)
+
+	out, _, _ := runCheck(t, node.socket)
+	first, _, _ := strings.Cut(string(out), "\n")
+	if !strings.Contains(first, h.errand()) {
+		t.Errorf("the first line ends with no proven link of the chain: %s", first)
+	}
+	h.shown(t, node.socket, "hang")
+
+	v = check(t, node.socket, "--host-root", treeOf(t, h.pid, parent(h.pid), node.first(h.id)))
+	v.holder(t, h)
+}
+
+// Of what hangs but holds no lock the lists do not tell: the processes do.
+func TestErrandsThatHangAreNamed(t *testing.T) {
+	node := newestContainerd(t)
+	node.startPod("innocent", "sleep")
+	hangs := []hang{
+		node.startHangs("create", "creates"), node.startHangs("start", "starts"),
+		node.stopHangs("runc", "kill", "kills"), node.stopHangs("runc", "delete", "deletes"),
+		node.networkHangs("DEL", "dels"), node.networkHangs("ADD", "adds"), node.stopHangs("umount", "", "unmounts"),
+	}
+	<-time.After(tooOld)
+
+	v := check(t, node.socket)
+	if v.took > withinCheck {
+		t.Errorf("the verdict took %v, want it within %v", v.took, withinCheck)
+	}
+	for _, h := range hangs {
+		f, found := v.about(h)
+		if !found {
+			t.Errorf("%s of %s is not named", h.errand(), h.pod)
+			continue
+		}
+		f.says(t, regexp.QuoteMeta(h.errand()), `[0-9]+ ?s\b`)
+		f.leads(t, `^errand .*`+regexp.QuoteMeta(h.errand()))
+		if h.id != "" && f.Subject.ContainerID != h.id {
+			t.Errorf("%s is said to be of %q, want %q", h.errand(), f.Subject.ContainerID, h.id)
+		}
+	}
+	if v.names("", "innocent", "") || strings.Contains(v.text, `"innocent"`) {
+		t.Error("the innocent pod is in a finding")
+	}
+	if t.Failed() {
+		t.Log(v.text)
+	}
+	for _, h := range hangs[:1] {
+		h.shown(t, node.socket, h.errand())
+	}
+}
+
+// newestContainerd skips where what hangs, and who is to blame, is another matter.
+func newestContainerd(t *testing.T) *private {
+	t.Helper()
+	node := containerd(t)
+	if which == "debian" {
+		t.Skip("1.6 has other locks")
+	}
+	return node
+}
+
+// holder returns the finding that names h as what holds a list up: the first one, critical, and no
+// other pod is in any.
+func (v verdict) holder(t *testing.T, h hang) finding {
+	t.Helper()
+	if v.took > withinCheck {
+		t.Errorf("the verdict took %v, want it within %v", v.took, withinCheck)
+	}
+	v.blamesOnly(t, h.pod)
+	i := slices.IndexFunc(v.Findings, func(f finding) bool {
+		return f.Severity == "critical" && (f.ID == "list-hung" || f.ID == "inspect-hung") && f.Subject.Pod == h.pod && f.Subject.ContainerID == h.id
+	})
+	if i < 0 {
+		t.Fatalf("no critical finding names container %s of %s:\n%s", h.id, h.pod, v.text)
+	}
+	if strings.Contains(v.text, "innocent") {
+		t.Errorf("the innocent pod is spoken of:\n%s", v.text)
+	}
+	return v.Findings[i]
+}
+
+// about returns the finding about what hangs.
+func (v verdict) about(h hang) (finding, bool) {
+	i := slices.IndexFunc(v.Findings, func(f finding) bool { return f.Subject.Pod == h.pod })
+	if i < 0 {
+		return finding{}, false
+	}
+	return v.Findings[i], true
+}
+
+// says fails the test where neither the summary nor the evidence matches each of the patterns.
+func (f finding) says(t *testing.T, patterns ...string) {
+	t.Helper()
+	said := f.Summary + "\n" + strings.Join(f.Evidence, "\n")
+	for _, p := range patterns {
+		if !regexp.MustCompile(p).MatchString(said) {
+			t.Errorf("%s of %s does not say %s:\n%s", f.ID, f.Subject.Pod, p, said)
+		}
+	}
+}
+
+// leads fails the test where the chain has no links that match the patterns, in that order.
+func (f finding) leads(t *testing.T, patterns ...string) {
+	t.Helper()
+	rest := f.Chain
+	for _, p := range patterns {
+		i := slices.IndexFunc(rest, func(l link) bool { return regexp.MustCompile(p).MatchString(l.Kind + " " + l.Name) })
+		if i < 0 {
+			t.Errorf("%s of %s: the chain has no %s where it should be: %+v", f.ID, f.Subject.Pod, p, f.Chain)
+			return
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// shown starts the screen, which must name the pod or its container on a line with that word.
+func (h hang) shown(t *testing.T, socket, word string) {
+	t.Helper()
+	who := h.pod
+	if h.id != "" {
+		who = fmt.Sprintf("(%s|%.12s)", h.pod, h.id)
+	}
+	s := plegtop(t, socket, 120, 40)
+	took, err := s.Wait("it is named", onScreen, matches(fmt.Sprintf("(?i)%s.*%s|%s.*%s", word, who, who, word)))
+	if err != nil {
+		t.Errorf("%s of %s on the screen: %v", h.errand(), h.pod, err)
+	}
+	t.Logf("%s of %s on the screen after %v", h.errand(), h.pod, took)
+	s.press("q")
+	s.ended(0)
+}
+
+// first returns a container's first process, by what containerd has written down: it is not asked.
+func (p *private) first(id string) int {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.folder, "state", "io.containerd.runtime.v2.task", "k8s.io", id, "init.pid"))
+	must(p.t, err)
+	return number(string(text))
+}
+
+// treeOf returns the root of a host whose only processes are these, as files.
+func treeOf(t *testing.T, pids ...int) string {
+	t.Helper()
+	root := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(root, "etc"), 0o755))
+	for _, file := range []string{"stat", "uptime", "loadavg", "meminfo", "mounts"} {
+		copyProc(t, root, file)
+	}
+	for _, pid := range pids {
+		for _, file := range []string{"cgroup", "stat", "status", "comm", "cmdline", "environ"} {
+			copyProc(t, root, filepath.Join(fmt.Sprint(pid), file))
+		}
+	}
+	return root
+}
+
+func copyProc(t *testing.T, root, file string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/proc", file))
+	must(t, err)
+	to := filepath.Join(root, "proc", file)
+	must(t, os.MkdirAll(filepath.Dir(to), 0o755))
+	must(t, os.WriteFile(to, text, 0o644))
+}
