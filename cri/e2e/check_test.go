@@ -90,11 +90,11 @@ func (v verdict) names(id, pod, container string) bool {
 	})
 }
 
-// blamesOnly fails the test if a finding is about another pod.
-func (v verdict) blamesOnly(t *testing.T, pod string) {
+// blamesOnly fails the test if a finding is about another pod than these.
+func (v verdict) blamesOnly(t *testing.T, pods ...string) {
 	t.Helper()
 	for _, f := range v.Findings {
-		if p := f.Subject.Pod; p != "" && p != pod {
+		if p := f.Subject.Pod; p != "" && !slices.Contains(pods, p) {
 			t.Errorf("%s blames %s: %s", f.ID, p, f.Summary)
 		}
 	}

@@ -36,7 +36,7 @@ func TestHolderOfStatusLockIsNamed(t *testing.T) {
 	}
 	h.shown(t, node.socket, "hang")
 
-	v = check(t, node.socket, "--host-root", treeOf(t, h.pid, parent(h.pid), node.first(h.id)))
+	v = check(t, "/s", "--host-root", node.treeOf(h.pid, parent(h.pid), node.first(h.id)))
 	v.holder(t, h)
 }
 
@@ -44,7 +44,7 @@ func TestHolderOfStatusLockIsNamed(t *testing.T) {
 func TestErrandsThatHangAreNamed(t *testing.T) {
 	node := newestContainerd(t)
 	node.startPod("innocent", "sleep")
-	hangs := []hang{
+	hangs := hangList{
 		node.startHangs("create", "creates"), node.startHangs("start", "starts"),
 		node.stopHangs("runc", "kill", "kills"), node.stopHangs("runc", "delete", "deletes"),
 		node.networkHangs("DEL", "dels"), node.networkHangs("ADD", "adds"), node.stopHangs("umount", "", "unmounts"),
@@ -67,15 +67,23 @@ func TestErrandsThatHangAreNamed(t *testing.T) {
 			t.Errorf("%s is said to be of %q, want %q", h.errand(), f.Subject.ContainerID, h.id)
 		}
 	}
-	if v.names("", "innocent", "") || strings.Contains(v.text, `"innocent"`) {
-		t.Error("the innocent pod is in a finding")
-	}
+	v.blamesOnly(t, hangs.pods()...)
 	if t.Failed() {
 		t.Log(v.text)
 	}
 	for _, h := range hangs[:1] {
 		h.shown(t, node.socket, h.errand())
 	}
+}
+
+// A hangList is all that hangs at a time.
+type hangList []hang
+
+func (l hangList) pods() (names []string) {
+	for _, h := range l {
+		names = append(names, h.pod)
+	}
+	return names
 }
 
 // newestContainerd skips where what hangs, and who is to blame, is another matter.
@@ -101,9 +109,6 @@ func (v verdict) holder(t *testing.T, h hang) finding {
 	})
 	if i < 0 {
 		t.Fatalf("no critical finding names container %s of %s:\n%s", h.id, h.pod, v.text)
-	}
-	if strings.Contains(v.text, "innocent") {
-		t.Errorf("the innocent pod is spoken of:\n%s", v.text)
 	}
 	return v.Findings[i]
 }
@@ -150,6 +155,9 @@ func (h hang) shown(t *testing.T, socket, word string) {
 		who = fmt.Sprintf("(%s|%.12s)", h.pod, h.id)
 	}
 	s := plegtop(t, socket, 120, 40)
+	if word == h.errand() {
+		s.press("4")
+	}
 	took, err := s.Wait("it is named", onScreen, matches(fmt.Sprintf("(?i)%s.*%s|%s.*%s", word, who, who, word)))
 	if err != nil {
 		t.Errorf("%s of %s on the screen: %v", h.errand(), h.pod, err)
@@ -167,11 +175,13 @@ func (p *private) first(id string) int {
 	return number(string(text))
 }
 
-// treeOf returns the root of a host whose only processes are these, as files.
-func treeOf(t *testing.T, pids ...int) string {
+// treeOf returns the root of a host whose only processes are these, as files; the runtime's
+// socket is /s there.
+func (p *private) treeOf(pids ...int) string {
+	t := p.t
 	t.Helper()
 	root := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(root, "etc"), 0o755))
+	must(t, os.Link(p.socket, filepath.Join(root, "s")))
 	for _, file := range []string{"stat", "uptime", "loadavg", "meminfo", "mounts"} {
 		copyProc(t, root, file)
 	}
