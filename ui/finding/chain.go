@@ -14,7 +14,7 @@ import (
 type Part struct {
 	Before []text.Span
 	text.Span
-	Command string // that cuts the chain: the text is that, or says what it is for; else empty
+	Command bool // the text is one, which cuts the chain
 }
 
 // Indent returns how many cells there are before the text.
@@ -71,9 +71,9 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) []Part {
 	}
 	if l.Cut != nil {
 		said, st := Step(t, *l.Cut, "cut here")
-		parts = append(parts, Part{below, text.Say(st, said), l.Cut.Command})
+		parts = append(parts, Part{Before: below, Span: text.Say(st, said)})
 		if l.Cut.Command != "" {
-			parts = append(parts, Part{below, text.Say(t.Key, l.Cut.Command), l.Cut.Command})
+			parts = append(parts, Part{below, text.Say(t.Key, l.Cut.Command), true})
 		}
 	}
 	return parts

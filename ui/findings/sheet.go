@@ -45,7 +45,6 @@ func (d *sheet) Observe(v *pane.View, w, h int) {
 	d.Write(v, w, h, func(doc *widget.Doc) {
 		d.summary(doc)
 		d.chain(doc)
-		d.relations(doc)
 		d.evidence(doc)
 		d.steps(doc)
 		d.subject(doc)
@@ -73,16 +72,36 @@ func (d *sheet) summary(doc *widget.Doc) {
 		over := " over for " + text.AgeCoarse(d.View.At.Sub(e.End)) + ", it lasted " + text.Age(e.End.Sub(e.Began)) + "; this is the last of it"
 		doc.Line(text.Say(look.Good, look.Symbols.Good+over))
 	}
+	d.holder(doc)
+	doc.Field("because of", look.Text, string(d.of.Cause))
+	doc.Field("leads to", look.Text, d.effects())
 }
 
-// relations names the findings that explain this one, and that it explains.
-func (d *sheet) relations(doc *widget.Doc) {
-	look, effects := d.View.Theme, d.effects()
-	if len(d.of.Chain) > 0 && effects != "" {
-		doc.Line()
+// holder names what holds it all up, and the command that cuts that: where a person sees
+// both in the smallest window.
+func (d *sheet) holder(doc *widget.Doc) {
+	look := d.View.Theme
+	label := func(s string) text.Span {
+		return text.Say(look.Dim, s).In(min(widget.LabelWidth, max(doc.Width()/3, len("  held up by "))))
 	}
-	doc.Field("because of", look.Text, string(d.of.Cause))
-	doc.Field("leads to", look.Text, effects)
+	for _, l := range d.of.Chain {
+		if l.Cut == nil {
+			continue
+		}
+		by, with := l.Name, "  cut with"
+		if l.Proof == "" {
+			by = "likely " + by
+		}
+		if l.Cut.Risky {
+			with += " " + look.Symbols.Warn
+		}
+		doc.Paragraph(look.Strong, by, label("  held up by"))
+		if l.Cut.Command != "" {
+			doc.Item(l.Cut.Command)
+			doc.Paragraph(look.Key, l.Cut.Command, label(with))
+			doc.End()
+		}
+	}
 }
 
 // effects lists the kinds of findings that this one explains.
@@ -108,20 +127,12 @@ func (d *sheet) evidence(doc *widget.Doc) {
 
 // chain adds what waits for what, and where to cut that.
 func (d *sheet) chain(doc *widget.Doc) {
-	was := ""
 	for i, p := range finding.Chain(d.View.Theme, d.of.Chain, doc.Width()-2) {
 		if i == 0 {
 			doc.Section("Each waits for the next")
 		}
-		if p.Command != was {
-			doc.End()
-			if was = p.Command; was != "" {
-				doc.Item(was)
-			}
-		}
 		doc.Paragraph(p.Style, p.Text, append([]text.Span{{Width: 2}}, p.Before...)...)
 	}
-	doc.End()
 }
 
 // steps adds what to do next, but for what the chain has where it is to be cut. A command has lines of its own, so that it can be taken

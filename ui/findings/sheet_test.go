@@ -169,15 +169,15 @@ func TestSheetCopies(t *testing.T) {
 	}
 }
 
-// TestSheetCutsTheChain holds that the command that cuts a chain stands there and not
-// among the next steps, and that it is copied only where a person went to it.
+// TestSheetCutsTheChain holds that the command that cuts a chain stands at its head and in
+// it, not among the next steps, and that it is copied only where a person went to it.
 func TestSheetCutsTheChain(t *testing.T) {
 	all := Chained()
 	cut := all[0].Next[1].Command
 	for _, h := range []int{4, 16, 60} {
 		s := open(78, h, 0, all...)
-		if n := strings.Count(open(78, 80, 0, all...).Text(), cut); n != 1 {
-			t.Errorf("the command that cuts is there %d times", n)
+		if n := strings.Count(open(78, 80, 0, all...).Text(), cut); n != 2 {
+			t.Errorf("the command that cuts is there %d times, want at the head and in the chain", n)
 		}
 		if s.Press("c"); s.Clip == cut {
 			t.Errorf("in %d lines c copies what changes the node", h)
@@ -195,7 +195,10 @@ func TestSheetCutsTheChain(t *testing.T) {
 			t.Errorf("in %d lines %q is out of reach:\n%s", h, cut, s.Text())
 		}
 	}
-	all[0].Next = all[0].Next[:1]
+	all[0].Next, all[0].Chain[5].Proof = all[0].Next[:1], ""
+	if got := open(78, 60, 0, all...).Row("held up by"); !strings.HasSuffix(got, "likely runc update for 10m") {
+		t.Errorf("of what is not proven it says %q", got)
+	}
 	if s := open(78, 60, 0, all...).Press("k", "c"); s.Clip != cut {
 		t.Errorf("where no step says so too, it copies %q and says %q", s.Clip, s.Said)
 	}

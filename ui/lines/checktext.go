@@ -121,7 +121,7 @@ func (p *page) chain(indent int, f *diagnose.Finding, written map[string]bool) {
 		w = max(p.width-indent, narrow)
 	}
 	for _, part := range finding.Chain(&p.look, f.Chain, w) {
-		if body := part.Text; body == part.Command {
+		if body := part.Text; part.Command {
 			p.command(indent+part.Indent(), body, "")
 			written[body] = true
 		} else {
