@@ -71,6 +71,31 @@ func TestCheckOfASickNode(t *testing.T) {
 	}
 }
 
+// The chain leads from the relist to the program that does not end, and each link says
+// what proves it.
+func TestChainOfASickNode(t *testing.T) {
+	all := accusations(t, check(t, "--demo=hung-update", "check", "-o", "json"))
+	if len(all) == 0 {
+		t.Fatal("no finding")
+	}
+	var kinds []string
+	for _, link := range all[0].Chain {
+		kinds = append(kinds, link.Kind)
+		if link.Proof == "" && link.Kind != "relist" {
+			t.Errorf("no proof of %s %s", link.Kind, link.Name)
+		}
+	}
+	if want := []string{"relist", "call", "lock", "goroutine", "container", "shim", "errand"}; !slices.Equal(kinds, want) {
+		t.Fatalf("links %q, want %q", kinds, want)
+	}
+	if of := all[0].Chain[4]; of.ID != all[0].Subject.ContainerID {
+		t.Errorf("the chain leads over %s, the finding is about %s", of.ID, all[0].Subject.ContainerID)
+	}
+	if last := all[0].Chain[6]; !strings.Contains(last.Name, "runc update") {
+		t.Errorf("it ends with %s", last.Name)
+	}
+}
+
 // The first line is enough to know whom to look at.
 func TestFirstLineOfASickNode(t *testing.T) {
 	got := check(t, "--demo=hung-update", "check")
