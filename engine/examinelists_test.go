@@ -61,6 +61,31 @@ func TestExamineWhereListsFail(t *testing.T) {
 	}
 }
 
+// The pod whose list alone hangs, while others' are answered, holds up the list of all.
+func TestExamineNamesThePodWhoseListHangs(t *testing.T) {
+	for _, hangs := range [][]string{{"uid-p002"}, {"uid-p000"}, {"uid-p000", "uid-p001", "uid-p002", "uid-p003"}} {
+		lists := func(r *fakeRuntime) {
+			pairs(4)(r)
+			for i := range 4 {
+				r.script(fmt.Sprintf("ListContainers uid-p%03d", i), behaviour{})
+			}
+			r.script("ListContainers", behaviour{hang: true})
+			for _, uid := range hangs {
+				r.script("ListContainers "+uid, behaviour{hang: true})
+			}
+		}
+		examine(t, Examination{}, lists, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+			want := []pleg.PodRef{ref(hangs[0][4:])}
+			if len(hangs) > 1 { // nothing tells one from the rest
+				want = nil
+			}
+			if !slices.Equal(s.Holders, want) || took > 12500*time.Millisecond {
+				t.Errorf("%v: holders %v after %v: %s", hangs, s.Holders, took, s.Partial)
+			}
+		})
+	}
+}
+
 func TestExamineListsPodByPodForALimitedTime(t *testing.T) {
 	tooLarge := func(r *fakeRuntime) {
 		pairs(10)(r)

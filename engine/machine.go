@@ -222,7 +222,7 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 		Node:    m.kubelet.node(m, now),
 		Phase:   m.relists.phase(m, now),
 		Relists: m.relists.sum(),
-		Failure: m.relists.failure, PodFailure: m.relists.podFailure, Partial: m.search.partial, Beside: m.search.beside,
+		Failure: m.relists.failure, PodFailure: m.relists.podFailure, Partial: m.search.partial, Beside: m.search.beside, Holders: m.search.holders(),
 		InFlight: m.calls.flights(), Calls: m.calls.sums.read(now),
 		Version: m.status.version, VersionErr: m.status.versionErr,
 		Conditions: m.status.conditions, StatusErr: m.status.failure,

@@ -37,6 +37,7 @@ type search struct {
 	byPod   bool          // the list of all containers was too large, or not to be read
 	pods    []pleg.PodRef // whose containers are still to be listed alone
 	listed  int           // how many have been
+	held    []pleg.PodRef // whose list alone hung
 	of      int
 	until   time.Time // of the listing pod by pod
 	out     bool      // a call of the search is out
@@ -176,7 +177,11 @@ func (s *search) answered(a *answer) {
 		s.lists.take(a)
 		return
 	}
-	if a.err != nil && !forAll(a.err) {
+	alone := hung(a.took, a.timeout, a.err)
+	if alone {
+		s.held = append(s.held, a.Pod)
+	}
+	if goesOn := alone && (s.listed > 0 || len(s.held) == 1); a.err != nil && !forAll(a.err) && !goesOn {
 		s.pods = nil
 		return
 	}
@@ -225,6 +230,15 @@ func (s *search) listAside(m *machine) {
 	m.relists.found = s.lists.found.Add(found)
 	must(aside.Begin(s.began, pods))
 	s.aside = aside
+}
+
+// holders returns the pods whose containers alone are not listed, while those of others
+// are: what holds up the list of all is in them.
+func (s *search) holders() []pleg.PodRef {
+	if s.listed == 0 {
+		return nil
+	}
+	return s.held
 }
 
 // lacks says in words what is missing.

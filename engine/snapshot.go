@@ -24,6 +24,7 @@ type Snapshot struct {
 	Threshold time.Duration // of Healthy()
 	Timeout   time.Duration // of each call
 	Version   pleg.Version  // zero until the runtime has answered
+	Holders   []pleg.PodRef // whose containers alone gave no list, where the list of all gives none and those of other pods were listed
 	Partial   string        // what Pods lacks because a list failed, in plain words; empty if both lists succeeded. Only [Examine] goes by half of what was listed
 
 	Paused     bool

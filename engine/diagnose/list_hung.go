@@ -64,6 +64,11 @@ func (v *view) listFinding(h *hang) Finding {
 	if len(v.blamed) > 0 { // they have the chain
 		return f
 	}
+	if len(v.Holders) > 0 {
+		f.Subject.Pod = v.Holders[0]
+		f.Summary += fmt.Sprintf(", nor is that of %v alone, while other pods' are", v.Holders[0])
+		return f.withChain(v.chainOf(h))
+	}
 	if l := v.holderOf(h.Op.String()); l != nil {
 		o := v.flightOf(l.Holder.Container)
 		f.Subject = on(h.Op, o.Pod, o.Container, o.ID)
