@@ -27,7 +27,7 @@ func TestExamineWhereListsFail(t *testing.T) {
 		{"sandboxes hang", "ListPodSandbox", behaviour{hang: true}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox gave no answer", 8 * time.Second},
 		{"sandboxes fail", "ListPodSandbox", behaviour{err: notFound(call.ListPodSandbox)}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox failed", 0},
 		{"sandboxes are slow to fail", "ListPodSandbox", behaviour{delay: 7 * time.Second, err: notFound(call.ListPodSandbox)}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox failed", 7 * time.Second},
-		{"containers hang", "ListContainers", behaviour{hang: true}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers gave no answer", 10 * time.Second},
+		{"containers hang", "ListContainers", behaviour{hang: true}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers gave no answer", 12 * time.Second},
 		{"the list of all containers hangs", "ListContainers ", behaviour{hang: true}, call.ListContainers, 6, 3, "the list of all containers gave no answer, so they were listed pod by pod: 3 of 3 pods", 8 * time.Second},
 		{"runtime is away", "ListContainers", behaviour{err: unavailable(call.ListContainers)}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers failed", 2 * time.Second},
 		{"containers too large", "ListContainers ", behaviour{err: tooLarge}, call.ListContainers, 6, 3, "the list of all containers was too large, so they were listed pod by pod: 3 of 3 pods", 0},
