@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"cmp"
 	"bytes"
 	"strings"
 )
@@ -43,6 +44,10 @@ const (
 	onArgument // the first after the receiver that is a pointer, and no context
 )
 
+// listOf are the calls that answer as lists do, a piece at a time; which of the two a client
+// makes is no matter of who waits for what.
+var listOf = map[string]string{"StreamPodSandboxes": "ListPodSandbox", "StreamContainers": "ListContainers"}
+
 // newFunction takes a name apart.
 func newFunction(name string) function {
 	f := function{name: name, sign: signOf(name)}
@@ -63,6 +68,7 @@ func newFunction(name string) function {
 	}
 	if handler, whole := strings.CutSuffix(rest, "_Handler"); whole && strings.HasPrefix(handler, "_") {
 		_, f.call, _ = strings.Cut(handler, "Service_")
+		f.call = cmp.Or(listOf[f.call], f.call)
 	}
 	f.classify()
 	return f

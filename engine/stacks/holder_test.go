@@ -189,7 +189,7 @@ func TestHolder(t *testing.T) {
 func TestWaiters(t *testing.T) {
 	dump := text(2, "sync.RWMutex.RLock, 3 minutes", in(rlock, criStore+get, handler("ListContainers"))...) +
 		text(3, "sync.RWMutex.RLock, 12 minutes", in(rlock, criStore+get, handler("ContainerStatus"))...) +
-		text(4, "sync.RWMutex.RLock", in(rlock, criStore+get, handler("ListContainers"))...) +
+		text(4, "sync.RWMutex.RLock", in(rlock, criStore+get, handler("StreamContainers"))...) +
 		text(5, "sync.RWMutex.RLock", in(rlock, criStore+get, "main.background()")...)
 	s, err := Read(strings.NewReader(dump))
 	want := []evidence.Lock{{
