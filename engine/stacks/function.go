@@ -1,8 +1,8 @@
 package stacks
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"strings"
 )
 

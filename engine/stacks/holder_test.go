@@ -189,11 +189,12 @@ func TestHolder(t *testing.T) {
 func TestWaiters(t *testing.T) {
 	dump := text(2, "sync.RWMutex.RLock, 3 minutes", in(rlock, criStore+get, handler("ListContainers"))...) +
 		text(3, "sync.RWMutex.RLock, 12 minutes", in(rlock, criStore+get, handler("ContainerStatus"))...) +
-		text(4, "sync.RWMutex.RLock", in(rlock, criStore+get, handler("StreamContainers"))...) +
-		text(5, "sync.RWMutex.RLock", in(rlock, criStore+get, "main.background()")...)
+		text(4, "sync.RWMutex.RLock", in(rlock, criStore+get, handler("ListContainers"))...) +
+		text(5, "sync.RWMutex.RLock", in(rlock, criStore+get, "main.background()")...) +
+		text(6, "sync.RWMutex.RLock", in(rlock, criStore+get, handler("StreamContainers"))...)
 	s, err := Read(strings.NewReader(dump))
 	want := []evidence.Lock{{
-		Of: evidence.OfContainer, Address: "0xc000100000", Waiters: 4, Longest: 12 * time.Minute, Calls: []string{"ContainerStatus", "ListContainers"},
+		Of: evidence.OfContainer, Address: "0xc000100000", Waiters: 5, Longest: 12 * time.Minute, Calls: []string{"ContainerStatus", "ListContainers"},
 	}}
 	if diff := cmp.Diff(want, s.Locks); diff != "" || err != nil || s.Open != nil {
 		t.Errorf("%s, open %v, error %v", diff, s.Open, err)
