@@ -204,7 +204,7 @@ func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
 		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(m), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(),
+		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(),
 	} {
 		due = sooner(due, at)
 	}

@@ -322,7 +322,7 @@ func (r *referee) watch(w *world, in Input, work Work) {
 	}
 	if due := w.m.due(); !due.IsZero() && !due.After(w.now) {
 		r.t.Errorf("%v: due at %v already, after %T: calls %v, relists %v, status %v, kubelet %v, poster %v, probes %v, search %v, sweep %v, check %v", w.now, due, in,
-			w.m.calls.due(), w.m.relists.due(w.m), w.m.status.due(w.m), w.m.kubelet.due(w.m), w.m.kubelet.poster.due(w.m), w.m.probes.due(w.m), w.m.search.due(w.m), w.m.sweepDue(), w.m.check.due())
+			w.m.calls.due(), w.m.relists.due(w.m), w.m.status.due(w.m), w.m.kubelet.due(w.m), w.m.kubelet.poster.due(w.m), w.m.probes.due(w.m), w.m.search.due(), w.m.sweepDue(), w.m.check.due())
 		r.t.Errorf("looks %v, hung %v", w.m.looks.due(w.m), w.m.hungDue())
 	}
 	r.check(w, w.m.snapshot(w.now))

@@ -303,12 +303,11 @@ func (s *search) suspect(m *machine) (time.Time, bool) {
 }
 
 // due returns when something is to be done though nothing comes back.
-func (s *search) due(m *machine) time.Time {
-	var due time.Time
+func (s *search) due() time.Time {
 	if s.begun && !s.over && s.byPod {
-		due = s.until
+		return s.until
 	}
-	return due
+	return time.Time{}
 }
 
 // oldestFirst returns the pods of the sandboxes, each once.

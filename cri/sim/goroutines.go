@@ -80,7 +80,7 @@ func (d *dump) answering(sn *scene, c Call) {
 	method := cmp.Or(plainForm[c.Method], c.Method)
 	for _, e := range sn.errands {
 		switch {
-		case e.call == c.Method && e.call == "RunPodSandbox":
+		case e.call == c.Method && c.Method == "RunPodSandbox":
 			state, parts = "syscall", []string{"plugin"}
 		case e.call == c.Method:
 			state, parts = "select", []string{"task", e.call}

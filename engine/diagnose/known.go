@@ -195,7 +195,7 @@ func inRange(v version, r string) (bool, error) {
 		return true, nil
 	}
 	in := len(strings.Fields(r)) > 0
-	for _, bound := range strings.Fields(r) {
+	for bound := range strings.FieldsSeq(r) {
 		text, least := strings.CutPrefix(bound, ">=")
 		before := false
 		if !least {

@@ -32,7 +32,7 @@ func serving(root, endpoint string, picture bool) (s server) {
 	if err != nil || endpoint == "" && !picture {
 		return server{}
 	}
-	pid := 0
+	var pid int
 	if picture {
 		pid = firstRuntime(proc)
 	} else {

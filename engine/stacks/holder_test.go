@@ -2,11 +2,13 @@ package stacks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -56,7 +58,7 @@ func handler(method string) string {
 
 // in is a stack: what is in functions, called from others.
 func in(inner []string, outer ...string) []string {
-	return append(inner[:len(inner):len(inner)], outer...)
+	return append(slices.Clip(inner), outer...)
 }
 
 func TestHolder(t *testing.T) {
