@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
@@ -82,10 +83,11 @@ func (p *private) update(pod string) hang {
 	})
 }
 
-// stopHangs hangs as the kubelet stops a container, at one of the steps of that.
+// stopHangs hangs as the kubelet stops a container, at one of the steps of that. A program that has
+// just begun may not hear that it is to end: it gets a second.
 func (p *private) stopHangs(program, verb, pod string) hang {
 	_, id := p.startPod(pod, "sleep")
-	return p.hangs(hang{program: program, verb: verb, pod: pod, id: id}, func(ctx context.Context) error { return p.Stop(ctx, id, patience) })
+	return p.hangs(hang{program: program, verb: verb, pod: pod, id: id}, func(ctx context.Context) error { return p.Stop(ctx, id, time.Second) })
 }
 
 // startHangs hangs as the kubelet starts a container.
