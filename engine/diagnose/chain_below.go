@@ -86,12 +86,11 @@ func (c *chain) errand(p evidence.Process, proof string) {
 	put(&c.cuts, LinkErrand, endErrand(p))
 	for range 4 { // runc calls itself, and a wrapper of it runc
 		c.add(LinkErrand, pid(p), fmt.Sprintf("%s (%s)", errandName(p), roughly(p.Age)), proof)
-		errands := c.evidence.Processes.Errands
-		i := slices.IndexFunc(errands, func(child evidence.Process) bool { return child.Parent == p.PID && child.PID != p.PID })
-		if i < 0 || p.State.Stuck() {
+		child, waits := c.waitsForChild(p)
+		if !waits || p.State.Stuck() {
 			break
 		}
-		p, proof = errands[i], fmt.Sprintf("child of pid %d", p.PID)
+		p, proof = child, fmt.Sprintf("child of pid %d", p.PID)
 	}
 	c.kernel(p)
 }

@@ -119,7 +119,7 @@ func TestChain(t *testing.T) {
 			"behind ContainerStatus of ns-1/pod-00001 app -> runc update (10m)"},
 		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical inspect-hung container-1-0\n" + relistLine +
-				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines wait for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
+				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
 				"container [container-1-0] ns-1/pod-00001 app: its status call hangs, others are answered; its holder answers UpdateContainerResources, and runc update is at work on it\n" +
 				"shim [1007] shim 1007: the goroutine waits for its answer to Task.Update\n" +
@@ -143,7 +143,7 @@ func TestChain(t *testing.T) {
 			return l
 		}()),
 			"critical inspect-hung container-1-0\n" + relistLine +
-				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines wait for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
+				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
 				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
@@ -194,7 +194,7 @@ func TestChain(t *testing.T) {
 			return l
 		}()),
 			"critical list-hung container-1-0\n" + relistLine +
-				"lock [0x25a8b9a40380] lock of store.(*Store).List at 0x25a8b9a40380: 41 goroutines wait for it in the runtime's own dump, ListContainers among them\n" +
+				"lock [0x25a8b9a40380] lock of store.(*Store).List at 0x25a8b9a40380: 41 goroutines waiting for it in the runtime's own dump, ListContainers among them\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Kill: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
 				"container [container-1-0] ns-1/pod-00001 app: its stack names it\n" +
 				"shim [1007] shim 1007: the goroutine waits for its answer to Task.Kill CUT kill -9 1007\n",
@@ -205,7 +205,7 @@ func TestChain(t *testing.T) {
 			evidence.Lock{Of: "adaptation.(*Adaptation)", Address: "0xb", Waiters: 1, Holder: evidence.Goroutine{Number: 2, Doing: "another lock", Waits: "0xa"}},
 		),
 			"critical list-hung \n" + relistLine +
-				"lock [0xa] lock of nri.(*local) at 0xa: 3 goroutines wait for it in the runtime's own dump, ListContainers among them\n" +
+				"lock [0xa] lock of nri.(*local) at 0xa: 3 goroutines waiting for it in the runtime's own dump, ListContainers among them\n" +
 				"goroutine [1] goroutine 1 waiting for another lock: same receiver address 0xa in the runtime's own dump\n" +
 				"lock [0xb] lock of adaptation.(*Adaptation) at 0xb: it waits for the lock at 0xb\n" +
 				"goroutine [2] goroutine 2 waiting for another lock: same receiver address 0xb in the runtime's own dump\n" +
@@ -380,7 +380,7 @@ func TestChainOfASilentRuntime(t *testing.T) {
 		want string
 	}{
 		"a lock": {silent().locks(evidence.Lock{Of: "store.(*Store).List", Address: "0xa", Waiters: 9, Calls: []string{"ListPodSandbox"}, Holder: evidence.Goroutine{Number: 5, Doing: "fsync"}}),
-			waits + "lock [0xa] lock of store.(*Store).List at 0xa: 9 goroutines wait for it in the runtime's own dump, ListPodSandbox among them\n" +
+			waits + "lock [0xa] lock of store.(*Store).List at 0xa: 9 goroutines waiting for it in the runtime's own dump, ListPodSandbox among them\n" +
 				"goroutine [5] goroutine 5 in fsync: same receiver address 0xa in the runtime's own dump CUT systemctl restart containerd\n"},
 		"its process is stopped": {stopped,
 			strings.Replace(waits, "runtime-unresponsive", "process-stuck", 1) + "process [1019] pid 1019 (containerd): it is the runtime's own, and stopped (T) CUT kill -CONT 1019\nkernel [] stopped (T): its state\n"},

@@ -64,7 +64,7 @@ func (v *view) errandFinding(p lateErrand, owners map[string]listed) Finding {
 	f.say(describe("it", p.Process), v.errandWaits(p.Process))
 	sayFirst(&f, p.others, errandsTold, "such errand", func(other evidence.Process) string { return "also " + v.errandPhrase(other, owners) })
 	limit := p.ErrandLimit()
-	f.say(fmt.Sprintf("told from %s on, a hundred times what its like take", span(v.unlessBusy(limit, errandBusy*limit))),
+	f.say(fmt.Sprintf("told from %s on, many times what its like take", span(v.unlessBusy(limit, errandBusy*limit))),
 		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
 	if f.Subject.none() {
 		f.Group = fmt.Sprintf("errand %d", p.PID)

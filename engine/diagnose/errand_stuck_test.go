@@ -42,7 +42,7 @@ func TestErrandStuck(t *testing.T) {
 		{"runc for minutes", errands(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m0s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
 		{"runc at work", errands(one("create", 9*time.Second)), "", 0, Subject{}},
 		{"an update takes no such time", errands(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 19s", Warning, app},
-		{"but on a busy node", busy(errands(one("update", 14*time.Second))), "", 0, Subject{}},
+		{"but on a busy node", busy(errands(one("update", 9*time.Second))), "", 0, Subject{}},
 		{"not for minutes", busy(errands(one("update", minutes))), "runc update of", Warning, app},
 		{"an exec", errands(one("exec", time.Hour)), "", 0, Subject{}},
 		{"what nobody knows", errands(one("sleep", time.Hour)), "", 0, Subject{}},

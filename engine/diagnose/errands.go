@@ -15,7 +15,7 @@ const (
 	// errandYoung is how old an errand is at most that nobody has waited for yet.
 	errandYoung = time.Second
 	// errandBusy is how many times longer errands take where they wait for the CPU.
-	errandBusy = 3
+	errandBusy = 2
 )
 
 // errandsOf returns what the runtime and its shims have called and wait for, of one
@@ -56,15 +56,26 @@ func (v *view) errandLate(p evidence.Process) bool {
 // innermost returns the last of the errands that one has begun and waits for; itself if
 // it has begun none.
 func (v *view) innermost(p evidence.Process) evidence.Process {
-	all := v.evidence.Processes.Errands
-	for range all { // a look that saw them in a circle ends, too
-		i := slices.IndexFunc(all, func(c evidence.Process) bool { return c.Parent == p.PID && c.PID != p.PID })
-		if i < 0 {
+	for range v.evidence.Processes.Errands { // a look that saw them in a circle ends, too
+		child, waits := v.waitsForChild(p)
+		if !waits {
 			break
 		}
-		p = all[i]
+		p = child
 	}
 	return p
+}
+
+// waitsForChild returns the errand that one has begun and waits for. It has done so for
+// half of its life at least: a script that begins one program after the other waits for
+// something else.
+func (v *view) waitsForChild(p evidence.Process) (evidence.Process, bool) {
+	for _, child := range v.evidence.Processes.Errands {
+		if child.Parent == p.PID && child.PID != p.PID && 2*child.Age >= p.Age {
+			return child, true
+		}
+	}
+	return evidence.Process{}, false
 }
 
 // outermost returns the first of the errands that led to this one and should have ended;

@@ -82,7 +82,7 @@ func (v *view) lockOf(h *hang) (lock *evidence.Lock, proof string) {
 
 // waitersOf says who waits for a lock.
 func waitersOf(l *evidence.Lock) string {
-	said := count(l.Waiters, "goroutine") + " wait for it in the runtime's own dump"
+	said := count(l.Waiters, "goroutine") + " waiting for it in the runtime's own dump"
 	if len(l.Calls) > 0 {
 		said += ", " + join(l.Calls) + " among them"
 	}
