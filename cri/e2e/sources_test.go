@@ -83,7 +83,6 @@ func TestOnlyTheDumpIsAskedFor(t *testing.T) {
 		t.Errorf("requests at the metrics: %q", asked)
 	}
 	check(t, node.socket, append(flags, "--no-dump")...).holder(t, h)
-	check(t, runtime.socket, "--no-dump")
 	if n := len(debug.requests()); n != 1 {
 		t.Errorf("%d requests at the debug socket, one of them although --no-dump forbids it", n)
 	}
