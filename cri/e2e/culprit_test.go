@@ -29,7 +29,7 @@ func TestHolderOfStatusLockIsNamed(t *testing.T) {
 
 	v := check(t, node.socket)
 	f := v.holder(t, h)
-	f.says(t, `runc update`, `goroutine [0-9]+ `, `Task\.Update`)
+	f.says(t, `goroutine [0-9]+ `, `Task\.Update`)
 	f.leads(t, `^relist `, `^call .*ListContainers`, `^lock `, `^goroutine `, `^(container|shim) `, `^errand .*runc update`)
 
 	out, _, _ := runCheck(t, node.socket)
