@@ -8,7 +8,7 @@ type Stacks struct {
 	At      time.Time // of the dump; zero if there is none
 	Program string    // whose goroutines: "containerd", "crio"
 	Total   int       // goroutines
-	Groups  []Group   // of equal stacks, the most goroutines first; 20 at most
+	Groups  []Group   // of equal stacks, the most goroutines first; 20 at most, of which those that wait for a lock or answer a call are left out last
 	Locks   []Lock    // that are waited for: those with most waiters first; 20 at most
 	// Open are those that answer a call of the CRI, or have asked another program for
 	// something and wait for it: the longest first, 20 at most. One that waits for a lock

@@ -79,7 +79,8 @@ func (d *dump) read(r *bufio.Reader) error {
 	}
 }
 
-// shownGroups are the groups of most goroutines.
+// shownGroups are the groups of most goroutines. Those that wait for a lock or answer a
+// call have a place before the many that a healthy runtime has idle.
 func (d *dump) shownGroups() []evidence.Group {
 	byCount := make([]*group, 0, len(d.groups))
 	for i := range d.groups {
@@ -87,11 +88,20 @@ func (d *dump) shownGroups() []evidence.Group {
 			byCount = append(byCount, &d.groups[i])
 		}
 	}
-	slices.SortFunc(byCount, func(a, b *group) int {
+	most := func(a, b *group) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(b.longest, a.longest), cmp.Compare(a.first, b.first))
-	})
+	}
+	idle := func(g *group) int {
+		if g.lockers > 0 || g.call != "" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(byCount, func(a, b *group) int { return cmp.Or(cmp.Compare(idle(a), idle(b)), most(a, b)) })
+	byCount = byCount[:min(len(byCount), shown)]
+	slices.SortFunc(byCount, most)
 	var groups []evidence.Group
-	for _, g := range byCount[:min(len(byCount), shown)] {
+	for _, g := range byCount {
 		groups = append(groups, evidence.Group{
 			Count: g.count, State: g.state, Longest: minutes(g.longest), Frames: d.names(g), First: g.first,
 		})

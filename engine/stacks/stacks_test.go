@@ -3,6 +3,7 @@ package stacks
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -169,5 +170,30 @@ func TestReadOfAStackThatIsUnavailable(t *testing.T) {
 	s, err := Read(strings.NewReader("goroutine 7 [running]:\n\tgoroutine running on other thread; stack unavailable\ncreated by main.main in goroutine 1\n\t/a.go:2 +0x2\n"))
 	if err != nil || s.Total != 1 || s.Groups != nil {
 		t.Errorf("%+v, error %v", s, err)
+	}
+}
+
+// Of very many groups those are shown that wait for a lock or answer a call, however few
+// goroutines they have.
+func TestGroupsThatTell(t *testing.T) {
+	var text strings.Builder
+	number := 1
+	add := func(times int, state, stack string) {
+		for range times {
+			fmt.Fprintf(&text, "goroutine %d [%s]:\n%s\n\n", number, state, stack)
+			number++
+		}
+	}
+	for i := range 2 * shown {
+		add(3, "select", fmt.Sprintf("main.idle%d()\n\t/a.go:1\nmain.main()\n\t/a.go:1", i))
+	}
+	add(1, "sync.Mutex.Lock", "sync.(*Mutex).Lock(...)\n\t/a.go:1\nexample.com/nri.(*Adaptation).Update(0xc000166690)\n\t/a.go:1\nmain.main()\n\t/a.go:1")
+	add(1, "select", "main.stop()\n\t/a.go:1\n"+handler("StopContainer")+"\n\t/a.go:1\nmain.main()\n\t/a.go:1")
+	s, err := Read(strings.NewReader(text.String()))
+	if err != nil || len(s.Groups) != shown {
+		t.Fatalf("%d groups, %v", len(s.Groups), err)
+	}
+	if a, b := s.Groups[shown-2], s.Groups[shown-1]; s.Groups[0].Count != 3 || a.State != "sync.Mutex.Lock" || b.Frames[0] != "main.stop" {
+		t.Errorf("the last groups are %+v, %+v", a, b)
 	}
 }
