@@ -164,7 +164,7 @@ func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
 		return wait
 	}
 	busy := func(p evidence.Process) bool {
-		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For == 0
+		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For < secondLook
 	}
 	p := r.Processes
 	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Errands, p.Daemons}, maps.Values(p.Containers))
