@@ -90,6 +90,31 @@ func (c *chain) answer(g evidence.Goroutine) {
 	c.add(LinkGoroutine, strconv.Itoa(g.Number), goroutineName(g), "it answers the call, in the runtime's own dump")
 }
 
+// joinErrands has an errand that has not ended explained by what hangs, if it is in the
+// chain of that: it is one trouble, told from the call that waits down.
+func joinErrands(findings []Finding) []Finding {
+	for i := range findings {
+		f := &findings[i]
+		if f.ID != ErrandStuck || f.Cause != "" {
+			continue
+		}
+		for j := range findings {
+			if c := &findings[j]; c.ID != ErrandStuck && c.Severity >= f.Severity && shareErrand(c.Chain, f.Chain) {
+				f.Cause = cmp.Or(c.Cause, c.ID)
+				break
+			}
+		}
+	}
+	return findings
+}
+
+// shareErrand reports whether two chains have an errand in common.
+func shareErrand(a, b []Link) bool {
+	return slices.ContainsFunc(a, func(l Link) bool {
+		return l.Kind == LinkErrand && slices.ContainsFunc(b, func(o Link) bool { return o.Kind == LinkErrand && o.ID == l.ID })
+	})
+}
+
 // openOf returns the goroutine that answers the status call about an object: one that is
 // at work on it, or the only one where one such call hangs; nil if none is known.
 func (v *view) openOf(h *hang) *evidence.Goroutine {

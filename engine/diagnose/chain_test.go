@@ -116,7 +116,7 @@ func TestChain(t *testing.T) {
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
 				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m)",
-			"behind ContainerStatus of ns-1/pod-00001 app -> runc update (10m)"},
+			"behind ns-1/pod-00001 app -> runc update (10m)"},
 		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical inspect-hung container-1-0\n" + relistLine +
 				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
@@ -148,7 +148,7 @@ func TestChain(t *testing.T) {
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
-			"behind ContainerStatus of ns-1/pod-00001 app"},
+			"behind ns-1/pod-00001 app"},
 		{"several containers hang: which of them the lock is of is only likely", listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical inspect-hung container-1-0\n" + relistLine +
 				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
@@ -156,7 +156,7 @@ func TestChain(t *testing.T) {
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
-			"behind ContainerStatus of ns-1/pod-00001 app"},
+			"behind ns-1/pod-00001 app"},
 		{"no list has the object", listHangs().and(func(s sick) {
 			s.sweepHung(1, "app")
 			h := &s.Sweep.Hung[0]
@@ -170,7 +170,7 @@ func TestChain(t *testing.T) {
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
 				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of 3f1a5c0d9b2e3 (of a pod whose name is not known) -> shim 1007 -> runc update (10m)",
-			"behind ContainerStatus of 3f1a5c0d9b2e3 (of a pod whose name is not known), pid 4711 nginx, -> runc update (10m)"},
+			"behind 3f1a5c0d9b2e3 (pid 4711 nginx) -> runc update (10m)"},
 		{"a sandbox's lock, and its shim is stopped", func() sick {
 			s := listHangs()
 			s.Failure = nil
@@ -403,5 +403,45 @@ func TestChainEnds(t *testing.T) {
 	found, _ := s.diagnose()
 	if n := len(found[0].Chain); n < 5 || n > 12 {
 		t.Errorf("%d links: %s", n, ChainLine(found[0].Chain))
+	}
+}
+
+// An errand in the chain of what hangs is no trouble of its own; one elsewhere is.
+func TestErrandOfAHangIsOneTrouble(t *testing.T) {
+	held := func() sick { return listHangs().and(func(s sick) { s.sweepHung(1, "app") }) }
+	list := func() sick { return listHangs() }
+	for _, tt := range []struct {
+		name  string
+		sick  sick
+		cause ID
+	}{
+		{"behind a status", held().errand("update", "container-1-0"), InspectHung},
+		{"behind a list", list().errand("update", "container-1-0"), ListHung},
+		{"of another pod", held().errand("update", "container-2-0", func(p *evidence.Process) { p.Parent = 2 }), ""},
+		{"where nothing hangs", allAnswers().errand("kill", "container-1-0"), ""},
+	} {
+		found, _ := tt.sick.diagnose()
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == ErrandStuck })
+		if i < 0 || found[i].Cause != tt.cause || !strings.HasPrefix(found[i].Summary, "runc ") {
+			t.Errorf("%s: %+v, want the cause %q", tt.name, found, tt.cause)
+		}
+		if tt.cause != "" && found[0].ID != tt.cause {
+			t.Errorf("%s: the first is %s", tt.name, found[0].ID)
+		}
+	}
+}
+
+// Where a dump was read nobody is told to ask for one.
+func TestNoDumpIsAskedForTwice(t *testing.T) {
+	for _, dumped := range []bool{false, true} {
+		s := listHangs()
+		if dumped {
+			s.locks()
+		}
+		found, _ := s.runtime("containerd", "v2.4.2").diagnose()
+		asked := slices.ContainsFunc(found[0].Next, func(step Step) bool { return strings.Contains(step.Command, "USR1") })
+		if found[0].ID != ListHung || asked == dumped {
+			t.Errorf("with a dump %v: %v", dumped, found[0].Next)
+		}
 	}
 }

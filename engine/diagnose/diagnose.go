@@ -111,7 +111,7 @@ func (v *view) diagnose() []Finding {
 	if len(findings) == 0 {
 		return nil
 	}
-	findings = explain(findings)
+	findings = joinErrands(explain(findings))
 	v.addNodeWords(findings)
 	findings = order(findings)
 	v.sayKnown(findings)

@@ -66,7 +66,7 @@ func TestHeadline(t *testing.T) {
 			critical("NOT ANSWERING", "no list and no status is answered", "NotReady")},
 		{"a list hangs", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), critical("LISTS HANG", "ListContainers has had no answer for 5s", soonUnhealthy)},
 		{"a list hangs behind a status", healthy(5).hang(call.ListContainers, 12*time.Second).probesAnswered().fly(healthy(5).flight(2, "sidecar", 3*time.Second)),
-			critical("LISTS HANG", "lists hang, behind ContainerStatus of ns-2/pod-00002 sidecar", soonUnhealthy)},
+			critical("LISTS HANG", "lists hang, behind ns-2/pod-00002 sidecar", soonUnhealthy)},
 		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003 app since 1s", soonUnhealthy)},
 		{"an inspection hangs", healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered(), critical("AT RISK", "ContainerStatus of ns-0/pod-00003 app has been out for 47s", soonUnhealthy)},
 		{"of a pod without a name", func() *node {
@@ -142,7 +142,7 @@ func TestHeadlineNamesTheProcess(t *testing.T) {
 	}
 	n.fly(n.flight(2, "app", 3*time.Second))
 	in.Snapshot = &n.Snapshot
-	if got, want := said(), "lists hang, behind ContainerStatus of ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
+	if got, want := said(), "lists hang, behind ns-2/pod-00002 app (pid 1027, D in nfs4)"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
 }

@@ -146,10 +146,17 @@ func (v *view) callHangs(method string) bool {
 	return slices.ContainsFunc(v.objects, func(h hang) bool { return h.Op.String() == method })
 }
 
-// hasErrand reports whether an errand with a verb should have ended.
+// hasErrand reports whether an errand with a verb should have ended, or is at work on
+// what hangs.
 func (v *view) hasErrand(verb string) bool {
-	return slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {
+	if slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {
 		return p.Verb == verb && (v.errandLate(p) || shimStuck(p))
+	}) {
+		return true
+	}
+	return slices.ContainsFunc(v.objects, func(h hang) bool {
+		p, works := v.errandFor(h.ID, v.sandbox(h.Flight), h.Op == call.PodSandboxStatus)
+		return works && p.Verb == verb
 	})
 }
 

@@ -252,7 +252,7 @@ func (v *view) processes(f engine.Flight) []string {
 func (v *view) behind() string {
 	for _, h := range v.blamed {
 		if h.sure {
-			return ", behind " + v.callName(h.Flight)
+			return ", behind " + v.heldBy(h.Flight)
 		}
 	}
 	if stuck := v.stuckProcesses(); len(stuck) > 0 && stuck[0].severity == Critical {
@@ -282,14 +282,36 @@ func (v *view) callName(f engine.Flight) string {
 	if !aboutObject(f.Op) {
 		return f.Op.String()
 	}
-	name := f.Op.String() + " of " + objectOf(f)
-	if p, ok := v.worst(f.ID); ok && p.State.Stuck() {
-		return name + " " + processName(p)
-	}
-	if p, ok := v.shim(f.ID, v.sandbox(f)); ok && shimStuck(p) {
-		return name + " " + processName(p)
+	if p, stuck := v.stuckBehind(f); stuck {
+		return f.Op.String() + " of " + objectOf(f) + " " + processName(p)
 	}
 	return f.Op.String() + " of " + v.called(f)
+}
+
+// heldBy names an object whose status hangs as shortly as a line of 80 columns asks for
+// that has more to say, and the process behind it that does nothing: "payments/api-7d app
+// (pid 37782, D in nfs4)". Only one whose pod's name is not known is named by its id.
+func (v *view) heldBy(f engine.Flight) string {
+	name := objectName(f.Pod, f.Container)
+	if f.Pod.Name == "" {
+		name = cmp.Or(shortID(f.ID), objectOf(f))
+	}
+	if p, stuck := v.stuckBehind(f); stuck {
+		return name + " " + processName(p)
+	}
+	if p, ok := v.worst(f.ID); ok && f.Pod.Name == "" {
+		name += fmt.Sprintf(" (pid %d %s)", p.PID, p.Command)
+	}
+	return name
+}
+
+// stuckBehind returns the process behind an object that does nothing.
+func (v *view) stuckBehind(f engine.Flight) (evidence.Process, bool) {
+	if p, ok := v.worst(f.ID); ok && p.State.Stuck() {
+		return p, true
+	}
+	p, ok := v.shim(f.ID, v.sandbox(f))
+	return p, ok && shimStuck(p)
 }
 
 // called names the object of a call, and one whose pod's name is not known by its
