@@ -33,6 +33,14 @@ func (c *chain) done() []Link {
 	return c.links
 }
 
+// uncut returns a chain without the place to cut it.
+func uncut(links []Link) []Link {
+	for i := range links {
+		links[i].Cut = nil
+	}
+	return links
+}
+
 // endErrand returns what ends an errand, or lets one go on that is held.
 func endErrand(p evidence.Process) Step {
 	if step, held := letGoOn(p); held {

@@ -91,7 +91,8 @@ func (c *chain) answer(g evidence.Goroutine) {
 }
 
 // joinErrands has an errand that has not ended explained by what hangs, if it is in the
-// chain of that: it is one trouble, told from the call that waits down.
+// chain of that: it is one trouble, told from the call that waits down. What is only listed
+// wrongly is explained by the errand.
 func joinErrands(findings []Finding) []Finding {
 	for i := range findings {
 		f := &findings[i]
@@ -99,9 +100,12 @@ func joinErrands(findings []Finding) []Finding {
 			continue
 		}
 		for j := range findings {
-			if c := &findings[j]; c.ID != ErrandStuck && c.Severity >= f.Severity && shareErrand(c.Chain, f.Chain) {
+			switch c := &findings[j]; {
+			case c.ID == ErrandStuck || !shareErrand(c.Chain, f.Chain):
+			case c.ID == GhostRunning: // which holds up nothing
+				c.Cause = cmp.Or(c.Cause, ErrandStuck)
+			case c.Severity >= f.Severity && f.Cause == "":
 				f.Cause = cmp.Or(c.Cause, c.ID)
-				break
 			}
 		}
 	}

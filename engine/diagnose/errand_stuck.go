@@ -21,7 +21,7 @@ type lateErrand struct {
 // could run: the call that waits for it has no answer. Of what one has called in turn
 // only the first is told. What is in the kernel or held is [processStuck]'s.
 func errandStuck(v *view) []Finding {
-	if v.evidence.Processes.Missing != "" || !slices.ContainsFunc(v.evidence.Processes.Errands, v.errandLate) {
+	if v.evidence.Processes.Missing != "" || len(v.past.again) == 0 && !slices.ContainsFunc(v.evidence.Processes.Errands, v.errandLate) {
 		return nil
 	}
 	owners := v.listedOwners()
@@ -34,7 +34,7 @@ func errandStuck(v *view) []Finding {
 
 // lateErrands returns those to be told, the oldest first, one for each container.
 func (v *view) lateErrands(owners map[string]listed) (late []lateErrand) {
-	var found []evidence.Process
+	found := v.deletedAgain(owners)
 	for _, p := range v.evidence.Processes.Errands {
 		if first := v.outermost(p); p.Own && !shimStuck(p) && v.errandLate(p) && !slices.ContainsFunc(found, func(s evidence.Process) bool { return s.PID == first.PID }) {
 			found = append(found, first)
@@ -66,6 +66,10 @@ func (v *view) errandFinding(p lateErrand, owners map[string]listed) Finding {
 	limit := p.ErrandLimit()
 	f.say(fmt.Sprintf("told from %s on, many times what its like take", span(v.unlessBusy(limit, errandBusy*limit))),
 		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
+	if !v.runs(p.Process) { // its number may be another's by now
+		f.Next = f.Next[1:]
+		return f.withChain(uncut(v.chainFrom(p.Process)))
+	}
 	if f.Subject.none() {
 		f.Group = fmt.Sprintf("errand %d", p.PID)
 	}

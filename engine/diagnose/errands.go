@@ -137,7 +137,7 @@ func (v *view) errandPhrase(p evidence.Process, owners map[string]listed) string
 	if owner := errandOwner(p, owners); owner.id != "" {
 		of = fmt.Sprintf(" of %s", owner)
 	}
-	return fmt.Sprintf("%s%s has run for %s (pid %d)%s", errandName(p), of, going(p.Age), p.PID, v.errandParent(p, owners))
+	return errandName(p) + of + " " + v.ran(p) + v.errandParent(p, owners)
 }
 
 // errandParent says whose child an errand is, with a comma before it; nothing if that

@@ -260,6 +260,11 @@ func (v *view) ghostFinding(g ghost) Finding {
 			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.id), Risky: true},
 		},
 	}
+	p, deleting := v.deleting(g.id, g.sandboxID)
+	if deleting {
+		f.Summary += fmt.Sprintf(": %s of it %s", errandName(p), v.ran(p))
+		f.say("the runtime waits for that to tell of its end")
+	}
 	if !g.started.IsZero() {
 		f.say(fmt.Sprintf("started %s ago, listed as running %s ago", going(v.At.Sub(g.started)), going(max(v.Health.ListAge(v.At), 0))))
 	}
@@ -274,5 +279,11 @@ func (v *view) ghostFinding(g ghost) Finding {
 	} else if v.isCRIO() {
 		f.say("its conmon is gone, too")
 	}
-	return f
+	switch {
+	case !deleting:
+		return f
+	case !v.runs(p):
+		return f.withChain(uncut(v.chainFrom(p)))
+	}
+	return f.withChain(v.chainFrom(p))
 }

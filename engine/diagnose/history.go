@@ -19,6 +19,7 @@ type History struct {
 	lookedStuck          bool                 // whether the last one found any process that does nothing
 	missed               map[string]time.Time // running containers of which it found no process, by id, since the first look in a row that missed it
 
+	again    repeats                // errands
 	pods     podTable               // of the last snapshot
 	deaths   deathLog               // of containers
 	losses   losses                 // of events
@@ -65,6 +66,7 @@ func (h *History) AddReport(r *evidence.Report) {
 		h.looked, h.lookedBefore, h.lookedStuck = r, h.looked, anyStuck(&r.Processes)
 		h.missed = h.missedBy(r)
 		h.kubelet.add(r)
+		h.again.add(r)
 	}
 }
 

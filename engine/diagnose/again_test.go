@@ -1,0 +1,109 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// lookedAgain is a node whose last looks, five seconds apart, saw a runc delete of
+// container-1-0 with these numbers and ages; an age of 0 saw none.
+func lookedAgain(n *node, tries ...[2]int) Input {
+	n.past = NewHistory()
+	n.past.Add(update(n))
+	var r *evidence.Report
+	for i, try := range tries {
+		r = looked(n)
+		r.At = ago(time.Duration(len(tries)-1-i) * 5 * time.Second)
+		delete(r.Processes.Containers, "container-1-0")
+		if try[1] > 0 {
+			r.Processes.Errands = []evidence.Process{{PID: try[0], Command: "runc", Verb: "delete", Container: "container-1-0", Own: true, State: evidence.Sleeping, Age: time.Duration(try[1]) * time.Second, Parent: shimOf(r, 1).PID}}
+		}
+		n.past.AddReport(r)
+	}
+	in := n.input()
+	in.Evidence = r
+	return in
+}
+
+// containerd ends runc delete after ten seconds and begins it anew: it is never old, and
+// is told nevertheless, without a break and as one trouble with what it leaves listed.
+func TestDeletedAgainAndAgain(t *testing.T) {
+	const again, listed = "runc delete of ns-1/pod-00001 app is begun again and again for ", "ns-1/pod-00001 app is listed as running, and has no process"
+	for _, tt := range []struct {
+		name  string
+		tries [][2]int
+		want  []string
+		kill  string
+	}{
+		{"the first", [][2]int{{9, 1}, {9, 6}}, []string{listed + ": runc delete of it has run for 6s (pid 9)"}, "kill 9"},
+		{"the second", [][2]int{{9, 1}, {9, 6}, {10, 1}}, []string{again + "11s (pid 10 last), child of the shim", listed + ": runc delete of it is begun again and again for 11s (pid 10 last)"}, "kill 10"},
+		{"between two", [][2]int{{9, 6}, {10, 1}, {10, 6}, {0, 0}}, []string{again + "21s (pid 10 last)", listed + ": runc delete of it is begun again and again for 21s (pid 10 last)"}, ""},
+		{"and late by itself", [][2]int{{9, 6}, {10, 4}, {10, 9}}, []string{again + "16s (pid 10 last)", listed + ": runc delete"}, "kill 10"},
+		{"none", [][2]int{{0, 0}, {0, 0}}, []string{listed}, ""},
+	} {
+		found := Diagnose(lookedAgain(healthy(3), tt.tries...))
+		if len(found) != len(tt.want) {
+			t.Errorf("%s: %+v", tt.name, found)
+			continue
+		}
+		killed := ""
+		for i, want := range tt.want {
+			f := found[i]
+			if !strings.HasPrefix(f.Summary, want) || f.Subject.ContainerID != "container-1-0" || f.Cause != "" && f.Cause != ErrandStuck || i > 0 && f.Cause == "" {
+				t.Errorf("%s: %+v, want %q", tt.name, f, want)
+			}
+			if hasErrand := slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Kind == LinkErrand }); hasErrand == (tt.name == "none") {
+				t.Errorf("%s: chain %+v", tt.name, f.Chain)
+			}
+			for _, s := range f.Next {
+				if strings.HasPrefix(s.Command, "kill ") {
+					killed = s.Command
+				}
+			}
+		}
+		if killed != tt.kill {
+			t.Errorf("%s: the step is %q, want %q", tt.name, killed, tt.kill)
+		}
+	}
+}
+
+// What has ended after all is no trouble, however often it was tried.
+func TestDeletedAtLast(t *testing.T) {
+	n := healthy(3)
+	n.pod(1).Old.Containers[0].State = pleg.Exited
+	if found := Diagnose(lookedAgain(n, [2]int{9, 6}, [2]int{10, 1}, [2]int{10, 6}, [2]int{})); found != nil {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// What is remembered of errands is bounded, and forgotten.
+func TestRepeatsAreBounded(t *testing.T) {
+	var all repeats
+	errand := func(id string, pid int) *evidence.Report {
+		return &evidence.Report{At: now, Processes: evidence.Processes{Errands: []evidence.Process{{PID: pid, Verb: "delete", Container: id, Own: true}}}}
+	}
+	for i := range 2 * againMost {
+		all.add(errand(strings.Repeat("x", i+1), i+1))
+	}
+	if len(all) != againMost {
+		t.Errorf("%d are remembered", len(all))
+	}
+	all.add(errand("x", 7))
+	wrapped := errand("x", 8)
+	wrapped.Processes.Errands = append(wrapped.Processes.Errands, evidence.Process{PID: 9, Parent: 8, Verb: "delete", Container: "x", Own: true})
+	all.add(wrapped)
+	if got := all["x"].times; got != 3 {
+		t.Errorf("%d tries, want 3", got)
+	}
+	all.add(&evidence.Report{At: now.Add(againKept + 1)})
+	if diff := cmp.Diff(0, len(all)); diff != "" {
+		t.Error(diff)
+	}
+}
