@@ -215,9 +215,8 @@ func (v *view) chainOf(h *hang) []Link {
 		c.process(p, "it is the runtime's own, and "+p.State.String())
 		return c.done()
 	}
-	locks := c.locks()
-	if i := slices.IndexFunc(locks, func(l evidence.Lock) bool { return slices.Contains(l.Calls, h.Op.String()) }); i >= 0 {
-		l := &locks[i]
+	if locks := c.locksOf(h.Op.String()); len(locks) > 0 {
+		l := locks[0]
 		c.add(LinkLock, l.Address, lockName(l), waitersOf(l))
 		c.holders(l, true)
 		if id := l.Holder.Container; id != "" {

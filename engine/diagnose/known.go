@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -178,20 +177,8 @@ type version [3]int
 // parseVersion reads a version such as v2.1.4 or 1.33.2-5.rhaos; what follows the patch
 // level is left out.
 func parseVersion(s string) (v version, err error) {
-	rest := strings.TrimPrefix(s, "v")
-	for i := range v {
-		digits := rest
-		if end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
-			digits = rest[:end]
-		}
-		if v[i], err = strconv.Atoi(digits); err != nil {
-			return version{}, fmt.Errorf("read version %q: %w", s, err)
-		}
-		rest = rest[len(digits):]
-		if i < len(v)-1 && !strings.HasPrefix(rest, ".") {
-			return version{}, fmt.Errorf("read version %q: it has fewer than %d numbers", s, len(v))
-		}
-		rest = strings.TrimPrefix(rest, ".")
+	if _, err = fmt.Sscanf(strings.TrimPrefix(s, "v"), "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
+		return version{}, fmt.Errorf("read version %q: %w", s, err)
 	}
 	return v, nil
 }
@@ -201,19 +188,15 @@ func inRange(v version, r string) (bool, error) {
 	if r == anyWord {
 		return true, nil
 	}
-	in := len(strings.Fields(r)) > 0
+	in := r != ""
 	for bound := range strings.FieldsSeq(r) {
 		text, least := strings.CutPrefix(bound, ">=")
-		before := false
-		if !least {
-			text, before = strings.CutPrefix(bound, "<")
-		}
+		text, before := strings.CutPrefix(text, "<")
 		b, err := parseVersion(text)
-		if err != nil || !least && !before {
+		if err != nil || least == before {
 			return false, errors.Join(fmt.Errorf("bound %q is no >= and no <", bound), err)
 		}
-		c := slices.Compare(v[:], b[:])
-		in = in && (least && c >= 0 || before && c < 0)
+		in = in && slices.Compare(v[:], b[:]) >= 0 == least
 	}
 	return in, nil
 }

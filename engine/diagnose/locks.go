@@ -29,6 +29,16 @@ var verbOf = map[string][]string{
 // locks returns those that goroutines of the runtime wait for; nil if nobody looked.
 func (v *view) locks() []evidence.Lock { return v.deep().Stacks.Locks }
 
+// locksOf returns those that a method of the CRI waits for.
+func (v *view) locksOf(method string) (found []*evidence.Lock) {
+	for i, all := 0, v.locks(); i < len(all); i++ {
+		if slices.Contains(all[i].Calls, method) {
+			found = append(found, &all[i])
+		}
+	}
+	return found
+}
+
 // lockAt returns the lock of what has an address; nil if none is known.
 func (v *view) lockAt(address string) *evidence.Lock {
 	locks := v.locks()
@@ -165,29 +175,19 @@ func lockSentence(l *evidence.Lock, what string) string {
 
 // lockLines tell the locks that a call waits for where no object hangs.
 func (v *view) lockLines(method string) (lines []string) {
-	for i, all := 0, v.locks(); i < len(all) && len(lines) < locksTold; i++ {
-		if l := &all[i]; slices.Contains(l.Calls, method) {
-			lines = append(lines, lockSentence(l, "the "+lockName(l)))
-		}
+	all := v.locksOf(method)
+	for _, l := range all[:min(len(all), locksTold)] {
+		lines = append(lines, lockSentence(l, "the "+lockName(l)))
 	}
 	return lines
 }
 
 // holderOf returns the lock that a method waits for and whose holder is surely at work
 // on a container that is known; nil if there is none or several.
-func (v *view) holderOf(method string) (only *evidence.Lock) {
-	for i, all := 0, v.locks(); i < len(all); i++ {
-		l := &all[i]
-		if !slices.Contains(l.Calls, method) {
-			continue
-		}
-		if only != nil {
-			return nil
-		}
-		only = l
-	}
-	if only == nil || only.Likely || strings.TrimSpace(only.Holder.Container) == "" {
+func (v *view) holderOf(method string) *evidence.Lock {
+	all := v.locksOf(method)
+	if len(all) != 1 || all[0].Likely || strings.TrimSpace(all[0].Holder.Container) == "" {
 		return nil
 	}
-	return only
+	return all[0]
 }
