@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,24 +40,34 @@ type bundleFolder struct {
 	below string // of each the folder that has config.json; empty if that is itself
 }
 
-// bundleFolders returns where the folders may be of the runtime at an endpoint, by how
-// runtimes are shipped: beside its socket, or in a folder that is named as that is, but
-// CRI-O's. (containerd 1.5 to 2.4, k3s, k0s, microk8s; CRI-O 1.25 to 1.37.)
-func bundleFolders(root, endpoint string) (all []bundleFolder) {
-	at := onHost(root, endpoint)
-	if strings.Contains(at, "crio") {
-		return []bundleFolder{{"/run/containers/storage/overlay-containers", "userdata"}}
+// bundleFolders returns where the folders of the runtime at an endpoint may be: where that
+// was told to keep them, or else as runtimes are shipped, which is beside the socket or in
+// a folder that is named as that is, but for CRI-O, or the runtime's default. It may hang.
+// (containerd 1.5 to 2.4, k3s, k0s, microk8s; CRI-O 1.25 to 1.37.)
+func bundleFolders(root, endpoint string, picture bool) (all []bundleFolder) {
+	s := serving(root, endpoint, picture)
+	below := func(state string) {
+		switch {
+		case state == "":
+		case s.comm == "crio":
+			all = append(all, bundleFolder{filepath.Join(state, "overlay-containers"), "userdata"})
+		default:
+			all = append(all, bundleFolder{dir: filepath.Join("/", state, "io.containerd.runtime.v2.task", criNamespace)})
+		}
 	}
-	for _, state := range []string{filepath.Dir(at), strings.TrimSuffix(at, ".sock")} {
-		all = append(all, bundleFolder{dir: filepath.Join("/", state, "io.containerd.runtime.v2.task", criNamespace)})
+	below(s.given(s.state))
+	if at := onHost(root, endpoint); all == nil && s.comm != "crio" && at != "" {
+		below(filepath.Dir(at))
+		below(strings.TrimSuffix(at, ".sock"))
 	}
+	below(s.setting(s.state))
 	return all
 }
 
 // bundles is the part that tells which sandboxes and containers the runtime has a folder
 // of. The walker tells where.
-func bundles(root, endpoint string, w *walker) part {
-	b := &bundleReader{root: root, endpoint: endpoint, walker: w, known: map[string]evidence.Object{}}
+func bundles(root, endpoint string, picture bool, w *walker) part {
+	b := &bundleReader{root: root, endpoint: endpoint, picture: picture, walker: w, known: map[string]evidence.Object{}}
 	return part{
 		name: "bundles",
 		read: func(ctx context.Context) fill {
@@ -73,8 +84,9 @@ func bundles(root, endpoint string, w *walker) part {
 // It must not be used from two goroutines at once.
 type bundleReader struct {
 	root, endpoint string
+	picture        bool // the node is one
 	walker         *walker
-	files          reads[string] // by the path
+	files          reads[string] // by the path; by "" what is configured
 	known          map[string]evidence.Object
 }
 
@@ -132,9 +144,9 @@ func (b *bundleReader) find(ctx context.Context) (folder bundleFolder, ids []str
 	case <-time.After(listTimeout):
 	case <-ctx.Done():
 	}
-	folders := bundleFolders(b.root, b.endpoint)
-	if told := b.walker.bundles.Load(); told != nil {
-		folders = []bundleFolder{*told}
+	folders, err := b.folders(ctx)
+	if err != nil || len(folders) == 0 {
+		return folder, nil, cmp.Or(err, errors.New("no shim tells where it is, and it is not known which runtime listens"))
 	}
 	for _, folder = range folders {
 		if ids, err = b.list(ctx, folder.dir); !errors.Is(err, fs.ErrNotExist) {
@@ -146,6 +158,13 @@ func (b *bundleReader) find(ctx context.Context) (folder bundleFolder, ids []str
 		hint = ": try sudo"
 	}
 	return folders[0], nil, fmt.Errorf("no shim tells where it is, and there is no %s%s", folders[0].dir, hint)
+}
+
+func (b *bundleReader) folders(ctx context.Context) ([]bundleFolder, error) {
+	if told := b.walker.bundles.Load(); told != nil {
+		return []bundleFolder{*told}, nil
+	}
+	return start(&b.files, "", func() []bundleFolder { return bundleFolders(b.root, b.endpoint, b.picture) }).wait(ctx, listTimeout)
 }
 
 // list returns the ids in a folder, in order.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,49 @@ func fixtureBundle(t testing.TB, dir string, annotations ...string) {
 		all = append(all, fmt.Sprintf("%q: %q", annotations[i], annotations[i+1]))
 	}
 	writeFile(t, filepath.Join(dir, "config.json"), `{"ociVersion": "1.2.0", "process": {"args": ["x"]}, "annotations": {`+strings.Join(all, ", ")+`}}`)
+}
+
+// Where the processes do not tell it, a runtime's folders are where it was told to keep
+// them, or else as it is shipped.
+func TestBundleFolders(t *testing.T) {
+	const tasks = "/io.containerd.runtime.v2.task/k8s.io"
+	root := tree(t, map[string]string{"etc/own.toml": "state = '/run/own'\n", "etc/crio/crio.conf": "x = 1\n"})
+	socket := filepath.Join(root, "run/containerd/containerd.sock")
+	listenUnix(t, socket, says(""))
+	for _, tt := range []struct {
+		args, endpoint string
+		picture        bool
+		want           []string
+	}{
+		{"containerd", socket, false, []string{"/run/containerd" + tasks, "/run/containerd/containerd" + tasks, "/run/containerd" + tasks}},
+		{"containerd -c /etc/own.toml", socket, false, []string{"/run/own" + tasks, "/run/own" + tasks}},
+		{"containerd --state /run/s", socket, false, []string{"/run/s" + tasks, "/run/s" + tasks}},
+		{"containerd -c /etc/own.toml", "unix:///x/cri.sock", true, []string{"/run/own" + tasks, "/run/own" + tasks}},
+		{"containerd", "unix:///x/cri.sock", true, []string{"/x" + tasks, "/x/cri" + tasks, "/run/containerd" + tasks}},
+		{"crio --runroot /run/o", socket, false, []string{"/run/o/overlay-containers", "/run/o/overlay-containers"}},
+		{"crio", socket, false, []string{"/run/containers/storage/overlay-containers"}},
+		{"", "unix:///var/run/crio/crio.sock", false, []string{"/run/containers/storage/overlay-containers"}},
+		{"", "unix:///run/k3s/containerd/containerd.sock", false, []string{"/run/k3s/containerd" + tasks, "/run/k3s/containerd/containerd" + tasks, "/run/containerd" + tasks}},
+		{"", "", false, nil},
+	} {
+		_ = os.RemoveAll(filepath.Join(root, "proc"))
+		args := strings.Fields(tt.args)
+		writeFile(t, filepath.Join(root, "proc/uptime"), "1 1\n")
+		if len(args) > 0 {
+			writeProc(t, root, proc{pid: os.Getpid(), comm: args[0], args: args})
+			writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), args[0]+"\n")
+		}
+		var got []string
+		for _, f := range bundleFolders(root, tt.endpoint, tt.picture) {
+			got = append(got, f.dir)
+			if isCRIO := strings.Contains(f.dir, "overlay"); isCRIO != (f.below == "userdata") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s at %s (-want +got):\n%s", tt.args, tt.endpoint, diff)
+		}
+	}
 }
 
 // readBundles reads the folders below root as a deep look does.
@@ -89,7 +133,7 @@ func TestBundles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			root := t.TempDir()
+			root := tree(t, map[string]string{"proc/uptime": "1 1\n"})
 			tt.make(root)
 			b, got := readBundles(t.Context(), root, tt.endpoint, tt.told)
 			for look := range 2 {

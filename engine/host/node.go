@@ -39,7 +39,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.deep = append(n.deep, words, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, w))
+	n.deep = append(n.deep, words, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, c.Offline, w))
 	if c.Offline {
 		n.parts = append(n.parts, noDisk())
 		return n, nil

@@ -25,7 +25,7 @@ func (w *walker) look(context.Context, time.Time) evidence.Report {
 }
 
 // bundles is for Linux alone.
-func bundles(_, _ string, _ *walker) part {
+func bundles(_, _ string, _ bool, _ *walker) part {
 	none := func(r *evidence.Report) { r.Deep.Objects.Missing = errNotLinux.Error() }
 	return part{
 		name:    "bundles",

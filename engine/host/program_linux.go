@@ -113,14 +113,6 @@ func programAt(root, endpoint string) (p program, ok bool) {
 	return p, ok
 }
 
-// stateFolderOf returns the folder on the host with that root where a runtime, by its
-// name and arguments, keeps what runs: of containerd /run/containerd, unless it was told
-// another. It is empty for a program that has none. It may hang.
-func stateFolderOf(root, comm string, args []string) string {
-	p, _ := programOf(comm) // of none nothing is known
-	return cmp.Or(p.told(root, args, p.state), p.state.preset)
-}
-
 // told returns what a program with these arguments, on the host with that root, was told;
 // "" if nothing, or if it cannot be known.
 func (p program) told(root string, args []string, what setting) string {

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -113,23 +112,6 @@ func TestProgramAt(t *testing.T) {
 		}
 		if p, ok := programAt(tree(t, files), tt.endpoint); p.config != tt.want || ok != (tt.want != "") {
 			t.Errorf("at %s, with %q: %q, want %q", tt.endpoint, tt.there, p.config, tt.want)
-		}
-	}
-}
-
-func TestStateFolderOf(t *testing.T) {
-	root := tree(t, map[string]string{"etc/own.toml": "state = '/run/own'\n"})
-	for _, tt := range []struct{ args, want string }{
-		{"containerd", "/run/containerd"},
-		{"containerd -c /etc/own.toml", "/run/own"},
-		{"crio --runroot /run/o", "/run/o"},
-		{"crio", "/run/containers/storage"},
-		{"kubelet", ""},
-		{"other", ""},
-	} {
-		args := strings.Fields(tt.args)
-		if got := stateFolderOf(filepath.Clean(root), args[0], args); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.args, got, tt.want)
 		}
 	}
 }

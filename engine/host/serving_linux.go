@@ -63,10 +63,13 @@ func firstRuntime(proc procfs.FS) int {
 	return 0
 }
 
-// setting returns what the runtime was told, or what holds without.
-func (s server) setting(what setting) string {
-	return cmp.Or(flagValue(s.args, what.flags...), s.files.text(what), what.preset)
+// given returns what the runtime was told; "" if nothing, or if it cannot be known.
+func (s server) given(what setting) string {
+	return cmp.Or(flagValue(s.args, what.flags...), s.files.text(what))
 }
+
+// setting returns what the runtime was told, or what holds without.
+func (s server) setting(what setting) string { return cmp.Or(s.given(what), what.preset) }
 
 // started returns a process with its identity, which is zero if there is none.
 func started(proc procfs.FS, pid int) (procfs.Proc, pidStart) {
