@@ -28,7 +28,13 @@ func (o *ownRoot) find() string {
 	}
 	switch s := serving(o.root, o.endpoint, false); {
 	case s.process.pid != 0 && s.data.preset != "":
-		o.of, o.path = s.process, s.setting(s.data)
+		path := s.setting(s.data)
+		if s.err != nil && s.given(s.data) == "" {
+			if _, err := statDisk(o.root, path); err != nil {
+				return "" // what it was told cannot be read, and it is not where it is mostly
+			}
+		}
+		o.of, o.path = s.process, path
 	case s.process.pid == 0 && o.path == "":
 		return s.files.text(s.data)
 	}

@@ -26,6 +26,14 @@ func TestOwnRootIsTheListeners(t *testing.T) {
 	if got := o.find(); got != "/var/lib/containerd" {
 		t.Errorf("without a configuration: %q, want the default", got)
 	}
+	usual := filepath.Join(root, "var/lib/containerd")
+	if err := os.Rename(usual, usual+".away"); err != nil {
+		t.Fatal(err)
+	}
+	o.path = ""
+	if got := o.find(); got != "" {
+		t.Errorf("neither a configuration nor the usual folder: %q", got)
+	}
 	o.path = ""
 	writeFile(t, filepath.Join(root, "etc/own.toml"), "root = \"/data/own\"\n")
 	if got := o.find(); got != "/data/own" {
