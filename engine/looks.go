@@ -121,14 +121,18 @@ func isLate(p evidence.Process) bool {
 // hung returns the call of the relist that has been out for too long, if one has.
 func (m *machine) hung() (Flight, bool) {
 	f, out := m.calls.oldestOfRelist()
-	return f, out && f.Elapsed(m.now) >= m.hungAge()
+	return f, out && f.Elapsed(m.now) >= m.hungAge(f)
 }
 
 // hungAge is how long a call of the relist is out, to be taken for hung. Where no
-// list has ever succeeded it is less: somebody has come to a sick node to see why.
-func (m *machine) hungAge() time.Duration {
-	if m.policy.Once || m.core.ListedAt().IsZero() {
+// list has ever succeeded it is less: somebody has come to a sick node to see why. Where
+// lists take seconds each time it is more: a large node is not looked into for that.
+func (m *machine) hungAge(f Flight) time.Duration {
+	switch {
+	case m.policy.Once || m.core.ListedAt().IsZero():
 		return sluggish
+	case isList(f.Op):
+		return max(hungAge, 2*min(m.relists.usual(), usualMost))
 	}
 	return hungAge
 }
@@ -141,7 +145,7 @@ func (m *machine) hungDue() time.Time {
 		due = m.looks.since.Add(lookWaits)
 	}
 	f, out := m.calls.oldestOfRelist()
-	if at := f.Since.Add(m.hungAge()); out && at.After(m.now) {
+	if at := f.Since.Add(m.hungAge(f)); out && at.After(m.now) {
 		due = sooner(due, at)
 	}
 	return due

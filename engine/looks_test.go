@@ -103,6 +103,27 @@ func TestHangIsLookedIntoAtOnce(t *testing.T) {
 	})
 }
 
+// A large node, on which each list takes seconds, is not looked into for that, nor is
+// every object asked for once a minute; a list that hangs there is.
+func TestSlowListsAreNotLookedInto(t *testing.T) {
+	l := &looker{report: nothingSeen}
+	bubble(t, Config{Look: l.look}, onePod, func(b *bench) {
+		l.began = time.Now()
+		b.after(5 * time.Second)
+		b.fake.script("ListContainers", behaviour{delay: 2500 * time.Millisecond})
+		s := b.after(15 * time.Second)
+		looks, swept := len(l.deep), s.Sweep.Began
+		s = b.after(3 * time.Minute)
+		if slices.Contains(l.deep[looks:], true) || !s.Sweep.Began.Equal(swept) {
+			t.Errorf("deep looks %v, sweep %+v", l.deep[looks:], s.Sweep)
+		}
+		b.fake.script("ListContainers", behaviour{hang: true})
+		if s = b.after(14 * time.Second); !l.deep[len(l.deep)-1] || s.Sweep.Began.Equal(swept) {
+			t.Errorf("hanging: deep looks %v, sweep %+v", l.deep[looks:], s.Sweep)
+		}
+	})
+}
+
 // A runtime that is away is looked into as well, also by one that looks once; one that
 // answers with an error is not.
 func TestRuntimeThatIsAwayIsLookedInto(t *testing.T) {

@@ -361,7 +361,7 @@ func (r *referee) check(w *world, s *Snapshot) {
 func TestMachineKeepsItsPromises(t *testing.T) {
 	days := 2 * 24 * time.Hour
 	if testing.Short() {
-		days /= 8
+		days /= 4
 	}
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

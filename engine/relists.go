@@ -54,6 +54,20 @@ func (l *relists) sumUp(r *relist, now time.Time, took time.Duration, failed boo
 	l.last = Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.done}
 }
 
+// usual returns what both lists take together, the quicker of the last two good times.
+func (l *relists) usual() (took time.Duration) {
+	for _, r := range slices.Backward(l.history) {
+		switch {
+		case r.Failed:
+		case took != 0:
+			return min(took, r.List)
+		default:
+			took = r.List
+		}
+	}
+	return took
+}
+
 // schedule sets the next relist one period after the end of the last one.
 func (l *relists) schedule(period time.Duration) {
 	if !l.ended.IsZero() {

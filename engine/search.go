@@ -13,6 +13,9 @@ import (
 const (
 	// hungAge is how long a call of the relist is out mostly, to be taken for hung.
 	hungAge = 2 * time.Second
+	// usualMost bounds what is taken for usual of lists: what takes longer hangs, however
+	// often it does.
+	usualMost = 5 * time.Second
 	// sweepEvery is the least time between two sweeps that nobody asked for: calls
 	// that hang for seconds, relist after relist, must not bring about one each.
 	sweepEvery = time.Minute
