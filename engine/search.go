@@ -138,7 +138,7 @@ func (s *search) beginBesideHungList(m *machine) {
 // mayGoAhead reports whether one that looks once asks for single objects while a list
 // is still out: the runtime answers otherwise, and fast.
 func (s *search) mayGoAhead(m *machine) bool {
-	return m.calls.heard && m.hasObjects() && !m.status.statusOut && m.tooSlow() == "" && !m.check.wasCut && !m.looks.holdsSweep(m)
+	return m.calls.heard && !m.status.statusOut && m.tooSlow() == "" && !m.check.wasCut && !m.looks.holdsSweep(m) && m.hasObjects()
 }
 
 // outAhead reports whether a list for which the objects were asked for ahead is still

@@ -26,6 +26,7 @@ const (
 type sweep struct {
 	Sweep   // but for the lists
 	objects []object
+	listed  int   // how many of them the lists have; then come those that the node alone shows
 	todo    []int // places of those to be asked, in order
 	again   []int // places of those that failed, to be asked once more
 	out     int

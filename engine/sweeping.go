@@ -43,8 +43,9 @@ func (m *machine) beginSweep(first func(a, b Flight) int) {
 	if m.policy.Once {
 		m.check.answers = make([]*answer, len(all))
 	}
+	m.sweep.listed = len(all) - len(unlisted)
 	for i, o := range unlisted {
-		m.sweep.objects[len(all)-len(unlisted)+i].unlisted = o
+		m.sweep.objects[m.sweep.listed+i].unlisted = o
 	}
 	m.changed = true
 }

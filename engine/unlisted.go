@@ -84,7 +84,7 @@ func (m *machine) nameSwept() {
 
 // nameUnlisted names what lies in a sandbox by what that sandbox's status says.
 func (s *sweep) nameUnlisted(status pleg.SandboxStatus) {
-	for i := range s.objects {
+	for i := s.listed; i < len(s.objects); i++ {
 		o := &s.objects[i]
 		if u := o.unlisted; u != nil && o.Pod.Name == "" && (u.sandboxID == status.ID || o.ID == status.ID || o.Pod.UID != "" && o.Pod.UID == status.Pod.UID) {
 			o.Pod = status.Pod
