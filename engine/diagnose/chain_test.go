@@ -445,3 +445,19 @@ func TestNoDumpIsAskedForTwice(t *testing.T) {
 		}
 	}
 }
+
+// A dump of a hang that is over names nobody: who held a lock then is innocent now.
+func TestDumpOfAnotherHang(t *testing.T) {
+	for age, named := range map[time.Duration]bool{8 * time.Second: true, 25 * time.Second: false} {
+		n := healthy(3).hang(call.ListContainers, 12*time.Second).probesAnswered()
+		s := sick{n, looked(n)}
+		s.r.Deep = new(evidence.Deep)
+		l := statusLock("UpdateContainerResources", "ttrpc Task.Update")
+		l.Holder.Container = "container-1-0"
+		s.locks(l).r.Deep.Stacks.At = ago(age)
+		found, _ := s.diagnose()
+		if found[0].ID != ListHung || (found[0].Subject.ContainerID == "container-1-0") != named || strings.Contains(ChainLine(found[0].Chain), "goroutine 1234") != named {
+			t.Errorf("a dump %v old: %+v", age, found)
+		}
+	}
+}

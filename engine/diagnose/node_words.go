@@ -57,12 +57,37 @@ func (v *view) addNodeWords(findings []Finding) {
 }
 
 // deep returns what a deep look found; nothing if none was made, or before the runtime came
-// back.
+// back, and no dump of goroutines from before all that hangs: that is of another hang.
 func (v *view) deep() *evidence.Deep {
-	if v.evidence.Deep == nil || v.lookOld {
+	d := v.evidence.Deep
+	if d == nil || v.lookOld {
 		return &noDeep
 	}
-	return v.evidence.Deep
+	if v.allBegan(d.Stacks.At) {
+		later := *d
+		later.Stacks = evidence.Stacks{Source: d.Stacks.Source}
+		return &later
+	}
+	return d
+}
+
+// allBegan reports whether something hangs, and all that does began after a moment. All
+// calls of one bounded look are taken as made at the same time.
+func (v *view) allBegan(at time.Time) bool {
+	hangs := false
+	for i := range v.general {
+		if h := &v.general[i]; !h.Since.IsZero() {
+			if hangs = h.Since.After(at); !hangs {
+				return false
+			}
+		}
+	}
+	for i := range v.objects {
+		if hangs = v.objects[i].Since.After(at); !hangs {
+			return false
+		}
+	}
+	return hangs && !v.Policy.Once && !at.IsZero()
 }
 
 var noDeep evidence.Deep // read only
