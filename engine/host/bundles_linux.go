@@ -92,8 +92,8 @@ type bundleReader struct {
 
 // A listed is what reading the list of the folders returns.
 type listed struct {
-	entries []os.DirEntry
-	err     error
+	ids []string // in order
+	err error
 }
 
 // A bundle is what reading one of them returns.
@@ -171,18 +171,12 @@ func (b *bundleReader) folders(ctx context.Context) ([]bundleFolder, error) {
 func (b *bundleReader) list(ctx context.Context, dir string) (ids []string, err error) {
 	a, err := start(&b.files, dir, func() (a listed) {
 		a.err = onHostAt(b.root, dir, func(path string) (err error) {
-			a.entries, err = os.ReadDir(path)
+			a.ids, err = namesIn(path, isID)
 			return err
 		})
 		return a
 	}).wait(ctx, listTimeout)
-	for _, e := range a.entries {
-		if isID(e.Name()) {
-			ids = append(ids, e.Name())
-		}
-	}
-	slices.Sort(ids)
-	return ids, errors.Join(err, a.err)
+	return a.ids, errors.Join(err, a.err)
 }
 
 // readNew reads those of which nothing is known yet, a few at a time, and returns how many

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,8 +19,12 @@ import (
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
-// mostFiles bounds how many files a configuration is read from.
-const mostFiles = 32
+const (
+	// mostFiles bounds how many files a configuration is read from.
+	mostFiles = 32
+	// namesMost bounds how many names of a folder are read.
+	namesMost = 200_000
+)
 
 // A program is a daemon that can be told by flags, or else by its configuration, where
 // it has what.
@@ -216,14 +221,36 @@ func matching(root, pattern string) (all []string) {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = unix.Close(fd) }() // opened for its name alone
-	entries, _ := os.ReadDir(ownFile(fd)) // what cannot be read says nothing
-	for _, entry := range entries {
-		if is, _ := filepath.Match(pattern, entry.Name()); is {
-			all = append(all, filepath.Join(dir, entry.Name()))
-		}
+	defer func() { _ = unix.Close(fd) }()                     // opened for its name alone
+	names, _ := namesIn(ownFile(fd), func(name string) bool { // what cannot be read says nothing
+		is, _ := filepath.Match(pattern, name)
+		return is
+	})
+	for _, name := range names {
+		all = append(all, filepath.Join(dir, name))
 	}
 	return all
+}
+
+// namesIn returns the names in a folder that are wanted, in order. Of one that is full of
+// others, as /tmp may be, no more is kept in memory than these.
+func namesIn(dir string, isWanted func(name string) bool) (all []string, err error) {
+	folder, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0) // of a pipe nothing comes
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }() // it is only read
+	for seen := 0; err == nil && seen < namesMost; {
+		var some []string
+		some, err = folder.Readdirnames(1000)
+		seen += len(some)
+		all = append(all, slices.DeleteFunc(some, func(name string) bool { return !isWanted(name) })...)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	slices.Sort(all)
+	return all, err
 }
 
 // readOnHost reads a small file of the host's.
