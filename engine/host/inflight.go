@@ -131,11 +131,11 @@ func metricsURL(address string) (*url.URL, error) {
 	}
 	ip := net.ParseIP(host)
 	switch {
-	case host == "" || ip != nil && ip.IsUnspecified() && ip.To4() != nil:
-		host = "127.0.0.1"
+	case host == "" || host == "localhost" || ip != nil && ip.IsUnspecified() && ip.To4() != nil:
+		host = "127.0.0.1" // where Go's servers listen for "localhost"; no name is looked up
 	case ip != nil && ip.IsUnspecified():
 		host = "::1"
-	case host != "localhost" && (ip == nil || !ip.IsLoopback()):
+	case ip == nil || !ip.IsLoopback():
 		return nil, fmt.Errorf("containerd's metrics are not on loopback: name them with --runtime-metrics http://%s/v1/metrics", address)
 	}
 	return &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/v1/metrics"}, nil

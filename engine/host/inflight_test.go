@@ -112,7 +112,7 @@ func TestMetricsURL(t *testing.T) {
 	for address, want := range map[string]string{
 		"127.0.0.1:1338": "http://127.0.0.1:1338/v1/metrics",
 		"127.1.2.3:1338": "http://127.1.2.3:1338/v1/metrics",
-		"localhost:1338": "http://localhost:1338/v1/metrics",
+		"localhost:1338": "http://127.0.0.1:1338/v1/metrics",
 		"[::1]:1338":     "http://[::1]:1338/v1/metrics",
 		"0.0.0.0:1338":   "http://127.0.0.1:1338/v1/metrics",
 		"[::]:1338":      "http://[::1]:1338/v1/metrics",
