@@ -134,6 +134,11 @@ func TestDumpRequests(t *testing.T) {
 			func(c *Config, root string) { c.Runtime.DebugSocket = "unix://" + root + "/run/debug.sock" },
 			[]string{"debug GET /debug/goroutines"}, "ROOT/run/debug.sock", "",
 		},
+		{
+			"one that was named, of CRI-O by its path alone", "other", "x", "",
+			func(c *Config, root string) { c.Runtime.DebugSocket = root + "/run/crio/crio.sock" },
+			[]string{"crio GET /debug/goroutines"}, "ROOT/run/crio/crio.sock", "",
+		},
 		{"none, by the flag", "crio", "x", "", func(c *Config, _ string) { c.Runtime.NoDump = true }, nil, "", "--no-dump forbids it"},
 		{"Docker", "cri-dockerd", "x", "", nil, nil, "", "cri-dockerd has no dump that can be read"},
 		{"a port", "containerd", "etc/containerd/config.toml", "debug.address = '127.0.0.1:7'", nil, nil, "127.0.0.1:7", `"127.0.0.1:7" is not the path of a socket`},
@@ -147,6 +152,7 @@ func TestDumpRequests(t *testing.T) {
 			r := newRig(t, tt.comm)
 			listenUnix(t, filepath.Join(r.root, "run/debug.sock"), r.wrap("debug", says(oneGoroutine)))
 			listenUnix(t, filepath.Join(r.root, "run/containerd/debug.sock"), r.wrap("default", says(oneGoroutine)))
+			listenUnix(t, filepath.Join(r.root, "run/crio/crio.sock"), r.wrap("crio", says(oneGoroutine)))
 			writeFile(t, filepath.Join(r.root, "proc/pressure/cpu"), someLine)
 			writeFile(t, filepath.Join(r.root, "proc/pressure/io"), someLine+fullLine)
 			writeFile(t, filepath.Join(r.root, tt.file), tt.text)
@@ -202,6 +208,11 @@ func TestDumpOfSocketsThatAreIll(t *testing.T) {
 	}{
 		{"no answer", silent, 50 * time.Millisecond, "took the connection and gave no answer within 50ms", ""},
 		{"no end", endless, 50 * time.Millisecond, "", "cut off after "},
+		{"a beginning without a goroutine", func(w http.ResponseWriter, q *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			silent(w, q)
+		}, 50 * time.Millisecond, "cut off after ", ""},
 		{"the beginning alone", func(w http.ResponseWriter, q *http.Request) {
 			_, _ = io.WriteString(w, oneGoroutine)
 			w.(http.Flusher).Flush()

@@ -112,6 +112,8 @@ func (d *dumper) connect(ctx context.Context, from server) (path string, conn ne
 	}
 	if at := d.commOf(peer(to)); dumps[at] != "" {
 		comm = at
+	} else if dumps[comm] == "" && strings.Contains(path, "crio") {
+		comm = "crio" // which must be asked for nothing else
 	}
 	return path, to, cmp.Or(dumps[comm], dumps["containerd"]), nil
 }
@@ -177,10 +179,10 @@ func (d *dumper) take(ctx context.Context, r io.Reader, known evidence.Stacks) e
 	if err != nil || s.Total == 0 {
 		why := "there is no goroutine in it"
 		if err != nil {
-			why = err.Error()
+			why = cmp.Or(in.cut, err.Error())
 		}
 		s, known = evidence.Stacks{}, evidence.Stacks{Source: known.Source}
-		s.Missing = why
+		s.Missing, in.cut = why, ""
 	}
 	s.From, s.At, s.Program = known.From, known.At, cmp.Or(known.Program, s.Program)
 	s.Bytes, s.Took = in.read, time.Since(in.began)
