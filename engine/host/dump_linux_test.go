@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -97,7 +98,7 @@ func (r *rig) look(t *testing.T, c Config) *evidence.Deep {
 		t.Errorf("nothing hangs, and there is %+v by %q", healthy.Deep, r.requests())
 	}
 	var deep *evidence.Deep
-	for range 3 {
+	for looks := 0; looks < 3 || deep.Pending(); looks++ { // more on a machine that is busy
 		deep = n.Look(t.Context(), true).Deep
 	}
 	return deep
@@ -206,18 +207,18 @@ func TestDumpOfSocketsThatAreIll(t *testing.T) {
 		within           time.Duration
 		missing, partial string
 	}{
-		{"no answer", silent, 50 * time.Millisecond, "took the connection and gave no answer within 50ms", ""},
-		{"no end", endless, 50 * time.Millisecond, "", "cut off after "},
+		{"no answer", silent, 500 * time.Millisecond, "took the connection and gave no answer within 500ms", ""},
+		{"no end", endless, 500 * time.Millisecond, "", "cut off after "},
 		{"a beginning without a goroutine", func(w http.ResponseWriter, q *http.Request) {
 			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
 			silent(w, q)
-		}, 50 * time.Millisecond, "cut off after ", ""},
+		}, 500 * time.Millisecond, "cut off after ", ""},
 		{"the beginning alone", func(w http.ResponseWriter, q *http.Request) {
 			_, _ = io.WriteString(w, oneGoroutine)
 			w.(http.Flusher).Flush()
 			silent(w, q)
-		}, 50 * time.Millisecond, "", "cut off after "},
+		}, 500 * time.Millisecond, "", "cut off after "},
 		{"the middle", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9999")
 			_, _ = io.WriteString(w, oneGoroutine)
@@ -238,7 +239,7 @@ func TestDumpOfSocketsThatAreIll(t *testing.T) {
 			listenUnix(t, path, r.wrap("debug", tt.serve))
 			began := time.Now()
 			got := ask(t, r, path, tt.within, nil)
-			if took := time.Since(began); took > tt.within+time.Second {
+			if took := time.Since(began); took > tt.within+slowTime {
 				t.Errorf("it took %v", took)
 			}
 			if !strings.Contains(got.Missing, tt.missing) || !strings.Contains(got.Partial, tt.partial) || got.From != path {
@@ -328,14 +329,23 @@ func TestDumpIsReadSeldom(t *testing.T) {
 	r := newRig(t, "crio")
 	d := newDumper(r.root, r.config())
 	began := time.Now()
+	look := func(at time.Duration) evidence.Stacks {
+		got := d.look(t.Context(), began.Add(at))
+		if d.out != nil { // the machine is busy
+			<-d.out.done
+			got = d.look(t.Context(), began.Add(at))
+		}
+		return got
+	}
 	for _, tt := range []struct {
 		from, to time.Duration // looks each 5 s
 		requests int           // in all
 	}{
 		{0, 25 * time.Second, 1}, {30 * time.Second, 85 * time.Second, 2}, {90 * time.Second, 205 * time.Second, 3},
+		{210 * time.Second, 445 * time.Second, 4}, {450 * time.Second, 745 * time.Second, 5}, {750 * time.Second, 1045 * time.Second, 6}, {1050 * time.Second, 1080 * time.Second, 7},
 	} {
 		for at := tt.from; at <= tt.to; at += 5 * time.Second {
-			if got := d.look(t.Context(), began.Add(at)); got.Total != 1 || got.Pending || got.Missing != "" {
+			if got := look(at); got.Total != 1 || got.Pending || got.Missing != "" {
 				t.Fatalf("after %v: %+v", at, got)
 			}
 		}
@@ -349,12 +359,12 @@ func TestDumpIsReadSeldom(t *testing.T) {
 		requests int
 		missing  string
 	}{
-		{225 * time.Second, 4, ""},
-		{241 * time.Second, 4, "the last dump was of another hang, and from one to the next it is 30s"},
-		{254 * time.Second, 4, "the last dump was of another hang, and from one to the next it is 30s"},
-		{256 * time.Second, 5, ""}, {270 * time.Second, 5, ""},
+		{1100 * time.Second, 8, ""},
+		{1116 * time.Second, 8, "the last dump was of another hang, and from one to the next it is 30s"},
+		{1129 * time.Second, 8, "the last dump was of another hang, and from one to the next it is 30s"},
+		{1131 * time.Second, 9, ""}, {1145 * time.Second, 9, ""},
 	} {
-		got := d.look(t.Context(), began.Add(tt.at))
+		got := look(tt.at)
 		if n := len(r.requests()); n != tt.requests || !strings.Contains(got.Missing, tt.missing) || (got.Missing == "") != (tt.missing == "") {
 			t.Errorf("after %v: %d requests, missing %q, want %d, %q", tt.at, n, got.Missing, tt.requests, tt.missing)
 		}
@@ -470,8 +480,8 @@ func TestRuntimeWords(t *testing.T) {
 	if f := got.InFlight[0]; f.Method != "UpdateContainerResources" || f.Count != 1 || f.For == 0 {
 		t.Errorf("in flight %+v", f)
 	}
-	want := []string{"debug GET /debug/pprof/goroutine?debug=2", "metrics GET /v1/metrics", "metrics GET /v1/metrics", "metrics GET /v1/metrics"}
-	if diff := cmp.Diff(want, r.requests()); diff != "" {
+	const after = "metrics GET /v1/metrics"
+	if diff := cmp.Diff([]string{"debug GET /debug/pprof/goroutine?debug=2", after}, slices.Compact(slices.Clone(r.requests()))); diff != "" || len(r.requests()) < 3 {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
