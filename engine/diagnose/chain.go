@@ -52,10 +52,7 @@ func chainEnd(links []Link) string {
 	kinds := []string{LinkErrand, LinkProcess, LinkKernel, LinkServer, LinkMount, LinkDevice}
 	from := slices.IndexFunc(links, func(l Link) bool { return slices.Contains(kinds, l.Kind) })
 	if from < 0 {
-		from = len(links) - 1
-	}
-	if from < 0 {
-		return ""
+		from = max(0, len(links)-1)
 	}
 	return ChainLine(links[from:])
 }

@@ -45,7 +45,7 @@ func shimName(p evidence.Process) string { return monitorWord(p) + " " + pid(p) 
 // process adds a process that does nothing.
 func (c *chain) process(p evidence.Process, proof string) {
 	c.add(LinkProcess, pid(p), fmt.Sprintf("pid %d (%s)", p.PID, p.Command), proof)
-	if step, ok := letGoOn(p); ok {
+	if step, ok := letGoOn(p, p.Container); ok {
 		put(&c.cuts, LinkProcess, step)
 	}
 	c.kernel(p)

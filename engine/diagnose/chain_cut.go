@@ -43,7 +43,7 @@ func uncut(links []Link) []Link {
 
 // endErrand returns what ends an errand, or lets one go on that is held.
 func endErrand(p evidence.Process) Step {
-	if step, held := letGoOn(p); held {
+	if step, held := letGoOn(p, p.Container); held {
 		return step
 	}
 	step := Step{Text: "ends it: the call of the runtime that waits for it fails, and what that holds is free", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
@@ -53,21 +53,28 @@ func endErrand(p evidence.Process) Step {
 	return step
 }
 
-// letGoOn returns what lets a process go on that is held from outside.
-func letGoOn(p evidence.Process) (Step, bool) {
-	switch p.State {
-	case evidence.Stopped:
-		return Step{Text: "lets it go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true}, true
-	case evidence.Frozen:
-		return stuckProcess{Process: p, owner: listed{id: p.Container}}.thaw(), true
+// letGoOn returns what lets a process of a container go on that is held from outside.
+func letGoOn(p evidence.Process, container string) (step Step, held bool) {
+	step = Step{Text: "lets it go on", Risky: true}
+	switch {
+	case p.State == evidence.Stopped:
+		step.Command = fmt.Sprintf("kill -CONT %d", p.PID)
+	case p.State != evidence.Frozen:
+		return Step{}, false
+	case p.Freezer == "":
+		step.Command = "ctr -n k8s.io tasks resume " + quote(container)
+	case strings.HasSuffix(p.Freezer, "/cgroup.freeze"):
+		step.Command = "echo 0 > " + quote(p.Freezer)
+	default:
+		step.Command = "echo THAWED > " + quote(p.Freezer)
 	}
-	return Step{}, false
+	return step, true
 }
 
 // endShim returns what ends a shim, or lets one go on that is held. A conmon's end ends
 // nothing.
 func endShim(p evidence.Process) Step {
-	if step, held := letGoOn(p); held {
+	if step, held := letGoOn(p, p.Container); held {
 		return step
 	}
 	text := "ends only this pod; the kubelet makes it anew"

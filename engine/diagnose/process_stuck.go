@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -286,11 +285,12 @@ func (p stuckProcess) next() []Step {
 	if p.State != evidence.Frozen {
 		steps = append(steps, Step{Text: "its kernel stack", Command: "cat " + thread + "/stack"})
 	}
+	goOn, held := letGoOn(p.Process, p.owner.id)
 	switch {
 	case p.State == evidence.Frozen:
-		return append(steps, Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}, p.thaw())
-	case p.State == evidence.Stopped:
-		return append(steps, Step{Text: "lets it go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
+		return append(steps, Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}, goOn)
+	case held:
+		return append(steps, goOn)
 	case p.State == evidence.Traced:
 		return append(steps, Step{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", p.PID)})
 	case p.State == evidence.Zombie:
@@ -301,16 +301,4 @@ func (p stuckProcess) next() []Step {
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
 	}
 	return steps
-}
-
-// thaw returns the step that lets a frozen process go on.
-func (p stuckProcess) thaw() Step {
-	step := Step{Text: "lets it go on", Command: "echo THAWED > " + quote(p.Freezer), Risky: true}
-	switch {
-	case p.Freezer == "":
-		step.Command = "ctr -n k8s.io tasks resume " + quote(p.owner.id)
-	case strings.HasSuffix(p.Freezer, "/cgroup.freeze"):
-		step.Command = "echo 0 > " + quote(p.Freezer)
-	}
-	return step
 }
