@@ -12,15 +12,6 @@ import (
 // runs.
 const stateFolder = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
 
-// A bundle is what matters of a container's config.json: who it is, by the annotations
-// that containerd 2.4.2 gives it.
-type bundle struct {
-	Version     string            `json:"ociVersion"`
-	Process     map[string]any    `json:"process"`
-	Annotations map[string]string `json:"annotations"`
-	Linux       map[string]string `json:"linux"`
-}
-
 // files returns what the node has beside /proc, by path.
 func (sn *scene) files() map[string]string {
 	all := map[string]string{}
@@ -51,7 +42,8 @@ func (c *container) bundle() string {
 	})
 }
 
-// bundleOf returns the config.json of one of a sandbox's containers, or of itself.
+// bundleOf returns the config.json of one of a sandbox's containers, or of itself: who it
+// is, by the annotations that containerd 2.4.2 gives it.
 func (s *sandbox) bundleOf(id, program string, own map[string]string) string {
 	p := s.pod
 	notes := map[string]string{}
@@ -62,9 +54,9 @@ func (s *sandbox) bundleOf(id, program string, own map[string]string) string {
 			notes["io.kubernetes.cri."+name] = value
 		}
 	}
-	text, err := json.Marshal(bundle{
-		Version: "1.3.0", Process: map[string]any{"args": []string{program}, "cwd": "/"}, Annotations: notes,
-		Linux: map[string]string{"cgroupsPath": p.slice() + ":cri-containerd:" + id},
+	text, err := json.Marshal(map[string]any{
+		"ociVersion": "1.3.0", "process": map[string]any{"args": []string{program}, "cwd": "/"}, "annotations": notes,
+		"linux": map[string]string{"cgroupsPath": p.slice() + ":cri-containerd:" + id},
 	})
 	if err != nil {
 		panic("sim: a bundle: " + err.Error()) // texts alone
