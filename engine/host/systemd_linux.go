@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
-	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -37,9 +36,13 @@ func (b *bus) Read(into []byte) (int, error) {
 // out, and how many bytes it said. Nothing is started for it, neither systemd nor a
 // service (GetUnit loads none), and only properties are read.
 func askSystemd(ctx context.Context, root string, names []string) (all []evidence.Unit, size int64, err error) {
-	raw, err := dialBus(ctx, root)
+	raw, err := dialSocket(ctx, root, busPath, 0)
+	if err == nil {
+		deadline, _ := ctx.Deadline()
+		err = raw.SetDeadline(deadline)
+	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("%s: %w", busPath, err)
 	}
 	b := &bus{Conn: raw}
 	all, err = askUnits(ctx, b, names)
@@ -74,27 +77,6 @@ func askUnits(ctx context.Context, b *bus, names []string) (all []evidence.Unit,
 		}
 	}
 	return all, nil
-}
-
-// dialBus connects to the bus of the host. A link on the way leads to where it does there.
-func dialBus(ctx context.Context, root string) (net.Conn, error) {
-	at, err := openOnHost(root, busPath)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", busPath, err)
-	}
-	defer func() { _ = unix.Close(at) }() // opened for its name alone
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", "/proc/self/fd/"+strconv.Itoa(at))
-	if err != nil {
-		if failed, ok := errors.AsType[*net.OpError](err); ok {
-			err = failed.Err
-		}
-		return nil, fmt.Errorf("%s: %w", busPath, err)
-	}
-	if deadline, ok := ctx.Deadline(); ok {
-		err = conn.SetDeadline(deadline)
-	}
-	return conn, err
 }
 
 // askUnit asks for a service's properties, all at once. (systemd 219 to 258:
