@@ -66,7 +66,6 @@ func (c *calls) oldestOfRelist() (Flight, bool) {
 	return Flight{}, false
 }
 
-// returned takes in that a call has returned.
 func (c *calls) returned(r Returned) {
 	i := slices.IndexFunc(c.out, func(p *pending) bool { return p.id == r.ID })
 	if i < 0 {

@@ -50,7 +50,6 @@ func (i *inspection) advance(m *machine) {
 	i.todo, i.out = i.todo[1:], true
 }
 
-// take takes in an answer, and goes on.
 func (i *inspection) take(m *machine, a *answer) {
 	i.out, i.ended = false, a.at
 	if aboutObject(a.Op) {

@@ -78,7 +78,6 @@ func (l *looks) due(m *machine) time.Time {
 // busy reports whether there is more to come for one that looks once.
 func (l *looks) busy(m *machine) bool { return l.can && (l.out || !l.due(m).IsZero()) }
 
-// took takes in that a look has returned.
 func (l *looks) took(m *machine, in Looked) {
 	l.out, l.can = false, l.can && !in.Ended
 	l.next, l.more = m.now.Add(lookPeriod), false

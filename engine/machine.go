@@ -96,7 +96,6 @@ type machine struct {
 	changed  bool // something that people should see at once
 }
 
-// newMachine returns a machine that begins now.
 func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 	core, err := pleg.New(pleg.Config{Release: c.Release, Capacity: c.Capacity, Threshold: c.Threshold})
 	if err != nil {
@@ -180,7 +179,6 @@ func (m *machine) handOut() {
 	}
 }
 
-// looked takes in a look at the node.
 func (m *machine) looked(in Looked) {
 	m.looks.took(m, in)
 	if in.Report != nil {

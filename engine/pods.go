@@ -102,7 +102,6 @@ func same(a, b *pleg.Pod) bool {
 	return a.PodRef == b.PodRef && slices.Equal(a.Containers, b.Containers) && slices.Equal(a.Sandboxes, b.Sandboxes)
 }
 
-// edit returns the pod for writing.
 func (t *pods) edit(uid pleg.UID) *Pod {
 	p := t.byUID[uid]
 	if _, fresh := t.fresh[uid]; fresh {

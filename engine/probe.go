@@ -192,7 +192,6 @@ func (p *probes) put(a Probe) {
 	p.made = nil
 }
 
-// last returns the last probe of an operation that has returned.
 func (p *probes) last(op call.Operation) (Probe, bool) {
 	a, ok := p.answers[op]
 	return a, ok && !a.At.IsZero()

@@ -41,7 +41,6 @@ func (r *relist) onDemand() bool { return r.pod.UID != "" }
 // out reports whether the relist waits for a call.
 func (r *relist) out() bool { return !r.listed || r.inspects != nil }
 
-// take takes in one of the two lists.
 func (l *listing) take(a *answer) {
 	l.found = l.found.Add(a.found)
 	if a.Op == call.ListPodSandbox {
@@ -131,7 +130,6 @@ func (l *relists) beginOne(m *machine, pod pleg.PodRef) {
 	l.now.listed, l.now.total = true, 1
 }
 
-// answered takes in a call of the relist.
 func (l *relists) answered(m *machine, a *answer) {
 	r := l.now
 	if r == nil { // a check came to its end before

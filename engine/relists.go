@@ -75,7 +75,6 @@ func (l *relists) schedule(period time.Duration) {
 	}
 }
 
-// sum returns the figures of all relists.
 func (l *relists) sum() Relists {
 	p50, _, p99 := l.took.quantiles()
 	return Relists{

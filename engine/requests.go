@@ -101,7 +101,6 @@ type wanted struct {
 
 func (w *wanted) any() bool { return w.relist || len(w.reinspect) > 0 }
 
-// add adds what is not in w yet.
 func (w *wanted) add(b wanted) {
 	w.relist = w.relist || b.relist
 	for _, uid := range b.reinspect {

@@ -173,7 +173,6 @@ func (s *search) listNext(m *machine) {
 	s.pods = s.pods[1:]
 }
 
-// answered takes in a list of the search.
 func (s *search) answered(a *answer) {
 	s.out = false
 	if !s.byPod {

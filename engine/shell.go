@@ -133,7 +133,6 @@ func (s *shell) idle() time.Duration {
 	return max(wait, 0)
 }
 
-// make makes a call beside the shell.
 func (s *shell) make(c Call) {
 	trace := new(call.Trace)
 	ctx, cancel := context.WithTimeout(call.WithTrace(s.ctx, trace), s.clock.Real(c.Timeout))
@@ -148,7 +147,6 @@ func (s *shell) make(c Call) {
 	})
 }
 
-// put puts the call to the runtime.
 func (s *shell) put(ctx context.Context, c Call) (any, error) {
 	r := s.config.Runtime
 	if c.Raw {

@@ -79,7 +79,6 @@ func (l *statusLoop) askAgain(m *machine, version bool) {
 	}
 }
 
-// answered takes in Status or Version.
 func (l *statusLoop) answered(m *machine, a *answer) {
 	cutShort := a.tag == recheckTag && m.check.cutShort(m.now, a)
 	if a.Op == call.Version {

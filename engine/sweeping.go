@@ -140,7 +140,6 @@ func (s *sweep) checkAt() time.Time {
 	return s.checkNext
 }
 
-// sweepAnswered takes in a call of the sweep.
 func (m *machine) sweepAnswered(a *answer) {
 	m.check.keep(a)
 	m.sweep.take(int(a.tag), a)

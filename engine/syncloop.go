@@ -41,7 +41,6 @@ type syncLoop struct {
 	pausedAt   time.Time // start of the pause; zero if there is none
 }
 
-// status takes in an answer to Status.
 func (s *syncLoop) status(at time.Time, conditions []pleg.Condition) {
 	s.networkErr = unmet(networkNotReady, conditions, "NetworkReady")
 	s.runtimeErr = unmet(runtimeNotReady, conditions, "RuntimeReady")

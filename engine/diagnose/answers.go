@@ -15,7 +15,6 @@ func failures(s *engine.Snapshot) [3]*engine.Failure {
 	return [...]*engine.Failure{s.Failure, s.StatusErr, s.VersionErr}
 }
 
-// sums returns the figures of one operation.
 func (v *view) sums(op call.Operation) engine.Calls { return sums(v.Snapshot, op) }
 
 func sums(s *engine.Snapshot, op call.Operation) engine.Calls {

@@ -90,12 +90,10 @@ func (c *chain) add(kind, id, name, proof string) {
 	c.links = append(c.links, Link{Kind: kind, ID: id, Name: name, Proof: proof})
 }
 
-// has reports whether there is a link of a kind.
 func (c *chain) has(kind string) bool {
 	return slices.ContainsFunc(c.links, func(l Link) bool { return l.Kind == kind })
 }
 
-// pid returns the id of a process's link.
 func pid(p evidence.Process) string { return strconv.Itoa(p.PID) }
 
 // chainTo returns the chain down to an object whose status hangs, and on to what holds

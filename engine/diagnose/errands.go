@@ -116,7 +116,6 @@ func errandOwner(p evidence.Process, owners map[string]listed) listed {
 	return owner
 }
 
-// isPlugin reports whether an errand is a network plugin.
 func isPlugin(p evidence.Process) bool { return strings.HasPrefix(p.Verb, "CNI") }
 
 // errandName says what it is to do: runc delete, CNI ADD by calico, umount.

@@ -63,10 +63,8 @@ type Subject struct {
 	ContainerID string // of the container or, without one, the sandbox
 }
 
-// none reports whether the subject is no pod.
 func (s Subject) none() bool { return s.Pod == (pleg.PodRef{}) }
 
-// on returns the subject of a call.
 func on(op call.Operation, pod pleg.PodRef, container, id string) Subject {
 	return Subject{Operation: op.String(), Pod: pod, Container: container, ContainerID: id}
 }
@@ -161,7 +159,6 @@ func (f *Finding) say(all ...string) {
 	}
 }
 
-// sayBeforeMembers adds lines before those of the Members.
 func (f *Finding) sayBeforeMembers(all ...string) {
 	f.Evidence = slices.Insert(f.Evidence, len(f.Evidence)-len(f.Members), all...)
 }

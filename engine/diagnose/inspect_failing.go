@@ -38,7 +38,6 @@ func sweptPod(o engine.Swept, how string) failingPod {
 	return failingPod{&engine.Failure{Flight: o.Flight, Err: o.Err}, how}
 }
 
-// like says how a pod fails.
 func (p failingPod) like() manner { return manner{p.Op.String(), call.Code(p.Err)} }
 
 // name names one trouble: the pods of one owner that fail alike.

@@ -54,7 +54,6 @@ var knownBugs = sync.OnceValue(func() []bug {
 	return bugs
 })
 
-// readBugs reads a table of bugs.
 func readBugs(table []byte) (bugs []bug, err error) {
 	decoder := yaml.NewDecoder(strings.NewReader(string(table)))
 	decoder.KnownFields(true)
@@ -104,7 +103,6 @@ func (b *bug) of(runtime, version string) bool {
 	return err != nil || slices.ContainsFunc(b.Versions, func(r string) bool { in, err := inRange(v, r); return in && err == nil })
 }
 
-// matches reports whether all parts of a signature are there.
 func (v *view) matches(s signature) bool {
 	for _, words := range s.Stacks {
 		if !v.hasStack(words) {
@@ -135,7 +133,6 @@ func (v *view) hasStack(words []string) bool {
 		slices.ContainsFunc(stacks.Locks, func(l evidence.Lock) bool { return is(l.Holder.State, l.Holder.Frames) })
 }
 
-// callHangs reports whether calls of a method hang.
 func (v *view) callHangs(method string) bool {
 	for op := range v.general {
 		if op := call.Operation(op); op.String() == method && v.hangs(op) {

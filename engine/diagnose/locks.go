@@ -90,7 +90,6 @@ func (v *view) lockOf(h *hang) (lock *evidence.Lock, proof string) {
 	return lock, ""
 }
 
-// waitersOf says who waits for a lock.
 func waitersOf(l *evidence.Lock) string {
 	said := count(l.Waiters, "goroutine") + " waiting for it in the runtime's own dump"
 	if len(l.Calls) > 0 {

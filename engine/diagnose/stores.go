@@ -44,7 +44,6 @@ func (v *view) stores() (all []store) {
 	return all
 }
 
-// place returns the evidence of where a store is.
 func (s store) place() string {
 	m := s.Mount
 	switch {

@@ -43,7 +43,6 @@ func excerpt(s string) string {
 // shortIDLength is how much of an id crictl shows, and takes for the whole.
 const shortIDLength = 13
 
-// shortID returns the beginning of an id.
 func shortID(id string) string { return beginning(id, shortIDLength) }
 
 // beginning returns at most the first n characters of a text.

@@ -125,7 +125,6 @@ func (k Kubelet) checkMetrics(u *url.URL) error {
 	return nil
 }
 
-// parseURL reads the URL of a flag.
 func parseURL(flag, text, example string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

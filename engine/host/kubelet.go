@@ -75,7 +75,6 @@ func (k Kubelet) secure(metrics *url.URL) (*tls.Config, error) {
 	return k.tlsConfig(metrics)
 }
 
-// parts are all that the kubelet is asked.
 func (k *kubelet) parts() []part {
 	return []part{
 		k.ping.part("kubelet ping", func(k *evidence.Kubelet) *evidence.Answer { return &k.Ping }),
@@ -104,7 +103,6 @@ func (e *endpoint) part(name string, of func(*evidence.Kubelet) *evidence.Answer
 	}
 }
 
-// metricsPart is the part that tells what the kubelet measures.
 func (k *kubelet) metricsPart() part {
 	var relists relistWatch
 	var relist, interval meanWatch
