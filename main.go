@@ -147,7 +147,6 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 	return running(o, screen(o, guard)), nil
 }
 
-// relist says what an engine relists and how.
 func relist(o options.Options, src source.Source) engine.Config {
 	return engine.Config{
 		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Release: o.Release, Follow: !o.ReleaseGiven,

@@ -175,7 +175,6 @@ func (m *Model) hold(u updateMsg) {
 	m.held = u
 }
 
-// observe shows an update.
 func (m *Model) observe(u updateMsg) {
 	v := &m.view
 	v.Snapshot, m.found = u.Snapshot, u.Update

@@ -33,7 +33,6 @@ func (s *sandbox) describe() {
 	s.list()
 }
 
-// list makes a new line for the list of sandboxes.
 func (s *sandbox) list() {
 	s.listed = &cri.PodSandbox{
 		Id: s.id, Metadata: s.metadata(), State: s.state(), CreatedAt: s.created.UnixNano(),
@@ -53,7 +52,6 @@ func (s *sandbox) state() cri.PodSandboxState {
 	return cri.PodSandboxState_SANDBOX_NOTREADY
 }
 
-// status returns what PodSandboxStatus answers.
 func (s *sandbox) status() *cri.PodSandboxStatus {
 	network := cri.NamespaceMode_POD
 	if s.pod.spec.hostNetwork {
@@ -85,7 +83,6 @@ func (c *container) describe() {
 	c.list()
 }
 
-// list makes a new line for the list of containers.
 func (c *container) list() {
 	id := imageID(c.spec.image)
 	c.listed = &cri.Container{
@@ -99,7 +96,6 @@ func (c *container) metadata() *cri.ContainerMetadata {
 	return &cri.ContainerMetadata{Name: c.spec.name, Attempt: c.attempt}
 }
 
-// status returns what ContainerStatus answers.
 func (c *container) status() *cri.ContainerStatus {
 	p := c.pod
 	s := &cri.ContainerStatus{
@@ -137,7 +133,6 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// imageID returns the id that the node has for an image.
 func imageID(image string) string {
 	sum := sha256.Sum256([]byte(image))
 	return "sha256:" + hex.EncodeToString(sum[:])

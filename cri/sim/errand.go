@@ -44,7 +44,6 @@ func (sn *scene) send(e errand) (end func()) {
 
 func sends(e errand) fault { return func(sn *scene) func() { return sn.send(e) } }
 
-// ofRunc returns an errand of runc for a container.
 func ofRunc(c *container, call, verb string, args ...string) errand {
 	log := stateFolder + "/" + c.id + "/log.json"
 	global := []string{"--root", "/run/containerd/runc/k8s.io", "--log", log, "--log-format", "json", "--systemd-cgroup", verb}

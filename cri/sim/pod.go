@@ -93,7 +93,6 @@ type container struct {
 	listed                     *cri.Container // as a list shows it; replaced, never changed
 }
 
-// ref returns namespace/name.
 func (p *pod) ref() string { return p.spec.namespace + "/" + p.spec.name }
 
 // sandbox returns the newest sandbox of p, or nil.

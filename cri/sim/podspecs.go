@@ -18,7 +18,6 @@ const (
 	imageNFS    = "registry.k8s.io/e2e-test-images/volume/nfs:1.5"
 )
 
-// podNamed returns a pod of that name with the containers given.
 func podNamed(namespace, name string, containers ...containerSpec) podSpec {
 	return podSpec{
 		namespace: namespace, name: name, containers: containers,

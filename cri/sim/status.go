@@ -6,7 +6,6 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// conditions returns what Status says.
 func (sn *scene) conditions() []*cri.RuntimeCondition {
 	ready := func(what string, bad bool, reason, message string) *cri.RuntimeCondition {
 		if bad {

@@ -16,7 +16,6 @@ type actors struct {
 	turn                          int
 }
 
-// placeTour places the pods of the tour.
 func placeTour(sn *scene) {
 	a := &sn.actors
 	a.replaced = sn.replaceable(sn.placeResidents())

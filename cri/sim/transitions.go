@@ -50,7 +50,6 @@ func (w *world) newContainer(p *pod, spec *containerSpec, created time.Time) *co
 	return c
 }
 
-// run starts a created container.
 func (w *world) run(c *container, started time.Time) {
 	c.state, c.started, c.pid = cri.ContainerState_CONTAINER_RUNNING, started, w.pid()
 	c.born = started.Add(-w.skew)
@@ -58,7 +57,6 @@ func (w *world) run(c *container, started time.Time) {
 	w.changed(cri.ContainerEventType_CONTAINER_STARTED_EVENT, c.sandbox, c)
 }
 
-// end lets a container exit.
 func (w *world) end(c *container, how exit, finished time.Time) {
 	delete(w.pids, c.pid)
 	c.state, c.finished, c.ended, c.exit, c.pid = cri.ContainerState_CONTAINER_EXITED, finished, w.now, how, 0

@@ -167,7 +167,6 @@ func delivery(e *engine.Event) string {
 	return "the channel was full, and it is never sent again"
 }
 
-// relist writes which relist found it.
 func (s *sheet) relist(d *widget.Doc) {
 	th := s.View.Theme
 	d.Section("FOUND BY")

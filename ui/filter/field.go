@@ -133,7 +133,6 @@ var age = &field{ // age<5m: since the pod was made, as far as the runtime says;
 	event: func(e engine.Event, at time.Time, t term) bool { return compared(at.Sub(e.SeenAt), t.op, t.duration) },
 }
 
-// fieldOf returns the field of that name, or nil.
 func fieldOf(name string) *field {
 	name = strings.ToLower(name)
 	i := slices.IndexFunc(fields, func(f *field) bool { return slices.Contains(f.names, name) })

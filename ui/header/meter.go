@@ -122,7 +122,6 @@ func (h *Header) rest() []text.Span {
 	return append(all, text.Say(b.Strong, "WAIT"))
 }
 
-// call names the call that is out, if one is.
 func (h *Header) call(elapsed time.Duration) text.Span {
 	f := wording.OfRelist(h.v.Snapshot)
 	switch {

@@ -87,7 +87,6 @@ func npdLine(b []byte, line string) []byte {
 	return append(append(b, cut(plain(line), npdLimit-1)...), '\n')
 }
 
-// plain returns s cleaned and in printable ASCII.
 func plain(s string) string { return text.PlainASCII(text.Clean(s)) }
 
 // cut returns at most n bytes of the ASCII text s, with a mark where some are

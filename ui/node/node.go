@@ -71,7 +71,6 @@ func figures(st theme.Style, name string, w int, figures ...string) []text.Span 
 	return slots
 }
 
-// pick returns yes or no.
 func pick[T any](condition bool, yes, no T) T {
 	if condition {
 		return yes
@@ -91,7 +90,6 @@ func (n *node) ill(s string) text.Span {
 func (n *node) dim(s string) text.Span { return text.Say(n.Theme.Dim, s) }
 func (n *node) unsure() text.Span      { return n.dim(n.Theme.Symbols.Unknown + " not known yet") }
 
-// missing says that something is not there, and why.
 func (n *node) missing(why string) text.Span { return n.dim("not available: " + why) }
 
 const nobodyLooks = "nobody looks at the node here"

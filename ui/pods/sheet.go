@@ -148,7 +148,6 @@ func (s *sheet) events(d *widget.Doc) {
 	}
 }
 
-// event returns an event as a line.
 func event(t *theme.Theme, r *journal.Row) []text.Span {
 	symbol, st := look.Event(t, &r.Event)
 	delivery, sent, lag, exit := r.Delivery.String(), t.Dim, "", ""

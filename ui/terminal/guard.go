@@ -64,7 +64,6 @@ func (g *Guard) failed() chan struct{} {
 	return g.after
 }
 
-// panicked returns the first panic, or nil.
 func (g *Guard) panicked() *PanicError {
 	g.mu.Lock()
 	defer g.mu.Unlock()

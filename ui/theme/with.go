@@ -52,7 +52,6 @@ var attributes = map[string]func(lipgloss.Style) lipgloss.Style{
 // colours are the first 8 of the terminal's; the next 8 are bright ones.
 var colours = []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 
-// parse reads a style in words.
 func parse(text string) (lipgloss.Style, error) {
 	s, paint := lipgloss.NewStyle(), lipgloss.Style.Foreground
 	on := false

@@ -64,7 +64,6 @@ func (t *timeline) head(l *text.Line, focused bool) {
 	l.Put(th.Head, t.ago[at+1:])
 }
 
-// draw draws row i.
 func (t *timeline) draw(l *text.Line, r row, i int, focused bool) {
 	lane := t.lane(i)
 	if lane == nil {
@@ -88,7 +87,6 @@ func (t *timeline) draw(l *text.Line, r row, i int, focused bool) {
 	lane.Draw(l, v, cursor, v.Theme.Selected)
 }
 
-// under says what is under the cursor.
 func (t *timeline) under(l *text.Line) {
 	r, _ := t.table.Current()
 	lane := t.lane(t.table.Cursor())

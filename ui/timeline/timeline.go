@@ -230,7 +230,6 @@ func (t *timeline) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// cell returns the cell that the cursor is on.
 func (t *timeline) cell() int {
 	if t.moment.IsZero() {
 		return t.room - 1

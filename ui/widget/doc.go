@@ -151,7 +151,6 @@ func (d *Doc) End() {
 	}
 }
 
-// line returns line i of all.
 func (d *Doc) line(i int) []text.Span {
 	for _, b := range d.blocks {
 		switch {

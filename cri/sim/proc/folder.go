@@ -82,7 +82,6 @@ func (f *Folder) show(now time.Time, p Process) error {
 	return f.add(now, p)
 }
 
-// add makes the folder of a process.
 func (f *Folder) add(now time.Time, p Process) error {
 	dir := f.coming()
 	files := f.files(now, p)
