@@ -62,17 +62,3 @@ func processorClock(cpu int) time.Duration {
 	now, _ := ranAt(string(text))
 	return now
 }
-
-// processorIn returns the processor on which a thread ran last, from its stat file.
-func processorIn(stat string) int {
-	const field = 39 - 3 // of those after the name
-	rest := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(rest) <= field {
-		return -1
-	}
-	cpu, err := strconv.Atoi(rest[field])
-	if err != nil {
-		return -1
-	}
-	return cpu
-}

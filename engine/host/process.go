@@ -73,16 +73,6 @@ var badness = map[evidence.State]int{
 	evidence.Uninterrupted: 5, evidence.Frozen: 4, evidence.Stopped: 3, evidence.Traced: 3, evidence.Running: 2, evidence.Sleeping: 1,
 }
 
-// stateIn returns the state in the text of a stat file, or 0. The name before it
-// may have any bytes in it.
-func stateIn(stat string) evidence.State {
-	rest := stat[strings.LastIndexByte(stat, ')')+1:]
-	if len(rest) < 2 {
-		return 0
-	}
-	return evidence.State(rest[1])
-}
-
 // stackOf returns the functions in the text of /proc/PID/stack, whose lines are
 // like "[<0>] do_signal_stop+0x16f/0x210".
 func stackOf(text string) []string {

@@ -38,25 +38,6 @@ func TestThreadStateFrom(t *testing.T) {
 	}
 }
 
-func TestStateIn(t *testing.T) {
-	tests := []struct {
-		stat string
-		want evidence.State
-	}{
-		{proc{pid: 7, comm: "java", state: evidence.Uninterrupted}.stat(1), evidence.Uninterrupted},
-		{proc{pid: 7, comm: "a) S (b)", state: evidence.Stopped}.stat(1), evidence.Stopped},
-		{"7 (java) R", evidence.Running},
-		{"7 (java) ", 0},
-		{"7 (java)", 0},
-		{"", 0},
-	}
-	for _, tt := range tests {
-		if got := stateIn(tt.stat); got != tt.want {
-			t.Errorf("stateIn(%q) = %v, want %v", tt.stat, got, tt.want)
-		}
-	}
-}
-
 func TestStackOf(t *testing.T) {
 	tests := []struct {
 		name, text string

@@ -109,3 +109,88 @@ func (all *reads[K]) keys() []K {
 	}
 	return slices.Collect(maps.Keys(all.out))
 }
+
+// A row is reads that are made one after the other in one goroutine: for small files of
+// /proc to begin a goroutine and a timer for each costs more than to read them. None may panic.
+type row[K comparable, T any] struct {
+	all    *reads[K]
+	keys   []K
+	ended  chan struct{}
+	values []T       // of the keys that have been read; this and what follows belongs to who holds all.mu
+	began  time.Time // the one that is out
+	left   *read[T]  // the one that is out, once nobody waits for it any more
+}
+
+// startRow begins to read what the keys stand for, by their place among them. The caller
+// must not change them.
+func startRow[K comparable, T any](all *reads[K], keys []K, read func(int) T) *row[K, T] {
+	r := &row[K, T]{all: all, keys: keys, ended: make(chan struct{}), values: make([]T, 0, len(keys)), began: time.Now()}
+	go func() {
+		defer close(r.ended)
+		for i, key := range keys {
+			if !r.put(key, read(i)) {
+				return
+			}
+		}
+	}()
+	return r
+}
+
+// put adds what was read. It returns false if that read was left behind.
+func (r *row[K, T]) put(key K, value T) bool {
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	if r.left != nil {
+		r.left.value = value
+		delete(r.all.out, key)
+		return false
+	}
+	r.values, r.began = append(r.values, value), time.Now()
+	return true
+}
+
+// wait returns what was read, in the order of the keys. Where one read is out for that
+// long, or ctx ends, it returns what came before it, and the error of that one, which is
+// out until it comes back; those after it have not begun.
+func (r *row[K, T]) wait(ctx context.Context, timeout time.Duration) ([]T, error) {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for {
+		select {
+		case <-r.ended:
+			return r.values, nil
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		more, err := r.leave(ctx, timeout)
+		if more <= 0 {
+			return r.values, err
+		}
+		timer.Reset(more)
+	}
+}
+
+// leave leaves the read behind that is out, and says why. If it may be out for longer
+// it returns for how long.
+func (r *row[K, T]) leave(ctx context.Context, timeout time.Duration) (more time.Duration, err error) {
+	r.all.mu.Lock()
+	defer r.all.mu.Unlock()
+	if len(r.values) == len(r.keys) {
+		return 0, nil
+	}
+	out := time.Since(r.began)
+	switch {
+	case ctx.Err() != nil:
+		err = errBrokenOff
+	case out < timeout:
+		return timeout - out, nil
+	default:
+		err = stuckError{out}
+	}
+	r.left = &read[T]{began: r.began, done: r.ended}
+	if r.all.out == nil {
+		r.all.out = map[K]any{}
+	}
+	r.all.out[r.keys[len(r.values)]] = r.left
+	return 0, err
+}

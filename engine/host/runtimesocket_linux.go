@@ -92,7 +92,7 @@ func processOf(proc procfs.FS, pid int) evidence.Process {
 	if err != nil {
 		return evidence.Process{}
 	}
-	return evidence.Process{PID: pid, Parent: stat.PPID, Command: stat.Comm, State: stateIn(") " + stat.State + " ")}
+	return evidence.Process{PID: pid, Parent: stat.PPID, Command: stat.Comm, State: stateOf(stat)}
 }
 
 // locked returns the runtime's process that has a file open which another process has

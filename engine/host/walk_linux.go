@@ -27,6 +27,10 @@ const (
 
 	// kernelThread is the flag of a thread of the kernel's own (PF_KTHREAD).
 	kernelThread = 0x00200000
+
+	// kernelLooks is for how many looks a number is taken for such a thread's without
+	// reading it again: half a minute.
+	kernelLooks = 6
 )
 
 // A walker reads the processes of a node, and remembers them from one look to
@@ -42,7 +46,8 @@ type walker struct {
 	kills          map[string]uint64           // for want of memory in their control groups, by the folder: a daemon that was killed comes back
 	frozen         map[group]freeze            // as of the last look
 	known          map[pidStart]*tracked
-	node           []string // the containers that the whole node is in
+	kernel         map[int]uint64 // the kernel's own threads, by number: the look that read them last
+	node           []string       // the containers that the whole node is in
 	looks          uint64
 	budget         int // threads that are read in one look
 	nextPID        int // the process whose threads have their turn next
@@ -69,6 +74,7 @@ type walk struct {
 	ctx      context.Context
 	at       time.Time
 	proc     procfs.FS
+	dir      string        // the folder of proc
 	uptime   time.Duration // of the node; 0 if it could not be read
 	seen     []sighting    // of interest, by process number
 	children []child       // others, which may be errands of theirs
@@ -101,8 +107,9 @@ func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
 		return evidence.Report{Processes: evidence.Processes{Missing: err.Error()}, State: evidence.Disk{Missing: err.Error()}}
 	}
 	l.uptime = l.readUptime()
-	for _, p := range procs {
-		l.visit(p) // returns at once when ctx has ended
+	procs = l.skipKernel(procs)
+	for i, a := range l.stats(procs) {
+		l.visit(procs[i], a) // returns at once when ctx has ended
 	}
 	if ctx.Err() == nil {
 		l.forget()
@@ -123,6 +130,7 @@ func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
 // list returns all processes in the order of their numbers.
 func (l *walk) list() (procfs.Procs, error) {
 	dir := filepath.Join(l.root, "proc")
+	l.dir = dir
 	proc, err := fetch(l, procFile{file: "the folder"}, func() (procfs.FS, error) { return procfs.NewFS(dir) })
 	if err != nil {
 		return nil, l.unlisted(dir, err)
@@ -173,10 +181,28 @@ func uptimeIn(text string) time.Duration {
 	return seconds(up)
 }
 
-// visit reads one process. That it has ended meanwhile is normal.
-func (l *walk) visit(p procfs.Proc) {
-	stat, err := fetch(l, procFile{pid: p.PID, file: "stat"}, p.Stat)
-	if l.miss(err) || stat.Flags&kernelThread != 0 {
+// skipKernel leaves out the kernel's own threads. A number that has been one's in every
+// look is read again now and then, should a process have got it between two of them.
+func (l *walk) skipKernel(procs procfs.Procs) procfs.Procs {
+	was := l.kernel
+	l.kernel = make(map[int]uint64, len(was))
+	return slices.DeleteFunc(procs, func(p procfs.Proc) bool {
+		read, is := was[p.PID]
+		if is = is && l.looks-read < kernelLooks; is {
+			l.kernel[p.PID] = read
+		}
+		return is
+	})
+}
+
+// visit takes in one process. That it has ended meanwhile is normal.
+func (l *walk) visit(p procfs.Proc, a answer[statRead]) {
+	if l.miss(a.err) {
+		return
+	}
+	stat := a.value.ProcStat
+	if stat.Flags&kernelThread != 0 {
+		l.kernel[p.PID] = l.looks
 		return
 	}
 	t, known := l.remember(p.PID, stat), true
@@ -195,7 +221,7 @@ func (l *walk) visit(p procfs.Proc) {
 	isRunc := t.identity.role == runc
 	switch inContainer := len(t.member.ids) > len(l.node); {
 	case inContainer, t.identity.role != plain && !isRunc:
-		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: time.Now()})
+		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: a.value.at})
 	case isRunc, known && stat.PPID > 1: // those of 1 have lost their parent
 		l.children = append(l.children, child{t, p, stat.PPID, l.age(stat)})
 	}

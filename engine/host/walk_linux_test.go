@@ -310,7 +310,7 @@ func TestLookAtThisMachine(t *testing.T) {
 		if p.PID != os.Getpid() {
 			continue
 		}
-		l.visit(p)
+		l.visit(p, l.stats(procfs.Procs{p})[0])
 		stat, err := p.Stat()
 		if err != nil {
 			t.Fatal(err)

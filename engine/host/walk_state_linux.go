@@ -72,41 +72,54 @@ func (l *walk) findThreadStates(open []*sighting) {
 	open = slices.DeleteFunc(open, func(s *sighting) bool { return s.last.thread != 0 && l.readThread(s, s.last.thread) })
 	slices.SortStableFunc(open, func(a, b *sighting) int { return cmp.Compare(turn(a), turn(b)) })
 	left := l.budget
-	for _, s := range open {
+	for i, s := range open {
 		if l.looks > 1 && left <= 0 { // not before the first, which may have more than its share
 			l.nextPID = s.proc.PID
-			return
+			open = open[:i]
+			break
 		}
 		left -= s.stat.NumThreads
-		l.readThreads(s)
 	}
+	l.readThreads(open)
 }
 
-func (l *walk) readThreads(s *sighting) {
-	threads, err := fetch(l, procFile{pid: s.proc.PID, file: "task"}, func() (procfs.Procs, error) {
-		return l.proc.AllThreads(s.proc.PID)
-	})
-	if err != nil {
-		return
+// readThreads reads the threads of the processes, but for the first ones.
+func (l *walk) readThreads(open []*sighting) {
+	folders := make([]fileAt, len(open))
+	for i, s := range open {
+		folders[i] = l.fileOf(s.proc.PID, "task")
 	}
-	for _, t := range threads {
-		if t.PID != s.proc.PID {
-			l.readThread(s, t.PID)
+	var of []*sighting // whose the threads are
+	var threads []int
+	var files []fileAt
+	for i, a := range fetchAll(l, folders, readNumbers) {
+		for _, thread := range a.value {
+			if s := open[i]; thread != s.proc.PID {
+				of, threads = append(of, s), append(threads, thread)
+				files = append(files, fileAt{procFile{pid: s.proc.PID, file: "stat"}, folders[i].path + "/" + strconv.Itoa(thread) + "/stat"})
+			}
+		}
+	}
+	for i, a := range fetchAll(l, files, readStat) {
+		if a.err == nil {
+			of[i].takeThread(threads[i], a.value.ProcStat)
 		}
 	}
 }
 
-// readThread makes a thread's state the process's if it is worse, and reports
+// readThread reads one thread, and reports whether it is stuck.
+func (l *walk) readThread(s *sighting, thread int) bool {
+	a := fetchAll(l, []fileAt{l.fileOf(s.proc.PID, "task/"+strconv.Itoa(thread)+"/stat")}, readStat)[0]
+	return a.err == nil && s.takeThread(thread, a.value.ProcStat)
+}
+
+// takeThread makes a thread's state the process's if it is worse, and reports
 // whether the thread is stuck. A process that sleeps while its threads work is
 // well, but one whose first thread has ended is in the state of the others.
-func (l *walk) readThread(s *sighting, thread int) (stuck bool) {
-	text, err := l.text(procFile{pid: s.proc.PID, file: "stat"}, s.threadFolder(thread), "stat")
-	if err != nil {
-		return false
-	}
-	state := stateIn(text)
+func (s *sighting) takeThread(thread int, stat procfs.ProcStat) (stuck bool) {
+	state := stateOf(stat)
 	if (state.Stuck() || s.now.state == evidence.Zombie) && badness[state] > badness[s.now.state] {
-		s.now.state, s.now.thread, s.now.cpu = state, thread, processorIn(text)
+		s.now.state, s.now.thread, s.now.cpu = state, thread, int(stat.Processor)
 	}
 	return state.Stuck()
 }
@@ -232,23 +245,28 @@ func fetch[T any](l *walk, f procFile, read func() (T, error)) (value T, err err
 	if err := l.admit(f); err != nil {
 		return value, err
 	}
-	type answer struct {
-		value T
-		err   error
-	}
-	a, err := start(&l.reads, f, func() (a answer) {
-		defer func() { // package procfs counts on files that are whole
-			if cause := recover(); cause != nil {
-				a.err = fmt.Errorf("malformed: %v", cause)
-			}
-		}()
-		a.value, a.err = read()
-		return a
-	}).wait(l.ctx, l.timeout)
+	a, err := start(&l.reads, f, func() answer[T] { return try(read) }).wait(l.ctx, l.timeout)
 	if err != nil {
 		return value, err
 	}
 	return a.value, a.err
+}
+
+// An answer is what one read gave.
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+// try reads. Package procfs counts on files that are whole.
+func try[T any](read func() (T, error)) (a answer[T]) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.err = fmt.Errorf("malformed: %v", cause)
+		}
+	}()
+	a.value, a.err = read()
+	return a
 }
 
 // admit says why a file must not be read now: at most mostStuck reads of risky

@@ -1,0 +1,159 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// What is read of a stat file is what package procfs reads.
+func TestParseStat(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	fs, err := procfs.NewFS(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		proc{pid: 7, comm: "java", state: evidence.Uninterrupted, parent: 3, flags: kernelThread, cpu: 5}.stat(9),
+		proc{pid: 7, comm: "a) S 5 (b\n \xff", state: evidence.Stopped}.stat(1),
+		"7 (tail) S 1 7 7 0 -1 4194304 103 104 105 106 11 12 13 14 20 0 3 0 31415 5677056 256 18446744073709551615 1 2 3 0 0 0 0 0 0 0 0 0 17 6 0 0 7 8 9 0 0 0 0 0 0 0 0\n",
+	} {
+		writeFile(t, filepath.Join(root, "7/stat"), text)
+		p, err := fs.Proc(7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := p.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := procfs.ProcStat{
+			PID: all.PID, Comm: all.Comm, State: all.State, PPID: all.PPID, Flags: all.Flags, UTime: all.UTime, STime: all.STime,
+			NumThreads: all.NumThreads, Starttime: all.Starttime, RSS: all.RSS, Processor: all.Processor,
+		}
+		got, err := parseStat([]byte(text))
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(procfs.ProcStat{})); diff != "" || err != nil {
+			t.Errorf("parseStat(%q): %v (-want +got):\n%s", text, err, diff)
+		}
+	}
+	for _, text := range []string{"", "\n", "7", "7 (java)", "7 (java) ", "7 )java( S 1", "7 (java) S x" + proc{}.stat(1)[4:], "x" + proc{pid: 7}.stat(1)} {
+		if got, err := parseStat([]byte(text)); err == nil {
+			t.Errorf("parseStat(%q) = %+v, want an error", text, got)
+		}
+	}
+}
+
+func TestReadNumbers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i := range 1000 {
+		if err := os.Mkdir(filepath.Join(dir, strconv.Itoa(10_000+i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeFile(t, filepath.Join(dir, "self"), "")
+	got, err := readNumbers(fileAt{path: dir}, make([]byte, smallBuffer))
+	sum := 0
+	for _, n := range got {
+		sum += n - 10_000
+	}
+	if err != nil || len(got) != 1000 || sum != 999*1000/2 {
+		t.Errorf("readNumbers = %d numbers, %v, want 1,000", len(got), err)
+	}
+	if _, err := readNumbers(fileAt{path: filepath.Join(dir, "self")}, nil); err == nil {
+		t.Error("no error for a file")
+	}
+}
+
+// A thread whose file hangs takes nothing from the processes after it.
+func TestLookReadsThreadsBesideOneThatHangs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	stuck := proc{pid: 125, state: evidence.Uninterrupted}
+	writeProc(t, root, proc{pid: 120, comm: "nginx", cgroup: fixtureCgroup(fixtureID("2")), threads: []proc{{pid: 121}, stuck}})
+	writeProc(t, root, proc{pid: 110, comm: "nginx", cgroup: fixtureCgroup(fixtureID("2")), threads: []proc{{pid: 111}, {pid: 112, state: evidence.Uninterrupted}}})
+	w := newHangingWalker(root)
+	h := hold(t, root, 110, "task/111/stat")
+	found := w.lookAt(t.Context(), fixtureLook)
+	if got := states(found); got[120] != evidence.Uninterrupted || found.Partial != "reading stat of process 110 hangs" {
+		t.Errorf("look = %v, %q, want the stuck thread of 120, and to say what hangs", got, found.Partial)
+	}
+	if n := len(w.hanging()); n != 1 {
+		t.Errorf("%d reads are out, want one", n)
+	}
+	h.release(t)
+	waitForReads(t, w)
+	h.replace(t, proc{pid: 111}.stat(3))
+	found = w.lookAt(t.Context(), fixtureLook.Add(5*time.Second))
+	if got := states(found); got[110] != evidence.Uninterrupted || found.Partial != "" {
+		t.Errorf("once it goes on: look = %v, %q, want the stuck thread of 110", got, found.Partial)
+	}
+}
+
+// The kernel's own threads are not read in each look, but a process that gets the number
+// of one is seen.
+func TestLookSkipsTheKernel(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	writeProc(t, root, proc{pid: 50, comm: "kworker", flags: kernelThread})
+	writeProc(t, root, proc{pid: 51, comm: "kworker", flags: kernelThread})
+	w := newFixtureWalker(root)
+	look := func() evidence.Processes { return w.lookAt(t.Context(), fixtureLook) }
+	look()
+	nginx := proc{pid: 50, comm: "nginx", cgroup: fixtureCgroup(fixtureID("2"))}
+	writeProc(t, root, nginx)
+	if got := states(look()); got[50] != 0 {
+		t.Errorf("the next look read the kernel's thread again: %v", got)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "proc/51")); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	nginx.pid = 51
+	writeProc(t, root, nginx)
+	if got := states(look()); got[51] == 0 {
+		t.Errorf("a process has the number of a thread that had ended: %v, want it", got)
+	}
+	for range kernelLooks {
+		look()
+	}
+	if got := states(look()); got[50] == 0 {
+		t.Errorf("a process got the number of a thread between two looks: %v, want it", got)
+	}
+}
+
+// BenchmarkStat reads one stat file.
+func BenchmarkStat(b *testing.B) {
+	p, err := procfs.Self()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("procfs", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := p.Stat(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("own", func(b *testing.B) {
+		b.ReportAllocs()
+		f, buffer := fileAt{path: filepath.Join("/proc", strconv.Itoa(p.PID), "stat")}, make([]byte, smallBuffer)
+		for b.Loop() {
+			if _, err := readStat(f, buffer); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
