@@ -2,6 +2,7 @@ package finding
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -14,7 +15,6 @@ import (
 type Part struct {
 	Before []text.Span
 	text.Span
-	Command bool // the text is one, which cuts the chain
 }
 
 // Indent returns how many cells there are before the text.
@@ -31,11 +31,14 @@ const (
 )
 
 // Chain draws a chain as a tree, each link below the one that waits for it, for w cells;
-// 0 for as many as it takes. A link that is only likely is joined by a broken line and
+// 0 for as many as it takes. One link alone waits for nothing, and is not drawn. A link that is only likely is joined by a broken line and
 // says so. What proves a link stands beside it where there is room for both, else below.
 func Chain(t *theme.Theme, chain []diagnose.Link, w int) []Part {
+	if len(chain) < 2 {
+		return nil
+	}
 	deeper := deepest
-	if w > 0 && len(chain) > 0 {
+	if w > 0 {
 		deeper = max(1, min(deepest, w/leaning/len(chain)))
 	}
 	var all []Part
@@ -50,9 +53,9 @@ func Chain(t *theme.Theme, chain []diagnose.Link, w int) []Part {
 }
 
 // link draws one link, joined to the one before so many cells in; -1 or less for the
-// first.
+// first. Where it is to be cut a mark says so; with what is told elsewhere.
 func link(t *theme.Theme, l diagnose.Link, indent, w int) []Part {
-	head, below := Part{Span: text.Say(t.Text, linked(l))}, []text.Span(nil)
+	head, below := Part{Span: text.Say(t.Text, named(l))}, []text.Span(nil)
 	if indent >= 0 {
 		head.Before = joint(t, l, indent)
 		below = []text.Span{{Width: indent + deepest}}
@@ -61,21 +64,27 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) []Part {
 		head.Style = t.Strong
 	}
 	parts := []Part{head}
-	if l.Proof != "" {
-		proof := text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimPrefix(l.Proof, l.Name+" "))
-		if used := head.Indent() + text.Width(head.Text) + 1; w == 0 || used+text.Width(proof.Text) <= w {
-			parts[0] = Part{Before: append(head.Before, head.In(text.Width(head.Text)+1)), Span: proof}
-		} else {
-			parts = append(parts, Part{Before: below, Span: proof})
-		}
-	}
 	if l.Cut != nil {
-		said, st := Step(t, *l.Cut, "cut here")
-		parts = append(parts, Part{Before: below, Span: text.Say(st, said)})
-		if l.Cut.Command != "" {
-			parts = append(parts, Part{below, text.Say(t.Key, l.Cut.Command), true})
+		mark, st := t.Symbols.Mark, t.Strong
+		if l.Cut.Risky {
+			mark, st = t.Symbols.Warn, t.Warn
 		}
+		parts = beside(parts, below, text.Say(st, mark+" cut here"), w)
 	}
+	if l.Proof != "" {
+		parts = beside(parts, below, text.Say(t.Dim, t.Symbols.Bullet+" "+strings.TrimPrefix(l.Proof, l.Name+" ")), w)
+	}
+	return parts
+}
+
+// beside adds a text after the last part where there is room for both, else below it.
+func beside(parts []Part, below []text.Span, s text.Span, w int) []Part {
+	last := &parts[len(parts)-1]
+	own := text.Width(last.Text) + 1
+	if w > 0 && last.Indent()+own+text.Width(s.Text) > w {
+		return append(parts, Part{below, s})
+	}
+	*last = Part{append(last.Before, last.In(own)), s}
 	return parts
 }
 
@@ -87,14 +96,17 @@ func joint(t *theme.Theme, l diagnose.Link, indent int) []text.Span {
 	return []text.Span{{Width: indent}, text.Say(t.Border, t.Symbols.Last+t.Symbols.Horizontal).In(deepest)}
 }
 
-// Cuts returns the steps that cut a chain.
-func Cuts(chain []diagnose.Link) (all []diagnose.Step) {
-	for _, l := range chain {
-		if l.Cut != nil {
-			all = append(all, *l.Cut)
-		}
+// Cuts returns the links at which a chain is to be cut.
+func Cuts(chain []diagnose.Link) []diagnose.Link {
+	return slices.DeleteFunc(slices.Clone(chain), func(l diagnose.Link) bool { return l.Cut == nil })
+}
+
+// Holder names a link that holds up all before it.
+func Holder(l diagnose.Link) string {
+	if l.Proof == "" {
+		return "likely " + l.Name
 	}
-	return all
+	return l.Name
 }
 
 // LastProven returns the last link of a chain that is joined to the first by what is
@@ -109,8 +121,8 @@ func LastProven(chain []diagnose.Link) (last diagnose.Link) {
 	return last
 }
 
-// linked names a link, with what it is looked up by where its name has that not.
-func linked(l diagnose.Link) string {
+// named names a link, with what it is looked up by where its name has that not.
+func named(l diagnose.Link) string {
 	name, id := cmp.Or(l.Name, l.Kind), text.ShortID(l.ID)
 	switch {
 	case id == "" || strings.Contains(name, id):
@@ -123,13 +135,10 @@ func linked(l diagnose.Link) string {
 	return name
 }
 
-// Step says what a step is for, after a word that may be empty, and how that is shown.
-func Step(t *theme.Theme, s diagnose.Step, word string) (string, theme.Style) {
-	switch {
-	case s.Risky:
-		return t.Symbols.Warn + " " + cmp.Or(word, "risky") + ", changes the node: " + s.Text, t.Warn
-	case word != "":
-		return t.Symbols.Mark + " " + word + ": " + s.Text, t.Strong
+// Step says what a step is for, and how that is shown.
+func Step(t *theme.Theme, s diagnose.Step) (string, theme.Style) {
+	if s.Risky {
+		return t.Symbols.Warn + " risky, changes the node: " + s.Text, t.Warn
 	}
 	return s.Text, t.Text
 }

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ type row struct {
 }
 
 // folds reports whether there is more of a row than its summary.
-func (r row) folds() bool { return len(r.Members) > 0 || len(r.Chain) > 0 }
+func (r row) folds() bool { return len(r.Members) > 0 || len(r.Chain) > 1 }
 
 // A place is what the cursor stands on.
 type place struct {
@@ -108,8 +109,9 @@ func (f *findings) add(rows []row, r row) []row {
 const (
 	severityWidth = 11
 	leastTable    = 70
-	mostLines     = 5 // of one summary
-	linesOfOne    = 3 // on the average, for moves by the page
+	mostLines     = 5  // of one summary
+	linesOfOne    = 3  // on the average, for moves by the page
+	heldWidth     = 11 // of what stands before the name of what holds it up
 )
 
 // idWidth returns how wide the column of ids is, with the gap after it: as the longest of
@@ -190,7 +192,19 @@ func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
 		d.Line(append(head, text.Say(st, line))...)
 		head = []text.Span{{Width: indent}}
 	}
-	if r.open && r.one == nil {
+	if r.one != nil || r.ended != nil {
+		return
+	}
+	for _, l := range finding.Cuts(r.Chain) {
+		with := text.Say(look.Dim, "cut with")
+		if l.Cut.Risky {
+			with.Text += " " + look.Symbols.Warn
+		}
+		d.Line(head[0], text.Say(look.Dim, "held up by").In(heldWidth), text.Say(look.Strong, finding.Holder(l)))
+		d.Line(head[0], with.In(heldWidth), text.Say(look.Key, cmp.Or(l.Cut.Command, l.Cut.Text)))
+	}
+	if r.open && len(r.Chain) > 1 {
+		d.End()
 		for _, p := range finding.Chain(look, r.Chain, d.Width()-2) {
 			d.Paragraph(p.Style, p.Text, append([]text.Span{{Width: 2}}, p.Before...)...)
 		}

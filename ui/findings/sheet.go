@@ -84,23 +84,19 @@ func (d *sheet) holder(doc *widget.Doc) {
 	label := func(s string) text.Span {
 		return text.Say(look.Dim, s).In(min(widget.LabelWidth, max(doc.Width()/3, len("  held up by "))))
 	}
-	for _, l := range d.of.Chain {
-		if l.Cut == nil {
-			continue
-		}
-		by, with := l.Name, "  cut with"
-		if l.Proof == "" {
-			by = "likely " + by
-		}
+	for _, l := range finding.Cuts(d.of.Chain) {
+		doc.Paragraph(look.Strong, finding.Holder(l), label("  held up by"))
+		with, does := label("  cut with"), l.Cut.Text
 		if l.Cut.Risky {
-			with += " " + look.Symbols.Warn
+			with, does = label("  cut with "+look.Symbols.Warn), "changes the node: "+does
 		}
-		doc.Paragraph(look.Strong, by, label("  held up by"))
 		if l.Cut.Command != "" {
 			doc.Item(l.Cut.Command)
-			doc.Paragraph(look.Key, l.Cut.Command, label(with))
+			doc.Paragraph(look.Key, l.Cut.Command, with)
 			doc.End()
+			with = label("")
 		}
+		doc.Paragraph(look.Dim, does, with)
 	}
 }
 
@@ -125,7 +121,7 @@ func (d *sheet) evidence(doc *widget.Doc) {
 	}
 }
 
-// chain adds what waits for what, and where to cut that.
+// chain adds what waits for what.
 func (d *sheet) chain(doc *widget.Doc) {
 	for i, p := range finding.Chain(d.View.Theme, d.of.Chain, doc.Width()-2) {
 		if i == 0 {
@@ -135,12 +131,12 @@ func (d *sheet) chain(doc *widget.Doc) {
 	}
 }
 
-// steps adds what to do next, but for what the chain has where it is to be cut. A command has lines of its own, so that it can be taken
+// steps adds what to do next, but for what cuts the chain. A command has lines of its own, so that it can be taken
 // with the mouse where the terminal has no clipboard.
 func (d *sheet) steps(doc *widget.Doc) {
 	look, n, cuts := d.View.Theme, 0, finding.Cuts(d.of.Chain)
 	for _, step := range d.of.Next {
-		if slices.Contains(cuts, step) {
+		if slices.ContainsFunc(cuts, func(l diagnose.Link) bool { return *l.Cut == step }) {
 			continue
 		}
 		if n++; n == 1 {
@@ -150,7 +146,7 @@ func (d *sheet) steps(doc *widget.Doc) {
 			doc.Item(step.Command)
 		}
 		number := text.Say(look.Dim, "  "+strconv.Itoa(n)).In(5)
-		what, st := finding.Step(look, step, "")
+		what, st := finding.Step(look, step)
 		doc.Paragraph(st, what, number)
 		if step.Command != "" {
 			doc.Paragraph(look.Key, step.Command, text.Span{Width: number.Width})
@@ -212,7 +208,10 @@ func (d *sheet) Click(_, y int, _ pane.Host) { d.moved = d.Doc.Click(y) || d.mov
 // copy puts the command under the cursor into the clipboard, or the first safe one where
 // no command is in view: a risky one only if a person has put the cursor there.
 func (d *sheet) copy(h pane.Host) tea.Cmd {
-	all := append(finding.Cuts(d.of.Chain), d.of.Next...)
+	all := slices.Clone(d.of.Next)
+	for _, l := range finding.Cuts(d.of.Chain) {
+		all = append(all, *l.Cut)
+	}
 	i := slices.IndexFunc(all, func(s diagnose.Step) bool { return s.Command != "" && s.Command == d.Current() })
 	switch {
 	case i < 0:

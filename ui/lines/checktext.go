@@ -94,59 +94,49 @@ func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
 		}
 		p.rest(indent, line)
 	}
-	first := true
+	title := "next"
 	for _, step := range f.Next {
 		if key := cmp.Or(step.Command, step.Text); !written[key] {
 			written[key] = true
-			p.step(indent, first, step)
-			first = false
+			p.step(indent, title, step)
+			title = ""
 		}
 	}
 }
 
-// chain writes what waits for what in one line, and as a tree with the place to cut it
-// unless another finding has the same.
+// chain writes what waits for what in one line, and unless another finding has the same,
+// what cuts it, and as a tree what proves it.
 func (p *page) chain(indent int, f *diagnose.Finding, written map[string]bool) {
 	line := diagnose.ChainLine(f.Chain)
-	if line == "" {
+	if len(f.Chain) < 2 {
 		return
 	}
 	if p.row(indent, "chain", line); written[line] {
 		return
 	}
 	written[line] = true
-	indent += label
+	for _, l := range finding.Cuts(f.Chain) {
+		written[cmp.Or(l.Cut.Command, l.Cut.Text)] = true
+		p.step(indent, "cut here", *l.Cut)
+	}
 	w := 0
 	if p.width > 0 {
-		w = max(p.width-indent, narrow)
+		w = max(p.width-indent-label, narrow)
 	}
+	before := p.ink(p.look.Dim, fmt.Sprintf("%-*s", label, "proof"))
 	for _, part := range finding.Chain(&p.look, f.Chain, w) {
-		if body := part.Text; part.Command {
-			p.command(indent+part.Indent(), body, "")
-			written[body] = true
-		} else {
-			before := ""
-			for _, s := range part.Before {
-				before += p.ink(s.Style, text.Fit(s.Text, s.Width, ""))
-			}
-			p.block(indent, lipgloss.JoinHorizontal(lipgloss.Top, before, p.ink(part.Style, p.wrap(text.Clean(body), indent+part.Indent())...)))
+		for _, s := range part.Before {
+			before += p.ink(s.Style, text.Fit(s.Text, s.Width, ""))
 		}
+		p.block(indent, lipgloss.JoinHorizontal(lipgloss.Top, before, p.ink(part.Style, p.wrap(text.Clean(part.Text), indent+label+part.Indent())...)))
+		before = strings.Repeat(" ", label)
 	}
 }
 
-// command writes a command, with what stands before it, in one line however long it is:
-// one that was broken in two cannot be copied.
-func (p *page) command(indent int, command, before string) {
-	p.block(indent, before+p.ink(p.look.Strong, "$ "+text.Clean(command)))
-}
-
-// step writes what to do next, and the command that does it.
-func (p *page) step(indent int, first bool, s diagnose.Step) {
-	title, look := "", theme.Style{}
-	if first {
-		title = "next"
-	}
-	said := s.Text
+// step writes what to do next, after a title that may be empty, and the command that does
+// it: in one line however long it is, for one that was broken in two cannot be copied.
+func (p *page) step(indent int, title string, s diagnose.Step) {
+	said, look := s.Text, theme.Style{}
 	if s.Risky {
 		said, look = "RISKY: "+said, p.look.Warn
 	}
@@ -156,7 +146,7 @@ func (p *page) step(indent int, first bool, s diagnose.Step) {
 		title = strings.Repeat(" ", label)
 	}
 	if s.Command != "" {
-		p.command(indent, s.Command, p.ink(p.look.Dim, title))
+		p.block(indent, p.ink(p.look.Dim, title)+p.ink(p.look.Strong, "$ "+text.Clean(s.Command)))
 	}
 }
 

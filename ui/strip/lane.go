@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/look"
@@ -31,6 +32,19 @@ type Cell struct {
 type Lane struct {
 	Cells []Cell
 	Gone  bool // the pod is no longer listed
+	Held  bool // its status hangs, and may be what the others wait for
+}
+
+// Held reports whether the status of a container hangs, or of a sandbox where name is empty.
+func Held(v *pane.View, pod pleg.UID, name string) bool {
+	for _, f := range v.Findings {
+		for _, s := range append(slices.Clip(f.Members), f.Subject) {
+			if f.ID == diagnose.InspectHung && s.Pod.UID == pod && (s.Container == name || s.Container == "" || name == "") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Set works out the cells: as many as there are sights. Life is all stages of the pod, as
@@ -151,7 +165,7 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 	case c.Lag:
 		symbol, st = t.Symbols.Lag, t.Dim
 	case c.Sight == Blind:
-		symbol, st = t.Symbols.Blind, t.Warn
+		symbol, st = t.Symbols.Blind, theme.When(n.Held, t.Bad, t.Warn)
 	case c.Sight == Paused:
 		symbol, st = t.Symbols.Pause, t.Dim
 	}

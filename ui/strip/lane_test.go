@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -235,6 +237,27 @@ func TestLaneLooks(t *testing.T) {
 }
 
 // Sights are written over others, and an inspection that was asked for holds up nothing.
+// TestHeld holds that the lane of what hangs, and no other, has another look than those
+// that wait.
+func TestHeld(t *testing.T) {
+	v := panetest.View(panetest.Healthy())
+	pod := pleg.PodRef{UID: "p"}
+	v.Findings = []diagnose.Finding{
+		{ID: diagnose.ListHung, Subject: diagnose.Subject{Pod: pleg.PodRef{UID: "q"}}},
+		{ID: diagnose.InspectHung, Subject: diagnose.Subject{Pod: pod, Container: "app"}, Members: []diagnose.Subject{{Pod: pleg.PodRef{UID: "r"}}}},
+	}
+	for _, tt := range []struct {
+		pod  pleg.UID
+		name string
+		want bool
+	}{{"p", "app", true}, {"p", "", true}, {"p", "sidecar", false}, {"q", "app", false}, {"r", "any", true}} {
+		n := Lane{Cells: []Cell{{State: pleg.Running, Sight: Blind}}, Held: Held(v, tt.pod, tt.name)}
+		if symbol, st := n.Look(v, 0); symbol != v.Theme.Symbols.Blind || (st == v.Theme.Bad) != tt.want {
+			t.Errorf("%s %q: %q, as what hangs %t, want %t", tt.pod, tt.name, symbol, st == v.Theme.Bad, tt.want)
+		}
+	}
+}
+
 func TestSights(t *testing.T) {
 	v := viewAt(at(0.1), theme.Default())
 	steady(v, 32.5, 20.5)

@@ -70,7 +70,7 @@ func (s *Story) Lanes(v *pane.View, p *podlist.Pod, w int) (n int, line func(i i
 		if i == 0 {
 			return []text.Span{{Width: widget.LabelWidth}, text.Say(v.Theme.Dim, v.Axis.Ago(room))}
 		}
-		lane := Lane{Gone: gone}
+		lane := Lane{Gone: gone, Held: Held(v, p.Pod.UID, names[i-1])}
 		lane.Set(v, life, names[i-1], sights)
 		label := "  " + cmp.Or(names[i-1], "sandbox")
 		return lane.slots(v, []text.Span{text.Say(v.Theme.Dim, label).In(widget.LabelWidth)})

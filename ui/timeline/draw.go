@@ -41,7 +41,7 @@ func (t *timeline) Legend() [][2]string {
 		{s.Run, "running"},
 		{s.Ended, "exited; behind the event stands its exit code if that is not 0"},
 		{s.Lag, "it had happened, and no relist had seen it yet"},
-		{s.Blind, "nothing could be seen: a list or an inspection hung, or lists failed"},
+		{s.Blind, "nothing could be seen: a list or an inspection hung, or lists failed; the lane that it hangs on has the look of trouble"},
 		{s.Pause, "the relist was paused"},
 		{s.Running + " " + s.Exited + " " + s.Bad + " " + s.Gone, "the relist found: started, died with 0, died with another code, removed"},
 	}
@@ -70,7 +70,7 @@ func (t *timeline) draw(l *text.Line, r row, i int, focused bool) {
 		return
 	}
 	v, cursor := t.view, -1
-	name := theme.When(r.gone, v.Theme.Dim, v.Theme.Text)
+	name := theme.When(r.gone, v.Theme.Dim, theme.When(lane.Held, v.Theme.Bad, v.Theme.Text))
 	if i == t.table.Cursor() && focused {
 		v.Pen().Bar(l, focused)
 		cursor = t.cell()

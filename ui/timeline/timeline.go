@@ -185,7 +185,7 @@ func (t *timeline) arrange() {
 			}
 			t.stories[p.UID] = story
 		}
-		n.Gone = r.gone
+		n.Gone, n.Held = r.gone, strip.Held(t.view, p.UID, r.name)
 		n.Set(t.view, story.Of(t.view.Journal, p), r.name, t.sights)
 	}
 }
