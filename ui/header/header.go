@@ -125,7 +125,10 @@ func (h *Header) who() []text.Span {
 	}
 	counts := ""
 	if s.Pods != nil {
-		counts = fmt.Sprintf("%d pods %d ctrs", s.Counts.Pods, s.Counts.Containers)
+		counts = fmt.Sprintf("%d pods", s.Counts.Pods)
+	}
+	if s.Counts.Containers > 0 || !s.Health.ListedAt.IsZero() {
+		counts += fmt.Sprintf(" %d ctrs", s.Counts.Containers)
 	}
 	return []text.Span{
 		text.Say(b.Strong, from.Node),

@@ -49,7 +49,7 @@ func (h *Header) tinyFigures() []text.Span {
 		return h.who()
 	}
 	counts := finding.Plural(s.Counts.Pods, "pod") + ", " + finding.Plural(s.Counts.Containers, "container")
-	if strings.Contains(h.v.Headline.Text, counts) {
+	if strings.Contains(h.v.Headline.Text, counts) || s.Health.ListedAt.IsZero() {
 		counts = ""
 	}
 	return []text.Span{

@@ -25,6 +25,7 @@ type List struct {
 	all      engine.PerPod[*Pod]
 	troubles map[pleg.UID]diagnose.Trouble // of which All was worked out
 	hanging  map[pleg.UID]*engine.Flight   // likewise
+	unlisted bool                          // likewise: no relist has listed containers yet
 	at       time.Time
 	show     func(*Pod, time.Time) bool // nil for all
 	shows    int                        // which filter that is, counted from 1
@@ -42,16 +43,23 @@ const asOfLeast = 5 * time.Second
 // worked out anew.
 func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) {
 	hanging := wording.Hanging(s)
-	newPod := func(p *engine.Pod, _ **Pod) *Pod { return New(p, hanging[p.UID], troubles[p.UID]) }
+	unlisted := s.Health.ListedAt.IsZero()
+	newPod := func(p *engine.Pod, _ **Pod) *Pod {
+		n := New(p, hanging[p.UID], troubles[p.UID])
+		if unlisted && n.State == Empty {
+			n.State = Unlisted
+		}
+		return n
+	}
 	changed := l.all.Update(s.Pods, newPod)
 	l.at, l.AsOf = s.At, asOf(s)
-	if !maps.Equal(troubles, l.troubles) || !maps.EqualFunc(hanging, l.hanging, sameCall) {
-		l.troubles, l.hanging = troubles, hanging
+	if !maps.Equal(troubles, l.troubles) || !maps.EqualFunc(hanging, l.hanging, sameCall) || unlisted != l.unlisted {
 		for i, p := range l.all.Values {
-			if p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) {
+			if p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) || unlisted != l.unlisted {
 				l.all.Values[i], changed = newPod(p.Pod, nil), true
 			}
 		}
+		l.troubles, l.hanging, l.unlisted = troubles, hanging, unlisted
 	}
 	if changed {
 		l.count()

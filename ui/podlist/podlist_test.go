@@ -96,6 +96,22 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestUnlisted holds that a pod is not told to be empty before containers were listed.
+func TestUnlisted(t *testing.T) {
+	s := node(pod("p"), pod("q", up("x")))
+	var l podlist.List
+	for _, tt := range []struct {
+		listed time.Time
+		want   string
+	}{{time.Time{}, "unlisted"}, {noon, "empty"}} {
+		s.Health.ListedAt = tt.listed
+		l.Observe(s, nil)
+		if p, q := l.Find("p").Word(), l.Find("q").Word(); p != tt.want || q != "running" {
+			t.Errorf("listed at %v: %s and %s, want %s and running", tt.listed, p, q, tt.want)
+		}
+	}
+}
+
 // The worst comes first though nobody sorts: what hangs, what is critical, what cannot
 // be inspected, what is wrong, the rest; those that are equal by their names.
 func TestWorstFirst(t *testing.T) {

@@ -20,6 +20,7 @@ const (
 	Running State = iota
 	Completed
 	Empty
+	Unlisted
 	Created
 	Exited
 	Crashed
@@ -33,6 +34,7 @@ var states = [...][2]string{
 	Running:   {"running", "its containers run"},
 	Completed: {"completed", "every container ended with 0"},
 	Empty:     {"empty", "a sandbox and no container"},
+	Unlisted:  {"unlisted", "a sandbox; no list of containers was answered yet"},
 	Created:   {"created", "a container was never started"},
 	Exited:    {"exited", "a container ended and was not replaced"},
 	Crashed:   {"error", "a container ended with another code than 0"},
@@ -44,6 +46,7 @@ var states = [...][2]string{
 // foundWords are the states of pods that only a finding knows of.
 var foundWords = map[diagnose.ID]string{
 	diagnose.InspectHung: states[Hung][0], diagnose.InspectFailing: states[Failing][0], diagnose.GhostRunning: "ghost", diagnose.LeftRunning: "left", diagnose.ProcessStuck: "stuck",
+	diagnose.ErrandStuck: "stuck",
 }
 
 // Legend returns every word that [Pod.Word] may return, and what it means.
@@ -51,7 +54,7 @@ func Legend() [][2]string {
 	return append(states[:len(states):len(states)],
 		[2]string{"ghost", "listed as running, but there is no process"},
 		[2]string{"left", "listed as ended, but its containers run on"},
-		[2]string{"stuck", "a process of it stands still"},
+		[2]string{"stuck", "a process of it, or of the runtime for it, stands still"},
 	)
 }
 
@@ -101,6 +104,8 @@ func (p *Pod) Look(t *theme.Theme) (symbol string, st theme.Style) {
 		return s.Exited, t.Dim
 	case p.State == Empty || p.State == Exited:
 		return s.Exited, t.Text
+	case p.State == Unlisted:
+		return s.Unknown, t.Dim
 	case p.State == Created:
 		return s.Created, t.Info
 	case p.State == Unknown:

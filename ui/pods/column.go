@@ -54,6 +54,10 @@ var columns = []widget.Column[row]{
 		Name: "run", Head: "RUN", Help: "containers that run, of those that should; not the kubelet's readiness, which asks probes too",
 		Least: 5, Rank: 2, Right: true,
 		Draw: podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) {
+			if p.State == podlist.Unlisted {
+				l.Right(b.Dim, "?", w)
+				return
+			}
 			short := p.Running < p.Wanted && p.State != podlist.Completed
 			l.Right(theme.When(short, b.Warn, b.Text), ran(p.Running, p.Wanted, w), w)
 		}),

@@ -91,7 +91,11 @@ func (s *sheet) summary(d *widget.Doc) {
 	if s.gone {
 		d.Field("gone", t.Warn, "the runtime lists it no more; this is the last of it")
 	}
-	d.Field("state", st, symbol+" "+f.Says(v.At)+fmt.Sprintf(", %d of %d running", f.Running, f.Wanted))
+	state := symbol + " " + f.Says(v.At)
+	if f.State != podlist.Unlisted {
+		state += fmt.Sprintf(", %d of %d running", f.Running, f.Wanted)
+	}
+	d.Field("state", st, state)
 	d.Field("problem", t.Warn, f.Problem)
 	if !f.Created.IsZero() {
 		d.Field("age", t.Text, text.AgeCoarse(v.At.Sub(f.Created)))
