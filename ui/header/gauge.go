@@ -75,7 +75,7 @@ func (h *Header) headline(r Room) (rest []string) {
 	switch {
 	case text.Width(said) <= room:
 	case r.Text == 0 || of.Sound():
-		said = text.Fit(said, max(room, 0), ellipsis)
+		said = fit(said, room, ellipsis)
 	default:
 		all := text.Wrap(said, max(room, 1))
 		said = all[0]
@@ -84,6 +84,19 @@ func (h *Header) headline(r Room) (rest []string) {
 	h.lead = append(h.lead, text.Say(h.aside(), said))
 	return rest
 }
+
+// fit cuts what is said to w cells, but for what holds it up, at its end, where half of
+// them are enough for that.
+func fit(said string, w int, ellipsis string) string {
+	end := said[max(0, strings.LastIndex(said, arrow)):]
+	if n := text.Width(end); strings.HasPrefix(end, arrow) && 2*n <= w {
+		return text.Fit(strings.TrimSuffix(said, end), w-n, ellipsis) + end
+	}
+	return text.Fit(said, max(w, 0), ellipsis)
+}
+
+// arrow stands in the headline before what holds up all else.
+const arrow = " -> "
 
 // aside is the look of what stands behind the word: that of a warning where a node that
 // is sound has some.

@@ -64,6 +64,22 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// TestHeadlineEndsWithWhatHoldsItUp holds that a line that is short cuts what stands before
+// that, unless it would be all that is left.
+func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
+	v := view(panetest.Hung(), panetest.Findings()...)
+	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang behind shop/payments-6c8f9d7b5-t8wfx payments -> runc update (4m)"}
+	for w, want := range map[int]string{
+		100: "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8wfx payments -> runc update (4m)",
+		70:  "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8… -> runc update (4m)",
+		40:  "✖ LISTS HANG  behind shop/payments-6c…",
+	} {
+		if got := row(observed(v, Room{Width: w}), 1, w); got != want {
+			t.Errorf("%d cells:\n%q, want\n%q", w, got, want)
+		}
+	}
+}
+
 // TestGaugeIsOfTheClockThatEndsFirst holds that a Status that fails, which makes a
 // node NotReady after 30 s, and a call that is given up in a second are not hidden
 // behind the three minutes of PLEG, nor PLEG's end behind them.
