@@ -37,10 +37,16 @@ func (n *node) Observe(v *pane.View, w, h int) {
 	n.View, n.report = v, v.Evidence
 	n.Write(v, w, h, func(*widget.Doc) {
 		n.chain()
+		hangs := n.report != nil && n.report.Deep != nil
+		if hangs {
+			n.sources()
+		}
 		n.versus()
 		n.cost()
 		n.host()
-		n.sources()
+		if !hangs {
+			n.sources()
+		}
 		n.operations()
 	})
 }

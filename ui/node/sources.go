@@ -66,10 +66,10 @@ func (n *node) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 func stacks(s evidence.Stacks) string {
 	var b strings.Builder
 	for _, l := range s.Locks {
-		fmt.Fprintln(&b, wording.Lock(l))
+		fmt.Fprintln(&b, strings.Replace(wording.Lock(l), "; ", "\n  ", 1))
 		frames(&b, l.Holder.Frames)
 	}
-	for _, g := range s.Open {
+	for _, g := range wording.AtWork(s) {
 		fmt.Fprintln(&b, wording.Goroutine(g))
 		frames(&b, g.Frames)
 	}

@@ -36,7 +36,7 @@ func Sources(r *evidence.Report) []Source {
 		d, idle = &evidence.Deep{}, "not read: nothing hangs"
 	}
 	all := []Source{
-		source("goroutines", d.Stacks.Source, dumped(r, d.Stacks), append(each(d.Stacks.Locks, Lock), each(d.Stacks.Open, Goroutine)...)),
+		source("goroutines", d.Stacks.Source, dumped(r, d.Stacks), append(each(d.Stacks.Locks, Lock), each(AtWork(d.Stacks), Goroutine)...)),
 		source("calls in flight", d.Calls.Source, strconv.Itoa(len(d.Calls.InFlight))+" methods", each(d.Calls.InFlight, inFlight)),
 		source("kernel", d.Kernel.Source, strconv.Itoa(len(d.Kernel.Lines))+" lines of note", each(d.Kernel.Lines, kernelLine)),
 		source("units", d.Units.Source, strconv.Itoa(len(d.Units.All)), each(d.Units.All, unit)),
@@ -67,6 +67,14 @@ func source(name string, s evidence.Source, gave string, lines []string) Source 
 		gave += "; " + s.Partial
 	}
 	return Source{name, s, gave, lines}
+}
+
+// AtWork returns the goroutines with a call open but for those that hold a lock, of which
+// that is told already.
+func AtWork(s evidence.Stacks) []evidence.Goroutine {
+	return slices.DeleteFunc(slices.Clone(s.Open), func(g evidence.Goroutine) bool {
+		return slices.ContainsFunc(s.Locks, func(l evidence.Lock) bool { return l.Holder.Number == g.Number })
+	})
 }
 
 // dumped says whose goroutines were read, and how old they are where another wrote them.
