@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // below adds what a container or sandbox waits for: its shim, what that has called, and
@@ -170,19 +169,14 @@ func roughly(d time.Duration) string {
 // flightOf returns the status call that asks for an object, named as far as a list or
 // the node names it.
 func (v *view) flightOf(id string) engine.Flight {
-	f := engine.Flight{Op: call.ContainerStatus, ID: id}
-	if o, known := listing(v.Snapshot)[id]; known {
-		f.Pod, f.Container = o.pod, o.container
-		if o.sandbox {
-			f.Op = call.PodSandboxStatus
-		}
-		return f
+	o, known := listing(v.Snapshot)[id]
+	if !known {
+		shown, _ := v.shown(id) // nothing if the node does not show it
+		o = asListed(shown)
 	}
-	if o, known := v.shown(id); known {
-		f.Pod, f.Container = pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}, o.Container
-		if o.Sandbox {
-			f.Op = call.PodSandboxStatus
-		}
+	f := engine.Flight{Op: call.ContainerStatus, ID: id, Pod: o.pod, Container: o.container}
+	if o.sandbox {
+		f.Op = call.PodSandboxStatus
 	}
 	return f
 }

@@ -163,6 +163,14 @@ func listedContainer(p *engine.Pod, c pleg.Container) listed {
 	return listed{pod: p.PodRef, container: c.Name, id: c.ID, sandboxID: c.SandboxID, state: c.State}
 }
 
+// asListed returns what the node shows of an object as a list would have it.
+func asListed(o evidence.Object) listed {
+	return listed{
+		pod:       pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)},
+		container: o.Container, id: o.ID, sandboxID: o.SandboxID, sandbox: o.Sandbox,
+	}
+}
+
 // waitingTold is how many processes in the kernel are told beside a list that
 // hangs.
 const waitingTold = 3
@@ -206,11 +214,11 @@ func (v *view) listedOwners() map[string]listed {
 		if _, known := owners[id]; known || id == "" {
 			return
 		}
-		o := shown[id]
-		sandbox = cmp.Or(sandbox, o.SandboxID)
-		l := listed{pod: owners[sandbox].pod, container: o.Container, id: id, sandboxID: sandbox, sandbox: id == sandbox || o.Sandbox, state: pleg.Running}
-		if o.Pod != "" {
-			l.pod = pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}
+		l := asListed(shown[id])
+		l.id, l.sandboxID, l.state = id, cmp.Or(sandbox, l.sandboxID), pleg.Running
+		l.sandbox = l.sandbox || id == l.sandboxID
+		if l.pod.Name == "" {
+			l.pod = owners[l.sandboxID].pod
 		}
 		owners[id] = l
 	}

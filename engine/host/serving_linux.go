@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -87,12 +85,11 @@ func started(proc procfs.FS, pid int) (procfs.Proc, pidStart) {
 // since returns when a process was started; the zero time if that is not known.
 func (p pidStart) since(root string, now time.Time) time.Time {
 	text, _ := readOnHost(root, "/proc/uptime")
-	first, _, _ := strings.Cut(string(text), " ")
-	up, err := strconv.ParseFloat(first, 64)
-	if err != nil {
+	up := uptimeIn(string(text))
+	if up == 0 {
 		return time.Time{}
 	}
-	return now.Add(time.Duration(p.start)*(time.Second/ticks) - seconds(up))
+	return now.Add(time.Duration(p.start)*(time.Second/ticks) - up)
 }
 
 // configuredMetrics returns where the runtime has its metrics, by its configuration.
