@@ -62,8 +62,11 @@ func (l *walk) findErrands() {
 		})
 	}
 	for _, c := range l.children {
-		if c.identity.role == runc {
+		switch {
+		case c.identity.role == runc:
 			l.seeErrand(c)
+		case c.settled:
+			l.bystanders[c.proc.PID] = bystander{c.tracked, l.looks}
 		}
 	}
 	if len(l.seen) > before {

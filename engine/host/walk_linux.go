@@ -28,9 +28,9 @@ const (
 	// kernelThread is the flag of a thread of the kernel's own (PF_KTHREAD).
 	kernelThread = 0x00200000
 
-	// kernelLooks is for how many looks a number is taken for such a thread's without
+	// bystanderLooks is for how many looks a number is taken for a bystander's without
 	// reading it again: half a minute.
-	kernelLooks = 6
+	bystanderLooks = 6
 )
 
 // A walker reads the processes of a node, and remembers them from one look to
@@ -46,8 +46,8 @@ type walker struct {
 	kills          map[string]uint64           // for want of memory in their control groups, by the folder: a daemon that was killed comes back
 	frozen         map[group]freeze            // as of the last look
 	known          map[pidStart]*tracked
-	kernel         map[int]uint64 // the kernel's own threads, by number: the look that read them last
-	node           []string       // the containers that the whole node is in
+	bystanders     map[int]bystander // by process number
+	node           []string          // the containers that the whole node is in
 	looks          uint64
 	budget         int // threads that are read in one look
 	nextPID        int // the process whose threads have their turn next
@@ -107,7 +107,7 @@ func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
 		return evidence.Report{Processes: evidence.Processes{Missing: err.Error()}, State: evidence.Disk{Missing: err.Error()}}
 	}
 	l.uptime = l.readUptime()
-	procs = l.skipKernel(procs)
+	procs = l.skipBystanders(procs)
 	for i, a := range l.stats(procs) {
 		l.visit(procs[i], a) // returns at once when ctx has ended
 	}
@@ -181,17 +181,29 @@ func uptimeIn(text string) time.Duration {
 	return seconds(up)
 }
 
-// skipKernel leaves out the kernel's own threads. A number that has been one's in every
-// look is read again now and then, should a process have got it between two of them.
-func (l *walk) skipKernel(procs procfs.Procs) procfs.Procs {
-	was := l.kernel
-	l.kernel = make(map[int]uint64, len(was))
+// A bystander is a thread of the kernel's own, or a process that has settled, is plain, in
+// no container, and called by nobody of interest.
+type bystander struct {
+	*tracked        // nil for the kernel's
+	read     uint64 // the look that read it last
+}
+
+// skipBystanders leaves out those that need not be read in each look. A number that was
+// a bystander's in every look is read again now and then, should another process have
+// got it between two of them, or the program be another.
+func (l *walk) skipBystanders(procs procfs.Procs) procfs.Procs {
+	was := l.bystanders
+	l.bystanders = make(map[int]bystander, len(was))
 	return slices.DeleteFunc(procs, func(p procfs.Proc) bool {
-		read, is := was[p.PID]
-		if is = is && l.looks-read < kernelLooks; is {
-			l.kernel[p.PID] = read
+		b, is := was[p.PID]
+		if !is || l.looks-b.read >= bystanderLooks {
+			return false
 		}
-		return is
+		if b.tracked != nil {
+			b.visit = l.looks
+		}
+		l.bystanders[p.PID] = b
+		return true
 	})
 }
 
@@ -202,7 +214,7 @@ func (l *walk) visit(p procfs.Proc, a answer[statRead]) {
 	}
 	stat := a.value.ProcStat
 	if stat.Flags&kernelThread != 0 {
-		l.kernel[p.PID] = l.looks
+		l.bystanders[p.PID] = bystander{read: l.looks}
 		return
 	}
 	t, known := l.remember(p.PID, stat), true
@@ -224,6 +236,8 @@ func (l *walk) visit(p procfs.Proc, a answer[statRead]) {
 		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: a.value.at})
 	case isRunc, known && stat.PPID > 1: // those of 1 have lost their parent
 		l.children = append(l.children, child{t, p, stat.PPID, l.age(stat)})
+	case t.settled:
+		l.bystanders[p.PID] = bystander{t, l.looks}
 	}
 }
 

@@ -100,36 +100,45 @@ func TestLookReadsThreadsBesideOneThatHangs(t *testing.T) {
 	}
 }
 
-// The kernel's own threads are not read in each look, but a process that gets the number
-// of one is seen.
-func TestLookSkipsTheKernel(t *testing.T) {
+// Bystanders are not read in each look, but a process that gets the number of one is seen.
+func TestLookSkipsBystanders(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
-	writeProc(t, root, proc{pid: 50, comm: "kworker", flags: kernelThread})
-	writeProc(t, root, proc{pid: 51, comm: "kworker", flags: kernelThread})
-	w := newFixtureWalker(root)
-	look := func() evidence.Processes { return w.lookAt(t.Context(), fixtureLook) }
-	look()
-	nginx := proc{pid: 50, comm: "nginx", cgroup: fixtureCgroup(fixtureID("2"))}
-	writeProc(t, root, nginx)
-	if got := states(look()); got[50] != 0 {
-		t.Errorf("the next look read the kernel's thread again: %v", got)
-	}
-	if err := os.RemoveAll(filepath.Join(root, "proc/51")); err != nil {
-		t.Fatal(err)
-	}
-	look()
-	nginx.pid = 51
-	writeProc(t, root, nginx)
-	if got := states(look()); got[51] == 0 {
-		t.Errorf("a process has the number of a thread that had ended: %v, want it", got)
-	}
-	for range kernelLooks {
-		look()
-	}
-	if got := states(look()); got[50] == 0 {
-		t.Errorf("a process got the number of a thread between two looks: %v, want it", got)
+	for name, p := range map[string]proc{
+		"the kernel's": {comm: "kworker", flags: kernelThread},
+		"a daemon's":   {comm: "cron", parent: 1},
+		"a child's":    {comm: "sleep", parent: 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+			ended, p := p, p
+			p.pid, ended.pid = 50, 51
+			writeProc(t, root, p)
+			writeProc(t, root, ended)
+			w := newFixtureWalker(root)
+			look := func() map[int]evidence.State { return states(w.lookAt(t.Context(), fixtureLook)) }
+			look()
+			nginx := proc{pid: 50, comm: "nginx", cgroup: fixtureCgroup(fixtureID("2"))}
+			writeProc(t, root, nginx)
+			if err := os.RemoveAll(filepath.Join(root, "proc/51")); err != nil {
+				t.Fatal(err)
+			}
+			if got := look(); got[50] != 0 {
+				t.Errorf("the next look read it again: %v", got)
+			}
+			nginx.pid = 51
+			writeProc(t, root, nginx)
+			if got := look(); got[51] == 0 {
+				t.Errorf("a process has the number of one that had ended: %v, want it", got)
+			}
+			for range bystanderLooks - 2 {
+				look()
+			}
+			if got := look(); got[50] == 0 {
+				t.Errorf("a process got the number of one between two looks: %v, want it", got)
+			}
+		})
 	}
 }
 
