@@ -54,6 +54,10 @@ type search struct {
 // reset ends the search: the lists have succeeded, or are made again.
 func (s *search) reset(m *machine) {
 	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySearch })
+	if m.sweeping() && m.sweep.forList && m.sweep.hung() == 0 { // nothing held it up: it was only slow
+		m.dropSweep()
+		m.sweep = nil
+	}
 	*s = search{}
 }
 
@@ -287,6 +291,8 @@ func (s *search) beginSweep(m *machine) {
 	if since, is := s.suspect(m); is && m.tooSlow() == "" && !m.looks.holdsSweep(m) && m.hasObjects() {
 		s.swept = since
 		m.beginSweep(nil)
+		f, hangs := m.hung()
+		m.sweep.forList = hangs && isList(f.Op)
 	}
 }
 

@@ -32,6 +32,7 @@ type sweep struct {
 	out     int
 	fresh   int  // of these asked for the first time
 	held    bool // nobody is asked for now
+	forList bool // begun to see what holds up a list
 
 	heard   time.Time // when an answer came last, good or not; the beginning before that
 	refused time.Time // when nobody listened, last; zero if that never was

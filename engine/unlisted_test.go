@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -144,4 +145,31 @@ func countOf(calls []string, of string) (n int) {
 		}
 	}
 	return n
+}
+
+// A first list that is only slow ends the search for what holds it up: a large node is not
+// asked for all its objects by the way.
+func TestListThatComesEndsItsSweep(t *testing.T) {
+	slow := func(r *fakeRuntime) {
+		pairs(3)(r)
+		r.script("ListContainers", behaviour{delay: 3 * time.Second})
+		r.script("ContainerStatus", behaviour{delay: 900 * time.Millisecond})
+	}
+	many := func(ctx context.Context, deep bool) (*evidence.Report, error) {
+		r, err := seen()(ctx, deep)
+		for i := range 100 {
+			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ID: fmt.Sprint(i)})
+		}
+		return r, err
+	}
+	bubble(t, Config{Look: many}, slow, func(b *bench) {
+		if s := b.after(2900 * time.Millisecond); s.Sweep == nil || s.Sweep.Done == 0 {
+			t.Fatalf("before the list comes: %+v", s.Sweep)
+		}
+		b.fake.script("ListContainers", behaviour{})
+		s := b.after(time.Second)
+		if made := b.fake.made(); s.Sweep != nil || s.Failure != nil || slices.Contains(made, "ContainerStatus 99") {
+			t.Errorf("after it: %+v, %q", s.Sweep, made)
+		}
+	})
 }
