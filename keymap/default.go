@@ -17,7 +17,7 @@ func Default() Map {
 		bind(Back, Global, General, "back", "close what is open, drop the filter", "esc"),
 		bind(NextPane, Global, General, "next pane", "go to the next pane", "tab"),
 		bind(PrevPane, Global, General, "previous pane", "go to the previous pane", "shift+tab"),
-		bind(Node, Global, General, "node", "show or hide the node: health chain, kubelet, cost", "v"),
+		bind(Node, Global, General, "node", "show or hide the node: health chain, who holds it up, kubelet, cost", "v"),
 		bind(FullScreen, Global, General, "full screen", "give the whole screen to this pane, or take it back", "f"),
 		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),
 		bind(Redraw, Global, General, "redraw", "draw the whole screen again", "ctrl+l"),

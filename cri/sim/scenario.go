@@ -202,7 +202,7 @@ func scenarios() []scenario {
 			keys: "4 enter: container, errand and lock, one behind the other", pods: resized,
 			wrong: "runc update of one container hangs, and the list with it", fault: toVictim(hangUpdate),
 			steps: []step{
-				{0, nil, "runc update of payments/api hangs since 4 min; expect its name in 4"},
+				{0, nil, "runc update of payments/api has hung for 4 min; expect its name in 4"},
 				{20 * time.Second, nil, "every list waits for the lock of its status; the errand gets older"},
 			},
 		},
