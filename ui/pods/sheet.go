@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/look"
@@ -96,7 +97,9 @@ func (s *sheet) summary(d *widget.Doc) {
 		state += fmt.Sprintf(", %d of %d running", f.Running, f.Wanted)
 	}
 	d.Field("state", st, state)
-	d.Field("problem", t.Warn, f.Problem)
+	if !s.findings(d) {
+		d.Field("problem", t.Warn, f.Problem)
+	}
 	if !f.Created.IsZero() {
 		d.Field("age", t.Text, text.AgeCoarse(v.At.Sub(f.Created)))
 	}
@@ -104,6 +107,25 @@ func (s *sheet) summary(d *widget.Doc) {
 		d.Field("as of", t.Warn, text.AgeCoarse(v.At.Sub(as))+" ago: no relist has come to its end since")
 	}
 	s.inspections(d)
+}
+
+// findings adds what is found about the pod, and what holds it up. It reports whether
+// that is anything.
+func (s *sheet) findings(d *widget.Doc) (found bool) {
+	t := s.View.Theme
+	for _, f := range s.View.Findings {
+		if f.Subject.Pod.UID != s.of.Pod.UID || f.Severity == diagnose.Info {
+			continue
+		}
+		found = true
+		symbol, st := finding.Look(t, f.Severity)
+		d.Paragraph(t.Text, f.Summary, text.Say(st, "  "+symbol+" "+string(f.ID)).In(widget.LabelWidth))
+		for _, l := range finding.Cuts(f.Chain) {
+			d.Field("  held up by", t.Strong, finding.Holder(l))
+			d.Field("  cut with", t.Key, l.Cut.Command)
+		}
+	}
+	return found
 }
 
 // inspections adds what the inspections of the pod cost and how they went.

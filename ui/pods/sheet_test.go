@@ -34,6 +34,19 @@ func TestSheet(t *testing.T) {
 	panetest.NewStage(Sheet(v, pane.Subject{Pod: snap.Pods[1].PodRef}), v, 78, 60).Check(t)
 }
 
+// TestSheetNamesWhatHoldsItUp holds that who opens the pod that hangs reads there what
+// holds it up, and what cuts that.
+func TestSheetNamesWhatHoldsItUp(t *testing.T) {
+	snap := panetest.Healthy()
+	v := view(snap, panetest.Chained()...)
+	s := panetest.NewStage(Sheet(v, pane.Subject{Pod: panetest.Find(snap, "payments-6c8f9d7b5-t8wfx").PodRef}), v, 78, 19)
+	for label, want := range map[string]string{"✖ list-hung": "ListContainers hangs behind", "held up by": "runc update for 10m", "cut with": "kill 4800"} {
+		if got := s.Row(label); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q:\n%s", label, got, want, s.Text())
+		}
+	}
+}
+
 func TestSheetIsOfPodsOnly(t *testing.T) {
 	v := view(panetest.Healthy())
 	ref := v.Snapshot.Pods[0].PodRef
