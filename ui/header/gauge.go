@@ -85,18 +85,20 @@ func (h *Header) headline(r Room) (rest []string) {
 	return rest
 }
 
-// fit cuts what is said to w cells, but for what holds it up, at its end, where half of
-// them are enough for that.
+// fit cuts what is said to w cells, but for what holds it up, at its end, where that
+// leaves room for a name before it.
 func fit(said string, w int, ellipsis string) string {
 	end := said[max(0, strings.LastIndex(said, arrow)):]
-	if n := text.Width(end); strings.HasPrefix(end, arrow) && 2*n <= w {
+	if n := text.Width(end); strings.HasPrefix(end, arrow) && w-n >= leastNamed {
 		return text.Fit(strings.TrimSuffix(said, end), w-n, ellipsis) + end
 	}
 	return text.Fit(said, max(w, 0), ellipsis)
 }
 
-// arrow stands in the headline before what holds up all else.
-const arrow = " -> "
+const (
+	arrow      = " -> " // stands before what holds up all else
+	leastNamed = 36     // cells that hold as much of a pod's name as tells it from others
+)
 
 // aside is the look of what stands behind the word: that of a warning where a node that
 // is sound has some.

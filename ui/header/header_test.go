@@ -71,7 +71,8 @@ func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
 	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang behind shop/payments-6c8f9d7b5-t8wfx payments -> runc update (4m)"}
 	for w, want := range map[int]string{
 		100: "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8wfx payments -> runc update (4m)",
-		70:  "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8… -> runc update (4m)",
+		76:  "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8wfx pa… -> runc update (4m)",
+		60:  "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8wfx paymen…",
 		40:  "✖ LISTS HANG  behind shop/payments-6c…",
 	} {
 		if got := row(observed(v, Room{Width: w}), 1, w); got != want {
