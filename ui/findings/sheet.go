@@ -23,6 +23,7 @@ type sheet struct {
 	of    diagnose.Finding
 	ended *diagnose.Ended // nil while it holds
 	moved bool            // a person has moved the cursor
+	said  bool            // the last key told that the cursor is on what changes the node
 }
 
 // Sheet returns the sheet of the finding that s is about; nil if it is about none.
@@ -195,6 +196,7 @@ func (d *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	case keymap.Copy:
 		return d.copy(h), true
 	default:
+		d.said = false
 		cmd, done := d.Text.Do(a, h)
 		d.moved = d.moved || done && a != keymap.Filter
 		return cmd, done
@@ -216,8 +218,9 @@ func (d *sheet) copy(h pane.Host) tea.Cmd {
 	switch {
 	case i < 0:
 		return copySafe(h, &d.of)
-	case all[i].Risky && !d.moved:
-		h.Say("not copied: it changes the node; go to it with " + h.Keys(keymap.Down) + " to copy it all the same")
+	case all[i].Risky && !d.moved && !d.said:
+		d.said = true
+		h.Say("not copied, for it changes the node; " + h.Keys(keymap.Copy) + " again copies it all the same")
 		return nil
 	}
 	return copyStep(h, all[i].Command)

@@ -147,12 +147,16 @@ func TestSheetCopies(t *testing.T) {
 	}
 	risky := diagnose.Finding{ID: "x", Next: []diagnose.Step{{Text: "think"}, {Text: "kill it", Command: "kill -9 1", Risky: true}}}
 	s = open(120, 40, 0, risky)
-	if s.Press("c"); s.Clip != "" || !strings.Contains(s.Said, "not copied: it changes the node") {
+	if s.Press("c"); s.Clip != "" || !strings.Contains(s.Said, "not copied, for it changes the node") {
 		t.Errorf("without being asked for, a risky step is copied: %q, %q", s.Clip, s.Said)
 	}
 	if s.Act(keymap.Filter).Press("c"); s.Clip != "" {
 		t.Errorf("a search counts as going to a risky step: %q", s.Clip)
 	}
+	if s.Press("c"); s.Clip != "kill -9 1" {
+		t.Errorf("where a person asks again, a risky step is not copied: %q", s.Said)
+	}
+	s = open(120, 40, 0, risky)
 	if s.Press("j", "c"); s.Clip != "kill -9 1" {
 		t.Errorf("where a person went to it, a risky step is not copied: %q", s.Said)
 	}
