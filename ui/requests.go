@@ -97,6 +97,9 @@ func (m *Model) sweep() {
 	case m.cancelSweep():
 	case len(m.view.Latest.Pods) > many:
 		question := fmt.Sprintf("Ask for every one of %d sandboxes and %d containers, 4 at a time?", c.Sandboxes, c.Containers)
+		if m.view.Latest.Health.ListedAt.IsZero() {
+			question = fmt.Sprintf("Ask for every one of %d sandboxes, and what the node shows, 4 at a time?", c.Sandboxes)
+		}
 		m.Open(layer.NewConfirm(question, func(pane.Host) { m.beginSweep() }))
 	default:
 		m.beginSweep()

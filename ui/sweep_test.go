@@ -39,6 +39,17 @@ func TestSweepAsksForSandboxesAndContainers(t *testing.T) {
 	}
 }
 
+// TestSweepCountsNoContainersUnlisted holds that nobody is asked about "0 containers" where
+// they were only not listed.
+func TestSweepCountsNoContainersUnlisted(t *testing.T) {
+	snap := panetest.Big(110, 0)
+	snap.Health.ListedAt = time.Time{}
+	s := newStage(t, 120, 40).show(snap).press("R")
+	if s.rowOf("Ask for every one of 110 sandboxes, and what the node shows, 4 at a time?") == "" || s.rowOf(" 0 c") != "" {
+		t.Errorf("no such question:\n%s", withoutStyles(s.m.frame()))
+	}
+}
+
 func TestSweepTellsOfItself(t *testing.T) {
 	canceled, cut := panetest.SweepOf(330, false), panetest.SweepOf(330, false)
 	canceled.Canceled, canceled.Done, cut.CutOff = true, 12, true
