@@ -97,7 +97,7 @@ func fit(said string, w int, ellipsis string) string {
 
 const (
 	arrow      = " -> " // stands before what holds up all else
-	leastNamed = 36     // cells that hold as much of a pod's name as tells it from others
+	leastNamed = 44     // cells that hold as much of a pod's name as tells it from others
 )
 
 // aside is the look of what stands behind the word: that of a warning where a node that

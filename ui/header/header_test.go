@@ -68,12 +68,12 @@ func TestHeadline(t *testing.T) {
 // that, unless it would be all that is left.
 func TestHeadlineEndsWithWhatHoldsItUp(t *testing.T) {
 	v := view(panetest.Hung(), panetest.Findings()...)
-	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang behind shop/payments-6c8f9d7b5-t8wfx payments -> runc update (4m)"}
+	v.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx app -> runc update (4m)"}
 	for w, want := range map[int]string{
-		100: "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8wfx payments -> runc update (4m)",
-		76:  "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8wfx pa… -> runc update (4m)",
-		60:  "✖ LISTS HANG  behind shop/payments-6c8f9d7b5-t8wfx paymen…",
-		40:  "✖ LISTS HANG  behind shop/payments-6c…",
+		100: "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8f9d7b5-t8wfx app -> runc update (4m)",
+		80:  "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8… -> runc update (4m)",
+		60:  "✖ LISTS HANG  behind ContainerStatus of shop/payments-6c8…",
+		40:  "✖ LISTS HANG  behind ContainerStatus …",
 	} {
 		if got := row(observed(v, Room{Width: w}), 1, w); got != want {
 			t.Errorf("%d cells:\n%q, want\n%q", w, got, want)
