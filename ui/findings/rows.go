@@ -196,6 +196,9 @@ func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
 		return
 	}
 	for _, l := range finding.Cuts(r.Chain) {
+		if r.Depth > 0 {
+			break // what explains it says so
+		}
 		with := text.Say(look.Dim, "cut with")
 		if l.Cut.Risky {
 			with.Text += " " + look.Symbols.Warn

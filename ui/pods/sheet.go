@@ -109,12 +109,12 @@ func (s *sheet) summary(d *widget.Doc) {
 	s.inspections(d)
 }
 
-// findings adds what is found about the pod, and what holds it up. It reports whether
+// findings adds what is found about the pod, but for effects of that, and what holds it up. It reports whether
 // that is anything.
 func (s *sheet) findings(d *widget.Doc) (found bool) {
 	t := s.View.Theme
 	for _, f := range s.View.Findings {
-		if f.Subject.Pod.UID != s.of.Pod.UID || f.Severity == diagnose.Info {
+		if f.Subject.Pod.UID != s.of.Pod.UID || f.Severity == diagnose.Info || finding.CauseOf(s.View.Findings, &f) >= 0 {
 			continue
 		}
 		found = true
