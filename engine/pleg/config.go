@@ -12,7 +12,6 @@ import (
 const (
 	DefaultCapacity  = 1000            // events that the channel holds
 	DefaultThreshold = 3 * time.Minute // list age above which PLEG is unhealthy
-	DefaultPeriod    = time.Second     // from the end of one relist to the start of the next
 )
 
 // NoCapacity as [Config.Capacity] makes a channel that takes no event at all.
