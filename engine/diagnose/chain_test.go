@@ -461,3 +461,23 @@ func TestDumpOfAnotherHang(t *testing.T) {
 		}
 	}
 }
+
+// A line leaves out only a container that it has named, and a headline tells of nothing
+// milder than what it is about.
+func TestChainLineAndItsEnd(t *testing.T) {
+	links := []Link{
+		{Kind: LinkLock, Name: "status lock of pay/api-7d"},
+		{Kind: LinkContainer, Name: "pay/api-7d", Proof: "it is"},
+		{Kind: LinkErrand, Name: "CNI ADD by calico (5m)", Proof: "child"},
+		{Kind: LinkKernel, Name: "D", Proof: "its state"},
+	}
+	if got, want := ChainLine(links), "status lock of pay/api-7d -> CNI ADD by calico (5m) -> D"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+	held := []Finding{{ID: ErrandStuck, Severity: Warning, Chain: links}}
+	for least, want := range map[Severity]string{Critical: "", Warning: " -> CNI ADD by calico (5m) -> D"} {
+		if got := heldBy("lists hang", held, least); got != want {
+			t.Errorf("of what is %v: %q, want %q", least, got, want)
+		}
+	}
+}
