@@ -46,7 +46,7 @@ func TestCheckOfASickNode(t *testing.T) {
 		}, 2},
 		{"hung-kill", "errand-stuck", "warning", []string{"runc kill", "5m", "StopContainer 1 in flight"}, 1},
 		{"hung-network", "errand-stuck", "warning", []string{"CNI ADD", "cilium-cni", "5m", "RunPodSandbox 1 in flight"}, 1},
-		{"hung-create", "errand-stuck", "warning", []string{"runc create", "rpc_wait_bit_killable"}, 1},
+		{"hung-create", "process-stuck", "warning", []string{"runc create", "5m", "rpc_wait_bit_killable", "10.0.0.9:/vol"}, 1},
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {
 			t.Parallel()
