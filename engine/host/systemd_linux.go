@@ -46,7 +46,7 @@ func askSystemd(ctx context.Context, root string, names []string) (all []evidenc
 	}
 	b := &bus{Conn: raw}
 	all, err = askUnits(ctx, b, names)
-	if ctx.Err() != nil && err != nil {
+	if err != nil && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) { // whichever is first
 		err = fmt.Errorf("%s: no answer in time", busPath)
 	}
 	return all, b.size.Load(), err
