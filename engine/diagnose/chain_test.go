@@ -481,3 +481,20 @@ func TestChainLineAndItsEnd(t *testing.T) {
 		}
 	}
 }
+
+// Where the dump tells what the list waits for, a process in the kernel elsewhere is not
+// told to hold it up.
+func TestStuckProcessBesideALock(t *testing.T) {
+	for _, locked := range []bool{false, true} {
+		s := listHangs()
+		inNFS(&s.r.Processes.Containers["container-1-0"][0])
+		if locked {
+			s.locks(statusLock("UpdateContainerResources", "ttrpc Task.Update"))
+		}
+		found, _ := s.diagnose()
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == ProcessStuck })
+		if i < 0 || (found[i].Chain == nil) != locked {
+			t.Errorf("with a lock %v: %+v", locked, found)
+		}
+	}
+}
