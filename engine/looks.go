@@ -25,8 +25,11 @@ const (
 	secondLook = time.Second
 	// errandSoon is how long one that looks once waits at most for an errand to be late.
 	errandSoon = 3 * time.Second
-	// pendingWait is how long one waits for what the last look was still reading.
+	// pendingWait is how long one waits for what the last look was still reading, and
+	// pendingMost for how long one that looks once does so: who reads a verdict waits no
+	// longer for a runtime that says nothing.
 	pendingWait = 500 * time.Millisecond
+	pendingMost = 3 * time.Second
 	// lookWaits is how long a sweep that needs what a deep look finds waits for that.
 	lookWaits = 500 * time.Millisecond
 )
@@ -40,6 +43,7 @@ type looks struct {
 	since  time.Time
 	next   time.Time // when the next one is due; zero for at once
 	first  time.Time
+	into   time.Time // of the first deep one
 	more   bool     // of one that looks once: another look tells more
 	wanted *Looking // of this step
 }
@@ -62,6 +66,9 @@ func (l *looks) advance(m *machine) {
 	if l.first.IsZero() {
 		l.first = m.now
 	}
+	if deep && l.into.IsZero() {
+		l.into = m.now
+	}
 	l.out, l.deep, l.since = true, deep, m.now
 	l.wanted = &Looking{Deep: deep}
 }
@@ -83,7 +90,7 @@ func (l *looks) took(m *machine, in Looked) {
 	l.next, l.more = m.now.Add(lookPeriod), false
 	switch r := in.Report; {
 	case r == nil:
-	case r.Deep.Pending():
+	case r.Deep.Pending() && (!m.policy.Once || m.now.Sub(l.into) < pendingMost):
 		l.next, l.more = m.now.Add(pendingWait), true
 	case m.policy.Once:
 		wait := tellsIn(r, m.now.Sub(l.first))

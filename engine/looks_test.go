@@ -42,6 +42,30 @@ func TestLateErrandIsLookedInto(t *testing.T) {
 	})
 }
 
+// What a look still reads is looked for again, by one who looks once not for long.
+func TestPendingIsLookedForAgain(t *testing.T) {
+	pending := func(n int) *evidence.Report {
+		r := errand(time.Minute)
+		r.Deep = &evidence.Deep{Stacks: evidence.Stacks{Source: evidence.Source{Pending: n < 4}}}
+		return &r
+	}
+	for _, tt := range []struct {
+		report func(int) *evidence.Report
+		looks  int
+		took   time.Duration
+	}{
+		{pending, 4, 2 * pendingWait},
+		{func(int) *evidence.Report { return pending(0) }, 8, pendingMost},
+	} {
+		l := &looker{report: tt.report}
+		examineWith(t, Config{Look: l.look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, _ *Snapshot, took time.Duration) {
+			if len(l.asked) != tt.looks || took != tt.took {
+				t.Errorf("%d looks in %v, want %d in %v", len(l.asked), took, tt.looks, tt.took)
+			}
+		})
+	}
+}
+
 func nothingSeen(int) *evidence.Report { return new(evidence.Report) }
 
 // One look cannot tell a process that is stuck from one that is at work. A
