@@ -1,0 +1,27 @@
+package host
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// BenchmarkWholeLook is one look at this machine, beside a server that plays the
+// kubelet: as a healthy node is looked at, and as one where something hangs.
+func BenchmarkWholeLook(b *testing.B) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	for name, deep := range map[string]bool{"healthy": false, "deep": true} {
+		b.Run(name, func(b *testing.B) {
+			n, err := New(Config{RuntimeRoot: b.TempDir(), Kubelet: Kubelet{Healthz: server.URL, Metrics: server.URL}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			before := cpuTime(b)
+			for b.Loop() {
+				n.Look(b.Context(), deep)
+			}
+			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}
