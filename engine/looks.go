@@ -44,8 +44,8 @@ type looks struct {
 	next   time.Time // when the next one is due; zero for at once
 	first  time.Time
 	into   time.Time // of the first deep one
-	more   bool     // of one that looks once: another look tells more
-	wanted *Looking // of this step
+	more   bool      // of one that looks once: another look tells more
+	wanted *Looking  // of this step
 }
 
 // A Looking asks the shell for one look at the node.
