@@ -2,8 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,21 +11,34 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// looker keeps when it was asked to look, how deep, and answers with what it is told.
+// looker keeps when it was asked to look, since the first time, and how deep; it answers
+// with what it is told.
 type looker struct {
-	began  time.Time
-	asked  []time.Duration
-	deep   []bool
 	report func(n int) *evidence.Report
+
+	mu    sync.Mutex // guards what follows
+	began time.Time
+	asked []time.Duration
+	deep  []bool
 }
 
 func (l *looker) look(_ context.Context, deep bool) (*evidence.Report, error) {
-	l.asked, l.deep = append(l.asked, time.Since(l.began)), append(l.deep, deep)
-	if r := l.report(len(l.asked)); r != nil {
-		r.At = time.Now()
-		return r, nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.began.IsZero() {
+		l.began = time.Now()
 	}
-	return nil, errors.New("no more")
+	l.asked, l.deep = append(l.asked, time.Since(l.began)), append(l.deep, deep)
+	r := l.report(len(l.asked))
+	r.At = time.Now()
+	return r, nil
+}
+
+// made returns when it was asked so far, and how deep.
+func (l *looker) made() (asked []time.Duration, deep []bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.asked), slices.Clone(l.deep)
 }
 
 func errand(age time.Duration) evidence.Report {
@@ -36,8 +49,8 @@ func errand(age time.Duration) evidence.Report {
 func TestLateErrandIsLookedInto(t *testing.T) {
 	l := &looker{report: func(int) *evidence.Report { return new(errand(time.Minute)) }}
 	examineWith(t, Config{Look: l.look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
-		if !slices.Equal(l.deep, []bool{false, true}) || took != 0 || s.Evidence == nil {
-			t.Errorf("deep looks %v after %v", l.deep, took)
+		if _, deep := l.made(); !slices.Equal(deep, []bool{false, true}) || took != 0 || s.Evidence == nil {
+			t.Errorf("deep looks %v after %v", deep, took)
 		}
 	})
 }
@@ -59,8 +72,8 @@ func TestPendingIsLookedForAgain(t *testing.T) {
 	} {
 		l := &looker{report: tt.report}
 		examineWith(t, Config{Look: l.look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, _ *Snapshot, took time.Duration) {
-			if len(l.asked) != tt.looks || took != tt.took {
-				t.Errorf("%d looks in %v, want %d in %v", len(l.asked), took, tt.looks, tt.took)
+			if asked, _ := l.made(); len(asked) != tt.looks || took != tt.took {
+				t.Errorf("%d looks in %v, want %d in %v", len(asked), took, tt.looks, tt.took)
 			}
 		})
 	}
@@ -89,15 +102,9 @@ func TestDoubtIsLookedAtTwice(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &looker{report: func(int) *evidence.Report { return new(tt.found) }}
-			look := func(ctx context.Context, deep bool) (*evidence.Report, error) {
-				if l.began.IsZero() {
-					l.began = time.Now()
-				}
-				return l.look(ctx, deep)
-			}
-			examineWith(t, Config{Look: look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
-				if !slices.Equal(l.asked, tt.want) || slices.Contains(l.deep, true) || s.Evidence == nil {
-					t.Errorf("looks after %v, deep %v, want %v", l.asked, l.deep, tt.want)
+			examineWith(t, Config{Look: l.look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
+				if asked, deep := l.made(); !slices.Equal(asked, tt.want) || slices.Contains(deep, true) || s.Evidence == nil {
+					t.Errorf("looks after %v, deep %v, want %v", asked, deep, tt.want)
 				}
 			})
 		})
@@ -108,21 +115,22 @@ func TestDoubtIsLookedAtTwice(t *testing.T) {
 func TestHangIsLookedIntoAtOnce(t *testing.T) {
 	l := &looker{report: nothingSeen}
 	bubble(t, Config{Look: l.look}, onePod, func(b *bench) {
-		l.began = time.Now()
 		b.after(6 * time.Second)
-		if want := []time.Duration{5 * time.Second}; !slices.Equal(l.asked[1:], want) || slices.Contains(l.deep, true) {
-			t.Errorf("healthy: looks after %v, deep %v", l.asked, l.deep)
+		asked, deep := l.made()
+		if want := []time.Duration{0, 5 * time.Second}; !slices.Equal(asked, want) || slices.Contains(deep, true) {
+			t.Errorf("healthy: looks after %v, deep %v", asked, deep)
 		}
 		b.fake.script("ListContainers", behaviour{hang: true})
 		b.after(10 * time.Second)
-		i := slices.Index(l.deep, true)
-		if i < 0 || l.asked[i] > 10*time.Second || slices.Contains(l.deep[i:], false) || len(l.deep[i:]) != 2 {
-			t.Errorf("hanging: looks after %v, deep %v", l.asked, l.deep)
+		asked, deep = l.made()
+		i := slices.Index(deep, true)
+		if i < 0 || asked[i] > 10*time.Second || slices.Contains(deep[i:], false) || len(deep[i:]) != 2 {
+			t.Errorf("hanging: looks after %v, deep %v", asked, deep)
 		}
 		b.fake.behave()
 		b.after(2 * time.Minute)
-		if l.deep[len(l.deep)-1] {
-			t.Errorf("healthy again: deep %v", l.deep)
+		if _, deep := l.made(); deep[len(deep)-1] {
+			t.Errorf("healthy again: deep %v", deep)
 		}
 	})
 }
@@ -132,18 +140,19 @@ func TestHangIsLookedIntoAtOnce(t *testing.T) {
 func TestSlowListsAreNotLookedInto(t *testing.T) {
 	l := &looker{report: nothingSeen}
 	bubble(t, Config{Look: l.look}, onePod, func(b *bench) {
-		l.began = time.Now()
 		b.after(5 * time.Second)
 		b.fake.script("ListContainers", behaviour{delay: 2500 * time.Millisecond})
 		s := b.after(15 * time.Second)
-		looks, swept := len(l.deep), s.Sweep.Began
+		_, before := l.made()
+		swept := s.Sweep.Began
 		s = b.after(3 * time.Minute)
-		if slices.Contains(l.deep[looks:], true) || !s.Sweep.Began.Equal(swept) {
-			t.Errorf("deep looks %v, sweep %+v", l.deep[looks:], s.Sweep)
+		if _, deep := l.made(); slices.Contains(deep[len(before):], true) || !s.Sweep.Began.Equal(swept) {
+			t.Errorf("deep looks %v, sweep %+v", deep[len(before):], s.Sweep)
 		}
 		b.fake.script("ListContainers", behaviour{hang: true})
-		if s = b.after(14 * time.Second); !l.deep[len(l.deep)-1] || s.Sweep.Began.Equal(swept) {
-			t.Errorf("hanging: deep looks %v, sweep %+v", l.deep[looks:], s.Sweep)
+		s = b.after(14 * time.Second)
+		if _, deep := l.made(); !deep[len(deep)-1] || s.Sweep.Began.Equal(swept) {
+			t.Errorf("hanging: deep looks %v, sweep %+v", deep[len(before):], s.Sweep)
 		}
 	})
 }
@@ -158,8 +167,8 @@ func TestRuntimeThatIsAwayIsLookedInto(t *testing.T) {
 		}
 		l := &looker{report: nothingSeen}
 		examineWith(t, Config{Look: l.look}, Examination{}, refuses, func(t *testing.T, _ *fakeRuntime, _ *Snapshot, _ time.Duration) {
-			if deep := slices.Contains(l.deep, true); deep != (name == "away") || len(l.deep) > 3 {
-				t.Errorf("%s: looks %v", name, l.deep)
+			if _, deep := l.made(); slices.Contains(deep, true) != (name == "away") || len(deep) > 3 {
+				t.Errorf("%s: looks %v", name, deep)
 			}
 		})
 	}

@@ -198,6 +198,8 @@ func TestDumpOfSocketsThatAreIll(t *testing.T) {
 	endless := func(w http.ResponseWriter, q *http.Request) {
 		for q.Context().Err() == nil {
 			_, _ = io.WriteString(w, oneGoroutine)
+			w.(http.Flusher).Flush()
+			time.Sleep(time.Millisecond) // so slowly that time runs out before the bytes do
 		}
 	}
 	silent := func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }
