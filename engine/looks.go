@@ -107,7 +107,7 @@ func (l *looks) holdsSweep(m *machine) bool {
 // not there.
 func (m *machine) hangs() bool {
 	_, hangs := m.hung()
-	return hangs || m.sweep != nil && (m.sweep.hung() > 0 || m.sweep.GivenUp != "") || m.away() ||
+	return hangs || m.sweepTells() && (m.sweep.hung() > 0 || m.sweep.GivenUp != "") || m.away() ||
 		m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Errands, isLate)
 }
 

@@ -135,6 +135,26 @@ func TestHangIsLookedIntoAtOnce(t *testing.T) {
 	})
 }
 
+// What a sweep found long ago is not looked into for ever: nobody asks for it any more.
+func TestOldSweepIsNotLookedInto(t *testing.T) {
+	l := &looker{report: nothingSeen}
+	bubble(t, Config{Look: l.look}, onePod, func(b *bench) {
+		b.after(time.Second)
+		b.fake.script("ContainerStatus web/app", behaviour{hang: true})
+		b.ask(b.Sweep)
+		b.after(time.Minute)
+		if _, deep := l.made(); !deep[len(deep)-1] {
+			t.Errorf("while it hangs: deep %v", deep)
+		}
+		b.after(checkLasts)
+		b.fake.behave()
+		s := b.after(time.Minute)
+		if _, deep := l.made(); deep[len(deep)-1] || len(s.Sweep.Hung) != 1 {
+			t.Errorf("long after it was asked for last, at %v: deep %v", s.Sweep.Checked, deep)
+		}
+	})
+}
+
 // A large node, on which each list takes seconds, is not looked into for that, nor is
 // every object asked for once a minute; a list that hangs there is.
 func TestSlowListsAreNotLookedInto(t *testing.T) {

@@ -49,7 +49,14 @@ func (m *machine) asUnlisted(o evidence.Object) *unlisted {
 }
 
 // holderFound reports whether a sweep has found what may hold up a list.
-func (m *machine) holderFound() bool { return m.sweep != nil && m.sweep.hung() > 0 }
+func (m *machine) holderFound() bool { return m.sweepTells() && m.sweep.hung() > 0 }
+
+// sweepTells reports whether what the last sweep found may still be so: it is under way,
+// or has asked for what hung a moment ago.
+func (m *machine) sweepTells() bool {
+	s := m.sweep
+	return s != nil && (!s.over() || m.policy.Once || m.now.Sub(s.Checked) <= 3*checkPeriod)
+}
 
 // hasObjects reports whether there is anything to ask for.
 func (m *machine) hasObjects() bool {
