@@ -24,6 +24,10 @@ type Event struct {
 	// first relist, which could not but find it.
 	AtStart bool
 
+	// Seen says who saw it, as far as they had when it was released; nil where no event
+	// source was on. SeenAt is then when it was seen first.
+	Seen *Sightings
+
 	Reason string // the runtime's reason for a container's end, such as OOMKilled; not cleaned
 }
 

@@ -67,15 +67,15 @@ var rules = map[string]rule{
 	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
 	"engine/host": {
-		ours:    []string{"engine/evidence", "engine/smallfile", "engine/stacks"},
-		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix", "github.com/godbus/dbus/v5", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/..."},
+		ours:    []string{"engine/evidence", "engine/pleg", "engine/call", "engine/smallfile", "engine/stacks"},
+		modules: []string{"github.com/fsnotify/fsnotify", "github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix", "github.com/godbus/dbus/v5", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/..."},
 	},
 
 	"cri": {
 		ours:    []string{"engine/pleg", "engine/call", "engine/smallfile"},
 		modules: append(slices.Clone(runtimeAPI), "go.yaml.in/yaml/...", "golang.org/x/sys/unix"),
 	},
-	"cri/sim":          {ours: []string{"cri/sim/proc"}, modules: runtimeAPI},
+	"cri/sim":          {ours: []string{"cri/sim/proc", "engine/pleg", "engine/podworker"}, modules: runtimeAPI},
 	"cri/sim/proc":     {never: []string{"net"}},
 	"cri/e2e":          {modules: runtimeAPI},
 	"cri/e2e/workload": {},

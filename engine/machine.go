@@ -55,6 +55,8 @@ func (Halt) input()     {}
 type Work struct {
 	Make    []Call   // to be made at once, side by side
 	Look    *Looking // to be done beside; nil for none
+	Open    []Source // event sources whose stream is to be opened
+	Close   []Source // and those whose stream is to be ended
 	End     []callID // to be ended: nobody wants their answers any more
 	Events  []Event  // in order, numbered
 	Replies []reply  // to requests for raw answers

@@ -6,6 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
 )
 
 // A Snapshot is all that a view needs to know at one moment. It is immutable:
@@ -49,6 +50,13 @@ type Snapshot struct {
 	Evidence   *evidence.Report // the last look at the node itself; nil until there was one
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
 	Cost       Cost             // what plegtop itself asks of the runtime
+
+	Mode          ModeState
+	Sources       []SourceState     // one for each of [Config.Streams], in its order
+	SourceChanges []SourceChange    // the last 64, oldest first
+	Drift         []Drift           // one for each source that was ever open, in the order of Sources
+	UnseenMore    uint64            // events of ids that nobody knows, beyond those that were told
+	Workers       podworker.Workers // of the node's kubelet where it tells, else those that would be woken
 }
 
 // Health is the kubelet's verdict on its PLEG, and what it is made of.

@@ -21,6 +21,7 @@ const NoCapacity = -1
 // its own figures.
 type Config struct {
 	Release   Release       // whose relist; 0 means Newest
+	Mode      Mode          // what becomes of the runtime's event stream
 	Capacity  int           // of the event channel; 0 means DefaultCapacity, negative means none
 	Threshold time.Duration // of Healthy; 0 means DefaultThreshold
 }

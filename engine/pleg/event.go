@@ -13,10 +13,15 @@ const (
 	Removed
 	Changed // into a state that says nothing; made by the kubelet, never sent
 	PodSync // a reinspection found no change (1.36 and later)
+
+	// What no core makes: derived from what was inspected, and sent to nobody. The
+	// proposal of PLEG has such events, and no kubelet.
+	NetworkSetUp  // a sandbox has an address
+	NetworkFailed // a sandbox came up without being ready, or never had an address
 )
 
 var kindNames = [...]string{
-	"ContainerStarted", "ContainerDied", "ContainerRemoved", "ContainerChanged", "PodSync",
+	"ContainerStarted", "ContainerDied", "ContainerRemoved", "ContainerChanged", "PodSync", "NetworkSetUp", "NetworkFailed",
 }
 
 // String returns the kubelet's name of the event type, such as
@@ -35,9 +40,11 @@ const (
 	Delivered Delivery = iota
 	Filtered           // never meant for the channel ([Changed])
 	Discarded          // the channel was full; it is never sent again
+	Unseen             // no relist has seen it: only an event source has
+	Derived            // no kubelet makes it (see [NetworkSetUp])
 )
 
-var deliveryNames = [...]string{"delivered", "filtered", "discarded"}
+var deliveryNames = [...]string{"delivered", "filtered", "discarded", "unseen", "derived"}
 
 // String returns a lower-case word for d.
 func (d Delivery) String() string {

@@ -1,0 +1,70 @@
+// Package podworker has the consumers of PLEG's events: one worker for each pod, woken
+// by events, which waits for a status of its pod that is newer than its last sync, and
+// then syncs the pod (kubelet pod_workers.go). A worker that acts says which events it
+// expects of its own doing; those wake nobody (the proposal's expected events, which no
+// kubelet has).
+//
+// It is pure: time is an argument, and nothing here waits, reads a clock or starts a
+// goroutine. It is not safe for concurrent use.
+package podworker
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A State is what a worker does.
+type State uint8
+
+const (
+	Idle             State = iota
+	WaitsForStatus         // of its pod that is newer than its last sync
+	Syncing                // it acts
+	WaitsForExpected       // events that it has to handle wait for those that it expects
+)
+
+var stateNames = [...]string{"idle", "waits for a newer status", "syncing", "waits for expected events"}
+
+// String returns plain words for s.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "unknown"
+}
+
+// An Expectation is an event that a worker's own doing is to bring about.
+type Expectation struct {
+	Kind      pleg.Kind
+	ID        string // of the container or sandbox; empty for any of that name
+	Container string // its name; empty for a sandbox
+	Until     time.Time
+}
+
+// A Worker is how one pod's worker stands. It is a plain value; nobody changes what its slices hold.
+type Worker struct {
+	Pod      pleg.PodRef
+	State    State
+	Since    time.Time // of State
+	After    time.Time // what a status must be newer than; zero unless State is WaitsForStatus
+	WakeUps  uint64    // by events
+	Saved    uint64    // events that were expected and woke nobody
+	Expired  uint64    // expectations that were not met in time
+	Syncs    uint64
+	Expected []Expectation // the first to run out first
+	Queued   int           // events that wait
+	Last     pleg.Event    // zero if there was none
+	LastAt   time.Time     // when it came
+}
+
+// Workers are all workers at one moment. It is immutable.
+type Workers struct {
+	Acting    bool     // they sync pods; else they only show which would be woken
+	Expecting bool     // with expected events
+	All       []Worker // by namespace, name, UID
+	WakeUps   uint64   // of these and of those that have gone, like the next
+	Saved     uint64
+	Expired   uint64
+	Syncs     uint64
+}

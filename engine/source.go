@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A Source is somebody who sees what happens to containers: the relist, or an event
+// source beside it.
+type Source uint8
+
+const (
+	FromRelist Source = iota
+	FromCRI           // the runtime's event stream, GetContainerEvents
+	FromCgroup        // the containers' control groups, as the kernel shows them
+	FromPidfd         // the containers' first processes, whose end the kernel tells
+	sources           // how many there are
+)
+
+var sourceNames = [sources]string{"relist", "cri", "cgroup", "pidfd"}
+
+// String returns the word that the flag --events and the JSON have for s.
+func (s Source) String() string {
+	if s < sources {
+		return sourceNames[s]
+	}
+	return "unknown"
+}
+
+// A Stream is an event source that can be switched on.
+type Stream struct {
+	Source Source
+	On     bool   // from the start
+	Forced bool   // is opened although the runtime is one whose stream does harm
+	Refuse string // why it can never be opened, in plain words; empty if it can
+
+	// Run hands each event to deliver, which returns at once whatever comes, until ctx
+	// ends or the stream does, and returns why. What it returns wraps
+	// [call.ErrUnimplemented] if there is no such stream, io.EOF if the other side closed
+	// it, and the context's cause if ctx ended. It is called again for the next try,
+	// never while it runs.
+	Run func(ctx context.Context, deliver func(pleg.Upstream)) error
+}
+
+// A SourceEvent is a [pleg.Upstream] with the moment at which it was received, by the
+// engine's clock.
+type SourceEvent struct {
+	pleg.Upstream
+	Received time.Time
+}
+
+// Streamed is what one event source has said since the last such input; Lost counts what
+// came too fast.
+type Streamed struct {
+	Source Source
+	Events []SourceEvent
+	Lost   uint64
+}
+
+// StreamEnded says that a stream is over.
+type StreamEnded struct {
+	Source Source
+	At     time.Time
+	Err    error // why; never nil
+}
+
+func (Streamed) input()    {}
+func (StreamEnded) input() {}
+
+// A StreamState is how an event source stands.
+type StreamState uint8
+
+const (
+	StreamOff        StreamState = iota // nobody wants it
+	StreamWaiting                       // for the runtime's version, which says whether it may be opened; for the next try
+	StreamOpening                       // open for less than a second, or not open yet
+	StreamConnected                     // open, and nothing has ended it for a second
+	StreamLost                          // broke, and is opened again
+	StreamRefused                       // would do harm, or cannot be
+	StreamNotEnabled                    // the runtime has none, or has it switched off
+	StreamEnding                        // we have ended it
+	StreamFellBack                      // given up for good, as a kubelet up to 1.36 does
+)
+
+var streamStateNames = [...]string{"off", "waiting", "opening", "connected", "lost", "refused", "not-enabled", "ended", "fell-back"}
+
+// String returns the word that the JSON has for s.
+func (s StreamState) String() string {
+	if int(s) < len(streamStateNames) {
+		return streamStateNames[s]
+	}
+	return "unknown"
+}
+
+// Told reports whether a change to s is one that people are told of; the others are on
+// the way to one.
+func (s StreamState) Told() bool {
+	return s >= StreamConnected
+}
+
+// A SourceState is how one event source stands, and what it has said.
+type SourceState struct {
+	Source   Source
+	State    StreamState
+	Since    time.Time // of State
+	Reason   string    // for State, in plain words; empty where it needs none. Not cleaned
+	NextAt   time.Time // when it is opened again; zero while it is open, or never
+	Tries    int       // in a row that did not last
+	Received uint64    // events, over this run
+	Lost     uint64    // of them came too fast, and were not looked at
+	Backlog  uint64    // of them were of a time before the stream was opened
+	Unknown  uint64    // of them were of ids that no relist ever had
+	LastAt   time.Time // of the last event; zero if there was none
+	LastErr  string    // of the last stream that broke; empty if none did. Not cleaned
+	BadClock string    // why its times are not gone by, in plain words; empty if they are
+}
+
+// A SourceChange is one change of an event source's state of which people are told.
+type SourceChange struct {
+	Seq    uint64 // 1 for the first of this run, without gaps
+	At     time.Time
+	Source Source
+	State  StreamState
+	Reason string // not cleaned
+}
+
+// A Drift is how far an event source and the relist agree. Created and what the first
+// relist finds are no transitions.
+type Drift struct {
+	Source         Source
+	Transitions    uint64        // that the relist or this source saw
+	Both           uint64        // that both saw
+	MissedByRelist uint64        // that only this source saw: they were over before a relist came
+	MissedBySource uint64        // that this source had not told 3 s after the relist
+	Duplicates     uint64        // that it told again
+	Late           uint64        // that it told after the relist
+	LeadP50        time.Duration // by which it was ahead of the relist: of those that both saw. Negative where it was late
+	LeadP99        time.Duration // the lead that 99 of 100 had at least
+}
+
+// Sightings is when who saw one transition.
+type Sightings struct {
+	At [sources]time.Time // when it was received, by source; zero if it had not been then
+}
+
+// First returns who saw it first, and when; [FromRelist] and zero if nobody did.
+func (s *Sightings) First() (Source, time.Time) {
+	first, at := FromRelist, time.Time{}
+	if s == nil {
+		return first, at
+	}
+	for source, t := range s.At {
+		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+			first, at = Source(source), t
+		}
+	}
+	return first, at
+}
+
+// Lead returns by how much a source was ahead of the relist, negative if it was late, and
+// false if either had not seen it.
+func (s *Sightings) Lead(of Source) (time.Duration, bool) {
+	if s == nil || of >= sources || s.At[of].IsZero() || s.At[FromRelist].IsZero() {
+		return 0, false
+	}
+	return s.At[FromRelist].Sub(s.At[of]), true
+}
+
+// A ModeState is what the machine makes of the runtime's event stream.
+type ModeState struct {
+	Mode     pleg.Mode // that holds now
+	Asked    pleg.Mode // that was asked for
+	Reason   string    // why they differ: it fell back for good; else empty. Not cleaned
+	Attempts int       // of the five that a kubelet up to 1.36 makes
+	Applied  uint64    // events of the stream that led to something
+	Ignored  uint64    // that led to nothing
+	Asks     uint64    // relists of one pod that the stream asked for
+	Repeated uint64    // events that a relist would send again, though the stream had: counted, and not among the events
+}
+
+// SetStreams opens the event sources that are named, and closes all others; none means
+// all are closed. One that is not in [Config.Streams] is left out.
+func (e *Engine) SetStreams(on ...Source) {}
+
+// HoldStreams closes all event sources and returns when they are closed, or when ctx
+// ends: whoever stops the process for a while must not leave a stream that nobody reads.
+// [Engine.ReleaseStreams] opens them again.
+func (e *Engine) HoldStreams(ctx context.Context) {}
+
+// ReleaseStreams ends what [Engine.HoldStreams] began.
+func (e *Engine) ReleaseStreams() {}
