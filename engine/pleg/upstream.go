@@ -35,6 +35,10 @@ type Upstream struct {
 	At     time.Time  // when it happened, by the clock of whoever says so; zero if nobody does
 	Pod    PodRef     // zero where nobody says it
 	Status *PodStatus // of the pod just then; nil where nobody says it
+
+	// Skipped counts what came since the one before and could not be handed on: too fast,
+	// or nothing that can be read. All else may then be zero: without an ID it is no event.
+	Skipped uint64
 }
 
 // A Mode says what a kubelet makes of the runtime's event stream.
