@@ -140,6 +140,8 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 		return checking(o), nil
 	case options.Watch:
 		return running(o, watching(o)), nil
+	case options.Bench:
+		return nil, errors.New("bench: not in this build")
 	}
 	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
 		return nil, err
@@ -150,7 +152,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 func relist(o options.Options, src source.Source) engine.Config {
 	return engine.Config{
 		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Release: o.Release, Follow: !o.ReleaseGiven,
-		Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout,
+		Period: o.Period, PeriodGiven: o.PeriodGiven, Threshold: o.Threshold, Timeout: o.Timeout, Mode: o.Mode,
 	}
 }
 

@@ -33,6 +33,7 @@ func (p Page) Help() string {
 		{"", "the screen"},
 		{" check", "one look at everything: headline, findings, exit code"},
 		{" watch", "headline, events, findings and changes of health, one line each"},
+		{" bench", "what each relist period and event source sees and costs, measured"},
 		{" version", "the version of plegtop"},
 	} {
 		p.row(&b, 27, p.Looks.Key.Render("  plegtop [flags]"+use[0]), p.Looks.Text, use[1])

@@ -4,9 +4,11 @@
 package options
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -20,11 +22,12 @@ const (
 	Screen  View = ""
 	Check   View = "check"
 	Watch   View = "watch"
+	Bench   View = "bench"
 	Version View = "version"
 )
 
 // views are the words that name one.
-var views = []string{string(Check), string(Watch), string(Version)}
+var views = []string{string(Check), string(Watch), string(Bench), string(Version)}
 
 // Options are all that plegtop is asked to do.
 type Options struct {
@@ -38,14 +41,25 @@ type Options struct {
 	Demo      string  // the scenario; empty for a real node
 	DemoSpeed float64 // 1 is as fast as the scenario wants it
 	Captions  bool
+	NoExpect  bool // the demo's pod workers expect nothing
 
 	Timeout, Period, Threshold time.Duration
+	PeriodGiven                bool         // else it is the kubelet's
 	Release                    pleg.Release // whose relist
 	ReleaseGiven               bool         // else it is the newest
+
+	Events      []engine.Source // that are open from the start, each once
+	ForceEvents bool            // open the runtime's stream also where that does harm
+	Mode        pleg.Mode       // if it is not generic, Events has the runtime's stream
 
 	JSON                   bool
 	CheckTimeout, Deadline time.Duration
 	NPD                    bool // exit codes and output of a node-problem-detector plugin
+
+	Periods []time.Duration // that bench measures
+	Sources []engine.Source // that it measures each with; the relist stands for none beside it
+	For     time.Duration   // how long it measures each
+	Yes     bool            // it does not ask
 
 	Namespaces []string // to show; empty for all
 	Filter     string   // in the language of package filter; known to parse
@@ -62,6 +76,8 @@ type Options struct {
 	config  string                       // the file that was named
 	looks   map[string]map[string]string // that differ from those of a theme, by its name
 	columns Columns
+
+	eventsGiven bool
 }
 
 // Columns are the names of the panes' columns, by the pane's name in lower case.
@@ -105,6 +121,7 @@ type flag struct {
 	bare        string // the value where only the flag is given; empty: it needs one
 	set         func(string) error
 	many        bool // it may be given again, and takes a list in the file
+	list        bool // its value has commas, or is a list in the file
 	typed       bool // it is for the command line alone
 }
 
@@ -123,12 +140,18 @@ func (o *Options) groups() []group {
 			{name: "demo", kind: "scenario", set: into(&o.Demo, scenario), bare: "tour", typed: true, usage: "use the embedded runtime and play a scenario; --demo=list shows all"},
 			{name: "demo-speed", kind: "times", set: into(&o.DemoSpeed, speed), preset: "1", typed: true, usage: "how many times as fast it plays, from 0.25 to 8"},
 			{name: "captions", set: into(&o.Captions, truth), bare: "true", usage: "say in the demo what happens and what to expect"},
+			{name: "expected-events", set: o.setExpected, bare: "true", usage: "the demo's pod workers know the events of their own doing, which then wake nobody; =false: they know none"},
 		}},
 		{"The relist", []flag{
 			{name: "timeout", kind: "duration", set: into(&o.Timeout, duration), preset: "2m", usage: "of each call to the runtime at most, as the kubelet's"},
-			{name: "relist-period", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
+			{name: "relist-period", kind: "duration", set: o.setPeriod, preset: "1s", usage: "from the end of one relist to the start of the next"},
 			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
 			{name: "kubelet-version", kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + ")"},
+			{name: "mode", kind: "mode", set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing), evented (as that release with its gate on) or preview (as proposed upstream); the last two open it"},
+		}},
+		{"Event sources, which see what happens between two relists", []flag{
+			{name: "events", kind: "source,...", set: o.setEvents, bare: engine.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
+			{name: "force-events", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
 		}},
 		{"The kubelet's own figures", []flag{
 			{name: "kubelet-metrics", kind: "URL", set: into(&o.Kubelet.Metrics, word), usage: "the kubelet's metrics, such as https://127.0.0.1:10250/metrics (default the read-only port)"},
@@ -147,6 +170,12 @@ func (o *Options) groups() []group {
 			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
 			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
 			{name: "exit-codes", kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
+		}},
+		{"bench", []flag{
+			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(duration)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},
+			{name: "sources", kind: "source,...", list: true, set: into(&o.Sources, listOf(benchSource)), preset: "none,cri,cgroup", usage: "to measure each period with: none, cri, cgroup, pidfd"},
+			{name: "for", kind: "duration", set: into(&o.For, duration), preset: "30s", usage: "how long to measure each period with each source"},
+			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},
 		}},
 		{"What is shown, and how", []flag{
 			{name: "namespace", kind: "namespace", short: "n", set: each(&o.Namespaces, word), many: true, usage: "show only this namespace; may be repeated"},
@@ -171,6 +200,33 @@ func (o *Options) groups() []group {
 var former = map[string]string{
 	"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format", "colors": "colours",
 	"ready": "run",
+}
+
+func (o *Options) setPeriod(s string) error {
+	o.PeriodGiven = true
+	return into(&o.Period, duration)(s)
+}
+
+func (o *Options) setExpected(s string) error {
+	expected, err := truth(s)
+	o.NoExpect = !expected && err == nil
+	return err
+}
+
+// setEvents adds the sources of a list. Off alone is none.
+func (o *Options) setEvents(s string) error {
+	o.eventsGiven = true
+	if s == "off" {
+		o.Events = nil
+		return nil
+	}
+	all, err := listOf(eventSource)(s)
+	for _, source := range all {
+		if !slices.Contains(o.Events, source) {
+			o.Events = append(o.Events, source)
+		}
+	}
+	return err
 }
 
 func (o *Options) setRelease(s string) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 )
@@ -27,6 +28,8 @@ func TestMain(m *testing.M) {
 func defaults(change func(*Options)) Options {
 	o := Options{
 		Timeout: 2 * time.Minute, Period: time.Second, Threshold: 3 * time.Minute, DemoSpeed: 1,
+		Periods: []time.Duration{250 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second},
+		Sources: []engine.Source{engine.FromRelist, engine.FromCRI, engine.FromCgroup}, For: 30 * time.Second,
 		CheckTimeout: 2 * time.Second, Deadline: 20 * time.Second, Release: pleg.Newest, Time: "clock",
 	}
 	change(&o)
@@ -51,7 +54,23 @@ func TestParse(t *testing.T) {
 		{"check --deadline 5s --check-timeout=1s", func(o *Options) { o.View, o.Deadline, o.CheckTimeout = Check, 5*time.Second, time.Second }},
 		{"check --exit-codes=npd", func(o *Options) { o.View, o.NPD = Check, true }},
 		{"--kubelet-version v1.33.4-gke.1", func(o *Options) { o.Release, o.ReleaseGiven = 33, true }},
-		{"--relist-period 5s", func(o *Options) { o.Period = 5 * time.Second }},
+		{"--relist-period 5s", func(o *Options) { o.Period, o.PeriodGiven = 5*time.Second, true }},
+		{"--relist-period 1s", func(o *Options) { o.PeriodGiven = true }},
+		{"--events", func(o *Options) { o.Events = []engine.Source{engine.FromCRI} }},
+		{"--events=off", func(*Options) {}},
+		{"--events=cgroup,pidfd --events=cgroup,cri watch", func(o *Options) {
+			o.Events, o.View = []engine.Source{engine.FromCgroup, engine.FromPidfd, engine.FromCRI}, Watch
+		}},
+		{"--mode evented", func(o *Options) { o.Mode, o.Events = pleg.Evented, []engine.Source{engine.FromCRI} }},
+		{"--mode=preview --events=cgroup,cri --force-events", func(o *Options) {
+			o.Mode, o.Events, o.ForceEvents = pleg.Preview, []engine.Source{engine.FromCgroup, engine.FromCRI}, true
+		}},
+		{"--demo --expected-events=false", func(o *Options) { o.Demo, o.NoExpect = "tour", true }},
+		{"--demo --expected-events", func(o *Options) { o.Demo = "tour" }},
+		{"bench --periods 2s --sources=none,pidfd --for 1m --yes", func(o *Options) {
+			o.View, o.Periods, o.Sources = Bench, []time.Duration{2 * time.Second}, []engine.Source{engine.FromRelist, engine.FromPidfd}
+			o.For, o.Yes = time.Minute, true
+		}},
 		{"-n a -n b", func(o *Options) { o.Namespaces = []string{"a", "b"} }},
 		{"--sort age --descending --time-format full --mouse --ascii --problems", func(o *Options) {
 			o.Sort, o.Descending, o.Time, o.Mouse, o.ASCII, o.Problems = "age", true, "full", true, true, true
@@ -87,7 +106,7 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"chekc", `no view is called "chekc"; did you mean check? (see plegtop --help)`},
-		{"log", `no view is called "log": want check, watch, version or none (see plegtop --help)`},
+		{"log", `no view is called "log": want check, watch, bench, version or none (see plegtop --help)`},
 		{"check watch", `"watch": one view at a time`},
 		{"--output xml", `--output: want text or json, not "xml"`},
 		{"-o xml", `--output: want text or json, not "xml"`},
@@ -106,10 +125,26 @@ func TestParseRefuses(t *testing.T) {
 		{"--demo-speed 2", "--demo-speed: only with --demo"},
 		{"--captions", "--captions: only with --demo"},
 		{"--no-dump --debug-socket /run/d.sock", "--no-dump asks no socket: leave --debug-socket out"},
+		{"--events=off,cri", `--events: want off, or one or more of cri, cgroup, pidfd with commas between them, not "off"`},
+		{"--events=", "--events: want off, or one or more of"},
+		{"--events cri", `"cri" is an event source: write --events=cri`},
+		{"--events cri,pidfd watch", `"cri,pidfd" is an event source: write --events=cri,pidfd`},
+		{"--mode fast", `--mode: mode "fast": want generic, evented or preview`},
+		{"--mode evented --events=off", "--mode evented goes by the runtime's event stream: add cri to --events, or leave --events out"},
+		{"--mode preview --events=cgroup", "--mode preview goes by"},
+		{"check --events", "--events: check looks once, and opens no event source"},
+		{"check --mode evented", "--mode: check looks once"},
+		{"bench --events", "--events: bench measures what --periods and --sources name"},
+		{"bench --mode generic", "--mode: bench measures"},
+		{"--for 3s", "--for: only with bench"},
+		{"watch --yes", "--yes: only with bench"},
+		{"bench --periods 1s,0s", `--periods: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
+		{"bench --sources relist", `--sources: want one or more of none, cri, cgroup, pidfd with commas between them, not "relist"`},
+		{"--expected-events=false", "--expected-events: only with --demo"},
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},
 		{"--sort mood", `--sort: want one of pod, state, run, age, rst, not "mood"`},
 		{"--filter lat>x", `--filter: column 5: want a duration, such as 500ms, not "x"`},
-		{"--nope", "unknown flag: --nope (see"},
+		{"--xyzzy", "unknown flag: --xyzzy (see"},
 		{"--namespaces a", `unknown flag: --namespaces; did you mean namespace? (see`},
 		{"-x", "unknown shorthand flag"},
 		{"--theme", "flag needs an argument: --theme"},
@@ -128,7 +163,7 @@ func TestParseSaysHowAScenarioIsNamed(t *testing.T) {
 		{"churn", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"--demo churn check", `"churn" is a scenario of the demo: write --demo=churn`},
 		{"check --demo churn", `"churn" is a scenario of the demo: write --demo=churn`},
-		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
+		{"--demo foo check", `no view and no scenario is called "foo": want check, watch, bench, version or none, and a scenario as in --demo=churn; plegtop --demo=list shows all`},
 		{"--demo chrun", `no view and no scenario is called "chrun"; did you mean --demo=churn?`},
 		{"--demo log", `no view and no scenario is called "log": want check`},
 		{"--demo chekc", `no view is called "chekc"; did you mean check?`},

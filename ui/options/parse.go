@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 )
@@ -21,14 +22,14 @@ var ErrHelp = pflag.ErrHelp
 // and -h. With an error only NPD of the options holds.
 func Parse(args []string, columns Columns) (Options, error) {
 	o, _, err := parse(args, columns)
-	return *o, err
+	return *o, cmp.Or(err, o.complete())
 }
 
 // Load is [Parse] with the settings file, which may name columns as well.
 func Load(args []string, columns Columns) (Options, error) {
 	o, l, err := parse(args, columns)
 	if err == nil {
-		err = l.load()
+		err = cmp.Or(l.load(), o.complete())
 	}
 	return *o, err
 }
@@ -65,6 +66,7 @@ func newLine(o *Options) line {
 			}
 		}
 	}
+	o.PeriodGiven = false
 	return l
 }
 
@@ -124,7 +126,10 @@ func (l line) view(words []string) error {
 // follows an equals sign is easily forgotten.
 func (l line) stray(w string) error {
 	view, names, want := keymap.Nearest(w, views), scenarios(), ": want "+strings.Join(views, ", ")+" or none"
+	_, err := listOf(eventSource)(w)
 	switch {
+	case l.eventsGiven && err == nil:
+		return fmt.Errorf("%q is an event source: write --events=%s", w, w)
 	case slices.Contains(names, w):
 		return fmt.Errorf("%q is a scenario of the demo: write --demo=%s", w, w)
 	case l.Demo == "" || len(view) > 0:
@@ -156,7 +161,39 @@ func (l line) sense() error {
 		return errors.New("--no-dump asks no socket: leave --debug-socket out")
 	case l.Demo == "" && typed("captions"):
 		return errors.New("--captions: only with --demo")
+	case l.Demo == "" && typed("expected-events"):
+		return errors.New("--expected-events: only with --demo")
 	}
+	return l.fits(typed)
+}
+
+// fits says which flags are of another view than the one that was asked for.
+func (l line) fits(typed func(string) bool) error {
+	for _, f := range []struct {
+		out   bool
+		names []string
+		why   string
+	}{
+		{l.View == Bench, []string{"events", "mode", "relist-period"}, "bench measures what --periods and --sources name, with generic relists"},
+		{l.View == Check, []string{"events", "force-events", "mode"}, "check looks once, and opens no event source"},
+		{l.View != Bench, []string{"periods", "sources", "for", "yes"}, "only with bench"},
+	} {
+		if at := slices.IndexFunc(f.names, typed); f.out && at >= 0 {
+			return fmt.Errorf("--%s: %s", f.names[at], f.why)
+		}
+	}
+	return nil
+}
+
+// complete adds what follows from all that was said, or returns why that cannot be.
+func (o *Options) complete() error {
+	switch {
+	case o.View == Bench || o.Mode == pleg.Generic || slices.Contains(o.Events, engine.FromCRI):
+		return nil
+	case o.eventsGiven:
+		return fmt.Errorf("--mode %v goes by the runtime's event stream: add cri to --events, or leave --events out", o.Mode)
+	}
+	o.Events = []engine.Source{engine.FromCRI}
 	return nil
 }
 

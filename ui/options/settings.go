@@ -91,7 +91,10 @@ func (l line) setting(name string, at, value *yaml.Node) error {
 	if l.given.Changed(name) {
 		f = newLine(&Options{columns: l.columns}).flags[name]
 	}
-	all, err := texts(value, f.many)
+	all, err := texts(value, f.many || f.list)
+	if f.list && err == nil {
+		all = []string{strings.Join(all, ",")}
+	}
 	for _, s := range all {
 		err = cmp.Or(err, f.set(s))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -61,6 +62,7 @@ func TestExampleParses(t *testing.T) {
 	want := defaults(func(o *Options) {
 		o.Theme, o.Sort, o.Filter, o.Namespaces = "default", "state", "!ns:kube-*", []string{"default", "shop"}
 		o.Hidden, o.Endpoint = map[string][]string{"pods": {"rst"}}, "/run/containerd/containerd.sock"
+		o.PeriodGiven = true
 	})
 	if diff := cmp.Diff(want, o, besides); diff != "" {
 		t.Errorf("the example (-want +got):\n%s", diff)
@@ -79,7 +81,7 @@ func TestFormerNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := defaults(func(o *Options) {
-		o.Period, o.Namespaces, o.Time = 5*time.Second, []string{"a"}, "full"
+		o.Period, o.PeriodGiven, o.Namespaces, o.Time = 5*time.Second, true, []string{"a"}, "full"
 		o.Sort, o.Hidden = "run", map[string][]string{"pods": {"run", "age"}}
 	})
 	if diff := cmp.Diff(want, o, besides); diff != "" {
@@ -128,6 +130,7 @@ func TestEveryFlagIsASetting(t *testing.T) {
 	l := newLine(&Options{columns: columns})
 	values := map[string]string{
 		"time-format": "age", "theme": "mono", "sort": "pod", "kubelet-version": "1.30", "filter": "'!a'",
+		"periods": "[1s, 2s]", "sources": "[none, cri]",
 	}
 	for name, f := range l.flags {
 		value := stdcmp.Or(values[name], f.bare, f.preset, "some")
@@ -250,9 +253,45 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := defaults(tt.want)
-		want.Deadline = 9 * time.Second
+		want.Deadline, want.PeriodGiven = 9*time.Second, true
 		if diff := cmp.Diff(want, o, besides); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.args, diff)
+		}
+	}
+}
+
+// TestEventsOfTheFile holds that lists of event sources are read, that flags go before
+// them, and that a mode which one of the two makes impossible is refused.
+func TestEventsOfTheFile(t *testing.T) {
+	cri, cgroup := engine.FromCRI, engine.FromCgroup
+	for _, tt := range []struct {
+		file, args string
+		want       []engine.Source
+		wrong      string
+	}{
+		{"events: off\n", "", nil, ""},
+		{"events: [cgroup, cri]\n", "", []engine.Source{cgroup, cri}, ""},
+		{"events: cgroup,cri\n", "", []engine.Source{cgroup, cri}, ""},
+		{"events: [cgroup]\n", "--events=off", nil, ""},
+		{"events: [cgroup]\n", "--events", []engine.Source{cri}, ""},
+		{"mode: evented\n", "", []engine.Source{cri}, ""},
+		{"mode: evented\nevents: [cgroup]\n", "", nil, "add cri to --events"},
+		{"mode: evented\n", "--events=off", nil, "add cri to --events"},
+		{"mode: evented\nevents: [cgroup]\n", "--mode generic", []engine.Source{cgroup}, ""},
+		{"mode: evented\nevents: off\nperiods: [1s, 2s]\nsources: cgroup\n", "bench", nil, ""},
+		{"events: [off, cgrup]\n", "", nil, `:1: events: want off, or one or more of`},
+		{"periods: [1s, x]\n", "", nil, `:1: periods: want a duration of more than 0, such as 1s or 500ms, not "x"`},
+	} {
+		o, err := Load(append(strings.Fields(tt.args), "--config", written(t, tt.file)), columns)
+		if tt.wrong == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.wrong) {
+			t.Errorf("%q %s: %v, want %q", tt.file, tt.args, err, tt.wrong)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, o.Events); err == nil && diff != "" {
+			t.Errorf("%q %s: events (-want +got):\n%s", tt.file, tt.args, diff)
+		}
+		if o.View == Bench && (len(o.Periods) != 2 || len(o.Sources) != 1) {
+			t.Errorf("%q: %v with %v", tt.file, o.Periods, o.Sources)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/cri/sim"
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 )
@@ -34,6 +35,41 @@ func each[T any](field *[]T, parse func(string) (T, error)) func(string) error {
 		}
 		return err
 	}
+}
+
+// listOf returns what reads values with commas between them, at least one.
+func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
+	return func(s string) (all []T, err error) {
+		for one := range strings.SplitSeq(s, ",") {
+			v, wrong := parse(strings.TrimSpace(one))
+			all, err = append(all, v), cmp.Or(err, wrong)
+		}
+		return all, err
+	}
+}
+
+// eventSources are those that --events opens.
+var eventSources = []engine.Source{engine.FromCRI, engine.FromCgroup, engine.FromPidfd}
+
+func eventSource(s string) (engine.Source, error) {
+	for _, source := range eventSources {
+		if s == source.String() {
+			return source, nil
+		}
+	}
+	return 0, fmt.Errorf("want off, or one or more of cri, cgroup, pidfd with commas between them, not %q", s)
+}
+
+// benchSource reads a source of bench; the relist stands for none beside it.
+func benchSource(s string) (engine.Source, error) {
+	if s == "none" {
+		return engine.FromRelist, nil
+	}
+	source, err := eventSource(s)
+	if err != nil {
+		err = fmt.Errorf("want one or more of none, cri, cgroup, pidfd with commas between them, not %q", s)
+	}
+	return source, err
 }
 
 func word(s string) (string, error) { return s, nil }
