@@ -12,6 +12,7 @@ import (
 type Event struct {
 	pleg.Event
 	Seq    uint64    // 1 for the first event of this run, without gaps
+	Mode   pleg.Mode // in which it was decided
 	SeenAt time.Time // when the inspection that released it had succeeded
 
 	// Lag is the time from what the runtime says happened (startedAt,
@@ -50,7 +51,7 @@ func (m *machine) release() bool {
 	var find pleg.Lookup // in known
 	for _, d := range decided {
 		m.events.last++
-		e := Event{Event: d, Seq: m.events.last, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
+		e := Event{Event: d, Seq: m.events.last, Mode: m.config.Mode, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
 		if st, err := m.core.Cache().Get(d.Pod.UID); err == nil && st != nil {
 			if st != known {
 				known, find = st, st.Lookup()
