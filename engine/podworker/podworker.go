@@ -56,6 +56,7 @@ type Worker struct {
 	Queued   int           // events that wait
 	Last     pleg.Event    // zero if there was none
 	LastAt   time.Time     // when it came
+	Spared   bool          // Last was expected, and so woke nobody
 }
 
 // Workers are all workers at one moment. It is immutable.
