@@ -99,7 +99,7 @@ type machine struct {
 }
 
 func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
-	core, err := pleg.New(pleg.Config{Release: c.Release, Capacity: c.Capacity, Threshold: c.Threshold})
+	core, err := pleg.New(pleg.Config{Release: c.Release, Mode: c.Mode, Capacity: c.Capacity, Threshold: c.Threshold})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,15 @@ const (
 	DefaultThreshold = 3 * time.Minute // list age above which PLEG is unhealthy
 )
 
+// The same of a kubelet from 1.26 to 1.36 whose gate EventedPLEG is on, while it has not
+// given the event stream up.
+const (
+	EventedPeriod    = 300 * time.Second // from the end of one relist to the start of the next
+	EventedThreshold = 10 * time.Minute
+	TouchEvery       = 5 * time.Second // the cache's global time moves
+	StreamAttempts   = 5               // to open the stream before it is given up; 1.37 makes as many
+)
+
 // NoCapacity as [Config.Capacity] makes a channel that takes no event at all.
 const NoCapacity = -1
 
@@ -26,11 +35,14 @@ type Config struct {
 	Threshold time.Duration // of Healthy; 0 means DefaultThreshold
 }
 
-// Validate reports a release whose relist is not known, or a threshold that no
-// relist could keep.
+// Validate reports a release whose relist is not known, a mode that is none, or a
+// threshold that no relist could keep.
 func (c Config) Validate() error {
 	if c.Release != 0 && (c.Release < Oldest || c.Release > Newest) {
 		return fmt.Errorf("kubelet release %v: want %v to %v", c.Release, Oldest, Newest)
+	}
+	if c.Mode > Preview {
+		return fmt.Errorf("mode %d is not known", c.Mode)
 	}
 	if c.Threshold < 0 {
 		return fmt.Errorf("relist threshold %v: want more than 0", c.Threshold)
@@ -106,8 +118,11 @@ var (
 	perPod   = rules{listTime: true, onDemand: true}    // from 1.36
 )
 
-func rulesOf(r Release) rules {
+// rulesOf returns the rules of a release. What is proposed upstream builds on the newest.
+func rulesOf(m Mode, r Release) rules {
 	switch {
+	case m == Preview:
+		return perPod
 	case r < 32:
 		return twoPhase
 	case r < 36:

@@ -22,13 +22,18 @@ var (
 // inspected, which events there are. The package comment says how a relist
 // goes. A Core must not be used from two goroutines at once.
 type Core struct {
+	mode      Mode
+	followed  Release
 	rules     rules
 	threshold time.Duration
+	fellBack  bool // from the stream, for good
 
 	records records
 	asked   map[UID]struct{} // reinspections of pods that have no record
 	cache   *Cache
 	gauges  Gauges
+	told    told
+	ahead   ahead
 
 	listedAt time.Time
 	lastSeen time.Time
@@ -51,17 +56,19 @@ func New(cfg Config) (*Core, error) {
 	}
 	cfg = cfg.withDefaults()
 	return &Core{
-		rules:     rulesOf(cfg.Release),
+		mode:      cfg.Mode,
+		followed:  cfg.Release,
+		rules:     rulesOf(cfg.Mode, cfg.Release),
 		threshold: cfg.Threshold,
 		records:   records{byUID: map[UID]*record{}},
 		asked:     map[UID]struct{}{},
-		cache:     NewCache(false),
+		cache:     NewCache(useOf(cfg.Mode, cfg.Release) == writes),
 		capacity:  cfg.Capacity,
 	}, nil
 }
 
 // Follow goes on as a kubelet of another release does that has taken this one's
-// place; what was seen stays. It returns the error of [Config.Validate], or
+// place; what was seen stays, and so does a stream that was given up. It returns the error of [Config.Validate], or
 // [ErrBusy] if a relist has not ended.
 func (c *Core) Follow(r Release) error {
 	if err := (Config{Release: r}).Validate(); err != nil {
@@ -70,7 +77,8 @@ func (c *Core) Follow(r Release) error {
 	if c.relist.scope != idle {
 		return fmt.Errorf("follow kubelet %v: %w", r, ErrBusy)
 	}
-	c.rules = rulesOf(r)
+	c.followed, c.rules = r, rulesOf(c.mode, r)
+	c.cache.evented = useOf(c.mode, r) == writes
 	return nil
 }
 
@@ -178,6 +186,7 @@ func (c *Core) End() error {
 		c.cache.Observe(c.relist.one[0].UID, c.relist.observed)
 	}
 	c.records.sweep()
+	c.forgetTold()
 	c.relist.end()
 	if len(c.released) == 0 {
 		c.released = nil // the room that Begin made is taken, or was not needed
@@ -234,8 +243,8 @@ func (c *Core) Healthy(now time.Time) error {
 		return errNeverListed
 	}
 	c.lastSeen = time.Unix(c.listedAt.Unix(), 0)
-	if age := now.Sub(c.listedAt); age > c.threshold {
-		return fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, c.threshold)
+	if age := now.Sub(c.listedAt); age > c.Threshold() {
+		return fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, c.Threshold())
 	}
 	return nil
 }

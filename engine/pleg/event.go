@@ -70,7 +70,9 @@ type Event struct {
 	Container string // its name; empty for a sandbox
 	Sandbox   bool
 	From, To  State
-	At        time.Time // when this relist began
+	At        time.Time // when this relist began; of what the stream told, when that was taken in
+	Streamed  bool      // the runtime's stream told it, no relist
+	Again     bool      // was told before, by the stream or a relist: the kubelet sends it twice, though it happened once
 	Exited    bool      // Died, and the fresh status has the container as exited: ExitCode holds
 	ExitCode  int32
 }

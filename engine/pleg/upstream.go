@@ -77,8 +77,101 @@ type Outcome struct {
 	Relist  UID    // of the pod that is to be relisted alone; empty for none
 }
 
-// Apply takes in one event of the runtime's stream at now, as the mode wants it. Events
-// that it makes are released at once. In [Generic] it ignores all of them.
-func (c *Core) Apply(now time.Time, u Upstream) Outcome {
-	return Outcome{Ignored: "the mode is generic"}
+// A use is what becomes of the stream's events.
+type use uint8
+
+const (
+	unused use = iota
+	writes     // the cache and the channel: 1.26 to 1.36 with the gate EventedPLEG
+	askUnexpected
+	askEach
+)
+
+// useOf says what a kubelet makes of the stream. The gate EventedPLEG is there from 1.26
+// on; 1.37 has it do something else.
+func useOf(m Mode, r Release) use {
+	switch {
+	case m == Preview:
+		return askEach
+	case m != Evented || r < 26:
+		return unused
+	case r < 37:
+		return writes
+	}
+	return askUnexpected
 }
+
+// used is what becomes of the stream's events now.
+func (c *Core) used() use {
+	if c.fellBack {
+		return unused
+	}
+	return useOf(c.mode, c.followed)
+}
+
+// Mode returns the mode that holds now. It is [Generic] whatever the [Config] says once
+// the stream was given up, and for 1.25, which knows no stream.
+func (c *Core) Mode() Mode {
+	if c.used() == unused {
+		return Generic
+	}
+	return c.mode
+}
+
+// Evented reports whether events of the stream write cache and channel now, as up to 1.36
+// in [Evented]: then the relist is but a safety net, each [EventedPeriod].
+func (c *Core) Evented() bool { return c.used() == writes }
+
+// Apply takes in one event of the runtime's stream at now, as the mode wants it. Events
+// that it makes are released at once, also while a relist is under way. It may be called
+// between any two other calls.
+func (c *Core) Apply(now time.Time, u Upstream) Outcome {
+	how := c.used()
+	switch {
+	case how == unused && c.fellBack:
+		return Outcome{Ignored: "the event stream was given up"}
+	case how == unused:
+		return Outcome{Ignored: "the mode is generic"}
+	case u.Status == nil || len(u.Status.Sandboxes) == 0 || u.Status.UID == "":
+		return Outcome{Ignored: "it does not say the state of its pod's sandbox"} // kubernetes issue 114371
+	case how == writes:
+		return c.write(now, u)
+	case u.Signal != SignalStopped:
+		return Outcome{Ignored: "only an end asks for a relist"}
+	case how == askUnexpected && !unexpected(u):
+		return Outcome{Ignored: "only an end that was not expected asks for a relist"}
+	}
+	return Outcome{Relist: u.Status.UID}
+}
+
+// unexpected reports whether a container ended as nobody wants it to, by the status that
+// came with the event (kubelet 1.37). A sandbox has no such status.
+func unexpected(u Upstream) bool {
+	c := u.Status.Lookup().Container(u.ID)
+	return c != nil && (c.Reason == "OOMKilled" || c.State == Exited && c.ExitCode != 0)
+}
+
+// FallBack gives the stream up for good: its events are ignored from now on, and what the
+// relist does is all there is. Up to 1.36 the threshold is that of [Config] again; what
+// the gate EventedPLEG means to cache and health stays, as in the kubelet.
+func (c *Core) FallBack() { c.fellBack = true }
+
+// Touch moves the cache's global time to now, as a kubelet up to 1.36 does every
+// [TouchEvery] while the stream is in use, so that no pod worker is stuck because an event
+// was lost. In any other mode it does nothing.
+func (c *Core) Touch(now time.Time) {
+	if c.Evented() {
+		c.cache.UpdateTime(now)
+	}
+}
+
+// Threshold returns the age of the last good list above which PLEG is unhealthy now.
+func (c *Core) Threshold() time.Duration {
+	if c.Evented() {
+		return EventedThreshold
+	}
+	return c.threshold
+}
+
+// OnDemand reports whether one pod can be relisted alone (see [Core.BeginPod]).
+func (c *Core) OnDemand() bool { return c.rules.onDemand }
