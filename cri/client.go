@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -22,6 +21,9 @@ const (
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 3 * time.Second
 	handshake    = 5 * time.Second // for a runtime that accepts a connection and then says nothing
+
+	// eventsHandshake is shorter: what has been opened for a second counts as open.
+	eventsHandshake = 900 * time.Millisecond
 )
 
 // gRPC would write of a GOAWAY and the like to standard error, across the screen
@@ -36,7 +38,8 @@ type Client struct {
 	conn   *grpc.ClientConn
 	rpc    runtimev1.RuntimeServiceClient
 	dialer *dialer
-	closed atomic.Bool
+	alive  context.Context // ends when the client is closed
+	end    context.CancelFunc
 	noCRI  plugged
 
 	sandboxes, containers streaming
@@ -52,14 +55,16 @@ func Dial(endpoint string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(path, new(net.Dialer).DialContext)
+	return open(path, new(net.Dialer).DialContext, handshake)
 }
 
-func open(path string, dial dialFunc) (*Client, error) {
-	c := &Client{dialer: &dialer{path: path, dial: dial}}
+// open gives the runtime so long to say its first words on a new connection.
+func open(path string, dial dialFunc, patience time.Duration, more ...grpc.DialOption) (*Client, error) {
+	c := &Client{dialer: &dialer{path: path, dial: dial, patience: patience}}
+	c.alive, c.end = context.WithCancel(context.Background())
 	c.sandboxes.dialer, c.containers.dialer = c.dialer, c.dialer
 	// No resolver has a say in where the client connects; see dialer.connect.
-	conn, err := grpc.NewClient("passthrough:///runtime", c.options()...)
+	conn, err := grpc.NewClient("passthrough:///runtime", append(c.options(), more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +82,7 @@ func (c *Client) options() []grpc.DialOption {
 		grpc.WithNoProxy(),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithIdleTimeout(0), // a pause, however long, keeps the connection
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: handshake}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: c.dialer.patience}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(newCodec())),
 		grpc.WithMaxHeaderListSize(statusLimit), // in which an error comes
 		grpc.WithUserAgent("plegtop"),
@@ -89,7 +94,7 @@ func (c *Client) options() []grpc.DialOption {
 
 // Close ends the connection; calls in flight fail with [call.ErrCanceled].
 func (c *Client) Close() error {
-	c.closed.Store(true)
+	c.end()
 	return c.conn.Close()
 }
 

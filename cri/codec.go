@@ -13,7 +13,8 @@ import (
 // keeps none of them.
 type decoder interface{ decode(wire []byte) error }
 
-// A codec is gRPC's own for protobuf, except that it lets a [decoder] read.
+// A codec is gRPC's own for protobuf, except that it lets a [decoder] read, and leaves an
+// [undecoded] message as it is.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
@@ -23,6 +24,11 @@ func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
 func (codec) Name() string { return "" }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	if f, ok := v.(*undecoded); ok {
+		data.Ref()
+		f.data = data
+		return nil
+	}
 	d, ok := v.(decoder)
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)

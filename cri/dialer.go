@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 	"sync/atomic"
+	"time"
 )
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
@@ -13,10 +14,11 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 // them, so that what was learned on one is not believed of the next, and it
 // keeps the last failure, which gRPC would only pass on as a text.
 type dialer struct {
-	path string
-	dial dialFunc
-	made atomic.Uint64         // the number of the newest connection
-	last atomic.Pointer[error] // of the last attempt; points to nil if it succeeded
+	path     string
+	dial     dialFunc
+	patience time.Duration         // until the first words of the runtime on a connection
+	made     atomic.Uint64         // the number of the newest connection
+	last     atomic.Pointer[error] // of the last attempt; points to nil if it succeeded
 }
 
 // connect has the form that gRPC wants; the address is always the client's own.

@@ -28,6 +28,7 @@ var methods = map[string]call.Operation{
 	runtimev1.RuntimeService_StreamContainers_FullMethodName:   call.ListContainers,
 	runtimev1.RuntimeService_PodSandboxStatus_FullMethodName:   call.PodSandboxStatus,
 	runtimev1.RuntimeService_ContainerStatus_FullMethodName:    call.ContainerStatus,
+	getEvents:          call.GetContainerEvents,
 	alphaVersionMethod: call.Version,
 }
 
@@ -89,7 +90,7 @@ func (c *Client) explainDial(e *call.Error) {
 	err := c.dialer.failure()
 	if err == nil {
 		if strings.Contains(e.Text, "server preface") && strings.Contains(e.Text, net.ErrClosed.Error()) { // by gRPC, which has waited long enough
-			e.Kind, e.Text = call.ErrSilent, fmt.Sprintf("the socket takes a connection and says nothing on it for %v", handshake)
+			e.Kind, e.Text = call.ErrSilent, fmt.Sprintf("the socket takes a connection and says nothing on it for %v", c.dialer.patience)
 		}
 		return
 	}
@@ -119,7 +120,7 @@ func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
 	switch ended := ctx.Err(); {
 	case errors.Is(ended, context.DeadlineExceeded):
 		e.Kind, e.Code, e.Text = call.ErrDeadline, codes.DeadlineExceeded.String(), ended.Error()
-	case ended != nil, c.closed.Load() && e.Code == codes.Canceled.String():
+	case ended != nil, c.alive.Err() != nil && e.Code == codes.Canceled.String():
 		e.Kind, e.Code = call.ErrCanceled, codes.Canceled.String()
 	case e.Code == codes.DeadlineExceeded.String() && strings.Contains(e.Text, "RST_STREAM"):
 		e.Text = context.DeadlineExceeded.Error()

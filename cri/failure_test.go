@@ -182,7 +182,7 @@ func TestSocketWithoutPermission(t *testing.T) {
 	refused := func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
 	}
-	c, err := open("/run/x.sock", refused)
+	c, err := open("/run/x.sock", refused, handshake)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,13 +18,19 @@ var harmless = []string{
 	"/runtime.v1.RuntimeService/StreamContainers",
 	"/runtime.v1.RuntimeService/PodSandboxStatus",
 	"/runtime.v1.RuntimeService/ContainerStatus",
-	"/runtime.v1alpha2.RuntimeService/Version", // by Discover, where v1 is not implemented
+	"/runtime.v1.RuntimeService/GetContainerEvents", // when asked for
+	"/runtime.v1alpha2.RuntimeService/Version",      // by Discover, where v1 is not implemented
 }
 
 func TestDoesNoHarm(t *testing.T) {
 	for name, s := range map[string]*stub{"plain": healthy(), "streaming": modern()} {
 		t.Run(name, func(t *testing.T) {
-			everyCall(t, start(t, s))
+			c := start(t, s)
+			everyCall(t, c)
+			if s.count(getEvents) > 0 {
+				t.Errorf("called %s without being asked to", getEvents)
+			}
+			_ = c.Events(within(t, testLimit), func(pleg.Upstream) {})
 			methods, requests := s.seen()
 			for i, method := range methods {
 				if !slices.Contains(harmless, method) {

@@ -83,14 +83,8 @@ const (
 // stream makes a streaming list call. Every part of the answer is added to list,
 // until the runtime ends the stream or the context does.
 func (c *Client) stream(ctx context.Context, method string, request proto.Message, list decoder, o grpc.CallOption) error {
-	s, err := c.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, grpc.StaticMethod(), o)
+	s, err := c.ask(ctx, method, request, o)
 	if err != nil {
-		return err
-	}
-	if err := s.SendMsg(request); err != nil {
-		return err
-	}
-	if err := s.CloseSend(); err != nil {
 		return err
 	}
 	for {
@@ -102,4 +96,16 @@ func (c *Client) stream(ctx context.Context, method string, request proto.Messag
 			return err
 		}
 	}
+}
+
+// ask makes a call whose answer is a stream.
+func (c *Client) ask(ctx context.Context, method string, request proto.Message, o ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := c.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, append(o, grpc.StaticMethod())...)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.SendMsg(request); err != nil && !errors.Is(err, io.EOF) { // which says: it is over, see RecvMsg
+		return nil, err
+	}
+	return s, s.CloseSend()
 }

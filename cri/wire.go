@@ -9,7 +9,7 @@ import (
 )
 
 // A field is one field of a protobuf message as it is on the wire. Only the two
-// wire types that CRI's lists use are read; see fastdecode.go.
+// wire types that CRI uses are read; see fastdecode.go.
 type field struct {
 	num    protowire.Number
 	typ    protowire.Type
@@ -18,7 +18,7 @@ type field struct {
 }
 
 // nextField returns the first field of b and what follows it; false for what is
-// malformed, or of another wire type.
+// malformed.
 func nextField(b []byte) (field, []byte, bool) {
 	var f field
 	var n int
@@ -33,7 +33,7 @@ func nextField(b []byte) (field, []byte, bool) {
 	case protowire.BytesType:
 		f.bytes, n = protowire.ConsumeBytes(b)
 	default:
-		return f, nil, false
+		n = protowire.ConsumeFieldValue(f.num, f.typ, b)
 	}
 	if n < 0 {
 		return f, nil, false

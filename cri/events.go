@@ -1,0 +1,131 @@
+package cri
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const getEvents = runtimev1.RuntimeService_GetContainerEvents_FullMethodName
+
+// What waits between the one who drains the stream and the one who reads the events, at
+// most: some two seconds of a node on which everything happens at once.
+const (
+	framesRoom     = 4096
+	frameBytesRoom = 4 << 20
+	// eventsWindow is how much the runtime may send that gRPC itself has not handed on
+	// yet, in bytes: it can be as far ahead before it has to wait for a process that is
+	// given no time.
+	eventsWindow = 4 << 20
+)
+
+// Events opens the runtime's event stream, GetContainerEvents, and hands each event to
+// deliver, in the order in which they come and from the goroutine that calls it, until ctx
+// ends or the stream does. It returns why, never nil: the context's cause, io.EOF if the
+// runtime closed the stream, else a *call.Error.
+//
+// A runtime waits for a reader that is behind, and then for the others do so, too. So the
+// stream is drained whatever deliver does: what comes faster than that is read, and what
+// cannot be read, is counted in the Skipped of what is delivered next. The stream has a
+// connection of its own, made and closed here, so that no other call waits for it, and the
+// runtime sees at once that it is over.
+func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error {
+	own, err := open(c.dialer.path, c.dialer.dial, eventsHandshake,
+		grpc.WithInitialWindowSize(eventsWindow), grpc.WithInitialConnWindowSize(eventsWindow))
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	defer context.AfterFunc(c.alive, func() { _ = own.Close() })()
+	err = own.drain(ctx, deliver)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("the runtime closed the event stream: %w", err)
+	}
+	return err
+}
+
+// drain returns when the stream is over; nobody reads it then.
+func (c *Client) drain(ctx context.Context, deliver func(pleg.Upstream)) error {
+	s, err := c.ask(ctx, getEvents, &runtimev1.GetEventsRequest{})
+	if err != nil {
+		return err
+	}
+	f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
+	go f.receive(s)
+	f.hand(deliver)
+	return f.err
+}
+
+// An undecoded is a message as it is on the wire; whoever has it frees it.
+type undecoded struct{ data mem.BufferSlice }
+
+// frames are what was received of a stream and not read yet.
+type frames struct {
+	queue   chan mem.BufferSlice // closed when the stream is over; an empty one is only there to be counted
+	bytes   atomic.Int64         // in queue
+	skipped atomic.Uint64        // not told yet
+	err     error                // why the stream is over; set before queue is closed
+}
+
+// receive drains s. It waits for nothing but s.
+func (f *frames) receive(s grpc.ClientStream) {
+	defer close(f.queue)
+	for {
+		var next undecoded
+		if f.err = s.RecvMsg(&next); f.err != nil {
+			return
+		}
+		f.put(next.data)
+	}
+}
+
+// put has data wait for its turn if there is room, and frees and counts it if not.
+func (f *frames) put(data mem.BufferSlice) {
+	n := int64(data.Len())
+	if n == 0 || n > statusLimit || f.bytes.Load()+n > frameBytesRoom {
+		data.Free()
+		f.skipped.Add(1)
+		data, n = nil, 0
+	}
+	f.bytes.Add(n)
+	select {
+	case f.queue <- data:
+	default:
+		data.Free()
+		f.bytes.Add(-n)
+		f.skipped.Add(uint64(min(n, 1))) // the others are counted already
+	}
+}
+
+// hand reads what waits and delivers it, until the stream is over.
+func (f *frames) hand(deliver func(pleg.Upstream)) {
+	var e event
+	for data := range f.queue {
+		u, ok := e.upstream(data)
+		if len(data) > 0 && !ok {
+			f.skipped.Add(1)
+		}
+		f.bytes.Add(-int64(data.Len()))
+		data.Free()
+		f.deliver(u, deliver)
+	}
+	f.deliver(pleg.Upstream{}, deliver)
+}
+
+// deliver hands on u, if it is an event, and what was skipped, if anything.
+func (f *frames) deliver(u pleg.Upstream, to func(pleg.Upstream)) {
+	if u.Skipped = f.skipped.Swap(0); u.ID != "" || u.Skipped > 0 {
+		to(u)
+	}
+}

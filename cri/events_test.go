@@ -1,0 +1,194 @@
+package cri
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// telling returns a stub whose event stream is this.
+func telling(f streamAnswer) *stub {
+	s := healthy()
+	s.streams = map[string]streamAnswer{getEvents: f}
+	return s
+}
+
+// untilItEnds sends these and nothing more until the client has gone.
+func untilItEnds(messages ...proto.Message) streamAnswer {
+	return func(s grpc.ServerStream) error {
+		if err := chunks(messages...)(s); err != nil {
+			return err
+		}
+		<-s.Context().Done()
+		return s.Context().Err()
+	}
+}
+
+func gather(to *[]pleg.Upstream) func(pleg.Upstream) {
+	return func(u pleg.Upstream) { *to = append(*to, u) }
+}
+
+func TestEventsComeInOrder(t *testing.T) {
+	var sent []proto.Message
+	var want []pleg.Upstream
+	for i := range 300 {
+		e := goodEvent()
+		e.CreatedAt += int64(i)
+		u, _ := upstreamOf(e)
+		sent, want = append(sent, e), append(want, u)
+	}
+	c := start(t, telling(chunks(sent...)))
+	var got []pleg.Upstream
+	if err := c.Events(within(t, testLimit), gather(&got)); !errors.Is(err, io.EOF) {
+		t.Errorf("error = %v, want %v", err, io.EOF)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events differ (-sent +got):\n%s", diff)
+	}
+	if n := c.dialer.made.Load(); n != 0 {
+		t.Errorf("the stream used the connection of the other calls")
+	}
+}
+
+func TestEventsEndWithAReason(t *testing.T) {
+	done := errors.New("enough")
+	for name, tt := range map[string]struct {
+		stream streamAnswer
+		end    func(*Client, context.CancelCauseFunc) // nil: it ends by itself
+		want   error
+		text   string
+	}{
+		"not enabled":   {chunks(), nil, io.EOF, "the runtime closed the event stream: EOF"},
+		"unknown":       {func(grpc.ServerStream) error { return status.Error(codes.Unimplemented, "unknown method") }, nil, call.ErrUnimplemented, "GetContainerEvents: Unimplemented: unknown method"},
+		"broken":        {func(grpc.ServerStream) error { return status.Error(codes.Unavailable, "gone") }, nil, call.ErrUnavailable, "GetContainerEvents: Unavailable: gone"},
+		"by us":         {untilItEnds(goodEvent()), func(_ *Client, cancel context.CancelCauseFunc) { cancel(done) }, done, "enough"},
+		"with client":   {untilItEnds(goodEvent()), func(c *Client, _ context.CancelCauseFunc) { _ = c.Close() }, call.ErrCanceled, ""},
+		"over 16 MiB":   {untilItEnds(wired(goodEvent(), bytes.Repeat([]byte{15<<3 | 2, 0}, messageLimit/2))), nil, call.ErrTooLarge, ""},
+		"of no runtime": {nil, nil, call.ErrUnavailable, "connect: no such file or directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dialed(t, filepath.Join(t.TempDir(), "none"))
+			if tt.stream != nil {
+				c = start(t, telling(tt.stream))
+			}
+			ctx, cancel := context.WithCancelCause(within(t, testLimit))
+			defer cancel(nil)
+			began := time.Now()
+			err := c.Events(ctx, func(pleg.Upstream) { tt.end(c, cancel) })
+			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("error = %v, want %v with %q", err, tt.want, tt.text)
+			}
+			if took := time.Since(began); took > testLimit/10 {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+}
+
+// The runtime's side of the stream is over soon after ours.
+func TestEventsCloseAtOnce(t *testing.T) {
+	over := make(chan time.Time, 1)
+	c := start(t, telling(func(s grpc.ServerStream) error {
+		defer func() { over <- time.Now() }()
+		return endless(goodEvent())(s)
+	}))
+	ctx, cancel := context.WithCancel(within(t, testLimit))
+	var ended atomic.Pointer[time.Time]
+	err := c.Events(ctx, func(pleg.Upstream) {
+		now := time.Now()
+		ended.CompareAndSwap(nil, &now)
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v", err)
+	}
+	if took := (<-over).Sub(*ended.Load()); took > time.Second {
+		t.Errorf("the runtime noticed %v later", took)
+	}
+}
+
+// Nothing in an event ends the stream, but all that is not handed on is counted.
+func TestUnreadableEventsAreSkipped(t *testing.T) {
+	wiredEvent := func(wire ...byte) proto.Message { return wired(new(runtimev1.ContainerEventResponse), wire) }
+	nameless, odd, large, crowd := goodEvent(), goodEvent(), goodEvent(), goodEvent()
+	nameless.ContainerId, odd.ContainerEventType = "", 77
+	large.PodSandboxStatus.Annotations = map[string]string{"large": strings.Repeat("x", statusLimit)}
+	for len(crowd.ContainersStatuses) <= statusesLimit {
+		crowd.ContainersStatuses = append(crowd.ContainersStatuses, &runtimev1.ContainerStatus{})
+	}
+	bad := []proto.Message{
+		wiredEvent(0xFF), wiredEvent(1<<3|2, 9), wiredEvent(1<<3|2, 1, 0xFF), nameless, odd, large, crowd, wiredEvent(),
+	}
+	long := goodEvent()
+	long.ContainerId = "at first: " + strings.Repeat("é", 50_000) + " :at last"
+	var got []pleg.Upstream
+	c := start(t, telling(chunks(append(append([]proto.Message{goodEvent()}, bad...), long, nameless)...)))
+	err := c.Events(within(t, testLimit), gather(&got))
+	if !errors.Is(err, io.EOF) {
+		t.Errorf("error = %v", err)
+	}
+	var skipped uint64
+	var events []pleg.Upstream
+	for _, u := range got {
+		skipped += u.Skipped
+		if u.Skipped = 0; u.ID != "" {
+			events = append(events, u)
+		}
+	}
+	if want := uint64(len(bad)) + 1; skipped != want {
+		t.Errorf("skipped %d, want %d", skipped, want)
+	}
+	if want, _ := upstreamOf(goodEvent()); len(events) != 2 || !cmp.Equal(events[0], want) || !cutWell(events[1].ID) {
+		t.Errorf("events = %+v", events)
+	}
+}
+
+// Whoever takes the events does not return: the runtime notices nothing of it, and what
+// did not fit is counted.
+func TestRuntimeIsNeverBlocked(t *testing.T) {
+	const sent = 20_000
+	var longest time.Duration
+	stuck := make(chan struct{})
+	c := start(t, telling(func(s grpc.ServerStream) error {
+		defer close(stuck)
+		for range sent {
+			began := time.Now()
+			if err := s.SendMsg(goodEvent()); err != nil {
+				return err
+			}
+			longest = max(longest, time.Since(began))
+		}
+		return nil
+	}))
+	var events, skipped uint64
+	err := c.Events(within(t, testLimit), func(u pleg.Upstream) {
+		<-stuck
+		skipped += u.Skipped
+		if u.ID != "" {
+			events++
+		}
+	})
+	if !errors.Is(err, io.EOF) || events+skipped != sent || events < 1000 || skipped == 0 {
+		t.Errorf("%v: %d events and %d skipped of %d", err, events, skipped, sent)
+	}
+	if longest > time.Second {
+		t.Errorf("the runtime was blocked for %v", longest)
+	}
+	t.Logf("longest Send %v; %d events, %d skipped", longest, events, skipped)
+}
