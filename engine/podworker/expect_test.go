@@ -1,0 +1,198 @@
+package podworker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+func started(container string, until time.Duration) Expectation {
+	return Expectation{Kind: pleg.Started, Container: container, Until: epoch.Add(until)}
+}
+
+// acts has the worker of pod a be synced, and expect what that is to bring about.
+func (b *bench) acts(all ...Expectation) {
+	b.t.Helper()
+	b.Ask(b.now, uid("a"))
+	b.begin("a")
+	b.Expect(uid("a"), all...)
+	b.Done(b.now, uid("a"))
+}
+
+// The case of the proposal: a worker has created A, then B dies by itself, and the start
+// of A arrives after the end of B. The end of B is handled when A's start was seen, so
+// that a pod is never synced on half of what its worker did.
+func TestEndOfBIsHandledAfterTheStartOfA(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	b.acts(started("A", 10*time.Second))
+	b.want("a", "idle since 0s; woken 0, saved 0, expired 0, synced 1; queued 0, expects 1")
+	b.at(time.Second)
+	b.relist(0)
+	b.event(pleg.Died, "a", "B")
+	b.begin("")
+	b.want("a", "waits for expected events since 1s; woken 0, saved 0, expired 0, synced 1; queued 1, expects 1")
+	b.at(2 * time.Second)
+	b.event(pleg.Started, "a", "A")
+	b.want("a", "idle since 2s; woken 1, saved 1, expired 0, synced 1; queued 1, expects 0")
+	b.sync("a")
+	b.want("a", "idle since 2s; woken 1, saved 1, expired 0, synced 2; queued 0, expects 0")
+	b.begin("")
+}
+
+// The same without expected events: each of the two wakes the worker.
+func TestWithoutExpectedEvents(t *testing.T) {
+	b := newBench(t, true, false, "a")
+	b.acts(started("A", 10*time.Second))
+	for i, container := range []string{"B", "A"} {
+		b.at(time.Duration(i+1) * time.Second)
+		b.relist(0)
+		b.event(pleg.Died, "a", container)
+		b.sync("a")
+	}
+	b.want("a", "idle since 2s; woken 2, saved 0, expired 0, synced 3; queued 0, expects 0")
+}
+
+func TestExpectedEventWakesNobody(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	b.acts(
+		started("A", 10*time.Second),
+		Expectation{Kind: pleg.Started, Until: epoch.Add(time.Second)}, // the sandbox
+		Expectation{Kind: pleg.Removed, ID: "a/old", Container: "A", Until: epoch.Add(5 * time.Second)},
+	)
+	var order []string
+	for _, x := range b.worker("a").Expected {
+		order = append(order, x.Until.Sub(epoch).String())
+	}
+	if got := strings.Join(order, " "); got != "1s 5s 10s" {
+		t.Errorf("they run out in the order %s", got)
+	}
+	b.event(pleg.Started, "a", "")
+	b.event(pleg.Removed, "a", "old")
+	b.event(pleg.Started, "a", "A")
+	b.begin("")
+	b.want("a", "idle since 0s; woken 0, saved 3, expired 0, synced 1; queued 0, expects 0")
+	b.event(pleg.Started, "a", "A") // once was expected
+	b.relist(0)
+	b.sync("a")
+}
+
+func TestExpiry(t *testing.T) {
+	b := newBench(t, true, true, "a", "b")
+	b.acts(started("A", 2*time.Second), started("B", 4*time.Second))
+	b.at(time.Second)
+	b.relist(0)
+	b.event(pleg.Died, "a", "C")
+	b.event(pleg.Died, "a", "D")
+	b.at(3 * time.Second)
+	b.begin("")
+	b.want("a", "waits for expected events since 1s; woken 0, saved 0, expired 1, synced 1; queued 2, expects 1")
+	if due := b.Due(); !due.Equal(epoch.Add(4 * time.Second)) {
+		t.Errorf("due at %v, want 4s", due.Sub(epoch))
+	}
+	b.at(4 * time.Second)
+	b.begin("a")
+	b.want("a", "syncing since 4s; woken 1, saved 0, expired 2, synced 2; queued 0, expects 0")
+	want := []Report{
+		{Expectation: started("A", 2*time.Second), Pod: ref("a"), At: epoch.Add(2 * time.Second)},
+		{Expectation: started("B", 4*time.Second), Pod: ref("a"), At: epoch.Add(4 * time.Second)},
+	}
+	if diff := cmp.Diff(want, b.Reports()); diff != "" {
+		t.Errorf("reports (-want +got):\n%s", diff)
+	}
+	b.event(pleg.Started, "a", "A") // too late: news like any other
+	if b.Done(b.now, uid("a")); b.worker("a").WakeUps != 2 {
+		t.Error("an event that comes too late wakes nobody")
+	}
+	if b.Reports() != nil || !b.Due().IsZero() {
+		t.Error("it is reported twice, or due for ever")
+	}
+}
+
+// An event at the deadline is late, though nobody has noticed the deadline yet.
+func TestDeadlineComesBeforeTheEvent(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	b.acts(started("A", time.Second))
+	b.now = epoch.Add(time.Second)
+	b.event(pleg.Started, "a", "A")
+	b.want("a", "waits for a newer status since 1s; woken 1, saved 0, expired 1, synced 1; queued 1, expects 0")
+}
+
+func TestReportsAreBounded(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	b.Ask(b.now, uid("a"))
+	b.begin("a")
+	for range reportRoom + 10 {
+		b.Expect(uid("a"), started("A", time.Second))
+	}
+	b.at(time.Second)
+	if n, counted := len(b.Reports()), b.Read().Expired; n != reportRoom || counted != reportRoom+10 {
+		t.Errorf("%d reports of %d, want %d of %d", n, counted, reportRoom, reportRoom+10)
+	}
+}
+
+// An event may come before the worker says that it expected it: it named it by its id.
+func TestEventDuringTheSyncIsMet(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	b.Ask(b.now, uid("a"))
+	b.begin("a")
+	b.event(pleg.Started, "a", "A")
+	b.event(pleg.Died, "a", "B")
+	b.Expect(uid("a"),
+		Expectation{Kind: pleg.Started, ID: "a/A", Until: epoch.Add(time.Second)},
+		started("B", time.Second)) // any start of B that comes from now on
+	b.want("a", "syncing since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")
+	b.Done(b.now, uid("a"))
+	b.want("a", "waits for expected events since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")
+}
+
+// One who is deleted is not kept waiting by what it expects.
+func TestAskWaitsForNoEvent(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	b.acts(started("A", time.Minute))
+	b.at(time.Second)
+	b.event(pleg.Died, "a", "B")
+	b.Ask(b.now, uid("a"))
+	b.want("a", "waits for a newer status since 1s; woken 1, saved 0, expired 0, synced 1; queued 1, expects 1")
+	b.relist(0)
+	b.sync("a")
+	b.want("a", "idle since 1s; woken 1, saved 0, expired 0, synced 2; queued 0, expects 1")
+}
+
+func TestExpectationNamesWhatItMeans(t *testing.T) {
+	app := pleg.Event{Kind: pleg.Died, ID: "1", Container: "app"}
+	sandbox := pleg.Event{Kind: pleg.Died, ID: "2", Sandbox: true}
+	for _, tt := range []struct {
+		x    Expectation
+		want string
+	}{
+		{Expectation{Kind: pleg.Died, Container: "app"}, "app"},
+		{Expectation{Kind: pleg.Died, ID: "1"}, "app"},
+		{Expectation{Kind: pleg.Died, ID: "3", Container: "app"}, ""},
+		{Expectation{Kind: pleg.Died, Container: "other"}, ""},
+		{Expectation{Kind: pleg.Started, Container: "app"}, ""},
+		{Expectation{Kind: pleg.Died}, "sandbox"},
+		{Expectation{Kind: pleg.Died, ID: "2"}, "sandbox"},
+	} {
+		got := ""
+		if tt.x.is(app) {
+			got += "app"
+		}
+		if tt.x.is(sandbox) {
+			got += "sandbox"
+		}
+		if got != tt.want {
+			t.Errorf("%+v means %q, want %q", tt.x, got, tt.want)
+		}
+	}
+	b := newBench(t, true, true, "a")
+	b.acts(started("A", time.Second), Expectation{Kind: pleg.Started, ID: "a/A", Until: epoch.Add(time.Minute)})
+	b.event(pleg.Started, "a", "A")
+	if left := b.worker("a").Expected; len(left) != 1 || left[0].ID != "" {
+		t.Errorf("left: %s; want the one without an id", fmt.Sprint(left))
+	}
+}
