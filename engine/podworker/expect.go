@@ -36,6 +36,7 @@ func (s *Set) Expect(uid pleg.UID, all ...Expectation) {
 	}
 	for _, x := range all {
 		if i := slices.IndexFunc(w.queue, func(e pleg.Event) bool { return x.ID != "" && x.is(e) }); i >= 0 {
+			w.Spared = w.Spared || w.queue[i] == w.Last
 			w.queue, w.queued = slices.Delete(w.queue, i, i+1), w.queued-1
 			s.saved(w)
 			continue

@@ -35,9 +35,15 @@ func TestEndOfBIsHandledAfterTheStartOfA(t *testing.T) {
 	b.relist(0)
 	b.event(pleg.Died, "a", "B")
 	b.begin("")
+	if b.worker("a").Spared {
+		t.Error("the end of B is said to have been expected")
+	}
 	b.want("a", "waits for expected events since 1s; woken 0, saved 0, expired 0, synced 1; queued 1, expects 1")
 	b.at(2 * time.Second)
 	b.event(pleg.Started, "a", "A")
+	if !b.worker("a").Spared {
+		t.Error("the start of A is not said to have been expected")
+	}
 	b.want("a", "idle since 2s; woken 1, saved 1, expired 0, synced 1; queued 1, expects 0")
 	b.sync("a")
 	b.want("a", "idle since 2s; woken 1, saved 1, expired 0, synced 2; queued 0, expects 0")
@@ -140,11 +146,14 @@ func TestEventDuringTheSyncIsMet(t *testing.T) {
 	b := newBench(t, true, true, "a")
 	b.Ask(b.now, uid("a"))
 	b.begin("a")
-	b.event(pleg.Started, "a", "A")
 	b.event(pleg.Died, "a", "B")
+	b.event(pleg.Started, "a", "A")
 	b.Expect(uid("a"),
 		Expectation{Kind: pleg.Started, ID: "a/A", Until: epoch.Add(time.Second)},
 		started("B", time.Second)) // any start of B that comes from now on
+	if !b.worker("a").Spared {
+		t.Error("the start of A is not said to have been expected")
+	}
 	b.want("a", "syncing since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")
 	b.Done(b.now, uid("a"))
 	b.want("a", "waits for expected events since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")

@@ -95,9 +95,10 @@ func (s *Set) Event(now time.Time, e pleg.Event) {
 	}
 	s.expire(now)
 	w.Last, w.LastAt = e, now
+	w.Spared = s.meet(w, e)
 	s.touch(w)
 	switch {
-	case s.meet(w, e):
+	case w.Spared:
 	case e.Kind == pleg.Removed:
 		return
 	default:
