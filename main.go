@@ -139,7 +139,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 	case options.Check:
 		return checking(o), nil
 	case options.Watch:
-		return running(o, watching(o)), nil
+		return watching(o), nil
 	case options.Bench:
 		return nil, errors.New("bench: not in this build")
 	}
@@ -231,11 +231,15 @@ func screen(o options.Options, guard *terminal.Guard) live {
 	}
 }
 
-func watching(o options.Options) live {
-	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+// watching returns the view that ends with its engine, whose last words it writes.
+func watching(o options.Options) view {
+	watch := running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
+	})
+	return func(ctx context.Context, src source.Source) int {
 		ctx, cancel := untilSignal(ctx, exitOK)
 		defer cancel()
-		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
+		return watch(ctx, src)
 	}
 }
 

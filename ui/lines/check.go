@@ -67,7 +67,9 @@ func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine
 		o.KubeletVersion = s.Evidence.Kubelet.Version
 	}
 	u := within(diagnose.Once(s, o.Endpoint), o.Namespaces)
-	if err := writeUntil(ctx, w, appendCheck(nil, u, o)); err != nil {
+	writing, cancel := outlasting(ctx, lastWrite)
+	defer cancel()
+	if err := writeUntil(writing, w, appendCheck(nil, u, o)); err != nil {
 		return ExitCannotTell, fmt.Errorf("write the check: %w", err)
 	}
 	if o.NPD {
@@ -76,11 +78,31 @@ func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine
 	return ExitCode(u), nil
 }
 
-// lastWrite is how long a write may go on after its context has ended.
-const lastWrite = time.Second
+// How long a feed may be read, and a write may go on, after their context has ended: the
+// engine ends in between.
+const (
+	lastRead  = 700 * time.Millisecond
+	lastWrite = time.Second
+)
+
+// outlasting returns a context that ends some time after ctx, or when it is canceled.
+func outlasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-late.Done():
+		case <-time.After(by):
+			cancel()
+		}
+	})
+	return late, func() {
+		stop()
+		cancel()
+	}
+}
 
 // writeUntil writes b to w. A pipe that nobody reads may never take it: then the error
-// is that of ctx, some time after its end.
+// is that of ctx, at its end.
 func writeUntil(ctx context.Context, w io.Writer, b []byte) error {
 	written := make(chan error, 1)
 	go func() {
@@ -91,11 +113,6 @@ func writeUntil(ctx context.Context, w io.Writer, b []byte) error {
 	case err := <-written:
 		return err
 	case <-ctx.Done():
-	}
-	select {
-	case err := <-written:
-		return err
-	case <-time.After(lastWrite):
 		return ctx.Err()
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/finding"
@@ -136,11 +135,7 @@ func harmful(s string) bool {
 	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
 }
 
-var schema = func() *jsonschema.Schema {
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	return c.MustCompile(filepath.Join("..", "..", "docs", "check.schema.json"))
-}()
+var schema = compiled("check.schema.json")
 
 // TestSweepNamesNotTooMany holds that a node on which everything fails still
 // gets an object of a sensible size, with the true counts in it.

@@ -49,7 +49,7 @@ func TestWatchNeverPanics(t *testing.T) {
 	if err := json.Unmarshal(appendEvent(nil, e), &back); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"time is left out: its figures cannot be"}, back.Notes); diff != "" || back.Container != "app" {
+	if diff := cmp.Diff([]string{"time is left out: its figures cannot be", "sightings[0].time is left out: its figures cannot be"}, back.Notes); diff != "" || back.Container != "app" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }

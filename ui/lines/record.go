@@ -60,6 +60,10 @@ type eventLine struct {
 	ExitCode   *int32   `json:"exitCode,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
 	LagSeconds *float64 `json:"lagSeconds,omitempty"`
+
+	Mode      string           `json:"mode"`
+	SeenBy    string           `json:"seenBy"`    // first, at the time of the line
+	Sightings []sightingObject `json:"sightings"` // as far as they had come when it was told
 }
 
 type healthLine struct {
@@ -101,9 +105,10 @@ type findingLine struct {
 // appendEvent appends e to b as one line of NDJSON, with its line feed. Texts
 // are the runtime's own, escaped as JSON wants it.
 func appendEvent(b []byte, e engine.Event) []byte {
+	seen := sightings(e)
 	l := &eventLine{
-		header: newHeader(e.SeenAt, "event"),
-		Seq:    e.Seq, Type: e.Kind.String(),
+		header: newHeader(e.SeenAt, "event"), Mode: e.Mode.String(), SeenBy: seen[0].Source, Sightings: seen,
+		Seq: e.Seq, Type: e.Kind.String(),
 		UID: string(e.Pod.UID), Namespace: e.Pod.Namespace, Pod: e.Pod.Name,
 		Container: e.Container, ID: e.ID, Sandbox: e.Sandbox,
 		From: e.From.String(), To: e.To.String(), Delivery: e.Delivery.String(), Reason: e.Reason,

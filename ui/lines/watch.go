@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,31 +27,41 @@ type Options struct {
 	Namespaces []string // of the events and findings; empty for all
 }
 
-// Watch writes the headline, events, changes of health, findings and gaps to w
-// until ctx ends, the feed does, or the reader of a pipe has gone, none of which is
-// an error. It returns the first other error of w. A write that is stuck when ctx
-// ends is left behind after a second. Text is cleaned and holds no control byte but
-// the line feed; JSON keeps the original, escaped.
+// Watch writes the headline, events, changes of health and of event sources, findings,
+// drift and gaps to w until the feed ends, or the reader of a pipe has gone, neither of
+// which is an error. It returns the first other error of w. When ctx ends, which is to end
+// the feed as well, it writes what there is to say last; a write that is stuck is left
+// behind, all within a second. Text is cleaned and holds no control byte but the line
+// feed; JSON keeps the original, escaped.
 func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
+	reading, readNoMore := outlasting(ctx, lastRead)
+	defer readNoMore()
+	writing, writeNoMore := outlasting(ctx, lastWrite)
+	defer writeNoMore()
 	v := watcher{o: o}
-	for {
-		u, err := feed.Next(ctx)
-		if errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrStopped) {
+	for ended := false; !ended; {
+		var b []byte
+		u, err := feed.Next(reading)
+		switch ended = errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrStopped); {
+		case ended:
+			b = v.end()
+		case err != nil:
+			return fmt.Errorf("watch: %w", err)
+		default:
+			b = v.update(within(u, o.Namespaces))
+		}
+		if len(b) == 0 {
+			continue
+		}
+		err = writeUntil(writing, w, b)
+		if errors.Is(err, syscall.EPIPE) || errors.Is(err, context.Canceled) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("watch: %w", err)
-		}
-		if b := v.update(within(u, o.Namespaces)); len(b) > 0 {
-			err := writeUntil(ctx, w, b)
-			if errors.Is(err, syscall.EPIPE) || errors.Is(err, context.Canceled) {
-				return nil
-			}
-			if err != nil {
-				return fmt.Errorf("watch: write: %w", err)
-			}
+			return fmt.Errorf("watch: write: %w", err)
 		}
 	}
+	return nil
 }
 
 // A watcher turns updates into lines. It remembers what was written last, so that
@@ -65,16 +76,22 @@ type watcher struct {
 	failure  string
 	posted   engine.Node // whose Ready condition was written, without its figures
 	loop     string      // the state of the sync loop as of the last update; empty before the first
+
+	last      *engine.Snapshot // nil before the first
+	change    uint64           // of an event source, the last that was written
+	nextDrift time.Time
 }
 
 func (v *watcher) update(u diagnose.Update) []byte {
 	var b []byte
+	v.last = u.Snapshot
 	if v.turned(u) {
 		b = v.head(b, u)
 	}
 	if u.Lost > 0 {
 		b = v.gap(b, u)
 	}
+	b = v.sources(b, u.Snapshot)
 	for _, e := range u.Events {
 		if len(v.o.Namespaces) == 0 || slices.Contains(v.o.Namespaces, e.Pod.Namespace) {
 			b = v.event(b, e)
@@ -86,6 +103,9 @@ func (v *watcher) update(u diagnose.Update) []byte {
 	b = v.node(b, u.Snapshot)
 	for _, t := range u.Turns {
 		b = v.turn(b, u.Snapshot.At, t)
+	}
+	if v.driftDue(u.Snapshot.At) {
+		b = v.drift(b, u.Snapshot)
 	}
 	return b
 }
@@ -147,7 +167,7 @@ func (v *watcher) event(b []byte, e engine.Event) []byte {
 		return appendEvent(b, e)
 	}
 	b = stamp(b, e.SeenAt)
-	b = fmt.Appendf(b, "%-16s %s %s", e.Kind, text.Clean(e.Pod.String()), subject(e))
+	b = fmt.Appendf(b, "%-16s %s %s", e.Kind, cmp.Or(text.Clean(e.Pod.String()), "-"), subject(e))
 	if e.Exited {
 		b = fmt.Appendf(b, " exit %d", e.ExitCode)
 	}
@@ -157,6 +177,7 @@ func (v *watcher) event(b []byte, e engine.Event) []byte {
 	if e.HasLag {
 		b = append(append(b, " lag "...), text.Took(e.Lag)...)
 	}
+	b = seenBy(b, e)
 	if e.Delivery != 0 {
 		b = fmt.Appendf(b, " (%v)", e.Delivery)
 	}

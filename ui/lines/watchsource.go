@@ -1,0 +1,164 @@
+package lines
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+type sourceLine struct {
+	header
+	Source string `json:"source"`
+	State  string `json:"state"`
+	Reason string `json:"reason"`         // empty where it needs none
+	Lost   uint64 `json:"lost,omitempty"` // changes before this one that were too many for this reader
+}
+
+type driftLine struct {
+	header
+	Source         string   `json:"source"`
+	Transitions    uint64   `json:"transitions"`
+	Both           uint64   `json:"both"`
+	MissedByRelist uint64   `json:"missedByRelist"`
+	MissedBySource uint64   `json:"missedBySource"`
+	Duplicates     uint64   `json:"duplicates"`
+	Late           uint64   `json:"late"`
+	LeadP50Seconds *float64 `json:"leadP50Seconds"` // null where both saw none
+	LeadP99Seconds *float64 `json:"leadP99Seconds"`
+	Received       uint64   `json:"received"` // and looked at: with lost, all that came
+	Lost           uint64   `json:"lost"`
+}
+
+// A sightingObject says when somebody saw a transition.
+type sightingObject struct {
+	Source      string    `json:"source"`
+	Time        time.Time `json:"time"`
+	LeadSeconds *float64  `json:"leadSeconds,omitempty"` // absent where no relist had seen it
+}
+
+// sightings returns who had seen e when it was told, the first one first. Without an
+// event source that is the relist.
+func sightings(e engine.Event) []sightingObject {
+	if _, at := e.Seen.First(); at.IsZero() {
+		return []sightingObject{{engine.FromRelist.String(), e.SeenAt.UTC(), new(float64)}}
+	}
+	var all []sightingObject
+	for i, at := range e.Seen.At {
+		if at.IsZero() {
+			continue
+		}
+		s := sightingObject{Source: engine.Source(i).String(), Time: at.UTC()}
+		if lead, ok := e.Seen.Lead(engine.Source(i)); ok {
+			s.LeadSeconds = new(lead.Seconds())
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b sightingObject) int { return a.Time.Compare(b.Time) })
+	return all
+}
+
+// seenBy appends who saw e before the relist did, or saw it alone.
+func seenBy(b []byte, e engine.Event) []byte {
+	first, _ := e.Seen.First()
+	lead, both := e.Seen.Lead(first)
+	switch {
+	case first == engine.FromRelist:
+		return b
+	case !both:
+		return fmt.Appendf(b, " seen by %v, by no relist", first)
+	}
+	return fmt.Appendf(b, " seen by %v %s before the relist", first, text.Took(lead))
+}
+
+// signed returns a lead, with a minus where it is none.
+func signed(d time.Duration) string {
+	if d < 0 {
+		return "-" + text.Took(-d)
+	}
+	return text.Took(d)
+}
+
+// driftDue reports whether it is time to tell of drift, which is once a minute.
+func (v *watcher) driftDue(now time.Time) bool {
+	due := !v.nextDrift.IsZero() && !now.Before(v.nextDrift)
+	if due || v.nextDrift.IsZero() {
+		v.nextDrift = now.Add(time.Minute)
+	}
+	return due
+}
+
+// sources appends the changes of event sources that were not written yet.
+func (v *watcher) sources(b []byte, s *engine.Snapshot) []byte {
+	for _, c := range s.SourceChanges {
+		if c.Seq > v.change {
+			b = v.source(b, c)
+		}
+	}
+	return b
+}
+
+func (v *watcher) source(b []byte, c engine.SourceChange) []byte {
+	missing := c.Seq - v.change - 1
+	v.change = max(v.change, c.Seq)
+	if v.o.JSON {
+		return appendJSON(b, &sourceLine{newHeader(c.At, "source"), c.Source.String(), c.State.String(), c.Reason, missing})
+	}
+	b = fmt.Appendf(stamp(b, c.At), "source %v %v", c.Source, c.State)
+	if missing > 0 {
+		b = fmt.Appendf(b, " (after %d changes that were too many for this reader)", missing)
+	}
+	if c.Reason != "" {
+		b = append(append(b, ": "...), text.Clean(c.Reason)...)
+	}
+	return append(b, '\n')
+}
+
+// drift appends how far each source agrees with the relist.
+func (v *watcher) drift(b []byte, s *engine.Snapshot) []byte {
+	for _, d := range s.Drift {
+		var of engine.SourceState
+		if at := slices.IndexFunc(s.Sources, func(of engine.SourceState) bool { return of.Source == d.Source }); at >= 0 {
+			of = s.Sources[at]
+		}
+		b = v.driftOf(b, s.At, d, of)
+	}
+	return b
+}
+
+func (v *watcher) driftOf(b []byte, at time.Time, d engine.Drift, of engine.SourceState) []byte {
+	if v.o.JSON {
+		l := &driftLine{
+			header: newHeader(at, "drift"), Source: d.Source.String(),
+			Transitions: d.Transitions, Both: d.Both, MissedByRelist: d.MissedByRelist, MissedBySource: d.MissedBySource,
+			Duplicates: d.Duplicates, Late: d.Late, Received: of.Received, Lost: of.Lost,
+		}
+		if d.Both > 0 {
+			l.LeadP50Seconds, l.LeadP99Seconds = new(d.LeadP50.Seconds()), new(d.LeadP99.Seconds())
+		}
+		return appendJSON(b, l)
+	}
+	b = fmt.Appendf(stamp(b, at), "drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
+	b = fmt.Appendf(b, ", %d late, %d told again", d.Late, d.Duplicates)
+	if d.Both > 0 {
+		b = fmt.Appendf(b, "; lead p50 %s, p99 %s", signed(d.LeadP50), signed(d.LeadP99))
+	}
+	return fmt.Appendf(b, "; %d received, %d lost\n", of.Received, of.Lost)
+}
+
+// end appends what is to be said last: which sources were open until now, and the drift.
+func (v *watcher) end() []byte {
+	s := v.last
+	if s == nil {
+		return nil
+	}
+	var b []byte
+	for _, of := range s.Sources {
+		if of.State == engine.StreamOpening || of.State == engine.StreamConnected {
+			b = v.source(b, engine.SourceChange{Seq: v.change + 1, At: s.At, Source: of.Source, State: engine.StreamEnding, Reason: "plegtop ends"})
+		}
+	}
+	return v.drift(b, s)
+}
