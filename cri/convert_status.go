@@ -51,13 +51,14 @@ func unusableContainer(s *runtimev1.ContainerStatus) string {
 func convertSandboxStatus(s *runtimev1.PodSandboxStatus) (pleg.SandboxStatus, pleg.Anomalies) {
 	var m sanitizer
 	status := pleg.SandboxStatus{
-		ID:        m.text(s.GetId()),
-		Pod:       m.pod(s.GetMetadata()),
-		State:     m.sandboxState(s.GetState()),
-		Attempt:   s.GetMetadata().GetAttempt(),
-		CreatedAt: m.time(s.GetCreatedAt()),
-		IPs:       m.ips(s.GetNetwork()),
-		Handler:   m.text(s.GetRuntimeHandler()),
+		ID:          m.text(s.GetId()),
+		Pod:         m.pod(s.GetMetadata()),
+		State:       m.sandboxState(s.GetState()),
+		Attempt:     s.GetMetadata().GetAttempt(),
+		CreatedAt:   m.time(s.GetCreatedAt()),
+		IPs:         m.ips(s.GetNetwork()),
+		HostNetwork: s.GetLinux().GetNamespaces().GetOptions().GetNetwork() == runtimev1.NamespaceMode_NODE,
+		Handler:     m.text(s.GetRuntimeHandler()),
 	}
 	return status, m.Anomalies
 }

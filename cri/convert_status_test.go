@@ -27,7 +27,11 @@ func TestConvertSandboxStatus(t *testing.T) {
 	}{
 		{"good", func(*runtimev1.PodSandboxStatus) {}, func(*pleg.SandboxStatus) {}, pleg.Anomalies{}},
 		{"no network", func(s *runtimev1.PodSandboxStatus) { s.Network = nil }, func(s *pleg.SandboxStatus) { s.IPs = nil }, pleg.Anomalies{}},
-		{"host network", network(""), func(s *pleg.SandboxStatus) { s.IPs = nil }, pleg.Anomalies{}},
+		{"empty address", network(""), func(s *pleg.SandboxStatus) { s.IPs = nil }, pleg.Anomalies{}},
+		{"the node's network", func(s *runtimev1.PodSandboxStatus) {
+			network("")(s)
+			s.Linux = &runtimev1.LinuxPodSandboxStatus{Namespaces: &runtimev1.Namespace{Options: &runtimev1.NamespaceOption{Network: runtimev1.NamespaceMode_NODE}}}
+		}, func(s *pleg.SandboxStatus) { s.IPs, s.HostNetwork = nil, true }, pleg.Anomalies{}},
 		{"one address", network("10.1.1.1"), func(s *pleg.SandboxStatus) { s.IPs = []string{"10.1.1.1"} }, pleg.Anomalies{}},
 		{"only others", network("", "fd00::1"), func(s *pleg.SandboxStatus) { s.IPs = []string{"fd00::1"} }, pleg.Anomalies{}},
 		{"no address", network("\x1b[2J"), func(s *pleg.SandboxStatus) { s.IPs = nil }, pleg.Anomalies{BadText: 1}},

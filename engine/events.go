@@ -62,6 +62,7 @@ func (m *machine) release() bool {
 		m.events.channel.count(d.Delivery)
 		m.events.released = append(m.events.released, e)
 		m.pods.event(e)
+		m.networks.follow(m, e)
 		m.changed = true
 	}
 	return decided != nil

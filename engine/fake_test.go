@@ -36,6 +36,7 @@ type fakeRuntime struct {
 	version    pleg.Version
 	odd        map[string]pleg.Anomalies // what an answer comes with, by "Op" or "Op id"
 	behaviours map[string]behaviour      // by "Op" or "Op id"
+	network    func(*pleg.SandboxStatus) // changes what the status of a sandbox says of it; nil for an address
 	unlabelled bool                      // lists all, whatever label is asked for
 	calls      []string                  // "Op id", in the order in which they began; without probes
 	probed     []string                  // the probes among them
@@ -299,6 +300,9 @@ func (r *fakeRuntime) PodSandboxStatus(ctx context.Context, id string) (st pleg.
 	for _, s := range r.sandboxes {
 		if s.ID == id {
 			st = pleg.SandboxStatus{ID: id, Pod: s.Pod, State: s.State, CreatedAt: s.CreatedAt, IPs: []string{"10.0.0.1"}}
+			if r.network != nil {
+				r.network(&st)
+			}
 			return st, nil
 		}
 	}

@@ -75,17 +75,18 @@ type machine struct {
 	core   *pleg.Core // of the kubelet's PLEG
 	now    time.Time  // of the step under way
 
-	calls   calls
-	relists relists
-	status  statusLoop
-	kubelet kubelet
-	probes  probes
-	search  search
-	sweep   *sweep // the last one, or the one under way; nil if there was none
-	recheck recheck
-	check   check
-	pods    pods
-	events  events
+	calls    calls
+	relists  relists
+	status   statusLoop
+	kubelet  kubelet
+	probes   probes
+	search   search
+	sweep    *sweep // the last one, or the one under way; nil if there was none
+	recheck  recheck
+	check    check
+	pods     pods
+	events   events
+	networks networks
 
 	started  time.Time
 	period   time.Duration
@@ -144,6 +145,7 @@ func (m *machine) advance() {
 		m.looks.advance(m)
 		m.kubelet.judge(m)
 		m.relists.advance(m)
+		m.networks.advance(m)
 		m.status.advance(m)
 		m.probes.advance(m)
 		m.search.advance(m)
@@ -204,7 +206,7 @@ func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
 		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(),
+		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m),
 	} {
 		due = sooner(due, at)
 	}

@@ -256,7 +256,7 @@ func TestFailingPodIsRetriedAndTheOthersSettle(t *testing.T) {
 		}
 		b.fake.behave()
 		s = b.after(time.Second)
-		if p := b.podOf(s, "bad"); p.Failure != nil || p.Status == nil || len(b.events()) != 4 {
+		if p := b.podOf(s, "bad"); p.Failure != nil || p.Status == nil || len(b.events()) != 5 { // with that of its network
 			t.Errorf("bad after its first good inspection = %+v; events %q", p, b.events())
 		}
 	})

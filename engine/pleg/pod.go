@@ -115,13 +115,14 @@ func (s State) String() string {
 
 // A SandboxStatus is the runtime's full answer about one sandbox.
 type SandboxStatus struct {
-	ID        string
-	Pod       PodRef
-	State     State // Running if ready, Exited if not
-	Attempt   uint32
-	CreatedAt time.Time
-	IPs       []string // primary first; empty for a pod on the host's network
-	Handler   string   // which of the runtime's ways to run a pod, as a RuntimeClass names it; empty for the usual one
+	ID          string
+	Pod         PodRef
+	State       State // Running if ready, Exited if not
+	Attempt     uint32
+	CreatedAt   time.Time
+	IPs         []string // primary first; empty for a pod on the host's network
+	HostNetwork bool     // it has no network of its own, and so no address
+	Handler     string   // which of the runtime's ways to run a pod, as a RuntimeClass names it; empty for the usual one
 }
 
 // A ContainerStatus is the runtime's full answer about one container. Times are

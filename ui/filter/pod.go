@@ -80,13 +80,15 @@ func inState(p *podlist.Pod, state string) bool {
 
 // EventProblem says, in a few words, what is bad about an event, or "" if
 // nothing is: the channel was full and the kubelet never saw it, a container
-// ended with another code than 0, or its state became unknown.
+// ended with another code than 0, its state became unknown, or a network failed.
 func EventProblem(e engine.Event) string {
 	switch {
 	case e.Delivery == pleg.Discarded:
 		return "discarded"
 	case e.Exited && e.ExitCode != 0:
 		return "exited with an error"
+	case e.Kind == pleg.NetworkFailed:
+		return "network failed"
 	case e.To == pleg.Unknown:
 		return "state unknown"
 	}

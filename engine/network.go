@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// noAddressLimit is how long a sandbox may be up without an address. Runtimes call one
+	// ready only when its network is, and its containers start within seconds, for which
+	// the pod is inspected again: what has no address by then will hardly get one.
+	noAddressLimit = 30 * time.Second
+	// networksTold is of how many sandboxes at least is remembered that it was told: one
+	// that a list has left out once is no new one.
+	networksTold = 1000
+)
+
+// A newcomer is a sandbox that has come since the first relist, and of whose network
+// nothing has been told.
+type newcomer struct {
+	pod    pleg.PodRef
+	id     string
+	found  time.Time     // start of the relist that found it
+	since  time.Time     // when it was seen
+	paused time.Duration // how long all pauses had lasted then
+}
+
+// networks derives from inspections what became of the networks of sandboxes, which no
+// kubelet tells of. The core knows nothing of it, and nobody is sent anything.
+type networks struct {
+	waiting      []newcomer
+	told, before map[string]struct{} // ids; before is what told was until it was full
+}
+
+// follow takes note of a sandbox that has come.
+func (n *networks) follow(m *machine, e Event) {
+	if !e.Sandbox || e.From != pleg.Absent || e.AtStart || e.Kind != pleg.Started && e.Kind != pleg.Died || e.Delivery == pleg.Unseen {
+		return
+	}
+	_, told := n.told[e.ID]
+	_, before := n.before[e.ID]
+	if !told && !before {
+		n.waiting = append(n.waiting, newcomer{e.Pod, e.ID, e.At, m.now, m.pause.length(m.now)})
+		n.tell(e.ID)
+	}
+}
+
+func (n *networks) tell(id string) {
+	if len(n.told) >= networksTold || n.told == nil {
+		n.before, n.told = n.told, make(map[string]struct{})
+	}
+	n.told[id] = struct{}{}
+}
+
+// advance tells what is known by now.
+func (n *networks) advance(m *machine) {
+	if len(n.waiting) == 0 || m.pause.on {
+		return
+	}
+	n.waiting = slices.DeleteFunc(n.waiting, func(c newcomer) bool {
+		of, kind, over := c.judge(m)
+		if of != nil {
+			c.release(m, kind, of.State)
+		}
+		return over
+	})
+}
+
+// due returns when a sandbox has been without an address for too long; zero if none waits
+// for that.
+func (n *networks) due(m *machine) (due time.Time) {
+	if m.pause.on {
+		return time.Time{}
+	}
+	for _, c := range n.waiting {
+		if at := c.until(m); m.now.Before(at) {
+			due = sooner(due, at)
+		}
+	}
+	return due
+}
+
+func (c newcomer) until(m *machine) time.Time {
+	return c.since.Add(noAddressLimit + m.pause.length(m.now) - c.paused)
+}
+
+// judge returns what is to be told of the network of which sandbox, nil for nothing, and
+// whether that is the last word.
+func (c newcomer) judge(m *machine) (of *pleg.SandboxStatus, kind pleg.Kind, over bool) {
+	entry, ok := m.core.Cache().Entry(c.pod.UID)
+	if !ok || entry.Status == nil {
+		return nil, 0, !ok // the pod has gone, or could not be inspected
+	}
+	i := slices.IndexFunc(entry.Status.Sandboxes, func(s pleg.SandboxStatus) bool { return s.ID == c.id })
+	if i < 0 {
+		return nil, 0, true
+	}
+	switch s := &entry.Status.Sandboxes[i]; {
+	case s.HostNetwork:
+		return nil, 0, true
+	case len(s.IPs) > 0:
+		return s, pleg.NetworkSetUp, true
+	case s.State == pleg.Exited && c.held(m):
+		return nil, 0, true // it was up between two relists, and its address is free again
+	case s.State == pleg.Exited, !m.now.Before(c.until(m)):
+		return s, pleg.NetworkFailed, true
+	}
+	return nil, 0, false
+}
+
+// held reports whether the sandbox has containers. A runtime makes none in a sandbox whose
+// network failed.
+func (c newcomer) held(m *machine) bool {
+	was, now, _ := m.core.Record(c.pod.UID)
+	for _, pod := range []*pleg.Pod{now, was} {
+		if pod != nil {
+			return slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool { return o.SandboxID == c.id || o.SandboxID == "" })
+		}
+	}
+	return false
+}
+
+// release adds the event to the others. It changes no state, so that the next event of the
+// sandbox starts where the one before has led.
+func (c newcomer) release(m *machine, kind pleg.Kind, state pleg.State) {
+	m.events.last++
+	m.changed = true
+	m.events.released = append(m.events.released, Event{Seq: m.events.last, SeenAt: m.now, Event: pleg.Event{
+		Kind: kind, Delivery: pleg.Derived, Pod: c.pod, ID: c.id, Sandbox: true, From: state, To: state,
+		At: latest(c.found, m.core.ListedAt()),
+	}})
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

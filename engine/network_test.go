@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// networkEvents returns the derived events of a feed so far, and how many there were of others.
+func networkEvents(t *testing.T, b *bench) (derived []string, others int) {
+	t.Helper()
+	b.fresh()
+	u, err := b.Feed().Next(b.t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := uint64(0)
+	for _, e := range u.Events {
+		if e.Seq != last+1 {
+			t.Errorf("event %d after %d", e.Seq, last)
+		}
+		if last = e.Seq; e.Delivery != pleg.Derived {
+			others++
+			continue
+		}
+		if !e.Sandbox || e.From != e.To || e.At.IsZero() || e.HasLag {
+			t.Errorf("derived: %+v", e)
+		}
+		derived = append(derived, fmt.Sprintf("%v %s", e.Kind, e.ID))
+	}
+	return derived, others
+}
+
+// TestNetworkEvents holds what is derived of the network of a sandbox that comes, once for
+// each.
+func TestNetworkEvents(t *testing.T) {
+	bare := func(s *pleg.SandboxStatus) { s.IPs = nil }
+	for _, tt := range []struct {
+		name string
+		play func(*bench)
+		want []string
+	}{
+		{"at the start", func(*bench) {}, nil},
+		{"an address", func(b *bench) { b.fake.pod("new", "app") }, []string{"NetworkSetUp new"}},
+		{"no address", func(b *bench) {
+			b.fake.network = bare
+			b.fake.pod("new")
+		}, []string{"NetworkFailed new"}},
+		{"no address yet", func(b *bench) {
+			b.fake.network = bare
+			b.fake.pod("new", "app")
+			b.after(5 * time.Second)
+			b.fake.network = nil
+			b.fake.exit("new/app", 1, "") // so that it is inspected again
+		}, []string{"NetworkSetUp new"}},
+		{"no address, and paused", func(b *bench) {
+			b.fake.network = bare
+			b.fake.pod("new")
+			b.after(2 * time.Second)
+			b.ask(b.Pause)
+			b.after(time.Hour)
+			if got, _ := networkEvents(b.t, b); got != nil {
+				b.t.Errorf("paused: %v", got)
+			}
+		}, nil},
+		{"on the node's network", func(b *bench) {
+			b.fake.network = func(s *pleg.SandboxStatus) { s.IPs, s.HostNetwork = nil, true }
+			b.fake.pod("new")
+		}, nil},
+		{"not ready", func(b *bench) {
+			b.fake.network = bare
+			b.fake.pod("new")
+			b.fake.sandboxes[1].State = pleg.Exited
+		}, []string{"NetworkFailed new"}},
+		{"short-lived", func(b *bench) {
+			b.fake.network = bare
+			b.fake.pod("new", "app")
+			b.fake.sandboxes[1].State = pleg.Exited
+		}, nil},
+		{"gone at once", func(b *bench) {
+			b.fake.network = bare
+			b.fake.pod("new")
+			b.after(2 * time.Second)
+			b.fake.remove("new")
+		}, nil},
+		{"listed, left out and listed again", func(b *bench) {
+			b.fake.pod("new")
+			b.after(2 * time.Second)
+			listed := b.fake.sandboxes
+			b.fake.remove("new")
+			b.after(2 * time.Second)
+			b.fake.sandboxes = listed[:2]
+		}, []string{"NetworkSetUp new"}},
+		{"cannot be inspected", func(b *bench) {
+			b.fake.script("PodSandboxStatus new", behaviour{err: &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Unknown", Text: "too busy"}})
+			b.fake.pod("new")
+			b.after(time.Minute)
+			b.fake.behave()
+		}, []string{"NetworkSetUp new"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, Config{}, onePod, func(b *bench) {
+				b.fresh()
+				tt.play(b)
+				b.after(noAddressLimit + 5*time.Second)
+				got, _ := networkEvents(t, b)
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("derived (-want +got):\n%s", diff)
+				}
+				if s := b.fresh(); int(s.Channel.Delivered+s.Channel.Filtered)+len(got) != int(b.last()) || s.Channel.Len != 0 {
+					t.Errorf("channel %+v of %d events", s.Channel, b.last())
+				}
+			})
+		})
+	}
+}
+
+// TestNetworksAreBounded holds that a runtime that makes sandboxes without end makes nothing
+// grow without end.
+func TestNetworksAreBounded(t *testing.T) {
+	var n networks
+	m := &machine{}
+	for i := range 10 * networksTold {
+		n.follow(m, Event{Event: pleg.Event{Sandbox: true, Kind: pleg.Started, ID: fmt.Sprint(i)}})
+	}
+	if len(n.told) > networksTold || len(n.before) > networksTold {
+		t.Errorf("%d and %d are remembered", len(n.told), len(n.before))
+	}
+}
