@@ -227,7 +227,7 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		if o.Theme == "" {
 			config.Light = o.Look(false)
 		}
-		return terminal.Run(ctx, ui.New(config), terminal.Options{Last: src.Close, Guard: guard, Background: config.Light.Name != ""})
+		return terminal.Run(ctx, ui.New(config), terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Light.Name != ""})
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 	PeriodUp     Action = "period-up"
 	PeriodDown   Action = "period-down"
 	Freeze       Action = "freeze"
+	EventSources Action = "event-sources"
 
 	// What is shown.
 	Filter        Action = "filter"

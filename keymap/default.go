@@ -28,6 +28,7 @@ func Default() Map {
 		bind(Sweep, Global, Relist, "sweep", "ask for every sandbox and container, 4 at a time; again: cancel", "R"),
 		bind(PeriodUp, Global, Relist, "longer period", "relist less often", "+", "="),
 		bind(PeriodDown, Global, Relist, "shorter period", "relist more often", "-"),
+		bind(EventSources, Global, Relist, "event sources", "switch the event sources on or off: those of --events, else cri", "e"),
 		bind(Freeze, Global, Relist, "freeze", "freeze or thaw the screen; the engine goes on", "Z"),
 
 		bind(Filter, Global, View, "filter", "filter, or search in a text", "/"),
@@ -56,7 +57,7 @@ func Default() Map {
 		bind(TimeFormat, Global, Events, "time", "times as clock, age or full", "t"),
 		bind(Wrap, InEvents|InViewer, Events, "wrap", "wrap long lines, or cut them", "w"),
 		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
-		bind(Relists, InEvents, Events, "relists", "a line between the events of two relists, or none", "e"),
+		bind(Relists, InEvents, Events, "relists", "a line between the events of two relists, or none", "L"),
 
 		bind(Captions, Global, Demo, "captions", "say what the script does and what to expect, or not", "C"),
 		bind(Director, Global, Demo, "director", "direct the demo, in a line at the foot", "D"),

@@ -158,8 +158,8 @@ func (m Map) Groups() [][]Entry {
 // useful first: a narrow footer drops from the end.
 var footers = map[Scope][]Action{
 	InPods:     {Help, Filter, Detail, NextProblem, ProblemsOnly, PauseRelist, RelistNow, Namespaces, SortNext, NextPane, Fold, Columns, Freeze, Quit},
-	InEvents:   {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Relists, Save, PauseRelist, NextPane, Freeze, Quit},
-	InCalls:    {Help, Sweep, PauseRelist, RelistNow, SortNext, NextPane, FullScreen, Freeze, Quit},
+	InEvents:   {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Relists, EventSources, Save, PauseRelist, NextPane, Freeze, Quit},
+	InCalls:    {Help, Sweep, PauseRelist, RelistNow, SortNext, EventSources, NextPane, FullScreen, Freeze, Quit},
 	InDetail:   {Help, Back, Raw, ReinspectPod, Copy, Filter, PauseRelist, Freeze},
 	InFindings: {Help, Detail, Copy, Fold, Sweep, Node, PauseRelist, RelistNow, NextPane, FullScreen, Freeze, Quit},
 	InFinding:  {Help, Back, Copy, Detail, Filter, Sweep, Node, PauseRelist, Freeze},

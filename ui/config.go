@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
@@ -31,6 +32,10 @@ type Controls interface {
 	Sweep()                    // asks for every sandbox and container, or the snapshot says why not
 	CancelSweep()              // ends the sweep under way, if there is one
 	SetPeriod(d time.Duration) // from the end of one relist to the start of the next
+
+	// SetStreams opens these event sources and closes all others. The snapshots say what
+	// became of each, and why one was refused.
+	SetStreams(on ...engine.Source)
 
 	// Raw asks the runtime for all it says about one pod, as indented JSON. It
 	// blocks until the answer is there, or fails, or ctx has ended.

@@ -37,6 +37,7 @@ type Model struct {
 	layers        []pane.Pane // over the panes; the last one has the keys
 	layout        layout
 
+	streams  streams
 	captions bool
 	flash    flash
 	raw      context.CancelFunc // gives up the raw answer that is awaited; nil for none
@@ -156,6 +157,7 @@ func (m *Model) wait() tea.Cmd {
 // update takes over an update, or holds it while the screen is frozen.
 func (m *Model) update(msg updateMsg) {
 	m.view.Latest = msg.Snapshot
+	m.followStreams()
 	if m.view.Frozen {
 		m.hold(msg)
 	} else {

@@ -36,6 +36,8 @@ func (m *Model) actEngine(a keymap.Action) bool {
 	case keymap.RelistNow:
 		m.cfg.Controls.RelistNow()
 		m.Say("relisting now")
+	case keymap.EventSources:
+		m.switchStreams()
 	case keymap.Sweep:
 		m.sweep()
 	case keymap.PeriodUp:

@@ -36,13 +36,14 @@ func (c *controls) note(format string, args ...any) {
 	c.got = append(c.got, fmt.Sprintf(format, args...))
 }
 
-func (c *controls) Pause()                    { c.note("pause") }
-func (c *controls) Resume()                   { c.note("resume") }
-func (c *controls) RelistNow()                { c.note("relist") }
-func (c *controls) Reinspect(uid pleg.UID)    { c.note("reinspect %s", uid) }
-func (c *controls) Sweep()                    { c.note("sweep") }
-func (c *controls) CancelSweep()              { c.note("cancel sweep") }
-func (c *controls) SetPeriod(d time.Duration) { c.note("period %v", d) }
+func (c *controls) Pause()                         { c.note("pause") }
+func (c *controls) Resume()                        { c.note("resume") }
+func (c *controls) RelistNow()                     { c.note("relist") }
+func (c *controls) Reinspect(uid pleg.UID)         { c.note("reinspect %s", uid) }
+func (c *controls) Sweep()                         { c.note("sweep") }
+func (c *controls) CancelSweep()                   { c.note("cancel sweep") }
+func (c *controls) SetPeriod(d time.Duration)      { c.note("period %v", d) }
+func (c *controls) SetStreams(on ...engine.Source) { c.note("streams %v", on) }
 func (c *controls) Raw(_ context.Context, uid pleg.UID) ([]byte, error) {
 	c.note("raw %s", uid)
 	return c.raw, c.fail

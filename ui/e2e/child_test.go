@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,8 +34,13 @@ func TestMain(m *testing.M) {
 }
 
 func child(how string) {
-	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", guard: new(terminal.Guard)}
-	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Guard: m.guard, Last: func() {
+	m := model{flood: how == "flood", prompts: how == "prompts", mouse: how == "mouse", guard: new(terminal.Guard), held: new(atomic.Int32)}
+	err := terminal.Run(context.Background(), m, terminal.Options{Background: how == "asks", Guard: m.guard, Hold: func(ctx context.Context) {
+		m.held.Add(1)
+		if how == "hold" { // it does not come to its end
+			<-ctx.Done()
+		}
+	}, Release: func() { m.held.Add(10) }, Last: func() {
 		if last := os.Getenv(lastFile); last != "" {
 			_ = os.Remove(last)
 		}
@@ -65,6 +71,7 @@ type model struct {
 	mouse   bool // wants to hear of the mouse
 	heard   string
 	guard   *terminal.Guard
+	held    *atomic.Int32 // 1 for each Hold, 10 for each Release
 }
 
 func tick() tea.Cmd {
@@ -142,6 +149,9 @@ func (m model) View() tea.View {
 		time.Sleep(3 * time.Second)
 	}
 	s := fmt.Sprintf("count %d size %dx%d resumed %d%s", m.count, m.w, m.h, m.resume, m.heard)
+	if n := m.held.Load(); n > 0 {
+		s += fmt.Sprintf(" held %d", n)
+	}
 	if m.c1 {
 		s += " [a\u009b31mb\u0085c]"
 	}

@@ -228,7 +228,7 @@ func TestResizeOfTheChild(t *testing.T) {
 }
 
 // ^z, and SIGTSTP from outside, hand the terminal to the shell as often as they come;
-// fg takes it back.
+// fg takes it back. What would have to be read is held before, and released after.
 func TestSuspend(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -246,7 +246,7 @@ func TestSuspend(t *testing.T) {
 			r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
 			r.see(t, "shell>")
 			r.press(t, "'"+self+"' "+childArg+"\n")
-			for _, back := range []string{"resumed 0", "resumed 1", "resumed 2"} {
+			for _, back := range []string{"resumed 0", "resumed 1 held 11", "resumed 2 held 22"} {
 				r.see(t, back)
 				stop(t, r)
 				r.see(t, "Stopped")
@@ -255,11 +255,33 @@ func TestSuspend(t *testing.T) {
 				}
 				r.press(t, "clear; fg\n")
 			}
-			r.see(t, "resumed 3")
+			r.see(t, "resumed 3 held 33")
 			r.press(t, "q")
 			r.see(t, "shell>")
 		})
 	}
+}
+
+// What is to be closed before the process stops is waited for, and not for long.
+func TestSuspendWaitsForAWhile(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
+	r.see(t, "shell>")
+	r.press(t, "'"+self+"' "+childArg+" hold\n")
+	r.see(t, "resumed 0")
+	began := time.Now()
+	r.press(t, "\x1a")
+	r.see(t, "Stopped")
+	if took := time.Since(began); took < 500*time.Millisecond {
+		t.Errorf("stopped after %v: nobody was waited for", took)
+	}
+	r.press(t, "clear; fg\n")
+	r.see(t, "resumed 1 held 11")
+	r.press(t, "q")
+	r.see(t, "shell>")
 }
 
 // Without a shell there is nothing to suspend to: the screen comes back.

@@ -115,7 +115,7 @@ func TestColumnsByWidth(t *testing.T) {
 }
 
 func TestFilledFromTheBottom(t *testing.T) {
-	s := stage(view(deaths(1, 5)...), 80, 20).Press("e")
+	s := stage(view(deaths(1, 5)...), 80, 20).Press("L")
 	lines := strings.Split(s.Text(), "\n")
 	if !strings.HasPrefix(lines[19], "12:00:05") || strings.TrimSpace(lines[14]) != "" || !strings.HasPrefix(lines[15], "12:00:01") {
 		t.Errorf("the newest event is not in the last line:\n%s", s.Text())
@@ -172,7 +172,7 @@ func TestRelistsAreSeparators(t *testing.T) {
 	if s.Subject().Event != 1 {
 		t.Errorf("after 6 steps up from 7 on %d, want 1", s.Subject().Event)
 	}
-	if s.Press("e"); rules() != 0 || s.Subject().Event != 1 {
+	if s.Press("L"); rules() != 0 || s.Subject().Event != 1 {
 		t.Errorf("switched off: %d rules, cursor on %d", rules(), s.Subject().Event)
 	}
 }
@@ -296,7 +296,7 @@ func TestKeysOfAnEvent(t *testing.T) {
 }
 
 func TestClick(t *testing.T) {
-	s := stage(view(deaths(1, 5)...), 80, 20).Press("e")
+	s := stage(view(deaths(1, 5)...), 80, 20).Press("L")
 	s.Pane.(pane.Clicker).Click(3, 17, s)
 	if s.Subject().Event != 3 || !strings.Contains(about(s), "not following") {
 		t.Errorf("on %d, %s", s.Subject().Event, about(s))

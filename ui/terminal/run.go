@@ -75,6 +75,12 @@ type Options struct {
 	// its own do; nil if there are none.
 	Guard *Guard
 
+	// Hold is called before the process stops, for what must not stay open in a process
+	// that does nothing, and returns when ctx ends at the latest; Release when it goes on.
+	// Nil for nothing. Before a SIGSTOP nothing can be called.
+	Hold    func(ctx context.Context)
+	Release func()
+
 	// Last is called before the process is ended so, or by a signal that leaves no
 	// time for more, for what must not stay behind; nil for nothing. It has 150 ms
 	// after q and ^c, and longer after a signal.
@@ -87,6 +93,8 @@ const (
 	lastTime = 150 * time.Millisecond
 	// busyLimit is how long a model may be busy before a ^c ends it.
 	busyLimit = 400 * time.Millisecond
+	// holdTime is what Hold may take: a person waits for the shell meanwhile.
+	holdTime = time.Second
 )
 
 func (o Options) withDefaults() Options {
@@ -103,6 +111,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Last == nil {
 		o.Last = func() {}
+	}
+	if o.Hold == nil || o.Release == nil {
+		o.Hold, o.Release = func(context.Context) {}, func() {}
 	}
 	return o
 }

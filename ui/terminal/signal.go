@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -59,7 +60,7 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	case tea.QuitMsg:
 		s.quitting()
 	case tea.SuspendMsg:
-		s.yield(s.stopProcess)
+		s.yield(s.suspend)
 		return nil
 	case continuedMsg:
 		s.yield(func() {})
@@ -124,6 +125,15 @@ func (s *session) watchThaw() {
 			s.program.Send(frozenMsg{})
 		}
 	})
+}
+
+// suspend stops the process with nothing left open that somebody would have to read.
+func (s *session) suspend() {
+	ctx, cancel := context.WithTimeout(context.Background(), holdTime)
+	defer cancel()
+	s.Hold(ctx)
+	s.stopProcess()
+	s.Release()
 }
 
 // stopProcess stops the whole process group, as ^z does for a program that

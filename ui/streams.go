@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// streams is what the screen remembers of the event sources.
+type streams struct {
+	last    []engine.Source // that were wanted when any were
+	awaited []engine.Source // a key has just asked for: what becomes of them is said if it is not what was asked for
+}
+
+// switchStreams closes the event sources that are open, or opens those that were last:
+// cri where there were none. One more reader of a real runtime's events is asked about,
+// unless the command line has asked for it, or a person before.
+func (m *Model) switchStreams() {
+	known := m.view.Latest.Sources
+	on := m.streams.last
+	if len(on) == 0 {
+		on = []engine.Source{engine.FromCRI}
+	}
+	has := func(s engine.Source) bool {
+		return slices.ContainsFunc(known, func(k engine.SourceState) bool { return k.Source == s })
+	}
+	switch {
+	case slices.ContainsFunc(known, wording.StreamOpen):
+		m.setStreams(nil)
+		m.Say("event sources off: nobody reads the runtime's events here")
+	case !slices.ContainsFunc(on, has):
+		m.Say("there are no event sources here")
+	case len(m.streams.last) == 0 && !m.cfg.Source.Demo():
+		m.Open(layer.NewConfirm("Open one more reader of the runtime's event stream (GetContainerEvents)?", func(pane.Host) { m.openStreams(on) }))
+	default:
+		m.openStreams(on)
+	}
+}
+
+func (m *Model) openStreams(on []engine.Source) {
+	m.setStreams(on)
+	m.streams.last, m.streams.awaited = on, on
+	effect := ": one reader more of the runtime's events; "
+	if !slices.Contains(on, engine.FromCRI) {
+		effect = ": no call is made for it; "
+	}
+	m.Say("opening " + names(on) + effect + m.Keys(keymap.EventSources) + " closes")
+}
+
+// setStreams asks for these event sources and no others.
+func (m *Model) setStreams(on []engine.Source) {
+	m.cfg.Controls.SetStreams(on...)
+	m.streams.awaited = nil
+	m.expect(func(s *engine.Snapshot) {
+		s.Sources = slices.Clone(s.Sources)
+		for i := range s.Sources {
+			k := &s.Sources[i]
+			if k.State = engine.StreamOff; slices.Contains(on, k.Source) {
+				k.State = engine.StreamOpening
+			}
+		}
+	})
+}
+
+// followStreams takes in how the event sources stand in the newest snapshot.
+func (m *Model) followStreams() {
+	var wanted []engine.Source
+	for i := range m.view.Latest.Sources {
+		k := &m.view.Latest.Sources[i]
+		if k.State != engine.StreamOff {
+			wanted = append(wanted, k.Source)
+		}
+		if !k.State.Told() || !slices.Contains(m.streams.awaited, k.Source) {
+			continue
+		}
+		if m.streams.awaited = nil; k.State != engine.StreamConnected {
+			m.Say("events of " + k.Source.String() + ": " + wording.StreamStands(k))
+		}
+	}
+	if wanted != nil {
+		m.streams.last = wanted
+	}
+}
+
+func names(all []engine.Source) string {
+	words := make([]string, len(all))
+	for i, s := range all {
+		words[i] = s.String()
+	}
+	return strings.Join(words, ", ")
+}
