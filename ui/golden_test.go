@@ -91,6 +91,18 @@ var scenes = []struct {
 		snap.Calls[0], snap.Calls[3] = engine.Calls{}, engine.Calls{Op: call.ListContainers, InFlight: 1}
 		s.find(panetest.Findings()...).show(snap).press("3", "G")
 	}},
+	{"streams-calls", nil, func(s *stage) { s.show(panetest.Streamed()).press("3") }},
+	{"streams-events", nil, func(s *stage) {
+		snap := panetest.Streamed()
+		s.show(snap, panetest.StreamEvents(snap)...).press("2", "k")
+	}},
+	{"streams-timeline", nil, func(s *stage) {
+		snap := panetest.Streamed()
+		s.show(snap, panetest.StreamEvents(snap)...).press("5", "}", "}")
+	}},
+	{"streams-node", demo, func(s *stage) {
+		s.show(panetest.WithNode(panetest.FellBack())).report(panetest.Looked()).press("v", "ctrl+f")
+	}},
 	{"findings", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j") }},
 	{"findings-empty", nil, func(s *stage) { s.show(panetest.Healthy()).press("4") }},
 	{"findings-ended", nil, func(s *stage) {

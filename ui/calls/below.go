@@ -20,12 +20,12 @@ const (
 )
 
 // below returns what the columns have no room for: which calls are answered while one
-// hangs, what the last sweep found, and errors by their code.
-func below(v *pane.View, rows []*row, w int) []text.Span {
-	var out []text.Span
+// hangs, what the last sweep found, how the event sources stand, and errors by their code.
+func below(v *pane.View, rows []*row, w int) []wording.Slots {
+	var out []wording.Slots
 	put := func(st theme.Style, s string) {
 		for _, line := range text.Few(s, max(w, 16), mostLines, v.Theme.Symbols.Ellipsis) {
-			out = append(out, text.Say(st, line))
+			out = append(out, wording.Slots{text.Say(st, line)})
 		}
 	}
 	if len(v.Probes) > 0 {
@@ -34,6 +34,11 @@ func below(v *pane.View, rows []*row, w int) []text.Span {
 	if wording.Sweeping(v.Snapshot) {
 		put(v.Theme.Info, wording.SweepProgress(v.Sweep))
 	} else if said := wording.Swept(v.Theme, v.Snapshot, v.Headline, sweptKept); said.Text != "" {
+		put(said.Style, said.Text)
+	}
+	table, besides := wording.StreamTable(v.Theme, v.Snapshot)
+	out = append(out, table...)
+	for _, said := range besides {
 		put(said.Style, said.Text)
 	}
 	for _, r := range rows {

@@ -38,7 +38,8 @@ type calls struct {
 	widget.Table[*row, call.Operation]
 	view  *pane.View
 	about []text.Span // of all calls
-	below []text.Span
+	below []wording.Slots
+	lines int // that the pane can make use of below the rows
 }
 
 // New returns the pane. It is not safe for concurrent use.
@@ -53,7 +54,7 @@ const linesBelow = 4
 
 // Info says that the pane can make use of a few lines below its rows.
 func (c *calls) Info() pane.Info {
-	return pane.Info{Name: "Calls", About: c.about, Scope: keymap.InCalls, Least: 3, Wanted: 1 + c.Len() + linesBelow}
+	return pane.Info{Name: "Calls", About: c.about, Scope: keymap.InCalls, Least: 3, Wanted: 1 + c.Len() + c.lines}
 }
 
 // Observe takes over how all calls went.
@@ -64,6 +65,10 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 		if r := newRow(v, op); op != call.GetContainerEvents || r.made() {
 			rows = append(rows, r)
 		}
+	}
+	c.lines = linesBelow
+	if wording.Streaming(v.Snapshot) {
+		c.lines += 2 + 2*len(v.Sources) + len(v.Drift)
 	}
 	c.Sort(rows)
 	c.Resize(w, min(h, 1+len(rows)))
@@ -79,7 +84,9 @@ func newRow(v *pane.View, op call.Operation) *row {
 		r.Calls = s.Calls[i]
 	}
 	r.out = text.Count(uint64(r.InFlight))
-	if i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op == op }); i >= 0 {
+	if op == call.GetContainerEvents && r.InFlight > 0 {
+		r.out += " open" // as it is meant to be
+	} else if i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op == op }); i >= 0 {
 		f := &s.InFlight[i]
 		if r.oldest = f.Elapsed(s.At); r.oldest >= worthAWord {
 			r.out += " " + wording.OutFor(r.oldest)
@@ -131,7 +138,12 @@ func (c *calls) Draw(l *text.Line, y int, focused bool) {
 	case n < 0:
 		c.Table.Draw(l, c.view.Pen(), y, focused)
 	case n < len(c.below):
-		l.Put(c.below[n].Style, c.below[n].Text)
+		for _, s := range c.below[n] {
+			if s.Width == 0 {
+				s.Width = text.Width(s.Text)
+			}
+			l.Cell(s.Style, s.Text, s.Width)
+		}
 	case n == len(c.below) && focused:
 		if r, ok := c.Current(); ok {
 			l.Put(c.view.Theme.Dim, beside(r))

@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // clocks are the ways in which the times of events are written: an age, if there is no
@@ -43,7 +44,7 @@ func (e *events) columns() []widget.Column[line] {
 	}
 	return []widget.Column[line]{
 		{
-			Name: "time", Head: "TIME", Help: "when the relist saw it; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
+			Name: "time", Head: "TIME", Help: "when it was seen first; a mark after it is yours", Least: clocks[e.clock].width + 1, Rank: 0,
 			Draw: row(e.when),
 		},
 		{
@@ -54,7 +55,7 @@ func (e *events) columns() []widget.Column[line] {
 			}),
 		},
 		{
-			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 5,
+			Name: "from", Head: stepHead, Help: "the state before, and the state that the relist found", Least: 17, Rank: 7,
 			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { l.Cell(b.Dim, steps(b.Theme, r), w) }),
 		},
 		{
@@ -72,7 +73,7 @@ func (e *events) columns() []widget.Column[line] {
 			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) { look.Exit(l, b, r.ExitCode, r.Exited, w) }),
 		},
 		{
-			Name: "lag", Head: "LAG", Help: "from when it happened, by the runtime's clock, until the relist saw it", Least: 5, Right: true, Rank: 6,
+			Name: "lag", Head: "LAG", Help: "from when it happened, by the runtime's clock, until it was seen first", Least: 5, Right: true, Rank: 8,
 			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 				said := ""
 				if r.HasLag {
@@ -82,18 +83,51 @@ func (e *events) columns() []widget.Column[line] {
 			}),
 		},
 		{
-			Name: "channel", Head: "CHANNEL", Help: "what became of it at the kubelet's event channel: delivered, filtered, discarded", Least: 9, Rank: 7,
+			Name: "seen", Head: "SEEN", Help: "who saw it first: the relist, or an event source", Least: 6, Rank: 5, When: e.streaming,
 			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
-				l.Cell(theme.When(r.Delivery == pleg.Discarded, b.Bad, b.Dim), r.Delivery.String(), w)
+				first, at := r.Seen.First()
+				said := first.String()
+				if at.IsZero() {
+					said = ""
+				}
+				l.Cell(theme.When(first == engine.FromRelist, b.Dim, b.Info), said, w)
+			}),
+		},
+		{
+			Name: "lead", Head: "LEAD", Help: "by how much an event source was ahead of the relist; unseen where no relist saw it, which the kubelet cannot see", Least: 6, Right: true, Rank: 6, When: e.streaming,
+			Draw: row(lead),
+		},
+		{
+			Name: "channel", Head: "CHANNEL", Help: "what became of it at the kubelet's event channel: delivered, filtered, discarded; unseen: no relist saw it; derived: no kubelet makes it", Least: 9, Rank: 9,
+			Draw: row(func(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+				l.Cell(theme.When(r.Delivery == pleg.Discarded, b.Bad, theme.When(r.Delivery == pleg.Unseen, b.Warn, b.Dim)), r.Delivery.String(), w)
 			}),
 		},
 	}
 }
 
+// streaming reports whether there are event sources, or were.
+func (e *events) streaming() bool { return e.streams }
+
+// lead draws by how much the first event source was ahead of the relist, or behind it.
+func lead(l *text.Line, b widget.Pen, r *journal.Row, w int) {
+	if r.Delivery == pleg.Unseen {
+		l.Right(b.Warn, r.Delivery.String(), w)
+		return
+	}
+	said, st := "", b.Text
+	for of, best := engine.FromCRI, time.Duration(0); of <= engine.FromPidfd; of++ {
+		if d, ok := r.Seen.Lead(of); ok && (said == "" || d > best) {
+			best, said, st = d, wording.Lead(d), theme.When(d < 0, b.Warn, b.Text)
+		}
+	}
+	l.Right(st, said, w)
+}
+
 // faint reports whether a line stands back: nothing happened, or the kubelet is not told.
 func (e *events) faint(n line) bool {
 	r := e.view.Journal.Row(n.seq)
-	return r != nil && n.kind == event && (r.AtStart || r.Delivery == pleg.Filtered)
+	return r != nil && n.kind == event && (r.AtStart || r.Delivery == pleg.Filtered || r.Delivery == pleg.Derived)
 }
 
 func (e *events) when(l *text.Line, b widget.Pen, r *journal.Row, w int) {

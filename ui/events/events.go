@@ -33,10 +33,11 @@ type events struct {
 	view  *pane.View
 	clock int // index of clocks
 
-	follow bool
-	moved  time.Time // when the last rows came in
-	w, h   int
-	about  []text.Span
+	follow  bool
+	streams bool      // there are event sources, or were
+	moved   time.Time // when the last rows came in
+	w, h    int
+	about   []text.Span
 }
 
 // New returns the pane. It is not safe for concurrent use.
@@ -70,6 +71,10 @@ func (e *events) Observe(v *pane.View, w, h int) {
 		e.w, e.h = w, h
 		e.Resize(w, h)
 		e.lines.stale = true // another width has room for more or less
+	}
+	if on := wording.Streaming(v.Snapshot); on != e.streams {
+		e.streams = on
+		e.Hide(e.Hidden())
 	}
 	still := v.At.Sub(e.moved)
 	if e.lines.stale || !e.follow || e.lines.version != v.Journal.Version || e.Len() == 0 || still < 0 || still >= calm {

@@ -3,7 +3,10 @@ package events
 import (
 	"slices"
 	"sort"
+	"time"
 
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
 )
 
@@ -33,9 +36,10 @@ type lines struct {
 	relists, wrap bool // whether there are such lines
 
 	all     []line
-	version int    // of the journal
-	last    uint64 // the Seq of the newest row in all; 0 before the first
-	stale   bool   // all are made anew at the next update
+	version int       // of the journal
+	at      time.Time // when the relist began that found the newest row of those that one has found
+	last    uint64    // the Seq of the newest row in all; 0 before the first
+	stale   bool      // all are made anew at the next update
 }
 
 // update takes over the rows that have come, and drops those that have gone. It reports
@@ -44,10 +48,10 @@ func (s *lines) update(j *journal.Journal, untold func(r *journal.Row) []string)
 	shown := j.Shown()
 	was := s.last
 	if s.stale || s.version != j.Version {
-		s.all, s.last, s.version, s.stale = nil, 0, j.Version, false
+		s.all, s.last, s.at, s.version, s.stale = nil, 0, time.Time{}, j.Version, false
 	}
 	if len(shown) == 0 {
-		s.all, s.last = nil, 0
+		s.all, s.last, s.at = nil, 0, time.Time{}
 		return was > 0
 	}
 	s.all = s.all[s.from(shown[0]):]
@@ -57,7 +61,7 @@ func (s *lines) update(j *journal.Journal, untold func(r *journal.Row) []string)
 	}
 	for ; next < len(shown); next++ {
 		r := j.Row(shown[next])
-		if s.relists && r.Gap == 0 && s.another(j, r) {
+		if s.another(r) && s.relists {
 			s.all = append(s.all, line{r.Seq, rule})
 		}
 		s.all = append(s.all, line{r.Seq, event})
@@ -74,10 +78,24 @@ func (s *lines) from(seq uint64) int {
 	return sort.Search(len(s.all), func(i int) bool { return s.all[i].seq >= seq })
 }
 
-// another reports whether r was found by another relist than the row before.
-func (s *lines) another(j *journal.Journal, r *journal.Row) bool {
-	before := j.Row(s.last)
-	return before == nil || before.Gap > 0 || !before.At.Equal(r.At)
+// another reports whether r was found by another relist than those before it. After a gap
+// that is told again; what no relist has seen was found by none.
+func (s *lines) another(r *journal.Row) bool {
+	switch {
+	case r.Gap > 0:
+		s.at = time.Time{}
+		return false
+	case !byRelist(&r.Event), r.At.Equal(s.at):
+		return false
+	}
+	s.at = r.At
+	return true
+}
+
+// byRelist reports whether a relist found an event: what an event source saw may have come
+// without one.
+func byRelist(e *engine.Event) bool {
+	return e.Delivery != pleg.Unseen && (e.Seen == nil || !e.Seen.At[engine.FromRelist].IsZero())
 }
 
 // after returns the line of the next event that is there after one that is not.

@@ -69,6 +69,7 @@ func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 
 func (s *sheet) write(d *widget.Doc) {
 	s.event(d)
+	s.sightings(d)
 	s.relist(d)
 	d.Section("WHAT THE KUBELET DOES")
 	for _, says := range s.next() {
@@ -163,11 +164,18 @@ func delivery(e *engine.Event) string {
 		return "sent to the sync loop"
 	case pleg.Filtered:
 		return "PLEG makes it and never sends it"
+	case pleg.Unseen:
+		return "no relist has seen it, so the kubelet cannot see it; an event source has"
+	case pleg.Derived:
+		return "no kubelet makes it: it follows from what was inspected, and is sent to nobody"
 	}
 	return "the channel was full, and it is never sent again"
 }
 
 func (s *sheet) relist(d *widget.Doc) {
+	if !byRelist(&s.row.Event) {
+		return
+	}
 	th := s.View.Theme
 	d.Section("FOUND BY")
 	began := s.row.At.Local().Format(fullTime)
@@ -195,6 +203,15 @@ func (s *sheet) relist(d *widget.Doc) {
 // next says what a kubelet makes of the event.
 func (s *sheet) next() []string {
 	r := &s.row
+	switch {
+	case r.Delivery == pleg.Derived:
+		return []string{"Nothing: it never hears of it. The proposal of PLEG has such events."}
+	case r.Delivery == pleg.Unseen:
+		return []string{
+			"Nothing, as long as no relist sees it. If what has changed is still there at the next good list, an event of its own follows.",
+			s.otherwise(),
+		}
+	}
 	says := []string{"The pod's record and the cache have moved on: no relist reports this again."}
 	if r.AtStart {
 		says = append(says, "A kubelet that was there before saw it when it happened.")

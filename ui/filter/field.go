@@ -72,18 +72,25 @@ var fields = []*field{
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.To.String(), t.op, t.lower) },
 	},
 	{ // kind:died: the event is; the last event of the pod was
-		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync or conditionmet", set: setKind,
+		names: []string{"kind", "type"}, want: "started, died, removed, changed, podsync, networksetup or networkfailed", set: setKind,
 		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
 			return p.Pod.LastEvent.Seq > 0 && compared(p.Pod.LastEvent.Kind, t.op, t.kind)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Kind, t.op, t.kind) },
 	},
 	{ // delivery:discarded: the event was; the last event of the pod was
-		names: []string{"delivery"}, want: "delivered, filtered or discarded", set: setDelivery,
+		names: []string{"delivery"}, want: "delivered, filtered, discarded, unseen or derived", set: setDelivery,
 		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
 			return p.Pod.LastEvent.Seq > 0 && compared(p.Pod.LastEvent.Delivery, t.op, t.delivery)
 		},
 		event: func(e engine.Event, _ time.Time, t term) bool { return compared(e.Delivery, t.op, t.delivery) },
+	},
+	{ // seen:cri: who saw the event first; the last event of the pod
+		names: []string{"seen"}, want: "relist, cri, cgroup or pidfd", set: setSource,
+		pod: func(p *podlist.Pod, _ time.Time, t term) bool {
+			return p.Pod.LastEvent.Seq > 0 && seenBy(p.Pod.LastEvent, t)
+		},
+		event: func(e engine.Event, _ time.Time, t term) bool { return seenBy(e, t) },
 	},
 	{ // reason:oom
 		names: []string{"reason"}, want: "part of the reason for which a container ended", set: anyText,
@@ -168,13 +175,23 @@ func setNumber(t *term) bool {
 }
 
 func setKind(t *term) (ok bool) {
-	t.kind, ok = named(t.lower, pleg.Started, pleg.PodSync)
+	t.kind, ok = named(t.lower, pleg.Started, pleg.NetworkFailed)
 	return ok
 }
 
 func setDelivery(t *term) (ok bool) {
-	t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Discarded)
+	t.delivery, ok = named(t.lower, pleg.Delivered, pleg.Derived)
 	return ok
+}
+
+func setSource(t *term) (ok bool) {
+	t.source, ok = named(t.lower, engine.FromRelist, engine.FromPidfd)
+	return ok
+}
+
+func seenBy(e engine.Event, t term) bool {
+	first, _ := e.Seen.First()
+	return compared(first, t.op, t.source)
 }
 
 // named returns which of first to last has that name, in lower case and perhaps

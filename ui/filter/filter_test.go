@@ -186,7 +186,7 @@ func TestErrors(t *testing.T) {
 		{"| a", 0, `column 1: want a word or a field, not "|"`},
 		{"!", 1, "column 2: want a word or a field"},
 		{`"a b`, 4, `column 5: want a closing quote (")`},
-		{"zz:1", 0, `column 1: want one of ns, pod, container, id, re, state, kind, delivery, reason, has, exit, restarts, lat, age, or quotes around a text, not "zz"`},
+		{"zz:1", 0, `column 1: want one of ns, pod, container, id, re, state, kind, delivery, seen, reason, has, exit, restarts, lat, age, or quotes around a text, not "zz"`},
 	} {
 		_, err := Parse(tt.filter)
 		e, ok := errors.AsType[*Error](err)
@@ -303,6 +303,43 @@ func TestTimed(t *testing.T) {
 	for in, want := range map[string]bool{"": false, "a ns:b | exit!=0": false, "age<5m": true, "a | !age>1h b": true} {
 		if f, err := Parse(in); err != nil || f.Timed() != want {
 			t.Errorf("%q: timed = %v (%v), want %v", in, f.Timed(), err, want)
+		}
+	}
+}
+
+// TestSeen holds that events are found by who saw them first, and by what the kubelet
+// cannot see.
+func TestSeen(t *testing.T) {
+	first := func(by engine.Source) engine.Event {
+		e := engine.Event{Seq: 1, Seen: &engine.Sightings{}}
+		e.Seen.At[engine.FromRelist], e.Seen.At[by] = now.Add(time.Second), now
+		return e
+	}
+	unseen := engine.Event{Event: pleg.Event{Delivery: pleg.Unseen, Kind: pleg.NetworkFailed}}
+	for _, tt := range []struct {
+		filter string
+		e      engine.Event
+		want   bool
+	}{
+		{"seen:cri", first(engine.FromCRI), true},
+		{"seen:CRI", first(engine.FromPidfd), false},
+		{"seen!=relist", first(engine.FromPidfd), true},
+		{"seen:relist", engine.Event{}, true},
+		{"delivery:unseen", unseen, true},
+		{"delivery:derived", unseen, false},
+		{"kind:networkfailed", unseen, true},
+	} {
+		f, err := Parse(tt.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Event(tt.e, now); got != tt.want {
+			t.Errorf("%s: %v", tt.filter, got)
+		}
+		p := web()
+		p.LastEvent = tt.e
+		if got := f.Pod(podlist.New(p, nil, diagnose.Trouble{}), now); got != (tt.want && tt.e.Seq > 0) {
+			t.Errorf("%s: a pod with that event: %v", tt.filter, got)
 		}
 	}
 }

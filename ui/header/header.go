@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
@@ -102,9 +104,37 @@ func (h *Header) badges() (all []text.Span) {
 		}
 	}
 	add(h.v.Source.Demo(), h.pen.BadgeDemo, strings.TrimRight("DEMO "+h.v.Source.Scenario, " "))
+	if streams := h.streams(); streams.Text != "" {
+		all = append(all, streams)
+	}
+	switch m := &h.v.Mode; {
+	case wording.FellBack(m):
+		add(true, h.pen.BadgePaused, h.pen.Symbols.Warn+" FELL BACK")
+	default:
+		add(m.Mode != pleg.Generic, h.pen.BadgeFrozen, strings.ToUpper(m.Mode.String()))
+	}
 	add(h.v.Paused, h.pen.BadgePaused, "PAUSED")
 	add(h.v.Frozen, h.pen.BadgeFrozen, "FROZEN")
 	return all
+}
+
+// streams is the badge of event sources that are wanted, with a mark while one of them is
+// not what it should be.
+func (h *Header) streams() text.Span {
+	on, mark, st := false, "", h.pen.BadgeFrozen
+	for i := range h.v.Sources {
+		switch h.v.Sources[i].State {
+		case engine.StreamOff:
+			continue
+		case engine.StreamLost, engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
+			mark, st = h.pen.Symbols.Warn+" ", h.pen.BadgePaused
+		}
+		on = true
+	}
+	if !on {
+		return text.Span{}
+	}
+	return text.Say(st, " "+mark+"EVENTS ")
 }
 
 // width returns how many cells all of them take that are not empty, each with so many

@@ -16,8 +16,9 @@ type Stage struct {
 	Container string     // its name; empty for a sandbox
 	Attempt   uint32     // how many of its name came before; 0 where only an event tells of it
 	State     pleg.State // Created, Running, Exited, Unknown; Absent once it is gone
-	At        time.Time  // when it came, by the runtime's clock where that is known, else SeenAt
+	At        time.Time  // when it came, by the runtime's clock where that is known, else when it was seen first
 	SeenAt    time.Time  // when a relist saw it; zero if none has, or the event is no longer kept
+	SightedAt time.Time  // when the first event source saw it; zero if none has, or likewise
 	Event     uint64     // the Seq of the event that reported it; 0 for none
 	AtStart   bool       // that event is no news: it was so before the first relist
 	Exited    bool       // ExitCode holds
@@ -30,9 +31,11 @@ type Stage struct {
 func (j *Journal) Life(uid pleg.UID, p *engine.Pod) []Stage {
 	l := life{events: make(map[stageKey]*Row), listed: make(map[stageKey]bool)}
 	for r := range j.Of(uid) {
-		if r.ID != "" {
-			l.events[stageKey{r.ID, r.To}] = r // the oldest, if a state was seen twice
+		key := stageKey{r.ID, r.To}
+		if r.ID == "" || r.Delivery == pleg.Derived || r.Delivery == pleg.Unseen && l.events[key] != nil {
+			continue // a relist has seen it after all
 		}
+		l.events[key] = r // the oldest, if a state was seen twice
 	}
 	if p != nil {
 		l.status(p.Status)
@@ -98,7 +101,7 @@ func (l *life) add(s Stage) {
 		key := stageKey{s.ID, s.State}
 		if r := l.events[key]; r != nil {
 			e := stageOf(r)
-			s.SeenAt, s.Event, s.AtStart = e.SeenAt, e.Event, e.AtStart
+			s.SeenAt, s.SightedAt, s.Event, s.AtStart = e.SeenAt, e.SightedAt, e.Event, e.AtStart
 			if !s.AtStart {
 				s.At = e.At // the engine knows which stamps are nonsense
 			}
@@ -177,6 +180,12 @@ func stageOf(r *Row) Stage {
 	}
 	if r.HasLag {
 		s.At = r.SeenAt.Add(-r.Lag)
+	}
+	if r.Seen != nil {
+		s.SeenAt = r.Seen.At[engine.FromRelist]
+		others := *r.Seen
+		others.At[engine.FromRelist] = time.Time{}
+		_, s.SightedAt = others.First()
 	}
 	return s
 }

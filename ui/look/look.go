@@ -31,6 +31,9 @@ func State(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 
 // Event returns the look of an event.
 func Event(t *theme.Theme, e *engine.Event) (symbol string, st theme.Style) {
+	if e.Delivery == pleg.Unseen {
+		return t.Symbols.Unseen, t.Warn
+	}
 	switch e.Kind {
 	case pleg.Started:
 		return t.Symbols.Running, t.Good
@@ -44,6 +47,9 @@ func Event(t *theme.Theme, e *engine.Event) (symbol string, st theme.Style) {
 	case pleg.Changed:
 		return t.Symbols.Created, t.Dim
 	}
+	if e.Delivery == pleg.Derived {
+		return t.Symbols.Bullet, theme.When(e.Kind == pleg.NetworkFailed, t.Warn, t.Dim)
+	}
 	return t.Symbols.Bullet, t.Info
 }
 
@@ -56,5 +62,14 @@ func Code(t *theme.Theme, code int32) theme.Style {
 	return theme.When(code != 0, t.Bad, t.Dim)
 }
 
-// EventWord is the kubelet's name of an event without what all have in common.
-func EventWord(k pleg.Kind) string { return strings.TrimPrefix(k.String(), "Container") }
+// EventWord is the kubelet's name of an event without what all have in common, and short
+// where the kubelet has none.
+func EventWord(k pleg.Kind) string {
+	switch k {
+	case pleg.NetworkSetUp:
+		return "NetUp"
+	case pleg.NetworkFailed:
+		return "NetFail"
+	}
+	return strings.TrimPrefix(k.String(), "Container")
+}

@@ -41,6 +41,7 @@ func (n *node) Observe(v *pane.View, w, h int) {
 		if hangs {
 			n.sources()
 		}
+		n.streams()
 		n.versus()
 		n.cost()
 		n.host()

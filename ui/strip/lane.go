@@ -17,14 +17,15 @@ import (
 
 // A Cell is what a container went through in the time of one cell.
 type Cell struct {
-	State pleg.State // at its end; Absent where there was no container
-	Lag   bool       // something had happened that was not seen yet
-	Late  bool       // and was not seen for long
-	Sight Sight      // what could be seen of it
-	ID    string     // of the container at its end; empty where there was none
-	Event uint64     // the Seq of the event that was made in it, the worst if there were some; 0 for none
-	digit string     // of the exit code of what ended shortly before; empty for none
-	rank  uint8      // how bad Event is
+	State   pleg.State // at its end; Absent where there was no container
+	Lag     bool       // something had happened that was not seen yet
+	Late    bool       // and was not seen for long
+	Sight   Sight      // what could be seen of it
+	ID      string     // of the container at its end; empty where there was none
+	Sighted uint64     // the Seq of the event that an event source saw in it, and the relist elsewhere; 0 for none
+	Event   uint64     // the Seq of the event that was made in it, the worst if there were some; 0 for none
+	digit   string     // of the exit code of what ended shortly before; empty for none
+	rank    uint8      // how bad Event is
 }
 
 // A Lane is what the containers of one name in one pod went through, one after the other,
@@ -77,13 +78,13 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sig
 			current, state = s.ID, s.State
 		}
 		if s.Event > 0 && !s.AtStart {
-			n.tick(s, came, v.Axis.Index(w, s.SeenAt))
+			n.tick(v, s, came)
 		}
 	}
 	until(w)
 	for i := range life {
 		if s := &life[i]; s.Event > 0 && s.ExitCode != 0 {
-			n.code(s, v.Axis.Index(w, s.SeenAt))
+			n.code(s, v.Axis.Index(w, seen(s)))
 		}
 	}
 }
@@ -101,18 +102,31 @@ func stagesOf(life []journal.Stage, name string) []journal.Stage {
 // skew is how far a stamp of the runtime may lie in the future.
 const skew = 2 * time.Second
 
-// tick marks the event of a stage that came in one cell and was seen in another.
-func (n *Lane) tick(s *journal.Stage, came, seen int) {
-	late := s.SeenAt.Sub(s.At) >= look.LateLag
-	for i := max(came, 0); i < min(seen, len(n.Cells)); i++ {
+// tick marks the event of a stage that came in one cell: where the relist saw it, and
+// where an event source did. Where no relist has, that is its place.
+func (n *Lane) tick(v *pane.View, s *journal.Stage, came int) {
+	at, w := seen(s), len(n.Cells)
+	to, late := v.Axis.Index(w, at), at.Sub(s.At) >= look.LateLag
+	for i := max(came, 0); i < min(to, w); i++ {
 		n.Cells[i].Lag, n.Cells[i].Late = true, late
 	}
-	if seen < 0 || seen >= len(n.Cells) {
+	if sighted := v.Axis.Index(w, s.SightedAt); !s.SightedAt.IsZero() && sighted != to && sighted >= 0 && sighted < w {
+		n.Cells[sighted].Sighted = s.Event
+	}
+	if to < 0 || to >= w {
 		return
 	}
-	if c, rank := &n.Cells[seen], rankOf(s); rank >= c.rank {
+	if c, rank := &n.Cells[to], rankOf(s); rank >= c.rank {
 		c.Event, c.rank = s.Event, rank
 	}
+}
+
+// seen returns when a relist saw the event of a stage, or else who saw it first.
+func seen(s *journal.Stage) time.Time {
+	if s.SeenAt.IsZero() {
+		return s.SightedAt
+	}
+	return s.SeenAt
 }
 
 // rankOf is how much an event matters among others of the same cell.
@@ -139,7 +153,7 @@ func (n *Lane) code(s *journal.Stage, seen int) {
 	digits := strconv.Itoa(int(s.ExitCode))
 	for i := range digits {
 		at := seen + 1 + i
-		if at >= len(n.Cells) || n.Cells[at].State != pleg.Exited || n.Cells[at].Lag || n.Cells[at].Event > 0 {
+		if at >= len(n.Cells) || n.Cells[at].State != pleg.Exited || n.Cells[at].Lag || n.Cells[at].Event > 0 || n.Cells[at].Sighted > 0 {
 			return
 		}
 	}
@@ -158,6 +172,8 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 	}
 	symbol, st = stateLook(t, c.State)
 	switch {
+	case c.Sighted > 0:
+		symbol, st = t.Symbols.Sight, t.Info
 	case c.digit != "":
 		symbol, st = c.digit, t.Bad
 	case c.Late:

@@ -9,6 +9,7 @@ type Symbols struct {
 	Good, Warn, Bad, Unknown string // verdicts, and the states that count as such
 	Running, Exited, Created string // states of sandboxes and containers
 	Gone                     string // listed no longer
+	Unseen                   string // an event that no relist has seen
 
 	Folded, Unfolded string // of a pod in the tree
 	Branch, Last     string // of what a pod holds
@@ -28,6 +29,7 @@ type Symbols struct {
 	Run    string   // along the time that it ran
 	Ended  string   // along the time that it was there and had exited
 	Lag    string   // from what happened to where it was seen
+	Sight  string   // where an event source saw what the relist saw later, or before
 	Blind  string   // while nothing could be seen
 	Pause  string   // while the relist was paused
 	Cursor string   // above the moment that the cursor is on
@@ -38,7 +40,7 @@ type Symbols struct {
 var Unicode = Symbols{
 	Ellipsis: "…",
 	Good:     "✔", Warn: "▲", Bad: "✖", Unknown: "?",
-	Running: "●", Exited: "○", Created: "◌", Gone: "×",
+	Running: "●", Exited: "○", Created: "◌", Gone: "×", Unseen: "◇",
 	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
 	Up: "↑", Down: "↓", Mark: "◆",
 	Horizontal: "─", Vertical: "│",
@@ -46,7 +48,7 @@ var Unicode = Symbols{
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "×",
 	Shades:      []string{"░", "▒", "▓", "█"},
-	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Blind: "╱", Pause: "║", Cursor: "▼",
+	Made:        "╌", Run: "━", Ended: "┈", Lag: "░", Sight: "◦", Blind: "╱", Pause: "║", Cursor: "▼",
 }
 
 // ASCII is the set for terminals and fonts that have nothing else.
@@ -54,7 +56,7 @@ var ASCII = Symbols{
 	ASCII:    true,
 	Ellipsis: "~",
 	Good:     "+", Warn: "!", Bad: "X", Unknown: "?",
-	Running: "*", Exited: "o", Created: ".", Gone: "-",
+	Running: "*", Exited: "o", Created: ".", Gone: "-", Unseen: "u",
 	Folded: ">", Unfolded: "v", Branch: "|", Last: "`", Bullet: "-", Step: ">",
 	Up: "^", Down: "v", Mark: "#",
 	Horizontal: "-", Vertical: "|",
@@ -62,5 +64,5 @@ var ASCII = Symbols{
 	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	SparkFailed: "x",
 	Shades:      []string{".", ":", "+", "#"},
-	Made:        ".", Run: "=", Ended: "_", Lag: "%", Blind: "/", Pause: "|", Cursor: "v",
+	Made:        ".", Run: "=", Ended: "_", Lag: "%", Sight: "'", Blind: "/", Pause: "|", Cursor: "v",
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // Draw draws the scale, a lane, or a line of the foot.
@@ -41,6 +42,8 @@ func (t *timeline) Legend() [][2]string {
 		{s.Run, "running"},
 		{s.Ended, "exited; behind the event stands its exit code if that is not 0"},
 		{s.Lag, "it had happened, and no relist had seen it yet"},
+		{s.Sight, "an event source saw it here, the relist elsewhere"},
+		{s.Unseen, "an event source saw it, and no relist has: the kubelet cannot see it"},
 		{s.Blind, "nothing could be seen: a list or an inspection hung, or lists failed; the lane that it hangs on has the look of trouble"},
 		{s.Pause, "the relist was paused"},
 		{s.Running + " " + s.Exited + " " + s.Bad + " " + s.Gone, "the relist found: started, died with 0, died with another code, removed"},
@@ -126,7 +129,7 @@ func state(c *strip.Cell) string {
 
 // event says what event was made in a cell.
 func (t *timeline) event(c *strip.Cell) text.Span {
-	r := t.view.Journal.Row(c.Event)
+	r := t.view.Journal.Row(cmp.Or(c.Event, c.Sighted))
 	if r == nil {
 		return text.Span{}
 	}
@@ -138,6 +141,12 @@ func (t *timeline) event(c *strip.Cell) text.Span {
 	says += " seen " + r.SeenAt.Local().Format("15:04:05")
 	if r.HasLag {
 		says += ", " + text.Took(r.Lag) + " late"
+	}
+	if by := wording.SeenBy(r.Seen); by != "" {
+		says += "; " + by
+	}
+	if r.Delivery == pleg.Unseen {
+		says += ", unseen by the relist"
 	}
 	return text.Say(st, says)
 }

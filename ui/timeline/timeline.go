@@ -3,6 +3,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -250,7 +251,7 @@ func (t *timeline) step(by int) {
 func (t *timeline) seek(by int, h pane.Host) {
 	lane := t.lane(t.table.Cursor())
 	for i := t.cell() + by; lane != nil && i >= 0 && i < t.room; i += by {
-		if lane.Cells[i].Event > 0 {
+		if c := &lane.Cells[i]; c.Event > 0 || c.Sighted > 0 {
 			t.step(i - t.cell())
 			return
 		}
@@ -276,7 +277,7 @@ func (t *timeline) Subject() pane.Subject {
 	}
 	s := pane.Subject{Pod: r.pod.Pod.PodRef, Container: r.name}
 	if i, lane := t.cell(), t.lane(t.table.Cursor()); lane != nil && i >= 0 {
-		s.Event, s.ID = lane.Cells[i].Event, lane.Cells[i].ID
+		s.Event, s.ID = cmp.Or(lane.Cells[i].Event, lane.Cells[i].Sighted), lane.Cells[i].ID
 	}
 	return s
 }

@@ -47,7 +47,7 @@ func (t *Table[R, K]) arrange() {
 func (t *Table[R, K]) fit() []shownColumn {
 	var ranked, shown []shownColumn
 	for i, c := range t.Columns {
-		if !slices.Contains(t.hidden, c.Name) {
+		if !slices.Contains(t.hidden, c.Name) && (c.When == nil || c.When()) {
 			ranked = append(ranked, shownColumn{i, c.Least})
 		}
 	}

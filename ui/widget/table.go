@@ -17,6 +17,9 @@ type Column[R any] struct {
 	Most  int // cells that are of use, if there is room; Least if 0
 	Fair  int // cells that it could have before a column of a higher rank is shown; Least if 0
 	Rank  int // the lowest gets its cells first; columns of the highest are left out first
+	// When reports whether there is anything to be shown; nil for always. Where its answer
+	// changes the owner hides anew what is hidden.
+	When  func() bool
 	Right bool
 
 	// Need returns how many cells a row could make use of. Nil for Most.

@@ -1,0 +1,76 @@
+package events
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
+)
+
+// sightings writes who saw the event when, and what a kubelet makes of that; nothing where
+// there was no event source.
+func (s *sheet) sightings(d *widget.Doc) {
+	seen := s.row.Seen
+	if seen == nil {
+		return
+	}
+	th := s.View.Theme
+	d.Section("SEEN BY")
+	for source, at := range seen.At {
+		of := engine.Source(source)
+		switch {
+		case !at.IsZero():
+			s.sighting(d, of, at)
+		case of == engine.FromRelist:
+			d.Field(of.String(), th.Warn, "not seen")
+		}
+	}
+	d.Field("mode", th.Text, wording.ModeStands(&s.View.Mode)+": "+s.acts())
+}
+
+// sighting writes when somebody saw the event, and how far ahead of the relist that was.
+func (s *sheet) sighting(d *widget.Doc, of engine.Source, at time.Time) {
+	th := s.View.Theme
+	says := at.Local().Format(fullTime)
+	if lead, ok := s.row.Seen.Lead(of); ok && of != engine.FromRelist {
+		how := " before the relist"
+		if lead < 0 {
+			lead, how = -lead, " after the relist"
+		}
+		says += ", " + text.Took(lead) + how
+	}
+	first, _ := s.row.Seen.First()
+	d.Field(of.String(), theme.When(of == first, th.Strong, th.Text), says)
+}
+
+// acts says what has a kubelet of the present mode act on such an event.
+func (s *sheet) acts() string {
+	m, release := s.View.Mode.Mode, s.View.Release
+	switch {
+	case m == pleg.Generic:
+		return "the kubelet acts when a relist has seen it; event sources only show when it could have known"
+	case m == pleg.Preview:
+		return "a kubelet such as is proposed asks for a relist of the pod at each end of a container that the runtime's stream tells"
+	case release >= accelerated:
+		return "the kubelet asks for a relist of the pod where the runtime's stream tells an end by a failure or by the OOM killer; what it acts on is what a relist sees"
+	}
+	return "the kubelet acts when the runtime's stream tells it, or when the relist of every 5 minutes sees it, if that is sooner"
+}
+
+// accelerated is the first release in which the runtime's events only ask for relists.
+const accelerated pleg.Release = 37
+
+// otherwise says which kubelet could have acted on what no relist has seen.
+func (s *sheet) otherwise() string {
+	switch {
+	case s.row.Seen == nil || s.row.Seen.At[engine.FromCRI].IsZero():
+		return "No kubelet could: none has a source of events but the runtime's stream, and that has not told it."
+	case s.View.Mode.Mode == pleg.Generic:
+		return "With the gate EventedPLEG a kubelet up to 1.36 would have had it from the runtime's stream at once; one of 1.37 would have relisted the pod then if it was an end by a failure."
+	}
+	return "The runtime's stream has told it; nothing of it was left for the relist that should have followed."
+}

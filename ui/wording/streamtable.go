@@ -1,0 +1,85 @@
+package wording
+
+import (
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// Slots is a line of a table: texts in places of their own, side by side.
+type Slots []text.Span
+
+// The places of the figures, the gap after each included.
+var (
+	standsWidths = []int{7, 10, 7, 7}
+	driftWidths  = []int{6, 15, 7, 6, 6, 9, 7}
+)
+
+// figured returns a line of two texts, and figures at the right of their places.
+func figured(st theme.Style, first, second text.Span, widths []int, figures ...string) Slots {
+	slots := Slots{first, second}
+	for i, f := range figures {
+		blank := strings.Repeat(" ", max(0, widths[i]-1-text.Width(f)))
+		slots = append(slots, text.Say(st, blank+f).In(widths[i]))
+	}
+	return slots
+}
+
+// StreamTable returns the table of the event sources, a line each, and that of the drift
+// below it: at most 78 cells wide, what matters less at the right. Below is what is to be
+// said of them besides, of any length. There is nothing where there are no event sources.
+func StreamTable(t *theme.Theme, s *engine.Snapshot) (lines []Slots, below []text.Span) {
+	if !Streaming(s) {
+		return nil, nil
+	}
+	head := func(what string, w int) text.Span { return text.Say(t.Head, what).In(w) }
+	lines = append(lines, figured(t.Head, head("EVENT SOURCE", 14), head("STATE", 15), standsWidths, "SINCE", "RECEIVED", "LOST", "LAST"))
+	for i := range s.Sources {
+		k := &s.Sources[i]
+		lines = append(lines, streamLine(t, s, k))
+		if says := StreamTrouble(s, k); says != "" {
+			below = append(below, text.Say(theme.When(k.State == engine.StreamConnected, t.Dim, t.Text), k.Source.String()+": "+says))
+		}
+	}
+	if len(s.Drift) > 0 {
+		lines = append(lines, figured(t.Head, head("DRIFT", 8), head("TRANSITIONS", 12), driftWidths, "BOTH", "MISSED: RELIST", "SOURCE", "TWICE", "LATE", "LEAD P50", "P99"))
+	}
+	for i := range s.Drift {
+		lines = append(lines, driftLine(t, &s.Drift[i]))
+	}
+	if s.UnseenMore > 0 {
+		below = append(below, text.Say(t.Dim, text.Count(s.UnseenMore)+" more events of ids that nobody knows: counted, not told"))
+	}
+	return lines, below
+}
+
+// streamLine is how one event source stands, in figures.
+func streamLine(t *theme.Theme, s *engine.Snapshot, k *engine.SourceState) Slots {
+	ago := func(at time.Time) string {
+		if at.IsZero() {
+			return "-"
+		}
+		return text.AgeCoarse(s.At.Sub(at))
+	}
+	line := figured(t.Text, text.Say(t.Text, k.Source.String()).In(14), StreamLook(t, k).In(15), standsWidths, ago(k.Since), text.Count(k.Received), text.Count(k.Lost), ago(k.LastAt))
+	line[4].Style = theme.When(k.Lost > 0, t.Warn, t.Text)
+	return line
+}
+
+// driftLine is how far one event source and the relist agree, in figures.
+func driftLine(t *theme.Theme, d *engine.Drift) Slots {
+	lead := func(of time.Duration) string {
+		if d.Both == 0 {
+			return "-"
+		}
+		return Lead(of)
+	}
+	line := figured(t.Text, text.Say(t.Text, d.Source.String()).In(8), text.Say(t.Text, text.Count(d.Transitions)).In(12), driftWidths,
+		text.Count(d.Both), text.Count(d.MissedByRelist), text.Count(d.MissedBySource), text.Count(d.Duplicates), text.Count(d.Late), lead(d.LeadP50), lead(d.LeadP99))
+	line[4].Style = theme.When(d.MissedBySource > 0, t.Warn, t.Text)
+	line[5].Style = theme.When(d.Duplicates > 0, t.Warn, t.Text)
+	return line
+}
