@@ -50,6 +50,11 @@ func (m *machine) release() bool {
 	var known *pleg.PodStatus
 	var find pleg.Lookup // in known
 	for _, d := range decided {
+		m.events.channel.count(d.Delivery)
+		if d.Again {
+			m.mode.repeated++
+			continue
+		}
 		m.events.last++
 		e := Event{Event: d, Seq: m.events.last, Mode: m.config.Mode, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
 		if st, err := m.core.Cache().Get(d.Pod.UID); err == nil && st != nil {
@@ -59,7 +64,6 @@ func (m *machine) release() bool {
 			e.Reason = reason(d, find)
 			m.date(&e, happened(d, st, find))
 		}
-		m.events.channel.count(d.Delivery)
 		m.events.released = append(m.events.released, e)
 		m.pods.event(e)
 		m.networks.follow(m, e)

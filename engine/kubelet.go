@@ -61,7 +61,7 @@ func newKubelet(now time.Time, starting bool) kubelet {
 // Before the first good list there is nothing to read.
 func (k *kubelet) judge(m *machine) {
 	now := m.pause.judged(m.now)
-	if healthy := m.core.Healthy(now) == nil; healthy != k.healthy {
+	if healthy := m.verdict(now) == nil; healthy != k.healthy {
 		if k.everJudged {
 			k.flips++
 		}
@@ -69,7 +69,7 @@ func (k *kubelet) judge(m *machine) {
 		m.changed = true
 	}
 	k.loop.returns(m)
-	m.core.Attend(k.starting || k.loop.reads(m.now, k.plegErr(m, m.now) == "") && k.everJudged)
+	m.core.Attend(k.starting || k.loop.reads(m.now, k.plegErrs(m, m.now) == "") && k.everJudged)
 	k.loop.keepsHouse(m)
 	k.follow(m)
 }
@@ -119,14 +119,14 @@ func (k *kubelet) unhealthyAt(m *machine) time.Time {
 	if m.pause.on || !k.healthy {
 		return time.Time{}
 	}
-	return m.core.ListedAt().Add(m.config.Threshold + 1 + m.pause.total - m.pause.listed)
+	return m.core.ListedAt().Add(m.core.Threshold() + 1 + m.pause.total - m.pause.listed)
 }
 
 // foretold is unhealthyAt as far as it can come: not where the relist under way
 // inspects, and ends before.
 func (k *kubelet) foretold(m *machine) time.Time {
 	at := k.unhealthyAt(m)
-	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.period+sluggish).Before(at) {
+	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.relistPeriod()+sluggish).Before(at) {
 		return time.Time{}
 	}
 	return at
@@ -139,7 +139,7 @@ func (k *kubelet) due(m *machine) time.Time {
 		due = sooner(due, at)
 	}
 	if m.core.ListedAt().IsZero() && !m.pause.on {
-		if at := m.started.Add(m.config.Threshold + 1 + m.pause.total - m.pause.listed); m.now.Before(at) {
+		if at := m.started.Add(m.core.Threshold() + 1 + m.pause.total - m.pause.listed); m.now.Before(at) {
 			due = sooner(due, at)
 		}
 	}
@@ -157,7 +157,7 @@ func (k *kubelet) health(m *machine, now time.Time) Health {
 		Healthy: k.healthy, ListedAt: m.core.ListedAt(), SettledAt: m.relists.settledAt,
 		UnhealthyAt: k.foretold(m), Since: k.since, Flips: k.flips,
 	}
-	if err := m.core.Healthy(m.pause.judged(now)); err != nil {
+	if err := m.verdict(m.pause.judged(now)); err != nil {
 		h.Verdict = err.Error()
 	}
 	return h
@@ -170,8 +170,8 @@ func (k *kubelet) plegErr(m *machine, now time.Time) string {
 	err := m.core.Healthy(now)
 	if m.core.ListedAt().IsZero() && !k.starting {
 		err = nil
-		if age := now.Sub(m.started); age > m.config.Threshold {
-			err = fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, m.config.Threshold)
+		if age := now.Sub(m.started); age > m.core.Threshold() {
+			err = fmt.Errorf("pleg was last seen active %v ago; threshold is %v", age, m.core.Threshold())
 		}
 	}
 	if err == nil {
@@ -180,11 +180,16 @@ func (k *kubelet) plegErr(m *machine, now time.Time) string {
 	return fmt.Sprintf("%s: %v", plegNotHealthy, err)
 }
 
+// plegErrs returns what the kubelet says of its PLEG by both of its health checks.
+func (k *kubelet) plegErrs(m *machine, now time.Time) string {
+	return aggregate(k.plegErr(m, now), m.eventedErr(now))
+}
+
 // errs returns what the Ready condition would say if it were computed now; empty if the
 // node is ready. That it has other reasons as well, such as its disks, is nothing
 // that can be seen over CRI.
 func (k *kubelet) errs(m *machine, now time.Time) string {
-	return aggregate(k.loop.down(now), k.plegErr(m, now), k.loop.runtimeErr, k.loop.networkErr)
+	return aggregate(k.loop.down(now), k.plegErr(m, now), m.eventedErr(now), k.loop.runtimeErr, k.loop.networkErr)
 }
 
 // node returns what the kubelet says of its node, and what it has posted.
@@ -195,7 +200,7 @@ func (k *kubelet) node(m *machine, now time.Time) Node {
 		Known:       k.knows(m),
 		Since:       p.since,
 		RuntimeDown: s.down(now),
-		PLEG:        k.plegErr(m, now),
+		PLEG:        k.plegErrs(m, now),
 		RuntimeErr:  s.runtimeErr,
 		NetworkErr:  s.networkErr,
 		SyncedAt:    s.syncedAt,

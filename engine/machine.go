@@ -84,6 +84,7 @@ type machine struct {
 	sweep    *sweep // the last one, or the one under way; nil if there was none
 	recheck  recheck
 	check    check
+	mode     mode
 	pods     pods
 	events   events
 	networks networks
@@ -100,6 +101,7 @@ type machine struct {
 }
 
 func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
+	c.Mode = p.mode(c)
 	core, err := pleg.New(pleg.Config{Release: c.Release, Mode: c.Mode, Capacity: c.Capacity, Threshold: c.Threshold})
 	if err != nil {
 		return nil, err
@@ -146,6 +148,7 @@ func (m *machine) advance() {
 		m.kubelet.judge(m)
 		m.relists.advance(m)
 		m.networks.advance(m)
+		m.mode.advance(m)
 		m.status.advance(m)
 		m.probes.advance(m)
 		m.search.advance(m)
@@ -206,7 +209,7 @@ func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
 		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m),
+		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m), m.mode.due(m),
 	} {
 		due = sooner(due, at)
 	}
@@ -218,7 +221,7 @@ func (m *machine) due() time.Time {
 func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
 		At: now, Started: m.started, Policy: m.policy,
-		Release: m.config.Release, Period: m.period, Threshold: m.config.Threshold, Timeout: m.config.Timeout,
+		Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
 		Paused: m.pause.on, Resumed: m.pause.ended,
 		Health:  m.kubelet.health(m, now),
 		Node:    m.kubelet.node(m, now),
@@ -228,7 +231,7 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 		InFlight: m.calls.flights(), Calls: m.calls.sums.read(now),
 		Version: m.status.version, VersionErr: m.status.versionErr,
 		Conditions: m.status.conditions, StatusErr: m.status.failure,
-		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence,
+		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence, Mode: m.modeState(),
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
 	if m.sweep != nil {

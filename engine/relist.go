@@ -92,6 +92,7 @@ func (l *relists) beginNext(m *machine) bool {
 	if r := m.followed; r != 0 && r != m.config.Release {
 		must(m.core.Follow(r))
 		m.config.Release, m.changed = r, true
+		l.schedule(m.relistPeriod())
 	}
 	if due := l.due(m); m.wanted.relist || !due.IsZero() && !m.now.Before(due) {
 		l.beginAll(m)
@@ -100,13 +101,30 @@ func (l *relists) beginNext(m *machine) bool {
 	for {
 		uid, ok := m.wanted.next()
 		if !ok {
-			return false
+			return l.beginAsked(m)
 		}
 		if pod, known := m.pods.byUID[uid]; known {
 			l.beginOne(m, pod.PodRef)
 			return true
 		}
 	}
+}
+
+// beginAsked relists the next pod of which the event stream asked for that, unless a
+// relist of all has begun since, or people paused: then one of all comes first.
+func (l *relists) beginAsked(m *machine) bool {
+	for !m.pause.on {
+		a, ok := m.mode.asks.next()
+		if !ok {
+			return false
+		}
+		if m.core.OnDemand() && a.at.After(m.core.ListedAt()) {
+			l.now = &relist{pod: a.pod, began: m.now}
+			m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox, Pod: a.pod}))
+			return true
+		}
+	}
+	return false
 }
 
 func (l *relists) beginAll(m *machine) {
@@ -121,7 +139,7 @@ func (l *relists) beginAll(m *machine) {
 // beginOne relists one pod, or, for a release that cannot, inspects it.
 func (l *relists) beginOne(m *machine, pod pleg.PodRef) {
 	l.now = &relist{pod: pod, asked: true, began: m.now}
-	if m.config.Release >= onDemand {
+	if m.core.OnDemand() {
 		m.core.RequestReinspect(pod.UID)
 		m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox, Pod: pod}))
 		return
@@ -286,7 +304,7 @@ func (l *relists) end(m *machine) {
 func (l *relists) endAll(m *machine, failed bool) {
 	r := l.now
 	l.sumUp(r, m.now, m.now.Sub(r.began)-r.held, failed)
-	l.schedule(m.period)
+	l.schedule(m.relistPeriod())
 	if failed || r.done > 0 || r.asked || l.count == 1 {
 		m.changed = true
 	}

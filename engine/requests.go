@@ -8,9 +8,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// onDemand is the first release that relists one pod alone.
-const onDemand pleg.Release = 36
-
 // A requests is what was asked for since the machine last looked. Equal requests
 // become one, so that they take no more memory however often a key is hit.
 type requests struct {
@@ -127,7 +124,7 @@ func (m *machine) request(r requests) {
 	}
 	if r.period != 0 && r.period != m.period {
 		m.period = r.period
-		m.relists.schedule(m.period)
+		m.relists.schedule(m.relistPeriod())
 		m.changed = true
 	}
 	m.wanted.add(wanted{relist: r.relist})

@@ -177,6 +177,7 @@ type ModeState struct {
 	Applied  uint64    // events of the stream that led to something
 	Ignored  uint64    // that led to nothing
 	Asks     uint64    // relists of one pod that the stream asked for
+	AsksLost uint64    // of them came when 200 were waiting, and are not made
 	Repeated uint64    // events that a relist would send again, though the stream had: counted, and not among the events
 }
 
