@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -71,7 +70,7 @@ func (s *Server) Rewrite(m Match, change func(answer proto.Message)) (undo func(
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.calls[max(0, len(s.calls)-recordLength):])
+	return newest(s.calls)
 }
 
 // AwaitHeld waits until exactly n of the calls that are held match m, which

@@ -70,7 +70,7 @@ func (d *debugger) close() {
 func (s *Server) admitHTTP(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	s.requests = append(s.requests, r.Method+" "+address.Network()+" "+r.RequestURI)
+	s.requests = remember(s.requests, r.Method+" "+address.Network()+" "+r.RequestURI)
 	away, stopped := s.scene.away, s.scene.stopped
 	s.mu.Unlock()
 	switch {
@@ -84,12 +84,12 @@ func (s *Server) admitHTTP(w http.ResponseWriter, r *http.Request) bool {
 	return !away && !stopped
 }
 
-// Requests returns what was asked for beside the CRI, oldest first, each as
+// Requests returns the last 10,000 that were asked for beside the CRI, oldest first, each as
 // "GET unix /path": with its method, its network and its URI.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.requests)
+	return newest(s.requests)
 }
 
 // serveDump answers with what the goroutines do now.

@@ -36,5 +36,6 @@
 // A reader of GetContainerEvents who falls 1,000 events behind is cut off; it
 // never delays anybody else. Of the events that were made while nobody was
 // reading, the last 256 are delivered first to the next reader, unless they are
-// older than five minutes.
+// older than five minutes. What is wrong with the stream of its own accord is among the
+// faults.
 package sim

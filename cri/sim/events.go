@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
@@ -23,9 +22,11 @@ const (
 	backlogLife = 5 * time.Minute // as containerd has it
 )
 
-// add takes a transition in. A reader who has no room for it is cut off.
-func (e *events) add(t transition) {
-	event := t.event()
+// add takes a transition in.
+func (e *events) add(t transition) { e.send(t.event()) }
+
+// send takes an event in. A reader who has no room for it is cut off.
+func (e *events) send(event *cri.ContainerEventResponse) {
 	if len(e.readers) == 0 {
 		e.keep(event)
 		return
@@ -82,24 +83,39 @@ func (t transition) event() *cri.ContainerEventResponse {
 	return e
 }
 
+// GetContainerEvents sends what happens until the client has enough, or what is wrong with
+// the stream ends it.
 func (r runtimeService) GetContainerEvents(_ *cri.GetEventsRequest, to grpc.ServerStreamingServer[cri.ContainerEventResponse]) error {
-	r.s.mu.Lock()
-	reader := r.s.events.join()
-	r.s.mu.Unlock()
+	reader, cuts := r.s.join()
 	defer r.s.leave(reader)
+	if over, err := r.s.trouble(to, cuts); over {
+		return err
+	}
+	look := time.NewTicker(streamLook)
+	defer look.Stop()
 	for {
 		select {
 		case event, open := <-reader:
 			if !open {
-				return status.Error(codes.Unavailable, "container events subscription closed by server")
+				return errStreamClosed
 			}
 			if err := to.Send(event); err != nil {
+				return err
+			}
+		case <-look.C:
+			if over, err := r.s.trouble(to, cuts); over {
 				return err
 			}
 		case <-to.Context().Done():
 			return status.FromContextError(to.Context().Err()).Err()
 		}
 	}
+}
+
+func (s *Server) join() (reader chan *cri.ContainerEventResponse, cuts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events.join(), s.scene.stream.cuts
 }
 
 func (s *Server) leave(reader chan *cri.ContainerEventResponse) {

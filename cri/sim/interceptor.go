@@ -49,8 +49,14 @@ func (g *interceptedStream) RecvMsg(request any) error {
 	return err
 }
 
-// SendMsg sends one part of the answer.
+// SendMsg sends one part of the answer, when nothing holds the call any more.
 func (g *interceptedStream) SendMsg(answer any) error {
+	g.s.mu.Lock()
+	holds := g.s.scene.holds(g.call)
+	g.s.mu.Unlock()
+	if err := g.s.hold(g.Context(), g.call, holds); err != nil {
+		return err
+	}
 	return g.ServerStream.SendMsg(g.s.rewritten(g.call, answer))
 }
 
@@ -132,14 +138,22 @@ func (s *Server) rewritten(call Call, answer any) any {
 	return answer
 }
 
-// recordLength is how many calls are remembered.
+// recordLength is how many calls are remembered, and requests beside them.
 const recordLength = 10000
 
 // record remembers a call. The server's mutex must be held.
 func (s *Server) record(c Call) {
-	if len(s.calls) == 2*recordLength { // seldom, so that it costs nothing
-		s.calls = append(s.calls[:0], s.calls[recordLength:]...)
-	}
-	s.calls = append(s.calls, c)
+	s.calls = remember(s.calls, c)
 	s.begun[c.Method]++
 }
+
+// remember adds one, and forgets what nobody can ask for any more.
+func remember[T any](all []T, one T) []T {
+	if len(all) == 2*recordLength { // seldom, so that it costs nothing
+		all = slices.Delete(all, 0, recordLength)
+	}
+	return append(all, one)
+}
+
+// newest returns a copy of what there is to be asked for.
+func newest[T any](all []T) []T { return slices.Clone(all[max(0, len(all)-recordLength):]) }

@@ -259,6 +259,27 @@ func scenarios() []scenario {
 				{5 * time.Second, nil, "the clock is 2 min ahead; new events seem to come from the future"},
 			},
 		},
+		{
+			name: "event-drift", summary: "the event stream loses one event in three, and is late with the others", keys: "e: the event stream; 4 enter: event-drift",
+			pods: tour, wrong: "one event in three is not sent", fault: sets(func(sn *scene) *bool { return &sn.stream.lossy }),
+			steps: []step{{0, on("events-late"), "a third of the events never comes, the rest 2 s late; relists see it all"}},
+		},
+		{name: "events-late", wrong: "events come 2 s late", fault: sets(func(sn *scene) *bool { return &sn.stream.late })},
+		{name: "events-doubled", wrong: "each event comes twice", fault: sets(func(sn *scene) *bool { return &sn.stream.doubled })},
+		{name: "events-clock", wrong: "the times of events are an hour ahead", fault: sets(func(sn *scene) *bool { return &sn.stream.ahead })},
+		{name: "events-broken", wrong: "the event stream breaks every 7 s", fault: cutEvents},
+		{name: "events-off", wrong: "the event stream is not enabled, as in CRI-O: it ends at once", fault: sets(func(sn *scene) *bool { return &sn.stream.off })},
+		{
+			name: "events-storm", summary: "30,000 events a second of what nobody knows", keys: "e: the event stream; 3: what is lost of it; the relist goes on",
+			pods: tour, wrong: "30,000 events a second that mean nothing", fault: sets(func(sn *scene) *bool { return &sn.stream.storm }),
+			steps: []step{{0, nil, "the event stream is flooded; what cannot be taken is counted, relists go on"}},
+		},
+		{
+			name: "old-runtime", summary: "the runtime is containerd 1.7, of whose event stream only the kubelet may read", keys: "e: refused, and why",
+			pods: tour, wrong: "the runtime says that it is containerd 1.7", fault: saysVersion("1.7.28"),
+			steps: []step{{0, nil, "a second reader of the event stream would take events from the kubelet; see e"}},
+		},
+		{name: "events-unknown", wrong: "the runtime has no event stream, as containerd 1.6", fault: noEvents},
 		{name: "empty", bare: true, pods: func(*scene) {}}, // for tests to fill
 		{name: "dead", bare: true, pods: func(sn *scene) { // to measure with
 			sn.placeResidents()

@@ -15,6 +15,7 @@ func TestScenariosAreListed(t *testing.T) {
 		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "overflow", "unhealthy",
 		"flapping", "inspect-failing", "list-too-big", "status-lock", "hung-update", "deadlock", "runtime-slow", "churn-storm", "not-ready",
 		"network-not-ready", "ghost", "clock-step",
+		"event-drift", "events-storm", "old-runtime",
 	}
 	var got []string
 	for _, sc := range Scenarios() {

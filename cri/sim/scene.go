@@ -14,13 +14,14 @@ import (
 type scene struct {
 	*world
 	scenario   scenario
-	began      time.Time         // by the script
-	rules      []*rule           // in force; with none every call passes
-	chance     *rand.Rand        // for calls, so that they do not disturb the world's
-	away       bool              // nothing listens on the socket
-	networkBad bool              // Status says so
-	runtimeBad bool              // Status says so
-	stopped    bool              // the runtime's process, by a signal
+	began      time.Time  // by the script
+	rules      []*rule    // in force; with none every call passes
+	chance     *rand.Rand // for calls, so that they do not disturb the world's
+	away       bool       // nothing listens on the socket
+	networkBad bool       // Status says so
+	runtimeBad bool       // Status says so
+	stopped    bool       // the runtime's process, by a signal
+	stream     streamFaults
 	undo       map[string]func() // of the faults that are on
 	actors     actors            // if the tour is on
 	errands    []*errand         // that do not end, the oldest first
@@ -196,10 +197,20 @@ func (sn *scene) addRule(want rule) (end func()) {
 	}
 }
 
+// holds returns what ends the rules by which a call hangs.
+func (sn *scene) holds(call Call) (all []<-chan struct{}) {
+	for _, r := range slices.Backward(sn.rules) {
+		if r.hangs && r.matches(call) {
+			all = append(all, r.ended)
+		}
+	}
+	return all
+}
+
 // decide returns what is to become of a call, and uses up the rules that are
 // good for so many calls only. Rules added later fail a call first.
 func (sn *scene) decide(call Call) effect {
-	var e effect
+	e := effect{holds: sn.holds(call)}
 	for _, r := range slices.Backward(slices.Clone(sn.rules)) {
 		if !r.matches(call) {
 			continue
@@ -207,9 +218,6 @@ func (sn *scene) decide(call Call) effect {
 		e.delay += r.delay
 		if r.spread > 0 {
 			e.delay += time.Duration(sn.chance.Int64N(2*int64(r.spread)+1)) - r.spread
-		}
-		if r.hangs {
-			e.holds = append(e.holds, r.ended)
 		}
 		if e.err == nil {
 			e.err = sn.fail(r)

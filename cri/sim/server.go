@@ -66,7 +66,7 @@ type Server struct {
 	calls    []Call         // the last ones, and some more before them
 	begun    map[string]int // all calls, by method
 	held     []Call
-	requests []string      // beside the CRI
+	requests []string      // beside the CRI, likewise
 	moved    chan struct{} // closed and replaced whenever held changes
 }
 
@@ -112,7 +112,7 @@ func newServer(sc scenario, c Config, dir string) *Server {
 	s.clock.Store(&clock{shows: s.began, at: s.started, speed: c.speed(sc)})
 	s.scene = newScene(sc, c.Seed, s.began.Add(-c.Ahead), nil)
 	s.scene.setPace(sc.limit(cmp.Or(c.Speed, 1)), false)
-	s.scene.onChange = s.events.add
+	s.scene.onChange = func(t transition) { s.scene.tell(t, &s.events) }
 	s.scene.advance(s.began)
 	s.wire = &wire{path: filepath.Join(dir, "cri.sock"), make: s.newGRPC}
 	return s
