@@ -5,11 +5,14 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 var errNotLinux = errors.New("not Linux")
@@ -76,3 +79,8 @@ func (*dumper) look(context.Context, time.Time) evidence.Stacks {
 }
 
 func configuredMetrics(string, Config) (*url.URL, error) { return nil, errNotLinux }
+
+// Cgroups is for Linux alone.
+func (*Node) Cgroups(context.Context, func(pleg.Upstream)) error {
+	return fmt.Errorf("%w: %w", errNotLinux, call.ErrUnimplemented)
+}

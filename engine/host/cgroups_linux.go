@@ -1,0 +1,94 @@
+package host
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A containerLife is what the control groups of one container say, which may be in two
+// hierarchies.
+type containerLife struct {
+	groups  []*groupDir // that are there
+	hasV2   bool        // v2 tells of its processes. Then v1 does not count: that tells when the group is removed, if ever
+	isAlive bool
+}
+
+// take takes in a group of the container, and reports whether that has begun or ended.
+// Before all groups have been seen, one of v2 without a process is that of a container
+// that has ended; after it, of one that is being made.
+func (l *containerLife) take(g *groupDir, seenAll bool) (changed bool) {
+	at := slices.Index(l.groups, g)
+	switch {
+	case g.isGone && at >= 0:
+		l.groups = slices.Delete(l.groups, at, at+1)
+	case !g.isGone && at < 0:
+		l.groups = append(l.groups, g)
+	}
+	l.hasV2 = l.hasV2 || g.isV2 && (g.isAlive || !seenAll)
+	was := l.isAlive
+	l.isAlive = slices.ContainsFunc(l.groups, func(g *groupDir) bool { return g.isAlive && g.isV2 == l.hasV2 })
+	return l.isAlive != was
+}
+
+// Cgroups hands the start and the end of each container and sandbox to deliver as the
+// kernel's control groups show them, without asking the runtime: with v2 when the first
+// process is in its group, which is a little before its own program runs, and when none
+// is any more; with v1 when its group is made and removed. The kernel says no time. What
+// is there when it begins is no event.
+//
+// It ends when ctx does, with its cause. It fails with an error that wraps
+// [call.ErrUnimplemented] and says what to do where there is no tree of control groups,
+// or a too large one, or the kernel gives no watches: it takes one for each group. At
+// most one call may be under way. Deliver is called from one goroutine, and must return
+// at once.
+func (n *Node) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
+	trees, err := hierarchies(n.root)
+	if err != nil {
+		return err
+	}
+	w, lives := &groupWatch{trees: trees, outer: n.outerContainers(ctx)}, map[string]*containerLife{}
+	w.changed = func(g *groupDir) error {
+		l := lives[g.id]
+		if l == nil {
+			l = new(containerLife)
+			lives[g.id] = l
+		}
+		if l.take(g, w.began) && w.began {
+			signal := pleg.SignalStopped
+			if l.isAlive {
+				signal = pleg.SignalStarted
+			}
+			deliver(pleg.Upstream{Signal: signal, ID: g.id})
+		}
+		if len(l.groups) == 0 {
+			delete(lives, g.id)
+		}
+		return nil
+	}
+	return w.run(ctx, nil)
+}
+
+// outerContainers returns the containers that the whole node is in, as far as that may be
+// known.
+func (n *Node) outerContainers(ctx context.Context) []string {
+	ids, _ := start(&n.reads, "control groups", func() []string {
+		a := try(func() (lines []procfs.Cgroup, err error) {
+			proc, err := procfs.NewFS(filepath.Join("/", n.root, "proc"))
+			if err != nil {
+				return nil, err
+			}
+			first, err := proc.Proc(1)
+			if err != nil {
+				return nil, err
+			}
+			return first.Cgroups()
+		})
+		return memberOf(a.value).ids
+	}).wait(ctx, fileTimeout)
+	return ids
+}

@@ -1,0 +1,440 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A groupTree is a tree of control groups in plain files, which inotify tells of as it
+// does of the kernel's.
+type groupTree struct {
+	t    testing.TB
+	root string // the host's
+	dir  string // of the hierarchy
+}
+
+// newGroupTree makes a tree below root; of v1 if it is that of a controller.
+func newGroupTree(t testing.TB, root, hierarchy string) groupTree {
+	tree := groupTree{t, root, filepath.Join(root, "sys/fs/cgroup", hierarchy)}
+	writeFile(t, filepath.Join(tree.dir, "cgroup.procs"), "1\n")
+	if hierarchy != "" && hierarchy != "unified" {
+		writeFile(t, filepath.Join(tree.dir, "release_agent"), "")
+	}
+	return tree
+}
+
+func eventsText(populated int) string { return fmt.Sprintf("populated %d\nfrozen 0\n", populated) }
+
+// make makes a group, and those above it. Its files come with it, as the kernel's do.
+func (tree groupTree) make(path string, populated int) {
+	tree.t.Helper()
+	coming, path := filepath.Join(tree.root, "coming"), filepath.Join(tree.dir, path)
+	writeFile(tree.t, filepath.Join(coming, "cgroup.events"), eventsText(populated))
+	writeFile(tree.t, filepath.Join(coming, "cgroup.procs"), "")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Rename(coming, path)); err != nil {
+		tree.t.Fatal(err)
+	}
+}
+
+// set says whether a group has processes, as the kernel does: in one go.
+func (tree groupTree) set(path string, populated int) {
+	tree.t.Helper()
+	f, err := os.OpenFile(filepath.Join(tree.dir, path, "cgroup.events"), os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt([]byte(eventsText(populated)), 0)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		tree.t.Fatal(err)
+	}
+}
+
+func (tree groupTree) remove(path string) {
+	if err := os.RemoveAll(filepath.Join(tree.dir, path)); err != nil {
+		tree.t.Fatal(err)
+	}
+}
+
+// A heard is what a source has said.
+type heard struct {
+	t      testing.TB
+	mu     sync.Mutex
+	events []string // such as "started 1": the end of the id
+	waiter chan struct{}
+	done   chan error
+}
+
+// listen begins to listen to a source, and returns when that has read what is there.
+func listen(t testing.TB, run func(context.Context, func(pleg.Upstream)) error) (*heard, context.CancelFunc) {
+	ctx, stop := context.WithCancel(t.Context())
+	h := &heard{t: t, waiter: make(chan struct{}, 1), done: make(chan error, 1)}
+	go func() { h.done <- run(ctx, h.deliver) }()
+	t.Cleanup(func() { stop(); <-h.done })
+	return h, stop
+}
+
+func (h *heard) deliver(u pleg.Upstream) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !u.At.IsZero() {
+		h.t.Errorf("%v: the kernel tells no time", u)
+	}
+	if id := strings.TrimLeft(u.ID, "a"); !strings.HasPrefix(id, probe) {
+		h.events = append(h.events, u.Signal.String()+" "+id)
+	}
+	select {
+	case h.waiter <- struct{}{}:
+	default:
+	}
+}
+
+// want waits for these events, and for no others.
+func (h *heard) want(want ...string) {
+	h.t.Helper()
+	if diff := cmp.Diff(want, h.wait(len(want))); diff != "" {
+		h.t.Fatalf("events (-want +got):\n%s", diff)
+	}
+}
+
+// wait returns what has come since it was last asked, which is n events or more.
+func (h *heard) wait(n int) []string {
+	h.t.Helper()
+	for late := time.After(20 * time.Second); ; {
+		h.mu.Lock()
+		got := h.events
+		if len(got) >= n {
+			h.events = nil
+		}
+		h.mu.Unlock()
+		if len(got) >= n {
+			return got
+		}
+		select {
+		case <-h.waiter:
+		case err := <-h.done:
+			h.done <- err
+			h.t.Fatalf("ended: %v; got %q", err, got)
+		case <-late:
+			h.t.Fatalf("%d events, want %d: %q", len(got), n, got)
+		}
+	}
+}
+
+// begun waits until the source has read what is there, so that what is made is told from
+// then on.
+func (h *heard) begun(tree groupTree) {
+	h.t.Helper()
+	defer tree.remove("probes")
+	for n := range 2000 {
+		tree.make("probes/"+fixtureID(fmt.Sprintf("%s%d", probe, n)), 1)
+		select {
+		case <-h.waiter:
+			return
+		case err := <-h.done:
+			h.done <- err
+			h.t.Fatalf("ended: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	h.t.Fatal("nothing is told")
+}
+
+// probe begins the ids that are not among the events.
+const probe = "b"
+
+func TestCgroupsOfAllDrivers(t *testing.T) {
+	id := fixtureID("1")
+	for name, path := range map[string]string{
+		"systemd, containerd":              fixtureCgroup(id),
+		"systemd, CRI-O":                   "/kubepods.slice/kubepods-pod5f1a.slice/crio-" + id + ".scope",
+		"systemd's name given to cgroupfs": "/system.slice/containerd.service/kubepods-burstable-pod5f1a.slice:cri-containerd:" + id,
+		"cgroupfs":                         "/kubepods/burstable/pod5f1a2e1c-1111-4222-8333-abcdefabcdef/" + id,
+		"cgroupfs, no kubelet":             "/k8s.io/" + id,
+		"a node in a container":            "/system.slice/docker-" + fixtureID("0") + ".scope/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod1.slice/cri-containerd-" + id + ".scope",
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			tree := newGroupTree(t, root, "")
+			writeProc(t, root, proc{pid: 1, comm: "systemd", cgroup: "/system.slice/docker-" + fixtureID("0") + ".scope/init.scope"})
+			there := strings.Replace(path, id, fixtureID("2"), 1)
+			tree.make(there, 1)
+			h, _ := listen(t, newTestNode(t, root).Cgroups)
+			h.begun(tree)
+			tree.make(path, 0)
+			tree.set(path, 1)
+			h.want("started 1")
+			tree.make(filepath.Join(path, "init.scope"), 1)
+			tree.make(filepath.Join(path, fixtureID("3")), 1) // a container's own affair
+			tree.set(there, 0)
+			h.want("stopped 2")
+			tree.set(path, 0)
+			h.want("stopped 1")
+			tree.remove(path)
+			tree.remove(there)
+			tree.make("/kubepods/pod5f1b/"+fixtureID("4"), 1)
+			h.want("started 4")
+			tree.remove("/kubepods/pod5f1b") // as if it had been populated to the end
+			h.want("stopped 4")
+		})
+	}
+}
+
+func newTestNode(t testing.TB, root string) *Node {
+	t.Helper()
+	n, err := New(Config{Root: root, Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestCgroupsOfV1(t *testing.T) {
+	root := t.TempDir()
+	tree := newGroupTree(t, root, "pids")
+	memory := newGroupTree(t, root, "memory") // of two the first will do
+	tree.make("kubepods/pod1/"+fixtureID("1"), 0)
+	h, _ := listen(t, newTestNode(t, root).Cgroups)
+	h.begun(tree)
+	memory.make("kubepods/pod1/"+fixtureID("5"), 0)
+	tree.make("kubepods/pod1/"+fixtureID("2"), 0)
+	h.want("started 2")
+	tree.remove("kubepods/pod1/" + fixtureID("1"))
+	h.want("stopped 1")
+	tree.remove("kubepods/pod1")
+	h.want("stopped 2")
+}
+
+// Where a runtime uses both, each start and end is told once, and v2 has the say: v1's
+// group stays until the runtime removes it.
+func TestCgroupsOfBothVersions(t *testing.T) {
+	root := t.TempDir()
+	v1, v2 := newGroupTree(t, root, "memory"), newGroupTree(t, root, "unified")
+	at := func(n int) string { return fmt.Sprintf("kubepods/pod1/%s", fixtureID(fmt.Sprint(n))) }
+	v1.make(at(1), 0) // has ended already
+	v2.make(at(1), 0)
+	h, _ := listen(t, newTestNode(t, root).Cgroups)
+	h.begun(v2)
+	v1.make(at(2), 0)
+	h.want("started 2")
+	v2.make(at(2), 0)
+	v2.set(at(2), 1)
+	v1.remove(at(1))
+	v2.remove(at(1))
+	v2.set(at(2), 0)
+	h.want("stopped 2")
+	v1.remove(at(2))
+	v2.remove(at(2))
+	v1.make(at(3), 0) // by a runtime that leaves v2 alone
+	h.want("started 3")
+	v1.remove(at(3))
+	h.want("stopped 3")
+}
+
+func TestCgroupsRefuse(t *testing.T) {
+	part := func(t *testing.T) string {
+		tree := newGroupTree(t, t.TempDir(), "")
+		writeFile(t, filepath.Join(tree.dir, "cgroup.events"), eventsText(1))
+		return tree.root
+	}
+	link := func(t *testing.T) string {
+		root, other := t.TempDir(), newGroupTree(t, t.TempDir(), "")
+		if err := errors.Join(os.MkdirAll(filepath.Join(root, "sys/fs"), 0o700), os.Symlink(other.dir, filepath.Join(root, "sys/fs/cgroup"))); err != nil {
+			t.Fatal(err)
+		}
+		return root
+	}
+	for name, tt := range map[string]struct {
+		root func(*testing.T) string
+		want string
+	}{
+		"nothing":             {func(t *testing.T) string { return t.TempDir() }, "there is no tree of control groups in"},
+		"a link":              {link, "there is no tree of control groups in"},
+		"a container's alone": {part, "has the control groups of one container alone: mount the host's root"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := newTestNode(t, tt.root(t)).Cgroups(t.Context(), func(pleg.Upstream) { t.Error("an event") })
+			if !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// When the tree itself goes, no container has ended.
+func TestCgroupsEndWithTheirTree(t *testing.T) {
+	tree := newGroupTree(t, t.TempDir(), "")
+	tree.make("kubepods/pod1/"+fixtureID("1"), 1)
+	h, _ := listen(t, newTestNode(t, tree.root).Cgroups)
+	h.begun(tree)
+	gone := tree.root + ".gone"
+	if err := os.Rename(tree.root, gone); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		t.Fatal(err)
+	}
+	err := <-h.done
+	h.done <- err
+	if errors.Is(err, call.ErrUnimplemented) || !strings.Contains(fmt.Sprint(err), "is not there any more") {
+		t.Errorf("ended with %v", err)
+	}
+	h.want()
+}
+
+// The kernel's queue of events is short: what came too fast is found by reading everything
+// again.
+func TestCgroupsThatCameTooFastAreFound(t *testing.T) {
+	tree := newGroupTree(t, t.TempDir(), "")
+	const all, rounds = 2000, 12 // more events than the queue of 16,384 takes
+	at := func(n int) string { return fmt.Sprintf("kubepods/pod%d/%s", n%40, fixtureID(fmt.Sprint(n))) }
+	for n := range all {
+		tree.make(at(n), 1)
+	}
+	h, _ := listen(t, newTestNode(t, tree.root).Cgroups)
+	h.begun(tree)
+	h.mu.Lock() // whoever delivers is held up
+	tree.make("kubepods/pod0/"+fixtureID("c"), 1)
+	for round := range rounds {
+		for n := range all {
+			tree.set(at(n), (n/2*round)%2)
+		}
+	}
+	var want []string
+	for n := range all {
+		switch {
+		case n%2 == 1:
+			tree.remove(at(n))
+			want = append(want, fmt.Sprintf("stopped %d", n))
+		case n/2*(rounds-1)%2 == 0:
+			want = append(want, fmt.Sprintf("stopped %d", n))
+		default:
+			tree.make(fmt.Sprintf("kubepods/new%d/%s", n, fixtureID(fmt.Sprintf("c%d", n))), 1)
+			want = append(want, fmt.Sprintf("started c%d", n))
+		}
+	}
+	h.mu.Unlock()
+	want = append(want, "started c")
+	sort := cmpopts.SortSlices(strings.Compare)
+	if got := h.wait(len(want)); !cmp.Equal(want, got, sort) {
+		t.Errorf("events (-want +got):\n%s", cmp.Diff(want, got, sort))
+	}
+}
+
+// A kernelGroup is a control group of the kernel's own, in which processes can be started.
+type kernelGroup struct {
+	t   testing.TB
+	dir string
+	fd  int
+}
+
+// newKernelGroup makes a group for the container of an id. It skips the test where that
+// may not be.
+func newKernelGroup(t testing.TB, id string) kernelGroup {
+	t.Helper()
+	trees, err := hierarchies("")
+	if err != nil || !trees[len(trees)-1].isV2 {
+		t.Skip("there are no control groups of v2", err)
+	}
+	parent := filepath.Join(trees[len(trees)-1].dir, fmt.Sprintf("plegtop-test-%d", os.Getpid()))
+	dir := filepath.Join(parent, id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Skip("no group can be made: ", err)
+	}
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // not RemoveAll: the files cannot be removed
+		_ = unix.Close(fd)
+		for err := unix.EBUSY; errors.Is(err, unix.EBUSY); runtime.Gosched() { // a process that was killed is leaving
+			err, _ = unix.Rmdir(dir).(unix.Errno)
+		}
+		_ = unix.Rmdir(parent) // of the last one
+	})
+	return kernelGroup{t, dir, fd}
+}
+
+// start starts a process in the group, and returns what kills it.
+func (g kernelGroup) start(program string, args ...string) (kill func()) {
+	g.t.Helper()
+	c := exec.Command(program, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.fd}
+	if err := c.Start(); err != nil {
+		g.t.Skip("no process can be started in a group: ", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	kill = sync.OnceFunc(func() {
+		_ = c.Process.Kill() // it may have ended by itself
+		<-ended
+	})
+	g.t.Cleanup(kill)
+	return kill
+}
+
+// With the kernel's own groups: the end of a process is told at once, and when the source
+// ends nothing is left of it.
+func TestCgroupsOfTheKernel(t *testing.T) {
+	probing, group := newKernelGroup(t, fixtureID(probe)), newKernelGroup(t, fixtureID("1"))
+	n := newTestNode(t, "")
+	files, goroutines := openFiles(t), runtime.NumGoroutine()
+	h, stop := listen(t, func(ctx context.Context, deliver func(pleg.Upstream)) error {
+		return n.Cgroups(ctx, func(u pleg.Upstream) {
+			if strings.HasPrefix(u.ID, fixtureID("")[:idLength-1]) { // not those of others
+				deliver(u)
+			}
+		})
+	})
+	for len(h.waiter) == 0 { // until it has begun
+		probing.start("true")()
+	}
+	kill := group.start("sleep", "60")
+	h.want("started 1")
+	began := time.Now()
+	kill()
+	h.want("stopped 1")
+	t.Logf("told after %v", time.Since(began))
+	stop()
+	if err := <-h.done; !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	h.done <- nil
+	runtime.Gosched()
+	if now, was := openFiles(t), files; now > was {
+		t.Errorf("%d files are open, before it were %d", now, was)
+	}
+	if now := runtime.NumGoroutine(); now > goroutines {
+		t.Errorf("%d goroutines, before it were %d", now, goroutines)
+	}
+}
+
+func TestWatchErrorsSayWhatToDo(t *testing.T) {
+	for err, want := range map[error]string{
+		unix.ENOSPC: "raise fs.inotify.max_user_watches with sysctl",
+		unix.EMFILE: "raise fs.inotify.max_user_instances with sysctl",
+	} {
+		if got := watchError(err); !errors.Is(got, call.ErrUnimplemented) || !strings.Contains(got.Error(), want) {
+			t.Errorf("%v: %v, want %s", err, got, want)
+		}
+	}
+	if got := watchError(unix.EACCES); errors.Is(got, call.ErrUnimplemented) || !errors.Is(got, unix.EACCES) {
+		t.Errorf("EACCES: %v", got)
+	}
+}

@@ -1,0 +1,75 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// A refusal says in plain words why an event source cannot be. It wraps
+// [call.ErrUnimplemented].
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Unwrap returns the kind of failure that it is for whoever opens sources.
+func (r refusal) Unwrap() error { return call.ErrUnimplemented }
+
+// A hierarchy is one tree of control groups.
+type hierarchy struct {
+	dir  string // its root, as we see it
+	isV2 bool   // its groups tell with a file whether there is a process in them
+}
+
+// v1Hierarchies are those of v1 in which every runtime makes a group for each container,
+// the cheapest first.
+var v1Hierarchies = []string{"pids", "memory", "cpu,cpuacct", "cpu", "systemd"}
+
+// hierarchies returns the trees that show the node's containers: v2's, one of v1, or both
+// where v2's is mounted beside those of v1. A runtime may have its groups in either then.
+func hierarchies(root string) (all []hierarchy, err error) {
+	mount := filepath.Join("/", root, "sys/fs/cgroup")
+	if isGroup(mount) {
+		return []hierarchy{{mount, true}}, nil
+	}
+	for _, name := range v1Hierarchies {
+		if dir := filepath.Join(mount, name); isGroup(dir) {
+			all = append(all, hierarchy{dir, false})
+			break
+		}
+	}
+	if dir := filepath.Join(mount, "unified"); isGroup(dir) {
+		all = append(all, hierarchy{dir, true})
+	}
+	if all == nil {
+		hint := "mount it"
+		if root != "" {
+			hint = "--host-root names the folder where the host's / is mounted, with its /sys in it"
+		}
+		return nil, refusal("there is no tree of control groups in " + mount + ": " + hint)
+	}
+	return all, nil
+}
+
+// isGroup reports whether a folder is a control group. A link is none: it may lead out
+// of the host's root.
+func isGroup(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(dir, "cgroup.procs"))
+	return err == nil
+}
+
+// isPart reports whether the tree's root is not the node's, but some group of it, as a
+// container sees its own.
+func (h hierarchy) isPart() bool {
+	of := "release_agent" // only the root of v1 has it
+	if h.isV2 {
+		of = "cgroup.events" // all but the root of v2 have it
+	}
+	_, err := os.Lstat(filepath.Join(h.dir, of))
+	return (err == nil) == h.isV2
+}
