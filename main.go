@@ -152,7 +152,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 func relist(o options.Options, src source.Source) engine.Config {
 	return engine.Config{
 		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Release: o.Release, Follow: !o.ReleaseGiven,
-		Period: o.Period, PeriodGiven: o.PeriodGiven, Threshold: o.Threshold, Timeout: o.Timeout, Mode: o.Mode,
+		Period: o.Period, PeriodGiven: o.PeriodGiven, Threshold: o.Threshold, Timeout: o.Timeout,
 	}
 }
 
@@ -164,7 +164,9 @@ type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 func running(o options.Options, v live) view {
 	return func(ctx context.Context, src source.Source) int {
 		o.Release = src.Release(ctx, o)
-		eng, err := engine.New(relist(o, src))
+		config := relist(o, src)
+		config.Mode, config.Streams = o.Mode, src.Streams(o.Events, o.ForceEvents)
+		eng, err := engine.New(config)
 		if err != nil {
 			return complain(err, exitCannotTell)
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/cri"
@@ -42,6 +43,21 @@ func (s Source) Look() engine.Look {
 	return func(ctx context.Context, deep bool) (*evidence.Report, error) {
 		return new(s.node.Look(ctx, deep)), context.Cause(ctx)
 	}
+}
+
+// Streams returns the event sources of s. Those that are named are open from the start;
+// forced opens the runtime's also where that does harm.
+func (s Source) Streams(on []engine.Source, forced bool) []engine.Stream {
+	const none = "not in this build"
+	streams := []engine.Stream{
+		{Source: engine.FromCRI, Forced: forced, Run: s.Client.Events},
+		{Source: engine.FromCgroup, Refuse: none},
+		{Source: engine.FromPidfd, Refuse: none},
+	}
+	for i := range streams {
+		streams[i].On = slices.Contains(on, streams[i].Source)
+	}
+	return streams
 }
 
 // Release returns whose relist is made: what the flag says, else the node's own
