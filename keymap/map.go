@@ -26,6 +26,7 @@ const (
 	InTimeline                   // the timeline
 	InPicker                     // a list to pick from
 	InDirector                   // the line that directs the demo
+	InWorkers                    // the workers pane
 )
 
 // sheets are the places that are all about one thing.
@@ -71,7 +72,7 @@ var scopes = []struct {
 	in   Scope
 	name string
 }{
-	{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InFindings, "findings"}, {InTimeline, "timeline"},
+	{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InFindings, "findings"}, {InTimeline, "timeline"}, {InWorkers, "workers"},
 	{sheets, "sheets"}, {InViewer, "texts"}, {InPicker, "lists to pick from"}, {InDirector, "director"},
 }
 
@@ -166,6 +167,7 @@ var footers = map[Scope][]Action{
 	InNode:     {Help, Back, Filter, PeriodUp, PeriodDown, Raw, PauseRelist, RelistNow, Freeze},
 	InEvent:    {Help, Back, Detail, Copy, Filter, PauseRelist, Freeze},
 	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
+	InWorkers:  {Help, Filter, Detail, SortNext, Columns, Namespaces, PauseRelist, NextPane, FullScreen, Freeze, Quit},
 	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
 	InHelp:     {Back, Filter, MatchNext},
 	InPicker:   {Toggle, Accept, Filter, Back},

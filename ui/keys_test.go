@@ -46,7 +46,7 @@ func TestKeys(t *testing.T) {
 		{"longer period", "+", (*stage).asked, "period 2s"},
 		{"two presses before the engine answers", "+ + p p", (*stage).asked, "period 2s, period 4s, pause, resume"},
 		{"next pane", "tab", (*stage).focused, "Events"},
-		{"previous pane", "shift+tab", (*stage).focused, "Timeline"},
+		{"previous pane", "shift+tab", (*stage).focused, "Workers"},
 		{"fourth pane", "4", (*stage).focused, "Findings"},
 		{"third pane", "3", (*stage).focused, "Calls"},
 		{"full screen", "2 f", boxes, "1"},

@@ -14,11 +14,12 @@ import (
 	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/timeline"
 	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/workers"
 )
 
 // panes is the one list of them. The first is always on the screen where there is room
 // for two; the number keys follow the order.
-var panes = []func(pane.Settings) pane.Pane{pods.New, events.New, calls.New, findings.New, timeline.New}
+var panes = []func(pane.Settings) pane.Pane{pods.New, events.New, calls.New, findings.New, timeline.New, workers.New}
 
 // Columns returns the names of the columns that can be sorted by, or hidden, by the name of
 // the pane in lower case. It is safe for concurrent use.

@@ -107,6 +107,7 @@ func (s *sheet) summary(d *widget.Doc) {
 		d.Field("as of", t.Warn, text.AgeCoarse(v.At.Sub(as))+" ago: no relist has come to its end since")
 	}
 	s.inspections(d)
+	s.worker(d)
 }
 
 // findings adds what is found about the pod, but for effects of that, and what holds it up. It reports whether

@@ -1,0 +1,107 @@
+package look
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
+)
+
+// workerLate is how long a pod worker may wait before that is worth a look: a relist that is
+// well brings what it waits for within two periods.
+const workerLate = 3 * time.Second
+
+// Held reports whether a pod worker has been waiting for long.
+func Held(w *podworker.Worker, at time.Time) bool {
+	waits := w.State == podworker.WaitsForStatus || w.State == podworker.WaitsForExpected
+	return waits && at.Sub(w.Since) >= workerLate
+}
+
+// Worker returns the look of what a pod worker does.
+func Worker(t *theme.Theme, w *podworker.Worker, at time.Time) (symbol string, st theme.Style) {
+	switch {
+	case Held(w, at) && w.State == podworker.WaitsForStatus:
+		return t.Symbols.Warn, t.Warn
+	case w.State == podworker.Syncing:
+		return t.Symbols.Running, t.Good
+	case w.State == podworker.Idle:
+		return t.Symbols.Exited, t.Dim
+	}
+	return t.Symbols.Created, t.Info
+}
+
+// Expected names an event that a pod worker expects.
+func Expected(e *podworker.Expectation) string {
+	if e.Container == "" {
+		return EventWord(e.Kind) + " sandbox"
+	}
+	return EventWord(e.Kind) + " " + e.Container
+}
+
+// WorkerTells says in a sentence what a pod worker does and for what, and what it has done.
+func WorkerTells(all *podworker.Workers, w *podworker.Worker, at time.Time) string {
+	says := w.State.String() + " for " + text.Age(at.Sub(w.Since))
+	if w.State == podworker.WaitsForStatus && !w.After.IsZero() {
+		says = "waits for a status newer than " + w.After.Local().Format(time.TimeOnly) + " for " + text.Age(at.Sub(w.Since))
+	}
+	for i := range w.Expected {
+		says += join(i, ", expects ") + Expected(&w.Expected[i]) + " within " + text.Age(w.Expected[i].Until.Sub(at))
+	}
+	woken, synced := "woken", "synced"
+	if !all.Acting {
+		woken, synced = "would have been woken", "would have synced"
+	}
+	says += fmt.Sprintf("; %s %d times, %s %d", woken, w.WakeUps, synced, w.Syncs)
+	if w.Saved > 0 {
+		says += fmt.Sprintf(", not woken %d times by what it expected", w.Saved)
+	}
+	if w.Expired > 0 {
+		says += fmt.Sprintf(", %d expected events never came", w.Expired)
+	}
+	if w.Queued > 0 {
+		says += fmt.Sprintf("; %d events wait", w.Queued)
+	}
+	return says
+}
+
+func join(i int, first string) string {
+	if i == 0 {
+		return first
+	}
+	return ", "
+}
+
+// WorkerEvent is the last event of a pod worker as tables show events.
+func WorkerEvent(w *podworker.Worker) engine.Event {
+	return engine.Event{Event: w.Last, SeenAt: w.LastAt}
+}
+
+// WorkersTell says what the pod workers are, in a few words: of a demo's kubelet that acts, or
+// of one that would.
+func WorkersTell(all *podworker.Workers) string {
+	switch {
+	case !all.Acting:
+		return "would be woken; plegtop acts on nothing"
+	case all.Expecting:
+		return "acting, expected events on"
+	}
+	return "acting, expected events off"
+}
+
+// WorkersSum says how often they were woken, and how often not.
+func WorkersSum(all *podworker.Workers) string {
+	says := []string{text.Count(all.WakeUps) + " wake-ups"}
+	for _, n := range []struct {
+		n    uint64
+		what string
+	}{{all.Saved, "saved"}, {all.Expired, "expired"}} {
+		if n.n > 0 {
+			says = append(says, text.Count(n.n)+" "+n.what)
+		}
+	}
+	return strings.Join(says, ", ")
+}

@@ -1,0 +1,199 @@
+// Package workers is the pane of the pod workers, which consume what PLEG sends: what wakes
+// them, what they wait for, and how often an event that they had expected woke nobody.
+package workers
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/podlist"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/widget"
+)
+
+// workers is the pane: a row for each worker whose pod is shown, those that are held up
+// first, and a line below them about the one under the cursor.
+type workers struct {
+	widget.Table[*podworker.Worker, pleg.UID]
+	view  *pane.View
+	tells int // the line about the one under the cursor; 0 where there is no room for it
+	about []text.Span
+	mark  []text.Span
+}
+
+// New returns the pane. It is not safe for concurrent use.
+func New(set pane.Settings) pane.Pane {
+	p := &workers{Table: widget.Table[*podworker.Worker, pleg.UID]{
+		Columns: columns(),
+		Key:     func(w *podworker.Worker) pleg.UID { return w.Pod.UID },
+	}}
+	p.Hide(set.Hidden["workers"])
+	return p
+}
+
+// roomy is how many lines the pane has where one is left for what columns have no room for.
+const roomy = 8
+
+// Info says how many workers there are and what they did, and how many are held up.
+func (p *workers) Info() pane.Info {
+	return pane.Info{Name: "Workers", About: p.about, Mark: p.mark, Scope: keymap.InWorkers, Least: 3, Wanted: 2 + p.Len()}
+}
+
+// Observe takes over how all workers stand.
+func (p *workers) Observe(v *pane.View, w, h int) {
+	p.view = v
+	held := p.held()
+	p.mark = held
+	if h == 0 {
+		return
+	}
+	if p.tells = 0; h >= roomy {
+		h--
+		p.tells = h
+	}
+	p.Resize(w, h)
+	p.refresh()
+	first, last, n := p.Visible()
+	dim := func(s string) text.Span { return text.Say(v.Theme.Dim, s) }
+	if len(v.Workers.All) == 0 {
+		p.about = []text.Span{dim("none")}
+		return
+	}
+	p.about = append([]text.Span{dim(widget.Part(first, last, n))}, held...)
+	p.about = append(p.about, dim(look.WorkersSum(&v.Workers)), dim(look.WorkersTell(&v.Workers)))
+	p.about = append(p.about, v.Filtered()...)
+}
+
+// held counts the workers that have been waiting for long.
+func (p *workers) held() []text.Span {
+	v, n := p.view, 0
+	for i := range v.Workers.All {
+		if look.Held(&v.Workers.All[i], v.At) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []text.Span{text.Say(v.Theme.Warn, v.Theme.Symbols.Warn+" "+strconv.Itoa(n))}
+}
+
+// refresh puts the workers that are shown into their order: those that wait for long first,
+// longest first, then those that are woken most.
+func (p *workers) refresh() {
+	rows := p.shown()
+	at := p.view.At
+	if name, _ := p.Sorted(); name == "" {
+		slices.SortStableFunc(rows, func(a, b *podworker.Worker) int {
+			if look.Held(a, at) && look.Held(b, at) {
+				return cmp.Or(cmp.Compare(a.State, b.State), a.Since.Compare(b.Since))
+			}
+			return cmp.Or(-compareBool(look.Held(a, at), look.Held(b, at)), cmp.Compare(b.WakeUps, a.WakeUps))
+		})
+	}
+	p.Sort(rows)
+	p.Set(rows)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// shown returns the workers whose pods the filter lets through.
+func (p *workers) shown() []*podworker.Worker {
+	v := p.view
+	shown := make(map[pleg.UID]bool, v.Pods.Len())
+	for _, pod := range v.Snapshot.Pods {
+		shown[pod.UID] = false
+	}
+	for _, pod := range v.Pods.Shown {
+		shown[pod.Pod.UID] = true
+	}
+	var rows []*podworker.Worker
+	for i := range v.Workers.All {
+		w := &v.Workers.All[i]
+		if show, listed := shown[w.Pod.UID]; show || !listed && p.shows(w) {
+			rows = append(rows, w)
+		}
+	}
+	return rows
+}
+
+// shows reports whether the filter lets a worker through whose pod is not listed: one that
+// has gone, as it was last.
+func (p *workers) shows(w *podworker.Worker) bool {
+	v := p.view
+	if gone := v.Journal.Gone(w.Pod.UID); gone != nil {
+		return v.Pods.Shows(podlist.New(gone, nil, diagnose.Trouble{}))
+	}
+	return v.Filter.Text == "" && !v.Pods.ProblemsOnly() && v.Filter.Namespace(w.Pod.Namespace)
+}
+
+// Do moves the cursor, sorts, or lets columns be chosen.
+func (p *workers) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
+	switch {
+	case a == keymap.Columns:
+		layer.Columns("Columns of the workers", p, h)
+		return nil, true
+	case !p.Order(a):
+		return nil, p.Table.Do(a)
+	}
+	p.sorted(h)
+	return nil, true
+}
+
+func (p *workers) sorted(h pane.Host) {
+	p.refresh()
+	h.Say("workers " + p.SortedBy("wait and wake-ups"))
+}
+
+// Click puts the cursor on a row, or sorts by the column whose head it is.
+func (p *workers) Click(x, y int, h pane.Host) {
+	if y == 0 && p.ClickHead(x) {
+		p.sorted(h)
+	}
+	p.Table.Click(y)
+}
+
+// Draw draws the heads, a row, why there is none, or the line about the one under the cursor.
+func (p *workers) Draw(l *text.Line, y int, focused bool) {
+	v := p.view
+	_, _, n := p.Visible()
+	switch w, ok := p.Current(); {
+	case y == 1 && n == 0 && len(v.Workers.All) == 0:
+		l.Put(v.Theme.Dim, "no worker yet: the first event of a pod makes it one")
+	case y == 1 && n == 0:
+		l.Put(v.Theme.Dim, "no worker's pod matches the filter")
+	case p.tells > 0 && y == p.tells:
+		if ok && focused {
+			l.Put(v.Theme.Dim, look.WorkerTells(&v.Workers, w, v.At))
+		}
+	default:
+		p.Table.Draw(l, v.Pen(), y, focused)
+	}
+}
+
+// Subject returns the pod of the worker under the cursor.
+func (p *workers) Subject() pane.Subject {
+	w, ok := p.Current()
+	if !ok {
+		return pane.Subject{}
+	}
+	return pane.Subject{Pod: w.Pod}
+}

@@ -1,0 +1,178 @@
+package workers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/pane"
+	. "github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/podlist"
+)
+
+func stage(s *engine.Snapshot, w, h int) *Stage { return NewStage(New(pane.Settings{}), View(s), w, h) }
+
+func TestGoldens(t *testing.T) {
+	Goldens(t, "workers", func(w, h int) *Stage { return stage(Working(Healthy()), w, h) })
+	Goldens(t, "sorted", func(w, h int) *Stage { return stage(Working(Healthy()), w, h).Press(">", ">", ">", "j", "j") })
+	Goldens(t, "none", func(w, h int) *Stage { return stage(Healthy(), w, h) })
+	stage(Working(Hostile()), 78, 19).Golden(t, "hostile")
+}
+
+// order returns the pods of the rows by name.
+func order(s *Stage) (names []string) {
+	for _, w := range s.Pane.(*workers).Rows() {
+		names = append(names, w.Pod.Name[:6])
+	}
+	return names
+}
+
+func about(s *Stage) string {
+	var all []string
+	for _, a := range s.Info().About {
+		all = append(all, a.Text)
+	}
+	return strings.Join(all, " | ")
+}
+
+// TestOrder holds that those that have been waiting for long come first, those that wait for a
+// status before the others, and then those that are woken most; a wait of less than a few
+// seconds moves no row.
+func TestOrder(t *testing.T) {
+	snap := Working(Healthy())
+	want := []string{"nfs-cl", "coredn"}
+	for i, w := range snap.Workers.All {
+		if held := i == 2 || i == 4; held != slices.Contains(want, w.Pod.Name[:6]) {
+			t.Fatalf("%d is %s", i, w.Pod.Name)
+		}
+	}
+	got := order(stage(snap, 118, 20))
+	if diff := cmp.Diff(want, got[:2]); diff != "" {
+		t.Errorf("first (-want +got):\n%s", diff)
+	}
+	woken := func(i int) uint64 {
+		return snap.Workers.All[slices.IndexFunc(snap.Workers.All, func(w podworker.Worker) bool { return w.Pod.Name[:6] == got[i] })].WakeUps
+	}
+	for i := 3; i < len(got); i++ {
+		if woken(i) > woken(i-1) {
+			t.Errorf("%s stands after %s", got[i], got[i-1])
+		}
+	}
+	if s := stage(snap, 118, 20).Press(">", ">", ">"); s.Said != "workers sorted by woken" {
+		t.Errorf("said %q", s.Said)
+	}
+}
+
+// TestTitle holds what the title sums up, and that a real node's workers are not taken for
+// such that act.
+func TestTitle(t *testing.T) {
+	snap := Working(Healthy())
+	sum := fmt.Sprintf("%d wake-ups, %d saved, 1 expired", snap.Workers.WakeUps, snap.Workers.Saved)
+	for _, tt := range []struct {
+		acting, expecting bool
+		want              string
+	}{
+		{true, true, "11 | ▲ 2 | " + sum + " | acting, expected events on"},
+		{true, false, "11 | ▲ 2 | " + sum + " | acting, expected events off"},
+		{false, false, "11 | ▲ 2 | " + sum + " | would be woken; plegtop acts on nothing"},
+	} {
+		snap.Workers.Acting, snap.Workers.Expecting = tt.acting, tt.expecting
+		if got := about(stage(snap, 118, 20)); got != tt.want {
+			t.Errorf("about %q, want %q", got, tt.want)
+		}
+	}
+	s := stage(snap, 118, 0)
+	if mark := s.Info().Mark; len(mark) != 1 || mark[0].Text != "▲ 2" {
+		t.Errorf("unseen: mark %v", mark)
+	}
+}
+
+// TestFilter holds that filter and namespaces hold for the workers of pods that are listed, of
+// such as have gone, and of such as nothing is known of.
+func TestFilter(t *testing.T) {
+	snap := Working(Healthy())
+	v := View(snap)
+	later := *snap
+	gone := snap.Pods[0]
+	later.Pods = snap.Pods[1:]
+	later.Workers.All = append(slices.Clone(snap.Workers.All), podworker.Worker{Pod: pleg.PodRef{UID: "new", Namespace: "shop", Name: "brand-new"}, Since: Ago(time.Second)})
+	v.Journal.Observe(engine.Update{Snapshot: &later})
+	v.Snapshot = &later
+	v.Pods.Observe(&later, nil)
+	s := NewStage(New(pane.Settings{}), v, 118, 20)
+	for _, tt := range []struct {
+		filter     string
+		namespaces []string
+		want       int
+		gone, new  bool
+	}{
+		{"", nil, 12, true, true},
+		{"ns:shop", nil, 3, false, false},
+		{gone.Name, nil, 1, true, false},
+		{"", []string{"shop"}, 4, false, true},
+		{"nothing-at-all", nil, 0, false, false},
+	} {
+		by, err := filter.Parse(tt.filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Filter = pane.Filter{Text: tt.filter, By: by, Namespaces: tt.namespaces}
+		f := v.Filter
+		v.Pods.Filter(func(p *podlist.Pod, at time.Time) bool { return f.Namespace(p.Pod.Namespace) && f.By.Pod(p, at) }, false)
+		s.Refresh()
+		names := strings.Join(order(s), " ")
+		if len(order(s)) != tt.want || strings.Contains(names, gone.Name[:6]) != tt.gone || strings.Contains(names, "brand-") != tt.new {
+			t.Errorf("%q %v: %s", tt.filter, tt.namespaces, names)
+		}
+	}
+	if s.Row("no worker's pod matches the filter") == "" {
+		t.Errorf("nothing is said of none:\n%s", s.Text())
+	}
+}
+
+// TestSheet holds that enter opens the sheet of the worker's pod, and that what the columns
+// have no room for is said below.
+func TestSheet(t *testing.T) {
+	s := stage(Working(Healthy()), 118, 20)
+	row := s.Pane.(*workers).Rows()[0]
+	if got := s.Subject(); got.Pod != row.Pod {
+		t.Errorf("subject %v, want %v", got, row.Pod)
+	}
+	if want := "waits for a status newer than " + row.After.Local().Format(time.TimeOnly) + " for 47s; woken "; !strings.HasPrefix(s.Row("waits for a status newer"), want) {
+		t.Errorf("below: %q, want %q", s.Row("waits for a status newer"), want)
+	}
+	if s.Press("j"); !strings.Contains(s.Row("waits for expected events for 4s"), "expects Started payments within 26s, Started sandbox within 29s; woken") {
+		t.Errorf("no line tells what is expected:\n%s", s.Text())
+	}
+}
+
+// TestMoreWidthNeverMeansLess holds that a column that is there is there on wider screens, too.
+func TestMoreWidthNeverMeansLess(t *testing.T) {
+	heads := func(w int) string { return strings.Split(stage(Working(Healthy()), w, 20).Text(), "\n")[0] }
+	for w := 25; w < 200; w++ {
+		wider := heads(w + 1)
+		for _, c := range columns() {
+			if strings.Contains(heads(w), c.Head) && !strings.Contains(wider, c.Head) {
+				t.Errorf("%s is there at %d and not at %d", c.Head, w, w+1)
+			}
+		}
+	}
+	for _, c := range columns() {
+		if !strings.Contains(heads(200), c.Head) {
+			t.Errorf("%s is not there at 200", c.Head)
+		}
+	}
+}
+
+func TestEverySize(t *testing.T) {
+	stage(Working(Healthy()), 1, 1).EverySize(t)
+	stage(Working(Hostile()), 1, 1).EverySize(t)
+}
