@@ -11,15 +11,15 @@ import (
 
 func ExampleColumns() {
 	all := Columns()
-	for _, name := range []string{"pods", "events", "calls", "findings", "workers"} {
+	for _, name := range []string{"pods", "events", "calls", "workers", "findings"} {
 		fmt.Println(name+":", strings.Join(all[name], " "))
 	}
 	// Output:
 	// pods: namespace pod state run ctrs exit rst age lastevent inspect worst remark
 	// events: time event from pod container exit lag seen lead channel
 	// calls: operation last-ok p50 p90 p99 max out count bytes gone err latency
-	// findings:
 	// workers: pod state woken syncs saved expects expired queued last
+	// findings:
 }
 
 // given is a pane that notes what it was given since it was last looked at.
