@@ -121,8 +121,8 @@ type containerKey struct {
 
 func (l *deathLog) add(u engine.Update) {
 	for _, e := range u.Events {
-		if e.Kind != pleg.Died || e.Sandbox || e.From == pleg.Absent && !e.HasLag {
-			continue // what was dead when it was first seen may have been so for days
+		if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || e.From == pleg.Absent && !e.HasLag {
+			continue // a relist tells again what it sees after all; what was dead when it was first seen may have been so for days
 		}
 		if !e.HasLag && u.Snapshot.Relists.Interval > answerFresh+u.Snapshot.Period {
 			continue // it may have died at any time since the last list but this one

@@ -82,6 +82,7 @@ var rules = []rule{
 	{LeftRunning, leftRunning, lists, nil, nil},
 	{CrashLoop, crashLoop, lists, nil, nil},
 	{EventsDiscarded, eventsDiscarded, nothing, nil, nil},
+	{EventDrift, eventDrift, lists, nil, nil},
 	{OrphanShims, orphanShims, lists, nil, nil},
 	{ClockStep, clockStep, nothing, nil, nil},
 	{HostPressure, hostPressure, nothing, nil, nil},

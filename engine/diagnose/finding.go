@@ -38,6 +38,7 @@ const (
 	FilesystemReadOnly  ID = "filesystem-readonly"
 	LimitsNear          ID = "limits-near"
 	ErrandStuck         ID = "errand-stuck"
+	EventDrift          ID = "event-drift"
 )
 
 // Severity says how bad a finding is. The zero value is the mildest.

@@ -23,6 +23,8 @@ type History struct {
 	pods     podTable               // of the last snapshot
 	deaths   deathLog               // of containers
 	losses   losses                 // of events
+	drift    driftLog               // of event sources and relist
+	unseen   unseenDeaths           // by any relist
 	verdicts verdicts               // on PLEG
 	orphaned map[pleg.UID]time.Time // since when containers of a pod run without their sandbox
 	departed departed               // sandboxes
@@ -51,6 +53,8 @@ func (h *History) Add(u engine.Update) {
 	h.status.add(u)
 	h.deaths.add(u)
 	h.losses.add(u)
+	h.drift.add(u)
+	h.unseen.add(u)
 	h.verdicts.add(u)
 	h.addOrphaned(u)
 	h.departed.add(u)

@@ -34,6 +34,7 @@ var runtimeHangs = []ID{ListHung, InspectHung, RuntimeUnresponsive, ErrandStuck}
 
 // nodeWords are all of them, in the order in which a finding has them.
 var nodeWords = []nodeWord{
+	{append([]ID{RuntimeDown, UnreadableAnswer, ListTooBig, PLEGUnhealthy}, runtimeHangs...), (*view).unseen},
 	{append([]ID{PLEGUnhealthy, RuntimeSlow}, runtimeHangs...), (*view).callsInFlight},
 	{append([]ID{ProcessStuck, RuntimeDown, RuntimeSlow, DiskFull, FilesystemReadOnly, HostPressure, LimitsNear, NetworkNotReady, PLEGFlapping, EventsDiscarded, KubeletGone, KubeletStuck}, runtimeHangs...), (*view).kernelSaid},
 	{[]ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, RuntimeSlow, ListHung, PLEGUnhealthy, PLEGFlapping, EventsDiscarded, KubeletGone, KubeletStuck}, (*view).unitsSaid},

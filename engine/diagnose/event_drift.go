@@ -1,0 +1,233 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// driftWindow is how far back it is looked whether stream and relist agree: for so
+	// long waits what a kubelet up to 1.36 was not told by the stream.
+	driftWindow = 5 * time.Minute
+	// driftLeast is how many transitions must have been seen in it: of fewer a single one
+	// is more than a twentieth.
+	driftLeast = 20
+	// amissLeast is how many of them must have been lost, or told twice: one or two are a
+	// stream that was just being opened again.
+	amissLeast = 5
+	// amissShare is the part of them from which on it is the stream, and no chance: a
+	// runtime that is well loses and doubles none.
+	amissShare = 0.02
+	// lateShare is the part that must come after the relist. With a relist every second
+	// and a stream that takes 20 ms it is a fiftieth, with one every 250 ms a tenth.
+	lateShare = 0.2
+	// mostShare is the part from which on what is lost is most: the node then lives by the
+	// relist alone.
+	mostShare = 0.5
+	// brokenWindow and brokenLeast say how often the stream must break to be told: the
+	// restart of a runtime breaks it once, or twice.
+	brokenWindow = 10 * time.Minute
+	brokenLeast  = 3
+	// floodLeast is how many events of nothing must have come in driftWindow: 33 a
+	// second, more than any node has of its own.
+	floodLeast = 10_000
+	// slowRelist is the period from which on what the stream does not tell is late for
+	// whoever waits for it.
+	slowRelist = time.Minute
+)
+
+// eventDrift finds a stream of events of the runtime that a kubelet could not trust: one
+// that loses events, tells them twice or late, or breaks again and again. It needs a
+// history, and the stream to be open. Sources that no kubelet has are evidence alone.
+func eventDrift(v *view) []Finding {
+	k := sourceOf(v.Snapshot, engine.FromCRI)
+	fellBack := v.Mode.Asked != v.Mode.Mode
+	if k == nil || k.State == engine.StreamOff || k.State == engine.StreamRefused && !fellBack {
+		return nil
+	}
+	w := v.past.drift.window(engine.FromCRI)
+	f := Finding{ID: EventDrift, Severity: Warning, Subject: Subject{Operation: "GetContainerEvents"}, Group: engine.FromCRI.String()}
+	used := v.Mode.Asked != pleg.Generic // a kubelet of this mode goes by the stream
+	told := w.Both + w.MissedBySource
+	amiss := func(n uint64) bool {
+		return told >= driftLeast && n >= amissLeast && float64(n) >= amissShare*float64(told)
+	}
+	broken := v.brokenStreams()
+	switch {
+	case fellBack:
+		f.Summary = fmt.Sprintf("%v has fallen back to %v for good: %s", v.Mode.Asked, v.Mode.Mode, excerpt(v.Mode.Reason))
+	case amiss(w.MissedBySource):
+		f.Summary = fmt.Sprintf("the runtime's event stream did not tell %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.lasted))
+		if used {
+			f.Summary += ": each waited for a relist, one every " + span(v.Period)
+		} else {
+			f.Summary += ": a kubelet with evented PLEG would have lost them until its next relist"
+		}
+		if used && v.Period >= slowRelist && float64(w.MissedBySource) >= mostShare*float64(told) {
+			f.Severity = Critical
+		}
+	case len(broken) >= brokenLeast:
+		f.Summary = fmt.Sprintf("the runtime's event stream broke %d times in %s", len(broken), going(v.At.Sub(broken[0].At)))
+		if said := broken[len(broken)-1].Reason; said != "" {
+			f.Summary += ": " + excerpt(said)
+		}
+	case amiss(w.Duplicates):
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.lasted))
+	case w.unknown >= floodLeast && w.unknown > w.Transitions:
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s of containers that nobody knows, or too fast to be read, in %s", count(w.unknown, "event"), going(w.lasted))
+	case told >= driftLeast && w.Late >= amissLeast && float64(w.Late) >= lateShare*float64(told):
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s in %s only after the relist had seen them, one every %s", thousands(w.Late), count(told, "change"), going(w.lasted), span(v.Period))
+		f.Severity = v.unlessUsed(used)
+	case k.BadClock != "":
+		f.Summary = "the times of the runtime's events make no sense: " + excerpt(k.BadClock)
+		f.Severity = v.unlessUsed(used)
+	default:
+		return nil
+	}
+	v.driftEvidence(&f, k, broken)
+	f.Next = v.driftSteps()
+	return []Finding{f}
+}
+
+// unlessUsed is the severity of what leads to nothing on a node whose kubelet does not go
+// by the stream.
+func (v *view) unlessUsed(used bool) Severity {
+	if used {
+		return Warning
+	}
+	return Info
+}
+
+// sourceOf returns how an event source stands; nil if there is none of it.
+func sourceOf(s *engine.Snapshot, of engine.Source) *engine.SourceState {
+	i := slices.IndexFunc(s.Sources, func(k engine.SourceState) bool { return k.Source == of })
+	if i < 0 {
+		return nil
+	}
+	return &s.Sources[i]
+}
+
+// brokenStreams returns when the runtime's stream broke lately, the oldest first.
+func (v *view) brokenStreams() (all []engine.SourceChange) {
+	for _, c := range v.SourceChanges {
+		if c.Source == engine.FromCRI && c.State == engine.StreamLost && v.At.Sub(c.At) <= brokenWindow {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// driftEvidence adds the figures by source, and what the runtime's stream says of itself.
+func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.SourceChange) {
+	for i := range v.Drift {
+		d := v.Drift[i]
+		w := v.past.drift.window(d.Source)
+		f.say(fmt.Sprintf("%v, in %s: %s, %s seen by both, %s not told, %s missed by the relist, %s told twice, %s late; ahead by %s, by %s or more of 99 in 100",
+			d.Source, going(w.lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late), span(d.LeadP50), span(d.LeadP99)))
+	}
+	if n := len(broken); n > 0 {
+		f.say(fmt.Sprintf("broken %d times, at last at %s: %s", n, clock(broken[n-1].At), broken[n-1].Reason))
+	}
+	if k.LastErr != "" && (len(broken) == 0 || broken[len(broken)-1].Reason != k.LastErr) {
+		f.say("the last that broke: " + k.LastErr)
+	}
+	if k.BadClock != "" {
+		f.say("its times are not gone by: " + k.BadClock + "; a kubelet up to 1.36 takes what seems older than what it has for nothing")
+	}
+	f.say(fmt.Sprintf("since the start %s received: %s came too fast, %s were older than the stream, %s of ids that no relist had", count(k.Received, "event"), thousands(k.Lost), thousands(k.Backlog), thousands(k.Unknown)))
+	if m := v.Mode; m.Reason != "" {
+		f.say("the kubelet's own reason: " + m.Reason)
+	}
+	if v.Mode.Asked == pleg.Generic {
+		f.say("this kubelet does not go by the stream: with PLEG in its generic mode all is seen by relists")
+	}
+}
+
+func (v *view) driftSteps() []Step {
+	steps := []Step{v.logStep("what the runtime says of its event stream")}
+	if v.program() == "crio" {
+		steps = append(steps, Step{Text: "whether it sends events at all", Command: "crio config 2>/dev/null | grep enable_pod_events"})
+	} else {
+		steps = append(steps, Step{Text: "its version: before containerd 2 readers of the stream take events from each other", Command: v.crictl("version")})
+	}
+	return append(steps,
+		Step{Text: "how far stream and relist agree, and what each period costs", Command: "plegtop bench --periods 1s,5s --sources none,cri --for 30s"},
+		Step{Text: "leave the kubelet's gate EventedPLEG off as long as this is told"},
+	)
+}
+
+// driftLog remembers how far event sources and relist agreed over driftWindow.
+type driftLog struct {
+	samples []driftSample // oldest first
+}
+
+type driftSample struct {
+	at      time.Time
+	drift   []engine.Drift
+	sources []engine.SourceState
+}
+
+// driftStep is from one sample to the next: so many are kept that the window is exact to
+// a thirtieth.
+const driftStep = driftWindow / 30
+
+func (l *driftLog) add(u engine.Update) {
+	s := u.Snapshot
+	n := len(l.samples)
+	if len(s.Sources) == 0 {
+		return
+	}
+	now := driftSample{s.At, s.Drift, s.Sources}
+	if n >= 2 && s.At.Sub(l.samples[n-2].at) < driftStep {
+		l.samples[n-1] = now // the newest is always that of now
+	} else {
+		l.samples = append(l.samples, now)
+	}
+	for len(l.samples) > 2 && s.At.Sub(l.samples[1].at) >= driftWindow {
+		l.samples = slices.Delete(l.samples, 0, 1)
+	}
+}
+
+// A driftSum is what has come together in the window.
+type driftSum struct {
+	engine.Drift
+	unknown uint64 // events that nobody could make anything of
+	lasted  time.Duration
+}
+
+// window returns what came together of a source in the window; its leads are those of the
+// whole run.
+func (l *driftLog) window(of engine.Source) driftSum {
+	if len(l.samples) == 0 {
+		return driftSum{}
+	}
+	first, last := &l.samples[0], &l.samples[len(l.samples)-1]
+	sum, was := last.sum(of), first.sum(of)
+	sum.lasted = last.at.Sub(first.at)
+	for _, n := range []struct{ now, then *uint64 }{
+		{&sum.Transitions, &was.Transitions}, {&sum.Both, &was.Both}, {&sum.MissedByRelist, &was.MissedByRelist}, {&sum.MissedBySource, &was.MissedBySource},
+		{&sum.Duplicates, &was.Duplicates}, {&sum.Late, &was.Late}, {&sum.unknown, &was.unknown},
+	} {
+		*n.now -= min(*n.now, *n.then)
+	}
+	return sum
+}
+
+// sum returns what a sample has of a source; nothing if it has none of it.
+func (s *driftSample) sum(of engine.Source) (sum driftSum) {
+	for _, d := range s.drift {
+		if d.Source == of {
+			sum.Drift = d
+		}
+	}
+	for _, k := range s.sources {
+		if k.Source == of {
+			sum.unknown = k.Unknown + k.Lost
+		}
+	}
+	return sum
+}
