@@ -8,7 +8,6 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // sightings writes who saw the event when, and what a kubelet makes of that; nothing where
@@ -29,7 +28,7 @@ func (s *sheet) sightings(d *widget.Doc) {
 			d.Field(of.String(), th.Warn, "not seen")
 		}
 	}
-	d.Field("mode", th.Text, wording.ModeStands(&s.View.Mode)+": "+s.acts())
+	d.Field("mode", th.Text, s.row.Mode.String()+": "+s.acts())
 }
 
 // sighting writes when somebody saw the event, and how far ahead of the relist that was.
@@ -47,9 +46,9 @@ func (s *sheet) sighting(d *widget.Doc, of engine.Source, at time.Time) {
 	d.Field(of.String(), theme.When(of == first, th.Strong, th.Text), says)
 }
 
-// acts says what has a kubelet of the present mode act on such an event.
+// acts says what has a kubelet of the mode in which it was decided act on such an event.
 func (s *sheet) acts() string {
-	m, release := s.View.Mode.Mode, s.View.Release
+	m, release := s.row.Mode, s.View.Release
 	switch {
 	case m == pleg.Generic:
 		return "the kubelet acts when a relist has seen it; event sources only show when it could have known"
@@ -69,7 +68,7 @@ func (s *sheet) otherwise() string {
 	switch {
 	case s.row.Seen == nil || s.row.Seen.At[engine.FromCRI].IsZero():
 		return "No kubelet could: none has a source of events but the runtime's stream, and that has not told it."
-	case s.View.Mode.Mode == pleg.Generic:
+	case s.row.Mode == pleg.Generic:
 		return "With the gate EventedPLEG a kubelet up to 1.36 would have had it from the runtime's stream at once; one of 1.37 would have relisted the pod then if it was an end by a failure."
 	}
 	return "The runtime's stream has told it; nothing of it was left for the relist that should have followed."
