@@ -63,6 +63,23 @@ func (c Config) Validate() error {
 	case c.Events < 0:
 		return fmt.Errorf("kept events %d: want more than 0", c.Events)
 	}
+	return validate(c.Streams)
+}
+
+// validate returns an error that names the first event source that cannot work.
+func validate(streams []Stream) error {
+	var had [sourceCount]bool
+	for _, s := range streams {
+		switch {
+		case s.Source == FromRelist || s.Source >= sourceCount:
+			return fmt.Errorf("event source %v: want cri, cgroup or pidfd", s.Source)
+		case had[s.Source]:
+			return fmt.Errorf("event source %v: given twice", s.Source)
+		case s.Run == nil && s.Refuse == "":
+			return fmt.Errorf("event source %v: has no stream", s.Source)
+		}
+		had[s.Source] = true
+	}
 	return nil
 }
 

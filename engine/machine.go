@@ -88,6 +88,7 @@ type machine struct {
 	pods     pods
 	events   events
 	networks networks
+	sources  sources
 
 	started  time.Time
 	period   time.Duration
@@ -113,6 +114,7 @@ func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 		status:  statusLoop{nextAt: now},
 		kubelet: newKubelet(now, p.Once),
 		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
+		sources: newSources(c, p, now),
 		looks:   looks{can: c.Look != nil},
 		changed: true,
 	}
@@ -131,7 +133,12 @@ func (m *machine) step(now time.Time, in Input) Work {
 		m.request(in)
 	case Looked:
 		m.looked(in)
+	case Streamed:
+		m.sources.heard(m, in)
+	case StreamEnded:
+		m.sources.ended(m, in)
 	case Halt:
+		m.sources.held = true
 		m.cancelSweep()
 		m.check.stop(m)
 	}
@@ -146,6 +153,7 @@ func (m *machine) advance() {
 		m.handOut()
 		m.looks.advance(m)
 		m.kubelet.judge(m)
+		m.sources.advance(m)
 		m.relists.advance(m)
 		m.networks.advance(m)
 		m.mode.advance(m)
@@ -199,8 +207,12 @@ func (m *machine) looked(in Looked) {
 
 // work returns what has gathered since the last step.
 func (m *machine) work() Work {
-	w := Work{Make: m.calls.started, Look: m.looks.wanted, End: m.calls.ended, Events: m.events.released, Replies: m.replies}
+	w := Work{
+		Make: m.calls.started, Look: m.looks.wanted, End: m.calls.ended, Events: m.events.released, Replies: m.replies,
+		Open: m.sources.open, Close: m.sources.end,
+	}
 	m.calls.started, m.looks.wanted, m.calls.ended, m.events.released, m.replies = nil, nil, nil, nil, nil
+	m.sources.open, m.sources.end = nil, nil
 	return w
 }
 
@@ -209,7 +221,7 @@ func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
 		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m), m.mode.due(m),
+		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m), m.mode.due(m), m.sources.due(),
 	} {
 		due = sooner(due, at)
 	}
@@ -232,6 +244,7 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 		Version: m.status.version, VersionErr: m.status.versionErr,
 		Conditions: m.status.conditions, StatusErr: m.status.failure,
 		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence, Mode: m.modeState(),
+		Sources: m.sources.states(), SourceChanges: m.sources.changes,
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
 	if m.sweep != nil {

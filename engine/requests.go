@@ -17,7 +17,9 @@ type requests struct {
 	period    time.Duration // 0: as it is
 	sweep     sweepRequest
 	raw       []rawRequest
-	withdrawn []uint64 // numbers of raw requests that nobody waits for any more
+	withdrawn []uint64  // numbers of raw requests that nobody waits for any more
+	streams   *[]Source // event sources that are wanted from now on; nil: as they are
+	held      bool      // all of them are wanted closed for a while, asked for now or before
 }
 
 // reinspectPod asks for the pod once more, if it is not asked for already.
@@ -79,7 +81,7 @@ func (b *mailbox) take() requests {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	taken := b.requests
-	b.requests = requests{paused: taken.paused}
+	b.requests = requests{paused: taken.paused, held: taken.held}
 	return taken
 }
 
@@ -126,6 +128,9 @@ func (m *machine) request(r requests) {
 		m.period = r.period
 		m.relists.schedule(m.relistPeriod())
 		m.changed = true
+	}
+	if m.sources.held = r.held; r.streams != nil {
+		m.sources.want(*r.streams)
 	}
 	m.wanted.add(wanted{relist: r.relist})
 	for _, uid := range r.reinspect {

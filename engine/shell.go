@@ -39,6 +39,7 @@ type shell struct {
 	tasks   sync.WaitGroup
 	cancels map[callID]context.CancelFunc
 	replies replies
+	streams *streams
 
 	tap func(now time.Time, in Input, w Work) // sees every step; nil outside of tests
 }
@@ -54,6 +55,7 @@ func newShell(c Config, p Policy) (*shell, error) {
 		publisher: publisher{at: time.Now()}, meter: meter{began: time.Now()},
 		inputs: make(chan Input), crashed: make(chan *PanicError, 1),
 		cancels: make(map[callID]context.CancelFunc),
+		streams: newStreams(),
 	}
 	return s, nil
 }
@@ -80,6 +82,8 @@ func (s *shell) run(ctx context.Context) (err error) {
 			s.step(in)
 		case <-s.mailbox.wake:
 			s.step(s.mailbox.take())
+		case <-s.streams.ready():
+			s.drain()
 		case <-timer.C:
 			s.step(Tick{})
 		}
@@ -110,6 +114,7 @@ func (s *shell) step(in Input) {
 	if w.Look != nil {
 		s.look(*w.Look)
 	}
+	s.stream(w)
 	s.buffer.add(w.Events)
 	s.replies.deliver(w.Replies)
 }
@@ -130,7 +135,7 @@ func (s *shell) idle() time.Duration {
 		}
 		wait = min(wait, until)
 	}
-	return max(wait, 0)
+	return max(min(wait, s.streams.rest()), 0)
 }
 
 func (s *shell) make(c Call) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -12,18 +13,18 @@ import (
 type Source uint8
 
 const (
-	FromRelist Source = iota
-	FromCRI           // the runtime's event stream, GetContainerEvents
-	FromCgroup        // the containers' control groups, as the kernel shows them
-	FromPidfd         // the containers' first processes, whose end the kernel tells
-	sources           // how many there are
+	FromRelist  Source = iota
+	FromCRI            // the runtime's event stream, GetContainerEvents
+	FromCgroup         // the containers' control groups, as the kernel shows them
+	FromPidfd          // the containers' first processes, whose end the kernel tells
+	sourceCount        // how many there are
 )
 
-var sourceNames = [sources]string{"relist", "cri", "cgroup", "pidfd"}
+var sourceNames = [sourceCount]string{"relist", "cri", "cgroup", "pidfd"}
 
 // String returns the word that the flag --events and the JSON have for s.
 func (s Source) String() string {
-	if s < sources {
+	if s < sourceCount {
 		return sourceNames[s]
 	}
 	return "unknown"
@@ -108,9 +109,9 @@ type SourceState struct {
 	Reason   string    // for State, in plain words; empty where it needs none. Not cleaned
 	NextAt   time.Time // when it is opened again; zero while it is open, or never
 	Tries    int       // in a row that did not last
-	Received uint64    // events, over this run
-	Lost     uint64    // of them came too fast, and were not looked at
-	Backlog  uint64    // of them were of a time before the stream was opened
+	Received uint64    // events that were looked at, over this run
+	Lost     uint64    // events that came too fast, and were not: beside those received
+	Backlog  uint64    // of those received were of a time before the stream was opened
 	Unknown  uint64    // of them were of ids that no relist ever had
 	LastAt   time.Time // of the last event; zero if there was none
 	LastErr  string    // of the last stream that broke; empty if none did. Not cleaned
@@ -142,7 +143,7 @@ type Drift struct {
 
 // Sightings is when who saw one transition.
 type Sightings struct {
-	At [sources]time.Time // when it was received, by source; zero if it had not been then
+	At [sourceCount]time.Time // when it was received, by source; zero if it had not been then
 }
 
 // First returns who saw it first, and when; [FromRelist] and zero if nobody did.
@@ -162,7 +163,7 @@ func (s *Sightings) First() (Source, time.Time) {
 // Lead returns by how much a source was ahead of the relist, negative if it was late, and
 // false if either had not seen it.
 func (s *Sightings) Lead(of Source) (time.Duration, bool) {
-	if s == nil || of >= sources || s.At[of].IsZero() || s.At[FromRelist].IsZero() {
+	if s == nil || of >= sourceCount || s.At[of].IsZero() || s.At[FromRelist].IsZero() {
 		return 0, false
 	}
 	return s.At[FromRelist].Sub(s.At[of]), true
@@ -183,12 +184,30 @@ type ModeState struct {
 
 // SetStreams opens the event sources that are named, and closes all others; none means
 // all are closed. One that is not in [Config.Streams] is left out.
-func (e *Engine) SetStreams(on ...Source) {}
+func (e *Engine) SetStreams(on ...Source) {
+	on = slices.Clone(on)
+	e.ask(func(r *requests) { r.streams = &on })
+}
 
 // HoldStreams closes all event sources and returns when they are closed, or when ctx
 // ends: whoever stops the process for a while must not leave a stream that nobody reads.
 // [Engine.ReleaseStreams] opens them again.
-func (e *Engine) HoldStreams(ctx context.Context) {}
+func (e *Engine) HoldStreams(ctx context.Context) {
+	e.ask(func(r *requests) { r.held = true })
+	for {
+		quiet, changed := e.shell.streams.quiet()
+		if quiet {
+			return
+		}
+		select {
+		case <-changed:
+		case <-e.ended:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
 
 // ReleaseStreams ends what [Engine.HoldStreams] began.
-func (e *Engine) ReleaseStreams() {}
+func (e *Engine) ReleaseStreams() { e.ask(func(r *requests) { r.held = false }) }

@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A fakeStream is an event source that says what a test wants. Safe for concurrent use.
+type fakeStream struct {
+	t    *testing.T
+	deaf chan struct{} // if it is not nil: Run returns when that is closed, whatever its context says
+
+	mu      sync.Mutex
+	deliver func(pleg.Upstream) // nil while none is open
+	end     chan error
+	opened  int
+	quits   error // what Run returns at once; nil if it does not
+}
+
+func (f *fakeStream) Run(ctx context.Context, deliver func(pleg.Upstream)) error {
+	f.mu.Lock()
+	if f.deliver != nil {
+		f.t.Error("a stream is opened while one is open")
+	}
+	f.opened++
+	quits, end := f.quits, make(chan error, 1)
+	if quits == nil {
+		f.deliver, f.end = deliver, end
+	}
+	f.mu.Unlock()
+	if quits != nil {
+		return quits
+	}
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.deliver = nil
+	}()
+	if f.deaf != nil {
+		<-f.deaf
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-end:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// says delivers events, if a stream is open.
+func (f *fakeStream) says(events ...pleg.Upstream) {
+	f.mu.Lock()
+	deliver := f.deliver
+	f.mu.Unlock()
+	if deliver == nil {
+		f.t.Error("no stream is open")
+		return
+	}
+	for _, u := range events {
+		deliver(u)
+	}
+}
+
+// breaks ends the stream that is open; those that come end at once with quits.
+func (f *fakeStream) breaks(err, quits error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.quits = quits
+	if f.deliver != nil {
+		f.end <- err
+	}
+}
+
+func (f *fakeStream) isOpen() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.deliver != nil
+}
+
+// told returns all changes so far, as "source state: reason".
+func told(s *Snapshot) (lines []string) {
+	for _, c := range s.SourceChanges {
+		line := fmt.Sprintf("%v %v", c.Source, c.State)
+		if c.Reason != "" {
+			line += ": " + c.Reason
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func stopped(id string) pleg.Upstream { return pleg.Upstream{Signal: pleg.SignalStopped, ID: id} }
+
+func TestStreamOpensBreaksAndComesBack(t *testing.T) {
+	f := &fakeStream{t: t}
+	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	bubble(t, c, nil, func(b *bench) {
+		if s := b.after(lasting / 2).Sources[0]; s.State != StreamOpening || !f.isOpen() {
+			t.Errorf("after half a second: %+v", s)
+		}
+		b.after(lasting)
+		f.says(stopped("a"), stopped("b"))
+		s := b.after(heartbeat)
+		if got := s.Sources[0]; got.State != StreamConnected || got.Received != 2 || got.Lost != 0 {
+			t.Errorf("after a second: %+v", got)
+		}
+		f.breaks(errors.New("snapped"), nil)
+		b.after(leastBackOff)
+		s = b.fresh()
+		if got := s.Sources[0]; got.State != StreamOpening || got.LastErr != "snapped" || got.Tries != 1 || f.opened != 2 {
+			t.Errorf("after it broke: %+v, opened %d times", got, f.opened)
+		}
+		s = b.after(2 * lasting)
+		if diff := cmp.Diff([]string{"cgroup connected", "cgroup lost: snapped", "cgroup connected"}, told(s)); diff != "" {
+			t.Errorf("changes:\n%s", diff)
+		}
+	})
+}
+
+// A stream that is not there is asked for rarely; one that broke often at first, then
+// once a minute, for ever.
+func TestStreamBackOff(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		err        error
+		told       string
+		atOnce     int // how often it is opened in the first second, at least
+		inTenHours int
+	}{
+		{"broken", errors.New("refused"), "cgroup lost: refused", 3, 600},
+		{"unimplemented", &call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}, "", 1, 600},
+		{"switched off", io.EOF, "", 1, 600},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fakeStream{t: t, quits: tt.err}
+			c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}, Period: MaxPeriod}
+			bubble(t, c, nil, func(b *bench) {
+				b.after(time.Second)
+				if f.opened < tt.atOnce || f.opened > tt.atOnce+3 {
+					t.Errorf("opened %d times in a second", f.opened)
+				}
+				b.after(10 * time.Hour)
+				if f.opened < tt.inTenHours || f.opened > 2*tt.inTenHours+20 {
+					t.Errorf("opened %d times in ten hours", f.opened)
+				}
+				s := b.fresh()
+				if len(s.SourceChanges) != 1 {
+					t.Errorf("told %q", told(s))
+				}
+			})
+		})
+	}
+}
+
+// The runtime's stream waits for the version, and is refused where it does harm.
+func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		version pleg.Version
+		stream  Stream
+		want    StreamState
+	}{
+		{"containerd 2", pleg.Version{RuntimeName: "containerd", RuntimeVersion: "v2.4.0"}, Stream{}, StreamConnected},
+		{"containerd 1.7", pleg.Version{RuntimeName: "containerd", RuntimeVersion: "1.7.27"}, Stream{}, StreamRefused},
+		{"containerd 1.6", pleg.Version{RuntimeName: "containerd", RuntimeVersion: "v1.6.9"}, Stream{}, StreamRefused},
+		{"containerd of no version", pleg.Version{RuntimeName: "containerd", RuntimeVersion: "dev"}, Stream{}, StreamRefused},
+		{"forced", pleg.Version{RuntimeName: "containerd", RuntimeVersion: "1.7.27"}, Stream{Forced: true}, StreamConnected},
+		{"cri-o", pleg.Version{RuntimeName: "cri-o", RuntimeVersion: "1.31.0"}, Stream{}, StreamConnected},
+		{"cannot be", pleg.Version{RuntimeName: "cri-o"}, Stream{Refuse: "no such thing here", Forced: true}, StreamRefused},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fakeStream{t: t}
+			tt.stream.Source, tt.stream.On, tt.stream.Run = FromCRI, true, f.Run
+			prepare := func(r *fakeRuntime) { r.version = tt.version }
+			bubble(t, Config{Streams: []Stream{tt.stream}}, prepare, func(b *bench) {
+				s := b.after(2 * lasting).Sources[0]
+				if s.State != tt.want || f.opened != 0 != (tt.want == StreamConnected) || (s.Reason == "") != (tt.want == StreamConnected) {
+					t.Errorf("%+v, opened %d times", s, f.opened)
+				}
+			})
+		})
+	}
+}
+
+func TestStreamIsJudgedAnewWithTheVersion(t *testing.T) {
+	f := &fakeStream{t: t}
+	prepare := func(r *fakeRuntime) { r.script("Version", behaviour{hang: true}) }
+	bubble(t, Config{Streams: []Stream{{Source: FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
+		if s := b.after(time.Minute).Sources[0]; s.State != StreamWaiting || f.opened != 0 {
+			t.Errorf("without a version: %+v", s)
+		}
+		b.fake.behave()
+		if s := b.after(3 * time.Minute).Sources[0]; s.State != StreamConnected {
+			t.Errorf("with a version: %+v", s)
+		}
+		b.fake.mu.Lock()
+		b.fake.version = pleg.Version{RuntimeName: "containerd", RuntimeVersion: "1.7.0"}
+		b.fake.mu.Unlock()
+		s := b.after(time.Minute)
+		if s.Sources[0].State != StreamRefused || f.isOpen() {
+			t.Errorf("with an older version: %+v", s.Sources[0])
+		}
+	})
+}
+
+func TestStreamsAreSetHeldAndReleased(t *testing.T) {
+	f, g := &fakeStream{t: t}, &fakeStream{t: t}
+	c := Config{Streams: []Stream{{Source: FromCgroup, Run: f.Run}, {Source: FromPidfd, On: true, Run: g.Run}}}
+	bubble(t, c, nil, func(b *bench) {
+		state := func(want ...StreamState) {
+			t.Helper()
+			for i, s := range b.after(2 * lasting).Sources {
+				if s.State != want[i] {
+					t.Errorf("%v is %v, want %v", s.Source, s.State, want[i])
+				}
+			}
+			if f.isOpen() != (want[0] == StreamConnected) || g.isOpen() != (want[1] == StreamConnected) {
+				t.Errorf("open: %v, %v", f.isOpen(), g.isOpen())
+			}
+		}
+		state(StreamOff, StreamConnected)
+		b.ask(func() { b.SetStreams(FromCgroup, FromCRI) })
+		state(StreamConnected, StreamOff)
+		b.ask(func() { b.SetStreams(FromCgroup, FromPidfd) })
+		state(StreamConnected, StreamConnected)
+		b.HoldStreams(b.t.Context())
+		if f.isOpen() || g.isOpen() {
+			t.Error("streams are open though they are held")
+		}
+		state(StreamOff, StreamOff)
+		b.ReleaseStreams()
+		state(StreamConnected, StreamConnected)
+		b.ask(func() { b.SetStreams() })
+		state(StreamOff, StreamOff)
+	})
+}
+
+// A stream that does not end though it is to holds up nobody for longer than he has time.
+func TestDeafStreamHoldsUpNobody(t *testing.T) {
+	f := &fakeStream{t: t}
+	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	prepare := func(*fakeRuntime) { f.deaf = make(chan struct{}) }
+	bubble(t, c, prepare, func(b *bench) {
+		b.after(2 * lasting)
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(b.t.Context(), time.Second)
+		defer cancel()
+		b.HoldStreams(ctx)
+		if took := time.Since(began); took != time.Second || !f.isOpen() {
+			t.Errorf("held for %v", took)
+		}
+		b.ReleaseStreams()
+		b.after(time.Minute)
+		if f.opened != 1 {
+			t.Errorf("opened %d times", f.opened)
+		}
+		began = time.Now()
+		if err := b.stop(); err != nil || time.Since(began) > 2*time.Second {
+			t.Errorf("stopped with %v after %v", err, time.Since(began))
+		}
+		close(f.deaf)
+	})
+}
+
+func TestPanicInAStreamEndsTheEngine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		run := func(context.Context, func(pleg.Upstream)) error { panic("hostile") }
+		b := startBench(t, Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: run}}}, newFake(t))
+		<-b.done
+		var crash *PanicError
+		if !errors.As(b.err, &crash) || crash.Value != "hostile" {
+			t.Errorf("Run returned %v", b.err)
+		}
+	})
+}
+
+// What a source says while the loop stands still is kept up to a bound, and what it says
+// beyond that is counted.
+func TestStreamThatIsFasterThanTheLoop(t *testing.T) {
+	f := &fakeStream{t: t}
+	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	bubble(t, c, nil, func(b *bench) {
+		b.after(2 * lasting)
+		const n = queueRoom + 1000
+		for i := range n {
+			f.says(stopped(fmt.Sprint(i)))
+		}
+		f.breaks(errors.New("snapped"), errors.New("gone"))
+		s := b.after(2 * time.Second).Sources[0]
+		if s.Received+s.Lost != n || s.Lost == 0 || s.Received < queueRoom {
+			t.Errorf("%d received and %d lost of %d", s.Received, s.Lost, n)
+		}
+	})
+}
+
+func TestStreamsThatCannotBe(t *testing.T) {
+	run := (&fakeStream{}).Run
+	for _, tt := range []struct {
+		streams []Stream
+		want    string
+	}{
+		{[]Stream{{Source: FromRelist, Run: run}}, "event source relist: want cri, cgroup or pidfd"},
+		{[]Stream{{Source: 99, Run: run}}, "event source unknown: want cri, cgroup or pidfd"},
+		{[]Stream{{Source: FromCRI}}, "event source cri: has no stream"},
+		{[]Stream{{Source: FromCRI, Run: run}, {Source: FromCRI, Run: run}}, "event source cri: given twice"},
+	} {
+		err := Config{Runtime: newFake(t), Streams: tt.streams}.Validate()
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+	if err := (Config{Runtime: newFake(t), Streams: []Stream{{Source: FromPidfd, Refuse: "not allowed"}}}).Validate(); err != nil {
+		t.Error(err)
+	}
+}
