@@ -51,6 +51,7 @@ func (m *machine) release() bool {
 	var find pleg.Lookup // in known
 	for _, d := range decided {
 		m.events.channel.count(d.Delivery)
+		m.workers.send(m, d) // one that comes again wakes its worker again
 		if d.Again {
 			m.mode.repeated++
 			continue

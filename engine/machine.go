@@ -89,6 +89,7 @@ type machine struct {
 	events   events
 	networks networks
 	sources  sources
+	workers  workers
 
 	started  time.Time
 	period   time.Duration
@@ -115,6 +116,7 @@ func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 		kubelet: newKubelet(now, p.Once),
 		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
 		sources: newSources(c, p, now),
+		workers: newWorkers(core),
 		looks:   looks{can: c.Look != nil},
 		changed: true,
 	}
@@ -157,6 +159,7 @@ func (m *machine) advance() {
 		m.relists.advance(m)
 		m.networks.advance(m)
 		m.mode.advance(m)
+		m.workers.advance(m)
 		m.status.advance(m)
 		m.probes.advance(m)
 		m.search.advance(m)
@@ -245,6 +248,7 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 		Conditions: m.status.conditions, StatusErr: m.status.failure,
 		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence, Mode: m.modeState(),
 		Sources: m.sources.states(), SourceChanges: m.sources.changes,
+		Workers: m.workers.read(m),
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
 	if m.sweep != nil {

@@ -13,6 +13,7 @@ type pods struct {
 	byUID  map[pleg.UID]*Pod
 	fresh  map[pleg.UID]*Pod // copied since the last snapshot: may still be written to; each with the pod that this has, if any
 	gone   []*Pod            // of the last snapshot, and dropped since
+	moved  []pleg.UID        // that came or went since the workers were told
 	listed bool              // there was a good list
 
 	sorted []*Pod         // as in the last snapshot
@@ -61,6 +62,7 @@ func (t *pods) drop(uid pleg.UID) {
 		t.gone = append(t.gone, p)
 	}
 	delete(t.byUID, uid)
+	t.moved = append(t.moved, uid)
 }
 
 // take takes over a record and returns false if it has nothing to show.
@@ -72,6 +74,9 @@ func (t *pods) take(uid pleg.UID, r pleg.Record) bool {
 	p := t.byUID[uid]
 	if p != nil && p.Old == r.Old && p.Reinspect == r.Reinspect && (r.Same && p.Current == p.Old || same(p.Current, r.Current)) {
 		return true
+	}
+	if p == nil {
+		t.moved = append(t.moved, uid)
 	}
 	p = t.edit(uid)
 	p.PodRef, p.Old, p.Reinspect = seen.PodRef, r.Old, r.Reinspect
