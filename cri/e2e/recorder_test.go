@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/mem"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // A recorder stands between plegtop and the runtime, passes every call on
@@ -19,8 +21,10 @@ type recorder struct {
 	socket string
 	conn   *grpc.ClientConn
 
-	mu    sync.Mutex
-	asked []request // guarded by mu
+	mu     sync.Mutex // guards the rest
+	asked  []request
+	events map[int]context.CancelFunc // what cuts each event stream that is open
+	most   int                        // of them at the same time
 }
 
 // A request is one call as it came in: the full method name, and the message.
@@ -36,7 +40,7 @@ func record(t *testing.T, runtime string) *recorder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	r := &recorder{socket: filepath.Join(t.TempDir(), "s"), conn: conn}
+	r := &recorder{socket: filepath.Join(t.TempDir(), "s"), conn: conn, events: map[int]context.CancelFunc{}}
 	listener, err := net.Listen("unix", r.socket)
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +65,9 @@ func (r *recorder) relay(_ any, in grpc.ServerStream) error {
 	if err := in.RecvMsg(&message); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.asked = append(r.asked, request{method, message})
-	r.mu.Unlock()
-	out, err := r.conn.NewStream(in.Context(), &grpc.StreamDesc{ServerStreams: true}, method, grpc.ForceCodecV2(asIs{}))
+	ctx, end := r.begin(in.Context(), request{method, message})
+	defer end()
+	out, err := r.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method, grpc.ForceCodecV2(asIs{}))
 	if err != nil {
 		return err
 	}
@@ -75,6 +78,47 @@ func (r *recorder) relay(_ any, in grpc.ServerStream) error {
 		return err
 	}
 	return answer(in, out)
+}
+
+// begin keeps a request, and has an event stream be one that can be cut.
+func (r *recorder) begin(ctx context.Context, asked request) (context.Context, func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, asked)
+	if asked.method != criv1.RuntimeService_GetContainerEvents_FullMethodName {
+		return ctx, func() {}
+	}
+	ctx, cut := context.WithCancel(ctx)
+	id := len(r.asked)
+	r.events[id] = cut
+	r.most = max(r.most, len(r.events))
+	return ctx, func() {
+		cut()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.events, id)
+	}
+}
+
+// streams returns how many event streams there ever were, are, and were at the same time.
+func (r *recorder) streams() (ever, open, most int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.asked {
+		if a.method == criv1.RuntimeService_GetContainerEvents_FullMethodName {
+			ever++
+		}
+	}
+	return ever, len(r.events), r.most
+}
+
+// cut breaks the event streams that are open.
+func (r *recorder) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, cut := range r.events {
+		cut()
+	}
 }
 
 func answer(in grpc.ServerStream, out grpc.ClientStream) error {
