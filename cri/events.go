@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
@@ -25,6 +26,10 @@ const (
 	// yet, in bytes: it can be as far ahead before it has to wait for a process that is
 	// given no time.
 	eventsWindow = 4 << 20
+	// More than readAtOnce events in readPace, which are 25,000 a second, are a storm: it
+	// must not cost more than to drain it.
+	readAtOnce = 256
+	readPace   = 10 * time.Millisecond
 )
 
 // Events opens the runtime's event stream, GetContainerEvents, and hands each event to
@@ -111,7 +116,12 @@ func (f *frames) put(data mem.BufferSlice) {
 // hand reads what waits and delivers it, until the stream is over.
 func (f *frames) hand(deliver func(pleg.Upstream)) {
 	var e event
+	n, began := 0, time.Now()
 	for data := range f.queue {
+		if n++; n%readAtOnce == 0 {
+			time.Sleep(readPace - time.Since(began))
+			began = time.Now()
+		}
 		u, ok := e.upstream(data)
 		if len(data) > 0 && !ok {
 			f.skipped.Add(1)
