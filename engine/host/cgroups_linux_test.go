@@ -371,22 +371,73 @@ func newKernelGroup(t testing.TB, id string) kernelGroup {
 	return kernelGroup{t, dir, fd}
 }
 
-// start starts a process in the group, and returns what kills it.
-func (g kernelGroup) start(program string, args ...string) (kill func()) {
-	g.t.Helper()
+// A running is a process that a test has started.
+type running struct {
+	pid  int
+	kill func() // and waits for its end
+}
+
+// start starts a process in the group.
+func (g kernelGroup) start(program string, args ...string) running {
+	return g.startIn(0, program, args...)
+}
+
+// startIn starts it in new namespaces.
+func (g kernelGroup) startIn(namespaces uintptr, program string, args ...string) running {
 	c := exec.Command(program, args...)
-	c.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.fd}
+	c.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.fd, Cloneflags: namespaces}
+	return startCommand(g.t, c)
+}
+
+func startCommand(t testing.TB, c *exec.Cmd) running {
+	t.Helper()
 	if err := c.Start(); err != nil {
-		g.t.Skip("no process can be started in a group: ", err)
+		t.Skip("no process can be started so: ", err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
-	kill = sync.OnceFunc(func() {
+	kill := sync.OnceFunc(func() {
 		_ = c.Process.Kill() // it may have ended by itself
 		<-ended
 	})
-	g.t.Cleanup(kill)
-	return kill
+	t.Cleanup(kill)
+	return running{c.Process.Pid, kill}
+}
+
+// probe waits until a source has read what is there.
+func (g kernelGroup) probe(h *heard) {
+	g.t.Helper()
+	for {
+		p := g.start("sleep", "60")
+		select {
+		case <-h.waiter:
+			p.kill()
+			return
+		case err := <-h.done:
+			h.done <- err
+			g.t.Fatalf("ended: %v", err)
+		case <-time.After(20 * time.Millisecond):
+			p.kill()
+		}
+	}
+}
+
+// leaves checks that the source has ended with its context and left nothing behind.
+func (h *heard) leaves(files, goroutines int) {
+	h.t.Helper()
+	if err := <-h.done; !errors.Is(err, context.Canceled) {
+		h.t.Errorf("ended with %v", err)
+	}
+	h.done <- nil
+	for late := time.Now().Add(10 * time.Second); ; runtime.Gosched() { // those of the test itself end soon
+		nowFiles, now := openFiles(h.t), runtime.NumGoroutine()
+		if nowFiles <= files && now <= goroutines {
+			return
+		}
+		if time.Now().After(late) {
+			h.t.Fatalf("%d files are open, before it were %d; %d goroutines, before it were %d", nowFiles, files, now, goroutines)
+		}
+	}
 }
 
 // With the kernel's own groups: the end of a process is told at once, and when the source
@@ -402,27 +453,15 @@ func TestCgroupsOfTheKernel(t *testing.T) {
 			}
 		})
 	})
-	for len(h.waiter) == 0 { // until it has begun
-		probing.start("true")()
-	}
-	kill := group.start("sleep", "60")
+	probing.probe(h)
+	one := group.start("sleep", "60")
 	h.want("started 1")
 	began := time.Now()
-	kill()
+	one.kill()
 	h.want("stopped 1")
 	t.Logf("told after %v", time.Since(began))
 	stop()
-	if err := <-h.done; !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
-	}
-	h.done <- nil
-	runtime.Gosched()
-	if now, was := openFiles(t), files; now > was {
-		t.Errorf("%d files are open, before it were %d", now, was)
-	}
-	if now := runtime.NumGoroutine(); now > goroutines {
-		t.Errorf("%d goroutines, before it were %d", now, goroutines)
-	}
+	h.leaves(files, goroutines)
 }
 
 func TestWatchErrorsSayWhatToDo(t *testing.T) {

@@ -65,7 +65,7 @@ func TestDeepLooksLeaveNothingBehind(t *testing.T) {
 }
 
 // openFiles returns how many files this process has open.
-func openFiles(t *testing.T) int {
+func openFiles(t testing.TB) int {
 	t.Helper()
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 // A Node is looked at again and again. All methods are safe for concurrent use;
 // looks are made one after the other.
 type Node struct {
-	root  string
-	parts []part
-	deep  []part        // those that are looked at only where something hangs; they fill in the report's Deep
-	reads reads[string] // by the part's name
+	root    string
+	offline bool // it is a picture
+	parts   []part
+	deep    []part        // those that are looked at only where something hangs; they fill in the report's Deep
+	reads   reads[string] // by the part's name
 
 	looking sync.Mutex // held during a look
 }
@@ -30,7 +31,7 @@ func New(c Config) (*Node, error) {
 		return nil, err
 	}
 	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint)
-	n := &Node{root: root, parts: []part{
+	n := &Node{root: root, offline: c.Offline, parts: []part{
 		processes(w, daemons),
 		pressure(root),
 		devices(root),

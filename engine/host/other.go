@@ -80,7 +80,10 @@ func (*dumper) look(context.Context, time.Time) evidence.Stacks {
 
 func configuredMetrics(string, Config) (*url.URL, error) { return nil, errNotLinux }
 
-// Cgroups is for Linux alone.
-func (*Node) Cgroups(context.Context, func(pleg.Upstream)) error {
+// Cgroups and Pidfds are for Linux alone.
+func (*Node) Cgroups(context.Context, func(pleg.Upstream)) error { return noStream() }
+func (*Node) Pidfds(context.Context, func(pleg.Upstream)) error  { return noStream() }
+
+func noStream() error {
 	return fmt.Errorf("%w: %w", errNotLinux, call.ErrUnimplemented)
 }

@@ -1,0 +1,216 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// listenToPidfds listens to what is told of the kernel groups of tests.
+func listenToPidfds(t *testing.T, n *Node) (*heard, context.CancelFunc) {
+	return listen(t, func(ctx context.Context, deliver func(pleg.Upstream)) error {
+		return n.Pidfds(ctx, func(u pleg.Upstream) {
+			if strings.HasPrefix(u.ID, "aaaa") {
+				deliver(u)
+			}
+		})
+	})
+}
+
+// The end of a container's process is told at once, and when the source ends nothing is
+// left of it.
+func TestPidfdsOfTheKernel(t *testing.T) {
+	probing, there, group := newKernelGroup(t, fixtureID(probe)), newKernelGroup(t, fixtureID("1")), newKernelGroup(t, fixtureID("2"))
+	n := newTestNode(t, "")
+	n.offline = false
+	old := there.start("sleep", "60")
+	files, goroutines := openFiles(t), runtime.NumGoroutine()
+	h, stop := listenToPidfds(t, n)
+	probing.probe(h)
+	old.kill()
+	h.want("stopped 1")
+	one := group.start("sleep", "60")
+	awaitPidfd(t, one.pid)
+	began := time.Now()
+	one.kill()
+	h.want("stopped 2")
+	t.Logf("told after %v", time.Since(began))
+	stop()
+	h.leaves(files, goroutines)
+}
+
+// What only makes a container does not count, and neither does what outlives its first
+// process; where it has an init, that counts.
+func TestPidfdsOfTheRightProcess(t *testing.T) {
+	probing, group, inited := newKernelGroup(t, fixtureID(probe)), newKernelGroup(t, fixtureID("1")), newKernelGroup(t, fixtureID("2"))
+	n := newTestNode(t, "")
+	n.offline = false
+	h, _ := listenToPidfds(t, n)
+	probing.probe(h)
+	maker := group.start("sleep", "60")
+	awaitPidfd(t, maker.pid)
+	own := group.start("sleep", "61")
+	maker.kill()
+	awaitPidfd(t, own.pid)
+	own.kill()
+	h.want("stopped 1")
+
+	maker = inited.start("sleep", "60")
+	awaitPidfd(t, maker.pid)
+	_, first := inited.start("sleep", "61"), inited.startIn(syscall.CLONE_NEWPID, "sleep", "62")
+	maker.kill()
+	awaitPidfd(t, first.pid)
+	first.kill()
+	h.want("stopped 2")
+}
+
+// With v1 a process is found when its number is written into its group, and with a root
+// of the host that is elsewhere in the processes there.
+func TestPidfdsOfV1(t *testing.T) {
+	root := t.TempDir()
+	tree := newGroupTree(t, root, "pids")
+	shown := func(p running) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(root, "proc", strconv.Itoa(p.pid), "stat"), string(text))
+	}
+	writeFile(t, filepath.Join(root, "proc/self/status"), fmt.Sprintf("Name:\tx\nNSpid:\t%d\n", os.Getpid()))
+	n := newTestNode(t, root)
+	n.offline = false
+	one, other := startCommand(t, exec.Command("sleep", "60")), startCommand(t, exec.Command("sleep", "61"))
+	shown(one)
+	shown(other)
+	at := func(digit string) string { return "kubepods/pod1/" + fixtureID(digit) }
+	join := func(at string, p running) {
+		writeFile(t, filepath.Join(tree.dir, at, "cgroup.procs"), fmt.Sprintf("%d\n", p.pid))
+	}
+	tree.make(at("1"), 0)
+	join(at("1")+"/init.scope", one) // systemd runs in it
+	h, _ := listenToPidfds(t, n)
+	awaitPidfd(t, one.pid)
+	tree.make(at("2"), 0)
+	join(at("2"), other)
+	awaitPidfd(t, other.pid)
+	other.kill()
+	h.want("stopped 2")
+	one.kill()
+	h.want("stopped 1")
+}
+
+func TestPidfdsRefuse(t *testing.T) {
+	root := newGroupTree(t, t.TempDir(), "").root
+	for name, tt := range map[string]struct{ status, want string }{
+		"not among them":    {"", "plegtop is not among the processes in"},
+		"another namespace": {fmt.Sprintf("NSpid:\t4711\t%d\n", os.Getpid()), "in another process namespace than the node: its pod needs hostPID: true"},
+		"another process":   {"NSpid:\t4711\n", "in another process namespace"},
+		"a picture":         {"picture", "the processes of this node are only drawn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newTestNode(t, root)
+			n.offline = tt.status == "picture"
+			if tt.status != "" {
+				writeFile(t, filepath.Join(root, "proc/self/status"), tt.status)
+				defer os.RemoveAll(filepath.Join(root, "proc"))
+			}
+			err := n.Pidfds(t.Context(), func(pleg.Upstream) { t.Error("an event") })
+			if !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+// More containers than files may be open are refused, and the number without a process
+// that the kernel writes for those of other namespaces.
+func TestPidfdsHaveTheirLimits(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "foreign/cgroup.procs"), "0\n0\n")
+	writeFile(t, filepath.Join(dir, "own/cgroup.procs"), fmt.Sprintln(os.Getpid()))
+	ends, err := newProcessEnds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ends.file.Close()
+	p := &pidfdWatch{proc: "/proc", ends: ends, most: 1, all: map[string]*waitedFor{}, keys: map[uint64]*waitedFor{}}
+	group := func(id, path string) error {
+		return p.changed(&groupDir{hierarchy: new(hierarchy), id: id, path: filepath.Join(dir, path), isAlive: true})
+	}
+	if err := group("1", "foreign"); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), "hostPID: true") {
+		t.Errorf("foreign: %v", err)
+	}
+	if err := group("2", "own"); err != nil || len(p.keys) != 1 {
+		t.Errorf("own: %v, %d held", err, len(p.keys))
+	}
+	if err := group("3", "own"); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), "more than 1 containers") {
+		t.Errorf("too many: %v", err)
+	}
+	for _, c := range p.keys {
+		c.first.close()
+	}
+}
+
+func TestPidfdErrorsSayWhatToDo(t *testing.T) {
+	for err, want := range map[error]string{
+		syscall.ENOSYS: "Linux 5.3", syscall.EPERM: "seccomp", syscall.EMFILE: "raise ulimit -n",
+	} {
+		if got := pidfdError(err); !errors.Is(got, call.ErrUnimplemented) || !strings.Contains(got.Error(), want) {
+			t.Errorf("%v: %v, want %s", err, got, want)
+		}
+	}
+}
+
+// A number that was given to another process meanwhile is not held.
+func TestPidfdsAreOfTheSameProcess(t *testing.T) {
+	files := openFiles(t)
+	p := &pidfdWatch{proc: "/proc"}
+	start, _, err := readStart(p.proc, os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		process
+		want bool
+	}{{process{pid: os.Getpid(), start: start}, true}, {process{pid: os.Getpid(), start: start - 1}, false}, {process{pid: 1 << 30}, false}} {
+		if got, err := p.hold(&tt.process); got != tt.want || err != nil {
+			t.Errorf("process %d since %d: %v, %v", tt.pid, tt.start, got, err)
+		}
+		if tt.want {
+			tt.process.close()
+		}
+	}
+	if now := openFiles(t); now != files {
+		t.Errorf("%d files are open, before it were %d", now, files)
+	}
+}
+
+// awaitPidfd waits until this process holds another, apart from the one that begun that.
+func awaitPidfd(t *testing.T, pid int) {
+	t.Helper()
+	for late := time.Now().Add(20 * time.Second); time.Now().Before(late); time.Sleep(time.Millisecond) {
+		all, _ := filepath.Glob("/proc/self/fdinfo/*")
+		count := 0
+		for _, path := range all {
+			if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), fmt.Sprintf("\nPid:\t%d\n", pid)) {
+				count++
+			}
+		}
+		if count > 1 {
+			return
+		}
+	}
+	t.Fatalf("nobody holds process %d", pid)
+}
