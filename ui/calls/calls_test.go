@@ -226,7 +226,30 @@ func TestLatencyIsDrawn(t *testing.T) {
 	}
 }
 
+// TestStreams holds that how the event sources stand is told below the calls, and that a
+// stream that is open is no call that hangs.
+func TestStreams(t *testing.T) {
+	s := NewStage(New(pane.Settings{}), View(Streamed()), 78, 24)
+	for _, want := range []string{"EVENT SOURCE  STATE", "cgroup        ▲ lost             3s       407      9    30s", "DRIFT   TRANSITIONS", "cri: broke last with: Unavailable"} {
+		if s.Row(want) == "" {
+			t.Errorf("no line says %q:\n%s", want, s.Text())
+		}
+	}
+	if got := fields(s, "GetContainerEvents"); !strings.Contains(got, " 1 open ") {
+		t.Errorf("the stream: %q", got)
+	}
+	if least := s.Info().Wanted; least < 8+4+2+1+3 {
+		t.Errorf("the pane can make use of %d lines", least)
+	}
+	off := Healthy()
+	off.Sources = []engine.SourceState{{Source: engine.FromCRI}}
+	if got := NewStage(New(pane.Settings{}), View(off), 78, 24).Text(); got != NewStage(New(pane.Settings{}), View(Healthy()), 78, 24).Text() {
+		t.Errorf("where they are off:\n%s", got)
+	}
+}
+
 func TestEverySize(t *testing.T) {
+	NewStage(New(pane.Settings{}), View(Streamed()), 1, 1).EverySize(t)
 	NewStage(New(pane.Settings{}), View(Healthy()), 1, 1).EverySize(t)
 	NewStage(New(pane.Settings{}), View(Hostile()), 1, 1).EverySize(t)
 }

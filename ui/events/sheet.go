@@ -213,6 +213,9 @@ func (s *sheet) next() []string {
 		}
 	}
 	says := []string{"The pod's record and the cache have moved on: no relist reports this again."}
+	if !byRelist(&r.Event) {
+		says = []string{"The runtime's stream has told it: the channel and the cache have it, the pod's record has not. The next relist would send it again, which is counted and not shown."}
+	}
 	if r.AtStart {
 		says = append(says, "A kubelet that was there before saw it when it happened.")
 	}

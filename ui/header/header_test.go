@@ -211,6 +211,38 @@ func TestBadgeNamesTheScenario(t *testing.T) {
 	}
 }
 
+// TestBadgesOfEventSources holds that whoever reads the runtime's events sees that, and
+// whether all is well with it; and in which mode.
+func TestBadgesOfEventSources(t *testing.T) {
+	for _, tt := range []struct {
+		states []engine.StreamState
+		mode   engine.ModeState
+		want   string
+	}{
+		{nil, engine.ModeState{}, "endpoint"},
+		{[]engine.StreamState{engine.StreamOff, engine.StreamOff}, engine.ModeState{}, "endpoint"},
+		{[]engine.StreamState{engine.StreamOpening}, engine.ModeState{}, "endpoint  EVENTS"},
+		{[]engine.StreamState{engine.StreamConnected, engine.StreamOff}, engine.ModeState{}, "endpoint  EVENTS"},
+		{[]engine.StreamState{engine.StreamConnected, engine.StreamLost}, engine.ModeState{}, "endpoint  ▲ EVENTS"},
+		{[]engine.StreamState{engine.StreamRefused}, engine.ModeState{}, "endpoint  ▲ EVENTS"},
+		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, "endpoint  EVENTS   EVENTED"},
+		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Preview, Asked: pleg.Preview}, "endpoint  EVENTS   PREVIEW"},
+		{[]engine.StreamState{engine.StreamFellBack}, engine.ModeState{Asked: pleg.Evented}, "endpoint  ▲ EVENTS   ▲ FELL BACK"},
+	} {
+		s := panetest.Healthy()
+		s.Mode = tt.mode
+		for i, state := range tt.states {
+			s.Sources = append(s.Sources, engine.SourceState{Source: engine.Source(i + 1), State: state})
+		}
+		v := view(s)
+		v.Source.Endpoint = "endpoint"
+		got := row(observed(v, Room{Width: 160}), 0, 160)
+		if got = strings.Join(strings.Fields(got[strings.Index(got, "endpoint"):]), " "); got != strings.Join(strings.Fields(tt.want), " ") {
+			t.Errorf("%v %v: %q, want %q", tt.states, tt.mode, got, tt.want)
+		}
+	}
+}
+
 // TestTinyScreenHasAGauge holds that on the smallest screen the headline and the clock
 // come first.
 func TestTinyScreenHasAGauge(t *testing.T) {

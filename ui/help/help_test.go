@@ -96,7 +96,7 @@ func TestHelpIsSearched(t *testing.T) {
 
 // What the help says of filters is how filters are written.
 func TestFilterSyntax(t *testing.T) {
-	values := map[string]string{"re": "x", "state": "running", "kind": "died", "type": "died", "delivery": "filtered", "has": "problem", "exit": "1", "restarts": "1", "lat": "1s", "lag": "1s", "age": "1s"}
+	values := map[string]string{"re": "x", "state": "running", "kind": "died", "type": "died", "delivery": "filtered", "seen": "cri", "has": "problem", "exit": "1", "restarts": "1", "lat": "1s", "lag": "1s", "age": "1s"}
 	for _, row := range filter.Syntax() {
 		names, ordered := strings.CutSuffix(row[0], " = != < >")
 		if !ordered && !strings.HasSuffix(names, ":") {

@@ -253,6 +253,33 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// TestLifeThatNoRelistSaw holds that a state which only an event source saw is told of
+// with its time, and that what a relist saw after all is told once, with both times.
+func TestLifeThatNoRelistSaw(t *testing.T) {
+	sec := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Second) }
+	e := func(seq uint64, kind pleg.Kind, id string, to pleg.State, delivery pleg.Delivery, relist, source int) engine.Event {
+		seen := &engine.Sightings{}
+		if seen.At[engine.FromCRI] = sec(source); relist > 0 {
+			seen.At[engine.FromRelist] = sec(relist)
+		}
+		return engine.Event{Seq: seq, SeenAt: sec(source), Seen: seen, Event: pleg.Event{Kind: kind, Delivery: delivery, Pod: pleg.PodRef{UID: "u"}, Container: "app", ID: id, To: to}}
+	}
+	j := New(10)
+	j.Observe(engine.Update{Snapshot: at(0), Events: []engine.Event{
+		e(1, pleg.Died, "short", pleg.Exited, pleg.Unseen, 0, 3),
+		e(2, pleg.Died, "held", pleg.Exited, pleg.Unseen, 0, 5),
+		e(3, pleg.Died, "held", pleg.Exited, pleg.Delivered, 9, 5),
+		e(4, pleg.NetworkSetUp, "sandbox", pleg.Running, pleg.Derived, 0, 10),
+	}})
+	want := []Stage{
+		{ID: "short", Container: "app", State: pleg.Exited, At: sec(3), SightedAt: sec(3), Event: 1},
+		{ID: "held", Container: "app", State: pleg.Exited, At: sec(5), SeenAt: sec(9), SightedAt: sec(5), Event: 3},
+	}
+	if diff := cmp.Diff(want, j.Life("u", nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestCreatedComesBeforeRunning holds that a container that was listed as created, and
 // ran when it was inspected, runs: its event, which says of no time, is as late as that.
 func TestCreatedComesBeforeRunning(t *testing.T) {

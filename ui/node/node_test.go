@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -198,4 +199,45 @@ func TestEverySize(t *testing.T) {
 	show(1, 1, Hostile(), nil).EverySize(t)
 	deep := LookedDeep()
 	show(1, 1, WithNode(Hung()), &deep).EverySize(t)
+	show(1, 1, FellBack(), &r).EverySize(t)
+	hostile := Streamed()
+	for i := range hostile.Sources {
+		k := &hostile.Sources[i]
+		k.Reason, k.LastErr, k.BadClock = Nasty, Long, Nasty
+		hostile.SourceChanges[i].Reason = Long
+	}
+	hostile.Mode.Reason = Nasty
+	show(1, 1, hostile, nil).EverySize(t)
+}
+
+// TestNodeTellsOfStreams holds what the sheet says of event sources and the mode.
+func TestNodeTellsOfStreams(t *testing.T) {
+	off := Healthy()
+	off.Sources = []engine.SourceState{{Source: engine.FromCRI}}
+	evented := Streamed()
+	evented.Period, evented.Threshold = 5*time.Minute, 10*time.Minute
+	evented.Mode = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented, Applied: 31, Ignored: 4, Repeated: 12, Asks: 2, Attempts: 3}
+	for _, tt := range []struct {
+		name string
+		s    *engine.Snapshot
+		want []string
+	}{
+		{"off", off, []string{"event sources off; e opens one", "mode generic; a relist every 1s, unhealthy after 3m; event sources only observe"}},
+		{"on", Streamed(), []string{
+			"cri ✔ connected 4m 1024 0 10s", "cgroup ▲ lost 3s 407 9 30s", "pidfd ✖ refused 1h 0 0 -", "cri 412 391 14 7 2 5 +480ms -20ms",
+			"pidfd: not permitted: run as root", "41 more events of ids that nobody knows", "11:55:00 cri lost: Unavailable: the runtime was started anew",
+		}},
+		{"evented", evented, []string{"mode evented; a relist every 5m0s, unhealthy after 10m 31 events of the stream led to something, 4 to nothing; 2 relists of one pod asked for; 12 would be sent again by a relist; 3 of 5 attempts failed"}},
+		{"fell back", FellBack(), []string{"mode generic, fallen back for good from evented: the stream failed five times", "cri ✖ fell back", "cri: five attempts failed"}},
+	} {
+		got := strings.Join(strings.Fields(show(160, 120, tt.s, nil).Text()), " ")
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", tt.name, want, got)
+			}
+		}
+	}
+	if got := show(160, 120, Healthy(), nil).Text(); strings.Contains(got, "Event sources") {
+		t.Error("told of where there are none")
+	}
 }

@@ -40,6 +40,24 @@ func removed(seq uint64, seen float64, id string) engine.Event {
 	return happened(seq, seen, 0, pleg.Removed, id, pleg.Absent)
 }
 
+// sighted has an event seen by an event source as well, so many seconds before noon; only
+// by that if the kubelet does not see it. Its lag goes from who saw it first.
+func sighted(e engine.Event, source float64) engine.Event {
+	e.Seen = &engine.Sightings{}
+	if e.Seen.At[engine.FromCRI] = at(source); e.Delivery != pleg.Unseen {
+		e.Seen.At[engine.FromRelist] = e.SeenAt
+	}
+	_, e.SeenAt = e.Seen.First()
+	return e
+}
+
+// unseen is a death that no relist has seen.
+func unseen(seq uint64, source float64, id string, code int32) engine.Event {
+	e := died(seq, source, 0, id, code)
+	e.Delivery = pleg.Unseen
+	return sighted(e, source)
+}
+
 // status is a pod with one container.
 func status(st pleg.ContainerStatus) *engine.Pod {
 	st.ID, st.Name = "c0", "app"
@@ -145,6 +163,18 @@ var lanes = []struct {
 	{
 		name: "an inspection that never succeeded", pod: &engine.Pod{PodRef: web, Current: &pleg.Pod{PodRef: web, ListedAt: at(7.5), Containers: []pleg.Container{{ID: "c0", Name: "app", State: pleg.Running, CreatedAt: at(9.5)}}}},
 		want: "|                    ━━━━━━━━━━|", plain: "|                    ==========|",
+	},
+	{
+		name: "an event source saw the start before the relist, and the end alone", events: []engine.Event{sighted(started(1, 19.5, 1, "c1"), 21.5), unseen(2, 11.5, "c1", 3)},
+		want: "|       ░◦░●━━━━━━━◇3┈┈┈┈┈┈┈┈┈┈|", plain: "|       %'%*=======u3__________|",
+	},
+	{
+		name: "an event source saw the start after the relist", events: []engine.Event{sighted(started(1, 19.5, 1, "c1"), 17.5)},
+		want: "|         ░●━◦━━━━━━━━━━━━━━━━━|", plain: "|         %*='=================|",
+	},
+	{
+		name: "a relist saw the end at last", events: []engine.Event{started(1, 25.5, 0, "c1"), unseen(2, 20.5, "c1", 3), sighted(died(3, 5.5, 0, "c1", 3), 20.5)},
+		want: "|    ●━━━━◦░░░░░░░░░░░░░░✖3┈┈┈┈|", plain: "|    *===='%%%%%%%%%%%%%%X3____|",
 	},
 	{name: "another container's", events: []engine.Event{{Seq: 1, SeenAt: at(5), Event: pleg.Event{Pod: web, Container: "other", ID: "o", To: pleg.Running}}}, want: "|                              |", plain: "|                              |"},
 }

@@ -1,0 +1,109 @@
+package events
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// streamed returns a view of a node with event sources.
+func streamed() *pane.View {
+	s := panetest.Streamed()
+	v := panetest.View(s)
+	v.Journal.Observe(engine.Update{Snapshot: s, Events: panetest.StreamEvents(s)})
+	return v
+}
+
+// sheetOf returns the text of the sheet of an event, as wide as any screen.
+func sheetOf(v *pane.View, seq uint64) string {
+	return strings.Join(strings.Fields(panetest.NewStage(Sheet(v, pane.Subject{Event: seq}), v, 300, 60).Text()), " ")
+}
+
+func TestStreamed(t *testing.T) {
+	v := streamed()
+	panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, 118, 35).Golden(t, "seen")
+	panetest.NewStage(Sheet(v, pane.Subject{Event: 9}), v, 118, 35).Golden(t, "unseen")
+	stage(v, 1, 1).EverySize(t)
+}
+
+// TestSightings holds who saw an event first and by how much, that the columns are there
+// only where there are event sources, and what stands where no relist saw it.
+func TestSightings(t *testing.T) {
+	s := stage(streamed(), 78, 30)
+	for _, tt := range []struct{ row, want string }{
+		{"TIME", "EXIT SEEN     LEAD"},
+		{"11:59:20  ", "  cri    +470ms"},
+		{"11:59:29  ", " 137 pidfd  +624ms"},
+		{"11:59:34  ", "   0 relist  -35ms"},
+		{"11:59:54  ", "   3 cri    unseen"},
+		{"11:59:55  ", " cgroup unseen"},
+		{"11:59:57  ", "NetUp"},
+	} {
+		if got := s.Row(tt.row); !strings.Contains(got, tt.want) {
+			t.Errorf("%q: %q has no %q", tt.row, got, tt.want)
+		}
+	}
+	if s.Row("relist 11:59:54") != "" || s.Row("relist 11:59:55") != "" {
+		t.Errorf("a relist is told before what none has seen:\n%s", s.Text())
+	}
+	if s.Show(view()); s.Row("LEAD") != "" {
+		t.Errorf("without event sources: %q", s.Row("TIME"))
+	}
+	if s.Show(streamed()); s.Row("LEAD") == "" {
+		t.Error("they do not come back")
+	}
+	if s := panetest.NewStage(New(pane.Settings{Hidden: map[string][]string{"events": {"lead"}}}), streamed(), 118, 30); s.Row("LEAD") != "" || s.Row("SEEN") == "" {
+		t.Errorf("hidden is shown, or not only that: %q", s.Row("TIME"))
+	}
+}
+
+// TestSeenSheet holds what the sheet says of who saw an event, and of what the kubelet
+// makes of it in each mode.
+func TestSeenSheet(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		event  uint64
+		mode   pleg.Mode
+		change func(*pane.View)
+		want   []string
+		not    string
+	}{
+		{"seen by two before the relist", 4, pleg.Generic, nil, []string{
+			"SEEN BY relist 2026-11-20T11:59:30.000Z cri 2026-11-20T11:59:29.380Z, 620ms before the relist pidfd 2026-11-20T11:59:29.376Z, 624ms before the relist",
+			"mode generic: the kubelet acts when a relist has seen it", "FOUND BY relist",
+		}, "unseen"},
+		{"seen late", 5, pleg.Evented, nil, []string{"35ms after the relist", "mode evented: the kubelet acts when the runtime's stream tells it"}, ""},
+		{"told by the stream alone", 5, pleg.Evented, func(v *pane.View) { v.Journal.Row(5).Seen.At[engine.FromRelist] = time.Time{} }, []string{
+			"The runtime's stream has told it: the channel and the cache have it, the pod's record has not.", "Its sync loop takes it",
+		}, "FOUND BY"},
+		{"in 1.37", 5, pleg.Evented, func(v *pane.View) { v.Release = 37 }, []string{"asks for a relist of the pod where the runtime's stream tells an end by a failure"}, ""},
+		{"as proposed", 5, pleg.Preview, nil, []string{"mode preview: a kubelet such as is proposed asks for a relist of the pod at each end"}, ""},
+		{"unseen", 9, pleg.Generic, nil, []string{
+			"channel unseen: no relist has seen it, so the kubelet cannot see it", "relist not seen cri 2026-11-20T11:59:54.000Z mode",
+			"Nothing, as long as no relist sees it", "With the gate EventedPLEG a kubelet up to 1.36 would have had it",
+		}, "FOUND BY"},
+		{"unseen by all that a kubelet has", 10, pleg.Generic, nil, []string{"No kubelet could: none has a source of events but the runtime's stream"}, "FOUND BY"},
+		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "derived: no kubelet makes it", "Nothing: it never hears of it."}, "sync loop takes it"},
+		{"no event sources", 1, pleg.Generic, func(v *pane.View) { v.Journal.Row(1).Seen = nil }, []string{"FOUND BY relist"}, "SEEN BY"},
+	} {
+		v := streamed()
+		v.Journal.Row(tt.event).Mode = tt.mode
+		if tt.change != nil {
+			tt.change(v)
+		}
+		got := sheetOf(v, tt.event)
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", tt.name, want, got)
+			}
+		}
+		if tt.not != "" && strings.Contains(got, tt.not) {
+			t.Errorf("%s: says %q:\n%s", tt.name, tt.not, got)
+		}
+	}
+}
