@@ -151,6 +151,7 @@ func symbols(s *theme.Symbols) Section {
 		{s.Exited, "has exited; of a sandbox: not ready; an event: died, with exit code 0"},
 		{s.Created, "was created and not started; an event: changed"},
 		{s.Gone, "listed no longer; an event: removed"},
+		{s.Unseen, "an event that an event source saw and no relist has: the kubelet cannot see it"},
 		{s.Unknown, "the runtime says unknown"},
 		{s.Good, "good"},
 		{s.Warn, "may become a problem, or is over by itself soon"},
