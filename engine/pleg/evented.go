@@ -85,21 +85,23 @@ func (c *Core) write(now time.Time, u Upstream) Outcome {
 func (c *Core) send(now time.Time, u Upstream, st *PodStatus) {
 	e := Event{Pod: st.PodRef, ID: u.ID, At: now, Streamed: true}
 	e.Sandbox = slices.ContainsFunc(st.Sandboxes, func(s SandboxStatus) bool { return s.ID == u.ID })
-	runs := false
+	var ran time.Time
 	if s := c.exits.Container(u.ID); s != nil {
-		e.Container, runs = s.Name, s.State == Running
+		if e.Container = s.Name; s.State == Running {
+			ran = u.At
+		}
 	}
 	was := c.recorded(st.UID, u.ID)
 	switch u.Signal {
 	case SignalCreated:
 		c.made(st.UID, u.ID, now)
 	case SignalStarted:
-		c.tell(as(e, Started, Running), was, runs)
+		c.tell(as(e, Started, Running), was, ran)
 	case SignalStopped:
-		c.tell(as(e, Died, Exited), was, false)
+		c.tell(as(e, Died, Exited), was, ran)
 	case SignalDeleted:
-		c.tell(as(e, Died, Exited), was, false)
-		c.tell(as(e, Removed, Absent), was, false)
+		c.tell(as(e, Died, Exited), was, ran)
+		c.tell(as(e, Removed, Absent), was, ran)
 	}
 }
 

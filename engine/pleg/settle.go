@@ -104,9 +104,12 @@ func (c *Core) advance(r *record, st *PodStatus) {
 	base := Event{Pod: r.PodRef, At: l.at}
 	c.exits = st.Lookup()
 	for i := range l.changes[r.first:r.end] {
-		x := &l.changes[r.first+i]
+		x, ran := &l.changes[r.first+i], time.Time{}
+		if x.to == Running {
+			ran = l.at
+		}
 		for _, kind := range transition(x.from, x.to) {
-			c.tell(x.event(kind, base), x.from, x.to == Running)
+			c.tell(x.event(kind, base), x.from, ran)
 		}
 	}
 	if !r.changed() && c.rules.onDemand {

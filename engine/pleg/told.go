@@ -16,6 +16,7 @@ type tale struct {
 	said    [Removed + 1]bool // of Started, Died, Removed
 	at      time.Time         // when something was told last, or CREATED came
 	foreign bool              // no relist had the id when the stream told of it
+	gone    bool              // the lists had it no more, at the time at the latest: its removal may yet be told
 }
 
 // told is what was told of the ids of each pod, where a kubelet with two writers of
@@ -80,14 +81,14 @@ func (c *Core) made(uid UID, id string, now time.Time) {
 }
 
 // tell releases an event and marks it if it says again what was told. was is the state in
-// which the record has the id; runs says that whoever tells it has seen the id run.
-func (c *Core) tell(e Event, was State, runs bool) {
+// which the record has the id. ran is when whoever tells it saw the id run; zero if never.
+func (c *Core) tell(e Event, was State, ran time.Time) {
 	t, known := c.tale(e.Pod.UID, e.ID, was)
 	if e.Kind > Removed || !known && !c.Evented() {
 		c.release(e)
 		return
 	}
-	runs = runs && (e.Streamed || !t.at.After(c.relist.at)) // else the list is older than what was told
+	runs := ran.After(t.at) // else that is older than what was told
 	e.Again = t.said[e.Kind] && !(e.Kind == Started && runs && t.said[Died])
 	if !e.Again {
 		t.lead(&e, runs)
@@ -149,6 +150,10 @@ func (c *Core) forgetTales(tales map[string]tale, r *record) {
 	listed.of(was, was.size() > fewIDs)
 	for id, t := range tales {
 		age, s := c.relist.at.Sub(t.at), listed.state(id)
+		if settled && s == Absent && !t.said[Removed] && !t.gone {
+			t.gone, t.at, age = true, c.relist.at, 0
+			tales[id] = t
+		}
 		if settled && (age > toldLasts || age > toldWrong && s != Absent && s != t.state) {
 			delete(tales, id)
 		} else if t.foreign {
