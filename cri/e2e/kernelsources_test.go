@@ -1,0 +1,122 @@
+package e2e
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/host"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A listener hears what the kernel says of containers, with the time of each.
+type listener struct {
+	mu    sync.Mutex
+	heard map[pleg.Upstream]time.Time // guarded by mu
+	twice []pleg.Upstream             // guarded by mu
+}
+
+// listenTo begins to hear what a source says, until the test ends.
+func listenTo(t *testing.T, run func(context.Context, func(pleg.Upstream)) error) *listener {
+	l := &listener{heard: map[pleg.Upstream]time.Time{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := run(ctx, l.deliver); ctx.Err() == nil {
+			t.Error("the source has ended: ", err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return l
+}
+
+func (l *listener) deliver(u pleg.Upstream) {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, again := l.heard[u]; again {
+		l.twice = append(l.twice, u)
+	}
+	l.heard[u] = now
+}
+
+// at returns when something was heard; zero if it was not.
+func (l *listener) at(signal pleg.Signal, id string) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard[pleg.Upstream{Signal: signal, ID: id}]
+}
+
+// await returns when something was heard, after the time since.
+func (l *listener) await(t *testing.T, signal pleg.Signal, id string, since time.Time) time.Duration {
+	t.Helper()
+	eventually(t, signal.String()+" is heard of "+id, func() bool { return !l.at(signal, id).IsZero() })
+	return l.at(signal, id).Sub(since)
+}
+
+// The kernel tells starts and ends as they happen, and ends also while every call to the
+// runtime hangs: by the control groups within 50 ms, by pidfds within 5 ms. It tells each once,
+// and of all containers.
+func TestKernelTellsWhatTheRuntimeDoesNot(t *testing.T) {
+	node := containerd(t)
+	_, old := node.startPod("old", "stubborn")
+	n, err := host.New(host.Config{Endpoint: "unix://" + node.socket})
+	must(t, err)
+	groups, ends := listenTo(t, n.Cgroups), listenTo(t, n.Pidfds)
+	var pod *Pod
+	eventually(t, "a start is heard", func() bool { // what is there when it begins is not told
+		pod = node.runPod("kernel", true)
+		time.Sleep(200 * time.Millisecond)
+		return !groups.at(pleg.SignalStarted, pod.Sandbox).IsZero()
+	})
+	var byGroup, byPidfd []time.Duration
+	for round := range 20 {
+		began := time.Now()
+		id, err := node.Run(t.Context(), pod, Container{Name: "main", Attempt: uint32(round), Args: []string{"stubborn"}})
+		must(t, err)
+		if after := groups.await(t, pleg.SignalStarted, id, began); after > time.Since(began) {
+			t.Errorf("round %d: the start is told %v after it was asked for", round, after)
+		}
+		process := node.process(id)
+		eventually(t, "the workload runs", func() bool { return named(process, "workload") })
+		if round%2 == 1 {
+			node.freeze(node.pid(), "containerd") // every call hangs
+		}
+		if !ends.at(pleg.SignalStopped, id).IsZero() || !groups.at(pleg.SignalStopped, id).IsZero() {
+			t.Errorf("round %d: an end is told of what lives", round)
+		}
+		killed := time.Now()
+		node.signal(process, "workload", syscall.SIGKILL)
+		byPidfd = append(byPidfd, ends.await(t, pleg.SignalStopped, id, killed))
+		byGroup = append(byGroup, groups.await(t, pleg.SignalStopped, id, killed))
+		if round%2 == 1 {
+			node.signal(node.pid(), "containerd", syscall.SIGCONT)
+		}
+	}
+	began := time.Now()
+	node.signal(node.process(old), "workload", syscall.SIGKILL) // was there before
+	ends.await(t, pleg.SignalStopped, old, began)
+	groups.await(t, pleg.SignalStopped, old, began)
+	must(t, node.StopPod(t.Context(), pod))
+	ends.await(t, pleg.SignalStopped, pod.Sandbox, began)
+	groups.await(t, pleg.SignalStopped, pod.Sandbox, began)
+	for name, tt := range map[string]struct {
+		took []time.Duration
+		most time.Duration
+	}{"cgroup": {byGroup, 50 * time.Millisecond}, "pidfd": {byPidfd, 5 * time.Millisecond}} {
+		slices.Sort(tt.took)
+		median := tt.took[len(tt.took)/2]
+		t.Logf("%s tells a death after %v (median of %d), at most %v", name, median, len(tt.took), tt.took[len(tt.took)-1])
+		if median > tt.most {
+			t.Errorf("%s tells a death after %v, want %v", name, median, tt.most)
+		}
+	}
+	for _, l := range []*listener{groups, ends} {
+		if len(l.twice) > 0 {
+			t.Errorf("told twice: %v", l.twice)
+		}
+	}
+}
