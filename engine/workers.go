@@ -46,11 +46,13 @@ func (w *workers) advance(m *machine) {
 		}
 		w.channel = nil
 	}
-	for _, uid := range w.begun {
-		w.set.Done(m.now, uid)
-		m.changed = true
+	for len(w.begun) > 0 {
+		for _, uid := range w.begun {
+			w.set.Done(m.now, uid)
+		}
+		w.begun, m.changed = w.begun[:0], true
+		w.begin(m) // whose status is newer already
 	}
-	w.begun = w.begun[:0]
 	w.follow(m)
 }
 
