@@ -12,16 +12,16 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A listener hears what the kernel says of containers, with the time of each.
-type listener struct {
+// A hearer hears what the kernel says of containers, with the time of each.
+type hearer struct {
 	mu    sync.Mutex
 	heard map[pleg.Upstream]time.Time // guarded by mu
 	twice []pleg.Upstream             // guarded by mu
 }
 
 // listenTo begins to hear what a source says, until the test ends.
-func listenTo(t *testing.T, run func(context.Context, func(pleg.Upstream)) error) *listener {
-	l := &listener{heard: map[pleg.Upstream]time.Time{}}
+func listenTo(t *testing.T, run func(context.Context, func(pleg.Upstream)) error) *hearer {
+	l := &hearer{heard: map[pleg.Upstream]time.Time{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -33,7 +33,7 @@ func listenTo(t *testing.T, run func(context.Context, func(pleg.Upstream)) error
 	return l
 }
 
-func (l *listener) deliver(u pleg.Upstream) {
+func (l *hearer) deliver(u pleg.Upstream) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,14 +44,14 @@ func (l *listener) deliver(u pleg.Upstream) {
 }
 
 // at returns when something was heard; zero if it was not.
-func (l *listener) at(signal pleg.Signal, id string) time.Time {
+func (l *hearer) at(signal pleg.Signal, id string) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.heard[pleg.Upstream{Signal: signal, ID: id}]
 }
 
 // await returns when something was heard, after the time since.
-func (l *listener) await(t *testing.T, signal pleg.Signal, id string, since time.Time) time.Duration {
+func (l *hearer) await(t *testing.T, signal pleg.Signal, id string, since time.Time) time.Duration {
 	t.Helper()
 	eventually(t, signal.String()+" is heard of "+id, func() bool { return !l.at(signal, id).IsZero() })
 	return l.at(signal, id).Sub(since)
@@ -114,7 +114,7 @@ func TestKernelTellsWhatTheRuntimeDoesNot(t *testing.T) {
 			t.Errorf("%s tells a death after %v, want %v", name, median, tt.most)
 		}
 	}
-	for _, l := range []*listener{groups, ends} {
+	for _, l := range []*hearer{groups, ends} {
 		if len(l.twice) > 0 {
 			t.Errorf("told twice: %v", l.twice)
 		}
