@@ -48,11 +48,14 @@ func (s Source) Look() engine.Look {
 // Streams returns the event sources of s. Those that are named are open from the start;
 // forced opens the runtime's also where that does harm.
 func (s Source) Streams(on []engine.Source, forced bool) []engine.Stream {
-	const none = "not in this build"
 	streams := []engine.Stream{
 		{Source: engine.FromCRI, Forced: forced, Run: s.Client.Events},
-		{Source: engine.FromCgroup, Refuse: none},
-		{Source: engine.FromPidfd, Refuse: none},
+		{Source: engine.FromCgroup}, {Source: engine.FromPidfd},
+	}
+	if s.node != nil {
+		streams[1].Run, streams[2].Run = s.node.Cgroups, s.node.Pidfds
+	} else {
+		streams[1].Refuse, streams[2].Refuse = "there is no node to be seen", "there is no node to be seen"
 	}
 	for i := range streams {
 		streams[i].On = slices.Contains(on, streams[i].Source)
