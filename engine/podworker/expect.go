@@ -38,7 +38,7 @@ func (s *Set) Expect(uid pleg.UID, all ...Expectation) {
 		if i := slices.IndexFunc(w.queue, func(e pleg.Event) bool { return x.ID != "" && x.is(e) }); i >= 0 {
 			w.Spared = w.Spared || w.queue[i] == w.Last
 			w.queue, w.queued = slices.Delete(w.queue, i, i+1), w.queued-1
-			s.saved(w)
+			s.spare(w, x.Kind)
 			continue
 		}
 		if len(w.Expected) == 0 {
@@ -50,6 +50,14 @@ func (s *Set) Expect(uid pleg.UID, all ...Expectation) {
 		}
 		w.Expected = slices.Concat(w.Expected[:at], []Expectation{x}, w.Expected[at:]) // whoever has read the last has it still
 		s.touch(w)
+	}
+}
+
+// Withdraw forgets what a worker expects: it did not come to what was to bring that about.
+func (s *Set) Withdraw(now time.Time, uid pleg.UID) {
+	if w := s.byUID[uid]; w != nil && len(w.Expected) > 0 {
+		s.expect(w, nil)
+		s.goOn(now, w)
 	}
 }
 
@@ -77,14 +85,17 @@ func (s *Set) meet(w *worker, e pleg.Event) bool {
 		return false
 	}
 	s.expect(w, slices.Concat(w.Expected[:at], w.Expected[at+1:]))
-	s.saved(w)
+	s.spare(w, e.Kind)
 	return true
 }
 
-func (s *Set) saved(w *worker) {
-	w.Saved++
-	s.sums.Saved++
+// spare notes that an expected event has come. Removals wake nobody in any case.
+func (s *Set) spare(w *worker, kind pleg.Kind) {
 	s.touch(w)
+	if kind != pleg.Removed {
+		w.Saved++
+		s.sums.Saved++
+	}
 }
 
 // expect has a worker expect what is left.

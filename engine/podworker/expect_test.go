@@ -81,7 +81,7 @@ func TestExpectedEventWakesNobody(t *testing.T) {
 	b.event(pleg.Removed, "a", "old")
 	b.event(pleg.Started, "a", "A")
 	b.begin("")
-	b.want("a", "idle since 0s; woken 0, saved 3, expired 0, synced 1; queued 0, expects 0")
+	b.want("a", "idle since 0s; woken 0, saved 2, expired 0, synced 1; queued 0, expects 0") // a removal would have woken nobody
 	b.event(pleg.Started, "a", "A") // once was expected
 	b.relist(0)
 	b.sync("a")
@@ -157,6 +157,25 @@ func TestEventDuringTheSyncIsMet(t *testing.T) {
 	b.want("a", "syncing since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")
 	b.Done(b.now, uid("a"))
 	b.want("a", "waits for expected events since 0s; woken 0, saved 1, expired 0, synced 1; queued 1, expects 1")
+}
+
+func TestWithdraw(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	b.acts(started("A", time.Minute), started("B", time.Hour))
+	b.at(time.Second)
+	b.relist(0)
+	b.event(pleg.Died, "a", "C")
+	b.begin("")
+	if b.Waits() {
+		t.Error("somebody is said to wait for a status")
+	}
+	b.Withdraw(b.now, uid("a"))
+	b.Withdraw(b.now, "unknown")
+	b.sync("a")
+	b.want("a", "idle since 1s; woken 1, saved 0, expired 0, synced 2; queued 0, expects 0")
+	if !b.Due().IsZero() {
+		t.Error("what was withdrawn is due")
+	}
 }
 
 // One who is deleted is not kept waiting by what it expects.

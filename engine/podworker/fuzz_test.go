@@ -36,6 +36,10 @@ func (k *walk) take(op, arg byte) {
 	case 4:
 		k.relist(time.Duration(arg) * time.Millisecond)
 	case 5:
+		if arg&128 != 0 {
+			k.Withdraw(k.now, uid(name))
+			return
+		}
 		k.Ask(k.now, uid(name))
 	case 6:
 		k.beginNext()

@@ -49,7 +49,7 @@ type Worker struct {
 	Since    time.Time // of State
 	After    time.Time // what a status must be newer than; zero unless State is WaitsForStatus
 	WakeUps  uint64    // by events
-	Saved    uint64    // events that were expected and woke nobody
+	Saved    uint64    // events that were expected, and woke nobody though they would have
 	Expired  uint64    // expectations that were not met in time
 	Syncs    uint64
 	Expected []Expectation // the first to run out first

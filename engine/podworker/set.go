@@ -180,6 +180,9 @@ func (s *Set) Done(now time.Time, uid pleg.UID) {
 	s.goOn(now, w)
 }
 
+// Waits reports whether any worker waits for a newer status of its pod.
+func (s *Set) Waits() bool { return s.waiting > 0 }
+
 // Syncing reports whether that pod is being synced.
 func (s *Set) Syncing(uid pleg.UID) bool {
 	w := s.byUID[uid]
