@@ -19,6 +19,7 @@ const (
 	NextPane   Action = "next-pane"
 	PrevPane   Action = "prev-pane"
 	Node       Action = "node"
+	HowPLEG    Action = "how-pleg"
 	FullScreen Action = "full-screen"
 	Suspend    Action = "suspend"
 	Redraw     Action = "redraw"
@@ -52,6 +53,8 @@ const (
 	Fold          Action = "fold"
 	Toggle        Action = "toggle"
 	Accept        Action = "accept"
+	NextStep      Action = "next-step"
+	PrevStep      Action = "prev-step"
 
 	// Events.
 	Follow     Action = "follow"

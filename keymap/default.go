@@ -18,6 +18,7 @@ func Default() Map {
 		bind(NextPane, Global, General, "next pane", "go to the next pane", "tab"),
 		bind(PrevPane, Global, General, "previous pane", "go to the previous pane", "shift+tab"),
 		bind(Node, Global, General, "node", "show or hide the node: health chain, who holds it up, kubelet, cost", "v"),
+		bind(HowPLEG, Global, General, "how PLEG works", "how PLEG works, as a picture with the figures of now: the way of an event, step by step", "H"),
 		bind(FullScreen, Global, General, "full screen", "give the whole screen to this pane, or take it back", "f"),
 		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),
 		bind(Redraw, Global, General, "redraw", "draw the whole screen again", "ctrl+l"),
@@ -49,6 +50,8 @@ func Default() Map {
 		bind(Fold, InPods|InFindings, View, "fold", "fold or unfold what the cursor is on", "space"),
 		bind(Toggle, InPicker, View, "on/off", "switch the row under the cursor", "space"),
 		bind(Accept, InPicker, View, "show", "show what is switched on", "enter"),
+		bind(NextStep, InHowPLEG, View, "next step", "what comes next on the way of the event", "space", "right"),
+		bind(PrevStep, InHowPLEG, View, "step before", "what came before it", "backspace", "left"),
 
 		bind(Follow, InEvents, Events, "follow", "follow the newest event, or stay", "F"),
 		bind(Mark, InEvents, Events, "mark", "mark or unmark this event", "m"),

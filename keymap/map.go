@@ -27,13 +27,14 @@ const (
 	InPicker                     // a list to pick from
 	InDirector                   // the line that directs the demo
 	InWorkers                    // the workers pane
+	InHowPLEG                    // the picture of how PLEG works
 )
 
 // sheets are the places that are all about one thing.
 const sheets = InDetail | InFinding | InNode | InEvent
 
 // layers are the places that lie over the panes and can be closed.
-const layers = sheets | InViewer | InHelp | InPicker | InDirector
+const layers = InHowPLEG | sheets | InViewer | InHelp | InPicker | InDirector
 
 // A Group is a heading of the help screen.
 type Group uint8
@@ -73,7 +74,7 @@ var scopes = []struct {
 	name string
 }{
 	{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InFindings, "findings"}, {InTimeline, "timeline"}, {InWorkers, "workers"},
-	{sheets, "sheets"}, {InViewer, "texts"}, {InPicker, "lists to pick from"}, {InDirector, "director"},
+	{sheets, "sheets"}, {InViewer, "texts"}, {InPicker, "lists to pick from"}, {InDirector, "director"}, {InHowPLEG, "how PLEG works"},
 }
 
 // Where names the places of a key that does not work everywhere, such as " (pods)";
@@ -168,6 +169,7 @@ var footers = map[Scope][]Action{
 	InEvent:    {Help, Back, Detail, Copy, Filter, PauseRelist, Freeze},
 	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
 	InWorkers:  {Help, Filter, Detail, SortNext, Columns, Namespaces, PauseRelist, NextPane, FullScreen, Freeze, Quit},
+	InHowPLEG:  {NextStep, PrevStep, Up, Down, Detail, Back, Director, PauseRelist, Freeze, Help},
 	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
 	InHelp:     {Back, Filter, MatchNext},
 	InPicker:   {Toggle, Accept, Filter, Back},

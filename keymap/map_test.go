@@ -21,7 +21,7 @@ func (p press) String() string { return string(p) }
 
 // sent holds what an xterm sends for the keys that are no plain character.
 var sent = map[string]string{
-	"esc": "\x1b", "tab": "\t", "shift+tab": "\x1b[Z", "enter": "\r", "space": " ",
+	"esc": "\x1b", "tab": "\t", "shift+tab": "\x1b[Z", "enter": "\r", "space": " ", "backspace": "\x7f",
 	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
 	"home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdown": "\x1b[6~", "f1": "\x1bOP",
 }

@@ -51,14 +51,25 @@ func (m *Model) Open(p pane.Pane) {
 	if i := slices.IndexFunc(m.layers, same); i >= 0 {
 		m.layers = m.layers[:i]
 	}
-	m.layers = append(m.layers, p)
+	at := len(m.layers)
+	for is.Beside && at > 0 && m.layers[at-1].Info().Foot {
+		at--
+	}
+	m.layers = slices.Insert(m.layers, at, p)
 }
 
-// Close takes a layer away, with what lies over it.
+// Close takes a layer away, with what lies over it, but for a line at the foot that it stands
+// beside.
 func (m *Model) Close(p pane.Pane) {
-	if i := slices.Index(m.layers, p); i >= 0 {
-		m.layers = slices.Delete(m.layers, i, len(m.layers))
+	i := slices.Index(m.layers, p)
+	if i < 0 {
+		return
 	}
+	end := len(m.layers)
+	if p.Info().Beside && !slices.ContainsFunc(m.layers[i+1:], func(l pane.Pane) bool { return !l.Info().Foot }) {
+		end = i + 1
+	}
+	m.layers = slices.Delete(m.layers, i, end)
 }
 
 // Focus gives the keys to one of the panes; a small screen shows it in the place of its

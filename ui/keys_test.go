@@ -18,6 +18,7 @@ func TestKeys(t *testing.T) {
 	shown := func(s *stage) string { return fmt.Sprint(len(s.m.view.Pods.Shown)) }
 	filtered := func(s *stage) string { return s.m.view.Filter.Text + " " + shown(s) }
 	said := func(s *stage) string { return s.m.flash.text }
+	event := func(s *stage) string { return fmt.Sprint(s.m.active().Subject().Event) }
 	boxes := func(s *stage) string { return fmt.Sprint(len(s.m.layout.boxes)) }
 	tests := []struct {
 		name string
@@ -65,6 +66,11 @@ func TestKeys(t *testing.T) {
 		{"help", "?", (*stage).focused, "Help"},
 		{"help, and back", "? ?", (*stage).focused, "Pods"},
 		{"help outside the demo says nothing of it", "? / w o r l d enter", said, "0 lines match; n goes to the next"},
+		{"how PLEG works", "H", (*stage).focused, "How PLEG works"},
+		{"how PLEG works, and back", "H space H", (*stage).focused, "Pods"},
+		{"how PLEG works: the event under the cursor", "2 k k H", event, "6"},
+		{"how PLEG works: the newest event", "H", event, "8"},
+		{"how PLEG works: its keys are its own", "2 k k H space up up", event, "4"},
 		{"time format", "t", said, "event times: age"},
 		{"a period is not doubled for ever", "+ + + + + + + +", (*stage).asked, "period 2s, period 4s, period 8s, period 16s, period 32s, period 1m4s"},
 		{"no director outside the demo", "D", (*stage).focused, "Pods"},
@@ -311,6 +317,28 @@ func TestCaption(t *testing.T) {
 		t.Errorf("no caption:\n%s", withoutStyles(s.m.frame()))
 	}
 	checkFrame(t, s.m.frame(), 120, 40)
+}
+
+// TestDirectorBesideThePicture holds that one directs a demo while the picture of how PLEG works
+// is seen, whichever was opened first: the line at the foot has its keys, the picture the others.
+func TestDirectorBesideThePicture(t *testing.T) {
+	for _, keys := range []string{"D H", "H D"} {
+		s := newStage(t, 120, 40, demo, func(c *Config) { c.Director = script{} })
+		snap := panetest.Healthy()
+		s.show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...)
+		directed := func() bool { n := len(s.m.layers); return n > 0 && s.m.layers[n-1].Info().Name == "Director" }
+		step := func() string { return s.m.active().Info().About[0].Text }
+		s.press("space", "s", "right", "right")
+		if s.m.active().Info().Name != "How PLEG works" || step() != "step 2 of 6" || !directed() {
+			t.Errorf("%s: no picture at its second step above the director:\n%s", keys, withoutStyles(s.m.frame()))
+		}
+		if s.press("H"); s.m.active().Info().Name != "Pods" || !directed() {
+			t.Errorf("%s: H takes more away than the picture:\n%s", keys, withoutStyles(s.m.frame()))
+		}
+		if s.press("H", "esc", "right"); step() != "step 1 of 6" || directed() {
+			t.Errorf("%s: esc takes more away than the line at the foot:\n%s", keys, withoutStyles(s.m.frame()))
+		}
+	}
 }
 
 // The answer to a key of the director stands beside how the script goes.

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/findings"
 	"github.com/plegtop/plegtop/ui/help"
+	"github.com/plegtop/plegtop/ui/howpleg"
 	"github.com/plegtop/plegtop/ui/node"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pods"
@@ -44,6 +45,7 @@ var sheets = []func(*pane.View, pane.Subject) pane.Pane{findings.Sheet, events.S
 // openers make the layers that have a key of their own. The same key closes them.
 var openers = map[keymap.Action]func(*Model) pane.Pane{
 	keymap.Help:       (*Model).help,
+	keymap.HowPLEG:    (*Model).howPLEG,
 	keymap.Node:       func(*Model) pane.Pane { return node.New() },
 	keymap.Director:   func(m *Model) pane.Pane { return director.New(m.cfg.Director, m.cfg.Keys) },
 	keymap.Filter:     (*Model).filterPrompt,
@@ -59,4 +61,19 @@ func (m *Model) help() pane.Pane {
 		}
 	}
 	return help.New(m.cfg.Keys, sections)
+}
+
+// howPLEG follows the event that the active pane's cursor is on, else that of the first pane
+// with one on an event; or the newest, where it is on that anyway.
+func (m *Model) howPLEG() pane.Pane {
+	event := m.active().Subject().Event
+	for _, p := range m.panes {
+		if event == 0 {
+			event = p.Subject().Event
+		}
+	}
+	if event == m.view.Journal.Seq() {
+		event = 0
+	}
+	return howpleg.New(event)
 }

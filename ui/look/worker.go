@@ -57,7 +57,7 @@ func WorkerTells(all *podworker.Workers, w *podworker.Worker, at time.Time) stri
 	}
 	says += fmt.Sprintf("; %s %d times, %s %d", woken, w.WakeUps, synced, w.Syncs)
 	if w.Saved > 0 {
-		says += fmt.Sprintf(", not woken %d times by what it expected", w.Saved)
+		says += fmt.Sprintf(", spared %d times by what it had expected", w.Saved)
 	}
 	if w.Expired > 0 {
 		says += fmt.Sprintf(", %d expected events never came", w.Expired)

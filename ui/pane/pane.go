@@ -61,6 +61,7 @@ type Info struct {
 	Wide          bool // its rows are long: on a wide screen it stands in the left column, which is the wider one
 	Tells         bool // it shows every finding, which then need not be told above
 	Foot          bool // a layer that is one line at the foot of the screen, with the panes above it in view
+	Beside        bool // a layer above a line at the foot, which has the keys first if one is open
 }
 
 // A Subject is what a cursor is on, or a sheet about: a pod, something in it, a

@@ -20,6 +20,10 @@ type Symbols struct {
 	Horizontal       string // a rule
 	Vertical         string
 
+	TopLeft, TopRight       string // corners of a frame
+	BottomLeft, BottomRight string
+	Left, Right             string // from one frame to the next
+
 	Full, Empty string   // cells of a bar; brackets stand round them
 	Spark       []string // lowest first
 	SparkFailed string   // a relist whose list failed
@@ -44,6 +48,7 @@ var Unicode = Symbols{
 	Folded: "▸", Unfolded: "▾", Branch: "├", Last: "└", Bullet: "·", Step: "›",
 	Up: "↑", Down: "↓", Mark: "◆",
 	Horizontal: "─", Vertical: "│",
+	TopLeft: "┌", TopRight: "┐", BottomLeft: "└", BottomRight: "┘", Left: "←", Right: "→",
 	Full: "█", Empty: "·",
 	Spark:       []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	SparkFailed: "×",
@@ -60,6 +65,7 @@ var ASCII = Symbols{
 	Folded: ">", Unfolded: "v", Branch: "|", Last: "`", Bullet: "-", Step: ">",
 	Up: "^", Down: "v", Mark: "#",
 	Horizontal: "-", Vertical: "|",
+	TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Left: "<", Right: ">",
 	Full: "#", Empty: ".",
 	Spark:       []string{"_", ".", ":", "-", "=", "+", "*", "#"},
 	SparkFailed: "x",

@@ -1,0 +1,231 @@
+package howpleg
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/pane"
+	. "github.com/plegtop/plegtop/ui/pane/panetest"
+)
+
+// working is a node with workers, of which a kubelet would say that it is ready.
+func working(s *engine.Snapshot) *engine.Snapshot {
+	s.Node.Known, s.Node.Ready = true, s.Health.Healthy
+	return Working(s)
+}
+
+// seen is a view of a node on which something has happened; change may change what.
+func seen(snap *engine.Snapshot, change ...func(all []engine.Event)) *pane.View {
+	all := Events(snap)
+	for _, f := range change {
+		f(all)
+	}
+	v := View(snap)
+	v.Journal.Observe(engine.Update{Snapshot: snap, Events: all})
+	return v
+}
+
+// hostile is a view of a node whose names are meant to do harm.
+func hostile() *pane.View {
+	snap := Working(Hostile())
+	e := Happened(1, 30, pleg.Died, snap.Pods[0], snap.Pods[0].Seen().Containers[0].Name, pleg.Running, pleg.Exited)
+	e.Exited, e.Reason = true, snap.Pods[0].Name
+	v := View(snap)
+	v.Journal.Observe(engine.Update{Snapshot: snap, Events: []engine.Event{e}})
+	return v
+}
+
+// follow is the way of an event, at one step.
+func follow(v *pane.View, event uint64, step, w, h int) *Stage {
+	s := NewStage(New(event), v, w, h)
+	for range step {
+		s.Press("space")
+	}
+	return s
+}
+
+// streaming gives a node's snapshot a mode and an event stream.
+func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
+	s := working(Healthy())
+	s.Release, s.Mode = release, engine.ModeState{Mode: mode, Asked: mode, Repeated: 31}
+	s.Sources = []engine.SourceState{{Source: engine.FromCRI, State: engine.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: engine.FromCgroup, State: engine.StreamLost, Reason: "gone"}}
+	if useOf(&pane.View{Snapshot: s}) == writes {
+		s.Period, s.Threshold = 5*time.Minute, 10*time.Minute
+	}
+	return s
+}
+
+// streamed makes the fourth event one that the runtime's stream wrote.
+func streamed(all []engine.Event) {
+	all[3].Mode, all[3].Seen = pleg.Evented, &engine.Sightings{}
+	all[3].Seen.At[engine.FromCRI] = all[3].SeenAt
+}
+
+func TestGoldens(t *testing.T) {
+	Goldens(t, "whole", func(w, h int) *Stage { return follow(seen(working(Healthy())), 0, 0, w, h) })
+	Goldens(t, "inspection", func(w, h int) *Stage { return follow(seen(working(Healthy())), 4, 3, w, h) })
+	Goldens(t, "worker", func(w, h int) *Stage { return follow(seen(working(Healthy())), 4, 6, w, h) })
+	Goldens(t, "hung", func(w, h int) *Stage { return follow(seen(working(Unhealthy())), 4, 2, w, h) })
+	Goldens(t, "evented", func(w, h int) *Stage { return follow(seen(streaming(pleg.Evented, 36), streamed), 4, 2, w, h) })
+	Goldens(t, "ascii", func(w, h int) *Stage {
+		v := seen(working(Healthy()))
+		plain := v.Theme.Plain()
+		v.Theme = &plain
+		return follow(v, 4, 4, w, h)
+	})
+	follow(hostile(), 1, 1, 78, 19).Golden(t, "hostile")
+	NewStage(New(0), View(Healthy()), 78, 19).Golden(t, "nothing-happened")
+}
+
+// TestSteps holds what each step of an event says and which boxes it is about.
+func TestSteps(t *testing.T) {
+	v := seen(working(Healthy()))
+	for _, tt := range []struct {
+		event uint64
+		step  int
+		want  []string
+	}{
+		{4, 0, []string{"space: follow ContainerDied of shop/payments-6c8f9d7b5-t8wfx payments step by step"}},
+		{4, 1, []string{"◆ runtime ─", "1 this container died", "Container payments of shop/payments-6c8f9d7b5-t8wfx went from running to exited at 11:59:29.360", "Exit code 137, OOMKilled"}},
+		{4, 2, []string{"◆ lists ─", "◆ records ─", "2 this record differs", "payments was running and is exited"}},
+		{4, 3, []string{"◆ inspect ─", "3 this inspection", "14ms passed", "hangs stops here"}},
+		{4, 4, []string{"◆ settle ─", "◆ cache ─", "4 this cache entry", "as of the start of the list, 11:59:29.986"}},
+		{4, 5, []string{"◆ channel ─", "5 this event", "ContainerDied is sent at 11:59:30.000"}},
+		{4, 6, []string{"◆ sync loop ─", "◆ workers ─", "6 this worker", "wakes the pod's worker, by now: idle for"}},
+		{6, 5, []string{"ContainerChanged is made and never sent"}},
+		{6, 6, []string{"Nobody is woken: it was not sent."}},
+		{7, 5, []string{"ContainerRemoved was thrown away: the channel was full"}},
+		{8, 1, []string{"Nothing happened to batch/import-29384711-c5n2m"}},
+	} {
+		s := follow(v, tt.event, tt.step, 160, 40)
+		whole := strings.Join(strings.Fields(s.Text()), " ")
+		for _, want := range tt.want {
+			if !strings.Contains(whole, want) {
+				t.Errorf("event %d, step %d lacks %q:\n%s", tt.event, tt.step, want, s.Text())
+			}
+		}
+	}
+}
+
+// TestWays holds how the way differs of an event that the runtime's stream wrote, of one that no
+// relist saw, of one that nobody sends, of one that was expected and of one that a stream asked for.
+func TestWays(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		snap   *engine.Snapshot
+		change func(all []engine.Event)
+		want   []string // of each step
+	}{
+		{"stream", streaming(pleg.Evented, 36), streamed, []string{
+			"The runtime says so by itself", "The relist, every 5m, is only the safety net", "no call is made", "takes that status as of the event's own time", "is sent at", "wakes the pod's worker",
+		}},
+		{"asked for", streaming(pleg.Preview, 37), func(all []engine.Event) {
+			all[3].Seen = &engine.Sightings{}
+			all[3].Seen.At[engine.FromCRI], all[3].Seen.At[engine.FromRelist] = all[3].SeenAt, all[3].SeenAt.Add(40*time.Millisecond)
+		}, []string{"The event source cri saw it first, at 11:59:30.000, 40ms before the relist", "asked for a relist of this pod alone", "54ms passed"}},
+		{"unseen", streaming(pleg.Generic, 36), func(all []engine.Event) {
+			all[3].Delivery, all[3].Seen = pleg.Unseen, &engine.Sightings{}
+			all[3].Seen.At[engine.FromCgroup] = all[3].SeenAt
+		}, []string{"the event source cgroup saw it at 11:59:30.000. No relist has.", "does not know of it", "does not know of it", "does not know of it", "does not know of it", "does not know of it"}},
+		{"derived", streaming(pleg.Generic, 36), func(all []engine.Event) {
+			all[3].Kind, all[3].Delivery, all[3].Sandbox, all[3].Container, all[3].ID = pleg.NetworkSetUp, pleg.Derived, true, "", ID("sb", "shop", "payments-6c8f9d7b5-t8wfx")
+		}, []string{"sets up the network", "new in the lists", "has the address 10.1.0.7", "part of the status", "takes no room", "Nobody is told"}},
+	} {
+		for i, want := range tt.want {
+			s := follow(seen(tt.snap, tt.change), 4, i+1, 160, 40)
+			if whole := strings.Join(strings.Fields(s.Text()), " "); !strings.Contains(whole, want) {
+				t.Errorf("%s, step %d lacks %q:\n%s", tt.name, i+1, want, s.Text())
+			}
+		}
+	}
+	snap := working(Healthy())
+	v := seen(snap)
+	r := v.Journal.Row(4)
+	for i := range snap.Workers.All {
+		if w := &snap.Workers.All[i]; w.Pod == r.Pod {
+			w.Last, w.Spared = r.Event.Event, true
+		}
+	}
+	if s := follow(v, 4, 6, 160, 40); s.Row("The worker had expected it of its own doing, and so was not woken") == "" {
+		t.Errorf("nothing says that it was expected:\n%s", s.Text())
+	}
+}
+
+// TestItFits holds that on 80x24, alerts or not, whatever the event and the step, the whole
+// picture and all that is said is seen without scrolling.
+func TestItFits(t *testing.T) {
+	for name, snap := range map[string]*engine.Snapshot{
+		"healthy": working(Healthy()), "hung": working(Unhealthy()), "evented": streaming(pleg.Evented, 36), "1.37": streaming(pleg.Evented, 37), "preview": streaming(pleg.Preview, 37),
+	} {
+		v := seen(snap, streamed)
+		for event := uint64(1); event <= 8; event++ {
+			for step := range steps + 1 {
+				for _, h := range []int{17, 18, 19} {
+					s := follow(v, event, step, 78, h)
+					if n := s.Pane.(*how).Len(); n > h || s.Row("sync loop") == "" {
+						t.Errorf("%s: event %d, step %d takes %d lines of %d:\n%s", name, event, step, n, h, s.Text())
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestKeys holds how one goes on, back, and to other events, and that the event stays once it
+// is followed.
+func TestKeys(t *testing.T) {
+	v := seen(working(Healthy()))
+	s := NewStage(New(0), v, 118, 35)
+	is := func(after string, event uint64, step int) {
+		t.Helper()
+		if p := s.Pane.(*how); p.Subject().Event != event || p.step != step {
+			t.Errorf("after %s: event %d, step %d; want %d, %d", after, p.Subject().Event, p.step, event, step)
+		}
+	}
+	is("nothing", 8, 0)
+	later := func(seq uint64) {
+		e := Happened(seq, 58, pleg.Started, Find(v.Snapshot, "nfs-client"), "app", pleg.Created, pleg.Running)
+		v.Journal.Observe(engine.Update{Snapshot: v.Snapshot, Events: []engine.Event{e}})
+		s.Refresh()
+	}
+	later(9)
+	is("another event", 9, 0)
+	s.Press("space")
+	later(10)
+	is("a step, and another event", 9, 1)
+	s.Press("space", "space", "left", "space", "backspace")
+	is("on and back", 9, 2)
+	s.Press("up")
+	is("up", 8, 2)
+	s.Press("down", "down")
+	is("down", 10, 2)
+	if s.Press("down"); s.Said != "no newer event" {
+		t.Errorf("said %q", s.Said)
+	}
+	s.Press("space", "space", "space", "space", "space")
+	is("the end", 10, 0)
+	s.Press("left")
+	is("back from the beginning", 10, 0)
+	s.Open(s.Pane)
+	if s.Press("H"); len(s.Layers) != 0 {
+		t.Error("H does not close it")
+	}
+	if s := NewStage(New(0), View(Healthy()), 78, 19).Press("space", "down"); s.Said != "no newer event" {
+		t.Errorf("without events: %q", s.Said)
+	}
+	s = NewStage(New(4), v, 78, 19)
+	is("opened on an event", 4, 0)
+	if got := fmt.Sprint(s.Info().Scope == keymap.InHowPLEG, s.Info().Beside); got != "true true" {
+		t.Error(got)
+	}
+}
+
+func TestEverySize(t *testing.T) {
+	NewStage(New(4), seen(working(Healthy())), 1, 1).EverySize(t)
+	follow(hostile(), 1, 3, 1, 1).EverySize(t)
+}

@@ -1,0 +1,282 @@
+package howpleg
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// clock is how moments are written: as parts of a second tell of a relist.
+const clock = "15:04:05.000"
+
+// A story is the way of one event, put into words with its names and figures.
+type story struct {
+	v *pane.View
+	r *journal.Row
+}
+
+func at(t time.Time) string { return t.Local().Format(clock) }
+
+// byRelist is the way of an event that a relist has found.
+func (s story) byRelist() []chapter {
+	return []chapter{s.happened(), s.differs(), s.inspected(), s.cached(), s.sent(), s.worked()}
+}
+
+// happened tells of what the runtime knows, and when.
+func (s story) happened() chapter {
+	r := s.r
+	says := fmt.Sprintf("%s of %s went from %s to %s", the(r), r.Pod, r.From, r.To)
+	switch {
+	case r.Kind == pleg.PodSync:
+		says = fmt.Sprintf("Nothing happened to %s: its last inspection had failed, or somebody asked for one", r.Pod)
+	case r.AtStart:
+		says += ", before plegtop first looked"
+	case r.HasLag:
+		says += " at " + at(r.SeenAt.Add(-r.Lag)) + " by the runtime's clock"
+	default:
+		says += "; the runtime keeps no time of it"
+	}
+	if r.Exited {
+		says += fmt.Sprintf(". Exit code %d", r.ExitCode)
+		if r.Reason != "" {
+			says += ", " + r.Reason
+		}
+	}
+	if first, when := r.Seen.First(); first != engine.FromRelist {
+		says += fmt.Sprintf(". The event source %s saw it first, at %s", first, at(when))
+		if lead, ok := r.Seen.Lead(first); ok {
+			says += ", " + text.Took(lead) + " before the relist"
+		}
+	} else if r.Kind != pleg.PodSync {
+		says += ". Nobody tells the kubelet"
+	}
+	return chapter{
+		title: "this " + thing(r) + " " + did(r), parts: []part{runtime}, says: says + ".",
+		field: "In the field: while the runtime hangs as a whole no question is answered and nothing moves from here on; its containers run on.",
+	}
+}
+
+// the names what an event is about at the start of a sentence.
+func the(r *journal.Row) string {
+	switch {
+	case r.ID == "":
+		return "The pod"
+	case r.Sandbox:
+		return "The sandbox"
+	}
+	return "Container " + name(r)
+}
+
+// relist names the relist that found the event.
+func (s story) relist() string {
+	if of, known := s.v.Journal.Relist(s.r.At); known {
+		return fmt.Sprintf("Relist %d began at %s, and its lists took %s", of.Number, at(s.r.At), text.Took(of.List))
+	}
+	if useOf(s.v) == asks && s.r.Seen != nil && !s.r.Seen.At[engine.FromCRI].IsZero() {
+		return "The runtime's event stream told of it, and so asked for a relist of this pod alone, which began at " + at(s.r.At)
+	}
+	return "The relist that found it began at " + at(s.r.At)
+}
+
+func (s story) differs() chapter {
+	r := s.r
+	says := fmt.Sprintf("%s. Compared with the lists before: %s was %s and is %s, so the record differs.", s.relist(), name(r), r.From, r.To)
+	if r.Kind == pleg.PodSync {
+		says = s.relist() + ". No state in its record differs; it is inspected all the same."
+	}
+	return chapter{
+		title: "this record differs", parts: []part{lists, records}, says: says,
+		field: "In the field: a list that hangs or fails stops everything here, and after " + text.Took(s.v.Threshold) + " the node is NotReady. What began and ended between two lists is never seen.",
+	}
+}
+
+// asked counts what is asked for to inspect the pod; 0 if nothing is known of it any more.
+func (s story) asked() int {
+	p := s.pod()
+	if p == nil || p.Seen() == nil {
+		return 0
+	}
+	return len(p.Seen().Sandboxes) + len(p.Seen().Containers)
+}
+
+// pod returns the pod as it is now, or was last; nil if nothing is known of it.
+func (s story) pod() *engine.Pod {
+	if p := s.v.Pods.Find(s.r.Pod.UID); p != nil {
+		return p.Pod
+	}
+	return s.v.Journal.Gone(s.r.Pod.UID)
+}
+
+func (s story) inspected() chapter {
+	r, p := s.r, s.pod()
+	c := chapter{
+		title: "this inspection", parts: []part{inspection},
+		field: "In the field: an inspection that hangs stops here, for " + text.Took(s.v.Timeout) + ", and all pods after it wait. One that fails holds its event back: the next relist finds the same change again.",
+	}
+	found := r.SeenAt
+	if r.Seen != nil && !r.Seen.At[engine.FromRelist].IsZero() {
+		found = r.Seen.At[engine.FromRelist]
+	}
+	took := "from the start of the relist until it had succeeded " + text.Took(found.Sub(r.At)) + " passed"
+	if p != nil && p.Inspected > 0 && found.Sub(p.InspectedAt).Abs() < 100*time.Millisecond {
+		took = "it took " + text.Took(p.InspectLast) + ", and " + took
+	}
+	if n := s.asked(); n > 0 {
+		c.says = fmt.Sprintf("A pod whose record differs is inspected: a call for each of its sandboxes and containers, now %d, one after the other; %s.", n, took)
+	} else {
+		c.says = fmt.Sprintf("A pod whose record differs is inspected: a call for each of its sandboxes and containers, one after the other; %s.", took)
+	}
+	if r.To == pleg.Absent && s.v.Pods.Find(r.Pod.UID) == nil {
+		c.says = "Of a pod that is listed no more nothing can be asked: its record and its entry in the cache are dropped without a call."
+	}
+	return c
+}
+
+func (s story) cached() chapter {
+	r, p := s.r, s.pod()
+	says := "Only now the record moves on, so that no relist reports this again, and the cache has the status of " + r.Pod.String() + " "
+	if s.v.Release < 36 {
+		says += "as of the start of the inspection."
+	} else {
+		says += "as of the start of the list, " + at(r.At) + "."
+	}
+	switch {
+	case s.v.Pods.Find(r.Pod.UID) == nil:
+		says += " By now the pod has gone, and with it the entry."
+	case p != nil && p.StatusErr != nil:
+		says += " By now it has an error in its place: a later inspection failed."
+	case p != nil && p.StatusAt.After(r.At):
+		says += " By now it has a newer one, of " + at(p.StatusAt) + "."
+	}
+	return chapter{
+		title: "this cache entry", parts: []part{settle, cache}, says: says,
+		field: "In the field: a failed inspection puts its error in the place of a good status. While relists hang nothing here gets newer, and whoever waits for that waits.",
+	}
+}
+
+func (s story) sent() chapter {
+	r, c := s.r, &s.v.Channel
+	out := chapter{
+		title: "this event", parts: []part{channel},
+		field: fmt.Sprintf("In the field: while the node is unhealthy nobody reads, and what finds %d events waiting is thrown away for good; so far %s.", c.Capacity, text.Count(c.Discarded)),
+	}
+	switch r.Delivery {
+	case pleg.Filtered:
+		out.says = fmt.Sprintf("%s is made and never sent: neither created nor unknown is a state that the sync loop waits for.", r.Kind)
+	case pleg.Discarded:
+		out.says = fmt.Sprintf("%s was thrown away: the channel was full. Its record has moved on, so that no relist sends it again.", r.Kind)
+	default:
+		out.says = fmt.Sprintf("%s is sent at %s, and does not wait for anybody. In the channel, which holds %d, are %d now.", r.Kind, at(r.SeenAt), c.Capacity, c.Len)
+	}
+	return out
+}
+
+// worker returns the worker of the pod; nil if it has none.
+func (s story) worker() *podworker.Worker {
+	all := s.v.Workers.All
+	i := slices.IndexFunc(all, func(w podworker.Worker) bool { return w.Pod.UID == s.r.Pod.UID })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+func (s story) worked() chapter {
+	r, w := s.r, s.worker()
+	c := chapter{
+		title: "this worker", parts: []part{loop, workers},
+		field: "In the field: before each sync a worker waits for a status newer than its last sync. While a relist hangs all workers end up here, and no pod of the node is started or stopped.",
+	}
+	woke := "The sync loop takes it and wakes the pod's worker"
+	switch {
+	case r.Delivery == pleg.Filtered, r.Delivery == pleg.Discarded:
+		c.says = "Nobody is woken: it was not sent."
+	case r.Kind == pleg.Removed:
+		c.says = "The sync loop takes it and ignores it: a removal wakes nobody. Most often the kubelet has removed it itself."
+	case w == nil:
+		c.says = woke + ", which syncs the pod: what should run is compared with what does."
+	case w.Spared && sameEvent(&w.Last, r):
+		c.says = "The worker had expected it of its own doing, and so was not woken: " + look.WorkerTells(&s.v.Workers, w, s.v.At) + "."
+	default:
+		c.says = woke + ", by now: " + look.WorkerTells(&s.v.Workers, w, s.v.At) + "."
+	}
+	return c
+}
+
+func sameEvent(a *pleg.Event, r *journal.Row) bool {
+	return a.ID == r.ID && a.Kind == r.Kind && a.At.Equal(r.At)
+}
+
+// byStream is the way of an event that the runtime's stream wrote.
+func (s story) byStream() []chapter {
+	r := s.r
+	first := s.happened()
+	first.says += " The runtime says so by itself, over its event stream."
+	_, received := r.Seen.First()
+	return []chapter{first, {
+		title: "no record is compared", parts: []part{runtime, sources},
+		says: fmt.Sprintf("The event was received at %s. The relist, every %s, is only the safety net: what it finds again it sends again; that has happened %s times, and plegtop lists it once.",
+			at(received), span(s.v.Period), text.Count(s.v.Mode.Repeated)),
+		field: "In the field: what a stream loses while it is broken is found by the next relist, which may be minutes later.",
+	}, {
+		title: "no inspection", parts: []part{sources},
+		says:  "The event comes with the status of its whole pod, so no call is made.",
+		field: "In the field: an event without the state of its sandbox is thrown away, with a line in the kubelet's log.",
+	}, {
+		title: "this cache entry", parts: []part{cache},
+		says:  "The cache takes that status as of the event's own time, unless it has a newer one: then the event is dropped. Every 5 s its time is moved on, so that no worker waits for ever.",
+		field: "In the field: times of the runtime's clock decide which status is the newer one.",
+	}, s.sent(), s.worked()}
+}
+
+// unseen is the way of an event that no relist has seen: it ends where it began.
+func (s story) unseen() []chapter {
+	r := s.r
+	first, when := r.Seen.First()
+	happened := chapter{
+		title: "this " + thing(r) + " " + did(r), parts: []part{runtime, sources},
+		says:  fmt.Sprintf("%s of %s: the event source %s saw it at %s. No relist has.", the(r), r.Pod, first, at(when)),
+		field: "In the field: what lives shorter than a period is never seen; and while the lists hang nothing is.",
+	}
+	nothing := func(title string, p part) chapter {
+		return chapter{title: title, parts: []part{p}, says: "The way has ended before: the kubelet does not know of it. If it is still so at the next good list, an event of its own follows."}
+	}
+	return []chapter{
+		happened, nothing("no record differs", records), nothing("no inspection", inspection), nothing("no cache entry", cache),
+		nothing("no event", channel), nothing("no worker", workers),
+	}
+}
+
+// derived is the way of an event that no kubelet makes.
+func (s story) derived() []chapter {
+	r := s.r
+	address := "no address"
+	if p := s.pod(); p != nil && p.Status != nil {
+		if i := slices.IndexFunc(p.Status.Sandboxes, func(b pleg.SandboxStatus) bool { return b.ID == r.ID }); i >= 0 && len(p.Status.Sandboxes[i].IPs) > 0 {
+			address = "the address " + p.Status.Sandboxes[i].IPs[0]
+		}
+	}
+	return []chapter{{
+		title: "this sandbox " + did(r), parts: []part{runtime},
+		says:  "The runtime sets up the network of " + r.Pod.String() + " before it calls the sandbox ready. No event of a kubelet tells how that went.",
+		field: "In the field: a network plugin that hangs keeps the sandbox from coming up at all; then there is nothing to be listed.",
+	}, {
+		title: "this record differed", parts: []part{lists, records}, says: "The sandbox was new in the lists. What comes of its network is nothing that records are compared by.",
+	}, {
+		title: "this inspection", parts: []part{inspection}, says: "The status of the sandbox has " + address + ": from that plegtop derives the event, at " + at(r.SeenAt) + ".",
+	}, {
+		title: "this cache entry", parts: []part{settle, cache}, says: "The address is part of the status that the cache has; the kubelet reads it there.",
+	}, {
+		title: "no event is sent", parts: []part{channel}, says: fmt.Sprintf("%s is of the proposal of PLEG, and no kubelet sends it: it takes no room in the channel.", event(r)),
+	}, {
+		title: "no worker is woken", parts: []part{loop, workers}, says: "Nobody is told. The worker reads the address from the cache when something else wakes it.",
+	}}
+}
