@@ -13,7 +13,7 @@ type Event struct {
 	pleg.Event
 	Seq    uint64    // 1 for the first event of this run, without gaps
 	Mode   pleg.Mode // in which it was decided
-	SeenAt time.Time // when the inspection that released it had succeeded
+	SeenAt time.Time // when anybody saw it first; if that was the relist, when the inspection that released it had succeeded
 
 	// Lag is the time from what the runtime says happened (startedAt,
 	// finishedAt, createdAt) to SeenAt. It means something only if HasLag: a
@@ -43,8 +43,9 @@ type events struct {
 	channel  Channel // but for its length
 }
 
-// release gives the events that the core has decided their numbers and times. It
-// reports whether there were any.
+// release gives the events that the core has decided their numbers and times. What the
+// kubelet sends twice is none the second time, but seen by one more. It reports whether
+// the core has decided any.
 func (m *machine) release() bool {
 	decided := m.core.Released()
 	var known *pleg.PodStatus
@@ -52,25 +53,40 @@ func (m *machine) release() bool {
 	for _, d := range decided {
 		m.events.channel.count(d.Delivery)
 		m.workers.send(m, d) // one that comes again wakes its worker again
-		if d.Again {
-			m.mode.repeated++
-			continue
-		}
-		m.events.last++
-		e := Event{Event: d, Seq: m.events.last, Mode: m.config.Mode, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
+		e := Event{Event: d, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
+		var at time.Time
+		ran := d.From == pleg.Running
 		if st, err := m.core.Cache().Get(d.Pod.UID); err == nil && st != nil {
 			if st != known {
 				known, find = st, st.Lookup()
 			}
 			e.Reason = reason(d, find)
-			m.date(&e, happened(d, st, find))
+			at = happened(d, st, find)
+			c := containerOf(d, find)
+			ran = ran || c != nil && !c.StartedAt.IsZero()
 		}
-		m.events.released = append(m.events.released, e)
-		m.pods.event(e)
-		m.networks.follow(m, e)
-		m.changed = true
+		m.date(&e, at)
+		if e.Seen = m.sightings.released(m, e, at, ran); d.Again {
+			m.mode.repeated++
+			continue
+		}
+		if _, first := e.Seen.First(); !first.IsZero() {
+			e.SeenAt = first
+			m.date(&e, at)
+		}
+		m.tell(e)
 	}
 	return decided != nil
+}
+
+// tell adds an event to those that people see.
+func (m *machine) tell(e Event) {
+	m.events.last++
+	e.Seq, e.Mode = m.events.last, m.core.Mode()
+	m.events.released = append(m.events.released, e)
+	m.pods.event(e)
+	m.networks.follow(m, e)
+	m.changed = true
 }
 
 // count counts an event by what became of it.

@@ -75,21 +75,22 @@ type machine struct {
 	core   *pleg.Core // of the kubelet's PLEG
 	now    time.Time  // of the step under way
 
-	calls    calls
-	relists  relists
-	status   statusLoop
-	kubelet  kubelet
-	probes   probes
-	search   search
-	sweep    *sweep // the last one, or the one under way; nil if there was none
-	recheck  recheck
-	check    check
-	mode     mode
-	pods     pods
-	events   events
-	networks networks
-	sources  sources
-	workers  workers
+	calls     calls
+	relists   relists
+	status    statusLoop
+	kubelet   kubelet
+	probes    probes
+	search    search
+	sweep     *sweep // the last one, or the one under way; nil if there was none
+	recheck   recheck
+	check     check
+	mode      mode
+	pods      pods
+	events    events
+	networks  networks
+	sources   sources
+	sightings sightings
+	workers   workers
 
 	started  time.Time
 	period   time.Duration
@@ -159,6 +160,7 @@ func (m *machine) advance() {
 		m.relists.advance(m)
 		m.networks.advance(m)
 		m.mode.advance(m)
+		m.sightings.advance(m)
 		m.workers.advance(m)
 		m.status.advance(m)
 		m.probes.advance(m)
@@ -224,7 +226,7 @@ func (m *machine) due() time.Time {
 	var due time.Time
 	for _, at := range []time.Time{
 		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m), m.mode.due(m), m.sources.due(),
+		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m), m.mode.due(m), m.sources.due(), m.sightings.due(m),
 	} {
 		due = sooner(due, at)
 	}
@@ -247,7 +249,7 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 		Version: m.status.version, VersionErr: m.status.versionErr,
 		Conditions: m.status.conditions, StatusErr: m.status.failure,
 		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence, Mode: m.modeState(),
-		Sources: m.sources.states(), SourceChanges: m.sources.changes,
+		Sources: m.sources.states(), SourceChanges: m.sources.changes, Drift: m.drifts(), UnseenMore: m.sightings.uncounted,
 		Workers: m.workers.read(m),
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()

@@ -15,6 +15,7 @@ type pods struct {
 	gone   []*Pod            // of the last snapshot, and dropped since
 	moved  []pleg.UID        // that came or went since the workers were told
 	listed bool              // there was a good list
+	index  index
 
 	sorted []*Pod         // as in the last snapshot
 	counts Counts         // of sorted
@@ -109,6 +110,7 @@ func same(a, b *pleg.Pod) bool {
 
 func (t *pods) edit(uid pleg.UID) *Pod {
 	p := t.byUID[uid]
+	t.index.touch(uid)
 	if _, fresh := t.fresh[uid]; fresh {
 		return p
 	}

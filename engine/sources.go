@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -23,6 +24,12 @@ const (
 	mostBackOff  = time.Minute
 
 	changesKept = 64 // of all sources
+
+	// backlogFor is within which time of its opening a stream tells what happened before.
+	backlogFor = 2 * time.Second
+	// mostBehind is how late the news of a source may be without its clock being wrong: a
+	// runtime that was stopped tells the rest when it goes on.
+	mostBehind = 30 * time.Minute
 )
 
 // sources decides of each event source when its stream is opened and ended. No source
@@ -45,7 +52,9 @@ type source struct {
 	running  bool // its stream is open, or was not heard to have ended
 	ending   bool // and is to end
 	gaveUp   bool // for good, or until somebody wants it anew
+	opened   bool // at least once
 	openedAt time.Time
+	lastSaid time.Time // when its last event happened, by its clock
 	watching time.Time // since when all that happens should be told; zero if it need not
 }
 
@@ -112,6 +121,9 @@ func (s *source) advance(m *machine) {
 		s.turn(m, StreamEnding, refused)
 	case s.running && s.state.State == StreamOpening && !m.now.Before(s.openedAt.Add(lasting)):
 		s.state.Tries = 0
+		if s.watching.IsZero() {
+			s.watching = m.now
+		}
 		s.turn(m, StreamConnected, "")
 		if s.stream.Source == FromCRI {
 			m.streamUp()
@@ -137,10 +149,8 @@ func (s *source) rest(m *machine, state StreamState, reason string) {
 }
 
 func (s *source) open(m *machine) {
-	s.running, s.openedAt, s.state.NextAt = true, m.now, time.Time{}
-	if s.watching.IsZero() {
-		s.watching = m.now
-	}
+	s.running, s.opened, s.openedAt, s.state.NextAt = true, true, m.now, time.Time{}
+	s.lastSaid = time.Time{}
 	m.sources.open = append(m.sources.open, s.stream.Source)
 	s.turn(m, StreamOpening, "")
 }
@@ -155,10 +165,65 @@ func (l *sources) heard(m *machine, in Streamed) {
 	for _, e := range in.Events {
 		s.state.Received++
 		s.state.LastAt = e.Received
+		m.sightings.saw(m, s, e, s.isBacklog(e))
 		if in.Source == FromCRI {
 			m.applyStream(e)
 		}
 	}
+}
+
+// isBacklog reports whether an event happened before the stream was opened, by what its
+// source says, and keeps an eye on the clock by which it says so.
+func (s *source) isBacklog(e SourceEvent) bool {
+	last := s.lastSaid
+	off := e.Received.Sub(e.At)
+	switch s.lastSaid = e.At; {
+	case e.At.IsZero() || s.state.BadClock != "":
+		return false
+	case e.At.Before(s.openedAt) && e.Received.Sub(s.openedAt) < backlogFor:
+		s.state.Backlog++
+		return true
+	case off < -skew:
+		s.state.BadClock = fmt.Sprintf("its clock is %v ahead of this one", (-off).Round(time.Second))
+	case off > mostBehind:
+		s.state.BadClock = fmt.Sprintf("its clock is %v behind this one", off.Round(time.Second))
+	case e.At.Before(last.Add(-skew)):
+		s.state.BadClock = fmt.Sprintf("its clock has gone back by %v", last.Sub(e.At).Round(time.Second))
+	}
+	return false
+}
+
+// trusted returns a time that a source gives; zero if its clock makes no sense.
+func (s *source) trusted(at time.Time) time.Time {
+	if s.state.BadClock != "" {
+		return time.Time{}
+	}
+	return at
+}
+
+// any reports whether any source looks, so that it matters who saw what.
+func (l *sources) any() bool {
+	return slices.ContainsFunc(l.all, func(s source) bool { return s.running || !s.watching.IsZero() })
+}
+
+// wouldTell reports whether a source that works should tell of a transition: the kernel
+// knows of no removal, and of no end of what is not known to have run.
+func (s *source) wouldTell(t *transition, ran bool) bool {
+	switch {
+	case s.watching.IsZero():
+		return false
+	case t.kind == pleg.Started:
+		return s.stream.Source != FromPidfd
+	case t.kind == pleg.Removed:
+		return s.stream.Source == FromCRI
+	}
+	return ran
+}
+
+// watched reports whether a source has been watching without a break since before a
+// moment. That its stream was lost for a while is no break: it missed what happened then.
+func (s *source) watched(since time.Time) bool {
+	return !s.watching.IsZero() && !s.watching.After(since)
 }
 
 // ended takes in that a stream is over.

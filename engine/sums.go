@@ -172,6 +172,22 @@ func (d *durations) add(took time.Duration) {
 	_ = d.histogram.RecordValue(min(took, longest).Microseconds())
 }
 
+// count returns how many there are.
+func (d *durations) count() int64 {
+	if d.histogram == nil {
+		return 0
+	}
+	return d.histogram.TotalCount()
+}
+
+// at returns the one that comes at a place in their order, from 1 on; 0 if there is none.
+func (d *durations) at(rank int64) time.Duration {
+	if d.histogram == nil {
+		return 0
+	}
+	return d.micro(d.histogram.ValueAtPercentile(100 * float64(rank) / float64(d.count())))
+}
+
 // quantiles returns p50, p90 and p99; all 0 if there were no durations.
 func (d *durations) quantiles() (p50, p90, p99 time.Duration) {
 	if d.histogram == nil {
