@@ -24,8 +24,8 @@ type told struct {
 	at time.Time
 }
 
-// A listener reads the runtime's event stream as plegtop does.
-type listener struct {
+// A reader follows the runtime's event stream as plegtop does.
+type reader struct {
 	t    *testing.T
 	end  context.CancelFunc
 	over chan error // why it ended
@@ -34,12 +34,12 @@ type listener struct {
 	told []told // guarded by mu
 }
 
-func listen(t *testing.T, socket string) *listener {
+func listen(t *testing.T, socket string) *reader {
 	t.Helper()
 	client, err := cri.Dial("unix://" + socket)
 	must(t, err)
 	t.Cleanup(func() { client.Close() })
-	l := &listener{t: t, over: make(chan error, 1)}
+	l := &reader{t: t, over: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.end = cancel
 	t.Cleanup(cancel)
@@ -47,21 +47,21 @@ func listen(t *testing.T, socket string) *listener {
 	return l
 }
 
-func (l *listener) take(u pleg.Upstream) {
+func (l *reader) take(u pleg.Upstream) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = append(l.told, told{u, now})
 }
 
-func (l *listener) seen() []told {
+func (l *reader) seen() []told {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.told)
 }
 
 // of waits until so much was told of an id, and returns what.
-func (l *listener) of(id string, want ...pleg.Signal) []told {
+func (l *reader) of(id string, want ...pleg.Signal) []told {
 	l.t.Helper()
 	var of []told
 	var got []pleg.Signal

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -25,6 +26,7 @@ type recorder struct {
 	asked  []request
 	events map[int]context.CancelFunc // what cuts each event stream that is open
 	most   int                        // of them at the same time
+	slow   time.Duration              // the longest that an answer had to wait for plegtop
 }
 
 // A request is one call as it came in: the full method name, and the message.
@@ -77,7 +79,7 @@ func (r *recorder) relay(_ any, in grpc.ServerStream) error {
 	if err := out.CloseSend(); err != nil {
 		return err
 	}
-	return answer(in, out)
+	return r.answer(in, out)
 }
 
 // begin keeps a request, and has an event stream be one that can be cut.
@@ -121,7 +123,13 @@ func (r *recorder) cut() {
 	}
 }
 
-func answer(in grpc.ServerStream, out grpc.ClientStream) error {
+func (r *recorder) longestSend() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.slow
+}
+
+func (r *recorder) answer(in grpc.ServerStream, out grpc.ClientStream) error {
 	for {
 		var message []byte
 		err := out.RecvMsg(&message)
@@ -131,7 +139,12 @@ func answer(in grpc.ServerStream, out grpc.ClientStream) error {
 		if err != nil {
 			return err
 		}
-		if err := in.SendMsg(&message); err != nil {
+		began := time.Now()
+		err = in.SendMsg(&message)
+		r.mu.Lock()
+		r.slow = max(r.slow, time.Since(began))
+		r.mu.Unlock()
+		if err != nil {
 			return err
 		}
 	}

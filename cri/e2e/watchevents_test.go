@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/cri/sim"
+)
+
+const transitions = 50
+
+// With the event stream each transition is seen long before a relist could, told once,
+// and nothing but the stream was asked for besides. Without it nobody asks for it.
+func TestEventsAreSeenAtOnce(t *testing.T) {
+	node := newestContainerd(t)
+	off := record(t, node.socket)
+	w := watchJSON(t, off.socket)
+	without := lags(linesOf(w.said(""), node.shuffle(rand.New(rand.NewPCG(2, 1)), transitions)))
+	checkReadOnly(t, off.requests())
+	w.interrupt()
+	node.clear()
+
+	on := record(t, node.socket)
+	w = watchJSON(t, on.socket, "--events=cri")
+	w.connected(1)
+	told := w.tellsOnce(node.shuffle(rand.New(rand.NewPCG(2, 2)), transitions))
+	if took := w.interrupt(); took > 2*time.Second {
+		t.Errorf("it took %v to end", took)
+	}
+	w.holdsSchema()
+	checkReadOnly(t, on.requests(), criv1.RuntimeService_GetContainerEvents_FullMethodName)
+	if ever, open, most := on.streams(); ever != 1 || open != 0 || most != 1 {
+		t.Errorf("%d streams, %d open, %d at a time; want one, that is closed", ever, open, most)
+	}
+
+	first := 0
+	for _, l := range told {
+		if l.SeenBy == "cri" {
+			first++
+		}
+	}
+	with := lags(told)
+	t.Logf("without: %s", spread(without))
+	t.Logf("with: %s; the stream was first in %d of %d", spread(with), first, len(told))
+	for _, l := range w.said("drift") {
+		t.Log(l.text)
+	}
+	if p50, _ := quantiles(with); first < len(told)*9/10 || p50 > 100*time.Millisecond {
+		t.Errorf("the stream was first in %d of %d, median lag %v", first, len(told), p50)
+	}
+}
+
+// The kubelet's evented mode, on a runtime and a stream that break: nothing is told twice,
+// nothing is lost, and there are never two streams.
+func TestEventsOfBrokenStreams(t *testing.T) {
+	for name, args := range map[string][]string{
+		"generic": {"--events=cri"}, "evented": {"--mode", "evented", "--kubelet-version", "1.36"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := newestContainerd(t)
+			between := record(t, node.socket)
+			w := watchJSON(t, between.socket, args...)
+			w.connected(1)
+			random := rand.New(rand.NewPCG(3, 1))
+			done := node.shuffle(random, transitions)
+			w.tellsOnce(done)
+
+			between.cut()
+			done = append(done, node.shuffle(random, 10)...)
+			w.tellsOnce(done)
+			w.connected(2)
+
+			_, id := node.startPod("survivor", "stubborn")
+			<-time.After(2 * time.Second)
+			process := node.process(id)
+			node.kill()
+			node.signal(process, "workload", syscall.SIGKILL)
+			<-time.After(2 * time.Second)
+			node.restart()
+			done = append(done, deed{id, 1}, deed{id, 2})
+			w.tellsOnce(done)
+			w.connected(3)
+			w.interrupt()
+			w.holdsSchema()
+			if _, _, most := between.streams(); most != 1 {
+				t.Errorf("%d streams at a time", most)
+			}
+			for _, l := range append(w.said("source"), w.said("drift")...) {
+				t.Log(l.text)
+			}
+		})
+	}
+}
+
+// A reader of the output that stands still for a while makes nobody wait: not the
+// runtime, though it storms, and not whoever ends the program.
+func TestReaderThatStandsStill(t *testing.T) {
+	if !enabled {
+		t.Skip("set PLEGTOP_E2E=1: it takes a while, and a processor")
+	}
+	for name, most := range map[string]time.Duration{"tour": 200 * time.Millisecond, "events-storm": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			server, err := sim.Start(t.Context(), sim.Config{Scenario: name, Seed: 1, Dir: os.TempDir()})
+			must(t, err)
+			defer server.Close()
+			between := record(t, filepath.FromSlash(server.Endpoint()[len("unix://"):]))
+			w := startWatch(t, between.socket, "--events=cri")
+			<-time.After(7 * time.Second)
+			go w.follow()
+			w.connected(1)
+			memory := peak(t, w.cmd.Process.Pid)
+			if took := w.interrupt(); took > 2*time.Second {
+				t.Errorf("it took %v to end", took)
+			}
+			t.Logf("longest Send %v, %d MB", between.longestSend(), memory>>20)
+			if between.longestSend() > most || memory > 150<<20 {
+				t.Errorf("the runtime was blocked for %v, want %v at most, and 150 MB", between.longestSend(), most)
+			}
+			for _, l := range append(w.said("source"), w.said("drift")...) {
+				t.Log(l.text)
+			}
+		})
+	}
+}
