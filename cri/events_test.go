@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -98,6 +99,25 @@ func TestEventsEndWithAReason(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 		})
+	}
+}
+
+// A runtime that is stopped takes the connection and says nothing on it: that is no open
+// stream, and said before it could be taken for one.
+func TestEventsOfSilentRuntime(t *testing.T) {
+	path := filepath.Join(shortDir(t), "cri.sock")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	began := time.Now()
+	err = dialed(t, path).Events(within(t, testLimit), func(pleg.Upstream) {})
+	if !errors.Is(err, call.ErrSilent) || !strings.Contains(err.Error(), eventsHandshake.String()) {
+		t.Errorf("error = %v, want %v", err, call.ErrSilent)
+	}
+	if took := time.Since(began); took < eventsHandshake || took > 10*eventsHandshake {
+		t.Errorf("it took %v", took)
 	}
 }
 
