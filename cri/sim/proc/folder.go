@@ -18,22 +18,26 @@ import (
 //
 // Its times are those of the real clock, since that is what its readers go by.
 type Folder struct {
-	dir   string
-	boot  time.Time
-	at    time.Time // when the files of the node as a whole were last written
-	skew  time.Duration
-	shown map[int]Process
-	kept  map[string]string // files by what they hold
-	held  map[string]string // what the files beside /proc hold, by path
+	dir    string
+	boot   time.Time
+	at     time.Time // when the files of the node as a whole were last written
+	skew   time.Duration
+	shown  map[int]Process
+	kept   map[string]string // files by what they hold
+	held   map[string]string // what the files beside /proc hold, by path
+	groups map[string]string // the numbers of the processes in each control group, by its path
 }
 
 // New makes the folder, of a node without processes that was booted at boot.
 func New(dir string, boot time.Time) (*Folder, error) {
-	f := &Folder{dir: dir, boot: boot, shown: map[int]Process{}, kept: map[string]string{}, held: map[string]string{}}
+	f := &Folder{dir: dir, boot: boot, shown: map[int]Process{}, kept: map[string]string{}, held: map[string]string{}, groups: map[string]string{}}
 	for _, folder := range []string{dir, f.proc(), f.proc("pressure"), filepath.Join(dir, ".kept")} {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			return nil, err
 		}
+	}
+	if err := f.replace(dir, map[string]string{groupsFolder + "/cgroup.procs": "", groupsFolder + "/cgroup.controllers": "cpu memory pids\n"}); err != nil {
+		return nil, err
 	}
 	return f, f.replace(f.proc(), calmFiles)
 }
@@ -46,9 +50,12 @@ func (f *Folder) proc(names ...string) string {
 func (f *Folder) coming() string { return filepath.Join(f.dir, ".coming") }
 func (f *Folder) going() string  { return filepath.Join(f.dir, ".going") }
 
-// Follow has the folder show these processes and no others. With an error it may show
-// half of them.
+// Follow has the folder show these processes and no others, and their control groups as
+// the unified hierarchy has them. With an error it may show half of them.
 func (f *Folder) Follow(now time.Time, all []Process) error {
+	if err := f.followGroups(all); err != nil { // first: of these somebody is told
+		return err
+	}
 	left := maps.Clone(f.shown)
 	for _, p := range all {
 		delete(left, p.PID)
