@@ -5,83 +5,129 @@ import (
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // startPod makes a pod and lets the kubelet start it: the sandbox, then the
-// init containers one after another, then the others.
+// init containers one after another, then the others. A kubelet that is full of pods
+// which it cannot get rid of does not take it.
 func (w *world) startPod(spec podSpec) *pod {
 	p := w.newPod(spec)
-	w.after(w.between(150*time.Millisecond, 450*time.Millisecond), func() { w.startSandbox(p, 0) })
+	if len(w.pods) > mostPods && w.kubelet.blind != nil && w.kubelet.blind() {
+		w.removePod(p)
+		return p
+	}
+	w.meet(p)
+	w.after(w.between(150*time.Millisecond, 450*time.Millisecond), func() {
+		if !p.deleting {
+			w.kubelet.set.Ask(w.now, p.key())
+			w.work()
+		}
+	})
 	return p
 }
 
-func (w *world) startSandbox(p *pod, attempt uint32) {
-	if p.deleting {
-		return
+// sync has a pod's worker do what the pod needs next. Once too often does no harm, and
+// makes no difference to what happens later.
+func (w *world) sync(p *pod) {
+	a := &act{pod: p, parts: 1}
+	p.act = a
+	switch s := p.sandbox(); {
+	case p.deleting:
+		w.terminate(a)
+	case p.over:
+	case s == nil:
+		w.startSandbox(a, 0)
+	case !s.ready:
+		w.renew(a, s)
+	default:
+		w.syncContainers(a)
 	}
-	w.newSandbox(p, attempt, w.wall())
-	w.after(w.between(250*time.Millisecond, 600*time.Millisecond), func() { w.sync(p) })
+	w.finish(a)
 }
 
-// sync does what the pod p needs next. Calling it once too often does no harm.
-func (w *world) sync(p *pod) {
-	s := p.sandbox()
-	if p.deleting || p.spec.manual || s == nil || !s.ready {
+func (w *world) startSandbox(a *act, attempt uint32) {
+	w.expect(a.pod, pleg.Started, "", "", actionTime)
+	w.newSandbox(a.pod, attempt, w.wall())
+	w.during(a, w.between(250*time.Millisecond, 600*time.Millisecond), func() { w.syncContainers(a) })
+}
+
+// syncContainers starts and restarts what is to run in the sandbox.
+func (w *world) syncContainers(a *act) {
+	p, s := a.pod, a.pod.sandbox()
+	if !s.ready { // it has died since, of which an event tells
 		return
 	}
 	for i := range p.spec.init {
-		if !w.syncContainer(p, &p.spec.init[i], onFailure) {
+		if !w.syncContainer(a, &p.spec.init[i], onFailure) {
 			return
 		}
 	}
 	done := true
 	for i := range p.spec.containers {
-		done = w.syncContainer(p, &p.spec.containers[i], p.spec.restart) && done
+		done = w.syncContainer(a, &p.spec.containers[i], p.spec.restart) && done
 	}
 	if done { // of its own accord, for good: the kubelet stops the sandbox
-		w.after(w.between(400*time.Millisecond, 900*time.Millisecond), func() { w.stopSandbox(s) })
+		p.over = true
+		w.expect(p, pleg.Died, s.id, "", actionTime)
+		w.during(a, w.between(400*time.Millisecond, 900*time.Millisecond), func() { w.stopSandbox(s) })
 	}
 }
 
 // syncContainer starts or restarts a container if it has to, and reports
 // whether it has ended for good.
-func (w *world) syncContainer(p *pod, spec *containerSpec, policy restartPolicy) bool {
-	c := p.latest(spec.name)
+func (w *world) syncContainer(a *act, spec *containerSpec, policy restartPolicy) bool {
+	p, c := a.pod, a.pod.latest(spec.name)
 	switch {
-	case p.pending[spec.name]:
-		return false
 	case c == nil:
-		w.launch(p, spec, 0)
+		w.launch(a, spec)
 		return false
 	case c.state != cri.ContainerState_CONTAINER_EXITED:
 		return false
 	case policy == never, policy == onFailure && c.exit.code == 0:
 		return true
+	case p.rests[spec.name] == resting:
+		return false
 	}
-	w.launch(p, spec, p.restartIn(spec.name, c.ended, w.now))
+	wait := time.Duration(0)
+	if p.rests[spec.name] != rested {
+		wait = p.restartIn(spec.name, c.ended, w.now)
+	}
+	if wait > 0 {
+		p.rests[spec.name] = resting
+		w.after(wait, func() {
+			p.rests[spec.name] = rested
+			w.tell(p)
+		})
+		return false
+	}
+	delete(p.rests, spec.name)
+	w.launch(a, spec)
 	return false
 }
 
-// launch creates and starts a container once wait has passed, unless the
-// sandbox that it is meant for has gone by then.
-func (w *world) launch(p *pod, spec *containerSpec, wait time.Duration) {
-	s := p.sandbox()
-	p.pending[spec.name] = true
-	w.after(wait+w.between(80*time.Millisecond, 250*time.Millisecond), func() {
-		p.pending[spec.name] = false
-		if p.deleting || p.sandbox() != s || !s.ready {
+// launch creates and starts a container, unless the sandbox that it is meant for has
+// gone by then.
+func (w *world) launch(a *act, spec *containerSpec) {
+	s := a.pod.sandbox()
+	w.expect(a.pod, pleg.Started, "", spec.name, actionTime)
+	w.during(a, w.between(80*time.Millisecond, 250*time.Millisecond), func() {
+		if !s.ready {
+			w.kubelet.set.Withdraw(w.now, a.pod.key())
 			return
 		}
-		c := w.newContainer(p, spec, w.wall())
+		c := w.newContainer(a.pod, spec, w.wall())
 		if !spec.life.stuck {
-			w.after(w.between(150*time.Millisecond, 500*time.Millisecond), func() { w.startContainer(c) })
+			w.during(a, w.between(150*time.Millisecond, 500*time.Millisecond), func() { w.startContainer(c) })
 		}
 	})
 }
 
 // startContainer starts a created container and lets it live its life.
 func (w *world) startContainer(c *container) {
-	if c.state != cri.ContainerState_CONTAINER_CREATED || c.pod.deleting || !c.sandbox.ready {
+	if !c.sandbox.ready {
+		w.kubelet.set.Withdraw(w.now, c.pod.key())
 		return
 	}
 	w.run(c, w.wall())
@@ -90,17 +136,11 @@ func (w *world) startContainer(c *container) {
 	}
 }
 
-// exitContainer ends a running container and lets the kubelet see to it.
+// exitContainer ends a container that runs.
 func (w *world) exitContainer(c *container, how exit) {
-	if c.state != cri.ContainerState_CONTAINER_RUNNING {
-		return
+	if c.state == cri.ContainerState_CONTAINER_RUNNING {
+		w.end(c, how, w.wall())
 	}
-	w.end(c, how, w.wall())
-	if c.pod.deleting || c.pod.spec.manual {
-		return
-	}
-	w.after(w.between(150*time.Millisecond, 300*time.Millisecond), func() { w.sync(c.pod) })
-	w.after(w.between(300*time.Millisecond, 700*time.Millisecond), func() { w.prune(c.pod, c.spec.name) })
 }
 
 // prune removes the dead containers of one name but for the newest.
@@ -129,52 +169,81 @@ func (w *world) pruneSandboxes(p *pod) {
 }
 
 // replaceSandbox lets a pod's sandbox die, as when its pause process is killed.
-// The kubelet kills the containers and starts over in a new sandbox.
+// When the kubelet sees that it kills the containers and starts over in a new sandbox.
 func (w *world) replaceSandbox(p *pod) {
-	s := p.sandbox()
-	if p.deleting || s == nil || !s.ready {
-		return
+	if s := p.sandbox(); !p.deleting && s != nil && s.ready {
+		w.stopSandbox(s)
 	}
-	w.stopSandbox(s)
-	last := time.Second
-	for _, c := range p.running() {
-		takes := w.between(300*time.Millisecond, 1100*time.Millisecond)
-		w.after(takes, func() { w.exitContainer(c, exit{code: 137}) })
-		last = max(last, takes)
-	}
-	w.after(last+w.between(300*time.Millisecond, 700*time.Millisecond), func() { w.startSandbox(p, s.attempt+1) })
 }
 
-// deletePod stops a pod's containers with its grace period, then the sandbox,
-// then removes all of it.
+// renew kills what runs of a pod whose sandbox has died, and starts it anew.
+func (w *world) renew(a *act, dead *sandbox) {
+	last := 700 * time.Millisecond
+	for _, c := range a.pod.running() {
+		takes := w.between(150*time.Millisecond, 900*time.Millisecond)
+		w.kill(a, c, takes, 137)
+		last = max(last, takes)
+	}
+	w.during(a, last+w.between(300*time.Millisecond, 700*time.Millisecond), func() { w.startSandbox(a, dead.attempt+1) })
+}
+
+// kill has a container end, which takes so long.
+func (w *world) kill(a *act, c *container, takes time.Duration, code int32) {
+	w.expect(a.pod, pleg.Died, c.id, c.spec.name, takes+actionTime)
+	w.during(a, takes, func() { w.exitContainer(c, exit{code: code}) })
+}
+
+// deletePod has the kubelet know that a pod is to go.
 func (w *world) deletePod(p *pod) {
 	if p.deleting {
 		return
 	}
 	p.deleting = true
-	last := time.Duration(0)
+	w.cutShort(p)
+	w.tell(p)
+}
+
+// terminate stops a pod's containers with its grace period. To go on from there its worker
+// needs a status that is newer than that, as a kubelet's does.
+func (w *world) terminate(a *act) {
+	p, last := a.pod, time.Duration(0)
+	if p.killed {
+		w.tearDown(a)
+		return
+	}
 	for _, c := range p.running() {
 		takes, code := c.spec.life.stops+w.between(50*time.Millisecond, 300*time.Millisecond), c.spec.life.stopCode
 		if takes > p.graceful() {
 			takes, code = p.graceful(), 137
 		}
-		w.after(takes, func() { w.exitContainer(c, exit{code: code}) })
+		w.kill(a, c, takes, code)
 		last = max(last, takes)
 	}
-	w.after(last+w.between(200*time.Millisecond, 500*time.Millisecond), func() { w.tearDown(p) })
+	w.during(a, last+w.between(50*time.Millisecond, 200*time.Millisecond), func() {
+		p.killed = true
+		w.kubelet.set.Ask(w.now, p.key())
+	})
 }
 
 // tearDown stops the sandboxes of a pod whose containers have ended and
 // removes first the containers, then the sandboxes.
-func (w *world) tearDown(p *pod) {
+func (w *world) tearDown(a *act) {
+	p := a.pod
 	for _, s := range p.sandboxes {
+		if s.ready {
+			w.expect(p, pleg.Died, s.id, "", actionTime)
+		}
 		w.stopSandbox(s)
 	}
-	w.after(w.between(600*time.Millisecond, 1400*time.Millisecond), func() {
+	w.during(a, w.between(600*time.Millisecond, 1400*time.Millisecond), func() {
 		for _, c := range slices.Clone(p.containers) {
+			if c.state != cri.ContainerState_CONTAINER_EXITED {
+				w.expect(p, pleg.Died, c.id, c.spec.name, actionTime)
+			}
+			w.expect(p, pleg.Removed, c.id, c.spec.name, actionTime)
 			w.remove(c)
 		}
-		w.after(w.between(900*time.Millisecond, 1800*time.Millisecond), func() { w.removePod(p) })
+		w.during(a, w.between(900*time.Millisecond, 1800*time.Millisecond), func() { w.removePod(p) })
 	})
 }
 
@@ -205,6 +274,7 @@ func (w *world) placePod(spec podSpec, age time.Duration, restarts uint32) *pod 
 		}
 		w.placeContainer(p, c, born)
 	}
+	w.adopt(p)
 	return p
 }
 

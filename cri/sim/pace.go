@@ -81,6 +81,7 @@ func (w *world) follow(before *world) {
 	w.before, w.changes, w.addresses = before, before.changes+1, before.addresses
 	w.rng = before.rng // no id comes twice
 	w.pids = before.pids
+	w.kubelet.deaf = before.kubelet.deaf
 }
 
 // keep takes over a pod from the world before, if that has one of this name in
@@ -91,7 +92,7 @@ func (w *world) keep(spec podSpec) *pod {
 			continue
 		}
 		w.before.pods = drop(w.before.pods, p)
-		p.backoffs = map[string]*backoff{}
+		p.backoffs, p.rests, p.act = map[string]*backoff{}, map[string]rest{}, nil
 		w.pods = append(w.pods, p)
 		for _, s := range p.sandboxes {
 			w.sandboxes, w.sandboxOf[s.id] = append(w.sandboxes, s), s
@@ -100,6 +101,7 @@ func (w *world) keep(spec podSpec) *pod {
 			c.fate = alive
 			w.containers, w.containerOf[c.id] = append(w.containers, c), c
 		}
+		w.adopt(p)
 		return p
 	}
 	return nil

@@ -56,9 +56,12 @@ type pod struct {
 	sandboxes  []*sandbox   // oldest first; like the next
 	containers []*container // of all sandboxes
 	attempts   map[string]uint32
-	pending    map[string]bool // containers by name that are about to be created
 	backoffs   map[string]*backoff
+	rests      map[string]rest // before a restart; containers by name
+	act        *act            // the sync under way; nil: none
+	over       bool            // all of it has ended, for good
 	deleting   bool
+	killed     bool // and all its containers have ended
 }
 
 // A sandbox is one pod sandbox.
@@ -131,6 +134,14 @@ func (p *pod) graceful() time.Duration {
 	}
 	return 30 * time.Second
 }
+
+// A rest is what a back-off asks of a container that has died.
+type rest uint8
+
+const (
+	resting rest = iota + 1
+	rested       // enough
+)
 
 // A backoff is the kubelet's patience with one crashing container.
 type backoff struct {

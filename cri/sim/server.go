@@ -25,6 +25,7 @@ type Config struct {
 	Start    time.Time     // where the server's clock begins; zero: now
 	Clock    float64       // how much faster than the real clock the server's goes; 0: the scenario's own
 	Speed    float64       // of the script against the server's clock, see [Server.SetSpeed]; 0: 1
+	NoExpect bool          // the kubelet's workers do not expect the events of what they do themselves
 	Ahead    time.Duration // how long the scenario has gone on when the clock begins
 	Dir      string        // where to put the private folder of the socket and the node's files; empty: os.TempDir
 
@@ -61,6 +62,7 @@ type Server struct {
 	mu       sync.Mutex // guards the rest
 	unhook   func() bool
 	scene    *scene
+	shown    shown
 	lists    *lists
 	events   events
 	calls    []Call         // the last ones, and some more before them
@@ -111,6 +113,7 @@ func newServer(sc scenario, c Config, dir string) *Server {
 	}
 	s.clock.Store(&clock{shows: s.began, at: s.started, speed: c.speed(sc)})
 	s.scene = newScene(sc, c.Seed, s.began.Add(-c.Ahead), nil)
+	s.scene.kubelet.deaf = c.NoExpect
 	s.scene.setPace(sc.limit(cmp.Or(c.Speed, 1)), false)
 	s.scene.onChange = func(t transition) { s.scene.tell(t, &s.events) }
 	s.scene.advance(s.began)

@@ -13,7 +13,7 @@ import (
 func (w *world) newPod(spec podSpec) *pod {
 	p := &pod{
 		spec: spec, uid: w.uid(),
-		attempts: map[string]uint32{}, pending: map[string]bool{}, backoffs: map[string]*backoff{},
+		attempts: map[string]uint32{}, backoffs: map[string]*backoff{}, rests: map[string]rest{},
 	}
 	w.pods = append(w.pods, p)
 	return p
@@ -113,6 +113,8 @@ func (w *world) removePod(p *pod) {
 		w.removeSandbox(p.sandboxes[0])
 	}
 	w.pods = drop(w.pods, p)
+	p.act = nil
+	w.kubelet.set.Remove(p.key())
 }
 
 // pid returns a free process id.

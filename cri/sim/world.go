@@ -16,13 +16,14 @@ import (
 // reads no clock, starts no goroutine and does no I/O; time passes when advance
 // is called. It must not be used from two goroutines at once.
 type world struct {
-	now    time.Time // by the script, which says when something happens
-	clock  time.Time // by the server's clock, which says when it did
-	pace   pace
-	rng    *rand.Rand
-	names  *rand.Rand // for names alone: they are the same again when a scenario begins anew
-	queue  []task     // the earliest first
-	before *world     // that this one took over the node from; nil: it is the first
+	now     time.Time // by the script, which says when something happens
+	clock   time.Time // by the server's clock, which says when it did
+	pace    pace
+	rng     *rand.Rand
+	names   *rand.Rand // for names alone: they are the same again when a scenario begins anew
+	queue   []task     // the earliest first
+	kubelet kubelet
+	before  *world // that this one took over the node from; nil: it is the first
 
 	pods       []*pod       // the kubelet's, in order of creation; like the two below
 	sandboxes  []*sandbox   // as listed
@@ -53,7 +54,7 @@ func newWorld(seed uint64, now time.Time) *world {
 	return &world{
 		now: now, clock: now, pace: pace{clock: now, script: now, speed: 1},
 		rng: rand.New(rand.NewPCG(seed, 0)), names: rand.New(rand.NewPCG(seed, 2)),
-		sandboxOf: map[string]*sandbox{}, containerOf: map[string]*container{}, pids: map[uint32]bool{},
+		kubelet: newKubelet(now), sandboxOf: map[string]*sandbox{}, containerOf: map[string]*container{}, pids: map[uint32]bool{},
 	}
 }
 
@@ -111,6 +112,7 @@ func (w *world) address() string {
 // changed notes a transition that lists now show.
 func (w *world) changed(kind cri.ContainerEventType, s *sandbox, c *container) {
 	w.changes++
+	w.see(kind, s, c)
 	if w.onChange != nil {
 		w.onChange(transition{at: w.wall(), kind: kind, sandbox: s, container: c})
 	}

@@ -1,0 +1,245 @@
+package sim
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
+)
+
+// run lets a scenario go on, task by task, and returns what has happened. Nobody's
+// expectations may outlast their deadline at any moment.
+func run(t *testing.T, sn *scene, span time.Duration) {
+	t.Helper()
+	for end := sn.now.Add(span); ; {
+		next, ok := sn.next()
+		if !ok || next.After(end) {
+			sn.advance(end)
+			return
+		}
+		sn.advance(next)
+		if due := sn.kubelet.set.Due(); !due.IsZero() && due.Before(sn.now) {
+			t.Fatalf("at %v a worker waits beyond its deadline, %v", sn.now.Sub(epoch), due.Sub(epoch))
+		}
+	}
+}
+
+// both lets a scenario go on with expected events and without, and returns what its
+// workers did. The same must happen.
+func both(t *testing.T, name string, seed uint64, span time.Duration, do func(*scene)) (with, without podworker.Workers) {
+	t.Helper()
+	var logs [2][]seen
+	var all [2]podworker.Workers
+	for i := range all {
+		sn, log := watch(t, name, seed)
+		sn.kubelet.deaf = i == 1
+		if do != nil {
+			do(sn)
+		}
+		run(t, sn, span)
+		all[i], logs[i] = sn.kubelet.set.Read(), *log
+	}
+	if diff := cmp.Diff(logs[0], logs[1], cmp.AllowUnexported(seen{})); diff != "" {
+		t.Errorf("%s: what happens depends on expected events (-with +without):\n%.2000s", name, diff)
+	}
+	if len(logs[0]) < 10 {
+		t.Errorf("%s: only %d transitions", name, len(logs[0]))
+	}
+	return all[0], all[1]
+}
+
+// The figures of docs/measurements.md: how often workers are woken with expected events,
+// and how often without. No worker waits beyond a deadline, see [run].
+func TestExpectedEventsSaveWakeUps(t *testing.T) {
+	update := func(sn *scene) {
+		pods := sn.placeDeployment(sn.checkoutPod, 3)
+		sn.after(time.Second, func() { sn.rollOut(pods, sn.checkoutPod, 5*time.Second, 4*time.Second) })
+	}
+	for _, tt := range []struct {
+		what, scenario string
+		span           time.Duration
+		do             func(*scene)
+	}{
+		{"a rolling update of 3 pods", "empty", 40 * time.Second, update},
+		{"a cycle of the tour", "tour", tourCycle, nil},
+		{"10 cycles of the tour", "tour", 10 * tourCycle, nil},
+	} {
+		with, without := both(t, tt.scenario, 1, tt.span, tt.do)
+		t.Logf("%s: %d wake-ups with expected events, %d without; %d syncs, %d without; %d events were expected, %d ran out",
+			tt.what, with.WakeUps, without.WakeUps, with.Syncs, without.Syncs, with.Saved, with.Expired)
+		if with.WakeUps >= without.WakeUps || with.Saved == 0 || without.Saved != 0 || without.Expired != 0 {
+			t.Errorf("%s: expected events save nothing", tt.what)
+		}
+		if tt.scenario == "empty" && with.Expired != 0 {
+			t.Errorf("%s: %d expectations ran out, want none", tt.what, with.Expired)
+		}
+	}
+}
+
+// Expected events change how often workers are woken, and nothing that happens.
+func TestTheSameHappensWithoutExpectedEvents(t *testing.T) {
+	for _, name := range []string{"tour", "crashloop", "churn", "restart", "overflow", "hung-inspect"} {
+		for seed := range uint64(3) {
+			both(t, name, seed, 3*time.Minute, nil)
+		}
+	}
+}
+
+// workerOf returns the worker of the pod, which it must have.
+func workerOf(t *testing.T, all podworker.Workers, uid string) podworker.Worker {
+	t.Helper()
+	for _, w := range all.All {
+		if string(w.Pod.UID) == uid {
+			return w
+		}
+	}
+	t.Fatalf("pod %s has no worker", uid)
+	return podworker.Worker{}
+}
+
+func TestAWorkerExpectsWhatItDoes(t *testing.T) {
+	sn, _ := watch(t, "empty", 1)
+	p := sn.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app", life: life{stops: 2 * time.Second}}}})
+	read := func() podworker.Worker { return workerOf(t, sn.kubelet.set.Read(), p.uid) }
+	for read().State != podworker.Syncing {
+		run(t, sn, time.Millisecond)
+	}
+	if w := read(); len(w.Expected) == 0 || w.Expected[0].Kind != pleg.Started || w.Expected[0].Container != "" {
+		t.Errorf("while it starts its sandbox it expects %+v", w.Expected)
+	}
+	run(t, sn, 5*time.Second)
+	if w := read(); w.State != podworker.Idle || w.Saved != 2 || w.WakeUps != 0 || w.Syncs != 1 || !w.Spared {
+		t.Errorf("after its start: %+v", w)
+	}
+	sn.deletePod(p)
+	run(t, sn, time.Second)
+	if w := read(); w.State != podworker.Syncing || len(w.Expected) != 1 || w.Expected[0].Kind != pleg.Died || w.Expected[0].Container != "app" {
+		t.Errorf("while it waits for the end of its container: %+v", w)
+	}
+	run(t, sn, 10*time.Second)
+	if all := sn.kubelet.set.Read(); len(all.All) != 0 || all.WakeUps != 0 || all.Saved != 4 || all.Expired != 0 {
+		t.Errorf("after its end: %+v", all)
+	}
+}
+
+// A container that is never started runs out what is expected of it; nobody stalls.
+func TestAnExpectationRunsOut(t *testing.T) {
+	sn, _ := watch(t, "empty", 1)
+	p := sn.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{
+		{name: "app", life: life{runs: 3 * time.Second, exit: exit{code: 1}}}, {name: "slow", life: life{stuck: true}},
+	}})
+	run(t, sn, 4500*time.Millisecond)
+	if w := workerOf(t, sn.kubelet.set.Read(), p.uid); w.State != podworker.WaitsForExpected || w.Queued != 1 {
+		t.Errorf("the end of app has to wait for the start of slow: %+v", w)
+	}
+	run(t, sn, 3*time.Second)
+	if w := workerOf(t, sn.kubelet.set.Read(), p.uid); w.Expired != 1 || p.latest("app").attempt != 1 {
+		t.Errorf("%d ran out, app has been started %d times; want 1, 2", w.Expired, p.latest("app").attempt+1)
+	}
+}
+
+// While the lists hang the kubelet sees nothing: no event wakes anybody, and whoever is
+// to do something waits for a newer status, until the lists are answered.
+func TestWorkersWaitWhileTheListsHang(t *testing.T) {
+	sn, _ := watch(t, "empty", 1)
+	spec := podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app"}}}
+	crashed, deleted := sn.startPod(spec), sn.startPod(spec)
+	run(t, sn, 5*time.Second)
+	turn("hung-list", true)(sn)
+	sn.exitContainer(crashed.latest("app"), exit{code: 1})
+	sn.deletePod(deleted)
+	run(t, sn, 10*time.Minute)
+	all := sn.kubelet.set.Read()
+	if w := workerOf(t, all, deleted.uid); w.State != podworker.WaitsForStatus || len(deleted.running()) != 0 || !deleted.sandbox().ready {
+		t.Errorf("who is to be deleted has to wait once it has killed its containers: %+v, %d run", w, len(deleted.running()))
+	}
+	if w := workerOf(t, all, crashed.uid); w.State != podworker.Idle || crashed.latest("app").attempt != 0 {
+		t.Errorf("who has crashed: %+v", w)
+	}
+	turn("hung-list", false)(sn)
+	run(t, sn, 10*time.Second)
+	if len(sn.pods) != 1 || crashed.latest("app").attempt != 1 {
+		t.Errorf("%d pods, attempt %d; want what was to be done to be done", len(sn.pods), crashed.latest("app").attempt)
+	}
+}
+
+// A kubelet that gets rid of no pod takes no more than so many.
+func TestPodsAreBoundedWhileTheListsHang(t *testing.T) {
+	sn, _ := watch(t, "churn", 1)
+	sn.advance(epoch.Add(10 * time.Second))
+	turn("hung-list", true)(sn)
+	sn.advance(epoch.Add(time.Hour))
+	if n := len(sn.pods); n < mostPods || n > mostPods+20 {
+		t.Errorf("%d pods after an hour, want about %d", n, mostPods)
+	}
+	turn("hung-list", false)(sn)
+	sn.advance(epoch.Add(time.Hour + time.Minute))
+	if n := len(sn.pods); n > 100 {
+		t.Errorf("%d pods a minute after the lists were answered", n)
+	}
+}
+
+func TestServerWorkers(t *testing.T) {
+	s, err := Start(t.Context(), Config{Seed: 1, Dir: t.TempDir(), Ahead: 3 * time.Second, NoExpect: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Freeze(true)
+	first := s.Workers()
+	if !first.Acting || first.Expecting || len(first.All) < 20 {
+		t.Errorf("acting %v, expecting %v, %d workers", first.Acting, first.Expecting, len(first.All))
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				s.Workers()
+				s.Step()
+			}
+		})
+	}
+	all.Wait()
+	if s.Workers().WakeUps == 0 {
+		t.Error("nobody was woken")
+	}
+}
+
+// What is expected keeps its time while the script is frozen, and the times are the clock's.
+func TestWorkersShowTheClocksTimes(t *testing.T) {
+	p := pace{clock: epoch, script: epoch.Add(-time.Hour), speed: 2}
+	w := podworker.Worker{Since: p.script.Add(-2 * time.Second), Expected: []podworker.Expectation{{Until: p.script.Add(4 * time.Second)}}}
+	before := w.Expected
+	p.show(&w)
+	if !w.Since.Equal(epoch.Add(-time.Second)) || !w.Expected[0].Until.Equal(epoch.Add(2*time.Second)) || !w.LastAt.IsZero() {
+		t.Errorf("%+v", w)
+	}
+	if before[0].Until != p.script.Add(4*time.Second) {
+		t.Error("what the set has was changed")
+	}
+}
+
+func TestFrozenExpectations(t *testing.T) {
+	s, err := Start(t.Context(), Config{Scenario: "empty", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.edit(func() {
+		p := s.scene.startPod(podSpec{namespace: "ns", name: "p", containers: []containerSpec{{name: "app"}}})
+		s.scene.step()
+		for len(workerOf(t, s.scene.kubelet.set.Read(), p.uid).Expected) == 0 {
+			s.scene.step()
+		}
+	})
+	left := func() time.Duration { return s.Workers().All[0].Expected[0].Until.Sub(s.Now()) }
+	one := left()
+	time.Sleep(20 * time.Millisecond)
+	if two := left(); one-two > 10*time.Millisecond || two <= 0 {
+		t.Errorf("%v left, then %v, though the script is frozen", one, two)
+	}
+}
