@@ -16,6 +16,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/options"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -25,8 +26,9 @@ import (
 type Source struct {
 	pane.Source
 	Client   *cri.Client
-	Director director.Director // of a demo; nil else
-	Clock    engine.Clock      // of a demo; nil else
+	Director director.Director        // of a demo; nil else
+	Clock    engine.Clock             // of a demo; nil else
+	Workers  func() podworker.Workers // of a demo's kubelet; nil else
 
 	node  *host.Node // nil where there is none to be seen
 	close func()
@@ -132,7 +134,7 @@ func discover(ctx context.Context, o options.Options, started time.Time) (cri.Ca
 const incident = time.Minute
 
 func openDemo(ctx context.Context, o options.Options, panicked func(value any, stack []byte)) (Source, error) {
-	config := sim.Config{Scenario: o.Demo, Seed: 1, Speed: o.DemoSpeed, Panicked: panicked}
+	config := sim.Config{Scenario: o.Demo, Seed: 1, Speed: o.DemoSpeed, NoExpect: o.NoExpect, Panicked: panicked}
 	if o.View == options.Check {
 		config.Ahead = incident
 	}
@@ -143,7 +145,7 @@ func openDemo(ctx context.Context, o options.Options, panicked func(value any, s
 	src := Source{
 		Source: pane.Source{Kind: "demo", Node: "demo-node", Endpoint: server.Endpoint(), Scenario: o.Demo},
 		close:  func() { _ = server.Close() }, // the process ends anyway
-		Clock:  server,
+		Clock:  server, Workers: server.Workers,
 	}
 	if root := server.HostRoot(); root != "" {
 		if src.node, err = host.New(host.Config{Root: root, Endpoint: src.Endpoint, Offline: true}); err != nil {
