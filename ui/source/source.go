@@ -47,17 +47,26 @@ func (s Source) Look() engine.Look {
 	}
 }
 
+// Why an event source can never be opened.
+const (
+	noNode      = "plegtop sees no node here"
+	noProcesses = "the demo's containers are drawn: they have no processes that could end"
+)
+
 // Streams returns the event sources of s. Those that are named are open from the start;
 // forced opens the runtime's also where that does harm.
 func (s Source) Streams(on []engine.Source, forced bool) []engine.Stream {
 	streams := []engine.Stream{
 		{Source: engine.FromCRI, Forced: forced, Run: s.Client.Events},
-		{Source: engine.FromCgroup}, {Source: engine.FromPidfd},
+		{Source: engine.FromCgroup, Refuse: noNode},
+		{Source: engine.FromPidfd, Refuse: noNode},
 	}
 	if s.node != nil {
-		streams[1].Run, streams[2].Run = s.node.Cgroups, s.node.Pidfds
-	} else {
-		streams[1].Refuse, streams[2].Refuse = "there is no node to be seen", "there is no node to be seen"
+		streams[1].Refuse, streams[1].Run = "", s.node.Cgroups
+		streams[2].Refuse, streams[2].Run = "", s.node.Pidfds
+	}
+	if s.Director != nil {
+		streams[2].Refuse = noProcesses
 	}
 	for i := range streams {
 		streams[i].On = slices.Contains(on, streams[i].Source)

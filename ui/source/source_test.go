@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/options"
 )
@@ -55,4 +56,22 @@ func TestDemoIsDirected(t *testing.T) {
 	}
 	d.Next(-1)
 	shows(true)
+}
+
+// A demo has all event sources but that of processes, and opens those that are named.
+func TestStreamsOfADemo(t *testing.T) {
+	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 1}, time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	all := src.Streams([]engine.Source{engine.FromCgroup}, true)
+	if len(all) != 3 || !all[0].Forced || all[0].On || !all[1].On || all[2].Refuse == "" {
+		t.Errorf("streams %+v", all)
+	}
+	for i, s := range all[:2] {
+		if s.Run == nil || s.Refuse != "" || s.Source != engine.Source(i+1) {
+			t.Errorf("%v is refused: %q", s.Source, s.Refuse)
+		}
+	}
 }
