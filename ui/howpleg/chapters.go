@@ -88,13 +88,13 @@ func chapters(v *pane.View, r *journal.Row) []chapter {
 
 // overview tells of the whole picture.
 func overview(v *pane.View, r *journal.Row) chapter {
-	c := chapter{title: "How PLEG works: the Pod Lifecycle Event Generator", says: fmt.Sprintf("Nobody tells the kubelet what its containers do. Every %s it asks the runtime for all of them and compares them with the lists before; "+
-		"a pod that differs is inspected, its status is cached, and its worker is woken.", span(v.Period))}
+	c := chapter{title: "How PLEG works: the Pod Lifecycle Event Generator", says: fmt.Sprintf("Nobody tells the kubelet what its containers do: every %s it lists all of them and compares with the lists before. "+
+		"A pod that differs is inspected, its status cached, its worker woken.", span(v.Period))}
 	switch useOf(v) {
 	case writes:
-		c.says = fmt.Sprintf("In this mode the runtime tells what its containers do, and that goes straight to cache and channel. The relist, every %s, is the safety net for what the stream has lost.", span(v.Period))
+		c.says = fmt.Sprintf("In this mode the runtime tells what its containers do, and that goes straight to cache and channel. The relist, every %s, finds what the stream has lost.", span(v.Period))
 	case asks:
-		c.says += " In this mode the runtime's event stream asks for a relist of one pod at once, so that nobody waits for the next one."
+		c.says = fmt.Sprintf("Every %s the kubelet lists all that its runtime has. What differs is inspected and cached, and wakes a worker. In this mode the runtime's stream asks for a relist of one pod as soon as it tells of an end.", span(v.Period))
 	}
 	next := key(v, keymap.NextStep)
 	if r == nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/journal"
-	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -45,13 +44,15 @@ func (s story) happened() chapter {
 		says += "; the runtime keeps no time of it"
 	}
 	if r.Exited {
-		says += fmt.Sprintf(". Exit code %d", r.ExitCode)
+		says += fmt.Sprintf(", exit code %d", r.ExitCode)
 		if r.Reason != "" {
 			says += ", " + r.Reason
 		}
 	}
-	if first, when := r.Seen.First(); first != engine.FromRelist {
-		says += fmt.Sprintf(". The event source %s saw it first, at %s", first, at(when))
+	if first, when := r.Seen.First(); wayOf(r) == byStream {
+		says += ". The runtime says so by itself, over its event stream"
+	} else if first != engine.FromRelist {
+		says += fmt.Sprintf(". The source %s saw it at %s", first, at(when))
 		if lead, ok := r.Seen.Lead(first); ok {
 			says += ", " + text.Took(lead) + " before the relist"
 		}
@@ -60,7 +61,7 @@ func (s story) happened() chapter {
 	}
 	return chapter{
 		title: "this " + thing(r) + " " + did(r), parts: []part{runtime}, says: says + ".",
-		field: "In the field: while the runtime hangs as a whole no question is answered and nothing moves from here on; its containers run on.",
+		field: "In the field: a runtime that hangs as a whole answers nothing, and nothing moves from here on, though its containers run.",
 	}
 }
 
@@ -78,23 +79,23 @@ func the(r *journal.Row) string {
 // relist names the relist that found the event.
 func (s story) relist() string {
 	if of, known := s.v.Journal.Relist(s.r.At); known {
-		return fmt.Sprintf("Relist %d began at %s, and its lists took %s", of.Number, at(s.r.At), text.Took(of.List))
+		return fmt.Sprintf("Relist %d began at %s, its lists took %s", of.Number, at(s.r.At), text.Took(of.List))
 	}
 	if useOf(s.v) == asks && s.r.Seen != nil && !s.r.Seen.At[engine.FromCRI].IsZero() {
-		return "The runtime's event stream told of it, and so asked for a relist of this pod alone, which began at " + at(s.r.At)
+		return "The runtime's stream asked for a relist of this pod alone, which began at " + at(s.r.At)
 	}
 	return "The relist that found it began at " + at(s.r.At)
 }
 
 func (s story) differs() chapter {
 	r := s.r
-	says := fmt.Sprintf("%s. Compared with the lists before: %s was %s and is %s, so the record differs.", s.relist(), name(r), r.From, r.To)
+	says := fmt.Sprintf("%s. Compared with those before, %s was %s and is %s: the record differs.", s.relist(), name(r), r.From, r.To)
 	if r.Kind == pleg.PodSync {
 		says = s.relist() + ". No state in its record differs; it is inspected all the same."
 	}
 	return chapter{
 		title: "this record differs", parts: []part{lists, records}, says: says,
-		field: "In the field: a list that hangs or fails stops everything here, and after " + text.Took(s.v.Threshold) + " the node is NotReady. What began and ended between two lists is never seen.",
+		field: "In the field: a list that hangs stops everything, and after " + text.Took(s.v.Threshold) + " the node is NotReady. What begins and ends between two lists is never seen.",
 	}
 }
 
@@ -119,20 +120,20 @@ func (s story) inspected() chapter {
 	r, p := s.r, s.pod()
 	c := chapter{
 		title: "this inspection", parts: []part{inspection},
-		field: "In the field: an inspection that hangs stops here, for " + text.Took(s.v.Timeout) + ", and all pods after it wait. One that fails holds its event back: the next relist finds the same change again.",
+		field: "In the field: one that hangs stops here, up to " + text.Took(s.v.Timeout) + ", and all pods after it wait. After one that fails the next relist finds the same change.",
 	}
 	found := r.SeenAt
 	if r.Seen != nil && !r.Seen.At[engine.FromRelist].IsZero() {
 		found = r.Seen.At[engine.FromRelist]
 	}
-	took := "from the start of the relist until it had succeeded " + text.Took(found.Sub(r.At)) + " passed"
+	took := text.Took(found.Sub(r.At)) + " from the start of the relist until it had succeeded"
 	if p != nil && p.Inspected > 0 && found.Sub(p.InspectedAt).Abs() < 100*time.Millisecond {
-		took = "it took " + text.Took(p.InspectLast) + ", and " + took
+		took = "it took " + text.Took(p.InspectLast) + ", " + took
 	}
 	if n := s.asked(); n > 0 {
-		c.says = fmt.Sprintf("A pod whose record differs is inspected: a call for each of its sandboxes and containers, now %d, one after the other; %s.", n, took)
+		c.says = fmt.Sprintf("A pod that differs is inspected: a call for each of its sandboxes and containers, now %d, one by one; %s.", n, took)
 	} else {
-		c.says = fmt.Sprintf("A pod whose record differs is inspected: a call for each of its sandboxes and containers, one after the other; %s.", took)
+		c.says = fmt.Sprintf("A pod that differs is inspected: a call for each of its sandboxes and containers, one by one; %s.", took)
 	}
 	if r.To == pleg.Absent && s.v.Pods.Find(r.Pod.UID) == nil {
 		c.says = "Of a pod that is listed no more nothing can be asked: its record and its entry in the cache are dropped without a call."
@@ -142,23 +143,23 @@ func (s story) inspected() chapter {
 
 func (s story) cached() chapter {
 	r, p := s.r, s.pod()
-	says := "Only now the record moves on, so that no relist reports this again, and the cache has the status of " + r.Pod.String() + " "
+	says := "Only now the record moves on: no relist reports this again. The cache has the pod's status as of "
 	if s.v.Release < 36 {
-		says += "as of the start of the inspection."
+		says += "the start of the inspection."
 	} else {
-		says += "as of the start of the list, " + at(r.At) + "."
+		says += "the start of the lists, " + at(r.At) + "."
 	}
 	switch {
 	case s.v.Pods.Find(r.Pod.UID) == nil:
-		says += " By now the pod has gone, and with it the entry."
+		says += " By now the pod has gone, and its entry."
 	case p != nil && p.StatusErr != nil:
-		says += " By now it has an error in its place: a later inspection failed."
+		says += " By now it has an error in its place."
 	case p != nil && p.StatusAt.After(r.At):
-		says += " By now it has a newer one, of " + at(p.StatusAt) + "."
+		says += " By now it has one of " + at(p.StatusAt) + "."
 	}
 	return chapter{
 		title: "this cache entry", parts: []part{settle, cache}, says: says,
-		field: "In the field: a failed inspection puts its error in the place of a good status. While relists hang nothing here gets newer, and whoever waits for that waits.",
+		field: "In the field: a failed inspection puts its error in the place of a status. While relists hang nothing here gets newer, and whoever waits for it waits.",
 	}
 }
 
@@ -166,7 +167,7 @@ func (s story) sent() chapter {
 	r, c := s.r, &s.v.Channel
 	out := chapter{
 		title: "this event", parts: []part{channel},
-		field: fmt.Sprintf("In the field: while the node is unhealthy nobody reads, and what finds %d events waiting is thrown away for good; so far %s.", c.Capacity, text.Count(c.Discarded)),
+		field: fmt.Sprintf("In the field: while the node is unhealthy nobody reads; what finds %d events waiting is thrown away for good, so far %s.", c.Capacity, text.Count(c.Discarded)),
 	}
 	switch r.Delivery {
 	case pleg.Filtered:
@@ -174,7 +175,7 @@ func (s story) sent() chapter {
 	case pleg.Discarded:
 		out.says = fmt.Sprintf("%s was thrown away: the channel was full. Its record has moved on, so that no relist sends it again.", r.Kind)
 	default:
-		out.says = fmt.Sprintf("%s is sent at %s, and does not wait for anybody. In the channel, which holds %d, are %d now.", r.Kind, at(r.SeenAt), c.Capacity, c.Len)
+		out.says = fmt.Sprintf("%s is sent at %s, without waiting for anybody. The channel holds %d; %d are in it now.", r.Kind, at(r.SeenAt), c.Capacity, c.Len)
 	}
 	return out
 }
@@ -193,7 +194,7 @@ func (s story) worked() chapter {
 	r, w := s.r, s.worker()
 	c := chapter{
 		title: "this worker", parts: []part{loop, workers},
-		field: "In the field: before each sync a worker waits for a status newer than its last sync. While a relist hangs all workers end up here, and no pod of the node is started or stopped.",
+		field: "In the field: before each sync a worker waits for a status newer than its last. While a relist hangs all of them end up here: no pod starts or stops.",
 	}
 	woke := "The sync loop takes it and wakes the pod's worker"
 	switch {
@@ -204,11 +205,20 @@ func (s story) worked() chapter {
 	case w == nil:
 		c.says = woke + ", which syncs the pod: what should run is compared with what does."
 	case w.Spared && sameEvent(&w.Last, r):
-		c.says = "The worker had expected it of its own doing, and so was not woken: " + look.WorkerTells(&s.v.Workers, w, s.v.At) + "."
+		c.says = "The worker had expected it of its own doing, and so was not woken; by now: " + s.doing(w)
 	default:
-		c.says = woke + ", by now: " + look.WorkerTells(&s.v.Workers, w, s.v.At) + "."
+		c.says = woke + ", by now: " + s.doing(w)
 	}
 	return c
+}
+
+// doing says what the worker does, in less words than its pane has.
+func (s story) doing(w *podworker.Worker) string {
+	says := fmt.Sprintf("%s for %s, woken %d times, synced %d", w.State, text.Age(s.v.At.Sub(w.Since)), w.WakeUps, w.Syncs)
+	if !s.v.Workers.Acting {
+		says += ", if it acted"
+	}
+	return says + "."
 }
 
 func sameEvent(a *pleg.Event, r *journal.Row) bool {
@@ -218,21 +228,19 @@ func sameEvent(a *pleg.Event, r *journal.Row) bool {
 // byStream is the way of an event that the runtime's stream wrote.
 func (s story) byStream() []chapter {
 	r := s.r
-	first := s.happened()
-	first.says += " The runtime says so by itself, over its event stream."
 	_, received := r.Seen.First()
-	return []chapter{first, {
+	return []chapter{s.happened(), {
 		title: "no record is compared", parts: []part{runtime, sources},
-		says: fmt.Sprintf("The event was received at %s. The relist, every %s, is only the safety net: what it finds again it sends again; that has happened %s times, and plegtop lists it once.",
+		says: fmt.Sprintf("It came at %s. The relist, every %s, is only the safety net. What that finds again it sends again, so far %s times; plegtop lists it once.",
 			at(received), span(s.v.Period), text.Count(s.v.Mode.Repeated)),
 		field: "In the field: what a stream loses while it is broken is found by the next relist, which may be minutes later.",
 	}, {
 		title: "no inspection", parts: []part{sources},
 		says:  "The event comes with the status of its whole pod, so no call is made.",
-		field: "In the field: an event without the state of its sandbox is thrown away, with a line in the kubelet's log.",
+		field: "In the field: an event without the state of its sandbox is thrown away.",
 	}, {
 		title: "this cache entry", parts: []part{cache},
-		says:  "The cache takes that status as of the event's own time, unless it has a newer one: then the event is dropped. Every 5 s its time is moved on, so that no worker waits for ever.",
+		says:  "The cache takes that status as of the event's own time; if it has a newer one, the event is dropped. Every 5 s its time moves on, so that no worker waits for ever.",
 		field: "In the field: times of the runtime's clock decide which status is the newer one.",
 	}, s.sent(), s.worked()}
 }
