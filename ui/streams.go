@@ -79,7 +79,7 @@ func (m *Model) followStreams() {
 			continue
 		}
 		if m.streams.awaited = nil; k.State != engine.StreamConnected {
-			m.Say("events of " + k.Source.String() + ": " + wording.StreamStands(k))
+			m.Say(k.Source.String() + " " + wording.StreamStands(k))
 		}
 	}
 	if wanted != nil {

@@ -72,8 +72,8 @@ func TestRefusalIsSaid(t *testing.T) {
 		next engine.SourceState
 		want string
 	}{
-		{"refused", "e y", refused, "events of cri: refused: containerd 1.7 would give its kubelet's events to us"},
-		{"not enabled", "e y", engine.SourceState{Source: engine.FromCRI, State: engine.StreamNotEnabled, Reason: "Unimplemented"}, "events of cri: not enabled: Unimplemented"},
+		{"refused", "e y", refused, "cri refused: containerd 1.7 would give its kubelet's events to us"},
+		{"not enabled", "e y", engine.SourceState{Source: engine.FromCRI, State: engine.StreamNotEnabled, Reason: "Unimplemented"}, "cri not enabled: Unimplemented"},
 		{"connected", "e y", engine.SourceState{Source: engine.FromCRI, State: engine.StreamConnected}, ""},
 		{"nobody asked", "", refused, ""},
 	} {

@@ -66,7 +66,7 @@ func (n *node) pleg() text.Span {
 	age := h.ListAge(n.At)
 	said := "list " + wording.Fresh(age) + " old (limit " + text.Took(n.Threshold) + ")"
 	switch {
-	case age < lateAge:
+	case age < n.Period+lateAge: // an evented mode lists every few minutes
 		return n.well(said)
 	case !h.UnhealthyAt.IsZero():
 		said += "; unhealthy in " + n.until(h.UnhealthyAt)

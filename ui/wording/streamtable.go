@@ -39,6 +39,9 @@ func StreamTable(t *theme.Theme, s *engine.Snapshot) (lines []Slots, below []tex
 	lines = append(lines, figured(t.Head, head("EVENT SOURCE", 14), head("STATE", 15), standsWidths, "SINCE", "RECEIVED", "LOST", "LAST"))
 	for i := range s.Sources {
 		k := &s.Sources[i]
+		if k.State == engine.StreamOff && k.Received == 0 {
+			continue // nobody ever wanted it
+		}
 		lines = append(lines, streamLine(t, s, k))
 		if says := StreamTrouble(s, k); says != "" {
 			below = append(below, text.Say(theme.When(k.State == engine.StreamConnected, t.Dim, t.Text), k.Source.String()+": "+says))
