@@ -62,10 +62,14 @@ func StreamTable(t *theme.Theme, s *engine.Snapshot) (lines []Slots, below []tex
 // streamLine is how one event source stands, in figures.
 func streamLine(t *theme.Theme, s *engine.Snapshot, k *engine.SourceState) Slots {
 	ago := func(at time.Time) string {
-		if at.IsZero() {
+		switch d := s.At.Sub(at); {
+		case at.IsZero():
 			return "-"
+		case d < 10*time.Second:
+			return "now" // it need not change each second
+		default:
+			return text.AgeCoarse(d)
 		}
-		return text.AgeCoarse(s.At.Sub(at))
 	}
 	line := figured(t.Text, text.Say(t.Text, k.Source.String()).In(14), StreamLook(t, k).In(15), standsWidths, ago(k.Since), text.Count(k.Received), text.Count(k.Lost), ago(k.LastAt))
 	line[4].Style = theme.When(k.Lost > 0, t.Warn, t.Text)
