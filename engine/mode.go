@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -12,8 +13,10 @@ import (
 // mode is what the machine makes of the runtime's event stream, beside what the core does.
 type mode struct {
 	attempts int       // in a row to have a stream that did not last
+	gap      bool      // there was no stream for a while, and none since that lasts
 	reason   string    // why the stream is given up for good; empty if it is not
 	touchAt  time.Time // when the cache's time moves next
+	lostAt   time.Time // when a relist makes up for events that came too fast; zero if none did
 	asks     asks
 
 	applied, ignored, asked, repeated uint64
@@ -49,8 +52,15 @@ func (m *machine) applyStream(e SourceEvent) {
 }
 
 // streamUp says that the runtime's stream has been open for a second: what failed before
-// does not count any more.
-func (m *machine) streamUp() { m.mode.attempts = 0 }
+// does not count any more. What happened before it was open again no event tells, and a
+// relist may have been too early for: one more finds it. A kubelet leaves that to the next
+// one that is due, which may be 300 s away.
+func (m *machine) streamUp() {
+	if m.mode.gap && m.core.Mode() != pleg.Generic {
+		m.relistForStream()
+	}
+	m.mode.attempts, m.mode.gap = 0, false
+}
 
 // streamBroke says that the runtime's stream is over, though we did not end it. It
 // returns whether the mode gives it up for good, and why. Where the mode goes by the
@@ -59,17 +69,31 @@ func (m *machine) streamBroke(err error, notEnabled bool) (giveUp bool, reason s
 	if m.core.Mode() == pleg.Generic {
 		return false, ""
 	}
-	if m.pause.on {
-		m.pause.deferred.relist = true
-	} else {
-		m.wanted.relist = true
-	}
+	m.relistForStream()
 	m.mode.attempts++
+	m.mode.gap = true
 	if m.core.Mode() == pleg.Preview || m.mode.attempts < pleg.StreamAttempts && !notEnabled {
 		return false, ""
 	}
 	m.mode.reason = gaveUp(err, notEnabled, m.mode.attempts)
 	return true, m.mode.reason
+}
+
+// streamLost says that events of the runtime's stream came too fast and were lost. Where
+// the mode goes by them a relist is to find the rest, soon but not at the stream's pace.
+func (m *machine) streamLost() {
+	if m.core.Evented() && m.mode.lostAt.IsZero() {
+		m.mode.lostAt = m.now.Add(m.period)
+	}
+}
+
+// relistForStream has all pods relisted, after the pause if there is one.
+func (m *machine) relistForStream() {
+	if m.pause.on {
+		m.pause.deferred.relist = true
+	} else {
+		m.wanted.relist = true
+	}
 }
 
 // gaveUp says in plain words why a stream is given up.
@@ -95,26 +119,57 @@ func (m *machine) relistPeriod() time.Duration {
 	return m.period
 }
 
-// advance moves the cache's time, and falls back from a stream that was given up once the
-// relist that its last loss has asked for is over: the kubelet waits for that.
+// advance moves the cache's time, and notes what becomes of the stream.
 func (d *mode) advance(m *machine) {
-	if d.reason != "" && m.core.Mode() != pleg.Generic && m.relists.now == nil && !m.wanted.relist && !m.pause.deferred.relist {
-		m.core.FallBack()
-		m.relists.schedule(m.relistPeriod())
-		m.changed = true
+	if m.core.Mode() == pleg.Generic {
+		return
+	}
+	d.gap = d.gap || m.sources.held
+	d.reason = cmp.Or(d.reason, m.sources.lacks(FromCRI))
+	if !d.lostAt.IsZero() && !m.now.Before(d.lostAt) {
+		d.lostAt = time.Time{}
+		m.relistForStream()
 	}
 	if m.core.Evented() && !m.now.Before(d.touchAt) {
 		m.core.Touch(m.now)
 		d.touchAt = m.now.Add(pleg.TouchEvery)
 	}
+	d.fallBack(m)
 }
 
-// due returns when the cache's time moves next; zero if it does not by itself.
+// fallBack falls back from a stream that was given up, once the relist is over that its
+// last loss has asked for: the kubelet waits for that, too.
+func (d *mode) fallBack(m *machine) {
+	if d.reason == "" || m.core.Mode() == pleg.Generic || m.relists.now != nil || m.wanted.relist || m.pause.deferred.relist {
+		return
+	}
+	m.core.FallBack()
+	m.relists.schedule(m.relistPeriod())
+	m.changed = true
+}
+
+// lacks says in plain words why a source has no stream and will have none; empty if it
+// has, or may have.
+func (l *sources) lacks(source Source) string {
+	switch s := l.of(source); {
+	case s == nil || !s.wanted:
+		return "the event stream is not switched on"
+	case s.state.State == StreamRefused:
+		return s.state.Reason
+	}
+	return ""
+}
+
+// due returns when the cache's time moves next, or a pod may be relisted that was being
+// synced; zero if neither is to come.
 func (d *mode) due(m *machine) time.Time {
-	if !m.core.Evented() {
+	switch {
+	case m.core.Evented():
+		return sooner(d.touchAt, d.lostAt)
+	case m.relists.now != nil || m.pause.on:
 		return time.Time{}
 	}
-	return d.touchAt
+	return d.asks.againAt
 }
 
 func (m *machine) modeState() ModeState {

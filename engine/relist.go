@@ -114,7 +114,7 @@ func (l *relists) beginNext(m *machine) bool {
 // relist of all has begun since, or people paused: then one of all comes first.
 func (l *relists) beginAsked(m *machine) bool {
 	for !m.pause.on {
-		a, ok := m.mode.asks.next()
+		a, ok := m.mode.asks.next(m)
 		if !ok {
 			return false
 		}
@@ -306,6 +306,7 @@ func (l *relists) end(m *machine) {
 func (l *relists) endAll(m *machine, failed bool) {
 	r := l.now
 	l.sumUp(r, m.now, m.now.Sub(r.began)-r.held, failed)
+	m.mode.fallBack(m)
 	l.schedule(m.relistPeriod())
 	if failed || r.done > 0 || r.asked || l.count == 1 {
 		m.changed = true

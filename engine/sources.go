@@ -162,6 +162,9 @@ func (l *sources) heard(m *machine, in Streamed) {
 		return
 	}
 	s.state.Lost += in.Lost
+	if in.Source == FromCRI && in.Lost > 0 {
+		m.streamLost()
+	}
 	for _, e := range in.Events {
 		s.state.Received++
 		s.state.LastAt = e.Received

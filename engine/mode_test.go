@@ -1,0 +1,429 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
+)
+
+// A modeBench is an engine in a mode, with the stream that it goes by.
+type modeBench struct {
+	*bench
+	stream *fakeStream
+}
+
+// inMode runs a test with one pod, after the first relist and once the stream has lasted.
+func inMode(t *testing.T, c Config, test func(*modeBench)) {
+	t.Helper()
+	stream := &fakeStream{t: t}
+	c.Streams = []Stream{{Source: FromCRI, On: true, Run: stream.Run}}
+	bubble(t, c, onePod, func(b *bench) {
+		b.after(1500 * time.Millisecond)
+		test(&modeBench{b, stream})
+	})
+}
+
+// tell has the stream tell something of a container or sandbox of a pod, as it is now.
+func (b *modeBench) tell(s pleg.Signal, id string) {
+	b.stream.says(b.upstream(s, id))
+	time.Sleep(batchPace)
+}
+
+func (b *modeBench) upstream(s pleg.Signal, id string) pleg.Upstream {
+	pod, _, _ := strings.Cut(id, "/")
+	b.fake.mu.Lock()
+	defer b.fake.mu.Unlock()
+	sandbox := pleg.SandboxStatus{ID: pod, Pod: ref(pod), State: pleg.Running, IPs: []string{"10.0.0.1"}}
+	var containers []pleg.ContainerStatus
+	for _, c := range b.fake.containers {
+		if c.Pod == ref(pod) {
+			st := b.fake.statuses[c.ID]
+			st.ID, st.Name, st.State = c.ID, c.Name, c.State
+			containers = append(containers, st)
+		}
+	}
+	status := pleg.Compose(ref(pod), []pleg.SandboxStatus{sandbox}, containers)
+	return pleg.Upstream{Signal: s, ID: id, At: time.Now(), Pod: ref(pod), Status: status}
+}
+
+func (b *modeBench) wantMode(want pleg.Mode, period, threshold time.Duration, reason string) *Snapshot {
+	b.t.Helper()
+	s := b.fresh()
+	if s.Mode.Mode != want || s.Period != period || s.Threshold != threshold || !strings.Contains(s.Mode.Reason, reason) || (reason == "") != (s.Mode.Reason == "") {
+		b.t.Errorf("mode %+v, period %v, threshold %v; want %v, %v, %v, %q", s.Mode, s.Period, s.Threshold, want, period, threshold, reason)
+	}
+	return s
+}
+
+const (
+	minutes5  = 300 * time.Second
+	minutes3  = 3 * time.Minute
+	minutes10 = 10 * time.Minute
+)
+
+// kubelet 1.26 to 1.36, kubelet.go: 300 s and 10 min, whatever period people want.
+func TestEventedRelistsRarely(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented, Period: 2 * time.Second, PeriodGiven: true}, func(b *modeBench) {
+		b.ask(func() { b.SetPeriod(4 * time.Second) })
+		b.wantMode(pleg.Evented, minutes5, minutes10, "")
+		b.after(time.Hour)
+		s := b.fresh()
+		if s.Relists.Count < 12 || s.Relists.Count > 13 || !s.Health.Healthy || s.Health.Flips != 0 || !s.Node.Ready {
+			t.Errorf("relists %+v, health %+v", s.Relists, s.Health)
+		}
+		b.fake.script("ListContainers", behaviour{hang: true})
+		b.after(minutes5 + minutes3)
+		if s := b.fresh(); !s.Health.Healthy {
+			t.Errorf("after 8 minutes: %+v", s.Health)
+		}
+		b.after(minutes3)
+		if s := b.fresh(); s.Health.Healthy || !strings.HasSuffix(s.Health.Verdict, "threshold is 10m0s") {
+			t.Errorf("after 11 minutes: %+v", s.Health)
+		}
+	})
+}
+
+func TestEventedTellsAtOnceAndOnce(t *testing.T) {
+	for _, release := range []pleg.Release{28, 34, 36} {
+		inMode(t, Config{Release: release, Mode: pleg.Evented}, func(b *modeBench) {
+			b.fake.pod("new", "app")
+			b.tell(pleg.SignalStarted, "new")
+			b.tell(pleg.SignalStarted, "new/app")
+			b.fake.exit("web/app", 3, "Error")
+			b.tell(pleg.SignalStopped, "web/app")
+			s := b.fresh()
+			want := []string{
+				"ContainerStarted web/app", "ContainerStarted web", "ContainerStarted new", "NetworkSetUp new",
+				"ContainerStarted new/app", "ContainerDied web/app",
+			}
+			if got := b.events(); !slices.Equal(got, want) {
+				t.Errorf("%v: events %q, want %q", release, got, want)
+			}
+			web, fresh := b.podOf(s, "web"), b.podOf(s, "new")
+			if web.Seen().Containers[0].State != pleg.Exited || web.Status.Containers[0].ExitCode != 3 || web.LastEvent.Kind != pleg.Died || web.LastEvent.Reason != "Error" || web.LastEvent.Lag > 100*time.Millisecond {
+				t.Errorf("%v: pod web: %+v", release, web)
+			}
+			if fresh.Old != nil || len(fresh.Seen().Containers) != 1 || fresh.Status == nil || s.Counts.Pods != 2 {
+				t.Errorf("%v: pod new: %+v of %+v", release, fresh, s.Counts)
+			}
+			if s.Relists.Count != 1 || s.Mode.Applied != 3 || s.Mode.Repeated != 0 {
+				t.Errorf("%v: %d relists, mode %+v", release, s.Relists.Count, s.Mode)
+			}
+			s = b.after(minutes5)
+			if got := b.events(); !slices.Equal(got, want) || s.Mode.Repeated != 3 || s.Channel.Delivered != 8 {
+				t.Errorf("%v: after the relist: events %q, mode %+v, channel %+v", release, got, s.Mode, s.Channel)
+			}
+			b.fake.remove("web")
+			b.after(minutes5 + time.Second)
+			if got := b.events()[len(want):]; !slices.Equal(got, []string{"ContainerRemoved web/app", "ContainerDied web", "ContainerRemoved web"}) {
+				t.Errorf("%v: what the stream has missed: %q", release, got)
+			}
+		})
+	}
+}
+
+// kubelet 1.26 to 1.36, updateGlobalCache: whoever waits for a newer status waits no
+// longer than 5 s, though the relist comes each 300 s.
+func TestEventedMovesTheCachesTime(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		b.fake.exit("web/app", 3, "Error")
+		b.stream.says(b.upstream(pleg.SignalStopped, "web/app"), b.upstream(pleg.SignalDeleted, "web/app"))
+		if s := b.after(time.Second); s.Workers.All[0].State != podworker.WaitsForStatus {
+			t.Fatalf("worker %+v", s.Workers.All[0])
+		}
+		s := b.after(5 * time.Second)
+		if s.Workers.All[0].State != podworker.Idle || s.Relists.Count != 1 {
+			t.Errorf("worker %+v after %d relists", s.Workers.All[0], s.Relists.Count)
+		}
+	})
+}
+
+// kubelet 1.26 to 1.36, EventedPLEG.watchEventsChannel: five attempts with no wait, each
+// with a relist, then for ever generic. 1.37 gives up its fast path in the same way.
+func TestFallBack(t *testing.T) {
+	off := &call.Error{Kind: call.ErrUnimplemented, Code: "Unimplemented"}
+	tests := []struct {
+		name    string
+		release pleg.Release
+		period  time.Duration // given; 0 for none
+		err     error
+		opened  int
+		reason  string
+		want    time.Duration // period after it
+	}{
+		{"broken", 36, 0, unavailable(call.GetContainerEvents), 5, "broke 5 times in a row", time.Second},
+		{"an explicit period", 36, 7 * time.Second, unavailable(call.GetContainerEvents), 5, "broke 5 times", 7 * time.Second},
+		{"no such stream", 34, 0, off, 2, "no event stream", time.Second},
+		{"switched off", 28, 0, io.EOF, 2, "switched off", time.Second},
+		{"1.37", 37, 0, unavailable(call.GetContainerEvents), 5, "broke 5 times", time.Second},
+		{"1.37, no such stream", 37, 0, off, 2, "no event stream", time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inMode(t, Config{Release: tt.release, Mode: pleg.Evented, Period: tt.period, PeriodGiven: tt.period != 0}, func(b *modeBench) {
+				before := b.fresh().Relists.Count
+				b.stream.breaks(unavailable(call.GetContainerEvents), tt.err)
+				b.after(20 * time.Second)
+				s := b.wantMode(pleg.Generic, tt.want, minutes3, tt.reason)
+				if b.stream.opened != tt.opened || s.Sources[0].State != StreamFellBack || s.Relists.Count < before+uint64(18*time.Second/tt.want) {
+					t.Errorf("opened %d times, source %+v, relists %d after %d", b.stream.opened, s.Sources[0], s.Relists.Count, before)
+				}
+				if s.Health.Flips != 0 || s.Mode.Asked != pleg.Evented {
+					t.Errorf("health %+v, mode %+v", s.Health, s.Mode)
+				}
+				b.stream.breaks(nil, nil)
+				b.after(time.Hour)
+				if b.stream.isOpen() {
+					t.Error("the stream is opened again")
+				}
+				b.fake.exit("web/app", 1, "Error")
+				b.after(tt.want + time.Second)
+				if events := b.events(); events[len(events)-1] != "ContainerDied web/app" {
+					t.Errorf("events %q", events)
+				}
+			})
+		})
+	}
+}
+
+// A stream that lasts lets what failed before be forgotten, and after each loss a relist
+// finds what nobody told.
+func TestStreamThatComesBackIsKept(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		for range 9 {
+			before := b.fresh().Relists.Count
+			b.stream.breaks(unavailable(call.GetContainerEvents), nil)
+			b.after(100 * time.Millisecond)
+			if s := b.fresh(); s.Relists.Count != before+1 || s.Mode.Attempts != 1 || !b.stream.isOpen() {
+				t.Errorf("at the loss: %d relists after %d, %+v", s.Relists.Count, before, s.Mode)
+			}
+			b.fake.flip("web/app") // before the stream is open again, for all we know
+			s := b.after(2 * time.Second)
+			if s.Relists.Count != before+2 || s.Mode.Attempts != 0 || b.podOf(s, "web").LastEvent.SeenAt.Before(s.At.Add(-2*time.Second)) {
+				t.Errorf("when it lasts: %d relists after %d, %+v", s.Relists.Count, before, s.Mode)
+			}
+		}
+		b.wantMode(pleg.Evented, minutes5, minutes10, "")
+	})
+}
+
+// What was told while nobody could listen, or came too fast, the next relist finds soon.
+func TestEventedMakesUpForWhatWasLost(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		b.HoldStreams(context.Background())
+		b.fake.exit("web/app", 1, "Error")
+		b.after(10 * time.Second)
+		b.ReleaseStreams()
+		b.after(2 * time.Second)
+		if events := b.events(); events[len(events)-1] != "ContainerDied web/app" {
+			t.Errorf("after the hold: %q", events)
+		}
+		before := b.fresh().Relists.Count
+		u := b.upstream(pleg.SignalCreated, "web/app")
+		for range 2 * queueRoom {
+			b.stream.says(u)
+		}
+		s := b.after(3 * time.Second)
+		if s.Sources[0].Lost == 0 || s.Relists.Count == before || s.Relists.Count > before+3 {
+			t.Errorf("source %+v, %d relists after %d", s.Sources[0], s.Relists.Count, before)
+		}
+	})
+}
+
+// A mode whose stream is not to be had is none.
+func TestModeWithoutItsStream(t *testing.T) {
+	run := (&fakeStream{t: t}).Run
+	for _, tt := range []struct {
+		name    string
+		release pleg.Release
+		streams []Stream
+		reason  string
+	}{
+		{"refused", 36, []Stream{{Source: FromCRI, On: true, Refuse: "for a reason"}}, "for a reason"},
+		{"not switched on", 36, []Stream{{Source: FromCRI, Run: run}}, "not switched on"},
+		{"none", 36, nil, "not switched on"},
+		{"a release that has none", 25, []Stream{{Source: FromCRI, On: true, Run: run}}, "kubelet 1.25 knows no event stream"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, Config{Release: tt.release, Mode: pleg.Evented, Streams: tt.streams}, onePod, func(b *bench) {
+				b.after(5 * time.Second)
+				s := (&modeBench{bench: b}).wantMode(pleg.Generic, time.Second, minutes3, tt.reason)
+				if s.Relists.Count < 5 {
+					t.Errorf("%d relists", s.Relists.Count)
+				}
+			})
+		})
+	}
+}
+
+// kubelet 1.37: an end that nobody wanted is looked into at once, and only that pod.
+func TestUnexpectedEndAsksForARelist(t *testing.T) {
+	inMode(t, Config{Release: 37, Mode: pleg.Evented, Period: time.Minute}, func(b *modeBench) {
+		b.fake.pod("other", "app")
+		b.fake.made()
+		b.fake.exit("web/app", 0, "Completed")
+		b.tell(pleg.SignalStopped, "web/app")
+		if made := b.fake.made(); len(made) > 0 || b.fresh().Mode.Asks != 0 {
+			t.Errorf("a good end: calls %q", made)
+		}
+		b.fake.exit("web/app", 1, "Error")
+		b.tell(pleg.SignalStopped, "web/app")
+		b.tell(pleg.SignalStopped, "web/app")
+		want := []string{
+			"ListPodSandbox uid-web", "ListContainers uid-web", "PodSandboxStatus web", "ContainerStatus web/app",
+			"ListPodSandbox uid-web", "ListContainers uid-web", // again, and there is no change
+		}
+		if made := b.fake.made(); !slices.Equal(made, want) {
+			t.Errorf("calls %q, want %q", made, want)
+		}
+		s := b.wantMode(pleg.Evented, time.Minute, minutes3, "")
+		if e := b.events(); e[len(e)-1] != "ContainerDied web/app" || s.Mode.Asks != 2 || s.Relists.Count != 1 || b.podOf(s, "web").Reinspect {
+			t.Errorf("events %q, mode %+v, %d relists", e, s.Mode, s.Relists.Count)
+		}
+	})
+}
+
+// kubelet 1.36, workerLoopIteration: what was asked before the last good list began is
+// skipped, what was asked after it is not, and what comes while 200 wait is lost. A pause
+// holds all of it.
+func TestAsksOfTheStream(t *testing.T) {
+	inMode(t, Config{Release: 37, Mode: pleg.Evented, Period: 10 * time.Minute}, func(b *modeBench) {
+		b.fake.exit("web/app", 1, "Error")
+		b.fake.script("ListPodSandbox", behaviour{delay: time.Minute})
+		b.ask(b.RelistNow)
+		b.after(time.Second)
+		for range 5 {
+			b.tell(pleg.SignalStopped, "web/app")
+		}
+		b.after(70 * time.Second)
+		b.fake.behave()
+		made := without(b.fake.made(), call.Status, call.Version)
+		if i := slices.Index(made, "ListPodSandbox uid-web"); i != len(made)-1 {
+			t.Errorf("calls %q, want a relist of the pod once, after that of all", made)
+		}
+		b.after(2 * time.Minute)
+		b.ask(b.Pause)
+		b.fake.made()
+		for i := range mostAsks + 20 {
+			u := b.upstream(pleg.SignalStopped, "web/app")
+			u.Status.PodRef = ref(fmt.Sprint("pod-", i))
+			b.stream.says(u)
+		}
+		b.after(time.Hour)
+		if made := b.fake.made(); len(made) > 0 {
+			t.Errorf("calls in the pause: %q", made)
+		}
+		b.ask(b.Resume)
+		s := b.after(time.Second)
+		if made := without(b.fake.made(), call.Status, call.Version); !slices.Equal(made, []string{"ListPodSandbox", "ListContainers"}) {
+			t.Errorf("calls after the pause: %q", made)
+		}
+		if s.Mode.Asks != 5+mostAsks+20 || s.Mode.AsksLost != 20 {
+			t.Errorf("mode %+v", s.Mode)
+		}
+	})
+}
+
+// As proposed upstream: every end, and not while the pod is being synced.
+func TestPreviewAsksForEachEnd(t *testing.T) {
+	var syncing atomic.Bool
+	workers := func() podworker.Workers {
+		w := podworker.Worker{Pod: ref("web")}
+		if syncing.Load() {
+			w.State = podworker.Syncing
+		}
+		return podworker.Workers{All: []podworker.Worker{w}}
+	}
+	inMode(t, Config{Release: 28, Mode: pleg.Preview, Period: time.Minute, Workers: workers}, func(b *modeBench) {
+		b.fake.exit("web/app", 0, "Completed")
+		b.fake.made()
+		syncing.Store(true)
+		b.tell(pleg.SignalStopped, "web/app")
+		b.after(2 * time.Second)
+		if made := without(b.fake.made(), call.Status, call.Version); len(made) > 0 {
+			t.Errorf("calls while the pod is synced: %q", made)
+		}
+		syncing.Store(false)
+		b.after(syncLook + pace)
+		if made := b.fake.made(); !slices.Contains(made, "ListPodSandbox uid-web") {
+			t.Errorf("calls when it was synced: %q", made)
+		}
+		if e := b.events(); e[len(e)-1] != "ContainerDied web/app" {
+			t.Errorf("events %q", e)
+		}
+		for range 20 {
+			b.stream.breaks(unavailable(call.GetContainerEvents), unavailable(call.GetContainerEvents))
+			b.after(time.Minute)
+		}
+		b.stream.breaks(nil, nil)
+		b.after(2 * time.Minute)
+		b.wantMode(pleg.Preview, time.Minute, minutes3, "")
+		if !b.stream.isOpen() {
+			t.Error("the stream is not opened for ever")
+		}
+	})
+}
+
+// In generic mode the stream changes nothing.
+func TestGenericGoesByNoStream(t *testing.T) {
+	inMode(t, Config{}, func(b *modeBench) {
+		b.fake.exit("web/app", 1, "Error")
+		b.ask(b.Pause)
+		b.tell(pleg.SignalStopped, "web/app")
+		b.stream.breaks(unavailable(call.GetContainerEvents), nil)
+		b.after(time.Minute)
+		s := b.fresh()
+		if s.Mode != (ModeState{}) || s.Period != time.Second || b.podOf(s, "web").Status.Containers[0].State != pleg.Running {
+			t.Errorf("mode %+v, pod %+v", s.Mode, b.podOf(s, "web"))
+		}
+	})
+}
+
+// kubelet 1.26 to 1.36: a channel that is full makes the second health check fail, which
+// stops the only reader there is. So it never ends.
+func TestFullChannelOfTheEventedKubelet(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented, Capacity: 3}, func(b *modeBench) {
+		b.fake.ready(false)
+		b.after(20 * time.Second)
+		for _, s := range []pleg.Signal{pleg.SignalStopped, pleg.SignalDeleted} {
+			b.tell(s, "web/app")
+		}
+		b.fake.ready(true)
+		b.after(time.Hour)
+		s := b.fresh()
+		const text = "EventedPLEG: pleg event channel capacity is full with 3 events"
+		if s.Health.Healthy || s.Health.Verdict != text || s.Node.Ready || s.Node.Message != "EventedPLEG is not healthy: "+text || s.Channel.Len != 3 {
+			t.Errorf("health %+v, node %+v, channel %+v", s.Health, s.Node, s.Channel)
+		}
+	})
+}
+
+// The kubelet's release may be told after the start.
+func TestModeFollowsTheKubelet(t *testing.T) {
+	w := newWorld(t, 1, Config{Mode: pleg.Evented, Follow: true, Streams: []Stream{{Source: FromCRI, On: true, Forced: true, Run: (&fakeStream{t: t}).Run}}}, Policy{})
+	w.mood, w.moodEnds = 0, w.now.Add(24*time.Hour)
+	for _, tt := range []struct {
+		version string
+		evented bool
+	}{{"v1.36.0", true}, {"v1.37.1", false}, {"v1.30.2", true}} {
+		r := w.report()
+		r.Kubelet.Version = tt.version
+		w.step(Looked{Report: r})
+		for range 400 {
+			w.step(w.next(w.m.due()))
+		}
+		s := w.m.snapshot(w.now)
+		if want := strings.TrimPrefix(tt.version, "v")[:4]; s.Release.String() != want || s.Mode.Mode != pleg.Evented || w.m.core.Evented() != tt.evented || tt.evented != (s.Period == pleg.EventedPeriod) {
+			t.Errorf("%s: %v, mode %+v, period %v", tt.version, s.Release, s.Mode, s.Period)
+		}
+	}
+}
