@@ -27,6 +27,10 @@ type world struct {
 	looking *Looking // the look at the node that is out; nil if none is
 	lookAt  time.Time
 
+	talkers []talker  // streams that are open
+	talkAt  time.Time // when one of them says something; zero if none is open
+	said    []SourceEvent
+
 	sandboxes  []pleg.ListedSandbox
 	containers []pleg.ListedContainer
 	made       int
@@ -121,6 +125,9 @@ func (w *world) next(due time.Time) Input {
 		w.now = later(w.now, first.at)
 		delete(w.out, first.ID)
 		return w.answer(first)
+	case !w.talkAt.IsZero() && (due.IsZero() || !w.talkAt.After(due)) && !w.talkAt.After(key):
+		w.now = later(w.now, w.talkAt)
+		return w.talk()
 	case !due.IsZero() && !due.After(key):
 		w.now = later(w.now, due)
 		return Tick{}
@@ -138,12 +145,12 @@ func later(a, b time.Time) time.Time {
 
 // press is what a person asks for, or what somebody saw of the node.
 func (w *world) press() Input {
-	r := requests{paused: w.m.pause.on}
+	r := requests{paused: w.m.pause.on, held: w.m.sources.held}
 	var uid pleg.UID = "uid-nobody"
 	if n := len(w.sandboxes); n > 0 {
 		uid = w.sandboxes[w.IntN(n)].Pod.UID
 	}
-	switch w.IntN(9) {
+	switch w.IntN(11) {
 	case 0:
 		r.paused = !r.paused
 	case 1:
@@ -162,6 +169,11 @@ func (w *world) press() Input {
 		r.withdrawn = []uint64{uint64(w.made)}
 	case 8:
 		return Tick{}
+	case 9:
+		r.held = !r.held
+	case 10:
+		on := []Source{FromPidfd, FromCRI, FromCgroup}[:w.IntN(4)]
+		r.streams = &on
 	}
 	return r
 }
@@ -191,6 +203,9 @@ func (w *world) answer(f *flying) Returned {
 	switch f.Op {
 	case call.Version:
 		r.Answer = pleg.Version{RuntimeName: "world"}
+		if w.IntN(50) == 0 {
+			r.Answer = pleg.Version{RuntimeName: "containerd", RuntimeVersion: "1.7.0"}
+		}
 	case call.Status:
 		r.Answer = []pleg.Condition{{Type: "RuntimeReady", Status: w.IntN(20) > 0}, {Type: "NetworkReady", Status: w.IntN(20) > 0}}
 	case call.ListPodSandbox:
@@ -260,6 +275,7 @@ func (w *world) step(in Input) Work {
 	for _, c := range work.Make {
 		w.make(c)
 	}
+	w.stream(work)
 	if work.Look != nil {
 		w.looking, w.lookAt = work.Look, w.now.Add(time.Duration(w.IntN(int(2*time.Second))))
 	}
@@ -278,6 +294,7 @@ type referee struct {
 	n     int
 
 	looking bool // a look at the node is out
+	streams streamReferee
 }
 
 // watch checks one step, given its input and its work, and the snapshot after it.
@@ -307,9 +324,13 @@ func (r *referee) watch(w *world, in Input, work Work) {
 		}
 		r.out[c.ID] = c
 	}
+	r.streams.watch(r.t, w, in, work)
 	for _, e := range work.Events {
 		if r.seq++; e.Seq != r.seq {
 			r.t.Errorf("event %+v, want number %d", e, r.seq)
+		}
+		if e.Delivery == pleg.Unseen {
+			continue // has its own rules
 		}
 		if !e.At.Equal(r.began) {
 			r.began, r.seen = e.At, make(map[string]bool)
@@ -366,7 +387,7 @@ func TestMachineKeepsItsPromises(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, seed, Config{Release: pleg.Newest - pleg.Release(seed), Period: 15 * time.Second}, Policy{})
+			w := newWorld(t, seed, Config{Release: pleg.Newest - pleg.Release(seed), Period: 15 * time.Second, Mode: pleg.Mode(seed % 3), Streams: worldStreams()}, Policy{})
 			r := &referee{t: t, out: make(map[callID]Call)}
 			for end := w.now.Add(days / 8); w.now.Before(end) && !t.Failed(); {
 				in := w.next(w.m.due())
@@ -406,7 +427,7 @@ func TestMachineThatLooksOnceEnds(t *testing.T) {
 
 // The same inputs at the same times give the same calls, events and snapshots.
 func TestMachineIsDeterministic(t *testing.T) {
-	w := newWorld(t, 42, Config{}, Policy{})
+	w := newWorld(t, 42, Config{Streams: worldStreams()}, Policy{})
 	for range 8000 {
 		w.step(w.next(w.m.due()))
 	}

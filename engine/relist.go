@@ -103,7 +103,7 @@ func (l *relists) beginNext(m *machine) bool {
 		if !ok {
 			return l.beginAsked(m)
 		}
-		if pod, known := m.pods.byUID[uid]; known {
+		if pod, known := m.pods.byUID[uid]; known && (m.core.OnDemand() || m.recorded(uid)) {
 			l.beginOne(m, pod.PodRef)
 			return true
 		}
@@ -125,6 +125,12 @@ func (l *relists) beginAsked(m *machine) bool {
 		}
 	}
 	return false
+}
+
+// recorded reports whether a relist has shown a pod: the event stream alone may have.
+func (m *machine) recorded(uid pleg.UID) bool {
+	was, now, _ := m.core.Record(uid)
+	return was != nil || now != nil
 }
 
 func (l *relists) beginAll(m *machine) {
