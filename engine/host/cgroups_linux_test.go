@@ -81,8 +81,11 @@ type heard struct {
 	done   chan error
 }
 
-// listen begins to listen to a source, and returns when that has read what is there.
-func listen(t testing.TB, run func(context.Context, func(pleg.Upstream)) error) (*heard, context.CancelFunc) {
+// A source is Cgroups or Pidfds.
+type source = func(context.Context, func(pleg.Upstream)) error
+
+// listen begins to listen to a source.
+func listen(t testing.TB, run source) (*heard, context.CancelFunc) {
 	ctx, stop := context.WithCancel(t.Context())
 	h := &heard{t: t, waiter: make(chan struct{}, 1), done: make(chan error, 1)}
 	go func() { h.done <- run(ctx, h.deliver) }()
