@@ -24,8 +24,7 @@ type kubelet struct {
 }
 
 const (
-	relistPeriod = 300 * time.Millisecond
-	blindPeriod  = time.Second // of a relist that hangs, to see whether it still does
+	relistPeriod = 300 * time.Millisecond // also to see whether the lists still hang
 
 	// relistOff is how far its relists are off the moments at which scripts do something:
 	// so there is no question which came first.
@@ -131,13 +130,12 @@ func (w *world) relist() {
 	for _, r := range k.set.Reports() { // it has a look at what has become of it
 		k.set.Ask(w.now, r.Pod.UID)
 	}
-	k.told = nil
+	k.told, k.relists = nil, false
 	if k.blind != nil && k.blind() {
-		w.after(blindPeriod, w.relist)
+		w.wantRelist()
 		w.work()
 		return
 	}
-	k.relists = false
 	seen := k.unseen
 	k.unseen = nil
 	for _, e := range seen {
