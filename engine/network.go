@@ -36,7 +36,8 @@ type networks struct {
 
 // follow takes note of a sandbox that has come.
 func (n *networks) follow(m *machine, e Event) {
-	if !e.Sandbox || e.From != pleg.Absent || e.AtStart || e.Kind != pleg.Started && e.Kind != pleg.Died || e.Delivery == pleg.Unseen {
+	came := e.From == pleg.Absent || e.From == pleg.Created // as the runtime's stream has it
+	if !e.Sandbox || !came || e.AtStart || e.Kind != pleg.Started && e.Kind != pleg.Died || e.Delivery == pleg.Unseen {
 		return
 	}
 	_, told := n.told[e.ID]

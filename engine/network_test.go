@@ -132,3 +132,15 @@ func TestNetworksAreBounded(t *testing.T) {
 		t.Errorf("%d and %d are remembered", len(n.told), len(n.before))
 	}
 }
+
+// TestNetworkOfAStreamedSandbox holds that a sandbox is a new one, too, where the runtime's
+// stream told of its creation before its start, and not where it had ended before.
+func TestNetworkOfAStreamedSandbox(t *testing.T) {
+	for from, want := range map[pleg.State]int{pleg.Absent: 1, pleg.Created: 1, pleg.Exited: 0, pleg.Running: 0} {
+		var n networks
+		n.follow(&machine{}, Event{Event: pleg.Event{Sandbox: true, Kind: pleg.Started, ID: "new", From: from}})
+		if len(n.waiting) != want {
+			t.Errorf("from %v: %d wait", from, len(n.waiting))
+		}
+	}
+}

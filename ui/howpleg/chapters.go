@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/journal"
@@ -66,7 +65,7 @@ func wayOf(r *journal.Row) way {
 		return unseen
 	case r.Delivery == pleg.Derived:
 		return derived
-	case r.Mode == pleg.Evented && r.Seen != nil && r.Seen.At[engine.FromRelist].IsZero():
+	case r.Streamed:
 		return byStream
 	}
 	return byRelist

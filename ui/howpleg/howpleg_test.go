@@ -62,7 +62,7 @@ func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 
 // streamed makes the fourth event one that the runtime's stream wrote.
 func streamed(all []engine.Event) {
-	all[3].Mode, all[3].Seen = pleg.Evented, &engine.Sightings{}
+	all[3].Mode, all[3].Streamed, all[3].Seen = pleg.Evented, true, &engine.Sightings{}
 	all[3].Seen.At[engine.FromCRI] = all[3].SeenAt
 }
 

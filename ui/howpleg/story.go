@@ -227,12 +227,10 @@ func sameEvent(a *pleg.Event, r *journal.Row) bool {
 
 // byStream is the way of an event that the runtime's stream wrote.
 func (s story) byStream() []chapter {
-	r := s.r
-	_, received := r.Seen.First()
 	return []chapter{s.happened(), {
 		title: "no record is compared", parts: []part{runtime, sources},
 		says: fmt.Sprintf("It came at %s. The relist, every %s, is only the safety net. What that finds again it sends again, so far %s times; plegtop lists it once.",
-			at(received), span(s.v.Period), text.Count(s.v.Mode.Repeated)),
+			at(s.r.SeenAt), span(s.v.Period), text.Count(s.v.Mode.Repeated)),
 		field: "In the field: what a stream loses while it is broken is found by the next relist, which may be minutes later.",
 	}, {
 		title: "no inspection", parts: []part{sources},
