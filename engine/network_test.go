@@ -11,6 +11,24 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// networks sets what the status of a sandbox is changed by; nil for nothing.
+func (r *fakeRuntime) networks(change func(*pleg.SandboxStatus)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.network = change
+}
+
+// down makes the sandbox of a pod not ready.
+func (r *fakeRuntime) down(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.sandboxes {
+		if r.sandboxes[i].ID == id {
+			r.sandboxes[i].State = pleg.Exited
+		}
+	}
+}
+
 // networkEvents returns the derived events of a feed so far, and how many there were of others.
 func networkEvents(t *testing.T, b *bench) (derived []string, others int) {
 	t.Helper()
@@ -48,18 +66,18 @@ func TestNetworkEvents(t *testing.T) {
 		{"at the start", func(*bench) {}, nil},
 		{"an address", func(b *bench) { b.fake.pod("new", "app") }, []string{"NetworkSetUp new"}},
 		{"no address", func(b *bench) {
-			b.fake.network = bare
+			b.fake.networks(bare)
 			b.fake.pod("new")
 		}, []string{"NetworkFailed new"}},
 		{"no address yet", func(b *bench) {
-			b.fake.network = bare
+			b.fake.networks(bare)
 			b.fake.pod("new", "app")
 			b.after(5 * time.Second)
-			b.fake.network = nil
+			b.fake.networks(nil)
 			b.fake.exit("new/app", 1, "") // so that it is inspected again
 		}, []string{"NetworkSetUp new"}},
 		{"no address, and paused", func(b *bench) {
-			b.fake.network = bare
+			b.fake.networks(bare)
 			b.fake.pod("new")
 			b.after(2 * time.Second)
 			b.ask(b.Pause)
@@ -69,21 +87,21 @@ func TestNetworkEvents(t *testing.T) {
 			}
 		}, nil},
 		{"on the node's network", func(b *bench) {
-			b.fake.network = func(s *pleg.SandboxStatus) { s.IPs, s.HostNetwork = nil, true }
+			b.fake.networks(func(s *pleg.SandboxStatus) { s.IPs, s.HostNetwork = nil, true })
 			b.fake.pod("new")
 		}, nil},
 		{"not ready", func(b *bench) {
-			b.fake.network = bare
+			b.fake.networks(bare)
 			b.fake.pod("new")
-			b.fake.sandboxes[1].State = pleg.Exited
+			b.fake.down("new")
 		}, []string{"NetworkFailed new"}},
 		{"short-lived", func(b *bench) {
-			b.fake.network = bare
+			b.fake.networks(bare)
 			b.fake.pod("new", "app")
-			b.fake.sandboxes[1].State = pleg.Exited
+			b.fake.down("new")
 		}, nil},
 		{"gone at once", func(b *bench) {
-			b.fake.network = bare
+			b.fake.networks(bare)
 			b.fake.pod("new")
 			b.after(2 * time.Second)
 			b.fake.remove("new")
@@ -91,10 +109,9 @@ func TestNetworkEvents(t *testing.T) {
 		{"listed, left out and listed again", func(b *bench) {
 			b.fake.pod("new")
 			b.after(2 * time.Second)
-			listed := b.fake.sandboxes
 			b.fake.remove("new")
 			b.after(2 * time.Second)
-			b.fake.sandboxes = listed[:2]
+			b.fake.pod("new")
 		}, []string{"NetworkSetUp new"}},
 		{"cannot be inspected", func(b *bench) {
 			b.fake.script("PodSandboxStatus new", behaviour{err: &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Unknown", Text: "too busy"}})
