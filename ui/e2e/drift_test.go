@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/cri/sim"
+)
+
+// For how long a stream of events is read before it is taken for well, and at most for
+// what is wrong with it to be told.
+const (
+	driftedLong = 20 * time.Second
+	driftedMost = 90 * time.Second
+)
+
+// What is wrong with the runtime's event stream is told, and of one that is well nothing,
+// however short the containers live.
+func TestEventDrift(t *testing.T) {
+	program := plegtop(t) // which takes a while to build
+	for _, tt := range []struct{ fault, severity, says, mode string }{
+		{"", "", "", ""},
+		{"event-drift", "warning", "did not tell", ""},
+		{"events-doubled", "warning", "twice", ""},
+		{"events-late", "info", "only after the relist had seen them", ""},
+		{"events-clock", "info", "make no sense", ""},
+		{"events-broken", "warning", "broke 3 times", ""},
+		{"events-storm", "warning", "of containers that nobody knows", ""},
+		{"events-off", "warning", "evented has fallen back to generic for good", "evented"},
+		{"event-drift", "warning", "each waited for a relist, one every", "preview"},
+	} {
+		t.Run(tt.fault+" "+tt.mode, func(t *testing.T) {
+			t.Parallel()
+			server, err := sim.Start(t.Context(), sim.Config{Scenario: "churn", Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			limit := driftedLong
+			if tt.fault != "" {
+				limit = driftedMost
+				server.Switch(tt.fault, true)
+			}
+			severity, summary := driftOf(t, limit, program, "-r", server.Endpoint(), "--mode="+cmp.Or(tt.mode, "generic"), "--kubelet-version=1.36", "--events=cri", "watch", "-o", "json")
+			if severity != tt.severity || !strings.Contains(summary, tt.says) || tt.says == "" && summary != "" {
+				t.Errorf("found %s %q, want %s %q", severity, summary, tt.severity, tt.says)
+			}
+		})
+	}
+}
+
+// driftOf returns the finding on the event stream that a program tells within limit; empty
+// if it tells none.
+func driftOf(t *testing.T, limit time.Duration, program string, args ...string) (severity, summary string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }() // it was killed
+	defer cancel()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var line struct {
+			Finding struct{ ID, Severity, Summary string }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil && ctx.Err() == nil {
+			t.Errorf("%q: %v", lines.Text(), err)
+		}
+		if f := line.Finding; f.ID == "event-drift" {
+			return f.Severity, f.Summary
+		}
+	}
+	return "", ""
+}
