@@ -167,6 +167,7 @@ func TestCgroupsOfAllDrivers(t *testing.T) {
 	for name, path := range map[string]string{
 		"systemd, containerd":              fixtureCgroup(id),
 		"systemd, CRI-O":                   "/kubepods.slice/kubepods-pod5f1a.slice/crio-" + id + ".scope",
+		"systemd, Docker":                  "/kubepods.slice/kubepods-pod5f1a.slice/docker-" + id + ".scope",
 		"systemd's name given to cgroupfs": "/system.slice/containerd.service/kubepods-burstable-pod5f1a.slice:cri-containerd:" + id,
 		"cgroupfs":                         "/kubepods/burstable/pod5f1a2e1c-1111-4222-8333-abcdefabcdef/" + id,
 		"cgroupfs, no kubelet":             "/k8s.io/" + id,
@@ -191,6 +192,9 @@ func TestCgroupsOfAllDrivers(t *testing.T) {
 			h.want("stopped 1")
 			tree.remove(path)
 			tree.remove(there)
+			for _, another := range []string{"/docker/", "/system.slice/docker-", "/machine.slice/libpod-"} {
+				tree.make(another+fixtureID("5"), 1)
+			}
 			tree.make("/kubepods/pod5f1b/"+fixtureID("4"), 1)
 			h.want("started 4")
 			tree.remove("/kubepods/pod5f1b") // as if it had been populated to the end

@@ -163,6 +163,9 @@ func (w *groupWatch) look(ctx context.Context, parent *groupDir, name string) er
 	if g == nil {
 		g = &groupDir{hierarchy: parent.hierarchy, path: path, depth: parent.depth + 1}
 		if id := idIn(name); id != "" && !slices.Contains(w.outer, id) {
+			if isAnothers(path) {
+				return nil
+			}
 			g.id = id
 		} else {
 			g.children = map[string]*groupDir{}
@@ -176,6 +179,17 @@ func (w *groupWatch) look(ctx context.Context, parent *groupDir, name string) er
 		return w.readFolder(ctx, g)
 	}
 	return nil
+}
+
+// isAnothers reports whether a container's group is one that Docker or Podman has made by
+// itself, outside a kubelet's pods: no CRI runtime knows it.
+func isAnothers(path string) bool {
+	dir, name := filepath.Split(path)
+	parent := filepath.Base(dir)
+	if _, uids := containersIn(path); slices.ContainsFunc(uids, func(uid string) bool { return uid != "" }) {
+		return false
+	}
+	return strings.HasPrefix(name, "docker-") || strings.HasPrefix(name, "libpod-") || parent == "docker" || parent == "libpod_parent"
 }
 
 // readFolder watches a folder and takes in what is in it, in this order: what comes later
