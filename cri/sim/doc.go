@@ -11,6 +11,12 @@
 // Answers depend on when they are asked for and on nothing else, but for the
 // calls that a fault hits by chance or delays by a random time.
 //
+// # The kubelet
+//
+// The small kubelet acts through pod workers ([Server.Workers]): events of its own relists
+// wake them, each sync needs a status that is newer than the last, and they expect the
+// events of what they do. While a fault has the lists hang, it sees nothing either.
+//
 // # Directing it
 //
 // What happens follows a script, which goes with the server's clock until somebody
