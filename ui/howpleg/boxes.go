@@ -2,6 +2,7 @@ package howpleg
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,12 +147,26 @@ func (b *builder) cache() {
 	}
 	b.some(failed, "%d in error")
 	b.plain("%d entries", entries)
-	for i := len(b.Relists.History) - 1; i >= 0; i-- {
-		if r := b.Relists.History[i]; !r.Failed {
-			b.plain("as of %s", r.At.Local().Format(time.TimeOnly))
+	if as := b.cacheTime(); !as.IsZero() {
+		b.plain("as of %s", as.Local().Format(time.TimeOnly))
+	}
+}
+
+// cacheTime is how new the cache is: as of the start of the last relist that could list; where
+// the stream writes, of the newest status.
+func (b *builder) cacheTime() (as time.Time) {
+	for _, r := range slices.Backward(b.Relists.History) {
+		if !r.Failed {
+			as = r.At
 			break
 		}
 	}
+	for _, p := range b.Snapshot.Pods {
+		if useOf(b.View) == writes && p.StatusAt.After(as) {
+			as = p.StatusAt
+		}
+	}
+	return as
 }
 
 func (b *builder) channel() {

@@ -2,13 +2,13 @@ package look
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/widget"
 )
 
 // workerLate is how long a pod worker may wait before that is worth a look: a relist that is
@@ -75,9 +75,19 @@ func join(i int, first string) string {
 	return ", "
 }
 
-// WorkerEvent is the last event of a pod worker as tables show events.
-func WorkerEvent(w *podworker.Worker) engine.Event {
-	return engine.Event{Event: w.Last, SeenAt: w.LastAt}
+// WorkerEvent draws the last event of a pod worker and how long ago it came, in w cells: in
+// brackets if it was expected, and woke nobody.
+func WorkerEvent(l *text.Line, b widget.Pen, of *podworker.Worker, w int) {
+	e := engine.Event{Event: of.Last, SeenAt: of.LastAt}
+	switch {
+	case of.LastAt.IsZero():
+		l.Cell(b.Dim, "-", w)
+	case of.Spared:
+		l.Cell(b.Dim, "("+EventWord(e.Kind)+")", w-5)
+		l.Right(b.Dim, lately(b.At.Sub(e.SeenAt)), 5)
+	default:
+		LastEvent(l, b, &e, w)
+	}
 }
 
 // WorkersTell says what the pod workers are, in a few words: of a demo's kubelet that acts, or
@@ -94,14 +104,12 @@ func WorkersTell(all *podworker.Workers) string {
 
 // WorkersSum says how often they were woken, and how often not.
 func WorkersSum(all *podworker.Workers) string {
-	says := []string{text.Count(all.WakeUps) + " wake-ups"}
-	for _, n := range []struct {
-		n    uint64
-		what string
-	}{{all.Saved, "saved"}, {all.Expired, "expired"}} {
-		if n.n > 0 {
-			says = append(says, text.Count(n.n)+" "+n.what)
-		}
+	says := "woken " + text.Count(all.WakeUps)
+	if all.Expecting {
+		says += ", saved " + text.Count(all.Saved)
 	}
-	return strings.Join(says, ", ")
+	if all.Expired > 0 {
+		says += ", expired " + text.Count(all.Expired)
+	}
+	return says
 }

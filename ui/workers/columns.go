@@ -36,7 +36,7 @@ func columns() []widget.Column[worker] {
 		figure("queued", "QUEUED", "events that wait to be handled, in their order", 7, func(w worker) uint64 { return uint64(w.Queued) }, func(p widget.Pen) theme.Style { return p.Info }),
 		{
 			Name: "last", Head: "LAST EVENT", Help: "the last one of the pod, and how long ago it came; in brackets if it was expected", Least: 15, Fair: 17, Most: 20, Rank: 6,
-			Draw: last, Compare: func(a, b worker) int { return b.LastAt.Compare(a.LastAt) },
+			Draw: look.WorkerEvent, Compare: func(a, b worker) int { return b.LastAt.Compare(a.LastAt) },
 		},
 	}
 }
@@ -82,20 +82,6 @@ func expects(l *text.Line, p widget.Pen, w worker, n int) {
 	room := min(text.Width(said), max(n-len(left), 0))
 	l.Cell(p.Info, said, room)
 	l.Cell(p.Info, left, n-room)
-}
-
-func last(l *text.Line, p widget.Pen, w worker, n int) {
-	if w.LastAt.IsZero() {
-		l.Cell(p.Dim, "-", n)
-		return
-	}
-	e := look.WorkerEvent(w)
-	if !w.Spared {
-		look.LastEvent(l, p, &e, n)
-		return
-	}
-	l.Cell(p.Dim, "("+look.EventWord(e.Kind)+")", n-5)
-	l.Right(p.Dim, text.AgeCoarse(p.At.Sub(w.LastAt)), 5)
 }
 
 // figure is a column of a figure at the right, in a look of its own unless it is 0.
