@@ -132,6 +132,11 @@ func TestNetworkEvents(t *testing.T) {
 				if s := b.fresh(); int(s.Channel.Delivered+s.Channel.Filtered)+len(got) != int(b.last()) || s.Channel.Len != 0 {
 					t.Errorf("channel %+v of %d events", s.Channel, b.last())
 				}
+				for _, w := range b.fresh().Workers.All {
+					if w.Last.Delivery == pleg.Derived {
+						t.Errorf("%v is woken by %v", w.Pod, w.Last.Kind)
+					}
+				}
 			})
 		})
 	}
