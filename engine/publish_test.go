@@ -18,9 +18,12 @@ type stepper struct {
 }
 
 // node returns a machine that has settled n pods of three containers each.
-func node(t testing.TB, n int) *stepper {
+func node(t testing.TB, n int) *stepper { return nodeWith(t, n, Config{}) }
+
+func nodeWith(t testing.TB, n int, c Config) *stepper {
 	t.Helper()
-	e, err := New(Config{Runtime: &fakeRuntime{}})
+	c.Runtime = &fakeRuntime{}
+	e, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}

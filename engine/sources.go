@@ -2,16 +2,12 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -24,12 +20,6 @@ const (
 	mostBackOff  = time.Minute
 
 	changesKept = 64 // of all sources
-
-	// backlogFor is within which time of its opening a stream tells what happened before.
-	backlogFor = 2 * time.Second
-	// mostBehind is how late the news of a source may be without its clock being wrong: a
-	// runtime that was stopped tells the rest when it goes on.
-	mostBehind = 30 * time.Minute
 )
 
 // sources decides of each event source when its stream is opened and ended. No source
@@ -155,78 +145,9 @@ func (s *source) open(m *machine) {
 	s.turn(m, StreamOpening, "")
 }
 
-// heard takes in what a source has said.
-func (l *sources) heard(m *machine, in Streamed) {
-	s := l.of(in.Source)
-	if s == nil {
-		return
-	}
-	s.state.Lost += in.Lost
-	if in.Source == FromCRI && in.Lost > 0 {
-		m.streamLost()
-	}
-	for _, e := range in.Events {
-		s.state.Received++
-		s.state.LastAt = e.Received
-		m.sightings.saw(m, s, e, s.isBacklog(e))
-		if in.Source == FromCRI {
-			m.applyStream(e)
-		}
-	}
-}
-
-// isBacklog reports whether an event happened before the stream was opened, by what its
-// source says, and keeps an eye on the clock by which it says so.
-func (s *source) isBacklog(e SourceEvent) bool {
-	last := s.lastSaid
-	off := e.Received.Sub(e.At)
-	switch s.lastSaid = e.At; {
-	case e.At.IsZero() || s.state.BadClock != "":
-		return false
-	case e.At.Before(s.openedAt) && e.Received.Sub(s.openedAt) < backlogFor:
-		s.state.Backlog++
-		return true
-	case off < -skew:
-		s.state.BadClock = fmt.Sprintf("its clock is %v ahead of this one", (-off).Round(time.Second))
-	case off > mostBehind:
-		s.state.BadClock = fmt.Sprintf("its clock is %v behind this one", off.Round(time.Second))
-	case e.At.Before(last.Add(-skew)):
-		s.state.BadClock = fmt.Sprintf("its clock has gone back by %v", last.Sub(e.At).Round(time.Second))
-	}
-	return false
-}
-
-// trusted returns a time that a source gives; zero if its clock makes no sense.
-func (s *source) trusted(at time.Time) time.Time {
-	if s.state.BadClock != "" {
-		return time.Time{}
-	}
-	return at
-}
-
 // any reports whether any source looks, so that it matters who saw what.
 func (l *sources) any() bool {
 	return slices.ContainsFunc(l.all, func(s source) bool { return s.running || !s.watching.IsZero() })
-}
-
-// wouldTell reports whether a source that works should tell of a transition: the kernel
-// knows of no removal, and of no end of what is not known to have run.
-func (s *source) wouldTell(t *transition, ran bool) bool {
-	switch {
-	case s.watching.IsZero():
-		return false
-	case t.kind == pleg.Started:
-		return s.stream.Source != FromPidfd
-	case t.kind == pleg.Removed:
-		return s.stream.Source == FromCRI
-	}
-	return ran
-}
-
-// watched reports whether a source has been watching without a break since before a
-// moment. That its stream was lost for a while is no break: it missed what happened then.
-func (s *source) watched(since time.Time) bool {
-	return !s.watching.IsZero() && !s.watching.After(since)
 }
 
 // ended takes in that a stream is over.
@@ -267,17 +188,6 @@ func (s *source) broke(m *machine, err error, notEnabled bool) {
 	}
 }
 
-// notEnabledReason says in plain words why there is no such stream.
-func notEnabledReason(in StreamEnded) string {
-	switch {
-	case in.Source != FromCRI:
-		return in.Err.Error()
-	case errors.Is(in.Err, call.ErrUnimplemented):
-		return "the runtime has no event stream"
-	}
-	return "the runtime ends its event stream at once: it is switched off there"
-}
-
 // backOff returns how long to wait for the next try, after so many in a row that did not
 // last: by chance up to half as long, so that not all nodes come at once.
 func (l *sources) backOff(tries int, notEnabled bool) time.Duration {
@@ -306,42 +216,6 @@ func (s *source) turn(m *machine, state StreamState, reason string) {
 	s.told = SourceChange{Seq: seq, At: m.now, Source: s.stream.Source, State: state, Reason: reason}
 	l.changes = append(l.changes, s.told) // never written to where a snapshot can see it
 	l.changes = l.changes[max(0, len(l.changes)-changesKept):]
-}
-
-// judge says why a source is not to be opened, in plain words, or that it has to wait
-// until that is known.
-func (s *source) judge(m *machine) (refused string, waits bool) {
-	v := m.status.version
-	switch {
-	case s.stream.Refuse != "":
-		return s.stream.Refuse, false
-	case s.stream.Source != FromCRI || s.stream.Forced:
-		return "", false
-	case v.RuntimeName == "":
-		return "", true
-	case !strings.EqualFold(v.RuntimeName, "containerd"):
-		return "", false
-	}
-	return harmful(v.RuntimeVersion), false
-}
-
-// harmful says why the event stream of a containerd must not be read beside the kubelet;
-// empty if it may. In 1.7 all readers share one channel, and each event comes to one of
-// them; from 2.0 on each has its own.
-func harmful(version string) string {
-	const anyway = "; --force-events opens it all the same"
-	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	n, err := strconv.Atoi(major)
-	minor, _, _ := strings.Cut(rest, ".")
-	switch {
-	case err != nil:
-		return fmt.Sprintf("containerd of unknown version %q: before 2.0 a second reader takes the kubelet's events%s", version, anyway)
-	case n >= 2:
-		return ""
-	case minor == "7":
-		return "containerd 1.7: a second reader takes the kubelet's events" + anyway
-	}
-	return "containerd before 1.7 has no event stream" + anyway
 }
 
 // states returns how all sources stand.

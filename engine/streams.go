@@ -17,6 +17,7 @@ import (
 // of a second is counted and lost.
 const (
 	queueRoom = 4096
+	partsRoom = 4 * queueRoom         // containers and sandboxes in their statuses
 	batch     = 128                   // events of one source in one step, at most
 	batchPace = 10 * time.Millisecond // real time between two such steps
 )
@@ -38,6 +39,7 @@ type tap struct {
 	source Source
 	end    context.CancelFunc
 	events []SourceEvent // that the loop has not taken, oldest first
+	parts  int           // in their statuses
 	lost   uint64
 	over   *StreamEnded // nil until it is
 }
@@ -133,10 +135,11 @@ func (l *streams) put(t *tap, u pleg.Upstream, clock Clock) {
 	defer l.mu.Unlock()
 	t.lost += u.Skipped
 	u.Skipped = 0
-	switch {
+	switch parts := parts(u); {
 	case u.ID == "":
-	case len(t.events) < queueRoom:
+	case len(t.events) < queueRoom && t.parts+parts <= partsRoom && len(u.ID) <= longestID:
 		t.events = append(t.events, SourceEvent{Upstream: u, Received: clock.Now()})
+		t.parts += parts
 	default:
 		t.lost++
 	}
@@ -151,6 +154,9 @@ func (l *streams) take() (inputs []Input) {
 	l.taps = slices.DeleteFunc(l.taps, func(t *tap) bool {
 		if n := min(len(t.events), batch); n > 0 || t.lost > 0 {
 			inputs = append(inputs, Streamed{Source: t.source, Events: slices.Clone(t.events[:n]), Lost: t.lost})
+			for _, e := range t.events[:n] {
+				t.parts -= parts(e.Upstream)
+			}
 			t.events, t.lost = slices.Delete(t.events, 0, n), 0
 		}
 		if len(t.events) > 0 {
@@ -164,6 +170,14 @@ func (l *streams) take() (inputs []Input) {
 		return t.over != nil
 	})
 	return inputs
+}
+
+// parts returns how many containers and sandboxes an event comes with.
+func parts(u pleg.Upstream) int {
+	if u.Status == nil {
+		return 0
+	}
+	return len(u.Status.Containers) + len(u.Status.Sandboxes)
 }
 
 // hold notes whether the machine has all streams closed for a while.

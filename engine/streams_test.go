@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -301,6 +302,26 @@ func TestStreamThatIsFasterThanTheLoop(t *testing.T) {
 		s := b.after(2 * time.Second).Sources[0]
 		if s.Received+s.Lost != n || s.Lost == 0 || s.Received < queueRoom {
 			t.Errorf("%d received and %d lost of %d", s.Received, s.Lost, n)
+		}
+	})
+}
+
+// What comes is counted whatever it is; what would fill the memory is not kept.
+func TestStreamThatFillsTheMemory(t *testing.T) {
+	f := &fakeStream{t: t}
+	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	bubble(t, c, nil, func(b *bench) {
+		b.after(2 * lasting)
+		large := stopped("large")
+		large.Status = &pleg.PodStatus{Containers: make([]pleg.ContainerStatus, partsRoom/3)}
+		long := stopped(strings.Repeat("x", longestID+1))
+		f.says(large, large, large, large, long, pleg.Upstream{Skipped: 7}, pleg.Upstream{Signal: pleg.SignalStarted, ID: "a", Skipped: 2})
+		if s := b.after(heartbeat).Sources[0]; s.Received != 4 || s.Lost != 1+1+7+2 {
+			t.Errorf("%+v", s)
+		}
+		f.says(large, large, large)
+		if s := b.after(heartbeat).Sources[0]; s.Received != 7 {
+			t.Errorf("later: %+v", s)
 		}
 	})
 }
