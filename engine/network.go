@@ -128,7 +128,7 @@ func (c newcomer) held(m *machine) bool {
 func (c newcomer) release(m *machine, kind pleg.Kind, state pleg.State) {
 	m.events.last++
 	m.changed = true
-	m.events.released = append(m.events.released, Event{Seq: m.events.last, Mode: m.config.Mode, SeenAt: m.now, Event: pleg.Event{
+	m.events.released = append(m.events.released, Event{Seq: m.events.last, Mode: m.core.Mode(), SeenAt: m.now, Event: pleg.Event{
 		Kind: kind, Delivery: pleg.Derived, Pod: c.pod, ID: c.id, Sandbox: true, From: state, To: state,
 		At: latest(c.found, m.core.ListedAt()),
 	}})
