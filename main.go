@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -141,7 +142,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 	case options.Watch:
 		return watching(o), nil
 	case options.Bench:
-		return nil, errors.New("bench: not in this build")
+		return benching(o), agreed(o)
 	}
 	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
 		return nil, err
@@ -245,6 +246,46 @@ func watching(o options.Options) view {
 	}
 }
 
+// agreed asks whether a real runtime may be asked more often than its kubelet asks it,
+// and returns an error if it may not, or nobody is there to say so.
+func agreed(o options.Options) error {
+	shortest := slices.Min(o.Periods)
+	switch {
+	case o.Demo != "" || o.Yes || shortest >= time.Second:
+		return nil
+	case terminal.Width(os.Stdin) == 0 || terminal.Width(os.Stderr) == 0:
+		return fmt.Errorf("bench: relists every %v are more than the kubelet's own, and there is no terminal to ask on: add --yes, or leave periods below 1s out of --periods", shortest)
+	case !lines.Agree(os.Stdin, os.Stderr, fmt.Sprintf("This relists the node's runtime every %v; its kubelet does so every second. Go on?", shortest)):
+		return errors.New("bench: not begun")
+	}
+	return nil
+}
+
+// benching returns the view that measures periods and event sources.
+func benching(o options.Options) view {
+	return func(ctx context.Context, src source.Source) int {
+		ctx, cancel := untilSignal(ctx, lines.ExitWarning)
+		defer cancel()
+		o.Release = src.Release(ctx, o)
+		bench := lines.BenchOptions{
+			CheckOptions: style(o, src), Periods: o.Periods, Sources: o.Sources, For: o.For, Progress: lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)),
+			Engine: func(period time.Duration, on ...engine.Source) (*engine.Engine, error) {
+				config := relist(o, src)
+				config.Period, config.Look, config.Streams = period, nil, src.Streams(on, o.ForceEvents)
+				return engine.New(config)
+			},
+		}
+		if o.Demo == "" { // whose runtime is in this process
+			bench.Look = src.Look()
+		}
+		code, err := lines.Bench(ctx, terminal.Writer(os.Stdout, os.Environ()), bench)
+		if err != nil {
+			return complain(err, exitCannotTell)
+		}
+		return code
+	}
+}
+
 // least is the time that a check has in any case.
 const least = 100 * time.Millisecond
 
@@ -254,20 +295,25 @@ func checking(o options.Options) view {
 		ctx, cancel := untilSignal(ctx, exitCannotTell)
 		defer cancel()
 		o.Deadline = max(o.Deadline-time.Since(started), least) // a search that finds a silent runtime has taken a second
-		style := lines.CheckOptions{
-			JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
-			Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
-		}
-		style.Colour = style.Width > 0
-		if o.ReleaseGiven {
-			style.KubeletVersion = o.Release.String()
-		}
-		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), examining(o, src), style)
+		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), examining(o, src), style(o, src))
 		if err != nil {
 			return cannotTell(o, err)
 		}
 		return code
 	}
+}
+
+// style says how check and bench write.
+func style(o options.Options, src source.Source) lines.CheckOptions {
+	style := lines.CheckOptions{
+		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
+		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
+	}
+	style.Colour = style.Width > 0
+	if o.ReleaseGiven {
+		style.KubeletVersion = o.Release.String()
+	}
+	return style
 }
 
 // examining returns what looks at the runtime once, and shows how far it is.

@@ -166,9 +166,14 @@ func (p *page) calls(s *engine.Snapshot) {
 			took, []string{out(s, c), text.Bytes(c.ResponseBytes)}))
 		trouble = append(trouble, c.Errors > 0 || c.InFlight > 0)
 	}
+	p.table([]string{"call", "count", "errors", "gone", "p50", "p99", "max", "out", "bytes"}, rows, trouble)
+}
+
+// table writes rows under their heads, those in trouble in another look. The first column
+// stands to the left.
+func (p *page) table(head []string, rows [][]string, trouble []bool) {
 	t := table.New().Border(lipgloss.Border{}).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
-		BorderColumn(false).BorderHeader(false).Wrap(false).
-		Headers("call", "count", "errors", "gone", "p50", "p99", "max", "out", "bytes").Rows(rows...)
+		BorderColumn(false).BorderHeader(false).Wrap(false).Headers(head...).Rows(rows...)
 	p.block(0, t.StyleFunc(func(row, column int) lipgloss.Style {
 		look := p.lip.Text
 		switch {

@@ -15,7 +15,7 @@ import (
 // come. A healthy node is done by then, and nothing flickers.
 const progressAfter = 500 * time.Millisecond
 
-// A Progress is one line on a terminal that says how far a check has come. It
+// A Progress is one line on a terminal that says how far a check or a bench has come. It
 // belongs to one goroutine at a time, and cares for no error: it is not the
 // result.
 type Progress struct {
@@ -31,12 +31,19 @@ func NewProgress(w io.Writer, width int) *Progress { return &Progress{w: w, widt
 // Show draws the line anew, if there is another to draw. It may be called as
 // often as there is a snapshot.
 func (p *Progress) Show(s *engine.Snapshot) {
-	if p.width <= 0 || s.At.Sub(s.Started) < progressAfter {
+	if s.At.Sub(s.Started) >= progressAfter {
+		p.Line(progress(s))
+	}
+}
+
+// Line draws said, if there is another one to draw.
+func (p *Progress) Line(said string) {
+	if p.width <= 0 {
 		return
 	}
 	// The last column stays free: a terminal that has just filled it may go on
 	// to the next line.
-	line := text.PlainASCII(text.Fit(progress(s), p.width-1, "~"))
+	line := text.PlainASCII(text.Fit(said, p.width-1, "~"))
 	if line != p.drawn {
 		p.drawn = line
 		fmt.Fprintf(p.w, "\r%s", line)

@@ -24,6 +24,9 @@ func TestSaveKeepsWhatIsThere(t *testing.T) {
 	if all := strings.Split(string(first), "\n"); err != nil || len(all) != 3 || !strings.Contains(all[0], `"seq":1`) || !strings.Contains(all[1], `"gap"`) {
 		t.Errorf("the first file holds %q, %v", first, err)
 	}
+	if kinds := validLines(t, string(first)); kinds["event"] != 1 || kinds["gap"] != 1 {
+		t.Errorf("lines %v, want those of watch", kinds)
+	}
 	info, err := os.Stat(filepath.Join(dir, "plegtop-no-de--1-20261122T092030Z-2.ndjson"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode = %v, %v; want 0600", info.Mode(), err)

@@ -172,7 +172,7 @@ func (o *Options) groups() []group {
 			{name: "exit-codes", kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
 		}},
 		{"bench", []flag{
-			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(duration)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},
+			{name: "periods", kind: "duration,...", list: true, set: into(&o.Periods, listOf(period)), preset: "250ms,1s,5s,10s", usage: "between relists, to measure"},
 			{name: "sources", kind: "source,...", list: true, set: into(&o.Sources, listOf(benchSource)), preset: "none,cri,cgroup", usage: "to measure each period with: none, cri, cgroup, pidfd"},
 			{name: "for", kind: "duration", set: into(&o.For, duration), preset: "30s", usage: "how long to measure each period with each source"},
 			{name: "yes", set: into(&o.Yes, truth), bare: "true", typed: true, usage: "do not ask before relists come more than once a second"},

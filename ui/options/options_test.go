@@ -139,6 +139,7 @@ func TestParseRefuses(t *testing.T) {
 		{"--for 3s", "--for: only with bench"},
 		{"watch --yes", "--yes: only with bench"},
 		{"bench --periods 1s,0s", `--periods: want a duration of more than 0, such as 1s or 500ms, not "0s"`},
+		{"bench --periods 1s,50ms", `--periods: want periods from 100ms to 10m0s, not "50ms"`},
 		{"bench --sources relist", `--sources: want one or more of none, cri, cgroup, pidfd with commas between them, not "relist"`},
 		{"--expected-events=false", "--expected-events: only with --demo"},
 		{"--ascii=maybe", `--ascii: want true or false, not "maybe"`},

@@ -112,6 +112,14 @@ func duration(s string) (time.Duration, error) {
 	return d, nil
 }
 
+func period(s string) (time.Duration, error) {
+	d, err := duration(s)
+	if err == nil && (d < engine.MinPeriod || d > engine.MaxPeriod) {
+		err = fmt.Errorf("want periods from %v to %v, not %q", engine.MinPeriod, engine.MaxPeriod, s)
+	}
+	return d, err
+}
+
 func speed(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= sim.MinSpeed && v <= sim.MaxSpeed) {

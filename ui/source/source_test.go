@@ -65,6 +65,9 @@ func TestStreamsOfADemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
+	if !src.Workers().Expecting {
+		t.Error("its kubelet expects nothing")
+	}
 	all := src.Streams([]engine.Source{engine.FromCgroup}, true)
 	if len(all) != 3 || !all[0].Forced || all[0].On || !all[1].On || all[2].Refuse == "" {
 		t.Errorf("streams %+v", all)
@@ -73,5 +76,16 @@ func TestStreamsOfADemo(t *testing.T) {
 		if s.Run == nil || s.Refuse != "" || s.Source != engine.Source(i+1) {
 			t.Errorf("%v is refused: %q", s.Source, s.Refuse)
 		}
+	}
+}
+
+func TestDemoThatExpectsNothing(t *testing.T) {
+	src, err := Open(t.Context(), options.Options{Demo: "tour", DemoSpeed: 1, NoExpect: true}, time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if w := src.Workers(); w.Expecting || !w.Acting {
+		t.Errorf("workers that expect: %v, that act: %v", w.Expecting, w.Acting)
 	}
 }

@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestWatchSaysTheEnd holds that watch ends within its time with what is to be said last,
+// also for a reader that comes late to it, and that an event source is open only when it
+// was asked for.
+func TestWatchSaysTheEnd(t *testing.T) {
+	for _, tt := range []struct {
+		name  string // short: it is in the path of the demo's socket
+		args  []string
+		want  []string
+		never string
+	}{
+		{"open", []string{"--events=cri,cgroup,pidfd"}, []string{
+			`"source":"pidfd","state":"refused","reason":"the demo`, `"source":"cri","state":"connected"`, `"source":"cri","state":"ended"`,
+			`"source":"cgroup","state":"ended"`, `"kind":"drift","source":"cri"`,
+		}, ""},
+		{"off", nil, []string{`"seenBy":"relist"`}, `"kind":"source"`},
+		{"mode", []string{"--mode=evented", "--kubelet-version=1.36"}, []string{`"source":"cri","state":"connected"`, `"mode":"evented"`, `"source":"cri","state":"ended"`}, `"mode":"generic"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(plegtop(t), append([]string{"--demo", "watch", "-o", "json"}, tt.args...)...)
+			cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+			cmd.Stdout = w
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			_ = w.Close()
+			time.Sleep(2500 * time.Millisecond) // all fits into the pipe, or stands before it
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			time.Sleep(300 * time.Millisecond)
+			all, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil || time.Since(began) > gone {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(string(all), want) {
+					t.Errorf("no %s in\n%s", want, last(string(all), 12))
+				}
+			}
+			if tt.never != "" && strings.Contains(string(all), tt.never) {
+				t.Errorf("%s in what is written", tt.never)
+			}
+		})
+	}
+}
+
+// TestBenchAsks holds that a real runtime is not relisted more often than its kubelet does
+// unless somebody says so.
+func TestBenchAsks(t *testing.T) {
+	out, err := exec.Command(plegtop(t), "bench", "--periods=500ms", "-r", "/nowhere.sock").CombinedOutput()
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 3 || !strings.Contains(string(out), "--yes") {
+		t.Errorf("%v: %s", err, out)
+	}
+	r := start(t, 100, 30, nil, shell)
+	if err := r.Type(plegtop(t) + " bench --periods=500ms -r /nowhere.sock; echo over $?\n"); err != nil {
+		t.Fatal(err)
+	}
+	r.see(t, "Go on? [y/N]")
+	if err := r.Type("\n"); err != nil {
+		t.Fatal(err)
+	}
+	r.see(t, "bench: not begun")
+	r.see(t, "over 3")
+}
+
+// last returns the last lines of a text.
+func last(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
+}

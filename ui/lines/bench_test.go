@@ -1,0 +1,237 @@
+package lines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/cri"
+	"github.com/plegtop/plegtop/cri/sim"
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+var benchSchema = compiled("bench.schema.json")
+
+// A benched is a node whose runtime uses half a core, so many seconds after noon.
+type benched struct{ *measurement }
+
+func newBenched(source engine.Source, others ...engine.Source) benched {
+	o := &BenchOptions{
+		CheckOptions: CheckOptions{Node: "n", Source: "cri", Endpoint: "unix:///s", KubeletVersion: "1.37"},
+		Periods:      []time.Duration{time.Second}, Sources: append(others, source), For: 20 * time.Second,
+		Look: func(context.Context, bool) (*evidence.Report, error) {
+			return &evidence.Report{Usage: []evidence.Usage{{Name: "containerd", CPU: 0.5}, {Name: "kubelet", CPU: 3}, {Name: "plegtop", CPU: 4}}}, nil
+		},
+	}
+	m := &measurement{o: o, period: time.Second, source: source, told: map[transition]time.Time{}}
+	m.setStreams = func(on ...engine.Source) { m.last.Sources = nil }
+	return benched{m}
+}
+
+// update hands over what there is to see after so many seconds.
+func (b benched) update(t *testing.T, n int, state engine.StreamState, events ...engine.Event) bool {
+	t.Helper()
+	s := second(n).Snapshot
+	s.Started, s.Version = noon, pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.4"}
+	s.Health.ListedAt, s.Relists.Count = s.At, uint64(n)
+	s.Calls = []engine.Calls{{Op: call.Status, Count: uint64(10 * n)}, {Op: call.ListContainers, Count: uint64(n)}}
+	s.Sources = []engine.SourceState{{Source: engine.FromCRI, State: state, Reason: "so\x1b[2J"}}
+	s.Drift = []engine.Drift{{Source: engine.FromCRI, Transitions: uint64(3 * n), MissedBySource: uint64(n / 4)}}
+	return b.take(t.Context(), engine.Update{Snapshot: s, Events: events})
+}
+
+// transitionOf returns the death of a container, seen so long after noon and so late.
+func transitionOf(id string, seen, lag time.Duration, seenBy map[engine.Source]time.Duration) engine.Event {
+	e := sighted("", seenBy)
+	e.ID, e.SeenAt, e.Lag, e.HasLag = id, noon.Add(seen), lag, true
+	return e
+}
+
+// TestBenchOfTheRelist holds what is measured with no source: lag to when the relist saw
+// what a referee had seen before, costs of the first half, misses of the second.
+func TestBenchOfTheRelist(t *testing.T) {
+	b := newBenched(engine.FromRelist, engine.FromCRI)
+	unseen := func(id string, at time.Duration) engine.Event {
+		e := transitionOf(id, at, 0, map[engine.Source]time.Duration{engine.FromCRI: at})
+		e.Delivery, e.HasLag = pleg.Unseen, false
+		return e
+	}
+	both := map[engine.Source]time.Duration{engine.FromCRI: 15 * time.Second, engine.FromRelist: 15*time.Second + 300*ms}
+	derived := transitionOf("d", 15*time.Second, 0, nil)
+	derived.Delivery, derived.Kind = pleg.Derived, pleg.NetworkSetUp
+	for _, step := range []struct {
+		at     int
+		state  engine.StreamState
+		events []engine.Event
+	}{
+		{0, engine.StreamOff, []engine.Event{transitionOf("before", 0, 0, nil)}},
+		{5, engine.StreamOff, []engine.Event{transitionOf("a", 5*time.Second, 400*ms, nil), transitionOf("old", -time.Second, 0, nil)}},
+		{10, engine.StreamOff, nil},
+		{12, engine.StreamConnected, nil},
+		{15, engine.StreamConnected, []engine.Event{unseen("short", 13*time.Second), unseen("c", 14*time.Second)}},
+		{16, engine.StreamConnected, []engine.Event{transitionOf("b", 15*time.Second, 100*ms, both), transitionOf("c", 14*time.Second, 0, nil), derived}},
+		{20, engine.StreamConnected, []engine.Event{unseen("not yet", 20*time.Second)}},
+	} {
+		if over := b.update(t, step.at, step.state, step.events...); over != (step.at == 20) {
+			t.Errorf("over after %d s: %v", step.at, over)
+		}
+	}
+	b.finish(t.Context())
+	got := b.object(false)
+	if got.CallsPerSecond < 1e3 { // 11 each second by the clock of the engine, which is not ours here
+		t.Errorf("%v calls a second", got.CallsPerSecond)
+	}
+	got.CallsPerSecond, got.PlegtopCores = 0, 0
+	want := benchRowObject{
+		PeriodSeconds: 1, Source: "none", ForSeconds: 20, Relists: 20, LagP50Seconds: new(0.4), LagP99Seconds: new(0.4), Lags: 3, Transitions: 3,
+		Missed: new(uint64(1)), MissedOf: 3, Referees: []string{"cri"}, RuntimeCores: new(0.5), Remarks: []string{},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("row (-want +got):\n%s", diff)
+	}
+}
+
+// TestBenchOfASource holds what is measured with one: lag to when it was first seen, and
+// what the relist saw and the source did not.
+func TestBenchOfASource(t *testing.T) {
+	b := newBenched(engine.FromCRI)
+	b.update(t, 0, engine.StreamOpening)
+	b.update(t, 1, engine.StreamConnected)
+	short := transitionOf("short", 3*time.Second, 5*ms, map[engine.Source]time.Duration{engine.FromCRI: 3 * time.Second})
+	short.Delivery = pleg.Unseen
+	found := short
+	found.Delivery = pleg.Delivered
+	b.update(t, 7, engine.StreamConnected, short)
+	b.update(t, 9, engine.StreamConnected, found) // by a relist after all
+	b.update(t, 21, engine.StreamLost)
+	b.finish(t.Context())
+	got := b.object(false)
+	got.CallsPerSecond, got.PlegtopCores = 0, 0
+	want := benchRowObject{
+		PeriodSeconds: 1, Source: "cri", ForSeconds: 20, Relists: 20, LagP50Seconds: new(0.005), LagP99Seconds: new(0.005), Lags: 1, Transitions: 1,
+		Missed: new(uint64(5)), MissedOf: 60, Referees: []string{"relist"}, RuntimeCores: new(0.5), Remarks: []string{},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("row (-want +got):\n%s", diff)
+	}
+}
+
+// TestBenchWrites holds the text and the JSON of all kinds of rows.
+func TestBenchWrites(t *testing.T) {
+	quiet := newBenched(engine.FromRelist)
+	quiet.update(t, 0, engine.StreamOff)
+	quiet.update(t, 4, engine.StreamOff)
+	quiet.finish(t.Context())
+	refused := newBenched(engine.FromCRI)
+	if over := refused.update(t, 0, engine.StreamRefused); !over {
+		t.Error("what is refused is waited for")
+	}
+	late := newBenched(engine.FromCRI)
+	late.update(t, 16, engine.StreamOpening)
+	never := newBenched(engine.FromRelist)
+	for _, m := range []*measurement{quiet.measurement, refused.measurement, late.measurement, never.measurement} {
+		m.runtime = -1
+		m.start.cpu, m.paid.cpu, m.paid.real = 0, 10*ms, m.start.real.Add(4*time.Second)
+	}
+	r := benchResult{o: *quiet.o, at: noon, rows: []*measurement{quiet.measurement, refused.measurement, late.measurement, never.measurement}, cut: true}
+	want := `runtime   containerd 2.4 at unix:///s, as kubelet 1.37
+measured  cut short: 4 of 1, for 20s each
+
+period  source  lag p50  p99  seen  missed  calls/s  plegtop cpu  runtime cpu
+1s        none        -    -     0       ?     11.0        0.25%            -
+1s         cri        -    -     -       -        -            -            -
+1s         cri        -    -     -       -        -            -            -
+1s        none        -    -     -       -        -            -            -
+
+none 1s   cut short after 4.0s
+none 1s   no transitions: start or stop some pods meanwhile
+cri 1s    not measured: cri refused: so^[[2J
+cri 1s    not measured: the stream was not open within 15s
+none 1s   cut short before it began
+`
+	if diff := cmp.Diff(want, string(r.append(nil))); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	r.o.JSON = true
+	validBench(t, r.append(nil))
+}
+
+func validBench(t *testing.T, line []byte) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(line, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := benchSchema.Validate(v); err != nil {
+		t.Errorf("%s%v", line, err)
+	}
+}
+
+// TestBenchOfTheDemo runs it, and ends it before its time.
+func TestBenchOfTheDemo(t *testing.T) {
+	server, err := sim.Start(t.Context(), sim.Config{Scenario: "churn", Seed: 1, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	client, err := cri.Dial(server.Endpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	var progress, out bytes.Buffer
+	running := 0
+	o := BenchOptions{
+		CheckOptions: CheckOptions{JSON: true, Source: "demo", Endpoint: server.Endpoint()}, Progress: NewProgress(&progress, 80),
+		Periods: []time.Duration{100 * ms, 200 * ms}, Sources: []engine.Source{engine.FromRelist}, For: time.Second / 2,
+		Engine: func(period time.Duration, _ ...engine.Source) (*engine.Engine, error) {
+			running++
+			return engine.New(engine.Config{Runtime: client, Clock: server, Period: period})
+		},
+	}
+	if code, err := Bench(t.Context(), &out, o); code != ExitOK || err != nil || running != 2 {
+		t.Errorf("%d engines, code %d: %v", running, code, err)
+	}
+	validBench(t, out.Bytes())
+	for _, want := range []string{"bench 1 of 2: 100ms with none", "bench 2 of 2: 200ms with none"} {
+		if !strings.Contains(progress.String(), want) {
+			t.Errorf("progress has no %q: %q", want, &progress)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	out.Reset()
+	o.For = time.Hour
+	if code, err := Bench(ctx, &out, o); code != ExitWarning || err != nil || !strings.Contains(out.String(), `"cutShort":true`) {
+		t.Errorf("cut short: code %d, %v: %s", code, err, &out)
+	}
+	validBench(t, out.Bytes())
+}
+
+func TestQuantile(t *testing.T) {
+	var all []time.Duration
+	for i := range 200 {
+		all = append(all, time.Duration(i+1))
+	}
+	if got := fmt.Sprint(quantile(all, 50), quantile(all, 99), quantile(all[:1], 50), quantile(all[:2], 99)); got != "100ns 198ns 1ns 2ns" {
+		t.Error(got)
+	}
+}
+
+func TestAgree(t *testing.T) {
+	for answer, want := range map[string]bool{"y\n": true, "Yes\n": true, "": false, "\n": false, "no\n": false, strings.Repeat("y", 1<<20): false} {
+		var out strings.Builder
+		if got := Agree(strings.NewReader(answer), &out, "Go on?"); got != want || out.String() != "Go on? [y/N] " {
+			t.Errorf("%.10q: %v after %q", answer, got, out.String())
+		}
+	}
+}

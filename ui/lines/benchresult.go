@@ -1,0 +1,237 @@
+package lines
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/ui/text"
+)
+
+// BenchSchema names the shape of what bench writes as JSON. Fields are only ever added to it.
+const BenchSchema = "plegtop/bench/1"
+
+// A benchObject is what a bench has measured, as one line of JSON.
+type benchObject struct {
+	Schema         string           `json:"schema"`
+	Time           time.Time        `json:"time"` // when it began
+	Node           string           `json:"node"`
+	Source         string           `json:"source"` // "cri" or "demo"
+	Runtime        benchRuntime     `json:"runtime"`
+	KubeletVersion string           `json:"kubeletVersion"`
+	ForSeconds     float64          `json:"forSeconds"` // that were wanted for each
+	CutShort       bool             `json:"cutShort"`
+	Rows           []benchRowObject `json:"rows"`
+	Remarks        []string         `json:"remarks"`
+	Notes          []string         `json:"notes,omitempty"` // what was left out, and why
+}
+
+type benchRuntime struct {
+	Name     string `json:"name"`
+	Version  string `json:"version"`
+	Endpoint string `json:"endpoint"`
+}
+
+type benchRowObject struct {
+	PeriodSeconds  float64  `json:"periodSeconds"`
+	Source         string   `json:"source"` // "none", or the one beside the relist
+	ForSeconds     float64  `json:"forSeconds"`
+	Relists        uint64   `json:"relists"`
+	LagP50Seconds  *float64 `json:"lagP50Seconds"` // null where no transition said when it was
+	LagP99Seconds  *float64 `json:"lagP99Seconds"`
+	Lags           int      `json:"lags"`        // how many said so
+	Transitions    uint64   `json:"transitions"` // seen
+	Missed         *uint64  `json:"missed"`      // by whom the row is about; null where nobody else looked
+	MissedOf       uint64   `json:"missedOf"`
+	Referees       []string `json:"referees"` // who else looked
+	CallsPerSecond float64  `json:"callsPerSecond"`
+	PlegtopCores   float64  `json:"plegtopCores"`
+	RuntimeCores   *float64 `json:"runtimeCores"` // null where its process is not seen, or is ours
+	Remarks        []string `json:"remarks"`
+}
+
+// A benchResult is what was measured so far.
+type benchResult struct {
+	o    BenchOptions
+	at   time.Time
+	rows []*measurement
+	cut  bool
+}
+
+func (r *benchResult) append(b []byte) []byte {
+	o := r.object()
+	if r.o.JSON {
+		return appendJSON(b, o)
+	}
+	p := newPage(b, r.o.CheckOptions)
+	p.row(0, "runtime", fmt.Sprintf("%s %s at %s, as kubelet %s", o.Runtime.Name, o.Runtime.Version, o.Runtime.Endpoint, o.KubeletVersion))
+	p.row(0, "measured", r.said())
+	p.blank()
+	var rows [][]string
+	var trouble []bool
+	for _, row := range o.Rows {
+		rows = append(rows, row.cells())
+		trouble = append(trouble, len(row.Remarks) > 0)
+	}
+	p.table([]string{"period", "source", "lag p50", "p99", "seen", "missed", "calls/s", "plegtop cpu", "runtime cpu"}, rows, trouble)
+	for i, remark := range o.remarks() {
+		if i == 0 {
+			p.blank()
+		}
+		p.row(0, remark[0], remark[1])
+	}
+	return p.b
+}
+
+// remarks returns all of them, each once, with what it is about.
+func (o *benchObject) remarks() (all [][2]string) {
+	for _, row := range o.Rows {
+		for _, remark := range row.Remarks {
+			period := seconds(row.PeriodSeconds).String()
+			same := func(r [2]string) bool { return r[1] == remark && strings.HasPrefix(r[0], row.Source+" ") }
+			if at := slices.IndexFunc(all, same); at >= 0 {
+				all[at][0] += ", " + period
+			} else {
+				all = append(all, [2]string{row.Source + " " + period, remark})
+			}
+		}
+	}
+	for _, remark := range o.Remarks {
+		all = append(all, [2]string{"remark", remark})
+	}
+	return all
+}
+
+// said tells for how long what was measured.
+func (r *benchResult) said() string {
+	all := len(r.o.Periods) * len(r.o.Sources)
+	if r.cut {
+		return fmt.Sprintf("cut short: %d of %d, for %v each", len(r.rows), all, r.o.For)
+	}
+	return fmt.Sprintf("%d, for %v each", all, r.o.For)
+}
+
+func (row benchRowObject) cells() []string {
+	if row.ForSeconds == 0 {
+		return []string{seconds(row.PeriodSeconds).String(), row.Source, "-", "-", "-", "-", "-", "-", "-"}
+	}
+	missed := "?"
+	if row.Missed != nil {
+		missed = fmt.Sprintf("%d of %d", *row.Missed, row.MissedOf)
+	}
+	return []string{
+		seconds(row.PeriodSeconds).String(), row.Source, took(row.LagP50Seconds), took(row.LagP99Seconds),
+		text.Count(row.Transitions), missed, fmt.Sprintf("%.1f", row.CallsPerSecond), percent(&row.PlegtopCores), percent(row.RuntimeCores),
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func took(s *float64) string {
+	if s == nil {
+		return "-"
+	}
+	return text.Took(seconds(*s))
+}
+
+// percent returns a share of one core.
+func percent(cores *float64) string {
+	if cores == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f%%", 100**cores)
+}
+
+func (r *benchResult) object() *benchObject {
+	o := &benchObject{
+		Schema: BenchSchema, Time: r.at.UTC(), Node: r.o.Node, Source: r.o.Source,
+		Runtime: benchRuntime{Endpoint: r.o.Endpoint}, ForSeconds: r.o.For.Seconds(), CutShort: r.cut, Rows: []benchRowObject{}, Remarks: []string{},
+	}
+	for _, m := range r.rows {
+		o.Rows = append(o.Rows, m.object(r.cut))
+		if s := m.last; s != nil {
+			o.Runtime.Name, o.Runtime.Version = cmp.Or(s.Version.RuntimeName, o.Runtime.Name), cmp.Or(s.Version.RuntimeVersion, o.Runtime.Version)
+			o.KubeletVersion = r.o.kubelet(s)
+		}
+	}
+	if r.o.Source == "demo" {
+		o.Remarks = append(o.Remarks, "the runtime of a demo is in this process: plegtop's share of a core is that of both")
+	}
+	if slices.ContainsFunc(o.Rows, func(row benchRowObject) bool { return len(row.Referees) > 0 && row.Source == "none" }) {
+		o.Remarks = append(o.Remarks, "with none, what the relist missed is what the other sources saw in the second half of the time; calls and shares are of the first half")
+	}
+	return o
+}
+
+func (m *measurement) object(cut bool) benchRowObject {
+	o := benchRowObject{PeriodSeconds: m.period.Seconds(), Source: sourceName(m.source), Referees: []string{}, Remarks: []string{}}
+	if m.why != "" {
+		o.Remarks = append(o.Remarks, "not measured: "+text.Clean(m.why))
+	} else if m.end.at.IsZero() {
+		o.Remarks = append(o.Remarks, "cut short before it began")
+	}
+	if m.end.at.IsZero() || m.why != "" {
+		return o
+	}
+	took := m.end.at.Sub(m.start.at)
+	o.ForSeconds, o.Transitions, o.Lags = took.Seconds(), m.seen, len(m.lags)
+	o.Relists = m.end.relists.Count - m.start.relists.Count
+	if n := len(m.lags); n > 0 {
+		slices.Sort(m.lags)
+		o.LagP50Seconds, o.LagP99Seconds = new(quantile(m.lags, 50).Seconds()), new(quantile(m.lags, 99).Seconds())
+	}
+	if missed, of, known := m.missed(); known {
+		o.Missed, o.MissedOf = &missed, of
+	}
+	o.Referees = m.lookers()
+	paid := m.paid.real.Sub(m.start.real).Seconds()
+	if paid > 0 {
+		o.CallsPerSecond = float64(m.paid.calls-m.start.calls) / paid
+		o.PlegtopCores = (m.paid.cpu - m.start.cpu).Seconds() / paid
+	}
+	if m.runtime >= 0 {
+		o.RuntimeCores = &m.runtime
+	}
+	o.Remarks = append(o.Remarks, m.remarks(took, cut)...)
+	return o
+}
+
+// lookers are those who can say what was missed.
+func (m *measurement) lookers() []string {
+	all := []string{}
+	if m.source != engine.FromRelist {
+		return append(all, engine.FromRelist.String())
+	}
+	for _, s := range m.referees {
+		all = append(all, s.String())
+	}
+	return all
+}
+
+// remarks say what keeps the figures from saying more.
+func (m *measurement) remarks(took time.Duration, cut bool) (remarks []string) {
+	if cut && took < m.o.For {
+		remarks = append(remarks, "cut short after "+text.Took(took))
+	}
+	if m.seen == 0 {
+		remarks = append(remarks, "no transitions: start or stop some pods meanwhile")
+	}
+	if failed := m.end.relists.Failed - m.start.relists.Failed; failed > 0 {
+		remarks = append(remarks, fmt.Sprintf("%d of %d relists failed", failed, m.end.relists.Count-m.start.relists.Count))
+	}
+	if m.tooMany > 0 {
+		remarks = append(remarks, fmt.Sprintf("%d events came too fast to be measured", m.tooMany))
+	}
+	if _, why := m.open(); why != "" {
+		remarks = append(remarks, text.Clean(why))
+	}
+	return remarks
+}
+
+// quantile returns the value that so many of 100 of the sorted values are not above.
+func quantile(sorted []time.Duration, percent int) time.Duration {
+	return sorted[(len(sorted)*percent+99)/100-1]
+}

@@ -1,0 +1,287 @@
+package lines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// openBy is how long a period and a source have for their first relist and to open
+	// the stream, beyond which they are not measured.
+	openBy = 15 * time.Second
+	// mostTold is how many transitions are looked at: more make no better figure.
+	mostTold = 100_000
+)
+
+// A transition is what an event source and the relist may both see.
+type transition struct {
+	id   string
+	kind pleg.Kind
+}
+
+// A mark is where all that grows stood at one moment.
+type mark struct {
+	at      time.Time // by the engine's clock
+	real    time.Time
+	cpu     time.Duration // of this process
+	calls   uint64
+	relists engine.Relists
+	drift   engine.Drift // of the source
+}
+
+// A measurement is how one period does with one source. It begins when the first relist
+// is over and the stream is open. With no source the others are opened after half of the
+// time, as referees: what costs are said is then over, and what they alone see was missed.
+type measurement struct {
+	o          *BenchOptions
+	period     time.Duration
+	source     engine.Source
+	setStreams func(...engine.Source)
+	why        string // it could not be measured; empty if it could
+
+	last     *engine.Snapshot
+	start    mark
+	paid     mark // where the costs end
+	end      mark
+	runtime  float64                  // cores that the runtime took from start to paid; below 0 where nobody can tell
+	told     map[transition]time.Time // by a source or the relist, and when
+	alone    map[transition]time.Time // by the referees alone, so far; nil before they are open
+	seen     uint64                   // transitions
+	judged   uint64                   // of them were seen while there were referees
+	lags     []time.Duration          // of those that say when they were
+	tooMany  uint64                   // events that came too fast for us
+	referees []engine.Source          // that are open
+}
+
+// follow reads what the engine sees until the time is over, or ctx ends.
+func (m *measurement) follow(ctx context.Context, eng *engine.Engine, progress func()) error {
+	m.setStreams = eng.SetStreams
+	defer m.finish(ctx)
+	for feed := eng.Feed(); ; progress() {
+		u, err := feed.Next(ctx)
+		switch {
+		case ctx.Err() != nil || errors.Is(err, engine.ErrStopped):
+			return nil
+		case err != nil:
+			return err
+		case m.take(ctx, u):
+			return nil
+		}
+	}
+}
+
+// take takes in an update, and reports whether it was the last one that is needed.
+func (m *measurement) take(ctx context.Context, u engine.Update) (over bool) {
+	m.last = u.Snapshot
+	if m.start.at.IsZero() {
+		m.begin(ctx)
+		return m.why != ""
+	}
+	m.tooMany += u.Lost
+	for _, e := range u.Events {
+		m.event(e)
+	}
+	m.referee(ctx)
+	return m.elapsed() >= m.o.For
+}
+
+// begin waits for the first relist and the stream, and then begins.
+func (m *measurement) begin(ctx context.Context) {
+	s := m.last
+	open, why := m.open()
+	switch late := s.At.Sub(s.Started) > openBy; {
+	case why != "":
+		m.why = why
+	case s.Health.ListedAt.IsZero() && late:
+		m.why = fmt.Sprintf("no relist of all pods within %v", openBy)
+	case !open && late:
+		m.why = fmt.Sprintf("the stream was not open within %v", openBy)
+	case open && !s.Health.ListedAt.IsZero() && s.Phase.Step != engine.Inspecting:
+		m.runtime = -1
+		m.look(ctx)
+		m.start = m.mark()
+	}
+}
+
+// open reports whether the source is, or why it never will be.
+func (m *measurement) open() (open bool, why string) {
+	if m.source == engine.FromRelist {
+		return true, ""
+	}
+	s := m.state(m.source)
+	switch s.State {
+	case engine.StreamConnected:
+		return true, ""
+	case engine.StreamRefused, engine.StreamNotEnabled, engine.StreamFellBack:
+		return false, fmt.Sprintf("%v %v: %s", s.Source, s.State, s.Reason)
+	}
+	return false, ""
+}
+
+func (m *measurement) state(of engine.Source) engine.SourceState {
+	if at := slices.IndexFunc(m.last.Sources, func(s engine.SourceState) bool { return s.Source == of }); at >= 0 {
+		return m.last.Sources[at]
+	}
+	return engine.SourceState{Source: of, State: engine.StreamRefused, Reason: "there is none"}
+}
+
+// look returns what the runtime has taken since the look before, in cores; below 0 where
+// nobody can tell.
+func (m *measurement) look(ctx context.Context) float64 {
+	if m.o.Look == nil {
+		return -1
+	}
+	r, err := m.o.Look(ctx, false)
+	if err != nil {
+		return -1
+	}
+	cores := -1.0
+	for _, u := range r.Usage {
+		if u.Name != "kubelet" && u.Name != "plegtop" && u.CPU >= 0 {
+			cores = max(cores, 0) + u.CPU
+		}
+	}
+	return cores
+}
+
+func (m *measurement) mark() mark {
+	k := mark{at: m.last.At, real: time.Now(), cpu: ownCPU(), relists: m.last.Relists}
+	for _, c := range m.last.Calls {
+		k.calls += c.Count
+	}
+	for _, d := range m.last.Drift {
+		if d.Source == m.source {
+			k.drift = d
+		}
+	}
+	return k
+}
+
+// ownCPU returns the time that this process has had of the processors.
+func ownCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func (m *measurement) elapsed() time.Duration { return m.last.At.Sub(m.start.at) }
+
+func (m *measurement) progress() string {
+	if m.start.at.IsZero() {
+		return "waits for its first relist"
+	}
+	return fmt.Sprintf("%v of %v, %d transitions", m.elapsed().Round(time.Second), m.o.For, m.seen)
+}
+
+// others are the sources that referee where there is none.
+func (m *measurement) others() []engine.Source {
+	if m.source != engine.FromRelist {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(m.o.Sources), func(s engine.Source) bool { return s == engine.FromRelist })
+}
+
+// referee opens the other sources after half of the time.
+func (m *measurement) referee(ctx context.Context) {
+	others := m.others()
+	if len(others) == 0 || m.elapsed() < m.o.For/2 {
+		return
+	}
+	if m.paid.at.IsZero() {
+		m.pay(ctx)
+		m.setStreams(others...)
+		return
+	}
+	for _, s := range others {
+		if m.state(s).State == engine.StreamConnected && !slices.Contains(m.referees, s) {
+			m.referees = append(m.referees, s)
+		}
+	}
+	if m.alone == nil && len(m.referees) > 0 {
+		m.alone = map[transition]time.Time{}
+	}
+}
+
+// pay ends what counts as costs.
+func (m *measurement) pay(ctx context.Context) {
+	m.paid = m.mark()
+	m.runtime = m.look(ctx)
+}
+
+// lastLook is how long the last look may take, also where all is to end.
+const lastLook = 300 * time.Millisecond
+
+// finish ends the measurement.
+func (m *measurement) finish(ctx context.Context) {
+	if m.start.at.IsZero() {
+		return
+	}
+	if m.paid.at.IsZero() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+		defer cancel()
+		m.pay(ctx)
+	}
+	m.end = m.mark()
+}
+
+// event takes in a transition.
+func (m *measurement) event(e engine.Event) {
+	if e.Kind > pleg.Removed || e.Delivery == pleg.Derived || e.AtStart || e.SeenAt.Before(m.start.at) || len(m.told) >= mostTold {
+		return
+	}
+	t := transition{e.ID, e.Kind}
+	if e.Delivery == pleg.Unseen && m.source == engine.FromRelist {
+		if m.alone != nil && len(m.alone) < mostTold {
+			m.alone[t] = e.SeenAt
+		}
+		return
+	}
+	delete(m.alone, t)
+	if at, told := m.told[t]; told && at.Equal(e.SeenAt) {
+		return // a source alone had seen it, and now the relist has too
+	}
+	m.told[t] = e.SeenAt
+	m.seen++
+	if m.alone != nil {
+		m.judged++
+	}
+	if e.HasLag {
+		m.lags = append(m.lags, e.Lag+m.behind(e))
+	}
+}
+
+// behind returns how much later than its first sighting the relist saw e, where it is
+// only that which counts.
+func (m *measurement) behind(e engine.Event) time.Duration {
+	if first, at := e.Seen.First(); m.source == engine.FromRelist && first != engine.FromRelist {
+		if lead, ok := e.Seen.Lead(first); ok {
+			return lead + at.Sub(e.SeenAt)
+		}
+	}
+	return 0
+}
+
+// missed returns how many transitions were not seen by whom this measures, of how many,
+// and false where nobody else looked. Of what happened after the last good list began
+// nobody can say yet that the relist has missed it.
+func (m *measurement) missed() (missed, of uint64, known bool) {
+	if m.source != engine.FromRelist {
+		d, before := m.end.drift, m.start.drift
+		return d.MissedBySource - before.MissedBySource, d.Transitions - before.Transitions, !m.end.at.IsZero()
+	}
+	for _, at := range m.alone {
+		if at.Before(m.last.Health.ListedAt) {
+			missed++
+		}
+	}
+	return missed, missed + m.judged, m.alone != nil
+}
