@@ -170,11 +170,13 @@ func TestFallBack(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			inMode(t, Config{Release: tt.release, Mode: pleg.Evented, Period: tt.period, PeriodGiven: tt.period != 0}, func(b *modeBench) {
+				b.after(4 * time.Minute) // so old the list may be with the stream, and no more without it
+				b.fake.script("ListContainers", behaviour{delay: 100 * time.Millisecond})
 				before := b.fresh().Relists.Count
 				b.stream.breaks(unavailable(call.GetContainerEvents), tt.err)
 				b.after(20 * time.Second)
 				s := b.wantMode(pleg.Generic, tt.want, minutes3, tt.reason)
-				if b.stream.opened != tt.opened || s.Sources[0].State != StreamFellBack || s.Relists.Count < before+uint64(18*time.Second/tt.want) {
+				if b.stream.opened != tt.opened || s.Sources[0].State != StreamFellBack || s.Relists.Count < before+uint64(16*time.Second/tt.want) {
 					t.Errorf("opened %d times, source %+v, relists %d after %d", b.stream.opened, s.Sources[0], s.Relists.Count, before)
 				}
 				if s.Health.Flips != 0 || s.Mode.Asked != pleg.Evented {
@@ -418,6 +420,12 @@ func TestModeFollowsTheKubelet(t *testing.T) {
 		r := w.report()
 		r.Kubelet.Version = tt.version
 		w.step(Looked{Report: r})
+		for w.m.relists.now != nil {
+			w.step(w.next(w.m.due()))
+		}
+		if next := w.m.relists.nextAt.Sub(w.m.relists.ended); w.m.relists.count > 0 && next != w.m.relistPeriod() {
+			t.Errorf("%s: the next relist is due %v after the last one", tt.version, next)
+		}
 		for range 400 {
 			w.step(w.next(w.m.due()))
 		}
