@@ -331,3 +331,25 @@ func TestSightingsWhereTheStreamDecides(t *testing.T) {
 		}
 	})
 }
+
+// The lists show a death, and the inspection hangs: the kubelet does not see it yet. Whose
+// it is is known, though the pod came after the first event.
+func TestDeathWhileAnInspectionHangs(t *testing.T) {
+	watch(t, Config{}, FromPidfd, func(w *watching) {
+		w.f.says(stopped("foreign"))
+		w.after(time.Second)
+		w.fake.pod("new", "one")
+		w.after(5 * time.Second)
+		w.news()
+		stops := make(chan struct{})
+		w.fake.script("ContainerStatus new/one", behaviour{stops: stops})
+		w.fake.exit("new/one", 1, "Error")
+		w.after(time.Second)
+		w.f.says(stopped("new/one"))
+		w.after(patience)
+		w.wants("while an inspection hangs", "unseen ContainerDied new/one one pidfd")
+		close(stops)
+		w.after(heartbeat)
+		w.wants("afterwards", "delivered ContainerDied new/one one pidfd 3s")
+	})
+}
