@@ -29,6 +29,7 @@ type world struct {
 
 	talkers []talker  // streams that are open
 	talkAt  time.Time // when one of them says something; zero if none is open
+	calm    bool      // nobody presses a key, and no stream breaks
 	said    []SourceEvent
 
 	sandboxes  []pleg.ListedSandbox
@@ -116,6 +117,9 @@ func (w *world) next(due time.Time) Input {
 		}
 	}
 	key := w.now.Add(time.Duration(w.ExpFloat64() * float64(20*time.Second)))
+	if w.calm {
+		key = w.now.Add(24 * time.Hour)
+	}
 	switch {
 	case w.looking != nil && (due.IsZero() || !w.lookAt.After(due)) && (first == nil || !w.lookAt.After(first.at)):
 		w.now = later(w.now, w.lookAt)

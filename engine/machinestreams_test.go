@@ -48,7 +48,7 @@ func (w *world) talk() Input {
 	i := w.IntN(len(w.talkers))
 	t := w.talkers[i]
 	w.talkAt = w.now.Add(time.Duration(w.ExpFloat64() * float64(4*time.Second)))
-	if !t.ending && w.IntN(10) > 0 {
+	if !t.ending && (w.calm || w.IntN(10) > 0) {
 		return w.says(t.source)
 	}
 	if w.talkers = slices.Delete(w.talkers, i, i+1); len(w.talkers) == 0 {

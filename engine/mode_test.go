@@ -412,7 +412,7 @@ func TestFullChannelOfTheEventedKubelet(t *testing.T) {
 // The kubelet's release may be told after the start.
 func TestModeFollowsTheKubelet(t *testing.T) {
 	w := newWorld(t, 1, Config{Mode: pleg.Evented, Follow: true, Streams: []Stream{{Source: FromCRI, On: true, Forced: true, Run: (&fakeStream{t: t}).Run}}}, Policy{})
-	w.mood, w.moodEnds = 0, w.now.Add(24*time.Hour)
+	w.mood, w.moodEnds, w.calm = 0, w.now.Add(24*time.Hour), true
 	for _, tt := range []struct {
 		version string
 		evented bool
