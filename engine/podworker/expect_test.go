@@ -82,7 +82,7 @@ func TestExpectedEventWakesNobody(t *testing.T) {
 	b.event(pleg.Started, "a", "A")
 	b.begin("")
 	b.want("a", "idle since 0s; woken 0, saved 2, expired 0, synced 1; queued 0, expects 0") // a removal would have woken nobody
-	b.event(pleg.Started, "a", "A") // once was expected
+	b.event(pleg.Started, "a", "A")                                                          // once was expected
 	b.relist(0)
 	b.sync("a")
 }
