@@ -6,6 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
 )
 
 // A callID numbers the calls of one machine, from 1 on.
@@ -39,6 +40,9 @@ type Looked struct {
 	Ended  bool
 }
 
+// Worked is what a kubelet that can be asked says of its pod workers.
+type Worked struct{ Workers podworker.Workers }
+
 // Tick says that time has passed.
 type Tick struct{}
 
@@ -48,6 +52,7 @@ type Halt struct{}
 func (Returned) input() {}
 func (requests) input() {}
 func (Looked) input()   {}
+func (Worked) input()   {}
 func (Tick) input()     {}
 func (Halt) input()     {}
 
@@ -136,6 +141,8 @@ func (m *machine) step(now time.Time, in Input) Work {
 		m.request(in)
 	case Looked:
 		m.looked(in)
+	case Worked:
+		m.workers.told = in.Workers
 	case Streamed:
 		m.sources.heard(m, in)
 	case StreamEnded:

@@ -61,7 +61,8 @@ func (s *shell) publish() {
 	}
 	p.seq++
 	p.at, p.news = real, false
-	snapshot := s.snapshot(now)
+	s.askWorkers()
+	snapshot := s.snapshot(s.clock.Now())
 	p.step = snapshot.Phase.Step
 	s.show(snapshot)
 }

@@ -85,6 +85,7 @@ func (s *shell) run(ctx context.Context) (err error) {
 		case <-s.streams.ready():
 			s.drain()
 		case <-timer.C:
+			s.askWorkers()
 			s.step(Tick{})
 		}
 		s.publish()
@@ -117,6 +118,13 @@ func (s *shell) step(in Input) {
 	s.stream(w)
 	s.buffer.add(w.Events)
 	s.replies.deliver(w.Replies)
+}
+
+// askWorkers tells the machine what the node's pod workers do, where a kubelet says so.
+func (s *shell) askWorkers() {
+	if s.config.Workers != nil {
+		s.step(Worked{s.config.Workers()})
+	}
 }
 
 // idle returns the real time until the machine or the publisher has something to do.

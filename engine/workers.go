@@ -14,6 +14,8 @@ type workers struct {
 	set     *podworker.Set
 	channel []pleg.Event // what the sync loop has not read yet; no more than the channel holds
 	begun   []pleg.UID   // to be synced, since the loop began to read
+
+	told podworker.Workers // what a kubelet that can be asked said of its own
 }
 
 func newWorkers(core *pleg.Core) workers {
@@ -83,7 +85,7 @@ func (w *workers) follow(m *machine) {
 // read returns how the workers stand: the kubelet's, where it tells.
 func (w *workers) read(m *machine) podworker.Workers {
 	if m.config.Workers != nil {
-		return m.config.Workers()
+		return w.told
 	}
 	return w.set.Read()
 }
