@@ -131,7 +131,7 @@ func TestCloseCancelsCalls(t *testing.T) {
 // What gRPC makes of a stream that the server's timer reset first.
 func TestResetByTheServersTimer(t *testing.T) {
 	const reset = "stream terminated by RST_STREAM with error code: CANCEL"
-	c := &Client{}
+	c := dialed(t, filepath.Join(t.TempDir(), "none"))
 	method := runtimev1.RuntimeService_ListContainers_FullMethodName
 	ended, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
