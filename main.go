@@ -237,6 +237,7 @@ func screen(o options.Options, guard *terminal.Guard) live {
 // watching returns the view that ends with its engine, whose last words it writes.
 func watching(o options.Options) view {
 	watch := running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
 		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
 	})
 	return func(ctx context.Context, src source.Source) int {

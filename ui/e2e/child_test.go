@@ -12,6 +12,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/ui/terminal"
 )
@@ -40,7 +42,7 @@ func child(how string) {
 		if how == "hold" { // it does not come to its end
 			<-ctx.Done()
 		}
-	}, Release: func() { m.held.Add(10) }, Last: func() {
+	}, Release: func() { m.held.Add(released()) }, Last: func() {
 		if last := os.Getenv(lastFile); last != "" {
 			_ = os.Remove(last)
 		}
@@ -72,6 +74,14 @@ type model struct {
 	heard   string
 	guard   *terminal.Guard
 	held    *atomic.Int32 // 1 for each Hold, 10 for each Release
+}
+
+// released returns what a Release counts: more where the terminal is not taken again.
+func released() int32 {
+	if state, err := term.GetState(os.Stdin.Fd()); err != nil || state.Lflag&unix.ICANON != 0 {
+		return 100
+	}
+	return 10
 }
 
 func tick() tea.Cmd {

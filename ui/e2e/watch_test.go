@@ -1,13 +1,17 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/plegtop/plegtop/cri/sim"
 )
 
 // TestWatchSaysTheEnd holds that watch ends within its time with what is to be said last,
@@ -88,4 +92,68 @@ func TestBenchAsks(t *testing.T) {
 func last(s string, n int) string {
 	lines := strings.Split(s, "\n")
 	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
+}
+
+// TestWatchStopsWithoutAStream holds that SIGTSTP closes the event stream before it stops
+// watch, and that one that goes on has it again.
+func TestWatchStopsWithoutAStream(t *testing.T) {
+	server, err := sim.Start(t.Context(), sim.Config{Scenario: "quiet"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	path := filepath.Join(t.TempDir(), "out")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.CommandContext(t.Context(), plegtop(t), "-r", server.Endpoint(), "--events=cri", "watch", "-o", "json")
+	cmd.Stdout, cmd.SysProcAttr = out, &syscall.SysProcAttr{Setpgid: true} // a group that its parent looks after can be stopped
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	signal := func(s syscall.Signal) {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer func() { signal(syscall.SIGKILL); _ = cmd.Wait() }()
+	await := func(what string, is func() bool) {
+		t.Helper()
+		for late := time.Now().Add(20 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(late) {
+				t.Fatalf("not seen: %s", what)
+			}
+		}
+	}
+	connected := func(times int) func() bool {
+		return func() bool {
+			text, _ := os.ReadFile(path)
+			return strings.Count(string(text), `"source":"cri","state":"connected"`) == times
+		}
+	}
+	sockets := func() (n int) {
+		all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", cmd.Process.Pid))
+		for _, path := range all {
+			if to, _ := os.Readlink(path); strings.HasPrefix(to, "socket:") {
+				n++
+			}
+		}
+		return n
+	}
+	await("it is connected", connected(1))
+	before := sockets()
+	for round := range 2 {
+		signal(syscall.SIGTSTP)
+		await("it has stopped", func() bool {
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+			return strings.Contains(string(text), ") T ")
+		})
+		if n := sockets(); n >= before {
+			t.Errorf("stopped with %d of %d sockets open", n, before)
+		}
+		signal(syscall.SIGCONT)
+		await("it is connected again", connected(round+2))
+	}
 }

@@ -61,6 +61,7 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 		s.quitting()
 	case tea.SuspendMsg:
 		s.yield(s.suspend)
+		s.Release() // only now: a process in the background is stopped when it takes the terminal
 		return nil
 	case continuedMsg:
 		s.yield(func() {})
@@ -127,24 +128,49 @@ func (s *session) watchThaw() {
 	})
 }
 
-// suspend stops the process with nothing left open that somebody would have to read.
-func (s *session) suspend() {
+// suspend stops the process with nothing left open that somebody would have to read: the
+// whole process group, as ^z does for a program that leaves the key to the terminal.
+func (s *session) suspend() { stopHeld(0, s.Hold) }
+
+// stopHeld stops a process, or its group if that is 0, after hold.
+func stopHeld(pid int, hold func(context.Context)) {
 	ctx, cancel := context.WithTimeout(context.Background(), holdTime)
 	defer cancel()
-	s.Hold(ctx)
-	s.stopProcess()
-	s.Release()
+	hold(ctx)
+	stopProcess(pid)
 }
 
-// stopProcess stops the whole process group, as ^z does for a program that
-// leaves the key to the terminal, and returns when it goes on. The kernel does
+// HoldStops is what [Options] has Hold and Release for, without a screen: until ctx ends
+// SIGTSTP stops the process after hold, and release is called when it goes on. Where
+// a process that has caught SIGTSTP could not be stopped by it any more, it does nothing.
+func HoldStops(ctx context.Context, hold func(context.Context), release func()) {
+	if !canStop {
+		return
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTSTP)
+	go func() {
+		defer signal.Stop(stop)
+		for {
+			select {
+			case <-stop:
+				stopHeld(os.Getpid(), hold)
+				release()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}
+
+// stopProcess stops a process, or its group, and returns when it goes on. The kernel does
 // not stop a group that no shell looks after; then it returns after a moment.
-func (s *session) stopProcess() {
+func stopProcess(pid int) {
 	cont := make(chan os.Signal, 1)
 	signal.Notify(cont, syscall.SIGCONT)
 	defer signal.Stop(cont)
 	asDefault(syscall.SIGTSTP, func() {
-		if err := syscall.Kill(0, syscall.SIGTSTP); err != nil {
+		if err := syscall.Kill(pid, syscall.SIGTSTP); err != nil {
 			return
 		}
 		select {
