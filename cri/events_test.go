@@ -179,6 +179,28 @@ func TestUnreadableEventsAreSkipped(t *testing.T) {
 	}
 }
 
+// What was read makes room: a stream may be of any length, as long as somebody keeps up.
+func TestLongStreamIsReadWhole(t *testing.T) {
+	big := goodEvent()
+	big.PodSandboxStatus.Annotations = map[string]string{"large": strings.Repeat("x", 100_000)}
+	const sent = 3 * frameBytesRoom / 100_000
+	read := make(chan pleg.Upstream, 1)
+	c := start(t, telling(func(s grpc.ServerStream) error {
+		for range sent {
+			if err := s.SendMsg(big); err != nil {
+				return err
+			}
+			if u := <-read; u.ID == "" || u.Skipped > 0 {
+				t.Errorf("%d skipped", u.Skipped)
+			}
+		}
+		return nil
+	}))
+	if err := c.Events(within(t, testLimit), func(u pleg.Upstream) { read <- u }); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+}
+
 // Whoever takes the events does not return: the runtime notices nothing of it, and what
 // did not fit is counted.
 func TestRuntimeIsNeverBlocked(t *testing.T) {
