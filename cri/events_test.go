@@ -143,6 +143,35 @@ func TestEventsCloseAtOnce(t *testing.T) {
 	}
 }
 
+// A closing is a connection that says when it is closed.
+type closing struct {
+	net.Conn
+	closed chan<- struct{}
+}
+
+func (c closing) Close() error {
+	defer func() { c.closed <- struct{}{} }()
+	return c.Conn.Close()
+}
+
+// The stream's own connection does not outlive it.
+func TestEventsCloseTheirConnection(t *testing.T) {
+	c := start(t, telling(chunks(goodEvent())))
+	dial, closed := c.dialer.dial, make(chan struct{}, 10)
+	c.dialer.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		return closing{conn, closed}, err
+	}
+	if err := c.Events(within(t, testLimit), func(pleg.Upstream) {}); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	select {
+	case <-closed:
+	case <-within(t, testLimit/10).Done():
+		t.Error("the connection is open")
+	}
+}
+
 // Nothing in an event ends the stream, but all that is not handed on is counted.
 func TestUnreadableEventsAreSkipped(t *testing.T) {
 	wiredEvent := func(wire ...byte) proto.Message { return wired(new(runtimev1.ContainerEventResponse), wire) }
