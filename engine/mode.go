@@ -144,6 +144,7 @@ func (d *mode) fallBack(m *machine) {
 		return
 	}
 	m.core.FallBack()
+	m.sources.fellBack(m, FromCRI, d.reason)
 	m.relists.schedule(m.relistPeriod())
 	m.changed = true
 }
@@ -158,6 +159,15 @@ func (l *sources) lacks(source Source) string {
 		return s.state.Reason
 	}
 	return ""
+}
+
+// fellBack has a source that is refused tell that the mode has done without it for good,
+// as one does that broke too often.
+func (l *sources) fellBack(m *machine, source Source, reason string) {
+	if s := l.of(source); s != nil && s.wanted && s.state.State == StreamRefused {
+		s.gaveUp = true
+		s.rest(m, StreamFellBack, reason)
+	}
 }
 
 // due returns when the cache's time moves next, or a pod may be relisted that was being

@@ -197,6 +197,31 @@ func TestFallBack(t *testing.T) {
 	}
 }
 
+// A stream that is refused is told of as refused, and as given up: the mode has fallen back.
+func TestRefusedStreamFallsBack(t *testing.T) {
+	for _, mode := range []pleg.Mode{pleg.Generic, pleg.Evented, pleg.Preview} {
+		stream := &fakeStream{t: t}
+		c := Config{Release: 36, Mode: mode, Streams: []Stream{{Source: FromCRI, On: true, Run: stream.Run}}}
+		old := func(r *fakeRuntime) {
+			r.version = pleg.Version{RuntimeName: "containerd", RuntimeVersion: "1.7.27"}
+		}
+		bubble(t, c, old, func(b *bench) {
+			s := b.after(time.Minute)
+			var got []StreamState
+			for _, c := range s.SourceChanges {
+				got = append(got, c.State)
+			}
+			want := []StreamState{StreamRefused, StreamFellBack}
+			if mode == pleg.Generic {
+				want = want[:1]
+			}
+			if !slices.Equal(got, want) || s.Mode.Mode != pleg.Generic || stream.times() != 0 {
+				t.Errorf("%v: %v, want %v; mode %+v, opened %d times", mode, got, want, s.Mode, stream.times())
+			}
+		})
+	}
+}
+
 // A stream that lasts lets what failed before be forgotten, and after each loss a relist
 // finds what nobody told.
 func TestStreamThatComesBackIsKept(t *testing.T) {
