@@ -126,8 +126,12 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 	for i := range v.Drift {
 		d := v.Drift[i]
 		w := v.past.drift.window(d.Source)
-		f.say(fmt.Sprintf("%v, in %s: %s, %s seen by both, %s not told, %s missed by the relist, %s told twice, %s late; ahead by %s, by %s or more of 99 in 100",
-			d.Source, going(w.lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late), span(d.LeadP50), span(d.LeadP99)))
+		text := fmt.Sprintf("%v, in %s: %s, %s seen by both, %s not told, %s missed by the relist, %s told twice, %s late",
+			d.Source, going(w.lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
+		if d.Both > 0 {
+			text += fmt.Sprintf("; ahead by %s, by %s or more of 99 in 100", span(d.LeadP50), span(d.LeadP99))
+		}
+		f.say(text)
 	}
 	if n := len(broken); n > 0 {
 		f.say(fmt.Sprintf("broken %d times, at last at %s: %s", n, clock(broken[n-1].At), broken[n-1].Reason))

@@ -100,6 +100,16 @@ func TestEventDrift(t *testing.T) {
 	}
 }
 
+// TestDriftEvidenceHasALead holds that a lead is told where there was one, and only there.
+func TestDriftEvidenceHasALead(t *testing.T) {
+	for both, want := range map[uint64]bool{0: false, 90: true} {
+		found := drifts(engine.Drift{Both: both, MissedBySource: 50, LeadP50: second}).diagnose()
+		if got := strings.Contains(found[0].Evidence[0], "; ahead by 1s, "); got != want {
+			t.Errorf("%d seen by both: %q", both, found[0].Evidence[0])
+		}
+	}
+}
+
 // TestDriftWindow holds that what went wrong long ago is not told for ever.
 func TestDriftWindow(t *testing.T) {
 	n := drifts(engine.Drift{Both: 100, MissedBySource: 50})
