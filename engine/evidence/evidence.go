@@ -74,8 +74,7 @@ type Disk struct {
 
 // Devices is what the node's disks are about.
 type Devices struct {
-	Missing string   // why there are none; empty if there are
-	Busy    []Device // those with requests under way
+	Busy []Device // those with requests under way; none too where nothing is known of them
 }
 
 // A Device is a disk, or a part of one.

@@ -139,7 +139,7 @@ func TestRelists(t *testing.T) {
 // A strip is drawn with each frame, also where it shows half an hour of relists.
 func TestRelistsTakeNoMemory(t *testing.T) {
 	v := viewAt(noon, theme.Default())
-	v.Axis.Width = widget.Longest
+	v.Axis.Width = 30 * time.Minute
 	steady(v, 1800.5, 1.5)
 	v.Phase = engine.Phase{Step: engine.Listing, Began: at(0.5)}
 	see(v)

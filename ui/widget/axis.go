@@ -10,10 +10,6 @@ var zooms = []time.Duration{
 	10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 }
 
-// Longest is the greatest width of an [Axis]: how far back there must be something to
-// show.
-const Longest = 30 * time.Minute
-
 // An Axis is the scale of time that all strips share: its newest cell is at the right.
 // It moves on by whole cells that begin at round times, so that a cell keeps what it
 // shows while it moves, and at most once a second.

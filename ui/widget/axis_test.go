@@ -83,8 +83,8 @@ func TestAxisZoom(t *testing.T) {
 	}
 	for a.Zoom(1) {
 	}
-	if a.Width != Longest {
-		t.Errorf("widest is %v, want %v", a.Width, Longest)
+	if a.Width != 30*time.Minute {
+		t.Errorf("widest is %v, want half an hour", a.Width)
 	}
 }
 
