@@ -182,6 +182,15 @@ type ModeState struct {
 	Repeated uint64    // events that a relist would send again, though the stream had: counted, and not among the events
 }
 
+// Stream returns how an event source stands; nil if there is none of it.
+func (s *Snapshot) Stream(of Source) *SourceState {
+	i := slices.IndexFunc(s.Sources, func(k SourceState) bool { return k.Source == of })
+	if i < 0 {
+		return nil
+	}
+	return &s.Sources[i]
+}
+
 // SetStreams opens the event sources that are named, and closes all others; none means
 // all are closed. One that is not in [Config.Streams] is left out.
 func (e *Engine) SetStreams(on ...Source) {

@@ -26,9 +26,7 @@ func (m *Model) switchStreams() {
 	if len(on) == 0 {
 		on = []engine.Source{engine.FromCRI}
 	}
-	has := func(s engine.Source) bool {
-		return slices.ContainsFunc(known, func(k engine.SourceState) bool { return k.Source == s })
-	}
+	has := func(s engine.Source) bool { return m.view.Latest.Stream(s) != nil }
 	switch {
 	case slices.ContainsFunc(known, wording.StreamOpen):
 		m.setStreams(nil)

@@ -44,7 +44,7 @@ const (
 // that loses events, tells them twice or late, or breaks again and again. It needs a
 // history, and the stream to be open. Sources that no kubelet has are evidence alone.
 func eventDrift(v *view) []Finding {
-	k := sourceOf(v.Snapshot, engine.FromCRI)
+	k := v.Stream(engine.FromCRI)
 	fellBack := v.Mode.Asked != v.Mode.Mode
 	if k == nil || k.State == engine.StreamOff || k.State == engine.StreamRefused && !fellBack {
 		return nil
@@ -100,15 +100,6 @@ func (v *view) unlessUsed(used bool) Severity {
 		return Warning
 	}
 	return Info
-}
-
-// sourceOf returns how an event source stands; nil if there is none of it.
-func sourceOf(s *engine.Snapshot, of engine.Source) *engine.SourceState {
-	i := slices.IndexFunc(s.Sources, func(k engine.SourceState) bool { return k.Source == of })
-	if i < 0 {
-		return nil
-	}
-	return &s.Sources[i]
 }
 
 // brokenStreams returns when the runtime's stream broke lately, the oldest first.

@@ -9,6 +9,7 @@
 package podworker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -68,4 +69,13 @@ type Workers struct {
 	Saved     uint64
 	Expired   uint64
 	Syncs     uint64
+}
+
+// Of returns the worker of a pod; nil if it has none.
+func (all *Workers) Of(pod pleg.UID) *Worker {
+	i := slices.IndexFunc(all.All, func(w Worker) bool { return w.Pod.UID == pod })
+	if i < 0 {
+		return nil
+	}
+	return &all.All[i]
 }

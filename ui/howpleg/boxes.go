@@ -200,14 +200,9 @@ func (b *builder) loop() {
 }
 
 func (b *builder) workers() {
-	all, held := &b.Workers, 0
+	all := &b.Workers
 	b.title, b.about = "workers", "One for each pod: waits for a status newer than its last sync, then syncs the pod."
-	for i := range all.All {
-		if look.Held(&all.All[i], b.At) {
-			held++
-		}
-	}
-	b.some(held, "%d blocked")
+	b.some(look.HeldUp(all, b.At), "%d blocked")
 	b.plain("%s woken", text.Count(all.WakeUps))
 	if all.Expecting {
 		b.plain("%s expected", text.Count(all.Saved))

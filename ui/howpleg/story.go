@@ -180,18 +180,8 @@ func (s story) sent() chapter {
 	return out
 }
 
-// worker returns the worker of the pod; nil if it has none.
-func (s story) worker() *podworker.Worker {
-	all := s.v.Workers.All
-	i := slices.IndexFunc(all, func(w podworker.Worker) bool { return w.Pod.UID == s.r.Pod.UID })
-	if i < 0 {
-		return nil
-	}
-	return &all[i]
-}
-
 func (s story) worked() chapter {
-	r, w := s.r, s.worker()
+	r, w := s.r, s.v.Workers.Of(s.r.Pod.UID)
 	c := chapter{
 		title: "this worker", parts: []part{loop, workers},
 		field: "In the field: before each sync a worker waits for a status newer than its last. While a relist hangs all of them end up here: no pod starts or stops.",

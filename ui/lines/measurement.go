@@ -126,8 +126,8 @@ func (m *measurement) open() (open bool, why string) {
 }
 
 func (m *measurement) state(of engine.Source) engine.SourceState {
-	if at := slices.IndexFunc(m.last.Sources, func(s engine.SourceState) bool { return s.Source == of }); at >= 0 {
-		return m.last.Sources[at]
+	if s := m.last.Stream(of); s != nil {
+		return *s
 	}
 	return engine.SourceState{Source: of, State: engine.StreamRefused, Reason: "there is none"}
 }

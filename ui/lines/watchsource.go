@@ -120,8 +120,8 @@ func (v *watcher) source(b []byte, c engine.SourceChange) []byte {
 func (v *watcher) drift(b []byte, s *engine.Snapshot) []byte {
 	for _, d := range s.Drift {
 		var of engine.SourceState
-		if at := slices.IndexFunc(s.Sources, func(of engine.SourceState) bool { return of.Source == d.Source }); at >= 0 {
-			of = s.Sources[at]
+		if k := s.Stream(d.Source); k != nil {
+			of = *k
 		}
 		b = v.driftOf(b, s.At, d, of)
 	}

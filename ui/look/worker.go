@@ -21,6 +21,16 @@ func Held(w *podworker.Worker, at time.Time) bool {
 	return waits && at.Sub(w.Since) >= workerLate
 }
 
+// HeldUp counts the pod workers that have been waiting for long.
+func HeldUp(all *podworker.Workers, at time.Time) (n int) {
+	for i := range all.All {
+		if Held(&all.All[i], at) {
+			n++
+		}
+	}
+	return n
+}
+
 // Worker returns the look of what a pod worker does.
 func Worker(t *theme.Theme, w *podworker.Worker, at time.Time) (symbol string, st theme.Style) {
 	switch {

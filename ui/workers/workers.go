@@ -76,12 +76,8 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 
 // held counts the workers that have been waiting for long.
 func (p *workers) held() []text.Span {
-	v, n := p.view, 0
-	for i := range v.Workers.All {
-		if look.Held(&v.Workers.All[i], v.At) {
-			n++
-		}
-	}
+	v := p.view
+	n := look.HeldUp(&v.Workers, v.At)
 	if n == 0 {
 		return nil
 	}
@@ -95,24 +91,17 @@ func (p *workers) refresh() {
 	at := p.view.At
 	if name, _ := p.Sorted(); name == "" {
 		slices.SortStableFunc(rows, func(a, b *podworker.Worker) int {
-			if look.Held(a, at) && look.Held(b, at) {
+			switch held := look.Held(a, at); {
+			case held != look.Held(b, at):
+				return map[bool]int{true: -1, false: 1}[held]
+			case held:
 				return cmp.Or(cmp.Compare(a.State, b.State), a.Since.Compare(b.Since))
 			}
-			return cmp.Or(-compareBool(look.Held(a, at), look.Held(b, at)), cmp.Compare(b.WakeUps, a.WakeUps))
+			return cmp.Compare(b.WakeUps, a.WakeUps)
 		})
 	}
 	p.Sort(rows)
 	p.Set(rows)
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // shown returns the workers whose pods the filter lets through.
