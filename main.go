@@ -11,11 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -32,13 +30,12 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// version is set by the release build.
-var version = "devel"
+var (
+	version = "devel" // set by the release build
+	started = time.Now()
+)
 
-var started = time.Now()
-
-// The exit statuses. check has its own as well; 3 says that plegtop could not
-// look at all.
+// The exit statuses; check has its own as well. The last one: nothing could be seen at all.
 const (
 	exitOK         = lines.ExitOK
 	exitFailed     = 1
@@ -52,8 +49,7 @@ func main() {
 	os.Exit(crash.Status(run(os.Args[1:])))
 }
 
-// columns are those that can be sorted by, or hidden.
-var columns options.Columns = ui.Columns()
+var columns options.Columns = ui.Columns() // that can be sorted by, or hidden
 
 // run returns the exit status.
 func run(args []string) int {
@@ -73,10 +69,11 @@ func run(args []string) int {
 		fmt.Fprint(out, help.Scenarios())
 		return exitOK
 	}
+	show := func() int { return show(context.Background(), args) }
 	if o.View != options.Check {
-		return show(context.Background(), args)
+		return show()
 	}
-	status, err := crash.Contain(func() int { return show(context.Background(), args) })
+	status, err := crash.Contain(show)
 	if err != nil {
 		return cannotTell(o, err)
 	}
@@ -138,11 +135,11 @@ func complain(err error, status int) int {
 func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 	switch o.View {
 	case options.Check:
-		return checking(o), nil
+		return untilSignal(exitCannotTell, checking(o)), nil
 	case options.Watch:
-		return watching(o), nil
+		return untilSignal(exitOK, watching(o)), nil
 	case options.Bench:
-		return benching(o), agreed(o)
+		return untilSignal(lines.ExitWarning, benching(o)), agreed(o)
 	}
 	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
 		return nil, err
@@ -195,26 +192,6 @@ func status(err error) int {
 	return terminal.ExitCode(err)
 }
 
-// untilSignal returns a context that ends when somebody wants the program to. If
-// that has not ended some time later, it is ended with that status: a write to a
-// pipe that nobody reads never returns.
-// SIGPIPE is none of these signals: once it is caught, the kernel sends it for
-// every connection that the runtime closes as well. A reader of our output that
-// has gone shows as an error of the write.
-func untilSignal(ctx context.Context, status int) (context.Context, context.CancelFunc) {
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	inTime := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { os.Exit(crash.Status(status)) }) })
-	return ctx, func() {
-		inTime()
-		cancel()
-	}
-}
-
-// grace is how long the program may take to end once somebody wants it to. 2 s
-// are promised.
-const grace = 1800 * time.Millisecond
-
 func screen(o options.Options, guard *terminal.Guard) live {
 	return func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		filters := history.Open()
@@ -234,39 +211,35 @@ func screen(o options.Options, guard *terminal.Guard) live {
 	}
 }
 
-// watching returns the view that ends with its engine, whose last words it writes.
-func watching(o options.Options) view {
-	watch := running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
-		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
-		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
-	})
+// untilSignal returns v, which a signal ends as well: with that status if it has to.
+func untilSignal(status int, v view) view {
 	return func(ctx context.Context, src source.Source) int {
-		ctx, cancel := untilSignal(ctx, exitOK)
+		ctx, cancel := crash.UntilSignal(ctx, status)
 		defer cancel()
-		return watch(ctx, src)
+		return v(ctx, src)
 	}
 }
 
-// agreed asks whether a real runtime may be asked more often than its kubelet asks it,
-// and returns an error if it may not, or nobody is there to say so.
+// watching returns the view that ends with its engine, whose last words it writes.
+func watching(o options.Options) view {
+	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
+		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
+		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
+	})
+}
+
+// agreed returns an error if a real runtime may not be asked as often as o says.
 func agreed(o options.Options) error {
-	shortest := slices.Min(o.Periods)
-	switch {
-	case o.Demo != "" || o.Yes || shortest >= time.Second:
+	if o.Demo != "" || o.Yes {
 		return nil
-	case terminal.Width(os.Stdin) == 0 || terminal.Width(os.Stderr) == 0:
-		return fmt.Errorf("bench: relists every %v are more than the kubelet's own, and there is no terminal to ask on: add --yes, or leave periods below 1s out of --periods", shortest)
-	case !lines.Agree(os.Stdin, os.Stderr, fmt.Sprintf("This relists the node's runtime every %v; its kubelet does so every second. Go on?", shortest)):
-		return errors.New("bench: not begun")
 	}
-	return nil
+	asks := terminal.Width(os.Stdin) > 0 && terminal.Width(os.Stderr) > 0
+	return lines.Agree(os.Stdin, os.Stderr, asks, slices.Min(o.Periods))
 }
 
 // benching returns the view that measures periods and event sources.
 func benching(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
-		ctx, cancel := untilSignal(ctx, lines.ExitWarning)
-		defer cancel()
 		o.Release = src.Release(ctx, o)
 		bench := lines.BenchOptions{
 			CheckOptions: style(o, src), Periods: o.Periods, Sources: o.Sources, For: o.For, Progress: lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)),
@@ -287,15 +260,10 @@ func benching(o options.Options) view {
 	}
 }
 
-// least is the time that a check has in any case.
-const least = 100 * time.Millisecond
-
 // checking returns the view that looks once.
 func checking(o options.Options) view {
 	return func(ctx context.Context, src source.Source) int {
-		ctx, cancel := untilSignal(ctx, exitCannotTell)
-		defer cancel()
-		o.Deadline = max(o.Deadline-time.Since(started), least) // a search that finds a silent runtime has taken a second
+		o.Deadline = max(o.Deadline-time.Since(started), 100*time.Millisecond) // a search that finds a silent runtime has taken a second
 		code, err := lines.Check(ctx, terminal.Writer(os.Stdout, os.Environ()), examining(o, src), style(o, src))
 		if err != nil {
 			return cannotTell(o, err)
@@ -324,9 +292,7 @@ func examining(o options.Options, src source.Source) func(context.Context) (*eng
 		ctx, stop := context.WithTimeout(ctx, o.Deadline)
 		defer stop()
 		defer progress.Clear()
-		s, err := engine.Examine(ctx, relist(o, src), engine.Examination{
-			Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show,
-		})
+		s, err := engine.Examine(ctx, relist(o, src), engine.Examination{Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show})
 		if errors.Is(ctx.Err(), context.Canceled) { // half a look is no verdict
 			return nil, fmt.Errorf("check ended before it had seen everything: %w", context.Cause(ctx))
 		}

@@ -61,12 +61,22 @@ func Bench(ctx context.Context, w io.Writer, o BenchOptions) (code int, err erro
 	return ExitOK, nil
 }
 
-// Agree asks a question on a terminal and reports whether the answer is yes.
-func Agree(in io.Reader, out io.Writer, question string) bool {
-	fmt.Fprint(out, question, " [y/N] ")
+// Agree asks, if there is a terminal, whether a runtime may be relisted with a period that
+// is shorter than its kubelet's, and returns an error if it may not, or nobody is there to
+// say so.
+func Agree(in io.Reader, out io.Writer, terminal bool, period time.Duration) error {
+	switch {
+	case period >= time.Second:
+		return nil
+	case !terminal:
+		return fmt.Errorf("bench: relists every %v are more than the kubelet's own, and there is no terminal to ask on: add --yes, or leave periods below 1s out of --periods", period)
+	}
+	fmt.Fprintf(out, "This relists the node's runtime every %v; its kubelet does so every second. Go on? [y/N] ", period)
 	answer, _ := bufio.NewReader(io.LimitReader(in, 64)).ReadString('\n') // the end of the input is a no
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+		return nil
+	}
+	return errors.New("bench: not begun")
 }
 
 // sourceName returns what --sources calls a source.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
@@ -178,16 +177,7 @@ func validBench(t *testing.T, line []byte) {
 
 // TestBenchOfTheDemo runs it, and ends it before its time.
 func TestBenchOfTheDemo(t *testing.T) {
-	server, err := sim.Start(t.Context(), sim.Config{Scenario: "churn", Seed: 1, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	client, err := cri.Dial(server.Endpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	server, client := demo(t, sim.Config{Scenario: "churn"})
 	var progress, out bytes.Buffer
 	running := 0
 	o := BenchOptions{
@@ -230,8 +220,11 @@ func TestQuantile(t *testing.T) {
 func TestAgree(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "Yes\n": true, "": false, "\n": false, "no\n": false, strings.Repeat("y", 1<<20): false} {
 		var out strings.Builder
-		if got := Agree(strings.NewReader(answer), &out, "Go on?"); got != want || out.String() != "Go on? [y/N] " {
-			t.Errorf("%.10q: %v after %q", answer, got, out.String())
+		if err := Agree(strings.NewReader(answer), &out, true, 250*ms); (err == nil) != want || !strings.HasSuffix(out.String(), "every 250ms; its kubelet does so every second. Go on? [y/N] ") {
+			t.Errorf("%.10q: %v after %q", answer, err, out.String())
 		}
+	}
+	if err := Agree(strings.NewReader(""), nil, false, time.Second); err != nil {
+		t.Error("asked about the kubelet's own period:", err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -21,16 +20,7 @@ import (
 // relist waits for a reader that reads nothing, and that this gets the whole story when it
 // goes on: what was lost is counted in it.
 func TestAStoppedReaderBlocksNobody(t *testing.T) {
-	server, err := sim.Start(t.Context(), sim.Config{Scenario: "churn", Seed: 1, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	client, err := cri.Dial(server.Endpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	server, client := demo(t, sim.Config{Scenario: "churn"})
 	var longest atomic.Int64 // that it took to deliver an event
 	var said atomic.Uint64
 	flood := func(ctx context.Context, deliver func(pleg.Upstream)) error {

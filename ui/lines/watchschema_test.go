@@ -172,21 +172,29 @@ func compact(t *testing.T, j json.RawMessage) string {
 	return b.String()
 }
 
+// demo returns a runtime of the demo, and a client of it.
+func demo(t *testing.T, c sim.Config) (*sim.Server, *cri.Client) {
+	t.Helper()
+	c.Seed, c.Dir = 1, t.TempDir()
+	server, err := sim.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	client, err := cri.Dial(server.Endpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return server, client
+}
+
 // TestWatchOfTheDemo holds that what every scenario brings about follows the schema.
 func TestWatchOfTheDemo(t *testing.T) {
 	for _, s := range sim.Scenarios() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			server, err := sim.Start(t.Context(), sim.Config{Scenario: s.Name, Seed: 1, Clock: 30, Dir: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer server.Close()
-			client, err := cri.Dial(server.Endpoint())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
+			server, client := demo(t, sim.Config{Scenario: s.Name, Clock: 30})
 			eng, err := engine.New(engine.Config{Runtime: client, Clock: server})
 			if err != nil {
 				t.Fatal(err)
