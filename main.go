@@ -33,6 +33,8 @@ import (
 var (
 	version = "devel" // set by the release build
 	started = time.Now()
+
+	columns options.Columns = ui.Columns() // that can be sorted by, or hidden
 )
 
 // The exit statuses; check has its own as well. The last one: nothing could be seen at all.
@@ -48,8 +50,6 @@ func main() {
 	}
 	os.Exit(crash.Status(run(os.Args[1:])))
 }
-
-var columns options.Columns = ui.Columns() // that can be sorted by, or hidden
 
 // run returns the exit status.
 func run(args []string) int {
