@@ -87,7 +87,7 @@ func TestSeenSheet(t *testing.T) {
 			"channel unseen: no relist has seen it, so the kubelet cannot see it", "relist not seen cri 2026-11-20T11:59:54.000Z mode",
 			"Nothing, as long as no relist sees it", "With the gate EventedPLEG a kubelet up to 1.36 would have had it",
 		}, "FOUND BY"},
-		{"unseen by all that a kubelet has", 10, pleg.Generic, nil, []string{"No kubelet could: none has a source of events but the runtime's stream"}, "FOUND BY"},
+		{"unseen by all that a kubelet has", 10, pleg.Generic, nil, []string{"pod not known: no relist had this id container its name", "No kubelet could: none has a source of events but the runtime's stream"}, "gone since"},
 		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "derived: no kubelet makes it", "Nothing: it never hears of it."}, "sync loop takes it"},
 		{"no event sources", 1, pleg.Generic, func(v *pane.View) { v.Journal.Row(1).Seen = nil }, []string{"FOUND BY relist"}, "SEEN BY"},
 	} {

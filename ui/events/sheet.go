@@ -38,7 +38,10 @@ func Sheet(v *pane.View, s pane.Subject) pane.Pane {
 
 // Info names the event.
 func (s *sheet) Info() pane.Info {
-	name := look.EventWord(s.row.Kind) + " " + s.row.Pod.String()
+	name := look.EventWord(s.row.Kind)
+	if pod := s.row.Pod.String(); pod != "" {
+		name += " " + pod
+	}
 	if s.row.ID != "" {
 		name += " " + subject(&s.row.Event)
 	}
@@ -85,7 +88,7 @@ func (s *sheet) event(d *widget.Doc) {
 	d.Section("EVENT")
 	d.Field("type", st, symbol+" "+r.Kind.String())
 	d.Field("from > to", th.Text, steps(th, r))
-	d.Field("pod", th.Text, r.Pod.String()+s.gone())
+	d.Field("pod", th.Text, s.pod())
 	d.Field("pod uid", th.Dim, string(r.Pod.UID))
 	switch {
 	case r.Sandbox:
@@ -99,12 +102,16 @@ func (s *sheet) event(d *widget.Doc) {
 	d.Field("channel", th.Text, r.Delivery.String()+": "+delivery(&r.Event))
 }
 
-// gone says that the pod is no longer listed.
-func (s *sheet) gone() string {
-	if s.View.Pods.Find(s.row.Pod.UID) != nil {
-		return ""
+// pod says whose it was, as far as that is known, and whether the pod is no longer listed.
+func (s *sheet) pod() string {
+	switch pod := s.row.Pod; {
+	case pod.UID == "":
+		return "not known: no relist had this id"
+	case s.View.Pods.Find(pod.UID) != nil:
+		return pod.String()
+	default:
+		return pod.String() + ", which has gone since"
 	}
-	return ", which has gone since"
 }
 
 // exit writes the exit code, of a removal that of the death before.
