@@ -161,8 +161,8 @@ func TestWatchHearsTheKernel(t *testing.T) {
 
 	w = watchJSON(t, node.socket, "--events=cgroup,pidfd")
 	w.connected(2)
-	if open := kernelFiles(t, w.cmd.Process.Pid); open.watchers != 2 || open.processes < 2 {
-		t.Errorf("it has open %+v, want a watcher for each source, and each container's process", open)
+	if open := kernelFiles(t, w.cmd.Process.Pid); open.watchers != 1 || open.processes < 2 {
+		t.Errorf("it has open %+v, want one watcher for both sources, and each container's process", open)
 	}
 	told := w.tellsOnce(node.shuffle(rand.New(rand.NewPCG(5, 1)), 20))
 	by := map[string]int{}

@@ -51,14 +51,14 @@ func (n *Node) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
 	if err != nil {
 		return err
 	}
-	w, lives := &groupWatch{trees: trees, outer: n.outerContainers(ctx)}, map[string]*containerLife{}
-	w.changed = func(g *groupDir) error {
+	e, lives := new(groupEar), map[string]*containerLife{}
+	e.changed = func(g *groupDir) error {
 		l := lives[g.id]
 		if l == nil {
 			l = new(containerLife)
 			lives[g.id] = l
 		}
-		if l.take(g, w.began) && w.began {
+		if l.take(g, e.began) && e.began {
 			signal := pleg.SignalStopped
 			if l.isAlive {
 				signal = pleg.SignalStarted
@@ -70,7 +70,7 @@ func (n *Node) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
 		}
 		return nil
 	}
-	return w.run(ctx, nil)
+	return n.hear(ctx, trees, e, func(chan<- func() error) func() { return func() {} })
 }
 
 // outerContainers returns the containers that the whole node is in, as far as that may be

@@ -241,6 +241,7 @@ func TestCgroupsOfBothVersions(t *testing.T) {
 	v1.make(at(2), 0)
 	h.want("started 2")
 	v2.make(at(2), 0)
+	h.begun(v2) // nothing has ended with that
 	v2.set(at(2), 1)
 	v1.remove(at(1))
 	v2.remove(at(1))
@@ -252,6 +253,8 @@ func TestCgroupsOfBothVersions(t *testing.T) {
 	h.want("started 3")
 	v1.remove(at(3))
 	h.want("stopped 3")
+	v1.make(at(2), 0) // which has forgotten that there was one of v2
+	h.want("started 2")
 }
 
 func TestCgroupsRefuse(t *testing.T) {
@@ -483,4 +486,47 @@ func TestWatchErrorsSayWhatToDo(t *testing.T) {
 	if got := watchError(unix.EACCES); errors.Is(got, call.ErrUnimplemented) || !errors.Is(got, unix.EACCES) {
 		t.Errorf("EACCES: %v", got)
 	}
+}
+
+// Who comes later hears of what changes from then on, and who goes leaves the others alone:
+// all hear from one watch, which is over when nobody hears.
+func TestSourcesShareAWatch(t *testing.T) {
+	tree := newGroupTree(t, t.TempDir(), "")
+	n := newTestNode(t, tree.root)
+	at := func(digit string) string { return "kubepods/pod1/" + fixtureID(digit) }
+	watchers := func() (count int) {
+		all, _ := filepath.Glob("/proc/self/fd/*")
+		for _, path := range all {
+			if to, _ := os.Readlink(path); to == "anon_inode:inotify" {
+				count++
+			}
+		}
+		return count
+	}
+	before := watchers()
+	one, stopOne := listen(t, n.Cgroups)
+	one.begun(tree)
+	tree.make(at("1"), 1)
+	one.want("started 1")
+	two, stopTwo := listen(t, n.Cgroups)
+	two.begun(tree)
+	if now := watchers(); now != before+1 {
+		t.Errorf("%d watchers, before it were %d", now, before)
+	}
+	tree.make(at("2"), 1)
+	one.want("started 2")
+	two.want("started 2")
+	stopOne()
+	one.done <- <-one.done
+	tree.set(at("1"), 0)
+	two.want("stopped 1")
+	stopTwo()
+	two.done <- <-two.done
+	if now := watchers(); now != before {
+		t.Errorf("%d watchers are left, before it were %d", now, before)
+	}
+	again, _ := listen(t, n.Cgroups)
+	again.begun(tree)
+	tree.set(at("2"), 0)
+	again.want("stopped 2")
 }

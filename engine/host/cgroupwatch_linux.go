@@ -34,10 +34,9 @@ type groupWatch struct {
 	outer  []string // the containers that the whole node is in
 	v1File string   // that is watched in a group of v1; empty for none
 
-	// changed is told of a container's group that is new or gone, or whose file has changed;
-	// of what is there from the start before began is set.
-	changed func(g *groupDir) error
-	began   bool
+	// ear are told of a container's group that is new or gone, or whose file has changed,
+	// or that was read again.
+	ear []*groupEar
 
 	notify *fsnotify.Watcher
 	failed chan error // by the watcher
@@ -77,13 +76,6 @@ func (w *groupWatch) run(ctx context.Context, other <-chan func() error) (err er
 		_ = w.notify.Close() // the kernel drops the watches with it
 		<-drained
 	}()
-	if err := w.readAll(ctx); err != nil {
-		return err
-	}
-	if err := w.checkWhole(); err != nil {
-		return err
-	}
-	w.began = true
 	return w.follow(ctx, other)
 }
 
@@ -161,6 +153,7 @@ func (w *groupWatch) look(ctx context.Context, parent *groupDir, name string) er
 	}
 	g := parent.children[name]
 	if g == nil {
+		name = path[len(path)-len(name):] // one text for both
 		g = &groupDir{hierarchy: parent.hierarchy, path: path, depth: parent.depth + 1}
 		if id := idIn(name); id != "" && !slices.Contains(w.outer, id) {
 			if isAnothers(path) {
@@ -201,7 +194,7 @@ func (w *groupWatch) readFolder(ctx context.Context, g *groupDir) error {
 	if isThere, err := w.watch(g); err != nil || !isThere {
 		return err
 	}
-	entries, err := os.ReadDir(g.path)
+	names, err := foldersIn(g.path)
 	if err != nil && !isGoneGroup(err) {
 		return fmt.Errorf("list control groups: %w", err)
 	}
@@ -209,12 +202,9 @@ func (w *groupWatch) readFolder(ctx context.Context, g *groupDir) error {
 	for name := range g.children {
 		left[name] = true
 	}
-	for _, entry := range entries {
-		if !entry.IsDir() {
-			continue
-		}
-		delete(left, entry.Name())
-		if err := w.look(ctx, g, entry.Name()); err != nil {
+	for _, name := range names {
+		delete(left, name)
+		if err := w.look(ctx, g, name); err != nil {
 			return err
 		}
 	}
@@ -240,7 +230,8 @@ func (w *groupWatch) readState(g *groupDir) error {
 	} else if text, err := readLine(w.watched(g), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
 		g.isAlive = statValue(string(text), "populated") > 0
 	}
-	return w.changed(g)
+	w.tell(g)
+	return nil
 }
 
 // watched returns what is watched of a group; empty if nothing is.
@@ -296,7 +287,14 @@ func (w *groupWatch) drop(parent *groupDir, name string) error {
 		return nil
 	}
 	g.isAlive, g.isGone = false, true
-	return w.changed(g)
+	w.tell(g)
+	return nil
+}
+
+func (w *groupWatch) tell(g *groupDir) {
+	for _, e := range w.ear {
+		e.tell(g)
+	}
 }
 
 // isGoneGroup reports whether a group went while it was looked at.

@@ -20,6 +20,7 @@ type Node struct {
 	reads   reads[string] // by the part's name
 
 	looking sync.Mutex // held during a look
+	ears    groupEars
 }
 
 // New prepares for looking at a node and begins to compare its clocks. The error

@@ -80,6 +80,8 @@ func (*dumper) look(context.Context, time.Time) evidence.Stacks {
 
 func configuredMetrics(string, Config) (*url.URL, error) { return nil, errNotLinux }
 
+type groupEars struct{}
+
 // Cgroups and Pidfds are for Linux alone.
 func (*Node) Cgroups(context.Context, func(pleg.Upstream)) error { return noStream() }
 func (*Node) Pidfds(context.Context, func(pleg.Upstream)) error  { return noStream() }

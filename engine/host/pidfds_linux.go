@@ -66,18 +66,20 @@ func (n *Node) Pidfds(ctx context.Context, deliver func(pleg.Upstream)) error {
 		proc: filepath.Join("/", n.root, "proc"), ends: ends, most: mostPidfds(), deliver: deliver,
 		all: map[string]*waitedFor{}, keys: map[uint64]*waitedFor{},
 	}
-	told := make(chan func() error)
-	stop := ends.watch(func(keys []uint64) func() error {
-		return func() error { return p.take(keys) }
-	}, told)
 	defer func() {
-		stop()
 		for _, c := range p.keys {
 			c.first.close()
 		}
 	}()
-	w := &groupWatch{trees: trees, outer: n.outerContainers(ctx), v1File: "cgroup.procs", changed: p.changed}
-	return w.run(ctx, told)
+	e := &groupEar{changed: p.changed, wantsV1: "cgroup.procs"}
+	return n.hear(ctx, trees, e, func(tasks chan<- func() error) func() {
+		return ends.watch(func(keys []uint64) func() error {
+			return func() error {
+				e.fail(p.take(keys))
+				return nil
+			}
+		}, tasks)
+	})
 }
 
 // changed looks for the first process of a container that has none yet.

@@ -1,0 +1,162 @@
+package host
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync"
+)
+
+// A groupEar is a source that hears of containers' control groups. All but failed belongs
+// to the goroutine of the watch.
+type groupEar struct {
+	changed   func(g *groupDir) error // as [groupWatch] has it; an error ends the source
+	wantsV1   string                  // the file that is to be watched in a group of v1; empty for none
+	began     bool                    // what comes is news
+	hasFailed bool
+	failed    chan error // has room for the one that ends it
+}
+
+func (e *groupEar) tell(g *groupDir) {
+	if !e.hasFailed {
+		e.fail(e.changed(g))
+	}
+}
+
+func (e *groupEar) fail(err error) {
+	if err != nil && !e.hasFailed {
+		e.hasFailed = true
+		e.failed <- err
+	}
+}
+
+// groupEars are the sources of one node that hear of control groups, at present. They
+// share one watch: to know all groups of a node takes a megabyte.
+type groupEars struct {
+	mu  sync.Mutex
+	now *sharedWatch // guarded by mu; nil if nobody hears
+}
+
+// A sharedWatch is a watch that runs for as long as somebody hears.
+type sharedWatch struct {
+	groupWatch
+	ears  int             // guarded by the groupEars' mu
+	alive context.Context // ends when nobody hears any more
+	end   context.CancelFunc
+	tasks chan func() error // done by its goroutine
+	over  chan struct{}     // closed when it has ended
+	err   error             // why; set before over is closed
+}
+
+// hear has e hear until ctx ends, whose cause it returns then, or something fails. What is
+// there at the beginning is told before e.began is set. Begin is called before that, with
+// what the watch's goroutine takes things to do from. After end it gets no more of them,
+// and when hear returns all that was begun is done.
+func (n *Node) hear(ctx context.Context, trees []hierarchy, e *groupEar, begin func(tasks chan<- func() error) (end func())) error {
+	w := n.join(ctx, trees)
+	e.failed = make(chan error, 1)
+	defer n.leave(w, e)
+	defer begin(w.tasks)()
+	add := w.tasks
+	for {
+		select {
+		case add <- func() error { w.add(e); return nil }:
+			add = nil
+		case err := <-e.failed:
+			return err
+		case <-w.over:
+			return w.err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// join returns the watch that runs, or a new one.
+func (n *Node) join(ctx context.Context, trees []hierarchy) *sharedWatch {
+	outer := n.outerContainers(ctx)
+	n.ears.mu.Lock()
+	defer n.ears.mu.Unlock()
+	w := n.ears.now
+	if w == nil || isOver(w.over) {
+		w = &sharedWatch{groupWatch: groupWatch{trees: trees, outer: outer}, tasks: make(chan func() error), over: make(chan struct{})}
+		w.alive, w.end = context.WithCancel(context.Background())
+		n.ears.now = w
+		go func() {
+			defer close(w.over)
+			w.err = w.run(w.alive, w.tasks)
+		}()
+	}
+	w.ears++
+	return w
+}
+
+// leave returns when e hears nothing any more.
+func (n *Node) leave(w *sharedWatch, e *groupEar) {
+	n.ears.mu.Lock()
+	if w.ears--; w.ears == 0 {
+		w.end()
+		if n.ears.now == w {
+			n.ears.now = nil
+		}
+	}
+	n.ears.mu.Unlock()
+	gone := make(chan struct{})
+	select {
+	case w.tasks <- func() error { w.remove(e); close(gone); return nil }:
+		<-gone
+	case <-w.over:
+	}
+}
+
+func isOver(over <-chan struct{}) bool {
+	select {
+	case <-over:
+		return true
+	default:
+		return false
+	}
+}
+
+// add tells e of all that is there, by reading it again, and from then on of what changes.
+func (w *sharedWatch) add(e *groupEar) {
+	w.ear = append(w.ear, e)
+	w.v1File = max(w.v1File, e.wantsV1)
+	err := w.readAll(w.alive)
+	if err == nil {
+		err = w.checkWhole()
+	}
+	e.began = true
+	debug.FreeOSMemory() // what it took to read them all is not needed again
+	e.fail(err)
+}
+
+func (w *sharedWatch) remove(e *groupEar) {
+	w.ear = slices.DeleteFunc(w.ear, func(other *groupEar) bool { return other == e })
+}
+
+// foldersIn returns the names of the folders in one. Most of what is in a control group
+// are files, which are not kept.
+func foldersIn(dir string) (names []string, err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for err == nil {
+		var some []fs.DirEntry
+		some, err = f.ReadDir(32)
+		for _, entry := range some {
+			if entry.IsDir() {
+				names = append(names, entry.Name())
+			}
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return names, err
+}
