@@ -357,7 +357,7 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 
 // The next act comes in the time of people, at the speed at which the script would go.
 func TestProgress(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "flapping", Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "flapping", Speed: MinSpeed, Dir: t.TempDir()}) // slow, for the first act not to be over before the step
 	if err != nil {
 		t.Fatal(err)
 	}
