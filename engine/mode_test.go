@@ -364,11 +364,11 @@ func TestAsksOfTheStream(t *testing.T) {
 func TestPreviewAsksForEachEnd(t *testing.T) {
 	var syncing atomic.Bool
 	workers := func() podworker.Workers {
-		w := podworker.Worker{Pod: ref("web")}
+		w := &podworker.Worker{Pod: ref("web")}
 		if syncing.Load() {
 			w.State = podworker.Syncing
 		}
-		return podworker.Workers{All: []podworker.Worker{w}}
+		return podworker.Workers{All: []*podworker.Worker{w}}
 	}
 	inMode(t, Config{Release: 28, Mode: pleg.Preview, Period: time.Minute, Workers: workers}, func(b *modeBench) {
 		b.fake.exit("web/app", 0, "Completed")

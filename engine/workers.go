@@ -94,6 +94,6 @@ func (w *workers) read(m *machine) podworker.Workers {
 // workers take no time for it.
 func (w *workers) syncing(m *machine, uid pleg.UID) bool {
 	all := w.read(m).All
-	i := slices.IndexFunc(all, func(w podworker.Worker) bool { return w.Pod.UID == uid })
+	i := slices.IndexFunc(all, func(w *podworker.Worker) bool { return w.Pod.UID == uid })
 	return i >= 0 && all[i].State == podworker.Syncing
 }

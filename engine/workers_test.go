@@ -118,7 +118,7 @@ func TestWorkersComeAndGoWithTheirPods(t *testing.T) {
 
 // A kubelet that tells what its workers do is believed.
 func TestWorkersOfAKubeletThatTells(t *testing.T) {
-	told := podworker.Workers{Acting: true, All: []podworker.Worker{{Pod: ref("web"), State: podworker.Syncing}, {Pod: ref("api")}}}
+	told := podworker.Workers{Acting: true, All: []*podworker.Worker{{Pod: ref("web"), State: podworker.Syncing}, {Pod: ref("api")}}}
 	bubble(t, Config{Workers: func() podworker.Workers { return told }}, slowly, func(b *bench) {
 		if s := b.after(2 * time.Second); !s.Workers.Acting || len(s.Workers.All) != 2 {
 			t.Errorf("workers %+v, want the kubelet's", s.Workers)

@@ -213,7 +213,7 @@ func (sn *scene) listsHang() bool {
 
 // A shown is what [Server.Workers] returned last, and what that was made of.
 type shown struct {
-	all, from []podworker.Worker
+	all, from []*podworker.Worker
 	pace      pace
 }
 
@@ -231,8 +231,10 @@ func (s *Server) Workers() podworker.Workers {
 	}
 	if len(read.All) != len(s.shown.from) || len(read.All) > 0 && &read.All[0] != &s.shown.from[0] || p != s.shown.pace {
 		s.shown = shown{from: read.All, all: slices.Clone(read.All), pace: p}
-		for i := range s.shown.all {
-			p.show(&s.shown.all[i])
+		for i, w := range s.shown.all {
+			shown := *w
+			p.show(&shown)
+			s.shown.all[i] = &shown
 		}
 	}
 	read.All = s.shown.all

@@ -112,7 +112,7 @@ func workerOf(t *testing.T, all podworker.Workers, uid string) podworker.Worker 
 	t.Helper()
 	for _, w := range all.All {
 		if string(w.Pod.UID) == uid {
-			return w
+			return *w
 		}
 	}
 	t.Fatalf("pod %s has no worker", uid)

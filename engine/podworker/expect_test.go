@@ -146,7 +146,7 @@ func TestEventDuringTheSyncIsMet(t *testing.T) {
 	b := newBench(t, true, true, "a")
 	b.Ask(b.now, uid("a"))
 	b.begin("a")
-	b.event(pleg.Died, "a", "B")
+	b.event(pleg.Started, "a", "B")
 	b.event(pleg.Started, "a", "A")
 	b.Expect(uid("a"),
 		Expectation{Kind: pleg.Started, ID: "a/A", Until: epoch.Add(time.Second)},
@@ -216,6 +216,9 @@ func TestExpectationNamesWhatItMeans(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%+v means %q, want %q", tt.x, got, tt.want)
 		}
+	}
+	if (Expectation{Kind: pleg.Died}).is(pleg.Event{Kind: pleg.Died, ID: "4"}) {
+		t.Error("a container without a name is taken for the sandbox")
 	}
 	b := newBench(t, true, true, "a")
 	b.acts(started("A", time.Second), Expectation{Kind: pleg.Started, ID: "a/A", Until: epoch.Add(time.Minute)})

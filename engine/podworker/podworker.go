@@ -62,10 +62,10 @@ type Worker struct {
 
 // Workers are all workers at one moment. It is immutable.
 type Workers struct {
-	Acting    bool     // they sync pods; else they only show which would be woken
-	Expecting bool     // with expected events
-	All       []Worker // by namespace, name, UID
-	WakeUps   uint64   // of these and of those that have gone, like the next
+	Acting    bool      // they sync pods; else they only show which would be woken
+	Expecting bool      // with expected events
+	All       []*Worker // by namespace, name, UID; one that has not changed is the same as before
+	WakeUps   uint64    // of these and of those that have gone, like the next
 	Saved     uint64
 	Expired   uint64
 	Syncs     uint64
@@ -73,9 +73,9 @@ type Workers struct {
 
 // Of returns the worker of a pod; nil if it has none.
 func (all *Workers) Of(pod pleg.UID) *Worker {
-	i := slices.IndexFunc(all.All, func(w Worker) bool { return w.Pod.UID == pod })
+	i := slices.IndexFunc(all.All, func(w *Worker) bool { return w.Pod.UID == pod })
 	if i < 0 {
 		return nil
 	}
-	return &all.All[i]
+	return all.All[i]
 }

@@ -32,7 +32,7 @@ type Set struct {
 	all   []*worker // some of them gone
 	moved bool      // all is not in order, or has some that are gone
 	dirty []*worker // changed since read
-	read  []Worker  // never written to once it was returned
+	read  []*Worker // never written to once it was returned
 }
 
 // A worker is a Worker and what it has to know beside.
@@ -47,8 +47,9 @@ type worker struct {
 	synced   bool
 	lastSync time.Time // when the last sync ended; as of synced
 
-	gone, dirty bool
-	place       int // in all
+	gone  bool
+	place int     // in all
+	read  *Worker // as it was read last; nil if it has changed since
 }
 
 // New returns a set without workers, who read the cache. Only acting ones expect events,

@@ -88,7 +88,7 @@ func (b *bench) worker(pod string) Worker {
 	b.t.Helper()
 	for _, w := range b.Read().All {
 		if w.Pod == ref(pod) {
-			return w
+			return *w
 		}
 	}
 	b.t.Fatalf("no worker for %s", pod)
@@ -287,6 +287,9 @@ func TestRead(t *testing.T) {
 		if diff := cmp.Diff(tt.want, tt.read.All[0].Expected); diff != "" {
 			t.Errorf("read %d: expected (-want +got):\n%s", i, diff)
 		}
+	}
+	if b.Add(b.now, ref("c")); b.Read().All[1] != first.All[1] || third.All[1] != first.All[1] {
+		t.Error("a worker that has not changed is copied")
 	}
 	if first.All[0].WakeUps != 0 || second.All[0].WakeUps != 1 {
 		t.Error("what was read has changed")

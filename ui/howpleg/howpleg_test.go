@@ -146,8 +146,8 @@ func TestWays(t *testing.T) {
 	snap := working(Healthy())
 	v := seen(snap)
 	r := v.Journal.Row(4)
-	for i := range snap.Workers.All {
-		if w := &snap.Workers.All[i]; w.Pod == r.Pod {
+	for _, w := range snap.Workers.All {
+		if w.Pod == r.Pod {
 			w.Last, w.Spared = r.Event.Event, true
 		}
 	}

@@ -24,7 +24,7 @@ func Held(w *podworker.Worker, at time.Time) bool {
 // HeldUp counts the pod workers that have been waiting for long.
 func HeldUp(all *podworker.Workers, at time.Time) (n int) {
 	for i := range all.All {
-		if Held(&all.All[i], at) {
+		if Held(all.All[i], at) {
 			n++
 		}
 	}

@@ -115,8 +115,7 @@ func (p *workers) shown() []*podworker.Worker {
 		shown[pod.Pod.UID] = true
 	}
 	var rows []*podworker.Worker
-	for i := range v.Workers.All {
-		w := &v.Workers.All[i]
+	for _, w := range v.Workers.All {
 		if show, listed := shown[w.Pod.UID]; show || !listed && p.shows(w) {
 			rows = append(rows, w)
 		}

@@ -59,7 +59,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("first (-want +got):\n%s", diff)
 	}
 	woken := func(i int) uint64 {
-		return snap.Workers.All[slices.IndexFunc(snap.Workers.All, func(w podworker.Worker) bool { return w.Pod.Name[:6] == got[i] })].WakeUps
+		return snap.Workers.All[slices.IndexFunc(snap.Workers.All, func(w *podworker.Worker) bool { return w.Pod.Name[:6] == got[i] })].WakeUps
 	}
 	for i := 3; i < len(got); i++ {
 		if woken(i) > woken(i-1) {
@@ -104,7 +104,7 @@ func TestFilter(t *testing.T) {
 	later := *snap
 	gone := snap.Pods[0]
 	later.Pods = snap.Pods[1:]
-	later.Workers.All = append(slices.Clone(snap.Workers.All), podworker.Worker{Pod: pleg.PodRef{UID: "new", Namespace: "shop", Name: "brand-new"}, Since: Ago(time.Second)})
+	later.Workers.All = append(slices.Clone(snap.Workers.All), &podworker.Worker{Pod: pleg.PodRef{UID: "new", Namespace: "shop", Name: "brand-new"}, Since: Ago(time.Second)})
 	v.Journal.Observe(engine.Update{Snapshot: &later})
 	v.Snapshot = &later
 	v.Pods.Observe(&later, nil)

@@ -13,7 +13,7 @@ import (
 func Working(s *engine.Snapshot) *engine.Snapshot {
 	all := podworker.Workers{Acting: true, Expecting: true}
 	for i, p := range s.Pods {
-		w := podworker.Worker{
+		w := &podworker.Worker{
 			Pod: p.PodRef, Since: Ago(time.Duration(7*i) * time.Second), WakeUps: uint64(3 + i*i%7), Syncs: uint64(4 + i*i%7), Saved: uint64(i % 4),
 			Last: Happened(0, 0, pleg.Started, p, p.Seen().Containers[0].Name, pleg.Created, pleg.Running).Event, LastAt: Ago(time.Duration(11*i) * time.Second),
 		}
