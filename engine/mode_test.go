@@ -460,3 +460,25 @@ func TestModeFollowsTheKubelet(t *testing.T) {
 		}
 	}
 }
+
+// A pod that the stream tells of while the lists are out stays where people see it.
+func TestPodAheadOfTheListsIsShown(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		stops := make(chan struct{})
+		b.fake.script("ListContainers", behaviour{stops: stops})
+		b.ask(b.RelistNow)
+		b.after(time.Second)
+		u := b.upstream(pleg.SignalStarted, "new")
+		u.Status.PodRef = ref("new")
+		b.stream.says(u)
+		b.after(time.Second)
+		b.fake.behave()
+		close(stops)
+		if s := b.after(10 * time.Second); len(s.Pods) != 2 || len(s.Workers.All) != 2 {
+			t.Errorf("%d pods and %d workers, want 2", len(s.Pods), len(s.Workers.All))
+		}
+		if s := b.after(minutes5); len(s.Pods) != 1 || len(s.Workers.All) != 1 {
+			t.Errorf("when a relist had its time: %d pods and %d workers, want 1", len(s.Pods), len(s.Workers.All))
+		}
+	})
+}

@@ -36,7 +36,7 @@ func (t *pods) showAll(core *pleg.Core) {
 		return
 	}
 	for uid := range t.byUID {
-		if was, now, _ := core.Record(uid); was == nil && now == nil {
+		if was, now, _ := core.Record(uid); was == nil && now == nil && !core.Ahead(uid) {
 			t.drop(uid)
 		}
 	}

@@ -46,13 +46,20 @@ func (a *ahead) drop(uid UID) {
 	delete(a.pods, uid)
 }
 
+// Ahead reports whether only the stream has told of a pod, and no relist can have shown it:
+// the one under way began before that.
+func (c *Core) Ahead(uid UID) bool {
+	g, ok := c.ahead.pods[uid]
+	return ok && !g.at.Before(c.relist.at)
+}
+
 // write does with an event what a kubelet does from 1.26 to 1.36. (kubelet 1.36,
 // EventedPLEG.processCRIEvents)
 func (c *Core) write(now time.Time, u Upstream) Outcome {
 	st := *u.Status
 	uid := st.UID
 	_, listed := c.records.byUID[uid]
-	if !listed && c.ahead.full(uid, &st) || c.told.full(uid, u.ID) {
+	if !listed && c.ahead.full(uid, &st) || c.told.full(uid, u.ID) && c.recorded(uid, u.ID) == Absent {
 		return Outcome{Ignored: "the stream tells of too much that no relist has shown"}
 	}
 	if len(st.IPs) == 0 {
