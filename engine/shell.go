@@ -74,6 +74,7 @@ func (s *shell) run(ctx context.Context) (err error) {
 		select {
 		case <-ctx.Done():
 			s.step(Halt{})
+			s.drainAll()
 			s.publishLast()
 			return nil
 		case p := <-s.crashed:

@@ -84,6 +84,20 @@ func (s *shell) drain() {
 	}
 }
 
+// drainAll steps the machine with all that the streams have said, so that what came is
+// counted to the end.
+func (s *shell) drainAll() {
+	for range int(sourceCount) * queueRoom / batch { // no more, though somebody goes on talking
+		inputs := s.streams.take()
+		if len(inputs) == 0 {
+			return
+		}
+		for _, in := range inputs {
+			s.step(in)
+		}
+	}
+}
+
 // ready returns what has something to receive when the loop may take what was said; nil
 // before that.
 func (l *streams) ready() <-chan struct{} {

@@ -353,3 +353,18 @@ func TestStreamsThatCannotBe(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What came before the end is counted, with what the loop had no time for.
+func TestWhatCameIsCountedToTheEnd(t *testing.T) {
+	watch(t, Config{}, FromCgroup, func(w *watching) {
+		for i := range queueRoom {
+			w.f.says(stopped(fmt.Sprint("foreign-", i)))
+		}
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		if s := w.shell.machine.sources.all[0].state; s.Received+s.Lost != queueRoom {
+			t.Errorf("%d received and %d lost of %d", s.Received, s.Lost, queueRoom)
+		}
+	})
+}
