@@ -35,6 +35,15 @@ func (g *sightings) judge(t *transition, by Source, v verdict) {
 	t.verdicts[by] = v
 }
 
+// withdraw takes back what was judged of what the first relist finds: it is no transition.
+func (g *sightings) withdraw(t *transition) {
+	for by := FromRelist + 1; by < sourceCount; by++ {
+		if t.verdicts[by] != undecided {
+			g.judge(t, by, undecided)
+		}
+	}
+}
+
 // both notes that a source and the relist have seen a transition. How far apart says
 // nothing where the source told of the past.
 func (g *sightings) both(t *transition, by Source) {

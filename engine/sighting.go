@@ -15,10 +15,11 @@ const (
 	// goes by the event stream waits for its next relist.
 	sightedFor = 10 * time.Minute
 
-	mostSighted   = 8192 // ids that are remembered, at most
-	mostStrangers = 2048 // and of those that nobody knows
-	mostUnseen    = 1000 // events of ids that nobody knows that are told, over this run
-	longestID     = 1024 // bytes: what is longer is none, and would fill the memory
+	mostSighted   = 8192            // ids that are remembered, at most
+	mostStrangers = 2048            // and of those that nobody knows
+	mostUntold    = 2 * mostSighted // transitions that wait to be told
+	mostUnseen    = 1000            // events of ids that nobody knows that are told, over this run
+	longestID     = 1024            // bytes: what is longer is none, and would fill the memory
 )
 
 // steps is how many transitions an id can make: Started, Died and Removed.
@@ -135,7 +136,12 @@ func (g *sightings) sight(t *transition, by Source, at time.Time, backlog bool) 
 	switch {
 	case t.first.IsZero():
 		t.first = at
-		g.untold = append(g.untold, t)
+		if len(g.untold) < mostUntold {
+			g.untold = append(g.untold, t)
+		} else {
+			t.told = true
+			g.uncounted++
+		}
 		g.unjudged = append(g.unjudged, t)
 	case t.missed:
 		g.judge(t, by, missedByRelist)
@@ -161,6 +167,9 @@ func (g *sightings) released(m *machine, e Event, happened time.Time, ran bool) 
 	x.pod, x.container, x.sandbox = e.Pod, e.Container, e.Sandbox
 	g.know(m, x)
 	g.touch(m, x)
+	if e.Kind == pleg.Started && e.From == pleg.Exited && e.To == pleg.Running { // an id that was used before
+		x.steps = [steps]*transition{}
+	}
 	t := x.step(e.Kind)
 	if e.Streamed {
 		if t.seen.At[FromCRI].IsZero() { // of the two events that a DELETED makes
@@ -189,6 +198,7 @@ func (g *sightings) relisted(m *machine, t *transition, e Event, happened time.T
 		t.first = m.now
 	}
 	if e.AtStart {
+		g.withdraw(t)
 		return
 	}
 	after := m.core.ListedAt()

@@ -55,7 +55,7 @@ type Snapshot struct {
 	Sources       []SourceState     // one for each of [Config.Streams], in its order
 	SourceChanges []SourceChange    // the last 64, oldest first
 	Drift         []Drift           // one for each source that was ever open, in the order of Sources
-	UnseenMore    uint64            // events of ids that nobody knows, beyond those that were told
+	UnseenMore    uint64            // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
 	Workers       podworker.Workers // of the node's kubelet where it tells, else those that would be woken
 }
 

@@ -62,6 +62,15 @@ func (g *sightings) tellAt(m *machine) time.Time {
 	return since.Add(wait)
 }
 
+// had reports whether a relist has ever had an id, as far as is remembered.
+func (x *sighted) had(m *machine) bool {
+	_, listed := m.pods.place(x.id)
+	for _, t := range x.steps {
+		listed = listed || t != nil && !t.seen.At[FromRelist].IsZero()
+	}
+	return listed
+}
+
 // listed takes in that a relist of all pods is over whose lists succeeded. What was to be
 // seen when it began, and is not, was missed; but of a pod whose inspection failed nothing
 // is known.
@@ -102,7 +111,7 @@ func (g *sightings) tell(m *machine, t *transition) {
 	t.told = true
 	x := t.of
 	g.identify(m, x)
-	if x.stranger {
+	if !x.had(m) {
 		if g.strange >= mostUnseen {
 			g.uncounted++
 			return
@@ -152,10 +161,7 @@ func (g *sightings) admit(m *machine, id string, known bool) *sighted {
 		}
 		g.strangers = append(g.strangers, x)
 	} else {
-		for len(g.kept) >= mostSighted {
-			g.evict()
-		}
-		g.kept = append(g.kept, memory{x, m.now})
+		g.keep(m, x)
 		g.identify(m, x)
 	}
 	if g.byID == nil {
@@ -182,8 +188,15 @@ func (g *sightings) touch(m *machine, x *sighted) {
 func (g *sightings) know(m *machine, x *sighted) {
 	if x.stranger {
 		x.stranger = false
-		g.kept = append(g.kept, memory{x, m.now})
+		g.keep(m, x)
 	}
+}
+
+func (g *sightings) keep(m *machine, x *sighted) {
+	for len(g.kept) >= mostSighted {
+		g.evict()
+	}
+	g.kept = append(g.kept, memory{x, m.now})
 }
 
 // evict forgets an id that was not touched since it got its place in the order, which is
@@ -204,7 +217,7 @@ func (g *sightings) evictStranger() bool {
 	x := g.strangers[0]
 	if x.stranger {
 		for _, t := range x.steps {
-			if t != nil && t.waits() {
+			if t != nil && t.waits() && !t.told {
 				return false
 			}
 		}

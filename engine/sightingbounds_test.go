@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A stream that names a pod that is there, and containers of it that never were, fills
+// neither the memory nor the list of events, however long no relist comes.
+func TestStrangersOfAKnownPodAreBounded(t *testing.T) {
+	watch(t, Config{}, FromCRI, func(w *watching) {
+		w.ask(w.Pause)
+		g := &w.shell.machine.sightings
+		n := 0
+		flood := func() {
+			for range 3 * mostUntold / batch {
+				for range batch {
+					n++
+					u := says(pleg.SignalStarted, fmt.Sprint("foreign-", n))
+					u.Pod = ref("web")
+					w.f.says(u)
+				}
+				time.Sleep(batchPace)
+			}
+		}
+		flood()
+		if len(g.untold) > mostUntold || len(g.kept) > mostSighted {
+			t.Errorf("%d wait, %d are kept", len(g.untold), len(g.kept))
+		}
+		w.ask(w.Resume)
+		w.after(10 * time.Second)
+		if told := len(w.news()); told != mostUnseen || w.fresh().UnseenMore != uint64(n-mostUnseen) {
+			t.Errorf("%d told, and %d more of %d", told, w.fresh().UnseenMore, n)
+		}
+	})
+}
+
+// Who was told of gives his room to others, though no relist comes to say that it missed him.
+func TestStrangersThatWereToldMakeRoom(t *testing.T) {
+	g := &sightings{byID: make(map[string]*sighted)}
+	x := &sighted{id: "a", stranger: true}
+	x.step(pleg.Started).told = true
+	g.byID["a"], g.strangers = x, []*sighted{x}
+	if !g.evictStranger() || len(g.byID) != 0 {
+		t.Error("it keeps its room")
+	}
+}
+
+// What the first relist finds is no transition, though a source told of it before.
+func TestFirstRelistTakesBackWhatItHadMissed(t *testing.T) {
+	f := &fakeStream{t: t}
+	var stops chan struct{}
+	prepare := func(r *fakeRuntime) {
+		stops = make(chan struct{})
+		r.pod("web", "app")
+		r.exit("web/app", 0, "")
+		r.script("ListContainers", behaviour{stops: stops})
+	}
+	bubble(t, Config{Streams: []Stream{{Source: FromPidfd, On: true, Run: f.Run}}}, prepare, func(b *bench) {
+		b.after(time.Second)
+		f.says(stopped("web/app"))
+		if s := b.after(5 * time.Second); s.Drift[0].MissedByRelist != 1 {
+			t.Errorf("while the first lists hang: %+v", s.Drift[0])
+		}
+		b.fake.behave()
+		close(stops)
+		if s := b.after(5 * time.Second); s.Drift[0] != (Drift{Source: FromPidfd}) {
+			t.Errorf("after the first relist: %+v", s.Drift[0])
+		}
+	})
+}
+
+// An id that is used again has sightings of its own.
+func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
+	watch(t, Config{}, FromPidfd, func(w *watching) {
+		for range 2 {
+			w.fake.exit("web/app", 0, "")
+			w.f.says(stopped("web/app"))
+			w.after(time.Second)
+			w.wants("a death", "delivered ContainerDied web/app app pidfd 500ms")
+			w.fake.flip("web/app")
+			w.after(time.Second)
+			w.wants("a start", "delivered ContainerStarted web/app app relist")
+		}
+		w.drifts(Drift{Transitions: 2, Both: 2})
+	})
+}
