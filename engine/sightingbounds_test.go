@@ -88,3 +88,64 @@ func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
 		w.drifts(Drift{Transitions: 2, Both: 2})
 	})
 }
+
+// What a second source tells of a transition that the relist has missed, it saw, too.
+func TestSecondSourceOfWhatTheRelistHasMissed(t *testing.T) {
+	f := &fakeStream{t: t}
+	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	watch(t, c, FromPidfd, func(w *watching) {
+		f.says(stopped("web/blink"))
+		w.after(5 * time.Second)
+		w.f.says(stopped("web/blink"))
+		w.drifts(Drift{Transitions: 1, MissedByRelist: 1})
+	})
+}
+
+// An event that the relist never had says what the stream has said of it.
+func TestUnseenSaysWhatTheStreamSaid(t *testing.T) {
+	watch(t, Config{}, FromCRI, func(w *watching) {
+		u := says(pleg.SignalStarted, "web/blink")
+		u.Pod = ref("web")
+		u.Status = &pleg.PodStatus{PodRef: u.Pod, Containers: []pleg.ContainerStatus{{ID: u.ID, Name: "blink", State: pleg.Running}}}
+		w.f.says(u)
+		w.after(5 * time.Second)
+		w.wants("a start", "unseen ContainerStarted web/blink blink cri")
+	})
+}
+
+// A pod that a list leaves out once comes and goes twice, each with a time of its own.
+func TestSightingsOfAPodThatIsListedAgain(t *testing.T) {
+	watch(t, Config{}, FromPidfd, func(w *watching) {
+		for range 2 {
+			w.fake.pod("new")
+			s := w.after(time.Second)
+			if e := w.podOf(s, "new").LastEvent; e.Kind != pleg.Started || s.At.Sub(e.SeenAt) > time.Second {
+				t.Errorf("%v, seen %v ago", e.Kind, s.At.Sub(e.SeenAt))
+			}
+			w.fake.remove("new")
+			w.after(2 * time.Second)
+		}
+	})
+}
+
+// A DELETED that makes a death once more is no sighting of that death; and what the stream
+// tells was seen when it came, not when it was taken in.
+func TestSightingsOfADeletion(t *testing.T) {
+	watch(t, Config{Mode: pleg.Evented, Release: 36}, FromCRI, func(w *watching) {
+		w.ask(w.RelistNow)
+		w.after(time.Second)
+		w.fake.exit("web/app", 1, "Error")
+		w.ask(w.RelistNow)
+		w.after(5 * time.Second)
+		b := &modeBench{w.bench, w.f}
+		w.f.says(b.upstream(pleg.SignalCreated, "web/log"))
+		time.Sleep(time.Millisecond)
+		came := time.Now()
+		w.f.says(b.upstream(pleg.SignalDeleted, "web/app"))
+		w.drifts(Drift{Transitions: 1, MissedBySource: 1})
+		kept, _ := w.shell.buffer.ring.between(0, w.shell.buffer.ring.last)
+		if e := kept[len(kept)-1]; e.Kind != pleg.Removed || !e.SeenAt.Equal(came) {
+			t.Errorf("%v seen at %v, came at %v", e.Kind, e.SeenAt, came)
+		}
+	})
+}

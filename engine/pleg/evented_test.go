@@ -345,6 +345,35 @@ func TestPodsAheadOfTheRelist(t *testing.T) {
 	if len(b.core.ahead.pods) != 0 || b.core.ahead.containers != 0 {
 		t.Errorf("ahead: %+v", b.core.ahead)
 	}
+	b.during = func(UID) { b.core.Apply(b.at, upstream(SignalStarted, "s3", pod("new", "s3 running"), b.at)) }
+	b.relist(pod("kept", "s2 exited")) // whose lists were made before
+	if _, held := b.core.Cache().Entry("new"); !held || !b.core.Ahead("new") || b.core.Ahead("kept") {
+		t.Error("the cache has lost a pod that the lists could not show")
+	}
+}
+
+// What the stream said and the lists show otherwise for a minute was not so: what happens
+// then is news.
+func TestStreamThatWasWrongIsForgotten(t *testing.T) {
+	eachEvented(t, func(t *testing.T, b *bed) {
+		b.relist(pod("a", "s1 running", "c1 running"))
+		b.wantEvents(b.tell(SignalStopped, "c1", pod("a", "s1 running", "c1 exited")), "a Died c1")
+		b.at = b.at.Add(toldWrong)
+		b.wantEvents(b.relist(pod("a", "s1 running", "c1 running")))
+		b.wantEvents(b.relist(pod("a", "s1 running", "c1 exited")), "a Died c1")
+	})
+}
+
+// A storm of ids that no relist has shown hides nothing of those that one has.
+func TestStormOfUnknownIDsHidesNoOther(t *testing.T) {
+	b := newBed(t, Config{Release: 36, Mode: Evented})
+	b.core.Attend(true)
+	b.relist(pod("a", "s1 running", "c1 running"))
+	for i := range 2 * mostTold {
+		b.core.Apply(b.at, upstream(SignalStarted, fmt.Sprint("x", i), pod("a", "s1 running"), b.at))
+	}
+	b.core.Released()
+	b.wantEvents(b.tell(SignalStopped, "c1", pod("a", "s1 running", "c1 exited")), "a Died c1")
 }
 
 // A kubelet has no such bounds.

@@ -260,6 +260,26 @@ func TestRemove(t *testing.T) {
 	b.want("b", "idle since 0s; woken 0, saved 0, expired 0, synced 0; queued 0, expects 0")
 }
 
+// A status for which somebody waited who has gone is not for who came after him.
+func TestStatusOfOneWhoHasGone(t *testing.T) {
+	b := newBench(t, true, true, "a")
+	wait := func() {
+		b.event(pleg.Started, "a", "app")
+		b.sync("a")
+		b.event(pleg.Died, "a", "app")
+	}
+	wait()
+	b.Remove(uid("a"))
+	b.Add(b.now, ref("a"))
+	b.at(time.Minute)
+	wait()
+	b.cache.UpdateTime(b.now.Add(-time.Second))
+	b.Advance(b.now)
+	b.begin("")
+	b.relist(0)
+	b.sync("a")
+}
+
 // What was read stays as it was, and is read again where nothing has changed.
 func TestRead(t *testing.T) {
 	b := newBench(t, true, true, "b", "a")
