@@ -2,11 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -98,11 +96,8 @@ func (m *machine) relistForStream() {
 
 // gaveUp says in plain words why a stream is given up.
 func gaveUp(err error, notEnabled bool, attempts int) string {
-	switch {
-	case errors.Is(err, call.ErrUnimplemented):
-		return "the runtime has no event stream"
-	case notEnabled:
-		return "the runtime ends its event stream at once: it is switched off there"
+	if notEnabled {
+		return notEnabledReason(FromCRI, err)
 	}
 	return fmt.Sprintf("the event stream broke %d times in a row: %v", attempts, err)
 }

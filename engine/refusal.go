@@ -46,11 +46,11 @@ func harmful(version string) string {
 }
 
 // notEnabledReason says in plain words why there is no such stream.
-func notEnabledReason(in StreamEnded) string {
+func notEnabledReason(source Source, err error) string {
 	switch {
-	case in.Source != FromCRI:
-		return in.Err.Error()
-	case errors.Is(in.Err, call.ErrUnimplemented):
+	case source != FromCRI:
+		return err.Error()
+	case errors.Is(err, call.ErrUnimplemented):
 		return "the runtime has no event stream"
 	}
 	return "the runtime ends its event stream at once: it is switched off there"

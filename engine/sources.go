@@ -166,7 +166,7 @@ func (l *sources) ended(m *machine, in StreamEnded) {
 	s.state.NextAt = m.now.Add(l.backOff(s.state.Tries, notEnabled))
 	if notEnabled {
 		s.watching = time.Time{}
-		s.turn(m, StreamNotEnabled, notEnabledReason(in))
+		s.turn(m, StreamNotEnabled, notEnabledReason(in.Source, in.Err))
 	} else {
 		s.state.LastErr = in.Err.Error()
 		s.turn(m, StreamLost, s.state.LastErr)
