@@ -120,7 +120,7 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 		text := fmt.Sprintf("%v, in %s: %s, %s seen by both, %s not told, %s missed by the relist, %s told twice, %s late",
 			d.Source, going(w.lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
 		if d.Both > 0 {
-			text += fmt.Sprintf("; ahead by %s, by %s or more of 99 in 100", span(d.LeadP50), span(d.LeadP99))
+			text += "; " + leads(d.LeadP50, d.LeadP99)
 		}
 		f.say(text)
 	}
@@ -140,6 +140,18 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 	if v.Mode.Asked == pleg.Generic {
 		f.say("this kubelet does not go by the stream: with PLEG in its generic mode all is seen by relists")
 	}
+}
+
+// leads says by how much a source is ahead of the relist, or behind it: half of the time,
+// and at the least in 99 of 100.
+func leads(half, most time.Duration) string {
+	switch {
+	case half < 0:
+		return "half come " + span(-half) + " or more after the relist, 1 in 100 " + span(-most) + " or more"
+	case most < 0:
+		return "half come " + span(half) + " or more before the relist, 1 in 100 " + span(-most) + " or more after it"
+	}
+	return "half come " + span(half) + " or more before the relist, 99 in 100 at least " + span(most)
 }
 
 func (v *view) driftSteps() []Step {

@@ -104,7 +104,7 @@ func TestEventDrift(t *testing.T) {
 func TestDriftEvidenceHasALead(t *testing.T) {
 	for both, want := range map[uint64]bool{0: false, 90: true} {
 		found := drifts(engine.Drift{Both: both, MissedBySource: 50, LeadP50: second}).diagnose()
-		if got := strings.Contains(found[0].Evidence[0], "; ahead by 1s, "); got != want {
+		if got := strings.Contains(found[0].Evidence[0], "; half come 1s or more before the relist, "); got != want {
 			t.Errorf("%d seen by both: %q", both, found[0].Evidence[0])
 		}
 	}
