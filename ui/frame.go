@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,22 +106,76 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 
 // tabs draws the tabs: the pane's own with how much it shows of what. What goes on in
 // panes that are not seen their tabs tell.
+//
+// All names stay, and how much the pane shows or that it is filtered: of what it tells
+// besides the rest is left out. Where there is no room for the names the other tabs are
+// their numbers.
 func (m *Model) tabs(l *text.Line, b box) {
-	for i, p := range m.panes {
-		switch t := m.view.Theme; {
-		case i == b.pane && m.panes[m.focus] == p:
-			m.tab(l, t.Focus, i, p.Info().About)
+	others := m.others(b)
+	own := m.tab(b.pane, m.panes[b.pane].Info().About, true)
+	least := own
+	if len(m.view.Filtered()) == 0 {
+		least.told = least.told[:min(len(least.told), 1)]
+	}
+	room := func(named bool) (w int) {
+		for _, i := range others {
+			w += m.tab(i, m.panes[i].Info().Mark, named).width()
+		}
+		return w
+	}
+	named := room(true)+least.width() <= l.Left()
+	after := 0
+	for _, i := range others {
+		if i > b.pane {
+			after += m.tab(i, m.panes[i].Info().Mark, named).width()
+		}
+	}
+	t := m.view.Theme
+	for i := range m.panes {
+		switch {
 		case i == b.pane:
-			m.tab(l, t.Title, i, p.Info().About)
-		case b.tabs && m.layout.find(i) == nil:
-			m.tab(l, t.Dim, i, p.Info().Mark)
+			for len(own.told) > len(least.told) && own.width() > l.Left()-after {
+				own.told = own.told[:len(own.told)-1]
+			}
+			m.heading(l, theme.When(i == m.focus, t.Focus, t.Title), own.name, own.told)
+		case slices.Contains(others, i):
+			other := m.tab(i, m.panes[i].Info().Mark, named)
+			m.heading(l, t.Dim, other.name, other.told)
 		}
 	}
 }
 
-// tab draws the number and name of a pane, and what is told of it.
-func (m *Model) tab(l *text.Line, st theme.Style, i int, told []text.Span) {
-	m.heading(l, st, strconv.Itoa(i+1)+" "+m.panes[i].Info().Name, told)
+// others returns the panes that are not on the screen, if the title of this one names them.
+func (m *Model) others(b box) (all []int) {
+	for i := range m.panes {
+		if b.tabs && i != b.pane && m.layout.find(i) == nil {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// A tab is the number of a pane, and its name or not, and what is told of it.
+type tab struct {
+	name string
+	told []text.Span
+}
+
+func (m *Model) tab(i int, told []text.Span, named bool) tab {
+	name := strconv.Itoa(i + 1)
+	if named {
+		name += " " + m.panes[i].Info().Name
+	}
+	return tab{name, told}
+}
+
+// width is how many cells the heading takes.
+func (t tab) width() int {
+	w := 3 + text.Width(t.name)
+	for _, s := range t.told {
+		w += 1 + text.Width(s.Text)
+	}
+	return w
 }
 
 // heading draws a name in a rule, and what is told of it.

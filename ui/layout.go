@@ -173,7 +173,7 @@ func (m *Model) place(l *layout) {
 }
 
 // stack puts panes one below the other, as many as have their least. Those that want
-// little get that, up to a third of the room; the first of those that could use all of
+// little get that, up to a third of the room, the first up to half; the first of those that could use all of
 // it gets the rest.
 func (m *Model) stack(panes []int, room box) []box {
 	var boxes []box
@@ -191,7 +191,11 @@ func (m *Model) stack(panes []int, room box) []box {
 	}
 	for i := range boxes {
 		if b := &boxes[i]; i != rest {
-			more := min(spare, max(0, min(wanted(*b)+1-b.h, room.h/3)))
+			share := room.h / 3
+			if i == 0 {
+				share = room.h / 2
+			}
+			more := min(spare, max(0, min(wanted(*b)+1-b.h, share)))
 			b.h += more
 			spare -= more
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -19,7 +20,8 @@ type streams struct {
 
 // switchStreams closes the event sources that are open, or opens those that were last:
 // cri where there were none. One more reader of a real runtime's events is asked about,
-// unless the command line has asked for it, or a person before.
+// unless the command line has asked for it, or a person before; and so is the end of the
+// stream that the kubelet goes by, which never comes back to it.
 func (m *Model) switchStreams() {
 	known := m.view.Latest.Sources
 	on := m.streams.last
@@ -28,9 +30,11 @@ func (m *Model) switchStreams() {
 	}
 	has := func(s engine.Source) bool { return m.view.Latest.Stream(s) != nil }
 	switch {
+	case slices.ContainsFunc(known, wording.StreamOpen) && m.view.Latest.Mode.Mode != pleg.Generic:
+		question := "The " + m.view.Latest.Mode.Mode.String() + " mode goes by this stream and falls back for good: close it?"
+		m.Open(layer.NewConfirm(question, func(pane.Host) { m.closeStreams() }))
 	case slices.ContainsFunc(known, wording.StreamOpen):
-		m.setStreams(nil)
-		m.Say("event sources off: nobody reads the runtime's events here")
+		m.closeStreams()
 	case !slices.ContainsFunc(on, has):
 		m.Say("there are no event sources here")
 	case len(m.streams.last) == 0 && !m.cfg.Source.Demo():
@@ -38,6 +42,11 @@ func (m *Model) switchStreams() {
 	default:
 		m.openStreams(on)
 	}
+}
+
+func (m *Model) closeStreams() {
+	m.setStreams(nil)
+	m.Say("event sources off: nobody reads the runtime's events here")
 }
 
 func (m *Model) openStreams(on []engine.Source) {

@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
@@ -58,6 +60,46 @@ func TestSwitchStreams(t *testing.T) {
 		lines := strings.Split(withoutStyles(s.m.frame()), "\n")
 		if got := lines[len(lines)-1]; !strings.Contains(got, tt.says) {
 			t.Errorf("%s: the footer says %q, want %q", tt.name, got, tt.says)
+		}
+	}
+}
+
+// TestStreamOfTheMode holds that the stream which the mode goes by is closed by no key alone.
+func TestStreamOfTheMode(t *testing.T) {
+	for keys, want := range map[string]string{"e": "", "e n": "", "e y": "streams []"} {
+		s := newStage(t, 80, 24)
+		open := with(engine.SourceState{Source: engine.FromCRI, State: engine.StreamConnected})
+		open.Mode = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}
+		s.show(open).press(strings.Fields(keys)...)
+		if got := s.asked(); got != want {
+			t.Errorf("%s: asked for %q, want %q", keys, got, want)
+		}
+		if frame := withoutStyles(s.m.frame()); keys == "e" && !strings.Contains(frame, "The evented mode goes by this stream and falls back for good: close it? y/N") {
+			t.Errorf("nothing is asked:\n%s", frame)
+		}
+	}
+}
+
+// TestTabsAreWhole holds that the title of a small screen names all panes, or has the
+// numbers of those for whose names there is no room, and never hides its own.
+func TestTabsAreWhole(t *testing.T) {
+	for _, width := range []int{60, 70, 80, 89} {
+		for number := range 6 {
+			s := newStage(t, width, 24)
+			s.show(panetest.Streamed()).press(strconv.Itoa(number + 1))
+			title := strings.Split(withoutStyles(s.m.frame()), "\n")[s.m.layout.body]
+			for i, p := range s.m.panes {
+				tab := "─ " + strconv.Itoa(i+1)
+				if i == number {
+					tab += " " + p.Info().Name + " "
+				}
+				if !strings.Contains(title, tab) {
+					t.Errorf("%d cells, pane %d: no %q in %q", width, number+1, tab, title)
+				}
+			}
+			if strings.Contains(title, "…") {
+				t.Errorf("%d cells, pane %d: cut: %q", width, number+1, title)
+			}
 		}
 	}
 }

@@ -68,7 +68,8 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 	}
 	c.lines = linesBelow
 	if wording.Streaming(v.Snapshot) {
-		c.lines += 2 + 2*len(v.Sources) + len(v.Drift)
+		table, _ := wording.StreamTable(v.Theme, v.Snapshot)
+		c.lines = max(linesBelow, len(table)+2)
 	}
 	c.Sort(rows)
 	c.Resize(w, min(h, 1+len(rows)))

@@ -238,7 +238,7 @@ func TestStreams(t *testing.T) {
 	if got := fields(s, "GetContainerEvents"); !strings.Contains(got, " 1 open ") {
 		t.Errorf("the stream: %q", got)
 	}
-	if least := s.Info().Wanted; least < 8+4+2+1+3 {
+	if least := s.Info().Wanted; least < 8+2+2+1+3 {
 		t.Errorf("the pane can make use of %d lines", least)
 	}
 	off := Healthy()

@@ -178,7 +178,7 @@ func subject(e *engine.Event) string {
 
 // steps says from which state an event leads to which.
 func steps(t *theme.Theme, r *journal.Row) string {
-	if r.ID == "" {
+	if r.ID == "" || r.Delivery == pleg.Derived { // of a network nobody has states
 		return ""
 	}
 	return r.From.String() + " " + t.Symbols.Step + " " + r.To.String()

@@ -165,7 +165,7 @@ func (h *Header) who() []text.Span {
 		text.Say(b.Text, h.runtime()),
 		text.Say(b.Text, "as kubelet "+s.Release.String()),
 		text.Say(b.Dim, counts),
-		text.Say(b.Dim, "period "+s.Period.String()),
+		text.Say(b.Dim, "period "+wording.Period(s.Period)),
 		text.Say(b.Dim, wording.Cost(s)),
 		text.Say(b.Dim, from.Endpoint),
 	}

@@ -179,7 +179,7 @@ func (b *builder) channel() {
 	b.some(int(c.Discarded), "%d lost")
 	b.say(st, "%d of %d", c.Len, c.Capacity)
 	b.plain("%s sent", text.Count(c.Delivered))
-	b.say(b.Theme.Dim, "%s not meant", text.Count(c.Filtered))
+	b.say(b.Theme.Dim, "%s filtered", text.Count(c.Filtered))
 }
 
 func (b *builder) loop() {

@@ -32,7 +32,8 @@ func State(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
 // Event returns the look of an event.
 func Event(t *theme.Theme, e *engine.Event) (symbol string, st theme.Style) {
 	if e.Delivery == pleg.Unseen {
-		return t.Symbols.Unseen, t.Warn
+		died := e.Kind == pleg.Died && !(e.Exited && e.ExitCode == 0) // of which control groups tell no exit code
+		return t.Symbols.Unseen, theme.When(died, t.Bad, t.Warn)
 	}
 	switch e.Kind {
 	case pleg.Started:

@@ -105,21 +105,21 @@ func WorkerEvent(l *text.Line, b widget.Pen, of *podworker.Worker, w int) {
 func WorkersTell(all *podworker.Workers) string {
 	switch {
 	case !all.Acting:
-		return "would be woken; plegtop acts on nothing"
+		return "as they would be: plegtop acts on nothing"
 	case all.Expecting:
-		return "acting, expected events on"
+		return "expected events on"
 	}
-	return "acting, expected events off"
+	return "expected events off"
 }
 
 // WorkersSum says how often they were woken, and how often not.
 func WorkersSum(all *podworker.Workers) string {
-	says := "woken " + text.Count(all.WakeUps)
+	says := text.Count(all.WakeUps) + " woken"
 	if all.Expecting {
-		says += ", saved " + text.Count(all.Saved)
+		says += ", " + text.Count(all.Saved) + " saved"
 	}
 	if all.Expired > 0 {
-		says += ", expired " + text.Count(all.Expired)
+		says += ", " + text.Count(all.Expired) + " expired"
 	}
 	return says
 }

@@ -15,7 +15,7 @@ import (
 func (n *node) cost() {
 	look := n.Theme
 	n.Section("Cost")
-	n.say("our calls", look.Text, wording.Cost(n.Snapshot)+", a relist every "+n.Period.String())
+	n.say("our calls", look.Text, wording.Cost(n.Snapshot)+", a relist every "+wording.Period(n.Period))
 	switch r := n.report; {
 	case r == nil:
 		n.tell("programs", n.missing(nobodyLooks))

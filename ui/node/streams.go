@@ -40,7 +40,7 @@ func (n *node) streams() {
 // threshold that hold in it.
 func (n *node) mode() {
 	m := &n.Mode
-	says := wording.ModeStands(m) + "; a relist every " + n.Period.String() + ", unhealthy after " + text.Took(n.Threshold)
+	says := wording.ModeStands(m) + "; a relist every " + wording.Period(n.Period) + ", unhealthy after " + text.Took(n.Threshold)
 	if m.Mode == pleg.Generic && !wording.FellBack(m) {
 		says += "; event sources only observe"
 	}
@@ -48,7 +48,7 @@ func (n *node) mode() {
 	if m.Asked == pleg.Generic {
 		return
 	}
-	says = text.Count(m.Applied) + " events of the stream led to something, " + text.Count(m.Ignored) + " to nothing"
+	says = text.Count(m.Applied) + " of " + text.Count(m.Applied+m.Ignored) + " events of the stream were acted on"
 	if m.Asks > 0 {
 		says += "; " + text.Count(m.Asks) + " relists of one pod asked for"
 	}

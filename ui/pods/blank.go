@@ -62,7 +62,7 @@ func (p *pods) next() string {
 	case s.Seq == 0:
 		return "Waiting for the first one."
 	}
-	return "Tried again every " + s.Period.String() + "; " + keys.Keys(keymap.RelistNow) + " tries now."
+	return "Tried again every " + wording.Period(s.Period) + "; " + keys.Keys(keymap.RelistNow) + " tries now."
 }
 
 // advice names commands to look into it: those of what was found.

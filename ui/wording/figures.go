@@ -2,6 +2,7 @@ package wording
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -12,6 +13,14 @@ import (
 // while nothing happens.
 func Cost(s *engine.Snapshot) string {
 	return strconv.Itoa(int(s.Cost.CallsPerSecond+0.5)) + " calls/s " + text.Bytes(Coarse(uint64(s.Cost.BytesPerSecond))) + "/s"
+}
+
+// Period writes the time between two relists: 5m, not 5m0s.
+func Period(d time.Duration) string {
+	if said, ok := strings.CutSuffix(d.String(), "m0s"); ok {
+		return said + "m"
+	}
+	return d.String()
 }
 
 // Coarse rounds n down to two digits.

@@ -75,15 +75,15 @@ func TestOrder(t *testing.T) {
 // such that act.
 func TestTitle(t *testing.T) {
 	snap := Working(Healthy())
-	sum := func(saved string) string { return fmt.Sprintf("woken %d%s, expired 1", snap.Workers.WakeUps, saved) }
-	saved := fmt.Sprintf(", saved %d", snap.Workers.Saved)
+	sum := func(saved string) string { return fmt.Sprintf("%d woken%s, 1 expired", snap.Workers.WakeUps, saved) }
+	saved := fmt.Sprintf(", %d saved", snap.Workers.Saved)
 	for _, tt := range []struct {
 		acting, expecting bool
 		want              string
 	}{
-		{true, true, "11 | ▲ 2 | " + sum(saved) + " | acting, expected events on"},
-		{true, false, "11 | ▲ 2 | " + sum("") + " | acting, expected events off"},
-		{false, false, "11 | ▲ 2 | " + sum("") + " | would be woken; plegtop acts on nothing"},
+		{true, true, "11 | ▲ 2 | " + sum(saved) + " | expected events on"},
+		{true, false, "11 | ▲ 2 | " + sum("") + " | expected events off"},
+		{false, false, "11 | ▲ 2 | " + sum("") + " | as they would be: plegtop acts on nothing"},
 	} {
 		snap.Workers.Acting, snap.Workers.Expecting = tt.acting, tt.expecting
 		if got := about(stage(snap, 118, 20)); got != tt.want {
