@@ -64,7 +64,7 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 	}
 	want := []string{
 		"churn", "crashloop", "slow", "hung-inspect", "hung-list", "hung-runtime", "flaky", "runtime-down", "overflow", "inspect-failing",
-		"status-lock", "hung-update", "hung-kill", "hung-create", "hung-network", "hung-list-of-all", "deadlock", "runtime-slow", "churn-storm", "runtime-not-ready", "network-not-ready", "ghost", "clock-step",
+		"status-lock", "hung-update", "hung-kill", "hung-create", "hung-network", "hung-list-of-all", "deadlock", "runtime-slow", "churn-storm", "runtime-not-ready", "network-not-ready", "no-address", "ghost", "clock-step",
 		"event-drift", "events-late", "events-doubled", "events-clock", "events-broken", "events-off", "events-storm", "old-runtime", "events-unknown",
 	}
 	if !slices.Equal(names, want) {

@@ -14,7 +14,7 @@ func TestScenariosAreListed(t *testing.T) {
 	want := []string{
 		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "overflow", "unhealthy",
 		"flapping", "inspect-failing", "list-too-big", "status-lock", "hung-update", "deadlock", "runtime-slow", "churn-storm", "not-ready",
-		"network-not-ready", "ghost", "clock-step",
+		"network-not-ready", "no-address", "ghost", "clock-step",
 		"event-drift", "events-storm", "old-runtime",
 	}
 	var got []string

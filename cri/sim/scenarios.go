@@ -195,6 +195,11 @@ func scenarios() []scenario {
 			steps: []step{{0, nil, "Status says NetworkReady false; relists go on, the node is NotReady"}},
 		},
 		{
+			name: "no-address", summary: "new sandboxes come up without an address: 30 s later their network counts as failed", keys: "2 enter: NetFail; H: the way of an event", pods: tour,
+			wrong: "new sandboxes get no address", fault: sets(func(sn *scene) *bool { return &sn.unplugged }),
+			steps: []step{{0, nil, "new pods have no address; expect NetFail after 30 s, which no kubelet tells"}},
+		},
+		{
 			name: "ghost", summary: "the runtime says that a container runs, but its process is gone", keys: "4 enter: the container without a process", pods: tour,
 			wrong: "the process of one container is gone, and the runtime does not notice", fault: toVictim(makeGhost),
 			steps: []step{{0, nil, "nfs-client has no process, and the runtime says it runs; no event tells it"}},

@@ -23,7 +23,7 @@ func (w *world) newPod(spec podSpec) *pod {
 func (w *world) newSandbox(p *pod, attempt uint32, created time.Time) *sandbox {
 	s := &sandbox{id: w.id(), pod: p, attempt: attempt, ready: true, created: created, born: created.Add(-w.skew), pid: w.pid()}
 	s.shim = w.claim(s.pid - 1)
-	if !p.spec.hostNetwork {
+	if !p.spec.hostNetwork && !w.unplugged {
 		s.ip = w.address()
 	}
 	s.describe()

@@ -305,6 +305,19 @@ func TestNotReadyScenarios(t *testing.T) {
 	}
 }
 
+// TestNoAddress holds that sandboxes which come while the fault is on have no address, and
+// those before and after it have one.
+func TestNoAddress(t *testing.T) {
+	sn := newScene(scenario{pods: func(*scene) {}}, 1, time.Now(), nil)
+	address := func() bool { return sn.newSandbox(sn.newPod(podSpec{name: "web"}), 0, sn.wall()).ip != "" }
+	before := address()
+	off := sets(func(sn *scene) *bool { return &sn.unplugged })(sn)
+	during := address()
+	if off(); !before || during || !address() {
+		t.Errorf("an address before %t, during %t", before, during)
+	}
+}
+
 func TestClockStepMakesThingsOfTheFuture(t *testing.T) {
 	s, c := begin(t, "clock-step", 30*time.Second)
 	future, past := 0, 0

@@ -33,6 +33,7 @@ type world struct {
 	containerOf map[string]*container
 
 	addresses uint32          // ever given to sandboxes
+	unplugged bool            // new sandboxes get none
 	changes   uint64          // of what calls or the kernel show
 	skew      time.Duration   // by which the node's wall clock is ahead of what it should show
 	pids      map[uint32]bool // in use

@@ -105,11 +105,11 @@ func WorkerEvent(l *text.Line, b widget.Pen, of *podworker.Worker, w int) {
 func WorkersTell(all *podworker.Workers) string {
 	switch {
 	case !all.Acting:
-		return "as they would be: plegtop acts on nothing"
+		return "(they would be; plegtop acts on nothing)"
 	case all.Expecting:
-		return "expected events on"
+		return "(expected events on)"
 	}
-	return "expected events off"
+	return "(expected events off)"
 }
 
 // WorkersSum says how often they were woken, and how often not.

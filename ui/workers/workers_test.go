@@ -81,9 +81,9 @@ func TestTitle(t *testing.T) {
 		acting, expecting bool
 		want              string
 	}{
-		{true, true, "11 | ▲ 2 | " + sum(saved) + " | expected events on"},
-		{true, false, "11 | ▲ 2 | " + sum("") + " | expected events off"},
-		{false, false, "11 | ▲ 2 | " + sum("") + " | as they would be: plegtop acts on nothing"},
+		{true, true, "11 | ▲ 2 | " + sum(saved) + " | (expected events on)"},
+		{true, false, "11 | ▲ 2 | " + sum("") + " | (expected events off)"},
+		{false, false, "11 | ▲ 2 | " + sum("") + " | (they would be; plegtop acts on nothing)"},
 	} {
 		snap.Workers.Acting, snap.Workers.Expecting = tt.acting, tt.expecting
 		if got := about(stage(snap, 118, 20)); got != tt.want {
