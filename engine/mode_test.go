@@ -482,3 +482,18 @@ func TestPodAheadOfTheListsIsShown(t *testing.T) {
 		}
 	})
 }
+
+// Who switches a source on again that was given up has it look on, and the mode stays.
+func TestStreamThatWasGivenUpCanLookOn(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		b.stream.breaks(unavailable(call.GetContainerEvents), io.EOF)
+		b.after(2 * time.Second)
+		b.stream.breaks(nil, nil)
+		b.ask(func() { b.SetStreams() })
+		b.ask(func() { b.SetStreams(FromCRI) })
+		b.after(2 * time.Second)
+		if s := b.wantMode(pleg.Generic, time.Second, minutes3, "switched off"); s.Sources[0].State != StreamConnected {
+			t.Errorf("%+v", s.Sources[0])
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -110,22 +111,53 @@ func TestUnseenSaysWhatTheStreamSaid(t *testing.T) {
 		w.f.says(u)
 		w.after(5 * time.Second)
 		w.wants("a start", "unseen ContainerStarted web/blink blink cri")
+		u.Signal, u.Status.Containers[0] = pleg.SignalStopped, pleg.ContainerStatus{ID: u.ID, Name: "blink", State: pleg.Exited, ExitCode: 137, Reason: "OOMKilled"}
+		w.f.says(u)
+		w.after(5 * time.Second)
+		kept, _ := w.shell.buffer.ring.between(w.read, w.shell.buffer.ring.last)
+		if e := kept[0]; !e.Exited || e.ExitCode != 137 || e.Reason != "OOMKilled" {
+			t.Errorf("a death: %+v", e)
+		}
 	})
 }
 
-// A pod that a list leaves out once comes and goes twice, each with a time of its own.
+// A pod that a list leaves out once comes and goes twice, each time seen anew.
 func TestSightingsOfAPodThatIsListedAgain(t *testing.T) {
 	watch(t, Config{}, FromPidfd, func(w *watching) {
-		for range 2 {
+		for i, by := range []string{"pidfd 500ms", "relist"} {
 			w.fake.pod("new")
-			s := w.after(time.Second)
-			if e := w.podOf(s, "new").LastEvent; e.Kind != pleg.Started || s.At.Sub(e.SeenAt) > time.Second {
-				t.Errorf("%v, seen %v ago", e.Kind, s.At.Sub(e.SeenAt))
+			w.after(time.Second)
+			w.news()
+			if i == 0 {
+				w.f.says(stopped("new"))
 			}
 			w.fake.remove("new")
-			w.after(2 * time.Second)
+			w.after(time.Second)
+			w.wants("it goes", "delivered ContainerDied new "+by, "delivered ContainerRemoved new relist")
 		}
 	})
+}
+
+// Of a pod that cannot be inspected nothing is known: it has its three seconds. So it has
+// where the kubelet goes by the stream, whatever period was asked for.
+func TestWhatWaitsForThreeSeconds(t *testing.T) {
+	for name, c := range map[string]Config{"an inspection fails": {}, "evented": {Mode: pleg.Evented, Release: 36, Period: time.Minute}} {
+		t.Run(name, func(t *testing.T) {
+			source := FromPidfd
+			if c.Mode == pleg.Evented {
+				source = FromCRI
+			}
+			watch(t, c, source, func(w *watching) {
+				w.fake.script("ContainerStatus web/app", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Text: "broken"}})
+				w.fake.exit("web/app", 1, "Error")
+				w.f.says(stopped("web/app"))
+				w.after(patience - 100*time.Millisecond)
+				w.wants("before")
+				w.after(200 * time.Millisecond)
+				w.wants("after", "unseen ContainerDied web/app app "+source.String())
+			})
+		})
+	}
 }
 
 // A DELETED that makes a death once more is no sighting of that death; and what the stream

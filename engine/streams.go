@@ -149,7 +149,6 @@ func (l *streams) put(t *tap, u pleg.Upstream, clock Clock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.lost += u.Skipped
-	u.Skipped = 0
 	switch parts := parts(u); {
 	case u.ID == "":
 	case len(t.events) < queueRoom && t.parts+parts <= partsRoom && len(u.ID) <= longestID:

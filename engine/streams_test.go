@@ -368,3 +368,39 @@ func TestWhatCameIsCountedToTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// What a stream that breaks leaves behind: one that has told something is not switched
+// off, its clock is judged anew when it is back, and it has missed what happened meanwhile.
+func TestStreamThatIsBackGoesOn(t *testing.T) {
+	watch(t, Config{}, FromCgroup, func(w *watching) {
+		w.f.breaks(errors.New("snapped"), nil)
+		w.after(2 * leastBackOff)
+		u := says(pleg.SignalStarted, "web/log")
+		u.At = time.Now().Add(skew - time.Millisecond)
+		w.f.says(u)
+		w.after(pace)
+		w.f.breaks(io.EOF, nil)
+		w.fake.exit("web/app", 0, "")
+		if s := w.after(4 * time.Second); s.Sources[0].State != StreamConnected || s.Sources[0].Tries != 0 {
+			t.Errorf("%+v", s.Sources[0])
+		}
+		u.At = time.Now().Add(-5 * time.Second)
+		w.f.says(u)
+		s := w.after(heartbeat)
+		if diff := cmp.Diff([]string{"cgroup connected", "cgroup lost: snapped", "cgroup lost: EOF", "cgroup connected"}, told(s)); diff != "" || s.Sources[0].BadClock != "" {
+			t.Errorf("changes:\n%s\n%+v", diff, s.Sources[0])
+		}
+		w.drifts(Drift{Transitions: 1, MissedBySource: 1, Late: 2})
+	})
+}
+
+// A source that there is none of misses nothing.
+func TestStreamThatIsSwitchedOffMissesNothing(t *testing.T) {
+	watch(t, Config{}, FromCgroup, func(w *watching) {
+		w.f.breaks(&call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}, nil)
+		w.after(time.Second)
+		w.fake.exit("web/app", 0, "")
+		w.after(5 * time.Second)
+		w.drifts(Drift{})
+	})
+}
