@@ -497,3 +497,47 @@ func TestStreamThatWasGivenUpCanLookOn(t *testing.T) {
 		}
 	})
 }
+
+// A stream that is too fast for long puts off no relist, and a pause puts off all.
+func TestRelistsBesideAStreamThatIsTooFast(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		flood := func() {
+			for range 50 {
+				b.stream.says(pleg.Upstream{Skipped: 1})
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		before := b.fresh().Relists.Count
+		flood()
+		if s := b.fresh(); s.Relists.Count < before+3 || s.Relists.Count > before+6 {
+			t.Errorf("%d relists after %d", s.Relists.Count, before)
+		}
+		b.ask(b.Pause)
+		before = b.fresh().Relists.Count
+		flood()
+		if s := b.fresh(); s.Relists.Count != before {
+			t.Errorf("%d relists in the pause", s.Relists.Count-before)
+		}
+		b.ask(b.Resume)
+		if s := b.fresh(); s.Relists.Count != before+1 {
+			t.Errorf("%d relists after the pause", s.Relists.Count-before)
+		}
+	})
+}
+
+// What an event says of a pod comes to what is known of it: its image, too, which an event
+// does not tell, and not what was deleted.
+func TestMergeOfAnEvent(t *testing.T) {
+	was := &pleg.Pod{PodRef: ref("a"), Sandboxes: []pleg.Sandbox{{ID: "s", State: pleg.Running}}, Containers: []pleg.Container{
+		{ID: "x", Name: "x", State: pleg.Running, Image: "one"}, {ID: "y", Name: "y", State: pleg.Exited, Image: "two"},
+	}}
+	st := &pleg.PodStatus{
+		PodRef: ref("a"), Sandboxes: []pleg.SandboxStatus{{ID: "s", State: pleg.Running}},
+		Containers: []pleg.ContainerStatus{{ID: "x", Name: "x", State: pleg.Exited}},
+	}
+	got := merge(was, pleg.Upstream{Signal: pleg.SignalDeleted, ID: "y", Status: st})
+	want := []pleg.Container{{ID: "x", Name: "x", State: pleg.Exited, Image: "one", SandboxID: "s"}}
+	if !slices.Equal(got.Containers, want) || len(was.Containers) != 2 || was.Containers[0].State != pleg.Running {
+		t.Errorf("%+v of %+v", got.Containers, was.Containers)
+	}
+}

@@ -165,4 +165,9 @@ func TestNetworkOfAStreamedSandbox(t *testing.T) {
 			t.Errorf("from %v: %d wait", from, len(n.waiting))
 		}
 	}
+	var n networks
+	n.follow(&machine{}, Event{Event: pleg.Event{Sandbox: true, Kind: pleg.Started, ID: "new", Delivery: pleg.Unseen}})
+	if len(n.waiting) != 0 {
+		t.Error("what no relist has seen waits for one")
+	}
 }

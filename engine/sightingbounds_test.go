@@ -28,6 +28,7 @@ func TestStrangersOfAKnownPodAreBounded(t *testing.T) {
 			}
 		}
 		flood()
+		w.fresh()
 		if len(g.untold) > mostUntold || len(g.kept) > mostSighted {
 			t.Errorf("%d wait, %d are kept", len(g.untold), len(g.kept))
 		}
