@@ -245,6 +245,7 @@ func TestCgroupsOfBothVersions(t *testing.T) {
 	v2.set(at(2), 1)
 	v1.remove(at(1))
 	v2.remove(at(1))
+	h.begun(v2) // it has been read that there are processes
 	v2.set(at(2), 0)
 	h.want("stopped 2")
 	v1.remove(at(2))
