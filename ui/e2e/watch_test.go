@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -21,15 +22,16 @@ func TestWatchSaysTheEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name  string // short: it is in the path of the demo's socket
 		args  []string
+		until string // which line is read before it is ended
 		want  []string
 		never string
 	}{
-		{"open", []string{"--events=cri,cgroup,pidfd"}, []string{
-			`"source":"pidfd","state":"refused","reason":"the demo`, `"source":"cri","state":"connected"`, `"source":"cri","state":"ended"`,
+		{"open", []string{"--events=cri,cgroup,pidfd"}, `"source":"cri","state":"connected"`, []string{
+			`"source":"pidfd","state":"refused","reason":"the demo`, `"source":"cri","state":"ended"`,
 			`"source":"cgroup","state":"ended"`, `"kind":"drift","source":"cri"`,
 		}, ""},
-		{"off", nil, []string{`"seenBy":"relist"`}, `"kind":"source"`},
-		{"mode", []string{"--mode=evented", "--kubelet-version=1.36"}, []string{`"source":"cri","state":"connected"`, `"mode":"evented"`, `"source":"cri","state":"ended"`}, `"mode":"generic"`},
+		{"off", nil, `"seenBy":"relist"`, nil, `"kind":"source"`},
+		{"mode", []string{"--mode=evented", "--kubelet-version=1.36"}, `"source":"cri","state":"connected"`, []string{`"mode":"evented"`, `"source":"cri","state":"ended"`}, `"mode":"generic"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,25 +46,31 @@ func TestWatchSaysTheEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = w.Close()
-			time.Sleep(2500 * time.Millisecond) // all fits into the pipe, or stands before it
+			said, all := bufio.NewReader(r), ""
+			for !strings.Contains(all, tt.until) {
+				line, err := said.ReadString('\n')
+				if all += line; err != nil {
+					t.Fatalf("%v before %s in\n%s", err, tt.until, last(all, 12))
+				}
+			}
 			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
 			time.Sleep(300 * time.Millisecond)
-			all, err := io.ReadAll(r)
-			if err != nil {
+			rest, err := io.ReadAll(said) // after a while: what came until then stands in the pipe
+			if all += string(rest); err != nil {
 				t.Fatal(err)
 			}
 			if err := cmd.Wait(); err != nil || time.Since(began) > gone {
 				t.Errorf("%v after %v", err, time.Since(began))
 			}
 			for _, want := range tt.want {
-				if !strings.Contains(string(all), want) {
-					t.Errorf("no %s in\n%s", want, last(string(all), 12))
+				if !strings.Contains(all, want) {
+					t.Errorf("no %s in\n%s", want, last(all, 12))
 				}
 			}
-			if tt.never != "" && strings.Contains(string(all), tt.never) {
+			if tt.never != "" && strings.Contains(all, tt.never) {
 				t.Errorf("%s in what is written", tt.never)
 			}
 		})
