@@ -192,7 +192,7 @@ func (p *private) shuffle(random *rand.Rand, n int) (done []deed) {
 	var running, dead []string
 	for attempt := uint32(0); len(done) < n; attempt++ {
 		<-time.After(time.Duration(20+random.IntN(400)) * time.Millisecond)
-		next := deed{}
+		var next deed
 		switch at := random.IntN(3); {
 		case at == 0 && len(dead) > 0:
 			next = deed{pick(random, &dead), pleg.SignalDeleted}

@@ -113,7 +113,8 @@ func (p *pidfdWatch) hold(one *process) (held bool, err error) {
 	if err != nil {
 		return false, pidfdError(err)
 	}
-	if start, _, err := readStart(p.proc, one.pid); err != nil || start != one.start {
+	start, _, err := readStart(p.proc, one.pid)
+	if same := err == nil && start == one.start; !same { // it has ended, or is another one by now
 		_ = unix.Close(fd)
 		return false, nil
 	}

@@ -210,10 +210,10 @@ func (s *sheet) relist(d *widget.Doc) {
 // next says what a kubelet makes of the event.
 func (s *sheet) next() []string {
 	r := &s.row
-	switch {
-	case r.Delivery == pleg.Derived:
+	switch r.Delivery {
+	case pleg.Derived:
 		return []string{"Nothing: it never hears of it. The proposal of PLEG has such events."}
-	case r.Delivery == pleg.Unseen:
+	case pleg.Unseen:
 		return []string{
 			"Nothing, as long as no relist sees it. If what has changed is still there at the next good list, an event of its own follows.",
 			s.otherwise(),
