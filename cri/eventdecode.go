@@ -20,15 +20,32 @@ const statusesLimit = 1000
 // An event is one message of the stream, with the fields that are looked at. It is used
 // for one after the other.
 type event struct {
-	wire []byte // of a message in pieces
+	runtimev1.ContainerEventResponse // without the statuses
+	statuses                         []pleg.ContainerStatus
+	form                             form
+	wire                             []byte // of a message in pieces
+}
 
-	id        string
-	kind      runtimev1.ContainerEventType
-	createdAt int64
-	sandbox   *runtimev1.PodSandboxStatus // nil if the event has none
-	statuses  []pleg.ContainerStatus
-	container fastContainerStatus
-	status    fastSandboxStatus
+// newEvent returns an event into which messages can be read.
+func newEvent() *event {
+	e, c := new(event), new(runtimev1.ContainerStatus)
+	one := containerStatusForm(c)
+	e.form = form{
+		1: textTo(&e.ContainerId),
+		2: numberTo(&e.ContainerEventType),
+		3: numberTo(&e.CreatedAt),
+		4: messageTo(&e.PodSandboxStatus, sandboxStatusForm),
+		5: func(f field) bool {
+			c.Reset()
+			if f.typ != protowire.BytesType || len(e.statuses) == statusesLimit || !one.read(f.bytes) {
+				return false
+			}
+			s, _ := convertContainerStatus(c)
+			e.statuses = append(e.statuses, s)
+			return true
+		},
+	}
+	return e
 }
 
 var signals = map[runtimev1.ContainerEventType]pleg.Signal{
@@ -56,169 +73,66 @@ func (e *event) upstream(data mem.BufferSlice) (pleg.Upstream, bool) {
 }
 
 func (e *event) decode(wire []byte) (pleg.Upstream, bool) {
-	e.id, e.kind, e.createdAt, e.sandbox, e.statuses = "", 0, 0, nil, nil
-	var sandbox bool
-	if !eachField(wire, func(f field) bool { return e.take(f, &sandbox) }) {
+	e.Reset()
+	e.statuses = nil
+	if !e.form.read(wire) {
 		return pleg.Upstream{}, false
 	}
-	signal, known := signals[e.kind]
-	if !known || e.id == "" {
+	signal, known := signals[e.ContainerEventType]
+	if !known || e.ContainerId == "" {
 		return pleg.Upstream{}, false
 	}
 	var m sanitizer
-	u := pleg.Upstream{Signal: signal, ID: m.text(e.id), At: m.time(e.createdAt)}
-	if e.sandbox.GetMetadata() != nil { // else the kubelet makes nothing of it either
-		s, _ := convertSandboxStatus(e.sandbox)
+	u := pleg.Upstream{Signal: signal, ID: m.text(e.ContainerId), At: m.time(e.CreatedAt)}
+	if e.PodSandboxStatus.GetMetadata() != nil { // else the kubelet makes nothing of it either
+		s, _ := convertSandboxStatus(e.PodSandboxStatus)
 		u.Pod = s.Pod
 		u.Status = pleg.Compose(s.Pod, []pleg.SandboxStatus{s}, e.statuses)
 	}
 	return u, true
 }
 
-func (e *event) take(f field, sandbox *bool) bool {
-	switch f.num {
-	case 1:
-		return f.text(&e.id)
-	case 2:
-		e.kind = runtimev1.ContainerEventType(f.number)
-		return f.varint()
-	case 3:
-		e.createdAt = int64(f.number)
-		return f.varint()
-	case 4:
-		e.sandbox = &e.status.PodSandboxStatus
-		return f.embedded(sandbox) && e.status.read(f.bytes)
-	case 5:
-		if f.typ != protowire.BytesType || len(e.statuses) == statusesLimit || !e.container.read(f.bytes) {
-			return false
-		}
-		s, _ := convertContainerStatus(&e.container.ContainerStatus)
-		e.statuses = append(e.statuses, s)
+// sandboxStatusForm has the fields that [convertSandboxStatus] looks at.
+func sandboxStatusForm(s *runtimev1.PodSandboxStatus) form {
+	return form{
+		1: textTo(&s.Id),
+		2: messageTo(&s.Metadata, sandboxMetadataForm),
+		3: numberTo(&s.State),
+		4: numberTo(&s.CreatedAt),
+		5: messageTo(&s.Network, networkForm),
+		9: textTo(&s.RuntimeHandler),
 	}
-	return true
-}
-
-// A fastSandboxStatus is a sandbox's status with the fields that [convertSandboxStatus]
-// looks at.
-type fastSandboxStatus struct {
-	runtimev1.PodSandboxStatus
-	metadata runtimev1.PodSandboxMetadata
-	network  runtimev1.PodSandboxNetworkStatus
-}
-
-func (s *fastSandboxStatus) read(b []byte) bool {
-	s.Id, s.Metadata, s.State, s.CreatedAt, s.Network, s.RuntimeHandler = "", nil, 0, 0, nil, ""
-	var metadata, network bool
-	return eachField(b, func(f field) bool { return s.take(f, &metadata, &network) })
-}
-
-func (s *fastSandboxStatus) take(f field, metadata, network *bool) bool {
-	switch f.num {
-	case 1:
-		return f.text(&s.Id)
-	case 2:
-		s.Metadata = &s.metadata
-		return f.embedded(metadata) && readSandboxMetadata(&s.metadata, f.bytes)
-	case 3:
-		s.State = runtimev1.PodSandboxState(f.number)
-		return f.varint()
-	case 4:
-		s.CreatedAt = int64(f.number)
-		return f.varint()
-	case 5:
-		s.Network = &s.network
-		return f.embedded(network) && readNetwork(&s.network, f.bytes)
-	case 9:
-		return f.text(&s.RuntimeHandler)
-	}
-	return true
 }
 
 // addressesLimit is how many addresses a sandbox may have besides its first: the kubelet
 // looks at one of each family.
 const addressesLimit = 100
 
-func readNetwork(n *runtimev1.PodSandboxNetworkStatus, b []byte) bool {
-	n.Ip, n.AdditionalIps = "", nil
-	return eachField(b, func(f field) bool {
-		switch f.num {
-		case 1:
-			return f.text(&n.Ip)
-		case 2:
+func networkForm(n *runtimev1.PodSandboxNetworkStatus) form {
+	return form{
+		1: textTo(&n.Ip),
+		2: func(f field) bool {
 			ip := new(runtimev1.PodIP)
 			n.AdditionalIps = append(n.AdditionalIps, ip)
-			return f.typ == protowire.BytesType && len(n.AdditionalIps) <= addressesLimit &&
-				eachField(f.bytes, func(f field) bool { return f.num != 1 || f.text(&ip.Ip) })
-		}
-		return true
-	})
-}
-
-// A fastContainerStatus is a container's status with the fields that
-// [convertContainerStatus] looks at, and of the labels the one.
-type fastContainerStatus struct {
-	runtimev1.ContainerStatus
-	metadata runtimev1.ContainerMetadata
-	image    runtimev1.ImageSpec
-}
-
-func (c *fastContainerStatus) read(b []byte) bool {
-	c.Id, c.Metadata, c.State, c.CreatedAt, c.StartedAt, c.FinishedAt = "", nil, 0, 0, 0, 0
-	c.ExitCode, c.Image, c.Reason, c.Message = 0, nil, "", ""
-	clear(c.Labels)
-	var metadata, image bool
-	return eachField(b, func(f field) bool {
-		switch {
-		case f.num == 2:
-			c.Metadata = &c.metadata
-			return f.embedded(&metadata) && readContainerMetadata(&c.metadata, f.bytes)
-		case f.num == 8:
-			c.Image = &c.image
-			return f.embedded(&image) && readImage(&c.image, f.bytes)
-		case f.num >= 3 && f.num <= 7:
-			c.number(f)
-			return f.varint()
-		}
-		return c.text(f)
-	})
-}
-
-func (c *fastContainerStatus) number(f field) {
-	switch f.num {
-	case 3:
-		c.State = runtimev1.ContainerState(f.number)
-	case 4:
-		c.CreatedAt = int64(f.number)
-	case 5:
-		c.StartedAt = int64(f.number)
-	case 6:
-		c.FinishedAt = int64(f.number)
-	case 7:
-		c.ExitCode = int32(f.number)
+			return f.typ == protowire.BytesType && len(n.AdditionalIps) <= addressesLimit && form{1: textTo(&ip.Ip)}.read(f.bytes)
+		},
 	}
 }
 
-func (c *fastContainerStatus) text(f field) bool {
-	switch f.num {
-	case 1:
-		return f.text(&c.Id)
-	case 10:
-		return f.text(&c.Reason)
-	case 11:
-		return f.text(&c.Message)
-	case 12:
-		return c.label(f)
+// containerStatusForm has the fields that [convertContainerStatus] looks at, and of the
+// labels the one.
+func containerStatusForm(c *runtimev1.ContainerStatus) form {
+	return form{
+		1:  textTo(&c.Id),
+		2:  messageTo(&c.Metadata, containerMetadataForm),
+		3:  numberTo(&c.State),
+		4:  numberTo(&c.CreatedAt),
+		5:  numberTo(&c.StartedAt),
+		6:  numberTo(&c.FinishedAt),
+		7:  numberTo(&c.ExitCode),
+		8:  messageTo(&c.Image, imageForm),
+		10: textTo(&c.Reason),
+		11: textTo(&c.Message),
+		12: entriesTo(&c.Labels, containerLabel),
 	}
-	return true
-}
-
-func (c *fastContainerStatus) label(f field) bool {
-	key, value, ok := f.entry()
-	if ok && string(key) == containerLabel {
-		if c.Labels == nil {
-			c.Labels = make(map[string]string, 1)
-		}
-		c.Labels[containerLabel] = string(value)
-	}
-	return ok
 }

@@ -73,7 +73,7 @@ func TestEventsAreDecoded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := goodEvent()
 			change(r)
-			agreeOn(t, new(event), r)
+			agreeOn(t, newEvent(), r)
 		})
 	}
 	u, _ := upstreamOf(goodEvent()) // and that means
@@ -118,7 +118,7 @@ func FuzzEventDecode(f *testing.F) {
 		f.Add(protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), wire))
 	}
 	f.Fuzz(func(t *testing.T, wire []byte) {
-		var e event
+		e := newEvent()
 		if u, ok := e.decode(wire); ok {
 			checkUpstream(t, u)
 		}
@@ -127,7 +127,7 @@ func FuzzEventDecode(f *testing.F) {
 		if err != nil || len(wire) > statusLimit || len(r.ContainersStatuses) > statusesLimit || len(r.GetPodSandboxStatus().GetNetwork().GetAdditionalIps()) > addressesLimit {
 			return
 		}
-		agreeOn(t, &e, &r)
+		agreeOn(t, e, &r)
 	})
 }
 
@@ -167,8 +167,9 @@ func BenchmarkEventDecode(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+			e := newEvent()
 			for b.Loop() {
-				if !read(new(event)) {
+				if !read(e) {
 					b.Fatal("no event")
 				}
 			}

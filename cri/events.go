@@ -115,7 +115,7 @@ func (f *frames) put(data mem.BufferSlice) {
 
 // hand reads what waits and delivers it, until the stream is over.
 func (f *frames) hand(deliver func(pleg.Upstream)) {
-	var e event
+	e := newEvent()
 	n, began := 0, time.Now()
 	for data := range f.queue {
 		if n++; n%readAtOnce == 0 {

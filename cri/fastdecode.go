@@ -46,73 +46,7 @@ func (l *sandboxList) decode(wire []byte) error {
 }
 
 func (l *sandboxList) fastDecode(wire []byte) bool {
-	var s fastSandbox
-	one := []*runtimev1.PodSandbox{&s.PodSandbox}
-	for len(wire) > 0 {
-		var f field
-		f, wire, _ = nextField(wire)
-		if l.again(f.bytes) {
-			continue
-		}
-		if !s.read(f.bytes) {
-			return false
-		}
-		odd := l.Anomalies
-		l.add(one)
-		l.learn(s.Id, f.bytes, odd)
-	}
-	return true
-}
-
-// A fastSandbox is a sandbox with the fields that [sandboxList.add] looks at.
-type fastSandbox struct {
-	runtimev1.PodSandbox
-	metadata runtimev1.PodSandboxMetadata
-}
-
-func (s *fastSandbox) read(b []byte) bool {
-	s.Id, s.Metadata, s.State, s.CreatedAt = "", nil, 0, 0
-	var metadata bool
-	return eachField(b, func(f field) bool { return s.take(f, &metadata) })
-}
-
-func (s *fastSandbox) take(f field, metadata *bool) bool {
-	switch f.num {
-	case 1:
-		return f.text(&s.Id)
-	case 2:
-		s.Metadata = &s.metadata
-		return f.embedded(metadata) && readSandboxMetadata(&s.metadata, f.bytes)
-	case 3:
-		s.State = runtimev1.PodSandboxState(f.number)
-		return f.varint()
-	case 4:
-		s.CreatedAt = int64(f.number)
-		return f.varint()
-	case 5, 6: // labels, annotations
-		return f.skipEntry()
-	case 7: // runtime handler
-		return f.skipText()
-	}
-	return true
-}
-
-func readSandboxMetadata(m *runtimev1.PodSandboxMetadata, b []byte) bool {
-	m.Name, m.Uid, m.Namespace, m.Attempt = "", "", "", 0
-	return eachField(b, func(f field) bool {
-		switch f.num {
-		case 1:
-			return f.text(&m.Name)
-		case 2:
-			return f.text(&m.Uid)
-		case 3:
-			return f.text(&m.Namespace)
-		case 4:
-			m.Attempt = uint32(f.number)
-			return f.varint()
-		}
-		return true
-	})
+	return fastDecode(&l.list, wire, sandboxForm, l.add)
 }
 
 // decode adds the containers of an answer, as [sandboxList.decode] does.
@@ -122,111 +56,80 @@ func (l *containerList) decode(wire []byte) error {
 }
 
 func (l *containerList) fastDecode(wire []byte) bool {
-	c := fastContainer{Container: runtimev1.Container{Labels: make(map[string]string, 4)}}
-	one := []*runtimev1.Container{&c.Container}
+	return fastDecode(&l.list, wire, containerForm, l.add)
+}
+
+// fastDecode adds the entries of an answer that has the ordinary form, up to the first that
+// does not have it.
+func fastDecode[T, M any, P interface {
+	message[M]
+	GetId() string
+}](l *list[T], wire []byte, formOf func(P) form, add func([]P)) bool {
+	one := []P{new(M)}
+	fm := formOf(one[0])
 	for len(wire) > 0 {
 		var f field
 		f, wire, _ = nextField(wire)
 		if l.again(f.bytes) {
 			continue
 		}
-		if !c.read(f.bytes) {
+		one[0].Reset()
+		if !fm.read(f.bytes) {
 			return false
 		}
 		odd := l.Anomalies
-		l.add(one)
-		l.learn(c.Id, f.bytes, odd)
+		add(one)
+		l.learn(one[0].GetId(), f.bytes, odd)
 	}
 	return true
 }
 
-// A fastContainer is a container with the fields that [containerList.add] looks
-// at, and of the labels the four that it looks up.
-type fastContainer struct {
-	runtimev1.Container
-	metadata runtimev1.ContainerMetadata
-	image    runtimev1.ImageSpec
-}
-
-func (c *fastContainer) read(b []byte) bool {
-	c.Id, c.PodSandboxId, c.Metadata, c.Image, c.State, c.CreatedAt = "", "", nil, nil, 0, 0
-	clear(c.Labels)
-	var metadata, image bool
-	return eachField(b, func(f field) bool { return c.take(f, &metadata, &image) })
-}
-
-func (c *fastContainer) take(f field, metadata, image *bool) bool {
-	switch f.num {
-	case 1:
-		return f.text(&c.Id)
-	case 2:
-		return f.text(&c.PodSandboxId)
-	case 3:
-		c.Metadata = &c.metadata
-		return f.embedded(metadata) && readContainerMetadata(&c.metadata, f.bytes)
-	case 4:
-		c.Image = &c.image
-		return f.embedded(image) && readImage(&c.image, f.bytes)
-	case 6:
-		c.State = runtimev1.ContainerState(f.number)
-		return f.varint()
-	case 7:
-		c.CreatedAt = int64(f.number)
-		return f.varint()
-	case 8:
-		return c.label(f)
-	case 5, 10: // image reference, image id
-		return f.skipText()
-	case 9: // annotations
-		return f.skipEntry()
+// sandboxForm has the fields that [sandboxList.add] looks at.
+func sandboxForm(s *runtimev1.PodSandbox) form {
+	return form{
+		1: textTo(&s.Id),
+		2: messageTo(&s.Metadata, sandboxMetadataForm),
+		3: numberTo(&s.State),
+		4: numberTo(&s.CreatedAt),
+		5: field.skipEntry, // labels
+		6: field.skipEntry, // annotations
+		7: field.skipText,  // runtime handler
 	}
-	return true
 }
 
-func (c *fastContainer) label(f field) bool {
-	key, value, ok := f.entry()
-	switch string(key) {
-	case uidLabel:
-		c.Labels[uidLabel] = string(value)
-	case nameLabel:
-		c.Labels[nameLabel] = string(value)
-	case namespaceLabel:
-		c.Labels[namespaceLabel] = string(value)
-	case containerLabel:
-		c.Labels[containerLabel] = string(value)
+func sandboxMetadataForm(m *runtimev1.PodSandboxMetadata) form {
+	return form{1: textTo(&m.Name), 2: textTo(&m.Uid), 3: textTo(&m.Namespace), 4: numberTo(&m.Attempt)}
+}
+
+// containerForm has the fields that [containerList.add] looks at, and of the labels the
+// four that it looks up.
+func containerForm(c *runtimev1.Container) form {
+	return form{
+		1:  textTo(&c.Id),
+		2:  textTo(&c.PodSandboxId),
+		3:  messageTo(&c.Metadata, containerMetadataForm),
+		4:  messageTo(&c.Image, imageForm),
+		5:  field.skipText, // image reference
+		6:  numberTo(&c.State),
+		7:  numberTo(&c.CreatedAt),
+		8:  entriesTo(&c.Labels, uidLabel, nameLabel, namespaceLabel, containerLabel),
+		9:  field.skipEntry, // annotations
+		10: field.skipText,  // image id
 	}
-	return ok
 }
 
-func readContainerMetadata(m *runtimev1.ContainerMetadata, b []byte) bool {
-	m.Name, m.Attempt = "", 0
-	return eachField(b, func(f field) bool {
-		switch f.num {
-		case 1:
-			return f.text(&m.Name)
-		case 2:
-			m.Attempt = uint32(f.number)
-			return f.varint()
-		}
-		return true
-	})
+func containerMetadataForm(m *runtimev1.ContainerMetadata) form {
+	return form{1: textTo(&m.Name), 2: numberTo(&m.Attempt)}
 }
 
-func readImage(m *runtimev1.ImageSpec, b []byte) bool {
-	m.Image, m.UserSpecifiedImage = "", ""
-	return eachField(b, func(f field) bool {
-		switch f.num {
-		case 1:
-			return f.text(&m.Image)
-		case 18:
-			return f.text(&m.UserSpecifiedImage)
-		case 2: // annotations
-			return f.skipEntry()
-		case 19, 20: // runtime handler, image reference
-			return f.skipText()
-		}
-		return true
-	})
+func imageForm(m *runtimev1.ImageSpec) form {
+	return form{
+		1:  textTo(&m.Image),
+		2:  field.skipEntry, // annotations
+		18: textTo(&m.UserSpecifiedImage),
+		19: field.skipText, // runtime handler
+		20: field.skipText, // image reference
+	}
 }
 
 // The lists are read as they come from the wire.

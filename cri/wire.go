@@ -54,27 +54,76 @@ func eachField(b []byte, take func(field) bool) bool {
 	return true
 }
 
-// The methods below report false for a field of another type than the message
-// says, and for a text that is not UTF-8, which protobuf refuses.
+// A form has for each field of a message, by its number, what takes it, and nil for one
+// that nobody looks at. What takes a field reports false if the message does not have the
+// ordinary form: if the field is of another type than the message says, or a text that is
+// not UTF-8, which protobuf refuses. A form writes into the one message that it was made
+// for, which has to be reset before each reading.
+type form []func(field) bool
+
+func (fm form) read(b []byte) bool {
+	return eachField(b, func(f field) bool {
+		return int(f.num) >= len(fm) || fm[f.num] == nil || fm[f.num](f)
+	})
+}
 
 func (f field) skipText() bool { return f.typ == protowire.BytesType && utf8.Valid(f.bytes) }
 
-func (f field) text(to *string) bool {
-	if !f.skipText() {
-		return false
+func textTo(to *string) func(field) bool {
+	return func(f field) bool {
+		ok := f.skipText()
+		if ok {
+			*to = string(f.bytes)
+		}
+		return ok
 	}
-	*to = string(f.bytes)
-	return true
 }
 
-func (f field) varint() bool { return f.typ == protowire.VarintType }
+func numberTo[N ~int32 | ~uint32 | ~int64](to *N) func(field) bool {
+	return func(f field) bool {
+		*to = N(f.number)
+		return f.typ == protowire.VarintType
+	}
+}
 
-// embedded reports whether f is an embedded message, and the first of its
-// number: a later one would have to be merged with it.
-func (f field) embedded(seen *bool) bool {
-	first := f.typ == protowire.BytesType && !*seen
-	*seen = true
-	return first
+// A message is a generated one, by its pointer.
+type message[M any] interface {
+	*M
+	Reset()
+}
+
+// messageTo takes an embedded message, into the same one each time. A second one of its
+// number would have to be merged with the first, and is refused.
+func messageTo[M any, P message[M]](to **M, formOf func(*M) form) func(field) bool {
+	m := new(M)
+	fm := formOf(m)
+	return func(f field) bool {
+		if *to != nil || f.typ != protowire.BytesType {
+			return false
+		}
+		P(m).Reset()
+		*to = m
+		return fm.read(f.bytes)
+	}
+}
+
+// entriesTo takes the entries of a map of texts that have one of those keys, into the same
+// map each time.
+func entriesTo(to *map[string]string, keys ...string) func(field) bool {
+	kept := make(map[string]string, len(keys))
+	return func(f field) bool {
+		if *to == nil {
+			clear(kept)
+			*to = kept
+		}
+		key, value, ok := f.entry()
+		for _, k := range keys {
+			if string(key) == k {
+				kept[k] = string(value)
+			}
+		}
+		return ok
+	}
 }
 
 // entry returns key and value of one entry of a map of texts.
