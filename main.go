@@ -243,6 +243,7 @@ func benching(o options.Options) view {
 		o.Release = src.Release(ctx, o)
 		bench := lines.BenchOptions{
 			CheckOptions: style(o, src), Periods: o.Periods, Sources: o.Sources, For: o.For, Progress: lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)),
+			Stops: terminal.HoldStops,
 			Engine: func(period time.Duration, on ...engine.Source) (*engine.Engine, error) {
 				config := relist(o, src)
 				config.Period, config.Look, config.Streams = period, nil, src.Streams(on, o.ForceEvents)

@@ -26,6 +26,10 @@ type BenchOptions struct {
 	Engine   func(period time.Duration, on ...engine.Source) (*engine.Engine, error)
 	Look     engine.Look // at what the runtime takes; nil where its process cannot be told from ours
 	Progress *Progress   // one line, while it runs
+
+	// Stops has a process that is to stop for a while call hold before, and release when it
+	// goes on, until ctx ends; nil if it is never to stop.
+	Stops func(ctx context.Context, hold func(context.Context), release func())
 }
 
 // Bench measures each period with each source, one after the other, never two at a time,
@@ -99,6 +103,12 @@ func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source
 		return nil, err
 	}
 	running, stop := context.WithCancel(ctx)
+	if o.Stops != nil {
+		o.Stops(running, eng.HoldStreams, func() {
+			m.stopped.Store(true)
+			eng.ReleaseStreams()
+		})
+	}
 	ended := make(chan error, 1)
 	go func() {
 		ended <- eng.Run(running)

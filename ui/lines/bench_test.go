@@ -112,12 +112,23 @@ func TestBenchOfASource(t *testing.T) {
 	b.update(t, 7, engine.StreamConnected, short)
 	b.update(t, 9, engine.StreamConnected, found) // by a relist after all
 	b.update(t, 21, engine.StreamLost)
+	b.last.Sources[0].Lost = 7
+	b.last.SourceChanges = []engine.SourceChange{
+		{Source: engine.FromCRI, State: engine.StreamLost, At: noon}, // before it began
+		{Source: engine.FromCgroup, State: engine.StreamLost, At: noon.Add(5 * time.Second)},
+		{Source: engine.FromCRI, State: engine.StreamConnected, At: noon.Add(6 * time.Second)},
+			}
+	if b.broke() {
+		t.Error("another stream, or another time, is taken for it")
+	}
+	b.last.SourceChanges = append(b.last.SourceChanges, engine.SourceChange{Source: engine.FromCRI, State: engine.StreamLost, At: noon.Add(20 * time.Second)})
 	b.finish(t.Context())
 	got := b.object(false)
 	got.CallsPerSecond, got.PlegtopCores = 0, 0
 	want := benchRowObject{
 		PeriodSeconds: 1, Source: "cri", ForSeconds: 20, Relists: 20, LagP50Seconds: new(0.005), LagP99Seconds: new(0.005), Lags: 1, Transitions: 1,
-		Missed: new(uint64(5)), MissedOf: 60, Referees: []string{"relist"}, RuntimeCores: new(0.5), Remarks: []string{},
+		Missed: new(uint64(5)), MissedOf: 60, Referees: []string{"relist"}, RuntimeCores: new(0.5),
+		Remarks: []string{"the stream broke meanwhile", "7 events of the stream came too fast to be looked at"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
@@ -129,13 +140,20 @@ func TestBenchWrites(t *testing.T) {
 	quiet := newBenched(engine.FromRelist)
 	quiet.update(t, 0, engine.StreamOff)
 	quiet.update(t, 4, engine.StreamOff)
+	quiet.stopped.Store(true)
 	quiet.finish(t.Context())
 	refused := newBenched(engine.FromCRI)
 	if over := refused.update(t, 0, engine.StreamRefused); !over {
 		t.Error("what is refused is waited for")
 	}
 	late := newBenched(engine.FromCRI)
-	late.update(t, 16, engine.StreamOpening)
+	late.update(t, 15, engine.StreamOpening)
+	late.last.Sources[0].LastErr = "refused\x1b[2J"
+	if late.begin(t.Context()); late.why != "" {
+		t.Error("given up at once:", late.why)
+	}
+	late.last.At = late.last.At.Add(ms)
+	late.begin(t.Context())
 	never := newBenched(engine.FromRelist)
 	for _, m := range []*measurement{quiet.measurement, refused.measurement, late.measurement, never.measurement} {
 		m.runtime = -1
@@ -152,9 +170,10 @@ period  source  lag p50  p99  seen  missed  calls/s  plegtop cpu  runtime cpu
 1s        none        -    -     -       -        -            -            -
 
 none 1s   cut short after 4.0s
+none 1s   plegtop was stopped (^z) meanwhile: measure again
 none 1s   no transitions: start or stop some pods meanwhile
 cri 1s    not measured: cri refused: so^[[2J
-cri 1s    not measured: the stream was not open within 15s
+cri 1s    not measured: the stream was not open within 15s: refused^[[2J
 none 1s   cut short before it began
 `
 	if diff := cmp.Diff(want, string(r.append(nil))); diff != "" {

@@ -216,6 +216,9 @@ func (m *measurement) remarks(took time.Duration, cut bool) (remarks []string) {
 	if cut && took < m.o.For {
 		remarks = append(remarks, "cut short after "+text.Took(took))
 	}
+	if m.stopped.Load() {
+		remarks = append(remarks, "plegtop was stopped (^z) meanwhile: measure again")
+	}
 	if m.seen == 0 {
 		remarks = append(remarks, "no transitions: start or stop some pods meanwhile")
 	}
@@ -225,10 +228,23 @@ func (m *measurement) remarks(took time.Duration, cut bool) (remarks []string) {
 	if m.tooMany > 0 {
 		remarks = append(remarks, fmt.Sprintf("%d events came too fast to be measured", m.tooMany))
 	}
+	if m.broke() {
+		remarks = append(remarks, "the stream broke meanwhile")
+	}
+	if lost := m.state(m.source).Lost; lost > 0 {
+		remarks = append(remarks, fmt.Sprintf("%d events of the stream came too fast to be looked at", lost))
+	}
 	if _, why := m.open(); why != "" {
 		remarks = append(remarks, text.Clean(why))
 	}
 	return remarks
+}
+
+// broke reports whether the stream was lost while it was measured.
+func (m *measurement) broke() bool {
+	return slices.ContainsFunc(m.last.SourceChanges, func(c engine.SourceChange) bool {
+		return c.Source == m.source && c.State == engine.StreamLost && c.At.After(m.start.at)
+	})
 }
 
 // quantile returns the value that so many of 100 of the sorted values are not above.

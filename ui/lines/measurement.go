@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,7 +45,8 @@ type measurement struct {
 	period     time.Duration
 	source     engine.Source
 	setStreams func(...engine.Source)
-	why        string // it could not be measured; empty if it could
+	why        string      // it could not be measured; empty if it could
+	stopped    atomic.Bool // for a while, by ^z
 
 	last     *engine.Snapshot
 	start    mark
@@ -103,6 +105,9 @@ func (m *measurement) begin(ctx context.Context) {
 		m.why = fmt.Sprintf("no relist of all pods within %v", openBy)
 	case !open && late:
 		m.why = fmt.Sprintf("the stream was not open within %v", openBy)
+		if err := m.state(m.source).LastErr; err != "" {
+			m.why += ": " + err
+		}
 	case open && !s.Health.ListedAt.IsZero() && s.Phase.Step != engine.Inspecting:
 		m.runtime = -1
 		m.look(ctx)
