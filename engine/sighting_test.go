@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -353,4 +354,23 @@ func TestDeathWhileAnInspectionHangs(t *testing.T) {
 		w.after(heartbeat)
 		w.wants("afterwards", "delivered ContainerDied new/one one pidfd 3s")
 	})
+}
+
+// A runtime that lists an end two seconds after the kernel told it is late, and no relist
+// has missed anything: there is one event, whenever the relists come, and nothing unseen.
+func TestRuntimeThatIsLateIsWaitedFor(t *testing.T) {
+	for phase := time.Duration(0); phase < time.Second; phase += 90 * time.Millisecond {
+		watch(t, Config{}, FromPidfd, func(w *watching) {
+			w.fake.script("ListContainers", behaviour{delay: 60 * time.Millisecond})
+			w.after(phase)
+			w.f.says(stopped("web/app"))
+			w.after(2 * time.Second)
+			w.fake.exit("web/app", 0, "")
+			w.after(10 * time.Second)
+			if news := w.news(); len(news) != 1 || !strings.HasPrefix(news[0], "delivered ContainerDied web/app app pidfd") {
+				t.Errorf("after %v: %q", phase, news)
+			}
+			w.drifts(Drift{Transitions: 1, Both: 1})
+		})
+	}
 }

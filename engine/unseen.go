@@ -8,9 +8,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// settling is how much later than a source saw something a relist must begin for its
-// lists to have that: the kernel knows of a start or an end before the runtime does.
-const settling = time.Second
+// mostLists is how long the lists of a node that is well take, at most.
+const mostLists = 250 * time.Millisecond
 
 // advance tells what no relist has seen in time, and counts what sources have not told.
 func (g *sightings) advance(m *machine) {
@@ -48,8 +47,8 @@ func (g *sightings) due(m *machine) time.Time {
 }
 
 // tellAt returns when the oldest transition is told that sources alone have seen. A relist
-// has its time to come, be it that people have asked for a long period, or paused; not
-// where the kubelet goes by the stream, and relists only to be safe.
+// has its time to come and to list, be it that people have asked for a long period, or
+// paused; not where the kubelet goes by the stream, and relists only to be safe.
 func (g *sightings) tellAt(m *machine) time.Time {
 	since := g.untold[0].first
 	if since.Before(m.pause.ended) {
@@ -57,7 +56,7 @@ func (g *sightings) tellAt(m *machine) time.Time {
 	}
 	wait := patience
 	if !m.core.Evented() {
-		wait += max(m.period-time.Second, 0)
+		wait += max(m.period-time.Second, 0) + 2*min(m.relists.usual(), mostLists)
 	}
 	return since.Add(wait)
 }
@@ -72,14 +71,14 @@ func (x *sighted) had(m *machine) bool {
 }
 
 // listed takes in that a relist of all pods is over whose lists succeeded. What was to be
-// seen when it began, and is not, was missed; but of a pod whose inspection failed nothing
-// is known.
+// seen when it began, and is not, was missed: a runtime may list something later than the
+// kernel or its stream tells it. Of a pod whose inspection failed nothing is known.
 func (g *sightings) listed(m *machine, began time.Time) {
 	g.unjudged = slices.DeleteFunc(g.unjudged, func(t *transition) bool {
 		switch p := m.pods.byUID[t.of.pod.UID]; {
 		case !t.waits():
 			return true
-		case began.Before(t.first.Add(settling)), p != nil && p.Reinspect:
+		case began.Before(t.first.Add(patience)), p != nil && p.Reinspect:
 			return false
 		}
 		g.miss(m, t)
