@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
@@ -181,8 +184,35 @@ func TestUnseenDeaths(t *testing.T) {
 		t.Errorf("%d kept of %d; evidence %s", len(n.past.unseen.all), len(many), got)
 	}
 	n.past.Add(engine.Update{Snapshot: &healthy(9).Snapshot})
-	if left := n.past.unseen; len(left.all) > 0 || left.more > 0 {
-		t.Errorf("%d and %d are left after a good relist", len(left.all), left.more)
+	if left := n.past.unseen; len(left.all) > 0 || left.more > 0 || len(left.byID) > 0 {
+		t.Errorf("%d and %d are left after a good relist, %d for views", len(left.all), left.more, len(left.byID))
+	}
+}
+
+// TestUnseenDeathsByID holds what views are told of them: who and by whom, sandboxes too, in
+// a map that is another one when that changes.
+func TestUnseenDeathsByID(t *testing.T) {
+	event := func(id string, seen time.Duration, delivery pleg.Delivery, sandbox bool) engine.Event {
+		e := engine.Event{SeenAt: ago(seen), Seen: &engine.Sightings{}, Event: pleg.Event{Kind: pleg.Died, Delivery: delivery, ID: id, Sandbox: sandbox}}
+		e.Seen.At[engine.FromPidfd] = e.SeenAt
+		return e
+	}
+	hung := healthy(1).hang(call.ListPodSandbox, 40*second)
+	var d unseenDeaths
+	for _, tt := range []struct {
+		e    engine.Event
+		want map[string]Death
+	}{
+		{event("a", 9*second, pleg.Unseen, false), map[string]Death{"a": {ago(9 * second), engine.FromPidfd}}},
+		{event("s", 8*second, pleg.Unseen, true), map[string]Death{"a": {ago(9 * second), engine.FromPidfd}, "s": {ago(8 * second), engine.FromPidfd}}},
+		{event("a", 9*second, pleg.Delivered, false), map[string]Death{"s": {ago(8 * second), engine.FromPidfd}}},
+	} {
+		before := maps.Clone(d.byID)
+		was := d.byID
+		d.add(engine.Update{Snapshot: &hung.Snapshot, Events: []engine.Event{tt.e}})
+		if diff := cmp.Diff(tt.want, d.byID); diff != "" || !maps.Equal(before, was) {
+			t.Errorf("%s: %s", tt.e.ID, diff)
+		}
 	}
 }
 

@@ -21,6 +21,10 @@ type Update struct {
 	Ended    []Ended   // what ended lately, the newest first
 	Turns    []Turn    // what began, changed or ended since the update before, in that order
 
+	// Dead has who has died, by id of the container or sandbox, as only event sources know:
+	// at most 1,000. It is not to be changed.
+	Dead map[string]Death
+
 	troubled map[pleg.UID]Trouble // see Troubled; nil if that is not worked out yet
 }
 
@@ -58,7 +62,8 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
 	return Update{
-		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns, troubled: v.troubled(held),
+		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns,
+		Dead: l.history.unseen.byID, troubled: v.troubled(held),
 	}, nil
 }
 

@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 		{"lat>", 4, "column 5: want a duration, such as 500ms"},
 		{"age<5", 4, `column 5: want a duration, such as 5m or 2d, not "5"`},
 		{"exit!=x", 6, `column 7: want an exit code, such as 137, not "x"`},
-		{"state:dead", 6, `column 7: want one of absent, completed, created, empty, error, exited, failing, ghost, hung, left, running, stuck, unknown, unlisted, not "dead"`},
+		{"state:alive", 6, `column 7: want one of absent, completed, created, dead, empty, error, exited, failing, ghost, hung, left, running, stuck, unknown, unlisted, not "alive"`},
 		{"ns: x", 3, "column 4: want a namespace, such as default or kube-*"},
 		{"ns<x", 2, `column 3: want ":" after ns, not "<"`},
 		{"re:(", 3, `column 4: want a regular expression, not "("`},

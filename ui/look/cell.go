@@ -20,14 +20,16 @@ func Sign(l *text.Line, st theme.Style, symbol, word string, w int) {
 	l.Space(w - (kept - l.Left()))
 }
 
-// Dots draws one sign for the state of each container, in w cells.
-func Dots(l *text.Line, b widget.Pen, containers []*pleg.Container, w int) {
+// Dots draws one sign for the state of each container, in w cells. Dead has the ids of those
+// that have died, as only an event source saw.
+func Dots[T any](l *text.Line, b widget.Pen, containers []*pleg.Container, dead map[string]T, w int) {
 	for i, c := range containers {
 		if i == w-1 && len(containers) > w {
 			l.Put(b.Dim, "+")
 			return
 		}
-		symbol, st := State(b.Theme, c.State)
+		_, died := dead[c.ID]
+		symbol, _, st := Listed(b.Theme, c.State, died)
 		l.Sign(st, symbol)
 	}
 	l.Space(w - len(containers))

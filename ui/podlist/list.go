@@ -25,6 +25,7 @@ type List struct {
 	all      engine.PerPod[*Pod]
 	troubles map[pleg.UID]diagnose.Trouble // of which All was worked out
 	hanging  map[pleg.UID]*engine.Flight   // likewise
+	dead     map[string]diagnose.Death     // likewise
 	unlisted bool                          // likewise: no relist has listed containers yet
 	at       time.Time
 	show     func(*Pod, time.Time) bool // nil for all
@@ -39,27 +40,28 @@ type List struct {
 // between two relists that succeed.
 const asOfLeast = 5 * time.Second
 
-// Observe takes over the pods of s, and what is wrong with them. Only what changed is
-// worked out anew.
-func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) {
+// Observe takes over the pods of s, what is wrong with them, and who of them has died
+// unseen. Only what changed is worked out anew.
+func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble, dead map[string]diagnose.Death) {
 	hanging := wording.Hanging(s)
 	unlisted := s.Health.ListedAt.IsZero()
-	newPod := func(p *engine.Pod, _ **Pod) *Pod {
-		n := New(p, hanging[p.UID], troubles[p.UID])
+	workOut := func(p *engine.Pod, _ **Pod) *Pod {
+		n := newPod(p, hanging[p.UID], troubles[p.UID], dead)
 		if unlisted && n.State == Empty {
 			n.State = Unlisted
 		}
 		return n
 	}
-	changed := l.all.Update(s.Pods, newPod)
+	changed := l.all.Update(s.Pods, workOut)
 	l.at, l.AsOf = s.At, asOf(s)
-	if !maps.Equal(troubles, l.troubles) || !maps.EqualFunc(hanging, l.hanging, sameCall) || unlisted != l.unlisted {
+	died := !maps.Equal(dead, l.dead)
+	if died || !maps.Equal(troubles, l.troubles) || !maps.EqualFunc(hanging, l.hanging, sameCall) || unlisted != l.unlisted {
 		for i, p := range l.all.Values {
-			if p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) || unlisted != l.unlisted {
-				l.all.Values[i], changed = newPod(p.Pod, nil), true
+			if died && !maps.Equal(p.Dead, diedIn(p.Seen, dead)) || p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) || unlisted != l.unlisted {
+				l.all.Values[i], changed = workOut(p.Pod, nil), true
 			}
 		}
-		l.troubles, l.hanging, l.unlisted = troubles, hanging, unlisted
+		l.troubles, l.hanging, l.dead, l.unlisted = troubles, hanging, dead, unlisted
 	}
 	if changed {
 		l.count()

@@ -30,7 +30,8 @@ type Pod struct {
 	Created  time.Time // of its first sandbox, or else container; zero where the runtime does not say
 	Remark   string    // why a container ended, or what fails: from the runtime
 
-	Now []*pleg.Container // the newest of each name, in the order of their names
+	Now  []*pleg.Container         // the newest of each name, in the order of their names
+	Dead map[string]diagnose.Death // who of it has died, though the runtime listed last that they run, by id; nil for nobody
 
 	rank     uint8
 	asked    int  // the filter that was asked last
@@ -40,10 +41,17 @@ type Pod struct {
 }
 
 // New works out what is shown of p, about which a call hangs unless out is nil.
-func New(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *Pod {
+func New(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *Pod { return newPod(p, out, t, nil) }
+
+// newPod is New where event sources have seen some of the node die.
+func newPod(p *engine.Pod, out *engine.Flight, t diagnose.Trouble, dead map[string]diagnose.Death) *Pod {
 	f := &Pod{Pod: p, Seen: p.Seen(), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
-	if out != nil {
+	f.Dead = diedIn(f.Seen, dead)
+	switch {
+	case out != nil:
 		f.Problem = out.Op.String() + " hangs"
+	case f.Dead != nil && t.Text == "":
+		f.Problem = DiedUnseen
 	}
 	f.newest()
 	f.count()
@@ -51,6 +59,37 @@ func New(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *Pod {
 	f.Remark = f.explain()
 	f.rank = f.rankOf()
 	return f
+}
+
+// DiedUnseen is what is wrong with who has died, as only an event source saw.
+const DiedUnseen = "died unseen"
+
+// diedIn returns those of a pod who have died, though it was listed last that they run.
+func diedIn(p *pleg.Pod, dead map[string]diagnose.Death) (of map[string]diagnose.Death) {
+	note := func(id string, listed pleg.State) {
+		if death, died := dead[id]; died && listed != pleg.Exited {
+			if of == nil {
+				of = make(map[string]diagnose.Death)
+			}
+			of[id] = death
+		}
+	}
+	if len(dead) == 0 {
+		return nil
+	}
+	for i := range p.Sandboxes {
+		note(p.Sandboxes[i].ID, p.Sandboxes[i].State)
+	}
+	for i := range p.Containers {
+		note(p.Containers[i].ID, p.Containers[i].State)
+	}
+	return of
+}
+
+// died reports whether c has died, as only an event source saw.
+func (p *Pod) died(c *pleg.Container) bool {
+	_, died := p.Dead[c.ID]
+	return died
 }
 
 // newest finds the newest container of each name, and how old the pod is.
@@ -96,6 +135,8 @@ func (p *Pod) count() {
 	for _, c := range p.Now {
 		st := p.end(c)
 		switch {
+		case p.died(c):
+			p.Wanted++
 		case c.State == pleg.Running:
 			p.Running++
 			p.Wanted++
@@ -125,6 +166,11 @@ func (p *Pod) explain() string {
 		return of(p.Out.Container, p.Problem)
 	case p.Pod.StatusErr != nil:
 		return wording.Reason(p.Pod.StatusErr)
+	case p.State == Dead:
+		if i := slices.IndexFunc(p.Now, p.died); i >= 0 && len(p.Dead) == 1 {
+			return of(p.Now[i].Name, DiedUnseen)
+		}
+		return DiedUnseen
 	}
 	for _, c := range p.Now {
 		st := p.end(c)

@@ -24,6 +24,7 @@ const (
 	Created
 	Exited
 	Crashed
+	Dead
 	Unknown
 	Failing
 	Hung
@@ -38,6 +39,7 @@ var states = [...][2]string{
 	Created:   {"created", "a container was never started"},
 	Exited:    {"exited", "a container ended and was not replaced"},
 	Crashed:   {"error", "a container ended with another code than 0"},
+	Dead:      {"dead", "a container has died, as an event source saw: the kubelet takes it to be running"},
 	Unknown:   {"unknown", "the runtime does not know a container's state"},
 	Failing:   {"failing", "the last inspection failed"},
 	Hung:      {"hung", "an inspection is out and does not come back"},
@@ -108,6 +110,8 @@ func (p *Pod) Look(t *theme.Theme) (symbol string, st theme.Style) {
 		return s.Unknown, t.Dim
 	case p.State == Created:
 		return s.Created, t.Info
+	case p.State == Dead:
+		return s.Unseen, t.Bad
 	case p.State == Unknown:
 		return s.Unknown, t.Warn
 	}
@@ -134,6 +138,8 @@ func (p *Pod) classify() State {
 		return Failing
 	case seen[pleg.Unknown] > 0:
 		return Unknown
+	case p.Dead != nil:
+		return Dead
 	case bad:
 		return Crashed
 	case seen[pleg.Created] > 0:

@@ -16,6 +16,7 @@ type Part struct {
 	ID      string
 	Name    string // of a container
 	State   pleg.State
+	Dead    bool // it has died, though State is how the runtime listed it last
 	Attempt uint32
 	Created time.Time
 	Image   string                // of a container
@@ -58,10 +59,11 @@ func (p *Pod) branches() []Part {
 			rows = append(rows, Part{
 				Sandbox: true, Last: i == newest, ID: s.ID, State: s.State, Attempt: s.Attempt, Created: s.CreatedAt,
 			})
+			_, rows[len(rows)-1].Dead = p.Dead[s.ID]
 		}
 		for j, c := range leaves {
 			rows = append(rows, Part{
-				ID: c.ID, Name: c.Name, State: c.State, Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
+				ID: c.ID, Name: c.Name, State: c.State, Dead: p.died(c), Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
 				Last: j == len(leaves)-1, Status: p.statuses.Container(c.ID),
 			})
 		}

@@ -44,8 +44,7 @@ var columns = []widget.Column[row]{
 			symbol, st := r.of.Look(b.Theme)
 			word := r.of.Says(b.At)
 			if r.part != nil && !r.hangs() {
-				symbol, st = look.State(b.Theme, r.part.State)
-				word = r.part.State.String()
+				symbol, word, st = look.Listed(b.Theme, r.part.State, r.part.Dead)
 			}
 			look.Sign(l, st, symbol, word, w)
 		},
@@ -65,7 +64,7 @@ var columns = []widget.Column[row]{
 	}, {
 		Name: "ctrs", Head: "CTRS", Help: "the state of each container, a sign each",
 		Least: 5, Rank: 10,
-		Draw:    podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) { look.Dots(l, b, p.Now, w) }),
+		Draw:    podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) { look.Dots(l, b, p.Now, p.Dead, w) }),
 		Compare: compareRun,
 	}, {
 		Name: "exit", Head: "EXIT", Help: "the exit code of the container that ended last",
@@ -230,9 +229,11 @@ func drawRemark(l *text.Line, b widget.Pen, r row, w int) {
 	switch {
 	case r.hangs():
 		what, st = r.of.Problem, b.Bad
+	case r.part != nil && r.part.Dead:
+		what, st = podlist.DiedUnseen, b.Bad
 	case r.part != nil:
 		what, st = remark(r.part), b.Dim
-	case r.of.State >= podlist.Failing:
+	case r.of.State == podlist.Dead || r.of.State >= podlist.Failing:
 		st = b.Bad
 	}
 	l.Cell(theme.When(what == "", b.Text, st), text.Clip(what, w), w)

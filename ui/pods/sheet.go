@@ -78,7 +78,7 @@ func (s *sheet) Observe(v *pane.View, w, h int) {
 		s.summary(d)
 		s.timeline(d)
 		s.events(d)
-		s.rec.write(d, v.Theme, s.of.Pod)
+		s.rec.write(d, v.Theme, s.of)
 		s.status(d)
 	})
 }
@@ -97,7 +97,8 @@ func (s *sheet) summary(d *widget.Doc) {
 		state += fmt.Sprintf(", %d of %d running", f.Running, f.Wanted)
 	}
 	d.Field("state", st, state)
-	if !s.findings(d) {
+	died := s.deaths(d)
+	if !s.findings(d) && !died {
 		d.Field("problem", t.Warn, f.Problem)
 	}
 	if !f.Created.IsZero() {
@@ -108,6 +109,22 @@ func (s *sheet) summary(d *widget.Doc) {
 	}
 	s.inspections(d)
 	s.worker(d)
+}
+
+// deaths adds who of the pod has died, as only an event source saw. It reports whether
+// anybody has.
+func (s *sheet) deaths(d *widget.Doc) bool {
+	t := s.View.Theme
+	for _, part := range s.of.Parts() {
+		death, died := s.of.Dead[part.ID]
+		if !died {
+			continue
+		}
+		symbol, word, st := look.Listed(t, part.State, true)
+		d.Paragraph(t.Text, fmt.Sprintf("%s died %s ago, as %s saw; the kubelet takes it to be %s",
+			cmp.Or(part.Name, "the sandbox"), text.AgeCoarse(s.View.At.Sub(death.At)), death.By, part.State), text.Say(st, "  "+symbol+" "+word).In(widget.LabelWidth))
+	}
+	return s.of.Dead != nil
 }
 
 // findings adds what is found about the pod, but for effects of that, and what holds it up. It reports whether
@@ -219,8 +236,9 @@ func (s *sheet) status(d *widget.Doc) {
 	}
 	d.Field("as of", t.Text, text.AgeCoarse(at.Sub(p.StatusAt))+" ago")
 	for _, sb := range st.Sandboxes {
-		symbol, st := look.State(t, sb.State)
-		d.Field("sandbox", st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, sb.State, sb.Attempt, text.ShortID(sb.ID)))
+		_, died := s.of.Dead[sb.ID]
+		symbol, word, st := look.Listed(t, sb.State, died)
+		d.Field("sandbox", st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, sb.Attempt, text.ShortID(sb.ID)))
 	}
-	s.ctrs.write(d, t, at, st)
+	s.ctrs.write(d, t, at, s.of)
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 // opened is the sheet of a pod in a view that has seen some events.
@@ -47,6 +49,30 @@ func TestSheetNamesWhatHoldsItUp(t *testing.T) {
 	}
 }
 
+// TestDeadUnseen holds that a container that has died, as only an event source saw, is
+// nowhere said to run but where the record and the kubelet are meant.
+func TestDeadUnseen(t *testing.T) {
+	snap := panetest.Healthy()
+	p := panetest.Find(snap, "nfs-client")
+	c := p.Seen().Containers[0]
+	v := view(snap)
+	v.Pods.Observe(snap, nil, map[string]diagnose.Death{c.ID: {At: panetest.Ago(7 * time.Second), By: engine.FromPidfd}})
+	s := panetest.NewStage(Sheet(v, pane.Subject{Pod: p.PodRef}), v, 118, 60)
+	says := strings.Join(strings.Fields(s.Text()), " ")
+	for _, want := range []string{
+		"state ◇ dead, 1 of 2 running", "◇ dead " + c.Name + " died 7s ago, as pidfd saw; the kubelet takes it to be running",
+		text.ShortID(c.ID) + " running running ◇ dead", c.Name + " ◇ dead attempt 0 " + text.ShortID(c.ID),
+	} {
+		if !strings.Contains(says, want) {
+			t.Errorf("no %q in\n%s", want, s.Text())
+		}
+	}
+	list := stage(v, 118, 20)
+	if got := list.Row(p.Name); !strings.Contains(got, "◇ dead") || !strings.Contains(got, "died unseen") {
+		t.Errorf("the pod's row is %q", got)
+	}
+}
+
 func TestSheetIsOfPodsOnly(t *testing.T) {
 	v := view(panetest.Healthy())
 	ref := v.Snapshot.Pods[0].PodRef
@@ -71,7 +97,7 @@ func TestSheetOfAPodThatHasGone(t *testing.T) {
 	gone.Pods = append(gone.Pods[:1:1], gone.Pods[2:]...)
 	v := *s.V
 	v.Snapshot = &gone
-	v.Pods.Observe(&gone, nil)
+	v.Pods.Observe(&gone, nil, nil)
 	v.Journal.Observe(engine.Update{Snapshot: &gone})
 	for when, of := range map[string]*panetest.Stage{
 		"open": s.Show(&v), "opened later": panetest.NewStage(Sheet(&v, pane.Subject{Pod: ref}), &v, 118, 40),
@@ -139,7 +165,7 @@ func BenchmarkDead(b *testing.B) {
 			now := *snap
 			p := *snap.Pods[0]
 			now.Pods = append([]*engine.Pod{&p}, snap.Pods[1:]...)
-			v.Pods.Observe(&now, nil)
+			v.Pods.Observe(&now, nil, nil)
 			table.Refresh()
 		}
 	})

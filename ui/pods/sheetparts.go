@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/look"
+	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -16,18 +16,19 @@ import (
 // containers are the lines about each container of a status. There may be thousands:
 // they are put into words once to count them, and then when they are drawn.
 type containers struct {
-	of    *pleg.PodStatus
+	of    *podlist.Pod
 	w     int
 	first []int // the line of each
 	n     int
 }
 
-func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, st *pleg.PodStatus) {
-	if c.of != st || c.w != d.Width() {
-		*c = containers{of: st, w: d.Width()}
-		for i := range st.Containers {
+func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, of *podlist.Pod) {
+	all := of.Pod.Status.Containers
+	if c.of != of || c.w != d.Width() {
+		*c = containers{of: of, w: d.Width()}
+		for i := range all {
 			c.first = append(c.first, c.n)
-			c.n += len(container(t, at, &st.Containers[i], c.w))
+			c.n += len(container(t, at, of, &all[i], c.w))
 		}
 	}
 	now := *c
@@ -36,7 +37,7 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, st *pleg
 		if !found {
 			which--
 		}
-		return container(t, at, &st.Containers[which], now.w)[i-now.first[which]]
+		return container(t, at, of, &all[which], now.w)[i-now.first[which]]
 	})
 }
 
@@ -44,10 +45,10 @@ func (c *containers) write(d *widget.Doc, t *theme.Theme, at time.Time, st *pleg
 // in the raw answer.
 const messageLines = 6
 
-// container returns the lines about one, w cells wide.
-func container(t *theme.Theme, at time.Time, c *pleg.ContainerStatus, w int) [][]text.Span {
-	symbol, st := look.State(t, c.State)
-	word := c.State.String()
+// container returns the lines about one of a pod, w cells wide.
+func container(t *theme.Theme, at time.Time, of *podlist.Pod, c *pleg.ContainerStatus, w int) [][]text.Span {
+	_, died := of.Dead[c.ID]
+	symbol, word, st := look.Listed(t, c.State, died)
 	if c.State == pleg.Exited {
 		word = fmt.Sprintf("%s %d", c.State, c.ExitCode)
 		st = look.Code(t, c.ExitCode)
@@ -95,7 +96,8 @@ type recordRow struct {
 	states   [2]pleg.State
 }
 
-func (r *record) write(d *widget.Doc, t *theme.Theme, p *engine.Pod) {
+func (r *record) write(d *widget.Doc, t *theme.Theme, of *podlist.Pod) {
+	p := of.Pod
 	d.Section("Pod record")
 	head := func(s string, w int) text.Span { return text.Say(t.Head, s).In(w) }
 	d.Line(head("  WHAT", 24), head("ID", 15), head("OLD", 12), head("CURRENT", 12))
@@ -108,13 +110,17 @@ func (r *record) write(d *widget.Doc, t *theme.Theme, p *engine.Pod) {
 	}
 	rows := r.rows
 	d.Many(len(rows), func(i int) []text.Span {
-		row, st, sign := &rows[i], t.Text, ""
+		row, st, sign, signed := &rows[i], t.Text, "", t.Warn
 		if row.states[0] != row.states[1] {
 			st, sign = t.Warn, t.Symbols.Warn+" differs"
 		}
+		if _, died := of.Dead[row.id]; died {
+			symbol, word, st := look.Listed(t, row.states[1], true)
+			sign, signed = symbol+" "+word, st
+		}
 		return []text.Span{
 			text.Say(t.Text, "  "+row.what).In(24), text.Say(t.Dim, text.ShortID(row.id)).In(15),
-			text.Say(st, row.states[0].String()).In(12), text.Say(st, row.states[1].String()).In(12), text.Say(st, sign),
+			text.Say(st, row.states[0].String()).In(12), text.Say(st, row.states[1].String()).In(12), text.Say(signed, sign),
 		}
 	})
 }
