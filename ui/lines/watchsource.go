@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/wording"
 )
 
 type sourceLine struct {
@@ -73,14 +74,6 @@ func seenBy(b []byte, e engine.Event) []byte {
 	return fmt.Appendf(b, " seen by %v %s before the relist", first, text.Took(lead))
 }
 
-// signed returns a lead, with a minus where it is none.
-func signed(d time.Duration) string {
-	if d < 0 {
-		return "-" + text.Took(-d)
-	}
-	return text.Took(d)
-}
-
 // driftDue reports whether it is time to tell of drift, which is once a minute.
 func (v *watcher) driftDue(now time.Time) bool {
 	due := !v.nextDrift.IsZero() && !now.Before(v.nextDrift)
@@ -143,7 +136,7 @@ func (v *watcher) driftOf(b []byte, at time.Time, d engine.Drift, of engine.Sour
 	b = fmt.Appendf(stamp(b, at), "drift %v: %d of %d transitions seen by both, %d missed by the relist, %d missed by %[1]v", d.Source, d.Both, d.Transitions, d.MissedByRelist, d.MissedBySource)
 	b = fmt.Appendf(b, ", %d late, %d told again", d.Late, d.Duplicates)
 	if d.Both > 0 {
-		b = fmt.Appendf(b, "; lead p50 %s, p99 %s", signed(d.LeadP50), signed(d.LeadP99))
+		b = fmt.Appendf(b, "; lead: median %s, worst 1%% %s", wording.Lead(d.LeadP50), wording.Lead(d.LeadP99))
 	}
 	return fmt.Appendf(b, "; %d received, %d lost\n", of.Received, of.Lost)
 }
