@@ -7,6 +7,15 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// says has nothing more than what there is to say from the beginning.
+func says(caption string) []step { return []step{{0, nil, caption}} }
+
+// soonAfter is when it goes wrong in scenarios that show a healthy node first.
+const soonAfter = 5 * time.Second
+
+// soon says what is to come at soonAfter, and then what has come.
+func soon(before, then string) []step { return []step{{0, nil, before}, {soonAfter, nil, then}} }
+
 // scenarios returns the one list of them, and of the faults; the default is first.
 func scenarios() []scenario {
 	return []scenario{
@@ -17,12 +26,12 @@ func scenarios() []scenario {
 		{
 			name: "quiet", summary: "110 pods of 2 containers, and nothing happens", keys: "enter: a pod; /: filter; D n: something happens",
 			bare: true, pods: still(110, 2),
-			steps: []step{{0, nil, "110 pods run and nothing changes; a relist makes two calls"}},
+			steps: says("110 pods run and nothing changes; a relist makes two calls"),
 		},
 		{
 			name: "churn", summary: "short-lived pods come and go, two a second", keys: "2: the events; 3: the calls that they cost",
 			bare: true, pods: tour, wrong: "two short-lived pods a second", fault: churnPods,
-			steps: []step{{0, nil, "two pods a second live for 6 s; expect Started, Died 143 and Removed"}},
+			steps: says("two pods a second live for 6 s; expect Started, Died 143 and Removed"),
 		},
 		{
 			name: "crashloop", summary: "a dozen pods crash, again and again, with growing back-off", keys: "] enter: a pod that crashes; 4 enter: the finding",
@@ -35,29 +44,25 @@ func scenarios() []scenario {
 		{
 			name: "big", summary: "1,000 pods of 3 containers, and nothing happens", keys: "/: filter; > I: sort; 3: what the lists cost",
 			bare: true, pods: still(1000, 3),
-			steps: []step{{0, nil, "1,000 pods run and nothing changes; the two lists are all that it costs"}},
+			steps: says("1,000 pods run and nothing changes; the two lists are all that it costs"),
 		},
 		{
 			name: "slow", summary: "every call takes 300 ms longer", keys: "3: calls and how long they take", pods: tour,
 			wrong: "every call takes 300 ms longer", fault: calls(rule{delay: 300 * time.Millisecond}),
-			steps: []step{{0, nil, "every call takes 300 ms; relists grow long, and events come late"}},
+			steps: says("every call takes 300 ms; relists grow long, and events come late"),
 		},
 		{
 			name: "hung-inspect", summary: "after 5 s the status of one container, on a dead NFS server, never answers",
 			keys: "] enter: the pod whose call hangs; 4 enter: what to do next", pods: tour,
-			wrong: "the status call of one container never answers", fault: toVictim(hangInspect), at: 5 * time.Second,
-			steps: []step{
-				{0, nil, "in 5 s the status call of one container will hang"},
-				{5 * time.Second, nil, "ContainerStatus hangs on nfs-client; no event comes, NotReady after 3 min"},
-			},
+			wrong: "the status call of one container never answers", fault: toVictim(hangInspect), at: soonAfter,
+			steps: soon("in 5 s the status call of one container will hang",
+				"ContainerStatus hangs on nfs-client; no event comes, NotReady after 3 min"),
 		},
 		{
 			name: "hung-list", summary: "after 5 s ListContainers never answers", keys: "3: the call in flight; 4 enter: what to do next", pods: tour,
-			wrong: "ListContainers never answers", fault: hang(Match{Method: "ListContainers"}), at: 5 * time.Second,
-			steps: []step{
-				{0, nil, "in 5 s ListContainers will hang"},
-				{5 * time.Second, nil, "ListContainers hangs; nothing is seen any more, NotReady after 3 min"},
-			},
+			wrong: "ListContainers never answers", fault: hang(Match{Method: "ListContainers"}), at: soonAfter,
+			steps: soon("in 5 s ListContainers will hang",
+				"ListContainers hangs; nothing is seen any more, NotReady after 3 min"),
 		},
 		{
 			name:  "hung-runtime",
@@ -71,7 +76,7 @@ func scenarios() []scenario {
 				status.Error(codes.Internal, "ttrpc: closed"),
 				status.Error(codes.DeadlineExceeded, "stream terminated by RST_STREAM with error code: CANCEL"),
 			}}),
-			steps: []step{{0, nil, "one call in five fails; what it was to find is found by a later relist"}},
+			steps: says("one call in five fails; what it was to find is found by a later relist"),
 		},
 		{
 			name:  "runtime-down",
@@ -126,7 +131,7 @@ func scenarios() []scenario {
 		{
 			name: "inspect-failing", summary: "the status of one container fails, relist after relist", keys: "] enter: the pod that is inspected again and again", pods: tour,
 			wrong: "the status call of one container fails", fault: toVictim(failInspect),
-			steps: []step{{0, nil, "the status of nfs-client fails each time; its events wait until it succeeds"}},
+			steps: says("the status of nfs-client fails each time; its events wait until it succeeds"),
 		},
 		{
 			name: "list-too-big", summary: "20,000 dead containers pile up; after 30 s the list of them exceeds 16 MiB and fails",
@@ -139,11 +144,9 @@ func scenarios() []scenario {
 		{
 			name: "status-lock", summary: "after 5 s the status of one container is held, and both lists hang with it",
 			keys: "4 enter: the container that holds up the lists", pods: tour,
-			wrong: "the status call of one container and both lists never answer", fault: toVictim(lockStatus), at: 5 * time.Second,
-			steps: []step{
-				{0, nil, "in 5 s one container will hold up the lists"},
-				{5 * time.Second, nil, "both lists wait for the lock of one container; expect its name in 4"},
-			},
+			wrong: "the status call of one container and both lists never answer", fault: toVictim(lockStatus), at: soonAfter,
+			steps: soon("in 5 s one container will hold up the lists",
+				"both lists wait for the lock of one container; expect its name in 4"),
 		},
 		{
 			name: "hung-update", summary: "runc update of one container has hung for minutes, and ListContainers waits for the lock that is held for it",
@@ -163,11 +166,9 @@ func scenarios() []scenario {
 		},
 		{
 			name: "deadlock", summary: "after 5 s no call but Version answers", keys: "3: what is in flight; 4 enter: what to do next", pods: tour,
-			wrong: "no call but Version ever answers", fault: calls(rule{hangs: true, spares: isVersion}), at: 5 * time.Second,
-			steps: []step{
-				{0, nil, "in 5 s the runtime will lock up"},
-				{5 * time.Second, nil, "only Version answers; the lists and Status hang"},
-			},
+			wrong: "no call but Version ever answers", fault: calls(rule{hangs: true, spares: isVersion}), at: soonAfter,
+			steps: soon("in 5 s the runtime will lock up",
+				"only Version answers; the lists and Status hang"),
 		},
 		// Few pods: with a call each 1.2 s a relist of the tour would take minutes.
 		{
@@ -179,7 +180,7 @@ func scenarios() []scenario {
 			name: "churn-storm", summary: "every minute 300 pods are replaced at once, and each status call takes 40 ms: a relist takes long",
 			keys: "3: many quick calls; 4 enter: what they add up to", bare: true, pods: ordinary,
 			wrong: "300 pods are replaced every minute, and status calls take 40 ms longer", fault: together(stormPods, slowStatus),
-			steps: []step{{0, nil, "300 pods are replaced; the relist asks for each, 40 ms a call"}}, cycle: time.Minute,
+			steps: says("300 pods are replaced; the relist asks for each, 40 ms a call"), cycle: time.Minute,
 		},
 		{
 			name:  "runtime-not-ready",
@@ -192,25 +193,23 @@ func scenarios() []scenario {
 		{
 			name: "network-not-ready", summary: "the runtime says that its network plugin is not ready", keys: "v: why the node is not Ready; 4 enter: its words", pods: tour,
 			wrong: "the runtime says that its network is not ready", fault: sets(func(sn *scene) *bool { return &sn.networkBad }),
-			steps: []step{{0, nil, "Status says NetworkReady false; relists go on, the node is NotReady"}},
+			steps: says("Status says NetworkReady false; relists go on, the node is NotReady"),
 		},
 		{
 			name: "no-address", summary: "new sandboxes come up without an address: 30 s later their network counts as failed", keys: "2 enter: NetFail; H: the way of an event", pods: tour,
 			wrong: "new sandboxes get no address", fault: sets(func(sn *scene) *bool { return &sn.unplugged }),
-			steps: []step{{0, nil, "new pods have no address; expect NetFail after 30 s, which no kubelet tells"}},
+			steps: says("new pods have no address; expect NetFail after 30 s, which no kubelet tells"),
 		},
 		{
 			name: "ghost", summary: "the runtime says that a container runs, but its process is gone", keys: "4 enter: the container without a process", pods: tour,
 			wrong: "the process of one container is gone, and the runtime does not notice", fault: toVictim(makeGhost),
-			steps: []step{{0, nil, "nfs-client has no process, and the runtime says it runs; no event tells it"}},
+			steps: says("nfs-client has no process, and the runtime says it runs; no event tells it"),
 		},
 		{
 			name: "clock-step", summary: "after 5 s the node's clock jumps ahead by two minutes", keys: "v: the node's clock; 4 enter: what it does to ages", pods: tour,
-			wrong: "the node's clock is two minutes ahead", fault: stepClock, at: 5 * time.Second,
-			steps: []step{
-				{0, nil, "in 5 s the clock of the node will jump"},
-				{5 * time.Second, nil, "the clock is 2 min ahead; new events seem to come from the future"},
-			},
+			wrong: "the node's clock is two minutes ahead", fault: stepClock, at: soonAfter,
+			steps: soon("in 5 s the clock of the node will jump",
+				"the clock is 2 min ahead; new events seem to come from the future"),
 		},
 		{
 			name: "event-drift", summary: "the event stream loses one event in three, and is late with the others", keys: "e: the event stream; 4 enter: event-drift",
@@ -225,12 +224,12 @@ func scenarios() []scenario {
 		{
 			name: "events-storm", summary: "30,000 events a second of what nobody knows", keys: "e: the event stream; 3: what is lost of it; the relist goes on",
 			pods: tour, wrong: "30,000 events a second that mean nothing", fault: sets(func(sn *scene) *bool { return &sn.stream.storm }),
-			steps: []step{{0, nil, "the event stream is flooded; what cannot be taken is counted, relists go on"}},
+			steps: says("the event stream is flooded; what cannot be taken is counted, relists go on"),
 		},
 		{
 			name: "old-runtime", summary: "the runtime is containerd 1.7, of whose event stream only the kubelet may read", keys: "e: refused, and why",
 			pods: tour, wrong: "the runtime says that it is containerd 1.7", fault: saysVersion("1.7.28"),
-			steps: []step{{0, nil, "a second reader of the event stream would take events from the kubelet; see e"}},
+			steps: says("a second reader of the event stream would take events from the kubelet; see e"),
 		},
 		{name: "events-unknown", wrong: "the runtime has no event stream, as containerd 1.6", fault: noEvents},
 		{name: "empty", bare: true, pods: func(*scene) {}}, // for tests to fill
