@@ -30,7 +30,7 @@ func TestConvertSandboxStatus(t *testing.T) {
 		{"empty address", network(""), func(s *pleg.SandboxStatus) { s.IPs = nil }, pleg.Anomalies{}},
 		{"the node's network", func(s *runtimev1.PodSandboxStatus) {
 			network("")(s)
-			s.Linux = &runtimev1.LinuxPodSandboxStatus{Namespaces: &runtimev1.Namespace{Options: &runtimev1.NamespaceOption{Network: runtimev1.NamespaceMode_NODE}}}
+			s.Linux = onNodesNetwork()
 		}, func(s *pleg.SandboxStatus) { s.IPs, s.HostNetwork = nil, true }, pleg.Anomalies{}},
 		{"one address", network("10.1.1.1"), func(s *pleg.SandboxStatus) { s.IPs = []string{"10.1.1.1"} }, pleg.Anomalies{}},
 		{"only others", network("", "fd00::1"), func(s *pleg.SandboxStatus) { s.IPs = []string{"fd00::1"} }, pleg.Anomalies{}},

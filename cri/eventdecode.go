@@ -100,8 +100,15 @@ func sandboxStatusForm(s *runtimev1.PodSandboxStatus) form {
 		3: numberTo(&s.State),
 		4: numberTo(&s.CreatedAt),
 		5: messageTo(&s.Network, networkForm),
+		6: messageTo(&s.Linux, linuxForm),
 		9: textTo(&s.RuntimeHandler),
 	}
+}
+
+func linuxForm(l *runtimev1.LinuxPodSandboxStatus) form {
+	return form{1: messageTo(&l.Namespaces, func(n *runtimev1.Namespace) form {
+		return form{2: messageTo(&n.Options, func(o *runtimev1.NamespaceOption) form { return form{1: numberTo(&o.Network)} })}
+	})}
 }
 
 // addressesLimit is how many addresses a sandbox may have besides its first: the kubelet

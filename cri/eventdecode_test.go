@@ -66,6 +66,9 @@ func TestEventsAreDecoded(t *testing.T) {
 			r.PodSandboxStatus.State = 9
 			r.ContainersStatuses[0].State = -9
 		},
+		"the node's network": func(r *runtimev1.ContainerEventResponse) {
+			r.PodSandboxStatus.Network, r.PodSandboxStatus.Linux = nil, onNodesNetwork()
+		},
 		"an address is none":  func(r *runtimev1.ContainerEventResponse) { r.PodSandboxStatus.Network.AdditionalIps[0].Ip = "x" },
 		"nothing at all":      func(r *runtimev1.ContainerEventResponse) { proto.Reset(r) },
 		"a container of none": func(r *runtimev1.ContainerEventResponse) { proto.Reset(r.ContainersStatuses[1]) },

@@ -219,6 +219,10 @@ func goodSandboxStatus() *runtimev1.PodSandboxStatus {
 	}
 }
 
+func onNodesNetwork() *runtimev1.LinuxPodSandboxStatus {
+	return &runtimev1.LinuxPodSandboxStatus{Namespaces: &runtimev1.Namespace{Options: &runtimev1.NamespaceOption{Network: runtimev1.NamespaceMode_NODE}}}
+}
+
 func goodContainerStatus() *runtimev1.ContainerStatus {
 	return &runtimev1.ContainerStatus{
 		Id:         "container-1",
