@@ -117,7 +117,7 @@ func TestBenchOfASource(t *testing.T) {
 		{Source: engine.FromCRI, State: engine.StreamLost, At: noon}, // before it began
 		{Source: engine.FromCgroup, State: engine.StreamLost, At: noon.Add(5 * time.Second)},
 		{Source: engine.FromCRI, State: engine.StreamConnected, At: noon.Add(6 * time.Second)},
-			}
+	}
 	if b.broke() {
 		t.Error("another stream, or another time, is taken for it")
 	}
