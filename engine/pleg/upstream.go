@@ -101,6 +101,10 @@ func useOf(m Mode, r Release) use {
 	return askUnexpected
 }
 
+// Writes reports whether a kubelet of that mode and release has the stream write its cache
+// and its channel, and relists only to be safe.
+func (m Mode) Writes(r Release) bool { return useOf(m, r) == writes }
+
 // used is what becomes of the stream's events now.
 func (c *Core) used() use {
 	if c.fellBack {

@@ -54,14 +54,11 @@ func (s *sheet) acts() string {
 		return "the kubelet acts when a relist has seen it; event sources only show when it could have known"
 	case m == pleg.Preview:
 		return "a kubelet such as is proposed asks for a relist of the pod at each end of a container that the runtime's stream tells"
-	case release >= accelerated:
+	case !m.Writes(release):
 		return "the kubelet asks for a relist of the pod where the runtime's stream tells an end by a failure or by the OOM killer; what it acts on is what a relist sees"
 	}
 	return "the kubelet acts when the runtime's stream tells it, or when the relist of every 5 minutes sees it, if that is sooner"
 }
-
-// accelerated is the first release in which the runtime's events only ask for relists.
-const accelerated pleg.Release = 37
 
 // otherwise says which kubelet could have acted on what no relist has seen.
 func (s *sheet) otherwise() string {

@@ -202,7 +202,7 @@ func (b *builder) loop() {
 func (b *builder) workers() {
 	all := &b.Workers
 	b.title, b.about = "workers", "One for each pod: waits for a status newer than its last sync, then syncs the pod."
-	b.some(look.HeldUp(all, b.At), "%d blocked")
+	b.some(look.HeldUp(b.Snapshot), "%d blocked")
 	b.plain("%s woken", text.Count(all.WakeUps))
 	if all.Expecting {
 		b.plain("%s expected", text.Count(all.Saved))
@@ -283,15 +283,12 @@ const (
 	asks               // a relist of one pod
 )
 
-// streamWrites is the last release whose event stream writes the cache and the channel.
-const streamWrites pleg.Release = 36
-
 func useOf(v *pane.View) use {
 	switch {
-	case v.Mode.Mode == pleg.Preview, v.Mode.Mode == pleg.Evented && v.Release > streamWrites:
-		return asks
-	case v.Mode.Mode == pleg.Evented:
+	case v.Mode.Mode == pleg.Generic:
+		return watches
+	case v.Mode.Mode.Writes(v.Release):
 		return writes
 	}
-	return watches
+	return asks
 }

@@ -9,7 +9,7 @@ import (
 func (s *sheet) worker(d *widget.Doc) {
 	v := s.View
 	if w := v.Workers.Of(s.of.Pod.UID); w != nil {
-		_, st := look.Worker(v.Theme, w, v.At)
+		_, st := look.Worker(v.Theme, w, look.Held(v.Snapshot, w))
 		d.Field("worker", st, look.WorkerTells(&v.Workers, w, v.At))
 	}
 }

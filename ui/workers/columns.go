@@ -15,7 +15,7 @@ type worker = *podworker.Worker
 
 // columns has what a worker waits for beside what it does, and the figures after them.
 // Sorted by one of these, the largest comes first.
-func columns() []widget.Column[worker] {
+func (p *workers) columns() []widget.Column[worker] {
 	return []widget.Column[worker]{
 		{
 			Name: "pod", Head: "POD", Help: "namespace and name of the pod that the worker is for", Least: 14, Fair: 20, Most: 46, Rank: 0,
@@ -23,7 +23,7 @@ func columns() []widget.Column[worker] {
 			Compare: func(a, b worker) int { return cmp.Compare(a.Pod.String(), b.Pod.String()) },
 		}, {
 			Name: "state", Head: "STATE", Help: "idle; waits for a status of its pod that is newer than its last sync; syncing; or waits for events that it expects of its own doing", Least: 17, Fair: 22, Most: 32, Rank: 1,
-			Draw: state, Compare: func(a, b worker) int { return cmp.Compare(rank(b), rank(a)) },
+			Draw: p.state, Compare: func(a, b worker) int { return cmp.Compare(rank(b), rank(a)) },
 		},
 		figure("woken", "WOKEN", "how often an event woke it", 2, func(w worker) uint64 { return w.WakeUps }, nil),
 		figure("syncs", "SYNCS", "how often it has synced its pod", 5, func(w worker) uint64 { return w.Syncs }, nil),
@@ -53,14 +53,15 @@ var short = map[podworker.State]string{podworker.WaitsForStatus: "waits: status"
 const stateRoom = 31
 
 // state draws what a worker does, and for how long where that is of interest.
-func state(l *text.Line, p widget.Pen, w worker, n int) {
-	symbol, st := look.Worker(p.Theme, w, p.At)
+func (p *workers) state(l *text.Line, b widget.Pen, w worker, n int) {
+	held := look.Held(p.view.Snapshot, w)
+	symbol, st := look.Worker(b.Theme, w, held)
 	said := w.State.String()
 	if s := short[w.State]; s != "" && n < stateRoom {
 		said = s
 	}
-	switch took := p.At.Sub(w.Since); {
-	case look.Held(w, p.At):
+	switch took := b.At.Sub(w.Since); {
+	case held:
 		said += " " + text.Age(took)
 	case w.State == podworker.Idle && !w.Since.IsZero() && took >= 10*time.Second:
 		said += " " + text.AgeCoarse(took)

@@ -33,10 +33,8 @@ type workers struct {
 
 // New returns the pane. It is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
-	p := &workers{Table: widget.Table[*podworker.Worker, pleg.UID]{
-		Columns: columns(),
-		Key:     func(w *podworker.Worker) pleg.UID { return w.Pod.UID },
-	}}
+	p := &workers{}
+	p.Table = widget.Table[worker, pleg.UID]{Columns: p.columns(), Key: func(w worker) pleg.UID { return w.Pod.UID }}
 	p.Hide(set.Hidden["workers"])
 	return p
 }
@@ -77,7 +75,7 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 // held counts the workers that have been waiting for long.
 func (p *workers) held() []text.Span {
 	v := p.view
-	n := look.HeldUp(&v.Workers, v.At)
+	n := look.HeldUp(v.Snapshot)
 	if n == 0 {
 		return nil
 	}
@@ -88,11 +86,11 @@ func (p *workers) held() []text.Span {
 // longest first, then those that are woken most.
 func (p *workers) refresh() {
 	rows := p.shown()
-	at := p.view.At
+	s := p.view.Snapshot
 	if name, _ := p.Sorted(); name == "" {
 		slices.SortStableFunc(rows, func(a, b *podworker.Worker) int {
-			switch held := look.Held(a, at); {
-			case held != look.Held(b, at):
+			switch held := look.Held(s, a); {
+			case held != look.Held(s, b):
 				return map[bool]int{true: -1, false: 1}[held]
 			case held:
 				return cmp.Or(cmp.Compare(a.State, b.State), a.Since.Compare(b.Since))

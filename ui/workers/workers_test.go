@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/filter"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/podlist"
@@ -68,6 +69,39 @@ func TestOrder(t *testing.T) {
 	}
 	if s := stage(snap, 118, 20).Press(">", ">", ">"); s.Said != "workers sorted by woken" {
 		t.Errorf("said %q", s.Said)
+	}
+}
+
+// TestHeldUp holds how long a worker may wait: as long as what it waits for takes to come.
+func TestHeldUp(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		acting  bool
+		mode    pleg.Mode
+		release pleg.Release
+		period  time.Duration
+		held    time.Duration // from then on
+	}{
+		{"the kubelet's period", false, pleg.Generic, 36, time.Second, 3 * time.Second},
+		{"a shorter one", false, pleg.Generic, 36, 250 * time.Millisecond, 3 * time.Second},
+		{"a longer one", false, pleg.Generic, 36, 10 * time.Second, 12 * time.Second},
+		{"a longer one of ours alone", true, pleg.Generic, 36, 10 * time.Second, 3 * time.Second},
+		{"the stream moves the cache on", false, pleg.Evented, 36, pleg.EventedPeriod, 7 * time.Second},
+		{"the stream only asks for relists", false, pleg.Evented, 37, 10 * time.Second, 12 * time.Second},
+	} {
+		for _, state := range []podworker.State{podworker.WaitsForStatus, podworker.WaitsForExpected, podworker.Idle} {
+			for _, early := range []time.Duration{0, time.Millisecond} {
+				s := &engine.Snapshot{At: Noon, Period: tt.period, Release: tt.release, Mode: engine.ModeState{Mode: tt.mode}}
+				s.Workers = podworker.Workers{Acting: tt.acting, All: []*podworker.Worker{{State: state, Since: Ago(tt.held - early)}}}
+				want := 1
+				if early > 0 || state == podworker.Idle {
+					want = 0
+				}
+				if got := look.HeldUp(s); got != want {
+					t.Errorf("%s: %v %v early: %d are held up, want %d", tt.name, state, early, got, want)
+				}
+			}
+		}
 	}
 }
 
@@ -160,13 +194,13 @@ func TestMoreWidthNeverMeansLess(t *testing.T) {
 	heads := func(w int) string { return strings.Split(stage(Working(Healthy()), w, 20).Text(), "\n")[0] }
 	for w := 25; w < 200; w++ {
 		wider := heads(w + 1)
-		for _, c := range columns() {
+		for _, c := range new(workers).columns() {
 			if strings.Contains(heads(w), c.Head) && !strings.Contains(wider, c.Head) {
 				t.Errorf("%s is there at %d and not at %d", c.Head, w, w+1)
 			}
 		}
 	}
-	for _, c := range columns() {
+	for _, c := range new(workers).columns() {
 		if !strings.Contains(heads(200), c.Head) {
 			t.Errorf("%s is not there at 200", c.Head)
 		}
