@@ -118,6 +118,7 @@ func TestRefusalIsSaid(t *testing.T) {
 		{"not enabled", "e y", engine.SourceState{Source: engine.FromCRI, State: engine.StreamNotEnabled, Reason: "Unimplemented"}, "cri not enabled: Unimplemented"},
 		{"connected", "e y", engine.SourceState{Source: engine.FromCRI, State: engine.StreamConnected}, ""},
 		{"nobody asked", "", refused, ""},
+		{"closed meanwhile", "e y e", refused, ""},
 	} {
 		s := newStage(t, 120, 40)
 		s.show(with(engine.SourceState{Source: engine.FromCRI})).press(strings.Fields(tt.keys)...)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,9 @@ func newBenched(source engine.Source, others ...engine.Source) benched {
 func (b benched) update(t *testing.T, n int, state engine.StreamState, events ...engine.Event) bool {
 	t.Helper()
 	s := second(n).Snapshot
+	if n < 0 {
+		s.Phase.Step = engine.Inspecting
+	}
 	s.Started, s.Version = noon, pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.4"}
 	s.Health.ListedAt, s.Relists.Count = s.At, uint64(n)
 	s.Calls = []engine.Calls{{Op: call.Status, Count: uint64(10 * n)}, {Op: call.ListContainers, Count: uint64(n)}}
@@ -67,13 +72,16 @@ func TestBenchOfTheRelist(t *testing.T) {
 	both := map[engine.Source]time.Duration{engine.FromCRI: 15 * time.Second, engine.FromRelist: 15*time.Second + 300*ms}
 	derived := transitionOf("d", 15*time.Second, 0, nil)
 	derived.Delivery, derived.Kind = pleg.Derived, pleg.NetworkSetUp
+	first := transitionOf("no news", 3*time.Second, 0, nil)
+	first.AtStart = true
 	for _, step := range []struct {
 		at     int
 		state  engine.StreamState
 		events []engine.Event
 	}{
+		{-1, engine.StreamOff, []engine.Event{transitionOf("while it inspects", 0, 0, nil)}},
 		{0, engine.StreamOff, []engine.Event{transitionOf("before", 0, 0, nil)}},
-		{5, engine.StreamOff, []engine.Event{transitionOf("a", 5*time.Second, 400*ms, nil), transitionOf("old", -time.Second, 0, nil)}},
+		{5, engine.StreamOff, []engine.Event{transitionOf("a", 5*time.Second, 400*ms, nil), transitionOf("old", -time.Second, 0, nil), first}},
 		{10, engine.StreamOff, nil},
 		{12, engine.StreamConnected, nil},
 		{15, engine.StreamConnected, []engine.Event{unseen("short", 13*time.Second), unseen("c", 14*time.Second)}},
@@ -97,6 +105,13 @@ func TestBenchOfTheRelist(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
+	for source, want := range map[string]int{"cri": 1, "demo": 2} {
+		r := benchResult{o: *b.o, rows: []*measurement{b.measurement}}
+		r.o.Source = source
+		if got := r.object().Remarks; len(got) != want || !strings.HasPrefix(got[want-1], "with none, what the relist missed") {
+			t.Errorf("%s: remarks %q", source, got)
+		}
+	}
 }
 
 // TestBenchOfASource holds what is measured with one: lag to when it was first seen, and
@@ -110,6 +125,7 @@ func TestBenchOfASource(t *testing.T) {
 	found := short
 	found.Delivery = pleg.Delivered
 	b.update(t, 7, engine.StreamConnected, short)
+	b.take(t.Context(), engine.Update{Snapshot: b.last, Lost: 3})
 	b.update(t, 9, engine.StreamConnected, found) // by a relist after all
 	b.update(t, 21, engine.StreamLost)
 	b.last.Sources[0].Lost = 7
@@ -128,7 +144,7 @@ func TestBenchOfASource(t *testing.T) {
 	want := benchRowObject{
 		PeriodSeconds: 1, Source: "cri", ForSeconds: 20, Relists: 20, LagP50Seconds: new(0.005), LagP99Seconds: new(0.005), Lags: 1, Transitions: 1,
 		Missed: new(uint64(5)), MissedOf: 60, Referees: []string{"relist"}, RuntimeCores: new(0.5),
-		Remarks: []string{"the stream broke meanwhile", "7 events of the stream came too fast to be looked at"},
+		Remarks: []string{"3 events came too fast to be measured", "the stream broke meanwhile", "7 events of the stream came too fast to be looked at"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
@@ -141,6 +157,7 @@ func TestBenchWrites(t *testing.T) {
 	quiet.update(t, 0, engine.StreamOff)
 	quiet.update(t, 4, engine.StreamOff)
 	quiet.stopped.Store(true)
+	quiet.last.Relists.Failed = 2
 	quiet.finish(t.Context())
 	refused := newBenched(engine.FromCRI)
 	if over := refused.update(t, 0, engine.StreamRefused); !over {
@@ -172,6 +189,7 @@ period  source  lag p50  p99  seen  missed  calls/s  plegtop cpu  runtime cpu
 none 1s   cut short after 4.0s
 none 1s   plegtop was stopped (^z) meanwhile: measure again
 none 1s   no transitions: start or stop some pods meanwhile
+none 1s   2 of 4 relists failed
 cri 1s    not measured: cri refused: so^[[2J
 cri 1s    not measured: the stream was not open within 15s: refused^[[2J
 none 1s   cut short before it began
@@ -220,10 +238,48 @@ func TestBenchOfTheDemo(t *testing.T) {
 	defer cancel()
 	out.Reset()
 	o.For = time.Hour
-	if code, err := Bench(ctx, &out, o); code != ExitWarning || err != nil || !strings.Contains(out.String(), `"cutShort":true`) {
-		t.Errorf("cut short: code %d, %v: %s", code, err, &out)
+	if code, err := Bench(ctx, &out, o); code != ExitWarning || err != nil || running != 3 || !strings.Contains(out.String(), `"cutShort":true`) {
+		t.Errorf("cut short: %d engines, code %d, %v: %s", running, code, err, &out)
 	}
 	validBench(t, out.Bytes())
+
+	progress.Reset()
+	running = 0
+	o.For, o.Sources = time.Second/10, []engine.Source{engine.FromRelist, engine.FromCgroup}
+	sound := o.Engine
+	o.Engine = func(period time.Duration, on ...engine.Source) (*engine.Engine, error) {
+		if len(on) > 0 {
+			return nil, errors.New("no room")
+		}
+		return sound(period)
+	}
+	if code, err := Bench(t.Context(), nil, o); code != ExitCannotTell || fmt.Sprint(err) != "bench: period 100ms with cgroup: no room" || !strings.HasSuffix(progress.String(), " \r") {
+		t.Errorf("broken off: code %d, %v; the progress ends with %q", code, err, last(progress.String(), 5))
+	}
+}
+
+func last(s string, n int) string { return s[max(len(s)-n, 0):] }
+
+// TestBenchIsBounded holds that no more is remembered than figures need.
+func TestBenchIsBounded(t *testing.T) {
+	b := newBenched(engine.FromRelist, engine.FromCRI)
+	b.update(t, 0, engine.StreamOff)
+	b.alone = map[transition]time.Time{}
+	for i := range mostTold {
+		b.alone[transition{id: strconv.Itoa(i)}] = noon
+	}
+	unseen := transitionOf("unseen", time.Second, 0, map[engine.Source]time.Duration{engine.FromCRI: time.Second})
+	unseen.Delivery = pleg.Unseen
+	b.update(t, 1, engine.StreamOff, unseen)
+	if n := len(b.alone); n > mostTold {
+		t.Errorf("%d are remembered that the relist has missed", n)
+	}
+	for i := range mostTold {
+		b.told[transition{id: strconv.Itoa(i)}] = noon
+	}
+	if b.update(t, 2, engine.StreamOff, transitionOf("seen", 2*time.Second, 0, nil)); len(b.told) > mostTold || b.seen > 0 || len(b.lags) > 0 {
+		t.Errorf("%d are remembered that were seen", len(b.told))
+	}
 }
 
 func TestQuantile(t *testing.T) {

@@ -46,11 +46,11 @@ func streamed() []diagnose.Update {
 		u.Snapshot.Sources = []engine.SourceState{
 			{Source: engine.FromCRI, State: engine.StreamFellBack, Received: uint64(n), Lost: 2},
 			{Source: engine.FromCgroup, State: engine.StreamConnected},
-			{Source: engine.FromPidfd, State: engine.StreamRefused},
+			{Source: engine.FromPidfd, State: engine.StreamOpening}, // once more
 		}
 		u.Snapshot.Drift = []engine.Drift{
 			{Source: engine.FromCRI, Transitions: 10, Both: 7, MissedByRelist: 1, MissedBySource: 2, Duplicates: 3, Late: 4, LeadP50: 400 * ms, LeadP99: -20 * ms},
-			{Source: engine.FromCgroup},
+			{Source: engine.FromCgroup, Transitions: 1, MissedByRelist: 1},
 		}
 		return u
 	}
@@ -61,7 +61,7 @@ func streamed() []diagnose.Update {
 
 func TestWatchSourcesText(t *testing.T) {
 	const drift = "drift cri: 7 of 10 transitions seen by both, 1 missed by the relist, 2 missed by cri, 4 late, 3 told again; lead: median +400ms, worst 1% -20ms; "
-	const none = "drift cgroup: 0 of 0 transitions seen by both, 0 missed by the relist, 0 missed by cgroup, 0 late, 0 told again; 0 received, 0 lost\n"
+	const none = "drift cgroup: 0 of 1 transitions seen by both, 1 missed by the relist, 0 missed by cgroup, 0 late, 0 told again; 0 received, 0 lost\n"
 	want := `12:00:00.000 headline: HEALTHY
 11:59:59.999 source pidfd refused: no^[[2Jpe
 12:00:00.000 source cri connected
@@ -71,6 +71,7 @@ func TestWatchSourcesText(t *testing.T) {
 12:00:00.000 PLEG is healthy
 12:01:00.000 ` + drift + "60 received, 2 lost\n12:01:00.000 " + none + `12:01:10.000 source cri fell-back (after 2 changes that were too many for this reader): 5 failed attempts
 12:02:10.000 ` + drift + "130 received, 2 lost\n12:02:10.000 " + none + `12:02:10.000 source cgroup ended: plegtop ends
+12:02:10.000 source pidfd ended: plegtop ends
 12:02:10.000 ` + drift + "130 received, 2 lost\n12:02:10.000 " + none
 	if diff := cmp.Diff(want, watch(t, Options{}, streamed()...)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
@@ -101,7 +102,7 @@ func TestWatchSourcesJSON(t *testing.T) {
 		fmt.Sprintf(`"time":%q,event:"generic","seenBy":"relist","sightings":[{"source":"relist","time":%[1]q,"leadSeconds":0},{"source":"pidfd","time":%q,"leadSeconds":-0.088}]}`, utc(512*ms), utc(600*ms)),
 		fmt.Sprintf(`"time":%q,event:"evented","seenBy":"cgroup","sightings":[{"source":"cgroup","time":%[1]q}]}`, utc(700*ms)),
 		`"kind":"drift","source":"cri","transitions":10,"both":7,"missedByRelist":1,"missedBySource":2,"duplicates":3,"late":4,"leadP50Seconds":0.4,"leadP99Seconds":-0.02,"received":60,"lost":2}`,
-		`"kind":"drift","source":"cgroup","transitions":0,"both":0,"missedByRelist":0,"missedBySource":0,"duplicates":0,"late":0,"leadP50Seconds":null,"leadP99Seconds":null,"received":0,"lost":0}`,
+		`"kind":"drift","source":"cgroup","transitions":1,"both":0,"missedByRelist":1,"missedBySource":0,"duplicates":0,"late":0,"leadP50Seconds":null,"leadP99Seconds":null,"received":0,"lost":0}`,
 		`"kind":"source","source":"cri","state":"fell-back","reason":"5 failed attempts","lost":2}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
