@@ -121,7 +121,7 @@ func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 		status:  statusLoop{nextAt: now},
 		kubelet: newKubelet(now, p.Once),
 		pods:    pods{byUID: make(map[pleg.UID]*Pod)},
-		sources: newSources(c, p, now),
+		sources: newSources(c, p, core.Mode(), now),
 		workers: newWorkers(core),
 		looks:   looks{can: c.Look != nil},
 		changed: true,

@@ -11,7 +11,7 @@ import (
 // mode is what the machine makes of the runtime's event stream, beside what the core does.
 type mode struct {
 	attempts int       // in a row to have a stream that did not last
-	gap      bool      // there was no stream for a while, and none since that lasts
+	gap      bool      // there was no stream for a while, also at the start, and none since that lasts
 	reason   string    // why the stream is given up for good; empty if it is not
 	touchAt  time.Time // when the cache's time moves next
 	lostAt   time.Time // when a relist makes up for events that came too fast; zero if none did
@@ -54,7 +54,10 @@ func (m *machine) applyStream(e SourceEvent) {
 // relist may have been too early for: one more finds it. A kubelet leaves that to the next
 // one that is due, which may be 300 s away.
 func (m *machine) streamUp() {
-	if m.mode.gap && m.core.Mode() != pleg.Generic {
+	if m.core.Mode() == pleg.Generic {
+		return
+	}
+	if m.mode.gap {
 		m.relistForStream()
 	}
 	m.mode.attempts, m.mode.gap = 0, false
@@ -69,7 +72,6 @@ func (m *machine) streamBroke(err error, notEnabled bool) (giveUp bool, reason s
 	}
 	m.relistForStream()
 	m.mode.attempts++
-	m.mode.gap = true
 	if m.core.Mode() == pleg.Preview || m.mode.attempts < pleg.StreamAttempts && !notEnabled {
 		return false, ""
 	}
@@ -119,7 +121,6 @@ func (d *mode) advance(m *machine) {
 	if m.core.Mode() == pleg.Generic {
 		return
 	}
-	d.gap = d.gap || m.sources.held
 	d.reason = cmp.Or(d.reason, m.sources.lacks(FromCRI))
 	if !d.lostAt.IsZero() && !m.now.Before(d.lostAt) {
 		d.lostAt = time.Time{}
@@ -156,10 +157,16 @@ func (l *sources) lacks(source Source) string {
 	return ""
 }
 
-// fellBack has a source that is refused tell that the mode has done without it for good,
-// as one does that broke too often.
+// fellBack says that the mode does without a source from now on. One that people have
+// asked for observes, as in the generic mode; all others rest, and so does one that is
+// refused.
 func (l *sources) fellBack(m *machine, source Source, reason string) {
-	if s := l.of(source); s != nil && s.wanted && s.state.State == StreamRefused {
+	switch s := l.of(source); {
+	case s == nil || !s.wanted:
+	case s.asked && s.state.State == StreamFellBack:
+		s.gaveUp = false
+		s.state.NextAt = m.now.Add(l.backOff(s.state.Tries, false))
+	case s.gaveUp || s.state.State == StreamRefused:
 		s.gaveUp = true
 		s.rest(m, StreamFellBack, reason)
 	}

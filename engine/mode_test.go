@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -25,7 +28,10 @@ type modeBench struct {
 func inMode(t *testing.T, c Config, test func(*modeBench)) {
 	t.Helper()
 	stream := &fakeStream{t: t}
-	c.Streams = []Stream{{Source: FromCRI, On: true, Run: stream.Run}}
+	if c.Streams == nil {
+		c.Streams = []Stream{{Source: FromCRI, On: c.Mode == pleg.Generic}}
+	}
+	c.Streams[0].Run = stream.Run
 	bubble(t, c, onePod, func(b *bench) {
 		b.after(1500 * time.Millisecond)
 		test(&modeBench{b, stream})
@@ -163,7 +169,7 @@ func TestFallBack(t *testing.T) {
 		{"broken", 36, 0, unavailable(call.GetContainerEvents), 5, "broke 5 times in a row", time.Second},
 		{"an explicit period", 36, 7 * time.Second, unavailable(call.GetContainerEvents), 5, "broke 5 times", 7 * time.Second},
 		{"no such stream", 34, 0, off, 2, "no event stream", time.Second},
-		{"switched off", 28, 0, io.EOF, 2, "switched off", time.Second},
+		{"closed each time", 28, 0, io.EOF, 5, "broke 5 times in a row: EOF", time.Second},
 		{"1.37", 37, 0, unavailable(call.GetContainerEvents), 5, "broke 5 times", time.Second},
 		{"1.37, no such stream", 37, 0, off, 2, "no event stream", time.Second},
 	}
@@ -195,6 +201,85 @@ func TestFallBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A stream that people have asked for as well observes after the fall-back, for ever, and
+// what no relist sees is unseen; the mode has fallen back all the same, and nothing of the
+// stream is the core's.
+func TestStreamThatWasAskedForObservesAfterTheFallBack(t *testing.T) {
+	off := &call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}
+	for name, tt := range map[string]struct {
+		err    error
+		wait   time.Duration
+		reason string
+		told   []string
+	}{
+		"broken": {errors.New("refused"), 5 * time.Second, "broke 5 times", []string{
+			"cri connected", "cri lost: snapped", "cri lost: refused", "cri fell-back: the event stream broke 5 times in a row: refused", "cri connected",
+		}},
+		"not enabled": {off, time.Minute, "no event stream", []string{
+			"cri connected", "cri lost: snapped", "cri not-enabled: the runtime has no event stream",
+			"cri fell-back: the runtime has no event stream", "cri connected",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams := []Stream{{Source: FromCRI, On: true}}
+			inMode(t, Config{Release: 36, Mode: pleg.Evented, Streams: streams}, func(b *modeBench) {
+				b.stream.breaks(errors.New("snapped"), tt.err)
+				b.after(10 * time.Millisecond)
+				if s := b.wantMode(pleg.Generic, time.Second, minutes3, tt.reason); s.Sources[0].State != StreamFellBack {
+					t.Errorf("%+v", s.Sources[0])
+				}
+				b.stream.breaks(nil, nil)
+				b.after(tt.wait)
+				applied := b.fresh().Mode.Applied
+				blink := pleg.Upstream{Signal: pleg.SignalStarted, ID: "web/blink", Pod: ref("web")}
+				b.stream.says(blink)
+				blink.Signal = pleg.SignalStopped
+				b.stream.says(blink)
+				s := b.after(5 * time.Second)
+				if e := b.events(); len(e) < 2 || e[len(e)-2] != "ContainerStarted web" || e[len(e)-1] != "ContainerDied web" {
+					t.Errorf("events %q", e)
+				}
+				if diff := cmp.Diff(tt.told, told(s)); diff != "" || s.Mode.Mode != pleg.Generic || s.Mode.Reason == "" || s.Mode.Applied != applied {
+					t.Errorf("mode %+v, changes (-want +got):\n%s", s.Mode, diff)
+				}
+			})
+		})
+	}
+}
+
+// A stream that only the mode has asked for rests after the fall-back until people ask
+// for it.
+func TestStreamOfTheModeAloneRestsAfterTheFallBack(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		b.stream.breaks(errors.New("snapped"), errors.New("refused"))
+		b.after(time.Second)
+		b.stream.breaks(nil, nil)
+		if s := b.after(time.Hour); s.Sources[0].State != StreamFellBack || b.stream.isOpen() {
+			t.Errorf("%+v", s.Sources[0])
+		}
+		b.ask(func() { b.SetStreams(FromCRI) })
+		if s := b.after(2 * lasting); s.Sources[0].State != StreamConnected || s.Mode.Mode != pleg.Generic {
+			t.Errorf("asked for: %+v, mode %+v", s.Sources[0], s.Mode)
+		}
+	})
+}
+
+// What happened before a stream could be opened at all, one more relist finds.
+func TestEventedMakesUpForALateStart(t *testing.T) {
+	stream := &fakeStream{t: t}
+	slow := func(r *fakeRuntime) {
+		onePod(r)
+		r.script("Version", behaviour{delay: 30 * time.Second})
+	}
+	bubble(t, Config{Release: 36, Mode: pleg.Evented, Streams: []Stream{{Source: FromCRI, Run: stream.Run}}}, slow, func(b *bench) {
+		b.after(20 * time.Second)
+		b.fake.exit("web/app", 1, "Error")
+		if s := b.after(15 * time.Second); s.Relists.Count != 2 || b.events()[len(b.events())-1] != "ContainerDied web/app" {
+			t.Errorf("%d relists, events %q", s.Relists.Count, b.events())
+		}
+	})
 }
 
 // A stream that is refused is told of as refused, and as given up: the mode has fallen back.
@@ -268,7 +353,7 @@ func TestEventedMakesUpForWhatWasLost(t *testing.T) {
 
 // A mode whose stream is not to be had is none.
 func TestModeWithoutItsStream(t *testing.T) {
-	run := (&fakeStream{t: t}).Run
+	run, over := (&fakeStream{t: t}).Run, (&fakeStream{t: t, quits: io.EOF}).Run
 	for _, tt := range []struct {
 		name    string
 		release pleg.Release
@@ -276,8 +361,8 @@ func TestModeWithoutItsStream(t *testing.T) {
 		reason  string
 	}{
 		{"refused", 36, []Stream{{Source: FromCRI, On: true, Refuse: "for a reason"}}, "for a reason"},
-		{"not switched on", 36, []Stream{{Source: FromCRI, Run: run}}, "not switched on"},
 		{"none", 36, nil, "not switched on"},
+		{"switched off", 36, []Stream{{Source: FromCRI, Run: over}}, "switched off"},
 		{"a release that has none", 25, []Stream{{Source: FromCRI, On: true, Run: run}}, "kubelet 1.25 knows no event stream"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -492,7 +577,7 @@ func TestStreamThatWasGivenUpCanLookOn(t *testing.T) {
 		b.ask(func() { b.SetStreams() })
 		b.ask(func() { b.SetStreams(FromCRI) })
 		b.after(2 * time.Second)
-		if s := b.wantMode(pleg.Generic, time.Second, minutes3, "switched off"); s.Sources[0].State != StreamConnected {
+		if s := b.wantMode(pleg.Generic, time.Second, minutes3, "broke 5 times"); s.Sources[0].State != StreamConnected {
 			t.Errorf("%+v", s.Sources[0])
 		}
 	})

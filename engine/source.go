@@ -33,7 +33,7 @@ func (s Source) String() string {
 // A Stream is an event source that can be switched on.
 type Stream struct {
 	Source Source
-	On     bool   // from the start
+	On     bool   // from the start, and whatever becomes of the mode: one that goes by a stream opens that by itself, until it falls back
 	Forced bool   // is opened although the runtime is one whose stream does harm
 	Refuse string // why it can never be opened, in plain words; empty if it can
 

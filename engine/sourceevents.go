@@ -27,7 +27,7 @@ func (l *sources) heard(m *machine, in Streamed) {
 	}
 	for _, e := range in.Events {
 		s.state.Received++
-		s.state.LastAt = e.Received
+		s.state.LastAt, s.worked = e.Received, true
 		m.sightings.saw(m, s, e, s.isBacklog(e))
 		if in.Source == FromCRI {
 			m.applyStream(e)

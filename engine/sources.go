@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -39,20 +40,23 @@ type source struct {
 	state    SourceState
 	told     SourceChange // the last change of it
 	wanted   bool
+	asked    bool // by people, not by the mode alone: it observes also when that fell back
 	running  bool // its stream is open, or was not heard to have ended
 	ending   bool // and is to end
 	gaveUp   bool // for good, or until somebody wants it anew
 	opened   bool // at least once
+	worked   bool // a stream of it has lasted, or said something
 	openedAt time.Time
 	lastSaid time.Time // when its last event happened, by its clock
 	watching time.Time // since when all that happens should be told; zero if it need not
 }
 
-func newSources(c Config, p Policy, now time.Time) sources {
+func newSources(c Config, p Policy, mode pleg.Mode, now time.Time) sources {
 	s := sources{chance: rand.New(rand.NewPCG(uint64(now.UnixNano()), 1))}
 	for _, stream := range c.Streams {
+		modes := mode != pleg.Generic && stream.Source == FromCRI
 		s.all = append(s.all, source{
-			stream: stream, wanted: stream.On && !p.Once,
+			stream: stream, asked: stream.On, wanted: (stream.On || modes) && !p.Once,
 			state: SourceState{Source: stream.Source, Since: now},
 		})
 	}
@@ -74,7 +78,7 @@ func (l *sources) want(on []Source) {
 	for i := range l.all {
 		s := &l.all[i]
 		s.wanted = slices.Contains(on, s.stream.Source)
-		s.gaveUp = s.gaveUp && s.wanted
+		s.asked, s.gaveUp = s.wanted, false
 	}
 }
 
@@ -86,7 +90,7 @@ func (l *sources) due() time.Time {
 		if s.running && s.state.State == StreamOpening && !s.ending {
 			due = sooner(due, s.openedAt.Add(lasting))
 		}
-		if s.wanted && !l.held && !s.running {
+		if s.wanted && !l.held && !s.running && !s.gaveUp {
 			due = sooner(due, s.state.NextAt)
 		}
 	}
@@ -110,7 +114,7 @@ func (s *source) advance(m *machine) {
 		m.sources.end = append(m.sources.end, s.stream.Source)
 		s.turn(m, StreamEnding, refused)
 	case s.running && s.state.State == StreamOpening && !m.now.Before(s.openedAt.Add(lasting)):
-		s.state.Tries = 0
+		s.state.Tries, s.worked = 0, true
 		if s.watching.IsZero() {
 			s.watching = m.now
 		}
@@ -139,6 +143,9 @@ func (s *source) rest(m *machine, state StreamState, reason string) {
 }
 
 func (s *source) open(m *machine) {
+	if s.stream.Source == FromCRI && (s.opened || m.now.Sub(m.started) > lasting) {
+		m.mode.gap = true
+	}
 	s.running, s.opened, s.openedAt, s.state.NextAt = true, true, m.now, time.Time{}
 	s.lastSaid = time.Time{}
 	m.sources.open = append(m.sources.open, s.stream.Source)
@@ -156,12 +163,12 @@ func (l *sources) ended(m *machine, in StreamEnded) {
 	if s == nil || !s.running {
 		return
 	}
-	ours, lasted := s.ending, s.state.State == StreamConnected
+	ours := s.ending
 	s.running, s.ending = false, false
 	if ours {
 		return // advance says what comes of it
 	}
-	notEnabled := errors.Is(in.Err, call.ErrUnimplemented) || errors.Is(in.Err, io.EOF) && !lasted && !s.state.LastAt.After(s.openedAt)
+	notEnabled := errors.Is(in.Err, call.ErrUnimplemented) || errors.Is(in.Err, io.EOF) && !s.worked
 	s.state.Tries++
 	s.state.NextAt = m.now.Add(l.backOff(s.state.Tries, notEnabled))
 	if notEnabled {
@@ -181,8 +188,8 @@ func (s *source) broke(m *machine, err error, notEnabled bool) {
 	giveUp, reason := m.streamBroke(err, notEnabled)
 	switch {
 	case giveUp:
-		s.gaveUp = true
-		s.rest(m, StreamFellBack, reason)
+		s.gaveUp, s.state.NextAt = true, time.Time{}
+		s.turn(m, StreamFellBack, reason)
 	case m.reopensAtOnce():
 		s.state.NextAt = m.now
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -408,5 +409,42 @@ func TestStreamThatIsSwitchedOffMissesNothing(t *testing.T) {
 		w.fake.exit("web/app", 0, "")
 		w.after(5 * time.Second)
 		w.drifts(Drift{})
+	})
+}
+
+// A runtime that is being started again may end a stream at once before it serves it. A
+// stream that has worked is broken then, and not switched off, unless the runtime says so.
+func TestStreamThatHasWorkedIsNotSwitchedOff(t *testing.T) {
+	off := &call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}
+	for _, tt := range []struct {
+		name   string
+		err    error
+		want   string
+		isBack bool
+	}{
+		{"closed", io.EOF, "cgroup lost: EOF", true},
+		{"unimplemented", off, "cgroup not-enabled: " + off.Error(), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			watch(t, Config{}, FromCgroup, func(w *watching) {
+				w.f.breaks(errors.New("snapped"), tt.err)
+				w.after(time.Second)
+				w.f.breaks(nil, nil)
+				s := w.after(5 * time.Second)
+				if changes := told(s); !slices.Contains(changes, tt.want) || (s.Sources[0].State == StreamConnected) != tt.isBack {
+					t.Errorf("changes %q, %+v", changes, s.Sources[0])
+				}
+			})
+		})
+	}
+	f := &fakeStream{t: t}
+	bubble(t, Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}, nil, func(b *bench) {
+		b.after(lasting / 2)
+		f.says(stopped("a"))
+		b.after(pace)
+		f.breaks(errors.New("snapped"), io.EOF)
+		if s := b.after(time.Second); s.Sources[0].State == StreamNotEnabled {
+			t.Errorf("has said something: %+v", s.Sources[0])
+		}
 	})
 }

@@ -66,6 +66,7 @@ func TestEventsAreSeenAtOnce(t *testing.T) {
 func TestEventsOfBrokenStreams(t *testing.T) {
 	for name, args := range map[string][]string{
 		"generic": {"--events=cri"}, "evented": {"--mode", "evented", "--kubelet-version", "1.36"},
+		"evented and observing": {"--mode", "evented", "--kubelet-version", "1.36", "--events=cri"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			node := newestContainerd(t)
@@ -90,12 +91,14 @@ func TestEventsOfBrokenStreams(t *testing.T) {
 			node.restart()
 			done = append(done, deed{id, pleg.SignalStarted}, deed{id, pleg.SignalStopped})
 			w.tellsOnce(done)
-			if name == "evented" { // as a kubelet does, whose five attempts are over at once
+			if name != "generic" { // as a kubelet does, whose five attempts are over at once
 				w.wait("it fell back", func(all []watchLine) bool {
 					return slices.ContainsFunc(all, func(l watchLine) bool { return l.State == "fell-back" })
 				})
-			} else {
+			}
+			if name != "evented" {
 				w.connected(3)
+				w.tellsOnce(append(done, node.shuffle(random, 10)...))
 			}
 			w.interrupt()
 			w.holdsSchema()

@@ -50,7 +50,7 @@ type Options struct {
 
 	Events      []engine.Source // that are open from the start, each once
 	ForceEvents bool            // open the runtime's stream also where that does harm
-	Mode        pleg.Mode       // if it is not generic, Events has the runtime's stream
+	Mode        pleg.Mode       // if it is not generic, the engine opens the runtime's stream by itself
 
 	JSON                   bool
 	CheckTimeout, Deadline time.Duration

@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 		{"--events=cgroup,pidfd --events=cgroup,cri watch", func(o *Options) {
 			o.Events, o.View = []engine.Source{engine.FromCgroup, engine.FromPidfd, engine.FromCRI}, Watch
 		}},
-		{"--mode evented", func(o *Options) { o.Mode, o.Events = pleg.Evented, []engine.Source{engine.FromCRI} }},
+		{"--mode evented", func(o *Options) { o.Mode = pleg.Evented }},
 		{"--mode=preview --events=cgroup,cri --force-events", func(o *Options) {
 			o.Mode, o.Events, o.ForceEvents = pleg.Preview, []engine.Source{engine.FromCgroup, engine.FromCRI}, true
 		}},

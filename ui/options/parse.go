@@ -22,14 +22,14 @@ var ErrHelp = pflag.ErrHelp
 // and -h. With an error only NPD of the options holds.
 func Parse(args []string, columns Columns) (Options, error) {
 	o, _, err := parse(args, columns)
-	return *o, cmp.Or(err, o.complete())
+	return *o, cmp.Or(err, o.agree())
 }
 
 // Load is [Parse] with the settings file, which may name columns as well.
 func Load(args []string, columns Columns) (Options, error) {
 	o, l, err := parse(args, columns)
 	if err == nil {
-		err = cmp.Or(l.load(), o.complete())
+		err = cmp.Or(l.load(), o.agree())
 	}
 	return *o, err
 }
@@ -185,16 +185,12 @@ func (l line) fits(typed func(string) bool) error {
 	return nil
 }
 
-// complete adds what follows from all that was said, or returns why that cannot be.
-func (o *Options) complete() error {
-	switch {
-	case o.View == Bench || o.Mode == pleg.Generic || slices.Contains(o.Events, engine.FromCRI):
+// agree returns why what was said cannot all be.
+func (o *Options) agree() error {
+	if o.View == Bench || o.Mode == pleg.Generic || !o.eventsGiven || slices.Contains(o.Events, engine.FromCRI) {
 		return nil
-	case o.eventsGiven:
-		return fmt.Errorf("--mode %v goes by the runtime's event stream: add cri to --events, or leave --events out", o.Mode)
 	}
-	o.Events = []engine.Source{engine.FromCRI}
-	return nil
+	return fmt.Errorf("--mode %v goes by the runtime's event stream: add cri to --events, or leave --events out", o.Mode)
 }
 
 // asksNPD reports whether arguments that cannot be parsed are those of a plugin.

@@ -274,7 +274,7 @@ func TestEventsOfTheFile(t *testing.T) {
 		{"events: cgroup,cri\n", "", []engine.Source{cgroup, cri}, ""},
 		{"events: [cgroup]\n", "--events=off", nil, ""},
 		{"events: [cgroup]\n", "--events", []engine.Source{cri}, ""},
-		{"mode: evented\n", "", []engine.Source{cri}, ""},
+		{"mode: evented\n", "", nil, ""},
 		{"mode: evented\nevents: [cgroup]\n", "", nil, "add cri to --events"},
 		{"mode: evented\n", "--events=off", nil, "add cri to --events"},
 		{"mode: evented\nevents: [cgroup]\n", "--mode generic", []engine.Source{cgroup}, ""},
