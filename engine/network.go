@@ -15,6 +15,9 @@ const (
 	// networksTold is of how many sandboxes at least is remembered that it was told: one
 	// that a list has left out once is no new one.
 	networksTold = 1000
+	// leastLife is the shortest time in which a sandbox may have come up, held containers
+	// and ended without them. Kubelets relist more often.
+	leastLife = 2 * time.Second
 )
 
 // A newcomer is a sandbox that has come since the first relist, and of whose network
@@ -25,6 +28,10 @@ type newcomer struct {
 	found  time.Time     // start of the relist that found it
 	since  time.Time     // when it was seen
 	paused time.Duration // how long all pauses had lasted then
+
+	// Of one that had ended when it was first seen: the start of the good lists before,
+	// and the end of those that had it.
+	missing, listed time.Time
 }
 
 // networks derives from inspections what became of the networks of sandboxes, which no
@@ -43,7 +50,14 @@ func (n *networks) follow(m *machine, e Event) {
 	_, told := n.told[e.ID]
 	_, before := n.before[e.ID]
 	if !told && !before {
-		n.waiting = append(n.waiting, newcomer{e.Pod, e.ID, e.At, m.now, m.pause.length(m.now)})
+		c := newcomer{pod: e.Pod, id: e.ID, found: e.At, since: m.now, paused: m.pause.length(m.now)}
+		if e.Kind == pleg.Died {
+			c.missing, c.listed = m.listedBefore(), e.At
+			if r := m.relists.now; r != nil {
+				c.listed = e.At.Add(r.listTook)
+			}
+		}
+		n.waiting = append(n.waiting, c)
 		n.tell(e.ID)
 	}
 }
@@ -103,7 +117,7 @@ func (c newcomer) judge(m *machine) (of *pleg.SandboxStatus, kind pleg.Kind, ove
 		return nil, 0, true
 	case len(s.IPs) > 0:
 		return s, pleg.NetworkSetUp, true
-	case s.State == pleg.Exited && c.held(m):
+	case s.State == pleg.Exited && (c.held(m) || c.wasUp(m, s)):
 		return nil, 0, true // it was up between two relists, and its address is free again
 	case s.State == pleg.Exited, !m.now.Before(c.until(m)):
 		return s, pleg.NetworkFailed, true
@@ -121,6 +135,22 @@ func (c newcomer) held(m *machine) bool {
 		}
 	}
 	return false
+}
+
+// wasUp reports whether the sandbox may have been up before it was first seen: somebody
+// saw it start, or there was time for it.
+func (c newcomer) wasUp(m *machine, s *pleg.SandboxStatus) bool {
+	if c.listed.IsZero() {
+		return false
+	}
+	if x := m.sightings.byID[c.id]; x != nil && x.steps[pleg.Started] != nil {
+		return true
+	}
+	since := c.missing
+	if s.CreatedAt.Before(c.listed) {
+		since = latest(since, s.CreatedAt)
+	}
+	return c.listed.Sub(since) > leastLife
 }
 
 // release adds the event to the others. It changes no state, so that the next event of the

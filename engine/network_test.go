@@ -100,6 +100,31 @@ func TestNetworkEvents(t *testing.T) {
 			b.fake.pod("new", "app")
 			b.fake.down("new")
 		}, nil},
+		{"not ready, and slowly listed", func(b *bench) {
+			b.fake.networks(bare)
+			b.fake.script("ListPodSandbox", behaviour{delay: 10 * time.Second})
+			b.after(2 * time.Second)
+			b.fake.pod("new")
+			b.after(5 * time.Second)
+			b.fake.down("new")
+		}, nil},
+		{"not ready, older than the lists that lacked it", func(b *bench) {
+			b.fake.networks(bare)
+			b.fake.pod("new")
+			b.fake.down("new")
+			b.fake.mu.Lock()
+			defer b.fake.mu.Unlock()
+			b.fake.sandboxes[len(b.fake.sandboxes)-1].CreatedAt = time.Now().Add(-time.Hour)
+		}, []string{"NetworkFailed new"}},
+		{"not ready, after slow lists, and just created", func(b *bench) {
+			b.fake.networks(bare)
+			b.fake.script("ListContainers", behaviour{delay: 10 * time.Second})
+			b.after(2 * time.Second)
+			b.fake.behave()
+			b.after(9 * time.Second)
+			b.fake.pod("new")
+			b.fake.down("new")
+		}, []string{"NetworkFailed new"}},
 		{"gone at once", func(b *bench) {
 			b.fake.networks(bare)
 			b.fake.pod("new")
@@ -170,4 +195,19 @@ func TestNetworkOfAStreamedSandbox(t *testing.T) {
 	if len(n.waiting) != 0 {
 		t.Error("what no relist has seen waits for one")
 	}
+}
+
+// A sandbox that an event source saw start was up, though the relist found it ended.
+func TestNetworkOfASandboxThatASourceSawStart(t *testing.T) {
+	watch(t, Config{}, FromCRI, func(w *watching) {
+		w.fake.networks(func(s *pleg.SandboxStatus) { s.IPs = nil })
+		for _, id := range []string{"short", "failed"} {
+			w.fake.pod(id)
+			w.fake.down(id)
+		}
+		w.f.says(says(pleg.SignalStarted, "short"), stopped("short"))
+		w.after(time.Second)
+		w.wants("two sandboxes", "delivered ContainerDied failed relist", "derived NetworkFailed failed relist",
+			"unseen ContainerStarted short cri", "delivered ContainerDied short cri 500ms")
+	})
 }

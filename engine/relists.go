@@ -75,6 +75,15 @@ func (l *relists) schedule(period time.Duration) {
 	}
 }
 
+// listedBefore returns the start of the last good list of all pods before the one whose
+// relist is under way.
+func (m *machine) listedBefore() time.Time {
+	if r := m.relists.now; r != nil && !r.onDemand() {
+		return m.sightings.before
+	}
+	return m.core.ListedAt()
+}
+
 func (l *relists) sum() Relists {
 	p50, _, p99 := l.took.quantiles()
 	return Relists{

@@ -201,10 +201,7 @@ func (g *sightings) relisted(m *machine, t *transition, e Event, happened time.T
 		g.withdraw(t)
 		return
 	}
-	after := m.core.ListedAt()
-	if r := m.relists.now; r != nil && !r.onDemand() {
-		after = g.before
-	}
+	after := m.listedBefore()
 	if !happened.IsZero() && happened.Before(after) {
 		after = happened
 	}
