@@ -230,7 +230,7 @@ func TestLatencyIsDrawn(t *testing.T) {
 // stream that is open is no call that hangs.
 func TestStreams(t *testing.T) {
 	s := NewStage(New(pane.Settings{}), View(Streamed()), 78, 24)
-	for _, want := range []string{"EVENT SOURCE  STATE", "cgroup        ▲ lost            now       407      9    30s", "DRIFT   SEEN", "cri: broke last with: Unavailable"} {
+	for _, want := range []string{"EVENT SOURCE  STATE", "cgroup        ▲ lost            now       407      9    30s", "DRIFT    SEEN", "cri: broke last with: Unavailable"} {
 		if s.Row(want) == "" {
 			t.Errorf("no line says %q:\n%s", want, s.Text())
 		}

@@ -105,7 +105,7 @@ func (b *builder) held() (n int) {
 func (b *builder) records() {
 	b.title, b.about = "records", "What was listed is compared with what was listed before: states of ids, and nothing else."
 	b.plain("%d pods", b.Counts.Pods)
-	b.plain("%d differ", b.Phase.Total)
+	b.plain("%d to inspect", b.Phase.Total)
 }
 
 func (b *builder) inspection() {

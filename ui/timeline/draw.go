@@ -44,7 +44,7 @@ func (t *timeline) Legend() [][2]string {
 		{s.Lag, "it had happened, and no relist had seen it yet"},
 		{s.Sight, "an event source saw it here, the relist elsewhere"},
 		{s.Unseen, "an event source saw it, and no relist has: the kubelet cannot see it"},
-		{s.Blind, "nothing could be seen: a list or an inspection hung, or lists failed; the lane that it hangs on has the look of trouble"},
+		{s.Blind, "no relist could look: a list or an inspection hung, or lists failed; the lane that it hangs on has the look of trouble"},
 		{s.Pause, "the relist was paused"},
 		{s.Running + " " + s.Exited + " " + s.Bad + " " + s.Gone, "the relist found: started, died with 0, died with another code, removed"},
 	}
@@ -118,9 +118,9 @@ func state(c *strip.Cell) string {
 	}
 	switch {
 	case c.Lag:
-		return word + ", not seen yet"
+		return word + ", no relist has seen it yet"
 	case c.Sight == strip.Blind:
-		return word + ", but nothing could be seen"
+		return word + ", and no relist could look"
 	case c.Sight == strip.Paused:
 		return word + ", but the relist was paused"
 	}

@@ -15,7 +15,7 @@ type Slots []text.Span
 // The places of the figures, the gap after each included.
 var (
 	standsWidths = []int{7, 10, 7, 7}
-	driftWidths  = []int{6, 15, 7, 6, 6, 13, 9}
+	driftWidths  = []int{6, 7, 15, 7, 6, 6, 13, 9}
 )
 
 // figured returns a line of two texts, and figures at the right of their places.
@@ -48,7 +48,7 @@ func StreamTable(t *theme.Theme, s *engine.Snapshot) (lines []Slots, below []tex
 		}
 	}
 	if len(s.Drift) > 0 {
-		lines = append(lines, figured(t.Head, head("DRIFT", 8), head("SEEN", 8), driftWidths, "BOTH", "MISSED: RELIST", "SOURCE", "TWICE", "LATE", "LEAD: MEDIAN", "WORST 1%"))
+		lines = append(lines, figured(t.Head, head("DRIFT", 8), text.Span{}, driftWidths, "SEEN", "BOTH", "MISSED: RELIST", "SOURCE", "TWICE", "LATE", "LEAD: MEDIAN", "WORST 1%"))
 	}
 	for i := range s.Drift {
 		lines = append(lines, driftLine(t, &s.Drift[i]))
@@ -84,9 +84,9 @@ func driftLine(t *theme.Theme, d *engine.Drift) Slots {
 		}
 		return Lead(of)
 	}
-	line := figured(t.Text, text.Say(t.Text, d.Source.String()).In(8), text.Say(t.Text, text.Count(d.Transitions)).In(8), driftWidths,
-		text.Count(d.Both), text.Count(d.MissedByRelist), text.Count(d.MissedBySource), text.Count(d.Duplicates), text.Count(d.Late), lead(d.LeadP50), lead(d.LeadP99))
-	line[4].Style = theme.When(d.MissedBySource > 0, t.Warn, t.Text)
-	line[5].Style = theme.When(d.Duplicates > 0, t.Warn, t.Text)
+	line := figured(t.Text, text.Say(t.Text, d.Source.String()).In(8), text.Span{}, driftWidths,
+		text.Count(d.Transitions), text.Count(d.Both), text.Count(d.MissedByRelist), text.Count(d.MissedBySource), text.Count(d.Duplicates), text.Count(d.Late), lead(d.LeadP50), lead(d.LeadP99))
+	line[5].Style = theme.When(d.MissedBySource > 0, t.Warn, t.Text)
+	line[6].Style = theme.When(d.Duplicates > 0, t.Warn, t.Text)
 	return line
 }
