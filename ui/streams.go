@@ -31,7 +31,7 @@ func (m *Model) switchStreams() {
 	has := func(s engine.Source) bool { return m.view.Latest.Stream(s) != nil }
 	switch {
 	case slices.ContainsFunc(known, wording.StreamOpen) && m.view.Latest.Mode.Mode != pleg.Generic:
-		question := "The " + m.view.Latest.Mode.Mode.String() + " mode goes by this stream and falls back for good: close it?"
+		question := "Close the stream that the " + m.view.Latest.Mode.Mode.String() + " mode goes by, and fall back for good?"
 		m.Open(layer.NewConfirm(question, func(pane.Host) { m.closeStreams() }))
 	case slices.ContainsFunc(known, wording.StreamOpen):
 		m.closeStreams()

@@ -74,7 +74,7 @@ func TestStreamOfTheMode(t *testing.T) {
 		if got := s.asked(); got != want {
 			t.Errorf("%s: asked for %q, want %q", keys, got, want)
 		}
-		if frame := withoutStyles(s.m.frame()); keys == "e" && !strings.Contains(frame, "The evented mode goes by this stream and falls back for good: close it? y/N") {
+		if frame := withoutStyles(s.m.frame()); keys == "e" && !strings.Contains(frame, "Close the stream that the evented mode goes by, and fall back for good? y/N") {
 			t.Errorf("nothing is asked:\n%s", frame)
 		}
 	}

@@ -105,7 +105,11 @@ func (b *builder) held() (n int) {
 func (b *builder) records() {
 	b.title, b.about = "records", "What was listed is compared with what was listed before: states of ids, and nothing else."
 	b.plain("%d pods", b.Counts.Pods)
-	b.plain("%d to inspect", b.Phase.Total)
+	if b.Phase.Step == engine.Listing {
+		b.plain("lists are out")
+	} else {
+		b.plain("%d to inspect", b.Phase.Total)
+	}
 }
 
 func (b *builder) inspection() {
@@ -114,9 +118,12 @@ func (b *builder) inspection() {
 		b.bad("out " + text.Age(f.Elapsed(b.At)))
 		b.say(b.Theme.Bad, "%s", f.Pod)
 	}
-	if b.Phase.Total > 0 {
+	switch {
+	case b.Phase.Step == engine.Listing:
+		b.plain("lists are out")
+	case b.Phase.Total > 0:
 		b.plain("%d of %d done", b.Phase.Done, b.Phase.Total)
-	} else {
+	default:
 		b.plain("none needed")
 	}
 	if h := b.Relists.History; len(h) > 0 && b.Phase.Total > 0 {
