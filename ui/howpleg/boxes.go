@@ -105,9 +105,7 @@ func (b *builder) held() (n int) {
 func (b *builder) records() {
 	b.title, b.about = "records", "What was listed is compared with what was listed before: states of ids, and nothing else."
 	b.plain("%d pods", b.Counts.Pods)
-	if b.Phase.Step == engine.Listing {
-		b.plain("lists are out")
-	} else {
+	if b.Phase.Step != engine.Listing { // else it is not known yet
 		b.plain("%d to inspect", b.Phase.Total)
 	}
 }
@@ -119,11 +117,9 @@ func (b *builder) inspection() {
 		b.say(b.Theme.Bad, "%s", f.Pod)
 	}
 	switch {
-	case b.Phase.Step == engine.Listing:
-		b.plain("lists are out")
 	case b.Phase.Total > 0:
 		b.plain("%d of %d done", b.Phase.Done, b.Phase.Total)
-	default:
+	case b.Phase.Step != engine.Listing:
 		b.plain("none needed")
 	}
 	if h := b.Relists.History; len(h) > 0 && b.Phase.Total > 0 {

@@ -96,7 +96,7 @@ func TestSteps(t *testing.T) {
 		{4, 3, []string{"◆ inspect ─", "3 this inspection", "14ms from the start of the relist until it had succeeded", "hangs stops here"}},
 		{4, 4, []string{"◆ settle ─", "◆ cache ─", "4 this cache entry", "as of the start of the lists, 11:59:29.986"}},
 		{4, 5, []string{"◆ channel ─", "5 this event", "ContainerDied is sent at 11:59:30.000"}},
-		{4, 6, []string{"◆ sync loop ─", "◆ workers ─", "6 this worker", "wakes the pod's worker, by now: idle for"}},
+		{4, 6, []string{"◆ sync loop ─", "◆ workers ─", "6 this worker", "wakes the pod's worker. Now: idle for"}},
 		{6, 5, []string{"ContainerChanged is made and never sent"}},
 		{6, 6, []string{"Nobody is woken: it was not sent."}},
 		{7, 5, []string{"ContainerRemoved was thrown away: the channel was full"}},

@@ -7,8 +7,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/journal"
+	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -186,7 +186,10 @@ func (s story) worked() chapter {
 		title: "this worker", parts: []part{loop, workers},
 		field: "In the field: before each sync a worker waits for a status newer than its last. While a relist hangs all of them end up here: no pod starts or stops.",
 	}
-	woke := "The sync loop takes it and wakes the pod's worker"
+	woke, now := "The sync loop takes it and wakes the pod's worker", ""
+	if w != nil {
+		now = "Now: " + look.WorkerTells(&s.v.Workers, w, s.v.At) + "."
+	}
 	switch {
 	case r.Delivery == pleg.Filtered, r.Delivery == pleg.Discarded:
 		c.says = "Nobody is woken: it was not sent."
@@ -195,20 +198,11 @@ func (s story) worked() chapter {
 	case w == nil:
 		c.says = woke + ", which syncs the pod: what should run is compared with what does."
 	case w.Spared && sameEvent(&w.Last, r):
-		c.says = "The worker had expected it of its own doing, and so was not woken; by now: " + s.doing(w)
+		c.says = "The worker had expected it of its own doing, and so was not woken. " + now
 	default:
-		c.says = woke + ", by now: " + s.doing(w)
+		c.says = woke + ". " + now
 	}
 	return c
-}
-
-// doing says what the worker does, in less words than its pane has.
-func (s story) doing(w *podworker.Worker) string {
-	says := fmt.Sprintf("%s for %s, woken %d times, synced %d", w.State, text.Age(s.v.At.Sub(w.Since)), w.WakeUps, w.Syncs)
-	if !s.v.Workers.Acting {
-		says += ", if it acted"
-	}
-	return says + "."
 }
 
 func sameEvent(a *pleg.Event, r *journal.Row) bool {
