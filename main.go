@@ -31,9 +31,8 @@ import (
 )
 
 var (
-	version = "devel" // set by the release build
-	started = time.Now()
-
+	version                 = "devel" // set by the release build
+	started                 = time.Now()
 	columns options.Columns = ui.Columns() // that can be sorted by, or hidden
 )
 
@@ -80,8 +79,8 @@ func run(args []string) int {
 	return status
 }
 
-// A view shows what is to be seen of a source until ctx ends, the person has
-// seen enough, or there is no more. It returns the exit status.
+// A view shows a source until ctx ends, the person has seen enough, or there is no more. It
+// returns the exit status.
 type view func(ctx context.Context, src source.Source) int
 
 // show reads the settings, starts the source and the view, and ends them in the opposite order.
@@ -279,8 +278,7 @@ func style(o options.Options, src source.Source) lines.CheckOptions {
 		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
 		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
 	}
-	style.Colour = style.Width > 0
-	if o.ReleaseGiven {
+	if style.Colour = style.Width > 0; o.ReleaseGiven {
 		style.KubeletVersion = o.Release.String()
 	}
 	return style

@@ -1,8 +1,7 @@
-// Package terminal runs a Bubble Tea program so that the terminal is always
-// given back: after q and ^c, SIGTERM, SIGHUP and SIGINT, SIGQUIT and SIGABRT,
-// ^z and SIGTSTP, and a panic in the model or in one of its commands. The process
-// has ended a second after it was asked to, even if nobody reads the terminal any
-// more.
+// Package terminal runs a Bubble Tea program so that the terminal is always given back:
+// after q and ^c, SIGTERM, SIGHUP and SIGINT, SIGQUIT and SIGABRT, ^z and SIGTSTP, and a
+// panic in the model or in one of its commands. The process has ended a second after it was
+// asked to, even if nobody reads the terminal any more.
 //
 // # A model that is busy
 //
@@ -12,23 +11,20 @@
 //
 // # A terminal that stops reading
 //
-// A write to a terminal that nobody reads blocks, and Bubble Tea holds a lock
-// while it writes: keys, signals and quitting would wait with it. So [Run]
-// opens the terminal once more without blocking, which does not change the mode
-// of the file that the shell shares, and gives each write a short time. What
-// cannot be written then is kept whole, frames after it are dropped, and when
-// the terminal reads again the screen is drawn anew. Where the terminal cannot
-// be opened again, as after su to another user, writes block as they do for
-// every program; then, and when the model itself is stuck, a timer restores the
-// terminal's modes and ends the process.
+// A write to a terminal that nobody reads blocks, and Bubble Tea holds a lock while it
+// writes: keys, signals and quitting would wait with it. So [Run] opens the terminal once
+// more without blocking, which does not change the mode of the file that the shell shares,
+// and gives each write a short time. What cannot be written then is kept whole, frames
+// after it are dropped, and when the terminal reads again the screen is drawn anew. Where
+// it cannot be opened again, as after su to another user, writes block as they do for every
+// program; then, and when the model itself is stuck, a timer restores the terminal's modes
+// and ends the process.
 //
 // # What cannot be caught
 //
-// A panic in a goroutine that is none of these and hands it to no [Guard], a fatal error
-// of the Go runtime and SIGKILL end the process with no code of ours run. Only a second process
-// could restore the terminal after that; it would cost memory on every node for
-// what the command reset does just as well, so there is none. The Go runtime's
-// own report goes to standard error as ever.
+// A panic in a goroutine that is none of these and hands it to no [Guard], a fatal error of
+// the Go runtime and SIGKILL end the process with no code of ours run. Only a second process
+// could restore the terminal after that: the command reset does it just as well.
 package terminal
 
 import (
@@ -98,16 +94,10 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	o.In, o.Out = cmp.Or(o.In, os.Stdin), cmp.Or(o.Out, os.Stdout)
-	o.Grace = cmp.Or(o.Grace, grace)
-	if o.Err == nil {
-		o.Err = os.Stderr
-	}
+	o.In, o.Out, o.Err = cmp.Or(o.In, os.Stdin), cmp.Or(o.Out, os.Stdout), cmp.Or[io.Writer](o.Err, os.Stderr)
+	o.Grace, o.Guard = cmp.Or(o.Grace, grace), cmp.Or(o.Guard, new(Guard))
 	if o.Environ == nil {
 		o.Environ = os.Environ()
-	}
-	if o.Guard == nil {
-		o.Guard = new(Guard)
 	}
 	if o.Last == nil {
 		o.Last = func() {}
@@ -118,15 +108,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Run shows model until it quits, ctx ends, a signal says so or something
-// panics. The terminal has been restored when it returns. It returns nil if the
-// model quit or ctx ended, a [*SignalError] after a signal, a [*PanicError],
-// already printed to Err, after a panic, and an error that matches
-// [ErrNoTerminal] if there is nothing to draw on.
+// Run shows model until it quits, ctx ends, a signal says so or something panics. The
+// terminal has been restored when it returns. It returns nil if the model quit or ctx ended,
+// a [*SignalError] after a signal, a [*PanicError], already printed to Err, after a panic,
+// and an error that matches [ErrNoTerminal] if there is nothing to draw on.
 //
-// From the moment at which the program was asked to end the whole process has
-// Grace to finish, also after Run has returned; then it is ended with the exit
-// code of [ExitCode]. Only one Run can use a terminal at a time.
+// From the moment at which the program was asked to end the whole process has Grace to
+// finish, also after Run has returned; then it is ended with the exit code of [ExitCode].
+// Only one Run can use a terminal at a time.
 func Run(ctx context.Context, model tea.Model, o Options) error {
 	o = o.withDefaults()
 	if err := Check(o.In, o.Out, o.Environ); err != nil {
@@ -174,15 +163,12 @@ func (s *session) run() error {
 	}
 	done := make(chan struct{})
 	s.signals.start()
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		s.watch(done)
-	}()
+	var watched sync.WaitGroup
+	watched.Go(func() { s.watch(done) })
 	err := s.show()
 	s.end(nil)
 	close(done)
-	<-watched
+	watched.Wait()
 	s.input.stop()
 	s.signals.release()
 	s.screen.finish(s.Grace / 4)
@@ -190,8 +176,7 @@ func (s *session) run() error {
 	return s.outcome(err)
 }
 
-// show runs the program. A panic in the model, which Bubble Tea leaves alone,
-// ends it like a panic anywhere else.
+// show runs the program. A panic in the model, which Bubble Tea leaves alone, ends it as any.
 func (s *session) show() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -226,8 +211,7 @@ func (s *session) watch(done <-chan struct{}) {
 	}
 }
 
-// end asks the program to end, for the first cause that is given, and starts
-// the time that it has for that.
+// end asks the program to end, for the first cause given, and starts the time that it has.
 func (s *session) end(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,14 +231,13 @@ func (s *session) end(cause error) {
 func (s *session) outcome(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.Guard.panicked(); p != nil {
+	switch p := s.Guard.panicked(); {
+	case p != nil:
 		s.report(p)
 		return p
-	}
-	if s.cause != nil {
+	case s.cause != nil:
 		return s.cause
-	}
-	if errors.Is(err, tea.ErrProgramKilled) && errors.Is(err, context.Canceled) || errors.Is(err, tea.ErrInterrupted) {
+	case errors.Is(err, tea.ErrProgramKilled) && errors.Is(err, context.Canceled), errors.Is(err, tea.ErrInterrupted):
 		return nil
 	}
 	return err
@@ -281,11 +264,11 @@ func (s *session) abort() {
 	s.mu.Lock()
 	err := s.cause
 	s.mu.Unlock()
+	limit := s.Grace
 	if err == nil { // somebody looks on
-		s.leave(lastTime)
-	} else {
-		s.leave(s.Grace)
+		limit = lastTime
 	}
+	s.leave(limit)
 	if p := s.Guard.panicked(); p != nil {
 		s.report(p)
 		err = p
@@ -293,8 +276,8 @@ func (s *session) abort() {
 	os.Exit(ExitCode(err))
 }
 
-// dump ends the process by a signal for which the Go runtime writes where each
-// goroutine stands: to a terminal that can be read.
+// dump ends the process by a signal for which the Go runtime writes where each goroutine
+// stands: to a terminal that can be read.
 func (s *session) dump(sig syscall.Signal) {
 	s.leave(3 * time.Second)
 	signal.Reset(sig)
@@ -309,10 +292,7 @@ func (s *session) leave(limit time.Duration) {
 	_ = term.Restore(s.In.Fd(), s.before)
 	s.screen.abandon()
 	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.Last()
-	}()
+	go func() { s.Last(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(limit):
