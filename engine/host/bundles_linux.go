@@ -267,5 +267,5 @@ func onHostAt(root, path string, use func(path string) error) error {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer func() { _ = unix.Close(fd) }() // opened for its name alone: there is nothing to lose
-	return use(fmt.Sprintf("/proc/self/fd/%d", fd))
+	return use(ownFile(fd))
 }

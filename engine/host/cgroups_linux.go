@@ -18,17 +18,22 @@ type containerLife struct {
 	isAlive bool
 }
 
+// withGroup returns which of a container's groups are there, after g was looked at.
+func withGroup(all []*groupDir, g *groupDir) []*groupDir {
+	switch at := slices.Index(all, g); {
+	case g.isGone && at >= 0:
+		return slices.Delete(all, at, at+1)
+	case !g.isGone && at < 0:
+		return append(all, g)
+	}
+	return all
+}
+
 // take takes in a group of the container, and reports whether that has begun or ended.
 // Before all groups have been seen, one of v2 without a process is that of a container
 // that has ended; after it, of one that is being made.
 func (l *containerLife) take(g *groupDir, seenAll bool) (changed bool) {
-	at := slices.Index(l.groups, g)
-	switch {
-	case g.isGone && at >= 0:
-		l.groups = slices.Delete(l.groups, at, at+1)
-	case !g.isGone && at < 0:
-		l.groups = append(l.groups, g)
-	}
+	l.groups = withGroup(l.groups, g)
 	l.hasV2 = l.hasV2 || g.isV2 && (g.isAlive || !seenAll)
 	was := l.isAlive
 	l.isAlive = slices.ContainsFunc(l.groups, func(g *groupDir) bool { return g.isAlive && g.isV2 == l.hasV2 })

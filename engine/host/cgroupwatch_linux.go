@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,7 +134,7 @@ func (w *groupWatch) take(ctx context.Context, event fsnotify.Event) error {
 	case parent == nil: // not watched any more
 		return nil
 	case parent.id != "" && event.Op == fsnotify.Write: // to its file
-		return w.readState(parent)
+		w.readState(parent)
 	case parent.id != "":
 		return w.readGroup(parent)
 	case event.Has(fsnotify.Create | fsnotify.Remove | fsnotify.Rename):
@@ -149,7 +150,8 @@ func (w *groupWatch) look(ctx context.Context, parent *groupDir, name string) er
 		if _, gone := os.Lstat(parent.dir); gone != nil {
 			return fmt.Errorf("%s is not there any more", parent.dir) // no container has ended with it
 		}
-		return w.drop(parent, name)
+		w.drop(parent, name)
+		return nil
 	}
 	g := parent.children[name]
 	if g == nil {
@@ -198,17 +200,9 @@ func (w *groupWatch) readFolder(ctx context.Context, g *groupDir) error {
 	if err != nil && !isGoneGroup(err) {
 		return fmt.Errorf("list control groups: %w", err)
 	}
-	left := map[string]bool{}
-	for name := range g.children {
-		left[name] = true
-	}
-	for _, name := range names {
-		delete(left, name)
-		if err := w.look(ctx, g, name); err != nil {
-			return err
-		}
-	}
-	for name := range left {
+	names = slices.AppendSeq(names, maps.Keys(g.children)) // what is not there any more, too
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		if err := w.look(ctx, g, name); err != nil {
 			return err
 		}
@@ -218,20 +212,20 @@ func (w *groupWatch) readFolder(ctx context.Context, g *groupDir) error {
 
 // readGroup watches a container's group and reads its state, in this order.
 func (w *groupWatch) readGroup(g *groupDir) error {
-	if isThere, err := w.watch(g); err != nil || !isThere {
-		return err // that it is gone is told by the folder above
+	isThere, err := w.watch(g)
+	if isThere { // that it is gone is told by the folder above
+		w.readState(g)
 	}
-	return w.readState(g)
+	return err
 }
 
-func (w *groupWatch) readState(g *groupDir) error {
+func (w *groupWatch) readState(g *groupDir) {
 	if !g.isV2 {
 		g.isAlive = true
 	} else if text, err := readLine(w.watched(g), w.buffer[:]); err == nil && len(text) > 0 { // a picture's may just be written
 		g.isAlive = statValue(string(text), "populated") > 0
 	}
 	w.tell(g)
-	return nil
 }
 
 // watched returns what is watched of a group; empty if nothing is.
@@ -267,28 +261,24 @@ func (w *groupWatch) watch(g *groupDir) (isThere bool, err error) {
 }
 
 // drop forgets what was in a folder by a name, and tells of the containers' groups in it.
-func (w *groupWatch) drop(parent *groupDir, name string) error {
+func (w *groupWatch) drop(parent *groupDir, name string) {
 	g := parent.children[name]
 	if g == nil {
-		return nil
+		return
 	}
 	delete(parent.children, name)
 	for name := range g.children {
-		if err := w.drop(g, name); err != nil {
-			return err
-		}
+		w.drop(g, name)
 	}
 	if w.dirs[g.path] == nil {
-		return nil
+		return
 	}
 	delete(w.dirs, g.path)
 	_ = w.notify.Remove(w.watched(g)) // the kernel may have dropped it, which most do not
-	if g.id == "" {
-		return nil
+	if g.id != "" {
+		g.isAlive, g.isGone = false, true
+		w.tell(g)
 	}
-	g.isAlive, g.isGone = false, true
-	w.tell(g)
-	return nil
 }
 
 func (w *groupWatch) tell(g *groupDir) {
@@ -304,12 +294,11 @@ func isGoneGroup(err error) bool {
 
 // watchError says what to do where the kernel gives no watch.
 func watchError(err error) error {
-	setting := func(name string) string { return fmt.Sprintf("raise fs.inotify.%s with sysctl", name) }
 	switch {
 	case errors.Is(err, unix.ENOSPC):
-		return refusal("the kernel lets this user watch no more files: " + setting("max_user_watches"))
+		return refusal("the kernel lets this user watch no more files: raise fs.inotify.max_user_watches with sysctl")
 	case errors.Is(err, unix.EMFILE):
-		return refusal("the kernel lets this user watch no files at all, or plegtop has too many open: " + setting("max_user_instances") + ", or ulimit -n")
+		return refusal("the kernel lets this user watch no files at all, or plegtop has too many open: raise fs.inotify.max_user_instances with sysctl, or ulimit -n")
 	}
 	return fmt.Errorf("watch control groups: %w", err)
 }

@@ -130,15 +130,12 @@ func (l *walk) isOurs(socket string) bool {
 func sameFile(root, a, b string) bool {
 	var of [2]unix.Stat_t
 	for i, path := range []string{a, b} {
-		fd, err := openOnHost(root, path)
+		fd, is, err := openNamed(root, path)
 		if err != nil {
 			return false
 		}
-		err = unix.Fstat(fd, &of[i])
-		_ = unix.Close(fd) // opened for its name alone: there is nothing to lose
-		if err != nil {
-			return false
-		}
+		_ = unix.Close(fd)
+		of[i] = is
 	}
 	return of[0].Dev == of[1].Dev && of[0].Ino == of[1].Ino
 }

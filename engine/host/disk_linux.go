@@ -98,6 +98,19 @@ func openOnHost(root, path string) (int, error) {
 	return fd, err
 }
 
+// openNamed opens a file on the host as [openOnHost] does, for its name alone, and says what
+// it is.
+func openNamed(root, path string) (fd int, is unix.Stat_t, err error) {
+	if fd, err = openOnHost(root, path); err != nil {
+		return -1, is, err
+	}
+	if err = unix.Fstat(fd, &is); err != nil {
+		_ = unix.Close(fd) // there is nothing to lose
+		return -1, is, err
+	}
+	return fd, is, nil
+}
+
 // missingDisk says why there is no telling how the file system of a folder is.
 func missingDisk(path string, err error) evidence.Disk {
 	broken := false

@@ -124,16 +124,12 @@ func dialSocket(ctx context.Context, root, path string, holder int) (*net.UnixCo
 	if !filepath.IsAbs(path) {
 		return nil, fmt.Errorf("%q is not the path of a socket", path)
 	}
-	fd, err := openOnHost(root, path)
+	fd, is, err := openNamed(root, path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = unix.Close(fd) }() // opened for its name alone
-	var s unix.Stat_t
-	if err := unix.Fstat(fd, &s); err != nil {
-		return nil, err
-	}
-	if s.Mode&unix.S_IFMT != unix.S_IFSOCK {
+	defer func() { _ = unix.Close(fd) }()
+	if is.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return nil, errors.New("it is no socket")
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", ownFile(fd))

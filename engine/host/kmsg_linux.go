@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -76,19 +75,15 @@ func (fd kmsg) Read(into []byte) (int, error) {
 // openKmsg opens the kernel's log, or the plain file in its place. Nothing else is opened:
 // that may do something.
 func openKmsg(root string) (kmsg, error) {
-	at, err := openOnHost(root, kmsgPath)
+	at, is, err := openNamed(root, kmsgPath)
 	if err != nil {
 		return -1, err
 	}
-	defer func() { _ = unix.Close(at) }() // opened for its name alone
-	var is unix.Stat_t
-	if err := unix.Fstat(at, &is); err != nil {
-		return -1, err
-	}
+	defer func() { _ = unix.Close(at) }()
 	if kind := is.Mode & unix.S_IFMT; kind != unix.S_IFREG && (kind != unix.S_IFCHR || is.Rdev != unix.Mkdev(1, 11)) {
 		return -1, errors.New("it is not the kernel's log")
 	}
-	fd, err := unix.Open("/proc/self/fd/"+strconv.Itoa(at), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(ownFile(at), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	return kmsg(fd), err
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,13 +88,7 @@ func (p *pidfdWatch) changed(g *groupDir) error {
 		c = &waitedFor{id: g.id}
 		p.all[g.id] = c
 	}
-	at := slices.Index(c.groups, g)
-	switch {
-	case g.isGone && at >= 0:
-		c.groups = slices.Delete(c.groups, at, at+1)
-	case !g.isGone && at < 0:
-		c.groups = append(c.groups, g)
-	}
+	c.groups = withGroup(c.groups, g)
 	p.forget(c)
 	if c.ended || c.first != nil || !g.isAlive {
 		return nil

@@ -68,21 +68,17 @@ func openStacksFile(root string, of server, now time.Time) (*stacksFile, error) 
 // openOwn opens a regular file on the host that belongs to the user: anybody may put one
 // of that name into a folder for all.
 func openOwn(root, name string, user uint32) (*stacksFile, error) {
-	fd, err := openOnHost(root, name)
+	fd, is, err := openNamed(root, name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = unix.Close(fd) }() // opened for its name alone
-	var s unix.Stat_t
-	if err := unix.Fstat(fd, &s); err != nil {
-		return nil, err
-	}
-	if s.Mode&unix.S_IFMT != unix.S_IFREG || s.Uid != user {
+	defer func() { _ = unix.Close(fd) }()
+	if is.Mode&unix.S_IFMT != unix.S_IFREG || is.Uid != user {
 		return nil, errNoStacksFile
 	}
 	file, err := os.OpenFile(ownFile(fd), os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &stacksFile{file, name, time.Unix(s.Mtim.Unix())}, nil
+	return &stacksFile{file, name, time.Unix(is.Mtim.Unix())}, nil
 }
