@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -173,7 +172,7 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 
 // ofRuntime reports whether a line names one of a runtime's programs.
 func ofRuntime(l evidence.KernelLine) bool {
-	return slices.ContainsFunc(runtimePrograms, func(begin string) bool { return strings.HasPrefix(l.Command, begin) })
+	return beginsAs(l.Command, runtimePrograms)
 }
 
 // runtimePrograms begin the names of a runtime's programs.
@@ -216,75 +215,37 @@ func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
 	return all
 }
 
-// serverOf returns the name of the server behind a mount: nas of nas:/export and of
-// //nas/share; empty if it has none.
-func serverOf(m evidence.Mount) string {
-	if share, isCIFS := strings.CutPrefix(m.Source, "//"); isCIFS {
-		name, _, _ := strings.Cut(share, "/")
-		return name
-	}
-	name, _, isNFS := strings.Cut(m.Source, ":/")
-	if !isNFS {
-		return ""
-	}
-	return strings.Trim(name, "[]")
-}
-
-// isPartOf reports whether a file system on source, such as /dev/sdb1 or /dev/nvme0n1p1, is on
-// a device, such as sdb1, sdb, nvme0n1 or the controller nvme0.
-func isPartOf(source, device string) bool {
-	name, isDevice := strings.CutPrefix(source, "/dev/")
-	part, begins := strings.CutPrefix(name, device)
-	if !isDevice || !begins || device == "" {
-		return false
-	}
-	_, err := strconv.ParseUint(part, 10, 32)
-	numbered := device[len(device)-1] >= '0' && device[len(device)-1] <= '9' // then its parts are p1, p2
-	return part == "" || err == nil && !numbered || numbered && devicePart.MatchString(part)
-}
-
-var devicePart = regexp.MustCompile(`^(n\d+)?(p\d+)?$`)
-
 // unitsSaid tells of the runtime's or the kubelet's service where it does not run, or has
 // not for long.
 func (v *view) unitsSaid(f *Finding) (lines []string) {
 	for _, u := range v.deep().Units.All {
 		kubelet := strings.Contains(u.Name, "kubel") // kubelet.service, and microk8s' kubelite
-		both := strings.Contains(u.Name, "kubelite") || slices.ContainsFunc([]string{"k3s", "rke2", "k0s"}, func(begin string) bool { return strings.HasPrefix(u.Name, begin) })
+		both := strings.Contains(u.Name, "kubelite") || beginsAs(u.Name, []string{"k3s", "rke2", "k0s"})
+		about := !kubelet || both
 		switch f.ID {
 		case KubeletGone, KubeletStuck:
-			if !kubelet && !both {
-				continue
-			}
+			about = kubelet || both
 		case EventsDiscarded:
-		default:
-			if kubelet && !both {
-				continue
-			}
+			about = true
 		}
-		if running := u.State == "" || u.State == "active"; running && (u.Up == 0 || u.Up > unitFresh) {
-			continue
+		if about && (u.Up != 0 && u.Up <= unitFresh || u.State != "" && u.State != "active") {
+			lines = append(lines, unitLine(u))
 		}
-		lines = append(lines, unitLine(u))
 	}
 	return lines
 }
 
 // unitLine says how a service is, and how often it was restarted.
 func unitLine(u evidence.Unit) string {
-	said := u.Name
-	switch {
-	case u.State != "" && u.State != "active":
-		said += " is " + u.State
-	default:
-		said += " was started " + going(u.Up) + " ago"
+	said, by := u.Name+" is "+u.State, "by systemd"
+	if u.State == "" || u.State == "active" {
+		said = u.Name + " was started " + going(u.Up) + " ago"
 	}
-	switch {
-	case u.Restarts == 0:
-	case u.State == "": // nobody but the looks told
-		said += ", restarted " + times(u.Restarts) + " since plegtop began"
-	default:
-		said += ", restarted " + times(u.Restarts) + " by systemd"
+	if u.State == "" { // nobody but the looks told
+		by = "since plegtop began"
+	}
+	if u.Restarts > 0 {
+		said += ", restarted " + times(u.Restarts) + " " + by
 	}
 	return said
 }

@@ -2,7 +2,9 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -13,7 +15,7 @@ import (
 var servedTypes = []string{"nfs", "cifs", "smb", "ceph", "fuse", "9p", "afs", "lustre", "glusterfs", "virtiofs", "beegfs", "gfs2", "ocfs2", "autofs"}
 
 func isServed(m evidence.Mount) bool {
-	return slices.ContainsFunc(servedTypes, func(begin string) bool { return strings.HasPrefix(m.Type, begin) }) && m.Type != "fuseblk"
+	return beginsAs(m.Type, servedTypes) && m.Type != "fuseblk"
 }
 
 // serverCalls begin the names of kernel functions in which a process waits for
@@ -28,8 +30,37 @@ func waitsForServer(p evidence.Process) bool {
 }
 
 func forServer(function string) bool {
-	return slices.ContainsFunc(serverCalls, func(begin string) bool { return strings.HasPrefix(function, begin) })
+	return beginsAs(function, serverCalls)
 }
+
+// serverOf returns the name of the server behind a mount: nas of nas:/export and of
+// //nas/share; empty if it has none.
+func serverOf(m evidence.Mount) string {
+	if share, isCIFS := strings.CutPrefix(m.Source, "//"); isCIFS {
+		name, _, _ := strings.Cut(share, "/")
+		return name
+	}
+	name, _, isNFS := strings.Cut(m.Source, ":/")
+	if !isNFS {
+		return ""
+	}
+	return strings.Trim(name, "[]")
+}
+
+// isPartOf reports whether a file system on source, such as /dev/sdb1 or /dev/nvme0n1p1, is on
+// a device, such as sdb1, sdb, nvme0n1 or the controller nvme0.
+func isPartOf(source, device string) bool {
+	name, isDevice := strings.CutPrefix(source, "/dev/")
+	part, begins := strings.CutPrefix(name, device)
+	if !isDevice || !begins || device == "" {
+		return false
+	}
+	_, err := strconv.ParseUint(part, 10, 32)
+	numbered := device[len(device)-1] >= '0' && device[len(device)-1] <= '9' // then its parts are p1, p2
+	return part == "" || err == nil && !numbered || numbered && devicePart.MatchString(part)
+}
+
+var devicePart = regexp.MustCompile(`^(n\d+)?(p\d+)?$`)
 
 // waitsOn returns the file system for which a process in the kernel waits; of a
 // container's own files that is the runtime's disk.
@@ -138,7 +169,7 @@ func isFrozen(p evidence.Process) bool {
 
 // disk says what is known of the disk behind a file system.
 func (v *view) disk(m evidence.Mount) (lines []string) {
-	for _, d := range v.evidence.Devices.Busy {
+	for _, d := range v.evidence.Devices {
 		if d.Number == m.Device {
 			line := fmt.Sprintf("%s has been given %s and has not answered", d.Name, count(d.InFlight, "request"))
 			if d.Still > 0 {

@@ -18,7 +18,7 @@ func TestDeadDisk(t *testing.T) {
 	n := checked(4)
 	r := looked(n)
 	r.Disk.Mount = disk
-	r.Devices.Busy = []evidence.Device{{Number: "8:17", Name: "sdb1", InFlight: 3, Still: 65 * time.Second}}
+	r.Devices = []evidence.Device{{Number: "8:17", Name: "sdb1", InFlight: 3, Still: 65 * time.Second}}
 	wait(&r.Processes.Daemons[0], 63*time.Second, disk, "folio_wait_bit", "ext4_sync_file")
 	wait(shimOf(r, 1), 40*time.Second, evidence.Mount{}, "wb_wait_for_completion", "sync_inodes_sb")
 	wait(&r.Processes.Containers["container-2-0"][0], 20*time.Second, evidence.Mount{Point: "/", Type: "overlay", Source: "overlay", Device: "0:52"}, "folio_wait_bit")

@@ -52,7 +52,7 @@ func (v *view) heldByOther() bool {
 		return false
 	}
 	by := v.evidence.Socket.Holder
-	return by.PID != 0 && !slices.ContainsFunc(mayListen, func(begin string) bool { return strings.HasPrefix(by.Command, begin) })
+	return by.PID != 0 && !beginsAs(by.Command, mayListen)
 }
 
 func theProcess(p evidence.Process) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,6 +84,11 @@ var verbs = map[call.Operation]string{
 }
 
 func join(all []string) string { return strings.Join(all, ", ") }
+
+// beginsAs reports whether a name begins as one of those does.
+func beginsAs(name string, begins []string) bool {
+	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
 
 // span returns a duration as a person says it: 12ms, 3.4s, 47s, 1m12s, 2h5m.
 func span(d time.Duration) string {

@@ -21,9 +21,9 @@ type Report struct {
 	Usage     []Usage // of the runtime, the kubelet and plegtop itself, in this order, as far as they were found
 	Limits    []Limit // of the runtime's own processes and of the node
 	Pressure  Pressure
-	Disk      Disk // of the runtime's data
-	State     Disk // of what its shims work in, such as /run/containerd
-	Devices   Devices
+	Disk      Disk     // of the runtime's data
+	State     Disk     // of what its shims work in, such as /run/containerd
+	Devices   []Device // disks with requests under way; none too where nothing is known of them
 	Clock     Clock
 	Kubelet   Kubelet
 	Deep      *Deep // nil where nothing hung when the look began
@@ -70,11 +70,6 @@ type Disk struct {
 	ReadOnly             string        // why nothing can be written: how the file system is mounted, or what it came to after an error; empty if it can
 	Errors               uint64        // that ext4 has found in it since it was last checked
 	ErrorAge             time.Duration // since the last of them
-}
-
-// Devices is what the node's disks are about.
-type Devices struct {
-	Busy []Device // those with requests under way; none too where nothing is known of them
 }
 
 // A Device is a disk, or a part of one.

@@ -24,7 +24,7 @@ func devices(root string) part {
 				stats, _ = disks.ProcDiskstats() // without them none is busy
 			}
 			busy := m.busy(stats, time.Now())
-			return func(r *evidence.Report) { r.Devices.Busy = busy }
+			return func(r *evidence.Report) { r.Devices = busy }
 		},
 		missing: func(*evidence.Report, error) {},
 	}

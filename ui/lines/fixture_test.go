@@ -95,7 +95,7 @@ func nodeReport() *evidence.Report {
 		Pressure: evidence.Pressure{CPU: evidence.Stall{Some10: 12.4, Some60: 9}, IO: evidence.Stall{Some10: 3, Full10: 1.5}},
 		State:    evidence.Disk{Path: "/run/containerd", Total: 1 << 30, Free: 1 << 29, ReadOnly: "mounted so"},
 		Limits:   []evidence.Limit{{Of: "containerd", PID: 812, What: evidence.OpenFiles, Used: 900, Most: 1024, Path: "/proc/812/limits"}},
-		Devices:  evidence.Devices{Busy: []evidence.Device{{Number: "8:16", Name: "sdb", InFlight: 3, Still: time.Second}}},
+		Devices:  []evidence.Device{{Number: "8:16", Name: "sdb", InFlight: 3, Still: time.Second}},
 		Disk:     evidence.Disk{Path: "/var/lib/containerd", Total: 100 << 30, Free: 41 << 30, Inodes: 6_500_000, InodesUnused: 6_000_000},
 		Kubelet: evidence.Kubelet{
 			Version: "v1.36.2",

@@ -145,7 +145,7 @@ func newHostObject(r *evidence.Report) *hostObject {
 	for _, l := range r.Limits {
 		h.Limits = append(h.Limits, limitObject{text.Clean(l.Of), l.PID, l.What, l.Used, l.Most, text.Clean(l.Path)})
 	}
-	for _, d := range r.Devices.Busy {
+	for _, d := range r.Devices {
 		h.Devices = append(h.Devices, deviceObject{text.Clean(d.Name), d.InFlight, d.Still.Seconds()})
 	}
 	for _, p := range slices.Concat(r.Processes.Daemons, r.Processes.Shims) {

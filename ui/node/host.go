@@ -51,7 +51,7 @@ func (n *node) host() {
 	for _, stuck := range diagnose.StuckProcesses(r) {
 		n.tell("stands still", n.ill(stuck))
 	}
-	for _, d := range r.Devices.Busy {
+	for _, d := range r.Devices {
 		if d.Still >= stillLong {
 			n.tell("device", n.ill(d.Name+" has answered none of "+strconv.Itoa(d.InFlight)+" requests for "+text.Age(d.Still)))
 		}

@@ -94,10 +94,10 @@ func TestNodeTells(t *testing.T) {
 	stopped.Processes.Daemons = []evidence.Process{{PID: 901, Command: "kubelet", State: evidence.Stopped, For: 12 * time.Second, Freezer: "/sys/fs/cgroup/k"}}
 	gone.Processes.Missing, gone.Kubelet.Ping.Refused = "", true
 	ill.State = evidence.Disk{Path: "/run/containerd", Total: 100 << 20, Free: 80 << 20, ReadOnly: "mounted so"}
-	ill.Devices.Busy = []evidence.Device{{Name: "sdb", InFlight: 3, Still: time.Minute}}
+	ill.Devices = []evidence.Device{{Name: "sdb", InFlight: 3, Still: time.Minute}}
 	ill.Limits = []evidence.Limit{{Of: "containerd", What: evidence.OpenFiles, Used: 900, Most: 1024}, {What: evidence.Threads, Used: 1, Most: 1024}}
 	idle := Looked()
-	idle.Devices.Busy = []evidence.Device{{Name: "sdb", InFlight: 3}}
+	idle.Devices = []evidence.Device{{Name: "sdb", InFlight: 3}}
 	idle.Limits = ill.Limits[1:]
 	for _, tt := range []struct {
 		snap   *engine.Snapshot
