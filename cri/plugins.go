@@ -60,32 +60,17 @@ type plugin struct{ kind, id, err string }
 type plugins []plugin
 
 func (all *plugins) decode(wire []byte) error {
-	if !eachField(wire, func(f field) bool {
-		if f.num == 1 {
-			var p plugin
-			eachField(f.bytes, p.take)
-			*all = append(*all, p)
-		}
+	var p plugin
+	failed := form{2: textTo(&p.err)} // a google.rpc.Status
+	one := form{1: textTo(&p.kind), 2: textTo(&p.id), 7: func(f field) bool { return failed.read(f.bytes) }}
+	read := form{1: func(f field) bool {
+		p = plugin{}
+		one.read(f.bytes) // as far as it can be
+		*all = append(*all, p)
 		return true
-	}) {
+	}}.read(wire)
+	if !read {
 		return errors.New("the list of plugins cannot be read")
 	}
 	return nil
-}
-
-func (p *plugin) take(f field) bool {
-	switch f.num {
-	case 1:
-		p.kind = string(f.bytes)
-	case 2:
-		p.id = string(f.bytes)
-	case 7: // google.rpc.Status, with its message as field 2
-		eachField(f.bytes, func(f field) bool {
-			if f.num == 2 {
-				p.err = string(f.bytes)
-			}
-			return true
-		})
-	}
-	return true
 }
