@@ -52,12 +52,7 @@ func TestConvertSandboxStatus(t *testing.T) {
 			}
 			tt.want(&want)
 			got, count := convertSandboxStatus(in)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("status differs (-want +got):\n%s", diff)
-			}
-			if count != tt.count {
-				t.Errorf("anomalies = %+v, want %+v", count, tt.count)
-			}
+			checkConverted(t, want, got, tt.count, count)
 		})
 	}
 }
@@ -94,12 +89,7 @@ func TestConvertContainerStatus(t *testing.T) {
 			}
 			tt.want(&want)
 			got, count := convertContainerStatus(in)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("status differs (-want +got):\n%s", diff)
-			}
-			if count != tt.count {
-				t.Errorf("anomalies = %+v, want %+v", count, tt.count)
-			}
+			checkConverted(t, want, got, tt.count, count)
 		})
 	}
 }
@@ -112,16 +102,7 @@ func TestUnusableSandbox(t *testing.T) {
 		"the status has no creation time": func(s *runtimev1.PodSandboxStatus) { s.CreatedAt = 0 },
 		"the status has no pod name, namespace or UID": func(s *runtimev1.PodSandboxStatus) { s.Metadata.Uid = "" },
 	}
-	for want, change := range tests {
-		s := goodSandboxStatus()
-		change(s)
-		if got := unusableSandbox(s); got != want {
-			t.Errorf("unusableSandbox = %q, want %q", got, want)
-		}
-	}
-	if got := unusableSandbox(nil); got != "the answer has no status" {
-		t.Errorf("unusableSandbox(nil) = %q", got)
-	}
+	checkUnusable(t, unusableSandbox, goodSandboxStatus, tests)
 }
 
 func TestUnusableContainer(t *testing.T) {
@@ -134,25 +115,35 @@ func TestUnusableContainer(t *testing.T) {
 		"the status has no image":           func(s *runtimev1.ContainerStatus) { s.Image = nil },
 		"the status has no image reference": func(s *runtimev1.ContainerStatus) { s.ImageRef = "" },
 	}
+	checkUnusable(t, unusableContainer, goodContainerStatus, tests)
+}
+
+func checkUnusable[S any](t *testing.T, unusable func(*S) string, good func() *S, tests map[string]func(*S)) {
+	t.Helper()
 	for want, change := range tests {
-		s := goodContainerStatus()
+		s := good()
 		change(s)
-		if got := unusableContainer(s); got != want {
-			t.Errorf("unusableContainer = %q, want %q", got, want)
+		if got := unusable(s); got != want {
+			t.Errorf("unusable for %q, want %q", got, want)
 		}
 	}
-	if got := unusableContainer(nil); got != "the answer has no status" {
-		t.Errorf("unusableContainer(nil) = %q", got)
+	if got := unusable(nil); got != "the answer has no status" {
+		t.Errorf("nil is unusable for %q", got)
 	}
 }
 
 func TestConvertConditions(t *testing.T) {
 	got, count := convertConditions([]*runtimev1.RuntimeCondition{nil, {Type: "RuntimeReady", Status: true, Reason: "\xff", Message: "m"}})
 	want := []pleg.Condition{{Type: "RuntimeReady", Status: true, Reason: "\uFFFD", Message: "m"}}
+	checkConverted(t, want, got, pleg.Anomalies{NoMetadata: 1, BadText: 1}, count)
+}
+
+func checkConverted[T any](t *testing.T, want, got T, wantCount, count pleg.Anomalies) {
+	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("conditions differ (-want +got):\n%s", diff)
+		t.Errorf("differs (-want +got):\n%s", diff)
 	}
-	if want := (pleg.Anomalies{NoMetadata: 1, BadText: 1}); count != want {
-		t.Errorf("anomalies = %+v, want %+v", count, want)
+	if count != wantCount {
+		t.Errorf("anomalies = %+v, want %+v", count, wantCount)
 	}
 }
