@@ -92,14 +92,15 @@ func changed(hunks []hunk) (map[string][]byte, error) {
 	return files, nil
 }
 
-// build builds the packages of the files, and their tests, as if the files were in the
+// build compiles the packages of the files, and their tests, as if the files were in the
 // tree. The go command lays them over it, so that what they do not touch comes from its
-// cache. It cannot vet: that wants to be in the folder of the package, which may be new.
+// cache. It need not link, and cannot vet: that wants to be in the folder of the package,
+// which may be new.
 func build(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	dir := t.TempDir()
-	args := []string{"test", "-run=^$", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json")}
+	args := []string{"list", "-export", "-test", "-overlay", filepath.Join(dir, "overlay.json")}
 	for name, text := range files {
 		if tidy, err := format.Source(text); path.Ext(name) == ".go" && (err != nil || !bytes.Equal(tidy, text)) {
 			t.Errorf("%s is not as gofmt writes it: %v", name, err)

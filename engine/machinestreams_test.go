@@ -109,8 +109,7 @@ type streamReferee struct {
 	max    int
 }
 
-func (r *streamReferee) watch(t *testing.T, w *world, in Input, work Work) {
-	t.Helper()
+func (r *streamReferee) watch(t *testing.T, w *world, s *Snapshot, in Input, work Work) {
 	switch in := in.(type) {
 	case Streamed:
 		r.came[in.Source] += uint64(len(in.Events)) + in.Lost
@@ -130,7 +129,6 @@ func (r *streamReferee) watch(t *testing.T, w *world, in Input, work Work) {
 		r.open[source] = true
 	}
 	r.events(t, work.Events)
-	s := w.m.snapshot(w.now)
 	for _, state := range s.Sources {
 		if state.Received+state.Lost != r.came[state.Source] || state.Backlog+state.Unknown > 2*state.Received {
 			t.Errorf("%+v, and %d came", state, r.came[state.Source])
@@ -155,7 +153,6 @@ func (r *streamReferee) watch(t *testing.T, w *world, in Input, work Work) {
 
 // events checks that what sources alone have seen is told once.
 func (r *streamReferee) events(t *testing.T, events []Event) {
-	t.Helper()
 	if r.unseen == nil {
 		r.unseen = make(map[string]bool)
 	}
@@ -173,7 +170,6 @@ func (r *streamReferee) events(t *testing.T, events []Event) {
 }
 
 func (r *streamReferee) bounds(t *testing.T, g *sightings) {
-	t.Helper()
 	if len(g.strangers) > mostStrangers || len(g.kept) > mostSighted || len(g.byID) > mostStrangers+mostSighted ||
 		len(g.untold) > 3*(mostStrangers+mostSighted) || len(g.unjudged) > 2*mostSighted+1 || g.strange > mostUnseen {
 		t.Errorf("%d strangers, %d kept, %d untold, %d unjudged, %d told", len(g.strangers), len(g.kept), len(g.untold), len(g.unjudged), g.strange)
@@ -220,7 +216,7 @@ func TestSourcesChangeNoDecision(t *testing.T) {
 				without.Events[j] = bare(without.Events[j])
 				events++
 			}
-			if diff := cmp.Diff(without, with[i], sameError, cmp.AllowUnexported(reply{}), cmpopts.EquateEmpty()); diff != "" {
+			if diff := difference(without, with[i], sameError, cmp.AllowUnexported(reply{}), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("seed %d, step %d, %T (-without +with):\n%s", seed, i, l.in, diff)
 			}
 		}
