@@ -49,9 +49,9 @@ func TestHostRootTellsOfControlGroups(t *testing.T) {
 		}
 	}
 	edit := func(do func(*world)) { s.edit(func() { do(s.scene.world) }) }
-	p := addPair(s)
-	for !await(pleg.SignalStarted, p.Sandbox, 50*time.Millisecond) {
-		p = addPair(s) // what is there when it begins is not told
+	p, wait := addPair(s), 50*time.Millisecond
+	for !await(pleg.SignalStarted, p.Sandbox, wait) {
+		p, wait = addPair(s), 2*wait // what is there when it begins is not told
 	}
 	a, b := p.Containers["a"], p.Containers["b"]
 	edit(func(w *world) { w.run(w.containerOf[b], w.wall()) })

@@ -294,13 +294,17 @@ func TestAgesOfProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	passed := time.Duration(seconds*float64(time.Second)) - upBefore // since the clock began
+	if passed < 0 || passed > time.Since(s.started) {
+		t.Errorf("up for %v since the start, want %v at most", passed, time.Since(s.started))
+	}
 	found := byID(look(t, s))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.scene.containers {
 		for _, p := range found[c.id] {
 			age := time.Duration((seconds - float64(p.Starttime)/100) * float64(time.Second))
-			if want := s.began.Sub(c.started); (age - want).Abs() > 5*time.Second {
+			if want := s.began.Sub(c.started) + passed; (age - want).Abs() > 5*time.Second {
 				t.Errorf("%s %s: process is %v old, want %v", c.pod.ref(), c.spec.name, age, want)
 			}
 		}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -242,7 +243,7 @@ func TestWorkersShowTheClocksTimes(t *testing.T) {
 }
 
 func TestFrozenExpectations(t *testing.T) {
-	s, err := Start(t.Context(), Config{Scenario: "empty", Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: "empty", Clock: 1000, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,10 +255,16 @@ func TestFrozenExpectations(t *testing.T) {
 			s.scene.step()
 		}
 	})
-	left := func() time.Duration { return s.Workers().All[0].Expected[0].Until.Sub(s.Now()) }
-	one := left()
-	time.Sleep(20 * time.Millisecond)
-	if two := left(); one-two > 10*time.Millisecond || two <= 0 {
-		t.Errorf("%v left, then %v, though the script is frozen", one, two)
+	left := func() (least, most time.Duration) { // as the clock goes on meanwhile
+		before := s.Now()
+		until := s.Workers().All[0].Expected[0].Until
+		return until.Sub(s.Now()), until.Sub(before)
+	}
+	_, one := left()
+	for passed := s.Now().Add(2 * one); s.Now().Before(passed); {
+		runtime.Gosched() // as long as all that is left, twice
+	}
+	if least, two := left(); one <= 0 || two <= 0 || least > one {
+		t.Errorf("%v left, then %v to %v, though the script is frozen", one, least, two)
 	}
 }

@@ -19,11 +19,15 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// start returns a server of a scenario with seed 1 and a client to it. Its
-// clock all but stands still, so that a slow machine sees what a fast one does.
+// standstill is the pace of a clock that all but stands still, so that a slow machine sees
+// what a fast one does.
+const standstill = 1e-5
+
+// start returns a server of a scenario with seed 1 and a client to it. Its clock all but
+// stands still.
 func start(t testing.TB, scenario string) (*Server, cri.RuntimeServiceClient) {
 	t.Helper()
-	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: 0.01, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: standstill, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // begin is start with so much of the scenario over already.
 func begin(t testing.TB, scenario string, ahead time.Duration) (*Server, cri.RuntimeServiceClient) {
 	t.Helper()
-	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: 0.01, Ahead: ahead, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Config{Scenario: scenario, Seed: 1, Clock: standstill, Ahead: ahead, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestAheadIsAsIfTheServerHadRun(t *testing.T) {
 	sn, _ := watch(t, "tour", 7)
 	sn.advance(epoch.Add(20 * time.Second))
 	s, err := Start(t.Context(), Config{
-		Scenario: "tour", Seed: 7, Start: epoch.Add(20 * time.Second), Ahead: 20 * time.Second, Clock: 0.001, Dir: t.TempDir(),
+		Scenario: "tour", Seed: 7, Start: epoch.Add(20 * time.Second), Ahead: 20 * time.Second, Clock: standstill, Dir: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestInspectFailing(t *testing.T) {
 
 func TestListTooBig(t *testing.T) {
 	const limit = 16 << 20
-	_, c := start(t, "list-too-big")
+	s, c := start(t, "list-too-big")
 	list, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -197,14 +197,18 @@ func TestListTooBig(t *testing.T) {
 	if status.Code(err) != codes.Unimplemented {
 		t.Errorf("streaming list: %v, want Unimplemented", err)
 	}
-	for ahead, fits := range map[time.Duration]bool{25 * time.Second: true, 35 * time.Second: false, time.Hour: false} {
-		_, c := begin(t, "list-too-big", ahead)
+	for _, tt := range []struct {
+		passed time.Duration
+		want   codes.Code
+	}{{25 * time.Second, codes.OK}, {35 * time.Second, codes.ResourceExhausted}, {time.Hour, codes.ResourceExhausted}} {
+		s.clock.Store(&clock{shows: s.began.Add(tt.passed), at: time.Now(), speed: standstill})
+		s.step(func() {})
 		_, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{})
-		if want := map[bool]codes.Code{true: codes.OK, false: codes.ResourceExhausted}[fits]; status.Code(err) != want {
-			t.Errorf("after %v: %v, want %v", ahead, err, want)
+		if status.Code(err) != tt.want {
+			t.Errorf("after %v: %v, want %v", tt.passed, err, tt.want)
 		}
 		if _, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{}); err != nil {
-			t.Errorf("after %v: list of sandboxes: %v", ahead, err)
+			t.Errorf("after %v: list of sandboxes: %v", tt.passed, err)
 		}
 	}
 }
