@@ -625,4 +625,62 @@ func TestMergeOfAnEvent(t *testing.T) {
 	if !slices.Equal(got.Containers, want) || len(was.Containers) != 2 || was.Containers[0].State != pleg.Running {
 		t.Errorf("%+v of %+v", got.Containers, was.Containers)
 	}
+	st.Containers = nil
+	if got := merge(got, pleg.Upstream{Signal: pleg.SignalDeleted, ID: "s", Status: st}); len(got.Sandboxes) != 0 || len(got.Containers) != 0 {
+		t.Errorf("%+v, want nothing of a sandbox that was removed", got)
+	}
+}
+
+// The sandbox that a pod had before is removed long after the pod has another: that is no
+// end of the pod.
+func TestPodWhoseOldSandboxGoesStays(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		renewed := b.upstream(pleg.SignalStarted, "web")
+		renewed.ID = "web-2"
+		renewed.Status = pleg.Compose(ref("web"), []pleg.SandboxStatus{{ID: "web-2", Pod: ref("web"), State: pleg.Running, Attempt: 1}}, nil)
+		b.stream.says(renewed)
+		b.tell(pleg.SignalDeleted, "web")
+		s := b.fresh()
+		if len(s.Pods) != 1 || len(s.Workers.All) != 1 {
+			t.Fatalf("%d pods and %d workers, want 1", len(s.Pods), len(s.Workers.All))
+		}
+		if p := s.Pods[0].Seen(); len(p.Sandboxes) != 1 || p.Sandboxes[0].ID != "web-2" || s.Pods[0].Status != nil {
+			t.Errorf("%+v with %+v, want the new sandbox, of which the cache has nothing", p, s.Pods[0].Status)
+		}
+		gone := renewed
+		gone.Signal = pleg.SignalDeleted
+		b.stream.says(gone, b.upstream(pleg.SignalDeleted, "web/app"))
+		if s := b.after(time.Second); len(s.Pods) != 0 {
+			t.Errorf("%+v, want no pod", s.Pods[0].Seen())
+		}
+	})
+}
+
+// A stream without sense tells of ever new containers of one pod, and of ever new pods.
+func TestWhatAStreamAddsToPodsIsBounded(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		for i := range 30 {
+			for _, pod := range []string{"web", fmt.Sprint("new-", i)} {
+				u := b.upstream(pleg.SignalStarted, "web")
+				u.ID = pod
+				u.Status.PodRef, u.Status.Sandboxes[0].ID, u.Status.Containers = ref(pod), pod, nil
+				for j := range 400 {
+					u.Status.Containers = append(u.Status.Containers, pleg.ContainerStatus{ID: fmt.Sprintf("%s%d%d", pod, i, j), State: pleg.Running})
+				}
+				b.stream.says(u)
+				time.Sleep(2 * batchPace)
+			}
+		}
+		s := b.fresh()
+		if got := s.Counts.Containers; got > mostAdded+10 || got < mostAdded/2 {
+			t.Errorf("%d containers, want about %d", got, mostAdded)
+		}
+		last := s.Pods[slices.IndexFunc(s.Pods, func(p *Pod) bool { return p.PodRef == ref("web") })].Status
+		if last.Lookup().Container("web290") == nil {
+			t.Errorf("status %+v, want that of the last event", last.Containers[0])
+		}
+		if s := b.after(minutes5); s.Counts.Containers != 1 {
+			t.Errorf("%d containers after a relist, want one", s.Counts.Containers)
+		}
+	})
 }

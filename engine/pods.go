@@ -15,6 +15,7 @@ type pods struct {
 	gone   []*Pod            // of the last snapshot, and dropped since
 	moved  []pleg.UID        // that came or went since the workers were told
 	listed bool              // there was a good list
+	added  int               // containers and sandboxes that the stream has told of since the last one
 	index  index
 
 	sorted []*Pod         // as in the last snapshot
@@ -25,7 +26,7 @@ type pods struct {
 // showAll brings the table up to the core's records. A record with two empty
 // ends, which the kubelet leaks, is not shown.
 func (t *pods) showAll(core *pleg.Core) {
-	t.listed = true
+	t.listed, t.added = true, 0
 	shown := 0
 	for uid, r := range core.Records() {
 		if t.take(uid, r) {
