@@ -30,9 +30,8 @@ type Config struct {
 	Capacity  int           // of the kubelet's event channel; default 1000
 	Events    int           // kept for readers that are behind; default 10,000
 
-	Mode        pleg.Mode // what the relist makes of the runtime's event stream
-	PeriodGiven bool      // Period was asked for: it holds also after a fall-back from [pleg.Evented]
-	Streams     []Stream  // event sources that can be switched on
+	Mode    pleg.Mode // what the relist makes of the runtime's event stream
+	Streams []Stream  // event sources that can be switched on
 	// Workers asks a kubelet that can be asked what its pod workers do, as that of a demo; nil means that the
 	// machine models workers that would be woken. It is called from one goroutine, and must return at once.
 	Workers func() podworker.Workers

@@ -78,7 +78,7 @@ const (
 
 // kubelet 1.26 to 1.36, kubelet.go: 300 s and 10 min, whatever period people want.
 func TestEventedRelistsRarely(t *testing.T) {
-	inMode(t, Config{Release: 36, Mode: pleg.Evented, Period: 2 * time.Second, PeriodGiven: true}, func(b *modeBench) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented, Period: 2 * time.Second}, func(b *modeBench) {
 		b.ask(func() { b.SetPeriod(4 * time.Second) })
 		b.wantMode(pleg.Evented, minutes5, minutes10, "")
 		b.after(time.Hour)
@@ -175,7 +175,7 @@ func TestFallBack(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inMode(t, Config{Release: tt.release, Mode: pleg.Evented, Period: tt.period, PeriodGiven: tt.period != 0}, func(b *modeBench) {
+			inMode(t, Config{Release: tt.release, Mode: pleg.Evented, Period: tt.period}, func(b *modeBench) {
 				b.after(4 * time.Minute) // so old the list may be with the stream, and no more without it
 				b.fake.script("ListContainers", behaviour{delay: 100 * time.Millisecond})
 				before := b.fresh().Relists.Count

@@ -44,7 +44,6 @@ type Options struct {
 	NoExpect  bool // the demo's pod workers expect nothing
 
 	Timeout, Period, Threshold time.Duration
-	PeriodGiven                bool         // else it is the kubelet's
 	Release                    pleg.Release // whose relist
 	ReleaseGiven               bool         // else it is the newest
 
@@ -144,7 +143,7 @@ func (o *Options) groups() []group {
 		}},
 		{"The relist", []flag{
 			{name: "timeout", kind: "duration", set: into(&o.Timeout, duration), preset: "2m", usage: "of each call to the runtime at most, as the kubelet's"},
-			{name: "relist-period", kind: "duration", set: o.setPeriod, preset: "1s", usage: "from the end of one relist to the start of the next"},
+			{name: "relist-period", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
 			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
 			{name: "kubelet-version", kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + ")"},
 			{name: "mode", kind: "mode", set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing), evented (as that release with its gate on) or preview (as proposed upstream); the last two open it"},
@@ -200,11 +199,6 @@ func (o *Options) groups() []group {
 var former = map[string]string{
 	"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format", "colors": "colours",
 	"ready": "run",
-}
-
-func (o *Options) setPeriod(s string) error {
-	o.PeriodGiven = true
-	return into(&o.Period, duration)(s)
 }
 
 func (o *Options) setExpected(s string) error {

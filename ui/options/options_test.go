@@ -54,8 +54,8 @@ func TestParse(t *testing.T) {
 		{"check --deadline 5s --check-timeout=1s", func(o *Options) { o.View, o.Deadline, o.CheckTimeout = Check, 5*time.Second, time.Second }},
 		{"check --exit-codes=npd", func(o *Options) { o.View, o.NPD = Check, true }},
 		{"--kubelet-version v1.33.4-gke.1", func(o *Options) { o.Release, o.ReleaseGiven = 33, true }},
-		{"--relist-period 5s", func(o *Options) { o.Period, o.PeriodGiven = 5*time.Second, true }},
-		{"--relist-period 1s", func(o *Options) { o.PeriodGiven = true }},
+		{"--relist-period 5s", func(o *Options) { o.Period = 5 * time.Second }},
+		{"--relist-period 1s", func(*Options) {}},
 		{"--events", func(o *Options) { o.Events = []engine.Source{engine.FromCRI} }},
 		{"--events=off", func(*Options) {}},
 		{"--events=cgroup,pidfd --events=cgroup,cri watch", func(o *Options) {

@@ -66,7 +66,6 @@ func newLine(o *Options) line {
 			}
 		}
 	}
-	o.PeriodGiven = false
 	return l
 }
 

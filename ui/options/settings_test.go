@@ -62,7 +62,6 @@ func TestExampleParses(t *testing.T) {
 	want := defaults(func(o *Options) {
 		o.Theme, o.Sort, o.Filter, o.Namespaces = "default", "state", "!ns:kube-*", []string{"default", "shop"}
 		o.Hidden, o.Endpoint = map[string][]string{"pods": {"rst"}}, "/run/containerd/containerd.sock"
-		o.PeriodGiven = true
 	})
 	if diff := cmp.Diff(want, o, besides); diff != "" {
 		t.Errorf("the example (-want +got):\n%s", diff)
@@ -81,7 +80,7 @@ func TestFormerNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := defaults(func(o *Options) {
-		o.Period, o.PeriodGiven, o.Namespaces, o.Time = 5*time.Second, true, []string{"a"}, "full"
+		o.Period, o.Namespaces, o.Time = 5*time.Second, []string{"a"}, "full"
 		o.Sort, o.Hidden = "run", map[string][]string{"pods": {"run", "age"}}
 	})
 	if diff := cmp.Diff(want, o, besides); diff != "" {
@@ -253,7 +252,7 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := defaults(tt.want)
-		want.Deadline, want.PeriodGiven = 9*time.Second, true
+		want.Deadline = 9 * time.Second
 		if diff := cmp.Diff(want, o, besides); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.args, diff)
 		}
