@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -132,6 +133,9 @@ func TestWays(t *testing.T) {
 			all[3].Delivery, all[3].Seen = pleg.Unseen, &engine.Sightings{}
 			all[3].Seen.At[engine.FromCgroup] = all[3].SeenAt
 		}, []string{"the event source cgroup saw it at 11:59:30.000. No relist has.", "does not know of it", "does not know of it", "does not know of it", "does not know of it", "does not know of it"}},
+		{"removed with its pod", streaming(pleg.Generic, 36), func(all []engine.Event) {
+			all[3].Kind, all[3].From, all[3].To, all[3].Pod.UID = pleg.Removed, pleg.Exited, pleg.Absent, "gone"
+		}, []string{"went from exited to absent", "was exited and is absent", "Of a pod that is listed no more nothing can be asked", "By now the pod has gone, and its entry.", "ContainerRemoved is sent", "a removal wakes nobody"}},
 		{"derived", streaming(pleg.Generic, 36), func(all []engine.Event) {
 			all[3].Kind, all[3].Delivery, all[3].Sandbox, all[3].Container, all[3].ID = pleg.NetworkSetUp, pleg.Derived, true, "", ID("sb", "shop", "payments-6c8f9d7b5-t8wfx")
 		}, []string{"sets up the network", "new in the lists", "has the address 10.1.0.7", "part of the status", "takes no room", "Nobody is told"}},
@@ -148,7 +152,11 @@ func TestWays(t *testing.T) {
 	r := v.Journal.Row(4)
 	for _, w := range snap.Workers.All {
 		if w.Pod == r.Pod {
-			w.Last, w.Spared = r.Event.Event, true
+			w.Spared = true
+			if s := follow(v, 4, 6, 160, 40); s.Row("wakes the pod's worker") == "" {
+				t.Errorf("another event that was expected is taken for it:\n%s", s.Text())
+			}
+			w.Last = r.Event.Event
 		}
 	}
 	if s := follow(v, 4, 6, 160, 40); s.Row("The worker had expected it of its own doing, and so was not woken") == "" {
@@ -172,6 +180,48 @@ func TestItFits(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestStays holds that an event that is followed stays when the journal keeps it no more.
+func TestStays(t *testing.T) {
+	snap := working(Healthy())
+	v := View(snap)
+	v.Journal = journal.New(2)
+	happen := func(first, last uint64) {
+		var all []engine.Event
+		for seq := first; seq <= last; seq++ {
+			all = append(all, Happened(seq, 30, pleg.Started, snap.Pods[0], "app", pleg.Created, pleg.Running))
+		}
+		v.Journal.Observe(engine.Update{Snapshot: snap, Events: all})
+	}
+	happen(1, 2)
+	s := NewStage(New(1), v, 118, 35)
+	happen(3, 9)
+	s.Refresh()
+	if got := s.Subject().Event; got != 1 || v.Journal.Row(1) != nil {
+		t.Errorf("event %d in the place of 1; still kept: %v", got, v.Journal.Row(1) != nil)
+	}
+}
+
+// TestCacheTime holds that the cache is as new as the last lists that succeeded, and as what
+// a stream has written where one does.
+func TestCacheTime(t *testing.T) {
+	for _, tt := range []struct {
+		mode    pleg.Mode
+		release pleg.Release
+		want    time.Time
+	}{{pleg.Generic, 36, Ago(20 * time.Second)}, {pleg.Evented, 36, Ago(5 * time.Second)}, {pleg.Evented, 37, Ago(20 * time.Second)}, {pleg.Preview, 36, Ago(20 * time.Second)}} {
+		s := streaming(tt.mode, tt.release)
+		s.Relists.History = []engine.Relist{{At: Ago(30 * time.Second)}, {At: Ago(20 * time.Second)}, {At: Ago(10 * time.Second), Failed: true}}
+		for _, p := range s.Pods {
+			p.StatusAt = Ago(time.Minute)
+		}
+		s.Pods[1].StatusAt = Ago(5 * time.Second)
+		b := builder{View: &pane.View{Snapshot: s}}
+		if got := b.cacheTime(); !got.Equal(tt.want) {
+			t.Errorf("%v %v: %v, want %v", tt.mode, tt.release, got, tt.want)
 		}
 	}
 }
@@ -220,6 +270,16 @@ func TestKeys(t *testing.T) {
 	}
 	s = NewStage(New(4), v, 78, 19)
 	is("opened on an event", 4, 0)
+	but := func(hidden uint64) {
+		v.Journal.Filter(func(e engine.Event, _ time.Time) bool { return e.Seq != hidden }, false)
+		s.Refresh()
+	}
+	but(4)
+	s.Press("down")
+	is("down from one that is filtered away", 5, 0)
+	but(5)
+	s.Press("up")
+	is("up from one", 4, 0)
 	if got := fmt.Sprint(s.Info().Scope == keymap.InHowPLEG, s.Info().Beside); got != "true true" {
 		t.Error(got)
 	}

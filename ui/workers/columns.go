@@ -63,7 +63,7 @@ func (p *workers) state(l *text.Line, b widget.Pen, w worker, n int) {
 	switch took := b.At.Sub(w.Since); {
 	case held:
 		said += " " + text.Age(took)
-	case w.State == podworker.Idle && !w.Since.IsZero() && took >= 10*time.Second:
+	case w.State == podworker.Idle && took >= 10*time.Second:
 		said += " " + text.AgeCoarse(took)
 	}
 	look.Sign(l, st, symbol, said, n)

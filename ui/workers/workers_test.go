@@ -55,6 +55,7 @@ func TestOrder(t *testing.T) {
 			t.Fatalf("%d is %s", i, w.Pod.Name)
 		}
 	}
+	snap.Workers.All[4].Since = Ago(time.Minute) // longer than the one that waits for a status
 	got := order(stage(snap, 118, 20))
 	if diff := cmp.Diff(want, got[:2]); diff != "" {
 		t.Errorf("first (-want +got):\n%s", diff)
