@@ -92,9 +92,10 @@ func TestHeldCallEndsWithItsClient(t *testing.T) {
 	}
 }
 
-func TestCloseEndsHeldCalls(t *testing.T) {
-	s, c, _ := pair(t)
-	s.Hang(Match{})
+// heldVersion asks for the version and returns, when the server holds the call, what has its
+// end.
+func heldVersion(t *testing.T, s *Server, c cri.RuntimeServiceClient) <-chan error {
+	t.Helper()
 	done := make(chan error, 1)
 	go func() {
 		_, err := c.Version(t.Context(), &cri.VersionRequest{})
@@ -103,6 +104,13 @@ func TestCloseEndsHeldCalls(t *testing.T) {
 	if err := s.AwaitHeld(t.Context(), Match{Method: "Version"}, 1); err != nil {
 		t.Fatal(err)
 	}
+	return done
+}
+
+func TestCloseEndsHeldCalls(t *testing.T) {
+	s, c, _ := pair(t)
+	s.Hang(Match{})
+	done := heldVersion(t, s, c)
 	if err := s.Close(); err != nil { // waits for the call's end on this side
 		t.Fatal(err)
 	}

@@ -177,14 +177,7 @@ func TestHungRuntimeHoldsEvenVersion(t *testing.T) {
 	if err := s.SetFault("hung-runtime", true); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error, 1)
-	go func() {
-		_, err := c.Version(t.Context(), &cri.VersionRequest{})
-		done <- err
-	}()
-	if err := s.AwaitHeld(t.Context(), Match{Method: "Version"}, 1); err != nil {
-		t.Fatal(err)
-	}
+	done := heldVersion(t, s, c)
 	if err := s.SetFault("hung-runtime", false); err != nil {
 		t.Fatal(err)
 	}

@@ -175,39 +175,28 @@ func TestBigIsListedInBothForms(t *testing.T) {
 func collectContainers(t testing.TB, c cri.RuntimeServiceClient, f *cri.ContainerFilter) []*cri.Container {
 	t.Helper()
 	stream, err := c.StreamContainers(t.Context(), &cri.StreamContainersRequest{Filter: f})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []*cri.Container
-	for {
-		part, err := stream.Recv()
-		if err == io.EOF {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, part.Containers...)
-	}
+	return collect(t, stream, err, (*cri.StreamContainersResponse).GetContainers)
 }
 
 func collectSandboxes(t testing.TB, c cri.RuntimeServiceClient, f *cri.PodSandboxFilter) []*cri.PodSandbox {
 	t.Helper()
 	stream, err := c.StreamPodSandboxes(t.Context(), &cri.StreamPodSandboxesRequest{Filter: f})
-	if err != nil {
+	return collect(t, stream, err, (*cri.StreamPodSandboxesResponse).GetPodSandboxes)
+}
+
+// collect returns the rows of all parts of a stream.
+func collect[Part, Row any](t testing.TB, stream grpc.ServerStreamingClient[Part], err error, rows func(*Part) []Row) (all []Row) {
+	t.Helper()
+	var part *Part
+	for err == nil {
+		if part, err = stream.Recv(); err == nil {
+			all = append(all, rows(part)...)
+		}
+	}
+	if err != io.EOF {
 		t.Fatal(err)
 	}
-	var all []*cri.PodSandbox
-	for {
-		part, err := stream.Recv()
-		if err == io.EOF {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, part.PodSandboxes...)
-	}
+	return all
 }
 
 func TestStatus(t *testing.T) {
