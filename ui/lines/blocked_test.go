@@ -3,6 +3,7 @@ package lines
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -17,18 +18,16 @@ import (
 )
 
 // TestAStoppedReaderBlocksNobody holds that neither a source that says a lot nor the
-// relist waits for a reader that reads nothing, and that this gets the whole story when it
-// goes on: what was lost is counted in it.
+// relist waits for a reader that reads nothing: both go on. When it goes on, too, it gets
+// the whole story: what was lost is counted in it.
 func TestAStoppedReaderBlocksNobody(t *testing.T) {
 	server, client := demo(t, sim.Config{Scenario: "churn"})
-	var longest atomic.Int64 // that it took to deliver an event
 	var said atomic.Uint64
 	flood := func(ctx context.Context, deliver func(pleg.Upstream)) error {
 		for ctx.Err() == nil {
 			for range 100 {
-				began := time.Now()
-				deliver(pleg.Upstream{Signal: pleg.SignalStarted, ID: strconv.FormatUint(said.Add(1), 36), At: began})
-				longest.Store(max(longest.Load(), int64(time.Since(began))))
+				deliver(pleg.Upstream{Signal: pleg.SignalStarted, ID: strconv.FormatUint(said.Load(), 36), At: time.Now()})
+				said.Add(1)
 			}
 			time.Sleep(5 * ms)
 		}
@@ -50,21 +49,32 @@ func TestAStoppedReaderBlocksNobody(t *testing.T) {
 		_ = w.Close()
 	}()
 
-	time.Sleep(2 * time.Second) // nobody reads
-	u, err := eng.Feed().Next(ctx)
-	if err != nil || u.Snapshot.Relists.Count < 5 {
-		t.Errorf("%d relists beside a reader that has stopped: %v", u.Snapshot.Relists.Count, err)
+	for feed, late := eng.Feed(), time.After(time.Minute); ; { // nobody reads
+		u, err := feed.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := u.Snapshot.Relists.Count; n >= 5 && said.Load() >= 5000 && u.Snapshot.Sources[0].State == engine.StreamConnected {
+			break
+		}
+		select {
+		case <-late:
+			t.Fatalf("beside a reader that has stopped: %d events, %+v", said.Load(), u.Snapshot.Relists)
+		default:
+		}
 	}
-	if took := time.Duration(longest.Load()); took > 200*ms || said.Load() < 1000 {
-		t.Errorf("of %d events one took %v to deliver", said.Load(), took)
-	}
-	go func() {
-		time.Sleep(time.Second / 2)
-		cancel()
-	}()
 	var all strings.Builder
-	if _, err := bufio.NewReader(r).WriteTo(&all); err != nil {
-		t.Fatal(err)
+	for lines := bufio.NewReader(r); ; {
+		line, err := lines.ReadString('\n')
+		if all.WriteString(line); errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, `"kind":"event"`) {
+			cancel()
+		}
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
