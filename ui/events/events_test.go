@@ -175,6 +175,14 @@ func TestRelistsAreSeparators(t *testing.T) {
 	if s.Press("L"); rules() != 0 || s.Subject().Event != 1 {
 		t.Errorf("switched off: %d rules, cursor on %d", rules(), s.Subject().Event)
 	}
+	same := deaths(1, 4)
+	for i := range same {
+		same[i].At = panetest.Noon
+	}
+	s = stage(view(same[0], same[1], same[3]), 118, 20) // one is lost
+	if rules() != 2 {
+		t.Errorf("%d rules before and after a gap in one relist, want 2:\n%s", rules(), s.Text())
+	}
 }
 
 func TestAtStartIsSaidAndDim(t *testing.T) {

@@ -51,6 +51,11 @@ func TestSightings(t *testing.T) {
 	if s.Row("relist 11:59:54") != "" || s.Row("relist 11:59:55") != "" {
 		t.Errorf("a relist is told before what none has seen:\n%s", s.Text())
 	}
+	for seq, want := range map[uint64]bool{4: false, 9: false, 11: true} {
+		if got := s.Pane.(*events).faint(line{seq: seq, kind: event}); got != want {
+			t.Errorf("event %d stands back: %v", seq, got)
+		}
+	}
 	if s.Show(view()); s.Row("LEAD") != "" {
 		t.Errorf("without event sources: %q", s.Row("TIME"))
 	}

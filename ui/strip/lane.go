@@ -110,7 +110,7 @@ func (n *Lane) tick(v *pane.View, s *journal.Stage, came int) {
 	for i := max(came, 0); i < min(to, w); i++ {
 		n.Cells[i].Lag, n.Cells[i].Late = true, late
 	}
-	if sighted := v.Axis.Index(w, s.SightedAt); !s.SightedAt.IsZero() && sighted != to && sighted >= 0 && sighted < w {
+	if sighted := v.Axis.Index(w, s.SightedAt); !s.SightedAt.IsZero() && sighted >= 0 && sighted < w {
 		n.Cells[sighted].Sighted = s.Event
 	}
 	if to < 0 || to >= w {

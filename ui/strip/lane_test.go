@@ -176,6 +176,11 @@ var lanes = []struct {
 		name: "a relist saw the end at last", events: []engine.Event{started(1, 25.5, 0, "c1"), unseen(2, 20.5, "c1", 3), sighted(died(3, 5.5, 0, "c1", 3), 20.5)},
 		want: "|    ●━━━━◦░░░░░░░░░░░░░░✖3┈┈┈┈|", plain: "|    *===='%%%%%%%%%%%%%%X3____|",
 	},
+	{
+		name:   "a code gives way to where the stream was late",
+		events: []engine.Event{sighted(died(1, 11.5, 0, "c1", 137), 9.5)},
+		want:   "|                  ✖┈◦┈┈┈┈┈┈┈┈┈|", plain: "|                  X_'_________|",
+	},
 	{name: "another container's", events: []engine.Event{{Seq: 1, SeenAt: at(5), Event: pleg.Event{Pod: web, Container: "other", ID: "o", To: pleg.Running}}}, want: "|                              |", plain: "|                              |"},
 }
 
