@@ -9,6 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -88,6 +90,19 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestHowPLEGFollowsTheNewest holds that H on the newest event goes on with what comes next, and
+// on an older one stays with that.
+func TestHowPLEGFollowsTheNewest(t *testing.T) {
+	for keys, want := range map[string]uint64{"H": 9, "2 H": 9, "2 k H": 7} {
+		snap := panetest.Healthy()
+		s := newStage(t, 120, 40).show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...)
+		s.show(snap, panetest.Happened(9, 58, pleg.Started, snap.Pods[0], "app", pleg.Created, pleg.Running))
+		if got := s.m.active().Subject().Event; got != want {
+			t.Errorf("%s shows event %d, want %d", keys, got, want)
+		}
+	}
+}
+
 // TestPeriodOutsideItsBounds holds that + never shortens the period, nor - lengthens it.
 func TestPeriodOutsideItsBounds(t *testing.T) {
 	for _, tt := range []struct {
@@ -95,18 +110,24 @@ func TestPeriodOutsideItsBounds(t *testing.T) {
 		keys   string
 		want   string
 	}{
-		{5 * time.Minute, "+", ""},
-		{5 * time.Minute, "-", "period 2m30s"},
+		{4 * time.Minute, "+", ""},
+		{4 * time.Minute, "-", "period 2m0s"},
 		{100 * time.Millisecond, "-", ""},
 		{100 * time.Millisecond, "+", "period 200ms"},
 		{time.Second, "- n", ""},
 		{time.Second, "- y", "period 500ms"},
+		{pleg.EventedPeriod, "- +", ""}, // which is the evented mode's
 	} {
 		snap := panetest.Healthy()
-		snap.Period = tt.period
+		if snap.Period = tt.period; tt.period == pleg.EventedPeriod {
+			snap.Mode, snap.Release = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, 36
+		}
 		s := newStage(t, 120, 40).show(snap).press(strings.Fields(tt.keys)...)
 		if got := s.asked(); got != tt.want {
 			t.Errorf("%s at a period of %v asks for %q, want %q", tt.keys, tt.period, got, tt.want)
+		}
+		if says := s.rowOf("the evented mode relists every 5m, as its kubelet does") != ""; says != (tt.period == pleg.EventedPeriod) {
+			t.Errorf("%s at a period of %v: that it is the mode's is said: %v", tt.keys, tt.period, says)
 		}
 		if said := s.rowOf("the relist period stays") != ""; said != (tt.want == "" && len(tt.keys) == 1) {
 			t.Errorf("%s at a period of %v: that it stays is said: %v", tt.keys, tt.period, said)

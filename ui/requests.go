@@ -40,15 +40,24 @@ func (m *Model) actEngine(a keymap.Action) bool {
 		m.switchStreams()
 	case keymap.Sweep:
 		m.sweep()
-	case keymap.PeriodUp:
-		now := m.view.Latest.Period
-		m.setPeriod(max(now, min(now*2, longestPeriod)))
-	case keymap.PeriodDown:
-		m.shorter()
+	case keymap.PeriodUp, keymap.PeriodDown:
+		m.changePeriod(a)
 	default:
 		return false
 	}
 	return true
+}
+
+// changePeriod doubles or halves the period, but not where it is the mode's.
+func (m *Model) changePeriod(a keymap.Action) {
+	switch s := m.view.Latest; {
+	case s.Mode.Mode.Writes(s.Release):
+		m.Say("the " + s.Mode.Mode.String() + " mode relists every " + wording.Period(s.Period) + ", as its kubelet does")
+	case a == keymap.PeriodUp:
+		m.setPeriod(max(s.Period, min(s.Period*2, longestPeriod)))
+	default:
+		m.shorter()
+	}
 }
 
 func (m *Model) pause() {

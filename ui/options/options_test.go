@@ -58,6 +58,8 @@ func TestParse(t *testing.T) {
 		{"--relist-period 1s", func(*Options) {}},
 		{"--events", func(o *Options) { o.Events = []engine.Source{engine.FromCRI} }},
 		{"--events=off", func(*Options) {}},
+		{"--events=cri --events=off", func(*Options) {}},
+		{"--events=off --events=cgroup", func(o *Options) { o.Events = []engine.Source{engine.FromCgroup} }},
 		{"--events=cgroup,pidfd --events=cgroup,cri watch", func(o *Options) {
 			o.Events, o.View = []engine.Source{engine.FromCgroup, engine.FromPidfd, engine.FromCRI}, Watch
 		}},
