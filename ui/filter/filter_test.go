@@ -323,6 +323,7 @@ func TestSeen(t *testing.T) {
 	}{
 		{"seen:cri", first(engine.FromCRI), true},
 		{"seen:CRI", first(engine.FromPidfd), false},
+		{"seen:pidfd", first(engine.FromPidfd), true},
 		{"seen!=relist", first(engine.FromPidfd), true},
 		{"seen:relist", engine.Event{}, true},
 		{"delivery:unseen", unseen, true},
