@@ -131,7 +131,7 @@ func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.
 		f.say("the last that broke: " + k.LastErr)
 	}
 	if k.BadClock != "" {
-		f.say("its times are not gone by: " + k.BadClock + "; a kubelet up to 1.36 takes what seems older than what it has for nothing")
+		f.say("its times are not used: " + k.BadClock + "; a kubelet up to 1.36 takes what seems older than what it has for nothing")
 	}
 	f.say(fmt.Sprintf("since the start %s received: %s came too fast, %s were older than the stream, %s of ids that no relist had", count(k.Received, "event"), thousands(k.Lost), thousands(k.Backlog), thousands(k.Unknown)))
 	if m := v.Mode; m.Reason != "" {

@@ -75,9 +75,9 @@ func StreamTrouble(s *engine.Snapshot, k *engine.SourceState) string {
 	say(!k.NextAt.IsZero() && StreamOpen(*k), "opened again in %s", text.Age(k.NextAt.Sub(s.At)))
 	say(k.Tries > 1, "%d tries in a row did not last", k.Tries)
 	say(k.LastErr != "" && k.LastErr != k.Reason, "broke last with: %s", k.LastErr)
-	say(k.BadClock != "", "its times are not gone by: %s", k.BadClock)
-	say(k.Backlog > 0, "%s of a time before it was opened", text.Count(k.Backlog))
-	say(k.Unknown > 0, "%s of ids that no relist had", text.Count(k.Unknown))
+	say(k.BadClock != "", "its times are not used: %s", k.BadClock)
+	say(k.Backlog > 0, "%s events from before it was opened", text.Count(k.Backlog))
+	say(k.Unknown > 0, "%s events of ids that no relist had", text.Count(k.Unknown))
 	return strings.Join(all, "; ")
 }
 

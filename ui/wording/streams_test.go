@@ -21,7 +21,7 @@ func TestStreamTrouble(t *testing.T) {
 		{"lost", engine.SourceState{State: engine.StreamLost, Reason: "broken pipe", LastErr: "broken pipe", NextAt: soon, Tries: 3}, "broken pipe; opened again in 40s; 3 tries in a row did not last"},
 		{"back again", engine.SourceState{State: engine.StreamConnected, LastErr: "broken pipe"}, "broke last with: broken pipe"},
 		{"not enabled: that it is tried now and then is of no use to know", engine.SourceState{State: engine.StreamNotEnabled, Reason: "off", NextAt: soon}, "off"},
-		{"odd", engine.SourceState{State: engine.StreamConnected, BadClock: "an hour off", Backlog: 12, Unknown: 1234}, "its times are not gone by: an hour off; 12 of a time before it was opened; 1234 of ids that no relist had"},
+		{"odd", engine.SourceState{State: engine.StreamConnected, BadClock: "an hour off", Backlog: 12, Unknown: 1234}, "its times are not used: an hour off; 12 events from before it was opened; 1234 events of ids that no relist had"},
 	} {
 		if got := StreamTrouble(&engine.Snapshot{At: noon}, &tt.of); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
