@@ -104,10 +104,10 @@ func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source
 	}
 	running, stop := context.WithCancel(ctx)
 	if o.Stops != nil {
-		o.Stops(running, eng.HoldStreams, func() {
+		o.Stops(running, func(ctx context.Context) {
 			m.stopped.Store(true)
-			eng.ReleaseStreams()
-		})
+			eng.HoldStreams(ctx)
+		}, eng.ReleaseStreams)
 	}
 	ended := make(chan error, 1)
 	go func() {

@@ -238,7 +238,13 @@ func TestBenchOfTheDemo(t *testing.T) {
 	defer cancel()
 	out.Reset()
 	o.For = time.Hour
-	if code, err := Bench(ctx, &out, o); code != ExitWarning || err != nil || running != 3 || !strings.Contains(out.String(), `"cutShort":true`) {
+	o.Stops = func(ctx context.Context, hold func(context.Context), release func()) {
+		stopped, cancel := context.WithCancel(ctx)
+		cancel()
+		hold(stopped)
+		release()
+	}
+	if code, err := Bench(ctx, &out, o); code != ExitWarning || err != nil || running != 3 || !strings.Contains(out.String(), `"cutShort":true`) || !strings.Contains(out.String(), "plegtop was stopped") {
 		t.Errorf("cut short: %d engines, code %d, %v: %s", running, code, err, &out)
 	}
 	validBench(t, out.Bytes())
