@@ -48,7 +48,9 @@ type sighted struct {
 	pod       pleg.PodRef
 	container string
 	sandbox   bool
-	stranger  bool // no relist has had it, or its pod
+	stranger  bool      // no relist has had it, or its pod
+	another   bool      // and it is of another runtime on this machine
+	since     time.Time // it has run at least since then; zero if nobody says so
 	touched   time.Time
 	steps     [steps]*transition
 }
@@ -118,6 +120,7 @@ func (g *sightings) saw(m *machine, s *source, e SourceEvent, backlog bool) {
 	}
 	x.learn(e.Upstream)
 	g.touch(m, x)
+	x.ran(m, e)
 	t := x.step(kind)
 	if !t.seen.At[s.stream.Source].IsZero() {
 		g.drift[s.stream.Source].duplicates++
@@ -143,6 +146,7 @@ func (g *sightings) sight(t *transition, by Source, at time.Time, backlog bool) 
 			g.uncounted++
 		}
 		g.unjudged = append(g.unjudged, t)
+	case t.missed && t.of.another:
 	case t.missed:
 		g.judge(t, by, missedByRelist)
 	case !t.seen.At[FromRelist].IsZero():

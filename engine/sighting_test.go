@@ -198,7 +198,7 @@ func TestStrangersAreToldUpToABound(t *testing.T) {
 	watch(t, Config{}, FromCgroup, func(w *watching) {
 		const n = 4 * mostStrangers
 		for i := range n {
-			w.f.says(says(pleg.SignalStarted, fmt.Sprint("foreign-", i)))
+			w.f.says(stopped(fmt.Sprint("foreign-", i)))
 			if i%64 == 0 {
 				time.Sleep(batchPace)
 			}
@@ -273,7 +273,7 @@ func TestClockThatMakesNoSenseIsNotGoneBy(t *testing.T) {
 			watch(t, Config{}, FromCgroup, func(w *watching) {
 				w.after(time.Second)
 				for i, off := range tt.off {
-					u := says(pleg.SignalStarted, fmt.Sprint("foreign", i))
+					u := stopped(fmt.Sprint("foreign", i))
 					u.At = time.Now().Add(off)
 					w.f.says(u)
 				}

@@ -182,3 +182,72 @@ func TestSightingsOfADeletion(t *testing.T) {
 		}
 	})
 }
+
+// What runs beside this runtime's containers on the machine is another's: it is told by
+// the kernel alone, and the relist has missed nothing. What was over before a relist may
+// have been this one's, and so may what runs while the lists hang.
+func TestContainersOfAnotherRuntime(t *testing.T) {
+	started := says(pleg.SignalStarted, "other")
+	ends := func(ran time.Duration) pleg.Upstream {
+		u := stopped("other")
+		u.Ran = ran
+		return u
+	}
+	for name, tt := range map[string]struct {
+		play func(*watching)
+		want []string
+	}{
+		"it runs":                    {func(w *watching) { w.f.says(started) }, nil},
+		"it ends later":              {func(w *watching) { w.f.says(started); w.after(3100 * time.Millisecond); w.f.says(stopped("other")) }, nil},
+		"it ran before the source":   {func(w *watching) { w.f.says(ends(time.Hour)) }, nil},
+		"it ran for the first lists": {func(w *watching) { w.f.says(ends(patience)) }, nil},
+		"it ends soon": {func(w *watching) {
+			w.f.says(started)
+			w.after(2900 * time.Millisecond)
+			w.f.says(ends(2900 * time.Millisecond))
+		},
+			[]string{"unseen ContainerStarted other cgroup", "unseen ContainerDied other cgroup"}},
+		"nobody says how long": {func(w *watching) { w.f.says(stopped("other")) }, []string{"unseen ContainerDied other cgroup"}},
+		"the lists hang": {func(w *watching) {
+			w.fake.script("ListContainers", behaviour{hang: true})
+			w.after(time.Second)
+			w.f.says(started)
+		}, []string{"unseen ContainerStarted other cgroup"}},
+		"it is listed at last": {func(w *watching) {
+			w.f.says(says(pleg.SignalStarted, "late"))
+			w.after(5 * time.Second)
+			w.fake.pod("late")
+		}, []string{"delivered ContainerStarted late cgroup 5.5s", "derived NetworkSetUp late relist"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			watch(t, Config{}, FromCgroup, func(w *watching) {
+				w.after(time.Second)
+				tt.play(w)
+				w.after(10 * time.Second)
+				w.wants(name, tt.want...)
+				want := Drift{}
+				if tt.want != nil && tt.want[0][0] == 'd' {
+					want = Drift{Transitions: 1, Both: 1}
+				} else if n := uint64(len(tt.want)); n > 0 {
+					want = Drift{Transitions: n, MissedByRelist: n}
+				}
+				w.drifts(want)
+			})
+		})
+	}
+}
+
+// Where the kubelet goes by the stream, and relists rarely, the stream says whose it is.
+func TestContainersOfAnotherRuntimeBesideAStream(t *testing.T) {
+	f := &fakeStream{t: t}
+	c := Config{Mode: pleg.Evented, Release: 36, Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	watch(t, c, FromCRI, func(w *watching) {
+		f.says(says(pleg.SignalStarted, "other"), says(pleg.SignalStarted, "blink"))
+		w.after(time.Second)
+		f.says(stopped("blink"))
+		w.after(10 * time.Second)
+		f.says(stopped("other"))
+		w.after(10 * time.Second)
+		w.wants("beside a stream", "unseen ContainerStarted blink cgroup", "unseen ContainerDied blink cgroup")
+	})
+}

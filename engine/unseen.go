@@ -8,6 +8,9 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// settling is how much later than the kernel a runtime that is well lists what has started.
+const settling = time.Second
+
 // mostLists is how long the lists of a node that is well take, at most.
 const mostLists = 250 * time.Millisecond
 
@@ -61,6 +64,36 @@ func (g *sightings) tellAt(m *machine) time.Time {
 	return since.Add(wait)
 }
 
+// ran notes since when an id has run, before it has ended.
+func (x *sighted) ran(m *machine, e SourceEvent) {
+	began := e.Received.Add(-e.Ran)
+	if (e.Signal == pleg.SignalStarted || e.Ran > 0) && (x.since.IsZero() || began.Before(x.since)) {
+		x.since = began
+	}
+	x.isAnothers(m)
+}
+
+// isAnothers reports whether an id is of another runtime on this machine, for the kernel
+// tells of all: it has run for so long that this runtime would have listed it by now, or
+// told of it.
+func (x *sighted) isAnothers(m *machine) bool {
+	if !x.stranger || x.another {
+		return x.stranger && x.another
+	}
+	for _, t := range x.steps {
+		if t != nil && (t.kind == pleg.Died || !t.seen.At[FromCRI].IsZero()) {
+			return false // what has ended was judged when it did
+		}
+	}
+	if x.since.IsZero() || m.now.Sub(x.since) < patience {
+		return false
+	}
+	s := m.sources.of(FromCRI)
+	hears := s != nil && s.state.State == StreamConnected && !s.state.Since.After(x.since)
+	x.another = hears || !m.core.ListedAt().Before(x.since.Add(settling))
+	return x.another
+}
+
 // had reports whether a relist has ever had an id, as far as is remembered.
 func (x *sighted) had(m *machine) bool {
 	_, listed := m.pods.place(x.id)
@@ -94,22 +127,26 @@ func (g *sightings) miss(m *machine, t *transition) {
 		if t.seen.At[by].IsZero() {
 			continue
 		}
-		g.judge(t, by, missedByRelist)
+		if !t.of.isAnothers(m) {
+			g.judge(t, by, missedByRelist)
+		}
 		if s := m.sources.of(by); s != nil && t.of.stranger {
 			s.state.Unknown++
 		}
 	}
 }
 
-// tell makes an event of what sources alone have seen, once. Of ids that nobody knows
-// there are only so many.
+// tell makes an event of what sources alone have seen, once, unless it is another
+// runtime's. Of ids that nobody knows there are only so many.
 func (g *sightings) tell(m *machine, t *transition) {
 	if t.told {
 		return
 	}
 	t.told = true
 	x := t.of
-	g.identify(m, x)
+	if g.identify(m, x); x.isAnothers(m) {
+		return
+	}
 	if !x.had(m) {
 		if g.strange >= mostUnseen {
 			g.uncounted++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/prometheus/procfs"
 
@@ -16,6 +17,7 @@ type containerLife struct {
 	groups  []*groupDir // that are there
 	hasV2   bool        // v2 tells of its processes. Then v1 does not count: that tells when the group is removed, if ever
 	isAlive bool
+	since   time.Time // of isAlive
 }
 
 // withGroup returns which of a container's groups are there, after g was looked at.
@@ -37,6 +39,9 @@ func (l *containerLife) take(g *groupDir, seenAll bool) (changed bool) {
 	l.hasV2 = l.hasV2 || g.isV2 && (g.isAlive || !seenAll)
 	was := l.isAlive
 	l.isAlive = slices.ContainsFunc(l.groups, func(g *groupDir) bool { return g.isAlive && g.isV2 == l.hasV2 })
+	if l.isAlive && !was {
+		l.since = time.Now()
+	}
 	return l.isAlive != was
 }
 
@@ -64,11 +69,11 @@ func (n *Node) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
 			lives[g.id] = l
 		}
 		if l.take(g, e.began) && e.began {
-			signal := pleg.SignalStopped
-			if l.isAlive {
-				signal = pleg.SignalStarted
+			u := pleg.Upstream{Signal: pleg.SignalStarted, ID: g.id}
+			if !l.isAlive {
+				u.Signal, u.Ran = pleg.SignalStopped, time.Since(l.since)
 			}
-			deliver(pleg.Upstream{Signal: signal, ID: g.id})
+			deliver(u)
 		}
 		if len(l.groups) == 0 {
 			delete(lives, g.id)

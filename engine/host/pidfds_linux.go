@@ -144,7 +144,7 @@ func (p *pidfdWatch) take(keys []uint64) error {
 			continue
 		}
 		c.ended = true
-		p.deliver(pleg.Upstream{Signal: pleg.SignalStopped, ID: c.id})
+		p.deliver(pleg.Upstream{Signal: pleg.SignalStopped, ID: c.id, Ran: time.Since(c.since)})
 		p.forget(c)
 	}
 	return nil

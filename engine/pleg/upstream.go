@@ -36,6 +36,10 @@ type Upstream struct {
 	Pod    PodRef     // zero where nobody says it
 	Status *PodStatus // of the pod just then; nil where nobody says it
 
+	// Ran is for how long at least it had run at its end, by whoever says so; zero if
+	// nobody does.
+	Ran time.Duration
+
 	// Skipped counts what came since the one before and could not be handed on: too fast,
 	// or nothing that can be read. All else may then be zero: without an ID it is no event.
 	Skipped uint64
