@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -55,4 +56,21 @@ func (q *asks) next(m *machine) (ask, bool) {
 		q.againAt = m.now.Add(syncLook)
 	}
 	return ask{}, false
+}
+
+// beginAsked relists the next pod of which the event stream asked for that, unless a
+// relist of all has begun since, or people paused: then one of all comes first.
+func (l *relists) beginAsked(m *machine) bool {
+	for !m.pause.on {
+		a, ok := m.mode.asks.next(m)
+		if !ok {
+			return false
+		}
+		if m.core.OnDemand() && a.at.After(m.core.ListedAt()) {
+			l.now = &relist{pod: a.pod, began: m.now}
+			m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox, Pod: a.pod}))
+			return true
+		}
+	}
+	return false
 }

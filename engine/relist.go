@@ -103,34 +103,12 @@ func (l *relists) beginNext(m *machine) bool {
 		if !ok {
 			return l.beginAsked(m)
 		}
-		if pod, known := m.pods.byUID[uid]; known && (m.core.OnDemand() || m.recorded(uid)) {
+		was, now, _ := m.core.Record(uid) // of a pod that the event stream alone has told of there is none
+		if pod, known := m.pods.byUID[uid]; known && (m.core.OnDemand() || was != nil || now != nil) {
 			l.beginOne(m, pod.PodRef)
 			return true
 		}
 	}
-}
-
-// beginAsked relists the next pod of which the event stream asked for that, unless a
-// relist of all has begun since, or people paused: then one of all comes first.
-func (l *relists) beginAsked(m *machine) bool {
-	for !m.pause.on {
-		a, ok := m.mode.asks.next(m)
-		if !ok {
-			return false
-		}
-		if m.core.OnDemand() && a.at.After(m.core.ListedAt()) {
-			l.now = &relist{pod: a.pod, began: m.now}
-			m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox, Pod: a.pod}))
-			return true
-		}
-	}
-	return false
-}
-
-// recorded reports whether a relist has shown a pod: the event stream alone may have.
-func (m *machine) recorded(uid pleg.UID) bool {
-	was, now, _ := m.core.Record(uid)
-	return was != nil || now != nil
 }
 
 func (l *relists) beginAll(m *machine) {
@@ -175,10 +153,9 @@ func (l *relists) answered(m *machine, a *answer) {
 		return
 	}
 	r.listTook = m.now.Sub(r.began)
-	switch {
-	case r.onDemand():
+	if r.onDemand() {
 		l.listedOne(m)
-	default:
+	} else {
 		l.listedAll(m)
 	}
 }

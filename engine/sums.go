@@ -18,6 +18,37 @@ const (
 	significant = 2         // decimal digits of a quantile
 )
 
+// Calls says how the calls of one operation went.
+type Calls struct {
+	Op                          call.Operation
+	Count                       uint64      // returned so far, failed or not
+	Errors                      uint64      // failed, but for those in Gone
+	Gone                        uint64      // asked for an object that had gone meanwhile: an answer, not an error
+	ByCode                      []CodeCount // errors by gRPC code, most frequent first
+	P50, P99, P90, Max          time.Duration
+	Last                        time.Duration // of the last call that returned, failed or not
+	InFlight                    int
+	RequestBytes, ResponseBytes uint64 // over all calls
+	LastResponseBytes           uint64
+	LastOK                      time.Time // zero if none succeeded
+	LastErr                     error     // of the last failed call; nil if none
+	LastErrAt                   time.Time
+	Seconds                     []Second // those in which calls returned, but for the one that is not over; the last 120, oldest first
+}
+
+// A Second says how the calls of one operation went that returned within a second.
+type Second struct {
+	At            time.Time     // when it began: a whole number of seconds after the start
+	Slowest       time.Duration // of those calls, failed or not
+	Count, Errors uint32        // of which Errors failed, as in [Calls]
+}
+
+// A CodeCount is a gRPC code's name and how often it came.
+type CodeCount struct {
+	Code  string
+	Count uint64
+}
+
 // sums adds up the calls that have returned, by operation.
 type sums struct {
 	start time.Time

@@ -292,10 +292,5 @@ func (g *Gauges) count(pods []Pod) {
 }
 
 func (p *Pod) running() bool {
-	for i := range p.Sandboxes {
-		if p.Sandboxes[i].State == Running {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Sandboxes, func(s Sandbox) bool { return s.State == Running })
 }
