@@ -52,7 +52,7 @@ func (i *inspection) advance(m *machine) {
 
 func (i *inspection) take(m *machine, a *answer) {
 	i.out, i.ended = false, a.at
-	if aboutObject(a.Op) {
+	if a.Op.AboutObject() {
 		i.found = i.found.Add(a.found)
 	}
 	pod := i.next.Pod.PodRef
@@ -66,7 +66,7 @@ func (i *inspection) take(m *machine, a *answer) {
 	case pleg.ContainerStatus:
 		i.containers = append(i.containers, v)
 	default:
-		if !aboutObject(a.Op) || !errors.Is(a.err, call.ErrNotFound) {
+		if !a.Op.AboutObject() || !errors.Is(a.err, call.ErrNotFound) {
 			i.failed, i.err = a, inspectError(a.Flight, a.err)
 		}
 	}
@@ -94,11 +94,6 @@ func (i *inspection) status() *pleg.PodStatus {
 
 // took returns how long the inspection was under way.
 func (i *inspection) took() time.Duration { return i.ended.Sub(i.began) }
-
-// aboutObject reports whether an operation is about one sandbox or container.
-func aboutObject(op call.Operation) bool {
-	return op == call.PodSandboxStatus || op == call.ContainerStatus
-}
 
 // newestFirst returns the sandboxes of one pod as older kubelets sort them. A
 // runtime that ignored the label sent those of other pods as well.

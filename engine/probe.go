@@ -105,7 +105,7 @@ func (p *probes) answered(m *machine, a *answer) {
 		return
 	}
 	p.put(Probe{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err})
-	if aboutObject(a.Op) && a.err != nil && !p.again {
+	if a.Op.AboutObject() && a.err != nil && !p.again {
 		p.again = true
 		p.askAnother(m, a.Op)
 	}
@@ -175,7 +175,7 @@ func (p *probes) clear(f Flight) bool {
 	one := false
 	for op, a := range p.answers {
 		switch {
-		case aboutObject(op):
+		case op.AboutObject():
 			one = one || a.Err == nil
 		case a.Err != nil:
 			return false

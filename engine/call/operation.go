@@ -34,6 +34,9 @@ func (o Operation) String() string {
 	return "unknown"
 }
 
+// AboutObject reports whether a call is about one sandbox or container.
+func (o Operation) AboutObject() bool { return o == PodSandboxStatus || o == ContainerStatus }
+
 // Operations returns all operations in the order in which a screen lists them.
 func Operations() []Operation {
 	all := make([]Operation, operations)

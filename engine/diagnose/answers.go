@@ -115,7 +115,7 @@ func (v *view) early(h *hang) bool {
 		return false
 	}
 	if v.answered(call.Status, h.Since) { // what is left to be known is whether another object is
-		return aboutObject(h.Op) && h.took < callHung+2*callLate && v.probing(aboutObject)
+		return h.Op.AboutObject() && h.took < callHung+2*callLate && v.probing(call.Operation.AboutObject)
 	}
 	return h.took < probesBegin || h.took < callHung+callLate && v.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
 }

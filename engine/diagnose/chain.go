@@ -137,7 +137,7 @@ func (c *chain) waitsFor(h *hang) {
 		return
 	}
 	name := h.Op.String()
-	if aboutObject(h.Op) {
+	if h.Op.AboutObject() {
 		name += " of " + objectOf(h.Flight)
 	}
 	if h.out && h.By == engine.ByRelist {

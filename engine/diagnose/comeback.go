@@ -62,7 +62,7 @@ func (c *comeback) endsWith(calls engine.Calls) bool {
 	case silent:
 		return op != call.Status || calls.Last >= callLate
 	case everyStatus:
-		return aboutObject(op)
+		return op.AboutObject()
 	case tooEarly:
 		return calls.Last >= callLate
 	}

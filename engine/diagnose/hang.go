@@ -73,7 +73,7 @@ func urgency(h *hang) int {
 
 // note keeps a hang unless the same is known already, and then adds to that.
 func (v *view) note(h *hang) {
-	if !aboutObject(h.Op) {
+	if !h.Op.AboutObject() {
 		if h.Op < call.PodSandboxStatus { // the event stream is meant to stay out
 			v.general[h.Op].merge(h)
 		}
@@ -122,7 +122,7 @@ func (v *view) noteFailure(f *engine.Failure) {
 // in some time after it returned.
 func (v *view) lasted(f *engine.Failure) time.Duration {
 	end := f.At
-	if last := v.sums(f.Op).LastErrAt; !aboutObject(f.Op) && last.After(f.Since) && last.Before(end) {
+	if last := v.sums(f.Op).LastErrAt; !f.Op.AboutObject() && last.After(f.Since) && last.Before(end) {
 		end = last
 	}
 	return max(end.Sub(f.Since), 0)
@@ -146,7 +146,7 @@ func (v *view) noteProbe(p engine.Probe) {
 	if p.At.IsZero() || p.Since.Before(v.past.back.at) || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
 		return
 	}
-	if aboutObject(p.Op) && v.heardSince(p.Flight, p.At) || !aboutObject(p.Op) && v.sums(p.Op).LastOK.After(p.At) {
+	if p.Op.AboutObject() && v.heardSince(p.Flight, p.At) || !p.Op.AboutObject() && v.sums(p.Op).LastOK.After(p.At) {
 		return
 	}
 	v.note(&hang{Flight: p.Flight, sure: true, took: p.Took, inRow: 1, err: p.Err})
@@ -193,7 +193,7 @@ func askedLast(w *engine.Sweep) time.Time { return later(w.Checked, w.Ended) }
 // notePod keeps the call that ended a pod's last inspection, if that was its
 // deadline. What a sweep in one bounded look says of the pod is more exact.
 func (v *view) notePod(p *engine.Pod) {
-	if aboutObject(p.Failure.Op) && !v.swept[p.UID] {
+	if p.Failure.Op.AboutObject() && !v.swept[p.UID] {
 		v.noteFailure(p.Failure)
 	}
 }
@@ -244,10 +244,10 @@ func (v *view) severity(h *hang) Severity {
 	if h.swept && h.inRow < 2 {
 		lasted = h.took // nobody has asked since
 	}
-	if l := v.list(); l != nil && aboutObject(h.Op) {
+	if l := v.list(); l != nil && h.Op.AboutObject() {
 		lasted = max(lasted, l.took) // which may wait for it
 	}
-	if !aboutObject(h.Op) && !v.scope.whole() && v.sums(h.Op).LastOK.IsZero() {
+	if !h.Op.AboutObject() && !v.scope.whole() && v.sums(h.Op).LastOK.IsZero() {
 		wait *= 2
 	}
 	if h.sure && (v.Policy.Once || lasted >= wait) {
@@ -259,7 +259,7 @@ func (v *view) severity(h *hang) Severity {
 // hangLine says how long a call has been out, or when its deadline ended it.
 func (v *view) hangLine(h *hang) string {
 	what := h.Op.String()
-	if aboutObject(h.Op) {
+	if h.Op.AboutObject() {
 		what += " of " + objectOf(h.Flight)
 	}
 	switch {

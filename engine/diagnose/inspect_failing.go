@@ -235,7 +235,7 @@ func (v *view) nowAndThen() Finding {
 		Evidence: []string{fmt.Sprintf("%d were answered when asked again, %d failed twice", w.Flaky, len(w.Failed))},
 		Next:     v.runtimeSteps(v.logStep("what the runtime says")),
 	}
-	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+	for _, op := range statusCalls {
 		if sums := v.sums(op); sums.LastErr != nil {
 			f.say(fmt.Sprintf("%v: %s of %s failed, the last with %s", op, thousands(sums.Errors), count(sums.Count, "call"), words(sums.LastErr)))
 		}

@@ -287,7 +287,7 @@ func (v *view) behindDaemon() string {
 // callName names a call with its object and the process behind it that does
 // nothing: "ContainerStatus of payments/api-7d app (pid 37782, D in nfs4)".
 func (v *view) callName(f engine.Flight) string {
-	if !aboutObject(f.Op) {
+	if !f.Op.AboutObject() {
 		return f.Op.String()
 	}
 	if p, stuck := v.stuckBehind(f); stuck {

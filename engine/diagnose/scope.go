@@ -226,7 +226,7 @@ func (v *view) sinceFresh(h *hang) time.Time { return later(v.began(h), v.At.Add
 // hang, and no object was answered since. While an engine runs, the call that the
 // relist waits for is one of them, and a probe of another pod another.
 func (v *view) everyStatusHangs() bool {
-	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+	for _, op := range statusCalls {
 		of := v.hanging(func(h *hang) bool { return h.Op == op })
 		if len(of) >= allHung && !v.answered(op, v.began(slices.MinFunc(of, bySince))) {
 			v.every = append(v.every, of...)
@@ -245,7 +245,7 @@ func (v *view) everyStatusHangs() bool {
 // for a call: of each operation only the last probe is known.
 func (v *view) probedInVain(h *hang) bool {
 	return h.out && h.By == engine.ByRelist && slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
-		return aboutObject(c.Op) && c.LastErrAt.After(h.Since) && errors.Is(c.LastErr, call.ErrDeadline)
+		return c.Op.AboutObject() && c.LastErrAt.After(h.Since) && errors.Is(c.LastErr, call.ErrDeadline)
 	})
 }
 

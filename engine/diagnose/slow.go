@@ -103,7 +103,7 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	if took, ok := v.past.status.usual(); ok && op == call.Status {
 		return took, true
 	}
-	if h := v.Relists.History; aboutObject(op) && len(h) >= slowRelists && sums.LastOK.Before(h[len(h)-slowRelists].At) {
+	if h := v.Relists.History; op.AboutObject() && len(h) >= slowRelists && sums.LastOK.Before(h[len(h)-slowRelists].At) {
 		return 0, false // from before the relists that the lists are judged by
 	}
 	return cmp.Or(sums.Last, sums.P50), true
@@ -148,7 +148,7 @@ func usualList(h []engine.Relist) time.Duration {
 // objectsSlow reports whether most status calls are very slow though lists and
 // Status are not.
 func (v *view) objectsSlow() bool {
-	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
+	for _, op := range statusCalls {
 		took, known := v.typical(op)
 		if sums := v.sums(op); !known || took < v.unlessBusy(slowCall, slowBusy) || sums.Count < slowSample || sums.P50 < slowObjects {
 			return false

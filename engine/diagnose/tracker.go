@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -212,7 +213,7 @@ func (v *view) refutes(k *tracked) bool {
 	}
 	about := aboutList
 	if f.ID == InspectHung {
-		about = aboutObject
+		about = call.Operation.AboutObject
 	}
 	answered := false
 	for i := range v.Calls {

@@ -148,9 +148,8 @@ func (v *view) quickest() time.Duration {
 	return least
 }
 
-func aboutObject(op call.Operation) bool {
-	return op == call.PodSandboxStatus || op == call.ContainerStatus
-}
+// statusCalls are the operations of which each call is about one object.
+var statusCalls = []call.Operation{call.PodSandboxStatus, call.ContainerStatus}
 
 func aboutList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
 
