@@ -43,12 +43,7 @@ func disk(root, path, endpoint string) part {
 
 // noDisk stands for the disk of a picture of a node.
 func noDisk() part {
-	none := func(r *evidence.Report) { r.Disk.Missing = "a made-up node has no disk" }
-	return part{
-		name:    "disk",
-		read:    func(context.Context) fill { return none },
-		missing: func(r *evidence.Report, _ error) { none(r) },
-	}
+	return noPart("disk", func(r *evidence.Report) { r.Disk.Missing = "a made-up node has no disk" })
 }
 
 func readDisk(root, path, endpoint string) evidence.Disk {

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,8 +24,7 @@ func (l *walk) limits(daemons []evidence.Process) []evidence.Limit {
 		if !slices.Contains(runtimes, d.Command) {
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(l.seen, d.PID, func(s sighting, pid int) int { return cmp.Compare(s.proc.PID, pid) })
-		p := l.seen[i].proc
+		p := l.sightingOf(d).proc
 		for _, limit := range append(l.groupLimits(p, quotas), l.openFiles(p)) {
 			if limit.Most > 0 {
 				limit.Of, limit.PID = d.Command, d.PID

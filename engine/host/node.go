@@ -118,6 +118,15 @@ type part struct {
 	missing func(*evidence.Report, error)
 }
 
+// noPart is a part that finds nothing, and says why in a report.
+func noPart(name string, why fill) part {
+	return part{
+		name:    name,
+		read:    func(context.Context) fill { return why },
+		missing: func(r *evidence.Report, _ error) { why(r) },
+	}
+}
+
 // A fill puts what was read into a report. It may be called more than once, by
 // whoever waited for the same read, and so changes nothing else.
 type fill = func(*evidence.Report)

@@ -29,12 +29,7 @@ func (w *walker) look(context.Context, time.Time) evidence.Report {
 
 // bundles is for Linux alone.
 func bundles(_, _ string, _ bool, _ *walker) part {
-	none := func(r *evidence.Report) { r.Deep.Objects.Missing = errNotLinux.Error() }
-	return part{
-		name:    "bundles",
-		read:    func(context.Context) fill { return none },
-		missing: func(r *evidence.Report, _ error) { none(r) },
-	}
+	return noPart("bundles", func(r *evidence.Report) { r.Deep.Objects.Missing = errNotLinux.Error() })
 }
 
 func readSocket(_, _ string, _ *evidence.Socket) evidence.Socket {
@@ -57,12 +52,7 @@ func (ownRoot) find() string { return "" }
 
 // kernelWords and askSystemd are for Linux alone.
 func kernelWords(string, bool) part {
-	none := func(r *evidence.Report) { r.Deep.Kernel.Missing = errNotLinux.Error() }
-	return part{
-		name:    "kernel",
-		read:    func(context.Context) fill { return none },
-		missing: func(r *evidence.Report, _ error) { none(r) },
-	}
+	return noPart("kernel", func(r *evidence.Report) { r.Deep.Kernel.Missing = errNotLinux.Error() })
 }
 
 func askSystemd(context.Context, string, []string) ([]evidence.Unit, int64, error) {

@@ -375,8 +375,14 @@ func (l *walk) process(s sighting) evidence.Process {
 // samples returns what the daemons had used when they were read.
 func (l *walk) samples(daemons []evidence.Process) (all []sample) {
 	for _, d := range sortDaemons(daemons) {
-		i, _ := slices.BinarySearchFunc(l.seen, d.PID, func(s sighting, pid int) int { return cmp.Compare(s.proc.PID, pid) })
-		all = append(all, sample{d.Command, l.seen[i].stat, l.seen[i].read})
+		s := l.sightingOf(d)
+		all = append(all, sample{d.Command, s.stat, s.read})
 	}
 	return all
+}
+
+// sightingOf returns what was seen of a process that is reported.
+func (l *walk) sightingOf(p evidence.Process) sighting {
+	i, _ := slices.BinarySearchFunc(l.seen, p.PID, func(s sighting, pid int) int { return cmp.Compare(s.proc.PID, pid) })
+	return l.seen[i]
 }
