@@ -239,6 +239,21 @@ func whole(t *testing.T, found []Finding) {
 	}
 }
 
+// failAt has an inspection of the pod at place fail.
+func (n *node) failAt(place int, f *engine.Failure) {
+	failing := *n.Pods[place]
+	failing.Failure, failing.StatusErr = f, f.Err
+	n.Pods[place] = &failing
+}
+
+func diagnoseAgain(b *testing.B, n *node) {
+	in := n.input()
+	b.ReportAllocs()
+	for b.Loop() {
+		Diagnose(in)
+	}
+}
+
 // BenchmarkManyFail is the cost on a node of 10,000 containers, each of a pod of
 // its own, whose inspections all fail, in ways that are not alike.
 func BenchmarkManyFail(b *testing.B) {
@@ -246,18 +261,12 @@ func BenchmarkManyFail(b *testing.B) {
 		b.Run(fmt.Sprint(sets, "_deployments"), func(b *testing.B) {
 			n := healthy(10_000)
 			for i, p := range n.Pods {
-				failing := *p
 				f := &engine.Failure{Flight: engine.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: "c"}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
 				f.Pod.Name = fmt.Sprintf("api-%d-7d9f8b6c5d-%s", i%sets, hash(i))
 				f.Err = &call.Error{Op: f.Op, Kind: call.ErrOther, Code: fmt.Sprint("Code", i%sets), Text: "broken"}
-				failing.Failure, failing.StatusErr = f, f.Err
-				n.Pods[i] = &failing
+				n.failAt(i, f)
 			}
-			in := n.input()
-			b.ReportAllocs()
-			for b.Loop() {
-				Diagnose(in)
-			}
+			diagnoseAgain(b, n)
 		})
 	}
 }
@@ -267,18 +276,12 @@ func BenchmarkManyHang(b *testing.B) {
 	for _, n := range []*node{healthy(10_000), checked(10_000)} {
 		b.Run(fmt.Sprintf("once_%t", n.Policy.Once), func(b *testing.B) {
 			for i, p := range n.Pods {
-				failing := *p
 				c := &p.Old.Containers[0]
 				f := &engine.Failure{Flight: engine.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: c.Name, ID: c.ID, Since: ago(3 * time.Second)}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
 				f.Err = failure(f.Op, call.ErrDeadline, tooLate)
-				failing.Failure, failing.StatusErr = f, f.Err
-				n.Pods[i] = &failing
+				n.failAt(i, f)
 			}
-			in := n.input()
-			b.ReportAllocs()
-			for b.Loop() {
-				Diagnose(in)
-			}
+			diagnoseAgain(b, n)
 		})
 	}
 }
@@ -291,11 +294,7 @@ func BenchmarkManyCrash(b *testing.B) {
 			for i := range n.Pods {
 				n.crashes(i, fmt.Sprintf("api-%d-7d9f8b6c5d-%s", i%sets, hash(i)), uint32(4+i%7), int32(1+i%sets%250))
 			}
-			in := n.input()
-			b.ReportAllocs()
-			for b.Loop() {
-				Diagnose(in)
-			}
+			diagnoseAgain(b, n)
 		})
 	}
 }
@@ -344,11 +343,7 @@ func BenchmarkDiagnose(b *testing.B) {
 		{"hung", healthy(1000).hangOn(3, "app", 47*time.Second).probesAnswered()},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
-			in := bb.node.input()
-			b.ReportAllocs()
-			for b.Loop() {
-				Diagnose(in)
-			}
+			diagnoseAgain(b, bb.node)
 		})
 	}
 }

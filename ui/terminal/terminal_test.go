@@ -14,7 +14,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/creack/pty"
 )
 
 func TestWithoutC1(t *testing.T) {
@@ -80,17 +79,7 @@ func TestColours(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer master.Close()
-	defer slave.Close()
-	file, err := os.Create(t.TempDir() + "/file")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
+	_, slave, file := newTerminal(t)
 	for _, tt := range []struct {
 		name    string
 		in, out *os.File
@@ -112,11 +101,7 @@ func TestCheck(t *testing.T) {
 
 // A screen whose terminal has gone says so, once written to.
 func TestScreenOfAClosedTerminal(t *testing.T) {
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slave.Close()
+	master, slave, _ := newTerminal(t)
 	s := newScreen(slave)
 	defer s.close()
 	var broken error

@@ -8,13 +8,24 @@ import (
 	"github.com/creack/pty"
 )
 
-func TestWidth(t *testing.T) {
+// newTerminal returns both ends of a terminal, and a file.
+func newTerminal(t *testing.T) (master, slave, file *os.File) {
+	t.Helper()
 	master, slave, err := pty.Open()
+	if err == nil {
+		file, err = os.Create(t.TempDir() + "/file")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer master.Close()
-	defer slave.Close()
+	t.Cleanup(func() {
+		_, _, _ = master.Close(), slave.Close(), file.Close()
+	})
+	return master, slave, file
+}
+
+func TestWidth(t *testing.T) {
+	_, slave, file := newTerminal(t)
 	for columns, want := range map[uint16]int{0: 80, 33: 33} {
 		if err := pty.Setsize(slave, &pty.Winsize{Rows: 10, Cols: columns}); err != nil {
 			t.Fatal(err)
@@ -23,11 +34,6 @@ func TestWidth(t *testing.T) {
 			t.Errorf("a terminal of %d columns has width %d, want %d", columns, got, want)
 		}
 	}
-	file, err := os.Create(t.TempDir() + "/file")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	if got := Width(file); got != 0 {
 		t.Errorf("a file has width %d", got)
 	}
@@ -35,17 +41,7 @@ func TestWidth(t *testing.T) {
 
 // Colours go to a terminal alone, and not to one for which nobody wants them.
 func TestWriter(t *testing.T) {
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer master.Close()
-	defer slave.Close()
-	file, err := os.Create(t.TempDir() + "/file")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
+	master, slave, file := newTerminal(t)
 	for _, tt := range []struct {
 		to      *os.File
 		environ []string
