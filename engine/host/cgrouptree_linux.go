@@ -3,6 +3,8 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine/call"
 )
@@ -72,4 +74,15 @@ func (h hierarchy) isPart() bool {
 	}
 	_, err := os.Lstat(filepath.Join(h.dir, of))
 	return (err == nil) == h.isV2
+}
+
+// isAnothers reports whether a container's group is one that Docker or Podman has made by
+// itself, outside a kubelet's pods: no CRI runtime knows it.
+func isAnothers(path string) bool {
+	dir, name := filepath.Split(path)
+	parent := filepath.Base(dir)
+	if _, uids := containersIn(path); slices.ContainsFunc(uids, func(uid string) bool { return uid != "" }) {
+		return false
+	}
+	return strings.HasPrefix(name, "docker-") || strings.HasPrefix(name, "libpod-") || parent == "docker" || parent == "libpod_parent"
 }

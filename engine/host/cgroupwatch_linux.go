@@ -176,17 +176,6 @@ func (w *groupWatch) look(ctx context.Context, parent *groupDir, name string) er
 	return nil
 }
 
-// isAnothers reports whether a container's group is one that Docker or Podman has made by
-// itself, outside a kubelet's pods: no CRI runtime knows it.
-func isAnothers(path string) bool {
-	dir, name := filepath.Split(path)
-	parent := filepath.Base(dir)
-	if _, uids := containersIn(path); slices.ContainsFunc(uids, func(uid string) bool { return uid != "" }) {
-		return false
-	}
-	return strings.HasPrefix(name, "docker-") || strings.HasPrefix(name, "libpod-") || parent == "docker" || parent == "libpod_parent"
-}
-
 // readFolder watches a folder and takes in what is in it, in this order: what comes later
 // is told.
 func (w *groupWatch) readFolder(ctx context.Context, g *groupDir) error {
