@@ -65,12 +65,15 @@ func (d *debugger) close() {
 	}
 }
 
+// longestURI bounds what is remembered of a request: anybody on the machine can make one.
+const longestURI = 200
+
 // admitHTTP notes a request and reports whether there is a runtime to answer it. Where
 // that is gone it cuts the connection, and where it is stopped it waits for the client.
 func (s *Server) admitHTTP(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	s.requests = remember(s.requests, r.Method+" "+address.Network()+" "+r.RequestURI)
+	s.requests = remember(s.requests, fmt.Sprintf("%.10s %s %.*s", r.Method, address.Network(), longestURI, r.RequestURI))
 	away, stopped := s.scene.away, s.scene.stopped
 	s.mu.Unlock()
 	switch {
@@ -85,7 +88,7 @@ func (s *Server) admitHTTP(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // Requests returns the last 10,000 that were asked for beside the CRI, oldest first, each as
-// "GET unix /path": with its method, its network and its URI.
+// "GET unix /path": with its method, its network and the first 200 characters of its URI.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
