@@ -227,13 +227,22 @@ func TestResizeOfTheChild(t *testing.T) {
 	r.see(t, "size 60x10")
 }
 
-// ^z, and SIGTSTP from outside, hand the terminal to the shell as often as they come;
-// fg takes it back. What would have to be read is held before, and released after.
-func TestSuspend(t *testing.T) {
+// inShell runs the child from a shell that can stop it.
+func inShell(t *testing.T, how string) run {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
+	r.see(t, "shell>")
+	r.press(t, "'"+self+"' "+childArg+" "+how+"\n")
+	return r
+}
+
+// ^z, and SIGTSTP from outside, hand the terminal to the shell as often as they come;
+// fg takes it back. What would have to be read is held before, and released after.
+func TestSuspend(t *testing.T) {
 	for name, stop := range map[string]func(*testing.T, run){
 		"^z": func(t *testing.T, r run) { r.press(t, "\x1a") },
 		"SIGTSTP": func(t *testing.T, r run) {
@@ -243,9 +252,7 @@ func TestSuspend(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
-			r.see(t, "shell>")
-			r.press(t, "'"+self+"' "+childArg+"\n")
+			r := inShell(t, "")
 			for _, back := range []string{"resumed 0", "resumed 1 held 11", "resumed 2 held 22"} {
 				r.see(t, back)
 				stop(t, r)
@@ -264,13 +271,7 @@ func TestSuspend(t *testing.T) {
 
 // What is to be closed before the process stops is waited for, and not for long.
 func TestSuspendWaitsForAWhile(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := start(t, 60, 10, []string{"PS1=shell> ", "ENV="}, shell, "-i")
-	r.see(t, "shell>")
-	r.press(t, "'"+self+"' "+childArg+" hold\n")
+	r := inShell(t, "hold")
 	r.see(t, "resumed 0")
 	began := time.Now()
 	r.press(t, "\x1a")
