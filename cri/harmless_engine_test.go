@@ -147,7 +147,7 @@ func TestExamineDoesNoHarm(t *testing.T) {
 	server, s := quiet(t)
 	delayStatus(server, inSweep)
 	server.Hang(sim.Match{Method: "ListContainers"})
-	found, err := engine.Examine(t.Context(), engine.Config{Runtime: s}, engine.Examination{Timeout: 2 * time.Second})
+	found, err := engine.Examine(t.Context(), engine.Config{Runtime: s}, engine.Examination{Timeout: time.Second})
 	if err != nil || found.Sweep.Done != 110 || found.Partial == "" {
 		t.Fatalf("sweep %+v of %q, error %v", found.Sweep, found.Partial, err)
 	}

@@ -70,8 +70,8 @@ func TestNetworkEventsOfARuntime(t *testing.T) {
 				}
 			}
 		}
-		if !begun.IsZero() && u.Snapshot.At.Sub(begun) > 3*time.Minute {
-			t.Fatalf("after 3 min %d networks have failed, and of %d is something known", failed, len(derived))
+		if !begun.IsZero() && u.Snapshot.At.Sub(begun) > time.Hour {
+			t.Fatalf("after an hour %d networks have failed, and of %d is something known", failed, len(derived))
 		}
 	}
 }
