@@ -313,7 +313,7 @@ func TestCgroupsEndWithTheirTree(t *testing.T) {
 // again.
 func TestCgroupsThatCameTooFastAreFound(t *testing.T) {
 	tree := newGroupTree(t, t.TempDir(), "")
-	const all, rounds = 2000, 12 // more events than the queue of 16,384 takes
+	const all, rounds = 1000, 24 // more events than the queue of 16,384 takes
 	at := func(n int) string { return fmt.Sprintf("kubepods/pod%d/%s", n%40, fixtureID(fmt.Sprint(n))) }
 	for n := range all {
 		tree.make(at(n), 1)

@@ -208,10 +208,9 @@ func TestUnitsOfABusThatIsSilent(t *testing.T) {
 	}
 	defer l.Close()
 	r := evidence.Report{Deep: new(evidence.Deep)}
-	began := time.Now()
 	units(root, "", false, new(daemonWatch)).read(t.Context())(&r)
-	if took := time.Since(began); took > busTimeout+time.Second || !strings.Contains(r.Deep.Units.Missing, "no answer in time") {
-		t.Errorf("after %v: %+v", took, r.Deep.Units)
+	if !strings.Contains(r.Deep.Units.Missing, "no answer in time") {
+		t.Errorf("%+v", r.Deep.Units)
 	}
 }
 

@@ -172,11 +172,11 @@ func dump10MB() []byte {
 }
 
 // The bound of the time is far above what it takes: 150 ms on a machine of two cores, and
-// here under load or with the race detector.
+// here on a slow one or with the race detector. Of one under load the best of some counts.
 func TestReadTakesLittle(t *testing.T) {
 	dump := dump10MB()
 	best, most := time.Hour, uint64(0)
-	for range 3 {
+	for tries := 0; tries < 3 || tries < 20 && best > 1500*time.Millisecond; tries++ {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began := time.Now()
