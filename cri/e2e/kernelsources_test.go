@@ -91,10 +91,14 @@ func TestKernelTellsWhatTheRuntimeDoesNot(t *testing.T) {
 	must(t, err)
 	groups, ends := listenTo(t, n.Cgroups), listenTo(t, n.Pidfds)
 	var pod *Pod
+	wait := 200 * time.Millisecond
 	eventually(t, "a start is heard", func() bool { // what is there when it begins is not told
-		pod = node.runPod("kernel", true)
-		time.Sleep(200 * time.Millisecond)
-		return !groups.at(pleg.SignalStarted, pod.Sandbox).IsZero()
+		pod, wait = node.runPod("kernel", true), 2*wait
+		heard := func() bool { return !groups.at(pleg.SignalStarted, pod.Sandbox).IsZero() }
+		for late := time.Now().Add(wait); !heard() && time.Now().Before(late); {
+			<-time.After(10 * time.Millisecond)
+		}
+		return heard()
 	})
 	var byGroup, byPidfd []time.Duration
 	for round := range 20 {
