@@ -163,7 +163,7 @@ func TestCheckKeepsItsDeadline(t *testing.T) {
 	defer silent.Close()
 	plegtop(t)            // builds it
 	shortest := time.Hour // a busy machine adds to it, now and then
-	for range 3 {
+	for tries := 0; tries < 10 && (tries < 3 || shortest > 900*time.Millisecond); tries++ {
 		began := time.Now()
 		got := check(t, "-r", socket, "check", "--deadline", "400ms")
 		shortest = min(shortest, time.Since(began))

@@ -16,8 +16,8 @@ import (
 // For how long a stream of events is read before it is taken for well, and at most for
 // what is wrong with it to be told.
 const (
-	driftedLong = 20 * time.Second
-	driftedMost = 90 * time.Second
+	driftedLong = 12 * time.Second // what is wrong with the others is told after 2 to 9
+	driftedMost = 3 * time.Minute
 )
 
 // What is wrong with the runtime's event stream is told, and of one that is well nothing,

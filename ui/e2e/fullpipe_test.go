@@ -77,7 +77,7 @@ func stuff(t *testing.T, w *os.File) {
 // awaitWrite waits until a thread of the process stands in a write to a pipe, or,
 // where the kernel does not say so, until it should.
 func awaitWrite(pid int) {
-	for end := time.Now().Add(gone); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if inPipe(pid) {
 			return
 		}

@@ -85,6 +85,7 @@ func TestPlegtopEnds(t *testing.T) {
 	for _, e := range endings[:5] {
 		for _, unread := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, unread %v", e.name, unread), func(t *testing.T) {
+				t.Parallel()
 				r := demo(t, 120, 40, nil, "--demo=churn")
 				r.see(t, "HEALTHY")
 				resume := func() {}

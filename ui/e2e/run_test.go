@@ -11,8 +11,8 @@ import (
 
 const (
 	shell = "/bin/sh"
-	limit = 20 * time.Second // for what takes a moment, on a machine with other things to do
-	gone  = 5 * time.Second  // for what is promised within two seconds, on such a machine
+	limit = time.Minute      // for what takes a moment, on a machine with other things to do
+	gone  = 30 * time.Second // for what is promised within two seconds, on such a machine
 )
 
 // A run is a program in a terminal, and what it wrote to standard error.

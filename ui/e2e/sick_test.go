@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plegtop/plegtop/cri/sim"
 )
@@ -107,9 +106,8 @@ func TestFirstLineOfASickNode(t *testing.T) {
 
 // The screen, too, though it has never seen a list.
 func TestScreenOfASickNode(t *testing.T) {
-	const soon = 15 * time.Second
 	r := demo(t, 120, 40, nil, "--demo=hung-update")
-	_, err := r.Wait("the container that holds up the lists", soon, func(lines []string) bool {
+	_, err := r.Wait("the container that holds up the lists", limit, func(lines []string) bool {
 		return slices.ContainsFunc(lines, func(line string) bool {
 			return strings.Contains(line, "payments/api-") && regexp.MustCompile("(?i)hang|hung|no answer").MatchString(line)
 		})
