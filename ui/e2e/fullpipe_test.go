@@ -19,40 +19,51 @@ import (
 func TestEndsBeforeAFullPipe(t *testing.T) {
 	for _, args := range [][]string{{"--demo=churn", "watch"}, {"--demo=churn", "watch", "-o", "json"}, {"--demo=quiet", "check"}} {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			stuff(t, w)
-			tmp := t.TempDir()
-			cmd := exec.Command(plegtop(t), args...)
-			cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "XDG_CONFIG_HOME="+tmp)
-			cmd.Stdout = w
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			_ = w.Close()
-			awaitWrite(cmd.Process.Pid)
-			if err := cmd.Process.Signal(sig); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan struct{})
-			go func() {
-				_ = cmd.Wait() // that it ends is what counts
-				close(ended)
-			}()
-			select {
-			case <-ended:
-				if left, _ := filepath.Glob(tmp + "/plegtop-*"); len(left) > 0 {
-					t.Errorf("%v left %v behind", args, left)
-				}
-			case <-time.After(gone):
-				t.Errorf("%v runs on %v after %v", args, gone, sig)
-				_ = cmd.Process.Kill()
-				<-ended
-			}
+			t.Run(fmt.Sprint(args, " ", sig), func(t *testing.T) {
+				t.Parallel()
+				endBeforeAFullPipe(t, args, sig)
+			})
 		}
+	}
+}
+
+func endBeforeAFullPipe(t *testing.T, args []string, sig syscall.Signal) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	stuff(t, w)
+	tmp, err := os.MkdirTemp("", "pipe") // shorter than the test's own: a socket's path is in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	cmd := exec.Command(plegtop(t), args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "XDG_CONFIG_HOME="+tmp)
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	awaitWrite(cmd.Process.Pid)
+	if err := cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // that it ends is what counts
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		if left, _ := filepath.Glob(tmp + "/plegtop-*"); len(left) > 0 {
+			t.Errorf("%v left %v behind", args, left)
+		}
+	case <-time.After(gone):
+		t.Errorf("%v runs on %v after %v", args, gone, sig)
+		_ = cmd.Process.Kill()
+		<-ended
 	}
 }
 
