@@ -138,13 +138,14 @@ func readStart(proc string, pid int) (start int, comm string, err error) {
 
 // appendMembers appends the numbers of the processes in a group and in those below it.
 func appendMembers(pids []int, dir string, depth int) []int {
+	before := len(pids)
 	text, err := smallfile.Read(filepath.Join(dir, "cgroup.procs"))
 	for field := range strings.FieldsSeq(string(text)) {
 		if pid, bad := strconv.Atoi(field); bad == nil {
 			pids = append(pids, pid)
 		}
 	}
-	if len(pids) > 0 || errors.Is(err, fs.ErrNotExist) || depth == 0 {
+	if len(pids) > before || errors.Is(err, fs.ErrNotExist) || depth == 0 {
 		return pids // with v2 those above have none
 	}
 	entries, err := os.ReadDir(dir)

@@ -8,11 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -74,6 +77,56 @@ func TestPidfdsOfTheRightProcess(t *testing.T) {
 	awaitPidfd(t, first.pid)
 	first.kill()
 	h.want("stopped 2")
+}
+
+// What outlives a container's first process is not waited for, then and later.
+func TestPidfdsOfWhatOutlivesTheFirstProcess(t *testing.T) {
+	dir := t.TempDir()
+	first, other := startCommand(t, exec.Command("sleep", "60")), startCommand(t, exec.Command("sleep", "61"))
+	held := pidfdsOf(other.pid) // by whoever started it
+	writeFile(t, filepath.Join(dir, "cgroup.procs"), fmt.Sprintf("%d\n%d\n", first.pid, other.pid))
+	ends, err := newProcessEnds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ends.file.Close()
+	var said []pleg.Upstream
+	p := &pidfdWatch{
+		proc: "/proc", ends: ends, most: 2, deliver: func(u pleg.Upstream) { said = append(said, u) },
+		all: map[string]*waitedFor{}, keys: map[uint64]*waitedFor{},
+	}
+	g := &groupDir{hierarchy: new(hierarchy), id: "1", path: dir, isAlive: true}
+	if err := p.changed(g); err != nil || p.all["1"].first.pid != first.pid {
+		t.Fatalf("%v, want the first process to be waited for: %+v", err, p.all["1"].first)
+	}
+	c := p.all["1"]
+	c.since = c.since.Add(-2 * helperTime)
+	first.kill()
+	if err := errors.Join(p.take([]uint64{c.key}), p.changed(g)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []pleg.Upstream{{Signal: pleg.SignalStopped, ID: "1"}}; !cmp.Equal(want, said) {
+		t.Errorf("said %+v, want %+v", said, want)
+	}
+	if now := pidfdsOf(other.pid); len(p.keys) != 0 || now != held {
+		t.Errorf("waits for %d; the other process is held %d times, before it was %d", len(p.keys), now, held)
+	}
+}
+
+// Of a container's group so much is looked through for its first process.
+func TestMembersAreOfSoManyGroups(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "cgroup.procs"), "")
+	writeFile(t, filepath.Join(dir, "a/cgroup.procs"), "2\n1\n")
+	writeFile(t, filepath.Join(dir, "a/c/cgroup.procs"), "3\n")
+	writeFile(t, filepath.Join(dir, "b/cgroup.procs"), "")
+	writeFile(t, filepath.Join(dir, "b/c/cgroup.procs"), "4\n")
+	if got, want := appendMembers(nil, dir, 1), []int{2, 1}; !slices.Equal(got, want) {
+		t.Errorf("down to the first below: %v, want %v", got, want)
+	}
+	if got, want := appendMembers(nil, dir, 2), []int{2, 1, 4}; !slices.Equal(got, want) {
+		t.Errorf("down to the second: %v, want %v", got, want)
+	}
 }
 
 // With v1 a process is found when its number is written into its group, and with a root
@@ -201,16 +254,20 @@ func TestPidfdsAreOfTheSameProcess(t *testing.T) {
 func awaitPidfd(t *testing.T, pid int) {
 	t.Helper()
 	for late := time.Now().Add(20 * time.Second); time.Now().Before(late); time.Sleep(time.Millisecond) {
-		all, _ := filepath.Glob("/proc/self/fdinfo/*")
-		count := 0
-		for _, path := range all {
-			if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), fmt.Sprintf("\nPid:\t%d\n", pid)) {
-				count++
-			}
-		}
-		if count > 1 {
+		if pidfdsOf(pid) > 1 {
 			return
 		}
 	}
 	t.Fatalf("nobody holds process %d", pid)
+}
+
+// pidfdsOf returns how often this process holds another.
+func pidfdsOf(pid int) (count int) {
+	all, _ := filepath.Glob("/proc/self/fdinfo/*")
+	for _, path := range all {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), fmt.Sprintf("\nPid:\t%d\n", pid)) {
+			count++
+		}
+	}
+	return count
 }
