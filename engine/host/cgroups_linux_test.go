@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -473,6 +474,58 @@ func TestCgroupsOfTheKernel(t *testing.T) {
 	t.Logf("told after %v", time.Since(began))
 	stop()
 	h.leaves(files, goroutines)
+}
+
+// A watch goes with its group: the kernel would keep it, and has only so many.
+func TestWatchesGoWithTheirGroups(t *testing.T) {
+	probing, group := newKernelGroup(t, fixtureID(probe)), newKernelGroup(t, fixtureID("1"))
+	h, _ := listen(t, newTestNode(t, "").Cgroups)
+	probing.probe(h)
+	info, err := os.Stat(filepath.Join(group.dir, "cgroup.events"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	watched := func() bool {
+		ours := fmt.Sprintf(" ino:%x ", info.Sys().(*syscall.Stat_t).Ino)
+		all, _ := filepath.Glob("/proc/self/fdinfo/*")
+		return slices.ContainsFunc(all, func(path string) bool {
+			text, _ := os.ReadFile(path) // it may have been closed
+			return strings.Contains(string(text), ours)
+		})
+	}
+	if !watched() {
+		t.Fatal("the group is not watched")
+	}
+	if err := unix.Rmdir(group.dir); err != nil {
+		t.Fatal(err)
+	}
+	for late := time.Now().Add(20 * time.Second); watched(); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("what was removed is still watched")
+		}
+	}
+}
+
+// A tree may be of any depth, and of any width: both are bounded.
+func TestCgroupsHaveTheirLimits(t *testing.T) {
+	tree := newGroupTree(t, t.TempDir(), "")
+	deep := func(folders int, digit string) string {
+		return strings.Repeat("x/", folders) + fixtureID(digit)
+	}
+	h, _ := listen(t, newTestNode(t, tree.root).Cgroups)
+	h.begun(tree)
+	tree.make(deep(deepestGroup, "1"), 1)
+	tree.make(deep(deepestGroup-1, "2"), 1)
+	h.want("started 2")
+
+	w := groupWatch{dirs: map[string]*groupDir{}}
+	for n := range mostWatches {
+		w.dirs[fmt.Sprint(n)] = nil
+	}
+	one := &groupDir{hierarchy: &hierarchy{dir: "/sys"}, path: "/sys/one"}
+	if _, err := w.watch(one); !errors.Is(err, call.ErrUnimplemented) || !strings.Contains(err.Error(), "more than 16384 control groups below /sys") {
+		t.Errorf("too many: %v", err)
+	}
 }
 
 func TestWatchErrorsSayWhatToDo(t *testing.T) {
