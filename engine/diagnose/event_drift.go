@@ -75,6 +75,8 @@ func eventDrift(v *view) []Finding {
 		if said := broken[len(broken)-1].Reason; said != "" {
 			f.Summary += ": " + excerpt(said)
 		}
+	case amiss(w.Duplicates) && w.Duplicates > 2*told: // those of the newest changes are counted before these are
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s, and some of them again and again, %s times in %s", count(told, "change"), thousands(w.Duplicates), going(w.lasted))
 	case amiss(w.Duplicates):
 		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.lasted))
 	case w.unknown >= floodLeast && w.unknown > w.Transitions:

@@ -73,6 +73,7 @@ func TestEventDrift(t *testing.T) {
 		{"nearly all lost, in evented mode", drifts(engine.Drift{Both: 10, MissedBySource: 40}, evented), "critical the runtime's event stream did not tell 40 of 50 changes"},
 		{"nearly all lost, in generic mode", drifts(engine.Drift{Both: 10, MissedBySource: 40}), "warning the runtime's event stream did not tell 40 of 50 changes"},
 		{"doubled", drifts(engine.Drift{Both: 50, Duplicates: 50}), "warning the runtime's event stream told 50 of 50 changes twice in 1m0s"},
+		{"told more often than there are changes", drifts(engine.Drift{Both: 50, Duplicates: 12_222}), "warning the runtime's event stream told 50 changes, and some of them again and again, 12,222 times in 1m0s"},
 		{"late", drifts(engine.Drift{Both: 50, Late: 45}), "info the runtime's event stream told 45 of 50 changes in 1m0s only after the relist had seen them, one every 1s"},
 		{"late, in evented mode", drifts(engine.Drift{Both: 50, Late: 45}, evented), "warning the runtime's event stream told 45 of 50"},
 		{"broken twice", drifts(engine.Drift{Both: 50}, broke(2, time.Minute)), ""},
