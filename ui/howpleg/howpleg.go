@@ -105,14 +105,14 @@ func (p *how) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// to goes to a step; after the last one to the whole picture again.
+// to goes to a step; after the last one to the whole picture again, and to the newest event.
 func (p *how) to(step int, h pane.Host) {
 	if p.row == nil {
 		h.Say("nothing has happened yet")
 		return
 	}
 	p.step = max(step, 0) % (steps + 1)
-	p.pinned = p.step > 0
+	p.pinned = step <= steps && (p.pinned || step > 0)
 	p.Show(0)
 }
 

@@ -270,6 +270,9 @@ func TestKeys(t *testing.T) {
 	}
 	s = NewStage(New(4), v, 78, 19)
 	is("opened on an event", 4, 0)
+	s.Press("space", "left")
+	s.Refresh()
+	is("a step, and back", 4, 0)
 	but := func(hidden uint64) {
 		v.Journal.Filter(func(e engine.Event, _ time.Time) bool { return e.Seq != hidden }, false)
 		s.Refresh()
