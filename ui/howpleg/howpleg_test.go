@@ -196,12 +196,24 @@ func TestStays(t *testing.T) {
 		}
 		v.Journal.Observe(engine.Update{Snapshot: snap, Events: all})
 	}
-	happen(1, 2)
-	s := NewStage(New(1), v, 118, 35)
-	happen(3, 9)
+	happen(1, 20)
+	s := NewStage(New(19), v, 118, 35)
+	happen(21, 22) // in the places of those that go
 	s.Refresh()
-	if got := s.Subject().Event; got != 1 || v.Journal.Row(1) != nil {
-		t.Errorf("event %d in the place of 1; still kept: %v", got, v.Journal.Row(1) != nil)
+	if got := s.Subject().Event; got != 19 || v.Journal.Row(19) != nil {
+		t.Errorf("event %d in the place of 19; still kept: %v", got, v.Journal.Row(19) != nil)
+	}
+}
+
+// TestBeginsWithOneOfTheKubelets holds that the newest event with which it begins is one that a
+// kubelet has, whatever else there is.
+func TestBeginsWithOneOfTheKubelets(t *testing.T) {
+	v := seen(working(Healthy()), func(all []engine.Event) {
+		all[7].Delivery, all[7].Seen = pleg.Unseen, &engine.Sightings{}
+		all[6].Delivery = pleg.Derived
+	})
+	if got := NewStage(New(0), v, 118, 35).Subject().Event; got != 6 {
+		t.Errorf("it begins with event %d, want 6", got)
 	}
 }
 
