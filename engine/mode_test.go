@@ -266,6 +266,22 @@ func TestStreamOfTheModeAloneRestsAfterTheFallBack(t *testing.T) {
 	})
 }
 
+// That another source is open again says nothing of the runtime's stream.
+func TestAnotherSourceIsNoStreamOfTheMode(t *testing.T) {
+	other := &fakeStream{t: t}
+	streams := []Stream{{Source: FromCRI}, {Source: FromCgroup, On: true, Run: other.Run}}
+	inMode(t, Config{Release: 36, Mode: pleg.Evented, Streams: streams}, func(b *modeBench) {
+		other.breaks(errors.New("snapped"), nil)
+		b.after(lasting / 2)
+		before := b.fresh().Relists.Count
+		b.stream.breaks(errors.New("snapped"), nil)
+		s := b.after(lasting * 9 / 10)
+		if s.Sources[0].State != StreamOpening || s.Sources[1].State != StreamConnected || s.Relists.Count != before+1 || s.Mode.Attempts != 1 {
+			t.Errorf("%+v, %d relists after %d, mode %+v", s.Sources, s.Relists.Count, before, s.Mode)
+		}
+	})
+}
+
 // What happened before a stream could be opened at all, one more relist finds.
 func TestEventedMakesUpForALateStart(t *testing.T) {
 	stream := &fakeStream{t: t}

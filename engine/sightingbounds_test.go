@@ -40,6 +40,20 @@ func TestStrangersOfAKnownPodAreBounded(t *testing.T) {
 	})
 }
 
+// While no relist comes to its end, what waits for one has a bound: those that wait no
+// more go first, then the oldest.
+func TestWhatIsNotJudgedIsBounded(t *testing.T) {
+	g, x := &sightings{}, &sighted{id: "a"}
+	for i := range 2*mostSighted + 1 {
+		g.unjudged = append(g.unjudged, &transition{of: x, missed: i%4 == 0})
+	}
+	last := g.unjudged[2*mostSighted-1]
+	g.touch(&machine{}, x)
+	if n := len(g.unjudged); n != mostSighted || !g.unjudged[0].waits() || g.unjudged[n-1] != last {
+		t.Errorf("%d are not judged", n)
+	}
+}
+
 // Who was told of gives his room to others, though no relist comes to say that it missed him.
 func TestStrangersThatWereToldMakeRoom(t *testing.T) {
 	g := &sightings{byID: make(map[string]*sighted)}
@@ -249,5 +263,78 @@ func TestContainersOfAnotherRuntimeBesideAStream(t *testing.T) {
 		f.says(stopped("other"))
 		w.after(10 * time.Second)
 		w.wants("beside a stream", "unseen ContainerStarted blink cgroup", "unseen ContainerDied blink cgroup")
+	})
+}
+
+// A source has missed what happened while it watched, and nothing else: what an inspection
+// says happened before, or may have, it could not see.
+func TestASourceHasMissedOnlyWhatItWasThereFor(t *testing.T) {
+	broken := &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Text: "broken"}
+	for name, tt := range map[string]struct {
+		period time.Duration
+		play   func(*watching)
+		missed uint64
+	}{
+		"before it watched, in the same relist": {20 * time.Second, func(w *watching) {
+			w.ask(func() { w.SetStreams() })
+			w.after(time.Second)
+			w.fake.down("web") // when, nobody says
+			w.ask(func() { w.SetStreams(FromCgroup) })
+		}, 0},
+		"before it watched, and inspected late": {time.Second, func(w *watching) {
+			w.fake.script("ContainerStatus web/app", behaviour{err: broken})
+			w.ask(func() { w.SetStreams() })
+			w.fake.exit("web/app", 0, "")
+			w.ask(func() { w.SetStreams(FromCgroup) })
+			w.after(10 * time.Second)
+			w.fake.behave()
+		}, 0},
+		"relisted alone, after a list that it watched": {20 * time.Second, func(w *watching) {
+			w.ask(func() { w.SetStreams() })
+			w.after(time.Second)
+			w.ask(func() { w.SetStreams(FromCgroup) })
+			w.after(25 * time.Second)
+			w.fake.exit("web/app", 0, "")
+			w.ask(func() { w.Reinspect("uid-web") })
+		}, 1},
+		"while it watched": {time.Second, func(w *watching) { w.fake.exit("web/app", 0, "") }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			watch(t, Config{Period: tt.period}, FromCgroup, func(w *watching) {
+				tt.play(w)
+				w.after(40 * time.Second)
+				w.drifts(Drift{Transitions: tt.missed, MissedBySource: tt.missed})
+			})
+		})
+	}
+}
+
+// Of two sources that say when something happened the first one is gone by.
+func TestTheFirstToSayWhenIsGoneBy(t *testing.T) {
+	f := &fakeStream{t: t}
+	watch(t, Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}, FromPidfd, func(w *watching) {
+		for i, s := range []*fakeStream{f, w.f} {
+			u := stopped("web/blink")
+			u.At = time.Now().Add(-time.Duration(100-50*i) * time.Millisecond)
+			s.says(u)
+			w.after(100 * time.Millisecond)
+		}
+		w.after(5 * time.Second)
+		kept, _ := w.shell.buffer.ring.between(w.read, w.shell.buffer.ring.last)
+		if len(kept) != 1 || !kept[0].HasLag || kept[0].Lag != 100*time.Millisecond {
+			t.Errorf("%+v", kept)
+		}
+	})
+}
+
+// Who is heard of again is remembered for as long again.
+func TestWhoIsHeardOfAgainIsRemembered(t *testing.T) {
+	watch(t, Config{}, FromPidfd, func(w *watching) {
+		w.fake.exit("web/app", 0, "")
+		for range 4 {
+			w.f.says(stopped("web/app"))
+			w.after(sightedFor - time.Minute)
+		}
+		w.drifts(Drift{Transitions: 1, Both: 1, Duplicates: 3})
 	})
 }

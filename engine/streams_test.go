@@ -448,3 +448,48 @@ func TestStreamThatHasWorkedIsNotSwitchedOff(t *testing.T) {
 		}
 	})
 }
+
+// All streams are closed for a while once the machine knows of that, and no stream is left.
+func TestStreamsAreQuiet(t *testing.T) {
+	l := newStreams()
+	var tap *tap
+	for _, tt := range []struct {
+		what string
+		do   func()
+		want bool
+	}{
+		{"none was opened", func() {}, false},
+		{"held", func() { l.hold(true) }, true},
+		{"one is left", func() { tap = l.add(FromCRI, func() {}) }, false},
+		{"it is over", func() { l.over(tap, StreamEnded{Err: io.EOF}) }, true},
+		{"released", func() { l.hold(false) }, false},
+	} {
+		_, changed := l.quiet()
+		tt.do()
+		if got, _ := l.quiet(); got != tt.want {
+			t.Errorf("%s: quiet is %v", tt.what, got)
+		}
+		select {
+		case <-changed:
+		default:
+			if tt.what != "none was opened" {
+				t.Errorf("%s: nobody is told", tt.what)
+			}
+		}
+	}
+}
+
+// To hold the streams is to have them stay closed, also one that waits to be opened again.
+func TestHeldStreamsStayClosed(t *testing.T) {
+	f := &fakeStream{t: t}
+	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	bubble(t, c, nil, func(b *bench) {
+		b.after(2 * lasting)
+		f.breaks(errors.New("snapped"), nil)
+		b.after(leastBackOff / 4)
+		b.HoldStreams(b.t.Context())
+		if b.after(time.Minute); f.times() != 1 {
+			t.Errorf("opened %d times", f.times())
+		}
+	})
+}

@@ -307,6 +307,17 @@ func TestRelistSendsWhatWasDiscarded(t *testing.T) {
 	}
 }
 
+// A removal follows an end, though there was no room for that.
+func TestRemovalBeginsWhereAnEndLeads(t *testing.T) {
+	b := newBed(t, Config{Release: 36, Mode: Evented, Capacity: 1})
+	p := pod("a", "s1 running", "c1 running")
+	b.tell(SignalStarted, "c1", p)
+	b.core.Apply(b.at, upstream(SignalDeleted, "c1", p, b.at))
+	if got := b.core.Released(); len(got) != 2 || got[0].Delivery != Discarded || got[1].Kind != Removed || got[1].From != Exited {
+		t.Errorf("events %+v", got)
+	}
+}
+
 // kubelet 1.26 to 1.36, EventedPLEG.updateGlobalCache.
 func TestTouchServesWhoeverWaits(t *testing.T) {
 	for _, tt := range []struct {
