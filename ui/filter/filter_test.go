@@ -3,6 +3,7 @@ package filter
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,28 @@ func job() *engine.Pod {
 // shown is p as it is shown with such a problem, or with none.
 func shown(p *engine.Pod, problem string) *podlist.Pod {
 	return podlist.New(p, nil, diagnose.Trouble{Text: problem})
+}
+
+// TestDiedUnseen holds that a container that has died, as only an event source saw, is in no
+// other state than that.
+func TestDiedUnseen(t *testing.T) {
+	for dead, want := range map[string]string{"": "state:running", "c1": "state:running state:dead", "c1 c2": "state:dead", "5a": "state:running state:dead"} {
+		all := make(map[string]diagnose.Death)
+		for _, id := range strings.Fields(dead) {
+			all[id] = diagnose.Death{At: now}
+		}
+		var l podlist.List
+		l.Observe(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{web()}}, nil, all)
+		var got []string
+		for _, filter := range []string{"state:running", "state:dead"} {
+			if f, err := Parse(filter); err == nil && f.Pod(l.Shown[0], now) {
+				got = append(got, filter)
+			}
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("with %q dead: %q, want %q", dead, got, want)
+		}
+	}
 }
 
 func TestPod(t *testing.T) {

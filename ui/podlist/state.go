@@ -79,6 +79,15 @@ func (p *Pod) Word() string {
 	return states[p.State][0]
 }
 
+// Listed returns the word of the state in which a sandbox or container of the pod was listed,
+// unless it has died since, as only an event source saw.
+func (p *Pod) Listed(id string, s pleg.State) string {
+	if _, died := p.Dead[id]; died {
+		return states[Dead][0]
+	}
+	return s.String()
+}
+
 // Says returns Word in at most nine cells, and of a call that hangs for how long.
 func (p *Pod) Says(at time.Time) string {
 	if p.State != Hung {
