@@ -39,7 +39,8 @@ func (p *page) headline(u diagnose.Update) {
 		if next := finding.Countdown(h); next != "" {
 			head += " (" + text.Clean(next) + ")"
 		}
-		if said = text.After(h.Word, h.Text); !strings.Contains(said, last.Name) {
+		said = text.After(h.Word, h.Text)
+		if asked := last.Kind == diagnose.LinkCall && strings.Contains(said, last.Name); !asked && !strings.HasSuffix(said, last.Name) {
 			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
 		}
 	}

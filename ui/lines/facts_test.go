@@ -75,21 +75,3 @@ func TestClockOfTheHeadline(t *testing.T) {
 		t.Errorf("a moment: %+v", got)
 	}
 }
-
-// TestHeadlineNamesTheHolderOnce holds that the text of check ends its headline with what
-// holds it all up, unless that is named in it.
-func TestHeadlineNamesTheHolderOnce(t *testing.T) {
-	for said, want := range map[string]string{
-		"lists hang, behind shop/cart app (pid 44, D in nfs4)": "✖ LISTS HANG  behind shop/cart app (pid 44, D in nfs4)\n",
-		"lists hang": "✖ LISTS HANG  shop/cart app\n",
-		"lists hang, ListContainers has had no answer for 9s": "✖ LISTS HANG  ListContainers has had no answer for 9s -> shop/cart app\n",
-	} {
-		f := diagnose.Finding{ID: diagnose.ListHung, Severity: diagnose.Critical, Summary: "x", Chain: []diagnose.Link{
-			{Kind: diagnose.LinkRelist, Name: "relist"}, {Kind: diagnose.LinkCall, Name: "ListContainers", Proof: "it is out"}, {Kind: diagnose.LinkContainer, Name: "shop/cart app", Proof: "it is asked for"},
-		}}
-		u := diagnose.Update{Update: engine.Update{Snapshot: hungCheck().Snapshot}, Headline: diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: said}, Findings: []diagnose.Finding{f}}
-		if got := string(appendText(nil, u, CheckOptions{})); !strings.HasPrefix(got, want) {
-			t.Errorf("%q: %q, want %q", said, got[:min(len(got), 100)], want)
-		}
-	}
-}
