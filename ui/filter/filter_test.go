@@ -61,7 +61,7 @@ func shown(p *engine.Pod, problem string) *podlist.Pod {
 func TestDiedUnseen(t *testing.T) {
 	for dead, want := range map[string]string{"": "state:running", "c1": "state:running state:dead", "c1 c2": "state:dead", "5a": "state:running state:dead"} {
 		all := make(map[string]diagnose.Death)
-		for _, id := range strings.Fields(dead) {
+		for id := range strings.FieldsSeq(dead) {
 			all[id] = diagnose.Death{At: now}
 		}
 		var l podlist.List
