@@ -192,17 +192,18 @@ func (n *Lane) Look(v *pane.View, i int) (symbol string, st theme.Style) {
 }
 
 func stateLook(t *theme.Theme, s pleg.State) (symbol string, st theme.Style) {
+	symbol, st = look.State(t, s)
 	switch s {
 	case pleg.Absent:
-		return "", t.Dim
+		symbol = ""
 	case pleg.Created:
-		return t.Symbols.Made, t.Info
+		symbol = t.Symbols.Made
 	case pleg.Running:
-		return t.Symbols.Run, t.Good
+		symbol = t.Symbols.Run
 	case pleg.Exited:
-		return t.Symbols.Ended, t.Dim
+		symbol = t.Symbols.Ended
 	}
-	return look.State(t, s)
+	return symbol, st
 }
 
 // Draw draws the lane; the cell of the cursor, if there is one, in the look of a cursor.
