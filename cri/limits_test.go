@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,15 @@ import (
 func wired[M proto.Message](m M, wire []byte) M {
 	m.ProtoReflect().SetUnknown(wire)
 	return m
+}
+
+// marshaled is m as it is on the wire, for one that is sent often.
+func marshaled[M proto.Message](t *testing.T, m, empty M) M {
+	wire, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wired(empty, wire)
 }
 
 // emptyEntries is a message of empty embedded messages number num, as large as
@@ -65,7 +75,7 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 		stream streamAnswer
 		want   string // what the error says
 	}{
-		"a stream that never ends":     {listContainers, nil, endless(&runtimev1.StreamContainersResponse{Containers: many}), "larger than max of plegtop: 100k entries"},
+		"a stream that never ends":     {listContainers, nil, endless(marshaled(t, &runtimev1.StreamContainersResponse{Containers: many}, &runtimev1.StreamContainersResponse{})), "larger than max of plegtop: 100k entries"},
 		"large messages without end":   {listSandboxes, nil, endless(&runtimev1.StreamPodSandboxesResponse{PodSandboxes: []*runtimev1.PodSandbox{large}}), "larger than max of plegtop: 64 MiB"},
 		"8 million empty sandboxes":    {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), nil, "100k entries"},
 		"8 million empty containers":   {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), nil, "100k entries"},
@@ -110,10 +120,7 @@ func TestLargeListsAreTaken(t *testing.T) {
 		c.Annotations = map[string]string{"io.kubernetes.container.hash": "5f1c", "more": strings.Repeat("x", 500)}
 		chunk.Containers = append(chunk.Containers, c)
 	}
-	var all []proto.Message
-	for range 60 {
-		all = append(all, chunk)
-	}
+	all := slices.Repeat([]proto.Message{marshaled(t, chunk, &runtimev1.StreamContainersResponse{})}, 60)
 	s.streams = map[string]streamAnswer{streamedContainers: chunks(all...)}
 	rows, err := start(t, s).ListContainers(within(t, testLimit), "")
 	if err != nil || len(rows) != 60_000 {
@@ -133,7 +140,7 @@ func TestLongTextsAreCut(t *testing.T) {
 		t.Errorf("error = %v, want one of %d bytes at most, without its middle", err, textLimit)
 	}
 
-	s.answers[method] = refuse(status.Error(codes.Unknown, strings.Repeat(long, 20)))
+	s.answers[method] = refuse(status.Error(codes.Unknown, strings.Repeat(long, 4)))
 	_, err = c.ContainerStatus(within(t, testLimit), "x")
 	if err == nil || len(err.Error()) > textLimit {
 		t.Errorf("error of %d bytes: %v", len(err.Error()), err)
