@@ -189,7 +189,7 @@ func TestFallBack(t *testing.T) {
 					t.Errorf("health %+v, mode %+v", s.Health, s.Mode)
 				}
 				b.stream.breaks(nil, nil)
-				b.after(time.Hour)
+				b.after(10 * time.Minute) // a stream that is lost is opened each minute at least
 				if b.stream.isOpen() {
 					t.Error("the stream is opened again")
 				}
