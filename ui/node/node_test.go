@@ -237,6 +237,10 @@ func TestNodeTellsOfStreams(t *testing.T) {
 			}
 		}
 	}
+	evented.Health.ListedAt = Ago(4 * time.Minute)
+	if got := show(160, 120, evented, nil).Row("list 4m"); !strings.Contains(got, "✔") {
+		t.Errorf("a list that is not due again: %q", got)
+	}
 	if got := show(160, 120, Healthy(), nil).Text(); strings.Contains(got, "Event sources") {
 		t.Error("told of where there are none")
 	}

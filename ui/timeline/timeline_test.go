@@ -97,6 +97,30 @@ func TestEnterOpensTheEventThere(t *testing.T) {
 	}
 }
 
+// The cursor goes to where an event source saw an event, too, and opens that there.
+func TestEventWhereAStreamSawIt(t *testing.T) {
+	snap := panetest.Healthy()
+	all := panetest.Events(snap)
+	died := &all[3]
+	died.Seen = &engine.Sightings{}
+	died.Seen.At[engine.FromRelist], died.Seen.At[engine.FromCRI] = died.SeenAt, died.SeenAt.Add(20*time.Second) // the stream was late
+	s := panetest.NewStage(New(pane.Settings{}), show(snap, all...), 118, 35)
+	for !strings.Contains(s.Row("now "), " payments") {
+		s.Act(keymap.Down)
+	}
+	var at []string
+	for range 2 {
+		s.Act(keymap.MatchPrev)
+		if got := s.Subject().Event; got != died.Seq {
+			t.Errorf("on event %d, want %d", got, died.Seq)
+		}
+		at = append(at, s.Row(" seen "))
+	}
+	if at[0] == at[1] || !strings.Contains(at[0], "cri -20") {
+		t.Errorf("under the cursor is %q and then %q", at[0], at[1])
+	}
+}
+
 // The cursor stays on a moment while time goes on, and at the right edge goes along.
 func TestCursorStaysOnItsMoment(t *testing.T) {
 	s := panetest.NewStage(New(pane.Settings{}), some(), 118, 35).Act(keymap.Bottom)
