@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -219,6 +220,26 @@ func TestLongStreamIsReadWhole(t *testing.T) {
 	}))
 	if err := c.Events(within(t, testLimit), func(u pleg.Upstream) { read <- u }); !errors.Is(err, io.EOF) {
 		t.Error(err)
+	}
+}
+
+// What nobody reads takes so much room, in bytes and in number, and the rest is counted.
+func TestFramesAreBounded(t *testing.T) {
+	frame := func(bytes int) mem.BufferSlice { return mem.BufferSlice{mem.SliceBuffer(make([]byte, bytes))} }
+	f := frames{queue: make(chan mem.BufferSlice, 100)}
+	const fit = frameBytesRoom / statusLimit
+	for range fit + 1 {
+		f.put(frame(statusLimit))
+	}
+	if f.bytes.Load() != frameBytesRoom || f.skipped.Load() != 1 {
+		t.Errorf("%d bytes, %d skipped; want %d and 1", f.bytes.Load(), f.skipped.Load(), frameBytesRoom)
+	}
+	f = frames{queue: make(chan mem.BufferSlice, 2)}
+	for range 5 {
+		f.put(frame(100))
+	}
+	if f.bytes.Load() != 200 || f.skipped.Load() != 3 {
+		t.Errorf("%d bytes, %d skipped; want 200 and 3", f.bytes.Load(), f.skipped.Load())
 	}
 }
 
