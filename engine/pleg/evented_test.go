@@ -387,6 +387,43 @@ func TestStormOfUnknownIDsHidesNoOther(t *testing.T) {
 	b.wantEvents(b.tell(SignalStopped, "c1", pod("a", "s1 running", "c1 exited")), "a Died c1")
 }
 
+// What the stream tells of a pod again and again counts once, and no more when it has gone.
+func TestWhatIsAheadCountsOnce(t *testing.T) {
+	b := newBed(t, Config{Release: 36, Mode: Evented})
+	b.core.Attend(true)
+	b.relist(pod("z", "s1 running"))
+	large := pod("a", "s1 running")
+	large.Containers = make([]Container, 100)
+	for range 2 * mostStatuses / 100 {
+		if out := b.core.Apply(b.at, upstream(SignalStarted, "s1", large, b.at)); out.Ignored != "" {
+			t.Fatal(out.Ignored)
+		}
+	}
+	if b.core.ahead.containers != 100 {
+		t.Errorf("%d containers, want 100", b.core.ahead.containers)
+	}
+	b.core.Apply(b.at, upstream(SignalDeleted, "s1", large, b.at))
+	if b.core.ahead.containers != 0 || len(b.core.ahead.pods) != 0 {
+		t.Errorf("%d containers of %d pods, want none", b.core.ahead.containers, len(b.core.ahead.pods))
+	}
+}
+
+// What was told of ids that no relist has shown counts for as long as it is kept.
+func TestTalesAreBoundedBeyondARelist(t *testing.T) {
+	b := newBed(t, Config{Release: 36, Mode: Evented})
+	b.core.Attend(true)
+	for round := range 2 {
+		b.relist(pod("a", "s1 running"))
+		for i := range mostTold {
+			b.core.Apply(b.at, upstream(SignalStarted, fmt.Sprint("x", round, "-", i), pod("a", "s1 running"), b.at))
+		}
+		b.core.Released()
+	}
+	if n := len(b.core.told.of["a"]); n > mostTold+1 || n < mostTold/2 {
+		t.Errorf("%d tales, want no more than %d", n, mostTold)
+	}
+}
+
 // A kubelet has no such bounds.
 func TestHostileStreamIsBounded(t *testing.T) {
 	for name, flood := range map[string]func(i int) (string, Pod){
