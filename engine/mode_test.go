@@ -700,3 +700,27 @@ func TestWhatAStreamAddsToPodsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// Who switches off the stream that the mode goes by need not wait for its next relist.
+func TestStreamThatIsSwitchedOffBringsTheRelistBack(t *testing.T) {
+	inMode(t, Config{Release: 36, Mode: pleg.Evented}, func(b *modeBench) {
+		before := b.fresh().Relists.Count
+		b.ask(func() { b.SetStreams() })
+		b.after(5 * time.Second)
+		if s := b.wantMode(pleg.Generic, time.Second, minutes3, "not switched on"); s.Relists.Count < before+4 {
+			t.Errorf("%d relists after %d", s.Relists.Count, before)
+		}
+	})
+}
+
+// Of two asks for one pod the later one counts: a relist may have begun between them.
+func TestAsksForOnePod(t *testing.T) {
+	var q asks
+	early, late := time.Unix(1, 0), time.Unix(2, 0)
+	q.add(ask{ref("a"), early})
+	q.add(ask{ref("b"), early})
+	q.add(ask{ref("a"), late})
+	if want := []ask{{ref("a"), late}, {ref("b"), early}}; !slices.Equal(q.waiting, want) {
+		t.Errorf("%+v, want %+v", q.waiting, want)
+	}
+}

@@ -338,3 +338,36 @@ func TestWhoIsHeardOfAgainIsRemembered(t *testing.T) {
 		w.drifts(Drift{Transitions: 1, Both: 1, Duplicates: 3})
 	})
 }
+
+// What was heard of since it got its place in the order is forgotten after what was not.
+func TestSightingsAreForgottenInTheirOrder(t *testing.T) {
+	start := time.Unix(1, 0)
+	m := &machine{now: start}
+	g := &m.sightings
+	first, second := &sighted{id: "first", touched: start}, &sighted{id: "second", touched: start}
+	g.byID = map[string]*sighted{first.id: first, second.id: second}
+	g.keep(m, first)
+	g.keep(m, second)
+	first.touched = start.Add(1)
+	g.evict()
+	if len(g.byID) != 2 || len(g.kept) != 2 || g.kept[1].x != first {
+		t.Fatalf("%d ids, order %+v, want the first after the second", len(g.byID), g.kept)
+	}
+	g.evict()
+	if g.byID[first.id] == nil || len(g.byID) != 1 {
+		t.Errorf("%v, want the first alone", g.byID)
+	}
+}
+
+// The index forgets ids that no pod has any more.
+func TestIndexIsBounded(t *testing.T) {
+	junk := map[string]pleg.UID{"mine": "a"}
+	for n := range mostStale {
+		junk[fmt.Sprint(n)] = "gone"
+	}
+	now := &pleg.Pod{PodRef: ref("a"), Containers: []pleg.Container{{ID: "mine"}}}
+	all := pods{byUID: map[pleg.UID]*Pod{now.UID: {PodRef: now.PodRef, Current: now}}, index: index{pods: junk}}
+	if _, known := all.place("mine"); !known || len(all.index.pods) != 1 {
+		t.Errorf("known: %v, %d ids", known, len(all.index.pods))
+	}
+}
