@@ -21,12 +21,13 @@ type Report struct {
 	Usage     []Usage // of the runtime, the kubelet and plegtop itself, in this order, as far as they were found
 	Limits    []Limit // of the runtime's own processes and of the node
 	Pressure  Pressure
-	Disk      Disk     // of the runtime's data
-	State     Disk     // of what its shims work in, such as /run/containerd
-	Devices   []Device // disks with requests under way; none too where nothing is known of them
-	Clock     Clock
-	Kubelet   Kubelet
-	Deep      *Deep // nil where nothing hung when the look began
+	Disk      Disk // of the runtime's data
+	State     Disk // of what its shims work in, such as /run/containerd
+	// Devices are those with requests under way; none too where nothing is known of them.
+	Devices []Device
+	Clock   Clock
+	Kubelet Kubelet
+	Deep    *Deep // nil where nothing hung when the look began
 }
 
 // Socket is what the node has where the runtime's socket belongs.
