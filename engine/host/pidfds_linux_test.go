@@ -101,6 +101,13 @@ func TestPidfdsOfWhatOutlivesTheFirstProcess(t *testing.T) {
 	}
 	c := p.all["1"]
 	c.since = c.since.Add(-2 * helperTime)
+	c.first.comm = "runc" // which has only made the container, however long that took
+	if next, err := p.next(c, c.first); err != nil || next == nil {
+		t.Errorf("after a maker: %+v, %v", next, err)
+	} else {
+		next.close()
+	}
+	c.first.comm = "sleep"
 	first.kill()
 	if err := errors.Join(p.take([]uint64{c.key}), p.changed(g)); err != nil {
 		t.Fatal(err)
@@ -110,6 +117,15 @@ func TestPidfdsOfWhatOutlivesTheFirstProcess(t *testing.T) {
 	}
 	if now := pidfdsOf(other.pid); len(p.keys) != 0 || now != held {
 		t.Errorf("waits for %d; the other process is held %d times, before it was %d", len(p.keys), now, held)
+	}
+}
+
+// The process that becomes the container's own is one of the runtime's until then, too.
+func TestPidfdsTellMakersOfContainers(t *testing.T) {
+	for comm, want := range map[string]bool{"runc": true, "runc:[1:CHILD]": true, "runc:[2:INIT]": false, "sleep": false} {
+		if got := (&process{pid: 1 << 30, comm: comm}).makesContainers("/proc"); got != want {
+			t.Errorf("%s makes containers: %v", comm, got)
+		}
 	}
 }
 
