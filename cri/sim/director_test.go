@@ -319,7 +319,7 @@ func TestDirectorWhileClientsAreConnected(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var clients sync.WaitGroup
 	names := map[string]bool{}
-	for i := range 2 * len(Scenarios()) {
+	for i := range len(Scenarios()) {
 		clients.Go(func() { _, _ = c.ListContainers(ctx, &cri.ListContainersRequest{}) }) // scenarios have calls fail
 		s.Freeze(i%2 == 0)
 		s.SetSpeed(float64(i))
