@@ -227,9 +227,9 @@ func (v *view) began(h *hang) time.Time {
 func (v *view) unanswered(h *hang) string {
 	switch since := v.At.Sub(h.Since); {
 	case h.out:
-		return "has had no answer for " + going(max(h.took, since))
+		return "got no answer for " + going(max(h.took, since))
 	case h.inRow > 1:
-		return "has had no answer for " + going(since)
+		return "got no answer for " + going(since)
 	}
 	return "got no answer within " + span(h.took)
 }

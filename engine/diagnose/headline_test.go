@@ -64,7 +64,7 @@ func TestHeadline(t *testing.T) {
 		{"one Status failed", healthy(5).fail(call.Status, call.ErrOther, "locked", 1), Headline{Word: "HEALTHY", Text: "5 pods, 10 containers, the last Status failed"}},
 		{"stopped", down(healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 3*time.Second).hang(call.Status, 3*time.Second), 20*time.Second),
 			critical("NOT ANSWERING", "no list and no status is answered", "NotReady")},
-		{"a list hangs", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), critical("LISTS HANG", "ListContainers has had no answer for 5s", soonUnhealthy)},
+		{"a list hangs", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), critical("LISTS HANG", "ListContainers got no answer for 5s", soonUnhealthy)},
 		{"a list hangs behind a status", healthy(5).hang(call.ListContainers, 12*time.Second).probesAnswered().fly(healthy(5).flight(2, "sidecar", 3*time.Second)),
 			critical("LISTS HANG", "lists hang, behind ns-2/pod-00002 sidecar", soonUnhealthy)},
 		{"an inspection is late", healthy(5).hangOn(3, "app", 1500*time.Millisecond).probesAnswered(), warning("SLOW?", "the relist waits for ContainerStatus of ns-0/pod-00003 app since 1s", soonUnhealthy)},
@@ -82,7 +82,7 @@ func TestHeadline(t *testing.T) {
 			n.Health.ListedAt, n.Health.UnhealthyAt = ago(20*time.Minute), now.Add(20*time.Second)
 			return n
 		}(), warning("AT RISK", "no relist has listed the pods for 2m40s; the threshold is 3m0s", soonUnhealthy)},
-		{"Status hangs", down(healthy(5).hang(call.Status, 20*time.Second), 10*time.Second), critical("STATUS HANGS", "Status has had no answer for 20s", "NotReady")},
+		{"Status hangs", down(healthy(5).hang(call.Status, 20*time.Second), 10*time.Second), critical("STATUS HANGS", "Status got no answer for 20s", "NotReady")},
 		{"Status fails in check", checked(5).fail(call.Status, call.ErrOther, "locked", 1), critical("STATUS FAILS", "Status fails: Unknown: locked", "")},
 		{"no Status for too long", func() *node {
 			n := healthy(5).fail(call.Status, call.ErrOther, "locked", 9)
