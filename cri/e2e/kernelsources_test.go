@@ -41,6 +41,7 @@ func listenTo(t *testing.T, run func(context.Context, func(pleg.Upstream)) error
 
 func (l *hearer) deliver(u pleg.Upstream) {
 	now := time.Now()
+	u.Ran = 0 // differs from one to the next
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, again := l.heard[u]; again {
