@@ -16,10 +16,10 @@ import (
 // 12,800 a second, a few percent of a core, and what comes faster than that for a third
 // of a second is counted and lost.
 const (
-	queueRoom = 4096
-	partsRoom = 4 * queueRoom         // containers and sandboxes in their statuses
-	batch     = 128                   // events of one source in one step, at most
-	batchPace = 10 * time.Millisecond // real time between two such steps
+	queueRoom  = 4096
+	weightRoom = 4 * queueRoom         // weight of their statuses
+	batch      = 128                   // events of one source in one step, at most
+	batchPace  = 10 * time.Millisecond // real time between two such steps
 )
 
 // streams is where the goroutines of the event sources leave what they hear, and where
@@ -39,7 +39,7 @@ type tap struct {
 	source Source
 	end    context.CancelFunc
 	events []SourceEvent // that the loop has not taken, oldest first
-	parts  int           // in their statuses
+	weight int           // of their statuses
 	lost   uint64
 	over   *StreamEnded // nil until it is
 }
@@ -149,11 +149,11 @@ func (l *streams) put(t *tap, u pleg.Upstream, clock Clock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.lost += u.Skipped
-	switch parts := parts(u); {
+	switch weight := weight(u); {
 	case u.ID == "":
-	case len(t.events) < queueRoom && t.parts+parts <= partsRoom && len(u.ID) <= longestID:
+	case len(t.events) < queueRoom && t.weight+weight <= weightRoom && len(u.ID) <= longestID:
 		t.events = append(t.events, SourceEvent{Upstream: u, Received: clock.Now()})
-		t.parts += parts
+		t.weight += weight
 	default:
 		t.lost++
 	}
@@ -169,7 +169,7 @@ func (l *streams) take() (inputs []Input) {
 		if n := min(len(t.events), batch); n > 0 || t.lost > 0 {
 			inputs = append(inputs, Streamed{Source: t.source, Events: slices.Clone(t.events[:n]), Lost: t.lost})
 			for _, e := range t.events[:n] {
-				t.parts -= parts(e.Upstream)
+				t.weight -= weight(e.Upstream)
 			}
 			t.events, t.lost = slices.Delete(t.events, 0, n), 0
 		}
@@ -186,12 +186,11 @@ func (l *streams) take() (inputs []Input) {
 	return inputs
 }
 
-// parts returns how many containers and sandboxes an event comes with.
-func parts(u pleg.Upstream) int {
+func weight(u pleg.Upstream) int {
 	if u.Status == nil {
 		return 0
 	}
-	return len(u.Status.Containers) + len(u.Status.Sandboxes)
+	return u.Status.Weight()
 }
 
 // hold notes whether the machine has all streams closed for a while.

@@ -326,9 +326,11 @@ func TestStreamThatFillsTheMemory(t *testing.T) {
 		}
 		loopRests()
 		large := stopped("large")
-		large.Status = &pleg.PodStatus{Containers: make([]pleg.ContainerStatus, partsRoom/3)}
+		large.Status = &pleg.PodStatus{Containers: make([]pleg.ContainerStatus, weightRoom/3)}
+		wordy := stopped("wordy")
+		wordy.Status = &pleg.PodStatus{Containers: []pleg.ContainerStatus{{Message: strings.Repeat("x", weightRoom/3<<10)}}}
 		long := stopped(strings.Repeat("x", longestID+1))
-		f.says(large, large, large, large, long, pleg.Upstream{Skipped: 7}, pleg.Upstream{Signal: pleg.SignalStarted, ID: "a", Skipped: 2})
+		f.says(large, wordy, wordy, large, long, pleg.Upstream{Skipped: 7}, pleg.Upstream{Signal: pleg.SignalStarted, ID: "a", Skipped: 2})
 		if s := b.after(heartbeat).Sources[0]; s.Received != 4 || s.Lost != 1+1+7+2 {
 			t.Errorf("%+v", s)
 		}

@@ -10,26 +10,26 @@ import (
 // ignored, and the next relist finds the rest: a kubelet has no such bound, and a stream
 // without sense would fill its memory.
 const (
-	mostAhead    = 1000   // pods
-	mostTold     = 10_000 // ids
-	mostStatuses = 10_000 // containers of those pods
+	mostAhead  = 1000   // pods
+	mostTold   = 10_000 // ids
+	mostWeight = 10_000 // of those pods, as [PodStatus.Weight] has it
 )
 
 // ahead is which pods are in the cache only because the stream told of them.
 type ahead struct {
-	pods       map[UID]glimpse
-	containers int // of all of them
+	pods   map[UID]glimpse
+	weight int // of all of them
 }
 
 // A glimpse is what the stream told last of a pod that no relist has shown.
 type glimpse struct {
-	at         time.Time
-	containers int
+	at     time.Time
+	weight int
 }
 
 func (a *ahead) full(uid UID, st *PodStatus) bool {
 	g, known := a.pods[uid]
-	return !known && len(a.pods) >= mostAhead || a.containers-g.containers+len(st.Containers) > mostStatuses
+	return !known && len(a.pods) >= mostAhead || a.weight-g.weight+st.Weight() > mostWeight
 }
 
 func (a *ahead) put(uid UID, g glimpse) {
@@ -38,11 +38,11 @@ func (a *ahead) put(uid UID, g glimpse) {
 		a.pods = make(map[UID]glimpse)
 	}
 	a.pods[uid] = g
-	a.containers += g.containers
+	a.weight += g.weight
 }
 
 func (a *ahead) drop(uid UID) {
-	a.containers -= a.pods[uid].containers
+	a.weight -= a.pods[uid].weight
 	delete(a.pods, uid)
 }
 
@@ -76,7 +76,7 @@ func (c *Core) write(now time.Time, u Upstream) Outcome {
 	case !c.cache.Set(uid, &st, nil, u.At):
 		return Outcome{Ignored: "it is older than what the cache has of its pod"}
 	case !listed:
-		c.ahead.put(uid, glimpse{now, len(st.Containers)})
+		c.ahead.put(uid, glimpse{now, st.Weight()})
 	}
 	c.exits = st.Lookup()
 	if c.exits.Container(u.ID) == nil {

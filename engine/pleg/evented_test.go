@@ -353,7 +353,7 @@ func TestPodsAheadOfTheRelist(t *testing.T) {
 	if _, held := b.core.Cache().Entry("lost"); held || b.core.Cache().Len() != 1 {
 		t.Error("the cache keeps a pod that nobody lists")
 	}
-	if len(b.core.ahead.pods) != 0 || b.core.ahead.containers != 0 {
+	if len(b.core.ahead.pods) != 0 || b.core.ahead.weight != 0 {
 		t.Errorf("ahead: %+v", b.core.ahead)
 	}
 	b.during = func(UID) { b.core.Apply(b.at, upstream(SignalStarted, "s3", pod("new", "s3 running"), b.at)) }
@@ -394,17 +394,17 @@ func TestWhatIsAheadCountsOnce(t *testing.T) {
 	b.relist(pod("z", "s1 running"))
 	large := pod("a", "s1 running")
 	large.Containers = make([]Container, 100)
-	for range 2 * mostStatuses / 100 {
+	for range 2 * mostWeight / 100 {
 		if out := b.core.Apply(b.at, upstream(SignalStarted, "s1", large, b.at)); out.Ignored != "" {
 			t.Fatal(out.Ignored)
 		}
 	}
-	if b.core.ahead.containers != 100 {
-		t.Errorf("%d containers, want 100", b.core.ahead.containers)
+	if b.core.ahead.weight != 101 {
+		t.Errorf("they weigh %d, want 101", b.core.ahead.weight)
 	}
 	b.core.Apply(b.at, upstream(SignalDeleted, "s1", large, b.at))
-	if b.core.ahead.containers != 0 || len(b.core.ahead.pods) != 0 {
-		t.Errorf("%d containers of %d pods, want none", b.core.ahead.containers, len(b.core.ahead.pods))
+	if b.core.ahead.weight != 0 || len(b.core.ahead.pods) != 0 {
+		t.Errorf("%d pods weigh %d, want none", len(b.core.ahead.pods), b.core.ahead.weight)
 	}
 }
 
@@ -434,6 +434,11 @@ func TestHostileStreamIsBounded(t *testing.T) {
 			p.Containers = make([]Container, 100)
 			return "s1", p
 		},
+		"long texts": func(i int) (string, Pod) {
+			p := pod(UID(fmt.Sprint(i)), "s1 running")
+			p.Containers = []Container{{Name: strings.Repeat("x", 40<<10)}}
+			return "s1", p
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, Config{Release: 36, Mode: Evented})
@@ -446,12 +451,18 @@ func TestHostileStreamIsBounded(t *testing.T) {
 				}
 			}
 			b.core.Released()
+			texts := 0
+			for _, e := range b.core.Cache().entries {
+				for _, one := range e.Status.Containers {
+					texts += len(one.Name)
+				}
+			}
 			tales := 0
 			for _, of := range b.core.told.of {
 				tales += len(of)
 			}
-			if ignored < 20_000 || b.core.Cache().Len() > mostAhead || tales > mostTold || b.core.ahead.containers > mostStatuses {
-				t.Errorf("ignored %d, cache %d, tales %d, containers %d", ignored, b.core.Cache().Len(), tales, b.core.ahead.containers)
+			if ignored < 20_000 || b.core.Cache().Len() > mostAhead || tales > mostTold || texts > mostWeight<<10 {
+				t.Errorf("ignored %d, cache %d, tales %d, %d bytes of texts", ignored, b.core.Cache().Len(), tales, texts)
 			}
 			b.at = b.at.Add(toldLasts)
 			b.wantEvents(b.relist(pod("z", "s1 running")), "z Started s1")

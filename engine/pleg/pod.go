@@ -151,6 +151,24 @@ type PodStatus struct {
 	Containers []ContainerStatus
 }
 
+// Weight returns how much memory s takes, in containers and sandboxes with the texts that
+// these usually have: up to 1 KiB for all together.
+func (s *PodStatus) Weight() int {
+	texts := 0
+	for i := range s.Sandboxes {
+		one := &s.Sandboxes[i]
+		texts += len(one.ID) + len(one.Handler) + len(one.Pod.UID) + len(one.Pod.Namespace) + len(one.Pod.Name)
+		for _, ip := range one.IPs {
+			texts += len(ip)
+		}
+	}
+	for i := range s.Containers {
+		one := &s.Containers[i]
+		texts += len(one.ID) + len(one.Name) + len(one.Image) + len(one.Reason) + len(one.Message)
+	}
+	return len(s.Sandboxes) + len(s.Containers) + texts>>10
+}
+
 // A Version is what the runtime says of itself.
 type Version struct {
 	RuntimeName    string // "containerd", "cri-o"
