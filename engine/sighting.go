@@ -184,7 +184,7 @@ func (g *sightings) released(m *machine, e Event, happened time.Time, ran bool) 
 			t = &transition{of: x, kind: e.Kind}
 			x.steps[e.Kind] = t
 		}
-		g.overtake(m, x, e.Kind)
+		g.overtake(m, x, e)
 		g.relisted(m, t, e, happened, ran)
 	}
 	t.told = true
@@ -223,10 +223,15 @@ func (g *sightings) relisted(m *machine, t *transition, e Event, happened time.T
 }
 
 // overtake tells what sources saw of an id that was over before the relist came, which
-// has seen a later step.
-func (g *sightings) overtake(m *machine, x *sighted, kind pleg.Kind) {
-	for _, t := range x.steps[:kind] {
-		if t != nil && t.waits() {
+// has seen a later step. What was over before anybody looked is no news.
+func (g *sightings) overtake(m *machine, x *sighted, e Event) {
+	for _, t := range x.steps[:e.Kind] {
+		switch {
+		case t == nil || !t.waits():
+		case e.AtStart:
+			t.told, t.seen.At[FromRelist] = true, m.now
+			g.withdraw(t)
+		default:
 			g.miss(m, t)
 		}
 	}

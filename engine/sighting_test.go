@@ -257,6 +257,32 @@ func TestBacklogIsRecognised(t *testing.T) {
 	})
 }
 
+// What was over before anybody looked is no news, also where the stream tells of it while
+// the first relist is still out.
+func TestBacklogBesideTheFirstRelist(t *testing.T) {
+	f := &fakeStream{t: t}
+	prepare := func(r *fakeRuntime) {
+		r.pod("web", "app")
+		r.exit("web/app", 3, "Error")
+		r.script("ContainerStatus web/app", behaviour{delay: 500 * time.Millisecond})
+	}
+	bubble(t, Config{Streams: []Stream{{Source: FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
+		w := &watching{bench: b, f: f}
+		w.after(100 * time.Millisecond)
+		for _, u := range []pleg.Upstream{says(pleg.SignalStarted, "web/app"), stopped("web/app")} {
+			u.At = time.Now().Add(-10 * time.Second)
+			f.says(u)
+		}
+		w.after(10 * time.Second)
+		w.drifts(Drift{})
+		for _, line := range w.news() {
+			if strings.HasPrefix(line, "unseen") {
+				t.Error(line)
+			}
+		}
+	})
+}
+
 func TestClockThatMakesNoSenseIsNotGoneBy(t *testing.T) {
 	for _, tt := range []struct {
 		name string
