@@ -31,8 +31,9 @@ import (
 )
 
 var (
-	version                 = "devel" // set by the release build
-	started                 = time.Now()
+	version = "devel" // set by the release build
+	started = time.Now()
+
 	columns options.Columns = ui.Columns() // that can be sorted by, or hidden
 )
 
@@ -278,7 +279,8 @@ func style(o options.Options, src source.Source) lines.CheckOptions {
 		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
 		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
 	}
-	if style.Colour = style.Width > 0; o.ReleaseGiven {
+	style.Colour = style.Width > 0
+	if o.ReleaseGiven {
 		style.KubeletVersion = o.Release.String()
 	}
 	return style

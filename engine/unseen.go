@@ -70,12 +70,12 @@ func (x *sighted) ran(m *machine, e SourceEvent) {
 	if (e.Signal == pleg.SignalStarted || e.Ran > 0) && (x.since.IsZero() || began.Before(x.since)) {
 		x.since = began
 	}
-	x.isAnothers(m)
+	x.isAnothers(m) // while it can be told: not any more when it has ended
 }
 
 // isAnothers reports whether an id is of another runtime on this machine, for the kernel
 // tells of all: it has run for so long that this runtime would have listed it by now, or
-// told of it.
+// told of it. Once that is so it stays so, until a relist has the id.
 func (x *sighted) isAnothers(m *machine) bool {
 	if !x.stranger || x.another {
 		return x.stranger && x.another

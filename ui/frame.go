@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -111,62 +110,56 @@ func (m *Model) pane(l *text.Line, p pane.Pane, y int, focused bool, title func(
 // besides the rest is left out. Where there is no room for the names the other tabs are
 // their numbers.
 func (m *Model) tabs(l *text.Line, b box) {
-	others := m.others(b)
-	own := m.tab(b.pane, m.panes[b.pane].Info().About, true)
-	least := own
+	all, own := m.headings(b)
+	about := all[own].told
+	least := len(about)
 	if len(m.view.Filtered()) == 0 {
-		least.told = least.told[:min(len(least.told), 1)]
+		least = min(least, 1)
 	}
-	room := func(named bool) (w int) {
-		for _, i := range others {
-			w += m.tab(i, m.panes[i].Info().Mark, named).width()
+	room := func(told int) (w int) {
+		all[own].told = about[:told]
+		for _, t := range all {
+			w += t.width()
 		}
 		return w
 	}
-	named := room(true)+least.width() <= l.Left()
-	after := 0
-	for _, i := range others {
-		if i > b.pane {
-			after += m.tab(i, m.panes[i].Info().Mark, named).width()
-		}
-	}
-	t := m.view.Theme
-	for i := range m.panes {
-		switch {
-		case i == b.pane:
-			for len(own.told) > len(least.told) && own.width() > l.Left()-after {
-				own.told = own.told[:len(own.told)-1]
+	if room(least) > l.Left() {
+		for i := range all {
+			if i != own {
+				all[i].name, _, _ = strings.Cut(all[i].name, " ")
 			}
-			m.heading(l, theme.When(i == m.focus, t.Focus, t.Title), own.name, own.told)
-		case slices.Contains(others, i):
-			other := m.tab(i, m.panes[i].Info().Mark, named)
-			m.heading(l, t.Dim, other.name, other.told)
 		}
+	}
+	for told := len(about); room(told) > l.Left() && told > least; {
+		told--
+	}
+	th := m.view.Theme
+	for i, t := range all {
+		m.heading(l, theme.When(i != own, th.Dim, theme.When(b.pane == m.focus, th.Focus, th.Title)), t.name, t.told)
 	}
 }
 
-// others returns the panes that are not on the screen, if the title of this one names them.
-func (m *Model) others(b box) (all []int) {
-	for i := range m.panes {
-		if b.tabs && i != b.pane && m.layout.find(i) == nil {
-			all = append(all, i)
-		}
-	}
-	return all
-}
-
-// A tab is the number of a pane, and its name or not, and what is told of it.
+// A tab is the number and the name of a pane, and what is told of it.
 type tab struct {
 	name string
 	told []text.Span
 }
 
-func (m *Model) tab(i int, told []text.Span, named bool) tab {
-	name := strconv.Itoa(i + 1)
-	if named {
-		name += " " + m.panes[i].Info().Name
+// headings returns the tabs of a title: the pane's own, and those of the panes that are not
+// on the screen if it names them.
+func (m *Model) headings(b box) (all []tab, own int) {
+	for i, p := range m.panes {
+		if i != b.pane && (!b.tabs || m.layout.find(i) != nil) {
+			continue
+		}
+		info := p.Info()
+		told := info.Mark
+		if i == b.pane {
+			told, own = info.About, len(all)
+		}
+		all = append(all, tab{strconv.Itoa(i+1) + " " + info.Name, told})
 	}
-	return tab{name, told}
+	return all, own
 }
 
 // width is how many cells the heading takes.

@@ -292,7 +292,10 @@ func (s *session) leave(limit time.Duration) {
 	_ = term.Restore(s.In.Fd(), s.before)
 	s.screen.abandon()
 	done := make(chan struct{})
-	go func() { s.Last(); close(done) }()
+	go func() {
+		defer close(done)
+		s.Last()
+	}()
 	select {
 	case <-done:
 	case <-time.After(limit):
