@@ -10,6 +10,17 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// RelistSlowChurn is a relist that is long for how many pods have changed.
+const RelistSlowChurn ID = "relist-slow-churn"
+
+var relistSlowChurnKind = &kind{
+	id: RelistSlowChurn, find: relistSlowChurn,
+	needs: answers, is: delays,
+	warned:   Headline{Word: "SLOW"},
+	severity: "warning", scenario: "`churn-storm`",
+	when: "a relist takes more than 10 s though each call is fast: changed pods × cost of each",
+}
+
 const (
 	// longRelist is how long a relist must take to be long: ten periods of the
 	// kubelet, so that a container's end is seen ten times as late as it should,

@@ -7,6 +7,15 @@ import (
 	"time"
 )
 
+// ClockStep is a clock of the node that somebody set.
+const ClockStep ID = "clock-step"
+
+var clockStepKind = &kind{
+	id: ClockStep, find: clockStep,
+	severity: "warning", scenario: "`clock-step`",
+	when: "wall and monotonic time part by 2 s or more, or several objects of the runtime come from the future",
+}
+
 const (
 	// stepLeast is a step worth telling: time synchronisation slews what is less
 	// than a second and steps only more; twice that is no rounding either.

@@ -11,6 +11,17 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// CrashLoop is a container that dies again and again.
+const CrashLoop ID = "crash-loop"
+
+var crashLoopKind = &kind{
+	id: CrashLoop, find: crashLoop,
+	needs:    lists,
+	pod:      "crash loop",
+	severity: "warning", scenario: "`crashloop`",
+	when: "a container died 3 times or more, by its attempts too, the last time within 6 minutes, and has not run for long since",
+}
+
 const (
 	// crashDeaths is how often a container must have died. Two deaths are what a
 	// start before its database costs; the third is the kubelet's back-off at work.

@@ -4,6 +4,6 @@
 //
 // A diagnosis depends on its input alone: no clock is read and nothing is asked.
 // What hangs is read into a view; scope.go decides how much of the runtime is out
-// of order; the table in diagnose.go has the rules, which go by both; a tracker
+// of order; kind.go lists the kinds of findings, whose rules go by both; a tracker
 // keeps their findings steady over time.
 package diagnose

@@ -10,6 +10,20 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
+// RuntimeDown is a runtime that is not there, or refuses.
+const RuntimeDown ID = "runtime-down"
+
+var runtimeDownKind = &kind{
+	id: RuntimeDown, find: runtimeDown,
+	needs: answers, is: silences, because: starves,
+	warned: Headline{Word: "AT RISK", Text: "calls find no runtime now and then"},
+	words:  []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
+	severity: "critical", scenario: "`restart`, `flaky`",
+	when: "the socket is gone where anything shows that a runtime belongs there, is a file or another program's, refuses, or answers Unavailable, or Status " +
+		"fails; names the program that has the socket, the database lock it waits for, the plugin of containerd that did not start; also if it goes away while " +
+		"`check` looks, whatever was answered before; a warning for the first 10 s, if it does so only now and then, or if only Version fails",
+}
+
 const (
 	// downForSure is how many lists in a row find nobody there before that is
 	// spoken of though other calls are answered.

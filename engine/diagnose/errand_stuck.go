@@ -7,6 +7,19 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
+// ErrandStuck is a helper that the runtime has called and that does not end.
+const ErrandStuck ID = "errand-stuck"
+
+var errandStuckKind = &kind{
+	id: ErrandStuck, find: errandStuck,
+	hangs: true,
+	pod:   "errand stuck", state: "stuck",
+	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	severity: "warning", scenario: "`hung-update`",
+	when: "what the runtime or a shim has called has run far longer than its like take: told of runc from 5 s to 10 s on by its verb, of a network plugin or a " +
+		"mount from 15 s, of the unpacking of an image from 10 minutes; not `exec`, nor one in D, which is `process-stuck`",
+}
+
 // errandsTold is how many further errands of one container are told.
 const errandsTold = 3
 

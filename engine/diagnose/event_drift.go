@@ -9,6 +9,19 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// EventDrift is an event stream of the runtime's that parts from its lists.
+const EventDrift ID = "event-drift"
+
+var eventDriftKind = &kind{
+	id: EventDrift, find: eventDrift,
+	needs:    lists,
+	severity: "warning", scenario: "`event-drift`, `events-storm`",
+	when: "with `--events=cri`, of 5 minutes and 20 changes at least: the runtime's event stream did not tell 5 of them and 2 %, or told so many twice; it broke " +
+		"3 times in 10 minutes, or told 10,000 events of nothing; the evented mode fell back. Critical where a kubelet in evented mode was not told of half of " +
+		"all changes; info where the kubelet does not go by the stream and a fifth came after the relist, or its clock makes no sense. A kubelet with " +
+		"`EventedPLEG` on this node could not trust it",
+}
+
 const (
 	// driftWindow is how far back it is looked whether stream and relist agree: for so
 	// long waits what a kubelet up to 1.36 was not told by the stream.

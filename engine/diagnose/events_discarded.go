@@ -8,8 +8,21 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
+
+// EventsDiscarded is a channel of the kubelet's that had no room for events.
+const EventsDiscarded ID = "events-discarded"
+
+var eventsDiscardedKind = &kind{
+	id: EventsDiscarded, find: eventsDiscarded,
+	because: unready | unhealthy,
+	pod:     "events lost",
+	words:   []nodeWord{(*view).kernelSaid, (*view).allUnits}, killed: eitherKilled,
+	severity: "warning", scenario: "`overflow`",
+	when: "the kubelet's event channel overflowed in the last 5 minutes; whose events were lost",
+}
 
 const (
 	// discardedShown is how long after the last discarded event there is still
@@ -142,3 +155,6 @@ func (l *loss) String() string {
 	}
 	return join(kinds) + " (" + join(l.ids) + ")"
 }
+
+// eitherKilled reports whether the kernel has killed the channel's reader or the runtime.
+func eitherKilled(f *Finding, l evidence.KernelLine) bool { return kubeletKilled(f, l) || ofRuntime(l) }

@@ -8,39 +8,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// An ID names a kind of finding. It is part of the JSON contract.
-type ID string
-
-// The kinds of findings.
-const (
-	RuntimeDown         ID = "runtime-down"
-	RuntimeUnresponsive ID = "runtime-unresponsive"
-	ListHung            ID = "list-hung"
-	ListTooBig          ID = "list-too-big"
-	InspectHung         ID = "inspect-hung"
-	InspectFailing      ID = "inspect-failing"
-	RelistSlowChurn     ID = "relist-slow-churn"
-	RuntimeSlow         ID = "runtime-slow"
-	PLEGUnhealthy       ID = "pleg-unhealthy"
-	PLEGFlapping        ID = "pleg-flapping"
-	RuntimeNotReady     ID = "runtime-not-ready"
-	NetworkNotReady     ID = "network-not-ready"
-	EventsDiscarded     ID = "events-discarded"
-	CrashLoop           ID = "crash-loop"
-	GhostRunning        ID = "ghost-running"
-	LeftRunning         ID = "left-running"
-	ProcessStuck        ID = "process-stuck"
-	OrphanShims         ID = "orphan-shims"
-	HostPressure        ID = "host-pressure"
-	KubeletStuck        ID = "kubelet-stuck"
-	ClockStep           ID = "clock-step"
-	DiskFull            ID = "disk-full"
-	FilesystemReadOnly  ID = "filesystem-readonly"
-	LimitsNear          ID = "limits-near"
-	ErrandStuck         ID = "errand-stuck"
-	EventDrift          ID = "event-drift"
-)
-
 // Severity says how bad a finding is. The zero value is the mildest.
 type Severity uint8
 

@@ -7,6 +7,17 @@ import (
 	"github.com/plegtop/plegtop/engine"
 )
 
+// PLEGFlapping is a PLEG that becomes unhealthy again and again.
+const PLEGFlapping ID = "pleg-flapping"
+
+var plegFlappingKind = &kind{
+	id: PLEGFlapping, find: plegFlapping,
+	needs: answers, because: silences | garbles | delays | unhealthy,
+	words: []nodeWord{(*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk, killed: runtimeKilled,
+	severity: "warning", scenario: "`flapping`",
+	when: "unhealthy twice or more within twenty thresholds; critical while it is",
+}
+
 const (
 	// flapsLeast is how many unhealthy periods make a flap: one is an incident.
 	flapsLeast = 2

@@ -12,6 +12,17 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// GhostRunning is a container that runs only by the runtime's word.
+const GhostRunning ID = "ghost-running"
+
+var ghostRunningKind = &kind{
+	id: GhostRunning, find: ghostRunning,
+	needs: lists, is: haunts, because: silences | stands, pod: "no process", state: "ghost",
+	severity: "warning", scenario: "`ghost`",
+	when: "the runtime says running, and looks find no process for 4 s, 30 s while other containers begin or end; a shim that the runtime could not reach when " +
+		"it was started; info for 5 minutes after a shim was killed",
+}
+
 const (
 	// ghostGrown is how long a container has to have run: a look at the processes
 	// may be 5 s old. One whose shim is gone only has to be older than the look.

@@ -233,8 +233,7 @@ func (v *view) otherWord(held []Finding) Headline {
 	for i := range held { // the critical come first, but for effects
 		switch f := &held[i]; {
 		case f.Severity == Critical:
-			word := map[ID]string{KubeletGone: "KUBELET GONE", KubeletStuck: "KUBELET STUCK"}[f.ID]
-			return Headline{Word: cmp.Or(word, "AT RISK"), Severity: Critical, Text: f.Summary + heldBy(f.Summary, held[i:i+1], Critical)}
+			return Headline{Word: cmp.Or(kindOf(f.ID).critical, "AT RISK"), Severity: Critical, Text: f.Summary + heldBy(f.Summary, held[i:i+1], Critical)}
 		case f.Severity == Info:
 			continue
 		case warnings == 0:
@@ -243,11 +242,8 @@ func (v *view) otherWord(held []Finding) Headline {
 		warnings++
 	}
 	for _, f := range held {
-		switch f.ID {
-		case RuntimeSlow, RelistSlowChurn, ListHung:
-			return Headline{Word: "SLOW", Severity: Warning, Text: f.Summary}
-		case RuntimeDown:
-			return Headline{Word: "AT RISK", Severity: Warning, Text: "calls find no runtime now and then"}
+		if h := kindOf(f.ID).warned; h.Word != "" {
+			return Headline{Word: h.Word, Severity: Warning, Text: cmp.Or(h.Text, f.Summary)}
 		}
 	}
 	if warnings > 0 {

@@ -102,7 +102,7 @@ func runHostTests(t *testing.T, look func(*view) []Finding, build func(int) *nod
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
 			v := newView(in)
 			got := look(v)
-			if len(got) > 0 && !v.tells(got[0].ID) {
+			if len(got) > 0 && !v.tells(kindOf(got[0].ID)) {
 				got = nil
 			}
 			if tt.want == "" {

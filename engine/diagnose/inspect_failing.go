@@ -11,6 +11,17 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// InspectFailing is a pod whose inspection fails again and again.
+const InspectFailing ID = "inspect-failing"
+
+var inspectFailingKind = &kind{
+	id: InspectFailing, find: inspectFailing,
+	needs: answers, because: starves,
+	pod: "inspection fails", state: "failing",
+	severity: "warning", scenario: "`inspect-failing`",
+	when: "a pod's inspection fails again and again, with the runtime's error; the one object whose status ends the connection each time",
+}
+
 const (
 	// failsThrice is how many inspections in a row must fail to be more than a
 	// race with a container that comes or goes, or than bad luck.

@@ -14,6 +14,20 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// InspectHung is the status of a sandbox or container that does not come.
+const InspectHung ID = "inspect-hung"
+
+var inspectHungKind = &kind{
+	id: InspectHung, find: inspectHung,
+	needs: answers, is: delays, because: stands, hangs: true,
+	refutedBy: call.Operation.AboutObject,
+	pod:       "status hangs", state: "hung",
+	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	severity: "critical", scenario: "`hung-inspect`, `status-lock`",
+	when: "the status of one sandbox or container does not come while others do, or of a sandbox with all its containers; without naming any if no status call " +
+		"is answered, whichever pod it is for; a warning if it is late",
+}
+
 const (
 	// fullHung is how many hanging objects get a finding each: more than a
 	// handful no person reads one by one, and they have a common reason.

@@ -74,13 +74,10 @@ func (v *view) looksLike() (lines []string) {
 	return lines
 }
 
-// hangKinds are the findings that a known bug may stand behind.
-var hangKinds = []ID{InspectHung, ListHung, RuntimeUnresponsive, ProcessStuck, ErrandStuck}
-
 // sayKnown tells the first finding of something that hangs which known bugs it looks
 // like.
 func (v *view) sayKnown(findings []Finding) {
-	i := slices.IndexFunc(findings, func(f Finding) bool { return slices.Contains(hangKinds, f.ID) })
+	i := slices.IndexFunc(findings, func(f Finding) bool { return kindOf(f.ID).hangs })
 	if i < 0 {
 		return
 	}

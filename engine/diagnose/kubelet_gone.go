@@ -12,6 +12,17 @@ import (
 // KubeletGone is a node whose pods no kubelet looks after.
 const KubeletGone ID = "kubelet-gone"
 
+var kubeletGoneKind = &kind{
+	id: KubeletGone, find: kubeletGone,
+	replaces: KubeletStuck,
+	critical: "KUBELET GONE",
+	words:    []nodeWord{(*view).kernelSaid, (*view).kubeletUnits}, killed: kubeletKilled,
+	severity: "critical", scenario: "a real node",
+	when: "nobody listens at the kubelet's port and no process is one, though there was one in this run, or containers run with mounts that only a kubelet " +
+		"makes; a warning for the first 40 s. Not on a machine that never had one, nor by a kubelet that serves another runtime; k3s and microk8s have theirs " +
+		"within",
+}
+
 // leaseLasts is for how long a node whose kubelet says nothing is still believed:
 // the control plane then takes it for not ready. (kube-controller-manager:
 // --node-monitor-grace-period, 40 s, and 50 s from 1.32 on.)

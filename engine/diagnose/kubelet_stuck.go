@@ -9,6 +9,20 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// KubeletStuck is a kubelet that stands still though the runtime answers.
+const KubeletStuck ID = "kubelet-stuck"
+
+var kubeletStuckKind = &kind{
+	id: KubeletStuck, find: kubeletStuck,
+	needs: answers, because: stands,
+	critical: "KUBELET STUCK",
+	words:    []nodeWord{(*view).kernelSaid, (*view).kubeletUnits}, killed: kubeletKilled,
+	severity: "critical", scenario: "a real node",
+	when: "its process is stopped or frozen; or ours has been fine for a minute, and by what was read then its last relist is older than 3 min, or its " +
+		"`/healthz`, `/healthz/syncloop` or ping is bad twice; a warning from half of that on, and in `check`, where one look cannot tell a runtime that is " +
+		"just back. Not for metrics that do not answer: they wait for every shim. A kubelet that was told another runtime's endpoint is not asked",
+}
+
 const (
 	// kubeletLate is the part of the threshold for which the kubelet's relist may
 	// be away before it is told: half of it leaves time to look.

@@ -11,6 +11,18 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// LeftRunning is a container that runs on though it is listed as ended.
+const LeftRunning ID = "left-running"
+
+var leftRunningKind = &kind{
+	id: LeftRunning, find: leftRunning,
+	needs: lists, because: haunts,
+	pod: "left running", state: "left",
+	severity: "warning", scenario: "a real node",
+	when: "a container runs on though it, or its sandbox, is listed as ended, as after a pause process was killed or a shim could not be reached at the " +
+		"runtime's start; or without its conmon",
+}
+
 const (
 	// orphanedLasting is how long containers may run in a sandbox that is not ready:
 	// a pod that is taken down looks so for a moment.

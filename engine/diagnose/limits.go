@@ -2,9 +2,22 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 )
+
+// LimitsNear is a limit that the runtime or the node has nearly used up.
+const LimitsNear ID = "limits-near"
+
+var limitsNearKind = &kind{
+	id: LimitsNear, find: limitsNear,
+	is:    starves | limits,
+	words: []nodeWord{(*view).kernelSaid}, killed: memoryKilled,
+	severity: "warning", scenario: "a real node",
+	when: "nine tenths of a limit on open files, threads or memory are used by the runtime, its control group or the node, critical from 99 % of files or " +
+		"threads on; a quota of CPU stops the runtime in half of its periods; the kernel kills in its control group for want of memory; a call's error says so",
+}
 
 const (
 	// limitNear is the part of a limit from which on it is told: what comes in bursts,
@@ -85,4 +98,9 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	}
 	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
 	return f, true
+}
+
+// memoryKilled reports whether the kernel has killed the runtime for a limit on memory.
+func memoryKilled(f *Finding, l evidence.KernelLine) bool {
+	return ofRuntime(l) && (strings.Contains(f.Group, evidence.Memory) || strings.Contains(f.Group, evidence.OOMKills))
 }

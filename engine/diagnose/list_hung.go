@@ -9,6 +9,18 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
+// ListHung is a list that does not come, or hardly.
+const ListHung ID = "list-hung"
+
+var listHungKind = &kind{
+	id: ListHung, find: listHung,
+	needs: answers, is: delays, because: delays | stands, hangs: true,
+	warned: Headline{Word: "SLOW"},
+	words:  []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	severity: "critical", scenario: "`hung-list`",
+	when: "a list hangs while other calls are answered; a warning if it takes two seconds or more and they a twentieth of it",
+}
+
 // slowListLeast is how long a list takes at least to be called slow by itself: twenty
 // times what the slowest of 250 pods took on a real node, and more than one takes
 // where too many programs share the processors.

@@ -21,24 +21,17 @@ const (
 	unitFresh = 10 * time.Minute
 )
 
-// A nodeWord is what the node itself has to say of some kinds of findings: lines of evidence,
-// never a finding of their own.
-type nodeWord struct {
-	of    []ID
-	lines func(*view, *Finding) []string
-}
+// A nodeWord is what the node itself has to say of a finding: lines of evidence, never a
+// finding of their own.
+type nodeWord func(*view, *Finding) []string
 
-// runtimeHangs are the findings for which a call that hangs is the reason.
-var runtimeHangs = []ID{ListHung, InspectHung, RuntimeUnresponsive, ErrandStuck}
+// kernelWords are lines of the kernel's that may be about a kind of finding.
+type kernelWords uint8
 
-// nodeWords are all of them, in the order in which a finding has them.
-var nodeWords = []nodeWord{
-	{append([]ID{RuntimeDown, UnreadableAnswer, ListTooBig, PLEGUnhealthy}, runtimeHangs...), (*view).unseen},
-	{append([]ID{PLEGUnhealthy, RuntimeSlow}, runtimeHangs...), (*view).callsInFlight},
-	{append([]ID{ProcessStuck, RuntimeDown, RuntimeSlow, DiskFull, FilesystemReadOnly, HostPressure, LimitsNear, NetworkNotReady, PLEGFlapping, EventsDiscarded, KubeletGone, KubeletStuck}, runtimeHangs...), (*view).kernelSaid},
-	{[]ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, RuntimeSlow, ListHung, PLEGUnhealthy, PLEGFlapping, EventsDiscarded, KubeletGone, KubeletStuck}, (*view).unitsSaid},
-	{[]ID{RuntimeDown, RuntimeUnresponsive, RuntimeNotReady, NetworkNotReady, RuntimeSlow}, (*view).deprecated},
-}
+const (
+	ofDisk   kernelWords = 1 << iota // errors of the disk that the runtime is on
+	ofDevice                         // a network device that does not go
+)
 
 // addNodeWords adds what the node itself says to the findings that it explains. What another
 // finding is the cause of has that one's.
@@ -48,10 +41,8 @@ func (v *view) addNodeWords(findings []Finding) {
 		if f.Cause != "" {
 			continue
 		}
-		for _, w := range nodeWords {
-			if slices.Contains(w.of, f.ID) {
-				f.sayBeforeMembers(w.lines(v, f)...)
-			}
+		for _, word := range kindOf(f.ID).words {
+			f.sayBeforeMembers(word(v, f)...)
 		}
 	}
 }
@@ -135,6 +126,7 @@ func (v *view) kernelSaid(f *Finding) (lines []string) {
 // kernelMeans reports whether a line of the kernel's is about what a finding is about,
 // given the processes behind that.
 func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.Process) bool {
+	k := kindOf(f.ID)
 	some := func(is func(evidence.Process) bool) bool { return slices.ContainsFunc(behind, is) }
 	switch l.Kind {
 	case evidence.HungTask: // which has the number of the thread
@@ -146,28 +138,22 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 		})
 	case evidence.IOError, evidence.ReadOnly:
 		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return isPartOf(s.Mount.Source, l.Device) })
-		return ofStore && f.Subject.none() && !slices.Contains([]ID{NetworkNotReady, LimitsNear, KubeletGone, KubeletStuck, EventsDiscarded}, f.ID) ||
-			f.ID == HostPressure && f.Group == "I/O" ||
+		return ofStore && f.Subject.none() && k.kernel&ofDisk != 0 || f.Group == onIO ||
 			some(func(p evidence.Process) bool {
 				return p.State == evidence.Uninterrupted && isPartOf(v.waitsOn(p).Source, l.Device)
 			})
 	case evidence.Unregister:
-		return slices.Contains(runtimeHangs, f.ID) || f.ID == ProcessStuck || f.ID == NetworkNotReady
+		return k.kernel&ofDevice != 0
 	case evidence.OOMKill:
-		kubelet := slices.Contains(evidence.KubeletPrograms, l.Command)
-		switch f.ID {
-		case KubeletGone, KubeletStuck:
-			return kubelet
-		case EventsDiscarded:
-			return kubelet || ofRuntime(l)
-		case LimitsNear:
-			return ofRuntime(l) && (strings.Contains(f.Group, evidence.Memory) || strings.Contains(f.Group, evidence.OOMKills))
-		case DiskFull, FilesystemReadOnly, HostPressure, ProcessStuck:
-			return false
-		}
-		return ofRuntime(l) && f.Subject.none()
+		return k.killed != nil && k.killed(f, l)
 	}
 	return false
+}
+
+func runtimeKilled(f *Finding, l evidence.KernelLine) bool { return ofRuntime(l) && f.Subject.none() }
+
+func kubeletKilled(_ *Finding, l evidence.KernelLine) bool {
+	return slices.Contains(evidence.KubeletPrograms, l.Command)
 }
 
 // ofRuntime reports whether a line names one of a runtime's programs.
@@ -215,20 +201,25 @@ func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
 	return all
 }
 
-// unitsSaid tells of the runtime's or the kubelet's service where it does not run, or has
-// not for long.
-func (v *view) unitsSaid(f *Finding) (lines []string) {
+func (v *view) runtimeUnits(*Finding) []string {
+	return v.unitsSaid(func(kubelet, both bool) bool { return !kubelet || both })
+}
+
+func (v *view) kubeletUnits(*Finding) []string {
+	return v.unitsSaid(func(kubelet, both bool) bool { return kubelet || both })
+}
+
+func (v *view) allUnits(*Finding) []string {
+	return v.unitsSaid(func(bool, bool) bool { return true })
+}
+
+// unitsSaid tells of services of the runtime's, the kubelet's or both that do not run, or
+// have not for long.
+func (v *view) unitsSaid(about func(kubelet, both bool) bool) (lines []string) {
 	for _, u := range v.deep().Units.All {
 		kubelet := strings.Contains(u.Name, "kubel") // kubelet.service, and microk8s' kubelite
 		both := strings.Contains(u.Name, "kubelite") || beginsAs(u.Name, []string{"k3s", "rke2", "k0s"})
-		about := !kubelet || both
-		switch f.ID {
-		case KubeletGone, KubeletStuck:
-			about = kubelet || both
-		case EventsDiscarded:
-			about = true
-		}
-		if about && (u.Up != 0 && u.Up <= unitFresh || u.State != "" && u.State != "active") {
+		if about(kubelet, both) && (u.Up != 0 && u.Up <= unitFresh || u.State != "" && u.State != "active") {
 			lines = append(lines, unitLine(u))
 		}
 	}

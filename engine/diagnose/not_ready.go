@@ -8,6 +8,28 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// RuntimeNotReady is a runtime that says so of itself.
+const RuntimeNotReady ID = "runtime-not-ready"
+
+var runtimeNotReadyKind = &kind{
+	id: RuntimeNotReady, find: runtimeNotReady,
+	needs: answers, is: unready, because: starves | silences | garbles,
+	words:    []nodeWord{(*view).runtimeUnits, (*view).deprecated},
+	severity: "critical", scenario: "`not-ready`",
+	when: "RuntimeReady is false or missing",
+}
+
+// NetworkNotReady is a runtime that says so of its network.
+const NetworkNotReady ID = "network-not-ready"
+
+var networkNotReadyKind = &kind{
+	id: NetworkNotReady, find: networkNotReady,
+	needs: answers, because: starves | silences | garbles,
+	words: []nodeWord{(*view).kernelSaid, (*view).deprecated}, kernel: ofDevice, killed: runtimeKilled,
+	severity: "critical", scenario: "`network-not-ready`",
+	when: "NetworkReady is false or missing",
+}
+
 // The conditions that the kubelet insists on. A runtime may have others; none
 // of them keeps the node from being ready.
 const (

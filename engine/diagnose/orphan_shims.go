@@ -11,6 +11,16 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
+// OrphanShims is shims of which the runtime lists no sandbox.
+const OrphanShims ID = "orphan-shims"
+
+var orphanShimsKind = &kind{
+	id: OrphanShims, find: orphanShims,
+	needs:    lists,
+	severity: "warning", scenario: "a real node",
+	when: "shims of this runtime without a sandbox, for a minute or more",
+}
+
 const (
 	// orphanGrown is the age from which a shim must have a sandbox: it is started
 	// before that is listed, and may outlive it while it cleans up.

@@ -6,6 +6,16 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
+// HostPressure is a node that stands still for want of something.
+const HostPressure ID = "host-pressure"
+
+var hostPressureKind = &kind{
+	id: HostPressure, find: hostPressure,
+	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
+	severity: "warning", scenario: "a real node",
+	when: "memory or I/O stalls of a fifth or half of all time over a minute",
+}
+
 // Thresholds of pressure, in percent of the time in which every task stood
 // still ("full"). A machine that compiles on all its cores has a tenth of them:
 // only one that hardly does anything else than wait is meant. Of the CPU there
@@ -17,6 +27,9 @@ const (
 	stallsGoOn   = 0.5  // over the last 10 s at least this part of it: else it is over
 )
 
+// onIO is the group of what stands still for the disk.
+const onIO = "I/O"
+
 // hostPressure tells of a node that stands still for want of memory or of its disk.
 func hostPressure(v *view) []Finding {
 	p := v.evidence.Pressure
@@ -24,7 +37,7 @@ func hostPressure(v *view) []Finding {
 		return nil
 	}
 	return append(stall("memory", p.Memory, memoryStalls, Step{Text: "who takes the memory", Command: "ps -eo pid,rss,comm --sort=-rss"}),
-		stall("I/O", p.IO, ioStalls, Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"})...)
+		stall(onIO, p.IO, ioStalls, Step{Text: "who waits for the disk", Command: "ps -eo pid,state,wchan:32,comm"})...)
 }
 
 func stall(resource string, s evidence.Stall, most float64, who Step) []Finding {

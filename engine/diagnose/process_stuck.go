@@ -10,6 +10,20 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// ProcessStuck is a process of the runtime's, or of a container, that stands still.
+const ProcessStuck ID = "process-stuck"
+
+var processStuckKind = &kind{
+	id: ProcessStuck, find: processStuck,
+	is: stands, hangs: true,
+	pod: "process stuck", state: "stuck",
+	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk | ofDevice,
+	severity: "critical", scenario: "`hung-inspect`, `status-lock`",
+	when: "the runtime or a shim is stopped, frozen, or in D for longer than a disk takes (10 s; for a server 0.5 s), at the first look already; those that wait " +
+		"for one file system together, with the disk or server; a warning for a container's own process, critical if it is in D while a list hangs, which may " +
+		"wait for it",
+}
+
 const (
 	// stuckLasting is how long a process has to be held from outside, or wait for a
 	// server, to be no accident: runc freezes a container to change its limits.

@@ -10,6 +10,18 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
+// RuntimeSlow is a runtime whose every call takes long.
+const RuntimeSlow ID = "runtime-slow"
+
+var runtimeSlowKind = &kind{
+	id: RuntimeSlow, find: runtimeSlow,
+	needs: answers, because: limits | stands, whole: true, replaces: RelistSlowChurn,
+	warned: Headline{Word: "SLOW"},
+	words:  []nodeWord{(*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
+	severity: "warning", scenario: "`slow`, `runtime-slow`",
+	when: "half of all calls take 150 ms or more, 500 ms where tasks wait for the CPU half of the time, by those of the last minute while the screen runs",
+}
+
 const (
 	// slowCall is what half of the calls must take at least for a runtime to be
 	// slow: eighty times what they take on a real node, and enough to make the

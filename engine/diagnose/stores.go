@@ -10,6 +10,30 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
+// FilesystemReadOnly is a disk of the runtime's that takes nothing any more.
+const FilesystemReadOnly ID = "filesystem-readonly"
+
+var filesystemReadOnlyKind = &kind{
+	id: FilesystemReadOnly, find: filesystemReadOnly,
+	is:    starves,
+	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
+	severity: "critical", scenario: "a real node",
+	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; a warning for ext4's " +
+		"errors of the last hour, and where only a call's error says so",
+}
+
+// DiskFull is a disk of the runtime's that has no room.
+const DiskFull ID = "disk-full"
+
+var diskFullKind = &kind{
+	id: DiskFull, find: diskFull,
+	is:    starves,
+	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
+	severity: "critical", scenario: "a real node",
+	when: "the runtime's data or its state folder has no room or no inode left; a warning below 5 % and 10 GiB free, or 3 % of the inodes, and where only a " +
+		"call's error says so",
+}
+
 // Thresholds of the runtime's disks. The kubelet evicts pods below 15 % free for
 // images, 10 % for the rest and 5 % of the inodes; below these it has not helped.
 const (

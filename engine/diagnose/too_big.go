@@ -14,6 +14,18 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// ListTooBig is a list near or over what a kubelet takes.
+const ListTooBig ID = "list-too-big"
+
+var listTooBigKind = &kind{
+	id: ListTooBig, find: listTooBig,
+	needs: answers, is: delays, because: silences,
+	words:    []nodeWord{(*view).unseen},
+	severity: "critical", scenario: "`list-too-big`",
+	when: "a list is over the 16 MiB that a kubelet takes, and the error says so; a warning from 80 % of it; info from 1,000 exited containers, far more than " +
+		"the kubelet's garbage collection leaves",
+}
+
 const (
 	// listLimit is the largest answer that a kubelet takes: its
 	// maxMsgSize, and that of crictl.

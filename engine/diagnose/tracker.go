@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -83,7 +82,7 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 	}
 	t.known = slices.DeleteFunc(t.known, func(k *tracked) bool {
 		switch {
-		case !v.tells(k.key.ID):
+		case !v.tells(kindOf(k.key.ID)):
 			k.gone, k.held = time.Time{}, v.At
 			return false
 		case !k.over(v.At):
@@ -104,7 +103,7 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 // look.
 func (v *view) overtaken(f *Finding) bool {
 	looked, known := v.looked()
-	if !known || rules[ruleOf(f.ID)].needs == answers {
+	if !known || kindOf(f.ID).needs == answers {
 		return false
 	}
 	id := f.Subject.ContainerID
@@ -184,7 +183,7 @@ func (t *tracker) holds(key Key) bool {
 func (t *tracker) findings(v *view) []Finding {
 	var now []Finding
 	for _, k := range t.known {
-		if k.begun && v.tells(k.key.ID) && !k.seen.Before(v.Resumed) && !v.refutes(k) {
+		if k.begun && v.tells(kindOf(k.key.ID)) && !k.seen.Before(v.Resumed) && !v.refutes(k) {
 			f := k.finding
 			f.Severity = k.told
 			now = append(now, f)
@@ -202,18 +201,18 @@ func (t *tracker) findings(v *view) []Finding {
 // answered well since it was last seen, or the runtime has come back since. Whether it
 // is over the next seconds tell, but until then it is not so.
 func (v *view) refutes(k *tracked) bool {
-	f := &k.finding
-	switch needs := rules[ruleOf(f.ID)].needs; {
+	f, of := &k.finding, kindOf(k.finding.ID)
+	switch {
 	case k.seen.Equal(v.At):
 		return false
-	case needs != answers:
+	case of.needs != answers:
 		return k.seen.Before(v.past.back.at)
 	case k.told < Critical && f.Since.IsZero():
 		return false
 	}
-	about := aboutList
-	if f.ID == InspectHung {
-		about = call.Operation.AboutObject
+	about := of.refutedBy
+	if about == nil {
+		about = aboutList
 	}
 	answered := false
 	for i := range v.Calls {
@@ -237,7 +236,7 @@ func (t *tracker) ended(v *view) []Ended {
 	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return v.At.Sub(e.End) > endedShown })
 	ended := slices.Clone(t.past)
 	for _, k := range t.known {
-		if k.begun && v.tells(k.key.ID) && v.refutes(k) {
+		if k.begun && v.tells(kindOf(k.key.ID)) && v.refutes(k) {
 			ended = append(ended, k.ended())
 		}
 	}

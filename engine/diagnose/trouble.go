@@ -27,12 +27,9 @@ type Trouble struct {
 	Text     string // in a few words, none of them from the runtime
 }
 
-// troubleWords are what findings say of a pod. What another finding says of one is
-// not worth a mark.
-var troubleWords = map[ID]string{
-	InspectHung: "status hangs", InspectFailing: "inspection fails", CrashLoop: "crash loop", GhostRunning: "no process", LeftRunning: "left running",
-	ProcessStuck: "process stuck", ErrandStuck: "errand stuck", EventsDiscarded: "events lost",
-}
+// State returns the state of the pod in one word, where only the finding knows it; else
+// it is empty.
+func (t Trouble) State() string { return kindOf(t.By).state }
 
 // Troubled returns the pods that have a problem, by UID: those that a finding is
 // about, also as one of several, and those that show one themselves, in this order: the
@@ -71,8 +68,8 @@ func Accused(findings []Finding) map[pleg.UID]Trouble {
 	all := make(map[pleg.UID]Trouble)
 	for _, f := range findings {
 		for _, s := range append([]Subject{f.Subject}, f.Members...) {
-			if text := troubleWords[f.ID]; text != "" && s.Pod.UID != "" && f.Severity > all[s.Pod.UID].Severity {
-				all[s.Pod.UID] = Trouble{f.Severity, f.ID, text}
+			if k := kindOf(f.ID); k.pod != "" && s.Pod.UID != "" && f.Severity > all[s.Pod.UID].Severity {
+				all[s.Pod.UID] = Trouble{f.Severity, f.ID, k.pod}
 			}
 		}
 	}

@@ -11,6 +11,17 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
+// PLEGUnhealthy is the verdict of the kubelet on its PLEG.
+const PLEGUnhealthy ID = "pleg-unhealthy"
+
+var plegUnhealthyKind = &kind{
+	id: PLEGUnhealthy, find: plegUnhealthy,
+	needs: answers, is: unhealthy, because: silences | garbles | delays,
+	words:    []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).runtimeUnits},
+	severity: "critical", scenario: "`unhealthy`",
+	when: "the verdict itself, since when; mostly an effect; a list that fails with an error of its own, at first as a warning",
+}
+
 // listFailsTwice is how many lists in a row must fail: the next relist is a
 // second away, and the one after it would do.
 const listFailsTwice = 2

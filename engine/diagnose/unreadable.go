@@ -13,6 +13,15 @@ import (
 // UnreadableAnswer is a runtime that is there and answers what nobody can read.
 const UnreadableAnswer ID = "unreadable-answer"
 
+var unreadableAnswerKind = &kind{
+	id: UnreadableAnswer, find: unreadableAnswer,
+	needs: answers, is: garbles,
+	words:    []nodeWord{(*view).unseen},
+	severity: "critical",
+	when: "a list or Status is answered with what breaks the rules of protobuf, such as a text that is not UTF-8, and which entry it is; a warning for the first " +
+		"10 s, or for Version alone",
+}
+
 func unreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
 
 // unreadableAnswer finds lists, Status and Version whose answers cannot be read. What

@@ -7,6 +7,17 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
+// RuntimeUnresponsive is a runtime that is there and answers nothing.
+const RuntimeUnresponsive ID = "runtime-unresponsive"
+
+var runtimeUnresponsiveKind = &kind{
+	id: RuntimeUnresponsive, find: runtimeUnresponsive,
+	needs: answers, is: silences, because: starves | stands, whole: true, hangs: true,
+	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	severity: "critical", scenario: "`deadlock`",
+	when: "Status, lists and status calls hang, whether or not Version answers; or the runtime falls silent while `check` looks",
+}
+
 // runtimeUnresponsive finds a runtime that answers nothing but perhaps Version,
 // and one that answers all but Status or Version. The subject has an operation
 // only in the latter case.

@@ -45,12 +45,6 @@ var states = [...][2]string{
 	Hung:      {"hung", "an inspection is out and does not come back"},
 }
 
-// foundWords are the states of pods that only a finding knows of.
-var foundWords = map[diagnose.ID]string{
-	diagnose.InspectHung: states[Hung][0], diagnose.InspectFailing: states[Failing][0], diagnose.GhostRunning: "ghost", diagnose.LeftRunning: "left", diagnose.ProcessStuck: "stuck",
-	diagnose.ErrandStuck: "stuck",
-}
-
 // Legend returns every word that [Pod.Word] may return, and what it means.
 func Legend() [][2]string {
 	return append(states[:len(states):len(states)],
@@ -73,7 +67,7 @@ func Words() []string {
 // Word returns the pod's state in one word: that of the finding about it where the
 // runtime's own words are those of a sound pod.
 func (p *Pod) Word() string {
-	if word, known := foundWords[p.Trouble.By]; known && p.foundOnly() {
+	if word := p.Trouble.State(); word != "" && p.foundOnly() {
 		return word
 	}
 	return states[p.State][0]
@@ -179,7 +173,7 @@ const (
 // rankOf returns how far up a pod stands.
 func (p *Pod) rankOf() uint8 {
 	switch {
-	case p.Out != nil || p.Trouble.By == diagnose.InspectHung:
+	case p.Out != nil || p.Trouble.State() == states[Hung][0]:
 		return hung
 	case p.Trouble.Severity == diagnose.Critical:
 		return critical
