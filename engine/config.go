@@ -47,8 +47,8 @@ func (c Config) Validate() error {
 	switch {
 	case c.Runtime == nil:
 		return errors.New("engine: no runtime")
-	case c.Mode > pleg.Preview:
-		return fmt.Errorf("mode %d: want generic, evented or preview", c.Mode)
+	case c.Mode > pleg.Evented:
+		return fmt.Errorf("mode %d: want generic or evented", c.Mode)
 	case c.Release < pleg.Oldest || c.Release > pleg.Newest:
 		return fmt.Errorf("kubelet version %v: want %v to %v", c.Release, pleg.Oldest, pleg.Newest)
 	case c.Period < MinPeriod || c.Period > MaxPeriod:

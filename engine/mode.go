@@ -72,7 +72,7 @@ func (m *machine) streamBroke(err error, notEnabled bool) (giveUp bool, reason s
 	}
 	m.relistForStream()
 	m.mode.attempts++
-	if m.core.Mode() == pleg.Preview || m.mode.attempts < pleg.StreamAttempts && !notEnabled {
+	if m.mode.attempts < pleg.StreamAttempts && !notEnabled {
 		return false, ""
 	}
 	m.mode.reason = gaveUp(err, notEnabled, m.mode.attempts)
@@ -172,16 +172,13 @@ func (l *sources) fellBack(m *machine, source Source, reason string) {
 	}
 }
 
-// due returns when the cache's time moves next, or a pod may be relisted that was being
-// synced; zero if neither is to come.
+// due returns when the cache's time moves next, or a relist makes up for lost events; zero
+// if neither is to come.
 func (d *mode) due(m *machine) time.Time {
-	switch {
-	case m.core.Evented():
-		return sooner(d.touchAt, d.lostAt)
-	case m.relists.now != nil || m.pause.on:
+	if !m.core.Evented() {
 		return time.Time{}
 	}
-	return d.asks.againAt
+	return sooner(d.touchAt, d.lostAt)
 }
 
 func (m *machine) modeState() ModeState {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -300,7 +299,7 @@ func TestEventedMakesUpForALateStart(t *testing.T) {
 
 // A stream that is refused is told of as refused, and as given up: the mode has fallen back.
 func TestRefusedStreamFallsBack(t *testing.T) {
-	for _, mode := range []pleg.Mode{pleg.Generic, pleg.Evented, pleg.Preview} {
+	for _, mode := range []pleg.Mode{pleg.Generic, pleg.Evented} {
 		stream := &fakeStream{t: t}
 		c := Config{Release: 36, Mode: mode, Streams: []Stream{{Source: FromCRI, On: true, Run: stream.Run}}}
 		old := func(r *fakeRuntime) {
@@ -457,46 +456,6 @@ func TestAsksOfTheStream(t *testing.T) {
 		}
 		if s.Mode.Asks != 5+mostAsks+20 || s.Mode.AsksLost != 20 {
 			t.Errorf("mode %+v", s.Mode)
-		}
-	})
-}
-
-// As proposed upstream: every end, and not while the pod is being synced.
-func TestPreviewAsksForEachEnd(t *testing.T) {
-	var syncing atomic.Bool
-	workers := func() podworker.Workers {
-		w := &podworker.Worker{Pod: ref("web")}
-		if syncing.Load() {
-			w.State = podworker.Syncing
-		}
-		return podworker.Workers{All: []*podworker.Worker{w}}
-	}
-	inMode(t, Config{Release: 28, Mode: pleg.Preview, Period: time.Minute, Workers: workers}, func(b *modeBench) {
-		b.fake.exit("web/app", 0, "Completed")
-		b.fake.made()
-		syncing.Store(true)
-		b.tell(pleg.SignalStopped, "web/app")
-		b.after(2 * time.Second)
-		if made := without(b.fake.made(), call.Status, call.Version); len(made) > 0 {
-			t.Errorf("calls while the pod is synced: %q", made)
-		}
-		syncing.Store(false)
-		b.after(syncLook + pace)
-		if made := b.fake.made(); !slices.Contains(made, "ListPodSandbox uid-web") {
-			t.Errorf("calls when it was synced: %q", made)
-		}
-		if e := b.events(); e[len(e)-1] != "ContainerDied web/app" {
-			t.Errorf("events %q", e)
-		}
-		for range 20 {
-			b.stream.breaks(unavailable(call.GetContainerEvents), unavailable(call.GetContainerEvents))
-			b.after(time.Minute)
-		}
-		b.stream.breaks(nil, nil)
-		b.after(2 * time.Minute)
-		b.wantMode(pleg.Preview, time.Minute, minutes3, "")
-		if !b.stream.isOpen() {
-			t.Error("the stream is not opened for ever")
 		}
 	})
 }

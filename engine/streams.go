@@ -78,7 +78,6 @@ func (s *shell) open(source Source) {
 // drain steps the machine with what the streams have said.
 func (s *shell) drain() {
 	s.streams.next = time.Now().Add(batchPace)
-	s.askWorkers() // a pod that is being synced is not relisted
 	for _, in := range s.streams.take() {
 		s.step(in)
 	}

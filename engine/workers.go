@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
@@ -88,12 +86,4 @@ func (w *workers) read(m *machine) podworker.Workers {
 		return w.told
 	}
 	return w.set.Read()
-}
-
-// syncing reports whether a pod is being synced, as far as a kubelet tells that: our own
-// workers take no time for it.
-func (w *workers) syncing(m *machine, uid pleg.UID) bool {
-	all := w.read(m).All
-	i := slices.IndexFunc(all, func(w *podworker.Worker) bool { return w.Pod.UID == uid })
-	return i >= 0 && all[i].State == podworker.Syncing
 }

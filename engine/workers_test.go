@@ -124,12 +124,6 @@ func TestWorkersOfAKubeletThatTells(t *testing.T) {
 			t.Errorf("workers %+v, want the kubelet's", s.Workers)
 		}
 	})
-	m := &machine{config: Config{Workers: func() podworker.Workers { panic("a machine makes no call") }}, workers: workers{told: told}}
-	for name, want := range map[string]bool{"web": true, "api": false, "other": false} {
-		if got := m.workers.syncing(m, ref(name).UID); got != want {
-			t.Errorf("%s is being synced: %v, want %v", name, got, want)
-		}
-	}
 }
 
 // One look has no workers: nobody would be woken by it.

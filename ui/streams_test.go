@@ -66,18 +66,16 @@ func TestSwitchStreams(t *testing.T) {
 
 // TestStreamOfTheMode holds that the stream which the mode goes by is closed by no key alone.
 func TestStreamOfTheMode(t *testing.T) {
-	for _, mode := range []pleg.Mode{pleg.Evented, pleg.Preview} {
-		for keys, want := range map[string]string{"e": "", "e n": "", "e y": "streams []"} {
-			s := newStage(t, 80, 24)
-			open := with(engine.SourceState{Source: engine.FromCRI, State: engine.StreamConnected})
-			open.Mode = engine.ModeState{Mode: mode, Asked: mode}
-			s.show(open).press(strings.Fields(keys)...)
-			if got := s.asked(); got != want {
-				t.Errorf("%v, %s: asked for %q, want %q", mode, keys, got, want)
-			}
-			if frame := withoutStyles(s.m.frame()); keys == "e" && !strings.Contains(frame, "Close the stream that the "+mode.String()+" mode goes by, and fall back for good? y/N") {
-				t.Errorf("nothing is asked:\n%s", frame)
-			}
+	for keys, want := range map[string]string{"e": "", "e n": "", "e y": "streams []"} {
+		s := newStage(t, 80, 24)
+		open := with(engine.SourceState{Source: engine.FromCRI, State: engine.StreamConnected})
+		open.Mode = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}
+		s.show(open).press(strings.Fields(keys)...)
+		if got := s.asked(); got != want {
+			t.Errorf("%s: asked for %q, want %q", keys, got, want)
+		}
+		if frame := withoutStyles(s.m.frame()); keys == "e" && !strings.Contains(frame, "Close the stream that the evented mode goes by, and fall back for good? y/N") {
+			t.Errorf("nothing is asked:\n%s", frame)
 		}
 	}
 }

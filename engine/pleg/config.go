@@ -41,7 +41,7 @@ func (c Config) Validate() error {
 	if c.Release != 0 && (c.Release < Oldest || c.Release > Newest) {
 		return fmt.Errorf("kubelet release %v: want %v to %v", c.Release, Oldest, Newest)
 	}
-	if c.Mode > Preview {
+	if c.Mode > Evented {
 		return fmt.Errorf("mode %d is not known", c.Mode)
 	}
 	if c.Threshold < 0 {
@@ -118,11 +118,9 @@ var (
 	perPod   = rules{listTime: true, onDemand: true}    // from 1.36
 )
 
-// rulesOf returns the rules of a release. What is proposed upstream builds on the newest.
-func rulesOf(m Mode, r Release) rules {
+// rulesOf returns the rules of a release.
+func rulesOf(r Release) rules {
 	switch {
-	case m == Preview:
-		return perPod
 	case r < 32:
 		return twoPhase
 	case r < 36:

@@ -32,7 +32,7 @@ func TestRulesChangeWithTheRelease(t *testing.T) {
 		if release <= 31 {
 			want = twoPhase
 		}
-		if got := rulesOf(Generic, release); got != want {
+		if got := rulesOf(release); got != want {
 			t.Errorf("rules of %v = %+v, want %+v", release, got, want)
 		}
 	}

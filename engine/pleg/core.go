@@ -58,7 +58,7 @@ func New(cfg Config) (*Core, error) {
 	return &Core{
 		mode:      cfg.Mode,
 		followed:  cfg.Release,
-		rules:     rulesOf(cfg.Mode, cfg.Release),
+		rules:     rulesOf(cfg.Release),
 		threshold: cfg.Threshold,
 		records:   records{byUID: map[UID]*record{}},
 		asked:     map[UID]struct{}{},
@@ -77,7 +77,7 @@ func (c *Core) Follow(r Release) error {
 	if c.relist.scope != idle {
 		return fmt.Errorf("follow kubelet %v: %w", r, ErrBusy)
 	}
-	c.followed, c.rules = r, rulesOf(c.mode, r)
+	c.followed, c.rules = r, rulesOf(r)
 	c.cache.evented = useOf(c.mode, r) == writes
 	return nil
 }

@@ -113,7 +113,6 @@ func TestStreamEventsThatAreIgnored(t *testing.T) {
 		{"generic", Config{Release: 36}, good, "generic"},
 		{"before there was a stream", Config{Release: 25, Mode: Evented}, good, "generic"},
 		{"1.37, a start", Config{Release: 37, Mode: Evented}, good, "only an end"},
-		{"preview, a start", Config{Mode: Preview}, good, "only an end"},
 		{"1.37, no sandbox", Config{Release: 37, Mode: Evented}, noSandbox, "sandbox"},
 	}
 	for _, tt := range tests {
@@ -283,7 +282,7 @@ func TestHealthOfTheEventedKubelet(t *testing.T) {
 	if b.core.HealthyEvented(now) == nil {
 		t.Error("after the fall-back the second check is gone")
 	}
-	for _, c := range []Config{{Release: 36}, {Release: 37, Mode: Evented}, {Mode: Preview}, {Release: 25, Mode: Evented}} {
+	for _, c := range []Config{{Release: 36}, {Release: 37, Mode: Evented}, {Release: 25, Mode: Evented}} {
 		c.Capacity = NoCapacity
 		core, _ := New(c)
 		if err := core.HealthyEvented(now); err != nil || !core.LastSeen().IsZero() || core.Threshold() != DefaultThreshold {
@@ -325,7 +324,7 @@ func TestTouchServesWhoeverWaits(t *testing.T) {
 		served bool
 	}{
 		{Config{Release: 36, Mode: Evented}, true},
-		{Config{Release: 37, Mode: Evented}, false}, {Config{Release: 36}, false}, {Config{Mode: Preview}, false},
+		{Config{Release: 37, Mode: Evented}, false}, {Config{Release: 36}, false},
 	} {
 		b := newBed(t, tt.config)
 		b.relist(pod("a", "s1 running"))

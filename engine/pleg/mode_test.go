@@ -9,15 +9,17 @@ import (
 )
 
 func TestParseMode(t *testing.T) {
-	for _, m := range []Mode{Generic, Evented, Preview} {
+	for _, m := range []Mode{Generic, Evented} {
 		if got, err := ParseMode(m.String()); got != m || err != nil {
 			t.Errorf("ParseMode(%q) = %v, %v", m, got, err)
 		}
 	}
-	if _, err := ParseMode("fast"); err == nil || !strings.Contains(err.Error(), "generic, evented or preview") {
-		t.Errorf("a mode that is none: %v", err)
+	for _, none := range []string{"fast", "preview"} {
+		if _, err := ParseMode(none); err == nil || !strings.Contains(err.Error(), "generic or evented") {
+			t.Errorf("mode %q, which is none: %v", none, err)
+		}
 	}
-	if err := (Config{Mode: Preview + 1}).Validate(); err == nil {
+	if err := (Config{Mode: Evented + 1}).Validate(); err == nil {
 		t.Error("a mode that is not known passes")
 	}
 }
@@ -34,7 +36,6 @@ func TestModeOfEachRelease(t *testing.T) {
 		{Generic, 25, Generic, false, false}, {Generic, 35, Generic, false, false}, {Generic, 36, Generic, false, true}, {Generic, 37, Generic, false, true},
 		{Evented, 25, Generic, false, false}, {Evented, 26, Evented, true, false}, {Evented, 31, Evented, true, false},
 		{Evented, 35, Evented, true, false}, {Evented, 36, Evented, true, true}, {Evented, 37, Evented, false, true},
-		{Preview, 25, Preview, false, true}, {Preview, 36, Preview, false, true}, {Preview, 37, Preview, false, true},
 	} {
 		core, err := New(Config{Mode: tt.mode, Release: tt.release})
 		if err != nil {
@@ -57,56 +58,46 @@ func TestModeOfEachRelease(t *testing.T) {
 	}
 }
 
-// kubelet 1.37 (kubernetes PR 139262); enhancements PR 6311 for the preview.
+// kubelet 1.37 (kubernetes PR 139262).
 func TestEndsThatAskForARelist(t *testing.T) {
 	tests := []struct {
-		name             string
-		id               string
-		container        ContainerStatus
-		evented, preview bool
+		name      string
+		id        string
+		container ContainerStatus
+		asks      bool
 	}{
-		{"a good end", "c1", ContainerStatus{ID: "c1", State: Exited}, false, true},
-		{"an exit code", "c1", ContainerStatus{ID: "c1", State: Exited, ExitCode: 1}, true, true},
-		{"killed for its memory", "c1", ContainerStatus{ID: "c1", State: Exited, Reason: "OOMKilled"}, true, true},
-		{"killed for its memory, and not yet exited", "c1", ContainerStatus{ID: "c1", State: Running, Reason: "OOMKilled"}, true, true},
-		{"an exit code of what runs", "c1", ContainerStatus{ID: "c1", State: Running, ExitCode: 1}, false, true},
-		{"another container", "c1", ContainerStatus{ID: "c2", State: Exited, ExitCode: 1}, false, true},
-		{"a sandbox", "s1", ContainerStatus{ID: "c1", State: Exited, ExitCode: 1}, false, true},
+		{"a good end", "c1", ContainerStatus{ID: "c1", State: Exited}, false},
+		{"an exit code", "c1", ContainerStatus{ID: "c1", State: Exited, ExitCode: 1}, true},
+		{"killed for its memory", "c1", ContainerStatus{ID: "c1", State: Exited, Reason: "OOMKilled"}, true},
+		{"killed for its memory, and not yet exited", "c1", ContainerStatus{ID: "c1", State: Running, Reason: "OOMKilled"}, true},
+		{"an exit code of what runs", "c1", ContainerStatus{ID: "c1", State: Running, ExitCode: 1}, false},
+		{"another container", "c1", ContainerStatus{ID: "c2", State: Exited, ExitCode: 1}, false},
+		{"a sandbox", "s1", ContainerStatus{ID: "c1", State: Exited, ExitCode: 1}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			u := upstream(SignalStopped, tt.id, pod("a", "s1 running"), epoch)
 			u.Status.Containers = []ContainerStatus{tt.container}
-			for mode, asks := range map[Mode]bool{Evented: tt.evented, Preview: tt.preview} {
-				core, _ := New(Config{Mode: mode})
-				out := core.Apply(epoch, u)
-				if (out.Relist == "a") != asks || (out.Ignored == "") != asks {
-					t.Errorf("%v: %+v", mode, out)
+			core, _ := New(Config{Mode: Evented})
+			out := core.Apply(epoch, u)
+			if (out.Relist == "a") != tt.asks || (out.Ignored == "") != tt.asks {
+				t.Errorf("%+v", out)
+			}
+			if core.Released() != nil || core.Cache().Len() != 0 || core.Gauges() != (Gauges{}) {
+				t.Error("the stream wrote something")
+			}
+			for _, s := range []Signal{SignalCreated, SignalStarted, SignalDeleted} {
+				u := u
+				if u.Signal = s; core.Apply(epoch, u).Relist != "" {
+					t.Errorf("%v asks for a relist", s)
 				}
-				if core.Released() != nil || core.Cache().Len() != 0 || core.Gauges() != (Gauges{}) {
-					t.Errorf("%v: the stream wrote something", mode)
-				}
-				for _, s := range []Signal{SignalCreated, SignalStarted, SignalDeleted} {
-					u := u
-					if u.Signal = s; core.Apply(epoch, u).Relist != "" {
-						t.Errorf("%v: %v asks for a relist", mode, s)
-					}
-				}
-				core.FallBack()
-				if out := core.Apply(epoch, u); !strings.Contains(out.Ignored, "given up") {
-					t.Errorf("%v after it was given up: %+v", mode, out)
-				}
+			}
+			core.FallBack()
+			if out := core.Apply(epoch, u); !strings.Contains(out.Ignored, "given up") {
+				t.Errorf("after it was given up: %+v", out)
 			}
 		})
 	}
-}
-
-// The preview builds on the newest relist, whatever the node's kubelet is.
-func TestPreviewRelistsOnePod(t *testing.T) {
-	b := newBed(t, Config{Mode: Preview, Release: 28})
-	b.wantEvents(b.relistPod(pod("a", "s1 running")), "a Started s1")
-	b.must(b.core.Follow(34))
-	b.wantEvents(b.relistPod(pod("a", "s1 exited")), "a Died s1")
 }
 
 // A node whose kubelet goes from one release to another: what the stream has told is not
@@ -244,6 +235,6 @@ func TestToldWhileInspectionsFail(t *testing.T) {
 }
 
 func ExampleMode() {
-	fmt.Println(Generic, Evented, Preview)
-	// Output: generic evented preview
+	fmt.Println(Generic, Evented)
+	// Output: generic evented
 }

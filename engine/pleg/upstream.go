@@ -51,10 +51,9 @@ type Mode uint8
 const (
 	Generic Mode = iota // nothing: it relists. Every kubelet but those with the gate EventedPLEG
 	Evented             // as the release does it with that gate on: up to 1.36 events write the cache and the channel, in 1.37 some of them ask for a relist
-	Preview             // as proposed upstream and in no release: each end asks for a relist of its pod
 )
 
-var modeNames = [...]string{"generic", "evented", "preview"}
+var modeNames = [...]string{"generic", "evented"}
 
 // String returns the word that the flag --mode takes.
 func (m Mode) String() string {
@@ -72,7 +71,7 @@ func ParseMode(s string) (Mode, error) {
 			return Mode(m), nil
 		}
 	}
-	return 0, fmt.Errorf("mode %q: want generic, evented or preview", s)
+	return 0, fmt.Errorf("mode %q: want generic or evented", s)
 }
 
 // An Outcome is what an [Upstream] led to.
@@ -87,22 +86,19 @@ type use uint8
 const (
 	unused use = iota
 	writes     // the cache and the channel: 1.26 to 1.36 with the gate EventedPLEG
-	askUnexpected
-	askEach
+	asks       // for a relist of the pod at an end that nobody expected: 1.37
 )
 
 // useOf says what a kubelet makes of the stream. The gate EventedPLEG is there from 1.26
 // on; 1.37 has it do something else.
 func useOf(m Mode, r Release) use {
 	switch {
-	case m == Preview:
-		return askEach
 	case m != Evented || r < 26:
 		return unused
 	case r < 37:
 		return writes
 	}
-	return askUnexpected
+	return asks
 }
 
 // Writes reports whether a kubelet of that mode and release has the stream write its cache
@@ -146,7 +142,7 @@ func (c *Core) Apply(now time.Time, u Upstream) Outcome {
 		return c.write(now, u)
 	case u.Signal != SignalStopped:
 		return Outcome{Ignored: "only an end asks for a relist"}
-	case how == askUnexpected && !unexpected(u):
+	case !unexpected(u):
 		return Outcome{Ignored: "only an end that was not expected asks for a relist"}
 	}
 	return Outcome{Relist: u.Status.UID}

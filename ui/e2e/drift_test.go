@@ -33,7 +33,7 @@ func TestEventDrift(t *testing.T) {
 		{"events-broken", "warning", "broke 3 times", ""},
 		{"events-storm", "warning", "", ""}, // whether what it drowns is told, too, goes by the machine's speed
 		{"events-off", "warning", "evented has fallen back to generic for good", "evented"},
-		{"event-drift", "warning", "each waited for a relist, one every", "preview"},
+		{"event-drift", "warning", "each waited for a relist, one every", "evented"},
 	} {
 		t.Run(tt.fault+" "+tt.mode, func(t *testing.T) {
 			t.Parallel()

@@ -52,8 +52,6 @@ func (s *sheet) acts() string {
 	switch {
 	case m == pleg.Generic:
 		return "the kubelet acts when a relist has seen it; event sources only show when it could have known"
-	case m == pleg.Preview:
-		return "a kubelet such as is proposed asks for a relist of the pod at each end of a container that the runtime's stream tells"
 	case !m.Writes(release):
 		return "the kubelet asks for a relist of the pod where the runtime's stream tells an end by a failure or by the OOM killer; what it acts on is what a relist sees"
 	}

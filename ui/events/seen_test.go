@@ -87,7 +87,6 @@ func TestSeenSheet(t *testing.T) {
 			"The runtime's stream has told it: the channel and the cache have it, the pod's record has not.", "Its sync loop takes it",
 		}, "FOUND BY"},
 		{"in 1.37", 5, pleg.Evented, func(v *pane.View) { v.Release = 37 }, []string{"asks for a relist of the pod where the runtime's stream tells an end by a failure"}, ""},
-		{"as proposed", 5, pleg.Preview, nil, []string{"mode preview: a kubelet such as is proposed asks for a relist of the pod at each end"}, ""},
 		{"unseen", 9, pleg.Generic, nil, []string{
 			"channel unseen: no relist has seen it, so the kubelet cannot see it", "relist not seen cri 2026-11-20T11:59:54.000Z mode",
 			"Nothing, as long as no relist sees it", "With the gate EventedPLEG a kubelet up to 1.36 would have had it",

@@ -226,7 +226,6 @@ func TestBadgesOfEventSources(t *testing.T) {
 		{[]engine.StreamState{engine.StreamConnected, engine.StreamLost}, engine.ModeState{}, "endpoint  ▲ EVENTS"},
 		{[]engine.StreamState{engine.StreamRefused}, engine.ModeState{}, "endpoint  ▲ EVENTS"},
 		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}, "endpoint  EVENTS   EVENTED"},
-		{[]engine.StreamState{engine.StreamConnected}, engine.ModeState{Mode: pleg.Preview, Asked: pleg.Preview}, "endpoint  EVENTS   PREVIEW"},
 		{[]engine.StreamState{engine.StreamFellBack}, engine.ModeState{Asked: pleg.Evented}, "endpoint  ▲ EVENTS   ▲ FELL BACK"},
 	} {
 		s := panetest.Healthy()

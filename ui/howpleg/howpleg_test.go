@@ -125,7 +125,7 @@ func TestWays(t *testing.T) {
 		{"stream", streaming(pleg.Evented, 36), streamed, []string{
 			"The runtime says so by itself", "The relist, every 5m, is only the safety net", "no call is made", "takes that status as of the event's own time", "is sent at", "wakes the pod's worker",
 		}},
-		{"asked for", streaming(pleg.Preview, 37), func(all []engine.Event) {
+		{"asked for", streaming(pleg.Evented, 37), func(all []engine.Event) {
 			all[3].Seen = &engine.Sightings{}
 			all[3].Seen.At[engine.FromCRI], all[3].Seen.At[engine.FromRelist] = all[3].SeenAt, all[3].SeenAt.Add(40*time.Millisecond)
 		}, []string{"The source cri saw it at 11:59:30.000, 40ms before the relist", "asked for a relist of this pod alone", "54ms from the start"}},
@@ -168,7 +168,7 @@ func TestWays(t *testing.T) {
 // picture and all that is said is seen without scrolling.
 func TestItFits(t *testing.T) {
 	for name, snap := range map[string]*engine.Snapshot{
-		"healthy": working(Healthy()), "hung": working(Unhealthy()), "evented": streaming(pleg.Evented, 36), "1.37": streaming(pleg.Evented, 37), "preview": streaming(pleg.Preview, 37),
+		"healthy": working(Healthy()), "hung": working(Unhealthy()), "evented": streaming(pleg.Evented, 36), "1.37": streaming(pleg.Evented, 37),
 	} {
 		v := seen(snap, streamed)
 		for _, event := range []uint64{1, 4, 6, 7, 8} {
@@ -224,7 +224,7 @@ func TestCacheTime(t *testing.T) {
 		mode    pleg.Mode
 		release pleg.Release
 		want    time.Time
-	}{{pleg.Generic, 36, Ago(20 * time.Second)}, {pleg.Evented, 36, Ago(5 * time.Second)}, {pleg.Evented, 37, Ago(20 * time.Second)}, {pleg.Preview, 36, Ago(20 * time.Second)}} {
+	}{{pleg.Generic, 36, Ago(20 * time.Second)}, {pleg.Evented, 36, Ago(5 * time.Second)}, {pleg.Evented, 37, Ago(20 * time.Second)}} {
 		s := streaming(tt.mode, tt.release)
 		s.Relists.History = []engine.Relist{{At: Ago(30 * time.Second)}, {At: Ago(20 * time.Second)}, {At: Ago(10 * time.Second), Failed: true}}
 		for _, p := range s.Pods {

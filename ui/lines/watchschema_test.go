@@ -62,7 +62,7 @@ func everything() []diagnose.Update {
 	for kind := range pleg.NetworkFailed + 1 {
 		for delivery := range pleg.Derived + 1 {
 			e := died()
-			e.Kind, e.Delivery, e.Mode = kind, delivery, pleg.Mode(delivery%3)
+			e.Kind, e.Delivery, e.Mode = kind, delivery, pleg.Mode(delivery%2)
 			e.From, e.To = pleg.State(kind%5), pleg.State(delivery%5)
 			e.Pod, e.Container, e.ID = pleg.PodRef{}, "", ""
 			down.Events = append(down.Events, e)

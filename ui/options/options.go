@@ -146,7 +146,7 @@ func (o *Options) groups() []group {
 			{name: "relist-period", kind: "duration", set: into(&o.Period, duration), preset: "1s", usage: "from the end of one relist to the start of the next"},
 			{name: "relist-threshold", kind: "duration", set: into(&o.Threshold, duration), preset: "3m", usage: "age of the last good list beyond which PLEG is unhealthy"},
 			{name: "kubelet-version", kind: "release", set: o.setRelease, usage: "whose relist, from 1.25 to " + pleg.Newest.String() + " (default the node's, or " + pleg.Newest.String() + ")"},
-			{name: "mode", kind: "mode", set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing), evented (as that release with its gate on) or preview (as proposed upstream); the last two open it"},
+			{name: "mode", kind: "mode", set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
 		}},
 		{"Event sources, which see what happens between two relists", []flag{
 			{name: "events", kind: "source,...", set: o.setEvents, bare: engine.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},

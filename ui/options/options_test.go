@@ -64,8 +64,8 @@ func TestParse(t *testing.T) {
 			o.Events, o.View = []engine.Source{engine.FromCgroup, engine.FromPidfd, engine.FromCRI}, Watch
 		}},
 		{"--mode evented", func(o *Options) { o.Mode = pleg.Evented }},
-		{"--mode=preview --events=cgroup,cri --force-events", func(o *Options) {
-			o.Mode, o.Events, o.ForceEvents = pleg.Preview, []engine.Source{engine.FromCgroup, engine.FromCRI}, true
+		{"--mode=evented --events=cgroup,cri --force-events", func(o *Options) {
+			o.Mode, o.Events, o.ForceEvents = pleg.Evented, []engine.Source{engine.FromCgroup, engine.FromCRI}, true
 		}},
 		{"--demo --expected-events=false", func(o *Options) { o.Demo, o.NoExpect = "tour", true }},
 		{"--demo --expected-events", func(o *Options) { o.Demo = "tour" }},
@@ -131,9 +131,10 @@ func TestParseRefuses(t *testing.T) {
 		{"--events=", "--events: want off, or one or more of"},
 		{"--events cri", `"cri" is an event source: write --events=cri`},
 		{"--events cri,pidfd watch", `"cri,pidfd" is an event source: write --events=cri,pidfd`},
-		{"--mode fast", `--mode: mode "fast": want generic, evented or preview`},
+		{"--mode fast", `--mode: mode "fast": want generic or evented`},
+		{"--mode preview", `--mode: mode "preview": want generic or evented`},
 		{"--mode evented --events=off", "--mode evented goes by the runtime's event stream: add cri to --events, or leave --events out"},
-		{"--mode preview --events=cgroup", "--mode preview goes by"},
+		{"--mode evented --events=cgroup", "--mode evented goes by"},
 		{"check --events", "--events: check looks once, and opens no event source"},
 		{"check --mode evented", "--mode: check looks once"},
 		{"bench --events", "--events: bench measures what --periods and --sources name"},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -93,14 +92,11 @@ func Lead(d time.Duration) string {
 // ModeStands says what the mode is, and why it is not the one that was asked for.
 func ModeStands(m *engine.ModeState) string {
 	says := m.Mode.String()
-	switch {
-	case FellBack(m):
+	if FellBack(m) {
 		says += ", fallen back for good from " + m.Asked.String()
 		if m.Reason != "" {
 			says += ": " + m.Reason
 		}
-	case m.Mode == pleg.Preview:
-		says += " of what is proposed upstream; no release has it"
 	}
 	return says
 }

@@ -46,13 +46,12 @@ func TestStreamTable(t *testing.T) {
 	}
 }
 
-// TestModeStands holds that a mode that fell back says from what and why, and a preview that it is one.
+// TestModeStands holds that a mode that fell back says from what and why.
 func TestModeStands(t *testing.T) {
 	for want, m := range map[string]engine.ModeState{
 		"generic": {},
 		"evented": {Mode: pleg.Evented, Asked: pleg.Evented},
-		"generic, fallen back for good from evented: broke":       {Asked: pleg.Evented, Reason: "broke"},
-		"preview of what is proposed upstream; no release has it": {Mode: pleg.Preview, Asked: pleg.Preview},
+		"generic, fallen back for good from evented: broke": {Asked: pleg.Evented, Reason: "broke"},
 	} {
 		if got := ModeStands(&m); got != want {
 			t.Errorf("%q, want %q", got, want)
