@@ -47,7 +47,7 @@ func TestEventDrift(t *testing.T) {
 				limit = driftedMost
 				server.Switch(tt.fault, true)
 			}
-			severity, summary := driftOf(t, limit, program, "-r", server.Endpoint(), "--mode="+cmp.Or(tt.mode, "generic"), "--kubelet-version=1.36", "--events=cri", "watch", "-o", "json")
+			severity, summary := driftOf(t, limit, program, "-r", server.Endpoint(), "--mode="+cmp.Or(tt.mode, "generic"), "--kubelet-version=1.37", "--events=cri", "watch", "-o", "json")
 			if severity != tt.severity || !strings.Contains(summary, tt.says) || tt.severity == "" && summary != "" {
 				t.Errorf("found %s %q, want %s %q", severity, summary, tt.severity, tt.says)
 			}
