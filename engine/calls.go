@@ -28,14 +28,14 @@ var errSilence = errors.New("neither Status nor a list is answered")
 // is out: it waits for its turn, and that counts as its own time. Whoever wants a
 // call gets exactly one answer for it.
 type calls struct {
+	passive
 	out     []*pending // oldest first
 	queue   []*pending // in the order in which they were wanted
 	sums    sums
 	next    callID
 	short   time.Duration // after which a endsEarly call is given up
 	heard   bool          // something that matters has been answered
-	started []Call        // since the last step: for the shell to make
-	ended   []callID      // for the shell to end
+	work    *Work         // what the shell is to make and to end
 	done    []answer      // for the askers
 	handing []answer      // that are being handed out
 }
@@ -110,11 +110,11 @@ func mayPass(err error) bool {
 
 // advance makes the calls whose turn has come and ends the waiting for those
 // whose time has run out.
-func (c *calls) advance(now time.Time) {
+func (c *calls) advance(m *machine) {
 	for _, p := range c.out {
-		c.expire(now, p)
+		c.expire(m.now, p)
 	}
-	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return c.leavesQueue(now, p) })
+	c.queue = slices.DeleteFunc(c.queue, func(p *pending) bool { return c.leavesQueue(m.now, p) })
 }
 
 // expire ends a call that is out and is not to be waited for any longer.
@@ -148,7 +148,7 @@ func (p *pending) latest() time.Time {
 // end has a call that is out returned soon, with that error if with any.
 func (c *calls) end(now time.Time, p *pending, why error) {
 	p.why, p.endedAt = why, now
-	c.ended = append(c.ended, p.id)
+	c.work.End = append(c.work.End, p.id)
 }
 
 // leavesQueue makes a call if its turn has come, or gives it up if its time has
@@ -187,7 +187,7 @@ func (c *calls) make(now time.Time, p *pending) {
 	}
 	c.out = append(c.out, p)
 	c.sums.enter(p.Op)
-	c.started = append(c.started, Call{ID: p.id, Flight: p.Flight, Timeout: left, Raw: p.raw})
+	c.work.Make = append(c.work.Make, Call{ID: p.id, Flight: p.Flight, Timeout: left, Raw: p.raw})
 }
 
 // drop ends all calls of an asker that f picks, made or not: nobody wants them
@@ -224,7 +224,7 @@ func (c *calls) lastTries(now time.Time) {
 
 // due returns when something is to be done about a call though none returns;
 // zero if nothing is.
-func (c *calls) due() time.Time {
+func (c *calls) due(*machine) time.Time {
 	var due time.Time
 	for _, p := range c.out {
 		if p.abandoned {
@@ -257,6 +257,10 @@ func sooner(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+func (c *calls) fill(_ *machine, s *Snapshot) {
+	s.InFlight, s.Calls = c.flights(), c.sums.read(s.At)
 }
 
 // flights returns the calls that are out, oldest first; nil if none is.

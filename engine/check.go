@@ -22,6 +22,7 @@ var errUnasked = errors.New("not asked")
 // inspects by a sweep, at the end Status is asked for once more, and all comes to
 // an end in time. For a running engine it is nothing.
 type check struct {
+	passive
 	once    bool
 	cut     time.Time // no call is waited for any longer
 	last    time.Time // nothing is waited for any longer
@@ -47,7 +48,7 @@ func (c *check) begin(now time.Time, p Policy) {
 }
 
 // due returns when time runs out; zero if there is no limit to it.
-func (c *check) due() time.Time {
+func (c *check) due(*machine) time.Time {
 	switch {
 	case !c.once || c.over:
 		return time.Time{}
@@ -100,7 +101,7 @@ func (c *check) listed(m *machine) bool {
 func (c *check) sweep(m *machine) {
 	if m.sweep == nil {
 		c.beginSweep(m)
-		m.advanceSweep()
+		sweeper{}.advance(m)
 	}
 	switch {
 	case m.sweep == nil || !m.sweep.over() || m.recheck.out || m.search.outAhead(m):

@@ -80,6 +80,10 @@ func (g *sightings) missing(m *machine, o owed) {
 	}
 }
 
+func (g *sightings) fill(m *machine, s *Snapshot) {
+	s.Drift, s.UnseenMore = m.drifts(), g.uncounted
+}
+
 // drifts returns how far each source that was ever open and the relist agree.
 func (m *machine) drifts() []Drift {
 	var all []Drift

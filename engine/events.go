@@ -38,9 +38,8 @@ const skew = 2 * time.Second
 
 // events is what is known of the events so far.
 type events struct {
-	last     uint64  // number of the newest one
-	released []Event // since the last step
-	channel  Channel // but for its length
+	last    uint64  // number of the newest one
+	channel Channel // but for its length
 }
 
 // release gives the events that the core has decided their numbers and times. What the
@@ -83,7 +82,7 @@ func (m *machine) release() bool {
 func (m *machine) tell(e Event) {
 	m.events.last++
 	e.Seq, e.Mode = m.events.last, m.core.Mode()
-	m.events.released = append(m.events.released, e)
+	m.work.Events = append(m.work.Events, e)
 	m.pods.event(e)
 	m.networks.follow(m, e)
 	m.changed = true

@@ -34,6 +34,7 @@ const (
 // A pause is not an illness: while it lasts nothing is judged, and the clocks go
 // on afterwards from where they stood.
 type kubelet struct {
+	passive
 	starting bool
 	loop     syncLoop
 	poster   poster
@@ -56,10 +57,10 @@ func newKubelet(now time.Time, starting bool) kubelet {
 	return k
 }
 
-// judge takes the verdict on PLEG as of now, and with it whether the sync loop
+// advance takes the verdict on PLEG as of now, and with it whether the sync loop
 // reads the events: those in the channel, and those that come before the next step.
 // Before the first good list there is nothing to read.
-func (k *kubelet) judge(m *machine) {
+func (k *kubelet) advance(m *machine) {
 	now := m.pause.judged(m.now)
 	if healthy := m.verdict(now) == nil; healthy != k.healthy {
 		if k.everJudged {
@@ -134,7 +135,7 @@ func (k *kubelet) foretold(m *machine) time.Time {
 
 // due returns when something changes though nothing happens; zero if nothing does.
 func (k *kubelet) due(m *machine) time.Time {
-	due := sooner(k.loop.due(m), k.unhealthyAt(m))
+	due := sooner(sooner(k.loop.due(m), k.poster.due(m)), k.unhealthyAt(m))
 	if at := k.loop.downAt(); m.now.Before(at) {
 		due = sooner(due, at)
 	}
@@ -149,6 +150,10 @@ func (k *kubelet) due(m *machine) time.Time {
 		}
 	}
 	return due
+}
+
+func (k *kubelet) fill(m *machine, s *Snapshot) {
+	s.Health, s.Node = k.health(m, s.At), k.node(m, s.At)
 }
 
 // health returns the verdict on PLEG and what it is made of.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Look looks at the node and returns what it saw. Deep is for what is read only
@@ -37,15 +38,15 @@ const (
 // looks decides when somebody looks at the node, and how deep. The zero value never
 // does.
 type looks struct {
-	can    bool // somebody can
-	out    bool
-	deep   bool // the last one, or the one that is out, is deep
-	since  time.Time
-	next   time.Time // when the next one is due; zero for at once
-	first  time.Time
-	into   time.Time // of the first deep one
-	more   bool      // of one that looks once: another look tells more
-	wanted *Looking  // of this step
+	passive
+	can   bool // somebody can
+	out   bool
+	deep  bool // the last one, or the one that is out, is deep
+	since time.Time
+	next  time.Time // when the next one is due; zero for at once
+	first time.Time
+	into  time.Time // of the first deep one
+	more  bool      // of one that looks once: another look tells more
 }
 
 // A Looking asks the shell for one look at the node.
@@ -58,7 +59,7 @@ func (l *looks) advance(m *machine) {
 		return
 	}
 	deep := m.hangs()
-	switch at := l.due(m); {
+	switch at := l.nextAt(m); {
 	case deep && !l.deep:
 	case at.IsZero() && !l.since.IsZero(), m.now.Before(at):
 		return
@@ -70,12 +71,12 @@ func (l *looks) advance(m *machine) {
 		l.into = m.now
 	}
 	l.out, l.deep, l.since = true, deep, m.now
-	l.wanted = &Looking{Deep: deep}
+	m.work.Look = &Looking{Deep: deep}
 }
 
-// due returns when the next look is due by the clock; zero at the beginning, and for
+// nextAt returns when the next look is due by the clock; zero at the beginning, and for
 // one that looks once where no other is needed.
-func (l *looks) due(m *machine) time.Time {
+func (l *looks) nextAt(m *machine) time.Time {
 	if !l.can || l.out || m.policy.Once && !l.more {
 		return time.Time{}
 	}
@@ -83,8 +84,11 @@ func (l *looks) due(m *machine) time.Time {
 }
 
 // busy reports whether there is more to come for one that looks once.
-func (l *looks) busy(m *machine) bool { return l.can && (l.out || !l.due(m).IsZero()) }
+func (l *looks) busy(m *machine) bool { return l.can && (l.out || !l.nextAt(m).IsZero()) }
 
+func (l *looks) fill(m *machine, s *Snapshot) { s.Evidence = m.evidence }
+
+// took takes in a look, with what is to follow it.
 func (l *looks) took(m *machine, in Looked) {
 	l.out, l.can = false, l.can && !in.Ended
 	l.next, l.more = m.now.Add(lookPeriod), false
@@ -95,6 +99,14 @@ func (l *looks) took(m *machine, in Looked) {
 	case m.policy.Once:
 		wait := tellsIn(r, m.now.Sub(l.first))
 		l.next, l.more = m.now.Add(wait), wait > 0
+	}
+	if in.Report == nil {
+		return
+	}
+	m.evidence, m.changed = in.Report, true
+	m.nameSwept()
+	if r, err := pleg.ParseRelease(in.Report.Kubelet.Version); err == nil && m.config.Follow {
+		m.followed = r
 	}
 }
 
@@ -143,12 +155,12 @@ func (m *machine) hungAge(f Flight) time.Duration {
 	return hungAge
 }
 
-// hungDue returns when the call of the relist that is out will hang, or a sweep that
-// waits for a look waits no longer; zero if neither is to come.
-func (m *machine) hungDue() time.Time {
-	var due time.Time
-	if m.looks.holdsSweep(m) {
-		due = m.looks.since.Add(lookWaits)
+// due returns when the next look is due, the call of the relist that is out will hang, or a
+// sweep that waits for a look waits no longer; zero if nothing of that is to come.
+func (l *looks) due(m *machine) time.Time {
+	due := l.nextAt(m)
+	if l.holdsSweep(m) {
+		due = sooner(due, l.since.Add(lookWaits))
 	}
 	f, out := m.calls.oldestOfRelist()
 	if at := f.Since.Add(m.hungAge(f)); out && at.After(m.now) {

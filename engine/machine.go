@@ -72,14 +72,19 @@ type Work struct {
 // starts no goroutine: equal inputs in equal order give equal snapshots, events and
 // calls. It belongs to one goroutine.
 //
-// Its parts stand in files of their own; each has what it needs to know between
-// two steps, and a due that says when it has something to do though nothing happens.
+// What it decides its parts do (see [part]).
 type machine struct {
 	config Config
 	policy Policy
 	core   *pleg.Core // of the kubelet's PLEG
 	now    time.Time  // of the step under way
+	work   Work       // of the step under way: parts add to it
 
+	parts  []part // in the order in which they go on
+	askers [askerCount]part
+	shows  []shown
+
+	// Parts, and what they share.
 	calls     calls
 	relists   relists
 	status    statusLoop
@@ -89,6 +94,7 @@ type machine struct {
 	sweep     *sweep // the last one, or the one under way; nil if there was none
 	recheck   recheck
 	check     check
+	looks     looks
 	mode      mode
 	pods      pods
 	events    events
@@ -102,10 +108,8 @@ type machine struct {
 	pause    pause
 	wanted   wanted // asked for and not done yet
 	evidence *evidence.Report
-	looks    looks
 	followed pleg.Release // of the node's kubelet, from the next relist on; 0 for the same
-	replies  []reply
-	changed  bool // something that people should see at once
+	changed  bool         // something that people should see at once
 }
 
 func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
@@ -126,7 +130,9 @@ func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
 		looks:   looks{can: c.Look != nil},
 		changed: true,
 	}
+	m.calls.work = &m.work
 	m.check.begin(now, p)
+	m.assemble()
 	return m, nil
 }
 
@@ -140,7 +146,7 @@ func (m *machine) step(now time.Time, in Input) Work {
 	case requests:
 		m.request(in)
 	case Looked:
-		m.looked(in)
+		m.looks.took(m, in)
 	case Worked:
 		m.workers.told = in.Workers
 	case Streamed:
@@ -153,7 +159,9 @@ func (m *machine) step(now time.Time, in Input) Work {
 		m.check.stop(m)
 	}
 	m.advance()
-	return m.work()
+	w := m.work
+	m.work = Work{}
+	return w
 }
 
 // advance goes on with everything as far as that goes now. What an answer leads to
@@ -161,83 +169,13 @@ func (m *machine) step(now time.Time, in Input) Work {
 func (m *machine) advance() {
 	for {
 		m.handOut()
-		m.looks.advance(m)
-		m.kubelet.judge(m)
-		m.sources.advance(m)
-		m.mode.advance(m)
-		m.relists.advance(m)
-		m.networks.advance(m)
-		m.sightings.advance(m)
-		m.workers.advance(m)
-		m.status.advance(m)
-		m.probes.advance(m)
-		m.search.advance(m)
-		m.advanceSweep()
-		m.check.advance(m)
-		m.calls.advance(m.now)
+		for _, p := range m.parts {
+			p.advance(m)
+		}
 		if len(m.calls.done) == 0 {
 			return
 		}
 	}
-}
-
-// handOut gives each answer to whoever wanted it.
-func (m *machine) handOut() {
-	m.calls.handing, m.calls.done = m.calls.done, nil
-	for i := range m.calls.handing {
-		a := &m.calls.handing[i]
-		if a.dropped {
-			continue
-		}
-		switch a.to {
-		case ByRelist:
-			m.relists.answered(m, a)
-		case ByStatusLoop:
-			m.status.answered(m, a)
-		case ByProbe:
-			m.probes.answered(m, a)
-		case BySearch:
-			m.search.answered(a)
-		case BySweep:
-			m.sweepAnswered(a)
-		case ByRequest:
-			m.replies = append(m.replies, reply{number: a.tag, answer: a.value, err: a.err})
-		}
-	}
-}
-
-func (m *machine) looked(in Looked) {
-	m.looks.took(m, in)
-	if in.Report != nil {
-		m.evidence, m.changed = in.Report, true
-		m.nameSwept()
-		if r, err := pleg.ParseRelease(in.Report.Kubelet.Version); err == nil && m.config.Follow {
-			m.followed = r
-		}
-	}
-}
-
-// work returns what has gathered since the last step.
-func (m *machine) work() Work {
-	w := Work{
-		Make: m.calls.started, Look: m.looks.wanted, End: m.calls.ended, Events: m.events.released, Replies: m.replies,
-		Open: m.sources.open, Close: m.sources.end,
-	}
-	m.calls.started, m.looks.wanted, m.calls.ended, m.events.released, m.replies = nil, nil, nil, nil, nil
-	m.sources.open, m.sources.end = nil, nil
-	return w
-}
-
-// due returns when to step though nothing comes; zero for never.
-func (m *machine) due() time.Time {
-	var due time.Time
-	for _, at := range []time.Time{
-		m.calls.due(), m.relists.due(m), m.status.due(m), m.kubelet.due(m), m.kubelet.poster.due(m), m.probes.due(m),
-		m.search.due(), m.sweepDue(), m.check.due(), m.looks.due(m), m.hungDue(), m.networks.due(m), m.mode.due(m), m.sources.due(), m.sightings.due(m),
-	} {
-		due = sooner(due, at)
-	}
-	return due
 }
 
 // snapshot returns all that there is to see as of now. Seq and Cost are the
@@ -246,26 +184,12 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
 		At: now, Started: m.started, Policy: m.policy,
 		Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
-		Paused: m.pause.on, Resumed: m.pause.ended,
-		Health:  m.kubelet.health(m, now),
-		Node:    m.kubelet.node(m, now),
-		Phase:   m.relists.phase(m, now),
-		Relists: m.relists.sum(),
-		Failure: m.relists.failure, PodFailure: m.relists.podFailure, Partial: m.search.partial, Beside: m.search.beside, Holders: m.search.holders(),
-		InFlight: m.calls.flights(), Calls: m.calls.sums.read(now),
-		Version: m.status.version, VersionErr: m.status.versionErr,
-		Conditions: m.status.conditions, StatusErr: m.status.failure,
-		Probes: m.probes.read(), Channel: m.events.channel, Evidence: m.evidence, Mode: m.modeState(),
-		Sources: m.sources.states(), SourceChanges: m.sources.changes, Drift: m.drifts(), UnseenMore: m.sightings.uncounted,
-		Workers: m.workers.read(m),
+		Paused: m.pause.on, Resumed: m.pause.ended, Channel: m.events.channel,
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
-	if m.sweep != nil {
-		s.Sweep = m.sweep.result()
-	}
 	s.Pods, s.Counts, s.Anomalies = m.pods.read()
-	for _, found := range []pleg.Anomalies{m.relists.found, m.status.versionFound, m.status.statusFound} {
-		s.Anomalies = s.Anomalies.Add(found)
+	for _, p := range m.shows {
+		p.fill(m, s)
 	}
 	return s
 }

@@ -347,9 +347,10 @@ func (r *referee) watch(w *world, in Input, work Work) {
 		r.seen[key] = true
 	}
 	if due := w.m.due(); !due.IsZero() && !due.After(w.now) {
-		r.t.Errorf("%v: due at %v already, after %T: calls %v, relists %v, status %v, kubelet %v, poster %v, probes %v, search %v, sweep %v, check %v", w.now, due, in,
-			w.m.calls.due(), w.m.relists.due(w.m), w.m.status.due(w.m), w.m.kubelet.due(w.m), w.m.kubelet.poster.due(w.m), w.m.probes.due(w.m), w.m.search.due(), w.m.sweepDue(), w.m.check.due())
-		r.t.Errorf("looks %v, hung %v", w.m.looks.due(w.m), w.m.hungDue())
+		r.t.Errorf("%v: due at %v already, after %T", w.now, due, in)
+		for _, p := range w.m.parts {
+			r.t.Errorf("%T: due at %v", p, p.due(w.m))
+		}
 	}
 	r.check(w, s)
 }
@@ -435,6 +436,16 @@ func difference(x, y any, opts ...cmp.Option) string {
 		return ""
 	}
 	return cmp.Diff(x, y, opts...)
+}
+
+// An answer that nobody takes in would end the machine.
+func TestEveryAskerIsAnswered(t *testing.T) {
+	m := newWorld(t, 1, Config{}, Policy{}).m
+	for by, p := range m.askers {
+		if p == nil || !slices.Contains(m.parts, p) {
+			t.Errorf("calls of asker %d are answered to %T, which is no part", by, p)
+		}
+	}
 }
 
 // The same inputs at the same times give the same calls, events and snapshots.

@@ -10,6 +10,7 @@ import (
 
 // mode is what the machine makes of the runtime's event stream, beside what the core does.
 type mode struct {
+	passive
 	attempts int       // in a row to have a stream that did not last
 	gap      bool      // there was no stream for a while, also at the start, and none since that lasts
 	reason   string    // why the stream is given up for good; empty if it is not
@@ -181,8 +182,11 @@ func (d *mode) due(m *machine) time.Time {
 	return sooner(d.touchAt, d.lostAt)
 }
 
-func (m *machine) modeState() ModeState {
-	d := &m.mode
+func (d *mode) fill(m *machine, snapshot *Snapshot) {
+	snapshot.Mode = d.state(m)
+}
+
+func (d *mode) state(m *machine) ModeState {
 	s := ModeState{
 		Mode: m.core.Mode(), Asked: m.config.Mode, Attempts: d.attempts,
 		Applied: d.applied, Ignored: d.ignored, Asks: d.asked, AsksLost: d.asks.lost, Repeated: d.repeated,

@@ -37,6 +37,7 @@ type newcomer struct {
 // networks derives from inspections what became of the networks of sandboxes, which no
 // kubelet tells of. The core knows nothing of it, and nobody is sent anything.
 type networks struct {
+	passive
 	waiting      []newcomer
 	told, before map[string]struct{} // ids; before is what told was until it was full
 }
@@ -158,7 +159,7 @@ func (c newcomer) wasUp(m *machine, s *pleg.SandboxStatus) bool {
 func (c newcomer) release(m *machine, kind pleg.Kind, state pleg.State) {
 	m.events.last++
 	m.changed = true
-	m.events.released = append(m.events.released, Event{Seq: m.events.last, Mode: m.core.Mode(), SeenAt: m.now, Event: pleg.Event{
+	m.work.Events = append(m.work.Events, Event{Seq: m.events.last, Mode: m.core.Mode(), SeenAt: m.now, Event: pleg.Event{
 		Kind: kind, Delivery: pleg.Derived, Pod: c.pod, ID: c.id, Sandbox: true, From: state, To: state,
 		At: latest(c.found, m.core.ListedAt()),
 	}})

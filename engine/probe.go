@@ -197,6 +197,8 @@ func (p *probes) last(op call.Operation) (Probe, bool) {
 	return a, ok && !a.At.IsZero()
 }
 
+func (p *probes) fill(_ *machine, s *Snapshot) { s.Probes = p.read() }
+
 // read returns the last probe of each operation, in their order. The caller may
 // keep it.
 func (p *probes) read() []Probe {

@@ -84,6 +84,11 @@ func (m *machine) listedBefore() time.Time {
 	return m.core.ListedAt()
 }
 
+func (l *relists) fill(m *machine, s *Snapshot) {
+	s.Phase, s.Relists, s.Failure, s.PodFailure = l.phase(m, s.At), l.sum(), l.failure, l.podFailure
+	s.Anomalies = s.Anomalies.Add(l.found)
+}
+
 func (l *relists) sum() Relists {
 	p50, _, p99 := l.took.quantiles()
 	return Relists{

@@ -51,6 +51,13 @@ type reply struct {
 	err    error
 }
 
+// raws hands the answers on that were asked for as JSON.
+type raws struct{ passive }
+
+func (raws) answered(m *machine, a *answer) {
+	m.work.Replies = append(m.work.Replies, reply{number: a.tag, answer: a.value, err: a.err})
+}
+
 // A mailbox is where callers leave their requests without waiting for anyone.
 // Safe for concurrent use.
 type mailbox struct {

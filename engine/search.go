@@ -177,7 +177,7 @@ func (s *search) listNext(m *machine) {
 	s.pods = s.pods[1:]
 }
 
-func (s *search) answered(a *answer) {
+func (s *search) answered(_ *machine, a *answer) {
 	s.out = false
 	if !s.byPod {
 		s.lists.take(a)
@@ -236,6 +236,10 @@ func (s *search) listAside(m *machine) {
 	m.relists.found = s.lists.found.Add(found)
 	must(aside.Begin(s.began, pods))
 	s.aside = aside
+}
+
+func (s *search) fill(_ *machine, snapshot *Snapshot) {
+	snapshot.Partial, snapshot.Beside, snapshot.Holders = s.partial, s.beside, s.holders()
 }
 
 // holders returns the pods whose containers alone are not listed, while those of others
@@ -311,7 +315,7 @@ func (s *search) suspect(m *machine) (time.Time, bool) {
 }
 
 // due returns when something is to be done though nothing comes back.
-func (s *search) due() time.Time {
+func (s *search) due(*machine) time.Time {
 	if s.begun && !s.over && s.byPod {
 		return s.until
 	}

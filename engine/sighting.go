@@ -28,6 +28,7 @@ const steps = pleg.Removed + 1
 // sightings puts together who saw what of containers and sandboxes: the relist and the
 // event sources. What sources alone have seen becomes an event, too, in time.
 type sightings struct {
+	passive
 	byID      map[string]*sighted
 	kept      []memory   // those that somebody knows, in the order in which they are to be looked at
 	strangers []*sighted // the others, oldest first

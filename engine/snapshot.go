@@ -136,6 +136,7 @@ const (
 	BySweep                   // to look at every sandbox and container
 	ByRequest                 // for one raw answer
 	BySearch                  // for what can be seen while the lists fail
+	askerCount                // how many there are
 )
 
 // A Flight is a call that has not returned yet.

@@ -26,12 +26,11 @@ const (
 // sources decides of each event source when its stream is opened and ended. No source
 // ever has two streams.
 type sources struct {
+	passive
 	all     []source // in the order of [Config.Streams]
 	held    bool     // all are closed for a while
 	changes []SourceChange
 	chance  *rand.Rand // of the back-off; begins the same with the same start
-
-	open, end []Source // since the last step: for the shell
 }
 
 // A source is one event source.
@@ -83,7 +82,7 @@ func (l *sources) want(on []Source) {
 }
 
 // due returns when a source is to be opened again, or has lasted; zero for never.
-func (l *sources) due() time.Time {
+func (l *sources) due(*machine) time.Time {
 	var due time.Time
 	for i := range l.all {
 		s := &l.all[i]
@@ -111,7 +110,7 @@ func (s *source) advance(m *machine) {
 	case s.ending:
 	case s.running && (!wanted || refused != ""):
 		s.ending = true
-		m.sources.end = append(m.sources.end, s.stream.Source)
+		m.work.Close = append(m.work.Close, s.stream.Source)
 		s.turn(m, StreamEnding, refused)
 	case s.running && s.state.State == StreamOpening && !m.now.Before(s.openedAt.Add(lasting)):
 		s.state.Tries, s.worked = 0, true
@@ -148,7 +147,7 @@ func (s *source) open(m *machine) {
 	}
 	s.running, s.opened, s.openedAt, s.state.NextAt = true, true, m.now, time.Time{}
 	s.lastSaid = time.Time{}
-	m.sources.open = append(m.sources.open, s.stream.Source)
+	m.work.Open = append(m.work.Open, s.stream.Source)
 	s.turn(m, StreamOpening, "")
 }
 
@@ -225,11 +224,9 @@ func (s *source) turn(m *machine, state StreamState, reason string) {
 	l.changes = l.changes[max(0, len(l.changes)-changesKept):]
 }
 
-// states returns how all sources stand.
-func (l *sources) states() []SourceState {
-	var states []SourceState
+func (l *sources) fill(_ *machine, s *Snapshot) {
+	s.SourceChanges = l.changes
 	for i := range l.all {
-		states = append(states, l.all[i].state)
+		s.Sources = append(s.Sources, l.all[i].state)
 	}
-	return states
 }

@@ -128,6 +128,11 @@ func (l *statusLoop) tookStatus(m *machine, a *answer) {
 	m.kubelet.poster.answered(m)
 }
 
+func (l *statusLoop) fill(_ *machine, s *Snapshot) {
+	s.Version, s.VersionErr, s.Conditions, s.StatusErr = l.version, l.versionErr, l.conditions, l.failure
+	s.Anomalies = s.Anomalies.Add(l.versionFound).Add(l.statusFound)
+}
+
 // isQuick reports whether the last Status was answered, at once and not long ago.
 func (l *statusLoop) isQuick(now time.Time, recent time.Duration) bool {
 	return l.failure == nil && !l.statusTook.at.IsZero() && l.statusTook.took <= sluggish && now.Sub(l.statusTook.at) < recent

@@ -13,11 +13,11 @@ import (
 
 func TestSums(t *testing.T) {
 	start := time.Unix(1000, 0)
-	c := calls{sums: newSums(start)}
+	c := calls{sums: newSums(start), work: new(Work)}
 	now := start
 	for i := range 100 {
 		c.want(now, callSpec{Flight: Flight{Op: call.Status}, timeout: time.Minute})
-		c.advance(now)
+		c.advance(&machine{now: now})
 		now = now.Add(time.Duration(i+1) * time.Millisecond)
 		r := Returned{ID: callID(i + 1), At: now, Trace: call.Trace{RequestBytes: 1, ResponseBytes: int64(i)}}
 		switch i {

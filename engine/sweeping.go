@@ -18,6 +18,9 @@ const (
 // recheckTag marks the Status that a sweep in doubt asks for.
 const recheckTag = 1
 
+// A sweeper makes the calls of the machine's sweep.
+type sweeper struct{}
+
 // A recheck is the Status that is asked for when what a sweep hears, or does not,
 // can be the fault of the whole runtime.
 type recheck struct {
@@ -89,8 +92,8 @@ func (m *machine) dropSweep() {
 	m.changed = true
 }
 
-// advanceSweep makes as many of the sweep's calls as may be out at once.
-func (m *machine) advanceSweep() {
+// advance makes as many of the sweep's calls as may be out at once.
+func (sweeper) advance(m *machine) {
 	s := m.sweep
 	if s == nil || s.Refused != "" || s.GivenUp != "" || s.Canceled || s.over() && (m.policy.Once || m.pause.on) {
 		return
@@ -141,7 +144,7 @@ func (s *sweep) checkAt() time.Time {
 	return s.checkNext
 }
 
-func (m *machine) sweepAnswered(a *answer) {
+func (sweeper) answered(m *machine, a *answer) {
 	m.check.keep(a)
 	m.sweep.take(int(a.tag), a)
 	if v, ok := a.value.(pleg.SandboxStatus); ok {
@@ -213,8 +216,8 @@ func (m *machine) holdsSweep() bool {
 	return d.out && (d.refused || d.at.Sub(s.heard) >= sluggish) || s.retrying() && m.now.Before(s.refused.Add(retryAfter))
 }
 
-// sweepDue returns when the sweep has something to do though nothing comes back.
-func (m *machine) sweepDue() time.Time {
+// due returns when the sweep has something to do though nothing comes back.
+func (sweeper) due(m *machine) time.Time {
 	s := m.sweep
 	switch {
 	case s == nil || s.Refused != "" || s.GivenUp != "" || s.Canceled || s.over() && (m.policy.Once || m.pause.on):
@@ -233,6 +236,12 @@ func (m *machine) sweepDue() time.Time {
 		due = sooner(due, s.refused.Add(retryAfter))
 	}
 	return due
+}
+
+func (sweeper) fill(m *machine, s *Snapshot) {
+	if m.sweep != nil {
+		s.Sweep = m.sweep.result()
+	}
 }
 
 // recent is how far back an answer still says how fast the runtime is. A look that

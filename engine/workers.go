@@ -9,6 +9,7 @@ import (
 // nothing: they show which pods would have been woken, for what, and which wait for a
 // status that the relist does not give.
 type workers struct {
+	passive
 	set     *podworker.Set
 	channel []pleg.Event // what the sync loop has not read yet; no more than the channel holds
 	begun   []pleg.UID   // to be synced, since the loop began to read
@@ -79,6 +80,8 @@ func (w *workers) follow(m *machine) {
 	}
 	m.pods.moved = nil
 }
+
+func (w *workers) fill(m *machine, s *Snapshot) { s.Workers = w.read(m) }
 
 // read returns how the workers stand: the kubelet's, where it tells.
 func (w *workers) read(m *machine) podworker.Workers {
