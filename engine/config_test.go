@@ -86,7 +86,7 @@ func TestSlowCallIsSlowInRealTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := e.shell
-		s.machine.step(s.clock.Now(), Tick{})
+		s.stands = s.machine.step(s.clock.Now(), Tick{}).State
 		time.Sleep(glance - time.Millisecond)
 		if f := s.slow(s.clock.Now()); f != (Flight{}) {
 			t.Errorf("slow after 99 ms: %+v", f)

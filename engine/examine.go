@@ -51,13 +51,16 @@ func Examine(ctx context.Context, c Config, x Examination) (*Snapshot, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	s, err := newShell(c.withDefaults(), x.policy())
+	c = c.withDefaults()
+	p := x.policy()
+	ends := c.Clock.Now().Add(p.Deadline)
+	s, err := newShell(c, p)
 	if err != nil {
 		return nil, err
 	}
 	s.show = x.Progress
 	err = s.run(ctx)
-	left := s.clock.Real(s.machine.started.Add(s.machine.policy.Deadline).Sub(s.clock.Now()))
+	left := s.clock.Real(ends.Sub(s.clock.Now()))
 	if err := errors.Join(err, s.wait(left)); err != nil {
 		return nil, err
 	}

@@ -240,6 +240,30 @@ func ours(spec *ast.ImportSpec) string {
 	return own
 }
 
+// A shell goes by what its machine says: a recording of that is a whole run then.
+func TestShellReadsNoFieldOfTheMachine(t *testing.T) {
+	says := []string{"step", "due", "snapshot"}
+	steps := 0
+	for _, file := range sources(t)["engine"] {
+		ast.Inspect(file.syntax, func(n ast.Node) bool {
+			of, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if owner, ok := of.X.(*ast.SelectorExpr); ok && owner.Sel.Name == "machine" {
+				steps++
+				if !slices.Contains(says, of.Sel.Name) {
+					t.Errorf("%s: a shell must not read machine.%s", file.fset.Position(n.Pos()), of.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	if steps == 0 {
+		t.Error("nobody steps a machine")
+	}
+}
+
 // The relist core is given its times and does all in the caller's goroutine, so
 // that equal calls give equal results.
 func TestCoreReadsNoClock(t *testing.T) {

@@ -56,7 +56,8 @@ func (Worked) input()   {}
 func (Tick) input()     {}
 func (Halt) input()     {}
 
-// Work is what a step asks of the shell, and what it has to tell.
+// Work is what a step asks of the shell, what it has to tell, and how the machine stands
+// after it.
 type Work struct {
 	Make    []Call   // to be made at once, side by side
 	Look    *Looking // to be done beside; nil for none
@@ -65,6 +66,17 @@ type Work struct {
 	End     []callID // to be ended: nobody wants their answers any more
 	Events  []Event  // in order, numbered
 	Replies []reply  // to requests for raw answers
+	State
+}
+
+// A State is how a machine stands after a step, as far as its shell goes by it.
+type State struct {
+	Oldest    Flight // the call that has been out longest; zero if none is out
+	Relisting bool   // a relist is under way
+	Relisted  bool   // one of all pods is over
+	Held      bool   // all event sources are closed for a while
+	Changed   bool   // there is something that people should see at once
+	Over      bool   // there is nothing more to come
 }
 
 // A machine decides everything that an engine does: which call is made when, what
@@ -160,8 +172,20 @@ func (m *machine) step(now time.Time, in Input) Work {
 	}
 	m.advance()
 	w := m.work
-	m.work = Work{}
+	w.State = m.state()
+	m.work, m.changed = Work{}, false
 	return w
+}
+
+func (m *machine) state() State {
+	s := State{
+		Relisting: m.relists.now != nil, Relisted: m.relists.count > 0, Held: m.sources.held,
+		Changed: m.changed, Over: m.check.over,
+	}
+	if len(m.calls.out) > 0 {
+		s.Oldest = m.calls.out[0].Flight
+	}
+	return s
 }
 
 // advance goes on with everything as far as that goes now. What an answer leads to

@@ -203,6 +203,7 @@ func TestSourcesChangeNoDecision(t *testing.T) {
 			}
 			without := m.step(l.at, in)
 			with[i].Open, with[i].Close = nil, nil
+			with[i].Changed, without.Changed = false, false
 			kept := with[i].Events[:0]
 			for _, e := range with[i].Events {
 				if e.Delivery == pleg.Unseen {

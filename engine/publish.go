@@ -45,14 +45,10 @@ func (s *shell) publish() {
 	if slow := s.slow(now); slow != p.slow {
 		p.slow, p.news = slow, true
 	}
-	if s.machine.changed {
-		s.machine.changed, p.news = false, true
-	}
-	relisted := s.machine.relists.count > 0
-	if p.seq == 0 && relisted {
+	if p.seq == 0 && s.stands.Relisted {
 		p.hurry()
 	}
-	if p.step != Waiting && s.machine.relists.now == nil {
+	if p.step != Waiting && !s.stands.Relisting {
 		p.news = true
 	}
 	real := time.Now()
@@ -70,7 +66,7 @@ func (s *shell) publish() {
 // publishLast makes a snapshot if there is something in it that readers would
 // never get otherwise.
 func (s *shell) publishLast() {
-	if s.publisher.news || s.machine.changed {
+	if s.publisher.news {
 		s.publisher.hurry()
 		s.publish()
 	}
@@ -79,17 +75,9 @@ func (s *shell) publishLast() {
 // slow returns the call that has been out longest if that is long enough for
 // people to be told.
 func (s *shell) slow(now time.Time) Flight {
-	f, out := s.machine.oldest()
-	if !out || s.clock.Real(f.Elapsed(now)) < glance {
+	f := s.stands.Oldest
+	if f == (Flight{}) || s.clock.Real(f.Elapsed(now)) < glance {
 		return Flight{}
 	}
 	return f
-}
-
-// oldest returns the call that is out longest, and false if none is.
-func (m *machine) oldest() (Flight, bool) {
-	if len(m.calls.out) == 0 {
-		return Flight{}, false
-	}
-	return m.calls.out[0].Flight, true
 }

@@ -26,7 +26,8 @@ const (
 type shell struct {
 	config    Config
 	clock     Clock
-	machine   *machine
+	machine   *machine // by its methods alone
+	stands    State    // the machine, after the last step
 	mailbox   *mailbox
 	buffer    *buffer
 	publisher publisher
@@ -69,7 +70,7 @@ func (s *shell) run(ctx context.Context) (err error) {
 	s.step(Tick{})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for !s.machine.check.over {
+	for !s.stands.Over {
 		timer.Reset(s.idle())
 		select {
 		case <-ctx.Done():
@@ -105,6 +106,8 @@ func (s *shell) step(in Input) {
 	if s.tap != nil {
 		s.tap(now, in, w)
 	}
+	s.stands = w.State
+	s.publisher.news = s.publisher.news || w.Changed
 	for _, id := range w.End {
 		if cancel := s.cancels[id]; cancel != nil {
 			cancel()
@@ -134,7 +137,7 @@ func (s *shell) idle() time.Duration {
 	if s.show != nil {
 		wait = s.publisher.wait(time.Now())
 	}
-	if _, out := s.machine.oldest(); out {
+	if s.stands.Oldest != (Flight{}) {
 		wait = min(wait, glance)
 	}
 	if due := s.machine.due(); !due.IsZero() {

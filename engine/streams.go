@@ -56,7 +56,7 @@ func (s *shell) stream(w Work) {
 	for _, source := range w.Open {
 		s.open(source)
 	}
-	s.streams.hold(s.machine.sources.held)
+	s.streams.hold(w.Held)
 }
 
 // open runs a stream beside the loop until it is over.
