@@ -14,6 +14,8 @@ type Input struct {
 	History  *History         // of what came before, the snapshot's own update included; nil for none
 	Evidence *evidence.Report // of the node; nil if nobody looked
 	Endpoint string           // of the runtime, for commands; may be empty
+
+	index *objectIndex // kept from update to update; nil for none
 }
 
 // A rule looks for one kind of trouble. It finds nothing on a healthy node, and
@@ -72,7 +74,7 @@ var rules = []rule{
 	{NetworkNotReady, networkNotReady, answers, nil, nil},
 	{InspectFailing, inspectFailing, answers, nil, nil},
 	{RuntimeSlow, runtimeSlow, answers, nil, []ID{RelistSlowChurn}},
-	{ErrandStuck, errandStuck, nothing, nil, nil},
+	{HelperStuck, helperStuck, nothing, nil, nil},
 	{RelistSlowChurn, relistSlowChurn, answers, []ID{PLEGUnhealthy, PLEGFlapping}, nil},
 	{PLEGUnhealthy, plegUnhealthy, answers, []ID{PLEGFlapping, EventsDiscarded}, nil},
 	{PLEGFlapping, plegFlapping, answers, nil, nil},
@@ -112,7 +114,9 @@ func (v *view) diagnose() []Finding {
 	if len(findings) == 0 {
 		return nil
 	}
-	findings = joinErrands(explain(findings))
+	v.effects(findings)
+	findings = explain(findings)
+	toRoots(findings)
 	v.addNodeWords(findings)
 	findings = order(findings)
 	v.sayKnown(findings)
@@ -140,7 +144,22 @@ func explain(findings []Finding) []Finding {
 func accountFor(findings []Finding, c *Finding, effects []ID) {
 	for i := range findings {
 		if f := &findings[i]; f.Cause == "" && slices.Contains(effects, f.ID) && accountsFor(c, f) {
-			f.Cause = cmp.Or(c.Cause, c.ID)
+			f.because(c)
+		}
+	}
+}
+
+// toRoots gives each effect of an effect the cause of that: the graph and what rules explain
+// may each know a part of the way.
+func toRoots(findings []Finding) {
+	for range findings {
+		for i := range findings {
+			f := &findings[i]
+			if j := slices.IndexFunc(findings, func(c Finding) bool {
+				return f.Cause != "" && c.Key() == f.CauseKey && c.Cause != "" && c.CauseKey != f.Key()
+			}); j >= 0 {
+				f.Cause, f.CauseKey = findings[j].Cause, findings[j].CauseKey
+			}
 		}
 	}
 }

@@ -31,7 +31,7 @@ type Trouble struct {
 // not worth a mark.
 var troubleWords = map[ID]string{
 	InspectHung: "status hangs", InspectFailing: "inspection fails", CrashLoop: "crash loop", GhostRunning: "no process", LeftRunning: "left running",
-	ProcessStuck: "process stuck", ErrandStuck: "errand stuck", EventsDiscarded: "events lost",
+	ProcessStuck: "process stuck", HelperStuck: "helper stuck", EventsDiscarded: "events lost",
 }
 
 // Troubled returns the pods that have a problem, by UID: those that a finding is

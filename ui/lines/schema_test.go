@@ -73,7 +73,7 @@ func TestSchemaKnowsEveryFinding(t *testing.T) {
 		diagnose.InspectFailing, diagnose.RelistSlowChurn, diagnose.RuntimeSlow, diagnose.PLEGUnhealthy, diagnose.PLEGFlapping,
 		diagnose.RuntimeNotReady, diagnose.NetworkNotReady, diagnose.EventsDiscarded, diagnose.CrashLoop, diagnose.GhostRunning, diagnose.LeftRunning,
 		diagnose.ProcessStuck, diagnose.OrphanShims, diagnose.HostPressure, diagnose.KubeletStuck, diagnose.KubeletGone, diagnose.ClockStep,
-		diagnose.FilesystemReadOnly, diagnose.DiskFull, diagnose.LimitsNear, diagnose.ErrandStuck, diagnose.UnreadableAnswer,
+		diagnose.FilesystemReadOnly, diagnose.DiskFull, diagnose.LimitsNear, diagnose.HelperStuck, diagnose.UnreadableAnswer,
 	} {
 		r := healthyCheck()
 		r.Findings = []diagnose.Finding{{ID: id, Summary: "so"}}

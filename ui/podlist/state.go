@@ -48,7 +48,7 @@ var states = [...][2]string{
 // foundWords are the states of pods that only a finding knows of.
 var foundWords = map[diagnose.ID]string{
 	diagnose.InspectHung: states[Hung][0], diagnose.InspectFailing: states[Failing][0], diagnose.GhostRunning: "ghost", diagnose.LeftRunning: "left", diagnose.ProcessStuck: "stuck",
-	diagnose.ErrandStuck: "stuck",
+	diagnose.HelperStuck: "stuck",
 }
 
 // Legend returns every word that [Pod.Word] may return, and what it means.
