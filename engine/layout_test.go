@@ -38,7 +38,7 @@ var (
 		"charm.land/bubbletea/v2", "charm.land/bubbles/v2/...", "charm.land/lipgloss/v2/...",
 		"github.com/charmbracelet/x/ansi/...", "github.com/charmbracelet/colorprofile", "github.com/mattn/go-runewidth",
 	}
-	seen = []string{"engine", "engine/pleg", "engine/call", "engine/diagnose", "engine/evidence", "engine/podworker"}
+	seen = []string{"engine", "engine/pleg", "engine/call", "engine/diagnose", "engine/evidence", "engine/podworker", "engine/waits"}
 	// panes is what every pane and every layer that ui/openers.go opens may import: what
 	// panes are made of, and no other pane.
 	panes = rule{
@@ -61,7 +61,8 @@ var rules = map[string]rule{
 		never:   []string{"os", "net"},
 	},
 	"engine/evidence":  {never: []string{"os", "net"}},
-	"engine/diagnose":  {ours: []string{"engine", "engine/pleg", "engine/call", "engine/evidence"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"os", "net"}},
+	"engine/waits":     {ours: []string{"engine/pleg", "engine/call", "engine/evidence"}, never: []string{"os", "net"}},
+	"engine/diagnose":  {ours: []string{"engine", "engine/pleg", "engine/call", "engine/evidence", "engine/waits"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"os", "net"}},
 	"engine/stacks":    {ours: []string{"engine/evidence"}, never: []string{"os", "net"}},
 	"engine/smallfile": {never: []string{"net"}},
 	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -53,31 +52,6 @@ func (all *repeats) add(r *evidence.Report) {
 		was.Process, was.seen = p, r.At
 		put((*map[string]repeated)(all), p.Container, was)
 	}
-}
-
-// deleting returns the errand that is to tell the runtime of a container's end, and has
-// not: what runs now, or what ran last of those that are begun again and again, as old as
-// all of them together.
-func (v *view) deleting(id, sandbox string) (evidence.Process, bool) {
-	if p := v.past.again[id]; p.times > 1 {
-		p.Age = max(v.evidence.At.Sub(p.begun), p.Age)
-		return p.Process, true
-	}
-	p, found := v.errandFor(id, sandbox, false)
-	return p, found && p.Container == id && p.Verb == againVerb
-}
-
-// deletedAgain returns the errands that are begun again and again for what is still
-// listed as running, those that are late together.
-func (v *view) deletedAgain(owners map[string]listed) (all []evidence.Process) {
-	for id, p := range v.past.again {
-		if owner, known := owners[id]; p.times > 1 && known && owner.state == pleg.Running {
-			if p, _ := v.deleting(id, ""); v.errandLate(p) && !shimStuck(p) {
-				all = append(all, p)
-			}
-		}
-	}
-	return all
 }
 
 // runs reports whether an errand was seen by the last look.

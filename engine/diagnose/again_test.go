@@ -10,6 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // lookedAgain is a node whose last looks, five seconds apart, saw a runc delete of
@@ -56,10 +57,10 @@ func TestDeletedAgainAndAgain(t *testing.T) {
 		killed := ""
 		for i, want := range tt.want {
 			f := found[i]
-			if !strings.HasPrefix(f.Summary, want) || f.Subject.ContainerID != "container-1-0" || f.Cause != "" && f.Cause != ErrandStuck || i > 0 && f.Cause == "" {
+			if !strings.HasPrefix(f.Summary, want) || f.Subject.ContainerID != "container-1-0" || f.Cause != "" && f.Cause != HelperStuck || i > 0 && f.Cause == "" {
 				t.Errorf("%s: %+v, want %q", tt.name, f, want)
 			}
-			if hasErrand := slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Kind == LinkErrand }); hasErrand == (tt.name == "none") {
+			if hasErrand := slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Kind == waits.Helper }); hasErrand == (tt.name == "none") {
 				t.Errorf("%s: chain %+v", tt.name, f.Chain)
 			}
 			for _, s := range f.Next {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // tell spells out the chain of the finding that heads, a link in a line with its proof.
@@ -110,28 +112,28 @@ func TestChain(t *testing.T) {
 		end  string // of the headline
 	}{
 		{"runc update hangs, no dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0"),
-			"critical inspect-hung container-1-0\n" + relistLine +
+			"critical helper-stuck container-1-0\n" + relistLine +
 				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
 				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
-				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
+				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m)",
 			"behind ns-1/pod-00001 app -> runc update (10m)"},
 		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
-			"critical inspect-hung container-1-0\n" + relistLine +
+			"critical helper-stuck container-1-0\n" + relistLine +
 				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
 				"container [container-1-0] ns-1/pod-00001 app: its status call hangs, others are answered; its holder answers UpdateContainerResources, and runc update is at work on it\n" +
 				"shim [1007] shim 1007: the goroutine waits for its answer to Task.Update\n" +
-				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
+				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> goroutine 1234 in ttrpc Task.Update -> shim 1007 -> runc update (10m)",
 			" -> runc update (10m)"},
 		{"in the kernel, for a file server", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0", inNFS),
-			"critical inspect-hung container-1-0\n" + relistLine +
+			"critical process-stuck container-1-0\n" + relistLine +
 				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
 				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
-				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill -9 9000\n" +
+				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill -9 9000\n" +
 				"kernel [nfs4_do_setattr] D in nfs4_do_setattr: its kernel stack\n" +
 				"server [10.0.0.9:/vol] server 10.0.0.9:/vol: its system call is on that mount\n" +
 				"mount [0:57] /data: mounted from there\n",
@@ -164,11 +166,11 @@ func TestChain(t *testing.T) {
 			s.r.Processes.Containers[h.ID] = []evidence.Process{{PID: 4711, Parent: shimOf(s.r, 1).PID, Command: "nginx", State: evidence.Sleeping}}
 			s.errand("update", h.ID)
 		}),
-			"critical inspect-hung " + strings.Repeat("3f1a5c0d9b2e", 6)[:64] + "\n" + relistLine +
+			"critical helper-stuck " + strings.Repeat("3f1a5c0d9b2e", 6)[:64] + "\n" + relistLine +
 				"lock [] status lock of 3f1a5c0d9b2e3 (of a pod whose name is not known): its status call hangs, others are answered\n" +
 				"container [" + strings.Repeat("3f1a5c0d9b2e", 6)[:64] + "] 3f1a5c0d9b2e3 (of a pod whose name is not known): it is the status of this one\n" +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\n" +
-				"errand [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
+				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of 3f1a5c0d9b2e3 (of a pod whose name is not known) -> shim 1007 -> runc update (10m)",
 			"behind 3f1a5c0d9b2e3 (pid 4711 nginx) -> runc update (10m)"},
 		{"a sandbox's lock, and its shim is stopped", func() sick {
@@ -269,7 +271,7 @@ func byRuntime(command, pod string) func(p *evidence.Process) {
 
 // What an errand holds up that no status waits for.
 func TestChainOfAnErrand(t *testing.T) {
-	const deletes = "shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\nerrand [9000] runc delete (10m): child of the shim, named in its arguments CUT kill 9000\n"
+	const deletes = "shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\nhelper [9000] runc delete (10m): child of the shim, named in its arguments CUT kill 9000\n"
 	const only = ": the only such call, and the only such errand\n"
 	for _, tt := range []struct {
 		name string
@@ -277,34 +279,34 @@ func TestChainOfAnErrand(t *testing.T) {
 		want string
 	}{
 		{"nothing else is known", allAnswers().errand("delete", "container-1-0"),
-			"warning errand-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
+			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
 		{"the runtime's metrics have the call", allAnswers().errand("delete", "container-1-0").calls("RemoveContainer"),
-			"warning errand-stuck container-1-0\ncall [] RemoveContainer\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
+			"warning helper-stuck container-1-0\ncall [] RemoveContainer\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
 		{"it may be of two calls", allAnswers().errand("delete", "container-1-0").calls("RemoveContainer").calls("StopPodSandbox"),
-			"warning errand-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
+			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
 		{"the dump has the goroutine", allAnswers().errand("kill", "container-1-0").open("StopContainer", "ttrpc Task.Kill", ""),
-			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only +
+			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only +
 				strings.ReplaceAll(deletes, "delete", "kill")},
 		{"the dump has the goroutine, and what it is at work on", allAnswers().errand("kill", "container-1-0").errand("kill", "container-0-0").open("StopContainer", "ttrpc Task.Kill", "container-1-0"),
-			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app: the goroutine is at work on it, by its stack\n" +
+			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app: the goroutine is at work on it, by its stack\n" +
 				strings.ReplaceAll(deletes, "delete", "kill")},
 		{"a call waits for a container's end, and another goroutine asks its shim", allAnswers().errand("delete", "container-1-0").open("StopContainer", "wait for a channel", "").and(func(s sick) {
 			s.open("", "ttrpc Task.Delete", "").r.Deep.Stacks.Open[1].Number = 78
 		}),
-			"warning errand-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 waiting for a channel: it answers the call, in the runtime's own dump\n" +
+			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 waiting for a channel: it answers the call, in the runtime's own dump\n" +
 				"goroutine [78] goroutine 78 in ttrpc Task.Delete: the only one that asks a shim for that, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
 		{"a status waits for its shim, and not for a lock", allAnswers().and(func(s sick) { s.sweepHung(1, "") }).open("PodSandboxStatus", "ttrpc Task.State", "sandbox-1"),
 			"critical inspect-hung sandbox-1\ncall [] PodSandboxStatus of ns-1/pod-00001\ngoroutine [77] goroutine 77 in ttrpc Task.State: it answers the call, in the runtime's own dump\n" +
 				"container [sandbox-1] ns-1/pod-00001: it asks for this one\nshim [1007] shim 1007: the goroutine waits for its answer to Task.State CUT kill -9 1007\n"},
 		{"of a container that is being made", allAnswers().errand("create", "new").calls("CreateContainer"),
-			"warning errand-stuck new\ncall [] CreateContainer\ncontainer [new] new (of a pod whose name is not known)" + only +
-				"errand [9000] runc create (10m): named in its arguments CUT kill 9000\n"},
+			"warning helper-stuck new\ncall [] CreateContainer\ncontainer [new] new (of a pod whose name is not known)" + only +
+				"helper [9000] runc create (10m): named in its arguments CUT kill 9000\n"},
 		{"a network plugin", allAnswers().errand("CNI ADD", "new", byRuntime("calico", "api-0")).calls("RunPodSandbox"),
-			"warning errand-stuck new\ncall [] RunPodSandbox\ncontainer [new] pay/api-0" + only +
-				"errand [9000] CNI ADD by calico (10m): child of the runtime (pid 1019), named in its arguments CUT kill 9000\n"},
+			"warning helper-stuck new\ncall [] RunPodSandbox\ncontainer [new] pay/api-0" + only +
+				"helper [9000] CNI ADD by calico (10m): child of the runtime (pid 1019), named in its arguments CUT kill 9000\n"},
 		{"a shim unmounts", allAnswers().errand("umount", "", func(p *evidence.Process) { p.Command, p.Sandbox = "umount", "sandbox-1" }).calls("StopPodSandbox"),
-			"warning errand-stuck sandbox-1\ncall [] StopPodSandbox\ncontainer [sandbox-1] ns-1/pod-00001" + only +
-				"shim [1007] shim 1007: it waits for its child, pid 9000 (umount)\nerrand [9000] umount (10m): child of the shim CUT kill 9000\n"},
+			"warning helper-stuck sandbox-1\ncall [] StopPodSandbox\ncontainer [sandbox-1] ns-1/pod-00001" + only +
+				"shim [1007] shim 1007: it waits for its child, pid 9000 (umount)\nhelper [9000] umount (10m): child of the shim CUT kill 9000\n"},
 		{"in the kernel, for a disk", allAnswers().errand("delete", "container-1-0", func(p *evidence.Process) {
 			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "io_schedule"
 			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
@@ -406,28 +408,80 @@ func TestChainEnds(t *testing.T) {
 	}
 }
 
-// An errand in the chain of what hangs is no trouble of its own; one elsewhere is.
-func TestErrandOfAHangIsOneTrouble(t *testing.T) {
+// A helper for which a call surely waits is the cause of all that hangs, as bad as that; one
+// that is only likely accuses nobody.
+func TestHelperIsTheCauseOfAHang(t *testing.T) {
 	held := func() sick { return listHangs().and(func(s sick) { s.sweepHung(1, "app") }) }
-	list := func() sick { return listHangs() }
 	for _, tt := range []struct {
-		name  string
-		sick  sick
-		cause ID
+		name    string
+		sick    sick
+		effects []ID // of the helper
+		worst   Severity
 	}{
-		{"behind a status", held().errand("update", "container-1-0"), InspectHung},
-		{"behind a list", list().errand("update", "container-1-0"), ListHung},
-		{"of another pod", held().errand("update", "container-2-0", func(p *evidence.Process) { p.Parent = 2 }), ""},
-		{"where nothing hangs", allAnswers().errand("kill", "container-1-0"), ""},
+		{"behind a status", held().errand("update", "container-1-0"), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
+		{"too young to be late by itself", held().errand("update", "container-1-0", func(p *evidence.Process) { p.Age = 2 * time.Second }), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
+		{"likely behind a list", listHangs().errand("update", "container-1-0"), nil, Warning},
+		{"of another pod", held().errand("update", "container-2-0", func(p *evidence.Process) { p.Parent = 2 }), nil, Warning},
+		{"where nothing hangs", allAnswers().errand("kill", "container-1-0"), nil, Warning},
 	} {
 		found, _ := tt.sick.diagnose()
-		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == ErrandStuck })
-		if i < 0 || found[i].Cause != tt.cause || !strings.HasPrefix(found[i].Summary, "runc ") {
-			t.Errorf("%s: %+v, want the cause %q", tt.name, found, tt.cause)
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == HelperStuck })
+		if i < 0 || found[i].Cause != "" || !strings.HasPrefix(found[i].Summary, "runc ") || found[i].Severity != tt.worst {
+			t.Errorf("%s: %+v", tt.name, found)
+			continue
 		}
-		if tt.cause != "" && found[0].ID != tt.cause {
-			t.Errorf("%s: the first is %s", tt.name, found[0].ID)
+		var effects []ID
+		for _, f := range found {
+			if f.Cause == HelperStuck && f.CauseKey == found[i].Key() {
+				effects = append(effects, f.ID)
+			}
 		}
+		if !slices.Equal(effects, tt.effects) {
+			t.Errorf("%s: effects %v, want %v", tt.name, effects, tt.effects)
+		}
+	}
+}
+
+// Two helpers that hold up two containers are two findings, each with its own effects.
+func TestTwoCulprits(t *testing.T) {
+	s := listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).errand("update", "container-1-0").errand("kill", "container-2-0", func(p *evidence.Process) { p.Parent = 2 })
+	found, _ := s.diagnose()
+	causes := map[string]string{}
+	for _, f := range found {
+		if f.ID == InspectHung {
+			causes[f.Subject.ContainerID] = f.CauseKey.Group
+		}
+	}
+	if want := map[string]string{"container-1-0": "ns-1/pod-00001 app runc update", "container-2-0": "ns-2/pod-00002 app runc kill"}; !maps.Equal(causes, want) {
+		t.Errorf("causes %v, want %v", causes, want)
+	}
+	if found[0].ID != HelperStuck || found[1].ID != HelperStuck || found[0].Severity != Critical || found[1].Severity != Critical {
+		t.Errorf("%v", gist(found))
+	}
+}
+
+// Helpers that do the same for the pods of one deployment are one finding, and so is what
+// hangs behind them.
+func TestOneCulpritOfAWorkload(t *testing.T) {
+	s := listHangs()
+	for i := range 3 {
+		p := s.Pods[i]
+		p.Namespace, p.Name = "shop", fmt.Sprintf("api-7d9f8b6c5d-x2x4%c", "bcd"[i])
+		id := p.Seen().Containers[0].ID
+		for _, record := range []*pleg.Pod{p.Old, p.Current} {
+			if record != nil {
+				record.PodRef = p.PodRef
+			}
+		}
+		s.Sweep.Hung = append(s.Sweep.Hung, engine.Swept{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: id, Since: ago(11 * time.Second)}, Took: 2 * time.Second, Err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline}, InRow: 1})
+		s.errand("update", id, func(p *evidence.Process) { p.Parent = 2 })
+	}
+	found, _ := s.diagnose()
+	if want := "critical helper-stuck shop/api-7d9f8b6c5d-x2x4b app\ncritical inspect-hung ContainerStatus shop/api-7d9f8b6c5d-x2x4b app < helper-stuck\ncritical list-hung ListContainers < helper-stuck\ncritical pleg-unhealthy < helper-stuck\n"; gist(found) != want {
+		t.Errorf("%s", gist(found))
+	}
+	if found[0].Count != 3 || len(found[0].Nodes) != 3 {
+		t.Errorf("%+v", found[0])
 	}
 }
 
@@ -466,15 +520,15 @@ func TestDumpOfAnotherHang(t *testing.T) {
 // milder than what it is about.
 func TestChainLineAndItsEnd(t *testing.T) {
 	links := []Link{
-		{Kind: LinkLock, Name: "status lock of pay/api-7d"},
-		{Kind: LinkContainer, Name: "pay/api-7d", Proof: "it is"},
-		{Kind: LinkErrand, Name: "CNI ADD by calico (5m)", Proof: "child"},
-		{Kind: LinkKernel, Name: "D", Proof: "its state"},
+		{Kind: waits.Lock, Name: "status lock of pay/api-7d"},
+		{Kind: waits.Container, Name: "pay/api-7d", Proof: "it is"},
+		{Kind: waits.Helper, Name: "CNI ADD by calico (5m)", Proof: "child"},
+		{Kind: waits.Kernel, Name: "D", Proof: "its state"},
 	}
 	if got, want := ChainLine(links), "status lock of pay/api-7d -> CNI ADD by calico (5m) -> D"; got != want {
 		t.Errorf("line %q, want %q", got, want)
 	}
-	held := []Finding{{ID: ErrandStuck, Severity: Warning, Chain: links}}
+	held := []Finding{{ID: HelperStuck, Severity: Warning, Chain: links}}
 	for least, want := range map[Severity]string{Critical: "", Warning: " -> CNI ADD by calico (5m) -> D"} {
 		if got := heldBy("lists hang", held, least); got != want {
 			t.Errorf("of what is %v: %q, want %q", least, got, want)

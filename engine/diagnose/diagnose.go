@@ -14,6 +14,8 @@ type Input struct {
 	History  *History         // of what came before, the snapshot's own update included; nil for none
 	Evidence *evidence.Report // of the node; nil if nobody looked
 	Endpoint string           // of the runtime, for commands; may be empty
+
+	index *objectIndex // kept from update to update; nil for none
 }
 
 // tells reports whether findings of a kind can be made of a view.
@@ -55,7 +57,9 @@ func (v *view) diagnose() []Finding {
 	if len(findings) == 0 {
 		return nil
 	}
-	findings = joinErrands(explain(findings))
+	v.effects(findings)
+	findings = explain(findings)
+	toRoots(findings)
 	v.addNodeWords(findings)
 	findings = order(findings)
 	v.sayKnown(findings)
@@ -85,7 +89,22 @@ func (k *kind) accountFor(c *Finding, findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
 		if of := kindOf(f.ID); f.Cause == "" && k.is&of.because != 0 && k.rank < of.rank && accountsFor(c, f, of) {
-			f.Cause = cmp.Or(c.Cause, c.ID)
+			f.because(c)
+		}
+	}
+}
+
+// toRoots gives each effect of an effect the cause of that: the graph and what rules explain
+// may each know a part of the way.
+func toRoots(findings []Finding) {
+	for range findings {
+		for i := range findings {
+			f := &findings[i]
+			if j := slices.IndexFunc(findings, func(c Finding) bool {
+				return f.Cause != "" && c.Key() == f.CauseKey && c.Cause != "" && c.CauseKey != f.Key()
+			}); j >= 0 {
+				f.Cause, f.CauseKey = findings[j].Cause, findings[j].CauseKey
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // Severity says how bad a finding is. The zero value is the mildest.
@@ -66,6 +67,8 @@ type Finding struct {
 	Evidence []string // lines with figures, the strongest first
 	Next     []Step   // the safe first
 	Cause    ID       // of another finding that explains this one; empty for a cause
+	CauseKey Key      // tells that one from others of its kind; zero for a cause
+	Nodes    []string // what it is about, by the keys of the graph of [Update.Waits]; nil if that is not in it
 	Chain    []Link   // from the kubelet's relist down to what holds it all up; nil where nothing hangs
 
 	Since   time.Time // when the trouble began, as far as the calls tell; zero if they do not
@@ -77,28 +80,12 @@ type Finding struct {
 // A Link is one part of the chain from a relist that hangs to what holds it up. Each
 // waits for the next.
 type Link struct {
-	Kind  string // such as [LinkCall]
+	Kind  waits.Kind
 	ID    string // of a container, process, goroutine; empty where the name says it all
-	Name  string // for people, such as "runc update for 10m"
+	Name  string // for people, such as "runc update (10m)"
 	Proof string // that the link before waits for this one; empty if that is only likely, and of the first
 	Cut   *Step  // the safest place to act has one; else nil
 }
-
-// The kinds of a [Link].
-const (
-	LinkRelist    = "relist"
-	LinkCall      = "call" // of the CRI
-	LinkLock      = "lock"
-	LinkGoroutine = "goroutine"
-	LinkContainer = "container" // or sandbox
-	LinkShim      = "shim"
-	LinkErrand    = "errand"
-	LinkProcess   = "process"
-	LinkKernel    = "kernel" // the function in which a process waits
-	LinkMount     = "mount"
-	LinkServer    = "server"
-	LinkDevice    = "device"
-)
 
 // A Key tells findings apart: figures in their texts change all the time.
 type Key struct {
@@ -189,7 +176,7 @@ func OnlyIn(findings []Finding, namespaces []string) []Finding {
 	}
 	for i := range kept { // a cause that is left out explains nothing
 		if !slices.ContainsFunc(kept, func(f Finding) bool { return f.ID == kept[i].Cause }) {
-			kept[i].Cause = ""
+			kept[i].Cause, kept[i].CauseKey = "", Key{}
 		}
 	}
 	return kept

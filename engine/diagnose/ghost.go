@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // GhostRunning is a container that runs only by the runtime's word.
@@ -66,7 +67,7 @@ func ghostRunning(v *view) []Finding {
 	findings := oneEach(ghosts, ghostMost, v.ghostFinding, func(rest []ghost) Finding {
 		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
 		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", all, rest,
-			func(g ghost) (Subject, string) { return g.subject(), g.String() + " (" + g.id + ")" })
+			func(g ghost) (Subject, string) { return subjectOf(g.Object), called(g.Object) + " (" + g.ID + ")" })
 	})
 	return append(findings, v.shimsGone()...)
 }
@@ -111,14 +112,14 @@ func isAlive(p evidence.Process) bool { return p.State != evidence.Zombie }
 // bounded look only a quiet node tells, or a shim that tells of no end.
 func (v *view) missedLong(g ghost, quiet bool) bool {
 	if v.Policy.Once {
-		shim, found := v.shim(g.id, g.sandboxID)
-		return quiet || g.shimGone || found && shimStuck(shim)
+		shim, found := v.shim(g.ID, g.SandboxID)
+		return quiet || g.shimGone || found && waits.Idle(&shim)
 	}
 	long := ghostBusy
 	if quiet || g.shimGone {
 		long = ghostLooks
 	}
-	since, missed := v.past.missed[g.id]
+	since, missed := v.past.missed[g.ID]
 	return missed && v.Health.ListedAt.Sub(since) >= long
 }
 
@@ -143,17 +144,17 @@ func (v *view) settled(p *engine.Pod, g ghost) bool {
 	if !v.Policy.Once || gap <= ghostGap || !v.sameClock() {
 		return true
 	}
-	if status := p.Status.Lookup().Container(g.id); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {
+	if status := p.Status.Lookup().Container(g.ID); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {
 		return true
 	}
 	dead := slices.ContainsFunc(g.zombies, func(z evidence.Process) bool { return z.For >= gap-ghostGap })
-	shim, found := v.shim(g.sandboxID)
-	return dead || found && shimStuck(shim)
+	shim, found := v.shim(g.SandboxID)
+	return dead || found && waits.Idle(&shim)
 }
 
 // A ghost is a container, what is left of it, and when it was started.
 type ghost struct {
-	listed
+	waits.Object
 	started  time.Time
 	zombies  []evidence.Process
 	shimGone bool
@@ -185,16 +186,16 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 			if !looked {
 				find, looked = p.Status.Lookup(), true
 			}
-			g := ghost{listed: listedContainer(p, c), started: c.CreatedAt, zombies: left}
+			g := ghost{Object: containerObject(p, c), started: c.CreatedAt, zombies: left}
 			if status := find.Container(c.ID); status != nil {
 				if status.State != pleg.Running {
 					continue // has ended since it was listed
 				}
 				g.started = cmp.Or(status.StartedAt, c.CreatedAt)
 			}
-			g.shimGone = v.noShim(g.sandboxID, g.started)
+			g.shimGone = v.noShim(g.SandboxID, g.started)
 			grown := g.shimGone || v.At.Sub(g.started) > ghostGrown
-			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.id == g.id }) // listed twice
+			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.ID == g.ID }) // listed twice
 			if grown && !again && (vouched(processes, seen, c) || g.shimGone && slices.ContainsFunc(seen.Sandboxes, func(sb pleg.Sandbox) bool { return sb.ID == c.SandboxID && sb.State == pleg.Exited }) || v.conmonGone(p, c)) && v.settled(p, g) {
 				ghosts = append(ghosts, g)
 			}
@@ -262,39 +263,36 @@ func (v *view) hasConmon(id string) bool {
 func (v *view) ghostFinding(g ghost) Finding {
 	f := Finding{
 		ID: GhostRunning, Severity: Warning,
-		Summary:  fmt.Sprintf("%s is listed as running, and has no process", g.listed),
-		Subject:  g.subject(),
-		Evidence: []string{"no process on the node has " + g.id + " in its cgroup"},
+		Summary:  fmt.Sprintf("%s is listed as running, and has no process", called(g.Object)),
+		Subject:  subjectOf(g.Object),
+		Evidence: []string{"no process on the node has " + g.ID + " in its cgroup"},
 		Next: []Step{
-			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.id)},
+			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
 			{Text: "whether its shim or conmon is there", Command: "ps -eo pid,state,etime,args"},
-			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.id), Risky: true},
+			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
 		},
 	}
-	p, deleting := v.deleting(g.id, g.sandboxID)
+	p, deleting := v.deleting(g.Object)
 	if deleting {
-		f.Summary += fmt.Sprintf(": %s of it %s", errandName(p), v.ran(p))
+		f.Summary += fmt.Sprintf(": %s of it %s", waits.HelperName(&p), v.ran(p))
 		f.say("the runtime waits for that to tell of its end")
 	}
 	if !g.started.IsZero() {
 		f.say(fmt.Sprintf("started %s ago, listed as running %s ago", going(v.At.Sub(g.started)), going(max(v.Health.ListAge(v.At), 0))))
 	}
 	if g.shimGone {
-		f.say("its shim is gone: none on the node is of sandbox " + g.sandboxID)
+		f.say("its shim is gone: none on the node is of sandbox " + g.SandboxID)
 	}
 	for _, p := range g.zombies {
 		f.say(describe("what is left of it", p))
 	}
-	if p, found := v.shim(g.id, g.sandboxID); found {
-		f.say(describe("its "+monitorWord(p), p))
+	if p, found := v.shim(g.ID, g.SandboxID); found {
+		f.say(describe("its "+waits.MonitorWord(&p), p))
 	} else if v.isCRIO() {
 		f.say("its conmon is gone, too")
 	}
-	switch {
-	case !deleting:
-		return f
-	case !v.runs(p):
-		return f.withChain(uncut(v.chainFrom(p)))
+	if deleting {
+		return f.withChain(v, objectNode(g.Object))
 	}
-	return f.withChain(v.chainFrom(p))
+	return f
 }

@@ -32,7 +32,7 @@ func (v *view) headline(held []Finding) Headline {
 	if v.Paused {
 		return Headline{Word: "PAUSED", Text: v.lastLook()}
 	}
-	v.held = held
+	v.holding = held
 	for _, part := range []func() (Headline, bool){v.runtimeWord, v.plegWord, v.listWord, v.statusWord, v.conditionWord, v.relistWord} {
 		if h, wrong := part(); wrong {
 			h.Text, h.Clock = v.standing(h)+h.Text, v.nextClock()
@@ -58,7 +58,7 @@ func (v *view) standing(h Headline) string {
 func (v *view) standsNotReady() bool { return !v.Policy.Once && v.Node.Known && !v.Node.Ready }
 
 // heldUp returns what hangs, with what holds it up.
-func (v *view) heldUp(what string) string { return what + heldBy(what, v.held, Critical) }
+func (v *view) heldUp(what string) string { return what + heldBy(what, v.holding, Critical) }
 
 func (v *view) lastLook() string {
 	if v.Health.ListedAt.IsZero() {
@@ -83,9 +83,9 @@ func (v *view) runtimeWord() (Headline, bool) {
 		if s, known := v.shut(); known && v.heldByOther() {
 			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.silence), Text: "no call is answered: " + s.why}, true
 		}
-		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.silence), Text: v.heldUp("no list and no status is answered" + v.behindDaemon())}, true
+		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.silence), Text: v.heldUp("no list and no status is answered" + v.behind(callNode(v.silence)))}, true
 	case everyStatus:
-		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behindDaemon())}, true
+		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behind(callNode(v.every[0])))}, true
 	}
 	return Headline{}, false
 }
@@ -116,7 +116,7 @@ func (v *view) listWord() (Headline, bool) {
 	f := v.Failure
 	switch {
 	case h != nil && (v.scope == list && f == nil || h.sure): // a list that failed is not told to hang before that is sure
-		text := "lists hang" + v.behind()
+		text := "lists hang" + v.behind(callNode(h))
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
@@ -175,7 +175,7 @@ func (v *view) statusWord() (Headline, bool) {
 		}
 		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
 	case v.hangs(call.Status) && h.sure && v.scope != slow: // what hangs there is only slow as well
-		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status " + v.unanswered(h) + v.behindDaemon())}, true
+		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status " + v.unanswered(h) + v.behind(callNode(h)))}, true
 	case f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure):
 		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
 	}

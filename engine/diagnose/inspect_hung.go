@@ -12,6 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // InspectHung is the status of a sandbox or container that does not come.
@@ -75,8 +76,8 @@ func (v *view) everyStatusFinding() Finding {
 		f.say(v.hangLine(h))
 	}
 	f.say(v.pressure(), v.daemon())
-	f.say(v.lockLines(first.Op.String())...)
-	return f.withChain(v.chainOf(first))
+	f.say(v.lockLines(callNode(first))...)
+	return f.withChain(v, callNode(first))
 }
 
 // A hungObject is a status call that hangs, and with a sandbox those of its
@@ -151,13 +152,11 @@ func (v *view) containersIn(ref pleg.PodRef) []pleg.Container {
 // sandbox returns the id of the sandbox that an object is or lies in, by the lists or
 // else by what the node shows.
 func (v *view) sandbox(f engine.Flight) string {
-	if f.Op == call.PodSandboxStatus {
+	if isSandbox(f) {
 		return f.ID
 	}
-	for _, c := range v.containersIn(f.Pod) {
-		if c.ID == f.ID {
-			return c.SandboxID
-		}
+	if o, known := v.listed(f.ID); known {
+		return o.SandboxID
 	}
 	if o, known := v.shown(f.ID); known && o.SandboxID != "" {
 		return o.SandboxID
@@ -172,24 +171,12 @@ func (v *view) sandbox(f engine.Flight) string {
 	return ""
 }
 
-// shown returns what the node shows of an object without the runtime's lists.
-func (v *view) shown(id string) (evidence.Object, bool) {
-	if v.objectsShown == nil {
-		v.objectsShown = v.evidence.Objects()
-	}
-	i, found := slices.BinarySearchFunc(v.objectsShown, id, func(o evidence.Object, id string) int { return strings.Compare(o.ID, id) })
-	if !found {
-		return evidence.Object{}, false
-	}
-	return v.objectsShown[i], true
-}
-
-// shownBy says by what an object is known that no list has.
-func (v *view) shownBy(f engine.Flight) string {
+// notListed says by what an object is known that no list has.
+func (v *view) notListed(f engine.Flight) string {
 	if p := v.pod(f.Pod); p != nil {
 		return ""
 	}
-	o, known := v.shown(f.ID)
+	o, known := v.shownBy(f.ID)
 	if !known || o.From == "" {
 		return ""
 	}
@@ -198,7 +185,7 @@ func (v *view) shownBy(f engine.Flight) string {
 
 // summary says what hangs, and for how long.
 func (o hungObject) summary(v *view) string {
-	who := v.called(o.Flight)
+	who := v.calledBy(o.Flight)
 	switch n := len(o.containers); n {
 	case 0:
 	case 1:
@@ -246,13 +233,19 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 		Subject: on(h.Op, h.Pod, h.Container, h.ID),
 		Next:    v.objectSteps(h.Flight),
 	}
-	f.say(v.hangLine(h), v.lockLine(h), o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours(), v.shownBy(h.Flight))
+	f.say(v.hangLine(h))
+	f.say(v.lockLines(objectNode(v.asked(h.Flight)))...)
+	f.say(o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours(), v.notListed(h.Flight))
 	f.say(v.processes(h.Flight)...)
 	if len(alike) > 1 {
 		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike, func(o hungObject) Subject { return Subject{Pod: o.Pod} }), going(max(h.took, v.At.Sub(h.Since))))
 		f = about(f, alike, v.hungLine)
 	}
-	return f.withChain(v.chainTo(h))
+	nodes := []string{objectNode(v.asked(h.Flight))}
+	for _, o := range alike[:min(len(alike), membersMost)] {
+		nodes = append(nodes, objectNode(v.asked(o.Flight)), callNode(o.hang))
+	}
+	return f.withChain(v, nodes...)
 }
 
 func (v *view) worstOf(all []hungObject) (worst Severity) {
@@ -318,7 +311,7 @@ func (v *view) objectSteps(f engine.Flight) []Step {
 	sandbox := v.sandbox(f)
 	switch p, ok := v.shim(f.ID, sandbox); {
 	case ok && p.State == evidence.Stopped:
-		steps = append(steps, Step{Text: "lets its " + monitorWord(p) + " go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
+		steps = append(steps, Step{Text: "lets its " + waits.MonitorWord(&p) + " go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
 	case ok && p.Container == "":
 		steps = append(steps, Step{Text: "ends only this pod; the kubelet makes it anew", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
 	case ok || sandbox == "" || strings.HasPrefix(v.program(), "crio"): // a conmon's end ends nothing

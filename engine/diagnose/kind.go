@@ -53,7 +53,7 @@ var kinds = []*kind{
 	networkNotReadyKind,
 	inspectFailingKind,
 	runtimeSlowKind,
-	errandStuckKind,
+	helperStuckKind,
 	relistSlowChurnKind,
 	plegUnhealthyKind,
 	plegFlappingKind,

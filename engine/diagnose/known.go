@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 //go:embed known.yaml
@@ -32,7 +32,7 @@ type bug struct {
 type signature struct {
 	Stacks  [][]string
 	Calls   []string
-	Errands []string
+	Helpers []string
 	Kernel  []string
 	Without absent
 }
@@ -40,7 +40,7 @@ type signature struct {
 // absent is what must not be there.
 type absent struct {
 	Stacks  []string
-	Errands []string
+	Helpers []string
 	Kernel  []string
 }
 
@@ -107,10 +107,10 @@ func (v *view) matches(s signature) bool {
 		}
 	}
 	return (s.Calls == nil || slices.ContainsFunc(s.Calls, v.callHangs)) &&
-		(s.Errands == nil || slices.ContainsFunc(s.Errands, v.hasErrand)) &&
+		(s.Helpers == nil || slices.ContainsFunc(s.Helpers, v.hasHelper)) &&
 		(s.Kernel == nil || slices.ContainsFunc(s.Kernel, v.inFunction)) &&
 		!slices.ContainsFunc(s.Without.Stacks, func(word string) bool { return v.hasStack([]string{word}) }) &&
-		!slices.ContainsFunc(s.Without.Errands, v.hasErrand) && !slices.ContainsFunc(s.Without.Kernel, v.inFunction)
+		!slices.ContainsFunc(s.Without.Helpers, v.hasHelper) && !slices.ContainsFunc(s.Without.Kernel, v.inFunction)
 }
 
 // hasStack reports whether one stack of the runtime's dump has all of some words.
@@ -130,39 +130,29 @@ func (v *view) hasStack(words []string) bool {
 		slices.ContainsFunc(stacks.Locks, func(l evidence.Lock) bool { return is(l.Holder.State, l.Holder.Frames) })
 }
 
+// callHangs reports whether a call of the CRI waits.
 func (v *view) callHangs(method string) bool {
-	for op := range v.general {
-		if op := call.Operation(op); op.String() == method && v.hangs(op) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(v.objects, func(h hang) bool { return h.Op.String() == method })
+	return v.inGraph(waits.Call, func(n *waits.Node) bool { return n.Name == method || strings.HasPrefix(n.Name, method+" of ") })
 }
 
-// hasErrand reports whether an errand with a verb should have ended, or is at work on
-// what hangs.
-func (v *view) hasErrand(verb string) bool {
-	if slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {
-		return p.Verb == verb && (v.errandLate(p) || shimStuck(p))
-	}) {
-		return true
-	}
-	return slices.ContainsFunc(v.objects, func(h hang) bool {
-		p, works := v.errandFor(h.ID, v.sandbox(h.Flight), h.Op == call.PodSandboxStatus)
-		return works && p.Verb == verb
-	})
+// hasHelper reports whether a helper with a verb should have ended, or is at work on what
+// hangs.
+func (v *view) hasHelper(verb string) bool {
+	return v.inGraph(waits.Helper, func(n *waits.Node) bool { return n.Process().Verb == verb })
 }
 
-// inFunction reports whether a shim, an errand, or a process of a container whose status
-// hangs is in a function of the kernel.
+// inFunction reports whether anybody waits in a function of the kernel.
 func (v *view) inFunction(name string) bool {
-	is := func(p evidence.Process) bool {
+	is := func(n *waits.Node) bool {
+		p := n.Process()
 		return p.State.Stuck() && slices.ContainsFunc(slices.Concat(p.Stack, []string{p.Wchan}), func(f string) bool { return strings.Contains(f, name) })
 	}
-	if slices.ContainsFunc(v.evidence.Processes.Shims, is) || slices.ContainsFunc(v.evidence.Processes.Errands, is) {
-		return true
-	}
-	return slices.ContainsFunc(v.objects, func(h hang) bool { return slices.ContainsFunc(v.evidence.Processes.Containers[h.ID], is) })
+	return v.inGraph(waits.Shim, is) || v.inGraph(waits.Helper, is) || v.inGraph(waits.Process, is)
+}
+
+func (v *view) inGraph(kind waits.Kind, is func(*waits.Node) bool) (found bool) {
+	v.graph().Each(kind, func(_ int, n *waits.Node) { found = found || is(n) })
+	return found
 }
 
 // A version is major, minor, patch.

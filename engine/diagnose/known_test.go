@@ -35,7 +35,7 @@ func TestKnownBugsAreWhole(t *testing.T) {
 			}
 		}
 		s := b.Signature
-		if len(b.Versions) == 0 || s.Stacks == nil && s.Errands == nil && s.Kernel == nil {
+		if len(b.Versions) == 0 || s.Stacks == nil && s.Helpers == nil && s.Kernel == nil {
 			t.Errorf("%s: nothing tells it: %+v", b.ID, b)
 		}
 		for _, method := range s.Calls {
@@ -43,7 +43,7 @@ func TestKnownBugsAreWhole(t *testing.T) {
 				t.Errorf("%s: no call %q", b.ID, method)
 			}
 		}
-		for _, verb := range slices.Concat(s.Errands, s.Without.Errands) {
+		for _, verb := range slices.Concat(s.Helpers, s.Without.Helpers) {
 			if (evidence.Process{Verb: verb}).ErrandLimit() == 0 {
 				t.Errorf("%s: no errand is late by the verb %q", b.ID, verb)
 			}

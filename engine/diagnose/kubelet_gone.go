@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // KubeletGone is a node whose pods no kubelet looks after.
@@ -118,7 +119,7 @@ func Unposted(r *evidence.Report) string {
 // One that answered in the same look goes on by now.
 func standsStill(r *evidence.Report, p evidence.Process) bool {
 	k := &r.Kubelet
-	return (held(p) || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK
+	return (waits.Held(&p) || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK
 }
 
 // kubeletListens reports whether anybody took a question to the kubelet, whatever

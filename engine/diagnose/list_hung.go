@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // ListHung is a list that does not come, or hardly.
@@ -68,25 +70,44 @@ func (v *view) listFinding(h *hang) Finding {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
 	}
 	f.say(v.hangLine(h), left)
-	if len(v.blamed) == 0 { // else they tell who holds it
-		f.say(v.lockLines(h.Op.String())...)
-	}
-	f.say(answers, v.others(h.Op), v.searching(), v.unknown(), v.known(), v.pressure(), v.daemon())
-	f.say(v.waiting()...)
-	if len(v.blamed) > 0 { // they have the chain
-		return f
-	}
-	if len(v.Holders) > 0 {
-		f.Subject.Pod = v.Holders[0]
-		f.Summary += fmt.Sprintf(", nor is that of %v alone, while other pods' are", v.Holders[0])
-		return f.withChain(v.chainOf(h))
-	}
-	if l := v.holderOf(h.Op.String()); l != nil {
-		o := v.flightOf(l.Holder.Container)
+	f.say(v.lockLines(callNode(h))...)
+	f.say(answers, v.others(h.Op), v.searching(), v.unknown(), v.seenOf(), v.pressure(), v.daemon())
+	f.say(v.inKernel()...)
+	f = f.withChain(v, callNode(h))
+	switch o, found := v.holder(f.Chain); {
+	case len(v.blamed) > 0 || !found: // their findings tell who holds it up
+	case o.ID == "":
+		f.Subject.Pod = o.Pod
+		f.Summary += fmt.Sprintf(", nor is that of %v alone, while other pods' are", o.Pod)
+	default:
 		f.Subject = on(h.Op, o.Pod, o.Container, o.ID)
-		f.Summary += ": " + objectOf(o) + " holds its lock"
+		f.Summary += ": " + o.String() + " holds its lock"
 	}
-	return f.withChain(v.chainOf(h))
+	return f
+}
+
+// inKernelTold is how many processes in the kernel are told beside a list that hangs.
+const inKernelTold = 3
+
+// inKernel tells of processes of containers in the kernel, the worst first: the list may
+// wait for one of them.
+func (v *view) inKernel() (lines []string) {
+	for _, p := range v.stuckProcesses() {
+		if p.what == "process" && p.State == evidence.Uninterrupted && len(lines) < inKernelTold {
+			lines = append(lines, describe("a process of "+called(p.owner), p.Process))
+		}
+	}
+	return lines
+}
+
+// holder returns the object that is surely among the links of a chain; false if none is.
+func (v *view) holder(links []Link) (o waits.Object, found bool) {
+	for _, l := range proven(links) {
+		if n := v.waits.Find(key(waits.Container, cmp.Or(l.ID, l.Name))); l.Kind == waits.Container && n >= 0 {
+			return v.waits.Nodes[n].Object, true
+		}
+	}
+	return o, false
 }
 
 // unknown names what the node shows and the runtime does not know.
@@ -97,7 +118,7 @@ func (v *view) unknown() string {
 	}
 	var ids []string
 	for _, o := range w.Unknown[:min(len(w.Unknown), unknownTold)] {
-		by, _ := v.shown(o.ID)
+		by, _ := v.shownBy(o.ID)
 		ids = append(ids, strings.TrimSpace(shortID(o.ID)+" "+by.From))
 	}
 	said := fmt.Sprintf("%s of %s that the node shows are unknown to the runtime: %s", thousands(len(w.Unknown)), count(len(v.evidence.Objects()), "id"), join(ids))
@@ -143,7 +164,7 @@ func (v *view) searching() string {
 	return v.neighbours()
 }
 
-func (v *view) known() string {
+func (v *view) seenOf() string {
 	switch {
 	case v.Partial != "":
 		return "seen of what runs: " + v.Partial
@@ -206,6 +227,6 @@ func (v *view) slowListFinding(op call.Operation, took time.Duration) Finding {
 		Subject: Subject{Operation: op.String()}, Group: anyList,
 		Next: v.listSteps(op)[:2],
 	}
-	f.say(v.fast(), v.known(), fmt.Sprintf("its last answer had %s", size(v.sums(op).LastResponseBytes)), v.pressure())
+	f.say(v.fast(), v.seenOf(), fmt.Sprintf("its last answer had %s", size(v.sums(op).LastResponseBytes)), v.pressure())
 	return f
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // A Feed delivers what an engine saw; [engine.Feed] is one.
@@ -17,9 +18,10 @@ type Feed interface {
 type Update struct {
 	engine.Update
 	Headline Headline
-	Findings []Finding // what holds now: causes before effects, the worst cause first
-	Ended    []Ended   // what ended lately, the newest first
-	Turns    []Turn    // what began, changed or ended since the update before, in that order
+	Findings []Finding    // what holds now: causes before effects, the worst cause first
+	Ended    []Ended      // what ended lately, the newest first
+	Waits    *waits.Graph // who waits for whom as of the snapshot; nil if nobody does
+	Turns    []Turn       // what began, changed or ended since the update before, in that order
 
 	// Dead has who has died, by id of the container or sandbox, as only event sources know:
 	// at most 1,000. It is not to be changed.
@@ -37,6 +39,7 @@ type Live struct {
 	endpoint string
 	history  *History
 	tracker  tracker
+	index    objectIndex
 }
 
 // NewLive returns a Live that reads feed, of a runtime at that endpoint, which
@@ -54,7 +57,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	}
 	l.history.Add(u)
 	l.history.AddReport(u.Snapshot.Evidence)
-	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint})
+	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint, index: &l.index})
 	defer views.Put(v)
 	v.told = &l.tracker
 	l.history.back.saw(v)
@@ -62,7 +65,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
 	return Update{
-		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns,
+		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns, Waits: v.waits,
 		Dead: l.history.unseen.byID, troubled: v.troubled(held),
 	}, nil
 }
@@ -73,5 +76,5 @@ func Once(s *engine.Snapshot, endpoint string) Update {
 	v := newView(Input{Snapshot: s, Evidence: s.Evidence, Endpoint: endpoint})
 	defer views.Put(v)
 	found := v.diagnose()
-	return Update{Update: engine.Update{Snapshot: s}, Headline: v.headline(found), Findings: found}
+	return Update{Update: engine.Update{Snapshot: s}, Headline: v.headline(found), Findings: found, Waits: v.graph()}
 }

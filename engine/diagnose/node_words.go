@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 const (
@@ -134,13 +134,13 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 			aboutAll(f) && slices.ContainsFunc(v.evidence.Processes.Daemons, func(d evidence.Process) bool { return d.Command == l.Command })
 	case evidence.ServerSilent:
 		return some(func(p evidence.Process) bool {
-			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && waitsForServer(p))
+			return p.State == evidence.Uninterrupted && (serverOf(p.Mount) == l.Device || p.Mount.Type == "" && waits.ForServer(&p))
 		})
 	case evidence.IOError, evidence.ReadOnly:
 		ofStore := slices.ContainsFunc(v.stores(), func(s store) bool { return isPartOf(s.Mount.Source, l.Device) })
 		return ofStore && f.Subject.none() && k.kernel&ofDisk != 0 || f.Group == onIO ||
 			some(func(p evidence.Process) bool {
-				return p.State == evidence.Uninterrupted && isPartOf(v.waitsOn(p).Source, l.Device)
+				return p.State == evidence.Uninterrupted && isPartOf(waits.FileSystem(v.evidence, &p).Source, l.Device)
 			})
 	case evidence.Unregister:
 		return k.kernel&ofDevice != 0
@@ -171,19 +171,28 @@ func aboutAll(f *Finding) bool {
 }
 
 // behindFinding returns the processes of what a finding is about: of its containers and
-// what looks after them, those that its chain names or that wait for its file system; and
-// of what is about all of the runtime's own, and of containers those in the kernel.
+// what looks after them, those in its chain or that wait for what it is about; and of what
+// is about all of the runtime's own, and of containers those in the kernel.
 func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
-	ids, pids, whole := map[string]bool{}, map[string]bool{}, aboutAll(f)
+	ids, pids, whole := map[string]bool{}, map[int]bool{}, aboutAll(f)
 	for _, s := range append([]Subject{f.Subject}, f.Members...) {
 		ids[s.ContainerID] = s.ContainerID != ""
 	}
-	for _, l := range f.Chain {
-		pids[l.ID] = slices.Contains([]string{LinkShim, LinkErrand, LinkProcess}, l.Kind)
+	if g := v.graph(); g != nil && f.Nodes != nil {
+		for _, l := range g.Through(g.Find(f.Nodes[0])) {
+			if p := g.Nodes[l.Place].Process(); p != nil {
+				pids[p.PID] = true
+			}
+		}
+		for place := range g.Waiting(f.Nodes...) {
+			if p := g.Nodes[place].Process(); p != nil {
+				pids[p.PID] = true
+			}
+		}
 	}
 	means := func(p evidence.Process) bool {
 		ofPod := p.Pod != "" && p.Pod == f.Subject.Pod.Name && p.Namespace == f.Subject.Pod.Namespace // as a network plugin has it
-		return ofPod || ids[p.Container] || ids[p.Sandbox] || pids[strconv.Itoa(p.PID)] || f.Group != "" && f.Group == onFileSystem+v.waitsOn(p).Device
+		return ofPod || ids[p.Container] || ids[p.Sandbox] || pids[p.PID]
 	}
 	found := v.evidence.Processes
 	for _, p := range slices.Concat(found.Shims, found.Errands, found.Daemons) {

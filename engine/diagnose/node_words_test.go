@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -229,7 +228,7 @@ func TestProcessesBehindAFinding(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	v := newView(in)
-	shim, stuck := shimOf(r, 1).PID, r.Processes.Containers["container-0-0"][0].PID
+	stuck := r.Processes.Containers["container-0-0"][0].PID
 	for _, tt := range []struct {
 		name string
 		f    Finding
@@ -238,8 +237,8 @@ func TestProcessesBehindAFinding(t *testing.T) {
 		{"of a container", Finding{Subject: Subject{ContainerID: "container-1-0"}}, []int{10, r.Processes.Containers["container-1-0"][0].PID, r.Processes.Containers["container-1-0"][1].PID}},
 		{"of a plugin's pod", Finding{Subject: Subject{Pod: pleg.PodRef{Namespace: "ns", Name: "web"}}}, []int{9}},
 		{"of another pod", Finding{Subject: Subject{Pod: pleg.PodRef{Namespace: "ns", Name: "api"}}}, nil},
-		{"of a chain", Finding{Subject: Subject{ContainerID: "x"}, Chain: []Link{{Kind: LinkShim, ID: strconv.Itoa(shim)}, {Kind: LinkGoroutine, ID: "9"}}}, []int{shim}},
-		{"of a file system", Finding{Group: onFileSystem + "0:51", Members: make([]Subject, 1)}, []int{stuck}},
+		{"of a chain", Finding{Subject: Subject{ContainerID: "x"}, Nodes: []string{"container container-0-0"}}, []int{stuck}},
+		{"of what a process waits for", Finding{Group: onFileSystem + "0:51", Members: make([]Subject, 1), Nodes: []string{"mount 0:51"}}, []int{stuck}},
 	} {
 		var got []int
 		for _, p := range v.behindFinding(&tt.f) {

@@ -87,8 +87,7 @@ func orphansAmong(v *view) []evidence.Process {
 		}
 	}
 	if len(orphans) > 0 { // an old shim serves one container and has its id
-		owners := listing(v.Snapshot)
-		orphans = slices.DeleteFunc(orphans, func(p evidence.Process) bool { return owners[p.Sandbox].id != "" })
+		orphans = slices.DeleteFunc(orphans, func(p evidence.Process) bool { _, known := v.listed(p.Sandbox); return known })
 	}
 	return orphans
 }

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // ProcessStuck is a process of the runtime's, or of a container, that stands still.
@@ -24,25 +24,17 @@ var processStuckKind = &kind{
 		"wait for it",
 }
 
-const (
-	// stuckLasting is how long a process has to be held from outside, or wait for a
-	// server, to be no accident: runc freezes a container to change its limits.
-	stuckLasting = 500 * time.Millisecond
-	// stuckBusy is the same for a process in D that may wait for a disk: a busy one
-	// takes seconds for a sync, the kernel itself complains after 2 min. It is also
-	// how long a debugger may hold what it traces.
-	stuckBusy = 10 * time.Second
-	// stuckMost is how many processes get a finding of their own.
-	stuckMost = 10
-)
+// stuckMost is how many processes get a finding of their own.
+const stuckMost = 10
 
 // A stuckProcess is a process that does nothing, and whose it is.
 type stuckProcess struct {
 	evidence.Process
-	what     string // "runtime", "shim", "errand", "process"
+	place    int    // of its node in the graph
+	what     string // "runtime", "shim", "helper", "process"
 	severity Severity
-	owner    listed // none of the runtime
-	others   int    // processes of the container in the same state
+	owner    waits.Object // none of the runtime
+	others   int          // processes of the container in the same state
 }
 
 // processStuck finds the runtime, shims, runcs and containers' processes that are
@@ -55,7 +47,7 @@ func processStuck(v *view) []Finding {
 	for _, g := range groups {
 		findings = append(findings, v.waitingFinding(g))
 	}
-	return append(findings, oneEach(single, stuckMost, v.stuckFinding, func(rest []stuckProcess) Finding {
+	return append(findings, folded(v, ProcessStuck, single, stuckMost, stuckProcess.name, v.processesStuck, func(rest []stuckProcess) Finding {
 		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: allInKernel}
 		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest, stuckProcess.line)
 		f.Severity = rest[0].severity
@@ -69,39 +61,55 @@ const allInKernel = "ps -eLo pid,tid,ppid,state,wchan:32,etime,args | awk '$4 ~ 
 func (p stuckProcess) line() (Subject, string) {
 	role := p.what
 	if p.what != "runtime" {
-		role = fmt.Sprintf("%s of %s", p.word(), p.owner)
+		role = fmt.Sprintf("%s of %s", p.word(), called(p.owner))
 	}
-	return p.owner.subject(), describe(role, p.Process)
+	return subjectOf(p.owner), describe(role, p.Process)
 }
 
-// stuckProcesses returns those processes, the worst first.
-func (v *view) stuckProcesses() []stuckProcess {
-	if v.evidence.Processes.Missing != "" {
-		return nil
-	}
-	if known := v.evidence == v.past.looked; known && !v.past.lookedStuck || !known && !anyStuck(&v.evidence.Processes) {
-		return nil
-	}
-	owners := v.listedOwners()
-	stuck := slices.Concat(stuckErrands(v, owners), stuckWorkloads(v, owners))
-	if h := v.list(); h != nil && h.sure {
-		for i := range stuck {
-			if stuck[i].State == evidence.Uninterrupted {
-				stuck[i].severity = Critical // the list may wait for it
-			}
+// stuckProcesses returns those processes, the worst first. What is likely behind a status
+// call that hangs is told with that.
+func (v *view) stuckProcesses() (stuck []stuckProcess) {
+	h := v.list()
+	listHangs := h != nil && h.sure
+	v.graph().Each("", func(place int, n *waits.Node) {
+		if n.Process() == nil || !n.Stuck() {
+			return
 		}
-	}
-	stuck = slices.DeleteFunc(stuck, func(p stuckProcess) bool {
-		return slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == p.owner.id })
+		p := stuckProcess{Process: *n.Process(), place: place, owner: n.Object}
+		switch {
+		case n.Kind == waits.Shim:
+			p.what, p.severity = waits.MonitorWord(&p.Process), Critical
+		case n.Kind == waits.Helper:
+			p.what, p.severity = "helper", Warning
+		case n.Object == (waits.Object{}):
+			p.what, p.severity = "runtime", Critical
+		case slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == n.Object.ID }):
+			return
+		default:
+			p.what, p.severity, p.others = "process", Warning, v.alsoIn(n)
+		}
+		if listHangs && p.State == evidence.Uninterrupted {
+			p.severity = Critical // the list may wait for it
+		}
+		stuck = append(stuck, p)
 	})
-	stuck = append(stuck, stuckShims(v, owners)...)
-	for _, p := range v.daemonsNow() {
-		if shimStuck(p) {
-			stuck = append(stuck, stuckProcess{Process: p, what: "runtime", severity: Critical})
-		}
-	}
 	slices.SortStableFunc(stuck, worstFirst)
 	return stuck
+}
+
+// alsoIn returns how many other processes of a container are held, or in the kernel, like
+// that of a node.
+func (v *view) alsoIn(n *waits.Node) (others int) {
+	same := waits.InKernel
+	if waits.Held(n.Process()) {
+		same = waits.Held
+	}
+	for _, p := range v.evidence.Processes.Containers[n.Object.ID] {
+		if p.PID != n.Process().PID && same(&p) {
+			others++
+		}
+	}
+	return others
 }
 
 // worstFirst compares two of them.
@@ -127,114 +135,10 @@ func anyStuck(found *evidence.Processes) bool {
 	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Errands, is) || slices.ContainsFunc(found.Daemons, is)
 }
 
-// stuckShims returns the shims of this runtime that do nothing: those that ask
-// them, exec, stop and the verbose status, wait with them.
-func stuckShims(v *view, owners map[string]listed) []stuckProcess {
-	var stuck []stuckProcess
-	for _, p := range v.evidence.Processes.Shims {
-		owner, known := owners[p.Sandbox]
-		if !known {
-			owner, known = owners[p.Container]
-		}
-		switch {
-		case !known && !p.Own:
-			continue
-		case !known:
-			owner = listed{id: p.Sandbox, sandbox: true}
-		}
-		if shimStuck(p) || p.State == evidence.Zombie && known && owner.state == pleg.Running && p.For >= stuckLasting {
-			stuck = append(stuck, stuckProcess{Process: p, what: monitorWord(p), severity: Critical, owner: owner})
-		}
-	}
-	return stuck
-}
-
-// shimStuck reports whether a shim, or the runtime, does nothing. That it is stopped
-// is sure at once.
-func shimStuck(p evidence.Process) bool {
-	return p.State == evidence.Stopped || held(p) || inKernel(p)
-}
-
-// stuckErrands returns what the runtime or a shim has called and that does nothing, also
-// for a sandbox that is still being made.
-func stuckErrands(v *view, owners map[string]listed) []stuckProcess {
-	var stuck []stuckProcess
-	for _, p := range v.evidence.Processes.Errands {
-		if _, known := owners[p.Container]; !held(p) && !inKernel(p) || !known && !p.Own {
-			continue
-		}
-		stuck = append(stuck, stuckProcess{Process: p, what: "errand", severity: Warning, owner: errandOwner(p, owners)})
-	}
-	return stuck
-}
-
-// stuckWorkloads returns one process for each container of which one waits for a
-// server that does not answer, or all are stopped or frozen. A sandbox's pause
-// process is told only where no container of the pod is: they share a freezer.
-func stuckWorkloads(v *view, owners map[string]listed) []stuckProcess {
-	var stuck []stuckProcess
-	told := make(map[pleg.UID]bool)
-	for _, sandboxes := range []bool{false, true} {
-		for id, processes := range v.evidence.Processes.Containers {
-			owner, known := owners[id]
-			if !known || owner.sandbox != sandboxes || owner.state != pleg.Running || sandboxes && told[owner.pod.UID] {
-				continue
-			}
-			if p, found := stuckWorkload(processes); found {
-				p.owner = owner
-				told[owner.pod.UID] = true
-				stuck = append(stuck, p)
-			}
-		}
-	}
-	return stuck
-}
-
-func stuckWorkload(processes []evidence.Process) (stuckProcess, bool) {
-	live := slices.DeleteFunc(slices.Clone(processes), func(p evidence.Process) bool { return p.State == evidence.Zombie })
-	first := func(is func(evidence.Process) bool) (stuckProcess, bool) {
-		i := slices.IndexFunc(live, func(p evidence.Process) bool { return is(p) && p.Mount.Type != "" }) // it says what all wait for
-		if i < 0 {
-			i = slices.IndexFunc(live, is)
-		}
-		if i < 0 {
-			return stuckProcess{}, false
-		}
-		n := 0
-		for _, p := range live {
-			if is(p) {
-				n++
-			}
-		}
-		return stuckProcess{Process: live[i], what: "process", severity: Warning, others: n - 1}, true
-	}
-	if p, found := first(held); found && p.others == len(live)-1 {
-		return p, true
-	}
-	return first(inKernel)
-}
-
-// held reports whether a process is stopped or frozen from outside.
-func held(p evidence.Process) bool {
-	switch p.State {
-	case evidence.Frozen, evidence.Stopped:
-		return p.For >= stuckLasting
-	case evidence.Traced:
-		return p.For >= stuckBusy
-	}
-	return false
-}
-
-// inKernel reports whether a process is in the kernel for longer than a disk takes,
-// or for a server over the network.
-func inKernel(p evidence.Process) bool {
-	return p.State == evidence.Uninterrupted && (p.For >= stuckBusy || p.For >= stuckLasting && waitsForServer(p))
-}
-
 // word returns what the process is called: shim, conmon, runc update.
 func (p stuckProcess) word() string {
-	if p.what == "errand" {
-		return errandName(p.Process)
+	if p.what == "helper" {
+		return waits.HelperName(&p.Process)
 	}
 	return p.what
 }
@@ -245,43 +149,75 @@ func (p stuckProcess) String() string {
 	case p.what == "runtime":
 		return fmt.Sprintf("the runtime, pid %d (%s),", p.PID, p.Command)
 	case p.what != "process":
-		return fmt.Sprintf("the %s of %s, pid %d,", p.word(), p.owner, p.PID)
-	case p.owner.pod == (pleg.PodRef{}):
-		return fmt.Sprintf("pid %d (%s) of %s,", p.PID, p.Command, p.owner)
+		return fmt.Sprintf("the %s of %s, pid %d,", p.word(), called(p.owner), p.PID)
+	case p.owner.Pod == (pleg.PodRef{}):
+		return fmt.Sprintf("pid %d (%s) of %s,", p.PID, p.Command, called(p.owner))
 	}
-	return fmt.Sprintf("pid %d (%s) of %s", p.PID, p.Command, p.owner)
+	return fmt.Sprintf("pid %d (%s) of %s", p.PID, p.Command, called(p.owner))
 }
 
-func (v *view) stuckFinding(p stuckProcess) Finding {
+// name names one trouble: what the same programs of the pods of one owner do. One whose
+// pod's name is not known is alike with nobody.
+func (p stuckProcess) name() group {
+	what := manner{op: p.word(), code: p.State.String()}
+	if p.owner.Pod.Name == "" {
+		return group{owner: cmp.Or(p.owner.ID, fmt.Sprint("pid ", p.PID)), manner: what}
+	}
+	return groupOf(p.owner.Pod, p.owner.Container, what)
+}
+
+// processesStuck is about one process, or about those of several pods of one owner, of
+// which the first is the worst.
+func (v *view) processesStuck(same []stuckProcess) Finding {
+	p := same[0]
 	f := Finding{
 		ID: ProcessStuck, Severity: p.severity,
 		Summary:  fmt.Sprintf("%s is %s", p, p.State),
-		Subject:  p.owner.subject(),
+		Subject:  subjectOf(p.owner),
 		Evidence: []string{describe("its "+p.word(), p.Process)},
 	}
 	if p.For > 0 {
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
 		f.say(fmt.Sprintf("in this state since %s at the latest", clock(v.evidence.At.Add(-p.For))))
 	}
-	if p.what == "errand" && p.Age > 0 {
+	if p.what == "helper" && p.Age > 0 {
 		f.say("begun " + going(p.Age) + " ago")
 	}
 	if p.others > 0 {
 		f.say(fmt.Sprintf("%d more of its processes are in such a state", p.others))
 	}
-	if p.what == monitorWord(p.Process) {
+	if p.what == waits.MonitorWord(&p.Process) {
 		f.say(v.containersOf(p.owner)...)
 	}
 	f.Next = p.next()
-	return f.withChain(v.chainOfStuck(p))
+	if len(same) > 1 {
+		f.Summary = fmt.Sprintf("the %s of %s: %s, the first for %s", p.word(), podsOf(same, func(p stuckProcess) Subject { return subjectOf(p.owner) }), p.State, going(p.For))
+		f = about(f, same, stuckProcess.line)
+	}
+	return f.waitedFor(v, same)
+}
+
+// waitedFor returns a finding with the chain down to what it is about, if anything waits
+// for that.
+func (f Finding) waitedFor(v *view, all []stuckProcess) Finding {
+	nodes := make([]string, len(all))
+	for i, p := range all {
+		nodes[i] = v.waits.Nodes[p.place].Key
+	}
+	f.Nodes = nodes
+	path := v.waits.Through(all[0].place)
+	if kind := v.waits.Nodes[path[0].Place].Kind; kind != waits.Relist && kind != waits.Call && all[0].what != "helper" {
+		return f
+	}
+	return f.withChain(v, nodes...)
 }
 
 // containersOf tells which containers a shim looks after: nobody learns of their
 // end while it does nothing.
-func (v *view) containersOf(shim listed) []string {
+func (v *view) containersOf(shim waits.Object) []string {
 	var lines []string
-	for _, c := range v.containersIn(shim.pod) {
-		if c.State == pleg.Running && (c.SandboxID == shim.id || c.SandboxID == "" || c.ID == shim.id) && len(lines) < stuckMost {
+	for _, c := range v.containersIn(shim.Pod) {
+		if c.State == pleg.Running && (c.SandboxID == shim.ID || c.SandboxID == "" || c.ID == shim.ID) && len(lines) < stuckMost {
 			lines = append(lines, fmt.Sprintf("%s (%s) is listed as running; its end would not be seen", c.Name, c.ID))
 		}
 	}
@@ -299,7 +235,7 @@ func (p stuckProcess) next() []Step {
 	if p.State != evidence.Frozen {
 		steps = append(steps, Step{Text: "its kernel stack", Command: "cat " + thread + "/stack"})
 	}
-	goOn, held := letGoOn(p.Process, p.owner.id)
+	goOn, held := letGoOn(p.Process, p.owner.ID)
 	switch {
 	case p.State == evidence.Frozen:
 		return append(steps, Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}, goOn)
@@ -311,7 +247,7 @@ func (p stuckProcess) next() []Step {
 		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
 	case p.Mount.Type != "":
 		return append(steps, freeing(p.Process)...)
-	case waitsForServer(p.Process):
+	case waits.ForServer(&p.Process):
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
 	}
 	return steps

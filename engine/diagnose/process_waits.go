@@ -8,30 +8,8 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
 )
-
-// servedTypes begin the names of file systems behind which there is a server or a
-// program, and not a disk.
-var servedTypes = []string{"nfs", "cifs", "smb", "ceph", "fuse", "9p", "afs", "lustre", "glusterfs", "virtiofs", "beegfs", "gfs2", "ocfs2", "autofs"}
-
-func isServed(m evidence.Mount) bool {
-	return beginsAs(m.Type, servedTypes) && m.Type != "fuseblk"
-}
-
-// serverCalls begin the names of kernel functions in which a process waits for
-// somebody else than a disk: a server over the network, or a file system in a
-// program.
-var serverCalls = []string{
-	"nfs", "rpc_", "xprt_", "cifs_", "smb", "ceph_", "rbd_", "fuse_", "request_wait_answer", "autofs_", "p9_", "v9fs_", "afs_", "lustre_", "ll_", "gfs2_", "ocfs2_",
-}
-
-func waitsForServer(p evidence.Process) bool {
-	return isServed(p.Mount) || forServer(p.Wchan) || slices.ContainsFunc(p.Stack, forServer)
-}
-
-func forServer(function string) bool {
-	return beginsAs(function, serverCalls)
-}
 
 // serverOf returns the name of the server behind a mount: nas of nas:/export and of
 // //nas/share; empty if it has none.
@@ -62,41 +40,19 @@ func isPartOf(source, device string) bool {
 
 var devicePart = regexp.MustCompile(`^(n\d+)?(p\d+)?$`)
 
-// waitsOn returns the file system for which a process in the kernel waits; of a
-// container's own files that is the runtime's disk.
-func (v *view) waitsOn(p evidence.Process) evidence.Mount {
-	if store := v.evidence.Disk.Mount; p.Mount.Type == "overlay" && store.Device != "" {
-		store.Point = v.evidence.Disk.Path
-		return store
-	}
-	return p.Mount
-}
-
-// byFileSystem puts together those that wait for one file system, if they are
-// several or the runtime is among them. Where there is one such disk, who waits in the
-// kernel for nobody knows what waits for that: to unmount anything, all of it is
-// written first.
+// byFileSystem puts together those that wait for one file system, if they are several or
+// the runtime is among them.
 func (v *view) byFileSystem(stuck []stuckProcess) (groups [][]stuckProcess, single []stuckProcess) {
 	by := make(map[string][]stuckProcess)
 	var devices []string
 	for _, p := range stuck {
-		d := v.waitsOn(p.Process).Device
-		if d != "" && by[d] == nil {
-			devices = append(devices, d)
+		m, _ := v.waits.FileSystem(p.place)
+		if m.Device != "" && by[m.Device] == nil {
+			devices = append(devices, m.Device)
 		}
-		by[d] = append(by[d], p)
+		by[m.Device] = append(by[m.Device], p)
 	}
 	single = by[""]
-	if len(devices) == 1 && !strings.HasPrefix(devices[0], "0:") {
-		single = nil
-		for _, p := range by[""] {
-			if p.State == evidence.Uninterrupted && !waitsForServer(p.Process) {
-				by[devices[0]] = append(by[devices[0]], p)
-			} else {
-				single = append(single, p)
-			}
-		}
-	}
 	for _, d := range devices {
 		if g := by[d]; len(g) > 1 || g[0].what == "runtime" {
 			groups = append(groups, g)
@@ -115,7 +71,7 @@ const onFileSystem = "file system "
 // known to.
 func (v *view) waitingFinding(g []stuckProcess) Finding {
 	first := g[0].Process
-	m := v.waitsOn(first)
+	m, _ := v.waits.FileSystem(g[0].place)
 	f := Finding{ID: ProcessStuck, Group: onFileSystem + m.Device, Summary: fmt.Sprintf("%s for %s", whoWait(g), fileSystem(m))}
 	longest := first.For
 	for _, p := range g {
@@ -128,13 +84,13 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	f.Since = v.evidence.At.Add(-longest)
 	f.say(v.disk(m)...)
 	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first)...)
-	return about(f, g, stuckProcess.line).withChain(v.chainOfStuck(g[0]))
+	return about(f, g, stuckProcess.line).waitedFor(v, g)
 }
 
 // whoWait names those that wait: containerd, 2 shims and 1 process.
 func whoWait(g []stuckProcess) string {
 	var who []string
-	for _, what := range []string{"shim", "errand", "process"} {
+	for _, what := range []string{"shim", "helper", "process"} {
 		n := 0
 		for _, p := range g {
 			if p.what == what {
@@ -209,7 +165,7 @@ func freeing(p evidence.Process) []Step {
 			{Text: "is the server reached", Command: "nfsstat -m; ss -tn dport = 2049"},
 			{Text: "fails what waits for it", Command: "umount -f " + quote(m.Point), Risky: true},
 		}
-	case isServed(m):
+	case waits.IsServed(m):
 		return []Step{{Text: "what the kernel says of the server", Command: "dmesg -T | tail -n 50"}}
 	}
 	return []Step{

@@ -103,10 +103,16 @@ func TestFrozenRuntime(t *testing.T) {
 
 // What waits alone for its file system stands among the others by how bad it is.
 func TestWaitingAloneKeepsItsPlace(t *testing.T) {
-	alone := stuckProcess{Process: evidence.Process{PID: 1, Mount: evidence.Mount{Type: "nfs4", Device: "0:52"}}, what: "shim", severity: Critical}
-	other := stuckProcess{Process: evidence.Process{PID: 2}, what: "process", severity: Warning}
-	v := newView(checked(1).input())
-	if groups, single := v.byFileSystem([]stuckProcess{alone, other}); len(groups) != 0 || len(single) != 2 || single[0].PID != 1 {
-		t.Errorf("groups %+v, single %+v", groups, single)
+	n := checked(3)
+	r := looked(n)
+	shim, other := shimOf(r, 1), &r.Processes.Containers["container-2-0"][0]
+	shim.State, shim.For, shim.Mount = evidence.Uninterrupted, time.Minute, evidence.Mount{Point: "/data", Type: "nfs4", Source: "nas:/x", Device: "0:52"}
+	other.State, other.For, other.Wchan = evidence.Uninterrupted, time.Hour, "io_schedule"
+	in := n.input()
+	in.Evidence = r
+	got := Diagnose(in)
+	wantIDs(t, got, ProcessStuck, ProcessStuck)
+	if got[0].Severity != Critical || !strings.Contains(got[0].Summary, "the shim of") || got[1].Severity != Warning {
+		t.Errorf("%+v", got)
 	}
 }

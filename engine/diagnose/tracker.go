@@ -191,7 +191,7 @@ func (t *tracker) findings(v *view) []Finding {
 	}
 	for i := range now {
 		if !has(now, now[i].Cause) {
-			now[i].Cause = ""
+			now[i].Cause, now[i].CauseKey = "", Key{}
 		}
 	}
 	return order(now)

@@ -74,8 +74,8 @@ func (v *view) silentFinding() Finding {
 		f.say("only Status is answered, in " + span(took))
 	}
 	f.say(v.downClock(), v.daemon())
-	f.say(v.lockLines(h.Op.String())...)
-	return f.withChain(v.chainOf(h))
+	f.say(v.lockLines(callNode(h))...)
+	return f.withChain(v, callNode(h))
 }
 
 // silentFor says for how long nothing has come back; of a deadline shorter than a
@@ -92,8 +92,8 @@ func (v *view) halfSilentFinding(h *hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),
-		Subject: Subject{Operation: h.Op.String()},
-		Next:    v.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: v.crictl("info")}),
+		Subject: Subject{Operation: h.Op.String()}, Nodes: []string{callNode(h)},
+		Next: v.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: v.crictl("info")}),
 	}
 	f.say(v.hangLine(h), v.meanwhile(h))
 	if h.Op == call.Version {

@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // What a duration means, for every rule. A runtime whose calls all take seconds
@@ -55,7 +56,11 @@ type view struct {
 	conmons      map[string]bool             // containers that have one, by id; nil until somebody asks
 	objectsShown []evidence.Object           // what the node shows, by id; nil until somebody asks
 	scope        scope                       // see [view.decide]
-	held         []Finding                   // what holds, while the headline is made; nil before
+	holding      []Finding                   // what holds, while the headline is made; nil before
+	waits        *waits.Graph                // see [view.graph]
+	graphed      bool                        // it was built
+	index        *objectIndex                // of what is listed
+	unlisted     map[string]waits.Object     // see [view.held]; nil until somebody asks
 	facts
 }
 
@@ -64,7 +69,7 @@ var views = sync.Pool{New: func() any { return &view{places: make(map[target]int
 // newView reads an input. Who calls it may put the view back into the pool.
 func newView(in Input) *view {
 	v := views.Get().(*view)
-	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
+	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, index: in.index, objects: v.objects[:0], places: v.places}
 	clear(v.places)
 	if v.past == nil {
 		v.past = &noHistory

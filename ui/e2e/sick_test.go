@@ -43,8 +43,8 @@ func TestCheckOfASickNode(t *testing.T) {
 			"ContainerStatus", "goroutines wait for the status of container", "has held it for 5m in ttrpc Task.Update",
 			"UpdateContainerResources 1 in flight", "containerd#12680",
 		}, 2},
-		{"hung-kill", "errand-stuck", "warning", []string{"runc kill", "5m", "StopContainer 1 in flight"}, 1},
-		{"hung-network", "errand-stuck", "warning", []string{"CNI ADD", "cilium-cni", "5m", "RunPodSandbox 1 in flight"}, 1},
+		{"hung-kill", "helper-stuck", "warning", []string{"runc kill", "5m", "StopContainer 1 in flight"}, 1},
+		{"hung-network", "helper-stuck", "warning", []string{"CNI ADD", "cilium-cni", "5m", "RunPodSandbox 1 in flight"}, 1},
 		{"hung-create", "process-stuck", "warning", []string{"runc create", "5m", "rpc_wait_bit_killable", "10.0.0.9:/vol"}, 1},
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {

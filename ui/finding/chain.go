@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -60,7 +61,7 @@ func link(t *theme.Theme, l diagnose.Link, indent, w int) []Part {
 		head.Before = joint(t, l, indent)
 		below = []text.Span{{Width: indent + deepest}}
 	}
-	if l.Kind == diagnose.LinkContainer || l.Kind == diagnose.LinkErrand || l.Cut != nil {
+	if l.Kind == waits.Container || l.Kind == waits.Helper || l.Cut != nil {
 		head.Style = t.Strong
 	}
 	parts := []Part{head}
@@ -123,13 +124,13 @@ func LastProven(chain []diagnose.Link) (last diagnose.Link) {
 
 // named names a link, with what it is looked up by where its name has that not.
 func named(l diagnose.Link) string {
-	name, id := cmp.Or(l.Name, l.Kind), text.ShortID(l.ID)
+	name, id := cmp.Or(l.Name, string(l.Kind)), text.ShortID(l.ID)
 	switch {
 	case id == "" || strings.Contains(name, id):
 		return name
-	case l.Kind == diagnose.LinkContainer:
+	case l.Kind == waits.Container:
 		return name + ", id " + id
-	case l.Kind == diagnose.LinkShim || l.Kind == diagnose.LinkErrand || l.Kind == diagnose.LinkProcess:
+	case l.Kind == waits.Shim || l.Kind == waits.Helper || l.Kind == waits.Process:
 		return name + ", pid " + id
 	}
 	return name

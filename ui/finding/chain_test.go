@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -30,12 +31,12 @@ func drawn(t *theme.Theme, chain []diagnose.Link, w int) (lines []string) {
 }
 
 var held = []diagnose.Link{
-	{Kind: diagnose.LinkRelist, Name: "relist"},
-	{Kind: diagnose.LinkCall, Name: "ListContainers", Proof: "ListContainers is out for 12s"},
-	{Kind: diagnose.LinkContainer, ID: "3f2a9b1c0d4e5f60718293a4", Name: "pay/api app", Proof: "its status is not answered, that of 16 others is"},
-	{Kind: diagnose.LinkErrand, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &diagnose.Step{Text: "ends it", Command: "kill 4800", Risky: true}},
-	{Kind: diagnose.LinkKernel, ID: "nfs4_do_setattr", Name: "D in nfs4_do_setattr", Proof: "its wchan", Cut: &diagnose.Step{Text: "ask the server"}},
-	{Kind: diagnose.LinkServer, Name: "server 10.0.0.9"},
+	{Kind: waits.Relist, Name: "relist"},
+	{Kind: waits.Call, Name: "ListContainers", Proof: "ListContainers is out for 12s"},
+	{Kind: waits.Container, ID: "3f2a9b1c0d4e5f60718293a4", Name: "pay/api app", Proof: "its status is not answered, that of 16 others is"},
+	{Kind: waits.Helper, ID: "4800", Name: "runc update", Proof: "child of its shim", Cut: &diagnose.Step{Text: "ends it", Command: "kill 4800", Risky: true}},
+	{Kind: waits.Kernel, ID: "nfs4_do_setattr", Name: "D in nfs4_do_setattr", Proof: "its wchan", Cut: &diagnose.Step{Text: "ask the server"}},
+	{Kind: waits.Server, Name: "server 10.0.0.9"},
 }
 
 func TestChain(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -40,7 +41,7 @@ func (p *page) headline(u diagnose.Update) {
 			head += " (" + text.Clean(next) + ")"
 		}
 		said = text.After(h.Word, h.Text)
-		if asked := last.Kind == diagnose.LinkCall && strings.Contains(said, last.Name); !asked && !strings.HasSuffix(said, last.Name) {
+		if asked := last.Kind == waits.Call && strings.Contains(said, last.Name); !asked && !strings.HasSuffix(said, last.Name) {
 			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
 		}
 	}

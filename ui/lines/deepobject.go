@@ -17,7 +17,7 @@ type linkObject struct {
 
 func newChain(chain []diagnose.Link) (all []linkObject) {
 	for _, l := range chain {
-		all = append(all, linkObject{l.Kind, text.Clean(l.ID), text.Clean(l.Name), text.Clean(l.Proof)})
+		all = append(all, linkObject{string(l.Kind), text.Clean(l.ID), text.Clean(l.Name), text.Clean(l.Proof)})
 	}
 	return all
 }

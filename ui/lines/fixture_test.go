@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
@@ -225,7 +226,7 @@ func hostileCheck() diagnose.Update {
 	f.Summary = "ContainerStatus of " + hostile
 	f.Evidence = []string{hostile, hostile + hostile}
 	f.Next = []diagnose.Step{{Text: hostile, Command: "crictl inspect '" + hostile + "'", Risky: true}}
-	f.Chain = []diagnose.Link{{Kind: diagnose.LinkRelist, Name: hostile}, {Kind: diagnose.LinkErrand, ID: hostile, Name: hostile, Proof: hostile, Cut: &f.Next[0]}}
+	f.Chain = []diagnose.Link{{Kind: waits.Relist, Name: hostile}, {Kind: waits.Helper, ID: hostile, Name: hostile, Proof: hostile, Cut: &f.Next[0]}}
 	r.Snapshot.Partial = hostile
 	r.Headline.Word, r.Headline.Text, r.Headline.Clock.What = hostile, hostile, hostile
 	r.Snapshot.Evidence.Usage[0].Name = hostile

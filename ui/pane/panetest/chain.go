@@ -5,6 +5,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // held is the container whose lock is held in [Chained], errand what holds it.
@@ -36,14 +37,14 @@ func Chained() []diagnose.Finding {
 			cut,
 		},
 		Chain: []diagnose.Link{
-			{Kind: diagnose.LinkRelist, Name: "relist"},
-			{Kind: diagnose.LinkCall, Name: "ListContainers", Proof: "out for 3m12s"},
-			{Kind: diagnose.LinkLock, Name: "status lock of shop/payments-6c8f9d7b5-t8wfx payments", ID: held, Proof: "41 goroutines wait for it, ListContainers among them"},
-			{Kind: diagnose.LinkGoroutine, ID: "1234", Name: "goroutine 1234, UpdateContainerResources", Proof: "it has held the lock for 10m, by the dump of containerd"},
-			{Kind: diagnose.LinkShim, ID: "4711", Name: "shim", Proof: "the goroutine waits in ttrpc Task.Update"},
-			{Kind: diagnose.LinkErrand, ID: "4800", Name: "runc update for 10m", Proof: "child of the shim", Cut: &cut},
-			{Kind: diagnose.LinkKernel, Name: "D in nfs4_do_setattr", Proof: "/proc/4800/stack"},
-			{Kind: diagnose.LinkServer, Name: "10.0.0.9:/vol"},
+			{Kind: waits.Relist, Name: "relist"},
+			{Kind: waits.Call, Name: "ListContainers", Proof: "out for 3m12s"},
+			{Kind: waits.Lock, Name: "status lock of shop/payments-6c8f9d7b5-t8wfx payments", ID: held, Proof: "41 goroutines wait for it, ListContainers among them"},
+			{Kind: waits.Goroutine, ID: "1234", Name: "goroutine 1234, UpdateContainerResources", Proof: "it has held the lock for 10m, by the dump of containerd"},
+			{Kind: waits.Shim, ID: "4711", Name: "shim", Proof: "the goroutine waits in ttrpc Task.Update"},
+			{Kind: waits.Helper, ID: "4800", Name: "runc update for 10m", Proof: "child of the shim", Cut: &cut},
+			{Kind: waits.Kernel, Name: "D in nfs4_do_setattr", Proof: "/proc/4800/stack"},
+			{Kind: waits.Server, Name: "10.0.0.9:/vol"},
 		},
 	}
 	all[2].Cause = diagnose.ListHung

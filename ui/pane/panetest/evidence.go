@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -85,7 +86,7 @@ func HostileFindings() []diagnose.Finding {
 		f.Summary, f.Evidence = Nasty+Long, []string{Nasty, Long}
 		f.Subject = diagnose.Subject{Operation: Nasty, Pod: pleg.PodRef{UID: Nasty, Namespace: Long, Name: Nasty}, Container: Long, ContainerID: Nasty}
 		f.Next = []diagnose.Step{{Text: Nasty, Command: Nasty}, {Text: Long, Command: Long, Risky: true}}
-		f.Chain = []diagnose.Link{{Name: Nasty}, {Kind: diagnose.LinkContainer, ID: Nasty, Name: Long, Proof: Nasty}, {Name: Nasty, Proof: Long, Cut: &f.Next[0]}, {Kind: Nasty}}
+		f.Chain = []diagnose.Link{{Name: Nasty}, {Kind: waits.Container, ID: Nasty, Name: Long, Proof: Nasty}, {Name: Nasty, Proof: Long, Cut: &f.Next[0]}, {Kind: Nasty}}
 	}
 	return all
 }

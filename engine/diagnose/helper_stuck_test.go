@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-func TestErrandStuck(t *testing.T) {
+func TestHelperStuck(t *testing.T) {
 	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
 	sandbox := Subject{Pod: healthyPod(1).PodRef, ContainerID: "sandbox-1"}
 	errands := func(all ...evidence.Process) func(*node, *evidence.Report) {
@@ -38,7 +37,7 @@ func TestErrandStuck(t *testing.T) {
 			r.Pressure.CPU.Some10 = busyShare
 		}
 	}
-	runHostTests(t, errandStuck, checked, []hostTest{
+	runHostTests(t, helperStuck, checked, []hostTest{
 		{"runc for minutes", errands(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m0s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
 		{"runc at work", errands(one("create", 9*time.Second)), "", 0, Subject{}},
 		{"an update takes no such time", errands(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 19s", Warning, app},
@@ -71,7 +70,7 @@ func TestErrandStuck(t *testing.T) {
 }
 
 // The finding says what the errand waits for, and which others there are of its kind.
-func TestErrandStuckEvidence(t *testing.T) {
+func TestHelperStuckEvidence(t *testing.T) {
 	n := checked(3)
 	r := looked(n)
 	id := "container-1-0"
@@ -83,7 +82,7 @@ func TestErrandStuckEvidence(t *testing.T) {
 	}
 	in := n.input()
 	in.Evidence = r
-	found := errandStuck(newView(in))
+	found := helperStuck(newView(in))
 	if len(found) != 1 {
 		t.Fatalf("%d findings, want one: %+v", len(found), found)
 	}
@@ -92,47 +91,10 @@ func TestErrandStuckEvidence(t *testing.T) {
 		"it: pid 9 (runc) is sleeping, waits in do_wait",
 		"it waits for mount.nfs: pid 11 (mount.nfs) is sleeping, waits in rpc_wait_bit_killable",
 		"also runc kill of ns-1/pod-00001 app has run for 1m0s (pid 12), child of the shim of ns-1/pod-00001",
-		"told from 5s on",
+		"reported after 5s",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("evidence has no %q:\n%s", want, got)
-		}
-	}
-}
-
-// What a hanging call waits for is about its own container, or else of its shim.
-func TestErrandsOf(t *testing.T) {
-	n := checked(3)
-	r := looked(n)
-	r.Processes.Errands = []evidence.Process{
-		{PID: 9, Container: "c", Sandbox: "s", Own: true, Age: time.Minute},
-		{PID: 10, Container: "c", Sandbox: "s", Own: true, Age: time.Hour},
-		{PID: 11, Container: "c", Sandbox: "s", Own: true, Age: errandYoung - 1},
-		{PID: 12, Container: "c", Sandbox: "s", Age: time.Hour},
-		{PID: 13, Container: "other", Sandbox: "s", Own: true, Age: 2 * time.Hour},
-		{PID: 14, Sandbox: "s", Own: true, Age: time.Second},
-		{PID: 15, Own: true, Age: time.Hour},
-	}
-	in := n.input()
-	in.Evidence = r
-	v := newView(in)
-	for _, tt := range []struct {
-		container, sandbox string
-		want               []int
-	}{
-		{"c", "s", []int{10, 9}},
-		{"c", "", []int{10, 9}},
-		{"silent", "s", []int{13, 10, 9, 14}},
-		{"", "s", []int{13, 10, 9, 14}},
-		{"silent", "", nil},
-		{"", "", nil},
-	} {
-		var got []int
-		for _, p := range v.errandsOf(tt.container, tt.sandbox) {
-			got = append(got, p.PID)
-		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("errandsOf(%q, %q) = %v, want %v", tt.container, tt.sandbox, got, tt.want)
 		}
 	}
 }

@@ -1,0 +1,284 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// graph returns who waits for whom; nil if nobody does.
+func (v *view) graph() *waits.Graph {
+	if v.graphed {
+		return v.waits
+	}
+	v.graphed = true
+	if len(v.objects) > 0 || slices.ContainsFunc(v.general[:], func(h hang) bool { return !h.Since.IsZero() }) || v.anyHeld() {
+		v.waits = waits.Build(v.waitFacts())
+	}
+	return v.waits
+}
+
+// anyHeld reports whether a process does nothing, or a helper should have ended.
+func (v *view) anyHeld() bool {
+	if v.evidence.Processes.Missing != "" {
+		return false
+	}
+	stuck := v.past.lookedStuck
+	if v.evidence != v.past.looked {
+		stuck = anyStuck(&v.evidence.Processes)
+	}
+	return stuck || len(v.past.again) > 0 || slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool { return v.helperLate(p) || waits.IsDelete(&p) })
+}
+
+// waitFacts returns what a graph is built of.
+func (v *view) waitFacts() waits.Facts {
+	hangs := v.allHanging()
+	f := waits.Facts{
+		Line:   func(i int) string { return v.hangLine(hangs[i]) },
+		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(),
+		Lookup: v.ours, Shown: v.shown,
+		Disk: func(m evidence.Mount) string { return strings.Join(v.disk(m)[:min(1, len(v.disk(m)))], "") },
+	}
+	blamed := make(map[*hang]bool, len(v.blamed))
+	for _, h := range v.blamed {
+		blamed[h] = true
+	}
+	for _, h := range hangs {
+		w := waits.Hang{Op: h.Op, Since: h.Since, Sure: h.sure, Relist: h.out && h.By == engine.ByRelist, Blamed: blamed[h]}
+		if h.Op.AboutObject() {
+			w.Object, w.Beside = v.asked(h.Flight), v.objectsAnswered(v.began(h))
+		}
+		f.Hangs = append(f.Hangs, w)
+	}
+	for _, pod := range v.Holders {
+		f.Alone = append(f.Alone, waits.Object{Pod: pod, Sandbox: true})
+	}
+	return f
+}
+
+// hangs_ returns all calls that hang, those that are about the whole runtime first. What
+// hangs in a runtime that gets slower and slower is only slow as well.
+func (v *view) allHanging() (all []*hang) {
+	if v.scope == slow {
+		return nil
+	}
+	for op := range v.general {
+		if h := &v.general[op]; !h.Since.IsZero() {
+			all = append(all, h)
+		}
+	}
+	for i := range v.objects {
+		all = append(all, &v.objects[i])
+	}
+	return all
+}
+
+// retried returns the helpers that are begun again and again for what is still listed as
+// running, those that are late together.
+func (v *view) retried() (all []evidence.Process) {
+	for _, id := range slices.Sorted(maps.Keys(v.past.again)) {
+		if o, known := v.ours(id); known && o.State == pleg.Running && v.past.again[id].times > 1 {
+			if p, _ := v.deleting(o); v.helperLate(p) && !waits.Idle(&p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+func (v *view) busy() bool { return v.unlessBusy(0, 1) > 0 }
+
+func (v *view) helperLate(p evidence.Process) bool { return waits.HelperLate(&p, v.busy()) }
+
+func isSandbox(f engine.Flight) bool { return f.Op == call.PodSandboxStatus }
+
+// What a finding is about is known in the graph by these.
+func callNode(h *hang) string {
+	if h.Op.AboutObject() {
+		return key(waits.Call, waits.CallKey(h.Op, h.ID))
+	}
+	return key(waits.Call, h.Op.String())
+}
+
+func objectNode(o waits.Object) string { return key(waits.Container, cmp.Or(o.ID, o.Pod.String())) }
+
+func key(kind waits.Kind, known string) string { return string(kind) + " " + known }
+
+// effects gives each finding that is about what surely waits for what another one is about
+// that one as its cause: the one at the root of it. A cause is as bad as the worst of its
+// effects.
+func (v *view) effects(findings []Finding) {
+	if v.waits == nil {
+		return
+	}
+	waiting := make([]waits.Set, len(findings)) // for each
+	for i := range findings {
+		if f := &findings[i]; f.ID == PLEGUnhealthy {
+			f.Nodes = []string{string(waits.Relist)}
+		}
+		waiting[i] = v.waits.Waiting(findings[i].Nodes...)
+	}
+	waits := func(i, j int) bool { return i != j && waiting[j].HasAny(v.waits, findings[i].Nodes...) }
+	for i := range findings {
+		root := -1
+		for j := range findings {
+			if waits(i, j) && !waits(j, i) && (root < 0 || waits(root, j)) {
+				root = j
+			}
+		}
+		if root >= 0 {
+			findings[i].because(&findings[root])
+			findings[root].Severity = max(findings[root].Severity, findings[i].Severity)
+		}
+	}
+}
+
+// because gives a finding its cause: the one at the root of it.
+func (f *Finding) because(c *Finding) {
+	f.Cause, f.CauseKey = c.ID, c.Key()
+	if c.Cause != "" {
+		f.Cause, f.CauseKey = c.Cause, c.CauseKey
+	}
+}
+
+// through returns the chain through a node of the graph: from the relist, or who else
+// waits, down to what holds that up, with the place where it is the safest to act.
+func (v *view) through(node string) []Link {
+	g := v.graph()
+	if g == nil {
+		return nil
+	}
+	path := g.Through(g.Find(node))
+	links := make([]Link, len(path))
+	for i, l := range path {
+		n := &g.Nodes[l.Place]
+		links[i] = Link{Kind: n.Kind, ID: n.ID, Name: n.Name, Proof: l.Proof}
+		if l.Again {
+			links[i].Name += ", which waits for the first: a deadlock"
+		}
+	}
+	v.cut(links, path)
+	return links
+}
+
+// cutOrder is where a chain is cut, the safest first: a helper that ends makes one call
+// fail; a process and a shim are of one pod; a file system may have other users; the
+// runtime is everybody's.
+var cutOrder = []waits.Kind{waits.Helper, waits.Process, waits.Shim, waits.Mount}
+
+// cut marks where it is the safest to act.
+func (v *view) cut(links []Link, path []waits.Link) {
+	for _, kind := range cutOrder {
+		i := slices.IndexFunc(links, func(l Link) bool { return l.Kind == kind })
+		if i < 0 {
+			continue
+		}
+		if n := &v.waits.Nodes[path[i].Place]; kind == waits.Helper && !v.runs(*n.Process()) {
+			return // its number may be another's by now
+		}
+		if step, known := v.ending(path, i); known {
+			links[i].Cut = &step
+			return
+		}
+	}
+	last := len(links) - 1
+	if last < 0 || links[last].Kind != waits.Lock && !slices.ContainsFunc(links, func(l Link) bool { return l.Kind == waits.Goroutine }) {
+		return
+	}
+	if steps := v.runtimeSteps(); len(steps) > 0 {
+		links[last].Cut = &steps[len(steps)-1]
+	}
+}
+
+// ending returns what ends a link of a path, or lets it go on.
+func (v *view) ending(path []waits.Link, i int) (Step, bool) {
+	n := &v.waits.Nodes[path[i].Place]
+	p := n.Process()
+	switch n.Kind {
+	case waits.Helper:
+		return endHelper(*p), true
+	case waits.Shim:
+		return endShim(*p), true
+	case waits.Process:
+		return letGoOn(*p, p.Container)
+	}
+	for _, above := range slices.Backward(path[:i]) {
+		if p := v.waits.Nodes[above.Place].Process(); p != nil {
+			steps := freeing(*p)
+			if j := slices.IndexFunc(steps, func(s Step) bool { return s.Risky }); j >= 0 {
+				return steps[j], true
+			}
+		}
+	}
+	return Step{}, false
+}
+
+// endHelper returns what ends a helper, or lets one go on that is held.
+func endHelper(p evidence.Process) Step {
+	if step, held := letGoOn(p, p.Container); held {
+		return step
+	}
+	if p.State == evidence.Uninterrupted {
+		return Step{Text: "ends it if its wait in the kernel is one that can be killed; the call of the runtime fails then", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
+	}
+	return Step{Text: "ends it: the call of the runtime that waits for it fails, and what that holds is free", Command: fmt.Sprintf("kill %d", p.PID), Risky: true}
+}
+
+// letGoOn returns what lets a process of a container go on that is held from outside.
+func letGoOn(p evidence.Process, container string) (step Step, held bool) {
+	step = Step{Text: "lets it go on", Risky: true}
+	switch {
+	case p.State == evidence.Stopped:
+		step.Command = fmt.Sprintf("kill -CONT %d", p.PID)
+	case p.State != evidence.Frozen:
+		return Step{}, false
+	case p.Freezer == "":
+		step.Command = "ctr -n k8s.io tasks resume " + quote(container)
+	case strings.HasSuffix(p.Freezer, "/cgroup.freeze"):
+		step.Command = "echo 0 > " + quote(p.Freezer)
+	default:
+		step.Command = "echo THAWED > " + quote(p.Freezer)
+	}
+	return step, true
+}
+
+// endShim returns what ends a shim, or lets one go on that is held. A conmon's end ends
+// nothing.
+func endShim(p evidence.Process) Step {
+	if step, held := letGoOn(p, p.Container); held {
+		return step
+	}
+	text := "ends only this pod; the kubelet makes it anew"
+	if strings.HasPrefix(p.Command, "conmon") {
+		text = "ends only what looks after this container"
+	}
+	return Step{Text: text, Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true}
+}
+
+// withChain returns a finding with the chain through what it is about, and with the place
+// to cut that before all else that is risky.
+func (f Finding) withChain(v *view, nodes ...string) Finding {
+	f.Nodes, f.Chain = nodes, v.through(nodes[0])
+	i := slices.IndexFunc(f.Chain, func(l Link) bool { return l.Cut != nil })
+	if i < 0 {
+		return f
+	}
+	cut := *f.Chain[i].Cut
+	risky := slices.IndexFunc(f.Next, func(s Step) bool { return s.Risky })
+	switch {
+	case cut.Command != "" && slices.ContainsFunc(f.Next, func(s Step) bool { return s.Command == cut.Command }):
+	case risky < 0:
+		f.Next = append(f.Next, cut)
+	default:
+		f.Next = slices.Insert(slices.Clone(f.Next), risky, cut)
+	}
+	return f
+}

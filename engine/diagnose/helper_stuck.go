@@ -1,0 +1,179 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// HelperStuck is a helper that the runtime or a shim has called and that does not end.
+const HelperStuck ID = "helper-stuck"
+
+var helperStuckKind = &kind{
+	id: HelperStuck, find: helperStuck,
+	hangs: true,
+	pod:   "helper stuck", state: "stuck",
+	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
+	severity: "warning, critical", scenario: "`hung-update`",
+	when: "a program that the runtime or a shim has called (runc, a network plugin, mount) has run far longer than the same takes on a healthy node: runc after 5 s to " +
+		"10 s by its verb, a network plugin or a mount after 15 s, the unpacking of an image after 10 minutes; or a call that hangs surely waits for it, which makes it " +
+		"as severe as that; not `exec`, nor one in D, which is `process-stuck`",
+}
+
+const (
+	// helpersTold is how many further helpers of one container are told.
+	helpersTold = 3
+	// helpersMost is how many get a finding of their own.
+	helpersMost = 10
+)
+
+// A lateHelper is one that should have ended, with others of the same container or sandbox.
+type lateHelper struct {
+	evidence.Process
+	node   string
+	owner  waits.Object
+	others []evidence.Process
+}
+
+// helperStuck finds what the runtime or a shim has called and has not ended, though it
+// could run: the call that waits for it has no answer. Of what one has called in turn
+// only the first is told. What is in the kernel or held is [processStuck]'s. Those of one
+// owner's pods that do the same are one finding.
+func helperStuck(v *view) []Finding {
+	return folded(v, HelperStuck, v.lateHelpers(), helpersMost, lateHelper.name, v.helpersStuck, func(rest []lateHelper) Finding {
+		all := Step{Text: "all that the runtime has called", Command: "ps -eo pid,ppid,state,etime,args --forest | grep -A5 -e containerd-shim -e conmon -e /cni/"}
+		return restOf(HelperStuck, count(len(rest), "more helper")+" of the runtime have not ended", all, rest, v.helperLine)
+	})
+}
+
+// lateHelpers returns those to be told, the oldest first, one for each container: they are
+// late, or a call that hangs surely waits for them.
+func (v *view) lateHelpers() (late []lateHelper) {
+	var found []lateHelper
+	v.graph().Each(waits.Helper, func(place int, n *waits.Node) {
+		if p := n.Process(); !v.waits.Below(place, waits.Helper) && !waits.Idle(p) && p.Own && (v.helperLate(*p) || v.waitedFor(place)) {
+			found = append(found, lateHelper{Process: *p, node: n.Key, owner: n.Object})
+		}
+	})
+	slices.SortStableFunc(found, func(a, b lateHelper) int { return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID)) })
+	for _, p := range found {
+		if i := slices.IndexFunc(late, func(l lateHelper) bool { return p.owner.ID != "" && l.owner.ID == p.owner.ID }); i >= 0 {
+			late[i].others = append(late[i].others, p.Process)
+		} else {
+			late = append(late, p)
+		}
+	}
+	return late
+}
+
+// waitedFor reports whether a call that hangs for sure waits for a node, surely.
+func (v *view) waitedFor(place int) bool {
+	waiting := v.waits.Waiting(v.waits.Nodes[place].Key)
+	return slices.ContainsFunc(v.allHanging(), func(h *hang) bool { return h.sure && waiting.HasAny(v.waits, callNode(h)) })
+}
+
+// name names one trouble: what does the same for the pods of one owner. One whose pod's
+// name is not known is alike with nobody.
+func (p lateHelper) name() group {
+	what := manner{op: waits.HelperName(&p.Process)}
+	if p.owner.Pod.Name == "" {
+		return group{namespace: string(p.owner.Pod.UID), owner: cmp.Or(p.owner.ID, fmt.Sprint("pid ", p.PID)), manner: what}
+	}
+	return groupOf(p.owner.Pod, p.owner.Container, what)
+}
+
+func (v *view) helperLine(p lateHelper) (Subject, string) {
+	return subjectOf(p.owner), v.helperPhrase(p.Process, p.owner)
+}
+
+// helpersStuck is about one helper, or about those that do the same for pods of one owner,
+// of which the first is the oldest.
+func (v *view) helpersStuck(same []lateHelper) Finding {
+	p := same[0]
+	f := Finding{
+		ID: HelperStuck, Severity: Warning, Since: v.evidence.At.Add(-p.Age), Subject: subjectOf(p.owner),
+		Summary: v.helperPhrase(p.Process, p.owner),
+		Next: []Step{
+			{Text: "what it runs, and for what that waits", Command: fmt.Sprintf("pstree -aclp %d; cat /proc/%d/wchan /proc/%d/stack", p.PID, p.PID, p.PID)},
+			v.logStep("what the runtime says of it"),
+		},
+	}
+	f.say(describe("it", p.Process), v.helperWaits(p.node))
+	sayFirst(&f, p.others, helpersTold, "such helper", func(other evidence.Process) string { return "also " + v.helperPhrase(other, p.owner) })
+	limit := p.ErrandLimit()
+	f.say(fmt.Sprintf("reported after %s: many times what the same takes on a healthy node", span(v.unlessBusy(limit, waits.BusyFactor*limit))),
+		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
+	nodes := make([]string, len(same))
+	for i := range same {
+		nodes[i] = same[i].node
+	}
+	if len(same) > 1 {
+		f.Summary = fmt.Sprintf("%s of %s has run for %s", waits.HelperName(&p.Process), podsOf(same, func(p lateHelper) Subject { return subjectOf(p.owner) }), going(p.Age))
+		f = about(f, same, v.helperLine)
+	}
+	switch {
+	case !v.runs(p.Process): // its number may be another's by now
+		f.Next = f.Next[1:]
+	case waits.IsPlugin(&p.Process):
+		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
+	}
+	return f.withChain(v, nodes...)
+}
+
+// helperWaits says what a helper waits for that has called another in turn; nothing if it
+// has not.
+func (v *view) helperWaits(node string) string {
+	inner := v.waits.Last(v.waits.Find(node), waits.Helper)
+	if n := &v.waits.Nodes[inner]; n.Key != node {
+		return describe("it waits for "+waits.HelperName(n.Process()), *n.Process())
+	}
+	return ""
+}
+
+// helperPhrase says which helper it is and how old, such as "runc update of ns-1/api app
+// has run for 10m0s (pid 9), child of the shim of ns-1/api".
+func (v *view) helperPhrase(p evidence.Process, owner waits.Object) string {
+	of := ""
+	if owner.ID != "" {
+		of = " of " + called(owner)
+	}
+	return waits.HelperName(&p) + of + " " + v.ran(p) + v.helperParent(p)
+}
+
+// helperParent says whose child a helper is, with a comma before it; nothing if that is not
+// known.
+func (v *view) helperParent(p evidence.Process) string {
+	is := func(one evidence.Process) bool { return one.PID == p.Parent }
+	if i := slices.IndexFunc(v.evidence.Processes.Shims, is); i >= 0 {
+		shim := v.evidence.Processes.Shims[i]
+		owner, known := v.ours(cmp.Or(shim.Sandbox, shim.Container))
+		if !known {
+			owner = waits.Object{ID: cmp.Or(shim.Sandbox, shim.Container), Sandbox: shim.Sandbox != ""}
+		}
+		return fmt.Sprintf(", child of the %s of %s", waits.MonitorWord(&shim), called(owner))
+	}
+	if i := slices.IndexFunc(v.daemons(), is); i >= 0 {
+		return ", child of " + v.daemons()[i].Command
+	}
+	return ""
+}
+
+// deleting returns the helper that is to tell the runtime of a container's end, and has
+// not: what runs now, or what ran last of those that are begun again and again, as old as
+// all of them together.
+func (v *view) deleting(o waits.Object) (evidence.Process, bool) {
+	if p := v.past.again[o.ID]; p.times > 1 {
+		p.Age = max(v.evidence.At.Sub(p.begun), p.Age)
+		return p.Process, true
+	}
+	i := slices.IndexFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {
+		return waits.IsDelete(&p) && p.Container == o.ID
+	})
+	if i < 0 {
+		return evidence.Process{}, false
+	}
+	return v.evidence.Processes.Errands[i], true
+}

@@ -1,0 +1,209 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/waits"
+)
+
+// An objectIndex finds the sandboxes and containers that are listed by their ids. It is
+// kept from one update to the next, and brought up to date only where something is looked
+// up: then it costs what has changed.
+type objectIndex struct {
+	pods []*engine.Pod
+	byID map[string]waits.Object
+}
+
+// update takes over the pods of another snapshot.
+func (x *objectIndex) update(pods []*engine.Pod) {
+	if x.byID == nil {
+		x.byID = make(map[string]waits.Object)
+	}
+	if same(x.pods, pods) {
+		return
+	}
+	var left []string
+	for was, now := range engine.Changes(x.pods, pods) {
+		if was != nil {
+			for o := range objectsOf(was) {
+				if x.byID[o.ID].Pod.UID == was.UID {
+					delete(x.byID, o.ID)
+					left = append(left, o.ID)
+				}
+			}
+		}
+		if now != nil {
+			for o := range objectsOf(now) {
+				x.byID[o.ID] = o
+			}
+		}
+	}
+	x.pods = pods
+	delete(x.byID, "")
+	x.restore(left)
+}
+
+// restore finds ids again that one pod has no more and another one may still list.
+func (x *objectIndex) restore(left []string) {
+	left = slices.DeleteFunc(left, func(id string) bool { _, known := x.byID[id]; return known })
+	if len(left) == 0 {
+		return
+	}
+	gone := make(map[string]bool, len(left))
+	for _, id := range left {
+		gone[id] = id != ""
+	}
+	for _, p := range x.pods {
+		for o := range objectsOf(p) {
+			if gone[o.ID] {
+				x.byID[o.ID] = o
+			}
+		}
+	}
+}
+
+// objectsOf yields what a pod lists.
+func objectsOf(p *engine.Pod) func(func(waits.Object) bool) {
+	return func(yield func(waits.Object) bool) {
+		for _, sb := range seen(p).Sandboxes {
+			if !yield(waits.Object{Pod: p.PodRef, ID: sb.ID, Sandbox: true, State: sb.State}) {
+				return
+			}
+		}
+		for _, c := range seen(p).Containers {
+			if !yield(containerObject(p, c)) {
+				return
+			}
+		}
+	}
+}
+
+func containerObject(p *engine.Pod, c pleg.Container) waits.Object {
+	return waits.Object{Pod: p.PodRef, Container: c.Name, ID: c.ID, SandboxID: c.SandboxID, State: c.State}
+}
+
+// listed returns the object of an id as it is listed.
+func (v *view) listed(id string) (waits.Object, bool) {
+	if v.index == nil {
+		v.index = new(objectIndex)
+	}
+	v.index.update(v.Pods)
+	o, known := v.index.byID[id]
+	return o, known
+}
+
+// ours returns the object of an id as it is listed, or, where a list is missing, as it is
+// on the node if a shim that was started for our socket holds it, or a helper of ours is
+// about it.
+func (v *view) ours(id string) (waits.Object, bool) {
+	if o, known := v.listed(id); known || id == "" {
+		return o, known
+	}
+	if v.Failure == nil && v.Partial == "" && !v.Health.ListedAt.IsZero() {
+		return waits.Object{}, false
+	}
+	o, known := v.held()[id]
+	return o, known
+}
+
+// held returns what on the node our runtime's shims and helpers are about.
+func (v *view) held() map[string]waits.Object {
+	if v.unlisted != nil {
+		return v.unlisted
+	}
+	v.unlisted = make(map[string]waits.Object)
+	add := func(id, sandbox string) {
+		if _, known := v.unlisted[id]; known || id == "" {
+			return
+		}
+		o, _ := v.shown(id)
+		o.ID, o.SandboxID, o.State = id, cmp.Or(sandbox, o.SandboxID), pleg.Running
+		o.Sandbox = o.Sandbox || id == o.SandboxID
+		if o.Pod.Name == "" {
+			if in, known := v.listed(o.SandboxID); known {
+				o.Pod = in.Pod
+			} else {
+				o.Pod = cmp.Or(v.unlisted[o.SandboxID].Pod, o.Pod)
+			}
+		}
+		v.unlisted[id] = o
+	}
+	shims := make(map[int]string) // of this runtime: their sandbox
+	for _, p := range v.evidence.Processes.Shims {
+		if p.Own {
+			shims[p.PID] = p.Sandbox
+			add(p.Sandbox, p.Sandbox)
+		}
+	}
+	for id, processes := range v.evidence.Processes.Containers {
+		i := slices.IndexFunc(processes, func(p evidence.Process) bool { _, ours := shims[p.Parent]; return ours })
+		if i >= 0 {
+			add(id, shims[processes[i].Parent])
+		}
+	}
+	for _, p := range v.evidence.Processes.Errands {
+		if p.Own {
+			add(p.Container, "")
+		}
+	}
+	return v.unlisted
+}
+
+// shown returns what the node shows of an object without the runtime's lists.
+func (v *view) shown(id string) (waits.Object, bool) {
+	o, known := v.shownBy(id)
+	return waits.Object{
+		Pod:       pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)},
+		Container: o.Container, ID: id, SandboxID: o.SandboxID, Sandbox: o.Sandbox,
+	}, known
+}
+
+func (v *view) shownBy(id string) (evidence.Object, bool) {
+	if v.objectsShown == nil {
+		v.objectsShown = v.evidence.Objects()
+	}
+	i, found := slices.BinarySearchFunc(v.objectsShown, id, func(o evidence.Object, id string) int { return strings.Compare(o.ID, id) })
+	if !found {
+		return evidence.Object{}, false
+	}
+	return v.objectsShown[i], true
+}
+
+// known returns all that is known of the object of an id; nothing but the id if nothing is.
+func (v *view) known(id string) waits.Object {
+	if o, known := v.ours(id); known {
+		return o
+	}
+	o, _ := v.shown(id)
+	return o
+}
+
+// asked returns the object that a call is about.
+func (v *view) asked(f engine.Flight) waits.Object {
+	o := waits.Object{Pod: f.Pod, Container: f.Container, ID: f.ID, Sandbox: isSandbox(f)}
+	if !o.Sandbox {
+		o.SandboxID = v.sandbox(f)
+	}
+	return o
+}
+
+// subjectOf returns an object as a subject without a call.
+func subjectOf(o waits.Object) Subject {
+	return Subject{Pod: o.Pod, Container: o.Container, ContainerID: o.ID}
+}
+
+// called returns the names that an object goes by, or its id.
+func called(o waits.Object) string {
+	switch {
+	case o.Pod != (pleg.PodRef{}):
+		return objectName(o.Pod, o.Container)
+	case o.Sandbox:
+		return "sandbox " + shortID(o.ID) + ", which is not listed"
+	}
+	return "container " + shortID(o.ID) + ", which is not listed"
+}

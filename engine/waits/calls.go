@@ -1,0 +1,68 @@
+package waits
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// relistsToCalls: the relist of a kubelet waits for a list of all pods whoever has asked
+// for it, since it asks for the same; and for the status call that it has made.
+func relistsToCalls(b *builder) {
+	for i := range b.Hangs {
+		h := &b.Hangs[i]
+		if h.Relist || isList(h.Op) {
+			relist := b.node(Node{Kind: Relist, Name: "relist", Since: h.Since})
+			b.edge(relist, b.call(i), b.Line(i))
+		}
+	}
+}
+
+func isList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
+
+// call returns the node of a call that hangs.
+func (b *builder) call(i int) int {
+	h := &b.Hangs[i]
+	key, name := h.Op.String(), h.Op.String()
+	if h.Op.AboutObject() {
+		key, name = CallKey(h.Op, h.Object.ID), name+" of "+h.Object.String()
+	}
+	return b.node(Node{Key: key, Kind: Call, Name: name, Object: h.Object, Since: h.Since})
+}
+
+// CallKey returns by what a status call is known, within the keys of its kind.
+func CallKey(op call.Operation, id string) string { return op.String() + " " + id }
+
+// list returns the place of the list that hangs with a status call: the one of its kind,
+// if that hangs, else any; -1 if none does.
+func (b *builder) list(op call.Operation) int {
+	of := func(list call.Operation) int {
+		return slices.IndexFunc(b.Hangs, func(h Hang) bool { return h.Op == list })
+	}
+	if op == call.ContainerStatus {
+		if i := of(call.ListContainers); i >= 0 {
+			return i
+		}
+	}
+	if i := of(call.ListPodSandbox); i >= 0 {
+		return i
+	}
+	return of(call.ListContainers)
+}
+
+// anyBlamed reports whether the object of any call is at fault for it.
+func (b *builder) anyBlamed() bool {
+	return slices.ContainsFunc(b.Hangs, func(h Hang) bool { return h.Blamed })
+}
+
+// callsToPods: the list of all waits for the pod whose list alone has no answer, while the
+// lists of other pods have.
+func callsToPods(b *builder) {
+	i := b.list(call.ContainerStatus)
+	if i < 0 || b.anyBlamed() {
+		return
+	}
+	for _, pod := range b.Alone {
+		b.edge(b.call(i), b.object(pod), "its list alone hangs, those of other pods are answered")
+	}
+}

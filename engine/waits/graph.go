@@ -1,0 +1,129 @@
+// Package waits says who waits for whom: from the kubelet's relist through a call to the
+// runtime, a lock in it, a container and its shim down to the program, the kernel's
+// function or the file server that holds all of it up. docs/waits.md explains it with
+// two examples.
+//
+// A graph is made anew for each diagnosis, from what is known at that moment, and only
+// where something waits: on a healthy node [Build] returns nil and allocates nothing. A
+// graph is never changed once it was made, and may be read from any goroutine. Names are
+// as the runtime and the node gave them, not cleaned.
+package waits
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A Kind says what a [Node] is. It is a word of the JSON contract.
+type Kind string
+
+// The kinds of nodes.
+const (
+	Relist    Kind = "relist"
+	Call      Kind = "call" // of the CRI
+	Lock      Kind = "lock" // in the runtime
+	Goroutine Kind = "goroutine"
+	Container Kind = "container" // or sandbox
+	Shim      Kind = "shim"      // or conmon
+	Helper    Kind = "helper"    // a program that the runtime or a shim has called: runc, a network plugin, mount
+	Process   Kind = "process"   // of a container, or the runtime's own
+	Kernel    Kind = "kernel"    // the function in which a process waits, or what holds it
+	Server    Kind = "server"    // of a file system
+	Mount     Kind = "mount"
+	Device    Kind = "device"
+)
+
+// An Object is a sandbox or a container, as a list or the node itself shows it.
+type Object struct {
+	Pod       pleg.PodRef
+	Container string // its name; empty for a sandbox
+	ID        string
+	SandboxID string // of a container; may be empty
+	Sandbox   bool
+	State     pleg.State
+}
+
+// A Node is somebody who waits, or for whom somebody waits.
+type Node struct {
+	Key    string // tells it from all others, also those of later graphs: its kind and what it is known by
+	Kind   Kind
+	ID     string // of a container, process, goroutine, lock, device; empty where the name says it all
+	Name   string // for people, such as "runc update (10m)"
+	Object Object // whose it is; zero if it is of none
+	Since  time.Time
+
+	process *evidence.Process
+	lock    *evidence.Lock
+	mount   evidence.Mount
+}
+
+// Process returns the process that a node of a shim, helper or process stands for; nil
+// for any other.
+func (n *Node) Process() *evidence.Process { return n.process }
+
+// Lock returns the lock that a node stands for, or that its goroutine likely holds; nil for
+// any other.
+func (n *Node) Lock() *evidence.Lock { return n.lock }
+
+// Stuck reports whether a node is a process that does nothing.
+func (n *Node) Stuck() bool {
+	return n.process != nil && (Idle(n.process) || n.Kind == Shim && n.process.State == evidence.Zombie)
+}
+
+// Mount returns the file system that a node of a mount, server or device stands for.
+func (n *Node) Mount() evidence.Mount { return n.mount }
+
+// An Edge says that one node waits for another.
+type Edge struct {
+	From, To int    // places in [Graph.Nodes]
+	Proof    string // by what that is known; empty if it is only likely
+}
+
+// A Graph is who waits for whom at one moment. Nil is that of a node on which nobody
+// waits.
+type Graph struct {
+	Nodes []Node
+	Edges []Edge
+
+	byKey map[string]int
+	out   [][]int // for each node the edges that begin there, the proven before the likely
+	in    [][]int
+}
+
+// Find returns the place of a node; -1 if there is none of that key.
+func (g *Graph) Find(key string) int {
+	if g == nil {
+		return -1
+	}
+	if i, ok := g.byKey[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// Each calls f for each node of a kind; of all kinds for the empty one.
+func (g *Graph) Each(kind Kind, f func(place int, n *Node)) {
+	if g == nil {
+		return
+	}
+	for i := range g.Nodes {
+		if kind == "" || g.Nodes[i].Kind == kind {
+			f(i, &g.Nodes[i])
+		}
+	}
+}
+
+// link makes the lists of edges by node.
+func (g *Graph) link() {
+	g.out, g.in = make([][]int, len(g.Nodes)), make([][]int, len(g.Nodes))
+	for _, proven := range []bool{true, false} {
+		for i, e := range g.Edges {
+			if (e.Proof != "") == proven {
+				g.out[e.From] = append(g.out[e.From], i)
+				g.in[e.To] = append(g.in[e.To], i)
+			}
+		}
+	}
+}

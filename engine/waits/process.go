@@ -1,0 +1,191 @@
+package waits
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+const (
+	// heldLasting is how long a process has to be held from outside, or wait for a
+	// server, to be no accident: runc freezes a container to change its limits.
+	heldLasting = 500 * time.Millisecond
+	// diskLasting is the same for a process in D that may wait for a disk: a busy one
+	// takes seconds for a sync, the kernel itself complains after 2 min. It is also
+	// how long a debugger may hold what it traces.
+	diskLasting = 10 * time.Second
+	// Grown is how old a helper is at least that anybody has waited for.
+	Grown = time.Second
+	// BusyFactor is how many times longer helpers take where they wait for the CPU.
+	BusyFactor = 2
+)
+
+// Held reports whether a process is stopped or frozen from outside, and not for a moment
+// only.
+func Held(p *evidence.Process) bool {
+	switch p.State {
+	case evidence.Frozen, evidence.Stopped:
+		return p.For >= heldLasting
+	case evidence.Traced:
+		return p.For >= diskLasting
+	}
+	return false
+}
+
+// InKernel reports whether a process is in the kernel for longer than a disk takes, or
+// waits there for a server.
+func InKernel(p *evidence.Process) bool {
+	return p.State == evidence.Uninterrupted && (p.For >= diskLasting || p.For >= heldLasting && ForServer(p))
+}
+
+// WaitsInKernel reports whether a process was found in the kernel twice.
+func WaitsInKernel(p *evidence.Process) bool {
+	return p.State == evidence.Uninterrupted && p.For >= heldLasting
+}
+
+// Idle reports whether a shim, a helper or the runtime does nothing. That it is stopped is
+// sure at once.
+func Idle(p *evidence.Process) bool {
+	return p.State == evidence.Stopped || Held(p) || InKernel(p)
+}
+
+// IdleRuntime reports the same of the runtime's own process. One of its threads sleeps in
+// the kernel now and then.
+func IdleRuntime(p *evidence.Process) bool {
+	return p.State == evidence.Stopped || p.State.Stuck() && p.For >= heldLasting
+}
+
+// HelperLate reports whether a helper is older than its like ever gets on a node, busy or
+// not.
+func HelperLate(p *evidence.Process, busy bool) bool {
+	limit := p.ErrandLimit()
+	if busy {
+		limit *= BusyFactor
+	}
+	return limit > 0 && p.Age >= limit
+}
+
+// IsPlugin reports whether a helper is a network plugin.
+func IsPlugin(p *evidence.Process) bool { return strings.HasPrefix(p.Verb, "CNI") }
+
+// HelperName says what a helper is to do: runc delete, CNI ADD by calico, umount.
+func HelperName(p *evidence.Process) string {
+	switch {
+	case IsPlugin(p):
+		return p.Verb + " by " + p.Command
+	case p.Verb == "" || p.Verb == p.Command:
+		return p.Command
+	}
+	return p.Command + " " + p.Verb
+}
+
+// MonitorWord returns what a process that stays beside a container is called.
+func MonitorWord(p *evidence.Process) string {
+	if strings.HasPrefix(p.Command, "conmon") {
+		return p.Command
+	}
+	return "shim"
+}
+
+// servedTypes begin the names of file systems behind which there is a server or a
+// program, and not a disk.
+var servedTypes = []string{"nfs", "cifs", "smb", "ceph", "fuse", "9p", "afs", "lustre", "glusterfs", "virtiofs", "beegfs", "gfs2", "ocfs2", "autofs"}
+
+// IsServed reports whether there is a server or a program behind a file system.
+func IsServed(m evidence.Mount) bool {
+	return beginsAs(m.Type, servedTypes) && m.Type != "fuseblk"
+}
+
+// serverCalls begin the names of kernel functions in which a process waits for
+// somebody else than a disk: a server over the network, or a file system in a
+// program.
+var serverCalls = []string{
+	"nfs", "rpc_", "xprt_", "cifs_", "smb", "ceph_", "rbd_", "fuse_", "request_wait_answer", "autofs_", "p9_", "v9fs_", "afs_", "lustre_", "ll_", "gfs2_", "ocfs2_",
+}
+
+// ForServer reports whether a process waits in the kernel for a server or a program.
+func ForServer(p *evidence.Process) bool {
+	return IsServed(p.Mount) || ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, ServerFunction)
+}
+
+// ServerFunction reports whether a function of the kernel is one in which a process waits
+// for a server or a program.
+func ServerFunction(function string) bool { return beginsAs(function, serverCalls) }
+
+func beginsAs(name string, begins []string) bool {
+	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
+
+// anyIdle reports whether any process does nothing, as on most nodes none does.
+func (b *builder) anyIdle() bool {
+	processes := &b.Report.Processes
+	idle := func(p evidence.Process) bool { return Idle(&p) }
+	for _, all := range processes.Containers {
+		if slices.ContainsFunc(all, idle) {
+			return true
+		}
+	}
+	dead := func(p evidence.Process) bool { return p.State == evidence.Zombie }
+	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Errands, idle) || slices.ContainsFunc(b.Runtime, idle)
+}
+
+// anyLate reports whether any helper should have ended, or is to tell of an end that the
+// runtime does not know yet.
+func (b *builder) anyLate() bool {
+	return len(b.Retried) > 0 || slices.ContainsFunc(b.Report.Processes.Errands, func(p evidence.Process) bool {
+		return p.Own && HelperLate(&p, b.Busy) || b.endsRunning(&p)
+	})
+}
+
+// endsRunning reports whether a helper is to delete what is still listed as running: the
+// runtime waits for it to tell of that end.
+func (b *builder) endsRunning(p *evidence.Process) bool {
+	if !IsDelete(p) {
+		return false
+	}
+	o, known := b.Lookup(p.Container)
+	return known && o.State == pleg.Running && !slices.ContainsFunc(b.Report.Processes.Containers[o.ID], func(p evidence.Process) bool { return p.State != evidence.Zombie })
+}
+
+// IsDelete reports whether a helper of our runtime deletes a container, and not for a
+// moment only.
+func IsDelete(p *evidence.Process) bool {
+	return p.Own && p.Verb == "delete" && p.Container != "" && p.Age >= Grown
+}
+
+// process returns the node of a process that is no shim and no helper.
+func (b *builder) process(p *evidence.Process, whose Object) int {
+	return b.node(Node{
+		Key: strconv.Itoa(p.PID), Kind: Process, ID: strconv.Itoa(p.PID), Name: fmt.Sprintf("pid %d (%s)", p.PID, p.Command),
+		Object: whose, Since: b.since(p.For), process: p,
+	})
+}
+
+func (b *builder) shim(p *evidence.Process, whose Object) int {
+	name := MonitorWord(p) + " " + strconv.Itoa(p.PID)
+	return b.node(Node{Key: strconv.Itoa(p.PID), Kind: Shim, ID: strconv.Itoa(p.PID), Name: name, Object: whose, process: p})
+}
+
+func (b *builder) helper(p *evidence.Process, whose Object) int {
+	return b.node(Node{
+		Key: strconv.Itoa(p.PID), Kind: Helper, ID: strconv.Itoa(p.PID), Name: fmt.Sprintf("%s (%s)", HelperName(p), Roughly(p.Age)),
+		Object: whose, Since: b.since(p.Age), process: p,
+	})
+}
+
+// since returns when something began that has lasted so long at the look; zero if that is
+// not known.
+func (b *builder) since(lasted time.Duration) time.Time {
+	if lasted == 0 || b.Report.At.IsZero() {
+		return time.Time{}
+	}
+	return b.Report.At.Add(-lasted)
+}
+
+// LongIdle reports whether a process has done nothing for so long that no work explains it.
+func LongIdle(p *evidence.Process) bool { return Held(p) || p.For > diskLasting }

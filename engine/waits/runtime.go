@@ -1,0 +1,83 @@
+package waits
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// callsToRuntime: a call for which no object is at fault waits for the runtime itself: for
+// its process, if that does nothing, else for a lock in it and for who holds that.
+func callsToRuntime(b *builder) {
+	for i := range b.Runtime {
+		if p := &b.Runtime[i]; Idle(p) {
+			b.process(p, Object{})
+		}
+	}
+	blamed := b.anyBlamed()
+	for i := range b.Hangs {
+		if h := &b.Hangs[i]; !h.Blamed && (i < mostObjects || !h.Op.AboutObject()) && !(blamed && isList(h.Op)) {
+			b.callToRuntime(b.call(i), h)
+		}
+	}
+}
+
+func (b *builder) callToRuntime(waiting int, h *Hang) {
+	if i := slices.IndexFunc(b.Runtime, func(p evidence.Process) bool { return IdleRuntime(&p) }); i >= 0 {
+		p := &b.Runtime[i]
+		b.edge(waiting, b.process(p, Object{}), "it is the runtime's own, and "+p.State.String())
+		return
+	}
+	i := slices.IndexFunc(b.Deep.Stacks.Locks, func(l evidence.Lock) bool { return slices.Contains(l.Calls, h.Op.String()) })
+	if i < 0 {
+		return
+	}
+	l := &b.Deep.Stacks.Locks[i] // with most waiters
+	lock := b.lock(l)
+	b.edge(waiting, lock, waitersOf(l))
+	last := b.holders(lock, l, true)
+	if id := l.Holder.Container; id != "" {
+		object := b.object(b.whose(id))
+		b.edge(last, object, "its stack names it")
+		b.asked[object] = &l.Holder
+	}
+}
+
+// callsToLikely: where nothing tells what a call waits for, the only helper there is that
+// should have ended may hold it up, or a list any process that does nothing.
+func callsToLikely(b *builder) {
+	for _, g := range b.guessed {
+		if !b.waits[g.object] {
+			holder := b.holders(g.object, g.lock, false)
+			if n := &b.graph.Nodes[holder]; n.Kind == Goroutine {
+				n.lock, n.Object = g.lock, b.graph.Nodes[g.object].Object
+			}
+			b.asksShim(holder, &b.graph.Nodes[g.object].Object, &g.lock.Holder)
+		}
+	}
+	for i := range b.Hangs {
+		if h := &b.Hangs[i]; !h.Blamed && !b.waits[b.call(i)] {
+			b.guess(b.call(i), isList(h.Op) && h.Sure)
+		}
+	}
+}
+
+func (b *builder) guess(waiting int, list bool) {
+	var late, idle []int
+	for i := range b.graph.Nodes {
+		n := &b.graph.Nodes[i]
+		switch p := n.process; {
+		case p == nil:
+		case n.Kind == Helper && p.Own && HelperLate(p, b.Busy) && b.outermost(p) == p:
+			late = append(late, i)
+		case list && n.Object.ID != "" && Idle(p):
+			idle = append(idle, i)
+		}
+	}
+	if len(late) == 1 {
+		b.edge(waiting, late[0], "")
+	}
+	for _, i := range idle {
+		b.edge(waiting, b.object(b.graph.Nodes[i].Object), "")
+	}
+}
