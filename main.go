@@ -276,7 +276,7 @@ func checking(o options.Options) view {
 // style says how check and bench write.
 func style(o options.Options, src source.Source) lines.CheckOptions {
 	style := lines.CheckOptions{
-		JSON: o.JSON, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
+		JSON: o.JSON, DOT: o.DOT, NPD: o.NPD, Width: terminal.Width(os.Stdout), Theme: o.Look(true),
 		Source: src.Kind, Node: src.Node, Endpoint: src.Endpoint, Namespaces: o.Namespaces,
 	}
 	style.Colour = style.Width > 0

@@ -50,10 +50,14 @@ var rules = []func(*builder){
 
 // Build returns who waits for whom; nil if nobody does.
 func Build(f Facts) *Graph {
-	b := builder{Facts: f}
-	if len(f.Hangs) == 0 && !b.anyIdle() && !b.anyLate() {
+	if len(f.Hangs) == 0 && !f.anyIdle() && !f.anyLate() {
 		return nil
 	}
+	return build(f)
+}
+
+func build(f Facts) *Graph {
+	b := builder{Facts: f}
 	b.graph = &Graph{byKey: make(map[string]int)}
 	b.index()
 	for _, rule := range rules {

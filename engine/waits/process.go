@@ -122,8 +122,8 @@ func beginsAs(name string, begins []string) bool {
 }
 
 // anyIdle reports whether any process does nothing, as on most nodes none does.
-func (b *builder) anyIdle() bool {
-	processes := &b.Report.Processes
+func (f *Facts) anyIdle() bool {
+	processes := &f.Report.Processes
 	idle := func(p evidence.Process) bool { return Idle(&p) }
 	for _, all := range processes.Containers {
 		if slices.ContainsFunc(all, idle) {
@@ -131,25 +131,25 @@ func (b *builder) anyIdle() bool {
 		}
 	}
 	dead := func(p evidence.Process) bool { return p.State == evidence.Zombie }
-	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Errands, idle) || slices.ContainsFunc(b.Runtime, idle)
+	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Errands, idle) || slices.ContainsFunc(f.Runtime, idle)
 }
 
 // anyLate reports whether any helper should have ended, or is to tell of an end that the
 // runtime does not know yet.
-func (b *builder) anyLate() bool {
-	return len(b.Retried) > 0 || slices.ContainsFunc(b.Report.Processes.Errands, func(p evidence.Process) bool {
-		return p.Own && HelperLate(&p, b.Busy) || b.endsRunning(&p)
+func (f *Facts) anyLate() bool {
+	return len(f.Retried) > 0 || slices.ContainsFunc(f.Report.Processes.Errands, func(p evidence.Process) bool {
+		return p.Own && HelperLate(&p, f.Busy) || f.endsRunning(&p)
 	})
 }
 
 // endsRunning reports whether a helper is to delete what is still listed as running: the
 // runtime waits for it to tell of that end.
-func (b *builder) endsRunning(p *evidence.Process) bool {
+func (f *Facts) endsRunning(p *evidence.Process) bool {
 	if !IsDelete(p) {
 		return false
 	}
-	o, known := b.Lookup(p.Container)
-	return known && o.State == pleg.Running && !slices.ContainsFunc(b.Report.Processes.Containers[o.ID], func(p evidence.Process) bool { return p.State != evidence.Zombie })
+	o, known := f.Lookup(p.Container)
+	return known && o.State == pleg.Running && !slices.ContainsFunc(f.Report.Processes.Containers[o.ID], func(p evidence.Process) bool { return p.State != evidence.Zombie })
 }
 
 // IsDelete reports whether a helper of our runtime deletes a container, and not for a

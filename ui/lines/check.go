@@ -17,8 +17,9 @@ import (
 // CheckOptions say how [Check] writes, and what it cannot know from the
 // result. Without JSON and NPD it is text for people.
 type CheckOptions struct {
-	JSON bool // one object in one line
-	NPD  bool // one line for node-problem-detector; wins over JSON
+	JSON bool   // one object in one line
+	NPD  bool   // one line for node-problem-detector; wins over JSON
+	DOT  string // who waits for whom, in the language of Graphviz: "all", or the id of the finding to whose part it is narrowed; empty for another form
 
 	Colour bool        // for text: only where it goes to a terminal
 	Width  int         // for text: the terminal's, at which lines are wrapped; 0 for a pipe, where none is
@@ -39,6 +40,8 @@ func appendCheck(b []byte, u diagnose.Update, o CheckOptions) []byte {
 	switch {
 	case o.NPD:
 		return appendNPD(b, u)
+	case o.DOT != "":
+		return appendDOT(b, u, o.DOT)
 	case o.JSON:
 		return appendJSON(b, newCheckObject(u, o))
 	}
@@ -59,6 +62,9 @@ func (o CheckOptions) kubelet(s *engine.Snapshot) string {
 // that o leaves open is the node's own, where that is known. When ctx ends, a write
 // that is stuck is left behind after a second.
 func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine.Snapshot, error), o CheckOptions) (code int, err error) {
+	if o.DOT != "" && o.DOT != allWaits && !slices.Contains(diagnose.IDs(), diagnose.ID(o.DOT)) {
+		return ExitCannotTell, fmt.Errorf("output dot=%s: no finding has that id; docs/findings.md has them all", o.DOT)
+	}
 	s, err := look(ctx)
 	if err != nil {
 		return ExitCannotTell, err

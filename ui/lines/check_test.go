@@ -265,7 +265,7 @@ func TestChainJSON(t *testing.T) {
 	if len(chain) != 8 || back.Findings[1].Chain != nil {
 		t.Fatalf("chains %v, %v", chain, back.Findings[1].Chain)
 	}
-	want := map[string]string{"kind": "errand", "id": "4800", "name": "runc update for 10m", "proof": "child of the shim"}
+	want := map[string]string{"kind": "helper", "id": "4800", "name": "runc update for 10m", "proof": "child of the shim"}
 	if diff := cmp.Diff(want, chain[5]); diff != "" {
 		t.Errorf("a link (-want +got):\n%s", diff)
 	}

@@ -28,6 +28,7 @@ type checkObject struct {
 	Counts         countsObject    `json:"counts"`
 	Calls          []callsObject   `json:"calls"`
 	Findings       []findingObject `json:"findings"`
+	Waits          *waitsObject    `json:"waits,omitempty"` // absent where nobody waits
 	Sweep          *sweepObject    `json:"sweep,omitempty"`
 	Host           *hostObject     `json:"host,omitempty"`
 	Notes          []string        `json:"notes,omitempty"` // what was left out, and why
@@ -113,6 +114,7 @@ func newCheckObject(u diagnose.Update, o CheckOptions) *checkObject {
 		Counts:         countsObject(s.Counts),
 		Calls:          newCallsObjects(s),
 		Findings:       make([]findingObject, len(u.Findings)),
+		Waits:          newWaits(u.Waits),
 		Sweep:          newSweepObject(s),
 		Host:           newHostObject(s.Evidence),
 	}

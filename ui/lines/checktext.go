@@ -41,7 +41,8 @@ func (p *page) headline(u diagnose.Update) {
 			head += " (" + text.Clean(next) + ")"
 		}
 		said = text.After(h.Word, h.Text)
-		if asked := last.Kind == waits.Call && strings.Contains(said, last.Name); !asked && !strings.HasSuffix(said, last.Name) {
+		named := (last.Kind == waits.Call || last.Kind == waits.Container) && strings.Contains(said, last.Name)
+		if !named && !strings.HasSuffix(said, last.Name) {
 			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
 		}
 	}

@@ -15,14 +15,16 @@ import (
 // A findingObject is a finding in the JSON of check and watch. Its texts are
 // cleaned, the names in its subject are the runtime's own.
 type findingObject struct {
-	ID       string        `json:"id"`
-	Severity string        `json:"severity"`
-	Summary  string        `json:"summary"`
-	Subject  subjectObject `json:"subject"`
-	Evidence []string      `json:"evidence"`
-	Next     []string      `json:"next"`
-	Chain    []linkObject  `json:"chain,omitempty"` // from a relist that hangs to what holds it up
-	Cause    string        `json:"cause,omitempty"` // the id of the finding that explains this one
+	ID       string         `json:"id"`
+	Severity string         `json:"severity"`
+	Summary  string         `json:"summary"`
+	Subject  subjectObject  `json:"subject"`
+	Evidence []string       `json:"evidence"`
+	Next     []string       `json:"next"`
+	Chain    []linkObject   `json:"chain,omitempty"`        // from a relist that hangs to what holds it up
+	Cause    string         `json:"cause,omitempty"`        // the id of the finding that explains this one
+	CauseOf  *subjectObject `json:"causeSubject,omitempty"` // and the subject of that one
+	Nodes    []string       `json:"nodes,omitempty"`        // what it is about, by the keys of the nodes of waits
 
 	Count   int             `json:"count,omitempty"`   // of all whom it is about, if it is about several
 	Members []subjectObject `json:"members,omitempty"` // those of them that are named
@@ -50,6 +52,13 @@ func newFindingObject(f diagnose.Finding) findingObject {
 		Next:     make([]string, len(f.Next)),
 		Chain:    newChain(f.Chain),
 		Count:    f.Count, Since: instant(f.Since),
+	}
+	if by := f.CauseKey.Subject; by != (diagnose.Subject{}) {
+		subject := newSubject(by.Operation, by.Pod, by.Container, by.ContainerID)
+		o.CauseOf = &subject
+	}
+	for _, node := range f.Nodes {
+		o.Nodes = append(o.Nodes, text.Clean(node))
 	}
 	for _, m := range f.Members {
 		o.Members = append(o.Members, newSubject(m.Operation, m.Pod, m.Container, m.ContainerID))

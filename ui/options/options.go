@@ -4,6 +4,7 @@
 package options
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ type Options struct {
 	Mode        pleg.Mode       // if it is not generic, the engine opens the runtime's stream by itself
 
 	JSON                   bool
+	DOT                    string // of check: "all" for the whole graph of who waits for whom, or a finding's id; empty for none
 	CheckTimeout, Deadline time.Duration
 	NPD                    bool // exit codes and output of a node-problem-detector plugin
 
@@ -165,7 +167,7 @@ func (o *Options) groups() []group {
 			{name: "runtime-metrics", kind: "URL", set: into(&o.Runtime.Metrics, word), usage: "containerd's metrics, such as http://127.0.0.1:1338/v1/metrics (default by its configuration, on loopback)"},
 		}},
 		{"check and watch", []flag{
-			{name: "output", kind: "format", short: "o", set: into(&o.JSON, either("text", "json")), preset: "text", typed: true, usage: "text or json"},
+			{name: "output", kind: "format", short: "o", set: o.setOutput, preset: "text", typed: true, usage: "text or json; of check also dot: who waits for whom, for Graphviz, dot=ID of that finding alone"},
 			{name: "check-timeout", kind: "duration", set: into(&o.CheckTimeout, duration), preset: "2s", usage: "of each status call of check at most; the lists, Status and Version have four times as much"},
 			{name: "deadline", kind: "duration", set: into(&o.Deadline, duration), preset: "20s", usage: "by which check has ended, whatever the runtime does"},
 			{name: "exit-codes", kind: "kind", set: into(&o.NPD, either("plegtop", "npd")), preset: "plegtop", typed: true, usage: "check's exit codes: plegtop, or npd for a node-problem-detector plugin"},
@@ -221,6 +223,16 @@ func (o *Options) setEvents(s string) error {
 		}
 	}
 	return err
+}
+
+// setOutput takes the form of what check and watch write.
+func (o *Options) setOutput(s string) error {
+	if id, dot := strings.CutPrefix(s, "dot"); dot && (id == "" || len(id) > 1 && id[0] == '=') {
+		o.JSON, o.DOT = false, cmp.Or(strings.TrimPrefix(id, "="), "all")
+		return nil
+	}
+	o.DOT = ""
+	return into(&o.JSON, either("text", "json"))(s)
 }
 
 func (o *Options) setRelease(s string) error {

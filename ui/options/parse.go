@@ -152,6 +152,8 @@ func (l line) sense() error {
 		return errors.New("--exit-codes npd: only check has them")
 	case l.NPD && l.JSON:
 		return errors.New("--exit-codes npd writes one line of text: leave --output json out")
+	case l.DOT != "" && (l.View != Check || l.NPD):
+		return errors.New("--output dot: only check has it, and not with --exit-codes npd")
 	case l.Demo != "" && typed("runtime-endpoint"):
 		return errors.New("--demo brings its own runtime: leave --runtime-endpoint out")
 	case l.Demo == "" && typed("demo-speed"):

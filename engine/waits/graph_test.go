@@ -1,0 +1,292 @@
+package waits
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// app is the container of a pod, and by what it is known.
+func app(n int) Object {
+	return Object{
+		Pod: pleg.PodRef{UID: pleg.UID(fmt.Sprint("uid-", n)), Namespace: "pay", Name: fmt.Sprint("api-", n)}, Container: "app",
+		ID: fmt.Sprint("c", n), SandboxID: fmt.Sprint("s", n), State: pleg.Running,
+	}
+}
+
+// facts is a node with n pods on which nothing waits.
+func facts(n int) Facts {
+	f := Facts{
+		Line: func(int) string { return "no reply for 19s" }, Report: &evidence.Report{At: time.Unix(1000, 0)}, Deep: &evidence.Deep{},
+		Disk: func(evidence.Mount) string { return "" }, Shown: func(string) (Object, bool) { return Object{}, false },
+	}
+	objects := make(map[string]Object)
+	for i := range n {
+		o := app(i)
+		objects[o.ID] = o
+		objects[o.SandboxID] = Object{Pod: o.Pod, ID: o.SandboxID, Sandbox: true, State: pleg.Running}
+		f.Report.Processes.Shims = append(f.Report.Processes.Shims, evidence.Process{PID: 100 + i, Command: "containerd-shim", Sandbox: o.SandboxID, State: evidence.Sleeping, Own: true})
+	}
+	f.Lookup = func(id string) (Object, bool) { o, known := objects[id]; return o, known }
+	return f
+}
+
+// list has the list of containers hang.
+func (f Facts) list() Facts {
+	f.Hangs = append(f.Hangs, Hang{Op: call.ListContainers, Since: time.Unix(981, 0), Sure: true, Relist: true})
+	return f
+}
+
+// status has the status of a container hang while others are answered.
+func (f Facts) status(n int) Facts {
+	f.Hangs = append(f.Hangs, Hang{Op: call.ContainerStatus, Object: app(n), Since: time.Unix(985, 0), Sure: true, Blamed: true, Beside: true})
+	return f
+}
+
+// helper has the shim of a pod have called a program.
+func (f Facts) helper(pid, pod int, verb string, change ...func(*evidence.Process)) Facts {
+	p := evidence.Process{PID: pid, Parent: 100 + pod, Command: "runc", Verb: verb, Container: app(pod).ID, State: evidence.Sleeping, Age: time.Minute, Own: true}
+	for _, c := range change {
+		c(&p)
+	}
+	f.Report.Processes.Errands = append(f.Report.Processes.Errands, p)
+	return f
+}
+
+// names returns what a path names, a likely link with a question mark.
+func names(g *Graph, key string) string {
+	var all []string
+	for i, l := range g.Through(g.Find(key)) {
+		name := g.Nodes[l.Place].Name
+		if i > 0 && l.Proof == "" {
+			name += "?"
+		}
+		if l.Again {
+			name += " again"
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, " > ")
+}
+
+func TestPaths(t *testing.T) {
+	onNFS := func(p *evidence.Process) {
+		p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "nfs4_proc_getattr"
+		p.Mount = evidence.Mount{Point: "/data", Type: "nfs4", Source: "10.0.0.9:/vol", Device: "0:57"}
+	}
+	process := func(f Facts, pod int, change func(*evidence.Process)) Facts {
+		p := evidence.Process{PID: 200 + pod, Parent: 100 + pod, Command: "app", State: evidence.Sleeping}
+		change(&p)
+		f.Report.Processes.Containers = map[string][]evidence.Process{app(pod).ID: {p}}
+		return f
+	}
+	for _, tt := range []struct {
+		name  string
+		facts Facts
+		of    string
+		want  string
+	}{
+		{"a status alone", facts(3).status(1), "container c1", "ContainerStatus of pay/api-1 app > pay/api-1 app"},
+		{"a helper behind a list", facts(3).list().status(1).helper(9, 1, "update"), "helper 9",
+			"relist > ListContainers > status lock of pay/api-1 app > pay/api-1 app > shim 101 > runc update (1m)"},
+		{"and what that has called", facts(3).list().status(1).helper(9, 1, "update").helper(10, 1, "mount", func(p *evidence.Process) { p.Parent, p.Command = 9, "mount" }), "helper 9",
+			"relist > ListContainers > status lock of pay/api-1 app > pay/api-1 app > shim 101 > runc update (1m) > mount (1m)"},
+		{"which waits for a server", facts(3).list().status(1).helper(9, 1, "update", onNFS), "helper 9",
+			"relist > ListContainers > status lock of pay/api-1 app > pay/api-1 app > shim 101 > runc update (1m) > D in nfs4_proc_getattr > server 10.0.0.9:/vol > /data"},
+		{"a process of the container is only likely", process(facts(3).status(1), 1, onNFS), "container c1",
+			"ContainerStatus of pay/api-1 app > pay/api-1 app > pid 201 (app)? > D in nfs4_proc_getattr? > server 10.0.0.9:/vol? > /data?"},
+		{"the only late helper, of a list alone", facts(3).list().helper(9, 1, "update"), "call ListContainers", "relist > ListContainers > runc update (1m)?"},
+		{"two late helpers tell nothing of a list alone", facts(3).list().helper(9, 1, "update").helper(10, 2, "kill"), "call ListContainers", "relist > ListContainers"},
+		{"a pod whose list alone hangs", func() Facts {
+			f := facts(3).list()
+			f.Alone = []Object{{Pod: app(2).Pod, Sandbox: true}}
+			return f
+		}(), "call ListContainers", "relist > ListContainers > pay/api-2"},
+		{"the runtime is stopped", func() Facts {
+			f := facts(3).list()
+			f.Runtime = []evidence.Process{{PID: 7, Command: "containerd", State: evidence.Stopped}}
+			return f
+		}(), "call ListContainers", "relist > ListContainers > pid 7 (containerd) > stopped (T)"},
+		{"nobody knows a node", facts(3).list(), "container none", ""},
+	} {
+		if got := names(Build(tt.facts), tt.of); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// deadlocked is a runtime of which two goroutines wait for each other, and a list for one.
+func deadlocked() Facts {
+	f := facts(1).list()
+	f.Deep.Stacks.Locks = []evidence.Lock{
+		{Of: "nri.(*local)", Address: "0xa", Waiters: 3, Calls: []string{"ListContainers"}, Holder: evidence.Goroutine{Number: 1, Doing: "another lock", Waits: "0xb"}},
+		{Of: "adaptation.(*Adaptation)", Address: "0xb", Waiters: 1, Holder: evidence.Goroutine{Number: 2, Doing: "another lock", Waits: "0xa"}},
+	}
+	return f
+}
+
+func TestDeadlockIsOneCulprit(t *testing.T) {
+	g := Build(deadlocked())
+	all := g.Culprits()
+	if len(all) != 1 || len(all[0].Nodes) != 4 || len(all[0].Waits) != 2 {
+		t.Errorf("culprits %+v, want one of two locks and two goroutines, for which relist and list wait", all)
+	}
+	want := "relist > ListContainers > lock of nri.(*local) at 0xa > goroutine 1 waiting for another lock > lock of adaptation.(*Adaptation) at 0xb > goroutine 2 waiting for another lock > lock of nri.(*local) at 0xa again"
+	if got := names(g, "call ListContainers"); got != want {
+		t.Errorf("path\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What holds up the relist comes first; what is only likely is no culprit of anything.
+func TestCulprits(t *testing.T) {
+	key := func(g *Graph) (keys []string) {
+		for _, c := range g.Culprits() {
+			keys = append(keys, fmt.Sprintf("%s %d", g.Nodes[c.Nodes[0]].Key, len(c.Waits)))
+		}
+		return keys
+	}
+	for _, tt := range []struct {
+		name  string
+		facts Facts
+		want  []string
+	}{
+		{"two helpers", facts(4).status(2).list().status(1).helper(9, 1, "update").helper(10, 2, "kill"), []string{"helper 10 6", "helper 9 6"}},
+		{"one with and one without a relist", facts(4).helper(9, 1, "update").list().status(2).helper(10, 2, "kill"), []string{"helper 10 6", "helper 9 2"}},
+		{"likely", facts(3).list().helper(9, 1, "update"), []string{"call ListContainers 1", "helper 9 2"}},
+		{"nothing waits", facts(3), nil},
+	} {
+		if diff := cmp.Diff(tt.want, key(Build(tt.facts))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// The page about this package shows the graphs that it makes.
+func TestDocsShowTheDeadlock(t *testing.T) {
+	page, err := os.ReadFile("../../docs/waits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := Build(deadlocked()).WriteDot(&b, -1, func(s string) string { return s }); err != nil {
+		t.Fatal(err)
+	}
+	indented := "    " + strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(b.String(), "\t", "  ")), "\n", "\n    ")
+	if !strings.Contains(string(page), indented) {
+		t.Errorf("docs/waits.md lacks:\n%s", indented)
+	}
+}
+
+// Of one node only what it waits for and what waits for it is written.
+func TestDotOfOneNode(t *testing.T) {
+	g := Build(facts(4).status(1).helper(9, 1, "update").status(2).helper(10, 2, "kill"))
+	var b strings.Builder
+	if err := g.WriteDot(&b, g.Find("container c2"), strings.ToUpper); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.String(); !strings.Contains(s, "RUNC KILL") || !strings.Contains(s, "CONTAINERSTATUS OF PAY/API-2") || strings.Contains(s, "API-1") {
+		t.Errorf("%s", s)
+	}
+}
+
+func TestHealthyNodeAllocatesNothing(t *testing.T) {
+	f := facts(110)
+	if n := testing.AllocsPerRun(100, func() {
+		if Build(f) != nil {
+			t.Fatal("somebody waits")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// Whatever is known, a graph is made in bounded time, always the same, without an edge that
+// leads nowhere, and each of its paths ends.
+func TestAnyFacts(t *testing.T) {
+	for seed := range uint64(300) {
+		f := random(rand.New(rand.NewPCG(seed, 1)))
+		g := Build(f)
+		if again := Build(f); !reflect.DeepEqual(g, again) {
+			t.Fatalf("seed %d: two graphs of the same", seed)
+		}
+		if g == nil {
+			continue
+		}
+		for _, e := range g.Edges {
+			if e.From < 0 || e.From >= len(g.Nodes) || e.To < 0 || e.To >= len(g.Nodes) || e.From == e.To {
+				t.Fatalf("seed %d: edge %+v of %d nodes", seed, e, len(g.Nodes))
+			}
+		}
+		for i, n := range g.Nodes {
+			if path := g.Through(i); len(path) == 0 || len(path) > len(g.Nodes)+1 || !slices.ContainsFunc(path, func(l Link) bool { return l.Place == i }) || g.Find(n.Key) != i {
+				t.Fatalf("seed %d: path of %s: %+v", seed, n.Key, path)
+			}
+		}
+		for _, c := range g.Culprits() {
+			if slices.ContainsFunc(c.Nodes, func(i int) bool { return slices.Contains(c.Waits, i) }) {
+				t.Fatalf("seed %d: %+v waits for itself", seed, c)
+			}
+		}
+	}
+}
+
+// random returns facts about a few pods in which anything may wait for anything.
+func random(r *rand.Rand) Facts {
+	f := facts(4)
+	for range r.IntN(3) {
+		f = f.list()
+	}
+	for range r.IntN(4) {
+		f = f.status(r.IntN(4))
+		f.Hangs[len(f.Hangs)-1].Blamed, f.Hangs[len(f.Hangs)-1].Beside = r.IntN(3) > 0, r.IntN(2) > 0
+	}
+	states := []evidence.State{evidence.Sleeping, evidence.Sleeping, evidence.Uninterrupted, evidence.Stopped, evidence.Frozen, evidence.Zombie}
+	some := func(p *evidence.Process) {
+		p.State, p.For, p.Age = states[r.IntN(len(states))], time.Duration(r.IntN(20))*time.Second, time.Duration(r.IntN(60))*time.Second
+		if r.IntN(2) > 0 {
+			p.Mount = evidence.Mount{Point: "/m", Type: []string{"ext4", "nfs4", "overlay"}[r.IntN(3)], Source: "/dev/sda", Device: []string{"8:1", "0:5"}[r.IntN(2)]}
+		}
+	}
+	for i := range f.Report.Processes.Shims {
+		some(&f.Report.Processes.Shims[i])
+	}
+	for pid := range r.IntN(6) {
+		f = f.helper(pid+1, r.IntN(4), []string{"update", "kill", "delete", "exec", "mount"}[r.IntN(5)], some, func(p *evidence.Process) {
+			p.Parent = r.IntN(6)
+			p.Own = r.IntN(4) > 0
+		})
+	}
+	for range r.IntN(4) {
+		f.Deep.Stacks.Locks = append(f.Deep.Stacks.Locks, evidence.Lock{
+			Of: "x", Address: fmt.Sprint(r.IntN(3)), Calls: []string{"ListContainers", "ContainerStatus"}[:r.IntN(3)], Likely: r.IntN(2) > 0,
+			Holder: evidence.Goroutine{Number: r.IntN(4), Waits: fmt.Sprint(r.IntN(4)), Doing: "ttrpc Task.Update", Container: []string{"", "c1"}[r.IntN(2)]},
+		})
+	}
+	return f
+}
+
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range []int{1, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			f := facts(n).list()
+			for i := range n {
+				f = f.status(i)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				Build(f)
+			}
+		})
+	}
+}
