@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 const (
@@ -204,14 +206,14 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 // Sockets are asked side by side: six that are silent take the time of one.
 func TestDiscoverAsksSideBySide(t *testing.T) {
 	all := socketsAt{}
-	for _, socket := range sockets {
-		all[socket.path] = mute
+	for _, f := range flavour.Known {
+		all[f.Socket] = mute
 	}
 	const timeout = time.Second
 	root := node{sockets: all}.build(t)
 	began := time.Now()
 	got, err := Discover(t.Context(), Search{HostRoot: root, Timeout: timeout, Getenv: func(string) string { return "" }})
-	if took := time.Since(began); err != nil || got.Endpoint != "unix://"+root+containerd || took > time.Duration(len(sockets)-1)*timeout {
+	if took := time.Since(began); err != nil || got.Endpoint != "unix://"+root+containerd || took > time.Duration(len(all)-1)*timeout {
 		t.Errorf("found %+v, %v, in %v", got, err, took)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -24,36 +25,35 @@ type source struct {
 // sources are the files in which a node says what its runtime is. The kubelet's
 // flags come before its configuration file because they win over it. k3s, RKE2
 // and MicroK8s keep their own.
-var sources = []source{
-	{"/etc/crictl.yaml", yamlKey("runtime-endpoint")},
-	{"/var/lib/rancher/k3s/agent/etc/crictl.yaml", yamlKey("runtime-endpoint")},
-	{"/var/lib/rancher/rke2/agent/etc/crictl.yaml", yamlKey("runtime-endpoint")},
-	{"/var/lib/kubelet/kubeadm-flags.env", kubeletFlag},
-	{"/etc/default/kubelet", kubeletFlag},
-	{"/etc/sysconfig/kubelet", kubeletFlag},
-	{"/var/snap/microk8s/current/args/kubelet", kubeletFlag},
-	{"/var/lib/kubelet/instance-config.yaml", yamlKey("containerRuntimeEndpoint")}, // kubeadm 1.32 and later
-	{"/var/lib/kubelet/config.yaml", yamlKey("containerRuntimeEndpoint")},
-	{"/etc/kubernetes/kubelet/config.json", yamlKey("containerRuntimeEndpoint")}, // EKS
+var sources = slices.Concat(
+	[]source{{"/etc/crictl.yaml", yamlKey("runtime-endpoint")}},
+	own(yamlKey("runtime-endpoint"), func(f flavour.Flavour) string { return f.Crictl }),
+	[]source{
+		{"/var/lib/kubelet/kubeadm-flags.env", kubeletFlag},
+		{"/etc/default/kubelet", kubeletFlag},
+		{"/etc/sysconfig/kubelet", kubeletFlag},
+	},
+	own(kubeletFlag, func(f flavour.Flavour) string { return f.KubeletArgs }),
+	[]source{
+		{"/var/lib/kubelet/instance-config.yaml", yamlKey("containerRuntimeEndpoint")}, // kubeadm 1.32 and later
+		{"/var/lib/kubelet/config.yaml", yamlKey("containerRuntimeEndpoint")},
+		{"/etc/kubernetes/kubelet/config.json", yamlKey("containerRuntimeEndpoint")}, // EKS
+	},
+)
+
+// own returns the sources that distributions have of their own.
+func own(endpoint func([]byte) (string, error), path func(flavour.Flavour) string) (all []source) {
+	for _, f := range flavour.Known {
+		if at := path(f); at != "" {
+			all = append(all, source{at, endpoint})
+		}
+	}
+	return all
 }
 
-// sockets are where runtimes listen unless told otherwise, and the files and folders that
-// show that one does: the state of its CRI service, which outlives it. A kubelet's
-// configuration that names no runtime means containerd's.
-var sockets = []struct {
-	owner, path string
-	traces      []string
-}{
-	{"containerd", "/run/containerd/containerd.sock", []string{
-		"/run/containerd/io.containerd.runtime.v2.task/k8s.io", "/run/containerd/io.containerd.grpc.v1.cri", "/var/lib/containerd/io.containerd.grpc.v1.cri",
-	}},
-	{"CRI-O", "/run/crio/crio.sock", []string{"/run/crio", "/var/lib/crio"}},
-	{"cri-dockerd", "/run/cri-dockerd.sock", []string{"/var/lib/cri-dockerd"}},
-	{"k3s and RKE2", "/run/k3s/containerd/containerd.sock", []string{"/run/k3s/containerd", "/var/lib/rancher/k3s/agent/containerd", "/var/lib/rancher/rke2/agent/containerd"}},
-	{"k0s", "/run/k0s/containerd.sock", []string{"/run/k0s/containerd", "/var/lib/k0s/containerd"}},
-	{"MicroK8s", "/var/snap/microk8s/common/run/containerd.sock", []string{"/var/snap/microk8s/common/var/lib/containerd"}},
-	{"the kubelet", "/run/containerd/containerd.sock", []string{"/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet/config.json"}},
-}
+// kubeletTraces are configurations of a kubelet. One that names no runtime means
+// containerd's.
+var kubeletTraces = []string{"/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet/config.json"}
 
 // candidates returns what there is to try, each path once, in the order that
 // [Discover] promises.
@@ -65,12 +65,23 @@ func (s Search) candidates() []Candidate {
 		return []Candidate{s.named(endpointEnv, endpoint)}
 	}
 	all := s.configured()
-	for _, socket := range sockets {
-		c := s.candidate("usual socket of "+socket.owner, socket.path)
-		c.belongs = slices.ContainsFunc(socket.traces, s.isThere)
-		all = append(all, c)
+	for known := flavour.Known; len(known) > 0; {
+		var owners, traces []string
+		at := known[0].Socket
+		for ; len(known) > 0 && known[0].Socket == at; known = known[1:] {
+			owners, traces = append(owners, known[0].Name), append(traces, known[0].Traces()...)
+		}
+		all = append(all, s.usual(strings.Join(owners, " and "), at, traces))
 	}
-	return unique(all)
+	return unique(append(all, s.usual("the kubelet", flavour.Containerd.Socket, kubeletTraces)))
+}
+
+// usual returns where a runtime listens unless it is told otherwise. It belongs there if
+// it has left a trace.
+func (s Search) usual(owner, path string, traces []string) Candidate {
+	c := s.candidate("usual socket of "+owner, path)
+	c.belongs = slices.ContainsFunc(traces, s.isThere)
+	return c
 }
 
 // configured returns the endpoints that files name. A file that is not there
@@ -217,9 +228,9 @@ func kubeletFlag(text []byte) (string, error) {
 func snapVariable(name string) string {
 	switch name {
 	case "SNAP_COMMON":
-		return "/var/snap/microk8s/common"
+		return flavour.SnapCommon
 	case "SNAP_DATA":
-		return "/var/snap/microk8s/current"
+		return flavour.SnapData
 	}
 	return "${" + name + "}"
 }

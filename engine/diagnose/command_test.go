@@ -115,3 +115,22 @@ func TestUnits(t *testing.T) {
 		})
 	}
 }
+
+// A kubelet that nobody has seen runs in the unit that its distribution has for it.
+func TestKubeletUnit(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"":                                       "kubelet",
+		"unix:///run/containerd/containerd.sock": "kubelet",
+		"unix:///run/k0s/containerd.sock":        "k0sworker",
+		"unix:///var/snap/microk8s/common/run/containerd.sock": "snap.microk8s.daemon-kubelite",
+	} {
+		look := &evidence.Report{}
+		if strings.Contains(endpoint, "k0s") {
+			look.Processes.Daemons = []evidence.Process{{Command: "containerd", Unit: "k0sworker.service"}}
+		}
+		v := &view{Snapshot: &engine.Snapshot{}, endpoint: endpoint, evidence: look, past: NewHistory()}
+		if got := v.kubeletUnit(); got != want {
+			t.Errorf("at %q: %s, want %s", endpoint, got, want)
+		}
+	}
+}

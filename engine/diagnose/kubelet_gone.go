@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -85,7 +86,7 @@ func kubeletGone(v *view) []Finding {
 		f.say("containers run with mounts from " + root + ", as only a kubelet makes them")
 	}
 	if !blind {
-		f.say("no process is named " + strings.Join(evidence.KubeletPrograms, ", "))
+		f.say("no process is named " + strings.Join(flavour.Kubelets, ", "))
 	}
 	f.say("nobody listens at "+r.Kubelet.Ping.URL,
 		"its pods run on, but none is started, stopped, probed or restarted",
@@ -130,14 +131,18 @@ func kubeletListens(k *evidence.Kubelet) bool {
 	})
 }
 
-// kubeletUnit returns the systemd unit that the kubelet runs in, or ran in.
+// kubeletUnit returns the systemd unit that the kubelet runs in, or ran in, or mostly does.
 func (v *view) kubeletUnit() string {
 	unit := v.past.kubelet.process.Unit
 	if p, runs := v.evidence.Processes.Kubelet(); runs && p.Unit != "" {
 		unit = p.Unit
 	}
-	if unit == "" {
-		return "kubelet"
+	switch f := v.flavours()[0]; {
+	case unit != "":
+	case len(f.KubeletUnits) > 0:
+		return f.KubeletUnits[0]
+	default:
+		return v.units()[0]
 	}
 	return strings.TrimSuffix(unit, ".service")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -153,7 +154,7 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 func runtimeKilled(f *Finding, l evidence.KernelLine) bool { return ofRuntime(l) && f.Subject.none() }
 
 func kubeletKilled(_ *Finding, l evidence.KernelLine) bool {
-	return slices.Contains(evidence.KubeletPrograms, l.Command)
+	return slices.Contains(flavour.Kubelets, l.Command)
 }
 
 // ofRuntime reports whether a line names one of a runtime's programs.
@@ -162,7 +163,7 @@ func ofRuntime(l evidence.KernelLine) bool {
 }
 
 // runtimePrograms begin the names of a runtime's programs.
-var runtimePrograms = []string{"containerd", "crio", "conmon", "cri-docker", "dockerd", "k3s", "rke2", "k0s", "kubelite", "runc", "crun"}
+var runtimePrograms = slices.Concat(flavour.Programs, []string{"conmon", "runc", "crun"})
 
 // aboutAll reports whether a finding is about the runtime or the node, and not about some
 // containers.
@@ -227,7 +228,7 @@ func (v *view) allUnits(*Finding) []string {
 func (v *view) unitsSaid(about func(kubelet, both bool) bool) (lines []string) {
 	for _, u := range v.deep().Units.All {
 		kubelet := strings.Contains(u.Name, "kubel") // kubelet.service, and microk8s' kubelite
-		both := strings.Contains(u.Name, "kubelite") || beginsAs(u.Name, []string{"k3s", "rke2", "k0s"})
+		both := beginsAs(u.Name, flavour.SharedUnits)
 		if about(kubelet, both) && (u.Up != 0 && u.Up <= unitFresh || u.State != "" && u.State != "active") {
 			lines = append(lines, unitLine(u))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // A shut is what keeps the runtime's socket shut, as the node shows it, and how to see
@@ -21,7 +22,7 @@ type shut struct {
 // mayListen begin the names of the programs that may listen at a runtime's socket: the
 // runtimes, what has one within, and what listens in the place of one until somebody
 // connects.
-var mayListen = []string{"containerd", "crio", "cri-docker", "dockerd", "k3s", "rke2", "k0s", "microk8s", "kubelite", "systemd", "init", "plegtop"}
+var mayListen = slices.Concat(flavour.Programs, []string{"systemd", "init", "plegtop"})
 
 // shut returns what keeps the socket shut; false if nothing is known to, as where a
 // runtime has it.

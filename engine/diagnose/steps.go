@@ -8,30 +8,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
-// An install is a way in which a runtime came to the node.
-type install struct {
-	endpoint string
-	units    []string
-}
-
-// installs says which systemd units a runtime may run in, by what its endpoint
-// holds. Several stand for installations that cannot be told apart by it.
-var installs = []install{
-	{"/run/k3s/", []string{"k3s", "k3s-agent", "rke2-server", "rke2-agent"}},
-	{"/var/snap/microk8s/", []string{"snap.microk8s.daemon-containerd"}},
-	{"/run/k0s/", []string{"k0scontroller", "k0sworker"}},
-	{"crio", []string{"crio"}},
-	{"cri-dockerd", []string{"cri-docker"}},
-	{"", []string{"containerd"}},
+// flavours returns what the runtime may be: several where they cannot be told apart. Its own
+// word counts more than its socket.
+func (v *view) flavours() []flavour.Flavour {
+	if strings.Contains(strings.ToLower(v.Version.RuntimeName), "cri-o") {
+		return flavour.At(flavour.CRIO.Socket)
+	}
+	return flavour.Likely(v.endpoint)
 }
 
 // units returns the systemd units that the runtime may run in: one if it is known.
-func (v *view) units() []string {
-	units := []string{"crio"}
-	if !strings.Contains(strings.ToLower(v.Version.RuntimeName), "cri-o") {
-		units = installs[slices.IndexFunc(installs, func(i install) bool { return strings.Contains(v.endpoint, i.endpoint) })].units
+func (v *view) units() (units []string) {
+	for _, f := range v.flavours() {
+		units = append(units, f.Units...)
 	}
 	var found []string
 	for _, p := range v.daemons() {
@@ -49,16 +41,8 @@ func (v *view) units() []string {
 	return units
 }
 
-// program returns the beginning of the name of the runtime's process.
-func (v *view) program() string {
-	switch {
-	case strings.Contains(strings.ToLower(v.Version.RuntimeName), "cri-o"), strings.Contains(v.endpoint, "crio"):
-		return "crio"
-	case strings.Contains(v.endpoint, "cri-dockerd"):
-		return "cri-docker"
-	}
-	return "containerd"
-}
+// program returns the name of the runtime's process.
+func (v *view) program() string { return v.flavours()[0].Program }
 
 // daemons returns the processes that may be the runtime's own.
 func (v *view) daemons() (all []evidence.Process) {
@@ -98,15 +82,12 @@ func (v *view) runtimeSteps(first ...Step) []Step {
 	return append(first, restart)
 }
 
-// containerdSocket is where crictl looks first when it is told nothing.
-const containerdSocket = "/run/containerd/containerd.sock"
-
 // crictl returns a crictl command line with its arguments quoted, and with the
 // endpoint wherever crictl would not find it by itself.
 func (v *view) crictl(verb string, args ...string) string {
 	var b strings.Builder
 	b.WriteString("crictl ")
-	if v.endpoint != "" && socket(v.endpoint) != containerdSocket {
+	if v.endpoint != "" && socket(v.endpoint) != flavour.Containerd.Socket {
 		b.WriteString("-r " + quote(v.endpoint) + " ")
 	}
 	b.WriteString(verb)

@@ -64,7 +64,7 @@ func (v *view) unhealthyFinding(failed bool) Finding {
 	f := Finding{
 		ID: PLEGUnhealthy, Severity: Critical, Since: v.Health.Since,
 		Summary: v.overdue(),
-		Next:    v.runtimeSteps(Step{Text: "the kubelet's own words", Command: `journalctl -u kubelet --since -10min --no-pager | grep -e PLEG -e "Skipping pod synchronization"`}),
+		Next:    v.runtimeSteps(Step{Text: "the kubelet's own words", Command: v.kubeletLogs() + ` | grep -e PLEG -e "Skipping pod synchronization"`}),
 	}
 	if failed {
 		f.Summary = fmt.Sprintf("%v fails: %s", v.Failure.Op, excerpt(words(v.Failure.Err)))

@@ -3,6 +3,8 @@ package evidence
 import (
 	"slices"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // Processes is what /proc shows of the containers and of what runs them. They
@@ -28,16 +30,11 @@ type Processes struct {
 	KubeletRoot string
 }
 
-// KubeletPrograms are the names of the programs that are a kubelet, or have one in
-// them, as k3s, microk8s and the old hyperkube do. Those of rke2 and k0s start one.
-// They must not be changed.
-var KubeletPrograms = []string{"kubelet", "k3s", "k3s-server", "k3s-agent", "kubelite", "hyperkube"}
-
 // Kubelet returns the process of the kubelet that may be our runtime's, which may run in
 // a container; ok is false if there is none.
 func (p Processes) Kubelet() (kubelet Process, ok bool) {
 	is := func(one Process) bool {
-		return slices.Contains(KubeletPrograms, one.Command) && one.PID != p.OtherKubelet.PID
+		return slices.Contains(flavour.Kubelets, one.Command) && one.PID != p.OtherKubelet.PID
 	}
 	if i := slices.IndexFunc(p.Daemons, is); i >= 0 {
 		return p.Daemons[i], true

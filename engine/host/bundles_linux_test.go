@@ -48,7 +48,8 @@ func TestBundleFolders(t *testing.T) {
 		{"crio --runroot /run/o", socket, false, []string{"/run/o/overlay-containers", "/run/o/overlay-containers"}},
 		{"crio", socket, false, []string{"/run/containers/storage/overlay-containers"}},
 		{"", "unix:///var/run/crio/crio.sock", false, []string{"/run/containers/storage/overlay-containers"}},
-		{"", "unix:///run/k3s/containerd/containerd.sock", false, []string{"/run/k3s/containerd" + tasks, "/run/k3s/containerd/containerd" + tasks, "/run/containerd" + tasks}},
+		{"", "unix:///run/k3s/containerd/containerd.sock", false, []string{"/run/k3s/containerd" + tasks, "/run/k3s/containerd/containerd" + tasks, "/run/k3s/containerd" + tasks}},
+		{"", "unix:///var/snap/microk8s/common/run/containerd.sock", false, []string{"/var/snap/microk8s/common/run" + tasks, "/var/snap/microk8s/common/run/containerd" + tasks, "/var/snap/microk8s/common/run/containerd" + tasks}},
 		{"", "", false, nil},
 	} {
 		_ = os.RemoveAll(filepath.Join(root, "proc"))

@@ -5,23 +5,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 	"sync/atomic"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
-
-// runtimeRoots are the folders where runtimes are known to keep their data, with
-// what the paths of their sockets have in them: for a runtime that does not say. A
-// folder alone says nothing, it may be left over from another one.
-var runtimeRoots = []struct{ socket, path string }{
-	{"/run/k3s/", "/var/lib/rancher/k3s/agent/containerd"},
-	{"/run/k3s/", "/var/lib/rancher/rke2/agent/containerd"}, // rke2 has the socket of k3s
-	{"/var/snap/microk8s/", "/var/snap/microk8s/common/var/lib/containerd"},
-	{"/run/containerd/", "/var/lib/containerd"},
-	{"/run/crio/", "/var/lib/containers"},
-	{"/run/cri-dockerd", "/var/lib/docker"},
-}
 
 // disk is the part that tells what is left of the file system that holds path, or
 // if that is empty the root of the runtime at the endpoint.
@@ -54,16 +42,13 @@ func readDisk(root, path, endpoint string) evidence.Disk {
 		}
 		return d
 	}
-	for _, known := range runtimeRoots {
-		if !strings.Contains(endpoint, known.socket) {
-			continue
-		}
-		d, err := statDisk(root, known.path)
+	for _, known := range flavour.At(endpoint) { // a folder alone says nothing: another runtime may have left it
+		d, err := statDisk(root, known.Data)
 		if err == nil {
 			return d
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return missingDisk(known.path, err)
+			return missingDisk(known.Data, err)
 		}
 	}
 	return evidence.Disk{Missing: "it is not known where the runtime keeps its data"}

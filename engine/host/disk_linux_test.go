@@ -21,7 +21,7 @@ func mkdirs(t *testing.T, paths ...string) string {
 }
 
 func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
-	all := []string{"/var/lib/docker", "/var/lib/containerd", "/var/lib/containers", "/var/lib/rancher/k3s/agent/containerd"}
+	all := []string{"/var/lib/docker", "/var/lib/containerd", "/var/lib/containers/storage", "/var/lib/rancher/k3s/agent/containerd", "/var/lib/k0s/containerd", "/var/snap/microk8s/common/var/lib/containerd"}
 	tests := []struct {
 		name           string
 		there          []string
@@ -29,7 +29,9 @@ func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
 		want           string
 	}{
 		{"rke2 has the socket of k3s", []string{"/var/lib/rancher/rke2/agent/containerd"}, "", "unix:///run/k3s/containerd/containerd.sock", "/var/lib/rancher/rke2/agent/containerd"},
-		{"by the endpoint", all, "", "unix:///var/run/crio/crio.sock", "/var/lib/containers"},
+		{"by the endpoint", all, "", "unix:///var/run/crio/crio.sock", "/var/lib/containers/storage"},
+		{"k0s", all, "", "unix:///run/k0s/containerd.sock", "/var/lib/k0s/containerd"},
+		{"MicroK8s", all, "", "unix:///var/snap/microk8s/common/run/containerd.sock", "/var/snap/microk8s/common/var/lib/containerd"},
 		{"a distribution's before plain containerd", all, "", "unix:///run/k3s/containerd/containerd.sock", "/var/lib/rancher/k3s/agent/containerd"},
 		{"plain containerd on a node with docker too", []string{"/var/lib/docker", "/var/lib/containerd"}, "", "unix:///run/containerd/containerd.sock", "/var/lib/containerd"},
 		{"cri-dockerd", []string{"/var/lib/docker", "/var/lib/containerd"}, "", "unix:///var/run/cri-dockerd.sock", "/var/lib/docker"},

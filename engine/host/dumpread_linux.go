@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // fileTime is what is left of a dump's time for a file, where a socket gives no answer.
@@ -112,7 +113,7 @@ func (d *dumper) connect(ctx context.Context, from server) (path string, conn ne
 	}
 	if at := d.commOf(peer(to)); dumps[at] != "" {
 		comm = at
-	} else if dumps[comm] == "" && strings.Contains(path, "crio") {
+	} else if dumps[comm] == "" && flavour.CRIO.MayBeAt(path) {
 		comm = "crio" // which must be asked for nothing else
 	}
 	return path, to, cmp.Or(dumps[comm], dumps["containerd"]), nil

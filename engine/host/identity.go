@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // A role is what a process does for the node's containers.
@@ -41,12 +41,7 @@ var ociRuntimes = []string{"runc", "crun", "runsc", "youki", "kata-runtime"}
 
 // The names of the daemons, as far as comm has room for them.
 var (
-	runtimes = []string{"containerd", "crio", "dockerd", "cri-dockerd"}
-
-	kubelets = evidence.KubeletPrograms
-
-	// supervisors begin the runtime and the kubelet as processes of their own.
-	supervisors = []string{"rke2", "rke2-server", "rke2-agent", "k0s"}
+	runtimes, kubelets, supervisors = flavour.Runtimes, flavour.Kubelets, flavour.Supervisors
 
 	daemons = slices.Concat(runtimes, kubelets, supervisors)
 )
@@ -156,7 +151,7 @@ func (i identity) roleIn(ids []string) role {
 // all that can be known: it was not told its socket, as CRI-O's are not, or it is
 // not known which runtime is meant.
 func (i identity) mayServe(endpoint string) bool {
-	return endpoint == "" || i.socket == "" && strings.Contains(endpoint, "crio")
+	return endpoint == "" || i.socket == "" && flavour.CRIO.MayBeAt(endpoint)
 }
 
 // idLength is how many hexadecimal digits containerd, CRI-O and Docker give to

@@ -57,3 +57,30 @@ func TestOwnRootIsTheListeners(t *testing.T) {
 		t.Errorf("a configuration that is a folder: %q", got)
 	}
 }
+
+// A containerd that comes within a distribution keeps its data where that has it, also
+// where it was told nothing that can be read, and where Docker's containerd has the usual
+// folder. What it was told by a file that its own imports counts more.
+func TestOwnRootOfADistribution(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"run/k3s/containerd/containerd.sock":           "/var/lib/rancher/k3s/agent/containerd",
+		"run/k0s/containerd.sock":                      "/var/lib/k0s/containerd",
+		"var/snap/microk8s/common/run/containerd.sock": "/var/snap/microk8s/common/var/lib/containerd",
+	} {
+		root := mkdirs(t, "/var/lib/containerd", want)
+		socket := filepath.Join(root, endpoint)
+		listenUnix(t, socket, says(""))
+		writeProc(t, root, proc{pid: os.Getpid(), comm: "containerd", args: []string{"containerd"}})
+		writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), "containerd\n")
+		o := ownRoot{root: root, endpoint: "unix://" + socket}
+		if got := o.find(); got != want {
+			t.Errorf("at %s: %q, want %q", endpoint, got, want)
+		}
+		o.path = ""
+		writeFile(t, filepath.Join(root, serving(root, o.endpoint, false).Config), "imports = ['/etc/drop.d/*.toml']\n")
+		writeFile(t, filepath.Join(root, "etc/drop.d/data.toml"), "root = '/data/own'\n")
+		if got := o.find(); got != "/data/own" {
+			t.Errorf("at %s, by an import: %q", endpoint, got)
+		}
+	}
+}

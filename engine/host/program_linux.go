@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
+	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -29,11 +30,10 @@ const (
 // A program is a daemon that can be told by flags, or else by its configuration, where
 // it has what.
 type program struct {
-	comm    string
-	sockets string // the folder where its socket is, unless it is told; empty if it has none
-	config  string // its configuration, unless it is told
-	dropIns string // more of it, with a pattern; empty for none
-	parse   func([]byte, any) error
+	flavour.Flavour // none of a kubelet
+	comm            string
+	dropInNames     string // the names of files that are more of its configuration; empty for none
+	parse           func([]byte, any) error
 
 	socket, data, state, temp, debug, metrics setting
 }
@@ -47,50 +47,54 @@ type setting struct {
 }
 
 var containerd = program{
-	comm: "containerd", sockets: "/run/containerd/", config: "/etc/containerd/config.toml", parse: toml.Unmarshal,
+	parse:   toml.Unmarshal,
 	socket:  setting{[]string{"address", "a"}, []string{"plugins/io.containerd.server.v1.grpc/address", "grpc/address"}, ""},
-	data:    setting{[]string{"root"}, []string{"root"}, "/var/lib/containerd"},
-	state:   setting{[]string{"state"}, []string{"state"}, "/run/containerd"},
+	data:    setting{[]string{"root"}, []string{"root"}, ""},
+	state:   setting{[]string{"state"}, []string{"state"}, ""},
 	temp:    setting{nil, []string{"temp"}, "/tmp"},
 	debug:   setting{nil, []string{"plugins/io.containerd.server.v1.debug/address", "debug/address"}, "/run/containerd/debug.sock"},
 	metrics: setting{nil, []string{"plugins/io.containerd.server.v1.metrics/address", "metrics/address"}, ""},
 }
 
+var crio = program{
+	dropInNames: "*", parse: toml.Unmarshal,
+	socket: setting{[]string{"listen"}, []string{"crio/api/listen"}, ""},
+	data:   setting{[]string{"root"}, []string{"crio/root"}, ""},
+	state:  setting{[]string{"runroot"}, []string{"crio/runroot"}, ""},
+	temp:   setting{nil, nil, "/tmp"},
+}
+
+// client is one that is told where a runtime is.
+var client = program{
+	dropInNames: "*.conf", parse: yaml.Unmarshal,
+	socket: setting{[]string{"container-runtime-endpoint"}, []string{"containerRuntimeEndpoint"}, ""},
+}
+
 // programs are those whose configuration is known; of several of one name the first
 // stands for it where its socket is not known. (containerd 1.6 to 2.4: config.toml of versions 1 to
-// 4, server/config; CRI-O 1.25 to 1.37: crio.conf; kubelet 1.25 to 1.37: flags, and from
-// 1.27 on KubeletConfiguration.)
-var programs = slices.Concat([]program{
-	containerd,
-	containerd.of("/run/k3s/", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"),
-	containerd.of("/run/k3s/", "/var/lib/rancher/rke2/agent/etc/containerd/config.toml"), // rke2 has the socket of k3s
-	containerd.of("/var/snap/microk8s/", "/var/snap/microk8s/current/args/containerd.toml"),
-	containerd.of("/run/k0s/", "/etc/k0s/containerd.toml"),
-	{
-		comm: "crio", sockets: "/run/crio/", config: "/etc/crio/crio.conf", dropIns: "/etc/crio/crio.conf.d/*", parse: toml.Unmarshal,
-		socket: setting{[]string{"listen"}, []string{"crio/api/listen"}, ""},
-		data:   setting{[]string{"root"}, []string{"crio/root"}, "/var/lib/containers/storage"},
-		state:  setting{[]string{"runroot"}, []string{"crio/runroot"}, "/run/containers/storage"},
-		temp:   setting{nil, nil, "/tmp"},
-	},
-}, servers())
-
-// of returns p as another distribution has it.
-func (p program) of(sockets, config string) program {
-	p.sockets, p.config = sockets, config
-	return p
-}
-
-// servers are those that are told where a runtime is.
-func servers() (all []program) {
-	for _, comm := range append(slices.Clone(kubelets), "cri-dockerd") {
-		all = append(all, program{
-			comm: comm, parse: yaml.Unmarshal,
-			socket: setting{[]string{"container-runtime-endpoint"}, []string{"containerRuntimeEndpoint"}, ""},
-		})
+// 4, server/config; CRI-O 1.25 to 1.37: crio.conf; kubelet 1.25 to 1.37: flags, from
+// 1.27 on KubeletConfiguration, and from 1.28 on --config-dir.)
+var programs = func() (all []program) {
+	for _, f := range flavour.Known {
+		p := client
+		switch f.Program {
+		case flavour.Containerd.Program:
+			p = containerd
+			p.data.preset, p.state.preset = f.Data, f.State
+		case flavour.CRIO.Program:
+			p = crio
+			p.data.preset, p.state.preset = f.Data, f.State
+		}
+		p.Flavour, p.comm = f, f.Program
+		all = append(all, p)
+	}
+	for _, comm := range flavour.Kubelets {
+		p := client
+		p.comm = comm
+		all = append(all, p)
 	}
 	return all
-}
+}()
 
 // programOf returns the program of that name; ok is false if it is not known.
 func programOf(comm string) (p program, ok bool) {
@@ -101,14 +105,14 @@ func programOf(comm string) (p program, ok bool) {
 	return programs[i], true
 }
 
-// programAt returns the runtime whose socket that may be: of several the first whose
-// configuration is there on the host with that root.
-func programAt(root, endpoint string) (p program, ok bool) {
+// programAt returns the runtime whose socket that may be, of that name if there is one: of
+// several the first whose configuration is there on the host with that root.
+func programAt(root, endpoint, comm string) (p program, ok bool) {
 	for _, at := range programs {
-		if at.sockets == "" || !strings.Contains(endpoint, at.sockets) {
+		if !at.MayBeAt(endpoint) || comm != "" && at.comm != comm {
 			continue
 		}
-		if _, err := readOnHost(root, at.config); err == nil {
+		if _, err := readOnHost(root, at.Config); err == nil {
 			return at, true
 		}
 		if !ok {
@@ -152,7 +156,7 @@ func (c configuration) text(what setting) string {
 // imports. With an error there is what could be read. A program without a file has none.
 func (p program) configured(root string, args []string) (all configuration, err error) {
 	named := flagValue(args, "config", "c")
-	main := cmp.Or(named, p.config)
+	main := cmp.Or(named, p.Config)
 	if main == "" {
 		return nil, nil
 	}
@@ -160,8 +164,8 @@ func (p program) configured(root string, args []string) (all configuration, err 
 		return nil, fmt.Errorf("%s is below a folder that is not known", main) // its working folder is not ours
 	}
 	pending, seen := []string{main}, map[string]bool{}
-	if p.dropIns != "" {
-		pending = append(pending, matching(root, p.dropIns)...)
+	if dir := cmp.Or(flagValue(args, "config-dir", "d"), p.DropIns); p.dropInNames != "" && filepath.IsAbs(dir) {
+		pending = append(pending, matching(root, filepath.Join(dir, p.dropInNames))...)
 	}
 	for len(pending) > 0 && len(seen) < mostFiles {
 		var path string
@@ -205,7 +209,7 @@ func imports(root, of string, file map[string]any) (all []string) {
 		case !filepath.IsAbs(path):
 			path = filepath.Join(filepath.Dir(of), path)
 		}
-		if strings.Contains(path, "*") {
+		if strings.ContainsAny(path, "*?[") {
 			all = append(all, matching(root, path)...)
 		} else {
 			all = append(all, filepath.Clean(path))

@@ -51,6 +51,7 @@ func TestContainerdIsTold(t *testing.T) {
 		{"a file that is gone", old, debugSetting, "containerd --config /gone.toml", ""},
 		{"imports, the last counts", "imports = ['/etc/containerd/conf.d/*.toml', 'more.toml']\n" + old, debugSetting, "", "/run/more.sock"},
 		{"imports by a pattern", "imports = ['conf.d/*.toml']\n" + old, debugSetting, "", "/run/b.sock"},
+		{"imports by a class of names", "imports = ['conf.d/[a-b].toml']\n" + old, debugSetting, "", "/run/b.sock"},
 		{"imports in a ring", "imports = ['ring.toml']\nroot = '/data/c'\n", dataSetting, "", "/data/ring"},
 		{"imports that are none", "imports = [7, '', '/gone']\nroot = '/data/c'\n", dataSetting, "", "/data/c"},
 		{"broken", "root = broken\n", dataSetting, "", ""},
@@ -79,23 +80,26 @@ func TestContainerdIsTold(t *testing.T) {
 }
 
 func TestOthersAreTold(t *testing.T) {
+	const kubelet = "kubelet --config=/var/k.yaml"
 	for _, tt := range []struct {
-		name, comm, file, text string
+		name, args, file, text string
 		what                   func(program) setting
 		want                   string
 	}{
 		{"CRI-O", "crio", "etc/crio/crio.conf", "[crio.api]\nlisten='/run/x.sock'\n[crio]\n# root='/old'\nroot='/data/o'\n", dataSetting, "/data/o"},
 		{"CRI-O's socket", "crio", "etc/crio/crio.conf", "[crio]\n[crio.api]\nlisten='/run/x.sock'\n", socketSetting, "/run/x.sock"},
 		{"CRI-O's drop-in", "crio", "etc/crio/crio.conf.d/10-x.conf", "[crio]\nrunroot='/run/o'\n", stateSetting, "/run/o"},
-		{"a kubelet", "kubelet", "var/k.yaml", "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/x.sock # ours\n", socketSetting, "unix:///run/x.sock"},
-		{"a kubelet in JSON", "kubelet", "var/k.yaml", "{\n  \"containerRuntimeEndpoint\": \"unix:///run/x.sock\"\n}\n", socketSetting, "unix:///run/x.sock"},
-		{"a kubelet that was told nothing", "kubelet", "var/k.yaml", "containerRuntimeEndpoint:\n", socketSetting, ""},
+		{"CRI-O's drop-in elsewhere", "crio -d /etc/own.d", "etc/own.d/x", "crio.root = '/data/o'\n", dataSetting, "/data/o"},
+		{"CRI-O's drop-in where it does not look", "crio --config-dir=/etc/own.d", "etc/crio/crio.conf.d/x", "crio.root = '/data/o'\n", dataSetting, ""},
+		{"cri-dockerd's flag", "cri-dockerd --container-runtime-endpoint unix:///run/x.sock", "x", "", socketSetting, "unix:///run/x.sock"},
+		{"a kubelet's drop-in", "kubelet --config /gone.yaml --config-dir /etc/kubelet.d", "etc/kubelet.d/20-x.conf", "containerRuntimeEndpoint: unix:///run/x.sock\n", socketSetting, "unix:///run/x.sock"},
+		{"what a kubelet takes for none", "kubelet --config /gone.yaml --config-dir /etc/kubelet.d", "etc/kubelet.d/20-x.yaml", "containerRuntimeEndpoint: unix:///run/x.sock\n", socketSetting, ""},
+		{"a kubelet", kubelet, "var/k.yaml", "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/x.sock # ours\n", socketSetting, "unix:///run/x.sock"},
+		{"a kubelet in JSON", kubelet, "var/k.yaml", "{\n  \"containerRuntimeEndpoint\": \"unix:///run/x.sock\"\n}\n", socketSetting, "unix:///run/x.sock"},
+		{"a kubelet that was told nothing", kubelet, "var/k.yaml", "containerRuntimeEndpoint:\n", socketSetting, ""},
 	} {
-		args := []string{tt.comm}
-		if tt.comm == "kubelet" {
-			args = append(args, "--config=/"+tt.file)
-		}
-		if got := settingsOf(t, tt.comm, map[string]string{tt.file: tt.text}, args...)(tt.what); got != tt.want {
+		args := strings.Fields(tt.args)
+		if got := settingsOf(t, args[0], map[string]string{tt.file: tt.text}, args...)(tt.what); got != tt.want {
 			t.Errorf("%s was told %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -143,8 +147,8 @@ func TestProgramAt(t *testing.T) {
 		if tt.there != "" {
 			files[tt.there] = ""
 		}
-		if p, ok := programAt(tree(t, files), tt.endpoint); p.config != tt.want || ok != (tt.want != "") {
-			t.Errorf("at %s, with %q: %q, want %q", tt.endpoint, tt.there, p.config, tt.want)
+		if p, ok := programAt(tree(t, files), tt.endpoint, ""); p.Config != tt.want || ok != (tt.want != "") {
+			t.Errorf("at %s, with %q: %q, want %q", tt.endpoint, tt.there, p.Config, tt.want)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -39,11 +38,14 @@ func serving(root, endpoint string, picture bool) (s server) {
 	p, process := started(proc, pid)
 	if process.pid != 0 {
 		comm, _ := p.Comm() // of none that is known
-		s.program, _ = programOf(comm)
+		var known bool
+		if s.program, known = programAt(root, endpoint, comm); !known {
+			s.program, _ = programOf(comm)
+		}
 		s.comm, s.process = comm, process
 		s.args, _ = p.CmdLine() // without them it was told nothing that we know
 	} else if !picture {
-		s.program, _ = programAt(root, endpoint)
+		s.program, _ = programAt(root, endpoint, "")
 	}
 	s.files, s.err = s.configured(root, s.args)
 	return s
@@ -54,7 +56,8 @@ func serving(root, endpoint string, picture bool) (s server) {
 func firstRuntime(proc procfs.FS) int {
 	all, _ := proc.AllProcs() // nothing if it cannot be read
 	for _, p := range all {
-		if comm, err := p.Comm(); err == nil && slices.Contains([]string{"containerd", "crio"}, comm) {
+		comm, _ := p.Comm() // of none that is known
+		if known, _ := programOf(comm); known.data.preset != "" {
 			return p.PID
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 const (
@@ -103,6 +104,13 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var runtime, kubelet bool
+	add := func(units []string) {
+		for _, unit := range units {
+			if name := unit + ".service"; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
 	for _, key := range w.order {
 		d := w.seen[key]
 		if !strings.HasSuffix(d.Unit, ".service") {
@@ -113,15 +121,13 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 			names = append(names, d.Unit)
 		}
 	}
-	switch {
-	case runtime:
-	case strings.Contains(endpoint, "crio"):
-		names = append(names, "crio.service")
-	default:
-		names = append(names, "containerd.service")
-	}
-	if !kubelet {
-		names = append(names, "kubelet.service")
+	for _, f := range flavour.Likely(endpoint) {
+		if !runtime {
+			add(f.Units)
+		}
+		if !kubelet {
+			add(f.KubeletUnits)
+		}
 	}
 	return names
 }

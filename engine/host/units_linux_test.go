@@ -222,6 +222,12 @@ func TestServicesToAskFor(t *testing.T) {
 	}{
 		{"unix:///run/crio/crio.sock", nil, "crio.service kubelet.service"},
 		{"", nil, "containerd.service kubelet.service"},
+		{"unix:///run/cri-dockerd.sock", nil, "cri-docker.service kubelet.service"},
+		{"unix:///run/k3s/containerd/containerd.sock", nil, "k3s.service k3s-agent.service rke2-server.service rke2-agent.service"},
+		{"unix:///run/k0s/containerd.sock", nil, "k0scontroller.service k0sworker.service"},
+		{"unix:///run/k0s/containerd.sock", []evidence.Process{{PID: 1, Command: "containerd", Unit: "k0sworker.service"}}, "k0sworker.service"},
+		{"unix:///run/k0s/containerd.sock", []evidence.Process{{PID: 1, Command: "kubelet", Unit: "k0sworker.service"}}, "k0sworker.service k0scontroller.service"},
+		{"unix:///var/snap/microk8s/common/run/containerd.sock", nil, "snap.microk8s.daemon-containerd.service snap.microk8s.daemon-kubelite.service"},
 		{"", []evidence.Process{{PID: 1, Command: "containerd", Unit: "docker.service"}, {PID: 2, Command: "kubelet", Unit: "kubelet.service"}}, "docker.service kubelet.service"},
 		{"", []evidence.Process{{PID: 1, Command: "k3s-server", Unit: "k3s.service"}, {PID: 2, Command: "containerd", Unit: "k3s.service"}}, "k3s.service"},
 		{"", []evidence.Process{{PID: 1, Command: "containerd", Unit: "containerd"}, {PID: 2, Command: "kubelet"}}, "containerd.service kubelet.service"},
