@@ -39,18 +39,41 @@ func (c *Client) failedPlugin(ctx context.Context) string {
 // A plugged remembers, for as long as a connection lasts, why there is no CRI behind it.
 type plugged struct {
 	mu   sync.Mutex
-	conn uint64 // its number; 0 before anybody asked
-	why  string
+	last *question // nil before anybody asked
 }
 
-// because returns what [Client.failedPlugin] says, asking once for each connection.
+// A question is what [Client.failedPlugin] is asked once for a connection.
+type question struct {
+	conn     uint64        // its number
+	answered chan struct{} // closed when why is known
+	why      string
+}
+
+// because returns what [Client.failedPlugin] says of the connection. Calls that need it at
+// the same time wait for the same answer, each no longer than its own context allows.
 func (p *plugged) because(ctx context.Context, c *Client) string {
+	q := p.ask(c)
+	select {
+	case <-q.answered:
+		return q.why
+	case <-ctx.Done():
+		return ""
+	}
+}
+
+// ask lasts for as long as the client, and not as the call that happens to be first.
+func (p *plugged) ask(c *Client) *question {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if made := c.dialer.made.Load(); p.conn != made {
-		p.conn, p.why = made, c.failedPlugin(ctx)
+	if made := c.dialer.made.Load(); p.last == nil || p.last.conn != made {
+		q := &question{conn: made, answered: make(chan struct{})}
+		p.last = q
+		go func() {
+			defer close(q.answered)
+			q.why = c.failedPlugin(c.alive)
+		}()
 	}
-	return p.why
+	return p.last
 }
 
 // A plugin is one of containerd's.

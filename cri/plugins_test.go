@@ -1,12 +1,18 @@
 package cri
 
 import (
+	"context"
+	"net"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -30,6 +36,27 @@ func (p plugin) onWire() []byte {
 	return b
 }
 
+// withoutCRI returns a server that knows nothing but its plugins, if there are any. It calls
+// asked before it tells them.
+func withoutCRI(all []plugin, asked func()) *grpc.Server {
+	answer := func(_ any, s grpc.ServerStream) error {
+		method, _ := grpc.MethodFromServerStream(s)
+		if method != pluginsMethod || all == nil {
+			return status.Error(codes.Unimplemented, "unknown service "+strings.Split(method, "/")[1])
+		}
+		var request, list []byte
+		if err := s.RecvMsg(&request); err != nil {
+			return err
+		}
+		asked()
+		for _, p := range all {
+			list = protowire.AppendBytes(protowire.AppendTag(list, 1, protowire.BytesType), p.onWire())
+		}
+		return s.SendMsg(list)
+	}
+	return grpc.NewServer(grpc.ForceServerCodec(wireCodec{}), grpc.UnknownServiceHandler(answer))
+}
+
 // A containerd without CRI says itself why: nobody has to guess.
 func TestWhyThereIsNoCRI(t *testing.T) {
 	overlay := plugin{"io.containerd.snapshotter.v1", "overlayfs", "not supported"}
@@ -46,22 +73,8 @@ func TestWhyThereIsNoCRI(t *testing.T) {
 		{"another program", nil, "unknown service runtime.v1.RuntimeService"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			answer := func(_ any, s grpc.ServerStream) error {
-				method, _ := grpc.MethodFromServerStream(s)
-				if method != pluginsMethod || tt.all == nil {
-					return status.Error(codes.Unimplemented, "unknown service "+strings.Split(method, "/")[1])
-				}
-				var request, list []byte
-				if err := s.RecvMsg(&request); err != nil {
-					return err
-				}
-				for _, p := range tt.all {
-					list = protowire.AppendBytes(protowire.AppendTag(list, 1, protowire.BytesType), p.onWire())
-				}
-				return s.SendMsg(list)
-			}
 			path := shortDir(t) + "/x.sock"
-			background(t, grpc.NewServer(grpc.ForceServerCodec(wireCodec{}), grpc.UnknownServiceHandler(answer)), listen(t, path))
+			background(t, withoutCRI(tt.all, func() {}), listen(t, path))
 			c, err := Dial(path)
 			if err != nil {
 				t.Fatal(err)
@@ -71,6 +84,47 @@ func TestWhyThereIsNoCRI(t *testing.T) {
 				if _, err := c.Version(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("error = %v, want %q", err, tt.want)
 				}
+			}
+		})
+	}
+}
+
+// While containerd takes its time to say why there is no CRI, every call ends by its own
+// deadline. Those that have the time get the one answer, whoever asked first. (A lock that is
+// held meanwhile stops the clock here, and so the test.)
+func TestWhyThereIsNoCRIHoldsNobodyUp(t *testing.T) {
+	const takes, short, long = 900 * time.Millisecond, 100 * time.Millisecond, 5 * time.Second
+	const why, plain = "it is disabled, or not built in", "unknown service runtime.v1.RuntimeService"
+	for _, order := range [][]time.Duration{{short, long}, {long, short}, {long, short, short, long}} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			server, listener := withoutCRI([]plugin{}, func() { asked++; time.Sleep(takes) }), bufconn.Listen(1<<16)
+			go func() { _ = server.Serve(listener) }()
+			defer server.Stop()
+			c, err := open("x", func(ctx context.Context, _, _ string) (net.Conn, error) { return listener.DialContext(ctx) }, handshake)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			var calls sync.WaitGroup
+			for _, within := range order {
+				calls.Go(func() {
+					ctx, cancel := context.WithTimeout(t.Context(), within)
+					defer cancel()
+					began := time.Now()
+					_, err := c.Version(ctx)
+					took, wantTook, want := time.Since(began), short, plain
+					if within == long {
+						wantTook, want = takes, why
+					}
+					if took != wantTook || err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("of %v, a call with %v: error %v after %v, want %q after %v", order, within, err, took, want, wantTook)
+					}
+				})
+				synctest.Wait()
+			}
+			if calls.Wait(); asked != 1 {
+				t.Errorf("asked %d times", asked)
 			}
 		})
 	}
