@@ -171,7 +171,7 @@ func leads(half, most time.Duration) string {
 
 func (v *view) driftSteps() []Step {
 	steps := []Step{v.logStep("what the runtime says of its event stream")}
-	if v.program() == "crio" {
+	if v.isCRIO() {
 		steps = append(steps, Step{Text: "whether it sends events at all", Command: "crio config 2>/dev/null | grep enable_pod_events"})
 	} else {
 		steps = append(steps, Step{Text: "its version: before containerd 2 readers of the stream take events from each other", Command: v.crictl("version")})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -245,7 +246,7 @@ func handlerOf(p *engine.Pod) (string, bool) {
 	return p.Status.Sandboxes[0].Handler, true
 }
 
-func (v *view) isCRIO() bool { return strings.HasPrefix(v.program(), "crio") }
+func (v *view) isCRIO() bool { return v.program() == flavour.CRIO.Program }
 
 // hasConmon reports whether a container has a monitor of its own, as each of CRI-O's has.
 func (v *view) hasConmon(id string) bool {

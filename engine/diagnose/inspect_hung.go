@@ -314,7 +314,7 @@ func (v *view) objectSteps(f engine.Flight) []Step {
 		steps = append(steps, Step{Text: "lets its " + waits.MonitorWord(&p) + " go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
 	case ok && p.Container == "":
 		steps = append(steps, Step{Text: "ends only this pod; the kubelet makes it anew", Command: fmt.Sprintf("kill -9 %d", p.PID), Risky: true})
-	case ok || sandbox == "" || strings.HasPrefix(v.program(), "crio"): // a conmon's end ends nothing
+	case ok || sandbox == "" || v.isCRIO(): // a conmon's end ends nothing
 	default:
 		steps = append(steps, Step{Text: "kills the shim of only this pod; the kubelet makes it anew", Command: "pkill -9 -f -- " + quote("-id "+sandbox), Risky: true})
 	}

@@ -52,7 +52,7 @@ var containerd = program{
 	data:    setting{[]string{"root"}, []string{"root"}, ""},
 	state:   setting{[]string{"state"}, []string{"state"}, ""},
 	temp:    setting{nil, []string{"temp"}, "/tmp"},
-	debug:   setting{nil, []string{"plugins/io.containerd.server.v1.debug/address", "debug/address"}, "/run/containerd/debug.sock"},
+	debug:   setting{nil, []string{"plugins/io.containerd.server.v1.debug/address", "debug/address"}, flavour.Containerd.State + "/debug.sock"},
 	metrics: setting{nil, []string{"plugins/io.containerd.server.v1.metrics/address", "metrics/address"}, ""},
 }
 
@@ -70,28 +70,27 @@ var client = program{
 	socket: setting{[]string{"container-runtime-endpoint"}, []string{"containerRuntimeEndpoint"}, ""},
 }
 
+// of returns p as a flavour has it. No folder is preset for Docker behind cri-dockerd: it may
+// have been told another one, which is not read.
+func (p program) of(f flavour.Flavour) program {
+	p.Flavour, p.comm = f, f.Program
+	if p.data.keys != nil {
+		p.data.preset, p.state.preset = f.Data, f.State
+	}
+	return p
+}
+
 // programs are those whose configuration is known; of several of one name the first
 // stands for it where its socket is not known. (containerd 1.6 to 2.4: config.toml of versions 1 to
 // 4, server/config; CRI-O 1.25 to 1.37: crio.conf; kubelet 1.25 to 1.37: flags, from
 // 1.27 on KubeletConfiguration, and from 1.28 on --config-dir.)
 var programs = func() (all []program) {
+	kinds := map[string]program{"containerd": containerd, "crio": crio, "cri-dockerd": client}
 	for _, f := range flavour.Known {
-		p := client
-		switch f.Program {
-		case flavour.Containerd.Program:
-			p = containerd
-			p.data.preset, p.state.preset = f.Data, f.State
-		case flavour.CRIO.Program:
-			p = crio
-			p.data.preset, p.state.preset = f.Data, f.State
-		}
-		p.Flavour, p.comm = f, f.Program
-		all = append(all, p)
+		all = append(all, kinds[f.Program].of(f))
 	}
-	for _, comm := range flavour.Kubelets {
-		p := client
-		p.comm = comm
-		all = append(all, p)
+	for _, comm := range kubelets {
+		all = append(all, client.of(flavour.Flavour{Program: comm}))
 	}
 	return all
 }()
