@@ -26,34 +26,23 @@ type source struct {
 // flags come before its configuration file because they win over it. k3s, RKE2
 // and MicroK8s keep their own.
 var sources = slices.Concat(
-	[]source{{"/etc/crictl.yaml", yamlKey("runtime-endpoint")}},
-	own(yamlKey("runtime-endpoint"), func(f flavour.Flavour) string { return f.Crictl }),
-	[]source{
-		{"/var/lib/kubelet/kubeadm-flags.env", kubeletFlag},
-		{"/etc/default/kubelet", kubeletFlag},
-		{"/etc/sysconfig/kubelet", kubeletFlag},
-	},
-	own(kubeletFlag, func(f flavour.Flavour) string { return f.KubeletArgs }),
-	[]source{
-		{"/var/lib/kubelet/instance-config.yaml", yamlKey("containerRuntimeEndpoint")}, // kubeadm 1.32 and later
-		{"/var/lib/kubelet/config.yaml", yamlKey("containerRuntimeEndpoint")},
-		{"/etc/kubernetes/kubelet/config.json", yamlKey("containerRuntimeEndpoint")}, // EKS
-	},
+	files(yamlKey("runtime-endpoint"), "/etc/crictl.yaml"),
+	files(yamlKey("runtime-endpoint"), flavour.Crictl...),
+	files(kubeletFlag, "/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet"),
+	files(kubeletFlag, flavour.KubeletArgs...),
+	files(yamlKey("containerRuntimeEndpoint"), kubeletConfigs...),
 )
 
-// own returns the sources that distributions have of their own.
-func own(endpoint func([]byte) (string, error), path func(flavour.Flavour) string) (all []source) {
-	for _, f := range flavour.Known {
-		if at := path(f); at != "" {
-			all = append(all, source{at, endpoint})
-		}
+func files(endpoint func([]byte) (string, error), paths ...string) (all []source) {
+	for _, path := range paths {
+		all = append(all, source{path, endpoint})
 	}
 	return all
 }
 
-// kubeletTraces are configurations of a kubelet. One that names no runtime means
-// containerd's.
-var kubeletTraces = []string{"/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet/config.json"}
+// kubeletConfigs are of kubeadm 1.32 and later, which stands beside the next, of others, and
+// of EKS. One that names no runtime means containerd's.
+var kubeletConfigs = []string{"/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet/config.json"}
 
 // candidates returns what there is to try, each path once, in the order that
 // [Discover] promises.
@@ -73,7 +62,7 @@ func (s Search) candidates() []Candidate {
 		}
 		all = append(all, s.usual(strings.Join(owners, " and "), at, traces))
 	}
-	return unique(append(all, s.usual("the kubelet", flavour.Containerd.Socket, kubeletTraces)))
+	return unique(append(all, s.usual("the kubelet", flavour.Containerd.Socket, kubeletConfigs[1:])))
 }
 
 // usual returns where a runtime listens unless it is told otherwise. It belongs there if

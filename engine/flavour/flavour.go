@@ -23,13 +23,11 @@ type Flavour struct {
 	// without these the kubelet runs in the same.
 	Units, KubeletUnits []string
 
-	// Behind are the programs that do the work for Program, Kubelets those that have a
-	// kubelet within, Supervisors those that begin the runtime and the kubelet.
-	Behind, Kubelets, Supervisors []string
+	// behind are the programs that do the work for Program, kubelets those that have a
+	// kubelet within, supervisors those that begin the runtime and the kubelet.
+	behind, kubelets, supervisors []string
 
-	// Crictl is the distribution's own configuration of crictl, KubeletArgs its file of
-	// the kubelet's flags. Empty for none.
-	Crictl, KubeletArgs string
+	crictl, kubeletArgs []string // see [Crictl] and [KubeletArgs]
 }
 
 // The folders of the snap of MicroK8s that are in the variables of these names.
@@ -67,46 +65,54 @@ var Known = []Flavour{
 	{
 		Name: "cri-dockerd", Program: "cri-dockerd", Socket: "/run/cri-dockerd.sock", mark: "cri-dockerd",
 		Data: "/var/lib/docker", traces: []string{"/var/lib/cri-dockerd"},
-		Units: []string{"cri-docker"}, KubeletUnits: ownKubelet, Behind: []string{"dockerd"},
+		Units: []string{"cri-docker"}, KubeletUnits: ownKubelet, behind: []string{"dockerd"},
 	},
 	{
 		Name: "k3s", Program: "containerd", Socket: "/run/k3s/containerd/containerd.sock", mark: "/run/k3s/",
 		Data: "/var/lib/rancher/k3s/agent/containerd", State: "/run/k3s/containerd", Config: "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
-		Units: []string{"k3s", "k3s-agent"}, Kubelets: []string{"k3s", "k3s-server", "k3s-agent"},
-		Crictl: "/var/lib/rancher/k3s/agent/etc/crictl.yaml",
+		Units: []string{"k3s", "k3s-agent"}, kubelets: []string{"k3s", "k3s-server", "k3s-agent"},
+		crictl: []string{"/var/lib/rancher/k3s/agent/etc/crictl.yaml"},
 	},
 	{
 		Name: "RKE2", Program: "containerd", Socket: "/run/k3s/containerd/containerd.sock", mark: "/run/k3s/",
 		Data: "/var/lib/rancher/rke2/agent/containerd", State: "/run/k3s/containerd", Config: "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
-		Units: []string{"rke2-server", "rke2-agent"}, Supervisors: []string{"rke2", "rke2-server", "rke2-agent"},
-		Crictl: "/var/lib/rancher/rke2/agent/etc/crictl.yaml",
+		Units: []string{"rke2-server", "rke2-agent"}, supervisors: []string{"rke2", "rke2-server", "rke2-agent"},
+		crictl: []string{"/var/lib/rancher/rke2/agent/etc/crictl.yaml"},
 	},
 	{
 		Name: "k0s", Program: "containerd", Socket: "/run/k0s/containerd.sock", mark: "/run/k0s/",
 		Data: "/var/lib/k0s/containerd", State: "/run/k0s/containerd", Config: "/etc/k0s/containerd.toml", // which imports /etc/k0s/containerd.d
-		Units: []string{"k0scontroller", "k0sworker"}, Supervisors: []string{"k0s"},
+		Units: []string{"k0scontroller", "k0sworker"}, supervisors: []string{"k0s"},
 	},
 	{
 		Name: "MicroK8s", Program: "containerd", Socket: SnapCommon + "/run/containerd.sock", mark: "/var/snap/microk8s/",
 		Data: SnapCommon + "/var/lib/containerd", State: SnapCommon + "/run/containerd", Config: SnapData + "/args/containerd.toml",
-		Units: []string{"snap.microk8s.daemon-containerd"}, KubeletUnits: []string{"snap.microk8s.daemon-kubelite"}, Kubelets: []string{"kubelite"},
-		KubeletArgs: SnapData + "/args/kubelet",
+		Units: []string{"snap.microk8s.daemon-containerd"}, KubeletUnits: []string{"snap.microk8s.daemon-kubelite"}, kubelets: []string{"kubelite"},
+		kubeletArgs: []string{SnapData + "/args/kubelet"},
 	},
 }
 
 // The names of programs, as far as the kernel keeps them. They must not be changed.
 var (
 	// Runtimes are the daemons that are a runtime, or do its work.
-	Runtimes = names(func(f Flavour) []string { return append([]string{f.Program}, f.Behind...) })
+	Runtimes = names(func(f Flavour) []string { return append([]string{f.Program}, f.behind...) })
 	// Kubelets are those that are a kubelet, or have one in them, as k3s, MicroK8s and the
 	// old hyperkube do.
 	Kubelets = slices.Concat([]string{"kubelet"}, withKubelet, []string{"hyperkube"})
 	// Supervisors begin the runtime and the kubelet as processes of their own.
-	Supervisors = names(func(f Flavour) []string { return f.Supervisors })
+	Supervisors = names(func(f Flavour) []string { return f.supervisors })
 	// Programs are all that a runtime runs in or under.
 	Programs = slices.Concat(Runtimes, Supervisors, withKubelet)
 
-	withKubelet = names(func(f Flavour) []string { return f.Kubelets })
+	withKubelet = names(func(f Flavour) []string { return f.kubelets })
+)
+
+// Files of distributions. They must not be changed.
+var (
+	// Crictl are their own configurations of crictl.
+	Crictl = names(func(f Flavour) []string { return f.crictl })
+	// KubeletArgs have the flags of their kubelets.
+	KubeletArgs = names(func(f Flavour) []string { return f.kubeletArgs })
 )
 
 // SharedUnits are the systemd units in which both a runtime and its kubelet run.
