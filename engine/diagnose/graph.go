@@ -47,11 +47,15 @@ func (v *view) waitFacts() waits.Facts {
 		Lookup: v.ours, Shown: v.shown,
 		Disk: func(m evidence.Mount) string { return strings.Join(v.disk(m)[:min(1, len(v.disk(m)))], "") },
 	}
-	blamed := make(map[*hang]bool, len(v.blamed))
-	for _, h := range v.blamed {
+	blamed := make(map[*hang]bool, waits.MostObjects)
+	for _, h := range v.blamed[:min(len(v.blamed), waits.MostObjects)] {
 		blamed[h] = true
 	}
-	for _, h := range hangs {
+	f.Hung = make(map[call.Operation]int)
+	for i, h := range hangs {
+		if f.Hung[h.Op]++; i >= waits.MostObjects {
+			continue
+		}
 		w := waits.Hang{Op: h.Op, Since: h.Since, Sure: h.sure, Relist: h.out && h.By == engine.ByRelist, Blamed: blamed[h]}
 		if h.Op.AboutObject() {
 			w.Object, w.Beside = v.asked(h.Flight), v.objectsAnswered(v.began(h))

@@ -54,7 +54,7 @@ func helperStuck(v *view) []Finding {
 func (v *view) lateHelpers() (late []lateHelper) {
 	var found []lateHelper
 	v.graph().Each(waits.Helper, func(place int, n *waits.Node) {
-		if p := n.Process(); !v.waits.Below(place, waits.Helper) && !waits.Idle(p) && p.Own && (v.helperLate(*p) || v.waitedFor(place)) {
+		if p := n.Process(); !v.waits.Below(place, waits.Helper) && !waits.Idle(p) && p.Own && (v.helperLate(*p) || v.waits.HoldsUp(place)) {
 			found = append(found, lateHelper{Process: *p, node: n.Key, owner: n.Object})
 		}
 	})
@@ -67,12 +67,6 @@ func (v *view) lateHelpers() (late []lateHelper) {
 		}
 	}
 	return late
-}
-
-// waitedFor reports whether a call that hangs for sure waits for a node, surely.
-func (v *view) waitedFor(place int) bool {
-	waiting := v.waits.Waiting(v.waits.Nodes[place].Key)
-	return slices.ContainsFunc(v.allHanging(), func(h *hang) bool { return h.sure && waiting.HasAny(v.waits, callNode(h)) })
 }
 
 // name names one trouble: what does the same for the pods of one owner. One whose pod's

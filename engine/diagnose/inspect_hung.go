@@ -155,8 +155,10 @@ func (v *view) sandbox(f engine.Flight) string {
 	if isSandbox(f) {
 		return f.ID
 	}
-	if o, known := v.listed(f.ID); known {
-		return o.SandboxID
+	for _, c := range v.containersIn(f.Pod) {
+		if c.ID == f.ID {
+			return c.SandboxID
+		}
 	}
 	if o, known := v.shown(f.ID); known && o.SandboxID != "" {
 		return o.SandboxID

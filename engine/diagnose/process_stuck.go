@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -83,7 +84,7 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 			p.what, p.severity = "helper", Warning
 		case n.Object == (waits.Object{}):
 			p.what, p.severity = "runtime", Critical
-		case slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == n.Object.ID }):
+		case v.waits.Find(key(waits.Call, waits.CallKey(call.ContainerStatus, n.Object.ID))) >= 0, v.waits.Find(key(waits.Call, waits.CallKey(call.PodSandboxStatus, n.Object.ID))) >= 0:
 			return
 		default:
 			p.what, p.severity, p.others = "process", Warning, v.alsoIn(n)

@@ -11,9 +11,9 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// mostObjects is how many objects whose status hangs a graph has: nobody reads more of
+// MostObjects is how many objects whose status hangs a graph has: nobody reads more of
 // them one by one, and a diagnosis of ten thousand must not take longer for them.
-const mostObjects = 500
+const MostObjects = 500
 
 // A Hang is a call to the runtime that has no answer.
 type Hang struct {
@@ -28,11 +28,12 @@ type Hang struct {
 
 // Facts are what a [Graph] is built of. Nothing of them is changed.
 type Facts struct {
-	Hangs   []Hang           // the worst first
-	Line    func(int) string // says of one of Hangs how long it has had no answer
-	Alone   []Object         // pods whose list alone has no answer, while the lists of others have
-	Report  *evidence.Report // of the node; never nil
-	Deep    *evidence.Deep   // what of the report's may be trusted now; never nil
+	Hangs   []Hang                 // the worst first, [MostObjects] at most
+	Hung    map[call.Operation]int // how many calls of each operation hang, those beyond Hangs among them
+	Line    func(int) string       // says of one of Hangs how long it has had no answer
+	Alone   []Object               // pods whose list alone has no answer, while the lists of others have
+	Report  *evidence.Report       // of the node; never nil
+	Deep    *evidence.Deep         // what of the report's may be trusted now; never nil
 	Runtime []evidence.Process
 	Retried []evidence.Process             // helpers that are begun again and again, each as old as all of its tries together
 	Busy    bool                           // the node is short of CPU: helpers take longer
@@ -79,7 +80,7 @@ type builder struct {
 	children map[int][]*evidence.Process    // helpers, by who has called them
 	of       map[string][]*evidence.Process // helpers that are waited for, the oldest first, by container
 	from     map[string][]*evidence.Process // and by the sandbox whose shim has called them
-	hung     map[call.Operation]int         // how many calls of an operation hang
+	first    map[call.Operation]int         // the place of the first call of an operation that hangs
 	asked    map[int]*evidence.Goroutine    // by object: the goroutine that is at work on it
 	edges    map[[2]int]int                 // places of edges, by both ends
 	waits    map[int]bool                   // nodes at which an edge begins
@@ -91,7 +92,8 @@ func (b *builder) index() {
 	processes := &b.Report.Processes
 	b.shims, b.byPID = make(map[string]*evidence.Process, len(processes.Shims)), make(map[int]*evidence.Process)
 	b.children, b.of, b.from = make(map[int][]*evidence.Process), make(map[string][]*evidence.Process), make(map[string][]*evidence.Process)
-	b.hung, b.asked = make(map[call.Operation]int), make(map[int]*evidence.Goroutine)
+	b.first = make(map[call.Operation]int)
+	b.asked = make(map[int]*evidence.Goroutine)
 	b.edges, b.waits = make(map[[2]int]int), make(map[int]bool)
 	for i := range processes.Shims {
 		p := &processes.Shims[i]
@@ -118,7 +120,9 @@ func (b *builder) index() {
 		}
 	}
 	for i := range b.Hangs {
-		b.hung[b.Hangs[i].Op]++
+		if op := b.Hangs[i].Op; !b.hangs(op) {
+			b.first[op] = i
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package waits
 
 import (
-	"slices"
-
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -27,7 +25,7 @@ func (b *builder) call(i int) int {
 	if h.Op.AboutObject() {
 		key, name = CallKey(h.Op, h.Object.ID), name+" of "+h.Object.String()
 	}
-	return b.node(Node{Key: key, Kind: Call, Name: name, Object: h.Object, Since: h.Since})
+	return b.node(Node{Key: key, Kind: Call, Name: name, Object: h.Object, Since: h.Since, sure: h.Sure})
 }
 
 // CallKey returns by what a status call is known, within the keys of its kind.
@@ -36,23 +34,27 @@ func CallKey(op call.Operation, id string) string { return op.String() + " " + i
 // list returns the place of the list that hangs with a status call: the one of its kind,
 // if that hangs, else any; -1 if none does.
 func (b *builder) list(op call.Operation) int {
-	of := func(list call.Operation) int {
-		return slices.IndexFunc(b.Hangs, func(h Hang) bool { return h.Op == list })
-	}
-	if op == call.ContainerStatus {
-		if i := of(call.ListContainers); i >= 0 {
+	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
+		if i, hangs := b.first[list]; hangs && (list == call.ListContainers || op != call.ContainerStatus || !b.hangs(call.ListContainers)) {
 			return i
 		}
 	}
-	if i := of(call.ListPodSandbox); i >= 0 {
-		return i
-	}
-	return of(call.ListContainers)
+	return -1
+}
+
+func (b *builder) hangs(op call.Operation) bool {
+	_, hangs := b.first[op]
+	return hangs
 }
 
 // anyBlamed reports whether the object of any call is at fault for it.
 func (b *builder) anyBlamed() bool {
-	return slices.ContainsFunc(b.Hangs, func(h Hang) bool { return h.Blamed })
+	for i := range b.Hangs {
+		if b.Hangs[i].Blamed {
+			return true
+		}
+	}
+	return false
 }
 
 // callsToPods: the list of all waits for the pod whose list alone has no answer, while the

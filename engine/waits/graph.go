@@ -54,6 +54,7 @@ type Node struct {
 	Object Object // whose it is; zero if it is of none
 	Since  time.Time
 
+	sure    bool // of a call: it hangs, and is not just slow
 	process *evidence.Process
 	lock    *evidence.Lock
 	mount   evidence.Mount

@@ -50,6 +50,7 @@ func (f Facts) list() Facts {
 
 // status has the status of a container hang while others are answered.
 func (f Facts) status(n int) Facts {
+	f.Hung = map[call.Operation]int{call.ContainerStatus: len(f.Hangs) + 1}
 	f.Hangs = append(f.Hangs, Hang{Op: call.ContainerStatus, Object: app(n), Since: time.Unix(985, 0), Sure: true, Blamed: true, Beside: true})
 	return f
 }

@@ -26,11 +26,9 @@ var helpersOf = map[string][]string{
 // callsToObjects: a status call that hangs alone waits for its object, through the lock of
 // that object's status, for which a list waits as well, and through whoever holds the lock.
 func callsToObjects(b *builder) {
-	n := 0
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; h.Blamed && n < mostObjects {
+		if h := &b.Hangs[i]; h.Blamed {
 			b.callToObject(i, h)
-			n++
 		}
 	}
 }
@@ -127,7 +125,7 @@ func (b *builder) lockOf(h *Hang) (lock *evidence.Lock, proof string) {
 		return nil, ""
 	}
 	lock = found[0] // with most waiters
-	if b.hung[h.Op] != 1 || len(found) != 1 || !h.Beside {
+	if b.Hung[h.Op] != 1 || len(found) != 1 || !h.Beside {
 		return lock, ""
 	}
 	if p := b.helperFor(h.Object); p != nil && slices.Contains(helpersOf[lock.Holder.Call], p.Verb) {
@@ -226,7 +224,7 @@ func (b *builder) openOf(h *Hang) *evidence.Goroutine {
 			found = append(found, g)
 		}
 	}
-	if len(found) != 1 || found[0].Container != "" || b.hung[h.Op] != 1 {
+	if len(found) != 1 || found[0].Container != "" || b.Hung[h.Op] != 1 {
 		return nil
 	}
 	return found[0]

@@ -16,6 +16,9 @@ import (
 func objectsToShims(b *builder) {
 	for i := range b.Report.Processes.Shims {
 		p := &b.Report.Processes.Shims[i]
+		if !Idle(p) && p.State != evidence.Zombie {
+			continue
+		}
 		owner, known := b.Lookup(p.Sandbox)
 		if !known {
 			owner, known = b.Lookup(p.Container)
@@ -78,21 +81,23 @@ func (b *builder) shimOf(o Object) *evidence.Process {
 // server, or one of all if all are held. A sandbox's pause process is told only where no
 // container of the pod is: they share a freezer.
 func objectsToProcesses(b *builder) {
-	told := make(map[pleg.UID]bool)
+	told, idle := make(map[pleg.UID]bool), make(map[string]*evidence.Process)
+	for id, all := range b.Report.Processes.Containers {
+		if p := idleOf(all); p != nil {
+			idle[id] = p
+		}
+	}
 	for _, sandboxes := range []bool{false, true} {
-		for _, id := range slices.Sorted(maps.Keys(b.Report.Processes.Containers)) {
+		for _, id := range slices.Sorted(maps.Keys(idle)) {
 			owner, known := b.Lookup(id)
-			if !known || owner.Sandbox != sandboxes || owner.State != pleg.Running || sandboxes && told[owner.Pod.UID] {
-				continue
-			}
-			if p := idleOf(b.Report.Processes.Containers[id]); p != nil {
+			if known && owner.Sandbox == sandboxes && owner.State == pleg.Running && !(sandboxes && told[owner.Pod.UID]) {
 				told[owner.Pod.UID] = true
-				b.objectToProcess(owner, p)
+				b.objectToProcess(owner, idle[id])
 			}
 		}
 	}
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; h.Blamed && i < mostObjects {
+		if h := &b.Hangs[i]; h.Blamed {
 			if p := worstOf(b.Report.Processes.Containers[h.Object.ID]); p != nil && (Held(p) || InKernel(p)) {
 				b.objectToProcess(h.Object, p)
 			}
@@ -173,10 +178,11 @@ func objectsToHelpers(b *builder) {
 	}
 	for i := range b.Report.Processes.Errands {
 		p := &b.Report.Processes.Errands[i]
-		_, known := b.Lookup(p.Container)
 		switch {
-		case (p.Own || known) && (Held(p) || InKernel(p)):
-			b.lateHelper(p)
+		case Held(p) || InKernel(p):
+			if _, known := b.Lookup(p.Container); p.Own || known {
+				b.lateHelper(p)
+			}
 		case p.Own && !Idle(p) && HelperLate(p, b.Busy):
 			b.lateHelper(b.outermost(p))
 		case b.endsRunning(p):

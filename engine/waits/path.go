@@ -78,6 +78,16 @@ func (g *Graph) search(proven bool, to ...int) map[int]int {
 	return came
 }
 
+// HoldsUp reports whether a call that hangs, and is not just slow, surely waits for a node.
+func (g *Graph) HoldsUp(place int) bool {
+	for i := range g.search(true, place) {
+		if g.Nodes[i].sure {
+			return true
+		}
+	}
+	return false
+}
+
 // Below reports whether a node of a kind waits for this one.
 func (g *Graph) Below(place int, kind Kind) bool {
 	return slices.ContainsFunc(g.in[place], func(e int) bool { return g.Nodes[g.Edges[e].From].Kind == kind })

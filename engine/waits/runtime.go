@@ -16,7 +16,7 @@ func callsToRuntime(b *builder) {
 	}
 	blamed := b.anyBlamed()
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; !h.Blamed && (i < mostObjects || !h.Op.AboutObject()) && !(blamed && isList(h.Op)) {
+		if h := &b.Hangs[i]; !h.Blamed && !(blamed && isList(h.Op)) {
 			b.callToRuntime(b.call(i), h)
 		}
 	}
