@@ -15,11 +15,11 @@ const settleAge = 10 * time.Second
 
 // A tracked is what is remembered of a process from one look to the next.
 type tracked struct {
+	start   uint64 // in ticks after the node's, which tells it from others of its number
 	comm    string
 	first   time.Time // when it was first seen
 	settled bool      // member and identity need not be read again
 	asked   bool      // whether it is an errand, as identity says
-	visit   uint64    // number of the look that saw it last
 
 	member   membership
 	identity identity

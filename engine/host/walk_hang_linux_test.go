@@ -2,8 +2,11 @@ package host
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -164,6 +167,40 @@ func TestLookEndsWithItsContext(t *testing.T) {
 	}
 	if len(w.known) != 3 {
 		t.Errorf("remembers %d processes, want all three, though one look did not come to them", len(w.known))
+	}
+}
+
+// On an overloaded node each look may be cut off: what has ended is forgotten all the same.
+func TestLookForgetsWhatIsGoneThoughCutOff(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	writePod(t, root, 100, fixtureID("1"), fixtureID("2"))
+	writePod(t, root, 110, fixtureID("3"), fixtureID("4"))
+	w := newFixtureWalker(root) // would wait for an hour
+	w.lookAt(t.Context(), fixtureLook)
+	for _, pid := range []string{"110", "111", "112"} {
+		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := fixtureShim(100, fixtureID("1"), fixtureSocket)
+	again.started = 2 * time.Hour
+	writeProc(t, root, again)
+	h := hold(t, root, 101, "stat")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reader := make(chan error)
+	go func() {
+		pipe, err := os.OpenFile(h.path, os.O_WRONLY, 0) // waits for the look
+		cancel()
+		reader <- errors.Join(err, pipe.Close())
+	}()
+	found := w.lookAt(ctx, fixtureLook)
+	if err := <-reader; err != nil || !strings.HasPrefix(found.Partial, "cut off after ") {
+		t.Fatalf("look = %+v, %v, want one that is cut off", found, err)
+	}
+	if pids := slices.Sorted(maps.Keys(w.known)); !slices.Equal(pids, []int{100, 101, 102}) || w.known[100].start != uint64(2*time.Hour/(time.Second/ticks)) {
+		t.Errorf("remembers %v, want the three that are there, and the new one of the number 100", pids)
 	}
 }
 

@@ -45,9 +45,9 @@ type walker struct {
 	quotas         map[int]quota               // of the daemons, by process number
 	kills          map[string]uint64           // for want of memory in their control groups, by the folder: a daemon that was killed comes back
 	frozen         map[group]freeze            // as of the last look
-	known          map[pidStart]*tracked
-	bystanders     map[int]bystander // by process number
-	node           []string          // the containers that the whole node is in
+	known          map[int]*tracked            // by process number
+	bystanders     map[int]bystander           // likewise
+	node           []string                    // the containers that the whole node is in
 	looks          uint64
 	budget         int // threads that are read in one look
 	nextPID        int // the process whose threads have their turn next
@@ -63,7 +63,7 @@ func newWalker(root, endpoint string) *walker {
 	root = filepath.Join("/", root)
 	return &walker{
 		root: root, endpoint: endpoint, clock: processorClock,
-		timeout: fileTimeout, known: map[pidStart]*tracked{}, kills: map[string]uint64{}, budget: threadsPerLook,
+		timeout: fileTimeout, known: map[int]*tracked{}, kills: map[string]uint64{}, budget: threadsPerLook,
 		walked: make(chan struct{}),
 	}
 }
@@ -107,12 +107,10 @@ func (w *walker) look(ctx context.Context, at time.Time) evidence.Report {
 		return evidence.Report{Processes: evidence.Processes{Missing: err.Error()}, State: evidence.Disk{Missing: err.Error()}}
 	}
 	l.uptime = l.readUptime()
+	l.forget(procs)
 	procs = l.skipBystanders(procs)
 	for i, a := range l.stats(procs) {
 		l.visit(procs[i], a) // returns at once when ctx has ended
-	}
-	if ctx.Err() == nil {
-		l.forget()
 	}
 	l.findErrands()
 	l.findStates()
@@ -199,9 +197,6 @@ func (l *walk) skipBystanders(procs procfs.Procs) procfs.Procs {
 		if !is || l.looks-b.read >= bystanderLooks {
 			return false
 		}
-		if b.tracked != nil {
-			b.visit = l.looks
-		}
 		l.bystanders[p.PID] = b
 		return true
 	})
@@ -242,22 +237,23 @@ func (l *walk) visit(p procfs.Proc, a answer[statRead]) {
 }
 
 // remember returns what is known of a process. One that has become another
-// program is begun anew.
+// program is begun anew, and so is another process with its number.
 func (l *walk) remember(pid int, stat procfs.ProcStat) *tracked {
-	key := pidStart{pid, stat.Starttime}
-	t := l.known[key]
-	if t == nil || t.comm != stat.Comm {
-		t = &tracked{comm: stat.Comm, first: l.at}
-		l.known[key] = t
+	t := l.known[pid]
+	if t == nil || t.start != stat.Starttime || t.comm != stat.Comm {
+		t = &tracked{start: stat.Starttime, comm: stat.Comm, first: l.at}
+		l.known[pid] = t
 	}
-	t.visit = l.looks
 	return t
 }
 
-// forget drops what was not seen. A look that was cut off must not: it has not
-// come to all processes.
-func (l *walk) forget() {
-	maps.DeleteFunc(l.known, func(_ pidStart, t *tracked) bool { return t.visit != l.looks })
+// forget drops the processes that are not listed any more. The list is whole in each
+// look, also in one that is cut off before it has come to all of them.
+func (l *walk) forget(procs procfs.Procs) {
+	maps.DeleteFunc(l.known, func(pid int, _ *tracked) bool {
+		_, listed := slices.BinarySearchFunc(procs, pid, func(p procfs.Proc, pid int) int { return cmp.Compare(p.PID, pid) })
+		return !listed
+	})
 }
 
 // readIdentity reads whose the process is, and what it does there. It reports

@@ -315,7 +315,7 @@ func TestLookAtThisMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := sighting{tracked: w.known[pidStart{p.PID, stat.Starttime}], proc: p, stat: stat}
+		s := sighting{tracked: w.known[p.PID], proc: p, stat: stat}
 		if s.tracked == nil {
 			t.Fatal("the test was not seen")
 		}
