@@ -8,12 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 const fixtureTasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
@@ -159,12 +161,33 @@ func TestBundlesThatHang(t *testing.T) {
 	forever := make(chan struct{})
 	defer close(forever)
 	for i := range bundlesAtOnce {
-		start(&b.files, filepath.Join(fixtureTasks, fixtureID(fmt.Sprint(100+i))), func() bundle { <-forever; return bundle{} })
+		reads.Start(&b.files, filepath.Join(fixtureTasks, fixtureID(fmt.Sprint(100+i))), func() (bundle, error) { <-forever; return bundle{}, nil })
 	}
 	got := b.read(t.Context())
-	if len(got.All) != 20 || !strings.HasPrefix(got.Partial, "no names of 20,") || len(b.files.keys()) != bundlesAtOnce {
-		t.Errorf("%d objects, partial %q, %d reads left behind", len(got.All), got.Partial, len(b.files.keys()))
+	if len(got.All) != 20 || !strings.HasPrefix(got.Partial, "no names of 20,") || len(b.files.Keys()) != bundlesAtOnce {
+		t.Errorf("%d objects, partial %q, %d reads left behind", len(got.All), got.Partial, len(b.files.Keys()))
 	}
+}
+
+// A panic in a goroutine that reads one of them ends neither the program nor the others.
+func TestBundleThatPanics(t *testing.T) {
+	root := t.TempDir()
+	for _, digit := range []string{"1", "2"} {
+		fixtureBundle(t, filepath.Join(root, fixtureTasks, fixtureID(digit)), "io.kubernetes.cri.sandbox-name", "api")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWalker(root, "unix://"+fixtureSocket)
+		close(w.walked)
+		b := &bundleReader{root: root, endpoint: w.endpoint, walker: w, known: map[string]evidence.Object{}}
+		reads.Start(&b.files, filepath.Join(fixtureTasks, fixtureID("1")), func() (bundle, error) {
+			time.Sleep(fileTimeout / 2)
+			panic("out of range")
+		})
+		got := b.read(t.Context())
+		if len(got.All) != 2 || got.All[1].Pod != "api" || !strings.HasPrefix(got.Partial, "no names of 1,") {
+			t.Errorf("objects %+v, want the other one with its name", got)
+		}
+	})
 }
 
 // A list that does not come back is not asked for again.
@@ -175,10 +198,10 @@ func TestBundlesWhoseListHangs(t *testing.T) {
 	b := &bundleReader{root: root, endpoint: w.endpoint, walker: w, known: map[string]evidence.Object{}}
 	forever := make(chan struct{})
 	defer close(forever)
-	start(&b.files, fixtureTasks, func() listed { <-forever; return listed{} })
+	reads.Start(&b.files, fixtureTasks, func() ([]string, error) { <-forever; return nil, nil })
 	got := b.read(t.Context())
-	if got.All != nil || !strings.HasPrefix(got.Missing, "no answer for") || len(b.files.keys()) != 1 {
-		t.Errorf("objects %+v, %d reads left behind", got, len(b.files.keys()))
+	if got.All != nil || !strings.HasPrefix(got.Missing, "no answer for") || len(b.files.Keys()) != 1 {
+		t.Errorf("objects %+v, %d reads left behind", got, len(b.files.Keys()))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"github.com/plegtop/plegtop/engine/host/reads"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -80,25 +81,22 @@ func (n *Node) Cgroups(ctx context.Context, deliver func(pleg.Upstream)) error {
 		}
 		return nil
 	}
-	return n.hear(ctx, trees, e, func(chan<- func() error) func() { return func() {} })
+	return n.hear(ctx, trees, e, nil)
 }
 
 // outerContainers returns the containers that the whole node is in, as far as that may be
 // known.
 func (n *Node) outerContainers(ctx context.Context) []string {
-	ids, _ := start(&n.reads, "control groups", func() []string {
-		a := try(func() (lines []procfs.Cgroup, err error) {
-			proc, err := procfs.NewFS(filepath.Join("/", n.root, "proc"))
-			if err != nil {
-				return nil, err
-			}
-			first, err := proc.Proc(1)
-			if err != nil {
-				return nil, err
-			}
-			return first.Cgroups()
-		})
-		return memberOf(a.value).ids
-	}).wait(ctx, fileTimeout)
-	return ids
+	lines, _ := reads.Start(&n.reads, "control groups", func() ([]procfs.Cgroup, error) {
+		proc, err := procfs.NewFS(filepath.Join("/", n.root, "proc"))
+		if err != nil {
+			return nil, err
+		}
+		first, err := proc.Proc(1)
+		if err != nil {
+			return nil, err
+		}
+		return first.Cgroups()
+	}).Wait(ctx, fileTimeout)
+	return memberOf(lines).ids
 }

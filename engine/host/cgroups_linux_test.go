@@ -542,6 +542,30 @@ func TestWatchErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
+// A panic in the goroutine of the watch ends the source, and not the program; the next one
+// has a watch of its own.
+func TestWatchThatPanicsIsAnError(t *testing.T) {
+	tree := newGroupTree(t, t.TempDir(), "")
+	n := newTestNode(t, tree.root)
+	h, stop := listen(t, func(ctx context.Context, deliver func(pleg.Upstream)) error {
+		return n.Cgroups(ctx, func(u pleg.Upstream) {
+			if deliver(u); u.ID == fixtureID("1") {
+				panic("out of range")
+			}
+		})
+	})
+	defer stop()
+	h.begun(tree)
+	tree.make("kubepods/pod1/"+fixtureID("1"), 1)
+	err := <-h.done
+	h.done <- err
+	if err == nil || !strings.Contains(err.Error(), "panic: out of range (cgroups_linux_test.go:") {
+		t.Errorf("error = %v, want the panic and where it was", err)
+	}
+	again, _ := listen(t, n.Cgroups)
+	again.begun(tree)
+}
+
 // Who comes later hears of what changes from then on, and who goes leaves the others alone:
 // all hear from one watch, which is over when nobody hears.
 func TestSourcesShareAWatch(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 const (
@@ -63,19 +65,18 @@ func (w *groupWatch) run(ctx context.Context, other <-chan func() error) (err er
 		return watchError(err)
 	}
 	w.failed, w.dirs = make(chan error, 1), map[string]*groupDir{}
-	drained := make(chan struct{})
-	go func() { // at all times, for the watcher may hold its lock until an error is taken
-		defer close(drained)
+	drained := reads.Go(func() error { // at all times, for the watcher may hold its lock until an error is taken
 		for err := range w.notify.Errors {
 			select {
 			case w.failed <- err:
 			default: // one waits to be looked at already
 			}
 		}
-	}()
+		return nil
+	})
 	defer func() {
 		_ = w.notify.Close() // the kernel drops the watches with it
-		<-drained
+		<-drained.Done()
 	}()
 	return w.follow(ctx, other)
 }

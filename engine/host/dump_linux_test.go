@@ -331,7 +331,7 @@ func TestDumpIsReadSeldom(t *testing.T) {
 	look := func(at time.Duration) evidence.Stacks {
 		got := d.look(t.Context(), began.Add(at))
 		if d.out != nil { // the machine is busy
-			<-d.out.done
+			<-d.out.Done()
 			got = d.look(t.Context(), began.Add(at))
 		}
 		return got

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // A groupEar is a source that hears of containers' control groups. All but failed belongs
@@ -48,19 +50,18 @@ type sharedWatch struct {
 	alive context.Context // ends when nobody hears any more
 	end   context.CancelFunc
 	tasks chan func() error // done by its goroutine
-	over  chan struct{}     // closed when it has ended
-	err   error             // why; set before over is closed
+	task  *reads.Task       // its goroutine's
 }
 
 // hear has e hear until ctx ends, whose cause it returns then, or something fails. What is
-// there at the beginning is told before e.began is set. Begin is called before that, with
-// what the watch's goroutine takes things to do from. After end it gets no more of them,
-// and when hear returns all that was begun is done.
-func (n *Node) hear(ctx context.Context, trees []hierarchy, e *groupEar, begin func(tasks chan<- func() error) (end func())) error {
+// there at the beginning is told before e.began is set. Of ends, which may be nil, it hears
+// the keys, too, in the watch's goroutine.
+func (n *Node) hear(ctx context.Context, trees []hierarchy, e *groupEar, ends *processEnds) error {
 	w := n.join(ctx, trees)
 	e.failed = make(chan error, 1)
 	defer n.leave(w, e)
-	defer begin(w.tasks)()
+	waiting, stop := ends.watch(w.tasks)
+	defer stop()
 	add := w.tasks
 	for {
 		select {
@@ -68,8 +69,10 @@ func (n *Node) hear(ctx context.Context, trees []hierarchy, e *groupEar, begin f
 			add = nil
 		case err := <-e.failed:
 			return err
-		case <-w.over:
-			return w.err
+		case <-w.task.Done():
+			return w.task.Err()
+		case <-waiting.Done():
+			return waiting.Err()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -82,14 +85,11 @@ func (n *Node) join(ctx context.Context, trees []hierarchy) *sharedWatch {
 	n.ears.mu.Lock()
 	defer n.ears.mu.Unlock()
 	w := n.ears.now
-	if w == nil || isOver(w.over) {
-		w = &sharedWatch{groupWatch: groupWatch{trees: trees, outer: outer}, tasks: make(chan func() error), over: make(chan struct{})}
+	if w == nil || isOver(w.task) {
+		w = &sharedWatch{groupWatch: groupWatch{trees: trees, outer: outer}, tasks: make(chan func() error)}
 		w.alive, w.end = context.WithCancel(context.Background())
 		n.ears.now = w
-		go func() {
-			defer close(w.over)
-			w.err = w.run(w.alive, w.tasks)
-		}()
+		w.task = reads.Go(func() error { return w.run(w.alive, w.tasks) })
 	}
 	w.ears++
 	return w
@@ -109,13 +109,13 @@ func (n *Node) leave(w *sharedWatch, e *groupEar) {
 	select {
 	case w.tasks <- func() error { w.remove(e); close(gone); return nil }:
 		<-gone
-	case <-w.over:
+	case <-w.task.Done():
 	}
 }
 
-func isOver(over <-chan struct{}) bool {
+func isOver(task *reads.Task) bool {
 	select {
-	case <-over:
+	case <-task.Done():
 		return true
 	default:
 		return false

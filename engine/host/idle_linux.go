@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // execStart is the field of /proc/PID/task/TID/sched that tells when a thread was
@@ -26,7 +28,7 @@ func (l *walk) idle(s sighting) time.Duration {
 		return 0
 	}
 	cpu := s.now.cpu
-	now, err := start(&l.clocks, cpu, func() time.Duration { return l.clock(cpu) }).wait(l.ctx, l.timeout)
+	now, err := reads.Start(&l.clocks, cpu, func() (time.Duration, error) { return l.clock(cpu), nil }).Wait(l.ctx, l.timeout)
 	if err != nil {
 		return 0
 	}

@@ -8,6 +8,16 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
+)
+
+const (
+	// limit is how long any part of a look may take: long enough for a busy
+	// node, and short enough to look every 5 s.
+	limit = 2 * time.Second
+
+	// grace is for handing over what ended exactly at the limit.
+	grace = 100 * time.Millisecond
 )
 
 // A Node is looked at again and again. All methods are safe for concurrent use;
@@ -16,8 +26,8 @@ type Node struct {
 	root    string
 	offline bool // it is a picture
 	parts   []part
-	deep    []part        // those that are looked at only where something hangs; they fill in the report's Deep
-	reads   reads[string] // by the part's name
+	deep    []part            // those that are looked at only where something hangs; they fill in the report's Deep
+	reads   reads.Set[string] // by the part's name
 
 	looking sync.Mutex // held during a look
 	ears    groupEars
@@ -70,12 +80,12 @@ func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
 		parts = slices.Concat(parts, n.deep)
 		r.Deep = new(evidence.Deep)
 	}
-	out := make([]*read[fill], len(parts))
+	out := make([]*reads.Read[fill], len(parts))
 	for i, p := range parts {
 		out[i] = n.start(ctx, p)
 	}
 	for i, p := range parts {
-		if put, err := out[i].wait(ctx, limit+grace); err == nil {
+		if put, err := out[i].Wait(ctx, limit+grace); err == nil {
 			put(&r)
 		} else {
 			p.missing(&r, err)
@@ -98,7 +108,7 @@ func (n *Node) KubeletVersion(ctx context.Context) (string, bool) {
 		return "", false
 	}
 	var r evidence.Report
-	if put, err := n.start(ctx, n.parts[i]).wait(ctx, limit+grace); err == nil {
+	if put, err := n.start(ctx, n.parts[i]).Wait(ctx, limit+grace); err == nil {
 		put(&r)
 	}
 	return r.Kubelet.Version, r.Kubelet.Version != ""
@@ -133,12 +143,12 @@ type fill = func(*evidence.Report)
 
 // start begins to read the part, or joins the read that is out. So it does not
 // end with ctx, which is only that of the first who waits.
-func (n *Node) start(ctx context.Context, p part) *read[fill] {
+func (n *Node) start(ctx context.Context, p part) *reads.Read[fill] {
 	ctx = context.WithoutCancel(ctx)
-	return start(&n.reads, p.name, func() fill {
+	return reads.Start(&n.reads, p.name, func() (fill, error) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		return p.read(ctx)
+		return p.read(ctx), nil
 	})
 }
 

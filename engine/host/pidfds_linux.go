@@ -71,14 +71,8 @@ func (n *Node) Pidfds(ctx context.Context, deliver func(pleg.Upstream)) error {
 		}
 	}()
 	e := &groupEar{changed: p.changed, wantsV1: "cgroup.procs"}
-	return n.hear(ctx, trees, e, func(tasks chan<- func() error) func() {
-		return ends.watch(func(keys []uint64) func() error {
-			return func() error {
-				e.fail(p.take(keys))
-				return nil
-			}
-		}, tasks)
-	})
+	ends.ended = func(keys []uint64) { e.fail(p.take(keys)) }
+	return n.hear(ctx, trees, e, ends)
 }
 
 // changed looks for the first process of a container that has none yet.

@@ -285,3 +285,17 @@ func pidfdsOf(pid int) (count int) {
 	}
 	return count
 }
+
+// Who waits for the ends of processes learns that nobody tells it any more.
+func TestWaitForProcessesFails(t *testing.T) {
+	e, err := newProcessEnds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting, stop := e.watch(make(chan func() error))
+	defer stop()
+	_ = e.file.Close()
+	if err := waiting.Err(); err == nil {
+		t.Error("no error, want that of the closed file")
+	}
+}

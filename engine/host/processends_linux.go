@@ -5,13 +5,16 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // A processEnds waits for the ends of many processes in one goroutine. It is an epoll that
 // Go's own waits for, so that no thread sleeps in it and to close it ends the wait.
 type processEnds struct {
-	file *os.File
-	fd   int
+	file  *os.File
+	fd    int
+	ended func(keys []uint64) // called when processes have ended
 }
 
 func newProcessEnds() (*processEnds, error) {
@@ -22,7 +25,7 @@ func newProcessEnds() (*processEnds, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wait for processes: %w", err)
 	}
-	return &processEnds{os.NewFile(uintptr(fd), "epoll"), fd}, nil
+	return &processEnds{file: os.NewFile(uintptr(fd), "epoll"), fd: fd}, nil
 }
 
 // add waits for one more process. Its key is handed over once, when it has ended; to
@@ -32,28 +35,30 @@ func (e *processEnds) add(pidfd int, key uint64) error {
 	return unix.EpollCtl(e.fd, unix.EPOLL_CTL_ADD, pidfd, &event)
 }
 
-// watch begins to send what do makes of the keys of processes that have ended. Stop ends
-// that, and e, and waits for it.
-func (e *processEnds) watch(do func(keys []uint64) func() error, to chan<- func() error) (stop func()) {
-	closing, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
+// watch begins to wait, and has who takes the tasks call e.ended. Stop ends that, and e:
+// when it returns no more tasks come. Without e there is nothing to wait for.
+func (e *processEnds) watch(tasks chan<- func() error) (waiting *reads.Task, stop func()) {
+	if e == nil {
+		return nil, func() {}
+	}
+	closing := make(chan struct{})
+	waiting = reads.Go(func() error {
 		for {
 			keys, err := e.wait()
 			if err != nil {
-				return
+				return err
 			}
 			select {
-			case to <- do(keys):
+			case tasks <- func() error { e.ended(keys); return nil }:
 			case <-closing:
-				return
+				return nil
 			}
 		}
-	}()
-	return func() {
+	})
+	return waiting, func() {
 		close(closing)
 		_ = e.file.Close()
-		<-ended
+		<-waiting.Done()
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 const (
@@ -37,8 +38,8 @@ const (
 // the next. It must not be used from two goroutines at once.
 type walker struct {
 	root, endpoint string
-	reads          reads[procFile]
-	clocks         reads[int]                  // by the processor
+	reads          reads.Set[procFile]
+	clocks         reads.Set[int]              // by the processor
 	clock          func(cpu int) time.Duration // of a processor; 0 if it cannot be known
 	timeout        time.Duration               // for one file
 	usage          usageMeter                  // of the daemons
@@ -203,11 +204,11 @@ func (l *walk) skipBystanders(procs procfs.Procs) procfs.Procs {
 }
 
 // visit takes in one process. That it has ended meanwhile is normal.
-func (l *walk) visit(p procfs.Proc, a answer[statRead]) {
-	if l.miss(a.err) {
+func (l *walk) visit(p procfs.Proc, a reads.Answer[statRead]) {
+	if l.miss(a.Err) {
 		return
 	}
-	stat := a.value.ProcStat
+	stat := a.Value.ProcStat
 	if stat.Flags&kernelThread != 0 {
 		l.bystanders[p.PID] = bystander{read: l.looks}
 		return
@@ -228,7 +229,7 @@ func (l *walk) visit(p procfs.Proc, a answer[statRead]) {
 	isRunc := t.identity.role == runc
 	switch inContainer := len(t.member.ids) > len(l.node); {
 	case inContainer, t.identity.role != plain && !isRunc:
-		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: a.value.at})
+		l.seen = append(l.seen, sighting{tracked: t, proc: p, stat: stat, read: a.Value.at})
 	case isRunc, known && stat.PPID > 1: // those of 1 have lost their parent
 		l.children = append(l.children, child{t, p, stat.PPID, l.age(stat)})
 	case t.settled:

@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // smallBuffer has room for any stat file, which is less than a quarter of it, and for
@@ -30,22 +32,20 @@ func (l *walk) fileOf(pid int, file string) fileAt {
 
 // fetchAll is fetch for many small files, for a fraction of what it takes: unless one
 // hangs they need one goroutine. Read is lent a buffer, and must not keep it.
-func fetchAll[T any](l *walk, files []fileAt, read func(f fileAt, buffer []byte) (T, error)) []answer[T] {
-	answers := make([]answer[T], len(files))
+func fetchAll[T any](l *walk, files []fileAt, read func(f fileAt, buffer []byte) (T, error)) []reads.Answer[T] {
+	answers := make([]reads.Answer[T], len(files))
 	for next := 0; next < len(files); {
 		var keys []procFile
 		var places []int // of the keys among files
 		for i := next; i < len(files); i++ {
 			if err := l.mayRead(files[i].procFile); err != nil {
-				answers[i].err = err
+				answers[i].Err = err
 				continue
 			}
 			keys, places = append(keys, files[i].procFile), append(places, i)
 		}
 		buffer := make([]byte, smallBuffer)
-		got, err := startRow(&l.reads, keys, func(i int) answer[T] {
-			return try(func() (T, error) { return read(files[places[i]], buffer) })
-		}).wait(l.ctx, l.timeout)
+		got, err := reads.Row(l.ctx, &l.reads, keys, l.timeout, func(i int) (T, error) { return read(files[places[i]], buffer) })
 		for i, a := range got {
 			answers[places[i]] = a
 		}
@@ -53,7 +53,7 @@ func fetchAll[T any](l *walk, files []fileAt, read func(f fileAt, buffer []byte)
 			break
 		}
 		next = places[len(got)]
-		answers[next].err = err
+		answers[next].Err = err
 		next++
 	}
 	return answers
@@ -74,7 +74,7 @@ type statRead struct {
 }
 
 // stats reads the stat files of all processes.
-func (l *walk) stats(procs procfs.Procs) []answer[statRead] {
+func (l *walk) stats(procs procfs.Procs) []reads.Answer[statRead] {
 	files := make([]fileAt, len(procs))
 	for i, p := range procs {
 		files[i] = l.fileOf(p.PID, "stat")

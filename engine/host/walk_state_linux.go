@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // threadsPerLook bounds how many threads are read in a look but the first, for
@@ -93,7 +94,7 @@ func (l *walk) readThreads(open []*sighting) {
 	var threads []int
 	var files []fileAt
 	for i, a := range fetchAll(l, folders, readNumbers) {
-		for _, thread := range a.value {
+		for _, thread := range a.Value {
 			if s := open[i]; thread != s.proc.PID {
 				of, threads = append(of, s), append(threads, thread)
 				files = append(files, fileAt{procFile{pid: s.proc.PID, file: "stat"}, folders[i].path + "/" + strconv.Itoa(thread) + "/stat"})
@@ -101,8 +102,8 @@ func (l *walk) readThreads(open []*sighting) {
 		}
 	}
 	for i, a := range fetchAll(l, files, readStat) {
-		if a.err == nil {
-			of[i].takeThread(threads[i], a.value.ProcStat)
+		if a.Err == nil {
+			of[i].takeThread(threads[i], a.Value.ProcStat)
 		}
 	}
 }
@@ -110,7 +111,7 @@ func (l *walk) readThreads(open []*sighting) {
 // readThread reads one thread, and reports whether it is stuck.
 func (l *walk) readThread(s *sighting, thread int) bool {
 	a := fetchAll(l, []fileAt{l.fileOf(s.proc.PID, "task/"+strconv.Itoa(thread)+"/stat")}, readStat)[0]
-	return a.err == nil && s.takeThread(thread, a.value.ProcStat)
+	return a.Err == nil && s.takeThread(thread, a.Value.ProcStat)
 }
 
 // takeThread makes a thread's state the process's if it is worse, and reports
@@ -200,8 +201,8 @@ func (l *walk) freezer(pid int, g group) (by string, known bool) {
 
 // isHeldUp reports whether a file was not read for want of time.
 func isHeldUp(err error) bool {
-	_, stuck := errors.AsType[stuckError](err)
-	return stuck || errors.Is(err, errRefused) || errors.Is(err, errBrokenOff) || errors.Is(err, context.DeadlineExceeded)
+	_, stuck := errors.AsType[reads.StuckError](err)
+	return stuck || errors.Is(err, errRefused) || errors.Is(err, reads.ErrBrokenOff) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // frozenAt returns the file to thaw with of the group whose own file says 1, at
@@ -245,36 +246,15 @@ func fetch[T any](l *walk, f procFile, read func() (T, error)) (value T, err err
 	if err := l.admit(f); err != nil {
 		return value, err
 	}
-	a, err := start(&l.reads, f, func() answer[T] { return try(read) }).wait(l.ctx, l.timeout)
-	if err != nil {
-		return value, err
-	}
-	return a.value, a.err
-}
-
-// An answer is what one read gave.
-type answer[T any] struct {
-	value T
-	err   error
-}
-
-// try reads. Package procfs counts on files that are whole.
-func try[T any](read func() (T, error)) (a answer[T]) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			a.err = fmt.Errorf("malformed: %v", cause)
-		}
-	}()
-	a.value, a.err = read()
-	return a
+	return reads.Start(&l.reads, f, read).Wait(l.ctx, l.timeout)
 }
 
 // admit says why a file must not be read now: at most mostStuck reads of risky
 // files are left behind, and one more that should not have been.
 func (w *walker) admit(f procFile) error {
-	stuck := w.reads.keys()
+	stuck := w.reads.Keys()
 	if slices.ContainsFunc(stuck, func(s procFile) bool { return s.pid == f.pid && s.risky == f.risky }) {
-		return stuckError{}
+		return reads.StuckError{}
 	}
 	if len(stuck) > mostStuck || (f.risky && len(stuck) == mostStuck) {
 		return errRefused
@@ -285,7 +265,7 @@ func (w *walker) admit(f procFile) error {
 // hanging returns the reads that were left behind and have not come back, by
 // process.
 func (w *walker) hanging() []procFile {
-	return slices.SortedFunc(slices.Values(w.reads.keys()), func(a, b procFile) int { return a.pid - b.pid })
+	return slices.SortedFunc(slices.Values(w.reads.Keys()), func(a, b procFile) int { return a.pid - b.pid })
 }
 
 // text returns a file in a folder below /proc, for what package procfs does not
@@ -306,7 +286,7 @@ func (l *walk) textAt(f procFile, path string) (string, error) {
 
 // miss reports whether a read failed, and counts it unless the process is gone.
 func (l *walk) miss(err error) bool {
-	_, stuck := errors.AsType[stuckError](err)
+	_, stuck := errors.AsType[reads.StuckError](err)
 	switch {
 	case err == nil:
 		return false
