@@ -67,9 +67,18 @@ var rules = map[string]rule{
 	"engine/podworker": {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},
 	"engine/record":    {ours: []string{"engine", "engine/pleg", "engine/call"}},
 	"engine/host/reads": {never: []string{"os", "net"}},
+	"engine/host/proc": {
+		ours:    []string{"engine/evidence", "engine/smallfile", "engine/host/reads"},
+		modules: []string{"github.com/prometheus/procfs", "golang.org/x/sys/unix"}, never: []string{"net"},
+	},
+	"engine/host/proctest": {ours: []string{"engine/evidence"}, never: []string{"net"}},
+	"engine/host/cgroup": {
+		ours:    []string{"engine/pleg", "engine/call", "engine/host/reads", "engine/host/proc"},
+		modules: []string{"github.com/fsnotify/fsnotify", "golang.org/x/sys/unix"}, never: []string{"net"},
+	},
 	"engine/host": {
-		ours:    []string{"engine/evidence", "engine/pleg", "engine/call", "engine/smallfile", "engine/stacks", "engine/host/reads"},
-		modules: []string{"github.com/fsnotify/fsnotify", "github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix", "github.com/godbus/dbus/v5", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/..."},
+		ours:    []string{"engine/evidence", "engine/smallfile", "engine/stacks", "engine/host/reads", "engine/host/proc", "engine/host/cgroup"},
+		modules: []string{"github.com/prometheus/procfs/...", "github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model/...", "golang.org/x/sys/unix", "github.com/godbus/dbus/v5", "github.com/pelletier/go-toml/v2", "go.yaml.in/yaml/..."},
 	},
 
 	"cri": {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
@@ -53,11 +54,11 @@ func bundleFolders(root, endpoint string, picture bool) (all []bundleFolder) {
 		case s.comm == "crio":
 			all = append(all, bundleFolder{filepath.Join(state, "overlay-containers"), "userdata"})
 		default:
-			all = append(all, bundleFolder{dir: filepath.Join("/", state, "io.containerd.runtime.v2.task", criNamespace)})
+			all = append(all, bundleFolder{dir: filepath.Join("/", state, "io.containerd.runtime.v2.task", proc.CRINamespace)})
 		}
 	}
 	below(s.given(s.state))
-	if at := onHost(root, endpoint); all == nil && s.comm != "crio" && at != "" {
+	if at := proc.OnHost(root, endpoint); all == nil && s.comm != "crio" && at != "" {
 		below(filepath.Dir(at))
 		below(strings.TrimSuffix(at, ".sock"))
 	}
@@ -168,7 +169,7 @@ func (b *bundleReader) folders(ctx context.Context) ([]bundleFolder, error) {
 func (b *bundleReader) list(ctx context.Context, dir string) (ids []string, err error) {
 	return reads.Start(&b.files, dir, func() (ids []string, err error) {
 		err = onHostAt(b.root, dir, func(path string) (err error) {
-			ids, err = namesIn(path, isID)
+			ids, err = namesIn(path, proc.IsID)
 			return err
 		})
 		return ids, err

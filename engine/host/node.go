@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/cgroup"
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
@@ -18,19 +19,22 @@ const (
 
 	// grace is for handing over what ended exactly at the limit.
 	grace = 100 * time.Millisecond
+
+	// fileTimeout is how long one small file may take. On a busy node the slow ones of
+	// /proc take some milliseconds: whoever takes longer sleeps in the kernel.
+	fileTimeout = 250 * time.Millisecond
 )
 
 // A Node is looked at again and again. All methods are safe for concurrent use;
 // looks are made one after the other.
 type Node struct {
-	root    string
-	offline bool // it is a picture
-	parts   []part
-	deep    []part            // those that are looked at only where something hangs; they fill in the report's Deep
-	reads   reads.Set[string] // by the part's name
+	parts []part
+	deep  []part            // those that are looked at only where something hangs; they fill in the report's Deep
+	reads reads.Set[string] // by the part's name
 
 	looking sync.Mutex // held during a look
-	ears    groupEars
+
+	*cgroup.Sources // what the kernel tells while it happens
 }
 
 // New prepares for looking at a node and begins to compare its clocks. The error
@@ -41,8 +45,8 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint)
-	n := &Node{root: root, offline: c.Offline, parts: []part{
+	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint, fileTimeout)
+	n := &Node{Sources: cgroup.New(root, c.Offline), parts: []part{
 		processes(w, daemons),
 		pressure(root),
 		devices(root),

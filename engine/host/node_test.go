@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
 	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
@@ -31,7 +32,7 @@ func TestLookAtPicture(t *testing.T) {
 		"proc/pressure/cpu": someLine, "proc/pressure/io": someLine + fullLine, "proc/pressure/memory": someLine + fullLine,
 		"var/lib/containerd/x": "",
 	})
-	writeProc(t, root, proc{pid: 77, parent: 1, comm: "containerd"})
+	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
 	r := n.Look(t.Context(), false)
 	if r.Took <= 0 || r.At.IsZero() {
 		t.Errorf("it took %v and ended at %v", r.Took, r.At)

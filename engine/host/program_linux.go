@@ -16,6 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -83,7 +85,7 @@ func (p program) of(sockets, config string) program {
 
 // servers are those that are told where a runtime is.
 func servers() (all []program) {
-	for _, comm := range append(slices.Clone(kubelets), "cri-dockerd") {
+	for _, comm := range append(slices.Clone(evidence.KubeletPrograms), "cri-dockerd") {
 		all = append(all, program{
 			comm: comm, parse: yaml.Unmarshal,
 			socket: setting{[]string{"container-runtime-endpoint"}, []string{"containerRuntimeEndpoint"}, ""},
@@ -121,7 +123,7 @@ func programAt(root, endpoint string) (p program, ok bool) {
 // told returns what a program with these arguments, on the host with that root, was told;
 // "" if nothing, or if it cannot be known.
 func (p program) told(root string, args []string, what setting) string {
-	if given := flagValue(args, what.flags...); given != "" {
+	if given := proc.FlagValue(args, what.flags...); given != "" {
 		return given
 	}
 	files, _ := p.configured(root, args) // what cannot be read says nothing
@@ -151,7 +153,7 @@ func (c configuration) text(what setting) string {
 // configured reads the configuration of a program with these arguments, with what it
 // imports. With an error there is what could be read. A program without a file has none.
 func (p program) configured(root string, args []string) (all configuration, err error) {
-	named := flagValue(args, "config", "c")
+	named := proc.FlagValue(args, "config", "c")
 	main := cmp.Or(named, p.config)
 	if main == "" {
 		return nil, nil

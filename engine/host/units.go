@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
 const (
@@ -108,7 +109,7 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 		if !strings.HasSuffix(d.Unit, ".service") {
 			continue // of another init system, or started by hand
 		}
-		runtime, kubelet = runtime || slices.Contains(runtimes, d.Command), kubelet || slices.Contains(kubelets, d.Command)
+		runtime, kubelet = runtime || slices.Contains(proc.Runtimes, d.Command), kubelet || slices.Contains(evidence.KubeletPrograms, d.Command)
 		if !slices.Contains(names, d.Unit) {
 			names = append(names, d.Unit)
 		}
