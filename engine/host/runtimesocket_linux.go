@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,19 +69,12 @@ func kindOf(info fs.FileInfo) string {
 // (SO_PEERCRED); 0 if nobody does, we may not connect, or it is in a process namespace
 // that we cannot see.
 func listener(path string) int {
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = unix.Close(fd) }() // nothing was written
-	if unix.Connect(fd, &unix.SockaddrUnix{Name: path}) != nil {
-		return 0
-	}
-	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	if err != nil {
-		return 0
-	}
-	return int(peer.Pid)
+	defer func() { _ = conn.Close() }() // nothing was written
+	return peer(conn)
 }
 
 // processOf returns name and state of a process; nothing if it is not there.

@@ -133,11 +133,7 @@ func (h *Held) hold(proc string) (held bool, err error) {
 // readStart returns when a process was started, and its name.
 func readStart(proc string, pid int) (start int, comm string, err error) {
 	var buffer [1024]byte
-	text, err := ReadLine(filepath.Join(proc, strconv.Itoa(pid), "stat"), buffer[:])
-	if err != nil {
-		return 0, "", err
-	}
-	stat, err := parseStat(text)
+	stat, err := readStat(fileAt{path: filepath.Join(proc, strconv.Itoa(pid), "stat")}, buffer[:])
 	return int(stat.Starttime), stat.Comm, err
 }
 
