@@ -209,3 +209,19 @@ func TestSlow(t *testing.T) {
 		close(release)
 	})
 }
+
+// A read that ends with an error is no longer pending, and is begun again.
+func TestSlowReadFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s slow[int]
+		for look := range 2 {
+			if s.look(time.Now()); !s.due(time.Now()) {
+				t.Fatalf("look %d: it is not begun", look)
+			}
+			s.out = reads.Start(&s.reads, "", func() (int, error) { panic("out of range") })
+			if _, missing, pending := s.get(t.Context()); !strings.HasPrefix(missing, "panic: out of range") || pending {
+				t.Errorf("look %d: missing %q, pending %v, want the panic", look, missing, pending)
+			}
+		}
+	})
+}
