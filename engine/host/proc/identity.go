@@ -4,6 +4,7 @@
 package proc
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -156,6 +157,73 @@ func (i identity) roleIn(ids []string) role {
 // not known which runtime is meant.
 func (i identity) mayServe(endpoint string) bool {
 	return endpoint == "" || i.socket == "" && strings.Contains(endpoint, "crio")
+}
+
+// idLength is how many hexadecimal digits containerd, CRI-O and Docker give to
+// a container or a sandbox.
+const idLength = 64
+
+// ContainersIn returns the ids in a control group's path, the outermost first:
+// there are several where a container runs containers; and for each the UID of its pod,
+// if the path tells that. The drivers write the same in different ways:
+//
+//	/kubepods/burstable/podUID/ID                                        cgroupfs
+//	/kubepods.slice/kubepods-burstable-podUID.slice/cri-containerd-ID.scope systemd
+//	/system.slice/containerd.service/kubepods-podUID.slice:cri-containerd:ID a systemd name, given to cgroupfs
+//
+// What a container makes below its own group comes after it and has no id.
+func ContainersIn(path string) (ids, uids []string) {
+	uid := ""
+	for part := range strings.SplitSeq(path, "/") {
+		uid = cmp.Or(podIn(part), uid)
+		if id := IDIn(part); id != "" && !slices.Contains(ids, id) {
+			ids, uids = append(ids, id), append(uids, uid)
+			uid = "" // what is within is of another pod
+		}
+	}
+	return ids, uids
+}
+
+// podIn returns the UID of the pod that one part of a path is of, or "". systemd's
+// names have an underscore for each dash in it.
+func podIn(part string) string {
+	name, _, _ := strings.Cut(part, ":")
+	name = strings.TrimSuffix(name, ".slice")
+	at := strings.LastIndex(name, "pod")
+	if at < 0 || at > 0 && name[at-1] != '-' {
+		return ""
+	}
+	uid := strings.ReplaceAll(name[at+len("pod"):], "_", "-")
+	if strings.Trim(uid, "0123456789abcdef-") != "" {
+		return ""
+	}
+	return uid
+}
+
+// IDIn returns the id at the end of one part of a path, or "". A monitor's own
+// group bears the id of its container, but holds nothing of it.
+func IDIn(part string) string {
+	name := strings.TrimSuffix(part, ".scope")
+	cut := len(name) - idLength
+	if cut < 0 || !IsID(name[cut:]) {
+		return ""
+	}
+	prefix := name[:cut]
+	if strings.HasSuffix(prefix, "conmon-") || strings.Trim(prefix[max(cut-1, 0):], "-:_") != "" {
+		return ""
+	}
+	return name[cut:]
+}
+
+// IsID reports whether s has the shape of an id that a runtime made up.
+func IsID(s string) bool {
+	return len(s) == idLength && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// without returns ids less those of the node itself: where the whole node is a
+// container of another, every process has that one's id.
+func without(ids, node []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(node, id) })
 }
 
 // runcVerbs are what OCI runtimes are called for; the last three of runsc.
