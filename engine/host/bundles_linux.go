@@ -18,6 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/host/reads"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -52,11 +54,11 @@ func bundleFolders(root, endpoint string, picture bool) (all []bundleFolder) {
 		case s.comm == "crio":
 			all = append(all, bundleFolder{filepath.Join(state, "overlay-containers"), "userdata"})
 		default:
-			all = append(all, bundleFolder{dir: filepath.Join("/", state, "io.containerd.runtime.v2.task", criNamespace)})
+			all = append(all, bundleFolder{dir: filepath.Join("/", state, "io.containerd.runtime.v2.task", proc.CRINamespace)})
 		}
 	}
 	below(s.given(s.state))
-	if at := onHost(root, endpoint); all == nil && s.comm != "crio" && at != "" {
+	if at := proc.OnHost(root, endpoint); all == nil && s.comm != "crio" && at != "" {
 		below(filepath.Dir(at))
 		below(strings.TrimSuffix(at, ".sock"))
 	}
@@ -86,21 +88,14 @@ type bundleReader struct {
 	root, endpoint string
 	picture        bool // the node is one
 	walker         *walker
-	files          reads[string] // by the path; by "" what is configured
+	files          reads.Set[string] // by the path; by "" what is configured
 	known          map[string]evidence.Object
-}
-
-// A listed is what reading the list of the folders returns.
-type listed struct {
-	ids []string // in order
-	err error
 }
 
 // A bundle is what reading one of them returns.
 type bundle struct {
 	object evidence.Object
 	size   int64
-	err    error
 }
 
 func (b *bundleReader) read(ctx context.Context) evidence.Objects {
@@ -119,7 +114,10 @@ func (b *bundleReader) read(ctx context.Context) evidence.Objects {
 		partial, ids = append(partial, fmt.Sprintf("the first %d of %d", bundlesMost, n)), ids[:bundlesMost]
 	}
 	maps.DeleteFunc(b.known, func(id string, _ evidence.Object) bool { _, there := slices.BinarySearch(ids, id); return !there })
-	all.Bytes = b.readNew(ctx, folder, ids)
+	all.Bytes, err = b.readNew(ctx, folder, ids)
+	if err != nil {
+		partial = append(partial, err.Error())
+	}
 	unread := 0
 	for _, id := range ids {
 		o, known := b.known[id]
@@ -164,29 +162,28 @@ func (b *bundleReader) folders(ctx context.Context) ([]bundleFolder, error) {
 	if told := b.walker.bundles.Load(); told != nil {
 		return []bundleFolder{*told}, nil
 	}
-	return start(&b.files, "", func() []bundleFolder { return bundleFolders(b.root, b.endpoint, b.picture) }).wait(ctx, listTimeout)
+	return reads.Start(&b.files, "", func() ([]bundleFolder, error) { return bundleFolders(b.root, b.endpoint, b.picture), nil }).Wait(ctx, listTimeout)
 }
 
 // list returns the ids in a folder, in order.
 func (b *bundleReader) list(ctx context.Context, dir string) (ids []string, err error) {
-	a, err := start(&b.files, dir, func() (a listed) {
-		a.err = onHostAt(b.root, dir, func(path string) (err error) {
-			a.ids, err = namesIn(path, isID)
+	return reads.Start(&b.files, dir, func() (ids []string, err error) {
+		err = onHostAt(b.root, dir, func(path string) (err error) {
+			ids, err = namesIn(path, proc.IsID)
 			return err
 		})
-		return a
-	}).wait(ctx, listTimeout)
-	return a.ids, errors.Join(err, a.err)
+		return ids, err
+	}).Wait(ctx, listTimeout)
 }
 
 // readNew reads those of which nothing is known yet, a few at a time, and returns how many
-// bytes these had.
-func (b *bundleReader) readNew(ctx context.Context, folder bundleFolder, ids []string) (bytes int64) {
+// bytes these had. What cannot be read is no error.
+func (b *bundleReader) readNew(ctx context.Context, folder bundleFolder, ids []string) (bytes int64, err error) {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := b.known[id]; return known })
 	var (
 		mu      sync.Mutex // guards what follows
 		next    int
-		workers sync.WaitGroup
+		workers []*reads.Task
 	)
 	take := func() (id string, more bool) {
 		mu.Lock()
@@ -197,29 +194,32 @@ func (b *bundleReader) readNew(ctx context.Context, folder bundleFolder, ids []s
 		next++
 		return ids[next-1], true
 	}
-	for range bundlesAtOnce - len(b.files.keys()) { // each that is left behind has the place of one
-		workers.Go(func() {
+	for range bundlesAtOnce - len(b.files.Keys()) { // each that is left behind has the place of one
+		workers = append(workers, reads.Go(func() error {
 			for id, more := take(); more; id, more = take() {
-				o, size, err := b.readBundle(ctx, filepath.Join(folder.dir, id), folder.below, id)
-				if _, stuck := errors.AsType[stuckError](err); stuck {
-					return
+				a, err := b.readBundle(ctx, filepath.Join(folder.dir, id), folder.below, id)
+				if _, stuck := errors.AsType[reads.StuckError](err); stuck {
+					break
 				}
 				mu.Lock()
-				if bytes += size; err == nil {
-					b.known[id] = o
+				if bytes += a.size; err == nil {
+					b.known[id] = a.object
 				}
 				mu.Unlock()
 			}
-		})
+			return nil
+		}))
 	}
-	workers.Wait()
-	return bytes
+	for _, worker := range workers {
+		err = errors.Join(err, worker.Err())
+	}
+	return bytes, err
 }
 
 // readBundle reads what config.json says of a container, and how large that is.
-func (b *bundleReader) readBundle(ctx context.Context, dir, below, id string) (evidence.Object, int64, error) {
-	a, err := start(&b.files, dir, func() (a bundle) {
-		a.err = onHostAt(b.root, filepath.Join(dir, below, "config.json"), func(path string) error {
+func (b *bundleReader) readBundle(ctx context.Context, dir, below, id string) (bundle, error) {
+	return reads.Start(&b.files, dir, func() (a bundle, err error) {
+		err = onHostAt(b.root, filepath.Join(dir, below, "config.json"), func(path string) error {
 			text, err := smallfile.Read(path)
 			a.size = int64(len(text))
 			if err == nil {
@@ -227,9 +227,8 @@ func (b *bundleReader) readBundle(ctx context.Context, dir, below, id string) (e
 			}
 			return err
 		})
-		return a
-	}).wait(ctx, fileTimeout)
-	return a.object, a.size, errors.Join(err, a.err)
+		return a, err
+	}).Wait(ctx, fileTimeout)
 }
 
 // objectOf reads the annotations that containerd and CRI-O give to what they make for a

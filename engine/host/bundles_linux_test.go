@@ -8,12 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 const fixtureTasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
@@ -25,7 +28,7 @@ func fixtureBundle(t testing.TB, dir string, annotations ...string) {
 	for i := 0; i < len(annotations); i += 2 {
 		all = append(all, fmt.Sprintf("%q: %q", annotations[i], annotations[i+1]))
 	}
-	writeFile(t, filepath.Join(dir, "config.json"), `{"ociVersion": "1.2.0", "process": {"args": ["x"]}, "annotations": {`+strings.Join(all, ", ")+`}}`)
+	proctest.WriteFile(t, filepath.Join(dir, "config.json"), `{"ociVersion": "1.2.0", "process": {"args": ["x"]}, "annotations": {`+strings.Join(all, ", ")+`}}`)
 }
 
 // Where the processes do not tell it, a runtime's folders are where it was told to keep
@@ -54,10 +57,10 @@ func TestBundleFolders(t *testing.T) {
 	} {
 		_ = os.RemoveAll(filepath.Join(root, "proc"))
 		args := strings.Fields(tt.args)
-		writeFile(t, filepath.Join(root, "proc/uptime"), "1 1\n")
+		proctest.WriteFile(t, filepath.Join(root, "proc/uptime"), "1 1\n")
 		if len(args) > 0 {
-			writeProc(t, root, proc{pid: os.Getpid(), comm: args[0], args: args})
-			writeFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), args[0]+"\n")
+			proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Comm: args[0], Args: args})
+			proctest.WriteFile(t, filepath.Join(root, "proc", strconv.Itoa(os.Getpid()), "comm"), args[0]+"\n")
 		}
 		var got []string
 		for _, f := range bundleFolders(root, tt.endpoint, tt.picture) {
@@ -74,7 +77,7 @@ func TestBundleFolders(t *testing.T) {
 
 // readBundles reads the folders below root as a deep look does.
 func readBundles(ctx context.Context, root, endpoint string, told *bundleFolder) (*bundleReader, evidence.Objects) {
-	w := newWalker(root, endpoint)
+	w := newWalker(root, endpoint, time.Hour)
 	w.bundles.Store(told)
 	close(w.walked)
 	b := &bundleReader{root: root, endpoint: endpoint, walker: w, known: map[string]evidence.Object{}}
@@ -82,13 +85,13 @@ func readBundles(ctx context.Context, root, endpoint string, told *bundleFolder)
 }
 
 func TestBundles(t *testing.T) {
-	sandbox, container, plain, broken := fixtureID("1"), fixtureID("2"), fixtureID("3"), fixtureID("4")
+	sandbox, container, plain, broken := proctest.ID("1"), proctest.ID("2"), proctest.ID("3"), proctest.ID("4")
 	containerd := func(root, dir string) {
 		const cri = "io.kubernetes.cri."
 		fixtureBundle(t, filepath.Join(root, dir, sandbox), cri+"container-type", "sandbox", cri+"sandbox-id", sandbox, cri+"sandbox-name", "api-0", cri+"sandbox-namespace", "pay", cri+"sandbox-uid", "u1")
 		fixtureBundle(t, filepath.Join(root, dir, container), cri+"container-type", "container", cri+"sandbox-id", sandbox, cri+"sandbox-name", "api-0", cri+"sandbox-namespace", "pay", cri+"sandbox-uid", "u1", cri+"container-name", "app")
 		fixtureBundle(t, filepath.Join(root, dir, plain))
-		writeFile(t, filepath.Join(root, dir, broken, "config.json"), "{")
+		proctest.WriteFile(t, filepath.Join(root, dir, broken, "config.json"), "{")
 		fixtureBundle(t, filepath.Join(root, dir, "not-an-id"))
 	}
 	want := func(dir string) []evidence.Object {
@@ -111,7 +114,7 @@ func TestBundles(t *testing.T) {
 		make           func(root string)
 		want           evidence.Objects
 	}{
-		{"beside the socket", "unix://" + fixtureSocket, nil, func(root string) { containerd(root, fixtureTasks) }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Partial: partial}, All: want(fixtureTasks)}},
+		{"beside the socket", "unix://" + proctest.Socket, nil, func(root string) { containerd(root, fixtureTasks) }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Partial: partial}, All: want(fixtureTasks)}},
 		{
 			"k0s", "unix:///run/k0s/containerd.sock", nil, func(root string) { containerd(root, "/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io") },
 			evidence.Objects{Source: evidence.Source{From: "/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io", Partial: partial}, All: want("/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io")},
@@ -119,7 +122,7 @@ func TestBundles(t *testing.T) {
 		{"where a shim works", "unix:///x.sock", &bundleFolder{dir: "/other/k8s.io"}, func(root string) { containerd(root, "/other/k8s.io") }, evidence.Objects{Source: evidence.Source{From: "/other/k8s.io", Partial: partial}, All: want("/other/k8s.io")}},
 		{"behind a link of the host", "unix:///x.sock", &bundleFolder{dir: "/var/link/k8s.io"}, func(root string) {
 			containerd(root, "/data/k8s.io")
-			writeFile(t, filepath.Join(root, "var/x"), "")
+			proctest.WriteFile(t, filepath.Join(root, "var/x"), "")
 			if err := os.Symlink("/data", filepath.Join(root, "var/link")); err != nil {
 				t.Fatal(err)
 			}
@@ -129,8 +132,8 @@ func TestBundles(t *testing.T) {
 			fixtureBundle(t, filepath.Join(root, crio, sandbox, "userdata"), cri+"ContainerType", "sandbox", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "POD")
 			fixtureBundle(t, filepath.Join(root, crio, container, "userdata"), cri+"ContainerType", "container", cri+"SandboxID", sandbox, kube+"pod.name", "api-0", kube+"pod.namespace", "pay", kube+"pod.uid", "u1", kube+"container.name", "app")
 		}, evidence.Objects{Source: evidence.Source{From: crio}, All: want(crio)[:2]}},
-		{"nowhere", "unix://" + fixtureSocket, nil, func(string) {}, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "no shim tells where it is, and there is no " + fixtureTasks + hint}}},
-		{"no folder", "unix://" + fixtureSocket, nil, func(root string) { writeFile(t, filepath.Join(root, fixtureTasks), "") }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "not a directory"}}},
+		{"nowhere", "unix://" + proctest.Socket, nil, func(string) {}, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "no shim tells where it is, and there is no " + fixtureTasks + hint}}},
+		{"no folder", "unix://" + proctest.Socket, nil, func(root string) { proctest.WriteFile(t, filepath.Join(root, fixtureTasks), "") }, evidence.Objects{Source: evidence.Source{From: fixtureTasks, Missing: "not a directory"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,34 +155,55 @@ func TestBundles(t *testing.T) {
 func TestBundlesThatHang(t *testing.T) {
 	root := t.TempDir()
 	for i := range 20 {
-		fixtureBundle(t, filepath.Join(root, fixtureTasks, fixtureID(fmt.Sprint(100+i))), "io.kubernetes.cri.sandbox-name", "api")
+		fixtureBundle(t, filepath.Join(root, fixtureTasks, proctest.ID(fmt.Sprint(100+i))), "io.kubernetes.cri.sandbox-name", "api")
 	}
-	w := newWalker(root, "unix://"+fixtureSocket)
+	w := newWalker(root, "unix://"+proctest.Socket, time.Hour)
 	close(w.walked)
-	b := &bundleReader{root: root, endpoint: w.endpoint, walker: w, known: map[string]evidence.Object{}}
+	b := &bundleReader{root: root, endpoint: "unix://" + proctest.Socket, walker: w, known: map[string]evidence.Object{}}
 	forever := make(chan struct{})
 	defer close(forever)
 	for i := range bundlesAtOnce {
-		start(&b.files, filepath.Join(fixtureTasks, fixtureID(fmt.Sprint(100+i))), func() bundle { <-forever; return bundle{} })
+		reads.Start(&b.files, filepath.Join(fixtureTasks, proctest.ID(fmt.Sprint(100+i))), func() (bundle, error) { <-forever; return bundle{}, nil })
 	}
 	got := b.read(t.Context())
-	if len(got.All) != 20 || !strings.HasPrefix(got.Partial, "no names of 20,") || len(b.files.keys()) != bundlesAtOnce {
-		t.Errorf("%d objects, partial %q, %d reads left behind", len(got.All), got.Partial, len(b.files.keys()))
+	if len(got.All) != 20 || !strings.HasPrefix(got.Partial, "no names of 20,") || len(b.files.Keys()) != bundlesAtOnce {
+		t.Errorf("%d objects, partial %q, %d reads left behind", len(got.All), got.Partial, len(b.files.Keys()))
 	}
+}
+
+// A panic in a goroutine that reads one of them ends neither the program nor the others.
+func TestBundleThatPanics(t *testing.T) {
+	root := t.TempDir()
+	for _, digit := range []string{"1", "2"} {
+		fixtureBundle(t, filepath.Join(root, fixtureTasks, proctest.ID(digit)), "io.kubernetes.cri.sandbox-name", "api")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWalker(root, "unix://"+proctest.Socket, time.Hour)
+		close(w.walked)
+		b := &bundleReader{root: root, endpoint: "unix://" + proctest.Socket, walker: w, known: map[string]evidence.Object{}}
+		reads.Start(&b.files, filepath.Join(fixtureTasks, proctest.ID("1")), func() (bundle, error) {
+			time.Sleep(fileTimeout / 2)
+			panic("out of range")
+		})
+		got := b.read(t.Context())
+		if len(got.All) != 2 || got.All[1].Pod != "api" || !strings.HasPrefix(got.Partial, "no names of 1,") {
+			t.Errorf("objects %+v, want the other one with its name", got)
+		}
+	})
 }
 
 // A list that does not come back is not asked for again.
 func TestBundlesWhoseListHangs(t *testing.T) {
 	root := t.TempDir()
-	w := newWalker(root, "unix://"+fixtureSocket)
+	w := newWalker(root, "unix://"+proctest.Socket, time.Hour)
 	close(w.walked)
-	b := &bundleReader{root: root, endpoint: w.endpoint, walker: w, known: map[string]evidence.Object{}}
+	b := &bundleReader{root: root, endpoint: "unix://" + proctest.Socket, walker: w, known: map[string]evidence.Object{}}
 	forever := make(chan struct{})
 	defer close(forever)
-	start(&b.files, fixtureTasks, func() listed { <-forever; return listed{} })
+	reads.Start(&b.files, fixtureTasks, func() ([]string, error) { <-forever; return nil, nil })
 	got := b.read(t.Context())
-	if got.All != nil || !strings.HasPrefix(got.Missing, "no answer for") || len(b.files.keys()) != 1 {
-		t.Errorf("objects %+v, %d reads left behind", got, len(b.files.keys()))
+	if got.All != nil || !strings.HasPrefix(got.Missing, "no answer for") || len(b.files.Keys()) != 1 {
+		t.Errorf("objects %+v, %d reads left behind", got, len(b.files.Keys()))
 	}
 }
 
@@ -187,11 +211,11 @@ func TestBundlesWhoseListHangs(t *testing.T) {
 func TestBundlesAreBounded(t *testing.T) {
 	root := t.TempDir()
 	for i := range bundlesMost + 1 {
-		if err := os.MkdirAll(filepath.Join(root, fixtureTasks, fixtureID(fmt.Sprint(10_000+i))), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(root, fixtureTasks, proctest.ID(fmt.Sprint(10_000+i))), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, got := readBundles(t.Context(), root, "unix://"+fixtureSocket, nil)
+	_, got := readBundles(t.Context(), root, "unix://"+proctest.Socket, nil)
 	if len(got.All) != bundlesMost || !strings.HasPrefix(got.Partial, fmt.Sprintf("the first %d of %d; ", bundlesMost, bundlesMost+1)) {
 		t.Errorf("%d objects, partial %q", len(got.All), got.Partial)
 	}
@@ -200,26 +224,25 @@ func TestBundlesAreBounded(t *testing.T) {
 // The processes tell where the folders are: shims by where they work, conmons by what they
 // were told.
 func TestLookNotesBundles(t *testing.T) {
-	id := fixtureID("1")
+	id := proctest.ID("1")
 	for _, tt := range []struct {
 		name, endpoint, cwd string
-		shim                proc
+		shim                proctest.Process
 		want                *bundleFolder
 	}{
-		{"containerd", fixtureSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fixtureShim(100, id, fixtureSocket), &bundleFolder{dir: "/x/io.containerd.runtime.v2.task/k8s.io"}},
-		{"another containerd", fixtureSocket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, fixtureShim(100, id, "/run/other.sock"), nil},
-		{"no bundle", fixtureSocket, "/", fixtureShim(100, id, fixtureSocket), nil},
-		{"CRI-O", "/run/crio/crio.sock", "/", proc{pid: 100, comm: "conmon", args: []string{"conmon", "-b", "/r/overlay-containers/" + id + "/userdata", "-c", id}}, &bundleFolder{"/r/overlay-containers", "userdata"}},
+		{"containerd", proctest.Socket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, proctest.Shim(100, id, proctest.Socket), &bundleFolder{dir: "/x/io.containerd.runtime.v2.task/k8s.io"}},
+		{"another containerd", proctest.Socket, "/x/io.containerd.runtime.v2.task/k8s.io/" + id, proctest.Shim(100, id, "/run/other.sock"), nil},
+		{"no bundle", proctest.Socket, "/", proctest.Shim(100, id, proctest.Socket), nil},
+		{"CRI-O", "/run/crio/crio.sock", "/", proctest.Process{PID: 100, Comm: "conmon", Args: []string{"conmon", "-b", "/r/overlay-containers/" + id + "/userdata", "-c", id}}, &bundleFolder{"/r/overlay-containers", "userdata"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			writeProc(t, root, tt.shim)
+			proctest.Write(t, root, tt.shim)
 			if err := os.Symlink(tt.cwd, filepath.Join(root, "proc/100/cwd")); err != nil {
 				t.Fatal(err)
 			}
-			w := newWalker(root, "unix://"+tt.endpoint)
-			w.timeout = time.Hour
-			w.lookAt(t.Context(), fixtureLook)
+			w := newWalker(root, "unix://"+tt.endpoint, time.Hour)
+			w.look(t.Context(), proctest.Look)
 			if diff := cmp.Diff(tt.want, w.bundles.Load(), cmp.AllowUnexported(bundleFolder{})); diff != "" {
 				t.Errorf("folder (-want +got):\n%s", diff)
 			}

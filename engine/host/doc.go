@@ -13,4 +13,7 @@
 // names it. What is read only in a deep look, where something hangs, is left alone
 // else: of the runtime that is one dump of its goroutines now and then, from a
 // socket that is its own or a file that is there, and its metrics.
+//
+// The processes have a room of their own, package proc, and so has what the kernel tells
+// while it happens, package cgroup. Package reads has the one way to begin a read.
 package host

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 	"github.com/plegtop/plegtop/engine/stacks"
 )
 
@@ -57,7 +58,7 @@ func (d *dumper) look(ctx context.Context, now time.Time) evidence.Stacks {
 	why := fmt.Sprintf("the last dump was of another hang, and from one to the next it is %v", dumpAgain)
 	if d.due(now) {
 		if why = tooLittleMemory(d.root); why == "" {
-			d.out = start(&d.reads, "", d.read)
+			d.out = reads.Start(&d.reads, "", func() (evidence.Stacks, error) { return d.read(), nil })
 			d.last, d.next, d.waiting = now, now.Add(d.waiting), min(2*d.waiting, dumpSeldom)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 const (
@@ -141,8 +142,8 @@ func (e *endpoint) request(ctx context.Context) (*http.Request, error) {
 // over.
 func (e *endpoint) noAnswer(err error) evidence.Answer {
 	a := evidence.Answer{Asked: true, URL: e.url, Err: err.Error()}
-	if stuck, ok := errors.AsType[stuckError](err); ok {
-		a.TimedOut, a.Took = e.connected.Load(), stuck.out
+	if stuck, ok := errors.AsType[reads.StuckError](err); ok {
+		a.TimedOut, a.Took = e.connected.Load(), stuck.Out
 	}
 	return a
 }

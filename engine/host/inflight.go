@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // What is read of containerd's /v1/metrics. (containerd 1.6 to 2.4: package
@@ -74,7 +75,7 @@ func newCaller(root string, c Config) (*caller, error) {
 // look returns which calls were in flight when the metrics were read last.
 func (c *caller) look(ctx context.Context, now time.Time) evidence.RuntimeCalls {
 	if c.slow.look(now); c.due(now) {
-		c.out = start(&c.reads, "", func() callsRead { return c.ask(now) })
+		c.out = reads.Start(&c.reads, "", func() (callsRead, error) { return c.ask(now), nil })
 		c.next = now.Add(askSeldom)
 	}
 	got, missing, pending := c.get(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // callMetrics returns the text of containerd's metrics: so many begun and ended of each
@@ -164,7 +165,7 @@ func TestRuntimeMetricsOverTLS(t *testing.T) {
 	}
 	got := c.look(t.Context(), time.Now())
 	if got.Pending { // the machine is busy
-		<-c.out.done
+		<-c.out.Done()
 		got = c.look(t.Context(), time.Now())
 	}
 	if got.Missing != "" || len(got.InFlight) != 1 || got.From != s.URL {
@@ -178,7 +179,7 @@ func TestSlow(t *testing.T) {
 		release := make(chan int)
 		begin := func() {
 			if s.look(time.Now()); s.due(time.Now()) {
-				s.out = start(&s.reads, "", func() int { return <-release })
+				s.out = reads.Start(&s.reads, "", func() (int, error) { return <-release, nil })
 			}
 		}
 		for i, want := range []string{"still being read", "still being read", "no answer for 11s", "no answer for 16s"} {
@@ -206,5 +207,21 @@ func TestSlow(t *testing.T) {
 			t.Errorf("of another hang: %d, %q", got, missing)
 		}
 		close(release)
+	})
+}
+
+// A read that ends with an error is no longer pending, and is begun again.
+func TestSlowReadFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s slow[int]
+		for look := range 2 {
+			if s.look(time.Now()); !s.due(time.Now()) {
+				t.Fatalf("look %d: it is not begun", look)
+			}
+			s.out = reads.Start(&s.reads, "", func() (int, error) { panic("out of range") })
+			if _, missing, pending := s.get(t.Context()); !strings.HasPrefix(missing, "panic: out of range") || pending {
+				t.Errorf("look %d: missing %q, pending %v, want the panic", look, missing, pending)
+			}
+		}
 	})
 }

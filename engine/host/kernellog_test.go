@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // logged returns what is kept of records that the kernel wrote a second apart from
@@ -151,14 +152,14 @@ func TestKernelLogIsBounded(t *testing.T) {
 		t.Error("what comes after a line that is too long is not found")
 	}
 	broken := io.MultiReader(strings.NewReader("3,3,3,-;I/O error, dev sdc, sector 1\n"), errReader{})
-	if _, _, err := k.read(t.Context(), bufio.NewReader(broken)); !errors.Is(err, errBrokenOff) {
+	if _, _, err := k.read(t.Context(), bufio.NewReader(broken)); !errors.Is(err, reads.ErrBrokenOff) {
 		t.Errorf("error %v", err)
 	}
 }
 
 type errReader struct{}
 
-func (errReader) Read([]byte) (int, error) { return 0, errBrokenOff }
+func (errReader) Read([]byte) (int, error) { return 0, reads.ErrBrokenOff }
 
 func FuzzKernelLog(f *testing.F) {
 	f.Add("3,1,1000000,-;INFO: task a:1 blocked for more than 2 seconds\n SUBSYSTEM=x\n6,2,2000000,c;nfs: server \\x5c OK\n")

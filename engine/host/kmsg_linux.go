@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -104,7 +105,7 @@ func noKmsg(root string, err error) string {
 func sinceBoot(root string, picture bool) time.Duration {
 	if picture {
 		text, _ := smallfile.Read(filepath.Join("/", root, "proc/uptime"))
-		return uptimeIn(string(text))
+		return proc.Uptime(string(text))
 	}
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {

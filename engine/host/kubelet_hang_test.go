@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // A wire is a network of its own, so that servers and clients can be watched in
@@ -137,7 +138,7 @@ func TestEndpointWithoutAnswer(t *testing.T) {
 	e := &endpoint{url: "http://127.0.0.1/"}
 	for _, connected := range []bool{false, true} {
 		e.connected.Store(connected)
-		got := e.noAnswer(stuckError{3 * time.Second})
+		got := e.noAnswer(reads.StuckError{Out: 3 * time.Second})
 		want := evidence.Answer{Asked: true, URL: e.url, Took: 3 * time.Second, TimedOut: connected, Err: "no answer for 3s"}
 		if got != want {
 			t.Errorf("answer = %+v, want %+v", got, want)

@@ -9,6 +9,9 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/host/cgroup"
+	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
 // A quota is how many of its periods a control group has had, and in how many of
@@ -17,32 +20,32 @@ type quota struct{ periods, throttled uint64 }
 
 // limits returns what the runtime's own processes and the node have used of what
 // runs out.
-func (l *walk) limits(daemons []evidence.Process) []evidence.Limit {
-	all := l.nodeLimits()
+func (w *walker) limits(l *proc.Look, daemons []evidence.Process) []evidence.Limit {
+	all := nodeLimits(l)
 	quotas := map[int]quota{}
 	for _, d := range daemons {
-		if !slices.Contains(runtimes, d.Command) {
+		if !slices.Contains(flavour.Runtimes, d.Command) {
 			continue
 		}
-		p := l.sightingOf(d).proc
-		for _, limit := range append(l.groupLimits(p, quotas), l.openFiles(p)) {
+		p, _, _ := l.Seen(d.PID)
+		for _, limit := range append(w.groupLimits(l, p, quotas), openFiles(l, p)) {
 			if limit.Most > 0 {
 				limit.Of, limit.PID = d.Command, d.PID
 				all = append(all, limit)
 			}
 		}
 	}
-	l.quotas = quotas
+	w.quotas = quotas
 	return all
 }
 
 // openFiles tells nothing of a process that is another user's.
-func (l *walk) openFiles(p procfs.Proc) evidence.Limit {
-	limits, err := fetch(l, procFile{p.PID, "limits", true}, p.Limits)
+func openFiles(l *proc.Look, p procfs.Proc) evidence.Limit {
+	limits, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "limits", Risky: true}, p.Limits)
 	if err != nil {
 		return evidence.Limit{}
 	}
-	open, err := fetch(l, procFile{p.PID, "fd", true}, p.FileDescriptorsLen)
+	open, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "fd", Risky: true}, p.FileDescriptorsLen)
 	if err != nil {
 		return evidence.Limit{}
 	}
@@ -52,13 +55,16 @@ func (l *walk) openFiles(p procfs.Proc) evidence.Limit {
 
 // groupLimits returns the limits of the control group that a daemon is in; what is
 // not limited has none. It notes in quotas what the scheduler has counted.
-func (l *walk) groupLimits(p procfs.Proc, quotas map[int]quota) []evidence.Limit {
-	lines, err := fetch(l, procFile{p.PID, "cgroup", true}, p.Cgroups)
+func (w *walker) groupLimits(l *proc.Look, p procfs.Proc, quotas map[int]quota) []evidence.Limit {
+	lines, err := proc.Fetch(l, proc.File{PID: p.PID, Name: "cgroup", Risky: true}, p.Cgroups)
 	if err != nil {
 		return nil
 	}
 	read := func(c controller, file string) string {
-		text, _ := l.groupFile(p.PID, c.folder, "/", file)
+		if c.folder == "" {
+			return ""
+		}
+		text, _ := l.Text(proc.File{PID: p.PID, Name: file, Risky: true}, filepath.Join(c.folder, file))
 		return text
 	}
 	number := func(c controller, file string) uint64 {
@@ -71,20 +77,20 @@ func (l *walk) groupLimits(p procfs.Proc, quotas map[int]quota) []evidence.Limit
 	pids, memory, cpu := controllerOf(lines, "pids"), controllerOf(lines, "memory"), controllerOf(lines, "cpu")
 	all := []evidence.Limit{
 		limit(pids, evidence.Threads, number(pids, "pids.current"), "pids.max"),
-		limit(memory, evidence.Memory, statValue(read(memory, "memory.stat"), memory.pick("total_rss", "anon")), memory.pick("memory.limit_in_bytes", "memory.max")),
+		limit(memory, evidence.Memory, cgroup.Stat(read(memory, "memory.stat"), memory.pick("total_rss", "anon")), memory.pick("memory.limit_in_bytes", "memory.max")),
 	}
 	events := read(memory, memory.pick("memory.oom_control", "memory.events.local")) // of those below, containers have their own
-	if kills := statValue(events, "oom_kill"); events != "" {
-		if was, known := l.kills[memory.folder]; known && kills > was {
+	if kills := cgroup.Stat(events, "oom_kill"); events != "" {
+		if was, known := w.kills[memory.folder]; known && kills > was {
 			path := filepath.Join(memory.folder, memory.pick("memory.limit_in_bytes", "memory.max"))
 			all = append(all, evidence.Limit{What: evidence.OOMKills, Used: kills - was, Most: 1, Path: path})
 		}
-		l.kills[memory.folder] = kills
+		w.kills[memory.folder] = kills
 	}
 	stat := read(cpu, "cpu.stat")
-	now := quota{statValue(stat, "nr_periods"), statValue(stat, "nr_throttled")}
+	now := quota{cgroup.Stat(stat, "nr_periods"), cgroup.Stat(stat, "nr_throttled")}
 	quotas[p.PID] = now
-	if was, known := l.quotas[p.PID]; known && now.periods > was.periods {
+	if was, known := w.quotas[p.PID]; known && now.periods > was.periods {
 		all = append(all, evidence.Limit{
 			What: evidence.CPUPeriods, Used: now.throttled - was.throttled, Most: now.periods - was.periods,
 			Path: filepath.Join(cpu.folder, cpu.pick("cpu.cfs_quota_us", "cpu.max")),
@@ -114,7 +120,7 @@ func (c controller) pick(v1, v2 string) string {
 func controllerOf(lines []procfs.Cgroup, resource string) (c controller) {
 	const mount = "/sys/fs/cgroup"
 	for _, line := range lines {
-		path := followable(line.Path)
+		path := proc.Followable(line.Path)
 		switch {
 		case path == "":
 		case slices.Contains(line.Controllers, resource):
@@ -126,21 +132,10 @@ func controllerOf(lines []procfs.Cgroup, resource string) (c controller) {
 	return c
 }
 
-// statValue returns a figure of a control group's stat file; 0 if it has none.
-func statValue(stat, name string) uint64 {
-	for line := range strings.Lines(stat) {
-		if value, found := strings.CutPrefix(line, name+" "); found {
-			n, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 64)
-			return n
-		}
-	}
-	return 0
-}
-
 // nodeLimits returns what all of the node's processes share.
-func (l *walk) nodeLimits() (all []evidence.Limit) {
+func nodeLimits(l *proc.Look) (all []evidence.Limit) {
 	read := func(file string) []string {
-		text, _ := l.text(procFile{file: file}, "", file)
+		text, _ := l.Text(proc.File{Name: file}, filepath.Join("proc", file))
 		return strings.Fields(text)
 	}
 	add := func(what, used, file, most string) {

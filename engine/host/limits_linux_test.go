@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // What was killed before the first look is not told, and what was killed since is, though
@@ -22,8 +23,8 @@ func TestKilledForWantOfMemory(t *testing.T) {
 		w := newFixtureWalker(root)
 		folder := filepath.Join("/sys/fs/cgroup", tt.folder)
 		killed := func(at time.Duration, events string) uint64 {
-			writeFile(t, filepath.Join(root, folder, tt.file), events)
-			limits := w.look(t.Context(), fixtureLook.Add(at)).Limits
+			proctest.WriteFile(t, filepath.Join(root, folder, tt.file), events)
+			limits := w.look(t.Context(), proctest.Look.Add(at)).Limits
 			i := slices.IndexFunc(limits, func(l evidence.Limit) bool { return l.What == evidence.OOMKills })
 			if i < 0 {
 				return 0
@@ -33,9 +34,9 @@ func TestKilledForWantOfMemory(t *testing.T) {
 			}
 			return limits[i].Used
 		}
-		writeProc(t, root, proc{pid: 10, comm: "containerd", cgroup: tt.lines})
+		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: tt.lines})
 		first, none := killed(0, "oom 9\noom_kill 3\n"), killed(time.Second, "oom 9\noom_kill 3\n")
-		writeProc(t, root, proc{pid: 10, comm: "containerd", cgroup: tt.lines, started: 2 * time.Hour})
+		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: tt.lines, Started: 2 * time.Hour})
 		if two := killed(2*time.Second, "oom 12\noom_kill 5\n"); first != 0 || none != 0 || two != 2 {
 			t.Errorf("%s: %d, %d, %d killed, want 0, 0, 2", tt.name, first, none, two)
 		}
@@ -78,11 +79,11 @@ func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 		{"nonsense", map[string]string{"/proc/loadavg": "0 0 0 x/y 1", "/proc/sys/kernel/pid_max": "many\n", "/proc/sys/fs/file-nr": "1 2\n"}, nil},
 	} {
 		root := t.TempDir()
-		writeProc(t, root, proc{pid: 10, comm: "containerd", cgroup: "/system.slice/containerd.service"})
+		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service"})
 		for path, text := range tt.files {
-			writeFile(t, filepath.Join(root, path), text)
+			proctest.WriteFile(t, filepath.Join(root, path), text)
 		}
-		if diff := cmp.Diff(tt.want, newFixtureWalker(root).look(t.Context(), fixtureLook).Limits); diff != "" {
+		if diff := cmp.Diff(tt.want, newFixtureWalker(root).look(t.Context(), proctest.Look).Limits); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

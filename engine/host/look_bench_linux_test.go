@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // BenchmarkWholeLook is one look at this machine, beside a server that plays the
@@ -17,11 +19,11 @@ func BenchmarkWholeLook(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			before := cpuTime(b)
+			before := proctest.ProcessorTime(b)
 			for b.Loop() {
 				n.Look(b.Context(), deep)
 			}
-			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+			b.ReportMetric(float64((proctest.ProcessorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
 }

@@ -8,19 +8,33 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/cgroup"
+	"github.com/plegtop/plegtop/engine/host/reads"
+)
+
+const (
+	// limit is how long any part of a look may take: long enough for a busy
+	// node, and short enough to look every 5 s.
+	limit = 2 * time.Second
+
+	// grace is for handing over what ended exactly at the limit.
+	grace = 100 * time.Millisecond
+
+	// fileTimeout is how long one small file may take. On a busy node the slow ones of
+	// /proc take some milliseconds: whoever takes longer sleeps in the kernel.
+	fileTimeout = 250 * time.Millisecond
 )
 
 // A Node is looked at again and again. All methods are safe for concurrent use;
 // looks are made one after the other.
 type Node struct {
-	root    string
-	offline bool // it is a picture
-	parts   []part
-	deep    []part        // those that are looked at only where something hangs; they fill in the report's Deep
-	reads   reads[string] // by the part's name
+	parts []part
+	deep  []part            // those that are looked at only where something hangs; they fill in the report's Deep
+	reads reads.Set[string] // by the part's name
 
 	looking sync.Mutex // held during a look
-	ears    groupEars
+
+	*cgroup.Sources // what the kernel tells while it happens
 }
 
 // New prepares for looking at a node and begins to compare its clocks. The error
@@ -31,8 +45,8 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint)
-	n := &Node{root: root, offline: c.Offline, parts: []part{
+	daemons, w := new(daemonWatch), newWalker(root, c.Endpoint, fileTimeout)
+	n := &Node{Sources: cgroup.New(root, c.Offline), parts: []part{
 		processes(w, daemons),
 		pressure(root),
 		devices(root),
@@ -70,12 +84,12 @@ func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
 		parts = slices.Concat(parts, n.deep)
 		r.Deep = new(evidence.Deep)
 	}
-	out := make([]*read[fill], len(parts))
+	out := make([]*reads.Read[fill], len(parts))
 	for i, p := range parts {
 		out[i] = n.start(ctx, p)
 	}
 	for i, p := range parts {
-		if put, err := out[i].wait(ctx, limit+grace); err == nil {
+		if put, err := out[i].Wait(ctx, limit+grace); err == nil {
 			put(&r)
 		} else {
 			p.missing(&r, err)
@@ -98,7 +112,7 @@ func (n *Node) KubeletVersion(ctx context.Context) (string, bool) {
 		return "", false
 	}
 	var r evidence.Report
-	if put, err := n.start(ctx, n.parts[i]).wait(ctx, limit+grace); err == nil {
+	if put, err := n.start(ctx, n.parts[i]).Wait(ctx, limit+grace); err == nil {
 		put(&r)
 	}
 	return r.Kubelet.Version, r.Kubelet.Version != ""
@@ -133,12 +147,12 @@ type fill = func(*evidence.Report)
 
 // start begins to read the part, or joins the read that is out. So it does not
 // end with ctx, which is only that of the first who waits.
-func (n *Node) start(ctx context.Context, p part) *read[fill] {
+func (n *Node) start(ctx context.Context, p part) *reads.Read[fill] {
 	ctx = context.WithoutCancel(ctx)
-	return start(&n.reads, p.name, func() fill {
+	return reads.Start(&n.reads, p.name, func() (fill, error) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		return p.read(ctx)
+		return p.read(ctx), nil
 	})
 }
 

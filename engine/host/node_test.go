@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 // picture returns a fake node of files, and its root.
@@ -30,7 +32,7 @@ func TestLookAtPicture(t *testing.T) {
 		"proc/pressure/cpu": someLine, "proc/pressure/io": someLine + fullLine, "proc/pressure/memory": someLine + fullLine,
 		"var/lib/containerd/x": "",
 	})
-	writeProc(t, root, proc{pid: 77, parent: 1, comm: "containerd"})
+	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
 	r := n.Look(t.Context(), false)
 	if r.Took <= 0 || r.At.IsZero() {
 		t.Errorf("it took %v and ended at %v", r.Took, r.At)
@@ -82,7 +84,7 @@ func TestPartHasItsTime(t *testing.T) {
 		n := &Node{parts: []part{slow}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if r := n.Look(ctx, false); r.Disk.Missing != errBrokenOff.Error() || r.Took != time.Second {
+		if r := n.Look(ctx, false); r.Disk.Missing != reads.ErrBrokenOff.Error() || r.Took != time.Second {
 			t.Errorf("first look = %+v, want it broken off after 1s", r)
 		}
 		if r := n.Look(t.Context(), false); r.Disk.Path != "/slow" || took != limit || r.Took != time.Second {
@@ -97,7 +99,7 @@ func TestLookPastADiskThatHangs(t *testing.T) {
 		n, root := picture(t, map[string]string{"proc/pressure/cpu": someLine, "proc/pressure/io": "", "proc/pressure/memory": ""})
 		n.parts = append(n.parts[:3], disk(root, "", ""))
 		release := make(chan bool)
-		start(&n.reads, "disk", func() fill { <-release; return func(*evidence.Report) {} })
+		reads.Start(&n.reads, "disk", func() (fill, error) { <-release; return func(*evidence.Report) {}, nil })
 		for _, want := range []struct {
 			took time.Duration
 			why  string
@@ -117,7 +119,7 @@ func TestLookEndsEarly(t *testing.T) {
 		n, root := picture(t, nil)
 		n.parts = append(n.parts[:3], disk(root, "", ""))
 		release := make(chan bool)
-		start(&n.reads, "disk", func() fill { <-release; return func(*evidence.Report) {} })
+		reads.Start(&n.reads, "disk", func() (fill, error) { <-release; return func(*evidence.Report) {}, nil })
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		r := n.Look(ctx, false)

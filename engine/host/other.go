@@ -5,14 +5,11 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 var errNotLinux = errors.New("not Linux")
@@ -20,7 +17,7 @@ var errNotLinux = errors.New("not Linux")
 // A walker has nothing to read here.
 type walker struct{}
 
-func newWalker(_, _ string) *walker { return &walker{} }
+func newWalker(_, _ string, _ time.Duration) *walker { return &walker{} }
 
 func (w *walker) look(context.Context, time.Time) evidence.Report {
 	why := errNotLinux.Error() + ": there is no /proc to read"
@@ -69,13 +66,3 @@ func (*dumper) look(context.Context, time.Time) evidence.Stacks {
 }
 
 func configuredMetrics(string, Config) (*url.URL, error) { return nil, errNotLinux }
-
-type groupEars struct{}
-
-// Cgroups and Pidfds are for Linux alone.
-func (*Node) Cgroups(context.Context, func(pleg.Upstream)) error { return noStream() }
-func (*Node) Pidfds(context.Context, func(pleg.Upstream)) error  { return noStream() }
-
-func noStream() error {
-	return fmt.Errorf("%w: %w", errNotLinux, call.ErrUnimplemented)
-}

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // tcpListens is the state of a TCP socket at which somebody listens (TCP_LISTEN), as
@@ -99,7 +101,7 @@ func (p ports) ofKubelets() (open []string) {
 	}
 	for _, process := range all {
 		comm, err := process.Comm()
-		if err != nil || !slices.Contains(kubelets, comm) {
+		if err != nil || !slices.Contains(flavour.Kubelets, comm) {
 			continue
 		}
 		if status, err := process.NewStatus(); err != nil || status.UIDs != [4]uint64{} {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -89,7 +90,7 @@ var programs = func() (all []program) {
 	for _, f := range flavour.Known {
 		all = append(all, kinds[f.Program].of(f))
 	}
-	for _, comm := range kubelets {
+	for _, comm := range flavour.Kubelets {
 		all = append(all, client.of(flavour.Flavour{Program: comm}))
 	}
 	return all
@@ -124,7 +125,7 @@ func programAt(root, endpoint, comm string) (p program, ok bool) {
 // told returns what a program with these arguments, on the host with that root, was told;
 // "" if nothing, or if it cannot be known.
 func (p program) told(root string, args []string, what setting) string {
-	if given := flagValue(args, what.flags...); given != "" {
+	if given := proc.FlagValue(args, what.flags...); given != "" {
 		return given
 	}
 	files, _ := p.configured(root, args) // what cannot be read says nothing
@@ -154,7 +155,7 @@ func (c configuration) text(what setting) string {
 // configured reads the configuration of a program with these arguments, with what it
 // imports. With an error there is what could be read. A program without a file has none.
 func (p program) configured(root string, args []string) (all configuration, err error) {
-	named := flagValue(args, "config", "c")
+	named := proc.FlagValue(args, "config", "c")
 	main := cmp.Or(named, p.Config)
 	if main == "" {
 		return nil, nil
@@ -163,7 +164,7 @@ func (p program) configured(root string, args []string) (all configuration, err 
 		return nil, fmt.Errorf("%s is below a folder that is not known", main) // its working folder is not ours
 	}
 	pending, seen := []string{main}, map[string]bool{}
-	if dir := cmp.Or(flagValue(args, "config-dir", "d"), p.DropIns); p.dropInNames != "" && filepath.IsAbs(dir) {
+	if dir := cmp.Or(proc.FlagValue(args, "config-dir", "d"), p.DropIns); p.dropInNames != "" && filepath.IsAbs(dir) {
 		pending = append(pending, matching(root, filepath.Join(dir, p.dropInNames))...)
 	}
 	for len(pending) > 0 && len(seen) < mostFiles {

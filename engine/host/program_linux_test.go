@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 // settingsOf returns what tells what a program was told on a host with these files.
@@ -116,7 +119,7 @@ func TestNamesIn(t *testing.T) {
 			name = fmt.Sprintf("wanted-%d", 9-i/300)
 			want = append(want, "/tmp/"+name)
 		}
-		writeFile(t, filepath.Join(root, "tmp", name), "")
+		proctest.WriteFile(t, filepath.Join(root, "tmp", name), "")
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, matching(root, "/tmp/wanted-*")); diff != "" {
@@ -126,7 +129,7 @@ func TestNamesIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"x", "pipe", "gone"} {
-		if got, err := namesIn(filepath.Join(root, name), isID); got != nil || err == nil {
+		if got, err := namesIn(filepath.Join(root, name), proc.IsID); got != nil || err == nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

@@ -32,7 +32,7 @@ func runtimeSocket(root, at string) part {
 func Sockets(ctx context.Context, root string) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found := newWalker(root, "").look(ctx, time.Now()).Processes
+	found := newWalker(root, "", fileTimeout).look(ctx, time.Now()).Processes
 	named := map[string]int{}
 	for _, p := range slices.Concat(found.Shims, found.Daemons) {
 		if p.Socket != "" {

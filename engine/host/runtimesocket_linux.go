@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -27,7 +30,7 @@ func readSocket(root, path string, last *evidence.Socket) evidence.Socket {
 	}
 	s := evidence.Socket{Kind: kindOf(info)}
 	dir := filepath.Join("/", root, "proc")
-	proc, err := procfs.NewFS(dir)
+	processes, err := procfs.NewFS(dir)
 	if err != nil {
 		return s // the processes say why
 	}
@@ -36,13 +39,13 @@ func readSocket(root, path string, last *evidence.Socket) evidence.Socket {
 		if pid == 0 {
 			pid = listener(path)
 		}
-		s.Holder = processOf(proc, pid)
+		s.Holder = processOf(processes, pid)
 		if last.Holder.PID != 0 && s.Holder.Command != last.Holder.Command {
-			s.Holder = processOf(proc, listener(path))
+			s.Holder = processOf(processes, listener(path))
 		}
 	}
 	if s.Holder.PID == 0 {
-		s.Waits, s.Locked, s.Locker = locked(proc, dir)
+		s.Waits, s.Locked, s.Locker = locked(processes, dir)
 	}
 	return s
 }
@@ -67,24 +70,17 @@ func kindOf(info fs.FileInfo) string {
 // (SO_PEERCRED); 0 if nobody does, we may not connect, or it is in a process namespace
 // that we cannot see.
 func listener(path string) int {
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = unix.Close(fd) }() // nothing was written
-	if unix.Connect(fd, &unix.SockaddrUnix{Name: path}) != nil {
-		return 0
-	}
-	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-	if err != nil {
-		return 0
-	}
-	return int(peer.Pid)
+	defer func() { _ = conn.Close() }() // nothing was written
+	return peer(conn)
 }
 
 // processOf returns name and state of a process; nothing if it is not there.
-func processOf(proc procfs.FS, pid int) evidence.Process {
-	p, err := proc.Proc(pid)
+func processOf(processes procfs.FS, pid int) evidence.Process {
+	p, err := processes.Proc(pid)
 	if err != nil {
 		return evidence.Process{}
 	}
@@ -92,26 +88,26 @@ func processOf(proc procfs.FS, pid int) evidence.Process {
 	if err != nil {
 		return evidence.Process{}
 	}
-	return evidence.Process{PID: pid, Parent: stat.PPID, Command: stat.Comm, State: stateOf(stat)}
+	return evidence.Process{PID: pid, Parent: stat.PPID, Command: stat.Comm, State: proc.StateOf(stat)}
 }
 
 // locked returns the runtime's process that has a file open which another process has
 // locked, that file and the other process. containerd asks for the lock of its database
 // again and again before it listens, so that the kernel knows of no waiter.
-func locked(proc procfs.FS, dir string) (waits evidence.Process, file string, by evidence.Process) {
+func locked(processes procfs.FS, dir string) (waits evidence.Process, file string, by evidence.Process) {
 	locks := locksIn(filepath.Join(dir, "locks"))
 	if len(locks) == 0 {
 		return waits, "", by
 	}
-	all, _ := proc.AllProcs() // nothing if it cannot be read
+	all, _ := processes.AllProcs() // nothing if it cannot be read
 	for _, p := range all {
 		comm, err := p.Comm()
-		if err != nil || !slices.Contains(runtimes, comm) {
+		if err != nil || !slices.Contains(flavour.Runtimes, comm) {
 			continue
 		}
 		for _, open := range openDatabases(filepath.Join(dir, strconv.Itoa(p.PID))) {
 			if i := slices.IndexFunc(locks, func(l lock) bool { return l.inode == open.inode && l.pid != p.PID }); i >= 0 {
-				return processOf(proc, p.PID), open.name, processOf(proc, locks[i].pid)
+				return processOf(processes, p.PID), open.name, processOf(processes, locks[i].pid)
 			}
 		}
 	}
@@ -163,4 +159,19 @@ func openDatabases(proc string) (all []openFile) {
 		}
 	}
 	return all
+}
+
+// sameFile reports whether two paths on the host lead to one file. It is false
+// if one leads nowhere, as that of a runtime that has ended may.
+func sameFile(root, a, b string) bool {
+	var of [2]unix.Stat_t
+	for i, path := range []string{a, b} {
+		fd, is, err := openNamed(root, path)
+		if err != nil {
+			return false
+		}
+		_ = unix.Close(fd)
+		of[i] = is
+	}
+	return of[0].Dev == of[1].Dev && of[0].Ino == of[1].Ino
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestSocketKinds(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	writeFile(t, at("file"), "")
+	proctest.WriteFile(t, at("file"), "")
 	if err := os.Mkdir(at("folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +52,8 @@ func TestSocketKinds(t *testing.T) {
 func TestLocked(t *testing.T) {
 	root := t.TempDir()
 	db, other := filepath.Join(root, "meta.db"), filepath.Join(root, "other.db")
-	writeFile(t, db, "")
-	writeFile(t, other, "")
+	proctest.WriteFile(t, db, "")
+	proctest.WriteFile(t, other, "")
 	inode := func(path string) string {
 		var s syscall.Stat_t
 		if err := syscall.Stat(path, &s); err != nil {
@@ -61,9 +62,9 @@ func TestLocked(t *testing.T) {
 		return strconv.FormatUint(s.Ino, 10)
 	}
 	process := func(pid, comm, open string) {
-		writeFile(t, filepath.Join(root, "proc", pid, "comm"), comm+"\n")
-		writeFile(t, filepath.Join(root, "proc", pid, "stat"), pid+" ("+comm+") S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n")
-		writeLink(t, root, filepath.Join("proc", pid, "fd", "7"), open)
+		proctest.WriteFile(t, filepath.Join(root, "proc", pid, "comm"), comm+"\n")
+		proctest.WriteFile(t, filepath.Join(root, "proc", pid, "stat"), pid+" ("+comm+") S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n")
+		proctest.WriteLink(t, root, filepath.Join("proc", pid, "fd", "7"), open)
 	}
 	process("10", "containerd", db)
 	process("11", "bbolt", db)
@@ -75,7 +76,7 @@ func TestLocked(t *testing.T) {
 		{"a part of a file", "1: POSIX  ADVISORY  WRITE 11 fe:01:" + inode(db) + " 0 5\n", "0 0 "},
 		{"nothing", "", "0 0 "},
 	} {
-		writeFile(t, filepath.Join(root, "proc", "locks"), tt.locks)
+		proctest.WriteFile(t, filepath.Join(root, "proc", "locks"), tt.locks)
 		s := readSocket(root, filepath.Join(root, "gone.sock"), new(evidence.Socket))
 		got := strconv.Itoa(s.Waits.PID) + " " + strconv.Itoa(s.Locker.PID) + " " + s.Locked
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -88,7 +89,7 @@ func TestLocked(t *testing.T) {
 func TestRootWithLinks(t *testing.T) {
 	for _, name := range []string{"proc", "sys"} {
 		root := t.TempDir()
-		writeLink(t, root, name, "/"+name)
+		proctest.WriteLink(t, root, name, "/"+name)
 		if _, err := CheckRoot(root); err == nil {
 			t.Errorf("a link for /%s is followed", name)
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
 // A server is the runtime at an endpoint: its program and, where the process is known,
@@ -25,17 +27,17 @@ type server struct {
 // where that cannot be seen, the one whose socket it is. In a picture of a node nobody
 // listens: there it is the first runtime of its processes. It may hang.
 func serving(root, endpoint string, picture bool) (s server) {
-	proc, err := procfs.NewFS(filepath.Join("/", root, "proc"))
+	processes, err := procfs.NewFS(filepath.Join("/", root, "proc"))
 	if err != nil || endpoint == "" && !picture {
 		return server{}
 	}
 	var pid int
 	if picture {
-		pid = firstRuntime(proc)
+		pid = firstRuntime(processes)
 	} else {
-		pid = listener(socketPath(endpoint))
+		pid = listener(proc.SocketPath(endpoint))
 	}
-	p, process := started(proc, pid)
+	p, process := started(processes, pid)
 	if process.pid != 0 {
 		comm, _ := p.Comm() // of none that is known
 		var known bool
@@ -53,8 +55,8 @@ func serving(root, endpoint string, picture bool) (s server) {
 
 // firstRuntime returns the process of a runtime whose configuration is known; 0 if there
 // is none.
-func firstRuntime(proc procfs.FS) int {
-	all, _ := proc.AllProcs() // nothing if it cannot be read
+func firstRuntime(processes procfs.FS) int {
+	all, _ := processes.AllProcs() // nothing if it cannot be read
 	for _, p := range all {
 		comm, _ := p.Comm() // of none that is known
 		if known, _ := programOf(comm); known.data.preset != "" {
@@ -66,15 +68,15 @@ func firstRuntime(proc procfs.FS) int {
 
 // given returns what the runtime was told; "" if nothing, or if it cannot be known.
 func (s server) given(what setting) string {
-	return cmp.Or(flagValue(s.args, what.flags...), s.files.text(what))
+	return cmp.Or(proc.FlagValue(s.args, what.flags...), s.files.text(what))
 }
 
 // setting returns what the runtime was told, or what holds without.
 func (s server) setting(what setting) string { return cmp.Or(s.given(what), what.preset) }
 
 // started returns a process with its identity, which is zero if there is none.
-func started(proc procfs.FS, pid int) (procfs.Proc, pidStart) {
-	p, err := proc.Proc(pid)
+func started(processes procfs.FS, pid int) (procfs.Proc, pidStart) {
+	p, err := processes.Proc(pid)
 	if err != nil {
 		return procfs.Proc{}, pidStart{}
 	}
@@ -88,11 +90,11 @@ func started(proc procfs.FS, pid int) (procfs.Proc, pidStart) {
 // since returns when a process was started; the zero time if that is not known.
 func (p pidStart) since(root string, now time.Time) time.Time {
 	text, _ := readOnHost(root, "/proc/uptime")
-	up := uptimeIn(string(text))
+	up := proc.Uptime(string(text))
 	if up == 0 {
 		return time.Time{}
 	}
-	return now.Add(time.Duration(p.start)*(time.Second/ticks) - up)
+	return now.Add(time.Duration(p.start)*(time.Second/proc.Ticks) - up)
 }
 
 // configuredMetrics returns where the runtime has its metrics, by its configuration.

@@ -2,12 +2,14 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/reads"
 )
 
 const (
@@ -25,10 +27,10 @@ const (
 // not there after a moment is in the next one. The zero value is ready. It must not be
 // used from two goroutines at once.
 type slow[T any] struct {
-	reads reads[string]
-	out   *read[T]  // nil if none is
-	asked time.Time // the last look
-	next  time.Time // before which none is begun
+	reads reads.Set[string]
+	out   *reads.Read[T] // nil if none is
+	asked time.Time      // the last look
+	next  time.Time      // before which none is begun
 	kept  T
 	has   bool // something is kept, of this hang
 }
@@ -52,12 +54,16 @@ func (s *slow[T]) get(ctx context.Context) (kept T, missing string, pending bool
 	if s.out == nil {
 		return s.kept, "", false
 	}
-	got, err := s.out.wait(ctx, slowWait)
+	got, err := s.out.Wait(ctx, slowWait)
+	stuck, isOut := errors.AsType[reads.StuckError](err)
+	if isOut = isOut || errors.Is(err, reads.ErrBrokenOff); !isOut {
+		s.out = nil
+	}
 	switch {
 	case err == nil:
-		s.out, s.kept, s.has = nil, got, true
+		s.kept, s.has = got, true
 	case s.has:
-	case time.Since(s.out.began) > slowTime+grace:
+	case !isOut, stuck.Out > slowTime+grace:
 		return s.kept, err.Error(), false
 	default:
 		return s.kept, "still being read", true

@@ -4,15 +4,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 func TestIsOurs(t *testing.T) {
 	root := mkdirs(t, "/run/containerd", "/run/k3s/containerd", "/run/other", "/data")
-	writeFile(t, filepath.Join(root, "run/containerd/containerd.sock"), "")
-	writeFile(t, filepath.Join(root, "run/k3s/containerd/containerd.sock"), "")
-	writeLink(t, root, "var/run", "/run")
-	writeLink(t, root, "var/lib/containerd", "/run/containerd")
-	writeLink(t, root, "run/other/cri.sock", "/run/containerd/containerd.sock")
+	proctest.WriteFile(t, filepath.Join(root, "run/containerd/containerd.sock"), "")
+	proctest.WriteFile(t, filepath.Join(root, "run/k3s/containerd/containerd.sock"), "")
+	proctest.WriteLink(t, root, "var/run", "/run")
+	proctest.WriteLink(t, root, "var/lib/containerd", "/run/containerd")
+	proctest.WriteLink(t, root, "run/other/cri.sock", "/run/containerd/containerd.sock")
 	if err := os.Link(filepath.Join(root, "run/containerd/containerd.sock"), filepath.Join(root, "data/mounted.sock")); err != nil {
 		t.Fatal(err)
 	}
@@ -41,46 +44,11 @@ func TestIsOurs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWalker(root, tt.endpoint)
-			l := &walk{walker: w, ctx: t.Context(), ours: map[string]bool{}}
-			for range 2 { // the second time it is remembered
-				if got := l.isOurs(tt.socket); got != tt.want {
-					t.Errorf("a shim at %q is of %q = %v, want %v", tt.socket, tt.endpoint, got, tt.want)
-				}
+			proctest.Write(t, root, proctest.Shim(100, proctest.ID("1"), tt.socket))
+			shims := newWalker(root, tt.endpoint, time.Hour).look(t.Context(), proctest.Look).Processes.Shims
+			if got := len(shims) == 1 && shims[0].Own; got != tt.want {
+				t.Errorf("a shim at %q is of %q = %v, want %v", tt.socket, tt.endpoint, got, tt.want)
 			}
 		})
-	}
-}
-
-func TestMayServe(t *testing.T) {
-	tests := []struct {
-		name, socket, endpoint string
-		want                   bool
-	}{
-		{"any", "/run/containerd/containerd.sock", "", true},
-		{"CRI-O's is not told", "", "unix:///var/run/crio/crio.sock", true},
-		{"containerd's always is", "", "unix:///run/containerd/containerd.sock", false},
-		{"told another", "/run/x.sock", "unix:///var/run/crio/crio.sock", false},
-	}
-	for _, tt := range tests {
-		if got := (identity{role: shim, socket: tt.socket}).mayServe(tt.endpoint); got != tt.want {
-			t.Errorf("%s: a shim at %q may serve %q = %v, want %v", tt.name, tt.socket, tt.endpoint, got, tt.want)
-		}
-	}
-}
-
-func TestOnHost(t *testing.T) {
-	tests := []struct{ root, endpoint, want string }{
-		{"/host", "unix:///host/run/crio/crio.sock", "/run/crio/crio.sock"},
-		{"/host", "unix:///host/var/run/crio/crio.sock", "/run/crio/crio.sock"},
-		{"/host", "unix:///run/crio/crio.sock", "/run/crio/crio.sock"},
-		{"/host", "unix:///hostile/crio.sock", "/hostile/crio.sock"},
-		{"/", "/run/crio/crio.sock", "/run/crio/crio.sock"},
-		{"/host", "", ""},
-	}
-	for _, tt := range tests {
-		if got := onHost(tt.root, tt.endpoint); got != tt.want {
-			t.Errorf("onHost(%q, %q) = %q, want %q", tt.root, tt.endpoint, got, tt.want)
-		}
 	}
 }

@@ -116,7 +116,7 @@ func (w *daemonWatch) services(endpoint string) (names []string) {
 		if !strings.HasSuffix(d.Unit, ".service") {
 			continue // of another init system, or started by hand
 		}
-		runtime, kubelet = runtime || slices.Contains(runtimes, d.Command), kubelet || slices.Contains(kubelets, d.Command)
+		runtime, kubelet = runtime || slices.Contains(flavour.Runtimes, d.Command), kubelet || slices.Contains(flavour.Kubelets, d.Command)
 		if !slices.Contains(names, d.Unit) {
 			names = append(names, d.Unit)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // ownUsage is the part that tells what plegtop itself takes.
@@ -99,9 +100,9 @@ func sortDaemons(daemons []evidence.Process) []evidence.Process {
 	var runtime, kubelet []evidence.Process
 	for _, d := range daemons {
 		switch {
-		case slices.Contains(kubelets, d.Command):
+		case slices.Contains(flavour.Kubelets, d.Command):
 			kubelet = append(kubelet, d)
-		case !slices.Contains(supervisors, d.Command):
+		case !slices.Contains(flavour.Supervisors, d.Command):
 			runtime = append(runtime, d)
 		}
 	}

@@ -1,0 +1,57 @@
+package cgroup
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/host/proc"
+	"github.com/plegtop/plegtop/engine/host/proctest"
+)
+
+// BenchmarkKernelSources is what both sources cost on a quiet node of 110 pods with two
+// containers and a sandbox each, in a second, beside what they take of memory. (The
+// kernel's own groups and processes, if they may be made.)
+func BenchmarkKernelSources(b *testing.B) {
+	const pods, each = 110, 3
+	for n := range pods * each {
+		newKernelGroup(b, proctest.ID(fmt.Sprint(n))).start("sleep", "600")
+	}
+	n := New("", false)
+	_ = n.outerContainers(b.Context())
+	before, rss := heap(), resident(b)
+	for _, run := range []source{n.Cgroups, n.Pidfds} {
+		h, stop := listen(b, run)
+		defer stop()
+		newKernelGroup(b, proctest.ID(probe)).probe(h)
+	}
+	used := proctest.ProcessorTime(b)
+	began := time.Now()
+	for b.Loop() {
+		time.Sleep(time.Second)
+	}
+	b.ReportMetric(float64((proctest.ProcessorTime(b)-used).Microseconds())/time.Since(began).Seconds(), "cpu-µs/s")
+	b.ReportMetric(float64(heap()-before)/1024, "heap-KiB")
+	b.ReportMetric(float64(resident(b)-rss), "rss-KiB")
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// resident returns how much of this process is in memory, in KiB.
+func resident(b *testing.B) (size int) {
+	text, err := os.ReadFile("/proc/self/status")
+	if fields := proc.StatusField(string(text), "VmRSS"); err == nil && len(fields) > 0 {
+		_, err = fmt.Sscan(fields[0], &size)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return size
+}

@@ -1,0 +1,112 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plegtop/plegtop/engine/host/proctest"
+)
+
+// writeSockets writes the table of sockets that a process sees and the one that
+// it has open.
+func writeSockets(t *testing.T, root string, pid, open int) {
+	t.Helper()
+	dir := fmt.Sprintf("proc/%d", pid)
+	proctest.WriteFile(t, filepath.Join(root, dir, "net/unix"), `Num       RefCount Protocol Flags    Type St Inode Path
+0000000000000001: 00000002 00000000 00010000 0001 01 100 /var/run/containerd/containerd.sock
+0000000000000002: 00000003 00000000 00000000 0001 03 200 /run/containerd/containerd.sock
+0000000000000003: 00000002 00000000 00010000 0001 01 300 /run/docker/containerd/containerd.sock
+`)
+	proctest.WriteLink(t, root, dir+"/fd/0", "/dev/null")
+	proctest.WriteLink(t, root, dir+"/fd/9", fmt.Sprintf("socket:[%d]", open))
+}
+
+func TestDaemonsAtTheEndpoint(t *testing.T) {
+	root := t.TempDir()
+	for pid, comm := range map[int]string{10: "containerd", 20: "containerd", 30: "containerd", 40: "kubelet", 50: "dockerd"} {
+		proctest.Write(t, root, proctest.Process{PID: pid, Comm: comm})
+	}
+	daemons := func() (pids []int) {
+		for _, d := range newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Daemons {
+			pids = append(pids, d.PID)
+		}
+		return pids
+	}
+	writeSockets(t, root, 20, 200) // a connection to it
+	writeSockets(t, root, 30, 300)
+	if got := daemons(); !slices.Equal(got, []int{10, 20, 40, 50}) {
+		t.Errorf("without a known listener: %v, want all but Docker's", got)
+	}
+	writeSockets(t, root, 10, 100)
+	if got := daemons(); !slices.Equal(got, []int{10, 40, 50}) {
+		t.Errorf("daemons = %v, want but one containerd", got)
+	}
+}
+
+func TestConfinedToAContainer(t *testing.T) {
+	for namespace, want := range map[string]bool{firstNamespace: false, "pid:[4026532741]": true, "": false} {
+		root := t.TempDir()
+		proctest.Write(t, root, proctest.Process{PID: 1, Comm: "plegtop"})
+		if namespace != "" {
+			proctest.WriteLink(t, root, "proc/1/ns/pid", namespace)
+		}
+		w := newFixtureWalker(root)
+		if found := w.lookAt(t.Context(), proctest.Look); strings.Contains(found.Partial, "hostPID: true") != want {
+			t.Errorf("%q: %q", namespace, found.Partial)
+		}
+		proctest.Write(t, root, proctest.Process{PID: 60, Comm: "containerd"}) // a node in a container
+		if found := w.lookAt(t.Context(), proctest.Look); found.Partial != "" {
+			t.Errorf("%q with a runtime: %q", namespace, found.Partial)
+		}
+	}
+}
+
+func TestRootWithoutProc(t *testing.T) {
+	root := t.TempDir()
+	for range 2 { // it is not there, and it is empty
+		found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+		if !strings.Contains(found.Missing, root+"/proc") || !strings.Contains(found.Missing, "--host-root") {
+			t.Errorf("missing = %q", found.Missing)
+		}
+		if err := os.MkdirAll(filepath.Join(root, "proc"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMayServe(t *testing.T) {
+	tests := []struct {
+		name, socket, endpoint string
+		want                   bool
+	}{
+		{"any", "/run/containerd/containerd.sock", "", true},
+		{"CRI-O's is not told", "", "unix:///var/run/crio/crio.sock", true},
+		{"containerd's always is", "", "unix:///run/containerd/containerd.sock", false},
+		{"told another", "/run/x.sock", "unix:///var/run/crio/crio.sock", false},
+	}
+	for _, tt := range tests {
+		if got := (identity{role: shim, socket: tt.socket}).mayServe(tt.endpoint); got != tt.want {
+			t.Errorf("%s: a shim at %q may serve %q = %v, want %v", tt.name, tt.socket, tt.endpoint, got, tt.want)
+		}
+	}
+}
+
+func TestOnHost(t *testing.T) {
+	tests := []struct{ root, endpoint, want string }{
+		{"/host", "unix:///host/run/crio/crio.sock", "/run/crio/crio.sock"},
+		{"/host", "unix:///host/var/run/crio/crio.sock", "/run/crio/crio.sock"},
+		{"/host", "unix:///run/crio/crio.sock", "/run/crio/crio.sock"},
+		{"/host", "unix:///hostile/crio.sock", "/hostile/crio.sock"},
+		{"/", "/run/crio/crio.sock", "/run/crio/crio.sock"},
+		{"/host", "", ""},
+	}
+	for _, tt := range tests {
+		if got := OnHost(tt.root, tt.endpoint); got != tt.want {
+			t.Errorf("OnHost(%q, %q) = %q, want %q", tt.root, tt.endpoint, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package proc
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
+)
+
+// Each processor's clock is its own: one look tells since when a thread sleeps, by
+// that of the processor on which it last ran.
+func TestLookTellsAtOnceForHowLong(t *testing.T) {
+	clocks := map[int]time.Duration{0: 70 * time.Second, 1: 7 * time.Hour}
+	thread := stuckThread(201, 5)
+	thread.CPU, thread.Ran = 1, 7*3_600_000-63_000
+	for _, tt := range []struct {
+		name string
+		proc proctest.Process
+		want time.Duration
+	}{
+		{"D", proctest.Process{State: evidence.Uninterrupted, Ran: 10_000}, time.Minute},
+		{"traced", proctest.Process{State: evidence.Traced, Ran: 10_000}, time.Minute},
+		{"a thread", proctest.Process{Threads: []proctest.Process{thread}}, 63 * time.Second},
+		{"a processor that is not ours", proctest.Process{State: evidence.Uninterrupted, Ran: 10_000, CPU: 2}, 0},
+		{"not told", proctest.Process{State: evidence.Uninterrupted}, 0},
+		{"asleep", proctest.Process{Ran: 10_000}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root, id := t.TempDir(), proctest.ID("1")
+			p := tt.proc
+			p.PID, p.Comm, p.Cgroup = 200, "java", proctest.Cgroup(id)
+			proctest.Write(t, root, p)
+			w := newFixtureWalker(root)
+			w.clock = func(cpu int) time.Duration { return clocks[cpu] }
+			found := w.lookAt(t.Context(), proctest.Look).Containers[id]
+			if len(found) != 1 || found[0].For != tt.want {
+				t.Errorf("found %+v, want it so for %v", found, tt.want)
+			}
+		})
+	}
+}
+
+// What was frozen may have slept for hours before that.
+func TestLookDoesNotTellForHowLongItIsFrozen(t *testing.T) {
+	root, id := t.TempDir(), proctest.ID("1")
+	proctest.Write(t, root, proctest.Process{PID: 200, Comm: "java", Cgroup: "/kubepods/" + id, State: evidence.Sleeping, Ran: 10_000})
+	proctest.WriteFile(t, root+"/sys/fs/cgroup/kubepods/"+id+"/cgroup.events", "frozen 1\n")
+	w := newFixtureWalker(root)
+	w.clock = func(int) time.Duration { return time.Minute }
+	if found := w.lookAt(t.Context(), proctest.Look).Containers[id]; len(found) != 1 || found[0].State != evidence.Frozen || found[0].For != 0 {
+		t.Errorf("found %+v, want it frozen for 0s", found)
+	}
+}
+
+func TestProcessorClockGoesOn(t *testing.T) {
+	for cpu := range runtime.NumCPU() {
+		was := processorClock(cpu)
+		time.Sleep(20 * time.Millisecond)
+		if now := processorClock(cpu); was > 0 && now <= was {
+			t.Errorf("the clock of processor %d went from %v to %v", cpu, was, now)
+		}
+	}
+	if now := processorClock(1023); now != 0 {
+		t.Errorf("the clock of no processor is %v, want 0", now)
+	}
+}

@@ -1,0 +1,51 @@
+package proc
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// mountsRead is how many containers are asked for their mounts: those of a pause
+// process say nothing, and neither do those of a container that ends.
+const mountsRead = 20
+
+// kubeletRoot returns where a kubelet keeps the pods whose containers run, if none
+// runs itself. Labels would not do: other clients of a runtime set them, too.
+func (l *Look) kubeletRoot(found evidence.Processes) string {
+	if _, runs := found.Kubelet(); runs {
+		return ""
+	}
+	all := slices.Collect(maps.Values(found.Containers))
+	for _, processes := range all[:min(len(all), mountsRead)] {
+		p, _, _ := l.Seen(processes[0].PID)
+		mounts, err := Fetch(l, File{p.PID, "mountinfo", true}, p.MountInfo)
+		if err != nil {
+			continue
+		}
+		for _, m := range mounts {
+			if root, ok := podsFolder(m); ok {
+				return root
+			}
+		}
+	}
+	return ""
+}
+
+// podsFolder returns the kubelet's folder of a mount that only a kubelet makes in a
+// container: its file of hosts, or the one for its last words. It is as the file
+// system has it, which may be mounted elsewhere. (kubelet 1.25 to 1.37: makeHostsMount,
+// makeMounts.)
+func podsFolder(m *procfs.MountInfo) (root string, ok bool) {
+	root, rest, ok := strings.Cut(m.Root, "/pods/")
+	if !ok {
+		return "", false
+	}
+	_, file, _ := strings.Cut(rest, "/")
+	ofKubelet := file == "etc-hosts" && m.MountPoint == "/etc/hosts" || strings.HasPrefix(file, "containers/")
+	return root + "/pods", ofKubelet
+}

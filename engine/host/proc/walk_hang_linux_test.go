@@ -1,0 +1,222 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
+)
+
+// A held is a file whose reader waits until it is let go, as one of /proc can.
+type held struct{ path string }
+
+// hold puts a pipe in the place of a file of a process. Nobody writes to it, so
+// that it cannot even be opened.
+func hold(t *testing.T, root string, pid int, file string) *held {
+	t.Helper()
+	h := &held{filepath.Join(root, "proc", strconv.Itoa(pid), file)}
+	if err := os.Remove(h.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(h.path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.release(t) })
+	return h
+}
+
+// replace puts an ordinary file in the pipe's place. Who waits for the pipe goes
+// on waiting.
+func (h *held) replace(t *testing.T, text string) {
+	t.Helper()
+	if err := os.Rename(h.path, h.path+".held"); err != nil {
+		t.Fatal(err)
+	}
+	proctest.WriteFile(t, h.path, text)
+	h.path += ".held"
+}
+
+func (h *held) release(t *testing.T) {
+	t.Helper()
+	pipe, err := os.OpenFile(h.path, os.O_RDWR, 0)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if err := pipe.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// newHangingWalker looks at a tree in which files hang. Its timeout is long
+// enough for all others on a slow machine.
+func newHangingWalker(root string) *Walker {
+	w := newFixtureWalker(root)
+	w.timeout = time.Second
+	return w
+}
+
+// waitForReads waits until the reads that were let go have come back.
+func waitForReads(t *testing.T, w *Walker) {
+	t.Helper()
+	for len(w.hanging()) > 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("a read that was let go has not come back")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestLookLeavesAHangingReadBehind(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"cmdline", "cgroup", "stat"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			sandbox, container := proctest.ID("1"), proctest.ID("2")
+			proctest.WritePod(t, root, 100, sandbox, container)
+			text, err := os.ReadFile(filepath.Join(root, "proc/100", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := hold(t, root, 100, file)
+			w := newHangingWalker(root)
+			want := "reading " + file + " of process 100 hangs"
+
+			found := w.lookAt(t.Context(), proctest.Look)
+			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
+				t.Errorf("first look = %+v, want both containers and %q", found, want)
+			}
+			h.replace(t, string(text)) // would be read at once, but must not be yet
+			found = w.lookAt(t.Context(), proctest.Look)
+			if found.Partial != want || len(found.Containers) != 2 || len(found.Shims) != 0 {
+				t.Errorf("second look = %+v, want the same", found)
+			}
+			h.release(t)
+			waitForReads(t, w)
+			found = w.lookAt(t.Context(), proctest.Look)
+			if found.Partial != "" || len(found.Containers) != 2 || len(found.Shims) != 1 {
+				t.Errorf("third look = %+v, want the shim too", found)
+			}
+		})
+	}
+}
+
+func TestLookLeavesFewReadsBehind(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	w := newHangingWalker(root)
+	w.lookAt(t.Context(), proctest.Look)
+
+	for pid := range 5 {
+		proctest.Write(t, root, proctest.Process{PID: 10 + pid, Comm: "cat", Cgroup: proctest.Cgroup(proctest.ID("3"))})
+		hold(t, root, 10+pid, "cgroup")
+	}
+	for look := range 2 {
+		found := w.lookAt(t.Context(), proctest.Look)
+		if n := len(w.hanging()); n != mostStuck {
+			t.Errorf("look %d left %d reads behind, want %d", look+1, n, mostStuck)
+		}
+		if got := states(found); len(got) != 3 || !strings.HasSuffix(found.Partial, "; could not read 3 processes") {
+			t.Errorf("look %d found %v, want all that was known before; Partial = %q", look+1, got, found.Partial)
+		}
+	}
+}
+
+// Even what should never hang is not tried for ever.
+func TestLookGivesUpWhenAllHangs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for pid := range 6 {
+		proctest.WritePod(t, root, 100+10*pid, proctest.ID("1"), proctest.ID("2"))
+		hold(t, root, 100+10*pid, "stat")
+	}
+	w := newHangingWalker(root)
+	w.lookAt(t.Context(), proctest.Look)
+	if n := len(w.hanging()); n != mostStuck+1 {
+		t.Errorf("%d reads were left behind, want %d", n, mostStuck+1)
+	}
+	if found := w.lookAt(t.Context(), proctest.Look); found.Missing == "" {
+		t.Errorf("the next look = %+v, want it to say that nothing can be read", found)
+	}
+}
+
+func TestLookEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	w := newFixtureWalker(root) // would wait for an hour
+	w.lookAt(t.Context(), proctest.Look)
+	hold(t, root, 101, "stat")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	found := w.lookAt(ctx, proctest.Look)
+	if len(found.Shims) != 1 || !strings.HasPrefix(found.Partial, "cut off after 1") {
+		t.Errorf("look = %+v, want what was read in the time", found)
+	}
+	if len(w.known) != 3 {
+		t.Errorf("remembers %d processes, want all three, though one look did not come to them", len(w.known))
+	}
+}
+
+// On an overloaded node each look may be cut off: what has ended is forgotten all the same.
+func TestLookForgetsWhatIsGoneThoughCutOff(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	proctest.WritePod(t, root, 110, proctest.ID("3"), proctest.ID("4"))
+	w := newFixtureWalker(root) // would wait for an hour
+	w.lookAt(t.Context(), proctest.Look)
+	for _, pid := range []string{"110", "111", "112"} {
+		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := proctest.Shim(100, proctest.ID("1"), proctest.Socket)
+	again.Started = 2 * time.Hour
+	proctest.Write(t, root, again)
+	h := hold(t, root, 101, "stat")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reader := make(chan error)
+	go func() {
+		pipe, err := os.OpenFile(h.path, os.O_WRONLY, 0) // waits for the look
+		cancel()
+		reader <- errors.Join(err, pipe.Close())
+	}()
+	found := w.lookAt(ctx, proctest.Look)
+	if err := <-reader; err != nil || !strings.HasPrefix(found.Partial, "cut off after ") {
+		t.Fatalf("look = %+v, %v, want one that is cut off", found, err)
+	}
+	if pids := slices.Sorted(maps.Keys(w.known)); !slices.Equal(pids, []int{100, 101, 102}) || w.known[100].start != uint64(2*time.Hour/(time.Second/Ticks)) {
+		t.Errorf("remembers %v, want the three that are there, and the new one of the number 100", pids)
+	}
+}
+
+// The kernel stack of a process can hang as well: what is known of it stands.
+func TestLookKeepsAProcessWhoseStackHangs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	proctest.Write(t, root, proctest.Process{
+		PID: 102, Comm: "nginx", Cgroup: proctest.Cgroup(proctest.ID("2")), State: evidence.Uninterrupted, Wchan: "rpc_wait_bit_killable",
+	})
+	hold(t, root, 102, "stack")
+	found := newHangingWalker(root).lookAt(t.Context(), proctest.Look)
+	p := found.Containers[proctest.ID("2")]
+	if len(p) != 1 || p[0].State != evidence.Uninterrupted || p[0].Wchan != "rpc_wait_bit_killable" {
+		t.Errorf("look = %+v, want the process with its state and wchan", found)
+	}
+}

@@ -1,0 +1,338 @@
+package proc
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/procfs"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
+)
+
+// newWalker looks at a tree below root, or at this machine, without the files of the host.
+func newWalker(root, endpoint string) *Walker {
+	return New(Config{
+		Root: root, Endpoint: endpoint, Timeout: 250 * time.Millisecond,
+		Socket:   func(_ string, args []string) string { return FlagValue(args, "container-runtime-endpoint", "address") },
+		SameFile: func(a, b string) bool { return a == b },
+	})
+}
+
+// newFixtureWalker looks at a tree in which nothing hangs, however slow the
+// machine is that runs the test.
+func newFixtureWalker(root string) *Walker {
+	w := newWalker(root, "unix://"+proctest.Socket)
+	w.timeout = time.Hour
+	return w
+}
+
+// lookAt looks for processes alone.
+func (w *Walker) lookAt(ctx context.Context, at time.Time) evidence.Processes {
+	l, err := w.Look(ctx, at)
+	if err != nil {
+		return evidence.Processes{Missing: err.Error()}
+	}
+	return l.Processes()
+}
+
+// states tells what a look found, by process number.
+func states(found evidence.Processes) map[int]evidence.State {
+	all := map[int]evidence.State{}
+	for _, list := range append([][]evidence.Process{found.Shims, found.Errands, found.Daemons}, values(found.Containers)...) {
+		for _, p := range list {
+			all[p.PID] = p.State
+		}
+	}
+	return all
+}
+
+func values(m map[string][]evidence.Process) (all [][]evidence.Process) {
+	for _, v := range m {
+		all = append(all, v)
+	}
+	return all
+}
+
+func TestLook(t *testing.T) {
+	root := t.TempDir()
+	sandbox, container := proctest.ID("1"), proctest.ID("2")
+	proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd", Cgroup: "/init.scope"})
+	proctest.Write(t, root, proctest.Process{PID: 2, Comm: "kthreadd", Flags: kernelThread})
+	proctest.Write(t, root, proctest.Process{PID: 3, Parent: 2, Comm: "kubelet", Flags: kernelThread})
+	proctest.Write(t, root, proctest.Process{PID: 50, Parent: 1, Comm: "sshd", Cgroup: "/system.slice/sshd.service"})
+	proctest.Write(t, root, proctest.Process{PID: 60, Parent: 1, Comm: "containerd", Cgroup: "/system.slice/containerd.service"})
+	proctest.Write(t, root, proctest.Process{PID: 61, Parent: 1, Comm: "containerd", State: evidence.Zombie})
+	proctest.WritePod(t, root, 100, sandbox, container)
+	proctest.Write(t, root, proctest.Shim(110, proctest.ID("9"), "/run/k3s/containerd/containerd.sock"))
+	proctest.Write(t, root, proctest.Process{PID: 120, Parent: 60, Comm: "runc", Args: []string{"runc", "create", container}})
+	proctest.Write(t, root, proctest.Process{PID: 121, Parent: 120, Comm: "runc:[1:CHILD]", Args: []string{"runc", "init"}})
+
+	const age = proctest.Uptime - time.Hour
+	process := func(pid, parent int, comm string) evidence.Process {
+		return evidence.Process{PID: pid, Parent: parent, Command: comm, State: evidence.Sleeping, Age: age}
+	}
+	shim := process(100, 1, "containerd-shim")
+	shim.Sandbox, shim.Socket, shim.Own = sandbox, proctest.Socket, true
+	pause, nginx := process(101, 100, "pause"), process(102, 100, "nginx")
+	pause.Container, nginx.Container = sandbox, container
+	create, child := process(120, 60, "runc"), process(121, 120, "runc:[1:CHILD]")
+	create.Container, create.Verb, child.Container, child.Verb = container, "create", container, "init"
+	create.Own, child.Own = true, true
+	containerd := process(60, 1, "containerd")
+	containerd.Unit = "containerd.service"
+	want := evidence.Processes{
+		Containers: map[string][]evidence.Process{sandbox: {pause}, container: {nginx}},
+		Objects: []evidence.Object{
+			{ID: sandbox, Sandbox: true, UID: "5f1a", From: "its control group"},
+			{ID: container, SandboxID: sandbox, UID: "5f1a", From: "its control group"},
+		},
+		Shims:   []evidence.Process{shim},
+		Errands: []evidence.Process{create, child},
+		Daemons: []evidence.Process{containerd},
+	}
+	w := newFixtureWalker(root)
+	for look := range 2 {
+		if diff := cmp.Diff(want, w.lookAt(t.Context(), proctest.Look)); diff != "" {
+			t.Errorf("look %d (-want +got):\n%s", look+1, diff)
+		}
+		if out := w.hanging(); len(out) > 0 {
+			t.Errorf("%v is still being read", out)
+		}
+	}
+}
+
+func TestLookWithoutProcesses(t *testing.T) {
+	empty := t.TempDir()
+	if err := os.Mkdir(filepath.Join(empty, "proc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{t.TempDir(), empty} {
+		if found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look); found.Missing == "" {
+			t.Errorf("look = %+v, want it to say why there is nothing", found)
+		}
+	}
+}
+
+// A process that has not changed is not asked again who it is.
+func TestLookRemembersWhoIsWho(t *testing.T) {
+	root := t.TempDir()
+	sandbox, container := proctest.ID("1"), proctest.ID("2")
+	proctest.WritePod(t, root, 100, sandbox, container)
+	w := newFixtureWalker(root)
+	first := w.lookAt(t.Context(), proctest.Look)
+	for _, file := range []string{"100/cgroup", "100/cmdline", "101/cgroup", "102/cgroup"} {
+		if err := os.Remove(filepath.Join(root, "proc", file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := w.lookAt(t.Context(), proctest.Look)
+	if diff := cmp.Diff(first, second); diff != "" || len(second.Shims) != 1 || len(second.Containers) != 2 {
+		t.Errorf("the second look differs (-first +second):\n%s", diff)
+	}
+}
+
+// What a number stands for is asked again when it may be something else.
+func TestLookLearnsAnew(t *testing.T) {
+	tests := []struct {
+		name          string
+		before, after proctest.Process
+	}{
+		{"the number is used again", proctest.Process{Started: time.Hour}, proctest.Process{Started: 2 * time.Hour}},
+		{"another program", proctest.Process{Comm: "runc:[2:INIT]"}, proctest.Process{Comm: "nginx"}},
+		{"just begun", proctest.Process{Started: proctest.Uptime - time.Second}, proctest.Process{Started: proctest.Uptime - time.Second}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			was, is := proctest.ID("1"), proctest.ID("2")
+			tt.before.PID, tt.after.PID = 100, 100
+			tt.before.Cgroup, tt.after.Cgroup = proctest.Cgroup(was), proctest.Cgroup(is)
+			w := newFixtureWalker(root)
+			proctest.Write(t, root, tt.before)
+			if found := w.lookAt(t.Context(), proctest.Look); len(found.Containers[was]) != 1 {
+				t.Errorf("first look = %+v, want one process in %s", found, was)
+			}
+			proctest.Write(t, root, tt.after)
+			if found := w.lookAt(t.Context(), proctest.Look.Add(time.Second)); len(found.Containers[is]) != 1 || len(found.Containers) != 1 {
+				t.Errorf("second look = %+v, want one process in %s", found, is)
+			}
+		})
+	}
+}
+
+func TestLookForgetsWhatIsGone(t *testing.T) {
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	w := newFixtureWalker(root)
+	w.lookAt(t.Context(), proctest.Look)
+	for _, pid := range []string{"100", "101"} {
+		if err := os.RemoveAll(filepath.Join(root, "proc", pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := w.lookAt(t.Context(), proctest.Look)
+	if got := states(found); len(got) != 1 || len(w.known) != 1 || found.Partial != "" {
+		t.Errorf("found %v and remembers %d, want one each and nothing missing: %q", got, len(w.known), found.Partial)
+	}
+}
+
+// Processes end between being listed and being read: their folder is there
+// without a file in it.
+func TestLookTakesVanishingAsNormal(t *testing.T) {
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	for _, pid := range []int{7, 101, 9000} {
+		dir := filepath.Join(root, "proc", strconv.Itoa(pid))
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	if got := states(found); len(got) != 2 || found.Partial != "" {
+		t.Errorf("found %v, want two and nothing missing: %q", got, found.Partial)
+	}
+}
+
+func TestLookCountsWhatItCannotRead(t *testing.T) {
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	for _, text := range []string{"", "101", "101 (pause)", "101 )pause(", "101 (pause) S 1"} {
+		proctest.WriteFile(t, filepath.Join(root, "proc/101/stat"), text)
+		found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+		if want := "could not read 1 process"; found.Partial != want || len(found.Shims) != 1 {
+			t.Errorf("stat %q: Partial = %q, want %q, and the shim: %v", text, found.Partial, want, found.Shims)
+		}
+	}
+}
+
+// A node in a container gives that container's id to every process.
+func TestLookAtANodeInAContainer(t *testing.T) {
+	root := t.TempDir()
+	outer, sandbox, container := proctest.ID("0"), proctest.ID("1"), proctest.ID("2")
+	proctest.WritePod(t, root, 100, sandbox, container)
+	within := "/docker/" + outer
+	proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd", Cgroup: within + "/init.scope"})
+	proctest.Write(t, root, proctest.Process{PID: 60, Comm: "kubelet", Cgroup: within + "/kubelet"})
+	proctest.Write(t, root, proctest.Process{PID: 102, Comm: "nginx", Cgroup: within + "/kubelet/kubepods/pod5f1a/" + container})
+	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	if len(found.Daemons) != 1 || len(found.Containers[container]) != 1 || len(found.Containers[outer]) != 0 {
+		t.Errorf("look = %+v, want the kubelet, and the containers without %s", found, outer)
+	}
+}
+
+func TestLookEndedBefore(t *testing.T) {
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("2"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, want := newFixtureWalker(root).lookAt(ctx, proctest.Look).Missing, "no time to read "+root+"/proc"; got != want {
+		t.Errorf("Missing = %q, want %q", got, want)
+	}
+}
+
+func TestAdd(t *testing.T) {
+	const socket = "/run/containerd/containerd.sock"
+	outer, own, sandbox := proctest.ID("0"), proctest.ID("1"), proctest.ID("2")
+	ours := identity{role: shim, sandbox: sandbox, socket: socket}
+	seen := evidence.Process{PID: 7}
+	as := func(change func(*evidence.Process)) []evidence.Process {
+		p := seen
+		change(&p)
+		return []evidence.Process{p}
+	}
+	in := func(ids ...string) map[string][]evidence.Process {
+		all := map[string][]evidence.Process{}
+		for _, id := range ids {
+			all[id] = as(func(p *evidence.Process) { p.Container = id })
+		}
+		return all
+	}
+	asShim := evidence.Processes{Containers: in(), Shims: as(func(p *evidence.Process) { p.Sandbox, p.Socket, p.Own = sandbox, socket, true })}
+	tests := []struct {
+		name     string
+		ids      []string
+		identity identity
+		node     []string
+		want     evidence.Processes
+	}{
+		{"container", []string{own}, identity{}, nil, evidence.Processes{Containers: in(own)}},
+		{"container of a container", []string{outer, own}, identity{}, nil, evidence.Processes{Containers: in(outer, own)}},
+		{"the node is a container", []string{outer, own}, identity{}, []string{outer}, evidence.Processes{Containers: in(own)}},
+		{"shim", nil, ours, nil, asShim},
+		{"shim in its pod's group", []string{sandbox}, ours, nil, asShim},
+		{"shim on a node that is a container", []string{outer}, ours, []string{outer}, asShim},
+		{"shim within a container", []string{own}, ours, nil, evidence.Processes{Containers: in(own)}},
+		{"shim of another runtime", nil, identity{role: shim, sandbox: sandbox, socket: "/run/x.sock"}, nil, evidence.Processes{Containers: in()}},
+		{"errand", nil, identity{role: runc, container: own}, nil, evidence.Processes{Containers: in(), Errands: in(own)[own]}},
+		{"errand that has gone into the container", []string{own}, identity{role: runc}, nil, evidence.Processes{Containers: in(own)}},
+		{"daemon", nil, identity{role: daemon}, nil, evidence.Processes{Containers: in(), Daemons: as(func(p *evidence.Process) { p.Unit = "x.service" })}},
+		{"another containerd in a container", []string{own}, identity{role: daemon}, nil, evidence.Processes{Containers: in(own)}},
+		{"neither", nil, identity{}, nil, evidence.Processes{Containers: in()}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWalker(t.TempDir(), "unix://"+socket)
+			w.node = tt.node
+			l := &Look{memory: &w.memory, ctx: t.Context(), at: proctest.Look, ours: map[string]bool{}}
+			s := sighting{tracked: &tracked{member: membership{ids: tt.ids, unit: "x.service"}, identity: tt.identity}, proc: procfs.Proc{PID: 7}}
+			s.now.since = proctest.Look
+			got := evidence.Processes{Containers: map[string][]evidence.Process{}}
+			l.add(&got, s)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("add (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The test itself is a process of this machine.
+func TestLookAtThisMachine(t *testing.T) {
+	w := newWalker("", "")
+	w.timeout = time.Hour
+	l := &Look{memory: &w.memory, ctx: t.Context(), at: time.Now()}
+	procs, err := l.list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.uptime = l.readUptime()
+	for _, p := range procs {
+		if p.PID != os.Getpid() {
+			continue
+		}
+		l.visit(p, l.stats(procfs.Procs{p})[0])
+		stat, err := p.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sighting{tracked: w.known[p.PID], proc: p, stat: stat}
+		if s.tracked == nil {
+			t.Fatal("the test was not seen")
+		}
+		s.now = threadState{state: StateOf(stat), since: l.at}
+		got := l.process(s)
+		if got.Parent != os.Getppid() || got.Age <= 0 || got.Age > time.Hour || got.Command == "" || badness[got.State] == 0 {
+			t.Errorf("the test sees itself as %+v", got)
+		}
+		return
+	}
+	t.Error("the test is not among the processes")
+}
+
+func TestMiss(t *testing.T) {
+	l := &Look{ctx: t.Context()}
+	failed := &fs.PathError{Op: "open", Path: "/proc/7/cgroup", Err: syscall.EACCES}
+	if l.miss(nil) || !l.miss(failed) || !l.miss(syscall.ESRCH) || l.gaps.denied != 1 || l.gaps.unread != 0 {
+		t.Errorf("gaps = %+v, want one that was denied", l.gaps)
+	}
+}

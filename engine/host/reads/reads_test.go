@@ -1,0 +1,123 @@
+package reads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const limit = 2 * time.Second
+
+func TestReadsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Set[string]
+		for want := range 3 {
+			got, err := Start(&l, "disk", func() (int, error) { return want, nil }).Wait(t.Context(), limit)
+			if got != want || err != nil {
+				t.Errorf("read %d, %v, want %d", got, err, want)
+			}
+		}
+	})
+}
+
+// What hangs in the kernel knows no context: it is left behind, costs those who
+// come later no time, and nothing like it is begun until it ends.
+func TestReadsLeavesBehindWhatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Set[string]
+		var begun atomic.Int32
+		release := make(chan int)
+		hang := func() (int, error) { begun.Add(1); return <-release, nil }
+		for i, want := range []time.Duration{limit, 0, 0} {
+			began := time.Now()
+			_, err := Start(&l, "disk", hang).Wait(t.Context(), limit)
+			if stuck, ok := errors.AsType[StuckError](err); !ok || stuck.Out < limit {
+				t.Errorf("look %d: error = %v, want that it is stuck", i, err)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("look %d took %v, want %v", i, took, want)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		if n := begun.Load(); n != 1 {
+			t.Errorf("%d reads were begun while one hung, want 1", n)
+		}
+		release <- 1
+		synctest.Wait()
+		if got, err := Start(&l, "disk", func() (int, error) { return 2, nil }).Wait(t.Context(), limit); got != 2 || err != nil {
+			t.Errorf("after the end of what hung: %d, %v, want a new read's 2", got, err)
+		}
+	})
+}
+
+func TestReadsIsJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Set[string]
+		slow := func() (int, error) { time.Sleep(time.Second); return 1, nil }
+		first := Start(&l, "disk", slow)
+		time.Sleep(time.Second / 2)
+		second := Start(&l, "disk", func() (int, error) { return 2, nil })
+		for _, r := range []*Read[int]{first, second} {
+			if got, err := r.Wait(t.Context(), limit); got != 1 || err != nil {
+				t.Errorf("got %d, %v, want the 1 of the read that was out", got, err)
+			}
+		}
+	})
+}
+
+// Who stops waiting does not end the wait of another.
+func TestReadsOutliveTheirFirstReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Set[string]
+		ctx, cancel := context.WithCancel(t.Context())
+		r := Start(&l, "disk", func() (int, error) { time.Sleep(time.Second); return 1, nil })
+		cancel()
+		if _, err := r.Wait(ctx, limit); !errors.Is(err, ErrBrokenOff) {
+			t.Errorf("error = %v, want that it was broken off", err)
+		}
+		if got, err := r.Wait(t.Context(), limit); got != 1 || err != nil {
+			t.Errorf("the other reader got %v, %v", got, err)
+		}
+	})
+}
+
+// What hangs keeps nothing else from being read.
+func TestReadsOfOtherKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Set[string]
+		release := make(chan int)
+		Start(&l, "disk", func() (int, error) { return <-release, nil })
+		if got, err := Start(&l, "pressure", func() (string, error) { return "low", nil }).Wait(t.Context(), limit); got != "low" || err != nil {
+			t.Errorf("pressure = %q, %v", got, err)
+		}
+		if keys := l.Keys(); len(keys) != 1 || keys[0] != "disk" {
+			t.Errorf("being read: %v, want the disk", keys)
+		}
+		release <- 1
+	})
+}
+
+// A panic ends neither the program nor what else is read: it is that read's error, and
+// says where it was.
+func TestPanicsAreErrors(t *testing.T) {
+	var l Set[string]
+	var none []int
+	_, err := Start(&l, "disk", func() (int, error) { return none[7], nil }).Wait(t.Context(), limit)
+	_, beside := Start(&l, "pressure", func() (int, error) { return 1, nil }).Wait(t.Context(), limit)
+	answers, rest := Row(t.Context(), &l, []string{"a", "b"}, limit, func(i int) (int, error) { return []int{1}[i], nil })
+	for name, err := range map[string]error{
+		"a read": err, "a task": Go(func() error { return errors.New(fmt.Sprint(none[7])) }).Err(), "one of a row": answers[1].Err,
+	} {
+		if err == nil || !strings.Contains(err.Error(), "index out of range") || !strings.Contains(err.Error(), "(reads_test.go:") {
+			t.Errorf("%s: error = %v, want the panic and where it was", name, err)
+		}
+	}
+	if err := errors.Join(beside, rest, answers[0].Err); err != nil || len(l.Keys()) > 0 {
+		t.Errorf("beside it: %v; being read: %v", err, l.Keys())
+	}
+}
