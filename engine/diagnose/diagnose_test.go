@@ -338,6 +338,9 @@ func TestDiagnose(t *testing.T) {
 					t.Logf("%v\n%s\n%v", f.Summary, strings.Join(f.Evidence, "\n"), f.Next)
 				}
 			}
+			if v := tt.node.view(); (v.silence != nil) != (v.scope == silent) {
+				t.Errorf("scope %v with the silence %+v", v.scope, v.silence)
+			}
 		})
 	}
 }

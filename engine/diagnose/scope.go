@@ -180,31 +180,37 @@ func (v *view) slowsDown() bool {
 	return v.halfSlow(slowCall) > 0
 }
 
-// isSilent reports whether the runtime answers nothing about containers. It takes
-// two kinds of call that hang: one that the runtime answers from memory and one
-// that is about its containers; or a list and the objects of two pods, since
-// those of one may share a shim.
+// isSilent reports whether the runtime answers nothing about containers.
 func (v *view) isSilent() bool {
-	if v.silence, v.fell = v.fellSilent(); v.fell {
-		return true
+	if v.silence, v.fell = v.fellSilent(); !v.fell {
+		v.silence = v.unanswering()
 	}
+	return v.silence != nil
+}
+
+// unanswering returns the call that has hung longest where nothing about containers is
+// answered; else nil. It takes two kinds of call that hang: one that the runtime answers
+// from memory and one that is about its containers; or a list and the objects of two
+// pods, since those of one may share a shim.
+func (v *view) unanswering() *hang {
 	lists := v.list()
 	work := lists
 	switch {
 	case lists != nil:
 	case len(v.objects) == 0:
-		return false
+		return nil
 	default:
 		work = &v.objects[0]
 	}
 	for _, op := range []call.Operation{call.Version, call.Status} {
 		if v.hangs(op) && !v.containersAnswered(v.sinceFresh(&v.general[op])) {
-			v.silence = slices.MinFunc([]*hang{work, &v.general[op]}, bySince)
-			return true
+			return slices.MinFunc([]*hang{work, &v.general[op]}, bySince)
 		}
 	}
-	v.silence = work
-	return lists != nil && slices.ContainsFunc(v.objects, func(h hang) bool { return h.Pod != v.objects[0].Pod }) && !v.objectsAnswered(v.sinceFresh(work))
+	if lists != nil && slices.ContainsFunc(v.objects, func(h hang) bool { return h.Pod != v.objects[0].Pod }) && !v.objectsAnswered(v.sinceFresh(work)) {
+		return work
+	}
+	return nil
 }
 
 // fellSilent returns the Status that had no answer at the end of one bounded look,
