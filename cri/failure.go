@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -78,11 +79,18 @@ func (c *Client) explain(ctx context.Context, method string, err error) error {
 		explainUnread(e)
 	case codes.Unavailable:
 		c.explainDial(e)
+		if errors.Is(e.Kind, call.ErrUnavailable) && slices.ContainsFunc(connectionLost, func(w string) bool { return strings.Contains(e.Text, w) }) {
+			e.Why = call.Broken
+		}
 	case codes.Canceled, codes.DeadlineExceeded:
 		c.explainEnd(ctx, e)
 	}
 	return e
 }
+
+// connectionLost begins or is part of what gRPC says where it was not the runtime
+// that answered so: its connection broke.
+var connectionLost = []string{"error reading from server", "transport is closing", "closing transport", "connection error", "the connection is draining"}
 
 // explainDial gives the reason why there is no connection, in the system's own
 // words, in place of gRPC's account of it.
@@ -114,16 +122,16 @@ func explainUnread(e *call.Error) {
 }
 
 // explainEnd finds out who ended the call. When a deadline passes, the server's
-// own timer may win the race and reset the stream: what arrives then speaks of
-// RST_STREAM and CANCEL, and means a deadline.
+// own timer may win the race and end or reset the stream: what arrives then may speak
+// of RST_STREAM and CANCEL, and means our deadline.
 func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
 	switch ended := ctx.Err(); {
 	case errors.Is(ended, context.DeadlineExceeded):
-		e.Kind, e.Code, e.Text = call.ErrDeadline, codes.DeadlineExceeded.String(), ended.Error()
+		*e = *call.Late(e.Op, call.Expired, ended.Error())
 	case ended != nil, c.alive.Err() != nil && e.Code == codes.Canceled.String():
 		e.Kind, e.Code = call.ErrCanceled, codes.Canceled.String()
-	case e.Code == codes.DeadlineExceeded.String() && strings.Contains(e.Text, "RST_STREAM"):
-		e.Text = context.DeadlineExceeded.Error()
+	case e.Code == codes.DeadlineExceeded.String() && (strings.Contains(e.Text, "RST_STREAM") || e.Text == context.DeadlineExceeded.Error()):
+		*e = *call.Late(e.Op, call.Expired, context.DeadlineExceeded.Error())
 	}
 }
 

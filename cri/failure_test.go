@@ -97,7 +97,7 @@ func TestDeadline(t *testing.T) {
 	c := start(t, s)
 	for range 20 { // either end's timer may be first
 		_, err := c.ContainerStatus(within(t, 5*time.Millisecond), "x")
-		wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"})
+		wantError(t, err, call.Late(call.ContainerStatus, call.Expired, "context deadline exceeded"))
 	}
 }
 
@@ -142,9 +142,9 @@ func TestResetByTheServersTimer(t *testing.T) {
 		want call.Error
 	}{
 		{"deadline", t.Context(), codes.DeadlineExceeded,
-			call.Error{Op: call.ListContainers, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"}},
+			*call.Late(call.ListContainers, call.Expired, "context deadline exceeded")},
 		{"canceled at the deadline", ended, codes.Canceled,
-			call.Error{Op: call.ListContainers, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"}},
+			*call.Late(call.ListContainers, call.Expired, "context deadline exceeded")},
 		{"canceled by the runtime", t.Context(), codes.Canceled,
 			call.Error{Op: call.ListContainers, Kind: call.ErrOther, Code: "Canceled", Text: reset}},
 	}
@@ -168,6 +168,16 @@ func TestSilentSocket(t *testing.T) {
 		if e, is := errors.AsType[*call.Error](err); !is || e.Kind != kind || !errors.Is(err, call.ErrUnavailable) {
 			t.Errorf("%s: error = %#v, want %v", why, err, kind)
 		}
+	}
+}
+
+// A connection that breaks under a call is no answer of the runtime's.
+func TestBrokenConnection(t *testing.T) {
+	var c Client
+	c.dialer = new(dialer)
+	for text, want := range map[string]call.Reason{"error reading from server: EOF": call.Broken, "the task has gone": call.Theirs} {
+		err := c.explain(t.Context(), runtimev1.RuntimeService_Version_FullMethodName, status.Error(codes.Unavailable, text))
+		wantError(t, err, &call.Error{Op: call.Version, Kind: call.ErrUnavailable, Code: "Unavailable", Text: text, Why: want})
 	}
 }
 

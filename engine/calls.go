@@ -122,16 +122,13 @@ func (c *calls) expire(now time.Time, p *pending) {
 	switch {
 	case p.abandoned:
 	case p.why == nil && p.endsEarly && !c.heard && !now.Before(p.Since.Add(c.short)):
-		c.end(now, p, &call.Error{
-			Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded",
-			Text: fmt.Sprintf("no answer for %v, and %v", c.short, errSilence),
-		})
+		c.end(now, p, call.Late(p.Op, call.GivenUp, fmt.Sprintf("no answer for %v, and %v", c.short, errSilence)))
 	case !p.bounded || now.Before(p.latest()):
 	default:
 		p.abandoned = true
 		err := p.why
 		if err == nil {
-			err = &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer, and the call does not return"}
+			err = call.Late(p.Op, call.GivenUp, "no answer, and the call does not return")
 		}
 		c.answer(p, answer{at: now, took: now.Sub(p.Since), err: err})
 	}
@@ -278,8 +275,5 @@ func (c *calls) flights() []Flight {
 // outOfTurn is the error for a call that was never made, because its like was
 // out until its time had run out.
 func outOfTurn(op call.Operation) error {
-	return &call.Error{
-		Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded",
-		Text: "an earlier call for the same object has not returned; it shows in the calls in flight",
-	}
+	return call.Late(op, call.OutOfTurn, "an earlier call for the same object has not returned; it shows in the calls in flight")
 }

@@ -170,7 +170,7 @@ func (c *check) cutOff(m *machine) {
 	c.wasCut = true
 	for _, p := range m.calls.out {
 		if p.By != BySweep && p.why == nil && !p.abandoned {
-			late := &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "no answer by the deadline of the check"}
+			late := call.Late(p.Op, call.GivenUp, "no answer by the deadline of the check")
 			m.calls.end(m.now, p, cmp.Or(p.failed, error(late)))
 		}
 	}

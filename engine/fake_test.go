@@ -250,7 +250,7 @@ func (b behaviour) act(ctx context.Context, op call.Operation) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return &call.Error{Op: op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: ctx.Err().Error()}
+		return call.Late(op, call.Expired, ctx.Err().Error())
 	}
 	return b.err
 }

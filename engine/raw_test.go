@@ -100,6 +100,8 @@ func TestRawThatHangsCostsTheRelistNoMore(t *testing.T) {
 			s = b.after(11100 * time.Millisecond)
 			if p := b.podOf(s, "hung"); p.Failure.InRow != 1 || p.InspectLast != 20*time.Second || !errors.Is(p.StatusErr, call.ErrDeadline) {
 				t.Errorf("deaf %v: %+v, want one failure after 20 s", deaf, p)
+			} else if e, ok := errors.AsType[*call.Error](p.StatusErr); !ok || e.Why != map[bool]call.Reason{false: call.Expired, true: call.OutOfTurn}[deaf] {
+				t.Errorf("deaf %v: %+v", deaf, p.StatusErr)
 			}
 		})
 	}

@@ -154,7 +154,7 @@ func (s *search) outAhead(m *machine) bool {
 	for _, p := range m.calls.out {
 		if p.Flight == s.aheadOf && p.why == nil && m.holderFound() {
 			took := m.now.Sub(p.Since).Round(100 * time.Millisecond)
-			m.calls.end(m.now, p, &call.Error{Op: p.Op, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: fmt.Sprintf("no answer for %v, and what may hold it up is found", took)})
+			m.calls.end(m.now, p, call.Late(p.Op, call.GivenUp, fmt.Sprintf("no answer for %v, and what may hold it up is found", took)))
 		}
 	}
 	return true

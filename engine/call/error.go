@@ -30,6 +30,25 @@ type Error struct {
 	Kind error  // one of the sentinels above
 	Code string // the gRPC code's name, such as "DeadlineExceeded"
 	Text string // the runtime's own words, 4 KiB at most, not cleaned: hostile until then
+	Why  Reason // where the words are not the runtime's
+}
+
+// A Reason is why a call failed where it is not the runtime that says so. Nobody goes by
+// the words.
+type Reason uint8
+
+// The reasons. The zero value is that the runtime says so, or that the Kind tells.
+const (
+	Theirs    Reason = iota
+	Expired          // its deadline has passed
+	GivenUp          // we wait for it no longer
+	OutOfTurn        // it was never made: one for the same object has not returned
+	Broken           // its connection broke
+)
+
+// Late returns the error for a call that we wait for no longer, or never made.
+func Late(op Operation, why Reason, text string) *Error {
+	return &Error{Op: op, Kind: ErrDeadline, Code: "DeadlineExceeded", Text: text, Why: why}
 }
 
 // Error returns the operation, the code and the runtime's own words.

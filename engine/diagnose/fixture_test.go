@@ -199,7 +199,8 @@ func failure(op call.Operation, kind error, text string) error {
 	if code == "" {
 		code = "Unknown"
 	}
-	return &call.Error{Op: op, Kind: kind, Code: code, Text: text}
+	why := map[string]call.Reason{tooLate: call.Expired, cutText: call.Broken}[text]
+	return &call.Error{Op: op, Kind: kind, Code: code, Text: text, Why: why}
 }
 
 // ids returns the findings' ids in their order, for comparison.

@@ -1,8 +1,8 @@
 package diagnose
 
 import (
+	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -77,15 +77,12 @@ func (v *view) unreachable() int {
 // for.
 func (v *view) sweptAway() int { return len(v.sweptFailed(isAway)) }
 
-// connectionLost begins or is part of what gRPC says where it was not the runtime
-// that answered so: its connection broke.
-var connectionLost = []string{"error reading from server", "transport is closing", "closing transport", "connection error", "the connection is draining"}
-
 // cutOff returns the objects of the last sweep that failed with the loss of the
 // connection, each time they were asked for.
 func (v *view) cutOff() []engine.Swept {
 	return v.sweptFailed(func(err error) bool {
-		return isAway(err) && slices.ContainsFunc(connectionLost, func(w string) bool { return strings.Contains(err.Error(), w) })
+		e, ok := errors.AsType[*call.Error](err)
+		return ok && e.Why == call.Broken
 	})
 }
 

@@ -1,11 +1,9 @@
 package diagnose
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -289,7 +287,7 @@ func (v *view) countdown(h *hang) string {
 // it waits less long for what is behind it than its client does.
 func gaveUp(err error) bool {
 	e, ok := errors.AsType[*call.Error](err)
-	return ok && e.Text != "" && e.Text != context.DeadlineExceeded.Error() && !strings.HasPrefix(e.Text, "no answer")
+	return ok && e.Why == call.Theirs && e.Text != ""
 }
 
 // deadline says what becomes of a call of a relist before PLEG is unhealthy.

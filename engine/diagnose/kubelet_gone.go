@@ -127,7 +127,7 @@ func standsStill(r *evidence.Report, p evidence.Process) bool {
 // was answered.
 func kubeletListens(k *evidence.Kubelet) bool {
 	return slices.ContainsFunc([]evidence.Answer{k.Ping, k.Health, k.SyncLoop, k.Metrics}, func(a evidence.Answer) bool {
-		return a.Asked && (a.OK || a.TimedOut || a.Text != "" || strings.HasPrefix(a.Err, "not permitted"))
+		return a.Asked && (a.OK || a.TimedOut || a.Text != "" || a.Denied)
 	})
 }
 

@@ -162,7 +162,7 @@ func TestKubeletGone(t *testing.T) {
 		{"lets nobody in", func(n *node, r *evidence.Report) {
 			gone(r)
 			was(n, time.Minute)
-			r.Kubelet.Health = evidence.Answer{Asked: true, Err: "not permitted: give a token"}
+			r.Kubelet.Health = evidence.Answer{Asked: true, Denied: true, Err: "not permitted: give a token"}
 		}, "", 0, Subject{}},
 		{"within k3s", func(n *node, r *evidence.Report) {
 			gone(r)

@@ -136,13 +136,15 @@ func TestStoppedConmonIsLinked(t *testing.T) {
 	}
 }
 
+// Only the runtime's own words say that it gives up.
 func TestARuntimeThatGivesUpEarlier(t *testing.T) {
-	for text, want := range map[string]bool{
-		"context deadline exceeded": false, "no answer for 3s, and neither Status nor a list is answered": false, "": false,
-		"failed to get state of container: context deadline exceeded": true,
-	} {
-		if got := gaveUp(&call.Error{Kind: call.ErrDeadline, Text: text}); got != want {
-			t.Errorf("%q: %v", text, got)
+	const text = "failed to get state of container: context deadline exceeded"
+	for why, want := range map[call.Reason]bool{call.Theirs: true, call.Expired: false, call.GivenUp: false, call.OutOfTurn: false} {
+		n := checked(5).sweepHung(2, "app")
+		n.Sweep.Hung[0].Err = call.Late(call.ContainerStatus, why, text)
+		said := strings.Join(n.diagnose()[0].Evidence, "\n")
+		if strings.Contains(said, "the runtime itself gives up") != want {
+			t.Errorf("%v: %s", why, said)
 		}
 	}
 }

@@ -36,6 +36,7 @@ type Answer struct {
 	Text     string // the answer of the ping and of healthz, also one that says what fails; empty for metrics
 	OK       bool   // it answered, and well
 	Refused  bool   // nobody listens there
+	Denied   bool   // it answered that we may not ask that
 	TimedOut bool   // it took the connection and gave no answer in time: evidence in itself
 	Err      string // why it is not available; empty if OK
 }

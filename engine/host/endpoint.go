@@ -70,7 +70,7 @@ func (e *endpoint) ask(ctx context.Context, read func(io.Reader) error) evidence
 	a.Took = time.Since(began)
 	a.OK = err == nil
 	if err != nil {
-		a.Err = e.explain(err)
+		a.Err, a.Denied = e.explain(err)
 		a.TimedOut = errors.Is(err, context.DeadlineExceeded) && e.connected.Load()
 		a.Refused = errors.Is(err, syscall.ECONNREFUSED)
 	}
@@ -148,14 +148,19 @@ func (e *endpoint) noAnswer(err error) evidence.Answer {
 	return a
 }
 
-// explain says why there is no good answer, and where it is known what to do.
-func (e *endpoint) explain(err error) string {
+// explain says why there is no good answer, with what to do where it is known, and
+// whether somebody was there who lets us not ask.
+func (e *endpoint) explain(err error) (why string, denied bool) {
 	if errors.Is(err, errNotPermitted) {
-		return "not permitted: " + e.hint
+		return "not permitted: " + e.hint, true
 	}
 	if alert, ok := refusedCertificate(err); ok && e.hint != "" {
-		return "not permitted (" + alert + "): " + e.hint
+		return "not permitted (" + alert + "): " + e.hint, true
 	}
+	return e.unavailable(err), false
+}
+
+func (e *endpoint) unavailable(err error) string {
 	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fmt.Sprintf("not available: the answer is longer than %d MiB", tooLong.Limit>>20)
 	}

@@ -133,7 +133,7 @@ func TestKubeletDoesNotAnswerWell(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := serve(t, tt.handle)
 			got := askOnce(t, Kubelet{Healthz: server.URL, Metrics: server.URL})
-			if a := got.Metrics; a.Err != tt.want || a.OK || a.TimedOut || a.Text != "" {
+			if a := got.Metrics; a.Err != tt.want || a.OK || a.TimedOut || a.Text != "" || a.Denied != strings.HasPrefix(tt.want, "not permitted") {
 				t.Errorf("metrics = %+v, want the error %q", a, tt.want)
 			}
 			got.Ping, got.Metrics = evidence.Answer{}, evidence.Answer{}
