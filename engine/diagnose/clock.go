@@ -50,7 +50,7 @@ func (v *view) posting() string {
 	if next.Ready {
 		said = "Ready"
 	}
-	said += " is posted between " + clock(next.From) + " and " + clock(next.To)
+	said += " is posted between " + v.clock(next.From) + " and " + v.clock(next.To)
 	if held != "" {
 		return held + "; " + said + " at the latest"
 	}

@@ -144,7 +144,7 @@ func answeredIn(w *engine.Sweep) int { return max(0, w.Done-len(w.Hung)-len(w.Fa
 // refusal says how a call fails, since when and how often, word for word.
 func (v *view) refusal(f engine.Failure) string {
 	if f.InRow > 1 {
-		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, going(v.At.Sub(f.First)), clock(f.First), words(f.Err))
+		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, going(v.At.Sub(f.First)), v.clock(f.First), words(f.Err))
 	}
 	if age := v.At.Sub(f.At); age >= callLate {
 		return fmt.Sprintf("%v failed %s ago: %s", f.Op, going(age), words(f.Err))
@@ -175,7 +175,7 @@ func (v *view) flakyFinding(f flakiness) Finding {
 		),
 	}
 	if f.outages > 0 {
-		found.say(fmt.Sprintf("went away %d times since %s", f.outages, clock(f.since)))
+		found.say(fmt.Sprintf("went away %d times since %s", f.outages, v.clock(f.since)))
 	}
 	for _, c := range v.Calls {
 		var codes []string
@@ -183,7 +183,7 @@ func (v *view) flakyFinding(f flakiness) Finding {
 			codes = append(codes, thousands(n.Count)+" with "+n.Code)
 		}
 		if len(codes) > 0 {
-			found.say(fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), clock(v.Started), join(codes)))
+			found.say(fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), v.clock(v.Started), join(codes)))
 		}
 	}
 	if away := v.sweptAway(); away > 0 && 2*away >= v.Sweep.Done {

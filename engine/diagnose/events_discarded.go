@@ -134,7 +134,7 @@ func (l *losses) unnamed() uint64 {
 // tell adds who lost events, those that lost most first.
 func (l *losses) tell(f *Finding, v *view) {
 	c := v.Channel
-	f.say(fmt.Sprintf("%d of %d places in the channel are taken; first event lost at %s, the last at %s", c.Len, c.Capacity, clock(l.first), clock(l.last)))
+	f.say(fmt.Sprintf("%d of %d places in the channel are taken; first event lost at %s, the last at %s", c.Len, c.Capacity, v.clock(l.first), v.clock(l.last)))
 	refs := slices.SortedFunc(maps.Keys(l.pods), func(a, b pleg.PodRef) int {
 		return cmp.Or(cmp.Compare(l.pods[b].total, l.pods[a].total), cmp.Compare(a.String(), b.String()), cmp.Compare(a.UID, b.UID))
 	})

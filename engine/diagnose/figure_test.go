@@ -20,7 +20,8 @@ func TestFigures(t *testing.T) {
 		{size(0), "0 B"}, {size(1023), "1023 B"}, {size(2048), "2 KiB"}, {size(14 << 20), "14.0 MiB"}, {size(3 << 30), "3.0 GiB"},
 		{count(1, "pod"), "1 pod"}, {count(0, "pod"), "0 pods"}, {count(20000, "container"), "20,000 containers"}, {count(-3, "pod"), "0 pods"},
 		{thousands(999), "999"}, {thousands(1234567), "1,234,567"},
-		{clock(now), "09:26:53"}, {clock(time.Time{}), "never"},
+		{clock(now, now), "09:26:53"}, {clock(time.Time{}, now), "never"},
+		{clock(now.Add(-12*time.Hour), now), "2026-03-13 21:26:53"}, {clock(now.AddDate(-1, 0, 0), now), "2025-03-14 09:26:53"}, {clock(now.Add(18*time.Hour), now), "2026-03-15 03:26:53"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

@@ -48,7 +48,7 @@ func plegFlapping(v *view) []Finding {
 		ID: PLEGFlapping, Severity: Warning, Since: periods[0].began,
 		Summary: fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(periods), "time"), going(v.At.Sub(periods[0].began)), word),
 		Evidence: []string{
-			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(v.Threshold), going(v.Health.ListAge(v.At)), word, clock(v.Health.Since)),
+			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(v.Threshold), going(v.Health.ListAge(v.At)), word, v.clock(v.Health.Since)),
 			"unhealthy from " + join(lengths),
 		},
 		Next: []Step{{Text: "the finding that explains these times: look at the calls while one lasts"}},
@@ -70,11 +70,11 @@ type unhealthyPeriod struct {
 func (p unhealthyPeriod) String(at time.Time) string {
 	switch {
 	case p.missed:
-		return fmt.Sprintf("before %s (for a moment)", clock(p.began))
+		return fmt.Sprintf("before %s (for a moment)", clock(p.began, at))
 	case p.ended.IsZero():
-		return fmt.Sprintf("%s (%s so far)", clock(p.began), going(at.Sub(p.began)))
+		return fmt.Sprintf("%s (%s so far)", clock(p.began, at), going(at.Sub(p.began)))
 	}
-	return fmt.Sprintf("%s (%s)", clock(p.began), span(p.ended.Sub(p.began)))
+	return fmt.Sprintf("%s (%s)", clock(p.began, at), span(p.ended.Sub(p.began)))
 }
 
 // verdicts follows the verdict. The time before the first good relist is none of

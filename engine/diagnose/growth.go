@@ -61,10 +61,10 @@ func (g growth) forecast(op call.Operation, n uint64, at time.Time) string {
 }
 
 // last says how large the list was when it last came through.
-func (g growth) last(op call.Operation) string {
+func (g growth) last(op call.Operation, at time.Time) string {
 	if len(g) == 0 || g[len(g)-1].bytes[op] == 0 {
 		return ""
 	}
 	was := g[len(g)-1]
-	return fmt.Sprintf("%s at %s, when it last came through", size(was.bytes[op]), clock(was.at))
+	return fmt.Sprintf("%s at %s, when it last came through", size(was.bytes[op]), clock(was.at, at))
 }

@@ -264,11 +264,11 @@ func (v *view) hangLine(h *hang) string {
 	}
 	switch {
 	case h.out && h.inRow > 0:
-		return fmt.Sprintf("%s is out for %s, after %s that got no answer, since %s", what, going(h.took), count(h.inRow, "call"), clock(h.Since))
+		return fmt.Sprintf("%s is out for %s, after %s that got no answer, since %s", what, going(h.took), count(h.inRow, "call"), v.clock(h.Since))
 	case h.out:
-		return fmt.Sprintf("%s is out for %s, since %s", what, going(h.took), clock(h.Since))
+		return fmt.Sprintf("%s is out for %s, since %s", what, going(h.took), v.clock(h.Since))
 	case h.inRow > 1:
-		return fmt.Sprintf("%s got no answer within %s, %d times in a row since %s", what, span(h.took), h.inRow, clock(h.Since))
+		return fmt.Sprintf("%s got no answer within %s, %d times in a row since %s", what, span(h.took), h.inRow, v.clock(h.Since))
 	}
 	return fmt.Sprintf("%s got no answer within %s, %s ago", what, span(h.took), going(v.At.Sub(h.Since)))
 }

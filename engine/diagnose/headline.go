@@ -51,7 +51,7 @@ func (v *view) standing(h Headline) string {
 	if !v.standsNotReady() || h.Word == "NOT READY" || h.Word == "UNHEALTHY" {
 		return ""
 	}
-	return "NotReady since " + clock(v.Node.Since) + ": "
+	return "NotReady since " + v.clock(v.Node.Since) + ": "
 }
 
 // standsNotReady reports whether NotReady is what the kubelet has posted last.

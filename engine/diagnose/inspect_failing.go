@@ -75,7 +75,7 @@ func inspectFailing(v *view) []Finding {
 	}
 	pods := v.failingPods()
 	if found {
-		pods = append(pods, sweptPod(killer, fmt.Sprintf("ended the connection both times in the sweep at %s; %s failed with it and answered when asked again", clock(v.Sweep.Began), count(v.Sweep.Flaky, "other"))))
+		pods = append(pods, sweptPod(killer, fmt.Sprintf("ended the connection both times in the sweep at %s; %s failed with it and answered when asked again", v.clock(v.Sweep.Began), count(v.Sweep.Flaky, "other"))))
 	}
 	if len(pods) == 0 {
 		return v.recovering()
@@ -102,7 +102,7 @@ func (v *view) failingPods() []failingPod {
 		for _, o := range w.Failed {
 			if !swept[o.Pod] && (v.ownError(o.Err, o.Took) || isAway(o.Err) && alone) && (w.Ended.IsZero() || !v.heardSince(o.Flight, askedLast(w))) {
 				swept[o.Pod] = true
-				pods = append(pods, sweptPod(o, "failed twice in the sweep at "+clock(w.Began)))
+				pods = append(pods, sweptPod(o, "failed twice in the sweep at "+v.clock(w.Began)))
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func (v *view) failingSince(p failingPod) string {
 	if p.swept != "" {
 		return p.swept
 	}
-	return fmt.Sprintf("failed %d times in a row, for %s since %s", p.InRow, going(v.At.Sub(p.First)), clock(p.First))
+	return fmt.Sprintf("failed %d times in a row, for %s since %s", p.InRow, going(v.At.Sub(p.First)), v.clock(p.First))
 }
 
 func (v *view) manyFail(all []failingPod) Finding {

@@ -75,14 +75,14 @@ func notReady(v *view, id ID, condition, effect string, next ...Step) []Finding 
 		f.Summary = fmt.Sprintf("the condition %s is false, and no reason given", condition)
 	}
 	if n := v.Node; n.Known && !n.Ready {
-		since := " since " + clock(n.Since)
+		since := " since " + v.clock(n.Since)
 		if v.Policy.Once { // which has seen no other time than now
 			since = ""
 		}
 		f.say("node would be NotReady" + since + ": " + n.Message)
 	}
 	if e := v.StatusErr; e != nil {
-		f.say(fmt.Sprintf("as of the last answer; Status fails since %s: %v", clock(e.First), e.Err))
+		f.say(fmt.Sprintf("as of the last answer; Status fails since %s: %v", v.clock(e.First), e.Err))
 	}
 	f.say(effect)
 	return []Finding{f}

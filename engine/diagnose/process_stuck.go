@@ -179,7 +179,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	}
 	if p.For > 0 {
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
-		f.say(fmt.Sprintf("in this state since %s at the latest", clock(v.evidence.At.Add(-p.For))))
+		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.evidence.At.Add(-p.For))))
 	}
 	if p.what == "helper" && p.Age > 0 {
 		f.say("begun " + going(p.Age) + " ago")

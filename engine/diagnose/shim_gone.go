@@ -110,14 +110,14 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 			{Text: "what the runtime says of it", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
 		},
 	}
-	f.sayLost(lost)
+	v.sayLost(&f, lost)
 	f.say("that code is what the runtime gives where a shim was killed; a program may end with it, too")
 	return f
 }
 
-func (f *Finding) sayLost(lost []pleg.ContainerStatus) {
+func (v *view) sayLost(f *Finding, lost []pleg.ContainerStatus) {
 	for _, c := range lost {
-		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, clock(c.FinishedAt)))
+		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, v.clock(c.FinishedAt)))
 	}
 }
 
@@ -132,6 +132,6 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 		},
 	}
 	f.say(describe("its shim lives", shim), fmt.Sprintf("sandbox %s is not ready", sb.ID))
-	f.sayLost(lost)
+	v.sayLost(&f, lost)
 	return f
 }

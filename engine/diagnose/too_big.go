@@ -82,7 +82,7 @@ func (v *view) overLimit(f engine.Failure) Finding {
 	if until := v.untilUnhealthy(); until > 0 {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", span(until.Round(time.Second)))
 	}
-	found := v.sizeFinding(Critical, f.Op, summary, v.refusal(f), bytes, left, v.past.growth.last(f.Op))
+	found := v.sizeFinding(Critical, f.Op, summary, v.refusal(f), bytes, left, v.past.growth.last(f.Op, v.At))
 	found.Since = f.First
 	return found
 }

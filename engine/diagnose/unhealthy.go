@@ -126,9 +126,9 @@ func (v *view) sinceLine() string {
 	case h.ListedAt.IsZero():
 		return fmt.Sprintf("no list has succeeded in the %s since plegtop began", going(v.At.Sub(v.Started)))
 	case h.Healthy:
-		return fmt.Sprintf("the last good list began at %s, %s ago", clock(h.ListedAt), going(h.ListAge(v.At)))
+		return fmt.Sprintf("the last good list began at %s, %s ago", v.clock(h.ListedAt), going(h.ListAge(v.At)))
 	default:
-		return fmt.Sprintf("unhealthy for %s since %s; the last good list began at %s", going(v.At.Sub(h.Since)), clock(h.Since), clock(h.ListedAt))
+		return fmt.Sprintf("unhealthy for %s since %s; the last good list began at %s", going(v.At.Sub(h.Since)), v.clock(h.Since), v.clock(h.ListedAt))
 	}
 }
 

@@ -137,13 +137,20 @@ func Rounded(text string) string {
 	})
 }
 
-// clock returns a moment as all texts show it: the node's local time.
-func clock(t time.Time) string {
-	if t.IsZero() {
+// clock returns a moment as all texts show it: the node's local time, with the date if it
+// is not that of another moment, which is now.
+func clock(t, now time.Time) string {
+	layout := time.TimeOnly
+	switch t, now := t.Local(), now.Local(); {
+	case t.IsZero():
 		return "never"
+	case t.Year() != now.Year() || t.YearDay() != now.YearDay():
+		layout = time.DateTime
 	}
-	return t.Local().Format(time.TimeOnly)
+	return t.Local().Format(layout)
 }
+
+func (v *view) clock(t time.Time) string { return clock(t, v.At) }
 
 // size returns a number of bytes in binary units: 812 KiB, 14.2 MiB.
 func size(n uint64) string {
