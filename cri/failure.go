@@ -137,7 +137,7 @@ func (c *Client) explainEnd(ctx context.Context, e *call.Error) {
 
 // kindOf returns what a status means as far as its code and text alone say.
 // A runtime that cancels a call which we did not is a failure like any other.
-func kindOf(s *status.Status) error {
+func kindOf(s *status.Status) call.Kind {
 	switch s.Code() {
 	case codes.Unavailable:
 		return call.ErrUnavailable
@@ -157,7 +157,7 @@ func kindOf(s *status.Status) error {
 
 // exhausted tells a message over the limit, of ours or of the server's, from a
 // runtime that ran out of something else. gRPC has one code for both.
-func exhausted(text string) error {
+func exhausted(text string) call.Kind {
 	if strings.Contains(text, tooMuch) {
 		return call.ErrTooLarge
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 func TestEveryCode(t *testing.T) {
-	kinds := map[codes.Code]error{
+	kinds := map[codes.Code]call.Kind{
 		codes.Unavailable:      call.ErrUnavailable,
 		codes.PermissionDenied: call.ErrPermission,
 		codes.Unauthenticated:  call.ErrPermission,
@@ -32,10 +32,7 @@ func TestEveryCode(t *testing.T) {
 	c := start(t, s)
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = refuse(status.Error(code, "the runtime's words"))
-		kind := kinds[code]
-		if kind == nil {
-			kind = call.ErrOther
-		}
+		kind := kinds[code] // ErrOther for all others
 		_, err := c.ContainerStatus(within(t, testLimit), "x")
 		wantError(t, err, &call.Error{Op: call.ContainerStatus, Kind: kind, Code: code.String(), Text: "the runtime's words"})
 		if !errors.Is(err, kind) {
@@ -47,7 +44,7 @@ func TestEveryCode(t *testing.T) {
 func TestExhausted(t *testing.T) {
 	tests := []struct {
 		text string
-		want error
+		want call.Kind
 	}{
 		{"grpc: received message larger than max (20000000 vs. 16777216)", call.ErrTooLarge},
 		{"trying to send message larger than max (20000000 vs. 16777216)", call.ErrTooLarge},

@@ -93,7 +93,7 @@ func (b *bench) ask(request func()) {
 // reinspectTogether asks for pods in one breath: the machine sees all of them
 // at once, where one call after the other leaves it time to do the first.
 func (b *bench) reinspectTogether(uids ...pleg.UID) {
-	b.Engine.ask(func(r *requests) {
+	b.Engine.ask(func(r *Requests) {
 		for _, uid := range uids {
 			r.reinspectPod(uid)
 		}

@@ -32,7 +32,7 @@ type calls struct {
 	out     []*pending // oldest first
 	queue   []*pending // in the order in which they were wanted
 	sums    sums
-	next    callID
+	next    CallID
 	short   time.Duration // after which a endsEarly call is given up
 	heard   bool          // something that matters has been answered
 	work    *Work         // what the shell is to make and to end
@@ -77,19 +77,27 @@ func (c *calls) returned(r Returned) {
 	if p.abandoned {
 		return
 	}
-	if p.why != nil && r.Err != nil {
-		r.Err = p.why
+	err := r.err()
+	if p.why != nil && err != nil {
+		err = p.why
 	}
 	took := r.At.Sub(p.Since)
-	if p.made < p.tries && p.why == nil && took <= sluggish && mayPass(r.Err) {
-		p.notYet, p.failed = r.At.Add(retryAfter), r.Err
+	if p.made < p.tries && p.why == nil && took <= sluggish && mayPass(err) {
+		p.notYet, p.failed = r.At.Add(retryAfter), err
 		c.queue = append(c.queue, p)
 		return
 	}
-	if p.Op != call.Version && !hung(took, c.short, r.Err) {
+	if p.Op != call.Version && !hung(took, c.short, err) {
 		c.heard = true
 	}
-	c.answer(p, answer{at: r.At, took: took, value: r.Answer, found: r.Trace.Anomalies, err: r.Err})
+	c.answer(p, answer{at: r.At, took: took, value: r.Answer, found: r.Trace.Anomalies, err: err})
+}
+
+func (r Returned) err() error {
+	if r.Err == nil {
+		return nil
+	}
+	return r.Err
 }
 
 // answer leaves an answer for the one who wanted the call.
@@ -100,7 +108,7 @@ func (c *calls) answer(p *pending, a answer) {
 
 // mayPass reports whether an error may be gone a moment later.
 func mayPass(err error) bool {
-	for _, stays := range []error{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnreadable, call.ErrUnimplemented, call.ErrCanceled} {
+	for _, stays := range []call.Kind{call.ErrPermission, call.ErrNotFound, call.ErrTooLarge, call.ErrUnreadable, call.ErrUnimplemented, call.ErrCanceled} {
 		if errors.Is(err, stays) {
 			return false
 		}

@@ -264,11 +264,11 @@ func (c *check) inspection(m *machine, next pleg.Inspection) *inspection {
 		}
 		i.began = i.began.Add(-o.took)
 		i.found = i.found.Add(a.found)
-		switch v := a.value.(type) {
-		case pleg.SandboxStatus:
-			i.sandboxes = append(i.sandboxes, v)
-		case pleg.ContainerStatus:
-			i.containers = append(i.containers, v)
+		switch v := a.value; {
+		case v.Sandbox != nil:
+			i.sandboxes = append(i.sandboxes, *v.Sandbox)
+		case v.Container != nil:
+			i.containers = append(i.containers, *v.Container)
 		default:
 			if o.state != hasAnswered && i.err == nil {
 				i.failed, i.err = a, inspectError(o.Flight, o.err)

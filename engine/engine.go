@@ -66,14 +66,14 @@ func (e *Engine) Feed() *Feed { return &Feed{buffer: e.shell.buffer} }
 // relists cannot overlap. What was asked for before the pause and has not begun
 // waits for Resume, too. While it lasts nothing is judged: [Health] and [Node] stay
 // what they were, and their clocks go on afterwards from where they stood.
-func (e *Engine) Pause() { e.ask(func(r *requests) { r.paused = true }) }
+func (e *Engine) Pause() { e.ask(func(r *Requests) { r.Paused = true }) }
 
 // Resume ends a pause; what was due meanwhile is done at once, and once only.
-func (e *Engine) Resume() { e.ask(func(r *requests) { r.paused = false }) }
+func (e *Engine) Resume() { e.ask(func(r *Requests) { r.Paused = false }) }
 
 // RelistNow asks for one relist that begins after this call: at once, or when
 // the one under way has ended. It is done while paused, too.
-func (e *Engine) RelistNow() { e.ask(func(r *requests) { r.relist = true }) }
+func (e *Engine) RelistNow() { e.ask(func(r *Requests) { r.Relist = true }) }
 
 // Reinspect asks for one inspection of a pod though nothing changed, between
 // two relists or at once while paused. From 1.36 on it is the kubelet's
@@ -83,22 +83,22 @@ func (e *Engine) RelistNow() { e.ask(func(r *requests) { r.relist = true }) }
 // inspection failed is inspected again by every relist of all until that
 // succeeds; [Snapshot.PodFailure] says that the lists failed.
 func (e *Engine) Reinspect(uid pleg.UID) {
-	e.ask(func(r *requests) { r.reinspectPod(uid) })
+	e.ask(func(r *Requests) { r.reinspectPod(uid) })
 }
 
 // Sweep asks for a [Sweep] of every sandbox and container that the records have
 // now, which shows in [Snapshot.Sweep] from its beginning on. It runs beside the
 // relist, while paused too. If the runtime is too slow for it, that sweep is
 // there with the reason in Refused. While one is under way it does nothing.
-func (e *Engine) Sweep() { e.ask(func(r *requests) { r.sweep = sweepBegins }) }
+func (e *Engine) Sweep() { e.ask(func(r *Requests) { r.Sweep = SweepBegins }) }
 
 // CancelSweep ends the sweep that is under way, if there is one.
-func (e *Engine) CancelSweep() { e.ask(func(r *requests) { r.sweep = sweepEnds }) }
+func (e *Engine) CancelSweep() { e.ask(func(r *Requests) { r.Sweep = SweepEnds }) }
 
 // SetPeriod changes the time between relists, within [MinPeriod] and
 // [MaxPeriod], from the present wait on.
 func (e *Engine) SetPeriod(d time.Duration) {
-	e.ask(func(r *requests) { r.period = min(max(d, MinPeriod), MaxPeriod) })
+	e.ask(func(r *Requests) { r.Period = min(max(d, MinPeriod), MaxPeriod) })
 }
 
-func (e *Engine) ask(write func(*requests)) { e.shell.mailbox.ask(write) }
+func (e *Engine) ask(write func(*Requests)) { e.shell.mailbox.ask(write) }

@@ -56,19 +56,18 @@ func (i *inspection) take(m *machine, a *answer) {
 		i.found = i.found.Add(a.found)
 	}
 	pod := i.next.Pod.PodRef
-	switch v := a.value.(type) {
-	case []pleg.ListedSandbox:
-		i.todo = slices.Concat(sandboxCalls(pod, newestFirst(v, pod.UID)), i.todo)
-	case []pleg.ListedContainer:
-		i.todo = slices.Concat(containerCalls(pod, ofPod(v, pod.UID)), i.todo)
-	case pleg.SandboxStatus:
-		i.sandboxes = append(i.sandboxes, v)
-	case pleg.ContainerStatus:
-		i.containers = append(i.containers, v)
-	default:
-		if !a.Op.AboutObject() || !errors.Is(a.err, call.ErrNotFound) {
-			i.failed, i.err = a, inspectError(a.Flight, a.err)
-		}
+	switch v := a.value; {
+	case a.err != nil && a.Op.AboutObject() && errors.Is(a.err, call.ErrNotFound):
+	case a.err != nil:
+		i.failed, i.err = a, inspectError(a.Flight, a.err)
+	case v.Sandbox != nil:
+		i.sandboxes = append(i.sandboxes, *v.Sandbox)
+	case v.Container != nil:
+		i.containers = append(i.containers, *v.Container)
+	case a.Op == call.ListPodSandbox:
+		i.todo = slices.Concat(sandboxCalls(pod, newestFirst(v.Sandboxes, pod.UID)), i.todo)
+	case a.Op == call.ListContainers:
+		i.todo = slices.Concat(containerCalls(pod, ofPod(v.Containers, pod.UID)), i.todo)
 	}
 	i.advance(m)
 }

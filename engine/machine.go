@@ -9,12 +9,12 @@ import (
 	"github.com/plegtop/plegtop/engine/podworker"
 )
 
-// A callID numbers the calls of one machine, from 1 on.
-type callID uint64
+// A CallID numbers the calls of one machine, from 1 on.
+type CallID uint64
 
 // A Call is one that the shell is to make: at once, with that deadline.
 type Call struct {
-	ID callID
+	ID CallID
 	Flight
 	Timeout time.Duration
 	Raw     bool // the answer is wanted as JSON
@@ -22,16 +22,28 @@ type Call struct {
 
 // An Input is all that can happen to a machine. The inputs in their order, with
 // their times, are the whole of what an engine goes by: the same again give the
-// same snapshots, events and calls.
+// same snapshots, events and calls. Each is a plain value, so that this holds for what
+// was written down and read again, too.
 type Input interface{ input() }
 
 // Returned says that a call has returned.
 type Returned struct {
-	ID     callID
-	At     time.Time  // when it did
-	Answer any        // what [Runtime] says of the method; nil with an error
-	Trace  call.Trace // as the transport has filled it in
-	Err    error
+	ID     CallID
+	At     time.Time   // when it did
+	Answer Answer      // zero with an error
+	Trace  call.Trace  // as the transport has filled it in
+	Err    *call.Error // nil if it was answered
+}
+
+// An Answer is what a [Runtime] has answered, in the field of the method that was called.
+type Answer struct {
+	Version    *pleg.Version
+	Conditions []pleg.Condition // Status
+	Sandboxes  []pleg.ListedSandbox
+	Containers []pleg.ListedContainer
+	Sandbox    *pleg.SandboxStatus
+	Container  *pleg.ContainerStatus
+	Raw        []byte
 }
 
 // Looked is a look at the node; Ended says that there will be no more.
@@ -50,7 +62,7 @@ type Tick struct{}
 type Halt struct{}
 
 func (Returned) input() {}
-func (requests) input() {}
+func (Requests) input() {}
 func (Looked) input()   {}
 func (Worked) input()   {}
 func (Tick) input()     {}
@@ -63,7 +75,7 @@ type Work struct {
 	Look    *Looking // to be done beside; nil for none
 	Open    []Source // event sources whose stream is to be opened
 	Close   []Source // and those whose stream is to be ended
-	End     []callID // to be ended: nobody wants their answers any more
+	End     []CallID // to be ended: nobody wants their answers any more
 	Events  []Event  // in order, numbered
 	Replies []reply  // to requests for raw answers
 	State
@@ -155,7 +167,7 @@ func (m *machine) step(now time.Time, in Input) Work {
 	switch in := in.(type) {
 	case Returned:
 		m.calls.returned(in)
-	case requests:
+	case Requests:
 		m.request(in)
 	case Looked:
 		m.looks.took(m, in)

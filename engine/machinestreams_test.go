@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -54,8 +53,8 @@ func (w *world) talk() Input {
 	if w.talkers = slices.Delete(w.talkers, i, i+1); len(w.talkers) == 0 {
 		w.talkAt = time.Time{}
 	}
-	errs := []error{errors.New("snapped"), io.EOF, &call.Error{Kind: call.ErrUnimplemented}, errors.New("worn")}
-	return StreamEnded{Source: t.source, At: w.now, Err: errs[w.IntN(len(errs))]}
+	kinds := []call.Kind{call.ErrOther, call.ErrClosed, call.ErrUnimplemented, call.ErrUnavailable}
+	return StreamEnded{Source: t.source, At: w.now, Kind: kinds[w.IntN(len(kinds))], Text: "snapped"}
 }
 
 func (w *world) says(by Source) Streamed {

@@ -67,7 +67,7 @@ func (m *machine) streamUp() {
 // streamBroke says that the runtime's stream is over, though we did not end it. It
 // returns whether the mode gives it up for good, and why. Where the mode goes by the
 // stream a relist makes up for what was lost. (kubelet 1.36, EventedPLEG.watchEventsChannel)
-func (m *machine) streamBroke(err error, notEnabled bool) (giveUp bool, reason string) {
+func (m *machine) streamBroke(in StreamEnded, notEnabled bool) (giveUp bool, reason string) {
 	if m.core.Mode() == pleg.Generic {
 		return false, ""
 	}
@@ -76,7 +76,7 @@ func (m *machine) streamBroke(err error, notEnabled bool) (giveUp bool, reason s
 	if m.mode.attempts < pleg.StreamAttempts && !notEnabled {
 		return false, ""
 	}
-	m.mode.reason = gaveUp(err, notEnabled, m.mode.attempts)
+	m.mode.reason = gaveUp(in, notEnabled, m.mode.attempts)
 	return true, m.mode.reason
 }
 
@@ -98,11 +98,11 @@ func (m *machine) relistForStream() {
 }
 
 // gaveUp says in plain words why a stream is given up.
-func gaveUp(err error, notEnabled bool, attempts int) string {
+func gaveUp(in StreamEnded, notEnabled bool, attempts int) string {
 	if notEnabled {
-		return notEnabledReason(FromCRI, err)
+		return notEnabledReason(in)
 	}
-	return fmt.Sprintf("the event stream broke %d times in a row: %v", attempts, err)
+	return fmt.Sprintf("the event stream broke %d times in a row: %s", attempts, in.Text)
 }
 
 // reopensAtOnce reports whether the mode has a stream opened again without a wait.

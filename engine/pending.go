@@ -26,7 +26,7 @@ type callSpec struct {
 // its turn, or it is out, or it is out and nobody waits for it any more.
 type pending struct {
 	callSpec
-	id        callID // 0 until it is made
+	id        CallID // 0 until it is made
 	wanted    time.Time
 	notYet    time.Time // when it may be made again; zero for at once
 	failed    error     // what the last try brought; nil before a second one is due
@@ -51,7 +51,7 @@ type answer struct {
 	at    time.Time // when it came to its end
 	took  time.Duration
 	tries int
-	value any
+	value Answer
 	found pleg.Anomalies
 	err   error
 

@@ -54,20 +54,20 @@ func (s *stepper) relist() {
 	}
 }
 
-func (s *stepper) answer(c Call) any {
+func (s *stepper) answer(c Call) Answer {
 	switch c.Op {
 	case call.Version:
-		return pleg.Version{RuntimeName: "fake"}
+		return Answer{Version: &pleg.Version{RuntimeName: "fake"}}
 	case call.Status:
-		return []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}
+		return Answer{Conditions: []pleg.Condition{{Type: "RuntimeReady", Status: true}, {Type: "NetworkReady", Status: true}}}
 	case call.ListPodSandbox:
-		return s.sandboxes
+		return Answer{Sandboxes: s.sandboxes}
 	case call.ListContainers:
-		return s.containers
+		return Answer{Containers: s.containers}
 	case call.PodSandboxStatus:
-		return pleg.SandboxStatus{ID: c.Flight.ID, State: pleg.Running}
+		return Answer{Sandbox: &pleg.SandboxStatus{ID: c.Flight.ID, State: pleg.Running}}
 	}
-	return pleg.ContainerStatus{ID: c.Flight.ID, State: pleg.Running}
+	return Answer{Container: &pleg.ContainerStatus{ID: c.Flight.ID, State: pleg.Running}}
 }
 
 func BenchmarkPublish(b *testing.B) {

@@ -88,28 +88,27 @@ func (e *Engine) parts(uid pleg.UID) ([]Flight, bool) {
 func (e *Engine) askRaw(ctx context.Context, f Flight) (reply, error) {
 	number, came := e.shell.replies.expect()
 	defer e.shell.replies.forget(number)
-	e.ask(func(r *requests) { r.raw = append(r.raw, rawRequest{number, f}) })
+	e.ask(func(r *Requests) { r.Raw = append(r.Raw, RawRequest{number, f}) })
 	select {
 	case r := <-came:
 		return r, nil
 	case <-e.ended:
 		return reply{}, ErrStopped
 	case <-ctx.Done():
-		e.ask(func(r *requests) { r.withdrawn = append(r.withdrawn, number) })
+		e.ask(func(r *Requests) { r.Withdrawn = append(r.Withdrawn, number) })
 		return reply{}, context.Cause(ctx)
 	}
 }
 
 func newRawAnswer(f Flight, r reply) rawAnswer {
 	answer := rawAnswer{Operation: f.Op.String(), Container: f.Container, ID: f.ID}
-	text, _ := r.answer.([]byte)
 	switch {
 	case r.err != nil:
 		answer.Error = r.err.Error()
-	case !json.Valid(text):
+	case !json.Valid(r.answer):
 		answer.Error = "the answer is not JSON"
 	default:
-		answer.Answer = text
+		answer.Answer = r.answer
 	}
 	return answer
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,11 +45,11 @@ func harmful(version string) string {
 }
 
 // notEnabledReason says in plain words why there is no such stream.
-func notEnabledReason(source Source, err error) string {
+func notEnabledReason(in StreamEnded) string {
 	switch {
-	case source != FromCRI:
-		return err.Error()
-	case errors.Is(err, call.ErrUnimplemented):
+	case in.Source != FromCRI:
+		return in.Text
+	case in.Kind == call.ErrUnimplemented:
 		return "the runtime has no event stream"
 	}
 	return "the runtime ends its event stream at once: it is switched off there"

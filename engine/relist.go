@@ -45,10 +45,10 @@ func (l *listing) take(a *answer) {
 	l.found = l.found.Add(a.found)
 	if a.Op == call.ListPodSandbox {
 		l.first = a
-		l.sandboxes, _ = a.value.([]pleg.ListedSandbox)
+		l.sandboxes = a.value.Sandboxes
 	} else {
 		l.second = a
-		l.containers, _ = a.value.([]pleg.ListedContainer)
+		l.containers = a.value.Containers
 	}
 }
 

@@ -8,46 +8,47 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A requests is what was asked for since the machine last looked. Equal requests
+// Requests is what was asked for since the machine last looked. Equal requests
 // become one, so that they take no more memory however often a key is hit.
-type requests struct {
-	paused    bool // the state that is wanted, asked for now or before
-	relist    bool
-	reinspect []pleg.UID    // without doubles, in the order asked
-	period    time.Duration // 0: as it is
-	sweep     sweepRequest
-	raw       []rawRequest
-	withdrawn []uint64  // numbers of raw requests that nobody waits for any more
-	streams   *[]Source // event sources that are wanted from now on; nil: as they are
-	held      bool      // all of them are wanted closed for a while, asked for now or before
+type Requests struct {
+	Paused     bool // the state that is wanted, asked for now or before
+	Relist     bool
+	Reinspect  []pleg.UID    // without doubles, in the order asked
+	Period     time.Duration // 0: as it is
+	Sweep      SweepRequest
+	Raw        []RawRequest
+	Withdrawn  []uint64 // numbers of raw requests that nobody waits for any more
+	SetStreams bool
+	Streams    []Source // event sources that are wanted from now on, if SetStreams
+	Held       bool     // all of them are wanted closed for a while, asked for now or before
 }
 
 // reinspectPod asks for the pod once more, if it is not asked for already.
-func (r *requests) reinspectPod(uid pleg.UID) {
-	if !slices.Contains(r.reinspect, uid) {
-		r.reinspect = append(r.reinspect, uid)
+func (r *Requests) reinspectPod(uid pleg.UID) {
+	if !slices.Contains(r.Reinspect, uid) {
+		r.Reinspect = append(r.Reinspect, uid)
 	}
 }
 
-// A sweepRequest is what was asked last about the sweep.
-type sweepRequest uint8
+// A SweepRequest is what was asked last about the sweep.
+type SweepRequest uint8
 
 const (
-	sweepAsIs sweepRequest = iota
-	sweepBegins
-	sweepEnds
+	SweepAsIs SweepRequest = iota
+	SweepBegins
+	SweepEnds
 )
 
-// A rawRequest asks for one answer as JSON.
-type rawRequest struct {
-	number uint64
-	flight Flight
+// A RawRequest asks for one answer as JSON.
+type RawRequest struct {
+	Number uint64
+	Flight Flight
 }
 
-// A reply is what came of a rawRequest.
+// A reply is what came of a RawRequest.
 type reply struct {
 	number uint64
-	answer any
+	answer []byte
 	err    error
 }
 
@@ -55,7 +56,7 @@ type reply struct {
 type raws struct{ passive }
 
 func (raws) answered(m *machine, a *answer) {
-	m.work.Replies = append(m.work.Replies, reply{number: a.tag, answer: a.value, err: a.err})
+	m.work.Replies = append(m.work.Replies, reply{number: a.tag, answer: a.value.Raw, err: a.err})
 }
 
 // A mailbox is where callers leave their requests without waiting for anyone.
@@ -63,20 +64,20 @@ func (raws) answered(m *machine, a *answer) {
 type mailbox struct {
 	wake chan struct{} // holds one token when there is something to look at
 
-	mu       sync.Mutex // guards what follows
-	requests requests
-	closed   bool
+	mu     sync.Mutex // guards what follows
+	asked  Requests
+	closed bool
 }
 
 func newMailbox() *mailbox { return &mailbox{wake: make(chan struct{}, 1)} }
 
-func (b *mailbox) ask(write func(*requests)) {
+func (b *mailbox) ask(write func(*Requests)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return
 	}
-	write(&b.requests)
+	write(&b.asked)
 	select {
 	case b.wake <- struct{}{}:
 	default:
@@ -84,11 +85,11 @@ func (b *mailbox) ask(write func(*requests)) {
 }
 
 // take returns what was asked for, once.
-func (b *mailbox) take() requests {
+func (b *mailbox) take() Requests {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	taken := b.requests
-	b.requests = requests{paused: taken.paused, held: taken.held}
+	taken := b.asked
+	b.asked = Requests{Paused: taken.Paused, Held: taken.Held}
 	return taken
 }
 
@@ -96,7 +97,7 @@ func (b *mailbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	b.requests = requests{paused: b.requests.paused}
+	b.asked = Requests{Paused: b.asked.Paused}
 }
 
 // wanted is what was asked for and is not done yet.
@@ -127,36 +128,36 @@ func (w *wanted) next() (pleg.UID, bool) {
 }
 
 // request takes in what was asked for.
-func (m *machine) request(r requests) {
-	if r.paused != m.pause.on {
-		m.setPaused(r.paused)
+func (m *machine) request(r Requests) {
+	if r.Paused != m.pause.on {
+		m.setPaused(r.Paused)
 	}
-	if r.period != 0 && r.period != m.period {
-		m.period = r.period
+	if r.Period != 0 && r.Period != m.period {
+		m.period = r.Period
 		m.relists.schedule(m.relistPeriod())
 		m.changed = true
 	}
-	if m.sources.held = r.held; r.streams != nil {
-		m.sources.want(*r.streams)
+	if m.sources.held = r.Held; r.SetStreams {
+		m.sources.want(r.Streams)
 	}
-	m.wanted.add(wanted{relist: r.relist})
-	for _, uid := range r.reinspect {
+	m.wanted.add(wanted{relist: r.Relist})
+	for _, uid := range r.Reinspect {
 		if _, known := m.pods.byUID[uid]; known {
 			m.wanted.add(wanted{reinspect: []pleg.UID{uid}})
 		}
 	}
-	switch r.sweep {
-	case sweepBegins:
+	switch r.Sweep {
+	case SweepBegins:
 		m.askSweep()
-	case sweepEnds:
+	case SweepEnds:
 		m.cancelSweep()
 	}
-	for _, raw := range r.raw {
-		f := raw.flight
+	for _, raw := range r.Raw {
+		f := raw.Flight
 		f.By = ByRequest
-		m.calls.want(m.now, callSpec{Flight: f, timeout: m.policy.ListTimeout, tag: raw.number, raw: true})
+		m.calls.want(m.now, callSpec{Flight: f, timeout: m.policy.ListTimeout, tag: raw.Number, raw: true})
 	}
-	for _, number := range r.withdrawn {
+	for _, number := range r.Withdrawn {
 		m.calls.drop(m.now, func(w *callSpec) bool { return w.raw && w.tag == number })
 	}
 }

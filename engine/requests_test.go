@@ -180,7 +180,7 @@ func TestRequestsAfterTheEndAreForgotten(t *testing.T) {
 		b.stop()
 		b.RelistNow()
 		b.Reinspect("uid")
-		if w := b.shell.mailbox.take(); w.relist || w.reinspect != nil {
+		if w := b.shell.mailbox.take(); w.Relist || w.Reinspect != nil {
 			t.Errorf("kept %+v", w)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 
 // A Runtime is what the engine asks of a container runtime: one method, one
 // CRI call, and nothing that changes the node. Every method returns by the
-// deadline of its context; an error wraps one of the sentinels of package call.
+// deadline of its context; an error has a [call.Kind] in its chain.
 // It is called from several goroutines at once.
 //
 // The engine puts a [call.Trace] into each context for the transport to fill,

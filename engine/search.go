@@ -195,8 +195,7 @@ func (s *search) answered(_ *machine, a *answer) {
 		s.listed++
 	}
 	s.lists.found = s.lists.found.Add(a.found)
-	listed, _ := a.value.([]pleg.ListedContainer)
-	for _, c := range listed {
+	for _, c := range a.value.Containers {
 		if c.Pod.UID == a.Pod.UID {
 			s.lists.containers = append(s.lists.containers, c)
 		}

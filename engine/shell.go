@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -38,7 +39,7 @@ type shell struct {
 	inputs  chan Input
 	crashed chan *PanicError
 	tasks   sync.WaitGroup
-	cancels map[callID]context.CancelFunc
+	cancels map[CallID]context.CancelFunc
 	replies replies
 	streams *streams
 
@@ -55,7 +56,7 @@ func newShell(c Config, p Policy) (*shell, error) {
 		mailbox: newMailbox(), buffer: newBuffer(c.Events),
 		publisher: publisher{at: time.Now()}, meter: meter{began: time.Now()},
 		inputs: make(chan Input), crashed: make(chan *PanicError, 1),
-		cancels: make(map[callID]context.CancelFunc),
+		cancels: make(map[CallID]context.CancelFunc),
 		streams: newStreams(),
 	}
 	return s, nil
@@ -158,32 +159,45 @@ func (s *shell) make(c Call) {
 		defer cancel()
 		answer, err := s.put(ctx, c)
 		if err != nil {
-			answer = nil
+			answer = Answer{}
 		}
-		s.send(Returned{ID: c.ID, At: s.clock.Now(), Answer: answer, Trace: *trace, Err: err})
+		s.send(Returned{ID: c.ID, At: s.clock.Now(), Answer: answer, Trace: *trace, Err: call.ErrorOf(c.Op, err)})
 	})
 }
 
-func (s *shell) put(ctx context.Context, c Call) (any, error) {
+func (s *shell) put(ctx context.Context, c Call) (a Answer, err error) {
 	r := s.config.Runtime
-	if c.Raw {
-		return r.Raw(ctx, c.Op, c.Flight.ID)
-	}
 	switch c.Op {
 	case call.Version:
-		return r.Version(ctx)
+		a.Version = new(pleg.Version)
+		*a.Version, err = r.Version(ctx)
 	case call.Status:
-		return r.Status(ctx)
+		a.Conditions, err = r.Status(ctx)
 	case call.ListPodSandbox:
-		return r.ListPodSandbox(ctx, c.Pod.UID)
+		a.Sandboxes, err = r.ListPodSandbox(ctx, c.Pod.UID)
 	case call.ListContainers:
-		return r.ListContainers(ctx, c.Pod.UID)
-	case call.PodSandboxStatus:
-		return r.PodSandboxStatus(ctx, c.Flight.ID)
-	case call.ContainerStatus:
-		return r.ContainerStatus(ctx, c.Flight.ID)
+		a.Containers, err = r.ListContainers(ctx, c.Pod.UID)
+	case call.PodSandboxStatus, call.ContainerStatus:
+		return s.inspect(ctx, c)
+	default:
+		err = fmt.Errorf("make %v: not one of the engine's calls", c.Op)
 	}
-	return nil, fmt.Errorf("make %v: not one of the engine's calls", c.Op)
+	return a, err
+}
+
+func (s *shell) inspect(ctx context.Context, c Call) (a Answer, err error) {
+	r := s.config.Runtime
+	switch {
+	case c.Raw:
+		a.Raw, err = r.Raw(ctx, c.Op, c.Flight.ID)
+	case c.Op == call.PodSandboxStatus:
+		a.Sandbox = new(pleg.SandboxStatus)
+		*a.Sandbox, err = r.PodSandboxStatus(ctx, c.Flight.ID)
+	default:
+		a.Container = new(pleg.ContainerStatus)
+		*a.Container, err = r.ContainerStatus(ctx, c.Flight.ID)
+	}
+	return a, err
 }
 
 // look looks at the node beside the shell.

@@ -158,7 +158,7 @@ func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
 // A Failure is a call that failed, and how long it has been failing so.
 type Failure struct {
 	Flight           // the last such call
-	Err    error     // never nil; wraps a sentinel of package call
+	Err    error     // never nil; has a [call.Kind] in its chain
 	At     time.Time // when the last one returned
 	First  time.Time // when the first one in a row returned
 	InRow  int       // how many in a row

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -64,7 +65,8 @@ type Streamed struct {
 type StreamEnded struct {
 	Source Source
 	At     time.Time
-	Err    error // why; never nil
+	Kind   call.Kind // what the reason means
+	Text   string    // the reason in words, not cleaned
 }
 
 func (Streamed) input()    {}
@@ -195,14 +197,14 @@ func (s *Snapshot) Stream(of Source) *SourceState {
 // all are closed. One that is not in [Config.Streams] is left out.
 func (e *Engine) SetStreams(on ...Source) {
 	on = slices.Clone(on)
-	e.ask(func(r *requests) { r.streams = &on })
+	e.ask(func(r *Requests) { r.SetStreams, r.Streams = true, on })
 }
 
 // HoldStreams closes all event sources and returns when they are closed, or when ctx
 // ends: whoever stops the process for a while must not leave a stream that nobody reads.
 // [Engine.ReleaseStreams] opens them again.
 func (e *Engine) HoldStreams(ctx context.Context) {
-	e.ask(func(r *requests) { r.held = true })
+	e.ask(func(r *Requests) { r.Held = true })
 	for {
 		quiet, changed := e.shell.streams.quiet()
 		if quiet {
@@ -219,4 +221,4 @@ func (e *Engine) HoldStreams(ctx context.Context) {
 }
 
 // ReleaseStreams ends what [Engine.HoldStreams] began.
-func (e *Engine) ReleaseStreams() { e.ask(func(r *requests) { r.held = false }) }
+func (e *Engine) ReleaseStreams() { e.ask(func(r *Requests) { r.Held = false }) }

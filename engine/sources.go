@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -167,24 +165,24 @@ func (l *sources) ended(m *machine, in StreamEnded) {
 	if ours {
 		return // advance says what comes of it
 	}
-	notEnabled := errors.Is(in.Err, call.ErrUnimplemented) || errors.Is(in.Err, io.EOF) && !s.worked
+	notEnabled := in.Kind == call.ErrUnimplemented || in.Kind == call.ErrClosed && !s.worked
 	s.state.Tries++
 	s.state.NextAt = m.now.Add(l.backOff(s.state.Tries, notEnabled))
 	if notEnabled {
 		s.watching = time.Time{}
-		s.turn(m, StreamNotEnabled, notEnabledReason(in.Source, in.Err))
+		s.turn(m, StreamNotEnabled, notEnabledReason(in))
 	} else {
-		s.state.LastErr = in.Err.Error()
+		s.state.LastErr = in.Text
 		s.turn(m, StreamLost, s.state.LastErr)
 	}
 	if in.Source == FromCRI {
-		s.broke(m, in.Err, notEnabled)
+		s.broke(m, in, notEnabled)
 	}
 }
 
 // broke lets the mode say what the end of the runtime's stream means to it.
-func (s *source) broke(m *machine, err error, notEnabled bool) {
-	giveUp, reason := m.streamBroke(err, notEnabled)
+func (s *source) broke(m *machine, in StreamEnded, notEnabled bool) {
+	giveUp, reason := m.streamBroke(in, notEnabled)
 	switch {
 	case giveUp:
 		s.gaveUp, s.state.NextAt = true, time.Time{}

@@ -102,7 +102,10 @@ func (l *statusLoop) answered(m *machine, a *answer) {
 func (l *statusLoop) tookVersion(m *machine, a *answer) {
 	m.kubelet.poster.returned(m, a)
 	l.versionTook = promptness{a.at, a.took}
-	version, _ := a.value.(pleg.Version)
+	var version pleg.Version
+	if v := a.value.Version; v != nil {
+		version = *v
+	}
 	m.changed = m.changed || a.err != nil || l.versionErr != nil || l.version != version
 	if a.err != nil {
 		l.versionErr = l.versionErr.again(a)
@@ -117,7 +120,7 @@ func (l *statusLoop) tookStatus(m *machine, a *answer) {
 	if !m.policy.Once {
 		l.nextAt = a.at.Add(statusPeriod)
 	}
-	conditions, _ := a.value.([]pleg.Condition)
+	conditions := a.value.Conditions
 	m.changed = m.changed || a.err != nil || l.failure != nil || !slices.Equal(l.conditions, conditions)
 	if a.err != nil {
 		l.failure = l.failure.again(a)

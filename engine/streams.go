@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -68,7 +69,9 @@ func (s *shell) open(source Source) {
 	s.spawn(func() {
 		defer cancel()
 		err := io.EOF
-		defer func() { s.streams.over(t, StreamEnded{Source: source, At: s.clock.Now(), Err: err}) }()
+		defer func() {
+			s.streams.over(t, StreamEnded{Source: source, At: s.clock.Now(), Kind: call.KindOf(err), Text: err.Error()})
+		}()
 		if why := run(ctx, func(u pleg.Upstream) { s.streams.put(t, u, s.clock) }); why != nil {
 			err = why
 		}

@@ -463,7 +463,7 @@ func TestStreamsAreQuiet(t *testing.T) {
 		{"none was opened", func() {}, false},
 		{"held", func() { l.hold(true) }, true},
 		{"one is left", func() { tap = l.add(FromCRI, func() {}) }, false},
-		{"it is over", func() { l.over(tap, StreamEnded{Err: io.EOF}) }, true},
+		{"it is over", func() { l.over(tap, StreamEnded{Kind: call.ErrClosed}) }, true},
 		{"released", func() { l.hold(false) }, false},
 	} {
 		_, changed := l.quiet()

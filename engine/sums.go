@@ -90,7 +90,7 @@ func (s *sums) leave(f Flight, r Returned) {
 			o.now.At = o.Seconds[n-1].At.Add(time.Second)
 		}
 	}
-	o.add(r.At, r.At.Sub(f.Since), r.Err)
+	o.add(r.At, r.At.Sub(f.Since), r.err())
 	o.RequestBytes += uint64(max(r.Trace.RequestBytes, 0))
 	o.ResponseBytes += uint64(max(r.Trace.ResponseBytes, 0))
 	o.LastResponseBytes = uint64(max(r.Trace.ResponseBytes, 0))

@@ -19,12 +19,12 @@ func TestSums(t *testing.T) {
 		c.want(now, callSpec{Flight: Flight{Op: call.Status}, timeout: time.Minute})
 		c.advance(&machine{now: now})
 		now = now.Add(time.Duration(i+1) * time.Millisecond)
-		r := Returned{ID: callID(i + 1), At: now, Trace: call.Trace{RequestBytes: 1, ResponseBytes: int64(i)}}
+		r := Returned{ID: CallID(i + 1), At: now, Trace: call.Trace{RequestBytes: 1, ResponseBytes: int64(i)}}
 		switch i {
 		case 98:
-			r.Err = notFound(call.Status)
+			r.Err = call.ErrorOf(call.Status, notFound(call.Status))
 		case 99:
-			r.Err = unavailable(call.Status)
+			r.Err = call.ErrorOf(call.Status, unavailable(call.Status))
 		}
 		c.returned(r)
 	}
@@ -45,7 +45,7 @@ func TestSecondsOfCalls(t *testing.T) {
 	s := newSums(start)
 	at := func(after time.Duration, took time.Duration, err error) {
 		f := Flight{Op: call.Status, Since: start.Add(after - took)}
-		s.leave(f, Returned{At: start.Add(after), Err: err})
+		s.leave(f, Returned{At: start.Add(after), Err: call.ErrorOf(f.Op, err)})
 	}
 	at(100*time.Millisecond, 20*time.Millisecond, nil)
 	at(900*time.Millisecond, 70*time.Millisecond, unavailable(call.Status))

@@ -147,8 +147,8 @@ func (s *sweep) checkAt() time.Time {
 func (sweeper) answered(m *machine, a *answer) {
 	m.check.keep(a)
 	m.sweep.take(int(a.tag), a)
-	if v, ok := a.value.(pleg.SandboxStatus); ok {
-		m.sweep.nameUnlisted(v)
+	if v := a.value.Sandbox; v != nil {
+		m.sweep.nameUnlisted(*v)
 	}
 	m.changed = true
 }

@@ -3,32 +3,60 @@ package call
 import (
 	"errors"
 	"fmt"
+	"io"
 )
 
-// What a failed call means to a caller that has to decide what comes next.
-// Branch on them with [errors.Is]. The gRPC status codes behind them are in
-// each comment.
-var (
-	ErrUnavailable   = errors.New("runtime unavailable")      // UNAVAILABLE: nothing listens, or the connection broke
-	ErrPermission    = errors.New("permission denied")        // PERMISSION_DENIED, UNAUTHENTICATED, EACCES on the socket
-	ErrDeadline      = errors.New("no answer in time")        // DEADLINE_EXCEEDED
-	ErrNotFound      = errors.New("not found")                // NOT_FOUND
-	ErrTooLarge      = errors.New("answer too large")         // RESOURCE_EXHAUSTED: over the 16 MiB limit of a message, or one of ours
-	ErrUnreadable    = errors.New("unreadable answer")        // INTERNAL: by us, of an answer that breaks the rules of protobuf
-	ErrUnimplemented = errors.New("not implemented")          // UNIMPLEMENTED
-	ErrCanceled      = errors.New("canceled")                 // CANCELED: by us
-	ErrOther         = errors.New("failed in another manner") // any other code
+// A Kind is what a failed call means to a caller that has to decide what comes next.
+// Branch on it with [errors.Is]. It is a number, so that it means the same when it was
+// written down and read again. The gRPC status codes behind each are in its comment.
+type Kind uint8
+
+const (
+	ErrOther         Kind = iota // any other code
+	ErrUnavailable               // UNAVAILABLE: nothing listens, or the connection broke
+	ErrSilent                    // an ErrUnavailable of a socket that takes connections and says nothing on them: somebody is there, as when a runtime is stopped
+	ErrPermission                // PERMISSION_DENIED, UNAUTHENTICATED, EACCES on the socket
+	ErrDeadline                  // DEADLINE_EXCEEDED
+	ErrNotFound                  // NOT_FOUND
+	ErrTooLarge                  // RESOURCE_EXHAUSTED: over the 16 MiB limit of a message, or one of ours
+	ErrUnreadable                // INTERNAL: by us, of an answer that breaks the rules of protobuf
+	ErrUnimplemented             // UNIMPLEMENTED
+	ErrCanceled                  // CANCELED: by us
+	ErrClosed                    // the other side has closed a stream
 )
 
-// ErrSilent is an [ErrUnavailable] of a socket that takes connections and says nothing
-// on them: somebody is there, as when a runtime is stopped.
-var ErrSilent = fmt.Errorf("%w: it says nothing", ErrUnavailable)
+var kindTexts = [...]string{
+	"failed in another manner", "runtime unavailable", "runtime unavailable: it says nothing", "permission denied", "no answer in time",
+	"not found", "answer too large", "unreadable answer", "not implemented", "canceled", "closed",
+}
+
+// Error returns what k means, in plain words.
+func (k Kind) Error() string {
+	if int(k) < len(kindTexts) {
+		return kindTexts[k]
+	}
+	return "unknown"
+}
+
+// Is reports whether k is a special case of target.
+func (k Kind) Is(target error) bool { return k == ErrSilent && target == ErrUnavailable }
+
+// KindOf returns what an error means by what is in its chain.
+func KindOf(err error) Kind {
+	if k, ok := errors.AsType[Kind](err); ok {
+		return k
+	}
+	if errors.Is(err, io.EOF) {
+		return ErrClosed
+	}
+	return ErrOther
+}
 
 // An Error is a call that failed. It matches its Kind under [errors.Is].
 type Error struct {
 	Op   Operation
-	Kind error  // one of the sentinels above
-	Code string // the gRPC code's name, such as "DeadlineExceeded"
+	Kind Kind
+	Code string // the gRPC code's name, such as "DeadlineExceeded"; empty if it is none of gRPC's
 	Text string // the runtime's own words, 4 KiB at most, not cleaned: hostile until then
 	Why  Reason // where the words are not the runtime's
 }
@@ -51,10 +79,27 @@ func Late(op Operation, why Reason, text string) *Error {
 	return &Error{Op: op, Kind: ErrDeadline, Code: "DeadlineExceeded", Text: text, Why: why}
 }
 
-// Error returns the operation, the code and the runtime's own words.
-func (e *Error) Error() string { return fmt.Sprintf("%v: %s: %s", e.Op, e.Code, e.Text) }
+// ErrorOf returns what an error says of a call as a plain value: the [Error] in its chain,
+// or one that has its kind and its words. It is nil for nil.
+func ErrorOf(op Operation, err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Op: op, Kind: KindOf(err), Text: err.Error()}
+}
 
-// Unwrap returns the sentinel that says what the failure means.
+// Error returns the operation, the code and the runtime's own words.
+func (e *Error) Error() string {
+	if e.Code == "" {
+		return e.Text
+	}
+	return fmt.Sprintf("%v: %s: %s", e.Op, e.Code, e.Text)
+}
+
+// Unwrap returns what the failure means.
 func (e *Error) Unwrap() error { return e.Kind }
 
 // Code returns the gRPC code's name for err: "OK" for nil, the code of the
@@ -63,7 +108,7 @@ func Code(err error) string {
 	if err == nil {
 		return "OK"
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
 		return e.Code
 	}
 	return "Unknown"

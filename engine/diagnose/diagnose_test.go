@@ -34,7 +34,7 @@ func gist(findings []Finding) string {
 
 // fail gives the node the last failure of Version, Status or a list, n of them
 // in a row, the last one second ago; it took what the call's time limit allows.
-func (n *node) fail(op call.Operation, kind error, text string, inRow int) *node {
+func (n *node) fail(op call.Operation, kind call.Kind, text string, inRow int) *node {
 	err := failure(op, kind, text)
 	took := time.Millisecond
 	if errors.Is(kind, call.ErrDeadline) {
@@ -98,7 +98,7 @@ func (n *node) sweepHung(i int, container string) *node {
 }
 
 // sweepFailed has the sweep find that an object fails twice.
-func (n *node) sweepFailed(i int, container string, kind error, text string) *node {
+func (n *node) sweepFailed(i int, container string, kind call.Kind, text string) *node {
 	f := n.flight(i, container, 0)
 	f.By, f.Since = engine.BySweep, n.Sweep.Began
 	err := failure(f.Op, kind, text)
@@ -110,7 +110,7 @@ func (n *node) sweepFailed(i int, container string, kind error, text string) *no
 }
 
 // podFails has the inspections of the i-th pod fail at one of its containers.
-func (n *node) podFails(i int, container string, kind error, text string, inRow int) *node {
+func (n *node) podFails(i int, container string, kind call.Kind, text string, inRow int) *node {
 	p := *n.pod(i)
 	f := &engine.Failure{Flight: n.flight(i, container, 0), At: ago(time.Second), First: ago(time.Duration(inRow) * time.Second), InRow: inRow}
 	f.Err = failure(f.Op, kind, text)

@@ -14,7 +14,7 @@ import (
 const cutText = "error reading from server: EOF"
 
 // again has Status fail when it is asked once more, after the sweep.
-func (n *node) again(kind error, text string) *node {
+func (n *node) again(kind call.Kind, text string) *node {
 	n.fail(call.Status, kind, text, 1)
 	n.Started, n.Sweep.Began = ago(20*time.Second), ago(19*time.Second)
 	n.StatusErr.Since = ago(4 * time.Second)

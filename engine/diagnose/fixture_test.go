@@ -191,8 +191,8 @@ func (n *node) fly(f engine.Flight) *node {
 }
 
 // failure returns a call error of a kind, with the runtime's words.
-func failure(op call.Operation, kind error, text string) error {
-	code := map[error]string{
+func failure(op call.Operation, kind call.Kind, text string) error {
+	code := map[call.Kind]string{
 		call.ErrUnavailable: "Unavailable", call.ErrDeadline: "DeadlineExceeded", call.ErrNotFound: "NotFound",
 		call.ErrTooLarge: "ResourceExhausted", call.ErrPermission: "PermissionDenied", call.ErrUnimplemented: "Unimplemented",
 	}[kind]

@@ -39,13 +39,14 @@ func (c chaos) time() time.Time {
 func (c chaos) op() call.Operation { return call.Operation(c.IntN(9)) }
 
 func (c chaos) err() error {
-	kinds := []error{nil, call.ErrUnavailable, call.ErrPermission, call.ErrDeadline, call.ErrNotFound, call.ErrTooLarge, call.ErrOther, call.ErrCanceled}
-	switch kind := kinds[c.IntN(len(kinds))]; {
-	case kind == nil:
+	kinds := []call.Kind{call.ErrUnavailable, call.ErrPermission, call.ErrDeadline, call.ErrNotFound, call.ErrTooLarge, call.ErrOther, call.ErrCanceled}
+	switch n := c.IntN(len(kinds) + 1); {
+	case n == 0:
 		return nil
 	case c.maybe():
-		return kind
+		return kinds[n-1]
 	default:
+		kind := kinds[n-1]
 		return fmt.Errorf("inspect container %s of pod x: %w", c.text(), failure(c.op(), kind, c.text()))
 	}
 }

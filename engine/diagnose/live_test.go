@@ -287,7 +287,7 @@ func TestSilenceFromTheStart(t *testing.T) {
 
 // Calls that fail now and then make nothing critical.
 func TestOneRelistInTenFails(t *testing.T) {
-	for _, kind := range []error{call.ErrUnavailable, call.ErrOther} {
+	for _, kind := range []call.Kind{call.ErrUnavailable, call.ErrOther} {
 		var all []engine.Update
 		for i := range 120 {
 			n := healthy(5)

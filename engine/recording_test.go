@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// inputs are all kinds of inputs there are.
+var inputs = []Input{Returned{}, Requests{}, Looked{}, Worked{}, Streamed{}, StreamEnded{}, Tick{}, Halt{}}
+
+// A written input is one as a file would have it: with its kind by name.
+type written struct {
+	At   time.Time
+	Kind string
+	In   json.RawMessage
+}
+
+// readAgain returns a log as it is after it was written down and read again: its times have
+// no monotonic reading then.
+func readAgain(t *testing.T, log []logged) []logged {
+	t.Helper()
+	kinds := make(map[string]reflect.Type)
+	for _, in := range inputs {
+		kinds[fmt.Sprintf("%T", in)] = reflect.TypeOf(in)
+	}
+	read := make([]logged, len(log))
+	for i, l := range log {
+		in, err := json.Marshal(l.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(written{At: l.at, Kind: fmt.Sprintf("%T", l.in), In: in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again written
+		if err := json.Unmarshal(line, &again); err != nil {
+			t.Fatal(err)
+		}
+		value := reflect.New(kinds[again.Kind])
+		if err := json.Unmarshal(again.In, value.Interface()); err != nil {
+			t.Fatal(err)
+		}
+		read[i] = logged{at: again.At, in: value.Elem().Interface().(Input)}
+	}
+	return read
+}
+
+// A replay is what a machine makes of a log.
+type replay struct {
+	works     []Work
+	snapshots []*Snapshot // now and then
+}
+
+func replayed(t *testing.T, c Config, p Policy, start time.Time, log []logged) (r replay) {
+	t.Helper()
+	m, err := newMachine(c, p, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range log {
+		r.works = append(r.works, m.step(l.at, l.in))
+		if i%50 == 0 {
+			r.snapshots = append(r.snapshots, m.snapshot(l.at))
+		}
+	}
+	return r
+}
+
+// same fails the test where two replays differ.
+func (r replay) same(t *testing.T, log []logged, other replay) {
+	t.Helper()
+	sameError := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
+	compare := cmp.Options{sameError, cmp.AllowUnexported(reply{})}
+	for i := range r.works {
+		if diff := difference(r.works[i], other.works[i], compare); diff != "" {
+			t.Fatalf("step %d, %T: work differs:\n%s", i, log[i].in, diff)
+		}
+	}
+	for i := range r.snapshots {
+		if diff := difference(r.snapshots[i], other.snapshots[i], compare); diff != "" {
+			t.Fatalf("snapshot %d differs:\n%s", i, diff)
+		}
+	}
+}
+
+// The same inputs at the same times give the same calls, events and snapshots, also when
+// they were written down and read again.
+func TestMachineIsDeterministic(t *testing.T) {
+	w := newWorld(t, 42, Config{Streams: worldStreams()}, Policy{})
+	run := w.recorded(t, 8000)
+	events := 0
+	for _, work := range run.works {
+		events += len(work.Events)
+	}
+	if events < 100 {
+		t.Errorf("only %d events: the log says nothing", events)
+	}
+}
+
+// A run whose times have a monotonic reading, as those of a clock have, is what its
+// recording gives, whose times have none.
+func TestNothingGoesByMonotonicReadings(t *testing.T) {
+	start := time.Now()
+	if start.String() == start.Round(0).String() {
+		t.Fatal("the clock has no monotonic reading")
+	}
+	for seed := range uint64(3) {
+		w := newWorldAt(t, start, seed, Config{Streams: worldStreams(), Mode: pleg.Mode(seed % 2)}, Policy{})
+		w.recorded(t, 1000)
+	}
+	once := newWorldAt(t, start, 1, Config{}, Examination{}.policy())
+	once.recorded(t, 100)
+}
+
+// recorded lets so many things happen, and holds that the recording of it gives the same.
+func (w *world) recorded(t *testing.T, steps int) replay {
+	t.Helper()
+	start := w.now
+	for range steps {
+		w.step(w.next(w.m.due()))
+	}
+	run := replayed(t, w.m.config, w.m.policy, start, w.log)
+	read := readAgain(t, w.log)
+	run.same(t, w.log, replayed(t, w.m.config, w.m.policy, start.Round(0), read))
+	for i := range read { // what was read, at the times of a clock
+		read[i].at = w.log[i].at
+	}
+	run.same(t, w.log, replayed(t, w.m.config, w.m.policy, start, read))
+	return run
+}
+
+// An input can be written down: all of it is exported, and says by itself what it is.
+func TestInputsAreValues(t *testing.T) {
+	seen := make(map[reflect.Type]bool)
+	var walk func(path string, of reflect.Type)
+	walk = func(path string, of reflect.Type) {
+		if seen[of] || of == reflect.TypeFor[time.Time]() {
+			return
+		}
+		seen[of] = true
+		switch of.Kind() {
+		case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer:
+			t.Errorf("%s is a %v", path, of)
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			walk(path, of.Elem())
+		case reflect.Map:
+			walk(path+" key", of.Key())
+			walk(path, of.Elem())
+		case reflect.Struct:
+			for f := range of.Fields() {
+				if !f.IsExported() {
+					t.Errorf("%s.%s is not exported", path, f.Name)
+				}
+				walk(path+"."+f.Name, f.Type)
+			}
+		}
+	}
+	for _, in := range inputs {
+		walk(fmt.Sprintf("%T", in), reflect.TypeOf(in))
+	}
+	if !seen[reflect.TypeFor[pleg.ContainerStatus]()] {
+		t.Error("nothing was walked through")
+	}
+}
