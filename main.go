@@ -42,6 +42,7 @@ const (
 	exitOK         = lines.ExitOK
 	exitFailed     = 1
 	exitCannotTell = lines.ExitCannotTell
+	exitCrashed    = 2 // Go's own for a panic
 )
 
 func main() {
@@ -144,7 +145,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 	if err := terminal.Check(os.Stdin, os.Stdout, os.Environ()); err != nil {
 		return nil, err
 	}
-	return running(o, screen(o, guard)), nil
+	return running(o, screen(o, guard), guard.Panicked), nil
 }
 
 func relist(o options.Options, src source.Source) engine.Config {
@@ -158,8 +159,8 @@ func relist(o options.Options, src source.Source) engine.Config {
 type live func(ctx context.Context, eng *engine.Engine, src source.Source) error
 
 // running returns the view that runs an engine beside v; the end of either ends
-// the other.
-func running(o options.Options, v live) view {
+// the other. A panic of the engine is handed to panicked first.
+func running(o options.Options, v live, panicked func(value any, stack []byte)) view {
 	return func(ctx context.Context, src source.Source) int {
 		o.Release = src.Release(ctx, o)
 		config := relist(o, src)
@@ -172,7 +173,11 @@ func running(o options.Options, v live) view {
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() {
-			ended <- eng.Run(ctx)
+			err := eng.Run(ctx)
+			if p, ok := errors.AsType[*engine.PanicError](err); ok {
+				panicked(p.Value, p.Stack)
+			}
+			ended <- err
 			cancel()
 		}()
 		err = v(ctx, eng, src)
@@ -186,10 +191,14 @@ func running(o options.Options, v live) view {
 func status(err error) int {
 	_, signaled := errors.AsType[*terminal.SignalError](err)
 	_, printed := errors.AsType[*terminal.PanicError](err)
-	if err != nil && !signaled && !printed {
-		return complain(err, exitFailed)
+	_, crashed := errors.AsType[*engine.PanicError](err)
+	switch {
+	case err == nil, signaled, printed:
+		return terminal.ExitCode(err)
+	case crashed:
+		return complain(err, exitCrashed)
 	}
-	return terminal.ExitCode(err)
+	return complain(err, exitFailed)
 }
 
 func screen(o options.Options, guard *terminal.Guard) live {
@@ -225,7 +234,7 @@ func watching(o options.Options) view {
 	return running(o, func(ctx context.Context, eng *engine.Engine, src source.Source) error {
 		terminal.HoldStops(ctx, eng.HoldStreams, eng.ReleaseStreams)
 		return lines.Watch(ctx, os.Stdout, diagnose.NewLive(eng.Feed(), src.Endpoint), lines.Options{JSON: o.JSON, Namespaces: o.Namespaces})
-	})
+	}, func(any, []byte) {}) // there is no terminal to give back
 }
 
 // agreed returns an error if a real runtime may not be asked as often as o says.

@@ -141,6 +141,9 @@ func (m model) key(k string) (tea.Model, tea.Cmd) {
 		select {}
 	case "w":
 		select {}
+	case "p":
+		go m.guard.Panicked("boom elsewhere", []byte("a stack"))
+		select {}
 	case "d":
 		m.slow = true
 	case "x":

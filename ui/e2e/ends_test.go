@@ -36,6 +36,7 @@ var endings = []ending{
 	{name: "panic in a batch", keys: "b", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
 	{name: "panic in a sequence", keys: "s", code: 2, says: "plegtop: panic: boom ^[[31m in a command"},
 	{name: "panic in another goroutine", keys: "g", code: 2, says: "plegtop: panic: boom elsewhere\n\na stack"},
+	{name: "panic in another goroutine while Update is stuck", keys: "p", code: 2, says: "plegtop: panic: boom elsewhere\n\na stack"},
 	{name: "SIGQUIT", signal: syscall.SIGQUIT, code: 2, says: "eventLoop"},
 	{name: "SIGABRT", signal: syscall.SIGABRT, code: 2, says: "eventLoop"},
 	{name: "stuck in Update", keys: "h", code: 143},
