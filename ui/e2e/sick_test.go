@@ -39,7 +39,7 @@ func TestCheckOfASickNode(t *testing.T) {
 		says                   []string // in the first finding and its evidence, or those that it leads to
 		exit                   int
 	}{
-		{"hung-update", "inspect-hung", "critical", []string{
+		{"hung-update", "helper-stuck", "critical", []string{
 			"ContainerStatus", "goroutines wait for the status of container", "has held it for 5m in ttrpc Task.Update",
 			"UpdateContainerResources 1 in flight", "containerd#12680",
 		}, 2},
@@ -84,7 +84,7 @@ func TestChainOfASickNode(t *testing.T) {
 			t.Errorf("no proof of %s %s", link.Kind, link.Name)
 		}
 	}
-	if want := []string{"relist", "call", "lock", "goroutine", "container", "shim", "errand"}; !slices.Equal(kinds, want) {
+	if want := []string{"relist", "call", "lock", "goroutine", "container", "shim", "helper"}; !slices.Equal(kinds, want) {
 		t.Fatalf("links %q, want %q", kinds, want)
 	}
 	if of := all[0].Chain[4]; of.ID != all[0].Subject.ContainerID {
