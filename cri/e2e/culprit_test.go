@@ -30,7 +30,7 @@ func TestHolderOfStatusLockIsNamed(t *testing.T) {
 	v := check(t, node.socket)
 	f := v.holder(t, h)
 	f.says(t, `goroutine [0-9]+ `, `Task\.Update`)
-	f.leads(t, `^relist `, `^call .*ListContainers`, `^lock `, `^goroutine `, `^(container|shim) `, `^errand .*runc update`)
+	f.leads(t, `^relist `, `^call .*ListContainers`, `^lock `, `^goroutine `, `^(container|shim) `, `^helper .*runc update`)
 
 	out, _, _ := runCheck(t, node.socket)
 	first, _, _ := strings.Cut(string(out), "\n")
@@ -115,7 +115,7 @@ func (v verdict) tells(h hang) bool {
 	return slices.ContainsFunc(v.Findings, func(f finding) bool {
 		return f.Subject.Pod == h.pod && (h.id == "" || h.program == "umount" || f.Subject.ContainerID == h.id) &&
 			errand.MatchString(f.Summary+" "+strings.Join(f.Evidence, " ")) &&
-			slices.ContainsFunc(f.Chain, func(l link) bool { return l.Kind == "errand" && strings.Contains(l.Name, h.errand()) })
+			slices.ContainsFunc(f.Chain, func(l link) bool { return l.Kind == "helper" && strings.Contains(l.Name, h.errand()) })
 	})
 }
 
