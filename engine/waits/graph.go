@@ -73,9 +73,6 @@ func (n *Node) Stuck() bool {
 	return n.process != nil && (Idle(n.process) || n.Kind == Shim && n.process.State == evidence.Zombie)
 }
 
-// Mount returns the file system that a node of a mount, server or device stands for.
-func (n *Node) Mount() evidence.Mount { return n.mount }
-
 // An Edge says that one node waits for another.
 type Edge struct {
 	From, To int    // places in [Graph.Nodes]

@@ -43,11 +43,6 @@ func InKernel(p *evidence.Process) bool {
 	return p.State == evidence.Uninterrupted && (p.For >= diskLasting || p.For >= heldLasting && ForServer(p))
 }
 
-// WaitsInKernel reports whether a process was found in the kernel twice.
-func WaitsInKernel(p *evidence.Process) bool {
-	return p.State == evidence.Uninterrupted && p.For >= heldLasting
-}
-
 // Idle reports whether a shim, a helper or the runtime does nothing. That it is stopped is
 // sure at once.
 func Idle(p *evidence.Process) bool {
