@@ -65,7 +65,7 @@ func (m *machine) release() bool {
 			ran = ran || c != nil && !c.StartedAt.IsZero()
 		}
 		m.date(&e, at)
-		if e.Seen = m.sightings.released(m, e, at, ran); d.Again {
+		if e.Seen = m.transitions.released(m, e, at, ran); d.Again {
 			m.mode.repeated++
 			continue
 		}
@@ -85,6 +85,7 @@ func (m *machine) tell(e Event) {
 	m.work.Events = append(m.work.Events, e)
 	m.pods.event(e)
 	m.networks.follow(m, e)
+	m.transitions.told(m, &e)
 	m.changed = true
 }
 

@@ -109,23 +109,23 @@ type machine struct {
 	shows  []shown
 
 	// Parts, and what they share.
-	calls     calls
-	relists   relists
-	status    statusLoop
-	kubelet   kubelet
-	probes    probes
-	search    search
-	sweep     *sweep // the last one, or the one under way; nil if there was none
-	recheck   recheck
-	check     check
-	looks     looks
-	mode      mode
-	pods      pods
-	events    events
-	networks  networks
-	sources   sources
-	sightings sightings
-	workers   workers
+	calls       calls
+	relists     relists
+	status      statusLoop
+	kubelet     kubelet
+	probes      probes
+	search      search
+	sweep       *sweep // the last one, or the one under way; nil if there was none
+	recheck     recheck
+	check       check
+	looks       looks
+	mode        mode
+	pods        pods
+	events      events
+	networks    networks
+	sources     sources
+	transitions transitions
+	workers     workers
 
 	started  time.Time
 	period   time.Duration

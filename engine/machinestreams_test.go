@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -147,7 +148,7 @@ func (r *streamReferee) watch(t *testing.T, w *world, s *Snapshot, in Input, wor
 			t.Errorf("%+v", d)
 		}
 	}
-	r.bounds(t, &w.m.sightings)
+	r.bounds(t, w.m.transitions.Size())
 }
 
 // events checks that what sources alone have seen is told once.
@@ -168,12 +169,12 @@ func (r *streamReferee) events(t *testing.T, events []Event) {
 	}
 }
 
-func (r *streamReferee) bounds(t *testing.T, g *sightings) {
-	if len(g.strangers) > mostStrangers || len(g.kept) > mostSighted || len(g.byID) > mostStrangers+mostSighted ||
-		len(g.untold) > 3*(mostStrangers+mostSighted) || len(g.unjudged) > 2*mostSighted+1 || g.strange > mostUnseen {
-		t.Errorf("%d strangers, %d kept, %d untold, %d unjudged, %d told", len(g.strangers), len(g.kept), len(g.untold), len(g.unjudged), g.strange)
+func (r *streamReferee) bounds(t *testing.T, held ledger.Size) {
+	if held.Strangers > ledger.MostStrangers || held.Known > ledger.MostKnown || held.IDs > ledger.MostStrangers+ledger.MostKnown ||
+		held.Untold > ledger.MostUntold || held.Unjudged > 2*ledger.MostKnown+1 || held.Unseen > ledger.MostUnseen {
+		t.Errorf("%+v", held)
 	}
-	r.max = max(r.max, len(g.byID))
+	r.max = max(r.max, held.IDs)
 }
 
 // In generic mode a source only looks on: with all of them on, whatever they say, a

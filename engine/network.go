@@ -12,9 +12,6 @@ const (
 	// ready only when its network is, and its containers start within seconds, for which
 	// the pod is inspected again: what has no address by then will hardly get one.
 	noAddressLimit = 30 * time.Second
-	// networksTold is of how many sandboxes at least is remembered that it was told: one
-	// that a list has left out once is no new one.
-	networksTold = 1000
 	// leastLife is the shortest time in which a sandbox may have come up, held containers
 	// and ended without them. Kubelets relist more often.
 	leastLife = 2 * time.Second
@@ -38,8 +35,7 @@ type newcomer struct {
 // kubelet tells of. The core knows nothing of it, and nobody is sent anything.
 type networks struct {
 	passive
-	waiting      []newcomer
-	told, before map[string]struct{} // ids; before is what told was until it was full
+	waiting []newcomer
 }
 
 // follow takes note of a sandbox that has come.
@@ -48,9 +44,7 @@ func (n *networks) follow(m *machine, e Event) {
 	if !e.Sandbox || !came || e.AtStart || e.Kind != pleg.Started && e.Kind != pleg.Died || e.Delivery == pleg.Unseen {
 		return
 	}
-	_, told := n.told[e.ID]
-	_, before := n.before[e.ID]
-	if !told && !before {
+	if m.transitions.Comes(e.ID) {
 		c := newcomer{pod: e.Pod, id: e.ID, found: e.At, since: m.now, paused: m.pause.length(m.now)}
 		if e.Kind == pleg.Died {
 			c.missing, c.listed = m.listedBefore(), e.At
@@ -59,15 +53,7 @@ func (n *networks) follow(m *machine, e Event) {
 			}
 		}
 		n.waiting = append(n.waiting, c)
-		n.tell(e.ID)
 	}
-}
-
-func (n *networks) tell(id string) {
-	if len(n.told) >= networksTold || n.told == nil {
-		n.before, n.told = n.told, make(map[string]struct{})
-	}
-	n.told[id] = struct{}{}
 }
 
 // advance tells what is known by now.
@@ -144,7 +130,7 @@ func (c newcomer) wasUp(m *machine, s *pleg.SandboxStatus) bool {
 	if c.listed.IsZero() {
 		return false
 	}
-	if x := m.sightings.byID[c.id]; x != nil && x.steps[pleg.Started] != nil {
+	if m.transitions.Saw(c.id, pleg.Started) {
 		return true
 	}
 	since := c.missing

@@ -167,19 +167,6 @@ func TestNetworkEvents(t *testing.T) {
 	}
 }
 
-// TestNetworksAreBounded holds that a runtime that makes sandboxes without end makes nothing
-// grow without end.
-func TestNetworksAreBounded(t *testing.T) {
-	var n networks
-	m := &machine{}
-	for i := range 10 * networksTold {
-		n.follow(m, Event{Event: pleg.Event{Sandbox: true, Kind: pleg.Started, ID: fmt.Sprint(i)}})
-	}
-	if len(n.told) > networksTold || len(n.before) > networksTold {
-		t.Errorf("%d and %d are remembered", len(n.told), len(n.before))
-	}
-}
-
 // TestNetworkOfAStreamedSandbox holds that a sandbox is a new one, too, where the runtime's
 // stream told of its creation before its start, and not where it had ended before.
 func TestNetworkOfAStreamedSandbox(t *testing.T) {

@@ -35,7 +35,7 @@ func (m *machine) assemble() {
 		{part: &m.mode},
 		{part: &m.relists, by: []Asker{ByRelist}},
 		{part: &m.networks},
-		{part: &m.sightings},
+		{part: &m.transitions},
 		{part: &m.workers},
 		{part: &m.status, by: []Asker{ByStatusLoop}},
 		{part: &m.probes, by: []Asker{ByProbe}},

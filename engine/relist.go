@@ -183,7 +183,7 @@ func (l *relists) listedAll(m *machine) {
 		l.first = r.began
 	}
 	m.pause.listed = r.paused
-	m.sightings.before = m.core.ListedAt()
+	l.before = m.core.ListedAt()
 	must(m.core.Begin(r.began, pods))
 	r.total = m.core.Pending()
 	r.lists = listing{} // the core has what it needs
@@ -279,7 +279,7 @@ func (l *relists) end(m *machine) {
 	if r.moved {
 		m.pods.showAll(m.core)
 	}
-	m.sightings.listed(m, r.began)
+	m.transitions.listed(m, r.began)
 	l.endAll(m, false)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/quantile"
 )
 
 // historyLength is how many relists the sparkline reaches back.
@@ -17,6 +18,7 @@ type relists struct {
 
 	nextAt    time.Time // when the next one is due
 	ended     time.Time // of the last one; zero before
+	before    time.Time // start of the last good one of all pods but one
 	settledAt time.Time // end of the last one without a failed inspection
 	first     time.Time // start of the first whose lists succeeded
 	// when a list of all pods returned last, if not by its deadline: who waits for the
@@ -25,7 +27,7 @@ type relists struct {
 	last         Phase // how the last one went
 
 	count, failed uint64
-	took          durations
+	took          quantile.Durations
 	lastTook      time.Duration
 	interval      time.Duration
 	history       []Relist // never written to where a snapshot can see it
@@ -46,7 +48,7 @@ func (l *relists) sumUp(r *relist, now time.Time, took time.Duration, failed boo
 		l.settledAt = now
 	}
 	l.lastTook = took
-	l.took.add(took)
+	l.took.Add(took)
 	l.history = append(l.history, Relist{
 		At: r.began, Took: took, List: r.listTook, Inspected: r.done, Failures: r.failures, Failed: failed,
 	})
@@ -79,7 +81,7 @@ func (l *relists) schedule(period time.Duration) {
 // relist is under way.
 func (m *machine) listedBefore() time.Time {
 	if r := m.relists.now; r != nil && !r.onDemand() {
-		return m.sightings.before
+		return m.relists.before
 	}
 	return m.core.ListedAt()
 }
@@ -90,10 +92,10 @@ func (l *relists) fill(m *machine, s *Snapshot) {
 }
 
 func (l *relists) sum() Relists {
-	p50, _, p99 := l.took.quantiles()
+	p50, _, p99 := l.took.Quantiles()
 	return Relists{
 		Count: l.count, Failed: l.failed, Last: l.lastTook,
-		P50: p50, P99: p99, Max: l.took.max,
+		P50: p50, P99: p99, Max: l.took.Max(),
 		History: slices.Clip(l.history), Interval: l.interval,
 	}
 }

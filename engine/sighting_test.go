@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -139,7 +140,7 @@ func TestDeathWhileEveryCallHangs(t *testing.T) {
 		w.after(2 * time.Second)
 		w.fake.exit("web/app", 137, "OOMKilled")
 		w.f.says(stopped("web/app"))
-		w.after(patience - time.Millisecond)
+		w.after(ledger.Patience - time.Millisecond)
 		w.wants("before the relist had its time")
 		w.after(time.Millisecond)
 		w.wants("while calls hang", "unseen ContainerDied web/app app pidfd")
@@ -163,7 +164,7 @@ func TestSourceThatIsLateOrMissesThings(t *testing.T) {
 		w.after(time.Second)
 		w.f.says(stopped("web/app"))
 		w.drifts(Drift{Transitions: 1, Both: 1, Late: 1})
-		w.after(patience)
+		w.after(ledger.Patience)
 		d := w.drifts(Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 1})
 		if d.LeadP50 > -490*time.Millisecond || d.LeadP50 < -510*time.Millisecond {
 			t.Errorf("lead %v", d.LeadP50)
@@ -171,10 +172,10 @@ func TestSourceThatIsLateOrMissesThings(t *testing.T) {
 		w.f.says(stopped("web/log"))
 		w.drifts(Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 2})
 		w.news()
-		w.after(sightedFor + time.Minute)
+		w.after(ledger.Lasts + time.Minute)
 		w.f.says(stopped("web/log")) // nobody remembers, but the record has it
 		w.drifts(Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 3})
-		w.after(2 * patience)
+		w.after(2 * ledger.Patience)
 		w.wants("late news is none")
 	})
 }
@@ -196,7 +197,7 @@ func TestWhatASourceCannotMiss(t *testing.T) {
 
 func TestStrangersAreToldUpToABound(t *testing.T) {
 	watch(t, Config{}, FromCgroup, func(w *watching) {
-		const n = 4 * mostStrangers
+		const n = 4 * ledger.MostStrangers
 		for i := range n {
 			w.f.says(stopped(fmt.Sprint("foreign-", i)))
 			if i%64 == 0 {
@@ -215,19 +216,19 @@ func TestStrangersAreToldUpToABound(t *testing.T) {
 			}
 		}
 		s := w.fresh()
-		if state := s.Sources[0]; unseen != mostUnseen || known != 1 || s.UnseenMore != n-mostUnseen || state.Unknown != n || state.Received != n+1 {
+		if state := s.Sources[0]; unseen != ledger.MostUnseen || known != 1 || s.UnseenMore != n-ledger.MostUnseen || state.Unknown != n || state.Received != n+1 {
 			t.Errorf("%d unseen, %d more, %d known: %+v", unseen, s.UnseenMore, known, state)
 		}
-		g := &w.shell.machine.sightings
-		if len(g.byID) > mostStrangers+2 || len(g.untold)+len(g.unjudged)+len(g.owed) > 0 {
-			t.Errorf("%d ids are kept, %d, %d and %d wait", len(g.byID), len(g.untold), len(g.unjudged), len(g.owed))
+		g := &w.shell.machine.transitions
+		if held := g.Size(); held.IDs > ledger.MostStrangers+2 || held.Untold+held.Unjudged+held.Owed > 0 {
+			t.Errorf("%+v", held)
 		}
 		w.ask(w.Resume) // nothing, but the engine goes on only after what was read
-		w.after(sightedFor + time.Second)
+		w.after(ledger.Lasts + time.Second)
 		w.f.says(stopped("web/log"))
 		w.after(time.Second)
-		if len(g.byID) > 1 {
-			t.Errorf("%d ids are kept though nothing was heard of them", len(g.byID))
+		if n := g.Size().IDs; n > 1 {
+			t.Errorf("%d ids are kept though nothing was heard of them", n)
 		}
 	})
 }
@@ -374,7 +375,7 @@ func TestDeathWhileAnInspectionHangs(t *testing.T) {
 		w.fake.exit("new/one", 1, "Error")
 		w.after(time.Second)
 		w.f.says(stopped("new/one"))
-		w.after(patience)
+		w.after(ledger.Patience)
 		w.wants("while an inspection hangs", "unseen ContainerDied new/one one pidfd")
 		close(stops)
 		w.after(heartbeat)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -14,10 +15,10 @@ import (
 func TestStrangersOfAKnownPodAreBounded(t *testing.T) {
 	watch(t, Config{}, FromCRI, func(w *watching) {
 		w.ask(w.Pause)
-		g := &w.shell.machine.sightings
+		g := &w.shell.machine.transitions
 		n := 0
 		flood := func() {
-			for range 3 * mostUntold / batch {
+			for range 3 * ledger.MostUntold / batch {
 				for range batch {
 					n++
 					u := says(pleg.SignalStarted, fmt.Sprint("foreign-", n))
@@ -29,40 +30,15 @@ func TestStrangersOfAKnownPodAreBounded(t *testing.T) {
 		}
 		flood()
 		w.fresh()
-		if len(g.untold) > mostUntold || len(g.kept) > mostSighted {
-			t.Errorf("%d wait, %d are kept", len(g.untold), len(g.kept))
+		if held := g.Size(); held.Untold > ledger.MostUntold || held.Known > ledger.MostKnown {
+			t.Errorf("%+v", held)
 		}
 		w.ask(w.Resume)
 		w.after(10 * time.Second)
-		if told := len(w.news()); told != mostUnseen || w.fresh().UnseenMore != uint64(n-mostUnseen) {
+		if told := len(w.news()); told != ledger.MostUnseen || w.fresh().UnseenMore != uint64(n-ledger.MostUnseen) {
 			t.Errorf("%d told, and %d more of %d", told, w.fresh().UnseenMore, n)
 		}
 	})
-}
-
-// While no relist comes to its end, what waits for one has a bound: those that wait no
-// more go first, then the oldest.
-func TestWhatIsNotJudgedIsBounded(t *testing.T) {
-	g, x := &sightings{}, &sighted{id: "a"}
-	for i := range 2*mostSighted + 1 {
-		g.unjudged = append(g.unjudged, &transition{of: x, missed: i%4 == 0})
-	}
-	last := g.unjudged[2*mostSighted-1]
-	g.touch(&machine{}, x)
-	if n := len(g.unjudged); n != mostSighted || !g.unjudged[0].waits() || g.unjudged[n-1] != last {
-		t.Errorf("%d are not judged", n)
-	}
-}
-
-// Who was told of gives his room to others, though no relist comes to say that it missed him.
-func TestStrangersThatWereToldMakeRoom(t *testing.T) {
-	g := &sightings{byID: make(map[string]*sighted)}
-	x := &sighted{id: "a", stranger: true}
-	x.step(pleg.Started).told = true
-	g.byID["a"], g.strangers = x, []*sighted{x}
-	if !g.evictStranger() || len(g.byID) != 0 {
-		t.Error("it keeps its room")
-	}
 }
 
 // What the first relist finds is no transition, though a source told of it before.
@@ -166,7 +142,7 @@ func TestWhatWaitsForThreeSeconds(t *testing.T) {
 				w.fake.script("ContainerStatus web/app", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Text: "broken"}})
 				w.fake.exit("web/app", 1, "Error")
 				w.f.says(stopped("web/app"))
-				w.after(patience - 100*time.Millisecond)
+				w.after(ledger.Patience - 100*time.Millisecond)
 				w.wants("before")
 				w.after(200 * time.Millisecond)
 				w.wants("after", "unseen ContainerDied web/app app "+source.String())
@@ -214,7 +190,7 @@ func TestContainersOfAnotherRuntime(t *testing.T) {
 		"it runs":                    {func(w *watching) { w.f.says(started) }, nil},
 		"it ends later":              {func(w *watching) { w.f.says(started); w.after(3100 * time.Millisecond); w.f.says(stopped("other")) }, nil},
 		"it ran before the source":   {func(w *watching) { w.f.says(ends(time.Hour)) }, nil},
-		"it ran for the first lists": {func(w *watching) { w.f.says(ends(patience)) }, nil},
+		"it ran for the first lists": {func(w *watching) { w.f.says(ends(ledger.Patience)) }, nil},
 		"it ends soon": {func(w *watching) {
 			w.f.says(started)
 			w.after(2900 * time.Millisecond)
@@ -333,30 +309,10 @@ func TestWhoIsHeardOfAgainIsRemembered(t *testing.T) {
 		w.fake.exit("web/app", 0, "")
 		for range 4 {
 			w.f.says(stopped("web/app"))
-			w.after(sightedFor - time.Minute)
+			w.after(ledger.Lasts - time.Minute)
 		}
 		w.drifts(Drift{Transitions: 1, Both: 1, Duplicates: 3})
 	})
-}
-
-// What was heard of since it got its place in the order is forgotten after what was not.
-func TestSightingsAreForgottenInTheirOrder(t *testing.T) {
-	start := time.Unix(1, 0)
-	m := &machine{now: start}
-	g := &m.sightings
-	first, second := &sighted{id: "first", touched: start}, &sighted{id: "second", touched: start}
-	g.byID = map[string]*sighted{first.id: first, second.id: second}
-	g.keep(m, first)
-	g.keep(m, second)
-	first.touched = start.Add(1)
-	g.evict()
-	if len(g.byID) != 2 || len(g.kept) != 2 || g.kept[1].x != first {
-		t.Fatalf("%d ids, order %+v, want the first after the second", len(g.byID), g.kept)
-	}
-	g.evict()
-	if g.byID[first.id] == nil || len(g.byID) != 1 {
-		t.Errorf("%v, want the first alone", g.byID)
-	}
 }
 
 // The index forgets ids that no pod has any more.

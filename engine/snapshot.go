@@ -5,6 +5,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
@@ -55,6 +56,9 @@ type Snapshot struct {
 	Sources       []SourceState     // one for each of [Config.Streams], in its order
 	SourceChanges []SourceChange    // the last 64, oldest first
 	Drift         []Drift           // one for each source that was ever open, in the order of Sources
+	DriftLately   []ledger.Window   // the same over the last 5 min
+	Dead          *ledger.Dead      // who has died, as only event sources know
+	Gone          ledger.Gone       // sandboxes that have left the lists lately
 	UnseenMore    uint64            // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
 	Workers       podworker.Workers // of the node's kubelet where it tells, else those that would be woken
 }

@@ -6,30 +6,23 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// A Source is somebody who sees what happens to containers: the relist, or an event
-// source beside it.
-type Source uint8
-
-const (
-	FromRelist  Source = iota
-	FromCRI            // the runtime's event stream, GetContainerEvents
-	FromCgroup         // the containers' control groups, as the kernel shows them
-	FromPidfd          // the containers' first processes, whose end the kernel tells
-	sourceCount        // how many there are
+type (
+	Source    = ledger.Source
+	Sightings = ledger.Sightings
+	Drift     = ledger.Drift
 )
 
-var sourceNames = [sourceCount]string{"relist", "cri", "cgroup", "pidfd"}
-
-// String returns the word that the flag --events and the JSON have for s.
-func (s Source) String() string {
-	if s < sourceCount {
-		return sourceNames[s]
-	}
-	return "unknown"
-}
+const (
+	FromRelist  = ledger.FromRelist
+	FromCRI     = ledger.FromCRI
+	FromCgroup  = ledger.FromCgroup
+	FromPidfd   = ledger.FromPidfd
+	sourceCount = ledger.Sources
+)
 
 // A Stream is an event source that can be switched on.
 type Stream struct {
@@ -127,48 +120,6 @@ type SourceChange struct {
 	Source Source
 	State  StreamState
 	Reason string // not cleaned
-}
-
-// A Drift is how far an event source and the relist agree. Created and what the first
-// relist finds are no transitions.
-type Drift struct {
-	Source         Source
-	Transitions    uint64        // that the relist or this source saw
-	Both           uint64        // that both saw
-	MissedByRelist uint64        // that only this source saw: they were over before a relist came
-	MissedBySource uint64        // that this source had not told 3 s after the relist
-	Duplicates     uint64        // that it told again
-	Late           uint64        // that it told after the relist
-	LeadP50        time.Duration // by which it was ahead of the relist: of those that both saw. Negative where it was late
-	LeadP99        time.Duration // the lead that 99 of 100 had at least
-}
-
-// Sightings is when who saw one transition.
-type Sightings struct {
-	At [sourceCount]time.Time // when it was received, by source; zero if it had not been then
-}
-
-// First returns who saw it first, and when; [FromRelist] and zero if nobody did.
-func (s *Sightings) First() (Source, time.Time) {
-	first, at := FromRelist, time.Time{}
-	if s == nil {
-		return first, at
-	}
-	for source, t := range s.At {
-		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
-			first, at = Source(source), t
-		}
-	}
-	return first, at
-}
-
-// Lead returns by how much a source was ahead of the relist, negative if it was late, and
-// false if either had not seen it.
-func (s *Sightings) Lead(of Source) (time.Duration, bool) {
-	if s == nil || of >= sourceCount || s.At[of].IsZero() || s.At[FromRelist].IsZero() {
-		return 0, false
-	}
-	return s.At[FromRelist].Sub(s.At[of]), true
 }
 
 // A ModeState is what the machine makes of the runtime's event stream.

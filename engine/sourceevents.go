@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"time"
-
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -22,13 +20,14 @@ func (l *sources) heard(m *machine, in Streamed) {
 		return
 	}
 	s.state.Lost += in.Lost
+	m.transitions.Lost(in.Source, in.Lost)
 	if in.Source == FromCRI && in.Lost > 0 {
 		m.streamLost()
 	}
 	for _, e := range in.Events {
 		s.state.Received++
 		s.state.LastAt, s.worked = e.Received, true
-		m.sightings.saw(m, s, e, s.isBacklog(e))
+		m.transitions.heard(m, s, e)
 		if in.Source == FromCRI {
 			m.applyStream(e)
 		}
@@ -62,24 +61,4 @@ func (s *source) trusted(at time.Time) time.Time {
 		return time.Time{}
 	}
 	return at
-}
-
-// wouldTell reports whether a source that works should tell of a transition: the kernel
-// knows of no removal, and of no end of what is not known to have run.
-func (s *source) wouldTell(t *transition, ran bool) bool {
-	switch {
-	case s.watching.IsZero():
-		return false
-	case t.kind == pleg.Started:
-		return s.stream.Source != FromPidfd
-	case t.kind == pleg.Removed:
-		return s.stream.Source == FromCRI
-	}
-	return ran
-}
-
-// watched reports whether a source has been watching without a break since before a
-// moment. That its stream was lost for a while is no break: it missed what happened then.
-func (s *source) watched(since time.Time) bool {
-	return !s.watching.IsZero() && !s.watching.After(since)
 }

@@ -149,11 +149,6 @@ func (s *source) open(m *machine) {
 	s.turn(m, StreamOpening, "")
 }
 
-// any reports whether any source looks, so that it matters who saw what.
-func (l *sources) any() bool {
-	return slices.ContainsFunc(l.all, func(s source) bool { return s.running || !s.watching.IsZero() })
-}
-
 // ended takes in that a stream is over.
 func (l *sources) ended(m *machine, in StreamEnded) {
 	s := l.of(in.Source)
@@ -222,9 +217,11 @@ func (s *source) turn(m *machine, state StreamState, reason string) {
 	l.changes = l.changes[max(0, len(l.changes)-changesKept):]
 }
 
-func (l *sources) fill(_ *machine, s *Snapshot) {
+func (l *sources) fill(m *machine, s *Snapshot) {
 	s.SourceChanges = l.changes
 	for i := range l.all {
-		s.Sources = append(s.Sources, l.all[i].state)
+		state := l.all[i].state
+		state.Unknown = m.transitions.Unknown(state.Source)
+		s.Sources = append(s.Sources, state)
 	}
 }

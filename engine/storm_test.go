@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -37,7 +38,7 @@ func TestStormStarvesNobody(t *testing.T) {
 		if s.Relists.Count < 2*calm-1 || s.UnseenMore == 0 {
 			t.Errorf("%d relists after as long as %d without a storm; %d unseen more", s.Relists.Count, calm, s.UnseenMore)
 		}
-		if n := len(b.shell.machine.sightings.byID); n > mostStrangers+10 {
+		if n := b.shell.machine.transitions.Size().IDs; n > ledger.MostStrangers+10 {
 			t.Errorf("%d ids are kept", n)
 		}
 	})

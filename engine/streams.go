@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -153,7 +154,7 @@ func (l *streams) put(t *tap, u pleg.Upstream, clock Clock) {
 	t.lost += u.Skipped
 	switch weight := weight(u); {
 	case u.ID == "":
-	case len(t.events) < queueRoom && t.weight+weight <= weightRoom && len(u.ID) <= longestID:
+	case len(t.events) < queueRoom && t.weight+weight <= weightRoom && len(u.ID) <= ledger.LongestID:
 		t.events = append(t.events, SourceEvent{Upstream: u, Received: clock.Now()})
 		t.weight += weight
 	default:

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -329,7 +330,7 @@ func TestStreamThatFillsTheMemory(t *testing.T) {
 		large.Status = &pleg.PodStatus{Containers: make([]pleg.ContainerStatus, weightRoom/3)}
 		wordy := stopped("wordy")
 		wordy.Status = &pleg.PodStatus{Containers: []pleg.ContainerStatus{{Message: strings.Repeat("x", weightRoom/3<<10)}}}
-		long := stopped(strings.Repeat("x", longestID+1))
+		long := stopped(strings.Repeat("x", ledger.LongestID+1))
 		f.says(large, wordy, wordy, large, long, pleg.Upstream{Skipped: 7}, pleg.Upstream{Signal: pleg.SignalStarted, ID: "a", Skipped: 2})
 		if s := b.after(heartbeat).Sources[0]; s.Received != 4 || s.Lost != 1+1+7+2 {
 			t.Errorf("%+v", s)

@@ -6,16 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/quantile"
 )
 
 const (
 	secondsKept = 120
-	maxCodes    = 32        // bounds the memory that a runtime with made-up codes can take
-	longest     = time.Hour // what takes longer counts as this, except in max
-	significant = 2         // decimal digits of a quantile
+	maxCodes    = 32 // bounds the memory that a runtime with made-up codes can take
 )
 
 // Calls says how the calls of one operation went.
@@ -59,7 +56,7 @@ type sums struct {
 // An operationSum is the source of one [Calls].
 type operationSum struct {
 	Calls
-	took  durations
+	took  quantile.Durations
 	codes map[string]uint64
 	stale bool   // Calls lacks the quantiles and codes
 	now   Second // not over yet, unless its Count is 0
@@ -120,7 +117,7 @@ func (s *operationSum) add(at time.Time, took time.Duration, err error) {
 	s.Last = took
 	s.now.Count++
 	s.now.Slowest = max(s.now.Slowest, took)
-	s.took.add(took)
+	s.took.Add(took)
 	s.stale = true
 	switch {
 	case err == nil:
@@ -166,8 +163,8 @@ func (s *sums) answeredSince(at time.Time) bool {
 // read returns the operation's Calls with all its derived figures.
 func (s *operationSum) read() Calls {
 	if s.stale {
-		s.P50, s.P90, s.P99 = s.took.quantiles()
-		s.Max = s.took.max
+		s.P50, s.P90, s.P99 = s.took.Quantiles()
+		s.Max = s.took.Max()
 		s.ByCode = byCode(s.codes)
 		s.stale = false
 	}
@@ -184,51 +181,4 @@ func byCode(codes map[string]uint64) []CodeCount {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code))
 	})
 	return list
-}
-
-// A durations is a distribution of durations, from a microsecond to an hour. It
-// takes about 26 KB once it has one, however many it gets.
-type durations struct {
-	histogram *hdrhistogram.Histogram
-	max       time.Duration // exact
-}
-
-func (d *durations) add(took time.Duration) {
-	if d.histogram == nil {
-		d.histogram = hdrhistogram.New(1, longest.Microseconds(), significant)
-	}
-	took = max(took, 0)
-	d.max = max(d.max, took)
-	// In range by construction: the histogram cannot refuse it.
-	_ = d.histogram.RecordValue(min(took, longest).Microseconds())
-}
-
-// count returns how many there are.
-func (d *durations) count() int64 {
-	if d.histogram == nil {
-		return 0
-	}
-	return d.histogram.TotalCount()
-}
-
-// at returns the one that comes at a place in their order, from 1 on; 0 if there is none.
-func (d *durations) at(rank int64) time.Duration {
-	if d.histogram == nil {
-		return 0
-	}
-	return d.micro(d.histogram.ValueAtPercentile(100 * float64(rank) / float64(d.count())))
-}
-
-// quantiles returns p50, p90 and p99; all 0 if there were no durations.
-func (d *durations) quantiles() (p50, p90, p99 time.Duration) {
-	if d.histogram == nil {
-		return 0, 0, 0
-	}
-	at := d.histogram.ValueAtPercentilesSlice([]float64{50, 90, 99})
-	return d.micro(at[0]), d.micro(at[1]), d.micro(at[2])
-}
-
-// micro turns a value of the histogram, which is rounded up, into a duration.
-func (d *durations) micro(v int64) time.Duration {
-	return min(time.Duration(v)*time.Microsecond, d.max)
 }

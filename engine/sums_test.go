@@ -86,18 +86,6 @@ func TestCodesAreBounded(t *testing.T) {
 	}
 }
 
-func TestDurations(t *testing.T) {
-	var d durations
-	if a, b, c := d.quantiles(); a != 0 || b != 0 || c != 0 {
-		t.Errorf("quantiles of nothing = %v, %v, %v", a, b, c)
-	}
-	d.add(-time.Second)
-	d.add(5 * time.Hour)
-	if _, _, p99 := d.quantiles(); d.max != 5*time.Hour || p99 < longest || p99 > longest*101/100 {
-		t.Errorf("max %v, p99 %v", d.max, p99)
-	}
-}
-
 func TestMeter(t *testing.T) {
 	start := time.Unix(1000, 0)
 	m := meter{began: start}

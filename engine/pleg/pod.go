@@ -25,6 +25,14 @@ func (r PodRef) String() string {
 	return r.Namespace + "/" + r.Name
 }
 
+// An ObjectRef says which container or sandbox is meant, and whose it is.
+type ObjectRef struct {
+	ID        string
+	Pod       PodRef
+	Container string // its name; empty for a sandbox
+	Sandbox   bool
+}
+
 // A Sandbox is a pod sandbox as one list call showed it.
 type Sandbox struct {
 	ID        string

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// transitions keeps the ledger of who saw which step of which container or sandbox, and
+// reports from it what event sources alone have seen.
+type transitions struct {
+	passive
+	ledger.Ledger
+}
+
+// facts returns what the ledger goes by in this step.
+func (m *machine) facts() ledger.Facts {
+	f := ledger.Facts{
+		Now: m.now, Records: &m.pods,
+		Listed: m.core.ListedAt(), ListedBefore: m.listedBefore(), Settled: m.relists.settledAt,
+		Period: m.period, Lists: m.relists.usual(), Evented: m.core.Evented(),
+		Paused: m.pause.on, Resumed: m.pause.ended,
+	}
+	for i := range m.sources.all {
+		s := &m.sources.all[i]
+		w := ledger.Watch{Open: s.running || !s.watching.IsZero(), Since: s.watching}
+		if s.state.State == StreamConnected {
+			w.Connected = s.state.Since
+		}
+		f.Watches[s.stream.Source] = w
+	}
+	return f
+}
+
+func (t *transitions) advance(m *machine) {
+	f := m.facts()
+	t.Advance(&f)
+	if len(m.sources.all) > 0 {
+		t.Sample(m.now)
+	}
+	t.report(m)
+}
+
+func (t *transitions) due(m *machine) time.Time {
+	f := m.facts()
+	return t.Due(&f)
+}
+
+// heard takes in what a source tells.
+func (t *transitions) heard(m *machine, s *source, e SourceEvent) {
+	h := ledger.Heard{Upstream: e.Upstream, By: s.stream.Source, Received: e.Received, Backlog: s.isBacklog(e)}
+	h.At = s.trusted(e.At)
+	f := m.facts()
+	t.Hear(&f, h)
+}
+
+// released takes in an event of the core, and returns who saw it.
+func (t *transitions) released(m *machine, e Event, happened time.Time, ran bool) *Sightings {
+	f := m.facts()
+	seen := t.Release(&f, &ledger.Release{Event: e.Event, AtStart: e.AtStart, Happened: happened, Ran: ran})
+	t.report(m)
+	return seen
+}
+
+// listed takes in that a relist of all pods is over whose lists succeeded.
+func (t *transitions) listed(m *machine, began time.Time) {
+	f := m.facts()
+	t.Listed(&f, began)
+	t.report(m)
+}
+
+// report makes events of what sources alone have seen.
+func (t *transitions) report(m *machine) {
+	for _, u := range t.Take() {
+		_, at := u.Seen.First()
+		e := Event{Event: u.Event, SeenAt: at, Seen: &u.Seen, Reason: u.Reason}
+		e.Lag, e.HasLag = lag(u.Said, at, m.relists.first)
+		m.tell(e)
+	}
+}
+
+// told takes in an event that people see.
+func (t *transitions) told(m *machine, e *Event) {
+	if e.Kind == pleg.Died {
+		by, _ := e.Seen.First()
+		ref := pleg.ObjectRef{ID: e.ID, Pod: e.Pod, Container: e.Container, Sandbox: e.Sandbox}
+		t.Died(ledger.UnseenDeath{ObjectRef: ref, At: e.SeenAt, By: by}, e.Delivery == pleg.Unseen)
+	}
+}
+
+func (t *transitions) fill(m *machine, s *Snapshot) {
+	s.UnseenMore = t.Uncounted()
+	for i := range m.sources.all {
+		if by := m.sources.all[i].stream.Source; m.sources.all[i].opened {
+			s.Drift = append(s.Drift, t.Drift(by))
+			s.DriftLately = append(s.DriftLately, t.Window(by, s.At))
+		}
+	}
+}
+
+// Object returns whose an id is, for the ledger.
+func (t *pods) Object(id string) (pleg.ObjectRef, pleg.State, bool) {
+	p, known := t.place(id)
+	return pleg.ObjectRef{ID: id, Pod: p.pod, Container: p.container, Sandbox: p.sandbox}, p.state, known
+}
+
+// Pod reports whether there is a pod that is shown, and whether it could not be inspected.
+func (t *pods) Pod(uid pleg.UID) (known, unsettled bool) {
+	p, known := t.byUID[uid]
+	return known, known && p.Reinspect
+}
