@@ -83,7 +83,7 @@ func (m *machine) tell(e Event) {
 	m.events.last++
 	e.Seq, e.Mode = m.events.last, m.core.Mode()
 	m.work.Events = append(m.work.Events, e)
-	m.pods.event(e)
+	m.pods.event(e, m.death(&e))
 	m.networks.follow(m, e)
 	m.transitions.told(m, &e)
 	m.changed = true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -149,10 +150,15 @@ func (t *pods) inspected(core *pleg.Core, uid pleg.UID, i *inspection) {
 	}
 }
 
-// event notes the last event of a pod that is still there.
-func (t *pods) event(e Event) {
-	if _, ok := t.byUID[e.Pod.UID]; ok {
-		t.edit(e.Pod.UID).LastEvent = e
+// event notes the last event of a pod that is still there, and who of it has died.
+func (t *pods) event(e Event, died *ledger.Death) {
+	if _, ok := t.byUID[e.Pod.UID]; !ok {
+		return
+	}
+	p := t.edit(e.Pod.UID)
+	p.LastEvent = e
+	if died != nil {
+		p.Deaths = ledger.Remember(p.Deaths, *died)
 	}
 }
 

@@ -250,6 +250,7 @@ type Pod struct {
 
 	Anomalies pleg.Anomalies // in the answers of the last inspection
 	LastEvent Event          // Seq is 0 if there was none
+	Deaths    []ledger.Death // of its containers over this run, the newest first: up to 8 of one name
 }
 
 // Seen returns what the runtime listed last for this pod: Current, or Old once

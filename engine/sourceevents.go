@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/ledger"
 )
 
 const (
@@ -24,10 +26,13 @@ func (l *sources) heard(m *machine, in Streamed) {
 	if in.Source == FromCRI && in.Lost > 0 {
 		m.streamLost()
 	}
+	f := m.facts()
 	for _, e := range in.Events {
 		s.state.Received++
 		s.state.LastAt, s.worked = e.Received, true
-		m.transitions.heard(m, s, e)
+		h := ledger.Heard{Upstream: e.Upstream, By: in.Source, Received: e.Received, Backlog: s.isBacklog(e)}
+		h.At = s.trusted(e.At)
+		m.transitions.Hear(&f, h)
 		if in.Source == FromCRI {
 			m.applyStream(e)
 		}

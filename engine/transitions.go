@@ -7,6 +7,10 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// deathBetween is how far apart two lists may be, beside the period, for a death between
+// them to be one of the present.
+const deathBetween = 20 * time.Second
+
 // transitions keeps the ledger of who saw which step of which container or sandbox, and
 // reports from it what event sources alone have seen.
 type transitions struct {
@@ -47,14 +51,6 @@ func (t *transitions) due(m *machine) time.Time {
 	return t.Due(&f)
 }
 
-// heard takes in what a source tells.
-func (t *transitions) heard(m *machine, s *source, e SourceEvent) {
-	h := ledger.Heard{Upstream: e.Upstream, By: s.stream.Source, Received: e.Received, Backlog: s.isBacklog(e)}
-	h.At = s.trusted(e.At)
-	f := m.facts()
-	t.Hear(&f, h)
-}
-
 // released takes in an event of the core, and returns who saw it.
 func (t *transitions) released(m *machine, e Event, happened time.Time, ran bool) *Sightings {
 	f := m.facts()
@@ -89,8 +85,23 @@ func (t *transitions) told(m *machine, e *Event) {
 	}
 }
 
+// death returns the end of a container that an event reports; nil if it is none whose time
+// is known: a relist reports once more what it sees after all, what was dead when it was
+// first seen may have been so for days, and what died since the last list long ago at any
+// time since.
+func (m *machine) death(e *Event) *ledger.Death {
+	if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || !e.HasLag && (e.From == pleg.Absent || m.relists.interval > deathBetween+m.relistPeriod()) {
+		return nil
+	}
+	d := ledger.Death{Container: e.Container, ID: e.ID, At: e.SeenAt, Known: e.Exited, ExitCode: e.ExitCode, Reason: e.Reason}
+	if e.HasLag {
+		d.At = e.SeenAt.Add(-e.Lag)
+	}
+	return &d
+}
+
 func (t *transitions) fill(m *machine, s *Snapshot) {
-	s.UnseenMore = t.Uncounted()
+	s.Dead, s.UnseenMore = t.Dead(), t.Uncounted()
 	for i := range m.sources.all {
 		if by := m.sources.all[i].stream.Source; m.sources.all[i].opened {
 			s.Drift = append(s.Drift, t.Drift(by))

@@ -181,7 +181,7 @@ func (m *Model) observe(u updateMsg) {
 	v := &m.view
 	v.Snapshot, m.found = u.Snapshot, u.Update
 	m.find()
-	v.Pods.Observe(u.Snapshot, u.troubles, u.Dead)
+	v.Pods.Observe(u.Snapshot, u.troubles)
 	v.Journal.Observe(u.Update.Update)
 	v.Axis.Follow(u.Snapshot.At)
 	if d := m.cfg.Director; d != nil {

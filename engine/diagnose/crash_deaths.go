@@ -3,20 +3,12 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-)
-
-// What is remembered of deaths: enough to tell intervals and exit codes, for
-// more containers than a node has that crash.
-const (
-	deathsKept = 8
-	keysMost   = 1000
 )
 
 // A death is the end of one container.
@@ -54,9 +46,10 @@ func (d death) end() string {
 }
 
 // deathsOf returns what is known of the deaths of one pod's containers of one
-// name, the newest first: those that are still listed, and those remembered.
+// name, the newest first: those that are still listed, of which there is one at
+// least, and those that are remembered of the pod.
 // What has no time is left out.
-func deathsOf(containers []*pleg.ContainerStatus, remembered []death) []death {
+func deathsOf(containers []*pleg.ContainerStatus, remembered []ledger.Death) []death {
 	var deaths []death
 	for _, c := range containers {
 		if c.State != pleg.Exited || c.FinishedAt.IsZero() {
@@ -68,8 +61,9 @@ func deathsOf(containers []*pleg.ContainerStatus, remembered []death) []death {
 		})
 	}
 	for _, d := range remembered {
-		if !slices.ContainsFunc(deaths, func(l death) bool { return l.id == d.id && l.attempt >= 0 }) {
-			deaths = append(deaths, d)
+		again := d.Container != containers[0].Name || slices.ContainsFunc(deaths, func(l death) bool { return l.id == d.ID && l.attempt >= 0 })
+		if !again {
+			deaths = append(deaths, death{id: d.ID, attempt: -1, finished: d.At, known: d.Known, code: d.ExitCode, reason: d.Reason})
 		}
 	}
 	slices.SortStableFunc(deaths, func(a, b death) int {
@@ -104,67 +98,4 @@ func (d death) longPause(next death) bool {
 	}
 	adjacent := next.attempt < 0 || d.attempt < 0 || next.attempt <= d.attempt+1
 	return adjacent && begun.Sub(d.finished) > crashRecent
-}
-
-// A deathLog remembers how containers died. Their dead remains are soon removed:
-// the kubelet keeps one of each.
-type deathLog struct {
-	byName map[containerKey][]death // newest first
-	ofPod  map[pleg.UID]int         // how many in each pod
-}
-
-// containerKey names a container over its restarts.
-type containerKey struct {
-	pod  pleg.UID
-	name string
-}
-
-func (l *deathLog) add(u engine.Update) {
-	for _, e := range u.Events {
-		if e.Kind != pleg.Died || e.Sandbox || e.Delivery == pleg.Unseen || e.From == pleg.Absent && !e.HasLag {
-			continue // a relist tells again what it sees after all; what was dead when it was first seen may have been so for days
-		}
-		if !e.HasLag && u.Snapshot.Relists.Interval > answerFresh+u.Snapshot.Period {
-			continue // it may have died at any time since the last list but this one
-		}
-		l.remember(containerKey{e.Pod.UID, e.Container}, death{
-			id: e.ID, attempt: -1, finished: died(e), known: e.Exited, code: e.ExitCode, reason: e.Reason,
-		})
-	}
-}
-
-// died returns when a container died, by the runtime if it said so.
-func died(e engine.Event) time.Time {
-	if e.HasLag && e.Lag > 0 {
-		return e.SeenAt.Add(-e.Lag)
-	}
-	return e.SeenAt
-}
-
-func (l *deathLog) remember(who containerKey, d death) {
-	if l.byName == nil {
-		l.byName, l.ofPod = make(map[containerKey][]death), make(map[pleg.UID]int)
-	}
-	known, there := l.byName[who]
-	if !there && len(l.byName) >= keysMost {
-		l.forget()
-	}
-	if len(known) < deathsKept {
-		l.ofPod[who.pod]++
-	}
-	l.byName[who] = slices.Insert(known[:min(len(known), deathsKept-1)], 0, d)
-}
-
-// forget makes room by those whose last deaths are the oldest, some at once: in a
-// storm each death would look at all others.
-func (l *deathLog) forget() {
-	oldest := slices.SortedFunc(maps.Keys(l.byName), func(a, b containerKey) int {
-		return cmp.Or(l.byName[a][0].finished.Compare(l.byName[b][0].finished), cmp.Compare(a.pod, b.pod), cmp.Compare(a.name, b.name))
-	})
-	for _, who := range oldest[:keysMost/8] {
-		if l.ofPod[who.pod] -= len(l.byName[who]); l.ofPod[who.pod] == 0 {
-			delete(l.ofPod, who.pod)
-		}
-		delete(l.byName, who)
-	}
 }

@@ -63,17 +63,16 @@ type crash struct {
 
 // crashLoop finds containers that keep dying. One snapshot is enough for it: the
 // attempt of the newest container says how often it was started, and what is
-// left of the dead ones how they ended. The history adds those of which nothing
+// left of the dead ones how they ended. The pod remembers those of which nothing
 // is left.
 func crashLoop(v *view) []Finding {
 	var crashes []*crash
-	remembered := v.past.deaths.ofPod
 	since := v.At.Add(-crashRecent).Unix()
-	died := func(f *podFacts) bool { return f.died >= since && f.deaths >= crashDeaths || len(remembered) > 0 }
-	for p, f := range v.podsWith(died) {
-		if f.died >= since && f.deaths >= crashDeaths || f.deaths+remembered[p.UID] >= crashDeaths {
-			crashes = v.crashesOf(p, crashes)
-		}
+	died := func(f *podFacts) bool {
+		return f.died >= since && f.deaths >= crashDeaths || f.remembered > 0 && f.deaths+f.remembered >= crashDeaths
+	}
+	for p := range v.podsWith(died) {
+		crashes = v.crashesOf(p, crashes)
 	}
 	slices.SortStableFunc(crashes, func(a, b *crash) int {
 		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].finished.Compare(a.chain[0].finished))
@@ -101,7 +100,7 @@ func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
 		if newest.State == pleg.Exited {
 			died++
 		}
-		deaths := deathsOf(all, v.past.deaths.byName[containerKey{p.UID, newest.Name}])
+		deaths := deathsOf(all, p.Deaths)
 		if len(deaths) == 0 {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -167,24 +167,21 @@ func TestManyCrashLoops(t *testing.T) {
 	}
 }
 
-// dies returns an update in which a container of the first pod died.
-func (n *node) dies(id string, at time.Duration) engine.Update {
-	e := engine.Event{SeenAt: ago(at), HasLag: true, Lag: 200 * time.Millisecond}
-	e.Event = pleg.Event{Kind: pleg.Died, Pod: n.pod(0).PodRef, ID: id, Container: "app", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 1}
-	e.Reason = "Error"
-	return engine.Update{Snapshot: &n.Snapshot, Events: []engine.Event{e}}
+// dies has a container of the first pod die.
+func (n *node) dies(id string, at time.Duration) {
+	p := n.anew().pod(0)
+	p.Deaths = ledger.Remember(p.Deaths, ledger.Death{Container: "app", ID: id, At: ago(at + 200*time.Millisecond), Known: true, ExitCode: 1, Reason: "Error"})
 }
 
-func TestCrashLoopFromHistory(t *testing.T) {
+func TestCrashLoopFromMemory(t *testing.T) {
 	n := healthy(2).instances(0, "app", instance{0, true, 5 * time.Second, 0, 0, ""})
-	n.past = NewHistory()
 	for i, at := range []time.Duration{100 * time.Second, 50 * time.Second} {
-		n.past.Add(n.dies(fmt.Sprint("dead-", i), at))
+		n.dies(fmt.Sprint("dead-", i), at)
 	}
 	if got := crashLoop(n.view()); got != nil {
 		t.Fatalf("after two deaths: %+v", got)
 	}
-	n.past.Add(n.dies("dead-2", 6*time.Second))
+	n.dies("dead-2", 6*time.Second)
 	got := crashLoop(n.view())
 	if len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m34s: one every 47s") {
 		t.Fatalf("after three deaths: %+v", got)
@@ -198,43 +195,12 @@ func TestCrashLoopFromHistory(t *testing.T) {
 // A runtime that gives no time of the end leaves that of the event.
 func TestCrashLoopWithoutTimes(t *testing.T) {
 	n := healthy(2).instances(0, "app", instance{2, false, 0, 0, 1, ""}, instance{1, false, 0, 0, 1, ""}, instance{0, false, 0, 0, 1, ""})
-	n.past = NewHistory()
 	for i := range n.pod(0).Status.Containers {
 		c := &n.pod(0).Status.Containers[i]
 		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
-		n.past.Add(n.dies(c.ID, time.Duration(10+30*i)*time.Second))
+		n.dies(c.ID, time.Duration(10+30*i)*time.Second)
 	}
 	if got := crashLoop(n.view()); len(got) != 1 || !slices.Contains(got[0].Evidence, "3 deaths in 1m0s: one every 30s") {
 		t.Errorf("found %+v", got)
-	}
-}
-
-func TestFirstSeenDeadIsNoDeath(t *testing.T) {
-	n := healthy(1)
-	n.past = NewHistory()
-	u := n.dies("old", time.Second)
-	u.Events[0].From, u.Events[0].HasLag = pleg.Absent, false
-	n.past.Add(u)
-	if len(n.past.deaths.byName) != 0 {
-		t.Errorf("remembered %v", n.past.deaths.byName)
-	}
-}
-
-func TestDeathLogIsBounded(t *testing.T) {
-	var l deathLog
-	for i := range 3 * keysMost {
-		for range deathsKept + 3 {
-			l.remember(containerKey{pleg.UID(fmt.Sprint(i)), "app"}, death{finished: now.Add(time.Duration(i) * time.Second)})
-		}
-	}
-	if n := len(l.byName); n > keysMost {
-		t.Errorf("remembers %d names, want at most %d", n, keysMost)
-	}
-	last := l.byName[containerKey{pleg.UID(fmt.Sprint(3*keysMost - 1)), "app"}]
-	if n := len(l.ofPod); n != len(l.byName) || l.ofPod[pleg.UID(fmt.Sprint(3*keysMost-1))] != deathsKept {
-		t.Errorf("counts the deaths of %d pods, want %d", n, len(l.byName))
-	}
-	if len(last) != deathsKept {
-		t.Errorf("remembers %d deaths of the last, want %d", len(last), deathsKept)
 	}
 }

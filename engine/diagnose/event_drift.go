@@ -2,10 +2,10 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -23,10 +23,7 @@ var eventDriftKind = &kind{
 }
 
 const (
-	// driftWindow is how far back it is looked whether stream and relist agree: for so
-	// long waits what a kubelet up to 1.36 was not told by the stream.
-	driftWindow = 5 * time.Minute
-	// driftLeast is how many transitions must have been seen in it: of fewer a single one
+	// driftLeast is how many transitions must have been seen lately: of fewer a single one
 	// is more than a twentieth.
 	driftLeast = 20
 	// amissLeast is how many of them must have been lost, or told twice: one or two are a
@@ -45,7 +42,7 @@ const (
 	// restart of a runtime breaks it once, or twice.
 	brokenWindow = 10 * time.Minute
 	brokenLeast  = 3
-	// floodLeast is how many events of nothing must have come in driftWindow: 33 a
+	// floodLeast is how many events of nothing must have come in 5 min: 33 a
 	// second, more than any node has of its own.
 	floodLeast = 10_000
 	// slowRelist is the period from which on what the stream does not tell is late for
@@ -62,7 +59,7 @@ func eventDrift(v *view) []Finding {
 	if k == nil || k.State == engine.StreamOff || k.State == engine.StreamRefused && !fellBack {
 		return nil
 	}
-	w := v.past.drift.window(engine.FromCRI)
+	w := v.window(engine.FromCRI)
 	f := Finding{ID: EventDrift, Severity: Warning, Subject: Subject{Operation: "GetContainerEvents"}, Group: engine.FromCRI.String()}
 	used := v.Mode.Asked != pleg.Generic // a kubelet of this mode goes by the stream
 	told := w.Both + w.MissedBySource
@@ -74,7 +71,7 @@ func eventDrift(v *view) []Finding {
 	case fellBack:
 		f.Summary = fmt.Sprintf("%v has fallen back to %v for good: %s", v.Mode.Asked, v.Mode.Mode, excerpt(v.Mode.Reason))
 	case amiss(w.MissedBySource):
-		f.Summary = fmt.Sprintf("the runtime's event stream did not tell %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.lasted))
+		f.Summary = fmt.Sprintf("the runtime's event stream did not tell %s of %s in %s", thousands(w.MissedBySource), count(told, "change"), going(w.Lasted))
 		if used {
 			f.Summary += ": each waited for a relist, one every " + span(v.Period)
 		} else {
@@ -89,13 +86,13 @@ func eventDrift(v *view) []Finding {
 			f.Summary += ": " + excerpt(said)
 		}
 	case amiss(w.Duplicates) && w.Duplicates > 2*told: // those of the newest changes are counted before these are
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s, and some of them again and again, %s times in %s", count(told, "change"), thousands(w.Duplicates), going(w.lasted))
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s, and some of them again and again, %s times in %s", count(told, "change"), thousands(w.Duplicates), going(w.Lasted))
 	case amiss(w.Duplicates):
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.lasted))
-	case w.unknown >= floodLeast && w.unknown > w.Transitions:
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s of containers that nobody knows, or too fast to be read, in %s", count(w.unknown, "event"), going(w.lasted))
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s twice in %s", thousands(w.Duplicates), count(told, "change"), going(w.Lasted))
+	case w.Nothing >= floodLeast && w.Nothing > w.Transitions:
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s of containers that nobody knows, or too fast to be read, in %s", count(w.Nothing, "event"), going(w.Lasted))
 	case told >= driftLeast && w.Late >= amissLeast && float64(w.Late) >= lateShare*float64(told):
-		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s in %s only after the relist had seen them, one every %s", thousands(w.Late), count(told, "change"), going(w.lasted), span(v.Period))
+		f.Summary = fmt.Sprintf("the runtime's event stream told %s of %s in %s only after the relist had seen them, one every %s", thousands(w.Late), count(told, "change"), going(w.Lasted), span(v.Period))
 		f.Severity = v.unlessUsed(used)
 	case k.BadClock != "":
 		f.Summary = "the times of the runtime's events make no sense: " + excerpt(k.BadClock)
@@ -131,9 +128,9 @@ func (v *view) brokenStreams() (all []engine.SourceChange) {
 func (v *view) driftEvidence(f *Finding, k *engine.SourceState, broken []engine.SourceChange) {
 	for i := range v.Drift {
 		d := v.Drift[i]
-		w := v.past.drift.window(d.Source)
+		w := v.window(d.Source)
 		text := fmt.Sprintf("%v, in %s: %s, %s seen by both, %s not told, %s missed by the relist, %s told twice, %s late",
-			d.Source, going(w.lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
+			d.Source, going(w.Lasted), count(w.Transitions, "change"), thousands(w.Both), thousands(w.MissedBySource), thousands(w.MissedByRelist), thousands(w.Duplicates), thousands(w.Late))
 		if d.Both > 0 {
 			text += "; " + leads(d.LeadP50, d.LeadP99)
 		}
@@ -182,74 +179,12 @@ func (v *view) driftSteps() []Step {
 	)
 }
 
-// driftLog remembers how far event sources and relist agreed over driftWindow.
-type driftLog struct {
-	samples []driftSample // oldest first
-}
-
-type driftSample struct {
-	at      time.Time
-	drift   []engine.Drift
-	sources []engine.SourceState
-}
-
-// driftStep is from one sample to the next: so many are kept that the window is exact to
-// a thirtieth.
-const driftStep = driftWindow / 30
-
-func (l *driftLog) add(u engine.Update) {
-	s := u.Snapshot
-	n := len(l.samples)
-	if len(s.Sources) == 0 {
-		return
-	}
-	now := driftSample{s.At, s.Drift, s.Sources}
-	if n >= 2 && s.At.Sub(l.samples[n-2].at) < driftStep {
-		l.samples[n-1] = now // the newest is always that of now
-	} else {
-		l.samples = append(l.samples, now)
-	}
-	for len(l.samples) > 2 && s.At.Sub(l.samples[1].at) >= driftWindow {
-		l.samples = slices.Delete(l.samples, 0, 1)
-	}
-}
-
-// A driftSum is what has come together in the window.
-type driftSum struct {
-	engine.Drift
-	unknown uint64 // events that nobody could make anything of
-	lasted  time.Duration
-}
-
-// window returns what came together of a source in the window; its leads are those of the
-// whole run.
-func (l *driftLog) window(of engine.Source) driftSum {
-	if len(l.samples) == 0 {
-		return driftSum{}
-	}
-	first, last := &l.samples[0], &l.samples[len(l.samples)-1]
-	sum, was := last.sum(of), first.sum(of)
-	sum.lasted = last.at.Sub(first.at)
-	for _, n := range []struct{ now, then *uint64 }{
-		{&sum.Transitions, &was.Transitions}, {&sum.Both, &was.Both}, {&sum.MissedByRelist, &was.MissedByRelist}, {&sum.MissedBySource, &was.MissedBySource},
-		{&sum.Duplicates, &was.Duplicates}, {&sum.Late, &was.Late}, {&sum.unknown, &was.unknown},
-	} {
-		*n.now -= min(*n.now, *n.then)
-	}
-	return sum
-}
-
-// sum returns what a sample has of a source; nothing if it has none of it.
-func (s *driftSample) sum(of engine.Source) (sum driftSum) {
-	for _, d := range s.drift {
-		if d.Source == of {
-			sum.Drift = d
+// window returns what came together of a source lately; nothing if it was never open.
+func (v *view) window(of engine.Source) ledger.Window {
+	for _, w := range v.DriftLately {
+		if w.Source == of {
+			return w
 		}
 	}
-	for _, k := range s.sources {
-		if k.Source == of {
-			sum.unknown = k.Unknown + k.Lost
-		}
-	}
-	return sum
+	return ledger.Window{}
 }

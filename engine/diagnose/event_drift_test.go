@@ -1,16 +1,13 @@
 package diagnose
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -18,15 +15,12 @@ import (
 // with the relist, after a minute in which all of it came together.
 func drifts(d engine.Drift, change ...func(*node)) *node {
 	n := healthy(3)
-	n.past = NewHistory()
 	n.Sources = []engine.SourceState{{Source: engine.FromCRI, State: engine.StreamConnected, Since: ago(time.Minute), Received: 500}, {Source: engine.FromCgroup}}
 	d.Source, d.Transitions = engine.FromCRI, d.Both+d.MissedByRelist+d.MissedBySource
-	n.past.Add(engine.Update{Snapshot: &engine.Snapshot{At: ago(time.Minute), Sources: slices.Clone(n.Sources), Drift: []engine.Drift{{Source: engine.FromCRI}}}})
-	n.Drift = []engine.Drift{d}
+	n.Drift, n.DriftLately = []engine.Drift{d}, []ledger.Window{{Drift: d, Lasted: time.Minute}}
 	for _, f := range change {
 		f(n)
 	}
-	n.past.Add(engine.Update{Snapshot: &n.Snapshot})
 	return n
 }
 
@@ -79,7 +73,7 @@ func TestEventDrift(t *testing.T) {
 		{"broken twice", drifts(engine.Drift{Both: 50}, broke(2, time.Minute)), ""},
 		{"broken again and again", drifts(engine.Drift{Both: 50}, broke(4, 20*time.Second)), "warning the runtime's event stream broke 4 times in 1m20s: Unavailable: closed"},
 		{"broken long ago", drifts(engine.Drift{Both: 50}, broke(4, 11*time.Minute)), ""},
-		{"a flood of nothing", drifts(engine.Drift{Both: 50}, state(func(k *engine.SourceState) { k.Unknown, k.Lost = 40_000, 20_000 })), "warning the runtime's event stream told 60,000 events of containers that nobody knows"},
+		{"a flood of nothing", drifts(engine.Drift{Both: 50}, func(n *node) { n.DriftLately[0].Nothing = 60_000 }), "warning the runtime's event stream told 60,000 events of containers that nobody knows"},
 		{"a clock an hour ahead", drifts(engine.Drift{Both: 50}, badClock), "info the times of the runtime's events make no sense: an hour ahead"},
 		{"the same, in evented mode", drifts(engine.Drift{Both: 50}, badClock, evented), "warning the times"},
 		{"fallen back", drifts(engine.Drift{}, func(n *node) {
@@ -114,56 +108,37 @@ func TestDriftEvidenceHasALead(t *testing.T) {
 	}
 }
 
-// TestDriftWindow holds that what went wrong long ago is not told for ever.
-func TestDriftWindow(t *testing.T) {
-	n := drifts(engine.Drift{Both: 100, MissedBySource: 50})
-	var all []engine.Update
-	for at := time.Duration(0); at <= 8*time.Minute; at += 5 * time.Second {
-		u := n.after(at)
-		u.Snapshot.Drift[0].Both += uint64(at / second)
-		if at == 0 {
-			u.Snapshot.Drift = nil
-		}
-		all = append(all, u)
-	}
-	if got, want := turns(play(t, all...)), "10s began warning event-drift\n5m10s ended warning event-drift\n"; got != want {
-		t.Errorf("turns:\n%swant:\n%s", got, want)
-	}
-}
-
 // TestUnseenDeaths holds that who died while lists hang is told by the finding about that,
 // as far as no relist has seen it, and a few of them by name.
 func TestUnseenDeaths(t *testing.T) {
-	died := func(i int, seen time.Duration, delivery pleg.Delivery) engine.Event {
+	died := func(i int, seen time.Duration) ledger.UnseenDeath {
 		p := healthyPod(i)
-		return engine.Event{SeenAt: ago(seen), Event: pleg.Event{Kind: pleg.Died, Delivery: delivery, Pod: p.PodRef, Container: "app", ID: p.Old.Containers[0].ID}}
+		return ledger.UnseenDeath{At: ago(seen), ObjectRef: pleg.ObjectRef{Pod: p.PodRef, Container: "app", ID: p.Old.Containers[0].ID}}
 	}
-	hung := func(events ...engine.Event) *node {
-		n := healthy(9).hang(call.ListPodSandbox, 40*second).probesAnswered()
-		n.past = NewHistory()
-		n.past.Add(engine.Update{Snapshot: &n.Snapshot, Events: events})
-		return n
-	}
-	nobodys := died(1, second, pleg.Unseen)
+	nobodys := died(1, second)
 	nobodys.Pod, nobodys.Container = pleg.PodRef{}, ""
-	sandbox := died(3, second, pleg.Unseen)
+	sandbox := died(3, second)
 	sandbox.Sandbox = true
 	for _, tt := range []struct {
-		name   string
-		events []engine.Event
-		want   string
+		name string
+		dead []ledger.UnseenDeath
+		more uint64
+		want string
 	}{
-		{"none", nil, ""},
-		{"before it hung", []engine.Event{died(1, 5*time.Minute, pleg.Unseen)}, ""},
-		{"one", []engine.Event{died(1, 9*second, pleg.Unseen)}, "1 container has died since, which the kubelet cannot see: ns-1/pod-00001 app"},
-		{"a sandbox", []engine.Event{sandbox}, ""},
-		{"one that a relist saw after all", []engine.Event{died(1, 9*second, pleg.Unseen), died(1, 9*second, pleg.Delivered)}, ""},
-		{"one that nobody knows", []engine.Event{nobodys}, "1 container has died since, which the kubelet cannot see: container-1-0"},
-		{"five", []engine.Event{died(1, 9*second, pleg.Unseen), died(2, 8*second, pleg.Unseen), died(3, 7*second, pleg.Unseen), died(4, 6*second, pleg.Unseen), died(5, 5*second, pleg.Unseen)},
+		{"none", nil, 0, ""},
+		{"before it hung", []ledger.UnseenDeath{died(1, 5*time.Minute)}, 0, ""},
+		{"one", []ledger.UnseenDeath{died(1, 9*second)}, 0, "1 container has died since, which the kubelet cannot see: ns-1/pod-00001 app"},
+		{"a sandbox", []ledger.UnseenDeath{sandbox}, 0, ""},
+		{"one that nobody knows", []ledger.UnseenDeath{nobodys}, 0, "1 container has died since, which the kubelet cannot see: container-1-0"},
+		{"five", []ledger.UnseenDeath{died(1, 9*second), died(2, 8*second), died(3, 7*second), died(4, 6*second), died(5, 5*second)}, 0,
 			"5 containers have died since, which the kubelet cannot see: ns-1/pod-00001 app, ns-2/pod-00002 app, ns-0/pod-00003 app and 2 more"},
+		{"more than there is room for", []ledger.UnseenDeath{died(1, 9*second), died(2, 9*second), died(3, 9*second)}, 1047,
+			"1,050 containers have died since, which the kubelet cannot see: ns-1/pod-00001 app, ns-2/pod-00002 app, ns-0/pod-00003 app and 1,047 more"},
 	} {
 		var got string
-		found := hung(tt.events...).diagnose()
+		n := healthy(9).hang(call.ListPodSandbox, 40*second).probesAnswered()
+		n.Dead = ledger.NewDead(tt.dead, tt.more)
+		found := n.diagnose()
 		if len(found) == 0 || found[0].ID != ListHung {
 			t.Fatalf("%s: findings %v", tt.name, ids(found))
 		}
@@ -174,58 +149,6 @@ func TestUnseenDeaths(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-	var many []engine.Event
-	for i := range unseenKept + 50 {
-		many = append(many, died(i, 9*second, pleg.Unseen))
-	}
-	n := hung(many...)
-	if got := strings.Join(n.diagnose()[0].Evidence, "\n"); len(n.past.unseen.all) != unseenKept || !strings.Contains(got, "1,050 containers have died since") {
-		t.Errorf("%d kept of %d; evidence %s", len(n.past.unseen.all), len(many), got)
-	}
-	n.past.Add(engine.Update{Snapshot: &healthy(9).Snapshot})
-	if left := n.past.unseen; len(left.all) > 0 || left.more > 0 || len(left.byID) > 0 {
-		t.Errorf("%d and %d are left after a good relist, %d for views", len(left.all), left.more, len(left.byID))
-	}
-}
-
-// TestUnseenDeathsByID holds what views are told of them: who and by whom, sandboxes too, in
-// a map that is another one when that changes.
-func TestUnseenDeathsByID(t *testing.T) {
-	event := func(id string, seen time.Duration, delivery pleg.Delivery, sandbox bool) engine.Event {
-		e := engine.Event{SeenAt: ago(seen), Seen: &engine.Sightings{}, Event: pleg.Event{Kind: pleg.Died, Delivery: delivery, ID: id, Sandbox: sandbox}}
-		e.Seen.At[engine.FromPidfd] = e.SeenAt
-		return e
-	}
-	hung := healthy(1).hang(call.ListPodSandbox, 40*second)
-	var d unseenDeaths
-	for _, tt := range []struct {
-		e    engine.Event
-		want map[string]Death
-	}{
-		{event("a", 9*second, pleg.Unseen, false), map[string]Death{"a": {ago(9 * second), engine.FromPidfd}}},
-		{event("s", 8*second, pleg.Unseen, true), map[string]Death{"a": {ago(9 * second), engine.FromPidfd}, "s": {ago(8 * second), engine.FromPidfd}}},
-		{event("a", 9*second, pleg.Delivered, false), map[string]Death{"s": {ago(8 * second), engine.FromPidfd}}},
-	} {
-		before := maps.Clone(d.byID)
-		was := d.byID
-		d.add(engine.Update{Snapshot: &hung.Snapshot, Events: []engine.Event{tt.e}})
-		if diff := cmp.Diff(tt.want, d.byID); diff != "" || !maps.Equal(before, was) {
-			t.Errorf("%s: %s", tt.e.ID, diff)
-		}
-	}
-}
-
-// A death that an event source saw and then the relist is one death of a crash loop.
-func TestUnseenDeathsCountOnce(t *testing.T) {
-	var l deathLog
-	for _, delivery := range []pleg.Delivery{pleg.Unseen, pleg.Delivered} {
-		l.add(engine.Update{Snapshot: &healthy(1).Snapshot, Events: []engine.Event{{SeenAt: now, Event: pleg.Event{Kind: pleg.Died, Delivery: delivery, From: pleg.Running, ID: "c", Container: "app"}}}})
-	}
-	for who, all := range l.byName {
-		if len(all) != 1 {
-			t.Errorf("%v has %d deaths, want 1", who, len(all))
 		}
 	}
 }

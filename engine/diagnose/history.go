@@ -21,10 +21,7 @@ type History struct {
 
 	again    repeats                // errands
 	pods     podTable               // of the last snapshot
-	deaths   deathLog               // of containers
 	losses   losses                 // of events
-	drift    driftLog               // of event sources and relist
-	unseen   unseenDeaths           // by any relist
 	verdicts verdicts               // on PLEG
 	orphaned map[pleg.UID]time.Time // since when containers of a pod run without their sandbox
 	departed departed               // sandboxes
@@ -51,10 +48,7 @@ func (h *History) Add(u engine.Update) {
 	h.outages.add(u)
 	h.mended.add(u, h.pods.Values)
 	h.status.add(u)
-	h.deaths.add(u)
 	h.losses.add(u)
-	h.drift.add(u)
-	h.unseen.add(u)
 	h.verdicts.add(u)
 	h.addOrphaned(u)
 	h.departed.add(u)

@@ -23,10 +23,6 @@ type Update struct {
 	Waits    *waits.Graph // who waits for whom as of the snapshot; nil if nobody does
 	Turns    []Turn       // what began, changed or ended since the update before, in that order
 
-	// Dead has who has died, by id of the container or sandbox, as only event sources know:
-	// at most 1,000. It is not to be changed.
-	Dead map[string]Death
-
 	troubled map[pleg.UID]Trouble // see Troubled; nil if that is not worked out yet
 }
 
@@ -66,7 +62,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	held := l.tracker.findings(v)
 	return Update{
 		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns, Waits: v.waits,
-		Dead: l.history.unseen.byID, troubled: v.troubled(held),
+		troubled: v.troubled(held),
 	}, nil
 }
 

@@ -16,12 +16,13 @@ type podFacts struct {
 	lost     bool  // a container has ended as if its shim had been killed
 	shows    shown // the worst that its containers show
 
-	until  int64 // when shows need not be so any more
-	newest int64 // when the last of it was made or started
-	died   int64 // when the last of it died
-	deaths int   // how often the container died that did so most often, as far as one snapshot tells
-	exited int   // containers
-	dead   int   // sandboxes
+	until      int64 // when shows need not be so any more
+	newest     int64 // when the last of it was made or started
+	died       int64 // when the last of it died
+	deaths     int   // how often the container died that did so most often, as far as one snapshot tells
+	remembered int   // deaths of which nothing may be left
+	exited     int   // containers
+	dead       int   // sandboxes
 }
 
 // always is later than all.
@@ -29,7 +30,7 @@ const always = 1<<63 - 1
 
 // factsOf looks at a pod. What was known of it before does not matter.
 func factsOf(p *engine.Pod, at time.Time) podFacts {
-	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil}
+	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, remembered: len(p.Deaths)}
 	pod := seen(p)
 	f.orphaned = len(orphanedIn(pod)) > 0
 	for i := range pod.Sandboxes {

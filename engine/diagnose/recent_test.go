@@ -183,24 +183,6 @@ func TestNoListYetIsNoVerdict(t *testing.T) {
 	}
 }
 
-// What happened while nobody looked has no time of its own.
-func TestDeathsOfAGap(t *testing.T) {
-	n := healthy(2)
-	past := NewHistory()
-	u := n.dies("c", time.Second)
-	u.Events[0].HasLag = false
-	n.Relists.Interval = 3 * time.Minute
-	past.Add(u)
-	if len(past.deaths.byName) != 0 {
-		t.Errorf("remembered %v", past.deaths.byName)
-	}
-	n.Relists.Interval = time.Second
-	past.Add(u)
-	if len(past.deaths.byName) != 1 {
-		t.Error("a death between two relists is not remembered")
-	}
-}
-
 func TestRounded(t *testing.T) {
 	for text, want := range map[string]string{
 		"pleg was last seen active 3m18.652721733s ago; threshold is 3m0s": "pleg was last seen active 3m19s ago; threshold is 3m0s",

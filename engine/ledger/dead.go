@@ -81,7 +81,7 @@ type unseenDeaths struct {
 func (l *Ledger) Died(d UnseenDeath, unseen bool) {
 	switch l := &l.dead; {
 	case !unseen:
-		l.drop(func(was *UnseenDeath) bool { return was.ID == d.ID })
+		l.drop(func(was UnseenDeath) bool { return was.ID == d.ID })
 	case len(l.all) < mostDead:
 		l.all, l.stale = append(l.all, d), true
 	case !d.Sandbox:
@@ -92,13 +92,13 @@ func (l *Ledger) Died(d UnseenDeath, unseen bool) {
 // bury forgets deaths that a relist which went well has seen, as it sees all.
 func (l *Ledger) bury(f *Facts) {
 	if len(l.dead.all) > 0 && !f.Settled.Before(f.Listed) {
-		l.dead.drop(func(was *UnseenDeath) bool { return was.At.Before(f.Listed) })
+		l.dead.drop(func(was UnseenDeath) bool { return was.At.Before(f.Listed) })
 	}
 }
 
-func (u *unseenDeaths) drop(which func(*UnseenDeath) bool) {
+func (u *unseenDeaths) drop(which func(UnseenDeath) bool) {
 	n := len(u.all)
-	u.all = slices.DeleteFunc(u.all, func(d UnseenDeath) bool { return which(&d) })
+	u.all = slices.DeleteFunc(u.all, which)
 	u.stale = u.stale || len(u.all) < n
 	if len(u.all) == 0 {
 		u.more = 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/podlist"
 )
@@ -60,12 +61,12 @@ func shown(p *engine.Pod, problem string) *podlist.Pod {
 // other state than that.
 func TestDiedUnseen(t *testing.T) {
 	for dead, want := range map[string]string{"": "state:running", "c1": "state:running state:dead", "c1 c2": "state:dead", "5a": "state:running state:dead"} {
-		all := make(map[string]diagnose.Death)
+		var all []ledger.UnseenDeath
 		for id := range strings.FieldsSeq(dead) {
-			all[id] = diagnose.Death{At: now}
+			all = append(all, ledger.UnseenDeath{ObjectRef: pleg.ObjectRef{ID: id}, At: now})
 		}
 		var l podlist.List
-		l.Observe(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{web()}}, nil, all)
+		l.Observe(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{web()}, Dead: ledger.NewDead(all, 0)}, nil)
 		var got []string
 		for _, filter := range []string{"state:running", "state:dead"} {
 			if f, err := Parse(filter); err == nil && f.Pod(l.Shown[0], now) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -25,7 +26,7 @@ type List struct {
 	all      engine.PerPod[*Pod]
 	troubles map[pleg.UID]diagnose.Trouble // of which All was worked out
 	hanging  map[pleg.UID]*engine.Flight   // likewise
-	dead     map[string]diagnose.Death     // likewise
+	dead     *ledger.Dead                  // likewise
 	unlisted bool                          // likewise: no relist has listed containers yet
 	at       time.Time
 	show     func(*Pod, time.Time) bool // nil for all
@@ -40,13 +41,13 @@ type List struct {
 // between two relists that succeed.
 const asOfLeast = 5 * time.Second
 
-// Observe takes over the pods of s, what is wrong with them, and who of them has died
-// unseen. Only what changed is worked out anew.
-func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble, dead map[string]diagnose.Death) {
+// Observe takes over the pods of s, and what is wrong with them. Only what changed is
+// worked out anew.
+func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) {
 	hanging := wording.Hanging(s)
 	unlisted := s.Health.ListedAt.IsZero()
 	workOut := func(p *engine.Pod, _ **Pod) *Pod {
-		n := newPod(p, hanging[p.UID], troubles[p.UID], dead)
+		n := newPod(p, hanging[p.UID], troubles[p.UID], s.Dead)
 		if unlisted && n.State == Empty {
 			n.State = Unlisted
 		}
@@ -54,14 +55,14 @@ func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Troubl
 	}
 	changed := l.all.Update(s.Pods, workOut)
 	l.at, l.AsOf = s.At, asOf(s)
-	died := !maps.Equal(dead, l.dead)
+	died := s.Dead != l.dead
 	if died || !maps.Equal(troubles, l.troubles) || !maps.EqualFunc(hanging, l.hanging, sameCall) || unlisted != l.unlisted {
 		for i, p := range l.all.Values {
-			if died && !maps.Equal(p.Dead, diedIn(p.Seen, dead)) || p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) || unlisted != l.unlisted {
+			if died && !maps.Equal(p.Dead, diedIn(p.Seen, s.Dead)) || p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) || unlisted != l.unlisted {
 				l.all.Values[i], changed = workOut(p.Pod, nil), true
 			}
 		}
-		l.troubles, l.hanging, l.dead, l.unlisted = troubles, hanging, dead, unlisted
+		l.troubles, l.hanging, l.dead, l.unlisted = troubles, hanging, s.Dead, unlisted
 	}
 	if changed {
 		l.count()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -30,8 +31,8 @@ type Pod struct {
 	Created  time.Time // of its first sandbox, or else container; zero where the runtime does not say
 	Remark   string    // why a container ended, or what fails: from the runtime
 
-	Now  []*pleg.Container         // the newest of each name, in the order of their names
-	Dead map[string]diagnose.Death // who of it has died, though the runtime listed last that they run, by id; nil for nobody
+	Now  []*pleg.Container             // the newest of each name, in the order of their names
+	Dead map[string]ledger.UnseenDeath // who of it has died, though the runtime listed last that they run, by id; nil for nobody
 
 	rank     uint8
 	asked    int  // the filter that was asked last
@@ -44,7 +45,7 @@ type Pod struct {
 func New(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *Pod { return newPod(p, out, t, nil) }
 
 // newPod is New where event sources have seen some of the node die.
-func newPod(p *engine.Pod, out *engine.Flight, t diagnose.Trouble, dead map[string]diagnose.Death) *Pod {
+func newPod(p *engine.Pod, out *engine.Flight, t diagnose.Trouble, dead *ledger.Dead) *Pod {
 	f := &Pod{Pod: p, Seen: p.Seen(), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
 	f.Dead = diedIn(f.Seen, dead)
 	switch {
@@ -65,16 +66,16 @@ func newPod(p *engine.Pod, out *engine.Flight, t diagnose.Trouble, dead map[stri
 const DiedUnseen = "died unseen"
 
 // diedIn returns those of a pod who have died, though it was listed last that they run.
-func diedIn(p *pleg.Pod, dead map[string]diagnose.Death) (of map[string]diagnose.Death) {
+func diedIn(p *pleg.Pod, dead *ledger.Dead) (of map[string]ledger.UnseenDeath) {
 	note := func(id string, listed pleg.State) {
-		if death, died := dead[id]; died && listed != pleg.Exited {
+		if death := dead.Of(id); death != nil && listed != pleg.Exited {
 			if of == nil {
-				of = make(map[string]diagnose.Death)
+				of = make(map[string]ledger.UnseenDeath)
 			}
-			of[id] = death
+			of[id] = *death
 		}
 	}
-	if len(dead) == 0 {
+	if dead == nil {
 		return nil
 	}
 	for i := range p.Sandboxes {

@@ -13,6 +13,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -106,7 +107,7 @@ func TestUnlisted(t *testing.T) {
 		want   string
 	}{{time.Time{}, "unlisted"}, {noon, "empty"}} {
 		s.Health.ListedAt = tt.listed
-		l.Observe(s, nil, nil)
+		l.Observe(s, nil)
 		if p, q := l.Find("p").Word(), l.Find("q").Word(); p != tt.want || q != "running" {
 			t.Errorf("listed at %v: %s and %s, want %s and running", tt.listed, p, q, tt.want)
 		}
@@ -127,7 +128,7 @@ func TestWorstFirst(t *testing.T) {
 		"e-ghost": {Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "no process"},
 	}
 	var l podlist.List
-	l.Observe(s, troubles, nil)
+	l.Observe(s, troubles)
 	const want = "f-hung e-ghost d-failing c-loop g-loop b-error a h"
 	if got := names(&l); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -137,7 +138,7 @@ func TestWorstFirst(t *testing.T) {
 	crashed := *s
 	crashed.Pods = slices.Clone(s.Pods)
 	crashed.Pods[6] = pod("g-loop", ctr{"x", pleg.Exited, 7, 137, "OOMKilled"})
-	if l.Observe(&crashed, troubles, nil); names(&l) != want || l.Find("g-loop").Word() != "error" {
+	if l.Observe(&crashed, troubles); names(&l) != want || l.Find("g-loop").Word() != "error" {
 		t.Errorf("after a crash %s, want %s", names(&l), want)
 	}
 
@@ -157,14 +158,14 @@ func TestWorstFirst(t *testing.T) {
 func TestUnchangedPodsAreNotWorkedOutAgain(t *testing.T) {
 	var l podlist.List
 	s := node(pod("a", up("x")), pod("b", up("x")))
-	l.Observe(s, nil, nil)
+	l.Observe(s, nil)
 	before, changed := l.Find("b"), l.Changed
 	later := *s
 	later.At = noon.Add(time.Second)
-	if l.Observe(&later, nil, nil); l.Find("b") != before || l.Changed != changed {
+	if l.Observe(&later, nil); l.Find("b") != before || l.Changed != changed {
 		t.Error("worked out again, though nothing changed")
 	}
-	if l.Observe(&later, map[pleg.UID]diagnose.Trouble{"a": {Text: "x"}}, nil); l.Find("b") != before || l.Changed == changed {
+	if l.Observe(&later, map[pleg.UID]diagnose.Trouble{"a": {Text: "x"}}); l.Find("b") != before || l.Changed == changed {
 		t.Error("a trouble of one pod is not seen, or has others worked out again")
 	}
 }
@@ -175,11 +176,11 @@ func TestFilterFollowsTheTime(t *testing.T) {
 	s := node(pod("a", up("x")), pod("b", up("x")))
 	limit := noon.Add(time.Minute)
 	l.Filter(func(_ *podlist.Pod, at time.Time) bool { return at.Before(limit) }, true)
-	l.Observe(s, nil, nil)
+	l.Observe(s, nil)
 	before := len(l.Shown)
 	later := *s
 	later.At = limit
-	if l.Observe(&later, nil, nil); before != 2 || len(l.Shown) != 0 {
+	if l.Observe(&later, nil); before != 2 || len(l.Shown) != 0 {
 		t.Errorf("%d pods, then %d; want 2, then none", before, len(l.Shown))
 	}
 	for _, name := range []string{"a", "b"} {
@@ -199,7 +200,7 @@ func TestHangingCallOfAPod(t *testing.T) {
 	for _, out := range [][]engine.Flight{{about(call.PodSandboxStatus), about(call.ContainerStatus)}, {about(call.ContainerStatus)}} {
 		next := *s
 		next.InFlight = out
-		l.Observe(&next, nil, nil)
+		l.Observe(&next, nil)
 		if got := l.Find("a").Out; got == nil || got.Op != out[0].Op {
 			t.Errorf("%v hangs, want %v", got, out[0].Op)
 		}
@@ -257,7 +258,7 @@ func TestHungWhileItHangs(t *testing.T) {
 	} {
 		now := *s
 		now.InFlight = tt.out
-		if l.Observe(&now, nil, nil); l.Critical != (tt.hung > 0) || l.Troubled != tt.hung {
+		if l.Observe(&now, nil); l.Critical != (tt.hung > 0) || l.Troubled != tt.hung {
 			t.Errorf("%v: critical %v, %d in trouble, want %d", tt.out, l.Critical, l.Troubled, tt.hung)
 		}
 	}
@@ -294,7 +295,7 @@ func TestAsOf(t *testing.T) {
 	} {
 		tt.s.At = noon
 		var l podlist.List
-		if l.Observe(&tt.s, nil, nil); l.AsOf.IsZero() == tt.want {
+		if l.Observe(&tt.s, nil); l.AsOf.IsZero() == tt.want {
 			t.Errorf("%s: as of %v", tt.name, l.AsOf)
 		}
 	}
@@ -378,7 +379,7 @@ func TestFoundHungStandsFirst(t *testing.T) {
 	var l podlist.List
 	l.Observe(node(pod("a", up("x")), pod("b", up("x"))), map[pleg.UID]diagnose.Trouble{
 		"a": {Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "x"}, "b": {Severity: diagnose.Critical, By: diagnose.InspectHung, Text: "x"},
-	}, nil)
+	})
 	if names(&l) != "b a" {
 		t.Errorf("%s, want what hangs first", names(&l))
 	}
@@ -405,7 +406,13 @@ func TestManyDeadContainers(t *testing.T) {
 // relist lists it: as exited, or once more as running.
 func TestDiedUnseen(t *testing.T) {
 	s := node(pod("a", up("x")), pod("b", up("x"), up("y")), pod("c", ctr{name: "x", state: pleg.Exited}))
-	dead := map[string]diagnose.Death{"b1": {At: ago(5 * time.Second), By: engine.FromCgroup}, "c0": {At: noon}, "nobody's": {At: noon}}
+	dead := func(ids ...string) *ledger.Dead {
+		var all []ledger.UnseenDeath
+		for _, id := range ids {
+			all = append(all, ledger.UnseenDeath{ObjectRef: pleg.ObjectRef{ID: id}, At: ago(5 * time.Second), By: ledger.FromCgroup})
+		}
+		return ledger.NewDead(all, 0)
+	}
 	var l podlist.List
 	say := func() string {
 		p := l.Find("b")
@@ -417,15 +424,16 @@ func TestDiedUnseen(t *testing.T) {
 	}
 	const well = `running 2/2 "" "", 0 troubled: sandbox false x false y false`
 	for _, tt := range []struct {
-		dead        map[string]diagnose.Death
+		dead        *ledger.Dead
 		want, order string
 	}{
 		{nil, well, "a b c"},
-		{dead, `dead 1/2 "died unseen" "y: died unseen", 1 troubled: sandbox false x false y true`, "b a c"},
-		{map[string]diagnose.Death{"b0": {}, "b1": {}, "S": {}}, `dead 0/2 "died unseen" "died unseen", 3 troubled: sandbox true x true y true`, "a b c"},
+		{dead("b1", "c0", "nobody's"), `dead 1/2 "died unseen" "y: died unseen", 1 troubled: sandbox false x false y true`, "b a c"},
+		{dead("b0", "b1", "S"), `dead 0/2 "died unseen" "died unseen", 3 troubled: sandbox true x true y true`, "a b c"},
 		{nil, well, "a b c"},
 	} {
-		if l.Observe(s, nil, tt.dead); say() != tt.want || names(&l) != tt.order {
+		s.Dead = tt.dead
+		if l.Observe(s, nil); say() != tt.want || names(&l) != tt.order {
 			t.Errorf("%v:\n%s, in order %s, want\n%s, %s", tt.dead, say(), names(&l), tt.want, tt.order)
 		}
 	}

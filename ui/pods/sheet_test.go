@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
@@ -56,7 +57,8 @@ func TestDeadUnseen(t *testing.T) {
 	p := panetest.Find(snap, "nfs-client")
 	c := p.Seen().Containers[0]
 	v := view(snap)
-	v.Pods.Observe(snap, nil, map[string]diagnose.Death{c.ID: {At: panetest.Ago(7 * time.Second), By: engine.FromPidfd}})
+	snap.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: c.ID}, At: panetest.Ago(7 * time.Second), By: ledger.FromPidfd}}, 0)
+	v.Pods.Observe(snap, nil)
 	s := panetest.NewStage(Sheet(v, pane.Subject{Pod: p.PodRef}), v, 118, 60)
 	says := strings.Join(strings.Fields(s.Text()), " ")
 	for _, want := range []string{
@@ -97,7 +99,7 @@ func TestSheetOfAPodThatHasGone(t *testing.T) {
 	gone.Pods = append(gone.Pods[:1:1], gone.Pods[2:]...)
 	v := *s.V
 	v.Snapshot = &gone
-	v.Pods.Observe(&gone, nil, nil)
+	v.Pods.Observe(&gone, nil)
 	v.Journal.Observe(engine.Update{Snapshot: &gone})
 	for when, of := range map[string]*panetest.Stage{
 		"open": s.Show(&v), "opened later": panetest.NewStage(Sheet(&v, pane.Subject{Pod: ref}), &v, 118, 40),
@@ -165,7 +167,7 @@ func BenchmarkDead(b *testing.B) {
 			now := *snap
 			p := *snap.Pods[0]
 			now.Pods = append([]*engine.Pod{&p}, snap.Pods[1:]...)
-			v.Pods.Observe(&now, nil, nil)
+			v.Pods.Observe(&now, nil)
 			table.Refresh()
 		}
 	})

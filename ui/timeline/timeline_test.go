@@ -164,7 +164,7 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 		}
 	}
 	v.Snapshot = &next
-	v.Pods.Observe(&next, nil, nil)
+	v.Pods.Observe(&next, nil)
 	v.Journal.Observe(engine.Update{Snapshot: &next})
 	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
 	lines := strings.Split(s.Text(), "\n")
@@ -312,7 +312,7 @@ func TestPodThatGoesAgain(t *testing.T) {
 		next := *v.Snapshot
 		next.Pods = pods
 		v.Snapshot = &next
-		v.Pods.Observe(&next, nil, nil)
+		v.Pods.Observe(&next, nil)
 		v.Journal.Observe(engine.Update{Snapshot: &next})
 	}
 	show(rest)

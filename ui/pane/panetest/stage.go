@@ -35,7 +35,7 @@ var Sizes = [][2]int{{38, 7}, {78, 19}, {118, 35}, {198, 45}}
 func View(s *engine.Snapshot) *pane.View {
 	look := theme.Default()
 	v := &pane.View{Snapshot: s, Latest: s, Theme: &look, Keys: keymap.Default(), Pods: &podlist.List{}, Journal: journal.New(1000), Axis: widget.NewAxis(), Source: pane.Source{Kind: "cri", Node: "worker-17"}}
-	v.Pods.Observe(s, nil, nil)
+	v.Pods.Observe(s, nil)
 	v.Journal.Observe(engine.Update{Snapshot: s})
 	v.Axis.Follow(s.At)
 	return v
