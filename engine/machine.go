@@ -224,6 +224,7 @@ func (m *machine) snapshot(now time.Time) *Snapshot {
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
 	s.Pods, s.Counts, s.Anomalies = m.pods.read()
+	s.Objects = m.pods.index.read(&m.pods)
 	for _, p := range m.shows {
 		p.fill(m, s)
 	}

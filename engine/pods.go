@@ -18,6 +18,7 @@ type pods struct {
 	listed bool              // there was a good list
 	added  int               // containers and sandboxes that the stream has told of since the last one
 	index  index
+	left   []string // sandboxes that are listed no more, since the ledger was told
 
 	sorted []*Pod         // as in the last snapshot
 	counts Counts         // of sorted
@@ -65,6 +66,7 @@ func (t *pods) drop(uid pleg.UID) {
 		t.gone = append(t.gone, p)
 	}
 	delete(t.byUID, uid)
+	t.index.touch(uid)
 	t.moved = append(t.moved, uid)
 }
 
@@ -167,6 +169,7 @@ func (t *pods) event(e Event, died *ledger.Death) {
 // returns is never changed.
 func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	edits := t.edits()
+	t.index.update(t)
 	if !t.listed || t.sorted != nil && len(edits) == 0 {
 		return t.sorted, t.counts, t.found
 	}
@@ -179,6 +182,7 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 		if e.out {
 			rest = rest[1:]
 			t.counts.add(e.pod, -1)
+			t.leave(e.pod)
 		} else {
 			sorted = append(sorted, e.pod)
 			t.counts.add(e.pod, 1)
@@ -196,6 +200,16 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	t.gone = nil
 	clear(t.fresh)
 	return t.sorted, t.counts, t.found
+}
+
+// leave notes which sandboxes of a pod, as the last snapshot had it, are listed no more.
+func (t *pods) leave(was *Pod) {
+	for _, s := range was.Seen().Sandboxes {
+		of := t.index.now.shards[shardOf(s.ID)][s.ID]
+		if of == nil || !t.byUID[of.UID].lists(s.ID) {
+			t.left = append(t.left, s.ID)
+		}
+	}
 }
 
 // An edit takes a pod into the order of the last snapshot, or out of it.

@@ -314,16 +314,3 @@ func TestWhoIsHeardOfAgainIsRemembered(t *testing.T) {
 		w.drifts(Drift{Transitions: 1, Both: 1, Duplicates: 3})
 	})
 }
-
-// The index forgets ids that no pod has any more.
-func TestIndexIsBounded(t *testing.T) {
-	junk := map[string]pleg.UID{"mine": "a"}
-	for n := range mostStale {
-		junk[fmt.Sprint(n)] = "gone"
-	}
-	now := &pleg.Pod{PodRef: ref("a"), Containers: []pleg.Container{{ID: "mine"}}}
-	all := pods{byUID: map[pleg.UID]*Pod{now.UID: {PodRef: now.PodRef, Current: now}}, index: index{pods: junk}}
-	if _, known := all.place("mine"); !known || len(all.index.pods) != 1 {
-		t.Errorf("known: %v, %d ids", known, len(all.index.pods))
-	}
-}

@@ -100,24 +100,21 @@ func (m *machine) death(e *Event) *ledger.Death {
 	return &d
 }
 
+// left takes in which sandboxes are listed no more, and returns those of the last minutes.
+func (t *transitions) left(m *machine, now time.Time) ledger.Gone {
+	for _, id := range m.pods.left {
+		t.Leaves(id, now)
+	}
+	m.pods.left = nil
+	return t.Gone(now)
+}
+
 func (t *transitions) fill(m *machine, s *Snapshot) {
-	s.Dead, s.UnseenMore = t.Dead(), t.Uncounted()
+	s.Dead, s.Gone, s.UnseenMore = t.Dead(), t.left(m, s.At), t.Uncounted()
 	for i := range m.sources.all {
 		if by := m.sources.all[i].stream.Source; m.sources.all[i].opened {
 			s.Drift = append(s.Drift, t.Drift(by))
 			s.DriftLately = append(s.DriftLately, t.Window(by, s.At))
 		}
 	}
-}
-
-// Object returns whose an id is, for the ledger.
-func (t *pods) Object(id string) (pleg.ObjectRef, pleg.State, bool) {
-	p, known := t.place(id)
-	return pleg.ObjectRef{ID: id, Pod: p.pod, Container: p.container, Sandbox: p.sandbox}, p.state, known
-}
-
-// Pod reports whether there is a pod that is shown, and whether it could not be inspected.
-func (t *pods) Pod(uid pleg.UID) (known, unsettled bool) {
-	p, known := t.byUID[uid]
-	return known, known && p.Reinspect
 }

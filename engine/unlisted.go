@@ -20,15 +20,9 @@ func (m *machine) unlisted() []*unlisted {
 	if _, hangs := m.hung(); m.evidence == nil || !hangs && !m.search.begun && m.relists.failure == nil {
 		return nil
 	}
-	listed := make(map[string]bool)
-	for _, p := range m.pods.byUID {
-		for _, f := range partsOf(p.Seen()) {
-			listed[f.ID] = true
-		}
-	}
 	var all []*unlisted
 	for _, o := range m.evidence.Objects() {
-		if !listed[o.ID] {
+		if ref, _, known := m.pods.Object(o.ID); !known || !m.pods.byUID[ref.Pod.UID].lists(o.ID) {
 			all = append(all, m.asUnlisted(o))
 		}
 	}

@@ -24,7 +24,6 @@ type History struct {
 	losses   losses                 // of events
 	verdicts verdicts               // on PLEG
 	orphaned map[pleg.UID]time.Time // since when containers of a pod run without their sandbox
-	departed departed               // sandboxes
 	growth   growth                 // of list answers
 	outages  outages                // of the runtime
 	mended   recoveries             // of inspections
@@ -51,7 +50,6 @@ func (h *History) Add(u engine.Update) {
 	h.losses.add(u)
 	h.verdicts.add(u)
 	h.addOrphaned(u)
-	h.departed.add(u)
 	h.ease.add(u.Snapshot)
 }
 
@@ -148,71 +146,6 @@ func (r *recoveries) within(at time.Time) (n int) {
 		}
 	}
 	return n
-}
-
-const (
-	// departedKept is how long sandboxes that are listed no more are remembered: a
-	// look at the processes may be 5 s old, and some demos run fifteen times as fast.
-	departedKept = 2 * time.Minute
-	// departedMost is how many of them are remembered. Where more go at once, shims
-	// accuse nobody.
-	departedMost = 10_000
-)
-
-// A departed knows which sandboxes are listed, and which have gone from the lists a
-// moment ago.
-type departed struct {
-	pods   []*engine.Pod  // of the last snapshot
-	listed map[string]int // how often each of its sandboxes is
-	since  map[string]time.Time
-}
-
-func (d *departed) add(u engine.Update) {
-	s := u.Snapshot
-	for id, at := range d.since {
-		if s.At.Sub(at) > departedKept {
-			delete(d.since, id)
-		}
-	}
-	if same(d.pods, s.Pods) {
-		return
-	}
-	if d.since == nil {
-		d.since, d.listed = make(map[string]time.Time), make(map[string]int)
-	}
-	var left []string
-	for was, now := range engine.Changes(d.pods, s.Pods) {
-		for _, id := range sandboxesOf(now) {
-			d.listed[id]++
-		}
-		for _, id := range sandboxesOf(was) {
-			if d.listed[id]--; d.listed[id] == 0 {
-				left = append(left, id)
-			}
-		}
-	}
-	for _, id := range left {
-		if d.listed[id] > 0 {
-			continue // in another pod
-		}
-		delete(d.listed, id)
-		if len(d.since) < departedMost {
-			d.since[id] = s.At
-		}
-	}
-	d.pods = s.Pods
-}
-
-// sandboxesOf returns the ids of the sandboxes of a pod, which may be nil.
-func sandboxesOf(p *engine.Pod) []string {
-	if p == nil {
-		return nil
-	}
-	var ids []string
-	for i := range seen(p).Sandboxes {
-		ids = append(ids, seen(p).Sandboxes[i].ID)
-	}
-	return ids
 }
 
 // same reports whether two snapshots share their pods, as they do while nothing

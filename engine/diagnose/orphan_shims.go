@@ -2,13 +2,13 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 )
 
 // OrphanShims is shims of which the runtime lists no sandbox.
@@ -69,25 +69,15 @@ func listsAreWhole(s *engine.Snapshot) bool {
 }
 
 func orphansAmong(v *view) []evidence.Process {
-	gone := v.past.departed.since
-	if len(gone) >= departedMost {
+	if len(v.Gone) >= ledger.MostGone {
 		return nil
-	}
-	known := v.past.departed
-	if !same(known.pods, v.Pods) || known.listed == nil {
-		known = departed{}
-		known.add(engine.Update{Snapshot: v.Snapshot})
 	}
 	var orphans []evidence.Process
 	for _, p := range v.evidence.Processes.Shims {
-		_, listed := known.listed[p.Sandbox]
-		_, left := gone[p.Sandbox]
-		if !listed && !left && p.Sandbox != "" && p.Age > orphanGrown && p.Own {
+		// An old shim serves one container and has its id.
+		if p.Own && p.Age > orphanGrown && p.Sandbox != "" && v.PodOf(p.Sandbox) == nil && v.Gone.Since(p.Sandbox).IsZero() {
 			orphans = append(orphans, p)
 		}
-	}
-	if len(orphans) > 0 { // an old shim serves one container and has its id
-		orphans = slices.DeleteFunc(orphans, func(p evidence.Process) bool { _, known := v.listed(p.Sandbox); return known })
 	}
 	return orphans
 }

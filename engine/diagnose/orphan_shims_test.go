@@ -6,23 +6,20 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 )
 
 // A look shows the shim of a sandbox that has been removed since.
 func TestShimOfDepartedSandbox(t *testing.T) {
 	n := healthy(3)
-	n.past = NewHistory()
-	n.past.Add(update(n))
 	in := n.input()
 	in.Evidence, in.Endpoint = looked(n), ourSocket
+	n.Gone = ledger.Gone{{ID: n.Pods[2].Seen().Sandboxes[0].ID, At: n.At}}
 	n.Pods = slices.Clone(n.Pods[:2])
-	n.past.Add(update(n))
 	if got := orphanShims(newView(in)); got != nil {
 		t.Errorf("just removed: %+v", got)
 	}
-	n.At = n.At.Add(departedKept + time.Second)
-	n.Health.ListedAt = n.At
-	n.past.Add(update(n))
+	n.Gone = nil
 	wantIDs(t, orphanShims(newView(in)), OrphanShims)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 )
 
 // Which of many crash loops is the worst changes with each death, and how their
@@ -263,8 +264,12 @@ func TestOldLooksBeginNothing(t *testing.T) {
 		change func(*node)
 		begins bool
 	}{
-		"there":                {2 * second, func(*node) {}, true},
-		"gone":                 {2 * second, func(n *node) { n.pod(1).Old.Sandboxes[0].ID = "anew" }, false},
+		"there": {2 * second, func(*node) {}, true},
+		"gone": {2 * second, func(n *node) {
+			sandbox := &n.pod(1).Old.Sandboxes[0]
+			n.Gone = ledger.Gone{{ID: sandbox.ID, At: n.At}}
+			sandbox.ID = "anew"
+		}, false},
 		"gone before the look": {0, func(n *node) { n.Pods = n.Pods[:1] }, true},
 	} {
 		n := healthy(5)

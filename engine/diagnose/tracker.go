@@ -108,7 +108,7 @@ func (v *view) overtaken(f *Finding) bool {
 	}
 	id := f.Subject.ContainerID
 	switch {
-	case v.lookOld, v.past.back.hung[id].After(looked), v.past.departed.since[id].After(looked):
+	case v.lookOld, v.past.back.hung[id].After(looked), v.Gone.Since(id).After(looked):
 		return true
 	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
 		return false

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// Objects finds the pod of a container or sandbox by its id. It is never changed. Snapshots
+// between which no object came or went have the same one.
+type Objects struct {
+	shards [objectShards]map[string]*pleg.PodRef
+}
+
+// objectShards is in how many parts the index of objects is kept: only those are made anew
+// in which an object came or went.
+const objectShards = 256
+
+var objectSeed = maphash.MakeSeed()
+
+func shardOf(id string) int { return int(maphash.String(objectSeed, id) % objectShards) }
+
+// Equal reports whether both have the same objects.
+func (o *Objects) Equal(p *Objects) bool {
+	same := func(a, b *pleg.PodRef) bool { return *a == *b }
+	return o == p || o != nil && p != nil && slices.EqualFunc(o.shards[:], p.shards[:], func(a, b map[string]*pleg.PodRef) bool { return maps.EqualFunc(a, b, same) })
+}
+
+// PodOf returns the pod in which the runtime lists a container or sandbox; nil if none has
+// it.
+func (s *Snapshot) PodOf(id string) *Pod {
+	if s.Objects == nil { // it was made by hand
+		i := slices.IndexFunc(s.Pods, func(p *Pod) bool { return p.lists(id) })
+		if i < 0 {
+			return nil
+		}
+		return s.Pods[i]
+	}
+	ref, known := s.Objects.shards[shardOf(id)][id]
+	if !known {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(s.Pods, &Pod{PodRef: *ref}, byName)
+	if !found || !s.Pods[i].lists(id) {
+		return nil
+	}
+	return s.Pods[i]
+}
+
+func (p *Pod) lists(id string) bool {
+	_, _, known := find(p.Seen(), id)
+	return known
+}
+
+// find returns whose an id is in a pod, which may be nil, and its state there.
+func find(p *pleg.Pod, id string) (ref pleg.ObjectRef, state pleg.State, known bool) {
+	if p == nil {
+		return ref, state, false
+	}
+	for i := range p.Sandboxes {
+		if s := &p.Sandboxes[i]; s.ID == id {
+			return pleg.ObjectRef{ID: id, Pod: p.PodRef, Sandbox: true}, s.State, true
+		}
+	}
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.ID == id {
+			return pleg.ObjectRef{ID: id, Pod: p.PodRef, Container: c.Name}, c.State, true
+		}
+	}
+	return ref, state, false
+}
+
+// index is the source of [Objects], with all that a pod has in either end of its record. It
+// is brought up to date when it is asked.
+type index struct {
+	made   *Objects // what the last snapshot has; nil if something has come or gone since
+	now    Objects
+	shared [objectShards]bool // a snapshot has that part: it is not to be changed
+	of     map[pleg.UID]owned // what is in it of each pod
+	stale  map[pleg.UID]struct{}
+	ids    map[string]struct{} // of one pod, while that is brought up to date
+}
+
+// owned is what the index has of one pod.
+type owned struct {
+	ref  *pleg.PodRef
+	ends [2]*pleg.Pod
+}
+
+// touch notes that a pod has changed, come or gone.
+func (x *index) touch(uid pleg.UID) {
+	if x.stale == nil {
+		x.stale, x.of, x.ids = make(map[pleg.UID]struct{}), make(map[pleg.UID]owned), make(map[string]struct{})
+	}
+	x.stale[uid] = struct{}{}
+}
+
+// read returns the index as it is now, never to be changed.
+func (x *index) read(t *pods) *Objects {
+	if x.update(t); x.made == nil {
+		o := x.now
+		x.made = &o
+		for i := range x.shared {
+			x.shared[i] = true
+		}
+	}
+	return x.made
+}
+
+func (x *index) update(t *pods) {
+	for uid := range x.stale {
+		x.bring(uid, t.byUID[uid])
+	}
+	clear(x.stale)
+}
+
+// bring brings one pod up to date, which is nil if it has gone.
+func (x *index) bring(uid pleg.UID, p *Pod) {
+	was := x.of[uid]
+	now := owned{ref: was.ref}
+	if p != nil {
+		if now.ends = [2]*pleg.Pod{p.Old, p.Current}; now.ref == nil || *now.ref != p.PodRef {
+			now.ref = &pleg.PodRef{UID: p.UID, Namespace: p.Namespace, Name: p.Name}
+		}
+	}
+	if now == was {
+		return
+	}
+	clear(x.ids)
+	now.each(func(id string) {
+		x.ids[id] = struct{}{}
+		if x.now.shards[shardOf(id)][id] != now.ref {
+			x.shard(id)[id] = now.ref
+		}
+	})
+	was.each(func(id string) {
+		if _, still := x.ids[id]; !still && x.now.shards[shardOf(id)][id] == was.ref {
+			delete(x.shard(id), id)
+		}
+	})
+	if x.of[uid] = now; p == nil {
+		delete(x.of, uid)
+	}
+}
+
+// shard returns the part that an id belongs to, to be changed.
+func (x *index) shard(id string) map[string]*pleg.PodRef {
+	i := shardOf(id)
+	switch s := &x.now.shards[i]; {
+	case *s == nil:
+		*s = make(map[string]*pleg.PodRef)
+	case x.shared[i]:
+		*s = maps.Clone(*s)
+	}
+	x.shared[i], x.made = false, nil
+	return x.now.shards[i]
+}
+
+func (o *owned) each(do func(id string)) {
+	for _, p := range o.ends {
+		if p == nil {
+			continue
+		}
+		for i := range p.Sandboxes {
+			do(p.Sandboxes[i].ID)
+		}
+		for i := range p.Containers {
+			do(p.Containers[i].ID)
+		}
+	}
+}
+
+// Object returns whose an id is, and its state as of the last relist that has settled it.
+func (t *pods) Object(id string) (ref pleg.ObjectRef, settled pleg.State, known bool) {
+	t.index.update(t)
+	of, known := t.index.now.shards[shardOf(id)][id]
+	if !known {
+		return ref, settled, false
+	}
+	p := t.byUID[of.UID]
+	ref, _, current := find(p.Current, id)
+	was, settled, old := find(p.Old, id)
+	if !current {
+		ref = was
+	}
+	return ref, settled, current || old
+}
+
+// Pod reports whether there is a pod that is shown, and whether it could not be inspected.
+func (t *pods) Pod(uid pleg.UID) (known, unsettled bool) {
+	p, known := t.byUID[uid]
+	return known, known && p.Reinspect
+}

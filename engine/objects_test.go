@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// The index has what pods have, whatever comes and goes, and nothing else; a snapshot keeps
+// what it had, and has the same index as the one before where nothing came or went.
+func TestObjectsFollowThePods(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	all := pods{byUID: make(map[pleg.UID]*Pod), listed: true}
+	end := func(pod int) *pleg.Pod {
+		p := &pleg.Pod{PodRef: ref(fmt.Sprint("p", pod)), Sandboxes: []pleg.Sandbox{{ID: fmt.Sprint("s", pod)}}}
+		for c := range 6 {
+			if chance.IntN(2) == 0 {
+				p.Containers = append(p.Containers, pleg.Container{ID: fmt.Sprint("c", pod, "-", c), Name: "app"})
+			}
+		}
+		return p
+	}
+	var before *Snapshot
+	for range 2000 {
+		for range chance.IntN(3) {
+			pod := chance.IntN(40)
+			uid := ref(fmt.Sprint("p", pod)).UID
+			if chance.IntN(3) == 0 {
+				all.drop(uid)
+				continue
+			}
+			p := end(pod)
+			q := all.edit(uid)
+			q.PodRef, q.Current = p.PodRef, p
+			if chance.IntN(2) == 0 {
+				q.Old = end(pod)
+			}
+		}
+		s := &Snapshot{}
+		s.Pods, s.Counts, _ = all.read()
+		s.Objects = all.index.read(&all)
+		if before != nil {
+			agrees(t, before)
+		}
+		agrees(t, s)
+		before = s
+		if same := all.index.read(&all); same != s.Objects {
+			t.Fatal("another index of the same objects")
+		}
+	}
+	for uid := range all.byUID {
+		all.drop(uid)
+	}
+	all.read()
+	for i, left := range all.index.read(&all).shards {
+		if len(left) > 0 || len(all.index.of) > 0 {
+			t.Errorf("part %d still has %d of nobody", i, len(left))
+		}
+	}
+}
+
+// agrees holds the index of a snapshot against its pods.
+func agrees(t *testing.T, s *Snapshot) {
+	t.Helper()
+	byHand := &Snapshot{Pods: s.Pods}
+	for pod := range 40 {
+		ids := []string{fmt.Sprint("s", pod)}
+		for c := range 6 {
+			ids = append(ids, fmt.Sprint("c", pod, "-", c))
+		}
+		for _, id := range ids {
+			if got, want := s.PodOf(id), byHand.PodOf(id); got != want {
+				t.Fatalf("%s is in %v, want %v", id, got, want)
+			}
+		}
+	}
+}
+
+// What an update costs of it is what came or went.
+func TestUnchangedObjectsCostNothing(t *testing.T) {
+	relist := NewRelists(t, 100, 0)
+	first := relist()
+	if second := relist(); first.Objects == nil || second.Objects != first.Objects {
+		t.Error("the index is made anew though nothing has changed")
+	}
+}
+
+// A sandbox that the lists have no more is among what has gone; a container, and what is
+// listed in another pod, is not.
+func TestSandboxesThatHaveGone(t *testing.T) {
+	s := node(t, 3)
+	s.relist()
+	if gone := s.snapshot(s.now).Gone; gone != nil {
+		t.Fatalf("gone: %+v", gone)
+	}
+	left := s.sandboxes[1].ID
+	s.sandboxes = append(s.sandboxes[:1], s.sandboxes[2:]...)
+	s.relist()
+	gone := s.snapshot(s.now).Gone
+	if len(gone) != 1 || gone[0].ID != left || !gone.Since(left).Equal(s.now) {
+		t.Errorf("gone: %+v, want %s", gone, left)
+	}
+}
