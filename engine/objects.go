@@ -28,25 +28,28 @@ func (o *Objects) Equal(p *Objects) bool {
 	return o == p || o != nil && p != nil && slices.EqualFunc(o.shards[:], p.shards[:], func(a, b map[string]*pleg.PodRef) bool { return maps.EqualFunc(a, b, same) })
 }
 
-// PodOf returns the pod in which the runtime lists a container or sandbox; nil if none has
-// it.
-func (s *Snapshot) PodOf(id string) *Pod {
-	if s.Objects == nil { // it was made by hand
-		i := slices.IndexFunc(s.Pods, func(p *Pod) bool { return p.lists(id) })
-		if i < 0 {
-			return nil
-		}
-		return s.Pods[i]
+// ObjectsOf returns the index of pods that are in the order of a snapshot.
+func ObjectsOf(all []*Pod) *Objects {
+	t := pods{byUID: make(map[pleg.UID]*Pod, len(all))}
+	for _, p := range all {
+		t.byUID[p.UID] = p
+		t.index.touch(p.UID)
 	}
-	ref, known := s.Objects.shards[shardOf(id)][id]
+	return t.index.read(&t)
+}
+
+// PodOf returns which of the pods of a snapshot that has this index is listed to have a
+// container or sandbox; nil if none is.
+func (o *Objects) PodOf(all []*Pod, id string) *Pod {
+	ref, known := o.shards[shardOf(id)][id]
 	if !known {
 		return nil
 	}
-	i, found := slices.BinarySearchFunc(s.Pods, &Pod{PodRef: *ref}, byName)
-	if !found || !s.Pods[i].lists(id) {
+	i, found := slices.BinarySearchFunc(all, &Pod{PodRef: *ref}, byName)
+	if !found || !all[i].lists(id) {
 		return nil
 	}
-	return s.Pods[i]
+	return all[i]
 }
 
 func (p *Pod) lists(id string) bool {
@@ -81,6 +84,8 @@ type index struct {
 	of     map[pleg.UID]owned // what is in it of each pod
 	stale  map[pleg.UID]struct{}
 	ids    map[string]struct{} // of one pod, while that is brought up to date
+	twice  bool                // some id was in two pods
+	lost   map[string]struct{} // ids that a pod has no more, where some were in two
 }
 
 // owned is what the index has of one pod.
@@ -114,6 +119,17 @@ func (x *index) update(t *pods) {
 		x.bring(uid, t.byUID[uid])
 	}
 	clear(x.stale)
+	if len(x.lost) == 0 {
+		return
+	}
+	for _, o := range x.of { // a runtime that makes no sense lists one in two pods
+		o.each(func(id string) {
+			if _, lost := x.lost[id]; lost {
+				x.put(id, &o, o.ref)
+			}
+		})
+	}
+	x.lost = nil
 }
 
 // bring brings one pod up to date, which is nil if it has gone.
@@ -131,18 +147,42 @@ func (x *index) bring(uid pleg.UID, p *Pod) {
 	clear(x.ids)
 	now.each(func(id string) {
 		x.ids[id] = struct{}{}
-		if x.now.shards[shardOf(id)][id] != now.ref {
-			x.shard(id)[id] = now.ref
-		}
+		x.put(id, &now, was.ref)
 	})
 	was.each(func(id string) {
 		if _, still := x.ids[id]; !still && x.now.shards[shardOf(id)][id] == was.ref {
 			delete(x.shard(id), id)
+			x.lose(id)
 		}
 	})
 	if x.of[uid] = now; p == nil {
 		delete(x.of, uid)
 	}
+}
+
+// put notes that a pod has an id, as it may have before under another name. Of two pods that
+// have one it is the first by UID.
+func (x *index) put(id string, o *owned, was *pleg.PodRef) {
+	switch has := x.now.shards[shardOf(id)][id]; {
+	case has == o.ref:
+		return
+	case has != nil && has != was:
+		if x.twice = true; has.UID < o.ref.UID {
+			return
+		}
+	}
+	x.shard(id)[id] = o.ref
+}
+
+// lose notes that a pod has an id no more that another one may still have.
+func (x *index) lose(id string) {
+	if !x.twice {
+		return
+	}
+	if x.lost == nil {
+		x.lost = make(map[string]struct{})
+	}
+	x.lost[id] = struct{}{}
 }
 
 // shard returns the part that an id belongs to, to be changed.

@@ -22,6 +22,7 @@ func TestObjectsFollowThePods(t *testing.T) {
 		}
 		return p
 	}
+	both := pleg.Container{ID: "both", Name: "app"} // a runtime that makes no sense lists it in two pods
 	var before *Snapshot
 	for range 2000 {
 		for range chance.IntN(3) {
@@ -33,6 +34,9 @@ func TestObjectsFollowThePods(t *testing.T) {
 			}
 			p := end(pod)
 			q := all.edit(uid)
+			if chance.IntN(10) == 0 {
+				p.Containers = append(p.Containers, both)
+			}
 			q.PodRef, q.Current = p.PodRef, p
 			if chance.IntN(2) == 0 {
 				q.Old = end(pod)
@@ -64,16 +68,24 @@ func TestObjectsFollowThePods(t *testing.T) {
 // agrees holds the index of a snapshot against its pods.
 func agrees(t *testing.T, s *Snapshot) {
 	t.Helper()
-	byHand := &Snapshot{Pods: s.Pods}
+	anew, first := ObjectsOf(s.Pods), make(map[string]*Pod)
+	for _, p := range s.Pods {
+		for _, f := range partsOf(p.Seen()) {
+			if has := first[f.ID]; has == nil || p.UID < has.UID {
+				first[f.ID] = p
+			}
+		}
+	}
+	ids := []string{"both"}
 	for pod := range 40 {
-		ids := []string{fmt.Sprint("s", pod)}
+		ids = append(ids, fmt.Sprint("s", pod))
 		for c := range 6 {
 			ids = append(ids, fmt.Sprint("c", pod, "-", c))
 		}
-		for _, id := range ids {
-			if got, want := s.PodOf(id), byHand.PodOf(id); got != want {
-				t.Fatalf("%s is in %v, want %v", id, got, want)
-			}
+	}
+	for _, id := range ids {
+		if got := s.Objects.PodOf(s.Pods, id); got != first[id] || anew.PodOf(s.Pods, id) != got {
+			t.Fatalf("%s is in %+v, want %+v", id, got, first[id])
 		}
 	}
 }
@@ -87,16 +99,17 @@ func TestUnchangedObjectsCostNothing(t *testing.T) {
 	}
 }
 
-// A sandbox that the lists have no more is among what has gone; a container, and what is
-// listed in another pod, is not.
+// A sandbox that the lists have no more is among what has gone; what is listed in another
+// pod is not.
 func TestSandboxesThatHaveGone(t *testing.T) {
-	s := node(t, 3)
+	s := node(t, 6)
+	s.containers[0].ID = s.sandboxes[1].ID
 	s.relist()
 	if gone := s.snapshot(s.now).Gone; gone != nil {
 		t.Fatalf("gone: %+v", gone)
 	}
-	left := s.sandboxes[1].ID
-	s.sandboxes = append(s.sandboxes[:1], s.sandboxes[2:]...)
+	left := s.sandboxes[5].ID
+	s.sandboxes = append(s.sandboxes[:1], s.sandboxes[2:5]...)
 	s.relist()
 	gone := s.snapshot(s.now).Gone
 	if len(gone) != 1 || gone[0].ID != left || !gone.Since(left).Equal(s.now) {

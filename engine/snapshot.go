@@ -42,7 +42,7 @@ type Snapshot struct {
 	VersionErr *Failure         // the last failed Version, until one succeeds
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
-	Objects    *Objects         // see [Snapshot.PodOf]; nil in a snapshot that no engine has made
+	Objects    *Objects         // the index of Pods; nil in a snapshot that no engine has made
 	Beside     []*Pod           // what was listed pod by pod because the list of all containers is too large or cannot be read, where Pods is of an older list; else nil
 	Channel    Channel          // the kubelet's event channel, as modelled
 	Calls      []Calls          // one for each operation, in the order of call.Operations

@@ -14,8 +14,6 @@ type Input struct {
 	History  *History         // of what came before, the snapshot's own update included; nil for none
 	Evidence *evidence.Report // of the node; nil if nobody looked
 	Endpoint string           // of the runtime, for commands; may be empty
-
-	index *objectIndex // kept from update to update; nil for none
 }
 
 // tells reports whether findings of a kind can be made of a view.

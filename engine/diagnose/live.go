@@ -35,7 +35,6 @@ type Live struct {
 	endpoint string
 	history  *History
 	tracker  tracker
-	index    objectIndex
 }
 
 // NewLive returns a Live that reads feed, of a runtime at that endpoint, which
@@ -53,7 +52,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	}
 	l.history.Add(u)
 	l.history.AddReport(u.Snapshot.Evidence)
-	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint, index: &l.index})
+	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint})
 	defer views.Put(v)
 	v.told = &l.tracker
 	l.history.back.saw(v)

@@ -11,90 +11,28 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// An objectIndex finds the sandboxes and containers that are listed by their ids. It is
-// kept from one update to the next, and brought up to date only where something is looked
-// up: then it costs what has changed.
-type objectIndex struct {
-	pods []*engine.Pod
-	byID map[string]waits.Object
-}
-
-// update takes over the pods of another snapshot.
-func (x *objectIndex) update(pods []*engine.Pod) {
-	if x.byID == nil {
-		x.byID = make(map[string]waits.Object)
-	}
-	if same(x.pods, pods) {
-		return
-	}
-	var left []string
-	for was, now := range engine.Changes(x.pods, pods) {
-		if was != nil {
-			for o := range objectsOf(was) {
-				if x.byID[o.ID].Pod.UID == was.UID {
-					delete(x.byID, o.ID)
-					left = append(left, o.ID)
-				}
-			}
-		}
-		if now != nil {
-			for o := range objectsOf(now) {
-				x.byID[o.ID] = o
-			}
+// listed returns the object of an id as it is listed.
+func (v *view) listed(id string) (waits.Object, bool) {
+	if v.index == nil {
+		if v.index = v.Objects; v.index == nil {
+			v.index = engine.ObjectsOf(v.Pods)
 		}
 	}
-	x.pods = pods
-	delete(x.byID, "")
-	x.restore(left)
-}
-
-// restore finds ids again that one pod has no more and another one may still list.
-func (x *objectIndex) restore(left []string) {
-	left = slices.DeleteFunc(left, func(id string) bool { _, known := x.byID[id]; return known })
-	if len(left) == 0 {
-		return
+	p := v.index.PodOf(v.Pods, id)
+	if p == nil || id == "" {
+		return waits.Object{}, false
 	}
-	gone := make(map[string]bool, len(left))
-	for _, id := range left {
-		gone[id] = id != ""
-	}
-	for _, p := range x.pods {
-		for o := range objectsOf(p) {
-			if gone[o.ID] {
-				x.byID[o.ID] = o
-			}
+	for _, sb := range p.Seen().Sandboxes {
+		if sb.ID == id {
+			return waits.Object{Pod: p.PodRef, ID: sb.ID, Sandbox: true, State: sb.State}, true
 		}
 	}
-}
-
-// objectsOf yields what a pod lists.
-func objectsOf(p *engine.Pod) func(func(waits.Object) bool) {
-	return func(yield func(waits.Object) bool) {
-		for _, sb := range seen(p).Sandboxes {
-			if !yield(waits.Object{Pod: p.PodRef, ID: sb.ID, Sandbox: true, State: sb.State}) {
-				return
-			}
-		}
-		for _, c := range seen(p).Containers {
-			if !yield(containerObject(p, c)) {
-				return
-			}
-		}
-	}
+	i := slices.IndexFunc(p.Seen().Containers, func(c pleg.Container) bool { return c.ID == id })
+	return containerObject(p, p.Seen().Containers[i]), true
 }
 
 func containerObject(p *engine.Pod, c pleg.Container) waits.Object {
 	return waits.Object{Pod: p.PodRef, Container: c.Name, ID: c.ID, SandboxID: c.SandboxID, State: c.State}
-}
-
-// listed returns the object of an id as it is listed.
-func (v *view) listed(id string) (waits.Object, bool) {
-	if v.index == nil {
-		v.index = new(objectIndex)
-	}
-	v.index.update(v.Pods)
-	o, known := v.index.byID[id]
-	return o, known
 }
 
 // ours returns the object of an id as it is listed, or, where a list is missing, as it is

@@ -74,8 +74,8 @@ func orphansAmong(v *view) []evidence.Process {
 	}
 	var orphans []evidence.Process
 	for _, p := range v.evidence.Processes.Shims {
-		// An old shim serves one container and has its id.
-		if p.Own && p.Age > orphanGrown && p.Sandbox != "" && v.PodOf(p.Sandbox) == nil && v.Gone.Since(p.Sandbox).IsZero() {
+		_, listed := v.listed(p.Sandbox) // an old shim serves one container and has its id
+		if p.Own && p.Age > orphanGrown && p.Sandbox != "" && !listed && v.Gone.Since(p.Sandbox).IsZero() {
 			orphans = append(orphans, p)
 		}
 	}

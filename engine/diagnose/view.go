@@ -59,7 +59,7 @@ type view struct {
 	holding      []Finding                   // what holds, while the headline is made; nil before
 	waits        *waits.Graph                // see [view.graph]
 	graphed      bool                        // it was built
-	index        *objectIndex                // of what is listed
+	index        *engine.Objects             // of what is listed; nil until it is asked
 	unlisted     map[string]waits.Object     // see [view.held]; nil until somebody asks
 	facts
 }
@@ -69,7 +69,7 @@ var views = sync.Pool{New: func() any { return &view{places: make(map[target]int
 // newView reads an input. Who calls it may put the view back into the pool.
 func newView(in Input) *view {
 	v := views.Get().(*view)
-	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, index: in.index, objects: v.objects[:0], places: v.places}
+	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
 	clear(v.places)
 	if v.past == nil {
 		v.past = &noHistory
