@@ -20,8 +20,7 @@ const (
 // A newcomer is a sandbox that has come since the first relist, and of whose network
 // nothing has been told.
 type newcomer struct {
-	pod    pleg.PodRef
-	id     string
+	pleg.ObjectRef
 	found  time.Time     // start of the relist that found it
 	since  time.Time     // when it was seen
 	paused time.Duration // how long all pauses had lasted then
@@ -45,7 +44,7 @@ func (n *networks) follow(m *machine, e Event) {
 		return
 	}
 	if m.transitions.Comes(e.ID) {
-		c := newcomer{pod: e.Pod, id: e.ID, found: e.At, since: m.now, paused: m.pause.length(m.now)}
+		c := newcomer{ObjectRef: e.Object(), found: e.At, since: m.now, paused: m.pause.length(m.now)}
 		if e.Kind == pleg.Died {
 			c.missing, c.listed = m.listedBefore(), e.At
 			if r := m.relists.now; r != nil {
@@ -91,11 +90,11 @@ func (c newcomer) until(m *machine) time.Time {
 // judge returns what is to be told of the network of which sandbox, nil for nothing, and
 // whether that is the last word.
 func (c newcomer) judge(m *machine) (of *pleg.SandboxStatus, kind pleg.Kind, over bool) {
-	entry, ok := m.core.Cache().Entry(c.pod.UID)
+	entry, ok := m.core.Cache().Entry(c.Pod.UID)
 	if !ok || entry.Status == nil {
 		return nil, 0, !ok // the pod has gone, or could not be inspected
 	}
-	i := slices.IndexFunc(entry.Status.Sandboxes, func(s pleg.SandboxStatus) bool { return s.ID == c.id })
+	i := slices.IndexFunc(entry.Status.Sandboxes, func(s pleg.SandboxStatus) bool { return s.ID == c.ID })
 	if i < 0 {
 		return nil, 0, true
 	}
@@ -115,10 +114,10 @@ func (c newcomer) judge(m *machine) (of *pleg.SandboxStatus, kind pleg.Kind, ove
 // held reports whether the sandbox has containers. A runtime makes none in a sandbox whose
 // network failed.
 func (c newcomer) held(m *machine) bool {
-	was, now, _ := m.core.Record(c.pod.UID)
+	was, now, _ := m.core.Record(c.Pod.UID)
 	for _, pod := range []*pleg.Pod{now, was} {
 		if pod != nil {
-			return slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool { return o.SandboxID == c.id || o.SandboxID == "" })
+			return slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool { return o.SandboxID == c.ID || o.SandboxID == "" })
 		}
 	}
 	return false
@@ -130,7 +129,7 @@ func (c newcomer) wasUp(m *machine, s *pleg.SandboxStatus) bool {
 	if c.listed.IsZero() {
 		return false
 	}
-	if m.transitions.Saw(c.id, pleg.Started) {
+	if m.transitions.Saw(c.ID, pleg.Started) {
 		return true
 	}
 	since := c.missing
@@ -146,7 +145,7 @@ func (c newcomer) release(m *machine, kind pleg.Kind, state pleg.State) {
 	m.events.last++
 	m.changed = true
 	m.work.Events = append(m.work.Events, Event{Seq: m.events.last, Mode: m.core.Mode(), SeenAt: m.now, Event: pleg.Event{
-		Kind: kind, Delivery: pleg.Derived, Pod: c.pod, ID: c.id, Sandbox: true, From: state, To: state,
+		Kind: kind, Delivery: pleg.Derived, Pod: c.Pod, ID: c.ID, Sandbox: true, From: state, To: state,
 		At: latest(c.found, m.core.ListedAt()),
 	}})
 }

@@ -80,8 +80,7 @@ func (t *transitions) report(m *machine) {
 func (t *transitions) told(m *machine, e *Event) {
 	if e.Kind == pleg.Died {
 		by, _ := e.Seen.First()
-		ref := pleg.ObjectRef{ID: e.ID, Pod: e.Pod, Container: e.Container, Sandbox: e.Sandbox}
-		t.Died(ledger.UnseenDeath{ObjectRef: ref, At: e.SeenAt, By: by}, e.Delivery == pleg.Unseen)
+		t.Died(ledger.UnseenDeath{ObjectRef: e.Object(), At: e.SeenAt, By: by}, e.Delivery == pleg.Unseen)
 	}
 }
 

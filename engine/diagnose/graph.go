@@ -63,7 +63,7 @@ func (v *view) waitFacts() waits.Facts {
 		f.Hangs = append(f.Hangs, w)
 	}
 	for _, pod := range v.Holders {
-		f.Alone = append(f.Alone, waits.Object{Pod: pod, Sandbox: true})
+		f.Alone = append(f.Alone, waits.Object{ObjectRef: pleg.ObjectRef{Pod: pod, Sandbox: true}})
 	}
 	return f
 }

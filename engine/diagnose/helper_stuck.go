@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -145,7 +146,7 @@ func (v *view) helperParent(p evidence.Process) string {
 		shim := v.evidence.Processes.Shims[i]
 		owner, known := v.ours(cmp.Or(shim.Sandbox, shim.Container))
 		if !known {
-			owner = waits.Object{ID: cmp.Or(shim.Sandbox, shim.Container), Sandbox: shim.Sandbox != ""}
+			owner = waits.Object{ObjectRef: pleg.ObjectRef{ID: cmp.Or(shim.Sandbox, shim.Container), Sandbox: shim.Sandbox != ""}}
 		}
 		return fmt.Sprintf(", child of the %s of %s", waits.MonitorWord(&shim), called(owner))
 	}

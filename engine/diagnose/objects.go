@@ -24,7 +24,7 @@ func (v *view) listed(id string) (waits.Object, bool) {
 	}
 	for _, sb := range p.Seen().Sandboxes {
 		if sb.ID == id {
-			return waits.Object{Pod: p.PodRef, ID: sb.ID, Sandbox: true, State: sb.State}, true
+			return waits.Object{ObjectRef: pleg.ObjectRef{Pod: p.PodRef, ID: sb.ID, Sandbox: true}, State: sb.State}, true
 		}
 	}
 	i := slices.IndexFunc(p.Seen().Containers, func(c pleg.Container) bool { return c.ID == id })
@@ -32,7 +32,7 @@ func (v *view) listed(id string) (waits.Object, bool) {
 }
 
 func containerObject(p *engine.Pod, c pleg.Container) waits.Object {
-	return waits.Object{Pod: p.PodRef, Container: c.Name, ID: c.ID, SandboxID: c.SandboxID, State: c.State}
+	return waits.Object{ObjectRef: pleg.ObjectRef{Pod: p.PodRef, Container: c.Name, ID: c.ID}, SandboxID: c.SandboxID, State: c.State}
 }
 
 // ours returns the object of an id as it is listed, or, where a list is missing, as it is
@@ -96,8 +96,10 @@ func (v *view) held() map[string]waits.Object {
 func (v *view) shown(id string) (waits.Object, bool) {
 	o, known := v.shownBy(id)
 	return waits.Object{
-		Pod:       pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)},
-		Container: o.Container, ID: id, SandboxID: o.SandboxID, Sandbox: o.Sandbox,
+		ObjectRef: pleg.ObjectRef{
+			Pod: pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}, Container: o.Container, ID: id, Sandbox: o.Sandbox,
+		},
+		SandboxID: o.SandboxID,
 	}, known
 }
 
@@ -123,7 +125,7 @@ func (v *view) known(id string) waits.Object {
 
 // asked returns the object that a call is about.
 func (v *view) asked(f engine.Flight) waits.Object {
-	o := waits.Object{Pod: f.Pod, Container: f.Container, ID: f.ID, Sandbox: isSandbox(f)}
+	o := waits.Object{ObjectRef: pleg.ObjectRef{Pod: f.Pod, Container: f.Container, ID: f.ID, Sandbox: isSandbox(f)}}
 	if !o.Sandbox {
 		o.SandboxID = v.sandbox(f)
 	}

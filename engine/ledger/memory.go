@@ -27,10 +27,16 @@ func (l *Ledger) Size() Size {
 	return Size{len(l.byID), len(l.kept), len(l.strangers), len(l.untold), len(l.unjudged), len(l.owed), l.strange}
 }
 
+// name takes over whose an id is; of the id itself it has a copy.
+func (x *entry) name(ref pleg.ObjectRef) {
+	ref.ID = x.ID
+	x.ObjectRef = ref
+}
+
 // identify finds out whose an id is, if anybody knows by now.
 func (l *Ledger) identify(f *Facts, x *entry) {
 	if ref, _, known := f.Records.Object(x.ID); known {
-		x.Pod, x.Container, x.Sandbox = ref.Pod, ref.Container, ref.Sandbox
+		x.name(ref)
 	} else if known, _ := f.Records.Pod(x.Pod.UID); !known {
 		return
 	}

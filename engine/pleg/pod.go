@@ -33,6 +33,11 @@ type ObjectRef struct {
 	Sandbox   bool
 }
 
+// Object returns what an event is about: no id for a pod as a whole.
+func (e *Event) Object() ObjectRef {
+	return ObjectRef{ID: e.ID, Pod: e.Pod, Container: e.Container, Sandbox: e.Sandbox}
+}
+
 // A Sandbox is a pod sandbox as one list call showed it.
 type Sandbox struct {
 	ID        string

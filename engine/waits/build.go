@@ -9,6 +9,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // MostObjects is how many objects whose status hangs a graph has: nobody reads more of
@@ -170,7 +171,7 @@ func (f *Facts) whose(id string) Object {
 	if o, known := f.Shown(id); known {
 		return o
 	}
-	return Object{ID: id}
+	return Object{ObjectRef: pleg.ObjectRef{ID: id}}
 }
 
 // String returns namespace/pod and the container, as far as they have names, or else the

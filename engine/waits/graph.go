@@ -37,11 +37,8 @@ const (
 
 // An Object is a sandbox or a container, as a list or the node itself shows it.
 type Object struct {
-	Pod       pleg.PodRef
-	Container string // its name; empty for a sandbox
-	ID        string
+	pleg.ObjectRef
 	SandboxID string // of a container; may be empty
-	Sandbox   bool
 	State     pleg.State
 }
 

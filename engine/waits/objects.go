@@ -24,7 +24,7 @@ func objectsToShims(b *builder) {
 			owner, known = b.Lookup(p.Container)
 		}
 		if !known {
-			owner = Object{ID: p.Sandbox, Sandbox: true}
+			owner = Object{ObjectRef: pleg.ObjectRef{ID: p.Sandbox, Sandbox: true}}
 		}
 		if (known || p.Own) && (Idle(p) || known && deadShim(p, owner)) {
 			b.edge(b.object(owner), b.shim(p, owner), "it is "+p.State.String()+" and answers nobody")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // What an object waits for is a helper that is about it, or else what its shim has called
@@ -25,11 +26,11 @@ func TestHelperFor(t *testing.T) {
 		object Object
 		want   int
 	}{
-		{Object{ID: "c", SandboxID: "s"}, 10},
-		{Object{ID: "c"}, 10},
-		{Object{ID: "idle", SandboxID: "s"}, 14},
-		{Object{ID: "s", Sandbox: true}, 13},
-		{Object{ID: "idle"}, 0},
+		{Object{ObjectRef: pleg.ObjectRef{ID: "c"}, SandboxID: "s"}, 10},
+		{Object{ObjectRef: pleg.ObjectRef{ID: "c"}}, 10},
+		{Object{ObjectRef: pleg.ObjectRef{ID: "idle"}, SandboxID: "s"}, 14},
+		{Object{ObjectRef: pleg.ObjectRef{ID: "s", Sandbox: true}}, 13},
+		{Object{ObjectRef: pleg.ObjectRef{ID: "idle"}}, 0},
 		{Object{}, 0},
 	} {
 		got := 0
