@@ -10,6 +10,8 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
+// Who sees what is the ledger's word. The engine's own inputs, settings and snapshots are
+// made of it, so that whoever reads these need not know where it is kept.
 type (
 	Source    = ledger.Source
 	Sightings = ledger.Sightings
