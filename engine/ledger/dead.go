@@ -61,6 +61,16 @@ func NewDead(all []UnseenDeath, more uint64) *Dead {
 	return d
 }
 
+// Equal reports whether both have the same dead.
+func (d *Dead) Equal(other *Dead) bool {
+	if d == nil || other == nil {
+		return d == other
+	}
+	return d.More == other.More && slices.EqualFunc(d.All, other.All, func(a, b UnseenDeath) bool {
+		return a.ObjectRef == b.ObjectRef && a.By == b.By && a.At.Equal(b.At)
+	})
+}
+
 // Of returns the death of an id; nil if it is not among them.
 func (d *Dead) Of(id string) *UnseenDeath {
 	if d == nil {
