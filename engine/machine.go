@@ -126,6 +126,7 @@ type machine struct {
 	sources   sources
 	sightings sightings
 	workers   workers
+	memory    remembered
 
 	started  time.Time
 	period   time.Duration

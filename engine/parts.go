@@ -43,6 +43,7 @@ func (m *machine) assemble() {
 		{part: sweeper{}, by: []Asker{BySweep}},
 		{part: raws{}, by: []Asker{ByRequest}},
 		{part: &m.check},
+		{part: &m.memory},
 		{part: &m.calls}, // which makes what the others want
 	} {
 		m.parts = append(m.parts, p.part)

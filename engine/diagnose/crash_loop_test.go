@@ -177,7 +177,7 @@ func (n *node) dies(id string, at time.Duration) engine.Update {
 
 func TestCrashLoopFromHistory(t *testing.T) {
 	n := healthy(2).instances(0, "app", instance{0, true, 5 * time.Second, 0, 0, ""})
-	n.past = NewHistory()
+	n.past = newWitness()
 	for i, at := range []time.Duration{100 * time.Second, 50 * time.Second} {
 		n.past.Add(n.dies(fmt.Sprint("dead-", i), at))
 	}
@@ -198,7 +198,7 @@ func TestCrashLoopFromHistory(t *testing.T) {
 // A runtime that gives no time of the end leaves that of the event.
 func TestCrashLoopWithoutTimes(t *testing.T) {
 	n := healthy(2).instances(0, "app", instance{2, false, 0, 0, 1, ""}, instance{1, false, 0, 0, 1, ""}, instance{0, false, 0, 0, 1, ""})
-	n.past = NewHistory()
+	n.past = newWitness()
 	for i := range n.pod(0).Status.Containers {
 		c := &n.pod(0).Status.Containers[i]
 		c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}
@@ -211,7 +211,7 @@ func TestCrashLoopWithoutTimes(t *testing.T) {
 
 func TestFirstSeenDeadIsNoDeath(t *testing.T) {
 	n := healthy(1)
-	n.past = NewHistory()
+	n.past = newWitness()
 	u := n.dies("old", time.Second)
 	u.Events[0].From, u.Events[0].HasLag = pleg.Absent, false
 	n.past.Add(u)

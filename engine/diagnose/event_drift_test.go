@@ -18,7 +18,7 @@ import (
 // with the relist, after a minute in which all of it came together.
 func drifts(d engine.Drift, change ...func(*node)) *node {
 	n := healthy(3)
-	n.past = NewHistory()
+	n.past = newWitness()
 	n.Sources = []engine.SourceState{{Source: engine.FromCRI, State: engine.StreamConnected, Since: ago(time.Minute), Received: 500}, {Source: engine.FromCgroup}}
 	d.Source, d.Transitions = engine.FromCRI, d.Both+d.MissedByRelist+d.MissedBySource
 	n.past.Add(engine.Update{Snapshot: &engine.Snapshot{At: ago(time.Minute), Sources: slices.Clone(n.Sources), Drift: []engine.Drift{{Source: engine.FromCRI}}}})
@@ -140,7 +140,7 @@ func TestUnseenDeaths(t *testing.T) {
 	}
 	hung := func(events ...engine.Event) *node {
 		n := healthy(9).hang(call.ListPodSandbox, 40*second).probesAnswered()
-		n.past = NewHistory()
+		n.past = newWitness()
 		n.past.Add(engine.Update{Snapshot: &n.Snapshot, Events: events})
 		return n
 	}

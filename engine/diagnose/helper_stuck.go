@@ -159,8 +159,8 @@ func (v *view) helperParent(p evidence.Process) string {
 // not: what runs now, or what ran last of those that are begun again and again, as old as
 // all of them together.
 func (v *view) deleting(o waits.Object) (evidence.Process, bool) {
-	if p := v.past.again[o.ID]; p.times > 1 {
-		p.Age = max(v.evidence.At.Sub(p.begun), p.Age)
+	if p := v.Memory.Repeats[o.ID]; p.Times > 1 {
+		p.Age = max(v.evidence.At.Sub(p.Begun), p.Age)
 		return p.Process, true
 	}
 	i := slices.IndexFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {

@@ -56,7 +56,6 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 		return Update{}, err
 	}
 	l.history.Add(u)
-	l.history.AddReport(u.Snapshot.Evidence)
 	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint, index: &l.index})
 	defer views.Put(v)
 	v.told = &l.tracker

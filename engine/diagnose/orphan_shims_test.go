@@ -11,7 +11,7 @@ import (
 // A look shows the shim of a sandbox that has been removed since.
 func TestShimOfDepartedSandbox(t *testing.T) {
 	n := healthy(3)
-	n.past = NewHistory()
+	n.past = newWitness()
 	n.past.Add(update(n))
 	in := n.input()
 	in.Evidence, in.Endpoint = looked(n), ourSocket
