@@ -21,6 +21,7 @@ const idleMost = 20 * time.Second
 type remembered struct {
 	passive
 	past.Keeper
+	silence
 	flips    int              // of the verdict
 	report   *evidence.Report // the last look
 	listedAt time.Time        // start of the last good list

@@ -19,7 +19,6 @@ type History struct {
 	drift    driftLog     // of event sources and relist
 	unseen   unseenDeaths // by any relist
 	departed departed     // sandboxes
-	back     comeback     // of the runtime
 }
 
 // NewHistory returns a history of nothing.
@@ -30,7 +29,6 @@ func (h *History) Add(u engine.Update) {
 	if u.Snapshot == nil {
 		return
 	}
-	h.back.add(u)
 	h.pods.update(u.Snapshot)
 	if r := u.Snapshot.Evidence; r != h.looked && r != nil {
 		h.looked, h.lookedStuck = r, anyStuck(&r.Processes)

@@ -59,7 +59,6 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint, index: &l.index})
 	defer views.Put(v)
 	v.told = &l.tracker
-	l.history.back.saw(v)
 	found := v.diagnose()
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)

@@ -20,6 +20,7 @@ type witness struct {
 	failing map[pleg.UID]bool
 	report  *evidence.Report
 	shown   *engine.Snapshot // that has what is remembered; may be nil
+	scope   scope            // of the last snapshot that was diagnosed
 }
 
 func newWitness() *witness { return new(witness) }
@@ -29,6 +30,9 @@ func (w *witness) Add(u engine.Update) {
 	s := u.Snapshot
 	w.History.Add(u)
 	first := w.last == nil
+	if !first {
+		w.comesBack(s)
+	}
 	if first || s.Health.Flips < w.last.Health.Flips { // another engine
 		w.Keeper, w.last, w.counts = past.Keeper{}, &engine.Snapshot{Channel: s.Channel}, past.Counts{}
 	}
@@ -64,6 +68,46 @@ func (w *witness) Add(u engine.Update) {
 func (w *witness) show(s *engine.Snapshot) {
 	if w.shown = s; s != nil {
 		s.Memory = w.Read()
+	}
+}
+
+// comesBack takes down whether an answer since the last snapshot says that the runtime is
+// back. One that came at once says so only if there could be none before.
+func (w *witness) comesBack(s *engine.Snapshot) {
+	if !slices.ContainsFunc(s.Calls, func(c engine.Calls) bool {
+		if !c.LastOK.After(w.last.At) || c.Op == call.Version || c.Op == call.GetContainerEvents {
+			return false
+		}
+		switch w.scope {
+		case refused:
+			return true
+		case silent:
+			return c.Op != call.Status || c.Last >= callLate
+		case everyStatus:
+			return c.Op.AboutObject()
+		case tooEarly:
+			return c.Last >= callLate
+		}
+		return false
+	}) {
+		return
+	}
+	back := past.Comeback{At: s.At}
+	for i, f := range failures(s) {
+		if f != nil {
+			back.InRow[i] = f.InRow
+		}
+	}
+	w.CameBack(back)
+}
+
+// diagnosed takes in what is the matter at a snapshot.
+func (w *witness) diagnosed(s *engine.Snapshot) {
+	v := newView(Input{Snapshot: s, History: &w.History, Evidence: s.Evidence})
+	defer views.Put(v)
+	w.scope = v.scope
+	for i := range v.objects {
+		w.Hung(v.objects[i].ID, s.At)
 	}
 }
 
@@ -141,6 +185,7 @@ func remember(all []engine.Update) []engine.Update {
 		s := *all[i].Snapshot
 		s.Memory = w.Read()
 		all[i].Snapshot = &s
+		w.diagnosed(&s)
 	}
 	return all
 }

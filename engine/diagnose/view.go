@@ -74,10 +74,10 @@ func newView(in Input) *view {
 	if v.past == nil {
 		v.past = &noHistory
 	}
-	v.Snapshot = v.past.back.since(v.Snapshot)
+	v.Snapshot = sinceBack(v.Snapshot)
 	v.unasked = v.Failure == nil && in.Snapshot.Failure != nil
 	looked, known := v.looked()
-	v.lookOld = known && looked.Before(v.past.back.at)
+	v.lookOld = known && looked.Before(v.Memory.Back.At)
 	if v.pods = v.past.pods.Values; !same(v.past.pods.Pods, v.Pods) {
 		var table podTable
 		table.update(v.Snapshot)
@@ -178,7 +178,7 @@ var noPod pleg.Pod // read only
 // moment: its pod was inspected well, or is listed no more, or the whole runtime came
 // back. What is older accuses it no longer.
 func (v *view) heardSince(f engine.Flight, since time.Time) bool {
-	if since.Before(v.past.back.at) {
+	if since.Before(v.Memory.Back.At) {
 		return true
 	}
 	if p := v.pod(f.Pod); p != nil {

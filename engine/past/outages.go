@@ -35,6 +35,13 @@ func (k *Keeper) WentAway(at time.Time, before Counts) {
 	}
 }
 
+// ComesAndGoes reports whether the runtime has gone away so often of late that no answer
+// of it is a comeback.
+func (k *Keeper) ComesAndGoes(at time.Time) bool {
+	all := k.now.Outages.Times
+	return len(all) == outagesKept && at.Sub(all[0].At) <= time.Minute
+}
+
 // IsThere takes down that the runtime answers such calls again.
 func (k *Keeper) IsThere() { k.now.Outages.Away = false }
 

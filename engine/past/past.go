@@ -20,6 +20,8 @@ type Memory struct {
 	Repeats    map[string]Repeat    // helpers that are begun again and again, by container
 	Lists      []ListSizes          // how large their answers were, oldest first
 	Outages    Outages              // of the runtime
+	Back       Comeback             // the last one
+	Hung       map[string]time.Time // objects, by id: when their status came late or not at all, or well after that
 	Recoveries []time.Time          // when inspections that had failed succeeded, with nothing done about it, oldest first
 	Status     []time.Duration      // how long the last good answers to Status took, oldest first
 	IdleSince  time.Time            // since when our own relists have been good and short; zero while they are not
@@ -28,14 +30,15 @@ type Memory struct {
 // A Keeper takes down what happens. Its methods are called in the order of time. The zero
 // value has seen nothing.
 type Keeper struct {
-	now    Memory
-	looked *evidence.Report
-	own    *Losses // those of now, if nobody has read them yet: they may be written to
+	now     Memory
+	looked  *evidence.Report
+	own     *Losses // those of now, if nobody has read them yet: they may be written to
+	ownHung bool    // so may be what hung
 }
 
 // Read returns what is remembered now.
 func (k *Keeper) Read() Memory {
-	k.own = nil
+	k.own, k.ownHung = nil, false
 	return k.now
 }
 

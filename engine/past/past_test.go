@@ -111,6 +111,8 @@ func busy(k *Keeper, i int) {
 	k.StatusTook(time.Duration(i))
 	k.Listed(ListSizes{At: at, Sandboxes: uint64(i)})
 	k.Idle(i%3 > 0, at)
+	k.Hung(id, at)
+	k.CameBack(Comeback{At: at})
 }
 
 // What was read stays as it was, whatever comes.
@@ -140,11 +142,23 @@ func TestMemoryIsBounded(t *testing.T) {
 	m := k.Read()
 	for name, got := range map[string][2]int{
 		"spells": {len(m.Spells), spellsKept}, "losers": {len(m.Losses.Pods), losersMost}, "repeats": {len(m.Repeats), repeatsMost},
-		"lists": {len(m.Lists), listsKept}, "outages": {len(m.Outages.Times), outagesKept}, "recoveries": {len(m.Recoveries), recoveriesKept}, "status": {len(m.Status), statusKept},
+		"lists": {len(m.Lists), listsKept}, "outages": {len(m.Outages.Times), outagesKept}, "recoveries": {len(m.Recoveries), recoveriesKept}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
 	} {
 		if got[0] > got[1] || got[0] == 0 {
 			t.Errorf("%d %s are remembered, want at most %d", got[0], name, got[1])
 		}
+	}
+}
+
+// Where very many hang it is no single object that does.
+func TestHungObjectsAreBounded(t *testing.T) {
+	var k Keeper
+	for i := range 2 * hungMost {
+		k.Hung(fmt.Sprint(i), now)
+	}
+	k.Hung("0", now.Add(time.Second))
+	if hung := k.Read().Hung; len(hung) != hungMost || !hung["0"].Equal(now.Add(time.Second)) {
+		t.Errorf("%d are remembered, the first at %v", len(hung), hung["0"])
 	}
 }
 
