@@ -116,7 +116,7 @@ func (r *remembered) inspected(m *machine, p *Pod, err error) {
 		return
 	}
 	was := p.Failure
-	if errors.Is(was.Err, call.ErrNotFound) || errors.Is(was.Err, call.ErrCanceled) || errors.Is(was.Err, call.ErrDeadline) && was.Took() >= sluggish {
+	if errors.Is(was.Err, call.ErrCanceled) || errors.Is(was.Err, call.ErrDeadline) && was.Took() >= sluggish {
 		return
 	}
 	r.Recovered(m.now)

@@ -164,3 +164,23 @@ func TestOutagesAreRemembered(t *testing.T) {
 		}
 	})
 }
+
+// A probe that finds nobody is no outage of its own beside another: until a list or Status
+// is answered it is the same one.
+func TestOneOutageUntilAnAnswer(t *testing.T) {
+	start := time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
+	m := &machine{calls: calls{sums: newSums(start)}}
+	for i, op := range []call.Operation{call.Version, call.Status, call.Status, call.Status} {
+		m.now = start.Add(time.Duration(i) * time.Second)
+		r := Returned{At: m.now}
+		if i != 2 {
+			r.Err = &call.Error{Kind: call.ErrUnavailable, Code: "Unavailable"}
+		}
+		m.calls.sums.leave(Flight{Op: op, Since: m.now}, r)
+		m.memory.outages(m)
+		m.memory.outages(m)
+		if out := m.memory.Read().Outages; len(out.Times) != []int{1, 1, 1, 2}[i] || out.Away != (i != 2) {
+			t.Errorf("after %d answers: %+v", i+1, out)
+		}
+	}
+}
