@@ -86,15 +86,19 @@ func (m *machine) wasGone() bool {
 	var since time.Time
 	inRow, failed, away := 0, 0, false
 	for i, f := range m.failures() {
-		switch {
-		case f == nil:
+		if f == nil {
 			continue
-		case errors.Is(f.Err, call.ErrUnavailable):
+		}
+		switch call.KindOf(f.Err) {
+		case call.ErrUnavailable, call.ErrSilent:
 			away = true
-		case i < 2 && !slices.ContainsFunc([]error{call.ErrDeadline, call.ErrTooLarge, call.ErrCanceled, call.ErrUnreadable}, func(e error) bool { return errors.Is(f.Err, e) }):
-			failed++
-		default:
+		case call.ErrDeadline, call.ErrTooLarge, call.ErrCanceled, call.ErrUnreadable:
 			continue
+		default:
+			if i == 2 { // of Version alone
+				continue
+			}
+			failed++
 		}
 		inRow, since = max(inRow, f.InRow), latest(since, f.First)
 	}
