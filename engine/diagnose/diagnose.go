@@ -11,7 +11,7 @@ import (
 // An Input is all that a diagnosis goes by.
 type Input struct {
 	Snapshot *engine.Snapshot // must be there
-	History  *History         // of what came before, the snapshot's own update included; nil for none
+	History  *History         // kept from the snapshots so far, this one included; nil for none
 	Evidence *evidence.Report // of the node; nil if nobody looked
 	Endpoint string           // of the runtime, for commands; may be empty
 

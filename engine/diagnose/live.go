@@ -69,7 +69,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 }
 
 // Once returns the one snapshot of a bounded look, such as check makes, with its
-// findings. Nothing is known of the time before: there are no turns.
+// findings. There are no turns: nothing was told before.
 func Once(s *engine.Snapshot, endpoint string) Update {
 	v := newView(Input{Snapshot: s, Evidence: s.Evidence, Endpoint: endpoint})
 	defer views.Put(v)
