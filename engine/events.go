@@ -51,6 +51,9 @@ func (m *machine) release() bool {
 	var find pleg.Lookup // in known
 	for _, d := range decided {
 		m.events.channel.count(d.Delivery)
+		if d.Delivery == pleg.Discarded && m.relists.count > 0 { // what the first relist finds was there before
+			m.memory.Lost(d, m.now)
+		}
 		m.workers.send(m, d) // one that comes again wakes its worker again
 		e := Event{Event: d, SeenAt: m.now, AtStart: d.At.Equal(m.relists.first)}
 		var at time.Time

@@ -126,6 +126,7 @@ type machine struct {
 	sources     sources
 	transitions transitions
 	workers     workers
+	memory      remembered
 
 	started  time.Time
 	period   time.Duration

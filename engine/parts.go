@@ -43,6 +43,7 @@ func (m *machine) assemble() {
 		{part: sweeper{}, by: []Asker{BySweep}},
 		{part: raws{}, by: []Asker{ByRequest}},
 		{part: &m.check},
+		{part: &m.memory},
 		{part: &m.calls}, // which makes what the others want
 	} {
 		m.parts = append(m.parts, p.part)
@@ -59,7 +60,9 @@ func (m *machine) assemble() {
 func (m *machine) handOut() {
 	m.calls.handing, m.calls.done = m.calls.done, nil
 	for i := range m.calls.handing {
-		if a := &m.calls.handing[i]; !a.dropped {
+		a := &m.calls.handing[i]
+		m.memory.hears(m, a)
+		if !a.dropped {
 			m.askers[a.to].answered(m, a)
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -86,6 +87,11 @@ func (t *pods) take(uid pleg.UID, r pleg.Record) bool {
 	p = t.edit(uid)
 	p.PodRef, p.Old, p.Reinspect = seen.PodRef, r.Old, r.Reinspect
 	p.Current = keep(r)
+	if seen.Orphans() == nil {
+		p.Orphaned = time.Time{}
+	} else if p.Orphaned.IsZero() {
+		p.Orphaned = seen.ListedAt
+	}
 	return true
 }
 

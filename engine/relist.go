@@ -261,6 +261,7 @@ func (l *relists) inspected(m *machine) {
 	}
 	uid := i.next.Pod.UID
 	must(m.core.Settle(uid, i.began, i.status(), i.err))
+	m.memory.inspected(m, m.pods.byUID[uid], i.err)
 	m.pods.inspected(m.core, uid, i)
 	m.release()
 	m.changed = true

@@ -6,6 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
@@ -61,6 +62,7 @@ type Snapshot struct {
 	Dead          *ledger.Dead      // who has died, as only event sources know
 	Gone          ledger.Gone       // sandboxes that have left the lists lately
 	UnseenMore    uint64            // events of sources that were not told: of ids that nobody knows, beyond the first 1,000, and of others where too many waited
+	Memory        past.Memory       // of the time before
 	Workers       podworker.Workers // of the node's kubelet where it tells, else those that would be woken
 }
 
@@ -237,6 +239,7 @@ type Relist struct {
 type Pod struct {
 	pleg.PodRef
 	Old, Current *pleg.Pod // the record; either may be nil, not both
+	Orphaned     time.Time // the first list in a row that had containers of it run in a sandbox that has ended; zero if the last one has none
 
 	Status    *pleg.PodStatus // from the cache; nil if never inspected or if the last inspection failed
 	StatusErr error           // of the last inspection; the cache holds it in place of a status

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -15,15 +16,21 @@ func BenchmarkWhole(b *testing.B) {
 	for _, bb := range []struct{ pods, changed int }{{1000, 0}, {1000, 100}, {10_000, 0}, {10_000, 100}} {
 		b.Run(fmt.Sprintf("%dx3/%d", bb.pods, bb.changed), func(b *testing.B) {
 			relist := engine.NewRelists(b, bb.pods, bb.changed)
-			history := diagnose.NewHistory()
+			live := diagnose.NewLive(relists(relist), "")
 			b.ReportAllocs()
 			for b.Loop() {
-				s := relist()
-				history.Add(engine.Update{Snapshot: s})
-				if found := diagnose.Diagnose(diagnose.Input{Snapshot: s, History: history}); found != nil {
-					b.Fatal(found)
+				if u, err := live.Next(b.Context()); err != nil || u.Findings != nil {
+					b.Fatal(u.Findings, err)
 				}
 			}
 		})
 	}
+}
+
+// relists are a feed of what one relist after the other shows.
+type relists func() *engine.Snapshot
+
+// Next makes the next relist.
+func (r relists) Next(context.Context) (engine.Update, error) {
+	return engine.Update{Snapshot: r()}, nil
 }

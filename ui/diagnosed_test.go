@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/past"
 )
 
 // TestHungCallIsFound holds that the call that hangs is named by a finding and by
@@ -43,6 +44,7 @@ func TestHealthyNodeHasNoFinding(t *testing.T) {
 // is told once it is thawed: here the verdict's changes.
 func TestDiagnosisGoesOnWhileFrozen(t *testing.T) {
 	s := newStage(t, 200, 50).diagnosed().show(panetest.Healthy()).press("Z")
+	var memory past.Keeper
 	for i := range 40 {
 		snap := panetest.Healthy()
 		snap.At = snap.At.Add(time.Duration(i+1) * 20 * time.Second)
@@ -50,6 +52,8 @@ func TestDiagnosisGoesOnWhileFrozen(t *testing.T) {
 		if snap.Health.Healthy = i%2 == 1; !snap.Health.Healthy {
 			snap.Health.Verdict, snap.Health.ListedAt = "pleg was last seen active 3m1s ago; threshold is 3m0s", snap.At.Add(-181*time.Second)
 		}
+		memory.Judged(snap.Health.Healthy, snap.At)
+		snap.Memory = memory.Read()
 		s.show(snap)
 	}
 	s.press("Z")

@@ -128,7 +128,7 @@ func TestKubeletUnit(t *testing.T) {
 		if strings.Contains(endpoint, "k0s") {
 			look.Processes.Daemons = []evidence.Process{{Command: "containerd", Unit: "k0sworker.service"}}
 		}
-		v := &view{Snapshot: &engine.Snapshot{}, endpoint: endpoint, evidence: look, past: NewHistory()}
+		v := &view{Snapshot: &engine.Snapshot{}, endpoint: endpoint, evidence: look, cache: &noCache}
 		if got := v.kubeletUnit(); got != want {
 			t.Errorf("at %q: %s, want %s", endpoint, got, want)
 		}

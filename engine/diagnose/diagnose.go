@@ -11,9 +11,10 @@ import (
 // An Input is all that a diagnosis goes by.
 type Input struct {
 	Snapshot *engine.Snapshot // must be there
-	History  *History         // of what came before, the snapshot's own update included; nil for none
 	Evidence *evidence.Report // of the node; nil if nobody looked
 	Endpoint string           // of the runtime, for commands; may be empty
+
+	cache *cache // that has taken over the snapshot; nil for none
 }
 
 // tells reports whether findings of a kind can be made of a view.

@@ -72,7 +72,7 @@ func (v *view) failsOn(f *engine.Failure, enough int) bool {
 	if v.Policy.Once {
 		return f.InRow >= enough || f.Op == call.Status || v.sums(f.Op).LastOK.IsZero()
 	}
-	mended := !aboutList(f.Op) && v.Failure == nil && !f.At.After(v.past.outages.listFailed)
+	mended := !aboutList(f.Op) && v.Failure == nil && !f.At.After(v.Memory.Outages.ListBack)
 	return f.InRow >= enough && !mended && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
 }
 

@@ -14,7 +14,7 @@ import (
 // events is this, and as many events are told as pods are named.
 func (n *node) lose(at time.Duration, discarded uint64, pods ...int) *node {
 	if n.past == nil {
-		n.past = NewHistory()
+		n.past = newWitness()
 	}
 	s := n.Snapshot
 	s.At, s.Channel.Discarded = ago(at), discarded
@@ -56,10 +56,10 @@ func TestEventsDiscarded(t *testing.T) {
 }
 
 func TestEventsDiscardedNamesPods(t *testing.T) {
-	n := healthy(1).lose(time.Minute, 0).lose(30*time.Second, 6, 7, 7, 8)
+	n := healthy(1).lose(time.Minute, 0).lose(30*time.Second, 3, 7, 7, 8)
 	n.Channel.Len, n.Channel.Capacity = 1000, 1000
 	got := eventsDiscarded(n.view())[0]
-	for _, want := range []string{"ns/pod-7 lost 2 ContainerDied (app)", "ns/pod-8 lost 1 ContainerDied (app)", "3 events of pods not named here"} {
+	for _, want := range []string{"ns/pod-7 lost 2 ContainerDied (app)", "ns/pod-8 lost 1 ContainerDied (app)"} {
 		if !slices.Contains(got.Evidence, want) {
 			t.Errorf("evidence %q lacks %q", got.Evidence, want)
 		}
@@ -81,28 +81,19 @@ func TestEventsDiscardedHasCause(t *testing.T) {
 	}
 }
 
-func TestFirstRelistLosesNothing(t *testing.T) {
-	n := healthy(1)
-	n.Relists.Count = 0
-	n.lose(time.Minute, 0)
-	n.Relists.Count = 1
-	n.lose(59*time.Second, 500, 1, 2)
-	if got := eventsDiscarded(n.view()); got != nil {
-		t.Errorf("found %+v", got)
-	}
-}
-
 func TestLossesAreBounded(t *testing.T) {
+	const most = 500
 	n := healthy(1).lose(time.Minute, 0)
-	many := make([]int, 3*losersMost)
+	many := make([]int, 3*most)
 	for i := range many {
 		many[i] = i
 	}
 	n.lose(time.Second, uint64(len(many)), many...)
-	if got := len(n.past.losses.pods); got != losersMost {
-		t.Errorf("remembers %d pods, want %d", got, losersMost)
+	if got := len(n.view().Memory.Losses.Pods); got != most {
+		t.Errorf("remembers %d pods, want %d", got, most)
 	}
-	if got := len(eventsDiscarded(n.view())[0].Evidence); got > losersTold+5 {
-		t.Errorf("%d lines of evidence", got)
+	got := eventsDiscarded(n.view())[0].Evidence
+	if len(got) > losersTold+5 || !slices.Contains(got, "1,000 events of pods not named here") {
+		t.Errorf("evidence %q", got)
 	}
 }

@@ -147,7 +147,7 @@ func TestListTooBigHasFigures(t *testing.T) {
 			p.Old.Containers[0].State = pleg.Exited
 		}
 	}
-	n.past = NewHistory()
+	n.past = newWitness()
 	for _, at := range []time.Duration{10 * time.Minute, 5 * time.Minute} {
 		before := healthy(0)
 		before.At = ago(at)
@@ -240,7 +240,7 @@ func TestManyFailingPodsAreOneFinding(t *testing.T) {
 
 func TestFlakyNeedsSeveralBouts(t *testing.T) {
 	n := healthy(5)
-	n.past = NewHistory()
+	n.past = newWitness()
 	for bout := 1; bout <= flakyOutages; bout++ {
 		wantIDs(t, n.diagnose())
 		n.fail(call.ListPodSandbox, call.ErrUnavailable, "connection refused", 1)
@@ -261,7 +261,7 @@ func TestFlakyNeedsSeveralBouts(t *testing.T) {
 
 func TestFailuresByChanceBlameNoPod(t *testing.T) {
 	n := healthy(9)
-	n.past = NewHistory()
+	n.past = newWitness()
 	for i := range unsteadyPods { // one after the other fails three times, and then succeeds
 		wantIDs(t, n.diagnose())
 		before := healthy(9).podFails(i, "app", call.ErrOther, "broken", failsThrice)

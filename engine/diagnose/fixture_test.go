@@ -20,7 +20,7 @@ func ago(d time.Duration) time.Time { return now.Add(-d) }
 // A node builds a snapshot of one node, healthy until a test breaks it.
 type node struct {
 	engine.Snapshot
-	past *History
+	past *witness
 }
 
 // healthy returns a live node with n pods of two containers, which have run for
@@ -84,6 +84,7 @@ func healthyPod(i int) *engine.Pod {
 func checked(n int) *node {
 	c := healthy(n)
 	c.Policy.Once, c.Started = true, ago(500*time.Millisecond)
+	c.Memory.IdleSince = ago(50 * time.Millisecond)
 	c.Health = engine.Health{Healthy: true, ListedAt: ago(400 * time.Millisecond), SettledAt: ago(50 * time.Millisecond), Since: ago(400 * time.Millisecond)}
 	c.Relists = engine.Relists{Count: 1, Last: 12 * time.Millisecond, P50: 12 * time.Millisecond, P99: 12 * time.Millisecond, Max: 12 * time.Millisecond}
 	for i := range c.Calls {
@@ -108,7 +109,19 @@ func (n *node) input() Input {
 	if h := &n.Health; h.Healthy && h.UnhealthyAt.IsZero() && !h.ListedAt.IsZero() && !n.Paused && n.Phase.EndsBy.IsZero() {
 		h.UnhealthyAt = h.ListedAt.Add(n.Threshold) // as an engine has it
 	}
-	return Input{Snapshot: &n.Snapshot, History: n.past}
+	for _, p := range n.Pods {
+		if p.Orphaned.IsZero() && len(seen(p).Orphans()) > 0 {
+			p.Orphaned = n.Health.ListedAt
+		}
+	}
+	if !idle(&n.Snapshot) {
+		n.Memory.IdleSince = time.Time{}
+	}
+	if n.past == nil {
+		return Input{Snapshot: &n.Snapshot}
+	}
+	n.past.show(&n.Snapshot)
+	return Input{Snapshot: &n.Snapshot, cache: &n.past.cache}
 }
 
 // view returns what a rule goes by.

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -27,29 +26,28 @@ type flakiness struct {
 // then; nothing if it is not. In one bounded look one such call is enough.
 func (v *view) flakiness() flakiness {
 	if !v.Policy.Once {
-		if f := v.past.outages.within(v.Snapshot); f.outages >= flakyOutages {
+		if f := v.outages(); f.outages >= flakyOutages {
 			return f
 		}
 		return flakiness{}
 	}
-	failed, all := countFailed(v.Snapshot, call.GetContainerEvents, func(code string) bool { return code == "Unavailable" })
+	failed, all := v.foundNobody()
 	if _, one := v.connectionKiller(); one || failed <= uint64(2*v.unreachable()) {
 		return flakiness{}
 	}
 	return flakiness{failed: failed, all: all, since: v.Started}
 }
 
-// countFailed counts the calls of some operations that failed with one of some codes,
-// and all of them.
-func countFailed(s *engine.Snapshot, below call.Operation, counts func(code string) bool) (failed, all uint64) {
-	for i := range s.Calls {
-		c := &s.Calls[i]
-		if c.Op >= below {
+// foundNobody counts the calls that found no runtime, and all.
+func (v *view) foundNobody() (failed, all uint64) {
+	for i := range v.Calls {
+		c := &v.Calls[i]
+		if c.Op >= call.GetContainerEvents {
 			continue
 		}
 		all += c.Count
 		for _, n := range c.ByCode {
-			if counts(n.Code) {
+			if n.Code == "Unavailable" {
 				failed += n.Count
 			}
 		}
@@ -108,55 +106,14 @@ func (v *view) connectionKiller() (engine.Swept, bool) {
 	return cut[0], true
 }
 
-// outages remembers the last times at which the runtime went away. It goes by
-// the calls that are about no object: of an object, the shim may be what is away.
-type outages struct {
-	failed     uint64 // calls that found no runtime, as of the last update
-	away       bool
-	all        []outage  // oldest first, at most flakyOutages of them
-	listFailed time.Time // the last update as of which the last list had failed
-}
+// awayLately reports whether the runtime is away, or was in the last flakyWindow.
+func (v *view) awayLately() bool { return v.Memory.Outages.Away || v.outages().outages > 0 }
 
-// An outage is the moment at which calls began to find no runtime, and the counts
-// just before.
-type outage struct {
-	at          time.Time
-	failed, all uint64
-}
-
-func (o *outages) add(u engine.Update) {
-	s := u.Snapshot
-	if s.Failure != nil {
-		o.listFailed = s.At
+// outages returns how often the runtime went away in the last flakyWindow.
+func (v *view) outages() flakiness {
+	all, since := v.Memory.Outages.Since(flakyWindow, v.At)
+	if len(all) == 0 {
+		return flakiness{}
 	}
-	failed, all := failedGeneral(s)
-	switch {
-	case failed > o.failed && !o.away:
-		o.all = keep(o.all, outage{at: s.At, failed: o.failed, all: all - (failed - o.failed)}, flakyOutages)
-		o.away = true
-	case failed == o.failed && s.Failure == nil && s.StatusErr == nil:
-		o.away = false
-	}
-	o.failed = failed
-}
-
-// failedGeneral counts the calls about the whole runtime that failed at once, and
-// all of them. Others hung, or their answer was too large, or they were ours to end.
-func failedGeneral(s *engine.Snapshot) (failed, all uint64) {
-	return countFailed(s, call.PodSandboxStatus, func(code string) bool {
-		return !slices.Contains([]string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}, code)
-	})
-}
-
-// lately reports whether the runtime is away, or was in the last flakyWindow.
-func (o *outages) lately(s *engine.Snapshot) bool { return o.away || o.within(s).outages > 0 }
-
-// within returns what happened in the last flakyWindow.
-func (o *outages) within(s *engine.Snapshot) (f flakiness) {
-	failed, all := failedGeneral(s)
-	for i := len(o.all) - 1; i >= 0 && s.At.Sub(o.all[i].at) <= flakyWindow; i-- {
-		one := o.all[i]
-		f = flakiness{failed: failed - min(one.failed, failed), all: all - min(one.all, all), outages: f.outages + 1, since: one.at}
-	}
-	return f
+	return flakiness{failed: since.Failed, all: since.All, outages: len(all), since: all[0].At}
 }

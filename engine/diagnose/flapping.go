@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/past"
 )
 
 // PLEGFlapping is a PLEG that becomes unhealthy again and again.
@@ -25,15 +25,13 @@ const (
 	// kubelet's 3 min, since one cannot begin until a list has been missing for one
 	// threshold.
 	flapWindow = 20
-	// periodsKept bounds what is remembered.
-	periodsKept = 32
 )
 
 // plegFlapping tells that PLEG is unhealthy and healthy in turn. It is critical
 // while PLEG is unhealthy, and a warning between the periods.
 func plegFlapping(v *view) []Finding {
-	periods := v.past.verdicts.within(flapWindow*v.Threshold, v.At)
-	if len(periods) < flapsLeast {
+	spells := v.Memory.SpellsWithin(flapWindow*v.Threshold, v.At)
+	if len(spells) < flapsLeast {
 		return nil
 	}
 	word := "unhealthy"
@@ -41,12 +39,12 @@ func plegFlapping(v *view) []Finding {
 		word = "healthy"
 	}
 	var lengths []string
-	for _, p := range periods {
-		lengths = append(lengths, p.String(v.At))
+	for _, s := range spells {
+		lengths = append(lengths, spellText(s, v.At))
 	}
 	f := Finding{
-		ID: PLEGFlapping, Severity: Warning, Since: periods[0].began,
-		Summary: fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(periods), "time"), going(v.At.Sub(periods[0].began)), word),
+		ID: PLEGFlapping, Severity: Warning, Since: spells[0].Began,
+		Summary: fmt.Sprintf("unhealthy %s in %s, at present %s", count(len(spells), "time"), going(v.At.Sub(spells[0].Began)), word),
 		Evidence: []string{
 			fmt.Sprintf("threshold %s, list age %s; %s since %s", span(v.Threshold), going(v.Health.ListAge(v.At)), word, v.clock(v.Health.Since)),
 			"unhealthy from " + join(lengths),
@@ -60,63 +58,10 @@ func plegFlapping(v *view) []Finding {
 	return []Finding{f}
 }
 
-// An unhealthyPeriod is a time in which PLEG was unhealthy.
-type unhealthyPeriod struct {
-	began, ended time.Time // ended is zero while it lasts
-	missed       bool      // it fell between two snapshots: began is when it was noticed
-}
-
-// String says when it began and how long it lasted, so far as of at.
-func (p unhealthyPeriod) String(at time.Time) string {
-	switch {
-	case p.missed:
-		return fmt.Sprintf("before %s (for a moment)", clock(p.began, at))
-	case p.ended.IsZero():
-		return fmt.Sprintf("%s (%s so far)", clock(p.began, at), going(at.Sub(p.began)))
+// spellText says when a spell began and how long it lasted, so far as of at.
+func spellText(s past.Spell, at time.Time) string {
+	if s.Ended.IsZero() {
+		return fmt.Sprintf("%s (%s so far)", clock(s.Began, at), going(at.Sub(s.Began)))
 	}
-	return fmt.Sprintf("%s (%s)", clock(p.began, at), span(p.ended.Sub(p.began)))
-}
-
-// verdicts follows the verdict. The time before the first good relist is none of
-// its unhealthy periods.
-type verdicts struct {
-	flips   int
-	periods []unhealthyPeriod // oldest first, at most periodsKept
-}
-
-func (d *verdicts) add(u engine.Update) {
-	h := u.Snapshot.Health
-	grown := h.Flips - d.flips
-	d.flips = h.Flips
-	if grown < 0 { // another engine
-		d.periods = nil
-	}
-	if grown <= 0 {
-		return
-	}
-	begun := (grown + 1) / 2
-	if last := len(d.periods) - 1; last >= 0 && d.periods[last].ended.IsZero() {
-		d.periods[last].ended = h.Since
-		begun = grown / 2
-	}
-	if !h.Healthy {
-		begun--
-	}
-	for range min(begun, periodsKept) {
-		d.periods = keep(d.periods, unhealthyPeriod{began: h.Since, ended: h.Since, missed: true}, periodsKept)
-	}
-	if !h.Healthy {
-		d.periods = keep(d.periods, unhealthyPeriod{began: h.Since}, periodsKept)
-	}
-}
-
-// within returns the periods that lie in the window before a moment, at least in
-// part.
-func (d *verdicts) within(window time.Duration, at time.Time) []unhealthyPeriod {
-	for i, p := range d.periods {
-		if p.ended.IsZero() || at.Sub(p.ended) <= window {
-			return d.periods[i:]
-		}
-	}
-	return nil
+	return fmt.Sprintf("%s (%s)", clock(s.Began, at), span(s.Ended.Sub(s.Began)))
 }

@@ -17,7 +17,7 @@ type turn struct {
 }
 
 func flapped(n *node, threshold time.Duration, turns ...turn) *node {
-	n.past = NewHistory()
+	n.past = newWitness()
 	n.Threshold = threshold
 	for _, u := range turns {
 		s := n.Snapshot
@@ -90,15 +90,16 @@ func TestFlapsCountEachSpell(t *testing.T) {
 		{"from within a spell", []int{0, 1, 4}, 2},
 		{"from within a spell into another", []int{0, 1, 5}, 3},
 		{"another engine", []int{0, 5, 0, 1}, 1},
-		{"no end of them", []int{0, 1_000_000}, periodsKept},
+		{"no end of them", []int{0, 1_000_000}, 32},
 	}
+	const spellsKept = 32
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var turns []turn
 			for i, flips := range tt.flips {
 				turns = append(turns, turn{time.Duration(100-i) * time.Second, flips, flips%2 == 0})
 			}
-			if got := len(flapped(healthy(1), time.Minute, turns...).past.verdicts.periods); got != tt.want {
+			if got := len(flapped(healthy(1), time.Minute, turns...).view().Memory.Spells); got != tt.want {
 				t.Errorf("%d spells, want %d", got, tt.want)
 			}
 		})

@@ -154,14 +154,15 @@ func FuzzDiagnose(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		c := chaos{rand.New(rand.NewPCG(seed, 1))}
-		past := NewHistory()
+		w := newWitness()
 		for range c.IntN(4) {
-			past.Add(engine.Update{Snapshot: c.snapshot()})
+			w.Add(engine.Update{Snapshot: c.snapshot()})
 		}
-		in := Input{Snapshot: c.snapshot(), History: past, Evidence: c.report(), Endpoint: c.text()}
+		in := Input{Snapshot: c.snapshot(), cache: &w.cache, Evidence: c.report(), Endpoint: c.text()}
 		if c.maybe() {
-			in.History = nil
+			in.cache = nil
 		}
+		in.Snapshot.Memory = w.Read()
 		found := Diagnose(in)
 		if diff := cmp.Diff(found, Diagnose(in)); diff != "" {
 			t.Errorf("the same input gives other findings:\n%s", diff)

@@ -79,35 +79,6 @@ func (v *view) canMiss() bool {
 	return v.seesAll() && v.Failure == nil && !v.Health.ListedAt.IsZero() && (v.Policy.Once || v.sameClock())
 }
 
-// missedBy returns the running containers of the last update of which a look found no
-// process, and since when. One that was cut off misses nothing.
-func (h *History) missedBy(r *evidence.Report) map[string]time.Time {
-	if r.Processes.Partial != "" {
-		return nil
-	}
-	var now map[string]time.Time
-	here := false
-	for _, p := range h.pods.Pods {
-		for _, c := range seen(p).Containers {
-			switch {
-			case c.State != pleg.Running:
-			case anyAlive(r.Processes.Containers[c.ID]):
-				here = true
-			default:
-				put(&now, c.ID, cmp.Or(h.missed[c.ID], r.At))
-			}
-		}
-	}
-	if !here {
-		return nil // all of them live elsewhere, as far as can be seen
-	}
-	return now
-}
-
-func anyAlive(all []evidence.Process) bool { return slices.ContainsFunc(all, isAlive) }
-
-func isAlive(p evidence.Process) bool { return p.State != evidence.Zombie }
-
 // missedLong reports whether a container was listed as running for so long after it was
 // first missed that the runtime has not merely been slow to tell of its end. Of one
 // bounded look only a quiet node tells, or a shim that tells of no end.
@@ -120,7 +91,7 @@ func (v *view) missedLong(g ghost, quiet bool) bool {
 	if quiet || g.shimGone {
 		long = ghostLooks
 	}
-	since, missed := v.past.missed[g.ID]
+	since, missed := v.Memory.Missed[g.ID]
 	return missed && v.Health.ListedAt.Sub(since) >= long
 }
 
@@ -168,7 +139,7 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 		return nil, 0
 	}
 	processes := &v.evidence.Processes
-	if !v.Policy.Once && len(v.past.missed) == 0 {
+	if !v.Policy.Once && len(v.Memory.Missed) == 0 {
 		return nil, 0 // as on nearly every node
 	}
 	for _, p := range v.Pods {
@@ -180,7 +151,7 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 				continue
 			}
 			left := processes.Containers[c.ID]
-			if anyAlive(left) {
+			if processes.Live(c.ID) {
 				found++
 				continue
 			}

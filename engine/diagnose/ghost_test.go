@@ -68,7 +68,7 @@ func TestGhostRunning(t *testing.T) {
 	t.Run("live", func(t *testing.T) {
 		runHostTests(t, ghostRunning, func(i int) *node {
 			n := healthy(i)
-			n.past = NewHistory()
+			n.past = newWitness()
 			return n
 		}, seenTwice(append(tests, hostTest{"list from before both looks", func(n *node, r *evidence.Report) {
 			ghostly(n, r)
@@ -96,7 +96,7 @@ func TestGhostTellsItsZombies(t *testing.T) {
 // A ghost does not come and go with each look.
 func TestGhostBetweenLookAndList(t *testing.T) {
 	n := healthy(3)
-	n.past = NewHistory()
+	n.past = newWitness()
 	earlier, r := looked(n), looked(n)
 	earlier.At, r.At = ago(5*time.Second), ago(100*time.Millisecond)
 	n.Health.ListedAt = ago(time.Second)
@@ -121,11 +121,9 @@ func TestGhostBetweenLookAndList(t *testing.T) {
 
 func TestRunsWithoutSandbox(t *testing.T) {
 	n := healthy(2)
-	n.past = NewHistory()
-	n.pod(1).Old.Sandboxes[0].State = pleg.Exited
+	n.pod(1).Old.Sandboxes[0].State, n.pod(1).Orphaned = pleg.Exited, ago(90*time.Second)
 	for _, at := range []time.Duration{90 * time.Second, 45 * time.Second, 0} {
 		n.At = ago(at)
-		n.past.Add(update(n))
 		got := leftRunning(n.view())
 		if at > 30*time.Second && got != nil {
 			t.Errorf("%v after the sandbox's end: %+v", 90*time.Second-at, got)
@@ -137,11 +135,6 @@ func TestRunsWithoutSandbox(t *testing.T) {
 	n.Resumed = ago(30 * time.Second)
 	if got := leftRunning(n.view()); got != nil {
 		t.Errorf("counted a pause: %+v", got)
-	}
-	n.anew().pod(1).Old.Sandboxes[0].State = pleg.Running
-	n.past.Add(update(n))
-	if len(n.past.orphaned) != 0 {
-		t.Errorf("still remembered: %v", n.past.orphaned)
 	}
 }
 
@@ -173,7 +166,7 @@ func TestGhostOnABusyNode(t *testing.T) {
 		before := *r
 		before.At, before.Processes.Partial = r.At.Add(-tt.missed), tt.cut
 		if tt.missed > 0 {
-			n.past = NewHistory()
+			n.past = newWitness()
 			n.past.Add(update(n))
 			n.past.AddReport(&before)
 			n.past.AddReport(r)

@@ -31,11 +31,7 @@ func (v *view) anyHeld() bool {
 	if v.evidence.Processes.Missing != "" {
 		return false
 	}
-	stuck := v.past.lookedStuck
-	if v.evidence != v.past.looked {
-		stuck = anyStuck(&v.evidence.Processes)
-	}
-	return stuck || len(v.past.again) > 0 || slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool { return v.helperLate(p) || waits.IsDelete(&p) })
+	return v.cache.anyStuck(v.evidence) || len(v.Memory.Repeats) > 0 || slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool { return v.helperLate(p) || waits.IsDelete(&p) })
 }
 
 // waitFacts returns what a graph is built of.
@@ -88,8 +84,8 @@ func (v *view) allHanging() (all []*hang) {
 // retried returns the helpers that are begun again and again for what is still listed as
 // running, those that are late together.
 func (v *view) retried() (all []evidence.Process) {
-	for _, id := range slices.Sorted(maps.Keys(v.past.again)) {
-		if o, known := v.ours(id); known && o.State == pleg.Running && v.past.again[id].times > 1 {
+	for _, id := range slices.Sorted(maps.Keys(v.Memory.Repeats)) {
+		if o, known := v.ours(id); known && o.State == pleg.Running && v.Memory.Repeats[id].Times > 1 {
 			if p, _ := v.deleting(o); v.helperLate(p) && !waits.Idle(&p) {
 				all = append(all, p)
 			}

@@ -33,7 +33,7 @@ type target struct {
 func (v *view) read() {
 	for _, f := range v.InFlight {
 		// A runtime that has just come back has had the call for as long only.
-		if took := v.At.Sub(later(f.Since, v.past.back.at)); took >= callLate && took >= v.lateAfter(f.Op) {
+		if took := v.At.Sub(later(f.Since, v.Memory.Back.At)); took >= callLate && took >= v.lateAfter(f.Op) {
 			v.note(&hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: f.Elapsed(v.At)})
 		}
 	}
@@ -108,7 +108,7 @@ func (was *hang) merge(h *hang) {
 // noteFailure keeps a call that its deadline ended, which may be nil. A success
 // would have taken it out of the snapshot.
 func (v *view) noteFailure(f *engine.Failure) {
-	if f == nil || !v.ranOut(f.Err, v.lasted(f)) || f.Since.Before(v.past.back.at) {
+	if f == nil || !v.ranOut(f.Err, v.lasted(f)) || f.Since.Before(v.Memory.Back.At) {
 		return
 	}
 	h := &hang{Flight: f.Flight, sure: true, took: v.lasted(f), inRow: f.InRow, err: f.Err}
@@ -143,7 +143,7 @@ func (v *view) ranOut(err error, took time.Duration) bool {
 // after that. It holds as long as the call of the relist is out for which it was
 // made: once that has come back, what hung with it need not hang any more.
 func (v *view) noteProbe(p engine.Probe) {
-	if p.At.IsZero() || p.Since.Before(v.past.back.at) || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
+	if p.At.IsZero() || p.Since.Before(v.Memory.Back.At) || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
 		return
 	}
 	if p.Op.AboutObject() && v.heardSince(p.Flight, p.At) || !p.Op.AboutObject() && v.sums(p.Op).LastOK.After(p.At) {
@@ -171,7 +171,7 @@ func (v *view) noteSweep() {
 	for _, o := range w.Hung {
 		// Who looks once asks for an object once: that the rest of its pod was answered
 		// says nothing of it.
-		if w.Ended.IsZero() && !o.Since.Before(v.past.back.at) || !w.Ended.IsZero() && (v.Policy.Once || !v.heardSince(o.Flight, askedLast(w))) {
+		if w.Ended.IsZero() && !o.Since.Before(v.Memory.Back.At) || !w.Ended.IsZero() && (v.Policy.Once || !v.heardSince(o.Flight, askedLast(w))) {
 			v.note(&hang{Flight: o.Flight, sure: true, took: o.Took, inRow: o.InRow, err: o.Err, swept: true})
 		}
 	}

@@ -159,7 +159,7 @@ func (v *view) late() *engine.Flight {
 // Late reports whether a call in flight is out for longer than a second, and for
 // longer than its like usually take there.
 func Late(s *engine.Snapshot, f engine.Flight) bool {
-	v := view{Snapshot: s, past: &noHistory, evidence: cmp.Or(s.Evidence, &noReport)}
+	v := view{Snapshot: s, cache: &noCache, evidence: cmp.Or(s.Evidence, &noReport)}
 	took := f.Elapsed(s.At)
 	return f.Op != call.GetContainerEvents && took >= callLate && took >= v.lateAfter(f.Op)
 }

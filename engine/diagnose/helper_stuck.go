@@ -160,8 +160,8 @@ func (v *view) helperParent(p evidence.Process) string {
 // not: what runs now, or what ran last of those that are begun again and again, as old as
 // all of them together.
 func (v *view) deleting(o waits.Object) (evidence.Process, bool) {
-	if p := v.past.again[o.ID]; p.times > 1 {
-		p.Age = max(v.evidence.At.Sub(p.begun), p.Age)
+	if p := v.Memory.Repeats[o.ID]; p.Times > 1 {
+		p.Age = max(v.evidence.At.Sub(p.Begun), p.Age)
 		return p.Process, true
 	}
 	i := slices.IndexFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {
@@ -171,4 +171,17 @@ func (v *view) deleting(o waits.Object) (evidence.Process, bool) {
 		return evidence.Process{}, false
 	}
 	return v.evidence.Processes.Errands[i], true
+}
+
+// runs reports whether an errand was seen by the last look.
+func (v *view) runs(p evidence.Process) bool {
+	return slices.ContainsFunc(v.evidence.Processes.Errands, func(q evidence.Process) bool { return q.PID == p.PID })
+}
+
+// ran says how long an errand has run, alone or with those before it.
+func (v *view) ran(p evidence.Process) string {
+	if again := v.Memory.Repeats[p.Container]; again.Times > 1 && again.PID == p.PID {
+		return fmt.Sprintf("is begun again and again for %s (pid %d last)", going(p.Age), p.PID)
+	}
+	return fmt.Sprintf("has run for %s (pid %d)", going(p.Age), p.PID)
 }

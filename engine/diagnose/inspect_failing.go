@@ -29,6 +29,9 @@ const (
 	// failsSteadily is the same on a runtime where calls fail now and then: there
 	// the inspection of a pod of three objects may fail every other time.
 	failsSteadily = 10
+	// unsteadyPods is how many inspections must fail and then succeed by
+	// themselves within flakyWindow for failures to be a matter of chance.
+	unsteadyPods = 3
 	// flakyObjects is how many objects must fail once to speak of it.
 	flakyObjects = 3
 	// fullFailing is how many failing pods get a finding each.
@@ -96,7 +99,7 @@ func inspectFailing(v *view) []Finding {
 func (v *view) failingPods() []failingPod {
 	var pods []failingPod
 	swept := make(map[pleg.PodRef]bool)
-	away := v.past.outages.lately(v.Snapshot)
+	away := v.awayLately()
 	alone := v.unreachable() > 0 && !away
 	if w := v.sweep(); w != nil {
 		for _, o := range w.Failed {
@@ -218,16 +221,27 @@ func (v *view) byChance() bool {
 	return len(w.Failed)*w.Done <= w.Done+2*once*once
 }
 
+// recoveries returns how many inspections failed and then succeeded in the last
+// flakyWindow, with nothing done about it: where many do, no pod is to blame.
+func (v *view) recoveries() (n int) {
+	for _, at := range v.Memory.Recoveries {
+		if v.At.Sub(at) <= flakyWindow {
+			n++
+		}
+	}
+	return n
+}
+
 // unsteady reports whether calls fail now and then, whatever they ask for.
 func (v *view) unsteady() bool {
-	return v.past.mended.within(v.At) >= unsteadyPods || v.past.outages.within(v.Snapshot).outages >= flakyOutages
+	return v.recoveries() >= unsteadyPods || v.outages().outages >= flakyOutages
 }
 
 // recovering is about inspections that fail and succeed by themselves, while all
 // else works.
 func (v *view) recovering() []Finding {
-	n := v.past.mended.within(v.At)
-	if v.flaky.failed > 0 || n < unsteadyPods || v.past.outages.lately(v.Snapshot) {
+	n := v.recoveries()
+	if v.flaky.failed > 0 || n < unsteadyPods || v.awayLately() {
 		return nil
 	}
 	return []Finding{{

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,36 +29,15 @@ var kubeletGoneKind = &kind{
 // --node-monitor-grace-period, 40 s, and 50 s from 1.32 on.)
 const leaseLasts = 40 * time.Second
 
-// kubeletLog remembers the kubelet as the looks at the node found it.
-type kubeletLog struct {
-	seen    time.Time        // when there was one last; zero if there never was
-	process evidence.Process // of that one; zero if it only answered
-	gone    time.Time        // the first look since that found none; zero while there is one
-}
-
-func (l *kubeletLog) add(r *evidence.Report) {
-	p, runs := r.Processes.Kubelet()
-	if !runs && !kubeletListens(&r.Kubelet) {
-		if l.gone.IsZero() {
-			l.gone = r.At
-		}
-		return
-	}
-	l.seen, l.gone = r.At, time.Time{}
-	if runs {
-		l.process = p
-	}
-}
-
 // kubeletGone tells that no kubelet is there, though there was one in this run, or
 // though containers of its pods run. A machine that never had one is none of its
 // business.
 func kubeletGone(v *view) []Finding {
-	r, log := v.evidence, v.past.kubelet
+	r, log := v.evidence, v.Memory.Kubelet
 	switch {
-	case !r.Kubelet.Ping.Asked || kubeletListens(&r.Kubelet):
+	case !r.Kubelet.Ping.Asked || r.Kubelet.Listens():
 		return nil
-	case !v.Policy.Once && !log.gone.Before(r.At):
+	case !v.Policy.Once && !log.Gone.Before(r.At):
 		return nil // a restart takes a moment
 	}
 	if _, runs := r.Processes.Kubelet(); runs {
@@ -68,13 +46,13 @@ func kubeletGone(v *view) []Finding {
 	blind := !v.seesAll()
 	f := Finding{ID: KubeletGone, Severity: Critical}
 	switch {
-	case !log.seen.IsZero():
-		away := v.At.Sub(log.seen)
+	case !log.Seen.IsZero():
+		away := v.At.Sub(log.Seen)
 		if away < leaseLasts {
 			f.Severity = Warning
 		}
 		f.Summary = "the kubelet is gone: it was there " + going(away) + " ago"
-		if p := log.process; p.PID != 0 {
+		if p := log.Process; p.PID != 0 {
 			f.say(fmt.Sprintf("its process was pid %d (%s)", p.PID, p.Command))
 		}
 	case !blind && r.Processes.KubeletRoot != "":
@@ -123,17 +101,9 @@ func standsStill(r *evidence.Report, p evidence.Process) bool {
 	return (waits.Held(&p) || p.State == evidence.Stopped) && !k.Ping.OK && !k.Health.OK && !k.Metrics.OK
 }
 
-// kubeletListens reports whether anybody took a question to the kubelet, whatever
-// was answered.
-func kubeletListens(k *evidence.Kubelet) bool {
-	return slices.ContainsFunc([]evidence.Answer{k.Ping, k.Health, k.SyncLoop, k.Metrics}, func(a evidence.Answer) bool {
-		return a.Asked && (a.OK || a.TimedOut || a.Text != "" || a.Denied)
-	})
-}
-
 // kubeletUnit returns the systemd unit that the kubelet runs in, or ran in, or mostly does.
 func (v *view) kubeletUnit() string {
-	unit := v.past.kubelet.process.Unit
+	unit := v.Memory.Kubelet.Process.Unit
 	if p, runs := v.evidence.Processes.Kubelet(); runs && p.Unit != "" {
 		unit = p.Unit
 	}

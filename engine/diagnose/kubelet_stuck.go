@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -37,25 +36,6 @@ const (
 	kubeletCatchesUp = time.Minute
 )
 
-// ease remembers since when our own relists have been good and short.
-type ease struct{ since time.Time } // zero while they are not
-
-func (e *ease) add(s *engine.Snapshot) {
-	switch {
-	case !atEase(s):
-		e.since = time.Time{}
-	case e.since.IsZero():
-		e.since = s.At
-	}
-}
-
-// atEase reports whether our own relist leaves nothing to be desired: neither the
-// last one nor the one under way is long.
-func atEase(s *engine.Snapshot) bool {
-	h := &s.Health
-	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answerFresh && s.Relists.Last <= answerFresh
-}
-
 // kubeletStuck tells that the kubelet stands still while the runtime answers us
 // well: then it is the kubelet, or one of its calls that we do not make. One that
 // was stopped is told whatever the runtime does. That its metrics alone do not
@@ -69,7 +49,7 @@ func kubeletStuck(v *view) []Finding {
 	if f.Summary = v.kubeletSilent(); f.Summary == "" {
 		f.Severity, f.Summary = v.kubeletBehind()
 	}
-	if f.Summary == "" || !atEase(v.Snapshot) {
+	if f.Summary == "" || v.Memory.IdleSince.IsZero() {
 		return nil
 	}
 	if v.Policy.Once {
@@ -109,13 +89,13 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 // busy machine may leave one of them out, and what healthz says after a runtime that
 // was away speaks of that.
 func (v *view) kubeletSilent() string {
-	past, now := v.past, v.evidence
-	if !v.Policy.Once && (past.looked != now || past.lookedBefore == nil) {
+	before, now := v.Memory.LookBefore, v.evidence
+	if !v.Policy.Once && before == nil {
 		return ""
 	}
 	for _, q := range kubeletQuestions {
 		bad := refuses(*q.answer(&now.Kubelet))
-		if bad && (v.Policy.Once || refuses(*q.answer(&past.lookedBefore.Kubelet)) && v.caughtUp()) {
+		if bad && (v.Policy.Once || refuses(*q.answer(&before.Kubelet)) && v.caughtUp()) {
 			return trouble(q.name, *q.answer(&now.Kubelet))
 		}
 	}
@@ -144,7 +124,7 @@ func (v *view) kubeletBehind() (Severity, string) {
 // caughtUp reports whether the kubelet was last read when our relists had long been
 // good: what is older speaks of the runtime.
 func (v *view) caughtUp() bool {
-	since := v.past.ease.since
+	since := v.Memory.IdleSince
 	read := v.evidence.At
 	if v.evidence.Kubelet.Metrics.OK {
 		read = v.evidence.Kubelet.ReadAt

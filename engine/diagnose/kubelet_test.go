@@ -7,15 +7,14 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
 )
 
 // settled returns a healthy node whose relists have been good for long, with r as
 // its last two looks.
 func (n *node) settled(r *evidence.Report) *node {
 	before := *r
-	n.past = NewHistory()
-	n.past.ease.since = ago(time.Hour)
-	n.past.looked, n.past.lookedBefore = r, &before
+	n.Memory.IdleSince, n.Memory.LookBefore = ago(time.Hour), &before
 	return n
 }
 
@@ -57,10 +56,10 @@ func TestKubeletStuck(t *testing.T) {
 			r.Kubelet = evidence.Kubelet{Ping: r.Kubelet.Ping, Metrics: silentAnswer()}
 		}, "", 0, Subject{}},
 		{"its sync loop stands", func(n *node, r *evidence.Report) {
-			r.Kubelet.SyncLoop, n.past.lookedBefore.Kubelet.SyncLoop = failing, failing
+			r.Kubelet.SyncLoop, n.Memory.LookBefore.Kubelet.SyncLoop = failing, failing
 		}, "/healthz/syncloop fails: internal server error: sync Loop took longer than expected", Critical, Subject{}},
 		{"the ping hangs", func(n *node, r *evidence.Report) {
-			r.Kubelet.Ping, n.past.lookedBefore.Kubelet.Ping = silentAnswer(), silentAnswer()
+			r.Kubelet.Ping, n.Memory.LookBefore.Kubelet.Ping = silentAnswer(), silentAnswer()
 		}, "the ping gives no answer within 2s", Critical, Subject{}},
 		{"the ping hangs at one look", func(_ *node, r *evidence.Report) { r.Kubelet.Ping = silentAnswer() }, "", 0, Subject{}},
 		{"stopped", state(evidence.Stopped), "the kubelet's process, pid 4711, is stopped (T) for 12s", Critical, Subject{}},
@@ -75,7 +74,7 @@ func TestKubeletStuck(t *testing.T) {
 		{"our list failed", func(n *node, r *evidence.Report) { late(r); n.hangFailure() }, "", 0, Subject{}},
 		{"our list is old", func(n *node, r *evidence.Report) { late(r); n.Health.ListedAt = ago(2 * time.Minute) }, "", 0, Subject{}},
 		{"ours was long itself", func(n *node, r *evidence.Report) { late(r); n.Relists.Last = time.Minute }, "", 0, Subject{}},
-		{"right after ours was long", func(n *node, r *evidence.Report) { veryLate(r); n.past.ease.since = ago(59 * time.Second) }, "", 0, Subject{}},
+		{"right after ours was long", func(n *node, r *evidence.Report) { veryLate(r); n.Memory.IdleSince = ago(59 * time.Second) }, "", 0, Subject{}},
 		{"read before ours was good", func(n *node, r *evidence.Report) { veryLate(r); r.Kubelet.ReadAt = ago(time.Hour) }, "", 0, Subject{}},
 	}
 	for i, tt := range tests {
@@ -102,7 +101,7 @@ func TestKubeletStuck(t *testing.T) {
 // A runtime that hung for minutes and is back: ours recovers first, and what was
 // read of the kubelet speaks of the hang for some time.
 func TestKubeletIsNotStuckAfterARecovery(t *testing.T) {
-	n, past := healthy(2), NewHistory()
+	n, w := healthy(2), newWitness()
 	start, hung := now, 434*time.Second
 	lastSeen := start.Add(-time.Second)
 	catchesUp := hung + 12*time.Second
@@ -121,9 +120,10 @@ func TestKubeletIsNotStuckAfterARecovery(t *testing.T) {
 		if at < catchesUp {
 			r.Kubelet.LastSeen = lastSeen
 		}
-		past.Add(engine.Update{Snapshot: &s})
-		past.AddReport(r)
-		return kubeletStuck(newView(Input{Snapshot: &s, History: past, Evidence: r}))
+		w.Add(engine.Update{Snapshot: &s})
+		w.AddReport(r)
+		s.Memory = w.Read()
+		return kubeletStuck(newView(Input{Snapshot: &s, Evidence: r}))
 	}
 	at := time.Duration(0)
 	for ; at < hung+5*time.Minute; at += 5 * time.Second {
@@ -148,14 +148,14 @@ func TestKubeletGone(t *testing.T) {
 	}
 	pods := func(r *evidence.Report) { r.Processes.KubeletRoot = "/var/lib/kubelet/pods" }
 	was := func(n *node, since time.Duration) {
-		n.past.kubelet = kubeletLog{seen: ago(since), process: evidence.Process{PID: 99, Command: "kubelet", Unit: "k0sworker.service"}, gone: ago(since - 5*time.Second)}
+		n.Memory.Kubelet = past.Kubelet{Seen: ago(since), Process: evidence.Process{PID: 99, Command: "kubelet", Unit: "k0sworker.service"}, Gone: ago(since - 5*time.Second)}
 	}
 	tests := []hostTest{
 		{"there", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"never was", func(_ *node, r *evidence.Report) { gone(r) }, "", 0, Subject{}},
 		{"never asked for", func(n *node, r *evidence.Report) { gone(r); was(n, time.Hour); r.Kubelet = evidence.Kubelet{} }, "", 0, Subject{}},
-		{"its pods run", func(n *node, r *evidence.Report) { gone(r); pods(r); n.past.kubelet.gone = ago(time.Minute) }, "no kubelet runs here, though containers of its pods do", Critical, Subject{}},
-		{"at the first look", func(n *node, r *evidence.Report) { gone(r); pods(r); n.past.kubelet.gone = r.At }, "", 0, Subject{}},
+		{"its pods run", func(n *node, r *evidence.Report) { gone(r); pods(r); n.Memory.Kubelet.Gone = ago(time.Minute) }, "no kubelet runs here, though containers of its pods do", Critical, Subject{}},
+		{"at the first look", func(n *node, r *evidence.Report) { gone(r); pods(r); n.Memory.Kubelet.Gone = r.At }, "", 0, Subject{}},
 		{"was there", func(n *node, r *evidence.Report) { gone(r); was(n, time.Minute) }, "the kubelet is gone: it was there 1m0s ago", Critical, Subject{}},
 		{"was there a moment ago", func(n *node, r *evidence.Report) { gone(r); was(n, 20*time.Second) }, "the kubelet is gone: it was there 20s ago", Warning, Subject{}},
 		{"answers without a process that can be seen", func(n *node, r *evidence.Report) { pods(r); was(n, time.Minute); r.Processes.Daemons = nil }, "", 0, Subject{}},
@@ -183,15 +183,9 @@ func TestKubeletGone(t *testing.T) {
 		{"processes cannot be seen", func(n *node, r *evidence.Report) {
 			gone(r)
 			pods(r)
-			n.past.kubelet.gone = ago(time.Minute)
+			n.Memory.Kubelet.Gone = ago(time.Minute)
 			r.Processes.Partial = "hidden"
 		}, "", 0, Subject{}},
-	}
-	for i, tt := range tests {
-		tests[i].change = func(n *node, r *evidence.Report) {
-			n.past = NewHistory()
-			tt.change(n, r)
-		}
 	}
 	runHostTests(t, kubeletGone, healthy, tests)
 	runHostTests(t, kubeletGone, checked, []hostTest{
@@ -201,7 +195,6 @@ func TestKubeletGone(t *testing.T) {
 
 	n := healthy(3)
 	r := looked(n)
-	n.past = NewHistory()
 	gone(r)
 	was(n, time.Minute)
 	in := n.input()
@@ -213,24 +206,5 @@ func TestKubeletGone(t *testing.T) {
 	}
 	if h := newView(in).headline(f); h.Word != "KUBELET GONE" {
 		t.Errorf("headline = %+v", h)
-	}
-}
-
-// The log follows the looks: who answers is there, also without a process.
-func TestKubeletLog(t *testing.T) {
-	var l kubeletLog
-	look := func(at time.Duration, ping evidence.Answer, daemons ...evidence.Process) {
-		l.add(&evidence.Report{At: now.Add(at), Kubelet: evidence.Kubelet{Ping: ping}, Processes: evidence.Processes{Daemons: daemons}})
-	}
-	look(0, nobodyThere())
-	look(5*time.Second, nobodyThere())
-	if !l.seen.IsZero() || !l.gone.Equal(now) {
-		t.Errorf("log = %+v, want never seen, and gone since the first look", l)
-	}
-	look(10*time.Second, nobodyThere(), evidence.Process{PID: 7, Command: "kubelet"})
-	look(15*time.Second, evidence.Answer{Asked: true, OK: true})
-	look(20*time.Second, nobodyThere())
-	if !l.seen.Equal(now.Add(15*time.Second)) || !l.gone.Equal(now.Add(20*time.Second)) || l.process.PID != 7 {
-		t.Errorf("log = %+v", l)
 	}
 }

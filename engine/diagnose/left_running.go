@@ -72,8 +72,7 @@ func leftRunning(v *view) []Finding {
 // look found processes that live.
 func (v *view) ended(p *engine.Pod) (l left, is bool) {
 	for _, c := range seen(p).Containers {
-		found := v.evidence.Processes.Containers[c.ID]
-		if c.State != pleg.Exited || !anyAlive(found) {
+		if c.State != pleg.Exited || !v.evidence.Processes.Live(c.ID) {
 			continue
 		}
 		status := p.Status.Lookup().Container(c.ID)
@@ -85,32 +84,32 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 	if is {
 		byName(l.containers)
 		found := v.evidence.Processes.Containers[l.containers[0].ID]
-		l.process = found[slices.IndexFunc(found, isAlive)]
+		l.process = found[slices.IndexFunc(found, evidence.Process.Lives)]
 	}
 	l.how = "listed as exited, and runs on"
 	return l, is
 }
 
-// orphaned returns the containers of a pod that run in a sandbox that has ended. A
-// history knows for how long. In one bounded look a container must have been said to run
+// orphaned returns the containers of a pod that run in a sandbox that has ended. While an
+// engine runs, lists tell for how long. In one bounded look a container must have been said to run
 // when it was asked for, after the lists.
 func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
-	since, known := v.past.orphaned[p.UID]
-	since = later(since, v.Resumed)
-	l.containers = slices.DeleteFunc(orphanedIn(seen(p)), func(c pleg.Container) bool {
-		return v.evidence.Processes.Missing == "" && !anyAlive(v.evidence.Processes.Containers[c.ID]) // a ghost, or elsewhere
+	l.containers = slices.DeleteFunc(seen(p).Orphans(), func(c pleg.Container) bool {
+		return v.evidence.Processes.Missing == "" && !v.evidence.Processes.Live(c.ID) // a ghost, or elsewhere
 	})
 	if len(l.containers) == 0 {
 		return l, false
 	}
+	byName(l.containers)
 	l.sandbox = l.containers[0].SandboxID
+	since := later(p.Orphaned, v.Resumed)
 	switch {
 	case v.Policy.Once:
 		l.how, is = "running in a sandbox that is not ready", !slices.ContainsFunc(l.containers, func(c pleg.Container) bool {
 			status := p.Status.Lookup().Container(c.ID)
 			return status == nil || status.State != pleg.Running // the pod is being taken down
 		})
-	case known && v.At.Sub(since) >= orphanedLasting:
+	case !p.Orphaned.IsZero() && v.At.Sub(since) >= orphanedLasting:
 		l.how, is = "running without its sandbox for "+going(v.At.Sub(since)), true
 	}
 	return l, is
@@ -179,33 +178,4 @@ func (v *view) leftFinding(l left) Finding {
 		f.Next = append(f.Next, Step{Text: "ends it, before two of the pod run side by side", Command: fmt.Sprintf("kill %d", l.process.PID), Risky: true})
 	}
 	return f
-}
-
-// orphanedIn returns the containers of a pod that run in a sandbox that has ended.
-func orphanedIn(pod *pleg.Pod) (left []pleg.Container) {
-	var ended map[string]bool
-	for i := range pod.Sandboxes {
-		if sb := &pod.Sandboxes[i]; sb.State == pleg.Exited {
-			put(&ended, sb.ID, true)
-		}
-	}
-	for i := range pod.Containers {
-		if c := &pod.Containers[i]; ended != nil && c.State == pleg.Running && ended[c.SandboxID] {
-			left = append(left, *c)
-		}
-	}
-	byName(left)
-	return left
-}
-
-// addOrphaned notes since when pods have containers that run without their sandbox.
-// It remembers no pod that the snapshot does not have.
-func (h *History) addOrphaned(u engine.Update) {
-	var now map[pleg.UID]time.Time
-	for i, p := range u.Snapshot.Pods {
-		if h.pods.Values[i].orphaned {
-			put(&now, p.UID, cmp.Or(h.orphaned[p.UID], u.Snapshot.At))
-		}
-	}
-	h.orphaned = now
 }

@@ -33,14 +33,14 @@ type Update struct {
 type Live struct {
 	feed     Feed
 	endpoint string
-	history  *History
+	cache    cache
 	tracker  tracker
 }
 
 // NewLive returns a Live that reads feed, of a runtime at that endpoint, which
 // commands of the next steps name; it may be empty.
 func NewLive(feed Feed, endpoint string) *Live {
-	return &Live{feed: feed, endpoint: endpoint, history: NewHistory()}
+	return &Live{feed: feed, endpoint: endpoint}
 }
 
 // Next waits for the next update and returns it with its findings. Its errors
@@ -50,12 +50,10 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	if err != nil {
 		return Update{}, err
 	}
-	l.history.Add(u)
-	l.history.AddReport(u.Snapshot.Evidence)
-	v := newView(Input{Snapshot: u.Snapshot, History: l.history, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint})
+	l.cache.update(u.Snapshot)
+	v := newView(Input{Snapshot: u.Snapshot, Evidence: u.Snapshot.Evidence, Endpoint: l.endpoint, cache: &l.cache})
 	defer views.Put(v)
 	v.told = &l.tracker
-	l.history.back.saw(v)
 	found := v.diagnose()
 	turns := l.tracker.track(v, found)
 	held := l.tracker.findings(v)
@@ -66,7 +64,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 }
 
 // Once returns the one snapshot of a bounded look, such as check makes, with its
-// findings. Nothing is known of the time before: there are no turns.
+// findings. There are no turns: nothing was told before.
 func Once(s *engine.Snapshot, endpoint string) Update {
 	v := newView(Input{Snapshot: s, Evidence: s.Evidence, Endpoint: endpoint})
 	defer views.Put(v)

@@ -61,7 +61,7 @@ func move(to, from reflect.Value, d time.Duration) {
 // play returns what a Live makes of updates.
 func play(t *testing.T, all ...engine.Update) (out []Update) {
 	t.Helper()
-	s := script(all)
+	s := script(remember(all))
 	live := NewLive(&s, "unix://"+ourSocket)
 	for {
 		u, err := live.Next(t.Context())

@@ -30,9 +30,8 @@ const always = 1<<63 - 1
 
 // factsOf looks at a pod. What was known of it before does not matter.
 func factsOf(p *engine.Pod, at time.Time) podFacts {
-	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, remembered: len(p.Deaths)}
+	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, orphaned: !p.Orphaned.IsZero(), remembered: len(p.Deaths)}
 	pod := seen(p)
-	f.orphaned = len(orphanedIn(pod)) > 0
 	for i := range pod.Sandboxes {
 		f.newest = max(f.newest, pod.Sandboxes[i].CreatedAt.Unix())
 		if pod.Sandboxes[i].State == pleg.Exited {

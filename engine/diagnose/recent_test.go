@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -30,13 +31,7 @@ func TestProbesHoldWhileTheirCallIsOut(t *testing.T) {
 // became has the runtime answer everything late of late, fast though it was.
 func (n *node) became(took time.Duration) *node {
 	n.relisted(append(repeat(20, engine.Relist{Took: 9 * time.Millisecond, List: 9 * time.Millisecond}), repeat(7, engine.Relist{Took: 2 * took, List: 2 * took})...)...)
-	n.past = NewHistory()
-	for i := range statusKept {
-		s := n.Snapshot
-		s.Calls = append([]engine.Calls(nil), n.Calls...)
-		s.Calls[call.Status].Count, s.Calls[call.Status].Last = uint64(i+1), took
-		n.past.Add(engine.Update{Snapshot: &s})
-	}
+	n.Memory.Status = []time.Duration{took, took, took}
 	for _, op := range []call.Operation{call.Status, call.ListPodSandbox, call.ListContainers} {
 		n.calls(op).Last = took
 	}
@@ -59,7 +54,7 @@ func TestSlowOfLate(t *testing.T) {
 
 func TestOneLateStatusIsNotSlow(t *testing.T) {
 	n := healthy(5).became(120 * time.Millisecond)
-	n.past.status.took = []time.Duration{time.Millisecond, time.Millisecond, 300 * time.Millisecond}
+	n.Memory.Status = []time.Duration{time.Millisecond, time.Millisecond, 300 * time.Millisecond}
 	wantIDs(t, n.diagnose())
 }
 
@@ -69,7 +64,7 @@ func TestSlowListAmongSlowCalls(t *testing.T) {
 	if found := listHung(n.view()); found != nil {
 		t.Errorf("found %q", found[0].Summary)
 	}
-	n.past.status.took = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
+	n.Memory.Status = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
 	found := listHung(n.view())
 	if len(found) != 1 || !strings.Contains(found[0].Summary, "takes 2.4s, while other calls are fast") {
 		t.Errorf("found %+v", found)
@@ -80,19 +75,17 @@ func TestSlowListAmongSlowCalls(t *testing.T) {
 func TestNoPodIsBlamedWhileTheRuntimeComesAndGoes(t *testing.T) {
 	n := healthy(5).podFails(2, "app", call.ErrUnavailable, cutText, 12)
 	wantIDs(t, n.diagnose(), InspectFailing)
-	n.past = NewHistory()
-	n.past.outages.all = []outage{{at: ago(30 * time.Second)}}
+	n.Memory.Outages.Times = []past.Outage{{At: ago(30 * time.Second)}}
 	wantIDs(t, n.diagnose())
-	n.past.outages = outages{away: true, all: []outage{{at: ago(5 * time.Minute)}}}
+	n.Memory.Outages = past.Outages{Away: true, Times: []past.Outage{{At: ago(5 * time.Minute)}}}
 	wantIDs(t, n.diagnose())
 }
 
 func TestRecoveriesOfARuntimeThatComesAndGoes(t *testing.T) {
 	n := healthy(5)
-	n.past = NewHistory()
-	n.past.mended.at = []time.Time{ago(9 * time.Second), ago(6 * time.Second), ago(3 * time.Second)}
+	n.Memory.Recoveries = []time.Time{ago(9 * time.Second), ago(6 * time.Second), ago(3 * time.Second)}
 	wantIDs(t, n.diagnose(), InspectFailing)
-	n.past.outages.all = []outage{{at: ago(30 * time.Second)}}
+	n.Memory.Outages.Times = []past.Outage{{At: ago(30 * time.Second)}}
 	wantIDs(t, n.diagnose())
 }
 

@@ -95,7 +95,7 @@ func TestShimGone(t *testing.T) {
 	t.Run("live", func(t *testing.T) {
 		runHostTests(t, ghostRunning, func(i int) *node {
 			n := healthy(i)
-			n.past = NewHistory()
+			n.past = newWitness()
 			return n
 		}, seenTwice(tests))
 	})
@@ -104,13 +104,10 @@ func TestShimGone(t *testing.T) {
 // What has neither its sandbox nor a process is told once.
 func TestKilledShimIsToldOnce(t *testing.T) {
 	n := healthy(3)
-	n.past = NewHistory()
+	n.past = newWitness()
 	r := looked(n)
 	justKilled(n, r)
-	for _, at := range []time.Duration{2 * orphanedLasting, 0} {
-		n.At = ago(at)
-		n.past.Add(update(n))
-	}
+	n.pod(1).Orphaned = ago(2 * orphanedLasting)
 	in := n.input()
 	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
 	n.saw(r)

@@ -199,7 +199,7 @@ func exited(many int) *node {
 
 func TestPiledUpHasFigures(t *testing.T) {
 	n := exited(2000)
-	n.past = NewHistory()
+	n.past = newWitness()
 	before := exited(1500)
 	before.At = ago(10 * time.Minute)
 	n.past.Add(engine.Update{Snapshot: &before.Snapshot})

@@ -37,6 +37,8 @@ const (
 	// of them, and slowRelists how many relists of late are looked at.
 	slowSample  = 3
 	slowRelists = 5
+	// statusHolds is how long an answer to Status says how fast the runtime is.
+	statusHolds = time.Minute
 )
 
 // runtimeSlow finds a runtime that answers every kind of call, and each late.
@@ -112,8 +114,8 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	if op == call.Version || v.At.Sub(sums.LastOK) > statusHolds || sums.LastErrAt.After(sums.LastOK) {
 		return 0, false
 	}
-	if took, ok := v.past.status.usual(); ok && op == call.Status {
-		return took, true
+	if took := v.Memory.Status; len(took) > 0 && op == call.Status {
+		return slices.Sorted(slices.Values(took))[(len(took)-1)/2], true // of two the lesser
 	}
 	if h := v.Relists.History; op.AboutObject() && len(h) >= slowRelists && sums.LastOK.Before(h[len(h)-slowRelists].At) {
 		return 0, false // from before the relists that the lists are judged by

@@ -177,35 +177,6 @@ func TestStoppedRuntimeThatIsBack(t *testing.T) {
 	}
 }
 
-// Only an answer that could not have come before says that a runtime is back.
-func TestWhatAnswersSayThatARuntimeIsBack(t *testing.T) {
-	for _, tt := range []struct {
-		scope scope
-		op    call.Operation
-		took  time.Duration
-		back  bool
-	}{
-		{refused, call.Status, 0, true},
-		{refused, call.Version, 0, false},
-		{silent, call.ListContainers, 0, true},
-		{silent, call.Status, 0, false},
-		{silent, call.Status, 2 * second, true},
-		{everyStatus, call.ContainerStatus, 0, true},
-		{everyStatus, call.ListContainers, 2 * second, false},
-		{tooEarly, call.ListContainers, 0, false},
-		{tooEarly, call.ListContainers, 2 * second, true},
-		{object, call.ContainerStatus, 2 * second, false},
-	} {
-		c := comeback{scope: tt.scope, asOf: ago(second)}
-		if got := c.endsWith(engine.Calls{Op: tt.op, LastOK: now, Last: tt.took}); got != tt.back {
-			t.Errorf("scope %v, %v after %v: back %v", tt.scope, tt.op, tt.took, got)
-		}
-		if c.endsWith(engine.Calls{Op: tt.op, LastOK: ago(2 * second), Last: tt.took}) {
-			t.Errorf("scope %v, %v: an answer from before says that it is back", tt.scope, tt.op)
-		}
-	}
-}
-
 // lookedAt returns a look at a healthy node, made some time ago.
 func lookedAt(n *node, before time.Duration) *evidence.Report {
 	r := looked(n)

@@ -60,7 +60,7 @@ func listTooBig(v *view) []Finding {
 		if n := v.sums(op).LastResponseBytes; float64(n) > nearLimit*listLimit {
 			summary := fmt.Sprintf("%v answers with %s, %.0f%% of the %s that the kubelet takes", op, size(n), 100*float64(n)/listLimit, size(listLimit))
 			findings = append(findings, v.sizeFinding(Warning, op, summary,
-				fmt.Sprintf("%s bytes of %s", thousands(n), thousands(listLimit)), v.past.growth.forecast(op, n, v.At)))
+				fmt.Sprintf("%s bytes of %s", thousands(n), thousands(listLimit)), v.forecast(op, n)))
 		}
 	}
 	if len(findings) == 0 && v.Counts.Exited >= manyExited { // far from the limit, and on the way there
@@ -68,7 +68,7 @@ func listTooBig(v *view) []Finding {
 		n := v.sums(op).LastResponseBytes
 		summary := fmt.Sprintf("%s that have exited are still listed: %v answers with %s of %s", count(v.Counts.Exited, "container"), op, size(n), size(listLimit))
 		return []Finding{v.sizeFinding(Info, op, summary,
-			fmt.Sprintf("%s bytes of %s, %.1f%%", thousands(n), thousands(listLimit), 100*float64(n)/listLimit), v.past.growth.forecast(op, n, v.At))}
+			fmt.Sprintf("%s bytes of %s, %.1f%%", thousands(n), thousands(listLimit), 100*float64(n)/listLimit), v.forecast(op, n))}
 	}
 	return findings
 }
@@ -82,7 +82,7 @@ func (v *view) overLimit(f engine.Failure) Finding {
 	if until := v.untilUnhealthy(); until > 0 {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", span(until.Round(time.Second)))
 	}
-	found := v.sizeFinding(Critical, f.Op, summary, v.refusal(f), bytes, left, v.past.growth.last(f.Op, v.At))
+	found := v.sizeFinding(Critical, f.Op, summary, v.refusal(f), bytes, left, v.lastSize(f.Op))
 	found.Since = f.First
 	return found
 }

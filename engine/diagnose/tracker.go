@@ -108,13 +108,18 @@ func (v *view) overtaken(f *Finding) bool {
 	}
 	id := f.Subject.ContainerID
 	switch {
-	case v.lookOld, v.past.back.hung[id].After(looked), v.Gone.Since(id).After(looked):
+	case v.lookOld, v.objectHangs(id), v.Memory.Hung[id].After(looked), v.Gone.Since(id).After(looked):
 		return true
 	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
 		return false
 	}
 	p := v.pod(f.Subject.Pod)
 	return p == nil || !isListed(p, id)
+}
+
+// objectHangs reports whether the status of an object hangs.
+func (v *view) objectHangs(id string) bool {
+	return slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == id })
 }
 
 // isListed reports whether a sandbox or container of a pod is listed.
@@ -206,7 +211,7 @@ func (v *view) refutes(k *tracked) bool {
 	case k.seen.Equal(v.At):
 		return false
 	case of.needs != answers:
-		return k.seen.Before(v.past.back.at)
+		return k.seen.Before(v.Memory.Back.At)
 	case k.told < Critical && f.Since.IsZero():
 		return false
 	}
@@ -242,4 +247,12 @@ func (t *tracker) ended(v *view) []Ended {
 	}
 	slices.Reverse(ended)
 	return ended
+}
+
+// keep appends to what is remembered and drops the oldest beyond most.
+func keep[T any](all []T, one T, most int) []T {
+	if len(all) >= most {
+		all = append(all[:0], all[len(all)-most+1:]...)
+	}
+	return append(all, one)
 }

@@ -58,7 +58,7 @@ func TestTroubleThatAPodShows(t *testing.T) {
 // pods change and as time passes.
 func TestFactsAreKept(t *testing.T) {
 	n := healthy(40)
-	past := NewHistory()
+	w := newWitness()
 	found := map[string]bool{}
 	for step := range 60 {
 		n.At = now.Add(time.Duration(step) * 7 * time.Second)
@@ -71,8 +71,8 @@ func TestFactsAreKept(t *testing.T) {
 		c.State, c.Attempt, c.CreatedAt = pleg.State(1+step%4), uint32(step%5), n.At.Add(-time.Duration(step%3)*10*time.Second)
 		p.Old = &was
 		n.Pods[i] = &p
-		past.Add(engine.Update{Snapshot: &n.Snapshot})
-		kept := newView(Input{Snapshot: &n.Snapshot, History: past})
+		w.Add(engine.Update{Snapshot: &n.Snapshot})
+		kept := newView(Input{Snapshot: &n.Snapshot, cache: &w.cache})
 		fresh := newView(Input{Snapshot: &n.Snapshot})
 		if !slices.Equal(kept.pods, fresh.pods) {
 			t.Fatalf("step %d: kept are %+v\nwant %+v", step, kept.pods, fresh.pods)

@@ -40,7 +40,7 @@ const (
 // nothing hangs it allocates nothing. No finding refers to it.
 type view struct {
 	*engine.Snapshot
-	past     *History
+	cache    *cache           // never nil
 	evidence *evidence.Report // of the node; never nil
 	endpoint string
 	told     *tracker   // what was told before; nil if nothing can have been
@@ -69,16 +69,13 @@ var views = sync.Pool{New: func() any { return &view{places: make(map[target]int
 // newView reads an input. Who calls it may put the view back into the pool.
 func newView(in Input) *view {
 	v := views.Get().(*view)
-	*v = view{Snapshot: in.Snapshot, past: in.History, evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
+	*v = view{Snapshot: in.Snapshot, cache: cmp.Or(in.cache, &noCache), evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
 	clear(v.places)
-	if v.past == nil {
-		v.past = &noHistory
-	}
-	v.Snapshot = v.past.back.since(v.Snapshot)
+	v.Snapshot = sinceBack(v.Snapshot)
 	v.unasked = v.Failure == nil && in.Snapshot.Failure != nil
 	looked, known := v.looked()
-	v.lookOld = known && looked.Before(v.past.back.at)
-	if v.pods = v.past.pods.Values; !same(v.past.pods.Pods, v.Pods) {
+	v.lookOld = known && looked.Before(v.Memory.Back.At)
+	if v.pods = v.cache.pods.Values; !same(v.cache.pods.Pods, v.Pods) {
 		var table podTable
 		table.update(v.Snapshot)
 		v.pods = table.Values
@@ -88,7 +85,7 @@ func newView(in Input) *view {
 	return v
 }
 
-var noHistory History // read only
+var noCache cache // read only
 
 // noReport is of a node at which nobody looked. It is read only.
 var noReport = evidence.Report{
@@ -178,7 +175,7 @@ var noPod pleg.Pod // read only
 // moment: its pod was inspected well, or is listed no more, or the whole runtime came
 // back. What is older accuses it no longer.
 func (v *view) heardSince(f engine.Flight, since time.Time) bool {
-	if since.Before(v.past.back.at) {
+	if since.Before(v.Memory.Back.At) {
 		return true
 	}
 	if p := v.pod(f.Pod); p != nil {

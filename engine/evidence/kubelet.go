@@ -28,6 +28,16 @@ type Kubelet struct {
 	StillFor time.Duration
 }
 
+// Listens reports whether anybody took a question to the kubelet, whatever was answered.
+func (k *Kubelet) Listens() bool {
+	for _, a := range [...]*Answer{&k.Ping, &k.Health, &k.SyncLoop, &k.Metrics} {
+		if a.Asked && (a.OK || a.TimedOut || a.Text != "" || a.Denied) {
+			return true
+		}
+	}
+	return false
+}
+
 // An Answer is how one question to the kubelet went.
 type Answer struct {
 	Asked    bool   // false: nobody asked, since no way to ask was given

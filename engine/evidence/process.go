@@ -47,6 +47,12 @@ func (p Processes) Kubelet() (kubelet Process, ok bool) {
 	return Process{}, false
 }
 
+// Live reports whether a container or sandbox has a process that lives.
+func (p Processes) Live(id string) bool { return slices.ContainsFunc(p.Containers[id], Process.Lives) }
+
+// Lives reports whether a process is more than what is left of one that has ended.
+func (p Process) Lives() bool { return p.State != Zombie }
+
 // A Process is one process, or one of its threads if only that one stands still.
 type Process struct {
 	PID     int

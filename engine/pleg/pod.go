@@ -67,6 +67,25 @@ type Pod struct {
 	ListedAt   time.Time // taken before the list calls that returned the pod
 }
 
+// Orphans returns the containers of a pod that run in a sandbox that has ended.
+func (p *Pod) Orphans() (left []Container) {
+	var ended map[string]bool
+	for i := range p.Sandboxes {
+		if sb := &p.Sandboxes[i]; sb.State == Exited {
+			if ended == nil {
+				ended = make(map[string]bool)
+			}
+			ended[sb.ID] = true
+		}
+	}
+	for i := range p.Containers {
+		if c := &p.Containers[i]; ended != nil && c.State == Running && ended[c.SandboxID] {
+			left = append(left, *c)
+		}
+	}
+	return left
+}
+
 // size returns how many ids a pod lists; 0 for nil.
 func (p *Pod) size() int {
 	if p == nil {

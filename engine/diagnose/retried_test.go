@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -16,7 +14,7 @@ import (
 // lookedAgain is a node whose last looks, five seconds apart, saw a runc delete of
 // container-1-0 with these numbers and ages; an age of 0 saw none.
 func lookedAgain(n *node, tries ...[2]int) Input {
-	n.past = NewHistory()
+	n.past = newWitness()
 	n.past.Add(update(n))
 	var r *evidence.Report
 	for i, try := range tries {
@@ -81,30 +79,5 @@ func TestDeletedAtLast(t *testing.T) {
 	n.pod(1).Old.Containers[0].State = pleg.Exited
 	if found := Diagnose(lookedAgain(n, [2]int{9, 6}, [2]int{10, 1}, [2]int{10, 6}, [2]int{})); found != nil {
 		t.Errorf("found %+v", found)
-	}
-}
-
-// What is remembered of errands is bounded, and forgotten.
-func TestRepeatsAreBounded(t *testing.T) {
-	var all repeats
-	errand := func(id string, pid int) *evidence.Report {
-		return &evidence.Report{At: now, Processes: evidence.Processes{Errands: []evidence.Process{{PID: pid, Verb: "delete", Container: id, Own: true}}}}
-	}
-	for i := range 2 * againMost {
-		all.add(errand(strings.Repeat("x", i+1), i+1))
-	}
-	if len(all) != againMost {
-		t.Errorf("%d are remembered", len(all))
-	}
-	all.add(errand("x", 7))
-	wrapped := errand("x", 8)
-	wrapped.Processes.Errands = append(wrapped.Processes.Errands, evidence.Process{PID: 9, Parent: 8, Verb: "delete", Container: "x", Own: true})
-	all.add(wrapped)
-	if got := all["x"].times; got != 3 {
-		t.Errorf("%d tries, want 3", got)
-	}
-	all.add(&evidence.Report{At: now.Add(againKept + 1)})
-	if diff := cmp.Diff(0, len(all)); diff != "" {
-		t.Error(diff)
 	}
 }

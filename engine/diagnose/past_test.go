@@ -1,0 +1,191 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A witness stands for the machine: of one snapshot after the other it takes down what a
+// machine takes down as it happens.
+type witness struct {
+	cache cache
+	past.Keeper
+	last    *engine.Snapshot // nil before the first
+	counts  past.Counts
+	failing map[pleg.UID]bool
+	report  *evidence.Report
+	shown   *engine.Snapshot // that has what is remembered; may be nil
+	scope   scope            // of the last snapshot that was diagnosed
+}
+
+func newWitness() *witness { return new(witness) }
+
+// Add takes in a snapshot and its events.
+func (w *witness) Add(u engine.Update) {
+	s := u.Snapshot
+	w.cache.update(s)
+	first := w.last == nil
+	if !first {
+		w.comesBack(s)
+	}
+	if first || s.Health.Flips < w.last.Health.Flips { // another engine
+		w.Keeper, w.last, w.counts = past.Keeper{}, &engine.Snapshot{Channel: s.Channel}, past.Counts{}
+	}
+	for left := s.Health.Flips - w.last.Health.Flips; left > 0; left-- {
+		w.Judged(s.Health.Healthy == (left%2 == 1), s.Health.Since)
+	}
+	for _, e := range u.Events {
+		if e.Delivery == pleg.Discarded {
+			w.Lost(e.Event, s.At)
+		}
+	}
+	if s.Failure == nil {
+		if w.last.Failure != nil {
+			w.ListCameBack(s.At)
+		}
+		if len(s.Calls) > int(call.ListContainers) {
+			w.Listed(past.ListSizes{At: s.At, Sandboxes: s.Calls[call.ListPodSandbox].LastResponseBytes, Containers: s.Calls[call.ListContainers].LastResponseBytes})
+		}
+	}
+	w.outages(s)
+	w.inspections(s)
+	if c := (&view{Snapshot: s}).sums(call.Status); first || c.Count != (&view{Snapshot: w.last}).sums(call.Status).Count {
+		if !c.LastErrAt.After(c.LastOK) {
+			w.StatusTook(c.Last)
+		}
+	}
+	w.Idle(idle(s), s.At)
+	w.last = s
+	w.show(w.shown)
+}
+
+// show gives a snapshot what is remembered.
+func (w *witness) show(s *engine.Snapshot) {
+	if w.shown = s; s != nil {
+		s.Memory = w.Read()
+	}
+}
+
+// comesBack takes down whether an answer since the last snapshot says that the runtime is
+// back. One that came at once says so only if there could be none before.
+func (w *witness) comesBack(s *engine.Snapshot) {
+	if !slices.ContainsFunc(s.Calls, func(c engine.Calls) bool {
+		if !c.LastOK.After(w.last.At) || c.Op == call.Version || c.Op == call.GetContainerEvents {
+			return false
+		}
+		switch w.scope {
+		case refused:
+			return true
+		case silent:
+			return c.Op != call.Status || c.Last >= callLate
+		case everyStatus:
+			return c.Op.AboutObject()
+		case tooEarly:
+			return c.Last >= callLate
+		}
+		return false
+	}) {
+		return
+	}
+	back := past.Comeback{At: s.At}
+	for i, f := range failures(s) {
+		if f != nil {
+			back.InRow[i] = f.InRow
+		}
+	}
+	w.CameBack(back)
+}
+
+// diagnosed takes in what is the matter at a snapshot.
+func (w *witness) diagnosed(s *engine.Snapshot) {
+	v := newView(Input{Snapshot: s, cache: &w.cache, Evidence: s.Evidence})
+	defer views.Put(v)
+	w.scope = v.scope
+	for i := range v.objects {
+		w.Hung(v.objects[i].ID, s.At)
+	}
+}
+
+// AddReport takes in a look at the node.
+func (w *witness) AddReport(r *evidence.Report) {
+	if r == nil || r == w.report {
+		return
+	}
+	w.report = r
+	w.Looked(r, func(yield func(string) bool) {
+		for _, p := range w.last.Pods {
+			for _, c := range seen(p).Containers {
+				if c.State == pleg.Running && !yield(c.ID) {
+					return
+				}
+			}
+		}
+	})
+	w.show(w.shown)
+}
+
+func (w *witness) outages(s *engine.Snapshot) {
+	was := w.counts
+	w.counts = past.Counts{}
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		if c.Op >= call.PodSandboxStatus {
+			continue
+		}
+		w.counts.All += c.Count
+		for _, n := range c.ByCode {
+			if !slices.Contains([]string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}, n.Code) {
+				w.counts.Failed += n.Count
+			}
+		}
+	}
+	switch {
+	case w.counts.Failed > was.Failed:
+		w.WentAway(s.At, was)
+	case s.Failure == nil && s.StatusErr == nil:
+		w.IsThere()
+	}
+	w.Counted(w.counts)
+}
+
+func (w *witness) inspections(s *engine.Snapshot) {
+	v := view{Snapshot: s}
+	now := make(map[pleg.UID]bool)
+	for _, p := range s.Pods {
+		if f := p.Failure; f != nil && (v.ownError(f.Err, f.Took()) || isAway(f.Err)) {
+			now[p.UID] = true
+		} else if w.failing[p.UID] && p.StatusErr == nil {
+			w.Recovered(s.At)
+		}
+	}
+	w.failing = now
+}
+
+// idle reports whether our own relists leave nothing to be desired.
+func idle(s *engine.Snapshot) bool {
+	h := &s.Health
+	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answerFresh && s.Relists.Last <= answerFresh
+}
+
+// remember gives snapshots, one after the other, what a machine remembers by then.
+func remember(all []engine.Update) []engine.Update {
+	w := newWitness()
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].Snapshot == nil {
+			continue
+		}
+		w.Add(all[i])
+		w.AddReport(all[i].Snapshot.Evidence)
+		s := *all[i].Snapshot
+		s.Memory = w.Read()
+		all[i].Snapshot = &s
+		w.diagnosed(&s)
+	}
+	return all
+}

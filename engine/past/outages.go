@@ -1,0 +1,60 @@
+package past
+
+import "time"
+
+// outagesKept is how often a runtime must have gone away within a minute to be called
+// unreliable: no more has to be known.
+const outagesKept = 3
+
+// Outages are the last times at which the runtime went away, by the calls that are about
+// no object: of an object, the shim may be what is away.
+type Outages struct {
+	Counts             // as of now
+	Away     bool      // it has gone, and is not back
+	Times    []Outage  // oldest first
+	ListBack time.Time // when a list succeeded last after one that had failed
+}
+
+// Counts says how many calls about the whole runtime have failed at once, of how many.
+type Counts struct{ Failed, All uint64 }
+
+// An Outage is the moment at which calls began to find no runtime.
+type Outage struct {
+	At     time.Time
+	Before Counts
+}
+
+// Counted takes down how many calls there were.
+func (k *Keeper) Counted(c Counts) { k.now.Outages.Counts = c }
+
+// WentAway takes down that a call about the whole runtime has failed at once, unless the
+// runtime was away already.
+func (k *Keeper) WentAway(at time.Time, before Counts) {
+	if out := &k.now.Outages; !out.Away {
+		out.Away, out.Times = true, keep(out.Times, Outage{at, before}, outagesKept)
+	}
+}
+
+// ComesAndGoes reports whether the runtime has gone away so often of late that no answer
+// of it is a comeback.
+func (k *Keeper) ComesAndGoes(at time.Time) bool {
+	all := k.now.Outages.Times
+	return len(all) == outagesKept && at.Sub(all[0].At) <= time.Minute
+}
+
+// IsThere takes down that the runtime answers such calls again.
+func (k *Keeper) IsThere() { k.now.Outages.Away = false }
+
+// ListCameBack takes down that a list succeeded after one that had failed.
+func (k *Keeper) ListCameBack(at time.Time) { k.now.Outages.ListBack = at }
+
+// Since returns the outages in the window before a moment, and the counts since the first
+// of them began.
+func (o *Outages) Since(window time.Duration, at time.Time) (all []Outage, since Counts) {
+	for i, one := range o.Times {
+		if at.Sub(one.At) <= window {
+			return o.Times[i:], Counts{Failed: o.Failed - one.Before.Failed, All: o.All - one.Before.All}
+		}
+	}
+	return nil, Counts{}
+}

@@ -1,0 +1,79 @@
+// Package past is what is remembered of the time before the present moment: small logs,
+// each bounded, with the reason why so much is enough. A machine takes down what it sees
+// when it sees it; whoever judges a moment reads the logs as they were then.
+package past
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+)
+
+// A Memory is what is remembered at one moment. It is a plain value, and nothing that it
+// refers to is ever written to. The zero value has seen nothing.
+type Memory struct {
+	Spells     []Spell              // in which PLEG was unhealthy, oldest first
+	Losses     *Losses              // of events; nil if there were none
+	LookBefore *evidence.Report     // the last look at the node but one
+	Kubelet    Kubelet              // as the looks found it
+	Missed     map[string]time.Time // running containers of which the last look found no process, by id, since the first look in a row that missed it
+	Repeats    map[string]Repeat    // helpers that are begun again and again, by container
+	Lists      []ListSizes          // how large their answers were, oldest first
+	Outages    Outages              // of the runtime
+	Back       Comeback             // the last one
+	Hung       map[string]time.Time // objects, by id: when their status came late or not at all, or well after that
+	Recoveries []time.Time          // when inspections that had failed succeeded, with nothing done about it, oldest first
+	Status     []time.Duration      // how long the last good answers to Status took, oldest first
+	IdleSince  time.Time            // since when our own relists have been good and short; zero while they are not
+}
+
+// A Keeper takes down what happens. Its methods are called in the order of time. The zero
+// value has seen nothing.
+type Keeper struct {
+	now     Memory
+	looked  *evidence.Report
+	own     *Losses // those of now, if nobody has read them yet: they may be written to
+	ownHung bool    // so may be what hung
+}
+
+// Read returns what is remembered now.
+func (k *Keeper) Read() Memory {
+	k.own, k.ownHung = nil, false
+	return k.now
+}
+
+// keep appends to what is remembered and drops the oldest beyond most. What was read
+// before stays as it is.
+func keep[T any](all []T, one T, most int) []T {
+	all = append(all, one)
+	return all[max(0, len(all)-most):]
+}
+
+const (
+	// recoveriesKept bounds what is remembered: many more than make failures a matter of
+	// chance.
+	recoveriesKept = 64
+	// statusKept is how many answers to Status are remembered: of the kubelet's one
+	// every 5 s, two that are slow tell of a change, and one does not.
+	statusKept = 3
+)
+
+// Recovered takes down that an inspection succeeded which had failed before.
+func (k *Keeper) Recovered(at time.Time) {
+	k.now.Recoveries = keep(k.now.Recoveries, at, recoveriesKept)
+}
+
+// StatusTook takes down how long a good answer to Status took.
+func (k *Keeper) StatusTook(took time.Duration) {
+	k.now.Status = keep(k.now.Status, took, statusKept)
+}
+
+// Idle takes down whether our own relists are good and short.
+func (k *Keeper) Idle(idle bool, at time.Time) {
+	switch {
+	case !idle:
+		k.now.IdleSince = time.Time{}
+	case k.now.IdleSince.IsZero():
+		k.now.IdleSince = at
+	}
+}

@@ -1,0 +1,175 @@
+package past
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+var now = time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
+
+func none(func(string) bool) {}
+
+// What is remembered of helpers is bounded, and forgotten.
+func TestRepeatsAreBounded(t *testing.T) {
+	var k Keeper
+	helper := func(id string, pid int) *evidence.Report {
+		return &evidence.Report{At: now, Processes: evidence.Processes{Errands: []evidence.Process{{PID: pid, Verb: "delete", Container: id, Own: true}}}}
+	}
+	for i := range 2 * repeatsMost {
+		k.Looked(helper(strings.Repeat("x", i+1), i+1), none)
+	}
+	if all := k.Read().Repeats; len(all) != repeatsMost {
+		t.Errorf("%d are remembered", len(all))
+	}
+	k.Looked(helper("x", 7), none)
+	wrapped := helper("x", 8)
+	wrapped.Processes.Errands = append(wrapped.Processes.Errands, evidence.Process{PID: 9, Parent: 8, Verb: "delete", Container: "x", Own: true})
+	k.Looked(wrapped, none)
+	if got := k.Read().Repeats["x"].Times; got != 3 {
+		t.Errorf("%d tries, want 3", got)
+	}
+	k.Looked(&evidence.Report{At: now.Add(repeatKept + 1)}, none)
+	if all := k.Read().Repeats; len(all) != 0 {
+		t.Errorf("still remembered: %v", all)
+	}
+}
+
+// The log follows the looks: who answers is there, also without a process.
+func TestKubeletIsFollowed(t *testing.T) {
+	var k Keeper
+	nobody := evidence.Answer{Asked: true, Refused: true, Err: "not available: connection refused"}
+	look := func(at time.Duration, ping evidence.Answer, daemons ...evidence.Process) Kubelet {
+		k.Looked(&evidence.Report{At: now.Add(at), Kubelet: evidence.Kubelet{Ping: ping}, Processes: evidence.Processes{Daemons: daemons}}, none)
+		return k.Read().Kubelet
+	}
+	look(0, nobody)
+	if l := look(5*time.Second, nobody); !l.Seen.IsZero() || !l.Gone.Equal(now) {
+		t.Errorf("log = %+v, want never seen, and gone since the first look", l)
+	}
+	look(10*time.Second, nobody, evidence.Process{PID: 7, Command: "kubelet"})
+	look(15*time.Second, evidence.Answer{Asked: true, OK: true})
+	if l := look(20*time.Second, nobody); !l.Seen.Equal(now.Add(15*time.Second)) || !l.Gone.Equal(now.Add(20*time.Second)) || l.Process.PID != 7 {
+		t.Errorf("log = %+v", l)
+	}
+}
+
+// One that was cut off misses nothing, and where nothing at all is found it is elsewhere.
+func TestMissedSinceTheFirstLook(t *testing.T) {
+	var k Keeper
+	look := func(at time.Duration, partial string, here ...string) map[string]time.Time {
+		r := &evidence.Report{At: now.Add(at), Processes: evidence.Processes{Partial: partial, Containers: map[string][]evidence.Process{"zombie": {{State: evidence.Zombie}}}}}
+		for _, id := range here {
+			r.Processes.Containers[id] = []evidence.Process{{}}
+		}
+		k.Looked(r, slices.Values([]string{"a", "b", "zombie"}))
+		return k.Read().Missed
+	}
+	for i, tt := range []struct {
+		partial string
+		here    []string
+		want    map[string]time.Time
+	}{
+		{"", []string{"a", "b", "zombie"}, nil},
+		{"", []string{"a"}, map[string]time.Time{"b": now.Add(time.Second), "zombie": now.Add(time.Second)}},
+		{"", []string{"a", "b"}, map[string]time.Time{"zombie": now.Add(time.Second)}},
+		{"cut off", []string{"a"}, nil},
+		{"", []string{"a", "b"}, map[string]time.Time{"zombie": now.Add(4 * time.Second)}},
+		{"", nil, nil},
+	} {
+		got := look(time.Duration(i)*time.Second, tt.partial, tt.here...)
+		if len(got) != len(tt.want) || len(got) > 0 && !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("look %d: missed %v, want %v", i, got, tt.want)
+		}
+	}
+}
+
+// busy takes down all that there is, at one moment.
+func busy(k *Keeper, i int) {
+	at := now.Add(time.Duration(i) * 20 * time.Second)
+	pod := pleg.PodRef{UID: pleg.UID(fmt.Sprint(i)), Name: fmt.Sprint("pod-", i)}
+	k.Judged(i%2 == 0, at)
+	for _, e := range []pleg.Event{{Pod: pod, Kind: pleg.Died, Container: "app"}, {Pod: pleg.PodRef{Name: "same"}, Kind: pleg.Kind(i % 3), ID: fmt.Sprint("c", i)}} {
+		k.Lost(e, at)
+	}
+	id := fmt.Sprint("id-", i)
+	k.Looked(&evidence.Report{At: at, Processes: evidence.Processes{
+		Containers: map[string][]evidence.Process{"here": {{}}},
+		Errands:    []evidence.Process{{PID: i, Verb: repeatVerb, Container: "same", Own: true}, {PID: -i, Verb: repeatVerb, Container: id, Own: true}},
+	}}, slices.Values([]string{"here", "same", id}))
+	k.Counted(Counts{Failed: uint64(i), All: uint64(2 * i)})
+	k.WentAway(at, Counts{})
+	k.IsThere()
+	k.ListCameBack(at)
+	k.Recovered(at)
+	k.StatusTook(time.Duration(i))
+	k.Listed(ListSizes{At: at, Sandboxes: uint64(i)})
+	k.Idle(i%3 > 0, at)
+	k.Hung(id, at)
+	k.CameBack(Comeback{At: at})
+}
+
+// What was read stays as it was, whatever comes.
+func TestWhatWasReadStays(t *testing.T) {
+	var k Keeper
+	var read []Memory
+	var texts []string
+	text := func(m Memory) string { return fmt.Sprintf("%+v %+v", m, m.Losses) }
+	for i := range 100 {
+		busy(&k, i)
+		m := k.Read()
+		read, texts = append(read, m), append(texts, text(m))
+	}
+	for i, m := range read {
+		if text(m) != texts[i] {
+			t.Fatalf("what was read after %d moments is now\n%s\nwant\n%s", i, text(m), texts[i])
+		}
+	}
+}
+
+// Nothing grows for ever.
+func TestMemoryIsBounded(t *testing.T) {
+	var k Keeper
+	for i := range 2000 {
+		busy(&k, i)
+	}
+	m := k.Read()
+	for name, got := range map[string][2]int{
+		"spells": {len(m.Spells), spellsKept}, "losers": {len(m.Losses.Pods), losersMost}, "repeats": {len(m.Repeats), repeatsMost},
+		"lists": {len(m.Lists), listsKept}, "outages": {len(m.Outages.Times), outagesKept}, "recoveries": {len(m.Recoveries), recoveriesKept}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
+	} {
+		if got[0] > got[1] || got[0] == 0 {
+			t.Errorf("%d %s are remembered, want at most %d", got[0], name, got[1])
+		}
+	}
+}
+
+// Where very many hang it is no single object that does.
+func TestHungObjectsAreBounded(t *testing.T) {
+	var k Keeper
+	for i := range 2 * hungMost {
+		k.Hung(fmt.Sprint(i), now)
+	}
+	k.Hung("0", now.Add(time.Second))
+	if hung := k.Read().Hung; len(hung) != hungMost || !hung["0"].Equal(now.Add(time.Second)) {
+		t.Errorf("%d are remembered, the first at %v", len(hung), hung["0"])
+	}
+}
+
+// Losses after a rest are counted anew.
+func TestLossesAfterARest(t *testing.T) {
+	var k Keeper
+	e := pleg.Event{Pod: pleg.PodRef{Name: "pod"}, Kind: pleg.Died, Container: "app"}
+	for _, at := range []time.Duration{0, time.Minute, time.Minute + LossShown, 2*time.Minute + 2*LossShown} {
+		k.Lost(e, now.Add(at))
+	}
+	if l := k.Read().Losses; l.Total != 1 || !l.First.Equal(l.Last) || l.Unnamed() != 0 {
+		t.Errorf("losses = %+v", l)
+	}
+}
