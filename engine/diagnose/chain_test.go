@@ -442,6 +442,30 @@ func TestHelperIsTheCauseOfAHang(t *testing.T) {
 	}
 }
 
+// While a status still hangs the helper behind it is told at once, though the look at the node
+// is older than the hang was last seen; once that is answered, not before the next look.
+func TestHelperBehindAHangIsToldAtOnce(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		n := healthy(3).probesAnswered()
+		if !answered {
+			n = n.hangOn(1, "app", 10*time.Second)
+		}
+		s := sick{n, looked(n)}
+		s.r.At = ago(2 * time.Second)
+		s.errand("update", "container-1-0")
+		n.Memory.Hung = map[string]time.Time{"container-1-0": ago(time.Second)}
+		in := n.input()
+		n.Memory.Hung = map[string]time.Time{"container-1-0": ago(time.Second)}
+		in.Evidence = s.r
+		v := newView(in)
+		found := v.diagnose()
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == HelperStuck })
+		if i < 0 || v.overtaken(&found[i]) != answered {
+			t.Errorf("answered %v: %v", answered, gist(found))
+		}
+	}
+}
+
 // Two helpers that hold up two containers are two findings, each with its own effects.
 func TestTwoCulprits(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).errand("update", "container-1-0").errand("kill", "container-2-0", func(p *evidence.Process) { p.Parent = 2 })

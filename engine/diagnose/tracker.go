@@ -108,7 +108,7 @@ func (v *view) overtaken(f *Finding) bool {
 	}
 	id := f.Subject.ContainerID
 	switch {
-	case v.lookOld, v.objectHangs(id), v.Memory.Hung[id].After(looked), v.Gone.Since(id).After(looked):
+	case v.lookOld, v.Memory.Hung[id].After(looked) && !v.objectHangs(id), v.Gone.Since(id).After(looked):
 		return true
 	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
 		return false
