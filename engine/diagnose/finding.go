@@ -77,6 +77,10 @@ type Finding struct {
 	Count   int       // of all whom it is about; 0 for what has no Members
 }
 
+// IsAbout reports whether a link of its chain is what the finding is about: that holds
+// itself up.
+func (f Finding) IsAbout(l Link) bool { return slices.Contains(f.Nodes, key(l.Kind, l.ID)) }
+
 // A Link is one part of the chain from a relist that hangs to what holds it up. Each
 // waits for the next.
 type Link struct {

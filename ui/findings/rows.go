@@ -203,7 +203,9 @@ func (f *findings) writeRow(d *widget.Doc, r row, last bool) {
 		if l.Cut.Risky {
 			with.Text += " " + look.Symbols.Warn
 		}
-		d.Line(head[0], text.Say(look.Dim, "held up by").In(heldWidth), text.Say(look.Strong, finding.Holder(l)))
+		if !r.IsAbout(l) {
+			d.Line(head[0], text.Say(look.Dim, "held up by").In(heldWidth), text.Say(look.Strong, finding.Holder(l)))
+		}
 		d.Line(head[0], with.In(heldWidth), text.Say(look.Key, cmp.Or(l.Cut.Command, l.Cut.Text)))
 	}
 	if r.open && len(r.Chain) > 1 {

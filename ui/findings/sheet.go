@@ -86,7 +86,9 @@ func (d *sheet) holder(doc *widget.Doc) {
 		return text.Say(look.Dim, s).In(min(widget.LabelWidth, max(doc.Width()/3, len("  held up by "))))
 	}
 	for _, l := range finding.Cuts(d.of.Chain) {
-		doc.Paragraph(look.Strong, finding.Holder(l), label("  held up by"))
+		if !d.of.IsAbout(l) {
+			doc.Paragraph(look.Strong, finding.Holder(l), label("  held up by"))
+		}
 		with, does := label("  cut with"), l.Cut.Text
 		if l.Cut.Risky {
 			with, does = label("  cut with "+look.Symbols.Warn), "changes the node: "+does
