@@ -182,7 +182,12 @@ func TestHungListDoesNoHarm(t *testing.T) {
 	quicker := delayStatus(server, inProbe)
 	server.Hang(sim.Match{Method: "ListContainers"})
 	probed := until(t, f, "a round of probes", func(u *engine.Snapshot) bool {
-		return len(u.Probes) == 4 && !slices.ContainsFunc(u.Probes, func(p engine.Probe) bool { return p.At.IsZero() })
+		for _, p := range u.Probes {
+			if p.At.IsZero() {
+				return false
+			}
+		}
+		return len(u.Probes) == 4
 	})
 	if n := s.peak("objects"); probed.Sweep == nil && n != 1 {
 		t.Errorf("%d probes out at once", n)
@@ -221,7 +226,7 @@ func until(t *testing.T, f *engine.Feed, what string, done func(*engine.Snapshot
 
 func checkInFlight(t *testing.T, s *engine.Snapshot) {
 	t.Helper()
-	out := map[engine.Asker]int{}
+	out := map[call.Asker]int{}
 	for _, f := range s.InFlight {
 		out[f.By]++
 	}
@@ -229,7 +234,7 @@ func checkInFlight(t *testing.T, s *engine.Snapshot) {
 	if s.Sweep != nil {
 		width = s.Sweep.Width
 	}
-	if out[engine.ByRelist] > 1 || out[engine.ByProbe] > 1 || out[engine.BySweep] > width || out[engine.ByStatusLoop] > 2 {
+	if out[call.ByRelist] > 1 || out[call.ByProbe] > 1 || out[call.BySweep] > width || out[call.ByStatusLoop] > 2 {
 		t.Errorf("out at once: %+v, sweep %+v", s.InFlight, s.Sweep)
 	}
 }

@@ -58,7 +58,7 @@ func (l *relists) beginAsked(m *machine) bool {
 		}
 		if m.core.OnDemand() && a.at.After(m.core.ListedAt()) {
 			l.now = &relist{pod: a.pod, began: m.now}
-			m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox, Pod: a.pod}))
+			m.calls.want(m.now, m.policy.kubelets(call.Flight{Op: call.ListPodSandbox, Pod: a.pod}))
 			return true
 		}
 	}

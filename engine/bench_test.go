@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -53,9 +54,9 @@ func startBench(t *testing.T, c Config, fake *fakeRuntime) *bench {
 			askers.Store(c.Op.String()+c.Flight.ID, c.By)
 		}
 	}
-	fake.by = func(f Flight) Asker {
+	fake.by = func(f call.Flight) call.Asker {
 		by, _ := askers.Load(f.Op.String() + f.ID)
-		asker, _ := by.(Asker)
+		asker, _ := by.(call.Asker)
 		return asker
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -31,7 +32,7 @@ type calls struct {
 	passive
 	out     []*pending // oldest first
 	queue   []*pending // in the order in which they were wanted
-	sums    sums
+	sums    answers.Sums
 	next    CallID
 	short   time.Duration // after which a endsEarly call is given up
 	heard   bool          // something that matters has been answered
@@ -47,9 +48,9 @@ func (c *calls) want(now time.Time, w callSpec) {
 }
 
 // like returns the call that is in the way of f, nil if there is none.
-func (c *calls) like(f Flight) *pending {
+func (c *calls) like(f call.Flight) *pending {
 	for _, p := range c.out {
-		if p.Flight.like(f) {
+		if p.Flight.SameTarget(f) {
 			return p
 		}
 	}
@@ -57,13 +58,13 @@ func (c *calls) like(f Flight) *pending {
 }
 
 // oldestOfRelist returns the call of the relist that is out, and false if none is.
-func (c *calls) oldestOfRelist() (Flight, bool) {
+func (c *calls) oldestOfRelist() (call.Flight, bool) {
 	for _, p := range c.out {
-		if p.By == ByRelist {
+		if p.By == call.ByRelist {
 			return p.Flight, true
 		}
 	}
-	return Flight{}, false
+	return call.Flight{}, false
 }
 
 func (c *calls) returned(r Returned) {
@@ -73,7 +74,7 @@ func (c *calls) returned(r Returned) {
 	}
 	p := c.out[i]
 	c.out = slices.Delete(c.out, i, i+1)
-	c.sums.leave(p.Flight, r)
+	c.sums.Ended(p.Flight, r.At, r.Trace, r.err())
 	if p.abandoned {
 		return
 	}
@@ -191,7 +192,7 @@ func (c *calls) make(now time.Time, p *pending) {
 		p.wanted, left = now, p.timeout
 	}
 	c.out = append(c.out, p)
-	c.sums.enter(p.Op)
+	c.sums.Began(p.Op)
 	c.work.Make = append(c.work.Make, Call{ID: p.id, Flight: p.Flight, Timeout: left, Raw: p.raw})
 }
 
@@ -265,15 +266,15 @@ func sooner(a, b time.Time) time.Time {
 }
 
 func (c *calls) fill(_ *machine, s *Snapshot) {
-	s.InFlight, s.Calls = c.flights(), c.sums.read(s.At)
+	s.InFlight, s.Calls = c.flights(), c.sums.Read(s.At)
 }
 
 // flights returns the calls that are out, oldest first; nil if none is.
-func (c *calls) flights() []Flight {
+func (c *calls) flights() []call.Flight {
 	if len(c.out) == 0 {
 		return nil
 	}
-	flights := make([]Flight, len(c.out))
+	flights := make([]call.Flight, len(c.out))
 	for i, p := range c.out {
 		flights[i] = p.Flight
 	}

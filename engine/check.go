@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -38,7 +39,7 @@ type check struct {
 // A span is the places of a pod's parts in the sweep.
 type span struct{ from, to int }
 
-func (c *check) begin(now time.Time, p Policy) {
+func (c *check) begin(now time.Time, p answers.Policy) {
 	if c.once = p.Once; !c.once {
 		return
 	}
@@ -138,14 +139,14 @@ func (c *check) beginSweep(m *machine) {
 		m.refuseSweep(why)
 		return
 	}
-	version := m.calls.like(Flight{Op: call.Version})
+	version := m.calls.like(call.Flight{Op: call.Version})
 	lateVersion := version != nil && version.Elapsed(m.now) > sluggish
 	if !c.wasCut && (m.status.statusOut || m.status.versionOut && !lateVersion) {
 		return
 	}
 	shown, _, _ := m.pods.read()
 	ended := exited(shown)
-	m.beginSweep(func(a, b Flight) int { return cmp.Compare(ended[a.ID], ended[b.ID]) })
+	m.beginSweep(func(a, b call.Flight) int { return cmp.Compare(ended[a.ID], ended[b.ID]) })
 	c.parts = make(map[pleg.UID]span, len(shown))
 	at := 0
 	for _, p := range shown {
@@ -169,7 +170,7 @@ func (c *check) keep(a *answer) {
 func (c *check) cutOff(m *machine) {
 	c.wasCut = true
 	for _, p := range m.calls.out {
-		if p.By != BySweep && p.why == nil && !p.abandoned {
+		if p.By != call.BySweep && p.why == nil && !p.abandoned {
 			late := call.Late(p.Op, call.GivenUp, "no answer by the deadline of the check")
 			m.calls.end(m.now, p, cmp.Or(p.failed, error(late)))
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/past"
 )
@@ -21,7 +22,7 @@ const (
 // silence is what has to be known of calls to tell whether the runtime answers nothing.
 type silence struct {
 	heard  [call.GetContainerEvents]time.Time // the last good answer, by operation
-	ranOut []Flight                           // calls of late, oldest first
+	ranOut []call.Flight                      // calls of late, oldest first
 }
 
 // last returns when one of some operations was last answered well.
@@ -58,15 +59,15 @@ func (r *remembered) hears(m *machine, a *answer) {
 
 // isLateFor reports whether a call that takes so long takes longer than such calls do.
 func (m *machine) isLateFor(op call.Operation, took time.Duration) bool {
-	usual := m.calls.sums.byOp[op].P50
-	if isList(op) {
+	usual := m.calls.sums.Of(op).P50
+	if op.IsList() {
 		usual = max(usual, m.relists.usual())
 	}
 	return took >= sluggish && took >= 2*min(usual, usualMost)
 }
 
-func (m *machine) failures() [3]*Failure {
-	return [...]*Failure{m.relists.failure, m.status.failure, m.status.versionErr}
+func (m *machine) failures() [3]*answers.Failure {
+	return [...]*answers.Failure{m.relists.failure, m.status.failure, m.status.versionErr}
 }
 
 // failedInRow returns how often lists, Status and Version have failed in a row.
@@ -124,18 +125,18 @@ func (r *remembered) wasSilent(m *machine, a *answer, late bool) bool {
 		return false
 	}
 	first := call.PodSandboxStatus
-	if slices.ContainsFunc(waited, func(f Flight) bool {
+	if slices.ContainsFunc(waited, func(f call.Flight) bool {
 		return !f.Op.AboutObject() && f.Since.After(r.last(call.ListPodSandbox, call.ContainerStatus))
 	}) {
 		first = call.ListPodSandbox
 	} else if !a.Op.AboutObject() {
 		return false
 	}
-	waited = slices.DeleteFunc(waited, func(f Flight) bool {
+	waited = slices.DeleteFunc(waited, func(f call.Flight) bool {
 		return f.Op < call.ListPodSandbox && first.AboutObject() || !f.Since.After(r.last(first, call.ContainerStatus))
 	})
-	unrelated := slices.ContainsFunc(waited, func(f Flight) bool {
-		return f.Op >= call.ListPodSandbox && slices.ContainsFunc(waited, func(o Flight) bool { return o.Pod != f.Pod || o.Op < call.ListPodSandbox })
+	unrelated := slices.ContainsFunc(waited, func(f call.Flight) bool {
+		return f.Op >= call.ListPodSandbox && slices.ContainsFunc(waited, func(o call.Flight) bool { return o.Pod != f.Pod || o.Op < call.ListPodSandbox })
 	})
 	return unrelated || late && !r.last(call.Status, call.ContainerStatus).After(a.Since)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -12,20 +13,20 @@ import (
 func TestWhatAnswersSayThatARuntimeIsBack(t *testing.T) {
 	now := time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
 	began := now.Add(-4 * time.Second)
-	flight := func(op call.Operation, pod string) Flight {
-		f := Flight{Op: op, Since: began}
+	flight := func(op call.Operation, pod string) call.Flight {
+		f := call.Flight{Op: op, Since: began}
 		if pod != "" {
 			f.Pod, f.ID = ref(pod), pod
 		}
 		return f
 	}
-	away := &Failure{Err: call.ErrUnavailable, First: began, InRow: 4}
-	broken := &Failure{Err: call.ErrOther, First: began, InRow: 4}
+	away := &answers.Failure{Err: call.ErrUnavailable, First: began, InRow: 4}
+	broken := &answers.Failure{Err: call.ErrOther, First: began, InRow: 4}
 	list, status := flight(call.ListPodSandbox, ""), flight(call.Status, "")
 	a, b := flight(call.ContainerStatus, "a"), flight(call.PodSandboxStatus, "b")
 	for i, tt := range []struct {
-		list, status *Failure
-		out, ranOut  []Flight
+		list, status *answers.Failure
+		out, ranOut  []call.Flight
 		heard        map[call.Operation]time.Duration // ago
 		op           call.Operation
 		took         time.Duration
@@ -36,22 +37,22 @@ func TestWhatAnswersSayThatARuntimeIsBack(t *testing.T) {
 		{list: away, heard: map[call.Operation]time.Duration{call.Status: time.Second}, op: call.ContainerStatus},
 		{list: broken, op: call.Status},
 		{list: broken, status: broken, op: call.Status, back: true},
-		{out: []Flight{list, status}, op: call.ListContainers, back: true},
-		{out: []Flight{list, status}, op: call.Version},
-		{out: []Flight{list, a, b}, op: call.Status},
-		{out: []Flight{list, a, b}, op: call.Status, took: 4 * time.Second, back: true},
-		{out: []Flight{list, a}, op: call.Status},
-		{ranOut: []Flight{a, b}, op: call.ContainerStatus, back: true},
-		{ranOut: []Flight{a, b}, op: call.ListContainers},
-		{ranOut: []Flight{a, b}, heard: map[call.Operation]time.Duration{call.PodSandboxStatus: 3 * time.Second}, op: call.ContainerStatus},
-		{ranOut: []Flight{a, a}, op: call.ContainerStatus},
-		{out: []Flight{a}, op: call.ContainerStatus},
+		{out: []call.Flight{list, status}, op: call.ListContainers, back: true},
+		{out: []call.Flight{list, status}, op: call.Version},
+		{out: []call.Flight{list, a, b}, op: call.Status},
+		{out: []call.Flight{list, a, b}, op: call.Status, took: 4 * time.Second, back: true},
+		{out: []call.Flight{list, a}, op: call.Status},
+		{ranOut: []call.Flight{a, b}, op: call.ContainerStatus, back: true},
+		{ranOut: []call.Flight{a, b}, op: call.ListContainers},
+		{ranOut: []call.Flight{a, b}, heard: map[call.Operation]time.Duration{call.PodSandboxStatus: 3 * time.Second}, op: call.ContainerStatus},
+		{ranOut: []call.Flight{a, a}, op: call.ContainerStatus},
+		{out: []call.Flight{a}, op: call.ContainerStatus},
 		{op: call.ListContainers, took: 2 * time.Second, back: true},
 		{op: call.ListContainers},
 		{heard: map[call.Operation]time.Duration{call.Status: time.Second}, op: call.ListContainers, took: 2 * time.Second},
 		{heard: map[call.Operation]time.Duration{call.PodSandboxStatus: time.Second}, op: call.ContainerStatus, took: 2 * time.Second},
 	} {
-		m := &machine{now: now, calls: calls{sums: newSums(began)}, relists: relists{failure: tt.list}, status: statusLoop{failure: tt.status}}
+		m := &machine{now: now, calls: calls{sums: answers.NewSums(began)}, relists: relists{failure: tt.list}, status: statusLoop{failure: tt.status}}
 		for _, f := range tt.out {
 			m.calls.out = append(m.calls.out, &pending{callSpec: callSpec{Flight: f}})
 		}

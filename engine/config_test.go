@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -88,11 +89,11 @@ func TestSlowCallIsSlowInRealTime(t *testing.T) {
 		s := e.shell
 		s.stands = s.machine.step(s.clock.Now(), Tick{}).State
 		time.Sleep(glance - time.Millisecond)
-		if f := s.slow(s.clock.Now()); f != (Flight{}) {
+		if f := s.slow(s.clock.Now()); f != (call.Flight{}) {
 			t.Errorf("slow after 99 ms: %+v", f)
 		}
 		time.Sleep(2 * time.Millisecond)
-		if f := s.slow(s.clock.Now()); f == (Flight{}) {
+		if f := s.slow(s.clock.Now()); f == (call.Flight{}) {
 			t.Error("not slow after 101 ms")
 		}
 	})

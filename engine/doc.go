@@ -2,7 +2,7 @@
 // readers what it sees. A machine decides: it is stepped with typed inputs and
 // answers with calls to make; it has no clock, no goroutine and no context. A shell
 // runs it: it has the clock, makes the calls to a [Runtime], looks at the node when
-// the machine wants it, and publishes snapshots. A [Policy] says how the machine looks: again and again, which
+// the machine wants it, and publishes snapshots. A [answers.Policy] says how the machine looks: again and again, which
 // is [Engine.Run], or once within a bounded time, which is [Examine].
 //
 // Order: one goroutine owns the machine. It makes no call itself and never waits for

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -75,7 +76,7 @@ func TestSweepIsGivenUpInADeadlock(t *testing.T) {
 				if w := s.Sweep; !w.CutOff || w.GivenUp != silentToo || !slices.Equal(ids(w.Hung), tt.first) || w.Done >= w.Total {
 					t.Errorf("sweep = %+v", w)
 				}
-				if i := slices.IndexFunc(s.InFlight, func(f Flight) bool { return f.By == BySweep }); i >= 0 {
+				if i := slices.IndexFunc(s.InFlight, func(f call.Flight) bool { return f.By == call.BySweep }); i >= 0 {
 					t.Errorf("still out: %+v", s.InFlight[i])
 				}
 			})
@@ -106,8 +107,8 @@ func TestSweepGoesOnWhereOnlyStatusHangs(t *testing.T) {
 }
 
 func TestAcquit(t *testing.T) {
-	at := func(n int) Flight { return Flight{ID: string(rune('a' + n)), Since: time.Unix(int64(n), 0)} }
-	s := newSweep(time.Unix(0, 0), make([]Flight, 8), Policy{Width: 2, CallTimeout: callTimeout}, nil)
+	at := func(n int) call.Flight { return call.Flight{ID: string(rune('a' + n)), Since: time.Unix(int64(n), 0)} }
+	s := newSweep(time.Unix(0, 0), make([]call.Flight, 8), answers.Policy{Width: 2, CallTimeout: callTimeout}, nil)
 	for place := range 6 {
 		if place%2 == 0 {
 			s.next()

@@ -86,7 +86,7 @@ func (e *Engine) Reinspect(uid pleg.UID) {
 	e.ask(func(r *Requests) { r.reinspectPod(uid) })
 }
 
-// Sweep asks for a [Sweep] of every sandbox and container that the records have
+// Sweep asks for a [answers.Sweep] of every sandbox and container that the records have
 // now, which shows in [Snapshot.Sweep] from its beginning on. It runs beside the
 // relist, while paused too. If the runtime is too slow for it, that sweep is
 // there with the reason in Refused. While one is under way it does nothing.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
 )
 
 // An Examination says how [Examine] looks at a runtime. The zero value is a
@@ -16,8 +18,8 @@ type Examination struct {
 }
 
 // policy returns the policy of a machine that looks so.
-func (x Examination) policy() Policy {
-	p := Policy{Once: true, CallTimeout: x.Timeout, Width: x.Width, Deadline: x.Deadline}
+func (x Examination) policy() answers.Policy {
+	p := answers.Policy{Once: true, CallTimeout: x.Timeout, Width: x.Width, Deadline: x.Deadline}
 	defaultTo(&p.CallTimeout, callTimeout)
 	defaultTo(&p.Width, sweepWidth)
 	defaultTo(&p.Deadline, deadline)
@@ -26,18 +28,18 @@ func (x Examination) policy() Policy {
 }
 
 // Examine looks at a runtime once and returns what it saw as a snapshot with a
-// [Sweep], by the deadline at the latest, however the runtime behaves. Failures
+// [answers.Sweep], by the deadline at the latest, however the runtime behaves. Failures
 // are in the snapshot. It is what one relist of a kubelet that has just started
 // would see, but for the inspections, which are made a few at a time.
 //
-// It is the machine of a running engine with another [Policy]. Version and Status
+// It is the machine of a running engine with another [answers.Policy]. Version and Status
 // are asked for beside the lists, and the lists one after the other; what fails at
 // once is asked for up to three times. A list that fails does not keep what the
 // other one shows from being looked at, see [Snapshot.Partial]; but PLEG is healthy
 // only if both succeeded. The sweep is refused where it would be for [Engine.Sweep],
 // and asks for what runs first. Status is asked for again in its midst, when nobody
 // listens any more or much hangs, and at its end, which StatusErr shows; if nothing
-// is answered meanwhile the sweep is given up, see [Sweep.GivenUp]. Of the one relist
+// is answered meanwhile the sweep is given up, see [answers.Sweep.GivenUp]. Of the one relist
 // in [Snapshot.Relists] Took is what the same calls would have taken one after the
 // other. Pods that the sweep did not come to have neither a status nor an error. What
 // the sync loop does is not followed.

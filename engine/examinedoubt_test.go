@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -44,7 +45,7 @@ func TestExamineWhereTheRuntimeGoesAwayMidSweep(t *testing.T) {
 		})
 	}
 	examine(t, Examination{}, dies, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		for _, f := range []*Failure{s.StatusErr, s.VersionErr} {
+		for _, f := range []*answers.Failure{s.StatusErr, s.VersionErr} {
 			if f == nil || !errors.Is(f.Err, call.ErrUnavailable) || f.InRow != 1+retries || f.At.Sub(s.Started) < 700*time.Millisecond {
 				t.Errorf("failure = %+v", f)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -189,7 +190,7 @@ func TestExamineWhereAllHangs(t *testing.T) {
 			if took != lists || s.Pods != nil || s.Sweep.Refused == "" || len(s.InFlight) != out {
 				t.Errorf("deaf %v: after %v: pods %v, sweep %+v, in flight %+v", deaf, took, s.Pods, s.Sweep, s.InFlight)
 			}
-			for _, f := range []*Failure{s.Failure, s.StatusErr, s.VersionErr} {
+			for _, f := range []*answers.Failure{s.Failure, s.StatusErr, s.VersionErr} {
 				if f == nil || !errors.Is(f.Err, call.ErrDeadline) {
 					t.Errorf("deaf %v: failure %+v", deaf, f)
 				}

@@ -34,14 +34,14 @@ type fakeRuntime struct {
 	statuses   map[string]pleg.ContainerStatus // beside what the list says
 	conditions []pleg.Condition
 	version    pleg.Version
-	odd        map[string]pleg.Anomalies // what an answer comes with, by "Op" or "Op id"
-	behaviours map[string]behaviour      // by "Op" or "Op id"
-	network    func(*pleg.SandboxStatus) // changes what the status of a sandbox says of it; nil for an address
-	unlabelled bool                      // lists all, whatever label is asked for
-	calls      []string                  // "Op id", in the order in which they began; without probes
-	probed     []string                  // the probes among them
-	by         func(Flight) Asker        // who makes a call; nil if that does not matter
-	out        map[string]int            // calls that are out, by "Op id"
+	odd        map[string]pleg.Anomalies    // what an answer comes with, by "Op" or "Op id"
+	behaviours map[string]behaviour         // by "Op" or "Op id"
+	network    func(*pleg.SandboxStatus)    // changes what the status of a sandbox says of it; nil for an address
+	unlabelled bool                         // lists all, whatever label is asked for
+	calls      []string                     // "Op id", in the order in which they began; without probes
+	probed     []string                     // the probes among them
+	by         func(call.Flight) call.Asker // who makes a call; nil if that does not matter
+	out        map[string]int               // calls that are out, by "Op id"
 }
 
 func newFake(t *testing.T) *fakeRuntime {
@@ -185,7 +185,7 @@ func (r *fakeRuntime) call(ctx context.Context, op call.Operation, id string) er
 		like = key
 	}
 	r.mu.Lock()
-	if r.by != nil && r.by(Flight{Op: op, ID: id}) == ByProbe {
+	if r.by != nil && r.by(call.Flight{Op: op, ID: id}) == call.ByProbe {
 		r.probed = append(r.probed, full)
 	} else {
 		r.calls = append(r.calls, full)

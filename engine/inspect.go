@@ -20,7 +20,7 @@ type inspection struct {
 	next       pleg.Inspection
 	began      time.Time
 	ended      time.Time
-	todo       []Flight // the calls that are still to be made
+	todo       []call.Flight // the calls that are still to be made
 	out        bool
 	sandboxes  []pleg.SandboxStatus
 	containers []pleg.ContainerStatus
@@ -32,7 +32,7 @@ type inspection struct {
 func newInspection(now time.Time, next pleg.Inspection) *inspection {
 	i := &inspection{next: next, began: now, ended: now}
 	if pod := next.Pod.PodRef; next.ListAgain {
-		i.todo = []Flight{{Op: call.ListPodSandbox, Pod: pod}, {Op: call.ListContainers, Pod: pod}}
+		i.todo = []call.Flight{{Op: call.ListPodSandbox, Pod: pod}, {Op: call.ListContainers, Pod: pod}}
 	} else {
 		i.todo = partsOf(next.Pod)
 	}
@@ -73,14 +73,14 @@ func (i *inspection) take(m *machine, a *answer) {
 }
 
 // inspectError says which step of an inspection failed.
-func inspectError(f Flight, err error) error {
+func inspectError(f call.Flight, err error) error {
 	switch f.Op {
 	case call.ListPodSandbox:
 		return fmt.Errorf("list sandboxes of pod %v: %w", f.Pod, err)
 	case call.ListContainers:
 		return fmt.Errorf("list containers of pod %v: %w", f.Pod, err)
 	}
-	return fmt.Errorf("inspect %s of pod %v: %w", f.object(), f.Pod, err)
+	return fmt.Errorf("inspect %s of pod %v: %w", objectOf(f), f.Pod, err)
 }
 
 // status returns what the inspection found; nil if it failed.
@@ -118,30 +118,30 @@ func ofPod(listed []pleg.ListedContainer, uid pleg.UID) []pleg.Container {
 }
 
 // sandboxCalls returns the calls that ask for each of a pod's sandboxes.
-func sandboxCalls(pod pleg.PodRef, sandboxes []pleg.Sandbox) []Flight {
-	calls := make([]Flight, len(sandboxes))
+func sandboxCalls(pod pleg.PodRef, sandboxes []pleg.Sandbox) []call.Flight {
+	calls := make([]call.Flight, len(sandboxes))
 	for i, s := range sandboxes {
-		calls[i] = Flight{Op: call.PodSandboxStatus, Pod: pod, ID: s.ID}
+		calls[i] = call.Flight{Op: call.PodSandboxStatus, Pod: pod, ID: s.ID}
 	}
 	return calls
 }
 
 // containerCalls returns the calls that ask for each of a pod's containers.
-func containerCalls(pod pleg.PodRef, containers []pleg.Container) []Flight {
-	calls := make([]Flight, len(containers))
+func containerCalls(pod pleg.PodRef, containers []pleg.Container) []call.Flight {
+	calls := make([]call.Flight, len(containers))
 	for i, c := range containers {
-		calls[i] = Flight{Op: call.ContainerStatus, Pod: pod, Container: c.Name, ID: c.ID}
+		calls[i] = call.Flight{Op: call.ContainerStatus, Pod: pod, Container: c.Name, ID: c.ID}
 	}
 	return calls
 }
 
 // partsOf returns the calls that ask for all of a pod, sandboxes first.
-func partsOf(pod *pleg.Pod) []Flight {
+func partsOf(pod *pleg.Pod) []call.Flight {
 	return append(sandboxCalls(pod.PodRef, pod.Sandboxes), containerCalls(pod.PodRef, pod.Containers)...)
 }
 
-// object names what a status call is about, within its pod.
-func (f Flight) object() string {
+// objectOf names what a status call is about, within its pod.
+func objectOf(f call.Flight) string {
 	if f.Op == call.PodSandboxStatus {
 		return "sandbox"
 	}

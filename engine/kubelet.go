@@ -97,9 +97,9 @@ func (k *kubelet) late(m *machine) (first time.Time, silent bool) {
 	for _, p := range m.calls.out {
 		switch {
 		case m.now.Sub(p.Since) < sluggish || p.abandoned:
-		case p.By == ByRelist && isList(p.Op) && p.Pod.UID == "":
+		case p.By == call.ByRelist && p.Op.IsList() && p.Pod.UID == "":
 			list = p.Since
-		case p.By == ByStatusLoop && p.Op == call.Status:
+		case p.By == call.ByStatusLoop && p.Op == call.Status:
 			status = p.Since
 		}
 	}
@@ -110,7 +110,7 @@ func (k *kubelet) late(m *machine) (first time.Time, silent bool) {
 	if status.After(both) {
 		both = status
 	}
-	return sooner(list, status), !m.calls.sums.byOp[call.Version].LastOK.After(both.Add(sluggish))
+	return sooner(list, status), !m.calls.sums.Of(call.Version).LastOK.After(both.Add(sluggish))
 }
 
 // unhealthyAt returns when PLEG becomes unhealthy if no list succeeds until then:
@@ -145,7 +145,7 @@ func (k *kubelet) due(m *machine) time.Time {
 		}
 	}
 	for _, p := range m.calls.out {
-		if at := p.Since.Add(sluggish); m.now.Before(at) && (p.By == ByRelist && isList(p.Op) || p.By == ByStatusLoop) {
+		if at := p.Since.Add(sluggish); m.now.Before(at) && (p.By == call.ByRelist && p.Op.IsList() || p.By == call.ByStatusLoop) {
 			due = sooner(due, at) // it is late then
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -126,7 +127,7 @@ func (m *machine) hangs() bool {
 // away reports whether a list or Status found no runtime last: how often it was
 // restarted, and what ended it, is seen by a deep look alone.
 func (m *machine) away() bool {
-	is := func(f *Failure) bool { return f != nil && errors.Is(f.Err, call.ErrUnavailable) }
+	is := func(f *answers.Failure) bool { return f != nil && errors.Is(f.Err, call.ErrUnavailable) }
 	return is(m.relists.failure) || is(m.status.failure)
 }
 
@@ -137,7 +138,7 @@ func isLate(p evidence.Process) bool {
 }
 
 // hung returns the call of the relist that has been out for too long, if one has.
-func (m *machine) hung() (Flight, bool) {
+func (m *machine) hung() (call.Flight, bool) {
 	f, out := m.calls.oldestOfRelist()
 	return f, out && f.Elapsed(m.now) >= m.hungAge(f)
 }
@@ -145,11 +146,11 @@ func (m *machine) hung() (Flight, bool) {
 // hungAge is how long a call of the relist is out, to be taken for hung. Where no
 // list has ever succeeded it is less: somebody has come to a sick node to see why. Where
 // lists take seconds each time it is more: a large node is not looked into for that.
-func (m *machine) hungAge(f Flight) time.Duration {
+func (m *machine) hungAge(f call.Flight) time.Duration {
 	switch {
 	case m.policy.Once || m.core.ListedAt().IsZero():
 		return sluggish
-	case isList(f.Op):
+	case f.Op.IsList():
 		return max(hungAge, 2*min(m.relists.usual(), usualMost))
 	}
 	return hungAge

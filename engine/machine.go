@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -15,7 +16,7 @@ type CallID uint64
 // A Call is one that the shell is to make: at once, with that deadline.
 type Call struct {
 	ID CallID
-	Flight
+	call.Flight
 	Timeout time.Duration
 	Raw     bool // the answer is wanted as JSON
 }
@@ -83,12 +84,12 @@ type Work struct {
 
 // A State is how a machine stands after a step, as far as its shell goes by it.
 type State struct {
-	Oldest    Flight // the call that has been out longest; zero if none is out
-	Relisting bool   // a relist is under way
-	Relisted  bool   // one of all pods is over
-	Held      bool   // all event sources are closed for a while
-	Changed   bool   // there is something that people should see at once
-	Over      bool   // there is nothing more to come
+	Oldest    call.Flight // the call that has been out longest; zero if none is out
+	Relisting bool        // a relist is under way
+	Relisted  bool        // one of all pods is over
+	Held      bool        // all event sources are closed for a while
+	Changed   bool        // there is something that people should see at once
+	Over      bool        // there is nothing more to come
 }
 
 // A machine decides everything that an engine does: which call is made when, what
@@ -99,13 +100,13 @@ type State struct {
 // What it decides its parts do (see [part]).
 type machine struct {
 	config Config
-	policy Policy
+	policy policy
 	core   *pleg.Core // of the kubelet's PLEG
 	now    time.Time  // of the step under way
 	work   Work       // of the step under way: parts add to it
 
 	parts  []part // in the order in which they go on
-	askers [askerCount]part
+	askers [call.AskerCount]part
 	shows  []shown
 
 	// Parts, and what they share.
@@ -137,15 +138,15 @@ type machine struct {
 	changed  bool         // something that people should see at once
 }
 
-func newMachine(c Config, p Policy, now time.Time) (*machine, error) {
-	c.Mode = p.mode(c)
+func newMachine(c Config, p answers.Policy, now time.Time) (*machine, error) {
+	c.Mode = policy{p}.mode(c)
 	core, err := pleg.New(pleg.Config{Release: c.Release, Mode: c.Mode, Capacity: c.Capacity, Threshold: c.Threshold})
 	if err != nil {
 		return nil, err
 	}
 	m := &machine{
-		config: c, policy: p, core: core, now: now, started: now, period: c.Period,
-		calls:   calls{sums: newSums(now), short: p.silence()},
+		config: c, policy: policy{p}, core: core, now: now, started: now, period: c.Period,
+		calls:   calls{sums: answers.NewSums(now), short: p.Silence()},
 		relists: relists{nextAt: now},
 		status:  statusLoop{nextAt: now},
 		kubelet: newKubelet(now, p.Once),
@@ -219,7 +220,7 @@ func (m *machine) advance() {
 // shell's: they are about plegtop, not about the node.
 func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
-		At: now, Started: m.started, Policy: m.policy,
+		At: now, Started: m.started, Policy: m.policy.Policy,
 		Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
 		Paused: m.pause.on, Resumed: m.pause.ended, Channel: m.events.channel,
 	}

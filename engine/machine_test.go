@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -52,12 +53,12 @@ type logged struct {
 	in Input
 }
 
-func newWorld(t testing.TB, seed uint64, c Config, p Policy) *world {
+func newWorld(t testing.TB, seed uint64, c Config, p answers.Policy) *world {
 	t.Helper()
 	return newWorldAt(t, time.Unix(1_000_000, 0).UTC(), seed, c, p)
 }
 
-func newWorldAt(t testing.TB, start time.Time, seed uint64, c Config, p Policy) *world {
+func newWorldAt(t testing.TB, start time.Time, seed uint64, c Config, p answers.Policy) *world {
 	t.Helper()
 	c.Runtime = &fakeRuntime{}
 	c.Look = seen() // never called: the world answers itself
@@ -174,7 +175,7 @@ func (w *world) press() Input {
 	case 5:
 		r.Period = time.Duration(1+w.IntN(60)) * time.Second
 	case 6:
-		r.Raw = []RawRequest{{uint64(w.made), Flight{Op: call.PodSandboxStatus, Pod: ref(string(uid[4:])), ID: string(uid[4:])}}}
+		r.Raw = []RawRequest{{uint64(w.made), call.Flight{Op: call.PodSandboxStatus, Pod: ref(string(uid[4:])), ID: string(uid[4:])}}}
 	case 7:
 		r.Withdrawn = []uint64{uint64(w.made)}
 	case 8:
@@ -257,7 +258,7 @@ func (w *world) make(c Call) {
 		fail(call.ErrDeadline, "DeadlineExceeded")
 	}
 	switch {
-	case w.mood == 1 && w.IntN(3) == 0, w.mood == 2 && isList(c.Op), w.mood == 3:
+	case w.mood == 1 && w.IntN(3) == 0, w.mood == 2 && c.Op.IsList(), w.mood == 3:
 		hang()
 	case w.mood == 4 && w.IntN(4) == 0, w.mood == 5:
 		fail(call.ErrUnavailable, "Unavailable")
@@ -326,7 +327,7 @@ func (r *referee) watch(w *world, in Input, work Work) {
 		}
 		r.ids = c.ID
 		for _, other := range r.out {
-			if other.Flight.like(c.Flight) {
+			if other.Flight.SameTarget(c.Flight) {
 				r.t.Errorf("%v: %+v is made while %+v is out", w.now, c, other)
 			}
 		}
@@ -364,7 +365,7 @@ func (r *referee) check(w *world, s *Snapshot) {
 	for _, c := range s.Calls {
 		inFlight += c.InFlight
 	}
-	if inFlight != len(s.InFlight) || inFlight != len(r.out) || !slices.IsSortedFunc(s.InFlight, func(a, b Flight) int { return a.Since.Compare(b.Since) }) {
+	if inFlight != len(s.InFlight) || inFlight != len(r.out) || !slices.IsSortedFunc(s.InFlight, func(a, b call.Flight) int { return a.Since.Compare(b.Since) }) {
 		r.t.Errorf("in flight %+v, %d counted, %d made", s.InFlight, inFlight, len(r.out))
 	}
 	if v := s.Sweep; v != nil && (v.Done > v.Total || len(v.Hung)+len(v.Failed) > v.Done || len(s.InFlight) > v.Width+6) {
@@ -396,7 +397,7 @@ func TestMachineKeepsItsPromises(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, seed, Config{Release: pleg.Newest - pleg.Release(seed), Period: 15 * time.Second, Mode: pleg.Mode(seed % 2), Streams: worldStreams()}, Policy{})
+			w := newWorld(t, seed, Config{Release: pleg.Newest - pleg.Release(seed), Period: 15 * time.Second, Mode: pleg.Mode(seed % 2), Streams: worldStreams()}, answers.Policy{})
 			r := &referee{t: t, out: make(map[CallID]Call)}
 			for end := w.now.Add(days / 8); w.now.Before(end) && !t.Failed(); {
 				in := w.next(w.m.due())
@@ -444,7 +445,7 @@ func difference(x, y any, opts ...cmp.Option) string {
 
 // An answer that nobody takes in would end the machine.
 func TestEveryAskerIsAnswered(t *testing.T) {
-	m := newWorld(t, 1, Config{}, Policy{}).m
+	m := newWorld(t, 1, Config{}, answers.Policy{}).m
 	for by, p := range m.askers {
 		if p == nil || !slices.Contains(m.parts, p) {
 			t.Errorf("calls of asker %d are answered to %T, which is no part", by, p)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -182,7 +183,7 @@ func (r *streamReferee) bounds(t *testing.T, held ledger.Size) {
 func TestSourcesChangeNoDecision(t *testing.T) {
 	unseen, events := 0, 0
 	for seed := range uint64(3) {
-		w := newWorld(t, seed, Config{Streams: worldStreams()}, Policy{})
+		w := newWorld(t, seed, Config{Streams: worldStreams()}, answers.Policy{})
 		start := w.now
 		var with []Work
 		for range 6000 {
@@ -190,7 +191,7 @@ func TestSourcesChangeNoDecision(t *testing.T) {
 		}
 		c := w.m.config
 		c.Streams = nil
-		m, err := newMachine(c, w.m.policy, start)
+		m, err := newMachine(c, w.m.policy.Policy, start)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ type mode struct {
 }
 
 // mode returns what is made of the stream: nothing by a look that is made once.
-func (p Policy) mode(c Config) pleg.Mode {
+func (p policy) mode(c Config) pleg.Mode {
 	if p.Once {
 		return pleg.Generic
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
@@ -496,7 +497,7 @@ func TestFullChannelOfTheEventedKubelet(t *testing.T) {
 
 // The kubelet's release may be told after the start.
 func TestModeFollowsTheKubelet(t *testing.T) {
-	w := newWorld(t, 1, Config{Mode: pleg.Evented, Follow: true, Streams: []Stream{{Source: FromCRI, On: true, Forced: true, Run: (&fakeStream{t: t}).Run}}}, Policy{})
+	w := newWorld(t, 1, Config{Mode: pleg.Evented, Follow: true, Streams: []Stream{{Source: FromCRI, On: true, Forced: true, Run: (&fakeStream{t: t}).Run}}}, answers.Policy{})
 	w.mood, w.moodEnds, w.calm = 0, w.now.Add(24*time.Hour), true
 	for _, tt := range []struct {
 		version string

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
 
 // A part of a machine decides one thing. It stands in a file of its own, with what it has
 // to know between two steps, and in the list of [machine.assemble].
@@ -27,21 +31,21 @@ func (passive) due(*machine) time.Time     { return time.Time{} }
 func (m *machine) assemble() {
 	for _, p := range []struct {
 		part
-		by []Asker // for whom the calls are made that are its own
+		by []call.Asker // for whom the calls are made that are its own
 	}{
 		{part: &m.looks},
 		{part: &m.kubelet},
 		{part: &m.sources},
 		{part: &m.mode},
-		{part: &m.relists, by: []Asker{ByRelist}},
+		{part: &m.relists, by: []call.Asker{call.ByRelist}},
 		{part: &m.networks},
 		{part: &m.transitions},
 		{part: &m.workers},
-		{part: &m.status, by: []Asker{ByStatusLoop}},
-		{part: &m.probes, by: []Asker{ByProbe}},
-		{part: &m.search, by: []Asker{BySearch}},
-		{part: sweeper{}, by: []Asker{BySweep}},
-		{part: raws{}, by: []Asker{ByRequest}},
+		{part: &m.status, by: []call.Asker{call.ByStatusLoop}},
+		{part: &m.probes, by: []call.Asker{call.ByProbe}},
+		{part: &m.search, by: []call.Asker{call.BySearch}},
+		{part: sweeper{}, by: []call.Asker{call.BySweep}},
+		{part: raws{}, by: []call.Asker{call.ByRequest}},
 		{part: &m.check},
 		{part: &m.memory},
 		{part: &m.calls}, // which makes what the others want

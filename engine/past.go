@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -43,7 +42,7 @@ func (r *remembered) advance(m *machine) {
 		r.report = m.evidence
 		r.Looked(m.evidence, m.pods.running)
 	}
-	if sum := &m.calls.sums.byOp[call.Status]; sum.Count != r.status {
+	if sum := m.calls.sums.Of(call.Status); sum.Count != r.status {
 		r.status = sum.Count
 		if !sum.LastErrAt.After(sum.LastOK) {
 			r.StatusTook(sum.Last)
@@ -64,7 +63,7 @@ func (r *remembered) lists(m *machine) {
 	}
 	if at := m.core.ListedAt(); !at.Equal(r.listedAt) {
 		r.listedAt = at
-		size := func(op call.Operation) uint64 { return m.calls.sums.byOp[op].LastResponseBytes }
+		size := func(op call.Operation) uint64 { return m.calls.sums.Of(op).LastResponseBytes }
 		r.Listed(past.ListSizes{At: m.now, Sandboxes: size(call.ListPodSandbox), Containers: size(call.ListContainers)})
 	}
 }
@@ -75,8 +74,8 @@ func (r *remembered) outages(m *machine) {
 	was := r.counted
 	failures, answered := uint64(0), time.Time{}
 	r.counted.All = 0
-	for i := range m.calls.sums.byOp[:call.PodSandboxStatus] {
-		sum := &m.calls.sums.byOp[i]
+	for op := range call.PodSandboxStatus {
+		sum := m.calls.sums.Of(op)
 		failures, r.counted.All = failures+sum.Errors, r.counted.All+sum.Count
 		if sum.Op != call.Version && sum.LastOK.After(answered) {
 			answered = sum.LastOK
@@ -84,7 +83,7 @@ func (r *remembered) outages(m *machine) {
 	}
 	if failures != r.errors {
 		r.errors = failures
-		r.counted.Failed = m.calls.sums.foundNobody()
+		r.counted.Failed = m.calls.sums.FoundNobody()
 	}
 	switch {
 	case r.counted.Failed > was.Failed:
@@ -94,19 +93,6 @@ func (r *remembered) outages(m *machine) {
 		r.IsThere()
 	}
 	r.Counted(r.counted)
-}
-
-// foundNobody counts the calls about the whole runtime that failed at once. Others hung,
-// or their answer was too large, or they were ours to end.
-func (s *sums) foundNobody() (failed uint64) {
-	for i := range s.byOp[:call.PodSandboxStatus] {
-		for code, n := range s.byOp[i].codes {
-			if !slices.Contains([]string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}, code) {
-				failed += n
-			}
-		}
-	}
-	return failed
 }
 
 // inspected takes down the end of an inspection of a pod, which may be nil. One that had

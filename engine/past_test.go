@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -169,14 +170,14 @@ func TestOutagesAreRemembered(t *testing.T) {
 // is answered it is the same one.
 func TestOneOutageUntilAnAnswer(t *testing.T) {
 	start := time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
-	m := &machine{calls: calls{sums: newSums(start)}}
+	m := &machine{calls: calls{sums: answers.NewSums(start)}}
 	for i, op := range []call.Operation{call.Version, call.Status, call.Status, call.Status} {
 		m.now = start.Add(time.Duration(i) * time.Second)
 		r := Returned{At: m.now}
 		if i != 2 {
 			r.Err = &call.Error{Kind: call.ErrUnavailable, Code: "Unavailable"}
 		}
-		m.calls.sums.leave(Flight{Op: op, Since: m.now}, r)
+		m.calls.sums.Ended(call.Flight{Op: op, Since: m.now}, r.At, r.Trace, r.err())
 		m.memory.outages(m)
 		m.memory.outages(m)
 		if out := m.memory.Read().Outages; len(out.Times) != []int{1, 1, 1, 2}[i] || out.Away != (i != 2) {

@@ -11,7 +11,7 @@ import (
 // A callSpec is a call that somebody wants, and how it is to be made. The zero value of
 // the latter is the kubelet's way.
 type callSpec struct {
-	Flight
+	call.Flight
 	timeout time.Duration
 	tag     uint64 // for its asker: a place in the sweep, the number of a request
 	raw     bool   // wants the answer as JSON
@@ -36,19 +36,12 @@ type pending struct {
 	endedAt   time.Time // when we did
 }
 
-// like says whether two calls would ask the runtime for the same thing. All lists
-// are alike, of one kind or the other, of one pod or of all: they cost the most, and
-// wait for the same locks.
-func (f Flight) like(g Flight) bool {
-	return f.Op == g.Op && f.ID == g.ID || isList(f.Op) && isList(g.Op)
-}
-
 // An answer is what came of a call that was wanted. Its Flight is the call as it was made, or the
 // one that was in its way.
 type answer struct {
 	callSpec
-	to    Asker     // who wanted it
-	at    time.Time // when it came to its end
+	to    call.Asker // who wanted it
+	at    time.Time  // when it came to its end
 	took  time.Duration
 	tries int
 	value Answer

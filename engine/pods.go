@@ -154,7 +154,7 @@ func (t *pods) inspected(core *pleg.Core, uid pleg.UID, i *inspection) {
 	if i.failed == nil {
 		p.Failure = nil
 	} else {
-		p.Failure = p.Failure.again(i.failed)
+		p.Failure = p.Failure.Again(i.failed.Flight, i.failed.at, i.failed.err, i.failed.tries)
 	}
 }
 

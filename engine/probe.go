@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -17,22 +18,22 @@ const (
 // probes keeps what was asked while a call of the relist hung. A round asks,
 // one after the other, for Version, Status, one sandbox and one container.
 type probes struct {
-	hung  Flight   // the call whose hanging is looked into, with Since
-	queue []Flight // what is still to ask in this round
-	again bool     // this round has asked for one object more
+	hung  call.Flight   // the call whose hanging is looked into, with Since
+	queue []call.Flight // what is still to ask in this round
+	again bool          // this round has asked for one object more
 	out   bool
-	of    Flight    // the call for whose hanging the one that is out was made
-	next  time.Time // when the next round may begin; zero for at once
-	turn  int       // how many rounds there were: whose turn it is
+	of    call.Flight // the call for whose hanging the one that is out was made
+	next  time.Time   // when the next round may begin; zero for at once
+	turn  int         // how many rounds there were: whose turn it is
 
-	answers map[call.Operation]Probe // by operation
-	made    []Probe                  // what read returned last; nil when stale
+	answers map[call.Operation]answers.Probe // by operation
+	made    []answers.Probe                  // what read returned last; nil when stale
 }
 
 // advance begins and goes on with a round of probes if one is called for.
 func (p *probes) advance(m *machine) {
 	hung, hangs := p.called(m)
-	if !hangs && p.hung != (Flight{}) && m.calls.sums.answeredSince(p.hung.Since) {
+	if !hangs && p.hung != (call.Flight{}) && m.calls.sums.AnsweredSince(p.hung.Since) {
 		p.forget()
 		m.changed = true
 	}
@@ -53,7 +54,7 @@ func (p *probes) advance(m *machine) {
 		p.turn++
 		p.again = false
 	}
-	p.queue = slices.DeleteFunc(p.queue, func(f Flight) bool { return m.calls.like(f) != nil })
+	p.queue = slices.DeleteFunc(p.queue, func(f call.Flight) bool { return m.calls.like(f) != nil })
 	if len(p.queue) > 0 {
 		p.ask(m)
 	}
@@ -61,7 +62,7 @@ func (p *probes) advance(m *machine) {
 
 // called returns the call of the relist that has been out too long, if one has.
 // A look that is made once asks for everything anyway.
-func (p *probes) called(m *machine) (Flight, bool) {
+func (p *probes) called(m *machine) (call.Flight, bool) {
 	f, out := m.calls.oldestOfRelist()
 	return f, out && f.Elapsed(m.now) >= probeAfter && !m.policy.Once
 }
@@ -89,7 +90,7 @@ func (p *probes) ask(m *machine) {
 	p.queue, p.out, p.of = p.queue[1:], true, p.hung
 	m.calls.want(m.now, m.policy.own(f))
 	f.Since = m.now
-	p.put(Probe{Flight: f})
+	p.put(answers.Probe{Flight: f})
 	m.changed = true
 }
 
@@ -104,7 +105,7 @@ func (p *probes) answered(m *machine, a *answer) {
 	if p.hung != p.of { // that call hangs no more
 		return
 	}
-	p.put(Probe{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err})
+	p.put(answers.Probe{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err})
 	if a.Op.AboutObject() && a.err != nil && !p.again {
 		p.again = true
 		p.askAnother(m, a.Op)
@@ -123,26 +124,26 @@ func (p *probes) askAnother(m *machine, op call.Operation) {
 }
 
 // round returns whom to ask in the next round.
-func (p *probes) round(m *machine) []Flight {
-	queue := []Flight{{Op: call.Version}, {Op: call.Status}}
+func (p *probes) round(m *machine) []call.Flight {
+	queue := []call.Flight{{Op: call.Version}, {Op: call.Status}}
 	shown, _, _ := m.pods.read()
-	for _, parts := range []func(*Pod) []Flight{
-		func(p *Pod) []Flight { return sandboxCalls(p.PodRef, p.Seen().Sandboxes) },
-		func(p *Pod) []Flight { return containerCalls(p.PodRef, p.Seen().Containers) },
+	for _, parts := range []func(*Pod) []call.Flight{
+		func(p *Pod) []call.Flight { return sandboxCalls(p.PodRef, p.Seen().Sandboxes) },
+		func(p *Pod) []call.Flight { return containerCalls(p.PodRef, p.Seen().Containers) },
 	} {
 		if f, ok := p.pick(m, shown, parts); ok {
 			queue = append(queue, f)
 		}
 	}
 	for i := range queue {
-		queue[i].By = ByProbe
+		queue[i].By = call.ByProbe
 	}
 	return queue
 }
 
 // pick returns a call about a part of the pod whose turn it is, or of the first
 // one after it that no call in flight is about.
-func (p *probes) pick(m *machine, shown []*Pod, parts func(*Pod) []Flight) (Flight, bool) {
+func (p *probes) pick(m *machine, shown []*Pod, parts func(*Pod) []call.Flight) (call.Flight, bool) {
 	for i := range shown {
 		pod := shown[(p.turn+i)%len(shown)]
 		if pod.UID == p.hung.Pod.UID {
@@ -154,11 +155,11 @@ func (p *probes) pick(m *machine, shown []*Pod, parts func(*Pod) []Flight) (Flig
 			}
 		}
 	}
-	return Flight{}, false
+	return call.Flight{}, false
 }
 
 // clearOfAll reports whether Version and Status are answered while a call hangs.
-func (p *probes) clearOfAll(f Flight) bool {
+func (p *probes) clearOfAll(f call.Flight) bool {
 	ok := func(op call.Operation) bool {
 		a, returned := p.last(op)
 		return returned && a.Err == nil
@@ -168,7 +169,7 @@ func (p *probes) clearOfAll(f Flight) bool {
 
 // clear reports whether a whole round says that the runtime answers while a call
 // hangs: for itself, and for one sandbox or container at least.
-func (p *probes) clear(f Flight) bool {
+func (p *probes) clear(f call.Flight) bool {
 	if p.hung != f || p.out || len(p.queue) > 0 {
 		return false
 	}
@@ -184,15 +185,15 @@ func (p *probes) clear(f Flight) bool {
 	return one
 }
 
-func (p *probes) put(a Probe) {
+func (p *probes) put(a answers.Probe) {
 	if p.answers == nil {
-		p.answers = make(map[call.Operation]Probe)
+		p.answers = make(map[call.Operation]answers.Probe)
 	}
 	p.answers[a.Op] = a
 	p.made = nil
 }
 
-func (p *probes) last(op call.Operation) (Probe, bool) {
+func (p *probes) last(op call.Operation) (answers.Probe, bool) {
 	a, ok := p.answers[op]
 	return a, ok && !a.At.IsZero()
 }
@@ -201,7 +202,7 @@ func (p *probes) fill(_ *machine, s *Snapshot) { s.Probes = p.read() }
 
 // read returns the last probe of each operation, in their order. The caller may
 // keep it.
-func (p *probes) read() []Probe {
+func (p *probes) read() []answers.Probe {
 	if p.made == nil && len(p.answers) > 0 {
 		for _, op := range call.Operations() {
 			if a, ok := p.answers[op]; ok {

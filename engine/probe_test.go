@@ -34,7 +34,7 @@ func TestProbesWhileAnInspectionHangs(t *testing.T) {
 		if len(made) != 4 || made[0] != "Version" || made[1] != "Status" || !strings.HasPrefix(made[2], "PodSandboxStatus") {
 			t.Errorf("the first round: %q", made)
 		}
-		if len(s.Probes) != 4 || s.Probes[0].By != ByProbe || s.Probes[3].Op != call.ContainerStatus || s.Probes[3].At.IsZero() || s.Probes[3].Err != nil {
+		if len(s.Probes) != 4 || s.Probes[0].By != call.ByProbe || s.Probes[3].Op != call.ContainerStatus || s.Probes[3].At.IsZero() || s.Probes[3].Err != nil {
 			t.Errorf("probes = %+v", s.Probes)
 		}
 		b.after(10 * time.Second)
@@ -136,7 +136,7 @@ func TestProbesOfTwoCallsThatHang(t *testing.T) {
 		b.fake.script("Version", behaviour{delay: 1500 * time.Millisecond})
 		for range 50 {
 			s := b.after(pace)
-			probes := slices.DeleteFunc(slices.Clone(s.InFlight), func(f Flight) bool { return f.By != ByProbe })
+			probes := slices.DeleteFunc(slices.Clone(s.InFlight), func(f call.Flight) bool { return f.By != call.ByProbe })
 			if len(probes) > 1 {
 				t.Errorf("probes out at once: %+v", probes)
 			}

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
 
 // The longest real time between two snapshots.
 const (
@@ -15,10 +19,10 @@ const (
 // people see of their pods is whole wherever that is possible.
 type publisher struct {
 	seq  uint64
-	news bool      // something changed since the last snapshot
-	at   time.Time // real time of the last snapshot; of the start before the first
-	slow Flight    // the oldest call, once it takes longer than a glance
-	step Step      // in the last snapshot
+	news bool        // something changed since the last snapshot
+	at   time.Time   // real time of the last snapshot; of the start before the first
+	slow call.Flight // the oldest call, once it takes longer than a glance
+	step Step        // in the last snapshot
 }
 
 // wait returns the real time until the next snapshot is due.
@@ -29,7 +33,7 @@ func (p *publisher) wait(real time.Time) time.Duration {
 		rest = firstFrame
 	case p.news:
 		rest = pace
-	case p.slow != Flight{}:
+	case p.slow != call.Flight{}:
 		rest = whileSlow
 	}
 	return max(rest-real.Sub(p.at), 0)
@@ -74,10 +78,10 @@ func (s *shell) publishLast() {
 
 // slow returns the call that has been out longest if that is long enough for
 // people to be told.
-func (s *shell) slow(now time.Time) Flight {
+func (s *shell) slow(now time.Time) call.Flight {
 	f := s.stands.Oldest
-	if f == (Flight{}) || s.clock.Real(f.Elapsed(now)) < glance {
-		return Flight{}
+	if f == (call.Flight{}) || s.clock.Real(f.Elapsed(now)) < glance {
+		return call.Flight{}
 	}
 	return f
 }

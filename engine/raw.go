@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -72,7 +73,7 @@ func (e *Engine) Raw(ctx context.Context, uid pleg.UID) ([]byte, error) {
 }
 
 // parts returns the calls that ask for all of a pod.
-func (e *Engine) parts(uid pleg.UID) ([]Flight, bool) {
+func (e *Engine) parts(uid pleg.UID) ([]call.Flight, bool) {
 	s := e.shell.buffer.newest()
 	if s == nil {
 		return nil, false
@@ -85,7 +86,7 @@ func (e *Engine) parts(uid pleg.UID) ([]Flight, bool) {
 }
 
 // askRaw has the machine make one call and waits for what comes of it.
-func (e *Engine) askRaw(ctx context.Context, f Flight) (reply, error) {
+func (e *Engine) askRaw(ctx context.Context, f call.Flight) (reply, error) {
 	number, came := e.shell.replies.expect()
 	defer e.shell.replies.forget(number)
 	e.ask(func(r *Requests) { r.Raw = append(r.Raw, RawRequest{number, f}) })
@@ -100,7 +101,7 @@ func (e *Engine) askRaw(ctx context.Context, f Flight) (reply, error) {
 	}
 }
 
-func newRawAnswer(f Flight, r reply) rawAnswer {
+func newRawAnswer(f call.Flight, r reply) rawAnswer {
 	answer := rawAnswer{Operation: f.Op.String(), Container: f.Container, ID: f.ID}
 	switch {
 	case r.err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -59,7 +60,7 @@ type replay struct {
 	snapshots []*Snapshot // now and then
 }
 
-func replayed(t *testing.T, c Config, p Policy, start time.Time, log []logged) (r replay) {
+func replayed(t *testing.T, c Config, p answers.Policy, start time.Time, log []logged) (r replay) {
 	t.Helper()
 	m, err := newMachine(c, p, start)
 	if err != nil {
@@ -94,7 +95,7 @@ func (r replay) same(t *testing.T, log []logged, other replay) {
 // The same inputs at the same times give the same calls, events and snapshots, also when
 // they were written down and read again.
 func TestMachineIsDeterministic(t *testing.T) {
-	w := newWorld(t, 42, Config{Streams: worldStreams()}, Policy{})
+	w := newWorld(t, 42, Config{Streams: worldStreams()}, answers.Policy{})
 	run := w.recorded(t, 8000)
 	events := 0
 	for _, work := range run.works {
@@ -113,7 +114,7 @@ func TestNothingGoesByMonotonicReadings(t *testing.T) {
 		t.Fatal("the clock has no monotonic reading")
 	}
 	for seed := range uint64(3) {
-		w := newWorldAt(t, start, seed, Config{Streams: worldStreams(), Mode: pleg.Mode(seed % 2)}, Policy{})
+		w := newWorldAt(t, start, seed, Config{Streams: worldStreams(), Mode: pleg.Mode(seed % 2)}, answers.Policy{})
 		w.recorded(t, 1000)
 	}
 	once := newWorldAt(t, start, 1, Config{}, Examination{}.policy())
@@ -127,13 +128,13 @@ func (w *world) recorded(t *testing.T, steps int) replay {
 	for range steps {
 		w.step(w.next(w.m.due()))
 	}
-	run := replayed(t, w.m.config, w.m.policy, start, w.log)
+	run := replayed(t, w.m.config, w.m.policy.Policy, start, w.log)
 	read := readAgain(t, w.log)
-	run.same(t, w.log, replayed(t, w.m.config, w.m.policy, start.Round(0), read))
+	run.same(t, w.log, replayed(t, w.m.config, w.m.policy.Policy, start.Round(0), read))
 	for i := range read { // what was read, at the times of a clock
 		read[i].at = w.log[i].at
 	}
-	run.same(t, w.log, replayed(t, w.m.config, w.m.policy, start, read))
+	run.same(t, w.log, replayed(t, w.m.config, w.m.policy.Policy, start, read))
 	return run
 }
 

@@ -117,7 +117,7 @@ func (l *relists) beginAll(m *machine) {
 	if good := m.core.ListedAt(); !good.IsZero() {
 		l.interval = m.now.Sub(good)
 	}
-	m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox}))
+	m.calls.want(m.now, m.policy.kubelets(call.Flight{Op: call.ListPodSandbox}))
 }
 
 // beginOne relists one pod, or, for a release that cannot, inspects it.
@@ -125,7 +125,7 @@ func (l *relists) beginOne(m *machine, pod pleg.PodRef) {
 	l.now = &relist{pod: pod, asked: true, began: m.now}
 	if m.core.OnDemand() {
 		m.core.RequestReinspect(pod.UID)
-		m.calls.want(m.now, m.policy.kubelets(Flight{Op: call.ListPodSandbox, Pod: pod}))
+		m.calls.want(m.now, m.policy.kubelets(call.Flight{Op: call.ListPodSandbox, Pod: pod}))
 		return
 	}
 	must(m.core.BeginInspect(pod.UID))
@@ -166,7 +166,7 @@ func (l *relists) answered(m *machine, a *answer) {
 func (l *relists) listedAll(m *machine) {
 	r := l.now
 	if f := r.lists.failed(); f != nil {
-		l.failure = l.failure.again(f)
+		l.failure = l.failure.Again(f.Flight, f.at, f.err, f.tries)
 		m.search.begin(m, r.lists)
 		if !m.policy.Once {
 			l.endAll(m, true)
@@ -201,7 +201,7 @@ func (l *relists) listedOne(m *machine) {
 		if l.podFailure != nil && l.podFailure.Pod != r.pod {
 			l.podFailure = nil // a row of failures is of one pod
 		}
-		l.podFailure = l.podFailure.again(f)
+		l.podFailure = l.podFailure.Again(f.Flight, f.at, f.err, f.tries)
 		m.pods.show(m.core, r.pod.UID)
 		return
 	}

@@ -134,7 +134,7 @@ func TestStalledInspectionIsNamedWithinASecond(t *testing.T) {
 	}
 	bubble(t, Config{}, hang, func(b *bench) {
 		s := b.after(300 * time.Millisecond)
-		want := []Flight{{Op: call.ContainerStatus, Pod: ref("web"), Container: "app", ID: "web/app", Since: s.Started}}
+		want := []call.Flight{{Op: call.ContainerStatus, Pod: ref("web"), Container: "app", ID: "web/app", Since: s.Started}}
 		if diff := cmp.Diff(want, s.InFlight); diff != "" {
 			t.Fatalf("in flight (-want +got):\n%s", diff)
 		}

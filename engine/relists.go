@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/quantile"
 )
@@ -32,9 +34,9 @@ type relists struct {
 	interval      time.Duration
 	history       []Relist // never written to where a snapshot can see it
 
-	failure    *Failure       // of the lists of all pods
-	podFailure *Failure       // of the lists of one pod
-	found      pleg.Anomalies // in the last good pair of lists of all pods
+	failure    *answers.Failure // of the lists of all pods
+	podFailure *answers.Failure // of the lists of one pod
+	found      pleg.Anomalies   // in the last good pair of lists of all pods
 }
 
 // sumUp counts a relist that is over and took so long.
@@ -130,7 +132,7 @@ func (l *relists) listOut(m *machine) time.Time {
 		return time.Time{}
 	}
 	for _, p := range m.calls.out {
-		if p.By == ByRelist && isList(p.Op) {
+		if p.By == call.ByRelist && p.Op.IsList() {
 			return p.Since
 		}
 	}
@@ -170,17 +172,6 @@ func (l *relists) troubled(m *machine, now time.Time) time.Time {
 		return f.Since
 	}
 	return time.Time{}
-}
-
-// again returns the failure that follows f, which may be nil, in a row. Each try
-// of a call counts.
-func (f *Failure) again(a *answer) *Failure {
-	next := &Failure{Flight: a.Flight, Err: a.err, At: a.at, First: a.at, InRow: max(a.tries, 1)}
-	if f != nil {
-		next.First = f.First
-		next.InRow += f.InRow
-	}
-	return next
 }
 
 // forget drops the records that the kubelet would keep for ever. No event

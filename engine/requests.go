@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -42,7 +43,7 @@ const (
 // A RawRequest asks for one answer as JSON.
 type RawRequest struct {
 	Number uint64
-	Flight Flight
+	Flight call.Flight
 }
 
 // A reply is what came of a RawRequest.
@@ -154,7 +155,7 @@ func (m *machine) request(r Requests) {
 	}
 	for _, raw := range r.Raw {
 		f := raw.Flight
-		f.By = ByRequest
+		f.By = call.ByRequest
 		m.calls.want(m.now, callSpec{Flight: f, timeout: m.policy.ListTimeout, tag: raw.Number, raw: true})
 	}
 	for _, number := range r.Withdrawn {

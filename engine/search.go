@@ -46,14 +46,14 @@ type search struct {
 	out     bool      // a call of the search is out
 	begun   bool
 	ahead   bool // began while the list of one that looks once was still out:
-	aheadOf Flight
+	aheadOf call.Flight
 	over    bool
 	swept   time.Time // start of the call for which every object was asked for; zero if that was not done
 }
 
 // reset ends the search: the lists have succeeded, or are made again.
 func (s *search) reset(m *machine) {
-	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySearch })
+	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == call.BySearch })
 	if m.sweeping() && m.sweep.forList && m.sweep.hung() == 0 { // nothing held it up: it was only slow
 		m.dropSweep()
 		m.sweep = nil
@@ -69,7 +69,7 @@ func (s *search) goesOn(m *machine, r *relist, a *answer) bool {
 		return false
 	}
 	if a.hung(m.calls.short) && !m.calls.heard || m.calls.like(a.Flight) != nil {
-		f := Flight{Op: call.ListContainers, Since: m.now}
+		f := call.Flight{Op: call.ListContainers, Since: m.now}
 		r.lists.second = &answer{callSpec: callSpec{Flight: f}, at: m.now, err: outOfTurn(f.Op)}
 		return false
 	}
@@ -79,7 +79,7 @@ func (s *search) goesOn(m *machine, r *relist, a *answer) bool {
 // second returns how the containers are listed. What holds up one list mostly
 // holds up the other.
 func (s *search) second(m *machine, r *relist, first *answer) callSpec {
-	w := m.policy.kubelets(Flight{Op: call.ListContainers, Pod: r.pod})
+	w := m.policy.kubelets(call.Flight{Op: call.ListContainers, Pod: r.pod})
 	if m.policy.Once && first.hung(m.calls.short) {
 		w.timeout = m.calls.short
 	}
@@ -102,7 +102,7 @@ func (s *search) begin(m *machine, lists listing) {
 		s.of = len(s.pods)
 	case lists.second == nil && !errors.Is(lists.first.err, call.ErrUnavailable):
 		s.out = true // the kubelet would not ask for the other half
-		m.calls.want(m.now, m.policy.own(Flight{By: BySearch, Op: call.ListContainers}))
+		m.calls.want(m.now, m.policy.own(call.Flight{By: call.BySearch, Op: call.ListContainers}))
 	}
 }
 
@@ -126,11 +126,11 @@ func (s *search) advance(m *machine) {
 func (s *search) beginBesideHungList(m *machine) {
 	r := m.relists.now
 	f, hangs := m.hung()
-	if r == nil || !hangs || s.begun || !isList(f.Op) || r.onDemand() || m.policy.Once && !s.mayGoAhead(m) {
+	if r == nil || !hangs || s.begun || !f.Op.IsList() || r.onDemand() || m.policy.Once && !s.mayGoAhead(m) {
 		return
 	}
 	lists := r.lists
-	unheard := &answer{callSpec: callSpec{Flight: Flight{Op: f.Op}}, err: outOfTurn(f.Op)}
+	unheard := &answer{callSpec: callSpec{Flight: call.Flight{Op: f.Op}}, err: outOfTurn(f.Op)}
 	if f.Op == call.ListPodSandbox {
 		lists.first = unheard
 	} else {
@@ -160,8 +160,6 @@ func (s *search) outAhead(m *machine) bool {
 	return true
 }
 
-func isList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
-
 // listNext lists the containers of the next pod, the oldest pods first, since they
 // have gathered the most; or shows what has been found, if there is none.
 func (s *search) listNext(m *machine) {
@@ -173,7 +171,7 @@ func (s *search) listNext(m *machine) {
 		return
 	}
 	s.out = true
-	m.calls.want(m.now, m.policy.own(Flight{By: BySearch, Op: call.ListContainers, Pod: s.pods[0]}))
+	m.calls.want(m.now, m.policy.own(call.Flight{By: call.BySearch, Op: call.ListContainers, Pod: s.pods[0]}))
 	s.pods = s.pods[1:]
 }
 
@@ -206,7 +204,7 @@ func (s *search) answered(_ *machine, a *answer) {
 // was a good list before, which tells more.
 func (s *search) show(m *machine) {
 	s.over, m.changed = true, true
-	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySearch })
+	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == call.BySearch })
 	switch {
 	case s.byPod && !m.core.ListedAt().IsZero():
 		s.listAside(m)
@@ -295,7 +293,7 @@ func (s *search) beginSweep(m *machine) {
 		s.swept = since
 		m.beginSweep(nil)
 		f, hangs := m.hung()
-		m.sweep.forList = hangs && isList(f.Op)
+		m.sweep.forList = hangs && f.Op.IsList()
 	}
 }
 

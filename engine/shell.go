@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -46,7 +47,7 @@ type shell struct {
 	tap func(now time.Time, in Input, w Work) // sees every step; nil outside of tests
 }
 
-func newShell(c Config, p Policy) (*shell, error) {
+func newShell(c Config, p answers.Policy) (*shell, error) {
 	m, err := newMachine(c, p, c.Clock.Now())
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (s *shell) idle() time.Duration {
 	if s.show != nil {
 		wait = s.publisher.wait(time.Now())
 	}
-	if s.stands.Oldest != (Flight{}) {
+	if s.stands.Oldest != (call.Flight{}) {
 		wait = min(wait, glance)
 	}
 	if due := s.machine.due(); !due.IsZero() {

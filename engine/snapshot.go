@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
@@ -17,10 +18,10 @@ import (
 // clock of the reader; At and the times that the engine took itself are
 // monotonic.
 type Snapshot struct {
-	Seq     uint64    // grows by one with each snapshot published
-	At      time.Time // when it was made, by the engine's clock
-	Started time.Time // when the engine started
-	Policy  Policy    // how its machine looks at the runtime
+	Seq     uint64         // grows by one with each snapshot published
+	At      time.Time      // when it was made, by the engine's clock
+	Started time.Time      // when the engine started
+	Policy  answers.Policy // how its machine looks at the runtime
 
 	Release   pleg.Release
 	Period    time.Duration // from the end of one relist to the start of the next
@@ -35,20 +36,20 @@ type Snapshot struct {
 	Health     Health
 	Phase      Phase
 	Relists    Relists
-	InFlight   []Flight         // oldest first
-	Failure    *Failure         // the last failed list of all pods, until one succeeds
-	PodFailure *Failure         // the last failed list of one pod, asked for by Reinspect, until any list succeeds
+	InFlight   []call.Flight    // oldest first
+	Failure    *answers.Failure // the last failed list of all pods, until one succeeds
+	PodFailure *answers.Failure // the last failed list of one pod, asked for by Reinspect, until any list succeeds
 	Conditions []pleg.Condition // of the last answer to Status
-	StatusErr  *Failure         // the last failed Status, until one succeeds
-	VersionErr *Failure         // the last failed Version, until one succeeds
+	StatusErr  *answers.Failure // the last failed Status, until one succeeds
+	VersionErr *answers.Failure // the last failed Version, until one succeeds
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
 	Objects    *Objects         // the index of Pods; nil in a snapshot that no engine has made
 	Beside     []*Pod           // what was listed pod by pod because the list of all containers is too large or cannot be read, where Pods is of an older list; else nil
 	Channel    Channel          // the kubelet's event channel, as modelled
-	Calls      []Calls          // one for each operation, in the order of call.Operations
-	Probes     []Probe          // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
-	Sweep      *Sweep           // the last one, or the one under way; nil if there was none
+	Calls      []answers.Calls  // one for each operation, in the order of call.Operations
+	Probes     []answers.Probe  // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
+	Sweep      *answers.Sweep   // the last one, or the one under way; nil if there was none
 	Node       Node             // what a kubelet that saw the same would say of its node
 	Evidence   *evidence.Report // the last look at the node itself; nil until there was one
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection
@@ -133,87 +134,6 @@ type Phase struct {
 	OnDemand bool          // a relist of one pod, not of all
 }
 
-// An Asker says for what a call was made. Only calls of a relist hold up PLEG.
-type Asker uint8
-
-const (
-	ByRelist     Asker = iota // for a relist, or an inspection that was asked for
-	ByStatusLoop              // Status and Version, every 5 s
-	ByProbe                   // while a call hangs: whether others are answered
-	BySweep                   // to look at every sandbox and container
-	ByRequest                 // for one raw answer
-	BySearch                  // for what can be seen while the lists fail
-	askerCount                // how many there are
-)
-
-// A Flight is a call that has not returned yet.
-type Flight struct {
-	By        Asker
-	Op        call.Operation
-	Pod       pleg.PodRef // zero for calls that are not about one pod
-	Container string      // its name; empty for a sandbox
-	ID        string      // of the container or sandbox
-	Since     time.Time
-}
-
-// Took returns how long the call was out.
-func (f *Failure) Took() time.Duration { return f.At.Sub(f.Since) }
-
-// Elapsed returns how long the call has been out, as of at.
-func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
-
-// A Failure is a call that failed, and how long it has been failing so.
-type Failure struct {
-	Flight           // the last such call
-	Err    error     // never nil; has a [call.Kind] in its chain
-	At     time.Time // when the last one returned
-	First  time.Time // when the first one in a row returned
-	InRow  int       // how many in a row
-}
-
-// A Probe is a call that was made while another hung, to see whether the
-// runtime still answers: Version, Status, PodSandboxStatus or ContainerStatus,
-// never a list.
-type Probe struct {
-	Flight
-	At   time.Time // when it returned; zero while it is out
-	Took time.Duration
-	Err  error // nil if it was answered
-}
-
-// A Sweep asks for every sandbox and container once, a few at a time, each with
-// a deadline of its own, so that what is stuck hides nothing else. It changes no
-// record and no cache: it is not the kubelet's. Immutable, like the snapshot
-// that holds it. While it is under way a list of more than 500 that hung or
-// failed may be up to an eighth behind; at its end it is whole.
-type Sweep struct {
-	Began, Ended time.Time     // Ended is zero while it is under way
-	Checked      time.Time     // when those in Hung and Failed were asked for last; they are asked again until they answer, or for 5 min
-	Width        int           // how many calls are out at most
-	Timeout      time.Duration // of each call
-
-	Total, Done int           // objects to ask for; those that answered, failed or hung
-	Serial      time.Duration // sum of the time of all calls that were answered: what they cost one after the other
-	Hung        []Swept       // gave no answer within Timeout; by namespace, pod, then order of listing
-	Failed      []Swept       // answered with an error other than not found, and once more when asked again
-	Flaky       int           // failed, and answered well when asked again
-	Unknown     []Swept       // not found, though the node shows it: of objects that no list has, which are asked for only where lists hang or fail
-	Slowest     []Swept       // up to 5 that were answered, the slowest first
-
-	Refused  string // why it was not begun; empty if it was
-	Canceled bool   // by a request
-	CutOff   bool   // by the deadline of the whole, or for the reason in GivenUp
-	GivenUp  string // why it was cut off before that, in words: the runtime has gone silent, or away, since it began; else empty. Hung has nothing then that may only have hung with all the rest
-}
-
-// Swept is one object of a [Sweep].
-type Swept struct {
-	Flight
-	Took  time.Duration
-	Err   error // nil if it was answered
-	InRow int   // how often in a row it gave no answer
-}
-
 // Relists says how long relists of all pods take.
 type Relists struct {
 	Count, Failed uint64 // finished so far; those whose list failed
@@ -249,8 +169,8 @@ type Pod struct {
 	InspectedAt  time.Time     // end of the last inspection
 	InspectLast  time.Duration // how long it took, failed or not
 	InspectWorst time.Duration
-	Failure      *Failure // the call that ended the last inspection, and how many inspections in a row ended so; nil if that was good
-	Reinspect    bool     // will be inspected again though nothing changed
+	Failure      *answers.Failure // the call that ended the last inspection, and how many inspections in a row ended so; nil if that was good
+	Reinspect    bool             // will be inspected again though nothing changed
 
 	Anomalies pleg.Anomalies // in the answers of the last inspection
 	LastEvent Event          // Seq is 0 if there was none

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -48,7 +49,7 @@ type source struct {
 	watching time.Time // since when all that happens should be told; zero if it need not
 }
 
-func newSources(c Config, p Policy, mode pleg.Mode, now time.Time) sources {
+func newSources(c Config, p answers.Policy, mode pleg.Mode, now time.Time) sources {
 	s := sources{chance: rand.New(rand.NewPCG(uint64(now.UnixNano()), 1))}
 	for _, stream := range c.Streams {
 		modes := mode != pleg.Generic && stream.Source == FromCRI

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -21,9 +22,9 @@ type statusLoop struct {
 	version      pleg.Version
 	versionFound pleg.Anomalies // in the last answer to Version
 	conditions   []pleg.Condition
-	statusFound  pleg.Anomalies // in the last answer to Status
-	failure      *Failure       // of Status
-	versionErr   *Failure       // of Version
+	statusFound  pleg.Anomalies   // in the last answer to Status
+	failure      *answers.Failure // of Status
+	versionErr   *answers.Failure // of Version
 
 	versionTook, statusTook promptness // of the last answers, good or not
 }
@@ -46,18 +47,18 @@ func (l *statusLoop) due(m *machine) time.Time {
 func (l *statusLoop) advance(m *machine) {
 	if !l.versionOut && m.kubelet.poster.begins(m) {
 		l.versionOut = true
-		m.calls.want(m.now, m.policy.kubelets(Flight{By: ByStatusLoop, Op: call.Version}))
+		m.calls.want(m.now, m.policy.kubelets(call.Flight{By: call.ByStatusLoop, Op: call.Version}))
 	}
 	if due := l.due(m); !due.IsZero() && !m.now.Before(due) {
 		l.statusOut = true
-		m.calls.want(m.now, m.policy.kubelets(Flight{By: ByStatusLoop, Op: call.Status}))
+		m.calls.want(m.now, m.policy.kubelets(call.Flight{By: call.ByStatusLoop, Op: call.Status}))
 	}
 }
 
 // isLate reports whether Status is, so that something may come of it.
 func (l *statusLoop) isLate(m *machine, now time.Time) bool {
-	p := m.calls.like(Flight{Op: call.Status})
-	return p != nil && p.By == ByStatusLoop && now.Sub(p.Since) >= inTrouble
+	p := m.calls.like(call.Flight{Op: call.Status})
+	return p != nil && p.By == call.ByStatusLoop && now.Sub(p.Since) >= inTrouble
 }
 
 // out reports whether a call is out, or waits for its turn.
@@ -66,7 +67,7 @@ func (l *statusLoop) out() bool { return l.statusOut || l.versionOut }
 // askAgain asks for Status at once, and for Version unless that is out. What comes of
 // them soon counts as what came of the first.
 func (l *statusLoop) askAgain(m *machine, version bool) {
-	again := m.policy.own(Flight{By: ByStatusLoop, Op: call.Status})
+	again := m.policy.own(call.Flight{By: call.ByStatusLoop, Op: call.Status})
 	again.tag, again.tries, again.yields = recheckTag, 1+retries, false
 	if !l.statusOut {
 		l.statusOut = true
@@ -108,7 +109,7 @@ func (l *statusLoop) tookVersion(m *machine, a *answer) {
 	}
 	m.changed = m.changed || a.err != nil || l.versionErr != nil || l.version != version
 	if a.err != nil {
-		l.versionErr = l.versionErr.again(a)
+		l.versionErr = l.versionErr.Again(a.Flight, a.at, a.err, a.tries)
 		return
 	}
 	l.versionErr, l.version, l.versionFound = nil, version, a.found
@@ -123,7 +124,7 @@ func (l *statusLoop) tookStatus(m *machine, a *answer) {
 	conditions := a.value.Conditions
 	m.changed = m.changed || a.err != nil || l.failure != nil || !slices.Equal(l.conditions, conditions)
 	if a.err != nil {
-		l.failure = l.failure.again(a)
+		l.failure = l.failure.Again(a.Flight, a.at, a.err, a.tries)
 		return
 	}
 	l.failure, l.conditions, l.statusFound = nil, conditions, a.found

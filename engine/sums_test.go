@@ -1,22 +1,22 @@
 package engine
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
 func TestSums(t *testing.T) {
 	start := time.Unix(1000, 0)
-	c := calls{sums: newSums(start), work: new(Work)}
+	c := calls{sums: answers.NewSums(start), work: new(Work)}
 	now := start
 	for i := range 100 {
-		c.want(now, callSpec{Flight: Flight{Op: call.Status}, timeout: time.Minute})
+		c.want(now, callSpec{Flight: call.Flight{Op: call.Status}, timeout: time.Minute})
 		c.advance(&machine{now: now})
 		now = now.Add(time.Duration(i+1) * time.Millisecond)
 		r := Returned{ID: CallID(i + 1), At: now, Trace: call.Trace{RequestBytes: 1, ResponseBytes: int64(i)}}
@@ -28,61 +28,15 @@ func TestSums(t *testing.T) {
 		}
 		c.returned(r)
 	}
-	want := Calls{
-		Op: call.Status, Count: 100, Errors: 1, Gone: 1, ByCode: []CodeCount{{"Unavailable", 1}},
+	want := answers.Calls{
+		Op: call.Status, Count: 100, Errors: 1, Gone: 1, ByCode: []answers.CodeCount{{Code: "Unavailable", Count: 1}},
 		P50: 50 * time.Millisecond, P90: 90 * time.Millisecond, P99: 99 * time.Millisecond, Max: 100 * time.Millisecond, Last: 100 * time.Millisecond,
 		RequestBytes: 100, ResponseBytes: 4950, LastResponseBytes: 99,
 		LastOK: start.Add(4950 * time.Millisecond), LastErr: call.ErrUnavailable, LastErrAt: start.Add(5050 * time.Millisecond),
 	}
 	about := cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() <= b/100 })
-	if diff := cmp.Diff(want, c.sums.read(now)[call.Status], about, cmpopts.IgnoreFields(Calls{}, "Seconds"), cmpopts.EquateErrors()); diff != "" {
+	if diff := cmp.Diff(want, c.sums.Read(now)[call.Status], about, cmpopts.IgnoreFields(answers.Calls{}, "Seconds"), cmpopts.EquateErrors()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-}
-
-func TestSecondsOfCalls(t *testing.T) {
-	start := time.Unix(1000, 500)
-	s := newSums(start)
-	at := func(after time.Duration, took time.Duration, err error) {
-		f := Flight{Op: call.Status, Since: start.Add(after - took)}
-		s.leave(f, Returned{At: start.Add(after), Err: call.ErrorOf(f.Op, err)})
-	}
-	at(100*time.Millisecond, 20*time.Millisecond, nil)
-	at(900*time.Millisecond, 70*time.Millisecond, unavailable(call.Status))
-	if got := s.read(start.Add(950 * time.Millisecond))[call.Status].Seconds; got != nil {
-		t.Errorf("a second that is not over shows: %v", got)
-	}
-	want := []Second{{start, 70 * time.Millisecond, 2, 1}}
-	early := s.read(start.Add(time.Second))[call.Status].Seconds
-	if diff := cmp.Diff(want, early); diff != "" {
-		t.Errorf("when it is over (-want +got):\n%s", diff)
-	}
-	at(7*time.Second, time.Second, notFound(call.Status))
-	want = append(want, Second{start.Add(7 * time.Second), time.Second, 1, 0})
-	if diff := cmp.Diff(want, s.read(start.Add(8 * time.Second))[call.Status].Seconds); diff != "" {
-		t.Errorf("with another second (-want +got):\n%s", diff)
-	}
-	at(7900*time.Millisecond, 2*time.Second, nil) // heard of when its second is over
-	want = append(want, Second{start.Add(8 * time.Second), 2 * time.Second, 1, 0})
-	if diff := cmp.Diff(want, s.read(start.Add(9 * time.Second))[call.Status].Seconds); diff != "" {
-		t.Errorf("with a call that is heard of late (-want +got):\n%s", diff)
-	}
-	for i := range 2 * secondsKept {
-		at(time.Duration(10+i)*time.Second, 0, nil)
-	}
-	if got := s.read(start.Add(time.Hour))[call.Status].Seconds; len(got) != secondsKept || got[0].Count != 1 || cmp.Diff(want[:1], early) != "" {
-		t.Errorf("%d seconds are kept, want %d, and what was read before unchanged", len(got), secondsKept)
-	}
-}
-
-func TestCodesAreBounded(t *testing.T) {
-	var s operationSum
-	for i := range 1000 {
-		s.add(time.Now(), 0, &call.Error{Code: fmt.Sprint("Code(", i, ")")})
-	}
-	sum := s.read()
-	if len(sum.ByCode) != maxCodes+1 || sum.ByCode[0] != (CodeCount{"Other", 1000 - maxCodes}) {
-		t.Errorf("%d codes, first %v", len(sum.ByCode), sum.ByCode[0])
 	}
 }
 

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
 const (
-	slowestKept = 5   // the length of [Sweep.Slowest]
+	slowestKept = 5   // the length of [answers.Sweep.Slowest]
 	wholeLists  = 500 // lists up to this length are never behind
 
 	// What hung or failed is asked for again: soon, since once may have been chance,
@@ -22,33 +23,33 @@ const (
 	checkLasts  = 5 * time.Minute
 )
 
-// A sweep keeps the account of a [Sweep]: whom to ask next, and what came of it.
+// A sweep keeps the account of a [answers.Sweep]: whom to ask next, and what came of it.
 type sweep struct {
-	Sweep   // but for the lists
-	objects []object
-	listed  int   // how many of them the lists have; then come those that the node alone shows
-	todo    []int // places of those to be asked, in order
-	again   []int // places of those that failed, to be asked once more
-	out     int
-	fresh   int  // of these asked for the first time
-	held    bool // nobody is asked for now
-	forList bool // begun to see what holds up a list
+	answers.Sweep // but for the lists
+	objects       []object
+	listed        int   // how many of them the lists have; then come those that the node alone shows
+	todo          []int // places of those to be asked, in order
+	again         []int // places of those that failed, to be asked once more
+	out           int
+	fresh         int  // of these asked for the first time
+	held          bool // nobody is asked for now
+	forList       bool // begun to see what holds up a list
 
 	heard   time.Time // when an answer came last, good or not; the beginning before that
 	refused time.Time // when nobody listened, last; zero if that never was
 
 	checkNext time.Time // when those that hung or failed are asked for again
 
-	unknown []int  // places of those that the node shows and the runtime does not know
-	bad     []int  // places of those that hung or failed, in order as far as made has them
-	slowest []int  // places of the slowest that were answered
-	made    *Sweep // what result returned last; nil before that
-	stale   bool   // made is not what result would return now
+	unknown []int          // places of those that the node shows and the runtime does not know
+	bad     []int          // places of those that hung or failed, in order as far as made has them
+	slowest []int          // places of the slowest that were answered
+	made    *answers.Sweep // what result returned last; nil before that
+	stale   bool           // made is not what result would return now
 }
 
 // An object is one sandbox or container of a sweep.
 type object struct {
-	Flight
+	call.Flight
 	unlisted *unlisted // what the node shows of it, if no list has it
 	state    objectState
 	took     time.Duration // of the last call
@@ -70,15 +71,15 @@ const (
 // newSweep returns the account of a sweep that begins now. The objects are in the
 // order in which the result has them; first, if not nil, sorts them into the order in
 // which they are asked, equals staying as they are.
-func newSweep(now time.Time, objects []Flight, p Policy, first func(a, b Flight) int) *sweep {
+func newSweep(now time.Time, objects []call.Flight, p answers.Policy, first func(a, b call.Flight) int) *sweep {
 	s := &sweep{
-		Sweep:   Sweep{Began: now, Width: p.Width, Timeout: p.CallTimeout, Total: len(objects)},
+		Sweep:   answers.Sweep{Began: now, Width: p.Width, Timeout: p.CallTimeout, Total: len(objects)},
 		heard:   now,
 		objects: make([]object, len(objects)),
 		todo:    make([]int, len(objects)),
 	}
 	for i, f := range objects {
-		f.By = BySweep
+		f.By = call.BySweep
 		s.objects[i].Flight = f
 		s.todo[i] = i
 	}
@@ -151,7 +152,7 @@ func (s *sweep) take(place int, a *answer) {
 }
 
 // asked returns the call that was made about o, by the name that has become known since.
-func (o *object) asked(a *answer) Flight {
+func (o *object) asked(a *answer) call.Flight {
 	f := a.Flight
 	f.Pod, f.Container = o.Pod, o.Container
 	return f
@@ -274,7 +275,7 @@ func (s *sweep) discount() {
 
 // result returns the sweep as it is now, but that a long list of what is wrong
 // may lag behind until the end. It is never changed.
-func (s *sweep) result() *Sweep {
+func (s *sweep) result() *answers.Sweep {
 	if s.made != nil && !s.stale {
 		return s.made
 	}
@@ -301,10 +302,10 @@ func (s *sweep) relisted() bool {
 	return len(s.bad) > have && (len(s.bad) <= wholeLists || len(s.bad)-have >= have/8)
 }
 
-func (s *sweep) pick(places []int, state objectState) (list []Swept) {
+func (s *sweep) pick(places []int, state objectState) (list []answers.Swept) {
 	for _, place := range places {
 		if o := &s.objects[place]; o.state == state {
-			list = append(list, Swept{Flight: o.Flight, Took: o.took, Err: o.err, InRow: o.inRow})
+			list = append(list, answers.Swept{Flight: o.Flight, Took: o.took, Err: o.err, InRow: o.inRow})
 		}
 	}
 	return list

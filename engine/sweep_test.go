@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -29,7 +30,7 @@ func (r *fakeRuntime) hang(ids ...string) {
 }
 
 // ids returns what those are about.
-func ids(list []Swept) (all []string) {
+func ids(list []answers.Swept) (all []string) {
 	for _, s := range list {
 		all = append(all, s.ID)
 	}
@@ -37,7 +38,7 @@ func ids(list []Swept) (all []string) {
 }
 
 // sweepNow asks for a sweep and returns it; it must end by then.
-func (b *bench) sweepNow(within time.Duration) *Sweep {
+func (b *bench) sweepNow(within time.Duration) *answers.Sweep {
 	b.t.Helper()
 	b.ask(b.Sweep)
 	s := b.after(within).Sweep
@@ -56,7 +57,7 @@ func TestSweepFindsTheOneThatHangs(t *testing.T) {
 		if !slices.Equal(ids(s.Hung), []string{"p050/log"}) || s.Total != 330 || s.Done != 330 || s.Failed != nil {
 			t.Errorf("sweep = %+v", s)
 		}
-		if h := s.Hung[0]; h.Took != 2*time.Second || h.By != BySweep || h.Pod != ref("p050") || !errors.Is(h.Err, call.ErrDeadline) {
+		if h := s.Hung[0]; h.Took != 2*time.Second || h.By != call.BySweep || h.Pod != ref("p050") || !errors.Is(h.Err, call.ErrDeadline) {
 			t.Errorf("hung = %+v", h)
 		}
 		if len(s.Slowest) != slowestKept || s.Slowest[0].ID != "p100/app" || s.Serial != 500*time.Millisecond+328*5*time.Millisecond {
@@ -133,7 +134,7 @@ func TestSweepOfWhatARelistHangsOn(t *testing.T) {
 		if slices.Contains(b.fake.made(), "ContainerStatus p001/app") {
 			t.Error("it was asked for twice at once")
 		}
-		if !slices.Equal(ids(s.Hung), []string{"p001/app"}) || s.Hung[0].By != ByRelist || s.Hung[0].Took < 4*time.Second {
+		if !slices.Equal(ids(s.Hung), []string{"p001/app"}) || s.Hung[0].By != call.ByRelist || s.Hung[0].Took < 4*time.Second {
 			t.Errorf("hung = %+v", s.Hung)
 		}
 	})
@@ -172,7 +173,7 @@ func TestCancelSweep(t *testing.T) {
 		b.ask(b.Sweep)
 		b.ask(b.Sweep)
 		s := b.after(900 * time.Millisecond)
-		if len(s.InFlight) != sweepWidth || s.InFlight[0].By != BySweep {
+		if len(s.InFlight) != sweepWidth || s.InFlight[0].By != call.BySweep {
 			t.Errorf("in flight = %+v", s.InFlight)
 		}
 		b.ask(b.CancelSweep)
@@ -211,12 +212,12 @@ func TestSweepOfADeafRuntimeEnds(t *testing.T) {
 // copied again and again; and nothing that was handed out changes.
 func TestSweepOfManyThatFail(t *testing.T) {
 	const objects, looks = 20_000, 100
-	s := newSweep(time.Time{}, make([]Flight, objects), Policy{Width: 4, CallTimeout: callTimeout}, nil)
+	s := newSweep(time.Time{}, make([]call.Flight, objects), answers.Policy{Width: 4, CallTimeout: callTimeout}, nil)
 	failure := unavailable(call.ContainerStatus)
-	var lists [][]Swept
+	var lists [][]answers.Swept
 	calls := 0
 	for place, more := s.next(); more; place, more = s.next() {
-		s.take(place, &answer{callSpec: callSpec{Flight: Flight{Since: time.Unix(int64(place), 0)}}, took: time.Millisecond, err: failure})
+		s.take(place, &answer{callSpec: callSpec{Flight: call.Flight{Since: time.Unix(int64(place), 0)}}, took: time.Millisecond, err: failure})
 		if calls++; calls%(objects/looks) != 0 {
 			continue
 		}
@@ -236,7 +237,7 @@ func TestSweepOfManyThatFail(t *testing.T) {
 		t.Errorf("at the end %d failed, %d done", len(r.Failed), r.Done)
 	}
 	for _, list := range lists {
-		if !slices.IsSortedFunc(list, func(a, b Swept) int { return a.Since.Compare(b.Since) }) {
+		if !slices.IsSortedFunc(list, func(a, b answers.Swept) int { return a.Since.Compare(b.Since) }) {
 			t.Error("a list that is not in order")
 		}
 	}
@@ -245,12 +246,12 @@ func TestSweepOfManyThatFail(t *testing.T) {
 func TestSlowestOfASweep(t *testing.T) {
 	took := []time.Duration{3, 9, 9, 1, 4, 9, 2, 8}
 	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}} {
-		s := newSweep(time.Time{}, make([]Flight, len(took)), Policy{Width: len(took), CallTimeout: callTimeout}, nil)
+		s := newSweep(time.Time{}, make([]call.Flight, len(took)), answers.Policy{Width: len(took), CallTimeout: callTimeout}, nil)
 		for range took {
 			s.next()
 		}
 		for _, place := range order {
-			s.take(place, &answer{callSpec: callSpec{Flight: Flight{ID: fmt.Sprint(place)}}, took: took[place]})
+			s.take(place, &answer{callSpec: callSpec{Flight: call.Flight{ID: fmt.Sprint(place)}}, took: took[place]})
 		}
 		if got := ids(s.result().Slowest); !slices.Equal(got, []string{"1", "2", "5", "7", "4"}) {
 			t.Errorf("slowest = %v", got)

@@ -31,9 +31,9 @@ type recheck struct {
 
 // beginSweep begins to ask for all sandboxes and containers that are known, in the
 // order that first says; nil for that of the pods.
-func (m *machine) beginSweep(first func(a, b Flight) int) {
+func (m *machine) beginSweep(first func(a, b call.Flight) int) {
 	shown, _, _ := m.pods.read()
-	var all []Flight
+	var all []call.Flight
 	for _, p := range shown {
 		all = append(all, partsOf(p.Seen())...)
 	}
@@ -42,7 +42,7 @@ func (m *machine) beginSweep(first func(a, b Flight) int) {
 		all = append(all, o.Flight)
 	}
 	m.dropSweep()
-	m.sweep = newSweep(m.now, all, m.policy, first)
+	m.sweep = newSweep(m.now, all, m.policy.Policy, first)
 	if m.policy.Once {
 		m.check.answers = make([]*answer, len(all))
 	}
@@ -56,7 +56,7 @@ func (m *machine) beginSweep(first func(a, b Flight) int) {
 // refuseSweep notes why no sweep is begun.
 func (m *machine) refuseSweep(why string) {
 	m.dropSweep()
-	m.sweep = newSweep(m.now, nil, m.policy, nil)
+	m.sweep = newSweep(m.now, nil, m.policy.Policy, nil)
 	m.sweep.end(m.now)
 	m.sweep.Refused = why
 	m.changed = true
@@ -87,7 +87,7 @@ func (m *machine) cancelSweep() {
 
 // dropSweep ends the calls of the sweep. What they still bring is not taken in.
 func (m *machine) dropSweep() {
-	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == BySweep || w.tag == recheckTag && w.By == ByProbe })
+	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == call.BySweep || w.tag == recheckTag && w.By == call.ByProbe })
 	m.recheck = recheck{}
 	m.changed = true
 }
@@ -106,7 +106,7 @@ func (sweeper) advance(m *machine) {
 	s.held = m.holdsSweep()
 	for place, more := s.next(); more; place, more = s.next() {
 		w := m.policy.own(s.objects[place].Flight)
-		w.By, w.tag = BySweep, uint64(place)
+		w.By, w.tag = call.BySweep, uint64(place)
 		m.calls.want(m.now, w)
 	}
 	// Of the first two rounds: where all of thousands fail nobody counts them at each step.
@@ -178,7 +178,7 @@ func (m *machine) askStatusAgain() {
 		m.status.askAgain(m, true)
 		return
 	}
-	w := m.policy.own(Flight{By: ByProbe, Op: call.Status})
+	w := m.policy.own(call.Flight{By: call.ByProbe, Op: call.Status})
 	w.tag = recheckTag
 	m.calls.want(m.now, w)
 }
@@ -267,7 +267,7 @@ func (m *machine) tooSlow() string {
 // slowOf says in words that an operation is slow, given how long it took last;
 // empty if it is not known to be.
 func (m *machine) slowOf(op call.Operation, last promptness) string {
-	if p := m.calls.like(Flight{Op: op}); p != nil && p.Elapsed(m.now) > sluggish {
+	if p := m.calls.like(call.Flight{Op: op}); p != nil && p.Elapsed(m.now) > sluggish {
 		return fmt.Sprintf("%v has been out for %v", op, p.Elapsed(m.now).Round(100*time.Millisecond))
 	}
 	took := last.took

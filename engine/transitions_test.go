@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -31,7 +32,7 @@ func TestPodsRememberDeaths(t *testing.T) {
 // What happened while nobody looked has no time of its own, and what only a source saw
 // the relist will report.
 func TestWhichDeathsAreOfThePresent(t *testing.T) {
-	m, err := newMachine(Config{}.withDefaults(), Policy{}, time.Now())
+	m, err := newMachine(Config{}.withDefaults(), answers.Policy{}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // An unlisted is an object that the node shows and no list has.
 type unlisted struct {
-	Flight
+	call.Flight
 	sandboxID string // in which a container is; may be empty
 }
 
@@ -32,7 +32,7 @@ func (m *machine) unlisted() []*unlisted {
 // asUnlisted returns the call that asks for an object, named as far as the node or a pod
 // that is listed names it.
 func (m *machine) asUnlisted(o evidence.Object) *unlisted {
-	f := Flight{Op: call.ContainerStatus, ID: o.ID, Container: o.Container, Pod: pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}}
+	f := call.Flight{Op: call.ContainerStatus, ID: o.ID, Container: o.Container, Pod: pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}}
 	if o.Sandbox {
 		f.Op, f.Container = call.PodSandboxStatus, ""
 	}

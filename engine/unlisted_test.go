@@ -53,22 +53,22 @@ func TestExamineFindsWhoHoldsTheList(t *testing.T) {
 		name    string
 		look    Look
 		prepare func(*fakeRuntime)
-		want    []Flight
+		want    []call.Flight
 		unknown []string
 		within  time.Duration
 	}{
-		{"by the runtime's folder", seen(lockHolder), statusLock, []Flight{{Op: call.ContainerStatus, ID: "p001/app", Container: "app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
-		{"by control groups alone", seen(), statusLock, []Flight{{Op: call.ContainerStatus, ID: "p001/app"}}, []string{"foreign"}, 4 * time.Second},
-		{"named by its sandbox, which answers", seen(evidence.Object{ID: "p001/app", SandboxID: "p001"}), statusLock, []Flight{{Op: call.ContainerStatus, ID: "p001/app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
+		{"by the runtime's folder", seen(lockHolder), statusLock, []call.Flight{{Op: call.ContainerStatus, ID: "p001/app", Container: "app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
+		{"by control groups alone", seen(), statusLock, []call.Flight{{Op: call.ContainerStatus, ID: "p001/app"}}, []string{"foreign"}, 4 * time.Second},
+		{"named by its sandbox, which answers", seen(evidence.Object{ID: "p001/app", SandboxID: "p001"}), statusLock, []call.Flight{{Op: call.ContainerStatus, ID: "p001/app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
 		{"lock of a sandbox", seen(evidence.Object{ID: "p002", Sandbox: true, Namespace: "ns", Pod: "p002", UID: "uid-p002"}), func(r *fakeRuntime) {
 			pairs(3)(r)
 			r.script("ListPodSandbox", behaviour{hang: true})
 			r.script("PodSandboxStatus p002", behaviour{hang: true})
-		}, []Flight{{Op: call.PodSandboxStatus, ID: "p002", Pod: ref("p002")}}, []string{"foreign"}, 4 * time.Second},
+		}, []call.Flight{{Op: call.PodSandboxStatus, ID: "p002", Pod: ref("p002")}}, []string{"foreign"}, 4 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			examineWith(t, Config{Look: tt.look}, Examination{}, tt.prepare, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-				var hung []Flight
+				var hung []call.Flight
 				for _, o := range s.Sweep.Hung {
 					f := o.Flight
 					f.Since, f.By = time.Time{}, 0

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -57,7 +58,7 @@ var scenes = []struct {
 	{"refused", nil, func(s *stage) {
 		snap := panetest.Failing()
 		snap.Pods, snap.Health, snap.Version = nil, engine.Health{Verdict: "pleg has yet to be successful"}, pleg.Version{}
-		snap.Relists, snap.Counts, snap.Calls[4] = engine.Relists{Count: 0}, engine.Counts{}, engine.Calls{}
+		snap.Relists, snap.Counts, snap.Calls[4] = engine.Relists{Count: 0}, engine.Counts{}, answers.Calls{}
 		s.show(snap)
 	}},
 	{"empty", nil, func(s *stage) {
@@ -88,7 +89,7 @@ var scenes = []struct {
 		w := panetest.SweepOf(330, true)
 		w.Began, w.Ended = panetest.Ago(3*time.Minute), panetest.Ago(177*time.Second)
 		snap := panetest.Probed(w)
-		snap.Calls[0], snap.Calls[3] = engine.Calls{}, engine.Calls{Op: call.ListContainers, InFlight: 1}
+		snap.Calls[0], snap.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
 		s.find(panetest.Findings()...).show(snap).press("3", "G")
 	}},
 	{"streams-calls", nil, func(s *stage) { s.show(panetest.Streamed()).press("3") }},
@@ -123,7 +124,7 @@ var scenes = []struct {
 	{"sweep", nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Probed(panetest.SweepOf(120, true))) }},
 	{"sweep-done", nil, func(s *stage) { s.show(panetest.WithSweep(panetest.SweepOf(330, false))) }},
 	{"sweep-refused", nil, func(s *stage) {
-		s.show(panetest.WithSweep(&engine.Sweep{Began: panetest.Ago(time.Second), Ended: panetest.Ago(time.Second), Refused: "Version has been out for 3s: the runtime is too slow for it"}))
+		s.show(panetest.WithSweep(&answers.Sweep{Began: panetest.Ago(time.Second), Ended: panetest.Ago(time.Second), Refused: "Version has been out for 3s: the runtime is too slow for it"}))
 	}},
 	{"node", nil, func(s *stage) { s.show(panetest.WithNode(panetest.Healthy())).report(panetest.Looked()).press("v") }},
 	{"node-ill", nil, func(s *stage) { s.show(panetest.Ill()).report(panetest.LookedInVain()).press("v") }},

@@ -8,7 +8,7 @@ import (
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/wording"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 )
@@ -25,7 +25,7 @@ func TestSweepIsCanceled(t *testing.T) {
 			t.Errorf("%s while a sweep is under way asked for %q, want %q", keys, got, want)
 		}
 	}
-	for name, w := range map[string]*engine.Sweep{"none": nil, "ended": panetest.SweepOf(330, true), "refused": {Refused: "too slow"}} {
+	for name, w := range map[string]*answers.Sweep{"none": nil, "ended": panetest.SweepOf(330, true), "refused": {Refused: "too slow"}} {
 		if got := newStage(t, 80, 24).show(panetest.WithSweep(w)).press("esc", "R").asked(); got != "sweep" {
 			t.Errorf("%s: asked for %q", name, got)
 		}
@@ -57,7 +57,7 @@ func TestSweepTellsOfItself(t *testing.T) {
 	given.CutOff, given.GivenUp = true, "nobody listens any more"
 	old := panetest.SweepOf(330, false)
 	old.Began, old.Ended = panetest.Ago(40*time.Second), panetest.Ago(20*time.Second)
-	for want, w := range map[string]*engine.Sweep{
+	for want, w := range map[string]*answers.Sweep{
 		"SWEEP 120/330, 1 hung, 0 failed; R cancels": panetest.SweepOf(120, true),
 		"✔ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 0 hung, 0 failed; slowest default/nfs-client PodSandboxStatus 31ms":              panetest.SweepOf(330, false),
 		"✖ SWEEP done 1s ago: 330 of 330 asked in 3.0s, 1 hung, 0 failed; default/nfs-client ContainerStatus app gave no answer in 2.0s": panetest.SweepOf(330, true),
@@ -83,7 +83,7 @@ func TestSweepNeverContradicts(t *testing.T) {
 	well, ill, old := panetest.SweepOf(330, false), panetest.SweepOf(330, true), panetest.SweepOf(330, true)
 	old.Began, old.Ended = panetest.Ago(20*time.Minute), panetest.Ago(10*time.Minute)
 	for name, tt := range map[string]struct {
-		w     *engine.Sweep
+		w     *answers.Sweep
 		found []diagnose.Finding
 		want  bool
 	}{
@@ -109,8 +109,8 @@ func TestSweepNeverContradicts(t *testing.T) {
 // by the relist's own calls.
 func TestCallsOfASweepHoldUpNothing(t *testing.T) {
 	snap := panetest.WithSweep(panetest.SweepOf(120, false))
-	for i, by := range []engine.Asker{engine.BySweep, engine.ByProbe} {
-		snap.InFlight = append(snap.InFlight, engine.Flight{By: by, Op: call.ContainerStatus, Pod: snap.Pods[i].PodRef, Since: panetest.Ago(2 * time.Second)})
+	for i, by := range []call.Asker{call.BySweep, call.ByProbe} {
+		snap.InFlight = append(snap.InFlight, call.Flight{By: by, Op: call.ContainerStatus, Pod: snap.Pods[i].PodRef, Since: panetest.Ago(2 * time.Second)})
 	}
 	s := newStage(t, 160, 40).show(snap)
 	if wording.OfRelist(snap) != nil || s.m.view.Pods.Critical || s.rowOf("NotReady in") != "" || len(s.m.header.Alerts()) != 1 {

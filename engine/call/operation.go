@@ -37,6 +37,9 @@ func (o Operation) String() string {
 // AboutObject reports whether a call is about one sandbox or container.
 func (o Operation) AboutObject() bool { return o == PodSandboxStatus || o == ContainerStatus }
 
+// IsList reports whether a call lists sandboxes or containers.
+func (o Operation) IsList() bool { return o == ListPodSandbox || o == ListContainers }
+
 // Operations returns all operations in the order in which a screen lists them.
 func Operations() []Operation {
 	all := make([]Operation, operations)

@@ -7,23 +7,24 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
 // failures returns how the lists, Status and Version failed last; nil for what did not.
-func failures(s *engine.Snapshot) [3]*engine.Failure {
-	return [...]*engine.Failure{s.Failure, s.StatusErr, s.VersionErr}
+func failures(s *engine.Snapshot) [3]*answers.Failure {
+	return [...]*answers.Failure{s.Failure, s.StatusErr, s.VersionErr}
 }
 
-func (v *view) sums(op call.Operation) engine.Calls { return sums(v.Snapshot, op) }
+func (v *view) sums(op call.Operation) answers.Calls { return sums(v.Snapshot, op) }
 
-func sums(s *engine.Snapshot, op call.Operation) engine.Calls {
+func sums(s *engine.Snapshot, op call.Operation) answers.Calls {
 	for i := range s.Calls {
 		if s.Calls[i].Op == op {
 			return s.Calls[i]
 		}
 	}
-	return engine.Calls{Op: op}
+	return answers.Calls{Op: op}
 }
 
 // probeTime returns how long the last probe of an operation took that was answered
@@ -123,7 +124,7 @@ func (v *view) early(h *hang) bool {
 // probing reports whether such a call is out that tells whether the runtime
 // answers.
 func (v *view) probing(such func(call.Operation) bool) bool {
-	return slices.ContainsFunc(v.InFlight, func(f engine.Flight) bool {
-		return (f.By == engine.ByProbe || f.By == engine.ByStatusLoop) && such(f.Op)
+	return slices.ContainsFunc(v.InFlight, func(f call.Flight) bool {
+		return (f.By == call.ByProbe || f.By == call.ByStatusLoop) && such(f.Op)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -340,7 +341,7 @@ func TestNoChainOnAHealthyNode(t *testing.T) {
 func TestUnknownIDs(t *testing.T) {
 	s := listHangs()
 	s.r.Processes.Objects = []evidence.Object{{ID: "gone", From: "its control group"}, {ID: "lost", From: "its control group"}}
-	s.Sweep.Unknown = []engine.Swept{{Flight: engine.Flight{Op: call.ContainerStatus, ID: "gone"}}}
+	s.Sweep.Unknown = []answers.Swept{{Flight: call.Flight{Op: call.ContainerStatus, ID: "gone"}}}
 	found, _ := s.diagnose()
 	firstSays(t, found, "1 of 5 ids that the node shows are unknown to the runtime: gone its control group")
 	if strings.Contains(found[0].Summary, "gone") || found[0].Subject.ContainerID != "" {
@@ -497,7 +498,7 @@ func TestOneCulpritOfAWorkload(t *testing.T) {
 				record.PodRef = p.PodRef
 			}
 		}
-		s.Sweep.Hung = append(s.Sweep.Hung, engine.Swept{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: id, Since: ago(11 * time.Second)}, Took: 2 * time.Second, Err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline}, InRow: 1})
+		s.Sweep.Hung = append(s.Sweep.Hung, answers.Swept{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: id, Since: ago(11 * time.Second)}, Took: 2 * time.Second, Err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline}, InRow: 1})
 		s.errand("update", id, func(p *evidence.Process) { p.Parent = 2 })
 	}
 	found, _ := s.diagnose()

@@ -15,7 +15,7 @@ const RelistSlowChurn ID = "relist-slow-churn"
 
 var relistSlowChurnKind = &kind{
 	id: RelistSlowChurn, find: relistSlowChurn,
-	needs: answers, is: delays,
+	needs: unpaused, is: delays,
 	warned:   Headline{Word: "SLOW"},
 	severity: "warning", scenario: "`churn-storm`",
 	when: "a relist takes more than 10 s though each call is fast: changed pods × cost of each",

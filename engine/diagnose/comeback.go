@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 )
 
 // sinceBack returns a snapshot without the failures of what was asked before the
 // runtime came back; those that go on are counted from then.
 func sinceBack(s *engine.Snapshot) *engine.Snapshot {
 	back := &s.Memory.Back
-	stale := func(f *engine.Failure) bool { return f != nil && f.First.Before(back.At) }
+	stale := func(f *answers.Failure) bool { return f != nil && f.First.Before(back.At) }
 	if all := failures(s); !slices.ContainsFunc(all[:], stale) {
 		return s
 	}
 	now := *s
-	for i, f := range []**engine.Failure{&now.Failure, &now.StatusErr, &now.VersionErr} {
+	for i, f := range []**answers.Failure{&now.Failure, &now.StatusErr, &now.VersionErr} {
 		switch {
 		case !stale(*f):
 		case (*f).InRow <= back.InRow[i]:

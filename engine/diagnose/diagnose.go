@@ -22,7 +22,7 @@ func (v *view) tells(k *kind) bool {
 	switch k.needs {
 	case nothing:
 		return true
-	case answers:
+	case unpaused:
 		return !v.Paused
 	default:
 		return !v.Paused && !v.listsStale()

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -40,15 +41,15 @@ func (n *node) fail(op call.Operation, kind call.Kind, text string, inRow int) *
 	if errors.Is(kind, call.ErrDeadline) {
 		took = 8 * time.Second
 	}
-	f := &engine.Failure{
-		Flight: engine.Flight{Op: op, Since: ago(time.Second + took)}, Err: err,
+	f := &answers.Failure{
+		Flight: call.Flight{Op: op, Since: ago(time.Second + took)}, Err: err,
 		At: ago(time.Second), First: ago(time.Second * time.Duration(inRow)), InRow: inRow,
 	}
 	c := n.calls(op)
 	c.LastErr, c.LastErrAt = err, f.At
 	c.Errors += uint64(inRow)
 	c.Count += uint64(inRow)
-	c.ByCode = []engine.CodeCount{{Code: call.Code(err), Count: coded(c, call.Code(err)) + uint64(inRow)}}
+	c.ByCode = []answers.CodeCount{{Code: call.Code(err), Count: coded(c, call.Code(err)) + uint64(inRow)}}
 	n.silentSince(op, f.First)
 	if n.Sweep != nil {
 		c.LastOK = time.Time{}
@@ -76,15 +77,15 @@ func (n *node) noList() *node {
 }
 
 // probe adds a probe that was answered, or, for an error, not.
-func (n *node) probe(f engine.Flight, err error) *node {
-	f.By, f.Since = engine.ByProbe, ago(300*time.Millisecond)
+func (n *node) probe(f call.Flight, err error) *node {
+	f.By, f.Since = call.ByProbe, ago(300*time.Millisecond)
 	n.calls(f.Op).LastOK = ago(200 * time.Millisecond)
-	n.Probes = append(n.Probes, engine.Probe{Flight: f, At: ago(200 * time.Millisecond), Took: 2 * time.Millisecond, Err: err})
+	n.Probes = append(n.Probes, answers.Probe{Flight: f, At: ago(200 * time.Millisecond), Took: 2 * time.Millisecond, Err: err})
 	return n
 }
 
 func (n *node) probesAnswered() *node {
-	n.probe(engine.Flight{Op: call.Version}, nil).probe(engine.Flight{Op: call.Status}, nil)
+	n.probe(call.Flight{Op: call.Version}, nil).probe(call.Flight{Op: call.Status}, nil)
 	last := len(n.Pods) - 1
 	return n.probe(n.flight(last, "", 0), nil).probe(n.flight(last, "app", 0), nil)
 }
@@ -92,27 +93,27 @@ func (n *node) probesAnswered() *node {
 // sweepHung has the sweep find that an object hangs.
 func (n *node) sweepHung(i int, container string) *node {
 	f := n.flight(i, container, 0)
-	f.By, f.Since = engine.BySweep, n.Sweep.Began
-	n.Sweep.Hung = append(n.Sweep.Hung, engine.Swept{Flight: f, Took: 2 * time.Second, Err: failure(f.Op, call.ErrDeadline, "context deadline exceeded")})
+	f.By, f.Since = call.BySweep, n.Sweep.Began
+	n.Sweep.Hung = append(n.Sweep.Hung, answers.Swept{Flight: f, Took: 2 * time.Second, Err: failure(f.Op, call.ErrDeadline, "context deadline exceeded")})
 	return n
 }
 
 // sweepFailed has the sweep find that an object fails twice.
 func (n *node) sweepFailed(i int, container string, kind call.Kind, text string) *node {
 	f := n.flight(i, container, 0)
-	f.By, f.Since = engine.BySweep, n.Sweep.Began
+	f.By, f.Since = call.BySweep, n.Sweep.Began
 	err := failure(f.Op, kind, text)
-	n.Sweep.Failed = append(n.Sweep.Failed, engine.Swept{Flight: f, Took: time.Millisecond, Err: err})
+	n.Sweep.Failed = append(n.Sweep.Failed, answers.Swept{Flight: f, Took: time.Millisecond, Err: err})
 	c := n.calls(f.Op)
 	c.Errors += 2
-	c.ByCode = []engine.CodeCount{{Code: call.Code(err), Count: coded(c, call.Code(err)) + 2}}
+	c.ByCode = []answers.CodeCount{{Code: call.Code(err), Count: coded(c, call.Code(err)) + 2}}
 	return n
 }
 
 // podFails has the inspections of the i-th pod fail at one of its containers.
 func (n *node) podFails(i int, container string, kind call.Kind, text string, inRow int) *node {
 	p := *n.pod(i)
-	f := &engine.Failure{Flight: n.flight(i, container, 0), At: ago(time.Second), First: ago(time.Duration(inRow) * time.Second), InRow: inRow}
+	f := &answers.Failure{Flight: n.flight(i, container, 0), At: ago(time.Second), First: ago(time.Duration(inRow) * time.Second), InRow: inRow}
 	f.Err = failure(f.Op, kind, text)
 	if errors.Is(kind, call.ErrDeadline) {
 		p.InspectLast, f.First = 2*time.Minute, ago(time.Duration(inRow)*2*time.Minute)
@@ -194,7 +195,7 @@ func TestDiagnose(t *testing.T) {
 		{"refused once, just after an answer", healthy(5).fail(call.ListPodSandbox, call.ErrUnavailable, refused, 1), "warning runtime-down\n"},
 		{"refused now and then, in check", func() *node {
 			n := checked(5)
-			n.calls(call.ContainerStatus).ByCode = []engine.CodeCount{{Code: "Unavailable", Count: 3}}
+			n.calls(call.ContainerStatus).ByCode = []answers.CodeCount{{Code: "Unavailable", Count: 3}}
 			n.Sweep.Flaky = 3
 			return n
 		}(), "warning runtime-down\n"},
@@ -205,12 +206,12 @@ func TestDiagnose(t *testing.T) {
 			"critical runtime-unresponsive\ncritical pleg-unhealthy < runtime-unresponsive\n"},
 		{"deadlock: all but Version", checked(5).fail(call.Status, call.ErrDeadline, deadline, 1).fail(call.ListPodSandbox, call.ErrDeadline, deadline, 1).noList(),
 			"critical runtime-unresponsive\ncritical pleg-unhealthy < runtime-unresponsive\n"},
-		{"deadlock, live, first seen by an inspection", healthy(5).hangOn(1, "app", 8*time.Second).hang(call.Status, 3*time.Second).probe(engine.Flight{Op: call.Version}, nil),
+		{"deadlock, live, first seen by an inspection", healthy(5).hangOn(1, "app", 8*time.Second).hang(call.Status, 3*time.Second).probe(call.Flight{Op: call.Version}, nil),
 			"critical runtime-unresponsive\n"},
 		{"only Status hangs", healthy(5).hang(call.Status, 20*time.Second), "critical runtime-unresponsive Status\n"},
 		{"only Status hangs in check", checked(5).fail(call.Status, call.ErrDeadline, deadline, 1), "critical runtime-unresponsive Status\n"},
 		{"a list and all objects hang, Status does not",
-			healthy(5).hang(call.ListContainers, 10*time.Second).fly(healthy(5).flight(1, "app", 3*time.Second)).fly(healthy(5).flight(2, "", 2*time.Second)).probe(engine.Flight{Op: call.Status}, nil),
+			healthy(5).hang(call.ListContainers, 10*time.Second).fly(healthy(5).flight(1, "app", 3*time.Second)).fly(healthy(5).flight(2, "", 2*time.Second)).probe(call.Flight{Op: call.Status}, nil),
 			"critical runtime-unresponsive\n"},
 
 		{"list hangs, live", healthy(5).hang(call.ListContainers, 5*time.Second).probesAnswered(), "critical list-hung ListContainers\n"},
@@ -244,7 +245,7 @@ func TestDiagnose(t *testing.T) {
 		{"two hang in check", checked(5).sweepHung(2, "app").sweepHung(3, ""), "critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical inspect-hung PodSandboxStatus ns-0/pod-00003\n"},
 		{"one answers late, in check", func() *node {
 			n := checked(5)
-			n.Sweep.Slowest = []engine.Swept{{Flight: n.flight(2, "app", 0), Took: 1500 * time.Millisecond}, {Flight: n.flight(1, "app", 0), Took: 9 * time.Millisecond}}
+			n.Sweep.Slowest = []answers.Swept{{Flight: n.flight(2, "app", 0), Took: 1500 * time.Millisecond}, {Flight: n.flight(1, "app", 0), Took: 9 * time.Millisecond}}
 			return n
 		}(), "warning inspect-hung ContainerStatus ns-2/pod-00002 app\n"},
 
@@ -296,9 +297,9 @@ func TestDiagnose(t *testing.T) {
 		{"status calls slow, the rest not", checked(5).slowBy(700*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus), "warning runtime-slow ContainerStatus\n"},
 		{"so slow that the sweep is refused", func() *node {
 			n := checked(5).slowBy(1500*time.Millisecond, answeringOps[:4]...)
-			n.Sweep = &engine.Sweep{Began: ago(time.Second), Refused: "Status took 1.5s"}
+			n.Sweep = &answers.Sweep{Began: ago(time.Second), Refused: "Status took 1.5s"}
 			for _, op := range answeringOps[4:] {
-				*n.calls(op) = engine.Calls{Op: op}
+				*n.calls(op) = answers.Calls{Op: op}
 			}
 			return n
 		}(), "warning runtime-slow\n"},
@@ -358,7 +359,7 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 		{"list of 100 ms", healthy(250).slowBy(100*time.Millisecond, call.ListPodSandbox, call.ListContainers).relisted(repeat(20, engine.Relist{Took: 200 * time.Millisecond, List: 200 * time.Millisecond})...)},
 		{"list of 100 ms in check", checked(250).slowBy(100*time.Millisecond, call.ListPodSandbox, call.ListContainers)},
 		{"a call that is out for 900 ms", healthy(5).hangOn(1, "app", 900*time.Millisecond)},
-		{"the event stream stays out", healthy(5).fly(engine.Flight{Op: call.GetContainerEvents, Since: ago(time.Hour)})},
+		{"the event stream stays out", healthy(5).fly(call.Flight{Op: call.GetContainerEvents, Since: ago(time.Hour)})},
 		{"one failed list, the next is under way", healthy(5).fail(call.ListContainers, call.ErrOther, "a hiccup", 1)},
 		{"one failed inspection", healthy(5).podFails(1, "app", call.ErrOther, "a hiccup", 1)},
 		{"the runtime has just come back, and was not asked for a list yet", func() *node {
@@ -416,7 +417,7 @@ func TestNothingOnAHealthyNode(t *testing.T) {
 }
 
 // coded returns how often calls ended with a code.
-func coded(c *engine.Calls, code string) uint64 {
+func coded(c *answers.Calls, code string) uint64 {
 	for _, n := range c.ByCode {
 		if n.Code == code {
 			return n.Count

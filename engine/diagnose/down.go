@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -15,7 +15,7 @@ const RuntimeDown ID = "runtime-down"
 
 var runtimeDownKind = &kind{
 	id: RuntimeDown, find: runtimeDown,
-	needs: answers, is: silences, because: starves,
+	needs: unpaused, is: silences, because: starves,
 	warned: Headline{Word: "AT RISK", Text: "calls find no runtime now and then"},
 	words:  []nodeWord{(*view).unseen, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "critical", scenario: "`restart`, `flaky`",
@@ -68,19 +68,19 @@ func runtimeDown(v *view) []Finding {
 // runtime on which calls fail now and then. What failed before the lists came back
 // was not asked for since. What fails at the end of one bounded look was asked for
 // several times.
-func (v *view) failsOn(f *engine.Failure, enough int) bool {
+func (v *view) failsOn(f *answers.Failure, enough int) bool {
 	if v.Policy.Once {
 		return f.InRow >= enough || f.Op == call.Status || v.sums(f.Op).LastOK.IsZero()
 	}
-	mended := !aboutList(f.Op) && v.Failure == nil && !f.At.After(v.Memory.Outages.ListBack)
+	mended := !f.Op.IsList() && v.Failure == nil && !f.At.After(v.Memory.Outages.ListBack)
 	return f.InRow >= enough && !mended && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
 }
 
 // othersAnswered reports whether Status or an object was answered while a list
 // failed, and not only since: then the runtime has just come back.
-func (v *view) othersAnswered(f *engine.Failure) bool {
-	return v.Policy.Once || slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
-		return c.Op != call.Version && !aboutList(c.Op) && c.LastOK.After(f.First) && c.LastOK.Before(f.At)
+func (v *view) othersAnswered(f *answers.Failure) bool {
+	return v.Policy.Once || slices.ContainsFunc(v.Calls, func(c answers.Calls) bool {
+		return c.Op != call.Version && !c.Op.IsList() && c.LastOK.After(f.First) && c.LastOK.Before(f.At)
 	})
 }
 
@@ -93,7 +93,7 @@ func (v *view) failingSeverity(first time.Time) Severity {
 	return Warning
 }
 
-func (v *view) downFinding(refused []*engine.Failure) Finding {
+func (v *view) downFinding(refused []*answers.Failure) Finding {
 	first := refused[0]
 	f := Finding{
 		ID: RuntimeDown, Severity: v.failingSeverity(first.First), Since: first.First,
@@ -139,10 +139,10 @@ func (v *view) sweptUntil() string {
 	return fmt.Sprintf("the sweep was given up with %s of %s answered: %s", thousands(answeredIn(w)), count(w.Total, "object"), w.GivenUp)
 }
 
-func answeredIn(w *engine.Sweep) int { return max(0, w.Done-len(w.Hung)-len(w.Failed)) }
+func answeredIn(w *answers.Sweep) int { return max(0, w.Done-len(w.Hung)-len(w.Failed)) }
 
 // refusal says how a call fails, since when and how often, word for word.
-func (v *view) refusal(f engine.Failure) string {
+func (v *view) refusal(f answers.Failure) string {
 	if f.InRow > 1 {
 		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, going(v.At.Sub(f.First)), v.clock(f.First), words(f.Err))
 	}
@@ -154,8 +154,8 @@ func (v *view) refusal(f engine.Failure) string {
 
 // partFinding is about a list or Status that fails while other calls are
 // answered. Without either the kubelet takes the runtime for down.
-func (v *view) partFinding(f engine.Failure) Finding {
-	found := v.downFinding([]*engine.Failure{&f})
+func (v *view) partFinding(f answers.Failure) Finding {
+	found := v.downFinding([]*answers.Failure{&f})
 	fails := "fails"
 	if f.InRow > 1 {
 		fails = fmt.Sprintf("has failed %d times in a row", f.InRow)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -116,7 +117,7 @@ func TestWholeOperationHangs(t *testing.T) {
 	for i := range 20 {
 		n.sweepHung(i, "app")
 	}
-	*n.calls(call.ContainerStatus) = engine.Calls{Op: call.ContainerStatus, Count: 20, Errors: 20}
+	*n.calls(call.ContainerStatus) = answers.Calls{Op: call.ContainerStatus, Count: 20, Errors: 20}
 	found := n.diagnose()
 	if gist(found) != "critical inspect-hung ContainerStatus\n" {
 		t.Error(gist(found))
@@ -130,7 +131,7 @@ func TestBothOperationsHang(t *testing.T) {
 		n.sweepHung(i, "").sweepHung(i, "app").sweepHung(i, "sidecar")
 	}
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
-		*n.calls(op) = engine.Calls{Op: op, Count: 20, Errors: 20}
+		*n.calls(op) = answers.Calls{Op: op, Count: 20, Errors: 20}
 	}
 	found := n.diagnose()
 	if gist(found) != "critical inspect-hung\n" {
@@ -175,7 +176,7 @@ func TestSizes(t *testing.T) {
 }
 
 func TestRuntimeUnresponsiveSaysWhatIsAnswered(t *testing.T) {
-	n := healthy(5).hang(call.ListPodSandbox, 14*time.Second).hang(call.Status, 10*time.Second).probe(engine.Flight{Op: call.Version}, nil)
+	n := healthy(5).hang(call.ListPodSandbox, 14*time.Second).hang(call.Status, 10*time.Second).probe(call.Flight{Op: call.Version}, nil)
 	n.Node.DownAt = now.Add(18 * time.Second)
 	firstSays(t, n.diagnose(), "no list and no status has come back for 14s", "only Version is answered, in 2ms", `"container runtime is down" in 18s`)
 }

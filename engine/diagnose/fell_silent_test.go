@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -36,7 +36,7 @@ func (n *node) givenUp(why string) *node {
 func (n *node) growing() *node {
 	n.slowBy(300*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus)
 	for i := range 5 {
-		n.Sweep.Slowest = append(n.Sweep.Slowest, engine.Swept{Flight: n.flight(i, "app", 0), Took: 1500 * time.Millisecond})
+		n.Sweep.Slowest = append(n.Sweep.Slowest, answers.Swept{Flight: n.flight(i, "app", 0), Took: 1500 * time.Millisecond})
 	}
 	return n
 }
@@ -88,7 +88,7 @@ func TestWhoEndsTheConnection(t *testing.T) {
 			n.sweepFailed(i, "app", call.ErrUnavailable, cutText)
 		}
 		n.Sweep.Flaky = flaky
-		n.calls(call.ContainerStatus).ByCode = []engine.CodeCount{{Code: "Unavailable", Count: uint64(2*len(objects) + flaky)}}
+		n.calls(call.ContainerStatus).ByCode = []answers.CodeCount{{Code: "Unavailable", Count: uint64(2*len(objects) + flaky)}}
 		return n
 	}
 	tests := []struct {
@@ -120,8 +120,8 @@ func TestWhoEndsTheConnection(t *testing.T) {
 // A deadline of less than a second is one as well.
 func TestShortDeadline(t *testing.T) {
 	n := checked(5).fail(call.Status, call.ErrDeadline, tooLate, 1).fail(call.ListPodSandbox, call.ErrDeadline, tooLate, 1).noList()
-	n.Sweep = &engine.Sweep{Began: ago(time.Second), Timeout: 500 * time.Millisecond, Refused: "Status took 750ms"}
-	for _, f := range []*engine.Failure{n.StatusErr, n.Failure} {
+	n.Sweep = &answers.Sweep{Began: ago(time.Second), Timeout: 500 * time.Millisecond, Refused: "Status took 750ms"}
+	for _, f := range []*answers.Failure{n.StatusErr, n.Failure} {
 		f.Since = f.At.Add(-750 * time.Millisecond)
 	}
 	wantIDs(t, n.diagnose(), RuntimeUnresponsive, PLEGUnhealthy)

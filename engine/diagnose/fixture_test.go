@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -46,14 +47,14 @@ func healthy(n int) *node {
 	slices.SortFunc(s.Pods, func(a, b *engine.Pod) int { return strings.Compare(a.String(), b.String()) })
 	s.Counts = engine.Counts{Pods: n, Sandboxes: n, Containers: 2 * n, Running: 2 * n}
 	for _, op := range call.Operations() {
-		c := engine.Calls{Op: op, Count: 600, P50: time.Millisecond, P90: 2 * time.Millisecond, P99: 8 * time.Millisecond, Max: 30 * time.Millisecond, LastOK: ago(time.Second), LastResponseBytes: 400}
+		c := answers.Calls{Op: op, Count: 600, P50: time.Millisecond, P90: 2 * time.Millisecond, P99: 8 * time.Millisecond, Max: 30 * time.Millisecond, LastOK: ago(time.Second), LastResponseBytes: 400}
 		switch op {
 		case call.ListPodSandbox, call.ListContainers:
 			c.LastResponseBytes = uint64(900 * n)
 		case call.Version, call.Status:
 			c.LastOK = ago(2 * time.Second)
 		case call.GetContainerEvents:
-			c = engine.Calls{Op: op}
+			c = answers.Calls{Op: op}
 		}
 		s.Calls = append(s.Calls, c)
 	}
@@ -100,7 +101,7 @@ func checked(n int) *node {
 			calls.Count = uint64(2 * n)
 		}
 	}
-	c.Sweep = &engine.Sweep{Began: ago(350 * time.Millisecond), Ended: ago(20 * time.Millisecond), Width: 4, Timeout: 2 * time.Second, Total: 3 * n, Done: 3 * n, Serial: time.Duration(3*n) * time.Millisecond}
+	c.Sweep = &answers.Sweep{Began: ago(350 * time.Millisecond), Ended: ago(20 * time.Millisecond), Width: 4, Timeout: 2 * time.Second, Total: 3 * n, Done: 3 * n, Serial: time.Duration(3*n) * time.Millisecond}
 	return c
 }
 
@@ -131,7 +132,7 @@ func (n *node) view() *view { return newView(n.input()) }
 func (n *node) diagnose() []Finding { return Diagnose(n.input()) }
 
 // calls returns the sums of one operation, to change them.
-func (n *node) calls(op call.Operation) *engine.Calls { return &n.Calls[op] }
+func (n *node) calls(op call.Operation) *answers.Calls { return &n.Calls[op] }
 
 // pod returns the i-th pod as made by healthyPod, for the test to change.
 func (n *node) pod(i int) *engine.Pod {
@@ -151,14 +152,14 @@ func (n *node) anew() *node {
 
 // hang puts out a call of the relist that is about no pod.
 func (n *node) hang(op call.Operation, out time.Duration) *node {
-	by := engine.ByRelist
+	by := call.ByRelist
 	if op == call.Version || op == call.Status {
-		by = engine.ByStatusLoop
+		by = call.ByStatusLoop
 	} else {
 		n.Phase = engine.Phase{Step: engine.Listing, Began: ago(out)}
 		n.Health.ListedAt = ago(out + 2*time.Second)
 	}
-	return n.fly(engine.Flight{By: by, Op: op, Since: ago(out)}).silentSince(op, ago(out))
+	return n.fly(call.Flight{By: by, Op: op, Since: ago(out)}).silentSince(op, ago(out))
 }
 
 // silentSince takes back the last good answers to a time before a call began: of
@@ -180,14 +181,14 @@ func (n *node) hangOn(i int, container string, out time.Duration) *node {
 	n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(out), Total: 1}
 	n.Health.ListedAt = ago(out)
 	f := n.flight(i, container, out)
-	f.By = engine.ByRelist
+	f.By = call.ByRelist
 	return n.fly(f).silentSince(f.Op, f.Since)
 }
 
 // flight returns a call that is about a container or a sandbox.
-func (n *node) flight(i int, container string, out time.Duration) engine.Flight {
+func (n *node) flight(i int, container string, out time.Duration) call.Flight {
 	p := n.pod(i)
-	f := engine.Flight{By: engine.BySweep, Op: call.PodSandboxStatus, Pod: p.PodRef, ID: p.Old.Sandboxes[0].ID, Since: ago(out)}
+	f := call.Flight{By: call.BySweep, Op: call.PodSandboxStatus, Pod: p.PodRef, ID: p.Old.Sandboxes[0].ID, Since: ago(out)}
 	for _, c := range p.Old.Containers {
 		if container != "" && c.Name == container {
 			f.Op, f.Container, f.ID = call.ContainerStatus, container, c.ID
@@ -196,9 +197,9 @@ func (n *node) flight(i int, container string, out time.Duration) engine.Flight 
 	return f
 }
 
-func (n *node) fly(f engine.Flight) *node {
+func (n *node) fly(f call.Flight) *node {
 	n.InFlight = append(n.InFlight, f)
-	slices.SortStableFunc(n.InFlight, func(a, b engine.Flight) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(n.InFlight, func(a, b call.Flight) int { return a.Since.Compare(b.Since) })
 	n.calls(f.Op).InFlight++
 	return n
 }

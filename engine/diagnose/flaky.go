@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -77,14 +77,14 @@ func (v *view) sweptAway() int { return len(v.sweptFailed(isAway)) }
 
 // cutOff returns the objects of the last sweep that failed with the loss of the
 // connection, each time they were asked for.
-func (v *view) cutOff() []engine.Swept {
+func (v *view) cutOff() []answers.Swept {
 	return v.sweptFailed(func(err error) bool {
 		e, ok := errors.AsType[*call.Error](err)
 		return ok && e.Why == call.Broken
 	})
 }
 
-func (v *view) sweptFailed(so func(error) bool) (failed []engine.Swept) {
+func (v *view) sweptFailed(so func(error) bool) (failed []answers.Swept) {
 	if v.Sweep != nil {
 		for _, o := range v.Sweep.Failed {
 			if so(o.Err) {
@@ -98,10 +98,10 @@ func (v *view) sweptFailed(so func(error) bool) (failed []engine.Swept) {
 // connectionKiller returns the one object whose status ends the connection each
 // time it is asked for: no more failed with it than can be out at once, and they
 // were answered when asked again.
-func (v *view) connectionKiller() (engine.Swept, bool) {
+func (v *view) connectionKiller() (answers.Swept, bool) {
 	cut := v.cutOff()
 	if len(cut) != 1 || v.sweptAway() != 1 || v.StatusErr != nil || v.Failure != nil || v.Sweep.Flaky == 0 || v.Sweep.Flaky >= 2*v.Sweep.Width || v.sweep() == nil {
-		return engine.Swept{}, false
+		return answers.Swept{}, false
 	}
 	return cut[0], true
 }

@@ -12,7 +12,7 @@ const PLEGFlapping ID = "pleg-flapping"
 
 var plegFlappingKind = &kind{
 	id: PLEGFlapping, find: plegFlapping,
-	needs: answers, because: silences | garbles | delays | unhealthy,
+	needs: unpaused, because: silences | garbles | delays | unhealthy,
 	words: []nodeWord{(*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "warning", scenario: "`flapping`",
 	when: "unhealthy twice or more within twenty thresholds; critical while it is",

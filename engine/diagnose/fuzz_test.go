@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -55,16 +56,16 @@ func (c chaos) ref() pleg.PodRef {
 	return pleg.PodRef{UID: pleg.UID(c.text()), Namespace: c.text(), Name: c.text()}
 }
 
-func (c chaos) flight() engine.Flight {
-	return engine.Flight{By: engine.Asker(c.IntN(6)), Op: c.op(), Pod: c.ref(), Container: c.text(), ID: c.text(), Since: c.time()}
+func (c chaos) flight() call.Flight {
+	return call.Flight{By: call.Asker(c.IntN(6)), Op: c.op(), Pod: c.ref(), Container: c.text(), ID: c.text(), Since: c.time()}
 }
 
-func (c chaos) failure() *engine.Failure {
+func (c chaos) failure() *answers.Failure {
 	err := c.err()
 	if err == nil {
 		return nil
 	}
-	return &engine.Failure{Flight: c.flight(), Err: err, At: c.time(), First: c.time(), InRow: c.IntN(9)}
+	return &answers.Failure{Flight: c.flight(), Err: err, At: c.time(), First: c.time(), InRow: c.IntN(9)}
 }
 
 func (c chaos) listed() *pleg.Pod {
@@ -87,18 +88,18 @@ func (c chaos) pod() *engine.Pod {
 	return p
 }
 
-func (c chaos) swept() (all []engine.Swept) {
+func (c chaos) swept() (all []answers.Swept) {
 	for range c.IntN(12) {
-		all = append(all, engine.Swept{Flight: c.flight(), Took: c.span(), Err: c.err()})
+		all = append(all, answers.Swept{Flight: c.flight(), Took: c.span(), Err: c.err()})
 	}
 	return all
 }
 
-func (c chaos) sweep() *engine.Sweep {
+func (c chaos) sweep() *answers.Sweep {
 	if c.maybe() {
 		return nil
 	}
-	return &engine.Sweep{Began: c.time(), Ended: c.time(), Timeout: c.span(), Total: c.IntN(100), Done: c.IntN(100), Serial: c.span(), Hung: c.swept(), Failed: c.swept(), Flaky: c.IntN(3), Slowest: c.swept(), Refused: c.text()}
+	return &answers.Sweep{Began: c.time(), Ended: c.time(), Timeout: c.span(), Total: c.IntN(100), Done: c.IntN(100), Serial: c.span(), Hung: c.swept(), Failed: c.swept(), Flaky: c.IntN(3), Slowest: c.swept(), Refused: c.text()}
 }
 
 func (c chaos) processes() (all []evidence.Process) {
@@ -132,15 +133,15 @@ func (c chaos) snapshot() *engine.Snapshot {
 	}
 	for range c.IntN(6) {
 		s.InFlight = append(s.InFlight, c.flight())
-		s.Probes = append(s.Probes, engine.Probe{Flight: c.flight(), At: c.time(), Took: c.span(), Err: c.err()})
+		s.Probes = append(s.Probes, answers.Probe{Flight: c.flight(), At: c.time(), Took: c.span(), Err: c.err()})
 		s.Relists.History = append(s.Relists.History, engine.Relist{At: c.time(), Took: c.span(), List: c.span(), Inspected: c.IntN(300), Failed: c.maybe()})
 		s.Conditions = append(s.Conditions, pleg.Condition{Type: c.text(), Status: c.maybe(), Reason: c.text(), Message: c.text()})
 	}
 	s.Relists.Count = uint64(c.IntN(9))
 	for range c.IntN(8) {
-		s.Calls = append(s.Calls, engine.Calls{
+		s.Calls = append(s.Calls, answers.Calls{
 			Op: c.op(), Count: uint64(c.IntN(50)), P50: c.span(), P90: c.span(), P99: c.span(), Max: c.span(), LastOK: c.time(), LastErr: c.err(), LastErrAt: c.time(),
-			LastResponseBytes: uint64(c.IntN(20 << 20)), ByCode: []engine.CodeCount{{Code: "Unavailable", Count: uint64(c.IntN(4))}},
+			LastResponseBytes: uint64(c.IntN(20 << 20)), ByCode: []answers.CodeCount{{Code: "Unavailable", Count: uint64(c.IntN(4))}},
 		})
 	}
 	return s
@@ -242,7 +243,7 @@ func whole(t *testing.T, found []Finding) {
 }
 
 // failAt has an inspection of the pod at place fail.
-func (n *node) failAt(place int, f *engine.Failure) {
+func (n *node) failAt(place int, f *answers.Failure) {
 	failing := *n.Pods[place]
 	failing.Failure, failing.StatusErr = f, f.Err
 	n.Pods[place] = &failing
@@ -263,7 +264,7 @@ func BenchmarkManyFail(b *testing.B) {
 		b.Run(fmt.Sprint(sets, "_deployments"), func(b *testing.B) {
 			n := healthy(10_000)
 			for i, p := range n.Pods {
-				f := &engine.Failure{Flight: engine.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: "c"}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
+				f := &answers.Failure{Flight: call.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: "c"}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
 				f.Pod.Name = fmt.Sprintf("api-%d-7d9f8b6c5d-%s", i%sets, hash(i))
 				f.Err = &call.Error{Op: f.Op, Kind: call.ErrOther, Code: fmt.Sprint("Code", i%sets), Text: "broken"}
 				n.failAt(i, f)
@@ -279,7 +280,7 @@ func BenchmarkManyHang(b *testing.B) {
 		b.Run(fmt.Sprintf("once_%t", n.Policy.Once), func(b *testing.B) {
 			for i, p := range n.Pods {
 				c := &p.Old.Containers[0]
-				f := &engine.Failure{Flight: engine.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: c.Name, ID: c.ID, Since: ago(3 * time.Second)}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
+				f := &answers.Failure{Flight: call.Flight{Op: call.ContainerStatus, Pod: p.PodRef, Container: c.Name, ID: c.ID, Since: ago(3 * time.Second)}, At: ago(time.Second), First: ago(time.Minute), InRow: 9}
 				f.Err = failure(f.Op, call.ErrDeadline, tooLate)
 				n.failAt(i, f)
 			}

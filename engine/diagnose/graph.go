@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -52,7 +51,7 @@ func (v *view) waitFacts() waits.Facts {
 		if f.Hung[h.Op]++; i >= waits.MostObjects {
 			continue
 		}
-		w := waits.Hang{Op: h.Op, Since: h.Since, Sure: h.sure, Relist: h.out && h.By == engine.ByRelist, Blamed: blamed[h]}
+		w := waits.Hang{Op: h.Op, Since: h.Since, Sure: h.sure, Relist: h.out && h.By == call.ByRelist, Blamed: blamed[h]}
 		if h.Op.AboutObject() {
 			w.Object, w.Beside = v.asked(h.Flight), v.objectsAnswered(v.began(h))
 		}
@@ -98,7 +97,7 @@ func (v *view) busy() bool { return v.unlessBusy(0, 1) > 0 }
 
 func (v *view) helperLate(p evidence.Process) bool { return waits.HelperLate(&p, v.busy()) }
 
-func isSandbox(f engine.Flight) bool { return f.Op == call.PodSandboxStatus }
+func isSandbox(f call.Flight) bool { return f.Op == call.PodSandboxStatus }
 
 // What a finding is about is known in the graph by these.
 func callNode(h *hang) string {

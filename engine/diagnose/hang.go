@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
 // A hang is a call that is late, or that its deadline ended without an answer.
 // Its Since is when the first of them in a row began.
 type hang struct {
-	engine.Flight
+	call.Flight
 	out   bool          // still out; if not, err says how it ended
 	sure  bool          // for so long that it is not just slow
 	took  time.Duration // so far, or until its deadline
@@ -63,7 +64,7 @@ func (v *view) read() {
 // urgency puts first what holds up a relist right now, then what is out.
 func urgency(h *hang) int {
 	switch {
-	case h.out && h.By == engine.ByRelist:
+	case h.out && h.By == call.ByRelist:
 		return 0
 	case h.out:
 		return 1
@@ -107,7 +108,7 @@ func (was *hang) merge(h *hang) {
 
 // noteFailure keeps a call that its deadline ended, which may be nil. A success
 // would have taken it out of the snapshot.
-func (v *view) noteFailure(f *engine.Failure) {
+func (v *view) noteFailure(f *answers.Failure) {
 	if f == nil || !v.ranOut(f.Err, v.lasted(f)) || f.Since.Before(v.Memory.Back.At) {
 		return
 	}
@@ -120,7 +121,7 @@ func (v *view) noteFailure(f *engine.Failure) {
 
 // lasted returns how long a failed call was out. Its failure may have been taken
 // in some time after it returned.
-func (v *view) lasted(f *engine.Failure) time.Duration {
+func (v *view) lasted(f *answers.Failure) time.Duration {
 	end := f.At
 	if last := v.sums(f.Op).LastErrAt; !f.Op.AboutObject() && last.After(f.Since) && last.Before(end) {
 		end = last
@@ -142,7 +143,7 @@ func (v *view) ranOut(err error, took time.Duration) bool {
 // noteProbe keeps a probe that its deadline ended, unless its like was answered
 // after that. It holds as long as the call of the relist is out for which it was
 // made: once that has come back, what hung with it need not hang any more.
-func (v *view) noteProbe(p engine.Probe) {
+func (v *view) noteProbe(p answers.Probe) {
 	if p.At.IsZero() || p.Since.Before(v.Memory.Back.At) || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
 		return
 	}
@@ -155,7 +156,7 @@ func (v *view) noteProbe(p engine.Probe) {
 // relistWaits reports whether a call of the relist is out since before a moment.
 func (v *view) relistWaits(since time.Time) bool {
 	for i := range v.InFlight {
-		if f := &v.InFlight[i]; f.By == engine.ByRelist && f.Since.Before(since) {
+		if f := &v.InFlight[i]; f.By == call.ByRelist && f.Since.Before(since) {
 			return true
 		}
 	}
@@ -179,7 +180,7 @@ func (v *view) noteSweep() {
 
 // sweep returns the last sweep, or the one under way, as long as what it found
 // can still be so; nil if it cannot.
-func (v *view) sweep() *engine.Sweep {
+func (v *view) sweep() *answers.Sweep {
 	w := v.Sweep
 	if w == nil || !v.Policy.Once && !w.Ended.IsZero() && v.At.Sub(askedLast(w)) > answerFresh {
 		return nil
@@ -188,7 +189,7 @@ func (v *view) sweep() *engine.Sweep {
 }
 
 // askedLast returns when a sweep that is over asked last for what hung or failed.
-func askedLast(w *engine.Sweep) time.Time { return later(w.Checked, w.Ended) }
+func askedLast(w *answers.Sweep) time.Time { return later(w.Checked, w.Ended) }
 
 // notePod keeps the call that ended a pod's last inspection, if that was its
 // deadline. What a sweep in one bounded look says of the pod is more exact.

@@ -148,8 +148,8 @@ func (v *view) out() string {
 }
 
 // late returns the call that a relist waits for and that is late; nil if none is.
-func (v *view) late() *engine.Flight {
-	i := slices.IndexFunc(v.InFlight, func(f engine.Flight) bool { return f.By == engine.ByRelist && Late(v.Snapshot, f) })
+func (v *view) late() *call.Flight {
+	i := slices.IndexFunc(v.InFlight, func(f call.Flight) bool { return f.By == call.ByRelist && Late(v.Snapshot, f) })
 	if i < 0 {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (v *view) late() *engine.Flight {
 
 // Late reports whether a call in flight is out for longer than a second, and for
 // longer than its like usually take there.
-func Late(s *engine.Snapshot, f engine.Flight) bool {
+func Late(s *engine.Snapshot, f call.Flight) bool {
 	v := view{Snapshot: s, cache: &noCache, evidence: cmp.Or(s.Evidence, &noReport)}
 	took := f.Elapsed(s.At)
 	return f.Op != call.GetContainerEvents && took >= callLate && took >= v.lateAfter(f.Op)
@@ -203,7 +203,7 @@ func (v *view) conditionWord() (Headline, bool) {
 // near.
 func (v *view) relistWord() (Headline, bool) {
 	for _, h := range v.blamed {
-		if h.out && h.By == engine.ByRelist && h.sure {
+		if h.out && h.By == call.ByRelist && h.sure {
 			word, text := "AT RISK", v.callName(h.Flight)+" has been out for "+going(h.took)
 			if v.endsInTime() {
 				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"

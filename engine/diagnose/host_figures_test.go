@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -16,7 +17,7 @@ func update(n *node) engine.Update {
 
 // hangFailure lets the last list have failed.
 func (n *node) hangFailure() {
-	n.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListContainers}, Err: failure(call.ListContainers, call.ErrDeadline, "late"), At: now, First: now, InRow: 1}
+	n.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, Err: failure(call.ListContainers, call.ErrDeadline, "late"), At: now, First: now, InRow: 1}
 }
 
 func TestHostPressure(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -16,7 +16,7 @@ const InspectFailing ID = "inspect-failing"
 
 var inspectFailingKind = &kind{
 	id: InspectFailing, find: inspectFailing,
-	needs: answers, because: starves,
+	needs: unpaused, because: starves,
 	pod: "inspection fails", state: "failing",
 	severity: "warning", scenario: "`inspect-failing`",
 	when: "a pod's inspection fails again and again, with the runtime's error; the one object whose status ends the connection each time",
@@ -43,13 +43,13 @@ const (
 
 // A failingPod is a pod whose inspection fails, with the call that does.
 type failingPod struct {
-	*engine.Failure
+	*answers.Failure
 	swept string // when and how, by a sweep; empty if by inspections
 }
 
 // sweptPod returns the pod of an object of which a sweep says that it fails.
-func sweptPod(o engine.Swept, how string) failingPod {
-	return failingPod{&engine.Failure{Flight: o.Flight, Err: o.Err}, how}
+func sweptPod(o answers.Swept, how string) failingPod {
+	return failingPod{&answers.Failure{Flight: o.Flight, Err: o.Err}, how}
 }
 
 func (p failingPod) like() manner { return manner{p.Op.String(), call.Code(p.Err)} }
@@ -137,7 +137,7 @@ func isAway(err error) bool { return errors.Is(err, call.ErrUnavailable) }
 
 // isAwayFor reports whether the runtime is away for nothing but one pod: it has
 // answered lists for as long as that has failed.
-func (v *view) isAwayFor(f *engine.Failure) bool {
+func (v *view) isAwayFor(f *answers.Failure) bool {
 	return isAway(f.Err) && v.Failure == nil && v.StatusErr == nil && f.InRow > downForSure && v.Health.ListedAt.After(f.First)
 }
 

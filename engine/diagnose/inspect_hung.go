@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -18,7 +17,7 @@ const InspectHung ID = "inspect-hung"
 
 var inspectHungKind = &kind{
 	id: InspectHung, find: inspectHung,
-	needs: answers, is: delays, because: stands, hangs: true,
+	needs: unpaused, is: delays, because: stands, hangs: true,
 	refutedBy: call.Operation.AboutObject,
 	pod:       "status hangs", state: "hung",
 	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
@@ -149,7 +148,7 @@ func (v *view) containersIn(ref pleg.PodRef) []pleg.Container {
 
 // sandbox returns the id of the sandbox that an object is or lies in, by the lists or
 // else by what the node shows.
-func (v *view) sandbox(f engine.Flight) string {
+func (v *view) sandbox(f call.Flight) string {
 	if isSandbox(f) {
 		return f.ID
 	}
@@ -172,7 +171,7 @@ func (v *view) sandbox(f engine.Flight) string {
 }
 
 // notListed says by what an object is known that no list has.
-func (v *view) notListed(f engine.Flight) string {
+func (v *view) notListed(f call.Flight) string {
 	if p := v.pod(f.Pod); p != nil {
 		return ""
 	}
@@ -270,7 +269,7 @@ func (v *view) countdown(h *hang) string {
 	if !h.out && gaveUp(h.err) {
 		return fmt.Sprintf("the runtime itself gives up after %s, and a relist waits for that", span(h.took))
 	}
-	if !h.out || h.By != engine.ByRelist {
+	if !h.out || h.By != call.ByRelist {
 		return fmt.Sprintf("a relist that asks for it waits up to %s for the answer, and sees nothing else meanwhile", span(v.Timeout))
 	}
 	if left := v.untilUnhealthy(); left > 0 {
@@ -293,14 +292,14 @@ func gaveUp(err error) bool {
 // deadline says what becomes of a call of a relist before PLEG is unhealthy.
 func (v *view) deadline(h *hang) string {
 	left := v.Timeout - h.took
-	if !h.out || h.By != engine.ByRelist || left <= 0 || left >= v.untilUnhealthy() || v.endsInTime() {
+	if !h.out || h.By != call.ByRelist || left <= 0 || left >= v.untilUnhealthy() || v.endsInTime() {
 		return ""
 	}
 	return fmt.Sprintf("its deadline ends it in %s; the relist then goes on, and the next one asks again", span(left.Round(time.Second)))
 }
 
 // objectSteps returns what to do about one object, the runtime's restart last.
-func (v *view) objectSteps(f engine.Flight) []Step {
+func (v *view) objectSteps(f call.Flight) []Step {
 	steps := []Step{{Text: "does it hang for crictl, too", Command: v.crictl(verbs[f.Op], operand(f.ID)...)}}
 	if p, ok := v.worst(f.ID); ok {
 		steps = append(steps, Step{Text: "what its process waits for in the kernel", Command: fmt.Sprintf("cat /proc/%d/stack", p.PID)})

@@ -89,9 +89,9 @@ const (
 type need uint8
 
 const (
-	nothing need = iota // but the look at the node, and the past
-	answers             // of the runtime: not in a pause
-	lists               // good ones
+	nothing  need = iota // but the look at the node, and the past
+	unpaused             // answers of the runtime: not in a pause
+	lists                // good ones
 )
 
 // kindOfID has each kind. It is filled once the kinds are there, whose rules may ask it.

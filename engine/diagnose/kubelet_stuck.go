@@ -13,7 +13,7 @@ const KubeletStuck ID = "kubelet-stuck"
 
 var kubeletStuckKind = &kind{
 	id: KubeletStuck, find: kubeletStuck,
-	needs: answers, because: stands,
+	needs: unpaused, because: stands,
 	critical: "KUBELET STUCK",
 	words:    []nodeWord{(*view).kernelSaid, (*view).kubeletUnits}, killed: kubeletKilled,
 	severity: "critical", scenario: "a real node",

@@ -16,7 +16,7 @@ const ListHung ID = "list-hung"
 
 var listHungKind = &kind{
 	id: ListHung, find: listHung,
-	needs: answers, is: delays, because: delays | stands, hangs: true,
+	needs: unpaused, is: delays, because: delays | stands, hangs: true,
 	warned: Headline{Word: "SLOW"},
 	words:  []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`hung-list`",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -93,7 +94,7 @@ const second = time.Second
 func (n *node) new(age time.Duration) *node {
 	n.Started, n.Relists = ago(age), engine.Relists{}
 	for _, op := range []call.Operation{call.PodSandboxStatus, call.ContainerStatus} {
-		*n.calls(op) = engine.Calls{Op: op}
+		*n.calls(op) = answers.Calls{Op: op}
 	}
 	for _, p := range n.Pods {
 		p.Status, p.Inspected, p.InspectedAt = nil, 0, time.Time{}
@@ -103,10 +104,10 @@ func (n *node) new(age time.Duration) *node {
 
 // inVain adds the probes of one round for which no object was answered.
 func (n *node) inVain(i int) *node {
-	n.probe(engine.Flight{Op: call.Version}, nil).probe(engine.Flight{Op: call.Status}, nil)
-	for _, f := range []engine.Flight{n.flight(i, "", 0), n.flight(i, "app", 0)} {
-		f.By, f.Since = engine.ByProbe, ago(2200*time.Millisecond)
-		n.Probes = append(n.Probes, engine.Probe{Flight: f, At: ago(200 * time.Millisecond), Took: 2 * second, Err: failure(f.Op, call.ErrDeadline, tooLate)})
+	n.probe(call.Flight{Op: call.Version}, nil).probe(call.Flight{Op: call.Status}, nil)
+	for _, f := range []call.Flight{n.flight(i, "", 0), n.flight(i, "app", 0)} {
+		f.By, f.Since = call.ByProbe, ago(2200*time.Millisecond)
+		n.Probes = append(n.Probes, answers.Probe{Flight: f, At: ago(200 * time.Millisecond), Took: 2 * second, Err: failure(f.Op, call.ErrDeadline, tooLate)})
 	}
 	return n
 }
@@ -121,7 +122,7 @@ func TestFirstRelistBlamesNoPod(t *testing.T) {
 		case out > 5*second:
 			n.inVain(2 + int(out/second)/5%5)
 		case out > second:
-			n.probe(engine.Flight{Op: call.Version}, nil).probe(engine.Flight{Op: call.Status}, nil).probing(n.flight(3, "", 0), out-1200*time.Millisecond)
+			n.probe(call.Flight{Op: call.Version}, nil).probe(call.Flight{Op: call.Status}, nil).probing(n.flight(3, "", 0), out-1200*time.Millisecond)
 		}
 		all = append(all, n.after(out))
 	}
@@ -291,7 +292,7 @@ func TestOneRelistInTenFails(t *testing.T) {
 		var all []engine.Update
 		for i := range 120 {
 			n := healthy(5)
-			n.calls(call.ListPodSandbox).ByCode = []engine.CodeCount{{Code: call.Code(failure(0, kind, "")), Count: uint64((i + 9) / 10)}}
+			n.calls(call.ListPodSandbox).ByCode = []answers.CodeCount{{Code: call.Code(failure(0, kind, "")), Count: uint64((i + 9) / 10)}}
 			if i%10 == 1 {
 				n.fail(call.ListPodSandbox, kind, "transport is closing", 1)
 				n.calls(call.ListPodSandbox).ByCode[0].Count--
@@ -392,7 +393,7 @@ func TestMilderAfterAPause(t *testing.T) {
 // What a sweep found holds as of when it was last checked.
 func TestSweepIsChecked(t *testing.T) {
 	n := healthy(5)
-	n.Sweep = &engine.Sweep{Began: ago(60 * second), Ended: ago(55 * second), Checked: ago(3 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
+	n.Sweep = &answers.Sweep{Began: ago(60 * second), Ended: ago(55 * second), Checked: ago(3 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
 	n.sweepHung(2, "app")
 	for inRow, severity := range []string{"", "warning", "critical"} {
 		n.Sweep.Hung[0].InRow = inRow

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -124,7 +125,7 @@ func (v *view) known(id string) waits.Object {
 }
 
 // asked returns the object that a call is about.
-func (v *view) asked(f engine.Flight) waits.Object {
+func (v *view) asked(f call.Flight) waits.Object {
 	o := waits.Object{ObjectRef: pleg.ObjectRef{Pod: f.Pod, Container: f.Container, ID: f.ID, Sandbox: isSandbox(f)}}
 	if !o.Sandbox {
 		o.SandboxID = v.sandbox(f)

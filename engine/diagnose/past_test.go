@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/past"
@@ -74,7 +75,7 @@ func (w *witness) show(s *engine.Snapshot) {
 // comesBack takes down whether an answer since the last snapshot says that the runtime is
 // back. One that came at once says so only if there could be none before.
 func (w *witness) comesBack(s *engine.Snapshot) {
-	if !slices.ContainsFunc(s.Calls, func(c engine.Calls) bool {
+	if !slices.ContainsFunc(s.Calls, func(c answers.Calls) bool {
 		if !c.LastOK.After(w.last.At) || c.Op == call.Version || c.Op == call.GetContainerEvents {
 			return false
 		}

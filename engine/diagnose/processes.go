@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/waits"
 )
@@ -111,7 +111,7 @@ func (v *view) worst(id string) (worst evidence.Process, found bool) {
 }
 
 // processes says what the node knows of the processes behind an object.
-func (v *view) processes(f engine.Flight) []string {
+func (v *view) processes(f call.Flight) []string {
 	var found []string
 	if p, ok := v.worst(f.ID); ok {
 		found = append(found, describe("its process", p))
@@ -139,7 +139,7 @@ func (v *view) behind(node string) string {
 
 // callName names a call with its object and the process behind it that does
 // nothing: "ContainerStatus of payments/api-7d app (pid 37782, D in nfs4)".
-func (v *view) callName(f engine.Flight) string {
+func (v *view) callName(f call.Flight) string {
 	if !f.Op.AboutObject() {
 		return f.Op.String()
 	}
@@ -177,7 +177,7 @@ func (v *view) stuckBehind(o waits.Object) (evidence.Process, bool) {
 
 // calledBy names the object of a call, and one whose pod's name is not known by its
 // process, too.
-func (v *view) calledBy(f engine.Flight) string {
+func (v *view) calledBy(f call.Flight) string {
 	name := objectOf(f)
 	if p, ok := v.worst(f.ID); ok && f.Pod.Name == "" {
 		name += fmt.Sprintf(", pid %d %s,", p.PID, p.Command)

@@ -16,7 +16,7 @@ import (
 // What hung with a whole runtime need not hang any more once that has come back.
 func TestProbesHoldWhileTheirCallIsOut(t *testing.T) {
 	n := healthy(5)
-	for _, f := range []engine.Flight{n.flight(1, "", 0), n.flight(2, "app", 0)} {
+	for _, f := range []call.Flight{n.flight(1, "", 0), n.flight(2, "app", 0)} {
 		n.probe(f, failure(f.Op, call.ErrDeadline, tooLate))
 		p := &n.Probes[len(n.Probes)-1]
 		p.Since, p.At, p.Took = ago(5*time.Second), ago(3*time.Second), 2*time.Second
@@ -156,7 +156,7 @@ func TestTheFailureNamesTheObject(t *testing.T) {
 
 // A probe that somebody else's deadline ended at once was answered.
 func TestDeadlinePassedOnToAProbe(t *testing.T) {
-	n := healthy(5).hangOn(3, "app", 8*time.Second).probe(engine.Flight{Op: call.Status}, nil)
+	n := healthy(5).hangOn(3, "app", 8*time.Second).probe(call.Flight{Op: call.Status}, nil)
 	n.probe(n.flight(1, "app", 0), failure(call.ContainerStatus, call.ErrDeadline, "ttrpc: context deadline exceeded"))
 	if got := gist(n.diagnose()); got != "critical inspect-hung ContainerStatus ns-0/pod-00003 app\n" {
 		t.Error(got)

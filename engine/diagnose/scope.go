@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -27,12 +27,12 @@ const (
 
 // facts is what a scope was decided by.
 type facts struct {
-	refusals []*engine.Failure // of refused, and of silent if connections are taken and nothing said: the calls that fail, the longest first
-	silence  *hang             // of silent: the call that has hung longest
-	fell     bool              // of silent: it fell so in the midst of one bounded look
-	flaky    flakiness         // of flaky; flaky.failed is 0 if the runtime is not
-	every    []*hang           // of everyStatus: the calls that hang
-	blamed   []*hang           // of object and list: those of which the object is at fault
+	refusals []*answers.Failure // of refused, and of silent if connections are taken and nothing said: the calls that fail, the longest first
+	silence  *hang              // of silent: the call that has hung longest
+	fell     bool               // of silent: it fell so in the midst of one bounded look
+	flaky    flakiness          // of flaky; flaky.failed is 0 if the runtime is not
+	every    []*hang            // of everyStatus: the calls that hang
+	blamed   []*hang            // of object and list: those of which the object is at fault
 }
 
 // whole reports whether hardly any call about containers can be answered, so that
@@ -81,11 +81,11 @@ func (v *view) isRefused() bool {
 	if len(all) == 0 || v.workedSince(all) {
 		return false
 	}
-	long := slices.ContainsFunc(all, func(f *engine.Failure) bool { return f.InRow >= downForSure })
+	long := slices.ContainsFunc(all, func(f *answers.Failure) bool { return f.InRow >= downForSure })
 	if v.flaky.failed > 0 && !v.Policy.Once && !long {
 		return false // a runtime that is there now and then explains so few in a row
 	}
-	slices.SortStableFunc(all, func(a, b *engine.Failure) int { return a.First.Compare(b.First) })
+	slices.SortStableFunc(all, func(a, b *answers.Failure) int { return a.First.Compare(b.First) })
 	v.refusals = all
 	return true
 }
@@ -111,7 +111,7 @@ func (v *view) saysNothing() bool {
 
 // wentAway returns the calls made last in one bounded look, if nobody was there
 // for them, whatever was answered before.
-func (v *view) wentAway() []*engine.Failure {
+func (v *view) wentAway() []*answers.Failure {
 	f := v.StatusErr
 	if !v.Policy.Once || f == nil || !errors.Is(f.Err, call.ErrUnavailable) {
 		return nil
@@ -121,7 +121,7 @@ func (v *view) wentAway() []*engine.Failure {
 			return nil
 		}
 	}
-	last := []*engine.Failure{f}
+	last := []*answers.Failure{f}
 	if e := v.VersionErr; e != nil && e.Since.After(v.Started) && errors.Is(e.Err, call.ErrUnavailable) {
 		last = append(last, e)
 	}
@@ -130,8 +130,8 @@ func (v *view) wentAway() []*engine.Failure {
 
 // failedAlike returns the lists, Status and Version that failed last, if nobody was
 // there for them; or if lists and Status are both answered with an error.
-func (v *view) failedAlike() []*engine.Failure {
-	var away, other []*engine.Failure
+func (v *view) failedAlike() []*answers.Failure {
+	var away, other []*answers.Failure
 	for _, f := range failures(v.Snapshot) {
 		switch {
 		case f == nil || !answersBadly(f.Err) || unreadable(f.Err):
@@ -155,7 +155,7 @@ func answersBadly(err error) bool {
 
 // workedSince reports whether any call but Version was answered well since all of
 // these fail.
-func (v *view) workedSince(failures []*engine.Failure) bool {
+func (v *view) workedSince(failures []*answers.Failure) bool {
 	since := v.Started
 	for _, f := range failures {
 		if !v.Policy.Once {
@@ -250,7 +250,7 @@ func (v *view) everyStatusHangs() bool {
 // probedInVain reports whether a probe's deadline has passed while the relist waits
 // for a call: of each operation only the last probe is known.
 func (v *view) probedInVain(h *hang) bool {
-	return h.out && h.By == engine.ByRelist && slices.ContainsFunc(v.Calls, func(c engine.Calls) bool {
+	return h.out && h.By == call.ByRelist && slices.ContainsFunc(v.Calls, func(c answers.Calls) bool {
 		return c.Op.AboutObject() && c.LastErrAt.After(h.Since) && errors.Is(c.LastErr, call.ErrDeadline)
 	})
 }
@@ -279,7 +279,7 @@ func (v *view) blame() (early bool) {
 	for i := range v.objects {
 		switch h := &v.objects[i]; {
 		case v.Policy.Once || !v.unheard(h):
-		case !h.out, h.By == engine.ByProbe, v.early(h):
+		case !h.out, h.By == call.ByProbe, v.early(h):
 			early = true
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/flavour"
@@ -49,7 +49,7 @@ func (v *view) shut() (s shut, known bool) {
 // heldByOther reports whether a program that is no runtime listens at the socket, and
 // that never answered: one that did stands before the runtime.
 func (v *view) heldByOther() bool {
-	if slices.ContainsFunc(v.Calls, func(c engine.Calls) bool { return !c.LastOK.IsZero() }) {
+	if slices.ContainsFunc(v.Calls, func(c answers.Calls) bool { return !c.LastOK.IsZero() }) {
 		return false
 	}
 	by := v.evidence.Socket.Holder

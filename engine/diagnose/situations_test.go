@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -31,8 +32,8 @@ func (n *node) condition(name string) *node {
 }
 
 // probing puts out a probe.
-func (n *node) probing(f engine.Flight, out time.Duration) *node {
-	f.By, f.Since = engine.ByProbe, ago(out)
+func (n *node) probing(f call.Flight, out time.Duration) *node {
+	f.By, f.Since = call.ByProbe, ago(out)
 	return n.fly(f)
 }
 
@@ -91,7 +92,7 @@ func TestSituations(t *testing.T) {
 		{"lists take 1.5 s on a busy node", checked(250).slowBy(1500*time.Millisecond, call.ListPodSandbox, call.ListContainers), ""},
 		{"Status takes 1.5 s, the rest is fast", func() *node {
 			n := checked(5).slowBy(1500*time.Millisecond, call.Status)
-			n.Sweep = &engine.Sweep{Began: ago(time.Second), Refused: "Status took 1.5s"}
+			n.Sweep = &answers.Sweep{Began: ago(time.Second), Refused: "Status took 1.5s"}
 			return n
 		}(), "warning runtime-slow Status\n"},
 		{"Version fails, the rest is well", checked(5).fail(call.Version, call.ErrOther, "broken", 1), "warning runtime-down Version\n"},
@@ -120,11 +121,11 @@ func TestSituations(t *testing.T) {
 		{"both not ready", healthy(5).condition("NetworkReady").condition("RuntimeReady"), "critical runtime-not-ready Status\ncritical network-not-ready Status\n"},
 
 		{"nothing but the first call is known yet", healthy(5).hangOn(1, "app", 1200*time.Millisecond), ""},
-		{"a deadlock in its first seconds", healthy(5).hangOn(1, "app", 1900*time.Millisecond).probe(engine.Flight{Op: call.Version}, nil).probing(engine.Flight{Op: call.Status}, 900*time.Millisecond), ""},
-		{"a deadlock a moment later", healthy(5).hangOn(1, "app", 2100*time.Millisecond).probe(engine.Flight{Op: call.Version}, nil).probing(engine.Flight{Op: call.Status}, 1100*time.Millisecond),
+		{"a deadlock in its first seconds", healthy(5).hangOn(1, "app", 1900*time.Millisecond).probe(call.Flight{Op: call.Version}, nil).probing(call.Flight{Op: call.Status}, 900*time.Millisecond), ""},
+		{"a deadlock a moment later", healthy(5).hangOn(1, "app", 2100*time.Millisecond).probe(call.Flight{Op: call.Version}, nil).probing(call.Flight{Op: call.Status}, 1100*time.Millisecond),
 			"warning runtime-unresponsive\n"},
-		{"a list, in the first seconds of a deadlock", healthy(5).hang(call.ListPodSandbox, 1900*time.Millisecond).probing(engine.Flight{Op: call.Version}, 900*time.Millisecond), ""},
-		{"no status call, whatever the pod", healthy(5).hangOn(1, "app", 4*time.Second).probe(engine.Flight{Op: call.Version}, nil).probe(engine.Flight{Op: call.Status}, nil).probing(healthy(5).flight(3, "", 0), 2*time.Second),
+		{"a list, in the first seconds of a deadlock", healthy(5).hang(call.ListPodSandbox, 1900*time.Millisecond).probing(call.Flight{Op: call.Version}, 900*time.Millisecond), ""},
+		{"no status call, whatever the pod", healthy(5).hangOn(1, "app", 4*time.Second).probe(call.Flight{Op: call.Version}, nil).probe(call.Flight{Op: call.Status}, nil).probing(healthy(5).flight(3, "", 0), 2*time.Second),
 			"warning inspect-hung\n"},
 		{"nobody probed", healthy(5).hangOn(1, "app", 4*time.Second), "warning inspect-hung ContainerStatus ns-1/pod-00001 app\n"},
 
@@ -151,12 +152,12 @@ func TestSituations(t *testing.T) {
 		{"a pod without a UID hangs", func() *node {
 			n := checked(5)
 			n.pod(2).UID = ""
-			n.Sweep.Hung = []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns-2", Name: "pod-00002"}, Container: "app", ID: "container-2-0", Since: n.Sweep.Began}, Took: 2 * time.Second, Err: failure(call.ContainerStatus, call.ErrDeadline, tooLate)}}
+			n.Sweep.Hung = []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns-2", Name: "pod-00002"}, Container: "app", ID: "container-2-0", Since: n.Sweep.Began}, Took: 2 * time.Second, Err: failure(call.ContainerStatus, call.ErrDeadline, tooLate)}}
 			return n
 		}(), "critical inspect-hung ContainerStatus ns-2/pod-00002 app\n"},
 		{"a pod without a UID holds the lock", func() *node {
 			n := healthy(5).hang(call.ListContainers, 30*time.Second).probesAnswered()
-			return n.fly(engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns", Name: "lost"}, ID: "c", Since: ago(3 * time.Second)})
+			return n.fly(call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns", Name: "lost"}, ID: "c", Since: ago(3 * time.Second)})
 		}(), "critical inspect-hung ContainerStatus ns/lost\ncritical list-hung ListContainers < inspect-hung\n"},
 		{"999 exited containers", exited(999), ""},
 		{"1,000 exited containers", exited(1000), "info list-too-big ListContainers\n"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -15,7 +16,7 @@ const RuntimeSlow ID = "runtime-slow"
 
 var runtimeSlowKind = &kind{
 	id: RuntimeSlow, find: runtimeSlow,
-	needs: answers, because: limits | stands, whole: true, replaces: RelistSlowChurn,
+	needs: unpaused, because: limits | stands, whole: true, replaces: RelistSlowChurn,
 	warned: Headline{Word: "SLOW"},
 	words:  []nodeWord{(*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "warning", scenario: "`slow`, `runtime-slow`",
@@ -125,7 +126,7 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 
 // typicalList goes by the last relists, of which it knows what both lists took. A
 // list that was fast by itself is.
-func (v *view) typicalList(sums engine.Calls) (time.Duration, bool) {
+func (v *view) typicalList(sums answers.Calls) (time.Duration, bool) {
 	h := v.Relists.History
 	if len(h) < slowRelists {
 		return cmp.Or(sums.Last, sums.P50), true

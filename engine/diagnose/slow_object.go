@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -39,7 +38,7 @@ func (v *view) standsOut(op call.Operation, took time.Duration) bool {
 	return sums.P50 > 0 && took >= slowFactor*sums.P50
 }
 
-func (v *view) slowFinding(f engine.Flight, took time.Duration) Finding {
+func (v *view) slowFinding(f call.Flight, took time.Duration) Finding {
 	found := Finding{
 		ID: InspectHung, Severity: Warning,
 		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.sums(f.Op).P50)),

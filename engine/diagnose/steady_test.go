@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
@@ -74,10 +75,10 @@ func TestCallsThatComeBackTogether(t *testing.T) {
 			all = append(all, stopped(at).after(at))
 		}
 		one := healthy(5).hang(call.ListPodSandbox, d+second/10).answers(d-second, call.Status)
-		one.probe(engine.Flight{Op: call.Version}, failure(call.Version, call.ErrDeadline, tooLate))
+		one.probe(call.Flight{Op: call.Version}, failure(call.Version, call.ErrDeadline, tooLate))
 		one.calls(call.Version).LastOK = ago(d)
 		one.Probes[0].Took, one.Probes[0].Since, one.Probes[0].At = 2*second, ago(3*second), ago(second)
-		one.Sweep = &engine.Sweep{Began: ago(9 * second), Ended: ago(2 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
+		one.Sweep = &answers.Sweep{Began: ago(9 * second), Ended: ago(2 * second), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
 		one.sweepHung(2, "app")
 		all = append(all, one.after(d+second/10))
 		for at := second / 2; at <= stays; at += second / 2 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
@@ -172,7 +172,7 @@ func (v *view) refusedFor(reasons ...string) string {
 		text = strings.ToLower(text)
 		return slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(text, reason) })
 	}
-	for _, f := range [...]*engine.Failure{v.StatusErr, v.Failure, v.VersionErr} {
+	for _, f := range [...]*answers.Failure{v.StatusErr, v.Failure, v.VersionErr} {
 		if f != nil && speaks(f.Err.Error()) {
 			return fmt.Sprintf("%v: %s", f.Op, words(f.Err))
 		}

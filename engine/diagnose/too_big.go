@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -19,7 +20,7 @@ const ListTooBig ID = "list-too-big"
 
 var listTooBigKind = &kind{
 	id: ListTooBig, find: listTooBig,
-	needs: answers, is: delays, because: silences,
+	needs: unpaused, is: delays, because: silences,
 	words:    []nodeWord{(*view).unseen},
 	severity: "critical", scenario: "`list-too-big`",
 	when: "a list is over the 16 MiB that a kubelet takes, and the error says so; a warning from 80 % of it; info from 1,000 exited containers, far more than " +
@@ -73,7 +74,7 @@ func listTooBig(v *view) []Finding {
 	return findings
 }
 
-func (v *view) overLimit(f engine.Failure) Finding {
+func (v *view) overLimit(f answers.Failure) Finding {
 	summary, bytes, left := fmt.Sprintf("%v answers with more than is taken: %s", f.Op, excerpt(words(f.Err))), "", ""
 	if got, limit, ok := sizes(words(f.Err)); ok {
 		summary = fmt.Sprintf("%v answers with %s, and the kubelet takes at most %s", f.Op, size(got), size(limit))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -103,7 +104,7 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 // look.
 func (v *view) overtaken(f *Finding) bool {
 	looked, known := v.looked()
-	if !known || kindOf(f.ID).needs == answers {
+	if !known || kindOf(f.ID).needs == unpaused {
 		return false
 	}
 	id := f.Subject.ContainerID
@@ -210,14 +211,14 @@ func (v *view) refutes(k *tracked) bool {
 	switch {
 	case k.seen.Equal(v.At):
 		return false
-	case of.needs != answers:
+	case of.needs != unpaused:
 		return k.seen.Before(v.Memory.Back.At)
 	case k.told < Critical && f.Since.IsZero():
 		return false
 	}
 	about := of.refutedBy
 	if about == nil {
-		about = aboutList
+		about = call.Operation.IsList
 	}
 	answered := false
 	for i := range v.Calls {

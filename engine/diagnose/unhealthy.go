@@ -16,7 +16,7 @@ const PLEGUnhealthy ID = "pleg-unhealthy"
 
 var plegUnhealthyKind = &kind{
 	id: PLEGUnhealthy, find: plegUnhealthy,
-	needs: answers, is: unhealthy, because: silences | garbles | delays,
+	needs: unpaused, is: unhealthy, because: silences | garbles | delays,
 	words:    []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).runtimeUnits},
 	severity: "critical", scenario: "`unhealthy`",
 	when: "the verdict itself, since when; mostly an effect; a list that fails with an error of its own, at first as a warning",

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -15,7 +15,7 @@ const UnreadableAnswer ID = "unreadable-answer"
 
 var unreadableAnswerKind = &kind{
 	id: UnreadableAnswer, find: unreadableAnswer,
-	needs: answers, is: garbles,
+	needs: unpaused, is: garbles,
 	words:    []nodeWord{(*view).unseen},
 	severity: "critical",
 	when: "a list or Status is answered with what breaks the rules of protobuf, such as a text that is not UTF-8, and which entry it is; a warning for the first " +
@@ -27,7 +27,7 @@ func unreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
 // unreadableAnswer finds lists, Status and Version whose answers cannot be read. What
 // cannot be read of single objects is a failure of their inspections.
 func unreadableAnswer(v *view) []Finding {
-	var all []*engine.Failure
+	var all []*answers.Failure
 	for _, f := range failures(v.Snapshot) {
 		if f != nil && unreadable(f.Err) && (v.Policy.Once || f.InRow >= listFailsTwice) {
 			all = append(all, f)

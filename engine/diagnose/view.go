@@ -132,7 +132,7 @@ func (v *view) usual(op call.Operation) time.Duration {
 	if sums := v.sums(op); !sums.LastOK.IsZero() {
 		took = max(took, sums.P50)
 	}
-	if h := v.Relists.History; aboutList(op) {
+	if h := v.Relists.History; op.IsList() {
 		took = max(took, usualList(h))
 	}
 	return min(took, usualMost)
@@ -153,8 +153,6 @@ func (v *view) quickest() time.Duration {
 // statusCalls are the operations of which each call is about one object.
 var statusCalls = []call.Operation{call.PodSandboxStatus, call.ContainerStatus}
 
-func aboutList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
-
 // pod returns a pod that is listed; nil if it is not.
 func (v *view) pod(ref pleg.PodRef) *engine.Pod {
 	i, found := slices.BinarySearchFunc(v.Pods, ref, func(p *engine.Pod, ref pleg.PodRef) int {
@@ -174,7 +172,7 @@ var noPod pleg.Pod // read only
 // heardSince reports whether anything was heard of the object of a call after a
 // moment: its pod was inspected well, or is listed no more, or the whole runtime came
 // back. What is older accuses it no longer.
-func (v *view) heardSince(f engine.Flight, since time.Time) bool {
+func (v *view) heardSince(f call.Flight, since time.Time) bool {
 	if since.Before(v.Memory.Back.At) {
 		return true
 	}

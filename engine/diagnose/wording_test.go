@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -68,7 +69,7 @@ func everyFinding(t *testing.T) (all []Finding) {
 		healthy(5).fail(call.Status, call.ErrOther, "broken", 3),
 		func() *node {
 			n := checked(5)
-			n.calls(call.ContainerStatus).ByCode = []engine.CodeCount{{Code: "Unavailable", Count: 3}}
+			n.calls(call.ContainerStatus).ByCode = []answers.CodeCount{{Code: "Unavailable", Count: 3}}
 			n.Sweep.Flaky = 3
 			return n
 		}(),
@@ -81,7 +82,7 @@ func everyFinding(t *testing.T) (all []Finding) {
 		checked(5).fail(call.ListContainers, call.ErrTooLarge, "no figures", 1).noList(),
 		exited(2000),
 		checked(40).sweepHung(1, ""), checked(40).sweepFailed(1, "app", call.ErrOther, "broken"),
-		healthy(5).hangOn(1, "app", 4*time.Second).probe(engine.Flight{Op: call.Status}, nil).probing(healthy(5).flight(3, "", 0), 2*time.Second),
+		healthy(5).hangOn(1, "app", 4*time.Second).probe(call.Flight{Op: call.Status}, nil).probing(healthy(5).flight(3, "", 0), 2*time.Second),
 		checked(5).slowBy(300*time.Millisecond, answeringOps...),
 		checked(5).slowBy(700*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus),
 		healthy(300).relisted(engine.Relist{Took: 9 * time.Millisecond}, engine.Relist{Took: 40 * time.Second, List: 30 * time.Millisecond, Inspected: 280}),

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -63,7 +62,7 @@ func objectName(pod pleg.PodRef, container string) string {
 }
 
 // objectOf names what a call is about: namespace/pod container.
-func objectOf(f engine.Flight) string {
+func objectOf(f call.Flight) string {
 	pod := f.Pod.String()
 	switch {
 	case f.Pod.Name == "" && f.ID != "" && pod != "":

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
@@ -21,7 +21,7 @@ import (
 
 // A row is an operation.
 type row struct {
-	engine.Calls
+	answers.Calls
 	view   *pane.View
 	oldest time.Duration // for which its oldest call has been out; 0 if none is
 	out    string        // how many are out, and for how long the oldest
@@ -80,14 +80,14 @@ func (c *calls) Observe(v *pane.View, w, h int) {
 }
 
 func newRow(v *pane.View, op call.Operation) *row {
-	s, r := v.Snapshot, &row{Calls: engine.Calls{Op: op}, view: v}
-	if i := slices.IndexFunc(s.Calls, func(known engine.Calls) bool { return known.Op == op }); i >= 0 {
+	s, r := v.Snapshot, &row{Calls: answers.Calls{Op: op}, view: v}
+	if i := slices.IndexFunc(s.Calls, func(known answers.Calls) bool { return known.Op == op }); i >= 0 {
 		r.Calls = s.Calls[i]
 	}
 	r.out = text.Count(uint64(r.InFlight))
 	if op == call.GetContainerEvents && r.InFlight > 0 {
 		r.out += " open" // as it is meant to be
-	} else if i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool { return f.Op == op }); i >= 0 {
+	} else if i := slices.IndexFunc(s.InFlight, func(f call.Flight) bool { return f.Op == op }); i >= 0 {
 		f := &s.InFlight[i]
 		if r.oldest = f.Elapsed(s.At); r.oldest >= worthAWord {
 			r.out += " " + wording.OutFor(r.oldest)

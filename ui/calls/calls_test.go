@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
@@ -24,7 +25,7 @@ func TestGoldens(t *testing.T) {
 		sweep := SweepOf(330, true)
 		sweep.Began, sweep.Ended = Ago(3*time.Minute), Ago(177*time.Second)
 		s := Probed(sweep)
-		s.Calls[0], s.Calls[3] = engine.Calls{}, engine.Calls{Op: call.ListContainers, InFlight: 1}
+		s.Calls[0], s.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
 		return NewStage(New(pane.Settings{}), With(View(s), Findings()...), w, h).Press("G")
 	})
 	Goldens(t, "failing", func(w, h int) *Stage {
@@ -37,7 +38,7 @@ func TestGoldens(t *testing.T) {
 // what the pane says of those that answer while another one hangs.
 func TestMatrix(t *testing.T) {
 	snap := Probed(SweepOf(330, true))
-	snap.Calls = []engine.Calls{
+	snap.Calls = []answers.Calls{
 		{Op: call.Version, Count: 3, Gone: 4, P50: time.Millisecond, P90: 2 * time.Millisecond, P99: 2 * time.Millisecond, Max: 3 * time.Millisecond, LastOK: Ago(time.Minute)},
 		{Op: call.ContainerStatus, InFlight: 1},
 	}
@@ -69,9 +70,9 @@ func TestMatrix(t *testing.T) {
 // what the columns there have no room for.
 func TestBelow(t *testing.T) {
 	snap := Healthy()
-	snap.Calls[5] = engine.Calls{
+	snap.Calls[5] = answers.Calls{
 		Op: call.ContainerStatus, Count: 40, Errors: 3, Gone: 2, Max: 3 * time.Second, RequestBytes: 3000, ResponseBytes: 50_000,
-		ByCode:  []engine.CodeCount{{Code: "Unknown", Count: 2}, {Code: "DeadlineExceeded", Count: 1}},
+		ByCode:  []answers.CodeCount{{Code: "Unknown", Count: 2}, {Code: "DeadlineExceeded", Count: 1}},
 		LastErr: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "ttrpc: closed"}, LastErrAt: Ago(5 * time.Second),
 	}
 	s := NewStage(New(pane.Settings{}), View(snap), 76, 20).Press("G")
@@ -90,8 +91,8 @@ func TestBelow(t *testing.T) {
 // a few seconds ago; what is known of an operation only where the keys are.
 func TestWords(t *testing.T) {
 	snap := Healthy()
-	snap.Calls[0] = engine.Calls{Op: call.Version, Count: 1, Max: 2 * time.Second, P50: 2 * time.Second, LastOK: Ago(9 * time.Second)}
-	snap.Probes = []engine.Probe{{Flight: engine.Flight{Op: call.Status}, At: Noon, Err: context.DeadlineExceeded}}
+	snap.Calls[0] = answers.Calls{Op: call.Version, Count: 1, Max: 2 * time.Second, P50: 2 * time.Second, LastOK: Ago(9 * time.Second)}
+	snap.Probes = []answers.Probe{{Flight: call.Flight{Op: call.Status}, At: Noon, Err: context.DeadlineExceeded}}
 	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
 	for _, want := range []string{"Version: 1 call, the longest 2.0s", "Status fails: "} {
 		if s.Row(want) == "" {
@@ -120,7 +121,7 @@ func TestSweepIsKept(t *testing.T) {
 	old := SweepOf(330, true)
 	old.Began, old.Ended = Ago(2*sweptKept), Ago(sweptKept)
 	for name, tt := range map[string]struct {
-		sweep *engine.Sweep
+		sweep *answers.Sweep
 		want  bool
 	}{
 		"SWEEP 120/330, 0 hung, 0 failed": {SweepOf(120, false), true},
@@ -137,12 +138,12 @@ func TestSweepIsKept(t *testing.T) {
 // age is another: what hangs has hung for longer.
 func TestTry(t *testing.T) {
 	snap := Healthy()
-	snap.InFlight = []engine.Flight{{Op: call.ListContainers, Since: Ago(77 * time.Second)}}
+	snap.InFlight = []call.Flight{{Op: call.ListContainers, Since: Ago(77 * time.Second)}}
 	snap.Calls[3].InFlight = 1
 	if got := fields(NewStage(New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 1m17s ") {
 		t.Errorf("the first: %q", got)
 	}
-	snap.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListContainers}, Err: context.DeadlineExceeded, InRow: 1}
+	snap.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, Err: context.DeadlineExceeded, InRow: 1}
 	snap.InFlight[0].Since = Ago(400 * time.Millisecond)
 	if got := fields(NewStage(New(pane.Settings{}), View(snap), 150, 20), "ListContainers"); !strings.Contains(got, " 1 3248 ") {
 		t.Errorf("one that is just out: %q", got)
@@ -153,7 +154,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("the second, in %d cells: %q, want %q", w, got, want)
 		}
 	}
-	snap.Probes = []engine.Probe{{Flight: engine.Flight{Op: call.Version}, At: Noon, Took: time.Millisecond}}
+	snap.Probes = []answers.Probe{{Flight: call.Flight{Op: call.Version}, At: Noon, Took: time.Millisecond}}
 	if s := NewStage(New(pane.Settings{}), View(snap), 78, 20); s.Row("while ListContainers (2nd try) hangs: Version 1ms answers") == "" {
 		t.Errorf("no line says which try it is:\n%s", s.Text())
 	}
@@ -210,12 +211,12 @@ func TestMoreWidthNeverMeansLess(t *testing.T) {
 func TestLatencyIsDrawn(t *testing.T) {
 	snap := Healthy()
 	for i := range 120 {
-		snap.Calls[3].Seconds = append(snap.Calls[3].Seconds, engine.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Slowest: time.Duration(i) * 20 * time.Millisecond})
+		snap.Calls[3].Seconds = append(snap.Calls[3].Seconds, answers.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Slowest: time.Duration(i) * 20 * time.Millisecond})
 		if i >= 60 && i < 70 {
-			snap.Calls[2].Seconds = append(snap.Calls[2].Seconds, engine.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Errors: 1})
+			snap.Calls[2].Seconds = append(snap.Calls[2].Seconds, answers.Second{At: snap.Started.Add(time.Duration(3480+i) * time.Second), Count: 1, Errors: 1})
 		}
 	}
-	snap.InFlight = []engine.Flight{{Op: call.Status, Since: Ago(30 * time.Second)}}
+	snap.InFlight = []call.Flight{{Op: call.Status, Since: Ago(30 * time.Second)}}
 	s := NewStage(New(pane.Settings{}), View(snap), 78, 8)
 	s.Golden(t, "latency")
 	if head, list := s.Row("LATENCY"), s.Row("ListPodSandbox"); head == "" || !strings.Contains(list, s.V.Theme.Symbols.SparkFailed) {

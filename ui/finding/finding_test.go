@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -62,8 +63,8 @@ func TestHeadlineIsNeverGreenOverTrouble(t *testing.T) {
 func TestChecked(t *testing.T) {
 	s := &engine.Snapshot{
 		Counts: engine.Counts{Pods: 110, Containers: 1},
-		Calls:  []engine.Calls{{Count: 3, Max: 7 * time.Millisecond}, {Count: 2, Errors: 1, Max: time.Millisecond}},
-		Sweep:  &engine.Sweep{CutOff: true},
+		Calls:  []answers.Calls{{Count: 3, Max: 7 * time.Millisecond}, {Count: 2, Errors: 1, Max: time.Millisecond}},
+		Sweep:  &answers.Sweep{CutOff: true},
 	}
 	for _, tt := range []struct {
 		h    diagnose.Headline

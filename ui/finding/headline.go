@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -65,7 +66,7 @@ func Fine(s *engine.Snapshot) string {
 }
 
 // Unfinished returns why a sweep did not ask for every object; empty if it did.
-func Unfinished(s *engine.Sweep) string {
+func Unfinished(s *answers.Sweep) string {
 	switch {
 	case s == nil:
 		return "nothing was asked for"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -134,8 +135,8 @@ func TestGaugeHasTheLookOfTheHeadline(t *testing.T) {
 func TestMeterNamesWhichTryItIs(t *testing.T) {
 	s := panetest.Healthy()
 	s.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(77 * time.Second)}
-	s.InFlight = []engine.Flight{{Op: call.ListContainers, Since: panetest.Ago(77 * time.Second)}}
-	s.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListContainers}, InRow: 1, Err: &call.Error{Op: call.ListContainers}}
+	s.InFlight = []call.Flight{{Op: call.ListContainers, Since: panetest.Ago(77 * time.Second)}}
+	s.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, InRow: 1, Err: &call.Error{Op: call.ListContainers}}
 	if got, want := row(observed(view(s), Room{Width: 120}), 3, 120), "LIST › ListContainers 2nd try 1m17s"; !strings.HasPrefix(got, want) {
 		t.Errorf("meter %q, want %q", got, want)
 	}
@@ -146,7 +147,7 @@ func TestMeterNamesWhichTryItIs(t *testing.T) {
 func TestMeterNamesTheCallOfTheRelist(t *testing.T) {
 	s := panetest.Healthy()
 	s.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(9 * time.Second)}
-	s.InFlight = []engine.Flight{
+	s.InFlight = []call.Flight{
 		{Op: call.Status, Since: panetest.Ago(9 * time.Second)},
 		{Op: call.ListPodSandbox, Since: panetest.Ago(8 * time.Second)},
 	}
@@ -159,8 +160,8 @@ func TestMeterNamesTheCallOfTheRelist(t *testing.T) {
 // does not fail in silence.
 func TestAlertOfOnePodNamesIt(t *testing.T) {
 	s := panetest.Healthy()
-	s.PodFailure = &engine.Failure{
-		Flight: engine.Flight{Op: call.ListContainers, Pod: pleg.PodRef{UID: "u", Namespace: "shop", Name: "cart-0"}},
+	s.PodFailure = &answers.Failure{
+		Flight: call.Flight{Op: call.ListContainers, Pod: pleg.PodRef{UID: "u", Namespace: "shop", Name: "cart-0"}},
 		Err:    &call.Error{Op: call.ListContainers, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"},
 		InRow:  1,
 	}

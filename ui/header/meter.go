@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -69,7 +70,7 @@ func (h *Header) drawPhase(l *text.Line, phase []text.Span) {
 
 // drawCut names a call in less room than it takes: of the pod's name only the
 // beginning, of operation, container and seconds all.
-func (h *Header) drawCut(l *text.Line, f *engine.Flight) {
+func (h *Header) drawCut(l *text.Line, f *call.Flight) {
 	out := h.out(f)
 	rest := strings.TrimSpace(wording.Call(f) + " " + out.Text)
 	kept := l.Keep(text.Width(rest) + 1)
@@ -137,7 +138,7 @@ func (h *Header) call(elapsed time.Duration) text.Span {
 
 // out says how long a call has been out, and which try it is; nothing before that is
 // worth a word.
-func (h *Header) out(f *engine.Flight) text.Span {
+func (h *Header) out(f *call.Flight) text.Span {
 	s := h.v.Snapshot
 	out := f.Elapsed(s.At)
 	switch {

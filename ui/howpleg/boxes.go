@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -54,9 +55,9 @@ func (b *builder) some(n int, format string) {
 const late = 500 * time.Millisecond
 
 // out returns the oldest call of a relist that is out and that is wanted; nil if none is late.
-func (b *builder) out(wanted func(*engine.Flight) bool) *engine.Flight {
+func (b *builder) out(wanted func(*call.Flight) bool) *call.Flight {
 	for i := range b.InFlight {
-		if f := &b.InFlight[i]; f.By == engine.ByRelist && wanted(f) && f.Elapsed(b.At) >= late {
+		if f := &b.InFlight[i]; f.By == call.ByRelist && wanted(f) && f.Elapsed(b.At) >= late {
 			return f
 		}
 	}
@@ -77,7 +78,7 @@ func (b *builder) runtime() {
 
 func (b *builder) lists() {
 	b.title, b.about = "lists", "Each relist asks for all sandboxes and all containers: two calls."
-	switch f := b.out(func(f *engine.Flight) bool { return f.ID == "" }); {
+	switch f := b.out(func(f *call.Flight) bool { return f.ID == "" }); {
 	case f != nil:
 		b.bad("out " + text.Age(f.Elapsed(b.At)))
 	case b.Failure != nil:
@@ -112,7 +113,7 @@ func (b *builder) records() {
 
 func (b *builder) inspection() {
 	b.title, b.about = "inspect", "Of a pod that differs each sandbox and container is asked for, one call after the other."
-	if f := b.out(func(f *engine.Flight) bool { return f.ID != "" }); f != nil {
+	if f := b.out(func(f *call.Flight) bool { return f.ID != "" }); f != nil {
 		b.bad("out " + text.Age(f.Elapsed(b.At)))
 		b.say(b.Theme.Bad, "%s", f.Pod)
 	}

@@ -67,7 +67,7 @@ func (j *Journal) observeCalls(s *engine.Snapshot) {
 }
 
 // miss marks the seconds in which a call had no answer, once it should have had one.
-func (j *Journal) miss(s *engine.Snapshot, f engine.Flight, patient time.Duration) {
+func (j *Journal) miss(s *engine.Snapshot, f call.Flight, patient time.Duration) {
 	if f.Elapsed(s.At) < patient {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -276,7 +277,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			s.Pods = append(s.Pods, pod()) // all others have gone
 		}
 		s.Relists = engine.Relists{Count: uint64(n + 1), History: []engine.Relist{{At: s.At}}}
-		s.Calls = []engine.Calls{{Seconds: []engine.Second{{At: s.At, Count: 3}}}}
+		s.Calls = []answers.Calls{{Seconds: []answers.Second{{At: s.At, Count: 3}}}}
 		news := events(seq+1, seq+1000)
 		seq += 1000
 		for i := range news {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -98,22 +99,22 @@ func TestPauses(t *testing.T) {
 
 func TestCallsOverTime(t *testing.T) {
 	j := New(10)
-	second := func(n int, slowest time.Duration, count, errors uint32) engine.Second {
-		return engine.Second{At: noon.Add(time.Duration(n) * time.Second), Slowest: slowest, Count: count, Errors: errors}
+	second := func(n int, slowest time.Duration, count, errors uint32) answers.Second {
+		return answers.Second{At: noon.Add(time.Duration(n) * time.Second), Slowest: slowest, Count: count, Errors: errors}
 	}
-	show := func(d time.Duration, seconds []engine.Second, out ...engine.Flight) {
+	show := func(d time.Duration, seconds []answers.Second, out ...call.Flight) {
 		s := at(d)
-		s.Calls = []engine.Calls{{Op: call.Version}, {Op: call.Status, P50: 500 * time.Millisecond, Seconds: seconds}}
+		s.Calls = []answers.Calls{{Op: call.Version}, {Op: call.Status, P50: 500 * time.Millisecond, Seconds: seconds}}
 		s.InFlight = out
 		j.Observe(engine.Update{Snapshot: s})
 	}
 	between := func(from, to int) Sample {
 		return j.Calls(call.Status, noon.Add(time.Duration(from)*time.Second), noon.Add(time.Duration(to)*time.Second))
 	}
-	all := []engine.Second{second(0, 30, 2, 1), second(1, 20, 1, 0), second(9, 90, 3, 0)}
+	all := []answers.Second{second(0, 30, 2, 1), second(1, 20, 1, 0), second(9, 90, 3, 0)}
 	show(3*time.Second, all[:2])
 	show(10*time.Second, all) // again what was known
-	hung := engine.Flight{Op: call.Status, Since: noon.Add(10500 * time.Millisecond)}
+	hung := call.Flight{Op: call.Status, Since: noon.Add(10500 * time.Millisecond)}
 	show(12*time.Second, all, hung)
 	if between(0, 100).Silent {
 		t.Error("a call is missed that takes no longer than four times what is usual")
@@ -145,7 +146,7 @@ func TestCallsOverTime(t *testing.T) {
 	if got := j.Calls(call.ContainerStatus, noon, noon.Add(time.Hour)); got != (Sample{}) {
 		t.Errorf("of an operation that the snapshot has not: %+v", got)
 	}
-	show(time.Hour, []engine.Second{second(3500, 1, 1, 0)})
+	show(time.Hour, []answers.Second{second(3500, 1, 1, 0)})
 	if got := between(0, 1800); got != (Sample{}) {
 		t.Errorf("after an hour the first half is %+v", got)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -47,7 +48,7 @@ func (b benched) update(t *testing.T, n int, state engine.StreamState, events ..
 	}
 	s.Started, s.Version = noon, pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.4"}
 	s.Health.ListedAt, s.Relists.Count = s.At, uint64(n)
-	s.Calls = []engine.Calls{{Op: call.Status, Count: uint64(10 * n)}, {Op: call.ListContainers, Count: uint64(n)}}
+	s.Calls = []answers.Calls{{Op: call.Status, Count: uint64(10 * n)}, {Op: call.ListContainers, Count: uint64(n)}}
 	s.Sources = []engine.SourceState{{Source: engine.FromCRI, State: state, Reason: "so\x1b[2J"}}
 	s.Drift = []engine.Drift{{Source: engine.FromCRI, Transitions: uint64(3 * n), MissedBySource: uint64(n / 4)}}
 	return b.take(t.Context(), engine.Update{Snapshot: s, Events: events})

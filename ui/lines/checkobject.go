@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
@@ -187,7 +188,7 @@ func newCallsObjects(s *engine.Snapshot) []callsObject {
 }
 
 // made reports whether there was any such call.
-func made(c engine.Calls) bool { return c.Count > 0 || c.InFlight > 0 }
+func made(c answers.Calls) bool { return c.Count > 0 || c.InFlight > 0 }
 
 // oldest returns how long the oldest call of op has been out, 0 if none is.
 func oldest(s *engine.Snapshot, op call.Operation) time.Duration {
@@ -249,7 +250,7 @@ func newSweepObject(s *engine.Snapshot) *sweepObject {
 }
 
 // name adds objects as far as there is room for them.
-func (o *sweepObject) name(outcome string, all []engine.Swept) {
+func (o *sweepObject) name(outcome string, all []answers.Swept) {
 	for _, w := range all[:min(len(all), sweptLimit-len(o.Objects))] {
 		swept := sweptObject{
 			Outcome:       outcome,

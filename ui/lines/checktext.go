@@ -10,6 +10,7 @@ import (
 	"charm.land/lipgloss/v2/table"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/finding"
@@ -192,7 +193,7 @@ func (p *page) table(head []string, rows [][]string, trouble []bool) {
 }
 
 // out says how many calls are out, and since when.
-func out(s *engine.Snapshot, c engine.Calls) string {
+func out(s *engine.Snapshot, c answers.Calls) string {
 	if c.InFlight == 0 {
 		return "-"
 	}

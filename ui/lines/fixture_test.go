@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -57,18 +58,18 @@ func healthyCheck() diagnose.Update {
 			{Type: "ContainerdHasNoDeprecationWarnings", Reason: "ContainerdHasDeprecationWarnings", Message: `{"cgroupv1":"soon"}`},
 		},
 		Counts: engine.Counts{Pods: 110, Sandboxes: 110, Containers: 220, Running: 218, Exited: 2},
-		Sweep: &engine.Sweep{
+		Sweep: &answers.Sweep{
 			Began: checked.Add(-300 * ms), Ended: checked.Add(-10 * ms), Width: 4, Timeout: 2 * time.Second,
 			Total: 330, Done: 330, Serial: 610 * ms,
-			Slowest: []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: cart, Container: "app", ID: "c0ffee"}, Took: 12 * ms}},
+			Slowest: []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: cart, Container: "app", ID: "c0ffee"}, Took: 12 * ms}},
 		},
 		Evidence: nodeReport(),
 		Node:     engine.Node{Ready: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Known: true},
 	}
 	for _, op := range call.Operations() {
-		s.Calls = append(s.Calls, engine.Calls{Op: op})
+		s.Calls = append(s.Calls, answers.Calls{Op: op})
 	}
-	for op, c := range map[call.Operation]engine.Calls{
+	for op, c := range map[call.Operation]answers.Calls{
 		call.Version:          {Count: 1, P50: 400 * time.Microsecond, P99: 400 * time.Microsecond, Max: 400 * time.Microsecond, ResponseBytes: 48, LastResponseBytes: 48},
 		call.Status:           {Count: 1, P50: ms, P99: ms, Max: ms, ResponseBytes: 512, LastResponseBytes: 512},
 		call.ListPodSandbox:   {Count: 1, P50: 4 * ms, P99: 4 * ms, Max: 4 * ms, ResponseBytes: 70_000, LastResponseBytes: 70_000},
@@ -112,14 +113,14 @@ func nodeReport() *evidence.Report {
 func hungCheck() diagnose.Update {
 	r := healthyCheck()
 	s := r.Snapshot
-	f := engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: nfsPod, Container: "app", ID: nfsID}
+	f := call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: nfsPod, Container: "app", ID: nfsID}
 	late := &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"}
-	s.Sweep.Hung = []engine.Swept{{Flight: f, Took: 2 * time.Second, Err: late}}
+	s.Sweep.Hung = []answers.Swept{{Flight: f, Took: 2 * time.Second, Err: late}}
 	s.Health.SettledAt = time.Time{}
 	s.Calls[call.ContainerStatus].Errors, s.Calls[call.ContainerStatus].Max = 1, 2*time.Second
 	s.Calls[call.ContainerStatus].LastErr = late
 	s.Calls[call.ContainerStatus].InFlight = 1
-	s.InFlight = []engine.Flight{f}
+	s.InFlight = []call.Flight{f}
 	s.InFlight[0].Since = checked.Add(-12 * time.Second)
 	r.Headline = diagnose.Headline{
 		Word: "INSPECTION HANGS", Severity: diagnose.Critical, Text: "ContainerStatus of default/nfs-client app is not answered (pid 4711, D in nfs4)",
@@ -165,12 +166,12 @@ func downCheck() diagnose.Update {
 	s := &engine.Snapshot{
 		At: checked, Started: checked.Add(-time.Second), Release: pleg.Newest, Threshold: 3 * time.Minute,
 		Health: engine.Health{Verdict: "pleg has yet to be successful"},
-		Failure: &engine.Failure{
-			Flight: engine.Flight{Op: call.ListPodSandbox, Since: checked.Add(-900 * ms)}, Err: refused, At: checked.Add(-890 * ms), First: checked.Add(-890 * ms), InRow: 1,
+		Failure: &answers.Failure{
+			Flight: call.Flight{Op: call.ListPodSandbox, Since: checked.Add(-900 * ms)}, Err: refused, At: checked.Add(-890 * ms), First: checked.Add(-890 * ms), InRow: 1,
 		},
-		Sweep: &engine.Sweep{Width: 4, Timeout: 2 * time.Second, Refused: "no list was answered"},
+		Sweep: &answers.Sweep{Width: 4, Timeout: 2 * time.Second, Refused: "no list was answered"},
 		Node:  engine.Node{Reason: "KubeletNotReady", Message: "[container runtime is down, PLEG is not healthy: pleg has yet to be successful]", Known: true},
-		Calls: []engine.Calls{{Op: call.Version, Count: 1, Errors: 1, LastErr: refused}, {Op: call.ListPodSandbox, Count: 1, Errors: 1, P50: ms, P99: ms, Max: ms, LastErr: refused}},
+		Calls: []answers.Calls{{Op: call.Version, Count: 1, Errors: 1, LastErr: refused}, {Op: call.ListPodSandbox, Count: 1, Errors: 1, P50: ms, P99: ms, Max: ms, LastErr: refused}},
 	}
 	u := found(s,
 		diagnose.Finding{
@@ -191,8 +192,8 @@ func warningsCheck() diagnose.Update {
 	s := r.Snapshot
 	s.Partial = "no containers: ListContainers failed"
 	s.Sweep.Done, s.Sweep.CutOff, s.Sweep.Flaky = 97, true, 2
-	s.Sweep.Failed = []engine.Swept{{
-		Flight: engine.Flight{By: engine.BySweep, Op: call.PodSandboxStatus, Pod: cart, ID: "5a5a"}, Took: 3 * ms,
+	s.Sweep.Failed = []answers.Swept{{
+		Flight: call.Flight{By: call.BySweep, Op: call.PodSandboxStatus, Pod: cart, ID: "5a5a"}, Took: 3 * ms,
 		Err: &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Unknown", Text: "failed to load"},
 	}}
 	r.Snapshot.Evidence = nil

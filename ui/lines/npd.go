@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
@@ -65,7 +66,7 @@ func npdFinding(f diagnose.Finding, s *engine.Snapshot, limit int) string {
 // waited returns how long a call about on has been out, or was until its
 // deadline; 0 if none was.
 func waited(on diagnose.Subject, s *engine.Snapshot) (longest time.Duration) {
-	about := func(f engine.Flight) bool { return f.Op.String() == on.Operation && f.ID == on.ContainerID }
+	about := func(f call.Flight) bool { return f.Op.String() == on.Operation && f.ID == on.ContainerID }
 	for _, f := range s.InFlight {
 		if about(f) {
 			longest = max(longest, f.Elapsed(s.At))

@@ -78,7 +78,7 @@ func progress(s *engine.Snapshot) string {
 }
 
 // flight names a call that is out.
-func flight(f engine.Flight) string {
+func flight(f call.Flight) string {
 	if f.Op != call.PodSandboxStatus && f.Op != call.ContainerStatus {
 		return f.Op.String()
 	}

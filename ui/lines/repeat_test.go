@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
@@ -44,7 +45,7 @@ func TestCheckTextSaysThingsOnce(t *testing.T) {
 // TestNothingListed holds that a sweep of nothing is not told as one that went well.
 func TestNothingListed(t *testing.T) {
 	r := downCheck()
-	r.Snapshot.Sweep = &engine.Sweep{Width: 4}
+	r.Snapshot.Sweep = &answers.Sweep{Width: 4}
 	if out := string(checkOutput(t, r, options)); !strings.Contains(out, "asked     no object: none is listed\n") {
 		t.Errorf("check says\n%s", out)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -22,8 +23,8 @@ func looked(s *engine.Snapshot, err error) func(context.Context) (*engine.Snapsh
 func TestCheck(t *testing.T) {
 	now := time.Now()
 	s := &engine.Snapshot{
-		Seq: 1, At: now, Started: now, Policy: engine.Policy{Once: true}, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
-		Calls:    []engine.Calls{{Op: call.Status, Count: 1, LastOK: now}},
+		Seq: 1, At: now, Started: now, Policy: answers.Policy{Once: true}, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
+		Calls:    []answers.Calls{{Op: call.Status, Count: 1, LastOK: now}},
 		Evidence: &evidence.Report{Kubelet: evidence.Kubelet{Version: "v1.33.4"}},
 	}
 	var out bytes.Buffer

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -70,7 +71,7 @@ func TestWatchText(t *testing.T) {
 	down := healthy()
 	down.Health.Healthy = false
 	down.Health.Verdict = "pleg was last seen active 3m1.002555892s ago; threshold is 3m0s"
-	down.Failure = &engine.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "gone\x1b[2J"}}
+	down.Failure = &answers.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "gone\x1b[2J"}}
 	removed := engine.Event{Seq: 8, SeenAt: noon, Event: pleg.Event{
 		Kind: pleg.Removed, Delivery: pleg.Discarded, Sandbox: true, ID: "0123456789abcdef",
 		Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"},
@@ -106,7 +107,7 @@ func TestWatchTellsTheNode(t *testing.T) {
 		change(s)
 		return seen(engine.Update{Snapshot: s})
 	}
-	refused := &engine.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"}}
+	refused := &answers.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrUnavailable, Code: "Unavailable", Text: "connection refused"}}
 	down := func(posted string) func(*engine.Snapshot) {
 		return func(s *engine.Snapshot) {
 			s.Failure = refused

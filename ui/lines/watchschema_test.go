@@ -18,6 +18,7 @@ import (
 	"github.com/plegtop/plegtop/cri"
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -57,7 +58,7 @@ func everything() []diagnose.Update {
 	all[1].Lost = 3
 	down := second(140)
 	down.Snapshot.Health = engine.Health{Verdict: "pleg was last seen active 3m1.002555892s ago; threshold is 3m0s"}
-	down.Snapshot.Failure = &engine.Failure{Err: context.DeadlineExceeded}
+	down.Snapshot.Failure = &answers.Failure{Err: context.DeadlineExceeded}
 	down.Snapshot.Node = engine.Node{Known: true, Reason: "KubeletNotReady", Message: hostile, RuntimeDown: hostile, LoopStopped: noon}
 	for kind := range pleg.NetworkFailed + 1 {
 		for delivery := range pleg.Derived + 1 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -25,7 +26,7 @@ type List struct {
 
 	all      engine.PerPod[*Pod]
 	troubles map[pleg.UID]diagnose.Trouble // of which All was worked out
-	hanging  map[pleg.UID]*engine.Flight   // likewise
+	hanging  map[pleg.UID]*call.Flight     // likewise
 	dead     *ledger.Dead                  // likewise
 	unlisted bool                          // likewise: no relist has listed containers yet
 	at       time.Time
@@ -155,14 +156,14 @@ func (l *List) Shows(p *Pod) bool {
 // asOf returns when the pods of s were listed, if that is old because a relist hangs
 // or fails.
 func asOf(s *engine.Snapshot) time.Time {
-	hangs := slices.ContainsFunc(s.InFlight, func(f engine.Flight) bool { return f.By == engine.ByRelist && diagnose.Late(s, f) })
+	hangs := slices.ContainsFunc(s.InFlight, func(f call.Flight) bool { return f.By == call.ByRelist && diagnose.Late(s, f) })
 	if !hangs && s.Failure == nil || s.Health.ListAge(s.At) < asOfLeast {
 		return time.Time{}
 	}
 	return s.Health.ListedAt
 }
 
-func sameCall(a, b *engine.Flight) bool {
+func sameCall(a, b *call.Flight) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -17,8 +18,8 @@ import (
 // cleaned.
 type Pod struct {
 	Pod  *engine.Pod
-	Seen *pleg.Pod      // what the runtime listed last of it
-	Out  *engine.Flight // the call about it that hangs, or nil
+	Seen *pleg.Pod    // what the runtime listed last of it
+	Out  *call.Flight // the call about it that hangs, or nil
 
 	Trouble  diagnose.Trouble
 	State    State
@@ -42,10 +43,10 @@ type Pod struct {
 }
 
 // New works out what is shown of p, about which a call hangs unless out is nil.
-func New(p *engine.Pod, out *engine.Flight, t diagnose.Trouble) *Pod { return newPod(p, out, t, nil) }
+func New(p *engine.Pod, out *call.Flight, t diagnose.Trouble) *Pod { return newPod(p, out, t, nil) }
 
 // newPod is New where event sources have seen some of the node die.
-func newPod(p *engine.Pod, out *engine.Flight, t diagnose.Trouble, dead *ledger.Dead) *Pod {
+func newPod(p *engine.Pod, out *call.Flight, t diagnose.Trouble, dead *ledger.Dead) *Pod {
 	f := &Pod{Pod: p, Seen: p.Seen(), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
 	f.Dead = diedIn(f.Seen, dead)
 	switch {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
@@ -118,10 +119,10 @@ func TestUnlisted(t *testing.T) {
 // be inspected, what is wrong, the rest; those that are equal by their names.
 func TestWorstFirst(t *testing.T) {
 	failing := pod("d-failing", up("x"))
-	failing.Failure = &engine.Failure{Err: errors.New("no")}
+	failing.Failure = &answers.Failure{Err: errors.New("no")}
 	hung := pod("f-hung", up("x"))
 	s := node(pod("a", up("x")), pod("b-error", ctr{"x", pleg.Exited, 0, 1, ""}), pod("c-loop", up("x")), failing, pod("e-ghost", up("x")), hung, pod("g-loop", up("x")), pod("h", up("x")))
-	s.InFlight = []engine.Flight{{Op: call.ContainerStatus, Pod: hung.PodRef, ID: "f-hung0", Since: ago(time.Minute)}}
+	s.InFlight = []call.Flight{{Op: call.ContainerStatus, Pod: hung.PodRef, ID: "f-hung0", Since: ago(time.Minute)}}
 	loop := diagnose.Trouble{Severity: diagnose.Warning, By: diagnose.CrashLoop, Text: "crash loop"}
 	troubles := map[pleg.UID]diagnose.Trouble{
 		"b-error": {Text: "exited with an error"}, "c-loop": loop, "g-loop": loop,
@@ -194,10 +195,10 @@ func TestFilterFollowsTheTime(t *testing.T) {
 func TestHangingCallOfAPod(t *testing.T) {
 	var l podlist.List
 	s := node(pod("a", up("x")), pod("b", up("x")))
-	about := func(op call.Operation) engine.Flight {
-		return engine.Flight{Op: op, Pod: s.Pods[0].PodRef, Since: ago(time.Minute)}
+	about := func(op call.Operation) call.Flight {
+		return call.Flight{Op: op, Pod: s.Pods[0].PodRef, Since: ago(time.Minute)}
 	}
-	for _, out := range [][]engine.Flight{{about(call.PodSandboxStatus), about(call.ContainerStatus)}, {about(call.ContainerStatus)}} {
+	for _, out := range [][]call.Flight{{about(call.PodSandboxStatus), about(call.ContainerStatus)}, {about(call.ContainerStatus)}} {
 		next := *s
 		next.InFlight = out
 		l.Observe(&next, nil)
@@ -210,14 +211,14 @@ func TestHangingCallOfAPod(t *testing.T) {
 // A remark names the container where there are several.
 func TestRemark(t *testing.T) {
 	oom := ctr{"x", pleg.Exited, 0, 137, "OOMKilled"}
-	hangs := &engine.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(time.Minute)}
+	hangs := &call.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(time.Minute)}
 	told := pod("p", ctr{"x", pleg.Exited, 0, 1, "Error"})
 	told.Status.Containers[0].Message = "no such file"
 	fails := pod("p", oom)
 	fails.StatusErr = &call.Error{Code: "Unavailable", Text: "dial unix /run/containerd/containerd.sock: connection refused", Kind: call.ErrUnavailable}
 	for _, tt := range []struct {
 		pod  *engine.Pod
-		out  *engine.Flight
+		out  *call.Flight
 		want string
 	}{
 		{pod("p", oom), nil, "OOMKilled"},
@@ -240,7 +241,7 @@ func TestHungWhileItHangs(t *testing.T) {
 	for out, want := range map[time.Duration]string{
 		time.Second: "hung 1s", 119 * time.Second: "hung 119s", 999 * time.Second: "hung 999s", time.Hour - 1: "hung 60m", 7*time.Hour + 59*time.Minute: "hung 479m", 100 * time.Hour: "hung 4d4h",
 	} {
-		p := podlist.New(pod("p", up("x")), &engine.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(out)}, diagnose.Trouble{})
+		p := podlist.New(pod("p", up("x")), &call.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(out)}, diagnose.Trouble{})
 		if p.Says(noon) != want || len(want) > 9 || p.Word() != "hung" || p.Remark != "ContainerStatus hangs" {
 			t.Errorf("%v: %q, %q, %q, want %q", out, p.Says(noon), p.Word(), p.Remark, want)
 		}
@@ -248,12 +249,12 @@ func TestHungWhileItHangs(t *testing.T) {
 	var l podlist.List
 	s := node(pod("a", up("x")))
 	for _, tt := range []struct {
-		out  []engine.Flight
+		out  []call.Flight
 		hung int
 	}{
-		{[]engine.Flight{{Pod: s.Pods[0].PodRef, Since: ago(time.Second / 2)}}, 0}, // no longer than others
-		{[]engine.Flight{{Pod: s.Pods[0].PodRef, Since: ago(2 * time.Second)}}, 1},
-		{[]engine.Flight{{By: engine.ByProbe, Pod: s.Pods[0].PodRef, Since: ago(time.Minute)}}, 0},
+		{[]call.Flight{{Pod: s.Pods[0].PodRef, Since: ago(time.Second / 2)}}, 0}, // no longer than others
+		{[]call.Flight{{Pod: s.Pods[0].PodRef, Since: ago(2 * time.Second)}}, 1},
+		{[]call.Flight{{By: call.ByProbe, Pod: s.Pods[0].PodRef, Since: ago(time.Minute)}}, 0},
 		{nil, 0},
 	} {
 		now := *s
@@ -279,7 +280,7 @@ func TestFindingMarksItsPod(t *testing.T) {
 // What a relist that hangs or fails could not renew is as old as the last list.
 func TestAsOf(t *testing.T) {
 	old := engine.Health{ListedAt: ago(14 * time.Second)}
-	relist := engine.Flight{By: engine.ByRelist, Op: call.ListContainers, Since: ago(14 * time.Second)}
+	relist := call.Flight{By: call.ByRelist, Op: call.ListContainers, Since: ago(14 * time.Second)}
 	for _, tt := range []struct {
 		name string
 		s    engine.Snapshot
@@ -287,11 +288,11 @@ func TestAsOf(t *testing.T) {
 	}{
 		{"quiet", engine.Snapshot{Health: engine.Health{ListedAt: ago(time.Second)}}, false},
 		{"a long period", engine.Snapshot{Health: old}, false},
-		{"a relist hangs", engine.Snapshot{Health: old, InFlight: []engine.Flight{relist}}, true},
-		{"a sweep hangs", engine.Snapshot{Health: old, InFlight: []engine.Flight{{By: engine.BySweep, Op: call.ContainerStatus, Since: ago(14 * time.Second)}}}, false},
-		{"lists fail", engine.Snapshot{Health: old, Failure: &engine.Failure{Err: errors.New("refused")}}, true},
-		{"lists fail since a second", engine.Snapshot{Health: engine.Health{ListedAt: ago(4 * time.Second)}, Failure: &engine.Failure{Err: errors.New("refused")}}, false},
-		{"no list yet", engine.Snapshot{InFlight: []engine.Flight{relist}}, false},
+		{"a relist hangs", engine.Snapshot{Health: old, InFlight: []call.Flight{relist}}, true},
+		{"a sweep hangs", engine.Snapshot{Health: old, InFlight: []call.Flight{{By: call.BySweep, Op: call.ContainerStatus, Since: ago(14 * time.Second)}}}, false},
+		{"lists fail", engine.Snapshot{Health: old, Failure: &answers.Failure{Err: errors.New("refused")}}, true},
+		{"lists fail since a second", engine.Snapshot{Health: engine.Health{ListedAt: ago(4 * time.Second)}, Failure: &answers.Failure{Err: errors.New("refused")}}, false},
+		{"no list yet", engine.Snapshot{InFlight: []call.Flight{relist}}, false},
 	} {
 		tt.s.At = noon
 		var l podlist.List
@@ -346,7 +347,7 @@ func TestParts(t *testing.T) {
 // The call that hangs is about one part of a pod, or about none.
 func TestHangsInAPart(t *testing.T) {
 	for id, want := range map[string]bool{"S": true, "T": false, "": false} {
-		p := podlist.New(pod("p", up("x")), &engine.Flight{Op: call.PodSandboxStatus, ID: id, Since: ago(time.Minute)}, diagnose.Trouble{})
+		p := podlist.New(pod("p", up("x")), &call.Flight{Op: call.PodSandboxStatus, ID: id, Since: ago(time.Minute)}, diagnose.Trouble{})
 		if got := p.Hangs(&podlist.Part{ID: "S"}); got != want || p.Hangs(&podlist.Part{}) {
 			t.Errorf("a call about %q hangs in S: %v", id, got)
 		}

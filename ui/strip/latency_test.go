@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -22,18 +22,18 @@ func TestLatency(t *testing.T) {
 		v := viewAt(noon, tt.th)
 		v.Started = at(29)
 		took := map[int]time.Duration{10: time.Millisecond, 12: 200 * time.Millisecond, 14: 2 * time.Second, 16: time.Minute, 18: time.Millisecond}
-		calls := engine.Calls{Op: call.Version, P50: time.Millisecond}
+		calls := answers.Calls{Op: call.Version, P50: time.Millisecond}
 		for i := range 30 {
 			if took[i] > 0 {
-				n := engine.Second{At: at(29 - float64(i)), Slowest: took[i], Count: 1}
+				n := answers.Second{At: at(29 - float64(i)), Slowest: took[i], Count: 1}
 				if i == 18 {
 					n.Errors = 1
 				}
 				calls.Seconds = append(calls.Seconds, n)
 			}
 		}
-		v.Calls = []engine.Calls{calls}
-		v.InFlight = []engine.Flight{{Op: call.Version, Since: at(7)}}
+		v.Calls = []answers.Calls{calls}
+		v.InFlight = []call.Flight{{Op: call.Version, Since: at(7)}}
 		see(v)
 		if got := drawn(v, 30, func(l *text.Line) { Latency(l, v, call.Version, 30) }); got != tt.want {
 			t.Errorf("drew\n%s, want\n%s", got, tt.want)

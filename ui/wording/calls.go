@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -19,7 +20,7 @@ import (
 )
 
 // Flight says what a call is about: pod, operation, container.
-func Flight(f *engine.Flight) string {
+func Flight(f *call.Flight) string {
 	if f.Pod.UID != "" {
 		return f.Pod.String() + " " + Call(f)
 	}
@@ -27,7 +28,7 @@ func Flight(f *engine.Flight) string {
 }
 
 // Call says what a call is about but for the pod: operation, container.
-func Call(f *engine.Flight) string {
+func Call(f *call.Flight) string {
 	if f.Container != "" {
 		return f.Op.String() + " " + f.Container
 	}
@@ -39,7 +40,7 @@ func OutFor(d time.Duration) string { return text.Age(d.Round(time.Second)) }
 
 // Try says which try of a call in a row this is, such as "2nd try"; empty for the first
 // one. What was asked for again has been out for less time than it was not answered.
-func Try(s *engine.Snapshot, f *engine.Flight) string {
+func Try(s *engine.Snapshot, f *call.Flight) string {
 	failed := s.Failure
 	if f.Pod.UID != "" {
 		failed = nil
@@ -47,7 +48,7 @@ func Try(s *engine.Snapshot, f *engine.Flight) string {
 			failed = s.Pods[i].Failure
 		}
 	}
-	if failed == nil || failed.Op != f.Op || failed.ID != f.ID || f.By != engine.ByRelist {
+	if failed == nil || failed.Op != f.Op || failed.ID != f.ID || f.By != call.ByRelist {
 		return ""
 	}
 	n := failed.InRow + 1
@@ -60,9 +61,9 @@ func Try(s *engine.Snapshot, f *engine.Flight) string {
 
 // OfRelist returns the call that the relist has been waiting for longest, or nil.
 // Version and Status, probes and sweeps go their own way and hold nothing up.
-func OfRelist(s *engine.Snapshot) *engine.Flight {
-	i := slices.IndexFunc(s.InFlight, func(f engine.Flight) bool {
-		return f.By == engine.ByRelist && f.Op != call.Version && f.Op != call.Status
+func OfRelist(s *engine.Snapshot) *call.Flight {
+	i := slices.IndexFunc(s.InFlight, func(f call.Flight) bool {
+		return f.By == call.ByRelist && f.Op != call.Version && f.Op != call.Status
 	})
 	if i < 0 {
 		return nil
@@ -74,15 +75,15 @@ func OfRelist(s *engine.Snapshot) *engine.Flight {
 // its like usually take, the oldest such call. That of a probe or a sweep does not
 // count: where all the runtime is stuck, it says nothing about the pod that was
 // chosen for it.
-func Hanging(s *engine.Snapshot) map[pleg.UID]*engine.Flight {
-	var calls map[pleg.UID]*engine.Flight
+func Hanging(s *engine.Snapshot) map[pleg.UID]*call.Flight {
+	var calls map[pleg.UID]*call.Flight
 	for i := range s.InFlight {
 		f := &s.InFlight[i]
-		if f.Pod.UID == "" || f.By == engine.ByProbe || f.By == engine.BySweep || calls[f.Pod.UID] != nil || !diagnose.Late(s, *f) {
+		if f.Pod.UID == "" || f.By == call.ByProbe || f.By == call.BySweep || calls[f.Pod.UID] != nil || !diagnose.Late(s, *f) {
 			continue
 		}
 		if calls == nil {
-			calls = make(map[pleg.UID]*engine.Flight)
+			calls = make(map[pleg.UID]*call.Flight)
 		}
 		calls[f.Pod.UID] = f
 	}
@@ -90,7 +91,7 @@ func Hanging(s *engine.Snapshot) map[pleg.UID]*engine.Flight {
 }
 
 // Failure says what failed, of which pod if it is about one, and since when.
-func Failure(s *engine.Snapshot, f *engine.Failure) string {
+func Failure(s *engine.Snapshot, f *answers.Failure) string {
 	out := f.Op.String() + " failed"
 	if f.Pod.UID != "" {
 		out = f.Op.String() + " of " + f.Pod.String() + " failed"

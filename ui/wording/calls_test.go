@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -11,22 +12,22 @@ import (
 // TestTry holds that only a call that was made before, and failed, is called another
 // try.
 func TestTry(t *testing.T) {
-	list := engine.Flight{Op: call.ListContainers}
+	list := call.Flight{Op: call.ListContainers}
 	ref := pleg.PodRef{UID: "1", Name: "a"}
-	status := engine.Flight{Op: call.ContainerStatus, Pod: ref, ID: "c1"}
+	status := call.Flight{Op: call.ContainerStatus, Pod: ref, ID: "c1"}
 	other := status
 	other.ID = "c2"
 	for _, tt := range []struct {
-		out, failed engine.Flight
+		out, failed call.Flight
 		inRow       int
 		want        string
 	}{
-		{list, engine.Flight{Op: call.ListPodSandbox}, 1, ""},
+		{list, call.Flight{Op: call.ListPodSandbox}, 1, ""},
 		{list, list, 1, "2nd try"}, {list, list, 2, "3rd try"}, {list, list, 3, "4th try"}, {list, list, 10, "11th try"}, {list, list, 100, "101st try"},
 		{status, status, 1, "2nd try"}, {other, status, 1, ""}, {status, list, 1, ""}, {list, status, 1, ""},
-		{engine.Flight{Op: call.ListContainers, By: engine.BySearch}, list, 1, ""},
+		{call.Flight{Op: call.ListContainers, By: call.BySearch}, list, 1, ""},
 	} {
-		f := &engine.Failure{Flight: tt.failed, InRow: tt.inRow}
+		f := &answers.Failure{Flight: tt.failed, InRow: tt.inRow}
 		s := &engine.Snapshot{Pods: []*engine.Pod{{PodRef: ref}}}
 		if tt.failed.Pod == ref {
 			s.Pods[0].Failure = f

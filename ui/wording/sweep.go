@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -16,7 +17,7 @@ func Sweeping(s *engine.Snapshot) bool {
 }
 
 // SweepProgress says how far a sweep has come.
-func SweepProgress(w *engine.Sweep) string {
+func SweepProgress(w *answers.Sweep) string {
 	return fmt.Sprintf("SWEEP %d/%d, %d hung, %d failed", w.Done, w.Total, len(w.Hung), len(w.Failed))
 }
 
@@ -51,7 +52,7 @@ func Swept(t *theme.Theme, s *engine.Snapshot, h diagnose.Headline, kept time.Du
 
 // Foremost returns the object that a sweep found to be the most in need of a look;
 // nil if all is well.
-func Foremost(w *engine.Sweep) *engine.Swept {
+func Foremost(w *answers.Sweep) *answers.Swept {
 	switch {
 	case len(w.Hung) > 0:
 		return &w.Hung[0]
@@ -62,7 +63,7 @@ func Foremost(w *engine.Sweep) *engine.Swept {
 }
 
 // sweepEnd returns when a sweep ended, or was refused.
-func sweepEnd(w *engine.Sweep) time.Time {
+func sweepEnd(w *answers.Sweep) time.Time {
 	if w.Ended.After(w.Began) {
 		return w.Ended
 	}
@@ -70,7 +71,7 @@ func sweepEnd(w *engine.Sweep) time.Time {
 }
 
 // sweepLook returns how a sweep ended as a look and the first words about it.
-func sweepLook(t *theme.Theme, w *engine.Sweep) (theme.Style, string) {
+func sweepLook(t *theme.Theme, w *answers.Sweep) (theme.Style, string) {
 	switch {
 	case w.Refused != "":
 		return t.Warn, t.Symbols.Warn + " SWEEP not begun"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -151,27 +152,27 @@ func LookedInVain() evidence.Report {
 }
 
 // Probed is the hung node with the calls that still answer, and a sweep.
-func Probed(w *engine.Sweep) *engine.Snapshot {
+func Probed(w *answers.Sweep) *engine.Snapshot {
 	s := Hung()
 	other := Find(s, "kube-proxy-lx9d2").PodRef
-	s.Probes = []engine.Probe{
-		{Flight: engine.Flight{By: engine.ByProbe, Op: call.Version}, At: Ago(time.Second), Took: 400 * time.Microsecond},
-		{Flight: engine.Flight{By: engine.ByProbe, Op: call.Status}, At: Ago(time.Second), Took: time.Millisecond},
-		{Flight: engine.Flight{By: engine.ByProbe, Op: call.PodSandboxStatus, Pod: other, Since: Ago(time.Second)}},
-		{Flight: engine.Flight{By: engine.ByProbe, Op: call.ContainerStatus, Pod: other, Container: "kube-proxy"}, At: Ago(time.Second), Took: 2 * time.Millisecond},
+	s.Probes = []answers.Probe{
+		{Flight: call.Flight{By: call.ByProbe, Op: call.Version}, At: Ago(time.Second), Took: 400 * time.Microsecond},
+		{Flight: call.Flight{By: call.ByProbe, Op: call.Status}, At: Ago(time.Second), Took: time.Millisecond},
+		{Flight: call.Flight{By: call.ByProbe, Op: call.PodSandboxStatus, Pod: other, Since: Ago(time.Second)}},
+		{Flight: call.Flight{By: call.ByProbe, Op: call.ContainerStatus, Pod: other, Container: "kube-proxy"}, At: Ago(time.Second), Took: 2 * time.Millisecond},
 	}
 	s.Sweep = w
 	return s
 }
 
 // SweepOf is a sweep of 330 objects of which done were asked for.
-func SweepOf(done int, hung bool) *engine.Sweep {
-	w := &engine.Sweep{Began: Ago(4 * time.Second), Width: 4, Timeout: 2 * time.Second, Total: 330, Done: done}
+func SweepOf(done int, hung bool) *answers.Sweep {
+	w := &answers.Sweep{Began: Ago(4 * time.Second), Width: 4, Timeout: 2 * time.Second, Total: 330, Done: done}
 	ref := Find(Healthy(), "nfs-client").PodRef
 	if hung {
-		w.Hung = []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.ContainerStatus, Pod: ref, Container: "app"}, Took: w.Timeout}}
+		w.Hung = []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: ref, Container: "app"}, Took: w.Timeout}}
 	}
-	w.Slowest = []engine.Swept{{Flight: engine.Flight{By: engine.BySweep, Op: call.PodSandboxStatus, Pod: ref}, Took: 31 * time.Millisecond}}
+	w.Slowest = []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.PodSandboxStatus, Pod: ref}, Took: 31 * time.Millisecond}}
 	if done == w.Total {
 		w.Ended = Ago(time.Second)
 	}

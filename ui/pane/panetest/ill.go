@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -16,7 +17,7 @@ func Hung() *engine.Snapshot {
 	p := Find(s, "nfs-client")
 	s.Health.ListedAt, s.Health.SettledAt, s.Health.UnhealthyAt = Ago(47*time.Second), Ago(49*time.Second), Noon.Add(133*time.Second)
 	s.Phase = engine.Phase{Step: engine.Inspecting, Began: Ago(47 * time.Second), ListTook: 12 * time.Millisecond, Done: 3, Total: 17}
-	s.InFlight = []engine.Flight{{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: p.Current.Containers[0].ID, Since: Ago(47 * time.Second)}}
+	s.InFlight = []call.Flight{{Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: p.Current.Containers[0].ID, Since: Ago(47 * time.Second)}}
 	s.Calls[5].InFlight = 1
 	return s
 }
@@ -30,8 +31,8 @@ func Unhealthy() *engine.Snapshot {
 	}
 	s.Phase.Began, s.InFlight[0].Since = Ago(192*time.Second), Ago(72*time.Second)
 	p := Find(s, "nfs-client")
-	p.Status, p.StatusErr, p.Failure, p.Reinspect = nil, errHung, &engine.Failure{Err: errHung, InRow: 2, First: Ago(100 * time.Second)}, true
-	s.Calls[5].Errors, s.Calls[5].ByCode, s.Calls[5].LastErr, s.Calls[5].LastErrAt = 2, []engine.CodeCount{{Code: "DeadlineExceeded", Count: 2}}, errHung, Ago(72*time.Second)
+	p.Status, p.StatusErr, p.Failure, p.Reinspect = nil, errHung, &answers.Failure{Err: errHung, InRow: 2, First: Ago(100 * time.Second)}, true
+	s.Calls[5].Errors, s.Calls[5].ByCode, s.Calls[5].LastErr, s.Calls[5].LastErrAt = 2, []answers.CodeCount{{Code: "DeadlineExceeded", Count: 2}}, errHung, Ago(72*time.Second)
 	s.Channel.Discarded, s.Channel.Len = 12, 1000
 	s.Anomalies.NoMetadata = 3
 	return s
@@ -41,14 +42,14 @@ func Unhealthy() *engine.Snapshot {
 func Failing() *engine.Snapshot {
 	s := Healthy()
 	s.Health.ListedAt, s.Health.SettledAt = Ago(104*time.Second), Ago(104*time.Second)
-	s.Failure = &engine.Failure{Flight: engine.Flight{Op: call.ListPodSandbox}, Err: fmt.Errorf("list pods: %w", errRefused), At: Ago(time.Second), First: Ago(103 * time.Second), InRow: 101}
-	s.StatusErr = &engine.Failure{Flight: engine.Flight{Op: call.Status}, Err: errRefused, At: Ago(time.Second), First: Ago(time.Second), InRow: 1}
+	s.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListPodSandbox}, Err: fmt.Errorf("list pods: %w", errRefused), At: Ago(time.Second), First: Ago(103 * time.Second), InRow: 101}
+	s.StatusErr = &answers.Failure{Flight: call.Flight{Op: call.Status}, Err: errRefused, At: Ago(time.Second), First: Ago(time.Second), InRow: 1}
 	s.Conditions = []pleg.Condition{{Type: "NetworkReady", Reason: "NetworkPluginNotReady", Message: "cni plugin not initialized"}}
 	s.Relists.Failed = 101
 	for i := range 60 {
 		s.Relists.History[60+i].Failed = true
 	}
-	s.Calls[2].Errors, s.Calls[2].ByCode, s.Calls[2].LastErr, s.Calls[2].LastErrAt = 101, []engine.CodeCount{{Code: "Unavailable", Count: 101}}, errRefused, Ago(time.Second)
+	s.Calls[2].Errors, s.Calls[2].ByCode, s.Calls[2].LastErr, s.Calls[2].LastErrAt = 101, []answers.CodeCount{{Code: "Unavailable", Count: 101}}, errRefused, Ago(time.Second)
 	return s
 }
 
@@ -61,7 +62,7 @@ func Renamed(s *engine.Snapshot, prefix string) *engine.Snapshot {
 }
 
 // WithSweep is the healthy node with a sweep.
-func WithSweep(w *engine.Sweep) *engine.Snapshot {
+func WithSweep(w *answers.Sweep) *engine.Snapshot {
 	s := Healthy()
 	s.Sweep = w
 	return s
@@ -79,7 +80,7 @@ func Hostile() *engine.Snapshot {
 	s.Version = pleg.Version{RuntimeName: Nasty, RuntimeVersion: Nasty, APIVersion: Nasty}
 	s.Health.Verdict = Nasty
 	s.Conditions = []pleg.Condition{{Type: "NetworkReady", Reason: Nasty, Message: Long}}
-	s.Failure = &engine.Failure{Flight: engine.Flight{Pod: pleg.PodRef{Name: Nasty}, Container: Nasty}, Err: &call.Error{Code: Nasty, Text: Long, Kind: call.ErrOther}, InRow: 3, First: Ago(time.Minute)}
+	s.Failure = &answers.Failure{Flight: call.Flight{Pod: pleg.PodRef{Name: Nasty}, Container: Nasty}, Err: &call.Error{Code: Nasty, Text: Long, Kind: call.ErrOther}, InRow: 3, First: Ago(time.Minute)}
 	for i, p := range s.Pods {
 		p.PodRef = pleg.PodRef{UID: pleg.UID(fmt.Sprint(i, Nasty)), Namespace: Nasty, Name: Nasty + p.Name}
 		if i%2 == 1 {
@@ -106,7 +107,7 @@ func Hostile() *engine.Snapshot {
 	}
 	s.InFlight[0].Pod, s.InFlight[0].Container, s.InFlight[0].ID = s.Pods[0].PodRef, Nasty, Nasty
 	for i := range s.Calls {
-		s.Calls[i].ByCode = []engine.CodeCount{{Code: Nasty, Count: 3}}
+		s.Calls[i].ByCode = []answers.CodeCount{{Code: Nasty, Count: 3}}
 		s.Calls[i].Errors, s.Calls[i].LastErr = 3, s.Failure.Err
 	}
 	return s

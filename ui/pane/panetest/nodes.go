@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -112,7 +113,7 @@ func Healthy() *engine.Snapshot {
 		s.Relists.History = append(s.Relists.History, engine.Relist{At: Ago(time.Duration(120-i) * time.Second), Took: took, List: took * 2 / 3, Inspected: i % 3})
 	}
 	for i, op := range call.Operations()[:6] {
-		s.Calls = append(s.Calls, engine.Calls{
+		s.Calls = append(s.Calls, answers.Calls{
 			Op: op, Count: uint64(1+i) * 812, P50: time.Duration(1+i) * time.Millisecond, P90: time.Duration(2+i) * time.Millisecond,
 			P99: time.Duration(9+i) * time.Millisecond, Max: time.Duration(90+i) * time.Millisecond, ResponseBytes: uint64(i+1) * 3 << 17, LastOK: Ago(700 * time.Millisecond),
 		})

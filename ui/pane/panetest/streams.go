@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -30,7 +31,7 @@ func Streamed() *engine.Snapshot {
 	}
 	s.UnseenMore = 41
 	s.Mode = engine.ModeState{Ignored: 1024}
-	s.Calls = append(s.Calls, engine.Calls{Op: call.GetContainerEvents, Count: 1, InFlight: 1, ResponseBytes: 96 << 10})
+	s.Calls = append(s.Calls, answers.Calls{Op: call.GetContainerEvents, Count: 1, InFlight: 1, ResponseBytes: 96 << 10})
 	return s
 }
 

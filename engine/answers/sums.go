@@ -1,4 +1,4 @@
-package engine
+package answers
 
 import (
 	"cmp"
@@ -46,8 +46,8 @@ type CodeCount struct {
 	Count uint64
 }
 
-// sums adds up the calls that have returned, by operation.
-type sums struct {
+// Sums adds up the calls that have returned, by operation.
+type Sums struct {
 	start time.Time
 	byOp  []operationSum
 	made  []Calls // what read returned last; nil when stale, never changed once made
@@ -62,45 +62,46 @@ type operationSum struct {
 	now   Second // not over yet, unless its Count is 0
 }
 
-func newSums(now time.Time) sums {
-	s := sums{start: now}
+// NewSums returns sums of nothing.
+func NewSums(now time.Time) Sums {
+	s := Sums{start: now}
 	for _, op := range call.Operations() {
 		s.byOp = append(s.byOp, operationSum{Calls: Calls{Op: op}})
 	}
 	return s
 }
 
-// enter notes that a call was made.
-func (s *sums) enter(op call.Operation) {
+// Began notes that a call was made.
+func (s *Sums) Began(op call.Operation) {
 	s.byOp[op].InFlight++
 	s.made = nil
 }
 
-// leave notes that a call returned.
-func (s *sums) leave(f Flight, r Returned) {
+// Ended notes that a call returned.
+func (s *Sums) Ended(f call.Flight, at time.Time, carried call.Trace, err error) {
 	o := &s.byOp[f.Op]
 	o.InFlight--
-	s.pass(r.At)
+	s.pass(at)
 	if o.now.Count == 0 {
-		o.now.At = s.second(r.At)
+		o.now.At = s.second(at)
 		if n := len(o.Seconds); n > 0 && !o.now.At.After(o.Seconds[n-1].At) { // that one is known to be over
 			o.now.At = o.Seconds[n-1].At.Add(time.Second)
 		}
 	}
-	o.add(r.At, r.At.Sub(f.Since), r.err())
-	o.RequestBytes += uint64(max(r.Trace.RequestBytes, 0))
-	o.ResponseBytes += uint64(max(r.Trace.ResponseBytes, 0))
-	o.LastResponseBytes = uint64(max(r.Trace.ResponseBytes, 0))
+	o.add(at, at.Sub(f.Since), err)
+	o.RequestBytes += uint64(max(carried.RequestBytes, 0))
+	o.ResponseBytes += uint64(max(carried.ResponseBytes, 0))
+	o.LastResponseBytes = uint64(max(carried.ResponseBytes, 0))
 	s.made = nil
 }
 
 // second returns when the second began that a moment is in.
-func (s *sums) second(at time.Time) time.Time {
+func (s *Sums) second(at time.Time) time.Time {
 	return s.start.Add(at.Sub(s.start).Truncate(time.Second))
 }
 
 // pass ends the seconds that are over.
-func (s *sums) pass(now time.Time) {
+func (s *Sums) pass(now time.Time) {
 	present := s.second(now)
 	for i := range s.byOp {
 		if o := &s.byOp[i]; o.now.Count > 0 && o.now.At.Before(present) {
@@ -141,9 +142,9 @@ func (s *operationSum) add(at time.Time, took time.Duration, err error) {
 	s.codes[code]++
 }
 
-// read returns the sums by operation, in the order of [call.Operations]. The
+// Read returns the sums by operation, in the order of [call.Operations]. The
 // caller may keep them.
-func (s *sums) read(now time.Time) []Calls {
+func (s *Sums) Read(now time.Time) []Calls {
 	s.pass(now)
 	if s.made == nil {
 		s.made = make([]Calls, len(s.byOp))
@@ -154,9 +155,25 @@ func (s *sums) read(now time.Time) []Calls {
 	return s.made
 }
 
-// answeredSince reports whether any call but Version, which a runtime answers
+// Of returns the sum of one operation, but for its derived figures.
+func (s *Sums) Of(op call.Operation) *Calls { return &s.byOp[op].Calls }
+
+// FoundNobody counts the calls about the whole runtime that failed at once. Others hung,
+// or their answer was too large, or they were ours to end.
+func (s *Sums) FoundNobody() (failed uint64) {
+	for i := range s.byOp[:call.PodSandboxStatus] {
+		for code, n := range s.byOp[i].codes {
+			if !slices.Contains([]string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}, code) {
+				failed += n
+			}
+		}
+	}
+	return failed
+}
+
+// AnsweredSince reports whether any call but Version, which a runtime answers
 // whatever state it is in, was answered well after that.
-func (s *sums) answeredSince(at time.Time) bool {
+func (s *Sums) AnsweredSince(at time.Time) bool {
 	return slices.ContainsFunc(s.byOp, func(o operationSum) bool { return o.Op != call.Version && o.LastOK.After(at) })
 }
 

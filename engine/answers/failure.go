@@ -1,0 +1,40 @@
+package answers
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// A Failure is a call that failed, and how long it has been failing so.
+type Failure struct {
+	call.Flight           // the last such call
+	Err         error     // never nil; has a [call.Kind] in its chain
+	At          time.Time // when the last one returned
+	First       time.Time // when the first one in a row returned
+	InRow       int       // how many in a row
+}
+
+// Took returns how long the call was out.
+func (f *Failure) Took() time.Duration { return f.At.Sub(f.Since) }
+
+// Again returns the failure that follows f, which may be nil, in a row. Each of tries,
+// of which the last is f's flight, counts.
+func (f *Failure) Again(next call.Flight, at time.Time, err error, tries int) *Failure {
+	n := &Failure{Flight: next, Err: err, At: at, First: at, InRow: max(tries, 1)}
+	if f != nil {
+		n.First = f.First
+		n.InRow += f.InRow
+	}
+	return n
+}
+
+// A Probe is a call that was made while another hung, to see whether the
+// runtime still answers: Version, Status, PodSandboxStatus or ContainerStatus,
+// never a list.
+type Probe struct {
+	call.Flight
+	At   time.Time // when it returned; zero while it is out
+	Took time.Duration
+	Err  error // nil if it was answered
+}

@@ -1,0 +1,21 @@
+package answers
+
+import "time"
+
+// A Policy says how a machine looks at its runtime: again and again as the kubelet
+// does, or once within a bounded time. Every snapshot has the one it was made by.
+type Policy struct {
+	Once        bool
+	ListTimeout time.Duration // of lists, Status and Version; the kubelet's for a running engine
+	CallTimeout time.Duration // of the calls that are ours: status calls of a sweep, probes
+	Width       int           // how many status calls of a sweep are out at most
+	Deadline    time.Duration // of the whole, if Once
+}
+
+// Silence is for how long at most a call that costs nothing may be out before a
+// runtime that has answered nothing else is taken for silent.
+func (p Policy) Silence() time.Duration { return halvesSilent * p.CallTimeout / 2 }
+
+// halvesSilent is how many halves of a status call's time a call waits where none but
+// Version is answered, and for the second list where the first one hung.
+const halvesSilent = 3

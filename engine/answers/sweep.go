@@ -1,0 +1,40 @@
+package answers
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// A Sweep asks for every sandbox and container once, a few at a time, each with
+// a deadline of its own, so that what is stuck hides nothing else. It changes no
+// record and no cache: it is not the kubelet's. Immutable, like the snapshot
+// that holds it. While it is under way a list of more than 500 that hung or
+// failed may be up to an eighth behind; at its end it is whole.
+type Sweep struct {
+	Began, Ended time.Time     // Ended is zero while it is under way
+	Checked      time.Time     // when those in Hung and Failed were asked for last; they are asked again until they answer, or for 5 min
+	Width        int           // how many calls are out at most
+	Timeout      time.Duration // of each call
+
+	Total, Done int           // objects to ask for; those that answered, failed or hung
+	Serial      time.Duration // sum of the time of all calls that were answered: what they cost one after the other
+	Hung        []Swept       // gave no answer within Timeout; by namespace, pod, then order of listing
+	Failed      []Swept       // answered with an error other than not found, and once more when asked again
+	Flaky       int           // failed, and answered well when asked again
+	Unknown     []Swept       // not found, though the node shows it: of objects that no list has, which are asked for only where lists hang or fail
+	Slowest     []Swept       // up to 5 that were answered, the slowest first
+
+	Refused  string // why it was not begun; empty if it was
+	Canceled bool   // by a request
+	CutOff   bool   // by the deadline of the whole, or for the reason in GivenUp
+	GivenUp  string // why it was cut off before that, in words: the runtime has gone silent, or away, since it began; else empty. Hung has nothing then that may only have hung with all the rest
+}
+
+// Swept is one object of a [Sweep].
+type Swept struct {
+	call.Flight
+	Took  time.Duration
+	Err   error // nil if it was answered
+	InRow int   // how often in a row it gave no answer
+}
