@@ -10,18 +10,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-const (
-	// grace is how long a call may return after its deadline, or after our word
-	// that we do not want it any more, before its asker goes on without it.
-	grace = 100 * time.Millisecond
-	// retryAfter is how long a call that failed at once waits before it is made
-	// again, by who may do so: a runtime that is being restarted is back soon.
-	retryAfter = 500 * time.Millisecond
-	// sluggish is how long a call that costs nothing may take: what takes longer
-	// did not fail at once.
-	sluggish = time.Second
-)
-
 // errSilence is why a call is given up while nothing else is answered, either.
 var errSilence = errors.New("neither Status nor a list is answered")
 
@@ -83,8 +71,8 @@ func (c *calls) returned(r Returned) {
 		err = p.why
 	}
 	took := r.At.Sub(p.Since)
-	if p.made < p.tries && p.why == nil && took <= sluggish && mayPass(err) {
-		p.notYet, p.failed = r.At.Add(retryAfter), err
+	if p.made < p.tries && p.why == nil && took <= answers.Late && mayPass(err) {
+		p.notYet, p.failed = r.At.Add(answers.RetryAfter), err
 		c.queue = append(c.queue, p)
 		return
 	}
@@ -146,9 +134,9 @@ func (c *calls) expire(now time.Time, p *pending) {
 // latest returns when a bounded call is waited for no longer.
 func (p *pending) latest() time.Time {
 	if p.why != nil {
-		return p.endedAt.Add(grace)
+		return p.endedAt.Add(answers.Grace)
 	}
-	return p.wanted.Add(p.timeout + grace)
+	return p.wanted.Add(p.timeout + answers.Grace)
 }
 
 // end has a call that is out returned soon, with that error if with any.

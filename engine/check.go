@@ -140,7 +140,7 @@ func (c *check) beginSweep(m *machine) {
 		return
 	}
 	version := m.calls.like(call.Flight{Op: call.Version})
-	lateVersion := version != nil && version.Elapsed(m.now) > sluggish
+	lateVersion := version != nil && version.Elapsed(m.now) > answers.Late
 	if !c.wasCut && (m.status.statusOut || m.status.versionOut && !lateVersion) {
 		return
 	}
@@ -192,7 +192,7 @@ func (c *check) cutSweep(m *machine) {
 // before its silence meant anything.
 func (c *check) cutShort(now time.Time, a *answer) bool {
 	unheard := errors.Is(a.err, call.ErrDeadline) || errors.Is(a.err, call.ErrCanceled)
-	return unheard && c.once && !now.Before(c.cut) && a.took < sluggish
+	return unheard && c.once && !now.Before(c.cut) && a.took < answers.Late
 }
 
 // beginAgain forgets what was asked for before the lists came: they have come after all.

@@ -63,7 +63,7 @@ func (m *machine) isLateFor(op call.Operation, took time.Duration) bool {
 	if op.IsList() {
 		usual = max(usual, m.relists.usual())
 	}
-	return took >= sluggish && took >= 2*min(usual, usualMost)
+	return took >= answers.Late && took >= 2*min(usual, answers.UsualMost)
 }
 
 func (m *machine) failures() [3]*answers.Failure {

@@ -108,7 +108,7 @@ func TestSweepGoesOnWhereOnlyStatusHangs(t *testing.T) {
 
 func TestAcquit(t *testing.T) {
 	at := func(n int) call.Flight { return call.Flight{ID: string(rune('a' + n)), Since: time.Unix(int64(n), 0)} }
-	s := newSweep(time.Unix(0, 0), make([]call.Flight, 8), answers.Policy{Width: 2, CallTimeout: callTimeout}, nil)
+	s := newSweep(time.Unix(0, 0), make([]call.Flight, 8), answers.Policy{Width: 2, CallTimeout: answers.Hung}, nil)
 	for place := range 6 {
 		if place%2 == 0 {
 			s.next()
@@ -117,7 +117,7 @@ func TestAcquit(t *testing.T) {
 		var took time.Duration
 		var err error
 		if place == 1 || place == 3 || place == 5 { // 1 is outrun by 2 and 4, 3 by 4 alone, 5 by none
-			took, err = callTimeout, outOfTurn(call.ContainerStatus)
+			took, err = answers.Hung, outOfTurn(call.ContainerStatus)
 		}
 		s.take(place, &answer{callSpec: callSpec{Flight: at(place)}, took: took, err: err})
 	}

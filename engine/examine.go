@@ -20,9 +20,9 @@ type Examination struct {
 // policy returns the policy of a machine that looks so.
 func (x Examination) policy() answers.Policy {
 	p := answers.Policy{Once: true, CallTimeout: x.Timeout, Width: x.Width, Deadline: x.Deadline}
-	defaultTo(&p.CallTimeout, callTimeout)
+	defaultTo(&p.CallTimeout, answers.Hung)
 	defaultTo(&p.Width, sweepWidth)
-	defaultTo(&p.Deadline, deadline)
+	defaultTo(&p.Deadline, answers.OnceFor)
 	p.ListTimeout = longer * p.CallTimeout
 	return p
 }

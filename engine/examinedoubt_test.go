@@ -98,10 +98,10 @@ func TestExamineWaitsBeforeTheSecondAsking(t *testing.T) {
 	flaky := func(r *fakeRuntime) {
 		pairs(2)(r)
 		r.script("ContainerStatus p000/app", behaviour{err: unavailable(call.ContainerStatus)})
-		time.AfterFunc(retryAfter-time.Millisecond, r.behave)
+		time.AfterFunc(answers.RetryAfter-time.Millisecond, r.behave)
 	}
 	examine(t, Examination{}, flaky, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if s.Sweep.Flaky != 1 || s.Sweep.Failed != nil || took > retryAfter+glance {
+		if s.Sweep.Flaky != 1 || s.Sweep.Failed != nil || took > answers.RetryAfter+glance {
 			t.Errorf("after %v: sweep %+v", took, s.Sweep)
 		}
 	})

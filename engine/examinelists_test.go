@@ -96,7 +96,7 @@ func TestExamineListsPodByPodForALimitedTime(t *testing.T) {
 		}
 	}
 	examine(t, Examination{}, tooLarge, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if took != byPodLimit || !strings.HasSuffix(s.Partial, ": 4 of 10 pods") || s.Counts.Containers != 8 || s.Sweep.Done != 18 {
+		if took != answers.ByPodFor || !strings.HasSuffix(s.Partial, ": 4 of 10 pods") || s.Counts.Containers != 8 || s.Sweep.Done != 18 {
 			t.Errorf("after %v: %q, %+v, sweep %+v", took, s.Partial, s.Counts, s.Sweep)
 		}
 	})
@@ -185,7 +185,7 @@ func TestExamineWhereAllHangs(t *testing.T) {
 		examine(t, Examination{}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
 			lists, out := 3*time.Second, 0
 			if deaf {
-				lists, out = lists+grace+atEnd, 3
+				lists, out = lists+answers.Grace+atEnd, 3
 			}
 			if took != lists || s.Pods != nil || s.Sweep.Refused == "" || len(s.InFlight) != out {
 				t.Errorf("deaf %v: after %v: pods %v, sweep %+v, in flight %+v", deaf, took, s.Pods, s.Sweep, s.InFlight)

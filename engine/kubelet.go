@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -96,7 +97,7 @@ func (k *kubelet) late(m *machine) (first time.Time, silent bool) {
 	var list, status time.Time
 	for _, p := range m.calls.out {
 		switch {
-		case m.now.Sub(p.Since) < sluggish || p.abandoned:
+		case m.now.Sub(p.Since) < answers.Late || p.abandoned:
 		case p.By == call.ByRelist && p.Op.IsList() && p.Pod.UID == "":
 			list = p.Since
 		case p.By == call.ByStatusLoop && p.Op == call.Status:
@@ -110,7 +111,7 @@ func (k *kubelet) late(m *machine) (first time.Time, silent bool) {
 	if status.After(both) {
 		both = status
 	}
-	return sooner(list, status), !m.calls.sums.Of(call.Version).LastOK.After(both.Add(sluggish))
+	return sooner(list, status), !m.calls.sums.Of(call.Version).LastOK.After(both.Add(answers.Late))
 }
 
 // unhealthyAt returns when PLEG becomes unhealthy if no list succeeds until then:
@@ -127,7 +128,7 @@ func (k *kubelet) unhealthyAt(m *machine) time.Time {
 // inspects, and ends before.
 func (k *kubelet) foretold(m *machine) time.Time {
 	at := k.unhealthyAt(m)
-	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.relistPeriod()+sluggish).Before(at) {
+	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.relistPeriod()+answers.Late).Before(at) {
 		return time.Time{}
 	}
 	return at
@@ -145,7 +146,7 @@ func (k *kubelet) due(m *machine) time.Time {
 		}
 	}
 	for _, p := range m.calls.out {
-		if at := p.Since.Add(sluggish); m.now.Before(at) && (p.By == call.ByRelist && p.Op.IsList() || p.By == call.ByStatusLoop) {
+		if at := p.Since.Add(answers.Late); m.now.Before(at) && (p.By == call.ByRelist && p.Op.IsList() || p.By == call.ByStatusLoop) {
 			due = sooner(due, at) // it is late then
 		}
 	}
@@ -218,7 +219,7 @@ func (k *kubelet) node(m *machine, now time.Time) Node {
 	if !p.ready {
 		n.Reason, n.Message = notReadyReason, p.message
 	}
-	if now.Sub(p.asked) >= sluggish && !p.asked.IsZero() {
+	if now.Sub(p.asked) >= answers.Late && !p.asked.IsZero() {
 		n.PostingHeld = p.asked
 	}
 	_, silent := k.late(m)

@@ -32,8 +32,6 @@ const (
 	// longer for a runtime that says nothing.
 	pendingWait = 500 * time.Millisecond
 	pendingMost = 3 * time.Second
-	// lookWaits is how long a sweep that needs what a deep look finds waits for that.
-	lookWaits = 500 * time.Millisecond
 )
 
 // looks decides when somebody looks at the node, and how deep. The zero value never
@@ -113,7 +111,7 @@ func (l *looks) took(m *machine, in Looked) {
 
 // holdsSweep reports whether a sweep waits for what the look under way finds.
 func (l *looks) holdsSweep(m *machine) bool {
-	return l.out && l.deep && m.now.Before(l.since.Add(lookWaits))
+	return l.out && l.deep && m.now.Before(l.since.Add(answers.LookFor))
 }
 
 // hangs reports whether something hangs that a deep look may explain, or the runtime is
@@ -147,13 +145,14 @@ func (m *machine) hung() (call.Flight, bool) {
 // list has ever succeeded it is less: somebody has come to a sick node to see why. Where
 // lists take seconds each time it is more: a large node is not looked into for that.
 func (m *machine) hungAge(f call.Flight) time.Duration {
+	after := m.policy.Bounds().LookAfter
 	switch {
-	case m.policy.Once || m.core.ListedAt().IsZero():
-		return sluggish
+	case m.core.ListedAt().IsZero():
+		return min(after, answers.Late)
 	case f.Op.IsList():
-		return max(hungAge, 2*min(m.relists.usual(), usualMost))
+		return max(after, 2*min(m.relists.usual(), answers.UsualMost))
 	}
-	return hungAge
+	return after
 }
 
 // due returns when the next look is due, the call of the relist that is out will hang, or a
@@ -161,7 +160,7 @@ func (m *machine) hungAge(f call.Flight) time.Duration {
 func (l *looks) due(m *machine) time.Time {
 	due := l.nextAt(m)
 	if l.holdsSweep(m) {
-		due = sooner(due, l.since.Add(lookWaits))
+		due = sooner(due, l.since.Add(answers.LookFor))
 	}
 	f, out := m.calls.oldestOfRelist()
 	if at := f.Since.Add(m.hungAge(f)); out && at.After(m.now) {

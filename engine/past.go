@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/past"
@@ -102,7 +103,7 @@ func (r *remembered) inspected(m *machine, p *Pod, err error) {
 		return
 	}
 	was := p.Failure
-	if errors.Is(was.Err, call.ErrCanceled) || errors.Is(was.Err, call.ErrDeadline) && was.Took() >= sluggish {
+	if errors.Is(was.Err, call.ErrCanceled) || errors.Is(was.Err, call.ErrDeadline) && was.Took() >= answers.Late {
 		return
 	}
 	r.Recovered(m.now)

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
@@ -12,17 +10,15 @@ type policy struct{ answers.Policy }
 
 // The calls of a look that is made once: what people wait for.
 const (
-	sweepWidth  = 4
-	callTimeout = 2 * time.Second // a healthy runtime takes milliseconds, a busy one some hundred
-	deadline    = 20 * time.Second
-	longer      = 4 // times the timeout of a status call, for lists, Status and Version;
-	retries     = 2 // of a call that fails at once
+	sweepWidth = 4
+	longer     = 4 // times the timeout of a status call, for lists, Status and Version;
+	retries    = 2 // of a call that fails at once
 )
 
 // running is the policy of an engine that goes on: the kubelet's, and for what the
 // kubelet does not do, ours.
 func running(c Config) answers.Policy {
-	return answers.Policy{ListTimeout: c.Timeout, CallTimeout: callTimeout, Width: sweepWidth}
+	return answers.Policy{ListTimeout: c.Timeout, CallTimeout: answers.Hung, Width: sweepWidth}
 }
 
 // kubelets returns how a call is made that the kubelet makes, too.

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+)
 
 const (
 	// postPeriod is from the end of one update of the node's status to the start of the
@@ -9,11 +13,6 @@ const (
 	postJitter = 200 * time.Millisecond
 	// postAnytime is how far off a posting may be of which nothing is known.
 	postAnytime = postPeriod / 2
-	// inTrouble is for how long a call is out when what it may lead to is foretold: what
-	// takes a second or two on a busy machine leads to nothing.
-	inTrouble = 3 * time.Second
-	// together is within which time answers come that were held up by the same thing.
-	together = 100 * time.Millisecond
 )
 
 // A poster is a model of the kubelet's updates of its node's status. Each asks the
@@ -80,7 +79,7 @@ func (p *poster) returned(m *machine, a *answer) {
 	p.fixed = p.spread < postAnytime || p.now != "" || !p.late.IsZero()
 	if !m.pause.on {
 		errs := p.now
-		if held > sluggish && m.now.Sub(p.errAt) < together {
+		if held > answers.Late && m.now.Sub(p.errAt) < answers.Together {
 			errs = p.errs // Version is the quickest call, and computing the condition takes no time
 		}
 		p.post(m, errs)
@@ -142,7 +141,7 @@ func (p *poster) next(m *machine, now, changes time.Time, silent bool) (n Postin
 	}
 	at, period := p.nextAt, postPeriod
 	switch {
-	case !p.asked.IsZero() && now.Sub(p.asked) >= sluggish:
+	case !p.asked.IsZero() && now.Sub(p.asked) >= answers.Late:
 		at, period = p.asked.Add(m.config.Timeout), postPeriod+m.config.Timeout
 	case !p.asked.IsZero() || silent:
 		return n // whether Version is answered is seen in a moment

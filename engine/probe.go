@@ -8,13 +8,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-// When the machine looks whether a runtime that leaves a call of the relist without
-// an answer still answers others. The kubelet does not: these are ours.
-const (
-	probeAfter  = time.Second     // a call of the relist has been out
-	probePeriod = 5 * time.Second // from the start of a round to that of the next
-)
-
 // probes keeps what was asked while a call of the relist hung. A round asks,
 // one after the other, for Version, Status, one sandbox and one container.
 type probes struct {
@@ -50,7 +43,7 @@ func (p *probes) advance(m *machine) {
 	}
 	if len(p.queue) == 0 && !m.now.Before(p.next) {
 		p.queue = p.round(m)
-		p.next = m.now.Add(probePeriod)
+		p.next = m.now.Add(answers.ProbePeriod)
 		p.turn++
 		p.again = false
 	}
@@ -64,16 +57,18 @@ func (p *probes) advance(m *machine) {
 // A look that is made once asks for everything anyway.
 func (p *probes) called(m *machine) (call.Flight, bool) {
 	f, out := m.calls.oldestOfRelist()
-	return f, out && f.Elapsed(m.now) >= probeAfter && !m.policy.Once
+	after := m.policy.Bounds().ProbeAfter
+	return f, out && after > 0 && f.Elapsed(m.now) >= after
 }
 
 // due returns when a probe is to be made though nothing comes back.
 func (p *probes) due(m *machine) time.Time {
 	f, out := m.calls.oldestOfRelist()
-	if !out || m.pause.on || p.out || m.policy.Once {
+	after := m.policy.Bounds().ProbeAfter
+	if !out || m.pause.on || p.out || after == 0 {
 		return time.Time{}
 	}
-	if at := f.Since.Add(probeAfter); m.now.Before(at) {
+	if at := f.Since.Add(after); m.now.Before(at) {
 		return at
 	}
 	return p.next

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -63,7 +64,7 @@ func TestProbesAreSerialAndHaveADeadline(t *testing.T) {
 			t.Errorf("probes %+v, in flight %+v, want the third out", s.Probes, s.InFlight)
 		}
 		s = b.after(5 * time.Second)
-		if p := s.Probes; len(p) != 4 || p[2].Took != callTimeout || p[2].ID == "p001" || call.Code(p[2].Err) != "DeadlineExceeded" || !p[3].At.IsZero() {
+		if p := s.Probes; len(p) != 4 || p[2].Took != answers.Hung || p[2].ID == "p001" || call.Code(p[2].Err) != "DeadlineExceeded" || !p[3].At.IsZero() {
 			t.Errorf("probes = %+v", p)
 		}
 		if s := b.after(20 * time.Second); s.Sweep != nil {

@@ -148,7 +148,7 @@ func (l *relists) endsBy(m *machine) time.Time {
 		return time.Time{}
 	}
 	f, out := m.calls.oldestOfRelist()
-	if !out || m.now.Sub(f.Since) < sluggish {
+	if !out || m.now.Sub(f.Since) < answers.Late {
 		return time.Time{}
 	}
 	if r.counted != r.inspects {
@@ -168,7 +168,7 @@ func (l *relists) troubled(m *machine, now time.Time) time.Time {
 	if l.failure != nil {
 		return l.failure.First.Add(-l.failure.Took())
 	}
-	if f, out := m.calls.oldestOfRelist(); out && now.Sub(f.Since) >= inTrouble {
+	if f, out := m.calls.oldestOfRelist(); out && now.Sub(f.Since) >= answers.Foretold {
 		return f.Since
 	}
 	return time.Time{}

@@ -6,25 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
-)
-
-const (
-	// hungAge is how long a call of the relist is out mostly, to be taken for hung.
-	hungAge = 2 * time.Second
-	// usualMost bounds what is taken for usual of lists: what takes longer hangs, however
-	// often it does.
-	usualMost = 5 * time.Second
-	// sweepEvery is the least time between two sweeps that nobody asked for: calls
-	// that hang for seconds, relist after relist, must not bring about one each.
-	sweepEvery = time.Minute
-	// byPodLimit is for how long containers are listed pod by pod, where the list of
-	// all was too large to be sent.
-	byPodLimit = 4 * time.Second
-	// failsForSure is how many relists in a row fail before all objects are looked
-	// at for it: one may have been chance.
-	failsForSure = 2
 )
 
 // A search looks for what can be seen, and for what is to blame, while the lists
@@ -97,7 +81,7 @@ func (s *search) begin(m *machine, lists listing) {
 	*s = search{begun: true, lists: lists, began: m.relists.now.began, swept: s.swept}
 	switch {
 	case lists.first.err == nil && lists.second != nil && (forAll(lists.second.err) || lists.second.hung(m.calls.short) && !m.holderFound()):
-		s.byPod, s.until = true, m.now.Add(byPodLimit)
+		s.byPod, s.until = true, m.now.Add(answers.ByPodFor)
 		s.pods = oldestFirst(lists.sandboxes)
 		s.of = len(s.pods)
 	case lists.second == nil && !errors.Is(lists.first.err, call.ErrUnavailable):
@@ -286,7 +270,7 @@ func outcome(err error) string {
 // holds the lock that a list waits for is found so, and what else hangs behind the one
 // that holds up the relist.
 func (s *search) beginSweep(m *machine) {
-	if m.policy.Once || m.pause.on || m.sweeping() || m.sweep != nil && m.now.Sub(m.sweep.Began) < sweepEvery {
+	if m.policy.Once || m.pause.on || m.sweeping() || m.sweep != nil && m.now.Sub(m.sweep.Began) < answers.SweepEvery {
 		return
 	}
 	if since, is := s.suspect(m); is && m.tooSlow() == "" && !m.looks.holdsSweep(m) && m.hasObjects() {
@@ -305,7 +289,7 @@ func (s *search) suspect(m *machine) (time.Time, bool) {
 		return f.Since, !f.Since.Equal(s.swept) && (m.probes.clear(f) || m.core.ListedAt().IsZero() && m.probes.clearOfAll(f))
 	}
 	f := m.relists.failure
-	if f == nil || !s.over || !s.swept.IsZero() || f.InRow < failsForSure || errors.Is(f.Err, call.ErrUnavailable) {
+	if f == nil || !s.over || !s.swept.IsZero() || f.InRow < m.policy.Bounds().ListFails || errors.Is(f.Err, call.ErrUnavailable) {
 		return time.Time{}, false
 	}
 	return f.Since, true

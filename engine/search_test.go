@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -126,7 +127,7 @@ func TestExamineAsksForStatusAtItsEnd(t *testing.T) {
 		time.AfterFunc(100*time.Millisecond, r.behave)
 	}
 	examine(t, Examination{}, once, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
-		if s.Failure != nil || s.Partial != "" || s.Sweep.Done != 3 || took != retryAfter {
+		if s.Failure != nil || s.Partial != "" || s.Sweep.Done != 3 || took != answers.RetryAfter {
 			t.Errorf("after %v: a list that failed once: %+v, %q", took, s.Failure, s.Partial)
 		}
 	})

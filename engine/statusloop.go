@@ -9,9 +9,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// statusPeriod is the kubelet's: from the end of one Status to the next.
-const statusPeriod = 5 * time.Second
-
 // A statusLoop asks for what the runtime says of itself, apart from all relists:
 // Status as the kubelet does, and Version when the [poster] does.
 type statusLoop struct {
@@ -58,7 +55,7 @@ func (l *statusLoop) advance(m *machine) {
 // isLate reports whether Status is, so that something may come of it.
 func (l *statusLoop) isLate(m *machine, now time.Time) bool {
 	p := m.calls.like(call.Flight{Op: call.Status})
-	return p != nil && p.By == call.ByStatusLoop && now.Sub(p.Since) >= inTrouble
+	return p != nil && p.By == call.ByStatusLoop && now.Sub(p.Since) >= answers.Foretold
 }
 
 // out reports whether a call is out, or waits for its turn.
@@ -119,7 +116,7 @@ func (l *statusLoop) tookStatus(m *machine, a *answer) {
 	l.statusTook = promptness{a.at, a.took}
 	l.nextAt = time.Time{}
 	if !m.policy.Once {
-		l.nextAt = a.at.Add(statusPeriod)
+		l.nextAt = a.at.Add(answers.StatusPeriod)
 	}
 	conditions := a.value.Conditions
 	m.changed = m.changed || a.err != nil || l.failure != nil || !slices.Equal(l.conditions, conditions)
@@ -139,5 +136,5 @@ func (l *statusLoop) fill(_ *machine, s *Snapshot) {
 
 // isQuick reports whether the last Status was answered, at once and not long ago.
 func (l *statusLoop) isQuick(now time.Time, recent time.Duration) bool {
-	return l.failure == nil && !l.statusTook.at.IsZero() && l.statusTook.took <= sluggish && now.Sub(l.statusTook.at) < recent
+	return l.failure == nil && !l.statusTook.at.IsZero() && l.statusTook.took <= answers.Late && now.Sub(l.statusTook.at) < recent
 }

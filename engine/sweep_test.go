@@ -212,7 +212,7 @@ func TestSweepOfADeafRuntimeEnds(t *testing.T) {
 // copied again and again; and nothing that was handed out changes.
 func TestSweepOfManyThatFail(t *testing.T) {
 	const objects, looks = 20_000, 100
-	s := newSweep(time.Time{}, make([]call.Flight, objects), answers.Policy{Width: 4, CallTimeout: callTimeout}, nil)
+	s := newSweep(time.Time{}, make([]call.Flight, objects), answers.Policy{Width: 4, CallTimeout: answers.Hung}, nil)
 	failure := unavailable(call.ContainerStatus)
 	var lists [][]answers.Swept
 	calls := 0
@@ -246,7 +246,7 @@ func TestSweepOfManyThatFail(t *testing.T) {
 func TestSlowestOfASweep(t *testing.T) {
 	took := []time.Duration{3, 9, 9, 1, 4, 9, 2, 8}
 	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}} {
-		s := newSweep(time.Time{}, make([]call.Flight, len(took)), answers.Policy{Width: len(took), CallTimeout: callTimeout}, nil)
+		s := newSweep(time.Time{}, make([]call.Flight, len(took)), answers.Policy{Width: len(took), CallTimeout: answers.Hung}, nil)
 		for range took {
 			s.next()
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -162,10 +163,10 @@ func (m *machine) maybeStuck() bool {
 		return false
 	}
 	last := m.now.Sub(d.at) // very long if there was none
-	if s.refused.After(d.at) && (last >= retryAfter || s.Done == s.Total) {
+	if s.refused.After(d.at) && (last >= answers.RetryAfter || s.Done == s.Total) {
 		return true
 	}
-	silent := s.Done < s.Total && m.now.Sub(s.heard) >= sluggish && last >= s.Timeout
+	silent := s.Done < s.Total && m.now.Sub(s.heard) >= answers.Late && last >= s.Timeout
 	return silent || d.at.IsZero() && s.hung() >= s.Width
 }
 
@@ -192,10 +193,10 @@ func (m *machine) recheckAnswered(a *answer) {
 		return
 	}
 	gone := errors.Is(a.err, call.ErrUnavailable)
-	switch silent := d.at.Sub(m.sweep.heard) >= sluggish; {
+	switch silent := d.at.Sub(m.sweep.heard) >= answers.Late; {
 	case gone && (d.refused || silent):
 		m.giveUpSweep(wentAway)
-	case silent && hung(a.took, sluggish, a.err):
+	case silent && hung(a.took, answers.Late, a.err):
 		m.giveUpSweep(silentToo)
 	case silent:
 		m.sweep.heard = m.now
@@ -213,7 +214,7 @@ func (m *machine) giveUpSweep(why string) {
 // before the second asking of those for which nobody listened.
 func (m *machine) holdsSweep() bool {
 	s, d := m.sweep, &m.recheck
-	return d.out && (d.refused || d.at.Sub(s.heard) >= sluggish) || s.retrying() && m.now.Before(s.refused.Add(retryAfter))
+	return d.out && (d.refused || d.at.Sub(s.heard) >= answers.Late) || s.retrying() && m.now.Before(s.refused.Add(answers.RetryAfter))
 }
 
 // due returns when the sweep has something to do though nothing comes back.
@@ -228,12 +229,12 @@ func (sweeper) due(m *machine) time.Time {
 	if m.recheck.out {
 		return time.Time{}
 	}
-	due := s.heard.Add(sluggish)
+	due := s.heard.Add(answers.Late)
 	if at := m.recheck.at.Add(s.Timeout); at.After(due) {
 		due = at
 	}
 	if s.retrying() {
-		due = sooner(due, s.refused.Add(retryAfter))
+		due = sooner(due, s.refused.Add(answers.RetryAfter))
 	}
 	return due
 }
@@ -244,21 +245,12 @@ func (sweeper) fill(m *machine, s *Snapshot) {
 	}
 }
 
-// recent is how far back an answer still says how fast the runtime is. A look that
-// is made once goes by all of it.
-func (m *machine) recent() time.Duration {
-	if m.policy.Once {
-		return m.policy.Deadline
-	}
-	return 3 * statusPeriod
-}
-
 // tooSlow says in words why the runtime cannot be asked for a sweep now; empty
 // if it can. That Version is slow does not matter where Status is known to be
 // quick. What either took long ago does not count: neither is asked for while paused.
 func (m *machine) tooSlow() string {
 	reason := m.slowOf(call.Status, m.status.statusTook)
-	if reason != "" || m.status.isQuick(m.now, m.recent()) {
+	if reason != "" || m.status.isQuick(m.now, m.policy.Bounds().RecentFor) {
 		return reason
 	}
 	return m.slowOf(call.Version, m.status.versionTook)
@@ -267,13 +259,13 @@ func (m *machine) tooSlow() string {
 // slowOf says in words that an operation is slow, given how long it took last;
 // empty if it is not known to be.
 func (m *machine) slowOf(op call.Operation, last promptness) string {
-	if p := m.calls.like(call.Flight{Op: op}); p != nil && p.Elapsed(m.now) > sluggish {
+	if p := m.calls.like(call.Flight{Op: op}); p != nil && p.Elapsed(m.now) > answers.Late {
 		return fmt.Sprintf("%v has been out for %v", op, p.Elapsed(m.now).Round(100*time.Millisecond))
 	}
 	took := last.took
-	if took <= sluggish || m.now.Sub(last.at) >= m.recent() {
+	if took <= answers.Late || m.now.Sub(last.at) >= m.policy.Bounds().RecentFor {
 		p, ok := m.probes.last(op)
-		if !ok || m.now.Sub(p.At) >= m.recent() || p.Took <= sluggish && !errors.Is(p.Err, call.ErrDeadline) {
+		if !ok || m.now.Sub(p.At) >= m.policy.Bounds().RecentFor || p.Took <= answers.Late && !errors.Is(p.Err, call.ErrDeadline) {
 			return ""
 		}
 		took = p.Took

@@ -104,21 +104,17 @@ func (v *view) meanwhile(h *hang) string {
 	return "meanwhile answered: " + strings.Join(answers, ", ")
 }
 
-// probesBegin is how long after a call is late the first probe is out at the
-// latest: until then nobody has asked whether anything else is answered.
-const probesBegin = callLate + 300*time.Millisecond
-
 // early reports whether a call may hang because nothing at all is answered: it is
 // out for so short a time that the probes, which tell, are out themselves. One
 // bounded look has no probes, and asks for everything else anyway.
 func (v *view) early(h *hang) bool {
-	if !h.out || h.err != nil || v.Policy.Once || v.containersAnswered(h.Since) {
+	if !h.out || h.err != nil || v.Policy.Bounds().ProbeAfter == 0 || v.containersAnswered(h.Since) {
 		return false
 	}
 	if v.answered(call.Status, h.Since) { // what is left to be known is whether another object is
-		return h.Op.AboutObject() && h.took < callHung+2*callLate && v.probing(call.Operation.AboutObject)
+		return h.Op.AboutObject() && h.took < answers.Hung+2*answers.Late && v.probing(call.Operation.AboutObject)
 	}
-	return h.took < probesBegin || h.took < callHung+callLate && v.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
+	return h.took < answers.ProbesBegin || h.took < answers.Hung+answers.Late && v.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
 }
 
 // probing reports whether such a call is out that tells whether the runtime

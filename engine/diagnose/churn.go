@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -70,7 +71,7 @@ func (v *view) churnNow() (churn, bool) {
 	each := (v.At.Sub(p.Began) - p.ListTook) / time.Duration(p.Done)
 	c := churn{projected: true, inspected: p.Done, of: max(p.Total, p.Done), list: p.ListTook, each: each}
 	c.took = p.ListTook + each*time.Duration(c.of)
-	return c, each < callHung
+	return c, each < answers.Hung
 }
 
 // churnBefore judges the last relist, unless it was the first.
@@ -84,7 +85,7 @@ func (v *view) churnBefore() (churn, bool) {
 		return churn{}, false
 	}
 	each := (last.Took - last.List) / time.Duration(last.Inspected)
-	return churn{took: last.Took, inspected: last.Inspected, of: last.Inspected, list: last.List, each: each}, each < callHung
+	return churn{took: last.Took, inspected: last.Inspected, of: last.Inspected, list: last.List, each: each}, each < answers.Hung
 }
 
 // churnSwept reckons, from one look at a node, what the kubelet's relist costs
@@ -108,7 +109,7 @@ func (v *view) churnSwept() (churn, bool) {
 	c.list = v.sums(call.ListPodSandbox).P50 + v.sums(call.ListContainers).P50
 	c.took = c.list + cost*time.Duration(c.objects)
 	c.each = cost * time.Duration(c.objects) / time.Duration(c.of)
-	return c, cost < slowCall
+	return c, cost < answers.Slow
 }
 
 // changedLately reports whether anything of a pod was made, begun or ended in

@@ -1,6 +1,10 @@
 package diagnose
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+)
 
 // A Clock is what comes next by itself.
 type Clock struct {
@@ -40,7 +44,7 @@ func (v *view) endsInTime() bool {
 // posting says when the kubelet posts next what is so now, and what it waits for.
 func (v *view) posting() string {
 	next, held := v.Node.Next, ""
-	if since := v.Node.PostingHeld; !since.IsZero() && v.At.Sub(since) >= callHung {
+	if since := v.Node.PostingHeld; !since.IsZero() && v.At.Sub(since) >= answers.Hung {
 		held = "the kubelet posts nothing while it waits for Version, which has had no answer for " + going(v.At.Sub(since))
 	}
 	if next.From.IsZero() {

@@ -32,7 +32,7 @@ func (v *view) tells(k *kind) bool {
 // listsStale reports whether what the lists showed need not be so any more: they
 // hang or fail, or none was made since a pause.
 func (v *view) listsStale() bool {
-	return !v.Policy.Once && (v.Health.ListAge(v.At) > answerFresh+v.Period || v.Resumed.After(v.Health.ListedAt))
+	return v.Health.ListAge(v.At) > v.Policy.Bounds().FreshFor+v.Period || v.Resumed.After(v.Health.ListedAt)
 }
 
 // Diagnose returns what is wrong, causes before their effects, the worst cause

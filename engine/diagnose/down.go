@@ -69,17 +69,17 @@ func runtimeDown(v *view) []Finding {
 // was not asked for since. What fails at the end of one bounded look was asked for
 // several times.
 func (v *view) failsOn(f *answers.Failure, enough int) bool {
-	if v.Policy.Once {
+	if v.Policy.Bounds().OneMoment {
 		return f.InRow >= enough || f.Op == call.Status || v.sums(f.Op).LastOK.IsZero()
 	}
 	mended := !f.Op.IsList() && v.Failure == nil && !f.At.After(v.Memory.Outages.ListBack)
-	return f.InRow >= enough && !mended && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
+	return f.InRow >= enough && !mended && (v.flaky.failed == 0 || v.At.Sub(f.First) >= answers.FailingLong)
 }
 
 // othersAnswered reports whether Status or an object was answered while a list
 // failed, and not only since: then the runtime has just come back.
 func (v *view) othersAnswered(f *answers.Failure) bool {
-	return v.Policy.Once || slices.ContainsFunc(v.Calls, func(c answers.Calls) bool {
+	return v.Policy.Bounds().OneMoment || slices.ContainsFunc(v.Calls, func(c answers.Calls) bool {
 		return c.Op != call.Version && !c.Op.IsList() && c.LastOK.After(f.First) && c.LastOK.Before(f.At)
 	})
 }
@@ -87,7 +87,7 @@ func (v *view) othersAnswered(f *answers.Failure) bool {
 // failingSeverity is critical for what has failed for so long that it is neither a
 // restart nor chance. One bounded look does not come back to see.
 func (v *view) failingSeverity(first time.Time) Severity {
-	if v.Policy.Once || v.At.Sub(first) >= failingLong {
+	if v.At.Sub(first) >= v.Policy.Bounds().FailingLong {
 		return Critical
 	}
 	return Warning
@@ -106,7 +106,7 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 	if v.endpoint != "" {
 		f.say("endpoint: " + v.endpoint)
 	}
-	if sums := v.sums(call.Version); v.Policy.Once && v.VersionErr == nil && !sums.LastOK.IsZero() {
+	if sums := v.sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))
 	}
 	f.say(v.sweptUntil(), v.downClock(), v.daemon())
@@ -146,7 +146,7 @@ func (v *view) refusal(f answers.Failure) string {
 	if f.InRow > 1 {
 		return fmt.Sprintf("%v failed %d times in a row, for %s since %s: %s", f.Op, f.InRow, going(v.At.Sub(f.First)), v.clock(f.First), words(f.Err))
 	}
-	if age := v.At.Sub(f.At); age >= callLate {
+	if age := v.At.Sub(f.At); age >= answers.Late {
 		return fmt.Sprintf("%v failed %s ago: %s", f.Op, going(age), words(f.Err))
 	}
 	return fmt.Sprintf("%v failed: %s", f.Op, words(f.Err))

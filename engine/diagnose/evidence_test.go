@@ -242,7 +242,7 @@ func TestManyFailingPodsAreOneFinding(t *testing.T) {
 func TestFlakyNeedsSeveralBouts(t *testing.T) {
 	n := healthy(5)
 	n.past = newWitness()
-	for bout := 1; bout <= flakyOutages; bout++ {
+	for bout := 1; bout <= answers.Outages; bout++ {
 		wantIDs(t, n.diagnose())
 		n.fail(call.ListPodSandbox, call.ErrUnavailable, "connection refused", 1)
 		n.past.Add(engine.Update{Snapshot: &n.Snapshot})

@@ -8,13 +8,6 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
-const (
-	// flakyOutages is how often within flakyWindow a runtime must have gone away
-	// and come back to be called unreliable: a restart is one outage, and no trouble.
-	flakyOutages = 3
-	flakyWindow  = time.Minute
-)
-
 // A flakiness is how many calls of how many found no runtime, since when.
 type flakiness struct {
 	failed, all uint64
@@ -25,8 +18,8 @@ type flakiness struct {
 // flakiness returns how often calls found no runtime, if that is so only now and
 // then; nothing if it is not. In one bounded look one such call is enough.
 func (v *view) flakiness() flakiness {
-	if !v.Policy.Once {
-		if f := v.outages(); f.outages >= flakyOutages {
+	if least := v.Policy.Bounds().Outages; least > 0 {
+		if f := v.outages(); f.outages >= least {
 			return f
 		}
 		return flakiness{}
@@ -111,7 +104,7 @@ func (v *view) awayLately() bool { return v.Memory.Outages.Away || v.outages().o
 
 // outages returns how often the runtime went away in the last flakyWindow.
 func (v *view) outages() flakiness {
-	all, since := v.Memory.Outages.Since(flakyWindow, v.At)
+	all, since := v.Memory.Outages.Since(answers.FlakyFor, v.At)
 	if len(all) == 0 {
 		return flakiness{}
 	}

@@ -76,14 +76,14 @@ func ghostRunning(v *view) []Finding {
 // canMiss reports whether what the look at the processes misses is not there: it was
 // whole, and made by the clock of the lists. One bounded look is made but once.
 func (v *view) canMiss() bool {
-	return v.seesAll() && v.Failure == nil && !v.Health.ListedAt.IsZero() && (v.Policy.Once || v.sameClock())
+	return v.seesAll() && v.Failure == nil && !v.Health.ListedAt.IsZero() && (!v.Policy.Bounds().Past || v.sameClock())
 }
 
 // missedLong reports whether a container was listed as running for so long after it was
 // first missed that the runtime has not merely been slow to tell of its end. Of one
 // bounded look only a quiet node tells, or a shim that tells of no end.
 func (v *view) missedLong(g ghost, quiet bool) bool {
-	if v.Policy.Once {
+	if !v.Policy.Bounds().Past {
 		shim, found := v.shim(g.ID, g.SandboxID)
 		return quiet || g.shimGone || found && waits.Idle(&shim)
 	}
@@ -113,7 +113,7 @@ func (v *view) isQuiet() bool {
 func (v *view) settled(p *engine.Pod, g ghost) bool {
 	look := v.evidence
 	gap := look.At.Sub(v.Health.ListedAt)
-	if !v.Policy.Once || gap <= ghostGap || !v.sameClock() {
+	if v.Policy.Bounds().Past || gap <= ghostGap || !v.sameClock() {
 		return true
 	}
 	if status := p.Status.Lookup().Container(g.ID); status != nil && status.State == pleg.Running && p.InspectedAt.After(look.At) {
@@ -139,7 +139,7 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 		return nil, 0
 	}
 	processes := &v.evidence.Processes
-	if !v.Policy.Once && len(v.Memory.Missed) == 0 {
+	if v.Policy.Bounds().Past && len(v.Memory.Missed) == 0 {
 		return nil, 0 // as on nearly every node
 	}
 	for _, p := range v.Pods {

@@ -34,7 +34,7 @@ type target struct {
 func (v *view) read() {
 	for _, f := range v.InFlight {
 		// A runtime that has just come back has had the call for as long only.
-		if took := v.At.Sub(later(f.Since, v.Memory.Back.At)); took >= callLate && took >= v.lateAfter(f.Op) {
+		if took := v.At.Sub(later(f.Since, v.Memory.Back.At)); took >= answers.Late && took >= v.lateAfter(f.Op) {
 			v.note(&hang{Flight: f, out: true, sure: took >= v.hungAfter(f.Op), took: f.Elapsed(v.At)})
 		}
 	}
@@ -46,7 +46,7 @@ func (v *view) read() {
 	}
 	v.noteSweep()
 	for i := range v.objects {
-		if v.Policy.Once {
+		if v.Policy.Bounds().Swept {
 			put(&v.swept, v.objects[i].Pod.UID, true)
 		}
 	}
@@ -133,7 +133,7 @@ func (v *view) lasted(f *answers.Failure) time.Duration {
 // in a sweep. A runtime may pass on at once that somebody else gave it no answer
 // in time: that is an answer.
 func (v *view) ranOut(err error, took time.Duration) bool {
-	limit := callLate
+	limit := answers.Late
 	if v.Sweep != nil && v.Sweep.Timeout > 0 {
 		limit = min(limit, v.Sweep.Timeout)
 	}
@@ -144,7 +144,7 @@ func (v *view) ranOut(err error, took time.Duration) bool {
 // after that. It holds as long as the call of the relist is out for which it was
 // made: once that has come back, what hung with it need not hang any more.
 func (v *view) noteProbe(p answers.Probe) {
-	if p.At.IsZero() || p.Since.Before(v.Memory.Back.At) || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > answerFresh || !v.relistWaits(p.Since) {
+	if p.At.IsZero() || p.Since.Before(v.Memory.Back.At) || !v.ranOut(p.Err, p.Took) || v.At.Sub(p.At) > v.Policy.Bounds().FreshFor || !v.relistWaits(p.Since) {
 		return
 	}
 	if p.Op.AboutObject() && v.heardSince(p.Flight, p.At) || !p.Op.AboutObject() && v.sums(p.Op).LastOK.After(p.At) {
@@ -172,7 +172,7 @@ func (v *view) noteSweep() {
 	for _, o := range w.Hung {
 		// Who looks once asks for an object once: that the rest of its pod was answered
 		// says nothing of it.
-		if w.Ended.IsZero() && !o.Since.Before(v.Memory.Back.At) || !w.Ended.IsZero() && (v.Policy.Once || !v.heardSince(o.Flight, askedLast(w))) {
+		if w.Ended.IsZero() && !o.Since.Before(v.Memory.Back.At) || !w.Ended.IsZero() && (v.Policy.Bounds().Swept || !v.heardSince(o.Flight, askedLast(w))) {
 			v.note(&hang{Flight: o.Flight, sure: true, took: o.Took, inRow: o.InRow, err: o.Err, swept: true})
 		}
 	}
@@ -182,7 +182,7 @@ func (v *view) noteSweep() {
 // can still be so; nil if it cannot.
 func (v *view) sweep() *answers.Sweep {
 	w := v.Sweep
-	if w == nil || !v.Policy.Once && !w.Ended.IsZero() && v.At.Sub(askedLast(w)) > answerFresh {
+	if w == nil || !w.Ended.IsZero() && v.At.Sub(askedLast(w)) > v.Policy.Bounds().FreshFor {
 		return nil
 	}
 	return w
@@ -216,7 +216,7 @@ func (v *view) list() *hang {
 // answered since. All calls of one bounded look are taken as made at the same time.
 func (v *view) began(h *hang) time.Time {
 	switch {
-	case v.Policy.Once:
+	case v.Policy.Bounds().OneMoment:
 		return v.Started
 	case h.swept && v.Sweep.Began.Before(h.Since):
 		return v.Sweep.Began
@@ -241,7 +241,7 @@ func (v *view) unanswered(h *hang) string {
 // before one was answered: a running engine waits twice as long unless nothing else
 // is answered, either. One bounded look does not come back to see.
 func (v *view) severity(h *hang) Severity {
-	lasted, wait := max(h.took, v.At.Sub(h.Since)), hungLong
+	lasted, wait := max(h.took, v.At.Sub(h.Since)), v.Policy.Bounds().HungLong
 	if h.swept && h.inRow < 2 {
 		lasted = h.took // nobody has asked since
 	}
@@ -251,7 +251,7 @@ func (v *view) severity(h *hang) Severity {
 	if !h.Op.AboutObject() && !v.scope.whole() && v.sums(h.Op).LastOK.IsZero() {
 		wait *= 2
 	}
-	if h.sure && (v.Policy.Once || lasted >= wait) {
+	if h.sure && lasted >= wait {
 		return Critical
 	}
 	return Warning

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -55,7 +56,9 @@ func (v *view) standing(h Headline) string {
 }
 
 // standsNotReady reports whether NotReady is what the kubelet has posted last.
-func (v *view) standsNotReady() bool { return !v.Policy.Once && v.Node.Known && !v.Node.Ready }
+func (v *view) standsNotReady() bool {
+	return !v.Policy.Bounds().Starting && v.Node.Known && !v.Node.Ready
+}
 
 // heldUp returns what hangs, with what holds it up.
 func (v *view) heldUp(what string) string { return what + heldBy(what, v.holding, Critical) }
@@ -93,7 +96,7 @@ func (v *view) runtimeWord() (Headline, bool) {
 // justRefused reports whether one call found nobody there a moment ago: the next
 // relist tells, in a second.
 func (v *view) justRefused() bool {
-	return v.scope == refused && !v.Policy.Once && v.refusals[0].InRow == 1 && v.At.Sub(v.refusals[0].First) < callHung
+	return v.scope == refused && v.refusals[0].InRow < v.Policy.Bounds().ListFails && v.At.Sub(v.refusals[0].First) < answers.Hung
 }
 
 // plegWord has the kubelet's verdict, and what stands behind it.
@@ -121,7 +124,7 @@ func (v *view) listWord() (Headline, bool) {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
 		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text)}, true
-	case f != nil && (v.Policy.Once || f.InRow >= listFailsTwice || tooLarge(f.Err)):
+	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || tooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
 		if tooLarge(f.Err) {
 			severe = Critical
@@ -131,7 +134,7 @@ func (v *view) listWord() (Headline, bool) {
 		return Headline{Word: "AT RISK", Severity: Warning, Text: fmt.Sprintf("%v failed once: %s", f.Op, excerpt(plain(f.Err)))}, true
 	case v.unasked:
 		return Headline{Word: "AT RISK", Severity: Warning, Text: "the runtime answers again; no list has been asked for since"}, true
-	case v.Health.ListedAt.IsZero() && v.Policy.Once:
+	case v.Health.ListedAt.IsZero() && v.Policy.Bounds().OneMoment:
 		return Headline{Word: "NO LIST", Severity: Warning, Text: "no list was answered in time"}, true
 	case v.Health.ListedAt.IsZero():
 		return Headline{Word: "STARTING", Severity: Info, Text: strings.TrimPrefix("no list yet"+v.out(), "no list yet: ")}, true
@@ -161,7 +164,7 @@ func (v *view) late() *call.Flight {
 func Late(s *engine.Snapshot, f call.Flight) bool {
 	v := view{Snapshot: s, cache: &noCache, evidence: cmp.Or(s.Evidence, &noReport)}
 	took := f.Elapsed(s.At)
-	return f.Op != call.GetContainerEvents && took >= callLate && took >= v.lateAfter(f.Op)
+	return f.Op != call.GetContainerEvents && took >= answers.Late && took >= v.lateAfter(f.Op)
 }
 
 // statusWord speaks of a Status that fails or hangs.
@@ -211,11 +214,11 @@ func (v *view) relistWord() (Headline, bool) {
 			return Headline{Word: word, Severity: v.severity(h), Text: v.heldUp(text)}, true
 		}
 	}
-	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(&h) }); i >= 0 && !v.Policy.Once {
+	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(&h) }); i >= 0 && !v.Policy.Bounds().OneMoment {
 		return Headline{Word: "AT RISK", Severity: v.severity(&v.objects[i]), Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
 	}
 	out := v.out()
-	overdue := v.Health.ListAge(v.At) > v.Period+callHung
+	overdue := v.Health.ListAge(v.At) > v.Period+answers.Hung
 	if left := v.untilUnhealthy(); left > 0 && left < soon && (out != "" || overdue && left < v.Threshold/2) {
 		return Headline{Word: "AT RISK", Severity: Warning, Text: v.overdue() + out}, true
 	}

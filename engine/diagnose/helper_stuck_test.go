@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -34,7 +35,7 @@ func TestHelperStuck(t *testing.T) {
 	busy := func(change func(*node, *evidence.Report)) func(*node, *evidence.Report) {
 		return func(n *node, r *evidence.Report) {
 			change(n, r)
-			r.Pressure.CPU.Some10 = busyShare
+			r.Pressure.CPU.Some10 = answers.BusyShare
 		}
 	}
 	runHostTests(t, helperStuck, checked, []hostTest{

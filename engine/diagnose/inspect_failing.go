@@ -225,7 +225,7 @@ func (v *view) byChance() bool {
 // flakyWindow, with nothing done about it: where many do, no pod is to blame.
 func (v *view) recoveries() (n int) {
 	for _, at := range v.Memory.Recoveries {
-		if v.At.Sub(at) <= flakyWindow {
+		if v.At.Sub(at) <= answers.FlakyFor {
 			n++
 		}
 	}
@@ -234,7 +234,7 @@ func (v *view) recoveries() (n int) {
 
 // unsteady reports whether calls fail now and then, whatever they ask for.
 func (v *view) unsteady() bool {
-	return v.recoveries() >= unsteadyPods || v.outages().outages >= flakyOutages
+	return v.recoveries() >= unsteadyPods || v.outages().outages >= answers.Outages
 }
 
 // recovering is about inspections that fail and succeed by themselves, while all

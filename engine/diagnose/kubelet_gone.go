@@ -37,7 +37,7 @@ func kubeletGone(v *view) []Finding {
 	switch {
 	case !r.Kubelet.Ping.Asked || r.Kubelet.Listens():
 		return nil
-	case !v.Policy.Once && !log.Gone.Before(r.At):
+	case v.Policy.Bounds().Past && !log.Gone.Before(r.At):
 		return nil // a restart takes a moment
 	}
 	if _, runs := r.Processes.Kubelet(); runs {

@@ -52,7 +52,7 @@ func kubeletStuck(v *view) []Finding {
 	if f.Summary == "" || v.Memory.IdleSince.IsZero() {
 		return nil
 	}
-	if v.Policy.Once {
+	if !v.Policy.Bounds().Past {
 		f.Severity = Warning
 		f.say("as one look shows it: a runtime that has been back for less than a minute looks the same")
 	}
@@ -90,12 +90,12 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 // was away speaks of that.
 func (v *view) kubeletSilent() string {
 	before, now := v.Memory.LookBefore, v.evidence
-	if !v.Policy.Once && before == nil {
+	if v.Policy.Bounds().Past && before == nil {
 		return ""
 	}
 	for _, q := range kubeletQuestions {
 		bad := refuses(*q.answer(&now.Kubelet))
-		if bad && (v.Policy.Once || refuses(*q.answer(&before.Kubelet)) && v.caughtUp()) {
+		if bad && (!v.Policy.Bounds().Past || refuses(*q.answer(&before.Kubelet)) && v.caughtUp()) {
 			return trouble(q.name, *q.answer(&now.Kubelet))
 		}
 	}
@@ -108,7 +108,7 @@ func (v *view) kubeletBehind() (Severity, string) {
 	k := &v.evidence.Kubelet
 	late := max(v.Threshold/kubeletLate, kubeletLateLeast)
 	switch seen := lastSeen(v); {
-	case !v.Policy.Once && !v.caughtUp():
+	case v.Policy.Bounds().Past && !v.caughtUp():
 	case seen > late:
 		severity := Warning
 		if seen > kubeletThreshold {

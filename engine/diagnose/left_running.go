@@ -104,7 +104,7 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	l.sandbox = l.containers[0].SandboxID
 	since := later(p.Orphaned, v.Resumed)
 	switch {
-	case v.Policy.Once:
+	case !v.Policy.Bounds().Past:
 		l.how, is = "running in a sandbox that is not ready", !slices.ContainsFunc(l.containers, func(c pleg.Container) bool {
 			status := p.Status.Lookup().Container(c.ID)
 			return status == nil || status.State != pleg.Running // the pod is being taken down

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -26,7 +27,7 @@ var listHungKind = &kind{
 // slowListLeast is how long a list takes at least to be called slow by itself: twenty
 // times what the slowest of 250 pods took on a real node, and more than one takes
 // where too many programs share the processors.
-const slowListLeast = callHung
+const slowListLeast = answers.Hung
 
 // slowListFactor is how many times as long as an object's status, and as Status, a
 // list must take to be called slow by itself. On a real node it is five to
@@ -180,7 +181,7 @@ func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
 		sums := v.sums(list)
 		each := sums.P90
-		if !v.Policy.Once {
+		if v.Policy.Bounds().Past {
 			each = cmp.Or(sums.Last, sums.P90)
 		}
 		if each > took && !sums.LastOK.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -79,7 +80,7 @@ func (v *view) allBegan(at time.Time) bool {
 			return false
 		}
 	}
-	return hangs && !v.Policy.Once && !at.IsZero()
+	return hangs && !v.Policy.Bounds().OneMoment && !at.IsZero()
 }
 
 var noDeep evidence.Deep // read only
@@ -88,7 +89,7 @@ var noDeep evidence.Deep // read only
 // metrics. A stream of events ends never.
 func (v *view) callsInFlight(*Finding) []string {
 	all := slices.DeleteFunc(slices.Clone(v.deep().Calls.InFlight), func(c evidence.InFlight) bool {
-		return c.Count <= 0 || c.Method == "GetContainerEvents" || c.For > 0 && c.For < callHung
+		return c.Count <= 0 || c.Method == "GetContainerEvents" || c.For > 0 && c.For < answers.Hung
 	})
 	slices.SortStableFunc(all, func(a, b evidence.InFlight) int { return cmp.Compare(b.For, a.For) })
 	var said []string

@@ -76,7 +76,7 @@ func notReady(v *view, id ID, condition, effect string, next ...Step) []Finding 
 	}
 	if n := v.Node; n.Known && !n.Ready {
 		since := " since " + v.clock(n.Since)
-		if v.Policy.Once { // which has seen no other time than now
+		if !v.Policy.Bounds().Past { // which has seen no other time than now
 			since = ""
 		}
 		f.say("node would be NotReady" + since + ": " + n.Message)

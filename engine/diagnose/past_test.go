@@ -83,11 +83,11 @@ func (w *witness) comesBack(s *engine.Snapshot) {
 		case refused:
 			return true
 		case silent:
-			return c.Op != call.Status || c.Last >= callLate
+			return c.Op != call.Status || c.Last >= answers.Late
 		case everyStatus:
 			return c.Op.AboutObject()
 		case tooEarly:
-			return c.Last >= callLate
+			return c.Last >= answers.Late
 		}
 		return false
 	}) {
@@ -170,7 +170,7 @@ func (w *witness) inspections(s *engine.Snapshot) {
 // idle reports whether our own relists leave nothing to be desired.
 func idle(s *engine.Snapshot) bool {
 	h := &s.Health
-	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answerFresh && s.Relists.Last <= answerFresh
+	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answers.FreshFor && s.Relists.Last <= answerFresh
 }
 
 // remember gives snapshots, one after the other, what a machine remembers by then.

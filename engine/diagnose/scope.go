@@ -82,7 +82,7 @@ func (v *view) isRefused() bool {
 		return false
 	}
 	long := slices.ContainsFunc(all, func(f *answers.Failure) bool { return f.InRow >= downForSure })
-	if v.flaky.failed > 0 && !v.Policy.Once && !long {
+	if v.flaky.failed > 0 && v.Policy.Bounds().Outages > 0 && !long {
 		return false // a runtime that is there now and then explains so few in a row
 	}
 	slices.SortStableFunc(all, func(a, b *answers.Failure) int { return a.First.Compare(b.First) })
@@ -113,7 +113,7 @@ func (v *view) saysNothing() bool {
 // for them, whatever was answered before.
 func (v *view) wentAway() []*answers.Failure {
 	f := v.StatusErr
-	if !v.Policy.Once || f == nil || !errors.Is(f.Err, call.ErrUnavailable) {
+	if !v.Policy.Bounds().OneMoment || f == nil || !errors.Is(f.Err, call.ErrUnavailable) {
 		return nil
 	}
 	for i := range v.Calls {
@@ -158,7 +158,7 @@ func answersBadly(err error) bool {
 func (v *view) workedSince(failures []*answers.Failure) bool {
 	since := v.Started
 	for _, f := range failures {
-		if !v.Policy.Once {
+		if !v.Policy.Bounds().OneMoment {
 			since = later(since, f.First)
 		}
 	}
@@ -174,10 +174,10 @@ func (v *view) workedSince(failures []*answers.Failure) bool {
 // until calls were out for their whole time.
 func (v *view) slowsDown() bool {
 	w := v.Sweep
-	if !v.Policy.Once || w == nil || w.Timeout <= 0 || len(w.Slowest) < fullHung || w.Slowest[len(w.Slowest)-1].Took < w.Timeout/2 {
+	if !v.Policy.Bounds().Swept || w == nil || w.Timeout <= 0 || len(w.Slowest) < fullHung || w.Slowest[len(w.Slowest)-1].Took < w.Timeout/2 {
 		return false
 	}
-	return v.halfSlow(slowCall) > 0
+	return v.halfSlow(answers.Slow) > 0
 }
 
 // isSilent reports whether the runtime answers nothing about containers.
@@ -217,7 +217,7 @@ func (v *view) unanswering() *hang {
 // where its sweep blames nobody for it: all that hangs does so since one moment.
 func (v *view) fellSilent() (*hang, bool) {
 	f := v.StatusErr
-	if !v.Policy.Once || f == nil || v.Sweep == nil || v.Sweep.GivenUp == "" || len(v.Sweep.Hung) > 0 || !f.Since.After(v.Sweep.Began) {
+	if !v.Policy.Bounds().Swept || f == nil || v.Sweep == nil || v.Sweep.GivenUp == "" || len(v.Sweep.Hung) > 0 || !f.Since.After(v.Sweep.Began) {
 		return nil, false
 	}
 	return &v.general[call.Status], v.ranOut(f.Err, v.lasted(f)) && !v.objectsAnswered(f.Since)
@@ -225,7 +225,9 @@ func (v *view) fellSilent() (*hang, bool) {
 
 // sinceFresh returns when a hang began, or since when answers are fresh if it
 // began before.
-func (v *view) sinceFresh(h *hang) time.Time { return later(v.began(h), v.At.Add(-answerFresh)) }
+func (v *view) sinceFresh(h *hang) time.Time {
+	return later(v.began(h), v.At.Add(-v.Policy.Bounds().FreshFor))
+}
 
 // everyStatusHangs reports whether it is not single objects that hang. Either many
 // were asked for by one operation and none was answered; or the calls for two pods
@@ -278,7 +280,7 @@ func (v *view) unheard(h *hang) bool { return !v.objectsAnswered(v.began(h)) }
 func (v *view) blame() (early bool) {
 	for i := range v.objects {
 		switch h := &v.objects[i]; {
-		case v.Policy.Once || !v.unheard(h):
+		case v.Policy.Bounds().OneMoment || !v.unheard(h):
 		case !h.out, h.By == call.ByProbe, v.early(h):
 			early = true
 			continue

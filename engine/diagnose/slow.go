@@ -24,16 +24,6 @@ var runtimeSlowKind = &kind{
 }
 
 const (
-	// slowCall is what half of the calls must take at least for a runtime to be
-	// slow: eighty times what they take on a real node, and enough to make the
-	// first relist of 110 pods last for 50 s. It is well beyond 100 ms, the period of
-	// a quota of CPU: to that a runtime that is throttled rounds half of its calls.
-	slowCall = 150 * time.Millisecond
-	// slowBusy is the same on a node where tasks wait for the CPU in busyShare percent
-	// of all time: every call waits there with them, and no runtime is to blame.
-	slowBusy = 500 * time.Millisecond
-	// slowObjects is the same where only status calls are slow.
-	slowObjects = 500 * time.Millisecond
 	// slowSample is how many status calls must have been made to speak of half
 	// of them, and slowRelists how many relists of late are looked at.
 	slowSample  = 3
@@ -48,13 +38,13 @@ func runtimeSlow(v *view) []Finding {
 		return []Finding{v.slowRuntime(operation, fmt.Sprintf(format, figures...))}
 	}
 	if v.scope == slow {
-		return tell("", "half of the status calls take %s or more, the slowest %s: longer and longer", span(v.halfSlow(slowCall)), span(v.Sweep.Slowest[0].Took))
+		return tell("", "half of the status calls take %s or more, the slowest %s: longer and longer", span(v.halfSlow(answers.Slow)), span(v.Sweep.Slowest[0].Took))
 	}
 	if v.scope.whole() || v.generalHangs() {
 		return nil
 	}
 	times, all := v.slowOperations()
-	refused := v.Sweep != nil && v.Sweep.Refused != "" && v.At.Sub(v.Sweep.Began) < answerFresh
+	refused := v.Sweep != nil && v.Sweep.Refused != "" && v.At.Sub(v.Sweep.Began) < v.Policy.Bounds().FreshFor
 	switch {
 	case all && len(times) >= 3, refused && all && len(times) > 0:
 		return tell("", "half of all calls take %s or more, whatever they ask", span(slices.Min(times)))
@@ -67,7 +57,7 @@ func runtimeSlow(v *view) []Finding {
 	case v.objectsSlow():
 		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.sums(call.ContainerStatus).P50))
 	}
-	if half := v.halfSlow(v.unlessBusy(slowCall, slowBusy)); v.Policy.Once && half > 0 {
+	if half := v.halfSlow(v.unlessBusy(answers.Slow, answers.SlowBusy)); v.Policy.Bounds().OneMoment && half > 0 {
 		return tell("", "half of the status calls take %s or more", span(half))
 	}
 	return nil
@@ -87,7 +77,7 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 	for _, op := range []call.Operation{call.Version, call.Status, call.ListPodSandbox, call.ListContainers, call.PodSandboxStatus, call.ContainerStatus} {
 		took, known := v.typical(op)
 		switch {
-		case known && took >= v.unlessBusy(slowCall, slowBusy):
+		case known && took >= v.unlessBusy(answers.Slow, answers.SlowBusy):
 			slow = append(slow, took)
 		case known && op != call.Version && op != call.Status:
 			all = false
@@ -104,15 +94,15 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	switch {
 	case sums.LastOK.IsZero():
 		return 0, false
-	case v.Policy.Once:
+	case v.Policy.Bounds().OneMoment:
 		return sums.P50, true
 	case op == call.ListPodSandbox || op == call.ListContainers:
 		return v.typicalList(sums)
 	}
-	if took, ok := v.probeTime(op, v.At.Add(-answerFresh)); ok {
+	if took, ok := v.probeTime(op, v.At.Add(-answers.FreshFor)); ok {
 		return took, true
 	}
-	if op == call.Version || v.At.Sub(sums.LastOK) > statusHolds || sums.LastErrAt.After(sums.LastOK) {
+	if op == call.Version || v.At.Sub(sums.LastOK) > answers.SlowFor || sums.LastErrAt.After(sums.LastOK) {
 		return 0, false
 	}
 	if took := v.Memory.Status; len(took) > 0 && op == call.Status {
@@ -165,7 +155,7 @@ func usualList(h []engine.Relist) time.Duration {
 func (v *view) objectsSlow() bool {
 	for _, op := range statusCalls {
 		took, known := v.typical(op)
-		if sums := v.sums(op); !known || took < v.unlessBusy(slowCall, slowBusy) || sums.Count < slowSample || sums.P50 < slowObjects {
+		if sums := v.sums(op); !known || took < v.unlessBusy(answers.Slow, answers.SlowBusy) || sums.Count < slowSample || sums.P50 < answers.SlowObjects {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -24,7 +25,7 @@ func (v *view) slowInSweep() (findings []Finding) {
 		return nil
 	}
 	for _, o := range w.Slowest {
-		if o.Err == nil && o.Took >= callLate && v.standsOut(o.Op, o.Took) && !v.heardSince(o.Flight, w.Ended) {
+		if o.Err == nil && o.Took >= answers.Late && v.standsOut(o.Op, o.Took) && !v.heardSince(o.Flight, w.Ended) {
 			findings = append(findings, v.slowFinding(o.Flight, o.Took))
 		}
 	}

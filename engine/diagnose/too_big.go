@@ -43,15 +43,12 @@ const (
 	exitedShare = 4
 	// ownersTold is how many namespaces and pods are named.
 	ownersTold = 5
-	// ownersWait is how long a running engine takes at most to list pod by pod what
-	// is too much for one answer: until then nobody knows who owns it.
-	ownersWait = 6 * time.Second
 )
 
 // listTooBig finds list answers near or over the limit of a message.
 func listTooBig(v *view) []Finding {
 	if f := v.Failure; f != nil && tooLarge(f.Err) {
-		if !v.Policy.Once && v.Partial == "" && v.Beside == nil && v.At.Sub(f.First) < ownersWait {
+		if v.Partial == "" && v.Beside == nil && v.At.Sub(f.First) < v.Policy.Bounds().OwnersWait {
 			return nil
 		}
 		return []Finding{v.overLimit(*f)}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -81,7 +82,7 @@ func Accused(findings []Finding) map[pleg.UID]Trouble {
 // where it is, a finding says so.
 func inspectionFails(p *engine.Pod) bool {
 	if f := p.Failure; f != nil {
-		return isAnswer(f.Err) || errors.Is(f.Err, call.ErrDeadline) && f.Took() < callLate
+		return isAnswer(f.Err) || errors.Is(f.Err, call.ErrDeadline) && f.Took() < answers.Late
 	}
 	return p.StatusErr != nil && isAnswer(p.StatusErr)
 }

@@ -22,17 +22,13 @@ var plegUnhealthyKind = &kind{
 	when: "the verdict itself, since when; mostly an effect; a list that fails with an error of its own, at first as a warning",
 }
 
-// listFailsTwice is how many lists in a row must fail: the next relist is a
-// second away, and the one after it would do.
-const listFailsTwice = 2
-
 // plegUnhealthy reports the kubelet's verdict on its PLEG, and a list that fails
 // with an error of the runtime's own, which leads to that verdict.
 func plegUnhealthy(v *view) []Finding {
 	failed := v.listFails()
 	switch {
 	case failed, v.unhealthy():
-	case v.Policy.Once && !v.Health.Healthy && (v.Failure != nil || v.list() != nil):
+	case v.Policy.Bounds().Starting && !v.Health.Healthy && (v.Failure != nil || v.list() != nil):
 		// a kubelet that starts waits for its first list
 	default:
 		return nil
@@ -44,7 +40,7 @@ func plegUnhealthy(v *view) []Finding {
 // long been up had a good list when plegtop began, at the latest.
 func (v *view) unhealthy() bool {
 	if v.Health.ListedAt.IsZero() {
-		return !v.Policy.Once && v.Node.PLEG != ""
+		return !v.Policy.Bounds().Starting && v.Node.PLEG != ""
 	}
 	return !v.Health.Healthy && !v.Paused
 }
@@ -57,7 +53,7 @@ func (v *view) listFails() bool {
 	if f == nil || !v.ownError(f.Err, v.lasted(f)) || tooLarge(f.Err) || unreadable(f.Err) {
 		return false
 	}
-	return v.Policy.Once || f.InRow >= listFailsTwice && (v.flaky.failed == 0 || v.At.Sub(f.First) >= failingLong)
+	return f.InRow >= v.Policy.Bounds().ListFails && (v.flaky.failed == 0 || v.At.Sub(f.First) >= v.Policy.Bounds().FailingLong)
 }
 
 func (v *view) unhealthyFinding(failed bool) Finding {
@@ -112,7 +108,7 @@ func (v *view) verdictLine() string {
 		return fmt.Sprintf("unhealthy in %s unless a list succeeds", span(left.Round(time.Second)))
 	case v.Node.PLEG != "":
 		return "the kubelet says: " + Rounded(v.Node.PLEG)
-	case v.Policy.Once:
+	case v.Policy.Bounds().Starting:
 		return "a kubelet that starts now says: PLEG is not healthy: " + Rounded(v.Health.Verdict)
 	case v.unhealthy():
 		return "the kubelet says: PLEG is not healthy: " + Rounded(v.Health.Verdict)

@@ -29,7 +29,7 @@ func unreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
 func unreadableAnswer(v *view) []Finding {
 	var all []*answers.Failure
 	for _, f := range failures(v.Snapshot) {
-		if f != nil && unreadable(f.Err) && (v.Policy.Once || f.InRow >= listFailsTwice) {
+		if f != nil && unreadable(f.Err) && f.InRow >= v.Policy.Bounds().ListFails {
 			all = append(all, f)
 		}
 	}

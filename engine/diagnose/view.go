@@ -7,33 +7,11 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
-)
-
-// What a duration means, for every rule. A runtime whose calls all take seconds
-// gets more time: see [view.lateAfter] and [view.hungAfter].
-const (
-	// callLate is how long a call is out before it is spoken of. On a busy node
-	// the slowest of many thousand calls took an eighth of it.
-	callLate = time.Second
-	// callHung is how long a call is out before it counts as hanging: what a sweep
-	// gives each call, four thousand times what a status call takes.
-	callHung = 2 * time.Second
-	// hungLong is how long a call hangs to be critical: two relists with what a sweep
-	// gives each call between them.
-	hungLong = 5 * time.Second
-	// answerFresh is how far back an answer, good or bad, still tells how things
-	// are. While a call hangs the engine probes every 5 s and may take 8 s for it.
-	answerFresh = 20 * time.Second
-	// failingLong is how long calls must fail in a row, with no success between,
-	// for that to be no restart of the runtime and no chance.
-	failingLong = 10 * time.Second
-	// usualMost bounds what is taken for usual: what takes longer hangs, however
-	// often it does.
-	usualMost = 10 * time.Second
 )
 
 // A view is what is known at one moment, read once for all rules. On a node where
@@ -107,19 +85,16 @@ func (v *view) sameClock() bool { return v.At.Sub(v.evidence.At).Abs() < ghostSa
 // hungAfter before it hangs. A runtime that is slow does not hang, nor does one that
 // waits for the CPU with all others.
 func (v *view) lateAfter(op call.Operation) time.Duration {
-	return max(v.unlessBusy(callLate, hungLong), 2*v.usual(op))
+	return max(v.unlessBusy(answers.Late, answers.HungLong), 2*v.usual(op))
 }
 
 func (v *view) hungAfter(op call.Operation) time.Duration {
-	return max(v.unlessBusy(callHung, hungLong), 3*v.usual(op))
+	return max(v.unlessBusy(answers.Hung, answers.HungLong), 3*v.usual(op))
 }
-
-// busyShare is in how many percent of all time tasks wait for the CPU on a busy node.
-const busyShare = 50.0
 
 // unlessBusy returns usual, or on a busy node busy.
 func (v *view) unlessBusy(usual, busy time.Duration) time.Duration {
-	if v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= busyShare {
+	if v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= answers.BusyShare {
 		return busy
 	}
 	return usual
@@ -135,7 +110,7 @@ func (v *view) usual(op call.Operation) time.Duration {
 	if h := v.Relists.History; op.IsList() {
 		took = max(took, usualList(h))
 	}
-	return min(took, usualMost)
+	return min(took, answers.UsualMost)
 }
 
 // quickest returns the least of what half of the calls of each operation take.
