@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/past"
@@ -23,6 +22,8 @@ type Snapshot struct {
 	Started time.Time      // when the engine started
 	Policy  answers.Policy // how its machine looks at the runtime
 
+	answers.Table
+
 	Release   pleg.Release
 	Period    time.Duration // from the end of one relist to the start of the next
 	Threshold time.Duration // of Healthy()
@@ -36,20 +37,13 @@ type Snapshot struct {
 	Health     Health
 	Phase      Phase
 	Relists    Relists
-	InFlight   []call.Flight    // oldest first
-	Failure    *answers.Failure // the last failed list of all pods, until one succeeds
 	PodFailure *answers.Failure // the last failed list of one pod, asked for by Reinspect, until any list succeeds
 	Conditions []pleg.Condition // of the last answer to Status
-	StatusErr  *answers.Failure // the last failed Status, until one succeeds
-	VersionErr *answers.Failure // the last failed Version, until one succeeds
 	Pods       []*Pod           // by namespace, then name, then UID; nil until the first list
 	Counts     Counts           // of what Pods holds
 	Objects    *Objects         // the index of Pods; nil in a snapshot that no engine has made
 	Beside     []*Pod           // what was listed pod by pod because the list of all containers is too large or cannot be read, where Pods is of an older list; else nil
 	Channel    Channel          // the kubelet's event channel, as modelled
-	Calls      []answers.Calls  // one for each operation, in the order of call.Operations
-	Probes     []answers.Probe  // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
-	Sweep      *answers.Sweep   // the last one, or the one under way; nil if there was none
 	Node       Node             // what a kubelet that saw the same would say of its node
 	Evidence   *evidence.Report // the last look at the node itself; nil until there was one
 	Anomalies  pleg.Anomalies   // in the last good lists, Version and Status, and each pod's last inspection

@@ -122,7 +122,8 @@ func (c chaos) report() *evidence.Report {
 
 func (c chaos) snapshot() *engine.Snapshot {
 	s := &engine.Snapshot{
-		At: now, Started: c.time(), Threshold: c.span(), Timeout: c.span(), Paused: c.maybe(), Failure: c.failure(), StatusErr: c.failure(), VersionErr: c.failure(), PodFailure: c.failure(), Sweep: c.sweep(),
+		At: now, Started: c.time(), Threshold: c.span(), Timeout: c.span(), Paused: c.maybe(), PodFailure: c.failure(),
+		Table:  answers.Table{Failure: c.failure(), StatusErr: c.failure(), VersionErr: c.failure(), Sweep: c.sweep()},
 		Health: engine.Health{Healthy: c.maybe(), Verdict: c.text(), ListedAt: c.time(), SettledAt: c.time(), Since: c.time(), Flips: c.IntN(5)},
 		Phase:  engine.Phase{Step: engine.Step(c.IntN(6)), Began: c.time(), ListTook: c.span(), Done: c.IntN(400), Total: c.IntN(400), OnDemand: c.maybe()},
 		Node:   engine.Node{Ready: c.maybe(), Known: c.maybe(), DownAt: c.time(), Message: c.text()},

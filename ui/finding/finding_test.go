@@ -63,8 +63,10 @@ func TestHeadlineIsNeverGreenOverTrouble(t *testing.T) {
 func TestChecked(t *testing.T) {
 	s := &engine.Snapshot{
 		Counts: engine.Counts{Pods: 110, Containers: 1},
-		Calls:  []answers.Calls{{Count: 3, Max: 7 * time.Millisecond}, {Count: 2, Errors: 1, Max: time.Millisecond}},
-		Sweep:  &answers.Sweep{CutOff: true},
+		Table: answers.Table{
+			Calls: []answers.Calls{{Count: 3, Max: 7 * time.Millisecond}, {Count: 2, Errors: 1, Max: time.Millisecond}},
+			Sweep: &answers.Sweep{CutOff: true},
+		},
 	}
 	for _, tt := range []struct {
 		h    diagnose.Headline

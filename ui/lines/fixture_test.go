@@ -58,11 +58,11 @@ func healthyCheck() diagnose.Update {
 			{Type: "ContainerdHasNoDeprecationWarnings", Reason: "ContainerdHasDeprecationWarnings", Message: `{"cgroupv1":"soon"}`},
 		},
 		Counts: engine.Counts{Pods: 110, Sandboxes: 110, Containers: 220, Running: 218, Exited: 2},
-		Sweep: &answers.Sweep{
+		Table: answers.Table{Sweep: &answers.Sweep{
 			Began: checked.Add(-300 * ms), Ended: checked.Add(-10 * ms), Width: 4, Timeout: 2 * time.Second,
 			Total: 330, Done: 330, Serial: 610 * ms,
 			Slowest: []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: cart, Container: "app", ID: "c0ffee"}, Took: 12 * ms}},
-		},
+		}},
 		Evidence: nodeReport(),
 		Node:     engine.Node{Ready: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Known: true},
 	}
@@ -166,12 +166,14 @@ func downCheck() diagnose.Update {
 	s := &engine.Snapshot{
 		At: checked, Started: checked.Add(-time.Second), Release: pleg.Newest, Threshold: 3 * time.Minute,
 		Health: engine.Health{Verdict: "pleg has yet to be successful"},
-		Failure: &answers.Failure{
-			Flight: call.Flight{Op: call.ListPodSandbox, Since: checked.Add(-900 * ms)}, Err: refused, At: checked.Add(-890 * ms), First: checked.Add(-890 * ms), InRow: 1,
+		Table: answers.Table{
+			Failure: &answers.Failure{
+				Flight: call.Flight{Op: call.ListPodSandbox, Since: checked.Add(-900 * ms)}, Err: refused, At: checked.Add(-890 * ms), First: checked.Add(-890 * ms), InRow: 1,
+			},
+			Sweep: &answers.Sweep{Width: 4, Timeout: 2 * time.Second, Refused: "no list was answered"},
+			Calls: []answers.Calls{{Op: call.Version, Count: 1, Errors: 1, LastErr: refused}, {Op: call.ListPodSandbox, Count: 1, Errors: 1, P50: ms, P99: ms, Max: ms, LastErr: refused}},
 		},
-		Sweep: &answers.Sweep{Width: 4, Timeout: 2 * time.Second, Refused: "no list was answered"},
-		Node:  engine.Node{Reason: "KubeletNotReady", Message: "[container runtime is down, PLEG is not healthy: pleg has yet to be successful]", Known: true},
-		Calls: []answers.Calls{{Op: call.Version, Count: 1, Errors: 1, LastErr: refused}, {Op: call.ListPodSandbox, Count: 1, Errors: 1, P50: ms, P99: ms, Max: ms, LastErr: refused}},
+		Node: engine.Node{Reason: "KubeletNotReady", Message: "[container runtime is down, PLEG is not healthy: pleg has yet to be successful]", Known: true},
 	}
 	u := found(s,
 		diagnose.Finding{

@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 	now := time.Now()
 	s := &engine.Snapshot{
 		Seq: 1, At: now, Started: now, Policy: answers.Policy{Once: true}, Release: 37, Conditions: []pleg.Condition{{Type: "RuntimeReady"}, {Type: "NetworkReady", Status: true}},
-		Calls:    []answers.Calls{{Op: call.Status, Count: 1, LastOK: now}},
+		Table:    answers.Table{Calls: []answers.Calls{{Op: call.Status, Count: 1, LastOK: now}}},
 		Evidence: &evidence.Report{Kubelet: evidence.Kubelet{Version: "v1.33.4"}},
 	}
 	var out bytes.Buffer

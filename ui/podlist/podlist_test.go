@@ -288,11 +288,11 @@ func TestAsOf(t *testing.T) {
 	}{
 		{"quiet", engine.Snapshot{Health: engine.Health{ListedAt: ago(time.Second)}}, false},
 		{"a long period", engine.Snapshot{Health: old}, false},
-		{"a relist hangs", engine.Snapshot{Health: old, InFlight: []call.Flight{relist}}, true},
-		{"a sweep hangs", engine.Snapshot{Health: old, InFlight: []call.Flight{{By: call.BySweep, Op: call.ContainerStatus, Since: ago(14 * time.Second)}}}, false},
-		{"lists fail", engine.Snapshot{Health: old, Failure: &answers.Failure{Err: errors.New("refused")}}, true},
-		{"lists fail since a second", engine.Snapshot{Health: engine.Health{ListedAt: ago(4 * time.Second)}, Failure: &answers.Failure{Err: errors.New("refused")}}, false},
-		{"no list yet", engine.Snapshot{InFlight: []call.Flight{relist}}, false},
+		{"a relist hangs", engine.Snapshot{Health: old, Table: answers.Table{InFlight: []call.Flight{relist}}}, true},
+		{"a sweep hangs", engine.Snapshot{Health: old, Table: answers.Table{InFlight: []call.Flight{{By: call.BySweep, Op: call.ContainerStatus, Since: ago(14 * time.Second)}}}}, false},
+		{"lists fail", engine.Snapshot{Health: old, Table: answers.Table{Failure: &answers.Failure{Err: errors.New("refused")}}}, true},
+		{"lists fail since a second", engine.Snapshot{Health: engine.Health{ListedAt: ago(4 * time.Second)}, Table: answers.Table{Failure: &answers.Failure{Err: errors.New("refused")}}}, false},
+		{"no list yet", engine.Snapshot{Table: answers.Table{InFlight: []call.Flight{relist}}}, false},
 	} {
 		tt.s.At = noon
 		var l podlist.List
