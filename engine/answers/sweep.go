@@ -31,6 +31,9 @@ type Sweep struct {
 	GivenUp  string // why it was cut off before that, in words: the runtime has gone silent, or away, since it began; else empty. Hung has nothing then that may only have hung with all the rest
 }
 
+// AskedLast returns when a sweep that is over asked last for what hung or failed.
+func (w *Sweep) AskedLast() time.Time { return Later(w.Checked, w.Ended) }
+
 // Swept is one object of a [Sweep].
 type Swept struct {
 	call.Flight

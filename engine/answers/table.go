@@ -1,6 +1,11 @@
 package answers
 
-import "github.com/plegtop/plegtop/engine/call"
+import (
+	"errors"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
 
 // A Table is what is known of the calls to a runtime at one moment. Nobody changes it.
 type Table struct {
@@ -16,12 +21,137 @@ type Table struct {
 // Failures returns how the lists, Status and Version failed last; nil for what did not.
 func (t *Table) Failures() [3]*Failure { return [...]*Failure{t.Failure, t.StatusErr, t.VersionErr} }
 
-// Of returns how the calls of one operation went.
-func (t *Table) Of(op call.Operation) Calls {
+// Sums returns how the calls of one operation went.
+func (t *Table) Sums(op call.Operation) Calls {
 	for i := range t.Calls {
 		if t.Calls[i].Op == op {
 			return t.Calls[i]
 		}
 	}
 	return Calls{Op: op}
+}
+
+// StatusCalls are the operations of which each call is about one object.
+var StatusCalls = []call.Operation{call.PodSandboxStatus, call.ContainerStatus}
+
+// Later returns the later of two moments.
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// quickest returns the least of what half of the calls of each operation take.
+func (t *Table) quickest() time.Duration {
+	var least time.Duration
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Op < call.GetContainerEvents && !c.LastOK.IsZero() && (least == 0 || c.P50 < least) {
+			least = c.P50
+		}
+	}
+	return least
+}
+
+// ProbeTime returns how long the last probe of an operation took that was answered
+// well after a moment.
+func (t *Table) ProbeTime(op call.Operation, since time.Time) (time.Duration, bool) {
+	for i := range t.Probes {
+		if p := &t.Probes[i]; p.Op == op && p.Err == nil && p.At.After(since) {
+			return p.Took, true
+		}
+	}
+	return 0, false
+}
+
+// Answered reports whether a call of an operation came back after a moment,
+// with whatever answer.
+func (t *Table) Answered(op call.Operation, since time.Time) bool {
+	if sums := t.Sums(op); sums.LastOK.After(since) || sums.LastErrAt.After(since) && IsAnswer(sums.LastErr) {
+		return true
+	}
+	for i := range t.Probes {
+		if p := &t.Probes[i]; p.Op == op && p.At.After(since) && IsAnswer(p.Err) {
+			return true
+		}
+	}
+	return false
+}
+
+// ObjectsAnswered reports whether any status of an object came back after a
+// moment.
+func (t *Table) ObjectsAnswered(since time.Time) bool {
+	if t.Answered(call.PodSandboxStatus, since) || t.Answered(call.ContainerStatus, since) {
+		return true
+	}
+	w := t.Sweep
+	return w != nil && !w.Began.Before(since) && w.Done > len(w.Hung)
+}
+
+// ContainersAnswered reports whether a list or an object's status came back after
+// a moment.
+func (t *Table) ContainersAnswered(since time.Time) bool {
+	return t.Answered(call.ListPodSandbox, since) || t.Answered(call.ListContainers, since) || t.ObjectsAnswered(since)
+}
+
+// Lasted returns how long a failed call was out. Its failure may have been taken
+// in some time after it returned.
+func (t *Table) Lasted(f *Failure) time.Duration {
+	end := f.At
+	if last := t.Sums(f.Op).LastErrAt; !f.Op.AboutObject() && last.After(f.Since) && last.Before(end) {
+		end = last
+	}
+	return max(end.Sub(f.Since), 0)
+}
+
+// RanOut reports whether a call was ended by its own deadline, which may be short
+// in a sweep. A runtime may pass on at once that somebody else gave it no answer
+// in time: that is an answer.
+func (t *Table) RanOut(err error, took time.Duration) bool {
+	limit := Late
+	if t.Sweep != nil && t.Sweep.Timeout > 0 {
+		limit = min(limit, t.Sweep.Timeout)
+	}
+	return errors.Is(err, call.ErrDeadline) && took >= limit
+}
+
+// OwnError reports whether an error is the runtime's answer about an object: no
+// hang, no runtime that is away, no object that has gone.
+func (t *Table) OwnError(err error, took time.Duration) bool {
+	switch {
+	case err == nil, errors.Is(err, call.ErrNotFound):
+		return false
+	case errors.Is(err, call.ErrDeadline):
+		return !t.RanOut(err, took)
+	}
+	return IsAnswer(err)
+}
+
+// slowShare is the part of all calls that must be of operations of which half are
+// slow; those that are asked for once each are few, and fast by chance.
+const slowShare = 0.75
+
+// HalfSlow returns what half of the calls of the slow operations take at least, if
+// almost all calls are of such; 0 if not. Slow is what takes that long in half of its calls.
+func (t *Table) HalfSlow(from time.Duration) time.Duration {
+	var slow, all uint64
+	var least time.Duration
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Op == call.GetContainerEvents {
+			continue
+		}
+		all += c.Count
+		if c.P50 >= from && c.Count >= SlowSample && !c.LastOK.IsZero() {
+			slow += c.Count
+			if least == 0 || c.P50 < least {
+				least = c.P50
+			}
+		}
+	}
+	if float64(slow) < slowShare*float64(all) {
+		return 0
+	}
+	return least
 }

@@ -50,7 +50,7 @@ type churn struct {
 
 // relistSlowChurn finds relists that are long though each call is fast.
 func relistSlowChurn(v *view) []Finding {
-	if v.scope.whole() || v.generalHangs() || len(v.objects) > 0 {
+	if v.Scope.Whole() || v.generalHangs() || len(v.Statuses) > 0 {
 		return nil
 	}
 	for _, look := range []func() (churn, bool){v.churnNow, v.churnBefore, v.churnSwept} {
@@ -106,7 +106,7 @@ func (v *view) churnSwept() (churn, bool) {
 	if c.of == 0 {
 		return churn{}, false
 	}
-	c.list = v.sums(call.ListPodSandbox).P50 + v.sums(call.ListContainers).P50
+	c.list = v.Sums(call.ListPodSandbox).P50 + v.Sums(call.ListContainers).P50
 	c.took = c.list + cost*time.Duration(c.objects)
 	c.each = cost * time.Duration(c.objects) / time.Duration(c.of)
 	return c, cost < answers.Slow
@@ -148,7 +148,7 @@ func (v *view) churnFinding(c churn) Finding {
 	if c.projected && c.inspected > 0 {
 		f.say(fmt.Sprintf("so far %d of %s in %s", c.inspected, count(c.of, "pod"), going(v.At.Sub(v.Phase.Began))))
 	}
-	sandboxes, containers := v.sums(call.PodSandboxStatus), v.sums(call.ContainerStatus)
+	sandboxes, containers := v.Sums(call.PodSandboxStatus), v.Sums(call.ContainerStatus)
 	f.say(fmt.Sprintf("PodSandboxStatus p50 %s, p99 %s; ContainerStatus p50 %s, p99 %s", span(sandboxes.P50), span(sandboxes.P99), span(containers.P50), span(containers.P99)))
 	if r := v.Relists; r.Count >= 2 {
 		f.say(fmt.Sprintf("relists: p50 %s, p99 %s, max %s of %s", span(r.P50), span(r.P99), span(r.Max), thousands(r.Count)))

@@ -20,7 +20,7 @@ const soon = 30 * time.Second
 // in vain, PLEG's verdict or the next posting, whichever is nearer.
 func (v *view) nextClock() Clock {
 	clock := Clock{}
-	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.scope >= list || v.out() != "" || left < soon) {
+	if left := v.untilUnhealthy(); left > 0 && (v.Failure != nil || v.Scope >= answers.ListHangs || v.out() != "" || left < soon) {
 		clock = Clock{"PLEG unhealthy", left, left}
 	} else if v.endsInTime() {
 		left := v.Phase.EndsBy.Sub(v.At)

@@ -13,7 +13,7 @@ import (
 func sinceBack(s *engine.Snapshot) *engine.Snapshot {
 	back := &s.Memory.Back
 	stale := func(f *answers.Failure) bool { return f != nil && f.First.Before(back.At) }
-	if all := failures(s); !slices.ContainsFunc(all[:], stale) {
+	if all := s.Failures(); !slices.ContainsFunc(all[:], stale) {
 		return s
 	}
 	now := *s

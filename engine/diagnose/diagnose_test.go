@@ -339,8 +339,8 @@ func TestDiagnose(t *testing.T) {
 					t.Logf("%v\n%s\n%v", f.Summary, strings.Join(f.Evidence, "\n"), f.Next)
 				}
 			}
-			if v := tt.node.view(); (v.silence != nil) != (v.scope == silent) {
-				t.Errorf("scope %v with the silence %+v", v.scope, v.silence)
+			if v := tt.node.view(); (v.Silence != nil) != (v.Scope == answers.Silent) {
+				t.Errorf("scope %v with the silence %+v", v.Scope, v.Silence)
 			}
 		})
 	}

@@ -24,39 +24,34 @@ var runtimeDownKind = &kind{
 		"`check` looks, whatever was answered before; a warning for the first 10 s, if it does so only now and then, or if only Version fails",
 }
 
-const (
-	// downForSure is how many lists in a row find nobody there before that is
-	// spoken of though other calls are answered.
-	downForSure = 3
-	// statusForSure is the same for Status, which is asked for every 5 s.
-	statusForSure = 2
-)
+// statusForSure is how often in a row Status must fail, which is asked for every 5 s.
+const statusForSure = 2
 
 // runtimeDown finds a runtime that is not there, or that refuses every call; one
 // that refuses only lists or only Status; and as a warning one that is there only
 // now and then.
 func runtimeDown(v *view) []Finding {
 	switch {
-	case v.scope == refused:
-		return []Finding{v.downFinding(v.refusals)}
-	case v.scope == silent && v.heldByOther():
+	case v.Scope == answers.Refused:
+		return []Finding{v.downFinding(v.Refusals)}
+	case v.Scope == answers.Silent && v.heldByOther():
 		f := v.silentFinding()
 		s, _ := v.shut()
 		f.ID, f.Summary, f.Next = RuntimeDown, "no call is answered: "+s.why, []Step{s.step}
 		return []Finding{f}
-	case v.scope == silent:
+	case v.Scope == answers.Silent:
 		return nil
 	}
-	if f := v.Failure; f != nil && isAway(f.Err) && v.failsOn(f, downForSure) && v.othersAnswered(f) {
+	if f := v.Failure; f != nil && answers.IsAway(f.Err) && v.failsOn(f, answers.DownForSure) && v.othersAnswered(f) {
 		return []Finding{v.partFinding(*f)}
 	}
-	if f := v.StatusErr; f != nil && answersBadly(f.Err) && !unreadable(f.Err) && v.failsOn(f, statusForSure) {
+	if f := v.StatusErr; f != nil && answers.IsBad(f.Err) && !answers.IsUnreadable(f.Err) && v.failsOn(f, statusForSure) {
 		return []Finding{v.partFinding(*f)}
 	}
-	if v.flaky.failed > 0 {
-		return []Finding{v.flakyFinding(v.flaky)}
+	if v.Flaky.Failed > 0 {
+		return []Finding{v.flakyFinding(v.Flaky)}
 	}
-	if f := v.VersionErr; f != nil && answersBadly(f.Err) && !unreadable(f.Err) && v.failsOn(f, statusForSure) {
+	if f := v.VersionErr; f != nil && answers.IsBad(f.Err) && !answers.IsUnreadable(f.Err) && v.failsOn(f, statusForSure) {
 		found := v.partFinding(*f)
 		found.Severity = Warning // the kubelet asks for it when it starts, and then hardly ever
 		return []Finding{found}
@@ -70,10 +65,10 @@ func runtimeDown(v *view) []Finding {
 // several times.
 func (v *view) failsOn(f *answers.Failure, enough int) bool {
 	if v.Policy.Bounds().OneMoment {
-		return f.InRow >= enough || f.Op == call.Status || v.sums(f.Op).LastOK.IsZero()
+		return f.InRow >= enough || f.Op == call.Status || v.Sums(f.Op).LastOK.IsZero()
 	}
 	mended := !f.Op.IsList() && v.Failure == nil && !f.At.After(v.Memory.Outages.ListBack)
-	return f.InRow >= enough && !mended && (v.flaky.failed == 0 || v.At.Sub(f.First) >= answers.FailingLong)
+	return f.InRow >= enough && !mended && (v.Flaky.Failed == 0 || v.At.Sub(f.First) >= answers.FailingLong)
 }
 
 // othersAnswered reports whether Status or an object was answered while a list
@@ -106,7 +101,7 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 	if v.endpoint != "" {
 		f.say("endpoint: " + v.endpoint)
 	}
-	if sums := v.sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
+	if sums := v.Sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))
 	}
 	f.say(v.sweptUntil(), v.downClock(), v.daemon())
@@ -165,17 +160,17 @@ func (v *view) partFinding(f answers.Failure) Finding {
 	return found
 }
 
-func (v *view) flakyFinding(f flakiness) Finding {
+func (v *view) flakyFinding(f answers.Flakiness) Finding {
 	found := Finding{
 		ID: RuntimeDown, Severity: Warning,
-		Summary: fmt.Sprintf("%s of %s found no runtime, the others were answered", thousands(f.failed), count(f.all, "call")),
+		Summary: fmt.Sprintf("%s of %s found no runtime, the others were answered", thousands(f.Failed), count(f.All, "call")),
 		Next: v.runtimeSteps(
 			Step{Text: "does it restart again and again", Command: v.unitCommand("systemctl status", "--no-pager")},
 			v.logStep("its last words"),
 		),
 	}
-	if f.outages > 0 {
-		found.say(fmt.Sprintf("went away %d times since %s", f.outages, v.clock(f.since)))
+	if f.Outages > 0 {
+		found.say(fmt.Sprintf("went away %d times since %s", f.Outages, v.clock(f.Since)))
 	}
 	for _, c := range v.Calls {
 		var codes []string
@@ -186,10 +181,10 @@ func (v *view) flakyFinding(f flakiness) Finding {
 			found.say(fmt.Sprintf("%v: of %s since %s failed %s", c.Op, count(c.Count, "call"), v.clock(v.Started), join(codes)))
 		}
 	}
-	if away := v.sweptAway(); away > 0 && 2*away >= v.Sweep.Done {
+	if away := v.SweptAway(); away > 0 && 2*away >= v.Sweep.Done {
 		found.Severity = Critical // it went away while it was looked at
 	}
-	if cut := v.cutOff(); len(cut) > 0 && len(cut) <= fullFailing {
+	if cut := v.CutOff(); len(cut) > 0 && len(cut) <= fullFailing {
 		var names []string
 		for _, o := range cut {
 			names = append(names, o.Op.String()+" of "+objectOf(o.Flight))

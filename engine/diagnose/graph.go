@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -19,7 +20,7 @@ func (v *view) graph() *waits.Graph {
 		return v.waits
 	}
 	v.graphed = true
-	if len(v.objects) > 0 || slices.ContainsFunc(v.general[:], func(h hang) bool { return !h.Since.IsZero() }) || v.anyHeld() {
+	if len(v.Statuses) > 0 || slices.ContainsFunc(v.General[:], func(h answers.Hang) bool { return !h.Since.IsZero() }) || v.anyHeld() {
 		v.waits = waits.Build(v.waitFacts())
 	}
 	return v.waits
@@ -42,8 +43,8 @@ func (v *view) waitFacts() waits.Facts {
 		Lookup: v.ours, Shown: v.shown,
 		Disk: func(m evidence.Mount) string { return strings.Join(v.disk(m)[:min(1, len(v.disk(m)))], "") },
 	}
-	blamed := make(map[*hang]bool, waits.MostObjects)
-	for _, h := range v.blamed[:min(len(v.blamed), waits.MostObjects)] {
+	blamed := make(map[*answers.Hang]bool, waits.MostObjects)
+	for _, h := range v.Blamed[:min(len(v.Blamed), waits.MostObjects)] {
 		blamed[h] = true
 	}
 	f.Hung = make(map[call.Operation]int)
@@ -51,9 +52,9 @@ func (v *view) waitFacts() waits.Facts {
 		if f.Hung[h.Op]++; i >= waits.MostObjects {
 			continue
 		}
-		w := waits.Hang{Op: h.Op, Since: h.Since, Sure: h.sure, Relist: h.out && h.By == call.ByRelist, Blamed: blamed[h]}
+		w := waits.Hang{Op: h.Op, Since: h.Since, Sure: h.Sure, Relist: h.Out && h.By == call.ByRelist, Blamed: blamed[h]}
 		if h.Op.AboutObject() {
-			w.Object, w.Beside = v.asked(h.Flight), v.objectsAnswered(v.began(h))
+			w.Object, w.Beside = v.asked(h.Flight), v.ObjectsAnswered(v.BeganAt(h))
 		}
 		f.Hangs = append(f.Hangs, w)
 	}
@@ -65,17 +66,17 @@ func (v *view) waitFacts() waits.Facts {
 
 // hangs_ returns all calls that hang, those that are about the whole runtime first. What
 // hangs in a runtime that gets slower and slower is only slow as well.
-func (v *view) allHanging() (all []*hang) {
-	if v.scope == slow {
+func (v *view) allHanging() (all []*answers.Hang) {
+	if v.Scope == answers.AllSlow {
 		return nil
 	}
-	for op := range v.general {
-		if h := &v.general[op]; !h.Since.IsZero() {
+	for op := range v.General {
+		if h := &v.General[op]; !h.Since.IsZero() {
 			all = append(all, h)
 		}
 	}
-	for i := range v.objects {
-		all = append(all, &v.objects[i])
+	for i := range v.Statuses {
+		all = append(all, &v.Statuses[i])
 	}
 	return all
 }
@@ -93,14 +94,14 @@ func (v *view) retried() (all []evidence.Process) {
 	return all
 }
 
-func (v *view) busy() bool { return v.unlessBusy(0, 1) > 0 }
+func (v *view) busy() bool { return v.UnlessBusy(0, 1) > 0 }
 
 func (v *view) helperLate(p evidence.Process) bool { return waits.HelperLate(&p, v.busy()) }
 
 func isSandbox(f call.Flight) bool { return f.Op == call.PodSandboxStatus }
 
 // What a finding is about is known in the graph by these.
-func callNode(h *hang) string {
+func callNode(h *answers.Hang) string {
 	if h.Op.AboutObject() {
 		return key(waits.Call, waits.CallKey(h.Op, h.ID))
 	}

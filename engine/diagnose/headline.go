@@ -72,23 +72,23 @@ func (v *view) lastLook() string {
 
 // runtimeWord speaks of a runtime that is not there, or that does not answer.
 func (v *view) runtimeWord() (Headline, bool) {
-	switch v.scope {
-	case refused:
-		first := v.refusals[0]
+	switch v.Scope {
+	case answers.Refused:
+		first := v.Refusals[0]
 		if v.justRefused() {
 			return Headline{}, false
 		}
 		return Headline{Word: "RUNTIME DOWN", Severity: max(Warning, v.failingSeverity(first.First)), Text: v.refusedBy(first.Err)}, true
-	case silent:
-		if !v.silence.sure {
+	case answers.Silent:
+		if !v.Silence.Sure {
 			return Headline{}, false // calls are late, and that is said of the one that the relist waits for
 		}
 		if s, known := v.shut(); known && v.heldByOther() {
-			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.silence), Text: "no call is answered: " + s.why}, true
+			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.Silence), Text: "no call is answered: " + s.why}, true
 		}
-		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.silence), Text: v.heldUp("no list and no status is answered" + v.behind(callNode(v.silence)))}, true
-	case everyStatus:
-		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behind(callNode(v.every[0])))}, true
+		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.Silence), Text: v.heldUp("no list and no status is answered" + v.behind(callNode(v.Silence)))}, true
+	case answers.NoStatus:
+		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behind(callNode(v.Every[0])))}, true
 	}
 	return Headline{}, false
 }
@@ -96,7 +96,7 @@ func (v *view) runtimeWord() (Headline, bool) {
 // justRefused reports whether one call found nobody there a moment ago: the next
 // relist tells, in a second.
 func (v *view) justRefused() bool {
-	return v.scope == refused && v.refusals[0].InRow < v.Policy.Bounds().ListFails && v.At.Sub(v.refusals[0].First) < answers.Hung
+	return v.Scope == answers.Refused && v.Refusals[0].InRow < v.Policy.Bounds().ListFails && v.At.Sub(v.Refusals[0].First) < answers.Hung
 }
 
 // plegWord has the kubelet's verdict, and what stands behind it.
@@ -115,18 +115,18 @@ func (v *view) plegWord() (Headline, bool) {
 
 // listWord speaks of lists that hang or fail, and of the first one.
 func (v *view) listWord() (Headline, bool) {
-	h := v.list()
+	h := v.List()
 	f := v.Failure
 	switch {
-	case h != nil && (v.scope == list && f == nil || h.sure): // a list that failed is not told to hang before that is sure
+	case h != nil && (v.Scope == answers.ListHangs && f == nil || h.Sure): // a list that failed is not told to hang before that is sure
 		text := "lists hang" + v.behind(callNode(h))
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
 		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text)}, true
-	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || tooLarge(f.Err)):
+	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
-		if tooLarge(f.Err) {
+		if answers.IsTooLarge(f.Err) {
 			severe = Critical
 		}
 		return Headline{Word: "LISTS FAIL", Severity: severe, Text: fmt.Sprintf("%v fails: %s", f.Op, excerpt(plain(f.Err)))}, true
@@ -163,23 +163,24 @@ func (v *view) late() *call.Flight {
 // longer than its like usually take there.
 func Late(s *engine.Snapshot, f call.Flight) bool {
 	v := view{Snapshot: s, cache: &noCache, evidence: cmp.Or(s.Evidence, &noReport)}
+	m := v.moment()
 	took := f.Elapsed(s.At)
-	return f.Op != call.GetContainerEvents && took >= answers.Late && took >= v.lateAfter(f.Op)
+	return f.Op != call.GetContainerEvents && took >= answers.Late && took >= m.LateAfter(f.Op)
 }
 
 // statusWord speaks of a Status that fails or hangs.
 func (v *view) statusWord() (Headline, bool) {
-	h, f := &v.general[call.Status], v.StatusErr
+	h, f := &v.General[call.Status], v.StatusErr
 	switch {
-	case v.Node.RuntimeDown != "" && (f != nil || h.sure):
+	case v.Node.RuntimeDown != "" && (f != nil || h.Sure):
 		word := "NOT READY"
 		if v.Node.Ready { // as posted
 			word = "LOOP STOPPED"
 		}
 		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
-	case v.hangs(call.Status) && h.sure && v.scope != slow: // what hangs there is only slow as well
+	case v.Hangs(call.Status) && h.Sure && v.Scope != answers.AllSlow: // what hangs there is only slow as well
 		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status " + v.unanswered(h) + v.behind(callNode(h)))}, true
-	case f != nil && answersBadly(f.Err) && v.failsOn(f, statusForSure):
+	case f != nil && answers.IsBad(f.Err) && v.failsOn(f, statusForSure):
 		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
 	}
 	return Headline{}, false
@@ -205,17 +206,17 @@ func (v *view) conditionWord() (Headline, bool) {
 // relistWord speaks of a relist that waits for one call, and of a verdict that is
 // near.
 func (v *view) relistWord() (Headline, bool) {
-	for _, h := range v.blamed {
-		if h.out && h.By == call.ByRelist && h.sure {
-			word, text := "AT RISK", v.callName(h.Flight)+" has been out for "+going(h.took)
+	for _, h := range v.Blamed {
+		if h.Out && h.By == call.ByRelist && h.Sure {
+			word, text := "AT RISK", v.callName(h.Flight)+" has been out for "+going(h.Took)
 			if v.endsInTime() {
 				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"
 			}
 			return Headline{Word: word, Severity: v.severity(h), Text: v.heldUp(text)}, true
 		}
 	}
-	if i := slices.IndexFunc(v.objects, func(h hang) bool { return h.sure && v.unheard(&h) }); i >= 0 && !v.Policy.Bounds().OneMoment {
-		return Headline{Word: "AT RISK", Severity: v.severity(&v.objects[i]), Text: "no status call was answered for " + going(v.At.Sub(v.objects[i].Since))}, true
+	if i := slices.IndexFunc(v.Statuses, func(h answers.Hang) bool { return h.Sure && v.Unheard(&h) }); i >= 0 && !v.Policy.Bounds().OneMoment {
+		return Headline{Word: "AT RISK", Severity: v.severity(&v.Statuses[i]), Text: "no status call was answered for " + going(v.At.Sub(v.Statuses[i].Since))}, true
 	}
 	out := v.out()
 	overdue := v.Health.ListAge(v.At) > v.Period+answers.Hung
@@ -223,7 +224,7 @@ func (v *view) relistWord() (Headline, bool) {
 		return Headline{Word: "AT RISK", Severity: Warning, Text: v.overdue() + out}, true
 	}
 	// As with a mild finding, one call after the other may be late for a moment; but the first relist has yet to show anything.
-	if f := v.late(); f != nil && (v.told == nil || v.Relists.Count == 0 || f.Elapsed(v.At) >= v.lateAfter(f.Op)+holding) {
+	if f := v.late(); f != nil && (v.told == nil || v.Relists.Count == 0 || f.Elapsed(v.At) >= v.LateAfter(f.Op)+holding) {
 		return Headline{Word: "SLOW?", Severity: Warning, Text: strings.TrimPrefix(out, ": ")}, true
 	}
 	return Headline{}, false
@@ -278,8 +279,8 @@ func (v *view) inventory() string {
 		answered = ", the last Status failed"
 	case v.VersionErr != nil:
 		answered = ", the last Version failed"
-	case v.failing > 0:
-		answered = ", the last inspection of " + count(v.failing, "pod") + " failed"
+	case len(v.Failing) > 0:
+		answered = ", the last inspection of " + count(len(v.Failing), "pod") + " failed"
 	}
 	return count(v.Counts.Pods, "pod") + ", " + count(v.Counts.Containers, "container") + answered
 }

@@ -99,7 +99,7 @@ func (v *view) helpersStuck(same []lateHelper) Finding {
 	f.say(describe("it", p.Process), v.helperWaits(p.node))
 	sayFirst(&f, p.others, helpersTold, "such helper", func(other evidence.Process) string { return "also " + v.helperPhrase(other, p.owner) })
 	limit := p.ErrandLimit()
-	f.say(fmt.Sprintf("reported after %s: many times what the same takes on a healthy node", span(v.unlessBusy(limit, waits.BusyFactor*limit))),
+	f.say(fmt.Sprintf("reported after %s: many times what the same takes on a healthy node", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),
 		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
 	nodes := make([]string, len(same))
 	for i := range same {

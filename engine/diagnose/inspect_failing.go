@@ -2,9 +2,7 @@ package diagnose
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -66,12 +64,12 @@ func (p failingPod) subject() Subject { return on(p.Op, p.Pod, p.Container, p.ID
 
 // inspectFailing finds pods whose inspection ends in an error, again and again.
 func inspectFailing(v *view) []Finding {
-	if v.scope.whole() {
+	if v.Scope.Whole() {
 		return nil
 	}
-	killer, found := v.connectionKiller()
+	killer, found := v.ConnectionKiller()
 	if v.byChance() && !found {
-		if v.flaky.failed > 0 || v.Sweep.Flaky < flakyObjects {
+		if v.Flaky.Failed > 0 || v.Sweep.Flaky < flakyObjects {
 			return nil
 		}
 		return []Finding{v.nowAndThen()}
@@ -100,10 +98,10 @@ func (v *view) failingPods() []failingPod {
 	var pods []failingPod
 	swept := make(map[pleg.PodRef]bool)
 	away := v.awayLately()
-	alone := v.unreachable() > 0 && !away
-	if w := v.sweep(); w != nil {
+	alone := v.Unreachable() > 0 && !away
+	if w := v.FreshSweep(); w != nil {
 		for _, o := range w.Failed {
-			if !swept[o.Pod] && (v.ownError(o.Err, o.Took) || isAway(o.Err) && alone) && (w.Ended.IsZero() || !v.heardSince(o.Flight, askedLast(w))) {
+			if !swept[o.Pod] && (v.OwnError(o.Err, o.Took) || answers.IsAway(o.Err) && alone) && (w.Ended.IsZero() || !v.HeardSince(o.Flight, w.AskedLast())) {
 				swept[o.Pod] = true
 				pods = append(pods, sweptPod(o, "failed twice in the sweep at "+v.clock(w.Began)))
 			}
@@ -114,31 +112,17 @@ func (v *view) failingPods() []failingPod {
 		need = failsSteadily
 	}
 	for p := range v.podsWith((*podFacts).fails) {
-		if f := p.Failure; f != nil && f.InRow >= need && !swept[f.Pod] && (v.ownError(f.Err, f.Took()) || !away && v.isAwayFor(f)) {
+		if f := p.Failure; f != nil && f.InRow >= need && !swept[f.Pod] && (v.OwnError(f.Err, f.Took()) || !away && v.isAwayFor(f)) {
 			pods = append(pods, failingPod{Failure: f})
 		}
 	}
 	return pods
 }
 
-// ownError reports whether an error is the runtime's answer about an object: no
-// hang, no runtime that is away, no object that has gone.
-func (v *view) ownError(err error, took time.Duration) bool {
-	switch {
-	case err == nil, errors.Is(err, call.ErrNotFound):
-		return false
-	case errors.Is(err, call.ErrDeadline):
-		return !v.ranOut(err, took)
-	}
-	return isAnswer(err)
-}
-
-func isAway(err error) bool { return errors.Is(err, call.ErrUnavailable) }
-
 // isAwayFor reports whether the runtime is away for nothing but one pod: it has
 // answered lists for as long as that has failed.
 func (v *view) isAwayFor(f *answers.Failure) bool {
-	return isAway(f.Err) && v.Failure == nil && v.StatusErr == nil && f.InRow > downForSure && v.Health.ListedAt.After(f.First)
+	return answers.IsAway(f.Err) && v.Failure == nil && v.StatusErr == nil && f.InRow > answers.DownForSure && v.Health.ListedAt.After(f.First)
 }
 
 // manyAlike returns those that fail in the way in which the pods of most owners do,
@@ -213,7 +197,7 @@ func (v *view) manyFail(all []failingPod) Finding {
 // answered when asked again that those which failed twice may have done so by
 // chance: no object is to blame for that.
 func (v *view) byChance() bool {
-	w := v.sweep()
+	w := v.FreshSweep()
 	if w == nil || w.Flaky == 0 || w.Flaky < len(w.Failed) || w.Done == 0 {
 		return false
 	}
@@ -234,14 +218,14 @@ func (v *view) recoveries() (n int) {
 
 // unsteady reports whether calls fail now and then, whatever they ask for.
 func (v *view) unsteady() bool {
-	return v.recoveries() >= unsteadyPods || v.outages().outages >= answers.Outages
+	return v.recoveries() >= unsteadyPods || v.outages().Outages >= answers.Outages
 }
 
 // recovering is about inspections that fail and succeed by themselves, while all
 // else works.
 func (v *view) recovering() []Finding {
 	n := v.recoveries()
-	if v.flaky.failed > 0 || n < unsteadyPods || v.awayLately() {
+	if v.Flaky.Failed > 0 || n < unsteadyPods || v.awayLately() {
 		return nil
 	}
 	return []Finding{{
@@ -260,8 +244,8 @@ func (v *view) nowAndThen() Finding {
 		Evidence: []string{fmt.Sprintf("%d were answered when asked again, %d failed twice", w.Flaky, len(w.Failed))},
 		Next:     v.runtimeSteps(v.logStep("what the runtime says")),
 	}
-	for _, op := range statusCalls {
-		if sums := v.sums(op); sums.LastErr != nil {
+	for _, op := range answers.StatusCalls {
+		if sums := v.Sums(op); sums.LastErr != nil {
 			f.say(fmt.Sprintf("%v: %s of %s failed, the last with %s", op, thousands(sums.Errors), count(sums.Count, "call"), words(sums.LastErr)))
 		}
 	}

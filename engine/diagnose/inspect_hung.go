@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -33,18 +34,15 @@ const (
 	// membersMost is how many of the others are named in the finding that sums
 	// them up.
 	membersMost = 50
-	// allHung is how many objects must be hanging, and none answered, for it to
-	// be the operation that hangs and not the objects.
-	allHung = 8
 )
 
 // inspectHung finds the sandboxes and containers whose status does not come
 // back, and those where it takes very long.
 func inspectHung(v *view) []Finding {
 	switch {
-	case v.scope.whole() || v.scope == slow:
+	case v.Scope.Whole() || v.Scope == answers.AllSlow:
 		return nil
-	case v.scope == everyStatus:
+	case v.Scope == answers.NoStatus:
 		return []Finding{v.everyStatusFinding()}
 	}
 	return append(folded(v, InspectHung, v.gathered(), fullHung, hungObject.name, v.objectsHung, v.restHung), v.slowInSweep()...)
@@ -52,24 +50,24 @@ func inspectHung(v *view) []Finding {
 
 // everyStatusFinding is about calls that hang whatever they ask for.
 func (v *view) everyStatusFinding() Finding {
-	first := v.every[0]
+	first := v.Every[0]
 	f := Finding{
-		ID: InspectHung, Since: slices.MinFunc(v.every, bySince).Since,
-		Summary: fmt.Sprintf("no status call is answered, for none of the %s that were asked for", count(len(v.every), "object")),
+		ID: InspectHung, Since: slices.MinFunc(v.Every, answers.BySince).Since,
+		Summary: fmt.Sprintf("no status call is answered, for none of the %s that were asked for", count(len(v.Every), "object")),
 		Next:    v.runtimeSteps(v.logStep("what the runtime does; thousands of blocked goroutines mean a lock")),
 	}
-	if first.out {
+	if first.Out {
 		f.Summary = fmt.Sprintf("no status call is answered, whichever pod it is for: none has come back for %s", going(v.At.Sub(f.Since)))
 	}
-	for _, h := range v.every {
+	for _, h := range v.Every {
 		f.Severity = max(f.Severity, v.severity(h))
 	}
-	if other := slices.ContainsFunc(v.every, func(h *hang) bool { return h.Op != first.Op }); !other && !first.out {
+	if other := slices.ContainsFunc(v.Every, func(h *answers.Hang) bool { return h.Op != first.Op }); !other && !first.Out {
 		f.Subject.Operation = first.Op.String()
-		f.Summary = fmt.Sprintf("%v has no answer for any of the %s that it was asked for", first.Op, count(len(v.every), "object"))
+		f.Summary = fmt.Sprintf("%v has no answer for any of the %s that it was asked for", first.Op, count(len(v.Every), "object"))
 	}
 	f.say(v.meanwhile(first), v.countdown(first))
-	for _, h := range v.every[:min(len(v.every), fullHung)] {
+	for _, h := range v.Every[:min(len(v.Every), fullHung)] {
 		f.say(v.hangLine(h))
 	}
 	f.say(v.pressure(), v.daemon())
@@ -81,29 +79,29 @@ func (v *view) everyStatusFinding() Finding {
 // containers if all of them hang as well: they share a shim, and it is one
 // trouble.
 type hungObject struct {
-	*hang
-	containers []*hang
+	*answers.Hang
+	containers []*answers.Hang
 }
 
 // gathered returns what hangs by its own fault, in its order, with a whole pod as
 // one.
 func (v *view) gathered() (all []hungObject) {
-	at := make(map[target]*hang)
-	if slices.ContainsFunc(v.blamed, func(h *hang) bool { return h.Op == call.PodSandboxStatus }) {
-		for _, h := range v.blamed {
-			at[target{h.Op, h.ID}] = h
+	at := make(map[answers.Target]*answers.Hang)
+	if slices.ContainsFunc(v.Blamed, func(h *answers.Hang) bool { return h.Op == call.PodSandboxStatus }) {
+		for _, h := range v.Blamed {
+			at[answers.Target{Op: h.Op, ID: h.ID}] = h
 		}
 	}
-	taken := make(map[*hang]bool)
-	for _, h := range v.blamed {
+	taken := make(map[*answers.Hang]bool)
+	for _, h := range v.Blamed {
 		if taken[h] {
 			continue
 		}
-		o := hungObject{hang: h}
+		o := hungObject{Hang: h}
 		if len(at) > 0 {
 			o = v.wholePod(h, at)
 		}
-		taken[o.hang] = len(o.containers) > 0
+		taken[o.Hang] = len(o.containers) > 0
 		for _, c := range o.containers {
 			taken[c] = true
 		}
@@ -114,18 +112,18 @@ func (v *view) gathered() (all []hungObject) {
 
 // wholePod returns the sandbox of an object that is blamed with its containers, if it
 // hangs with every container in it that has not ended; the object alone if not.
-func (v *view) wholePod(h *hang, at map[target]*hang) hungObject {
-	alone, id := hungObject{hang: h}, v.sandbox(h.Flight)
-	sandbox := at[target{call.PodSandboxStatus, id}]
+func (v *view) wholePod(h *answers.Hang, at map[answers.Target]*answers.Hang) hungObject {
+	alone, id := hungObject{Hang: h}, v.sandbox(h.Flight)
+	sandbox := at[answers.Target{Op: call.PodSandboxStatus, ID: id}]
 	if sandbox == nil || id == "" {
 		return alone
 	}
-	whole := hungObject{hang: sandbox}
+	whole := hungObject{Hang: sandbox}
 	for _, c := range v.containersIn(sandbox.Pod) {
 		if c.SandboxID != id || c.ID == "" {
 			continue
 		}
-		switch hung := at[target{call.ContainerStatus, c.ID}]; {
+		switch hung := at[answers.Target{Op: call.ContainerStatus, ID: c.ID}]; {
 		case hung != nil:
 			whole.containers = append(whole.containers, hung)
 		case c.State != pleg.Exited:
@@ -192,7 +190,7 @@ func (o hungObject) summary(v *view) string {
 	default:
 		who += fmt.Sprintf(" and ContainerStatus of its %d containers", n)
 	}
-	return fmt.Sprintf("%v of %s %s", o.Op, who, v.unanswered(o.hang))
+	return fmt.Sprintf("%v of %s %s", o.Op, who, v.unanswered(o.Hang))
 }
 
 // also names the containers that hang with their sandbox.
@@ -218,14 +216,14 @@ func (o hungObject) name() group {
 
 // line is what is said of one of several.
 func (v *view) hungLine(o hungObject) (Subject, string) {
-	return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.hang)
+	return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.Hang)
 }
 
 // objectsHung is about one object, or about those of several pods of one owner, of
 // which the first is the worst.
 func (v *view) objectsHung(alike []hungObject) Finding {
 	o := alike[0]
-	h := o.hang
+	h := o.Hang
 	f := Finding{
 		ID: InspectHung, Severity: v.worstOf(alike), Since: h.Since,
 		Summary: o.summary(v),
@@ -237,26 +235,26 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 	f.say(o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours(), v.notListed(h.Flight))
 	f.say(v.processes(h.Flight)...)
 	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike, func(o hungObject) Subject { return Subject{Pod: o.Pod} }), going(max(h.took, v.At.Sub(h.Since))))
+		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike, func(o hungObject) Subject { return Subject{Pod: o.Pod} }), going(max(h.Took, v.At.Sub(h.Since))))
 		f = about(f, alike, v.hungLine)
 	}
 	nodes := []string{objectNode(v.asked(h.Flight))}
 	for _, o := range alike[:min(len(alike), membersMost)] {
-		nodes = append(nodes, objectNode(v.asked(o.Flight)), callNode(o.hang))
+		nodes = append(nodes, objectNode(v.asked(o.Flight)), callNode(o.Hang))
 	}
 	return f.withChain(v, nodes...)
 }
 
 func (v *view) worstOf(all []hungObject) (worst Severity) {
 	for _, o := range all {
-		worst = max(worst, v.severity(o.hang))
+		worst = max(worst, v.severity(o.Hang))
 	}
 	return worst
 }
 
 // neighbours says how many objects a sweep found to be fine.
 func (v *view) neighbours() string {
-	w := v.sweep()
+	w := v.FreshSweep()
 	if w == nil || w.Done == 0 {
 		return ""
 	}
@@ -265,11 +263,11 @@ func (v *view) neighbours() string {
 
 // countdown says when the kubelet will call PLEG unhealthy because of a call
 // that holds up its relist; empty for a call that holds up nothing.
-func (v *view) countdown(h *hang) string {
-	if !h.out && gaveUp(h.err) {
-		return fmt.Sprintf("the runtime itself gives up after %s, and a relist waits for that", span(h.took))
+func (v *view) countdown(h *answers.Hang) string {
+	if !h.Out && gaveUp(h.Err) {
+		return fmt.Sprintf("the runtime itself gives up after %s, and a relist waits for that", span(h.Took))
 	}
-	if !h.out || h.By != call.ByRelist {
+	if !h.Out || h.By != call.ByRelist {
 		return fmt.Sprintf("a relist that asks for it waits up to %s for the answer, and sees nothing else meanwhile", span(v.Timeout))
 	}
 	if left := v.untilUnhealthy(); left > 0 {
@@ -290,9 +288,9 @@ func gaveUp(err error) bool {
 }
 
 // deadline says what becomes of a call of a relist before PLEG is unhealthy.
-func (v *view) deadline(h *hang) string {
-	left := v.Timeout - h.took
-	if !h.out || h.By != call.ByRelist || left <= 0 || left >= v.untilUnhealthy() || v.endsInTime() {
+func (v *view) deadline(h *answers.Hang) string {
+	left := v.Timeout - h.Took
+	if !h.Out || h.By != call.ByRelist || left <= 0 || left >= v.untilUnhealthy() || v.endsInTime() {
 		return ""
 	}
 	return fmt.Sprintf("its deadline ends it in %s; the relist then goes on, and the next one asks again", span(left.Round(time.Second)))

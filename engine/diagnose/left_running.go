@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -102,7 +103,7 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	}
 	byName(l.containers)
 	l.sandbox = l.containers[0].SandboxID
-	since := later(p.Orphaned, v.Resumed)
+	since := answers.Later(p.Orphaned, v.Resumed)
 	switch {
 	case !v.Policy.Bounds().Past:
 		l.how, is = "running in a sandbox that is not ready", !slices.ContainsFunc(l.containers, func(c pleg.Container) bool {

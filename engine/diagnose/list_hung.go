@@ -44,10 +44,10 @@ const anyList = "lists"
 // listHung finds a list that does not come back, and one that takes seconds,
 // while other calls are answered.
 func listHung(v *view) []Finding {
-	if v.scope.whole() {
+	if v.Scope.Whole() {
 		return nil
 	}
-	if h := v.list(); h != nil && !v.early(h) {
+	if h := v.List(); h != nil && !v.Early(h) {
 		return []Finding{v.listFinding(h)}
 	}
 	if op, took, slow := v.slowList(); slow {
@@ -56,7 +56,7 @@ func listHung(v *view) []Finding {
 	return nil
 }
 
-func (v *view) listFinding(h *hang) Finding {
+func (v *view) listFinding(h *answers.Hang) Finding {
 	f := Finding{
 		ID: ListHung, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
@@ -76,7 +76,7 @@ func (v *view) listFinding(h *hang) Finding {
 	f.say(v.inKernel()...)
 	f = f.withChain(v, callNode(h))
 	switch o, found := v.holder(f.Chain); {
-	case len(v.blamed) > 0 || !found: // their findings tell who holds it up
+	case len(v.Blamed) > 0 || !found: // their findings tell who holds it up
 	case o.ID == "":
 		f.Subject.Pod = o.Pod
 		f.Summary += fmt.Sprintf(", nor is that of %v alone, while other pods' are", o.Pod)
@@ -113,7 +113,7 @@ func (v *view) holder(links []Link) (o waits.Object, found bool) {
 
 // unknown names what the node shows and the runtime does not know.
 func (v *view) unknown() string {
-	w := v.sweep()
+	w := v.FreshSweep()
 	if w == nil || len(w.Unknown) == 0 {
 		return ""
 	}
@@ -132,9 +132,9 @@ func (v *view) unknown() string {
 // others says which other calls that are about the whole runtime hang as well.
 func (v *view) others(not call.Operation) string {
 	var hangs []string
-	for op := range v.general {
-		if op := call.Operation(op); op != not && v.hangs(op) {
-			hangs = append(hangs, op.String()+" for "+going(v.general[op].took))
+	for op := range v.General {
+		if op := call.Operation(op); op != not && v.Hangs(op) {
+			hangs = append(hangs, op.String()+" for "+going(v.General[op].Took))
 		}
 	}
 	if len(hangs) == 0 {
@@ -153,7 +153,7 @@ func (v *view) listSteps(op call.Operation) []Step {
 
 // searching says how far the sweep has come that looks for what holds the lock.
 func (v *view) searching() string {
-	w := v.sweep()
+	w := v.FreshSweep()
 	switch {
 	case w == nil:
 		return ""
@@ -179,7 +179,7 @@ func (v *view) seenOf() string {
 // fast, and how long it took last.
 func (v *view) slowList() (op call.Operation, took time.Duration, slow bool) {
 	for _, list := range []call.Operation{call.ListPodSandbox, call.ListContainers} {
-		sums := v.sums(list)
+		sums := v.Sums(list)
 		each := sums.P90
 		if v.Policy.Bounds().Past {
 			each = cmp.Or(sums.Last, sums.P90)
@@ -228,6 +228,6 @@ func (v *view) slowListFinding(op call.Operation, took time.Duration) Finding {
 		Subject: Subject{Operation: op.String()}, Group: anyList,
 		Next: v.listSteps(op)[:2],
 	}
-	f.say(v.fast(), v.seenOf(), fmt.Sprintf("its last answer had %s", size(v.sums(op).LastResponseBytes)), v.pressure())
+	f.say(v.fast(), v.seenOf(), fmt.Sprintf("its last answer had %s", size(v.Sums(op).LastResponseBytes)), v.pressure())
 	return f
 }

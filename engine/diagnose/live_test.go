@@ -268,8 +268,8 @@ func TestSlowListIsNotCritical(t *testing.T) {
 	}
 	took := engine.Relist{At: ago(20 * second), Took: 5 * second, List: 5 * second}
 	slow := healthy(5).relisted(took, took).hang(call.ListContainers, 4*second)
-	if v := slow.view(); v.hangs(call.ListContainers) {
-		t.Errorf("hung after %v though the last lists took 5 s", v.hungAfter(call.ListContainers))
+	if v := slow.view(); v.Hangs(call.ListContainers) {
+		t.Errorf("hung after %v though the last lists took 5 s", v.HungAfter(call.ListContainers))
 	}
 }
 
@@ -280,8 +280,8 @@ func TestSilenceFromTheStart(t *testing.T) {
 		for i := range n.Calls {
 			n.Calls[i].LastOK = time.Time{}
 		}
-		if v := n.view(); v.scope != silent || v.severity(v.silence) != want {
-			t.Errorf("after %v: scope %v, severity %v, want %v", out, v.scope, v.severity(v.silence), want)
+		if v := n.view(); v.Scope != answers.Silent || v.severity(v.Silence) != want {
+			t.Errorf("after %v: scope %v, severity %v, want %v", out, v.Scope, v.severity(v.Silence), want)
 		}
 	}
 }

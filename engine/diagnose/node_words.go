@@ -68,15 +68,15 @@ func (v *view) deep() *evidence.Deep {
 // calls of one bounded look are taken as made at the same time.
 func (v *view) allBegan(at time.Time) bool {
 	hangs := false
-	for i := range v.general {
-		if h := &v.general[i]; !h.Since.IsZero() {
+	for i := range v.General {
+		if h := &v.General[i]; !h.Since.IsZero() {
 			if hangs = h.Since.After(at); !hangs {
 				return false
 			}
 		}
 	}
-	for i := range v.objects {
-		if hangs = v.objects[i].Since.After(at); !hangs {
+	for i := range v.Statuses {
+		if hangs = v.Statuses[i].Since.After(at); !hangs {
 			return false
 		}
 	}

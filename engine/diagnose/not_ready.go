@@ -91,7 +91,7 @@ func notReady(v *view, id ID, condition, effect string, next ...Step) []Finding 
 // lacks reports whether a condition is not met, and how the runtime gave it; zero if
 // it did not name it. Before the first answer to Status there is nothing to say.
 func (v *view) lacks(name string) (pleg.Condition, bool) {
-	if v.sums(call.Status).LastOK.IsZero() {
+	if v.Sums(call.Status).LastOK.IsZero() {
 		return pleg.Condition{}, false
 	}
 	i := slices.IndexFunc(v.Conditions, func(c pleg.Condition) bool { return c.Type == name })

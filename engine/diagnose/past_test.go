@@ -21,7 +21,7 @@ type witness struct {
 	failing map[pleg.UID]bool
 	report  *evidence.Report
 	shown   *engine.Snapshot // that has what is remembered; may be nil
-	scope   scope            // of the last snapshot that was diagnosed
+	scope   answers.Scope    // of the last snapshot that was diagnosed
 }
 
 func newWitness() *witness { return new(witness) }
@@ -55,7 +55,7 @@ func (w *witness) Add(u engine.Update) {
 	}
 	w.outages(s)
 	w.inspections(s)
-	if c := (&view{Snapshot: s}).sums(call.Status); first || c.Count != (&view{Snapshot: w.last}).sums(call.Status).Count {
+	if c := (&view{Snapshot: s}).Sums(call.Status); first || c.Count != (&view{Snapshot: w.last}).Sums(call.Status).Count {
 		if !c.LastErrAt.After(c.LastOK) {
 			w.StatusTook(c.Last)
 		}
@@ -80,13 +80,13 @@ func (w *witness) comesBack(s *engine.Snapshot) {
 			return false
 		}
 		switch w.scope {
-		case refused:
+		case answers.Refused:
 			return true
-		case silent:
+		case answers.Silent:
 			return c.Op != call.Status || c.Last >= answers.Late
-		case everyStatus:
+		case answers.NoStatus:
 			return c.Op.AboutObject()
-		case tooEarly:
+		case answers.TooEarly:
 			return c.Last >= answers.Late
 		}
 		return false
@@ -94,7 +94,7 @@ func (w *witness) comesBack(s *engine.Snapshot) {
 		return
 	}
 	back := past.Comeback{At: s.At}
-	for i, f := range failures(s) {
+	for i, f := range s.Failures() {
 		if f != nil {
 			back.InRow[i] = f.InRow
 		}
@@ -106,9 +106,9 @@ func (w *witness) comesBack(s *engine.Snapshot) {
 func (w *witness) diagnosed(s *engine.Snapshot) {
 	v := newView(Input{Snapshot: s, cache: &w.cache, Evidence: s.Evidence})
 	defer views.Put(v)
-	w.scope = v.scope
-	for i := range v.objects {
-		w.Hung(v.objects[i].ID, s.At)
+	w.scope = v.Scope
+	for i := range v.Statuses {
+		w.Hung(v.Statuses[i].ID, s.At)
 	}
 }
 
@@ -158,7 +158,7 @@ func (w *witness) inspections(s *engine.Snapshot) {
 	v := view{Snapshot: s}
 	now := make(map[pleg.UID]bool)
 	for _, p := range s.Pods {
-		if f := p.Failure; f != nil && (v.ownError(f.Err, f.Took()) || isAway(f.Err)) {
+		if f := p.Failure; f != nil && (v.OwnError(f.Err, f.Took()) || answers.IsAway(f.Err)) {
 			now[p.UID] = true
 		} else if w.failing[p.UID] && p.StatusErr == nil {
 			w.Recovered(s.At)
@@ -170,7 +170,7 @@ func (w *witness) inspections(s *engine.Snapshot) {
 // idle reports whether our own relists leave nothing to be desired.
 func idle(s *engine.Snapshot) bool {
 	h := &s.Health
-	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answers.FreshFor && s.Relists.Last <= answerFresh
+	return !s.Paused && h.Healthy && s.Failure == nil && !h.ListedAt.IsZero() && h.ListAge(s.At) <= answers.FreshFor && s.Relists.Last <= answers.FreshFor
 }
 
 // remember gives snapshots, one after the other, what a machine remembers by then.

@@ -70,8 +70,8 @@ func (p stuckProcess) line() (Subject, string) {
 // stuckProcesses returns those processes, the worst first. What is likely behind a status
 // call that hangs is told with that.
 func (v *view) stuckProcesses() (stuck []stuckProcess) {
-	h := v.list()
-	listHangs := h != nil && h.sure
+	h := v.List()
+	listHangs := h != nil && h.Sure
 	v.graph().Each("", func(place int, n *waits.Node) {
 		if n.Process() == nil || !n.Stuck() {
 			return

@@ -71,7 +71,7 @@ func whose(text string, p evidence.Process) Step {
 // what the node shows, or else in the words of the error.
 func (v *view) refusedBy(err error) string {
 	s, known := v.shut()
-	switch away := isAway(err); {
+	switch away := answers.IsAway(err); {
 	case away && known:
 		return "no call reaches the runtime: " + s.why
 	case away:

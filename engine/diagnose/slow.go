@@ -23,24 +23,18 @@ var runtimeSlowKind = &kind{
 	when: "half of all calls take 150 ms or more, 500 ms where tasks wait for the CPU half of the time, by those of the last minute while the screen runs",
 }
 
-const (
-	// slowSample is how many status calls must have been made to speak of half
-	// of them, and slowRelists how many relists of late are looked at.
-	slowSample  = 3
-	slowRelists = 5
-	// statusHolds is how long an answer to Status says how fast the runtime is.
-	statusHolds = time.Minute
-)
+// slowRelists is how many relists of late are looked at.
+const slowRelists = 5
 
 // runtimeSlow finds a runtime that answers every kind of call, and each late.
 func runtimeSlow(v *view) []Finding {
 	tell := func(operation, format string, figures ...any) []Finding {
 		return []Finding{v.slowRuntime(operation, fmt.Sprintf(format, figures...))}
 	}
-	if v.scope == slow {
-		return tell("", "half of the status calls take %s or more, the slowest %s: longer and longer", span(v.halfSlow(answers.Slow)), span(v.Sweep.Slowest[0].Took))
+	if v.Scope == answers.AllSlow {
+		return tell("", "half of the status calls take %s or more, the slowest %s: longer and longer", span(v.HalfSlow(answers.Slow)), span(v.Sweep.Slowest[0].Took))
 	}
-	if v.scope.whole() || v.generalHangs() {
+	if v.Scope.Whole() || v.generalHangs() {
 		return nil
 	}
 	times, all := v.slowOperations()
@@ -49,15 +43,15 @@ func runtimeSlow(v *view) []Finding {
 	case all && len(times) >= 3, refused && all && len(times) > 0:
 		return tell("", "half of all calls take %s or more, whatever they ask", span(slices.Min(times)))
 	case refused && len(times) > 0:
-		late := v.sums(call.Status)
-		if version := v.sums(call.Version); version.P50 > late.P50 {
+		late := v.Sums(call.Status)
+		if version := v.Sums(call.Version); version.P50 > late.P50 {
 			late = version
 		}
 		return tell(late.Op.String(), "%v takes %s, while the lists are fast", late.Op, span(late.P50))
 	case v.objectsSlow():
-		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.sums(call.ContainerStatus).P50))
+		return tell(call.ContainerStatus.String(), "half of all ContainerStatus calls take %s or more, whichever container they ask for", span(v.Sums(call.ContainerStatus).P50))
 	}
-	if half := v.halfSlow(v.unlessBusy(answers.Slow, answers.SlowBusy)); v.Policy.Bounds().OneMoment && half > 0 {
+	if half := v.HalfSlow(v.UnlessBusy(answers.Slow, answers.SlowBusy)); v.Policy.Bounds().OneMoment && half > 0 {
 		return tell("", "half of the status calls take %s or more", span(half))
 	}
 	return nil
@@ -66,7 +60,7 @@ func runtimeSlow(v *view) []Finding {
 // generalHangs reports whether calls that are about the whole runtime hang for
 // sure.
 func (v *view) generalHangs() bool {
-	return slices.ContainsFunc(v.general[:], func(h hang) bool { return h.sure })
+	return slices.ContainsFunc(v.General[:], func(h answers.Hang) bool { return h.Sure })
 }
 
 // slowOperations returns what half of the calls take at present, for each
@@ -77,7 +71,7 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 	for _, op := range []call.Operation{call.Version, call.Status, call.ListPodSandbox, call.ListContainers, call.PodSandboxStatus, call.ContainerStatus} {
 		took, known := v.typical(op)
 		switch {
-		case known && took >= v.unlessBusy(answers.Slow, answers.SlowBusy):
+		case known && took >= v.UnlessBusy(answers.Slow, answers.SlowBusy):
 			slow = append(slow, took)
 		case known && op != call.Version && op != call.Status:
 			all = false
@@ -90,7 +84,7 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 // is not known. In one bounded look that is what it took in all; while an engine runs, it
 // is what is recent, since half of all would tell of a change too late.
 func (v *view) typical(op call.Operation) (time.Duration, bool) {
-	sums := v.sums(op)
+	sums := v.Sums(op)
 	switch {
 	case sums.LastOK.IsZero():
 		return 0, false
@@ -99,7 +93,7 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	case op == call.ListPodSandbox || op == call.ListContainers:
 		return v.typicalList(sums)
 	}
-	if took, ok := v.probeTime(op, v.At.Add(-answers.FreshFor)); ok {
+	if took, ok := v.ProbeTime(op, v.At.Add(-answers.FreshFor)); ok {
 		return took, true
 	}
 	if op == call.Version || v.At.Sub(sums.LastOK) > answers.SlowFor || sums.LastErrAt.After(sums.LastOK) {
@@ -153,9 +147,9 @@ func usualList(h []engine.Relist) time.Duration {
 // objectsSlow reports whether most status calls are very slow though lists and
 // Status are not.
 func (v *view) objectsSlow() bool {
-	for _, op := range statusCalls {
+	for _, op := range answers.StatusCalls {
 		took, known := v.typical(op)
-		if sums := v.sums(op); !known || took < v.unlessBusy(answers.Slow, answers.SlowBusy) || sums.Count < slowSample || sums.P50 < answers.SlowObjects {
+		if sums := v.Sums(op); !known || took < v.UnlessBusy(answers.Slow, answers.SlowBusy) || sums.Count < answers.SlowSample || sums.P50 < answers.SlowObjects {
 			return false
 		}
 	}
@@ -186,7 +180,7 @@ func (v *view) slowRuntime(operation, summary string) Finding {
 
 // fullRelist says what a relist costs in which every pod has changed.
 func (v *view) fullRelist() string {
-	each := max(v.sums(call.PodSandboxStatus).P50, v.sums(call.ContainerStatus).P50)
+	each := max(v.Sums(call.PodSandboxStatus).P50, v.Sums(call.ContainerStatus).P50)
 	objects := v.Counts.Sandboxes + v.Counts.Containers
 	if each == 0 || objects == 0 {
 		return ""
@@ -203,32 +197,4 @@ func (v *view) usage() string {
 		}
 	}
 	return ""
-}
-
-// slowShare is the part of all calls that must be of operations of which half are
-// slow; those that are asked for once each are few, and fast by chance.
-const slowShare = 0.75
-
-// halfSlow returns what half of the calls of the slow operations take at least, if
-// almost all calls are of such; 0 if not. Slow is what takes that long in half of its calls.
-func (v *view) halfSlow(from time.Duration) time.Duration {
-	var slow, all uint64
-	var least time.Duration
-	for i := range v.Calls {
-		c := &v.Calls[i]
-		if c.Op == call.GetContainerEvents {
-			continue
-		}
-		all += c.Count
-		if c.P50 >= from && c.Count >= slowSample && !c.LastOK.IsZero() {
-			slow += c.Count
-			if least == 0 || c.P50 < least {
-				least = c.P50
-			}
-		}
-	}
-	if float64(slow) < slowShare*float64(all) {
-		return 0
-	}
-	return least
 }

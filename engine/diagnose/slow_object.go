@@ -25,7 +25,7 @@ func (v *view) slowInSweep() (findings []Finding) {
 		return nil
 	}
 	for _, o := range w.Slowest {
-		if o.Err == nil && o.Took >= answers.Late && v.standsOut(o.Op, o.Took) && !v.heardSince(o.Flight, w.Ended) {
+		if o.Err == nil && o.Took >= answers.Late && v.standsOut(o.Op, o.Took) && !v.HeardSince(o.Flight, w.Ended) {
 			findings = append(findings, v.slowFinding(o.Flight, o.Took))
 		}
 	}
@@ -35,15 +35,15 @@ func (v *view) slowInSweep() (findings []Finding) {
 // standsOut reports whether a call of an operation took much longer than half of
 // its like.
 func (v *view) standsOut(op call.Operation, took time.Duration) bool {
-	sums := v.sums(op)
+	sums := v.Sums(op)
 	return sums.P50 > 0 && took >= slowFactor*sums.P50
 }
 
 func (v *view) slowFinding(f call.Flight, took time.Duration) Finding {
 	found := Finding{
 		ID: InspectHung, Severity: Warning,
-		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.sums(f.Op).P50)),
-		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{hang: &hang{Flight: f}}.name().String(),
+		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.Sums(f.Op).P50)),
+		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{Hang: &answers.Hang{Flight: f}}.name().String(),
 		Next: v.objectSteps(f)[:1],
 	}
 	found.say(v.neighbours())

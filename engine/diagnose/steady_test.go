@@ -190,7 +190,7 @@ func TestSlowIsTheSameTroubleAsHung(t *testing.T) {
 	n := healthy(5)
 	v := n.view()
 	f := n.flight(1, "app", 0)
-	if hung, slow := (hungObject{hang: &hang{Flight: f}}).name().String(), v.slowFinding(f, 2*second).Key(); slow != (Key{ID: InspectHung, Group: hung}) {
+	if hung, slow := (hungObject{Hang: &answers.Hang{Flight: f}}).name().String(), v.slowFinding(f, 2*second).Key(); slow != (Key{ID: InspectHung, Group: hung}) {
 		t.Errorf("%+v is known by %q while it hangs", slow, hung)
 	}
 }

@@ -177,7 +177,7 @@ func (v *view) refusedFor(reasons ...string) string {
 			return fmt.Sprintf("%v: %s", f.Op, words(f.Err))
 		}
 	}
-	if v.failing > 0 {
+	if len(v.Failing) > 0 {
 		left := failuresRead
 		for p := range v.podsWith((*podFacts).fails) {
 			if left--; left < 0 {

@@ -47,7 +47,7 @@ const (
 
 // listTooBig finds list answers near or over the limit of a message.
 func listTooBig(v *view) []Finding {
-	if f := v.Failure; f != nil && tooLarge(f.Err) {
+	if f := v.Failure; f != nil && answers.IsTooLarge(f.Err) {
 		if v.Partial == "" && v.Beside == nil && v.At.Sub(f.First) < v.Policy.Bounds().OwnersWait {
 			return nil
 		}
@@ -55,7 +55,7 @@ func listTooBig(v *view) []Finding {
 	}
 	var findings []Finding
 	for _, op := range []call.Operation{call.ListContainers, call.ListPodSandbox} {
-		if n := v.sums(op).LastResponseBytes; float64(n) > nearLimit*listLimit {
+		if n := v.Sums(op).LastResponseBytes; float64(n) > nearLimit*listLimit {
 			summary := fmt.Sprintf("%v answers with %s, %.0f%% of the %s that the kubelet takes", op, size(n), 100*float64(n)/listLimit, size(listLimit))
 			findings = append(findings, v.sizeFinding(Warning, op, summary,
 				fmt.Sprintf("%s bytes of %s", thousands(n), thousands(listLimit)), v.forecast(op, n)))
@@ -63,7 +63,7 @@ func listTooBig(v *view) []Finding {
 	}
 	if len(findings) == 0 && v.Counts.Exited >= manyExited { // far from the limit, and on the way there
 		op := call.ListContainers
-		n := v.sums(op).LastResponseBytes
+		n := v.Sums(op).LastResponseBytes
 		summary := fmt.Sprintf("%s that have exited are still listed: %v answers with %s of %s", count(v.Counts.Exited, "container"), op, size(n), size(listLimit))
 		return []Finding{v.sizeFinding(Info, op, summary,
 			fmt.Sprintf("%s bytes of %s, %.1f%%", thousands(n), thousands(listLimit), 100*float64(n)/listLimit), v.forecast(op, n))}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -120,7 +121,7 @@ func (v *view) overtaken(f *Finding) bool {
 
 // objectHangs reports whether the status of an object hangs.
 func (v *view) objectHangs(id string) bool {
-	return slices.ContainsFunc(v.objects, func(h hang) bool { return h.ID == id })
+	return slices.ContainsFunc(v.Statuses, func(h answers.Hang) bool { return h.ID == id })
 }
 
 // isListed reports whether a sandbox or container of a pod is listed.

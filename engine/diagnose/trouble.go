@@ -53,7 +53,7 @@ func (v *view) troubled(findings []Finding) map[pleg.UID]Trouble {
 	all := Accused(findings)
 	for p, f := range v.podsWith(func(f *podFacts) bool { return f.failing || f.shows != nothingShown }) {
 		t := shownTroubles[f.shows]
-		if f.failing && v.scope < everyStatus && inspectionFails(p) {
+		if f.failing && v.Scope < answers.NoStatus && inspectionFails(p) {
 			t = failingTrouble
 		}
 		if was, known := all[p.UID]; t.Text != "" && (!known || t.Severity > was.Severity) {
@@ -82,9 +82,9 @@ func Accused(findings []Finding) map[pleg.UID]Trouble {
 // where it is, a finding says so.
 func inspectionFails(p *engine.Pod) bool {
 	if f := p.Failure; f != nil {
-		return isAnswer(f.Err) || errors.Is(f.Err, call.ErrDeadline) && f.Took() < answers.Late
+		return answers.IsAnswer(f.Err) || errors.Is(f.Err, call.ErrDeadline) && f.Took() < answers.Late
 	}
-	return p.StatusErr != nil && isAnswer(p.StatusErr)
+	return p.StatusErr != nil && answers.IsAnswer(p.StatusErr)
 }
 
 // What the containers of a pod show, the worst last.

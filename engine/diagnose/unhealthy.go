@@ -1,14 +1,12 @@
 package diagnose
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/answers"
 )
 
 // PLEGUnhealthy is the verdict of the kubelet on its PLEG.
@@ -28,7 +26,7 @@ func plegUnhealthy(v *view) []Finding {
 	failed := v.listFails()
 	switch {
 	case failed, v.unhealthy():
-	case v.Policy.Bounds().Starting && !v.Health.Healthy && (v.Failure != nil || v.list() != nil):
+	case v.Policy.Bounds().Starting && !v.Health.Healthy && (v.Failure != nil || v.List() != nil):
 		// a kubelet that starts waits for its first list
 	default:
 		return nil
@@ -50,10 +48,10 @@ func (v *view) unhealthy() bool {
 // runtime where calls fail now and then, two are not.
 func (v *view) listFails() bool {
 	f := v.Failure
-	if f == nil || !v.ownError(f.Err, v.lasted(f)) || tooLarge(f.Err) || unreadable(f.Err) {
+	if f == nil || !v.OwnError(f.Err, v.Lasted(f)) || answers.IsTooLarge(f.Err) || answers.IsUnreadable(f.Err) {
 		return false
 	}
-	return f.InRow >= v.Policy.Bounds().ListFails && (v.flaky.failed == 0 || v.At.Sub(f.First) >= v.Policy.Bounds().FailingLong)
+	return f.InRow >= v.Policy.Bounds().ListFails && (v.Flaky.Failed == 0 || v.At.Sub(f.First) >= v.Policy.Bounds().FailingLong)
 }
 
 func (v *view) unhealthyFinding(failed bool) Finding {
@@ -126,18 +124,4 @@ func (v *view) sinceLine() string {
 	default:
 		return fmt.Sprintf("unhealthy for %s since %s; the last good list began at %s", going(v.At.Sub(h.Since)), v.clock(h.Since), v.clock(h.ListedAt))
 	}
-}
-
-// aboutSize are the words of gRPC and of runtimes for a message over its limit.
-// The same code comes where calls or threads are what has run out.
-var aboutSize = []string{"larger than max", "message size", "exceeds", "too large"}
-
-// tooLarge reports whether an error says that a list is over the limit of a
-// message.
-func tooLarge(err error) bool {
-	if !errors.Is(err, call.ErrTooLarge) && call.Code(err) != "ResourceExhausted" {
-		return false
-	}
-	text := strings.ToLower(words(err))
-	return slices.ContainsFunc(aboutSize, func(s string) bool { return strings.Contains(text, s) })
 }

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,14 +21,12 @@ var unreadableAnswerKind = &kind{
 		"10 s, or for Version alone",
 }
 
-func unreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
-
 // unreadableAnswer finds lists, Status and Version whose answers cannot be read. What
 // cannot be read of single objects is a failure of their inspections.
 func unreadableAnswer(v *view) []Finding {
 	var all []*answers.Failure
-	for _, f := range failures(v.Snapshot) {
-		if f != nil && unreadable(f.Err) && f.InRow >= v.Policy.Bounds().ListFails {
+	for _, f := range v.Failures() {
+		if f != nil && answers.IsUnreadable(f.Err) && f.InRow >= v.Policy.Bounds().ListFails {
 			all = append(all, f)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -22,26 +23,26 @@ var runtimeUnresponsiveKind = &kind{
 // and one that answers all but Status or Version. The subject has an operation
 // only in the latter case.
 func runtimeUnresponsive(v *view) []Finding {
-	switch v.scope {
-	case silent:
+	switch v.Scope {
+	case answers.Silent:
 		if v.heldByOther() { // then it is down
 			return nil
 		}
 		return []Finding{v.silentFinding()}
-	case slow, refused:
+	case answers.AllSlow, answers.Refused:
 		return nil
 	}
 	var findings []Finding
 	for _, op := range []call.Operation{call.Status, call.Version} {
-		if v.hangs(op) {
-			findings = append(findings, v.halfSilentFinding(&v.general[op]))
+		if v.Hangs(op) {
+			findings = append(findings, v.halfSilentFinding(&v.General[op]))
 		}
 	}
 	return findings
 }
 
 func (v *view) silentFinding() Finding {
-	h := v.silence
+	h := v.Silence
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("no list and no status has come back for %s", v.silentFor(h)),
@@ -50,27 +51,27 @@ func (v *view) silentFinding() Finding {
 			v.logStep("what it does; thousands of blocked goroutines mean a lock"),
 		),
 	}
-	if v.hangs(call.Version) || len(v.refusals) > 0 {
+	if v.Hangs(call.Version) || len(v.Refusals) > 0 {
 		f.Summary = fmt.Sprintf("no call has come back for %s, not even Version", v.silentFor(h))
 	}
-	if v.fell {
-		f.Summary = fmt.Sprintf("the runtime fell silent: Status got no answer within %s, and no other call has come back", span(h.took))
+	if v.Fell {
+		f.Summary = fmt.Sprintf("the runtime fell silent: Status got no answer within %s, and no other call has come back", span(h.Took))
 		f.say(v.sweptUntil())
 	}
-	for _, r := range v.refusals {
+	for _, r := range v.Refusals {
 		f.say(v.refusal(*r))
 	}
-	for op := range v.general {
-		if v.hangs(call.Operation(op)) {
-			f.say(v.hangLine(&v.general[op]))
+	for op := range v.General {
+		if v.Hangs(call.Operation(op)) {
+			f.say(v.hangLine(&v.General[op]))
 		}
 	}
-	for i := range v.objects[:min(len(v.objects), 3)] {
-		f.say(v.hangLine(&v.objects[i]))
+	for i := range v.Statuses[:min(len(v.Statuses), 3)] {
+		f.say(v.hangLine(&v.Statuses[i]))
 	}
-	if took, ok := v.answerTime(call.Version, v.sinceFresh(h)); ok {
+	if took, ok := v.AnswerTime(call.Version, v.SinceFresh(h)); ok {
 		f.say("only Version is answered, in " + span(took))
-	} else if took, ok := v.answerTime(call.Status, v.sinceFresh(h)); ok {
+	} else if took, ok := v.AnswerTime(call.Status, v.SinceFresh(h)); ok {
 		f.say("only Status is answered, in " + span(took))
 	}
 	f.say(v.downClock(), v.daemon())
@@ -80,15 +81,15 @@ func (v *view) silentFinding() Finding {
 
 // silentFor says for how long nothing has come back; of a deadline shorter than a
 // second, exactly.
-func (v *view) silentFor(h *hang) string {
-	if lasted := max(v.At.Sub(h.Since), h.took); lasted < time.Second {
+func (v *view) silentFor(h *answers.Hang) string {
+	if lasted := max(v.At.Sub(h.Since), h.Took); lasted < time.Second {
 		return span(lasted)
 	}
 	return going(v.At.Sub(h.Since))
 }
 
 // halfSilentFinding is about Status or Version alone.
-func (v *view) halfSilentFinding(h *hang) Finding {
+func (v *view) halfSilentFinding(h *answers.Hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),

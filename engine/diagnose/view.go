@@ -18,37 +18,30 @@ import (
 // nothing hangs it allocates nothing. No finding refers to it.
 type view struct {
 	*engine.Snapshot
-	cache    *cache           // never nil
-	evidence *evidence.Report // of the node; never nil
-	endpoint string
-	told     *tracker   // what was told before; nil if nothing can have been
-	lookOld  bool       // the look at the node is older than that the runtime came back: what its process did then it does no more
-	pods     []podFacts // of Pods
+	answers.Reading                  // of its calls
+	cache           *cache           // never nil
+	evidence        *evidence.Report // of the node; never nil
+	endpoint        string
+	told            *tracker   // what was told before; nil if nothing can have been
+	lookOld         bool       // the look at the node is older than that the runtime came back: what its process did then it does no more
+	pods            []podFacts // of Pods
 
-	general      [call.PodSandboxStatus]hang // by operation: Version, Status and the lists; no Since if that does not hang
-	objects      []hang                      // status calls: of the relist first, then those that hang longest
-	places       map[target]int              // in objects, until these are sorted
-	swept        map[pleg.UID]bool           // pods of which a sweep says what hangs, in one bounded look
-	failing      int                         // pods whose last inspection failed
-	unasked      bool                        // lists failed, and were not asked for since the runtime came back
-	conmons      map[string]bool             // containers that have one, by id; nil until somebody asks
-	objectsShown []evidence.Object           // what the node shows, by id; nil until somebody asks
-	scope        scope                       // see [view.decide]
-	holding      []Finding                   // what holds, while the headline is made; nil before
-	waits        *waits.Graph                // see [view.graph]
-	graphed      bool                        // it was built
-	index        *engine.Objects             // of what is listed; nil until it is asked
-	unlisted     map[string]waits.Object     // see [view.held]; nil until somebody asks
-	facts
+	unasked      bool                    // lists failed, and were not asked for since the runtime came back
+	conmons      map[string]bool         // containers that have one, by id; nil until somebody asks
+	objectsShown []evidence.Object       // what the node shows, by id; nil until somebody asks
+	holding      []Finding               // what holds, while the headline is made; nil before
+	waits        *waits.Graph            // see [view.graph]
+	graphed      bool                    // it was built
+	index        *engine.Objects         // of what is listed; nil until it is asked
+	unlisted     map[string]waits.Object // see [view.held]; nil until somebody asks
 }
 
-var views = sync.Pool{New: func() any { return &view{places: make(map[target]int)} }}
+var views = sync.Pool{New: func() any { return new(view) }}
 
 // newView reads an input. Who calls it may put the view back into the pool.
 func newView(in Input) *view {
 	v := views.Get().(*view)
-	*v = view{Snapshot: in.Snapshot, cache: cmp.Or(in.cache, &noCache), evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint, objects: v.objects[:0], places: v.places}
-	clear(v.places)
+	*v = view{Reading: v.Reading, Snapshot: in.Snapshot, cache: cmp.Or(in.cache, &noCache), evidence: cmp.Or(in.Evidence, &noReport), endpoint: in.Endpoint}
 	v.Snapshot = sinceBack(v.Snapshot)
 	v.unasked = v.Failure == nil && in.Snapshot.Failure != nil
 	looked, known := v.looked()
@@ -58,9 +51,23 @@ func newView(in Input) *view {
 		table.update(v.Snapshot)
 		v.pods = table.Values
 	}
-	v.read()
-	v.scope = v.decide()
+	v.Reading.Read(v.moment())
 	return v
+}
+
+// moment returns what the calls are read by.
+func (v *view) moment() answers.Moment {
+	m := answers.Moment{
+		Table: &v.Table, At: v.At, Started: v.Started, Policy: v.Policy, Back: v.Memory.Back.At,
+		UsualList: usualList(v.Relists.History), Away: v.outages(), Failing: v.Failing[:0], Heard: v,
+		Busy: v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= answers.BusyShare,
+	}
+	for p := range v.podsWith((*podFacts).fails) {
+		if p.Failure != nil {
+			m.Failing = append(m.Failing, p.Failure)
+		}
+	}
+	return m
 }
 
 var noCache cache // read only
@@ -81,53 +88,6 @@ func (v *view) seesAll() bool {
 // sameClock reports whether the look was made by the engine's clock.
 func (v *view) sameClock() bool { return v.At.Sub(v.evidence.At).Abs() < ghostSameClock }
 
-// lateAfter is how long a call of an operation is out before it is late, and
-// hungAfter before it hangs. A runtime that is slow does not hang, nor does one that
-// waits for the CPU with all others.
-func (v *view) lateAfter(op call.Operation) time.Duration {
-	return max(v.unlessBusy(answers.Late, answers.HungLong), 2*v.usual(op))
-}
-
-func (v *view) hungAfter(op call.Operation) time.Duration {
-	return max(v.unlessBusy(answers.Hung, answers.HungLong), 3*v.usual(op))
-}
-
-// unlessBusy returns usual, or on a busy node busy.
-func (v *view) unlessBusy(usual, busy time.Duration) time.Duration {
-	if v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= answers.BusyShare {
-		return busy
-	}
-	return usual
-}
-
-// usual returns what a call of an operation takes there: what half of its like
-// take, or of all calls, and of a list also what the last ones took.
-func (v *view) usual(op call.Operation) time.Duration {
-	took := v.quickest()
-	if sums := v.sums(op); !sums.LastOK.IsZero() {
-		took = max(took, sums.P50)
-	}
-	if h := v.Relists.History; op.IsList() {
-		took = max(took, usualList(h))
-	}
-	return min(took, answers.UsualMost)
-}
-
-// quickest returns the least of what half of the calls of each operation take.
-func (v *view) quickest() time.Duration {
-	var least time.Duration
-	for i := range v.Calls {
-		c := &v.Calls[i]
-		if c.Op < call.GetContainerEvents && !c.LastOK.IsZero() && (least == 0 || c.P50 < least) {
-			least = c.P50
-		}
-	}
-	return least
-}
-
-// statusCalls are the operations of which each call is about one object.
-var statusCalls = []call.Operation{call.PodSandboxStatus, call.ContainerStatus}
-
 // pod returns a pod that is listed; nil if it is not.
 func (v *view) pod(ref pleg.PodRef) *engine.Pod {
 	i, found := slices.BinarySearchFunc(v.Pods, ref, func(p *engine.Pod, ref pleg.PodRef) int {
@@ -144,10 +104,10 @@ func seen(p *engine.Pod) *pleg.Pod { return cmp.Or(p.Seen(), &noPod) }
 
 var noPod pleg.Pod // read only
 
-// heardSince reports whether anything was heard of the object of a call after a
+// HeardSince reports whether anything was heard of the object of a call after a
 // moment: its pod was inspected well, or is listed no more, or the whole runtime came
 // back. What is older accuses it no longer.
-func (v *view) heardSince(f call.Flight, since time.Time) bool {
+func (v *view) HeardSince(f call.Flight, since time.Time) bool {
 	if since.Before(v.Memory.Back.At) {
 		return true
 	}
@@ -163,11 +123,4 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 		*m = make(map[K]V)
 	}
 	(*m)[key] = value
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -192,7 +193,7 @@ func thousands[N int | uint64](n N) string {
 // path would push the reason off a narrow screen.
 func plain(err error) string {
 	said := words(err)
-	if unreadable(err) {
+	if answers.IsUnreadable(err) {
 		said = strings.TrimPrefix(said, "Internal: ") // the code is ours
 	}
 	if i := strings.Index(said, "dial unix "); i >= 0 {

@@ -1,0 +1,45 @@
+package answers
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// IsAnswer reports whether a call was answered by the runtime, if only with an
+// error.
+func IsAnswer(err error) bool {
+	return !errors.Is(err, call.ErrDeadline) && !errors.Is(err, call.ErrUnavailable) && !errors.Is(err, call.ErrCanceled)
+}
+
+// IsAway reports whether a call found no runtime.
+func IsAway(err error) bool { return errors.Is(err, call.ErrUnavailable) }
+
+// IsUnreadable reports whether an answer came that cannot be read.
+func IsUnreadable(err error) bool { return errors.Is(err, call.ErrUnreadable) }
+
+// IsBad reports whether an error can mean that the runtime does not work
+// at all: it came at once, and not for the size of the answer.
+func IsBad(err error) bool {
+	return !errors.Is(err, call.ErrDeadline) && !IsTooLarge(err) && !errors.Is(err, call.ErrCanceled)
+}
+
+// aboutSize are the words of gRPC and of runtimes for a message over its limit.
+// The same code comes where calls or threads are what has run out.
+var aboutSize = []string{"larger than max", "message size", "exceeds", "too large"}
+
+// IsTooLarge reports whether an error says that a list is over the limit of a
+// message.
+func IsTooLarge(err error) bool {
+	if !errors.Is(err, call.ErrTooLarge) && call.Code(err) != "ResourceExhausted" {
+		return false
+	}
+	text := err.Error()
+	if e, ok := errors.AsType[*call.Error](err); ok {
+		text = e.Text
+	}
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(aboutSize, func(s string) bool { return strings.Contains(text, s) })
+}

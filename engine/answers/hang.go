@@ -1,0 +1,250 @@
+package answers
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A Hang is a call that is late, or that its deadline ended without an answer.
+// Its Since is when the first of them in a row began.
+type Hang struct {
+	call.Flight
+	Out   bool          // still out; if not, Err says how it ended
+	Sure  bool          // for so long that it is not just slow
+	Took  time.Duration // so far, or until its deadline
+	InRow int           // how many ended so before, if it is known
+	Err   error         // nil if none has ended yet
+	Swept bool          // found by a sweep that is over
+}
+
+// A Reading is what a moment says of the runtime: what hangs, and how much of it is out
+// of order.
+type Reading struct {
+	Moment
+	General  [call.PodSandboxStatus]Hang // by operation: Version, Status and the lists; no Since if that does not hang
+	Statuses []Hang                      // status calls: of the relist first, then those that hang longest
+	Scope    Scope
+	Facts
+
+	places map[Target]int    // in Statuses, until these are sorted
+	swept  map[pleg.UID]bool // pods of which a sweep says what hangs, in one bounded look
+}
+
+// Read reads a moment. Where nothing hangs it allocates nothing but for the first time.
+func (r *Reading) Read(m Moment) {
+	if r.places == nil {
+		r.places = make(map[Target]int)
+	}
+	clear(r.places)
+	*r = Reading{Moment: m, Statuses: r.Statuses[:0], places: r.places}
+	r.read()
+	r.Scope = r.decide()
+}
+
+// A Target is what a status call is about, by its operation and its object's id.
+type Target struct {
+	Op call.Operation
+	ID string
+}
+
+// read notes what hangs.
+func (r *Reading) read() {
+	for _, f := range r.InFlight {
+		// A runtime that has just come back has had the call for as long only.
+		if took := r.At.Sub(Later(f.Since, r.Back)); took >= Late && took >= r.LateAfter(f.Op) {
+			r.note(&Hang{Flight: f, Out: true, Sure: took >= r.HungAfter(f.Op), Took: f.Elapsed(r.At)})
+		}
+	}
+	for _, f := range r.Failures() {
+		r.noteFailure(f)
+	}
+	for i := range r.Probes {
+		r.noteProbe(r.Probes[i])
+	}
+	r.noteSweep()
+	if r.Policy.Bounds().Swept && len(r.Statuses) > 0 {
+		r.swept = make(map[pleg.UID]bool)
+		for i := range r.Statuses {
+			r.swept[r.Statuses[i].Pod.UID] = true
+		}
+	}
+	for _, f := range r.Failing { // what a sweep in one bounded look says of a pod is more exact
+		if f.Op.AboutObject() && !r.swept[f.Pod.UID] {
+			r.noteFailure(f)
+		}
+	}
+	slices.SortStableFunc(r.Statuses, func(a, b Hang) int {
+		return cmp.Or(cmp.Compare(urgency(&a), urgency(&b)), a.Since.Compare(b.Since))
+	})
+}
+
+// urgency puts first what holds up a relist right now, then what is out.
+func urgency(h *Hang) int {
+	switch {
+	case h.Out && h.By == call.ByRelist:
+		return 0
+	case h.Out:
+		return 1
+	}
+	return 2
+}
+
+// note keeps a hang unless the same is known already, and then adds to that.
+func (r *Reading) note(h *Hang) {
+	if !h.Op.AboutObject() {
+		if h.Op < call.PodSandboxStatus { // the event stream is meant to stay out
+			r.General[h.Op].merge(h)
+		}
+		return
+	}
+	what := Target{h.Op, h.ID}
+	if i, known := r.places[what]; known {
+		r.Statuses[i].merge(h)
+		return
+	}
+	r.places[what] = len(r.Statuses)
+	r.Statuses = append(r.Statuses, *h)
+}
+
+// merge adds to a hang what another one of the same call says: the older start, and
+// of the rest what is out.
+func (was *Hang) merge(h *Hang) {
+	if was.Since.IsZero() {
+		*was = *h
+		return
+	}
+	if h.Since.Before(was.Since) {
+		was.Since = h.Since
+	}
+	was.Out, was.Sure, was.Swept = was.Out || h.Out, was.Sure || h.Sure, was.Swept && h.Swept
+	was.Took, was.InRow = max(was.Took, h.Took), max(was.InRow, h.InRow)
+	if was.Err == nil {
+		was.Err = h.Err
+	}
+}
+
+// noteFailure keeps a call that its deadline ended, which may be nil. A success
+// would have taken it out of the snapshot.
+func (r *Reading) noteFailure(f *Failure) {
+	if f == nil || !r.RanOut(f.Err, r.Lasted(f)) || f.Since.Before(r.Back) {
+		return
+	}
+	h := &Hang{Flight: f.Flight, Sure: true, Took: r.Lasted(f), InRow: f.InRow, Err: f.Err}
+	if began := f.First.Add(-h.Took); f.InRow > 1 && began.Before(h.Since) {
+		h.Since = began
+	}
+	r.note(h)
+}
+
+// noteProbe keeps a probe that its deadline ended, unless the same was answered
+// after that. It holds as long as the call of the relist is out for which it was
+// made: once that has come back, what hung with it need not hang any more.
+func (r *Reading) noteProbe(p Probe) {
+	if p.At.IsZero() || p.Since.Before(r.Back) || !r.RanOut(p.Err, p.Took) || r.At.Sub(p.At) > r.Policy.Bounds().FreshFor || !r.relistWaits(p.Since) {
+		return
+	}
+	if p.Op.AboutObject() && r.Heard.HeardSince(p.Flight, p.At) || !p.Op.AboutObject() && r.Sums(p.Op).LastOK.After(p.At) {
+		return
+	}
+	r.note(&Hang{Flight: p.Flight, Sure: true, Took: p.Took, InRow: 1, Err: p.Err})
+}
+
+// relistWaits reports whether a call of the relist is out since before a moment.
+func (r *Reading) relistWaits(since time.Time) bool {
+	for i := range r.InFlight {
+		if f := &r.InFlight[i]; f.By == call.ByRelist && f.Since.Before(since) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteSweep keeps what the last sweep found to hang.
+func (r *Reading) noteSweep() {
+	w := r.FreshSweep()
+	if w == nil {
+		return
+	}
+	for _, o := range w.Hung {
+		// Who looks once asks for an object once: that the rest of its pod was answered
+		// says nothing of it.
+		if w.Ended.IsZero() && !o.Since.Before(r.Back) || !w.Ended.IsZero() && (r.Policy.Bounds().Swept || !r.Heard.HeardSince(o.Flight, w.AskedLast())) {
+			r.note(&Hang{Flight: o.Flight, Sure: true, Took: o.Took, InRow: o.InRow, Err: o.Err, Swept: true})
+		}
+	}
+}
+
+// FreshSweep returns the last sweep, or the one under way, as long as what it found
+// can still be so; nil if it cannot.
+func (r *Reading) FreshSweep() *Sweep {
+	w := r.Sweep
+	if w == nil || !w.Ended.IsZero() && r.At.Sub(w.AskedLast()) > r.Policy.Bounds().FreshFor {
+		return nil
+	}
+	return w
+}
+
+// Hangs reports whether calls of an operation that is about no object hang.
+func (r *Reading) Hangs(op call.Operation) bool { return !r.General[op].Since.IsZero() }
+
+// List returns the list call that hangs; nil if none does.
+func (r *Reading) List() *Hang {
+	for _, op := range [...]call.Operation{call.ListPodSandbox, call.ListContainers} {
+		if r.Hangs(op) {
+			return &r.General[op]
+		}
+	}
+	return nil
+}
+
+// BeganAt returns when the trouble of a hang began, for the question what was
+// answered since. All calls of one bounded look are taken as made at the same time.
+func (r *Reading) BeganAt(h *Hang) time.Time {
+	switch {
+	case r.Policy.Bounds().OneMoment:
+		return r.Started
+	case h.Swept && r.Sweep.Began.Before(h.Since):
+		return r.Sweep.Began
+	}
+	return h.Since
+}
+
+// AnswerTime returns how long an operation takes that was answered well after a
+// moment: the probe's time where there is one, else half of all calls'.
+func (r *Reading) AnswerTime(op call.Operation, since time.Time) (time.Duration, bool) {
+	if int(op) < len(r.General) && r.Hangs(op) {
+		return 0, false
+	}
+	if took, ok := r.ProbeTime(op, since); ok {
+		return took, true
+	}
+	if sums := r.Sums(op); sums.LastOK.After(since) {
+		return sums.P50, true
+	}
+	return 0, false
+}
+
+// Early reports whether a call may hang because nothing at all is answered: it is
+// out for so short a time that the probes, which tell, are out themselves. One
+// bounded look has no probes, and asks for everything else anyway.
+func (r *Reading) Early(h *Hang) bool {
+	if !h.Out || h.Err != nil || r.Policy.Bounds().ProbeAfter == 0 || r.ContainersAnswered(h.Since) {
+		return false
+	}
+	if r.Answered(call.Status, h.Since) { // what is left to be known is whether another object is
+		return h.Op.AboutObject() && h.Took < Hung+2*Late && r.probing(call.Operation.AboutObject)
+	}
+	return h.Took < ProbesBegin || h.Took < Hung+Late && r.probing(func(op call.Operation) bool { return op != call.GetContainerEvents })
+}
+
+// probing reports whether such a call is out that tells whether the runtime
+// answers.
+func (r *Reading) probing(such func(call.Operation) bool) bool {
+	return slices.ContainsFunc(r.InFlight, func(f call.Flight) bool {
+		return (f.By == call.ByProbe || f.By == call.ByStatusLoop) && such(f.Op)
+	})
+}

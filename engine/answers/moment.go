@@ -1,0 +1,59 @@
+package answers
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// A Moment is a table and what else says what it means.
+type Moment struct {
+	*Table
+	At, Started time.Time
+	Policy      Policy
+	Back        time.Time     // when the runtime came back last: what was asked before accuses nobody
+	UsualList   time.Duration // what both lists take together of late
+	Busy        bool          // tasks wait for the CPU in [BusyShare] percent of all time
+	Away        Flakiness     // how often the runtime went away within [FlakyFor]
+	Failing     []*Failure    // of the pods whose last inspection failed
+	Heard       Heard
+}
+
+// A Heard knows what was heard of objects.
+type Heard interface {
+	// HeardSince reports whether anything was heard of the object of a call after a moment:
+	// what is older accuses it no longer.
+	HeardSince(f call.Flight, since time.Time) bool
+}
+
+// LateAfter is how long a call of an operation is out before it is late. A runtime that
+// is slow does not hang, nor does one that waits for the CPU with all others.
+func (m *Moment) LateAfter(op call.Operation) time.Duration {
+	return max(m.UnlessBusy(Late, HungLong), 2*m.usual(op))
+}
+
+// HungAfter is how long it is out before it hangs.
+func (m *Moment) HungAfter(op call.Operation) time.Duration {
+	return max(m.UnlessBusy(Hung, HungLong), 3*m.usual(op))
+}
+
+// UnlessBusy returns usual, or on a busy node busy.
+func (m *Moment) UnlessBusy(usual, busy time.Duration) time.Duration {
+	if m.Busy {
+		return busy
+	}
+	return usual
+}
+
+// usual returns what a call of an operation takes there: what half of the same
+// take, or of all calls, and of a list also what the last ones took.
+func (m *Moment) usual(op call.Operation) time.Duration {
+	took := m.quickest()
+	if sums := m.Sums(op); !sums.LastOK.IsZero() {
+		took = max(took, sums.P50)
+	}
+	if op.IsList() {
+		took = max(took, m.UsualList)
+	}
+	return min(took, UsualMost)
+}
