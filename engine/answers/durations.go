@@ -3,7 +3,7 @@ package answers
 import "time"
 
 // What a duration means for a call, to the machine and to a diagnosis. A runtime whose
-// calls all take seconds gets more time: see [Table.LateAfter] and [Table.HungAfter].
+// calls all take seconds gets more time: see [Moment.LateAfter] and [Moment.HungAfter].
 const (
 	// Late is how long a call is out before it is spoken of, and others are probed: what
 	// takes longer did not come at once. On a busy node the slowest of many thousand calls

@@ -54,9 +54,8 @@ type Target struct {
 // read notes what hangs.
 func (r *Reading) read() {
 	for _, f := range r.InFlight {
-		// A runtime that has just come back has had the call for as long only.
-		if took := r.At.Sub(Later(f.Since, r.Back)); took >= Late && took >= r.LateAfter(f.Op) {
-			r.note(&Hang{Flight: f, Out: true, Sure: took >= r.HungAfter(f.Op), Took: f.Elapsed(r.At)})
+		if s := r.State(f); s != InTime {
+			r.note(&Hang{Flight: f, Out: true, Sure: s == Hangs, Took: f.Elapsed(r.At)})
 		}
 	}
 	for _, f := range r.Failures() {

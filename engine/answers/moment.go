@@ -26,6 +26,28 @@ type Heard interface {
 	HeardSince(f call.Flight, since time.Time) bool
 }
 
+// A State says how a call stands that is out.
+type State uint8
+
+const (
+	InTime State = iota // also of the event stream, which is meant to stay out
+	IsLate              // it is spoken of
+	Hangs
+)
+
+// State returns how a call stands that is out. A runtime that has just come back has had
+// it for as long only.
+func (m *Moment) State(f call.Flight) State {
+	took := m.At.Sub(Later(f.Since, m.Back))
+	switch {
+	case took < Late || f.Op == call.GetContainerEvents || took < m.LateAfter(f.Op):
+		return InTime
+	case took < m.HungAfter(f.Op):
+		return IsLate
+	}
+	return Hangs
+}
+
 // LateAfter is how long a call of an operation is out before it is late. A runtime that
 // is slow does not hang, nor does one that waits for the CPU with all others.
 func (m *Moment) LateAfter(op call.Operation) time.Duration {

@@ -160,12 +160,11 @@ func (v *view) late() *call.Flight {
 }
 
 // Late reports whether a call in flight is out for longer than a second, and for
-// longer than its like usually take there.
+// longer than the same usually takes there.
 func Late(s *engine.Snapshot, f call.Flight) bool {
 	v := view{Snapshot: s, cache: &noCache, evidence: cmp.Or(s.Evidence, &noReport)}
 	m := v.moment()
-	took := f.Elapsed(s.At)
-	return f.Op != call.GetContainerEvents && took >= answers.Late && took >= m.LateAfter(f.Op)
+	return m.State(f) != answers.InTime
 }
 
 // statusWord speaks of a Status that fails or hangs.
