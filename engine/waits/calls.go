@@ -9,14 +9,12 @@ import (
 func relistsToCalls(b *builder) {
 	for i := range b.Hangs {
 		h := &b.Hangs[i]
-		if h.Relist || isList(h.Op) {
+		if h.Relist || h.Op.IsList() {
 			relist := b.node(Node{Kind: Relist, Name: "relist", Since: h.Since})
 			b.edge(relist, b.call(i), b.Line(i))
 		}
 	}
 }
-
-func isList(op call.Operation) bool { return op == call.ListPodSandbox || op == call.ListContainers }
 
 // call returns the node of a call that hangs.
 func (b *builder) call(i int) int {

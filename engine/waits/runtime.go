@@ -16,7 +16,7 @@ func callsToRuntime(b *builder) {
 	}
 	blamed := b.anyBlamed()
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; !h.Blamed && !(blamed && isList(h.Op)) {
+		if h := &b.Hangs[i]; !h.Blamed && !(blamed && h.Op.IsList()) {
 			b.callToRuntime(b.call(i), h)
 		}
 	}
@@ -57,7 +57,7 @@ func callsToLikely(b *builder) {
 	}
 	for i := range b.Hangs {
 		if h := &b.Hangs[i]; !h.Blamed && !b.waits[b.call(i)] {
-			b.guess(b.call(i), isList(h.Op) && h.Sure)
+			b.guess(b.call(i), h.Op.IsList() && h.Sure)
 		}
 	}
 }
