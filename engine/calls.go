@@ -45,6 +45,17 @@ func (c *calls) like(f call.Flight) *pending {
 	return nil
 }
 
+// inWay returns the call that keeps f from being made now, nil if there is none: one
+// of its like, but that a search lists single pods beside a list of all that surely hangs.
+func (c *calls) inWay(now time.Time, f call.Flight) *pending {
+	for _, p := range c.out {
+		if p.Flight.SameTarget(f) && !(f.By == call.BySearch && f.Pod.UID != "" && surelyHangs(p.Flight, now)) {
+			return p
+		}
+	}
+	return nil
+}
+
 // oldestOfRelist returns the call of the relist that is out, and false if none is.
 func (c *calls) oldestOfRelist() (call.Flight, bool) {
 	for _, p := range c.out {
@@ -151,15 +162,15 @@ func (c *calls) leavesQueue(now time.Time, p *pending) bool {
 	if now.Before(p.notYet) {
 		return false
 	}
-	other := c.like(p.Flight)
+	other := c.inWay(now, p.Flight)
 	switch {
 	case other == nil:
 		c.make(now, p)
 	case p.yields && !now.Before(other.Since.Add(p.timeout)):
-		c.answer(p, answer{at: now, took: now.Sub(other.Since), err: outOfTurn(p.Op)})
+		c.answer(p, answer{at: now, took: now.Sub(other.Since), err: outOfTurn(p.Op), unmade: true})
 		c.done[len(c.done)-1].Flight = other.Flight
 	case !p.yields && !now.Before(p.wanted.Add(p.timeout)):
-		c.answer(p, answer{at: now, took: now.Sub(p.wanted), err: outOfTurn(p.Op)})
+		c.answer(p, answer{at: now, took: now.Sub(p.wanted), err: outOfTurn(p.Op), unmade: true})
 	default:
 		return false
 	}

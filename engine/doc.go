@@ -15,7 +15,9 @@
 // [Engine.Sweep] asks for it or a list hangs or fails, then also at those that only
 // the node shows: one of them may hold the list up. None of these is the kubelet's,
 // and none changes a record. No call is made while its like is out: a list is never
-// asked for while any is, nor the status of one object twice. That holds even when a
+// asked for while any is, nor the status of one object twice; but where the list of all
+// containers has been out for ten seconds a search asks for those of single pods, one at a
+// time, to see whose containers hold it up. That holds even when a
 // runtime does not return by a call's deadline: the relist then goes on waiting, and
 // goes on saying so. Only behind a call that is ours it waits no longer than its own
 // call might take, and then counts that as failed.

@@ -190,7 +190,11 @@ func (r *fakeRuntime) call(ctx context.Context, op call.Operation, id string) er
 	} else {
 		r.calls = append(r.calls, full)
 	}
-	if r.out[like]++; r.out[like] > 1 {
+	most := 1
+	if op == call.ListContainers && id != "" && r.by != nil && r.by(call.Flight{Op: op}) == call.BySearch {
+		most++ // beside the list of all, once that hangs for sure: the referee of the machine knows when
+	}
+	if r.out[like]++; r.out[like] > most {
 		r.t.Errorf("%s is called while it is out", like)
 	}
 	b, ok := r.behaviours[full]

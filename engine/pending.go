@@ -48,6 +48,7 @@ type answer struct {
 	found pleg.Anomalies
 	err   error
 
+	unmade  bool // was given up before it was made
 	dropped bool // nobody wants it any more
 }
 

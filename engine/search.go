@@ -25,11 +25,12 @@ type search struct {
 	pods    []pleg.PodRef // whose containers are still to be listed alone
 	listed  int           // how many have been
 	held    []pleg.PodRef // whose list alone hung
+	holders []pleg.PodRef // held, where the lists of others were answered: what holds up the list of all is in them
 	of      int
 	until   time.Time // of the listing pod by pod
 	out     bool      // a call of the search is out
 	begun   bool
-	ahead   bool // began while the list of one that looks once was still out:
+	ahead   bool // began while a list was still out, so that what lists has of that is made up:
 	aheadOf call.Flight
 	over    bool
 	swept   time.Time // start of the call for which every object was asked for; zero if that was not done
@@ -37,7 +38,7 @@ type search struct {
 
 // reset ends the search: the lists have succeeded, or are made again.
 func (s *search) reset(m *machine) {
-	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == call.BySearch })
+	s.drop(m)
 	if m.sweeping() && m.sweep.forList && m.sweep.hung() == 0 { // nothing held it up: it was only slow
 		m.dropSweep()
 		m.sweep = nil
@@ -70,24 +71,44 @@ func (s *search) second(m *machine, r *relist, first *answer) callSpec {
 	return w
 }
 
-// begin begins the search with the lists of a relist that failed.
+// begin begins the search with the lists of a relist that failed, in place of one that began
+// before they had come.
 func (s *search) begin(m *machine, lists listing) {
 	if s.begun && !s.ahead {
+		return
+	}
+	if s.byPod && lists.second != nil && lists.second.hung(m.calls.short) {
+		s.ahead = false // has listed the pods beside it
 		return
 	}
 	if s.ahead && m.sweep != nil && m.sweep.hung() == 0 {
 		m.check.beginAgain(m) // with what the other list has brought
 	}
-	*s = search{begun: true, lists: lists, began: m.relists.now.began, swept: s.swept}
+	s.restart(m, lists, m.relists.now.began)
 	switch {
 	case lists.first.err == nil && lists.second != nil && (forAll(lists.second.err) || lists.second.hung(m.calls.short) && !m.holderFound()):
-		s.byPod, s.until = true, m.now.Add(answers.ByPodFor)
-		s.pods = oldestFirst(lists.sandboxes)
-		s.of = len(s.pods)
+		s.listByPod(m)
 	case lists.second == nil && !errors.Is(lists.first.err, call.ErrUnavailable):
 		s.out = true // the kubelet would not ask for the other half
 		m.calls.want(m.now, m.policy.own(call.Flight{By: call.BySearch, Op: call.ListContainers}))
 	}
+}
+
+// restart begins the search with those lists. What was found before is shown until there is more.
+func (s *search) restart(m *machine, lists listing, began time.Time) {
+	s.drop(m)
+	*s = search{begun: true, lists: lists, began: began, swept: s.swept, partial: s.partial, beside: s.beside, holders: s.holders}
+}
+
+func (s *search) drop(m *machine) {
+	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == call.BySearch })
+}
+
+// listByPod lists the containers of one pod after the other from now on.
+func (s *search) listByPod(m *machine) {
+	s.byPod, s.until = true, m.now.Add(answers.ByPodFor)
+	s.pods = oldestFirst(s.lists.sandboxes)
+	s.of = len(s.pods)
 }
 
 // forAll reports whether a list fails for what one pod has in it, so that others
@@ -105,12 +126,16 @@ func (s *search) advance(m *machine) {
 	s.beginSweep(m)
 }
 
-// beginBesideHungList shows the sandboxes of a relist whose list of the containers
-// does not come back.
+// beginBesideHungList shows what there is of a relist one of whose lists does not come back.
 func (s *search) beginBesideHungList(m *machine) {
 	r := m.relists.now
 	f, hangs := m.hung()
-	if r == nil || !hangs || s.begun || !f.Op.IsList() || r.onDemand() || m.policy.Once && !s.mayGoAhead(m) {
+	if r == nil || !hangs || !f.Op.IsList() || r.onDemand() {
+		return
+	}
+	byPod := s.listsBeside(m, f)
+	switch known := s.begun && (!s.ahead || s.aheadOf == f); {
+	case m.policy.Once && (s.begun || !s.mayGoAhead(m)), known && !byPod:
 		return
 	}
 	lists := r.lists
@@ -120,7 +145,23 @@ func (s *search) beginBesideHungList(m *machine) {
 	} else {
 		lists.second = unheard
 	}
-	*s = search{begun: true, ahead: m.policy.Once, aheadOf: f, lists: lists, began: r.began, swept: s.swept}
+	s.restart(m, lists, r.began)
+	s.ahead, s.aheadOf = true, f
+	if byPod {
+		s.listByPod(m)
+	}
+}
+
+// listsBeside reports whether single pods are listed beside a hung list of all containers,
+// once: the runtime answers otherwise, and nothing else says what holds it up.
+func (s *search) listsBeside(m *machine, f call.Flight) bool {
+	asked := s.byPod && s.aheadOf == f
+	return !asked && !m.policy.Once && !m.pause.on && surelyHangs(f, m.now) && m.probes.clearOfAll(f) && !m.holderFound()
+}
+
+// surelyHangs reports whether f is a list of all containers that is not only slow.
+func surelyHangs(f call.Flight, now time.Time) bool {
+	return f.Op == call.ListContainers && f.Pod.UID == "" && f.Elapsed(now) >= answers.SurelyHangs
 }
 
 // mayGoAhead reports whether one that looks once asks for single objects while a list
@@ -154,17 +195,26 @@ func (s *search) listNext(m *machine) {
 		s.show(m)
 		return
 	}
-	s.out = true
-	m.calls.want(m.now, m.policy.own(call.Flight{By: call.BySearch, Op: call.ListContainers, Pod: s.pods[0]}))
-	s.pods = s.pods[1:]
+	f := call.Flight{By: call.BySearch, Op: call.ListContainers, Pod: s.pods[0]}
+	switch other := m.calls.inWay(m.now, f); {
+	case other == nil:
+		s.out = true
+		m.calls.want(m.now, m.policy.own(f))
+	case other.abandoned: // may never return
+		s.show(m)
+	}
 }
 
 func (s *search) answered(_ *machine, a *answer) {
 	s.out = false
-	if !s.byPod {
+	switch {
+	case !s.byPod:
 		s.lists.take(a)
 		return
+	case a.unmade: // which says nothing of the pod
+		return
 	}
+	s.pods = s.pods[1:]
 	alone := hung(a.took, a.timeout, a.err)
 	if alone {
 		s.held = append(s.held, a.Pod)
@@ -188,7 +238,11 @@ func (s *search) answered(_ *machine, a *answer) {
 // was a good list before, which tells more.
 func (s *search) show(m *machine) {
 	s.over, m.changed = true, true
-	m.calls.drop(m.now, func(w *callSpec) bool { return w.By == call.BySearch })
+	s.drop(m)
+	s.holders = nil
+	if s.listed > 0 {
+		s.holders = s.held
+	}
 	switch {
 	case s.byPod && !m.core.ListedAt().IsZero():
 		s.listAside(m)
@@ -220,16 +274,7 @@ func (s *search) listAside(m *machine) {
 }
 
 func (s *search) fill(_ *machine, snapshot *Snapshot) {
-	snapshot.Partial, snapshot.Beside, snapshot.Holders = s.partial, s.beside, s.holders()
-}
-
-// holders returns the pods whose containers alone are not listed, while those of others
-// are: what holds up the list of all is in them.
-func (s *search) holders() []pleg.PodRef {
-	if s.listed == 0 {
-		return nil
-	}
-	return s.held
+	snapshot.Partial, snapshot.Beside, snapshot.Holders = s.partial, s.beside, s.holders
 }
 
 // lacks says in words what is missing.
@@ -296,9 +341,12 @@ func (s *search) suspect(m *machine) (time.Time, bool) {
 }
 
 // due returns when something is to be done though nothing comes back.
-func (s *search) due(*machine) time.Time {
+func (s *search) due(m *machine) time.Time {
 	if s.begun && !s.over && s.byPod {
 		return s.until
+	}
+	if sure := m.relists.listOut(m).Add(answers.SurelyHangs); sure.After(m.now) && !m.policy.Once {
+		return sure
 	}
 	return time.Time{}
 }

@@ -55,6 +55,9 @@ const (
 	// SweepEvery is the least time between two sweeps that nobody asked for: calls that
 	// hang for seconds, relist after relist, must not bring about one each.
 	SweepEvery = time.Minute
+	// SurelyHangs is how long a list of all containers is out before single pods are listed
+	// beside it: what the runtime has to do for it may take seconds.
+	SurelyHangs = 10 * time.Second
 	// ByPodFor is for how long containers are listed pod by pod, where the list of all was
 	// too large to be sent: nobody waits longer for half of what there is.
 	ByPodFor = 4 * time.Second
