@@ -39,6 +39,7 @@ type sweep struct {
 	refused time.Time // when nobody listened, last; zero if that never was
 
 	checkNext time.Time // when those that hung or failed are asked for again
+	checkFrom int       // the place of the first of them whose turn it is then
 
 	unknown []int          // places of those that the node shows and the runtime does not know
 	bad     []int          // places of those that hung or failed, in order as far as made has them
@@ -168,10 +169,14 @@ func (s *sweep) note(a *answer) {
 	}
 }
 
-// checkAgain begins to ask for those once more that hung or failed.
+// checkAgain begins to ask for those once more that hung or failed: where there are many,
+// for each in turn.
 func (s *sweep) checkAgain(now time.Time) {
 	s.Checked, s.checkNext = now, now.Add(checkPeriod)
-	s.todo = slices.Clone(s.bad[:min(len(s.bad), checkMost)])
+	slices.Sort(s.bad)
+	from, _ := slices.BinarySearch(s.bad, s.checkFrom)
+	s.todo = slices.Concat(s.bad[from:], s.bad[:from])[:min(len(s.bad), checkMost)]
+	s.checkFrom = s.todo[len(s.todo)-1] + 1
 	for _, place := range s.todo {
 		s.objects[place].checking = true
 	}
@@ -190,6 +195,8 @@ func (s *sweep) check(place int, a *answer) {
 		o.state, o.err = hasHung, a.err
 		o.inRow++
 		o.took = max(o.took, a.took)
+	case !errors.Is(a.err, call.ErrUnavailable): // then nobody was there to ask
+		o.state, o.took, o.err, o.inRow = hasFailed, a.took, a.err, 0
 	}
 }
 

@@ -258,3 +258,66 @@ func TestSlowestOfASweep(t *testing.T) {
 		}
 	}
 }
+
+// What hung and then fails at once hangs no more.
+func TestWhatFailsAfterItHungIsToldSo(t *testing.T) {
+	bubble(t, Config{}, pairs(10), func(b *bench) {
+		b.after(time.Second)
+		b.fake.hang("p001/app")
+		if s := b.sweepNow(4 * time.Second); !slices.Equal(ids(s.Hung), []string{"p001/app"}) {
+			t.Fatalf("hung %v", ids(s.Hung))
+		}
+		b.fake.script("ContainerStatus p001/app", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Code: "Unknown", Text: "no such task"}})
+		if s := b.after(8 * time.Second).Sweep; s.Hung != nil || !slices.Equal(ids(s.Failed), []string{"p001/app"}) || s.Failed[0].InRow != 0 {
+			t.Errorf("hung %+v, failed %+v", s.Hung, s.Failed)
+		}
+		b.fake.behave()
+		if s := b.after(8 * time.Second).Sweep; s.Hung != nil || s.Failed != nil {
+			t.Errorf("well again: hung %+v, failed %+v", s.Hung, s.Failed)
+		}
+	})
+}
+
+// Of more that hang than are asked again at a time each has its turn.
+func TestEachThatHangsIsAskedAgain(t *testing.T) {
+	bubble(t, Config{}, pairs(200), func(b *bench) {
+		b.after(time.Second)
+		var stuck []string
+		for i := range checkMost + 10 {
+			stuck = append(stuck, fmt.Sprintf("p%03d/app", 3*i))
+		}
+		b.fake.hang(stuck...)
+		if s := b.sweepNow(time.Minute); len(s.Hung) != len(stuck) {
+			t.Fatalf("%d hang, want %d", len(s.Hung), len(stuck))
+		}
+		for _, id := range stuck[checkMost:] {
+			b.fake.script("ContainerStatus "+id, behaviour{})
+		}
+		if s := b.after(90 * time.Second).Sweep; !slices.Equal(ids(s.Hung), stuck[:checkMost]) {
+			t.Errorf("%d hang: %v", len(s.Hung), ids(s.Hung))
+		}
+	})
+}
+
+// A sweep that the engine has begun itself is the person's who asks for one meanwhile: it
+// stays when what it was begun for is over.
+func TestSweepThatIsAskedForStays(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		bubble(t, Config{}, pairs(100), func(b *bench) {
+			b.after(time.Second)
+			b.fake.script("ContainerStatus", behaviour{delay: 100 * time.Millisecond})
+			b.fake.script("ListContainers", behaviour{delay: 5 * time.Second})
+			if s := b.after(4 * time.Second).Sweep; s == nil || !s.Ended.IsZero() {
+				t.Fatalf("no sweep beside the list: %+v", s)
+			}
+			if asked {
+				b.ask(b.Sweep)
+			}
+			b.fake.script("ListContainers", behaviour{})
+			s := b.after(10 * time.Second).Sweep
+			if stays := s != nil && !s.Ended.IsZero() && s.Done == 300; stays != asked {
+				t.Errorf("asked %v: sweep %+v", asked, s)
+			}
+		})
+	}
+}

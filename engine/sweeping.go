@@ -65,7 +65,11 @@ func (m *machine) refuseSweep(why string) {
 
 // askSweep begins the sweep that a person asked for, or says why not.
 func (m *machine) askSweep() {
-	if m.sweeping() || m.policy.Once { // which has its own
+	switch {
+	case m.policy.Once: // which has its own
+		return
+	case m.sweeping():
+		m.sweep.forList = false // it is theirs now, and stays
 		return
 	}
 	if why := m.tooSlow(); why != "" {
