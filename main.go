@@ -18,6 +18,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui"
 	"github.com/plegtop/plegtop/ui/crash"
 	"github.com/plegtop/plegtop/ui/history"
@@ -253,7 +254,7 @@ func benching(o options.Options) view {
 		bench := lines.BenchOptions{
 			CheckOptions: style(o, src), Periods: o.Periods, Sources: o.Sources, For: o.For, Progress: lines.NewProgress(os.Stderr, terminal.Width(os.Stderr)),
 			Stops: terminal.HoldStops,
-			Engine: func(period time.Duration, on ...engine.Source) (*engine.Engine, error) {
+			Engine: func(period time.Duration, on ...ledger.Source) (*engine.Engine, error) {
 				config := relist(o, src)
 				config.Period, config.Look, config.Streams = period, nil, src.Streams(on, o.ForceEvents)
 				return engine.New(config)

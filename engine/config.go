@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
@@ -67,10 +68,10 @@ func (c Config) Validate() error {
 
 // validate returns an error that names the first event source that cannot work.
 func validate(streams []Stream) error {
-	var had [sourceCount]bool
+	var had [ledger.Sources]bool
 	for _, s := range streams {
 		switch {
-		case s.Source == FromRelist || s.Source >= sourceCount:
+		case s.Source == ledger.FromRelist || s.Source >= ledger.Sources:
 			return fmt.Errorf("event source %v: want cri, cgroup or pidfd", s.Source)
 		case had[s.Source]:
 			return fmt.Errorf("event source %v: given twice", s.Source)

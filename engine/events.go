@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -27,7 +28,7 @@ type Event struct {
 
 	// Seen says who saw it, as far as they had when it was released; nil where no event
 	// source was on. SeenAt is then when it was seen first.
-	Seen *Sightings
+	Seen *ledger.Sightings
 
 	Reason string // the runtime's reason for a container's end, such as OOMKilled; not cleaned
 }

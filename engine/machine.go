@@ -6,6 +6,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
@@ -72,13 +73,13 @@ func (Halt) input()     {}
 // Work is what a step asks of the shell, what it has to tell, and how the machine stands
 // after it.
 type Work struct {
-	Make    []Call   // to be made at once, side by side
-	Look    *Looking // to be done beside; nil for none
-	Open    []Source // event sources whose stream is to be opened
-	Close   []Source // and those whose stream is to be ended
-	End     []CallID // to be ended: nobody wants their answers any more
-	Events  []Event  // in order, numbered
-	Replies []reply  // to requests for raw answers
+	Make    []Call          // to be made at once, side by side
+	Look    *Looking        // to be done beside; nil for none
+	Open    []ledger.Source // event sources whose stream is to be opened
+	Close   []ledger.Source // and those whose stream is to be ended
+	End     []CallID        // to be ended: nobody wants their answers any more
+	Events  []Event         // in order, numbered
+	Replies []reply         // to requests for raw answers
 	State
 }
 

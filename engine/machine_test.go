@@ -14,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -183,7 +184,7 @@ func (w *world) press() Input {
 	case 9:
 		r.Held = !r.Held
 	case 10:
-		r.SetStreams, r.Streams = true, []Source{FromPidfd, FromCRI, FromCgroup}[:w.IntN(4)]
+		r.SetStreams, r.Streams = true, []ledger.Source{ledger.FromPidfd, ledger.FromCRI, ledger.FromCgroup}[:w.IntN(4)]
 	}
 	return r
 }

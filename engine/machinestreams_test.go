@@ -20,12 +20,12 @@ import (
 // worldStreams are all event sources there are. Nobody runs them: a world answers itself.
 func worldStreams() []Stream {
 	run := func(context.Context, func(pleg.Upstream)) error { return io.EOF }
-	return []Stream{{Source: FromCRI, On: true, Run: run}, {Source: FromCgroup, On: true, Run: run}, {Source: FromPidfd, Run: run}}
+	return []Stream{{Source: ledger.FromCRI, On: true, Run: run}, {Source: ledger.FromCgroup, On: true, Run: run}, {Source: ledger.FromPidfd, Run: run}}
 }
 
 // A talker is a stream that is open.
 type talker struct {
-	source Source
+	source ledger.Source
 	ending bool
 }
 
@@ -59,7 +59,7 @@ func (w *world) talk() Input {
 	return StreamEnded{Source: t.source, At: w.now, Kind: kinds[w.IntN(len(kinds))], Text: "snapped"}
 }
 
-func (w *world) says(by Source) Streamed {
+func (w *world) says(by ledger.Source) Streamed {
 	in := Streamed{Source: by, Lost: uint64(max(0, w.IntN(20)-15))}
 	n := 1 + w.IntN(3)
 	if w.IntN(50) == 0 { // a storm
@@ -102,9 +102,9 @@ func (w *world) upstream() SourceEvent {
 
 // A streamReferee holds a machine to what it promises about event sources.
 type streamReferee struct {
-	open   [sourceCount]bool
-	closed [sourceCount]bool
-	came   [sourceCount]uint64
+	open   [ledger.Sources]bool
+	closed [ledger.Sources]bool
+	came   [ledger.Sources]uint64
 	unseen map[string]bool
 	told   uint64 // the last change of a source's state
 	max    int
@@ -163,7 +163,7 @@ func (r *streamReferee) events(t *testing.T, events []Event) {
 		}
 		by, first := e.Seen.First()
 		key := fmt.Sprint(e.ID, e.Kind, first.UnixNano())
-		if r.unseen[key] || by == FromRelist || !e.SeenAt.Equal(first) || !e.Seen.At[FromRelist].IsZero() {
+		if r.unseen[key] || by == ledger.FromRelist || !e.SeenAt.Equal(first) || !e.Seen.At[ledger.FromRelist].IsZero() {
 			t.Errorf("told before: %v: %+v", r.unseen[key], e)
 		}
 		r.unseen[key] = true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -122,7 +123,7 @@ func (d *mode) advance(m *machine) {
 	if m.core.Mode() == pleg.Generic {
 		return
 	}
-	d.reason = cmp.Or(d.reason, m.sources.lacks(FromCRI))
+	d.reason = cmp.Or(d.reason, m.sources.lacks(ledger.FromCRI))
 	if !d.lostAt.IsZero() && !m.now.Before(d.lostAt) {
 		d.lostAt = time.Time{}
 		m.relistForStream()
@@ -141,14 +142,14 @@ func (d *mode) fallBack(m *machine) {
 		return
 	}
 	m.core.FallBack()
-	m.sources.fellBack(m, FromCRI, d.reason)
+	m.sources.fellBack(m, ledger.FromCRI, d.reason)
 	m.relists.schedule(m.relistPeriod())
 	m.changed = true
 }
 
 // lacks says in plain words why a source has no stream and will have none; empty if it
 // has, or may have.
-func (l *sources) lacks(source Source) string {
+func (l *sources) lacks(source ledger.Source) string {
 	switch s := l.of(source); {
 	case s == nil || !s.wanted:
 		return "the event stream is not switched on"
@@ -161,7 +162,7 @@ func (l *sources) lacks(source Source) string {
 // fellBack says that the mode does without a source from now on. One that people have
 // asked for observes, as in the generic mode; all others rest, and so does one that is
 // refused.
-func (l *sources) fellBack(m *machine, source Source, reason string) {
+func (l *sources) fellBack(m *machine, source ledger.Source, reason string) {
 	switch s := l.of(source); {
 	case s == nil || !s.wanted:
 	case s.asked && s.state.State == StreamFellBack:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 )
@@ -29,7 +30,7 @@ func inMode(t *testing.T, c Config, test func(*modeBench)) {
 	t.Helper()
 	stream := &fakeStream{t: t}
 	if c.Streams == nil {
-		c.Streams = []Stream{{Source: FromCRI, On: c.Mode == pleg.Generic}}
+		c.Streams = []Stream{{Source: ledger.FromCRI, On: c.Mode == pleg.Generic}}
 	}
 	c.Streams[0].Run = stream.Run
 	bubble(t, c, onePod, func(b *bench) {
@@ -223,7 +224,7 @@ func TestStreamThatWasAskedForObservesAfterTheFallBack(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			streams := []Stream{{Source: FromCRI, On: true}}
+			streams := []Stream{{Source: ledger.FromCRI, On: true}}
 			inMode(t, Config{Release: 36, Mode: pleg.Evented, Streams: streams}, func(b *modeBench) {
 				b.stream.breaks(errors.New("snapped"), tt.err)
 				b.after(10 * time.Millisecond)
@@ -259,7 +260,7 @@ func TestStreamOfTheModeAloneRestsAfterTheFallBack(t *testing.T) {
 		if s := b.after(time.Hour); s.Sources[0].State != StreamFellBack || b.stream.isOpen() {
 			t.Errorf("%+v", s.Sources[0])
 		}
-		b.ask(func() { b.SetStreams(FromCRI) })
+		b.ask(func() { b.SetStreams(ledger.FromCRI) })
 		if s := b.after(2 * lasting); s.Sources[0].State != StreamConnected || s.Mode.Mode != pleg.Generic {
 			t.Errorf("asked for: %+v, mode %+v", s.Sources[0], s.Mode)
 		}
@@ -269,7 +270,7 @@ func TestStreamOfTheModeAloneRestsAfterTheFallBack(t *testing.T) {
 // That another source is open again says nothing of the runtime's stream.
 func TestAnotherSourceIsNoStreamOfTheMode(t *testing.T) {
 	other := &fakeStream{t: t}
-	streams := []Stream{{Source: FromCRI}, {Source: FromCgroup, On: true, Run: other.Run}}
+	streams := []Stream{{Source: ledger.FromCRI}, {Source: ledger.FromCgroup, On: true, Run: other.Run}}
 	inMode(t, Config{Release: 36, Mode: pleg.Evented, Streams: streams}, func(b *modeBench) {
 		other.breaks(errors.New("snapped"), nil)
 		b.after(lasting / 2)
@@ -289,7 +290,7 @@ func TestEventedMakesUpForALateStart(t *testing.T) {
 		onePod(r)
 		r.script("Version", behaviour{delay: 30 * time.Second})
 	}
-	bubble(t, Config{Release: 36, Mode: pleg.Evented, Streams: []Stream{{Source: FromCRI, Run: stream.Run}}}, slow, func(b *bench) {
+	bubble(t, Config{Release: 36, Mode: pleg.Evented, Streams: []Stream{{Source: ledger.FromCRI, Run: stream.Run}}}, slow, func(b *bench) {
 		b.after(20 * time.Second)
 		b.fake.exit("web/app", 1, "Error")
 		if s := b.after(15 * time.Second); s.Relists.Count != 2 || b.events()[len(b.events())-1] != "ContainerDied web/app" {
@@ -302,7 +303,7 @@ func TestEventedMakesUpForALateStart(t *testing.T) {
 func TestRefusedStreamFallsBack(t *testing.T) {
 	for _, mode := range []pleg.Mode{pleg.Generic, pleg.Evented} {
 		stream := &fakeStream{t: t}
-		c := Config{Release: 36, Mode: mode, Streams: []Stream{{Source: FromCRI, On: true, Run: stream.Run}}}
+		c := Config{Release: 36, Mode: mode, Streams: []Stream{{Source: ledger.FromCRI, On: true, Run: stream.Run}}}
 		old := func(r *fakeRuntime) {
 			r.version = pleg.Version{RuntimeName: "containerd", RuntimeVersion: "1.7.27"}
 		}
@@ -376,10 +377,10 @@ func TestModeWithoutItsStream(t *testing.T) {
 		streams []Stream
 		reason  string
 	}{
-		{"refused", 36, []Stream{{Source: FromCRI, On: true, Refuse: "for a reason"}}, "for a reason"},
+		{"refused", 36, []Stream{{Source: ledger.FromCRI, On: true, Refuse: "for a reason"}}, "for a reason"},
 		{"none", 36, nil, "not switched on"},
-		{"switched off", 36, []Stream{{Source: FromCRI, Run: over}}, "switched off"},
-		{"a release that has none", 25, []Stream{{Source: FromCRI, On: true, Run: run}}, "kubelet 1.25 knows no event stream"},
+		{"switched off", 36, []Stream{{Source: ledger.FromCRI, Run: over}}, "switched off"},
+		{"a release that has none", 25, []Stream{{Source: ledger.FromCRI, On: true, Run: run}}, "kubelet 1.25 knows no event stream"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, Config{Release: tt.release, Mode: pleg.Evented, Streams: tt.streams}, onePod, func(b *bench) {
@@ -497,7 +498,7 @@ func TestFullChannelOfTheEventedKubelet(t *testing.T) {
 
 // The kubelet's release may be told after the start.
 func TestModeFollowsTheKubelet(t *testing.T) {
-	w := newWorld(t, 1, Config{Mode: pleg.Evented, Follow: true, Streams: []Stream{{Source: FromCRI, On: true, Forced: true, Run: (&fakeStream{t: t}).Run}}}, answers.Policy{})
+	w := newWorld(t, 1, Config{Mode: pleg.Evented, Follow: true, Streams: []Stream{{Source: ledger.FromCRI, On: true, Forced: true, Run: (&fakeStream{t: t}).Run}}}, answers.Policy{})
 	w.mood, w.moodEnds, w.calm = 0, w.now.Add(24*time.Hour), true
 	for _, tt := range []struct {
 		version string
@@ -551,7 +552,7 @@ func TestStreamThatWasGivenUpCanLookOn(t *testing.T) {
 		b.after(2 * time.Second)
 		b.stream.breaks(nil, nil)
 		b.ask(func() { b.SetStreams() })
-		b.ask(func() { b.SetStreams(FromCRI) })
+		b.ask(func() { b.SetStreams(ledger.FromCRI) })
 		b.after(2 * time.Second)
 		if s := b.wantMode(pleg.Generic, time.Second, minutes3, "broke 5 times"); s.Sources[0].State != StreamConnected {
 			t.Errorf("%+v", s.Sources[0])

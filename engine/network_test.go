@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -186,7 +187,7 @@ func TestNetworkOfAStreamedSandbox(t *testing.T) {
 
 // A sandbox that an event source saw start was up, though the relist found it ended.
 func TestNetworkOfASandboxThatASourceSawStart(t *testing.T) {
-	watch(t, Config{}, FromCRI, func(w *watching) {
+	watch(t, Config{}, ledger.FromCRI, func(w *watching) {
 		w.fake.networks(func(s *pleg.SandboxStatus) { s.IPs = nil })
 		for _, id := range []string{"short", "failed"} {
 			w.fake.pod(id)

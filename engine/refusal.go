@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 )
 
 // judge says why a source is not to be opened, in plain words, or that it has to wait
@@ -15,7 +16,7 @@ func (s *source) judge(m *machine) (refused string, waits bool) {
 	switch {
 	case s.stream.Refuse != "":
 		return s.stream.Refuse, false
-	case s.stream.Source != FromCRI || s.stream.Forced:
+	case s.stream.Source != ledger.FromCRI || s.stream.Forced:
 		return "", false
 	case v.RuntimeName == "":
 		return "", true
@@ -47,7 +48,7 @@ func harmful(version string) string {
 // notEnabledReason says in plain words why there is no such stream.
 func notEnabledReason(in StreamEnded) string {
 	switch {
-	case in.Source != FromCRI:
+	case in.Source != ledger.FromCRI:
 		return in.Text
 	case in.Kind == call.ErrUnimplemented:
 		return "the runtime has no event stream"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -20,8 +21,8 @@ type Requests struct {
 	Raw        []RawRequest
 	Withdrawn  []uint64 // numbers of raw requests that nobody waits for any more
 	SetStreams bool
-	Streams    []Source // event sources that are wanted from now on, if SetStreams
-	Held       bool     // all of them are wanted closed for a while, asked for now or before
+	Streams    []ledger.Source // event sources that are wanted from now on, if SetStreams
+	Held       bool            // all of them are wanted closed for a while, asked for now or before
 }
 
 // reinspectPod asks for the pod once more, if it is not asked for already.

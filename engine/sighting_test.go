@@ -20,7 +20,7 @@ type watching struct {
 	read uint64 // the last event that news has returned
 }
 
-func watch(t *testing.T, c Config, source Source, test func(*watching)) {
+func watch(t *testing.T, c Config, source ledger.Source, test func(*watching)) {
 	f := &fakeStream{t: t}
 	c.Streams = append(c.Streams, Stream{Source: source, On: true, Run: f.Run})
 	prepare := func(r *fakeRuntime) { r.pod("web", "app", "log") }
@@ -47,7 +47,7 @@ func (w *watching) news() []string {
 		}
 		by, _ := e.Seen.First()
 		line += " " + by.String()
-		if lead, ok := e.Seen.Lead(by); ok && by != FromRelist {
+		if lead, ok := e.Seen.Lead(by); ok && by != ledger.FromRelist {
 			line += " " + lead.String()
 		}
 		lines = append(lines, line)
@@ -63,7 +63,7 @@ func (w *watching) wants(what string, want ...string) {
 }
 
 // drifts compares what the drift is in a second, but for the leads.
-func (w *watching) drifts(want Drift) Drift {
+func (w *watching) drifts(want ledger.Drift) ledger.Drift {
 	w.t.Helper()
 	s := w.after(heartbeat)
 	got := s.Drift[len(s.Drift)-1]
@@ -78,12 +78,12 @@ func says(signal pleg.Signal, id string) pleg.Upstream { return pleg.Upstream{Si
 
 // Each transition is seen twice: the event says who was first, and by how much.
 func TestEventSaysWhoSawItFirst(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		w.fake.exit("web/app", 0, "Completed")
 		w.f.says(stopped("web/app"), stopped("web/app"))
 		w.after(time.Second)
 		w.wants("a death that both saw", "delivered ContainerDied web/app app cgroup 500ms")
-		d := w.drifts(Drift{Transitions: 1, Both: 1, Duplicates: 1})
+		d := w.drifts(ledger.Drift{Transitions: 1, Both: 1, Duplicates: 1})
 		if half := 500 * time.Millisecond; d.LeadP50 < half || d.LeadP50 > half+10*time.Millisecond || d.LeadP99 != d.LeadP50 {
 			t.Errorf("leads %v and %v", d.LeadP50, d.LeadP99)
 		}
@@ -109,7 +109,7 @@ func TestEventsOfAnEngineWithoutSourcesSayNobody(t *testing.T) {
 
 // What began and ended between two relists is told all the same, in its order.
 func TestWhatIsTooShortForTheRelistIsToldAsUnseen(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		w.f.says(says(pleg.SignalStarted, "web/job"), stopped("web/job"))
 		w.fake.mu.Lock()
 		w.fake.containers = append(w.fake.containers, pleg.ListedContainer{
@@ -122,7 +122,7 @@ func TestWhatIsTooShortForTheRelistIsToldAsUnseen(t *testing.T) {
 			"unseen ContainerStarted web/job job cgroup", "delivered ContainerDied web/job job cgroup 500ms")
 		w.after(3 * time.Second)
 		w.wants("the relist sees nothing", "unseen ContainerStarted web/blink cgroup", "unseen ContainerDied web/blink cgroup")
-		w.drifts(Drift{Transitions: 4, Both: 1, MissedByRelist: 3})
+		w.drifts(ledger.Drift{Transitions: 4, Both: 1, MissedByRelist: 3})
 		if s := w.fresh(); s.Sources[0].Unknown != 2 || s.Sources[0].Received != 4 {
 			t.Errorf("%+v", s.Sources[0])
 		}
@@ -132,7 +132,7 @@ func TestWhatIsTooShortForTheRelistIsToldAsUnseen(t *testing.T) {
 // While every call hangs, a death is told as what the kubelet cannot see. When the lists
 // are answered again the ordinary event follows, and the relist has missed nothing.
 func TestDeathWhileEveryCallHangs(t *testing.T) {
-	watch(t, Config{}, FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
 		stops := make(chan struct{})
 		for _, op := range []string{"ListPodSandbox", "ListContainers", "Version", "Status"} {
 			w.fake.script(op, behaviour{stops: stops})
@@ -144,37 +144,37 @@ func TestDeathWhileEveryCallHangs(t *testing.T) {
 		w.wants("before the relist had its time")
 		w.after(time.Millisecond)
 		w.wants("while calls hang", "unseen ContainerDied web/app app pidfd")
-		w.drifts(Drift{Transitions: 1, MissedByRelist: 1})
+		w.drifts(ledger.Drift{Transitions: 1, MissedByRelist: 1})
 		w.fake.behave()
 		close(stops)
 		w.after(1100 * time.Millisecond)
 		if news := w.news(); len(news) != 1 || news[0] != "delivered ContainerDied web/app app pidfd 4s" {
 			t.Errorf("afterwards: %q", news)
 		}
-		w.drifts(Drift{Transitions: 1, Both: 1})
+		w.drifts(ledger.Drift{Transitions: 1, Both: 1})
 	})
 }
 
 // What the relist sees and a source does not is missed after three seconds; what comes
 // after the relist is late.
 func TestSourceThatIsLateOrMissesThings(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		w.fake.exit("web/app", 0, "")
 		w.fake.exit("web/log", 0, "")
 		w.after(time.Second)
 		w.f.says(stopped("web/app"))
-		w.drifts(Drift{Transitions: 1, Both: 1, Late: 1})
+		w.drifts(ledger.Drift{Transitions: 1, Both: 1, Late: 1})
 		w.after(ledger.Patience)
-		d := w.drifts(Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 1})
+		d := w.drifts(ledger.Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 1})
 		if d.LeadP50 > -490*time.Millisecond || d.LeadP50 < -510*time.Millisecond {
 			t.Errorf("lead %v", d.LeadP50)
 		}
 		w.f.says(stopped("web/log"))
-		w.drifts(Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 2})
+		w.drifts(ledger.Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 2})
 		w.news()
 		w.after(ledger.Lasts + time.Minute)
 		w.f.says(stopped("web/log")) // nobody remembers, but the record has it
-		w.drifts(Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 3})
+		w.drifts(ledger.Drift{Transitions: 2, Both: 1, MissedBySource: 1, Late: 3})
 		w.after(2 * ledger.Patience)
 		w.wants("late news is none")
 	})
@@ -182,21 +182,21 @@ func TestSourceThatIsLateOrMissesThings(t *testing.T) {
 
 // Nobody is told to have missed what he cannot see, or was not there for.
 func TestWhatASourceCannotMiss(t *testing.T) {
-	watch(t, Config{}, FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
 		w.fake.pod("late", "one")
 		w.after(time.Second) // started: a pidfd tells of ends only
 		w.ask(func() { w.SetStreams() })
 		w.fake.exit("web/app", 0, "")
-		w.ask(func() { w.SetStreams(FromPidfd) })
+		w.ask(func() { w.SetStreams(ledger.FromPidfd) })
 		w.after(3 * time.Second)
 		w.fake.remove("late")
 		w.after(4 * time.Second)
-		w.drifts(Drift{Transitions: 2, MissedBySource: 2}) // the ends of late's sandbox and container
+		w.drifts(ledger.Drift{Transitions: 2, MissedBySource: 2}) // the ends of late's sandbox and container
 	})
 }
 
 func TestStrangersAreToldUpToABound(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		const n = 4 * ledger.MostStrangers
 		for i := range n {
 			w.f.says(stopped(fmt.Sprint("foreign-", i)))
@@ -236,12 +236,12 @@ func TestStrangersAreToldUpToABound(t *testing.T) {
 // What a stream tells of the past is counted. It is told of a container that is still
 // there and has changed, with no word on how far ahead that was.
 func TestBacklogIsRecognised(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		w.fake.exit("web/app", 0, "")
 		w.after(time.Second)
 		w.news()
 		w.ask(func() { w.SetStreams() })
-		w.ask(func() { w.SetStreams(FromCgroup) })
+		w.ask(func() { w.SetStreams(ledger.FromCgroup) })
 		past := func(u pleg.Upstream) pleg.Upstream {
 			u.At = time.Now().Add(-time.Minute)
 			return u
@@ -251,7 +251,7 @@ func TestBacklogIsRecognised(t *testing.T) {
 		w.f.says(past(stopped("web/log")))
 		w.after(10 * time.Second)
 		w.wants("a backlog", "delivered ContainerDied web/log log cgroup 500ms")
-		d := w.drifts(Drift{Transitions: 1, Both: 1})
+		d := w.drifts(ledger.Drift{Transitions: 1, Both: 1})
 		if s := w.fresh().Sources[0]; s.Backlog != 4 || s.BadClock != "" || d.LeadP50 != 0 {
 			t.Errorf("%+v, lead %v", s, d.LeadP50)
 		}
@@ -267,7 +267,7 @@ func TestBacklogBesideTheFirstRelist(t *testing.T) {
 		r.exit("web/app", 3, "Error")
 		r.script("ContainerStatus web/app", behaviour{delay: 500 * time.Millisecond})
 	}
-	bubble(t, Config{Streams: []Stream{{Source: FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
+	bubble(t, Config{Streams: []Stream{{Source: ledger.FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
 		w := &watching{bench: b, f: f}
 		w.after(100 * time.Millisecond)
 		for _, u := range []pleg.Upstream{says(pleg.SignalStarted, "web/app"), stopped("web/app")} {
@@ -275,7 +275,7 @@ func TestBacklogBesideTheFirstRelist(t *testing.T) {
 			f.says(u)
 		}
 		w.after(10 * time.Second)
-		w.drifts(Drift{})
+		w.drifts(ledger.Drift{})
 		for _, line := range w.news() {
 			if strings.HasPrefix(line, "unseen") {
 				t.Error(line)
@@ -297,7 +297,7 @@ func TestClockThatMakesNoSenseIsNotGoneBy(t *testing.T) {
 		{"told once", []time.Duration{time.Hour, 0, -time.Hour}, "its clock is 1h0m0s ahead of this one"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			watch(t, Config{}, FromCgroup, func(w *watching) {
+			watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 				w.after(time.Second)
 				for i, off := range tt.off {
 					u := stopped(fmt.Sprint("foreign", i))
@@ -319,7 +319,7 @@ func TestClockThatMakesNoSenseIsNotGoneBy(t *testing.T) {
 
 // A long period is no reason to tell what the next relist will see; neither is a pause.
 func TestRelistHasItsTime(t *testing.T) {
-	watch(t, Config{Period: 20 * time.Second}, FromCgroup, func(w *watching) {
+	watch(t, Config{Period: 20 * time.Second}, ledger.FromCgroup, func(w *watching) {
 		w.fake.exit("web/app", 0, "")
 		w.f.says(stopped("web/app"))
 		w.after(19 * time.Second)
@@ -337,7 +337,7 @@ func TestRelistHasItsTime(t *testing.T) {
 
 // Where the kubelet goes by the stream, it tells; the relist is who sees it as well.
 func TestSightingsWhereTheStreamDecides(t *testing.T) {
-	watch(t, Config{Mode: pleg.Evented, Release: 36}, FromCRI, func(w *watching) {
+	watch(t, Config{Mode: pleg.Evented, Release: 36}, ledger.FromCRI, func(w *watching) {
 		w.fake.exit("web/app", 1, "Error")
 		st := &pleg.PodStatus{
 			PodRef:     ref("web"),
@@ -347,11 +347,11 @@ func TestSightingsWhereTheStreamDecides(t *testing.T) {
 		w.f.says(pleg.Upstream{Signal: pleg.SignalStopped, ID: "web/app", At: time.Now(), Pod: ref("web"), Status: st})
 		w.after(10 * time.Second)
 		w.wants("what the stream tells", "delivered ContainerDied web/app app cri")
-		w.drifts(Drift{})
+		w.drifts(ledger.Drift{})
 		w.ask(w.RelistNow)
 		w.after(time.Second)
 		w.wants("what the relist would send again")
-		d := w.drifts(Drift{Transitions: 1, Both: 1})
+		d := w.drifts(ledger.Drift{Transitions: 1, Both: 1})
 		if d.LeadP50 < 10*time.Second {
 			t.Errorf("lead %v", d.LeadP50)
 		}
@@ -364,7 +364,7 @@ func TestSightingsWhereTheStreamDecides(t *testing.T) {
 // The lists show a death, and the inspection hangs: the kubelet does not see it yet. Whose
 // it is is known, though the pod came after the first event.
 func TestDeathWhileAnInspectionHangs(t *testing.T) {
-	watch(t, Config{}, FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
 		w.f.says(stopped("foreign"))
 		w.after(time.Second)
 		w.fake.pod("new", "one")
@@ -387,7 +387,7 @@ func TestDeathWhileAnInspectionHangs(t *testing.T) {
 // has missed anything: there is one event, whenever the relists come, and nothing unseen.
 func TestRuntimeThatIsLateIsWaitedFor(t *testing.T) {
 	for phase := time.Duration(0); phase < time.Second; phase += 90 * time.Millisecond {
-		watch(t, Config{}, FromPidfd, func(w *watching) {
+		watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
 			w.fake.script("ListContainers", behaviour{delay: 60 * time.Millisecond})
 			w.after(phase)
 			w.f.says(stopped("web/app"))
@@ -397,7 +397,7 @@ func TestRuntimeThatIsLateIsWaitedFor(t *testing.T) {
 			if news := w.news(); len(news) != 1 || !strings.HasPrefix(news[0], "delivered ContainerDied web/app app pidfd") {
 				t.Errorf("after %v: %q", phase, news)
 			}
-			w.drifts(Drift{Transitions: 1, Both: 1})
+			w.drifts(ledger.Drift{Transitions: 1, Both: 1})
 		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 // A stream that names a pod that is there, and containers of it that never were, fills
 // neither the memory nor the list of events, however long no relist comes.
 func TestStrangersOfAKnownPodAreBounded(t *testing.T) {
-	watch(t, Config{}, FromCRI, func(w *watching) {
+	watch(t, Config{}, ledger.FromCRI, func(w *watching) {
 		w.ask(w.Pause)
 		g := &w.shell.machine.transitions
 		n := 0
@@ -51,7 +51,7 @@ func TestFirstRelistTakesBackWhatItHadMissed(t *testing.T) {
 		r.exit("web/app", 0, "")
 		r.script("ListContainers", behaviour{stops: stops})
 	}
-	bubble(t, Config{Streams: []Stream{{Source: FromPidfd, On: true, Run: f.Run}}}, prepare, func(b *bench) {
+	bubble(t, Config{Streams: []Stream{{Source: ledger.FromPidfd, On: true, Run: f.Run}}}, prepare, func(b *bench) {
 		b.after(time.Second)
 		f.says(stopped("web/app"))
 		if s := b.after(5 * time.Second); s.Drift[0].MissedByRelist != 1 {
@@ -59,7 +59,7 @@ func TestFirstRelistTakesBackWhatItHadMissed(t *testing.T) {
 		}
 		b.fake.behave()
 		close(stops)
-		if s := b.after(5 * time.Second); s.Drift[0] != (Drift{Source: FromPidfd}) {
+		if s := b.after(5 * time.Second); s.Drift[0] != (ledger.Drift{Source: ledger.FromPidfd}) {
 			t.Errorf("after the first relist: %+v", s.Drift[0])
 		}
 	})
@@ -67,7 +67,7 @@ func TestFirstRelistTakesBackWhatItHadMissed(t *testing.T) {
 
 // An id that is used again has sightings of its own.
 func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
-	watch(t, Config{}, FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
 		for range 2 {
 			w.fake.exit("web/app", 0, "")
 			w.f.says(stopped("web/app"))
@@ -77,25 +77,25 @@ func TestSightingsOfAnIDThatIsUsedAgain(t *testing.T) {
 			w.after(time.Second)
 			w.wants("a start", "delivered ContainerStarted web/app app relist")
 		}
-		w.drifts(Drift{Transitions: 2, Both: 2})
+		w.drifts(ledger.Drift{Transitions: 2, Both: 2})
 	})
 }
 
 // What a second source tells of a transition that the relist has missed, it saw, too.
 func TestSecondSourceOfWhatTheRelistHasMissed(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
-	watch(t, c, FromPidfd, func(w *watching) {
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
+	watch(t, c, ledger.FromPidfd, func(w *watching) {
 		f.says(stopped("web/blink"))
 		w.after(5 * time.Second)
 		w.f.says(stopped("web/blink"))
-		w.drifts(Drift{Transitions: 1, MissedByRelist: 1})
+		w.drifts(ledger.Drift{Transitions: 1, MissedByRelist: 1})
 	})
 }
 
 // An event that the relist never had says what the stream has said of it.
 func TestUnseenSaysWhatTheStreamSaid(t *testing.T) {
-	watch(t, Config{}, FromCRI, func(w *watching) {
+	watch(t, Config{}, ledger.FromCRI, func(w *watching) {
 		u := says(pleg.SignalStarted, "web/blink")
 		u.Pod = ref("web")
 		u.Status = &pleg.PodStatus{PodRef: u.Pod, Containers: []pleg.ContainerStatus{{ID: u.ID, Name: "blink", State: pleg.Running}}}
@@ -114,7 +114,7 @@ func TestUnseenSaysWhatTheStreamSaid(t *testing.T) {
 
 // A pod that a list leaves out once comes and goes twice, each time seen anew.
 func TestSightingsOfAPodThatIsListedAgain(t *testing.T) {
-	watch(t, Config{}, FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
 		for i, by := range []string{"pidfd 500ms", "relist"} {
 			w.fake.pod("new")
 			w.after(time.Second)
@@ -134,9 +134,9 @@ func TestSightingsOfAPodThatIsListedAgain(t *testing.T) {
 func TestWhatWaitsForThreeSeconds(t *testing.T) {
 	for name, c := range map[string]Config{"an inspection fails": {}, "evented": {Mode: pleg.Evented, Release: 36, Period: time.Minute}} {
 		t.Run(name, func(t *testing.T) {
-			source := FromPidfd
+			source := ledger.FromPidfd
 			if c.Mode == pleg.Evented {
-				source = FromCRI
+				source = ledger.FromCRI
 			}
 			watch(t, c, source, func(w *watching) {
 				w.fake.script("ContainerStatus web/app", behaviour{err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrOther, Text: "broken"}})
@@ -154,7 +154,7 @@ func TestWhatWaitsForThreeSeconds(t *testing.T) {
 // A DELETED that makes a death once more is no sighting of that death; and what the stream
 // tells was seen when it came, not when it was taken in.
 func TestSightingsOfADeletion(t *testing.T) {
-	watch(t, Config{Mode: pleg.Evented, Release: 36}, FromCRI, func(w *watching) {
+	watch(t, Config{Mode: pleg.Evented, Release: 36}, ledger.FromCRI, func(w *watching) {
 		w.ask(w.RelistNow)
 		w.after(time.Second)
 		w.fake.exit("web/app", 1, "Error")
@@ -165,7 +165,7 @@ func TestSightingsOfADeletion(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		came := time.Now()
 		w.f.says(b.upstream(pleg.SignalDeleted, "web/app"))
-		w.drifts(Drift{Transitions: 1, MissedBySource: 1})
+		w.drifts(ledger.Drift{Transitions: 1, MissedBySource: 1})
 		kept, _ := w.shell.buffer.ring.between(0, w.shell.buffer.ring.last)
 		if e := kept[len(kept)-1]; e.Kind != pleg.Removed || !e.SeenAt.Equal(came) {
 			t.Errorf("%v seen at %v, came at %v", e.Kind, e.SeenAt, came)
@@ -210,16 +210,16 @@ func TestContainersOfAnotherRuntime(t *testing.T) {
 		}, []string{"delivered ContainerStarted late cgroup 5.5s", "derived NetworkSetUp late relist"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			watch(t, Config{}, FromCgroup, func(w *watching) {
+			watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 				w.after(time.Second)
 				tt.play(w)
 				w.after(10 * time.Second)
 				w.wants(name, tt.want...)
-				want := Drift{}
+				want := ledger.Drift{}
 				if tt.want != nil && tt.want[0][0] == 'd' {
-					want = Drift{Transitions: 1, Both: 1}
+					want = ledger.Drift{Transitions: 1, Both: 1}
 				} else if n := uint64(len(tt.want)); n > 0 {
-					want = Drift{Transitions: n, MissedByRelist: n}
+					want = ledger.Drift{Transitions: n, MissedByRelist: n}
 				}
 				w.drifts(want)
 			})
@@ -230,8 +230,8 @@ func TestContainersOfAnotherRuntime(t *testing.T) {
 // Where the kubelet goes by the stream, and relists rarely, the stream says whose it is.
 func TestContainersOfAnotherRuntimeBesideAStream(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Mode: pleg.Evented, Release: 36, Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
-	watch(t, c, FromCRI, func(w *watching) {
+	c := Config{Mode: pleg.Evented, Release: 36, Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
+	watch(t, c, ledger.FromCRI, func(w *watching) {
 		f.says(says(pleg.SignalStarted, "other"), says(pleg.SignalStarted, "blink"))
 		w.after(time.Second)
 		f.says(stopped("blink"))
@@ -255,20 +255,20 @@ func TestASourceHasMissedOnlyWhatItWasThereFor(t *testing.T) {
 			w.ask(func() { w.SetStreams() })
 			w.after(time.Second)
 			w.fake.down("web") // when, nobody says
-			w.ask(func() { w.SetStreams(FromCgroup) })
+			w.ask(func() { w.SetStreams(ledger.FromCgroup) })
 		}, 0},
 		"before it watched, and inspected late": {time.Second, func(w *watching) {
 			w.fake.script("ContainerStatus web/app", behaviour{err: broken})
 			w.ask(func() { w.SetStreams() })
 			w.fake.exit("web/app", 0, "")
-			w.ask(func() { w.SetStreams(FromCgroup) })
+			w.ask(func() { w.SetStreams(ledger.FromCgroup) })
 			w.after(10 * time.Second)
 			w.fake.behave()
 		}, 0},
 		"relisted alone, after a list that it watched": {20 * time.Second, func(w *watching) {
 			w.ask(func() { w.SetStreams() })
 			w.after(time.Second)
-			w.ask(func() { w.SetStreams(FromCgroup) })
+			w.ask(func() { w.SetStreams(ledger.FromCgroup) })
 			w.after(25 * time.Second)
 			w.fake.exit("web/app", 0, "")
 			w.ask(func() { w.Reinspect("uid-web") })
@@ -276,10 +276,10 @@ func TestASourceHasMissedOnlyWhatItWasThereFor(t *testing.T) {
 		"while it watched": {time.Second, func(w *watching) { w.fake.exit("web/app", 0, "") }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			watch(t, Config{Period: tt.period}, FromCgroup, func(w *watching) {
+			watch(t, Config{Period: tt.period}, ledger.FromCgroup, func(w *watching) {
 				tt.play(w)
 				w.after(40 * time.Second)
-				w.drifts(Drift{Transitions: tt.missed, MissedBySource: tt.missed})
+				w.drifts(ledger.Drift{Transitions: tt.missed, MissedBySource: tt.missed})
 			})
 		})
 	}
@@ -288,7 +288,7 @@ func TestASourceHasMissedOnlyWhatItWasThereFor(t *testing.T) {
 // Of two sources that say when something happened the first one is gone by.
 func TestTheFirstToSayWhenIsGoneBy(t *testing.T) {
 	f := &fakeStream{t: t}
-	watch(t, Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}, FromPidfd, func(w *watching) {
+	watch(t, Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}, ledger.FromPidfd, func(w *watching) {
 		for i, s := range []*fakeStream{f, w.f} {
 			u := stopped("web/blink")
 			u.At = time.Now().Add(-time.Duration(100-50*i) * time.Millisecond)
@@ -305,12 +305,12 @@ func TestTheFirstToSayWhenIsGoneBy(t *testing.T) {
 
 // Who is heard of again is remembered for as long again.
 func TestWhoIsHeardOfAgainIsRemembered(t *testing.T) {
-	watch(t, Config{}, FromPidfd, func(w *watching) {
+	watch(t, Config{}, ledger.FromPidfd, func(w *watching) {
 		w.fake.exit("web/app", 0, "")
 		for range 4 {
 			w.f.says(stopped("web/app"))
 			w.after(ledger.Lasts - time.Minute)
 		}
-		w.drifts(Drift{Transitions: 1, Both: 1, Duplicates: 3})
+		w.drifts(ledger.Drift{Transitions: 1, Both: 1, Duplicates: 3})
 	})
 }

@@ -52,7 +52,7 @@ type Snapshot struct {
 	Mode          ModeState
 	Sources       []SourceState     // one for each of [Config.Streams], in its order
 	SourceChanges []SourceChange    // the last 64, oldest first
-	Drift         []Drift           // one for each source that was ever open, in the order of Sources
+	Drift         []ledger.Drift    // one for each source that was ever open, in the order of Sources
 	DriftLately   []ledger.Window   // the same over the last 5 min
 	Dead          *ledger.Dead      // who has died, as only event sources know
 	Gone          ledger.Gone       // sandboxes that have left the lists lately

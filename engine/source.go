@@ -10,25 +10,9 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// Who sees what is the ledger's word. The engine's own inputs, settings and snapshots are
-// made of it, so that whoever reads these need not know where it is kept.
-type (
-	Source    = ledger.Source
-	Sightings = ledger.Sightings
-	Drift     = ledger.Drift
-)
-
-const (
-	FromRelist  = ledger.FromRelist
-	FromCRI     = ledger.FromCRI
-	FromCgroup  = ledger.FromCgroup
-	FromPidfd   = ledger.FromPidfd
-	sourceCount = ledger.Sources
-)
-
 // A Stream is an event source that can be switched on.
 type Stream struct {
-	Source Source
+	Source ledger.Source
 	On     bool   // from the start, and whatever becomes of the mode: one that goes by a stream opens that by itself, until it falls back
 	Forced bool   // is opened although the runtime is one whose stream does harm
 	Refuse string // why it can never be opened, in plain words; empty if it can
@@ -51,14 +35,14 @@ type SourceEvent struct {
 // Streamed is what one event source has said since the last such input; Lost counts what
 // came too fast.
 type Streamed struct {
-	Source Source
+	Source ledger.Source
 	Events []SourceEvent
 	Lost   uint64
 }
 
 // StreamEnded says that a stream is over.
 type StreamEnded struct {
-	Source Source
+	Source ledger.Source
 	At     time.Time
 	Kind   call.Kind // what the reason means
 	Text   string    // the reason in words, not cleaned
@@ -100,7 +84,7 @@ func (s StreamState) Told() bool {
 
 // A SourceState is how one event source stands, and what it has said.
 type SourceState struct {
-	Source   Source
+	Source   ledger.Source
 	State    StreamState
 	Since    time.Time // of State
 	Reason   string    // for State, in plain words; empty where it needs none. Not cleaned
@@ -119,7 +103,7 @@ type SourceState struct {
 type SourceChange struct {
 	Seq    uint64 // 1 for the first of this run, without gaps
 	At     time.Time
-	Source Source
+	Source ledger.Source
 	State  StreamState
 	Reason string // not cleaned
 }
@@ -138,7 +122,7 @@ type ModeState struct {
 }
 
 // Stream returns how an event source stands; nil if there is none of it.
-func (s *Snapshot) Stream(of Source) *SourceState {
+func (s *Snapshot) Stream(of ledger.Source) *SourceState {
 	i := slices.IndexFunc(s.Sources, func(k SourceState) bool { return k.Source == of })
 	if i < 0 {
 		return nil
@@ -148,7 +132,7 @@ func (s *Snapshot) Stream(of Source) *SourceState {
 
 // SetStreams opens the event sources that are named, and closes all others; none means
 // all are closed. One that is not in [Config.Streams] is left out.
-func (e *Engine) SetStreams(on ...Source) {
+func (e *Engine) SetStreams(on ...ledger.Source) {
 	on = slices.Clone(on)
 	e.ask(func(r *Requests) { r.SetStreams, r.Streams = true, on })
 }

@@ -23,7 +23,7 @@ func (l *sources) heard(m *machine, in Streamed) {
 	}
 	s.state.Lost += in.Lost
 	m.transitions.Lost(in.Source, in.Lost)
-	if in.Source == FromCRI && in.Lost > 0 {
+	if in.Source == ledger.FromCRI && in.Lost > 0 {
 		m.streamLost()
 	}
 	f := m.facts()
@@ -33,7 +33,7 @@ func (l *sources) heard(m *machine, in Streamed) {
 		h := ledger.Heard{Upstream: e.Upstream, By: in.Source, Received: e.Received, Backlog: s.isBacklog(e)}
 		h.At = s.trusted(e.At)
 		m.transitions.Hear(&f, h)
-		if in.Source == FromCRI {
+		if in.Source == ledger.FromCRI {
 			m.applyStream(e)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -52,7 +53,7 @@ type source struct {
 func newSources(c Config, p answers.Policy, mode pleg.Mode, now time.Time) sources {
 	s := sources{chance: rand.New(rand.NewPCG(uint64(now.UnixNano()), 1))}
 	for _, stream := range c.Streams {
-		modes := mode != pleg.Generic && stream.Source == FromCRI
+		modes := mode != pleg.Generic && stream.Source == ledger.FromCRI
 		s.all = append(s.all, source{
 			stream: stream, asked: stream.On, wanted: (stream.On || modes) && !p.Once,
 			state: SourceState{Source: stream.Source, Since: now},
@@ -62,7 +63,7 @@ func newSources(c Config, p answers.Policy, mode pleg.Mode, now time.Time) sourc
 }
 
 // of returns a source; nil if there is none such.
-func (l *sources) of(source Source) *source {
+func (l *sources) of(source ledger.Source) *source {
 	for i := range l.all {
 		if l.all[i].stream.Source == source {
 			return &l.all[i]
@@ -72,7 +73,7 @@ func (l *sources) of(source Source) *source {
 }
 
 // want opens the sources that are named and closes all others.
-func (l *sources) want(on []Source) {
+func (l *sources) want(on []ledger.Source) {
 	for i := range l.all {
 		s := &l.all[i]
 		s.wanted = slices.Contains(on, s.stream.Source)
@@ -117,7 +118,7 @@ func (s *source) advance(m *machine) {
 			s.watching = m.now
 		}
 		s.turn(m, StreamConnected, "")
-		if s.stream.Source == FromCRI {
+		if s.stream.Source == ledger.FromCRI {
 			m.streamUp()
 		}
 	case s.running:
@@ -141,7 +142,7 @@ func (s *source) rest(m *machine, state StreamState, reason string) {
 }
 
 func (s *source) open(m *machine) {
-	if s.stream.Source == FromCRI && (s.opened || m.now.Sub(m.started) > lasting) {
+	if s.stream.Source == ledger.FromCRI && (s.opened || m.now.Sub(m.started) > lasting) {
 		m.mode.gap = true
 	}
 	s.running, s.opened, s.openedAt, s.state.NextAt = true, true, m.now, time.Time{}
@@ -171,7 +172,7 @@ func (l *sources) ended(m *machine, in StreamEnded) {
 		s.state.LastErr = in.Text
 		s.turn(m, StreamLost, s.state.LastErr)
 	}
-	if in.Source == FromCRI {
+	if in.Source == ledger.FromCRI {
 		s.broke(m, in, notEnabled)
 	}
 }

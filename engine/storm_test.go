@@ -13,7 +13,7 @@ import (
 // and each event that is not looked at is counted.
 func TestStormStarvesNobody(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
 	bubble(t, c, func(r *fakeRuntime) { r.pod("web", "app") }, func(b *bench) {
 		calm := b.after(5 * time.Second).Relists.Count
 		n := 0
@@ -91,7 +91,7 @@ func BenchmarkSecond(b *testing.B) {
 }
 
 func (s *stepper) batch(n int, i *int, says func(*stepper, int) pleg.Upstream) Streamed {
-	in := Streamed{Source: FromCRI}
+	in := Streamed{Source: ledger.FromCRI}
 	for range n {
 		*i++
 		in.Events = append(in.Events, SourceEvent{Upstream: says(s, *i), Received: s.now})
@@ -105,7 +105,7 @@ func BenchmarkPut(b *testing.B) {
 	for _, full := range []bool{false, true} {
 		b.Run(fmt.Sprint("full=", full), func(b *testing.B) {
 			l := newStreams()
-			t := l.add(FromCRI, func() {})
+			t := l.add(ledger.FromCRI, func() {})
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if !full && i%batch == 0 {

@@ -38,7 +38,7 @@ type streams struct {
 
 // A tap is one stream that was opened, until the machine knows that it has ended.
 type tap struct {
-	source Source
+	source ledger.Source
 	end    context.CancelFunc
 	events []SourceEvent // that the loop has not taken, oldest first
 	weight int           // of their statuses
@@ -62,7 +62,7 @@ func (s *shell) stream(w Work) {
 }
 
 // open runs a stream beside the loop until it is over.
-func (s *shell) open(source Source) {
+func (s *shell) open(source ledger.Source) {
 	i := slices.IndexFunc(s.config.Streams, func(c Stream) bool { return c.Source == source })
 	run := s.config.Streams[i].Run
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -90,7 +90,7 @@ func (s *shell) drain() {
 // drainAll steps the machine with all that the streams have said, so that what came is
 // counted to the end.
 func (s *shell) drainAll() {
-	for range int(sourceCount) * queueRoom / batch { // no more, though somebody goes on talking
+	for range int(ledger.Sources) * queueRoom / batch { // no more, though somebody goes on talking
 		inputs := s.streams.take()
 		if len(inputs) == 0 {
 			return
@@ -118,7 +118,7 @@ func (l *streams) rest() time.Duration {
 	return heartbeat
 }
 
-func (l *streams) add(source Source, end context.CancelFunc) *tap {
+func (l *streams) add(source ledger.Source, end context.CancelFunc) *tap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := &tap{source: source, end: end}
@@ -128,7 +128,7 @@ func (l *streams) add(source Source, end context.CancelFunc) *tap {
 }
 
 // end has a stream end soon.
-func (l *streams) end(source Source) {
+func (l *streams) end(source ledger.Source) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range l.taps {

@@ -115,7 +115,7 @@ func stopped(id string) pleg.Upstream { return pleg.Upstream{Signal: pleg.Signal
 
 func TestStreamOpensBreaksAndComesBack(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
 	bubble(t, c, nil, func(b *bench) {
 		if s := b.after(lasting / 2).Sources[0]; s.State != StreamOpening || !f.isOpen() {
 			t.Errorf("after half a second: %+v", s)
@@ -155,7 +155,7 @@ func TestStreamBackOff(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fakeStream{t: t, quits: tt.err}
-			c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}, Period: MaxPeriod}
+			c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}, Period: MaxPeriod}
 			bubble(t, c, nil, func(b *bench) {
 				b.after(time.Second)
 				if f.times() < tt.atOnce || f.times() > tt.atOnce+3 {
@@ -192,7 +192,7 @@ func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fakeStream{t: t}
-			tt.stream.Source, tt.stream.On, tt.stream.Run = FromCRI, true, f.Run
+			tt.stream.Source, tt.stream.On, tt.stream.Run = ledger.FromCRI, true, f.Run
 			prepare := func(r *fakeRuntime) { r.version = tt.version }
 			bubble(t, Config{Streams: []Stream{tt.stream}}, prepare, func(b *bench) {
 				s := b.after(2 * lasting).Sources[0]
@@ -207,7 +207,7 @@ func TestStreamIsRefusedWhereItDoesHarm(t *testing.T) {
 func TestStreamIsJudgedAnewWithTheVersion(t *testing.T) {
 	f := &fakeStream{t: t}
 	prepare := func(r *fakeRuntime) { r.script("Version", behaviour{hang: true}) }
-	bubble(t, Config{Streams: []Stream{{Source: FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
+	bubble(t, Config{Streams: []Stream{{Source: ledger.FromCRI, On: true, Run: f.Run}}}, prepare, func(b *bench) {
 		if s := b.after(time.Minute).Sources[0]; s.State != StreamWaiting || f.times() != 0 {
 			t.Errorf("without a version: %+v", s)
 		}
@@ -227,7 +227,7 @@ func TestStreamIsJudgedAnewWithTheVersion(t *testing.T) {
 
 func TestStreamsAreSetHeldAndReleased(t *testing.T) {
 	f, g := &fakeStream{t: t}, &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, Run: f.Run}, {Source: FromPidfd, On: true, Run: g.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, Run: f.Run}, {Source: ledger.FromPidfd, On: true, Run: g.Run}}}
 	bubble(t, c, nil, func(b *bench) {
 		state := func(want ...StreamState) {
 			t.Helper()
@@ -241,9 +241,9 @@ func TestStreamsAreSetHeldAndReleased(t *testing.T) {
 			}
 		}
 		state(StreamOff, StreamConnected)
-		b.ask(func() { b.SetStreams(FromCgroup, FromCRI) })
+		b.ask(func() { b.SetStreams(ledger.FromCgroup, ledger.FromCRI) })
 		state(StreamConnected, StreamOff)
-		b.ask(func() { b.SetStreams(FromCgroup, FromPidfd) })
+		b.ask(func() { b.SetStreams(ledger.FromCgroup, ledger.FromPidfd) })
 		state(StreamConnected, StreamConnected)
 		b.HoldStreams(b.t.Context())
 		if f.isOpen() || g.isOpen() {
@@ -260,7 +260,7 @@ func TestStreamsAreSetHeldAndReleased(t *testing.T) {
 // A stream that does not end though it is to holds up nobody for longer than he has time.
 func TestDeafStreamHoldsUpNobody(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
 	prepare := func(*fakeRuntime) { f.deaf = make(chan struct{}) }
 	bubble(t, c, prepare, func(b *bench) {
 		b.after(2 * lasting)
@@ -287,7 +287,7 @@ func TestDeafStreamHoldsUpNobody(t *testing.T) {
 func TestPanicInAStreamEndsTheEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		run := func(context.Context, func(pleg.Upstream)) error { panic("hostile") }
-		b := startBench(t, Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: run}}}, newFake(t))
+		b := startBench(t, Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: run}}}, newFake(t))
 		<-b.done
 		var crash *PanicError
 		if !errors.As(b.err, &crash) || crash.Value != "hostile" {
@@ -300,7 +300,7 @@ func TestPanicInAStreamEndsTheEngine(t *testing.T) {
 // beyond that is counted.
 func TestStreamThatIsFasterThanTheLoop(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
 	bubble(t, c, nil, func(b *bench) {
 		b.after(2 * lasting)
 		const n = queueRoom + 1000
@@ -318,7 +318,7 @@ func TestStreamThatIsFasterThanTheLoop(t *testing.T) {
 // What comes is counted whatever it is; what would fill the memory is not kept.
 func TestStreamThatFillsTheMemory(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
 	bubble(t, c, nil, func(b *bench) {
 		b.after(2 * lasting)
 		loopRests := func() { // it takes nothing more at this moment of the bubble's time
@@ -349,24 +349,24 @@ func TestStreamsThatCannotBe(t *testing.T) {
 		streams []Stream
 		want    string
 	}{
-		{[]Stream{{Source: FromRelist, Run: run}}, "event source relist: want cri, cgroup or pidfd"},
+		{[]Stream{{Source: ledger.FromRelist, Run: run}}, "event source relist: want cri, cgroup or pidfd"},
 		{[]Stream{{Source: 99, Run: run}}, "event source unknown: want cri, cgroup or pidfd"},
-		{[]Stream{{Source: FromCRI}}, "event source cri: has no stream"},
-		{[]Stream{{Source: FromCRI, Run: run}, {Source: FromCRI, Run: run}}, "event source cri: given twice"},
+		{[]Stream{{Source: ledger.FromCRI}}, "event source cri: has no stream"},
+		{[]Stream{{Source: ledger.FromCRI, Run: run}, {Source: ledger.FromCRI, Run: run}}, "event source cri: given twice"},
 	} {
 		err := Config{Runtime: newFake(t), Streams: tt.streams}.Validate()
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}
-	if err := (Config{Runtime: newFake(t), Streams: []Stream{{Source: FromPidfd, Refuse: "not allowed"}}}).Validate(); err != nil {
+	if err := (Config{Runtime: newFake(t), Streams: []Stream{{Source: ledger.FromPidfd, Refuse: "not allowed"}}}).Validate(); err != nil {
 		t.Error(err)
 	}
 }
 
 // What came before the end is counted, with what the loop had no time for.
 func TestWhatCameIsCountedToTheEnd(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		for i := range queueRoom {
 			w.f.says(stopped(fmt.Sprint("foreign-", i)))
 		}
@@ -382,7 +382,7 @@ func TestWhatCameIsCountedToTheEnd(t *testing.T) {
 // What a stream that breaks leaves behind: one that has told something is not switched
 // off, its clock is judged anew when it is back, and it has missed what happened meanwhile.
 func TestStreamThatIsBackGoesOn(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		w.f.breaks(errors.New("snapped"), nil)
 		w.after(2 * leastBackOff)
 		u := says(pleg.SignalStarted, "web/log")
@@ -400,18 +400,18 @@ func TestStreamThatIsBackGoesOn(t *testing.T) {
 		if diff := cmp.Diff([]string{"cgroup connected", "cgroup lost: snapped", "cgroup lost: EOF", "cgroup connected"}, told(s)); diff != "" || s.Sources[0].BadClock != "" {
 			t.Errorf("changes:\n%s\n%+v", diff, s.Sources[0])
 		}
-		w.drifts(Drift{Transitions: 1, MissedBySource: 1, Late: 2})
+		w.drifts(ledger.Drift{Transitions: 1, MissedBySource: 1, Late: 2})
 	})
 }
 
 // A source that there is none of misses nothing.
 func TestStreamThatIsSwitchedOffMissesNothing(t *testing.T) {
-	watch(t, Config{}, FromCgroup, func(w *watching) {
+	watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 		w.f.breaks(&call.Error{Op: call.GetContainerEvents, Kind: call.ErrUnimplemented, Text: "no"}, nil)
 		w.after(time.Second)
 		w.fake.exit("web/app", 0, "")
 		w.after(5 * time.Second)
-		w.drifts(Drift{})
+		w.drifts(ledger.Drift{})
 	})
 }
 
@@ -429,7 +429,7 @@ func TestStreamThatHasWorkedIsNotSwitchedOff(t *testing.T) {
 		{"unimplemented", off, "cgroup not-enabled: " + off.Error(), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			watch(t, Config{}, FromCgroup, func(w *watching) {
+			watch(t, Config{}, ledger.FromCgroup, func(w *watching) {
 				w.f.breaks(errors.New("snapped"), tt.err)
 				w.after(time.Second)
 				w.f.breaks(nil, nil)
@@ -441,7 +441,7 @@ func TestStreamThatHasWorkedIsNotSwitchedOff(t *testing.T) {
 		})
 	}
 	f := &fakeStream{t: t}
-	bubble(t, Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}, nil, func(b *bench) {
+	bubble(t, Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}, nil, func(b *bench) {
 		b.after(lasting / 2)
 		f.says(stopped("a"))
 		b.after(pace)
@@ -463,7 +463,7 @@ func TestStreamsAreQuiet(t *testing.T) {
 	}{
 		{"none was opened", func() {}, false},
 		{"held", func() { l.hold(true) }, true},
-		{"one is left", func() { tap = l.add(FromCRI, func() {}) }, false},
+		{"one is left", func() { tap = l.add(ledger.FromCRI, func() {}) }, false},
 		{"it is over", func() { l.over(tap, StreamEnded{Kind: call.ErrClosed}) }, true},
 		{"released", func() { l.hold(false) }, false},
 	} {
@@ -485,7 +485,7 @@ func TestStreamsAreQuiet(t *testing.T) {
 // To hold the streams is to have them stay closed, also one that waits to be opened again.
 func TestHeldStreamsStayClosed(t *testing.T) {
 	f := &fakeStream{t: t}
-	c := Config{Streams: []Stream{{Source: FromCgroup, On: true, Run: f.Run}}}
+	c := Config{Streams: []Stream{{Source: ledger.FromCgroup, On: true, Run: f.Run}}}
 	bubble(t, c, nil, func(b *bench) {
 		b.after(2 * lasting)
 		f.breaks(errors.New("snapped"), nil)

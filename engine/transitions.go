@@ -52,7 +52,7 @@ func (t *transitions) due(m *machine) time.Time {
 }
 
 // released takes in an event of the core, and returns who saw it.
-func (t *transitions) released(m *machine, e Event, happened time.Time, ran bool) *Sightings {
+func (t *transitions) released(m *machine, e Event, happened time.Time, ran bool) *ledger.Sightings {
 	f := m.facts()
 	seen := t.Release(&f, &ledger.Release{Event: e.Event, AtStart: e.AtStart, Happened: happened, Ran: ran})
 	t.report(m)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/director"
@@ -35,7 +35,7 @@ type Controls interface {
 
 	// SetStreams opens these event sources and closes all others. The snapshots say what
 	// became of each, and why one was refused.
-	SetStreams(on ...engine.Source)
+	SetStreams(on ...ledger.Source)
 
 	// Raw asks the runtime for all it says about one pod, as indented JSON. It
 	// blocks until the answer is there, or fails, or ctx has ended.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
@@ -14,8 +15,8 @@ import (
 
 // streams is what the screen remembers of the event sources.
 type streams struct {
-	last    []engine.Source // that were wanted when any were
-	awaited []engine.Source // a key has just asked for: what becomes of them is said if it is not what was asked for
+	last    []ledger.Source // that were wanted when any were
+	awaited []ledger.Source // a key has just asked for: what becomes of them is said if it is not what was asked for
 }
 
 // switchStreams closes the event sources that are open, or opens those that were last:
@@ -26,9 +27,9 @@ func (m *Model) switchStreams() {
 	known := m.view.Latest.Sources
 	on := m.streams.last
 	if len(on) == 0 {
-		on = []engine.Source{engine.FromCRI}
+		on = []ledger.Source{ledger.FromCRI}
 	}
-	has := func(s engine.Source) bool { return m.view.Latest.Stream(s) != nil }
+	has := func(s ledger.Source) bool { return m.view.Latest.Stream(s) != nil }
 	switch {
 	case slices.ContainsFunc(known, wording.StreamOpen) && m.view.Latest.Mode.Mode != pleg.Generic:
 		question := "Close the stream that the " + m.view.Latest.Mode.Mode.String() + " mode goes by, and fall back for good?"
@@ -49,18 +50,18 @@ func (m *Model) closeStreams() {
 	m.Say("event sources off: nobody reads the runtime's events here")
 }
 
-func (m *Model) openStreams(on []engine.Source) {
+func (m *Model) openStreams(on []ledger.Source) {
 	m.setStreams(on)
 	m.streams.last, m.streams.awaited = on, on
 	effect := ": one reader more of the runtime's events; "
-	if !slices.Contains(on, engine.FromCRI) {
+	if !slices.Contains(on, ledger.FromCRI) {
 		effect = ": no call is made for it; "
 	}
 	m.Say("opening " + names(on) + effect + m.Keys(keymap.EventSources) + " closes")
 }
 
 // setStreams asks for these event sources and no others.
-func (m *Model) setStreams(on []engine.Source) {
+func (m *Model) setStreams(on []ledger.Source) {
 	m.cfg.Controls.SetStreams(on...)
 	m.streams.awaited = nil
 	m.expect(func(s *engine.Snapshot) {
@@ -76,7 +77,7 @@ func (m *Model) setStreams(on []engine.Source) {
 
 // followStreams takes in how the event sources stand in the newest snapshot.
 func (m *Model) followStreams() {
-	var wanted []engine.Source
+	var wanted []ledger.Source
 	for i := range m.view.Latest.Sources {
 		k := &m.view.Latest.Sources[i]
 		if k.State != engine.StreamOff {
@@ -94,7 +95,7 @@ func (m *Model) followStreams() {
 	}
 }
 
-func names(all []engine.Source) string {
+func names(all []ledger.Source) string {
 	words := make([]string, len(all))
 	for i, s := range all {
 		words[i] = s.String()

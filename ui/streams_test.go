@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -19,7 +20,7 @@ func with(states ...engine.SourceState) *engine.Snapshot {
 
 // TestSwitchStreams holds what e asks for, what it asks before, and what it says.
 func TestSwitchStreams(t *testing.T) {
-	off := []engine.SourceState{{Source: engine.FromCRI}, {Source: engine.FromCgroup}, {Source: engine.FromPidfd}}
+	off := []engine.SourceState{{Source: ledger.FromCRI}, {Source: ledger.FromCgroup}, {Source: ledger.FromPidfd}}
 	by := func(states ...engine.StreamState) []engine.SourceState {
 		all := append([]engine.SourceState{}, off...)
 		for i, s := range states {
@@ -68,7 +69,7 @@ func TestSwitchStreams(t *testing.T) {
 func TestStreamOfTheMode(t *testing.T) {
 	for keys, want := range map[string]string{"e": "", "e n": "", "e y": "streams []"} {
 		s := newStage(t, 80, 24)
-		open := with(engine.SourceState{Source: engine.FromCRI, State: engine.StreamConnected})
+		open := with(engine.SourceState{Source: ledger.FromCRI, State: engine.StreamConnected})
 		open.Mode = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented}
 		s.show(open).press(strings.Fields(keys)...)
 		if got := s.asked(); got != want {
@@ -107,7 +108,7 @@ func TestTabsAreWhole(t *testing.T) {
 // TestRefusalIsSaid holds that what was asked for and refused is said with its reason, once,
 // and that one that was refused without a key is left to the header.
 func TestRefusalIsSaid(t *testing.T) {
-	refused := engine.SourceState{Source: engine.FromCRI, State: engine.StreamRefused, Reason: "containerd 1.7 would give its kubelet's events to us"}
+	refused := engine.SourceState{Source: ledger.FromCRI, State: engine.StreamRefused, Reason: "containerd 1.7 would give its kubelet's events to us"}
 	for _, tt := range []struct {
 		name string
 		keys string
@@ -115,14 +116,14 @@ func TestRefusalIsSaid(t *testing.T) {
 		want string
 	}{
 		{"refused", "e y", refused, "cri refused: containerd 1.7 would give its kubelet's events to us"},
-		{"not enabled", "e y", engine.SourceState{Source: engine.FromCRI, State: engine.StreamNotEnabled, Reason: "Unimplemented"}, "cri not enabled: Unimplemented"},
-		{"connected", "e y", engine.SourceState{Source: engine.FromCRI, State: engine.StreamConnected}, ""},
+		{"not enabled", "e y", engine.SourceState{Source: ledger.FromCRI, State: engine.StreamNotEnabled, Reason: "Unimplemented"}, "cri not enabled: Unimplemented"},
+		{"connected", "e y", engine.SourceState{Source: ledger.FromCRI, State: engine.StreamConnected}, ""},
 		{"nobody asked", "", refused, ""},
 		{"closed meanwhile", "e y e", refused, ""},
 	} {
 		s := newStage(t, 120, 40)
-		s.show(with(engine.SourceState{Source: engine.FromCRI})).press(strings.Fields(tt.keys)...)
-		s.show(with(engine.SourceState{Source: engine.FromCRI})).elapse() // one that was made before the key
+		s.show(with(engine.SourceState{Source: ledger.FromCRI})).press(strings.Fields(tt.keys)...)
+		s.show(with(engine.SourceState{Source: ledger.FromCRI})).elapse() // one that was made before the key
 		if s.show(with(tt.next)); s.m.flash.text != tt.want {
 			t.Errorf("%s: said %q, want %q", tt.name, s.m.flash.text, tt.want)
 		}

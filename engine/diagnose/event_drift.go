@@ -54,13 +54,13 @@ const (
 // that loses events, tells them twice or late, or breaks again and again. It needs a
 // history, and the stream to be open. Sources that no kubelet has are evidence alone.
 func eventDrift(v *view) []Finding {
-	k := v.Stream(engine.FromCRI)
+	k := v.Stream(ledger.FromCRI)
 	fellBack := v.Mode.Asked != v.Mode.Mode
 	if k == nil || k.State == engine.StreamOff || k.State == engine.StreamRefused && !fellBack {
 		return nil
 	}
-	w := v.window(engine.FromCRI)
-	f := Finding{ID: EventDrift, Severity: Warning, Subject: Subject{Operation: "GetContainerEvents"}, Group: engine.FromCRI.String()}
+	w := v.window(ledger.FromCRI)
+	f := Finding{ID: EventDrift, Severity: Warning, Subject: Subject{Operation: "GetContainerEvents"}, Group: ledger.FromCRI.String()}
 	used := v.Mode.Asked != pleg.Generic // a kubelet of this mode goes by the stream
 	told := w.Both + w.MissedBySource
 	amiss := func(n uint64) bool {
@@ -117,7 +117,7 @@ func (v *view) unlessUsed(used bool) Severity {
 // brokenStreams returns when the runtime's stream broke lately, the oldest first.
 func (v *view) brokenStreams() (all []engine.SourceChange) {
 	for _, c := range v.SourceChanges {
-		if c.Source == engine.FromCRI && c.State == engine.StreamLost && v.At.Sub(c.At) <= brokenWindow {
+		if c.Source == ledger.FromCRI && c.State == engine.StreamLost && v.At.Sub(c.At) <= brokenWindow {
 			all = append(all, c)
 		}
 	}
@@ -180,7 +180,7 @@ func (v *view) driftSteps() []Step {
 }
 
 // window returns what came together of a source lately; nothing if it was never open.
-func (v *view) window(of engine.Source) ledger.Window {
+func (v *view) window(of ledger.Source) ledger.Window {
 	for _, w := range v.DriftLately {
 		if w.Source == of {
 			return w

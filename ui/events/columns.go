@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/look"
@@ -90,7 +91,7 @@ func (e *events) columns() []widget.Column[line] {
 				if at.IsZero() {
 					said = ""
 				}
-				l.Cell(theme.When(first == engine.FromRelist, b.Dim, b.Info), said, w)
+				l.Cell(theme.When(first == ledger.FromRelist, b.Dim, b.Info), said, w)
 			}),
 		},
 		{
@@ -116,7 +117,7 @@ func lead(l *text.Line, b widget.Pen, r *journal.Row, w int) {
 		return
 	}
 	said, st := "", b.Text
-	for of, best := engine.FromCRI, time.Duration(0); of <= engine.FromPidfd; of++ {
+	for of, best := ledger.FromCRI, time.Duration(0); of <= ledger.FromPidfd; of++ {
 		if d, ok := r.Seen.Lead(of); ok && (said == "" || d > best) {
 			best, said, st = d, wording.Lead(d), theme.When(d < 0, b.Warn, b.Text)
 		}

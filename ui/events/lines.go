@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
 )
@@ -95,7 +96,7 @@ func (s *lines) another(r *journal.Row) bool {
 // byRelist reports whether a relist found an event: what an event source saw may have come
 // without one.
 func byRelist(e *engine.Event) bool {
-	return e.Delivery != pleg.Unseen && (e.Seen == nil || !e.Seen.At[engine.FromRelist].IsZero())
+	return e.Delivery != pleg.Unseen && (e.Seen == nil || !e.Seen.At[ledger.FromRelist].IsZero())
 }
 
 // after returns the line of the next event that is there after one that is not.

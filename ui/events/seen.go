@@ -3,7 +3,7 @@ package events
 import (
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -20,11 +20,11 @@ func (s *sheet) sightings(d *widget.Doc) {
 	th := s.View.Theme
 	d.Section("SEEN BY")
 	for source, at := range seen.At {
-		of := engine.Source(source)
+		of := ledger.Source(source)
 		switch {
 		case !at.IsZero():
 			s.sighting(d, of, at)
-		case of == engine.FromRelist:
+		case of == ledger.FromRelist:
 			d.Field(of.String(), th.Warn, "not seen")
 		}
 	}
@@ -32,10 +32,10 @@ func (s *sheet) sightings(d *widget.Doc) {
 }
 
 // sighting writes when somebody saw the event, and how far ahead of the relist that was.
-func (s *sheet) sighting(d *widget.Doc, of engine.Source, at time.Time) {
+func (s *sheet) sighting(d *widget.Doc, of ledger.Source, at time.Time) {
 	th := s.View.Theme
 	says := at.Local().Format(fullTime)
-	if lead, ok := s.row.Seen.Lead(of); ok && of != engine.FromRelist {
+	if lead, ok := s.row.Seen.Lead(of); ok && of != ledger.FromRelist {
 		how := " before the relist"
 		if lead < 0 {
 			lead, how = -lead, " after the relist"
@@ -61,7 +61,7 @@ func (s *sheet) acts() string {
 // otherwise says which kubelet could have acted on what no relist has seen.
 func (s *sheet) otherwise() string {
 	switch {
-	case s.row.Seen == nil || s.row.Seen.At[engine.FromCRI].IsZero():
+	case s.row.Seen == nil || s.row.Seen.At[ledger.FromCRI].IsZero():
 		return "No kubelet could: none has a source of events but the runtime's stream, and that has not told it."
 	case s.row.Mode == pleg.Generic:
 		return "With the gate EventedPLEG a kubelet up to 1.36 would have had it from the runtime's stream at once; one of 1.37 would have relisted the pod then if it was an end by a failure."

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
@@ -83,7 +84,7 @@ func TestSeenSheet(t *testing.T) {
 			"mode generic: the kubelet acts when a relist has seen it", "FOUND BY relist",
 		}, "unseen"},
 		{"seen late", 5, pleg.Evented, nil, []string{"35ms after the relist", "mode evented: the kubelet acts when the runtime's stream tells it"}, ""},
-		{"told by the stream alone", 5, pleg.Evented, func(v *pane.View) { v.Journal.Row(5).Seen.At[engine.FromRelist] = time.Time{} }, []string{
+		{"told by the stream alone", 5, pleg.Evented, func(v *pane.View) { v.Journal.Row(5).Seen.At[ledger.FromRelist] = time.Time{} }, []string{
 			"The runtime's stream has told it: the channel and the cache have it, the pod's record has not.", "Its sync loop takes it",
 		}, "FOUND BY"},
 		{"in 1.37", 5, pleg.Evented, func(v *pane.View) { v.Release = 37 }, []string{"asks for a relist of the pod where the runtime's stream tells an end by a failure"}, ""},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/podlist"
 )
@@ -185,7 +186,7 @@ func setDelivery(t *term) (ok bool) {
 }
 
 func setSource(t *term) (ok bool) {
-	t.source, ok = named(t.lower, engine.FromRelist, engine.FromPidfd)
+	t.source, ok = named(t.lower, ledger.FromRelist, ledger.FromPidfd)
 	return ok
 }
 

@@ -334,9 +334,9 @@ func TestTimed(t *testing.T) {
 // TestSeen holds that events are found by who saw them first, and by what the kubelet
 // cannot see.
 func TestSeen(t *testing.T) {
-	first := func(by engine.Source) engine.Event {
-		e := engine.Event{Seq: 1, Seen: &engine.Sightings{}}
-		e.Seen.At[engine.FromRelist], e.Seen.At[by] = now.Add(time.Second), now
+	first := func(by ledger.Source) engine.Event {
+		e := engine.Event{Seq: 1, Seen: &ledger.Sightings{}}
+		e.Seen.At[ledger.FromRelist], e.Seen.At[by] = now.Add(time.Second), now
 		return e
 	}
 	unseen := engine.Event{Event: pleg.Event{Delivery: pleg.Unseen, Kind: pleg.NetworkFailed}}
@@ -345,10 +345,10 @@ func TestSeen(t *testing.T) {
 		e      engine.Event
 		want   bool
 	}{
-		{"seen:cri", first(engine.FromCRI), true},
-		{"seen:CRI", first(engine.FromPidfd), false},
-		{"seen:pidfd", first(engine.FromPidfd), true},
-		{"seen!=relist", first(engine.FromPidfd), true},
+		{"seen:cri", first(ledger.FromCRI), true},
+		{"seen:CRI", first(ledger.FromPidfd), false},
+		{"seen:pidfd", first(ledger.FromPidfd), true},
+		{"seen!=relist", first(ledger.FromPidfd), true},
 		{"seen:relist", engine.Event{}, true},
 		{"delivery:unseen", unseen, true},
 		{"delivery:derived", unseen, false},

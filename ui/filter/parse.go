@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -183,7 +183,7 @@ type term struct {
 	number   int64
 	kind     pleg.Kind
 	delivery pleg.Delivery
-	source   engine.Source
+	source   ledger.Source
 }
 
 // String returns the term as Parse reads it.

@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -232,7 +233,7 @@ func TestBadgesOfEventSources(t *testing.T) {
 		s := panetest.Healthy()
 		s.Mode = tt.mode
 		for i, state := range tt.states {
-			s.Sources = append(s.Sources, engine.SourceState{Source: engine.Source(i + 1), State: state})
+			s.Sources = append(s.Sources, engine.SourceState{Source: ledger.Source(i + 1), State: state})
 		}
 		v := view(s)
 		v.Source.Endpoint = "endpoint"

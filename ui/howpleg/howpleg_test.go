@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/journal"
@@ -54,7 +55,7 @@ func follow(v *pane.View, event uint64, step, w, h int) *Stage {
 func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 	s := working(Healthy())
 	s.Release, s.Mode = release, engine.ModeState{Mode: mode, Asked: mode, Repeated: 31}
-	s.Sources = []engine.SourceState{{Source: engine.FromCRI, State: engine.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: engine.FromCgroup, State: engine.StreamLost, Reason: "gone"}}
+	s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: ledger.FromCgroup, State: engine.StreamLost, Reason: "gone"}}
 	if useOf(&pane.View{Snapshot: s}) == writes {
 		s.Period, s.Threshold = 5*time.Minute, 10*time.Minute
 	}
@@ -63,8 +64,8 @@ func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 
 // streamed makes the fourth event one that the runtime's stream wrote.
 func streamed(all []engine.Event) {
-	all[3].Mode, all[3].Streamed, all[3].Seen = pleg.Evented, true, &engine.Sightings{}
-	all[3].Seen.At[engine.FromCRI] = all[3].SeenAt
+	all[3].Mode, all[3].Streamed, all[3].Seen = pleg.Evented, true, &ledger.Sightings{}
+	all[3].Seen.At[ledger.FromCRI] = all[3].SeenAt
 }
 
 func TestGoldens(t *testing.T) {
@@ -126,12 +127,12 @@ func TestWays(t *testing.T) {
 			"The runtime says so by itself", "The relist, every 5m, is only the safety net", "no call is made", "takes that status as of the event's own time", "is sent at", "wakes the pod's worker",
 		}},
 		{"asked for", streaming(pleg.Evented, 37), func(all []engine.Event) {
-			all[3].Seen = &engine.Sightings{}
-			all[3].Seen.At[engine.FromCRI], all[3].Seen.At[engine.FromRelist] = all[3].SeenAt, all[3].SeenAt.Add(40*time.Millisecond)
+			all[3].Seen = &ledger.Sightings{}
+			all[3].Seen.At[ledger.FromCRI], all[3].Seen.At[ledger.FromRelist] = all[3].SeenAt, all[3].SeenAt.Add(40*time.Millisecond)
 		}, []string{"The source cri saw it at 11:59:30.000, 40ms before the relist", "asked for a relist of this pod alone", "54ms from the start"}},
 		{"unseen", streaming(pleg.Generic, 36), func(all []engine.Event) {
-			all[3].Delivery, all[3].Seen = pleg.Unseen, &engine.Sightings{}
-			all[3].Seen.At[engine.FromCgroup] = all[3].SeenAt
+			all[3].Delivery, all[3].Seen = pleg.Unseen, &ledger.Sightings{}
+			all[3].Seen.At[ledger.FromCgroup] = all[3].SeenAt
 		}, []string{"the event source cgroup saw it at 11:59:30.000. No relist has.", "does not know of it", "does not know of it", "does not know of it", "does not know of it", "does not know of it"}},
 		{"removed with its pod", streaming(pleg.Generic, 36), func(all []engine.Event) {
 			all[3].Kind, all[3].From, all[3].To, all[3].Pod.UID = pleg.Removed, pleg.Exited, pleg.Absent, "gone"
@@ -209,7 +210,7 @@ func TestStays(t *testing.T) {
 // kubelet has, whatever else there is.
 func TestBeginsWithOneOfTheKubelets(t *testing.T) {
 	v := seen(working(Healthy()), func(all []engine.Event) {
-		all[7].Delivery, all[7].Seen = pleg.Unseen, &engine.Sightings{}
+		all[7].Delivery, all[7].Seen = pleg.Unseen, &ledger.Sightings{}
 		all[6].Delivery = pleg.Derived
 	})
 	if got := NewStage(New(0), v, 118, 35).Subject().Event; got != 6 {

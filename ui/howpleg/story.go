@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/look"
@@ -51,7 +52,7 @@ func (s story) happened() chapter {
 	}
 	if first, when := r.Seen.First(); wayOf(r) == byStream {
 		says += ". The runtime says so by itself, over its event stream"
-	} else if first != engine.FromRelist {
+	} else if first != ledger.FromRelist {
 		says += fmt.Sprintf(". The source %s saw it at %s", first, at(when))
 		if lead, ok := r.Seen.Lead(first); ok {
 			says += ", " + text.Took(lead) + " before the relist"
@@ -81,7 +82,7 @@ func (s story) relist() string {
 	if of, known := s.v.Journal.Relist(s.r.At); known {
 		return fmt.Sprintf("Relist %d began at %s, its lists took %s", of.Number, at(s.r.At), text.Took(of.List))
 	}
-	if useOf(s.v) == asks && s.r.Seen != nil && !s.r.Seen.At[engine.FromCRI].IsZero() {
+	if useOf(s.v) == asks && s.r.Seen != nil && !s.r.Seen.At[ledger.FromCRI].IsZero() {
 		return "The runtime's stream asked for a relist of this pod alone, which began at " + at(s.r.At)
 	}
 	return "The relist that found it began at " + at(s.r.At)
@@ -123,8 +124,8 @@ func (s story) inspected() chapter {
 		field: "In the field: one that hangs stops here, up to " + text.Took(s.v.Timeout) + ", and all pods after it wait. After one that fails the next relist finds the same change.",
 	}
 	found := r.SeenAt
-	if r.Seen != nil && !r.Seen.At[engine.FromRelist].IsZero() {
-		found = r.Seen.At[engine.FromRelist]
+	if r.Seen != nil && !r.Seen.At[ledger.FromRelist].IsZero() {
+		found = r.Seen.At[ledger.FromRelist]
 	}
 	took := text.Took(found.Sub(r.At)) + " from the start of the relist until it had succeeded"
 	if p != nil && p.Inspected > 0 && found.Sub(p.InspectedAt).Abs() < 100*time.Millisecond {

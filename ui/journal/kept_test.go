@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -259,9 +260,9 @@ func TestLife(t *testing.T) {
 func TestLifeThatNoRelistSaw(t *testing.T) {
 	sec := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Second) }
 	e := func(seq uint64, kind pleg.Kind, id string, to pleg.State, delivery pleg.Delivery, relist, source int) engine.Event {
-		seen := &engine.Sightings{}
-		if seen.At[engine.FromCRI] = sec(source); relist > 0 {
-			seen.At[engine.FromRelist] = sec(relist)
+		seen := &ledger.Sightings{}
+		if seen.At[ledger.FromCRI] = sec(source); relist > 0 {
+			seen.At[ledger.FromRelist] = sec(relist)
 		}
 		return engine.Event{Seq: seq, SeenAt: sec(source), Seen: seen, Event: pleg.Event{Kind: kind, Delivery: delivery, Pod: pleg.PodRef{UID: "u"}, Container: "app", ID: id, To: to}}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -182,9 +183,9 @@ func stageOf(r *Row) Stage {
 		s.At = r.SeenAt.Add(-r.Lag)
 	}
 	if r.Seen != nil {
-		s.SeenAt = r.Seen.At[engine.FromRelist]
+		s.SeenAt = r.Seen.At[ledger.FromRelist]
 		others := *r.Seen
-		others.At[engine.FromRelist] = time.Time{}
+		others.At[ledger.FromRelist] = time.Time{}
 		_, s.SightedAt = others.First()
 	}
 	return s

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 )
 
 // BenchOptions say what [Bench] measures, and how it writes that.
@@ -18,12 +19,12 @@ type BenchOptions struct {
 	CheckOptions // but for NPD and Namespaces
 
 	Periods []time.Duration // between relists
-	Sources []engine.Source // to measure each period with; the relist stands for none beside it
+	Sources []ledger.Source // to measure each period with; the relist stands for none beside it
 	For     time.Duration   // how long to measure each of both
 
 	// Engine returns a new engine that relists with that period, with those event
 	// sources open, and with all others that may be switched on.
-	Engine   func(period time.Duration, on ...engine.Source) (*engine.Engine, error)
+	Engine   func(period time.Duration, on ...ledger.Source) (*engine.Engine, error)
 	Look     engine.Look // at what the runtime takes; nil where its process cannot be told from ours
 	Progress *Progress   // one line, while it runs
 
@@ -84,18 +85,18 @@ func Agree(in io.Reader, out io.Writer, terminal bool, period time.Duration) err
 }
 
 // sourceName returns what --sources calls a source.
-func sourceName(s engine.Source) string {
-	if s == engine.FromRelist {
+func sourceName(s ledger.Source) string {
+	if s == ledger.FromRelist {
 		return "none"
 	}
 	return s.String()
 }
 
 // measure runs one engine from its start to its end: its streams are closed then.
-func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source engine.Source, done int) (*measurement, error) {
+func (o *BenchOptions) measure(ctx context.Context, period time.Duration, source ledger.Source, done int) (*measurement, error) {
 	m := &measurement{o: o, period: period, source: source, told: map[transition]time.Time{}}
-	var on []engine.Source
-	if source != engine.FromRelist {
+	var on []ledger.Source
+	if source != ledger.FromRelist {
 		on = append(on, source)
 	}
 	eng, err := o.Engine(period, on...)

@@ -18,6 +18,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -26,7 +27,7 @@ var benchSchema = compiled("bench.schema.json")
 // A benched is a node whose runtime uses half a core, so many seconds after noon.
 type benched struct{ *measurement }
 
-func newBenched(source engine.Source, others ...engine.Source) benched {
+func newBenched(source ledger.Source, others ...ledger.Source) benched {
 	o := &BenchOptions{
 		CheckOptions: CheckOptions{Node: "n", Source: "cri", Endpoint: "unix:///s", KubeletVersion: "1.37"},
 		Periods:      []time.Duration{time.Second}, Sources: append(others, source), For: 20 * time.Second,
@@ -35,7 +36,7 @@ func newBenched(source engine.Source, others ...engine.Source) benched {
 		},
 	}
 	m := &measurement{o: o, period: time.Second, source: source, told: map[transition]time.Time{}}
-	m.setStreams = func(on ...engine.Source) { m.last.Sources = nil }
+	m.setStreams = func(on ...ledger.Source) { m.last.Sources = nil }
 	return benched{m}
 }
 
@@ -49,13 +50,13 @@ func (b benched) update(t *testing.T, n int, state engine.StreamState, events ..
 	s.Started, s.Version = noon, pleg.Version{RuntimeName: "containerd", RuntimeVersion: "2.4"}
 	s.Health.ListedAt, s.Relists.Count = s.At, uint64(n)
 	s.Calls = []answers.Calls{{Op: call.Status, Count: uint64(10 * n)}, {Op: call.ListContainers, Count: uint64(n)}}
-	s.Sources = []engine.SourceState{{Source: engine.FromCRI, State: state, Reason: "so\x1b[2J"}}
-	s.Drift = []engine.Drift{{Source: engine.FromCRI, Transitions: uint64(3 * n), MissedBySource: uint64(n / 4)}}
+	s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: state, Reason: "so\x1b[2J"}}
+	s.Drift = []ledger.Drift{{Source: ledger.FromCRI, Transitions: uint64(3 * n), MissedBySource: uint64(n / 4)}}
 	return b.take(t.Context(), engine.Update{Snapshot: s, Events: events})
 }
 
 // transitionOf returns the death of a container, seen so long after noon and so late.
-func transitionOf(id string, seen, lag time.Duration, seenBy map[engine.Source]time.Duration) engine.Event {
+func transitionOf(id string, seen, lag time.Duration, seenBy map[ledger.Source]time.Duration) engine.Event {
 	e := sighted("", seenBy)
 	e.ID, e.SeenAt, e.Lag, e.HasLag = id, noon.Add(seen), lag, true
 	return e
@@ -64,13 +65,13 @@ func transitionOf(id string, seen, lag time.Duration, seenBy map[engine.Source]t
 // TestBenchOfTheRelist holds what is measured with no source: lag to when the relist saw
 // what a referee had seen before, costs of the first half, misses of the second.
 func TestBenchOfTheRelist(t *testing.T) {
-	b := newBenched(engine.FromRelist, engine.FromCRI)
+	b := newBenched(ledger.FromRelist, ledger.FromCRI)
 	unseen := func(id string, at time.Duration) engine.Event {
-		e := transitionOf(id, at, 0, map[engine.Source]time.Duration{engine.FromCRI: at})
+		e := transitionOf(id, at, 0, map[ledger.Source]time.Duration{ledger.FromCRI: at})
 		e.Delivery, e.HasLag = pleg.Unseen, false
 		return e
 	}
-	both := map[engine.Source]time.Duration{engine.FromCRI: 15 * time.Second, engine.FromRelist: 15*time.Second + 300*ms}
+	both := map[ledger.Source]time.Duration{ledger.FromCRI: 15 * time.Second, ledger.FromRelist: 15*time.Second + 300*ms}
 	derived := transitionOf("d", 15*time.Second, 0, nil)
 	derived.Delivery, derived.Kind = pleg.Derived, pleg.NetworkSetUp
 	first := transitionOf("no news", 3*time.Second, 0, nil)
@@ -118,10 +119,10 @@ func TestBenchOfTheRelist(t *testing.T) {
 // TestBenchOfASource holds what is measured with one: lag to when it was first seen, and
 // what the relist saw and the source did not.
 func TestBenchOfASource(t *testing.T) {
-	b := newBenched(engine.FromCRI)
+	b := newBenched(ledger.FromCRI)
 	b.update(t, 0, engine.StreamOpening)
 	b.update(t, 1, engine.StreamConnected)
-	short := transitionOf("short", 3*time.Second, 5*ms, map[engine.Source]time.Duration{engine.FromCRI: 3 * time.Second})
+	short := transitionOf("short", 3*time.Second, 5*ms, map[ledger.Source]time.Duration{ledger.FromCRI: 3 * time.Second})
 	short.Delivery = pleg.Unseen
 	found := short
 	found.Delivery = pleg.Delivered
@@ -131,14 +132,14 @@ func TestBenchOfASource(t *testing.T) {
 	b.update(t, 21, engine.StreamLost)
 	b.last.Sources[0].Lost = 7
 	b.last.SourceChanges = []engine.SourceChange{
-		{Source: engine.FromCRI, State: engine.StreamLost, At: noon}, // before it began
-		{Source: engine.FromCgroup, State: engine.StreamLost, At: noon.Add(5 * time.Second)},
-		{Source: engine.FromCRI, State: engine.StreamConnected, At: noon.Add(6 * time.Second)},
+		{Source: ledger.FromCRI, State: engine.StreamLost, At: noon}, // before it began
+		{Source: ledger.FromCgroup, State: engine.StreamLost, At: noon.Add(5 * time.Second)},
+		{Source: ledger.FromCRI, State: engine.StreamConnected, At: noon.Add(6 * time.Second)},
 	}
 	if b.broke() {
 		t.Error("another stream, or another time, is taken for it")
 	}
-	b.last.SourceChanges = append(b.last.SourceChanges, engine.SourceChange{Source: engine.FromCRI, State: engine.StreamLost, At: noon.Add(20 * time.Second)})
+	b.last.SourceChanges = append(b.last.SourceChanges, engine.SourceChange{Source: ledger.FromCRI, State: engine.StreamLost, At: noon.Add(20 * time.Second)})
 	b.finish(t.Context())
 	got := b.object(false)
 	got.CallsPerSecond, got.PlegtopCores = 0, 0
@@ -154,17 +155,17 @@ func TestBenchOfASource(t *testing.T) {
 
 // TestBenchWrites holds the text and the JSON of all kinds of rows.
 func TestBenchWrites(t *testing.T) {
-	quiet := newBenched(engine.FromRelist)
+	quiet := newBenched(ledger.FromRelist)
 	quiet.update(t, 0, engine.StreamOff)
 	quiet.update(t, 4, engine.StreamOff)
 	quiet.stopped.Store(true)
 	quiet.last.Relists.Failed = 2
 	quiet.finish(t.Context())
-	refused := newBenched(engine.FromCRI)
+	refused := newBenched(ledger.FromCRI)
 	if over := refused.update(t, 0, engine.StreamRefused); !over {
 		t.Error("what is refused is waited for")
 	}
-	late := newBenched(engine.FromCRI)
+	late := newBenched(ledger.FromCRI)
 	late.update(t, 15, engine.StreamOpening)
 	late.last.Sources[0].LastErr = "refused\x1b[2J"
 	if late.begin(t.Context()); late.why != "" {
@@ -172,7 +173,7 @@ func TestBenchWrites(t *testing.T) {
 	}
 	late.last.At = late.last.At.Add(ms)
 	late.begin(t.Context())
-	never := newBenched(engine.FromRelist)
+	never := newBenched(ledger.FromRelist)
 	for _, m := range []*measurement{quiet.measurement, refused.measurement, late.measurement, never.measurement} {
 		m.runtime = -1
 		m.start.cpu, m.paid.cpu, m.paid.real = 0, 10*ms, m.start.real.Add(4*time.Second)
@@ -220,8 +221,8 @@ func TestBenchOfTheDemo(t *testing.T) {
 	running := 0
 	o := BenchOptions{
 		CheckOptions: CheckOptions{JSON: true, Source: "demo", Endpoint: server.Endpoint()}, Progress: NewProgress(&progress, 80),
-		Periods: []time.Duration{100 * ms, 200 * ms}, Sources: []engine.Source{engine.FromRelist}, For: time.Second / 2,
-		Engine: func(period time.Duration, _ ...engine.Source) (*engine.Engine, error) {
+		Periods: []time.Duration{100 * ms, 200 * ms}, Sources: []ledger.Source{ledger.FromRelist}, For: time.Second / 2,
+		Engine: func(period time.Duration, _ ...ledger.Source) (*engine.Engine, error) {
 			running++
 			return engine.New(engine.Config{Runtime: client, Clock: server, Period: period})
 		},
@@ -252,9 +253,9 @@ func TestBenchOfTheDemo(t *testing.T) {
 
 	progress.Reset()
 	running = 0
-	o.For, o.Sources = time.Second/10, []engine.Source{engine.FromRelist, engine.FromCgroup}
+	o.For, o.Sources = time.Second/10, []ledger.Source{ledger.FromRelist, ledger.FromCgroup}
 	sound := o.Engine
-	o.Engine = func(period time.Duration, on ...engine.Source) (*engine.Engine, error) {
+	o.Engine = func(period time.Duration, on ...ledger.Source) (*engine.Engine, error) {
 		if len(on) > 0 {
 			return nil, errors.New("no room")
 		}
@@ -269,13 +270,13 @@ func last(s string, n int) string { return s[max(len(s)-n, 0):] }
 
 // TestBenchIsBounded holds that no more is remembered than figures need.
 func TestBenchIsBounded(t *testing.T) {
-	b := newBenched(engine.FromRelist, engine.FromCRI)
+	b := newBenched(ledger.FromRelist, ledger.FromCRI)
 	b.update(t, 0, engine.StreamOff)
 	b.alone = map[transition]time.Time{}
 	for i := range mostTold {
 		b.alone[transition{id: strconv.Itoa(i)}] = noon
 	}
-	unseen := transitionOf("unseen", time.Second, 0, map[engine.Source]time.Duration{engine.FromCRI: time.Second})
+	unseen := transitionOf("unseen", time.Second, 0, map[ledger.Source]time.Duration{ledger.FromCRI: time.Second})
 	unseen.Delivery = pleg.Unseen
 	b.update(t, 1, engine.StreamOff, unseen)
 	if n := len(b.alone); n > mostTold {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/text"
 )
 
@@ -202,8 +203,8 @@ func (m *measurement) object(cut bool) benchRowObject {
 // lookers are those who can say what was missed.
 func (m *measurement) lookers() []string {
 	all := []string{}
-	if m.source != engine.FromRelist {
-		return append(all, engine.FromRelist.String())
+	if m.source != ledger.FromRelist {
+		return append(all, ledger.FromRelist.String())
 	}
 	for _, s := range m.referees {
 		all = append(all, s.String())

@@ -14,6 +14,7 @@ import (
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -34,7 +35,7 @@ func TestAStoppedReaderBlocksNobody(t *testing.T) {
 		return context.Cause(ctx)
 	}
 	eng, err := engine.New(engine.Config{
-		Runtime: client, Clock: server, Period: 100 * ms, Streams: []engine.Stream{{Source: engine.FromCgroup, On: true, Run: flood}},
+		Runtime: client, Clock: server, Period: 100 * ms, Streams: []engine.Stream{{Source: ledger.FromCgroup, On: true, Run: flood}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -34,7 +35,7 @@ type mark struct {
 	cpu     time.Duration // of this process
 	calls   uint64
 	relists engine.Relists
-	drift   engine.Drift // of the source
+	drift   ledger.Drift // of the source
 }
 
 // A measurement is how one period does with one source. It begins when the first relist
@@ -43,8 +44,8 @@ type mark struct {
 type measurement struct {
 	o          *BenchOptions
 	period     time.Duration
-	source     engine.Source
-	setStreams func(...engine.Source)
+	source     ledger.Source
+	setStreams func(...ledger.Source)
 	why        string      // it could not be measured; empty if it could
 	stopped    atomic.Bool // for a while, by ^z
 
@@ -59,7 +60,7 @@ type measurement struct {
 	judged   uint64                   // of them were seen while there were referees
 	lags     []time.Duration          // of those that say when they were
 	tooMany  uint64                   // events that came too fast for us
-	referees []engine.Source          // that are open
+	referees []ledger.Source          // that are open
 }
 
 // follow reads what the engine sees until the time is over, or ctx ends.
@@ -117,7 +118,7 @@ func (m *measurement) begin(ctx context.Context) {
 
 // open reports whether the source is, or why it never will be.
 func (m *measurement) open() (open bool, why string) {
-	if m.source == engine.FromRelist {
+	if m.source == ledger.FromRelist {
 		return true, ""
 	}
 	s := m.state(m.source)
@@ -130,7 +131,7 @@ func (m *measurement) open() (open bool, why string) {
 	return false, ""
 }
 
-func (m *measurement) state(of engine.Source) engine.SourceState {
+func (m *measurement) state(of ledger.Source) engine.SourceState {
 	if s := m.last.Stream(of); s != nil {
 		return *s
 	}
@@ -188,11 +189,11 @@ func (m *measurement) progress() string {
 }
 
 // others are the sources that referee where there is none.
-func (m *measurement) others() []engine.Source {
-	if m.source != engine.FromRelist {
+func (m *measurement) others() []ledger.Source {
+	if m.source != ledger.FromRelist {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(m.o.Sources), func(s engine.Source) bool { return s == engine.FromRelist })
+	return slices.DeleteFunc(slices.Clone(m.o.Sources), func(s ledger.Source) bool { return s == ledger.FromRelist })
 }
 
 // referee opens the other sources after half of the time.
@@ -244,7 +245,7 @@ func (m *measurement) event(e engine.Event) {
 		return
 	}
 	t := transition{e.ID, e.Kind}
-	if e.Delivery == pleg.Unseen && m.source == engine.FromRelist {
+	if e.Delivery == pleg.Unseen && m.source == ledger.FromRelist {
 		if m.alone != nil && len(m.alone) < mostTold {
 			m.alone[t] = e.SeenAt
 		}
@@ -267,7 +268,7 @@ func (m *measurement) event(e engine.Event) {
 // behind returns how much later than its first sighting the relist saw e, where it is
 // only that which counts.
 func (m *measurement) behind(e engine.Event) time.Duration {
-	if first, at := e.Seen.First(); m.source == engine.FromRelist && first != engine.FromRelist {
+	if first, at := e.Seen.First(); m.source == ledger.FromRelist && first != ledger.FromRelist {
 		if lead, ok := e.Seen.Lead(first); ok {
 			return lead + at.Sub(e.SeenAt)
 		}
@@ -279,7 +280,7 @@ func (m *measurement) behind(e engine.Event) time.Duration {
 // and false where nobody else looked. Of what happened after the last good list began
 // nobody can say yet that the relist has missed it.
 func (m *measurement) missed() (missed, of uint64, known bool) {
-	if m.source != engine.FromRelist {
+	if m.source != ledger.FromRelist {
 		d, before := m.end.drift, m.start.drift
 		return d.MissedBySource - before.MissedBySource, d.Transitions - before.Transitions, !m.end.at.IsZero()
 	}

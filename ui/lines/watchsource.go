@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -44,15 +45,15 @@ type sightingObject struct {
 // event source that is the relist.
 func sightings(e engine.Event) []sightingObject {
 	if _, at := e.Seen.First(); at.IsZero() {
-		return []sightingObject{{engine.FromRelist.String(), e.SeenAt.UTC(), new(float64)}}
+		return []sightingObject{{ledger.FromRelist.String(), e.SeenAt.UTC(), new(float64)}}
 	}
 	var all []sightingObject
 	for i, at := range e.Seen.At {
 		if at.IsZero() {
 			continue
 		}
-		s := sightingObject{Source: engine.Source(i).String(), Time: at.UTC()}
-		if lead, ok := e.Seen.Lead(engine.Source(i)); ok {
+		s := sightingObject{Source: ledger.Source(i).String(), Time: at.UTC()}
+		if lead, ok := e.Seen.Lead(ledger.Source(i)); ok {
 			s.LeadSeconds = new(lead.Seconds())
 		}
 		all = append(all, s)
@@ -66,7 +67,7 @@ func seenBy(b []byte, e engine.Event) []byte {
 	first, _ := e.Seen.First()
 	lead, both := e.Seen.Lead(first)
 	switch {
-	case first == engine.FromRelist:
+	case first == ledger.FromRelist:
 		return b
 	case !both:
 		return fmt.Appendf(b, " seen by %v, by no relist", first)
@@ -121,7 +122,7 @@ func (v *watcher) drift(b []byte, s *engine.Snapshot) []byte {
 	return b
 }
 
-func (v *watcher) driftOf(b []byte, at time.Time, d engine.Drift, of engine.SourceState) []byte {
+func (v *watcher) driftOf(b []byte, at time.Time, d ledger.Drift, of engine.SourceState) []byte {
 	if v.o.JSON {
 		l := &driftLine{
 			header: newHeader(at, "drift"), Source: d.Source.String(),

@@ -14,13 +14,14 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // sighted returns an event of that name with who saw it, and when after noon.
-func sighted(container string, at map[engine.Source]time.Duration) engine.Event {
+func sighted(container string, at map[ledger.Source]time.Duration) engine.Event {
 	e := died()
-	e.Container, e.HasLag, e.Seen = container, false, new(engine.Sightings)
+	e.Container, e.HasLag, e.Seen = container, false, new(ledger.Sightings)
 	for source, after := range at {
 		e.Seen.At[source] = noon.Add(after)
 	}
@@ -30,27 +31,27 @@ func sighted(container string, at map[engine.Source]time.Duration) engine.Event 
 
 // streamed is what event sources bring about in a run of a bit more than two minutes.
 func streamed() []diagnose.Update {
-	early := sighted("early", map[engine.Source]time.Duration{engine.FromCRI: 100 * ms, engine.FromCgroup: 90 * ms, engine.FromRelist: 512 * ms})
-	late := sighted("late", map[engine.Source]time.Duration{engine.FromPidfd: 600 * ms, engine.FromRelist: 512 * ms})
-	short := sighted("", map[engine.Source]time.Duration{engine.FromCgroup: 700 * ms})
+	early := sighted("early", map[ledger.Source]time.Duration{ledger.FromCRI: 100 * ms, ledger.FromCgroup: 90 * ms, ledger.FromRelist: 512 * ms})
+	late := sighted("late", map[ledger.Source]time.Duration{ledger.FromPidfd: 600 * ms, ledger.FromRelist: 512 * ms})
+	short := sighted("", map[ledger.Source]time.Duration{ledger.FromCgroup: 700 * ms})
 	short.Pod, short.Exited, short.Reason, short.Delivery = pleg.PodRef{}, false, "", pleg.Unseen
 	short.Mode = pleg.Evented
 	changes := []engine.SourceChange{
-		{Seq: 1, At: noon.Add(-ms), Source: engine.FromPidfd, State: engine.StreamRefused, Reason: "no\x1b[2Jpe"},
-		{Seq: 2, At: noon, Source: engine.FromCRI, State: engine.StreamConnected},
-		{Seq: 5, At: noon.Add(70 * time.Second), Source: engine.FromCRI, State: engine.StreamFellBack, Reason: "5 failed attempts"},
+		{Seq: 1, At: noon.Add(-ms), Source: ledger.FromPidfd, State: engine.StreamRefused, Reason: "no\x1b[2Jpe"},
+		{Seq: 2, At: noon, Source: ledger.FromCRI, State: engine.StreamConnected},
+		{Seq: 5, At: noon.Add(70 * time.Second), Source: ledger.FromCRI, State: engine.StreamFellBack, Reason: "5 failed attempts"},
 	}
 	at := func(n int, changes []engine.SourceChange, events ...engine.Event) diagnose.Update {
 		u := second(n)
 		u.Events, u.Snapshot.SourceChanges = events, changes
 		u.Snapshot.Sources = []engine.SourceState{
-			{Source: engine.FromCRI, State: engine.StreamFellBack, Received: uint64(n), Lost: 2},
-			{Source: engine.FromCgroup, State: engine.StreamConnected},
-			{Source: engine.FromPidfd, State: engine.StreamOpening}, // once more
+			{Source: ledger.FromCRI, State: engine.StreamFellBack, Received: uint64(n), Lost: 2},
+			{Source: ledger.FromCgroup, State: engine.StreamConnected},
+			{Source: ledger.FromPidfd, State: engine.StreamOpening}, // once more
 		}
-		u.Snapshot.Drift = []engine.Drift{
-			{Source: engine.FromCRI, Transitions: 10, Both: 7, MissedByRelist: 1, MissedBySource: 2, Duplicates: 3, Late: 4, LeadP50: 400 * ms, LeadP99: -20 * ms},
-			{Source: engine.FromCgroup, Transitions: 1, MissedByRelist: 1},
+		u.Snapshot.Drift = []ledger.Drift{
+			{Source: ledger.FromCRI, Transitions: 10, Both: 7, MissedByRelist: 1, MissedBySource: 2, Duplicates: 3, Late: 4, LeadP50: 400 * ms, LeadP99: -20 * ms},
+			{Source: ledger.FromCgroup, Transitions: 1, MissedByRelist: 1},
 		}
 		return u
 	}
@@ -148,7 +149,7 @@ func TestWatchWritesTheEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		all := streamed()
 		last := all[1]
-		last.Snapshot.SourceChanges = append(last.Snapshot.SourceChanges, engine.SourceChange{Seq: 3, At: noon, Source: engine.FromCgroup, State: engine.StreamEnding})
+		last.Snapshot.SourceChanges = append(last.Snapshot.SourceChanges, engine.SourceChange{Seq: 3, At: noon, Source: ledger.FromCgroup, State: engine.StreamEnding})
 		last.Snapshot.Sources[1].State = engine.StreamEnding
 		r, w := io.Pipe()
 		ended := make(chan error)

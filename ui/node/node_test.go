@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
@@ -213,7 +214,7 @@ func TestEverySize(t *testing.T) {
 // TestNodeTellsOfStreams holds what the sheet says of event sources and the mode.
 func TestNodeTellsOfStreams(t *testing.T) {
 	off := Healthy()
-	off.Sources = []engine.SourceState{{Source: engine.FromCRI}}
+	off.Sources = []engine.SourceState{{Source: ledger.FromCRI}}
 	evented := Streamed()
 	evented.Period, evented.Threshold = 5*time.Minute, 10*time.Minute
 	evented.Mode = engine.ModeState{Mode: pleg.Evented, Asked: pleg.Evented, Applied: 31, Ignored: 4, Repeated: 12, Asks: 2, Attempts: 3}

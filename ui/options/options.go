@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -48,7 +48,7 @@ type Options struct {
 	Release                    pleg.Release // whose relist
 	ReleaseGiven               bool         // else it is the newest
 
-	Events      []engine.Source // that are open from the start, each once
+	Events      []ledger.Source // that are open from the start, each once
 	ForceEvents bool            // open the runtime's stream also where that does harm
 	Mode        pleg.Mode       // if it is not generic, the engine opens the runtime's stream by itself
 
@@ -58,7 +58,7 @@ type Options struct {
 	NPD                    bool // exit codes and output of a node-problem-detector plugin
 
 	Periods []time.Duration // that bench measures
-	Sources []engine.Source // that it measures each with; the relist stands for none beside it
+	Sources []ledger.Source // that it measures each with; the relist stands for none beside it
 	For     time.Duration   // how long it measures each
 	Yes     bool            // it does not ask
 
@@ -151,7 +151,7 @@ func (o *Options) groups() []group {
 			{name: "mode", kind: "mode", set: into(&o.Mode, pleg.ParseMode), preset: "generic", usage: "what the relist makes of the runtime's event stream: generic (nothing) or evented (as that release with its gate on), which opens it"},
 		}},
 		{"Event sources, which see what happens between two relists", []flag{
-			{name: "events", kind: "source,...", set: o.setEvents, bare: engine.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
+			{name: "events", kind: "source,...", set: o.setEvents, bare: ledger.FromCRI.String(), many: true, usage: "open these: cri (the runtime's event stream), cgroup, pidfd; off: none, which is the default"},
 			{name: "force-events", set: into(&o.ForceEvents, truth), bare: "true", usage: "open cri also on a containerd before 2.0, where it takes events away from the kubelet"},
 		}},
 		{"The kubelet's own figures", []flag{

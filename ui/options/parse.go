@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 )
@@ -188,7 +188,7 @@ func (l line) fits(typed func(string) bool) error {
 
 // agree returns why what was said cannot all be.
 func (o *Options) agree() error {
-	if o.View == Bench || o.Mode == pleg.Generic || !o.eventsGiven || slices.Contains(o.Events, engine.FromCRI) {
+	if o.View == Bench || o.Mode == pleg.Generic || !o.eventsGiven || slices.Contains(o.Events, ledger.FromCRI) {
 		return nil
 	}
 	return fmt.Errorf("--mode %v goes by the runtime's event stream: add cri to --events, or leave --events out", o.Mode)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -262,21 +262,21 @@ func TestFlagsWinOverTheFile(t *testing.T) {
 // TestEventsOfTheFile holds that lists of event sources are read, that flags go before
 // them, and that a mode which one of the two makes impossible is refused.
 func TestEventsOfTheFile(t *testing.T) {
-	cri, cgroup := engine.FromCRI, engine.FromCgroup
+	cri, cgroup := ledger.FromCRI, ledger.FromCgroup
 	for _, tt := range []struct {
 		file, args string
-		want       []engine.Source
+		want       []ledger.Source
 		wrong      string
 	}{
 		{"events: off\n", "", nil, ""},
-		{"events: [cgroup, cri]\n", "", []engine.Source{cgroup, cri}, ""},
-		{"events: cgroup,cri\n", "", []engine.Source{cgroup, cri}, ""},
+		{"events: [cgroup, cri]\n", "", []ledger.Source{cgroup, cri}, ""},
+		{"events: cgroup,cri\n", "", []ledger.Source{cgroup, cri}, ""},
 		{"events: [cgroup]\n", "--events=off", nil, ""},
-		{"events: [cgroup]\n", "--events", []engine.Source{cri}, ""},
+		{"events: [cgroup]\n", "--events", []ledger.Source{cri}, ""},
 		{"mode: evented\n", "", nil, ""},
 		{"mode: evented\nevents: [cgroup]\n", "", nil, "add cri to --events"},
 		{"mode: evented\n", "--events=off", nil, "add cri to --events"},
-		{"mode: evented\nevents: [cgroup]\n", "--mode generic", []engine.Source{cgroup}, ""},
+		{"mode: evented\nevents: [cgroup]\n", "--mode generic", []ledger.Source{cgroup}, ""},
 		{"mode: evented\nevents: off\nperiods: [1s, 2s]\nsources: cgroup\n", "bench", nil, ""},
 		{"events: [off, cgrup]\n", "", nil, `:1: events: want off, or one or more of`},
 		{"periods: [1s, x]\n", "", nil, `:1: periods: want a duration of more than 0, such as 1s or 500ms, not "x"`},

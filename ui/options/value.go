@@ -11,6 +11,7 @@ import (
 
 	"github.com/plegtop/plegtop/cri/sim"
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/filter"
 )
@@ -49,9 +50,9 @@ func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 }
 
 // eventSources are those that --events opens.
-var eventSources = []engine.Source{engine.FromCRI, engine.FromCgroup, engine.FromPidfd}
+var eventSources = []ledger.Source{ledger.FromCRI, ledger.FromCgroup, ledger.FromPidfd}
 
-func eventSource(s string) (engine.Source, error) {
+func eventSource(s string) (ledger.Source, error) {
 	for _, source := range eventSources {
 		if s == source.String() {
 			return source, nil
@@ -61,9 +62,9 @@ func eventSource(s string) (engine.Source, error) {
 }
 
 // benchSource reads a source of bench; the relist stands for none beside it.
-func benchSource(s string) (engine.Source, error) {
+func benchSource(s string) (ledger.Source, error) {
 	if s == "none" {
-		return engine.FromRelist, nil
+		return ledger.FromRelist, nil
 	}
 	source, err := eventSource(s)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/director"
@@ -55,11 +56,11 @@ const (
 
 // Streams returns the event sources of s. Those that are named are open from the start;
 // forced opens the runtime's also where that does harm.
-func (s Source) Streams(on []engine.Source, forced bool) []engine.Stream {
+func (s Source) Streams(on []ledger.Source, forced bool) []engine.Stream {
 	streams := []engine.Stream{
-		{Source: engine.FromCRI, Forced: forced, Run: s.Client.Events},
-		{Source: engine.FromCgroup, Refuse: noNode},
-		{Source: engine.FromPidfd, Refuse: noNode},
+		{Source: ledger.FromCRI, Forced: forced, Run: s.Client.Events},
+		{Source: ledger.FromCgroup, Refuse: noNode},
+		{Source: ledger.FromPidfd, Refuse: noNode},
 	}
 	if s.node != nil {
 		streams[1].Refuse, streams[1].Run = "", s.node.Cgroups

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/options"
 )
 
@@ -68,12 +68,12 @@ func TestStreamsOfADemo(t *testing.T) {
 	if !src.Workers().Expecting {
 		t.Error("its kubelet expects nothing")
 	}
-	all := src.Streams([]engine.Source{engine.FromCgroup}, true)
+	all := src.Streams([]ledger.Source{ledger.FromCgroup}, true)
 	if len(all) != 3 || !all[0].Forced || all[0].On || !all[1].On || all[2].Refuse == "" {
 		t.Errorf("streams %+v", all)
 	}
 	for i, s := range all[:2] {
-		if s.Run == nil || s.Refuse != "" || s.Source != engine.Source(i+1) {
+		if s.Run == nil || s.Refuse != "" || s.Source != ledger.Source(i+1) {
 			t.Errorf("%v is refused: %q", s.Source, s.Refuse)
 		}
 	}

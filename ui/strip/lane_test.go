@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -43,9 +44,9 @@ func removed(seq uint64, seen float64, id string) engine.Event {
 // sighted has an event seen by an event source as well, so many seconds before noon; only
 // by that if the kubelet does not see it. Its lag goes from who saw it first.
 func sighted(e engine.Event, source float64) engine.Event {
-	e.Seen = &engine.Sightings{}
-	if e.Seen.At[engine.FromCRI] = at(source); e.Delivery != pleg.Unseen {
-		e.Seen.At[engine.FromRelist] = e.SeenAt
+	e.Seen = &ledger.Sightings{}
+	if e.Seen.At[ledger.FromCRI] = at(source); e.Delivery != pleg.Unseen {
+		e.Seen.At[ledger.FromRelist] = e.SeenAt
 	}
 	_, e.SeenAt = e.Seen.First()
 	return e

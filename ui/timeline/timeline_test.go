@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -102,8 +103,8 @@ func TestEventWhereAStreamSawIt(t *testing.T) {
 	snap := panetest.Healthy()
 	all := panetest.Events(snap)
 	died := &all[3]
-	died.Seen = &engine.Sightings{}
-	died.Seen.At[engine.FromRelist], died.Seen.At[engine.FromCRI] = died.SeenAt, died.SeenAt.Add(20*time.Second) // the stream was late
+	died.Seen = &ledger.Sightings{}
+	died.Seen.At[ledger.FromRelist], died.Seen.At[ledger.FromCRI] = died.SeenAt, died.SeenAt.Add(20*time.Second) // the stream was late
 	s := panetest.NewStage(New(pane.Settings{}), show(snap, all...), 118, 35)
 	for !strings.Contains(s.Row("now "), " payments") {
 		s.Act(keymap.Down)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -106,14 +107,14 @@ func FellBack(m *engine.ModeState) bool { return m.Asked != m.Mode }
 
 // SeenBy says who saw an event besides the relist, and by how much sooner or later, such as
 // "cri +412ms, pidfd +413ms".
-func SeenBy(seen *engine.Sightings) string {
+func SeenBy(seen *ledger.Sightings) string {
 	if seen == nil {
 		return ""
 	}
 	var all []string
 	for source, at := range seen.At {
-		of := engine.Source(source)
-		if of == engine.FromRelist || at.IsZero() {
+		of := ledger.Source(source)
+		if of == ledger.FromRelist || at.IsZero() {
 			continue
 		}
 		says := of.String()

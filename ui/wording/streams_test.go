@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -32,7 +33,7 @@ func TestStreamTrouble(t *testing.T) {
 // TestStreamTable holds which sources have a line, and that what is counted and not told is said.
 func TestStreamTable(t *testing.T) {
 	th := theme.For(true)
-	s := &engine.Snapshot{At: noon, Sources: []engine.SourceState{{Source: engine.FromCRI}, {Source: engine.FromCgroup}, {Source: engine.FromPidfd}}}
+	s := &engine.Snapshot{At: noon, Sources: []engine.SourceState{{Source: ledger.FromCRI}, {Source: ledger.FromCgroup}, {Source: ledger.FromPidfd}}}
 	if lines, below := StreamTable(&th, s); lines != nil || below != nil {
 		t.Errorf("nobody wants any: %v, %v", lines, below)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
@@ -77,7 +78,7 @@ func streamLine(t *theme.Theme, s *engine.Snapshot, k *engine.SourceState) Slots
 }
 
 // driftLine is how far one event source and the relist agree, in figures.
-func driftLine(t *theme.Theme, d *engine.Drift) Slots {
+func driftLine(t *theme.Theme, d *ledger.Drift) Slots {
 	lead := func(of time.Duration) string {
 		if d.Both == 0 {
 			return "-"
