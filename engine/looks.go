@@ -25,8 +25,8 @@ const (
 	// secondLook is how long after the first look a second one tells whether a process
 	// has moved.
 	secondLook = time.Second
-	// errandSoon is how long one that looks once waits at most for an errand to be late.
-	errandSoon = 3 * time.Second
+	// helperSoon is how long one that looks once waits at most for a helper to be late.
+	helperSoon = 3 * time.Second
 	// pendingWait is how long one waits for what the last look was still reading, and
 	// pendingMost for how long one that looks once does so: who reads a verdict waits no
 	// longer for a runtime that says nothing.
@@ -119,7 +119,7 @@ func (l *looks) holdsSweep(m *machine) bool {
 func (m *machine) hangs() bool {
 	_, hangs := m.hung()
 	return hangs || m.sweepTells() && (m.sweep.hung() > 0 || m.sweep.GivenUp != "") || m.away() ||
-		m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Errands, isLate)
+		m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Helpers, isLate)
 }
 
 // away reports whether a list or Status found no runtime last: how often it was
@@ -129,9 +129,9 @@ func (m *machine) away() bool {
 	return is(m.relists.failure) || is(m.status.failure)
 }
 
-// isLate reports whether an errand of our runtime should have ended.
+// isLate reports whether a helper of our runtime should have ended.
 func isLate(p evidence.Process) bool {
-	limit := p.ErrandLimit()
+	limit := p.HelperLimit()
 	return p.Own && limit > 0 && p.Age >= limit
 }
 
@@ -172,13 +172,13 @@ func (l *looks) due(m *machine) time.Time {
 // tellsIn returns how long after a look a second one tells what the first could not, if
 // that is so: whether a process is stuck or just at work, for each is in uninterruptible
 // sleep for a moment now and then, and runc freezes a container to change its limits;
-// whether an errand ends that soon should have. A quota is measured between two looks,
-// too, and a kubelet may be busy for once. Some time after the first look only an errand
+// whether a helper ends that soon should have. A quota is measured between two looks,
+// too, and a kubelet may be busy for once. Some time after the first look only a helper
 // is waited for; 0 if there is nothing to wait for.
 func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
 	var wait time.Duration
-	for _, p := range r.Processes.Errands {
-		if left := p.ErrandLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < errandSoon-since {
+	for _, p := range r.Processes.Helpers {
+		if left := p.HelperLimit() - p.Age; p.Own && p.Age >= secondLook && left > 0 && left < helperSoon-since {
 			wait = max(wait, left)
 		}
 	}
@@ -189,7 +189,7 @@ func tellsIn(r *evidence.Report, since time.Duration) time.Duration {
 		return (p.State == evidence.Uninterrupted || p.State == evidence.Frozen) && p.For < secondLook
 	}
 	p := r.Processes
-	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Errands, p.Daemons}, maps.Values(p.Containers))
+	all := slices.AppendSeq([][]evidence.Process{p.Shims, p.Helpers, p.Daemons}, maps.Values(p.Containers))
 	if slices.ContainsFunc(all, func(of []evidence.Process) bool { return slices.ContainsFunc(of, busy) }) ||
 		r.Kubelet.Ping.TimedOut || slices.ContainsFunc(r.Limits, func(l evidence.Limit) bool { return l.What == evidence.CPUPeriods }) {
 		wait = max(wait, secondLook)

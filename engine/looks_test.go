@@ -41,13 +41,13 @@ func (l *looker) made() (asked []time.Duration, deep []bool) {
 	return slices.Clone(l.asked), slices.Clone(l.deep)
 }
 
-func errand(age time.Duration) evidence.Report {
-	return evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Sleeping, Verb: "kill", Age: age, Own: true}}}}
+func helper(age time.Duration) evidence.Report {
+	return evidence.Report{Processes: evidence.Processes{Helpers: []evidence.Process{{State: evidence.Sleeping, Verb: "kill", Age: age, Own: true}}}}
 }
 
-// An errand that is late is looked into as a call that hangs, at once.
-func TestLateErrandIsLookedInto(t *testing.T) {
-	l := &looker{report: func(int) *evidence.Report { return new(errand(time.Minute)) }}
+// A helper that is late is looked into as a call that hangs, at once.
+func TestLateHelperIsLookedInto(t *testing.T) {
+	l := &looker{report: func(int) *evidence.Report { return new(helper(time.Minute)) }}
 	examineWith(t, Config{Look: l.look}, Examination{}, pairs(1), func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
 		if _, deep := l.made(); !slices.Equal(deep, []bool{false, true}) || took != 0 || s.Evidence == nil {
 			t.Errorf("deep looks %v after %v", deep, took)
@@ -58,7 +58,7 @@ func TestLateErrandIsLookedInto(t *testing.T) {
 // What a look still reads is looked for again, by one who looks once not for long.
 func TestPendingIsLookedForAgain(t *testing.T) {
 	pending := func(n int) *evidence.Report {
-		r := errand(time.Minute)
+		r := helper(time.Minute)
 		r.Deep = &evidence.Deep{Stacks: evidence.Stacks{Source: evidence.Source{Pending: n < 4}}}
 		return &r
 	}
@@ -91,13 +91,13 @@ func TestDoubtIsLookedAtTwice(t *testing.T) {
 	}{
 		{"asleep", evidence.Report{Processes: evidence.Processes{Shims: []evidence.Process{{State: evidence.Sleeping}}}}, []time.Duration{0}},
 		{"stopped", evidence.Report{Processes: evidence.Processes{Shims: []evidence.Process{{State: evidence.Stopped}}}}, []time.Duration{0}},
-		{"in the kernel", evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Uninterrupted}}}}, []time.Duration{0, secondLook}},
-		{"seen there a moment ago", evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Uninterrupted, For: secondLook - 1}}}}, []time.Duration{0, secondLook}},
-		{"for long", evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{{State: evidence.Uninterrupted, For: secondLook}}}}, []time.Duration{0}},
+		{"in the kernel", evidence.Report{Processes: evidence.Processes{Helpers: []evidence.Process{{State: evidence.Uninterrupted}}}}, []time.Duration{0, secondLook}},
+		{"seen there a moment ago", evidence.Report{Processes: evidence.Processes{Helpers: []evidence.Process{{State: evidence.Uninterrupted, For: secondLook - 1}}}}, []time.Duration{0, secondLook}},
+		{"for long", evidence.Report{Processes: evidence.Processes{Helpers: []evidence.Process{{State: evidence.Uninterrupted, For: secondLook}}}}, []time.Duration{0}},
 		{"frozen", evidence.Report{Processes: evidence.Processes{Containers: map[string][]evidence.Process{"a": {{State: evidence.Frozen}}}}}, []time.Duration{0, secondLook}},
 		{"busy kubelet", evidence.Report{Kubelet: evidence.Kubelet{Ping: evidence.Answer{TimedOut: true}}}, []time.Duration{0, secondLook}},
-		{"young errand", errand(time.Second), []time.Duration{0}},
-		{"errand that is nearly late", errand(3 * time.Second), []time.Duration{0, 2 * time.Second}},
+		{"young helper", helper(time.Second), []time.Duration{0}},
+		{"helper that is nearly late", helper(3 * time.Second), []time.Duration{0, 2 * time.Second}},
 		{"quota", evidence.Report{Limits: []evidence.Limit{{What: evidence.CPUPeriods}}}, []time.Duration{0, secondLook}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

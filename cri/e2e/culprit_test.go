@@ -15,7 +15,7 @@ import (
 
 const (
 	onScreen = 15 * time.Second // how soon the screen has to name what is wrong
-	young    = 12 * time.Second // for so long an errand may run
+	young    = 12 * time.Second // for so long a helper may run
 	longest  = 60 * time.Second // and for so much longer where the node is busy
 )
 
@@ -34,7 +34,7 @@ func TestHolderOfStatusLockIsNamed(t *testing.T) {
 
 	out, _, _ := runCheck(t, node.socket)
 	first, _, _ := strings.Cut(string(out), "\n")
-	if !strings.Contains(first, h.errand()) {
+	if !strings.Contains(first, h.helper()) {
 		t.Errorf("the first line ends with no proven link of the chain: %s", first)
 	}
 	h.shown(t, node.socket, "hang")
@@ -43,7 +43,7 @@ func TestHolderOfStatusLockIsNamed(t *testing.T) {
 }
 
 // Of what hangs but holds no lock the lists do not tell: the processes do.
-func TestErrandsThatHangAreNamed(t *testing.T) {
+func TestHelpersThatHangAreNamed(t *testing.T) {
 	node := newestContainerd(t)
 	node.startPod("innocent", "sleep")
 	hangs := hangList{
@@ -63,12 +63,12 @@ func TestErrandsThatHangAreNamed(t *testing.T) {
 		unnamed = slices.DeleteFunc(slices.Clone(unnamed), v.tells)
 	}
 	for _, h := range unnamed {
-		t.Errorf("%s of %s is not named", h.errand(), h.pod)
+		t.Errorf("%s of %s is not named", h.helper(), h.pod)
 	}
 	if t.Failed() {
 		t.Log(v.text)
 	}
-	hangs[0].shown(t, node.socket, hangs[0].errand())
+	hangs[0].shown(t, node.socket, hangs[0].helper())
 }
 
 // A hangList is all that hangs at a time.
@@ -108,14 +108,14 @@ func (v verdict) holder(t *testing.T, h hang) finding {
 	return v.Findings[i]
 }
 
-// tells reports whether a finding has the errand that hangs, with its age and container, in its
+// tells reports whether a finding has the helper that hangs, with its age and container, in its
 // words and in its chain.
 func (v verdict) tells(h hang) bool {
-	errand := regexp.MustCompile(regexp.QuoteMeta(h.errand()) + `.*\b[0-9]+s\b`)
+	helper := regexp.MustCompile(regexp.QuoteMeta(h.helper()) + `.*\b[0-9]+s\b`)
 	return slices.ContainsFunc(v.Findings, func(f finding) bool {
 		return f.Subject.Pod == h.pod && (h.id == "" || h.program == "umount" || f.Subject.ContainerID == h.id) &&
-			errand.MatchString(f.Summary+" "+strings.Join(f.Evidence, " ")) &&
-			slices.ContainsFunc(f.Chain, func(l link) bool { return l.Kind == "helper" && strings.Contains(l.Name, h.errand()) })
+			helper.MatchString(f.Summary+" "+strings.Join(f.Evidence, " ")) &&
+			slices.ContainsFunc(f.Chain, func(l link) bool { return l.Kind == "helper" && strings.Contains(l.Name, h.helper()) })
 	})
 }
 
@@ -152,14 +152,14 @@ func (h hang) shown(t *testing.T, socket, word string) {
 		who = fmt.Sprintf("(%s|%.12s)", h.pod, h.id)
 	}
 	s := plegtop(t, socket, 120, 40)
-	if word == h.errand() {
+	if word == h.helper() {
 		s.press("4")
 	}
 	took, err := s.Wait("it is named", onScreen, matches(fmt.Sprintf("(?i)%s.*%s|%s.*%s", word, who, who, word)))
 	if err != nil {
-		t.Errorf("%s of %s on the screen: %v", h.errand(), h.pod, err)
+		t.Errorf("%s of %s on the screen: %v", h.helper(), h.pod, err)
 	}
-	t.Logf("%s of %s on the screen after %v", h.errand(), h.pod, took)
+	t.Logf("%s of %s on the screen after %v", h.helper(), h.pod, took)
 	s.press("q")
 	s.ended(0)
 }

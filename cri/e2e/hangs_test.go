@@ -110,8 +110,8 @@ func (p *private) networkHangs(verb, pod string) hang {
 	return p.hangs(h, func(ctx context.Context) error { return p.StopPod(ctx, made) })
 }
 
-// errand is what plegtop calls the program and what it does.
-func (h hang) errand() string {
+// helper is what plegtop calls the program and what it does.
+func (h hang) helper() string {
 	switch {
 	case h.program == "runc":
 		return "runc " + h.verb

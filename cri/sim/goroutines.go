@@ -78,7 +78,7 @@ func (sn *scene) goroutines(held []Call) string {
 func (d *dump) answering(sn *scene, c Call) {
 	state, parts, about := "chan receive", []string{"waits"}, c.ID
 	method := cmp.Or(plainForm[c.Method], c.Method)
-	for _, e := range sn.errands {
+	for _, e := range sn.helpers {
 		switch {
 		case e.call == c.Method && c.Method == "RunPodSandbox":
 			state, parts = "syscall", []string{"plugin"}
@@ -95,5 +95,5 @@ func (d *dump) answering(sn *scene, c Call) {
 		"LOCK", address("status", about), "CONTAINER", address("metadata", about))
 }
 
-// verbs are what the shims are asked for by the calls that errands hold up.
+// verbs are what the shims are asked for by the calls that helpers hold up.
 var verbs = map[string]string{"UpdateContainerResources": "Update", "StopContainer": "Kill", "StartContainer": "Create"}

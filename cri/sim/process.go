@@ -56,7 +56,7 @@ func (sn *scene) processes(socket string) []proc.Process {
 			}
 		}
 	}
-	for _, e := range sn.errands {
+	for _, e := range sn.helpers {
 		if e.there() {
 			all = append(all, e.process())
 		}

@@ -150,11 +150,11 @@ func scenarios() []scenario {
 		},
 		{
 			name: "hung-update", summary: "runc update of one container has hung for minutes, and ListContainers waits for the lock that is held for it",
-			keys: "4 enter: container, errand and lock, one behind the other", pods: resized,
+			keys: "4 enter: container, helper and lock, one behind the other", pods: resized,
 			wrong: "runc update of one container hangs, and the list with it", fault: toVictim(hangUpdate),
 			steps: []step{
 				{0, nil, "runc update of payments/api has hung for 4 min; expect its name in 4"},
-				{20 * time.Second, nil, "every list waits for the lock of its status; the errand gets older"},
+				{20 * time.Second, nil, "every list waits for the lock of its status; the helper gets older"},
 			},
 		},
 		{name: "hung-kill", pods: resized, wrong: "runc kill of one container hangs", fault: toVictim(hangKill)},

@@ -24,7 +24,7 @@ type scene struct {
 	stream     streamFaults
 	undo       map[string]func() // of the faults that are on
 	actors     actors            // if the tour is on
-	errands    []*errand         // that do not end, the oldest first
+	helpers    []*helper         // that do not end, the oldest first
 }
 
 // newScene returns a scenario at its beginning. If there is a scene before it, whose

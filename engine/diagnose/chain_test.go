@@ -63,13 +63,13 @@ func (s sick) and(change func(s sick)) sick {
 	return s
 }
 
-// errand has the shim of the second pod have called runc.
-func (s sick) errand(verb, id string, change ...func(p *evidence.Process)) sick {
-	p := evidence.Process{PID: 9000 + len(s.r.Processes.Errands), Parent: shimOf(s.r, 1).PID, Command: "runc", Verb: verb, Own: true, Container: id, State: evidence.Sleeping, Age: 10*time.Minute + 3*time.Second}
+// helper has the shim of the second pod have called runc.
+func (s sick) helper(verb, id string, change ...func(p *evidence.Process)) sick {
+	p := evidence.Process{PID: 9000 + len(s.r.Processes.Helpers), Parent: shimOf(s.r, 1).PID, Command: "runc", Verb: verb, Own: true, Container: id, State: evidence.Sleeping, Age: 10*time.Minute + 3*time.Second}
 	for _, c := range change {
 		c(&p)
 	}
-	s.r.Processes.Errands = append(s.r.Processes.Errands, p)
+	s.r.Processes.Helpers = append(s.r.Processes.Helpers, p)
 	return s
 }
 
@@ -112,7 +112,7 @@ func TestChain(t *testing.T) {
 		line string
 		end  string // of the headline
 	}{
-		{"runc update hangs, no dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0"),
+		{"runc update hangs, no dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0"),
 			"critical helper-stuck container-1-0\n" + relistLine +
 				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
 				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
@@ -120,7 +120,7 @@ func TestChain(t *testing.T) {
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> shim 1007 -> runc update (10m)",
 			"behind ns-1/pod-00001 app -> runc update (10m)"},
-		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
+		{"runc update hangs, with a dump", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0").locks(statusLock("UpdateContainerResources", "ttrpc Task.Update")),
 			"critical helper-stuck container-1-0\n" + relistLine +
 				"lock [0x25a8b9a40380] status lock of ns-1/pod-00001 app: 41 goroutines waiting for it in the runtime's own dump, ContainerStatus, ListContainers among them\n" +
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update: same receiver address 0x25a8b9a40380 in the runtime's own dump\n" +
@@ -129,7 +129,7 @@ func TestChain(t *testing.T) {
 				"helper [9000] runc update (10m): child of the shim, named in its arguments CUT kill 9000\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> goroutine 1234 in ttrpc Task.Update -> shim 1007 -> runc update (10m)",
 			" -> runc update (10m)"},
-		{"in the kernel, for a file server", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0", inNFS),
+		{"in the kernel, for a file server", listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0", inNFS),
 			"critical process-stuck container-1-0\n" + relistLine +
 				"lock [] status lock of ns-1/pod-00001 app: its status call hangs, others are answered\n" +
 				"container [container-1-0] ns-1/pod-00001 app: it is the status of this one\n" +
@@ -165,7 +165,7 @@ func TestChain(t *testing.T) {
 			h := &s.Sweep.Hung[0]
 			h.Pod, h.Container, h.ID = pleg.PodRef{}, "", strings.Repeat("3f1a5c0d9b2e", 6)[:64]
 			s.r.Processes.Containers[h.ID] = []evidence.Process{{PID: 4711, Parent: shimOf(s.r, 1).PID, Command: "nginx", State: evidence.Sleeping}}
-			s.errand("update", h.ID)
+			s.helper("update", h.ID)
 		}),
 			"critical helper-stuck " + strings.Repeat("3f1a5c0d9b2e", 6)[:64] + "\n" + relistLine +
 				"lock [] status lock of 3f1a5c0d9b2e3 (of a pod whose name is not known): its status call hangs, others are answered\n" +
@@ -265,33 +265,33 @@ func (s sick) open(method, doing, container string) sick {
 	return s
 }
 
-// byRuntime has an errand be a child of the runtime itself.
+// byRuntime has a helper be a child of the runtime itself.
 func byRuntime(command, pod string) func(p *evidence.Process) {
 	return func(p *evidence.Process) { p.Command, p.Parent, p.Namespace, p.Pod = command, 1019, "pay", pod }
 }
 
-// What an errand holds up that no status waits for.
-func TestChainOfAnErrand(t *testing.T) {
+// What a helper holds up that no status waits for.
+func TestChainOfAnHelper(t *testing.T) {
 	const deletes = "shim [1007] shim 1007: it waits for its child, pid 9000 (runc)\nhelper [9000] runc delete (10m): child of the shim, named in its arguments CUT kill 9000\n"
-	const only = ": the only such call, and the only such errand\n"
+	const only = ": the only such call, and the only such helper\n"
 	for _, tt := range []struct {
 		name string
 		sick sick
 		want string
 	}{
-		{"nothing else is known", allAnswers().errand("delete", "container-1-0"),
+		{"nothing else is known", allAnswers().helper("delete", "container-1-0"),
 			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
-		{"the runtime's metrics have the call", allAnswers().errand("delete", "container-1-0").calls("RemoveContainer"),
+		{"the runtime's metrics have the call", allAnswers().helper("delete", "container-1-0").calls("RemoveContainer"),
 			"warning helper-stuck container-1-0\ncall [] RemoveContainer\ncontainer [container-1-0] ns-1/pod-00001 app" + only + deletes},
-		{"it may be of two calls", allAnswers().errand("delete", "container-1-0").calls("RemoveContainer").calls("StopPodSandbox"),
+		{"it may be of two calls", allAnswers().helper("delete", "container-1-0").calls("RemoveContainer").calls("StopPodSandbox"),
 			"warning helper-stuck container-1-0\ncontainer [container-1-0] ns-1/pod-00001 app\n" + deletes},
-		{"the dump has the goroutine", allAnswers().errand("kill", "container-1-0").open("StopContainer", "ttrpc Task.Kill", ""),
+		{"the dump has the goroutine", allAnswers().helper("kill", "container-1-0").open("StopContainer", "ttrpc Task.Kill", ""),
 			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app" + only +
 				strings.ReplaceAll(deletes, "delete", "kill")},
-		{"the dump has the goroutine, and what it is at work on", allAnswers().errand("kill", "container-1-0").errand("kill", "container-0-0").open("StopContainer", "ttrpc Task.Kill", "container-1-0"),
+		{"the dump has the goroutine, and what it is at work on", allAnswers().helper("kill", "container-1-0").helper("kill", "container-0-0").open("StopContainer", "ttrpc Task.Kill", "container-1-0"),
 			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 in ttrpc Task.Kill: it answers the call, in the runtime's own dump\ncontainer [container-1-0] ns-1/pod-00001 app: the goroutine is at work on it, by its stack\n" +
 				strings.ReplaceAll(deletes, "delete", "kill")},
-		{"a call waits for a container's end, and another goroutine asks its shim", allAnswers().errand("delete", "container-1-0").open("StopContainer", "wait for a channel", "").and(func(s sick) {
+		{"a call waits for a container's end, and another goroutine asks its shim", allAnswers().helper("delete", "container-1-0").open("StopContainer", "wait for a channel", "").and(func(s sick) {
 			s.open("", "ttrpc Task.Delete", "").r.Deep.Stacks.Open[1].Number = 78
 		}),
 			"warning helper-stuck container-1-0\ncall [] StopContainer\ngoroutine [77] goroutine 77 waiting for a channel: it answers the call, in the runtime's own dump\n" +
@@ -299,16 +299,16 @@ func TestChainOfAnErrand(t *testing.T) {
 		{"a status waits for its shim, and not for a lock", allAnswers().and(func(s sick) { s.sweepHung(1, "") }).open("PodSandboxStatus", "ttrpc Task.State", "sandbox-1"),
 			"critical inspect-hung sandbox-1\ncall [] PodSandboxStatus of ns-1/pod-00001\ngoroutine [77] goroutine 77 in ttrpc Task.State: it answers the call, in the runtime's own dump\n" +
 				"container [sandbox-1] ns-1/pod-00001: it asks for this one\nshim [1007] shim 1007: the goroutine waits for its answer to Task.State CUT kill -9 1007\n"},
-		{"of a container that is being made", allAnswers().errand("create", "new").calls("CreateContainer"),
+		{"of a container that is being made", allAnswers().helper("create", "new").calls("CreateContainer"),
 			"warning helper-stuck new\ncall [] CreateContainer\ncontainer [new] new (of a pod whose name is not known)" + only +
 				"helper [9000] runc create (10m): named in its arguments CUT kill 9000\n"},
-		{"a network plugin", allAnswers().errand("CNI ADD", "new", byRuntime("calico", "api-0")).calls("RunPodSandbox"),
+		{"a network plugin", allAnswers().helper("CNI ADD", "new", byRuntime("calico", "api-0")).calls("RunPodSandbox"),
 			"warning helper-stuck new\ncall [] RunPodSandbox\ncontainer [new] pay/api-0" + only +
 				"helper [9000] CNI ADD by calico (10m): child of the runtime (pid 1019), named in its arguments CUT kill 9000\n"},
-		{"a shim unmounts", allAnswers().errand("umount", "", func(p *evidence.Process) { p.Command, p.Sandbox = "umount", "sandbox-1" }).calls("StopPodSandbox"),
+		{"a shim unmounts", allAnswers().helper("umount", "", func(p *evidence.Process) { p.Command, p.Sandbox = "umount", "sandbox-1" }).calls("StopPodSandbox"),
 			"warning helper-stuck sandbox-1\ncall [] StopPodSandbox\ncontainer [sandbox-1] ns-1/pod-00001" + only +
 				"shim [1007] shim 1007: it waits for its child, pid 9000 (umount)\nhelper [9000] umount (10m): child of the shim CUT kill 9000\n"},
-		{"in the kernel, for a disk", allAnswers().errand("delete", "container-1-0", func(p *evidence.Process) {
+		{"in the kernel, for a disk", allAnswers().helper("delete", "container-1-0", func(p *evidence.Process) {
 			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Minute, "io_schedule"
 			p.Mount = evidence.Mount{Point: "/var/lib/containerd", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
 		}),
@@ -330,7 +330,7 @@ func TestChainOfAnErrand(t *testing.T) {
 
 // A chain is told where something hangs, and nowhere else.
 func TestNoChainOnAHealthyNode(t *testing.T) {
-	for _, s := range []sick{allAnswers(), allAnswers().errand("exec", "container-1-0"), allAnswers().errand("create", "container-1-0", func(p *evidence.Process) { p.Age = time.Second })} {
+	for _, s := range []sick{allAnswers(), allAnswers().helper("exec", "container-1-0"), allAnswers().helper("create", "container-1-0", func(p *evidence.Process) { p.Age = time.Second })} {
 		if found, head := s.diagnose(); len(found) > 0 || !head.Sound() {
 			t.Errorf("%+v %+v", head, found)
 		}
@@ -351,7 +351,7 @@ func TestUnknownIDs(t *testing.T) {
 
 // What held up a call is not said of another trouble that came after it.
 func TestHeadlineOfAnotherTrouble(t *testing.T) {
-	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0")
+	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0")
 	held, _ := s.diagnose()
 	for _, n := range []*node{healthy(3).dead(12), healthy(3).condition("RuntimeReady"), healthy(3).fail(call.ListPodSandbox, call.ErrOther, "locked", 10)} {
 		if head := n.view().headline(held); strings.Contains(head.Text, "->") {
@@ -397,8 +397,8 @@ func TestChainOfASilentRuntime(t *testing.T) {
 
 // However processes and locks wait for each other, a chain ends.
 func TestChainEnds(t *testing.T) {
-	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", "container-1-0").errand("init", "container-1-0")
-	e := s.r.Processes.Errands
+	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0").helper("init", "container-1-0")
+	e := s.r.Processes.Helpers
 	e[0].Parent, e[1].Parent = e[1].PID, e[0].PID
 	a, b := statusLock("", ""), statusLock("", "")
 	a.Address, b.Address, a.Holder.Waits, b.Holder.Waits = "0xa", "0xb", "0xb", "0xb"
@@ -419,11 +419,11 @@ func TestHelperIsTheCauseOfAHang(t *testing.T) {
 		effects []ID // of the helper
 		worst   Severity
 	}{
-		{"behind a status", held().errand("update", "container-1-0"), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
-		{"too young to be late by itself", held().errand("update", "container-1-0", func(p *evidence.Process) { p.Age = 2 * time.Second }), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
-		{"likely behind a list", listHangs().errand("update", "container-1-0"), nil, Warning},
-		{"of another pod", held().errand("update", "container-2-0", func(p *evidence.Process) { p.Parent = 2 }), nil, Warning},
-		{"where nothing hangs", allAnswers().errand("kill", "container-1-0"), nil, Warning},
+		{"behind a status", held().helper("update", "container-1-0"), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
+		{"too young to be late by itself", held().helper("update", "container-1-0", func(p *evidence.Process) { p.Age = 2 * time.Second }), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
+		{"likely behind a list", listHangs().helper("update", "container-1-0"), nil, Warning},
+		{"of another pod", held().helper("update", "container-2-0", func(p *evidence.Process) { p.Parent = 2 }), nil, Warning},
+		{"where nothing hangs", allAnswers().helper("kill", "container-1-0"), nil, Warning},
 	} {
 		found, _ := tt.sick.diagnose()
 		i := slices.IndexFunc(found, func(f Finding) bool { return f.ID == HelperStuck })
@@ -453,7 +453,7 @@ func TestHelperBehindAHangIsToldAtOnce(t *testing.T) {
 		}
 		s := sick{n, looked(n)}
 		s.r.At = ago(2 * time.Second)
-		s.errand("update", "container-1-0")
+		s.helper("update", "container-1-0")
 		n.Memory.Hung = map[string]time.Time{"container-1-0": ago(time.Second)}
 		in := n.input()
 		n.Memory.Hung = map[string]time.Time{"container-1-0": ago(time.Second)}
@@ -469,7 +469,7 @@ func TestHelperBehindAHangIsToldAtOnce(t *testing.T) {
 
 // Two helpers that hold up two containers are two findings, each with its own effects.
 func TestTwoCulprits(t *testing.T) {
-	s := listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).errand("update", "container-1-0").errand("kill", "container-2-0", func(p *evidence.Process) { p.Parent = 2 })
+	s := listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).helper("update", "container-1-0").helper("kill", "container-2-0", func(p *evidence.Process) { p.Parent = 2 })
 	found, _ := s.diagnose()
 	causes := map[string]string{}
 	for _, f := range found {
@@ -499,7 +499,7 @@ func TestOneCulpritOfAWorkload(t *testing.T) {
 			}
 		}
 		s.Sweep.Hung = append(s.Sweep.Hung, answers.Swept{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: id, Since: ago(11 * time.Second)}, Took: 2 * time.Second, Err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline}, InRow: 1})
-		s.errand("update", id, func(p *evidence.Process) { p.Parent = 2 })
+		s.helper("update", id, func(p *evidence.Process) { p.Parent = 2 })
 	}
 	found, _ := s.diagnose()
 	if want := "critical helper-stuck shop/api-7d9f8b6c5d-x2x4b app\ncritical inspect-hung ContainerStatus shop/api-7d9f8b6c5d-x2x4b app < helper-stuck\ncritical list-hung ListContainers < helper-stuck\ncritical pleg-unhealthy < helper-stuck\n"; gist(found) != want {

@@ -114,7 +114,7 @@ func (c chaos) report() *evidence.Report {
 		return nil
 	}
 	r := &evidence.Report{At: c.time()}
-	r.Processes = evidence.Processes{Shims: c.processes(), Errands: c.processes(), Daemons: c.processes(), Containers: map[string][]evidence.Process{c.text(): c.processes()}}
+	r.Processes = evidence.Processes{Shims: c.processes(), Helpers: c.processes(), Daemons: c.processes(), Containers: map[string][]evidence.Process{c.text(): c.processes()}}
 	r.Usage = []evidence.Usage{{Name: "containerd", CPU: c.Float64()}}
 	r.Kubelet.StillFor, r.Kubelet.LastSeen = c.span(), c.time()
 	return r

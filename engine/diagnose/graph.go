@@ -31,7 +31,7 @@ func (v *view) anyHeld() bool {
 	if v.evidence.Processes.Missing != "" {
 		return false
 	}
-	return v.cache.anyStuck(v.evidence) || len(v.Memory.Repeats) > 0 || slices.ContainsFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool { return v.helperLate(p) || waits.IsDelete(&p) })
+	return v.cache.anyStuck(v.evidence) || len(v.Memory.Repeats) > 0 || slices.ContainsFunc(v.evidence.Processes.Helpers, func(p evidence.Process) bool { return v.helperLate(p) || waits.IsDelete(&p) })
 }
 
 // waitFacts returns what a graph is built of.

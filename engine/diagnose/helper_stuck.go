@@ -98,7 +98,7 @@ func (v *view) helpersStuck(same []lateHelper) Finding {
 	}
 	f.say(describe("it", p.Process), v.helperWaits(p.node))
 	sayFirst(&f, p.others, helpersTold, "such helper", func(other evidence.Process) string { return "also " + v.helperPhrase(other, p.owner) })
-	limit := p.ErrandLimit()
+	limit := p.HelperLimit()
 	f.say(fmt.Sprintf("reported after %s: many times what the same takes on a healthy node", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),
 		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
 	nodes := make([]string, len(same))
@@ -164,21 +164,21 @@ func (v *view) deleting(o waits.Object) (evidence.Process, bool) {
 		p.Age = max(v.evidence.At.Sub(p.Begun), p.Age)
 		return p.Process, true
 	}
-	i := slices.IndexFunc(v.evidence.Processes.Errands, func(p evidence.Process) bool {
+	i := slices.IndexFunc(v.evidence.Processes.Helpers, func(p evidence.Process) bool {
 		return waits.IsDelete(&p) && p.Container == o.ID
 	})
 	if i < 0 {
 		return evidence.Process{}, false
 	}
-	return v.evidence.Processes.Errands[i], true
+	return v.evidence.Processes.Helpers[i], true
 }
 
-// runs reports whether an errand was seen by the last look.
+// runs reports whether a helper was seen by the last look.
 func (v *view) runs(p evidence.Process) bool {
-	return slices.ContainsFunc(v.evidence.Processes.Errands, func(q evidence.Process) bool { return q.PID == p.PID })
+	return slices.ContainsFunc(v.evidence.Processes.Helpers, func(q evidence.Process) bool { return q.PID == p.PID })
 }
 
-// ran says how long an errand has run, alone or with those before it.
+// ran says how long a helper has run, alone or with those before it.
 func (v *view) ran(p evidence.Process) string {
 	if again := v.Memory.Repeats[p.Container]; again.Times > 1 && again.PID == p.PID {
 		return fmt.Sprintf("is begun again and again for %s (pid %d last)", going(p.Age), p.PID)

@@ -13,7 +13,7 @@ import (
 func TestHelperStuck(t *testing.T) {
 	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
 	sandbox := Subject{Pod: healthyPod(1).PodRef, ContainerID: "sandbox-1"}
-	errands := func(all ...evidence.Process) func(*node, *evidence.Report) {
+	helpers := func(all ...evidence.Process) func(*node, *evidence.Report) {
 		return func(_ *node, r *evidence.Report) {
 			for i := range all {
 				p := &all[i]
@@ -25,7 +25,7 @@ func TestHelperStuck(t *testing.T) {
 					p.Parent = shimOf(r, 1).PID
 				}
 			}
-			r.Processes.Errands = all
+			r.Processes.Helpers = all
 		}
 	}
 	const minutes = 5 * time.Minute
@@ -39,43 +39,43 @@ func TestHelperStuck(t *testing.T) {
 		}
 	}
 	runHostTests(t, helperStuck, checked, []hostTest{
-		{"runc for minutes", errands(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m0s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
-		{"runc at work", errands(one("create", 9*time.Second)), "", 0, Subject{}},
-		{"an update takes no such time", errands(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 19s", Warning, app},
-		{"but on a busy node", busy(errands(one("update", 9*time.Second))), "", 0, Subject{}},
-		{"not for minutes", busy(errands(one("update", minutes))), "runc update of", Warning, app},
-		{"an exec", errands(one("exec", time.Hour)), "", 0, Subject{}},
-		{"what nobody knows", errands(one("sleep", time.Hour)), "", 0, Subject{}},
+		{"runc for minutes", helpers(one("delete", minutes)), "runc delete of ns-1/pod-00001 app has run for 5m0s (pid 9), child of the shim of ns-1/pod-00001", Warning, app},
+		{"runc at work", helpers(one("create", 9*time.Second)), "", 0, Subject{}},
+		{"an update takes no such time", helpers(one("update", 19*time.Second)), "runc update of ns-1/pod-00001 app has run for 19s", Warning, app},
+		{"but on a busy node", busy(helpers(one("update", 9*time.Second))), "", 0, Subject{}},
+		{"not for minutes", busy(helpers(one("update", minutes))), "runc update of", Warning, app},
+		{"an exec", helpers(one("exec", time.Hour)), "", 0, Subject{}},
+		{"what nobody knows", helpers(one("sleep", time.Hour)), "", 0, Subject{}},
 		{"somebody else's", func(n *node, r *evidence.Report) {
-			errands(one("delete", time.Hour))(n, r)
-			r.Processes.Errands[0].Own = false
+			helpers(one("delete", time.Hour))(n, r)
+			r.Processes.Helpers[0].Own = false
 		}, "", 0, Subject{}},
 		{"in the kernel, which is told elsewhere", func(n *node, r *evidence.Report) {
-			errands(one("delete", time.Hour))(n, r)
-			r.Processes.Errands[0].State, r.Processes.Errands[0].For = evidence.Uninterrupted, time.Hour
+			helpers(one("delete", time.Hour))(n, r)
+			r.Processes.Helpers[0].State, r.Processes.Helpers[0].For = evidence.Uninterrupted, time.Hour
 		}, "", 0, Subject{}},
 		{
 			"a network plugin for a pod that is not listed yet",
-			errands(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Namespace: "pay", Pod: "api-0", Age: 2 * time.Minute, Parent: 1}),
+			helpers(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Namespace: "pay", Pod: "api-0", Age: 2 * time.Minute, Parent: 1}),
 			"CNI ADD by calico of pay/api-0 has run for 2m0s (pid 9)", Warning, Subject{Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, ContainerID: "new"},
 		},
-		{"what tells no container is the shim's", errands(evidence.Process{Verb: "umount", Command: "umount", Sandbox: "sandbox-1", Age: minutes}), "umount of ns-1/pod-00001 has run", Warning, sandbox},
+		{"what tells no container is the shim's", helpers(evidence.Process{Verb: "umount", Command: "umount", Sandbox: "sandbox-1", Age: minutes}), "umount of ns-1/pod-00001 has run", Warning, sandbox},
 		{
 			"one within another",
-			errands(one("update", minutes), evidence.Process{Verb: "sh", Command: "sh", Container: "container-1-0", Age: minutes, Parent: 9}, evidence.Process{Verb: "mount.nfs", Command: "mount.nfs", Container: "container-1-0", Age: minutes - 1, Parent: 10}),
+			helpers(one("update", minutes), evidence.Process{Verb: "sh", Command: "sh", Container: "container-1-0", Age: minutes, Parent: 9}, evidence.Process{Verb: "mount.nfs", Command: "mount.nfs", Container: "container-1-0", Age: minutes - 1, Parent: 10}),
 			"runc update of ns-1/pod-00001 app has run for 5m0s (pid 9)", Warning, app,
 		},
-		{"one within an exec", errands(one("exec", time.Hour), evidence.Process{Verb: "umount", Command: "umount", Container: "container-1-0", Age: time.Hour, Parent: 9}), "umount of ns-1/pod-00001 app has run for 1h0m (pid 10)", Warning, app},
-		{"several of one container are told once", errands(one("kill", minutes), one("kill", minutes+1), one("update", 2*minutes)), "runc update of ns-1/pod-00001 app has run for 10m0s (pid 11)", Warning, app},
+		{"one within an exec", helpers(one("exec", time.Hour), evidence.Process{Verb: "umount", Command: "umount", Container: "container-1-0", Age: time.Hour, Parent: 9}), "umount of ns-1/pod-00001 app has run for 1h0m (pid 10)", Warning, app},
+		{"several of one container are told once", helpers(one("kill", minutes), one("kill", minutes+1), one("update", 2*minutes)), "runc update of ns-1/pod-00001 app has run for 10m0s (pid 11)", Warning, app},
 	})
 }
 
-// The finding says what the errand waits for, and which others there are of its kind.
+// The finding says what the helper waits for, and which others there are of its kind.
 func TestHelperStuckEvidence(t *testing.T) {
 	n := checked(3)
 	r := looked(n)
 	id := "container-1-0"
-	r.Processes.Errands = []evidence.Process{
+	r.Processes.Helpers = []evidence.Process{
 		{PID: 9, Command: "runc", Verb: "update", Container: id, Own: true, Age: time.Hour, State: evidence.Sleeping, Wchan: "do_wait", Parent: shimOf(r, 1).PID},
 		{PID: 10, Command: "sh", Verb: "sh", Container: id, Own: true, Age: time.Hour, State: evidence.Sleeping, Parent: 9},
 		{PID: 11, Command: "mount.nfs", Verb: "mount.nfs", Container: id, Own: true, Age: time.Hour, State: evidence.Sleeping, Wchan: "rpc_wait_bit_killable", Parent: 10},

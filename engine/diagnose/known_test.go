@@ -44,8 +44,8 @@ func TestKnownBugsAreWhole(t *testing.T) {
 			}
 		}
 		for _, verb := range slices.Concat(s.Helpers, s.Without.Helpers) {
-			if (evidence.Process{Verb: verb}).ErrandLimit() == 0 {
-				t.Errorf("%s: no errand is late by the verb %q", b.ID, verb)
+			if (evidence.Process{Verb: verb}).HelperLimit() == 0 {
+				t.Errorf("%s: no helper is late by the verb %q", b.ID, verb)
 			}
 		}
 	}
@@ -121,11 +121,11 @@ func frozen(p *evidence.Process) {
 func TestKnownBugs(t *testing.T) {
 	held := func() sick { return listHangs().and(func(s sick) { s.sweepHung(1, "app") }) }
 	stopping := func(version string) sick {
-		return allAnswers().errand("kill", "container-1-0").runtime("cri-o", version)
+		return allAnswers().helper("kill", "container-1-0").runtime("cri-o", version)
 	}
 	seen := map[string]sick{
 		"containerd#9770":  held().shimIn("wb_wait_for_completion", "sync_filesystem", "generic_shutdown_super", "cleanup_mnt"),
-		"containerd#12680": held().errand("update", "container-1-0"),
+		"containerd#12680": held().helper("update", "container-1-0"),
 		"containerd#10583": held().stack("select", ttrpcCall, criServer+"updateContainerResources", "github.com/containerd/containerd/v2/internal/cri/store/container.(*statusStorage).UpdateSync", criServer+"UpdateContainerResources"),
 		"containerd#13733": held().runtime("containerd", "v1.7.31").
 			stack(mutex, nriLocal+"updateFromPlugin", nriPlugin+"updateContainers", "main.main").
@@ -139,7 +139,7 @@ func TestKnownBugs(t *testing.T) {
 		"go-cni#126": held().runtime("containerd", "v2.0.2").
 			stack(rlock, goCNI+"createResult", goCNI+"Setup", criServer+"setupPodNetwork"),
 		"containerd#4666": func() sick {
-			s := allAnswers().errand("CNI DEL", "sandbox-1", byRuntime("calico", "api-0"))
+			s := allAnswers().helper("CNI DEL", "sandbox-1", byRuntime("calico", "api-0"))
 			s.node.fail(call.Status, call.ErrDeadline, tooLate, 1)
 			return s
 		}(),
@@ -155,8 +155,8 @@ func TestKnownBugs(t *testing.T) {
 			stack(rlock, crioOCI+"(*Container).State", crioOCI+"(*Container).ShouldBeStopped", crioOCI+"(*runtimeOCI).StopContainer"),
 		"cri-o#9188":  stopping("1.31.9").stack(rlock, crioOCI+"(*Container).State", "github.com/cri-o/cri-o/internal/lib/sandbox.(*Sandbox).Ready", crio+"(*Server).ListPodSandbox"),
 		"cri-o#10352": stopping("1.36.3").stack(rlock, crioOCI+"(*Container).State", crio+"(*criContainer).GetStatus", "github.com/cri-o/cri-o/internal/nri.(*local).StopContainer", crio+"(*Server).stopContainer"),
-		"runc#2753":   held().errand("update", "container-1-0", frozen).runtime("cri-o", "1.20.0"),
-		"runc#4481":   allAnswers().errand("create", "new", frozen).runtime("containerd", "1.7.20"),
+		"runc#2753":   held().helper("update", "container-1-0", frozen).runtime("cri-o", "1.20.0"),
+		"runc#4481":   allAnswers().helper("create", "new", frozen).runtime("containerd", "1.7.20"),
 	}
 	for _, b := range knownBugs() {
 		s, made := seen[b.ID]
@@ -232,12 +232,12 @@ func TestKnownBugBeforeMembers(t *testing.T) {
 	}
 }
 
-// An errand that holds up a status counts before it is late; one that holds up nothing
+// A helper that holds up a status counts before it is late; one that holds up nothing
 // does not.
-func TestKnownBugOfAYoungErrand(t *testing.T) {
+func TestKnownBugOfAYoungHelper(t *testing.T) {
 	young := func(p *evidence.Process) { p.Age = 2 * time.Second }
 	for id, want := range map[string][]string{"container-1-0": {"containerd#12680"}, "container-2-0": nil} {
-		s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).errand("update", id, young, func(p *evidence.Process) { p.Parent = 0 })
+		s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", id, young, func(p *evidence.Process) { p.Parent = 0 })
 		if found, _ := s.diagnose(); !slices.Equal(looks(found), want) {
 			t.Errorf("runc update of %s: looks like %v, want %v", id, looks(found), want)
 		}

@@ -197,7 +197,7 @@ func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
 		return ofPod || ids[p.Container] || ids[p.Sandbox] || pids[p.PID]
 	}
 	found := v.evidence.Processes
-	for _, p := range slices.Concat(found.Shims, found.Errands, found.Daemons) {
+	for _, p := range slices.Concat(found.Shims, found.Helpers, found.Daemons) {
 		if whole || means(p) {
 			all = append(all, p)
 		}

@@ -223,7 +223,7 @@ func TestPartOfADisk(t *testing.T) {
 func TestProcessesBehindAFinding(t *testing.T) {
 	n := healthy(2)
 	r := looked(n)
-	r.Processes.Errands = []evidence.Process{{PID: 9, Command: "bridge", Verb: "CNI ADD", Namespace: "ns", Pod: "web"}, {PID: 10, Command: "runc", Container: "container-1-0"}}
+	r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "bridge", Verb: "CNI ADD", Namespace: "ns", Pod: "web"}, {PID: 10, Command: "runc", Container: "container-1-0"}}
 	putInKernel(&r.Processes.Containers["container-0-0"][0], evidence.Mount{Type: "nfs4", Source: "nas:/vol", Device: "0:51"})
 	in := n.input()
 	in.Evidence = r
@@ -249,7 +249,7 @@ func TestProcessesBehindAFinding(t *testing.T) {
 		}
 	}
 	all := v.behindFinding(&Finding{ID: ListHung})
-	if want := len(r.Processes.Shims) + len(r.Processes.Errands) + len(r.Processes.Daemons) + 1; len(all) != want {
+	if want := len(r.Processes.Shims) + len(r.Processes.Helpers) + len(r.Processes.Daemons) + 1; len(all) != want {
 		t.Errorf("of all: %d processes, want %d", len(all), want)
 	}
 }

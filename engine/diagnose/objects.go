@@ -85,7 +85,7 @@ func (v *view) held() map[string]waits.Object {
 			add(id, shims[processes[i].Parent])
 		}
 	}
-	for _, p := range v.evidence.Processes.Errands {
+	for _, p := range v.evidence.Processes.Helpers {
 		if p.Own {
 			add(p.Container, "")
 		}

@@ -133,7 +133,7 @@ func anyStuck(found *evidence.Processes) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Errands, is) || slices.ContainsFunc(found.Daemons, is)
+	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Helpers, is) || slices.ContainsFunc(found.Daemons, is)
 }
 
 // word returns what the process is called: shim, conmon, runc update.

@@ -40,13 +40,13 @@ func TestProcessStuck(t *testing.T) {
 			shimOf(r, 1).Sandbox, shimOf(r, 1).Own = "theirs", false
 		}, "", 0, Subject{}},
 		{"runc in D", func(_ *node, r *evidence.Report) {
-			r.Processes.Errands = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0", Verb: "update"}}
+			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0", Verb: "update"}}
 		}, "the runc update of ns-1/pod-00001 app, pid 9, is in uninterruptible sleep (D) for 11s", Warning, app},
 		{"network plugin in D, for a pod that is not listed yet", func(_ *node, r *evidence.Report) {
-			r.Processes.Errands = []evidence.Process{{PID: 9, Command: "calico", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "new", Verb: "CNI ADD", Namespace: "pay", Pod: "api-0", Own: true}}
+			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "calico", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "new", Verb: "CNI ADD", Namespace: "pay", Pod: "api-0", Own: true}}
 		}, "the CNI ADD by calico of pay/api-0, pid 9, is in uninterruptible sleep (D) for 11s", Warning, Subject{Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, ContainerID: "new"}},
 		{"runc of somebody else", func(_ *node, r *evidence.Report) {
-			r.Processes.Errands = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: time.Hour, Container: "build"}}
+			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: time.Hour, Container: "build"}}
 		}, "", 0, Subject{}},
 		{"dead file server", func(_ *node, r *evidence.Report) {
 			p := &r.Processes.Containers["container-1-0"][1]

@@ -22,7 +22,7 @@ func lookedAgain(n *node, tries ...[2]int) Input {
 		r.At = ago(time.Duration(len(tries)-1-i) * 5 * time.Second)
 		delete(r.Processes.Containers, "container-1-0")
 		if try[1] > 0 {
-			r.Processes.Errands = []evidence.Process{{PID: try[0], Command: "runc", Verb: "delete", Container: "container-1-0", Own: true, State: evidence.Sleeping, Age: time.Duration(try[1]) * time.Second, Parent: shimOf(r, 1).PID}}
+			r.Processes.Helpers = []evidence.Process{{PID: try[0], Command: "runc", Verb: "delete", Container: "container-1-0", Own: true, State: evidence.Sleeping, Age: time.Duration(try[1]) * time.Second, Parent: shimOf(r, 1).PID}}
 		}
 		n.past.AddReport(r)
 	}
@@ -58,7 +58,7 @@ func TestDeletedAgainAndAgain(t *testing.T) {
 			if !strings.HasPrefix(f.Summary, want) || f.Subject.ContainerID != "container-1-0" || f.Cause != "" && f.Cause != HelperStuck || i > 0 && f.Cause == "" {
 				t.Errorf("%s: %+v, want %q", tt.name, f, want)
 			}
-			if hasErrand := slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Kind == waits.Helper }); hasErrand == (tt.name == "none") {
+			if hasHelper := slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Kind == waits.Helper }); hasHelper == (tt.name == "none") {
 				t.Errorf("%s: chain %+v", tt.name, f.Chain)
 			}
 			for _, s := range f.Next {

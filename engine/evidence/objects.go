@@ -8,7 +8,7 @@ import (
 )
 
 // Objects returns the sandboxes and containers that the node shows without asking the
-// runtime, each once, by ID: those that run, those that a shim or an errand is for,
+// runtime, each once, by ID: those that run, those that a shim or a helper is for,
 // and after a deep look those that the runtime keeps a folder of. Of each all is
 // known that any of these tells.
 func (r *Report) Objects() []Object {
@@ -22,7 +22,7 @@ func (r *Report) Objects() []Object {
 			all = append(all, Object{ID: p.Container, From: from})
 		}
 	}
-	for _, p := range r.Processes.Errands {
+	for _, p := range r.Processes.Helpers {
 		if p.Container != "" && p.Own {
 			o := Object{ID: p.Container, Namespace: p.Namespace, Pod: p.Pod, From: fmt.Sprintf("%s %s, pid %d", p.Command, p.Verb, p.PID)}
 			o.Sandbox = strings.HasPrefix(p.Verb, "CNI ") // a network is a sandbox's

@@ -15,7 +15,7 @@ func TestObjects(t *testing.T) {
 				{ID: "s1", Sandbox: true, UID: "u1", From: "its control group"},
 			},
 			Shims: []Process{{PID: 7, Sandbox: "s1"}, {PID: 8, Sandbox: "s0"}, {PID: 9, Container: "c3"}, {PID: 10}, {PID: 11, Sandbox: "v1"}},
-			Errands: []Process{
+			Helpers: []Process{
 				{PID: 20, Command: "runc", Verb: "create", Container: "c2", Own: true},
 				{PID: 21, Command: "bridge", Verb: "CNI ADD", Container: "s2", Namespace: "pay", Pod: "api-0", Own: true},
 				{PID: 22, Command: "umount", Verb: "umount", Own: true},

@@ -16,7 +16,7 @@ type Processes struct {
 	Containers map[string][]Process // by the id in their cgroup: of a container, or of a sandbox for its pause process
 	Objects    []Object             // of Containers those that are a runtime's for a kubelet, by ID: not those that run within another
 	Shims      []Process            // one for each shim, its Sandbox set; conmon counts as one for each container
-	Errands    []Process            // of the runtime and its shims, in any state, which do one thing and end: runc, network plugins, mounts and so on; each with its Parent, Verb and, as far as it is told, its container
+	Helpers    []Process            // of the runtime and its shims, in any state, which do one thing and end: runc, network plugins, mounts and so on; each with its Parent, Verb and, as far as it is told, its container
 	Daemons    []Process            // the runtime's and the kubelet's own, as far as they are not known to be another runtime's
 
 	// OtherKubelet is one that serves another runtime, at its Socket, while none is
@@ -68,14 +68,14 @@ type Process struct {
 	Freezer string        // of a frozen one: the file of the control group that froze it; empty if that is not known
 
 	Container string // id from the cgroup or the arguments; may be empty
-	Sandbox   string // of a shim: the id that it was started with; of an errand: that of the shim that it comes from, if any
+	Sandbox   string // of a shim: the id that it was started with; of a helper: that of the shim that it comes from, if any
 	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
-	Own       bool   // of a shim, a daemon or an errand: it belongs to the runtime that is looked at; false if that is not known
+	Own       bool   // of a shim, a daemon or a helper: it belongs to the runtime that is looked at; false if that is not known
 
-	// Verb is what an errand is to do: of an OCI runtime "create", "delete" and so on,
+	// Verb is what a helper is to do: of an OCI runtime "create", "delete" and so on,
 	// whatever its program is called, of a network plugin "CNI ADD", which also says for
 	// which pod; else its program's own name, such as "umount". Empty if not known. See
-	// [Process.ErrandLimit].
+	// [Process.HelperLimit].
 	Verb           string
 	Namespace, Pod string
 

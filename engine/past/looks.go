@@ -85,7 +85,7 @@ func (l *Kubelet) saw(r *evidence.Report) {
 
 // repeats takes down the helpers of a look that may be begun again.
 func (k *Keeper) repeats(r *evidence.Report) {
-	helpers := r.Processes.Errands
+	helpers := r.Processes.Helpers
 	if len(k.now.Repeats) == 0 && len(helpers) == 0 {
 		return
 	}

@@ -20,7 +20,7 @@ func none(func(string) bool) {}
 func TestRepeatsAreBounded(t *testing.T) {
 	var k Keeper
 	helper := func(id string, pid int) *evidence.Report {
-		return &evidence.Report{At: now, Processes: evidence.Processes{Errands: []evidence.Process{{PID: pid, Verb: "delete", Container: id, Own: true}}}}
+		return &evidence.Report{At: now, Processes: evidence.Processes{Helpers: []evidence.Process{{PID: pid, Verb: "delete", Container: id, Own: true}}}}
 	}
 	for i := range 2 * repeatsMost {
 		k.Looked(helper(strings.Repeat("x", i+1), i+1), none)
@@ -30,7 +30,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 	}
 	k.Looked(helper("x", 7), none)
 	wrapped := helper("x", 8)
-	wrapped.Processes.Errands = append(wrapped.Processes.Errands, evidence.Process{PID: 9, Parent: 8, Verb: "delete", Container: "x", Own: true})
+	wrapped.Processes.Helpers = append(wrapped.Processes.Helpers, evidence.Process{PID: 9, Parent: 8, Verb: "delete", Container: "x", Own: true})
 	k.Looked(wrapped, none)
 	if got := k.Read().Repeats["x"].Times; got != 3 {
 		t.Errorf("%d tries, want 3", got)
@@ -101,7 +101,7 @@ func busy(k *Keeper, i int) {
 	id := fmt.Sprint("id-", i)
 	k.Looked(&evidence.Report{At: at, Processes: evidence.Processes{
 		Containers: map[string][]evidence.Process{"here": {{}}},
-		Errands:    []evidence.Process{{PID: i, Verb: repeatVerb, Container: "same", Own: true}, {PID: -i, Verb: repeatVerb, Container: id, Own: true}},
+		Helpers:    []evidence.Process{{PID: i, Verb: repeatVerb, Container: "same", Own: true}, {PID: -i, Verb: repeatVerb, Container: id, Own: true}},
 	}}, slices.Values([]string{"here", "same", id}))
 	k.Counted(Counts{Failed: uint64(i), All: uint64(2 * i)})
 	k.WentAway(at, Counts{})

@@ -105,8 +105,8 @@ func (b *builder) index() {
 			}
 		}
 	}
-	for i := range processes.Errands {
-		p := &processes.Errands[i]
+	for i := range processes.Helpers {
+		p := &processes.Helpers[i]
 		b.byPID[p.PID] = p
 		b.children[p.Parent] = append(b.children[p.Parent], p)
 		if !p.Own || p.Age < Grown {

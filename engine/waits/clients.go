@@ -64,7 +64,7 @@ func (b *builder) callToHelper(to int, p *evidence.Process, id string) {
 		}
 		from = goroutine
 	}
-	b.edge(from, to, "the only such call, and the only such errand")
+	b.edge(from, to, "the only such call, and the only such helper")
 }
 
 // client returns the node of a call of the CRI that another client has made, or we.
@@ -101,8 +101,8 @@ func (b *builder) flying(verb string) (found []evidence.InFlight) {
 
 // same returns how many helpers do the same as one.
 func (b *builder) same(p *evidence.Process) (n int) {
-	for i := range b.Report.Processes.Errands {
-		if q := &b.Report.Processes.Errands[i]; q.Own && q.Verb == p.Verb && q.Age >= Grown && b.outermost(q) == q {
+	for i := range b.Report.Processes.Helpers {
+		if q := &b.Report.Processes.Helpers[i]; q.Own && q.Verb == p.Verb && q.Age >= Grown && b.outermost(q) == q {
 			n++
 		}
 	}

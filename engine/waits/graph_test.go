@@ -61,7 +61,7 @@ func (f Facts) helper(pid, pod int, verb string, change ...func(*evidence.Proces
 	for _, c := range change {
 		c(&p)
 	}
-	f.Report.Processes.Errands = append(f.Report.Processes.Errands, p)
+	f.Report.Processes.Helpers = append(f.Report.Processes.Helpers, p)
 	return f
 }
 

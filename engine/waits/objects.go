@@ -176,8 +176,8 @@ func objectsToHelpers(b *builder) {
 	for i := range b.Retried {
 		b.lateHelper(&b.Retried[i])
 	}
-	for i := range b.Report.Processes.Errands {
-		p := &b.Report.Processes.Errands[i]
+	for i := range b.Report.Processes.Helpers {
+		p := &b.Report.Processes.Helpers[i]
 		switch {
 		case Held(p) || InKernel(p):
 			if _, known := b.Lookup(p.Container); p.Own || known {
@@ -257,13 +257,13 @@ func (b *builder) childOf(p *evidence.Process) *evidence.Process {
 // itself if there is none.
 func (b *builder) outermost(p *evidence.Process) *evidence.Process {
 	at := p.Parent
-	for range b.Report.Processes.Errands { // a look that saw them in a circle ends, too
+	for range b.Report.Processes.Helpers { // a look that saw them in a circle ends, too
 		caller := b.byPID[at]
 		if caller == nil || caller.Sandbox != "" && b.shims[caller.Sandbox] == caller {
 			break
 		}
 		at = caller.Parent
-		if caller.ErrandLimit() > 0 {
+		if caller.HelperLimit() > 0 {
 			p = caller
 		}
 	}
@@ -286,7 +286,7 @@ func (b *builder) helperFor(o Object) *evidence.Process {
 		all = b.from[sandbox]
 	}
 	for _, p := range all {
-		if p.ErrandLimit() > 0 && (o.Sandbox || p.Container == o.ID || p.Container == "") {
+		if p.HelperLimit() > 0 && (o.Sandbox || p.Container == o.ID || p.Container == "") {
 			return p
 		}
 	}

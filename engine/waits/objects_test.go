@@ -16,7 +16,7 @@ func TestHelperFor(t *testing.T) {
 	}
 	foreign, endless := helper(12, "c", "s", time.Hour), helper(16, "c", "s", 3*time.Hour)
 	foreign.Own, endless.Verb = false, "exec"
-	r := &evidence.Report{Processes: evidence.Processes{Errands: []evidence.Process{
+	r := &evidence.Report{Processes: evidence.Processes{Helpers: []evidence.Process{
 		helper(9, "c", "s", time.Minute), helper(10, "c", "s", time.Hour), helper(11, "c", "s", Grown-1), foreign, endless,
 		helper(13, "other", "s", 2*time.Hour), helper(14, "", "s", time.Second), helper(15, "", "", time.Hour),
 	}}}

@@ -58,7 +58,7 @@ func IdleRuntime(p *evidence.Process) bool {
 // HelperLate reports whether a helper is older than its like ever gets on a node, busy or
 // not.
 func HelperLate(p *evidence.Process, busy bool) bool {
-	limit := p.ErrandLimit()
+	limit := p.HelperLimit()
 	if busy {
 		limit *= BusyFactor
 	}
@@ -126,13 +126,13 @@ func (f *Facts) anyIdle() bool {
 		}
 	}
 	dead := func(p evidence.Process) bool { return p.State == evidence.Zombie }
-	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Errands, idle) || slices.ContainsFunc(f.Runtime, idle)
+	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Helpers, idle) || slices.ContainsFunc(f.Runtime, idle)
 }
 
 // anyLate reports whether any helper should have ended, or is to tell of an end that the
 // runtime does not know yet.
 func (f *Facts) anyLate() bool {
-	return len(f.Retried) > 0 || slices.ContainsFunc(f.Report.Processes.Errands, func(p evidence.Process) bool {
+	return len(f.Retried) > 0 || slices.ContainsFunc(f.Report.Processes.Helpers, func(p evidence.Process) bool {
 		return p.Own && HelperLate(&p, f.Busy) || f.endsRunning(&p)
 	})
 }

@@ -22,8 +22,8 @@ func newChain(chain []diagnose.Link) (all []linkObject) {
 	return all
 }
 
-// An errandObject is a process that does one thing for the runtime.
-type errandObject struct {
+// A helperObject is a process that does one thing for the runtime.
+type helperObject struct {
 	PID       int     `json:"pid"`
 	Parent    int     `json:"parent"`
 	Command   string  `json:"command"`
@@ -36,13 +36,13 @@ type errandObject struct {
 	WaitsIn   string  `json:"waitsIn,omitempty"` // the kernel's function
 }
 
-// errandsMost is how many of them the JSON has: a runtime that starts a node's pods
+// helpersMost is how many of them the JSON has: a runtime that starts a node's pods
 // has one for each.
-const errandsMost = 100
+const helpersMost = 100
 
-func newErrands(of []evidence.Process) (all []errandObject) {
-	for _, p := range of[:min(len(of), errandsMost)] {
-		all = append(all, errandObject{
+func newHelpers(of []evidence.Process) (all []helperObject) {
+	for _, p := range of[:min(len(of), helpersMost)] {
+		all = append(all, helperObject{
 			p.PID, p.Parent, text.Clean(p.Command), text.Clean(p.Verb), text.Clean(p.Container), text.Clean(p.Namespace), text.Clean(p.Pod),
 			p.Age.Seconds(), text.Clean(p.State.String()), text.Clean(p.Wchan),
 		})

@@ -32,7 +32,7 @@ func (p *page) facts(u diagnose.Update, o CheckOptions) {
 	}
 }
 
-// sources writes what was read since something hangs, and what errands there are.
+// sources writes what was read since something hangs, and what helpers there are.
 func (p *page) sources(s *engine.Snapshot) {
 	if s.Evidence.Deep == nil {
 		return
@@ -42,8 +42,8 @@ func (p *page) sources(s *engine.Snapshot) {
 		p.row(0, title, from.Name+": "+from.Said)
 		title = ""
 	}
-	title = "errands"
-	for _, said := range wording.Errands(s, s.Evidence) {
+	title = "helpers"
+	for _, said := range wording.Helpers(s, s.Evidence) {
 		p.row(0, title, said)
 		title = ""
 	}

@@ -154,7 +154,7 @@ func hungCheck() diagnose.Update {
 func chainCheck() diagnose.Update {
 	r := hungCheck()
 	node, deep := nodeReport(), panetest.LookedDeep()
-	node.Deep, node.Processes.Errands = deep.Deep, deep.Processes.Errands
+	node.Deep, node.Processes.Helpers = deep.Deep, deep.Processes.Helpers
 	r.Snapshot.Evidence = node
 	r.Findings = panetest.Chained()
 	r.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang, behind runc update (10m)", Clock: r.Headline.Clock}
@@ -233,7 +233,7 @@ func hostileCheck() diagnose.Update {
 	r.Snapshot.Partial = hostile
 	r.Headline.Word, r.Headline.Text, r.Headline.Clock.What = hostile, hostile, hostile
 	r.Snapshot.Evidence.Usage[0].Name = hostile
-	r.Snapshot.Evidence.Processes.Errands = []evidence.Process{{Command: hostile, Verb: hostile, Container: hostile, Namespace: hostile, Pod: hostile, Wchan: hostile, State: 0x9b}}
+	r.Snapshot.Evidence.Processes.Helpers = []evidence.Process{{Command: hostile, Verb: hostile, Container: hostile, Namespace: hostile, Pod: hostile, Wchan: hostile, State: 0x9b}}
 	from := evidence.Source{From: hostile, Partial: hostile}
 	r.Snapshot.Evidence.Deep = &evidence.Deep{
 		Stacks: evidence.Stacks{Source: from, Program: hostile, Locks: []evidence.Lock{{Of: hostile, Calls: []string{hostile}, Holder: evidence.Goroutine{Number: 1, Call: hostile, Doing: hostile, Container: hostile}}}},

@@ -22,7 +22,7 @@ type hostObject struct {
 	Stuck       []processObject `json:"stuck,omitempty"`   // of the runtime, the kubelet, and the shims
 	ClockSteps  int             `json:"clockSteps"`
 	Kubelet     kubeletObject   `json:"kubelet"`
-	Errands     []errandObject  `json:"errands,omitempty"`       // of the runtime and its shims
+	Helpers     []helperObject  `json:"errands,omitempty"`       // of the runtime and its shims
 	Sources     []sourceObject  `json:"sources,omitempty"`       // that are read only where something hangs
 	InFlight    []flightObject  `json:"callsInFlight,omitempty"` // of all clients, by the runtime's own metrics
 }
@@ -130,7 +130,7 @@ func newHostObject(r *evidence.Report) *hostObject {
 	h := &hostObject{
 		TookSeconds: r.Took.Seconds(), Missing: missing(r), Usage: make([]usageObject, len(r.Usage)),
 		ClockSteps: r.Clock.Steps, Kubelet: newKubeletObject(r.Kubelet),
-		Errands: newErrands(r.Processes.Errands), Sources: newSources(r), InFlight: newFlights(r.Deep),
+		Helpers: newHelpers(r.Processes.Helpers), Sources: newSources(r), InFlight: newFlights(r.Deep),
 	}
 	for i, u := range r.Usage {
 		h.Usage[i] = newUsageObject(u)

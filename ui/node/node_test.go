@@ -39,7 +39,7 @@ func TestGoldens(t *testing.T) {
 	hostile.Deep.Units = evidence.Units{Source: evidence.Source{Missing: Nasty}}
 	hostile.Deep.Stacks.Program, hostile.Deep.Stacks.Partial, hostile.Deep.Stacks.Locks[0].Of = Nasty, Long, Nasty
 	hostile.Deep.Calls.InFlight[0].Method, hostile.Deep.Calls.From = Nasty, Nasty
-	hostile.Processes.Errands[1].Verb, hostile.Processes.Errands[1].Pod = Nasty, Long
+	hostile.Processes.Helpers[1].Verb, hostile.Processes.Helpers[1].Pod = Nasty, Long
 	hostile.Kubelet.Ping, hostile.Kubelet.Version = evidence.Answer{Asked: true, Text: Nasty}, Nasty
 	hostile.Disk.Path, hostile.Disk.ReadOnly = Nasty, Long
 	hostile.Usage[0].Name, hostile.Processes.Partial, hostile.Kubelet.Operations[0].Name = Nasty, Long, Nasty
@@ -146,7 +146,7 @@ func TestNodeTells(t *testing.T) {
 		{Healthy(), &r, "disk", "7.0G of 100G free at /var/lib/containerd, 6.1M of 6.5M inodes"},
 		{Healthy(), &stepped, "clock", "1 step, of 3h, 20s ago"},
 		{Healthy(), &r, "goroutines", "not read: nothing hangs"},
-		{Healthy(), &r, "errands", "none"},
+		{Healthy(), &r, "helpers", "none"},
 		{Healthy(), &deep, "kernel", "not available: not permitted: run as root"},
 		{Healthy(), &deep, "calls in flight", "✔ 2 methods, 12K from http://127.0.0.1:1338/v1/metrics in 3ms"},
 		{Healthy(), &deep, "goroutines", "▲ 4312 of containerd, 17s old, 3.0M from /run/containerd/debug.sock in 412ms; cut off after 5s"},

@@ -14,7 +14,7 @@ import (
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// sources adds what is read where something hangs, source by source, and the errands
+// sources adds what is read where something hangs, source by source, and the helpers
 // that are out.
 func (n *node) sources() {
 	look, r := n.Theme, n.report
@@ -25,12 +25,12 @@ func (n *node) sources() {
 	}
 	if r.Processes.Missing == "" {
 		n.say("on the node", look.Text, wording.Seen(r))
-		all := wording.Errands(n.Snapshot, r)
+		all := wording.Helpers(n.Snapshot, r)
 		if all == nil {
-			n.say("errands", look.Dim, "none")
+			n.say("helpers", look.Dim, "none")
 		}
 		for _, said := range all {
-			n.say("errand", look.Text, said)
+			n.say("helper", look.Text, said)
 		}
 	}
 	for _, s := range wording.Sources(r) {

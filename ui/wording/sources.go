@@ -162,18 +162,18 @@ func Seen(r *evidence.Report) string {
 	return said
 }
 
-// Errands puts the errands of the node into words: the first few, the oldest first. The
+// Helpers puts the helpers of the node into words: the first few, the oldest first. The
 // names of their containers are those that s has listed, else those that the node shows.
-func Errands(s *engine.Snapshot, r *evidence.Report) []string {
-	if len(r.Processes.Errands) == 0 {
+func Helpers(s *engine.Snapshot, r *evidence.Report) []string {
+	if len(r.Processes.Helpers) == 0 {
 		return nil
 	}
 	names, programs := namesByID(s, r), map[int]string{}
-	for _, p := range slices.Concat(r.Processes.Daemons, r.Processes.Shims, r.Processes.Errands) {
+	for _, p := range slices.Concat(r.Processes.Daemons, r.Processes.Shims, r.Processes.Helpers) {
 		programs[p.PID] = p.Command + " "
 	}
 	byAge := func(a, b evidence.Process) int { return cmp.Compare(b.Age, a.Age) }
-	oldest := slices.SortedStableFunc(slices.Values(r.Processes.Errands), byAge)
+	oldest := slices.SortedStableFunc(slices.Values(r.Processes.Helpers), byAge)
 	return each(oldest, func(p evidence.Process) string {
 		said := p.Command
 		if p.Verb != "" && p.Verb != p.Command {
@@ -183,7 +183,7 @@ func Errands(s *engine.Snapshot, r *evidence.Report) []string {
 			said += " of " + whom
 		}
 		said += ", " + text.Age(p.Age) + " old"
-		if limit := p.ErrandLimit(); limit > 0 && p.Age > limit {
+		if limit := p.HelperLimit(); limit > 0 && p.Age > limit {
 			said += " (" + text.Age(limit) + " at most is usual)"
 		}
 		said += fmt.Sprintf(", pid %d, child of %s%d, %v", p.PID, programs[p.Parent], p.Parent, p.State)
@@ -194,7 +194,7 @@ func Errands(s *engine.Snapshot, r *evidence.Report) []string {
 	})
 }
 
-// whom names the container of an errand, with its id; empty if it is not known.
+// whom names the container of a helper, with its id; empty if it is not known.
 func whom(p evidence.Process, names map[string]string) string {
 	name := names[p.Container]
 	if name == "" && p.Pod != "" {

@@ -65,14 +65,14 @@ func TestSources(t *testing.T) {
 	}
 }
 
-func TestErrands(t *testing.T) {
+func TestHelpers(t *testing.T) {
 	pod := &engine.Pod{PodRef: pleg.PodRef{UID: "1", Namespace: "pay", Name: "api"}, Current: &pleg.Pod{
 		Sandboxes: []pleg.Sandbox{{ID: "s1"}}, Containers: []pleg.Container{{ID: "c1", Name: "app"}},
 	}}
 	r := &evidence.Report{
 		Processes: evidence.Processes{
 			Daemons: []evidence.Process{{PID: 812, Command: "containerd"}}, Shims: []evidence.Process{{PID: 4711, Command: "shim"}},
-			Errands: []evidence.Process{
+			Helpers: []evidence.Process{
 				{PID: 1, Parent: 812, Command: "umount", Verb: "umount", State: evidence.Sleeping},
 				{PID: 2, Parent: 4711, Command: "runc", Verb: "update", Container: "c1", Own: true, Age: 10 * time.Minute, State: evidence.Uninterrupted, Wchan: "nfs_wait"},
 				{PID: 3, Parent: 9, Command: "bridge", Verb: "CNI ADD", Namespace: "pay", Pod: "new", Age: time.Minute, State: evidence.Sleeping},
@@ -92,13 +92,13 @@ func TestErrands(t *testing.T) {
 		"umount, 0s old, pid 1, child of containerd 812, sleeping",
 	}
 	s := &engine.Snapshot{Pods: []*engine.Pod{pod}}
-	if diff := cmp.Diff(want, Errands(s, r)); diff != "" {
+	if diff := cmp.Diff(want, Helpers(s, r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := Seen(r); got != "3 sandboxes and containers: 0 by control groups, 1 by shims, 2 by folders" {
 		t.Errorf("seen: %q", got)
 	}
-	if r.Processes.Errands = nil; Errands(s, r) != nil {
-		t.Error("errands where there are none")
+	if r.Processes.Helpers = nil; Helpers(s, r) != nil {
+		t.Error("helpers where there are none")
 	}
 }

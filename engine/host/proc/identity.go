@@ -17,19 +17,19 @@ type role uint8
 const (
 	plain  role = iota // a container's own, or none of ours
 	shim               // stays beside a sandbox or a container for all its life
-	runc               // an errand of the runtime: begins, ends or asks a container
+	runc               // a helper of the runtime: begins, ends or asks a container
 	daemon             // the runtime or the kubelet
 )
 
 // An identity is what one process does, and for whom.
 type identity struct {
 	role      role
-	container string // of a shim of CRI-O's, or of an errand
-	sandbox   string // of a shim, or of the shim that called an errand
-	ours      bool   // of an errand: it was called by what may be our runtime's
+	container string // of a shim of CRI-O's, or of a helper
+	sandbox   string // of a shim, or of the shim that called a helper
+	ours      bool   // of a helper: it was called by what may be our runtime's
 	socket    string // the runtime's, as a shim or a daemon was told
 
-	verb           string // what an errand is to do, such as "delete" or "CNI ADD"; empty if that is not known
+	verb           string // what a helper is to do, such as "delete" or "CNI ADD"; empty if that is not known
 	namespace, pod string // of a network plugin's: for whom
 }
 
@@ -75,7 +75,7 @@ func identityOf(comm string, args []string) identity {
 }
 
 // containerdShim reads a shim's arguments. One that ends in a verb is not the
-// shim that stays but a short errand: to start one, or to clear up after it.
+// shim that stays but a short helper: to start one, or to clear up after it.
 func containerdShim(args []string) identity {
 	if FlagValue(args, "namespace") != CRINamespace {
 		return identity{}

@@ -19,7 +19,7 @@ type tracked struct {
 	comm    string
 	first   time.Time // when it was first seen
 	settled bool      // member and identity need not be read again
-	asked   bool      // whether it is an errand, as identity says
+	asked   bool      // whether it is a helper, as identity says
 
 	member   membership
 	identity identity
@@ -89,8 +89,8 @@ func stackOf(text string) []string {
 	return functions
 }
 
-// inheritContainers gives the errands that do not name their container the one
-// of the errand that began them: "runc init" is told nothing but has a parent.
+// inheritContainers gives the helpers that do not name their container the one
+// of the helper that began them: "runc init" is told nothing but has a parent.
 func inheritContainers(runcs []evidence.Process) {
 	named := map[int]string{}
 	for _, p := range runcs {

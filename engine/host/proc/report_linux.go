@@ -21,7 +21,7 @@ func (l *Look) report() evidence.Processes {
 		}
 		l.add(&found, s)
 	}
-	inheritContainers(found.Errands)
+	inheritContainers(found.Helpers)
 	named := map[string]bool{} // whether one of that name is our runtime's
 	for _, d := range found.Daemons {
 		named[d.Command] = named[d.Command] || d.Own
@@ -57,7 +57,7 @@ func (l *Look) add(found *evidence.Processes, s sighting) {
 			found.Shims = append(found.Shims, p)
 		}
 	case runc:
-		found.Errands = append(found.Errands, l.addErrand(p, s))
+		found.Helpers = append(found.Helpers, l.addHelper(p, s))
 	case daemon:
 		p.Unit, p.Own = s.member.unit, s.owner == own
 		if isKubelet {

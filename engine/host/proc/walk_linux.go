@@ -38,9 +38,9 @@ type Look struct {
 	dir      string        // the folder of proc
 	uptime   time.Duration // of the node; 0 if it could not be read
 	seen     []sighting    // of interest, by process number
-	children []child       // others, which may be errands of theirs
+	children []child       // others, which may be helpers of theirs
 	waits    int           // how many have been found out
-	waited   int           // errands of which that was
+	waited   int           // helpers of which that was
 	gaps     gaps
 	ours     map[string]bool // the sockets of shims that were compared with the runtime's
 	found    evidence.Processes
@@ -71,7 +71,7 @@ func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	for i, a := range l.stats(procs) {
 		l.visit(procs[i], a) // returns at once when ctx has ended
 	}
-	l.findErrands()
+	l.findHelpers()
 	l.findStates()
 	l.found = l.report()
 	return l, nil

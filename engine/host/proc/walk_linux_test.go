@@ -46,7 +46,7 @@ func (w *Walker) lookAt(ctx context.Context, at time.Time) evidence.Processes {
 // states tells what a look found, by process number.
 func states(found evidence.Processes) map[int]evidence.State {
 	all := map[int]evidence.State{}
-	for _, list := range append([][]evidence.Process{found.Shims, found.Errands, found.Daemons}, values(found.Containers)...) {
+	for _, list := range append([][]evidence.Process{found.Shims, found.Helpers, found.Daemons}, values(found.Containers)...) {
 		for _, p := range list {
 			all[p.PID] = p.State
 		}
@@ -95,7 +95,7 @@ func TestLook(t *testing.T) {
 			{ID: container, SandboxID: sandbox, UID: "5f1a", From: "its control group"},
 		},
 		Shims:   []evidence.Process{shim},
-		Errands: []evidence.Process{create, child},
+		Helpers: []evidence.Process{create, child},
 		Daemons: []evidence.Process{containerd},
 	}
 	w := newFixtureWalker(root)
@@ -274,8 +274,8 @@ func TestAdd(t *testing.T) {
 		{"shim on a node that is a container", []string{outer}, ours, []string{outer}, asShim},
 		{"shim within a container", []string{own}, ours, nil, evidence.Processes{Containers: in(own)}},
 		{"shim of another runtime", nil, identity{role: shim, sandbox: sandbox, socket: "/run/x.sock"}, nil, evidence.Processes{Containers: in()}},
-		{"errand", nil, identity{role: runc, container: own}, nil, evidence.Processes{Containers: in(), Errands: in(own)[own]}},
-		{"errand that has gone into the container", []string{own}, identity{role: runc}, nil, evidence.Processes{Containers: in(own)}},
+		{"helper", nil, identity{role: runc, container: own}, nil, evidence.Processes{Containers: in(), Helpers: in(own)[own]}},
+		{"helper that has gone into the container", []string{own}, identity{role: runc}, nil, evidence.Processes{Containers: in(own)}},
 		{"daemon", nil, identity{role: daemon}, nil, evidence.Processes{Containers: in(), Daemons: as(func(p *evidence.Process) { p.Unit = "x.service" })}},
 		{"another containerd in a container", []string{own}, identity{role: daemon}, nil, evidence.Processes{Containers: in(own)}},
 		{"neither", nil, identity{}, nil, evidence.Processes{Containers: in()}},

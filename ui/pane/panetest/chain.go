@@ -8,16 +8,16 @@ import (
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
-// held is the container whose lock is held in [Chained], errand what holds it.
+// held is the container whose lock is held in [Chained], helper what holds it.
 var (
 	held   = ID("payments", "shop", "payments-6c8f9d7b5-t8wfx") + ID("more")
-	errand = evidence.Process{
+	helper = evidence.Process{
 		PID: 4800, Parent: 4711, Command: "runc", Verb: "update", State: evidence.Uninterrupted, For: 10 * time.Minute, Age: 10 * time.Minute,
 		Wchan: "nfs4_do_setattr", Container: held, Own: true,
 	}
 )
 
-// Chained is what a diagnosis makes of lists that hang behind an errand: a chain of 8
+// Chained is what a diagnosis makes of lists that hang behind a helper: a chain of 8
 // links, one of which is only likely.
 func Chained() []diagnose.Finding {
 	all := Findings()
@@ -90,6 +90,6 @@ func LookedDeep() evidence.Report {
 	r.Processes.Objects = r.Deep.Objects.All[:1]
 	r.Processes.Daemons = []evidence.Process{{PID: 812, Command: "containerd", State: evidence.Sleeping}}
 	r.Processes.Shims = []evidence.Process{{PID: 4711, Command: "containerd-shim", State: evidence.Sleeping, Sandbox: ID("x")}}
-	r.Processes.Errands = []evidence.Process{errand, {PID: 5120, Parent: 812, Command: "calico", Verb: "CNI ADD", Namespace: "shop", Pod: "new", State: evidence.Sleeping, Age: 3 * time.Second, Wchan: "do_wait"}}
+	r.Processes.Helpers = []evidence.Process{helper, {PID: 5120, Parent: 812, Command: "calico", Verb: "CNI ADD", Namespace: "shop", Pod: "new", State: evidence.Sleeping, Age: 3 * time.Second, Wchan: "do_wait"}}
 	return r
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestErrandLimit(t *testing.T) {
+func TestHelperLimit(t *testing.T) {
 	for verb, want := range map[string]time.Duration{
 		"state": 5 * time.Second, "update": 5 * time.Second, "kill": 5 * time.Second, "delete": 8 * time.Second,
 		"create": 10 * time.Second, "CNI ADD": 15 * time.Second, "CNI DEL": 15 * time.Second,
@@ -13,7 +13,7 @@ func TestErrandLimit(t *testing.T) {
 		"fusermount3": 10 * time.Second, "iptables-restor": 15 * time.Second, "unpigz": 10 * time.Minute,
 		"exec": 0, "run": 0, "events": 0, "init": 0, "wait": 0, "gofer": 0, "": 0, "sleep": 0, "CNI": 0, "tripod.nfs": 0, ".": 0,
 	} {
-		if got := (Process{Verb: verb}).ErrandLimit(); got != want {
+		if got := (Process{Verb: verb}).HelperLimit(); got != want {
 			t.Errorf("%q: %v, want %v", verb, got, want)
 		}
 	}

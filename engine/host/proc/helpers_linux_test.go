@@ -16,7 +16,7 @@ import (
 
 // What the runtime and its shims call is found by its name, its arguments or its
 // environment, in any state, once it has lasted, and so is what that calls.
-func TestLookFindsErrands(t *testing.T) {
+func TestLookFindsHelpers(t *testing.T) {
 	const (
 		containerd, kubelet, crio = 300, 301, 302
 		shim, other               = 310, 311
@@ -26,14 +26,14 @@ func TestLookFindsErrands(t *testing.T) {
 	runcArgs := func(program, verb string) []string {
 		return []string{program, "--root", "/run/containerd/runc/k8s.io", "--log-format", "json", verb, container}
 	}
-	errand := func(pid, parent int, comm, verb, id, of string) evidence.Process {
+	helper := func(pid, parent int, comm, verb, id, of string) evidence.Process {
 		return evidence.Process{PID: pid, Parent: parent, Command: comm, Verb: verb, State: evidence.Sleeping, Age: time.Minute, Container: id, Sandbox: of, Own: true}
 	}
-	cni := errand(400, containerd, "calico", "CNI ADD", sandbox, "")
+	cni := helper(400, containerd, "calico", "CNI ADD", sandbox, "")
 	cni.Namespace, cni.Pod = "pay", "api-0"
-	iptables := errand(401, 400, "iptables", "iptables", sandbox, "")
+	iptables := helper(401, 400, "iptables", "iptables", sandbox, "")
 	iptables.Namespace, iptables.Pod = "pay", "api-0"
-	lost := errand(400, 1, "runc", "kill", container, "")
+	lost := helper(400, 1, "runc", "kill", container, "")
 	lost.Own = false
 	tests := []struct {
 		name    string
@@ -41,21 +41,21 @@ func TestLookFindsErrands(t *testing.T) {
 		environ string // of 400
 		want    []evidence.Process
 	}{
-		{"runc", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc", Args: runcArgs("runc", "update")}}, "", []evidence.Process{errand(400, shim, "runc", "update", container, sandbox)}},
-		{"runc of any name", []proctest.Process{{PID: 400, Parent: shim, Comm: "wrapped", Args: runcArgs("/usr/local/bin/wrapped", "kill")}}, "", []evidence.Process{errand(400, shim, "wrapped", "kill", container, sandbox)}},
-		{"a script around runc", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc-slow", Args: append([]string{"/bin/bash"}, runcArgs("/x/runc-slow", "create")...)}}, "", []evidence.Process{errand(400, shim, "runc-slow", "create", container, sandbox)}},
-		{"the id is in the bundle's path alone", []proctest.Process{{PID: 400, Parent: shim, Comm: "r", Args: []string{"/x/r", "create", "--bundle", "/run/x/k8s.io/" + container, "short"}}}, "", []evidence.Process{errand(400, shim, "r", "create", container, sandbox)}},
+		{"runc", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc", Args: runcArgs("runc", "update")}}, "", []evidence.Process{helper(400, shim, "runc", "update", container, sandbox)}},
+		{"runc of any name", []proctest.Process{{PID: 400, Parent: shim, Comm: "wrapped", Args: runcArgs("/usr/local/bin/wrapped", "kill")}}, "", []evidence.Process{helper(400, shim, "wrapped", "kill", container, sandbox)}},
+		{"a script around runc", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc-slow", Args: append([]string{"/bin/bash"}, runcArgs("/x/runc-slow", "create")...)}}, "", []evidence.Process{helper(400, shim, "runc-slow", "create", container, sandbox)}},
+		{"the id is in the bundle's path alone", []proctest.Process{{PID: 400, Parent: shim, Comm: "r", Args: []string{"/x/r", "create", "--bundle", "/run/x/k8s.io/" + container, "short"}}}, "", []evidence.Process{helper(400, shim, "r", "create", container, sandbox)}},
 		{"a script and what it waits for", []proctest.Process{
 			{PID: 400, Parent: shim, Comm: "runc", Args: append([]string{"/bin/bash"}, runcArgs("/x/runc", "delete")...)},
 			{PID: 399, Parent: 400, Comm: "sleep", Args: []string{"sleep", "1"}}, // numbers begin anew after the last
 			{PID: 402, Parent: 399, Comm: "umount.nfs4", Args: []string{"umount.nfs4", "/data"}},
-		}, "", []evidence.Process{errand(399, 400, "sleep", "sleep", container, sandbox), errand(400, shim, "runc", "delete", container, sandbox), errand(402, 399, "umount.nfs4", "umount.nfs4", container, sandbox)}},
-		{"runsc, called by CRI-O", []proctest.Process{{PID: 400, Parent: crio, Comm: "runsc", Args: []string{"runsc", "wait", container}}}, "", []evidence.Process{errand(400, crio, "runsc", "wait", container, "")}},
+		}, "", []evidence.Process{helper(399, 400, "sleep", "sleep", container, sandbox), helper(400, shim, "runc", "delete", container, sandbox), helper(402, 399, "umount.nfs4", "umount.nfs4", container, sandbox)}},
+		{"runsc, called by CRI-O", []proctest.Process{{PID: 400, Parent: crio, Comm: "runsc", Args: []string{"runsc", "wait", container}}}, "", []evidence.Process{helper(400, crio, "runsc", "wait", container, "")}},
 		{"a network plugin", []proctest.Process{{PID: 400, Parent: containerd, Comm: "calico", Args: []string{"/opt/cni/bin/calico"}}}, plugin, []evidence.Process{cni}},
 		{"a network plugin's own", []proctest.Process{{PID: 400, Parent: containerd, Comm: "calico"}, {PID: 401, Parent: 400, Comm: "iptables", Args: []string{"iptables", "-w", "-L"}}}, plugin, []evidence.Process{cni, iptables}},
-		{"what unpacks an image", []proctest.Process{{PID: 400, Parent: containerd, Comm: "unpigz", Args: []string{"unpigz", "-d", "-c"}}}, "", []evidence.Process{errand(400, containerd, "unpigz", "unpigz", "", "")}},
-		{"what bears another name", []proctest.Process{{PID: 400, Parent: crio, Comm: "exe", Args: []string{"storage-applyLayer", "/x"}}}, "", []evidence.Process{errand(400, crio, "exe", "storage-applyLa", "", "")}},
-		{"umount", []proctest.Process{{PID: 400, Parent: shim, Comm: "umount", Args: []string{"umount", "/x"}}}, "", []evidence.Process{errand(400, shim, "umount", "umount", "", sandbox)}},
+		{"what unpacks an image", []proctest.Process{{PID: 400, Parent: containerd, Comm: "unpigz", Args: []string{"unpigz", "-d", "-c"}}}, "", []evidence.Process{helper(400, containerd, "unpigz", "unpigz", "", "")}},
+		{"what bears another name", []proctest.Process{{PID: 400, Parent: crio, Comm: "exe", Args: []string{"storage-applyLayer", "/x"}}}, "", []evidence.Process{helper(400, crio, "exe", "storage-applyLa", "", "")}},
+		{"umount", []proctest.Process{{PID: 400, Parent: shim, Comm: "umount", Args: []string{"umount", "/x"}}}, "", []evidence.Process{helper(400, shim, "umount", "umount", "", sandbox)}},
 		{"what stays beside the runtime", []proctest.Process{{PID: 400, Parent: containerd, Comm: "nri-plugin", Args: []string{"10-plugin", "exec"}}, {PID: 401, Parent: 400, Comm: "umount"}}, "PATH=/bin\x00", nil},
 		{"what stays beside a container", []proctest.Process{{PID: 400, Parent: shim, Comm: "virtiofsd", Args: []string{"virtiofsd", "--socket", "/run/" + sandbox}}}, "", nil},
 		{"a container's own", []proctest.Process{{PID: 400, Parent: shim, Comm: "runc", Args: runcArgs("runc", "update"), Cgroup: proctest.Cgroup(container)}, {PID: 401, Parent: 400, Comm: "mount"}}, "", nil},
@@ -86,8 +86,8 @@ func TestLookFindsErrands(t *testing.T) {
 			}
 			w := newFixtureWalker(root)
 			for look := range 2 {
-				if diff := cmp.Diff(tt.want, w.lookAt(t.Context(), proctest.Look).Errands); diff != "" {
-					t.Errorf("errands of look %d (-want +got):\n%s", look+1, diff)
+				if diff := cmp.Diff(tt.want, w.lookAt(t.Context(), proctest.Look).Helpers); diff != "" {
+					t.Errorf("helpers of look %d (-want +got):\n%s", look+1, diff)
 				}
 			}
 		})
@@ -95,7 +95,7 @@ func TestLookFindsErrands(t *testing.T) {
 }
 
 // Whoever is old is asked once; whoever is none is left alone.
-func TestLookRemembersErrands(t *testing.T) {
+func TestLookRemembersHelpers(t *testing.T) {
 	root := t.TempDir()
 	proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd"})
 	proctest.Write(t, root, proctest.Process{PID: 400, Parent: 300, Comm: "wrapped", Args: []string{"wrapped", "kill", proctest.ID("1")}})
@@ -110,21 +110,21 @@ func TestLookRemembersErrands(t *testing.T) {
 	}
 	proctest.WriteFile(t, filepath.Join(root, "proc/401/cmdline"), "wrapped\x00kill\x00"+proctest.ID("1")+"\x00")
 	second := w.lookAt(t.Context(), proctest.Look)
-	if diff := cmp.Diff(first.Errands, second.Errands); diff != "" || len(first.Errands) != 1 {
-		t.Errorf("errands of the second look (-first +second):\n%s", diff)
+	if diff := cmp.Diff(first.Helpers, second.Helpers); diff != "" || len(first.Helpers) != 1 {
+		t.Errorf("helpers of the second look (-first +second):\n%s", diff)
 	}
 }
 
-// What an errand waits for is told once it has lasted, unless it may; of its threads the
+// What a helper waits for is told once it has lasted, unless it may; of its threads the
 // first that waits for something else than another.
-func TestLookSaysWhatErrandsWaitFor(t *testing.T) {
+func TestLookSaysWhatHelpersWaitFor(t *testing.T) {
 	root, id := t.TempDir(), proctest.ID("1")
 	proctest.Write(t, root, proctest.Shim(300, id, proctest.Socket))
 	for pid, p := range map[int]proctest.Process{
 		400: {Wchan: "do_wait", Stack: "[<0>] do_wait+0x1/0x2\n"},
 		401: {Wchan: "futex_wait_queue", Threads: []proctest.Process{{PID: 450, Wchan: "ep_poll"}, {PID: 451, Wchan: "unix_stream_read_generic"}}},
 		402: {Wchan: "futex_wait_queue", Threads: []proctest.Process{{PID: 452, Wchan: "futex_wait_queue"}}},
-		403: {Wchan: "do_wait", Started: proctest.Uptime - errandWaits + time.Second},
+		403: {Wchan: "do_wait", Started: proctest.Uptime - helperWaits + time.Second},
 		404: {Wchan: "do_wait", Args: []string{"runc", "exec", id}},
 	} {
 		p.PID, p.Parent, p.Comm = pid, 300, "runc"
@@ -134,7 +134,7 @@ func TestLookSaysWhatErrandsWaitFor(t *testing.T) {
 		proctest.Write(t, root, p)
 	}
 	got := map[int]string{}
-	for _, p := range newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Errands {
+	for _, p := range newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Helpers {
 		got[p.PID] = fmt.Sprint(p.Thread, p.Wchan, p.Stack)
 	}
 	want := map[int]string{400: "0do_wait[do_wait]", 401: "451unix_stream_read_generic[]", 402: "0futex_wait_queue[]", 403: "0[]", 404: "0[]"}

@@ -60,10 +60,10 @@ func ProgramLimit(command string) time.Duration {
 	return programLimits[command]
 }
 
-// ErrandLimit returns how old an errand gets at most where nothing is wrong; 0 for one
+// HelperLimit returns how old a helper gets at most where nothing is wrong; 0 for one
 // that lasts as long as what it runs, as exec, run and events do, and for one of which
 // that is not known. A node that is short of CPU takes a multiple.
-func (p Process) ErrandLimit() time.Duration {
+func (p Process) HelperLimit() time.Duration {
 	if strings.HasPrefix(p.Verb, "CNI ") {
 		return pluginLimit
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/plegtop/plegtop/cri/sim/proc"
 )
 
-// An errand is a program that does one thing for the runtime or a shim, and does not
+// A helper is a program that does one thing for the runtime or a shim, and does not
 // end.
-type errand struct {
+type helper struct {
 	pid     uint32
 	program string // its path
 	args    []string
@@ -27,27 +27,27 @@ type errand struct {
 // the node is looked at since it is sick.
 const sickFor = 4 * time.Minute
 
-// send begins an errand and returns what ends it.
-func (sn *scene) send(e errand) (end func()) {
+// send begins a helper and returns what ends it.
+func (sn *scene) send(e helper) (end func()) {
 	e.pid, e.born = sn.pid(), sn.clock
 	if sn.before == nil && sn.now.Equal(sn.began) {
 		e.born = e.born.Add(-sickFor)
 	}
-	sn.errands = append(sn.errands, &e)
+	sn.helpers = append(sn.helpers, &e)
 	sn.changes++
 	return func() {
 		delete(sn.pids, e.pid)
-		sn.errands = drop(sn.errands, &e)
+		sn.helpers = drop(sn.helpers, &e)
 		sn.changes++
 	}
 }
 
-func sends(e errand) fault { return func(sn *scene) func() { return sn.send(e) } }
+func sends(e helper) fault { return func(sn *scene) func() { return sn.send(e) } }
 
-func ofRunc(c *container, call, verb string, args ...string) errand {
+func ofRunc(c *container, call, verb string, args ...string) helper {
 	log := stateFolder + "/" + c.id + "/log.json"
 	global := []string{"--root", "/run/containerd/runc/k8s.io", "--log", log, "--log-format", "json", "--systemd-cgroup", verb}
-	return errand{program: "/usr/bin/runc", args: append(append(global, args...), c.id), of: c, call: call}
+	return helper{program: "/usr/bin/runc", args: append(append(global, args...), c.id), of: c, call: call}
 }
 
 // hangUpdate has "runc update" of a container hang, as of a resize of its pod in place.
@@ -75,7 +75,7 @@ func hangCreate(sn *scene, c *container) func() {
 // hangNetwork has the network plugin hang for a pod that is to be started and so is not
 // listed yet.
 func hangNetwork(sn *scene) func() {
-	return sn.send(errand{program: "/opt/cni/bin/cilium-cni", call: "RunPodSandbox", env: []string{
+	return sn.send(helper{program: "/opt/cni/bin/cilium-cni", call: "RunPodSandbox", env: []string{
 		"CNI_COMMAND=ADD", "CNI_CONTAINERID=" + sn.id(), "CNI_IFNAME=eth0", "CNI_PATH=/opt/cni/bin",
 		"CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=payments;K8S_POD_NAME=api-" + sn.letters(5),
 	}})
@@ -93,13 +93,13 @@ func statusCall(c *container) Match {
 	return Match{Method: "ContainerStatus", Pod: c.pod.ref(), Container: c.spec.name}
 }
 
-// there reports whether the errand is still to be seen: not without the shim that it is a
+// there reports whether the helper is still to be seen: not without the shim that it is a
 // child of.
-func (e *errand) there() bool {
+func (e *helper) there() bool {
 	return e.of == nil || e.of.state == cri.ContainerState_CONTAINER_RUNNING
 }
 
-func (e *errand) process() proc.Process {
+func (e *helper) process() proc.Process {
 	p := proc.Process{
 		PID: int(e.pid), Parent: containerdPID, Name: e.program[strings.LastIndexByte(e.program, '/')+1:],
 		Args: terminated(append([]string{e.program}, e.args...)), Env: terminated(e.env), Cgroup: "/system.slice/containerd.service",
@@ -127,10 +127,10 @@ func terminated(all []string) string {
 const listDeadline = 2 * time.Minute
 
 // others returns the calls of other clients that the runtime has not ended: those that
-// wait for errands, and the kubelet's lists behind those that hold a lock.
+// wait for helpers, and the kubelet's lists behind those that hold a lock.
 func (sn *scene) others() []Call {
 	var all []Call
-	for _, e := range sn.errands {
+	for _, e := range sn.helpers {
 		if !e.there() {
 			continue
 		}

@@ -72,9 +72,9 @@ func TestHungListOfAllSparesTheListsOfOtherPods(t *testing.T) {
 	}
 }
 
-// Each errand is a child of what began it, is there for minutes already where it is so
+// Each helper is a child of what began it, is there for minutes already where it is so
 // from the beginning, and gets older.
-func TestErrands(t *testing.T) {
+func TestHelpers(t *testing.T) {
 	for scenario, want := range map[string]struct{ program, state, words string }{
 		"hung-update":  {"runc", "S", " update --resources - ID"},
 		"hung-kill":    {"runc", "S", " kill 9 ID"},
@@ -87,13 +87,13 @@ func TestErrands(t *testing.T) {
 		if want.words == "" {
 			parent = containerdPID
 		}
-		p := errandOf(t, s, want.program)
+		p := helperOf(t, s, want.program)
 		line := strings.Join(p.args, " ")
 		if p.State != want.state || p.PPID != int(parent) || !strings.HasSuffix(line, strings.ReplaceAll(want.words, "ID", victim.id)) {
 			t.Errorf("%s: process %+v, want a child of %d as %+v", scenario, p, parent, want)
 		}
 		if age := float64(upBefore)/float64(time.Second) - float64(p.Starttime)/100; age < sickFor.Seconds()-1 || age > sickFor.Seconds()+1 {
-			t.Errorf("%s: the errand was begun %v s before the server, want %v", scenario, age, sickFor)
+			t.Errorf("%s: the helper was begun %v s before the server, want %v", scenario, age, sickFor)
 		}
 		if err := s.SetFault(scenario, false); err != nil {
 			t.Fatal(err)
@@ -102,13 +102,13 @@ func TestErrands(t *testing.T) {
 		if err := s.SetFault(scenario, true); err != nil {
 			t.Fatal(err)
 		}
-		if p := errandOf(t, s, want.program); float64(p.Starttime)/100 < upBefore.Seconds() {
-			t.Errorf("%s: an errand of now was begun before the server", scenario)
+		if p := helperOf(t, s, want.program); float64(p.Starttime)/100 < upBefore.Seconds() {
+			t.Errorf("%s: a helper of now was begun before the server", scenario)
 		}
 	}
 }
 
-func errandOf(t *testing.T, s *Server, program string) sighting {
+func helperOf(t *testing.T, s *Server, program string) sighting {
 	t.Helper()
 	for _, p := range look(t, s) {
 		if p.Comm == program {
@@ -121,7 +121,7 @@ func errandOf(t *testing.T, s *Server, program string) sighting {
 
 func TestNetworkPluginIsToldItsPod(t *testing.T) {
 	s, _ := start(t, "hung-network")
-	p := errandOf(t, s, "cilium-cni")
+	p := helperOf(t, s, "cilium-cni")
 	env, err := os.ReadFile(filepath.Join(s.HostRoot(), "proc", fmt.Sprint(p.PID), "environ"))
 	if err != nil || !regexp.MustCompile(`CNI_COMMAND=ADD\x00CNI_CONTAINERID=[0-9a-f]{64}\x00.*K8S_POD_NAME=api-`).Match(env) {
 		t.Errorf("its environment is %q, %v", env, err)
@@ -270,8 +270,8 @@ func TestDumpOfHungUpdate(t *testing.T) {
 	}
 }
 
-// Every errand's call has a stack of its own.
-func TestDumpOfEveryErrand(t *testing.T) {
+// Every helper's call has a stack of its own.
+func TestDumpOfEveryHelper(t *testing.T) {
 	for scenario, want := range map[string]string{
 		"hung-kill": "shimTask).Kill(", "hung-create": "shimTask).Create(", "hung-network": "invoke.(*RawExec).ExecPlugin(",
 	} {

@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// errandAge is from when on a child of the runtime or of a shim is asked what it
+	// helperAge is from when on a child of the runtime or of a shim is asked what it
 	// does: nearly all have ended by then. Those that bear a runtime's name are at once.
-	errandAge = time.Second
-	// errandWaits is from when on it is found out what an errand waits for, and of how
+	helperAge = time.Second
+	// helperWaits is from when on it is found out what a helper waits for, and of how
 	// many in one look: those that hang may be a thousand.
-	errandWaits   = 5 * time.Second
-	errandsWaited = 30
+	helperWaits   = 5 * time.Second
+	helpersWaited = 30
 	// commLength is how much of a program's name the kernel keeps.
 	commLength = 15
-	// errandThreads is how many threads of an errand are asked what they wait for.
-	errandThreads = 16
+	// helperThreads is how many threads of a helper are asked what they wait for.
+	helperThreads = 16
 )
 
 // A child is a process that is in no container and neither stays beside one nor is a
-// daemon: it may be an errand.
+// daemon: it may be a helper.
 type child struct {
 	*tracked
 	proc   procfs.Proc
@@ -36,10 +36,10 @@ type child struct {
 	age    time.Duration // 0 if that is not known
 }
 
-// findErrands adds to what was seen what the runtime and its shims have called, what
+// findHelpers adds to what was seen what the runtime and its shims have called, what
 // that has called in turn, and all that bears an OCI runtime's name. On a node where
 // nothing lasts nobody is asked.
-func (l *Look) findErrands() {
+func (l *Look) findHelpers() {
 	callers := map[int]sighting{}
 	for _, s := range l.seen {
 		if r := s.identity.roleIn(without(s.member.ids, l.node)); r == shim || r == daemon && slices.Contains(flavour.Runtimes, s.comm) {
@@ -51,11 +51,11 @@ func (l *Look) findErrands() {
 		open = len(l.children)
 		l.children = slices.DeleteFunc(l.children, func(c child) bool {
 			caller, called := callers[c.parent]
-			if !called || !l.sendsErrands(caller) {
+			if !called || !l.sendsHelpers(caller) {
 				return called && caller.identity.socket != "" // another runtime's
 			}
-			if l.isErrand(c, caller) {
-				if s, there := l.seeErrand(c); there {
+			if l.isHelper(c, caller) {
+				if s, there := l.seeHelper(c); there {
 					callers[c.proc.PID] = s
 				}
 			}
@@ -65,7 +65,7 @@ func (l *Look) findErrands() {
 	for _, c := range l.children {
 		switch {
 		case c.identity.role == runc:
-			l.seeErrand(c)
+			l.seeHelper(c)
 		case c.settled:
 			l.bystanders[c.proc.PID] = bystander{c.tracked, l.looks}
 		}
@@ -75,19 +75,19 @@ func (l *Look) findErrands() {
 	}
 }
 
-// sendsErrands reports whether what a process has called may serve our runtime.
-func (l *Look) sendsErrands(s sighting) bool {
+// sendsHelpers reports whether what a process has called may serve our runtime.
+func (l *Look) sendsHelpers(s sighting) bool {
 	switch s.identity.role {
 	case daemon:
 		return l.ownerOf(s) != another
 	case shim:
 		return l.isOurs(s.identity.socket) || s.identity.mayServe(l.endpoint)
 	}
-	return true // an errand itself
+	return true // a helper itself
 }
 
-// seeErrand adds one to what was seen, unless it has ended.
-func (l *Look) seeErrand(c child) (sighting, bool) {
+// seeHelper adds one to what was seen, unless it has ended.
+func (l *Look) seeHelper(c child) (sighting, bool) {
 	stat, err := Fetch(l, File{PID: c.proc.PID, Name: "stat"}, c.proc.Stat)
 	if err != nil {
 		return sighting{}, false
@@ -97,14 +97,14 @@ func (l *Look) seeErrand(c child) (sighting, bool) {
 	return s, true
 }
 
-// isErrand reports whether a process that was called by a runtime, a shim or an errand
-// is an errand, and completes what is known of it by what its caller knows.
-func (l *Look) isErrand(c child, caller sighting) bool {
+// isHelper reports whether a process that was called by a runtime, a shim or a helper
+// is a helper, and completes what is known of it by what its caller knows.
+func (l *Look) isHelper(c child, caller sighting) bool {
 	if c.identity.role != runc && !c.asked {
-		if c.age > 0 && c.age < errandAge && caller.identity.role != runc {
+		if c.age > 0 && c.age < helperAge && caller.identity.role != runc {
 			return false
 		}
-		id, known := l.askErrand(c, caller.identity.role)
+		id, known := l.askHelper(c, caller.identity.role)
 		if !known {
 			return false
 		}
@@ -120,12 +120,12 @@ func (l *Look) isErrand(c child, caller sighting) bool {
 	return true
 }
 
-// askErrand finds out what a process does by its arguments and its environment: CNI has
+// askHelper finds out what a process does by its arguments and its environment: CNI has
 // all of a call to a plugin in that (CNI spec 1.0, section 2). A runtime's program may
 // have any name, such as that of a script around it: then the verb and the id among its
-// arguments tell. What an errand calls is one, too. It returns false if that cannot be
+// arguments tell. What a helper calls is one, too. It returns false if that cannot be
 // read.
-func (l *Look) askErrand(c child, caller role) (id identity, known bool) {
+func (l *Look) askHelper(c child, caller role) (id identity, known bool) {
 	args, err := Fetch(l, File{c.proc.PID, "cmdline", true}, c.proc.CmdLine)
 	if err != nil {
 		return id, false
@@ -174,14 +174,14 @@ func pluginOf(environ []string) (id identity) {
 	return id
 }
 
-// addErrand completes an errand and says where it sleeps if it has lasted for a while,
+// addHelper completes a helper and says where it sleeps if it has lasted for a while,
 // unless it may.
-func (l *Look) addErrand(p evidence.Process, s sighting) evidence.Process {
+func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
 	id := s.identity
 	p.Container, p.Sandbox, p.Verb, p.Own = id.container, id.sandbox, id.verb, id.ours
 	p.Namespace, p.Pod = id.namespace, id.pod
-	mayLast := slices.Contains(runcVerbs, p.Verb) && p.ErrandLimit() == 0
-	if p.Age < errandWaits || mayLast || p.State.Stuck() || l.waited >= errandsWaited {
+	mayLast := slices.Contains(runcVerbs, p.Verb) && p.HelperLimit() == 0
+	if p.Age < helperWaits || mayLast || p.State.Stuck() || l.waited >= helpersWaited {
 		return p
 	}
 	l.waited++
@@ -190,7 +190,7 @@ func (l *Look) addErrand(p evidence.Process, s sighting) evidence.Process {
 		return p
 	}
 	threads, _ := Fetch(l, File{PID: p.PID, Name: "task"}, func() (procfs.Procs, error) { return l.proc.AllThreads(p.PID) })
-	for _, t := range threads[:min(len(threads), errandThreads)] {
+	for _, t := range threads[:min(len(threads), helperThreads)] {
 		s.now.thread = t.PID
 		if wchan, stack := l.sleep(s); wchan != "" && !idles(wchan) {
 			p.Thread, p.Wchan, p.Stack = t.PID, wchan, stack
