@@ -37,9 +37,12 @@ func limitsNear(v *view) (findings []Finding) {
 			findings = append(findings, f)
 		}
 	}
-	return v.orSaid(findings, LimitsNear, "the runtime has used up a limit", usedUp,
-		Step{Text: "the runtime's own limits", Command: fmt.Sprintf("cat /proc/$(pidof %s)/limits", v.program())},
-		Step{Text: "the node's", Command: "cat /proc/sys/fs/file-nr /proc/loadavg; sysctl kernel.pid_max kernel.threads-max fs.inotify"})
+	return v.orSaid(findings, LimitsNear, "the runtime has used up a limit", usedUp, func(v *view) []Step {
+		return []Step{
+			{Text: "the runtime's own limits", Command: fmt.Sprintf("cat /proc/$(pidof %s)/limits", v.program())},
+			{Text: "the node's", Command: "cat /proc/sys/fs/file-nr /proc/loadavg; sysctl kernel.pid_max kernel.threads-max fs.inotify"},
+		}
+	})
 }
 
 func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {

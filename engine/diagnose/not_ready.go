@@ -40,23 +40,25 @@ const (
 // runtimeNotReady tells that the runtime itself says it is not ready: the sync
 // loop of the kubelet then stands still.
 func runtimeNotReady(v *view) []Finding {
-	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile",
-		v.logStep("what the runtime logged when it became so"),
-	)
+	return notReady(v, RuntimeNotReady, runtimeReady, "the kubelet's sync loop skips every pod meanwhile", func(v *view) []Step {
+		return []Step{v.logStep("what the runtime logged when it became so")}
+	})
 }
 
 // networkNotReady tells that the runtime says its network is not ready: the node
 // is not ready for it, though pods on the host's network go on.
 func networkNotReady(v *view) []Finding {
-	return notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network",
-		Step{Text: "whether the network plugin has written its configuration", Command: "ls -l /etc/cni/net.d /opt/cni/bin"},
-		Step{Text: "whether the network plugin's own pods run", Command: v.crictl("pods", "--namespace=kube-system")},
-	)
+	return notReady(v, NetworkNotReady, networkReady, "pods get no new sandbox unless they are on the host's network", func(v *view) []Step {
+		return []Step{
+			{Text: "whether the network plugin has written its configuration", Command: "ls -l /etc/cni/net.d /opt/cni/bin"},
+			{Text: "whether the network plugin's own pods run", Command: v.crictl("pods", "--namespace=kube-system")},
+		}
+	})
 }
 
 // notReady looks for a condition that is false or, which the kubelet takes for
 // the same, not there.
-func notReady(v *view, id ID, condition, effect string, next ...Step) []Finding {
+func notReady(v *view, id ID, condition, effect string, next func(*view) []Step) []Finding {
 	c, lacks := v.lacks(condition)
 	if !lacks {
 		return nil
@@ -65,7 +67,7 @@ func notReady(v *view, id ID, condition, effect string, next ...Step) []Finding 
 		ID: id, Severity: Critical, Subject: Subject{Operation: call.Status.String()},
 		Summary:  fmt.Sprintf("the condition %s is false with reason %s", condition, excerpt(c.Reason)),
 		Evidence: []string{fmt.Sprintf("%s=%t reason:%s message:%s", c.Type, c.Status, c.Reason, c.Message)}, // as the kubelet spells it
-		Next:     append([]Step{{Text: "all conditions as the runtime gives them", Command: v.crictl("info")}}, next...),
+		Next:     append([]Step{{Text: "all conditions as the runtime gives them", Command: v.crictl("info")}}, next(v)...),
 	}
 	switch {
 	case c.Type == "":

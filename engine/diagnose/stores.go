@@ -101,7 +101,7 @@ func diskFull(v *view) (findings []Finding) {
 				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), s.InodesUnused == 0)
 		}
 	}
-	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, Step{Text: "which disk is full", Command: "df -h; df -i"})
+	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func(*view) []Step { return []Step{{Text: "which disk is full", Command: "df -h; df -i"}} })
 }
 
 // pruning returns what makes room for the runtime's data.
@@ -144,9 +144,12 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		}
 		findings = append(findings, f)
 	}
-	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken,
-		Step{Text: "is a file system read-only", Command: "findmnt -O ro"},
-		Step{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"})
+	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
+		return []Step{
+			{Text: "is a file system read-only", Command: "findmnt -O ro"},
+			{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"},
+		}
+	})
 }
 
 // What the system says to a call that it refuses, as Go programs pass it on.
@@ -157,12 +160,12 @@ var (
 )
 
 // orSaid returns what the look at the node found, or else what a call says of it.
-func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next ...Step) []Finding {
+func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next func(*view) []Step) []Finding {
 	said := v.refusedFor(reasons...)
 	if found != nil || said == "" {
 		return found
 	}
-	return []Finding{{ID: id, Severity: Warning, Summary: summary + ": " + excerpt(said), Evidence: []string{said}, Next: next}}
+	return []Finding{{ID: id, Severity: Warning, Summary: summary + ": " + excerpt(said), Evidence: []string{said}, Next: next(v)}}
 }
 
 // refusedFor returns what a call failed with that speaks of any of these; empty if
