@@ -25,9 +25,9 @@ type silence struct {
 	ranOut []call.Flight                      // calls of late, oldest first
 }
 
-// last returns when one of some operations was last answered well.
-func (s *silence) last(first, end call.Operation) (last time.Time) {
-	for _, at := range s.heard[first : end+1] {
+// last returns when an operation, or one that stands after it, was last answered well.
+func (s *silence) last(first call.Operation) (last time.Time) {
+	for _, at := range s.heard[first:] {
 		if at.After(last) {
 			last = at
 		}
@@ -104,7 +104,7 @@ func (m *machine) wasGone() bool {
 		inRow, since = max(inRow, f.InRow), latest(since, f.First)
 	}
 	r := &m.memory
-	return (away || failed == 2) && !r.last(call.Status, call.ContainerStatus).After(since) && (inRow >= goneForSure || !r.ComesAndGoes(m.now))
+	return (away || failed == 2) && !r.last(call.Status).After(since) && (inRow >= goneForSure || !r.ComesAndGoes(m.now))
 }
 
 // wasSilent reports whether an answer is the first after a silence. Two calls that have
@@ -126,17 +126,17 @@ func (r *remembered) wasSilent(m *machine, a *answer, late bool) bool {
 	}
 	first := call.PodSandboxStatus
 	if slices.ContainsFunc(waited, func(f call.Flight) bool {
-		return !f.Op.AboutObject() && f.Since.After(r.last(call.ListPodSandbox, call.ContainerStatus))
+		return !f.Op.AboutObject() && f.Since.After(r.last(call.ListPodSandbox))
 	}) {
 		first = call.ListPodSandbox
 	} else if !a.Op.AboutObject() {
 		return false
 	}
 	waited = slices.DeleteFunc(waited, func(f call.Flight) bool {
-		return f.Op < call.ListPodSandbox && first.AboutObject() || !f.Since.After(r.last(first, call.ContainerStatus))
+		return f.Op < call.ListPodSandbox && first.AboutObject() || !f.Since.After(r.last(first))
 	})
 	unrelated := slices.ContainsFunc(waited, func(f call.Flight) bool {
 		return f.Op >= call.ListPodSandbox && slices.ContainsFunc(waited, func(o call.Flight) bool { return o.Pod != f.Pod || o.Op < call.ListPodSandbox })
 	})
-	return unrelated || late && !r.last(call.Status, call.ContainerStatus).After(a.Since)
+	return unrelated || late && !r.last(call.Status).After(a.Since)
 }

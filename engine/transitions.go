@@ -77,7 +77,7 @@ func (t *transitions) report(m *machine) {
 }
 
 // told takes in an event that people see.
-func (t *transitions) told(m *machine, e *Event) {
+func (t *transitions) told(e *Event) {
 	if e.Kind == pleg.Died {
 		by, _ := e.Seen.First()
 		t.Died(ledger.UnseenDeath{ObjectRef: e.Object(), At: e.SeenAt, By: by}, e.Delivery == pleg.Unseen)

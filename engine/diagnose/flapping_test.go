@@ -92,7 +92,6 @@ func TestFlapsCountEachSpell(t *testing.T) {
 		{"another engine", []int{0, 5, 0, 1}, 1},
 		{"no end of them", []int{0, 1_000_000}, 32},
 	}
-	const spellsKept = 32
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var turns []turn

@@ -115,15 +115,6 @@ func (v *view) shownBy(id string) (evidence.Object, bool) {
 	return v.objectsShown[i], true
 }
 
-// known returns all that is known of the object of an id; nothing but the id if nothing is.
-func (v *view) known(id string) waits.Object {
-	if o, known := v.ours(id); known {
-		return o
-	}
-	o, _ := v.shown(id)
-	return o
-}
-
 // asked returns the object that a call is about.
 func (v *view) asked(f call.Flight) waits.Object {
 	o := waits.Object{ObjectRef: pleg.ObjectRef{Pod: f.Pod, Container: f.Container, ID: f.ID, Sandbox: isSandbox(f)}}

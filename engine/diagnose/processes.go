@@ -127,10 +127,10 @@ func (v *view) processes(f call.Flight) []string {
 func (v *view) behind(node string) string {
 	g := v.graph()
 	for _, l := range g.Through(g.Find(node)) {
-		switch n := &g.Nodes[l.Place]; {
-		case n.Kind == waits.Container:
+		switch n := &g.Nodes[l.Place]; n.Kind {
+		case waits.Container:
 			return ", behind " + v.heldBy(n.Object)
-		case n.Kind == waits.Process:
+		case waits.Process:
 			return ", behind " + n.Process().Command + " " + processName(*n.Process())
 		}
 	}

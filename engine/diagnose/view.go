@@ -116,11 +116,3 @@ func (v *view) HeardSince(f call.Flight, since time.Time) bool {
 	}
 	return v.Health.ListedAt.After(since)
 }
-
-// put adds to a map that is made for the first: in nearly all of them there is nothing.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = make(map[K]V)
-	}
-	(*m)[key] = value
-}

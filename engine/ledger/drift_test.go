@@ -9,7 +9,7 @@ import (
 func TestWindow(t *testing.T) {
 	var l Ledger
 	most := 0
-	for s := 0; s <= 900; s++ {
+	for s := range 901 {
 		if s == 60 {
 			l.drift[FromCRI].tally[missedBySource] = 50
 			l.Lost(FromCRI, 7)

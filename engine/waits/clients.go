@@ -16,7 +16,7 @@ func callsToHelpers(b *builder) {
 	for _, e := range b.graph.Edges {
 		waited[e.To] = true
 	}
-	for i := 0; i < len(b.graph.Nodes); i++ {
+	for i := range len(b.graph.Nodes) {
 		n := b.graph.Nodes[i]
 		if n.Kind != Helper || !n.process.Own || b.outermost(n.process) != n.process {
 			continue

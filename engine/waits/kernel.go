@@ -13,7 +13,7 @@ import (
 // held from outside; and there for the server or the device behind the file that its
 // system call is about.
 func processesToKernel(b *builder) {
-	for i := 0; i < len(b.graph.Nodes); i++ {
+	for i := range len(b.graph.Nodes) {
 		n := b.graph.Nodes[i]
 		if p := n.process; p != nil && p.State.Stuck() && (n.Kind != Shim || Idle(p)) {
 			b.toKernel(i, p)

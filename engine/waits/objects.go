@@ -30,7 +30,7 @@ func objectsToShims(b *builder) {
 			b.edge(b.object(owner), b.shim(p, owner), "it is "+p.State.String()+" and answers nobody")
 		}
 	}
-	for i := 0; i < len(b.graph.Nodes); i++ { // those of the shims among them
+	for i := range len(b.graph.Nodes) { // those of the shims among them
 		if n := b.graph.Nodes[i]; n.Kind == Container {
 			b.objectToShim(i, n.Object)
 		}
@@ -166,7 +166,7 @@ func worstOf(all []evidence.Process) (worst *evidence.Process) {
 // called in turn. A helper that should have ended, or does nothing, is told whether or not
 // anybody asks for its object.
 func objectsToHelpers(b *builder) {
-	for i := 0; i < len(b.graph.Nodes); i++ {
+	for i := range len(b.graph.Nodes) {
 		if n := b.graph.Nodes[i]; n.Kind == Container {
 			if p := b.helperFor(n.Object); p != nil {
 				b.objectToHelper(i, n.Object, p)
