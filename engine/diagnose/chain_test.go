@@ -420,7 +420,7 @@ func TestHelperIsTheCauseOfAHang(t *testing.T) {
 		worst   Severity
 	}{
 		{"behind a status", held().helper("update", "container-1-0"), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
-		{"too young to be late by itself", held().helper("update", "container-1-0", func(p *evidence.Process) { p.Age = 2 * time.Second }), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
+		{"too young to be late by itself", held().helper("mount", "container-1-0", func(p *evidence.Process) { p.Age = 12 * time.Second }), []ID{InspectHung, ListHung, PLEGUnhealthy}, Critical},
 		{"likely behind a list", listHangs().helper("update", "container-1-0"), nil, Warning},
 		{"of another pod", held().helper("update", "container-2-0", func(p *evidence.Process) { p.Parent = 2 }), nil, Warning},
 		{"where nothing hangs", allAnswers().helper("kill", "container-1-0"), nil, Warning},

@@ -38,8 +38,7 @@ func (v *view) listsStale() bool {
 // Diagnose returns what is wrong, causes before their effects, the worst cause
 // first; nil for a healthy node. While plegtop is paused it says nothing that
 // needs a fresh look at the runtime. Equal inputs give equal findings. It does not
-// change its input, and may be called from any goroutine as long as nobody adds to
-// the History.
+// change its input, and may be called from any goroutine.
 func Diagnose(in Input) []Finding {
 	v := newView(in)
 	defer views.Put(v)
@@ -87,6 +86,9 @@ func explain(findings []Finding) []Finding {
 func (k *kind) accountFor(c *Finding, findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
+		if k.is&stands != 0 && f.leadsOn() {
+			continue
+		}
 		if of := kindOf(f.ID); f.Cause == "" && k.is&of.because != 0 && k.rank < of.rank && accountsFor(c, f, of) {
 			f.because(c)
 		}
@@ -102,7 +104,7 @@ func toRoots(findings []Finding) {
 			if j := slices.IndexFunc(findings, func(c Finding) bool {
 				return f.Cause != "" && c.Key() == f.CauseKey && c.Cause != "" && c.CauseKey != f.Key()
 			}); j >= 0 {
-				f.Cause, f.CauseKey = findings[j].Cause, findings[j].CauseKey
+				f.because(&findings[j])
 			}
 		}
 	}
@@ -123,6 +125,10 @@ func accountsFor(c, f *Finding, of *kind) bool {
 
 func has(findings []Finding, id ID) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.ID == id })
+}
+
+func hasKey(findings []Finding, key Key) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Key() == key })
 }
 
 // order sorts findings: causes before effects, the worst first, then by rank;

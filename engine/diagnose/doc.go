@@ -3,7 +3,6 @@
 // headline. [Live] does so for an engine that goes on, [Once] for one bounded look.
 //
 // A diagnosis depends on its input alone: no clock is read and nothing is asked.
-// What hangs is read into a view; scope.go decides how much of the runtime is out
-// of order; kind.go lists the kinds of findings, whose rules go by both; a tracker
+// What hangs, and how much of the runtime is out of order, package answers says; kind.go lists the kinds of findings, whose rules go by both; a tracker
 // keeps their findings steady over time.
 package diagnose

@@ -68,6 +68,7 @@ type Finding struct {
 	Next     []Step   // the safe first
 	Cause    ID       // of another finding that explains this one; empty for a cause
 	CauseKey Key      // tells that one from others of its kind; zero for a cause
+	CauseOf  Subject  // what that one is about, the first of several; zero for a cause
 	Nodes    []string // what it is about, by the keys of the graph of [Update.Waits]; nil if that is not in it
 	Chain    []Link   // from the kubelet's relist down to what holds it all up; nil where nothing hangs
 
@@ -179,8 +180,8 @@ func OnlyIn(findings []Finding, namespaces []string) []Finding {
 		}
 	}
 	for i := range kept { // a cause that is left out explains nothing
-		if !slices.ContainsFunc(kept, func(f Finding) bool { return f.ID == kept[i].Cause }) {
-			kept[i].Cause, kept[i].CauseKey = "", Key{}
+		if !hasKey(kept, kept[i].CauseKey) {
+			kept[i].noCause()
 		}
 	}
 	return kept

@@ -64,7 +64,7 @@ func (v *view) waitFacts() waits.Facts {
 	return f
 }
 
-// hangs_ returns all calls that hang, those that are about the whole runtime first. What
+// allHanging returns all calls that hang, those that are about the whole runtime first. What
 // hangs in a runtime that gets slower and slower is only slow as well.
 func (v *view) allHanging() (all []*answers.Hang) {
 	if v.Scope == answers.AllSlow {
@@ -143,10 +143,20 @@ func (v *view) effects(findings []Finding) {
 
 // because gives a finding its cause: the one at the root of it.
 func (f *Finding) because(c *Finding) {
-	f.Cause, f.CauseKey = c.ID, c.Key()
+	f.Cause, f.CauseKey, f.CauseOf = c.ID, c.Key(), c.Subject
 	if c.Cause != "" {
-		f.Cause, f.CauseKey = c.Cause, c.CauseKey
+		f.Cause, f.CauseKey, f.CauseOf = c.Cause, c.CauseKey, c.CauseOf
 	}
+}
+
+// noCause makes a finding a cause of its own.
+func (f *Finding) noCause() { f.Cause, f.CauseKey, f.CauseOf = "", Key{}, Subject{} }
+
+// leadsOn reports whether what a finding is about surely waits for more than a call: then
+// the graph knows whom it waits for, and nobody else is its reason.
+func (f *Finding) leadsOn() bool {
+	links := proven(f.Chain)
+	return len(links) > 0 && links[len(links)-1].Kind != waits.Relist && links[len(links)-1].Kind != waits.Call
 }
 
 // through returns the chain through a node of the graph: from the relist, or who else

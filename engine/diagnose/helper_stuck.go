@@ -46,7 +46,11 @@ type lateHelper struct {
 func helperStuck(v *view) []Finding {
 	return folded(v, HelperStuck, v.lateHelpers(), helpersMost, lateHelper.name, v.helpersStuck, func(rest []lateHelper) Finding {
 		all := Step{Text: "all that the runtime has called", Command: "ps -eo pid,ppid,state,etime,args --forest | grep -A5 -e containerd-shim -e conmon -e /cni/"}
-		return restOf(HelperStuck, count(len(rest), "more helper")+" of the runtime have not ended", all, rest, v.helperLine)
+		f := restOf(HelperStuck, count(len(rest), "more helper")+" of the runtime have not ended", all, rest, v.helperLine)
+		for _, p := range rest {
+			f.Nodes = append(f.Nodes, p.node)
+		}
+		return f
 	})
 }
 
@@ -59,7 +63,15 @@ func (v *view) lateHelpers() (late []lateHelper) {
 			found = append(found, lateHelper{Process: *p, node: n.Key, owner: n.Object})
 		}
 	})
-	slices.SortStableFunc(found, func(a, b lateHelper) int { return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID)) })
+	holds := func(l lateHelper) int { // who holds up a call is told by itself, however young
+		if v.waits.HoldsUp(v.waits.Find(l.node)) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(found, func(a, b lateHelper) int {
+		return cmp.Or(cmp.Compare(holds(a), holds(b)), cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID))
+	})
 	for _, p := range found {
 		if i := slices.IndexFunc(late, func(l lateHelper) bool { return p.owner.ID != "" && l.owner.ID == p.owner.ID }); i >= 0 {
 			late[i].others = append(late[i].others, p.Process)

@@ -238,11 +238,15 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike, func(o hungObject) Subject { return Subject{Pod: o.Pod} }), going(max(h.Took, v.At.Sub(h.Since))))
 		f = about(f, alike, v.hungLine)
 	}
-	nodes := []string{objectNode(v.asked(h.Flight))}
-	for _, o := range alike[:min(len(alike), membersMost)] {
+	return f.withChain(v, v.nodesOf(alike)...)
+}
+
+// nodesOf returns what findings about objects are about in the graph.
+func (v *view) nodesOf(all []hungObject) (nodes []string) {
+	for _, o := range all[:min(len(all), membersMost)] {
 		nodes = append(nodes, objectNode(v.asked(o.Flight)), callNode(o.Hang))
 	}
-	return f.withChain(v, nodes...)
+	return nodes
 }
 
 func (v *view) worstOf(all []hungObject) (worst Severity) {
@@ -321,6 +325,6 @@ func (v *view) objectSteps(f call.Flight) []Step {
 func (v *view) restHung(rest []hungObject) Finding {
 	look := Step{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}
 	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest, v.hungLine)
-	f.Since, f.Severity = rest[0].Since, v.worstOf(rest)
+	f.Since, f.Severity, f.Nodes = rest[0].Since, v.worstOf(rest), v.nodesOf(rest)
 	return f
 }

@@ -237,7 +237,7 @@ func TestKnownBugBeforeMembers(t *testing.T) {
 func TestKnownBugOfAYoungHelper(t *testing.T) {
 	young := func(p *evidence.Process) { p.Age = 2 * time.Second }
 	for id, want := range map[string][]string{"container-1-0": {"containerd#12680"}, "container-2-0": nil} {
-		s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", id, young, func(p *evidence.Process) { p.Parent = 0 })
+		s := listHangs().and(func(s sick) { s.sweepHung(1, "app").Sweep.Hung[0].Since = ago(2500 * time.Millisecond) }).helper("update", id, young, func(p *evidence.Process) { p.Parent = 0 })
 		if found, _ := s.diagnose(); !slices.Equal(looks(found), want) {
 			t.Errorf("runc update of %s: looks like %v, want %v", id, looks(found), want)
 		}

@@ -52,6 +52,9 @@ func processStuck(v *view) []Finding {
 		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: allInKernel}
 		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest, stuckProcess.line)
 		f.Severity = rest[0].severity
+		for _, p := range rest {
+			f.Nodes = append(f.Nodes, v.waits.Nodes[p.place].Key)
+		}
 		return f
 	})...)
 }

@@ -90,7 +90,7 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 // whoWait names those that wait: containerd, 2 shims and 1 process.
 func whoWait(g []stuckProcess) string {
 	var who []string
-	for _, what := range []string{"shim", "helper", "process"} {
+	for _, what := range []string{"shim", "conmon", "conmonrs", "helper", "process"} {
 		n := 0
 		for _, p := range g {
 			if p.what == what {

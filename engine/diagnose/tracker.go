@@ -197,8 +197,8 @@ func (t *tracker) findings(v *view) []Finding {
 		}
 	}
 	for i := range now {
-		if !has(now, now[i].Cause) {
-			now[i].Cause, now[i].CauseKey = "", Key{}
+		if !hasKey(now, now[i].CauseKey) {
+			now[i].noCause()
 		}
 	}
 	return order(now)

@@ -85,6 +85,7 @@ type builder struct {
 	asked    map[int]*evidence.Goroutine    // by object: the goroutine that is at work on it
 	edges    map[[2]int]int                 // places of edges, by both ends
 	waits    map[int]bool                   // nodes at which an edge begins
+	alike    map[string]int                 // how many helpers do the same, by verb; nil until somebody asks
 	guessed  []guess
 }
 

@@ -100,11 +100,14 @@ func (b *builder) flying(verb string) (found []evidence.InFlight) {
 }
 
 // same returns how many helpers do the same as one.
-func (b *builder) same(p *evidence.Process) (n int) {
-	for i := range b.Report.Processes.Helpers {
-		if q := &b.Report.Processes.Helpers[i]; q.Own && q.Verb == p.Verb && q.Age >= Grown && b.outermost(q) == q {
-			n++
+func (b *builder) same(p *evidence.Process) int {
+	if b.alike == nil {
+		b.alike = make(map[string]int)
+		for i := range b.Report.Processes.Helpers {
+			if q := &b.Report.Processes.Helpers[i]; q.Own && q.Age >= Grown && b.outermost(q) == q {
+				b.alike[q.Verb]++
+			}
 		}
 	}
-	return n
+	return b.alike[p.Verb]
 }

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -44,14 +45,8 @@ func (g *Graph) leaves(i int, group []int) bool {
 }
 
 // waiting returns who surely waits for any of a group, but for those in it.
-func (g *Graph) waiting(group []int) (all []int) {
-	came := g.search(true, group[0])
-	for i := range g.Nodes {
-		if _, waits := came[i]; waits && !slices.Contains(group, i) {
-			all = append(all, i)
-		}
-	}
-	return all
+func (g *Graph) waiting(group []int) []int {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.search(true, group[0]))), func(i int) bool { return slices.Contains(group, i) })
 }
 
 // A Set is some nodes of a graph, by their places.

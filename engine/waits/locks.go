@@ -46,14 +46,22 @@ func (b *builder) callToObject(i int, h *Hang) {
 	if locked {
 		lock := b.statusLock(h, l, joined)
 		for _, waiting := range from {
-			b.edge(waiting, lock, b.lockProof(h, l, joined))
+			proof := b.lockProof(h, l, joined)
+			if joined == "" && waiting != from[0] && (b.Hangs[list].Op == call.ListContainers) != (h.Op == call.ContainerStatus) {
+				proof = "" // a list of the others takes no such lock
+			}
+			b.edge(waiting, lock, proof)
 		}
 		from, by = []int{lock}, "it is the status of this one"
 	}
 	switch {
 	case sure:
-		from, by = []int{b.holders(from[0], l, true)}, joined
-		b.asked[object] = &l.Holder
+		last, works := b.holders(from[0], l, true)
+		if from, by = []int{last}, joined; works != &l.Holder { // which waits for another lock, and not for what it works on
+			by = ""
+			break
+		}
+		b.asked[object] = works
 	case l == nil && !locked:
 		if g := b.openOf(h); g != nil {
 			goroutine := b.goroutine(g)
@@ -139,10 +147,10 @@ func (b *builder) lockOf(h *Hang) (lock *evidence.Lock, proof string) {
 
 // holders adds the goroutine that holds a lock, and on through the locks that it waits for
 // itself, and returns the last of these. Where a lock comes again the graph has a cycle.
-func (b *builder) holders(lock int, l *evidence.Lock, sure bool) int {
+func (b *builder) holders(lock int, l *evidence.Lock, sure bool) (last int, works *evidence.Goroutine) {
 	for range len(b.Deep.Stacks.Locks) + 1 {
 		if l.Holder.Number == 0 {
-			return lock
+			return lock, nil
 		}
 		proof := "same receiver address " + l.Address + " in the runtime's own dump"
 		if l.Likely || !sure {
@@ -152,16 +160,16 @@ func (b *builder) holders(lock int, l *evidence.Lock, sure bool) int {
 		b.edge(lock, holder, proof)
 		next := b.lockAt(l.Holder.Waits)
 		if next == nil {
-			return holder
+			return holder, &l.Holder
 		}
 		to := b.lock(next)
 		b.edge(holder, to, "it waits for the lock at "+next.Address)
 		if b.waits[to] {
-			return holder
+			return holder, nil
 		}
 		lock, l = to, next
 	}
-	return lock
+	return lock, nil
 }
 
 func (b *builder) lock(l *evidence.Lock) int {

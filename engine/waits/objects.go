@@ -24,7 +24,7 @@ func objectsToShims(b *builder) {
 			owner, known = b.Lookup(p.Container)
 		}
 		if !known {
-			owner = Object{ObjectRef: pleg.ObjectRef{ID: p.Sandbox, Sandbox: true}}
+			owner = Object{ObjectRef: pleg.ObjectRef{ID: cmp.Or(p.Sandbox, p.Container), Sandbox: p.Sandbox != ""}}
 		}
 		if (known || p.Own) && (Idle(p) || known && deadShim(p, owner)) {
 			b.edge(b.object(owner), b.shim(p, owner), "it is "+p.State.String()+" and answers nobody")
@@ -166,15 +166,15 @@ func worstOf(all []evidence.Process) (worst *evidence.Process) {
 // called in turn. A helper that should have ended, or does nothing, is told whether or not
 // anybody asks for its object.
 func objectsToHelpers(b *builder) {
+	for i := range b.Retried {
+		b.lateHelper(&b.Retried[i])
+	}
 	for i := range len(b.graph.Nodes) {
 		if n := b.graph.Nodes[i]; n.Kind == Container {
-			if p := b.helperFor(n.Object); p != nil {
+			if p := b.helperFor(n.Object); p != nil && !b.begunSince(p, n.Object.ID) {
 				b.objectToHelper(i, n.Object, p)
 			}
 		}
-	}
-	for i := range b.Retried {
-		b.lateHelper(&b.Retried[i])
 	}
 	for i := range b.Report.Processes.Helpers {
 		p := &b.Report.Processes.Helpers[i]
@@ -318,4 +318,12 @@ func (b *builder) helperProof(p, shim *evidence.Process, id string) string {
 		by = append(by, "named in its arguments")
 	}
 	return strings.Join(by, ", ")
+}
+
+// begunSince reports whether a helper was begun after the status of an object hung: what
+// hangs waited for something else then. What should have ended itself is told anyhow.
+func (b *builder) begunSince(p *evidence.Process, id string) bool {
+	return p.Age > 0 && !HelperLate(p, b.Busy) && slices.ContainsFunc(b.Hangs, func(h Hang) bool {
+		return h.Blamed && h.Object.ID == id && b.Report.At.Add(-p.Age).After(h.Since.Add(Grown))
+	})
 }

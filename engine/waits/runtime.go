@@ -28,18 +28,19 @@ func (b *builder) callToRuntime(waiting int, h *Hang) {
 		b.edge(waiting, b.process(p, Object{}), "it is the runtime's own, and "+p.State.String())
 		return
 	}
-	i := slices.IndexFunc(b.Deep.Stacks.Locks, func(l evidence.Lock) bool { return slices.Contains(l.Calls, h.Op.String()) })
+	i := slices.IndexFunc(b.Deep.Stacks.Locks, func(l evidence.Lock) bool {
+		return slices.Contains(l.Calls, h.Op.String()) && (!h.Op.AboutObject() || l.Of != evidence.OfContainer && l.Of != evidence.OfSandbox || l.Holder.Container == h.Object.ID)
+	})
 	if i < 0 {
 		return
 	}
 	l := &b.Deep.Stacks.Locks[i] // with most waiters
 	lock := b.lock(l)
 	b.edge(waiting, lock, waitersOf(l))
-	last := b.holders(lock, l, true)
-	if id := l.Holder.Container; id != "" {
-		object := b.object(b.whose(id))
+	if last, works := b.holders(lock, l, true); works != nil && works.Container != "" {
+		object := b.object(b.whose(works.Container))
 		b.edge(last, object, "its stack names it")
-		b.asked[object] = &l.Holder
+		b.asked[object] = works
 	}
 }
 
@@ -48,7 +49,7 @@ func (b *builder) callToRuntime(waiting int, h *Hang) {
 func callsToLikely(b *builder) {
 	for _, g := range b.guessed {
 		if !b.waits[g.object] {
-			holder := b.holders(g.object, g.lock, false)
+			holder, _ := b.holders(g.object, g.lock, false)
 			if n := &b.graph.Nodes[holder]; n.Kind == Goroutine {
 				n.lock, n.Object = g.lock, b.graph.Nodes[g.object].Object
 			}

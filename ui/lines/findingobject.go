@@ -53,7 +53,7 @@ func newFindingObject(f diagnose.Finding) findingObject {
 		Chain:    newChain(f.Chain),
 		Count:    f.Count, Since: instant(f.Since),
 	}
-	if by := f.CauseKey.Subject; by != (diagnose.Subject{}) {
+	if by := f.CauseOf; by != (diagnose.Subject{}) {
 		subject := newSubject(by.Operation, by.Pod, by.Container, by.ContainerID)
 		o.CauseOf = &subject
 	}
