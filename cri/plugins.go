@@ -16,24 +16,24 @@ import (
 const pluginsMethod = "/containerd.services.introspection.v1.Introspection/Plugins"
 
 // failedPlugin asks containerd why it serves no CRI; empty if it does not say, or is
-// none.
-func (c *Client) failedPlugin(ctx context.Context) string {
+// none. Of one that has not answered within a second it is not known.
+func (c *Client) failedPlugin(ctx context.Context) (why string, answered bool) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	var all plugins
 	// A request without filters has no bytes, as this one.
 	if err := c.conn.Invoke(ctx, pluginsMethod, &runtimev1.VersionRequest{}, &all); err != nil {
-		return ""
+		return "", ctx.Err() == nil
 	}
 	ofCRI := func(p plugin) bool { return strings.Contains(p.kind, ".cri.") || p.id == "cri" }
 	failed := slices.IndexFunc(all, func(p plugin) bool { return ofCRI(p) && p.err != "" })
 	switch {
 	case failed >= 0:
-		return "containerd's plugin " + all[failed].kind + "." + all[failed].id + " did not start: " + printable(all[failed].err)
+		return "containerd's plugin " + all[failed].kind + "." + all[failed].id + " did not start: " + printable(all[failed].err), true
 	case !slices.ContainsFunc(all, ofCRI):
-		return "containerd runs without its plugin cri: it is disabled, or not built in"
+		return "containerd runs without its plugin cri: it is disabled, or not built in", true
 	}
-	return ""
+	return "", true
 }
 
 // A plugged remembers, for as long as a connection lasts, why there is no CRI behind it.
@@ -70,10 +70,22 @@ func (p *plugged) ask(c *Client) *question {
 		p.last = q
 		go func() {
 			defer close(q.answered)
-			q.why = c.failedPlugin(c.alive)
+			var answered bool
+			if q.why, answered = c.failedPlugin(c.alive); !answered {
+				p.forget(q)
+			}
 		}()
 	}
 	return p.last
+}
+
+// forget has the next who wants to know ask again.
+func (p *plugged) forget(q *question) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == q {
+		p.last = nil
+	}
 }
 
 // A plugin is one of containerd's.

@@ -85,7 +85,8 @@ func (c *Client) whyNotV1(ctx context.Context) (Outcome, string) {
 	if err == nil {
 		return Outdated, "not a CRI v1 server: it speaks only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"
 	}
-	return Foreign, "not a CRI v1 server: gRPC, but no CRI service: " + cmp.Or(c.failedPlugin(ctx), "another program than a runtime")
+	why, _ := c.failedPlugin(ctx)
+	return Foreign, "not a CRI v1 server: gRPC, but no CRI service: " + cmp.Or(why, "another program than a runtime")
 }
 
 // notGRPC recognises gRPC's complaints about a server that speaks HTTP/2 with

@@ -41,7 +41,7 @@ func (r *remembered) hears(m *machine, a *answer) {
 	ranOut := errors.Is(a.err, call.ErrDeadline)
 	good := a.err == nil || errors.Is(a.err, call.ErrNotFound)
 	late := m.isLateFor(a.Op, a.took)
-	if a.Op.AboutObject() && (late && (good || ranOut) || good && r.HasHung(a.ID)) {
+	if a.Op.AboutObject() && (late && (good || ranOut) || good && r.HasHung(a.ID, a.at)) {
 		r.Hung(a.ID, a.at)
 	}
 	switch {
@@ -59,11 +59,14 @@ func (r *remembered) hears(m *machine, a *answer) {
 
 // isLateFor reports whether a call that takes so long takes longer than such calls do.
 func (m *machine) isLateFor(op call.Operation, took time.Duration) bool {
-	usual := m.calls.sums.Of(op).P50
+	if took < answers.Late {
+		return false
+	}
+	usual := m.calls.sums.Half(op)
 	if op.IsList() {
 		usual = max(usual, m.relists.usual())
 	}
-	return took >= answers.Late && took >= 2*min(usual, answers.UsualMost)
+	return took >= 2*min(usual, answers.UsualMost)
 }
 
 func (m *machine) failures() [3]*answers.Failure {

@@ -65,7 +65,7 @@ var rules = map[string]rule{
 	"engine/flavour":    {never: []string{"os", "net"}},
 	"engine/ledger":     {ours: []string{"engine/pleg", "engine/quantile"}, never: []string{"os", "net"}},
 	"engine/quantile":   {modules: []string{"github.com/HdrHistogram/hdrhistogram-go"}, never: []string{"os", "net"}},
-	"engine/past":       {ours: []string{"engine/pleg", "engine/call", "engine/evidence"}, never: []string{"os", "net"}},
+	"engine/past":       {ours: []string{"engine/pleg", "engine/call", "engine/evidence", "engine/answers"}, never: []string{"os", "net"}},
 	"engine/waits":      {ours: []string{"engine/pleg", "engine/call", "engine/evidence"}, never: []string{"os", "net"}},
 	"engine/diagnose":   {ours: []string{"engine", "engine/answers", "engine/pleg", "engine/call", "engine/evidence", "engine/flavour", "engine/ledger", "engine/past", "engine/waits"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"os", "net"}},
 	"engine/stacks":     {ours: []string{"engine/evidence"}, never: []string{"os", "net"}},

@@ -59,6 +59,7 @@ func (t *pods) drop(uid pleg.UID) {
 	if !ok {
 		return
 	}
+	t.leave(p.Seen(), nil)
 	if was, fresh := t.fresh[uid]; fresh {
 		p = was
 		delete(t.fresh, uid)
@@ -83,6 +84,8 @@ func (t *pods) take(uid pleg.UID, r pleg.Record) bool {
 	}
 	if p == nil {
 		t.moved = append(t.moved, uid)
+	} else {
+		t.leave(p.Seen(), seen)
 	}
 	p = t.edit(uid)
 	p.PodRef, p.Old, p.Reinspect = seen.PodRef, r.Old, r.Reinspect
@@ -188,7 +191,6 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 		if e.out {
 			rest = rest[1:]
 			t.counts.add(e.pod, -1)
-			t.leave(e.pod)
 		} else {
 			sorted = append(sorted, e.pod)
 			t.counts.add(e.pod, 1)
@@ -208,11 +210,13 @@ func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	return t.sorted, t.counts, t.found
 }
 
-// leave notes which sandboxes of a pod, as the last snapshot had it, are listed no more.
-func (t *pods) leave(was *Pod) {
-	for _, s := range was.Seen().Sandboxes {
-		of := t.index.now.shards[shardOf(s.ID)][s.ID]
-		if of == nil || !t.byUID[of.UID].lists(s.ID) {
+// leave notes which sandboxes a pod has had until now and does not list any more.
+func (t *pods) leave(was, now *pleg.Pod) {
+	if was == nil || was == now {
+		return
+	}
+	for _, s := range was.Sandboxes {
+		if now == nil || !slices.ContainsFunc(now.Sandboxes, func(b pleg.Sandbox) bool { return b.ID == s.ID }) {
 			t.left = append(t.left, s.ID)
 		}
 	}

@@ -205,4 +205,9 @@ func (m *machine) setPaused(paused bool) {
 	if r := m.relists.now; r != nil && !r.onDemand() {
 		r.asked = false
 	}
+	if m.sweeping() && m.sweep.unasked {
+		m.sweep.CutOff = true
+		m.sweep.end(m.now)
+		m.dropSweep()
+	}
 }

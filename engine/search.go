@@ -33,6 +33,7 @@ type search struct {
 	ahead   bool // began while a list was still out, so that what lists has of that is made up:
 	aheadOf call.Flight
 	over    bool
+	sweptAt time.Time // when a sweep was begun for a call last; of all searches
 	swept   time.Time // start of the call for which every object was asked for; zero if that was not done
 }
 
@@ -43,7 +44,7 @@ func (s *search) reset(m *machine) {
 		m.dropSweep()
 		m.sweep = nil
 	}
-	*s = search{}
+	*s = search{sweptAt: s.sweptAt}
 }
 
 // goesOn reports whether the containers are listed although the list of the
@@ -97,7 +98,7 @@ func (s *search) begin(m *machine, lists listing) {
 // restart begins the search with those lists. What was found before is shown until there is more.
 func (s *search) restart(m *machine, lists listing, began time.Time) {
 	s.drop(m)
-	*s = search{begun: true, lists: lists, began: began, swept: s.swept, partial: s.partial, beside: s.beside, holders: s.holders}
+	*s = search{begun: true, lists: lists, began: began, sweptAt: s.sweptAt, swept: s.swept, partial: s.partial, beside: s.beside, holders: s.holders}
 }
 
 func (s *search) drop(m *machine) {
@@ -191,7 +192,7 @@ func (s *search) listNext(m *machine) {
 	switch {
 	case s.out && !(s.byPod && !m.now.Before(s.until)):
 		return
-	case len(s.pods) == 0 || !m.now.Before(s.until):
+	case len(s.pods) == 0 || m.pause.on || !m.now.Before(s.until):
 		s.show(m)
 		return
 	}
@@ -315,14 +316,14 @@ func outcome(err error) string {
 // holds the lock that a list waits for is found so, and what else hangs behind the one
 // that holds up the relist.
 func (s *search) beginSweep(m *machine) {
-	if m.policy.Once || m.pause.on || m.sweeping() || m.sweep != nil && m.now.Sub(m.sweep.Began) < answers.SweepEvery {
+	if m.policy.Once || m.pause.on || m.sweeping() || m.now.Sub(s.sweptAt) < answers.SweepEvery || m.sweep != nil && m.now.Sub(m.sweep.Began) < answers.SweepEvery {
 		return
 	}
 	if since, is := s.suspect(m); is && m.tooSlow() == "" && !m.looks.holdsSweep(m) && m.hasObjects() {
-		s.swept = since
+		s.swept, s.sweptAt = since, m.now
 		m.beginSweep(nil)
 		f, hangs := m.hung()
-		m.sweep.forList = hangs && f.Op.IsList()
+		m.sweep.forList, m.sweep.unasked = hangs && f.Op.IsList(), true
 	}
 }
 

@@ -16,10 +16,11 @@ const (
 
 	// What hung or failed is asked for again: soon, since once may have been chance,
 	// and then every so often, so many at a time, as long as that may still mean
-	// something to somebody.
+	// something to somebody. So many, four at a time, hang for 14 s: the next are asked
+	// before what is known is older than [answers.FreshFor].
 	checkFirst  = time.Second
 	checkPeriod = 5 * time.Second
-	checkMost   = 50
+	checkMost   = 28
 	checkLasts  = 5 * time.Minute
 )
 
@@ -34,6 +35,7 @@ type sweep struct {
 	fresh         int  // of these asked for the first time
 	held          bool // nobody is asked for now
 	forList       bool // begun to see what holds up a list
+	unasked       bool // nobody has asked for it: a pause ends it
 
 	heard   time.Time // when an answer came last, good or not; the beginning before that
 	refused time.Time // when nobody listened, last; zero if that never was

@@ -69,7 +69,7 @@ func (m *machine) askSweep() {
 	case m.policy.Once: // which has its own
 		return
 	case m.sweeping():
-		m.sweep.forList = false // it is theirs now, and stays
+		m.sweep.forList, m.sweep.unasked = false, false // it is theirs now, and stays
 		return
 	}
 	if why := m.tooSlow(); why != "" {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/ledger"
@@ -40,6 +41,7 @@ func (m *machine) facts() ledger.Facts {
 func (t *transitions) advance(m *machine) {
 	f := m.facts()
 	t.Advance(&f)
+	t.left(m)
 	if len(m.sources.all) > 0 {
 		t.Sample(m.now)
 	}
@@ -99,17 +101,19 @@ func (m *machine) death(e *Event) *ledger.Death {
 	return &d
 }
 
-// left takes in which sandboxes are listed no more, and returns those of the last minutes.
-func (t *transitions) left(m *machine, now time.Time) ledger.Gone {
+// left takes in which sandboxes are listed no more, by any pod.
+func (t *transitions) left(m *machine) {
+	slices.Sort(m.pods.left) // a map has had them
 	for _, id := range m.pods.left {
-		t.Leaves(id, now)
+		if ref, _, known := m.pods.Object(id); !known || !m.pods.byUID[ref.Pod.UID].lists(id) {
+			t.Leaves(id, m.now)
+		}
 	}
 	m.pods.left = nil
-	return t.Gone(now)
 }
 
 func (t *transitions) fill(m *machine, s *Snapshot) {
-	s.Dead, s.Gone, s.UnseenMore = t.Dead(), t.left(m, s.At), t.Uncounted()
+	s.Dead, s.Gone, s.UnseenMore = t.Dead(), t.Gone(s.At), t.Uncounted()
 	for i := range m.sources.all {
 		if by := m.sources.all[i].stream.Source; m.sources.all[i].opened {
 			s.Drift = append(s.Drift, t.Drift(by))

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine/answers"
+)
+
+// How often somebody looks changes nothing of what there is to see.
+func TestLookingChangesNothing(t *testing.T) {
+	for seed := range uint64(3) {
+		w := newWorld(t, seed, Config{Streams: worldStreams()}, answers.Policy{})
+		w.recorded(t, 3000)
+		start := time.Unix(1_000_000, 0).UTC()
+		run := func(every int) *Snapshot {
+			m, err := newMachine(w.m.config, answers.Policy(w.m.policy.Policy), start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, l := range w.log {
+				m.step(l.at, l.in)
+				if i%every == 0 {
+					m.snapshot(l.at)
+				}
+			}
+			return m.snapshot(w.log[len(w.log)-1].at)
+		}
+		a, b := run(1), run(len(w.log)+1)
+		sameError := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
+		for _, d := range []string{difference(a.Memory.Hung, b.Memory.Hung), difference(a.Memory.Back, b.Memory.Back), difference(a.Gone, b.Gone), difference(a.Memory.Losses, b.Memory.Losses), difference(a.Memory.Outages, b.Memory.Outages), difference(a.Calls, b.Calls, sameError), difference(a.Sweep, b.Sweep, sameError)} {
+			if d != "" {
+				if len(d) > 700 {
+					d = d[:700]
+				}
+				t.Errorf("seed %d: %s", seed, d)
+			}
+		}
+	}
+}
+
+// Whether somebody watches a check changes nothing of what it remembers.
+func TestAWatchedCheckRemembersTheSame(t *testing.T) {
+	slow := func(r *fakeRuntime) {
+		crowd(12)(r)
+		r.script("ContainerStatus", behaviour{delay: 1200 * time.Millisecond})
+	}
+	var hung [2]int
+	for i, watch := range []func(*Snapshot){nil, func(*Snapshot) {}} {
+		examineWith(t, Config{}, Examination{Progress: watch}, slow, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) { hung[i] = len(s.Memory.Hung) })
+	}
+	if hung[0] != hung[1] {
+		t.Errorf("hung: %v", hung)
+	}
+}
+
+// After a step no part says that it was due before it.
+func TestWhatIsDueIsToCome(t *testing.T) {
+	for seed := range uint64(8) {
+		for _, p := range []answers.Policy{{}, Examination{}.policy()} {
+			c := Config{Streams: worldStreams()}
+			if p.Once {
+				c.Streams = nil
+			}
+			w := newWorld(t, seed, c, p)
+			past := map[string]int{}
+			w.m.advance()
+			for range 3000 {
+				in := w.next(w.m.due())
+				w.step(in)
+				for _, part := range w.m.parts {
+					if at := part.due(w.m); !at.IsZero() && !at.After(w.m.now) {
+						past[fmt.Sprintf("%T", part)]++
+					}
+				}
+				if w.m.check.over {
+					break
+				}
+			}
+			if len(past) > 0 {
+				t.Errorf("seed %d once %v: due in the past: %v", seed, p.Once, past)
+			}
+		}
+	}
+}

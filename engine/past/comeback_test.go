@@ -1,0 +1,24 @@
+package past_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/past"
+)
+
+// That an object hung is forgotten after a minute, whether or not others hang.
+func TestThatAnObjectHungIsForgotten(t *testing.T) {
+	var k past.Keeper
+	start := time.Unix(1_000_000, 0)
+	k.Hung("a", start)
+	k.Read()
+	for i := range 3 { // an hour later, as remembered.hears does
+		at := start.Add(time.Hour + time.Duration(i)*time.Minute*10)
+		if k.HasHung("a", at) {
+			k.Hung("a", at)
+			t.Errorf("%v: remembered", at.Sub(start))
+		}
+		k.Read()
+	}
+}
