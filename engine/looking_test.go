@@ -17,7 +17,7 @@ func TestLookingChangesNothing(t *testing.T) {
 		w.recorded(t, 3000)
 		start := time.Unix(1_000_000, 0).UTC()
 		run := func(every int) *Snapshot {
-			m, err := newMachine(w.m.config, answers.Policy(w.m.policy.Policy), start)
+			m, err := newMachine(w.m.config, w.m.policy.Policy, start)
 			if err != nil {
 				t.Fatal(err)
 			}

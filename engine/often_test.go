@@ -17,9 +17,10 @@ func TestSweepsThatNobodyAskedForAreRare(t *testing.T) {
 		b.after(30 * time.Second)
 		begun := make(map[time.Time]bool)
 		for i := range 240 {
-			if i%16 == 0 {
+			switch i % 16 {
+			case 0:
 				b.fake.script("ListContainers", behaviour{delay: 4 * time.Second})
-			} else if i%16 == 10 {
+			case 10:
 				b.fake.script("ListContainers", behaviour{})
 			}
 			if s := b.after(500 * time.Millisecond); s.Sweep != nil {
