@@ -48,18 +48,18 @@ type left struct {
 // beside them, or never learns of their end.
 func leftRunning(v *view) []Finding {
 	var all []left
-	looks := []func(*engine.Pod) (left, bool){v.ended, v.orphaned}
 	crio := v.isCRIO() && v.seesShims()
-	if crio {
-		looks = append(looks, v.unwatched)
-	}
 	for p := range v.podsWith(func(f *podFacts) bool { return f.exited > 0 || f.orphaned || crio }) {
-		for _, look := range looks {
-			if l, is := look(p); is {
-				l.pod = p
-				all = append(all, l)
-				break
-			}
+		l, is := v.ended(p)
+		if !is {
+			l, is = v.orphaned(p)
+		}
+		if !is && crio {
+			l, is = v.unwatched(p)
+		}
+		if is {
+			l.pod = p
+			all = append(all, l)
 		}
 	}
 	return oneEach(all, ghostMost, v.leftFinding, func(rest []left) Finding {

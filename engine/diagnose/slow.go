@@ -100,7 +100,10 @@ func (v *view) typical(op call.Operation) (time.Duration, bool) {
 		return 0, false
 	}
 	if took := v.Memory.Status; len(took) > 0 && op == call.Status {
-		return slices.Sorted(slices.Values(took))[(len(took)-1)/2], true // of two the lesser
+		var room [8]time.Duration // enough for all: an update allocates nothing for it
+		sorted := append(room[:0], took...)
+		slices.Sort(sorted)
+		return sorted[(len(took)-1)/2], true // of two the lesser
 	}
 	if h := v.Relists.History; op.AboutObject() && len(h) >= slowRelists && sums.LastOK.Before(h[len(h)-slowRelists].At) {
 		return 0, false // from before the relists that the lists are judged by

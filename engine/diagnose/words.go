@@ -182,11 +182,12 @@ func more(n int, one string) string { return count(n, "more "+one) }
 
 // thousands returns a number that can be read; what should not be negative is 0.
 func thousands[N int | uint64](n N) string {
-	digits := strconv.FormatUint(uint64(max(n, 0)), 10)
+	var room [26]byte // the longest has 20 digits and 6 commas
+	digits := strconv.AppendUint(room[:0], uint64(max(n, 0)), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
+		digits = slices.Insert(digits, i, ',')
 	}
-	return digits
+	return string(digits)
 }
 
 // plain returns what the runtime said, and of a dial only why it failed: the socket's
