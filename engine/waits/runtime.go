@@ -56,29 +56,35 @@ func callsToLikely(b *builder) {
 			b.asksShim(holder, &b.graph.Nodes[g.object].Object, &g.lock.Holder)
 		}
 	}
+	late, idle := b.likely()
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; !h.Blamed && !b.waits[b.call(i)] {
-			b.guess(b.call(i), h.Op.IsList() && h.Sure)
+		h, waiting := &b.Hangs[i], b.call(i)
+		if h.Blamed || b.waits[waiting] {
+			continue
+		}
+		if len(late) == 1 {
+			b.edge(waiting, late[0], "")
+		}
+		if h.Op.IsList() && h.Sure {
+			for _, n := range idle {
+				b.edge(waiting, b.object(b.graph.Nodes[n].Object), "")
+			}
 		}
 	}
 }
 
-func (b *builder) guess(waiting int, list bool) {
-	var late, idle []int
+// likely returns the helpers that should have ended, and the processes of containers that
+// do nothing.
+func (b *builder) likely() (late, idle []int) {
 	for i := range b.graph.Nodes {
 		n := &b.graph.Nodes[i]
 		switch p := n.process; {
 		case p == nil:
 		case n.Kind == Helper && p.Own && HelperLate(p, b.Busy) && b.outermost(p) == p:
 			late = append(late, i)
-		case list && n.Object.ID != "" && Idle(p):
+		case n.Object.ID != "" && Idle(p):
 			idle = append(idle, i)
 		}
 	}
-	if len(late) == 1 {
-		b.edge(waiting, late[0], "")
-	}
-	for _, i := range idle {
-		b.edge(waiting, b.object(b.graph.Nodes[i].Object), "")
-	}
+	return late, idle
 }
