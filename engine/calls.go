@@ -13,8 +13,8 @@ import (
 // errSilence is why a call is given up while nothing else is answered, either.
 var errSilence = errors.New("neither Status nor a list is answered")
 
-// calls is the one path that every call takes. A call is never made while its like
-// is out: it waits for its turn, and that counts as its own time. Whoever wants a
+// calls is the one path that every call takes. A call is never made while one is in its way
+// (see inWay): it waits for its turn, and that counts as its own time. Whoever wants a
 // call gets exactly one answer for it.
 type calls struct {
 	passive
