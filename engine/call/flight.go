@@ -32,6 +32,11 @@ type Flight struct {
 // Elapsed returns how long the call has been out, as of at.
 func (f Flight) Elapsed(at time.Time) time.Duration { return at.Sub(f.Since) }
 
+// Object returns what a call is about: no id for one that is not about one object.
+func (f Flight) Object() pleg.ObjectRef {
+	return pleg.ObjectRef{ID: f.ID, Pod: f.Pod, Container: f.Container, Sandbox: f.Op == PodSandboxStatus}
+}
+
 // SameTarget reports whether two calls would ask the runtime for the same thing. All
 // lists are the same, of one kind or the other, of one pod or of all: they cost the most,
 // and wait for the same locks.

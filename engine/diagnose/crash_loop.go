@@ -240,7 +240,7 @@ func (c *crash) evidence(at time.Time) []string {
 	var ends, names []string
 	for _, d := range slices.Backward(c.chain[:min(len(c.chain), crashTold)]) {
 		ends = append(ends, d.end())
-		names = append(names, fmt.Sprintf("%s at %s", shortID(d.id), clock(d.finished, at)))
+		names = append(names, fmt.Sprintf("%s at %s", pleg.ShortID(d.id), clock(d.finished, at)))
 	}
 	which := "ended, oldest first: "
 	if n := len(c.chain); n > crashTold {

@@ -187,7 +187,7 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 	if cut := v.CutOff(); len(cut) > 0 && len(cut) <= fullFailing {
 		var names []string
 		for _, o := range cut {
-			names = append(names, o.Op.String()+" of "+objectOf(o.Flight))
+			names = append(names, o.Op.String()+" of "+o.Object().String())
 		}
 		found.say("failed each time, and the status of one of them may be what ends the connection: " + join(names))
 	}

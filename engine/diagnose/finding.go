@@ -80,7 +80,7 @@ type Finding struct {
 
 // IsAbout reports whether a link of its chain is what the finding is about: that holds
 // itself up.
-func (f Finding) IsAbout(l Link) bool { return slices.Contains(f.Nodes, key(l.Kind, l.ID)) }
+func (f Finding) IsAbout(l Link) bool { return slices.Contains(f.Nodes, waits.Key(l.Kind, l.ID)) }
 
 // A Link is one part of the chain from a relist that hangs to what holds it up. Each
 // waits for the next.

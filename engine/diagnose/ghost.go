@@ -264,7 +264,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		f.say("its conmon is gone, too")
 	}
 	if deleting {
-		return f.withChain(v, objectNode(g.Object))
+		return f.withChain(v, waits.ObjectKey(g.Object.ObjectRef))
 	}
 	return f
 }

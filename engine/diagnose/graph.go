@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,20 +97,6 @@ func (v *view) busy() bool { return v.UnlessBusy(0, 1) > 0 }
 
 func (v *view) helperLate(p evidence.Process) bool { return waits.HelperLate(&p, v.busy()) }
 
-func isSandbox(f call.Flight) bool { return f.Op == call.PodSandboxStatus }
-
-// What a finding is about is known in the graph by these.
-func callNode(h *answers.Hang) string {
-	if h.Op.AboutObject() {
-		return key(waits.Call, waits.CallKey(h.Op, h.ID))
-	}
-	return key(waits.Call, h.Op.String())
-}
-
-func objectNode(o waits.Object) string { return key(waits.Container, cmp.Or(o.ID, o.Pod.String())) }
-
-func key(kind waits.Kind, known string) string { return string(kind) + " " + known }
-
 // effects gives each finding that is about what surely waits for what another one is about
 // that one as its cause: the one at the root of it. A cause is as bad as the worst of its
 // effects.
@@ -126,11 +111,11 @@ func (v *view) effects(findings []Finding) {
 		}
 		waiting[i] = v.waits.Waiting(findings[i].Nodes...)
 	}
-	waits := func(i, j int) bool { return i != j && waiting[j].HasAny(v.waits, findings[i].Nodes...) }
+	behind := func(i, j int) bool { return i != j && waiting[j].HasAny(v.waits, findings[i].Nodes...) }
 	for i := range findings {
 		root := -1
 		for j := range findings {
-			if waits(i, j) && !waits(j, i) && (root < 0 || waits(root, j)) {
+			if behind(i, j) && !behind(j, i) && (root < 0 || behind(root, j)) {
 				root = j
 			}
 		}

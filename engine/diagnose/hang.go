@@ -43,7 +43,7 @@ func (v *view) severity(h *answers.Hang) Severity {
 func (v *view) hangLine(h *answers.Hang) string {
 	what := h.Op.String()
 	if h.Op.AboutObject() {
-		what += " of " + objectOf(h.Flight)
+		what += " of " + h.Object().String()
 	}
 	switch {
 	case h.Out && h.InRow > 0:

@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // A Headline is the one sentence on a node: what a kubelet on it would say now,
@@ -86,9 +87,9 @@ func (v *view) runtimeWord() (Headline, bool) {
 		if s, known := v.shut(); known && v.heldByOther() {
 			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.Silence), Text: "no call is answered: " + s.why}, true
 		}
-		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.Silence), Text: v.heldUp("no list and no status is answered" + v.behind(callNode(v.Silence)))}, true
+		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.Silence), Text: v.heldUp("no list and no status is answered" + v.behind(waits.CallKey(v.Silence.Op, v.Silence.ID)))}, true
 	case answers.NoStatus:
-		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behind(callNode(v.Every[0])))}, true
+		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behind(waits.CallKey(v.Every[0].Op, v.Every[0].ID)))}, true
 	}
 	return Headline{}, false
 }
@@ -119,7 +120,7 @@ func (v *view) listWord() (Headline, bool) {
 	f := v.Failure
 	switch {
 	case h != nil && (v.Scope == answers.ListHangs && f == nil || h.Sure): // a list that failed is not told to hang before that is sure
-		text := "lists hang" + v.behind(callNode(h))
+		text := "lists hang" + v.behind(waits.CallKey(h.Op, h.ID))
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
@@ -178,7 +179,7 @@ func (v *view) statusWord() (Headline, bool) {
 		}
 		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
 	case v.Hangs(call.Status) && h.Sure && v.Scope != answers.AllSlow: // what hangs there is only slow as well
-		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status " + v.unanswered(h) + v.behind(callNode(h)))}, true
+		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status " + v.unanswered(h) + v.behind(waits.CallKey(h.Op, h.ID)))}, true
 	case f != nil && answers.IsBad(f.Err) && v.failsOn(f, statusForSure):
 		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
 	}

@@ -57,7 +57,7 @@ func (p failingPod) name() group { return groupOf(p.Pod, p.Container, p.like()) 
 
 // line is what is said of one of several.
 func (p failingPod) line() (Subject, string) {
-	return p.subject(), objectOf(p.Flight) + ": " + words(p.Err)
+	return p.subject(), p.Object().String() + ": " + words(p.Err)
 }
 
 func (p failingPod) subject() Subject { return on(p.Op, p.Pod, p.Container, p.ID) }
@@ -152,7 +152,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 	p := group[0]
 	f := Finding{
 		ID: InspectFailing, Severity: Warning,
-		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, objectOf(p.Flight), excerpt(words(p.Err))),
+		Summary:  fmt.Sprintf("%v of %s fails: %s", p.Op, p.Object().String(), excerpt(words(p.Err))),
 		Subject:  p.subject(),
 		Evidence: []string{words(p.Err), v.failingSince(p), "its events are held back and its status is not known until an inspection succeeds"},
 	}

@@ -71,8 +71,8 @@ func (v *view) everyStatusFinding() Finding {
 		f.say(v.hangLine(h))
 	}
 	f.say(v.pressure(), v.daemon())
-	f.say(v.lockLines(callNode(first))...)
-	return f.withChain(v, callNode(first))
+	f.say(v.lockLines(waits.CallKey(first.Op, first.ID))...)
+	return f.withChain(v, waits.CallKey(first.Op, first.ID))
 }
 
 // A hungObject is a status call that hangs, and with a sandbox those of its
@@ -147,7 +147,7 @@ func (v *view) containersIn(ref pleg.PodRef) []pleg.Container {
 // sandbox returns the id of the sandbox that an object is or lies in, by the lists or
 // else by what the node shows.
 func (v *view) sandbox(f call.Flight) string {
-	if isSandbox(f) {
+	if f.Op == call.PodSandboxStatus {
 		return f.ID
 	}
 	for _, c := range v.containersIn(f.Pod) {
@@ -231,7 +231,7 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 		Next:    v.objectSteps(h.Flight),
 	}
 	f.say(v.hangLine(h))
-	f.say(v.lockLines(objectNode(v.asked(h.Flight)))...)
+	f.say(v.lockLines(waits.ObjectKey(h.Object()))...)
 	f.say(o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours(), v.notListed(h.Flight))
 	f.say(v.processes(h.Flight)...)
 	if len(alike) > 1 {
@@ -244,7 +244,7 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 // nodesOf returns what findings about objects are about in the graph.
 func (v *view) nodesOf(all []hungObject) (nodes []string) {
 	for _, o := range all[:min(len(all), membersMost)] {
-		nodes = append(nodes, objectNode(v.asked(o.Flight)), callNode(o.Hang))
+		nodes = append(nodes, waits.ObjectKey(o.Object()), waits.CallKey(o.Hang.Op, o.Hang.ID))
 	}
 	return nodes
 }

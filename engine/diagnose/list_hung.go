@@ -9,6 +9,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -71,10 +72,10 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 		left = fmt.Sprintf("unhealthy in %s if no list returns", span(d.Round(time.Second)))
 	}
 	f.say(v.hangLine(h), left)
-	f.say(v.lockLines(callNode(h))...)
+	f.say(v.lockLines(waits.CallKey(h.Op, h.ID))...)
 	f.say(answers, v.others(h.Op), v.searching(), v.unknown(), v.seenOf(), v.pressure(), v.daemon())
 	f.say(v.inKernel()...)
-	f = f.withChain(v, callNode(h))
+	f = f.withChain(v, waits.CallKey(h.Op, h.ID))
 	switch o, found := v.holder(f.Chain); {
 	case len(v.Blamed) > 0 || !found: // their findings tell who holds it up
 	case o.ID == "":
@@ -104,7 +105,7 @@ func (v *view) inKernel() (lines []string) {
 // holder returns the object that is surely among the links of a chain; false if none is.
 func (v *view) holder(links []Link) (o waits.Object, found bool) {
 	for _, l := range proven(links) {
-		if n := v.waits.Find(key(waits.Container, cmp.Or(l.ID, l.Name))); l.Kind == waits.Container && n >= 0 {
+		if n := v.waits.Find(waits.Key(waits.Container, cmp.Or(l.ID, l.Name))); l.Kind == waits.Container && n >= 0 {
 			return v.waits.Nodes[n].Object, true
 		}
 	}
@@ -120,7 +121,7 @@ func (v *view) unknown() string {
 	var ids []string
 	for _, o := range w.Unknown[:min(len(w.Unknown), unknownTold)] {
 		by, _ := v.shownBy(o.ID)
-		ids = append(ids, strings.TrimSpace(shortID(o.ID)+" "+by.From))
+		ids = append(ids, strings.TrimSpace(pleg.ShortID(o.ID)+" "+by.From))
 	}
 	said := fmt.Sprintf("%s of %s that the node shows are unknown to the runtime: %s", thousands(len(w.Unknown)), count(len(v.evidence.Objects()), "id"), join(ids))
 	if n := len(w.Unknown) - len(ids); n > 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -38,7 +39,7 @@ func statusOf(o waits.Object) string {
 		kind, name = "sandbox", ""
 	}
 	if name == "" {
-		name = shortID(o.ID)
+		name = pleg.ShortID(o.ID)
 	}
 	if pod := o.Pod.String(); pod != "" {
 		return fmt.Sprintf("%s %s (%s)", kind, name, pod)

@@ -117,7 +117,7 @@ func (v *view) shownBy(id string) (evidence.Object, bool) {
 
 // asked returns the object that a call is about.
 func (v *view) asked(f call.Flight) waits.Object {
-	o := waits.Object{ObjectRef: pleg.ObjectRef{Pod: f.Pod, Container: f.Container, ID: f.ID, Sandbox: isSandbox(f)}}
+	o := waits.Object{ObjectRef: f.Object()}
 	if !o.Sandbox {
 		o.SandboxID = v.sandbox(f)
 	}
@@ -135,7 +135,7 @@ func called(o waits.Object) string {
 	case o.Pod != (pleg.PodRef{}):
 		return objectName(o.Pod, o.Container)
 	case o.Sandbox:
-		return "sandbox " + shortID(o.ID) + ", which is not listed"
+		return "sandbox " + pleg.ShortID(o.ID) + ", which is not listed"
 	}
-	return "container " + shortID(o.ID) + ", which is not listed"
+	return "container " + pleg.ShortID(o.ID) + ", which is not listed"
 }

@@ -87,7 +87,7 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 			p.what, p.severity = "helper", Warning
 		case n.Object == (waits.Object{}):
 			p.what, p.severity = "runtime", Critical
-		case v.waits.Find(key(waits.Call, waits.CallKey(call.ContainerStatus, n.Object.ID))) >= 0, v.waits.Find(key(waits.Call, waits.CallKey(call.PodSandboxStatus, n.Object.ID))) >= 0:
+		case v.waits.Find(waits.CallKey(call.ContainerStatus, n.Object.ID)) >= 0, v.waits.Find(waits.CallKey(call.PodSandboxStatus, n.Object.ID)) >= 0:
 			return
 		default:
 			p.what, p.severity, p.others = "process", Warning, v.alsoIn(n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -144,7 +145,7 @@ func (v *view) callName(f call.Flight) string {
 		return f.Op.String()
 	}
 	if p, stuck := v.stuckBehind(v.asked(f)); stuck {
-		return f.Op.String() + " of " + objectOf(f) + " " + processName(p)
+		return f.Op.String() + " of " + f.Object().String() + " " + processName(p)
 	}
 	return f.Op.String() + " of " + v.calledBy(f)
 }
@@ -155,7 +156,7 @@ func (v *view) callName(f call.Flight) string {
 func (v *view) heldBy(o waits.Object) string {
 	name := objectName(o.Pod, o.Container)
 	if o.Pod.Name == "" {
-		name = cmp.Or(shortID(o.ID), o.String())
+		name = cmp.Or(pleg.ShortID(o.ID), o.String())
 	}
 	if p, stuck := v.stuckBehind(o); stuck {
 		return name + " " + processName(p)
@@ -178,7 +179,7 @@ func (v *view) stuckBehind(o waits.Object) (evidence.Process, bool) {
 // calledBy names the object of a call, and one whose pod's name is not known by its
 // process, too.
 func (v *view) calledBy(f call.Flight) string {
-	name := objectOf(f)
+	name := f.Object().String()
 	if p, ok := v.worst(f.ID); ok && f.Pod.Name == "" {
 		name += fmt.Sprintf(", pid %d %s,", p.PID, p.Command)
 	}

@@ -42,7 +42,7 @@ func (v *view) standsOut(op call.Operation, took time.Duration) bool {
 func (v *view) slowFinding(f call.Flight, took time.Duration) Finding {
 	found := Finding{
 		ID: InspectHung, Severity: Warning,
-		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, objectOf(f), span(took), span(v.Sums(f.Op).P50)),
+		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, f.Object().String(), span(took), span(v.Sums(f.Op).P50)),
 		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{Hang: &answers.Hang{Flight: f}}.name().String(),
 		Next: v.objectSteps(f)[:1],
 	}

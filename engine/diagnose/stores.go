@@ -187,7 +187,7 @@ func (v *view) refusedFor(reasons ...string) string {
 				break
 			}
 			if f := p.Failure; f != nil && speaks(f.Err.Error()) {
-				return fmt.Sprintf("%v of %s: %s", f.Op, objectOf(f.Flight), words(f.Err))
+				return fmt.Sprintf("%v of %s: %s", f.Op, f.Object().String(), words(f.Err))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // RuntimeUnresponsive is a runtime that is there and answers nothing.
@@ -75,8 +76,8 @@ func (v *view) silentFinding() Finding {
 		f.say("only Status is answered, in " + span(took))
 	}
 	f.say(v.downClock(), v.daemon())
-	f.say(v.lockLines(callNode(h))...)
-	return f.withChain(v, callNode(h))
+	f.say(v.lockLines(waits.CallKey(h.Op, h.ID))...)
+	return f.withChain(v, waits.CallKey(h.Op, h.ID))
 }
 
 // silentFor says for how long nothing has come back; of a deadline shorter than a
@@ -93,7 +94,7 @@ func (v *view) halfSilentFinding(h *answers.Hang) Finding {
 	f := Finding{
 		ID: RuntimeUnresponsive, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s, while other calls are answered", h.Op, v.unanswered(h)),
-		Subject: Subject{Operation: h.Op.String()}, Nodes: []string{callNode(h)},
+		Subject: Subject{Operation: h.Op.String()}, Nodes: []string{waits.CallKey(h.Op, h.ID)},
 		Next: v.runtimeSteps(Step{Text: "does it hang for crictl, too", Command: v.crictl("info")}),
 	}
 	f.say(v.hangLine(h), v.meanwhile(h))

@@ -13,7 +13,7 @@ const unseenTold = 3
 // nameOf names a container, as far as it is known whose it is.
 func nameOf(o *pleg.ObjectRef) string {
 	if o.Pod.Name == "" || o.Container == "" {
-		return strings.TrimSpace(o.Pod.String() + " " + shortID(o.ID))
+		return strings.TrimSpace(o.Pod.String() + " " + pleg.ShortID(o.ID))
 	}
 	return objectName(o.Pod, o.Container)
 }

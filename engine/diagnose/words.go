@@ -41,11 +41,6 @@ func excerpt(s string) string {
 	return head + "..." + s[len(head)+len(dropped):]
 }
 
-// shortIDLength is how much of an id crictl shows, and takes for the whole.
-const shortIDLength = 13
-
-func shortID(id string) string { return beginning(id, shortIDLength) }
-
 // beginning returns at most the first n characters of a text.
 func beginning(s string, n int) string {
 	for i := range s {
@@ -60,22 +55,6 @@ func beginning(s string, n int) string {
 // objectName returns namespace/pod and the container, as far as they have names.
 func objectName(pod pleg.PodRef, container string) string {
 	return strings.TrimSpace(pod.String() + " " + container)
-}
-
-// objectOf names what a call is about: namespace/pod container.
-func objectOf(f call.Flight) string {
-	pod := f.Pod.String()
-	switch {
-	case f.Pod.Name == "" && f.ID != "" && pod != "":
-		return shortID(f.ID) + " (of the pod with UID " + pod + ")"
-	case pod == "" && f.ID != "":
-		return shortID(f.ID) + " (of a pod whose name is not known)"
-	case pod == "":
-		return "a pod without a name"
-	case f.Op == call.ContainerStatus && f.Container == "" && f.ID != "":
-		return pod + " container " + shortID(f.ID)
-	}
-	return objectName(f.Pod, f.Container)
 }
 
 // verbs are crictl's words for calls.

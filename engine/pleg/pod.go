@@ -33,6 +33,36 @@ type ObjectRef struct {
 	Sandbox   bool
 }
 
+// String returns namespace/pod and the container, as far as they have names, or else the
+// id.
+func (r ObjectRef) String() string {
+	pod := r.Pod.String()
+	switch {
+	case r.Pod.Name == "" && r.ID != "" && pod != "":
+		return ShortID(r.ID) + " (of the pod with UID " + pod + ")"
+	case pod == "" && r.ID != "":
+		return ShortID(r.ID) + " (of a pod whose name is not known)"
+	case pod == "":
+		return "a pod without a name"
+	case !r.Sandbox && r.Container == "" && r.ID != "":
+		return pod + " container " + ShortID(r.ID)
+	case r.Container == "":
+		return pod
+	}
+	return pod + " " + r.Container
+}
+
+// ShortID returns as much of an id as people compare, and as crictl shows and takes for
+// the whole: 13 digits. It is not cleaned.
+func ShortID(id string) string {
+	for i := range id {
+		if i >= 13 {
+			return id[:i] // never within a character, whatever the runtime has for an id
+		}
+	}
+	return id
+}
+
 // Object returns what an event is about: no id for a pod as a whole.
 func (e *Event) Object() ObjectRef {
 	return ObjectRef{ID: e.ID, Pod: e.Pod, Container: e.Container, Sandbox: e.Sandbox}

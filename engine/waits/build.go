@@ -133,9 +133,22 @@ func olderFirst(a, b *evidence.Process) int {
 	return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID))
 }
 
+// Key returns the key of a node of a kind by what it is known by within that.
+func Key(kind Kind, known string) string { return strings.TrimSpace(string(kind) + " " + known) }
+
+// CallKey returns the key of a call about an object, or of one without an id.
+func CallKey(op call.Operation, id string) string { return Key(Call, knownCall(op, id)) }
+
+func knownCall(op call.Operation, id string) string { return op.String() + " " + id }
+
+// ObjectKey returns the key of an object, which may be a pod of which no id is known.
+func ObjectKey(o pleg.ObjectRef) string { return Key(Container, knownObject(o)) }
+
+func knownObject(o pleg.ObjectRef) string { return cmp.Or(o.ID, o.Pod.String()) }
+
 // node returns the place of a node, which is made if there is none of its key.
 func (b *builder) node(n Node) int {
-	n.Key = strings.TrimSpace(string(n.Kind) + " " + n.Key)
+	n.Key = Key(n.Kind, n.Key)
 	i, known := b.graph.byKey[n.Key]
 	if !known {
 		i = len(b.graph.Nodes)
@@ -161,7 +174,7 @@ func (b *builder) edge(from, to int, proof string) {
 }
 
 func (b *builder) object(o Object) int {
-	return b.node(Node{Key: cmp.Or(o.ID, o.Pod.String()), Kind: Container, ID: o.ID, Name: o.String(), Object: o})
+	return b.node(Node{Key: knownObject(o.ObjectRef), Kind: Container, ID: o.ID, Name: o.String(), Object: o})
 }
 
 // whose returns the object of an id; one of which only the id is known if nobody shows it.
@@ -173,37 +186,6 @@ func (f *Facts) whose(id string) Object {
 		return o
 	}
 	return Object{ObjectRef: pleg.ObjectRef{ID: id}}
-}
-
-// String returns namespace/pod and the container, as far as they have names, or else the
-// id.
-func (o Object) String() string {
-	pod := o.Pod.String()
-	switch {
-	case o.Pod.Name == "" && o.ID != "" && pod != "":
-		return shortID(o.ID) + " (of the pod with UID " + pod + ")"
-	case pod == "" && o.ID != "":
-		return shortID(o.ID) + " (of a pod whose name is not known)"
-	case pod == "":
-		return "a pod without a name"
-	case !o.Sandbox && o.Container == "" && o.ID != "":
-		return pod + " container " + shortID(o.ID)
-	case o.Container == "":
-		return pod
-	}
-	return pod + " " + o.Container
-}
-
-// shortIDLength is how much of an id crictl shows, and takes for the whole.
-const shortIDLength = 13
-
-func shortID(id string) string {
-	for i := range id {
-		if i >= shortIDLength {
-			return id[:i]
-		}
-	}
-	return id
 }
 
 // Roughly returns a duration by its largest unit or two: 47s, 10m, 2h5m.

@@ -19,15 +19,12 @@ func relistsToCalls(b *builder) {
 // call returns the node of a call that hangs.
 func (b *builder) call(i int) int {
 	h := &b.Hangs[i]
-	key, name := h.Op.String(), h.Op.String()
+	name := h.Op.String()
 	if h.Op.AboutObject() {
-		key, name = CallKey(h.Op, h.Object.ID), name+" of "+h.Object.String()
+		name += " of " + h.Object.String()
 	}
-	return b.node(Node{Key: key, Kind: Call, Name: name, Object: h.Object, Since: h.Since, sure: h.Sure})
+	return b.node(Node{Key: knownCall(h.Op, h.Object.ID), Kind: Call, Name: name, Object: h.Object, Since: h.Since, sure: h.Sure})
 }
-
-// CallKey returns by what a status call is known, within the keys of its kind.
-func CallKey(op call.Operation, id string) string { return op.String() + " " + id }
 
 // list returns the place of the list that hangs with a status call: the one of its kind,
 // if that hangs, else any; -1 if none does.

@@ -174,7 +174,7 @@ func subject(e *engine.Event) string {
 	case e.Container != "":
 		return e.Container
 	}
-	return text.ShortID(e.ID)
+	return pleg.ShortID(e.ID)
 }
 
 // steps says from which state an event leads to which.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -124,7 +125,7 @@ func LastProven(chain []diagnose.Link) (last diagnose.Link) {
 
 // named names a link, with what it is looked up by where its name has that not.
 func named(l diagnose.Link) string {
-	name, id := cmp.Or(l.Name, string(l.Kind)), text.ShortID(l.ID)
+	name, id := cmp.Or(l.Name, string(l.Kind)), pleg.ShortID(l.ID)
 	switch {
 	case id == "" || strings.Contains(name, id):
 		return name

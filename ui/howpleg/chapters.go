@@ -120,7 +120,7 @@ func name(r *journal.Row) string {
 	case r.Container != "":
 		return r.Container
 	}
-	return text.ShortID(r.ID)
+	return pleg.ShortID(r.ID)
 }
 
 // thing is [name] in a sentence.

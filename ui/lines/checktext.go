@@ -12,6 +12,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
@@ -85,7 +86,7 @@ func (p *page) findings(u diagnose.Update) {
 func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
 	if on := finding.Subject(f.Subject); on != "" {
 		if id := f.Subject.ContainerID; id != "" {
-			on += ", id " + text.ShortID(id)
+			on += ", id " + pleg.ShortID(id)
 		}
 		p.row(indent, "subject", on)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -188,11 +189,11 @@ func (v *watcher) event(b []byte, e engine.Event) []byte {
 func subject(e engine.Event) string {
 	switch {
 	case e.Sandbox:
-		return "sandbox " + text.Clean(text.ShortID(e.ID))
+		return "sandbox " + text.Clean(pleg.ShortID(e.ID))
 	case e.ID == "":
 		return "-"
 	case e.Container == "":
-		return text.Clean(text.ShortID(e.ID))
+		return text.Clean(pleg.ShortID(e.ID))
 	}
 	return text.Clean(e.Container)
 }

@@ -211,7 +211,7 @@ func drawName(l *text.Line, b widget.Pen, r row, w int) {
 	indent, name, st, sign := 4, part.Name, b.Text, s.Branch
 	if part.Sandbox {
 		indent, name, st = 2, "sandbox", b.Dim
-		if whole := name + " " + text.ShortID(part.ID); len(whole) <= w-indent-2 { // half an id tells nothing
+		if whole := name + " " + pleg.ShortID(part.ID); len(whole) <= w-indent-2 { // half an id tells nothing
 			name = whole
 		}
 	}

@@ -238,7 +238,7 @@ func (s *sheet) status(d *widget.Doc) {
 	for _, sb := range st.Sandboxes {
 		_, died := s.of.Dead[sb.ID]
 		symbol, word, st := look.Listed(t, sb.State, died)
-		d.Field("sandbox", st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, sb.Attempt, text.ShortID(sb.ID)))
+		d.Field("sandbox", st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, sb.Attempt, pleg.ShortID(sb.ID)))
 	}
 	s.ctrs.write(d, t, at, s.of)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/text"
 )
 
 // opened is the sheet of a pod in a view that has seen some events.
@@ -63,7 +62,7 @@ func TestDeadUnseen(t *testing.T) {
 	says := strings.Join(strings.Fields(s.Text()), " ")
 	for _, want := range []string{
 		"state ◇ dead, 1 of 2 running", "◇ dead " + c.Name + " died 7s ago, as pidfd saw; the kubelet takes it to be running",
-		text.ShortID(c.ID) + " running running ◇ dead", c.Name + " ◇ dead attempt 0 " + text.ShortID(c.ID),
+		pleg.ShortID(c.ID) + " running running ◇ dead", c.Name + " ◇ dead attempt 0 " + pleg.ShortID(c.ID),
 	} {
 		if !strings.Contains(says, want) {
 			t.Errorf("no %q in\n%s", want, s.Text())

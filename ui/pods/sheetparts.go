@@ -55,7 +55,7 @@ func container(t *theme.Theme, at time.Time, of *podlist.Pod, c *pleg.ContainerS
 	}
 	lines := [][]text.Span{{
 		text.Say(t.Text, "  "+c.Name).In(widget.LabelWidth),
-		text.Say(st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, c.Attempt, text.ShortID(c.ID))),
+		text.Say(st, fmt.Sprintf("%s %s  attempt %d  %s", symbol, word, c.Attempt, pleg.ShortID(c.ID))),
 	}}
 	more := func(st theme.Style, what string) {
 		if what != "" {
@@ -119,7 +119,7 @@ func (r *record) write(d *widget.Doc, t *theme.Theme, of *podlist.Pod) {
 			sign, signed = symbol+" "+word, st
 		}
 		return []text.Span{
-			text.Say(t.Text, "  "+row.what).In(24), text.Say(t.Dim, text.ShortID(row.id)).In(15),
+			text.Say(t.Text, "  "+row.what).In(24), text.Say(t.Dim, pleg.ShortID(row.id)).In(15),
 			text.Say(st, row.states[0].String()).In(12), text.Say(st, row.states[1].String()).In(12), text.Say(signed, sign),
 		}
 	})

@@ -18,10 +18,6 @@ func width(s string) int {
 	return ansi.StringWidth(strings.Clone(s))
 }
 
-// ShortID returns as much of an id as people compare: 13 digits, as crictl does. It
-// is not cleaned.
-func ShortID(id string) string { return id[:min(len(id), 13)] }
-
 // Fit returns s cleaned and exactly w cells wide: padded with spaces on the
 // right, or cut, with ellipsis (one cell) in the place of what was lost.
 func Fit(s string, w int, ellipsis string) string {

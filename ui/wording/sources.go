@@ -120,7 +120,7 @@ func Goroutine(g evidence.Goroutine) string {
 		did = append(did, "for "+text.Age(g.For))
 	}
 	if g.Container != "" {
-		did = append(did, "container "+text.ShortID(g.Container))
+		did = append(did, "container "+pleg.ShortID(g.Container))
 	}
 	did = slices.DeleteFunc(did, func(s string) bool { return s == "" })
 	return fmt.Sprintf("goroutine %d (%s)", g.Number, strings.Join(did, ", "))
@@ -200,7 +200,7 @@ func whom(p evidence.Process, names map[string]string) string {
 	if name == "" && p.Pod != "" {
 		name = p.Namespace + "/" + p.Pod
 	}
-	return strings.Trim(name+" "+text.ShortID(p.Container), " ")
+	return strings.Trim(name+" "+pleg.ShortID(p.Container), " ")
 }
 
 // namesByID names sandboxes and containers by their ids. What no list has is named by its
