@@ -229,7 +229,7 @@ func (c *calls) lastTries(now time.Time) {
 
 // due returns when something is to be done about a call though none returns;
 // zero if nothing is.
-func (c *calls) due(*machine) time.Time {
+func (c *calls) due(m *machine) time.Time {
 	var due time.Time
 	for _, p := range c.out {
 		if p.abandoned {
@@ -243,7 +243,7 @@ func (c *calls) due(*machine) time.Time {
 		}
 	}
 	for _, p := range c.queue {
-		other := c.like(p.Flight)
+		other := c.inWay(m.now, p.Flight)
 		switch {
 		case other == nil:
 			due = sooner(due, p.notYet)

@@ -178,7 +178,6 @@ func (t *pods) event(e Event, died *ledger.Death) {
 // returns is never changed.
 func (t *pods) read() ([]*Pod, Counts, pleg.Anomalies) {
 	edits := t.edits()
-	t.index.update(t)
 	if !t.listed || t.sorted != nil && len(edits) == 0 {
 		return t.sorted, t.counts, t.found
 	}

@@ -98,13 +98,16 @@ func (k *kind) accountFor(c *Finding, findings []Finding) {
 // toRoots gives each effect of an effect the cause of that: the graph and what rules explain
 // may each know a part of the way.
 func toRoots(findings []Finding) {
-	for range findings {
+	changed := true
+	for n := 0; changed && n < len(findings); n++ {
+		changed = false
 		for i := range findings {
 			f := &findings[i]
 			if j := slices.IndexFunc(findings, func(c Finding) bool {
 				return f.Cause != "" && c.Key() == f.CauseKey && c.Cause != "" && c.CauseKey != f.Key()
 			}); j >= 0 {
 				f.because(&findings[j])
+				changed = true
 			}
 		}
 	}

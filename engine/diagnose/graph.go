@@ -40,9 +40,12 @@ func (v *view) waitFacts() waits.Facts {
 		Line:   func(i int) string { return v.hangLine(hangs[i]) },
 		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(),
 		Lookup: v.ours, Shown: v.shown,
-		Disk: func(m evidence.Mount) string { return strings.Join(v.disk(m)[:min(1, len(v.disk(m)))], "") },
+		Disk: func(m evidence.Mount) string {
+			lines := v.disk(m)
+			return strings.Join(lines[:min(1, len(lines))], "")
+		},
 	}
-	blamed := make(map[*answers.Hang]bool, waits.MostObjects)
+	blamed := make(map[*answers.Hang]bool)
 	for _, h := range v.Blamed[:min(len(v.Blamed), waits.MostObjects)] {
 		blamed[h] = true
 	}
@@ -107,7 +110,7 @@ func (v *view) effects(findings []Finding) {
 	waiting := make([]waits.Set, len(findings)) // for each
 	for i := range findings {
 		if f := &findings[i]; f.ID == PLEGUnhealthy {
-			f.Nodes = []string{string(waits.Relist)}
+			f.Nodes = []string{waits.Key(waits.Relist, "")}
 		}
 		waiting[i] = v.waits.Waiting(findings[i].Nodes...)
 	}
@@ -207,7 +210,8 @@ func (v *view) ending(path []waits.Link, i int) (Step, bool) {
 	}
 	for _, above := range slices.Backward(path[:i]) {
 		if p := v.waits.Nodes[above.Place].Process(); p != nil {
-			steps := freeing(*p)
+			m, _ := v.waits.FileSystem(above.Place)
+			steps := freeing(*p, m)
 			if j := slices.IndexFunc(steps, func(s Step) bool { return s.Risky }); j >= 0 {
 				return steps[j], true
 			}

@@ -36,6 +36,7 @@ type lateHelper struct {
 	evidence.Process
 	node   string
 	owner  waits.Object
+	free   bool // no call that hangs surely waits for it
 	others []evidence.Process
 }
 
@@ -59,25 +60,31 @@ func helperStuck(v *view) []Finding {
 func (v *view) lateHelpers() (late []lateHelper) {
 	var found []lateHelper
 	v.graph().Each(waits.Helper, func(place int, n *waits.Node) {
-		if p := n.Process(); !v.waits.Below(place, waits.Helper) && !waits.Idle(p) && p.Own && (v.helperLate(*p) || v.waits.HoldsUp(place)) {
-			found = append(found, lateHelper{Process: *p, node: n.Key, owner: n.Object})
+		p := n.Process()
+		if v.waits.Below(place, waits.Helper) || waits.Idle(p) || !p.Own {
+			return
+		}
+		if free := !v.waits.HoldsUp(place); !free || v.helperLate(*p) {
+			found = append(found, lateHelper{Process: *p, node: n.Key, owner: n.Object, free: free})
 		}
 	})
-	holds := func(l lateHelper) int { // who holds up a call is told by itself, however young
-		if v.waits.HoldsUp(v.waits.Find(l.node)) {
-			return 0
-		}
-		return 1
-	}
 	slices.SortStableFunc(found, func(a, b lateHelper) int {
-		return cmp.Or(cmp.Compare(holds(a), holds(b)), cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID))
-	})
-	for _, p := range found {
-		if i := slices.IndexFunc(late, func(l lateHelper) bool { return p.owner.ID != "" && l.owner.ID == p.owner.ID }); i >= 0 {
-			late[i].others = append(late[i].others, p.Process)
-		} else {
-			late = append(late, p)
+		switch { // who holds up a call is told by itself, however young
+		case !a.free && b.free:
+			return -1
+		case a.free && !b.free:
+			return 1
 		}
+		return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID))
+	})
+	first := make(map[string]int) // places in late, by owner
+	for _, p := range found {
+		if i, known := first[p.owner.ID]; known && p.owner.ID != "" {
+			late[i].others = append(late[i].others, p.Process)
+			continue
+		}
+		first[p.owner.ID] = len(late)
+		late = append(late, p)
 	}
 	return late
 }

@@ -214,7 +214,7 @@ func (o hungObject) name() group {
 	return groupOf(o.Pod, o.Container, manner{op: o.Op.String()})
 }
 
-// line is what is said of one of several.
+// hungLine is what is said of one of several.
 func (v *view) hungLine(o hungObject) (Subject, string) {
 	return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.Hang)
 }

@@ -130,13 +130,14 @@ func worstFirst(a, b stuckProcess) int {
 // anyStuck reports whether any process is worth a closer look, as on most nodes
 // none is.
 func anyStuck(found *evidence.Processes) bool {
-	is := func(p evidence.Process) bool { return p.State.Stuck() || p.State == evidence.Zombie }
+	is := func(p evidence.Process) bool { return p.State.Stuck() }
+	dead := func(p evidence.Process) bool { return p.State == evidence.Zombie }
 	for _, processes := range found.Containers {
 		if slices.ContainsFunc(processes, is) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Helpers, is) || slices.ContainsFunc(found.Daemons, is)
+	return slices.ContainsFunc(found.Shims, is) || slices.ContainsFunc(found.Shims, dead) || slices.ContainsFunc(found.Helpers, is) || slices.ContainsFunc(found.Daemons, is)
 }
 
 // word returns what the process is called: shim, conmon, runc update.
@@ -250,7 +251,7 @@ func (p stuckProcess) next() []Step {
 	case p.State == evidence.Zombie:
 		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
 	case p.Mount.Type != "":
-		return append(steps, freeing(p.Process)...)
+		return append(steps, freeing(p.Process, p.Mount)...)
 	case waits.ForServer(&p.Process):
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
 	}

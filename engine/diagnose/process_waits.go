@@ -67,10 +67,10 @@ func (v *view) byFileSystem(stuck []stuckProcess) (groups [][]stuckProcess, sing
 // onFileSystem begins the group of those that wait for one file system.
 const onFileSystem = "file system "
 
-// waitingFinding is about all that waits for one file system. The first of them is
-// known to.
+// waitingFinding is about all that waits for one file system. What one of them that is
+// known to waits for is told: of others that is only likely.
 func (v *view) waitingFinding(g []stuckProcess) Finding {
-	first := g[0].Process
+	first := g[max(0, slices.IndexFunc(g, func(p stuckProcess) bool { return p.Mount.Type != "" }))].Process
 	m, _ := v.waits.FileSystem(g[0].place)
 	f := Finding{ID: ProcessStuck, Group: onFileSystem + m.Device, Summary: fmt.Sprintf("%s for %s", whoWait(g), fileSystem(m))}
 	longest := first.For
@@ -83,7 +83,7 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	f.Summary += " for " + going(longest)
 	f.Since = v.evidence.At.Add(-longest)
 	f.say(v.disk(m)...)
-	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first)...)
+	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first, m)...)
 	return about(f, g, stuckProcess.line).waitedFor(v, g)
 }
 
@@ -148,9 +148,9 @@ func (v *view) disk(m evidence.Mount) (lines []string) {
 	return lines
 }
 
-// freeing returns what can end the wait of a process for its file system.
-func freeing(p evidence.Process) []Step {
-	m := p.Mount
+// freeing returns what can end the wait of a process for a file system, which is that
+// below its own where that is an overlay.
+func freeing(p evidence.Process, m evidence.Mount) []Step {
 	number := m.Device[strings.IndexByte(m.Device, ':')+1:]
 	switch {
 	case isFrozen(p):

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,5 +115,46 @@ func TestWaitingAloneKeepsItsPlace(t *testing.T) {
 	wantIDs(t, got, ProcessStuck, ProcessStuck)
 	if got[0].Severity != Critical || !strings.Contains(got[0].Summary, "the shim of") || got[1].Severity != Warning {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What can be done is for the disk that is named, also where the worst of those that wait
+// is not known to wait for it, or is above it on an overlay.
+func TestStepsAreForTheDiskThatIsNamed(t *testing.T) {
+	disk := evidence.Mount{Point: "/data", Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
+	overlay := evidence.Mount{Point: "/", Type: "overlay", Source: "overlay", Device: "0:52"}
+	for name, mounts := range map[string][2]evidence.Mount{
+		"not known": {{}, disk},
+		"overlay":   {overlay, disk},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := checked(3)
+			r := looked(n)
+			r.Disk.Mount = disk
+			for i, p := range []*evidence.Process{&r.Processes.Daemons[0], &r.Processes.Containers["container-1-0"][0]} {
+				p.State, p.For, p.Mount, p.Stack = evidence.Uninterrupted, time.Minute, mounts[i], []string{"folio_wait_bit"}
+			}
+			in := n.input()
+			in.Evidence = r
+			f := Diagnose(in)[0]
+			if !strings.Contains(f.Summary, "1 process wait for ") || !strings.Contains(f.Summary, "(ext4 on /dev/sdb1)") {
+				t.Errorf("summary %q", f.Summary)
+			}
+			if !slices.ContainsFunc(f.Next, func(s Step) bool { return strings.Contains(s.Command, "/sys/dev/block/8:17/inflight") }) {
+				t.Errorf("steps %q, want those of the disk", f.Next)
+			}
+		})
+	}
+}
+
+// A process of a container that ended and was not collected holds nobody up.
+func TestZombieOfAContainerHoldsNobodyUp(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	r.Processes.Containers["container-1-0"][0].State = evidence.Zombie
+	in := n.input()
+	in.Evidence = r
+	if newView(in).anyHeld() {
+		t.Error("a graph is made for it at each update")
 	}
 }

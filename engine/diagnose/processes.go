@@ -99,16 +99,11 @@ func (v *view) shim(ids ...string) (evidence.Process, bool) {
 }
 
 // worst returns the process of a container or sandbox that is worst off.
-func (v *view) worst(id string) (worst evidence.Process, found bool) {
-	if id == "" {
-		return worst, false
+func (v *view) worst(id string) (evidence.Process, bool) {
+	if p := waits.WorstOf(v.evidence.Processes.Containers[id]); p != nil && id != "" {
+		return *p, true
 	}
-	for _, p := range v.evidence.Processes.Containers[id] {
-		if !found || p.State.Stuck() && !worst.State.Stuck() {
-			worst, found = p, true
-		}
-	}
-	return worst, found
+	return evidence.Process{}, false
 }
 
 // processes says what the node knows of the processes behind an object.

@@ -160,3 +160,9 @@ func TestNoEventIsLostAndNobodyStalls(t *testing.T) {
 		t.Error("the programs met too little, or something is expected where nothing is")
 	}
 }
+
+// Syncing reports whether a pod is being synced.
+func (s *Set) Syncing(uid pleg.UID) bool {
+	w := s.byUID[uid]
+	return w != nil && w.State == Syncing
+}

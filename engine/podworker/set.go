@@ -184,12 +184,6 @@ func (s *Set) Done(now time.Time, uid pleg.UID) {
 // Waits reports whether any worker waits for a newer status of its pod.
 func (s *Set) Waits() bool { return s.waiting > 0 }
 
-// Syncing reports whether that pod is being synced.
-func (s *Set) Syncing(uid pleg.UID) bool {
-	w := s.byUID[uid]
-	return w != nil && w.State == Syncing
-}
-
 // goOn takes a worker as far as it gets now: it goes on once it has something to do, its
 // last sync is over, and what it expects has come. Then it waits for a status that is
 // newer than its last sync, unless there was none. What comes from then on makes one sync

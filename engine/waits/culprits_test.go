@@ -120,3 +120,20 @@ func TestALockOfOneContainerHoldsUpNoStatusOfAnother(t *testing.T) {
 		t.Error("the status of c0 surely waits for the lock of c1's")
 	}
 }
+
+// A list that is only slow waits for no process of a container: one that hangs may.
+func TestASlowListBlamesNobody(t *testing.T) {
+	for _, sure := range []bool{false, true} {
+		f := facts(2).list()
+		f.Hangs[0].Sure = sure
+		f.Report.Processes.Containers = map[string][]evidence.Process{app(1).ID: {{PID: 201, Command: "app", State: evidence.Frozen, For: time.Minute}}}
+		g := Build(f)
+		waits := false
+		for _, e := range g.Edges {
+			waits = waits || g.Nodes[e.From].Kind == Call && g.Nodes[e.To].ID == app(1).ID
+		}
+		if waits != sure {
+			t.Errorf("sure %v: it waits %v", sure, waits)
+		}
+	}
+}

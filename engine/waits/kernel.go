@@ -110,7 +110,7 @@ func (b *builder) toOnlyDisk() {
 	}
 	for i := range b.graph.Nodes {
 		if n := &b.graph.Nodes[i]; n.process != nil && n.process.State == evidence.Uninterrupted && n.process.Mount.Type == "" && !ForServer(n.process) {
-			if kernel, known := b.graph.byKey[string(Kernel)+" "+strconv.Itoa(n.process.PID)]; known {
+			if kernel := b.graph.Find(Key(Kernel, strconv.Itoa(n.process.PID))); kernel >= 0 {
 				b.edge(kernel, only, "")
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -98,7 +99,7 @@ func objectsToProcesses(b *builder) {
 	}
 	for i := range b.Hangs {
 		if h := &b.Hangs[i]; h.Blamed {
-			if p := worstOf(b.Report.Processes.Containers[h.Object.ID]); p != nil && (Held(p) || InKernel(p)) {
+			if p := WorstOf(b.Report.Processes.Containers[h.Object.ID]); p != nil && (Held(p) || InKernel(p)) {
 				b.objectToProcess(h.Object, p)
 			}
 		}
@@ -150,9 +151,9 @@ func better(a, b *evidence.Process) *evidence.Process {
 	return a
 }
 
-// worstOf returns the process of a container or sandbox that is worst off; nil if there is
+// WorstOf returns the process of a container or sandbox that is worst off; nil if there is
 // none.
-func worstOf(all []evidence.Process) (worst *evidence.Process) {
+func WorstOf(all []evidence.Process) (worst *evidence.Process) {
 	for i := range all {
 		if worst == nil || all[i].State.Stuck() && !worst.State.Stuck() {
 			worst = &all[i]
@@ -204,8 +205,9 @@ func (b *builder) lateHelper(p *evidence.Process) {
 func (b *builder) objectToHelper(object int, o Object, p *evidence.Process) {
 	from, shim := object, b.shimOf(o)
 	if shim != nil {
-		place, asked := b.graph.byKey[string(Shim)+" "+fmt.Sprint(shim.PID)]
-		if asked = asked && b.has(object, place); p.Parent == shim.PID {
+		place := b.graph.Find(Key(Shim, strconv.Itoa(shim.PID)))
+		asked := place >= 0 && b.has(object, place)
+		if p.Parent == shim.PID {
 			place = b.shim(shim, o)
 			b.edge(object, place, fmt.Sprintf("it waits for its child, pid %d (%s)", p.PID, p.Command))
 			asked = true

@@ -24,9 +24,10 @@ const (
 )
 
 // ownerOf decides whose a daemon is: the one place where that is done. What it listens
-// at counts more than what it was told. Of a process that is known it is not asked again.
+// at counts more than what it was told. Of a process that is known it is not asked again,
+// and of another once in a look: each of its children asks.
 func (l *Look) ownerOf(s sighting) owner {
-	if l.endpoint == "" || s.owner != unknown {
+	if l.endpoint == "" || s.owner != unknown || l.untold[s.tracked] {
 		return s.owner
 	}
 	told := s.identity.socket
@@ -43,6 +44,7 @@ func (l *Look) ownerOf(s sighting) owner {
 	}
 	switch {
 	case told == "":
+		l.untold[s.tracked] = true
 		return unknown
 	case l.isAt(s.proc.PID, told):
 		s.owner = own

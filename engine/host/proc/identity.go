@@ -40,10 +40,8 @@ const CRINamespace = "k8s.io"
 // ociRuntimes are the names of programs that make containers.
 var ociRuntimes = []string{"runc", "crun", "runsc", "youki", "kata-runtime"}
 
-// The names of the daemons, as far as comm has room for them.
-var (
-	daemons = slices.Concat(flavour.Runtimes, flavour.Kubelets, flavour.Supervisors)
-)
+// daemons are their names, as far as comm has room for them.
+var daemons = slices.Concat(flavour.Programs, flavour.Kubelets)
 
 // roleOf returns the role that a name of at most 15 bytes stands for. Only
 // daemons are sure of theirs: the others' arguments have the last word.

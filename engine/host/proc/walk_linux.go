@@ -42,7 +42,8 @@ type Look struct {
 	waits    int           // how many have been found out
 	waited   int           // helpers of which that was
 	gaps     gaps
-	ours     map[string]bool // the sockets of shims that were compared with the runtime's
+	untold   map[*tracked]bool // daemons of which it cannot be known whose they are
+	ours     map[string]bool   // the sockets of shims that were compared with the runtime's
 	found    evidence.Processes
 }
 
@@ -60,7 +61,7 @@ type sighting struct {
 // the look later. The error says why there are none, in words for people.
 func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	w.looks++
-	l := &Look{memory: &w.memory, ctx: ctx, at: at, began: time.Now(), ours: map[string]bool{}}
+	l := &Look{memory: &w.memory, ctx: ctx, at: at, began: time.Now(), ours: map[string]bool{}, untold: map[*tracked]bool{}}
 	procs, err := l.list()
 	if err != nil {
 		return nil, err

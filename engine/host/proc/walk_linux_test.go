@@ -284,7 +284,7 @@ func TestAdd(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWalker(t.TempDir(), "unix://"+socket)
 			w.node = tt.node
-			l := &Look{memory: &w.memory, ctx: t.Context(), at: proctest.Look, ours: map[string]bool{}}
+			l := &Look{memory: &w.memory, ctx: t.Context(), at: proctest.Look, ours: map[string]bool{}, untold: map[*tracked]bool{}}
 			s := sighting{tracked: &tracked{member: membership{ids: tt.ids, unit: "x.service"}, identity: tt.identity}, proc: procfs.Proc{PID: 7}}
 			s.now.since = proctest.Look
 			got := evidence.Processes{Containers: map[string][]evidence.Process{}}
