@@ -153,18 +153,20 @@ func (c configuration) text(what setting) string {
 }
 
 // configured reads the configuration of a program with these arguments, with what it
-// imports. With an error there is what could be read. A program without a file has none.
+// imports. With an error there is what could be read. A program without
+// a file may still have a folder, as a kubelet (cmd/kubelet/app/server.go).
 func (p program) configured(root string, args []string) (all configuration, err error) {
 	named := proc.FlagValue(args, "config", "c")
 	main := cmp.Or(named, p.Config)
-	if main == "" {
-		return nil, nil
-	}
-	if !filepath.IsAbs(main) {
+	if main != "" && !filepath.IsAbs(main) {
 		return nil, fmt.Errorf("%s is below a folder that is not known", main) // its working folder is not ours
 	}
-	pending, seen := []string{main}, map[string]bool{}
-	if dir := cmp.Or(proc.FlagValue(args, "config-dir", "d"), p.DropIns); p.dropInNames != "" && filepath.IsAbs(dir) {
+	folder := []string{"config-dir"}
+	if p.DropIns != "" {
+		folder = append(folder, "d") // CRI-O's; a kubelet has no such flag, and k3s another one
+	}
+	pending, seen := []string{main}, map[string]bool{"": true}
+	if dir := cmp.Or(proc.FlagValue(args, folder...), p.DropIns); p.dropInNames != "" && filepath.IsAbs(dir) {
 		pending = append(pending, matching(root, filepath.Join(dir, p.dropInNames))...)
 	}
 	for len(pending) > 0 && len(seen) < mostFiles {

@@ -96,6 +96,7 @@ func TestOthersAreTold(t *testing.T) {
 		{"CRI-O's drop-in where it does not look", "crio --config-dir=/etc/own.d", "etc/crio/crio.conf.d/x", "crio.root = '/data/o'\n", dataSetting, ""},
 		{"cri-dockerd's flag", "cri-dockerd --container-runtime-endpoint unix:///run/x.sock", "x", "", socketSetting, "unix:///run/x.sock"},
 		{"a kubelet's drop-in", "kubelet --config /gone.yaml --config-dir /etc/kubelet.d", "etc/kubelet.d/20-x.conf", "containerRuntimeEndpoint: unix:///run/x.sock\n", socketSetting, "unix:///run/x.sock"},
+		{"a kubelet's drop-in without a file", "kubelet --config-dir=/etc/kubelet.d", "etc/kubelet.d/20-x.conf", "containerRuntimeEndpoint: unix:///run/x.sock\n", socketSetting, "unix:///run/x.sock"},
 		{"what a kubelet takes for none", "kubelet --config /gone.yaml --config-dir /etc/kubelet.d", "etc/kubelet.d/20-x.yaml", "containerRuntimeEndpoint: unix:///run/x.sock\n", socketSetting, ""},
 		{"a kubelet", kubelet, "var/k.yaml", "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/x.sock # ours\n", socketSetting, "unix:///run/x.sock"},
 		{"a kubelet in JSON", kubelet, "var/k.yaml", "{\n  \"containerRuntimeEndpoint\": \"unix:///run/x.sock\"\n}\n", socketSetting, "unix:///run/x.sock"},
