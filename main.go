@@ -109,16 +109,25 @@ func show(ctx context.Context, args []string) int {
 		return cannotTell(o, err)
 	}
 	defer src.Close()
+	if src.Note != "" {
+		complain(errors.New(src.Note), exitOK)
+	}
 	return v(ctx, src)
 }
 
-// cannotTell says why there is nothing to look at, as a plugin too.
+// cannotTell says why there is nothing to look at, in the form that check was to have.
 func cannotTell(o options.Options, err error) int {
-	if !o.NPD {
-		return complain(err, exitCannotTell)
+	status := complain(err, exitCannotTell)
+	if o.View != options.Check && !o.NPD {
+		return status
 	}
-	_ = lines.WriteNPDUnknown(os.Stdout, err) // nobody is left to tell
-	return complain(err, lines.NPDUnknown)
+	src := source.Source{Source: pane.Source{Kind: "cri", Endpoint: o.Endpoint}}
+	if src.Node, _ = os.Hostname(); o.Demo != "" {
+		src.Kind = "demo"
+	}
+	nothing := &engine.Snapshot{At: time.Now(), Release: o.Release, Threshold: o.Threshold}
+	status, _ = lines.WriteUnknown(os.Stdout, err, nothing, style(o, src)) // nobody is left to tell
+	return status
 }
 
 // complain prints err for a person and returns status.
@@ -135,6 +144,9 @@ func complain(err error, status int) int {
 // chooseView returns the view that was asked for, or why it cannot be shown here:
 // before anything is started for it.
 func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
+	if err := terminal.Written(os.Stdout, os.Stderr); err != nil {
+		return nil, err
+	}
 	switch o.View {
 	case options.Check:
 		return untilSignal(exitCannotTell, checking(o)), nil

@@ -42,9 +42,8 @@ type Client struct {
 	end    context.CancelFunc
 	noCRI  plugged
 
-	sandboxes, containers streaming
-	knownSandboxes        knownBy[pleg.ListedSandbox]
-	knownContainers       knownBy[pleg.ListedContainer]
+	knownSandboxes  knownBy[pleg.ListedSandbox]
+	knownContainers knownBy[pleg.ListedContainer]
 }
 
 // Dial returns a client of the runtime that listens on endpoint, in any form
@@ -62,7 +61,6 @@ func Dial(endpoint string) (*Client, error) {
 func open(path string, dial dialFunc, patience time.Duration, more ...grpc.DialOption) (*Client, error) {
 	c := &Client{dialer: &dialer{path: path, dial: dial, patience: patience}}
 	c.alive, c.end = context.WithCancel(context.Background())
-	c.sandboxes.dialer, c.containers.dialer = c.dialer, c.dialer
 	// No resolver has a say in where the client connects; see dialer.connect.
 	conn, err := grpc.NewClient("passthrough:///runtime", append(c.options(), more...)...)
 	if err != nil {
@@ -84,7 +82,7 @@ func (c *Client) options() []grpc.DialOption {
 		grpc.WithIdleTimeout(0), // a pause, however long, keeps the connection
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: c.dialer.patience}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageLimit), grpc.ForceCodecV2(newCodec())),
-		grpc.WithMaxHeaderListSize(statusLimit), // in which an error comes
+		grpc.WithMaxHeaderListSize(smallLimit), // in which an error comes
 		grpc.WithUserAgent("plegtop"),
 		grpc.WithStatsHandler(meter{}),
 		grpc.WithUnaryInterceptor(c.explainUnary),
@@ -100,7 +98,7 @@ func (c *Client) Close() error {
 
 // Version returns what the runtime says of itself.
 func (c *Client) Version(ctx context.Context) (pleg.Version, error) {
-	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion}, small)
+	answer, err := c.rpc.Version(ctx, &runtimev1.VersionRequest{Version: kubeletAPIVersion})
 	if err != nil {
 		return pleg.Version{}, err
 	}

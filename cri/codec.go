@@ -1,20 +1,22 @@
 package cri
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
 	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/proto" // registers the codec that this one stands before
 	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
 )
 
 // A decoder is an answer that reads itself from its bytes on the wire, and
 // keeps none of them.
 type decoder interface{ decode(wire []byte) error }
 
-// A codec is gRPC's own for protobuf, except that it lets a [decoder] read, and leaves an
-// [undecoded] message as it is.
+// A codec is gRPC's own for protobuf, except that it lets a [decoder] read, leaves an
+// [undecoded] message as it is, and reads nothing that takes too much memory.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2("proto")} }
@@ -29,18 +31,29 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 		f.data = data
 		return nil
 	}
-	d, ok := v.(decoder)
-	if !ok {
-		return c.CodecV2.Unmarshal(data, v)
-	}
 	if len(data) == 1 {
-		return d.decode(data[0].ReadOnlyData())
+		return read(data[0].ReadOnlyData(), v)
 	}
 	wire := wires.Get().(*[]byte)
 	defer wires.Put(wire)
 	*wire = slices.Grow((*wire)[:0], data.Len())[:data.Len()]
 	data.CopyTo(*wire)
-	return d.decode(*wire)
+	return read(*wire, v)
+}
+
+// read reads an answer, which keeps nothing of wire: by itself, or by the generated code,
+// if that does not make too much of it.
+func read(wire []byte, v any) error {
+	switch v := v.(type) {
+	case decoder:
+		return v.decode(wire)
+	case proto.Message:
+		if err := weigh(parts(wire, v.ProtoReflect().Descriptor())); err != nil {
+			return err
+		}
+		return proto.Unmarshal(wire, v)
+	}
+	return fmt.Errorf("read an answer into a %T: not a message", v)
 }
 
 // wires has buffers for lists. Those of gRPC's own pool are cleared for each, and of

@@ -17,12 +17,11 @@ const (
 	containerLabel = "io.kubernetes.container.name"
 )
 
-// A list is what was gathered of a list, from one or more answers.
+// A list is what was gathered of a list.
 type list[T any] struct {
 	sanitizer
-	rows           []T
-	bytes, entries int       // of all answers, see [list.weigh]
-	known          *known[T] // nil for a list of one pod
+	rows  []T
+	known *known[T] // nil for a list of one pod
 }
 
 // result returns what was gathered, or nothing but err if that is not nil: half
@@ -35,8 +34,7 @@ func (l *list[T]) result(ctx context.Context, err error) ([]T, error) {
 	return l.rows, nil
 }
 
-// A sandboxList gathers the lines of a sandbox list from one or more answers.
-// A line is kept, or counted in NoMetadata, NoID or NoPodUID.
+// A sandboxList gathers the lines of a sandbox list. A line is kept, or counted in NoMetadata, NoID or NoPodUID.
 type sandboxList struct{ list[pleg.ListedSandbox] }
 
 func (l *sandboxList) add(sandboxes []*runtimev1.PodSandbox) {

@@ -3,14 +3,13 @@ package cri
 import (
 	"context"
 	"net"
-	"strconv"
 	"sync/atomic"
 	"time"
 )
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// A dialer makes the connections of one client, one after the other. It numbers
+// A dialer makes the connections of one client, one after the other. It counts
 // them, so that what was learned on one is not believed of the next, and it
 // keeps the last failure, which gRPC would only pass on as a text.
 type dialer struct {
@@ -28,7 +27,8 @@ func (d *dialer) connect(ctx context.Context, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return numberedConn{conn, connNumber(d.made.Add(1))}, nil
+	d.made.Add(1)
+	return conn, nil
 }
 
 // failure returns why the last attempt failed, nil if it did not.
@@ -38,18 +38,3 @@ func (d *dialer) failure() error {
 	}
 	return nil
 }
-
-// A numberedConn tells its number as its local address, which is the one
-// property of a connection that gRPC reports for a call. A unix client has no
-// local address of its own.
-type numberedConn struct {
-	net.Conn
-	number connNumber
-}
-
-func (c numberedConn) LocalAddr() net.Addr { return c.number }
-
-type connNumber uint64
-
-func (connNumber) Network() string  { return "unix" }
-func (n connNumber) String() string { return "connection " + strconv.FormatUint(uint64(n), 10) }

@@ -17,7 +17,7 @@ type Search struct {
 
 	// Running returns the sockets that processes of the node were started with, such
 	// as a shim's -address, the likeliest first. It is asked if no endpoint answers that
-	// a file names or that is usual; nil for nobody.
+	// a file names; nil for nobody.
 	Running func(context.Context) []string
 }
 
@@ -27,6 +27,7 @@ type Candidate struct {
 	Source   string // what named it, such as "/etc/crictl.yaml"
 	Outcome  Outcome
 	Reason   string // for people, fit for a terminal; empty if it answered
+	Other    string // of one that is down: the endpoint of another that answers; empty for none
 
 	path    string
 	named   bool // by a person, a file or a process of the node, not only known as a usual place
@@ -56,19 +57,19 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Discover returns the first endpoint that answers CRI v1, else the first that
-// is there and silent, so that a view can start and wait for it. An endpoint
-// that the command line or CONTAINER_RUNTIME_ENDPOINT names is the only
-// candidate. Otherwise the candidates come, in this order, from crictl's
-// configuration, the kubelet's flags and configuration, the sockets that
-// runtimes use unless told otherwise, and what [Search.Running] tells. One that the
-// node's files name is taken also when it is silent, whatever else answers: a hung
-// CRI-O is what is to be looked at, not a containerd that happens to run beside it.
+// Discover returns the endpoint of the runtime that the node is meant to have. One that
+// the command line or CONTAINER_RUNTIME_ENDPOINT names is the only candidate. Otherwise the
+// candidates come, in this order, from crictl's configuration, the kubelet's flags and
+// configuration, the sockets that runtimes use unless told otherwise, and what
+// [Search.Running] tells.
 //
-// A runtime that was stopped takes its socket with it. So where nothing answers it is
-// the first endpoint at which a runtime belongs, as somebody has named it, a living
-// process was started with it, or the runtime's state is on the node, whatever is there
-// in its place; unless there is one that we may not look at.
+// The first that is named, by a file or a process, and answers CRI v1 or is there and silent
+// is taken: a hung CRI-O is what is to be looked at, not a containerd that happens to run
+// beside it. A runtime that was stopped takes its socket with it, or leaves something else in
+// its place: where all that are named are down it is the first of these, with the one that
+// answers in its place as Other. Only where nobody names any, the first that answers is
+// taken, then the first that is silent, then the first of which the state is on the node.
+// What is down is not taken where there is one that we may not look at.
 //
 // Endpoints are asked side by side, each with one Version call. If none
 // will do the error is a *[NotFoundError]; if ctx ends first, that of ctx.
@@ -82,28 +83,46 @@ func Discover(ctx context.Context, s Search) (Candidate, error) {
 	tried := s.candidates()
 	n, err := s.tryAll(ctx, tried)
 	if err == nil && n == len(tried) && s.Running != nil && len(tried) > 1 {
-		known := n
 		tried = s.addRunning(tried, s.Running(ctx))
-		n, err = s.tryAll(ctx, tried[known:])
-		n += known
+		_, err = s.tryAll(ctx, tried[n:])
 	}
 	if err != nil {
 		return Candidate{}, err
 	}
-	if n < len(tried) {
-		return tried[n], nil
+	return choose(tried)
+}
+
+// choose returns the one that is taken of all that were tried.
+func choose(tried []Candidate) (Candidate, error) {
+	first := func(is func(Candidate) bool) *Candidate {
+		if i := slices.IndexFunc(tried, is); i >= 0 {
+			return &tried[i]
+		}
+		return nil
 	}
-	if i := slices.IndexFunc(tried, func(c Candidate) bool { return c.Outcome == Silent }); i >= 0 {
-		return tried[i], nil
-	}
-	denied := slices.ContainsFunc(tried, func(c Candidate) bool { return c.Outcome == Denied })
-	for _, named := range []bool{true, false} {
-		i := slices.IndexFunc(tried, func(c Candidate) bool { return c.isDown() && c.named == named })
-		if i >= 0 && !denied {
-			return tried[i], nil
+	barred := func(c Candidate) bool { return c.Outcome == Denied || c.Outcome == Outdated && c.named }
+	mayBeDown := first(barred) == nil
+	meant := first(func(c Candidate) bool { return c.named && (c.isDown() || barred(c)) })
+	answers := first(func(c Candidate) bool { return c.Outcome == Answers })
+	taken := first(Candidate.decides)
+	switch {
+	case taken != nil:
+	case meant != nil && mayBeDown:
+		if taken = meant; answers != nil {
+			taken.Other = answers.Endpoint
+		}
+	case meant == nil && answers != nil:
+		taken = answers
+	default:
+		taken = first(func(c Candidate) bool { return c.Outcome == Silent })
+		if taken == nil && mayBeDown {
+			taken = first(Candidate.isDown)
 		}
 	}
-	return Candidate{}, &NotFoundError{Tried: tried}
+	if taken == nil {
+		return Candidate{}, &NotFoundError{Tried: tried}
+	}
+	return *taken, nil
 }
 
 // tryAll finds out what is at the candidates, and returns the place of the first that
@@ -163,5 +182,5 @@ func (c Candidate) isDown() bool {
 
 // decides reports whether nothing after c has to be tried.
 func (c Candidate) decides() bool {
-	return c.Outcome == Answers || c.Outcome == Silent && c.named
+	return c.named && (c.Outcome == Answers || c.Outcome == Silent)
 }

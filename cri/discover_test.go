@@ -130,7 +130,7 @@ func TestDiscoverFindsNothing(t *testing.T) {
 		outcome  Outcome
 		line     string
 	}{
-		{"denied", node{sockets: socketsAt{"/run/x.sock": fails(codes.PermissionDenied, "no")}}, "/run/x.sock", Denied, "permission denied: try sudo"},
+		{"denied", node{sockets: socketsAt{"/run/x.sock": fails(codes.PermissionDenied, "no")}}, "/run/x.sock", Denied, "it answers, and denies Version: no; the file mode of the socket allows it, so look for what stands in front of the runtime"},
 		{"v1alpha2", node{sockets: socketsAt{"/run/x.sock": alphaOnly}}, "/run/x.sock", Outdated, "only v1alpha2; upgrade to containerd 1.6, CRI-O 1.20 or newer"},
 		{"TCP", node{}, "tcp://10.0.0.1:1234", Unusable, "tcp://10.0.0.1:1234 (--runtime-endpoint): is a network address"},
 		{"pipe", node{}, "npipe:////./pipe/x", Unusable, "is a Windows pipe"},
@@ -168,6 +168,7 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		endpoint string
 		running  []string
 		want     string // the endpoint; empty for none
+		other    string // that answers
 	}{
 		{name: "by a person", endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "below a file", node: node{files: texts{"/run/x": ""}}, endpoint: "/run/x/y.sock", want: "/run/x/y.sock"},
@@ -177,7 +178,12 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		{name: "HTTP/1", node: node{sockets: socketsAt{"/run/x.sock": http1}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "HTTP/2", node: node{sockets: socketsAt{"/run/x.sock": http2}}, endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "by a file of the node", node: node{files: crictl}, want: "/run/y.sock"},
-		{name: "another one answers", node: node{files: crictl, sockets: socketsAt{containerd: answers}}, want: containerd},
+		{name: "another one answers", node: node{files: crictl, sockets: socketsAt{containerd: answers}}, want: "/run/y.sock", other: containerd},
+		{name: "the kubelet's, and another one answers", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/crio/crio.sock"}, sockets: socketsAt{containerd: answers}}, want: crio, other: containerd},
+		{name: "the kubelet's by its process, and another one answers", node: node{sockets: socketsAt{containerd: answers}}, running: []string{crio}, want: crio, other: containerd},
+		{name: "nobody names what answers", node: node{sockets: socketsAt{containerd: answers}}, want: containerd},
+		{name: "not for us, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": fails(codes.PermissionDenied, "no"), containerd: answers}}},
+		{name: "too old, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": alphaOnly, containerd: answers}}},
 		{name: "another one is not for us", node: node{files: crictl, sockets: socketsAt{containerd: fails(codes.PermissionDenied, "no")}}},
 		{name: "by its state", node: node{files: state}, want: containerd},
 		{name: "by the state of CRI-O, beside a kubelet", node: node{files: texts{"/var/lib/crio/version": "", "/var/lib/kubelet/config.yaml": ""}}, want: crio},
@@ -198,6 +204,9 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 			}
 			if err == nil && (got.Endpoint != "unix://"+root+tt.want || (got.Outcome == Answers) != (tt.node.sockets[tt.want] != nil && got.Reason == "")) {
 				t.Errorf("found %+v, want %s", got, tt.want)
+			}
+			if tt.other != "" && got.Other != "unix://"+root+tt.other || tt.other == "" && got.Other != "" {
+				t.Errorf("found %+v, want the other at %s", got, tt.other)
 			}
 		})
 	}

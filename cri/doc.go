@@ -3,9 +3,9 @@
 // ([Client]), and turns the answers into the words of package pleg.
 //
 // A Client only ever reads. It makes the calls Version, Status, ListPodSandbox,
-// ListContainers, PodSandboxStatus and ContainerStatus, the streaming forms of
-// the two lists, with [Client.Events] GetContainerEvents, and nothing else; it
-// never asks for the verbose answer, which carries environment variables.
+// ListContainers, PodSandboxStatus and ContainerStatus, with [Client.Events]
+// GetContainerEvents, and nothing else; it never asks for the verbose answer,
+// which carries environment variables.
 //
 // Blocking: every call returns by the deadline of its context. Dial does not
 // block, and a call to a runtime that is not there fails at once. From then on

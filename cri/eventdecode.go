@@ -58,7 +58,7 @@ var signals = map[runtimev1.ContainerEventType]pleg.Signal{
 // upstream returns the event in data, false if it is none that can be made use of: not
 // readable, of no container, or of no kind that CRI has.
 func (e *event) upstream(data mem.BufferSlice) (pleg.Upstream, bool) {
-	if len(data) == 0 {
+	if e.statuses = nil; len(data) == 0 {
 		return pleg.Upstream{}, false
 	}
 	wire := data[0].ReadOnlyData()
@@ -74,7 +74,6 @@ func (e *event) upstream(data mem.BufferSlice) (pleg.Upstream, bool) {
 
 func (e *event) decode(wire []byte) (pleg.Upstream, bool) {
 	e.Reset()
-	e.statuses = nil
 	if !e.form.read(wire) {
 		return pleg.Upstream{}, false
 	}

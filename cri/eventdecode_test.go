@@ -127,7 +127,7 @@ func FuzzEventDecode(f *testing.F) {
 		}
 		var r runtimev1.ContainerEventResponse
 		err := proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(wire, &r)
-		if err != nil || len(wire) > statusLimit || len(r.ContainersStatuses) > statusesLimit || len(r.GetPodSandboxStatus().GetNetwork().GetAdditionalIps()) > addressesLimit {
+		if err != nil || len(wire) > smallLimit || len(r.ContainersStatuses) > statusesLimit || len(r.GetPodSandboxStatus().GetNetwork().GetAdditionalIps()) > addressesLimit {
 			return
 		}
 		agreeOn(t, e, &r)

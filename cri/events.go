@@ -26,11 +26,40 @@ const (
 	// yet, in bytes: it can be as far ahead before it has to wait for a process that is
 	// given no time.
 	eventsWindow = 4 << 20
-	// More than readAtOnce events in readPace, which are 25,000 a second, are a storm: it
-	// must not cost more than to drain it.
-	readAtOnce = 256
-	readPace   = 10 * time.Millisecond
+	// paceOf is for how long a pace is counted.
+	paceOf = 10 * time.Millisecond
 )
+
+// What a stream may cost, whatever is sent: no runtime has so much to say. What is faster
+// than it can be received waits at the runtime, which waits, too, once eventsWindow is full:
+// to receive it only in order to count it would take a core.
+var (
+	// drained is what is received: 50,000 messages and 64 MiB a second.
+	drained = pace{messages: 500, bytes: 640 << 10}
+	// lookedAt is what is read of that: 25,600 events, or statuses of containers in them,
+	// and 10 MiB a second.
+	lookedAt = pace{messages: 256, bytes: 100 << 10}
+)
+
+// A pace is how much may come in [paceOf], and how much has come.
+type pace struct {
+	messages, bytes int
+	began           time.Time
+	spent           float64 // of what may come, since began
+}
+
+// wait takes so much as having come, and returns when more may come, or ctx ends.
+func (p *pace) wait(ctx context.Context, messages, bytes int) {
+	p.spent += max(float64(messages)/float64(p.messages), float64(bytes)/float64(p.bytes))
+	if p.spent < 1 {
+		return
+	}
+	select {
+	case <-time.After(time.Duration(p.spent*float64(paceOf)) - time.Since(p.began)):
+	case <-ctx.Done():
+	}
+	p.began, p.spent = time.Now(), 0
+}
 
 // Events opens the runtime's event stream, GetContainerEvents, and hands each event to
 // deliver, in the order in which they come and from the goroutine that calls it, until ctx
@@ -38,10 +67,10 @@ const (
 // runtime closed the stream, else a *call.Error.
 //
 // A runtime waits for a reader that is behind, and then for the others do so, too. So the
-// stream is drained whatever deliver does: what comes faster than that is read, and what
-// cannot be read, is counted in the Skipped of what is delivered next. The stream has a
-// connection of its own, made and closed here, so that no other call waits for it, and the
-// runtime sees at once that it is over.
+// stream is drained whatever deliver does, at up to 50,000 messages a second: what comes
+// faster than that is read, and what cannot be read, is counted in the Skipped of what is
+// delivered next. The stream has a connection of its own, made and closed here, so that no
+// other call waits for it, and the runtime sees at once that it is over.
 func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error {
 	own, err := open(c.dialer.path, c.dialer.dial, eventsHandshake,
 		grpc.WithInitialWindowSize(eventsWindow), grpc.WithInitialConnWindowSize(eventsWindow))
@@ -62,14 +91,26 @@ func (c *Client) Events(ctx context.Context, deliver func(pleg.Upstream)) error 
 
 // drain returns when the stream is over; nobody reads it then.
 func (c *Client) drain(ctx context.Context, deliver func(pleg.Upstream)) error {
-	s, err := c.ask(ctx, getEvents, &runtimev1.GetEventsRequest{})
+	s, err := c.askForEvents(ctx)
 	if err != nil {
 		return err
 	}
 	f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
-	go f.receive(s)
-	f.hand(deliver)
+	go f.receive(ctx, s)
+	f.hand(ctx, deliver)
 	return f.err
+}
+
+// askForEvents makes the call whose answer is the stream.
+func (c *Client) askForEvents(ctx context.Context) (grpc.ClientStream, error) {
+	s, err := c.conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, getEvents, grpc.StaticMethod())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.SendMsg(&runtimev1.GetEventsRequest{}); err != nil && !errors.Is(err, io.EOF) { // which says: it is over, see RecvMsg
+		return nil, err
+	}
+	return s, s.CloseSend()
 }
 
 // An undecoded is a message as it is on the wire; whoever has it frees it.
@@ -83,22 +124,24 @@ type frames struct {
 	err     error                // why the stream is over; set before queue is closed
 }
 
-// receive drains s. It waits for nothing but s.
-func (f *frames) receive(s grpc.ClientStream) {
+// receive drains s. It waits for nothing but s and its pace.
+func (f *frames) receive(ctx context.Context, s grpc.ClientStream) {
 	defer close(f.queue)
-	for {
+	for p := drained; ; {
 		var next undecoded
 		if f.err = s.RecvMsg(&next); f.err != nil {
 			return
 		}
+		n := next.data.Len()
 		f.put(next.data)
+		p.wait(ctx, 1, n)
 	}
 }
 
 // put has data wait for its turn if there is room, and frees and counts it if not.
 func (f *frames) put(data mem.BufferSlice) {
 	n := int64(data.Len())
-	if n == 0 || n > statusLimit || f.bytes.Load()+n > frameBytesRoom {
+	if n == 0 || n > smallLimit || f.bytes.Load()+n > frameBytesRoom {
 		data.Free()
 		f.skipped.Add(1)
 		data, n = nil, 0
@@ -113,22 +156,24 @@ func (f *frames) put(data mem.BufferSlice) {
 	}
 }
 
-// hand reads what waits and delivers it, until the stream is over.
-func (f *frames) hand(deliver func(pleg.Upstream)) {
-	e := newEvent()
-	n, began := 0, time.Now()
+// hand reads what waits and delivers it, until the stream is over. What waits when ctx ends
+// is only counted.
+func (f *frames) hand(ctx context.Context, deliver func(pleg.Upstream)) {
+	e, p := newEvent(), lookedAt
 	for data := range f.queue {
-		if n++; n%readAtOnce == 0 {
-			time.Sleep(readPace - time.Since(began))
-			began = time.Now()
+		n := data.Len()
+		var u pleg.Upstream
+		ok := false
+		if ctx.Err() == nil {
+			u, ok = e.upstream(data)
 		}
-		u, ok := e.upstream(data)
 		if len(data) > 0 && !ok {
 			f.skipped.Add(1)
 		}
-		f.bytes.Add(-int64(data.Len()))
+		f.bytes.Add(-int64(n))
 		data.Free()
 		f.deliver(u, deliver)
+		p.wait(ctx, 1+len(e.statuses), n)
 	}
 	f.deliver(pleg.Upstream{}, deliver)
 }

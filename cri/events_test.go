@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,6 +118,17 @@ func TestEventsOfSilentRuntime(t *testing.T) {
 	}
 }
 
+// endless sends m for as long as somebody listens.
+func endless(m proto.Message) streamAnswer {
+	return func(s grpc.ServerStream) error {
+		for {
+			if err := s.SendMsg(m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // The runtime's side of the stream is over with ours, though it never ends by itself.
 func TestEventsCloseAtOnce(t *testing.T) {
 	over := make(chan struct{})
@@ -170,7 +182,7 @@ func TestUnreadableEventsAreSkipped(t *testing.T) {
 	wiredEvent := func(wire ...byte) proto.Message { return wired(new(runtimev1.ContainerEventResponse), wire) }
 	nameless, odd, large, crowd := goodEvent(), goodEvent(), goodEvent(), goodEvent()
 	nameless.ContainerId, odd.ContainerEventType = "", 77
-	large.PodSandboxStatus.Annotations = map[string]string{"large": strings.Repeat("x", statusLimit)}
+	large.PodSandboxStatus.Annotations = map[string]string{"large": strings.Repeat("x", smallLimit)}
 	for len(crowd.ContainersStatuses) <= statusesLimit {
 		crowd.ContainersStatuses = append(crowd.ContainersStatuses, &runtimev1.ContainerStatus{})
 	}
@@ -227,9 +239,9 @@ func TestLongStreamIsReadWhole(t *testing.T) {
 func TestFramesAreBounded(t *testing.T) {
 	frame := func(bytes int) mem.BufferSlice { return mem.BufferSlice{mem.SliceBuffer(make([]byte, bytes))} }
 	f := frames{queue: make(chan mem.BufferSlice, 100)}
-	const fit = frameBytesRoom / statusLimit
+	const fit = frameBytesRoom / smallLimit
 	for range fit + 1 {
-		f.put(frame(statusLimit))
+		f.put(frame(smallLimit))
 	}
 	if f.bytes.Load() != frameBytesRoom || f.skipped.Load() != 1 {
 		t.Errorf("%d bytes, %d skipped; want %d and 1", f.bytes.Load(), f.skipped.Load(), frameBytesRoom)
@@ -269,4 +281,92 @@ func TestRuntimeIsNeverBlocked(t *testing.T) {
 		t.Errorf("%v: %d events and %d skipped of %d", err, events, skipped, sent)
 	}
 	t.Logf("%d events, %d skipped", events, skipped)
+}
+
+// A flood sends without end, as fast as it is read; a test that would never end has enough
+// of it after most messages.
+type flood struct {
+	grpc.ClientStream
+	message    []byte
+	sent, most uint64
+}
+
+func (f *flood) RecvMsg(m any) error {
+	if f.sent == f.most {
+		return io.EOF
+	}
+	f.sent++
+	if len(f.message) > 0 {
+		m.(*undecoded).data = mem.BufferSlice{mem.SliceBuffer(f.message)}
+	}
+	return nil
+}
+
+// However much a runtime sends, so much of it is received and looked at in a second, and
+// all of it is handed on or counted.
+func TestFloodIsBounded(t *testing.T) {
+	ordinary, err := proto.Marshal(goodEvent())
+	if err != nil {
+		t.Fatal(err)
+	}
+	crowd := []byte("\x0a\x01x\x22\x02\x12\x00" + strings.Repeat("\x2a\x00", statusesLimit))
+	for name, tt := range map[string]struct {
+		message        []byte
+		received, read uint64 // in a second, at most
+	}{
+		"empty":         {nil, 50_000, 0},
+		"garbage":       {[]byte{0xFF}, 50_000, 0},
+		"large garbage": {bytes.Repeat([]byte{0xFF}, 100<<10), 640, 0},
+		"events":        {ordinary, 50_000, 25_600},
+		"many statuses": {crowd, 32_768, 26},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const seconds = 4
+				began := time.Now()
+				s := &flood{message: tt.message, most: seconds * tt.received}
+				f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
+				over := make(chan time.Duration, 1)
+				go func() {
+					f.receive(t.Context(), s)
+					over <- time.Since(began)
+				}()
+				var events, skipped uint64
+				f.hand(t.Context(), func(u pleg.Upstream) {
+					skipped += u.Skipped
+					if u.ID != "" {
+						events++
+					}
+				})
+				if took := <-over; took < seconds*time.Second*9/10 {
+					t.Errorf("%d messages were received in %v", s.sent, took)
+				}
+				if all := time.Since(began).Seconds() + 1; float64(events) > all*float64(tt.read) || events+skipped != s.sent {
+					t.Errorf("%d events and %d skipped of %d in %.1f s", events, skipped, s.sent, all)
+				}
+			})
+		})
+	}
+}
+
+// What waits when nobody wants it any more holds up nobody.
+func TestFloodEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		f := frames{queue: make(chan mem.BufferSlice, framesRoom)}
+		crowd := []byte("\x0a\x01x\x22\x02\x12\x00" + strings.Repeat("\x2a\x00", statusesLimit))
+		go f.receive(ctx, &flood{message: crowd, most: 2000})
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		var all uint64
+		f.hand(ctx, func(u pleg.Upstream) {
+			all += u.Skipped
+			if u.ID != "" {
+				all++
+			}
+		})
+		if took := time.Since(began); took > time.Second || all != 2000 {
+			t.Errorf("it took %v; %d of 2,000 are counted", took, all)
+		}
+	})
 }

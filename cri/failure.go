@@ -21,14 +21,12 @@ import (
 // methods names every method that a client calls. A test holds it against what
 // a server sees.
 var methods = map[string]call.Operation{
-	runtimev1.RuntimeService_Version_FullMethodName:            call.Version,
-	runtimev1.RuntimeService_Status_FullMethodName:             call.Status,
-	runtimev1.RuntimeService_ListPodSandbox_FullMethodName:     call.ListPodSandbox,
-	runtimev1.RuntimeService_StreamPodSandboxes_FullMethodName: call.ListPodSandbox,
-	runtimev1.RuntimeService_ListContainers_FullMethodName:     call.ListContainers,
-	runtimev1.RuntimeService_StreamContainers_FullMethodName:   call.ListContainers,
-	runtimev1.RuntimeService_PodSandboxStatus_FullMethodName:   call.PodSandboxStatus,
-	runtimev1.RuntimeService_ContainerStatus_FullMethodName:    call.ContainerStatus,
+	runtimev1.RuntimeService_Version_FullMethodName:          call.Version,
+	runtimev1.RuntimeService_Status_FullMethodName:           call.Status,
+	runtimev1.RuntimeService_ListPodSandbox_FullMethodName:   call.ListPodSandbox,
+	runtimev1.RuntimeService_ListContainers_FullMethodName:   call.ListContainers,
+	runtimev1.RuntimeService_PodSandboxStatus_FullMethodName: call.PodSandboxStatus,
+	runtimev1.RuntimeService_ContainerStatus_FullMethodName:  call.ContainerStatus,
 	getEvents:          call.GetContainerEvents,
 	alphaVersionMethod: call.Version,
 }
@@ -116,8 +114,8 @@ func explainUnread(e *call.Error) {
 	case !unread:
 	case strings.HasPrefix(why, tooMuch):
 		e.Kind, e.Code, e.Text = call.ErrTooLarge, codes.ResourceExhausted.String(), why
-	default: // protobuf writes a space of another kind now and then, so that nobody relies on its words
-		e.Kind, e.Text = call.ErrUnreadable, "unreadable answer: "+strings.ReplaceAll(why, "\u00a0", " ")
+	default: // gRPC here gave the code; protobuf writes a space of another kind now and then, so that nobody relies on its words
+		e.Kind, e.Code, e.Text = call.ErrUnreadable, "", "unreadable answer: "+strings.ReplaceAll(why, "\u00a0", " ")
 	}
 }
 

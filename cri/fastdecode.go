@@ -18,11 +18,11 @@ import (
 // leaves to the generated code, which then decides, so both always agree;
 // FuzzFastDecode holds them to it.
 
-// read adds an answer to a list: by fast where it has the ordinary form, else by
+// read reads an answer into a list: by fast where it has the ordinary form, else by
 // add, once the generated code has read it into whole.
 func (l *list[T]) read(wire []byte, fast func([]byte) bool, whole proto.Message, add func()) error {
 	n, ordinary := entries(wire)
-	if err := l.weigh(len(wire), n); err != nil {
+	if err := weigh(n); err != nil {
 		return err
 	}
 	l.rows = slices.Grow(l.rows, n)
@@ -38,8 +38,7 @@ func (l *list[T]) read(wire []byte, fast func([]byte) bool, whole proto.Message,
 	return nil
 }
 
-// decode adds the sandboxes of an answer, plain or a part of a stream: both
-// have them as field 1.
+// decode reads the sandboxes of an answer.
 func (l *sandboxList) decode(wire []byte) error {
 	var whole runtimev1.ListPodSandboxResponse
 	return l.read(wire, l.fastDecode, &whole, func() { l.add(whole.Items) })
@@ -49,7 +48,7 @@ func (l *sandboxList) fastDecode(wire []byte) bool {
 	return fastDecode(&l.list, wire, sandboxForm, l.add)
 }
 
-// decode adds the containers of an answer, as [sandboxList.decode] does.
+// decode reads the containers of an answer.
 func (l *containerList) decode(wire []byte) error {
 	var whole runtimev1.ListContainersResponse
 	return l.read(wire, l.fastDecode, &whole, func() { l.add(whole.Containers) })

@@ -13,9 +13,7 @@ var harmless = []string{
 	"/runtime.v1.RuntimeService/Version",
 	"/runtime.v1.RuntimeService/Status",
 	"/runtime.v1.RuntimeService/ListPodSandbox",
-	"/runtime.v1.RuntimeService/StreamPodSandboxes",
 	"/runtime.v1.RuntimeService/ListContainers",
-	"/runtime.v1.RuntimeService/StreamContainers",
 	"/runtime.v1.RuntimeService/PodSandboxStatus",
 	"/runtime.v1.RuntimeService/ContainerStatus",
 	"/runtime.v1.RuntimeService/GetContainerEvents", // when asked for

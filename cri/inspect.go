@@ -3,7 +3,7 @@ package cri
 import (
 	"context"
 
-	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -43,7 +43,7 @@ func (c *Client) ContainerStatus(ctx context.Context, id string) (pleg.Container
 
 // Status returns the runtime's verdicts on itself, in its order.
 func (c *Client) Status(ctx context.Context) ([]pleg.Condition, error) {
-	answer, err := c.rpc.Status(ctx, &runtimev1.StatusRequest{Verbose: false}, small)
+	answer, err := c.rpc.Status(ctx, &runtimev1.StatusRequest{Verbose: false})
 	if err != nil {
 		return nil, err
 	}
@@ -55,16 +55,16 @@ func (c *Client) Status(ctx context.Context) ([]pleg.Condition, error) {
 	return conditions, nil
 }
 
-func (c *Client) sandboxStatus(ctx context.Context, id string) (*runtimev1.PodSandboxStatusResponse, error) {
-	return c.rpc.PodSandboxStatus(ctx, &runtimev1.PodSandboxStatusRequest{PodSandboxId: id, Verbose: false}, small)
+func (c *Client) sandboxStatus(ctx context.Context, id string, o ...grpc.CallOption) (*runtimev1.PodSandboxStatusResponse, error) {
+	return c.rpc.PodSandboxStatus(ctx, &runtimev1.PodSandboxStatusRequest{PodSandboxId: id, Verbose: false}, o...)
 }
 
-func (c *Client) containerStatus(ctx context.Context, id string) (*runtimev1.ContainerStatusResponse, error) {
-	return c.rpc.ContainerStatus(ctx, &runtimev1.ContainerStatusRequest{ContainerId: id, Verbose: false}, small)
+func (c *Client) containerStatus(ctx context.Context, id string, o ...grpc.CallOption) (*runtimev1.ContainerStatusResponse, error) {
+	return c.rpc.ContainerStatus(ctx, &runtimev1.ContainerStatusRequest{ContainerId: id, Verbose: false}, o...)
 }
 
-// unusable is the error for an answer that came and is of no use. Its code is
-// the one that gRPC itself gives to an answer which it can't decode.
+// unusable is the error for an answer that came and is of no use. It has no code, since
+// the runtime sent none.
 func unusable(op call.Operation, lack string) error {
-	return &call.Error{Op: op, Kind: call.ErrOther, Code: codes.Internal.String(), Text: lack}
+	return &call.Error{Op: op, Kind: call.ErrOther, Text: lack}
 }

@@ -6,48 +6,59 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // What is taken of an answer at most. A runtime that is broken, or hostile, must
 // cost plegtop no more memory than the largest node there is.
 const (
-	// messageLimit is the kubelet's own, in bytes: see maxMsgSize in its
-	// cri-client.
+	// messageLimit is the kubelet's own, in bytes, for whatever it asks: see
+	// maxMsgSize in its cri-client.
 	messageLimit = 16 << 20
-	// listLimit is how many bytes a streaming list may have in all. The kubelet
-	// has no limit there, and runs out of memory by a stream that never ends.
-	// 10,000 pods of 3 containers are 20 to 30 MiB.
-	listLimit = 4 * messageLimit
 	// entriesLimit is how many sandboxes or containers a list may have: three
 	// times as many as fit in a message with the kubelet's labels. An empty one
-	// takes 2 bytes there, and 150 in memory.
+	// takes 2 bytes there, and 150 in memory. It is also how many parts any other
+	// answer may have, see [parts]: by default the kernel lets no container have more
+	// mounts (fs.mount-max), and those are most of them.
 	entriesLimit = 100_000
-	// statusLimit is for all other answers and for errors, in bytes. The largest
-	// thing in them are the annotations, of which Kubernetes takes 256 KiB.
-	statusLimit = 1 << 20
+	// smallLimit is for what a relist does not ask for, in bytes: a raw answer, an
+	// event, an error. The largest thing in them are the annotations, of which
+	// Kubernetes takes 256 KiB.
+	smallLimit = 1 << 20
 	// textLimit is how much is kept of one text, in bytes: as long as a path may
 	// be, and as a termination message. No runtime has a longer id: it is the
 	// name of a folder.
 	textLimit = 4096
 )
 
-// small is the option of a call whose answer is no list.
-var small = grpc.MaxCallRecvMsgSize(statusLimit)
+// small is the option of a call for a raw answer.
+var small = grpc.MaxCallRecvMsgSize(smallLimit)
 
-// frame is what stands before each message on the wire: an endless row of empty
-// ones ends, too.
-const frame = 5
+// parts counts what takes more room in memory than on the wire: the embedded messages of
+// an answer, at all depths, and the elements of its lists and maps. It stops where there
+// are too many.
+func parts(wire []byte, of protoreflect.MessageDescriptor) (n int) {
+	eachField(wire, func(f field) bool {
+		d := of.Fields().ByNumber(f.num)
+		switch {
+		case d == nil:
+		case d.Message() != nil:
+			n += 1 + parts(f.bytes, d.Message())
+		case d.IsPacked() && f.typ == protowire.BytesType:
+			n += len(f.bytes) // as many numbers at most
+		case d.IsList():
+			n++
+		}
+		return n <= entriesLimit
+	})
+	return n
+}
 
-// weigh counts one answer of a list, and fails when all of them together are too
-// large.
-func (l *list[T]) weigh(bytes, entries int) error {
-	l.bytes += bytes + frame
-	l.entries += entries
-	switch {
-	case l.entries > entriesLimit:
+// weigh returns an error if an answer has more entries, or parts, than are taken.
+func weigh(entries int) error {
+	if entries > entriesLimit {
 		return fmt.Errorf("%s of plegtop: %dk entries", tooMuch, entriesLimit/1000)
-	case l.bytes > listLimit:
-		return fmt.Errorf("%s of plegtop: %d MiB", tooMuch, listLimit>>20)
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -28,41 +27,13 @@ func wired[M proto.Message](m M, wire []byte) M {
 	return m
 }
 
-// marshaled is m as it is on the wire, for one that is sent often.
-func marshaled[M proto.Message](t *testing.T, m, empty M) M {
-	wire, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wired(empty, wire)
-}
-
 // emptyEntries is a message of empty embedded messages number num, as large as
 // the kubelet takes it.
 func emptyEntries(num byte) []byte {
 	return bytes.Repeat([]byte{num<<3 | 2, 0}, messageLimit/2)
 }
 
-// endless sends m for as long as somebody listens.
-func endless(m proto.Message) streamAnswer {
-	return func(s grpc.ServerStream) error {
-		for {
-			if err := s.SendMsg(m); err != nil {
-				return err
-			}
-		}
-	}
-}
-
 func TestHostileAnswersAreBounded(t *testing.T) {
-	many := make([]*runtimev1.Container, 1000)
-	for i := range many {
-		many[i] = goodContainer()
-	}
-	large := goodSandbox()
-	large.Annotations = map[string]string{"large": strings.Repeat("x", messageLimit/2)}
-	longMessage := goodContainerStatus()
-	longMessage.Message = strings.Repeat("x", statusLimit/2)
 	const inspect = runtimev1.RuntimeService_ContainerStatus_FullMethodName
 	calls := map[string]func(context.Context, *Client) error{
 		listSandboxes:  func(ctx context.Context, c *Client) error { _, err := c.ListPodSandbox(ctx, ""); return err },
@@ -72,23 +43,19 @@ func TestHostileAnswersAreBounded(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method string
 		answer proto.Message
-		stream streamAnswer
 		want   string // what the error says
 	}{
-		"a stream that never ends":     {listContainers, nil, endless(marshaled(t, &runtimev1.StreamContainersResponse{Containers: many}, &runtimev1.StreamContainersResponse{})), "larger than max of plegtop: 100k entries"},
-		"large messages without end":   {listSandboxes, nil, endless(&runtimev1.StreamPodSandboxesResponse{PodSandboxes: []*runtimev1.PodSandbox{large}}), "larger than max of plegtop: 64 MiB"},
-		"8 million empty sandboxes":    {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), nil, "100k entries"},
-		"8 million empty containers":   {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), nil, "100k entries"},
-		"and one that is no container": {listContainers, wired(&runtimev1.ListContainersResponse{}, append(emptyEntries(1)[4:], 8, 1)), nil, "100k entries"},
-		"8 million mounts":             {inspect, &runtimev1.ContainerStatusResponse{Status: wired(&runtimev1.ContainerStatus{}, emptyEntries(14)[16:])}, nil, "larger than max"},
+		"8 million empty sandboxes":    {listSandboxes, wired(&runtimev1.ListPodSandboxResponse{}, emptyEntries(1)), "100k entries"},
+		"8 million empty containers":   {listContainers, wired(&runtimev1.ListContainersResponse{}, emptyEntries(1)), "100k entries"},
+		"and one that is no container": {listContainers, wired(&runtimev1.ListContainersResponse{}, append(emptyEntries(1)[4:], 8, 1)), "100k entries"},
+		"8 million mounts":             {inspect, &runtimev1.ContainerStatusResponse{Status: wired(&runtimev1.ContainerStatus{}, emptyEntries(14)[16:])}, "100k entries"},
+		"one mount of 8 million users": {inspect, &runtimev1.ContainerStatusResponse{Status: &runtimev1.ContainerStatus{Mounts: []*runtimev1.Mount{wired(&runtimev1.Mount{}, emptyEntries(6)[32:])}}}, "100k entries"},
+		"16 million groups":            {inspect, &runtimev1.ContainerStatusResponse{Status: &runtimev1.ContainerStatus{User: &runtimev1.ContainerUser{Linux: &runtimev1.LinuxContainerUser{SupplementalGroups: make([]int64, messageLimit-32)}}}}, "100k entries"},
+		"a status over 16 MiB":         {inspect, &runtimev1.ContainerStatusResponse{Status: &runtimev1.ContainerStatus{Message: strings.Repeat("x", messageLimit)}}, "larger than max"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := healthy()
 			s.answers[tt.method] = reply(tt.answer)
-			s.streams = map[string]streamAnswer{}
-			if tt.stream != nil {
-				s.streams[strings.NewReplacer("ListPodSandbox", "StreamPodSandboxes", "List", "Stream").Replace(tt.method)] = tt.stream
-			}
 			c, ctx := start(t, s), within(t, testLimit)
 			var err error
 			used := allocated(func() { err = calls[tt.method](ctx, c) })
@@ -111,20 +78,42 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A list of the largest node there is stays below all limits.
-func TestLargeListsAreTaken(t *testing.T) {
+// The longest list of real containers that fits in a message stays below all limits.
+func TestLongestListIsTaken(t *testing.T) {
+	one := goodContainer()
+	one.Id = strings.Repeat("f", 64)
+	entry := &runtimev1.ListContainersResponse{Containers: []*runtimev1.Container{one}}
+	n := messageLimit / proto.Size(entry)
 	s := healthy()
-	chunk := &runtimev1.StreamContainersResponse{}
-	for range 1000 {
-		c := goodContainer()
-		c.Annotations = map[string]string{"io.kubernetes.container.hash": "5f1c", "more": strings.Repeat("x", 500)}
-		chunk.Containers = append(chunk.Containers, c)
-	}
-	all := slices.Repeat([]proto.Message{marshaled(t, chunk, &runtimev1.StreamContainersResponse{})}, 60)
-	s.streams = map[string]streamAnswer{streamedContainers: chunks(all...)}
+	s.answers[listContainers] = reply(&runtimev1.ListContainersResponse{Containers: slices.Repeat(entry.Containers, n)})
 	rows, err := start(t, s).ListContainers(within(t, testLimit), "")
-	if err != nil || len(rows) != 60_000 {
-		t.Errorf("%d rows, %v, want 60000", len(rows), err)
+	if err != nil || len(rows) != n {
+		t.Errorf("%d rows, %v, want %d", len(rows), err, n)
+	}
+}
+
+// What a kubelet takes must not fail for a limit of ours.
+func TestLargestStatusIsTaken(t *testing.T) {
+	const large = messageLimit - 1<<10
+	sandbox, container := goodSandboxStatus(), goodContainerStatus()
+	sandbox.Annotations = map[string]string{"large": strings.Repeat("x", large)}
+	mount := &runtimev1.Mount{ContainerPath: "/data/" + strings.Repeat("x", 150), HostPath: "/var/lib/kubelet/pods/" + strings.Repeat("x", 150)}
+	container.Mounts = slices.Repeat([]*runtimev1.Mount{mount}, large/(proto.Size(mount)+3))
+	s := healthy()
+	s.answers[runtimev1.RuntimeService_PodSandboxStatus_FullMethodName] = reply(&runtimev1.PodSandboxStatusResponse{Status: sandbox})
+	s.answers[runtimev1.RuntimeService_ContainerStatus_FullMethodName] = reply(&runtimev1.ContainerStatusResponse{Status: container})
+	s.answers[runtimev1.RuntimeService_Status_FullMethodName] = reply(&runtimev1.StatusResponse{Status: &runtimev1.RuntimeStatus{
+		Conditions: []*runtimev1.RuntimeCondition{{Type: "RuntimeReady", Status: true, Message: strings.Repeat("x", large)}},
+	}})
+	c, ctx := start(t, s), within(t, testLimit)
+	if got, err := c.PodSandboxStatus(ctx, "x"); err != nil || got.ID != sandbox.Id {
+		t.Errorf("sandbox %q, %v", got.ID, err)
+	}
+	if got, err := c.ContainerStatus(ctx, "x"); err != nil || got.ID != container.Id {
+		t.Errorf("container %q, %v", got.ID, err)
+	}
+	if got, err := c.Status(ctx); err != nil || len(got) != 1 || !got[0].Status {
+		t.Errorf("%d conditions, %v", len(got), err)
 	}
 }
 
@@ -175,7 +164,7 @@ func TestUnreadableAnswers(t *testing.T) {
 	s.answers[runtimev1.RuntimeService_Status_FullMethodName] = reply(wired(&runtimev1.StatusResponse{}, []byte{1<<3 | 2, 9}))
 	c, ctx := start(t, s), within(t, testLimit)
 	_, err = c.ListContainers(ctx, "")
-	wantError(t, err, &call.Error{Op: call.ListContainers, Kind: call.ErrUnreadable, Code: "Internal",
+	wantError(t, err, &call.Error{Op: call.ListContainers, Kind: call.ErrUnreadable,
 		Text: `unreadable answer: entry 2 (id "3f2a"): string field contains invalid UTF-8`})
 	_, err = c.Status(ctx)
 	if !errors.Is(err, call.ErrUnreadable) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"google.golang.org/grpc/codes"
 	runtimev1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -67,8 +68,10 @@ func (s Search) classify(ctx context.Context, client *Client, err error) (Outcom
 	switch {
 	case !ok:
 		return Silent, "there, but: " + printable(err.Error())
-	case errors.Is(err, call.ErrPermission):
+	case errors.Is(err, call.ErrPermission) && e.Code == codes.Unavailable.String(): // there was no connection
 		return Denied, sudo
+	case errors.Is(err, call.ErrPermission):
+		return Denied, "it answers, and denies Version: " + printable(e.Text) + "; the file mode of the socket allows it, so look for what stands in front of the runtime"
 	case errors.Is(err, call.ErrDeadline):
 		return Silent, "there, but no answer within " + s.Timeout.String()
 	case notGRPC(e.Text), errors.Is(err, call.ErrUnavailable) && notHTTP2(ctx, client.dialer.path):

@@ -26,9 +26,9 @@ func (c *Client) Raw(ctx context.Context, op call.Operation, id string) ([]byte,
 	var err error
 	switch op {
 	case call.PodSandboxStatus:
-		answer, err = c.sandboxStatus(ctx, id)
+		answer, err = c.sandboxStatus(ctx, id, small)
 	case call.ContainerStatus:
-		answer, err = c.containerStatus(ctx, id)
+		answer, err = c.containerStatus(ctx, id, small)
 	default:
 		return nil, fmt.Errorf("raw answer of %v: only PodSandboxStatus and ContainerStatus have one", op)
 	}

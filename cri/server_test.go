@@ -67,10 +67,7 @@ func (s *stub) stream(_ any, ss grpc.ServerStream, info *grpc.StreamServerInfo, 
 		s.record(info.FullMethod, nil)
 		return next(s, ss)
 	}
-	var req proto.Message = new(runtimev1.StreamPodSandboxesRequest)
-	if info.FullMethod == runtimev1.RuntimeService_StreamContainers_FullMethodName {
-		req = new(runtimev1.StreamContainersRequest)
-	}
+	req := new(runtimev1.GetEventsRequest)
 	if err := ss.RecvMsg(req); err != nil {
 		return err
 	}

@@ -18,8 +18,9 @@ var errSilence = errors.New("neither Status nor a list is answered")
 // call gets exactly one answer for it.
 type calls struct {
 	passive
-	out     []*pending // oldest first
-	queue   []*pending // in the order in which they were wanted
+	out     []*pending    // oldest first
+	made    []call.Flight // what flights returned last; nil when stale
+	queue   []*pending    // in the order in which they were wanted
 	sums    answers.Sums
 	next    CallID
 	short   time.Duration // after which a endsEarly call is given up
@@ -72,7 +73,7 @@ func (c *calls) returned(r Returned) {
 		return
 	}
 	p := c.out[i]
-	c.out = slices.Delete(c.out, i, i+1)
+	c.out, c.made = slices.Delete(c.out, i, i+1), nil
 	c.sums.Ended(p.Flight, r.At, r.Trace, r.err())
 	if p.abandoned {
 		return
@@ -87,7 +88,7 @@ func (c *calls) returned(r Returned) {
 		c.queue = append(c.queue, p)
 		return
 	}
-	if p.Op != call.Version && !hung(took, c.short, err) {
+	if p.Op != call.Version && !answers.TimedOut(err, took, c.short) {
 		c.heard = true
 	}
 	c.answer(p, answer{at: r.At, took: took, value: r.Answer, found: r.Trace.Anomalies, err: err})
@@ -190,7 +191,7 @@ func (c *calls) make(now time.Time, p *pending) {
 	if p.yields { // only what its like took counts, and that has returned
 		p.wanted, left = now, p.timeout
 	}
-	c.out = append(c.out, p)
+	c.out, c.made = append(c.out, p), nil
 	c.sums.Began(p.Op)
 	c.work.Make = append(c.work.Make, Call{ID: p.id, Flight: p.Flight, Timeout: left, Raw: p.raw})
 }
@@ -264,20 +265,15 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-func (c *calls) fill(_ *machine, s *Snapshot) {
-	s.InFlight, s.Calls = c.flights(), c.sums.Read(s.At)
-}
-
-// flights returns the calls that are out, oldest first; nil if none is.
+// flights returns the calls that are out, oldest first; nil if none is. The caller may
+// keep them.
 func (c *calls) flights() []call.Flight {
-	if len(c.out) == 0 {
-		return nil
+	if c.made == nil {
+		for _, p := range c.out {
+			c.made = append(c.made, p.Flight)
+		}
 	}
-	flights := make([]call.Flight, len(c.out))
-	for i, p := range c.out {
-		flights[i] = p.Flight
-	}
-	return flights
+	return c.made
 }
 
 // outOfTurn is the error for a call that was never made, because its like was

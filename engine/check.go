@@ -28,16 +28,12 @@ type check struct {
 	cut     time.Time // no call is waited for any longer
 	last    time.Time // nothing is waited for any longer
 	wasCut  bool
-	parts   map[pleg.UID]span
-	answers []*answer // by place in the sweep
+	answers []*answer // by place in the sweep; nil before it
 	again   bool      // the lists were made for the second time
 	settled bool
 	closing bool // Status was asked for at the end
 	over    bool // there is nothing more to come
 }
-
-// A span is the places of a pod's parts in the sweep.
-type span struct{ from, to int }
 
 func (c *check) begin(now time.Time, p answers.Policy) {
 	if c.once = p.Once; !c.once {
@@ -100,20 +96,21 @@ func (c *check) listed(m *machine) bool {
 // sweep begins the sweep as soon as it is known whether the runtime is quick enough,
 // and settles what it brought.
 func (c *check) sweep(m *machine) {
-	if m.sweep == nil {
+	if m.sweep.last == nil {
 		c.beginSweep(m)
-		sweeper{}.advance(m)
+		m.sweep.advance(m)
 	}
 	switch {
-	case m.sweep == nil || !m.sweep.over() || m.recheck.out || m.search.outAhead(m):
+	case m.sweep.last == nil || m.sweep.underWay() || m.sweep.unsettled(m) || m.sweep.recheck.asking.Out() || m.search.outAhead(m):
 	case c.closes(m):
 		c.closing = true
-		m.status.askAgain(m, m.status.versionErr != nil)
+		m.status.askAgain(m, m.known.VersionErr != nil)
 	case m.status.statusOut && c.closing:
 	case c.listsAgain(m):
 		m.search.reset(m)
 		m.relists.beginAll(m)
-		m.sweep, c.parts, c.again, c.closing = nil, nil, true, false
+		m.sweep.forget(m)
+		c.again, c.closing = true, false
 	default:
 		c.settle(m)
 	}
@@ -123,39 +120,37 @@ func (c *check) sweep(m *machine) {
 // lists, and at the end Status is answered. What failed while the runtime was
 // restarted says nothing of what is so now.
 func (c *check) listsAgain(m *machine) bool {
-	f := m.relists.failure
-	return f != nil && c.closing && !c.again && !c.wasCut && !c.settled && m.status.failure == nil && errors.Is(f.Err, call.ErrUnavailable)
+	f := m.known.Failure
+	return f != nil && c.closing && !c.again && !c.wasCut && !c.settled && m.known.StatusErr == nil && errors.Is(f.Err, call.ErrUnavailable)
 }
 
 // closes reports whether Status is to be asked for once more: a runtime that has gone
 // since it was asked first is not well, whatever single objects answer.
 func (c *check) closes(m *machine) bool {
-	s := m.sweep
-	return !c.closing && !c.wasCut && s.Refused == "" && s.GivenUp == "" && !s.Canceled && !m.status.statusOut
+	return !c.closing && !c.wasCut && !m.sweep.last.Stopped() && !m.status.statusOut
 }
 
 func (c *check) beginSweep(m *machine) {
-	if why := m.tooSlow(); why != "" {
-		m.refuseSweep(why)
+	if why := m.tooSlow(); why != "" && !(m.status.statusOut && m.hasObjects()) { // which tell, where Status hangs, whether anything else does
+		m.sweep.refuse(m, why)
 		return
 	}
-	version := m.calls.like(call.Flight{Op: call.Version})
-	lateVersion := version != nil && version.Elapsed(m.now) > answers.Late
-	if !c.wasCut && (m.status.statusOut || m.status.versionOut && !lateVersion) {
+	if !c.wasCut && (m.inTime(call.Status) || m.inTime(call.Version)) {
 		return
 	}
-	shown, _, _ := m.pods.read()
-	ended := exited(shown)
-	m.beginSweep(func(a, b call.Flight) int { return cmp.Compare(ended[a.ID], ended[b.ID]) })
-	c.parts = make(map[pleg.UID]span, len(shown))
-	at := 0
-	for _, p := range shown {
-		n := len(p.Seen().Sandboxes) + len(p.Seen().Containers)
-		c.parts[p.UID] = span{at, at + n}
-		at += n
-	}
-	if c.wasCut {
-		c.cutSweep(m)
+	m.sweep.begin(m)
+}
+
+// inTime reports whether a call of an operation is out, and not late.
+func (m *machine) inTime(op call.Operation) bool {
+	p := m.calls.like(call.Flight{Op: op})
+	return p != nil && p.Elapsed(m.now) <= answers.Late
+}
+
+// sweepBegan makes room for what the sweep of so many objects brings.
+func (c *check) sweepBegan(objects int) {
+	if c.once {
+		c.answers = make([]*answer, objects)
 	}
 }
 
@@ -176,16 +171,6 @@ func (c *check) cutOff(m *machine) {
 		}
 	}
 	m.calls.lastTries(m.now)
-	if m.sweeping() {
-		c.cutSweep(m)
-	}
-}
-
-func (c *check) cutSweep(m *machine) {
-	if m.sweep.Done < m.sweep.Total {
-		m.sweep.CutOff = true
-	}
-	m.sweep.end(m.now)
 }
 
 // cutShort reports whether a call that was made again was ended by the deadline
@@ -197,10 +182,8 @@ func (c *check) cutShort(now time.Time, a *answer) bool {
 
 // beginAgain forgets what was asked for before the lists came: they have come after all.
 func (c *check) beginAgain(m *machine) {
-	if c.once && m.sweep != nil {
-		m.dropSweep()
-		m.sweep, c.parts = nil, nil
-		m.relists.now.listed = false
+	if c.once && m.sweep.last != nil {
+		m.sweep.forget(m)
 	}
 }
 
@@ -223,16 +206,23 @@ func (c *check) settle(m *machine) {
 			m.release()
 		}
 	}
-	m.relists.sumUp(r, m.now, serial, m.relists.failure != nil)
+	m.relists.sumUp(m, r, serial, m.known.Failure != nil)
 	m.changed = true
 }
 
 // settlePods returns how long the calls took, one after the other.
 func (c *check) settlePods(m *machine, core *pleg.Core) (serial time.Duration) {
 	r := m.relists.now
+	places := make(map[pleg.UID][]int) // of a pod's parts in the sweep, but for what no list has
+	if s := m.sweep.last; s != nil {
+		for place := range s.Listed {
+			uid := s.Object(place).Pod.UID
+			places[uid] = append(places[uid], place)
+		}
+	}
 	for next, more := core.Next(); more; next, more = core.Next() {
 		uid := next.Pod.UID
-		i := c.inspection(m, next)
+		i := c.inspection(m, next, places[uid])
 		must(core.Settle(uid, m.now, i.status(), i.err))
 		if errors.Is(i.err, errUnasked) {
 			continue
@@ -247,35 +237,24 @@ func (c *check) settlePods(m *machine, core *pleg.Core) (serial time.Duration) {
 	return serial
 }
 
-// inspection makes an inspection of the answers about one pod. As in the
+// inspection makes an inspection of the answers about one pod, at those places. As in the
 // kubelet the first error counts, and what is gone is left out.
-func (c *check) inspection(m *machine, next pleg.Inspection) *inspection {
-	i := &inspection{next: next, began: m.now, ended: m.now}
-	at, known := c.parts[next.Pod.UID]
-	if !known {
-		i.err = errUnasked
-		return i
-	}
-	unasked := false
-	for place := at.from; place < at.to; place++ {
-		o, a := &m.sweep.objects[place], c.answers[place]
-		if o.state == notAsked {
+func (c *check) inspection(m *machine, next pleg.Inspection, places []int) *inspection {
+	i := &inspection{next: next, began: m.now}
+	unasked := len(places) == 0
+	for _, place := range places {
+		o, asked := m.sweep.last.Outcome(place)
+		if !asked {
 			unasked = true
 			continue
 		}
-		i.began = i.began.Add(-o.took)
-		i.found = i.found.Add(a.found)
-		switch v := a.value; {
-		case v.Sandbox != nil:
-			i.sandboxes = append(i.sandboxes, *v.Sandbox)
-		case v.Container != nil:
-			i.containers = append(i.containers, *v.Container)
-		default:
-			if o.state != hasAnswered && i.err == nil {
-				i.failed, i.err = a, inspectError(o.Flight, o.err)
-			}
+		i.began = i.began.Add(-o.Took)
+		failed, err := i.failed, i.err
+		if i.take(m, c.answers[place]); err != nil {
+			i.failed, i.err = failed, err
 		}
 	}
+	i.ended = m.now
 	if i.err == nil && unasked {
 		i.err = errUnasked
 	}

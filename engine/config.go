@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
@@ -99,4 +101,44 @@ func defaultTo[T comparable](value *T, zero T) {
 	if *value == none {
 		*value = zero
 	}
+}
+
+// A Clock is an engine's time. It may pass faster than the real one, on which timers
+// run, and change its pace; it never goes back. It must be safe for concurrent use.
+type Clock interface {
+	Now() time.Time
+	// Real returns how much real time it takes, at the present pace, until d has
+	// passed. It rounds up, so that a timer never fires before the time has come.
+	Real(d time.Duration) time.Duration
+}
+
+// realTime has a monotonic reading and follows the steps of the wall clock.
+type realTime struct{}
+
+func (realTime) Now() time.Time                     { return time.Now() }
+func (realTime) Real(d time.Duration) time.Duration { return d }
+
+// A Runtime is what the engine asks of a container runtime: one method, one
+// CRI call, and nothing that changes the node. Every method returns by the
+// deadline of its context; an error has a [call.Kind] in its chain.
+// It is called from several goroutines at once.
+//
+// The engine puts a [call.Trace] into each context for the transport to fill,
+// before the method returns: with the bytes, and with what of the answer had to
+// be left out or changed. What a failed call returns beside its error is not read.
+type Runtime interface {
+	Version(ctx context.Context) (pleg.Version, error)
+	Status(ctx context.Context) ([]pleg.Condition, error)
+
+	// ListPodSandbox and ListContainers list everything for an empty uid, and
+	// one pod, by its label, otherwise.
+	ListPodSandbox(ctx context.Context, uid pleg.UID) ([]pleg.ListedSandbox, error)
+	ListContainers(ctx context.Context, uid pleg.UID) ([]pleg.ListedContainer, error)
+
+	PodSandboxStatus(ctx context.Context, id string) (pleg.SandboxStatus, error)
+	ContainerStatus(ctx context.Context, id string) (pleg.ContainerStatus, error)
+
+	// Raw returns the runtime's answer to PodSandboxStatus or ContainerStatus
+	// as indented JSON, never the verbose one: that carries environment variables.
+	Raw(ctx context.Context, op call.Operation, id string) ([]byte, error)
 }

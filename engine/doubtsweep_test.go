@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -104,25 +103,4 @@ func TestSweepGoesOnWhereOnlyStatusHangs(t *testing.T) {
 			t.Errorf("sweep = %+v", s)
 		}
 	})
-}
-
-func TestAcquit(t *testing.T) {
-	at := func(n int) call.Flight { return call.Flight{ID: string(rune('a' + n)), Since: time.Unix(int64(n), 0)} }
-	s := newSweep(time.Unix(0, 0), make([]call.Flight, 8), answers.Policy{Width: 2, CallTimeout: answers.Hung}, nil)
-	for place := range 6 {
-		if place%2 == 0 {
-			s.next()
-			s.next()
-		}
-		var took time.Duration
-		var err error
-		if place == 1 || place == 3 || place == 5 { // 1 is outrun by 2 and 4, 3 by 4 alone, 5 by none
-			took, err = answers.Hung, outOfTurn(call.ContainerStatus)
-		}
-		s.take(place, &answer{callSpec: callSpec{Flight: at(place)}, took: took, err: err})
-	}
-	s.giveUp(time.Unix(9, 0), silentToo)
-	if r := s.result(); !slices.Equal(ids(r.Hung), []string{"b"}) || r.Done != 4 || !r.CutOff || r.GivenUp != silentToo || r.Ended != time.Unix(9, 0) {
-		t.Errorf("sweep = %+v", r)
-	}
 }

@@ -106,16 +106,16 @@ func TestHappened(t *testing.T) {
 		event pleg.Event
 		want  time.Time
 	}{
-		{"started", pleg.Event{ID: "c", Kind: pleg.Started}, started},
-		{"died", pleg.Event{ID: "c", Kind: pleg.Died, To: pleg.Exited}, finished},
-		{"vanished", pleg.Event{ID: "c", Kind: pleg.Died, To: pleg.Absent}, time.Time{}},
-		{"created", pleg.Event{ID: "n", Kind: pleg.Changed, To: pleg.Unknown}, created},
-		{"unknown", pleg.Event{ID: "c", Kind: pleg.Changed, To: pleg.Unknown}, time.Time{}},
-		{"removed", pleg.Event{ID: "c", Kind: pleg.Removed}, time.Time{}},
-		{"other container", pleg.Event{ID: "d", Kind: pleg.Started}, time.Time{}},
-		{"sandbox ready", pleg.Event{ID: "s", Sandbox: true, Kind: pleg.Started}, created},
-		{"sandbox ready again", pleg.Event{ID: "s", Sandbox: true, Kind: pleg.Started, From: pleg.Exited}, time.Time{}},
-		{"sandbox died", pleg.Event{ID: "s", Sandbox: true, Kind: pleg.Died, To: pleg.Exited}, time.Time{}},
+		{"started", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "c"}, Kind: pleg.Started}, started},
+		{"died", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "c"}, Kind: pleg.Died, To: pleg.Exited}, finished},
+		{"vanished", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "c"}, Kind: pleg.Died, To: pleg.Absent}, time.Time{}},
+		{"created", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "n"}, Kind: pleg.Changed, To: pleg.Unknown}, created},
+		{"unknown", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "c"}, Kind: pleg.Changed, To: pleg.Unknown}, time.Time{}},
+		{"removed", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "c"}, Kind: pleg.Removed}, time.Time{}},
+		{"other container", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "d"}, Kind: pleg.Started}, time.Time{}},
+		{"sandbox ready", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "s", Sandbox: true}, Kind: pleg.Started}, created},
+		{"sandbox ready again", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "s", Sandbox: true}, Kind: pleg.Started, From: pleg.Exited}, time.Time{}},
+		{"sandbox died", pleg.Event{ObjectRef: pleg.ObjectRef{ID: "s", Sandbox: true}, Kind: pleg.Died, To: pleg.Exited}, time.Time{}},
 	}
 	for _, tt := range tests {
 		if got := happened(tt.event, st, st.Lookup()); !got.Equal(tt.want) {

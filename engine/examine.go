@@ -36,8 +36,9 @@ func (x Examination) policy() answers.Policy {
 // are asked for beside the lists, and the lists one after the other; what fails at
 // once is asked for up to three times. A list that fails does not keep what the
 // other one shows from being looked at, see [Snapshot.Partial]; but PLEG is healthy
-// only if both succeeded. The sweep is refused where it would be for [Engine.Sweep],
-// and asks for what runs first. Status is asked for again in its midst, when nobody
+// only if both succeeded. The sweep is refused where it would be for [Engine.Sweep], but
+// where Status hangs, and asks for what runs first; what hangs it asks again until that
+// has hung for [answers.Policy.HungLong]. Status is asked for again in its midst, when nobody
 // listens any more or much hangs, and at its end, which StatusErr shows; if nothing
 // is answered meanwhile the sweep is given up, see [answers.Sweep.GivenUp]. Of the one relist
 // in [Snapshot.Relists] Took is what the same calls would have taken one after the

@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,8 +81,11 @@ func TestExamineHungContainer(t *testing.T) {
 		r.hang("p050/log")
 	}
 	examine(t, Examination{}, stuck, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if took > 4*time.Second {
+		if took > 5*time.Second {
 			t.Errorf("took %v", took)
+		}
+		if h := s.Sweep.Hung; len(h) != 1 || h[0].InRow < 2 {
+			t.Errorf("hung = %+v", h)
 		}
 		p := hasPod(t, s, "p050")
 		if p.Status != nil || !errors.Is(p.StatusErr, call.ErrDeadline) || p.Failure.InRow != 1 || p.InspectLast != 2*time.Second+10*time.Millisecond {
@@ -110,16 +112,47 @@ func TestExamineRuntimeThatIsRestarting(t *testing.T) {
 	})
 }
 
-func TestExamineRefusesToSweepASlowRuntime(t *testing.T) {
+// A hang that ends while there is time to ask again accuses nobody.
+func TestExamineAsksAgain(t *testing.T) {
+	stalls := func(r *fakeRuntime) {
+		pairs(10)(r)
+		r.hang("p005/log")
+		time.AfterFunc(3500*time.Millisecond, r.behave)
+	}
+	examine(t, Examination{}, stalls, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if w := s.Sweep; w.Hung != nil || w.Failed != nil || w.Done != 30 {
+			t.Errorf("after %v: sweep %+v", took, w)
+		}
+		if p := hasPod(t, s, "p005"); p.Status == nil || p.StatusErr != nil || s.Relists.History[0].Failures != 0 {
+			t.Errorf("pod %+v, relists %+v", p, s.Relists)
+		}
+	})
+}
+
+// Where Status hangs single objects tell whether anything else does.
+func TestExamineSweepsBesideStatus(t *testing.T) {
+	hangs := func(r *fakeRuntime) {
+		pairs(10)(r)
+		r.hang("p005/log")
+		r.script("Status", behaviour{hang: true})
+	}
+	examine(t, Examination{}, hangs, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if w := s.Sweep; w.Refused != "" || w.Done != 30 || !slices.Equal(ids(w.Hung), []string{"p005/log"}) || s.StatusErr == nil {
+			t.Errorf("after %v: sweep %+v, status %+v", took, w, s.StatusErr)
+		}
+	})
+}
+
+func TestExamineSweepsASlowRuntime(t *testing.T) {
 	slow := func(r *fakeRuntime) {
 		pairs(2)(r)
 		r.script("Status", behaviour{delay: 3 * time.Second})
 	}
 	examine(t, Examination{}, slow, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if took != 3*time.Second || !strings.HasPrefix(s.Sweep.Refused, "Status has been out for 1") || s.StatusErr != nil || !s.Health.Healthy {
+		if took != 3*time.Second || s.Sweep.Refused != "" || s.Sweep.Done != 6 || s.StatusErr != nil || !s.Health.Healthy {
 			t.Errorf("after %v: sweep %+v, status %+v", took, s.Sweep, s.StatusErr)
 		}
-		if p := hasPod(t, s, "p001"); p.Inspected != 0 || s.Relists.Failed != 0 {
+		if p := hasPod(t, s, "p001"); p.Inspected == 0 || s.Relists.Failed != 0 {
 			t.Errorf("pod %+v, relists %+v", p, s.Relists)
 		}
 	})
@@ -146,4 +179,32 @@ func TestExamineReportsProgress(t *testing.T) {
 			t.Errorf("after %v: progress %v", took, seen)
 		}
 	})
+}
+
+// An object is asked for once, however often it is listed.
+func TestExamineAsksOnceForWhatIsListedOften(t *testing.T) {
+	examine(t, Examination{}, func(r *fakeRuntime) {
+		r.pod("web", "app")
+		for range 5 {
+			r.sandboxes, r.containers = append(r.sandboxes, r.sandboxes[0]), append(r.containers, r.containers[0])
+		}
+	}, func(t *testing.T, r *fakeRuntime, s *Snapshot, _ time.Duration) {
+		if s.Sweep.Total != 2 || s.Sweep.Done != 2 || hasPod(t, s, "web").Status == nil {
+			t.Errorf("%d of %d asked; status %+v", s.Sweep.Done, s.Sweep.Total, hasPod(t, s, "web").Status)
+		}
+	})
+}
+
+// A look that its deadline cut off, or that found no pod, has not inspected the node.
+func TestExamineSettlesWhatItInspected(t *testing.T) {
+	for pods, want := range map[int]bool{0: false, 4: true, 110: false} {
+		examine(t, Examination{Deadline: 2 * time.Second}, func(r *fakeRuntime) {
+			pairs(pods)(r)
+			r.script("ContainerStatus", behaviour{delay: 50 * time.Millisecond})
+		}, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
+			if settled := !s.Health.SettledAt.IsZero(); settled != want || !s.Health.Healthy || s.Sweep.CutOff != (pods == 110) {
+				t.Errorf("%d pods: settled %v, want %v; %d of %d asked", pods, settled, want, s.Sweep.Done, s.Sweep.Total)
+			}
+		})
+	}
 }

@@ -164,7 +164,7 @@ func TestExamineGoesOnWhereManyHangAlone(t *testing.T) {
 		r.hang(stuck...)
 	}
 	examine(t, Examination{}, many, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-		if w := s.Sweep; w.CutOff || w.Done != 90 || !slices.Equal(ids(w.Hung), stuck) || s.StatusErr != nil || took > 11*time.Second {
+		if w := s.Sweep; w.CutOff || w.Done != 90 || !slices.Equal(ids(w.Hung), stuck) || s.StatusErr != nil || took > 13*time.Second {
 			t.Errorf("after %v: sweep %+v, status %+v", took, w, s.StatusErr)
 		}
 		if n := callsOf(r.made(), call.Status); n < 2 || n > 7 {

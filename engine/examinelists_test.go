@@ -25,11 +25,11 @@ func TestExamineWhereListsFail(t *testing.T) {
 		partial    string
 		took       time.Duration
 	}{
-		{"sandboxes hang", "ListPodSandbox", behaviour{hang: true}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox gave no answer", 8 * time.Second},
+		{"sandboxes hang", "ListPodSandbox", behaviour{hang: true}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox gave no answer", 12 * time.Second},
 		{"sandboxes fail", "ListPodSandbox", behaviour{err: notFound(call.ListPodSandbox)}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox failed", 0},
 		{"sandboxes are slow to fail", "ListPodSandbox", behaviour{delay: 7 * time.Second, err: notFound(call.ListPodSandbox)}, call.ListPodSandbox, 6, 0, "the containers only: ListPodSandbox failed", 7 * time.Second},
-		{"containers hang", "ListContainers", behaviour{hang: true}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers gave no answer", 12 * time.Second},
-		{"the list of all containers hangs", "ListContainers ", behaviour{hang: true}, call.ListContainers, 6, 3, "the list of all containers gave no answer, so they were listed pod by pod: 3 of 3 pods", 8 * time.Second},
+		{"containers hang", "ListContainers", behaviour{hang: true}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers gave no answer", 16 * time.Second},
+		{"the list of all containers hangs", "ListContainers ", behaviour{hang: true}, call.ListContainers, 6, 3, "the list of all containers gave no answer, so they were listed pod by pod: 3 of 3 pods", 12 * time.Second},
 		{"runtime is away", "ListContainers", behaviour{err: unavailable(call.ListContainers)}, call.ListContainers, 0, 3, "the sandboxes only: ListContainers failed", 2 * time.Second},
 		{"containers too large", "ListContainers ", behaviour{err: tooLarge}, call.ListContainers, 6, 3, "the list of all containers was too large, so they were listed pod by pod: 3 of 3 pods", 0},
 	}
@@ -80,7 +80,7 @@ func TestExamineNamesThePodWhoseListHangs(t *testing.T) {
 			if len(hangs) > 1 { // nothing tells one from the rest
 				want = nil
 			}
-			if !slices.Equal(s.Holders, want) || took > 12500*time.Millisecond {
+			if !slices.Equal(s.Holders, want) || took > 16500*time.Millisecond {
 				t.Errorf("%v: holders %v after %v: %s", hangs, s.Holders, took, s.Partial)
 			}
 		})
@@ -114,7 +114,7 @@ func TestExamineWhereBothListsHang(t *testing.T) {
 			r.script("ListContainers", behaviour{delay: second})
 		}
 		examine(t, Examination{}, lists, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
-			if want := 8*time.Second + min(second, 3*time.Second); took != want || s.Partial != partial || s.Failure.Op != call.ListPodSandbox {
+			if want := 12*time.Second + min(second, 3*time.Second); took != want || s.Partial != partial || s.Failure.Op != call.ListPodSandbox {
 				t.Errorf("after %v, want %v: partial %q, failure %+v", took, want, s.Partial, s.Failure)
 			}
 			if s.StatusErr != nil || s.Sweep.Refused != "" || !s.Node.Known {
@@ -151,6 +151,19 @@ func TestOldestFirst(t *testing.T) {
 	}
 }
 
+// Lists that take long are slow, and no hang while there is time for what comes after.
+func TestExamineWaitsForSlowLists(t *testing.T) {
+	slow := func(r *fakeRuntime) {
+		pairs(3)(r)
+		r.script("ListContainers", behaviour{delay: 9 * time.Second})
+	}
+	examine(t, Examination{}, slow, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if took != 9*time.Second || s.Failure != nil || !s.Health.Healthy || s.Sweep.Done != 9 {
+			t.Errorf("after %v: failure %+v, %+v, sweep %+v", took, s.Failure, s.Health, s.Sweep)
+		}
+	})
+}
+
 // One answer is enough to be patient with the rest.
 func TestExamineWaitsForARuntimeThatLives(t *testing.T) {
 	for status, want := range map[time.Duration]time.Duration{2 * time.Second: 7 * time.Second, 4 * time.Second: 3 * time.Second} {
@@ -165,6 +178,22 @@ func TestExamineWaitsForARuntimeThatLives(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A sweep of a runtime whose Status hangs is refused where there is nothing to ask for, in
+// whatever order the calls end that are given up together.
+func TestExamineRefusesToAskForNothing(t *testing.T) {
+	all := func(r *fakeRuntime) {
+		r.all(behaviour{hang: true})
+		closed := make(chan struct{})
+		r.script("Status", behaviour{deaf: closed})
+		time.AfterFunc(3*time.Second+answers.Grace/2, func() { close(closed) })
+	}
+	examine(t, Examination{}, all, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if !strings.HasPrefix(s.Sweep.Refused, "Status has been out for 3") {
+			t.Errorf("after %v: sweep %+v", took, s.Sweep)
+		}
+	})
 }
 
 func TestExamineWhereAllHangs(t *testing.T) {

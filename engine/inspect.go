@@ -123,7 +123,7 @@ func sandboxCalls(pod pleg.PodRef, sandboxes []pleg.Sandbox) []call.Flight {
 	for i, s := range sandboxes {
 		calls[i] = call.Flight{Op: call.PodSandboxStatus, Pod: pod, ID: s.ID}
 	}
-	return calls
+	return once(calls)
 }
 
 // containerCalls returns the calls that ask for each of a pod's containers.
@@ -132,7 +132,17 @@ func containerCalls(pod pleg.PodRef, containers []pleg.Container) []call.Flight 
 	for i, c := range containers {
 		calls[i] = call.Flight{Op: call.ContainerStatus, Pod: pod, Container: c.Name, ID: c.ID}
 	}
-	return calls
+	return once(calls)
+}
+
+// once leaves out what an earlier call asks for: a list may have an object thousands of times.
+func once(calls []call.Flight) []call.Flight {
+	asked := make(map[string]bool, len(calls))
+	return slices.DeleteFunc(calls, func(f call.Flight) bool {
+		again := asked[f.ID]
+		asked[f.ID] = true
+		return again
+	})
 }
 
 // partsOf returns the calls that ask for all of a pod, sandboxes first.

@@ -229,7 +229,7 @@ func (k *kubelet) node(m *machine, now time.Time) Node {
 
 // knows reports whether what it says comes of what was seen.
 func (k *kubelet) knows(m *machine) bool {
-	asked := m.relists.count > 0 && !m.status.statusTook.at.IsZero()
+	asked := m.relists.count > 0 && !m.status.statusAt.IsZero()
 	granted := !k.starting && k.poster.ready && k.poster.now == "" && (k.loop.syncedAt.IsZero() || m.core.ListedAt().IsZero())
 	return asked && !granted
 }
@@ -245,12 +245,12 @@ func (k *kubelet) changes(m *machine, now time.Time) time.Time {
 		return time.Time{}
 	}
 	var at time.Time
-	status := m.status.failure != nil || m.status.isLate(m, now)
+	status := m.known.StatusErr != nil || m.status.isLate(m, now)
 	if status {
 		at = k.loop.downAt()
 	}
 	if since := m.relists.troubled(m, now); !since.IsZero() {
-		if !status && m.status.statusTook.at.Before(since) {
+		if !status && m.status.statusAt.Before(since) {
 			return time.Time{} // Status may be in the same trouble: the next one tells
 		}
 		at = sooner(at, k.foretold(m))

@@ -118,7 +118,7 @@ func (l *looks) holdsSweep(m *machine) bool {
 // not there.
 func (m *machine) hangs() bool {
 	_, hangs := m.hung()
-	return hangs || m.sweepTells() && (m.sweep.hung() > 0 || m.sweep.GivenUp != "") || m.away() ||
+	return hangs || m.sweepTells() && (m.sweep.last.Accused() > 0 || m.sweep.last.GivenUp != "") || m.away() ||
 		m.evidence != nil && slices.ContainsFunc(m.evidence.Processes.Helpers, isLate)
 }
 
@@ -126,7 +126,7 @@ func (m *machine) hangs() bool {
 // restarted, and what ended it, is seen by a deep look alone.
 func (m *machine) away() bool {
 	is := func(f *answers.Failure) bool { return f != nil && errors.Is(f.Err, call.ErrUnavailable) }
-	return is(m.relists.failure) || is(m.status.failure)
+	return is(m.known.Failure) || is(m.known.StatusErr)
 }
 
 // isLate reports whether a helper of our runtime should have ended.
@@ -150,7 +150,7 @@ func (m *machine) hungAge(f call.Flight) time.Duration {
 	case m.core.ListedAt().IsZero():
 		return min(after, answers.Late)
 	case f.Op.IsList():
-		return max(after, 2*min(m.relists.usual(), answers.UsualMost))
+		return max(after, m.table(m.now).TwiceUsual(f.Op))
 	}
 	return after
 }

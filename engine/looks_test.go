@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 )
@@ -146,7 +147,7 @@ func TestOldSweepIsNotLookedInto(t *testing.T) {
 		if _, deep := l.made(); !deep[len(deep)-1] {
 			t.Errorf("while it hangs: deep %v", deep)
 		}
-		b.after(checkLasts)
+		b.after(answers.AgainFor)
 		b.fake.behave()
 		s := b.after(time.Minute)
 		if _, deep := l.made(); deep[len(deep)-1] || len(s.Sweep.Hung) != 1 {

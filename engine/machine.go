@@ -102,9 +102,10 @@ type State struct {
 type machine struct {
 	config Config
 	policy policy
-	core   *pleg.Core // of the kubelet's PLEG
-	now    time.Time  // of the step under way
-	work   Work       // of the step under way: parts add to it
+	core   *pleg.Core    // of the kubelet's PLEG
+	known  answers.Table // of the calls: what is current is Failure, StatusErr, VersionErr and UsualList
+	now    time.Time     // of the step under way
+	work   Work          // of the step under way: parts add to it
 
 	parts  []part // in the order in which they go on
 	askers [call.AskerCount]part
@@ -117,8 +118,7 @@ type machine struct {
 	kubelet     kubelet
 	probes      probes
 	search      search
-	sweep       *sweep // the last one, or the one under way; nil if there was none
-	recheck     recheck
+	sweep       sweeper
 	check       check
 	looks       looks
 	mode        mode
@@ -182,7 +182,7 @@ func (m *machine) step(now time.Time, in Input) Work {
 		m.sources.ended(m, in)
 	case Halt:
 		m.sources.held = true
-		m.cancelSweep()
+		m.sweep.cancel(m)
 		m.check.stop(m)
 	}
 	m.advance()
@@ -217,15 +217,25 @@ func (m *machine) advance() {
 	}
 }
 
+// table returns what is known of the calls but for what probes and sweeps found.
+func (m *machine) table(at time.Time) *answers.Table {
+	m.known.InFlight, m.known.Calls = m.calls.flights(), m.calls.sums.Read(at)
+	return &m.known
+}
+
 // snapshot returns all that there is to see as of now. Seq and Cost are the
 // shell's: they are about plegtop, not about the node.
 func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
-		At: now, Started: m.started, Policy: m.policy.Policy,
+		At: now, Started: m.started, Policy: m.policy.Policy, Table: *m.table(now),
 		Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
 		Paused: m.pause.on, Resumed: m.pause.ended, Channel: m.events.channel,
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()
+	s.Probes = m.probes.read()
+	if m.sweep.last != nil {
+		s.Sweep = m.sweep.last.Result()
+	}
 	s.Pods, s.Counts, s.Anomalies = m.pods.read()
 	s.Objects = m.pods.index.read(&m.pods)
 	for _, p := range m.shows {

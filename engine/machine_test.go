@@ -197,7 +197,7 @@ func (w *world) report() *evidence.Report {
 		ids = append(ids, c.ID)
 	}
 	for _, id := range ids {
-		r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ID: id})
+		r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ObjectRef: pleg.ObjectRef{ID: id}})
 	}
 	return r
 }
@@ -317,7 +317,7 @@ func (r *referee) watch(w *world, in Input, work Work) {
 		r.looking = false
 	}
 	if work.Look != nil {
-		if _, hangs := w.m.hung(); r.looking || work.Look.Deep && !hangs && !w.m.away() && w.m.sweep == nil {
+		if _, hangs := w.m.hung(); r.looking || work.Look.Deep && !hangs && !w.m.away() && w.m.sweep.last == nil {
 			r.t.Errorf("%v: %+v while one is out: %v", w.now, work.Look, r.looking)
 		}
 		r.looking = true

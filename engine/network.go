@@ -44,7 +44,7 @@ func (n *networks) follow(m *machine, e Event) {
 		return
 	}
 	if m.transitions.Comes(e.ID) {
-		c := newcomer{ObjectRef: e.Object(), found: e.At, since: m.now, paused: m.pause.length(m.now)}
+		c := newcomer{ObjectRef: e.ObjectRef, found: e.At, since: m.now, paused: m.pause.length(m.now)}
 		if e.Kind == pleg.Died {
 			c.missing, c.listed = m.listedBefore(), e.At
 			if r := m.relists.now; r != nil {
@@ -145,8 +145,7 @@ func (c newcomer) release(m *machine, kind pleg.Kind, state pleg.State) {
 	m.events.last++
 	m.changed = true
 	m.work.Events = append(m.work.Events, Event{Seq: m.events.last, Mode: m.core.Mode(), SeenAt: m.now, Event: pleg.Event{
-		Kind: kind, Delivery: pleg.Derived, Pod: c.Pod, ID: c.ID, Sandbox: true, From: state, To: state,
-		At: latest(c.found, m.core.ListedAt()),
+		Kind: kind, Delivery: pleg.Derived, ObjectRef: c.ObjectRef, From: state, To: state, At: latest(c.found, m.core.ListedAt()),
 	}})
 }
 

@@ -173,13 +173,13 @@ func TestNetworkEvents(t *testing.T) {
 func TestNetworkOfAStreamedSandbox(t *testing.T) {
 	for from, want := range map[pleg.State]int{pleg.Absent: 1, pleg.Created: 1, pleg.Exited: 0, pleg.Running: 0} {
 		var n networks
-		n.follow(&machine{}, Event{Event: pleg.Event{Sandbox: true, Kind: pleg.Started, ID: "new", From: from}})
+		n.follow(&machine{}, Event{Event: pleg.Event{ObjectRef: pleg.ObjectRef{Sandbox: true, ID: "new"}, Kind: pleg.Started, From: from}})
 		if len(n.waiting) != want {
 			t.Errorf("from %v: %d wait", from, len(n.waiting))
 		}
 	}
 	var n networks
-	n.follow(&machine{}, Event{Event: pleg.Event{Sandbox: true, Kind: pleg.Started, ID: "new", Delivery: pleg.Unseen}})
+	n.follow(&machine{}, Event{Event: pleg.Event{ObjectRef: pleg.ObjectRef{Sandbox: true, ID: "new"}, Kind: pleg.Started, Delivery: pleg.Unseen}})
 	if len(n.waiting) != 0 {
 		t.Error("what no relist has seen waits for one")
 	}

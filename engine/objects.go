@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -45,34 +46,49 @@ func (o *Objects) PodOf(all []*Pod, id string) *Pod {
 	if !known {
 		return nil
 	}
-	i, found := slices.BinarySearchFunc(all, &Pod{PodRef: *ref}, byName)
-	if !found || !all[i].lists(id) {
+	p := podIn(all, *ref)
+	if p == nil || !p.lists(id) {
+		return nil
+	}
+	return p
+}
+
+// podIn returns a pod of those of a snapshot; nil if it is not among them.
+func podIn(all []*Pod, ref pleg.PodRef) *Pod {
+	i, found := slices.BinarySearchFunc(all, ref, func(p *Pod, ref pleg.PodRef) int { return p.PodRef.Compare(ref) })
+	if !found {
 		return nil
 	}
 	return all[i]
 }
 
+// Pod returns a pod that is listed; nil if it is not.
+func (s *Snapshot) Pod(ref pleg.PodRef) *Pod { return podIn(s.Pods, ref) }
+
 func (p *Pod) lists(id string) bool {
-	_, _, known := find(p.Seen(), id)
+	_, known := p.Find(id)
 	return known
 }
 
-// find returns whose an id is in a pod, which may be nil, and its state there.
-func find(p *pleg.Pod, id string) (ref pleg.ObjectRef, state pleg.State, known bool) {
+// Find returns the sandbox or container of an id as the pod was last seen.
+func (p *Pod) Find(id string) (evidence.Object, bool) { return find(p.Seen(), id) }
+
+// find returns the sandbox or container of an id in a pod, which may be nil.
+func find(p *pleg.Pod, id string) (o evidence.Object, known bool) {
 	if p == nil {
-		return ref, state, false
+		return o, false
 	}
 	for i := range p.Sandboxes {
 		if s := &p.Sandboxes[i]; s.ID == id {
-			return pleg.ObjectRef{ID: id, Pod: p.PodRef, Sandbox: true}, s.State, true
+			return evidence.Object{ObjectRef: pleg.ObjectRef{ID: id, Pod: p.PodRef, Sandbox: true}, State: s.State}, true
 		}
 	}
 	for i := range p.Containers {
 		if c := &p.Containers[i]; c.ID == id {
-			return pleg.ObjectRef{ID: id, Pod: p.PodRef, Container: c.Name}, c.State, true
+			return evidence.ContainerOf(p.PodRef, c), true
 		}
 	}
-	return ref, state, false
+	return o, false
 }
 
 // index is the source of [Objects], with all that a pod has in either end of its record. It
@@ -220,12 +236,12 @@ func (t *pods) Object(id string) (ref pleg.ObjectRef, settled pleg.State, known 
 		return ref, settled, false
 	}
 	p := t.byUID[of.UID]
-	ref, _, current := find(p.Current, id)
-	was, settled, old := find(p.Old, id)
+	now, current := find(p.Current, id)
+	was, old := find(p.Old, id)
 	if !current {
-		ref = was
+		now = was
 	}
-	return ref, settled, current || old
+	return now.ObjectRef, was.State, current || old
 }
 
 // Pod reports whether there is a pod that is shown, and whether it could not be inspected.

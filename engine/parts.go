@@ -44,7 +44,7 @@ func (m *machine) assemble() {
 		{part: &m.status, by: []call.Asker{call.ByStatusLoop}},
 		{part: &m.probes, by: []call.Asker{call.ByProbe}},
 		{part: &m.search, by: []call.Asker{call.BySearch}},
-		{part: sweeper{}, by: []call.Asker{call.BySweep}},
+		{part: &m.sweep, by: []call.Asker{call.BySweep}},
 		{part: raws{}, by: []call.Asker{call.ByRequest}},
 		{part: &m.check},
 		{part: &m.memory},
@@ -66,7 +66,7 @@ func (m *machine) handOut() {
 	for i := range m.calls.handing {
 		a := &m.calls.handing[i]
 		m.memory.hears(m, a)
-		if !a.dropped {
+		if !a.dropped && (a.survey == nil || a.survey.Returned()) {
 			m.askers[a.to].answered(m, a)
 		}
 	}

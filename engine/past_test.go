@@ -27,7 +27,7 @@ func TestSpellsAreRemembered(t *testing.T) {
 		if last := s.Memory.Spells[1]; !last.Ended.Equal(s.Health.Since) || last.Ended.Sub(last.Began) > 3*time.Second {
 			t.Errorf("last spell %+v, want one until %v", last, s.Health.Since)
 		}
-		if out := s.Memory.Outages; len(out.Times) != 2 || out.Away || out.Failed == 0 || out.ListBack.Before(s.Memory.Spells[1].Began) {
+		if out := s.Memory.Outages; len(out.ListsFailed) != 2 || out.Times != nil || out.Away || out.Failed != 0 || out.ListBack.Before(s.Memory.Spells[1].Began) {
 			t.Errorf("outages %+v", out)
 		}
 	})

@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"errors"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/survey"
 )
 
 // A callSpec is a call that somebody wants, and how it is to be made. The zero value of
@@ -13,8 +14,9 @@ import (
 type callSpec struct {
 	call.Flight
 	timeout time.Duration
-	tag     uint64 // for its asker: a place in the sweep, the number of a request
-	raw     bool   // wants the answer as JSON
+	survey  *survey.Survey // that it belongs to; nil for none
+	tag     uint64         // the place of its target in the survey, or the number of a request
+	raw     bool           // wants the answer as JSON
 
 	tries     int  // how often it may be made if it fails at once; 0 counts as 1
 	bounded   bool // is not waited for beyond its deadline, even if the runtime ignores that
@@ -52,11 +54,9 @@ type answer struct {
 	dropped bool // nobody wants it any more
 }
 
-// hung tells a call that was given up after its time from one whose error only
-// says so: a runtime may pass on at once that somebody else gave it no answer in
-// time.
-func (a *answer) hung(limit time.Duration) bool { return hung(a.took, limit, a.err) }
+// hung reports whether a call was given up after its time.
+func (a *answer) hung(limit time.Duration) bool { return answers.TimedOut(a.err, a.took, limit) }
 
-func hung(took, limit time.Duration, err error) bool {
-	return errors.Is(err, call.ErrDeadline) && took >= limit-limit/10
+func (a *answer) outcome() answers.Outcome {
+	return answers.Outcome{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err}
 }

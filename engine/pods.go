@@ -244,9 +244,7 @@ func (t *pods) edits() []edit {
 }
 
 // byName is the order of the pods of a snapshot.
-func byName(a, b *Pod) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-}
+func byName(a, b *Pod) int { return a.PodRef.Compare(b.PodRef) }
 
 // add adds what a pod holds so many times.
 func (n *Counts) add(p *Pod, times int) {

@@ -1,26 +1,25 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/survey"
 )
 
 // probes keeps what was asked while a call of the relist hung. A round asks,
 // one after the other, for Version, Status, one sandbox and one container.
 type probes struct {
-	hung  call.Flight   // the call whose hanging is looked into, with Since
-	queue []call.Flight // what is still to ask in this round
-	again bool          // this round has asked for one object more
-	out   bool
-	of    call.Flight // the call for whose hanging the one that is out was made
-	next  time.Time   // when the next round may begin; zero for at once
-	turn  int         // how many rounds there were: whose turn it is
+	hung    call.Flight // the call whose hanging is looked into, with Since
+	round   *survey.Survey
+	targets []call.Flight // of the round
+	again   bool          // this round has asked for one object more
+	next    time.Time     // when the next round may begin; zero for at once
+	turn    int           // how many rounds there were: whose turn it is
 
-	answers map[call.Operation]answers.Probe // by operation
-	made    []answers.Probe                  // what read returned last; nil when stale
+	answers map[call.Operation]answers.Outcome // by operation
+	made    []answers.Outcome                  // what read returned last; nil when stale
 }
 
 // advance begins and goes on with a round of probes if one is called for.
@@ -31,25 +30,27 @@ func (p *probes) advance(m *machine) {
 		m.changed = true
 	}
 	if !hangs || m.pause.on {
-		p.queue = nil
 		return
 	}
 	if hung != p.hung {
 		p.forget()
 		p.hung = hung
 	}
-	if p.out {
-		return
-	}
-	if len(p.queue) == 0 && !m.now.Before(p.next) {
-		p.queue = p.round(m)
+	p.ask(m)
+	if p.round.Over() && !m.now.Before(p.next) {
+		p.targets = p.whom(m)
+		p.round = survey.New(survey.Policy{By: call.ByProbe, Width: 1, Busy: survey.Skip}, survey.First(len(p.targets)))
 		p.next = m.now.Add(answers.ProbePeriod)
 		p.turn++
 		p.again = false
-	}
-	p.queue = slices.DeleteFunc(p.queue, func(f call.Flight) bool { return m.calls.like(f) != nil })
-	if len(p.queue) > 0 {
 		p.ask(m)
+	}
+}
+
+func (p *probes) ask(m *machine) {
+	if f, asked := m.ask(p.round, func(place int) call.Flight { return p.targets[place] }); asked {
+		p.put(answers.Outcome{Flight: f})
+		m.changed = true
 	}
 }
 
@@ -65,7 +66,7 @@ func (p *probes) called(m *machine) (call.Flight, bool) {
 func (p *probes) due(m *machine) time.Time {
 	f, out := m.calls.oldestOfRelist()
 	after := m.policy.Bounds().ProbeAfter
-	if !out || m.pause.on || p.out || after == 0 {
+	if !out || m.pause.on || p.round.Out() || after == 0 {
 		return time.Time{}
 	}
 	if at := f.Since.Add(after); m.now.Before(at) {
@@ -76,31 +77,20 @@ func (p *probes) due(m *machine) time.Time {
 
 // forget drops all answers, and the one that may still come: what they say of
 // the objects asked for holds only as long as a call hangs.
-func (p *probes) forget() { *p = probes{out: p.out, of: p.of, turn: p.turn, next: p.next} }
-
-// ask makes the next probe of the round. What Status says is not taken in: the
-// kubelet that is modelled does not ask for it now.
-func (p *probes) ask(m *machine) {
-	f := p.queue[0]
-	p.queue, p.out, p.of = p.queue[1:], true, p.hung
-	m.calls.want(m.now, m.policy.own(f))
-	f.Since = m.now
-	p.put(answers.Probe{Flight: f})
-	m.changed = true
+func (p *probes) forget() {
+	p.round.End()
+	*p = probes{turn: p.turn, next: p.next}
 }
 
-// answered takes in a probe, or the Status that a sweep in doubt has asked for.
+// answered takes in a probe, or the Status that a sweep in doubt has asked for. What
+// Status says of a probe is not taken in: the kubelet that is modelled does not ask now.
 func (p *probes) answered(m *machine, a *answer) {
 	m.changed = true
-	if a.tag == recheckTag {
-		m.recheckAnswered(a)
+	if a.survey == m.sweep.recheck.asking {
+		m.sweep.rechecked(m, a)
 		return
 	}
-	p.out = false
-	if p.hung != p.of { // that call hangs no more
-		return
-	}
-	p.put(answers.Probe{Flight: a.Flight, At: a.at, Took: a.took, Err: a.err})
+	p.put(a.outcome())
 	if a.Op.AboutObject() && a.err != nil && !p.again {
 		p.again = true
 		p.askAnother(m, a.Op)
@@ -111,15 +101,16 @@ func (p *probes) answered(m *machine, a *answer) {
 // round: it may have been the very one for which the relist hangs.
 func (p *probes) askAnother(m *machine, op call.Operation) {
 	p.turn++
-	for _, f := range p.round(m) {
+	for _, f := range p.whom(m) {
 		if f.Op == op {
-			p.queue = slices.Insert(p.queue, 0, f)
+			p.targets = append(p.targets, f)
+			p.round.Prepend(len(p.targets) - 1)
 		}
 	}
 }
 
-// round returns whom to ask in the next round.
-func (p *probes) round(m *machine) []call.Flight {
+// whom returns whom to ask in the next round.
+func (p *probes) whom(m *machine) []call.Flight {
 	queue := []call.Flight{{Op: call.Version}, {Op: call.Status}}
 	shown, _, _ := m.pods.read()
 	for _, parts := range []func(*Pod) []call.Flight{
@@ -129,9 +120,6 @@ func (p *probes) round(m *machine) []call.Flight {
 		if f, ok := p.pick(m, shown, parts); ok {
 			queue = append(queue, f)
 		}
-	}
-	for i := range queue {
-		queue[i].By = call.ByProbe
 	}
 	return queue
 }
@@ -165,7 +153,7 @@ func (p *probes) clearOfAll(f call.Flight) bool {
 // clear reports whether a whole round says that the runtime answers while a call
 // hangs: for itself, and for one sandbox or container at least.
 func (p *probes) clear(f call.Flight) bool {
-	if p.hung != f || p.out || len(p.queue) > 0 {
+	if p.hung != f || !p.round.Over() {
 		return false
 	}
 	one := false
@@ -180,24 +168,22 @@ func (p *probes) clear(f call.Flight) bool {
 	return one
 }
 
-func (p *probes) put(a answers.Probe) {
+func (p *probes) put(a answers.Outcome) {
 	if p.answers == nil {
-		p.answers = make(map[call.Operation]answers.Probe)
+		p.answers = make(map[call.Operation]answers.Outcome)
 	}
 	p.answers[a.Op] = a
 	p.made = nil
 }
 
-func (p *probes) last(op call.Operation) (answers.Probe, bool) {
+func (p *probes) last(op call.Operation) (answers.Outcome, bool) {
 	a, ok := p.answers[op]
 	return a, ok && !a.At.IsZero()
 }
 
-func (p *probes) fill(_ *machine, s *Snapshot) { s.Probes = p.read() }
-
 // read returns the last probe of each operation, in their order. The caller may
 // keep it.
-func (p *probes) read() []answers.Probe {
+func (p *probes) read() []answers.Outcome {
 	if p.made == nil && len(p.answers) > 0 {
 		for _, op := range call.Operations() {
 			if a, ok := p.answers[op]; ok {

@@ -166,7 +166,7 @@ func (l *relists) answered(m *machine, a *answer) {
 func (l *relists) listedAll(m *machine) {
 	r := l.now
 	if f := r.lists.failed(); f != nil {
-		l.failure = l.failure.Again(f.Flight, f.at, f.err, f.tries)
+		m.known.Failure = m.known.Failure.Again(f.Flight, f.at, f.err, f.tries)
 		m.search.begin(m, r.lists)
 		if !m.policy.Once {
 			l.endAll(m, true)
@@ -178,7 +178,7 @@ func (l *relists) listedAll(m *machine) {
 	r.listed = true
 	pods, found := l.assembler.Assemble(r.lists.sandboxes, r.lists.containers, r.began)
 	l.found = r.lists.found.Add(found)
-	l.failure, l.podFailure = nil, nil
+	m.known.Failure, l.podFailure = nil, nil
 	if l.first.IsZero() {
 		l.first = r.began
 	}
@@ -289,7 +289,7 @@ func (l *relists) end(m *machine) {
 // the runtime.
 func (l *relists) endAll(m *machine, failed bool) {
 	r := l.now
-	l.sumUp(r, m.now, m.now.Sub(r.began)-r.held, failed)
+	l.sumUp(m, r, m.now.Sub(r.began)-r.held, failed)
 	m.mode.fallBack(m)
 	l.schedule(m.relistPeriod())
 	if failed || r.done > 0 || r.asked || l.count == 1 {

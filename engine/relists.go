@@ -21,7 +21,7 @@ type relists struct {
 	nextAt    time.Time // when the next one is due
 	ended     time.Time // of the last one; zero before
 	before    time.Time // start of the last good one of all pods but one
-	settledAt time.Time // end of the last one without a failed inspection
+	settledAt time.Time // end of the last one without a failed inspection; of one look, if all pods were inspected
 	first     time.Time // start of the first whose lists succeeded
 	// when a list of all pods returned last, if not by its deadline: who waits for the
 	// same had its answer then, too
@@ -34,20 +34,20 @@ type relists struct {
 	interval      time.Duration
 	history       []Relist // never written to where a snapshot can see it
 
-	failure    *answers.Failure // of the lists of all pods
 	podFailure *answers.Failure // of the lists of one pod
 	found      pleg.Anomalies   // in the last good pair of lists of all pods
 }
 
 // sumUp counts a relist that is over and took so long.
-func (l *relists) sumUp(r *relist, now time.Time, took time.Duration, failed bool) {
+func (l *relists) sumUp(m *machine, r *relist, took time.Duration, failed bool) {
 	l.now = nil
-	l.ended = now
+	l.ended = m.now
 	l.count++
-	if failed {
+	switch all := r.done > 0 && r.done >= r.total; {
+	case failed:
 		l.failed++
-	} else if r.failures == 0 {
-		l.settledAt = now
+	case r.failures == 0 && (all || !m.policy.Once): // one look may be cut off, and has none before it
+		l.settledAt = m.now
 	}
 	l.lastTook = took
 	l.took.Add(took)
@@ -55,21 +55,22 @@ func (l *relists) sumUp(r *relist, now time.Time, took time.Duration, failed boo
 		At: r.began, Took: took, List: r.listTook, Inspected: r.done, Failures: r.failures, Failed: failed,
 	})
 	l.history = l.history[max(0, len(l.history)-historyLength):]
+	m.known.UsualList = l.usual()
 	l.last = Phase{Began: r.began, ListTook: r.listTook, Done: r.done, Total: r.done}
 }
 
-// usual returns what both lists take together, the quicker of the last two good times.
-func (l *relists) usual() (took time.Duration) {
-	for _, r := range slices.Backward(l.history) {
-		switch {
-		case r.Failed:
-		case took != 0:
-			return min(took, r.List)
-		default:
-			took = r.List
+// usualOf is from how many relists of late it is known what lists take.
+const usualOf = 10
+
+// usual returns what both lists together take of late.
+func (l *relists) usual() time.Duration {
+	took := make([]time.Duration, 0, usualOf)
+	for _, r := range l.history[max(0, len(l.history)-usualOf):] {
+		if !r.Failed {
+			took = append(took, r.List)
 		}
 	}
-	return took
+	return answers.UsualList(took)
 }
 
 // schedule sets the next relist one period after the end of the last one.
@@ -89,7 +90,7 @@ func (m *machine) listedBefore() time.Time {
 }
 
 func (l *relists) fill(m *machine, s *Snapshot) {
-	s.Phase, s.Relists, s.Failure, s.PodFailure = l.phase(m, s.At), l.sum(), l.failure, l.podFailure
+	s.Phase, s.Relists, s.PodFailure = l.phase(m, s.At), l.sum(), l.podFailure
 	s.Anomalies = s.Anomalies.Add(l.found)
 }
 
@@ -154,7 +155,7 @@ func (l *relists) endsBy(m *machine) time.Time {
 	if r.counted != r.inspects {
 		r.counted, r.hangers = r.inspects, 0
 		for uid, p := range m.pods.byUID {
-			if e := p.Failure; e != nil && uid != f.Pod.UID && p.InspectedAt.Before(r.began) && hung(e.Took(), m.config.Timeout, e.Err) {
+			if e := p.Failure; e != nil && uid != f.Pod.UID && p.InspectedAt.Before(r.began) && answers.TimedOut(e.Err, e.Took(), m.config.Timeout) {
 				r.hangers++
 			}
 		}
@@ -165,8 +166,8 @@ func (l *relists) endsBy(m *machine) time.Time {
 // troubled returns since when the relist is late with what it does, or fails; zero if
 // neither.
 func (l *relists) troubled(m *machine, now time.Time) time.Time {
-	if l.failure != nil {
-		return l.failure.First.Add(-l.failure.Took())
+	if f := m.known.Failure; f != nil {
+		return f.First.Add(-f.Took())
 	}
 	if f, out := m.calls.oldestOfRelist(); out && now.Sub(f.Since) >= answers.Foretold {
 		return f.Since

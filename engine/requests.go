@@ -150,9 +150,9 @@ func (m *machine) request(r Requests) {
 	}
 	switch r.Sweep {
 	case SweepBegins:
-		m.askSweep()
+		m.sweep.request(m)
 	case SweepEnds:
-		m.cancelSweep()
+		m.sweep.cancel(m)
 	}
 	for _, raw := range r.Raw {
 		f := raw.Flight
@@ -205,9 +205,7 @@ func (m *machine) setPaused(paused bool) {
 	if r := m.relists.now; r != nil && !r.onDemand() {
 		r.asked = false
 	}
-	if m.sweeping() && m.sweep.unasked {
-		m.sweep.CutOff = true
-		m.sweep.end(m.now)
-		m.dropSweep()
+	if w := &m.sweep; w.underWay() && w.unasked {
+		w.cutOff(m)
 	}
 }

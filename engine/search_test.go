@@ -15,7 +15,7 @@ import (
 // A running engine that is started on a sick node shows what check shows there.
 func TestWhatCanBeSeenWhileListsDoNotSucceed(t *testing.T) {
 	tooLarge := &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "20 MiB"}
-	garbled := &call.Error{Op: call.ListContainers, Kind: call.ErrUnreadable, Code: "Internal", Text: "unreadable answer: entry 3"}
+	garbled := &call.Error{Op: call.ListContainers, Kind: call.ErrUnreadable, Text: "unreadable answer: entry 3"}
 	refused := &call.Error{Op: call.ListPodSandbox, Kind: call.ErrOther, Code: "Unknown", Text: "boom"}
 	tests := []struct {
 		name                  string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/survey"
 )
 
 // listsByPod lets the list of all containers do that, while those of single pods are
@@ -133,4 +134,16 @@ func TestListByPodThatYieldsBlamesNobody(t *testing.T) {
 		}
 		b.fake.script("ListPodSandbox", behaviour{})
 	})
+}
+
+// It is made later.
+func TestListByPodThatYieldsIsMadeLater(t *testing.T) {
+	s := search{byPod: true}
+	s.listPods([]pleg.PodRef{ref("p000"), ref("p001")}, survey.Policy{})
+	place, _ := s.asking.Next(time.Time{})
+	s.asking.Returned()
+	s.answered(nil, &answer{callSpec: callSpec{tag: uint64(place)}, unmade: true, err: outOfTurn(call.ListContainers)})
+	if next, more := s.asking.Next(time.Time{}); next != place || !more || s.listed != 0 || s.held != nil {
+		t.Errorf("the next list is of pod %d, %v; %d listed, held %v", next, more, s.listed, s.held)
+	}
 }

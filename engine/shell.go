@@ -89,7 +89,6 @@ func (s *shell) run(ctx context.Context) (err error) {
 		case <-s.streams.ready():
 			s.drain()
 		case <-timer.C:
-			s.askWorkers()
 			s.step(Tick{})
 		}
 		s.publish()
@@ -124,13 +123,6 @@ func (s *shell) step(in Input) {
 	s.stream(w)
 	s.buffer.add(w.Events)
 	s.replies.deliver(w.Replies)
-}
-
-// askWorkers tells the machine what the node's pod workers do, where a kubelet says so.
-func (s *shell) askWorkers() {
-	if s.config.Workers != nil {
-		s.step(Worked{s.config.Workers()})
-	}
 }
 
 // idle returns the real time until the machine or the publisher has something to do.
@@ -255,8 +247,13 @@ func (s *shell) wait(limit time.Duration) error {
 	}
 }
 
-// snapshot returns what there is to see now.
+// snapshot returns what there is to see now, with what the node's pod workers do where a
+// kubelet says so.
 func (s *shell) snapshot(now time.Time) *Snapshot {
+	if s.config.Workers != nil {
+		s.step(Worked{s.config.Workers()})
+		now = s.clock.Now()
+	}
 	snapshot := s.machine.snapshot(now)
 	snapshot.Seq = s.publisher.seq
 	snapshot.Cost = s.meter.cost(time.Now())

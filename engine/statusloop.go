@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/survey"
 )
 
 // A statusLoop asks for what the runtime says of itself, apart from all relists:
@@ -19,17 +20,8 @@ type statusLoop struct {
 	version      pleg.Version
 	versionFound pleg.Anomalies // in the last answer to Version
 	conditions   []pleg.Condition
-	statusFound  pleg.Anomalies   // in the last answer to Status
-	failure      *answers.Failure // of Status
-	versionErr   *answers.Failure // of Version
-
-	versionTook, statusTook promptness // of the last answers, good or not
-}
-
-// A promptness is how long a call took that returned at a certain time.
-type promptness struct {
-	at   time.Time
-	took time.Duration
+	statusFound  pleg.Anomalies // in the last answer to Status
+	statusAt     time.Time      // when it came, good or not
 }
 
 // due returns when Status is asked for by itself; zero if it is not.
@@ -63,22 +55,22 @@ func (l *statusLoop) out() bool { return l.statusOut || l.versionOut }
 
 // askAgain asks for Status at once, and for Version unless that is out. What comes of
 // them soon counts as what came of the first.
-func (l *statusLoop) askAgain(m *machine, version bool) {
-	again := m.policy.own(call.Flight{By: call.ByStatusLoop, Op: call.Status})
-	again.tag, again.tries, again.yields = recheckTag, 1+retries, false
+func (l *statusLoop) askAgain(m *machine, version bool) *survey.Survey {
+	p := survey.Policy{By: call.ByStatusLoop, Busy: survey.Queue, Tries: 1 + retries}
+	var status *survey.Survey
 	if !l.statusOut {
 		l.statusOut = true
-		m.calls.want(m.now, again)
+		status = m.askOne(p, call.Flight{Op: call.Status})
 	}
 	if version && !l.versionOut {
 		l.versionOut = true
-		again.Op = call.Version
-		m.calls.want(m.now, again)
+		m.askOne(p, call.Flight{Op: call.Version})
 	}
+	return status
 }
 
 func (l *statusLoop) answered(m *machine, a *answer) {
-	cutShort := a.tag == recheckTag && m.check.cutShort(m.now, a)
+	cutShort := a.survey != nil && m.check.cutShort(m.now, a)
 	if a.Op == call.Version {
 		l.versionOut = false
 		if !cutShort {
@@ -88,53 +80,46 @@ func (l *statusLoop) answered(m *machine, a *answer) {
 	}
 	l.statusOut = false
 	if cutShort {
-		m.recheck.out = false
 		return
 	}
 	l.tookStatus(m, a)
-	if a.tag == recheckTag {
-		m.recheckAnswered(a)
+	if a.survey != nil {
+		m.sweep.rechecked(m, a)
 	}
 }
 
 func (l *statusLoop) tookVersion(m *machine, a *answer) {
 	m.kubelet.poster.returned(m, a)
-	l.versionTook = promptness{a.at, a.took}
 	var version pleg.Version
 	if v := a.value.Version; v != nil {
 		version = *v
 	}
-	m.changed = m.changed || a.err != nil || l.versionErr != nil || l.version != version
+	m.changed = m.changed || a.err != nil || m.known.VersionErr != nil || l.version != version
 	if a.err != nil {
-		l.versionErr = l.versionErr.Again(a.Flight, a.at, a.err, a.tries)
+		m.known.VersionErr = m.known.VersionErr.Again(a.Flight, a.at, a.err, a.tries)
 		return
 	}
-	l.versionErr, l.version, l.versionFound = nil, version, a.found
+	m.known.VersionErr, l.version, l.versionFound = nil, version, a.found
 }
 
 func (l *statusLoop) tookStatus(m *machine, a *answer) {
-	l.statusTook = promptness{a.at, a.took}
+	l.statusAt = a.at
 	l.nextAt = time.Time{}
 	if !m.policy.Once {
 		l.nextAt = a.at.Add(answers.StatusPeriod)
 	}
 	conditions := a.value.Conditions
-	m.changed = m.changed || a.err != nil || l.failure != nil || !slices.Equal(l.conditions, conditions)
+	m.changed = m.changed || a.err != nil || m.known.StatusErr != nil || !slices.Equal(l.conditions, conditions)
 	if a.err != nil {
-		l.failure = l.failure.Again(a.Flight, a.at, a.err, a.tries)
+		m.known.StatusErr = m.known.StatusErr.Again(a.Flight, a.at, a.err, a.tries)
 		return
 	}
-	l.failure, l.conditions, l.statusFound = nil, conditions, a.found
+	m.known.StatusErr, l.conditions, l.statusFound = nil, conditions, a.found
 	m.kubelet.loop.status(a.at, conditions)
 	m.kubelet.poster.answered(m)
 }
 
 func (l *statusLoop) fill(_ *machine, s *Snapshot) {
-	s.Version, s.VersionErr, s.Conditions, s.StatusErr = l.version, l.versionErr, l.conditions, l.failure
+	s.Version, s.Conditions = l.version, l.conditions
 	s.Anomalies = s.Anomalies.Add(l.versionFound).Add(l.statusFound)
-}
-
-// isQuick reports whether the last Status was answered, at once and not long ago.
-func (l *statusLoop) isQuick(now time.Time, recent time.Duration) bool {
-	return l.failure == nil && !l.statusTook.at.IsZero() && l.statusTook.took <= answers.Late && now.Sub(l.statusTook.at) < recent
 }

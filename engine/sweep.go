@@ -1,321 +1,334 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/survey"
 )
 
+// Why a sweep is given up.
 const (
-	slowestKept = 5   // the length of [answers.Sweep.Slowest]
-	wholeLists  = 500 // lists up to this length are never behind
-
-	// What hung or failed is asked for again: soon, since once may have been chance,
-	// and then every so often, so many at a time, as long as that may still mean
-	// something to somebody. So many, four at a time, hang for 14 s: the next are asked
-	// before what is known is older than [answers.FreshFor].
-	checkFirst  = time.Second
-	checkPeriod = 5 * time.Second
-	checkMost   = 28
-	checkLasts  = 5 * time.Minute
+	silentToo = "Status gives no answer, either"
+	wentAway  = "nobody listens any more"
 )
 
-// A sweep keeps the account of a [answers.Sweep]: whom to ask next, and what came of it.
-type sweep struct {
-	answers.Sweep // but for the lists
-	objects       []object
-	listed        int   // how many of them the lists have; then come those that the node alone shows
-	todo          []int // places of those to be asked, in order
-	again         []int // places of those that failed, to be asked once more
-	out           int
-	fresh         int  // of these asked for the first time
-	held          bool // nobody is asked for now
-	forList       bool // begun to see what holds up a list
-	unasked       bool // nobody has asked for it: a pause ends it
-
-	heard   time.Time // when an answer came last, good or not; the beginning before that
-	refused time.Time // when nobody listened, last; zero if that never was
-
-	checkNext time.Time // when those that hung or failed are asked for again
-	checkFrom int       // the place of the first of them whose turn it is then
-
-	unknown []int          // places of those that the node shows and the runtime does not know
-	bad     []int          // places of those that hung or failed, in order as far as made has them
-	slowest []int          // places of the slowest that were answered
-	made    *answers.Sweep // what result returned last; nil before that
-	stale   bool           // made is not what result would return now
+// A sweeper makes the machine's sweeps.
+type sweeper struct {
+	last    *survey.Sweep // or the one under way; nil if there was none
+	began   time.Time     // when that was; kept when it is forgotten
+	of      time.Time     // start of the call of the relist for which one was begun last
+	forList bool          // it was begun to see what holds up a list
+	unasked bool          // nobody has asked for it: a pause ends it
+	recheck recheck
 }
 
-// An object is one sandbox or container of a sweep.
-type object struct {
-	call.Flight
-	unlisted *unlisted // what the node shows of it, if no list has it
-	state    objectState
-	took     time.Duration // of the last call
-	inRow    int           // calls that hung, the last ones
-	err      error
-	again    bool // is asked, or was asked, for the second time
-	checking bool // is asked once more, after the end of the sweep
+// A recheck is the Status that is asked for when what a sweep hears, or does not,
+// can be the fault of the whole runtime.
+type recheck struct {
+	asking  *survey.Survey
+	at      time.Time // when it was asked for last; zero if it was not
+	refused bool      // because nobody listened for a call of the sweep, not because that hears nothing
 }
 
-type objectState uint8
-
-const (
-	notAsked objectState = iota
-	hasAnswered
-	hasHung
-	hasFailed
-)
-
-// newSweep returns the account of a sweep that begins now. The objects are in the
-// order in which the result has them; first, if not nil, sorts them into the order in
-// which they are asked, equals staying as they are.
-func newSweep(now time.Time, objects []call.Flight, p answers.Policy, first func(a, b call.Flight) int) *sweep {
-	s := &sweep{
-		Sweep:   answers.Sweep{Began: now, Width: p.Width, Timeout: p.CallTimeout, Total: len(objects)},
-		heard:   now,
-		objects: make([]object, len(objects)),
-		todo:    make([]int, len(objects)),
-	}
-	for i, f := range objects {
-		f.By = call.BySweep
-		s.objects[i].Flight = f
-		s.todo[i] = i
-	}
-	if first != nil {
-		slices.SortStableFunc(s.todo, func(a, b int) int { return first(objects[a], objects[b]) })
-	}
-	return s
-}
-
-// next returns the place of the object to ask now, and false if nobody is to be
-// asked: as many calls are out as may be, or none is left. Those that failed
-// come again when all others have had their turn.
-func (s *sweep) next() (int, bool) {
-	if s.held || s.out == s.Width {
-		return 0, false
-	}
-	again := len(s.todo) == 0
-	if again {
-		if s.over() || s.fresh > 0 || len(s.again) == 0 {
-			return 0, false
+// begin begins to ask for all sandboxes and containers that are known: those that run, or
+// may, before those that have ended.
+func (w *sweeper) begin(m *machine) {
+	shown, _, _ := m.pods.read()
+	var listed []call.Flight
+	ended := make(map[string]bool)
+	for _, p := range shown {
+		seen := p.Seen()
+		listed = append(listed, partsOf(seen)...)
+		for _, s := range seen.Sandboxes {
+			ended[s.ID] = s.State == pleg.Exited
 		}
-		s.todo, s.again = s.again, nil
+		for _, c := range seen.Containers {
+			ended[c.ID] = c.State == pleg.Exited
+		}
 	}
-	place := s.todo[0]
-	s.todo = s.todo[1:]
-	o := &s.objects[place]
-	o.again = o.again || o.state == notAsked && o.err != nil
-	if !o.again && !o.checking {
-		s.fresh++
-	}
-	s.out++
-	return place, true
+	w.drop(m)
+	*w = sweeper{began: m.now, of: w.of, last: survey.NewSweep(m.now, listed, m.unlisted(), m.policy.Policy, m.check.cut, ended)}
+	m.check.sweepBegan(w.last.Total)
 }
 
-// take takes in what came of the call about one object.
-func (s *sweep) take(place int, a *answer) {
-	o := &s.objects[place]
-	if s.over() && !o.checking {
-		return
-	}
-	s.out--
-	s.stale = true
-	if !o.again && !o.checking {
-		s.fresh--
-	}
-	if o.checking {
-		s.check(place, a)
-		return
-	}
-	o.took, o.err = a.took, a.err
-	s.note(a)
-	switch {
-	case a.err == nil || errors.Is(a.err, call.ErrNotFound):
-		o.state, o.Flight = hasAnswered, o.asked(a)
-		s.answered(place)
-		if o.unlisted != nil && a.err != nil {
-			s.unknown = append(s.unknown, place)
-		}
-	case a.hung(s.Timeout):
-		o.state, o.Flight, o.inRow = hasHung, o.asked(a), 1
-		s.bad = append(s.bad, place)
-	case !o.again:
-		s.again = append(s.again, place)
-		return
+// refuse notes why no sweep is begun.
+func (w *sweeper) refuse(m *machine, why string) {
+	w.drop(m)
+	*w = sweeper{began: m.now, of: w.of, last: survey.NewSweep(m.now, nil, nil, m.policy.Policy, time.Time{}, nil)}
+	w.last.End(m.now)
+	w.last.Refused = why
+}
+
+// request begins the sweep that a person asked for, or says why not.
+func (w *sweeper) request(m *machine) {
+	switch why := m.tooSlow(); {
+	case m.policy.Once: // which has its own
+	case w.underWay():
+		w.forList, w.unasked = false, false // it is theirs now, and stays
+	case why != "":
+		w.refuse(m, why)
 	default:
-		o.state, o.Flight = hasFailed, o.asked(a)
-		s.bad = append(s.bad, place)
-	}
-	s.Done++
-}
-
-// asked returns the call that was made about o, by the name that has become known since.
-func (o *object) asked(a *answer) call.Flight {
-	f := a.Flight
-	f.Pod, f.Container = o.Pod, o.Container
-	return f
-}
-
-// note notes what an answer says of the runtime as a whole.
-func (s *sweep) note(a *answer) {
-	switch {
-	case errors.Is(a.err, call.ErrUnavailable):
-		s.refused = a.at
-	case !a.hung(s.Timeout):
-		s.heard = a.at
+		w.begin(m)
 	}
 }
 
-// checkAgain begins to ask for those once more that hung or failed: where there are many,
-// for each in turn.
-func (s *sweep) checkAgain(now time.Time) {
-	s.Checked, s.checkNext = now, now.Add(checkPeriod)
-	slices.Sort(s.bad)
-	from, _ := slices.BinarySearch(s.bad, s.checkFrom)
-	s.todo = slices.Concat(s.bad[from:], s.bad[:from])[:min(len(s.bad), checkMost)]
-	s.checkFrom = s.todo[len(s.todo)-1] + 1
-	for _, place := range s.todo {
-		s.objects[place].checking = true
-	}
-}
-
-// check takes in that an object was asked for once more. One that answers has
-// nothing the matter any more.
-func (s *sweep) check(place int, a *answer) {
-	o := &s.objects[place]
-	o.checking = false
-	switch {
-	case a.err == nil || errors.Is(a.err, call.ErrNotFound):
-		o.state, o.took, o.err = hasAnswered, a.took, a.err
-		s.bad = slices.DeleteFunc(s.bad, func(p int) bool { return p == place })
-	case a.hung(s.Timeout):
-		o.state, o.err = hasHung, a.err
-		o.inRow++
-		o.took = max(o.took, a.took)
-	case !errors.Is(a.err, call.ErrUnavailable): // then nobody was there to ask
-		o.state, o.took, o.err, o.inRow = hasFailed, a.took, a.err, 0
-	}
-}
-
-// retrying reports whether only those that failed are left to be asked.
-func (s *sweep) retrying() bool { return s.fresh == 0 && len(s.todo) == 0 && len(s.again) > 0 }
-
-// hung returns how many have hung so far.
-func (s *sweep) hung() (n int) {
-	for _, place := range s.bad {
-		if s.objects[place].state == hasHung {
-			n++
-		}
-	}
-	return n
-}
-
-// answered counts what one answer cost. What was gone is not among the slowest:
-// it says nothing of what is there.
-func (s *sweep) answered(place int) {
-	o := &s.objects[place]
-	s.Serial += o.took
-	if o.again {
-		s.Flaky++
-	}
-	if o.err != nil {
+// beginForHang asks for every object, once, when a call of the relist hangs, or its
+// lists fail, although the runtime answers otherwise. The container whose status
+// holds the lock that a list waits for is found so, and what else hangs behind the one
+// that holds up the relist.
+func (w *sweeper) beginForHang(m *machine) {
+	if m.policy.Once || m.pause.on || w.underWay() || m.now.Sub(w.began) < answers.SweepEvery {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(s.slowest, place, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.objects[b].took, s.objects[a].took), cmp.Compare(a, b))
-	})
-	if at < slowestKept {
-		s.slowest = slices.Insert(s.slowest, at, place)
-		s.slowest = s.slowest[:min(len(s.slowest), slowestKept)]
+	if since, is := w.suspect(m); is && m.maySweep() {
+		w.begin(m)
+		f, hangs := m.hung()
+		w.of, w.forList, w.unasked = since, hangs && f.Op.IsList(), true
 	}
 }
 
-func (s *sweep) over() bool { return !s.Ended.IsZero() }
+// suspect returns the start of a call for which the objects have not been asked for
+// yet: it hangs while probes are answered, or lists fail again and again with an
+// error of their own.
+func (w *sweeper) suspect(m *machine) (time.Time, bool) {
+	if f, hangs := m.hung(); hangs {
+		return f.Since, !f.Since.Equal(w.of) && (m.probes.clear(f) || m.core.ListedAt().IsZero() && m.probes.clearOfAll(f))
+	}
+	f := m.known.Failure
+	if f == nil || !m.search.over || w.of.After(f.First) || f.InRow < m.policy.Bounds().ListFails || errors.Is(f.Err, call.ErrUnavailable) {
+		return time.Time{}, false
+	}
+	return f.Since, true
+}
 
-// end ends the sweep, complete or not.
-func (s *sweep) end(now time.Time) {
-	if s.over() {
+// maySweep reports whether each object can be asked for now: the runtime is quick enough,
+// nothing more is about to be known, and there are objects.
+func (m *machine) maySweep() bool {
+	return m.tooSlow() == "" && !m.looks.holdsSweep(m) && m.hasObjects()
+}
+
+func (w *sweeper) underWay() bool { return !w.last.Over() }
+
+// cancel ends the sweep that is under way, if there is one.
+func (w *sweeper) cancel(m *machine) {
+	if w.underWay() {
+		w.last.End(m.now)
+		w.last.Canceled = true
+		w.drop(m)
+	}
+}
+
+// cutOff ends the sweep that is under way before it is complete.
+func (w *sweeper) cutOff(m *machine) {
+	w.last.CutOff = true
+	w.last.End(m.now)
+	w.drop(m)
+}
+
+// drop ends the calls of the sweep, and the Status that only it has asked for.
+func (w *sweeper) drop(m *machine) {
+	if w.last != nil {
+		m.dropSurvey(w.last.Asking)
+	}
+	if d := w.recheck.asking; d != nil && d.By == call.ByProbe {
+		m.dropSurvey(d)
+	}
+	w.recheck = recheck{}
+	m.changed = true
+}
+
+// forget drops the sweep, as if there had been none.
+func (w *sweeper) forget(m *machine) {
+	w.drop(m)
+	*w = sweeper{began: w.began, of: w.of}
+}
+
+// idle reports whether the sweep makes no calls any more.
+func (w *sweeper) idle(m *machine) bool {
+	s := w.last
+	return s == nil || s.Stopped() || s.Over() && (m.policy.Once && !w.unsettled(m) || m.pause.on)
+}
+
+// unsettled reports whether one that looks once still asks again for what hung: until
+// that has hung for long, since a stall that passes accuses nobody.
+func (w *sweeper) unsettled(m *machine) bool {
+	s := w.last
+	return m.policy.Once && m.mayBeStall() && s.Over() && !s.Stopped() && !s.CutOff && !m.check.wasCut && m.now.Before(s.SureAt(m.policy.HungLong()))
+}
+
+// mayBeStall reports whether what hangs may be a stall that passes, so that it is asked
+// again. One that looks once does not ask again where a list hangs or fails as well, or where
+// one call already waits for long enough.
+func (m *machine) mayBeStall() bool {
+	return !m.policy.Once || m.known.Failure == nil && m.search.ahead == (call.Flight{}) && m.policy.CallTimeout < m.policy.HungLong()
+}
+
+// advance makes as many of the sweep's calls as may be out at once.
+func (w *sweeper) advance(m *machine) {
+	w.beginForHang(m)
+	if w.underWay() {
+		w.finish(m)
+	}
+	if w.idle(m) {
 		return
 	}
-	s.Ended, s.Checked, s.checkNext = now, now, now.Add(checkFirst)
-	s.todo, s.again, s.out = nil, nil, 0
-	s.stale = true
+	s := w.last
+	if s.Over() {
+		w.askAgain(m)
+	} else if w.maybeStuck(m) {
+		w.askStatus(m)
+	}
+	s.Asking.Held = w.holds(m)
+	m.ask(s.Asking, s.Object)
 }
 
-// giveUp ends a sweep of a runtime that answers nothing any more, and takes back
-// what it may have found only for that. If that is nothing, and all had been
-// asked, it is as good as any.
-func (s *sweep) giveUp(now time.Time, why string) {
-	s.end(now)
-	s.discount()
-	s.stale = true
-	if s.Done < s.Total {
-		s.CutOff, s.GivenUp = true, why
+// finish ends a sweep that has nobody left to ask, or is to ask nobody.
+func (w *sweeper) finish(m *machine) {
+	switch s := w.last; {
+	// Of the first two rounds: where all of thousands fail nobody counts them at each step.
+	case (!m.policy.Once || m.status.statusOut) && s.Done >= 2*s.Width && s.Done <= 3*s.Width && s.HungSoFar() == s.Done:
+		w.cutOff(m) // it is not single objects that hang
+	case s.Done == s.Total:
+		s.End(m.now)
+		m.changed = true
+	case s.Asking.Late(m.now):
+		s.CutOff = true
+		s.End(m.now)
 	}
 }
 
-// discount takes for not asked what hung with all the rest. To have hung alone an
-// object must have been outrun: by one call for each that may be out at once,
-// all begun later and answered.
-func (s *sweep) discount() {
-	var begun []time.Time
-	for i := range s.objects {
-		if s.objects[i].state == hasAnswered {
-			begun = append(begun, s.objects[i].Since)
-		}
+// askAgain asks once more for what hung or failed: a hang of two seconds says
+// nothing of what is so a minute later.
+func (w *sweeper) askAgain(m *machine) {
+	switch at := w.askAgainAt(m); {
+	case at.IsZero() || m.now.Before(at):
+	case m.tooSlow() != "" && !m.policy.Once:
+		w.last.PutOff(m.now)
+	default:
+		w.last.AskAgain(m.now)
 	}
-	slices.SortFunc(begun, func(a, b time.Time) int { return b.Compare(a) })
-	s.bad = slices.DeleteFunc(s.bad, func(place int) bool {
-		o := &s.objects[place]
-		outrun := len(begun) >= s.Width && o.Since.Before(begun[s.Width-1])
-		if o.state != hasHung || outrun {
-			return false
-		}
-		*o = object{Flight: o.Flight}
-		s.Done--
+}
+
+// askAgainAt returns when that is; zero for never. One that looks once does so at once,
+// and then each second.
+func (w *sweeper) askAgainAt(m *machine) time.Time {
+	s := w.last
+	switch at := s.AskAgainAt(); {
+	case at.IsZero() || !m.policy.Once:
+		return at
+	case s.Checked.Equal(s.Ended):
+		return s.Ended
+	}
+	return s.Checked.Add(answers.AgainFirst)
+}
+
+func (w *sweeper) answered(m *machine, a *answer) {
+	m.check.keep(a)
+	w.last.Take(int(a.tag), a.outcome(), a.err != nil && m.mayBeStall() && m.stalls())
+	if v := a.value.Sandbox; v != nil {
+		w.last.Name(func(f call.Flight, sandboxID string) (pod pleg.PodRef, _ string) {
+			if f.Pod.Name == "" && (sandboxID == v.ID || f.ID == v.ID || f.Pod.UID != "" && f.Pod.UID == v.Pod.UID) {
+				pod = v.Pod
+			}
+			return pod, ""
+		})
+	}
+	m.changed = true
+}
+
+// maybeStuck reports whether what came of the sweep, or did not, can be the fault
+// of the whole runtime and not of what was asked for. What hangs alone costs a
+// Status each time that a call could have come to its end.
+func (w *sweeper) maybeStuck(m *machine) bool {
+	s, d := w.last, &w.recheck
+	if d.asking.Out() {
+		return false
+	}
+	last := m.now.Sub(d.at) // very long if there was none
+	if s.Nobody.After(d.at) && (last >= answers.RetryAfter || s.Done == s.Total) {
 		return true
-	})
+	}
+	silent := s.Done < s.Total && m.now.Sub(s.Heard) >= answers.Late && last >= s.Timeout
+	return silent || d.at.IsZero() && s.HungSoFar() >= s.Width
 }
 
-// result returns the sweep as it is now, but that a long list of what is wrong
-// may lag behind until the end. It is never changed.
-func (s *sweep) result() *answers.Sweep {
-	if s.made != nil && !s.stale {
-		return s.made
-	}
-	r := s.Sweep
-	r.Slowest, r.Unknown = s.pick(s.slowest, hasAnswered), s.pick(s.unknown, hasAnswered)
-	if s.relisted() {
-		slices.Sort(s.bad)
-		r.Hung, r.Failed = s.pick(s.bad, hasHung), s.pick(s.bad, hasFailed)
+// askStatus asks whether the runtime is still there. A look that is made once
+// takes what it says for what the runtime says of itself; the kubelet that a running
+// engine stands for does not ask now.
+func (w *sweeper) askStatus(m *machine) {
+	w.recheck = recheck{at: m.now, refused: w.last.Nobody.After(w.recheck.at)}
+	if m.policy.Once {
+		w.recheck.asking = m.status.askAgain(m, true)
 	} else {
-		r.Hung, r.Failed = s.made.Hung, s.made.Failed
+		w.recheck.asking = m.askOne(survey.Policy{By: call.ByProbe}, call.Flight{Op: call.Status})
 	}
-	s.made, s.stale = &r, false
-	return s.made
 }
 
-// relisted reports whether result has to make its lists anew. While the sweep is
-// under way it is enough to do so each time that they have grown by an eighth:
-// where all of 20,000 containers fail, nobody is to copy them ten times a second.
-func (s *sweep) relisted() bool {
-	if s.made == nil || s.over() {
-		return true
+// rechecked takes in the second Status. If it did not come either, and nothing
+// else since it was asked for, the sweep is given up.
+func (w *sweeper) rechecked(m *machine, a *answer) {
+	s, d := w.last, &w.recheck
+	if s == nil || s.Over() && !d.at.Before(s.Ended) {
+		return
 	}
-	have := len(s.made.Hung) + len(s.made.Failed)
-	return len(s.bad) > have && (len(s.bad) <= wholeLists || len(s.bad)-have >= have/8)
+	gone := errors.Is(a.err, call.ErrUnavailable)
+	switch silent := d.at.Sub(s.Heard) >= answers.Late; {
+	case gone && (d.refused || silent):
+		w.giveUp(m, wentAway)
+	case silent && a.hung(answers.Late):
+		w.giveUp(m, silentToo)
+	case silent:
+		s.Heard = m.now
+	}
 }
 
-func (s *sweep) pick(places []int, state objectState) (list []answers.Swept) {
-	for _, place := range places {
-		if o := &s.objects[place]; o.state == state {
-			list = append(list, answers.Swept{Flight: o.Flight, Took: o.took, Err: o.err, InRow: o.inRow})
-		}
-	}
-	return list
+// giveUp ends a sweep of a runtime that has gone silent, or away.
+func (w *sweeper) giveUp(m *machine, why string) {
+	w.last.GiveUp(m.now, why)
+	w.drop(m)
 }
+
+// holds reports whether the sweep is to make no call now: until it is known
+// whether the runtime is there, and, since one that comes back needs a moment,
+// before the second asking of those for which nobody listened.
+func (w *sweeper) holds(m *machine) bool {
+	s, d := w.last, &w.recheck
+	return d.asking.Out() && (d.refused || d.at.Sub(s.Heard) >= answers.Late) || s.Asking.Retrying() && m.now.Before(s.Nobody.Add(answers.RetryAfter))
+}
+
+// due returns when the sweep has something to do though nothing comes back.
+func (w *sweeper) due(m *machine) time.Time {
+	s := w.last
+	switch {
+	case w.idle(m):
+		return time.Time{}
+	case s.Over() && m.policy.Once:
+		return sooner(w.askAgainAt(m), s.SureAt(m.policy.HungLong()))
+	case s.Over():
+		return s.AskAgainAt()
+	case w.recheck.asking.Out():
+		return time.Time{}
+	}
+	due := s.Heard.Add(answers.Late)
+	if at := w.recheck.at.Add(s.Timeout); at.After(due) {
+		due = at
+	}
+	if s.Asking.Retrying() {
+		due = sooner(due, s.Nobody.Add(answers.RetryAfter))
+	}
+	return due
+}
+
+// stalls reports whether it may be the whole machine or runtime that stalls.
+func (m *machine) stalls() bool {
+	r := m.evidence
+	pressed := r != nil && r.Pressure.Missing == "" && max(r.Pressure.CPU.Some10, r.Pressure.IO.Some10) >= answers.BusyShare
+	return pressed || m.table(m.now).Stalled(m.now)
+}
+
+// tooSlow says in words why the runtime cannot be asked for a sweep now; empty if it can.
+func (m *machine) tooSlow() string { return m.table(m.now).TooSlow(m.now, m.policy.Bounds().RecentFor) }

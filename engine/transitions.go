@@ -24,7 +24,7 @@ func (m *machine) facts() ledger.Facts {
 	f := ledger.Facts{
 		Now: m.now, Records: &m.pods,
 		Listed: m.core.ListedAt(), ListedBefore: m.listedBefore(), Settled: m.relists.settledAt,
-		Period: m.period, Lists: m.relists.usual(), Evented: m.core.Evented(),
+		Period: m.period, Lists: m.known.UsualList, Evented: m.core.Evented(),
 		Paused: m.pause.on, Resumed: m.pause.ended,
 	}
 	for i := range m.sources.all {
@@ -82,7 +82,7 @@ func (t *transitions) report(m *machine) {
 func (t *transitions) told(e *Event) {
 	if e.Kind == pleg.Died {
 		by, _ := e.Seen.First()
-		t.Died(ledger.UnseenDeath{ObjectRef: e.Object(), At: e.SeenAt, By: by}, e.Delivery == pleg.Unseen)
+		t.Died(ledger.UnseenDeath{ObjectRef: e.ObjectRef, At: e.SeenAt, By: by}, e.Delivery == pleg.Unseen)
 	}
 }
 

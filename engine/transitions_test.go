@@ -46,7 +46,7 @@ func TestWhichDeathsAreOfThePresent(t *testing.T) {
 		{"in a gap", Event{Event: pleg.Event{From: pleg.Running}}, 3 * time.Minute, false},
 		{"in a gap, and the runtime says when", Event{Event: pleg.Event{From: pleg.Running}, HasLag: true, Lag: time.Second}, 3 * time.Minute, true},
 		{"first seen dead", Event{}, time.Second, false},
-		{"a sandbox", Event{Event: pleg.Event{From: pleg.Running, Sandbox: true}}, time.Second, false},
+		{"a sandbox", Event{Event: pleg.Event{From: pleg.Running, ObjectRef: pleg.ObjectRef{Sandbox: true}}}, time.Second, false},
 		{"unseen", Event{Event: pleg.Event{From: pleg.Running, Delivery: pleg.Unseen}}, time.Second, false},
 		{"a start", Event{Event: pleg.Event{Kind: pleg.Started, From: pleg.Exited}}, time.Second, false},
 	} {

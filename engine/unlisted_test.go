@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // seen is what a node shows of the pods of pairs: every container by its control
@@ -19,7 +22,7 @@ func seen(named ...evidence.Object) Look {
 	return func(_ context.Context, deep bool) (*evidence.Report, error) {
 		r := new(evidence.Report)
 		for _, id := range []string{"p000/app", "p001/app", "p002/app", "foreign"} {
-			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ID: id, From: "its control group"})
+			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ObjectRef: pleg.ObjectRef{ID: id}, From: "its control group"})
 		}
 		if deep {
 			r.Deep = &evidence.Deep{Objects: evidence.Objects{All: named}}
@@ -28,7 +31,7 @@ func seen(named ...evidence.Object) Look {
 	}
 }
 
-var lockHolder = evidence.Object{ID: "p001/app", SandboxID: "p001", Namespace: "ns", Pod: "p001", UID: "uid-p001", Container: "app"}
+var lockHolder = evidence.Object{ObjectRef: pleg.ObjectRef{ID: "p001/app", Pod: pleg.PodRef{Namespace: "ns", Name: "p001", UID: "uid-p001"}, Container: "app"}, SandboxID: "p001"}
 
 // statusLock is a runtime in which the lock of one container's status is held: its
 // status and the list of all containers wait for it.
@@ -59,8 +62,8 @@ func TestExamineFindsWhoHoldsTheList(t *testing.T) {
 	}{
 		{"by the runtime's folder", seen(lockHolder), statusLock, []call.Flight{{Op: call.ContainerStatus, ID: "p001/app", Container: "app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
 		{"by control groups alone", seen(), statusLock, []call.Flight{{Op: call.ContainerStatus, ID: "p001/app"}}, []string{"foreign"}, 4 * time.Second},
-		{"named by its sandbox, which answers", seen(evidence.Object{ID: "p001/app", SandboxID: "p001"}), statusLock, []call.Flight{{Op: call.ContainerStatus, ID: "p001/app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
-		{"lock of a sandbox", seen(evidence.Object{ID: "p002", Sandbox: true, Namespace: "ns", Pod: "p002", UID: "uid-p002"}), func(r *fakeRuntime) {
+		{"named by its sandbox, which answers", seen(evidence.Object{ObjectRef: pleg.ObjectRef{ID: "p001/app"}, SandboxID: "p001"}), statusLock, []call.Flight{{Op: call.ContainerStatus, ID: "p001/app", Pod: ref("p001")}}, []string{"foreign"}, 4 * time.Second},
+		{"lock of a sandbox", seen(evidence.Object{ObjectRef: pleg.ObjectRef{ID: "p002", Pod: pleg.PodRef{Namespace: "ns", Name: "p002", UID: "uid-p002"}, Sandbox: true}}), func(r *fakeRuntime) {
 			pairs(3)(r)
 			r.script("ListPodSandbox", behaviour{hang: true})
 			r.script("PodSandboxStatus p002", behaviour{hang: true})
@@ -104,6 +107,77 @@ func TestExamineWaitsForAListThatIsSlow(t *testing.T) {
 		}
 		if p := hasPod(t, s, "p001"); p.Status == nil || len(p.Status.Containers) != 2 {
 			t.Errorf("pod %+v", p)
+		}
+	})
+}
+
+// On a busy node, too, one who looks once names what hangs where a list does, or where
+// there is no time to ask again.
+func TestExamineNamesWhatHangsOnABusyNode(t *testing.T) {
+	busy := func(ctx context.Context, deep bool) (*evidence.Report, error) {
+		r, err := seen()(ctx, deep)
+		r.Pressure.CPU.Some10 = answers.BusyShare
+		return r, err
+	}
+	for name, tt := range map[string]struct {
+		look Examination
+		list behaviour
+	}{
+		"a list hangs":     {list: behaviour{hang: true}},
+		"a list fails":     {list: behaviour{err: &call.Error{Op: call.ListContainers, Kind: call.ErrOther}}},
+		"a short deadline": {look: Examination{Deadline: 5 * time.Second}},
+		"a long timeout":   {look: Examination{Timeout: 5 * time.Second}},
+	} {
+		last := func(r *fakeRuntime) { // the one that is asked last, so that nobody outruns it
+			pairs(3)(r)
+			r.script("PodSandboxStatus", behaviour{delay: 20 * time.Millisecond})
+			r.script("ContainerStatus", behaviour{delay: 20 * time.Millisecond})
+			r.script("ContainerStatus p002/app", behaviour{hang: true})
+			r.script("ContainerStatus p002/log", behaviour{err: notFound(call.ContainerStatus)})
+			r.exit("p002/app", 1, "")
+			r.script("ListContainers", tt.list)
+		}
+		tt.look.Width = 1
+		t.Run(name, func(t *testing.T) {
+			examineWith(t, Config{Look: busy}, tt.look, last, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+				if !slices.Equal(hungIDs(s), []string{"p002/app"}) || took > 6*time.Second {
+					t.Errorf("after %v: sweep %+v", took, s.Sweep)
+				}
+			})
+		})
+	}
+}
+
+// A list that fails while it is known already what hangs may have its pods listed one by
+// one: that is waited for.
+func TestExamineListsByPodWhereSomethingHangs(t *testing.T) {
+	late := func(r *fakeRuntime) {
+		statusLock(r)
+		tooLarge := &call.Error{Op: call.ListContainers, Kind: call.ErrTooLarge, Code: "ResourceExhausted", Text: "received message larger than max"}
+		r.script("ListContainers", behaviour{delay: 5 * time.Second, err: tooLarge})
+		for _, id := range []string{"uid-p000", "uid-p001", "uid-p002"} {
+			r.script("ListContainers "+id, behaviour{delay: 1500 * time.Millisecond})
+		}
+		r.script("ContainerStatus foreign", behaviour{delay: 1500 * time.Millisecond})
+		r.script("ContainerStatus p002/app", behaviour{delay: 1500 * time.Millisecond})
+	}
+	examineWith(t, Config{Look: seen(lockHolder)}, Examination{Width: 1}, late, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		if !slices.Equal(hungIDs(s), []string{"p001/app"}) || !strings.Contains(s.Partial, "pod by pod: 2 of 3") {
+			t.Errorf("after %v: partial %q, sweep %+v", took, s.Partial, s.Sweep)
+		}
+	})
+}
+
+// A pod is inspected by what the lists have of it, as by a kubelet: what the node alone
+// shows accuses no pod, and is in no status.
+func TestExamineInspectsWhatIsListed(t *testing.T) {
+	inside := lockHolder
+	inside.ID, inside.Pod = "p000/app", ref("p000")
+	examineWith(t, Config{Look: seen(lockHolder, inside)}, Examination{}, statusLock, func(t *testing.T, r *fakeRuntime, s *Snapshot, took time.Duration) {
+		for _, name := range []string{"p000", "p001"} {
+			if p := hasPod(t, s, name); p.Status == nil || p.StatusErr != nil || len(p.Status.Containers) > 0 {
+				t.Errorf("pod %s: status %+v, %v", name, p.Status, p.StatusErr)
+			}
 		}
 	})
 }
@@ -158,7 +232,7 @@ func TestListThatComesEndsItsSweep(t *testing.T) {
 	many := func(ctx context.Context, deep bool) (*evidence.Report, error) {
 		r, err := seen()(ctx, deep)
 		for i := range 100 {
-			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ID: fmt.Sprint(i)})
+			r.Processes.Objects = append(r.Processes.Objects, evidence.Object{ObjectRef: pleg.ObjectRef{ID: fmt.Sprint(i)}})
 		}
 		return r, err
 	}

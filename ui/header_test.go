@@ -62,7 +62,7 @@ func TestOpenFindingIsToldOnce(t *testing.T) {
 // The headline of chosen namespaces names no warning elsewhere.
 func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
 	const said = "but for one warning: crash-loop of shop/api app"
-	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}
+	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}}
 	u := diagnose.Update{Update: engine.Update{Snapshot: panetest.Healthy()}, Headline: diagnose.Headline{Word: "HEALTHY", Text: said}, Findings: []diagnose.Finding{f}}
 	for namespace, want := range map[string]string{"": said, "shop": said, "other": ""} {
 		s := newStage(t, 80, 24, func(c *Config) {
@@ -80,7 +80,7 @@ func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
 // that were chosen, and at once: no update may come for long. They hold beside a filter
 // that does not parse.
 func TestNamespacesHoldForEverything(t *testing.T) {
-	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}
+	f := diagnose.Finding{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}}
 	s := newStage(t, 80, 24, func(c *Config) { c.Namespaces, c.Filter = []string{"default"}, "age<x" }).find(f).show(panetest.Healthy())
 	check := func(pods, findings int) {
 		t.Helper()
@@ -114,7 +114,7 @@ func TestLayersLeaveRoomForTwoAlerts(t *testing.T) {
 // of the pod, which may be out of sight.
 func TestCriticalFindingOfAPodIsTold(t *testing.T) {
 	of := func(severity diagnose.Severity) []diagnose.Finding {
-		pod := diagnose.Subject{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}
+		pod := diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "shop", Name: "api"}}}
 		return []diagnose.Finding{{ID: "a", Severity: diagnose.Critical, Summary: "first"}, {ID: "b", Severity: severity, Summary: "second", Subject: pod}}
 	}
 	for severity, want := range map[diagnose.Severity]bool{diagnose.Critical: true, diagnose.Warning: false} {

@@ -43,6 +43,13 @@ func listen(t *testing.T, socket string) *reader {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.end = cancel
 	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		for _, u := range l.seen() {
+			if t.Failed() {
+				t.Logf("%v: %v of %q, %d skipped", u.at.Format(time.StampMilli), u.Signal, u.ID, u.Skipped)
+			}
+		}
+	})
 	go func() { l.over <- client.Events(ctx, l.take) }()
 	return l
 }

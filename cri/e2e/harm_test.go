@@ -22,8 +22,6 @@ var readOnly = []string{
 	criv1.RuntimeService_ListContainers_FullMethodName,
 	criv1.RuntimeService_PodSandboxStatus_FullMethodName,
 	criv1.RuntimeService_ContainerStatus_FullMethodName,
-	criv1.RuntimeService_StreamPodSandboxes_FullMethodName,
-	criv1.RuntimeService_StreamContainers_FullMethodName,
 }
 
 // Whatever happens on the node and whatever is asked of the engine, the runtime

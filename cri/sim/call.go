@@ -18,9 +18,6 @@ type Call struct {
 
 // A Match says which calls are meant: those that have every field that it
 // sets. The zero value means all of them.
-//
-// ListContainers also stands for StreamContainers, and ListPodSandbox for
-// StreamPodSandboxes; the names of the streaming forms stand for themselves only.
 type Match struct {
 	Method    string
 	ID        string // in full
@@ -28,11 +25,8 @@ type Match struct {
 	Container string // name
 }
 
-// plainForm has the calls that the streaming ones stand in for.
-var plainForm = map[string]string{"StreamContainers": "ListContainers", "StreamPodSandboxes": "ListPodSandbox"}
-
 func (m Match) matches(c Call) bool {
-	return (m.Method == "" || m.Method == c.Method || m.Method == plainForm[c.Method]) &&
+	return (m.Method == "" || m.Method == c.Method) &&
 		(m.ID == "" || m.ID == c.ID) &&
 		(m.Pod == "" || m.Pod == c.Pod) &&
 		(m.Container == "" || m.Container == c.Container)

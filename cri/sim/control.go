@@ -58,9 +58,9 @@ func (s *Server) addRule(r rule) (end func()) {
 
 // Rewrite lets change have every answer that m matches before it is sent, for
 // answers that no healthy runtime would give, until undo is called. An answer
-// is the response of cri-api, or one part of a streamed one; change may do to
-// it what it likes and must be safe for concurrent use. Texts have to stay
-// valid UTF-8: gRPC fails the call otherwise, with Internal.
+// is the response of cri-api, or one event of a stream; change may do to it
+// what it likes and must be safe for concurrent use. Texts have to stay valid
+// UTF-8: gRPC fails the call otherwise, with Internal.
 func (s *Server) Rewrite(m Match, change func(answer proto.Message)) (undo func()) {
 	return s.addRule(rule{match: m, change: change})
 }

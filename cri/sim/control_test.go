@@ -66,26 +66,17 @@ func TestHeldCallEndsWithItsClient(t *testing.T) {
 	s, c, _ := pair(t)
 	s.Hang(Match{Method: "ListContainers"})
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 2)
+	done := make(chan error, 1)
 	go func() {
 		_, err := c.ListContainers(ctx, &cri.ListContainersRequest{})
 		done <- err
 	}()
-	go func() {
-		stream, err := c.StreamContainers(ctx, &cri.StreamContainersRequest{})
-		if err == nil {
-			_, err = stream.Recv()
-		}
-		done <- err
-	}()
-	if err := s.AwaitHeld(t.Context(), Match{}, 2); err != nil { // the streaming form hangs too
+	if err := s.AwaitHeld(t.Context(), Match{}, 1); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	for range 2 {
-		if err := <-done; status.Code(err) != codes.Canceled {
-			t.Errorf("call ended with %v, want Canceled", err)
-		}
+	if err := <-done; status.Code(err) != codes.Canceled {
+		t.Errorf("call ended with %v, want Canceled", err)
 	}
 	if err := s.AwaitHeld(t.Context(), Match{}, 0); err != nil {
 		t.Errorf("on the server: %v", err)
@@ -128,22 +119,19 @@ func TestFail(t *testing.T) {
 			t.Errorf("call %d: %v, want %v", i+1, err, want)
 		}
 	}
-	undo := s.Fail(Match{Method: "StreamContainers"}, codes.Unimplemented, "unknown method", 0)
+	undo := s.Fail(Match{Method: "ListContainers"}, codes.Unimplemented, "unknown method", 0)
 	for range 3 {
-		stream, err := c.StreamContainers(t.Context(), &cri.StreamContainersRequest{})
-		if err == nil {
-			_, err = stream.Recv()
-		}
+		_, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{})
 		if status.Code(err) != codes.Unimplemented || status.Convert(err).Message() != "unknown method" {
-			t.Errorf("stream: %v, want Unimplemented", err)
+			t.Errorf("list: %v, want Unimplemented", err)
 		}
 	}
-	if _, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{}); err != nil {
-		t.Errorf("the plain form: %v", err)
+	if _, err := c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{}); err != nil {
+		t.Errorf("the other list: %v", err)
 	}
 	undo()
-	if n := len(collectContainers(t, c, nil)); n != 2 {
-		t.Errorf("%d containers streamed after undo, want 2", n)
+	if n := len(containersOf(t, c, nil)); n != 2 {
+		t.Errorf("%d containers after undo, want 2", n)
 	}
 }
 
@@ -174,27 +162,14 @@ func TestRewriteChangesOnlyTheCopy(t *testing.T) {
 	s, c, _ := pair(t)
 	evil := "\x1b[2J"
 	undo := s.Rewrite(Match{Method: "ListContainers"}, func(answer proto.Message) {
-		switch a := answer.(type) {
-		case *cri.ListContainersResponse:
-			a.Containers[0].Metadata.Name = evil
-		case *cri.StreamContainersResponse:
-			a.Containers[0].Metadata.Name = evil
-		}
+		answer.(*cri.ListContainersResponse).Containers[0].Metadata.Name = evil
 	})
-	names := func() [2]string {
-		t.Helper()
-		plain, err := c.ListContainers(t.Context(), &cri.ListContainersRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return [2]string{plain.Containers[0].Metadata.Name, collectContainers(t, c, nil)[0].Metadata.Name}
-	}
-	if got := names(); got != [2]string{evil, evil} {
-		t.Errorf("rewritten names %q", got)
+	if got := containersOf(t, c, nil)[0].Metadata.Name; got != evil {
+		t.Errorf("rewritten name %q", got)
 	}
 	undo()
-	if got := names(); got != [2]string{"a", "a"} {
-		t.Errorf("names after undo %q", got)
+	if got := containersOf(t, c, nil)[0].Metadata.Name; got != "a" {
+		t.Errorf("name after undo %q", got)
 	}
 }
 
@@ -206,7 +181,7 @@ func TestCallsAreRecorded(t *testing.T) {
 		Filter: &cri.ContainerFilter{LabelSelector: map[string]string{labelPodUID: p.UID}},
 	})
 	_, _ = statusOf(t.Context(), c, "nothing")
-	_ = collectSandboxes(t, c, nil)
+	_, _ = c.ListPodSandbox(t.Context(), &cri.ListPodSandboxRequest{})
 	got := s.Calls()
 	for i := range got {
 		got[i].At = time.Time{}
@@ -216,7 +191,7 @@ func TestCallsAreRecorded(t *testing.T) {
 		{Method: "PodSandboxStatus", ID: p.Sandbox, Pod: "ns/p", Verbose: true},
 		{Method: "ListContainers", Pod: "ns/p"},
 		{Method: "ContainerStatus", ID: "nothing"},
-		{Method: "StreamPodSandboxes"},
+		{Method: "ListPodSandbox"},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("calls %+v, want %+v", got, want)

@@ -22,9 +22,6 @@ const (
 	backlogLife = 5 * time.Minute // as containerd has it
 )
 
-// add takes a transition in.
-func (e *events) add(t transition) { e.send(t.event()) }
-
 // send takes an event in. A reader who has no room for it is cut off.
 func (e *events) send(event *cri.ContainerEventResponse) {
 	if len(e.readers) == 0 {

@@ -73,6 +73,9 @@ func awaitReaders(t *testing.T, s *Server, n int) {
 	}
 }
 
+// add takes a transition in.
+func (e *events) add(t transition) { e.send(t.event()) }
+
 func TestSlowReaderIsCutOff(t *testing.T) {
 	w := shelf()
 	var e events

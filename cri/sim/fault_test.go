@@ -86,7 +86,7 @@ func TestHungInspect(t *testing.T) {
 	}
 	// Of all containers only those of one name in one pod hang.
 	var hangs []*cri.Container
-	for _, one := range collectContainers(t, c, nil) {
+	for _, one := range containersOf(t, c, nil) {
 		s.mu.Lock()
 		v := s.scene.decide(s.scene.describe("ContainerStatus", &cri.ContainerStatusRequest{ContainerId: one.Id}))
 		s.mu.Unlock()
@@ -99,7 +99,7 @@ func TestHungInspect(t *testing.T) {
 	}
 	// And its pod has changed, so that a relist will ask.
 	changed := false
-	for _, one := range collectContainers(t, c, &cri.ContainerFilter{PodSandboxId: hangs[0].PodSandboxId}) {
+	for _, one := range containersOf(t, c, &cri.ContainerFilter{PodSandboxId: hangs[0].PodSandboxId}) {
 		changed = changed || one.State == cri.ContainerState_CONTAINER_EXITED
 	}
 	if !changed {
@@ -167,7 +167,7 @@ func TestRuntimeDownAndBack(t *testing.T) {
 	if err := version(grpc.WaitForReady(true)); err != nil {
 		t.Errorf("back: %v", err)
 	}
-	if n := len(collectContainers(t, c, nil)); n != 220 {
+	if n := len(containersOf(t, c, nil)); n != 220 {
 		t.Errorf("%d containers after the restart, want 220 as before", n)
 	}
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"hash/fnv"
@@ -77,15 +76,14 @@ func (sn *scene) goroutines(held []Call) string {
 // answering writes the goroutine that answers a call which does not end.
 func (d *dump) answering(sn *scene, c Call) {
 	state, parts, about := "chan receive", []string{"waits"}, c.ID
-	method := cmp.Or(plainForm[c.Method], c.Method)
 	for _, e := range sn.helpers {
 		switch {
 		case e.call == c.Method && c.Method == "RunPodSandbox":
 			state, parts = "syscall", []string{"plugin"}
 		case e.call == c.Method:
 			state, parts = "select", []string{"task", e.call}
-		case e.locks && (method == "ListContainers" || method == "ContainerStatus" && c.ID == e.of.id):
-			state, parts, about = "sync.RWMutex.RLock", []string{"lock", method}, e.of.id
+		case e.locks && (c.Method == "ListContainers" || c.Method == "ContainerStatus" && c.ID == e.of.id):
+			state, parts, about = "sync.RWMutex.RLock", []string{"lock", c.Method}, e.of.id
 		default:
 			continue
 		}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"time"
-
-	"google.golang.org/grpc/codes"
 )
 
 // Images of the pods that scenarios make.
@@ -156,8 +154,7 @@ func runBackup(d time.Duration) func(*scene) {
 
 // listTooBig is the scenario "list-too-big": the dead containers of the namespace
 // batch are never removed. The list of them begins at 85 % of what gRPC lets
-// through and exceeds it after 30 s. The runtime does not have the streaming
-// lists, which have no such limit.
+// through and exceeds it after 30 s.
 func listTooBig(sn *scene) {
 	const (
 		most    = 20000
@@ -166,9 +163,6 @@ func listTooBig(sn *scene) {
 		batch   = 40 // in each of the pods that come later: an event shows all containers of its pod
 		batches = 5  // every two seconds
 	)
-	for _, method := range []string{"StreamContainers", "StreamPodSandboxes"} {
-		sn.addRule(failing(Match{Method: method}, codes.Unimplemented, "unknown method "+method+" for service runtime.v1.RuntimeService"))
-	}
 	sn.placeResidents()
 	dead := 0
 	for range pods {

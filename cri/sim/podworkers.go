@@ -84,7 +84,7 @@ func (w *world) see(kind cri.ContainerEventType, s *sandbox, c *container) {
 	if kind == cri.ContainerEventType_CONTAINER_CREATED_EVENT || !w.kubelet.set.Known(s.pod.key()) {
 		return
 	}
-	e := pleg.Event{Pod: pleg.PodRef{UID: s.pod.key(), Namespace: s.pod.spec.namespace, Name: s.pod.spec.name}, ID: s.id, Sandbox: true, At: w.clock}
+	e := pleg.Event{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: s.pod.key(), Namespace: s.pod.spec.namespace, Name: s.pod.spec.name}, ID: s.id, Sandbox: true}, At: w.clock}
 	if c != nil {
 		e.ID, e.Container, e.Sandbox = c.id, c.spec.name, false
 	}

@@ -113,7 +113,7 @@ func TestCrashloopShowsGrowingBackOff(t *testing.T) {
 
 func TestHungScenariosBeginAfterFiveSeconds(t *testing.T) {
 	for name, call := range map[string]Call{
-		"hung-list":    {Method: "StreamContainers"},
+		"hung-list":    {Method: "ListContainers"},
 		"hung-inspect": {Method: "ContainerStatus", Container: "client"},
 	} {
 		sn, log := watch(t, name, 1)

@@ -169,7 +169,7 @@ func TestInspectFailing(t *testing.T) {
 		t.Errorf("its sandbox: %v", err)
 	}
 	listed, failed := false, 0
-	for _, one := range collectContainers(t, c, nil) {
+	for _, one := range containersOf(t, c, nil) {
 		listed = listed || one.Id == victim.id
 		if _, err := statusOf(t.Context(), c, one.Id); err != nil {
 			failed++
@@ -189,13 +189,6 @@ func TestListTooBig(t *testing.T) {
 	}
 	if share := float64(proto.Size(list)) / limit; share < 0.82 || share > 0.88 {
 		t.Errorf("the list begins at %.3f of the limit, want 0.85", share)
-	}
-	stream, err := c.StreamContainers(t.Context(), &cri.StreamContainersRequest{})
-	if err == nil {
-		_, err = stream.Recv()
-	}
-	if status.Code(err) != codes.Unimplemented {
-		t.Errorf("streaming list: %v, want Unimplemented", err)
 	}
 	for _, tt := range []struct {
 		passed time.Duration
@@ -237,7 +230,7 @@ func TestDeadContainersPileUp(t *testing.T) {
 func TestRuntimeSlowDelaysAllCallsAlike(t *testing.T) {
 	sn, _ := watch(t, "runtime-slow", 1)
 	delays := map[time.Duration]bool{}
-	for _, method := range []string{"Version", "Status", "ListPodSandbox", "StreamContainers", "PodSandboxStatus", "ContainerStatus"} {
+	for _, method := range []string{"Version", "Status", "ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus"} {
 		for range 50 {
 			d := sn.decide(Call{Method: method}).delay
 			if delays[d] = true; d < 1050*time.Millisecond || d > 1350*time.Millisecond {
@@ -325,7 +318,7 @@ func TestNoAddress(t *testing.T) {
 func TestClockStepMakesThingsOfTheFuture(t *testing.T) {
 	s, c := begin(t, "clock-step", 30*time.Second)
 	future, past := 0, 0
-	for _, one := range collectContainers(t, c, nil) {
+	for _, one := range containersOf(t, c, nil) {
 		switch ahead := time.Unix(0, one.CreatedAt).Sub(s.Now()); {
 		case ahead > 90*time.Second && ahead <= 2*time.Minute:
 			future++

@@ -20,6 +20,9 @@ const (
 	// gives each call between them. On a busy node a call is out for as long before it is
 	// late at all.
 	HungLong = 5 * time.Second
+	// HungOnce is the same for a look that is made once, which is to tell within 5 s: twice
+	// what a call gets, and a little more.
+	HungOnce = 4100 * time.Millisecond
 	// FreshFor is how far back an answer, good or bad, still tells how things are. While a
 	// call hangs the machine probes every 5 s and may take 8 s for it.
 	FreshFor = 20 * time.Second
@@ -55,6 +58,15 @@ const (
 	// SweepEvery is the least time between two sweeps that nobody asked for: calls that
 	// hang for seconds, relist after relist, must not bring about one each.
 	SweepEvery = time.Minute
+	// AgainFirst is how long after its end a sweep asks again what hung or failed: soon,
+	// since once may have been chance. It does so every AgainPeriod, for AgainFor at most: as
+	// long as that may still mean something to somebody. AgainMost are asked at a time: so
+	// many, four at once, hang for 14 s, and the next are asked before what is known is older
+	// than FreshFor.
+	AgainFirst  = time.Second
+	AgainPeriod = 5 * time.Second
+	AgainFor    = 5 * time.Minute
+	AgainMost   = 28
 	// SurelyHangs is how long a list of all containers is out before single pods are listed
 	// beside it: what the runtime has to do for it may take seconds.
 	SurelyHangs = 10 * time.Second
@@ -102,7 +114,6 @@ type Bounds struct {
 	RecentFor   time.Duration // how far back an answer still says whether the runtime can be asked for much
 	LookAfter   time.Duration // how long a call of the relist is out when the node is looked into for it
 	ProbeAfter  time.Duration // how long it is out when others are probed; 0 if they are never: everything is asked for anyway
-	HungLong    time.Duration // how long a call hangs to be critical
 	FailingLong time.Duration // how long calls fail in a row, with no success between, for that to be no restart and no chance
 	OwnersWait  time.Duration // how long after a list that is too large it is waited for who owns what is in it
 
@@ -121,7 +132,6 @@ var (
 		RecentFor:   3 * StatusPeriod, // of three answers to Status one at least is no chance
 		LookAfter:   Hung,
 		ProbeAfter:  Late,
-		HungLong:    HungLong,
 		FailingLong: FailingLong,
 		OwnersWait:  ByPodFor + Hung, // for them to be listed one by one
 		ListFails:   2,               // the next relist is a second away, and the one after it would do

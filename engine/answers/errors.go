@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
 )
@@ -12,6 +13,12 @@ import (
 // error.
 func IsAnswer(err error) bool {
 	return !errors.Is(err, call.ErrDeadline) && !errors.Is(err, call.ErrUnavailable) && !errors.Is(err, call.ErrCanceled)
+}
+
+// TimedOut tells a call that was given up after its time from one whose error only says
+// so: a runtime may pass on at once that somebody else gave it no answer in time.
+func TimedOut(err error, took, limit time.Duration) bool {
+	return errors.Is(err, call.ErrDeadline) && took >= limit-limit/10
 }
 
 // IsAway reports whether a call found no runtime.

@@ -29,12 +29,12 @@ func (f *Failure) Again(next call.Flight, at time.Time, err error, tries int) *F
 	return n
 }
 
-// A Probe is a call that was made while another hung, to see whether the
-// runtime still answers: Version, Status, PodSandboxStatus or ContainerStatus,
-// never a list.
-type Probe struct {
+// An Outcome is what came of a call that is ours: of a probe, made while another call
+// hangs to see whether the runtime still answers, or of one object of a [Sweep].
+type Outcome struct {
 	call.Flight
-	At   time.Time // when it returned; zero while it is out
-	Took time.Duration
-	Err  error // nil if it was answered
+	At    time.Time // when it returned; zero while it is out
+	Took  time.Duration
+	Err   error // nil if it was answered
+	InRow int   // of an object: how often in a row it gave no answer
 }

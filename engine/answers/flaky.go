@@ -7,6 +7,9 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 )
 
+// unavailable is gRPC's code for a call that found no runtime.
+const unavailable = "Unavailable"
+
 // A Flakiness is how many calls of how many found no runtime, since when.
 type Flakiness struct {
 	Failed, All uint64
@@ -39,7 +42,7 @@ func (t *Table) foundNobody() (failed, all uint64) {
 		}
 		all += c.Count
 		for _, n := range c.ByCode {
-			if n.Code == "Unavailable" {
+			if n.Code == unavailable {
 				failed += n.Count
 			}
 		}
@@ -72,14 +75,14 @@ func (t *Table) SweptAway() int { return len(t.sweptFailed(IsAway)) }
 
 // CutOff returns the objects of the last sweep that failed with the loss of the
 // connection, each time they were asked for.
-func (t *Table) CutOff() []Swept {
+func (t *Table) CutOff() []Outcome {
 	return t.sweptFailed(func(err error) bool {
 		e, ok := errors.AsType[*call.Error](err)
 		return ok && e.Why == call.Broken
 	})
 }
 
-func (t *Table) sweptFailed(so func(error) bool) (failed []Swept) {
+func (t *Table) sweptFailed(so func(error) bool) (failed []Outcome) {
 	if t.Sweep != nil {
 		for _, o := range t.Sweep.Failed {
 			if so(o.Err) {
@@ -93,10 +96,10 @@ func (t *Table) sweptFailed(so func(error) bool) (failed []Swept) {
 // ConnectionKiller returns the one object whose status ends the connection each
 // time it is asked for: no more failed with it than can be out at once, and they
 // were answered when asked again.
-func (r *Reading) ConnectionKiller() (Swept, bool) {
+func (r *Reading) ConnectionKiller() (Outcome, bool) {
 	cut := r.CutOff()
 	if len(cut) != 1 || r.SweptAway() != 1 || r.StatusErr != nil || r.Failure != nil || r.Sweep.Flaky == 0 || r.Sweep.Flaky >= 2*r.Sweep.Width || r.FreshSweep() == nil {
-		return Swept{}, false
+		return Outcome{}, false
 	}
 	return cut[0], true
 }

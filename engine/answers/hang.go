@@ -142,7 +142,7 @@ func (r *Reading) noteFailure(f *Failure) {
 // noteProbe keeps a probe that its deadline ended, unless the same was answered
 // after that. It holds as long as the call of the relist is out for which it was
 // made: once that has come back, what hung with it need not hang any more.
-func (r *Reading) noteProbe(p Probe) {
+func (r *Reading) noteProbe(p Outcome) {
 	if p.At.IsZero() || p.Since.Before(r.Back) || !r.RanOut(p.Err, p.Took) || r.At.Sub(p.At) > r.Policy.Bounds().FreshFor || !r.relistWaits(p.Since) {
 		return
 	}

@@ -11,11 +11,10 @@ type Moment struct {
 	*Table
 	At, Started time.Time
 	Policy      Policy
-	Back        time.Time     // when the runtime came back last: what was asked before accuses nobody
-	UsualList   time.Duration // what both lists take together of late
-	Busy        bool          // tasks wait for the CPU in [BusyShare] percent of all time
-	Away        Flakiness     // how often the runtime went away within [FlakyFor]
-	Failing     []*Failure    // of the pods whose last inspection failed
+	Back        time.Time  // when the runtime came back last: what was asked before accuses nobody
+	Busy        bool       // tasks wait for the CPU in [BusyShare] percent of all time
+	Away        Flakiness  // how often the runtime went away within [FlakyFor]
+	Failing     []*Failure // of the pods whose last inspection failed
 	Heard       Heard
 }
 
@@ -26,12 +25,15 @@ type Heard interface {
 	HeardSince(f call.Flight, since time.Time) bool
 }
 
-// A State says how a call stands that is out.
+// A State says how a call stands, or the calls of an operation.
 type State uint8
 
 const (
-	InTime State = iota // also of the event stream, which is meant to stay out
-	IsLate              // it is spoken of
+	Unknown State = iota // of an operation: none is out for long, and none has returned recently
+	InTime               // also of the event stream, which is meant to stay out
+	IsSlow               // the last one took long
+	Fails                // the last one failed at once
+	IsLate               // it is out, and spoken of
 	Hangs
 )
 
@@ -51,7 +53,7 @@ func (m *Moment) State(f call.Flight) State {
 // LateAfter is how long a call of an operation is out before it is late. A runtime that
 // is slow does not hang, nor does one that waits for the CPU with all others.
 func (m *Moment) LateAfter(op call.Operation) time.Duration {
-	return max(m.UnlessBusy(Late, HungLong), 2*m.usual(op))
+	return max(m.UnlessBusy(Late, HungLong), m.TwiceUsual(op))
 }
 
 // HungAfter is how long it is out before it hangs.
@@ -65,17 +67,4 @@ func (m *Moment) UnlessBusy(usual, busy time.Duration) time.Duration {
 		return busy
 	}
 	return usual
-}
-
-// usual returns what a call of an operation takes there: what half of the same
-// take, or of all calls, and of a list also what the last ones took.
-func (m *Moment) usual(op call.Operation) time.Duration {
-	took := m.quickest()
-	if sums := m.Sums(op); !sums.LastOK.IsZero() {
-		took = max(took, sums.P50)
-	}
-	if op.IsList() {
-		took = max(took, m.UsualList)
-	}
-	return min(took, UsualMost)
 }

@@ -26,9 +26,9 @@ func TestState(t *testing.T) {
 		{"healthy", Moment{Table: &Table{Calls: healthy}}, call.ListContainers, time.Second, 2 * time.Second},
 		{"never answered", Moment{Table: new(Table)}, call.Status, time.Second, 2 * time.Second},
 		{"slow in all it does", Moment{Table: &Table{Calls: slow}}, call.Version, 1800 * time.Millisecond, 2700 * time.Millisecond},
-		{"lists that take long", Moment{Table: &Table{Calls: healthy}, UsualList: 4 * time.Second}, call.ListContainers, 8 * time.Second, 12 * time.Second},
-		{"other calls there", Moment{Table: &Table{Calls: healthy}, UsualList: 4 * time.Second}, call.Version, time.Second, 2 * time.Second},
-		{"lists that take for ever", Moment{Table: &Table{Calls: healthy}, UsualList: time.Minute}, call.ListContainers, 20 * time.Second, 30 * time.Second},
+		{"lists that take long", Moment{Table: &Table{Calls: healthy, UsualList: 4 * time.Second}}, call.ListContainers, 8 * time.Second, 12 * time.Second},
+		{"other calls there", Moment{Table: &Table{Calls: healthy, UsualList: 4 * time.Second}}, call.Version, time.Second, 2 * time.Second},
+		{"lists that take for ever", Moment{Table: &Table{Calls: healthy, UsualList: time.Minute}}, call.ListContainers, 20 * time.Second, 30 * time.Second},
 		{"no CPU", Moment{Table: &Table{Calls: healthy}, Busy: true}, call.ListContainers, 5 * time.Second, 5 * time.Second},
 		{"just back", Moment{Table: &Table{Calls: healthy}, Back: now.Add(-500 * time.Millisecond)}, call.ListContainers, time.Hour, time.Hour},
 		{"the event stream", Moment{Table: &Table{Calls: healthy}}, call.GetContainerEvents, time.Hour, time.Hour},
@@ -59,7 +59,7 @@ func TestBounds(t *testing.T) {
 	if once.FreshFor <= live.FreshFor || once.RecentFor <= live.RecentFor {
 		t.Error("what one look heard is old to it")
 	}
-	if once.HungLong != 0 || once.FailingLong != 0 || once.OwnersWait != 0 || once.ListFails > 1 || once.Outages != 0 || once.ProbeAfter != 0 {
+	if once.FailingLong != 0 || once.OwnersWait != 0 || once.ListFails > 1 || once.Outages != 0 || once.ProbeAfter != 0 {
 		t.Errorf("one look waits for more: %+v", *once)
 	}
 }

@@ -16,6 +16,16 @@ type Policy struct {
 // runtime that has answered nothing else is taken for silent.
 func (p Policy) Silence() time.Duration { return halvesSilent * p.CallTimeout / 2 }
 
+// HungLong is how long the status of an object hangs to be critical: see the duration of
+// that name. A look that is made once goes on asking for [HungOnce], or for a quarter of its
+// time.
+func (p Policy) HungLong() time.Duration {
+	if p.Once {
+		return min(HungOnce, p.Deadline/4)
+	}
+	return HungLong
+}
+
 // halvesSilent is how many halves of a status call's time a call waits where none but
 // Version is answered, and for the second list where the first one hung.
 const halvesSilent = 3

@@ -25,8 +25,8 @@ type Calls struct {
 	P50, P99, P90, Max          time.Duration
 	Last                        time.Duration // of the last call that returned, failed or not
 	InFlight                    int
-	RequestBytes, ResponseBytes uint64 // over all calls
-	LastResponseBytes           uint64
+	RequestBytes, ResponseBytes uint64    // over all calls
+	LastResponseBytes           uint64    // of the last call that returned; a list of one pod does not count, as it says nothing of the size of the list of all
 	LastOK                      time.Time // zero if none succeeded
 	LastErr                     error     // of the last failed call; nil if none
 	LastErrAt                   time.Time
@@ -91,7 +91,9 @@ func (s *Sums) Ended(f call.Flight, at time.Time, carried call.Trace, err error)
 	o.add(at, at.Sub(f.Since), err)
 	o.RequestBytes += uint64(max(carried.RequestBytes, 0))
 	o.ResponseBytes += uint64(max(carried.ResponseBytes, 0))
-	o.LastResponseBytes = uint64(max(carried.ResponseBytes, 0))
+	if !f.Op.IsList() || f.Pod.UID == "" {
+		o.LastResponseBytes = uint64(max(carried.ResponseBytes, 0))
+	}
 	s.made = nil
 }
 
@@ -164,15 +166,11 @@ func (s *Sums) Half(op call.Operation) time.Duration {
 	return half
 }
 
-// FoundNobody counts the calls about the whole runtime that failed at once. Others hung,
-// or their answer was too large, or they were ours to end.
+// FoundNobody counts the calls about the whole runtime that found none. A runtime that
+// answers with an error of its own is there.
 func (s *Sums) FoundNobody() (failed uint64) {
 	for i := range s.byOp[:call.PodSandboxStatus] {
-		for code, n := range s.byOp[i].codes {
-			if !slices.Contains([]string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}, code) {
-				failed += n
-			}
-		}
+		failed += s.byOp[i].codes[unavailable]
 	}
 	return failed
 }

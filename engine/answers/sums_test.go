@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 func TestSecondsOfCalls(t *testing.T) {
@@ -42,6 +43,18 @@ func TestSecondsOfCalls(t *testing.T) {
 	}
 	if got := s.Read(start.Add(time.Hour))[call.Status].Seconds; len(got) != secondsKept || got[0].Count != 1 || cmp.Diff(want[:1], early) != "" {
 		t.Errorf("%d seconds are kept, want %d, and what was read before unchanged", len(got), secondsKept)
+	}
+}
+
+// Kubelets up to 1.35 list a pod again before each inspection. The size of the list of all,
+// which may near its limit, is known all the same.
+func TestSizeOfAListIsThatOfAllPods(t *testing.T) {
+	at := time.Unix(1000, 0)
+	s := NewSums(at)
+	s.Ended(call.Flight{Op: call.ListContainers}, at, call.Trace{ResponseBytes: 15 << 20}, nil)
+	s.Ended(call.Flight{Op: call.ListContainers, Pod: pleg.PodRef{UID: "a"}}, at, call.Trace{ResponseBytes: 900}, nil)
+	if got := s.Of(call.ListContainers); got.LastResponseBytes != 15<<20 || got.ResponseBytes != 15<<20+900 {
+		t.Errorf("the last of %d bytes had %d", got.ResponseBytes, got.LastResponseBytes)
 	}
 }
 

@@ -1,10 +1,6 @@
 package answers
 
-import (
-	"time"
-
-	"github.com/plegtop/plegtop/engine/call"
-)
+import "time"
 
 // A Sweep asks for every sandbox and container once, a few at a time, each with
 // a deadline of its own, so that what is stuck hides nothing else. It changes no
@@ -19,11 +15,11 @@ type Sweep struct {
 
 	Total, Done int           // objects to ask for; those that answered, failed or hung
 	Serial      time.Duration // sum of the time of all calls that were answered: what they cost one after the other
-	Hung        []Swept       // gave no answer within Timeout; by namespace, pod, then order of listing
-	Failed      []Swept       // answered with an error other than not found, and once more when asked again
+	Hung        []Outcome     // gave no answer within Timeout; by namespace, pod, then order of listing
+	Failed      []Outcome     // answered with an error other than not found, and once more when asked again
 	Flaky       int           // failed, and answered well when asked again
-	Unknown     []Swept       // not found, though the node shows it: of objects that no list has, which are asked for only where lists hang or fail
-	Slowest     []Swept       // up to 5 that were answered, the slowest first
+	Unknown     []Outcome     // not found, though the node shows it: of objects that no list has, which are asked for only where lists hang or fail
+	Slowest     []Outcome     // up to 5 that were answered, the slowest first
 
 	Refused  string // why it was not begun; empty if it was
 	Canceled bool   // by a request
@@ -33,11 +29,3 @@ type Sweep struct {
 
 // AskedLast returns when a sweep that is over asked last for what hung or failed.
 func (w *Sweep) AskedLast() time.Time { return Later(w.Checked, w.Ended) }
-
-// Swept is one object of a [Sweep].
-type Swept struct {
-	call.Flight
-	Took  time.Duration
-	Err   error // nil if it was answered
-	InRow int   // how often in a row it gave no answer
-}

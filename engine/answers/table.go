@@ -2,6 +2,8 @@ package answers
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -14,8 +16,91 @@ type Table struct {
 	Failure    *Failure      // the last failed list of all pods, until one succeeds
 	StatusErr  *Failure      // the last failed Status, until one succeeds
 	VersionErr *Failure      // the last failed Version, until one succeeds
-	Probes     []Probe       // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
+	Probes     []Outcome     // what was asked while a call of a relist hung, the last of each operation, in the order of call.Operations; gone when no call hangs any more and the runtime answers
 	Sweep      *Sweep        // the last one, or the one under way; nil if there was none
+	UsualList  time.Duration // what both lists together take of late; 0 if none has succeeded
+}
+
+// StateOf returns how the calls of an operation about the whole runtime stand that are out
+// or have returned recently, and how long the one that says so took.
+func (t *Table) StateOf(op call.Operation, at time.Time, recent time.Duration) (State, time.Duration) {
+	for _, f := range t.InFlight {
+		if f.Op == op && f.Elapsed(at) > Late {
+			return IsLate, f.Elapsed(at)
+		}
+	}
+	sums, failures := t.Sums(op), t.Failures()
+	switch last := Later(sums.LastOK, sums.LastErrAt); {
+	case last.IsZero() || at.Sub(last) >= recent:
+		return Unknown, 0
+	case sums.Last > Late:
+		return IsSlow, sums.Last
+	case slices.ContainsFunc(failures[:], func(f *Failure) bool { return f != nil && f.Op == op }):
+		return Fails, sums.Last
+	}
+	return InTime, sums.Last
+}
+
+// Stalled reports whether a call that is about no object is slow now, or was a moment ago:
+// what hangs at the same time may only have waited with it.
+func (t *Table) Stalled(at time.Time) bool {
+	for _, op := range [...]call.Operation{call.Status, call.Version} {
+		for _, f := range t.InFlight {
+			if f.Op == op && f.Elapsed(at) >= Late/2 {
+				return true
+			}
+		}
+		sums := t.Sums(op)
+		if sums.Last >= Late/2 && at.Sub(Later(sums.LastOK, sums.LastErrAt)) <= Hung {
+			return true
+		}
+	}
+	return false
+}
+
+// TooSlow says in words why the runtime cannot be asked for much now; empty if it can. That
+// Version is slow does not matter where Status is known to be quick. What either took long
+// ago does not count: neither is asked for while paused.
+func (t *Table) TooSlow(at time.Time, recent time.Duration) string {
+	for _, op := range [...]call.Operation{call.Status, call.Version} {
+		switch state, took := t.StateOf(op, at, recent); state {
+		case IsLate:
+			return fmt.Sprintf("%v has been out for %v", op, took.Round(100*time.Millisecond))
+		case IsSlow:
+			return fmt.Sprintf("the last %v took %v", op, took.Round(100*time.Millisecond))
+		case InTime:
+			return ""
+		}
+	}
+	return ""
+}
+
+// UsualList returns what both lists together usually take, given what they took in relists
+// of late, which it sorts: what half of them took, or each of the last two, which tell
+// sooner of a runtime that has become slow. 0 for none.
+func UsualList(took []time.Duration) time.Duration {
+	if len(took) == 0 {
+		return 0
+	}
+	last := slices.Min(took[max(0, len(took)-2):])
+	slices.Sort(took)
+	return max(took[(len(took)-1)/2], last)
+}
+
+// TwiceUsual is how long a call of an operation takes that takes longer than such calls
+// do: twice what half of the same take, or of all calls, and of a list also what the last
+// ones took.
+func (t *Table) TwiceUsual(op call.Operation) time.Duration { return 2 * t.usual(op) }
+
+func (t *Table) usual(op call.Operation) time.Duration {
+	took := t.quickest()
+	if sums := t.Sums(op); !sums.LastOK.IsZero() {
+		took = max(took, sums.P50)
+	}
+	if op.IsList() {
+		took = max(took, t.UsualList)
+	}
+	return min(took, UsualMost)
 }
 
 // Failures returns how the lists, Status and Version failed last; nil for what did not.

@@ -19,7 +19,7 @@ const (
 	ErrDeadline                  // DEADLINE_EXCEEDED
 	ErrNotFound                  // NOT_FOUND
 	ErrTooLarge                  // RESOURCE_EXHAUSTED: over the 16 MiB limit of a message, or one of ours
-	ErrUnreadable                // INTERNAL: by us, of an answer that breaks the rules of protobuf
+	ErrUnreadable                // none: an answer that breaks the rules of protobuf, as we found
 	ErrUnimplemented             // UNIMPLEMENTED
 	ErrCanceled                  // CANCELED: by us
 	ErrClosed                    // the other side has closed a stream
@@ -103,7 +103,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Kind }
 
 // Code returns the gRPC code's name for err: "OK" for nil, the code of the
-// [Error] in its chain, "Unknown" where there is none.
+// [Error] in its chain, "no code" where nobody sent one.
 func Code(err error) string {
 	if err == nil {
 		return "OK"
@@ -111,5 +111,5 @@ func Code(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Code != "" {
 		return e.Code
 	}
-	return "Unknown"
+	return "no code"
 }

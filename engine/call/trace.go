@@ -12,7 +12,6 @@ import (
 type Trace struct {
 	RequestBytes  int64 // on the wire, after compression, without framing
 	ResponseBytes int64
-	Streamed      bool // answered by the streaming form of the operation (KEP-5825)
 
 	// Anomalies counts what of the answer had to be left out or changed. It is
 	// zero for a call that failed.

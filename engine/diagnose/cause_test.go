@@ -28,7 +28,7 @@ func TestTheCauseIsFoundBelowTheFindingsOfTheRest(t *testing.T) {
 	s := listHangs().and(func(s sick) { s.sweepHung(1, "app") }).helper("update", "container-1-0", func(p *evidence.Process) { p.Age = 12 * time.Second })
 	for i := range 12 {
 		s = s.helper("CNI ADD", fmt.Sprint("new-", i), func(p *evidence.Process) {
-			p.Command, p.Parent, p.Age, p.Namespace, p.Pod = "calico", 1, time.Duration(20+i)*time.Second, fmt.Sprint("ns-", i), fmt.Sprint("web", i)
+			p.Command, p.Parent, p.Age, p.Pod.Namespace, p.Pod.Name = "calico", 1, time.Duration(20+i)*time.Second, fmt.Sprint("ns-", i), fmt.Sprint("web", i)
 		})
 	}
 	found, _ := s.diagnose()
@@ -41,7 +41,7 @@ func TestTheCauseIsFoundBelowTheFindingsOfTheRest(t *testing.T) {
 
 // A finding does not name a cause that the filter leaves out.
 func TestACauseThatIsLeftOutIsNotNamed(t *testing.T) {
-	a, b := Subject{Pod: pleg.PodRef{Namespace: "a", Name: "x"}}, Subject{Pod: pleg.PodRef{Namespace: "b", Name: "y"}}
+	a, b := Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "a", Name: "x"}}}, Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "b", Name: "y"}}}
 	all := []Finding{
 		{ID: HelperStuck, Subject: a},
 		{ID: HelperStuck, Subject: b},

@@ -42,29 +42,35 @@ func proven(links []Link) []Link {
 	return links
 }
 
-// chainEnd returns the end of the proven part of a chain: from the helper or the process
-// on that holds all the rest up, else the last link.
-func chainEnd(links []Link) string {
+// chainEnd returns the end of the proven part of a chain, after an arrow: from the helper
+// or the process on that holds all the rest up, else the last link, without what was said
+// before. It is empty where nothing is known but the call.
+func chainEnd(said string, links []Link) string {
 	links = proven(links)
+	if len(links) == 0 || links[len(links)-1].Kind == waits.Relist || links[len(links)-1].Kind == waits.Call {
+		return ""
+	}
 	kinds := []waits.Kind{waits.Helper, waits.Process, waits.Kernel, waits.Server, waits.Mount, waits.Device}
 	from := slices.IndexFunc(links, func(l Link) bool { return slices.Contains(kinds, l.Kind) })
 	if from < 0 {
-		from = max(0, len(links)-1)
+		from = len(links) - 1
 	}
-	return ChainLine(links[from:])
+	for from < len(links) && links[from].isIn(said) {
+		from++
+	}
+	if from == len(links) {
+		return ""
+	}
+	return " -> " + ChainLine(links[from:])
 }
 
-// heldBy returns what a headline says of the chain of the first finding that has one and
-// is as severe, unless it has said so.
-func heldBy(said string, held []Finding, least Severity) string {
-	i := slices.IndexFunc(held, func(f Finding) bool { return f.Severity >= least && len(f.Chain) > 0 })
-	if i < 0 {
-		return ""
+// isIn reports whether a text has named a link, a process as [processName] does.
+func (l Link) isIn(said string) bool {
+	switch l.Kind {
+	case waits.Process:
+		return strings.Contains(said, "(pid "+l.ID+",")
+	case waits.Kernel:
+		return strings.Contains(said, ", "+l.Name+")")
 	}
-	links := proven(held[i].Chain)
-	end := chainEnd(links)
-	if last := links[len(links)-1].Kind; last == waits.Relist || last == waits.Call || strings.Contains(said, end) {
-		return ""
-	}
-	return " -> " + end
+	return strings.Contains(said, l.Name)
 }

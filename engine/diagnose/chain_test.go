@@ -26,7 +26,7 @@ func tell(findings []Finding) string {
 		return ""
 	}
 	f := findings[i]
-	fmt.Fprintf(&b, "%v %s %s\n", f.Severity, f.ID, f.Subject.ContainerID)
+	fmt.Fprintf(&b, "%v %s %s\n", f.Severity, f.ID, f.Subject.ID)
 	for _, l := range f.Chain {
 		fmt.Fprintf(&b, "%s [%s] %s", l.Kind, l.ID, l.Name)
 		if l.Proof != "" {
@@ -159,7 +159,7 @@ func TestChain(t *testing.T) {
 				"goroutine [1234] goroutine 1234 in ttrpc Task.Update\n" +
 				"shim [1007] shim 1007 CUT kill -9 1007\n",
 			"relist -> ListContainers -> status lock of ns-1/pod-00001 app -> likely goroutine 1234 in ttrpc Task.Update -> likely shim 1007",
-			"behind ns-1/pod-00001 app"},
+			"behind ns-1/pod-00001 app and 1 more"},
 		{"no list has the object", listHangs().and(func(s sick) {
 			s.sweepHung(1, "app")
 			h := &s.Sweep.Hung[0]
@@ -267,7 +267,9 @@ func (s sick) open(method, doing, container string) sick {
 
 // byRuntime has a helper be a child of the runtime itself.
 func byRuntime(command, pod string) func(p *evidence.Process) {
-	return func(p *evidence.Process) { p.Command, p.Parent, p.Namespace, p.Pod = command, 1019, "pay", pod }
+	return func(p *evidence.Process) {
+		p.Command, p.Parent, p.Pod = command, 1019, pleg.PodRef{Namespace: "pay", Name: pod}
+	}
 }
 
 // What a helper holds up that no status waits for.
@@ -328,6 +330,53 @@ func TestChainOfAnHelper(t *testing.T) {
 	}
 }
 
+// Of two pods that hold up the lists both are in the headline, and a list waits for a lock
+// by the dump only where that says so of lists.
+func TestTwoHolders(t *testing.T) {
+	s := listHangs().and(func(s sick) { s.sweepHung(1, "app").sweepHung(2, "app") }).helper("update", "container-1-0").helper("kill", "container-2-0", func(p *evidence.Process) { p.Parent = 1011 })
+	own := func(address, id string, calls ...string) evidence.Lock {
+		l := statusLock("UpdateContainerResources", "ttrpc Task.Update")
+		l.Address, l.Holder.Container, l.Holder.Number, l.Calls = address, id, len(address), calls
+		return l
+	}
+	s.locks(own("0xa", "container-1-0", "ContainerStatus", "ListContainers"), own("0xbb", "container-2-0", "ContainerStatus"))
+	found, head := s.diagnose()
+	if !strings.Contains(head.Text, "behind ns-1/pod-00001 app") || !strings.HasSuffix(head.Text, " and 1 more") {
+		t.Errorf("headline %q", head.Text)
+	}
+	roots := 0
+	for _, f := range found {
+		if f.Cause == "" {
+			roots++
+		}
+		list := slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Name == "ListContainers" })
+		if f.Cause == "" && list != (f.Subject.Pod.Name == "pod-00001") {
+			t.Errorf("%s: chain %s", f.Summary, ChainLine(f.Chain))
+		}
+	}
+	if roots != 2 {
+		t.Errorf("%d culprits, want 2:\n%s", roots, gist(found))
+	}
+}
+
+// A hang that moves on is said of whom it is about now, also while the one before is held.
+func TestAHangThatMovesOn(t *testing.T) {
+	first := sick{healthy(3).hangOn(1, "app", 12*time.Second).probesAnswered(), nil}
+	first.r = looked(first.node)
+	first.helper("update", "container-1-0")
+	first.Evidence = first.r
+	then := sick{healthy(3).hangOn(2, "app", 6*time.Second).probesAnswered(), nil}
+	then.r = looked(then.node)
+	then.Evidence = then.r
+	all := play(t, first.after(0), first.after(second), first.after(2*second), then.after(3*second), then.after(4*second))
+	for i, u := range all {
+		text := u.Headline.Text
+		if moved := i >= 3; strings.Contains(text, "pod-00002") != moved || strings.Contains(text, "pod-00001") == moved || strings.Contains(text, "runc update") == moved {
+			t.Errorf("update %d: headline %q", i, text)
+		}
+	}
+}
+
 // A chain is told where something hangs, and nowhere else.
 func TestNoChainOnAHealthyNode(t *testing.T) {
 	for _, s := range []sick{allAnswers(), allAnswers().helper("exec", "container-1-0"), allAnswers().helper("create", "container-1-0", func(p *evidence.Process) { p.Age = time.Second })} {
@@ -340,11 +389,11 @@ func TestNoChainOnAHealthyNode(t *testing.T) {
 // Ids that the node shows and the runtime does not know are said to be that.
 func TestUnknownIDs(t *testing.T) {
 	s := listHangs()
-	s.r.Processes.Objects = []evidence.Object{{ID: "gone", From: "its control group"}, {ID: "lost", From: "its control group"}}
-	s.Sweep.Unknown = []answers.Swept{{Flight: call.Flight{Op: call.ContainerStatus, ID: "gone"}}}
+	s.r.Processes.Objects = []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: "gone"}, From: "its control group"}, {ObjectRef: pleg.ObjectRef{ID: "lost"}, From: "its control group"}}
+	s.Sweep.Unknown = []answers.Outcome{{Flight: call.Flight{Op: call.ContainerStatus, ID: "gone"}}}
 	found, _ := s.diagnose()
 	firstSays(t, found, "1 of 5 ids that the node shows are unknown to the runtime: gone its control group")
-	if strings.Contains(found[0].Summary, "gone") || found[0].Subject.ContainerID != "" {
+	if strings.Contains(found[0].Summary, "gone") || found[0].Subject.ID != "" {
 		t.Errorf("it is no finding: %+v", found[0])
 	}
 }
@@ -358,7 +407,8 @@ func TestHeadlineOfAnotherTrouble(t *testing.T) {
 			t.Errorf("%+v", head)
 		}
 	}
-	if head := healthy(3).hangOn(1, "app", 47*time.Second).probesAnswered().view().headline(held); !strings.HasSuffix(head.Text, " has been out for 47s -> runc update (10m)") {
+	s.node = healthy(3).hangOn(1, "app", 47*time.Second).probesAnswered()
+	if _, head := s.diagnose(); !strings.HasSuffix(head.Text, " has been out for 47s -> runc update (10m)") {
 		t.Errorf("%+v", head)
 	}
 }
@@ -474,7 +524,7 @@ func TestTwoCulprits(t *testing.T) {
 	causes := map[string]string{}
 	for _, f := range found {
 		if f.ID == InspectHung {
-			causes[f.Subject.ContainerID] = f.CauseKey.Group
+			causes[f.Subject.ID] = f.CauseKey.Group
 		}
 	}
 	if want := map[string]string{"container-1-0": "ns-1/pod-00001 app runc update", "container-2-0": "ns-2/pod-00002 app runc kill"}; !maps.Equal(causes, want) {
@@ -498,7 +548,7 @@ func TestOneCulpritOfAWorkload(t *testing.T) {
 				record.PodRef = p.PodRef
 			}
 		}
-		s.Sweep.Hung = append(s.Sweep.Hung, answers.Swept{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: id, Since: ago(11 * time.Second)}, Took: 2 * time.Second, Err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline}, InRow: 1})
+		s.Sweep.Hung = append(s.Sweep.Hung, answers.Outcome{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: p.PodRef, Container: "app", ID: id, Since: ago(11 * time.Second)}, Took: 2 * time.Second, Err: &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline}, InRow: 1})
 		s.helper("update", id, func(p *evidence.Process) { p.Parent = 2 })
 	}
 	found, _ := s.diagnose()
@@ -535,14 +585,13 @@ func TestDumpOfAnotherHang(t *testing.T) {
 		l.Holder.Container = "container-1-0"
 		s.locks(l).r.Deep.Stacks.At = ago(age)
 		found, _ := s.diagnose()
-		if found[0].ID != ListHung || (found[0].Subject.ContainerID == "container-1-0") != named || strings.Contains(ChainLine(found[0].Chain), "goroutine 1234") != named {
+		if found[0].ID != ListHung || (found[0].Subject.ID == "container-1-0") != named || strings.Contains(ChainLine(found[0].Chain), "goroutine 1234") != named {
 			t.Errorf("a dump %v old: %+v", age, found)
 		}
 	}
 }
 
-// A line leaves out only a container that it has named, and a headline tells of nothing
-// milder than what it is about.
+// A line leaves out only a container that it has named, and a headline what it has said.
 func TestChainLineAndItsEnd(t *testing.T) {
 	links := []Link{
 		{Kind: waits.Lock, Name: "status lock of pay/api-7d"},
@@ -553,11 +602,11 @@ func TestChainLineAndItsEnd(t *testing.T) {
 	if got, want := ChainLine(links), "status lock of pay/api-7d -> CNI ADD by calico (5m) -> D"; got != want {
 		t.Errorf("line %q, want %q", got, want)
 	}
-	held := []Finding{{ID: HelperStuck, Severity: Warning, Chain: links}}
-	for least, want := range map[Severity]string{Critical: "", Warning: " -> CNI ADD by calico (5m) -> D"} {
-		if got := heldBy("lists hang", held, least); got != want {
-			t.Errorf("of what is %v: %q, want %q", least, got, want)
-		}
+	if got, want := chainEnd("Do lists hang", links), " -> CNI ADD by calico (5m) -> D"; got != want {
+		t.Errorf("end %q, want %q", got, want)
+	}
+	if got := chainEnd("lists hang", []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}); got != "" {
+		t.Errorf("a chain without a cause ends in %q", got)
 	}
 }
 

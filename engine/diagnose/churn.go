@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -68,10 +69,31 @@ func (v *view) churnNow() (churn, bool) {
 	if p.Step != engine.Inspecting || p.OnDemand || v.Relists.Count == 0 || p.Done < projectable {
 		return churn{}, false
 	}
-	each := (v.At.Sub(p.Began) - p.ListTook) / time.Duration(p.Done)
+	took := v.At.Sub(p.Began) - p.ListTook
+	each := took / time.Duration(p.Done)
 	c := churn{projected: true, inspected: p.Done, of: max(p.Total, p.Done), list: p.ListTook, each: each}
-	c.took = p.ListTook + each*time.Duration(c.of)
+	left := time.Duration(c.of - p.Done)
+	if c.took = p.ListTook + took + each*left; c.took > longRelist { // one that took long says nothing of the others
+		c.each = min(each, cmp.Or(v.inspectionSince(p.Began), each))
+		c.took = p.ListTook + took + c.each*left
+	}
 	return c, each < answers.Hung
+}
+
+// inspectionSince returns what half of the inspections took at most that ended since a
+// moment; 0 if too few did.
+func (v *view) inspectionSince(at time.Time) time.Duration {
+	var took []time.Duration
+	for _, p := range v.Pods {
+		if p.InspectedAt.After(at) {
+			took = append(took, p.InspectLast)
+		}
+	}
+	if len(took) < projectable {
+		return 0
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
 }
 
 // churnBefore judges the last relist, unless it was the first.

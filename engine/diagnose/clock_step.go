@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // ClockStep is a clock of the node that somebody set.
@@ -54,7 +56,9 @@ func clockStep(v *view) []Finding {
 	default:
 		return nil
 	}
-	sayFirst(&f, ahead, aheadTold, "object", func(o aheadObject) string { return fmt.Sprintf("%s (%s): %s ahead", o.name, o.id, span(o.by)) })
+	sayFirst(&f, ahead, aheadTold, "object", func(o aheadObject) string {
+		return fmt.Sprintf("%s (%s): %s ahead", objectName(o.ObjectRef), o.ID, span(o.by))
+	})
 	f.Next = []Step{
 		{Text: "whether the clock is synchronised, and by what", Command: "timedatectl status"},
 		{Text: "ages, back-offs and which container is the newest are not to be trusted until these objects are replaced"},
@@ -64,8 +68,8 @@ func clockStep(v *view) []Finding {
 
 // An aheadObject is a sandbox or container whose time lies in the future.
 type aheadObject struct {
-	name, id string
-	by       time.Duration
+	pleg.ObjectRef
+	by time.Duration
 }
 
 // objectsAhead goes by creation, which the lists tell, and by start, which takes
@@ -75,26 +79,26 @@ func (v *view) objectsAhead() []aheadObject {
 	s, limit := v.Snapshot, v.At.Add(aheadLeast)
 	for p := range v.podsWith(func(f *podFacts) bool { return f.newest >= limit.Unix() }) {
 		first := len(ahead)
-		look := func(at time.Time, container, id string) {
+		look := func(at time.Time, of pleg.ObjectRef) {
 			if !at.After(limit) || at.Sub(s.At) >= aheadMost {
 				return
 			}
-			if !slices.ContainsFunc(ahead[first:], func(o aheadObject) bool { return o.id == id }) {
-				ahead = append(ahead, aheadObject{objectName(p.PodRef, container), id, at.Sub(s.At)})
+			if !slices.ContainsFunc(ahead[first:], func(o aheadObject) bool { return o.ID == of.ID }) {
+				ahead = append(ahead, aheadObject{of, at.Sub(s.At)})
 			}
 		}
 		for i := range seen(p).Sandboxes {
 			sb := &seen(p).Sandboxes[i]
-			look(sb.CreatedAt, "", sb.ID)
+			look(sb.CreatedAt, pleg.ObjectRef{ID: sb.ID, Pod: p.PodRef, Sandbox: true})
 		}
 		for i := range seen(p).Containers {
 			c := &seen(p).Containers[i]
-			look(c.CreatedAt, c.Name, c.ID)
+			look(c.CreatedAt, pleg.ObjectRef{ID: c.ID, Pod: p.PodRef, Container: c.Name})
 		}
 		if p.Status != nil {
 			for i := range p.Status.Containers {
 				c := &p.Status.Containers[i]
-				look(c.StartedAt, c.Name, c.ID)
+				look(c.StartedAt, pleg.ObjectRef{ID: c.ID, Pod: p.PodRef, Container: c.Name})
 			}
 		}
 	}

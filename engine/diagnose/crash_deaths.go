@@ -13,15 +13,10 @@ import (
 
 // A death is the end of one container.
 type death struct {
-	id      string
+	ledger.Death
 	attempt int64     // -1 if only the event is left
 	started time.Time // zero if it is not known, or if it never started
-
-	finished time.Time
-	known    bool // that the container ended by itself, with this code
-	code     int32
-	reason   string
-	message  string
+	message string
 }
 
 // lived returns how long the container ran; 0 if that is not known, or if it
@@ -30,19 +25,19 @@ func (d death) lived() time.Duration {
 	if d.started.IsZero() {
 		return 0
 	}
-	return max(d.finished.Sub(d.started), 0)
+	return max(d.At.Sub(d.started), 0)
 }
 
 // end returns how it ended: its exit code, and the runtime's reason where that
 // says more.
 func (d death) end() string {
 	switch {
-	case !d.known:
+	case !d.Known:
 		return "no exit code"
-	case d.reason == "" || d.reason == "Error" || d.reason == "Completed":
-		return "exit code " + strconv.Itoa(int(d.code))
+	case d.Reason == "" || d.Reason == "Error" || d.Reason == "Completed":
+		return "exit code " + strconv.Itoa(int(d.ExitCode))
 	}
-	return fmt.Sprintf("exit code %d (%s)", d.code, excerpt(d.reason))
+	return fmt.Sprintf("exit code %d (%s)", d.ExitCode, excerpt(d.Reason))
 }
 
 // deathsOf returns what is known of the deaths of one pod's containers of one
@@ -56,27 +51,27 @@ func deathsOf(containers []*pleg.ContainerStatus, remembered []ledger.Death) []d
 			continue
 		}
 		deaths = append(deaths, death{
-			id: c.ID, attempt: int64(c.Attempt), started: c.StartedAt, finished: c.FinishedAt,
-			known: true, code: c.ExitCode, reason: c.Reason, message: c.Message,
+			Death:   ledger.Death{Container: c.Name, ID: c.ID, At: c.FinishedAt, Known: true, ExitCode: c.ExitCode, Reason: c.Reason},
+			attempt: int64(c.Attempt), started: c.StartedAt, message: c.Message,
 		})
 	}
 	for _, d := range remembered {
-		again := d.Container != containers[0].Name || slices.ContainsFunc(deaths, func(l death) bool { return l.id == d.ID && l.attempt >= 0 })
+		again := d.Container != containers[0].Name || slices.ContainsFunc(deaths, func(l death) bool { return l.ID == d.ID && l.attempt >= 0 })
 		if !again {
-			deaths = append(deaths, death{id: d.ID, attempt: -1, finished: d.At, known: d.Known, code: d.ExitCode, reason: d.Reason})
+			deaths = append(deaths, death{Death: d, attempt: -1})
 		}
 	}
 	slices.SortStableFunc(deaths, func(a, b death) int {
-		return cmp.Or(b.finished.Compare(a.finished), cmp.Compare(b.attempt, a.attempt), cmp.Compare(a.id, b.id))
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.attempt, a.attempt), cmp.Compare(a.ID, b.ID))
 	})
 	return slices.CompactFunc(deaths, func(a, b death) bool { // a broken runtime lists one twice
-		return a.id == b.id && a.finished.Equal(b.finished)
+		return a.ID == b.ID && a.At.Equal(b.At)
 	})
 }
 
 // lost reports whether nobody knows how the container ended: the runtime found it
 // gone when it started, as after a start of the node.
-func (d death) lost() bool { return d.known && d.code == exitLost && d.reason == "Unknown" }
+func (d death) lost() bool { return d.Known && d.ExitCode == exitLost && d.Reason == "Unknown" }
 
 // crashRun returns the newest deaths as far back as each followed soon on the
 // one before, after a life too short for the kubelet to forget its back-off.
@@ -94,8 +89,8 @@ func crashRun(deaths []death) []death {
 func (d death) longPause(next death) bool {
 	begun := next.started
 	if begun.IsZero() {
-		begun = next.finished.Add(-crashSteady)
+		begun = next.At.Add(-crashSteady)
 	}
 	adjacent := next.attempt < 0 || d.attempt < 0 || next.attempt <= d.attempt+1
-	return adjacent && begun.Sub(d.finished) > crashRecent
+	return adjacent && begun.Sub(d.At) > crashRecent
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -55,10 +56,11 @@ const (
 
 // A crash is a container that dies again and again.
 type crash struct {
-	pod    *engine.Pod
-	newest *pleg.ContainerStatus
-	chain  []death // short lives that ended one after the other, newest first; not empty
-	times  uint64  // how often it died, as far as is known
+	pleg.ObjectRef // of the newest
+	status         *pleg.PodStatus
+	newest         *pleg.ContainerStatus
+	chain          []death // short lives that ended one after the other, newest first; not empty
+	times          uint64  // how often it died, as far as is known
 }
 
 // crashLoop finds containers that keep dying. One snapshot is enough for it: the
@@ -75,11 +77,11 @@ func crashLoop(v *view) []Finding {
 		crashes = v.crashesOf(p, crashes)
 	}
 	slices.SortStableFunc(crashes, func(a, b *crash) int {
-		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].finished.Compare(a.chain[0].finished))
+		return cmp.Or(cmp.Compare(b.times, a.times), b.chain[0].At.Compare(a.chain[0].At))
 	})
 	return folded(v, CrashLoop, crashes, crashMost, (*crash).name, func(alike []*crash) Finding { return crashFinding(v, alike) }, func(rest []*crash) Finding {
 		all := Step{Text: "all that has ended, the newest first", Command: v.crictl("ps", "-a", "--state=exited")}
-		return restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, (*crash).line)
+		return restOf(CrashLoop, more(len(rest), "container")+" died again and again", all, rest, (*crash).String)
 	})
 }
 
@@ -104,12 +106,13 @@ func (v *view) crashesOf(p *engine.Pod, found []*crash) []*crash {
 		if len(deaths) == 0 {
 			continue
 		}
-		c := &crash{pod: p, newest: newest, chain: crashRun(deaths)}
+		c := &crash{status: p.Status, newest: newest, chain: crashRun(deaths)}
+		c.ObjectRef = pleg.ObjectRef{ID: newest.ID, Pod: p.PodRef, Container: newest.Name}
 		c.times = uint64(len(c.chain))
 		if len(c.chain) == len(deaths) { // nothing says that the earlier ones were different
 			c.times = max(c.times, died)
 		}
-		if len(c.chain) > 0 && c.times >= crashDeaths && c.goesOn(v.At) && c.chain[0].finished.After(v.Resumed) && !c.completed() {
+		if len(c.chain) > 0 && c.times >= crashDeaths && c.goesOn(v.At) && c.chain[0].At.After(v.Resumed) && !c.completed() {
 			found = append(found, c)
 		}
 	}
@@ -134,7 +137,7 @@ func byAge(all []pleg.ContainerStatus) []*pleg.ContainerStatus {
 
 // goesOn reports whether the last death is recent and nothing has lasted since.
 func (c *crash) goesOn(at time.Time) bool {
-	since := at.Sub(c.chain[0].finished)
+	since := at.Sub(c.chain[0].At)
 	if !fresh(since) || c.newest.State == pleg.Exited {
 		return fresh(since)
 	}
@@ -145,8 +148,8 @@ func (c *crash) goesOn(at time.Time) bool {
 // lives returns for how long the newest container has run; one that was made and
 // not yet started has not. The back-off before it is no time of its own.
 func (c *crash) lives(at time.Time) time.Duration {
-	since := at.Sub(c.chain[0].finished)
-	if began := c.newest.StartedAt; c.newest.State == pleg.Running && began.After(c.chain[0].finished) {
+	since := at.Sub(c.chain[0].At)
+	if began := c.newest.StartedAt; c.newest.State == pleg.Running && began.After(c.chain[0].At) {
 		return at.Sub(began)
 	}
 	if c.newest.State == pleg.Created {
@@ -160,57 +163,54 @@ func (c *crash) lives(at time.Time) time.Duration {
 // exit with code 0 crashes in the kubelet's eyes; that nothing shows that is
 // taken for the end.
 func (c *crash) completed() bool {
-	if c.newest.State != pleg.Exited || !c.chain[0].known || c.chain[0].code != 0 {
+	if c.newest.State != pleg.Exited || !c.chain[0].Known || c.chain[0].ExitCode != 0 {
 		return false
 	}
 	for _, d := range c.chain[1:] {
-		if d.known && d.code == 0 {
+		if d.Known && d.ExitCode == 0 {
 			return false
 		}
 	}
-	return c.newest.Attempt+1 < crashCompleted || len(c.pod.Status.Sandboxes) == 0 || c.led()
+	return c.newest.Attempt+1 < crashCompleted || len(c.status.Sandboxes) == 0 || c.led()
 }
 
 // led reports whether another container of the pod was made after this one had
 // ended, as is done after an init container.
 func (c *crash) led() bool {
-	return slices.ContainsFunc(c.pod.Status.Containers, func(o pleg.ContainerStatus) bool {
-		return o.Name != c.newest.Name && !o.CreatedAt.Before(c.newest.FinishedAt)
+	return slices.ContainsFunc(c.status.Containers, func(o pleg.ContainerStatus) bool {
+		return o.Name != c.Container && !o.CreatedAt.Before(c.newest.FinishedAt)
 	})
 }
 
 // name names one trouble: the containers of one name in the pods of one owner. It
 // stays the same from one restart to the next, however each of them ends, and for a
 // pod that is made anew under the same name.
-func (c *crash) name() group { return groupOf(c.pod.PodRef, c.newest.Name, manner{}) }
+func (c *crash) name() group {
+	return groupOf(pleg.ObjectRef{Pod: c.Pod, Container: c.Container}, manner{})
+}
 
 // ends says in which ways containers ended at last, the first few.
 func ends(all []*crash) string {
 	var ends []string
-	known := make(map[death]bool)
+	known := make(map[ledger.Death]bool)
 	for _, c := range all {
-		d := death{known: c.chain[0].known, code: c.chain[0].code, reason: c.chain[0].reason}
+		d := ledger.Death{Known: c.chain[0].Known, ExitCode: c.chain[0].ExitCode, Reason: c.chain[0].Reason}
 		if known[d] || len(ends) == crashEnds {
 			continue
 		}
 		known[d] = true
-		if end := d.end(); !slices.Contains(ends, end) {
+		if end := c.chain[0].end(); !slices.Contains(ends, end) {
 			ends = append(ends, end)
 		}
 	}
 	return strings.Join(ends, " or ")
 }
 
-func (c *crash) subject() Subject {
-	return Subject{Pod: c.pod.PodRef, Container: c.newest.Name, ContainerID: c.newest.ID}
-}
-
-// line is what is said of one of several.
-func (c *crash) line() (Subject, string) { return c.subject(), c.String() }
+func (c *crash) subject() Subject { return Subject{ObjectRef: c.ObjectRef} }
 
 // String says whose container died, how often, and how at last.
 func (c *crash) String() string {
-	return fmt.Sprintf("%s died %s, last with %s", objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), c.chain[0].end())
+	return fmt.Sprintf("%s died %s, last with %s", objectName(c.ObjectRef), count(c.times, "time"), c.chain[0].end())
 }
 
 // crashFinding is about one container, or about those of several pods of one owner
@@ -219,19 +219,19 @@ func crashFinding(v *view, alike []*crash) Finding {
 	c := alike[0]
 	last := c.chain[0]
 	f := Finding{
-		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].finished,
+		ID: CrashLoop, Severity: Warning, Since: c.chain[len(c.chain)-1].At,
 		Summary: fmt.Sprintf("%s died %s, last %s ago with %s",
-			objectName(c.pod.PodRef, c.newest.Name), count(c.times, "time"), going(max(v.At.Sub(last.finished), 0)), last.end()),
+			objectName(c.ObjectRef), count(c.times, "time"), going(max(v.At.Sub(last.At), 0)), last.end()),
 		Subject:  c.subject(),
 		Evidence: c.evidence(v.At),
 		Next: []Step{
-			{Text: "what the last one wrote before it died", Command: v.crictl("logs", "--tail=50", last.id)},
-			{Text: "its exit code, reason and limits", Command: v.crictl("inspect", last.id)},
+			{Text: "what the last one wrote before it died", Command: v.crictl("logs", "--tail=50", last.ID)},
+			{Text: "its exit code, reason and limits", Command: v.crictl("inspect", last.ID)},
 		},
 	}
 	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike, (*crash).subject), cmp.Or(c.newest.Name, "a container"), count(c.times, "time"), ends(alike))
-		f = about(f, alike, (*crash).line)
+		f.Summary = fmt.Sprintf("%s: %s died up to %s, last with %s", podsOf(alike), cmp.Or(c.Container, "a container"), count(c.times, "time"), ends(alike))
+		f = about(f, alike, (*crash).String)
 	}
 	return f
 }
@@ -240,7 +240,7 @@ func (c *crash) evidence(at time.Time) []string {
 	var ends, names []string
 	for _, d := range slices.Backward(c.chain[:min(len(c.chain), crashTold)]) {
 		ends = append(ends, d.end())
-		names = append(names, fmt.Sprintf("%s at %s", pleg.ShortID(d.id), clock(d.finished, at)))
+		names = append(names, fmt.Sprintf("%s at %s", pleg.ShortID(d.ID), clock(d.At, at)))
 	}
 	which := "ended, oldest first: "
 	if n := len(c.chain); n > crashTold {
@@ -248,8 +248,12 @@ func (c *crash) evidence(at time.Time) []string {
 	}
 	lines := []string{which + join(ends)}
 	if n := len(c.chain); n > 1 {
-		took := c.chain[0].finished.Sub(c.chain[n-1].finished)
-		lines = append(lines, fmt.Sprintf("%s in %s: one every %s", count(n, "death"), span(took), span(took/time.Duration(n-1))))
+		took := c.chain[0].At.Sub(c.chain[n-1].At)
+		line := fmt.Sprintf("%s in %s", count(n, "death"), span(took))
+		if n > 2 { // between two there is one time, which is said
+			line += ": one every " + span(took/time.Duration(n-1))
+		}
+		lines = append(lines, line)
 	}
 	lines = append(lines, c.present(at))
 	if m := c.chain[0].message; m != "" {
@@ -261,7 +265,7 @@ func (c *crash) evidence(at time.Time) []string {
 func (c *crash) present(at time.Time) string {
 	state := fmt.Sprintf("attempt %d is %s", c.newest.Attempt, c.newest.State)
 	if c.newest.State != pleg.Exited {
-		return fmt.Sprintf("%s, %s after the last death", state, going(max(at.Sub(c.chain[0].finished), 0)))
+		return fmt.Sprintf("%s, %s after the last death", state, going(max(at.Sub(c.chain[0].At), 0)))
 	}
 	if lived := c.chain[0].lived(); lived > 0 {
 		return fmt.Sprintf("%s; it ran for %s", state, span(lived))

@@ -86,7 +86,7 @@ func TestCrashLoop(t *testing.T) {
 			if !tt.want {
 				return
 			}
-			subject := Subject{Pod: healthyPod(0).PodRef, Container: "app", ContainerID: fmt.Sprintf("app-%d", tt.all[0].attempt)}
+			subject := Subject{ObjectRef: pleg.ObjectRef{ID: fmt.Sprintf("app-%d", tt.all[0].attempt), Pod: healthyPod(0).PodRef, Container: "app"}}
 			if diff := cmp.Diff(subject, got[0].Subject); diff != "" || got[0].Severity != Warning {
 				t.Errorf("%s subject (-want +got):\n%s", got[0].Severity, diff)
 			}
@@ -140,7 +140,7 @@ func TestCrashLoopFigures(t *testing.T) {
 	}
 	want := []string{
 		"ended, oldest first: exit code 1, exit code 137 (OOMKilled)",
-		"2 deaths in 1m20s: one every 1m20s",
+		"2 deaths in 1m20s",
 		"attempt 7 is exited; it ran for 2s",
 		"message: out of luck",
 		"container app-6 at 09:25:21, app-7 at 09:26:41",

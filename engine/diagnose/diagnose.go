@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -61,7 +62,20 @@ func (v *view) diagnose() []Finding {
 	v.addNodeWords(findings)
 	findings = order(findings)
 	v.sayKnown(findings)
+	if v.Scope.Whole() {
+		withoutCrictl(findings)
+	}
 	return findings
+}
+
+// withoutCrictl leaves out the steps that fail as plegtop's own calls do, where whether they
+// do is not the question.
+func withoutCrictl(findings []Finding) {
+	for i := range findings {
+		if f := &findings[i]; f.ID != RuntimeUnresponsive {
+			f.Next = slices.DeleteFunc(f.Next, func(s Step) bool { return strings.HasPrefix(s.Command, "crictl ") })
+		}
+	}
 }
 
 // explain drops what only repeats another finding, and gives each one that another
@@ -86,7 +100,7 @@ func explain(findings []Finding) []Finding {
 func (k *kind) accountFor(c *Finding, findings []Finding) {
 	for i := range findings {
 		f := &findings[i]
-		if k.is&stands != 0 && f.leadsOn() {
+		if k.is&(stands|limits) != 0 && f.leadsOn() {
 			continue
 		}
 		if of := kindOf(f.ID); f.Cause == "" && k.is&of.because != 0 && k.rank < of.rank && accountsFor(c, f, of) {

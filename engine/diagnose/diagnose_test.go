@@ -80,7 +80,7 @@ func (n *node) noList() *node {
 func (n *node) probe(f call.Flight, err error) *node {
 	f.By, f.Since = call.ByProbe, ago(300*time.Millisecond)
 	n.calls(f.Op).LastOK = ago(200 * time.Millisecond)
-	n.Probes = append(n.Probes, answers.Probe{Flight: f, At: ago(200 * time.Millisecond), Took: 2 * time.Millisecond, Err: err})
+	n.Probes = append(n.Probes, answers.Outcome{Flight: f, At: ago(200 * time.Millisecond), Took: 2 * time.Millisecond, Err: err})
 	return n
 }
 
@@ -94,7 +94,7 @@ func (n *node) probesAnswered() *node {
 func (n *node) sweepHung(i int, container string) *node {
 	f := n.flight(i, container, 0)
 	f.By, f.Since = call.BySweep, n.Sweep.Began
-	n.Sweep.Hung = append(n.Sweep.Hung, answers.Swept{Flight: f, Took: 2 * time.Second, Err: failure(f.Op, call.ErrDeadline, "context deadline exceeded")})
+	n.Sweep.Hung = append(n.Sweep.Hung, answers.Outcome{Flight: f, Took: 2 * time.Second, Err: failure(f.Op, call.ErrDeadline, "context deadline exceeded")})
 	return n
 }
 
@@ -103,7 +103,7 @@ func (n *node) sweepFailed(i int, container string, kind call.Kind, text string)
 	f := n.flight(i, container, 0)
 	f.By, f.Since = call.BySweep, n.Sweep.Began
 	err := failure(f.Op, kind, text)
-	n.Sweep.Failed = append(n.Sweep.Failed, answers.Swept{Flight: f, Took: time.Millisecond, Err: err})
+	n.Sweep.Failed = append(n.Sweep.Failed, answers.Outcome{Flight: f, Took: time.Millisecond, Err: err})
 	c := n.calls(f.Op)
 	c.Errors += 2
 	c.ByCode = []answers.CodeCount{{Code: call.Code(err), Count: coded(c, call.Code(err)) + 2}}
@@ -154,6 +154,11 @@ func (n *node) relisted(all ...engine.Relist) *node {
 		all[i].At = at
 	}
 	n.Relists.Last = all[len(all)-1].Took
+	var took []time.Duration
+	for _, r := range all[max(0, len(all)-10):] {
+		took = append(took, r.List)
+	}
+	n.UsualList = answers.UsualList(took)
 	return n
 }
 
@@ -200,7 +205,8 @@ func TestDiagnose(t *testing.T) {
 			return n
 		}(), "warning runtime-down\n"},
 
-		{"stopped, live, before any probe", healthy(5).hang(call.ListPodSandbox, 1500*time.Millisecond), "warning list-hung ListPodSandbox\n"},
+		{"a list that is only late", healthy(5).hang(call.ListPodSandbox, 1900*time.Millisecond), ""},
+		{"stopped, live, before any probe is over", healthy(5).hang(call.ListPodSandbox, 2*time.Second), "warning list-hung ListPodSandbox\n"},
 		{"stopped, live", healthy(5).hang(call.ListPodSandbox, 6*time.Second).hang(call.Version, 2500*time.Millisecond).hang(call.Status, 3*time.Second), "critical runtime-unresponsive\n"},
 		{"stopped in check", checked(5).fail(call.Version, call.ErrDeadline, deadline, 1).fail(call.Status, call.ErrDeadline, deadline, 1).fail(call.ListPodSandbox, call.ErrDeadline, deadline, 1).noList(),
 			"critical runtime-unresponsive\ncritical pleg-unhealthy < runtime-unresponsive\n"},
@@ -245,9 +251,16 @@ func TestDiagnose(t *testing.T) {
 		{"two hang in check", checked(5).sweepHung(2, "app").sweepHung(3, ""), "critical inspect-hung ContainerStatus ns-2/pod-00002 app\ncritical inspect-hung PodSandboxStatus ns-0/pod-00003\n"},
 		{"one answers late, in check", func() *node {
 			n := checked(5)
-			n.Sweep.Slowest = []answers.Swept{{Flight: n.flight(2, "app", 0), Took: 1500 * time.Millisecond}, {Flight: n.flight(1, "app", 0), Took: 9 * time.Millisecond}}
+			n.Sweep.Slowest = []answers.Outcome{{Flight: n.flight(2, "app", 0), Took: 1500 * time.Millisecond}, {Flight: n.flight(1, "app", 0), Took: 9 * time.Millisecond}}
 			return n
-		}(), "warning inspect-hung ContainerStatus ns-2/pod-00002 app\n"},
+		}(), "warning runtime-slow ContainerStatus ns-2/pod-00002 app\n"},
+		{"two answer late at one moment, in check", func() *node {
+			n := checked(5)
+			for i, took := range []time.Duration{1880 * time.Millisecond, 1830 * time.Millisecond} {
+				n.Sweep.Slowest = append(n.Sweep.Slowest, answers.Outcome{Flight: n.flight(i+1, "app", took), At: now, Took: took})
+			}
+			return n
+		}(), ""},
 
 		{"fails twice in check", checked(5).sweepFailed(2, "app", call.ErrOther, "failed to get task status: ttrpc: closed"), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
 		{"its shim is gone", checked(5).sweepFailed(2, "app", call.ErrUnavailable, "ttrpc: closed: unknown"), "warning inspect-failing ContainerStatus ns-2/pod-00002 app\n"},
@@ -309,6 +322,15 @@ func TestDiagnose(t *testing.T) {
 			n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(5 * time.Second), ListTook: 20 * time.Millisecond, Done: 50, Total: 300}
 			return n
 		}(), "warning relist-slow-churn\n"},
+		{"churn, live, of which one pod took long", func() *node {
+			n := healthy(300)
+			n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(5 * time.Second), ListTook: 20 * time.Millisecond, Done: 50, Total: 300}
+			for i := range 50 {
+				n.pod(i).InspectedAt, n.pod(i).InspectLast = ago(time.Second), 10*time.Millisecond
+			}
+			n.pod(3).InspectLast = 4500 * time.Millisecond
+			return n
+		}(), ""},
 		{"churn, live, last relist", healthy(300).relisted(engine.Relist{Took: 9 * time.Millisecond}, engine.Relist{Took: 40 * time.Second, List: 30 * time.Millisecond, Inspected: 280}), "warning relist-slow-churn\n"},
 		{"churn in check", func() *node {
 			n := checked(300)

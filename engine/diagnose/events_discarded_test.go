@@ -21,7 +21,7 @@ func (n *node) lose(at time.Duration, discarded uint64, pods ...int) *node {
 	var events []engine.Event
 	for _, i := range pods {
 		ref := pleg.PodRef{UID: pleg.UID(fmt.Sprintf("uid-%d", i)), Namespace: "ns", Name: fmt.Sprintf("pod-%d", i)}
-		events = append(events, engine.Event{Event: pleg.Event{Kind: pleg.Died, Delivery: pleg.Discarded, Pod: ref, Container: "app"}})
+		events = append(events, engine.Event{Event: pleg.Event{Kind: pleg.Died, Delivery: pleg.Discarded, ObjectRef: pleg.ObjectRef{Pod: ref, Container: "app"}}})
 	}
 	n.past.Add(engine.Update{Snapshot: &s, Events: events})
 	n.Channel.Discarded = discarded

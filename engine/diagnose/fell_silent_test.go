@@ -36,7 +36,7 @@ func (n *node) givenUp(why string) *node {
 func (n *node) growing() *node {
 	n.slowBy(300*time.Millisecond, call.PodSandboxStatus, call.ContainerStatus)
 	for i := range 5 {
-		n.Sweep.Slowest = append(n.Sweep.Slowest, answers.Swept{Flight: n.flight(i, "app", 0), Took: 1500 * time.Millisecond})
+		n.Sweep.Slowest = append(n.Sweep.Slowest, answers.Outcome{Flight: n.flight(i, "app", 0), Took: 1500 * time.Millisecond})
 	}
 	return n
 }

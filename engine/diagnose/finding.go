@@ -26,17 +26,17 @@ func (s Severity) String() string {
 // A Subject is what a finding is about, as far as it is about one thing. Names
 // are as the runtime gave them, not cleaned.
 type Subject struct {
-	Operation   string // a CRI method's name, or empty
-	Pod         pleg.PodRef
-	Container   string // its name; empty for a sandbox
-	ContainerID string // of the container or, without one, the sandbox
+	Operation string // a CRI method's name, or empty
+	pleg.ObjectRef
 }
 
 func (s Subject) none() bool { return s.Pod == (pleg.PodRef{}) }
 
-func on(op call.Operation, pod pleg.PodRef, container, id string) Subject {
-	return Subject{Operation: op.String(), Pod: pod, Container: container, ContainerID: id}
-}
+// asking returns the subject of a finding about a call.
+func asking(f call.Flight) Subject { return Subject{f.Op.String(), f.Object()} }
+
+// A problem is what a finding is about, alone or as one of several.
+type problem interface{ subject() Subject }
 
 // A Step is something to do next.
 type Step struct {
@@ -134,11 +134,10 @@ func sayFirst[T any](f *Finding, all []T, most int, noun string, line func(T) st
 }
 
 // about names those that a finding is about, each with a line of evidence.
-func about[T any](f Finding, all []T, each func(T) (Subject, string)) Finding {
+func about[T problem](f Finding, all []T, line func(T) string) Finding {
 	f.Count = len(all)
 	for _, one := range all[:min(len(all), membersMost)] {
-		who, line := each(one)
-		f.Members, f.Evidence = append(f.Members, who), append(f.Evidence, line)
+		f.Members, f.Evidence = append(f.Members, one.subject()), append(f.Evidence, line(one))
 	}
 	return f
 }
@@ -155,8 +154,8 @@ func oneEach[T any](all []T, most int, one func(T) Finding, rest func([]T) Findi
 }
 
 // restOf returns one finding about all that are too many to be told one by one.
-func restOf[T any](id ID, summary string, next Step, rest []T, each func(T) (Subject, string)) Finding {
-	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: []Step{next}}, rest, each)
+func restOf[T problem](id ID, summary string, next Step, rest []T, line func(T) string) Finding {
+	return about(Finding{ID: id, Severity: Warning, Summary: summary, Next: []Step{next}}, rest, line)
 }
 
 // In reports whether a finding concerns any of these namespaces: one about the

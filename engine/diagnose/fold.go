@@ -56,8 +56,13 @@ type manner struct{ op, code string }
 
 func (m manner) String() string { return m.op + " " + m.code }
 
-func groupOf(pod pleg.PodRef, container string, like manner) group {
-	return group{pod.Namespace, ownerName(pod.Name), container, like}
+// groupOf returns the group of an object. One whose pod's name is not known is alike with
+// nobody.
+func groupOf(o pleg.ObjectRef, like manner) group {
+	if o.Pod.Name == "" {
+		return group{string(o.Pod.UID), o.ID, o.Container, like}
+	}
+	return group{o.Pod.Namespace, ownerName(o.Pod.Name), o.Container, like}
 }
 
 func (g group) String() string {
@@ -73,9 +78,9 @@ func folded[T any](v *view, id ID, all []T, most int, name func(T) group, one fu
 	if len(groups) <= most+1 { // a rest of one is worth its own finding
 		most = len(groups)
 	} else if v.told != nil {
-		var told, others []members[T]
+		var told, others [][]T
 		for _, g := range groups {
-			if v.told.holds(Key{ID: id, Group: g.String()}) {
+			if v.told.holds(Key{ID: id, Group: name(g[0]).String()}) {
 				told = append(told, g)
 			} else {
 				others = append(others, g)
@@ -84,46 +89,38 @@ func folded[T any](v *view, id ID, all []T, most int, name func(T) group, one fu
 		groups = slices.Concat(told, others)
 	}
 	for _, g := range groups[:most] {
-		f := one(g.all)
-		f.Group = g.String()
+		f := one(g)
+		now := name(g[0]).String()
+		if f.Group = v.told.group(f, now); f.Group != now && slices.ContainsFunc(groups, func(g []T) bool { return name(g[0]).String() == f.Group }) {
+			f.Group = now
+		}
 		findings = append(findings, f)
 	}
-	var left []T
-	for _, g := range groups[most:] {
-		left = append(left, g.all...)
-	}
-	if len(left) > 0 {
+	if left := slices.Concat(groups[most:]...); len(left) > 0 {
 		findings = append(findings, rest(left))
 	}
 	return findings
 }
 
-// members is a group and who is in it.
-type members[T any] struct {
-	group
-	all []T
-}
-
-// grouped returns the groups in the order of the first of each.
-func grouped[T any](all []T, name func(T) group) (groups []members[T]) {
+// grouped returns the members of each group, in the order of the first of each.
+func grouped[T any](all []T, name func(T) group) (groups [][]T) {
 	place, of, sizes := make(map[group]int), make([]int, len(all)), []int(nil)
 	for i, o := range all {
 		g := name(o)
 		n, known := place[g]
 		if !known {
 			n, place[g] = len(groups), len(groups)
-			groups, sizes = append(groups, members[T]{group: g}), append(sizes, 0)
+			groups, sizes = append(groups, nil), append(sizes, 0)
 		}
 		of[i] = n
 		sizes[n]++
 	}
 	room := make([]T, len(all)) // for all of them, as there may be ten thousand groups
 	for n, size := range sizes {
-		groups[n].all, room = room[:0:size], room[size:]
+		groups[n], room = room[:0:size], room[size:]
 	}
 	for i, o := range all {
-		g := &groups[of[i]]
-		g.all = append(g.all, o)
+		groups[of[i]] = append(groups[of[i]], o)
 	}
 	return groups
 }
@@ -133,17 +130,17 @@ const namesTold = 2
 
 // podsOf says how many pods a group has, of which owner, and names the first:
 // "40 pods of shop/api (api-7d9f8b6c5d-x2x4z, api-7d9f8b6c5d-zk5qp ...)".
-func podsOf[T any](group []T, subject func(T) Subject) string {
+func podsOf[T problem](group []T) string {
 	seen := make(map[string]bool, len(group))
 	var names []string
 	for _, one := range group {
-		pod := subject(one).Pod.Name
+		pod := one.subject().Pod.Name
 		if len(names) < namesTold && !seen[pod] {
 			names = append(names, pod)
 		}
 		seen[pod] = true
 	}
-	first := subject(group[0]).Pod
+	first := group[0].subject().Pod
 	dots := ""
 	if len(seen) > len(names) {
 		dots = " ..."

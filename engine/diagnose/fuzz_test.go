@@ -88,9 +88,9 @@ func (c chaos) pod() *engine.Pod {
 	return p
 }
 
-func (c chaos) swept() (all []answers.Swept) {
+func (c chaos) swept() (all []answers.Outcome) {
 	for range c.IntN(12) {
-		all = append(all, answers.Swept{Flight: c.flight(), Took: c.span(), Err: c.err()})
+		all = append(all, answers.Outcome{Flight: c.flight(), Took: c.span(), Err: c.err()})
 	}
 	return all
 }
@@ -134,7 +134,7 @@ func (c chaos) snapshot() *engine.Snapshot {
 	}
 	for range c.IntN(6) {
 		s.InFlight = append(s.InFlight, c.flight())
-		s.Probes = append(s.Probes, answers.Probe{Flight: c.flight(), At: c.time(), Took: c.span(), Err: c.err()})
+		s.Probes = append(s.Probes, answers.Outcome{Flight: c.flight(), At: c.time(), Took: c.span(), Err: c.err()})
 		s.Relists.History = append(s.Relists.History, engine.Relist{At: c.time(), Took: c.span(), List: c.span(), Inspected: c.IntN(300), Failed: c.maybe()})
 		s.Conditions = append(s.Conditions, pleg.Condition{Type: c.text(), Status: c.maybe(), Reason: c.text(), Message: c.text()})
 	}
@@ -251,6 +251,7 @@ func (n *node) failAt(place int, f *answers.Failure) {
 }
 
 func diagnoseAgain(b *testing.B, n *node) {
+	n.Objects = engine.ObjectsOf(n.Pods) // as an engine hands on
 	in := n.input()
 	b.ReportAllocs()
 	for b.Loop() {

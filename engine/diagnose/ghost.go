@@ -68,7 +68,7 @@ func ghostRunning(v *view) []Finding {
 	findings := oneEach(ghosts, ghostMost, v.ghostFinding, func(rest []ghost) Finding {
 		all := Step{Text: "all that the runtime takes for running", Command: v.crictl("ps")}
 		return restOf(GhostRunning, count(len(rest), "container")+" more listed as running without a process", all, rest,
-			func(g ghost) (Subject, string) { return subjectOf(g.Object), called(g.Object) + " (" + g.ID + ")" })
+			func(g ghost) string { return called(g.ObjectRef) + " (" + g.ID + ")" })
 	})
 	return append(findings, v.shimsGone()...)
 }
@@ -76,7 +76,7 @@ func ghostRunning(v *view) []Finding {
 // canMiss reports whether what the look at the processes misses is not there: it was
 // whole, and made by the clock of the lists. One bounded look is made but once.
 func (v *view) canMiss() bool {
-	return v.seesAll() && v.Failure == nil && !v.Health.ListedAt.IsZero() && (!v.Policy.Bounds().Past || v.sameClock())
+	return v.evidence.Processes.Whole() && v.Failure == nil && !v.Health.ListedAt.IsZero() && (!v.Policy.Bounds().Past || v.sameClock())
 }
 
 // missedLong reports whether a container was listed as running for so long after it was
@@ -126,11 +126,13 @@ func (v *view) settled(p *engine.Pod, g ghost) bool {
 
 // A ghost is a container, what is left of it, and when it was started.
 type ghost struct {
-	waits.Object
+	evidence.Object
 	started  time.Time
 	zombies  []evidence.Process
 	shimGone bool
 }
+
+func (g ghost) subject() Subject { return Subject{ObjectRef: g.ObjectRef} }
 
 // ghosts returns the containers of which the look found no process, in the order
 // of the pods, and how many running containers have one.
@@ -142,10 +144,11 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 	if v.Policy.Bounds().Past && len(v.Memory.Missed) == 0 {
 		return nil, 0 // as on nearly every node
 	}
+	missed := make(map[string]bool) // by id: a list may have one thousands of times
 	for _, p := range v.Pods {
 		seen := seen(p)
-		var find pleg.Lookup // made for the first that has no process: few have
-		looked := false
+		var find pleg.Lookup // these are made for the first that has no process: few have
+		var here, sure, looked bool
 		for _, c := range seen.Containers {
 			if c.State != pleg.Running {
 				continue
@@ -155,10 +158,15 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 				found++
 				continue
 			}
+			if missed[c.ID] {
+				continue
+			}
+			missed[c.ID] = true
 			if !looked {
 				find, looked = p.Status.Lookup(), true
+				here, sure = vouched(processes, seen)
 			}
-			g := ghost{Object: containerObject(p, c), started: c.CreatedAt, zombies: left}
+			g := ghost{Object: evidence.ContainerOf(p.PodRef, &c), started: c.CreatedAt, zombies: left}
 			if status := find.Container(c.ID); status != nil {
 				if status.State != pleg.Running {
 					continue // has ended since it was listed
@@ -167,8 +175,8 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 			}
 			g.shimGone = v.noShim(g.SandboxID, g.started)
 			grown := g.shimGone || v.At.Sub(g.started) > ghostGrown
-			again := slices.ContainsFunc(ghosts, func(o ghost) bool { return o.ID == g.ID }) // listed twice
-			if grown && !again && (vouched(processes, seen, c) || g.shimGone && slices.ContainsFunc(seen.Sandboxes, func(sb pleg.Sandbox) bool { return sb.ID == c.SandboxID && sb.State == pleg.Exited }) || v.conmonGone(p, c)) && v.settled(p, g) {
+			ended := g.shimGone && slices.ContainsFunc(seen.Sandboxes, func(sb pleg.Sandbox) bool { return sb.ID == c.SandboxID && sb.State == pleg.Exited })
+			if grown && (here || !sure && v.hasConmon(c.ID) || ended || v.conmonGone(p, c)) && v.settled(p, g) {
 				ghosts = append(ghosts, g)
 			}
 		}
@@ -176,22 +184,18 @@ func (v *view) ghosts() (ghosts []ghost, found int) {
 	return ghosts, found
 }
 
-// vouched reports whether a container's pod has processes on this machine that
-// are not those of a sandboxed runtime: its pause process, another container's,
-// or, with CRI-O, one that stays beside just this container. A shim of
-// containerd's may be that of a virtual machine.
-func vouched(processes *evidence.Processes, pod *pleg.Pod, c pleg.Container) bool {
+// vouched reports whether a pod has processes on this machine that are not those of a
+// sandboxed runtime: its pause process, or a container's. It is sure where the pause process
+// tells. Else a container of CRI-O's may have a process that stays beside just it; a shim
+// of containerd's may be that of a virtual machine.
+func vouched(processes *evidence.Processes, pod *pleg.Pod) (here, sure bool) {
 	for _, sb := range pod.Sandboxes {
 		if inside := processes.Containers[sb.ID]; len(inside) > 0 {
 			// In a sandbox of gVisor's all containers live in one process.
-			return inside[0].Command != "exe" && !strings.HasPrefix(inside[0].Command, "runsc")
+			return inside[0].Command != "exe" && !strings.HasPrefix(inside[0].Command, "runsc"), true
 		}
 	}
-	return slices.ContainsFunc(processes.Shims, func(p evidence.Process) bool {
-		return p.Container == c.ID
-	}) || slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool {
-		return len(processes.Containers[o.ID]) > 0
-	})
+	return slices.ContainsFunc(pod.Containers, func(o pleg.Container) bool { return len(processes.Containers[o.ID]) > 0 }), false
 }
 
 // conmonGone reports whether CRI-O's monitor of a container is missing, while another pod
@@ -235,8 +239,8 @@ func (v *view) hasConmon(id string) bool {
 func (v *view) ghostFinding(g ghost) Finding {
 	f := Finding{
 		ID: GhostRunning, Severity: Warning,
-		Summary:  fmt.Sprintf("%s is listed as running, and has no process", called(g.Object)),
-		Subject:  subjectOf(g.Object),
+		Summary:  fmt.Sprintf("%s is listed as running, and has no process", called(g.ObjectRef)),
+		Subject:  g.subject(),
 		Evidence: []string{"no process on the node has " + g.ID + " in its cgroup"},
 		Next: []Step{
 			{Text: "what the runtime says, its pid among it", Command: v.crictl("inspect", g.ID)},
@@ -244,7 +248,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 			{Text: "makes the runtime notice; the kubelet starts it anew", Command: v.crictl("stop", g.ID), Risky: true},
 		},
 	}
-	p, deleting := v.deleting(g.Object)
+	p, deleting := v.deleting(g.ID)
 	if deleting {
 		f.Summary += fmt.Sprintf(": %s of it %s", waits.HelperName(&p), v.ran(p))
 		f.say("the runtime waits for that to tell of its end")
@@ -264,7 +268,7 @@ func (v *view) ghostFinding(g ghost) Finding {
 		f.say("its conmon is gone, too")
 	}
 	if deleting {
-		return f.withChain(v, waits.ObjectKey(g.Object.ObjectRef))
+		return f.withChain(v, waits.ObjectKey(g.ObjectRef))
 	}
 	return f
 }

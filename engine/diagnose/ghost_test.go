@@ -12,7 +12,7 @@ import (
 
 func TestGhostRunning(t *testing.T) {
 	gone := func(r *evidence.Report, id string) { delete(r.Processes.Containers, id) }
-	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
+	app := Subject{ObjectRef: pleg.ObjectRef{ID: "container-1-0", Pod: healthyPod(1).PodRef, Container: "app"}}
 	ghostly := func(_ *node, r *evidence.Report) { gone(r, "container-1-0") }
 	tests := []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
@@ -110,7 +110,7 @@ func TestGhostBetweenLookAndList(t *testing.T) {
 	n.past.AddReport(r)
 	n.past.AddReport(r)
 	got := ghostRunning(newView(in))
-	if len(got) != 1 || got[0].Subject.ContainerID != "container-1-0" {
+	if len(got) != 1 || got[0].Subject.ID != "container-1-0" {
 		t.Errorf("found %+v, want just container-1-0", got)
 	}
 	n.Health.ListedAt = ago(6 * time.Second)
@@ -176,5 +176,27 @@ func TestGhostOnABusyNode(t *testing.T) {
 		if got := ghostRunning(newView(in)); len(got) != tt.want {
 			t.Errorf("%s: found %+v, want %d", tt.name, got, tt.want)
 		}
+	}
+}
+
+// However many entries of one pod have no process, each is looked at once: 100,000 of
+// them, each compared with all others, would be minutes.
+func TestGhostsInALongList(t *testing.T) {
+	n := checked(5)
+	r := looked(n)
+	p := n.pod(1)
+	delete(r.Processes.Containers, p.Old.Containers[0].ID)
+	one := p.Old.Containers[0]
+	for i := range 100_000 {
+		if i%2 == 1 {
+			one.ID = fmt.Sprint("gone-", i)
+		}
+		p.Old.Containers = append(p.Old.Containers, one)
+	}
+	in := n.input()
+	in.Evidence, in.Endpoint = r, "unix://"+ourSocket
+	ghosts, found := newView(in).ghosts()
+	if len(ghosts) != 1+50_000 || found != 9 {
+		t.Errorf("%d ghosts, %d found", len(ghosts), found)
 	}
 }

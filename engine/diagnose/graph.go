@@ -38,7 +38,7 @@ func (v *view) waitFacts() waits.Facts {
 	hangs := v.allHanging()
 	f := waits.Facts{
 		Line:   func(i int) string { return v.hangLine(hangs[i]) },
-		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(),
+		Report: v.evidence, Deep: v.deep(), Runtime: v.daemonsNow(), Retried: v.retried(), Busy: v.busy(), Pressed: v.Policy.Bounds().OneMoment || v.List() != nil && v.List().Sure,
 		Lookup: v.ours, Shown: v.shown,
 		Disk: func(m evidence.Mount) string {
 			lines := v.disk(m)
@@ -61,7 +61,7 @@ func (v *view) waitFacts() waits.Facts {
 		f.Hangs = append(f.Hangs, w)
 	}
 	for _, pod := range v.Holders {
-		f.Alone = append(f.Alone, waits.Object{ObjectRef: pleg.ObjectRef{Pod: pod, Sandbox: true}})
+		f.Alone = append(f.Alone, evidence.Object{ObjectRef: pleg.ObjectRef{Pod: pod, Sandbox: true}})
 	}
 	return f
 }
@@ -88,7 +88,7 @@ func (v *view) allHanging() (all []*answers.Hang) {
 func (v *view) retried() (all []evidence.Process) {
 	for _, id := range slices.Sorted(maps.Keys(v.Memory.Repeats)) {
 		if o, known := v.ours(id); known && o.State == pleg.Running && v.Memory.Repeats[id].Times > 1 {
-			if p, _ := v.deleting(o); v.helperLate(p) && !waits.Idle(&p) {
+			if p, _ := v.deleting(id); v.helperLate(p) && !waits.Idle(&p) {
 				all = append(all, p)
 			}
 		}

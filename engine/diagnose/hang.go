@@ -23,7 +23,7 @@ func (v *view) unanswered(h *answers.Hang) string {
 // before one was answered: a running engine waits twice as long unless nothing else
 // is answered, either. One bounded look does not come back to see.
 func (v *view) severity(h *answers.Hang) Severity {
-	lasted, wait := max(h.Took, v.At.Sub(h.Since)), v.Policy.Bounds().HungLong
+	lasted, wait := max(h.Took, v.At.Sub(h.Since)), v.Policy.HungLong()
 	if h.Swept && h.InRow < 2 {
 		lasted = h.Took // nobody has asked since
 	}
@@ -32,6 +32,9 @@ func (v *view) severity(h *answers.Hang) Severity {
 	}
 	if !h.Op.AboutObject() && !v.Scope.Whole() && v.Sums(h.Op).LastOK.IsZero() {
 		wait *= 2
+	}
+	if v.Policy.Bounds().OneMoment && (v.List() != nil || !h.Op.AboutObject()) {
+		wait = 0 // nobody waits longer for a list than it takes to find what holds it up
 	}
 	if h.Sure && lasted >= wait {
 		return Critical

@@ -61,8 +61,50 @@ func (v *view) standsNotReady() bool {
 	return !v.Policy.Bounds().Starting && v.Node.Known && !v.Node.Ready
 }
 
-// heldUp returns what hangs, with what holds it up.
-func (v *view) heldUp(what string) string { return what + heldBy(what, v.holding, Critical) }
+// heldUp returns what hangs, with what holds the call of a node up now, whatever was told
+// before, and how many others hold up something as well.
+func (v *view) heldUp(what, node string) string {
+	what += chainEnd(what, v.through(node))
+	if n := v.culprits(); n > 1 {
+		what += fmt.Sprintf(" and %d more", n-1)
+	}
+	return what + v.wanting(func(f Finding) bool { return slices.Contains(f.Nodes, node) })
+}
+
+// wanting says after a colon what the runtime lacks, where that is the cause of such a
+// finding that holds: nothing if it is not known to lack anything.
+func (v *view) wanting(is func(Finding) bool) string {
+	for _, c := range v.holding {
+		effect := func(f Finding) bool { return f.CauseKey == c.Key() && is(f) }
+		if slices.Contains([]ID{LimitsNear, DiskFull}, c.ID) && slices.ContainsFunc(v.holding, effect) {
+			return ": " + c.Summary
+		}
+	}
+	return ""
+}
+
+// culprits returns how many pods, or processes of none, surely hold up calls that hang, by
+// the findings about them.
+func (v *view) culprits() int {
+	all := make(map[any]bool)
+	for _, f := range v.holding {
+		if f.Cause != "" || f.Severity < Critical || len(f.Nodes) == 0 {
+			continue
+		}
+		i := v.graph().Find(f.Nodes[0])
+		if i < 0 || v.waits.Nodes[i].Kind == waits.Call || !v.waits.HoldsUp(i) {
+			continue
+		}
+		for _, s := range append([]Subject{f.Subject}, f.Members[min(1, len(f.Members)):]...) {
+			if s.none() {
+				all[f.Key()] = true
+			} else {
+				all[s.Pod] = true
+			}
+		}
+	}
+	return len(all)
+}
 
 func (v *view) lastLook() string {
 	if v.Health.ListedAt.IsZero() {
@@ -87,9 +129,11 @@ func (v *view) runtimeWord() (Headline, bool) {
 		if s, known := v.shut(); known && v.heldByOther() {
 			return Headline{Word: "RUNTIME DOWN", Severity: v.severity(v.Silence), Text: "no call is answered: " + s.why}, true
 		}
-		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.Silence), Text: v.heldUp("no list and no status is answered" + v.behind(waits.CallKey(v.Silence.Op, v.Silence.ID)))}, true
+		node := waits.CallKey(v.Silence.Op, v.Silence.ID)
+		return Headline{Word: "NOT ANSWERING", Severity: v.severity(v.Silence), Text: v.heldUp("no list and no status is answered"+v.behind(node), node)}, true
 	case answers.NoStatus:
-		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for" + v.behind(waits.CallKey(v.Every[0].Op, v.Every[0].ID)))}, true
+		node := waits.CallKey(v.Every[0].Op, v.Every[0].ID)
+		return Headline{Word: "NOT ANSWERING", Severity: Critical, Text: v.heldUp("no status call is answered, whichever pod it is for"+v.behind(node), node)}, true
 	}
 	return Headline{}, false
 }
@@ -119,12 +163,14 @@ func (v *view) listWord() (Headline, bool) {
 	h := v.List()
 	f := v.Failure
 	switch {
-	case h != nil && (v.Scope == answers.ListHangs && f == nil || h.Sure): // a list that failed is not told to hang before that is sure
+	case h != nil && h.Took >= answers.Hung && (v.Scope == answers.ListHangs && f == nil || h.Sure): // a list that failed is not said to hang before that is sure
 		text := "lists hang" + v.behind(waits.CallKey(h.Op, h.ID))
 		if text == "lists hang" {
 			text = fmt.Sprintf("%v %s", h.Op, v.unanswered(h))
 		}
-		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text)}, true
+		return Headline{Word: "LISTS HANG", Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
+	case v.unsteadyList() != nil:
+		return Headline{Word: "AT RISK", Severity: Warning, Text: unsteadyWords(v.unsteadyList())}, true
 	case f != nil && (f.InRow >= v.Policy.Bounds().ListFails || answers.IsTooLarge(f.Err)):
 		severe := v.failingSeverity(f.First)
 		if answers.IsTooLarge(f.Err) {
@@ -179,7 +225,8 @@ func (v *view) statusWord() (Headline, bool) {
 		}
 		return Headline{Word: word, Severity: Critical, Text: "no Status is answered well: " + v.Node.RuntimeDown}, true
 	case v.Hangs(call.Status) && h.Sure && v.Scope != answers.AllSlow: // what hangs there is only slow as well
-		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status " + v.unanswered(h) + v.behind(waits.CallKey(h.Op, h.ID)))}, true
+		node := waits.CallKey(h.Op, h.ID)
+		return Headline{Word: "STATUS HANGS", Severity: v.severity(h), Text: v.heldUp("Status "+v.unanswered(h)+v.behind(node), node)}, true
 	case f != nil && answers.IsBad(f.Err) && v.failsOn(f, statusForSure):
 		return Headline{Word: "STATUS FAILS", Severity: v.failingSeverity(f.First), Text: "Status fails: " + excerpt(plain(f.Err))}, true
 	}
@@ -212,7 +259,7 @@ func (v *view) relistWord() (Headline, bool) {
 			if v.endsInTime() {
 				word, text = "INSPECTION HANGS", text+"; PLEG stays healthy, events are held back"
 			}
-			return Headline{Word: word, Severity: v.severity(h), Text: v.heldUp(text)}, true
+			return Headline{Word: word, Severity: v.severity(h), Text: v.heldUp(text, waits.CallKey(h.Op, h.ID))}, true
 		}
 	}
 	if i := slices.IndexFunc(v.Statuses, func(h answers.Hang) bool { return h.Sure && v.Unheard(&h) }); i >= 0 && !v.Policy.Bounds().OneMoment {
@@ -237,7 +284,7 @@ func (v *view) otherWord(held []Finding) Headline {
 	for i := range held { // the critical come first, but for effects
 		switch f := &held[i]; {
 		case f.Severity == Critical:
-			return Headline{Word: cmp.Or(kindOf(f.ID).critical, "AT RISK"), Severity: Critical, Text: f.Summary + heldBy(f.Summary, held[i:i+1], Critical)}
+			return Headline{Word: cmp.Or(kindOf(f.ID).critical, "AT RISK"), Severity: Critical, Text: f.Summary + chainEnd(f.Summary, f.Chain)}
 		case f.Severity == Info:
 			continue
 		case warnings == 0:
@@ -247,13 +294,49 @@ func (v *view) otherWord(held []Finding) Headline {
 	}
 	for _, f := range held {
 		if h := kindOf(f.ID).warned; h.Word != "" {
-			return Headline{Word: h.Word, Severity: Warning, Text: cmp.Or(h.Text, f.Summary)}
+			text := cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
+			return Headline{Word: h.Word, Severity: Warning, Text: text}
 		}
 	}
+	if said := v.notAsked(); said != "" {
+		return Headline{Word: "NOT ALL SEEN", Severity: Warning, Text: said}
+	}
 	if warnings > 0 {
-		return Headline{Word: healthyWord, Text: aside(warnings, first) + heldBy("", []Finding{*first}, Warning)}
+		return Headline{Word: healthyWord, Text: aside(warnings, first) + chainEnd("", first.Chain)}
 	}
 	return Headline{Word: healthyWord, Text: v.inventory()}
+}
+
+// notAsked says what nobody asked for, where that is why nothing is known to be wrong;
+// empty where all was asked for.
+func (v *view) notAsked() string {
+	why, s := Unfinished(v.Snapshot), v.Sweep
+	switch {
+	case v.Anomalies.NoID > 0:
+		return why
+	case why == "" || s == nil || !v.Policy.Bounds().OneMoment: // a running engine asks for all by its relists
+		return ""
+	}
+	return fmt.Sprintf("%s of %s asked: %s", thousands(s.Done), count(s.Total, "object"), why)
+}
+
+// Unfinished returns why not every object of a node was asked for; empty if all were.
+func Unfinished(s *engine.Snapshot) string {
+	switch w := s.Sweep; {
+	case s.Anomalies.NoID > 0:
+		return count(s.Anomalies.NoID, "object") + " listed without an id, which nobody can ask for"
+	case w == nil:
+		return "nothing was asked for"
+	case w.Refused != "":
+		return w.Refused
+	case w.GivenUp != "":
+		return "given up: " + w.GivenUp
+	case w.CutOff:
+		return "cut off by the deadline"
+	case w.Canceled:
+		return "canceled"
+	}
+	return ""
 }
 
 // aside says which warnings there are on a node that is well.
@@ -261,7 +344,7 @@ func aside(warnings int, first *Finding) string {
 	what := string(first.ID)
 	if p := first.Subject.Pod; first.Count > 1 && !first.Subject.none() {
 		what += " in " + count(first.Count, "pod") + " of " + p.Namespace + "/" + ownerName(p.Name)
-	} else if who := objectName(p, first.Subject.Container); who != "" {
+	} else if who := objectName(first.Subject.ObjectRef); who != "" {
 		what += " of " + who
 	}
 	if warnings > 1 {

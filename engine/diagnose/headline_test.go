@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -107,6 +108,14 @@ func TestHeadline(t *testing.T) {
 			return n
 		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003 app has been out for 47s; PLEG stays healthy, events are held back", "relist ends")},
 		{"no network", healthy(5).condition("NetworkReady"), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
+		{"check was cut off", func() *node { n := checked(5); n.Sweep.Done, n.Sweep.CutOff = 4, true; return n }(), warning("NOT ALL SEEN", "4 of 15 objects asked: cut off by the deadline", "")},
+		{"check was cut off, beside something mild", func() *node {
+			n := checked(5).crashes(0, "api", 6, 1)
+			n.Sweep.Done, n.Sweep.CutOff = 4, true
+			return n
+		}(), warning("NOT ALL SEEN", "4 of 15 objects asked: cut off by the deadline", "")},
+		{"a sweep of a running engine was cut off", func() *node { n := healthy(5); n.Sweep = &answers.Sweep{Total: 15, CutOff: true, Ended: now}; return n }(), allWell},
+		{"entries without an id", func() *node { n := healthy(5); n.Anomalies.NoID = 95000; return n }(), warning("NOT ALL SEEN", "95,000 objects listed without an id, which nobody can ask for", "")},
 		{"slow", checked(5).slowBy(300*time.Millisecond, answeringOps...), warning("SLOW", "half of all calls take 300ms or more, whatever they ask", "")},
 	}
 	for _, tt := range tests {

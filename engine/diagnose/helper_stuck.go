@@ -31,54 +31,38 @@ const (
 	helpersMost = 10
 )
 
-// A lateHelper is one that should have ended, with others of the same container or sandbox.
-type lateHelper struct {
-	evidence.Process
-	node   string
-	owner  waits.Object
-	free   bool // no call that hangs surely waits for it
-	others []evidence.Process
-}
-
 // helperStuck finds what the runtime or a shim has called and has not ended, though it
 // could run: the call that waits for it has no answer. Of what one has called in turn
 // only the first is told. What is in the kernel or held is [processStuck]'s. Those of one
 // owner's pods that do the same are one finding.
 func helperStuck(v *view) []Finding {
-	return folded(v, HelperStuck, v.lateHelpers(), helpersMost, lateHelper.name, v.helpersStuck, func(rest []lateHelper) Finding {
+	return folded(v, HelperStuck, v.lateHelpers(), helpersMost, helperGroup, v.helpersStuck, func(rest []stuckProcess) Finding {
 		all := Step{Text: "all that the runtime has called", Command: "ps -eo pid,ppid,state,etime,args --forest | grep -A5 -e containerd-shim -e conmon -e /cni/"}
 		f := restOf(HelperStuck, count(len(rest), "more helper")+" of the runtime have not ended", all, rest, v.helperLine)
-		for _, p := range rest {
-			f.Nodes = append(f.Nodes, p.node)
-		}
+		f.Nodes = keysOf(rest)
 		return f
 	})
 }
 
-// lateHelpers returns those to be told, the oldest first, one for each container: they are
-// late, or a call that hangs surely waits for them.
-func (v *view) lateHelpers() (late []lateHelper) {
-	var found []lateHelper
+// lateHelpers returns those to be told, one for each container: those that a call that
+// hangs surely waits for, however young, and then those that are late, the oldest first.
+func (v *view) lateHelpers() (late []stuckProcess) {
+	var awaited, free []stuckProcess
 	v.graph().Each(waits.Helper, func(place int, n *waits.Node) {
 		p := n.Process()
-		if v.waits.Below(place, waits.Helper) || waits.Idle(p) || !p.Own {
-			return
-		}
-		if free := !v.waits.HoldsUp(place); !free || v.helperLate(*p) {
-			found = append(found, lateHelper{Process: *p, node: n.Key, owner: n.Object, free: free})
+		switch {
+		case v.waits.Below(place, waits.Helper) || waits.Idle(p) || !p.Own:
+		case v.waits.HoldsUp(place):
+			awaited = append(awaited, stuckOf(n, "helper"))
+		case v.helperLate(*p):
+			free = append(free, stuckOf(n, "helper"))
 		}
 	})
-	slices.SortStableFunc(found, func(a, b lateHelper) int {
-		switch { // who holds up a call is told by itself, however young
-		case !a.free && b.free:
-			return -1
-		case a.free && !b.free:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID))
-	})
+	older := func(a, b stuckProcess) int { return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.PID, b.PID)) }
+	slices.SortStableFunc(awaited, older)
+	slices.SortStableFunc(free, older)
 	first := make(map[string]int) // places in late, by owner
-	for _, p := range found {
+	for _, p := range append(awaited, free...) {
 		if i, known := first[p.owner.ID]; known && p.owner.ID != "" {
 			late[i].others = append(late[i].others, p.Process)
 			continue
@@ -89,27 +73,18 @@ func (v *view) lateHelpers() (late []lateHelper) {
 	return late
 }
 
-// name names one trouble: what does the same for the pods of one owner. One whose pod's
-// name is not known is alike with nobody.
-func (p lateHelper) name() group {
-	what := manner{op: waits.HelperName(&p.Process)}
-	if p.owner.Pod.Name == "" {
-		return group{namespace: string(p.owner.Pod.UID), owner: cmp.Or(p.owner.ID, fmt.Sprint("pid ", p.PID)), manner: what}
-	}
-	return groupOf(p.owner.Pod, p.owner.Container, what)
-}
+// helperGroup names one trouble: what does the same for the pods of one owner.
+func helperGroup(p stuckProcess) group { return p.group(manner{op: p.word()}) }
 
-func (v *view) helperLine(p lateHelper) (Subject, string) {
-	return subjectOf(p.owner), v.helperPhrase(p.Process, p.owner)
-}
+func (v *view) helperLine(p stuckProcess) string { return v.helperPhrase(p.Process, p.owner) }
 
 // helpersStuck is about one helper, or about those that do the same for pods of one owner,
 // of which the first is the oldest.
-func (v *view) helpersStuck(same []lateHelper) Finding {
+func (v *view) helpersStuck(same []stuckProcess) Finding {
 	p := same[0]
 	f := Finding{
-		ID: HelperStuck, Severity: Warning, Since: v.evidence.At.Add(-p.Age), Subject: subjectOf(p.owner),
-		Summary: v.helperPhrase(p.Process, p.owner),
+		ID: HelperStuck, Severity: Warning, Since: v.evidence.At.Add(-p.Age), Subject: p.subject(),
+		Summary: v.helperLine(p),
 		Next: []Step{
 			{Text: "what it runs, and for what that waits", Command: fmt.Sprintf("pstree -aclp %d; cat /proc/%d/wchan /proc/%d/stack", p.PID, p.PID, p.PID)},
 			v.logStep("what the runtime says of it"),
@@ -120,12 +95,8 @@ func (v *view) helpersStuck(same []lateHelper) Finding {
 	limit := p.HelperLimit()
 	f.say(fmt.Sprintf("reported after %s: many times what the same takes on a healthy node", span(v.UnlessBusy(limit, waits.BusyFactor*limit))),
 		"what the kubelet asked of this pod waits for it, and is asked again when its own deadline ends it")
-	nodes := make([]string, len(same))
-	for i := range same {
-		nodes[i] = same[i].node
-	}
 	if len(same) > 1 {
-		f.Summary = fmt.Sprintf("%s of %s has run for %s", waits.HelperName(&p.Process), podsOf(same, func(p lateHelper) Subject { return subjectOf(p.owner) }), going(p.Age))
+		f.Summary = fmt.Sprintf("%s of %s has run for %s", waits.HelperName(&p.Process), podsOf(same), going(p.Age))
 		f = about(f, same, v.helperLine)
 	}
 	switch {
@@ -134,7 +105,7 @@ func (v *view) helpersStuck(same []lateHelper) Finding {
 	case waits.IsPlugin(&p.Process):
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}
-	return f.withChain(v, nodes...)
+	return f.withChain(v, keysOf(same)...)
 }
 
 // helperWaits says what a helper waits for that has called another in turn; nothing if it
@@ -149,7 +120,7 @@ func (v *view) helperWaits(node string) string {
 
 // helperPhrase says which helper it is and how old, such as "runc update of ns-1/api app
 // has run for 10m0s (pid 9), child of the shim of ns-1/api".
-func (v *view) helperPhrase(p evidence.Process, owner waits.Object) string {
+func (v *view) helperPhrase(p evidence.Process, owner pleg.ObjectRef) string {
 	of := ""
 	if owner.ID != "" {
 		of = " of " + called(owner)
@@ -163,11 +134,11 @@ func (v *view) helperParent(p evidence.Process) string {
 	is := func(one evidence.Process) bool { return one.PID == p.Parent }
 	if i := slices.IndexFunc(v.evidence.Processes.Shims, is); i >= 0 {
 		shim := v.evidence.Processes.Shims[i]
-		owner, known := v.ours(cmp.Or(shim.Sandbox, shim.Container))
-		if !known {
-			owner = waits.Object{ObjectRef: pleg.ObjectRef{ID: cmp.Or(shim.Sandbox, shim.Container), Sandbox: shim.Sandbox != ""}}
+		ref := shim.LooksAfter()
+		if owner, known := v.ours(ref.ID); known {
+			ref = owner.ObjectRef
 		}
-		return fmt.Sprintf(", child of the %s of %s", waits.MonitorWord(&shim), called(owner))
+		return fmt.Sprintf(", child of the %s of %s", waits.MonitorWord(&shim), called(ref))
 	}
 	if i := slices.IndexFunc(v.daemons(), is); i >= 0 {
 		return ", child of " + v.daemons()[i].Command
@@ -178,13 +149,13 @@ func (v *view) helperParent(p evidence.Process) string {
 // deleting returns the helper that is to tell the runtime of a container's end, and has
 // not: what runs now, or what ran last of those that are begun again and again, as old as
 // all of them together.
-func (v *view) deleting(o waits.Object) (evidence.Process, bool) {
-	if p := v.Memory.Repeats[o.ID]; p.Times > 1 {
+func (v *view) deleting(id string) (evidence.Process, bool) {
+	if p := v.Memory.Repeats[id]; p.Times > 1 {
 		p.Age = max(v.evidence.At.Sub(p.Begun), p.Age)
 		return p.Process, true
 	}
 	i := slices.IndexFunc(v.evidence.Processes.Helpers, func(p evidence.Process) bool {
-		return waits.IsDelete(&p) && p.Container == o.ID
+		return waits.IsDelete(&p) && p.Container == id
 	})
 	if i < 0 {
 		return evidence.Process{}, false

@@ -5,14 +5,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 func TestHelperStuck(t *testing.T) {
-	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
-	sandbox := Subject{Pod: healthyPod(1).PodRef, ContainerID: "sandbox-1"}
+	app := Subject{ObjectRef: pleg.ObjectRef{ID: "container-1-0", Pod: healthyPod(1).PodRef, Container: "app"}}
+	sandbox := Subject{ObjectRef: pleg.ObjectRef{ID: "sandbox-1", Pod: healthyPod(1).PodRef, Sandbox: true}}
 	helpers := func(all ...evidence.Process) func(*node, *evidence.Report) {
 		return func(_ *node, r *evidence.Report) {
 			for i := range all {
@@ -56,8 +57,8 @@ func TestHelperStuck(t *testing.T) {
 		}, "", 0, Subject{}},
 		{
 			"a network plugin for a pod that is not listed yet",
-			helpers(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Namespace: "pay", Pod: "api-0", Age: 2 * time.Minute, Parent: 1}),
-			"CNI ADD by calico of pay/api-0 has run for 2m0s (pid 9)", Warning, Subject{Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, ContainerID: "new"},
+			helpers(evidence.Process{Verb: "CNI ADD", Command: "calico", Container: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Age: 2 * time.Minute, Parent: 1}),
+			"CNI ADD by calico of pay/api-0 has run for 2m0s (pid 9)", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Sandbox: true}},
 		},
 		{"what tells no container is the shim's", helpers(evidence.Process{Verb: "umount", Command: "umount", Sandbox: "sandbox-1", Age: minutes}), "umount of ns-1/pod-00001 has run", Warning, sandbox},
 		{
@@ -97,5 +98,23 @@ func TestHelperStuckEvidence(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("evidence has no %q:\n%s", want, got)
 		}
+	}
+}
+
+// A helper is one finding, also once what it makes is listed and so has a name.
+func TestAHelperOfWhatIsListedLater(t *testing.T) {
+	at := func(after time.Duration, id string) engine.Update {
+		n := healthy(3)
+		r := looked(n)
+		r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", Verb: "create", Container: id, Own: true, Age: time.Minute + after, State: evidence.Sleeping, Parent: shimOf(r, 1).PID}}
+		n.Evidence = r
+		return n.after(after)
+	}
+	all := play(t, at(0, "new"), at(3*second, "new"), at(6*second, "container-1-0"), at(9*second, "container-1-0"), at(20*second, "container-1-0"))
+	if got, want := turns(all), "3s began warning helper-stuck\n"; got != want && got != "0s began warning helper-stuck\n" {
+		t.Errorf("turns %q, want %q", got, want)
+	}
+	if last := all[len(all)-1].Findings; len(last) != 1 || last[0].Subject.Pod.Name != "pod-00001" {
+		t.Errorf("findings %+v", last)
 	}
 }

@@ -46,21 +46,19 @@ type failingPod struct {
 }
 
 // sweptPod returns the pod of an object of which a sweep says that it fails.
-func sweptPod(o answers.Swept, how string) failingPod {
+func sweptPod(o answers.Outcome, how string) failingPod {
 	return failingPod{&answers.Failure{Flight: o.Flight, Err: o.Err}, how}
 }
 
 func (p failingPod) like() manner { return manner{p.Op.String(), call.Code(p.Err)} }
 
 // name names one trouble: the pods of one owner that fail alike.
-func (p failingPod) name() group { return groupOf(p.Pod, p.Container, p.like()) }
+func (p failingPod) name() group { return groupOf(p.Object(), p.like()) }
 
 // line is what is said of one of several.
-func (p failingPod) line() (Subject, string) {
-	return p.subject(), p.Object().String() + ": " + words(p.Err)
-}
+func (p failingPod) line() string { return p.Object().String() + ": " + words(p.Err) }
 
-func (p failingPod) subject() Subject { return on(p.Op, p.Pod, p.Container, p.ID) }
+func (p failingPod) subject() Subject { return asking(p.Flight) }
 
 // inspectFailing finds pods whose inspection ends in an error, again and again.
 func inspectFailing(v *view) []Finding {
@@ -130,8 +128,9 @@ func (v *view) isAwayFor(f *answers.Failure) bool {
 func (v *view) manyAlike(pods []failingPod) (many, others []failingPod) {
 	owners, most := make(map[manner]int), manner{}
 	for _, g := range grouped(pods, failingPod.name) {
-		if owners[g.manner]++; owners[g.manner] > owners[most] {
-			most = g.manner
+		how := g[0].like()
+		if owners[how]++; owners[how] > owners[most] {
+			most = how
 		}
 	}
 	if n := owners[most]; n < manyFailing && !(n > 1 && v.told.holds(Key{ID: InspectFailing, Group: most.String()})) {
@@ -166,7 +165,7 @@ func (v *view) podsFail(group []failingPod) Finding {
 		f.Next = f.Next[1:]
 	}
 	if len(group) > 1 {
-		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(group, failingPod.subject), excerpt(words(p.Err)))
+		f.Summary = fmt.Sprintf("%v fails for %s: %s", p.Op, podsOf(group), excerpt(words(p.Err)))
 		f = about(f, group, failingPod.line)
 	}
 	return f

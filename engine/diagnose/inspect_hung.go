@@ -18,7 +18,7 @@ const InspectHung ID = "inspect-hung"
 
 var inspectHungKind = &kind{
 	id: InspectHung, find: inspectHung,
-	needs: unpaused, is: delays, because: stands, hangs: true,
+	needs: unpaused, is: delays, because: limits | stands, hangs: true,
 	refutedBy: call.Operation.AboutObject,
 	pod:       "status hangs", state: "hung",
 	words: []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
@@ -37,7 +37,7 @@ const (
 )
 
 // inspectHung finds the sandboxes and containers whose status does not come
-// back, and those where it takes very long.
+// back.
 func inspectHung(v *view) []Finding {
 	switch {
 	case v.Scope.Whole() || v.Scope == answers.AllSlow:
@@ -45,7 +45,7 @@ func inspectHung(v *view) []Finding {
 	case v.Scope == answers.NoStatus:
 		return []Finding{v.everyStatusFinding()}
 	}
-	return append(folded(v, InspectHung, v.gathered(), fullHung, hungObject.name, v.objectsHung, v.restHung), v.slowInSweep()...)
+	return folded(v, InspectHung, v.gathered(), fullHung, hungObject.name, v.objectsHung, v.restHung)
 }
 
 // everyStatusFinding is about calls that hang whatever they ask for.
@@ -138,7 +138,7 @@ func (v *view) wholePod(h *answers.Hang, at map[answers.Target]*answers.Hang) hu
 
 // containersIn returns the containers that are listed for a pod.
 func (v *view) containersIn(ref pleg.PodRef) []pleg.Container {
-	if p := v.pod(ref); p != nil {
+	if p := v.Pod(ref); p != nil {
 		return seen(p).Containers
 	}
 	return nil
@@ -150,10 +150,8 @@ func (v *view) sandbox(f call.Flight) string {
 	if f.Op == call.PodSandboxStatus {
 		return f.ID
 	}
-	for _, c := range v.containersIn(f.Pod) {
-		if c.ID == f.ID {
-			return c.SandboxID
-		}
+	if o, known := v.listed(f.ID); known {
+		return o.SandboxID
 	}
 	if o, known := v.shown(f.ID); known && o.SandboxID != "" {
 		return o.SandboxID
@@ -170,10 +168,10 @@ func (v *view) sandbox(f call.Flight) string {
 
 // notListed says by what an object is known that no list has.
 func (v *view) notListed(f call.Flight) string {
-	if p := v.pod(f.Pod); p != nil {
+	if p := v.Pod(f.Pod); p != nil {
 		return ""
 	}
-	o, known := v.shownBy(f.ID)
+	o, known := v.shown(f.ID)
 	if !known || o.From == "" {
 		return ""
 	}
@@ -206,18 +204,12 @@ func (o hungObject) also() string {
 }
 
 // name names one trouble: what hangs alike in the pods of one owner.
-// One whose pod's name is not known is alike with nobody.
-func (o hungObject) name() group {
-	if o.Pod.Name == "" {
-		return group{namespace: o.Pod.Namespace, owner: o.ID, manner: manner{op: o.Op.String()}}
-	}
-	return groupOf(o.Pod, o.Container, manner{op: o.Op.String()})
-}
+func (o hungObject) name() group { return groupOf(o.Object(), manner{op: o.Op.String()}) }
+
+func (o hungObject) subject() Subject { return asking(o.Flight) }
 
 // hungLine is what is said of one of several.
-func (v *view) hungLine(o hungObject) (Subject, string) {
-	return on(o.Op, o.Pod, o.Container, o.ID), v.hangLine(o.Hang)
-}
+func (v *view) hungLine(o hungObject) string { return v.hangLine(o.Hang) }
 
 // objectsHung is about one object, or about those of several pods of one owner, of
 // which the first is the worst.
@@ -227,7 +219,7 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 	f := Finding{
 		ID: InspectHung, Severity: v.worstOf(alike), Since: h.Since,
 		Summary: o.summary(v),
-		Subject: on(h.Op, h.Pod, h.Container, h.ID),
+		Subject: o.subject(),
 		Next:    v.objectSteps(h.Flight),
 	}
 	f.say(v.hangLine(h))
@@ -235,16 +227,16 @@ func (v *view) objectsHung(alike []hungObject) Finding {
 	f.say(o.also(), v.countdown(h), v.deadline(h), v.meanwhile(h), v.neighbours(), v.notListed(h.Flight))
 	f.say(v.processes(h.Flight)...)
 	if len(alike) > 1 {
-		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike, func(o hungObject) Subject { return Subject{Pod: o.Pod} }), going(max(h.Took, v.At.Sub(h.Since))))
+		f.Summary = fmt.Sprintf("%v of %s: no answer, of the first for %s", o.Op, podsOf(alike), going(max(h.Took, v.At.Sub(h.Since))))
 		f = about(f, alike, v.hungLine)
 	}
-	return f.withChain(v, v.nodesOf(alike)...)
+	return f.withChain(v, nodesOf(alike)...)
 }
 
 // nodesOf returns what findings about objects are about in the graph.
-func (v *view) nodesOf(all []hungObject) (nodes []string) {
+func nodesOf(all []hungObject) (nodes []string) {
 	for _, o := range all[:min(len(all), membersMost)] {
-		nodes = append(nodes, waits.ObjectKey(o.Object()), waits.CallKey(o.Hang.Op, o.Hang.ID))
+		nodes = append(nodes, waits.ObjectKey(o.Object()), waits.CallKey(o.Op, o.ID))
 	}
 	return nodes
 }
@@ -325,6 +317,6 @@ func (v *view) objectSteps(f call.Flight) []Step {
 func (v *view) restHung(rest []hungObject) Finding {
 	look := Step{Text: "look at those above first: many that hang at once mostly have one reason, such as a file server that is gone"}
 	f := restOf(InspectHung, more(len(rest), "object")+" gave no answer", look, rest, v.hungLine)
-	f.Since, f.Severity, f.Nodes = rest[0].Since, v.worstOf(rest), v.nodesOf(rest)
+	f.Since, f.Severity, f.Nodes = rest[0].Since, v.worstOf(rest), nodesOf(rest)
 	return f
 }

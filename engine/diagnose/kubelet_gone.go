@@ -2,9 +2,12 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/flavour"
 	"github.com/plegtop/plegtop/engine/waits"
@@ -16,11 +19,11 @@ const KubeletGone ID = "kubelet-gone"
 var kubeletGoneKind = &kind{
 	id: KubeletGone, find: kubeletGone,
 	replaces: KubeletStuck,
-	critical: "KUBELET GONE",
-	words:    []nodeWord{(*view).kernelSaid, (*view).kubeletUnits}, killed: kubeletKilled,
+	critical: "KUBELET GONE", warned: Headline{Word: "KUBELET GONE"},
+	words: []nodeWord{(*view).kernelSaid, (*view).kubeletUnits}, killed: kubeletKilled,
 	severity: "critical", scenario: "a real node",
 	when: "nobody listens at the kubelet's port and no process is one, though there was one in this run, or containers run with mounts that only a kubelet " +
-		"makes; a warning for the first 40 s. Not on a machine that never had one, nor by a kubelet that serves another runtime; k3s and microk8s have theirs " +
+		"makes, which this runtime lists or has a folder of; a warning for the first 40 s, and in `check`, which cannot tell for how long. Not on a machine that never had one, nor by a kubelet that serves another runtime; k3s and microk8s have theirs " +
 		"within",
 }
 
@@ -43,24 +46,23 @@ func kubeletGone(v *view) []Finding {
 	if _, runs := r.Processes.Kubelet(); runs {
 		return nil
 	}
-	blind := !v.seesAll()
-	f := Finding{ID: KubeletGone, Severity: Critical}
+	blind, root := !v.evidence.Processes.Whole(), v.kubeletRoot()
+	f := Finding{ID: KubeletGone, Severity: Warning}
+	if v.Policy.Bounds().Past && v.At.Sub(answers.Later(log.Seen, log.Gone)) >= leaseLasts {
+		f.Severity = Critical
+	}
 	switch {
 	case !log.Seen.IsZero():
-		away := v.At.Sub(log.Seen)
-		if away < leaseLasts {
-			f.Severity = Warning
-		}
-		f.Summary = "the kubelet is gone: it was there " + going(away) + " ago"
+		f.Summary = "the kubelet is gone: it was there " + going(v.At.Sub(log.Seen)) + " ago"
 		if p := log.Process; p.PID != 0 {
 			f.say(fmt.Sprintf("its process was pid %d (%s)", p.PID, p.Command))
 		}
-	case !blind && r.Processes.KubeletRoot != "":
+	case !blind && root != "":
 		f.Summary = "no kubelet runs here, though containers of its pods do"
 	default:
 		return nil
 	}
-	if root := r.Processes.KubeletRoot; root != "" {
+	if root != "" {
 		f.say("containers run with mounts from " + root + ", as only a kubelet makes them")
 	}
 	if !blind {
@@ -77,6 +79,20 @@ func kubeletGone(v *view) []Finding {
 	return []Finding{f}
 }
 
+// kubeletRoot returns the folder where a kubelet keeps its pods, by a container of this
+// runtime's: one that it lists or, as far as its lists are missing, has a shim or a folder
+// of. Empty if none has mounts from such a folder.
+func (v *view) kubeletRoot() string {
+	roots := v.evidence.Processes.KubeletRoots
+	for _, id := range slices.Sorted(maps.Keys(roots)) {
+		_, ours := v.ours(id)
+		if ours || slices.ContainsFunc(v.deep().Objects.All, func(o evidence.Object) bool { return o.ID == id }) {
+			return roots[id]
+		}
+	}
+	return ""
+}
+
 // Unposted returns why nothing is posted for the node now, by a look at its kubelet: it
 // is not there, or its process does nothing. It is empty where the kubelet may be at work,
 // or nobody looked.
@@ -85,10 +101,10 @@ func Unposted(r *evidence.Report) string {
 		return ""
 	}
 	p, runs := r.Processes.Kubelet()
-	switch blind := r.Processes.Missing != "" || r.Processes.Partial != ""; {
+	switch {
 	case runs && standsStill(r, p):
 		return describe("the kubelet's process", p)
-	case !runs && !blind && r.Kubelet.Ping.Refused:
+	case !runs && r.Processes.Whole() && r.Kubelet.Ping.Refused:
 		return "no kubelet is there"
 	}
 	return ""

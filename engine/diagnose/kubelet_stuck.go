@@ -74,7 +74,7 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 			{Text: "lets it go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true},
 		},
 	}
-	if p.For > 0 {
+	if p.For >= time.Second {
 		f.Summary += " for " + going(p.For)
 	}
 	if p.State == evidence.Frozen {

@@ -8,6 +8,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/past"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // settled returns a healthy node whose relists have been good for long, with r as
@@ -146,7 +147,9 @@ func TestKubeletGone(t *testing.T) {
 		r.Processes.Daemons = r.Processes.Daemons[:1]
 		r.Kubelet = evidence.Kubelet{Ping: nobodyThere(), Health: nobodyThere(), SyncLoop: nobodyThere(), Metrics: nobodyThere()}
 	}
-	pods := func(r *evidence.Report) { r.Processes.KubeletRoot = "/var/lib/kubelet/pods" }
+	pods := func(r *evidence.Report) {
+		r.Processes.KubeletRoots = map[string]string{"container-0-0": "/var/lib/kubelet/pods"}
+	}
 	was := func(n *node, since time.Duration) {
 		n.Memory.Kubelet = past.Kubelet{Seen: ago(since), Process: evidence.Process{PID: 99, Command: "kubelet", Unit: "k0sworker.service"}, Gone: ago(since - 5*time.Second)}
 	}
@@ -155,6 +158,7 @@ func TestKubeletGone(t *testing.T) {
 		{"never was", func(_ *node, r *evidence.Report) { gone(r) }, "", 0, Subject{}},
 		{"never asked for", func(n *node, r *evidence.Report) { gone(r); was(n, time.Hour); r.Kubelet = evidence.Kubelet{} }, "", 0, Subject{}},
 		{"its pods run", func(n *node, r *evidence.Report) { gone(r); pods(r); n.Memory.Kubelet.Gone = ago(time.Minute) }, "no kubelet runs here, though containers of its pods do", Critical, Subject{}},
+		{"its pods run, for a moment", func(n *node, r *evidence.Report) { gone(r); pods(r); n.Memory.Kubelet.Gone = ago(10 * time.Second) }, "no kubelet runs here, though containers of its pods do", Warning, Subject{}},
 		{"at the first look", func(n *node, r *evidence.Report) { gone(r); pods(r); n.Memory.Kubelet.Gone = r.At }, "", 0, Subject{}},
 		{"was there", func(n *node, r *evidence.Report) { gone(r); was(n, time.Minute) }, "the kubelet is gone: it was there 1m0s ago", Critical, Subject{}},
 		{"was there a moment ago", func(n *node, r *evidence.Report) { gone(r); was(n, 20*time.Second) }, "the kubelet is gone: it was there 20s ago", Warning, Subject{}},
@@ -189,7 +193,16 @@ func TestKubeletGone(t *testing.T) {
 	}
 	runHostTests(t, kubeletGone, healthy, tests)
 	runHostTests(t, kubeletGone, checked, []hostTest{
-		{"its pods run", func(_ *node, r *evidence.Report) { gone(r); pods(r) }, "no kubelet runs here", Critical, Subject{}},
+		{"its pods run", func(_ *node, r *evidence.Report) { gone(r); pods(r) }, "no kubelet runs here", Warning, Subject{}},
+		{"another runtime's pods run", func(_ *node, r *evidence.Report) {
+			gone(r)
+			r.Processes.KubeletRoots = map[string]string{"theirs": "/var/lib/kubelet/pods"}
+		}, "", 0, Subject{}},
+		{"a pod runs of which the runtime has a folder", func(_ *node, r *evidence.Report) {
+			gone(r)
+			r.Processes.KubeletRoots = map[string]string{"unlisted": "/var/lib/kubelet/pods"}
+			r.Deep = &evidence.Deep{Objects: evidence.Objects{All: []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: "unlisted"}}}}}
+		}, "no kubelet runs here", Warning, Subject{}},
 		{"never was", func(_ *node, r *evidence.Report) { gone(r) }, "", 0, Subject{}},
 	})
 

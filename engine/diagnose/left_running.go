@@ -35,11 +35,11 @@ const (
 
 // A left is what of a pod runs on.
 type left struct {
-	pod        *engine.Pod
-	sandbox    string // that is not ready; empty if that is not the matter
-	containers []pleg.Container
-	process    evidence.Process // of the first one
-	how        string
+	pleg.ObjectRef        // of the first of the containers
+	sandbox        string // that is not ready; empty if that is not the matter
+	containers     []pleg.Container
+	process        evidence.Process // of the first one
+	how            string
 }
 
 // leftRunning finds containers that run on though they, or their sandbox, are listed as
@@ -58,14 +58,13 @@ func leftRunning(v *view) []Finding {
 			l, is = v.unwatched(p)
 		}
 		if is {
-			l.pod = p
+			l.ObjectRef = evidence.ContainerOf(p.PodRef, &l.containers[0]).ObjectRef
 			all = append(all, l)
 		}
 	}
 	return oneEach(all, ghostMost, v.leftFinding, func(rest []left) Finding {
 		step := Step{Text: "all that the runtime lists, to be held against ps", Command: v.crictl("ps -a")}
-		return restOf(LeftRunning, more(len(rest), "pod")+" with containers that run on", step, rest,
-			func(l left) (Subject, string) { return l.subject(), l.String() })
+		return restOf(LeftRunning, more(len(rest), "pod")+" with containers that run on", step, rest, left.String)
 	})
 }
 
@@ -77,7 +76,7 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 			continue
 		}
 		status := p.Status.Lookup().Container(c.ID)
-		if status == nil || status.FinishedAt.IsZero() || v.evidence.At.Sub(status.FinishedAt) < leftLasting {
+		if status == nil || status.FinishedAt.IsZero() || v.endedFor(status.FinishedAt) < leftLasting {
 			continue
 		}
 		l.containers, is = append(l.containers, c), true
@@ -89,6 +88,16 @@ func (v *view) ended(p *engine.Pod) (l left, is bool) {
 	}
 	l.how = "listed as exited, and runs on"
 	return l, is
+}
+
+// endedFor returns for how long before the look a container had ended, at the least: the
+// clock may have been set between its end, the look and now.
+func (v *view) endedFor(at time.Time) time.Duration {
+	age := min(v.evidence.At.Sub(at), v.At.Sub(at))
+	if c := v.evidence.Clock; c.Steps > 0 {
+		age = min(age, c.StepAge)
+	}
+	return age
 }
 
 // orphaned returns the containers of a pod that run in a sandbox that has ended. While an
@@ -140,12 +149,10 @@ func byName(all []pleg.Container) {
 	})
 }
 
-func (l left) subject() Subject {
-	return Subject{Pod: l.pod.PodRef, Container: l.containers[0].Name, ContainerID: l.containers[0].ID}
-}
+func (l left) subject() Subject { return Subject{ObjectRef: l.ObjectRef} }
 
 func (l left) String() string {
-	said := fmt.Sprintf("%s is %s", objectName(l.pod.PodRef, l.containers[0].Name), l.how)
+	said := fmt.Sprintf("%s is %s", objectName(l.ObjectRef), l.how)
 	switch n := len(l.containers) - 1; n {
 	case 0:
 		return said
@@ -170,7 +177,7 @@ func (v *view) leftFinding(l left) Finding {
 		f.Next = append(f.Next, Step{Text: "what became of the sandbox", Command: v.crictl("inspectp", l.sandbox)})
 		return f
 	}
-	f.Next = append(f.Next, Step{Text: "what the runtime says of it", Command: v.crictl("inspect", l.containers[0].ID)})
+	f.Next = append(f.Next, Step{Text: "what the runtime says of it", Command: v.crictl("inspect", l.ID)})
 	if shim, found := v.shim(l.containers[0].SandboxID); found {
 		f.say(describe("its shim", shim))
 		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not reach the shim", Command: v.logs() + " | grep -F -e " + quote(shim.Sandbox)})

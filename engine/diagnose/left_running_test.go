@@ -28,8 +28,8 @@ func dropConmon(r *evidence.Report, id string) {
 }
 
 func TestLeftRunning(t *testing.T) {
-	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
-	sidecar := Subject{Pod: healthyPod(1).PodRef, Container: "sidecar", ContainerID: "container-1-1"}
+	app := Subject{ObjectRef: pleg.ObjectRef{ID: "container-1-0", Pod: healthyPod(1).PodRef, Container: "app"}}
+	sidecar := Subject{ObjectRef: pleg.ObjectRef{ID: "container-1-1", Pod: healthyPod(1).PodRef, Container: "sidecar"}}
 	ends := func(n *node, since time.Duration) {
 		p := n.pod(1)
 		p.Old.Containers[0].State, p.Status.Containers[0].State, p.Status.Containers[0].FinishedAt = pleg.Exited, pleg.Exited, ago(since)
@@ -39,6 +39,14 @@ func TestLeftRunning(t *testing.T) {
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
 		{"its end was told, and it lives", func(n *node, _ *evidence.Report) { ends(n, time.Minute) }, "ns-1/pod-00001 app is listed as exited, and runs on", Warning, app},
 		{"it ends just now", func(n *node, _ *evidence.Report) { ends(n, 5*time.Second) }, "", 0, Subject{}},
+		{"the clock was set forward since", func(n *node, r *evidence.Report) {
+			ends(n, time.Hour)
+			r.Clock.Steps, r.Clock.Step, r.Clock.StepAge = 1, time.Hour, 3*time.Second
+		}, "", 0, Subject{}},
+		{"the clock was set back since the look", func(n *node, r *evidence.Report) {
+			ends(n, 3*time.Second)
+			r.At = now.Add(time.Hour)
+		}, "", 0, Subject{}},
 		{"only zombies are left", func(n *node, r *evidence.Report) {
 			ends(n, time.Minute)
 			all(r, "container-1-0", func(p *evidence.Process) { p.State = evidence.Zombie })

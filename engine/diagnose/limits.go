@@ -2,9 +2,13 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // LimitsNear is a limit that the runtime or the node has nearly used up.
@@ -16,7 +20,7 @@ var limitsNearKind = &kind{
 	words: []nodeWord{(*view).kernelSaid}, killed: memoryKilled,
 	severity: "warning", scenario: "a real node",
 	when: "nine tenths of a limit on open files, threads or memory are used by the runtime, its control group or the node, critical from 99 % of files or " +
-		"threads on; a quota of CPU stops the runtime in half of its periods; the kernel kills in its control group for want of memory; a call's error says so",
+		"threads on, and at a limit where lists or all calls hang, whose cause it then is; a quota of CPU stops the runtime in half of its periods; the kernel kills in its control group for want of memory; a call's error says so",
 }
 
 const (
@@ -25,6 +29,9 @@ const (
 	limitNear = 0.9
 	// limitReached is the part from which on something fails now and then.
 	limitReached = 0.99
+	// quotaSpent is the part of its periods in which a quota must stop the runtime to be the
+	// reason why something hangs.
+	quotaSpent = 0.9
 	// throttledShare is the part of its periods in which a quota must stop the runtime,
 	// and throttledLeast how many at least, for that to be what makes it slow.
 	throttledShare, throttledLeast = 0.5, 5
@@ -58,8 +65,12 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 		return Finding{}, false // as nearly all are, at each update
 	}
 	f := Finding{ID: LimitsNear, Severity: Warning, Group: l.Of + " " + l.What + " " + l.Path}
-	if share >= limitReached && (l.What == evidence.OpenFiles || l.What == evidence.Threads) {
+	reached := share >= limitReached || l.What == evidence.CPUPeriods && share >= quotaSpent
+	if reached && (l.What == evidence.OpenFiles || l.What == evidence.Threads || v.worksNot()) {
 		f.Severity = Critical
+	}
+	if i := slices.IndexFunc(v.daemonsNow(), func(p evidence.Process) bool { return p.PID == l.PID && waits.ForMemory(&p) }); i >= 0 && l.What == evidence.Memory {
+		f.Nodes = []string{waits.Key(waits.Kernel, strconv.Itoa(l.PID))}
 	}
 	who := "the node"
 	if l.Of != "" {
@@ -101,6 +112,12 @@ func (v *view) limitFinding(l evidence.Limit) (Finding, bool) {
 	}
 	f.say("the limit is in "+l.Path, fmt.Sprintf("told from %.0f %% of it on", 100*near), v.refusedFor(usedUp...))
 	return f, true
+}
+
+// worksNot reports whether what hangs may do so for want of anything: it is no object's.
+func (v *view) worksNot() bool {
+	list := v.List()
+	return v.Scope.Whole() || v.Scope == answers.NoStatus || list != nil && list.Sure
 }
 
 // memoryKilled reports whether the kernel has killed the runtime for a limit on memory.

@@ -18,7 +18,7 @@ const ListHung ID = "list-hung"
 
 var listHungKind = &kind{
 	id: ListHung, find: listHung,
-	needs: unpaused, is: delays, because: delays | stands, hangs: true,
+	needs: unpaused, is: delays, because: limits | delays | stands, hangs: true,
 	warned: Headline{Word: "SLOW"},
 	words:  []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits}, kernel: ofDisk | ofDevice, killed: runtimeKilled,
 	severity: "critical", scenario: "`hung-list`",
@@ -48,7 +48,7 @@ func listHung(v *view) []Finding {
 	if v.Scope.Whole() {
 		return nil
 	}
-	if h := v.List(); h != nil && !v.Early(h) {
+	if h := v.List(); h != nil && h.Took >= answers.Hung && !v.Early(h) {
 		return []Finding{v.listFinding(h)}
 	}
 	if op, took, slow := v.slowList(); slow {
@@ -61,7 +61,7 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 	f := Finding{
 		ID: ListHung, Severity: v.severity(h), Since: h.Since,
 		Summary: fmt.Sprintf("%v %s", h.Op, v.unanswered(h)),
-		Subject: on(h.Op, h.Pod, "", ""), Group: anyList,
+		Subject: asking(h.Flight), Group: anyList,
 		Next: v.runtimeSteps(v.listSteps(h.Op)...),
 	}
 	answers, left := v.meanwhile(h), ""
@@ -76,13 +76,14 @@ func (v *view) listFinding(h *answers.Hang) Finding {
 	f.say(answers, v.others(h.Op), v.searching(), v.unknown(), v.seenOf(), v.pressure(), v.daemon())
 	f.say(v.inKernel()...)
 	f = f.withChain(v, waits.CallKey(h.Op, h.ID))
-	switch o, found := v.holder(f.Chain); {
-	case len(v.Blamed) > 0 || !found: // their findings tell who holds it up
-	case o.ID == "":
-		f.Subject.Pod = o.Pod
+	o, found := v.holder(f.Chain)
+	if len(v.Blamed) > 0 || !found { // their findings tell who holds it up
+		return f
+	}
+	f.Subject.ObjectRef = o
+	if o.ID == "" {
 		f.Summary += fmt.Sprintf(", nor is that of %v alone, while other pods' are", o.Pod)
-	default:
-		f.Subject = on(h.Op, o.Pod, o.Container, o.ID)
+	} else {
 		f.Summary += ": " + o.String() + " holds its lock"
 	}
 	return f
@@ -103,10 +104,10 @@ func (v *view) inKernel() (lines []string) {
 }
 
 // holder returns the object that is surely among the links of a chain; false if none is.
-func (v *view) holder(links []Link) (o waits.Object, found bool) {
+func (v *view) holder(links []Link) (o pleg.ObjectRef, found bool) {
 	for _, l := range proven(links) {
 		if n := v.waits.Find(waits.Key(waits.Container, cmp.Or(l.ID, l.Name))); l.Kind == waits.Container && n >= 0 {
-			return v.waits.Nodes[n].Object, true
+			return v.waits.Nodes[n].Object.ObjectRef, true
 		}
 	}
 	return o, false
@@ -120,7 +121,7 @@ func (v *view) unknown() string {
 	}
 	var ids []string
 	for _, o := range w.Unknown[:min(len(w.Unknown), unknownTold)] {
-		by, _ := v.shownBy(o.ID)
+		by, _ := v.shown(o.ID)
 		ids = append(ids, strings.TrimSpace(pleg.ShortID(o.ID)+" "+by.From))
 	}
 	said := fmt.Sprintf("%s of %s that the node shows are unknown to the runtime: %s", thousands(len(w.Unknown)), count(len(v.evidence.Objects()), "id"), join(ids))

@@ -22,9 +22,9 @@ func (v *view) lockLines(node string) (lines []string) {
 		switch {
 		case lock == nil || l.Again || len(lines) == locksTold:
 		case n.Kind != waits.Lock: // likely its holder
-			lines = append(lines, lockSentence(lock, "the "+waits.LockName(lock)+", likely of "+statusOf(n.Object)))
+			lines = append(lines, lockSentence(lock, "the "+waits.LockName(lock)+", likely of "+statusOf(n.Object.ObjectRef)))
 		case n.Object.ID != "":
-			lines = append(lines, lockSentence(lock, "the status of "+statusOf(n.Object)))
+			lines = append(lines, lockSentence(lock, "the status of "+statusOf(n.Object.ObjectRef)))
 		default:
 			lines = append(lines, lockSentence(lock, "the "+waits.LockName(lock)))
 		}
@@ -33,7 +33,7 @@ func (v *view) lockLines(node string) (lines []string) {
 }
 
 // statusOf names a container or a sandbox: container nginx (payments/api-7d).
-func statusOf(o waits.Object) string {
+func statusOf(o pleg.ObjectRef) string {
 	kind, name := "container", o.Container
 	if o.Sandbox {
 		kind, name = "sandbox", ""

@@ -169,7 +169,7 @@ var runtimePrograms = slices.Concat(flavour.Programs, []string{"conmon", "runc",
 // aboutAll reports whether a finding is about the runtime or the node, and not about some
 // containers.
 func aboutAll(f *Finding) bool {
-	return f.Subject.none() && f.Subject.ContainerID == "" && len(f.Members) == 0
+	return f.Subject.none() && f.Subject.ID == "" && len(f.Members) == 0
 }
 
 // behindFinding returns the processes of what a finding is about: of its containers and
@@ -178,7 +178,7 @@ func aboutAll(f *Finding) bool {
 func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
 	ids, pids, whole := map[string]bool{}, map[int]bool{}, aboutAll(f)
 	for _, s := range append([]Subject{f.Subject}, f.Members...) {
-		ids[s.ContainerID] = s.ContainerID != ""
+		ids[s.ID] = s.ID != ""
 	}
 	if g := v.graph(); g != nil && f.Nodes != nil {
 		for _, l := range g.Through(g.Find(f.Nodes[0])) {
@@ -193,7 +193,7 @@ func (v *view) behindFinding(f *Finding) (all []evidence.Process) {
 		}
 	}
 	means := func(p evidence.Process) bool {
-		ofPod := p.Pod != "" && p.Pod == f.Subject.Pod.Name && p.Namespace == f.Subject.Pod.Namespace // as a network plugin has it
+		ofPod := p.Pod.Name != "" && p.Pod.Name == f.Subject.Pod.Name && p.Pod.Namespace == f.Subject.Pod.Namespace // as a network plugin has it
 		return ofPod || ids[p.Container] || ids[p.Sandbox] || pids[p.PID]
 	}
 	found := v.evidence.Processes

@@ -223,7 +223,7 @@ func TestPartOfADisk(t *testing.T) {
 func TestProcessesBehindAFinding(t *testing.T) {
 	n := healthy(2)
 	r := looked(n)
-	r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "bridge", Verb: "CNI ADD", Namespace: "ns", Pod: "web"}, {PID: 10, Command: "runc", Container: "container-1-0"}}
+	r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "bridge", Verb: "CNI ADD", Pod: pleg.PodRef{Namespace: "ns", Name: "web"}}, {PID: 10, Command: "runc", Container: "container-1-0"}}
 	putInKernel(&r.Processes.Containers["container-0-0"][0], evidence.Mount{Type: "nfs4", Source: "nas:/vol", Device: "0:51"})
 	in := n.input()
 	in.Evidence = r
@@ -234,10 +234,10 @@ func TestProcessesBehindAFinding(t *testing.T) {
 		f    Finding
 		want []int
 	}{
-		{"of a container", Finding{Subject: Subject{ContainerID: "container-1-0"}}, []int{10, r.Processes.Containers["container-1-0"][0].PID, r.Processes.Containers["container-1-0"][1].PID}},
-		{"of a plugin's pod", Finding{Subject: Subject{Pod: pleg.PodRef{Namespace: "ns", Name: "web"}}}, []int{9}},
-		{"of another pod", Finding{Subject: Subject{Pod: pleg.PodRef{Namespace: "ns", Name: "api"}}}, nil},
-		{"of a chain", Finding{Subject: Subject{ContainerID: "x"}, Nodes: []string{"container container-0-0"}}, []int{stuck}},
+		{"of a container", Finding{Subject: Subject{ObjectRef: pleg.ObjectRef{ID: "container-1-0"}}}, []int{10, r.Processes.Containers["container-1-0"][0].PID, r.Processes.Containers["container-1-0"][1].PID}},
+		{"of a plugin's pod", Finding{Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "ns", Name: "web"}}}}, []int{9}},
+		{"of another pod", Finding{Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "ns", Name: "api"}}}}, nil},
+		{"of a chain", Finding{Subject: Subject{ObjectRef: pleg.ObjectRef{ID: "x"}}, Nodes: []string{"container container-0-0"}}, []int{stuck}},
 		{"of what a process waits for", Finding{Group: onFileSystem + "0:51", Members: make([]Subject, 1), Nodes: []string{"mount 0:51"}}, []int{stuck}},
 	} {
 		var got []int

@@ -9,53 +9,41 @@ import (
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/engine/waits"
 )
 
 // listed returns the object of an id as it is listed.
-func (v *view) listed(id string) (waits.Object, bool) {
+func (v *view) listed(id string) (evidence.Object, bool) {
 	if v.index == nil {
 		if v.index = v.Objects; v.index == nil {
 			v.index = engine.ObjectsOf(v.Pods)
 		}
 	}
-	p := v.index.PodOf(v.Pods, id)
-	if p == nil || id == "" {
-		return waits.Object{}, false
+	if p := v.index.PodOf(v.Pods, id); p != nil && id != "" {
+		return p.Find(id)
 	}
-	for _, sb := range p.Seen().Sandboxes {
-		if sb.ID == id {
-			return waits.Object{ObjectRef: pleg.ObjectRef{Pod: p.PodRef, ID: sb.ID, Sandbox: true}, State: sb.State}, true
-		}
-	}
-	i := slices.IndexFunc(p.Seen().Containers, func(c pleg.Container) bool { return c.ID == id })
-	return containerObject(p, p.Seen().Containers[i]), true
-}
-
-func containerObject(p *engine.Pod, c pleg.Container) waits.Object {
-	return waits.Object{ObjectRef: pleg.ObjectRef{Pod: p.PodRef, Container: c.Name, ID: c.ID}, SandboxID: c.SandboxID, State: c.State}
+	return evidence.Object{}, false
 }
 
 // ours returns the object of an id as it is listed, or, where a list is missing, as it is
 // on the node if a shim that was started for our socket holds it, or a helper of ours is
 // about it.
-func (v *view) ours(id string) (waits.Object, bool) {
+func (v *view) ours(id string) (evidence.Object, bool) {
 	if o, known := v.listed(id); known || id == "" {
 		return o, known
 	}
 	if v.Failure == nil && v.Partial == "" && !v.Health.ListedAt.IsZero() {
-		return waits.Object{}, false
+		return evidence.Object{}, false
 	}
 	o, known := v.held()[id]
 	return o, known
 }
 
 // held returns what on the node our runtime's shims and helpers are about.
-func (v *view) held() map[string]waits.Object {
+func (v *view) held() map[string]evidence.Object {
 	if v.unlisted != nil {
 		return v.unlisted
 	}
-	v.unlisted = make(map[string]waits.Object)
+	v.unlisted = make(map[string]evidence.Object)
 	add := func(id, sandbox string) {
 		if _, known := v.unlisted[id]; known || id == "" {
 			return
@@ -94,17 +82,7 @@ func (v *view) held() map[string]waits.Object {
 }
 
 // shown returns what the node shows of an object without the runtime's lists.
-func (v *view) shown(id string) (waits.Object, bool) {
-	o, known := v.shownBy(id)
-	return waits.Object{
-		ObjectRef: pleg.ObjectRef{
-			Pod: pleg.PodRef{Namespace: o.Namespace, Name: o.Pod, UID: pleg.UID(o.UID)}, Container: o.Container, ID: id, Sandbox: o.Sandbox,
-		},
-		SandboxID: o.SandboxID,
-	}, known
-}
-
-func (v *view) shownBy(id string) (evidence.Object, bool) {
+func (v *view) shown(id string) (evidence.Object, bool) {
 	if v.objectsShown == nil {
 		v.objectsShown = v.evidence.Objects()
 	}
@@ -116,24 +94,19 @@ func (v *view) shownBy(id string) (evidence.Object, bool) {
 }
 
 // asked returns the object that a call is about.
-func (v *view) asked(f call.Flight) waits.Object {
-	o := waits.Object{ObjectRef: f.Object()}
+func (v *view) asked(f call.Flight) evidence.Object {
+	o := evidence.Object{ObjectRef: f.Object()}
 	if !o.Sandbox {
 		o.SandboxID = v.sandbox(f)
 	}
 	return o
 }
 
-// subjectOf returns an object as a subject without a call.
-func subjectOf(o waits.Object) Subject {
-	return Subject{Pod: o.Pod, Container: o.Container, ContainerID: o.ID}
-}
-
 // called returns the names that an object goes by, or its id.
-func called(o waits.Object) string {
+func called(o pleg.ObjectRef) string {
 	switch {
 	case o.Pod != (pleg.PodRef{}):
-		return objectName(o.Pod, o.Container)
+		return objectName(o)
 	case o.Sandbox:
 		return "sandbox " + pleg.ShortID(o.ID) + ", which is not listed"
 	}

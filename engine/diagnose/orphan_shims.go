@@ -42,10 +42,10 @@ func orphanShims(v *view) []Finding {
 	if len(orphans) == 0 {
 		return nil
 	}
-	f := Finding{ID: OrphanShims, Severity: Warning, Summary: fmt.Sprintf("%d shims have no sandbox", len(orphans))}
+	f := Finding{ID: OrphanShims, Severity: Warning, Group: "shims", Summary: fmt.Sprintf("%d shims have no sandbox", len(orphans))}
 	if len(orphans) == 1 {
 		f.Summary = fmt.Sprintf("1 shim has no sandbox: pid %d", orphans[0].PID)
-		f.Subject.ContainerID = orphans[0].Sandbox
+		f.Subject.ObjectRef = orphans[0].LooksAfter()
 	}
 	sayFirst(&f, orphans, orphanTold, "shim", func(p evidence.Process) string {
 		return fmt.Sprintf("%s (pid %d) of sandbox %s, %s old, %s", p.Command, p.PID, p.Sandbox, span(p.Age), p.State)

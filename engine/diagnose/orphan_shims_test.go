@@ -1,12 +1,15 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A look shows the shim of a sandbox that has been removed since.
@@ -27,7 +30,7 @@ func TestOrphanShims(t *testing.T) {
 	lose := func(r *evidence.Report) { shimOf(r, 1).Sandbox = "lost" }
 	runHostTests(t, orphanShims, checked, []hostTest{
 		{"nothing", func(*node, *evidence.Report) {}, "", 0, Subject{}},
-		{"one", func(_ *node, r *evidence.Report) { lose(r) }, "1 shim has no sandbox: pid ", Warning, Subject{ContainerID: "lost"}},
+		{"one", func(_ *node, r *evidence.Report) { lose(r) }, "1 shim has no sandbox: pid ", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "lost", Sandbox: true}}},
 		{"all of them, empty list", func(n *node, _ *evidence.Report) { n.Pods = n.Pods[:0] }, "3 shims have no sandbox", Warning, Subject{}},
 		{"of another runtime", func(_ *node, r *evidence.Report) {
 			lose(r)
@@ -48,4 +51,20 @@ func TestOrphanShims(t *testing.T) {
 
 func shimOfLost(r *evidence.Report) *evidence.Process {
 	return &r.Processes.Shims[slices.IndexFunc(r.Processes.Shims, func(p evidence.Process) bool { return p.Sandbox == "lost" })]
+}
+
+// Another shim changes the finding, which goes on.
+func TestASecondOrphanShim(t *testing.T) {
+	at := func(after time.Duration, lost int) engine.Update {
+		n := healthy(3)
+		n.Evidence = looked(n)
+		for i := range lost {
+			shimOf(n.Evidence, i).Sandbox = fmt.Sprint("lost-", i)
+		}
+		return n.after(after)
+	}
+	all := play(t, at(0, 1), at(3*second, 1), at(6*second, 2), at(9*second, 2), at(20*second, 1), at(23*second, 1))
+	if got, want := turns(all), "3s began warning orphan-shims\n"; got != want {
+		t.Errorf("turns %q, want %q", got, want)
+	}
 }

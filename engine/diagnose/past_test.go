@@ -45,6 +45,9 @@ func (w *witness) Add(u engine.Update) {
 			w.Lost(e.Event, s.At)
 		}
 	}
+	if s.Failure != nil && w.last.Failure == nil {
+		w.ListFailed(*s.Failure)
+	}
 	if s.Failure == nil {
 		if w.last.Failure != nil {
 			w.ListCameBack(s.At)
@@ -140,7 +143,7 @@ func (w *witness) outages(s *engine.Snapshot) {
 		}
 		w.counts.All += c.Count
 		for _, n := range c.ByCode {
-			if !slices.Contains([]string{"OK", "DeadlineExceeded", "ResourceExhausted", "Canceled", "NotFound", "Unimplemented"}, n.Code) {
+			if n.Code == "Unavailable" {
 				w.counts.Failed += n.Count
 			}
 		}

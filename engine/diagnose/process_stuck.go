@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -20,22 +21,37 @@ var processStuckKind = &kind{
 	pod: "process stuck", state: "stuck",
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk | ofDevice,
 	severity: "critical", scenario: "`hung-inspect`, `status-lock`",
-	when: "the runtime or a shim is stopped, frozen, or in D for longer than a disk takes (10 s; for a server 0.5 s), at the first look already; those that wait " +
-		"for one file system together, with the disk or server; a warning for a container's own process, critical if it is in D while a list hangs, which may " +
+	when: "the runtime or a shim is stopped, frozen, or in D for longer than a disk takes (10 s; 2 s for the runtime on its own disk while a list hangs, or in " +
+		"`check`; 0.5 s for a server or a frozen file system), at the first look already; those that wait for one file system together, with the disk or server; a warning for a container's own process, critical if it is in D while a list hangs, which may " +
 		"wait for it",
 }
 
 // stuckMost is how many processes get a finding of their own.
 const stuckMost = 10
 
-// A stuckProcess is a process that does nothing, and whose it is.
+// A stuckProcess is a process of the graph that does nothing, or a helper that has not
+// ended.
 type stuckProcess struct {
 	evidence.Process
-	place    int    // of its node in the graph
-	what     string // "runtime", "shim", "helper", "process"
+	node     string         // its key
+	owner    pleg.ObjectRef // zero for the runtime's own
+	what     string         // "runtime", "shim", "helper", "process"
 	severity Severity
-	owner    waits.Object // none of the runtime
-	others   int          // processes of the container in the same state
+	others   []evidence.Process // of the same owner, in such a state or not ended either
+}
+
+func stuckOf(n *waits.Node, what string) stuckProcess {
+	return stuckProcess{Process: *n.Process(), node: n.Key, owner: n.Object.ObjectRef, what: what, severity: Warning}
+}
+
+func (p stuckProcess) subject() Subject { return Subject{ObjectRef: p.owner} }
+
+// keysOf returns what findings about processes are about in the graph.
+func keysOf(all []stuckProcess) (keys []string) {
+	for _, p := range all {
+		keys = append(keys, p.node)
+	}
+	return keys
 }
 
 // processStuck finds the runtime, shims, runcs and containers' processes that are
@@ -51,10 +67,7 @@ func processStuck(v *view) []Finding {
 	return append(findings, folded(v, ProcessStuck, single, stuckMost, stuckProcess.name, v.processesStuck, func(rest []stuckProcess) Finding {
 		all := Step{Text: "all that is stopped (T) or cannot be woken (D)", Command: allInKernel}
 		f := restOf(ProcessStuck, fmt.Sprintf("%d more do nothing", len(rest)), all, rest, stuckProcess.line)
-		f.Severity = rest[0].severity
-		for _, p := range rest {
-			f.Nodes = append(f.Nodes, v.waits.Nodes[p.place].Key)
-		}
+		f.Severity, f.Nodes = rest[0].severity, keysOf(rest)
 		return f
 	})...)
 }
@@ -62,12 +75,12 @@ func processStuck(v *view) []Finding {
 const allInKernel = "ps -eLo pid,tid,ppid,state,wchan:32,etime,args | awk '$4 ~ /[DTt]/'"
 
 // line tells of the process among others.
-func (p stuckProcess) line() (Subject, string) {
+func (p stuckProcess) line() string {
 	role := p.what
 	if p.what != "runtime" {
 		role = fmt.Sprintf("%s of %s", p.word(), called(p.owner))
 	}
-	return subjectOf(p.owner), describe(role, p.Process)
+	return describe(role, p.Process)
 }
 
 // stuckProcesses returns those processes, the worst first. What is likely behind a status
@@ -75,22 +88,22 @@ func (p stuckProcess) line() (Subject, string) {
 func (v *view) stuckProcesses() (stuck []stuckProcess) {
 	h := v.List()
 	listHangs := h != nil && h.Sure
-	v.graph().Each("", func(place int, n *waits.Node) {
+	v.graph().Each("", func(_ int, n *waits.Node) {
 		if n.Process() == nil || !n.Stuck() {
 			return
 		}
-		p := stuckProcess{Process: *n.Process(), place: place, owner: n.Object}
+		p := stuckOf(n, "process")
 		switch {
 		case n.Kind == waits.Shim:
 			p.what, p.severity = waits.MonitorWord(&p.Process), Critical
 		case n.Kind == waits.Helper:
-			p.what, p.severity = "helper", Warning
-		case n.Object == (waits.Object{}):
+			p.what = "helper"
+		case n.Object == (evidence.Object{}):
 			p.what, p.severity = "runtime", Critical
 		case v.waits.Find(waits.CallKey(call.ContainerStatus, n.Object.ID)) >= 0, v.waits.Find(waits.CallKey(call.PodSandboxStatus, n.Object.ID)) >= 0:
 			return
 		default:
-			p.what, p.severity, p.others = "process", Warning, v.alsoIn(n)
+			p.others = v.alsoIn(n)
 		}
 		if listHangs && p.State == evidence.Uninterrupted {
 			p.severity = Critical // the list may wait for it
@@ -101,16 +114,16 @@ func (v *view) stuckProcesses() (stuck []stuckProcess) {
 	return stuck
 }
 
-// alsoIn returns how many other processes of a container are held, or in the kernel, like
+// alsoIn returns the other processes of a container that are held, or in the kernel, like
 // that of a node.
-func (v *view) alsoIn(n *waits.Node) (others int) {
+func (v *view) alsoIn(n *waits.Node) (others []evidence.Process) {
 	same := waits.InKernel
 	if waits.Held(n.Process()) {
 		same = waits.Held
 	}
 	for _, p := range v.evidence.Processes.Containers[n.Object.ID] {
 		if p.PID != n.Process().PID && same(&p) {
-			others++
+			others = append(others, p)
 		}
 	}
 	return others
@@ -161,14 +174,16 @@ func (p stuckProcess) String() string {
 	return fmt.Sprintf("pid %d (%s) of %s", p.PID, p.Command, called(p.owner))
 }
 
-// name names one trouble: what the same programs of the pods of one owner do. One whose
-// pod's name is not known is alike with nobody.
-func (p stuckProcess) name() group {
-	what := manner{op: p.word(), code: p.State.String()}
-	if p.owner.Pod.Name == "" {
-		return group{owner: cmp.Or(p.owner.ID, fmt.Sprint("pid ", p.PID)), manner: what}
+// name names one trouble: what the same programs of the pods of one owner do.
+func (p stuckProcess) name() group { return p.group(manner{p.word(), p.State.String()}) }
+
+// group returns the group of a process by what it does; one that has no owner is alone.
+func (p stuckProcess) group(what manner) group {
+	of := p.owner
+	if of.ID == "" {
+		of.ID = fmt.Sprint("pid ", p.PID)
 	}
-	return groupOf(p.owner.Pod, p.owner.Container, what)
+	return groupOf(of, what)
 }
 
 // processesStuck is about one process, or about those of several pods of one owner, of
@@ -178,25 +193,25 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	f := Finding{
 		ID: ProcessStuck, Severity: p.severity,
 		Summary:  fmt.Sprintf("%s is %s", p, p.State),
-		Subject:  subjectOf(p.owner),
+		Subject:  p.subject(),
 		Evidence: []string{describe("its "+p.word(), p.Process)},
 	}
-	if p.For > 0 {
+	if p.For >= time.Second { // for how long before the first look is not known
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
 		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.evidence.At.Add(-p.For))))
 	}
 	if p.what == "helper" && p.Age > 0 {
 		f.say("begun " + going(p.Age) + " ago")
 	}
-	if p.others > 0 {
-		f.say(fmt.Sprintf("%d more of its processes are in such a state", p.others))
+	if n := len(p.others); n > 0 {
+		f.say(fmt.Sprintf("%d more of its processes are in such a state", n))
 	}
 	if p.what == waits.MonitorWord(&p.Process) {
 		f.say(v.containersOf(p.owner)...)
 	}
 	f.Next = p.next()
 	if len(same) > 1 {
-		f.Summary = fmt.Sprintf("the %s of %s: %s, the first for %s", p.word(), podsOf(same, func(p stuckProcess) Subject { return subjectOf(p.owner) }), p.State, going(p.For))
+		f.Summary = fmt.Sprintf("the %s of %s: %s, the first for %s", p.word(), podsOf(same), p.State, going(p.For))
 		f = about(f, same, stuckProcess.line)
 	}
 	return f.waitedFor(v, same)
@@ -205,21 +220,17 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 // waitedFor returns a finding with the chain down to what it is about, if anything waits
 // for that.
 func (f Finding) waitedFor(v *view, all []stuckProcess) Finding {
-	nodes := make([]string, len(all))
-	for i, p := range all {
-		nodes[i] = v.waits.Nodes[p.place].Key
-	}
-	f.Nodes = nodes
-	path := v.waits.Through(all[0].place)
+	f.Nodes = keysOf(all)
+	path := v.waits.Through(v.waits.Find(all[0].node))
 	if kind := v.waits.Nodes[path[0].Place].Kind; kind != waits.Relist && kind != waits.Call && all[0].what != "helper" {
 		return f
 	}
-	return f.withChain(v, nodes...)
+	return f.withChain(v, f.Nodes...)
 }
 
 // containersOf tells which containers a shim looks after: nobody learns of their
 // end while it does nothing.
-func (v *view) containersOf(shim waits.Object) []string {
+func (v *view) containersOf(shim pleg.ObjectRef) []string {
 	var lines []string
 	for _, c := range v.containersIn(shim.Pod) {
 		if c.State == pleg.Running && (c.SandboxID == shim.ID || c.SandboxID == "" || c.ID == shim.ID) && len(lines) < stuckMost {

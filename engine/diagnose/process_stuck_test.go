@@ -12,8 +12,8 @@ import (
 )
 
 func TestProcessStuck(t *testing.T) {
-	sandbox := Subject{Pod: healthyPod(1).PodRef, ContainerID: "sandbox-1"}
-	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
+	sandbox := Subject{ObjectRef: pleg.ObjectRef{ID: "sandbox-1", Pod: healthyPod(1).PodRef, Sandbox: true}}
+	app := Subject{ObjectRef: pleg.ObjectRef{ID: "container-1-0", Pod: healthyPod(1).PodRef, Container: "app"}}
 	is := func(p *evidence.Process, s evidence.State, d time.Duration, wchan string) {
 		p.State, p.For, p.Wchan = s, d, wchan
 	}
@@ -34,7 +34,7 @@ func TestProcessStuck(t *testing.T) {
 		{"stopped shim of a sandbox that no list shows", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Stopped, 0, "")
 			shimOf(r, 1).Sandbox = "lost"
-		}, "the shim of sandbox lost, which is not listed, pid 1007, is stopped", Critical, Subject{ContainerID: "lost"}},
+		}, "the shim of sandbox lost, which is not listed, pid 1007, is stopped", Critical, Subject{ObjectRef: pleg.ObjectRef{ID: "lost", Sandbox: true}}},
 		{"stopped shim of another runtime", func(_ *node, r *evidence.Report) {
 			is(shimOf(r, 1), evidence.Stopped, 0, "")
 			shimOf(r, 1).Sandbox, shimOf(r, 1).Own = "theirs", false
@@ -43,8 +43,8 @@ func TestProcessStuck(t *testing.T) {
 			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "container-1-0", Verb: "update"}}
 		}, "the runc update of ns-1/pod-00001 app, pid 9, is in uninterruptible sleep (D) for 11s", Warning, app},
 		{"network plugin in D, for a pod that is not listed yet", func(_ *node, r *evidence.Report) {
-			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "calico", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "new", Verb: "CNI ADD", Namespace: "pay", Pod: "api-0", Own: true}}
-		}, "the CNI ADD by calico of pay/api-0, pid 9, is in uninterruptible sleep (D) for 11s", Warning, Subject{Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, ContainerID: "new"}},
+			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "calico", State: evidence.Uninterrupted, For: 11 * time.Second, Container: "new", Verb: "CNI ADD", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Own: true}}
+		}, "the CNI ADD by calico of pay/api-0, pid 9, is in uninterruptible sleep (D) for 11s", Warning, Subject{ObjectRef: pleg.ObjectRef{ID: "new", Pod: pleg.PodRef{Namespace: "pay", Name: "api-0"}, Sandbox: true}}},
 		{"runc of somebody else", func(_ *node, r *evidence.Report) {
 			r.Processes.Helpers = []evidence.Process{{PID: 9, Command: "runc", State: evidence.Uninterrupted, For: time.Hour, Container: "build"}}
 		}, "", 0, Subject{}},

@@ -46,7 +46,7 @@ func (v *view) byFileSystem(stuck []stuckProcess) (groups [][]stuckProcess, sing
 	by := make(map[string][]stuckProcess)
 	var devices []string
 	for _, p := range stuck {
-		m, _ := v.waits.FileSystem(p.place)
+		m, _ := v.waits.FileSystem(v.waits.Find(p.node))
 		if m.Device != "" && by[m.Device] == nil {
 			devices = append(devices, m.Device)
 		}
@@ -71,20 +71,22 @@ const onFileSystem = "file system "
 // known to waits for is told: of others that is only likely.
 func (v *view) waitingFinding(g []stuckProcess) Finding {
 	first := g[max(0, slices.IndexFunc(g, func(p stuckProcess) bool { return p.Mount.Type != "" }))].Process
-	m, _ := v.waits.FileSystem(g[0].place)
+	m, _ := v.waits.FileSystem(v.waits.Find(g[0].node))
 	f := Finding{ID: ProcessStuck, Group: onFileSystem + m.Device, Summary: fmt.Sprintf("%s for %s", whoWait(g), fileSystem(m))}
 	longest := first.For
 	for _, p := range g {
 		f.Severity, longest = max(f.Severity, p.severity), max(longest, p.For)
 	}
-	if isFrozen(first) {
+	if waits.OnFrozen(&first) {
 		f.Summary += ", which is frozen,"
 	}
 	f.Summary += " for " + going(longest)
 	f.Since = v.evidence.At.Add(-longest)
 	f.say(v.disk(m)...)
 	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first, m)...)
-	return about(f, g, stuckProcess.line).waitedFor(v, g)
+	f = about(f, g, stuckProcess.line).waitedFor(v, g)
+	f.Nodes = append(f.Nodes, waits.Key(waits.Mount, m.Device)) // who else waits for it is another effect
+	return f
 }
 
 // whoWait names those that wait: containerd, 2 shims and 1 process.
@@ -114,13 +116,6 @@ func whoWait(g []stuckProcess) string {
 // fileSystem names a mounted file system: /data (ext4 on /dev/sdb1).
 func fileSystem(m evidence.Mount) string {
 	return fmt.Sprintf("%s (%s on %s)", m.Point, m.Type, m.Source)
-}
-
-// isFrozen reports whether a process waits until its file system is no longer frozen,
-// as for a snapshot of its disk.
-func isFrozen(p evidence.Process) bool {
-	return p.Mount.Type != "" && len(p.Stack) > 0 && (strings.HasPrefix(p.Stack[0], "percpu_rwsem_wait") ||
-		slices.ContainsFunc(p.Stack, func(s string) bool { return strings.HasPrefix(s, "__sb_start_write") }))
 }
 
 // disk says what is known of the disk behind a file system.
@@ -153,7 +148,7 @@ func (v *view) disk(m evidence.Mount) (lines []string) {
 func freeing(p evidence.Process, m evidence.Mount) []Step {
 	number := m.Device[strings.IndexByte(m.Device, ':')+1:]
 	switch {
-	case isFrozen(p):
+	case waits.OnFrozen(&p):
 		return []Step{{Text: "thaws the file system; who froze it, a backup or a snapshot, may still need it so", Command: "fsfreeze --unfreeze " + quote(m.Point), Risky: true}}
 	case strings.HasPrefix(m.Type, "fuse") && m.Type != "fuseblk":
 		return []Step{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -67,7 +68,7 @@ func StuckProcesses(r *evidence.Report) (all []string) {
 // describe says what is known of a process in one line.
 func describe(role string, p evidence.Process) string {
 	said := fmt.Sprintf("%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
-	if p.For > 0 && (p.State.Stuck() || p.State == evidence.Zombie) {
+	if p.For >= time.Second && (p.State.Stuck() || p.State == evidence.Zombie) {
 		said += " for " + going(p.For)
 	}
 	if p.Wchan != "" {
@@ -148,8 +149,8 @@ func (v *view) callName(f call.Flight) string {
 // heldBy names an object as shortly as a line of 80 columns asks for that has more to say,
 // and the process behind it that does nothing: "payments/api-7d app (pid 37782, D in
 // nfs4)". Only one whose pod's name is not known is named by its id.
-func (v *view) heldBy(o waits.Object) string {
-	name := objectName(o.Pod, o.Container)
+func (v *view) heldBy(o evidence.Object) string {
+	name := objectName(o.ObjectRef)
 	if o.Pod.Name == "" {
 		name = cmp.Or(pleg.ShortID(o.ID), o.String())
 	}
@@ -163,7 +164,7 @@ func (v *view) heldBy(o waits.Object) string {
 }
 
 // stuckBehind returns the process behind an object that does nothing.
-func (v *view) stuckBehind(o waits.Object) (evidence.Process, bool) {
+func (v *view) stuckBehind(o evidence.Object) (evidence.Process, bool) {
 	if p, ok := v.worst(o.ID); ok && p.State.Stuck() {
 		return p, true
 	}

@@ -145,7 +145,7 @@ func TestTheFailureNamesTheObject(t *testing.T) {
 	p := n.pod(2)
 	p.Old.Containers = append(p.Old.Containers, pleg.Container{ID: "older", Name: "app", State: pleg.Exited, SandboxID: "sandbox-2"})
 	p.Failure.ID = "older"
-	if got := n.diagnose(); len(got) != 1 || got[0].Subject.ContainerID != "older" {
+	if got := n.diagnose(); len(got) != 1 || got[0].Subject.ID != "older" {
 		t.Errorf("found %+v", got)
 	}
 	p.Failure.Since = p.Failure.At.Add(-5 * time.Millisecond) // of an inspection that took long, the call that was passed on did not

@@ -55,7 +55,7 @@ func TestDeletedAgainAndAgain(t *testing.T) {
 		killed := ""
 		for i, want := range tt.want {
 			f := found[i]
-			if !strings.HasPrefix(f.Summary, want) || f.Subject.ContainerID != "container-1-0" || f.Cause != "" && f.Cause != HelperStuck || i > 0 && f.Cause == "" {
+			if !strings.HasPrefix(f.Summary, want) || f.Subject.ID != "container-1-0" || f.Cause != "" && f.Cause != HelperStuck || i > 0 && f.Cause == "" {
 				t.Errorf("%s: %+v, want %q", tt.name, f, want)
 			}
 			if hasHelper := slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Kind == waits.Helper }); hasHelper == (tt.name == "none") {

@@ -77,7 +77,7 @@ func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.Contain
 
 // seesShims reports whether the look found shims of this runtime, all there are.
 func (v *view) seesShims() bool {
-	return v.seesAll() && len(v.evidence.Processes.Shims) > 0
+	return v.evidence.Processes.Whole() && len(v.evidence.Processes.Shims) > 0
 }
 
 // noShim reports whether a sandbox that was there before the look has no shim, while
@@ -103,7 +103,7 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 	f := Finding{
 		ID: GhostRunning, Severity: Info,
 		Summary:  fmt.Sprintf("%v has lost its shim: %s ended with exit code %d, %s ago", p.PodRef, count(len(lost), "container"), exitLost, going(v.At.Sub(lost[0].FinishedAt))),
-		Subject:  Subject{Pod: p.PodRef, ContainerID: sb.ID},
+		Subject:  Subject{ObjectRef: pleg.ObjectRef{ID: sb.ID, Pod: p.PodRef, Sandbox: true}},
 		Evidence: []string{fmt.Sprintf("its shim is gone: none on the node is of sandbox %s, which is not ready", sb.ID)},
 		Next: []Step{
 			{Text: "whether it was killed for want of memory", Command: "dmesg -T | grep -i -e oom -e 'killed process' | tail"},
@@ -125,7 +125,7 @@ func (v *view) shimUnreachable(p *engine.Pod, sb pleg.Sandbox, shim evidence.Pro
 	f := Finding{
 		ID: GhostRunning, Severity: Warning,
 		Summary: fmt.Sprintf("the runtime could not reach the shim of %v, pid %d, and has ended its %s", p.PodRef, shim.PID, count(len(lost), "container")),
-		Subject: Subject{Pod: p.PodRef, ContainerID: sb.ID},
+		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: sb.ID, Pod: p.PodRef, Sandbox: true}},
 		Next: []Step{
 			{Text: "why it could not; mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(sb.ID)},
 			{Text: "ends the shim, which serves nobody any more", Command: fmt.Sprintf("kill -9 %d", shim.PID), Risky: true},

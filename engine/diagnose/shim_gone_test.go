@@ -35,8 +35,8 @@ func justKilled(n *node, r *evidence.Report) {
 }
 
 func TestShimGone(t *testing.T) {
-	sandbox := Subject{Pod: healthyPod(1).PodRef, ContainerID: "sandbox-1"}
-	app := Subject{Pod: healthyPod(1).PodRef, Container: "app", ContainerID: "container-1-0"}
+	sandbox := Subject{ObjectRef: pleg.ObjectRef{ID: "sandbox-1", Pod: healthyPod(1).PodRef, Sandbox: true}}
+	app := Subject{ObjectRef: pleg.ObjectRef{ID: "container-1-0", Pod: healthyPod(1).PodRef, Container: "app"}}
 	tests := []hostTest{
 		{"killed", func(n *node, r *evidence.Report) { killShim(n, r, 30*time.Second) }, "ns-1/pod-00001 has lost its shim: 2 containers ended with exit code 255, 30s ago", Info, sandbox},
 		{"killed long ago", func(n *node, r *evidence.Report) { killShim(n, r, 6*time.Minute) }, "", 0, Subject{}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -38,7 +39,7 @@ func (v *view) shut() (s shut, known bool) {
 		return shut{"its socket is held by " + theProcess(at.Holder) + ", no runtime that is known", whose("what that program is", at.Holder)}, true
 	case at.Locked != "":
 		return shut{fmt.Sprintf("%s waits for %s, which %s has locked", theProcess(at.Waits), at.Locked, theProcess(at.Locker)), whose("who holds the lock", at.Locker)}, true
-	case at.Holder.PID != 0, !v.seesAll(), len(v.daemons()) > 0:
+	case at.Holder.PID != 0, !v.evidence.Processes.Whole(), len(v.daemons()) > 0:
 		return s, false
 	case at.Kind == "":
 		return shut{"its socket is gone, and no process of it is there", Step{}}, true
@@ -72,6 +73,8 @@ func whose(text string, p evidence.Process) Step {
 func (v *view) refusedBy(err error) string {
 	s, known := v.shut()
 	switch away := answers.IsAway(err); {
+	case away && v.killed() != "":
+		return "no call reaches the runtime: " + v.killed()
 	case away && known:
 		return "no call reaches the runtime: " + s.why
 	case away:
@@ -81,3 +84,21 @@ func (v *view) refusedBy(err error) string {
 	}
 	return "every call is answered with an error: " + excerpt(plain(err))
 }
+
+// killed says that the kernel has killed the runtime, which was neither begun again nor
+// has answered since; empty if it has not.
+func (v *view) killed() string {
+	for _, l := range v.deep().Kernel.Lines {
+		at := v.evidence.At.Add(-l.Age)
+		answered := func(c answers.Calls) bool { return c.LastOK.After(at.Add(killedTold)) }
+		begun := func(p evidence.Process) bool { return p.Age > 0 && p.Age < l.Age }
+		if l.Kind == evidence.OOMKill && l.Command == v.program() && !slices.ContainsFunc(v.Calls, answered) && !slices.ContainsFunc(v.daemons(), begun) {
+			return fmt.Sprintf("the kernel killed %s (pid %d) for want of memory at %s", l.Command, l.PID, v.clock(at))
+		}
+	}
+	return ""
+}
+
+// killedTold is how long after the kernel has said that it kills a process an answer of that
+// may come, and how exact the kernel's clock is.
+const killedTold = 2 * time.Second

@@ -152,7 +152,7 @@ func TestSituations(t *testing.T) {
 		{"a pod without a UID hangs", func() *node {
 			n := checked(5)
 			n.pod(2).UID = ""
-			n.Sweep.Hung = []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns-2", Name: "pod-00002"}, Container: "app", ID: "container-2-0", Since: n.Sweep.Began}, Took: 2 * time.Second, Err: failure(call.ContainerStatus, call.ErrDeadline, tooLate)}}
+			n.Sweep.Hung = []answers.Outcome{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: pleg.PodRef{Namespace: "ns-2", Name: "pod-00002"}, Container: "app", ID: "container-2-0", Since: n.Sweep.Began}, Took: 2 * time.Second, Err: failure(call.ContainerStatus, call.ErrDeadline, tooLate)}}
 			return n
 		}(), "critical inspect-hung ContainerStatus ns-2/pod-00002 app\n"},
 		{"a pod without a UID holds the lock", func() *node {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
@@ -20,7 +19,8 @@ var runtimeSlowKind = &kind{
 	warned: Headline{Word: "SLOW"},
 	words:  []nodeWord{(*view).callsInFlight, (*view).kernelSaid, (*view).runtimeUnits, (*view).deprecated}, kernel: ofDisk, killed: runtimeKilled,
 	severity: "warning", scenario: "`slow`, `runtime-slow`",
-	when: "half of all calls take 150 ms or more, 500 ms where tasks wait for the CPU half of the time, by those of the last minute while the screen runs",
+	when: "half of all calls take 150 ms or more, 500 ms where tasks wait for the CPU half of the time, by those of the last minute while the screen runs; or one object " +
+		"that alone was answered after more than a second",
 }
 
 // slowRelists is how many relists of late are looked at.
@@ -54,7 +54,7 @@ func runtimeSlow(v *view) []Finding {
 	if half := v.HalfSlow(v.UnlessBusy(answers.Slow, answers.SlowBusy)); v.Policy.Bounds().OneMoment && half > 0 {
 		return tell("", "half of the status calls take %s or more", span(half))
 	}
-	return nil
+	return v.slowInSweep()
 }
 
 // generalHangs reports whether calls that are about the whole runtime hang for
@@ -118,33 +118,11 @@ func (v *view) typicalList(sums answers.Calls) (time.Duration, bool) {
 	if len(h) < slowRelists {
 		return cmp.Or(sums.Last, sums.P50), true
 	}
-	usual := usualList(h) / 2
+	usual := v.UsualList / 2
 	if sums.Last > 0 && sums.Last*slowFactor < usual {
 		return sums.Last, true
 	}
 	return usual, true
-}
-
-// usualList returns what both lists together take in relists of late: half of them,
-// or each of the last two, which tell sooner of a runtime that has become slow.
-func usualList(h []engine.Relist) time.Duration {
-	var took [2 * slowRelists]time.Duration
-	n := 0
-	for _, l := range h[max(0, len(h)-len(took)):] {
-		if !l.Failed {
-			took[n] = l.List
-			n++
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	last := took[n-1]
-	if n > 1 {
-		last = min(last, took[n-2])
-	}
-	slices.Sort(took[:n])
-	return max(took[(n-1)/2], last)
 }
 
 // objectsSlow reports whether most status calls are very slow though lists and

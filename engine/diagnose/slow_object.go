@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -25,11 +26,19 @@ func (v *view) slowInSweep() (findings []Finding) {
 		return nil
 	}
 	for _, o := range w.Slowest {
-		if o.Err == nil && o.Took >= answers.Late && v.standsOut(o.Op, o.Took) && !v.HeardSince(o.Flight, w.Ended) {
+		if o.Err == nil && o.Took >= answers.Late && v.standsOut(o.Op, o.Took) && !stalled(o, w.Slowest) && !v.HeardSince(o.Flight, w.Ended) {
 			findings = append(findings, v.slowFinding(o.Flight, o.Took))
 		}
 	}
 	return findings
+}
+
+// stalled reports whether an object of another pod was answered late at the same moment: what
+// held up both has nothing to do with either.
+func stalled(o answers.Outcome, slowest []answers.Outcome) bool {
+	return slices.ContainsFunc(slowest, func(other answers.Outcome) bool {
+		return other.Pod.UID != o.Pod.UID && other.Took >= answers.Late/2 && other.At.Sub(o.At).Abs() <= answers.Together
+	})
 }
 
 // standsOut reports whether a call of an operation took much longer than half of
@@ -41,9 +50,9 @@ func (v *view) standsOut(op call.Operation, took time.Duration) bool {
 
 func (v *view) slowFinding(f call.Flight, took time.Duration) Finding {
 	found := Finding{
-		ID: InspectHung, Severity: Warning,
+		ID: RuntimeSlow, Severity: Warning,
 		Summary: fmt.Sprintf("%v of %s was answered after %s, half of the others within %s", f.Op, f.Object().String(), span(took), span(v.Sums(f.Op).P50)),
-		Subject: on(f.Op, f.Pod, f.Container, f.ID), Group: hungObject{Hang: &answers.Hang{Flight: f}}.name().String(),
+		Subject: asking(f), Group: f.Object().String() + " " + f.Op.String(),
 		Next: v.objectSteps(f)[:1],
 	}
 	found.say(v.neighbours())

@@ -185,16 +185,6 @@ func lookedAt(n *node, before time.Duration) *evidence.Report {
 	return r
 }
 
-// An object that hung and then is slow is one trouble that gets milder.
-func TestSlowIsTheSameTroubleAsHung(t *testing.T) {
-	n := healthy(5)
-	v := n.view()
-	f := n.flight(1, "app", 0)
-	if hung, slow := (hungObject{Hang: &answers.Hang{Flight: f}}).name().String(), v.slowFinding(f, 2*second).Key(); slow != (Key{ID: InspectHung, Group: hung}) {
-		t.Errorf("%+v is known by %q while it hangs", slow, hung)
-	}
-}
-
 // A socket that takes connections and says nothing is one trouble: while calls hang,
 // and when each of them fails for it after some seconds.
 func TestSilentSocketIsOneTrouble(t *testing.T) {

@@ -71,7 +71,7 @@ func (v *view) unitCommand(verb, options string) string {
 func (v *view) runtimeSteps(first ...Step) []Step {
 	if p, stuck := v.stuckDaemon(); stuck {
 		first = slices.DeleteFunc(first, func(s Step) bool { return s.Risky })
-		return append(first, stuckProcess{Process: p, what: "runtime"}.next()...)
+		return append(first, stuckProcess{Process: p}.next()...)
 	}
 	restart := Step{Text: "the last resort: running containers live on, but every pod's lifecycle waits meanwhile", Risky: true}
 	if units := v.units(); len(units) == 1 {

@@ -27,8 +27,9 @@ const DiskFull ID = "disk-full"
 
 var diskFullKind = &kind{
 	id: DiskFull, find: diskFull,
-	is:    starves,
-	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
+	is:     starves,
+	warned: Headline{Word: "AT RISK"},
+	words:  []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
 	severity: "critical", scenario: "a real node",
 	when: "the runtime's data or its state folder has no room or no inode left; a warning below 5 % and 10 GiB free, or 3 % of the inodes, and where only a " +
 		"call's error says so",
@@ -82,23 +83,23 @@ func (s store) place() string {
 // diskFull finds a store with no room, or a call that says so.
 func diskFull(v *view) (findings []Finding) {
 	for _, s := range v.stores() {
-		tell := func(group, summary, told string, full bool) {
+		tell := func(group, summary, told, what string, full bool) {
 			f := Finding{ID: DiskFull, Severity: Warning, Group: s.what + group, Summary: s.what + " " + summary}
 			if full {
 				f.Severity = Critical
 			}
 			f.say(s.place(), "told from less than "+told+" on", v.refusedFor(noSpace...))
-			f.Next = append([]Step{{Text: "which folders take it", Command: "du -xh --max-depth=3 " + quote(s.Path) + " | sort -h | tail -n 20"}}, v.pruning(s)...)
+			f.Next = append([]Step{{Text: "which folders take it", Command: "du " + what + " -x --max-depth=3 " + quote(s.Path) + " | sort -h | tail -n 20"}}, v.pruning(s)...)
 			findings = append(findings, f)
 		}
 		share, left := float64(s.Free)/float64(max(s.Total, 1)), max(s.Left, s.Free)
 		if s.Total > 0 && (share < diskFreeShare && s.Free < diskFreeEnough || left < diskLeftLeast && left < s.Total/2) {
 			tell("", fmt.Sprintf("has hardly any room: %s of %s free (%.1f %%) in %s", size(s.Free), size(s.Total), 100*share, s.Path),
-				fmt.Sprintf("%.0f %% and %s", 100*diskFreeShare, size(diskFreeEnough)), left < diskLeftLeast)
+				fmt.Sprintf("%.0f %% and %s", 100*diskFreeShare, size(diskFreeEnough)), "-h", left < diskLeftLeast)
 		}
 		if share := float64(s.InodesUnused) / float64(max(s.Inodes, 1)); s.Inodes > 0 && share < inodesFreeShare {
 			tell(" inodes", fmt.Sprintf("has hardly an inode left: %s of %s (%.1f %%) in %s", thousands(s.InodesUnused), thousands(s.Inodes), 100*share, s.Path),
-				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), s.InodesUnused == 0)
+				fmt.Sprintf("%.0f %%", 100*inodesFreeShare), "--inodes", s.InodesUnused == 0)
 		}
 	}
 	return v.orSaid(findings, DiskFull, "the runtime has no room on a disk", noSpace, func(*view) []Step { return []Step{{Text: "which disk is full", Command: "df -h; df -i"}} })
@@ -139,7 +140,14 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 			{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
 			{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
 		}
-		if s.ReadOnly != "" {
+		switch {
+		case strings.Contains(s.ReadOnly, "emergency_ro"), strings.Contains(s.ReadOnly, "shutdown"): // a remount for writing fails
+			find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
+			f.Next = append(f.Next, Step{
+				Text:    "it takes nothing before it was unmounted, checked and mounted again; stop what uses it first",
+				Command: `t="` + find("TARGET") + `" s="` + find("SOURCE") + `"; umount "$t" && { fsck -y "$s"; [ $? -le 1 ]; } && mount "$s" "$t"`, Risky: true,
+			})
+		case s.ReadOnly != "":
 			f.Next = append(f.Next, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw $(findmnt -n -o TARGET -T " + quote(s.Path) + ")", Risky: true})
 		}
 		findings = append(findings, f)

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -105,5 +106,129 @@ func TestExcerptKeepsTheEnd(t *testing.T) {
 	}
 	if short := strings.Repeat("é", excerptMost); excerpt(short) != short {
 		t.Errorf("%q is cut to %q", short, excerpt(short))
+	}
+}
+
+// Commands do what they say: what ext4 has stopped is not remounted, and inodes are counted
+// as such.
+func TestStepsForADisk(t *testing.T) {
+	for _, tt := range []struct {
+		change func(*evidence.Report)
+		want   string
+		never  string
+	}{
+		{func(r *evidence.Report) {
+			r.Disk.ReadOnly = "ext4 has stopped all writing after an error (emergency_ro)"
+		}, "fsck", "remount,rw"},
+		{func(r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "remount,rw", "fsck"},
+		{func(r *evidence.Report) { r.Disk.InodesUnused = 0 }, "du --inodes -x", "du -h"},
+		{func(r *evidence.Report) { r.Disk.Free, r.Disk.Left = 0, 0 }, "du -h -x", "--inodes"},
+	} {
+		n := checked(3)
+		in := n.input()
+		in.Evidence = looked(n)
+		tt.change(in.Evidence)
+		steps := fmt.Sprint(Diagnose(in)[0].Next)
+		if !strings.Contains(steps, tt.want) || strings.Contains(steps, tt.never) {
+			t.Errorf("steps %s, want %q and no %q", steps, tt.want, tt.never)
+		}
+	}
+}
+
+// Where nobody answers crictl either, it is offered only to see that.
+func TestNoCrictlForARuntimeThatIsAway(t *testing.T) {
+	n := healthy(3).dead(12)
+	in := n.input()
+	in.Evidence = looked(n)
+	in.Evidence.Disk.Free, in.Evidence.Disk.Left = 0, 0
+	found := Diagnose(in)
+	wantIDs(t, found, DiskFull, RuntimeDown)
+	for _, f := range found {
+		if steps := fmt.Sprint(f.Next); strings.Contains(steps, "crictl ") {
+			t.Errorf("%s: %s", f.ID, steps)
+		}
+	}
+}
+
+// What the runtime lacks is the cause of what hangs or is slow, and the headline says it.
+func TestWhatTheRuntimeLacksIsTheCause(t *testing.T) {
+	limit := func(what string, used, most uint64) func(sick) {
+		return func(s sick) {
+			s.r.Limits = []evidence.Limit{{Of: "containerd", PID: s.r.Processes.Daemons[0].PID, What: what, Used: used, Most: most, Path: "/sys/fs/cgroup/x"}}
+		}
+	}
+	const lists = "critical limits-near\ncritical list-hung ListContainers < limits-near\ncritical pleg-unhealthy < limits-near\n"
+	for _, tt := range []struct {
+		name string
+		s    sick
+		want string
+		says string // in the headline
+	}{
+		{"memory", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)), lists, "has 100.0 MiB of 100.0 MiB of memory"},
+		{"threads", listHangs().and(limit(evidence.Threads, 100, 100)), lists, "has 100 of 100 threads"},
+		{"files", listHangs().and(limit(evidence.OpenFiles, 1024, 1024)), lists, "has 1,024 of 1,024 files open"},
+		{"a quota of CPU", listHangs().and(limit(evidence.CPUPeriods, 48, 50)), lists, "its quota of CPU stopped it in 48 of 50 periods"},
+		{"a limit that is near", listHangs().and(limit(evidence.Memory, 92<<20, 100<<20)), "critical list-hung ListContainers\nwarning limits-near\ncritical pleg-unhealthy < list-hung\n", ""},
+		{"in the kernel, for memory", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)).and(func(s sick) {
+			p := &s.r.Processes.Daemons[0]
+			p.State, p.For, p.Wchan = evidence.Uninterrupted, time.Second, "mem_cgroup_oom_synchronize"
+		}), "critical limits-near\ncritical process-stuck < limits-near\ncritical list-hung ListContainers < limits-near\ncritical pleg-unhealthy < limits-near\n", "has 100.0 MiB of 100.0 MiB of memory"},
+		{"an object beside", listHangs().and(limit(evidence.Memory, 100<<20, 100<<20)).and(func(s sick) { s.sweepHung(1, "app") }),
+			"critical limits-near\ncritical inspect-hung ContainerStatus ns-1/pod-00001 app\ncritical list-hung ListContainers < inspect-hung\ncritical pleg-unhealthy < inspect-hung\n", ""},
+		{"slow", sick{checked(5).slowBy(300*time.Millisecond, answeringOps...), looked(healthy(5))}.and(limit(evidence.CPUPeriods, 30, 50)),
+			"warning limits-near\nwarning runtime-slow < limits-near\n", "its quota of CPU stopped it in 30 of 50 periods"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			found, h := tt.s.diagnose()
+			if got := gist(found); got != tt.want {
+				t.Errorf("findings\n%swant\n%s", got, tt.want)
+			}
+			if !strings.Contains(h.Text, tt.says) || tt.says == "" && strings.Contains(h.Text, "control group") {
+				t.Errorf("headline %+v", h)
+			}
+		})
+	}
+}
+
+// What the runtime lacks is not said of what hangs or fails for another reason.
+func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
+	full := func(s sick) {
+		s.r.Disk.Free = 0
+		s.sweepFailed(0, "app", call.ErrOther, "open state.json: no space left on device")
+	}
+	found, h := listHangs().and(full).and(func(s sick) { s.sweepHung(1, "app"); shimOf(s.r, 1).State = evidence.Stopped }).diagnose()
+	if !strings.Contains(gist(found), "inspect-failing ContainerStatus ns-0/pod-00000 app < disk-full") || !strings.Contains(h.Text, "pod-00001") || strings.Contains(h.Text, "room") {
+		t.Errorf("headline %q of\n%s", h.Text, gist(found))
+	}
+}
+
+// A runtime that the kernel has killed is away for that reason, until it was begun again.
+func TestTheKernelHasKilledTheRuntime(t *testing.T) {
+	for again, want := range map[bool]string{false: "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", true: "no call reaches the runtime: connection refused"} {
+		n := healthy(3).dead(2)
+		r := looked(n)
+		r.Deep = &evidence.Deep{Kernel: evidence.Kernel{Lines: []evidence.KernelLine{{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}}}}
+		if r.Processes.Daemons = r.Processes.Daemons[1:]; again {
+			r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{PID: 900, Command: "containerd", State: evidence.Sleeping, Age: 500 * time.Millisecond})
+		}
+		in := n.input()
+		in.Evidence = r
+		found := Diagnose(in)
+		wantIDs(t, found, RuntimeDown)
+		if h := newView(in).headline(found); !strings.HasPrefix(h.Text, want) || !strings.HasPrefix(found[0].Summary, want) {
+			t.Errorf("headline %+v, finding %q, want %q", h, found[0].Summary, want)
+		}
+	}
+}
+
+// A node is not healthy whose runtime has no room on its disk, not even with what is left
+// to root.
+func TestNoRoomIsNotHealthy(t *testing.T) {
+	n := checked(3)
+	in := n.input()
+	in.Evidence = looked(n)
+	in.Evidence.Disk.Free = 0
+	if h := newView(in).headline(Diagnose(in)); h.Word != "AT RISK" || !strings.Contains(h.Text, "0 B of 200.0 GiB free") {
+		t.Errorf("headline %+v", h)
 	}
 }

@@ -41,6 +41,9 @@ const (
 	// exitedShare says from which part of all on exited containers are what makes a list
 	// long: a quarter is far more than garbage collection leaves.
 	exitedShare = 4
+	// streamsFrom is the first kubelet with the gate CRIListStreaming, which is off by
+	// default in all that are known.
+	streamsFrom pleg.Release = 36
 	// ownersTold is how many namespaces and pods are named.
 	ownersTold = 5
 )
@@ -90,6 +93,9 @@ func (v *view) sizeFinding(severity Severity, op call.Operation, summary string,
 	owners, exited := v.owners()
 	f := Finding{ID: ListTooBig, Severity: severity, Summary: summary, Subject: Subject{Operation: op.String()}, Next: v.sizeSteps(op, exited)}
 	f.say(figures...)
+	if v.Release >= streamsFrom && severity > Info {
+		f.say("the kubelet's gate CRIListStreaming is taken to be off, as by default; where it is on, and the runtime streams its lists, there is no such limit")
+	}
 	f.say(owners...)
 	return f
 }

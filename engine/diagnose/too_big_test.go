@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // Where hardly any container has exited, the steps and the owners are of those that run.
@@ -35,6 +36,19 @@ func TestListTooBigOfSandboxes(t *testing.T) {
 	for _, s := range found[0].Next {
 		if strings.Contains(s.Command, "crictl") && !strings.Contains(s.Command, "pods") {
 			t.Errorf("step %+v", s)
+		}
+	}
+}
+
+// From 1.36 on a kubelet may list by streams, for which there is no limit. plegtop does not
+// see whether it does, and says so.
+func TestListTooBigNamesTheGate(t *testing.T) {
+	for release, want := range map[pleg.Release]bool{35: false, 36: true} {
+		n := checked(60)
+		n.Release = release
+		n.calls(call.ListContainers).LastResponseBytes = 15 << 20
+		if said := strings.Join(n.diagnose()[0].Evidence, "\n"); strings.Contains(said, "CRIListStreaming") != want {
+			t.Errorf("%v: %s", release, said)
 		}
 	}
 }

@@ -4,10 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const (
@@ -108,26 +106,24 @@ func (v *view) overtaken(f *Finding) bool {
 	if !known || kindOf(f.ID).needs == unpaused {
 		return false
 	}
-	id := f.Subject.ContainerID
+	id := f.Subject.ID
 	switch {
 	case v.lookOld, v.Memory.Hung[id].After(looked) && !v.objectHangs(id), v.Gone.Since(id).After(looked):
 		return true
 	case id == "" || f.Subject.none() || !v.Health.ListedAt.After(looked):
 		return false
 	}
-	p := v.pod(f.Subject.Pod)
-	return p == nil || !isListed(p, id)
+	p := v.Pod(f.Subject.Pod)
+	if p == nil {
+		return true
+	}
+	_, listed := p.Find(id)
+	return !listed
 }
 
 // objectHangs reports whether the status of an object hangs.
 func (v *view) objectHangs(id string) bool {
 	return slices.ContainsFunc(v.Statuses, func(h answers.Hang) bool { return h.ID == id })
-}
-
-// isListed reports whether a sandbox or container of a pod is listed.
-func isListed(p *engine.Pod, id string) bool {
-	return slices.ContainsFunc(seen(p).Sandboxes, func(sb pleg.Sandbox) bool { return sb.ID == id }) ||
-		slices.ContainsFunc(seen(p).Containers, func(c pleg.Container) bool { return c.ID == id })
 }
 
 // over reports whether k has been gone for long enough, as of at.
@@ -184,6 +180,21 @@ func (t *tracker) holds(key Key) bool {
 	return t != nil && slices.ContainsFunc(t.known, func(k *tracked) bool { return k.begun && k.key == key })
 }
 
+// group returns by what a finding of a group is known that is about a process: what was told
+// of a helper for a container that was not listed then is the same trouble, whoever's it
+// proves to be. It may be called of no tracker.
+func (t *tracker) group(f Finding, now string) string {
+	if t == nil || len(f.Nodes) == 0 || slices.ContainsFunc(t.known, func(k *tracked) bool { return k.key == Key{ID: f.ID, Group: now} }) {
+		return now
+	}
+	for _, k := range t.known {
+		if k.key.ID == f.ID && k.key.Group != "" && len(k.finding.Nodes) > 0 && k.finding.Nodes[0] == f.Nodes[0] {
+			return k.key.Group
+		}
+	}
+	return now
+}
+
 // findings returns what holds as of a view: what has begun and is not over, but for
 // what nobody has looked at since a pause, or cannot know now, or what calls have
 // refuted.
@@ -231,7 +242,7 @@ func (v *view) refutes(k *tracked) bool {
 	if f.Subject.none() {
 		return answered
 	}
-	p := v.pod(f.Subject.Pod)
+	p := v.Pod(f.Subject.Pod)
 	return p == nil || p.StatusErr == nil && p.InspectedAt.After(k.seen)
 }
 

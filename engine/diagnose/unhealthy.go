@@ -17,15 +17,18 @@ var plegUnhealthyKind = &kind{
 	needs: unpaused, is: unhealthy, because: silences | garbles | delays,
 	words:    []nodeWord{(*view).unseen, (*view).callsInFlight, (*view).runtimeUnits},
 	severity: "critical", scenario: "`unhealthy`",
-	when: "the verdict itself, since when; mostly an effect; a list that fails with an error of its own, at first as a warning",
+	when: "the verdict itself, since when; mostly an effect; a list that fails with an error of its own, at first as a warning, and as one where it does " +
+		"so three times in a minute with successes between",
 }
 
 // plegUnhealthy reports the kubelet's verdict on its PLEG, and a list that fails
 // with an error of the runtime's own, which leads to that verdict.
 func plegUnhealthy(v *view) []Finding {
 	failed := v.listFails()
-	switch {
+	switch unsteady := v.unsteadyList(); {
 	case failed, v.unhealthy():
+	case unsteady != nil:
+		return []Finding{v.unsteadyFinding(unsteady)}
 	case v.Policy.Bounds().Starting && !v.Health.Healthy && (v.Failure != nil || v.List() != nil):
 		// a kubelet that starts waits for its first list
 	default:
@@ -48,10 +51,45 @@ func (v *view) unhealthy() bool {
 // runtime where calls fail now and then, two are not.
 func (v *view) listFails() bool {
 	f := v.Failure
-	if f == nil || !v.OwnError(f.Err, v.Lasted(f)) || answers.IsTooLarge(f.Err) || answers.IsUnreadable(f.Err) {
+	if f == nil || !v.saysOfList(f) {
 		return false
 	}
-	return f.InRow >= v.Policy.Bounds().ListFails && (v.Flaky.Failed == 0 || v.At.Sub(f.First) >= v.Policy.Bounds().FailingLong)
+	steady := v.Flaky.Failed == 0 && v.unsteadyList() == nil
+	return f.InRow >= v.Policy.Bounds().ListFails && (steady || v.At.Sub(f.First) >= v.Policy.Bounds().FailingLong)
+}
+
+// saysOfList reports whether a list failed with an error that no other rule speaks of.
+func (v *view) saysOfList(f *answers.Failure) bool {
+	return v.OwnError(f.Err, v.Lasted(f)) && !answers.IsTooLarge(f.Err) && !answers.IsUnreadable(f.Err)
+}
+
+// unsteadyList returns the last such failure of lists that fail now and then, and not for
+// long; nil if they do not. The runtime is there, and says why.
+func (v *view) unsteadyList() *answers.Failure {
+	all := v.Memory.Outages.ListsFailed
+	if len(all) < answers.Outages || v.At.Sub(all[0].At) > answers.FlakyFor || v.Failure != nil && v.At.Sub(v.Failure.First) >= v.Policy.Bounds().FailingLong {
+		return nil
+	}
+	if last := &all[len(all)-1]; v.saysOfList(last) {
+		return last
+	}
+	return nil
+}
+
+// unsteadyWords say of lists that fail now and then what the runtime says.
+func unsteadyWords(f *answers.Failure) string {
+	return fmt.Sprintf("%v fails now and then: %s", f.Op, excerpt(words(f.Err)))
+}
+
+func (v *view) unsteadyFinding(last *answers.Failure) Finding {
+	f := Finding{
+		ID: PLEGUnhealthy, Severity: Warning, Summary: unsteadyWords(last), Subject: Subject{Operation: last.Op.String()},
+		Next: []Step{{Text: "the same question by crictl", Command: v.crictl(verbs[last.Op])}, v.logStep("what the runtime says")},
+	}
+	for _, one := range v.Memory.Outages.ListsFailed {
+		f.say(fmt.Sprintf("at %s %v failed: %s", v.clock(one.At), one.Op, words(one.Err)))
+	}
+	return f
 }
 
 func (v *view) unhealthyFinding(failed bool) Finding {

@@ -11,11 +11,11 @@ import (
 const unseenTold = 3
 
 // nameOf names a container, as far as it is known whose it is.
-func nameOf(o *pleg.ObjectRef) string {
+func nameOf(o pleg.ObjectRef) string {
 	if o.Pod.Name == "" || o.Container == "" {
 		return strings.TrimSpace(o.Pod.String() + " " + pleg.ShortID(o.ID))
 	}
-	return objectName(o.Pod, o.Container)
+	return objectName(o)
 }
 
 // unseen says who has died since a finding began, of whom the kubelet cannot know.
@@ -30,7 +30,7 @@ func (v *view) unseen(f *Finding) []string {
 	var names []string
 	for i := range v.Dead.All {
 		if d := &v.Dead.All[i]; !d.Sandbox && !d.At.Before(since) {
-			names = append(names, nameOf(&d.ObjectRef))
+			names = append(names, nameOf(d.ObjectRef))
 		}
 	}
 	n := uint64(len(names)) + v.Dead.More

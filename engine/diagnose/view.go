@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 	"sync"
 	"time"
 
@@ -26,14 +25,14 @@ type view struct {
 	lookOld         bool       // the look at the node is older than that the runtime came back: what its process did then it does no more
 	pods            []podFacts // of Pods
 
-	unasked      bool                    // lists failed, and were not asked for since the runtime came back
-	conmons      map[string]bool         // containers that have one, by id; nil until somebody asks
-	objectsShown []evidence.Object       // what the node shows, by id; nil until somebody asks
-	holding      []Finding               // what holds, while the headline is made; nil before
-	waits        *waits.Graph            // see [view.graph]
-	graphed      bool                    // it was built
-	index        *engine.Objects         // of what is listed; nil until it is asked
-	unlisted     map[string]waits.Object // see [view.held]; nil until somebody asks
+	unasked      bool                       // lists failed, and were not asked for since the runtime came back
+	conmons      map[string]bool            // containers that have one, by id; nil until somebody asks
+	objectsShown []evidence.Object          // what the node shows, by id; nil until somebody asks
+	holding      []Finding                  // what holds, while the headline is made; nil before
+	waits        *waits.Graph               // see [view.graph]
+	graphed      bool                       // it was built
+	index        *engine.Objects            // of what is listed; nil until it is asked
+	unlisted     map[string]evidence.Object // see [view.held]; nil until somebody asks
 }
 
 var views = sync.Pool{New: func() any { return new(view) }}
@@ -59,7 +58,7 @@ func newView(in Input) *view {
 func (v *view) moment() answers.Moment {
 	m := answers.Moment{
 		Table: &v.Table, At: v.At, Started: v.Started, Policy: v.Policy, Back: v.Memory.Back.At,
-		UsualList: usualList(v.Relists.History), Away: v.outages(), Failing: v.Failing[:0], Heard: v,
+		Away: v.outages(), Failing: v.Failing[:0], Heard: v,
 		Busy: v.evidence.Pressure.Missing == "" && v.evidence.Pressure.CPU.Some10 >= answers.BusyShare,
 	}
 	for p := range v.podsWith((*podFacts).fails) {
@@ -80,24 +79,8 @@ var noReport = evidence.Report{
 
 const nobodyLooked = "nobody looked"
 
-// seesAll reports whether the look found all processes there are.
-func (v *view) seesAll() bool {
-	return v.evidence.Processes.Missing == "" && v.evidence.Processes.Partial == ""
-}
-
 // sameClock reports whether the look was made by the engine's clock.
 func (v *view) sameClock() bool { return v.At.Sub(v.evidence.At).Abs() < ghostSameClock }
-
-// pod returns a pod that is listed; nil if it is not.
-func (v *view) pod(ref pleg.PodRef) *engine.Pod {
-	i, found := slices.BinarySearchFunc(v.Pods, ref, func(p *engine.Pod, ref pleg.PodRef) int {
-		return cmp.Or(cmp.Compare(p.Namespace, ref.Namespace), cmp.Compare(p.Name, ref.Name), cmp.Compare(p.UID, ref.UID))
-	})
-	if !found {
-		return nil
-	}
-	return v.Pods[i]
-}
 
 // seen returns what is listed of a pod; nothing, and never nil, if nothing is.
 func seen(p *engine.Pod) *pleg.Pod { return cmp.Or(p.Seen(), &noPod) }
@@ -111,7 +94,7 @@ func (v *view) HeardSince(f call.Flight, since time.Time) bool {
 	if since.Before(v.Memory.Back.At) {
 		return true
 	}
-	if p := v.pod(f.Pod); p != nil {
+	if p := v.Pod(f.Pod); p != nil {
 		return p.StatusErr == nil && p.InspectedAt.After(since)
 	}
 	return v.Health.ListedAt.After(since)

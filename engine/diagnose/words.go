@@ -10,16 +10,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-// words returns what the runtime said, with the code but without the step and
+// words returns what the runtime said, with the code if it sent one but without the step and
 // the pod that the engine put before it.
 func words(err error) string {
 	if e, ok := errors.AsType[*call.Error](err); ok {
-		return e.Code + ": " + e.Text
+		return strings.TrimPrefix(e.Code+": "+e.Text, ": ")
 	}
 	return err.Error()
 }
@@ -53,8 +52,8 @@ func beginning(s string, n int) string {
 }
 
 // objectName returns namespace/pod and the container, as far as they have names.
-func objectName(pod pleg.PodRef, container string) string {
-	return strings.TrimSpace(pod.String() + " " + container)
+func objectName(o pleg.ObjectRef) string {
+	return strings.TrimSpace(o.Pod.String() + " " + o.Container)
 }
 
 // verbs are crictl's words for calls.
@@ -173,9 +172,6 @@ func thousands[N int | uint64](n N) string {
 // path would push the reason off a narrow screen.
 func plain(err error) string {
 	said := words(err)
-	if answers.IsUnreadable(err) {
-		said = strings.TrimPrefix(said, "Internal: ") // the code is ours
-	}
 	if i := strings.Index(said, "dial unix "); i >= 0 {
 		if _, why, ok := strings.Cut(said[i:], ": "); ok {
 			return strings.TrimSuffix(strings.TrimPrefix(why, "connect: "), `"`)

@@ -5,7 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/plegtop/plegtop/engine/pleg"
 )
+
+// ContainerOf returns a container as a list shows it.
+func ContainerOf(pod pleg.PodRef, c *pleg.Container) Object {
+	return Object{ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pod, Container: c.Name}, SandboxID: c.SandboxID, State: c.State}
+}
 
 // Objects returns the sandboxes and containers that the node shows without asking the
 // runtime, each once, by ID: those that run, those that a shim or a helper is for,
@@ -14,19 +21,14 @@ import (
 func (r *Report) Objects() []Object {
 	all := slices.Clone(r.Processes.Objects)
 	for _, p := range r.Processes.Shims {
-		from := fmt.Sprintf("its shim, pid %d", p.PID)
-		switch {
-		case p.Sandbox != "":
-			all = append(all, Object{ID: p.Sandbox, Sandbox: true, From: from})
-		case p.Container != "":
-			all = append(all, Object{ID: p.Container, From: from})
+		if ref := p.LooksAfter(); ref.ID != "" {
+			all = append(all, Object{ObjectRef: ref, From: fmt.Sprintf("its shim, pid %d", p.PID)})
 		}
 	}
 	for _, p := range r.Processes.Helpers {
 		if p.Container != "" && p.Own {
-			o := Object{ID: p.Container, Namespace: p.Namespace, Pod: p.Pod, From: fmt.Sprintf("%s %s, pid %d", p.Command, p.Verb, p.PID)}
-			o.Sandbox = strings.HasPrefix(p.Verb, "CNI ") // a network is a sandbox's
-			all = append(all, o)
+			ref := pleg.ObjectRef{ID: p.Container, Pod: p.Pod, Sandbox: strings.HasPrefix(p.Verb, "CNI ")} // a network is a sandbox's
+			all = append(all, Object{ObjectRef: ref, From: fmt.Sprintf("%s %s, pid %d", p.Command, p.Verb, p.PID)})
 		}
 	}
 	if r.Deep != nil {
@@ -48,8 +50,7 @@ func (r *Report) Objects() []Object {
 // sandbox that it is in is a container, whatever another takes it for.
 func (o Object) with(other Object) Object {
 	o.SandboxID = cmp.Or(o.SandboxID, other.SandboxID)
-	o.Namespace, o.Pod = cmp.Or(o.Namespace, other.Namespace), cmp.Or(o.Pod, other.Pod)
-	o.UID, o.Container = cmp.Or(o.UID, other.UID), cmp.Or(o.Container, other.Container)
+	o.Pod, o.Container = o.Pod.Or(other.Pod), cmp.Or(o.Container, other.Container)
 	o.Sandbox = (o.Sandbox || other.Sandbox) && o.SandboxID == "" && o.Container == ""
 	return o
 }

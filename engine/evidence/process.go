@@ -1,10 +1,12 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // Processes is what /proc shows of the containers and of what runs them. They
@@ -24,10 +26,10 @@ type Processes struct {
 	// there is none such.
 	OtherKubelet Process
 
-	// KubeletRoot is the folder where a kubelet keeps its pods, by the mounts of a
-	// container that runs; looked for only where no kubelet does. Empty if none is
-	// known.
-	KubeletRoot string
+	// KubeletRoots is the folder where a kubelet keeps its pods, by each of some containers
+	// that run with mounts from there, whichever runtime's they are; looked for only where
+	// no kubelet runs.
+	KubeletRoots map[string]string
 }
 
 // Kubelet returns the process of the kubelet that may be our runtime's, which may run in
@@ -46,6 +48,9 @@ func (p Processes) Kubelet() (kubelet Process, ok bool) {
 	}
 	return Process{}, false
 }
+
+// Whole reports whether all processes there are were found.
+func (p *Processes) Whole() bool { return p.Missing == "" && p.Partial == "" }
 
 // Live reports whether a container or sandbox has a process that lives.
 func (p Processes) Live(id string) bool { return slices.ContainsFunc(p.Containers[id], Process.Lives) }
@@ -76,13 +81,19 @@ type Process struct {
 	// whatever its program is called, of a network plugin "CNI ADD", which also says for
 	// which pod; else its program's own name, such as "umount". Empty if not known. See
 	// [Process.HelperLimit].
-	Verb           string
-	Namespace, Pod string
+	Verb string
+	Pod  pleg.PodRef // of a network plugin and what it calls; without its UID
 
 	// Unit is the service of the node's init system that a daemon runs in, such
 	// as "containerd.service", or "k3s.service" of a containerd that k3s has
 	// within; of OpenRC it is the bare name. Empty if it is not known.
 	Unit string
+}
+
+// LooksAfter returns the sandbox that a shim was started for, or the container that a conmon
+// or an old shim was; without an id if that is not known.
+func (p *Process) LooksAfter() pleg.ObjectRef {
+	return pleg.ObjectRef{ID: cmp.Or(p.Sandbox, p.Container), Sandbox: p.Sandbox != ""}
 }
 
 // A Mount is a mounted file system, as the kernel tells of it.

@@ -1,6 +1,10 @@
 package evidence
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
 
 // A Source says where one kind of evidence was read, and how that went. What is
 // empty but has a Source was read and had nothing to say.
@@ -34,15 +38,13 @@ type Objects struct {
 	All []Object
 }
 
-// An Object is a sandbox or a container that the node shows, whether the runtime
-// lists it or not. What is not known of it is empty.
+// An Object is a sandbox or a container, as a list or the node itself shows it. What is
+// not known of it is empty.
 type Object struct {
-	ID                  string
-	Sandbox             bool
-	SandboxID           string // in which a container is
-	Namespace, Pod, UID string
-	Container           string // its name
-	From                string // what shows it: a control group, a shim, a folder
+	pleg.ObjectRef
+	SandboxID string     // in which a container is
+	State     pleg.State // as the runtime lists it, or as it must be; the node does not show it
+	From      string     // what of the node shows it: a control group, a shim, a folder; empty for what a list has
 }
 
 // RuntimeCalls are the calls that the runtime has been asked for and has not ended, whoever

@@ -20,6 +20,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proc"
 	"github.com/plegtop/plegtop/engine/host/reads"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
@@ -122,7 +123,7 @@ func (b *bundleReader) read(ctx context.Context) evidence.Objects {
 	for _, id := range ids {
 		o, known := b.known[id]
 		if !known {
-			o, unread = evidence.Object{ID: id}, unread+1
+			o, unread = evidence.Object{ObjectRef: pleg.ObjectRef{ID: id}}, unread+1
 		}
 		o.From = filepath.Join(folder.dir, id)
 		all.All = append(all.All, o)
@@ -247,13 +248,13 @@ func objectOf(id string, config []byte) (evidence.Object, error) {
 		}
 		return spec.Annotations[ofCRIO]
 	}
-	o := evidence.Object{
-		ID: id, Sandbox: either("container-type", crio+"ContainerType") == "sandbox", SandboxID: either("sandbox-id", crio+"SandboxID"),
-		Namespace: either("sandbox-namespace", kubernetes+"pod.namespace"), Pod: either("sandbox-name", kubernetes+"pod.name"),
-		UID: either("sandbox-uid", kubernetes+"pod.uid"), Container: either("container-name", kubernetes+"container.name"),
+	o := evidence.Object{ObjectRef: pleg.ObjectRef{ID: id, Sandbox: either("container-type", crio+"ContainerType") == "sandbox"}}
+	o.Pod = pleg.PodRef{
+		UID:       pleg.UID(either("sandbox-uid", kubernetes+"pod.uid")),
+		Namespace: either("sandbox-namespace", kubernetes+"pod.namespace"), Name: either("sandbox-name", kubernetes+"pod.name"),
 	}
-	if o.Sandbox {
-		o.SandboxID, o.Container = "", ""
+	if !o.Sandbox {
+		o.SandboxID, o.Container = either("sandbox-id", crio+"SandboxID"), either("container-name", kubernetes+"container.name")
 	}
 	return o, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proctest"
 	"github.com/plegtop/plegtop/engine/host/reads"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 const fixtureTasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
@@ -96,10 +97,10 @@ func TestBundles(t *testing.T) {
 	}
 	want := func(dir string) []evidence.Object {
 		return []evidence.Object{
-			{ID: sandbox, Sandbox: true, Namespace: "pay", Pod: "api-0", UID: "u1", From: filepath.Join(dir, sandbox)},
-			{ID: container, SandboxID: sandbox, Namespace: "pay", Pod: "api-0", UID: "u1", Container: "app", From: filepath.Join(dir, container)},
-			{ID: plain, From: filepath.Join(dir, plain)},
-			{ID: broken, From: filepath.Join(dir, broken)},
+			{ObjectRef: pleg.ObjectRef{ID: sandbox, Pod: pleg.PodRef{Namespace: "pay", Name: "api-0", UID: "u1"}, Sandbox: true}, From: filepath.Join(dir, sandbox)},
+			{ObjectRef: pleg.ObjectRef{ID: container, Pod: pleg.PodRef{Namespace: "pay", Name: "api-0", UID: "u1"}, Container: "app"}, SandboxID: sandbox, From: filepath.Join(dir, container)},
+			{ObjectRef: pleg.ObjectRef{ID: plain}, From: filepath.Join(dir, plain)},
+			{ObjectRef: pleg.ObjectRef{ID: broken}, From: filepath.Join(dir, broken)},
 		}
 	}
 	const partial = "no names of 1, which cannot be read, or not in time"
@@ -186,7 +187,7 @@ func TestBundleThatPanics(t *testing.T) {
 			panic("out of range")
 		})
 		got := b.read(t.Context())
-		if len(got.All) != 2 || got.All[1].Pod != "api" || !strings.HasPrefix(got.Partial, "no names of 1,") {
+		if len(got.All) != 2 || got.All[1].Pod.Name != "api" || !strings.HasPrefix(got.Partial, "no names of 1,") {
 			t.Errorf("objects %+v, want the other one with its name", got)
 		}
 	})

@@ -77,9 +77,13 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc, quotas map[int]quota) 
 	pids, memory, cpu := controllerOf(lines, "pids"), controllerOf(lines, "memory"), controllerOf(lines, "cpu")
 	all := []evidence.Limit{
 		limit(pids, evidence.Threads, number(pids, "pids.current"), "pids.max"),
-		limit(memory, evidence.Memory, cgroup.Stat(read(memory, "memory.stat"), memory.pick("total_rss", "anon")), memory.pick("memory.limit_in_bytes", "memory.max")),
+		limit(memory, evidence.Memory, 0, memory.pick("memory.limit_in_bytes", "memory.max")),
 	}
 	events := read(memory, memory.pick("memory.oom_control", "memory.events.local")) // of those below, containers have their own
+	usage, stat := number(memory, memory.pick("memory.usage_in_bytes", "memory.current")), read(memory, "memory.stat")
+	if all[1].Used = memory.kept(stat, usage); cgroup.Stat(events, "under_oom") > 0 { // of v1: its tasks wait for memory
+		all[1].Used = all[1].Most
+	}
 	if kills := cgroup.Stat(events, "oom_kill"); events != "" {
 		if was, known := w.kills[memory.folder]; known && kills > was {
 			path := filepath.Join(memory.folder, memory.pick("memory.limit_in_bytes", "memory.max"))
@@ -87,7 +91,7 @@ func (w *walker) groupLimits(l *proc.Look, p procfs.Proc, quotas map[int]quota) 
 		}
 		w.kills[memory.folder] = kills
 	}
-	stat := read(cpu, "cpu.stat")
+	stat = read(cpu, "cpu.stat")
 	now := quota{cgroup.Stat(stat, "nr_periods"), cgroup.Stat(stat, "nr_throttled")}
 	quotas[p.PID] = now
 	if was, known := w.quotas[p.PID]; known && now.periods > was.periods {
@@ -113,6 +117,14 @@ func (c controller) pick(v1, v2 string) string {
 		return v2
 	}
 	return v1
+}
+
+// kept returns how much of the memory that a group uses cannot be dropped, as that of files
+// can. What is in no process, such as files in memory and the kernel's own, counts as well.
+func (c controller) kept(stat string, usage uint64) uint64 {
+	of := func(v1, v2 string) uint64 { return cgroup.Stat(stat, c.pick(v1, v2)) }
+	dropped := of("total_inactive_file", "inactive_file") + of("total_active_file", "active_file") + of("", "slab_reclaimable")
+	return max(of("total_rss", "anon"), usage-min(usage, dropped))
 }
 
 // controllerOf finds a resource's controller by the lines of /proc/PID/cgroup. Beside

@@ -76,6 +76,12 @@ func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 			"/proc/10/limits": "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files     \n",
 			"/proc/10/fd/0":   "", "/proc/10/fd/1": "", "/proc/10/fd/2": "",
 		}, []evidence.Limit{limit("containerd", evidence.OpenFiles, 3, 1024, "/proc/10/limits")}},
+		{"memory that cannot be dropped, though little of it is of processes", map[string]string{
+			unit + "/memory.current": "1000\n", unit + "/memory.max": "1000\n", unit + "/memory.stat": "anon 100\ninactive_file 10\nactive_file 5\nslab_reclaimable 5\n",
+		}, []evidence.Limit{limit("containerd", evidence.Memory, 980, 1000, unit+"/memory.max")}},
+		{"files in memory can be dropped", map[string]string{
+			unit + "/memory.current": "1000\n", unit + "/memory.max": "1000\n", unit + "/memory.stat": "anon 100\ninactive_file 700\nactive_file 150\n",
+		}, []evidence.Limit{limit("containerd", evidence.Memory, 150, 1000, unit+"/memory.max")}},
 		{"nonsense", map[string]string{"/proc/loadavg": "0 0 0 x/y 1", "/proc/sys/kernel/pid_max": "many\n", "/proc/sys/fs/file-nr": "1 2\n"}, nil},
 	} {
 		root := t.TempDir()
@@ -86,5 +92,19 @@ func TestLimitsOfTheNodeAndTheRuntime(t *testing.T) {
 		if diff := cmp.Diff(tt.want, newFixtureWalker(root).look(t.Context(), proctest.Look).Limits); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+	}
+}
+
+// A group of v1 whose tasks wait for memory has none left, whatever else it says.
+func TestMemoryThatIsWaitedFor(t *testing.T) {
+	root := t.TempDir()
+	const unit = "/sys/fs/cgroup/memory/system.slice/containerd.service"
+	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: "5:memory:/system.slice/containerd.service\n"})
+	for file, text := range map[string]string{"memory.oom_control": "oom_kill_disable 1\nunder_oom 1\noom_kill 0\n", "memory.limit_in_bytes": "1000\n", "memory.usage_in_bytes": "1000\n", "memory.stat": "total_rss 20\ntotal_inactive_file 400\n"} {
+		proctest.WriteFile(t, filepath.Join(root, unit, file), text)
+	}
+	want := []evidence.Limit{{Of: "containerd", PID: 10, What: evidence.Memory, Used: 1000, Most: 1000, Path: unit + "/memory.limit_in_bytes"}}
+	if diff := cmp.Diff(want, newFixtureWalker(root).look(t.Context(), proctest.Look).Limits); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 }

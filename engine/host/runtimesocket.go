@@ -27,17 +27,20 @@ func runtimeSocket(root, at string) part {
 }
 
 // Sockets returns the sockets of runtimes that living processes of the node were started
-// with, containerd's shims and the kubelet, those that most name first. It returns what
+// with: first the kubelet's, which is not Docker's however many shims that has, then those
+// that most of containerd's shims name. It returns what
 // it has found when ctx ends, after 2 s at the latest.
 func Sockets(ctx context.Context, root string) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	found := newWalker(root, "", fileTimeout).look(ctx, time.Now()).Processes
 	named := map[string]int{}
-	for _, p := range slices.Concat(found.Shims, found.Daemons) {
-		if p.Socket != "" {
-			named[p.Socket]++
-		}
+	for _, p := range found.Shims {
+		named[p.Socket]++
 	}
+	for _, p := range found.Daemons { // of which only a kubelet has one
+		named[p.Socket] += len(found.Shims) + 1
+	}
+	delete(named, "")
 	return slices.SortedFunc(maps.Keys(named), func(a, b string) int { return cmp.Or(cmp.Compare(named[b], named[a]), cmp.Compare(a, b)) })
 }

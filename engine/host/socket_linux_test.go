@@ -3,8 +3,11 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine/host/proctest"
 )
@@ -50,5 +53,18 @@ func TestIsOurs(t *testing.T) {
 				t.Errorf("a shim at %q is of %q = %v, want %v", tt.socket, tt.endpoint, got, tt.want)
 			}
 		})
+	}
+}
+
+// Docker's shims say nothing of the runtime that the kubelet was told to take.
+func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
+	root := t.TempDir()
+	for pid := range 3 {
+		proctest.Write(t, root, proctest.Shim(100+pid, proctest.ID(strconv.Itoa(pid)), "/run/containerd/containerd.sock"))
+	}
+	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
+	want := []string{"unix:///run/crio/crio.sock", "/run/containerd/containerd.sock"}
+	if diff := cmp.Diff(want, Sockets(t.Context(), root)); diff != "" {
+		t.Errorf("sockets (-want +got):\n%s", diff)
 	}
 }

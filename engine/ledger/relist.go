@@ -26,7 +26,7 @@ func (l *Ledger) Release(f *Facts, e *Release) *Sightings {
 	if x == nil {
 		x = l.admit(f, e.ID, true)
 	}
-	x.name(e.Object())
+	x.name(e.ObjectRef)
 	l.know(f, x)
 	l.touch(f, x)
 	if e.Kind == pleg.Started && e.From == pleg.Exited && e.To == pleg.Running { // an id that was used before

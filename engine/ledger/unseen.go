@@ -125,10 +125,7 @@ func (l *Ledger) tell(f *Facts, t *transition) {
 
 // event returns what a core would have made of a transition.
 func (t *transition) event() pleg.Event {
-	e := pleg.Event{
-		Kind: t.kind, Delivery: pleg.Unseen, Pod: t.of.Pod, ID: t.of.ID, Container: t.of.Container, Sandbox: t.of.Sandbox,
-		Exited: t.exited, ExitCode: t.exitCode,
-	}
+	e := pleg.Event{Kind: t.kind, Delivery: pleg.Unseen, ObjectRef: t.of.ObjectRef, Exited: t.exited, ExitCode: t.exitCode}
 	switch t.kind {
 	case pleg.Started:
 		e.From, e.To = pleg.Absent, pleg.Running

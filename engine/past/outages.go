@@ -1,6 +1,10 @@
 package past
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+)
 
 // outagesKept is how often a runtime must have gone away within a minute to be called
 // unreliable: no more has to be known.
@@ -13,6 +17,8 @@ type Outages struct {
 	Away     bool      // it has gone, and is not back
 	Times    []Outage  // oldest first
 	ListBack time.Time // when a list succeeded last after one that had failed
+
+	ListsFailed []answers.Failure // the last times at which lists began to fail, oldest first
 }
 
 // Counts says how many calls about the whole runtime have failed at once, of how many.
@@ -44,6 +50,11 @@ func (k *Keeper) ComesAndGoes(at time.Time) bool {
 
 // IsThere takes down that the runtime answers such calls again.
 func (k *Keeper) IsThere() { k.now.Outages.Away = false }
+
+// ListFailed takes down that lists have begun to fail.
+func (k *Keeper) ListFailed(f answers.Failure) {
+	k.now.Outages.ListsFailed = keep(k.now.Outages.ListsFailed, f, outagesKept)
+}
 
 // ListCameBack takes down that a list succeeded after one that had failed.
 func (k *Keeper) ListCameBack(at time.Time) { k.now.Outages.ListBack = at }

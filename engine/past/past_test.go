@@ -95,7 +95,7 @@ func busy(k *Keeper, i int) {
 	at := now.Add(time.Duration(i) * 20 * time.Second)
 	pod := pleg.PodRef{UID: pleg.UID(fmt.Sprint(i)), Name: fmt.Sprint("pod-", i)}
 	k.Judged(i%2 == 0, at)
-	for _, e := range []pleg.Event{{Pod: pod, Kind: pleg.Died, Container: "app"}, {Pod: pleg.PodRef{Name: "same"}, Kind: pleg.Kind(i % 3), ID: fmt.Sprint("c", i)}} {
+	for _, e := range []pleg.Event{{ObjectRef: pleg.ObjectRef{Pod: pod, Container: "app"}, Kind: pleg.Died}, {ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: "same"}, ID: fmt.Sprint("c", i)}, Kind: pleg.Kind(i % 3)}} {
 		k.Lost(e, at)
 	}
 	id := fmt.Sprint("id-", i)
@@ -165,7 +165,7 @@ func TestHungObjectsAreBounded(t *testing.T) {
 // Losses after a rest are counted anew.
 func TestLossesAfterARest(t *testing.T) {
 	var k Keeper
-	e := pleg.Event{Pod: pleg.PodRef{Name: "pod"}, Kind: pleg.Died, Container: "app"}
+	e := pleg.Event{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: "pod"}, Container: "app"}, Kind: pleg.Died}
 	for _, at := range []time.Duration{0, time.Minute, time.Minute + LossShown, 2*time.Minute + 2*LossShown} {
 		k.Lost(e, now.Add(at))
 	}

@@ -59,7 +59,7 @@ func TestDiff(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var d differ
-			got := texts(eventsOf(&d, Event{Pod: PodRef{UID: "a"}}, tt.was, tt.now))
+			got := texts(eventsOf(&d, Event{ObjectRef: ObjectRef{Pod: PodRef{UID: "a"}}}, tt.was, tt.now))
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("events = %q, want %q", got, tt.want)
 			}
@@ -89,9 +89,9 @@ func both(id string, container, sandbox State) *Pod {
 func TestDiffSaysFromWhatToWhat(t *testing.T) {
 	was, now := pod("a", "c1 running", "s1 running"), pod("a", "c2 created", "s1 exited")
 	var d differ
-	got := eventsOf(&d, Event{Pod: was.PodRef, At: epoch}, &was, &now)
+	got := eventsOf(&d, Event{ObjectRef: ObjectRef{Pod: was.PodRef}, At: epoch}, &was, &now)
 	event := func(kind Kind, id, name string, from, to State) Event {
-		return Event{Kind: kind, Pod: was.PodRef, ID: id, Container: name, Sandbox: name == "", From: from, To: to, At: epoch}
+		return Event{Kind: kind, ObjectRef: ObjectRef{Pod: was.PodRef, ID: id, Container: name, Sandbox: name == ""}, From: from, To: to, At: epoch}
 	}
 	want := []Event{
 		event(Died, "c1", "name-c1", Running, Exited), // it must have, for all that anybody saw
@@ -151,7 +151,7 @@ func TestDiffAgrees(t *testing.T) {
 			shuffle(r, []Pod{*now})
 		}
 		want := plainDiff(was, now)
-		if got := texts(eventsOf(&d, Event{Pod: PodRef{UID: "a"}}, was, now)); !slices.Equal(got, want) {
+		if got := texts(eventsOf(&d, Event{ObjectRef: ObjectRef{Pod: PodRef{UID: "a"}}}, was, now)); !slices.Equal(got, want) {
 			t.Fatalf("%+v\n-> %+v\nevents = %q, want %q", was, now, got, want)
 		}
 		if equal, _ := alike(was, now, &places{distinct: was == nil || was.distinct()}); equal && len(want) > 0 {
@@ -184,7 +184,7 @@ func plainDiff(was, now *Pod) []string {
 		}
 		seen[id] = true
 		for _, kind := range transition(plainState(was, id), plainState(now, id)) {
-			events = append(events, texts([]Event{{Kind: kind, ID: id, Pod: PodRef{UID: "a"}}})...)
+			events = append(events, texts([]Event{{Kind: kind, ObjectRef: ObjectRef{ID: id, Pod: PodRef{UID: "a"}}}})...)
 		}
 	}
 	return events

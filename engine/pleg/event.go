@@ -65,10 +65,7 @@ func (d Delivery) String() string {
 type Event struct {
 	Kind      Kind
 	Delivery  Delivery
-	Pod       PodRef
-	ID        string // of the container or sandbox; empty for events of the pod
-	Container string // its name; empty for a sandbox
-	Sandbox   bool
+	ObjectRef // without an id for events of the pod
 	From, To  State
 	At        time.Time // when this relist began; of what the stream told, when that was taken in
 	Streamed  bool      // the runtime's stream told it, no relist

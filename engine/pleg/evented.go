@@ -90,7 +90,7 @@ func (c *Core) write(now time.Time, u Upstream) Outcome {
 // send makes the events of a signal: both of them for a DELETED, always, and none for a
 // CREATED.
 func (c *Core) send(now time.Time, u Upstream, st *PodStatus) {
-	e := Event{Pod: st.PodRef, ID: u.ID, At: now, Streamed: true}
+	e := Event{ObjectRef: ObjectRef{Pod: st.PodRef, ID: u.ID}, At: now, Streamed: true}
 	e.Sandbox = slices.ContainsFunc(st.Sandboxes, func(s SandboxStatus) bool { return s.ID == u.ID })
 	var ran time.Time
 	if s := c.exits.Container(u.ID); s != nil {

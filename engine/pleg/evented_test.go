@@ -85,7 +85,7 @@ func TestStreamEventsSayWhatTheyKnow(t *testing.T) {
 	b.core.Apply(epoch, upstream(SignalStarted, "c1", pod("a", "s1 running", "c1 running"), epoch))
 	b.core.Apply(epoch, u)
 	b.core.Apply(epoch, upstream(SignalDeleted, "c1", pod("a", "s1 running"), epoch))
-	base := Event{Pod: pod("a").PodRef, ID: "c1", Container: "name-c1", At: epoch, Streamed: true}
+	base := Event{ObjectRef: ObjectRef{Pod: pod("a").PodRef, ID: "c1", Container: "name-c1"}, At: epoch, Streamed: true}
 	want := []Event{base, base, base, base}
 	want[0].Kind, want[0].From, want[0].To = Started, Created, Running
 	want[1].Kind, want[1].From, want[1].To, want[1].Exited, want[1].ExitCode = Died, Running, Exited, true, 7

@@ -1,6 +1,7 @@
 package pleg
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -23,6 +24,16 @@ func (r PodRef) String() string {
 		return string(r.UID)
 	}
 	return r.Namespace + "/" + r.Name
+}
+
+// Compare is the order of pods wherever they are listed: by namespace, name and UID.
+func (r PodRef) Compare(other PodRef) int {
+	return cmp.Or(cmp.Compare(r.Namespace, other.Namespace), cmp.Compare(r.Name, other.Name), cmp.Compare(r.UID, other.UID))
+}
+
+// Or returns r with what only other says of the same pod.
+func (r PodRef) Or(other PodRef) PodRef {
+	return PodRef{cmp.Or(r.UID, other.UID), cmp.Or(r.Namespace, other.Namespace), cmp.Or(r.Name, other.Name)}
 }
 
 // An ObjectRef says which container or sandbox is meant, and whose it is.
@@ -61,11 +72,6 @@ func ShortID(id string) string {
 		}
 	}
 	return id
-}
-
-// Object returns what an event is about: no id for a pod as a whole.
-func (e *Event) Object() ObjectRef {
-	return ObjectRef{ID: e.ID, Pod: e.Pod, Container: e.Container, Sandbox: e.Sandbox}
 }
 
 // A Sandbox is a pod sandbox as one list call showed it.

@@ -101,7 +101,7 @@ func (c *Core) fail(r *record) {
 // pod, and releases the events.
 func (c *Core) advance(r *record, st *PodStatus) {
 	l := &c.relist
-	base := Event{Pod: r.PodRef, At: l.at}
+	base := Event{ObjectRef: ObjectRef{Pod: r.PodRef}, At: l.at}
 	c.exits = st.Lookup()
 	for i := range l.changes[r.first:r.end] {
 		x, ran := &l.changes[r.first+i], time.Time{}

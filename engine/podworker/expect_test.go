@@ -192,8 +192,8 @@ func TestAskWaitsForNoEvent(t *testing.T) {
 }
 
 func TestExpectationNamesWhatItMeans(t *testing.T) {
-	app := pleg.Event{Kind: pleg.Died, ID: "1", Container: "app"}
-	sandbox := pleg.Event{Kind: pleg.Died, ID: "2", Sandbox: true}
+	app := pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{ID: "1", Container: "app"}}
+	sandbox := pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{ID: "2", Sandbox: true}}
 	for _, tt := range []struct {
 		x    Expectation
 		want string
@@ -217,7 +217,7 @@ func TestExpectationNamesWhatItMeans(t *testing.T) {
 			t.Errorf("%+v means %q, want %q", tt.x, got, tt.want)
 		}
 	}
-	if (Expectation{Kind: pleg.Died}).is(pleg.Event{Kind: pleg.Died, ID: "4"}) {
+	if (Expectation{Kind: pleg.Died}).is(pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{ID: "4"}}) {
 		t.Error("a container without a name is taken for the sandbox")
 	}
 	b := newBench(t, true, true, "a")

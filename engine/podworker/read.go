@@ -1,7 +1,6 @@
 package podworker
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -27,10 +26,7 @@ func (s *Set) Read() Workers {
 func (s *Set) arrange() {
 	s.moved = false
 	s.all = slices.DeleteFunc(s.all, func(w *worker) bool { return w.gone })
-	slices.SortFunc(s.all, func(a, b *worker) int {
-		p, q := &a.Pod, &b.Pod
-		return cmp.Or(cmp.Compare(p.Namespace, q.Namespace), cmp.Compare(p.Name, q.Name), cmp.Compare(p.UID, q.UID))
-	})
+	slices.SortFunc(s.all, func(a, b *worker) int { return a.Pod.Compare(b.Pod) })
 	s.read = make([]*Worker, len(s.all))
 	for i, w := range s.all {
 		w.place = i

@@ -61,7 +61,7 @@ func (b *bench) relist(ago time.Duration) {
 }
 
 func (b *bench) event(kind pleg.Kind, pod, container string) {
-	b.Event(b.now, pleg.Event{Kind: kind, Pod: ref(pod), ID: pod + "/" + container, Container: container, Sandbox: container == ""})
+	b.Event(b.now, pleg.Event{Kind: kind, ObjectRef: pleg.ObjectRef{Pod: ref(pod), ID: pod + "/" + container, Container: container, Sandbox: container == ""}})
 }
 
 // begin takes the next pod to sync, which must be the one named; "" stands for none.
@@ -129,7 +129,7 @@ func TestEventWakesTheWorkerOfItsPod(t *testing.T) {
 func TestEventsThatWakeNobody(t *testing.T) {
 	b := newBench(t, false, false, "a")
 	for delivery := pleg.Filtered; delivery <= pleg.Derived; delivery++ {
-		b.Event(b.now, pleg.Event{Kind: pleg.Died, Delivery: delivery, Pod: ref("a")})
+		b.Event(b.now, pleg.Event{Kind: pleg.Died, Delivery: delivery, ObjectRef: pleg.ObjectRef{Pod: ref("a")}})
 	}
 	b.event(pleg.Removed, "a", "app")
 	b.event(pleg.Died, "unknown", "app")

@@ -19,7 +19,7 @@ const MostObjects = 500
 // A Hang is a call to the runtime that has no answer.
 type Hang struct {
 	Op     call.Operation
-	Object Object // of a status call; else zero
+	Object evidence.Object // of a status call; else zero
 	Since  time.Time
 	Relist bool // a relist waits for it
 	Sure   bool // for so long that it is not just slow
@@ -32,15 +32,16 @@ type Facts struct {
 	Hangs   []Hang                 // the worst first, [MostObjects] at most
 	Hung    map[call.Operation]int // how many calls of each operation hang, those beyond Hangs among them
 	Line    func(int) string       // says of one of Hangs how long it has had no answer
-	Alone   []Object               // pods whose list alone has no answer, while the lists of others have
+	Alone   []evidence.Object      // pods whose list alone has no answer, while the lists of others have
 	Report  *evidence.Report       // of the node; never nil
 	Deep    *evidence.Deep         // what of the report's may be trusted now; never nil
 	Runtime []evidence.Process
-	Retried []evidence.Process             // helpers that are begun again and again, each as old as all of its tries together
-	Busy    bool                           // the node is short of CPU: helpers take longer
-	Lookup  func(id string) (Object, bool) // whose an id is that the runtime lists, or that is surely its own
-	Shown   func(id string) (Object, bool) // what the node shows of any id
-	Disk    func(evidence.Mount) string    // says what is known of the disk behind a file system; empty if nothing is
+	Retried []evidence.Process                      // helpers that are begun again and again, each as old as all of its tries together
+	Pressed bool                                    // a list hangs for sure, or nobody looks again
+	Busy    bool                                    // the node is short of CPU: helpers take longer
+	Lookup  func(id string) (evidence.Object, bool) // whose an id is that the runtime lists, or that is surely its own
+	Shown   func(id string) (evidence.Object, bool) // what the node shows of any id
+	Disk    func(evidence.Mount) string             // says what is known of the disk behind a file system; empty if nothing is
 }
 
 // kinds of edges, each in a file of its own. The order is that in which nodes come to be:
@@ -85,6 +86,7 @@ type builder struct {
 	asked    map[int]*evidence.Goroutine    // by object: the goroutine that is at work on it
 	edges    map[[2]int]int                 // places of edges, by both ends
 	waits    map[int]bool                   // nodes at which an edge begins
+	disk     bool                           // the runtime waits for its own disk
 	alike    map[string]int                 // how many helpers do the same, by verb; nil until somebody asks
 	guessed  []guess
 }
@@ -121,6 +123,7 @@ func (b *builder) index() {
 			slices.SortStableFunc(helpers, olderFirst)
 		}
 	}
+	b.disk = slices.ContainsFunc(b.Runtime, func(p evidence.Process) bool { return b.stands(&p) && b.onStore(&p) })
 	for i := range b.Hangs {
 		if op := b.Hangs[i].Op; !b.hangs(op) {
 			b.first[op] = i
@@ -173,19 +176,19 @@ func (b *builder) edge(from, to int, proof string) {
 	b.graph.Edges = append(b.graph.Edges, Edge{from, to, proof})
 }
 
-func (b *builder) object(o Object) int {
+func (b *builder) object(o evidence.Object) int {
 	return b.node(Node{Key: knownObject(o.ObjectRef), Kind: Container, ID: o.ID, Name: o.String(), Object: o})
 }
 
 // whose returns the object of an id; one of which only the id is known if nobody shows it.
-func (f *Facts) whose(id string) Object {
+func (f *Facts) whose(id string) evidence.Object {
 	if o, known := f.Lookup(id); known {
 		return o
 	}
 	if o, known := f.Shown(id); known {
 		return o
 	}
-	return Object{ObjectRef: pleg.ObjectRef{ID: id}}
+	return evidence.Object{ObjectRef: pleg.ObjectRef{ID: id}}
 }
 
 // Roughly returns a duration by its largest unit or two: 47s, 10m, 2h5m.

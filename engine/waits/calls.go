@@ -1,6 +1,8 @@
 package waits
 
 import (
+	"slices"
+
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -42,21 +44,11 @@ func (b *builder) hangs(op call.Operation) bool {
 	return hangs
 }
 
-// anyBlamed reports whether the object of any call is at fault for it.
-func (b *builder) anyBlamed() bool {
-	for i := range b.Hangs {
-		if b.Hangs[i].Blamed {
-			return true
-		}
-	}
-	return false
-}
-
 // callsToPods: the list of all waits for the pod whose list alone has no answer, while the
 // lists of other pods have.
 func callsToPods(b *builder) {
 	i := b.list(call.ContainerStatus)
-	if i < 0 || b.anyBlamed() {
+	if i < 0 || b.disk || slices.ContainsFunc(b.Hangs, b.blames) {
 		return
 	}
 	for _, pod := range b.Alone {

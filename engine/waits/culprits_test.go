@@ -68,7 +68,7 @@ func TestAHelperBegunAfterTheHang(t *testing.T) {
 // A sandbox whose status hangs holds up no list of containers.
 func TestAStatusOfASandboxHoldsUpNoListOfContainers(t *testing.T) {
 	f := facts(3).list()
-	sb := Object{ObjectRef: pleg.ObjectRef{Pod: app(1).Pod, ID: "s1", Sandbox: true}}
+	sb := evidence.Object{ObjectRef: pleg.ObjectRef{Pod: app(1).Pod, ID: "s1", Sandbox: true}}
 	f.Hung = map[call.Operation]int{call.PodSandboxStatus: 1}
 	f.Hangs = append(f.Hangs, Hang{Op: call.PodSandboxStatus, Object: sb, Sure: true, Blamed: true, Beside: true})
 	g := Build(f)

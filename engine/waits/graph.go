@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A Kind says what a [Node] is. It is a word of the JSON contract.
@@ -35,23 +34,17 @@ const (
 	Device    Kind = "device"
 )
 
-// An Object is a sandbox or a container, as a list or the node itself shows it.
-type Object struct {
-	pleg.ObjectRef
-	SandboxID string // of a container; may be empty
-	State     pleg.State
-}
-
 // A Node is somebody who waits, or for whom somebody waits.
 type Node struct {
 	Key    string // tells it from all others, also those of later graphs: its kind and what it is known by
 	Kind   Kind
-	ID     string // of a container, process, goroutine, lock, device; empty where the name says it all
-	Name   string // for people, such as "runc update (10m)"
-	Object Object // whose it is; zero if it is of none
+	ID     string          // of a container, process, goroutine, lock, device; empty where the name says it all
+	Name   string          // for people, such as "runc update (10m)"
+	Object evidence.Object // whose it is; zero if it is of none
 	Since  time.Time
 
 	sure    bool // of a call: it hangs, and is not just slow
+	stands  bool // of the runtime's process: it does nothing
 	process *evidence.Process
 	lock    *evidence.Lock
 	mount   evidence.Mount
@@ -67,7 +60,7 @@ func (n *Node) Lock() *evidence.Lock { return n.lock }
 
 // Stuck reports whether a node is a process that does nothing.
 func (n *Node) Stuck() bool {
-	return n.process != nil && (Idle(n.process) || n.Kind == Shim && n.process.State == evidence.Zombie)
+	return n.process != nil && (n.stands || Idle(n.process) || n.Kind == Shim && n.process.State == evidence.Zombie)
 }
 
 // An Edge says that one node waits for another.

@@ -18,9 +18,9 @@ import (
 )
 
 // app is the container of a pod, and by what it is known.
-func app(n int) Object {
+func app(n int) evidence.Object {
 	pod := pleg.PodRef{UID: pleg.UID(fmt.Sprint("uid-", n)), Namespace: "pay", Name: fmt.Sprint("api-", n)}
-	return Object{
+	return evidence.Object{
 		ObjectRef: pleg.ObjectRef{Pod: pod, Container: "app", ID: fmt.Sprint("c", n)}, SandboxID: fmt.Sprint("s", n), State: pleg.Running,
 	}
 }
@@ -29,16 +29,16 @@ func app(n int) Object {
 func facts(n int) Facts {
 	f := Facts{
 		Line: func(int) string { return "no reply for 19s" }, Report: &evidence.Report{At: time.Unix(1000, 0)}, Deep: &evidence.Deep{},
-		Disk: func(evidence.Mount) string { return "" }, Shown: func(string) (Object, bool) { return Object{}, false },
+		Disk: func(evidence.Mount) string { return "" }, Shown: func(string) (evidence.Object, bool) { return evidence.Object{}, false },
 	}
-	objects := make(map[string]Object)
+	objects := make(map[string]evidence.Object)
 	for i := range n {
 		o := app(i)
 		objects[o.ID] = o
-		objects[o.SandboxID] = Object{ObjectRef: pleg.ObjectRef{Pod: o.Pod, ID: o.SandboxID, Sandbox: true}, State: pleg.Running}
+		objects[o.SandboxID] = evidence.Object{ObjectRef: pleg.ObjectRef{Pod: o.Pod, ID: o.SandboxID, Sandbox: true}, State: pleg.Running}
 		f.Report.Processes.Shims = append(f.Report.Processes.Shims, evidence.Process{PID: 100 + i, Command: "containerd-shim", Sandbox: o.SandboxID, State: evidence.Sleeping, Own: true})
 	}
-	f.Lookup = func(id string) (Object, bool) { o, known := objects[id]; return o, known }
+	f.Lookup = func(id string) (evidence.Object, bool) { o, known := objects[id]; return o, known }
 	return f
 }
 
@@ -111,7 +111,7 @@ func TestPaths(t *testing.T) {
 		{"two late helpers tell nothing of a list alone", facts(3).list().helper(9, 1, "update").helper(10, 2, "kill"), "call ListContainers", "relist > ListContainers"},
 		{"a pod whose list alone hangs", func() Facts {
 			f := facts(3).list()
-			f.Alone = []Object{{ObjectRef: pleg.ObjectRef{Pod: app(2).Pod, Sandbox: true}}}
+			f.Alone = []evidence.Object{{ObjectRef: pleg.ObjectRef{Pod: app(2).Pod, Sandbox: true}}}
 			return f
 		}(), "call ListContainers", "relist > ListContainers > pay/api-2"},
 		{"the runtime is stopped", func() Facts {

@@ -27,7 +27,7 @@ var helpersOf = map[string][]string{
 // that object's status, for which a list waits as well, and through whoever holds the lock.
 func callsToObjects(b *builder) {
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; h.Blamed {
+		if h := &b.Hangs[i]; b.blames(*h) {
 			b.callToObject(i, h)
 		}
 	}
@@ -47,6 +47,9 @@ func (b *builder) callToObject(i int, h *Hang) {
 		lock := b.statusLock(h, l, joined)
 		for _, waiting := range from {
 			proof := b.lockProof(h, l, joined)
+			if joined != "" && waiting != from[0] && b.waitsElsewhere(b.Hangs[list].Op.String(), l) {
+				proof = ""
+			}
 			if joined == "" && waiting != from[0] && (b.Hangs[list].Op == call.ListContainers) != (h.Op == call.ContainerStatus) {
 				proof = "" // a list of the others takes no such lock
 			}
@@ -100,6 +103,12 @@ func (b *builder) lockProof(h *Hang, l *evidence.Lock, joined string) string {
 		return othersAnswered
 	}
 	return ""
+}
+
+// waitsElsewhere reports whether by the dump a call waits for other locks than this one.
+func (b *builder) waitsElsewhere(op string, l *evidence.Lock) bool {
+	waits := func(l evidence.Lock) bool { return slices.Contains(l.Calls, op) }
+	return !waits(*l) && slices.ContainsFunc(b.Deep.Stacks.Locks, waits)
 }
 
 const othersAnswered = "its status call hangs, others are answered"

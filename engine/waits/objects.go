@@ -25,7 +25,7 @@ func objectsToShims(b *builder) {
 			owner, known = b.Lookup(p.Container)
 		}
 		if !known {
-			owner = Object{ObjectRef: pleg.ObjectRef{ID: cmp.Or(p.Sandbox, p.Container), Sandbox: p.Sandbox != ""}}
+			owner = evidence.Object{ObjectRef: p.LooksAfter()}
 		}
 		if (known || p.Own) && (Idle(p) || known && deadShim(p, owner)) {
 			b.edge(b.object(owner), b.shim(p, owner), "it is "+p.State.String()+" and answers nobody")
@@ -40,11 +40,11 @@ func objectsToShims(b *builder) {
 
 // deadShim reports whether a shim has ended that its parent has not collected, while what
 // it looks after runs.
-func deadShim(p *evidence.Process, owner Object) bool {
+func deadShim(p *evidence.Process, owner evidence.Object) bool {
 	return p.State == evidence.Zombie && owner.State == pleg.Running && p.For >= heldLasting
 }
 
-func (b *builder) objectToShim(i int, o Object) {
+func (b *builder) objectToShim(i int, o evidence.Object) {
 	p := b.shimOf(o)
 	if p == nil {
 		return
@@ -59,7 +59,7 @@ func (b *builder) objectToShim(i int, o Object) {
 
 // asksShim adds that a node waits for a shim because a goroutine has asked that for
 // something.
-func (b *builder) asksShim(waiting int, o *Object, g *evidence.Goroutine) bool {
+func (b *builder) asksShim(waiting int, o *evidence.Object, g *evidence.Goroutine) bool {
 	p := b.shimOf(*o)
 	asks := p != nil && strings.HasPrefix(g.Doing, "ttrpc") && g.Waits == ""
 	if asks {
@@ -70,7 +70,7 @@ func (b *builder) asksShim(waiting int, o *Object, g *evidence.Goroutine) bool {
 
 // shimOf returns the process that holds a sandbox, or a container as each of CRI-O's has
 // one; nil if none is known.
-func (b *builder) shimOf(o Object) *evidence.Process {
+func (b *builder) shimOf(o evidence.Object) *evidence.Process {
 	if p := b.shims[o.ID]; p != nil || o.SandboxID == "" {
 		return p
 	}
@@ -98,7 +98,7 @@ func objectsToProcesses(b *builder) {
 		}
 	}
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; h.Blamed {
+		if h := &b.Hangs[i]; b.blames(*h) {
 			if p := WorstOf(b.Report.Processes.Containers[h.Object.ID]); p != nil && (Held(p) || InKernel(p)) {
 				b.objectToProcess(h.Object, p)
 			}
@@ -107,7 +107,7 @@ func objectsToProcesses(b *builder) {
 }
 
 // objectToProcess adds a process, unless something else is known to hold its object up.
-func (b *builder) objectToProcess(o Object, p *evidence.Process) {
+func (b *builder) objectToProcess(o evidence.Object, p *evidence.Process) {
 	object := b.object(o)
 	if !b.waits[object] {
 		b.edge(object, b.process(p, o), "")
@@ -202,7 +202,7 @@ func (b *builder) lateHelper(p *evidence.Process) {
 }
 
 // objectToHelper adds a helper of an object, with the shim that waits for it.
-func (b *builder) objectToHelper(object int, o Object, p *evidence.Process) {
+func (b *builder) objectToHelper(object int, o evidence.Object, p *evidence.Process) {
 	from, shim := object, b.shimOf(o)
 	if shim != nil {
 		place := b.graph.Find(Key(Shim, strconv.Itoa(shim.PID)))
@@ -228,7 +228,7 @@ func (b *builder) has(from, to int) bool {
 
 // chainOfHelpers adds those that a helper has called in turn: runc calls itself, and a
 // wrapper of it runc.
-func (b *builder) chainOfHelpers(place int, o Object) {
+func (b *builder) chainOfHelpers(place int, o evidence.Object) {
 	for range 4 {
 		p := b.graph.Nodes[place].process
 		child := b.childOf(p)
@@ -275,7 +275,7 @@ func (b *builder) outermost(p *evidence.Process) *evidence.Process {
 // helperFor returns what works on an object and has not ended: that which is about it, or
 // else a child of its shim that is about nobody else; nil if there is none. Those that
 // last as long as what they run are no matter.
-func (b *builder) helperFor(o Object) *evidence.Process {
+func (b *builder) helperFor(o evidence.Object) *evidence.Process {
 	sandbox := o.SandboxID
 	if o.Sandbox {
 		sandbox = o.ID
@@ -297,14 +297,12 @@ func (b *builder) helperFor(o Object) *evidence.Process {
 
 // helperOwner returns for whom a helper runs. A sandbox that is being made is not listed;
 // what tells no container is for the sandbox of the shim that called it.
-func (b *builder) helperOwner(p *evidence.Process) Object {
+func (b *builder) helperOwner(p *evidence.Process) evidence.Object {
 	o := b.whose(cmp.Or(p.Container, p.Sandbox))
 	if o.Pod == (pleg.PodRef{}) {
 		o.Sandbox = o.Sandbox || IsPlugin(p) || p.Container == ""
 	}
-	if o.Pod.Name == "" && p.Pod != "" {
-		o.Pod.Namespace, o.Pod.Name = p.Namespace, p.Pod
-	}
+	o.Pod = o.Pod.Or(p.Pod)
 	return o
 }
 

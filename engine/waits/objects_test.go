@@ -23,15 +23,15 @@ func TestHelperFor(t *testing.T) {
 	b := builder{Facts: Facts{Report: r}}
 	b.index()
 	for _, tt := range []struct {
-		object Object
+		object evidence.Object
 		want   int
 	}{
-		{Object{ObjectRef: pleg.ObjectRef{ID: "c"}, SandboxID: "s"}, 10},
-		{Object{ObjectRef: pleg.ObjectRef{ID: "c"}}, 10},
-		{Object{ObjectRef: pleg.ObjectRef{ID: "idle"}, SandboxID: "s"}, 14},
-		{Object{ObjectRef: pleg.ObjectRef{ID: "s", Sandbox: true}}, 13},
-		{Object{ObjectRef: pleg.ObjectRef{ID: "idle"}}, 0},
-		{Object{}, 0},
+		{evidence.Object{ObjectRef: pleg.ObjectRef{ID: "c"}, SandboxID: "s"}, 10},
+		{evidence.Object{ObjectRef: pleg.ObjectRef{ID: "c"}}, 10},
+		{evidence.Object{ObjectRef: pleg.ObjectRef{ID: "idle"}, SandboxID: "s"}, 14},
+		{evidence.Object{ObjectRef: pleg.ObjectRef{ID: "s", Sandbox: true}}, 13},
+		{evidence.Object{ObjectRef: pleg.ObjectRef{ID: "idle"}}, 0},
+		{evidence.Object{}, 0},
 	} {
 		got := 0
 		if p := b.helperFor(tt.object); p != nil {

@@ -19,6 +19,9 @@ const (
 	// takes seconds for a sync, the kernel itself complains after 2 min. It is also
 	// how long a debugger may hold what it traces.
 	diskLasting = 10 * time.Second
+	// storeLasting is the same for the runtime on its own disk, while a list hangs or where
+	// nobody looks again: nothing else is likelier to hold all of it up.
+	storeLasting = 2 * time.Second
 	// Grown is how old a helper is at least that anybody has waited for.
 	Grown = time.Second
 	// BusyFactor is how many times longer helpers take where they wait for the CPU.
@@ -38,9 +41,25 @@ func Held(p *evidence.Process) bool {
 }
 
 // InKernel reports whether a process is in the kernel for longer than a disk takes, or
-// waits there for a server.
+// waits there for a server, a frozen file system or memory of its control group.
 func InKernel(p *evidence.Process) bool {
-	return p.State == evidence.Uninterrupted && (p.For >= diskLasting || p.For >= heldLasting && ForServer(p))
+	return p.State == evidence.Uninterrupted && (p.For >= diskLasting || p.For >= heldLasting && (ForServer(p) || OnFrozen(p) || ForMemory(p)))
+}
+
+// ForMemory reports whether a process waits until its control group has memory again.
+func ForMemory(p *evidence.Process) bool {
+	is := func(function string) bool { return strings.HasPrefix(function, "mem_cgroup_") }
+	return is(p.Wchan) || slices.ContainsFunc(p.Stack, is)
+}
+
+// OnFrozen reports whether a process waits until its file system is no longer frozen, as
+// for a snapshot of its disk. The kernel's control groups have such a lock as well.
+func OnFrozen(p *evidence.Process) bool {
+	freezes := func(function string) bool {
+		return strings.Contains(function, "percpu_rwsem_wait") || strings.Contains(function, "sb_start_write") || strings.Contains(function, "_freeze")
+	}
+	onDisk := strings.HasPrefix(p.Mount.Source, "/") || p.Mount.Type == "overlay"
+	return onDisk && (freezes(p.Wchan) || slices.ContainsFunc(p.Stack, freezes))
 }
 
 // Idle reports whether a shim, a helper or the runtime does nothing. That it is stopped is
@@ -53,6 +72,25 @@ func Idle(p *evidence.Process) bool {
 // the kernel now and then.
 func IdleRuntime(p *evidence.Process) bool {
 	return p.State == evidence.Stopped || p.State.Stuck() && p.For >= heldLasting
+}
+
+// stands reports whether the runtime's own process does nothing, so that this is a reason.
+// Where that is pressing a thread on its own disk, or one that is held, need not be so for
+// as long as anybody else's.
+func (f *Facts) stands(p *evidence.Process) bool {
+	return Idle(p) || f.Pressed && IdleRuntime(p) && (p.State != evidence.Uninterrupted || p.For >= storeLasting && f.onStore(p))
+}
+
+// onStore reports whether a process waits in the kernel for a disk of the runtime's own.
+func (f *Facts) onStore(p *evidence.Process) bool {
+	m := FileSystem(f.Report, p)
+	is := func(d evidence.Disk) bool {
+		if d.Mount.Device == "" { // it could not be asked
+			return m.Point != "" && strings.HasPrefix(d.Path, m.Point)
+		}
+		return d.Mount.Device == m.Device
+	}
+	return p.State == evidence.Uninterrupted && (is(f.Report.Disk) || is(f.Report.State))
 }
 
 // HelperLate reports whether a helper is older than its like ever gets on a node, busy or
@@ -126,7 +164,8 @@ func (f *Facts) anyIdle() bool {
 		}
 	}
 	dead := func(p evidence.Process) bool { return p.State == evidence.Zombie }
-	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Helpers, idle) || slices.ContainsFunc(f.Runtime, idle)
+	return slices.ContainsFunc(processes.Shims, idle) || slices.ContainsFunc(processes.Shims, dead) || slices.ContainsFunc(processes.Helpers, idle) ||
+		slices.ContainsFunc(f.Runtime, func(p evidence.Process) bool { return f.stands(&p) })
 }
 
 // anyLate reports whether any helper should have ended, or is to tell of an end that the
@@ -154,19 +193,19 @@ func IsDelete(p *evidence.Process) bool {
 }
 
 // process returns the node of a process that is no shim and no helper.
-func (b *builder) process(p *evidence.Process, whose Object) int {
+func (b *builder) process(p *evidence.Process, whose evidence.Object) int {
 	return b.node(Node{
 		Key: strconv.Itoa(p.PID), Kind: Process, ID: strconv.Itoa(p.PID), Name: fmt.Sprintf("pid %d (%s)", p.PID, p.Command),
 		Object: whose, Since: b.since(p.For), process: p,
 	})
 }
 
-func (b *builder) shim(p *evidence.Process, whose Object) int {
+func (b *builder) shim(p *evidence.Process, whose evidence.Object) int {
 	name := MonitorWord(p) + " " + strconv.Itoa(p.PID)
 	return b.node(Node{Key: strconv.Itoa(p.PID), Kind: Shim, ID: strconv.Itoa(p.PID), Name: name, Object: whose, process: p})
 }
 
-func (b *builder) helper(p *evidence.Process, whose Object) int {
+func (b *builder) helper(p *evidence.Process, whose evidence.Object) int {
 	return b.node(Node{
 		Key: strconv.Itoa(p.PID), Kind: Helper, ID: strconv.Itoa(p.PID), Name: fmt.Sprintf("%s (%s)", HelperName(p), Roughly(p.Age)),
 		Object: whose, Since: b.since(p.Age), process: p,

@@ -10,22 +10,37 @@ import (
 // its process, if that does nothing, else for a lock in it and for who holds that.
 func callsToRuntime(b *builder) {
 	for i := range b.Runtime {
-		if p := &b.Runtime[i]; Idle(p) {
-			b.process(p, Object{})
+		if p := &b.Runtime[i]; b.stands(p) {
+			b.graph.Nodes[b.process(p, evidence.Object{})].stands = true
 		}
 	}
-	blamed := b.anyBlamed()
+	blamed := slices.ContainsFunc(b.Hangs, b.blames)
 	for i := range b.Hangs {
-		if h := &b.Hangs[i]; !h.Blamed && !(blamed && h.Op.IsList()) {
+		if h := &b.Hangs[i]; !b.blames(*h) && !(blamed && h.Op.IsList()) {
 			b.callToRuntime(b.call(i), h)
 		}
 	}
 }
 
+// blames reports whether the object of a call is at fault for it. It is not while the
+// runtime waits for its own disk, unless something else shows of that object.
+func (b *builder) blames(h Hang) bool {
+	if !h.Blamed || !b.disk {
+		return h.Blamed
+	}
+	elsewhere := func(p *evidence.Process) bool { // and not in the kernel for that disk, or for nobody knows what
+		return p != nil && (p.State != evidence.Uninterrupted || ForServer(p) || p.Mount.Type != "" && !b.onStore(p))
+	}
+	shim, p := b.shimOf(h.Object), WorstOf(b.Report.Processes.Containers[h.Object.ID])
+	l, joined := b.lockOf(&h)
+	return elsewhere(shim) && Idle(shim) || p != nil && (Held(p) || InKernel(p) && ForServer(p)) ||
+		elsewhere(b.helperFor(h.Object)) || l != nil && joined != "" && !l.Likely
+}
+
 func (b *builder) callToRuntime(waiting int, h *Hang) {
 	if i := slices.IndexFunc(b.Runtime, func(p evidence.Process) bool { return IdleRuntime(&p) }); i >= 0 {
 		p := &b.Runtime[i]
-		b.edge(waiting, b.process(p, Object{}), "it is the runtime's own, and "+p.State.String())
+		b.edge(waiting, b.process(p, evidence.Object{}), "it is the runtime's own, and "+p.State.String())
 		return
 	}
 	i := slices.IndexFunc(b.Deep.Stacks.Locks, func(l evidence.Lock) bool {

@@ -93,7 +93,7 @@ func TestBelow(t *testing.T) {
 func TestWords(t *testing.T) {
 	snap := Healthy()
 	snap.Calls[0] = answers.Calls{Op: call.Version, Count: 1, Max: 2 * time.Second, P50: 2 * time.Second, LastOK: Ago(9 * time.Second)}
-	snap.Probes = []answers.Probe{{Flight: call.Flight{Op: call.Status}, At: Noon, Err: context.DeadlineExceeded}}
+	snap.Probes = []answers.Outcome{{Flight: call.Flight{Op: call.Status}, At: Noon, Err: context.DeadlineExceeded}}
 	s := NewStage(New(pane.Settings{}), View(snap), 118, 20)
 	for _, want := range []string{"Version: 1 call, the longest 2.0s", "Status fails: "} {
 		if s.Row(want) == "" {
@@ -155,7 +155,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("the second, in %d cells: %q, want %q", w, got, want)
 		}
 	}
-	snap.Probes = []answers.Probe{{Flight: call.Flight{Op: call.Version}, At: Noon, Took: time.Millisecond}}
+	snap.Probes = []answers.Outcome{{Flight: call.Flight{Op: call.Version}, At: Noon, Took: time.Millisecond}}
 	if s := NewStage(New(pane.Settings{}), View(snap), 78, 20); s.Row("while ListContainers (2nd try) hangs: Version 1ms answers") == "" {
 		t.Errorf("no line says which try it is:\n%s", s.Text())
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/plegtop/plegtop/cri/sim"
 )
 
 // A checked is what a check said and how it ended.
@@ -146,9 +148,75 @@ func TestCheckCannotTell(t *testing.T) {
 	if root.exit != 3 || !strings.Contains(root.stderr, "--host-root /nowhere: no such file or directory; name the folder") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", root.exit, root.stdout, root.stderr)
 	}
-	got := check(t, "-r", "tcp://10.0.0.1:1", "check", "-o", "json")
-	if got.exit != 3 || got.stdout != "" || !strings.Contains(got.stderr, "plegtop --demo") {
+	for _, tt := range []struct{ args, says, stderr string }{
+		{"-r tcp://10.0.0.1:1 check -o json", "is a network address", "plegtop --demo"},
+		{"check -o json --nonsense", "unknown flag: --nonsense", "plegtop --help"},
+		{"check --output=json --theme=none", "--theme", "--theme"},
+		{"check -o json --config=/dev/zero", "not a regular file", "not a regular file"},
+		{"--demo=nonsense check -ojson", "nonsense", "--demo"},
+	} {
+		got := check(t, strings.Fields(tt.args)...)
+		if said := got.unknown(t); got.exit != 3 || !strings.Contains(said, tt.says) || !strings.Contains(got.stderr, tt.stderr) {
+			t.Errorf("%s: exit code %d, standard output %q, standard error %q", tt.args, got.exit, got.stdout, got.stderr)
+		}
+	}
+	if got := check(t, "watch", "-o", "json", "--nonsense"); got.exit != 3 || got.stdout != "" {
+		t.Errorf("watch: exit code %d, standard output %q", got.exit, got.stdout)
+	}
+}
+
+// unknown returns why a check could not look, by its JSON, which it holds against the schema.
+func (c checked) unknown(t *testing.T) string {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "check.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := jsonschema.UnmarshalJSON(strings.NewReader(c.stdout))
+	if err == nil {
+		err = schema.Validate(object)
+	}
+	var said struct{ Error string }
+	if err = errors.Join(err, json.Unmarshal([]byte(c.stdout), &said)); err != nil {
+		t.Errorf("%v in %q; standard error: %s", err, c.stdout, c.stderr)
+	}
+	return said.Error
+}
+
+// A node whose kubelet is told to take a runtime that is down is not healthy because
+// another runtime answers on it.
+func TestCheckOfTheRuntimeThatIsMeant(t *testing.T) {
+	root := t.TempDir()
+	server, err := sim.Start(t.Context(), sim.Config{Scenario: "quiet", Dir: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	socket := filepath.Join(root, "run", "containerd", "containerd.sock")
+	config := filepath.Join(root, "var", "lib", "kubelet", "config.yaml")
+	text := []byte("containerRuntimeEndpoint: unix:///run/crio/crio.sock")
+	err = errors.Join(os.MkdirAll(filepath.Dir(socket), 0o700), os.MkdirAll(filepath.Dir(config), 0o700), os.WriteFile(config, text, 0o600),
+		os.Symlink(strings.TrimPrefix(server.Endpoint(), "unix://"+root), socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := check(t, "--host-root", root, "check", "-o", "json")
+	if got.exit != 2 || !strings.Contains(got.stdout, `"id":"runtime-down"`) || !strings.Contains(got.stderr, "(/var/lib/kubelet/config.yaml); another one does at") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", got.exit, got.stdout, got.stderr)
+	}
+}
+
+// A verdict that nobody can read is none. Where only the status is wanted, it is.
+func TestCheckToAClosedOutput(t *testing.T) {
+	for redirection, want := range map[string]int{">&-": 3, ">/dev/null": 0, ">/dev/null 2>&1": 0, "1<>/dev/null 2>&1": 0} {
+		cmd := exec.Command("sh", "-c", `"$0" --demo=quiet check `+redirection, plegtop(t))
+		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		_ = cmd.Run() // its status tells
+		if got := cmd.ProcessState.ExitCode(); got != want || want == 3 && !strings.Contains(stderr.String(), "write >/dev/null if") {
+			t.Errorf("%s: exit code %d, want %d; standard error %q", redirection, got, want, stderr.String())
+		}
 	}
 }
 

@@ -150,8 +150,7 @@ func TestNothingElseIsAskedFor(t *testing.T) {
 			r.press(t, "q")
 			r.over(t, 0)
 			reads := []string{
-				"Version", "Status", "RuntimeConfig", "ListPodSandbox", "ListContainers", "StreamPodSandboxes", "StreamContainers",
-				"PodSandboxStatus", "ContainerStatus",
+				"Version", "Status", "RuntimeConfig", "ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus",
 			}
 			calls := s.Calls()
 			for _, c := range calls {

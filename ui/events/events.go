@@ -128,7 +128,7 @@ func (e *events) Subject() pane.Subject {
 
 // subjectOf returns what an event is about.
 func subjectOf(r *journal.Row) pane.Subject {
-	return pane.Subject{Pod: r.Pod, Container: r.Container, ID: r.ID, Event: r.Seq}
+	return pane.Subject{ObjectRef: r.ObjectRef, Event: r.Seq}
 }
 
 // Do moves, marks, follows, or changes what is shown of each event.

@@ -24,13 +24,13 @@ func happen(s *engine.Snapshot) []engine.Event {
 		return engine.Event{Event: e, SeenAt: e.At.Add(s.Relists.History[relist].Took)}
 	}
 	all := []engine.Event{
-		at(100, pleg.Event{Kind: pleg.Started, Pod: cart.PodRef, ID: cart.Current.Sandboxes[0].ID, Sandbox: true, To: pleg.Running}),
-		at(100, pleg.Event{Kind: pleg.Started, Pod: cart.PodRef, ID: cart.Current.Containers[0].ID, Container: "cart", To: pleg.Running}),
-		at(104, pleg.Event{Kind: pleg.Changed, Delivery: pleg.Filtered, Pod: pay.PodRef, ID: "0123456789abcdef", Container: "payments", To: pleg.Created}),
-		at(105, pleg.Event{Kind: pleg.Died, Pod: pay.PodRef, ID: "0123456789abcdef", Container: "payments", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 137}),
-		at(111, pleg.Event{Kind: pleg.Died, Delivery: pleg.Discarded, Pod: gone, ID: "c", Container: "cart", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 143}),
-		at(111, pleg.Event{Kind: pleg.Removed, Pod: gone, ID: "c", Container: "cart", From: pleg.Exited, To: pleg.Absent}),
-		at(111, pleg.Event{Kind: pleg.PodSync, Pod: cart.PodRef}),
+		at(100, pleg.Event{Kind: pleg.Started, ObjectRef: pleg.ObjectRef{Pod: cart.PodRef, ID: cart.Current.Sandboxes[0].ID, Sandbox: true}, To: pleg.Running}),
+		at(100, pleg.Event{Kind: pleg.Started, ObjectRef: pleg.ObjectRef{Pod: cart.PodRef, ID: cart.Current.Containers[0].ID, Container: "cart"}, To: pleg.Running}),
+		at(104, pleg.Event{Kind: pleg.Changed, Delivery: pleg.Filtered, ObjectRef: pleg.ObjectRef{Pod: pay.PodRef, ID: "0123456789abcdef", Container: "payments"}, To: pleg.Created}),
+		at(105, pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{Pod: pay.PodRef, ID: "0123456789abcdef", Container: "payments"}, From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 137}),
+		at(111, pleg.Event{Kind: pleg.Died, Delivery: pleg.Discarded, ObjectRef: pleg.ObjectRef{Pod: gone, ID: "c", Container: "cart"}, From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 143}),
+		at(111, pleg.Event{Kind: pleg.Removed, ObjectRef: pleg.ObjectRef{Pod: gone, ID: "c", Container: "cart"}, From: pleg.Exited, To: pleg.Absent}),
+		at(111, pleg.Event{Kind: pleg.PodSync, ObjectRef: pleg.ObjectRef{Pod: cart.PodRef}}),
 	}
 	for i := range all {
 		all[i].Seq = uint64(i + 1)
@@ -63,7 +63,7 @@ func deaths(from, to uint64) []engine.Event {
 	for seq := from; seq <= to; seq++ {
 		at := panetest.Noon.Add(time.Duration(seq) * time.Second)
 		all = append(all, engine.Event{Seq: seq, SeenAt: at, Event: pleg.Event{
-			At: at, Kind: pleg.Died, Pod: pleg.PodRef{UID: "u", Namespace: "ns", Name: "p"}, ID: "c", Container: "x",
+			At: at, Kind: pleg.Died, ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u", Namespace: "ns", Name: "p"}, ID: "c", Container: "x"},
 			From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: int32(seq%5) % 2,
 		}})
 	}
@@ -293,7 +293,7 @@ func TestTimes(t *testing.T) {
 
 func TestKeysOfAnEvent(t *testing.T) {
 	s := stage(view(), 118, 20).Press("c")
-	want := pane.Subject{Pod: panetest.Find(s.V.Snapshot, "cart-7d9c5b7d4-2m4ns").PodRef, Event: 7}
+	want := pane.Subject{ObjectRef: pleg.ObjectRef{Pod: panetest.Find(s.V.Snapshot, "cart-7d9c5b7d4-2m4ns").PodRef}, Event: 7}
 	if diff := cmp.Diff(want, s.Subject()); diff != "" || s.Clip != want.Pod.Name {
 		t.Errorf("copied %q; on (-want +got):\n%s", s.Clip, diff)
 	}
@@ -352,7 +352,7 @@ func TestSheetShowsTheLastPicture(t *testing.T) {
 			left.Pods = append(left.Pods, p)
 		}
 	}
-	e := engine.Event{Seq: 1, SeenAt: left.At, Event: pleg.Event{At: left.Relists.History[119].At, Kind: pleg.Removed, Pod: pay.PodRef, ID: "s", Sandbox: true, From: pleg.Exited}}
+	e := engine.Event{Seq: 1, SeenAt: left.At, Event: pleg.Event{At: left.Relists.History[119].At, Kind: pleg.Removed, ObjectRef: pleg.ObjectRef{Pod: pay.PodRef, ID: "s", Sandbox: true}, From: pleg.Exited}}
 	v.Snapshot = &left
 	v.Pods.Observe(&left, nil)
 	v.Journal.Observe(engine.Update{Snapshot: &left, Events: []engine.Event{e}})

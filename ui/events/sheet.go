@@ -60,7 +60,7 @@ func (s *sheet) Observe(v *pane.View, w, h int) {
 func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	switch a {
 	case keymap.Detail:
-		if !h.OpenSheet(pane.Subject{Pod: s.row.Pod}) {
+		if !h.OpenSheet(pane.Subject{ObjectRef: pleg.ObjectRef{Pod: s.row.Pod}}) {
 			h.Say("the pod has gone: what is known of it is here")
 		}
 		return nil, true

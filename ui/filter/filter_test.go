@@ -161,7 +161,7 @@ func TestPod(t *testing.T) {
 func TestEvent(t *testing.T) {
 	died := engine.Event{
 		Event: pleg.Event{
-			Kind: pleg.Died, Pod: pleg.PodRef{UID: "u", Namespace: "default", Name: "api-1"}, ID: "abc", Container: "nginx",
+			Kind: pleg.Died, ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u", Namespace: "default", Name: "api-1"}, ID: "abc", Container: "nginx"},
 			From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 3,
 		},
 		SeenAt: now.Add(-time.Minute), Lag: 900 * time.Millisecond, HasLag: true, Reason: "Error",

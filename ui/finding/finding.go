@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -41,15 +40,7 @@ func Summary(f *diagnose.Finding) string {
 
 // Subject names what a finding is about, in the parts that a person looks for;
 // empty if that is nothing in particular.
-func Subject(s diagnose.Subject) string { return Words(s.Operation, PodName(s), s.Container) }
-
-// PodName returns namespace/name, or empty where s is about no pod.
-func PodName(s diagnose.Subject) string {
-	if s.Pod == (pleg.PodRef{}) {
-		return ""
-	}
-	return s.Pod.String()
-}
+func Subject(s diagnose.Subject) string { return Words(s.Operation, s.Pod.String(), s.Container) }
 
 // Words joins those of all that are not empty with a space.
 func Words(all ...string) string {

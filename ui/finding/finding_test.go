@@ -65,14 +65,13 @@ func TestChecked(t *testing.T) {
 		Counts: engine.Counts{Pods: 110, Containers: 1},
 		Table: answers.Table{
 			Calls: []answers.Calls{{Count: 3, Max: 7 * time.Millisecond}, {Count: 2, Errors: 1, Max: time.Millisecond}},
-			Sweep: &answers.Sweep{CutOff: true},
 		},
 	}
 	for _, tt := range []struct {
 		h    diagnose.Headline
 		want string
 	}{
-		{diagnose.Headline{Word: "HEALTHY"}, "110 pods, 1 container: 1 of 5 calls failed, slowest 7ms; not all were asked: cut off by the deadline"},
+		{diagnose.Headline{Word: "HEALTHY"}, "110 pods, 1 container: 1 of 5 calls failed, slowest 7ms"},
 		{diagnose.Headline{Word: "HEALTHY", Text: "1 warning"}, "1 warning"},
 		{diagnose.Headline{Word: "NO LIST", Severity: diagnose.Warning}, ""},
 	} {

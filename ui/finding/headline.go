@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -58,28 +57,7 @@ func Fine(s *engine.Snapshot) string {
 	if errors > 0 {
 		said = fmt.Sprintf("%d of %d calls failed", errors, count)
 	}
-	said = fmt.Sprintf("%s, %s: %s, slowest %s", Plural(s.Counts.Pods, "pod"), Plural(s.Counts.Containers, "container"), said, text.Took(slowest))
-	if why := Unfinished(s.Sweep); why != "" {
-		said += "; not all were asked: " + why
-	}
-	return said
-}
-
-// Unfinished returns why a sweep did not ask for every object; empty if it did.
-func Unfinished(s *answers.Sweep) string {
-	switch {
-	case s == nil:
-		return "nothing was asked for"
-	case s.Refused != "":
-		return s.Refused
-	case s.GivenUp != "":
-		return "given up: " + s.GivenUp
-	case s.CutOff:
-		return "cut off by the deadline"
-	case s.Canceled:
-		return "canceled"
-	}
-	return ""
+	return fmt.Sprintf("%s, %s: %s, slowest %s", Plural(s.Counts.Pods, "pod"), Plural(s.Counts.Containers, "container"), said, text.Took(slowest))
 }
 
 // Plural returns "1 pod", "2 pods", "2 sandboxes".

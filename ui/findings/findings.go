@@ -106,16 +106,11 @@ func (f *findings) Info() pane.Info {
 // unfolded, one of those that it sums up.
 func (f *findings) Subject() pane.Subject {
 	r := f.current()
-	s := subject(r.about())
+	s := pane.Subject{ObjectRef: r.about().ObjectRef}
 	if r.one == nil {
 		s.Finding = r.Finding
 	}
 	return s
-}
-
-// subject returns what a finding is about as the screen knows it.
-func subject(s diagnose.Subject) pane.Subject {
-	return pane.Subject{Pod: s.Pod, Container: s.Container, ID: s.ContainerID}
 }
 
 // current returns the row under the cursor; it is of no finding if there is none.

@@ -28,7 +28,7 @@ func folded() diagnose.Finding {
 	}
 	for i := range 3 {
 		ref := pleg.PodRef{UID: pleg.UID(fmt.Sprint("u", i)), Namespace: "shop", Name: fmt.Sprint("cart-", i)}
-		f.Members = append(f.Members, diagnose.Subject{Pod: ref, Container: "cart", ContainerID: fmt.Sprint("c", i)})
+		f.Members = append(f.Members, diagnose.Subject{ObjectRef: pleg.ObjectRef{ID: fmt.Sprint("c", i), Pod: ref, Container: "cart"}})
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%v cart died %d times, last with 137", ref, 9-i))
 	}
 	f.Subject = f.Members[0]
@@ -193,7 +193,7 @@ func TestUnfolds(t *testing.T) {
 			t.Errorf("right on one of them leads to %q", under(s))
 		}
 		s.Press("enter")
-		want := pane.Subject{Pod: folded().Members[1].Pod, Container: "cart", ID: "c1"}
+		want := pane.Subject{ObjectRef: pleg.ObjectRef{ID: "c1", Pod: folded().Members[1].Pod, Container: "cart"}}
 		if got := s.Sheets[len(s.Sheets)-1]; got != want || under(s) != "cart-1" {
 			t.Errorf("enter opens %+v, want %+v", got, want)
 		}
@@ -401,7 +401,7 @@ func TestTextsStand(t *testing.T) {
 func TestHostileFindingsStayCheap(t *testing.T) {
 	all := make([]diagnose.Finding, 50)
 	for i := range all {
-		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}
+		all[i] = diagnose.Finding{ID: "x", Summary: strings.Repeat("日 ", 1<<16), Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: fmt.Sprint(i)}}}}
 	}
 	if n := show(80, 20, all...).Info().Wanted; n > 1+50*mostLines {
 		t.Errorf("%d lines for 50 findings", n)

@@ -172,7 +172,7 @@ func (d *sheet) subject(doc *widget.Doc) {
 	doc.Section(name)
 	for _, f := range []struct{ label, text string }{
 		{"call", about.Operation}, {"namespace", about.Pod.Namespace}, {"pod", about.Pod.Name}, {"uid", string(about.Pod.UID)},
-		{"container", about.Container}, {"id", about.ContainerID},
+		{"container", about.Container}, {"id", about.ID},
 	} {
 		doc.Field(f.label, d.View.Theme.Text, f.text)
 	}
@@ -185,16 +185,14 @@ func (d *sheet) Info() pane.Info {
 
 // Subject returns the finding and what it is about.
 func (d *sheet) Subject() pane.Subject {
-	s := subject(d.of.Subject)
-	s.Finding = &d.of
-	return s
+	return pane.Subject{ObjectRef: d.of.Subject.ObjectRef, Finding: &d.of}
 }
 
 // Do scrolls, copies the command under the cursor, and opens the pod.
 func (d *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	switch a {
 	case keymap.Detail:
-		openSheet(h, subject(d.of.Subject))
+		openSheet(h, pane.Subject{ObjectRef: d.of.Subject.ObjectRef})
 	case keymap.Copy:
 		return d.copy(h), true
 	default:

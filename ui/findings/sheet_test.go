@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
@@ -38,7 +39,7 @@ func TestSheetOfASingleMember(t *testing.T) {
 
 func TestSheetIsOfAFinding(t *testing.T) {
 	v := With(View(Healthy()), Findings()...)
-	if p := Sheet(v, pane.Subject{Pod: v.Snapshot.Pods[0].PodRef}); p != nil {
+	if p := Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: v.Snapshot.Pods[0].PodRef}}); p != nil {
 		t.Errorf("a sheet of a pod: %v", p)
 	}
 	s := open(80, 20, 0, Findings()...)

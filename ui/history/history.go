@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -32,7 +33,9 @@ type File struct {
 }
 
 // Open returns the file of the person who runs the program: plegtop/history in the state
-// folder. One that has no such folder has a file that keeps nothing. It does no I/O.
+// folder. One that has no such folder has a file that keeps nothing, and so has root where
+// the folder is another's, as sudo leaves it: that person could not write it any more. It
+// does no I/O.
 func Open() *File {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // as the specification wants it
@@ -65,7 +68,7 @@ func fits(s string) bool {
 // Remember keeps a line; one that was kept before becomes the newest. It takes the time
 // that the disk takes. The file is whole at any moment.
 func (f *File) Remember(line string) error {
-	if f.path == "" || !fits(line) {
+	if f.path == "" || !fits(line) || os.Geteuid() == 0 && isOthers(filepath.Dir(f.path)) {
 		return nil
 	}
 	f.mu.Lock()
@@ -81,6 +84,20 @@ func (f *File) Remember(line string) error {
 		return fmt.Errorf("keep the filter for the next run: %w", err)
 	}
 	return nil
+}
+
+// isOthers reports whether a folder, or one that it is in, belongs to another user than root.
+func isOthers(dir string) bool {
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			continue // it is still to be made
+		}
+		if owner, known := info.Sys().(*syscall.Stat_t); known && owner.Uid != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // replace puts a new file in the place of the old one.

@@ -126,3 +126,27 @@ func TestDevice(t *testing.T) {
 		t.Errorf("%v, %v: want a file in the place of the link", info.Mode(), err)
 	}
 }
+
+// What sudo leaves as HOME is another's: root makes nothing there that its owner could not
+// change any more.
+func TestRootKeepsNothingAtAnother(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root writes where others own the folder")
+	}
+	for name, own := range map[string]string{"all": ".", "the home alone": "home"} {
+		base := t.TempDir()
+		home := filepath.Join(base, "home")
+		state := filepath.Join(home, ".local", "state")
+		if err := os.MkdirAll(state, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(filepath.Join(base, own), 1000, 1000); err != nil {
+			t.Skip(err)
+		}
+		f := opened(t, state)
+		remember(t, f, "ns:shop")
+		if left, err := os.ReadDir(state); err != nil || len(left) != 0 {
+			t.Errorf("%s: %v, %v", name, left, err)
+		}
+	}
+}

@@ -53,7 +53,7 @@ func (p *how) Subject() pane.Subject {
 	if p.row == nil {
 		return pane.Subject{}
 	}
-	return pane.Subject{Pod: p.row.Pod, Container: p.row.Container, ID: p.row.ID, Event: p.row.Seq}
+	return pane.Subject{ObjectRef: p.row.ObjectRef, Event: p.row.Seq}
 }
 
 // Observe draws the picture as the engine stands now.

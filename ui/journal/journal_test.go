@@ -24,7 +24,7 @@ func at(d time.Duration) *engine.Snapshot { return &engine.Snapshot{At: noon.Add
 // died returns event seq, a death in one of three pods.
 func died(seq uint64) engine.Event {
 	return engine.Event{Seq: seq, SeenAt: noon.Add(time.Duration(seq) * time.Second), Event: pleg.Event{
-		Kind: pleg.Died, Pod: pleg.PodRef{UID: pleg.UID(fmt.Sprint("uid", seq%3)), Name: "p"}, ID: "c", Container: "x",
+		Kind: pleg.Died, ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: pleg.UID(fmt.Sprint("uid", seq%3)), Name: "p"}, ID: "c", Container: "x"},
 		From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: int32(seq % 2),
 	}}
 }
@@ -164,7 +164,7 @@ func TestContainersOfAPod(t *testing.T) {
 		var all []engine.Event
 		for _, name := range names {
 			seq++
-			all = append(all, engine.Event{Seq: seq, SeenAt: noon, Event: pleg.Event{Pod: pleg.PodRef{UID: "u"}, Container: name}})
+			all = append(all, engine.Event{Seq: seq, SeenAt: noon, Event: pleg.Event{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u"}, Container: name}}})
 		}
 		j.Observe(engine.Update{Snapshot: at(0), Events: all})
 		var got []string

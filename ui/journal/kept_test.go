@@ -225,10 +225,10 @@ func TestLife(t *testing.T) {
 	}
 	j := New(10)
 	j.Observe(engine.Update{Snapshot: at(0), Events: []engine.Event{
-		e(1, 5, pleg.Event{Kind: pleg.Started, ID: "old", To: pleg.Running}),
-		e(2, 11, pleg.Event{Kind: pleg.Died, ID: "old", To: pleg.Exited, Exited: true, ExitCode: 3}),
-		e(3, 22, pleg.Event{Kind: pleg.Started, ID: "new", To: pleg.Running}),
-		e(4, 23, pleg.Event{Kind: pleg.Removed, ID: "old", From: pleg.Exited}),
+		e(1, 5, pleg.Event{Kind: pleg.Started, ObjectRef: pleg.ObjectRef{ID: "old"}, To: pleg.Running}),
+		e(2, 11, pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{ID: "old"}, To: pleg.Exited, Exited: true, ExitCode: 3}),
+		e(3, 22, pleg.Event{Kind: pleg.Started, ObjectRef: pleg.ObjectRef{ID: "new"}, To: pleg.Running}),
+		e(4, 23, pleg.Event{Kind: pleg.Removed, ObjectRef: pleg.ObjectRef{ID: "old"}, From: pleg.Exited}),
 		e(5, 24, pleg.Event{Kind: pleg.PodSync}),
 	}})
 	want := []Stage{
@@ -264,7 +264,7 @@ func TestLifeThatNoRelistSaw(t *testing.T) {
 		if seen.At[ledger.FromCRI] = sec(source); relist > 0 {
 			seen.At[ledger.FromRelist] = sec(relist)
 		}
-		return engine.Event{Seq: seq, SeenAt: sec(source), Seen: seen, Event: pleg.Event{Kind: kind, Delivery: delivery, Pod: pleg.PodRef{UID: "u"}, Container: "app", ID: id, To: to}}
+		return engine.Event{Seq: seq, SeenAt: sec(source), Seen: seen, Event: pleg.Event{Kind: kind, Delivery: delivery, ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u"}, Container: "app", ID: id}, To: to}}
 	}
 	j := New(10)
 	j.Observe(engine.Update{Snapshot: at(0), Events: []engine.Event{
@@ -289,7 +289,7 @@ func TestCreatedComesBeforeRunning(t *testing.T) {
 		{ID: "a", Name: "app", State: pleg.Running, CreatedAt: noon, StartedAt: noon.Add(time.Second)},
 	}}}
 	j := New(10)
-	created := pleg.Event{Pod: pleg.PodRef{UID: "u"}, Kind: pleg.Changed, ID: "a", Container: "app", To: pleg.Created}
+	created := pleg.Event{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u"}, ID: "a", Container: "app"}, Kind: pleg.Changed, To: pleg.Created}
 	j.Observe(engine.Update{Snapshot: at(0), Events: []engine.Event{{Seq: 1, SeenAt: noon.Add(2 * time.Second), Event: created}}})
 	life := j.Life("u", p)
 	if last := life[len(life)-1]; last.State != pleg.Running || len(life) != 2 || life[0].Event != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
@@ -82,6 +83,23 @@ func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine
 		return NPDExitCode(u), nil
 	}
 	return ExitCode(u), nil
+}
+
+// WriteUnknown writes to w why a check could not look at all, with what it would have looked
+// at, and returns the exit code that goes with it. Text for people has nothing to say
+// of that: the error is told on standard error.
+func WriteUnknown(w io.Writer, why error, s *engine.Snapshot, o CheckOptions) (code int, err error) {
+	switch {
+	case o.NPD:
+		_, err = w.Write(npdLine(nil, "unknown: "+why.Error()))
+		return NPDUnknown, err
+	case o.JSON:
+		said := text.Clean(strings.Join(strings.Fields(why.Error()), " "))
+		c := newCheckObject(diagnose.Update{Update: engine.Update{Snapshot: s}, Headline: diagnose.Headline{Word: "CANNOT TELL", Severity: diagnose.Warning, Text: said}}, o)
+		c.Error, c.PLEG.Verdict = said, "nothing was looked at"
+		_, err = w.Write(appendJSON(nil, c))
+	}
+	return ExitCannotTell, err
 }
 
 // How long a feed may be read, and a write may go on, after their context has ended: the
@@ -162,7 +180,7 @@ func NPDExitCode(u diagnose.Update) int {
 	switch {
 	case finding.Worst(u.Findings) == diagnose.Critical:
 		return NPDProblem
-	case finding.Unfinished(u.Snapshot.Sweep) != "", !u.Snapshot.Health.Healthy && finding.Worst(u.Findings) < diagnose.Warning:
+	case diagnose.Unfinished(u.Snapshot) != "", !u.Snapshot.Health.Healthy && finding.Worst(u.Findings) < diagnose.Warning:
 		return NPDUnknown
 	}
 	return NPDOK
@@ -183,7 +201,7 @@ func within(u diagnose.Update, namespaces []string) diagnose.Update {
 		case f.In(namespaces):
 		case h.Sound():
 			h.Text = ""
-		case strings.Contains(h.Text, f.Summary) || strings.Contains(h.Text, f.Subject.Pod.Name):
+		case strings.Contains(h.Text, f.Summary) || f.Subject.Pod.Name != "" && strings.Contains(h.Text, f.Subject.Pod.Name):
 			h.Text = elsewhere
 		}
 	}

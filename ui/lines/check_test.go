@@ -14,7 +14,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -236,8 +238,8 @@ func TestCheckTellsOfItsWriter(t *testing.T) {
 	if code, err := Check(t.Context(), failing{}, looked(healthyCheck().Snapshot, nil), CheckOptions{}); err == nil || code != ExitCannotTell {
 		t.Error("Check has no error though nothing was written")
 	}
-	if err := WriteNPDUnknown(failing{}, os.ErrPermission); err == nil {
-		t.Error("WriteNPDUnknown has no error though nothing was written")
+	if _, err := WriteUnknown(failing{}, os.ErrPermission, &engine.Snapshot{}, CheckOptions{NPD: true}); err == nil {
+		t.Error("WriteUnknown has no error though nothing was written")
 	}
 }
 
@@ -250,6 +252,24 @@ func TestFirstLineEndsWithTheLastProvenLink(t *testing.T) {
 		if !strings.HasSuffix(first, "D in nfs4_do_setattr") || strings.Count(first, "-> D in") > 1 || !strings.Contains(first, "PLEG unhealthy in 2m48s") {
 			t.Errorf("with the text %q the first line is %q", text, first)
 		}
+	}
+}
+
+// TestFirstLineNamesNoCall holds that a chain that has no cause below the call adds nothing,
+// and that what the headline says after its own chain stands once.
+func TestFirstLineNamesNoCall(t *testing.T) {
+	u := chainCheck()
+	u.Headline.Text = "lists hang, behind x -> D in nfs4_do_setattr and 1 more"
+	first, _, _ := strings.Cut(string(checkOutput(t, u, CheckOptions{})), "\n")
+	if !strings.HasSuffix(first, "behind x -> D in nfs4_do_setattr and 1 more") {
+		t.Errorf("first line %q", first)
+	}
+	u.Headline.Text = "ListContainers got no answer for 3s"
+	for i := range u.Findings {
+		u.Findings[i].Chain = []diagnose.Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}
+	}
+	if first, _, _ = strings.Cut(string(checkOutput(t, u, CheckOptions{})), "\n"); strings.Contains(first, "->") {
+		t.Errorf("first line %q", first)
 	}
 }
 
@@ -271,5 +291,25 @@ func TestChainJSON(t *testing.T) {
 	}
 	if last := chain[7]; len(last) != 4 || last["proof"] != "" {
 		t.Errorf("one that is only likely: %v", last)
+	}
+}
+
+// A node of which a part was not asked for when the deadline came does not end with 0,
+// whatever that part hides; nor does one with entries that nobody can ask for.
+func TestWhatWasNotAskedIsNotHealthy(t *testing.T) {
+	for _, spoil := range []func(*engine.Snapshot){
+		func(s *engine.Snapshot) { s.Sweep.Done, s.Sweep.CutOff = 1, true },
+		func(s *engine.Snapshot) { s.Anomalies.NoID = 95000 },
+	} {
+		s := *healthyCheck().Snapshot
+		sweep := *s.Sweep
+		s.Policy.Once, s.Sweep, s.Evidence = true, &sweep, nil
+		if u := diagnose.Once(&s, ""); ExitCode(u) != ExitOK || NPDExitCode(u) != NPDOK {
+			t.Fatalf("all was asked for: %+v", u.Headline)
+		}
+		spoil(&s)
+		if u := diagnose.Once(&s, ""); ExitCode(u) != ExitWarning || NPDExitCode(u) != NPDUnknown || u.Headline.Word != "NOT ALL SEEN" {
+			t.Errorf("exit codes %d, %d: %+v", ExitCode(u), NPDExitCode(u), u.Headline)
+		}
 	}
 }

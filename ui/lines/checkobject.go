@@ -23,6 +23,7 @@ type checkObject struct {
 	Headline       headlineObject  `json:"headline"`
 	Runtime        runtimeObject   `json:"runtime"`
 	KubeletVersion string          `json:"kubeletVersion"`
+	Error          string          `json:"error,omitempty"`   // why nothing could be looked at
 	Partial        string          `json:"partial,omitempty"` // what is missing because a list failed
 	PLEG           plegObject      `json:"pleg"`
 	NodeReady      readyObject     `json:"nodeReady"`
@@ -54,7 +55,7 @@ type plegObject struct {
 	Healthy           bool       `json:"healthy"`
 	Verdict           string     `json:"verdict"` // the kubelet's words; empty when healthy
 	ListAgeSeconds    float64    `json:"listAgeSeconds"`
-	InspectAgeSeconds float64    `json:"inspectAgeSeconds"`
+	InspectAgeSeconds *float64   `json:"inspectAgeSeconds,omitempty"` // absent if nothing was inspected
 	RelistSeconds     float64    `json:"relistSeconds"`
 	ThresholdSeconds  float64    `json:"thresholdSeconds"`
 	ListedAt          *time.Time `json:"listedAt,omitempty"`  // absent while no list succeeded: the list age is 0 then
@@ -66,15 +67,12 @@ type readyObject struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Known   bool   `json:"known"` // never: only the API server has what was posted
-	Basis   string `json:"basis"` // "model": what a kubelet that started now would say; "kubelet" if the node's own sees as much
+	Basis   string `json:"basis"` // "model": what a kubelet that started now would say; "kubelet" if the node's own sees as much, or says of its PLEG what plegtop does not see
 }
 
 func newReadyObject(s *engine.Snapshot) readyObject {
-	o := readyObject{Ready: s.Node.Ready, Reason: s.Node.Reason, Message: text.Clean(s.Node.Message), Basis: "model"}
-	if agrees(s) {
-		o.Basis = "kubelet"
-	}
-	return o
+	n, basis := nodeOf(s)
+	return readyObject{Ready: n.Ready, Reason: n.Reason, Message: text.Clean(n.Message), Basis: basis}
 }
 
 type countsObject struct {
@@ -137,15 +135,18 @@ func newRuntimeObject(s *engine.Snapshot, endpoint string) runtimeObject {
 }
 
 func newPLEGObject(s *engine.Snapshot) plegObject {
-	return plegObject{
+	o := plegObject{
 		Healthy: s.Health.Healthy, Verdict: text.Clean(s.Health.Verdict),
-		ListAgeSeconds:    max(0, s.Health.ListAge(s.At).Seconds()),
-		InspectAgeSeconds: max(0, s.Health.InspectAge(s.At).Seconds()),
-		RelistSeconds:     relistCost(s).Seconds(),
-		ThresholdSeconds:  s.Threshold.Seconds(),
-		ListedAt:          instant(s.Health.ListedAt),
-		SettledAt:         instant(s.Health.SettledAt),
+		ListAgeSeconds:   max(0, s.Health.ListAge(s.At).Seconds()),
+		RelistSeconds:    relistCost(s).Seconds(),
+		ThresholdSeconds: s.Threshold.Seconds(),
+		ListedAt:         instant(s.Health.ListedAt),
+		SettledAt:        instant(s.Health.SettledAt),
 	}
+	if !s.Health.SettledAt.IsZero() || s.Sweep != nil && s.Sweep.Done > 0 { // the inspections of one look are a sweep
+		o.InspectAgeSeconds = new(max(0, s.Health.InspectAge(s.At).Seconds()))
+	}
+	return o
 }
 
 // relistCost returns what the last relist took. A check that has not made a
@@ -250,11 +251,11 @@ func newSweepObject(s *engine.Snapshot) *sweepObject {
 }
 
 // name adds objects as far as there is room for them.
-func (o *sweepObject) name(outcome string, all []answers.Swept) {
+func (o *sweepObject) name(outcome string, all []answers.Outcome) {
 	for _, w := range all[:min(len(all), sweptLimit-len(o.Objects))] {
 		swept := sweptObject{
 			Outcome:       outcome,
-			subjectObject: newSubject(w.Op.String(), w.Pod, w.Container, w.ID),
+			subjectObject: newSubject(diagnose.Subject{Operation: w.Op.String(), ObjectRef: w.Object()}),
 			TookSeconds:   w.Took.Seconds(),
 		}
 		if w.Err != nil {

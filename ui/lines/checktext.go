@@ -43,7 +43,8 @@ func (p *page) headline(u diagnose.Update) {
 			head += " (" + text.Clean(next) + ")"
 		}
 		said = text.After(h.Word, h.Text)
-		named := (last.Kind == waits.Call || last.Kind == waits.Container) && strings.Contains(said, last.Name)
+		named := last.Kind == waits.Relist || last.Kind == waits.Call || // that is what hangs, and no cause
+			strings.Contains(said, last.Name) && (last.Kind == waits.Container || strings.Contains(said, " -> ")) // also where more follows
 		if !named && !strings.HasSuffix(said, last.Name) {
 			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
 		}
@@ -85,7 +86,7 @@ func (p *page) findings(u diagnose.Update) {
 // body writes what stands under the summary of a finding.
 func (p *page) body(indent int, f *diagnose.Finding, written map[string]bool) {
 	if on := finding.Subject(f.Subject); on != "" {
-		if id := f.Subject.ContainerID; id != "" {
+		if id := f.Subject.ID; id != "" {
 			on += ", id " + pleg.ShortID(id)
 		}
 		p.row(indent, "subject", on)

@@ -43,7 +43,7 @@ const helpersMost = 100
 func newHelpers(of []evidence.Process) (all []helperObject) {
 	for _, p := range of[:min(len(of), helpersMost)] {
 		all = append(all, helperObject{
-			p.PID, p.Parent, text.Clean(p.Command), text.Clean(p.Verb), text.Clean(p.Container), text.Clean(p.Namespace), text.Clean(p.Pod),
+			p.PID, p.Parent, text.Clean(p.Command), text.Clean(p.Verb), text.Clean(p.Container), text.Clean(p.Pod.Namespace), text.Clean(p.Pod.Name),
 			p.Age.Seconds(), text.Clean(p.State.String()), text.Clean(p.Wchan),
 		})
 	}

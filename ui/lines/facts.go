@@ -66,7 +66,7 @@ func ready(s *engine.Snapshot, node, release string, written func(string) bool) 
 	if node == "" {
 		node = "this node"
 	}
-	n := s.Node
+	n, basis := nodeOf(s)
 	if !n.Known {
 		return node + ": no answer yet that says whether it would be Ready"
 	}
@@ -78,10 +78,38 @@ func ready(s *engine.Snapshot, node, release string, written func(string) bool) 
 	if !written(n.Message) {
 		why += ": " + diagnose.Rounded(n.Message)
 	}
-	if agrees(s) {
+	switch {
+	case basis == byKubelet && s.Node.Ready != n.Ready:
+		return fmt.Sprintf("%s: %s by what its kubelet %s says of its PLEG (%s), though plegtop's own lists are answered", node, word, release, why)
+	case basis == byKubelet:
 		return fmt.Sprintf("%s: %s by what its kubelet %s sees of the runtime and of PLEG (%s)", node, word, release, why)
 	}
 	return fmt.Sprintf("%s: a kubelet %s started now would say %s (%s)", node, release, word, why)
+}
+
+// By whose figures a node is said to be ready.
+const (
+	byModel   = "model"   // what a kubelet that started now would say
+	byKubelet = "kubelet" // the node's own sees as much, or says otherwise
+)
+
+// nodeOf returns what is known of the node's Ready condition, and by whom. The figures of the
+// node's own kubelet win: what it sees of its PLEG is what is posted.
+func nodeOf(s *engine.Snapshot) (engine.Node, string) {
+	n := s.Node
+	if s.Evidence == nil {
+		return n, byModel
+	}
+	k := s.Evidence.Kubelet
+	if healthy, known := plegOf(k); known && !healthy && n.Ready {
+		n.Ready, n.Reason = false, "KubeletNotReady"
+		n.Message = fmt.Sprintf("PLEG is not healthy: pleg was last seen active %v ago; threshold is %v", k.ReadAt.Sub(k.LastSeen), pleg.DefaultThreshold)
+		return n, byKubelet
+	}
+	if agrees(s) {
+		return n, byKubelet
+	}
+	return n, byModel
 }
 
 // agrees reports whether the node's own kubelet sees what we see: it has just
@@ -101,9 +129,10 @@ func agrees(s *engine.Snapshot) bool {
 const justRelisted = 5 * time.Second
 
 // plegOf returns what a kubelet says of its PLEG, by the last relist that it told.
-// Its threshold is that of every kubelet, whatever ours is.
+// Its threshold is that of every kubelet, whatever ours is; but for one that goes by the
+// runtime's events, and relists so rarely that this would not do.
 func plegOf(k evidence.Kubelet) (healthy, known bool) {
-	known = k.Metrics.OK && !k.LastSeen.IsZero()
+	known = k.Metrics.OK && !k.LastSeen.IsZero() && k.Interval.Mean < pleg.DefaultThreshold
 	return known && k.ReadAt.Sub(k.LastSeen) <= pleg.DefaultThreshold, known
 }
 
@@ -172,7 +201,7 @@ func counts(s *engine.Snapshot, written func(string) bool) string {
 func asked(s *engine.Snapshot) string {
 	w := s.Sweep
 	if w == nil || w.Refused != "" {
-		return "no object: " + finding.Unfinished(w)
+		return "no object: " + diagnose.Unfinished(s)
 	}
 	if w.Total == 0 && !w.Canceled && !w.CutOff {
 		return "no object: none is listed"
@@ -190,7 +219,7 @@ func asked(s *engine.Snapshot) string {
 	if w.Flaky > 0 {
 		said += fmt.Sprintf("; %d failed once, not twice", w.Flaky)
 	}
-	if why := finding.Unfinished(w); why != "" {
+	if why := diagnose.Unfinished(s); why != "" {
 		said += "; " + why
 	}
 	return said
@@ -239,6 +268,8 @@ func kubelet(r *evidence.Report) string {
 		said = append(said, "PLEG is not healthy: its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	case !k.Metrics.OK:
 		said = append(said, "metrics "+answer(k.Metrics))
+	case !k.LastSeen.IsZero():
+		said = append(said, "its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	}
 	if k.Interval.Mean > 0 {
 		said = append(said, "one every "+text.Took(k.Interval.Mean)+" since it started")

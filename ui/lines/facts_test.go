@@ -26,7 +26,10 @@ func TestWhatTheKubeletSees(t *testing.T) {
 			s.Node.Ready, s.Node.Reason, s.Node.Message = false, "KubeletNotReady", "container runtime status check may not have completed yet"
 		}, "model", "a kubelet 1.36.2 started now would say NotReady", "PLEG is healthy"},
 		{"its relist is not fresh", func(_ *engine.Snapshot, k *evidence.Kubelet) { k.LastSeen = k.ReadAt.Add(-time.Minute) }, "model", "a kubelet 1.36.2 started now would say Ready", "PLEG is healthy, its last relist began 1m"},
-		{"its PLEG is not healthy", func(_ *engine.Snapshot, k *evidence.Kubelet) { k.LastSeen = k.ReadAt.Add(-4 * time.Minute) }, "model", "started now", "PLEG is not healthy: its last relist began 4m ago"},
+		{"its PLEG is not healthy", func(_ *engine.Snapshot, k *evidence.Kubelet) { k.LastSeen = k.ReadAt.Add(-4 * time.Minute) }, "kubelet", "NotReady by what its kubelet 1.36.2 says of its PLEG (KubeletNotReady: PLEG is not healthy: pleg was last seen active 4m0s ago; threshold is 3m0s), though plegtop's own lists are answered", "PLEG is not healthy: its last relist began 4m ago"},
+		{"it goes by events, and relists every 5 min", func(_ *engine.Snapshot, k *evidence.Kubelet) {
+			k.LastSeen, k.Interval.Mean = k.ReadAt.Add(-4*time.Minute), 5*time.Minute
+		}, "model", "a kubelet 1.36.2 started now would say Ready", "its last relist began 4m ago; one every 5m since it started"},
 		{"its sync loop stands", func(_ *engine.Snapshot, k *evidence.Kubelet) {
 			k.SyncLoop = evidence.Answer{Asked: true, Text: "sync Loop took longer than expected", Err: "not available: it answers 500"}
 		}, "model", "started now", "sync loop fails: sync Loop took longer than expected"},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -40,28 +39,28 @@ type subjectObject struct {
 	ContainerID string `json:"containerId,omitempty"`
 }
 
-func newSubject(operation string, pod pleg.PodRef, container, id string) subjectObject {
-	return subjectObject{operation, pod.Namespace, pod.Name, string(pod.UID), container, id}
+func newSubject(s diagnose.Subject) subjectObject {
+	return subjectObject{s.Operation, s.Pod.Namespace, s.Pod.Name, string(s.Pod.UID), s.Container, s.ID}
 }
 
 func newFindingObject(f diagnose.Finding) findingObject {
 	o := findingObject{
 		ID: string(f.ID), Severity: f.Severity.String(), Summary: text.Clean(f.Summary), Cause: string(f.Cause),
-		Subject:  newSubject(f.Subject.Operation, f.Subject.Pod, f.Subject.Container, f.Subject.ContainerID),
+		Subject:  newSubject(f.Subject),
 		Evidence: make([]string, len(f.Evidence)),
 		Next:     make([]string, len(f.Next)),
 		Chain:    newChain(f.Chain),
 		Count:    f.Count, Since: instant(f.Since),
 	}
 	if by := f.CauseOf; by != (diagnose.Subject{}) {
-		subject := newSubject(by.Operation, by.Pod, by.Container, by.ContainerID)
+		subject := newSubject(by)
 		o.CauseOf = &subject
 	}
 	for _, node := range f.Nodes {
 		o.Nodes = append(o.Nodes, text.Clean(node))
 	}
 	for _, m := range f.Members {
-		o.Members = append(o.Members, newSubject(m.Operation, m.Pod, m.Container, m.ContainerID))
+		o.Members = append(o.Members, newSubject(m))
 	}
 	for i, line := range f.Evidence {
 		o.Evidence[i] = text.Clean(line)

@@ -61,7 +61,7 @@ func healthyCheck() diagnose.Update {
 		Table: answers.Table{Sweep: &answers.Sweep{
 			Began: checked.Add(-300 * ms), Ended: checked.Add(-10 * ms), Width: 4, Timeout: 2 * time.Second,
 			Total: 330, Done: 330, Serial: 610 * ms,
-			Slowest: []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: cart, Container: "app", ID: "c0ffee"}, Took: 12 * ms}},
+			Slowest: []answers.Outcome{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: cart, Container: "app", ID: "c0ffee"}, Took: 12 * ms}},
 		}},
 		Evidence: nodeReport(),
 		Node:     engine.Node{Ready: true, Reason: "KubeletReady", Message: "kubelet is posting ready status", Known: true},
@@ -115,7 +115,7 @@ func hungCheck() diagnose.Update {
 	s := r.Snapshot
 	f := call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: nfsPod, Container: "app", ID: nfsID}
 	late := &call.Error{Op: call.ContainerStatus, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "context deadline exceeded"}
-	s.Sweep.Hung = []answers.Swept{{Flight: f, Took: 2 * time.Second, Err: late}}
+	s.Sweep.Hung = []answers.Outcome{{Flight: f, Took: 2 * time.Second, Err: late}}
 	s.Health.SettledAt = time.Time{}
 	s.Calls[call.ContainerStatus].Errors, s.Calls[call.ContainerStatus].Max = 1, 2*time.Second
 	s.Calls[call.ContainerStatus].LastErr = late
@@ -130,7 +130,7 @@ func hungCheck() diagnose.Update {
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
 			Summary: "ContainerStatus of default/nfs-client app has been out for 12s, while 329 other objects answer within 12ms",
-			Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: nfsPod, Container: "app", ContainerID: nfsID},
+			Subject: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: nfsID, Pod: nfsPod, Container: "app"}},
 			Evidence: []string{
 				"no answer in 2s, and none in 12s when asked again; the kubelet waits for 2m0s, twice in each relist",
 				"Version answered in 0.4ms, Status in 1ms, 110 of 110 PodSandboxStatus in 1ms (p50)",
@@ -194,7 +194,7 @@ func warningsCheck() diagnose.Update {
 	s := r.Snapshot
 	s.Partial = "no containers: ListContainers failed"
 	s.Sweep.Done, s.Sweep.CutOff, s.Sweep.Flaky = 97, true, 2
-	s.Sweep.Failed = []answers.Swept{{
+	s.Sweep.Failed = []answers.Outcome{{
 		Flight: call.Flight{By: call.BySweep, Op: call.PodSandboxStatus, Pod: cart, ID: "5a5a"}, Took: 3 * ms,
 		Err: &call.Error{Op: call.PodSandboxStatus, Kind: call.ErrOther, Code: "Unknown", Text: "failed to load"},
 	}}
@@ -203,8 +203,8 @@ func warningsCheck() diagnose.Update {
 	r.Findings = []diagnose.Finding{
 		{
 			ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "2 pods of shop/cart: app died up to 7 times, the last with exit code 137",
-			Subject: diagnose.Subject{Pod: cart, Container: "app", ContainerID: "c0ffee"},
-			Group:   "shop/cart", Count: 2, Members: []diagnose.Subject{{Pod: cart, Container: "app", ContainerID: "c0ffee"}, {Pod: cart}}, Since: checked.Add(-9 * time.Minute),
+			Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{ID: "c0ffee", Pod: cart, Container: "app"}},
+			Group:   "shop/cart", Count: 2, Members: []diagnose.Subject{{ObjectRef: pleg.ObjectRef{ID: "c0ffee", Pod: cart, Container: "app"}}, {ObjectRef: pleg.ObjectRef{Pod: cart}}}, Since: checked.Add(-9 * time.Minute),
 			Evidence: []string{"cart-7d9c8b6f5d-x2v4q app died 7 times", "cart-7d9c8b6f5d-x2v4q"},
 		},
 		{ID: diagnose.ClockStep, Severity: diagnose.Info, Summary: "the wall clock went back by 47s", Evidence: []string{"seen 12s ago"}},
@@ -225,7 +225,7 @@ func hostileCheck() diagnose.Update {
 	r.Snapshot.Sweep.Hung[0].Pod, r.Snapshot.Sweep.Hung[0].Container, r.Snapshot.Sweep.Hung[0].ID = pod, hostile, hostile
 	r.Snapshot.InFlight[0].Pod = pod
 	f := &r.Findings[0]
-	f.Subject = diagnose.Subject{Operation: "ContainerStatus", Pod: pod, Container: hostile, ContainerID: hostile}
+	f.Subject = diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: hostile, Pod: pod, Container: hostile}}
 	f.Summary = "ContainerStatus of " + hostile
 	f.Evidence = []string{hostile, hostile + hostile}
 	f.Next = []diagnose.Step{{Text: hostile, Command: "crictl inspect '" + hostile + "'", Risky: true}}
@@ -233,7 +233,7 @@ func hostileCheck() diagnose.Update {
 	r.Snapshot.Partial = hostile
 	r.Headline.Word, r.Headline.Text, r.Headline.Clock.What = hostile, hostile, hostile
 	r.Snapshot.Evidence.Usage[0].Name = hostile
-	r.Snapshot.Evidence.Processes.Helpers = []evidence.Process{{Command: hostile, Verb: hostile, Container: hostile, Namespace: hostile, Pod: hostile, Wchan: hostile, State: 0x9b}}
+	r.Snapshot.Evidence.Processes.Helpers = []evidence.Process{{Command: hostile, Verb: hostile, Container: hostile, Pod: pleg.PodRef{Namespace: hostile, Name: hostile}, Wchan: hostile, State: 0x9b}}
 	from := evidence.Source{From: hostile, Partial: hostile}
 	r.Snapshot.Evidence.Deep = &evidence.Deep{
 		Stacks: evidence.Stacks{Source: from, Program: hostile, Locks: []evidence.Lock{{Of: hostile, Calls: []string{hostile}, Holder: evidence.Goroutine{Number: 1, Call: hostile, Doing: hostile, Container: hostile}}}},

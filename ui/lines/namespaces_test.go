@@ -12,7 +12,7 @@ import (
 // wholly, by name and in the headline, and that the node's own stay.
 func TestWithin(t *testing.T) {
 	of := func(namespace string, s diagnose.Severity) diagnose.Finding {
-		return diagnose.Finding{ID: diagnose.InspectHung, Severity: s, Summary: namespace + " hangs", Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: namespace, Name: "pod-of-" + namespace}}}
+		return diagnose.Finding{ID: diagnose.InspectHung, Severity: s, Summary: namespace + " hangs", Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: namespace, Name: "pod-of-" + namespace}}}}
 	}
 	node := diagnose.Finding{ID: diagnose.HostPressure, Severity: diagnose.Warning, Summary: "the disk is full"}
 	all := []diagnose.Finding{of("a", diagnose.Critical), of("b", diagnose.Info), node}
@@ -50,9 +50,22 @@ func TestWithin(t *testing.T) {
 func TestWithinCountsNothingElsewhere(t *testing.T) {
 	u := diagnose.Update{
 		Headline: diagnose.Headline{Word: "HEALTHY", Text: "2 warnings, the first crash-loop"},
-		Findings: []diagnose.Finding{{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "it died", Subject: diagnose.Subject{Pod: pleg.PodRef{Namespace: "a", Name: "pod"}}}},
+		Findings: []diagnose.Finding{{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "it died", Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "a", Name: "pod"}}}}},
 	}
 	if got := within(u, []string{"b"}); got.Headline != (diagnose.Headline{Word: "HEALTHY"}) {
 		t.Errorf("headline %+v", got.Headline)
+	}
+}
+
+// A headline about the node stays, though a finding sums up pods of another namespace: that
+// has no pod's name, which would stand in every text.
+func TestWithinKeepsWhatIsOfTheNode(t *testing.T) {
+	there := diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "a", Name: "pod"}}}
+	u := diagnose.Update{
+		Headline: diagnose.Headline{Word: "NOT ALL SEEN", Severity: diagnose.Warning, Text: "4 of 15 objects asked: cut off by the deadline"},
+		Findings: []diagnose.Finding{{ID: diagnose.CrashLoop, Severity: diagnose.Warning, Summary: "two died", Evidence: []string{"it died"}, Members: []diagnose.Subject{there}, Count: 1}},
+	}
+	if got := within(u, []string{"b"}); got.Headline != u.Headline || len(got.Findings) != 0 {
+		t.Errorf("headline %+v, %d findings", got.Headline, len(got.Findings))
 	}
 }

@@ -2,7 +2,6 @@ package lines
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -16,13 +15,6 @@ import (
 // (max_output_length, 80 by default), here with the line feed.
 const npdLimit = 80
 
-// WriteNPDUnknown writes the line for a check that could not look at all, and
-// why; the exit code that goes with it is [NPDUnknown].
-func WriteNPDUnknown(w io.Writer, why error) error {
-	_, err := w.Write(npdLine(nil, "unknown: "+why.Error()))
-	return err
-}
-
 func appendNPD(b []byte, u diagnose.Update) []byte {
 	s := u.Snapshot
 	more := ""
@@ -34,8 +26,8 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1-len(more))+more)
 	case s.Sweep == nil: // it never came to that
 		return npdLine(b, "unknown: "+u.Headline.Word+" "+u.Headline.Text)
-	case finding.Unfinished(s.Sweep) != "":
-		return npdLine(b, "unknown: "+finding.Unfinished(s.Sweep))
+	case diagnose.Unfinished(s) != "":
+		return npdLine(b, "unknown: "+diagnose.Unfinished(s))
 	case !s.Health.Healthy && worst < diagnose.Warning:
 		return npdLine(b, "unknown: PLEG is not healthy, and nothing tells why")
 	case worst == diagnose.Warning:
@@ -48,14 +40,14 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 // how long where that is known. A pod's name that is too long loses its middle.
 func npdFinding(f diagnose.Finding, s *engine.Snapshot, limit int) string {
 	head, on := string(f.ID)+": ", f.Subject
-	if finding.PodName(on) == "" {
+	if on.Pod.String() == "" {
 		return cut(plain(head+f.Summary), limit)
 	}
 	tail := ""
 	if d := waited(on, s); d > 0 {
 		tail = " " + text.Age(d)
 	}
-	pod := plain(finding.PodName(on))
+	pod := plain(on.Pod.String())
 	line := func(pod string) string { return head + plain(finding.Words(on.Operation, pod, on.Container)) }
 	if over := len(line(pod)) + len(tail) - limit; over > 0 {
 		pod = shorten(pod, len(pod)-over)
@@ -66,7 +58,7 @@ func npdFinding(f diagnose.Finding, s *engine.Snapshot, limit int) string {
 // waited returns how long a call about on has been out, or was until its
 // deadline; 0 if none was.
 func waited(on diagnose.Subject, s *engine.Snapshot) (longest time.Duration) {
-	about := func(f call.Flight) bool { return f.Op.String() == on.Operation && f.ID == on.ContainerID }
+	about := func(f call.Flight) bool { return f.Op.String() == on.Operation && f.ID == on.ID }
 	for _, f := range s.InFlight {
 		if about(f) {
 			longest = max(longest, f.Elapsed(s.At))

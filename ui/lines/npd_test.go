@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -50,9 +51,9 @@ func TestNPDLine(t *testing.T) {
 
 func TestNPDUnknown(t *testing.T) {
 	var b bytes.Buffer
-	err := WriteNPDUnknown(&b, errors.New("no runtime found:\n  /run/containerd/containerd.sock: permission denied: try sudo, or name it with --runtime-endpoint"))
-	if want := "unknown: no runtime found:   /run/containerd/containerd.sock: permission denie~\n"; err != nil || b.String() != want {
-		t.Errorf("%q, %v; want %q", b.String(), err, want)
+	code, err := WriteUnknown(&b, errors.New("no runtime found:\n  /run/containerd/containerd.sock: permission denied: try sudo, or name it with --runtime-endpoint"), &engine.Snapshot{}, CheckOptions{NPD: true})
+	if want := "unknown: no runtime found:   /run/containerd/containerd.sock: permission denie~\n"; err != nil || b.String() != want || code != NPDUnknown {
+		t.Errorf("%d, %q, %v; want %q", code, b.String(), err, want)
 	}
 }
 

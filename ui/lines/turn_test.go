@@ -12,11 +12,12 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // hung returns a finding of that severity about a container of that name.
 func hung(s diagnose.Severity, container string) diagnose.Finding {
-	return diagnose.Finding{ID: diagnose.InspectHung, Severity: s, Summary: container + " hangs", Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: nfsPod, Container: container}}
+	return diagnose.Finding{ID: diagnose.InspectHung, Severity: s, Summary: container + " hangs", Subject: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{Pod: nfsPod, Container: container}}}
 }
 
 // story is updates a second apart in which a finding begins, gets worse and ends.

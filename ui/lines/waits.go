@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -45,8 +46,8 @@ func newWaits(g *waits.Graph) *waitsObject {
 	o := &waitsObject{Nodes: make([]nodeObject, len(g.Nodes)), Edges: make([]edgeObject, len(g.Edges)), Culprits: []culpritObject{}}
 	for i, n := range g.Nodes {
 		o.Nodes[i] = nodeObject{Key: text.Clean(n.Key), Kind: string(n.Kind), ID: text.Clean(n.ID), Name: text.Clean(n.Name), Since: instant(n.Since)}
-		if n.Object != (waits.Object{}) {
-			subject := newSubject("", n.Object.Pod, n.Object.Container, n.Object.ID)
+		if n.Object.ObjectRef != (pleg.ObjectRef{}) {
+			subject := newSubject(diagnose.Subject{ObjectRef: n.Object.ObjectRef})
 			o.Nodes[i].Subject = &subject
 		}
 	}

@@ -51,8 +51,8 @@ func died() engine.Event {
 	return engine.Event{
 		Seq: 7, SeenAt: noon, Lag: 400 * time.Millisecond, HasLag: true, Reason: "OOMKilled",
 		Event: pleg.Event{
-			Kind: pleg.Died, Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"},
-			ID: "c1", Container: "app", From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 137,
+			Kind: pleg.Died, ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"}, ID: "c1", Container: "app"},
+			From: pleg.Running, To: pleg.Exited, Exited: true, ExitCode: 137,
 		},
 	}
 }
@@ -73,8 +73,8 @@ func TestWatchText(t *testing.T) {
 	down.Health.Verdict = "pleg was last seen active 3m1.002555892s ago; threshold is 3m0s"
 	down.Failure = &answers.Failure{Err: &call.Error{Op: call.ListPodSandbox, Kind: call.ErrDeadline, Code: "DeadlineExceeded", Text: "gone\x1b[2J"}}
 	removed := engine.Event{Seq: 8, SeenAt: noon, Event: pleg.Event{
-		Kind: pleg.Removed, Delivery: pleg.Discarded, Sandbox: true, ID: "0123456789abcdef",
-		Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"},
+		Kind: pleg.Removed, Delivery: pleg.Discarded,
+		ObjectRef: pleg.ObjectRef{ID: "0123456789abcdef", Pod: pleg.PodRef{UID: "u1", Namespace: "shop", Name: "cart-0"}, Sandbox: true},
 	}}
 	got := watch(t, Options{},
 		seen(engine.Update{Snapshot: &engine.Snapshot{At: noon}}),

@@ -39,7 +39,7 @@ func TestGoldens(t *testing.T) {
 	hostile.Deep.Units = evidence.Units{Source: evidence.Source{Missing: Nasty}}
 	hostile.Deep.Stacks.Program, hostile.Deep.Stacks.Partial, hostile.Deep.Stacks.Locks[0].Of = Nasty, Long, Nasty
 	hostile.Deep.Calls.InFlight[0].Method, hostile.Deep.Calls.From = Nasty, Nasty
-	hostile.Processes.Helpers[1].Verb, hostile.Processes.Helpers[1].Pod = Nasty, Long
+	hostile.Processes.Helpers[1].Verb, hostile.Processes.Helpers[1].Pod.Name = Nasty, Long
 	hostile.Kubelet.Ping, hostile.Kubelet.Version = evidence.Answer{Asked: true, Text: Nasty}, Nasty
 	hostile.Disk.Path, hostile.Disk.ReadOnly = Nasty, Long
 	hostile.Usage[0].Name, hostile.Processes.Partial, hostile.Kubelet.Operations[0].Name = Nasty, Long, Nasty

@@ -187,7 +187,7 @@ func (o *Options) groups() []group {
 			{name: "time-format", kind: "format", set: into(&o.Time, oneOf(timeFormats)), preset: "clock", usage: "times of events: " + strings.Join(timeFormats, ", ")},
 			{name: "mouse", set: into(&o.Mouse, truth), bare: "true", usage: "take the mouse: wheel, rows, column heads"},
 			{name: "theme", kind: "name", set: into(&o.Theme, oneOf(theme.Names())), usage: "colours: " + strings.Join(theme.Names(), ", ")},
-			{name: "ascii", set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only"},
+			{name: "ascii", set: into(&o.ASCII, truth), bare: "true", usage: "draw with ASCII only (default where LC_ALL is C or POSIX)"},
 			{name: "config", kind: "file", set: into(&o.config, word), typed: true, usage: "settings (default plegtop/config.yaml in your configuration folder)"},
 		}},
 		{"Help", []flag{

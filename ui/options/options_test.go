@@ -200,3 +200,20 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
+
+// A locale that has no other characters draws with ASCII, unless that is said not to be.
+func TestLocaleWithoutOtherCharacters(t *testing.T) {
+	for _, tt := range []struct {
+		locale string
+		args   []string
+		want   bool
+	}{
+		{"C", nil, true}, {"POSIX", nil, true}, {"C.UTF-8", nil, false}, {"", nil, false},
+		{"C", []string{"--ascii=false"}, false}, {"", []string{"--ascii"}, true},
+	} {
+		t.Setenv("LC_ALL", tt.locale)
+		if o, err := Parse(tt.args, nil); err != nil || o.ASCII != tt.want {
+			t.Errorf("LC_ALL=%s %v: ASCII %v, %v, want %v", tt.locale, tt.args, o.ASCII, err, tt.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -19,7 +20,8 @@ var ErrHelp = pflag.ErrHelp
 
 // Parse reads the arguments, without the program's name; they may name these columns.
 // The error says what is wrong with them and where to look; it is [ErrHelp] for --help
-// and -h. With an error only NPD of the options holds.
+// and -h. With an error the options hold what of View, JSON and NPD says how to tell of it,
+// and else what holds where nothing is given.
 func Parse(args []string, columns Columns) (Options, error) {
 	o, _, err := parse(args, columns)
 	return *o, cmp.Or(err, o.agree())
@@ -39,7 +41,12 @@ func parse(args []string, columns Columns) (*Options, line, error) {
 	l := newLine(o)
 	err := l.parse(args)
 	if err != nil && !errors.Is(err, ErrHelp) {
-		o, err = &Options{NPD: asksNPD(args)}, fmt.Errorf("%w (see plegtop --help)", err)
+		o, err = &Options{columns: columns}, fmt.Errorf("%w (see plegtop --help)", err)
+		newLine(o)
+		o.NPD, o.JSON = asks(args, "npd", "--exit-codes"), asks(args, "json", "--output", "-o")
+		if slices.Contains(args, string(Check)) {
+			o.View = Check
+		}
 	}
 	return o, l, err
 }
@@ -54,6 +61,7 @@ type line struct {
 
 func newLine(o *Options) line {
 	o.Keys, o.Release = keymap.Default(), pleg.Newest
+	o.ASCII = slices.Contains([]string{"C", "POSIX"}, os.Getenv("LC_ALL")) // has no other characters
 	l := line{Options: o, flags: map[string]flag{}, given: pflag.NewFlagSet("plegtop", pflag.ContinueOnError)}
 	l.given.Usage = func() {}
 	for _, g := range o.groups() {
@@ -194,8 +202,11 @@ func (o *Options) agree() error {
 	return fmt.Errorf("--mode %v goes by the runtime's event stream: add cri to --events, or leave --events out", o.Mode)
 }
 
-// asksNPD reports whether arguments that cannot be parsed are those of a plugin.
-func asksNPD(args []string) bool {
-	at := slices.Index(args, "--exit-codes")
-	return slices.Contains(args, "--exit-codes=npd") || at >= 0 && at+1 < len(args) && args[at+1] == "npd"
+// asks reports whether arguments that cannot be parsed give a flag of those names a value.
+func asks(args []string, value string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		at := slices.Index(args, name)
+		return at >= 0 && at+1 < len(args) && args[at+1] == value ||
+			slices.Contains(args, name+"="+value) || len(name) == 2 && slices.Contains(args, name+value)
+	})
 }

@@ -67,11 +67,9 @@ type Info struct {
 // A Subject is what a cursor is on, or a sheet about: a pod, something in it, a
 // finding, or an event. What is not known of it is zero.
 type Subject struct {
-	Pod       pleg.PodRef
-	Container string // its name
-	ID        string // of the container or sandbox
-	Finding   *diagnose.Finding
-	Event     uint64 // the event's Seq
+	pleg.ObjectRef
+	Finding *diagnose.Finding
+	Event   uint64 // the event's Seq
 }
 
 // A Reply is the message in which a command answers its pane: the screen calls it. A

@@ -218,9 +218,9 @@ func (p *pods) Subject() pane.Subject {
 	case !ok:
 		return pane.Subject{}
 	case r.part == nil:
-		return pane.Subject{Pod: r.of.Pod.PodRef}
+		return pane.Subject{ObjectRef: pleg.ObjectRef{Pod: r.of.Pod.PodRef}}
 	}
-	return pane.Subject{Pod: r.of.Pod.PodRef, Container: r.part.Name, ID: r.part.ID}
+	return pane.Subject{ObjectRef: pleg.ObjectRef{ID: r.part.ID, Pod: r.of.Pod.PodRef, Container: r.part.Name, Sandbox: r.part.Sandbox}}
 }
 
 // Click puts the cursor on a row, or sorts by the column whose head it is.

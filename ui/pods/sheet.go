@@ -60,14 +60,16 @@ func (s *sheet) find(v *pane.View, uid pleg.UID) {
 
 func (s *sheet) Info() pane.Info { return s.Titled(s.of.Pod.PodRef.String(), keymap.InDetail) }
 
-func (s *sheet) Subject() pane.Subject { return pane.Subject{Pod: s.of.Pod.PodRef} }
+func (s *sheet) Subject() pane.Subject {
+	return pane.Subject{ObjectRef: pleg.ObjectRef{Pod: s.of.Pod.PodRef}}
+}
 
 func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	if a != keymap.Detail {
 		return s.Text.Do(a, h)
 	}
 	if seq, ok := s.Current().(uint64); ok {
-		h.OpenSheet(pane.Subject{Pod: s.of.Pod.PodRef, Event: seq})
+		h.OpenSheet(pane.Subject{ObjectRef: pleg.ObjectRef{Pod: s.of.Pod.PodRef}, Event: seq})
 	}
 	return nil, true
 }

@@ -20,7 +20,7 @@ func opened(t *testing.T, snap *engine.Snapshot, name string, w, h int) *panetes
 	events := panetest.Events(snap)
 	v := view(snap, panetest.Findings()[:2]...)
 	v.Journal.Observe(engine.Update{Snapshot: snap, Events: events})
-	p := Sheet(v, pane.Subject{Pod: panetest.Find(snap, name).PodRef})
+	p := Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: panetest.Find(snap, name).PodRef}})
 	if p == nil {
 		t.Fatalf("%s has no sheet", name)
 	}
@@ -33,7 +33,7 @@ func TestSheet(t *testing.T) {
 	panetest.Goldens(t, "sheet-hung", func(w, h int) *panetest.Stage { return opened(t, panetest.Unhealthy(), "nfs-client", w, h) })
 	snap := panetest.Hostile()
 	v := view(snap, panetest.HostileFindings()...)
-	panetest.NewStage(Sheet(v, pane.Subject{Pod: snap.Pods[1].PodRef}), v, 78, 60).Check(t)
+	panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: snap.Pods[1].PodRef}}), v, 78, 60).Check(t)
 }
 
 // TestSheetNamesWhatHoldsItUp holds that who opens the pod that hangs reads there what
@@ -41,7 +41,7 @@ func TestSheet(t *testing.T) {
 func TestSheetNamesWhatHoldsItUp(t *testing.T) {
 	snap := panetest.Healthy()
 	v := view(snap, panetest.Chained()...)
-	s := panetest.NewStage(Sheet(v, pane.Subject{Pod: panetest.Find(snap, "payments-6c8f9d7b5-t8wfx").PodRef}), v, 78, 19)
+	s := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: panetest.Find(snap, "payments-6c8f9d7b5-t8wfx").PodRef}}), v, 78, 19)
 	for label, want := range map[string]string{"✖ list-hung": "ListContainers hangs behind", "held up by": "runc update for 10m", "cut with": "kill 4800"} {
 		if got := s.Row(label); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q:\n%s", label, got, want, s.Text())
@@ -58,7 +58,7 @@ func TestDeadUnseen(t *testing.T) {
 	v := view(snap)
 	snap.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: c.ID}, At: panetest.Ago(7 * time.Second), By: ledger.FromPidfd}}, 0)
 	v.Pods.Observe(snap, nil)
-	s := panetest.NewStage(Sheet(v, pane.Subject{Pod: p.PodRef}), v, 118, 60)
+	s := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60)
 	says := strings.Join(strings.Fields(s.Text()), " ")
 	for _, want := range []string{
 		"state ◇ dead, 1 of 2 running", "◇ dead " + c.Name + " died 7s ago, as pidfd saw; the kubelet takes it to be running",
@@ -78,13 +78,13 @@ func TestSheetIsOfPodsOnly(t *testing.T) {
 	v := view(panetest.Healthy())
 	ref := v.Snapshot.Pods[0].PodRef
 	for _, of := range []pane.Subject{
-		{}, {Pod: pleg.PodRef{UID: "nobody", Name: "x"}}, {Pod: pleg.PodRef{Name: "x"}}, {Pod: ref, Event: 3}, {Pod: ref, Finding: &diagnose.Finding{}},
+		{}, {ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "nobody", Name: "x"}}}, {ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Name: "x"}}}, {ObjectRef: pleg.ObjectRef{Pod: ref}, Event: 3}, {ObjectRef: pleg.ObjectRef{Pod: ref}, Finding: &diagnose.Finding{}},
 	} {
 		if Sheet(v, of) != nil {
 			t.Errorf("%+v has a sheet", of)
 		}
 	}
-	if Sheet(v, pane.Subject{Pod: ref, Container: "x", ID: "y"}) == nil {
+	if Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{ID: "y", Pod: ref, Container: "x"}}) == nil {
 		t.Error("a container leads to no sheet of its pod")
 	}
 }
@@ -101,7 +101,7 @@ func TestSheetOfAPodThatHasGone(t *testing.T) {
 	v.Pods.Observe(&gone, nil)
 	v.Journal.Observe(engine.Update{Snapshot: &gone})
 	for when, of := range map[string]*panetest.Stage{
-		"open": s.Show(&v), "opened later": panetest.NewStage(Sheet(&v, pane.Subject{Pod: ref}), &v, 118, 40),
+		"open": s.Show(&v), "opened later": panetest.NewStage(Sheet(&v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: ref}}), &v, 118, 40),
 	} {
 		for _, want := range []string{"report-29384710-7xkzq", "lists it no more", "ContainerDied", "exit 0", "registry.local/report:v3"} {
 			if !strings.Contains(of.Text(), want) {
@@ -152,7 +152,7 @@ func BenchmarkDead(b *testing.B) {
 	snap := dead(12_000)
 	v := view(snap)
 	table := stage(v, 118, 35).Press("g", "space")
-	sheet := panetest.NewStage(Sheet(v, pane.Subject{Pod: snap.Pods[0].PodRef}), v, 118, 35)
+	sheet := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: snap.Pods[0].PodRef}}), v, 118, 35)
 	for name, s := range map[string]*panetest.Stage{"unfolded": table, "sheet": sheet} {
 		b.Run(name+"/key", func(b *testing.B) {
 			for b.Loop() {

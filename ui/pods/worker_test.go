@@ -3,6 +3,7 @@ package pods
 import (
 	"testing"
 
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -10,7 +11,7 @@ import (
 // TestWorkerOfAPod holds that the sheet of a pod tells what its worker does, if it has one.
 func TestWorkerOfAPod(t *testing.T) {
 	snap := Healthy()
-	pod := pane.Subject{Pod: Find(snap, "nfs-client").PodRef}
+	pod := pane.Subject{ObjectRef: pleg.ObjectRef{Pod: Find(snap, "nfs-client").PodRef}}
 	row := func() string {
 		v := View(snap)
 		return NewStage(Sheet(v, pod), v, 118, 40).Row("  worker ")

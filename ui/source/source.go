@@ -30,6 +30,7 @@ type Source struct {
 	Director director.Director        // of a demo; nil else
 	Clock    engine.Clock             // of a demo; nil else
 	Workers  func() podworker.Workers // of a demo's kubelet; nil else
+	Note     string                   // on how the runtime was found, for a person; empty where that says nothing
 
 	node  *host.Node // nil where there is none to be seen
 	close func()
@@ -116,8 +117,13 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	if err != nil {
 		return Source{}, err
 	}
+	note := ""
+	if found.Other != "" {
+		note = fmt.Sprintf("no runtime answers at %s (%s); another one does at %s: to look at that, name it with --runtime-endpoint", found.Endpoint, found.Source, found.Other)
+	}
 	name, _ := os.Hostname() // without a name the header shows none
 	return dial(Source{
+		Note:   note,
 		Source: pane.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
 		node:   node, close: func() {},
 	})

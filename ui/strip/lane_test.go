@@ -23,7 +23,7 @@ var web = pleg.PodRef{UID: "u", Namespace: "shop", Name: "web"}
 // late.
 func happened(seq uint64, seen, lag float64, kind pleg.Kind, id string, to pleg.State) engine.Event {
 	e := engine.Event{Seq: seq, SeenAt: at(seen), Lag: secs(lag), HasLag: lag > 0}
-	e.Event = pleg.Event{Kind: kind, Pod: web, Container: "app", ID: id, To: to, At: at(seen)}
+	e.Event = pleg.Event{Kind: kind, ObjectRef: pleg.ObjectRef{Pod: web, Container: "app", ID: id}, To: to, At: at(seen)}
 	return e
 }
 
@@ -182,7 +182,7 @@ var lanes = []struct {
 		events: []engine.Event{sighted(died(1, 11.5, 0, "c1", 137), 9.5)},
 		want:   "|                  ✖┈◦┈┈┈┈┈┈┈┈┈|", plain: "|                  X_'_________|",
 	},
-	{name: "another container's", events: []engine.Event{{Seq: 1, SeenAt: at(5), Event: pleg.Event{Pod: web, Container: "other", ID: "o", To: pleg.Running}}}, want: "|                              |", plain: "|                              |"},
+	{name: "another container's", events: []engine.Event{{Seq: 1, SeenAt: at(5), Event: pleg.Event{ObjectRef: pleg.ObjectRef{Pod: web, Container: "other", ID: "o"}, To: pleg.Running}}}, want: "|                              |", plain: "|                              |"},
 }
 
 func TestLane(t *testing.T) {
@@ -279,8 +279,8 @@ func TestHeld(t *testing.T) {
 	v := panetest.View(panetest.Healthy())
 	pod := pleg.PodRef{UID: "p"}
 	v.Findings = []diagnose.Finding{
-		{ID: diagnose.ListHung, Subject: diagnose.Subject{Pod: pleg.PodRef{UID: "q"}}},
-		{ID: diagnose.InspectHung, Subject: diagnose.Subject{Pod: pod, Container: "app"}, Members: []diagnose.Subject{{Pod: pleg.PodRef{UID: "r"}}}},
+		{ID: diagnose.ListHung, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "q"}}}},
+		{ID: diagnose.InspectHung, Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pod, Container: "app"}}, Members: []diagnose.Subject{{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{UID: "r"}}}}},
 	}
 	for _, tt := range []struct {
 		pod  pleg.UID

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
 )
 
 // ErrNoTerminal says that there is nothing to draw a screen on.
@@ -30,6 +31,31 @@ func Check(in, out *os.File, environ []string) error {
 		return nil
 	}
 	return fmt.Errorf("%w (%s): try plegtop check or plegtop watch, which write lines", ErrNoTerminal, why)
+}
+
+// Written returns an error if out was closed when the program began, so that nobody would
+// have what is written to it. The runtime of Go has then opened /dev/null in its place, for
+// reading as well; a shell that is to throw output away opens it for writing alone. Where
+// diagnostics is the same, somebody wants no words at all, but the status.
+func Written(out, diagnostics *os.File) error {
+	if !stoodIn(out) || stoodIn(diagnostics) {
+		return nil
+	}
+	return errors.New("standard output is closed, so nothing could be written: write >/dev/null if only the status matters")
+}
+
+// stoodIn reports whether f is what the runtime opens in the place of a closed one.
+func stoodIn(f *os.File) bool {
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && os.SameFile(null, info)
 }
 
 // Width returns the width of the terminal that f is, in cells: 80 if it does not

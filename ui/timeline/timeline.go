@@ -275,7 +275,7 @@ func (t *timeline) Subject() pane.Subject {
 	if !ok {
 		return pane.Subject{}
 	}
-	s := pane.Subject{Pod: r.pod.Pod.PodRef, Container: r.name}
+	s := pane.Subject{ObjectRef: pleg.ObjectRef{Pod: r.pod.Pod.PodRef, Container: r.name}}
 	if i, lane := t.cell(), t.lane(t.table.Cursor()); lane != nil && i >= 0 {
 		s.Event, s.ID = cmp.Or(lane.Cells[i].Event, lane.Cells[i].Sighted), lane.Cells[i].ID
 	}

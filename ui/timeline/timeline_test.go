@@ -88,7 +88,7 @@ func TestEnterOpensTheEventThere(t *testing.T) {
 	pay := panetest.Find(s.V.Snapshot, "payments-6c8f9d7b5-t8wfx")
 	c := pay.Current.Containers[0]
 	want := []pane.Subject{
-		{Pod: pay.PodRef, Container: c.Name, ID: c.ID}, {Pod: pay.PodRef, Container: c.Name, ID: c.ID, Event: 4}, {Pod: pay.PodRef, Container: c.Name, ID: c.ID, Event: 3},
+		{ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pay.PodRef, Container: c.Name}}, {ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pay.PodRef, Container: c.Name}, Event: 4}, {ObjectRef: pleg.ObjectRef{ID: c.ID, Pod: pay.PodRef, Container: c.Name}, Event: 3},
 	}
 	if diff := cmp.Diff(want, s.Sheets); diff != "" {
 		t.Errorf("sheets (-want +got):\n%s", diff)

@@ -114,7 +114,7 @@ func Reason(err error) string {
 	if _, why, ok := strings.Cut(said, ": "); ok && strings.HasPrefix(said, "dial unix ") {
 		said = why
 	}
-	return e.Code + ": " + said
+	return strings.TrimPrefix(e.Code+": "+said, ": ")
 }
 
 // Anomalies lists the counters that are not zero.

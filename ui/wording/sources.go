@@ -197,8 +197,8 @@ func Helpers(s *engine.Snapshot, r *evidence.Report) []string {
 // whom names the container of a helper, with its id; empty if it is not known.
 func whom(p evidence.Process, names map[string]string) string {
 	name := names[p.Container]
-	if name == "" && p.Pod != "" {
-		name = p.Namespace + "/" + p.Pod
+	if name == "" && p.Pod.Name != "" {
+		name = p.Pod.String()
 	}
 	return strings.Trim(name+" "+pleg.ShortID(p.Container), " ")
 }
@@ -211,9 +211,9 @@ func namesByID(s *engine.Snapshot, r *evidence.Report) map[string]string {
 		pods[p.UID] = p.String()
 	}
 	for _, o := range r.Objects() {
-		pod := pods[pleg.UID(o.UID)]
-		if o.Pod != "" {
-			pod = o.Namespace + "/" + o.Pod
+		pod := pods[o.Pod.UID]
+		if o.Pod.Name != "" {
+			pod = o.Pod.String()
 		}
 		if pod != "" {
 			names[o.ID] = strings.TrimRight(pod+" "+o.Container, " ")

@@ -75,13 +75,13 @@ func TestHelpers(t *testing.T) {
 			Helpers: []evidence.Process{
 				{PID: 1, Parent: 812, Command: "umount", Verb: "umount", State: evidence.Sleeping},
 				{PID: 2, Parent: 4711, Command: "runc", Verb: "update", Container: "c1", Own: true, Age: 10 * time.Minute, State: evidence.Uninterrupted, Wchan: "nfs_wait"},
-				{PID: 3, Parent: 9, Command: "bridge", Verb: "CNI ADD", Namespace: "pay", Pod: "new", Age: time.Minute, State: evidence.Sleeping},
+				{PID: 3, Parent: 9, Command: "bridge", Verb: "CNI ADD", Pod: pleg.PodRef{Namespace: "pay", Name: "new"}, Age: time.Minute, State: evidence.Sleeping},
 				{PID: 4, Parent: 2, Command: "runc", Container: "s1", Age: time.Second, State: evidence.Sleeping},
 				{PID: 6, Parent: 4711, Command: "crun", Verb: "kill", Container: "c8", Own: true, Age: 2 * time.Second, State: evidence.Sleeping},
 				{PID: 5, Parent: 4711, Command: "runc", Verb: "delete", Container: "c9", Age: time.Second, State: evidence.Sleeping},
 			},
 		},
-		Deep: &evidence.Deep{Objects: evidence.Objects{All: []evidence.Object{{ID: "c8", UID: "1"}, {ID: "c9", Namespace: "pay", Pod: "old", Container: "app"}}}},
+		Deep: &evidence.Deep{Objects: evidence.Objects{All: []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: "c8", Pod: pleg.PodRef{UID: "1"}}}, {ObjectRef: pleg.ObjectRef{ID: "c9", Pod: pleg.PodRef{Namespace: "pay", Name: "old"}, Container: "app"}}}}},
 	}
 	want := []string{
 		"runc update of pay/api app c1, 10m old (5s at most is usual), pid 2, child of shim 4711, in uninterruptible sleep (D) in nfs_wait",

@@ -52,7 +52,7 @@ func Swept(t *theme.Theme, s *engine.Snapshot, h diagnose.Headline, kept time.Du
 
 // Foremost returns the object that a sweep found to be the most in need of a look;
 // nil if all is well.
-func Foremost(w *answers.Sweep) *answers.Swept {
+func Foremost(w *answers.Sweep) *answers.Outcome {
 	switch {
 	case len(w.Hung) > 0:
 		return &w.Hung[0]

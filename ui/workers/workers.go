@@ -181,5 +181,5 @@ func (p *workers) Subject() pane.Subject {
 	if !ok {
 		return pane.Subject{}
 	}
-	return pane.Subject{Pod: w.Pod}
+	return pane.Subject{ObjectRef: pleg.ObjectRef{Pod: w.Pod}}
 }

@@ -116,7 +116,7 @@ func (l *Look) isHelper(c child, caller sighting) bool {
 	}
 	id.ours = from.role != runc || from.ours
 	id.container, id.sandbox = cmp.Or(id.container, from.container), from.sandbox
-	id.namespace, id.pod = cmp.Or(id.namespace, from.namespace), cmp.Or(id.pod, from.pod)
+	id.pod = id.pod.Or(from.pod)
 	return true
 }
 
@@ -164,9 +164,9 @@ func pluginOf(environ []string) (id identity) {
 			for arg := range strings.SplitSeq(value, ";") {
 				switch name, value, _ := strings.Cut(arg, "="); name {
 				case "K8S_POD_NAMESPACE":
-					id.namespace = value
+					id.pod.Namespace = value
 				case "K8S_POD_NAME":
-					id.pod = value
+					id.pod.Name = value
 				}
 			}
 		}
@@ -178,8 +178,7 @@ func pluginOf(environ []string) (id identity) {
 // unless it may.
 func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
 	id := s.identity
-	p.Container, p.Sandbox, p.Verb, p.Own = id.container, id.sandbox, id.verb, id.ours
-	p.Namespace, p.Pod = id.namespace, id.pod
+	p.Container, p.Sandbox, p.Pod, p.Verb, p.Own = id.container, id.sandbox, id.pod, id.verb, id.ours
 	mayLast := slices.Contains(runcVerbs, p.Verb) && p.HelperLimit() == 0
 	if p.Age < helperWaits || mayLast || p.State.Stuck() || l.waited >= helpersWaited {
 		return p

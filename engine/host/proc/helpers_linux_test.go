@@ -30,9 +30,9 @@ func TestLookFindsHelpers(t *testing.T) {
 		return evidence.Process{PID: pid, Parent: parent, Command: comm, Verb: verb, State: evidence.Sleeping, Age: time.Minute, Container: id, Sandbox: of, Own: true}
 	}
 	cni := helper(400, containerd, "calico", "CNI ADD", sandbox, "")
-	cni.Namespace, cni.Pod = "pay", "api-0"
+	cni.Pod.Namespace, cni.Pod.Name = "pay", "api-0"
 	iptables := helper(401, 400, "iptables", "iptables", sandbox, "")
-	iptables.Namespace, iptables.Pod = "pay", "api-0"
+	iptables.Pod.Namespace, iptables.Pod.Name = "pay", "api-0"
 	lost := helper(400, 1, "runc", "kill", container, "")
 	lost.Own = false
 	tests := []struct {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine/flavour"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // A role is what a process does for the node's containers.
@@ -29,8 +30,8 @@ type identity struct {
 	ours      bool   // of a helper: it was called by what may be our runtime's
 	socket    string // the runtime's, as a shim or a daemon was told
 
-	verb           string // what a helper is to do, such as "delete" or "CNI ADD"; empty if that is not known
-	namespace, pod string // of a network plugin's: for whom
+	verb string      // what a helper is to do, such as "delete" or "CNI ADD"; empty if that is not known
+	pod  pleg.PodRef // of a network plugin's: for whom
 }
 
 // CRINamespace is where containerd keeps what came over CRI. Docker's and ctr's

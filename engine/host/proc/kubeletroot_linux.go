@@ -1,8 +1,6 @@
 package proc
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/prometheus/procfs"
@@ -14,26 +12,37 @@ import (
 // process say nothing, and neither do those of a container that ends.
 const mountsRead = 20
 
-// kubeletRoot returns where a kubelet keeps the pods whose containers run, if none
-// runs itself. Labels would not do: other clients of a runtime set them, too.
-func (l *Look) kubeletRoot(found evidence.Processes) string {
+// kubeletRoots returns where a kubelet keeps the pods whose containers run, by container,
+// if none runs itself. Labels would not do: other clients of a runtime set them, too. What
+// runs within another container is not asked: its kubelet may be in there as well.
+func (l *Look) kubeletRoots(found evidence.Processes) map[string]string {
 	if _, runs := found.Kubelet(); runs {
-		return ""
+		return nil
 	}
-	all := slices.Collect(maps.Values(found.Containers))
-	for _, processes := range all[:min(len(all), mountsRead)] {
-		p, _, _ := l.Seen(processes[0].PID)
+	var all map[string]string
+	left := mountsRead
+	for _, o := range found.Objects {
+		inside := found.Containers[o.ID] // nothing where only a daemon or helper is left that has ended
+		if o.Sandbox || len(inside) == 0 || left == 0 {
+			continue
+		}
+		left--
+		p, _, _ := l.Seen(inside[0].PID)
 		mounts, err := Fetch(l, File{p.PID, "mountinfo", true}, p.MountInfo)
 		if err != nil {
 			continue
 		}
 		for _, m := range mounts {
 			if root, ok := podsFolder(m); ok {
-				return root
+				if all == nil {
+					all = make(map[string]string)
+				}
+				all[o.ID] = root
+				break
 			}
 		}
 	}
-	return ""
+	return all
 }
 
 // podsFolder returns the kubelet's folder of a mount that only a kubelet makes in a

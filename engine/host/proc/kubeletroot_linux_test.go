@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
@@ -32,9 +33,37 @@ func TestKubeletRoot(t *testing.T) {
 			if tt.mounts != "" {
 				proctest.WriteFile(t, filepath.Join(root, "proc/102/mountinfo"), tt.mounts)
 			}
-			if got := newFixtureWalker(root).lookAt(t.Context(), proctest.Look).KubeletRoot; got != tt.want {
-				t.Errorf("root = %q, want %q", got, tt.want)
+			found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+			if got := found.KubeletRoots[proctest.ID("2")]; got != tt.want || len(found.KubeletRoots) > 1 {
+				t.Errorf("roots = %q, want %q of the container", found.KubeletRoots, tt.want)
 			}
 		})
+	}
+}
+
+// What runs within a container of the machine, as the pods of a kind node do, says nothing
+// of the machine's own kubelet.
+func TestKubeletRootWithinAContainer(t *testing.T) {
+	root := t.TempDir()
+	in := "/system.slice/docker-" + proctest.ID("8") + ".scope" + proctest.Cgroup(proctest.ID("2"))
+	proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd"})
+	proctest.Write(t, root, proctest.Process{PID: 102, Parent: 101, Comm: "app", Cgroup: in})
+	proctest.WriteFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
+	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	if len(found.Containers[proctest.ID("2")]) == 0 || found.KubeletRoots != nil {
+		t.Errorf("roots = %q of containers %v", found.KubeletRoots, found.Containers)
+	}
+}
+
+// A container in which nothing is left but a containerd that has ended, as of kind, has no
+// mounts to be read; those of the others are.
+func TestKubeletRootBesideADeadDaemon(t *testing.T) {
+	root := t.TempDir()
+	proctest.WritePod(t, root, 100, proctest.ID("1"), proctest.ID("3"))
+	proctest.Write(t, root, proctest.Process{PID: 90, Parent: 100, Comm: "containerd", State: evidence.Zombie, Cgroup: proctest.Cgroup(proctest.ID("2"))})
+	proctest.WriteFile(t, filepath.Join(root, "proc/102/mountinfo"), "31 20 8:1 /var/lib/kubelet/pods/0b1c/etc-hosts /etc/hosts rw - ext4 /dev/sda1 rw\n")
+	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
+	if len(found.Objects) != 3 || len(found.KubeletRoots) != 1 {
+		t.Errorf("roots = %q of %v, want that of one container", found.KubeletRoots, found.Objects)
 	}
 }

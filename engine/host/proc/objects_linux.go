@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // groupObjects returns the sandboxes and containers that control groups show: those that
@@ -29,7 +30,7 @@ func (l *Look) groupObjects(shims []evidence.Process) []evidence.Object {
 			continue
 		}
 		o := all[id]
-		o.ID, o.UID, o.From = id, uid, "its control group"
+		o.ID, o.Pod.UID, o.From = id, pleg.UID(uid), "its control group"
 		if sandbox == id {
 			o.Sandbox = true
 		} else {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proctest"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // Control groups show sandboxes and containers where no list does, but not those that
@@ -25,11 +26,11 @@ func TestGroupObjects(t *testing.T) {
 	proctest.Write(t, root, proctest.Process{PID: 500, Parent: 1, Comm: "app", Cgroup: "/kubepods/podabc/" + proctest.ID("6")})
 	found := newFixtureWalker(root).lookAt(t.Context(), proctest.Look)
 	want := []evidence.Object{
-		{ID: sandbox, Sandbox: true, UID: "5f1a", From: "its control group"},
-		{ID: container, SandboxID: sandbox, UID: "5f1a", From: "its control group"},
-		{ID: plainParent, SandboxID: sandbox, From: "its control group"},
-		{ID: proctest.ID("5"), Sandbox: true, UID: "abc", From: "its control group"},
-		{ID: proctest.ID("6"), UID: "abc", From: "its control group"},
+		{ObjectRef: pleg.ObjectRef{ID: sandbox, Pod: pleg.PodRef{UID: "5f1a"}, Sandbox: true}, From: "its control group"},
+		{ObjectRef: pleg.ObjectRef{ID: container, Pod: pleg.PodRef{UID: "5f1a"}}, SandboxID: sandbox, From: "its control group"},
+		{ObjectRef: pleg.ObjectRef{ID: plainParent}, SandboxID: sandbox, From: "its control group"},
+		{ObjectRef: pleg.ObjectRef{ID: proctest.ID("5"), Pod: pleg.PodRef{UID: "abc"}, Sandbox: true}, From: "its control group"},
+		{ObjectRef: pleg.ObjectRef{ID: proctest.ID("6"), Pod: pleg.PodRef{UID: "abc"}}, From: "its control group"},
 	}
 	if diff := cmp.Diff(want, found.Objects); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
@@ -42,7 +43,7 @@ func TestGroupObjectsOfANodeInAContainer(t *testing.T) {
 	node := "/kubepods/podf00/" + proctest.ID("0")
 	proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd", Cgroup: node + "/init.scope"})
 	proctest.Write(t, root, proctest.Process{PID: 400, Parent: 1, Comm: "pause", Cgroup: node + "/kubepods/podabc/" + proctest.ID("5")})
-	want := []evidence.Object{{ID: proctest.ID("5"), Sandbox: true, UID: "abc", From: "its control group"}}
+	want := []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: proctest.ID("5"), Pod: pleg.PodRef{UID: "abc"}, Sandbox: true}, From: "its control group"}}
 	if diff := cmp.Diff(want, newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Objects); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}

@@ -30,8 +30,8 @@ func (l *Look) report() evidence.Processes {
 	if _, runs := found.Kubelet(); runs {
 		found.OtherKubelet = evidence.Process{}
 	}
-	found.KubeletRoot = l.kubeletRoot(found)
 	found.Objects = l.groupObjects(found.Shims)
+	found.KubeletRoots = l.kubeletRoots(found)
 	l.gaps.confined = len(found.Daemons)+len(found.Shims) == 0 && l.isConfined()
 	return found
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proctest"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // newWalker looks at a tree below root, or at this machine, without the files of the host.
@@ -91,8 +92,8 @@ func TestLook(t *testing.T) {
 	want := evidence.Processes{
 		Containers: map[string][]evidence.Process{sandbox: {pause}, container: {nginx}},
 		Objects: []evidence.Object{
-			{ID: sandbox, Sandbox: true, UID: "5f1a", From: "its control group"},
-			{ID: container, SandboxID: sandbox, UID: "5f1a", From: "its control group"},
+			{ObjectRef: pleg.ObjectRef{ID: sandbox, Pod: pleg.PodRef{UID: "5f1a"}, Sandbox: true}, From: "its control group"},
+			{ObjectRef: pleg.ObjectRef{ID: container, Pod: pleg.PodRef{UID: "5f1a"}}, SandboxID: sandbox, From: "its control group"},
 		},
 		Shims:   []evidence.Process{shim},
 		Helpers: []evidence.Process{create, child},

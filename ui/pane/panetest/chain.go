@@ -5,6 +5,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -26,7 +27,7 @@ func Chained() []diagnose.Finding {
 	all[0] = diagnose.Finding{
 		ID: diagnose.ListHung, Severity: diagnose.Critical,
 		Summary: "ListContainers hangs behind shop/payments-6c8f9d7b5-t8wfx payments: runc update has run for 10m (pid 4800)",
-		Subject: diagnose.Subject{Operation: "ListContainers", Pod: pod, Container: "payments", ContainerID: held},
+		Subject: diagnose.Subject{Operation: "ListContainers", ObjectRef: pleg.ObjectRef{ID: held, Pod: pod, Container: "payments"}},
 		Evidence: []string{
 			"ContainerStatus of shop/payments-6c8f9d7b5-t8wfx payments is not answered either, 16 others are within 3ms",
 			"41 goroutines wait for the status of container payments (shop/payments-6c8f9d7b5-t8wfx); goroutine 1234 has held it for 10m in ttrpc Task.Update",
@@ -56,7 +57,7 @@ func Deep() *evidence.Deep {
 	return &evidence.Deep{
 		Objects: evidence.Objects{
 			Source: evidence.Source{From: "/proc/*/cgroup, /run/containerd/io.containerd.runtime.v2.task/k8s.io", Took: 9 * time.Millisecond},
-			All:    []evidence.Object{{ID: held, Namespace: "shop", Pod: "payments-6c8f9d7b5-t8wfx", Container: "payments"}, {ID: ID("x"), Sandbox: true}},
+			All:    []evidence.Object{{ObjectRef: pleg.ObjectRef{ID: held, Pod: pleg.PodRef{Namespace: "shop", Name: "payments-6c8f9d7b5-t8wfx"}, Container: "payments"}}, {ObjectRef: pleg.ObjectRef{ID: ID("x"), Sandbox: true}}},
 		},
 		Stacks: evidence.Stacks{
 			Source: evidence.Source{From: "/run/containerd/debug.sock", Took: 412 * time.Millisecond, Bytes: 3 << 20, Partial: "cut off after 5s"},
@@ -90,6 +91,6 @@ func LookedDeep() evidence.Report {
 	r.Processes.Objects = r.Deep.Objects.All[:1]
 	r.Processes.Daemons = []evidence.Process{{PID: 812, Command: "containerd", State: evidence.Sleeping}}
 	r.Processes.Shims = []evidence.Process{{PID: 4711, Command: "containerd-shim", State: evidence.Sleeping, Sandbox: ID("x")}}
-	r.Processes.Helpers = []evidence.Process{helper, {PID: 5120, Parent: 812, Command: "calico", Verb: "CNI ADD", Namespace: "shop", Pod: "new", State: evidence.Sleeping, Age: 3 * time.Second, Wchan: "do_wait"}}
+	r.Processes.Helpers = []evidence.Process{helper, {PID: 5120, Parent: 812, Command: "calico", Verb: "CNI ADD", Pod: pleg.PodRef{Namespace: "shop", Name: "new"}, State: evidence.Sleeping, Age: 3 * time.Second, Wchan: "do_wait"}}
 	return r
 }

@@ -23,7 +23,7 @@ func Findings() []diagnose.Finding {
 		{
 			ID: diagnose.InspectHung, Severity: diagnose.Critical,
 			Summary: "ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s",
-			Subject: diagnose.Subject{Operation: "ContainerStatus", Pod: ref, Container: "app", ContainerID: ID("app", "default", "nfs-client") + ID("more")},
+			Subject: diagnose.Subject{Operation: "ContainerStatus", ObjectRef: pleg.ObjectRef{ID: ID("app", "default", "nfs-client") + ID("more"), Pod: ref, Container: "app"}},
 			Evidence: []string{
 				"ContainerStatus has been out for 47s of 2m; it is given up in 1m13s and tried again at once, by the kubelet too",
 				"these still answer: Version 0.4ms, Status 1ms, ContainerStatus of kube-system/kube-proxy-lx9d2 kube-proxy 2ms",
@@ -38,7 +38,7 @@ func Findings() []diagnose.Finding {
 		{
 			ID: diagnose.CrashLoop, Severity: diagnose.Warning,
 			Summary:  "shop/payments-6c8f9d7b5-t8wfx payments has died 5 times in 9m, the last time with 137 (OOMKilled)",
-			Subject:  diagnose.Subject{Pod: crash, Container: "payments"},
+			Subject:  diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: crash, Container: "payments"}},
 			Evidence: []string{"exit codes 137, 137, 137, 137, 137; 108s apart"},
 		},
 		{
@@ -85,7 +85,7 @@ func HostileFindings() []diagnose.Finding {
 	for i := range all {
 		f := &all[i]
 		f.Summary, f.Evidence = Nasty+Long, []string{Nasty, Long}
-		f.Subject = diagnose.Subject{Operation: Nasty, Pod: pleg.PodRef{UID: Nasty, Namespace: Long, Name: Nasty}, Container: Long, ContainerID: Nasty}
+		f.Subject = diagnose.Subject{Operation: Nasty, ObjectRef: pleg.ObjectRef{ID: Nasty, Pod: pleg.PodRef{UID: Nasty, Namespace: Long, Name: Nasty}, Container: Long}}
 		f.Next = []diagnose.Step{{Text: Nasty, Command: Nasty}, {Text: Long, Command: Long, Risky: true}}
 		f.Chain = []diagnose.Link{{Name: Nasty}, {Kind: waits.Container, ID: Nasty, Name: Long, Proof: Nasty}, {Name: Nasty, Proof: Long, Cut: &f.Next[0]}, {Kind: Nasty}}
 	}
@@ -155,7 +155,7 @@ func LookedInVain() evidence.Report {
 func Probed(w *answers.Sweep) *engine.Snapshot {
 	s := Hung()
 	other := Find(s, "kube-proxy-lx9d2").PodRef
-	s.Probes = []answers.Probe{
+	s.Probes = []answers.Outcome{
 		{Flight: call.Flight{By: call.ByProbe, Op: call.Version}, At: Ago(time.Second), Took: 400 * time.Microsecond},
 		{Flight: call.Flight{By: call.ByProbe, Op: call.Status}, At: Ago(time.Second), Took: time.Millisecond},
 		{Flight: call.Flight{By: call.ByProbe, Op: call.PodSandboxStatus, Pod: other, Since: Ago(time.Second)}},
@@ -170,9 +170,9 @@ func SweepOf(done int, hung bool) *answers.Sweep {
 	w := &answers.Sweep{Began: Ago(4 * time.Second), Width: 4, Timeout: 2 * time.Second, Total: 330, Done: done}
 	ref := Find(Healthy(), "nfs-client").PodRef
 	if hung {
-		w.Hung = []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: ref, Container: "app"}, Took: w.Timeout}}
+		w.Hung = []answers.Outcome{{Flight: call.Flight{By: call.BySweep, Op: call.ContainerStatus, Pod: ref, Container: "app"}, Took: w.Timeout}}
 	}
-	w.Slowest = []answers.Swept{{Flight: call.Flight{By: call.BySweep, Op: call.PodSandboxStatus, Pod: ref}, Took: 31 * time.Millisecond}}
+	w.Slowest = []answers.Outcome{{Flight: call.Flight{By: call.BySweep, Op: call.PodSandboxStatus, Pod: ref}, Took: 31 * time.Millisecond}}
 	if done == w.Total {
 		w.Ended = Ago(time.Second)
 	}

@@ -141,7 +141,7 @@ func Find(s *engine.Snapshot, name string) *engine.Pod {
 // Happened is an event of a pod's container at one second.
 func Happened(seq uint64, second int, kind pleg.Kind, p *engine.Pod, container string, from, to pleg.State) engine.Event {
 	e := engine.Event{Seq: seq, SeenAt: Ago(time.Duration(60-second) * time.Second), Lag: 640 * time.Millisecond, HasLag: kind != pleg.Removed}
-	e.Event = pleg.Event{Kind: kind, Pod: p.PodRef, Container: container, ID: ID(container, p.Namespace, p.Name), From: from, To: to, At: e.SeenAt.Add(-14 * time.Millisecond)}
+	e.Event = pleg.Event{Kind: kind, ObjectRef: pleg.ObjectRef{Pod: p.PodRef, Container: container, ID: ID(container, p.Namespace, p.Name)}, From: from, To: to, At: e.SeenAt.Add(-14 * time.Millisecond)}
 	if container == "" {
 		e.Sandbox, e.ID = true, p.Seen().Sandboxes[0].ID
 	}

@@ -52,7 +52,7 @@ func TestWhatAnswersSayThatARuntimeIsBack(t *testing.T) {
 		{heard: map[call.Operation]time.Duration{call.Status: time.Second}, op: call.ListContainers, took: 2 * time.Second},
 		{heard: map[call.Operation]time.Duration{call.PodSandboxStatus: time.Second}, op: call.ContainerStatus, took: 2 * time.Second},
 	} {
-		m := &machine{now: now, calls: calls{sums: answers.NewSums(began)}, relists: relists{failure: tt.list}, status: statusLoop{failure: tt.status}}
+		m := &machine{now: now, calls: calls{sums: answers.NewSums(began)}, known: answers.Table{Failure: tt.list, StatusErr: tt.status}}
 		for _, f := range tt.out {
 			m.calls.out = append(m.calls.out, &pending{callSpec: callSpec{Flight: f}})
 		}

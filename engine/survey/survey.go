@@ -1,0 +1,117 @@
+package survey
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+)
+
+// Busy says what becomes of a target while another call asks the same.
+type Busy uint8
+
+const (
+	Share Busy = iota // it is asked once that call has returned; one that hangs counts for both
+	Skip              // it is not asked
+	Wait              // it is asked once that call has returned; one that never returns ends the survey
+	Queue             // it is asked once that call has returned, within its own time
+)
+
+// A Policy says how targets are asked.
+type Policy struct {
+	By    call.Asker
+	Width int       // how many calls are out at once
+	Busy  Busy      // what becomes of a target that another call asks
+	Tries int       // how often a call is made that fails at once; 0 counts as 1
+	Until time.Time // nobody is asked from then on; zero for no end
+}
+
+// A Survey says whom to ask next. It knows its targets by their places in a list that its
+// owner keeps. The nil Survey is over.
+type Survey struct {
+	Policy
+	Held bool // nobody is asked for now
+
+	todo  []int
+	retry []int // asked once more when all others have had their turn
+	out   int
+	ended bool
+}
+
+// New returns a survey of the targets at those places, in that order. The caller does not
+// use the slice any more.
+func New(p Policy, places []int) *Survey { return &Survey{Policy: p, todo: places} }
+
+// First returns the places of the first n targets of a list.
+func First(n int) []int {
+	places := make([]int, n)
+	for i := range places {
+		places[i] = i
+	}
+	return places
+}
+
+// Next returns the place of the target to ask now, and false if nobody is to be asked: as
+// many calls are out as may be, or nobody is left.
+func (s *Survey) Next(now time.Time) (int, bool) {
+	if s == nil || s.Held || s.out == s.Width || s.Late(now) {
+		return 0, false
+	}
+	if s.Retrying() {
+		s.todo, s.retry = s.retry, nil
+	}
+	if len(s.todo) == 0 {
+		return 0, false
+	}
+	place := s.todo[0]
+	s.todo = s.todo[1:]
+	s.out++
+	return place, true
+}
+
+// PutBack takes back the last Next: the target is the next one again.
+func (s *Survey) PutBack(place int) {
+	s.out--
+	s.Prepend(place)
+}
+
+// Prepend has a target asked before all that are left.
+func (s *Survey) Prepend(place int) {
+	if !s.ended {
+		s.todo = append([]int{place}, s.todo...)
+	}
+}
+
+// Retry has a target asked once more when all others have had their turn.
+func (s *Survey) Retry(place int) { s.retry = append(s.retry, place) }
+
+// Returned notes that a call has returned, and reports whether that means anything: not
+// once the survey was ended.
+func (s *Survey) Returned() bool {
+	if !s.ended {
+		s.out--
+	}
+	return !s.ended
+}
+
+// End has nobody asked any more, and what calls that are out still bring
+// means nothing.
+func (s *Survey) End() {
+	if s != nil {
+		s.todo, s.retry, s.out, s.ended = nil, nil, 0, true
+	}
+}
+
+// Out reports whether a call is out.
+func (s *Survey) Out() bool { return s != nil && s.out > 0 }
+
+// Over reports whether nobody is left to ask and no call is out.
+func (s *Survey) Over() bool {
+	return s == nil || s.out == 0 && len(s.todo) == 0 && len(s.retry) == 0
+}
+
+// Retrying reports whether those alone are left that are asked once more, and none of
+// them has been yet.
+func (s *Survey) Retrying() bool { return s.out == 0 && len(s.todo) == 0 && len(s.retry) > 0 }
+
+// Late reports whether time has run out.
+func (s *Survey) Late(now time.Time) bool { return !s.Until.IsZero() && !now.Before(s.Until) }
