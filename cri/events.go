@@ -37,28 +37,32 @@ var (
 	// drained is what is received: 50,000 messages and 64 MiB a second.
 	drained = pace{messages: 500, bytes: 640 << 10}
 	// lookedAt is what is read of that: 25,600 events, or statuses of containers in them,
-	// and 10 MiB a second.
-	lookedAt = pace{messages: 256, bytes: 100 << 10}
+	// and 10 MiB a second, and twice that at once. containerd keeps what nobody has listened
+	// to for 5 minutes and sends all of it to the first who does.
+	lookedAt = pace{messages: 256, bytes: 100 << 10, atOnce: 2 * time.Second}
 )
 
-// A pace is how much may come in [paceOf], and how much has come.
+// A pace is how much may come in [paceOf], and for how long what has come keeps it busy.
 type pace struct {
 	messages, bytes int
-	began           time.Time
-	spent           float64 // of what may come, since began
+	atOnce          time.Duration // what may come without a pause
+	began           time.Time     // when wait was called last
+	busy            time.Duration // at began
 }
 
 // wait takes so much as having come, and returns when more may come, or ctx ends.
 func (p *pace) wait(ctx context.Context, messages, bytes int) {
-	p.spent += max(float64(messages)/float64(p.messages), float64(bytes)/float64(p.bytes))
-	if p.spent < 1 {
+	now := time.Now()
+	p.busy = max(p.busy-now.Sub(p.began), 0) + time.Duration(float64(paceOf)*max(float64(messages)/float64(p.messages), float64(bytes)/float64(p.bytes)))
+	p.began = now
+	pause := p.busy - p.atOnce
+	if pause < paceOf {
 		return
 	}
 	select {
-	case <-time.After(time.Duration(p.spent*float64(paceOf)) - time.Since(p.began)):
+	case <-time.After(pause):
 	case <-ctx.Done():
 	}
-	p.began, p.spent = time.Now(), 0
 }
 
 // Events opens the runtime's event stream, GetContainerEvents, and hands each event to

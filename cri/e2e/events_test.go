@@ -87,12 +87,25 @@ func (l *reader) of(id string, want ...pleg.Signal) []told {
 	return of
 }
 
+// catchUp returns when the stream tells of what happens now. containerd sends first what it
+// has kept of the last 5 minutes, and of thousands of containers that is more than plegtop
+// reads at once.
+func (l *reader) catchUp(node *private) {
+	l.t.Helper()
+	ran := map[string]bool{}
+	eventually(l.t, "the stream tells of what happens now", func() bool {
+		ran[node.runPod(fmt.Sprintf("now-%d", len(ran)), true).Sandbox] = true
+		return slices.ContainsFunc(l.seen(), func(u told) bool { return ran[u.ID] })
+	})
+}
+
 // The stream tells each step of a pod's life once, with the status that it led to.
 func TestEventStreamOfAPod(t *testing.T) {
 	node := newestContainerd(t)
 	between := record(t, node.socket)
 	l := listen(t, between.socket)
 	eventually(t, "the stream is open", func() bool { _, open, _ := between.streams(); return open == 1 })
+	l.catchUp(node)
 
 	pod, id := node.startPod("told", "exit", "3", "1")
 	node.waitForExit(id)
