@@ -72,14 +72,21 @@ func run(args []string) int {
 		return exitOK
 	}
 	show := func() int { return show(context.Background(), args) }
-	if o.View != options.Check {
-		return show()
+	switch o.View {
+	case options.Check:
+		status, err := crash.Contain(show, crash.Terminal{})
+		if err != nil {
+			return cannotTell(o, err)
+		}
+		return status
+	case options.Screen:
+		status, err := crash.Contain(show, crash.Terminal{Restore: terminal.Restorer(os.Stdin, os.Stdout), Stop: terminal.StopGroup})
+		if err != nil {
+			return complain(err, exitCrashed)
+		}
+		return status
 	}
-	status, err := crash.Contain(show)
-	if err != nil {
-		return cannotTell(o, err)
-	}
-	return status
+	return show()
 }
 
 // A view shows a source until ctx ends, the person has seen enough, or there is no more. It
@@ -229,7 +236,11 @@ func screen(o options.Options, guard *terminal.Guard) live {
 		if o.Theme == "" {
 			config.Light = o.Look(false)
 		}
-		return terminal.Run(ctx, ui.New(config), terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Light.Name != ""})
+		on := terminal.Options{Hold: eng.HoldStreams, Release: eng.ReleaseStreams, Last: src.Close, Guard: guard, Background: config.Light.Name != ""}
+		if crash.IsChild() {
+			on.Status = crash.Status
+		}
+		return terminal.Run(ctx, ui.New(config), on)
 	}
 }
 

@@ -130,7 +130,7 @@ var rules = map[string]rule{
 		modules: []string{"github.com/spf13/pflag", "go.yaml.in/yaml/...", "charm.land/lipgloss/v2/..."}, never: []string{"net"},
 	},
 	"ui/history": {ours: []string{"engine/smallfile"}, never: []string{"net"}},
-	"ui/crash":   {never: []string{"net"}},
+	"ui/crash":   {modules: []string{"golang.org/x/sys/unix"}, never: []string{"net"}},
 	"ui/source":  {ours: append(slices.Clone(seen), "engine/host", "cri", "cri/sim", "ui/pane", "ui/director", "ui/options"), never: []string{"net"}},
 	"ui/lines":   {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording", "ui/journal"), modules: []string{"charm.land/lipgloss/v2/..."}, never: []string{"net"}},
 	"ui/metrics": {ours: append(slices.Clone(seen), "ui/text"), modules: []string{"github.com/prometheus/..."}},

@@ -1,8 +1,8 @@
-// Package crash keeps a crash from being taken for a verdict. Go ends a program that
-// panics, runs out of memory or finds itself broken with status 2, which is that of a
-// critical finding, and nothing in the program can change that. So a program whose status
-// is a verdict runs as a child of itself, which tells its status in a way that Go
-// does not use.
+// Package crash keeps a crash from being taken for a verdict, and from taking the terminal
+// with it. Go ends a program that panics, runs out of memory or finds itself broken with
+// status 2, which is that of a critical finding, and with no code of ours run. So a program
+// whose status is a verdict, or that has the terminal, runs as a child of itself, which
+// tells its status in a way that Go does not use.
 package crash
 
 import (
@@ -22,8 +22,9 @@ const (
 	// base is added to the status of a child: what is below it is Go's own or a
 	// shell's.
 	base = 100
-	// most is the highest status that a program of ours ends with.
-	most = 3
+	// wordsRoom is how much is kept of what a child that has the terminal says beside it,
+	// in bytes: where each of some thousand goroutines stands.
+	wordsRoom = 4 << 20
 )
 
 var (
@@ -37,22 +38,34 @@ var (
 // it stands on standard error.
 var ErrCrashed = errors.New("plegtop crashed, and this says nothing of the node: please report what it printed")
 
-// Status returns the status to end with so that the parent gets status, from 0 to 3.
+// Status returns the status to end with so that the parent gets status, from 0 to 155.
 func Status(status int) int {
-	if isChild() {
+	if IsChild() {
 		return base + status
 	}
 	return status
 }
 
-func isChild() bool { return os.Getenv(mark) != "" }
+// IsChild reports whether this process is the child of a [Contain].
+func IsChild() bool { return os.Getenv(mark) != "" }
+
+// A Terminal is what a child has that shows a screen. The zero value is for one that
+// shows none.
+type Terminal struct {
+	// Restore gives the terminal back after a crash of the child. What the child has
+	// written to standard error comes after that, or after its end.
+	Restore func()
+	// Stop stops this process and its group, and returns when it goes on. It is called
+	// when the child has stopped itself: a shell waits for the parent.
+	Stop func()
+}
 
 // Contain runs the program again with its arguments, input and outputs, and returns its
 // status, [ErrCrashed], or an error that names the signal by which it was asked to end. In
 // the child itself, and where none can be started, it calls run. A child gets the signals
 // that its parent gets, and does not outlive it.
-func Contain(run func() int) (int, error) {
-	if isChild() {
+func Contain(run func() int, screen Terminal) (int, error) {
+	if IsChild() {
 		return run(), nil
 	}
 	runtime.LockOSThread() // the child ends with the thread that it was started by
@@ -64,6 +77,12 @@ func Contain(run func() int) (int, error) {
 	child.Args[0], child.Env = os.Args[0], append(os.Environ(), mark+"=1")
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	child.SysProcAttr = endsWithParent()
+	if screen.Restore != nil {
+		said := new(words)
+		defer func() { _, _ = os.Stderr.Write(said.text) }() // nobody is left to tell
+		child.Stderr = said
+		child.SysProcAttr = asksWithParent()
+	}
 	if child.Start() != nil {
 		signal.Stop(signals) // nobody would pass them on
 		return run(), nil
@@ -73,13 +92,27 @@ func Contain(run func() int) (int, error) {
 			_ = child.Process.Signal(s) // it may have ended
 		}
 	}()
+	if screen.Stop != nil {
+		stopWith(child.Process, signals, screen.Stop)
+	}
 	_ = child.Wait() // its status tells all
-	if status := child.ProcessState.ExitCode() - base; status >= 0 && status <= most {
+	if status := child.ProcessState.ExitCode() - base; status >= 0 {
 		return status, nil
+	}
+	if screen.Restore != nil {
+		screen.Restore()
 	}
 	end, ok := child.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && end.Signaled() && slices.Contains(asked, os.Signal(end.Signal())) {
 		return 0, fmt.Errorf("ended before anything was looked at: %v", end.Signal())
 	}
 	return 0, ErrCrashed
+}
+
+// words keeps the first of what is written, and takes the rest.
+type words struct{ text []byte }
+
+func (w *words) Write(p []byte) (int, error) {
+	w.text = append(w.text, p[:min(len(p), wordsRoom-len(w.text))]...)
+	return len(p), nil
 }

@@ -51,14 +51,14 @@ func program() int {
 			return int(h[0] - '0')
 		}
 		return 0
-	})
+	}, Terminal{})
 	if errors.Is(err, ErrCrashed) {
 		return Status(50)
 	}
 	if err != nil {
 		return Status(51)
 	}
-	if isChild() {
+	if IsChild() {
 		return Status(status)
 	}
 	return status

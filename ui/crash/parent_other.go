@@ -2,6 +2,14 @@
 
 package crash
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 func endsWithParent() *syscall.SysProcAttr { return nil }
+
+func asksWithParent() *syscall.SysProcAttr { return nil }
+
+// stopWith does nothing: there is no child where /proc/self/exe is none.
+func stopWith(*os.Process, chan os.Signal, func()) {}

@@ -9,13 +9,20 @@ import (
 	"testing"
 )
 
-// boomPart is a part of the engine's machine that panics once two relists are over.
+// boomPart is a part of the engine's machine that panics once two relists are over: in a
+// goroutine that nobody guards if it is told so, as one of a library may.
 const boomPart = `package engine
+
+import "os"
 
 type boom struct{ passive }
 
 func (boom) advance(m *machine) {
-	if m.relists.count > 1 {
+	switch {
+	case m.relists.count < 2:
+	case os.Getenv("BOOM") != "":
+		go panic("boom in a goroutine")
+	default:
 		panic("boom in the engine")
 	}
 }
@@ -63,6 +70,11 @@ func TestPanicOfTheEngine(t *testing.T) {
 	r := start(t, 80, 24, nil, program, "--demo")
 	r.over(t, 2)
 	if said := r.stderr.String(); !strings.HasPrefix(said, "plegtop: panic: boom in the engine\n\n") || !strings.Contains(said, "boom.go") {
+		t.Errorf("standard error: %q", said)
+	}
+	r = start(t, 80, 24, []string{"BOOM=1"}, program, "--demo")
+	r.over(t, 2)
+	if said := r.stderr.String(); !strings.HasPrefix(said, "panic: boom in a goroutine\n\n") || !strings.Contains(said, "\nplegtop: plegtop crashed") {
 		t.Errorf("standard error: %q", said)
 	}
 	watch := exec.Command(program, "--demo", "watch")

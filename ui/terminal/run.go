@@ -24,7 +24,7 @@
 //
 // A panic in a goroutine that is none of these and hands it to no [Guard], a fatal error of
 // the Go runtime and SIGKILL end the process with no code of ours run. Only a second process
-// could restore the terminal after that: the command reset does it just as well.
+// can restore the terminal after that: the parent, by what [Restorer] has given it.
 package terminal
 
 import (
@@ -77,10 +77,17 @@ type Options struct {
 	Hold    func(ctx context.Context)
 	Release func()
 
+	// Status returns the exit status by which this process tells a parent that watches over
+	// it that it ends with code; nil if there is none. A parent stops its group itself when
+	// this process has stopped.
+	Status func(code int) int
+
 	// Last is called before the process is ended so, or by a signal that leaves no
 	// time for more, for what must not stay behind; nil for nothing. It has 150 ms
 	// after q and ^c, and longer after a signal.
 	Last func()
+
+	parent bool // there is one that watches
 }
 
 const (
@@ -98,6 +105,10 @@ func (o Options) withDefaults() Options {
 	o.Grace, o.Guard = cmp.Or(o.Grace, grace), cmp.Or(o.Guard, new(Guard))
 	if o.Environ == nil {
 		o.Environ = os.Environ()
+	}
+	o.parent = o.Status != nil
+	if o.Status == nil {
+		o.Status = func(code int) int { return code }
 	}
 	if o.Last == nil {
 		o.Last = func() {}
@@ -273,7 +284,7 @@ func (s *session) abort() {
 		s.report(p)
 		err = p
 	}
-	os.Exit(ExitCode(err))
+	os.Exit(s.Status(ExitCode(err)))
 }
 
 // dump ends the process by a signal for which the Go runtime writes where each goroutine
@@ -283,7 +294,7 @@ func (s *session) dump(sig syscall.Signal) {
 	signal.Reset(sig)
 	_ = syscall.Kill(os.Getpid(), sig)
 	time.Sleep(s.Grace)
-	os.Exit(128 + int(sig)) // where it is ignored
+	os.Exit(s.Status(128 + int(sig))) // where it is ignored
 }
 
 // leave gives the terminal back without waiting for anybody, and leaves nothing

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 )
 
 const (
@@ -182,6 +183,21 @@ func (s *screen) abandon() {
 	select {
 	case <-written:
 	case <-time.After(glance):
+	}
+}
+
+// Restorer takes down the modes of the terminal that in is, and returns what brings them
+// back and ends the alternate screen on out, without waiting for the terminal: for the
+// parent of a process that has crashed. It does nothing where in is no terminal, and can be
+// called once.
+func Restorer(in, out *os.File) (restore func()) {
+	before, err := term.GetState(in.Fd())
+	if err != nil {
+		return func() {}
+	}
+	return func() {
+		_ = term.Restore(in.Fd(), before)
+		newScreen(out).abandon()
 	}
 }
 

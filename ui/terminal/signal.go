@@ -129,8 +129,23 @@ func (s *session) watchThaw() {
 }
 
 // suspend stops the process with nothing left open that somebody would have to read: the
-// whole process group, as ^z does for a program that leaves the key to the terminal.
-func (s *session) suspend() { stopHeld(0, s.Hold) }
+// whole process group, as ^z does for a program that leaves the key to the terminal. Where
+// there is a parent, that stops the group.
+func (s *session) suspend() {
+	pid := 0
+	if s.parent {
+		pid = os.Getpid()
+	}
+	stopHeld(pid, s.Hold)
+	select {
+	case <-s.signals.stop: // for the whole group, and passed on by the parent as well
+	default:
+	}
+}
+
+// StopGroup stops the process and its group, as ^z does, and returns when it goes on, or
+// after a moment where nobody could have it go on.
+func StopGroup() { stopProcess(0) }
 
 // stopHeld stops a process, or its group if that is 0, after hold.
 func stopHeld(pid int, hold func(context.Context)) {
