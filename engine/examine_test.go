@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
 // examine runs test in a bubble with what an examination of a fake runtime says
@@ -193,6 +194,42 @@ func TestExamineAsksOnceForWhatIsListedOften(t *testing.T) {
 			t.Errorf("%d of %d asked; status %+v", s.Sweep.Done, s.Sweep.Total, hasPod(t, s, "web").Status)
 		}
 	})
+}
+
+// Where time would run out more is asked at once of a runtime that stays quick, so that all
+// has been asked.
+func TestExamineAsksMoreAtOnceInTime(t *testing.T) {
+	quick := func(r *fakeRuntime) {
+		pairs(1000)(r)
+		for _, op := range []string{"ContainerStatus", "PodSandboxStatus"} {
+			r.script(op, behaviour{delay: 10 * time.Millisecond})
+		}
+	}
+	examine(t, Examination{Deadline: 4 * time.Second}, quick, func(t *testing.T, _ *fakeRuntime, s *Snapshot, took time.Duration) {
+		if s.Sweep.Done != 3000 || s.Sweep.CutOff || s.Sweep.Width > 16 {
+			t.Errorf("%d of %d asked, up to %d at once, after %v", s.Sweep.Done, s.Sweep.Total, s.Sweep.Width, took)
+		}
+	})
+}
+
+// What the node shows to stand still is asked for before all else: time may run out.
+func TestExamineAsksTheSuspiciousFirst(t *testing.T) {
+	slow := func(r *fakeRuntime) {
+		pairs(110)(r)
+		r.script("ContainerStatus", behaviour{delay: 50 * time.Millisecond})
+		r.script("ContainerStatus p109/app", behaviour{delay: time.Hour})
+	}
+	for _, took := range []time.Duration{0, 300 * time.Millisecond} {
+		l := &looker{report: func(int) *evidence.Report {
+			time.Sleep(took)
+			return &evidence.Report{Processes: evidence.Processes{Containers: map[string][]evidence.Process{"p109/app": {{PID: 7, State: evidence.Uninterrupted}}}}}
+		}}
+		examineWith(t, Config{Look: l.look}, Examination{Deadline: 3 * time.Second}, slow, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
+			if s.Sweep.Done == s.Sweep.Total || len(s.Sweep.Hung) != 1 || s.Sweep.Hung[0].ID != "p109/app" {
+				t.Errorf("a look of %v: %d of %d asked, %v hung", took, s.Sweep.Done, s.Sweep.Total, s.Sweep.Hung)
+			}
+		})
+	}
 }
 
 // A look that its deadline cut off, or that found no pod, has not inspected the node.

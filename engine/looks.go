@@ -104,6 +104,7 @@ func (l *looks) took(m *machine, in Looked) {
 	}
 	m.evidence, m.changed = in.Report, true
 	m.nameSwept()
+	m.sweep.prefer(m)
 	if r, err := pleg.ParseRelease(in.Report.Kubelet.Version); err == nil && m.config.Follow {
 		m.followed = r
 	}

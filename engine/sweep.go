@@ -53,6 +53,14 @@ func (w *sweeper) begin(m *machine) {
 	w.drop(m)
 	*w = sweeper{began: m.now, of: w.of, last: survey.NewSweep(m.now, listed, m.unlisted(), m.policy.Policy, m.check.cut, ended)}
 	m.check.sweepBegan(w.last.Total)
+	w.prefer(m)
+}
+
+// prefer has those asked first, of all that are left, that are suspicious by the last look.
+func (w *sweeper) prefer(m *machine) {
+	if w.underWay() && m.evidence != nil {
+		w.last.Prefer(m.evidence.Processes.Suspects())
+	}
 }
 
 // refuse notes why no sweep is begun.

@@ -49,6 +49,26 @@ func (p Processes) Kubelet() (kubelet Process, ok bool) {
 	return Process{}, false
 }
 
+// Suspects returns the ids of the sandboxes and containers of which a process, or the shim,
+// stands still, or a helper is at work: if the status of any hangs, then theirs.
+func (p *Processes) Suspects() map[string]bool {
+	ids := make(map[string]bool)
+	for id, in := range p.Containers {
+		if slices.ContainsFunc(in, func(one Process) bool { return one.State.Stuck() }) {
+			ids[id] = true
+		}
+	}
+	for _, one := range p.Shims {
+		if one.State.Stuck() {
+			ids[one.Sandbox], ids[one.Container] = true, true
+		}
+	}
+	for _, one := range p.Helpers {
+		ids[one.Sandbox], ids[one.Container] = true, true
+	}
+	return ids
+}
+
 // Whole reports whether all processes there are were found.
 func (p *Processes) Whole() bool { return p.Missing == "" && p.Partial == "" }
 

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
@@ -79,6 +80,19 @@ func (s *Survey) Prepend(place int) {
 	if !s.ended {
 		s.todo = append([]int{place}, s.todo...)
 	}
+}
+
+// prefer has such targets asked before all others that are left.
+func (s *Survey) prefer(such func(place int) bool) {
+	slices.SortStableFunc(s.todo, func(a, b int) int {
+		switch is := such(a); {
+		case is == such(b):
+			return 0
+		case is:
+			return -1
+		}
+		return 1
+	})
 }
 
 // Retry has a target asked once more when all others have had their turn.

@@ -29,6 +29,7 @@ type Sweep struct {
 
 	again time.Time // when those that hung or failed are asked again
 	from  int       // the place of the first of them whose turn it is then
+	width width
 
 	unknown []int          // places of those that the node shows and the runtime does not know
 	bad     []int          // places of those that hung or failed, in order as far as made has them
@@ -67,6 +68,7 @@ type Unlisted struct {
 func NewSweep(now time.Time, listed []call.Flight, unlisted []Unlisted, p answers.Policy, until time.Time, ended map[string]bool) *Sweep {
 	s := &Sweep{Listed: len(listed), Heard: now, objects: make([]object, len(listed)+len(unlisted))}
 	s.Began, s.Width, s.Timeout, s.Total = now, p.Width, p.CallTimeout, len(s.objects)
+	s.width.least = p.Width
 	for i, f := range listed {
 		s.objects[i].Flight = f
 	}
@@ -124,6 +126,17 @@ func (s *Sweep) Take(place int, a answers.Outcome, stalled bool) {
 		s.bad = append(s.bad, place)
 	}
 	s.Done++
+	if a := s.Asking; !a.Until.IsZero() {
+		a.Width = s.width.answered(o.Took, a.Width, s.Total-s.Done, a.Until.Sub(o.At))
+		s.Width = max(s.Width, a.Width)
+	}
+}
+
+// Prefer has those asked next, of all that are left, whose id is among ids.
+func (s *Sweep) Prefer(ids map[string]bool) {
+	if !s.Over() {
+		s.Asking.prefer(func(place int) bool { return ids[s.objects[place].ID] })
+	}
 }
 
 func (s *Sweep) stateOf(a answers.Outcome) state {
@@ -187,7 +200,7 @@ func (s *Sweep) AskAgain(now time.Time) {
 	from, _ := slices.BinarySearch(s.bad, s.from)
 	places := slices.Concat(s.bad[from:], s.bad[:from])[:min(len(s.bad), answers.AgainMost)]
 	s.from = places[len(places)-1] + 1
-	s.Asking = New(Policy{By: call.BySweep, Width: s.Width}, places)
+	s.Asking = New(Policy{By: call.BySweep, Width: s.width.least}, places)
 }
 
 // PutOff asks those that hung or failed later.
