@@ -173,11 +173,11 @@ func (c *check) cutOff(m *machine) {
 	m.calls.lastTries(m.now)
 }
 
-// cutShort reports whether a call that was made again was ended by the deadline
-// before its silence meant anything.
-func (c *check) cutShort(now time.Time, a *answer) bool {
-	unheard := errors.Is(a.err, call.ErrDeadline) || errors.Is(a.err, call.ErrCanceled)
-	return unheard && c.once && !now.Before(c.cut) && a.took < answers.Late
+// cutShort reports whether a call that took so long was ended by the deadline before its
+// silence meant anything.
+func (c *check) cutShort(now time.Time, err error, took time.Duration) bool {
+	unheard := errors.Is(err, call.ErrDeadline) || errors.Is(err, call.ErrCanceled)
+	return unheard && c.once && !now.Before(c.cut) && took < answers.Late
 }
 
 // beginAgain forgets what was asked for before the lists came: they have come after all.

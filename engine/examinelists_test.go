@@ -232,3 +232,16 @@ func TestExamineWhereAllHangs(t *testing.T) {
 		})
 	}
 }
+
+// A list that the deadline cut off before its silence meant anything has not failed.
+func TestExamineAccusesNoListThatItCutShort(t *testing.T) {
+	slow := func(r *fakeRuntime) {
+		r.pod("web", "app")
+		r.script("ListContainers", behaviour{delay: time.Hour})
+	}
+	examine(t, Examination{Deadline: 500 * time.Millisecond}, slow, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
+		if s.Failure != nil || !s.Health.ListedAt.IsZero() {
+			t.Errorf("%+v, listed at %v", s.Failure, s.Health.ListedAt)
+		}
+	})
+}

@@ -166,7 +166,9 @@ func (l *relists) answered(m *machine, a *answer) {
 func (l *relists) listedAll(m *machine) {
 	r := l.now
 	if f := r.lists.failed(); f != nil {
-		m.known.Failure = m.known.Failure.Again(f.Flight, f.at, f.err, f.tries)
+		if !m.check.cutShort(m.now, f.err, f.at.Sub(f.Since)) {
+			m.known.Failure = m.known.Failure.Again(f.Flight, f.at, f.err, f.tries)
+		}
 		m.search.begin(m, r.lists)
 		if !m.policy.Once {
 			l.endAll(m, true)

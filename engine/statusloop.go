@@ -70,7 +70,7 @@ func (l *statusLoop) askAgain(m *machine, version bool) *survey.Survey {
 }
 
 func (l *statusLoop) answered(m *machine, a *answer) {
-	cutShort := a.survey != nil && m.check.cutShort(m.now, a)
+	cutShort := a.survey != nil && m.check.cutShort(m.now, a.err, a.took)
 	if a.Op == call.Version {
 		l.versionOut = false
 		if !cutShort {
