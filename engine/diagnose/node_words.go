@@ -64,6 +64,15 @@ func (v *view) deep() *evidence.Deep {
 	return d
 }
 
+// kernel returns what the kernel has said of late; nothing by a look from before the runtime
+// came back.
+func (v *view) kernel() []evidence.KernelLine {
+	if v.lookOld {
+		return nil
+	}
+	return v.evidence.Kernel.Lines
+}
+
 // allBegan reports whether something hangs, and all that does began after a moment. All
 // calls of one bounded look are taken as made at the same time.
 func (v *view) allBegan(at time.Time) bool {
@@ -109,7 +118,7 @@ func (v *view) callsInFlight(*Finding) []string {
 // kernelSaid returns what the kernel has said of what a finding is about.
 func (v *view) kernelSaid(f *Finding) (lines []string) {
 	var behind []evidence.Process
-	for i, l := range v.deep().Kernel.Lines {
+	for i, l := range v.kernel() {
 		if i == 0 {
 			behind = v.behindFinding(f)
 		}

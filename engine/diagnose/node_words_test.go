@@ -80,7 +80,7 @@ func TestWhatTheKernelSaid(t *testing.T) {
 			in := tt.node.input()
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
 			before := Diagnose(in)
-			r.Deep = &evidence.Deep{Kernel: evidence.Kernel{Lines: []evidence.KernelLine{tt.line}}}
+			r.Kernel.Lines = []evidence.KernelLine{tt.line}
 			got := Diagnose(in)
 			var want []string
 			if tt.said {
@@ -110,9 +110,8 @@ func TestKernelSaysNotTooMuch(t *testing.T) {
 	n := healthy(3).hang(call.ListContainers, 10*time.Second).probesAnswered()
 	in := n.input()
 	in.Evidence = looked(n)
-	in.Evidence.Deep = new(evidence.Deep)
 	for i := range 9 {
-		in.Evidence.Deep.Kernel.Lines = append(in.Evidence.Deep.Kernel.Lines, evidence.KernelLine{Kind: evidence.Unregister, Age: time.Duration(i) * time.Second, Text: "x", Count: i + 1})
+		in.Evidence.Kernel.Lines = append(in.Evidence.Kernel.Lines, evidence.KernelLine{Kind: evidence.Unregister, Age: time.Duration(i) * time.Second, Text: "x", Count: i + 1})
 	}
 	want := []string{"the kernel, less than 1s ago: x", "the kernel, 1s ago: x (2 times)", "the kernel, 2s ago: x (3 times)"}
 	if diff := cmp.Diff(want, saidByNode(Diagnose(in), ListHung)); diff != "" {

@@ -88,7 +88,7 @@ func (v *view) refusedBy(err error) string {
 // killed says that the kernel has killed the runtime, which was neither begun again nor
 // has answered since; empty if it has not.
 func (v *view) killed() string {
-	for _, l := range v.deep().Kernel.Lines {
+	for _, l := range v.kernel() {
 		at := v.evidence.At.Add(-l.Age)
 		answered := func(c answers.Calls) bool { return c.LastOK.After(at.Add(killedTold)) }
 		begun := func(p evidence.Process) bool { return p.Age > 0 && p.Age < l.Age }

@@ -18,8 +18,8 @@ var filesystemReadOnlyKind = &kind{
 	is:    starves,
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
 	severity: "critical", scenario: "a real node",
-	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; a warning for ext4's " +
-		"errors of the last hour, and where only a call's error says so",
+	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; or the kernel's log says that " +
+		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that did, for ext4's errors of the last hour, and where only a call's error says so",
 }
 
 // DiskFull is a disk of the runtime's that has no room.
@@ -44,6 +44,10 @@ const (
 	inodesFreeShare = 0.03
 	// errorFresh is how far back an error of a file system is of today.
 	errorFresh = time.Hour
+	// failedFresh is for how long after the last request that failed a disk counts as one
+	// that fails: the kernel writes what has changed within half a minute, and its log is
+	// read once a minute.
+	failedFresh = 5 * time.Minute
 	// failuresRead is of how many failing pods the error is read: of ten thousand those
 	// say it as well.
 	failuresRead = 100
@@ -121,11 +125,18 @@ func (v *view) pruning(s store) []Step {
 func filesystemReadOnly(v *view) (findings []Finding) {
 	for _, s := range v.stores() {
 		f := Finding{ID: FilesystemReadOnly, Severity: Critical, Group: s.what}
+		line, fails := v.failed(s)
 		switch {
 		case s.Broken:
 			f.Summary = fmt.Sprintf("%s cannot be reached: %s: %s", s.what, s.Path, s.Missing)
 		case s.ReadOnly != "":
 			f.Summary = fmt.Sprintf("%s cannot be written: %s: %s", s.what, s.Path, s.ReadOnly)
+		case fails:
+			if line.Failed != "write" {
+				f.Severity = Warning
+			}
+			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, excerpt(line.Text))
+			f.say(fmt.Sprintf("this is over when the kernel has not said so for %s", going(failedFresh)))
 		case s.Errors > 0 && s.ErrorAge < errorFresh:
 			f.Severity = Warning
 			f.Summary = fmt.Sprintf("the file system of %s has errors: %s, the last %s ago", s.what, count(s.Errors, "error"), going(s.ErrorAge))
@@ -136,20 +147,7 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		if s.Errors > 0 && s.ReadOnly != "" {
 			f.say(fmt.Sprintf("ext4 has counted %s since it was checked, the last %s ago", count(s.Errors, "error"), going(s.ErrorAge)))
 		}
-		f.Next = []Step{
-			{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
-			{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
-		}
-		switch {
-		case strings.Contains(s.ReadOnly, "emergency_ro"), strings.Contains(s.ReadOnly, "shutdown"): // a remount for writing fails
-			find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
-			f.Next = append(f.Next, Step{
-				Text:    "it takes nothing before it was unmounted, checked and mounted again; stop what uses it first",
-				Command: `t="` + find("TARGET") + `" s="` + find("SOURCE") + `"; umount "$t" && { fsck -y "$s"; [ $? -le 1 ]; } && mount "$s" "$t"`, Risky: true,
-			})
-		case s.ReadOnly != "":
-			f.Next = append(f.Next, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw $(findmnt -n -o TARGET -T " + quote(s.Path) + ")", Risky: true})
-		}
+		f.Next = s.mending(fails)
 		findings = append(findings, f)
 	}
 	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
@@ -158,6 +156,45 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 			{Text: "what the kernel says of the disks", Command: "dmesg -T | grep -i -e 'I/O error' -e remount | tail -n 30"},
 		}
 	})
+}
+
+// failed returns the youngest line in which the kernel says that it could not write to the
+// very device that a store is on, or else could not read from it. What it says of a whole
+// disk may be about another part of that, and one of several below a store may be spared.
+func (v *view) failed(s store) (last evidence.KernelLine, fails bool) {
+	for _, l := range v.evidence.Kernel.Lines {
+		ofStore := l.Failed != "" && l.Age < failedFresh && l.Device != "" && s.Mount.Source == "/dev/"+l.Device
+		if ofStore && (!fails || l.Failed == "write" && last.Failed != "write") {
+			last, fails = l, true
+		}
+	}
+	return last, fails
+}
+
+// mending returns the steps for a store that cannot be written, or whose disk fails.
+func (s store) mending(fails bool) []Step {
+	find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
+	steps := []Step{
+		{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
+		{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
+	}
+	anew := Step{
+		Text:    "it takes nothing before it was unmounted, checked and mounted again; stop what uses it first",
+		Command: `t="` + find("TARGET") + `" s="` + find("SOURCE") + `"; umount "$t" && { fsck -y "$s"; [ $? -le 1 ]; } && mount "$s" "$t"`, Risky: true,
+	}
+	switch {
+	case strings.Contains(s.ReadOnly, "emergency_ro"), strings.Contains(s.ReadOnly, "shutdown"): // a remount for writing fails
+		steps = append(steps, anew)
+	case s.ReadOnly != "":
+		steps = append(steps, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw " + find("TARGET"), Risky: true})
+	case fails && !s.Broken:
+		anew.Text = "only once the disk is known to be well: checks the file system; stop what uses it first"
+		steps = append(steps,
+			Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)},
+			Step{Text: "whether a write comes through now", Command: `f="$(mktemp -p ` + quote(s.Path) + `)" && { dd if=/dev/zero of="$f" bs=4k count=1 conv=fsync; rm -f "$f"; }`, Risky: true},
+			anew)
+	}
+	return steps
 }
 
 // What the system says to a call that it refuses, as Go programs pass it on.

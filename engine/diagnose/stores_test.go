@@ -55,6 +55,61 @@ func TestFilesystemReadOnly(t *testing.T) {
 	})
 }
 
+// A store whose writes fail is found though every call is answered and nothing is read-only,
+// by what the kernel says of its very device of late.
+func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
+	const text = "Buffer I/O error on dev dm-0, logical block 77, lost async page write"
+	const summary = "the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/dm-0: " + text
+	line := evidence.KernelLine{Kind: evidence.IOError, Age: 4 * time.Minute, Text: text, Device: "dm-0", Failed: "write", Count: 9}
+	for _, tt := range []struct {
+		name   string
+		change func(*evidence.KernelLine)
+		want   string
+		severe Severity
+	}{
+		{"of late", func(*evidence.KernelLine) {}, summary, Critical},
+		{"reads", func(l *evidence.KernelLine) { l.Failed = "read" }, strings.Replace(summary, "could not write", "could not read", 1), Warning},
+		{"what has ended", func(l *evidence.KernelLine) { l.Age = failedFresh }, "", 0},
+		{"another device", func(l *evidence.KernelLine) { l.Device = "dm-00" }, "", 0},
+		{"the whole disk", func(l *evidence.KernelLine) { l.Device = "dm-" }, "", 0},
+		{"nothing that a file system asked for", func(l *evidence.KernelLine) { l.Failed = "" }, "", 0},
+	} {
+		for name, n := range map[string]*node{"live": healthy(3), "check": checked(3)} {
+			r := looked(n)
+			r.Disk.Mount = evidence.Mount{Type: "ext4", Source: "/dev/dm-0", Device: "252:0"}
+			l := line
+			tt.change(&l)
+			read := l
+			read.Failed, read.Age = "read", time.Second
+			if r.Kernel.Lines = []evidence.KernelLine{l}; tt.want == summary {
+				r.Kernel.Lines = []evidence.KernelLine{read, l}
+			}
+			in := n.input()
+			in.Evidence = r
+			found := Diagnose(in)
+			h := newView(in).headline(found)
+			if tt.want == "" {
+				if wantIDs(t, found); !h.Sound() {
+					t.Errorf("%s, %s: headline %+v", tt.name, name, h)
+				}
+				continue
+			}
+			if len(found) != 1 || found[0].Summary != tt.want || found[0].Severity != tt.severe {
+				t.Fatalf("%s, %s: found %+v, want %q", tt.name, name, found, tt.want)
+			}
+			says := fmt.Sprint(found[0].Evidence, found[0].Next)
+			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "has not said so for 5m0s", "lsblk -s", "fsck"} {
+				if !strings.Contains(says, want) {
+					t.Errorf("%s, %s: %s lacks %q", tt.name, name, says, want)
+				}
+			}
+			if tt.severe == Critical && (h.Word != "AT RISK" || !strings.Contains(h.Text, "lost async page write")) {
+				t.Errorf("%s, %s: headline %+v", tt.name, name, h)
+			}
+		}
+	}
+}
+
 // Both folders on one disk are told once.
 func TestOneDiskIsToldOnce(t *testing.T) {
 	n := checked(3)
@@ -207,7 +262,7 @@ func TestTheKernelHasKilledTheRuntime(t *testing.T) {
 	for again, want := range map[bool]string{false: "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", true: "no call reaches the runtime: connection refused"} {
 		n := healthy(3).dead(2)
 		r := looked(n)
-		r.Deep = &evidence.Deep{Kernel: evidence.Kernel{Lines: []evidence.KernelLine{{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}}}}
+		r.Kernel.Lines = []evidence.KernelLine{{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}}
 		if r.Processes.Daemons = r.Processes.Daemons[1:]; again {
 			r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{PID: 900, Command: "containerd", State: evidence.Sleeping, Age: 500 * time.Millisecond})
 		}
