@@ -258,20 +258,44 @@ func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
 }
 
 // A runtime that the kernel has killed is away for that reason, until it was begun again.
+// Another one's end is none.
 func TestTheKernelHasKilledTheRuntime(t *testing.T) {
-	for again, want := range map[bool]string{false: "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", true: "no call reaches the runtime: connection refused"} {
+	const sure, likely = "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", "no call reaches the runtime: the kernel killed containerd (pid 812), likely it, for want of memory at "
+	const none = "no call reaches the runtime: connection refused"
+	kill := evidence.KernelLine{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}
+	for _, tt := range []struct {
+		name  string
+		group string
+		own   bool
+		again bool
+		late  bool // plegtop was started after it
+		want  string
+	}{
+		{"a daemon that was seen", "", true, false, false, sure},
+		{"its unit's", "/system.slice/containerd.service", false, false, true, sure},
+		{"begun again", "", true, true, false, none},
+		{"a group of its own, before anybody looked", "/limited", false, false, true, likely},
+		{"a group of its own, and never seen", "/limited", false, false, false, none},
+		{"a kernel that does not say where", "", false, false, true, none},
+		{"in a container", "/kubepods/besteffort/poduid-9/0123/system.slice/containerd.service", false, false, true, none},
+		{"another service's", "/system.slice/docker.service", false, false, true, none},
+	} {
 		n := healthy(3).dead(2)
 		r := looked(n)
-		r.Kernel.Lines = []evidence.KernelLine{{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}}
-		if r.Processes.Daemons = r.Processes.Daemons[1:]; again {
+		l := kill
+		l.Group, l.Own = tt.group, tt.own
+		r.Kernel.Lines = []evidence.KernelLine{l}
+		if r.Processes.Daemons = r.Processes.Daemons[1:]; tt.again {
 			r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{PID: 900, Command: "containerd", State: evidence.Sleeping, Age: 500 * time.Millisecond})
 		}
 		in := n.input()
-		in.Evidence = r
+		if in.Evidence = r; tt.late {
+			in.Snapshot.Started = r.At
+		}
 		found := Diagnose(in)
 		wantIDs(t, found, RuntimeDown)
-		if h := newView(in).headline(found); !strings.HasPrefix(h.Text, want) || !strings.HasPrefix(found[0].Summary, want) {
-			t.Errorf("headline %+v, finding %q, want %q", h, found[0].Summary, want)
+		if h := newView(in).headline(found); !strings.HasPrefix(h.Text, tt.want) || !strings.HasPrefix(found[0].Summary, tt.want) {
+			t.Errorf("%s: headline %+v, finding %q, want %q", tt.name, h, found[0].Summary, tt.want)
 		}
 	}
 }

@@ -86,6 +86,8 @@ type KernelLine struct {
 	PID     int    // of the process that it names; 0 if it names none
 	Command string // that process's
 	Device  string // or server, or file system that it names; may be empty
+	Group   string // of an [OOMKill]: the control group of the process, from the root of all; empty if the kernel does not say
+	Own     bool   // of an [OOMKill]: a look has seen the process as a daemon of [Processes]
 	Failed  string // of an [IOError]: "write" or "read", which a file system has asked for and did not get; empty if the line does not say
 	Count   int    // of such lines, this one being the last; at least 1
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 const nfsRecord = "4,1,99990000000,-;nfs: server nas not responding, still trying\n SUBSYSTEM=net\n"
@@ -73,6 +74,18 @@ func TestKernelLogIsReadOnceAMinute(t *testing.T) {
 	})
 }
 
+// Who was seen as a daemon is known when the kernel has killed it.
+func TestTheKernelHasKilledADaemon(t *testing.T) {
+	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
+	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
+	n.Look(t.Context(), false)
+	proctest.WriteFile(t, filepath.Join(root, kmsgPath), nfsRecord+
+		"3,3,99996000000,-;Out of memory: Killed process 77 (containerd) total-vm:1kB\n3,4,99995000000,-;Out of memory: Killed process 78 (containerd) total-vm:1kB\n")
+	if got := n.Look(t.Context(), true).Kernel.Lines; len(got) != 3 || !got[0].Own || got[1].Own {
+		t.Errorf("lines %+v", got)
+	}
+}
+
 // What stands in the place of the log is opened only if it is the log.
 func TestKernelLogThatIsNone(t *testing.T) {
 	_, root := picture(t, map[string]string{"proc/uptime": "1 1\n", "dev/x": ""})
@@ -129,7 +142,7 @@ func TestKernelLogOfThisNode(t *testing.T) {
 	} else {
 		unix.Close(fd)
 	}
-	p := kernelWords("", false)(0)
+	p := kernelWords("", false, new(daemonWatch))(0)
 	for range 2 {
 		r := evidence.Report{Deep: new(evidence.Deep)}
 		p.read(t.Context())(&r)

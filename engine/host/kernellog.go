@@ -90,8 +90,14 @@ type kernelLines struct {
 	kept   map[kernelSubject]keptLine
 	newest time.Duration // of all records
 	readTo time.Duration // until when all that was written has been read, by the node's clock; 0 if that is not known
+	victim string        // the number of the process that is about to be killed, or was
+	group  string        // and its control group
 	behind time.Duration // how far the log's clock is behind the node's at least
 }
+
+// killedIn finds whom the kernel is about to kill for want of memory, and its control group.
+// (Linux 5.0 and later.)
+var killedIn = regexp.MustCompile(`^oom-kill:constraint=.*,task_memcg=(.*),task=.*,pid=(\d+),uid=`)
 
 // A kernelSubject is what a line is about.
 type kernelSubject struct {
@@ -158,7 +164,14 @@ func (k *kernelLines) take(line []byte) {
 		return
 	}
 	text = unescaped(text[:min(len(text), textMost)])
+	if of := killedIn.FindStringSubmatch(text); of != nil {
+		k.victim, k.group = of[2], of[1]
+		return
+	}
 	if found, counts := kernelLine(text); counts {
+		if found.Kind == evidence.OOMKill && k.victim == strconv.Itoa(found.PID) {
+			found.Group = k.group
+		}
 		k.keep(keptLine{found, at})
 	}
 }

@@ -136,6 +136,17 @@ func TestTheLogsClockMayBeBehind(t *testing.T) {
 	}
 }
 
+// The kernel names the control group of whom it kills in a line of its own before.
+func TestWhereAProcessWasKilled(t *testing.T) {
+	got := logged(
+		"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a/containerd.service,task=containerd,pid=812,uid=0",
+		"Memory cgroup out of memory: Killed process 812 (containerd) total-vm:1kB", "Memory cgroup out of memory: Killed process 813 (containerd) total-vm:1kB",
+	).lines(3 * time.Second)
+	if len(got) != 2 || got[1].Group != "/a/containerd.service" || got[0].Group != "" {
+		t.Errorf("lines %+v", got)
+	}
+}
+
 // Only what the kernel itself wrote counts: anybody with root's rights may write there.
 func TestKernelRecordThatIsNone(t *testing.T) {
 	const text = "I/O error, dev sda, sector 1"

@@ -22,8 +22,8 @@ const kmsgPath = "/dev/kmsg"
 // kernelWords returns the part that tells what the kernel has said of late, given for how
 // long the log is left alone after each reading. All that it returns are one part. Of a
 // picture of a node the log may be a plain file. It is opened by the first look, and each
-// reading goes on where the one before ended.
-func kernelWords(root string, picture bool) func(rest time.Duration) part {
+// reading goes on where the one before ended. Seen knows the daemons of looks before.
+func kernelWords(root string, picture bool, seen *daemonWatch) func(rest time.Duration) part {
 	path := filepath.Join("/", root, kmsgPath)
 	var lines kernelLines
 	var log *bufio.Reader
@@ -56,6 +56,9 @@ func kernelWords(root string, picture bool) func(rest time.Duration) part {
 					last.Took = time.Since(began)
 				}
 				k := evidence.Kernel{Source: last, Lines: lines.lines(sinceBoot(root, picture))}
+				for i := range k.Lines {
+					k.Lines[i].Own = k.Lines[i].Kind == evidence.OOMKill && seen.has(k.Lines[i].PID)
+				}
 				return func(r *evidence.Report) { r.Kernel = k }
 			},
 			missing: func(r *evidence.Report, err error) {

@@ -57,7 +57,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	kernel := kernelWords(root, c.Offline)
+	kernel := kernelWords(root, c.Offline, daemons)
 	n.calm = append(n.calm, kernel(kernelRest))
 	n.deep = append(n.deep, words, kernel(0), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, c.Offline, w))
 	if c.Offline {

@@ -48,7 +48,7 @@ type ownRoot struct{ root, endpoint string }
 func (ownRoot) find() string { return "" }
 
 // kernelWords and askSystemd are for Linux alone.
-func kernelWords(string, bool) func(time.Duration) part {
+func kernelWords(string, bool, *daemonWatch) func(time.Duration) part {
 	return func(time.Duration) part {
 		return noPart("kernel", func(r *evidence.Report) { r.Kernel.Missing = errNotLinux.Error() })
 	}
