@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/flavour"
@@ -22,8 +21,6 @@ const (
 	// unitFresh is how long ago a service began to be told of: what began before is no
 	// reason for what hangs now, however often it was restarted since the last boot.
 	unitFresh = 10 * time.Minute
-	// killedBefore is how long after a process was killed what comes of it begins.
-	killedBefore = time.Minute
 )
 
 // A nodeWord is what the node itself has to say of a finding: lines of evidence, never a
@@ -163,57 +160,6 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 	}
 	return false
 }
-
-func runtimeKilled(v *view, f *Finding, l evidence.KernelLine) bool {
-	return v.ofRuntime(l) && f.Subject.none()
-}
-
-func kubeletKilled(v *view, _ *Finding, l evidence.KernelLine) bool {
-	var units []string
-	for _, f := range v.flavours() {
-		units = append(append(units, f.KubeletUnits...), f.Units...) // without the first it runs in the second
-	}
-	return slices.Contains(flavour.Kubelets, l.Command) && (l.Own || inUnit(l.Group, units))
-}
-
-// explains reports whether a process was killed at a moment at which that may have brought
-// a finding about: not long before it began, or before one look that does not know when.
-func (v *view) explains(f *Finding, l evidence.KernelLine) bool {
-	before := killedBefore
-	if v.Policy.Bounds().OneMoment {
-		before = unitFresh
-	}
-	return !v.evidence.At.Add(-l.Age).Before(cmp.Or(f.Since, v.At).Add(-before))
-}
-
-// ofRuntime reports whether a line names one of the runtime's programs, by the number of a
-// daemon that was seen or by its control group: that of the runtime's unit, or of a pod.
-func (v *view) ofRuntime(l evidence.KernelLine) bool {
-	return beginsAs(l.Command, runtimePrograms) && (l.Own || inUnit(l.Group, v.units()) || v.inPod(l.Group))
-}
-
-// inUnit reports whether a control group is that of one of some services of the node
-// itself, or within it: a container may have services of the same names.
-func inUnit(group string, units []string) bool {
-	for part := range strings.SplitSeq(strings.TrimPrefix(group, "/"), "/") {
-		if !strings.HasSuffix(part, ".slice") {
-			return slices.Contains(units, strings.TrimSuffix(part, ".service"))
-		}
-	}
-	return false
-}
-
-// inPod reports whether a control group is that of a pod that is listed, or within it:
-// kubelets name it by the pod's UID, with systemd in other letters.
-func (v *view) inPod(group string) bool {
-	return group != "" && slices.ContainsFunc(v.Pods, func(p *engine.Pod) bool {
-		uid := string(p.UID)
-		return uid != "" && (strings.Contains(group, "/pod"+uid) || strings.Contains(group, "-pod"+strings.ReplaceAll(uid, "-", "_")+".slice"))
-	})
-}
-
-// runtimePrograms begin the names of a runtime's programs.
-var runtimePrograms = slices.Concat(flavour.Programs, []string{"conmon", "runc", "crun"})
 
 // aboutAll reports whether a finding is about the runtime or the node, and not about some
 // containers.

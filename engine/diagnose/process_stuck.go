@@ -200,6 +200,10 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
 		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.evidence.At.Add(-p.For))))
 	}
+	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
+		f.Summary += ", to write to a file system that is frozen"
+		f.say(v.mayBeFrozen(p))
+	}
 	if p.what == "helper" && p.Age > 0 {
 		f.say("begun " + going(p.Age) + " ago")
 	}
@@ -215,6 +219,15 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		f = about(f, same, stuckProcess.line)
 	}
 	return f.waitedFor(v, same)
+}
+
+// mayBeFrozen says which file system may be the one that a process waits to write to, where
+// it named a file by its path.
+func (v *view) mayBeFrozen(p stuckProcess) string {
+	if store := v.evidence.Disk; p.what == "runtime" && store.Missing == "" && store.Mount.Source != "" {
+		return "likely that of its data: " + store.Path + " is on " + store.Mount.Source
+	}
+	return "its system call names a path, which cannot be seen"
 }
 
 // waitedFor returns a finding with the chain down to what it is about, if anything waits
@@ -263,6 +276,8 @@ func (p stuckProcess) next() []Step {
 		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
 	case p.Mount.Type != "":
 		return append(steps, freeing(p.Process, p.Mount)...)
+	case waits.OnFrozen(&p.Process):
+		return append(steps, Step{Text: "which file systems there are; fsfreeze --unfreeze thaws one, but who froze it, a backup or a snapshot, may still need it so", Command: "findmnt -t ext4,xfs,btrfs"})
 	case waits.ForServer(&p.Process):
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
 	}

@@ -3,10 +3,8 @@ package diagnose
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -85,32 +83,3 @@ func (v *view) refusedBy(err error) string {
 	}
 	return "every call is answered with an error: " + excerpt(plain(err))
 }
-
-// killed says that the kernel has killed the runtime, which was neither begun again nor
-// has answered since; empty if it has not. Who came after that has not seen the process, and
-// by a control group that is no service's and no container's it is only likely that one.
-func (v *view) killed() string {
-	for _, l := range v.kernel() {
-		at := v.evidence.At.Add(-l.Age)
-		answered := func(c answers.Calls) bool { return c.LastOK.After(at.Add(killedTold)) }
-		begun := func(p evidence.Process) bool { return p.Age > 0 && p.Age < l.Age }
-		if l.Kind != evidence.OOMKill || l.Command != v.program() || slices.ContainsFunc(v.Calls, answered) || slices.ContainsFunc(v.daemons(), begun) {
-			continue
-		}
-		switch {
-		case l.Own, inUnit(l.Group, v.units()):
-			return fmt.Sprintf("the kernel killed %s (pid %d) for want of memory at %s", l.Command, l.PID, v.clock(at))
-		case at.Before(v.Started) && l.Group != "" && !othersGroup.MatchString(l.Group):
-			return fmt.Sprintf("the kernel killed %s (pid %d), likely it, for want of memory at %s", l.Command, l.PID, v.clock(at))
-		}
-	}
-	return ""
-}
-
-// othersGroup finds the control groups of containers, machines and services, by which a
-// process is not the runtime's unless its own unit is that service.
-var othersGroup = regexp.MustCompile(`kubepods|[0-9a-f]{64}|machine\.slice|/lxc|\.service`)
-
-// killedTold is how long after the kernel has said that it kills a process an answer of that
-// may come, and how exact the kernel's clock is.
-const killedTold = 2 * time.Second

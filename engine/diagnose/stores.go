@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ var filesystemReadOnlyKind = &kind{
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
 	severity: "critical", scenario: "a real node",
 	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; or the kernel's log says that " +
-		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that did, for ext4's errors of the last hour, and where only a call's error says so",
+		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that did, for ext4's errors of the last hour, and where only a call's error says so, also of what a program served that has ended",
 }
 
 // DiskFull is a disk of the runtime's that has no room.
@@ -150,6 +151,9 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		f.Next = s.mending(fails)
 		findings = append(findings, f)
 	}
+	if served := v.servedGone(); findings == nil && served != nil {
+		return served
+	}
 	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
 		return []Step{
 			{Text: "is a file system read-only", Command: "findmnt -O ro"},
@@ -157,6 +161,37 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		}
 	})
 }
+
+// servedGone finds a file system whose program has ended, by a call that fails for a path on
+// it. Nothing that the runtime does brings it back.
+func (v *view) servedGone() []Finding {
+	said := v.refusedFor(disconnected)
+	path := servedPath(said)
+	if path == "" {
+		return nil
+	}
+	return []Finding{{
+		ID: FilesystemReadOnly, Severity: Warning, Group: "served",
+		Summary:  "the program that served a file system has ended: " + path,
+		Evidence: []string{said},
+		Next: []Step{
+			{Text: "which file systems are served by programs", Command: "grep -e ' fuse' /proc/mounts"},
+			{Text: "which programs serve any", Command: "ps -eo pid,state,etime,args | grep -i -e fuse -e fs"},
+			{Text: "takes it away, to be served and mounted anew; a restart of the runtime does not help", Command: "umount -l " + quote(path), Risky: true},
+		},
+	}}
+}
+
+// servedPath returns the path of which an error says that nobody serves it any more; empty if
+// it says so of none, as where a socket is not connected.
+func servedPath(said string) string {
+	if found := unservedPath.FindStringSubmatch(said); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+var unservedPath = regexp.MustCompile(`(?:^|[\s'"])(/[^\s:'">@]+)['"]?: (?i:` + disconnected + `)`)
 
 // failed returns the youngest line in which the kernel says that it could not write to the
 // very device that a store is on, or else could not read from it. What it says of a whole
@@ -200,9 +235,12 @@ func (s store) mending(fails bool) []Step {
 // What the system says to a call that it refuses, as Go programs pass it on.
 var (
 	noSpace = []string{"no space left on device", "disk quota exceeded"}
-	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle", "transport endpoint is not connected"}
+	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle"}
 	usedUp  = []string{"too many open files", "pthread_create failed", "failed to create new os thread", "fork: resource temporarily unavailable", "cannot allocate memory"}
 )
+
+// disconnected is what it says of a path that a program served, which has ended.
+const disconnected = "transport endpoint is not connected"
 
 // orSaid returns what the look at the node found, or else what a call says of it.
 func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next func(*view) []Step) []Finding {

@@ -110,6 +110,39 @@ func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
 	}
 }
 
+// A path that a program served which has ended is no trouble of the runtime's or its disk's.
+func TestNobodyServesAPath(t *testing.T) {
+	const conmon = "container create failed: lstat /srv/fuse data/x: is wrong, open '/srv/fuse': Transport endpoint is not connected"
+	for text, want := range map[string]string{
+		conmon: "the program that served a file system has ended: /srv/fuse",
+		"stat /mnt/a: transport endpoint is not connected":                          "the program that served a file system has ended: /mnt/a",
+		"write unix @->/run/crio/crio.sock: transport endpoint is not connected":    "",
+		"write unix /run/a.sock->@: write: transport endpoint is not connected":     "",
+		"shutdown: transport endpoint is not connected (errno 107): /run/crio.sock": "",
+	} {
+		n := checked(8)
+		r := looked(n)
+		onCRIO(n, r)
+		for i := range 7 {
+			n.podFails(i, "app", call.ErrOther, text, 4)
+		}
+		in := n.input()
+		in.Evidence, in.Endpoint = r, "unix:///var/run/crio/crio.sock"
+		got := ""
+		for _, f := range Diagnose(in) {
+			if f.ID == FilesystemReadOnly {
+				got = f.Summary
+			}
+			if steps := fmt.Sprint(f.Next); want != "" && strings.Contains(steps, "systemctl restart") {
+				t.Errorf("%q: %s: %s", text, f.ID, steps)
+			}
+		}
+		if got != want {
+			t.Errorf("%q: found %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Both folders on one disk are told once.
 func TestOneDiskIsToldOnce(t *testing.T) {
 	n := checked(3)

@@ -154,7 +154,7 @@ func hungCheck() diagnose.Update {
 func chainCheck() diagnose.Update {
 	r := hungCheck()
 	node, deep := nodeReport(), panetest.LookedDeep()
-	node.Deep, node.Processes.Helpers = deep.Deep, deep.Processes.Helpers
+	node.Deep, node.Kernel, node.Processes.Helpers = deep.Deep, deep.Kernel, deep.Processes.Helpers
 	r.Snapshot.Evidence = node
 	r.Findings = panetest.Chained()
 	r.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang, behind runc update (10m)", Clock: r.Headline.Clock}
