@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +149,29 @@ func TestGhostWithoutConmon(t *testing.T) {
 		in.Evidence = r
 		if got := ghostRunning(newView(in)); len(got) != want {
 			t.Errorf("handler %q: found %+v, want %d", handler, got, want)
+		}
+	}
+}
+
+// What waits for a program that serves a file system is not freed by CRI-O's restart.
+func TestNoRestartOfCRIOForAServedFileSystem(t *testing.T) {
+	for mount, want := range map[evidence.Mount]string{
+		{Point: "/srv/x", Type: "fuse.sshfs", Source: "nas:/x", Device: "0:51"}: "/sys/fs/fuse/connections/51/abort",
+		{}: "findmnt -t nfs,nfs4,cifs,fuse",
+	} {
+		n := healthy(3).hangOn(1, "app", 2*time.Minute).probesAnswered()
+		r := looked(n)
+		onCRIO(n, r)
+		p := &r.Processes.Containers["container-1-0"][0]
+		p.State, p.For, p.Wchan, p.Mount = evidence.Uninterrupted, time.Minute, "request_wait_answer", mount
+		n.saw(r)
+		in := n.input()
+		in.Evidence, in.Endpoint = r, "unix:///var/run/crio/crio.sock"
+		for _, f := range Diagnose(in) {
+			steps := fmt.Sprint(f.Next)
+			if strings.Contains(steps, "restart crio") || f.ID == InspectHung && !strings.Contains(steps, want) {
+				t.Errorf("%s: %s", f.ID, steps)
+			}
 		}
 	}
 }

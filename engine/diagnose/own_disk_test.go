@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,12 +141,19 @@ func TestAFrozenFileSystemThatAPathNames(t *testing.T) {
 	}{
 		{"where all is answered", frozen, false, "critical process-stuck\n"},
 		{"and a call hangs", frozen, true, "critical process-stuck\ncritical inspect-hung ContainerStatus ns-0/pod-00000 app < process-stuck\n"},
+		{"with conmons", append(frozen, "conmon"), false, "critical process-stuck\n"},
 		{"a lock of control groups", []string{"percpu_rwsem_wait", "cgroup_attach_lock", "vfs_write"}, false, ""},
 		{"a slow disk", []string{"folio_wait_bit_common", "ext4_sync_file", "mnt_want_write"}, false, ""},
 	} {
 		n := checked(3)
 		r := looked(n)
 		onCRIO(n, r)
+		if slices.Contains(tt.stack, "conmon") {
+			for i := range 2 {
+				p := &r.Processes.Shims[i]
+				p.State, p.For, p.Wchan, p.Stack = evidence.Uninterrupted, time.Second, frozen[0], frozen
+			}
+		}
 		if tt.hangs {
 			n.sweepHung(0, "app")
 		}
@@ -160,8 +169,8 @@ func TestAFrozenFileSystemThatAPathNames(t *testing.T) {
 		if len(found) == 0 {
 			continue
 		}
-		says := found[0].Summary + strings.Join(found[0].Evidence, "\n")
-		for _, want := range []string{"crio", "to write to a file system that is frozen", "likely that of its data: /var/lib/containers/storage is on /dev/sdb1"} {
+		says := fmt.Sprint(found[0].Summary, found[0].Next)
+		for _, want := range []string{" to write to a file system that is frozen, likely /var/lib/containers/storage (ext4 on /dev/sdb1), for 1s", "fsfreeze --unfreeze /var/lib/containers/storage"} {
 			if !strings.Contains(says, want) {
 				t.Errorf("%s: %q lacks %q", tt.name, says, want)
 			}

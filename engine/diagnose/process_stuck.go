@@ -202,7 +202,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	}
 	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
 		f.Summary += ", to write to a file system that is frozen"
-		f.say(v.mayBeFrozen(p))
+		f.say("its system call names a path, which cannot be seen")
 	}
 	if p.what == "helper" && p.Age > 0 {
 		f.say("begun " + going(p.Age) + " ago")
@@ -219,15 +219,6 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		f = about(f, same, stuckProcess.line)
 	}
 	return f.waitedFor(v, same)
-}
-
-// mayBeFrozen says which file system may be the one that a process waits to write to, where
-// it named a file by its path.
-func (v *view) mayBeFrozen(p stuckProcess) string {
-	if store := v.evidence.Disk; p.what == "runtime" && store.Missing == "" && store.Mount.Source != "" {
-		return "likely that of its data: " + store.Path + " is on " + store.Mount.Source
-	}
-	return "its system call names a path, which cannot be seen"
 }
 
 // waitedFor returns a finding with the chain down to what it is about, if anything waits
