@@ -151,8 +151,11 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		f.Next = s.mending(fails)
 		findings = append(findings, f)
 	}
-	if served := v.servedGone(); findings == nil && served != nil {
-		return served
+	if findings != nil {
+		return findings
+	}
+	if said := v.refusedFor(broken...); said == "" || strings.Contains(strings.ToLower(said), disconnected) {
+		return servedGone(said)
 	}
 	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
 		return []Step{
@@ -162,10 +165,9 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 	})
 }
 
-// servedGone finds a file system whose program has ended, by a call that fails for a path on
-// it. Nothing that the runtime does brings it back.
-func (v *view) servedGone() []Finding {
-	said := v.refusedFor(disconnected)
+// servedGone finds a file system whose program has ended, by what a call fails with for a
+// path on it. Nothing that the runtime does brings it back.
+func servedGone(said string) []Finding {
 	path := servedPath(said)
 	if path == "" {
 		return nil
@@ -235,7 +237,7 @@ func (s store) mending(fails bool) []Step {
 // What the system says to a call that it refuses, as Go programs pass it on.
 var (
 	noSpace = []string{"no space left on device", "disk quota exceeded"}
-	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle"}
+	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle", disconnected}
 	usedUp  = []string{"too many open files", "pthread_create failed", "failed to create new os thread", "fork: resource temporarily unavailable", "cannot allocate memory"}
 )
 
