@@ -76,4 +76,6 @@ func lossText(l past.Loss) string {
 }
 
 // eitherKilled reports whether the kernel has killed the channel's reader or the runtime.
-func eitherKilled(f *Finding, l evidence.KernelLine) bool { return kubeletKilled(f, l) || ofRuntime(l) }
+func eitherKilled(v *view, f *Finding, l evidence.KernelLine) bool {
+	return kubeletKilled(v, f, l) || v.ofRuntime(l)
+}

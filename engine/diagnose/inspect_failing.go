@@ -189,6 +189,10 @@ func (v *view) manyFail(all []failingPod) Finding {
 		Evidence: []string{words(first.Err), v.failingSince(first), "so many at once are no trouble of a pod's, but of the runtime's"},
 		Next:     v.runtimeSteps(v.logStep("what the runtime says"), Step{Text: "is a disk full or read-only", Command: "df -h; df -i"}),
 	}
+	if path := servedPath(words(first.Err)); path != "" {
+		f.Evidence[2] = "nobody serves " + path + " any more; the runtime only says so"
+		f.Next = f.Next[:1]
+	}
 	return about(f, all, failingPod.line)
 }
 

@@ -311,6 +311,12 @@ func (v *view) objectSteps(f call.Flight) []Step {
 	default:
 		steps = append(steps, Step{Text: "kills the shim of only this pod; the kubelet makes it anew", Command: "pkill -9 -f -- " + quote("-id "+sandbox), Risky: true})
 	}
+	if p, ok := v.worst(f.ID); ok && v.isCRIO() && waits.InKernel(&p) && waits.ForServer(&p) { // a conmon does not let go of it for a restart
+		if p.Mount.Type != "" {
+			steps = append(steps, freeing(p, p.Mount)...)
+		}
+		return steps
+	}
 	return v.runtimeSteps(steps...)
 }
 

@@ -26,9 +26,9 @@ type kind struct {
 	critical   string   // the word of a headline that is critical for nothing else; empty for AT RISK
 	warned     Headline // of a node whose runtime, lists and PLEG are fine; its Text may be the finding's
 
-	words  []nodeWord                               // what the node itself has to say of it, in this order
-	kernel kernelWords                              // which of the kernel's lines are among that
-	killed func(*Finding, evidence.KernelLine) bool // and whose end for want of memory; nil for nobody's
+	words  []nodeWord                                      // what the node itself has to say of it, in this order
+	kernel kernelWords                                     // which of the kernel's lines are among that
+	killed func(*view, *Finding, evidence.KernelLine) bool // and whose end for want of memory; nil for nobody's
 
 	severity, when, scenario string // its row in docs/findings.md; a scenario of the embedded runtime brings it up
 

@@ -31,6 +31,9 @@ const (
 	// leftLasting is how long before a look a container must have ended for what the
 	// look found of it to be left: the runtime kills all of it, and waits for that.
 	leftLasting = 10 * time.Second
+	// endTold is how soon CRI-O tells of an end: the conmon writes it into a folder that
+	// the runtime watches.
+	endTold = time.Second
 )
 
 // A left is what of a pod runs on.
@@ -132,13 +135,24 @@ func (v *view) unwatched(p *engine.Pod) (l left, is bool) {
 		if c.State != pleg.Running || v.hasConmon(c.ID) || len(v.conmons) == 0 {
 			continue
 		}
-		if p, found := v.worst(c.ID); found && p.State != evidence.Zombie && p.Age > orphanGrown {
+		if process, found := v.worst(c.ID); found && process.State != evidence.Zombie && (process.Age > orphanGrown || v.runsOn(p, c.ID)) {
 			l.containers, is = append(l.containers, c), true
 		}
 	}
 	byName(l.containers)
 	l.how = "running without its conmon: its end would not be seen"
 	return l, is
+}
+
+// runsOn reports whether the runtime said some time after the last look that a container
+// runs: what is left of one at its end, when its conmon ends, is not told as running then.
+// Who looks once must have been told so since that look began.
+func (v *view) runsOn(p *engine.Pod, id string) bool {
+	if v.Policy.Bounds().Past {
+		return v.Health.ListedAt.After(v.evidence.At.Add(endTold))
+	}
+	status := p.Status.Lookup().Container(id)
+	return status != nil && status.State == pleg.Running && p.InspectedAt.After(v.evidence.At.Add(-v.evidence.Took))
 }
 
 // byName sorts containers: a runtime lists them in another order each time, and a

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -78,11 +79,41 @@ func TestLeftRunning(t *testing.T) {
 			onCRIO(n, r)
 			dropConmon(r, "container-1-0")
 		}, "ns-1/pod-00001 app is running without its conmon: its end would not be seen", Warning, app},
+		{"its conmon was killed when it was young, and it runs by a later word", func(n *node, r *evidence.Report) {
+			onCRIO(n, r)
+			dropConmon(r, "container-1-0")
+			all(r, "container-1-0", func(p *evidence.Process) { p.Age = 3 * time.Second })
+			n.pod(1).InspectedAt = r.At.Add(time.Millisecond)
+		}, "ns-1/pod-00001 app is running without its conmon: its end would not be seen", Warning, app},
+		{"it was young, and ran by a word before the look", func(n *node, r *evidence.Report) {
+			onCRIO(n, r)
+			dropConmon(r, "container-1-0")
+			all(r, "container-1-0", func(p *evidence.Process) { p.Age = 3 * time.Second })
+			n.pod(1).InspectedAt = r.At.Add(-time.Second)
+		}, "", 0, Subject{}},
 		{"CRI-O without conmons", func(n *node, r *evidence.Report) {
 			onCRIO(n, r)
 			r.Processes.Shims = nil
 		}, "", 0, Subject{}},
 	})
+}
+
+// While an engine runs, a list some time after the look that missed a conmon is enough,
+// however young the container is.
+func TestAConmonIsMissedAtOnce(t *testing.T) {
+	for listed, want := range map[time.Duration]int{500 * time.Millisecond: 0, 1500 * time.Millisecond: 1} {
+		n := healthy(3)
+		r := looked(n)
+		onCRIO(n, r)
+		dropConmon(r, "container-1-0")
+		all(r, "container-1-0", func(p *evidence.Process) { p.Age = 3 * time.Second })
+		n.Health.ListedAt = r.At.Add(listed)
+		in := n.input()
+		in.Evidence = r
+		if got := leftRunning(newView(in)); len(got) != want {
+			t.Errorf("listed %v after the look: found %+v, want %d", listed, got, want)
+		}
+	}
 }
 
 // What is to be killed is what lives, and not what is left of the first process.
@@ -118,6 +149,29 @@ func TestGhostWithoutConmon(t *testing.T) {
 		in.Evidence = r
 		if got := ghostRunning(newView(in)); len(got) != want {
 			t.Errorf("handler %q: found %+v, want %d", handler, got, want)
+		}
+	}
+}
+
+// What waits for a program that serves a file system is not freed by CRI-O's restart.
+func TestNoRestartOfCRIOForAServedFileSystem(t *testing.T) {
+	for mount, want := range map[evidence.Mount]string{
+		{Point: "/srv/x", Type: "fuse.sshfs", Source: "nas:/x", Device: "0:51"}: "/sys/fs/fuse/connections/51/abort",
+		{}: "findmnt -t nfs,nfs4,cifs,fuse",
+	} {
+		n := healthy(3).hangOn(1, "app", 2*time.Minute).probesAnswered()
+		r := looked(n)
+		onCRIO(n, r)
+		p := &r.Processes.Containers["container-1-0"][0]
+		p.State, p.For, p.Wchan, p.Mount = evidence.Uninterrupted, time.Minute, "request_wait_answer", mount
+		n.saw(r)
+		in := n.input()
+		in.Evidence, in.Endpoint = r, "unix:///var/run/crio/crio.sock"
+		for _, f := range Diagnose(in) {
+			steps := fmt.Sprint(f.Next)
+			if strings.Contains(steps, "restart crio") || f.ID == InspectHung && !strings.Contains(steps, want) {
+				t.Errorf("%s: %s", f.ID, steps)
+			}
 		}
 	}
 }

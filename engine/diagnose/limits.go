@@ -121,6 +121,6 @@ func (v *view) worksNot() bool {
 }
 
 // memoryKilled reports whether the kernel has killed the runtime for a limit on memory.
-func memoryKilled(f *Finding, l evidence.KernelLine) bool {
-	return ofRuntime(l) && (strings.Contains(f.Group, evidence.Memory) || strings.Contains(f.Group, evidence.OOMKills))
+func memoryKilled(v *view, f *Finding, l evidence.KernelLine) bool {
+	return v.ofRuntime(l) && (strings.Contains(f.Group, evidence.Memory) || strings.Contains(f.Group, evidence.OOMKills))
 }

@@ -64,6 +64,15 @@ func (v *view) deep() *evidence.Deep {
 	return d
 }
 
+// kernel returns what the kernel has said of late; nothing by a look from before the runtime
+// came back.
+func (v *view) kernel() []evidence.KernelLine {
+	if v.lookOld {
+		return nil
+	}
+	return v.evidence.Kernel.Lines
+}
+
 // allBegan reports whether something hangs, and all that does began after a moment. All
 // calls of one bounded look are taken as made at the same time.
 func (v *view) allBegan(at time.Time) bool {
@@ -109,7 +118,7 @@ func (v *view) callsInFlight(*Finding) []string {
 // kernelSaid returns what the kernel has said of what a finding is about.
 func (v *view) kernelSaid(f *Finding) (lines []string) {
 	var behind []evidence.Process
-	for i, l := range v.deep().Kernel.Lines {
+	for i, l := range v.kernel() {
 		if i == 0 {
 			behind = v.behindFinding(f)
 		}
@@ -147,24 +156,10 @@ func (v *view) kernelMeans(f *Finding, l evidence.KernelLine, behind []evidence.
 	case evidence.Unregister:
 		return k.kernel&ofDevice != 0
 	case evidence.OOMKill:
-		return k.killed != nil && k.killed(f, l)
+		return k.killed != nil && v.explains(f, l) && k.killed(v, f, l)
 	}
 	return false
 }
-
-func runtimeKilled(f *Finding, l evidence.KernelLine) bool { return ofRuntime(l) && f.Subject.none() }
-
-func kubeletKilled(_ *Finding, l evidence.KernelLine) bool {
-	return slices.Contains(flavour.Kubelets, l.Command)
-}
-
-// ofRuntime reports whether a line names one of a runtime's programs.
-func ofRuntime(l evidence.KernelLine) bool {
-	return beginsAs(l.Command, runtimePrograms)
-}
-
-// runtimePrograms begin the names of a runtime's programs.
-var runtimePrograms = slices.Concat(flavour.Programs, []string{"conmon", "runc", "crun"})
 
 // aboutAll reports whether a finding is about the runtime or the node, and not about some
 // containers.

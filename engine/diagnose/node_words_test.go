@@ -41,6 +41,15 @@ func TestWhatTheKernelSaid(t *testing.T) {
 	list := func() *node { return healthy(3).hang(call.ListContainers, 10*time.Second).probesAnswered() }
 	inspect := func() *node { return healthy(3).hangOn(1, "app", 10*time.Second).probesAnswered() }
 	none := func(*evidence.Report) {}
+	const unitGroup = "/system.slice/containerd.service"
+	listLong := func() *node { return healthy(3).hang(call.ListContainers, 2*time.Minute).probesAnswered() }
+	killed := func(command, group string) evidence.KernelLine {
+		l := line(evidence.OOMKill, "", command, 9)
+		l.Group = group
+		return l
+	}
+	seenKilled := killed("containerd", "")
+	seenKilled.Own = true
 	for _, tt := range []struct {
 		name   string
 		node   *node
@@ -68,9 +77,18 @@ func TestWhatTheKernelSaid(t *testing.T) {
 		{"another disk", healthy(3), func(r *evidence.Report) { r.Disk.ReadOnly, r.Disk.Mount = "it is", disk }, line(evidence.IOError, "sdb12", "", 0), FilesystemReadOnly, false},
 		{"any disk where all wait for one", healthy(3), func(r *evidence.Report) { r.Pressure.IO = evidence.Stall{Full10: 80, Full60: 80} }, line(evidence.IOError, "sdx", "", 0), HostPressure, true},
 		{"a device that is in use", list(), none, line(evidence.Unregister, "veth1", "", 0), ListHung, true},
-		{"a shim was killed", list(), none, line(evidence.OOMKill, "", "containerd-shim", 9), ListHung, true},
-		{"a program was killed", list(), none, line(evidence.OOMKill, "", "java", 9), ListHung, false},
-		{"no shim of this object", inspect(), none, line(evidence.OOMKill, "", "containerd-shim", 9), InspectHung, false},
+		{"a shim was killed", listLong(), none, killed("containerd-shim", unitGroup), ListHung, true},
+		{"the runtime, which was seen", listLong(), none, seenKilled, ListHung, true},
+		{"a shim in its pod", listLong(), none, killed("containerd-shim", "/kubepods/burstable/poduid-2/x"), ListHung, true},
+		{"a shim in its pod, with systemd", listLong(), none, killed("containerd-shim", "/kubepods.slice/kubepods-poduid_2.slice/x.scope"), ListHung, true},
+		{"a shim in another kubelet's pod", listLong(), none, killed("containerd-shim", "/kubepods/burstable/poduid-9/x"), ListHung, false},
+		{"a runtime in a container", listLong(), none, killed("containerd", "/docker/0123"+unitGroup), ListHung, false},
+		{"another service's", listLong(), none, killed("containerd", "/system.slice/docker.service"), ListHung, false},
+		{"nobody knows whose", listLong(), none, killed("containerd", ""), ListHung, false},
+		{"long before the hang", list(), none, killed("containerd", unitGroup), ListHung, false},
+		{"before check, which does not know when it began", checked(3).fail(call.ListContainers, call.ErrDeadline, tooLate, 1), none, killed("containerd", unitGroup), ListHung, true},
+		{"a program was killed", listLong(), none, killed("java", unitGroup), ListHung, false},
+		{"no shim of this object", healthy(3).hangOn(1, "app", 2*time.Minute).probesAnswered(), none, killed("containerd-shim", unitGroup), InspectHung, false},
 		{"a kind that nobody knows", list(), none, line("other", "", "containerd", 0), ListHung, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,7 +98,7 @@ func TestWhatTheKernelSaid(t *testing.T) {
 			in := tt.node.input()
 			in.Evidence, in.Endpoint = r, "unix://"+ourSocket
 			before := Diagnose(in)
-			r.Deep = &evidence.Deep{Kernel: evidence.Kernel{Lines: []evidence.KernelLine{tt.line}}}
+			r.Kernel.Lines = []evidence.KernelLine{tt.line}
 			got := Diagnose(in)
 			var want []string
 			if tt.said {
@@ -110,9 +128,8 @@ func TestKernelSaysNotTooMuch(t *testing.T) {
 	n := healthy(3).hang(call.ListContainers, 10*time.Second).probesAnswered()
 	in := n.input()
 	in.Evidence = looked(n)
-	in.Evidence.Deep = new(evidence.Deep)
 	for i := range 9 {
-		in.Evidence.Deep.Kernel.Lines = append(in.Evidence.Deep.Kernel.Lines, evidence.KernelLine{Kind: evidence.Unregister, Age: time.Duration(i) * time.Second, Text: "x", Count: i + 1})
+		in.Evidence.Kernel.Lines = append(in.Evidence.Kernel.Lines, evidence.KernelLine{Kind: evidence.Unregister, Age: time.Duration(i) * time.Second, Text: "x", Count: i + 1})
 	}
 	want := []string{"the kernel, less than 1s ago: x", "the kernel, 1s ago: x (2 times)", "the kernel, 2s ago: x (3 times)"}
 	if diff := cmp.Diff(want, saidByNode(Diagnose(in), ListHung)); diff != "" {

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,4 +127,53 @@ func TestALockOfControlGroupsIsNotFrozen(t *testing.T) {
 	in := n.input()
 	in.Evidence = r
 	wantIDs(t, Diagnose(in))
+}
+
+// A thread of the runtime that waits to write somewhere, by a path, is held by a frozen file
+// system and no slow disk: that is known at once, as is what it holds up.
+func TestAFrozenFileSystemThatAPathNames(t *testing.T) {
+	frozen := []string{"percpu_rwsem_wait", "__percpu_down_read", "mnt_want_write", "do_renameat2"}
+	for _, tt := range []struct {
+		name  string
+		stack []string
+		hangs bool
+		want  string
+	}{
+		{"where all is answered", frozen, false, "critical process-stuck\n"},
+		{"and a call hangs", frozen, true, "critical process-stuck\ncritical inspect-hung ContainerStatus ns-0/pod-00000 app < process-stuck\n"},
+		{"with conmons", append(frozen, "conmon"), false, "critical process-stuck\n"},
+		{"a lock of control groups", []string{"percpu_rwsem_wait", "cgroup_attach_lock", "vfs_write"}, false, ""},
+		{"a slow disk", []string{"folio_wait_bit_common", "ext4_sync_file", "mnt_want_write"}, false, ""},
+	} {
+		n := checked(3)
+		r := looked(n)
+		onCRIO(n, r)
+		if slices.Contains(tt.stack, "conmon") {
+			for i := range 2 {
+				p := &r.Processes.Shims[i]
+				p.State, p.For, p.Wchan, p.Stack = evidence.Uninterrupted, time.Second, frozen[0], frozen
+			}
+		}
+		if tt.hangs {
+			n.sweepHung(0, "app")
+		}
+		r.Disk.Path, r.Disk.Mount = "/var/lib/containers/storage", evidence.Mount{Type: "ext4", Source: "/dev/sdb1", Device: "8:17"}
+		p := &r.Processes.Daemons[0]
+		p.Command, p.State, p.For, p.Wchan, p.Stack = "crio", evidence.Uninterrupted, time.Second, tt.stack[0], tt.stack
+		in := n.input()
+		in.Evidence, in.Endpoint = r, "unix:///var/run/crio/crio.sock"
+		found := Diagnose(in)
+		if got := gist(found); got != tt.want {
+			t.Errorf("%s: findings\n%swant\n%s", tt.name, got, tt.want)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		says := fmt.Sprint(found[0].Summary, found[0].Next)
+		for _, want := range []string{" to write to a file system that is frozen, likely /var/lib/containers/storage (ext4 on /dev/sdb1), for 1s", "fsfreeze --unfreeze /var/lib/containers/storage"} {
+			if !strings.Contains(says, want) {
+				t.Errorf("%s: %q lacks %q", tt.name, says, want)
+			}
+		}
+	}
 }

@@ -200,6 +200,10 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		f.Summary += fmt.Sprintf(" for %s", going(p.For))
 		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.evidence.At.Add(-p.For))))
 	}
+	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
+		f.Summary += ", to write to a file system that is frozen"
+		f.say("its system call names a path, which cannot be seen")
+	}
 	if p.what == "helper" && p.Age > 0 {
 		f.say("begun " + going(p.Age) + " ago")
 	}
@@ -263,6 +267,8 @@ func (p stuckProcess) next() []Step {
 		return append(steps, Step{Text: fmt.Sprintf("its parent, pid %d, has to collect it", p.Parent)})
 	case p.Mount.Type != "":
 		return append(steps, freeing(p.Process, p.Mount)...)
+	case waits.OnFrozen(&p.Process):
+		return append(steps, Step{Text: "which file systems there are; fsfreeze --unfreeze thaws one, but who froze it, a backup or a snapshot, may still need it so", Command: "findmnt -t ext4,xfs,btrfs"})
 	case waits.ForServer(&p.Process):
 		return append(steps, Step{Text: "which mounts are of a server over the network", Command: fmt.Sprintf("cat /proc/%d/mountinfo", p.PID)})
 	}

@@ -77,7 +77,10 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	for _, p := range g {
 		f.Severity, longest = max(f.Severity, p.severity), max(longest, p.For)
 	}
-	if waits.OnFrozen(&first) {
+	switch frozen := waits.OnFrozen(&first); {
+	case frozen && first.Mount.Type == "": // it named a path, which cannot be seen
+		f.Summary = fmt.Sprintf("%s to write to a file system that is frozen, likely %s,", whoWait(g), fileSystem(m))
+	case frozen:
 		f.Summary += ", which is frozen,"
 	}
 	f.Summary += " for " + going(longest)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -84,21 +83,3 @@ func (v *view) refusedBy(err error) string {
 	}
 	return "every call is answered with an error: " + excerpt(plain(err))
 }
-
-// killed says that the kernel has killed the runtime, which was neither begun again nor
-// has answered since; empty if it has not.
-func (v *view) killed() string {
-	for _, l := range v.deep().Kernel.Lines {
-		at := v.evidence.At.Add(-l.Age)
-		answered := func(c answers.Calls) bool { return c.LastOK.After(at.Add(killedTold)) }
-		begun := func(p evidence.Process) bool { return p.Age > 0 && p.Age < l.Age }
-		if l.Kind == evidence.OOMKill && l.Command == v.program() && !slices.ContainsFunc(v.Calls, answered) && !slices.ContainsFunc(v.daemons(), begun) {
-			return fmt.Sprintf("the kernel killed %s (pid %d) for want of memory at %s", l.Command, l.PID, v.clock(at))
-		}
-	}
-	return ""
-}
-
-// killedTold is how long after the kernel has said that it kills a process an answer of that
-// may come, and how exact the kernel's clock is.
-const killedTold = 2 * time.Second

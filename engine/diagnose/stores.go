@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +19,8 @@ var filesystemReadOnlyKind = &kind{
 	is:    starves,
 	words: []nodeWord{(*view).kernelSaid}, kernel: ofDisk,
 	severity: "critical", scenario: "a real node",
-	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; a warning for ext4's " +
-		"errors of the last hour, and where only a call's error says so",
+	when: "the runtime's data or its state folder is mounted read-only, stopped by ext4 after an error, gone, or answers with an I/O error; or the kernel's log says that " +
+		"writes to its disk failed, until it has not for 5 minutes; a warning for reads that did, for ext4's errors of the last hour, and where only a call's error says so, also of what a program served that has ended",
 }
 
 // DiskFull is a disk of the runtime's that has no room.
@@ -44,6 +45,10 @@ const (
 	inodesFreeShare = 0.03
 	// errorFresh is how far back an error of a file system is of today.
 	errorFresh = time.Hour
+	// failedFresh is for how long after the last request that failed a disk counts as one
+	// that fails: the kernel writes what has changed within half a minute, and its log is
+	// read once a minute.
+	failedFresh = 5 * time.Minute
 	// failuresRead is of how many failing pods the error is read: of ten thousand those
 	// say it as well.
 	failuresRead = 100
@@ -121,11 +126,18 @@ func (v *view) pruning(s store) []Step {
 func filesystemReadOnly(v *view) (findings []Finding) {
 	for _, s := range v.stores() {
 		f := Finding{ID: FilesystemReadOnly, Severity: Critical, Group: s.what}
+		line, fails := v.failed(s)
 		switch {
 		case s.Broken:
 			f.Summary = fmt.Sprintf("%s cannot be reached: %s: %s", s.what, s.Path, s.Missing)
 		case s.ReadOnly != "":
 			f.Summary = fmt.Sprintf("%s cannot be written: %s: %s", s.what, s.Path, s.ReadOnly)
+		case fails:
+			if line.Failed != "write" {
+				f.Severity = Warning
+			}
+			f.Summary = fmt.Sprintf("the kernel could not %s the disk of %s: %s on %s: %s", line.Failed, s.what, s.Path, s.Mount.Source, excerpt(line.Text))
+			f.say(fmt.Sprintf("this is over when the kernel has not said so for %s", going(failedFresh)))
 		case s.Errors > 0 && s.ErrorAge < errorFresh:
 			f.Severity = Warning
 			f.Summary = fmt.Sprintf("the file system of %s has errors: %s, the last %s ago", s.what, count(s.Errors, "error"), going(s.ErrorAge))
@@ -136,21 +148,14 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 		if s.Errors > 0 && s.ReadOnly != "" {
 			f.say(fmt.Sprintf("ext4 has counted %s since it was checked, the last %s ago", count(s.Errors, "error"), going(s.ErrorAge)))
 		}
-		f.Next = []Step{
-			{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
-			{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
-		}
-		switch {
-		case strings.Contains(s.ReadOnly, "emergency_ro"), strings.Contains(s.ReadOnly, "shutdown"): // a remount for writing fails
-			find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
-			f.Next = append(f.Next, Step{
-				Text:    "it takes nothing before it was unmounted, checked and mounted again; stop what uses it first",
-				Command: `t="` + find("TARGET") + `" s="` + find("SOURCE") + `"; umount "$t" && { fsck -y "$s"; [ $? -le 1 ]; } && mount "$s" "$t"`, Risky: true,
-			})
-		case s.ReadOnly != "":
-			f.Next = append(f.Next, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw $(findmnt -n -o TARGET -T " + quote(s.Path) + ")", Risky: true})
-		}
+		f.Next = s.mending(fails)
 		findings = append(findings, f)
+	}
+	if findings != nil {
+		return findings
+	}
+	if said := v.refusedFor(broken...); said == "" || strings.Contains(strings.ToLower(said), disconnected) {
+		return servedGone(said)
 	}
 	return v.orSaid(findings, FilesystemReadOnly, "the runtime's disk fails", broken, func(*view) []Step {
 		return []Step{
@@ -160,12 +165,84 @@ func filesystemReadOnly(v *view) (findings []Finding) {
 	})
 }
 
+// servedGone finds a file system whose program has ended, by what a call fails with for a
+// path on it. Nothing that the runtime does brings it back.
+func servedGone(said string) []Finding {
+	path := servedPath(said)
+	if path == "" {
+		return nil
+	}
+	return []Finding{{
+		ID: FilesystemReadOnly, Severity: Warning, Group: "served",
+		Summary:  "the program that served a file system has ended: " + path,
+		Evidence: []string{said},
+		Next: []Step{
+			{Text: "which file systems are served by programs", Command: "grep -e ' fuse' /proc/mounts"},
+			{Text: "which programs serve any", Command: "ps -eo pid,state,etime,args | grep -i -e fuse -e fs"},
+			{Text: "takes it away, to be served and mounted anew; a restart of the runtime does not help", Command: "umount -l " + quote(path), Risky: true},
+		},
+	}}
+}
+
+// servedPath returns the path of which an error says that nobody serves it any more; empty if
+// it says so of none, as where a socket is not connected.
+func servedPath(said string) string {
+	if found := unservedPath.FindStringSubmatch(said); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+var unservedPath = regexp.MustCompile(`(?:^|[\s'"])(/[^\s:'">@]+)['"]?: (?i:` + disconnected + `)`)
+
+// failed returns the youngest line in which the kernel says that it could not write to the
+// very device that a store is on, or else could not read from it. What it says of a whole
+// disk may be about another part of that, and one of several below a store may be spared.
+func (v *view) failed(s store) (last evidence.KernelLine, fails bool) {
+	for _, l := range v.evidence.Kernel.Lines {
+		ofStore := l.Failed != "" && l.Age < failedFresh && l.Device != "" && s.Mount.Source == "/dev/"+l.Device
+		if ofStore && (!fails || l.Failed == "write" && last.Failed != "write") {
+			last, fails = l, true
+		}
+	}
+	return last, fails
+}
+
+// mending returns the steps for a store that cannot be written, or whose disk fails.
+func (s store) mending(fails bool) []Step {
+	find := func(column string) string { return "$(findmnt -n -o " + column + " -T " + quote(s.Path) + ")" }
+	steps := []Step{
+		{Text: "how it is mounted", Command: "findmnt -T " + quote(s.Path)},
+		{Text: "what the kernel says of the disk", Command: "dmesg -T | grep -i -e 'I/O error' -e 'remount' -e ext4 -e xfs | tail -n 30"},
+	}
+	anew := Step{
+		Text:    "it takes nothing before it was unmounted, checked and mounted again; stop what uses it first",
+		Command: `t="` + find("TARGET") + `" s="` + find("SOURCE") + `"; umount "$t" && { fsck -y "$s"; [ $? -le 1 ]; } && mount "$s" "$t"`, Risky: true,
+	}
+	switch {
+	case strings.Contains(s.ReadOnly, "emergency_ro"), strings.Contains(s.ReadOnly, "shutdown"): // a remount for writing fails
+		steps = append(steps, anew)
+	case s.ReadOnly != "":
+		steps = append(steps, Step{Text: "only once the disk is known to be well, else check it first", Command: "mount -o remount,rw " + find("TARGET"), Risky: true})
+	case fails && !s.Broken:
+		anew.Text = "only once the disk is known to be well: checks the file system; stop what uses it first"
+		steps = append(steps,
+			Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)},
+			Step{Text: "whether a write comes through now", Command: `f="$(mktemp -p ` + quote(s.Path) + `)" && { dd if=/dev/zero of="$f" bs=4k count=1 conv=fsync; rm -f "$f"; }`, Risky: true},
+			anew)
+	}
+	return steps
+}
+
 // What the system says to a call that it refuses, as Go programs pass it on.
 var (
 	noSpace = []string{"no space left on device", "disk quota exceeded"}
-	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle", "transport endpoint is not connected"}
+	broken  = []string{"read-only file system", "input/output error", "structure needs cleaning", "stale file handle", disconnected}
 	usedUp  = []string{"too many open files", "pthread_create failed", "failed to create new os thread", "fork: resource temporarily unavailable", "cannot allocate memory"}
 )
+
+// disconnected is what it says of a path that a program served, which has ended.
+const disconnected = "transport endpoint is not connected"
 
 // orSaid returns what the look at the node found, or else what a call says of it.
 func (v *view) orSaid(found []Finding, id ID, summary string, reasons []string, next func(*view) []Step) []Finding {

@@ -55,6 +55,94 @@ func TestFilesystemReadOnly(t *testing.T) {
 	})
 }
 
+// A store whose writes fail is found though every call is answered and nothing is read-only,
+// by what the kernel says of its very device of late.
+func TestAStoreThatLosesWhatIsWritten(t *testing.T) {
+	const text = "Buffer I/O error on dev dm-0, logical block 77, lost async page write"
+	const summary = "the kernel could not write the disk of the runtime's data: /var/lib/containerd on /dev/dm-0: " + text
+	line := evidence.KernelLine{Kind: evidence.IOError, Age: 4 * time.Minute, Text: text, Device: "dm-0", Failed: "write", Count: 9}
+	for _, tt := range []struct {
+		name   string
+		change func(*evidence.KernelLine)
+		want   string
+		severe Severity
+	}{
+		{"of late", func(*evidence.KernelLine) {}, summary, Critical},
+		{"reads", func(l *evidence.KernelLine) { l.Failed = "read" }, strings.Replace(summary, "could not write", "could not read", 1), Warning},
+		{"what has ended", func(l *evidence.KernelLine) { l.Age = failedFresh }, "", 0},
+		{"another device", func(l *evidence.KernelLine) { l.Device = "dm-00" }, "", 0},
+		{"the whole disk", func(l *evidence.KernelLine) { l.Device = "dm-" }, "", 0},
+		{"nothing that a file system asked for", func(l *evidence.KernelLine) { l.Failed = "" }, "", 0},
+	} {
+		for name, n := range map[string]*node{"live": healthy(3), "check": checked(3)} {
+			r := looked(n)
+			r.Disk.Mount = evidence.Mount{Type: "ext4", Source: "/dev/dm-0", Device: "252:0"}
+			l := line
+			tt.change(&l)
+			read := l
+			read.Failed, read.Age = "read", time.Second
+			if r.Kernel.Lines = []evidence.KernelLine{l}; tt.want == summary {
+				r.Kernel.Lines = []evidence.KernelLine{read, l}
+			}
+			in := n.input()
+			in.Evidence = r
+			found := Diagnose(in)
+			h := newView(in).headline(found)
+			if tt.want == "" {
+				if wantIDs(t, found); !h.Sound() {
+					t.Errorf("%s, %s: headline %+v", tt.name, name, h)
+				}
+				continue
+			}
+			if len(found) != 1 || found[0].Summary != tt.want || found[0].Severity != tt.severe {
+				t.Fatalf("%s, %s: found %+v, want %q", tt.name, name, found, tt.want)
+			}
+			says := fmt.Sprint(found[0].Evidence, found[0].Next)
+			for _, want := range []string{"/var/lib/containerd is on /dev/dm-0 (ext4)", "the kernel, 4m0s ago: " + text + " (9 times)", "has not said so for 5m0s", "lsblk -s", "fsck"} {
+				if !strings.Contains(says, want) {
+					t.Errorf("%s, %s: %s lacks %q", tt.name, name, says, want)
+				}
+			}
+			if tt.severe == Critical && (h.Word != "AT RISK" || !strings.Contains(h.Text, "lost async page write")) {
+				t.Errorf("%s, %s: headline %+v", tt.name, name, h)
+			}
+		}
+	}
+}
+
+// A path that a program served which has ended is no trouble of the runtime's or its disk's.
+func TestNobodyServesAPath(t *testing.T) {
+	const conmon = "container create failed: lstat /srv/fuse data/x: is wrong, open '/srv/fuse': Transport endpoint is not connected"
+	for text, want := range map[string]string{
+		conmon: "the program that served a file system has ended: /srv/fuse",
+		"stat /mnt/a: transport endpoint is not connected":                          "the program that served a file system has ended: /mnt/a",
+		"write unix @->/run/crio/crio.sock: transport endpoint is not connected":    "",
+		"write unix /run/a.sock->@: write: transport endpoint is not connected":     "",
+		"shutdown: transport endpoint is not connected (errno 107): /run/crio.sock": "",
+	} {
+		n := checked(8)
+		r := looked(n)
+		onCRIO(n, r)
+		for i := range 7 {
+			n.podFails(i, "app", call.ErrOther, text, 4)
+		}
+		in := n.input()
+		in.Evidence, in.Endpoint = r, "unix:///var/run/crio/crio.sock"
+		got := ""
+		for _, f := range Diagnose(in) {
+			if f.ID == FilesystemReadOnly {
+				got = f.Summary
+			}
+			if steps := fmt.Sprint(f.Next); want != "" && strings.Contains(steps, "systemctl restart") {
+				t.Errorf("%q: %s: %s", text, f.ID, steps)
+			}
+		}
+		if got != want {
+			t.Errorf("%q: found %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Both folders on one disk are told once.
 func TestOneDiskIsToldOnce(t *testing.T) {
 	n := checked(3)
@@ -203,20 +291,44 @@ func TestWhatTheRuntimeLacksIsSaidOfNothingElse(t *testing.T) {
 }
 
 // A runtime that the kernel has killed is away for that reason, until it was begun again.
+// Another one's end is none.
 func TestTheKernelHasKilledTheRuntime(t *testing.T) {
-	for again, want := range map[bool]string{false: "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", true: "no call reaches the runtime: connection refused"} {
+	const sure, likely = "no call reaches the runtime: the kernel killed containerd (pid 812) for want of memory at ", "no call reaches the runtime: the kernel killed containerd (pid 812), likely it, for want of memory at "
+	const none = "no call reaches the runtime: connection refused"
+	kill := evidence.KernelLine{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}
+	for _, tt := range []struct {
+		name  string
+		group string
+		own   bool
+		again bool
+		late  bool // plegtop was started after it
+		want  string
+	}{
+		{"a daemon that was seen", "", true, false, false, sure},
+		{"its unit's", "/system.slice/containerd.service", false, false, true, sure},
+		{"begun again", "", true, true, false, none},
+		{"a group of its own, before anybody looked", "/limited", false, false, true, likely},
+		{"a group of its own, and never seen", "/limited", false, false, false, none},
+		{"a kernel that does not say where", "", false, false, true, none},
+		{"in a container", "/kubepods/besteffort/poduid-9/0123/system.slice/containerd.service", false, false, true, none},
+		{"another service's", "/system.slice/docker.service", false, false, true, none},
+	} {
 		n := healthy(3).dead(2)
 		r := looked(n)
-		r.Deep = &evidence.Deep{Kernel: evidence.Kernel{Lines: []evidence.KernelLine{{Kind: evidence.OOMKill, Age: time.Second, PID: 812, Command: "containerd", Text: "Killed process 812 (containerd)", Count: 1}}}}
-		if r.Processes.Daemons = r.Processes.Daemons[1:]; again {
+		l := kill
+		l.Group, l.Own = tt.group, tt.own
+		r.Kernel.Lines = []evidence.KernelLine{l}
+		if r.Processes.Daemons = r.Processes.Daemons[1:]; tt.again {
 			r.Processes.Daemons = append(r.Processes.Daemons, evidence.Process{PID: 900, Command: "containerd", State: evidence.Sleeping, Age: 500 * time.Millisecond})
 		}
 		in := n.input()
-		in.Evidence = r
+		if in.Evidence = r; tt.late {
+			in.Snapshot.Started = r.At
+		}
 		found := Diagnose(in)
 		wantIDs(t, found, RuntimeDown)
-		if h := newView(in).headline(found); !strings.HasPrefix(h.Text, want) || !strings.HasPrefix(found[0].Summary, want) {
-			t.Errorf("headline %+v, finding %q, want %q", h, found[0].Summary, want)
+		if h := newView(in).headline(found); !strings.HasPrefix(h.Text, tt.want) || !strings.HasPrefix(found[0].Summary, tt.want) {
+			t.Errorf("%s: headline %+v, finding %q, want %q", tt.name, h, found[0].Summary, tt.want)
 		}
 	}
 }

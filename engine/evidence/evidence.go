@@ -26,6 +26,7 @@ type Report struct {
 	// Devices are those with requests under way; none too where nothing is known of them.
 	Devices []Device
 	Clock   Clock
+	Kernel  Kernel
 	Kubelet Kubelet
 	Deep    *Deep // nil where nothing hung when the look began
 }

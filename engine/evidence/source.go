@@ -23,7 +23,6 @@ type Deep struct {
 	Objects Objects
 	Stacks  Stacks
 	Calls   RuntimeCalls
-	Kernel  Kernel
 	Units   Units
 }
 
@@ -61,7 +60,9 @@ type InFlight struct {
 	For    time.Duration // at least: for as long as looks have shown as many; 0 at the first
 }
 
-// Kernel is what the kernel has said of late, as far as it makes runtimes hang.
+// Kernel is what the kernel has said of late, as far as it makes runtimes hang. It is read
+// in each look where something hangs, and else once a minute; its Source is of the last
+// reading, its Lines are those of all.
 type Kernel struct {
 	Source
 	Lines []KernelLine // the youngest first, a few of each kind
@@ -85,6 +86,9 @@ type KernelLine struct {
 	PID     int    // of the process that it names; 0 if it names none
 	Command string // that process's
 	Device  string // or server, or file system that it names; may be empty
+	Group   string // of an [OOMKill]: the control group of the process, from the root of all; empty if the kernel does not say
+	Own     bool   // of an [OOMKill]: a look has seen the process as a daemon of [Processes]
+	Failed  string // of an [IOError]: "write" or "read", which a file system has asked for and did not get; empty if the line does not say
 	Count   int    // of such lines, this one being the last; at least 1
 }
 

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proctest"
 )
 
 const nfsRecord = "4,1,99990000000,-;nfs: server nas not responding, still trying\n SUBSYSTEM=net\n"
@@ -39,10 +41,48 @@ func TestKernelLogOfAPicture(t *testing.T) {
 		case 3:
 			want = nil
 		}
-		got := n.Look(t.Context(), true).Deep.Kernel
+		got := n.Look(t.Context(), true).Kernel
 		if diff := cmp.Diff(want, got.Lines); diff != "" || got.From != log || got.Missing != "" || got.Bytes != int64(read) {
 			t.Errorf("look %d: %+v, want %d bytes read (-want +got):\n%s", i, got.Source, read, diff)
 		}
+	}
+}
+
+// Where nothing hangs the log is read once a minute, what is new in it alone; a look that
+// is deep goes on from there.
+func TestKernelLogIsReadOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
+		const next = "3,2,99995000000,-;Buffer I/O error on dev sda, logical block 1, lost async page write\n"
+		for i, want := range []struct {
+			after time.Duration
+			deep  bool
+			bytes int // of the last reading
+			lines int
+		}{{0, false, len(nfsRecord), 1}, {5 * time.Second, false, len(nfsRecord), 1}, {55 * time.Second, false, len(next), 2}, {time.Second, false, len(next), 2}, {time.Second, true, 0, 2}} {
+			time.Sleep(want.after)
+			k := n.Look(t.Context(), want.deep).Kernel
+			if k.Bytes != int64(want.bytes) || len(k.Lines) != want.lines {
+				t.Errorf("look %d has %+v, want %d bytes and %d lines", i, k, want.bytes, want.lines)
+			}
+			if log := filepath.Join(root, kmsgPath); i == 0 {
+				if err := os.WriteFile(log, []byte(nfsRecord+next), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// Who was seen as a daemon is known when the kernel has killed it.
+func TestTheKernelHasKilledADaemon(t *testing.T) {
+	n, root := picture(t, map[string]string{"proc/uptime": "100000.00 1.00\n", "dev/kmsg": nfsRecord})
+	proctest.Write(t, root, proctest.Process{PID: 77, Parent: 1, Comm: "containerd"})
+	n.Look(t.Context(), false)
+	proctest.WriteFile(t, filepath.Join(root, kmsgPath), nfsRecord+
+		"3,3,99996000000,-;Out of memory: Killed process 77 (containerd) total-vm:1kB\n3,4,99995000000,-;Out of memory: Killed process 78 (containerd) total-vm:1kB\n")
+	if got := n.Look(t.Context(), true).Kernel.Lines; len(got) != 3 || !got[0].Own || got[1].Own {
+		t.Errorf("lines %+v", got)
 	}
 }
 
@@ -65,7 +105,7 @@ func TestKernelLogThatIsNone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := n.Look(t.Context(), true).Deep.Kernel; got.Missing != tt.want || got.From != path {
+		if got := n.Look(t.Context(), true).Kernel; got.Missing != tt.want || got.From != path {
 			t.Errorf("%s: %+v, want %q missing", tt.name, got.Source, tt.want)
 		}
 		_ = os.Remove(path)
@@ -102,17 +142,17 @@ func TestKernelLogOfThisNode(t *testing.T) {
 	} else {
 		unix.Close(fd)
 	}
-	p := kernelWords("", false)
+	p := kernelWords("", false, new(daemonWatch))(0)
 	for range 2 {
 		r := evidence.Report{Deep: new(evidence.Deep)}
 		p.read(t.Context())(&r)
-		if k := r.Deep.Kernel; k.Missing != "" || k.Partial != "" || k.Took > logTime {
+		if k := r.Kernel; k.Missing != "" || k.Partial != "" || k.Took > logTime {
 			t.Errorf("it gave %+v", k.Source)
 		}
 	}
 }
 
-// A look that is not deep asks nobody and reads nothing of all this.
+// A look that is not deep asks nobody and reads nothing of all this, but for the kernel's log.
 func TestOnlyADeepLookIsDeep(t *testing.T) {
 	root := tree(t, map[string]string{"proc/uptime": "1 1\n", "dev/kmsg": nfsRecord, "run/dbus/x": ""})
 	bus, err := net.Listen("unix", filepath.Join(root, busPath))
@@ -144,7 +184,7 @@ func TestOnlyADeepLookIsDeep(t *testing.T) {
 		t.Errorf("the system bus was asked %d times", len(asked))
 	}
 	r := n.Look(t.Context(), true)
-	if len(r.Deep.Kernel.Lines) != 1 || r.Deep.Kernel.Bytes != int64(len(nfsRecord)) || r.Deep.Units.Missing == "" {
+	if len(r.Kernel.Lines) != 1 || r.Kernel.Bytes != 0 || r.Deep.Units.Missing == "" { // the log was read before
 		t.Errorf("a deep look has %+v", r.Deep)
 	}
 	<-asked

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -31,6 +32,8 @@ const (
 	// kernelFresh is how far back a word of the kernel's may explain what hangs now; it
 	// says again what goes on.
 	kernelFresh = 30 * time.Minute
+	// kernelRest is how long the log is left alone where nothing hangs.
+	kernelRest = time.Minute
 	// linesMost is how many lines of each kind are told, and keptMost how many of all are
 	// remembered.
 	linesMost, keptMost = 5, 200
@@ -42,46 +45,64 @@ const (
 // A kernelKind is what makes a line of the kernel's log one of a kind: any of these words,
 // and the pattern, whose groups are the names.
 type kernelKind struct {
-	kind  string
-	words []string
-	names *regexp.Regexp
+	kind   string
+	words  []string
+	names  *regexp.Regexp
+	failed string // see [evidence.KernelLine]
 }
 
 // onDevice finds the disk in "dev sdb,", "(device sdb1)", "device dm-0-8.", "XFS (dm-0):",
-// "nvme nvme0:".
-var onDevice = regexp.MustCompile(`(?:\bdev |\bdevice |^[A-Za-z0-9-]+(?: error| warning)? \((?:device )?|^nvme )(?P<device>dm-\d+|[\w!]+)`)
+// "nvme nvme0:", "superblock for sdb1-8.", "file data on sdb1-8".
+var onDevice = regexp.MustCompile(`(?:\bdev |\bdevice |\bsuperblock for |\bfile data on |^[A-Za-z0-9-]+(?: error| warning)? \((?:device )?|^nvme )(?P<device>dm-\d+|[\w!]+)`)
 
 // kernelKinds are the lines that count, as Linux 4.18 to 6.18 writes them: kernel/hung_task.c,
 // block/blk-core.c, fs/buffer.c, ext4, jbd2, xfs, btrfs, nvme, net/core/dev.c, mm/oom_kill.c,
 // net/sunrpc, fs/smb.
 var kernelKinds = []kernelKind{
-	{evidence.HungTask, []string{"INFO: task "}, regexp.MustCompile(`^INFO: task (?P<command>.*):(?P<pid>\d+) blocked .*for more than \d+ seconds`)},
-	{evidence.ReadOnly, []string{
+	{kind: evidence.HungTask, words: []string{"INFO: task "}, names: regexp.MustCompile(`^INFO: task (?P<command>.*):(?P<pid>\d+) blocked .*for more than \d+ seconds`)},
+	{kind: evidence.ReadOnly, words: []string{
 		"Remounting filesystem read-only", "has been shut down due to", "xfs_do_force_shutdown", "Shutting down filesystem", "forced readonly",
-	}, onDevice},
-	{evidence.IOError, []string{
-		"I/O error", " error, dev ", "EXT4-fs error", "BTRFS error", "Aborting journal on device", "timeout, aborting", "timeout, reset controller",
-	}, onDevice},
-	{evidence.Unregister, []string{"unregister_netdevice: waiting"}, regexp.MustCompile(`waiting for (?P<device>\S+) to become free`)},
-	{evidence.OOMKill, []string{"Killed process "}, regexp.MustCompile(`Killed process (?P<pid>\d+) \((?P<command>.*?)\)(?:,| |$)`)},
-	{evidence.ServerSilent, []string{" not responding"}, regexp.MustCompile(`: server (?P<device>\S+) not responding`)},
-	{evidence.ServerSilent, []string{" has not responded in "}, regexp.MustCompile(`^CIFS.*?(?:\\\\|[Ss]erver )(?P<device>[^\s\\]+).* has not responded in`)},
+	}, names: onDevice},
+	{kind: evidence.IOError, words: []string{
+		"page write", "(WRITE)", "Aborting journal on device", "flushing file data on ", "updating journal superblock for ", "log I/O error", "I/O error while writing", " writing to inode ",
+	}, names: onDevice, failed: "write"},
+	{kind: evidence.IOError, words: []string{": writeback error on inode "}, names: regexp.MustCompile(`^(?P<device>dm-\d+|[\w!]+): writeback error`), failed: "write"},
+	{kind: evidence.IOError, words: []string{"page read", "(READ)", "metadata I/O error"}, names: onDevice, failed: "read"},
+	{kind: evidence.IOError, words: []string{
+		"I/O error", " error, dev ", "EXT4-fs error", "BTRFS error", "timeout, aborting", "timeout, reset controller",
+	}, names: onDevice},
+	{kind: evidence.Unregister, words: []string{"unregister_netdevice: waiting"}, names: regexp.MustCompile(`waiting for (?P<device>\S+) to become free`)},
+	{kind: evidence.OOMKill, words: []string{"Killed process "}, names: regexp.MustCompile(`Killed process (?P<pid>\d+) \((?P<command>.*?)\)(?:,| |$)`)},
+	{kind: evidence.ServerSilent, words: []string{" not responding"}, names: regexp.MustCompile(`: server (?P<device>\S+) not responding`)},
+	{kind: evidence.ServerSilent, words: []string{" has not responded in "}, names: regexp.MustCompile(`^CIFS.*?(?:\\\\|[Ss]erver )(?P<device>[^\s\\]+).* has not responded in`)},
 }
 
 // serverBack finds the server that answers again.
 var serverBack = regexp.MustCompile(`: server (\S+) OK$`)
+
+// mounted finds the disk whose file system was mounted, which says nothing of the one that
+// was there before. A remount is none.
+var mounted = regexp.MustCompile(`^(?:EXT4-fs|XFS) \((dm-\d+|[\w!]+)\): (?:mounted filesystem|Mounting V)`)
 
 // kernelLines are the lines that matter, remembered from look to look. They belong to one
 // goroutine at a time.
 type kernelLines struct {
 	kept   map[kernelSubject]keptLine
 	newest time.Duration // of all records
+	readTo time.Duration // until when all that was written has been read, by the node's clock; 0 if that is not known
+	victim string        // the number of the process that is about to be killed, or was
+	group  string        // and its control group
+	behind time.Duration // how far the log's clock is behind the node's at least
 }
+
+// killedIn finds whom the kernel is about to kill for want of memory, and its control group.
+// (Linux 5.0 and later.)
+var killedIn = regexp.MustCompile(`^oom-kill:constraint=.*,task_memcg=(.*),task=.*,pid=(\d+),uid=`)
 
 // A kernelSubject is what a line is about.
 type kernelSubject struct {
-	kind, device string
-	pid          int
+	kind, failed, device string
+	pid                  int
 }
 
 // A keptLine is the last line about something.
@@ -130,14 +151,27 @@ func (k *kernelLines) take(line []byte) {
 		return
 	}
 	at := time.Duration(micros) * time.Microsecond
-	k.newest = max(k.newest, at)
+	k.newest, k.behind = max(k.newest, at), max(k.behind, k.readTo-at)
 	text := string(rest)
+	if anew := mounted.FindStringSubmatch(text); anew != nil {
+		maps.DeleteFunc(k.kept, func(s kernelSubject, _ keptLine) bool {
+			return s.device == anew[1] && (s.kind == evidence.IOError || s.kind == evidence.ReadOnly)
+		})
+		return
+	}
 	if back := serverBack.FindStringSubmatch(text); back != nil {
 		delete(k.kept, kernelSubject{kind: evidence.ServerSilent, device: unescaped(back[1])})
 		return
 	}
 	text = unescaped(text[:min(len(text), textMost)])
+	if of := killedIn.FindStringSubmatch(text); of != nil {
+		k.victim, k.group = of[2], of[1]
+		return
+	}
 	if found, counts := kernelLine(text); counts {
+		if found.Kind == evidence.OOMKill && k.victim == strconv.Itoa(found.PID) {
+			found.Group = k.group
+		}
 		k.keep(keptLine{found, at})
 	}
 }
@@ -148,7 +182,7 @@ func kernelLine(text string) (line evidence.KernelLine, counts bool) {
 		if !slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(text, w) }) {
 			continue
 		}
-		line = evidence.KernelLine{Kind: k.kind, Text: text, Count: 1}
+		line = evidence.KernelLine{Kind: k.kind, Text: text, Count: 1, Failed: k.failed}
 		found := k.names.FindStringSubmatch(text)
 		for i, name := range k.names.SubexpNames() {
 			switch {
@@ -171,7 +205,7 @@ func kernelLine(text string) (line evidence.KernelLine, counts bool) {
 // keep remembers a line in the place of those before it about the same, unless they were
 // of another time.
 func (k *kernelLines) keep(l keptLine) {
-	about := kernelSubject{l.Kind, l.Device, l.PID}
+	about := kernelSubject{l.Kind, l.Failed, l.Device, l.PID}
 	if was, known := k.kept[about]; known && l.at-was.at <= kernelFresh {
 		l.Count += was.Count
 	}
@@ -194,7 +228,7 @@ func (k *kernelLines) keep(l keptLine) {
 // lines returns what was said of late, the youngest first. Now is since the node was
 // booted; what the kernel wrote is never younger than that.
 func (k *kernelLines) lines(now time.Duration) (all []evidence.KernelLine) {
-	now = max(now, k.newest)
+	now = max(now-k.behind, k.newest)
 	told := map[string]int{}
 	for about, l := range k.kept {
 		if l.Age = now - l.at; l.Age > kernelFresh {
@@ -207,8 +241,8 @@ func (k *kernelLines) lines(now time.Duration) (all []evidence.KernelLine) {
 		return cmp.Or(cmp.Compare(a.Age, b.Age), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Device, b.Device), cmp.Compare(a.PID, b.PID))
 	})
 	return slices.DeleteFunc(all, func(l evidence.KernelLine) bool {
-		told[l.Kind]++
-		return told[l.Kind] > linesMost
+		told[l.Kind+l.Failed]++
+		return told[l.Kind+l.Failed] > linesMost
 	})
 }
 

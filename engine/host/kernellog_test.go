@@ -35,17 +35,25 @@ func TestKernelLineOfEachKind(t *testing.T) {
 		{"INFO: task runc:[2:INIT]:4711 blocked for more than 122 seconds.", line{Kind: evidence.HungTask, PID: 4711, Command: "runc:[2:INIT]"}},
 		{"INFO: task kworker/u8:1:52 blocked in I/O wait for more than 120 seconds.", line{Kind: evidence.HungTask, PID: 52, Command: "kworker/u8:1"}},
 		{"INFO: task containerd:812 is blocked on a mutex likely owned by task runc:9.", line{}},
-		{"blk_update_request: I/O error, dev sdb, sector 2048 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 0", line{Kind: evidence.IOError, Device: "sdb"}},
-		{"I/O error, dev nvme0n1, sector 99 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2", line{Kind: evidence.IOError, Device: "nvme0n1"}},
-		{"critical medium error, dev sda, sector 7 op 0x0:(READ)", line{Kind: evidence.IOError, Device: "sda"}},
-		{"Buffer I/O error on dev dm-3, logical block 0, async page read", line{Kind: evidence.IOError, Device: "dm-3"}},
+		{"blk_update_request: I/O error, dev sdb, sector 2048 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 0", line{Kind: evidence.IOError, Failed: "write", Device: "sdb"}},
+		{"I/O error, dev nvme0n1, sector 99 op 0x0:(READ) flags 0x0 phys_seg 1 prio class 2", line{Kind: evidence.IOError, Failed: "read", Device: "nvme0n1"}},
+		{"critical medium error, dev sda, sector 7 op 0x0:(READ)", line{Kind: evidence.IOError, Failed: "read", Device: "sda"}},
+		{"Buffer I/O error on dev dm-3, logical block 0, async page read", line{Kind: evidence.IOError, Failed: "read", Device: "dm-3"}},
 		{"Buffer I/O error on device loop1, logical block 3", line{Kind: evidence.IOError, Device: "loop1"}},
 		{"EXT4-fs error (device sdb1): ext4_find_entry:1683: inode #2: comm ls: reading directory lblock 0", line{Kind: evidence.IOError, Device: "sdb1"}},
-		{"EXT4-fs (sdb1): I/O error while writing superblock", line{Kind: evidence.IOError, Device: "sdb1"}},
-		{"Aborting journal on device dm-0-8.", line{Kind: evidence.IOError, Device: "dm-0"}},
-		{"Aborting journal on device sdb1-8.", line{Kind: evidence.IOError, Device: "sdb1"}},
-		{"XFS (dm-1): metadata I/O error in \"xfs_buf_ioend+0x1\" at daddr 0x2 len 8 error 5", line{Kind: evidence.IOError, Device: "dm-1"}},
+		{"EXT4-fs (sdb1): I/O error while writing superblock", line{Kind: evidence.IOError, Failed: "write", Device: "sdb1"}},
+		{"Aborting journal on device dm-0-8.", line{Kind: evidence.IOError, Failed: "write", Device: "dm-0"}},
+		{"Aborting journal on device sdb1-8.", line{Kind: evidence.IOError, Failed: "write", Device: "sdb1"}},
+		{"XFS (dm-1): metadata I/O error in \"xfs_buf_ioend+0x1\" at daddr 0x2 len 8 error 5", line{Kind: evidence.IOError, Failed: "read", Device: "dm-1"}},
 		{"BTRFS error (device sdc: state EA): bdev /dev/sdc errs: wr 1, rd 0", line{Kind: evidence.IOError, Device: "sdc"}},
+		{"Buffer I/O error on dev dm-3, logical block 77, lost async page write", line{Kind: evidence.IOError, Failed: "write", Device: "dm-3"}},
+		{"EXT4-fs warning (device sdb1): ext4_end_bio:343: I/O error 10 writing to inode 12 starting block 99)", line{Kind: evidence.IOError, Failed: "write", Device: "sdb1"}},
+		{"JBD2: Detected IO errors while flushing file data on dm-0-8", line{Kind: evidence.IOError, Failed: "write", Device: "dm-0"}},
+		{"JBD2: Error -5 detected when updating journal superblock for sdb1-8.", line{Kind: evidence.IOError, Failed: "write", Device: "sdb1"}},
+		{"JBD2: I/O error when updating journal superblock for loop0-8.", line{Kind: evidence.IOError, Failed: "write", Device: "loop0"}},
+		{"XFS (dm-1): log I/O error -5", line{Kind: evidence.IOError, Failed: "write", Device: "dm-1"}},
+		{"dm-1: writeback error on inode 133, offset 0, sector 12345", line{Kind: evidence.IOError, Failed: "write", Device: "dm-1"}},
+		{"critical target error, dev sdb, sector 8 op 0x3:(DISCARD) flags 0x800 phys_seg 1 prio class 2", line{Kind: evidence.IOError, Device: "sdb"}},
 		{"nvme nvme1: I/O tag 12 (100c) opcode 0x1 (Write) QID 2 timeout, aborting req_op:WRITE(1) size:4096", line{Kind: evidence.IOError, Device: "nvme1"}},
 		{"EXT4-fs (sdb1): Remounting filesystem read-only", line{Kind: evidence.ReadOnly, Device: "sdb1"}},
 		{"XFS (dm-1): Filesystem has been shut down due to log error (0x2).", line{Kind: evidence.ReadOnly, Device: "dm-1"}},
@@ -77,6 +85,7 @@ func TestKernelLineOfEachKind(t *testing.T) {
 func TestKernelLinesOfLate(t *testing.T) {
 	const silent, back = "nfs: server nas not responding, still trying", "nfs: server nas OK"
 	io := func(dev string) string { return "I/O error, dev " + dev + ", sector 1" }
+	const lost, wellMounted = "Buffer I/O error on dev sda, logical block 1, lost async page write", "EXT4-fs (sda): mounted filesystem with ordered data mode. Opts: (null)"
 	for _, tt := range []struct {
 		name string
 		log  *kernelLines
@@ -86,6 +95,11 @@ func TestKernelLinesOfLate(t *testing.T) {
 		{"the same again", logged(io("sda"), io("sda"), io("sdb"), io("sda")), 5 * time.Second, "I/O error sda 3 1s, I/O error sdb 1 2s"},
 		{"taken back", logged(silent, silent, back), 5 * time.Second, ""},
 		{"and silent again", logged(silent, back, silent), 5 * time.Second, "file server silent nas 1 2s"},
+		{"of two kinds", logged(lost, io("sda"), io("sda")), 5 * time.Second, "I/O error sda 2 2s, I/O error sda 1 4s"},
+		{"a file system made anew", logged(io("sdb"), lost, io("sda"), "EXT4-fs (sda): Remounting filesystem read-only", wellMounted), 5 * time.Second, "I/O error sdb 1 4s"},
+		{"another one made anew", logged(lost, "XFS (sdb): Mounting V5 Filesystem"), 5 * time.Second, "I/O error sda 1 4s"},
+		{"mounted again for writing", logged(lost, "EXT4-fs (sda): re-mounted 1-2 r/w. Quota mode: none."), 5 * time.Second, "I/O error sda 1 4s"},
+		{"and fails again", logged(lost, wellMounted, lost), 5 * time.Second, "I/O error sda 1 2s"},
 		{"half an hour", logged(silent), kernelFresh + time.Second, "file server silent nas 1 30m0s"},
 		{"long ago", logged(silent), kernelFresh + 2*time.Second, ""},
 		{"no clock", logged(silent, io("sda")), 0, "I/O error sda 1 0s, file server silent nas 1 1s"},
@@ -109,6 +123,27 @@ func TestKernelLineIsCountedAnewAfterAPause(t *testing.T) {
 	}
 	if got := k.lines(10_001 * time.Second); len(got) != 1 || got[0].Count != 1 || got[0].Age != time.Second {
 		t.Errorf("lines %+v, want one, counted once", got)
+	}
+}
+
+// A line that had not been written at the reading before is no older than that, whatever
+// the log's clock says.
+func TestTheLogsClockMayBeBehind(t *testing.T) {
+	k := &kernelLines{readTo: 600 * time.Second}
+	k.take([]byte("3,7,100000000,-;I/O error, dev sda, sector 1\n"))
+	if got := k.lines(630 * time.Second); len(got) != 1 || got[0].Age != 30*time.Second {
+		t.Errorf("lines %+v, want one 30 s old", got)
+	}
+}
+
+// The kernel names the control group of whom it kills in a line of its own before.
+func TestWhereAProcessWasKilled(t *testing.T) {
+	got := logged(
+		"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a/containerd.service,task=containerd,pid=812,uid=0",
+		"Memory cgroup out of memory: Killed process 812 (containerd) total-vm:1kB", "Memory cgroup out of memory: Killed process 813 (containerd) total-vm:1kB",
+	).lines(3 * time.Second)
+	if len(got) != 2 || got[1].Group != "/a/containerd.service" || got[0].Group != "" {
+		t.Errorf("lines %+v", got)
 	}
 }
 

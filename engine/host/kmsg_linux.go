@@ -19,36 +19,52 @@ import (
 
 const kmsgPath = "/dev/kmsg"
 
-// kernelWords is the part that tells what the kernel has said of late. Of a picture of a
-// node the log may be a plain file. It is opened by the first look, and each look goes on
-// where the one before ended.
-func kernelWords(root string, picture bool) part {
+// kernelWords returns the part that tells what the kernel has said of late, given for how
+// long the log is left alone after each reading. All that it returns are one part. Of a
+// picture of a node the log may be a plain file. It is opened by the first look, and each
+// reading goes on where the one before ended. Seen knows the daemons of looks before.
+func kernelWords(root string, picture bool, seen *daemonWatch) func(rest time.Duration) part {
 	path := filepath.Join("/", root, kmsgPath)
 	var lines kernelLines
 	var log *bufio.Reader
-	return part{
-		name: "kernel",
-		read: func(ctx context.Context) fill {
-			k := evidence.Kernel{Source: evidence.Source{From: path}}
-			began := time.Now()
-			if log == nil {
-				opened, err := openKmsg(root)
-				if err != nil {
-					k.Missing = noKmsg(root, err)
-					return func(r *evidence.Report) { r.Deep.Kernel = k }
+	var last evidence.Source // reading
+	var at time.Time         // when that was
+	read := func(ctx context.Context) (s evidence.Source) {
+		s.From = path
+		if log == nil {
+			opened, err := openKmsg(root)
+			if err != nil {
+				s.Missing = noKmsg(root, err)
+				return s
+			}
+			log = bufio.NewReaderSize(opened, recordMost)
+		}
+		var err error
+		if s.Bytes, s.Partial, err = lines.read(ctx, log); err != nil {
+			s.Partial = reason(err)
+		} else if s.Partial == "" && !picture {
+			lines.readTo = sinceBoot(root, picture)
+		}
+		return s
+	}
+	return func(rest time.Duration) part {
+		return part{
+			name: "kernel",
+			read: func(ctx context.Context) fill {
+				if began := time.Now(); at.IsZero() || began.Sub(at) >= rest || last.Partial != "" {
+					last, at = read(ctx), began
+					last.Took = time.Since(began)
 				}
-				log = bufio.NewReaderSize(opened, recordMost)
-			}
-			var err error
-			if k.Bytes, k.Partial, err = lines.read(ctx, log); err != nil {
-				k.Partial = reason(err)
-			}
-			k.Lines, k.Took = lines.lines(sinceBoot(root, picture)), time.Since(began)
-			return func(r *evidence.Report) { r.Deep.Kernel = k }
-		},
-		missing: func(r *evidence.Report, err error) {
-			r.Deep.Kernel.Source = evidence.Source{From: path, Missing: err.Error()}
-		},
+				k := evidence.Kernel{Source: last, Lines: lines.lines(sinceBoot(root, picture))}
+				for i := range k.Lines {
+					k.Lines[i].Own = k.Lines[i].Kind == evidence.OOMKill && seen.has(k.Lines[i].PID)
+				}
+				return func(r *evidence.Report) { r.Kernel = k }
+			},
+			missing: func(r *evidence.Report, err error) {
+				r.Kernel.Source = evidence.Source{From: path, Missing: err.Error()}
+			},
+		}
 	}
 }
 

@@ -37,8 +37,9 @@ func TestDeepLooksLeaveNothingBehind(t *testing.T) {
 	}
 	d := newDumper(r.root, r.config())
 	look := func() (isAll bool) {
-		got := n.Look(t.Context(), true).Deep
-		return d.read().Total == 1 && got.Objects.All != nil && got.Units.All != nil && got.Kernel.Missing == "" && got.Calls.Missing == "" && got.Stacks.Missing == ""
+		look := n.Look(t.Context(), true)
+		got := look.Deep
+		return d.read().Total == 1 && got.Objects.All != nil && got.Units.All != nil && look.Kernel.Missing == "" && got.Calls.Missing == "" && got.Stacks.Missing == ""
 	}
 	for good, until := 0, time.Now().Add(time.Minute); good < 2; { // sooner or later, for the machine may be busy
 		good++

@@ -29,7 +29,8 @@ const (
 // looks are made one after the other.
 type Node struct {
 	parts []part
-	deep  []part            // those that are looked at only where something hangs; they fill in the report's Deep
+	deep  []part            // those that are looked at in each look where something hangs, most of them only then; they fill in the report's Deep
+	calm  []part            // what is looked at of them otherwise
 	reads reads.Set[string] // by the part's name
 
 	looking sync.Mutex // held during a look
@@ -56,7 +57,9 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.deep = append(n.deep, words, kernelWords(root, c.Offline), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, c.Offline, w))
+	kernel := kernelWords(root, c.Offline, daemons)
+	n.calm = append(n.calm, kernel(kernelRest))
+	n.deep = append(n.deep, words, kernel(0), units(root, c.Endpoint, c.Offline, daemons), bundles(root, c.Endpoint, c.Offline, w))
 	if c.Offline {
 		n.parts = append(n.parts, noDisk())
 		return n, nil
@@ -71,19 +74,20 @@ func New(c Config) (*Node, error) {
 }
 
 // Look looks at all parts of the node once, side by side; at those of the report's
-// Deep only if deep. It returns when 2 s have passed at the latest, or as soon as
+// Deep only if deep, and at the kernel's log else once a minute.
+// It returns when 2 s have passed at the latest, or as soon as
 // ctx ends; what has not answered by then says so in its part, and is there the
 // next time. While another look is under way it waits for the end of that one first.
 func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
 	n.looking.Lock()
 	defer n.looking.Unlock()
 	began := time.Now()
-	parts := n.parts
+	more := n.calm
 	var r evidence.Report
 	if deep {
-		parts = slices.Concat(parts, n.deep)
-		r.Deep = new(evidence.Deep)
+		more, r.Deep = n.deep, new(evidence.Deep)
 	}
+	parts := slices.Concat(n.parts, more)
 	out := make([]*reads.Read[fill], len(parts))
 	for i, p := range parts {
 		out[i] = n.start(ctx, p)

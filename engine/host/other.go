@@ -48,8 +48,10 @@ type ownRoot struct{ root, endpoint string }
 func (ownRoot) find() string { return "" }
 
 // kernelWords and askSystemd are for Linux alone.
-func kernelWords(string, bool) part {
-	return noPart("kernel", func(r *evidence.Report) { r.Deep.Kernel.Missing = errNotLinux.Error() })
+func kernelWords(string, bool, *daemonWatch) func(time.Duration) part {
+	return func(time.Duration) part {
+		return noPart("kernel", func(r *evidence.Report) { r.Kernel.Missing = errNotLinux.Error() })
+	}
 }
 
 func askSystemd(context.Context, string, []string) ([]evidence.Unit, int64, error) {

@@ -20,6 +20,9 @@ const (
 	busBytes   = 1 << 20
 	// unitsMost is how many services are asked for: a node has two or three that matter.
 	unitsMost = 8
+	// pidsMost is of how many daemons the number is remembered: the kernel's log of half an
+	// hour may name one that has been followed by others.
+	pidsMost = 100
 )
 
 // units is the part that tells of the services in which the runtime and the kubelet run:
@@ -65,6 +68,7 @@ type daemonWatch struct {
 	mu    sync.Mutex
 	seen  map[string]seenDaemon // by the unit and the program
 	order []string              // of its keys
+	pids  []int                 // of all of them, the last pidsMost
 }
 
 // A seenDaemon is the last process of a daemon, and how often there was another one before.
@@ -79,6 +83,9 @@ func (w *daemonWatch) look(daemons []evidence.Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, d := range daemons {
+		if !slices.Contains(w.pids, d.PID) {
+			w.pids = append(w.pids[max(0, len(w.pids)+1-pidsMost):], d.PID)
+		}
 		key := d.Unit + " " + d.Command
 		was, known := w.seen[key]
 		switch {
@@ -96,6 +103,13 @@ func (w *daemonWatch) look(daemons []evidence.Process) {
 		}
 		w.seen[key] = seenDaemon{d, was.restarts}
 	}
+}
+
+// has reports whether a look has seen a daemon of that number.
+func (w *daemonWatch) has(pid int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.pids, pid)
 }
 
 // services returns the names by which systemd is to be asked: those that were seen, also

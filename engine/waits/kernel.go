@@ -37,6 +37,8 @@ func (b *builder) toKernel(process int, p *evidence.Process) {
 	b.edge(process, kernel, by)
 	if m := FileSystem(b.Report, p); p.State == evidence.Uninterrupted && m.Type != "" {
 		b.toFileSystem(kernel, m, "its system call is on that mount")
+	} else if store := storeOf(b.Report); onDisk(store) && OnFrozen(p) && b.graph.Nodes[process].Kind == Process && b.graph.Nodes[process].Object == (evidence.Object{}) {
+		b.toFileSystem(kernel, store, "") // what the runtime writes is mostly there
 	}
 }
 
@@ -64,11 +66,17 @@ func kernelFunction(p *evidence.Process) (function, by string) {
 // FileSystem returns the file system for which a process in the kernel waits; of a
 // container's own files that is the runtime's disk.
 func FileSystem(r *evidence.Report, p *evidence.Process) evidence.Mount {
-	if store := r.Disk.Mount; p.Mount.Type == "overlay" && store.Device != "" {
-		store.Point = r.Disk.Path
+	if store := storeOf(r); p.Mount.Type == "overlay" && store.Device != "" {
 		return store
 	}
 	return p.Mount
+}
+
+// storeOf returns the file system of the runtime's data, as that of its folder.
+func storeOf(r *evidence.Report) evidence.Mount {
+	store := r.Disk.Mount
+	store.Point = r.Disk.Path
+	return store
 }
 
 func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof string) {

@@ -52,14 +52,16 @@ func ForMemory(p *evidence.Process) bool {
 	return is(p.Wchan) || slices.ContainsFunc(p.Stack, is)
 }
 
-// OnFrozen reports whether a process waits until its file system is no longer frozen, as
-// for a snapshot of its disk. The kernel's control groups have such a lock as well.
+// OnFrozen reports whether a process waits until a file system is no longer frozen, as
+// for a snapshot of its disk. The kernel's control groups have such a lock as well; but who
+// waits for leave to write to a mount waits for nothing else, whichever mount that is.
 func OnFrozen(p *evidence.Process) bool {
 	freezes := func(function string) bool {
 		return strings.Contains(function, "percpu_rwsem_wait") || strings.Contains(function, "sb_start_write") || strings.Contains(function, "_freeze")
 	}
-	onDisk := strings.HasPrefix(p.Mount.Source, "/") || p.Mount.Type == "overlay"
-	return onDisk && (freezes(p.Wchan) || slices.ContainsFunc(p.Stack, freezes))
+	toWrite := func(function string) bool { return strings.Contains(function, "mnt_want_write") }
+	known := strings.HasPrefix(p.Mount.Source, "/") || p.Mount.Type == "overlay" || p.Mount.Type == "" && slices.ContainsFunc(p.Stack, toWrite)
+	return known && (freezes(p.Wchan) || slices.ContainsFunc(p.Stack, freezes))
 }
 
 // Idle reports whether a shim, a helper or the runtime does nothing. That it is stopped is
@@ -81,9 +83,14 @@ func (f *Facts) stands(p *evidence.Process) bool {
 	return Idle(p) || f.Pressed && IdleRuntime(p) && (p.State != evidence.Uninterrupted || p.For >= storeLasting && f.onStore(p))
 }
 
-// onStore reports whether a process waits in the kernel for a disk of the runtime's own.
+// onStore reports whether a process waits in the kernel for a disk of the runtime's own. It
+// does so, too, where it was frozen while the process wrote by a path, which nobody knows:
+// what the runtime writes is mostly there.
 func (f *Facts) onStore(p *evidence.Process) bool {
 	m := FileSystem(f.Report, p)
+	if m.Type == "" && OnFrozen(p) {
+		return true
+	}
 	is := func(d evidence.Disk) bool {
 		if d.Mount.Device == "" { // it could not be asked
 			return m.Point != "" && strings.HasPrefix(d.Path, m.Point)

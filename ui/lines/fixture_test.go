@@ -154,7 +154,7 @@ func hungCheck() diagnose.Update {
 func chainCheck() diagnose.Update {
 	r := hungCheck()
 	node, deep := nodeReport(), panetest.LookedDeep()
-	node.Deep, node.Processes.Helpers = deep.Deep, deep.Processes.Helpers
+	node.Deep, node.Kernel, node.Processes.Helpers = deep.Deep, deep.Kernel, deep.Processes.Helpers
 	r.Snapshot.Evidence = node
 	r.Findings = panetest.Chained()
 	r.Headline = diagnose.Headline{Word: "LISTS HANG", Severity: diagnose.Critical, Text: "lists hang, behind runc update (10m)", Clock: r.Headline.Clock}
@@ -235,10 +235,10 @@ func hostileCheck() diagnose.Update {
 	r.Snapshot.Evidence.Usage[0].Name = hostile
 	r.Snapshot.Evidence.Processes.Helpers = []evidence.Process{{Command: hostile, Verb: hostile, Container: hostile, Pod: pleg.PodRef{Namespace: hostile, Name: hostile}, Wchan: hostile, State: 0x9b}}
 	from := evidence.Source{From: hostile, Partial: hostile}
+	r.Snapshot.Evidence.Kernel = evidence.Kernel{Source: from, Lines: []evidence.KernelLine{{Kind: hostile, Text: hostile}}}
 	r.Snapshot.Evidence.Deep = &evidence.Deep{
 		Stacks: evidence.Stacks{Source: from, Program: hostile, Locks: []evidence.Lock{{Of: hostile, Calls: []string{hostile}, Holder: evidence.Goroutine{Number: 1, Call: hostile, Doing: hostile, Container: hostile}}}},
 		Calls:  evidence.RuntimeCalls{Source: from, InFlight: []evidence.InFlight{{Method: hostile}}},
-		Kernel: evidence.Kernel{Source: from, Lines: []evidence.KernelLine{{Kind: hostile, Text: hostile}}},
 		Units:  evidence.Units{Source: evidence.Source{Missing: hostile}},
 	}
 	r.Snapshot.Evidence.Kubelet.Ping.Text = hostile

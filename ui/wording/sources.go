@@ -14,8 +14,8 @@ import (
 	"github.com/plegtop/plegtop/ui/text"
 )
 
-// A Source is one of those that are read where something hangs. Its Missing is never
-// empty if it was not read.
+// A Source is one of those that are read where something hangs, the kernel's log now and
+// then elsewhere, too. Its Missing is never empty if it was not read.
 type Source struct {
 	Name string
 	evidence.Source
@@ -38,7 +38,7 @@ func Sources(r *evidence.Report) []Source {
 	all := []Source{
 		source("goroutines", d.Stacks.Source, dumped(r, d.Stacks), append(each(d.Stacks.Locks, Lock), each(AtWork(d.Stacks), Goroutine)...)),
 		source("calls in flight", d.Calls.Source, strconv.Itoa(len(d.Calls.InFlight))+" methods", each(d.Calls.InFlight, inFlight)),
-		source("kernel", d.Kernel.Source, strconv.Itoa(len(d.Kernel.Lines))+" lines of note", each(d.Kernel.Lines, kernelLine)),
+		source("kernel", r.Kernel.Source, strconv.Itoa(len(r.Kernel.Lines))+" lines of note", each(r.Kernel.Lines, kernelLine)),
 		source("units", d.Units.Source, strconv.Itoa(len(d.Units.All)), each(d.Units.All, unit)),
 		source("runtime's folders", d.Objects.Source, strconv.Itoa(len(d.Objects.All))+" sandboxes and containers", nil),
 	}

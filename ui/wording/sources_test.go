@@ -33,7 +33,7 @@ func TestSources(t *testing.T) {
 	}
 	from := evidence.Source{From: "here", Took: 3 * time.Millisecond, Bytes: 2048}
 	lines := slices.Repeat([]evidence.KernelLine{{Kind: evidence.HungTask, Age: time.Minute, Text: "INFO: task", Count: 3}}, mostLines+2)
-	r := &evidence.Report{At: noon, Deep: &evidence.Deep{
+	r := &evidence.Report{At: noon, Kernel: evidence.Kernel{Source: from, Lines: lines}, Deep: &evidence.Deep{
 		Stacks: evidence.Stacks{
 			Source: evidence.Source{From: "a file", Took: time.Second, Partial: "cut off after 64M"}, At: noon.Add(-time.Minute), Total: 900, Program: "crio",
 			Locks: []evidence.Lock{
@@ -43,9 +43,8 @@ func TestSources(t *testing.T) {
 			},
 			Open: []evidence.Goroutine{{Number: 9, Call: "RunPodSandbox", Doing: "exec of a program", For: time.Hour}},
 		},
-		Calls:  evidence.RuntimeCalls{Source: from, InFlight: []evidence.InFlight{{Method: "StopContainer", Count: 1, For: time.Minute}, {Method: "Status", Count: 2}}},
-		Kernel: evidence.Kernel{Source: from, Lines: lines},
-		Units:  evidence.Units{Source: evidence.Source{Missing: "no init system that is known"}},
+		Calls: evidence.RuntimeCalls{Source: from, InFlight: []evidence.InFlight{{Method: "StopContainer", Count: 1, For: time.Minute}, {Method: "Status", Count: 2}}},
+		Units: evidence.Units{Source: evidence.Source{Missing: "no init system that is known"}},
 	}}
 	want := []string{
 		`goroutines: 900 of crio, 1m old from a file in 1.0s; cut off after 64M [` +

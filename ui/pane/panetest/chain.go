@@ -76,7 +76,6 @@ func Deep() *evidence.Deep {
 			Source:   evidence.Source{From: "http://127.0.0.1:1338/v1/metrics", Took: 3 * time.Millisecond, Bytes: 12 << 10},
 			InFlight: []evidence.InFlight{{Method: "ListContainers", Count: 40, For: 3 * time.Minute}, {Method: "UpdateContainerResources", Count: 1, For: 10 * time.Minute}},
 		},
-		Kernel: evidence.Kernel{Source: evidence.Source{From: "/dev/kmsg", Missing: "not permitted: run as root"}},
 		Units: evidence.Units{
 			Source: evidence.Source{From: "/run/systemd/private", Took: 2 * time.Millisecond},
 			All:    []evidence.Unit{{Name: "containerd.service", State: "active", Restarts: 2, Up: 3 * time.Hour}, {Name: "kubelet.service", Up: 72 * time.Hour}},
@@ -88,6 +87,7 @@ func Deep() *evidence.Deep {
 func LookedDeep() evidence.Report {
 	r := Looked()
 	r.Deep = Deep()
+	r.Kernel.Source = evidence.Source{From: "/dev/kmsg", Missing: "not permitted: run as root"}
 	r.Processes.Objects = r.Deep.Objects.All[:1]
 	r.Processes.Daemons = []evidence.Process{{PID: 812, Command: "containerd", State: evidence.Sleeping}}
 	r.Processes.Shims = []evidence.Process{{PID: 4711, Command: "containerd-shim", State: evidence.Sleeping, Sandbox: ID("x")}}
