@@ -69,7 +69,9 @@ type Process struct {
 	Age     time.Duration // since its start; 0 if that could not be read
 	Wchan   string        // the kernel function in which it sleeps; empty if not permitted
 	Stack   []string      // kernel stack, the innermost function first; empty if not permitted
-	Mount   Mount         // with the file that its system call is about, if it is in uninterruptible sleep; zero if that is not known
+	Mount   Mount         // with the file that its system call is about, if it is in uninterruptible sleep, or a helper that waits for a server; zero if that is not known
+	Among   []Mount       // where Mount is not known and it waits for a server: those that it sees of such, for one of which it may wait
+	Tracer  Tracer        // of a traced one; zero if that is not known
 	Freezer string        // of a frozen one: the file of the control group that froze it; empty if that is not known
 
 	Container string // id from the cgroup or the arguments; may be empty
@@ -88,6 +90,12 @@ type Process struct {
 	// as "containerd.service", or "k3s.service" of a containerd that k3s has
 	// within; of OpenRC it is the bare name. Empty if it is not known.
 	Unit string
+}
+
+// A Tracer is a process that traces another one, such as a debugger.
+type Tracer struct {
+	PID     int
+	Command string // comm; empty if it could not be read
 }
 
 // LooksAfter returns the sandbox that a shim was started for, or the container that a conmon

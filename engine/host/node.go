@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -32,7 +33,8 @@ type Node struct {
 	deep  []part            // those that are looked at only where something hangs; they fill in the report's Deep
 	reads reads.Set[string] // by the part's name
 
-	looking sync.Mutex // held during a look
+	looking sync.Mutex  // held during a look
+	isDeep  atomic.Bool // whether that is deep
 
 	*cgroup.Sources // what the kernel tells while it happens
 }
@@ -52,6 +54,7 @@ func New(c Config) (*Node, error) {
 		devices(root),
 		clock(realClocks()),
 	}}
+	w.deep = n.isDeep.Load
 	words, err := runtimeWords(root, c)
 	if err != nil {
 		return nil, err
@@ -79,6 +82,7 @@ func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
 	defer n.looking.Unlock()
 	began := time.Now()
 	parts := n.parts
+	n.isDeep.Store(deep)
 	var r evidence.Report
 	if deep {
 		parts = slices.Concat(parts, n.deep)

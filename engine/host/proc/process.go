@@ -41,6 +41,8 @@ const (
 type waited struct {
 	threadState
 	mount evidence.Mount
+	among []evidence.Mount
+	deep  bool // it was found out in a deep look
 }
 
 // A threadState is the state that a thread is in, since when.
