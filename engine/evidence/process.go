@@ -33,10 +33,10 @@ type Processes struct {
 }
 
 // Kubelet returns the process of the kubelet that may be our runtime's, which may run in
-// a container; ok is false if there is none.
+// a container, but not in one that is a node of its own; ok is false if there is none.
 func (p Processes) Kubelet() (kubelet Process, ok bool) {
 	is := func(one Process) bool {
-		return slices.Contains(flavour.Kubelets, one.Command) && one.PID != p.OtherKubelet.PID
+		return slices.Contains(flavour.Kubelets, one.Command) && one.PID != p.OtherKubelet.PID && !one.Nested
 	}
 	if i := slices.IndexFunc(p.Daemons, is); i >= 0 {
 		return p.Daemons[i], true
@@ -78,6 +78,8 @@ type Process struct {
 	Sandbox   string // of a shim: the id that it was started with; of a helper: that of the shim that it comes from, if any
 	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
 	Own       bool   // of a shim, a daemon or a helper: it belongs to the runtime that is looked at; false if that is not known
+
+	Nested bool // a kubelet that is in another pid namespace than the runtime and has another socket there, as in a container that is a node of its own
 
 	// Verb is what a helper is to do: of an OCI runtime "create", "delete" and so on,
 	// whatever its program is called, of a network plugin "CNI ADD", which also says for

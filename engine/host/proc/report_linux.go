@@ -43,11 +43,13 @@ func (l *Look) report() evidence.Processes {
 func (l *Look) add(found *evidence.Processes, s sighting) {
 	p, ids := l.process(s), without(s.member.ids, l.node)
 	is, isKubelet := s.identity.roleIn(ids), slices.Contains(flavour.Kubelets, s.comm)
-	if (is == daemon || isKubelet) && l.ownerOf(s) == another {
-		if isKubelet {
+	if is == daemon || isKubelet {
+		whose := l.ownerOf(s)
+		p.Nested = whose == nested
+		if isKubelet && whose == another {
 			found.OtherKubelet, found.OtherKubelet.Socket = p, s.identity.socket
 		}
-		if is == daemon {
+		if is == daemon && (whose == another || p.Nested) {
 			return
 		}
 	}

@@ -44,6 +44,7 @@ type Look struct {
 	waited   int // helpers of which that was
 	gaps     gaps
 	untold   map[*tracked]bool // daemons of which it cannot be known whose they are
+	home     *string           // the pid namespace of our runtime; nil until somebody asks
 	ours     map[string]bool   // the sockets of shims that were compared with the runtime's
 	found    evidence.Processes
 }
