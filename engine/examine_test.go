@@ -2,12 +2,14 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // examine runs test in a bubble with what an examination of a fake runtime says
@@ -193,6 +195,34 @@ func TestExamineAsksOnceForWhatIsListedOften(t *testing.T) {
 			t.Errorf("%d of %d asked; status %+v", s.Sweep.Done, s.Sweep.Total, hasPod(t, s, "web").Status)
 		}
 	})
+}
+
+// What stands in several pods is asked for once as well, and each of these has the answer.
+func TestExamineAsksOnceForWhatIsInManyPods(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		examine(t, Examination{}, func(r *fakeRuntime) {
+			for i := range 50 {
+				r.pod(fmt.Sprintf("p%02d", i), "app")
+				r.containers[i].ID = "one"
+			}
+			r.statuses["one"] = pleg.ContainerStatus{StartedAt: time.Now()}
+			if fails {
+				r.script("ContainerStatus one", behaviour{err: errors.New("it is broken")})
+			}
+		}, func(t *testing.T, r *fakeRuntime, s *Snapshot, _ time.Duration) {
+			if s.Sweep.Total != 51 || s.Sweep.Done != 51 {
+				t.Errorf("%d of %d asked, want 51", s.Sweep.Done, s.Sweep.Total)
+			}
+			for _, p := range s.Pods {
+				switch {
+				case !fails && (p.Status == nil || len(p.Status.Containers) != 1):
+					t.Errorf("%v has the status %+v", p, p.Status)
+				case fails && (p.Failure == nil || p.Failure.Pod != p.PodRef):
+					t.Errorf("%v failed with %+v", p, p.Failure)
+				}
+			}
+		})
+	}
 }
 
 // A look that its deadline cut off, or that found no pod, has not inspected the node.
