@@ -9,20 +9,22 @@ import (
 )
 
 // unusableSandbox says what the status lacks that the kubelet insists on, and
-// fails the inspection for; empty if nothing. A nil status lacks itself.
+// fails the inspection for, in its words; empty if nothing. A nil status lacks itself.
+// (cri-client 1.25 to 1.37: verifySandboxStatus, verifyContainerStatus, which add the
+// metadata that they have.)
 func unusableSandbox(s *runtimev1.PodSandboxStatus) string {
 	m := s.GetMetadata()
 	switch {
 	case s == nil:
 		return "the answer has no status"
 	case s.Id == "":
-		return "the status has no id"
+		return "status.Id is not set"
 	case m == nil:
-		return "the status has no metadata"
+		return "status.Metadata is not set"
 	case m.Name == "" || m.Namespace == "" || m.Uid == "":
-		return "the status has no pod name, namespace or UID"
+		return "metadata.Name, metadata.Namespace or metadata.Uid is not in metadata"
 	case s.CreatedAt == 0:
-		return "the status has no creation time"
+		return "status.CreatedAt is not set"
 	}
 	return ""
 }
@@ -33,17 +35,17 @@ func unusableContainer(s *runtimev1.ContainerStatus) string {
 	case s == nil:
 		return "the answer has no status"
 	case s.Id == "":
-		return "the status has no id"
+		return "status.Id is not set"
 	case s.Metadata == nil:
-		return "the status has no metadata"
+		return "status.Metadata is not set"
 	case s.Metadata.Name == "":
-		return "the status has no container name"
+		return "metadata.Name is not in metadata"
 	case s.CreatedAt == 0:
-		return "the status has no creation time"
+		return "status.CreatedAt is not set"
 	case s.Image.GetImage() == "":
-		return "the status has no image"
+		return "status.Image is not set"
 	case s.ImageRef == "":
-		return "the status has no image reference"
+		return "status.ImageRef is not set"
 	}
 	return ""
 }

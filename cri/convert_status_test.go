@@ -96,24 +96,24 @@ func TestConvertContainerStatus(t *testing.T) {
 
 func TestUnusableSandbox(t *testing.T) {
 	tests := map[string]func(*runtimev1.PodSandboxStatus){
-		"":                                func(*runtimev1.PodSandboxStatus) {},
-		"the status has no id":            func(s *runtimev1.PodSandboxStatus) { s.Id = "" },
-		"the status has no metadata":      func(s *runtimev1.PodSandboxStatus) { s.Metadata = nil },
-		"the status has no creation time": func(s *runtimev1.PodSandboxStatus) { s.CreatedAt = 0 },
-		"the status has no pod name, namespace or UID": func(s *runtimev1.PodSandboxStatus) { s.Metadata.Uid = "" },
+		"":                            func(*runtimev1.PodSandboxStatus) {},
+		"status.Id is not set":        func(s *runtimev1.PodSandboxStatus) { s.Id = "" },
+		"status.Metadata is not set":  func(s *runtimev1.PodSandboxStatus) { s.Metadata = nil },
+		"status.CreatedAt is not set": func(s *runtimev1.PodSandboxStatus) { s.CreatedAt = 0 },
+		"metadata.Name, metadata.Namespace or metadata.Uid is not in metadata": func(s *runtimev1.PodSandboxStatus) { s.Metadata.Uid = "" },
 	}
 	checkUnusable(t, unusableSandbox, goodSandboxStatus, tests)
 }
 
 func TestUnusableContainer(t *testing.T) {
 	tests := map[string]func(*runtimev1.ContainerStatus){
-		"":                                  func(*runtimev1.ContainerStatus) {},
-		"the status has no id":              func(s *runtimev1.ContainerStatus) { s.Id = "" },
-		"the status has no metadata":        func(s *runtimev1.ContainerStatus) { s.Metadata = nil },
-		"the status has no container name":  func(s *runtimev1.ContainerStatus) { s.Metadata.Name = "" },
-		"the status has no creation time":   func(s *runtimev1.ContainerStatus) { s.CreatedAt = 0 },
-		"the status has no image":           func(s *runtimev1.ContainerStatus) { s.Image = nil },
-		"the status has no image reference": func(s *runtimev1.ContainerStatus) { s.ImageRef = "" },
+		"":                                 func(*runtimev1.ContainerStatus) {},
+		"status.Id is not set":             func(s *runtimev1.ContainerStatus) { s.Id = "" },
+		"status.Metadata is not set":       func(s *runtimev1.ContainerStatus) { s.Metadata = nil },
+		"metadata.Name is not in metadata": func(s *runtimev1.ContainerStatus) { s.Metadata.Name = "" },
+		"status.CreatedAt is not set":      func(s *runtimev1.ContainerStatus) { s.CreatedAt = 0 },
+		"status.Image is not set":          func(s *runtimev1.ContainerStatus) { s.Image = nil },
+		"status.ImageRef is not set":       func(s *runtimev1.ContainerStatus) { s.ImageRef = "" },
 	}
 	checkUnusable(t, unusableContainer, goodContainerStatus, tests)
 }

@@ -213,16 +213,15 @@ func (c *check) settle(m *machine) {
 // settlePods returns how long the calls took, one after the other.
 func (c *check) settlePods(m *machine, core *pleg.Core) (serial time.Duration) {
 	r := m.relists.now
-	places := make(map[pleg.UID][]int) // of a pod's parts in the sweep, but for what no list has
+	places := make(map[answers.Target]int) // in the sweep, but for what no list has
 	if s := m.sweep.last; s != nil {
 		for place := range s.Listed {
-			uid := s.Object(place).Pod.UID
-			places[uid] = append(places[uid], place)
+			places[targetOf(s.Object(place))] = place
 		}
 	}
 	for next, more := core.Next(); more; next, more = core.Next() {
 		uid := next.Pod.UID
-		i := c.inspection(m, next, places[uid])
+		i := c.inspection(m, next, places)
 		must(core.Settle(uid, m.now, i.status(), i.err))
 		if errors.Is(i.err, errUnasked) {
 			continue
@@ -237,25 +236,36 @@ func (c *check) settlePods(m *machine, core *pleg.Core) (serial time.Duration) {
 	return serial
 }
 
-// inspection makes an inspection of the answers about one pod, at those places. As in the
-// kubelet the first error counts, and what is gone is left out.
-func (c *check) inspection(m *machine, next pleg.Inspection, places []int) *inspection {
+// inspection makes an inspection of the answers about one pod, by the places of objects in
+// the sweep. As in the kubelet the first error counts, and what is gone is left out.
+func (c *check) inspection(m *machine, next pleg.Inspection, places map[answers.Target]int) *inspection {
 	i := &inspection{next: next, began: m.now}
-	unasked := len(places) == 0
-	for _, place := range places {
-		o, asked := m.sweep.last.Outcome(place)
-		if !asked {
-			unasked = true
+	asked, left := 0, false
+	for _, f := range partsOf(next.Pod) {
+		place, known := places[targetOf(f)]
+		if !known {
 			continue
+		}
+		o, was := m.sweep.last.Outcome(place)
+		if !was {
+			left = true
+			continue
+		}
+		asked++
+		a := c.answers[place]
+		if a.Pod != f.Pod { // it was asked for as another pod's
+			ours := *a
+			ours.Pod, ours.Container = f.Pod, f.Container
+			a = &ours
 		}
 		i.began = i.began.Add(-o.Took)
 		failed, err := i.failed, i.err
-		if i.take(m, c.answers[place]); err != nil {
+		if i.take(m, a); err != nil {
 			i.failed, i.err = failed, err
 		}
 	}
 	i.ended = m.now
-	if i.err == nil && unasked {
+	if i.err == nil && (left || asked == 0) {
 		i.err = errUnasked
 	}
 	return i

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // examine runs test in a bubble with what an examination of a fake runtime says
@@ -227,6 +229,34 @@ func TestExamineAsksTheSuspiciousFirst(t *testing.T) {
 		examineWith(t, Config{Look: l.look}, Examination{Deadline: 3 * time.Second}, slow, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
 			if s.Sweep.Done == s.Sweep.Total || len(s.Sweep.Hung) != 1 || s.Sweep.Hung[0].ID != "p109/app" {
 				t.Errorf("a look of %v: %d of %d asked, %v hung", took, s.Sweep.Done, s.Sweep.Total, s.Sweep.Hung)
+			}
+		})
+	}
+}
+
+// What stands in several pods is asked for once as well, and each of these has the answer.
+func TestExamineAsksOnceForWhatIsInManyPods(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		examine(t, Examination{}, func(r *fakeRuntime) {
+			for i := range 50 {
+				r.pod(fmt.Sprintf("p%02d", i), "app")
+				r.containers[i].ID = "one"
+			}
+			r.statuses["one"] = pleg.ContainerStatus{StartedAt: time.Now()}
+			if fails {
+				r.script("ContainerStatus one", behaviour{err: errors.New("it is broken")})
+			}
+		}, func(t *testing.T, r *fakeRuntime, s *Snapshot, _ time.Duration) {
+			if s.Sweep.Total != 51 || s.Sweep.Done != 51 {
+				t.Errorf("%d of %d asked, want 51", s.Sweep.Done, s.Sweep.Total)
+			}
+			for _, p := range s.Pods {
+				switch {
+				case !fails && (p.Status == nil || len(p.Status.Containers) != 1):
+					t.Errorf("%v has the status %+v", p, p.Status)
+				case fails && (p.Failure == nil || p.Failure.Pod != p.PodRef):
+					t.Errorf("%v failed with %+v", p, p.Failure)
+				}
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -137,13 +138,16 @@ func containerCalls(pod pleg.PodRef, containers []pleg.Container) []call.Flight 
 
 // once leaves out what an earlier call asks for: a list may have an object thousands of times.
 func once(calls []call.Flight) []call.Flight {
-	asked := make(map[string]bool, len(calls))
+	asked := make(map[answers.Target]bool, len(calls))
 	return slices.DeleteFunc(calls, func(f call.Flight) bool {
-		again := asked[f.ID]
-		asked[f.ID] = true
+		target := targetOf(f)
+		again := asked[target]
+		asked[target] = true
 		return again
 	})
 }
+
+func targetOf(f call.Flight) answers.Target { return answers.Target{Op: f.Op, ID: f.ID} }
 
 // partsOf returns the calls that ask for all of a pod, sandboxes first.
 func partsOf(pod *pleg.Pod) []call.Flight {

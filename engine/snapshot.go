@@ -153,7 +153,7 @@ type Relist struct {
 type Pod struct {
 	pleg.PodRef
 	Old, Current *pleg.Pod // the record; either may be nil, not both
-	Orphaned     time.Time // the first list in a row that had containers of it run in a sandbox that has ended; zero if the last one has none
+	Orphaned     time.Time // the first list in a row that had containers of it run in a sandbox that has ended or is not listed; zero if the last one has none
 
 	Status    *pleg.PodStatus // from the cache; nil if never inspected or if the last inspection failed
 	StatusErr error           // of the last inspection; the cache holds it in place of a status

@@ -35,7 +35,8 @@ type recheck struct {
 }
 
 // begin begins to ask for all sandboxes and containers that are known: those that run, or
-// may, before those that have ended.
+// may, before those that have ended. What stands in several pods is asked for once, as the
+// first one's.
 func (w *sweeper) begin(m *machine) {
 	shown, _, _ := m.pods.read()
 	var listed []call.Flight
@@ -51,7 +52,7 @@ func (w *sweeper) begin(m *machine) {
 		}
 	}
 	w.drop(m)
-	*w = sweeper{began: m.now, of: w.of, last: survey.NewSweep(m.now, listed, m.unlisted(), m.policy.Policy, m.check.cut, ended)}
+	*w = sweeper{began: m.now, of: w.of, last: survey.NewSweep(m.now, once(listed), m.unlisted(), m.policy.Policy, m.check.cut, ended)}
 	m.check.sweepBegan(w.last.Total)
 	w.prefer(m)
 }

@@ -64,10 +64,10 @@ func (m *machine) nameSwept() {
 			known = make(map[answers.Target]call.Flight)
 			for _, o := range m.evidence.Objects() {
 				shown := m.asks(o)
-				known[answers.Target{Op: shown.Op, ID: shown.ID}] = shown
+				known[targetOf(shown)] = shown
 			}
 		}
-		shown := known[answers.Target{Op: f.Op, ID: f.ID}]
+		shown := known[targetOf(f)]
 		return shown.Pod, shown.Container
 	})
 }

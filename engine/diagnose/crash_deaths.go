@@ -71,7 +71,7 @@ func deathsOf(containers []*pleg.ContainerStatus, remembered []ledger.Death) []d
 
 // lost reports whether nobody knows how the container ended: the runtime found it
 // gone when it started, as after a start of the node.
-func (d death) lost() bool { return d.Known && d.ExitCode == exitLost && d.Reason == "Unknown" }
+func (d death) lost() bool { return d.Known && d.ExitCode == exitLost && d.Reason == reasonLost }
 
 // crashRun returns the newest deaths as far back as each followed soon on the
 // one before, after a life too short for the kubelet to forget its back-off.

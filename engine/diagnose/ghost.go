@@ -22,7 +22,7 @@ var ghostRunningKind = &kind{
 	needs: lists, is: haunts, because: silences | stands, pod: "no process", state: "ghost",
 	severity: "warning", scenario: "`ghost`",
 	when: "the runtime says running, and looks find no process for 4 s, 30 s while other containers begin or end; a shim that the runtime could not reach when " +
-		"it was started; info for 5 minutes after a shim was killed",
+		"it was started; info for 5 minutes after a shim was killed, or a container was lost at a restart of the runtime (exit code 255, reason Unknown), and where one is listed as unknown",
 }
 
 const (

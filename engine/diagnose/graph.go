@@ -237,6 +237,8 @@ func letGoOn(p evidence.Process, container string) (step Step, held bool) {
 	switch {
 	case p.State == evidence.Stopped:
 		step.Command = fmt.Sprintf("kill -CONT %d", p.PID)
+	case p.State == evidence.Traced && p.Tracer.PID != 0:
+		step.Text, step.Command = "lets it go on: ends what traces it, unless whoever runs that detaches it; a restart of what is traced is not needed", fmt.Sprintf("kill %d", p.Tracer.PID)
 	case p.State != evidence.Frozen:
 		return Step{}, false
 	case p.Freezer == "":

@@ -322,9 +322,16 @@ func (v *view) notAsked() string {
 
 // Unfinished returns why not every object of a node was asked for; empty if all were.
 func Unfinished(s *engine.Snapshot) string {
+	if n := s.Anomalies.NoID; n > 0 {
+		return count(n, "object") + " listed without an id, which nobody can ask for"
+	}
+	return Unasked(s)
+}
+
+// Unasked returns why not every object of a node was asked for that can be: that has an id;
+// empty if all were.
+func Unasked(s *engine.Snapshot) string {
 	switch w := s.Sweep; {
-	case s.Anomalies.NoID > 0:
-		return count(s.Anomalies.NoID, "object") + " listed without an id, which nobody can ask for"
 	case w == nil:
 		return "nothing was asked for"
 	case w.Refused != "":

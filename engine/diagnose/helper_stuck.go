@@ -102,6 +102,8 @@ func (v *view) helpersStuck(same []stuckProcess) Finding {
 	switch {
 	case !v.runs(p.Process): // its number may be another's by now
 		f.Next = f.Next[1:]
+	case p.Mount.Served():
+		f.Next = append(f.Next, freeing(p.Process, p.Mount)...)
 	case waits.IsPlugin(&p.Process):
 		f.Next = append(f.Next, Step{Text: "is the network's own agent of this node well", Command: v.crictl("ps", "--name", p.Command)})
 	}

@@ -303,6 +303,9 @@ func (v *view) objectSteps(f call.Flight) []Step {
 	steps = append(steps, Step{Text: "is the server of one of its mounts gone", Command: "findmnt -t nfs,nfs4,cifs,fuse"})
 	sandbox := v.sandbox(f)
 	switch p, ok := v.shim(f.ID, sandbox); {
+	case ok && p.Tracer.PID != 0:
+		goOn, _ := letGoOn(p, p.Container)
+		return append(steps, goOn)
 	case ok && p.State == evidence.Stopped:
 		steps = append(steps, Step{Text: "lets its " + waits.MonitorWord(&p) + " go on", Command: fmt.Sprintf("kill -CONT %d", p.PID), Risky: true})
 	case ok && p.Container == "":

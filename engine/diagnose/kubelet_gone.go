@@ -23,7 +23,7 @@ var kubeletGoneKind = &kind{
 	words: []nodeWord{(*view).kernelSaid, (*view).kubeletUnits}, killed: kubeletKilled,
 	severity: "critical", scenario: "a real node",
 	when: "nobody listens at the kubelet's port and no process is one, though there was one in this run, or containers run with mounts that only a kubelet " +
-		"makes, which this runtime lists or has a folder of; a warning for the first 40 s, and in `check`, which cannot tell for how long. Not on a machine that never had one, nor by a kubelet that serves another runtime; k3s and microk8s have theirs " +
+		"makes, which this runtime lists or has a folder of; a warning for the first 40 s, and in `check`, which cannot tell for how long. Not on a machine that never had one, nor by a kubelet that serves another runtime; that of a node within this one, as of kind, is not its own; k3s and microk8s have theirs " +
 		"within",
 }
 
@@ -66,7 +66,7 @@ func kubeletGone(v *view) []Finding {
 		f.say("containers run with mounts from " + root + ", as only a kubelet makes them")
 	}
 	if !blind {
-		f.say("no process is named " + strings.Join(flavour.Kubelets, ", "))
+		f.say("no process of the node's own is named " + strings.Join(flavour.Kubelets, ", "))
 	}
 	f.say("nobody listens at "+r.Kubelet.Ping.URL,
 		"its pods run on, but none is started, stopped, probed or restarted",

@@ -77,8 +77,13 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 	if p.For >= time.Second {
 		f.Summary += " for " + going(p.For)
 	}
-	if p.State == evidence.Frozen {
+	switch goOn, held := letGoOn(p, ""); {
+	case p.State == evidence.Frozen:
 		f.Next[1].Command = "systemctl thaw " + v.kubeletUnit()
+	case p.State == evidence.Traced && held:
+		f.Summary, f.Next[1] = f.Summary+tracedBy(p.Tracer), goOn
+	case p.State == evidence.Traced:
+		f.Next[1] = Step{Text: "who traces it", Command: fmt.Sprintf("grep TracerPid /proc/%d/status", p.PID)}
 	}
 	f.sayOfKubelet(v)
 	f.say("nothing is posted: after 40 to 50 s the control plane takes the node for NotReady")

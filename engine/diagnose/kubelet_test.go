@@ -184,6 +184,11 @@ func TestKubeletGone(t *testing.T) {
 			other := evidence.Process{PID: 5, Command: "kubelet"}
 			r.Processes.OtherKubelet, r.Processes.Containers["docker"] = other, []evidence.Process{other}
 		}, "the kubelet is gone: it was there 1m0s ago", Critical, Subject{}},
+		{"it is that of a node within this one that is there", func(n *node, r *evidence.Report) {
+			gone(r)
+			was(n, time.Minute)
+			r.Processes.Containers["kind"] = []evidence.Process{{PID: 5, Command: "kubelet", Nested: true}}
+		}, "the kubelet is gone: it was there 1m0s ago", Critical, Subject{}},
 		{"processes cannot be seen", func(n *node, r *evidence.Report) {
 			gone(r)
 			pods(r)

@@ -21,7 +21,7 @@ var leftRunningKind = &kind{
 	pod: "left running", state: "left",
 	severity: "warning", scenario: "a real node",
 	when: "a container runs on though it, or its sandbox, is listed as ended, as after a pause process was killed or a shim could not be reached at the " +
-		"runtime's start; or without its conmon",
+		"runtime's start; or though its sandbox is not listed, for 10 s; or without its conmon",
 }
 
 const (
@@ -29,7 +29,9 @@ const (
 	// a pod that is taken down looks so for a moment.
 	orphanedLasting = time.Minute
 	// leftLasting is how long before a look a container must have ended for what the
-	// look found of it to be left: the runtime kills all of it, and waits for that.
+	// look found of it to be left: the runtime kills all of it, and waits for that. It is
+	// also how long one must have been without a sandbox in the lists, which are not
+	// made at once: a sandbox is removed after what was in it.
 	leftLasting = 10 * time.Second
 	// endTold is how soon CRI-O tells of an end: the conmon writes it into a folder that
 	// the runtime watches.
@@ -39,7 +41,8 @@ const (
 // A left is what of a pod runs on.
 type left struct {
 	pleg.ObjectRef        // of the first of the containers
-	sandbox        string // that is not ready; empty if that is not the matter
+	sandbox        string // that is not ready, or not listed; empty if that is not the matter
+	unlisted       bool   // the latter
 	containers     []pleg.Container
 	process        evidence.Process // of the first one
 	how            string
@@ -103,8 +106,8 @@ func (v *view) endedFor(at time.Time) time.Duration {
 	return age
 }
 
-// orphaned returns the containers of a pod that run in a sandbox that has ended. While an
-// engine runs, lists tell for how long. In one bounded look a container must have been said to run
+// orphaned returns the containers of a pod that run in a sandbox that has ended, or that
+// the runtime has lost. While an engine runs, lists tell for how long. In one bounded look a container must have been said to run
 // when it was asked for, after the lists.
 func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	l.containers = slices.DeleteFunc(seen(p).Orphans(), func(c pleg.Container) bool {
@@ -115,14 +118,22 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	}
 	byName(l.containers)
 	l.sandbox = l.containers[0].SandboxID
-	since := answers.Later(p.Orphaned, v.Resumed)
+	l.unlisted = !seen(p).HasSandbox(l.sandbox)
+	since, lasting := answers.Later(p.Orphaned, v.Resumed), orphanedLasting
+	if l.unlisted {
+		_, listed := v.listed(l.sandbox) // with another pod
+		if listed || !listsAreWhole(v.Snapshot) || v.Health.ListedAt.Sub(l.containers[0].CreatedAt) < leftLasting {
+			return l, false
+		}
+		lasting = leftLasting
+	}
 	switch {
 	case !v.Policy.Bounds().Past:
-		l.how, is = "running in a sandbox that is not ready", !slices.ContainsFunc(l.containers, func(c pleg.Container) bool {
+		l.how, is = "running in a sandbox that is "+l.sandboxIs(), !slices.ContainsFunc(l.containers, func(c pleg.Container) bool {
 			status := p.Status.Lookup().Container(c.ID)
 			return status == nil || status.State != pleg.Running // the pod is being taken down
 		})
-	case !p.Orphaned.IsZero() && v.At.Sub(since) >= orphanedLasting:
+	case !p.Orphaned.IsZero() && v.At.Sub(since) >= lasting:
 		l.how, is = "running without its sandbox for "+going(v.At.Sub(since)), true
 	}
 	return l, is
@@ -163,6 +174,14 @@ func byName(all []pleg.Container) {
 	})
 }
 
+// sandboxIs says what is wrong with the sandbox.
+func (l left) sandboxIs() string {
+	if l.unlisted {
+		return "not listed"
+	}
+	return "not ready"
+}
+
 func (l left) subject() Subject { return Subject{ObjectRef: l.ObjectRef} }
 
 func (l left) String() string {
@@ -182,12 +201,20 @@ func (v *view) leftFinding(l left) Finding {
 	for _, c := range l.containers {
 		name := fmt.Sprintf("%s (%s)", cmp.Or(c.Name, "a container"), c.ID)
 		if l.sandbox != "" {
-			f.say(fmt.Sprintf("%s is listed as running in sandbox %s, which is not ready", name, l.sandbox))
+			f.say(fmt.Sprintf("%s is listed as running in sandbox %s, which is %s", name, l.sandbox, l.sandboxIs()))
 		} else if p, found := v.worst(c.ID); found {
 			f.say(describe(name+" has a process", p))
 		}
 	}
-	if l.sandbox != "" {
+	switch {
+	case l.unlisted:
+		if shim, found := v.shim(l.sandbox); found {
+			f.say(describe("its shim", shim))
+		}
+		f.say("the kubelet finds no sandbox of the pod, and makes a new one")
+		f.Next = append(f.Next, Step{Text: "what the runtime said when it could not load the sandbox, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(l.sandbox)})
+		return f
+	case l.sandbox != "":
 		f.Next = append(f.Next, Step{Text: "what became of the sandbox", Command: v.crictl("inspectp", l.sandbox)})
 		return f
 	}

@@ -74,6 +74,21 @@ func TestLeftRunning(t *testing.T) {
 			delete(r.Processes.Containers, "container-1-0")
 			delete(r.Processes.Containers, "container-1-1")
 		}, "", 0, Subject{}},
+		{"its sandbox was lost", func(n *node, _ *evidence.Report) { n.pod(1).Old.Sandboxes = nil }, "ns-1/pod-00001 app is running in a sandbox that is not listed, and so is 1 more container of it", Warning, app},
+		{"its sandbox was listed too early", func(n *node, _ *evidence.Report) {
+			n.pod(1).Old.Sandboxes = nil
+			for i := range n.pod(1).Old.Containers {
+				n.pod(1).Old.Containers[i].CreatedAt = n.Health.ListedAt.Add(-time.Second)
+			}
+		}, "", 0, Subject{}},
+		{"its sandbox was left out of the list", func(n *node, _ *evidence.Report) {
+			n.pod(1).Old.Sandboxes, n.Anomalies.NoMetadata = nil, 1
+		}, "", 0, Subject{}},
+		{"its sandbox is listed with another pod", func(n *node, _ *evidence.Report) {
+			for i := range n.pod(1).Old.Containers {
+				n.pod(1).Old.Containers[i].SandboxID = "sandbox-2"
+			}
+		}, "", 0, Subject{}},
 		{"CRI-O", onCRIO, "", 0, Subject{}},
 		{"its conmon was killed", func(n *node, r *evidence.Report) {
 			onCRIO(n, r)
@@ -112,6 +127,22 @@ func TestAConmonIsMissedAtOnce(t *testing.T) {
 		in.Evidence = r
 		if got := leftRunning(newView(in)); len(got) != want {
 			t.Errorf("listed %v after the look: found %+v, want %d", listed, got, want)
+		}
+	}
+}
+
+// A sandbox that the runtime has lost is told once, by what runs in it and not by its shim
+// as well, ten seconds after the first list without it.
+func TestLostSandboxIsToldOnce(t *testing.T) {
+	for since, want := range map[time.Duration]string{5 * time.Second: "", 15 * time.Second: "warning left-running ns-1/pod-00001 app\n"} {
+		n := healthy(3)
+		r := looked(n)
+		p := n.pod(1)
+		p.Old.Sandboxes, p.Orphaned = nil, ago(since)
+		in := n.input()
+		in.Evidence, in.Endpoint = r, "unix://"+ourSocket
+		if got := gist(append(orphanShims(newView(in)), leftRunning(newView(in))...)); got != want {
+			t.Errorf("after %v: %q, want %q", since, got, want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ const (
 )
 
 // orphanShims finds shims of this runtime whose sandbox it does not list: what
-// they hold is lost to it. Shims of other runtimes, those that may have ended
+// they hold is lost to it. Those of which it lists containers are told with these. Shims of other runtimes, those that may have ended
 // since the look, and lists from which something had to be left out accuse nobody.
 func orphanShims(v *view) []Finding {
 	if v.evidence.Processes.Missing != "" || !listsAreWhole(v.Snapshot) {
@@ -73,9 +73,15 @@ func orphansAmong(v *view) []evidence.Process {
 		return nil
 	}
 	var orphans []evidence.Process
+	has := make(map[string]bool) // sandboxes of which containers are listed
+	for p := range v.podsWith(func(f *podFacts) bool { return f.orphaned }) {
+		for _, c := range seen(p).Orphans() {
+			has[c.SandboxID] = true
+		}
+	}
 	for _, p := range v.evidence.Processes.Shims {
 		_, listed := v.listed(p.Sandbox) // an old shim serves one container and has its id
-		if p.Own && p.Age > orphanGrown && p.Sandbox != "" && !listed && v.Gone.Since(p.Sandbox).IsZero() {
+		if p.Own && p.Age > orphanGrown && p.Sandbox != "" && !listed && !has[p.Sandbox] && v.Gone.Since(p.Sandbox).IsZero() {
 			orphans = append(orphans, p)
 		}
 	}

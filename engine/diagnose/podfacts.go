@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
@@ -12,8 +13,8 @@ import (
 // until. Moments are in seconds since 1970.
 type podFacts struct {
 	failing  bool  // the last inspection failed
-	orphaned bool  // a container runs in a sandbox that has ended
-	lost     bool  // a container has ended as if its shim had been killed
+	orphaned bool  // a container runs in a sandbox that has ended, or is not listed
+	lost     bool  // a container has ended as if its shim had been killed, or is listed as unknown
 	shows    shown // the worst that its containers show
 
 	until      int64 // when shows need not be so any more
@@ -32,6 +33,7 @@ const always = 1<<63 - 1
 func factsOf(p *engine.Pod, at time.Time) podFacts {
 	f := podFacts{failing: p.Failure != nil || p.StatusErr != nil, orphaned: !p.Orphaned.IsZero(), remembered: len(p.Deaths)}
 	pod := seen(p)
+	f.lost = slices.ContainsFunc(pod.Containers, func(c pleg.Container) bool { return c.State == pleg.Unknown })
 	for i := range pod.Sandboxes {
 		f.newest = max(f.newest, pod.Sandboxes[i].CreatedAt.Unix())
 		if pod.Sandboxes[i].State == pleg.Exited {

@@ -192,7 +192,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	p := same[0]
 	f := Finding{
 		ID: ProcessStuck, Severity: p.severity,
-		Summary:  fmt.Sprintf("%s is %s", p, p.State),
+		Summary:  fmt.Sprintf("%s is %s", p, p.State) + tracedBy(p.Tracer),
 		Subject:  p.subject(),
 		Evidence: []string{describe("its "+p.word(), p.Process)},
 	}
@@ -215,7 +215,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	}
 	f.Next = p.next()
 	if len(same) > 1 {
-		f.Summary = fmt.Sprintf("the %s of %s: %s, the first for %s", p.word(), podsOf(same), p.State, going(p.For))
+		f.Summary = fmt.Sprintf("the %s of %s: %s, the first%s for %s", p.word(), podsOf(same), p.State, tracedBy(p.Tracer), going(p.For))
 		f = about(f, same, stuckProcess.line)
 	}
 	return f.waitedFor(v, same)
@@ -259,6 +259,8 @@ func (p stuckProcess) next() []Step {
 	switch {
 	case p.State == evidence.Frozen:
 		return append(steps, Step{Text: "which cgroup is frozen", Command: fmt.Sprintf("cat /proc/%d/cgroup", p.PID)}, goOn)
+	case held && p.State == evidence.Traced:
+		return append(steps, Step{Text: "what traces it", Command: fmt.Sprintf("ps -o pid,ppid,tty,user,etime,args -p %d", p.Tracer.PID)}, goOn)
 	case held:
 		return append(steps, goOn)
 	case p.State == evidence.Traced:

@@ -121,6 +121,42 @@ func fileSystem(m evidence.Mount) string {
 	return fmt.Sprintf("%s (%s on %s)", m.Point, m.Type, m.Source)
 }
 
+// amongTold is how many file systems are named of which a process waits for one.
+const amongTold = 3
+
+// among says for which file systems of servers a process may wait, with a comma before it;
+// nothing if there are none.
+func among(mounts []evidence.Mount) string {
+	if len(mounts) == 0 {
+		return ""
+	}
+	kind, _, _ := strings.Cut(mounts[0].Type, ".")
+	kind = strings.ToUpper(strings.TrimRight(kind, "34"))
+	if len(mounts) == 1 {
+		return ", for a " + kind + " mount, likely " + fileSystem(mounts[0])
+	}
+	var names []string
+	for _, m := range mounts[:min(len(mounts), amongTold)] {
+		names = append(names, fileSystem(m))
+	}
+	said := ", for a " + kind + " mount, one of: " + strings.Join(names, ", ")
+	if left := len(mounts) - len(names); left > 0 {
+		said += fmt.Sprintf(" and %d more", left)
+	}
+	return said
+}
+
+// tracedBy says who traces a process, with a blank before it; nothing if that is not known.
+func tracedBy(t evidence.Tracer) string {
+	switch {
+	case t.PID == 0:
+		return ""
+	case t.Command == "":
+		return fmt.Sprintf(" by pid %d", t.PID)
+	}
+	return fmt.Sprintf(" by pid %d (%s)", t.PID, t.Command)
+}
+
 // disk says what is known of the disk behind a file system.
 func (v *view) disk(m evidence.Mount) (lines []string) {
 	for _, d := range v.evidence.Devices {
@@ -163,7 +199,7 @@ func freeing(p evidence.Process, m evidence.Mount) []Step {
 			{Text: "is the server reached", Command: "nfsstat -m; ss -tn dport = 2049"},
 			{Text: "fails what waits for it", Command: "umount -f " + quote(m.Point), Risky: true},
 		}
-	case waits.IsServed(m):
+	case m.Served():
 		return []Step{{Text: "what the kernel says of the server", Command: "dmesg -T | tail -n 50"}}
 	}
 	return []Step{

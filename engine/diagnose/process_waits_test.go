@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -157,4 +158,67 @@ func TestZombieOfAContainerHoldsNobodyUp(t *testing.T) {
 	if newView(in).anyHeld() {
 		t.Error("a graph is made for it at each update")
 	}
+}
+
+// A helper that sleeps until a file system in a program answers has that at the end of its
+// chain, and what fails the wait among its steps; where it is not known which, those that it
+// may be.
+func TestAHelperThatSleepsForAServer(t *testing.T) {
+	n := checked(3)
+	r := looked(n)
+	a := evidence.Mount{Point: "/mnt/a", Type: "fuse.sshfs", Source: "host:/a", Device: "0:60"}
+	b := evidence.Mount{Point: "/mnt/b", Type: "fuse.sshfs", Source: "host:/b", Device: "0:61"}
+	umount := evidence.Process{
+		PID: 9, Parent: shimOf(r, 1).PID, Command: "umount", Verb: "umount", State: evidence.Sleeping, Age: time.Minute, Own: true,
+		Sandbox: "sandbox-1", Wchan: "request_wait_answer", Mount: a,
+	}
+	r.Processes.Helpers = []evidence.Process{umount}
+	in := n.input()
+	in.Evidence = r
+	found := helperStuck(newView(in))
+	firstSays(t, found, "request_wait_answer, for /mnt/a (fuse.sshfs on host:/a)", "is the program that serves it alive")
+	if last := found[0].Chain[len(found[0].Chain)-1]; !strings.Contains(fmt.Sprint(last), "/mnt/a") {
+		t.Errorf("the chain ends with %+v", last)
+	}
+	for want, among := range map[string][]evidence.Mount{
+		"for a FUSE mount, one of: /mnt/a (fuse.sshfs on host:/a), /mnt/b (fuse.sshfs on host:/b)":                          {a, b},
+		"for a FUSE mount, likely /mnt/b (fuse.sshfs on host:/b)":                                                           {b},
+		"one of: /mnt/a (fuse.sshfs on host:/a), /mnt/b (fuse.sshfs on host:/b), /mnt/a (fuse.sshfs on host:/a) and 2 more": {a, b, a, b, a},
+	} {
+		umount.Mount, umount.Among = evidence.Mount{}, among
+		r.Processes.Helpers = []evidence.Process{umount}
+		found := helperStuck(newView(in))
+		firstSays(t, found, want)
+		if strings.Contains(fmt.Sprint(found[0].Chain, found[0].Summary), "/mnt/") {
+			t.Errorf("what is not known is in the chain: %+v", found[0].Chain)
+		}
+	}
+}
+
+// What is traced goes on once its tracer lets it: neither a signal to it nor a restart helps.
+func TestATracerIsNamed(t *testing.T) {
+	gdb := evidence.Tracer{PID: 77, Command: "gdb"}
+	trace := func(p *evidence.Process) { p.State, p.For, p.Tracer = evidence.Traced, time.Minute, gdb }
+	n := checked(3)
+	r := looked(n)
+	trace(shimOf(r, 1))
+	in := n.input()
+	in.Evidence = r
+	found := processStuck(newView(in))
+	firstSays(t, found, "the shim of ns-1/pod-00001, pid 1007, is traced (t) by pid 77 (gdb) for 1m0s", "risky: kill 77", "-p 77")
+	n = checked(3).sweepHung(1, "app")
+	in = n.input()
+	in.Evidence = r
+	for _, f := range Diagnose(in) {
+		for _, s := range f.Next {
+			if s.Risky && s.Command != "kill 77" {
+				t.Errorf("%s: %s", f.ID, s)
+			}
+		}
+	}
+	r = looked(n)
+	trace(&r.Processes.Daemons[0])
+	in = checked(3).input()
+	in.Evidence = r
+	firstSays(t, processStuck(newView(in)), "is traced (t) by pid 77 (gdb)", "risky: kill 77")
 }

@@ -71,12 +71,14 @@ func describe(role string, p evidence.Process) string {
 	if p.For >= time.Second && (p.State.Stuck() || p.State == evidence.Zombie) {
 		said += " for " + going(p.For)
 	}
+	said += tracedBy(p.Tracer)
 	if p.Wchan != "" {
 		said += ", waits in " + p.Wchan
 	}
 	if p.Mount.Type != "" {
 		said += ", for " + fileSystem(p.Mount)
 	}
+	said += among(p.Among)
 	if p.Freezer != "" {
 		said += ", by " + p.Freezer
 	}
@@ -187,7 +189,7 @@ func (v *view) calledBy(f call.Flight) string {
 func processName(p evidence.Process) string {
 	in := beginning(p.Wchan, excerptMost/3)
 	for _, function := range append([]string{p.Wchan}, p.Stack...) {
-		if waits.ServerFunction(function) {
+		if evidence.ServerFunction(function) {
 			in, _, _ = strings.Cut(function, "_")
 			if in != "rpc" && in != "xprt" { // what is below NFS
 				break

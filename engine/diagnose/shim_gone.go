@@ -15,6 +15,9 @@ const (
 	// exitLost is the exit code that containerd gives a container whose shim has
 	// gone, and with it the real one.
 	exitLost = 255
+	// reasonLost is the reason that it gives beside it to a container of which it finds no
+	// task when it is started. (containerd 1.6 to 2.4: loadContainer.)
+	reasonLost = "Unknown"
 	// lostShown is how long a shim's death is spoken of: the kubelet makes the pod
 	// anew within seconds.
 	lostShown = 5 * time.Minute
@@ -26,38 +29,54 @@ const (
 // has ended the pod, and the shim stays. And of those whose shim was killed: the runtime
 // has taken it in, and nothing is left to do but to know why the pod was made anew. After
 // a start of the node all containers look so: then no shim is older than their end.
-func (v *view) shimsGone() []Finding {
-	if !v.seesShims() {
-		return nil
-	}
-	var findings []Finding
+// And of containers that the runtime lost alone, or whose state it does not know.
+func (v *view) shimsGone() (findings []Finding) {
 	for p := range v.podsWith((*podFacts).hasLost) {
-		if p.Status == nil || len(findings) == lostMost {
-			continue
+		if len(findings) == lostMost {
+			break
 		}
-		for _, sb := range seen(p).Sandboxes {
-			lost := lostWith(p, sb, v.At)
-			if len(lost) == 0 {
-				continue
-			}
-			since := v.evidence.At.Sub(lost[0].FinishedAt)
-			if shim, lives := v.shim(sb.ID); lives && shim.Sandbox == sb.ID && since >= leftLasting && shim.Age > since {
-				findings = append(findings, v.shimUnreachable(p, sb, shim, lost))
-				break
-			}
-			if v.noShim(sb.ID, lost[0].FinishedAt) && v.shimBefore(lost[0].FinishedAt) {
-				findings = append(findings, v.shimGoneFinding(p, sb, lost))
-				break
-			}
+		if f, is := v.lost(p); is {
+			findings = append(findings, f)
 		}
 	}
 	return findings
 }
 
+func (v *view) lost(p *engine.Pod) (Finding, bool) {
+	find := p.Status.Lookup()
+	for _, c := range seen(p).Containers {
+		if status := find.Container(c.ID); c.State == pleg.Unknown && (status == nil || status.State == pleg.Unknown) {
+			return v.unknownFinding(p, c), true
+		}
+	}
+	if p.Status == nil || !v.seesShims() {
+		return Finding{}, false
+	}
+	for _, sb := range seen(p).Sandboxes {
+		lost := v.lostWith(p, sb)
+		if len(lost) == 0 {
+			continue
+		}
+		end := lost[0].FinishedAt
+		since := v.evidence.At.Sub(end)
+		shim, lives := v.shim(sb.ID)
+		switch lives = lives && shim.Sandbox == sb.ID && shim.Age > since; {
+		case lives && sb.State != pleg.Exited:
+			return v.restartLost(p, shim, lost), true
+		case lives && since >= leftLasting:
+			return v.shimUnreachable(p, sb, shim, lost), true
+		case sb.State == pleg.Exited && v.noShim(sb.ID, end) && v.shimBefore(end):
+			return v.shimGoneFinding(p, sb, lost), true
+		}
+	}
+	return Finding{}, false
+}
+
 // lostWith returns the containers whose end the runtime learned from the death of
-// the shim of a sandbox, the last to end first, unless that was long ago.
-func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.ContainerStatus) {
-	if sb.State != pleg.Exited || sb.ID == "" {
+// the shim of a sandbox, the last to end first, unless that was long ago; of a sandbox that
+// is ready those that the runtime found no more when it was started.
+func (v *view) lostWith(p *engine.Pod, sb pleg.Sandbox) (lost []pleg.ContainerStatus) {
+	if sb.ID == "" {
 		return nil
 	}
 	find := p.Status.Lookup()
@@ -65,7 +84,11 @@ func lostWith(p *engine.Pod, sb pleg.Sandbox, at time.Time) (lost []pleg.Contain
 		if c.SandboxID != sb.ID || c.State != pleg.Exited {
 			continue
 		}
-		if status := find.Container(c.ID); status != nil && status.ExitCode == exitLost && at.Sub(status.FinishedAt) <= lostShown {
+		status := find.Container(c.ID)
+		if status == nil || status.ExitCode != exitLost || v.At.Sub(status.FinishedAt) > lostShown {
+			continue
+		}
+		if sb.State == pleg.Exited || sb.State == pleg.Running && status.Reason == reasonLost && !v.evidence.Processes.Live(c.ID) { // else it was left running
 			lost = append(lost, *status)
 		}
 	}
@@ -111,12 +134,55 @@ func (v *view) shimGoneFinding(p *engine.Pod, sb pleg.Sandbox, lost []pleg.Conta
 		},
 	}
 	v.sayLost(&f, lost)
+	if lost[0].Reason == reasonLost {
+		f.Summary = fmt.Sprintf("%v was lost when the runtime was started %s ago: it found no shim, and ended its %s", p.PodRef, going(v.At.Sub(lost[0].FinishedAt)), count(len(lost), "container"))
+		return f
+	}
 	f.say("that code is what the runtime gives where a shim was killed; a program may end with it, too")
+	return f
+}
+
+// restartLost is about containers that the runtime did not find when it was started, in
+// a sandbox that it did find.
+func (v *view) restartLost(p *engine.Pod, shim evidence.Process, lost []pleg.ContainerStatus) Finding {
+	name := cmp.Or(lost[0].Name, "a container")
+	f := Finding{
+		ID: GhostRunning, Severity: Info,
+		Summary: fmt.Sprintf("%v %s was lost when the runtime was started %s ago: it found no task of it, as where its bundle is gone", p.PodRef, name, going(v.At.Sub(lost[0].FinishedAt))),
+		Subject: Subject{ObjectRef: pleg.ObjectRef{ID: lost[0].ID, Pod: p.PodRef, Container: lost[0].Name}},
+		Next:    []Step{{Text: "what the runtime said of it as it was started", Command: v.logs() + " | grep -F -e " + quote(lost[0].ID)}},
+	}
+	v.sayLost(&f, lost)
+	f.say(describe("the shim of its sandbox lives", shim))
+	return f
+}
+
+// unknownFinding is about a container of which the runtime says nothing better than that
+// its state is unknown.
+func (v *view) unknownFinding(p *engine.Pod, c pleg.Container) Finding {
+	f := Finding{
+		ID: GhostRunning, Severity: Info,
+		Summary: fmt.Sprintf("the runtime does not know the state of %v %s", p.PodRef, cmp.Or(c.Name, "a container")),
+		Subject: Subject{ObjectRef: evidence.ContainerOf(p.PodRef, &c).ObjectRef},
+		Next: []Step{
+			{Text: "what it says of it", Command: v.crictl("inspect", c.ID)},
+			{Text: "what it said when it could not load it, mostly as it was started", Command: v.logs() + " | grep -F -e " + quote(c.ID)},
+		},
+	}
+	f.say(c.ID+" is listed as unknown", "the kubelet tries to kill such a container before it starts it anew")
+	if worst, found := v.worst(c.ID); found {
+		f.say(describe("it has a process", worst))
+	}
 	return f
 }
 
 func (v *view) sayLost(f *Finding, lost []pleg.ContainerStatus) {
 	for _, c := range lost {
+		if c.Reason == reasonLost {
+			f.say(fmt.Sprintf("%s (%s) has exit code %d and the reason %s since %s: the runtime, when it was started, found no task of it; when and how it ended is not known",
+				cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, reasonLost, v.clock(c.FinishedAt)))
+			continue
+		}
 		f.say(fmt.Sprintf("%s (%s) ended with exit code %d at %s", cmp.Or(c.Name, "a container"), c.ID, c.ExitCode, v.clock(c.FinishedAt)))
 	}
 }

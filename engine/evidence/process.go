@@ -33,10 +33,10 @@ type Processes struct {
 }
 
 // Kubelet returns the process of the kubelet that may be our runtime's, which may run in
-// a container; ok is false if there is none.
+// a container, but not in one that is a node of its own; ok is false if there is none.
 func (p Processes) Kubelet() (kubelet Process, ok bool) {
 	is := func(one Process) bool {
-		return slices.Contains(flavour.Kubelets, one.Command) && one.PID != p.OtherKubelet.PID
+		return slices.Contains(flavour.Kubelets, one.Command) && one.PID != p.OtherKubelet.PID && !one.Nested
 	}
 	if i := slices.IndexFunc(p.Daemons, is); i >= 0 {
 		return p.Daemons[i], true
@@ -89,13 +89,17 @@ type Process struct {
 	Age     time.Duration // since its start; 0 if that could not be read
 	Wchan   string        // the kernel function in which it sleeps; empty if not permitted
 	Stack   []string      // kernel stack, the innermost function first; empty if not permitted
-	Mount   Mount         // with the file that its system call is about, if it is in uninterruptible sleep; zero if that is not known
+	Mount   Mount         // with the file that its system call is about, if it is in uninterruptible sleep, or a helper that waits for a server; zero if that is not known
+	Among   []Mount       // where Mount is not known and it waits for a server: those that it sees of such, for one of which it may wait
+	Tracer  Tracer        // of a traced one; zero if that is not known
 	Freezer string        // of a frozen one: the file of the control group that froze it; empty if that is not known
 
 	Container string // id from the cgroup or the arguments; may be empty
 	Sandbox   string // of a shim: the id that it was started with; of a helper: that of the shim that it comes from, if any
 	Socket    string // of a shim or the kubelet: the runtime's socket that it was started with; empty if it was not told
 	Own       bool   // of a shim, a daemon or a helper: it belongs to the runtime that is looked at; false if that is not known
+
+	Nested bool // a kubelet that is in another pid namespace than the runtime and has another socket there, as in a container that is a node of its own
 
 	// Verb is what a helper is to do: of an OCI runtime "create", "delete" and so on,
 	// whatever its program is called, of a network plugin "CNI ADD", which also says for
@@ -108,6 +112,12 @@ type Process struct {
 	// as "containerd.service", or "k3s.service" of a containerd that k3s has
 	// within; of OpenRC it is the bare name. Empty if it is not known.
 	Unit string
+}
+
+// A Tracer is a process that traces another one, such as a debugger.
+type Tracer struct {
+	PID     int
+	Command string // comm; empty if it could not be read
 }
 
 // LooksAfter returns the sandbox that a shim was started for, or the container that a conmon

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
@@ -33,7 +34,8 @@ type Node struct {
 	calm  []part            // what is looked at of them otherwise
 	reads reads.Set[string] // by the part's name
 
-	looking sync.Mutex // held during a look
+	looking sync.Mutex  // held during a look
+	isDeep  atomic.Bool // whether that is deep
 
 	*cgroup.Sources // what the kernel tells while it happens
 }
@@ -53,6 +55,7 @@ func New(c Config) (*Node, error) {
 		devices(root),
 		clock(realClocks()),
 	}}
+	w.deep = n.isDeep.Load
 	words, err := runtimeWords(root, c)
 	if err != nil {
 		return nil, err
@@ -83,6 +86,7 @@ func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
 	defer n.looking.Unlock()
 	began := time.Now()
 	more := n.calm
+	n.isDeep.Store(deep)
 	var r evidence.Report
 	if deep {
 		more, r.Deep = n.deep, new(evidence.Deep)

@@ -15,7 +15,7 @@ import (
 var errNotLinux = errors.New("not Linux")
 
 // A walker has nothing to read here.
-type walker struct{}
+type walker struct{ deep func() bool }
 
 func newWalker(_, _ string, _ time.Duration) *walker { return &walker{} }
 

@@ -15,6 +15,7 @@ import (
 type walker struct {
 	root      string
 	processes *proc.Walker
+	deep      func() bool       // whether a look that begins now is; nil if none is
 	usage     usageMeter        // of the daemons
 	quotas    map[int]quota     // of the daemons, by process number
 	kills     map[string]uint64 // for want of memory in their control groups, by the folder: a daemon that was killed comes back
@@ -28,7 +29,8 @@ type walker struct {
 // those count that may serve the runtime at the endpoint, or all if that is empty.
 // One file may take as long as the timeout. Nothing is read yet.
 func newWalker(root, endpoint string, timeout time.Duration) *walker {
-	return &walker{root: root, kills: map[string]uint64{}, walked: make(chan struct{}), processes: proc.New(proc.Config{
+	w := &walker{root: root, kills: map[string]uint64{}, walked: make(chan struct{})}
+	w.processes = proc.New(proc.Config{
 		Root: root, Endpoint: endpoint, Timeout: timeout,
 		Socket: func(comm string, args []string) string {
 			p, known := programOf(comm)
@@ -38,7 +40,9 @@ func newWalker(root, endpoint string, timeout time.Duration) *walker {
 			return p.told(root, args, p.socket)
 		},
 		SameFile: func(a, b string) bool { return sameFile(root, a, b) },
-	})}
+		Deep:     func() bool { return w.deep != nil && w.deep() },
+	})
+	return w
 }
 
 // look returns the processes as they are at the given time, what the daemons use and may

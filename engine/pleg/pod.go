@@ -103,23 +103,27 @@ type Pod struct {
 	ListedAt   time.Time // taken before the list calls that returned the pod
 }
 
-// Orphans returns the containers of a pod that run in a sandbox that has ended.
+// Orphans returns the containers of a pod that run in a sandbox that has ended, or that
+// is not listed with it.
 func (p *Pod) Orphans() (left []Container) {
-	var ended map[string]bool
+	if len(p.Sandboxes) == 1 && p.Sandboxes[0].State != Exited && !slices.ContainsFunc(p.Containers, func(c Container) bool { return c.SandboxID != p.Sandboxes[0].ID }) {
+		return nil // as of nearly all
+	}
+	lives := make(map[string]bool, len(p.Sandboxes))
 	for i := range p.Sandboxes {
-		if sb := &p.Sandboxes[i]; sb.State == Exited {
-			if ended == nil {
-				ended = make(map[string]bool)
-			}
-			ended[sb.ID] = true
-		}
+		lives[p.Sandboxes[i].ID] = p.Sandboxes[i].State != Exited
 	}
 	for i := range p.Containers {
-		if c := &p.Containers[i]; ended != nil && c.State == Running && ended[c.SandboxID] {
+		if c := &p.Containers[i]; c.State == Running && c.SandboxID != "" && !lives[c.SandboxID] {
 			left = append(left, *c)
 		}
 	}
 	return left
+}
+
+// HasSandbox reports whether a sandbox is listed with a pod.
+func (p *Pod) HasSandbox(id string) bool {
+	return slices.ContainsFunc(p.Sandboxes, func(sb Sandbox) bool { return sb.ID == id })
 }
 
 // size returns how many ids a pod lists; 0 for nil.

@@ -15,7 +15,7 @@ import (
 func processesToKernel(b *builder) {
 	for i := range len(b.graph.Nodes) {
 		n := b.graph.Nodes[i]
-		if p := n.process; p != nil && p.State.Stuck() && (n.Kind != Shim || Idle(p)) {
+		if p := n.process; p != nil && (p.State.Stuck() && (n.Kind != Shim || Idle(p)) || n.Kind == Helper && p.Mount.Served()) {
 			b.toKernel(i, p)
 		}
 	}
@@ -30,12 +30,16 @@ func (b *builder) toKernel(process int, p *evidence.Process) {
 		if function, shows := kernelFunction(p); function != "" {
 			n.ID, n.Name, by = function, "D in "+function, shows
 		}
+	case evidence.Sleeping: // for a server that is a program
+		if function, shows := kernelFunction(p); function != "" {
+			n.ID, n.Name, by = function, "waits in "+function, shows
+		}
 	case evidence.Frozen:
 		n.ID, by = p.Freezer, "its control group"
 	}
 	kernel := b.node(n)
 	b.edge(process, kernel, by)
-	if m := FileSystem(b.Report, p); p.State == evidence.Uninterrupted && m.Type != "" {
+	if m := FileSystem(b.Report, p); m.Type != "" {
 		b.toFileSystem(kernel, m, "its system call is on that mount")
 	} else if store := storeOf(b.Report); onDisk(store) && OnFrozen(p) && b.graph.Nodes[process].Kind == Process && b.graph.Nodes[process].Object == (evidence.Object{}) {
 		b.toFileSystem(kernel, store, "") // what the runtime writes is mostly there
@@ -47,7 +51,7 @@ func (b *builder) toKernel(process int, p *evidence.Process) {
 func kernelFunction(p *evidence.Process) (function, by string) {
 	for _, f := range slices.Concat([]string{p.Wchan}, p.Stack) {
 		f = strings.TrimLeft(f, "_")
-		if ServerFunction(f) && !strings.HasPrefix(f, "rpc_") && !strings.HasPrefix(f, "xprt_") && !strings.Contains(f, "call_sync") {
+		if evidence.ServerFunction(f) && !strings.HasPrefix(f, "rpc_") && !strings.HasPrefix(f, "xprt_") && !strings.Contains(f, "call_sync") {
 			function = f
 			break
 		}
@@ -81,7 +85,7 @@ func storeOf(r *evidence.Report) evidence.Mount {
 
 func (b *builder) toFileSystem(kernel int, m evidence.Mount, proof string) {
 	mount := b.node(Node{Key: cmp.Or(m.Device, m.Point), Kind: Mount, ID: m.Device, Name: m.Point, mount: m})
-	if IsServed(m) && !strings.HasPrefix(m.Type, "fuse") {
+	if m.Served() && !strings.HasPrefix(m.Type, "fuse") {
 		server := b.node(Node{Key: m.Source, Kind: Server, ID: m.Source, Name: "server " + m.Source, mount: m})
 		b.edge(kernel, server, proof)
 		b.edge(server, mount, "mounted from there")

@@ -132,33 +132,9 @@ func MonitorWord(p *evidence.Process) string {
 	return "shim"
 }
 
-// servedTypes begin the names of file systems behind which there is a server or a
-// program, and not a disk.
-var servedTypes = []string{"nfs", "cifs", "smb", "ceph", "fuse", "9p", "afs", "lustre", "glusterfs", "virtiofs", "beegfs", "gfs2", "ocfs2", "autofs"}
-
-// IsServed reports whether there is a server or a program behind a file system.
-func IsServed(m evidence.Mount) bool {
-	return beginsAs(m.Type, servedTypes) && m.Type != "fuseblk"
-}
-
-// serverCalls begin the names of kernel functions in which a process waits for
-// somebody else than a disk: a server over the network, or a file system in a
-// program.
-var serverCalls = []string{
-	"nfs", "rpc_", "xprt_", "cifs_", "smb", "ceph_", "rbd_", "fuse_", "request_wait_answer", "autofs_", "p9_", "v9fs_", "afs_", "lustre_", "ll_", "gfs2_", "ocfs2_",
-}
-
 // ForServer reports whether a process waits in the kernel for a server or a program.
 func ForServer(p *evidence.Process) bool {
-	return IsServed(p.Mount) || ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, ServerFunction)
-}
-
-// ServerFunction reports whether a function of the kernel is one in which a process waits
-// for a server or a program.
-func ServerFunction(function string) bool { return beginsAs(function, serverCalls) }
-
-func beginsAs(name string, begins []string) bool {
-	return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(name, begin) })
+	return p.Mount.Served() || evidence.ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, evidence.ServerFunction)
 }
 
 // anyIdle reports whether any process does nothing, as on most nodes none does.

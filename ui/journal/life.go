@@ -158,7 +158,11 @@ func (l *life) list(p *pleg.Pod, find pleg.Lookup) {
 	}
 	for _, s := range p.Sandboxes {
 		if s.State == pleg.Running {
-			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: s.CreatedAt})
+			at := s.CreatedAt
+			if at.IsZero() {
+				at = p.ListedAt
+			}
+			l.once(Stage{ID: s.ID, Attempt: s.Attempt, State: s.State, At: at})
 		}
 	}
 	for i := range p.Containers {

@@ -180,7 +180,7 @@ func NPDExitCode(u diagnose.Update) int {
 	switch {
 	case finding.Worst(u.Findings) == diagnose.Critical:
 		return NPDProblem
-	case diagnose.Unfinished(u.Snapshot) != "", !u.Snapshot.Health.Healthy && finding.Worst(u.Findings) < diagnose.Warning:
+	case unknown(u.Snapshot) != "", !u.Snapshot.Health.Healthy && finding.Worst(u.Findings) < diagnose.Warning:
 		return NPDUnknown
 	}
 	return NPDOK

@@ -26,14 +26,25 @@ func appendNPD(b []byte, u diagnose.Update) []byte {
 		return npdLine(b, npdFinding(finding.Root(u.Findings), s, npdLimit-1-len(more))+more)
 	case s.Sweep == nil: // it never came to that
 		return npdLine(b, "unknown: "+u.Headline.Word+" "+u.Headline.Text)
-	case diagnose.Unfinished(s) != "":
-		return npdLine(b, "unknown: "+diagnose.Unfinished(s))
+	case unknown(s) != "":
+		return npdLine(b, "unknown: "+unknown(s))
 	case !s.Health.Healthy && worst < diagnose.Warning:
 		return npdLine(b, "unknown: PLEG is not healthy, and nothing tells why")
 	case worst == diagnose.Warning:
 		return npdLine(b, "ok, warning: "+npdFinding(finding.Root(u.Findings), s, npdLimit))
+	case diagnose.Unfinished(s) != "":
+		return npdLine(b, "ok, warning: "+diagnose.Unfinished(s))
 	}
 	return npdLine(b, "ok: "+finding.Fine(s))
+}
+
+// unknown says why a check that found nothing critical says nothing of the node; empty if
+// it does. A few objects that lack an id do not hide the others.
+func unknown(s *engine.Snapshot) string {
+	if s.Sweep != nil && s.Anomalies.NoID <= s.Sweep.Total {
+		return diagnose.Unasked(s)
+	}
+	return diagnose.Unfinished(s)
 }
 
 // npdFinding returns f in at most limit bytes: what is wrong, on what, and for

@@ -25,6 +25,13 @@ func TestNPDLine(t *testing.T) {
 		r.Snapshot.Sweep.GivenUp = "nobody listens any more"
 		return r
 	}
+	noID := func(n int) diagnose.Update {
+		r := healthyCheck()
+		s := *r.Snapshot
+		s.Anomalies.NoID = n
+		r.Snapshot = &s
+		return r
+	}
 	neverAsked := func(r diagnose.Update) diagnose.Update {
 		r.Snapshot.Sweep, r.Headline = nil, diagnose.Headline{Word: "NO LIST", Text: "was answered in time"}
 		return r
@@ -41,10 +48,15 @@ func TestNPDLine(t *testing.T) {
 		{"warning", warned(warningsCheck()), "ok, warning: crash-loop: shop/cart-7d9c8b6f5d-x2v4q app"},
 		{"cut off", warningsCheck(), "unknown: cut off by the deadline"},
 		{"given up", givenUp(warningsCheck()), "unknown: given up: nobody listens any more"},
+		{"one without an id", noID(1), "ok, warning: 1 object listed without an id, which nobody can ask for"},
+		{"most without an id", noID(95_000), "unknown: 95,000 objects listed without an id, which nobody can ask for"},
 		{"never asked", neverAsked(warningsCheck()), "unknown: NO LIST was answered in time"},
 	} {
 		if got := string(checkOutput(t, tt.of, CheckOptions{NPD: true, JSON: true})); got != tt.want+"\n" {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+		if got, want := NPDExitCode(tt.of) == NPDUnknown, strings.HasPrefix(tt.want, "unknown"); got != want {
+			t.Errorf("%s: the status says unknown: %t", tt.name, got)
 		}
 	}
 }

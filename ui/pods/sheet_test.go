@@ -2,6 +2,7 @@ package pods
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -170,4 +171,41 @@ func BenchmarkDead(b *testing.B) {
 			table.Refresh()
 		}
 	})
+}
+
+// TestTimesThatTheRuntimeDoesNotSay holds that a runtime which gives no time for anything, as
+// one that has lost its record of a container, brings about no age of decades.
+func TestTimesThatTheRuntimeDoesNotSay(t *testing.T) {
+	snap := panetest.Healthy()
+	for _, p := range snap.Pods {
+		for i := range p.Seen().Sandboxes {
+			p.Seen().Sandboxes[i].CreatedAt = time.Time{}
+		}
+		for i := range p.Seen().Containers {
+			p.Seen().Containers[i].CreatedAt = time.Time{}
+		}
+		if p.Status == nil {
+			continue
+		}
+		for i := range p.Status.Sandboxes {
+			p.Status.Sandboxes[i].CreatedAt = time.Time{}
+		}
+		for i := range p.Status.Containers {
+			c := &p.Status.Containers[i]
+			c.CreatedAt, c.StartedAt, c.FinishedAt = time.Time{}, time.Time{}, time.Time{}
+		}
+	}
+	v := view(snap)
+	shown := panetest.NewStage(New(pane.Settings{}), v, 198, 45).Text()
+	for _, p := range snap.Pods {
+		shown += panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60).Text()
+	}
+	for _, life := range v.Journal.Life(snap.Pods[0].UID, snap.Pods[0]) {
+		if life.At.IsZero() {
+			t.Errorf("it came to be %v in the year 1", life)
+		}
+	}
+	if old := regexp.MustCompile(`\d\dy\b`).FindAllString(shown, 3); old != nil {
+		t.Errorf("ages of %v in\n%s", old, shown)
+	}
 }

@@ -27,6 +27,9 @@ const (
 // at counts more than what it was told. Of a process that is known it is not asked again,
 // and of another once in a look: each of its children asks.
 func (l *Look) ownerOf(s sighting) owner {
+	if l.endpoint != "" && slices.Contains(flavour.Kubelets, s.comm) && l.isNested(s) {
+		return nested
+	}
 	if l.endpoint == "" || s.owner != unknown || l.untold[s.tracked] {
 		return s.owner
 	}
@@ -52,6 +55,53 @@ func (l *Look) ownerOf(s sighting) owner {
 		s.owner = another
 	}
 	return s.owner
+}
+
+// isNested reports whether a kubelet is in another pid namespace than our runtime, as in a
+// container that is a node of its own: there the path of our socket is that of another one.
+// It says no where that cannot be known.
+func (l *Look) isNested(s sighting) bool {
+	if l.home == nil {
+		home := l.homeSpace()
+		l.home = &home
+	}
+	space := l.spaceOf(s)
+	return space != "" && *l.home != "" && space != *l.home && !(s.identity.socket != "" && l.leadsToOurs(s.proc.PID, s.identity.socket))
+}
+
+// homeSpace returns the pid namespace of our runtime or, where it is not known which that
+// is, of the machine, if a runtime is there; else "".
+func (l *Look) homeSpace() string {
+	first, _ := l.readSpace(1)
+	home := ""
+	for _, s := range l.seen {
+		if !slices.Contains(flavour.Runtimes, s.comm) || slices.Contains(flavour.Kubelets, s.comm) {
+			continue
+		}
+		switch l.ownerOf(s) {
+		case own:
+			return l.spaceOf(s)
+		case unknown:
+			if l.spaceOf(s) == first {
+				home = first
+			}
+		}
+	}
+	return home
+}
+
+// spaceOf returns the pid namespace of a process, which is the same for all its life.
+func (l *Look) spaceOf(s sighting) string {
+	if s.tracked.space == "" {
+		s.tracked.space, _ = l.readSpace(s.proc.PID)
+	}
+	return s.tracked.space
+}
+
+func (l *Look) readSpace(pid int) (string, error) {
+	return Fetch(l, File{pid, "ns/pid", true}, func() (string, error) {
+		return os.Readlink(filepath.Join(l.root, "proc", strconv.Itoa(pid), "ns/pid"))
+	})
 }
 
 // listening returns the paths of the sockets at which a process listens, as far as that
@@ -82,9 +132,12 @@ func (l *Look) listening(p procfs.Proc) (paths []string) {
 // isAt reports whether a socket, by the name that a process has for it, is that of the
 // runtime: the process may have another folder mounted there than we have.
 func (l *Look) isAt(pid int, socket string) bool {
-	if l.isOurs(socket) {
-		return true
-	}
+	return l.isOurs(socket) || l.leadsToOurs(pid, socket)
+}
+
+// leadsToOurs reports whether what a process finds at the path of a socket is that of the
+// runtime.
+func (l *Look) leadsToOurs(pid int, socket string) bool {
 	same, _ := Fetch(l, File{pid, "root", true}, func() (bool, error) {
 		ours, err := os.Stat(SocketPath(l.endpoint))
 		if err != nil {
@@ -99,9 +152,7 @@ func (l *Look) isAt(pid int, socket string) bool {
 // isConfined reports whether this /proc is that of a container. It says no where
 // that cannot be known.
 func (l *Look) isConfined() bool {
-	namespace, err := Fetch(l, File{1, "ns/pid", true}, func() (string, error) {
-		return os.Readlink(filepath.Join(l.root, "proc/1/ns/pid"))
-	})
+	namespace, err := l.readSpace(1)
 	return err == nil && namespace != firstNamespace
 }
 

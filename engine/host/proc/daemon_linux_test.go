@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plegtop/plegtop/engine/host/proctest"
 )
@@ -108,5 +109,47 @@ func TestOnHost(t *testing.T) {
 		if got := OnHost(tt.root, tt.endpoint); got != tt.want {
 			t.Errorf("OnHost(%q, %q) = %q, want %q", tt.root, tt.endpoint, got, tt.want)
 		}
+	}
+}
+
+// A kubelet in a container that is a node of its own, as of kind, is not this node's, though
+// it was told the same path; one in a container that is just its own is.
+func TestKubeletOfANodeWithin(t *testing.T) {
+	const within = "pid:[4026532741]"
+	outer := proctest.ID("7")
+	args := []string{"/usr/bin/kubelet", "--container-runtime-endpoint=unix://" + proctest.Socket}
+	for _, tt := range []struct {
+		name, runtime, kubelet, cgroup string
+		want                           bool
+	}{
+		{"of the node", firstNamespace, firstNamespace, "/system.slice/kubelet.service", true},
+		{"in a container of the node's", firstNamespace, firstNamespace, proctest.Cgroup(outer), true},
+		{"of a node within", firstNamespace, within, proctest.Cgroup(outer), false},
+		{"of a node within, by its namespace alone", firstNamespace, within, "/", false},
+		{"of a node within that is looked at", within, within, proctest.Cgroup(outer), true},
+		{"not permitted", firstNamespace, "", proctest.Cgroup(outer), true},
+		{"no runtime is known", "", within, proctest.Cgroup(outer), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			proctest.WriteLink(t, root, "proc/1/ns/pid", firstNamespace)
+			proctest.Write(t, root, proctest.Process{PID: 1, Comm: "systemd"})
+			proctest.Write(t, root, proctest.Process{PID: 10, Comm: "kubelet", Args: args, Cgroup: tt.cgroup})
+			if tt.kubelet != "" {
+				proctest.WriteLink(t, root, "proc/10/ns/pid", tt.kubelet)
+			}
+			if tt.runtime != "" {
+				proctest.Write(t, root, proctest.Process{PID: 20, Comm: "containerd"})
+				writeSockets(t, root, 20, 100)
+				proctest.WriteLink(t, root, "proc/20/ns/pid", tt.runtime)
+			}
+			w := newFixtureWalker(root)
+			for look := range 2 {
+				found := w.lookAt(t.Context(), proctest.Look.Add(time.Duration(look)*time.Minute))
+				if _, runs := found.Kubelet(); runs != tt.want || found.OtherKubelet.PID != 0 {
+					t.Errorf("look %d: a kubelet runs %t, want %t: %+v", look, runs, tt.want, found)
+				}
+			}
+		})
 	}
 }

@@ -186,6 +186,7 @@ func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
 	l.waited++
 	p.Wchan, p.Stack = l.sleep(s)
 	if !idles(p.Wchan) || s.stat.NumThreads < 2 {
+		l.ofServer(&p, s)
 		return p
 	}
 	threads, _ := Fetch(l, File{PID: p.PID, Name: "task"}, func() (procfs.Procs, error) { return l.proc.AllThreads(p.PID) })
@@ -193,10 +194,19 @@ func (l *Look) addHelper(p evidence.Process, s sighting) evidence.Process {
 		s.now.thread = t.PID
 		if wchan, stack := l.sleep(s); wchan != "" && !idles(wchan) {
 			p.Thread, p.Wchan, p.Stack = t.PID, wchan, stack
+			l.ofServer(&p, s)
 			break
 		}
 	}
 	return p
+}
+
+// ofServer completes a helper that sleeps with the mount for whose server it does: for FUSE
+// a thread does so like one that waits for input.
+func (l *Look) ofServer(p *evidence.Process, s sighting) {
+	if evidence.ServerFunction(p.Wchan) || slices.ContainsFunc(p.Stack, evidence.ServerFunction) {
+		p.Mount, p.Among = l.findMount(s, p)
+	}
 }
 
 // idles reports whether a thread that sleeps in that function of the kernel waits for

@@ -25,6 +25,7 @@ type Config struct {
 
 	Socket   func(comm string, args []string) string // of the runtime, as a daemon with these arguments was told; "" if it was not
 	SameFile func(a, b string) bool                  // whether two paths on the host lead to one file
+	Deep     func() bool                             // whether a look that begins now is deep, since something hangs; nil if none is
 }
 
 // A Walker reads the processes of a node, and remembers them from one look to
@@ -36,6 +37,7 @@ type memory struct {
 	root, endpoint string
 	socket         func(comm string, args []string) string
 	sameFile       func(a, b string) bool
+	deep           func() bool
 	reads          reads.Set[File]
 	clocks         reads.Set[int]              // by the processor
 	clock          func(cpu int) time.Duration // of a processor; 0 if it cannot be known
@@ -53,7 +55,7 @@ type memory struct {
 func New(c Config) *Walker {
 	return &Walker{memory{
 		root: filepath.Join("/", c.Root), endpoint: c.Endpoint, socket: c.Socket, sameFile: c.SameFile,
-		clock: processorClock, timeout: c.Timeout, known: map[int]*tracked{}, budget: threadsPerLook,
+		deep: c.Deep, clock: processorClock, timeout: c.Timeout, known: map[int]*tracked{}, budget: threadsPerLook,
 	}}
 }
 

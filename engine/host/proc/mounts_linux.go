@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,42 +31,82 @@ var onDescriptor = map[int]bool{
 	unix.SYS_FTRUNCATE: true, unix.SYS_FALLOCATE: true, unix.SYS_FLOCK: true, unix.SYS_FCHMOD: true, unix.SYS_FCHOWN: true,
 }
 
-// waitsFor returns the mount of the file that a thread's system call is about; zero
-// if that names none, or we may not know. What is mounted below a path that a
-// process does not see any more is not found.
-func (l *Look) waitsFor(s sighting) evidence.Mount {
+// waitsFor completes a process with the mount of the file that its thread's system call is
+// about, as far as we may know that.
+func (l *Look) waitsFor(p *evidence.Process, s sighting) {
 	if s.now.state != evidence.Uninterrupted || l.at.Sub(s.now.since) < waitLong {
-		return evidence.Mount{}
+		return
 	}
-	if !s.now.isStill(s.wait.threadState) && l.waits < waitsPerLook {
+	w := &s.tracked.wait
+	still := s.now.isStill(w.threadState)
+	if (!still || l.isDeep && !w.deep && w.mount.Type == "") && l.waits < waitsPerLook {
 		l.waits++
-		s.tracked.wait = waited{s.now, l.findMount(s)}
+		*w, still = waited{threadState: s.now, deep: l.isDeep}, true
+		w.mount, w.among = l.findMount(s, p)
 	}
-	return s.tracked.wait.mount
+	if still {
+		p.Mount, p.Among = w.mount, w.among
+	}
 }
 
-func (l *Look) findMount(s sighting) (m evidence.Mount) {
+// findMount returns the mount for which a thread of a process waits: that of the open file
+// that its system call is about or, if it waits for a server, of the path. Where neither is
+// known it returns the mounts of such servers among which that is. What is mounted below a
+// path that a process does not see any more is not found.
+func (l *Look) findMount(s sighting, p *evidence.Process) (m evidence.Mount, among []evidence.Mount) {
+	call, args := l.systemCall(s)
+	functions := slices.Concat([]string{p.Wchan}, p.Stack)
+	mayBe := func(m evidence.Mount) bool { return evidence.MayWaitFor(m, functions...) }
+	onFile, forServer := onDescriptor[call] && len(args) > 0, slices.ContainsFunc(functions, evidence.ServerFunction)
+	if !onFile && !forServer {
+		return m, nil
+	}
+	mounts, err := Fetch(l, File{s.proc.PID, "mountinfo", true}, func() ([]*procfs.MountInfo, error) { return s.proc.MountInfo() })
+	if err != nil {
+		return m, nil
+	}
+	if onFile {
+		info, err := Fetch(l, File{s.proc.PID, "fdinfo", true}, func() (*procfs.ProcFDInfo, error) { return s.proc.FDInfo(strconv.FormatUint(args[0], 10)) })
+		for _, one := range mounts {
+			if err == nil && strconv.Itoa(one.MountID) == info.MntID {
+				return mountOf(one), nil
+			}
+		}
+	}
+	if !forServer {
+		return m, nil
+	}
+	if m = mountAt(mounts, l.pathOf(s, call, args)); mayBe(m) {
+		return m, nil
+	}
+	known := map[string]bool{} // devices: each container may have its own mount of one
+	for _, one := range mounts {
+		if m := mountOf(one); !known[m.Device] && mayBe(m) {
+			known[m.Device], among = true, append(among, m)
+		}
+	}
+	return l.mapped(s, call, among)
+}
+
+// systemCall returns the number of a thread's system call and its arguments, [pageCall]
+// if it is in none, and [unknownCall] if that may not be known.
+func (l *Look) systemCall(s sighting) (call int, args []uint64) {
 	text, err := l.text(File{s.proc.PID, "syscall", true}, s.threadFolder(s.now.thread), "syscall")
 	fields := strings.Fields(text) // number and arguments; "running" if it is not in one
 	if err != nil || len(fields) < 2 {
-		return m
+		return unknownCall, nil
 	}
-	call, err := strconv.Atoi(fields[0])
-	fd, err2 := strconv.ParseUint(strings.TrimPrefix(fields[1], "0x"), 16, 32)
-	if err != nil || err2 != nil || !onDescriptor[call] {
-		return m
+	if call, err = strconv.Atoi(fields[0]); err != nil {
+		return unknownCall, nil
 	}
-	info, err := Fetch(l, File{s.proc.PID, "fdinfo", true}, func() (*procfs.ProcFDInfo, error) { return s.proc.FDInfo(strconv.FormatUint(fd, 10)) })
-	if err != nil {
-		return m
-	}
-	mounts, _ := Fetch(l, File{s.proc.PID, "mountinfo", true}, func() ([]*procfs.MountInfo, error) { return s.proc.MountInfo() })
-	for _, one := range mounts {
-		if strconv.Itoa(one.MountID) == info.MntID {
-			return mountOf(one)
+	for _, field := range fields[1:] {
+		n, err := strconv.ParseUint(strings.TrimPrefix(field, "0x"), 16, 64)
+		if err != nil {
+			return unknownCall, nil
 		}
+		args = append(args, n)
 	}
-	return m
+	return call, args
 }
 
 func mountOf(m *procfs.MountInfo) evidence.Mount {

@@ -3,6 +3,8 @@ package proc
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,5 +78,104 @@ func TestLookFindsOutAFewAtATime(t *testing.T) {
 		if known != want {
 			t.Errorf("look %d knows of %d, want %d", look, known, want)
 		}
+	}
+}
+
+// What waits for a server is told by the path of its system call, which is read from its
+// memory in a deep look alone; and if that is not known, by what it may be.
+func TestLookTellsWhichServerIsWaitedFor(t *testing.T) {
+	const mounts = fixtureMounts + `100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw
+101 21 0:61 / /mnt/b rw - fuse.sshfs host:/b rw
+102 21 0:61 / /mnt/c rw - fuse.sshfs host:/b rw
+`
+	a := evidence.Mount{Point: "/mnt/a", Type: "fuse.sshfs", Source: "host:/a", Device: "0:60"}
+	b := evidence.Mount{Point: "/mnt/b", Type: "fuse.sshfs", Source: "host:/b", Device: "0:61"}
+	nas := evidence.Mount{Point: "/mnt/nas", Type: "nfs4", Source: "nas:/export", Device: "0:52"}
+	stat := func(folder string) string {
+		return fmt.Sprintf("%d %s 0x40 0x7ffc 0x0 0x0 0x0 0x7ffd 0x40e8ce\n", unix.SYS_NEWFSTATAT, folder)
+	}
+	statfs := fmt.Sprintf("%d 0x40 0x7ffc\n", unix.SYS_STATFS)
+	both := []evidence.Mount{a, b}
+	for _, tt := range []struct {
+		name, syscall, path, wchan string
+		quick                      bool
+		want                       evidence.Mount
+		among                      []evidence.Mount
+	}{
+		{"a path", statfs, "/mnt/b/x", "request_wait_answer", false, b, nil},
+		{"the point itself", statfs, "/mnt/a", "request_wait_answer", false, a, nil},
+		{"nothing hangs", statfs, "/mnt/b/x", "request_wait_answer", true, evidence.Mount{}, both},
+		{"below its own folder", stat("0xffffff9c"), "x/y", "fuse_lookup", false, a, nil},
+		{"below an open folder", stat("0x7"), "y", "fuse_lookup", false, b, nil},
+		{"the path has a link in it", statfs, "/link/x", "fuse_lookup", false, evidence.Mount{}, both},
+		{"the path is of another kind", statfs, "/mnt/nas/x", "fuse_lookup", false, evidence.Mount{}, both},
+		{"of NFS there is one", fmt.Sprintf("%d 0x40\n", unix.SYS_CLOSE), "", "rpc_wait_bit_killable", false, evidence.Mount{}, []evidence.Mount{nas}},
+		{"a page of a program", "-1 0x7ffd 0x40e8ce\n", "", "fuse_wait_on_page_writeback", false, b, nil},
+		{"a path that has no end", statfs, strings.Repeat("x", unix.PathMax+1), "fuse_lookup", false, evidence.Mount{}, both},
+		{"another wait", statfs, "/mnt/b/x", "io_schedule", false, evidence.Mount{}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: tt.wchan})
+			dir := filepath.Join(root, "proc/300")
+			proctest.WriteFile(t, filepath.Join(dir, "syscall"), tt.syscall)
+			proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), mounts)
+			proctest.WriteFile(t, filepath.Join(dir, "mem"), strings.Repeat("\xff", 0x40)+tt.path+"\x00")
+			proctest.WriteFile(t, filepath.Join(dir, "maps"), "55d0-55d1 r-xp 00000000 00:3d 12 /mnt/b/bin/x\n7f00-7f01 r-xp 00000000 fd:00 9 /lib/x\n")
+			proctest.WriteLink(t, root, "proc/300/cwd", "/mnt/a/home")
+			proctest.WriteLink(t, root, "proc/300/fd/7", "/mnt/b/d")
+			w := newFixtureWalker(root)
+			w.clock = func(int) time.Duration { return time.Second + time.Minute }
+			w.deep = func() bool { return !tt.quick }
+			found := w.lookAt(t.Context(), proctest.Look).Daemons
+			if len(found) != 1 || found[0].Mount != tt.want || !slices.Equal(found[0].Among, tt.among) {
+				t.Errorf("found %+v, want it to wait for %+v or among %+v", found, tt.want, tt.among)
+			}
+		})
+	}
+}
+
+// A path that could not be read before anything hung is read once the looks are deep.
+func TestLookTellsMoreInADeepLook(t *testing.T) {
+	root := t.TempDir()
+	proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", State: evidence.Uninterrupted, Ran: 1000, Wchan: "fuse_lookup"})
+	dir := filepath.Join(root, "proc/300")
+	proctest.WriteFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x0\n", unix.SYS_STATFS))
+	proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
+	proctest.WriteFile(t, filepath.Join(dir, "mem"), "/mnt/a/x\x00")
+	w := newFixtureWalker(root)
+	w.clock = func(int) time.Duration { return time.Minute }
+	for look, want := range []string{"", "/mnt/a"} {
+		w.deep = func() bool { return look > 0 }
+		if got := w.lookAt(t.Context(), proctest.Look.Add(time.Duration(look)*time.Second)).Daemons[0]; got.Mount.Point != want {
+			t.Errorf("look %d: %+v, want %q", look, got, want)
+		}
+	}
+}
+
+// A helper that sleeps until a file system in a program answers is not in D.
+func TestLookTellsForWhichServerAHelperSleeps(t *testing.T) {
+	root := t.TempDir()
+	proctest.Write(t, root, proctest.Shim(310, proctest.ID("1"), proctest.Socket))
+	proctest.Write(t, root, proctest.Process{PID: 400, Parent: 310, Comm: "umount", Args: []string{"umount", "/mnt/a"}, Started: proctest.Uptime - time.Minute, Wchan: "request_wait_answer"})
+	dir := filepath.Join(root, "proc/400")
+	proctest.WriteFile(t, filepath.Join(dir, "syscall"), fmt.Sprintf("%d 0x0\n", unix.SYS_UMOUNT2))
+	proctest.WriteFile(t, filepath.Join(dir, "mountinfo"), "100 21 0:60 / /mnt/a rw - fuse.sshfs host:/a rw\n")
+	proctest.WriteFile(t, filepath.Join(dir, "mem"), "/mnt/a\x00")
+	w := newFixtureWalker(root)
+	w.deep = func() bool { return true }
+	if got := w.lookAt(t.Context(), proctest.Look).Helpers; len(got) != 1 || got[0].Mount.Point != "/mnt/a" {
+		t.Errorf("found %+v", got)
+	}
+}
+
+// Who traces a process is told with it.
+func TestLookTellsWhoTraces(t *testing.T) {
+	root := t.TempDir()
+	proctest.Write(t, root, proctest.Process{PID: 300, Comm: "containerd", Threads: []proctest.Process{{PID: 301, State: evidence.Traced}}})
+	proctest.WriteFile(t, filepath.Join(root, "proc/300/task/301/status"), "Name:\tcontainerd\nPPid:\t1\nTracerPid:\t77\n")
+	proctest.WriteFile(t, filepath.Join(root, "proc/77/comm"), "gdb\n")
+	if got := newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Daemons; len(got) != 1 || got[0].Tracer != (evidence.Tracer{PID: 77, Command: "gdb"}) {
+		t.Errorf("found %+v", got)
 	}
 }

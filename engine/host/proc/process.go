@@ -23,7 +23,8 @@ type tracked struct {
 
 	member   membership
 	identity identity
-	owner    owner // of a daemon
+	owner    owner  // of a daemon
+	space    string // its pid namespace, of those that were asked for it; empty if that may not be known
 	last     threadState
 	wait     waited
 }
@@ -35,12 +36,15 @@ const (
 	unknown owner = iota
 	own           // of the runtime at the endpoint, or its kubelet
 	another       // of another runtime
+	nested        // the kubelet of a node that runs within this one
 )
 
 // A waited is what a thread waits for, from when on.
 type waited struct {
 	threadState
 	mount evidence.Mount
+	among []evidence.Mount
+	deep  bool // it was found out in a deep look
 }
 
 // A threadState is the state that a thread is in, since when.

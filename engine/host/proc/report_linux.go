@@ -3,6 +3,8 @@ package proc
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -41,11 +43,13 @@ func (l *Look) report() evidence.Processes {
 func (l *Look) add(found *evidence.Processes, s sighting) {
 	p, ids := l.process(s), without(s.member.ids, l.node)
 	is, isKubelet := s.identity.roleIn(ids), slices.Contains(flavour.Kubelets, s.comm)
-	if (is == daemon || isKubelet) && l.ownerOf(s) == another {
-		if isKubelet {
+	if is == daemon || isKubelet {
+		whose := l.ownerOf(s)
+		p.Nested = whose == nested
+		if isKubelet && whose == another {
 			found.OtherKubelet, found.OtherKubelet.Socket = p, s.identity.socket
 		}
-		if is == daemon {
+		if is == daemon && (whose == another || p.Nested) {
 			return
 		}
 	}
@@ -79,12 +83,30 @@ func (l *Look) process(s sighting) evidence.Process {
 	}
 	if p.State.Stuck() {
 		p.Wchan, p.Stack = l.sleep(s)
-		p.Mount = l.waitsFor(s)
+		l.waitsFor(&p, s)
+	}
+	if p.State == evidence.Traced {
+		p.Tracer = l.tracer(s)
 	}
 	if p.State == evidence.Frozen {
 		p.Freezer = l.frozen[s.member.group].by
 	}
 	return p
+}
+
+// tracer returns who traces a thread.
+func (l *Look) tracer(s sighting) (t evidence.Tracer) {
+	text, _ := l.text(File{s.proc.PID, "status", true}, s.threadFolder(s.now.thread), "status")
+	for line := range strings.Lines(text) {
+		if number, is := strings.CutPrefix(line, "TracerPid:"); is {
+			t.PID, _ = strconv.Atoi(strings.TrimSpace(number))
+		}
+	}
+	if t.PID != 0 { // of one in a namespace that is not seen here it is 0
+		comm, _ := l.text(File{PID: t.PID, Name: "comm"}, strconv.Itoa(t.PID), "comm")
+		t.Command = strings.TrimSpace(comm)
+	}
+	return t
 }
 
 // Seen returns a process that is reported, and what its stat file said when.

@@ -39,10 +39,12 @@ type Look struct {
 	uptime   time.Duration // of the node; 0 if it could not be read
 	seen     []sighting    // of interest, by process number
 	children []child       // others, which may be helpers of theirs
-	waits    int           // how many have been found out
-	waited   int           // helpers of which that was
+	isDeep   bool
+	waits    int // how many have been found out
+	waited   int // helpers of which that was
 	gaps     gaps
 	untold   map[*tracked]bool // daemons of which it cannot be known whose they are
+	home     *string           // the pid namespace of our runtime; nil until somebody asks
 	ours     map[string]bool   // the sockets of shims that were compared with the runtime's
 	found    evidence.Processes
 }
@@ -62,6 +64,7 @@ type sighting struct {
 func (w *Walker) Look(ctx context.Context, at time.Time) (*Look, error) {
 	w.looks++
 	l := &Look{memory: &w.memory, ctx: ctx, at: at, began: time.Now(), ours: map[string]bool{}, untold: map[*tracked]bool{}}
+	l.isDeep = w.deep != nil && w.deep()
 	procs, err := l.list()
 	if err != nil {
 		return nil, err
