@@ -43,6 +43,7 @@ var kinds = []*kind{
 	diskFullKind,
 	limitsNearKind,
 	runtimeDownKind,
+	socketLostKind,
 	processStuckKind,
 	runtimeUnresponsiveKind,
 	unreadableAnswerKind,

@@ -39,6 +39,11 @@ type Socket struct {
 	// PID 0 if nobody does, or that cannot be known.
 	Holder Process
 
+	// Unlinked is the runtime's process that listens at a socket which was made there, while
+	// what is there now does not lead to it: who is connected is answered, and nobody else
+	// comes in. PID 0 if there is none, or that cannot be known.
+	Unlinked Process
+
 	// Where nobody listens while a runtime's process is there: the file of its that
 	// another process has locked, and that process; empty if there is none.
 	Locked string

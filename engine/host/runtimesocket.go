@@ -14,12 +14,11 @@ import (
 // runtimeSocket is the part that tells what is where the runtime's socket belongs, and what
 // keeps it shut.
 func runtimeSocket(root, at string) part {
-	var last evidence.Socket
+	w := &socketWatch{root: root, path: strings.TrimPrefix(at, "unix://")}
 	return part{
 		name: "socket",
 		read: func(context.Context) fill {
-			last = readSocket(root, strings.TrimPrefix(at, "unix://"), &last)
-			s := last
+			s := w.look()
 			return func(r *evidence.Report) { r.Socket = s }
 		},
 		missing: func(r *evidence.Report, err error) { r.Socket.Missing = err.Error() },
