@@ -169,8 +169,8 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 			v.logStep("its last words"),
 		),
 	}
-	if f.Outages > 0 {
-		found.say(fmt.Sprintf("went away %d times since %s", f.Outages, v.clock(f.Since)))
+	if said := v.awayWords(); said != "" {
+		found.say(said)
 	}
 	for _, c := range v.Calls {
 		var codes []string

@@ -54,6 +54,7 @@ var kinds = []*kind{
 	networkNotReadyKind,
 	inspectFailingKind,
 	runtimeSlowKind,
+	runtimeRestartsKind,
 	helperStuckKind,
 	relistSlowChurnKind,
 	plegUnhealthyKind,

@@ -27,8 +27,15 @@ type Report struct {
 	Devices []Device
 	Clock   Clock
 	Kubelet Kubelet
-	Deep    *Deep // nil where nothing hung when the look began
+	// Services are those of the runtime and the kubelet while the runtime's process is not
+	// older than [FreshRuntime]; none where the init system says nothing.
+	Services []Unit
+	Deep     *Deep // nil where nothing hung when the look began
 }
+
+// FreshRuntime is for how long after its start a runtime's process is new: how often it was
+// begun before that is looked for then.
+const FreshRuntime = time.Minute
 
 // Socket is what the node has where the runtime's socket belongs.
 type Socket struct {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -65,8 +66,11 @@ func TestUnlinkedSocket(t *testing.T) {
 		t.Cleanup(func() { _ = l.Close() })
 		go func() {
 			for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-				_, _ = conn.Write([]byte(first)) // a look may be gone again
-				_ = conn.Close()
+				go func() {
+					_, _ = conn.Write([]byte(first)) // a look may be gone again
+					_, _ = io.Copy(io.Discard, conn)
+					_ = conn.Close()
+				}()
 			}
 		}()
 		return l
