@@ -315,7 +315,9 @@ func examining(o options.Options, src source.Source) func(context.Context) (*eng
 		ctx, stop := context.WithTimeout(ctx, o.Deadline)
 		defer stop()
 		defer progress.Clear()
-		s, err := engine.Examine(ctx, relist(o, src), engine.Examination{Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show})
+		config := relist(o, src)
+		config.Mode = o.Mode
+		s, err := engine.Examine(ctx, config, engine.Examination{Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show})
 		if errors.Is(ctx.Err(), context.Canceled) { // half a look is no verdict
 			return nil, fmt.Errorf("check ended before it had seen everything: %w", context.Cause(ctx))
 		}

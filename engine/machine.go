@@ -140,7 +140,6 @@ type machine struct {
 }
 
 func newMachine(c Config, p answers.Policy, now time.Time) (*machine, error) {
-	c.Mode = policy{p}.mode(c)
 	core, err := pleg.New(pleg.Config{Release: c.Release, Mode: c.Mode, Capacity: c.Capacity, Threshold: c.Threshold})
 	if err != nil {
 		return nil, err
