@@ -134,7 +134,7 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 func discover(ctx context.Context, o options.Options, started time.Time) (cri.Candidate, error) {
 	search := cri.Search{
 		Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second,
-		Running: func(ctx context.Context) []string { return host.Sockets(ctx, o.HostRoot) },
+		Running: func(ctx context.Context) (kubelets, others []string) { return host.Sockets(ctx, o.HostRoot) },
 	}
 	if o.View == options.Check {
 		late := fmt.Errorf("no runtime was found within --deadline %v: name its socket with --runtime-endpoint", o.Deadline)
