@@ -177,6 +177,7 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		running  []string
 		want     string // the endpoint; empty for none
 		other    string // that answers
+		down     string // that has left traces
 	}{
 		{name: "by a person", endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "below a file", node: node{files: texts{"/run/x": ""}}, endpoint: "/run/x/y.sock", want: "/run/x/y.sock"},
@@ -193,6 +194,7 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		{name: "the kubelet's by its process, and crictl's refuses", node: node{files: crictl, sockets: socketsAt{containerd: answers, "/run/y.sock": abandoned}}, kubelets: []string{containerd}, want: containerd},
 		{name: "the kubelet's by its process, and another one answers that crictl's names", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers}}, kubelets: []string{crio}, want: crio, other: "/run/y.sock"},
 		{name: "crictl's, which is the kubelet's by its process", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers, containerd: answers}}, kubelets: []string{"/run/y.sock"}, running: []string{containerd}, want: "/run/y.sock"},
+		{name: "nobody names what answers, beside one that was stopped", node: node{files: texts{"/var/lib/crio/version": ""}, sockets: socketsAt{containerd: answers}}, want: containerd, down: crio},
 		{name: "nobody names what answers", node: node{sockets: socketsAt{containerd: answers}}, want: containerd},
 		{name: "not for us, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": fails(codes.PermissionDenied, "no"), containerd: answers}}},
 		{name: "too old, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": alphaOnly, containerd: answers}}},
@@ -216,6 +218,9 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 			}
 			if err == nil && (got.Endpoint != "unix://"+root+tt.want || (got.Outcome == Answers) != (tt.node.sockets[tt.want] != nil && got.Reason == "")) {
 				t.Errorf("found %+v, want %s", got, tt.want)
+			}
+			if tt.down != "" && got.Down != "unix://"+root+tt.down || tt.down == "" && got.Down != "" {
+				t.Errorf("found %+v, want %s to be down", got, tt.down)
 			}
 			if tt.other != "" && got.Other != "unix://"+root+tt.other || tt.other == "" && got.Other != "" {
 				t.Errorf("found %+v, want the other at %s", got, tt.other)

@@ -101,6 +101,9 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 	if v.endpoint != "" {
 		f.say("endpoint: " + v.endpoint)
 	}
+	if v.Found.Other != "" {
+		f.say("another runtime answered at " + v.Found.Other + ", which is not the one that the node names")
+	}
 	if sums := v.Sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))
 	}

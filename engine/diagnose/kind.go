@@ -68,6 +68,7 @@ var kinds = []*kind{
 	eventDriftKind,
 	orphanShimsKind,
 	clockStepKind,
+	otherRuntimeKind,
 	hostPressureKind,
 }
 

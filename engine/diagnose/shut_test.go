@@ -90,6 +90,20 @@ func TestNoCRIIsNamed(t *testing.T) {
 	}
 }
 
+// A runtime that nobody names, and one that is named while another answers.
+func TestOtherRuntime(t *testing.T) {
+	n := healthy(3)
+	n.Found.Down = "unix:///run/crio/crio.sock"
+	if found := n.diagnose(); len(found) != 1 || found[0].ID != OtherRuntime || found[0].Severity != Info || !strings.Contains(found[0].Summary, "the one at unix:///run/crio/crio.sock was gone") {
+		t.Errorf("found %+v", found)
+	}
+	n = healthy(3).fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 20).fail(call.Status, call.ErrUnavailable, notThere, 4)
+	n.Found.Other = "unix:///run/containerd/containerd.sock"
+	if found := n.diagnose(); len(found) == 0 || found[0].ID != RuntimeDown || !strings.Contains(strings.Join(found[0].Evidence, "\n"), "another runtime answered at unix:///run/containerd/containerd.sock") {
+		t.Errorf("found %+v", found)
+	}
+}
+
 // A runtime that answers on connections of before, and that nobody reaches anew, is a warning.
 func TestSocketLost(t *testing.T) {
 	daemon, cat := evidence.Process{PID: 5, Command: "containerd"}, evidence.Process{PID: 77, Command: "cat"}
