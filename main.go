@@ -170,7 +170,7 @@ func chooseView(o options.Options, guard *terminal.Guard) (view, error) {
 
 func relist(o options.Options, src source.Source) engine.Config {
 	return engine.Config{
-		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Workers: src.Workers, Release: o.Release, Follow: !o.ReleaseGiven,
+		Runtime: src.Client, Clock: src.Clock, Look: src.Look(), Workers: src.Workers, Release: o.Release, Follow: !o.ReleaseGiven, Found: src.Found,
 		Period: o.Period, Threshold: o.Threshold, Timeout: o.Timeout,
 	}
 }
@@ -326,7 +326,9 @@ func examining(o options.Options, src source.Source) func(context.Context) (*eng
 		ctx, stop := context.WithTimeout(ctx, o.Deadline)
 		defer stop()
 		defer progress.Clear()
-		s, err := engine.Examine(ctx, relist(o, src), engine.Examination{Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show})
+		config := relist(o, src)
+		config.Mode = o.Mode
+		s, err := engine.Examine(ctx, config, engine.Examination{Timeout: o.CheckTimeout, Deadline: o.Deadline, Progress: progress.Show})
 		if errors.Is(ctx.Err(), context.Canceled) { // half a look is no verdict
 			return nil, fmt.Errorf("check ended before it had seen everything: %w", context.Cause(ctx))
 		}

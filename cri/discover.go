@@ -15,10 +15,11 @@ type Search struct {
 	Getenv   func(string) string // nil means os.Getenv
 	Timeout  time.Duration       // for each endpoint to answer; 0 means 1 s
 
-	// Running returns the sockets that processes of the node were started with, such
-	// as a shim's -address, the likeliest first. It is asked if no endpoint answers that
-	// a file names; nil for nobody.
-	Running func(context.Context) []string
+	// Running returns the sockets that processes of the node were started with: those of
+	// its kubelet, by its flags or its configuration, and others such as a shim's -address,
+	// the likeliest first. It is asked if no endpoint answers that a file of the kubelet's
+	// names; nil for nobody.
+	Running func(context.Context) (kubelets, others []string)
 }
 
 // A Candidate is an endpoint that a search looked at, and what came of it.
@@ -28,10 +29,12 @@ type Candidate struct {
 	Outcome  Outcome
 	Reason   string // for people, fit for a terminal; empty if it answered
 	Other    string // of one that is down: the endpoint of another that answers; empty for none
+	Down     string // of one that answers and that nobody names: the endpoint of another that has left traces and is down; empty for none
 
 	path    string
 	named   bool // by a person, a file or a process of the node, not only known as a usual place
 	belongs bool // a runtime belongs there: it is named, or has left traces on the node
+	kubelet bool // the kubelet was told it
 }
 
 // An Outcome is what a search found at one endpoint.
@@ -59,10 +62,12 @@ func (o Outcome) String() string {
 
 // Discover returns the endpoint of the runtime that the node is meant to have. One that
 // the command line or CONTAINER_RUNTIME_ENDPOINT names is the only candidate. Otherwise the
-// candidates come, in this order, from crictl's configuration, the kubelet's flags and
+// candidates come, in this order, from the kubelet's flags and configuration, crictl's
 // configuration, the sockets that runtimes use unless told otherwise, and what
 // [Search.Running] tells.
 //
+// What the kubelet was told holds, also where something else answers that crictl's
+// configuration names: the kubelet does not go there.
 // The first that is named, by a file or a process, and answers CRI v1 or is there and silent
 // is taken: a hung CRI-O is what is to be looked at, not a containerd that happens to run
 // beside it. A runtime that was stopped takes its socket with it, or leaves something else in
@@ -82,8 +87,13 @@ func Discover(ctx context.Context, s Search) (Candidate, error) {
 	}
 	tried := s.candidates()
 	n, err := s.tryAll(ctx, tried)
-	if err == nil && n == len(tried) && s.Running != nil && len(tried) > 1 {
-		tried = s.addRunning(tried, s.Running(ctx))
+	if err == nil && s.Running != nil && len(tried) > 1 && (n == len(tried) || !tried[n].kubelet) {
+		kubelets, others := s.Running(ctx)
+		if n < len(tried) { // what crictl was told; the rest was not waited for
+			tried, others = tried[:n+1], nil
+		}
+		n = len(tried)
+		tried = s.addRunning(s.addRunning(tried, kubelets, true), others, false)
 		_, err = s.tryAll(ctx, tried[n:])
 	}
 	if err != nil {
@@ -102,9 +112,13 @@ func choose(tried []Candidate) (Candidate, error) {
 	}
 	barred := func(c Candidate) bool { return c.Outcome == Denied || c.Outcome == Outdated && c.named }
 	mayBeDown := first(barred) == nil
-	meant := first(func(c Candidate) bool { return c.named && (c.isDown() || barred(c)) })
+	meant := first(func(c Candidate) bool { return c.kubelet && c.isDown() })
 	answers := first(func(c Candidate) bool { return c.Outcome == Answers })
-	taken := first(Candidate.decides)
+	taken := first(func(c Candidate) bool { return c.kubelet && c.decides() })
+	if taken == nil && (meant == nil || !mayBeDown) {
+		taken = first(Candidate.decides)
+		meant = first(func(c Candidate) bool { return c.named && (c.isDown() || barred(c)) })
+	}
 	switch {
 	case taken != nil:
 	case meant != nil && mayBeDown:
@@ -113,6 +127,9 @@ func choose(tried []Candidate) (Candidate, error) {
 		}
 	case meant == nil && answers != nil:
 		taken = answers
+		if down := first(Candidate.isDown); down != nil {
+			taken.Down = down.Endpoint
+		}
 	default:
 		taken = first(func(c Candidate) bool { return c.Outcome == Silent })
 		if taken == nil && mayBeDown {
@@ -160,16 +177,16 @@ func (s Search) tryAll(ctx context.Context, all []Candidate) (int, error) {
 const handover = 200 * time.Millisecond
 
 // addRunning adds the sockets that processes name; to one that is known already, that
-// a runtime belongs there.
-func (s Search) addRunning(tried []Candidate, running []string) []Candidate {
+// a runtime belongs there, and that the kubelet was told it.
+func (s Search) addRunning(tried []Candidate, running []string, kubelet bool) []Candidate {
 	for _, socket := range running {
 		c := s.candidate("a process of the node was started with it", socket)
-		c.named, c.belongs = true, true
+		c.named, c.belongs, c.kubelet = true, true, kubelet
 		i := slices.IndexFunc(tried, func(o Candidate) bool { return o.path != "" && resolveIn("/", o.path) == resolveIn("/", c.path) })
 		if i < 0 {
 			tried = append(tried, c)
 		} else {
-			tried[i].named, tried[i].belongs = true, true
+			tried[i].named, tried[i].belongs, tried[i].kubelet = true, true, tried[i].kubelet || kubelet
 		}
 	}
 	return tried

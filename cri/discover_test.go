@@ -48,13 +48,20 @@ func TestDiscoverChooses(t *testing.T) {
 		{name: "environment before files", env: texts{endpointEnv: "/run/env.sock"},
 			node: node{files: texts{"/etc/crictl.yaml": "runtime-endpoint: /run/x.sock"}, sockets: socketsAt{"/run/env.sock": answers, "/run/x.sock": answers}},
 			want: "/run/env.sock", source: endpointEnv},
-		{name: "crictl before the kubelet", node: node{
+		{name: "the kubelet before crictl", node: node{
 			files: texts{
 				"/etc/crictl.yaml":             "timeout: 10\nruntime-endpoint: unix:///run/x.sock\n",
 				"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/y.sock\n",
 			},
 			sockets: socketsAt{"/run/x.sock": answers, "/run/y.sock": answers}},
-			want: "/run/x.sock", source: "/etc/crictl.yaml"},
+			want: "/run/y.sock", source: "/var/lib/kubelet/config.yaml"},
+		{name: "crictl's is left from another runtime", node: node{
+			files: texts{
+				"/etc/crictl.yaml":             "runtime-endpoint: unix:///run/x.sock\n",
+				"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/y.sock\n",
+			},
+			sockets: socketsAt{"/run/x.sock": abandoned, "/run/y.sock": answers}},
+			want: "/run/y.sock", source: "/var/lib/kubelet/config.yaml"},
 		{name: "crictl's own variable", env: texts{"CRI_CONFIG_FILE": "/opt/crictl.yaml"}, node: node{
 			files:   texts{"/etc/crictl.yaml": "runtime-endpoint: /run/x.sock", "/opt/crictl.yaml": "runtime-endpoint: /run/y.sock"},
 			sockets: socketsAt{"/run/x.sock": answers, "/run/y.sock": answers}},
@@ -166,9 +173,11 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		name     string
 		node     node
 		endpoint string
+		kubelets []string // that its process was told
 		running  []string
 		want     string // the endpoint; empty for none
 		other    string // that answers
+		down     string // that has left traces
 	}{
 		{name: "by a person", endpoint: "/run/x.sock", want: "/run/x.sock"},
 		{name: "below a file", node: node{files: texts{"/run/x": ""}}, endpoint: "/run/x/y.sock", want: "/run/x/y.sock"},
@@ -180,7 +189,12 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		{name: "by a file of the node", node: node{files: crictl}, want: "/run/y.sock"},
 		{name: "another one answers", node: node{files: crictl, sockets: socketsAt{containerd: answers}}, want: "/run/y.sock", other: containerd},
 		{name: "the kubelet's, and another one answers", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/crio/crio.sock"}, sockets: socketsAt{containerd: answers}}, want: crio, other: containerd},
-		{name: "the kubelet's by its process, and another one answers", node: node{sockets: socketsAt{containerd: answers}}, running: []string{crio}, want: crio, other: containerd},
+		{name: "the kubelet's by its process, and another one answers", node: node{sockets: socketsAt{containerd: answers}}, kubelets: []string{crio}, want: crio, other: containerd},
+		{name: "the kubelet's, and another one answers that crictl's names", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/crio/crio.sock", "/etc/crictl.yaml": "runtime-endpoint: " + containerd}, sockets: socketsAt{containerd: answers}}, want: crio, other: containerd},
+		{name: "the kubelet's by its process, and crictl's refuses", node: node{files: crictl, sockets: socketsAt{containerd: answers, "/run/y.sock": abandoned}}, kubelets: []string{containerd}, want: containerd},
+		{name: "the kubelet's by its process, and another one answers that crictl's names", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers}}, kubelets: []string{crio}, want: crio, other: "/run/y.sock"},
+		{name: "crictl's, which is the kubelet's by its process", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers, containerd: answers}}, kubelets: []string{"/run/y.sock"}, running: []string{containerd}, want: "/run/y.sock"},
+		{name: "nobody names what answers, beside one that was stopped", node: node{files: texts{"/var/lib/crio/version": ""}, sockets: socketsAt{containerd: answers}}, want: containerd, down: crio},
 		{name: "nobody names what answers", node: node{sockets: socketsAt{containerd: answers}}, want: containerd},
 		{name: "not for us, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": fails(codes.PermissionDenied, "no"), containerd: answers}}},
 		{name: "too old, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": alphaOnly, containerd: answers}}},
@@ -197,13 +211,16 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			root := tt.node.build(t)
-			running := func(context.Context) []string { return tt.running }
+			running := func(context.Context) (kubelets, others []string) { return tt.kubelets, tt.running }
 			got, err := Discover(t.Context(), Search{Endpoint: tt.endpoint, HostRoot: root, Timeout: ample, Getenv: func(string) string { return "" }, Running: running})
 			if (err == nil) != (tt.want != "") {
 				t.Fatalf("found %+v, error %v", got, err)
 			}
 			if err == nil && (got.Endpoint != "unix://"+root+tt.want || (got.Outcome == Answers) != (tt.node.sockets[tt.want] != nil && got.Reason == "")) {
 				t.Errorf("found %+v, want %s", got, tt.want)
+			}
+			if tt.down != "" && got.Down != "unix://"+root+tt.down || tt.down == "" && got.Down != "" {
+				t.Errorf("found %+v, want %s to be down", got, tt.down)
 			}
 			if tt.other != "" && got.Other != "unix://"+root+tt.other || tt.other == "" && got.Other != "" {
 				t.Errorf("found %+v, want the other at %s", got, tt.other)
@@ -245,10 +262,10 @@ func TestNotFoundListsEveryCandidate(t *testing.T) {
 	got := strings.Split(strings.ReplaceAll(err.Error(), root, "ROOT"), "\n")
 	want := []string{
 		"no container runtime found:",
-		"  (/etc/crictl.yaml): ", // the YAML package's own words follow
 		"  tcp://crio (/var/lib/kubelet/kubeadm-flags.env): is a network address",
 		"  (/etc/default/kubelet): not a regular file",
 		"  (/var/lib/kubelet/instance-config.yaml): containerRuntimeEndpoint is not a text",
+		"  (/etc/crictl.yaml): ", // the YAML package's own words follow
 		"  unix://ROOT/run/containerd/containerd.sock (usual socket of containerd): not a CRI v1 server: gRPC",
 		"  unix://ROOT/run/crio/crio.sock (usual socket of CRI-O): not there",
 		"  unix://ROOT/run/cri-dockerd.sock (usual socket of cri-dockerd): not there",

@@ -20,22 +20,34 @@ const endpointEnv = "CONTAINER_RUNTIME_ENDPOINT"
 type source struct {
 	path     string
 	endpoint func(text []byte) (string, error) // empty if the file names none
+	kubelet  bool                              // it is the kubelet's own
 }
 
-// sources are the files in which a node says what its runtime is. The kubelet's
-// flags come before its configuration file because they win over it. k3s, RKE2
-// and MicroK8s keep their own.
+// sources are the files in which a node says what its runtime is. The kubelet's come
+// before crictl's, which nobody may have touched since the node had another runtime, and its
+// flags before its configuration file because they win over it. k3s, RKE2 and MicroK8s keep
+// their own.
 var sources = slices.Concat(
-	files(yamlKey("runtime-endpoint"), "/etc/crictl.yaml"),
+	kubelets(files(kubeletFlag, "/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet")),
+	kubelets(files(kubeletFlag, flavour.KubeletArgs...)),
+	kubelets(files(yamlKey("containerRuntimeEndpoint"), kubeletConfigs...)),
+	files(yamlKey("runtime-endpoint"), usualCrictl),
 	files(yamlKey("runtime-endpoint"), flavour.Crictl...),
-	files(kubeletFlag, "/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet"),
-	files(kubeletFlag, flavour.KubeletArgs...),
-	files(yamlKey("containerRuntimeEndpoint"), kubeletConfigs...),
 )
+
+// usualCrictl is crictl's own, unless its variable names another one.
+const usualCrictl = "/etc/crictl.yaml"
+
+func kubelets(all []source) []source {
+	for i := range all {
+		all[i].kubelet = true
+	}
+	return all
+}
 
 func files(endpoint func([]byte) (string, error), paths ...string) (all []source) {
 	for _, path := range paths {
-		all = append(all, source{path, endpoint})
+		all = append(all, source{path: path, endpoint: endpoint})
 	}
 	return all
 }
@@ -78,7 +90,8 @@ func (s Search) usual(owner, path string, traces []string) Candidate {
 func (s Search) configured() []Candidate {
 	all := sources
 	if path := s.Getenv("CRI_CONFIG_FILE"); path != "" { // crictl's; it replaces the usual file
-		all = append([]source{{path, yamlKey("runtime-endpoint")}}, sources[1:]...)
+		all = slices.Clone(sources)
+		all[slices.IndexFunc(all, func(f source) bool { return f.path == usualCrictl })].path = path
 	}
 	var named []Candidate
 	for _, file := range all {
@@ -92,7 +105,9 @@ func (s Search) configured() []Candidate {
 			}
 			named = append(named, Candidate{Source: file.path, Outcome: Unusable, Reason: printable(err.Error())})
 		case endpoint != "":
-			named = append(named, s.named(file.path, endpoint))
+			c := s.named(file.path, endpoint)
+			c.kubelet = file.kubelet
+			named = append(named, c)
 		}
 	}
 	return named

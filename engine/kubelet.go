@@ -124,10 +124,13 @@ func (k *kubelet) unhealthyAt(m *machine) time.Time {
 	return m.core.ListedAt().Add(m.core.Threshold() + 1 + m.pause.total - m.pause.listed)
 }
 
-// foretold is unhealthyAt as far as it can come: not where the relist under way
-// inspects, and ends before.
+// foretold is unhealthyAt as far as it can come, and is known: not where the relist under
+// way inspects, and ends before, nor where the kubelet's list may be older than ours.
 func (k *kubelet) foretold(m *machine) time.Time {
 	at := k.unhealthyAt(m)
+	if m.mode.outOfPhase(m) {
+		return time.Time{}
+	}
 	if ends := m.relists.endsBy(m); !ends.IsZero() && ends.Add(m.relistPeriod()+answers.Late).Before(at) {
 		return time.Time{}
 	}

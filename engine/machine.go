@@ -140,7 +140,6 @@ type machine struct {
 }
 
 func newMachine(c Config, p answers.Policy, now time.Time) (*machine, error) {
-	c.Mode = policy{p}.mode(c)
 	core, err := pleg.New(pleg.Config{Release: c.Release, Mode: c.Mode, Capacity: c.Capacity, Threshold: c.Threshold})
 	if err != nil {
 		return nil, err
@@ -228,7 +227,7 @@ func (m *machine) table(at time.Time) *answers.Table {
 func (m *machine) snapshot(now time.Time) *Snapshot {
 	s := &Snapshot{
 		At: now, Started: m.started, Policy: m.policy.Policy, Table: *m.table(now),
-		Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
+		Found: m.config.Found, Release: m.config.Release, Period: m.relistPeriod(), Threshold: m.core.Threshold(), Timeout: m.config.Timeout,
 		Paused: m.pause.on, Resumed: m.pause.ended, Channel: m.events.channel,
 	}
 	s.Channel.Len, s.Channel.Capacity = m.core.Len(), m.core.Capacity()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -19,17 +20,11 @@ type mode struct {
 	reason   string    // why the stream is given up for good; empty if it is not
 	touchAt  time.Time // when the cache's time moves next
 	lostAt   time.Time // when a relist makes up for events that came too fast; zero if none did
+	inPhase  bool      // our relists are made when the node's kubelet makes its own
+	fellAt   time.Time // when the stream was given up; zero if it was not
 	asks     asks
 
 	applied, ignored, asked, repeated uint64
-}
-
-// mode returns what is made of the stream: nothing by a look that is made once.
-func (p policy) mode(c Config) pleg.Mode {
-	if p.Once {
-		return pleg.Generic
-	}
-	return c.Mode
 }
 
 // applyStream takes in one event of the runtime's stream.
@@ -140,13 +135,37 @@ func (d *mode) advance(m *machine) {
 // fallBack falls back from a stream that was given up, once the relist is over that its
 // last loss has asked for: the kubelet waits for that, too.
 func (d *mode) fallBack(m *machine) {
-	if d.reason == "" || m.core.Mode() == pleg.Generic || m.relists.now != nil || m.wanted.relist || m.pause.deferred.relist {
+	if d.reason == "" || m.policy.Once || m.core.Mode() == pleg.Generic || m.relists.now != nil || m.wanted.relist || m.pause.deferred.relist {
 		return
 	}
 	m.core.FallBack()
+	d.fellAt = m.now
 	m.sources.fellBack(m, ledger.FromCRI, d.reason)
 	m.relists.schedule(m.relistPeriod())
 	m.changed = true
+}
+
+// follow has a relist of ours made when a look shows that the node's kubelet has made one
+// by itself, unless ours was made then anyway: where both go by events relists are 300 s
+// apart, and after a fall-back the age of its list is to be that of ours.
+func (d *mode) follow(m *machine, k *evidence.Kubelet) {
+	if !m.core.Evented() || m.evidence == nil || !k.Evented() || k.FellBack() {
+		return
+	}
+	was := &m.evidence.Kubelet
+	if !k.Metrics.OK || !was.Metrics.OK || k.Relist.Count <= was.Relist.Count {
+		return
+	}
+	if d.inPhase = true; m.now.Sub(m.core.ListedAt()) > 2*lookPeriod {
+		m.relistForStream()
+	}
+}
+
+// outOfPhase reports whether the list of the node's kubelet may be minutes older than ours:
+// both go by events, and none of its relists was seen since we began.
+func (d *mode) outOfPhase(m *machine) bool {
+	return m.config.Mode.Writes(m.config.Release) && !d.inPhase && m.evidence != nil && m.evidence.Kubelet.Evented() &&
+		(d.fellAt.IsZero() || m.core.ListedAt().Before(d.fellAt))
 }
 
 // lacks says in plain words why a source has no stream and will have none; empty if it

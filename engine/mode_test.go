@@ -14,6 +14,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
@@ -684,4 +685,42 @@ func TestAsksForOnePod(t *testing.T) {
 	if want := []ask{{ref("a"), late}, {ref("b"), early}}; !slices.Equal(q.waiting, want) {
 		t.Errorf("%+v, want %+v", q.waiting, want)
 	}
+}
+
+// Our list is made when the kubelet beside us makes its own, so that both are as old after a
+// fall-back; before that is seen it is not foretold when PLEG becomes unhealthy.
+func TestEventedIsInPhaseWithItsKubelet(t *testing.T) {
+	const alone = 62 * time.Second // a relist of the kubelet's is seen by the look after that
+	l := &looker{}
+	l.report = func(n int) *evidence.Report {
+		count := uint64(10)
+		if time.Since(l.began) >= alone {
+			count = 11
+		}
+		return &evidence.Report{Kubelet: evidence.Kubelet{
+			Version: "v1.36.1", Metrics: evidence.Answer{Asked: true, OK: true}, Relist: evidence.Timing{Count: count}, Streams: 1,
+		}}
+	}
+	inMode(t, Config{Mode: pleg.Evented, Release: 36, Look: l.look}, func(b *modeBench) {
+		first := b.after(alone - 3*time.Second)
+		if !first.Health.UnhealthyAt.IsZero() {
+			t.Errorf("unhealthy at %v, though the kubelet's list may be older", first.Health.UnhealthyAt)
+		}
+		then := b.after(3*time.Second + lookPeriod + 2*time.Second)
+		if age := then.Health.ListAge(then.At); age > lookPeriod+2*time.Second || then.Relists.Count != first.Relists.Count+1 || then.Health.UnhealthyAt.IsZero() {
+			t.Errorf("list age %v after %d relists, unhealthy at %v", age, then.Relists.Count, then.Health.UnhealthyAt)
+		}
+		if later := b.after(time.Minute); later.Relists.Count != then.Relists.Count {
+			t.Errorf("%d relists, want no more", later.Relists.Count)
+		}
+	})
+}
+
+// A look that is made once judges by the thresholds of its mode, and opens no stream.
+func TestExamineInMode(t *testing.T) {
+	examineWith(t, Config{Mode: pleg.Evented, Release: 36}, Examination{}, onePod, func(t *testing.T, _ *fakeRuntime, s *Snapshot, _ time.Duration) {
+		if s.Mode.Mode != pleg.Evented || s.Threshold != pleg.EventedThreshold || !s.Health.Healthy || s.Relists.Count != 1 {
+			t.Errorf("mode %+v, threshold %v, health %+v, %d relists", s.Mode, s.Threshold, s.Health, s.Relists.Count)
+		}
+	})
 }

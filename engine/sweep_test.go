@@ -60,7 +60,7 @@ func TestSweepFindsTheOneThatHangs(t *testing.T) {
 		if h := s.Hung[0]; h.Took != 2*time.Second || h.By != call.BySweep || h.Pod != ref("p050") || !errors.Is(h.Err, call.ErrDeadline) {
 			t.Errorf("hung = %+v", h)
 		}
-		if len(s.Slowest) != 5 || s.Slowest[0].ID != "p100/app" || s.Serial != 500*time.Millisecond+328*5*time.Millisecond {
+		if len(s.Slowest) != 5 || s.Slowest[0].ID != "p100/app" || s.Quickest != 5*time.Millisecond || s.Serial != 500*time.Millisecond+328*5*time.Millisecond {
 			t.Errorf("slowest %+v, serial %v", s.Slowest, s.Serial)
 		}
 		b.fake.behave()

@@ -15,6 +15,7 @@ type Sweep struct {
 
 	Total, Done int           // objects to ask for; those that answered, failed or hung
 	Serial      time.Duration // sum of the time of all calls that were answered: what they cost one after the other
+	Quickest    time.Duration // the least that a call took which was answered: about what one costs that has no other beside it; 0 if none was
 	Hung        []Outcome     // gave no answer within Timeout; by namespace, pod, then order of listing
 	Failed      []Outcome     // answered with an error other than not found, and once more when asked again
 	Flaky       int           // failed, and answered well when asked again

@@ -34,8 +34,10 @@ const (
 	// a snapshot that has no relists to go by.
 	churnWindow = 2 * time.Minute
 	// projectable is how many inspections must be over to tell from them how
-	// long the others will take.
-	projectable = 10
+	// long the others will take, and projectableAfter for how long they must have
+	// gone on: the first ones say little while as much is being started.
+	projectable      = 10
+	projectableAfter = longRelist / 5
 )
 
 // A churn is a relist that is long because of how many pods it inspects.
@@ -46,6 +48,7 @@ type churn struct {
 	of        int // pods that have to be inspected; the same unless projected
 	list      time.Duration
 	each      time.Duration // of one pod's inspection
+	least     bool          // it takes that at least
 	objects   int           // sandboxes and containers, if known
 }
 
@@ -70,6 +73,9 @@ func (v *view) churnNow() (churn, bool) {
 		return churn{}, false
 	}
 	took := v.At.Sub(p.Began) - p.ListTook
+	if took < projectableAfter {
+		return churn{}, false
+	}
 	each := took / time.Duration(p.Done)
 	c := churn{projected: true, inspected: p.Done, of: max(p.Total, p.Done), list: p.ListTook, each: each}
 	left := time.Duration(c.of - p.Done)
@@ -111,14 +117,20 @@ func (v *view) churnBefore() (churn, bool) {
 }
 
 // churnSwept reckons, from one look at a node, what the kubelet's relist costs
-// there: the pods that changed lately times what their status calls took.
+// there at least: the pods that changed lately times what the quickest status call took. A
+// sweep has several calls out at once, and all of them take longer where the runtime
+// answers one after the other; the kubelet has one.
 func (v *view) churnSwept() (churn, bool) {
 	w := v.Sweep
 	if w == nil || v.Relists.Count > 1 || w.Ended.IsZero() || answeredIn(w) == 0 {
 		return churn{}, false
 	}
 	cost := w.Serial / time.Duration(answeredIn(w))
-	c := churn{projected: true}
+	usual := cost
+	if w.Quickest > 0 {
+		cost = min(cost, w.Quickest)
+	}
+	c := churn{projected: true, least: true}
 	for _, p := range v.Pods {
 		if changedLately(p, v.At) {
 			c.of++
@@ -131,7 +143,7 @@ func (v *view) churnSwept() (churn, bool) {
 	c.list = v.Sums(call.ListPodSandbox).P50 + v.Sums(call.ListContainers).P50
 	c.took = c.list + cost*time.Duration(c.objects)
 	c.each = cost * time.Duration(c.objects) / time.Duration(c.of)
-	return c, cost < answers.Slow
+	return c, usual < answers.Slow
 }
 
 // changedLately reports whether anything of a pod was made, begun or ended in
@@ -148,12 +160,20 @@ func within(t, at time.Time) bool {
 	return !t.IsZero() && at.Sub(t).Abs() <= churnWindow
 }
 
+// bound says after a duration that it is the least.
+func (c churn) bound() string {
+	if c.least {
+		return " at least"
+	}
+	return ""
+}
+
 func (v *view) churnFinding(c churn) Finding {
 	f := Finding{
 		ID: RelistSlowChurn, Severity: Warning,
 		Summary: fmt.Sprintf("%s kept a relist busy for %s, though no call is slow", count(c.of, "changed pod"), span(c.took)),
 		Evidence: []string{
-			fmt.Sprintf("%s x %s, inspected one after the other = %s; the two lists took %s", count(c.of, "changed pod"), span(c.each), span(c.each*time.Duration(c.of)), span(c.list)),
+			fmt.Sprintf("%s x %s%s, inspected one after the other = %s; the two lists took %s", count(c.of, "changed pod"), span(c.each), c.bound(), span(c.each*time.Duration(c.of)), span(c.list)),
 		},
 		Next: []Step{
 			{Text: "what comes and goes", Command: v.crictl("ps -a --last 50")},
@@ -161,7 +181,11 @@ func (v *view) churnFinding(c churn) Finding {
 		},
 	}
 	if c.projected {
-		f.Summary = fmt.Sprintf("%s will keep a relist busy for about %s, though no call is slow", count(c.of, "changed pod"), going(c.took))
+		how := "about"
+		if c.least {
+			how = "at least"
+		}
+		f.Summary = fmt.Sprintf("%s will keep a relist busy for %s %s, though no call is slow", count(c.of, "changed pod"), how, going(c.took))
 	}
 	if c.took > v.Threshold {
 		f.Severity = Critical

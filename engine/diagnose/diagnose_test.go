@@ -322,6 +322,11 @@ func TestDiagnose(t *testing.T) {
 			n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(5 * time.Second), ListTook: 20 * time.Millisecond, Done: 50, Total: 300}
 			return n
 		}(), "warning relist-slow-churn\n"},
+		{"churn, live, which has just begun", func() *node {
+			n := healthy(300)
+			n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(time.Second), ListTook: 20 * time.Millisecond, Done: 12, Total: 300}
+			return n
+		}(), ""},
 		{"churn, live, of which one pod took long", func() *node {
 			n := healthy(300)
 			n.Phase = engine.Phase{Step: engine.Inspecting, Began: ago(5 * time.Second), ListTook: 20 * time.Millisecond, Done: 50, Total: 300}
@@ -340,6 +345,15 @@ func TestDiagnose(t *testing.T) {
 			}
 			return n
 		}(), "warning relist-slow-churn\n"},
+
+		{"churn in check, of a runtime that answers one after the other", func() *node {
+			n := checked(300)
+			n.Sweep.Serial, n.Sweep.Quickest = 900*30*time.Millisecond, 8*time.Millisecond
+			for i := range 250 {
+				n.Pods[i].Old.Containers[0].CreatedAt = ago(40 * time.Second)
+			}
+			return n
+		}(), ""},
 
 		{"unhealthy without a reason", healthy(5).unhealthy(), "critical pleg-unhealthy\n"},
 		{"paused", func() *node { n := healthy(5).unhealthy(); n.Paused = true; return n }(), ""},

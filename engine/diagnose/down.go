@@ -101,6 +101,9 @@ func (v *view) downFinding(refused []*answers.Failure) Finding {
 	if v.endpoint != "" {
 		f.say("endpoint: " + v.endpoint)
 	}
+	if v.Found.Other != "" {
+		f.say("another runtime answered at " + v.Found.Other + ", which is not the one that the node names")
+	}
 	if sums := v.Sums(call.Version); v.Policy.Bounds().OneMoment && v.VersionErr == nil && !sums.LastOK.IsZero() {
 		f.say("Version is answered, in " + span(sums.P50))
 	}
@@ -169,8 +172,8 @@ func (v *view) flakyFinding(f answers.Flakiness) Finding {
 			v.logStep("its last words"),
 		),
 	}
-	if f.Outages > 0 {
-		found.say(fmt.Sprintf("went away %d times since %s", f.Outages, v.clock(f.Since)))
+	if said := v.awayWords(); said != "" {
+		found.say(said)
 	}
 	for _, c := range v.Calls {
 		var codes []string

@@ -253,7 +253,7 @@ func TestFlakyNeedsSeveralBouts(t *testing.T) {
 		n = &back
 		n.past.Add(engine.Update{Snapshot: &n.Snapshot})
 	}
-	firstSays(t, n.diagnose(), "3 of", "3 with Unavailable", "went away 3 times since 09:26:53")
+	firstSays(t, n.diagnose(), "3 of", "3 with Unavailable", "was away 3 times in the last 10 minutes")
 	n.At = now.Add(2 * time.Minute)
 	if has(runtimeDown(n.view()), RuntimeDown) {
 		t.Error("still flaky two minutes later")

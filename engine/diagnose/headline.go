@@ -293,7 +293,7 @@ func (v *view) otherWord(held []Finding) Headline {
 		warnings++
 	}
 	for _, f := range held {
-		if h := kindOf(f.ID).warned; h.Word != "" {
+		if h := kindOf(f.ID).warned; h.Word != "" && f.Severity > Info {
 			text := cmp.Or(h.Text, f.Summary) + v.wanting(func(of Finding) bool { return of.Key() == f.Key() })
 			return Headline{Word: h.Word, Severity: Warning, Text: text}
 		}

@@ -43,6 +43,7 @@ var kinds = []*kind{
 	diskFullKind,
 	limitsNearKind,
 	runtimeDownKind,
+	socketLostKind,
 	processStuckKind,
 	runtimeUnresponsiveKind,
 	unreadableAnswerKind,
@@ -53,6 +54,7 @@ var kinds = []*kind{
 	networkNotReadyKind,
 	inspectFailingKind,
 	runtimeSlowKind,
+	runtimeRestartsKind,
 	helperStuckKind,
 	relistSlowChurnKind,
 	plegUnhealthyKind,
@@ -66,6 +68,7 @@ var kinds = []*kind{
 	eventDriftKind,
 	orphanShimsKind,
 	clockStepKind,
+	otherRuntimeKind,
 	hostPressureKind,
 }
 

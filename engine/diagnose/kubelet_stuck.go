@@ -19,7 +19,7 @@ var kubeletStuckKind = &kind{
 	severity: "critical", scenario: "a real node",
 	when: "its process is stopped or frozen; or ours has been fine for a minute, and by what was read then its last relist is older than 3 min, or its " +
 		"`/healthz`, `/healthz/syncloop` or ping is bad twice; a warning from half of that on, and in `check`, where one look cannot tell a runtime that is " +
-		"just back. Not for metrics that do not answer: they wait for every shim. A kubelet that was told another runtime's endpoint is not asked",
+		"just back. Not for metrics that do not answer: they wait for every shim. Of one with EventedPLEG on the count of its relists tells, which may stand for 5 min. A kubelet that was told another runtime's endpoint is not asked",
 }
 
 const (
@@ -114,6 +114,8 @@ func (v *view) kubeletBehind() (Severity, string) {
 	late := max(v.Threshold/kubeletLate, kubeletLateLeast)
 	switch seen := lastSeen(v); {
 	case v.Policy.Bounds().Past && !v.caughtUp():
+	case k.Evented():
+		return eventedBehind(k)
 	case seen > late:
 		severity := Warning
 		if seen > kubeletThreshold {
@@ -124,6 +126,23 @@ func (v *view) kubeletBehind() (Severity, string) {
 		return Warning, fmt.Sprintf("no relist of the kubelet has ended for %s, ours take %s", going(k.StillFor), span(v.Relists.P50))
 	}
 	return 0, ""
+}
+
+// eventedBehind says how far the relists of a kubelet are behind that goes by the runtime's
+// events, or did: by their count alone, which looks must have seen stand still.
+func eventedBehind(k *evidence.Kubelet) (Severity, string) {
+	late, threshold, how := pleg.EventedPeriod+kubeletThreshold/kubeletLate, pleg.EventedThreshold, "which goes by the runtime's events and relists every "+span(pleg.EventedPeriod)
+	if k.FellBack() {
+		late, threshold, how = kubeletThreshold/kubeletLate, kubeletThreshold, "which has given the runtime's events up"
+	}
+	severity := Warning
+	switch {
+	case k.StillFor <= late:
+		return 0, ""
+	case k.StillFor > threshold:
+		severity = Critical
+	}
+	return severity, fmt.Sprintf("no relist has ended for %s of the kubelet, %s", going(k.StillFor), how)
 }
 
 // caughtUp reports whether the kubelet was last read when our relists had long been
@@ -140,10 +159,10 @@ func (v *view) caughtUp() bool {
 func ours(v *view) time.Duration { return max(v.Health.ListAge(v.At), 0) }
 
 // lastSeen returns the time since the kubelet's last good relist began; 0 if it
-// did not say.
+// did not say, as one that goes by events does not.
 func lastSeen(v *view) time.Duration {
 	k := v.evidence.Kubelet
-	if !k.Metrics.OK || k.LastSeen.IsZero() {
+	if !k.Metrics.OK || k.LastSeen.IsZero() || k.Evented() {
 		return 0
 	}
 	return max(v.evidence.At.Sub(k.LastSeen), 0)

@@ -32,6 +32,8 @@ func (v *view) shut() (s shut, known bool) {
 	}
 	at, path := &v.evidence.Socket, quote(socket(v.endpoint))
 	switch {
+	case at.Unlinked.PID != 0:
+		return shut{v.socketAway() + ", and " + theProcess(at.Unlinked) + onlyConnected, v.socketStep()}, true
 	case at.Kind != "" && at.Kind != "socket":
 		return shut{"there is a " + at.Kind + " in the place of its socket", Step{Text: "what it is, and whose", Command: "ls -ld " + path}}, true
 	case v.heldByOther():

@@ -27,6 +27,7 @@ func TestShut(t *testing.T) {
 	}{
 		{"a folder", gone(), evidence.Socket{Kind: "folder"}, true, "no call reaches the runtime: there is a folder in the place of its socket", "ls -ld " + ourSocket},
 		{"another program", gone(), evidence.Socket{Kind: "socket", Holder: sleep}, true, "no call reaches the runtime: its socket is held by sleep (pid 77), no runtime that is known", "-p 77"},
+		{"gone, while it listens", gone(), evidence.Socket{Unlinked: daemon}, true, "no call reaches the runtime: its socket is gone, and containerd (pid 5) is reached only by who is connected already", "ls -ld " + ourSocket},
 		{"a lock", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Locker: sleep, Waits: daemon}, true,
 			"no call reaches the runtime: containerd (pid 5) waits for /var/lib/x/meta.db, which sleep (pid 77) has locked", "-p 77"},
 		{"a lock of nobody", gone(), evidence.Socket{Locked: "/var/lib/x/meta.db", Waits: daemon}, true, "which a process that has ended has locked", "ps "},
@@ -86,5 +87,62 @@ func TestNoCRIIsNamed(t *testing.T) {
 	found := checked(3).fail(call.ListPodSandbox, call.ErrUnimplemented, why, 1).fail(call.Status, call.ErrUnimplemented, why, 1).noList().diagnose()
 	if len(found) == 0 || found[0].ID != RuntimeDown || found[0].Summary != "the runtime serves no CRI: "+why {
 		t.Errorf("found %+v", found)
+	}
+}
+
+// A runtime that nobody names, and one that is named while another answers.
+func TestOtherRuntime(t *testing.T) {
+	n := healthy(3)
+	n.Found.Down = "unix:///run/crio/crio.sock"
+	if found := n.diagnose(); len(found) != 1 || found[0].ID != OtherRuntime || found[0].Severity != Info || !strings.Contains(found[0].Summary, "the one at unix:///run/crio/crio.sock was gone") {
+		t.Errorf("found %+v", found)
+	}
+	n = healthy(3).fail(call.ListPodSandbox, call.ErrUnavailable, notThere, 20).fail(call.Status, call.ErrUnavailable, notThere, 4)
+	n.Found.Other = "unix:///run/containerd/containerd.sock"
+	if found := n.diagnose(); len(found) == 0 || found[0].ID != RuntimeDown || !strings.Contains(strings.Join(found[0].Evidence, "\n"), "another runtime answered at unix:///run/containerd/containerd.sock") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// A runtime that answers on connections of before, and that nobody reaches anew, is a warning.
+func TestSocketLost(t *testing.T) {
+	daemon, cat := evidence.Process{PID: 5, Command: "containerd"}, evidence.Process{PID: 77, Command: "cat"}
+	for _, tt := range []struct {
+		name   string
+		socket evidence.Socket
+		back   time.Duration // of the last answers before the look; 0 for after
+		want   string        // empty for nothing
+	}{
+		{"it is there", evidence.Socket{Kind: "socket", Holder: daemon}, 0, ""},
+		{"not known to listen", evidence.Socket{}, 0, ""},
+		{"gone", evidence.Socket{Unlinked: daemon}, 0, "containerd (pid 5) is reached only by who is connected already: its socket is gone"},
+		{"a folder", evidence.Socket{Kind: "folder", Unlinked: daemon}, 0, "there is a folder in the place of its socket"},
+		{"another program's", evidence.Socket{Kind: "socket", Holder: cat, Unlinked: daemon}, 0, "its socket was replaced by that of cat (pid 77)"},
+		{"nobody's", evidence.Socket{Kind: "socket", Unlinked: daemon}, 0, "nobody listens at the socket"},
+		{"not answered since", evidence.Socket{Unlinked: daemon}, time.Minute, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := healthy(3)
+			in := n.input()
+			in.Evidence, in.Endpoint = looked(n), "unix://"+ourSocket
+			in.Evidence.Socket = tt.socket
+			for i := range n.Calls {
+				n.Calls[i].LastOK = in.Evidence.At.Add(time.Second)
+				if tt.back > 0 {
+					n.Calls[i].LastOK = in.Evidence.At.Add(-tt.back)
+				}
+			}
+			v, found := newView(in), Diagnose(in)
+			h := v.headline(found)
+			if tt.want == "" {
+				if len(found) > 0 || h.Severity != Info {
+					t.Errorf("headline %+v, found %s", h, gist(found))
+				}
+				return
+			}
+			if len(found) != 1 || found[0].ID != SocketLost || found[0].Severity != Warning || !strings.Contains(found[0].Summary, tt.want) || h.Word != "SOCKET LOST" || h.Text != found[0].Summary {
+				t.Errorf("headline %+v, found %+v, want %q", h, found, tt.want)
+			}
+		})
 	}
 }

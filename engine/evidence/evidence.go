@@ -28,8 +28,15 @@ type Report struct {
 	Clock   Clock
 	Kernel  Kernel
 	Kubelet Kubelet
-	Deep    *Deep // nil where nothing hung when the look began
+	// Services are those of the runtime and the kubelet while the runtime's process is not
+	// older than [FreshRuntime]; none where the init system says nothing.
+	Services []Unit
+	Deep     *Deep // nil where nothing hung when the look began
 }
+
+// FreshRuntime is for how long after its start a runtime's process is new: how often it was
+// begun before that is looked for then.
+const FreshRuntime = time.Minute
 
 // Socket is what the node has where the runtime's socket belongs.
 type Socket struct {
@@ -39,6 +46,11 @@ type Socket struct {
 	// Holder is who listens at it, or did when the look was made that first found it;
 	// PID 0 if nobody does, or that cannot be known.
 	Holder Process
+
+	// Unlinked is the runtime's process that listens at a socket which was made there, while
+	// what is there now does not lead to it: who is connected is answered, and nobody else
+	// comes in. PID 0 if there is none, or that cannot be known.
+	Unlinked Process
 
 	// Where nobody listens while a runtime's process is there: the file of its that
 	// another process has locked, and that process; empty if there is none.

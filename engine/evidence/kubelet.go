@@ -1,6 +1,10 @@
 package evidence
 
-import "time"
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
 
 // Kubelet is what the node's kubelet says of itself.
 type Kubelet struct {
@@ -23,10 +27,27 @@ type Kubelet struct {
 	Discarded  uint64    // kubelet_pleg_discard_events, with or without _total
 	Operations []Operation
 
+	// Streams and StreamErrors count how often it has got the runtime's stream of events, and
+	// how often that broke or was refused: kubelet_evented_pleg_connection_success_count and
+	// _error_count, 0 where its gate EventedPLEG is off.
+	Streams, StreamErrors uint64
+
 	// StillFor is how long the count of its relists has stood still, over the
 	// looks at it; 0 at the first look and while it grows.
 	StillFor time.Duration
 }
+
+// Evented reports whether its gate EventedPLEG is on, so that events of the runtime write
+// its cache. Its LastSeen tells nothing of its relists then, also after it has fallen back:
+// the health check of the events sets it to now. (kubelet 1.26 to 1.36, EventedPLEG.Healthy)
+func (k *Kubelet) Evented() bool {
+	r, err := pleg.ParseRelease(k.Version)
+	return err == nil && pleg.Evented.Writes(r) && k.Streams+k.StreamErrors > 0
+}
+
+// FellBack reports whether a kubelet that is [Kubelet.Evented] has given the stream up:
+// it relists as any other then, until it starts again.
+func (k *Kubelet) FellBack() bool { return k.StreamErrors >= pleg.StreamAttempts }
 
 // Listens reports whether anybody took a question to the kubelet, whatever was answered.
 func (k *Kubelet) Listens() bool {

@@ -69,6 +69,22 @@ func (p *Processes) Suspects() map[string]bool {
 	return ids
 }
 
+// Runtimes returns the processes that are surely the runtime's own, of each program the
+// oldest: it begins others of its name for a moment.
+func (p *Processes) Runtimes() (all []Process) {
+	for _, d := range p.Daemons {
+		if !d.Own || !slices.Contains(flavour.Runtimes, d.Command) {
+			continue
+		}
+		if i := slices.IndexFunc(all, func(o Process) bool { return o.Command == d.Command }); i < 0 {
+			all = append(all, d)
+		} else if d.Age > all[i].Age {
+			all[i] = d
+		}
+	}
+	return all
+}
+
 // Whole reports whether all processes there are were found.
 func (p *Processes) Whole() bool { return p.Missing == "" && p.Partial == "" }
 

@@ -35,7 +35,7 @@ type exposition struct {
 var ofKubelet = exposition{
 	wanted: map[string]string{
 		buildInfo: "gauge", lastSeen: "gauge",
-		discarded: "counter", discardedTotal: "counter", operationsTotal: "counter", operationErrors: "counter",
+		discarded: "counter", discardedTotal: "counter", streams: "counter", streamErrors: "counter", operationsTotal: "counter", operationErrors: "counter",
 		relistDuration: "histogram", relistInterval: "histogram", operationTimes: "histogram",
 	},
 	begins: []string{"kubelet_", buildInfo},

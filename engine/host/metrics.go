@@ -24,6 +24,8 @@ const (
 	lastSeen        = "kubelet_pleg_last_seen_seconds"
 	discarded       = "kubelet_pleg_discard_events"
 	discardedTotal  = "kubelet_pleg_discard_events_total" // of newer releases
+	streams         = "kubelet_evented_pleg_connection_success_count"
+	streamErrors    = "kubelet_evented_pleg_connection_error_count"
 	operationsTotal = "kubelet_runtime_operations_total"
 	operationErrors = "kubelet_runtime_operations_errors_total"
 	operationTimes  = "kubelet_runtime_operations_duration_seconds"
@@ -55,6 +57,7 @@ func readMetrics(r io.Reader, now time.Time) (k evidence.Kubelet, countsRelists 
 		LastSeen:   f.moment(lastSeen, now),
 		Discarded:  max(f.counters(discarded, operationType)[""], f.counters(discardedTotal, operationType)[""]),
 		Operations: f.operations(),
+		Streams:    f.counters(streams, operationType)[""], StreamErrors: f.counters(streamErrors, operationType)[""],
 	}
 	if f.err != nil {
 		return evidence.Kubelet{}, false, f.err

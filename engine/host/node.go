@@ -107,9 +107,28 @@ func (n *Node) Look(ctx context.Context, deep bool) evidence.Report {
 		none := evidence.Answer{Err: fmt.Sprintf("pid %d (%s) is the kubelet of another runtime, at %s", other.PID, other.Command, other.Socket)}
 		r.Kubelet = evidence.Kubelet{Ping: none, Metrics: none}
 	}
+	n.askServices(ctx, &r, limit+grace-time.Since(began))
 	r.At = time.Now()
 	r.Took = r.At.Sub(began)
 	return r
+}
+
+// askServices has the init system asked of a runtime that was begun a moment ago, unless a
+// deep look has done so.
+func (n *Node) askServices(ctx context.Context, r *evidence.Report, within time.Duration) {
+	isNew := func(p evidence.Process) bool { return p.Age > 0 && p.Age <= evidence.FreshRuntime }
+	i := slices.IndexFunc(n.deep, func(p part) bool { return p.name == unitsPart })
+	switch {
+	case !slices.ContainsFunc(r.Processes.Runtimes(), isNew):
+	case r.Deep != nil:
+		r.Services = r.Deep.Units.All
+	case within > 0:
+		said := evidence.Report{Deep: new(evidence.Deep)}
+		if put, err := n.start(ctx, n.deep[i]).Wait(ctx, within); err == nil {
+			put(&said)
+		}
+		r.Services = said.Deep.Units.All
+	}
 }
 
 // KubeletVersion asks the kubelet's metrics for its version, such as "v1.33.4".

@@ -29,9 +29,10 @@ func bundles(_, _ string, _ bool, _ *walker) part {
 	return noPart("bundles", func(r *evidence.Report) { r.Deep.Objects.Missing = errNotLinux.Error() })
 }
 
-func readSocket(_, _ string, _ *evidence.Socket) evidence.Socket {
-	return evidence.Socket{Missing: errNotLinux.Error()}
-}
+// A socketWatch finds nothing here.
+type socketWatch struct{ root, path string }
+
+func (*socketWatch) look() evidence.Socket { return evidence.Socket{Missing: errNotLinux.Error()} }
 
 // statDisk is for Linux alone.
 func statDisk(_, path string) (evidence.Disk, error) {

@@ -14,12 +14,11 @@ import (
 // runtimeSocket is the part that tells what is where the runtime's socket belongs, and what
 // keeps it shut.
 func runtimeSocket(root, at string) part {
-	var last evidence.Socket
+	w := &socketWatch{root: root, path: strings.TrimPrefix(at, "unix://")}
 	return part{
 		name: "socket",
 		read: func(context.Context) fill {
-			last = readSocket(root, strings.TrimPrefix(at, "unix://"), &last)
-			s := last
+			s := w.look()
 			return func(r *evidence.Report) { r.Socket = s }
 		},
 		missing: func(r *evidence.Report, err error) { r.Socket.Missing = err.Error() },
@@ -27,10 +26,10 @@ func runtimeSocket(root, at string) part {
 }
 
 // Sockets returns the sockets of runtimes that living processes of the node were started
-// with: first the kubelet's, which is not Docker's however many shims that has, then those
-// that most of containerd's shims name. It returns what
+// with: what its kubelet was told, by flags or configuration, and those that most of
+// containerd's shims name. It returns what
 // it has found when ctx ends, after 2 s at the latest.
-func Sockets(ctx context.Context, root string) []string {
+func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	found := newWalker(root, "", fileTimeout).look(ctx, time.Now()).Processes
@@ -38,9 +37,12 @@ func Sockets(ctx context.Context, root string) []string {
 	for _, p := range found.Shims {
 		named[p.Socket]++
 	}
-	for _, p := range found.Daemons { // of which only a kubelet has one
-		named[p.Socket] += len(found.Shims) + 1
-	}
 	delete(named, "")
-	return slices.SortedFunc(maps.Keys(named), func(a, b string) int { return cmp.Or(cmp.Compare(named[b], named[a]), cmp.Compare(a, b)) })
+	for _, p := range found.Daemons { // of which only a kubelet has one
+		if p.Socket != "" && !slices.Contains(kubelets, p.Socket) {
+			kubelets = append(kubelets, p.Socket)
+		}
+	}
+	most := func(a, b string) int { return cmp.Or(cmp.Compare(named[b], named[a]), cmp.Compare(a, b)) }
+	return kubelets, slices.SortedFunc(maps.Keys(named), most)
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
@@ -19,35 +21,79 @@ import (
 	"github.com/plegtop/plegtop/engine/smallfile"
 )
 
-// readSocket looks at the path of a socket as plegtop sees it. Who listens there is
-// found out by one connection, and not again while that process is there.
-func readSocket(root, path string, last *evidence.Socket) evidence.Socket {
-	info, err := os.Stat(path)
+// A socketWatch looks at the path of the runtime's socket, as plegtop sees it, again and
+// again. It belongs to one goroutine at a time.
+type socketWatch struct {
+	root, path string
+	file       fs.FileInfo // what was there at the last look; nil for nothing
+	last       evidence.Socket
+}
+
+// look tells what is there now. Who listens there is found out by one connection, and not
+// again while that file and that process are there.
+func (w *socketWatch) look() evidence.Socket {
+	info, err := os.Stat(w.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
 	case err != nil:
 		return evidence.Socket{Missing: reason(err)}
 	}
 	s := evidence.Socket{Kind: kindOf(info)}
-	dir := filepath.Join("/", root, "proc")
+	dir := filepath.Join("/", w.root, "proc")
 	processes, err := procfs.NewFS(dir)
 	if err != nil {
 		return s // the processes say why
 	}
+	same := info != nil && w.file != nil && os.SameFile(info, w.file) && info.ModTime().Equal(w.file.ModTime())
+	refused := false
 	if s.Kind == "socket" {
-		pid := last.Holder.PID
-		if pid == 0 {
-			pid = listener(path)
+		if same {
+			s.Holder = processOf(processes, w.last.Holder.PID)
 		}
-		s.Holder = processOf(processes, pid)
-		if last.Holder.PID != 0 && s.Holder.Command != last.Holder.Command {
-			s.Holder = processOf(processes, listener(path))
+		if s.Holder.PID == 0 || s.Holder.Command != w.last.Holder.Command {
+			var pid int
+			pid, refused = listener(w.path)
+			s.Holder = processOf(processes, pid)
 		}
+	}
+	passed := same && s.Holder.PID != 0 && s.Holder.PID == w.last.Holder.PID && w.last.Unlinked.PID == 0
+	if s.Kind != "socket" || refused || s.Holder.PID != 0 && !passed && !slices.Contains(maySpeak, s.Holder.Command) {
+		s.Unlinked = w.unlinked(processes, info, s.Holder.PID)
 	}
 	if s.Holder.PID == 0 {
 		s.Waits, s.Locked, s.Locker = locked(processes, dir)
 	}
+	w.file, w.last = info, s
 	return s
+}
+
+// maySpeak are the programs that listen at a runtime's socket on a node as it should be:
+// runtimes, what has one within, and what listens for one until somebody connects.
+var maySpeak = slices.Concat(flavour.Programs, []string{"systemd", "init"})
+
+// unlinked returns the runtime's process that listens at a socket which was made at the path,
+// where what is there now does not lead to it: nobody, or a process that does not speak first
+// as a runtime does, or as who stands before one and passes on what it says.
+func (w *socketWatch) unlinked(processes procfs.FS, is fs.FileInfo, holder int) evidence.Process {
+	all, _ := processes.AllProcs() // nothing if it cannot be read
+	for _, p := range all {
+		comm, err := p.Comm()
+		if err != nil || p.PID == holder || !slices.Contains(flavour.Runtimes, comm) {
+			continue
+		}
+		lost := func(socket string) bool { return w.isAt(socket) && !w.seesAnother(p.PID, socket, is) }
+		if slices.ContainsFunc(proc.Listening(w.root, p), lost) && (holder == 0 || !greets(w.path)) {
+			return processOf(processes, p.PID)
+		}
+	}
+	return evidence.Process{}
+}
+
+// isAt reports whether a socket, by the name that the host's own processes have for it, was
+// made where the runtime's belongs.
+func (w *socketWatch) isAt(socket string) bool {
+	ours, theirs := proc.OnHost(w.root, w.path), proc.SocketPath(socket)
+	return theirs == ours || filepath.Base(theirs) == filepath.Base(ours) && sameFile(w.root, filepath.Dir(theirs), filepath.Dir(ours))
 }
 
 func kindOf(info fs.FileInfo) string {
@@ -68,14 +114,43 @@ func kindOf(info fs.FileInfo) string {
 
 // listener returns the process that listens at a socket, as the kernel noted it then
 // (SO_PEERCRED); 0 if nobody does, we may not connect, or it is in a process namespace
-// that we cannot see.
-func listener(path string) int {
+// that we cannot see. Refused says that nobody does.
+func listener(path string) (pid int, refused bool) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return 0
+		return 0, errors.Is(err, unix.ECONNREFUSED)
 	}
 	defer func() { _ = conn.Close() }() // nothing was written
-	return peer(conn)
+	return peer(conn), false
+}
+
+// seesAnother reports whether a process has a socket at a path that is not what we see: what
+// was mounted for us alone is out of date then, and nothing is wrong with the node.
+func (w *socketWatch) seesAnother(pid int, path string, ours fs.FileInfo) bool {
+	theirs, err := os.Stat(filepath.Join("/", w.root, "proc", strconv.Itoa(pid), "root", path))
+	return err == nil && kindOf(theirs) == "socket" && (ours == nil || !os.SameFile(theirs, ours))
+}
+
+// preface is how every HTTP/2 client begins, with an empty SETTINGS frame, and settings the
+// kind of frame that is the first of every server. (RFC 9113, sections 3.4 and 6.5)
+const (
+	preface  = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	settings = 0x04
+)
+
+// greets reports whether who listens at a socket begins within a second as a gRPC server
+// does.
+func greets(path string) bool {
+	conn, err := net.DialTimeout("unix", path, time.Second)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = conn.Close() }()               // no call was made
+	_ = conn.SetDeadline(time.Now().Add(time.Second)) // of a socket it does not fail
+	_, _ = io.WriteString(conn, preface)              // who does not take it may have spoken
+	var frame [9]byte
+	_, err = io.ReadFull(conn, frame[:])
+	return err == nil && frame[3] == settings
 }
 
 // processOf returns name and state of a process; nothing if it is not there.

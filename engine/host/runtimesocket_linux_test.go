@@ -1,6 +1,8 @@
 package host
 
 import (
+	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -30,21 +32,94 @@ func TestSocketKinds(t *testing.T) {
 	}
 	defer listening.Close()
 	for name, want := range map[string]string{"file": "file", "folder": "folder", "pipe": "pipe", "socket": "socket", "gone": "", "file/gone": ""} {
-		s := readSocket("/", at(name), new(evidence.Socket))
+		s := (&socketWatch{root: "/", path: at(name)}).look()
 		if s.Kind != want || (s.Holder.PID == os.Getpid()) != (want == "socket") || s.Missing != "" {
 			t.Errorf("%s: %+v, want a %q", name, s, want)
 		}
 	}
-	held := readSocket("/", at("socket"), new(evidence.Socket))
-	if s := readSocket("/", at("socket"), &evidence.Socket{Holder: evidence.Process{PID: 1, Command: "gone"}}); s.Holder.PID != os.Getpid() {
+	w := &socketWatch{root: "/", path: at("socket")}
+	w.look()
+	w.last.Holder = evidence.Process{PID: 1, Command: "gone"}
+	if s := w.look(); s.Holder.PID != os.Getpid() {
 		t.Errorf("after another one that has ended: %+v", s)
 	}
 	_ = listening.Close()
-	if s := readSocket("/", at("socket"), &held); s.Kind != "" || s.Holder.PID != 0 {
+	if s := w.look(); s.Kind != "" || s.Holder.PID != 0 {
 		t.Errorf("closed: %+v", s)
 	}
-	if s := readSocket("/", "/dev/null", new(evidence.Socket)); s.Kind != "device" {
+	if s := (&socketWatch{root: "/", path: "/dev/null"}).look(); s.Kind != "device" {
 		t.Errorf("a device: %+v", s)
+	}
+}
+
+// A runtime that listens at a socket of which the path leads elsewhere by now.
+func TestUnlinkedSocket(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "run/containerd/containerd.sock")
+	listen := func(path string, first string) *net.UnixListener {
+		t.Helper()
+		_ = os.Remove(path) // it may not be there
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		go func() {
+			for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+				go func() {
+					_, _ = conn.Write([]byte(first)) // a look may be gone again
+					_, _ = io.Copy(io.Discard, conn)
+					_ = conn.Close()
+				}()
+			}
+		}()
+		return l
+	}
+	const listens = "00010000"
+	table := func(flags string) {
+		proctest.WriteFile(t, filepath.Join(root, "proc/10/net/unix"), "Num       RefCount Protocol Flags    Type St Inode Path\n"+
+			"0000000000000000: 00000002 00000000 "+flags+" 0001 01 4711 /var/run/containerd/containerd.sock\n")
+	}
+	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd"})
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "proc/10/fd"), 0o700), os.Symlink("socket:[4711]", filepath.Join(root, "proc/10/fd/7"))); err != nil {
+		t.Fatal(err)
+	}
+	proctest.WriteFile(t, filepath.Join(root, "proc/10/comm"), "containerd\n")
+	proctest.Write(t, root, proctest.Process{PID: os.Getpid(), Comm: "proxy"}) // who listens in this test
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const grpc = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	w := &socketWatch{root: root, path: path}
+	for _, tt := range []struct {
+		name string
+		make func()
+		want int
+	}{
+		{"gone", func() { table(listens) }, 10},
+		{"gone, and nobody listens", func() { table("00000000") }, 0},
+		{"a file", func() { table(listens); proctest.WriteFile(t, path, "") }, 10},
+		{"a folder", func() { _ = os.Remove(path); _ = os.Mkdir(path, 0o700) }, 10},
+		{"a proxy", func() { listen(path, grpc) }, 0},
+		{"the same", func() {}, 0},
+		{"another program", func() { listen(path, "220 hello\r\n") }, 10},
+		{"still", func() {}, 10},
+		{"a link to a proxy", func() {
+			listen(filepath.Join(root, "real.sock"), grpc)
+			_ = os.Remove(path)
+			_ = os.Symlink(filepath.Join(root, "real.sock"), path)
+		}, 0},
+		{"nobody's", func() { l := listen(path, ""); l.SetUnlinkOnClose(false); _ = l.Close() }, 10},
+		{"ours alone is out of date", func() {
+			at := filepath.Join(root, "proc/10/root/var/run/containerd")
+			_ = os.MkdirAll(at, 0o700)
+			_ = os.Symlink(filepath.Join(root, "real.sock"), filepath.Join(at, "containerd.sock"))
+		}, 0},
+	} {
+		tt.make()
+		if s := w.look(); s.Unlinked.PID != tt.want {
+			t.Errorf("%s: %+v, want %d", tt.name, s, tt.want)
+		}
 	}
 }
 
@@ -77,7 +152,7 @@ func TestLocked(t *testing.T) {
 		{"nothing", "", "0 0 "},
 	} {
 		proctest.WriteFile(t, filepath.Join(root, "proc", "locks"), tt.locks)
-		s := readSocket(root, filepath.Join(root, "gone.sock"), new(evidence.Socket))
+		s := (&socketWatch{root: root, path: filepath.Join(root, "gone.sock")}).look()
 		got := strconv.Itoa(s.Waits.PID) + " " + strconv.Itoa(s.Locker.PID) + " " + s.Locked
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)

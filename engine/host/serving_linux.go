@@ -35,7 +35,7 @@ func serving(root, endpoint string, picture bool) (s server) {
 	if picture {
 		pid = firstRuntime(processes)
 	} else {
-		pid = listener(proc.SocketPath(endpoint))
+		pid, _ = listener(proc.SocketPath(endpoint))
 	}
 	p, process := started(processes, pid)
 	if process.pid != 0 {

@@ -63,8 +63,9 @@ func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
 		proctest.Write(t, root, proctest.Shim(100+pid, proctest.ID(strconv.Itoa(pid)), "/run/containerd/containerd.sock"))
 	}
 	proctest.Write(t, root, proctest.Process{PID: 10, Comm: "kubelet", Args: []string{"kubelet", "--container-runtime-endpoint=unix:///run/crio/crio.sock"}})
-	want := []string{"unix:///run/crio/crio.sock", "/run/containerd/containerd.sock"}
-	if diff := cmp.Diff(want, Sockets(t.Context(), root)); diff != "" {
+	kubelets, shims := Sockets(t.Context(), root)
+	want := [][]string{{"unix:///run/crio/crio.sock"}, {"/run/containerd/containerd.sock"}}
+	if diff := cmp.Diff(want, [][]string{kubelets, shims}); diff != "" {
 		t.Errorf("sockets (-want +got):\n%s", diff)
 	}
 }

@@ -13,6 +13,8 @@ import (
 )
 
 const (
+	unitsPart = "units" // its name
+
 	busPath = "/run/dbus/system_bus_socket"
 	// busTimeout and busBytes bound what systemd is asked: it answers in milliseconds, with
 	// some 200 bytes for each of the few properties.
@@ -31,7 +33,7 @@ const (
 func units(root, endpoint string, picture bool, seen *daemonWatch) part {
 	path := filepath.Join("/", root, busPath)
 	return part{
-		name: "units",
+		name: unitsPart,
 		read: func(ctx context.Context) fill {
 			ctx, cancel := context.WithTimeout(ctx, busTimeout)
 			defer cancel()

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -245,5 +246,41 @@ func TestServicesToAskFor(t *testing.T) {
 	}
 	if got := w.services(""); len(got) != unitsMost+1 {
 		t.Errorf("%d services are asked for", len(got))
+	}
+}
+
+// The init system is asked of a runtime that was begun a moment ago, though nothing hangs,
+// and of no other.
+func TestServicesOfANewRuntime(t *testing.T) {
+	const endpoint = "/run/containerd/containerd.sock"
+	for age, want := range map[time.Duration]int{20 * time.Second: 12, time.Hour: 0} {
+		f := &fakeBus{units: map[string]map[string]any{
+			"containerd.service": {"ActiveState": "active", "SubState": "running", "NRestarts": uint32(12)},
+		}}
+		root := tree(t, map[string]string{
+			"run/dbus/x": "", "run/containerd/x": "",
+			"proc/10/net/unix": "Num RefCount Protocol Flags Type St Inode Path\n0: 00000002 00000000 00010000 0001 01 4711 " + endpoint + "\n",
+			"proc/10/fd/x":     "",
+		})
+		f.serve(t, root)
+		if err := os.Symlink("socket:[4711]", filepath.Join(root, "proc/10/fd/7")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(root, "proc/10/fd/x")); err != nil {
+			t.Fatal(err)
+		}
+		proctest.Write(t, root, proctest.Process{PID: 10, Comm: "containerd", Cgroup: "/system.slice/containerd.service", Started: proctest.Uptime - age})
+		daemons := new(daemonWatch)
+		n := &Node{
+			parts: []part{processes(newWalker(root, endpoint, time.Hour), daemons)},
+			deep:  []part{units(root, endpoint, false, daemons)},
+		}
+		got := 0
+		for _, u := range n.Look(t.Context(), false).Services {
+			got += u.Restarts
+		}
+		if got != want || (len(f.calls) > 0) != (want > 0) {
+			t.Errorf("begun %v ago: %d restarts, want %d; asked %v", age, got, want, f.calls)
+		}
 	}
 }

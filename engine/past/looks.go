@@ -43,6 +43,7 @@ func (k *Keeper) Looked(r *evidence.Report, running iter.Seq[string]) {
 	k.now.Missed = k.now.missedBy(r, running)
 	k.now.Kubelet.saw(r)
 	k.repeats(r)
+	k.started(r)
 }
 
 // missedBy returns the running containers of which a look found no process, and since

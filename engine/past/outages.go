@@ -1,14 +1,22 @@
 package past
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// outagesKept is how often a runtime must have gone away within a minute to be called
-// unreliable: no more has to be known.
-const outagesKept = 3
+const (
+	// AwayFor is how far back it is told how often the runtime was away.
+	AwayFor = 10 * time.Minute
+	// outagesKept bounds what is remembered: one for each look at the node in that time.
+	outagesKept = 120
+	// listsFailedKept is how often lists must have begun to fail within a minute to be
+	// unsteady: no more has to be known.
+	listsFailedKept = answers.Outages
+)
 
 // Outages are the last times at which the runtime went away, by the calls that are about
 // no object: of an object, the shim may be what is away.
@@ -44,8 +52,8 @@ func (k *Keeper) WentAway(at time.Time, before Counts) {
 // ComesAndGoes reports whether the runtime has gone away so often of late that no answer
 // of it is a comeback.
 func (k *Keeper) ComesAndGoes(at time.Time) bool {
-	all := k.now.Outages.Times
-	return len(all) == outagesKept && at.Sub(all[0].At) <= time.Minute
+	all, _ := k.now.Outages.Since(answers.FlakyFor, at)
+	return len(all) >= answers.Outages
 }
 
 // IsThere takes down that the runtime answers such calls again.
@@ -53,7 +61,7 @@ func (k *Keeper) IsThere() { k.now.Outages.Away = false }
 
 // ListFailed takes down that lists have begun to fail.
 func (k *Keeper) ListFailed(f answers.Failure) {
-	k.now.Outages.ListsFailed = keep(k.now.Outages.ListsFailed, f, outagesKept)
+	k.now.Outages.ListsFailed = keep(k.now.Outages.ListsFailed, f, listsFailedKept)
 }
 
 // ListCameBack takes down that a list succeeded after one that had failed.
@@ -68,4 +76,37 @@ func (o *Outages) Since(window time.Duration, at time.Time) (all []Outage, since
 		}
 	}
 	return nil, Counts{}
+}
+
+// A Start is the begin of a process of the runtime, by a look at the node.
+type Start struct {
+	Command string
+	PID     int
+	At      time.Time
+}
+
+// started takes down the runtime's processes that have not been there for long.
+func (k *Keeper) started(r *evidence.Report) {
+	for _, p := range r.Processes.Runtimes() {
+		same := func(s Start) bool { return s.PID == p.PID && s.Command == p.Command }
+		if p.Age > 0 && p.Age <= AwayFor && !slices.ContainsFunc(k.now.Starts, same) {
+			k.now.Starts = keep(k.now.Starts, Start{p.Command, p.PID, r.At.Add(-p.Age)}, outagesKept)
+		}
+	}
+}
+
+// StartsSince returns the starts since a moment of the program that was started most
+// often, oldest first.
+func (m *Memory) StartsSince(at time.Time) (most []Start) {
+	of := make(map[string][]Start)
+	for _, s := range m.Starts {
+		if s.At.Before(at) {
+			continue
+		}
+		of[s.Command] = append(of[s.Command], s)
+		if len(of[s.Command]) > len(most) {
+			most = of[s.Command]
+		}
+	}
+	return most
 }

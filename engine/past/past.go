@@ -20,6 +20,7 @@ type Memory struct {
 	Repeats    map[string]Repeat    // helpers that are begun again and again, by container
 	Lists      []ListSizes          // how large their answers were, oldest first
 	Outages    Outages              // of the runtime
+	Starts     []Start              // of its processes of late, in the order in which looks found them
 	Back       Comeback             // the last one
 	Hung       map[string]time.Time // objects, by id: when their status came late or not at all, or well after that
 	Recoveries []time.Time          // when inspections that had failed succeeded, with nothing done about it, oldest first

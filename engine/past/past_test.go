@@ -103,6 +103,7 @@ func busy(k *Keeper, i int) {
 		Containers: map[string][]evidence.Process{"here": {{}}},
 		Helpers:    []evidence.Process{{PID: i, Verb: repeatVerb, Container: "same", Own: true}, {PID: -i, Verb: repeatVerb, Container: id, Own: true}},
 	}}, slices.Values([]string{"here", "same", id}))
+	k.Looked(&evidence.Report{At: at, Processes: evidence.Processes{Daemons: []evidence.Process{{PID: i, Command: "containerd", Own: true, Age: time.Second}}}}, none)
 	k.Counted(Counts{Failed: uint64(i), All: uint64(2 * i)})
 	k.WentAway(at, Counts{})
 	k.IsThere()
@@ -142,7 +143,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	m := k.Read()
 	for name, got := range map[string][2]int{
 		"spells": {len(m.Spells), spellsKept}, "losers": {len(m.Losses.Pods), losersMost}, "repeats": {len(m.Repeats), repeatsMost},
-		"lists": {len(m.Lists), listsKept}, "outages": {len(m.Outages.Times), outagesKept}, "recoveries": {len(m.Recoveries), recoveriesKept}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
+		"lists": {len(m.Lists), listsKept}, "outages": {len(m.Outages.Times), outagesKept}, "starts": {len(m.Starts), outagesKept}, "recoveries": {len(m.Recoveries), recoveriesKept}, "status": {len(m.Status), statusKept}, "hung objects": {len(m.Hung), hungMost},
 	} {
 		if got[0] > got[1] || got[0] == 0 {
 			t.Errorf("%d %s are remembered, want at most %d", got[0], name, got[1])
@@ -171,5 +172,30 @@ func TestLossesAfterARest(t *testing.T) {
 	}
 	if l := k.Read().Losses; l.Total != 1 || !l.First.Equal(l.Last) || l.Unnamed() != 0 {
 		t.Errorf("losses = %+v", l)
+	}
+}
+
+// Each process of the runtime is one start, but for those that it begins itself, and those
+// that have long been there. Two programs that are restarted together are restarted once.
+func TestStartsOfTheRuntime(t *testing.T) {
+	var k Keeper
+	own := func(pid int, command string, age time.Duration) evidence.Process {
+		return evidence.Process{PID: pid, Command: command, Own: true, Age: age}
+	}
+	for i, daemons := range [][]evidence.Process{
+		{own(1, "containerd", time.Hour)},
+		{own(2, "containerd", time.Second), own(7, "dockerd", time.Second)},
+		{own(2, "containerd", time.Minute+time.Second), own(3, "containerd", time.Millisecond)},
+		{own(4, "containerd", 2*time.Second), {PID: 5, Command: "containerd", Age: time.Second}, own(6, "kubelet", time.Second)},
+	} {
+		k.Looked(&evidence.Report{At: now.Add(time.Duration(i) * time.Minute), Processes: evidence.Processes{Daemons: daemons}}, none)
+	}
+	m := k.Read()
+	want := []Start{{"containerd", 2, now.Add(time.Minute - time.Second)}, {"containerd", 4, now.Add(3*time.Minute - 2*time.Second)}}
+	if got := m.StartsSince(now); !slices.Equal(got, want) {
+		t.Errorf("starts %+v, want %+v", got, want)
+	}
+	if got := m.StartsSince(now.Add(2 * time.Minute)); !slices.Equal(got, want[1:]) {
+		t.Errorf("later %+v, want %+v", got, want[1:])
 	}
 }

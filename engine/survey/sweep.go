@@ -174,6 +174,9 @@ func (s *Sweep) count(place int, retried bool) {
 		}
 		return
 	}
+	if s.Quickest == 0 || o.Took < s.Quickest {
+		s.Quickest = o.Took
+	}
 	at, _ := slices.BinarySearchFunc(s.slowest, place, func(a, b int) int {
 		return cmp.Or(cmp.Compare(s.objects[b].Took, s.objects[a].Took), cmp.Compare(a, b))
 	})

@@ -132,7 +132,7 @@ const justRelisted = 5 * time.Second
 // Its threshold is that of every kubelet, whatever ours is; but for one that goes by the
 // runtime's events, and relists so rarely that this would not do.
 func plegOf(k evidence.Kubelet) (healthy, known bool) {
-	known = k.Metrics.OK && !k.LastSeen.IsZero() && k.Interval.Mean < pleg.DefaultThreshold
+	known = k.Metrics.OK && !k.LastSeen.IsZero() && !k.Evented() && k.Interval.Mean < pleg.DefaultThreshold
 	return known && k.ReadAt.Sub(k.LastSeen) <= pleg.DefaultThreshold, known
 }
 
@@ -268,6 +268,10 @@ func kubelet(r *evidence.Report) string {
 		said = append(said, "PLEG is not healthy: its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	case !k.Metrics.OK:
 		said = append(said, "metrics "+answer(k.Metrics))
+	case k.Evented() && k.FellBack():
+		said = append(said, "EventedPLEG is on, and has given the runtime's event stream up")
+	case k.Evented():
+		said = append(said, "it goes by the runtime's event stream (EventedPLEG), and relists every "+text.Age(pleg.EventedPeriod))
 	case !k.LastSeen.IsZero():
 		said = append(said, "its last relist began "+text.Age(k.ReadAt.Sub(k.LastSeen))+" ago")
 	}

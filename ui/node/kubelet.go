@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/wording"
 )
@@ -38,7 +39,7 @@ func (n *node) versus() {
 		}
 	}
 	n.answer("kubelet metrics", k.Metrics)
-	if k.StillFor > stillLong {
+	if rare := k.Evented() && !k.FellBack(); k.StillFor > stillLong && (!rare || k.StillFor > pleg.EventedPeriod+stillLong) {
 		n.tell("its relists", n.ill("no more than before for "+text.Age(k.StillFor)))
 	}
 }
@@ -66,7 +67,7 @@ func (n *node) theirs(k *evidence.Kubelet) [6]string {
 	mean := pick(k.Interval.Count > 0, "mean "+wording.Steady(k.Interval.Mean)+", ", "")
 	return [6]string{
 		text.Count(k.Relist.Count), wording.Steady(k.Relist.P50), bounded(k.Relist), mean + "p99 " + bounded(k.Interval),
-		n.ago(k.LastSeen), text.Count(k.Discarded),
+		pick(k.Evented(), "not told", n.ago(k.LastSeen)), text.Count(k.Discarded),
 	}
 }
 

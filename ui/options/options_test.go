@@ -64,6 +64,7 @@ func TestParse(t *testing.T) {
 			o.Events, o.View = []ledger.Source{ledger.FromCgroup, ledger.FromPidfd, ledger.FromCRI}, Watch
 		}},
 		{"--mode evented", func(o *Options) { o.Mode = pleg.Evented }},
+		{"check --mode evented", func(o *Options) { o.View, o.Mode = Check, pleg.Evented }},
 		{"--mode=evented --events=cgroup,cri --force-events", func(o *Options) {
 			o.Mode, o.Events, o.ForceEvents = pleg.Evented, []ledger.Source{ledger.FromCgroup, ledger.FromCRI}, true
 		}},
@@ -136,7 +137,6 @@ func TestParseRefuses(t *testing.T) {
 		{"--mode evented --events=off", "--mode evented goes by the runtime's event stream: add cri to --events, or leave --events out"},
 		{"--mode evented --events=cgroup", "--mode evented goes by"},
 		{"check --events", "--events: check looks once, and opens no event source"},
-		{"check --mode evented", "--mode: check looks once"},
 		{"bench --events", "--events: bench measures what --periods and --sources name"},
 		{"bench --mode generic", "--mode: bench measures"},
 		{"--for 3s", "--for: only with bench"},

@@ -184,7 +184,7 @@ func (l line) fits(typed func(string) bool) error {
 		why   string
 	}{
 		{l.View == Bench, []string{"events", "mode", "relist-period"}, "bench measures what --periods and --sources name, with generic relists"},
-		{l.View == Check, []string{"events", "force-events", "mode"}, "check looks once, and opens no event source"},
+		{l.View == Check, []string{"events", "force-events"}, "check looks once, and opens no event source"},
 		{l.View != Bench, []string{"periods", "sources", "for", "yes"}, "only with bench"},
 	} {
 		if at := slices.IndexFunc(f.names, typed); f.out && at >= 0 {

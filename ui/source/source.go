@@ -30,6 +30,7 @@ type Source struct {
 	Director director.Director        // of a demo; nil else
 	Clock    engine.Clock             // of a demo; nil else
 	Workers  func() podworker.Workers // of a demo's kubelet; nil else
+	Found    engine.Found             // what else there was
 	Note     string                   // on how the runtime was found, for a person; empty where that says nothing
 
 	node  *host.Node // nil where there is none to be seen
@@ -123,6 +124,7 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 	}
 	name, _ := os.Hostname() // without a name the header shows none
 	return dial(Source{
+		Found:  engine.Found{Other: found.Other, Down: found.Down},
 		Note:   note,
 		Source: pane.Source{Kind: "cri", Node: name, Endpoint: found.Endpoint},
 		node:   node, close: func() {},
@@ -134,7 +136,7 @@ func Open(ctx context.Context, o options.Options, started time.Time, panicked fu
 func discover(ctx context.Context, o options.Options, started time.Time) (cri.Candidate, error) {
 	search := cri.Search{
 		Endpoint: o.Endpoint, HostRoot: o.HostRoot, Timeout: time.Second,
-		Running: func(ctx context.Context) []string { return host.Sockets(ctx, o.HostRoot) },
+		Running: func(ctx context.Context) (kubelets, others []string) { return host.Sockets(ctx, o.HostRoot) },
 	}
 	if o.View == options.Check {
 		late := fmt.Errorf("no runtime was found within --deadline %v: name its socket with --runtime-endpoint", o.Deadline)

@@ -111,16 +111,39 @@ func (l *Look) listening(p procfs.Proc) (paths []string) {
 	if err != nil || !slices.ContainsFunc(open, func(target string) bool { return strings.HasPrefix(target, "socket:") }) {
 		return nil
 	}
-	table, err := Fetch(l, File{p.PID, "net/unix", true}, func() (*procfs.NetUNIX, error) {
-		of, err := procfs.NewFS(filepath.Join(l.root, "proc", strconv.Itoa(p.PID)))
-		if err != nil {
-			return nil, err
-		}
-		return of.NetUNIX()
-	})
+	table, err := Fetch(l, File{p.PID, "net/unix", true}, func() (*procfs.NetUNIX, error) { return socketsSeenBy(l.root, p.PID) })
 	if err != nil {
 		return nil
 	}
+	return listensAmong(open, table)
+}
+
+// Listening returns the paths of the sockets at which a process of the host with that root
+// listens, by the names that they were made with; none if that may not be known. It may hang.
+func Listening(root string, p procfs.Proc) []string {
+	open, err := p.FileDescriptorTargets()
+	if err != nil {
+		return nil
+	}
+	table, err := socketsSeenBy(root, p.PID)
+	if err != nil {
+		return nil
+	}
+	return listensAmong(open, table)
+}
+
+// socketsSeenBy reads the kernel's table of the sockets that are in a process's namespace.
+func socketsSeenBy(root string, pid int) (*procfs.NetUNIX, error) {
+	of, err := procfs.NewFS(filepath.Join("/", root, "proc", strconv.Itoa(pid)))
+	if err != nil {
+		return nil, err
+	}
+	return of.NetUNIX()
+}
+
+// listensAmong returns the paths of those sockets of a table at which somebody listens who
+// has these files open.
+func listensAmong(open []string, table *procfs.NetUNIX) (paths []string) {
 	for _, row := range table.Rows {
 		if row.Flags&listens != 0 && slices.Contains(open, "socket:["+strconv.FormatUint(row.Inode, 10)+"]") {
 			paths = append(paths, row.Path)

@@ -1,0 +1,82 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/past"
+)
+
+// How often the runtime was away is told alike by who looked on and by who looks once.
+func TestRuntimeRestarts(t *testing.T) {
+	crashes := evidence.Unit{Name: "containerd.service", State: "active", Restarts: 7, Up: 20 * time.Second}
+	for _, tt := range []struct {
+		name    string
+		began   []time.Duration // how long ago its processes did
+		watched time.Duration   // by plegtop
+		boot    bool            // there is no shim that is older
+		once    bool
+		unit    evidence.Unit
+		outages int
+		want    string // the summary; empty for nothing
+		severe  Severity
+	}{
+		{name: "one restart that was seen", began: []time.Duration{20 * time.Second}, watched: time.Hour},
+		{name: "two", began: []time.Duration{40 * time.Second, 20 * time.Second}, watched: time.Hour},
+		{name: "three", began: []time.Duration{5 * time.Minute, 40 * time.Second, 20 * time.Second}, watched: time.Hour, severe: Warning,
+			want: "containerd was away 3 times in the last 10 minutes, and began 20s ago"},
+		{name: "some of long ago", began: []time.Duration{time.Hour, 11 * time.Minute, 20 * time.Second}, watched: 2 * time.Hour},
+		{name: "it is over", began: []time.Duration{5 * time.Minute, 4 * time.Minute, 3 * time.Minute}, watched: time.Hour, severe: Info,
+			want: "containerd was away 3 times in the last 10 minutes, and began 3m0s ago"},
+		{name: "more calls found nobody", began: []time.Duration{20 * time.Second}, watched: time.Hour, outages: 4, severe: Warning,
+			want: "containerd was away 4 times in the last 10 minutes, and began 20s ago"},
+		{name: "check", began: []time.Duration{20 * time.Second}, once: true, severe: Info,
+			want: "containerd was away at least once in the last 10 minutes, and began 20s ago"},
+		{name: "the screen, begun as late", began: []time.Duration{20 * time.Second}, severe: Info,
+			want: "containerd was away at least once in the last 10 minutes, and began 20s ago"},
+		{name: "check of one that systemd begins again and again", began: []time.Duration{20 * time.Second}, once: true, unit: crashes, severe: Warning,
+			want: "containerd was away at least once in the last 10 minutes, and began 20s ago"},
+		{name: "long after that", began: []time.Duration{2 * time.Minute}, once: true, unit: crashes},
+		{name: "after a boot", began: []time.Duration{20 * time.Second}, once: true, boot: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := healthy(3)
+			n.Started, n.Policy.Once = ago(tt.watched), tt.once
+			in := n.input()
+			r := looked(n)
+			r.Processes.Daemons[0].Unit, r.Services = "containerd.service", []evidence.Unit{tt.unit}
+			if tt.boot {
+				for i := range r.Processes.Shims {
+					r.Processes.Shims[i].Age = time.Second
+				}
+			}
+			for i, at := range tt.began {
+				pid := r.Processes.Daemons[0].PID - len(tt.began) + 1 + i
+				n.Memory.Starts = append(n.Memory.Starts, past.Start{Command: "containerd", PID: pid, At: ago(at)})
+			}
+			for i := range tt.outages {
+				n.Memory.Outages.Times = append(n.Memory.Outages.Times, past.Outage{At: ago(5*time.Minute - time.Duration(i)*time.Second)})
+			}
+			in.Evidence = r
+			v, found := newView(in), Diagnose(in)
+			h := v.headline(found)
+			if tt.want == "" {
+				if len(found) > 0 || h.Severity != Info {
+					t.Errorf("headline %+v, found %s", h, gist(found))
+				}
+				return
+			}
+			if len(found) != 1 || found[0].ID != RuntimeRestarts || found[0].Severity != tt.severe || found[0].Summary != tt.want {
+				t.Fatalf("found %+v, want %q", found, tt.want)
+			}
+			if warns := tt.severe == Warning; warns != (h.Word == "AT RISK" && h.Text == tt.want) || h.Severity != tt.severe {
+				t.Errorf("headline %+v", h)
+			}
+			if said := strings.Join(found[0].Evidence, "\n"); tt.unit.Restarts > 0 != strings.Contains(said, "restarted 7 times by systemd") {
+				t.Errorf("evidence %q", said)
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/plegtop/plegtop/engine/answers"
+)
+
+// SocketLost is a runtime that answers, and that nobody can connect to any more.
+const SocketLost ID = "socket-lost"
+
+var socketLostKind = &kind{
+	id: SocketLost, find: socketLost,
+	needs:    unpaused,
+	warned:   Headline{Word: "SOCKET LOST"},
+	severity: "warning", scenario: "a real node",
+	when: "calls are answered, and the socket that the runtime's process listens at is no longer at its path: nothing is there, a file, a folder, a socket of nobody, " +
+		"or of a program that does not speak as a runtime. The kubelet is cut off when it next connects. Where no call is answered it is `runtime-down`",
+}
+
+// onlyConnected is what holds of a process whose socket cannot be connected to.
+const onlyConnected = " is reached only by who is connected already"
+
+// socketLost tells that the runtime's socket is lost, while it answers on connections that
+// were made before. It takes an answer of after the look began: what went away with its
+// socket answers no more.
+func socketLost(v *view) []Finding {
+	s := &v.evidence.Socket
+	at, known := v.looked()
+	if s.Unlinked.PID == 0 || !known || !slices.ContainsFunc(v.Calls, func(c answers.Calls) bool { return c.LastOK.After(at) }) {
+		return nil
+	}
+	f := Finding{
+		ID: SocketLost, Severity: Warning,
+		Summary: theProcess(s.Unlinked) + onlyConnected + ": " + v.socketAway(),
+		Next:    v.runtimeSteps(v.socketStep()),
+	}
+	f.say("the kubelet is answered until it connects anew, as after a restart of its own", "endpoint: "+v.endpoint)
+	return []Finding{f}
+}
+
+// socketAway says what is in the place of a runtime's socket.
+func (v *view) socketAway() string {
+	switch s := &v.evidence.Socket; {
+	case s.Kind == "":
+		return "its socket is gone"
+	case s.Kind != "socket":
+		return "there is a " + s.Kind + " in the place of its socket"
+	case s.Holder.PID != 0:
+		return "its socket was replaced by that of " + theProcess(s.Holder)
+	}
+	return "nobody listens at the socket that is in the place of its own"
+}
+
+// socketStep shows what is in the place of the socket.
+func (v *view) socketStep() Step {
+	if by := v.evidence.Socket.Holder; by.PID != 0 {
+		return whose("what that program is", by)
+	}
+	path := quote(socket(v.endpoint))
+	return Step{Text: "what is there, and who listens under that name", Command: "ls -ld " + path + "; ss -xlp | grep -F -e " + path}
+}
