@@ -25,6 +25,12 @@ type Headline struct {
 // for warnings that its Text counts.
 func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == Info }
 
+// YetToPost reports whether all is well again, but for what the kubelet has posted last.
+func (h Headline) YetToPost() bool { return h.Word == notReadyWord && h.Severity == Warning }
+
+// notReadyWord is the word of a node that is not ready, as posted.
+const notReadyWord = "NOT READY"
+
 // healthyWord is the word of a node whose runtime, lists, PLEG and Status are fine.
 const healthyWord = "HEALTHY"
 
@@ -42,7 +48,7 @@ func (v *view) headline(held []Finding) Headline {
 		}
 	}
 	if v.standsNotReady() {
-		return Headline{Word: "NOT READY", Severity: Warning, Text: "all is well again; the kubelet has yet to post it", Clock: v.nextClock()}
+		return Headline{Word: notReadyWord, Severity: Warning, Text: "all is well again; the kubelet has yet to post it", Clock: v.nextClock()}
 	}
 	return v.otherWord(held)
 }
@@ -50,7 +56,7 @@ func (v *view) headline(held []Finding) Headline {
 // standing says since when the node is not ready, where the word does not say that
 // it is: what stands comes before its cause.
 func (v *view) standing(h Headline) string {
-	if !v.standsNotReady() || h.Word == "NOT READY" || h.Word == "UNHEALTHY" {
+	if !v.standsNotReady() || h.Word == notReadyWord || h.Word == "UNHEALTHY" {
 		return ""
 	}
 	return "NotReady since " + v.clock(v.Node.Since) + ": "
@@ -219,7 +225,7 @@ func (v *view) statusWord() (Headline, bool) {
 	h, f := &v.General[call.Status], v.StatusErr
 	switch {
 	case v.Node.RuntimeDown != "" && (f != nil || h.Sure):
-		word := "NOT READY"
+		word := notReadyWord
 		if v.Node.Ready { // as posted
 			word = "LOOP STOPPED"
 		}
@@ -245,7 +251,7 @@ func (v *view) conditionWord() (Headline, bool) {
 		if said.Reason != "" {
 			c.text += ": " + excerpt(said.Reason)
 		}
-		return Headline{Word: "NOT READY", Severity: Critical, Text: c.text}, true
+		return Headline{Word: notReadyWord, Severity: Critical, Text: c.text}, true
 	}
 	return Headline{}, false
 }
