@@ -32,6 +32,7 @@ type poster struct {
 	fixed  bool          // that is so; else it waits for an answer to another call, for a fault must find no call of ours on its way
 	spread time.Duration // how far the kubelet's own next update may be off, either way
 	asked  time.Time     // since when Version is out; zero if it is not
+	back   time.Time     // when one that was late came back last; zero if none was
 
 	late  time.Time // start of the call whose lateness has set nextAt
 	now   string    // what is wrong now
@@ -77,12 +78,25 @@ func (p *poster) returned(m *machine, a *answer) {
 	}
 	p.nextAt = ended.Add(postPeriod)
 	p.fixed = p.spread < postAnytime || p.now != "" || !p.late.IsZero()
-	if !m.pause.on {
-		errs := p.now
-		if held > answers.Late && m.now.Sub(p.errAt) < answers.Together {
+	errs := p.now
+	if held > answers.Late {
+		p.back = ended
+		if m.now.Sub(p.errAt) < answers.Together {
 			errs = p.errs // Version is the quickest call, and computing the condition takes no time
+			p.races(p.now)
 		}
+	}
+	if !m.pause.on {
 		p.post(m, errs)
+	}
+}
+
+// races takes in that Version has come back together with what ended the trouble: which of
+// them the kubelet saw first decides whether it has posted Ready then or does so a period
+// later. Nobody can tell, so it is taken to do so between.
+func (p *poster) races(errs string) {
+	if errs == "" {
+		p.nextAt, p.spread, p.fixed = p.back.Add(postAnytime), postAnytime, true
 	}
 }
 
@@ -105,6 +119,9 @@ func (p *poster) follow(m *machine, errs string, late time.Time) {
 	if (errs == "") != (p.now == "") {
 		p.comesAfter(m, m.now)
 		p.errs, p.errAt = p.now, m.now
+		if m.now.Sub(p.back) < answers.Together {
+			p.races(errs)
+		}
 	}
 	p.now = errs
 	if !late.IsZero() && p.late.IsZero() {

@@ -201,3 +201,25 @@ func TestWhenAKubeletPosts(t *testing.T) {
 		})
 	}
 }
+
+// When a runtime that was stopped goes on, Status and Version come back together: whether
+// the kubelet posts Ready then or a period later is decided by which is first. That is
+// said, as a range, and the node is Ready again between.
+func TestReadyAgainAfterARace(t *testing.T) {
+	for _, lasts := range []time.Duration{75 * time.Second, 135 * time.Second, 150 * time.Second, 434 * time.Second} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.after(20 * time.Second)
+			end := stop(b.fake)
+			b.after(lasts)
+			end()
+			at := time.Now()
+			n := b.after(time.Second).Node
+			if from, to := n.Next.From.Sub(at), n.Next.To.Sub(at); n.Ready || !n.Next.Ready || from > pace || to < 10*time.Second || to > postPeriod+time.Second/2 {
+				t.Errorf("after %v: %v, Ready is foretold from %v to %v", lasts, n.Ready, from, to)
+			}
+			if n := b.after(postAnytime).Node; !n.Ready || n.Next != (Posting{}) {
+				t.Errorf("after %v: not ready 6 s later, %+v", lasts, n.Next)
+			}
+		})
+	}
+}

@@ -48,7 +48,11 @@ func (v *view) headline(held []Finding) Headline {
 		}
 	}
 	if v.standsNotReady() {
-		return Headline{Word: notReadyWord, Severity: Warning, Text: "all is well again; the kubelet has yet to post it", Clock: v.nextClock()}
+		has := "has"
+		if !v.Node.Next.From.After(v.At) { // nobody tells us
+			has = "may have"
+		}
+		return Headline{Word: notReadyWord, Severity: Warning, Text: "all is well again; the kubelet " + has + " yet to post it", Clock: v.nextClock()}
 	}
 	return v.otherWord(held)
 }

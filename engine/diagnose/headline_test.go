@@ -102,6 +102,11 @@ func TestHeadline(t *testing.T) {
 			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
 			return n
 		}(), warning("NOT READY", "all is well again; the kubelet has yet to post it", "Ready")},
+		{"well again, and posted or not", func() *node {
+			n := healthy(5).notReady(10 * time.Second)
+			n.Node.Next = engine.Posting{Ready: true, From: ago(time.Second), To: now.Add(9 * time.Second)}
+			return n
+		}(), warning("NOT READY", "all is well again; the kubelet may have yet to post it", "Ready")},
 		{"an inspection hangs, and its deadline comes first", func() *node {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.Phase.EndsBy = now.Add(73 * time.Second)

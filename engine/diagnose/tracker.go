@@ -259,12 +259,9 @@ func (t *tracker) findings(v *view) []Finding {
 }
 
 // holdsNoMore reports whether a finding is not shown any more, though its end may not be
-// told yet: it has been gone for a relist, or calls refute it, or what it is about has gone
-// since the look at the node that shows it.
+// told yet: it has been gone for a relist, or calls refute it.
 func (v *view) holdsNoMore(k *tracked) bool {
-	looked, known := v.looked()
-	gone := known && v.Gone.Since(k.finding.Subject.ID).After(looked)
-	return gone || !k.gone.IsZero() && v.At.Sub(k.gone) >= lingering || v.refutes(k)
+	return !k.gone.IsZero() && v.At.Sub(k.gone) >= lingering || v.refutes(k)
 }
 
 // refutes reports whether calls of which a finding says that they hang or fail were
