@@ -228,7 +228,7 @@ func Late(s *engine.Snapshot, f call.Flight) bool {
 func (v *view) statusWord() (Headline, bool) {
 	h, f := &v.General[call.Status], v.StatusErr
 	switch {
-	case v.Node.RuntimeDown != "" && (f != nil || h.Sure):
+	case v.Node.RuntimeDown != "" && (f != nil || h.Sure) && !v.Policy.Bounds().Starting: // which takes a moment's silence for that
 		word := notReadyWord
 		if v.Node.Ready { // as posted
 			word = "LOOP STOPPED"
@@ -243,10 +243,11 @@ func (v *view) statusWord() (Headline, bool) {
 	return Headline{}, false
 }
 
-// conditionWord speaks of what the runtime says of itself.
+// conditionWord speaks of what the runtime says of itself. Until the kubelet has posted it
+// the node is ready, though without a ready runtime its sync loop stands.
 func (v *view) conditionWord() (Headline, bool) {
-	for _, c := range []struct{ name, text string }{
-		{runtimeReady, "the runtime says that it is not ready"}, {networkReady, "the runtime says that its network is not ready"},
+	for _, c := range []struct{ name, text, before string }{
+		{runtimeReady, "the runtime says that it is not ready", "LOOP STOPPED"}, {networkReady, "the runtime says that its network is not ready", "AT RISK"},
 	} {
 		said, lacks := v.lacks(c.name)
 		if !lacks {
@@ -255,7 +256,11 @@ func (v *view) conditionWord() (Headline, bool) {
 		if said.Reason != "" {
 			c.text += ": " + excerpt(said.Reason)
 		}
-		return Headline{Word: notReadyWord, Severity: Critical, Text: c.text}, true
+		word := notReadyWord
+		if !v.Policy.Bounds().Starting && v.Node.Ready { // as posted
+			word = c.before
+		}
+		return Headline{Word: word, Severity: Critical, Text: c.text}, true
 	}
 	return Headline{}, false
 }
