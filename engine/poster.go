@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
 )
 
 const (
@@ -11,6 +12,11 @@ const (
 	// next: 10 s and, by chance, up to 4 % more. (kubelet JitterUntil, nodeStatusUpdateFrequency.)
 	postPeriod = 10*time.Second + postJitter
 	postJitter = 200 * time.Millisecond
+	// muteFor is how long a call takes at most to fail on a socket that takes connections and
+	// says nothing on them: what the kubelet gives a connection, after its longest wait
+	// between two and a fifth of that by chance. (cri-client: minConnectionTimeout,
+	// maxBackoffDelay.)
+	muteFor = 5*time.Second + 3600*time.Millisecond
 	// postAnytime is how far off a posting may be of which nothing is known.
 	postAnytime = postPeriod / 2
 )
@@ -86,9 +92,30 @@ func (p *poster) returned(m *machine, a *answer) {
 			p.races(p.now)
 		}
 	}
-	if !m.pause.on {
+	if !m.pause.on && (errs == "" || !p.ready || !m.now.Before(p.heldUntil(m))) {
 		p.post(m, errs)
 	}
+}
+
+// heldUntil returns until when the kubelet's posting may be held up though ours is not; zero
+// if it is not. Where a socket has been mute for us from the start the kubelet may still have
+// a connection, on which its Version waits for its whole timeout.
+func (p *poster) heldUntil(m *machine) time.Time {
+	if !m.mute() || !m.kubelet.loop.syncedAt.IsZero() || !m.core.ListedAt().IsZero() {
+		return time.Time{}
+	}
+	return m.started.Add(postPeriod + m.config.Timeout)
+}
+
+// mute reports whether a call about the whole runtime has failed last for a socket that takes
+// connections and says nothing on them.
+func (m *machine) mute() bool {
+	for _, f := range m.known.Failures() {
+		if f != nil && call.KindOf(f.Err) == call.ErrSilent {
+			return true
+		}
+	}
+	return false
 }
 
 // races takes in that Version has come back together with what ended the trouble: which of
@@ -158,7 +185,9 @@ func (p *poster) next(m *machine, now, changes time.Time, silent bool) (n Postin
 	}
 	at, period := p.nextAt, postPeriod
 	switch {
-	case !p.asked.IsZero() && now.Sub(p.asked) >= answers.Late:
+	case p.ready && m.mute(): // each update waits for that, and nobody tells when it began
+		return Posting{From: changes, To: latest(changes.Add(postPeriod+muteFor), p.heldUntil(m))}
+	case !p.asked.IsZero() && now.Sub(p.asked) >= muteFor:
 		at, period = p.asked.Add(m.config.Timeout), postPeriod+m.config.Timeout
 	case !p.asked.IsZero() || silent:
 		return n // whether Version is answered is seen in a moment
