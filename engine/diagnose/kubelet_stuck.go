@@ -75,7 +75,7 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 		},
 	}
 	if p.For >= time.Second {
-		f.Summary += " for " + going(p.For)
+		f.Summary += lasting(&p)
 	}
 	if p.State == evidence.Frozen {
 		f.Next[1].Command = "systemctl thaw " + v.kubeletUnit()
