@@ -74,10 +74,14 @@ func (l *looks) advance(m *machine) {
 }
 
 // nextAt returns when the next look is due by the clock; zero at the beginning, and for
-// one that looks once where no other is needed.
+// one that looks once where no other is needed. What hung when the last one was made, and
+// hangs no more, is looked at again soon: what that look found accuses until the next one.
 func (l *looks) nextAt(m *machine) time.Time {
-	if !l.can || l.out || m.policy.Once && !l.more {
+	switch {
+	case !l.can || l.out || m.policy.Once && !l.more:
 		return time.Time{}
+	case l.deep && !m.policy.Once && !m.hangs():
+		return sooner(l.next, l.since.Add(secondLook))
 	}
 	return l.next
 }

@@ -66,6 +66,7 @@ func (m *machine) handOut() {
 	for i := range m.calls.handing {
 		a := &m.calls.handing[i]
 		m.memory.hears(m, a)
+		m.sweep.hears(a)
 		if !a.dropped && (a.survey == nil || a.survey.Returned()) {
 			m.askers[a.to].answered(m, a)
 		}

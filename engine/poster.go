@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
 )
 
 const (
@@ -11,6 +12,11 @@ const (
 	// next: 10 s and, by chance, up to 4 % more. (kubelet JitterUntil, nodeStatusUpdateFrequency.)
 	postPeriod = 10*time.Second + postJitter
 	postJitter = 200 * time.Millisecond
+	// muteFor is how long a call takes at most to fail on a socket that takes connections and
+	// says nothing on them: what the kubelet gives a connection, after its longest wait
+	// between two and a fifth of that by chance. (cri-client: minConnectionTimeout,
+	// maxBackoffDelay.)
+	muteFor = 5*time.Second + 3600*time.Millisecond
 	// postAnytime is how far off a posting may be of which nothing is known.
 	postAnytime = postPeriod / 2
 )
@@ -32,6 +38,7 @@ type poster struct {
 	fixed  bool          // that is so; else it waits for an answer to another call, for a fault must find no call of ours on its way
 	spread time.Duration // how far the kubelet's own next update may be off, either way
 	asked  time.Time     // since when Version is out; zero if it is not
+	back   time.Time     // when one that was late came back last; zero if none was
 
 	late  time.Time // start of the call whose lateness has set nextAt
 	now   string    // what is wrong now
@@ -77,12 +84,46 @@ func (p *poster) returned(m *machine, a *answer) {
 	}
 	p.nextAt = ended.Add(postPeriod)
 	p.fixed = p.spread < postAnytime || p.now != "" || !p.late.IsZero()
-	if !m.pause.on {
-		errs := p.now
-		if held > answers.Late && m.now.Sub(p.errAt) < answers.Together {
+	errs := p.now
+	if held > answers.Late {
+		p.back = ended
+		if m.now.Sub(p.errAt) < answers.Together {
 			errs = p.errs // Version is the quickest call, and computing the condition takes no time
+			p.races(p.now)
 		}
+	}
+	if !m.pause.on && (errs == "" || !p.ready || !m.now.Before(p.heldUntil(m))) {
 		p.post(m, errs)
+	}
+}
+
+// heldUntil returns until when the kubelet's posting may be held up though ours is not; zero
+// if it is not. Where a socket has been mute for us from the start the kubelet may still have
+// a connection, on which its Version waits for its whole timeout.
+func (p *poster) heldUntil(m *machine) time.Time {
+	if !m.mute() || !m.kubelet.loop.syncedAt.IsZero() || !m.core.ListedAt().IsZero() {
+		return time.Time{}
+	}
+	return m.started.Add(postPeriod + m.config.Timeout)
+}
+
+// mute reports whether a call about the whole runtime has failed last for a socket that takes
+// connections and says nothing on them.
+func (m *machine) mute() bool {
+	for _, f := range m.known.Failures() {
+		if f != nil && call.KindOf(f.Err) == call.ErrSilent {
+			return true
+		}
+	}
+	return false
+}
+
+// races takes in that Version has come back together with what ended the trouble: which of
+// them the kubelet saw first decides whether it has posted Ready then or does so a period
+// later. Nobody can tell, so it is taken to do so between.
+func (p *poster) races(errs string) {
+	if errs == "" {
+		p.nextAt, p.spread, p.fixed = p.back.Add(postAnytime), postAnytime, true
 	}
 }
 
@@ -105,6 +146,9 @@ func (p *poster) follow(m *machine, errs string, late time.Time) {
 	if (errs == "") != (p.now == "") {
 		p.comesAfter(m, m.now)
 		p.errs, p.errAt = p.now, m.now
+		if m.now.Sub(p.back) < answers.Together {
+			p.races(errs)
+		}
 	}
 	p.now = errs
 	if !late.IsZero() && p.late.IsZero() {
@@ -141,7 +185,9 @@ func (p *poster) next(m *machine, now, changes time.Time, silent bool) (n Postin
 	}
 	at, period := p.nextAt, postPeriod
 	switch {
-	case !p.asked.IsZero() && now.Sub(p.asked) >= answers.Late:
+	case p.ready && m.mute(): // each update waits for that, and nobody tells when it began
+		return Posting{From: changes, To: latest(changes.Add(postPeriod+muteFor), p.heldUntil(m))}
+	case !p.asked.IsZero() && now.Sub(p.asked) >= muteFor:
 		at, period = p.asked.Add(m.config.Timeout), postPeriod+m.config.Timeout
 	case !p.asked.IsZero() || silent:
 		return n // whether Version is answered is seen in a moment

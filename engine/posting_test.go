@@ -201,3 +201,97 @@ func TestWhenAKubeletPosts(t *testing.T) {
 		})
 	}
 }
+
+// When a runtime that was stopped goes on, Status and Version come back together: whether
+// the kubelet posts Ready then or a period later is decided by which is first. That is
+// said, as a range, and the node is Ready again between.
+func TestReadyAgainAfterARace(t *testing.T) {
+	for _, lasts := range []time.Duration{75 * time.Second, 135 * time.Second, 150 * time.Second, 434 * time.Second} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.after(20 * time.Second)
+			end := stop(b.fake)
+			b.after(lasts)
+			end()
+			at := time.Now()
+			n := b.after(time.Second).Node
+			if from, to := n.Next.From.Sub(at), n.Next.To.Sub(at); n.Ready || !n.Next.Ready || from > pace || to < 10*time.Second || to > postPeriod+time.Second/2 {
+				t.Errorf("after %v: %v, Ready is foretold from %v to %v", lasts, n.Ready, from, to)
+			}
+			if n := b.after(postAnytime).Node; !n.Ready || n.Next != (Posting{}) {
+				t.Errorf("after %v: not ready 6 s later, %+v", lasts, n.Next)
+			}
+		})
+	}
+}
+
+// mutes has connections taken and nothing said on them: calls fail after some seconds.
+func mutes(f *fakeRuntime) {
+	for _, op := range call.Operations() {
+		f.script(op.String(), behaviour{delay: 5 * time.Second, err: &call.Error{Op: op, Kind: call.ErrSilent, Code: "Unavailable", Text: "says nothing"}})
+	}
+}
+
+// The posting that is foretold for a mute socket holds from the first time on, whatever the
+// time of the kubelet's own updates, each of which waits for its connection first.
+func TestMuteSocket(t *testing.T) {
+	for before := 20 * time.Second; before < 31*time.Second; before += 1700 * time.Millisecond {
+		bubble(t, Config{}, onePod, func(b *bench) { testMute(b, before) })
+		bubble(t, Config{}, onePod, func(b *bench) { // when a kubelet posts is known then
+			b.after(5 * time.Second)
+			going := make(chan struct{})
+			b.fake.script("Version", behaviour{stops: going})
+			b.after(30 * time.Second)
+			b.fake.behave()
+			close(going)
+			testMute(b, before)
+		})
+	}
+}
+
+func testMute(b *bench, before time.Duration) {
+	t := b.t
+	start := b.after(before)
+	mutes(b.fake)
+	var first Posting
+	for at := time.Duration(0); at < time.Minute; at += time.Second {
+		n := b.after(time.Second).Node
+		switch {
+		case n.Next == (Posting{}):
+		case first == (Posting{}):
+			first = n.Next
+		case n.Next != first:
+			t.Errorf("%v after it: %+v, and before %+v", at, n.Next, first)
+		}
+		if !n.Ready && (first == (Posting{}) || n.Since.Before(first.From) || n.Since.After(first.To)) {
+			t.Fatalf("posted at %v, foretold %+v", n.Since, first)
+		}
+	}
+	for phase := time.Duration(0); phase < postPeriod; phase += time.Second {
+		for _, fails := range []time.Duration{0, 5 * time.Second, muteFor} { // a kubelet in its back-off fails at once
+			posted := start.At.Add(phase)
+			for posted.Before(start.Node.DownAt) {
+				posted = posted.Add(postPeriod + fails)
+			}
+			if posted.After(first.To) {
+				t.Errorf("a kubelet posts at %v, foretold %+v", posted, first)
+			}
+		}
+	}
+}
+
+// A socket that has been mute from the start says nothing of the kubelet's connection: its
+// update may wait for its whole timeout, and is not said to be posted before.
+func TestMuteSocketFromTheStart(t *testing.T) {
+	bubble(t, Config{}, mutes, func(b *bench) {
+		began := b.after(time.Second).Started
+		held := began.Add(postPeriod + 2*time.Minute)
+		for b.after(5 * time.Second).At.Before(held) {
+			if n := b.fresh().Node; !n.Ready || n.Next != (Posting{}) && n.Next.To.Before(held) {
+				t.Fatalf("%v after the start: %+v", time.Since(began), n)
+			}
+		}
+		if n := b.after(2 * (postPeriod + muteFor)).Node; n.Ready {
+			t.Errorf("never: %+v", n)
+		}
+	})
+}

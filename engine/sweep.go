@@ -235,6 +235,13 @@ func (w *sweeper) askAgainAt(m *machine) time.Time {
 	return s.Checked.Add(answers.AgainFirst)
 }
 
+// hears takes in that a relist was answered for an object: what hung hangs no more.
+func (w *sweeper) hears(a *answer) {
+	if w.last != nil && a.By == call.ByRelist && a.Op.AboutObject() {
+		w.last.HeardOf(a.outcome())
+	}
+}
+
 func (w *sweeper) answered(m *machine, a *answer) {
 	m.check.keep(a)
 	w.last.Take(int(a.tag), a.outcome(), a.err != nil && m.mayBeStall() && m.stalls())

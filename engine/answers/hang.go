@@ -169,9 +169,14 @@ func (r *Reading) noteSweep() {
 		return
 	}
 	for _, o := range w.Hung {
+		asked := o.Since
+		if o.InRow > 1 {
+			asked = Later(asked, o.At.Add(-w.Timeout)) // the last of them
+		}
 		// Who looks once asks for an object once: that the rest of its pod was answered
 		// says nothing of it.
-		if w.Ended.IsZero() && !o.Since.Before(r.Back) || !w.Ended.IsZero() && (r.Policy.Bounds().Swept || !r.Heard.HeardSince(o.Flight, w.AskedLast())) {
+		heard := !w.Ended.IsZero() && !r.Policy.Bounds().Swept && r.Heard.HeardSince(o.Flight, w.AskedLast())
+		if !heard && !asked.Before(r.Back) {
 			r.note(&Hang{Flight: o.Flight, Sure: true, Took: o.Took, InRow: o.InRow, Err: o.Err, Swept: true})
 		}
 	}

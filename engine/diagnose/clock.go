@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
 )
 
 // A Clock is what comes next by itself.
@@ -32,7 +33,24 @@ func (v *view) nextClock() Clock {
 			clock.What = "Ready"
 		}
 	}
+	if clock.What == "" && v.noStatusInCheck() {
+		clock = Clock{"NotReady", 0, statusLasts + postPeriod}
+	}
 	return clock
+}
+
+// The kubelet takes a runtime for down without a good Status for so long, and posts it at
+// its next update, of which there is one in so long.
+const (
+	statusLasts = 30 * time.Second
+	postPeriod  = 10 * time.Second
+)
+
+// noStatusInCheck reports whether one look finds that Status hangs or fails for sure while
+// Version, which comes before each posting, is answered: NotReady is posted then, or has been.
+func (v *view) noStatusInCheck() bool {
+	bad := v.StatusErr != nil || v.General[call.Status].Sure
+	return v.Policy.Bounds().Starting && bad && v.Node.RuntimeDown != "" && v.VersionErr == nil && !v.Hangs(call.Version)
 }
 
 // endsInTime reports whether a relist that waits for an inspection ends before PLEG

@@ -25,6 +25,12 @@ type Headline struct {
 // for warnings that its Text counts.
 func (h Headline) Sound() bool { return h.Word == healthyWord && h.Severity == Info }
 
+// YetToPost reports whether all is well again, but for what the kubelet has posted last.
+func (h Headline) YetToPost() bool { return h.Word == notReadyWord && h.Severity == Warning }
+
+// notReadyWord is the word of a node that is not ready, as posted.
+const notReadyWord = "NOT READY"
+
 // healthyWord is the word of a node whose runtime, lists, PLEG and Status are fine.
 const healthyWord = "HEALTHY"
 
@@ -42,7 +48,11 @@ func (v *view) headline(held []Finding) Headline {
 		}
 	}
 	if v.standsNotReady() {
-		return Headline{Word: "NOT READY", Severity: Warning, Text: "all is well again; the kubelet has yet to post it", Clock: v.nextClock()}
+		has := "has"
+		if !v.Node.Next.From.After(v.At) { // nobody tells us
+			has = "may have"
+		}
+		return Headline{Word: notReadyWord, Severity: Warning, Text: "all is well again; the kubelet " + has + " yet to post it", Clock: v.nextClock()}
 	}
 	return v.otherWord(held)
 }
@@ -50,7 +60,7 @@ func (v *view) headline(held []Finding) Headline {
 // standing says since when the node is not ready, where the word does not say that
 // it is: what stands comes before its cause.
 func (v *view) standing(h Headline) string {
-	if !v.standsNotReady() || h.Word == "NOT READY" || h.Word == "UNHEALTHY" {
+	if !v.standsNotReady() || h.Word == notReadyWord || h.Word == "UNHEALTHY" {
 		return ""
 	}
 	return "NotReady since " + v.clock(v.Node.Since) + ": "
@@ -218,8 +228,8 @@ func Late(s *engine.Snapshot, f call.Flight) bool {
 func (v *view) statusWord() (Headline, bool) {
 	h, f := &v.General[call.Status], v.StatusErr
 	switch {
-	case v.Node.RuntimeDown != "" && (f != nil || h.Sure):
-		word := "NOT READY"
+	case v.Node.RuntimeDown != "" && (f != nil || h.Sure) && !v.Policy.Bounds().Starting: // which takes a moment's silence for that
+		word := notReadyWord
 		if v.Node.Ready { // as posted
 			word = "LOOP STOPPED"
 		}
@@ -233,10 +243,11 @@ func (v *view) statusWord() (Headline, bool) {
 	return Headline{}, false
 }
 
-// conditionWord speaks of what the runtime says of itself.
+// conditionWord speaks of what the runtime says of itself. Until the kubelet has posted it
+// the node is ready, though without a ready runtime its sync loop stands.
 func (v *view) conditionWord() (Headline, bool) {
-	for _, c := range []struct{ name, text string }{
-		{runtimeReady, "the runtime says that it is not ready"}, {networkReady, "the runtime says that its network is not ready"},
+	for _, c := range []struct{ name, text, before string }{
+		{runtimeReady, "the runtime says that it is not ready", "LOOP STOPPED"}, {networkReady, "the runtime says that its network is not ready", "AT RISK"},
 	} {
 		said, lacks := v.lacks(c.name)
 		if !lacks {
@@ -245,7 +256,11 @@ func (v *view) conditionWord() (Headline, bool) {
 		if said.Reason != "" {
 			c.text += ": " + excerpt(said.Reason)
 		}
-		return Headline{Word: "NOT READY", Severity: Critical, Text: c.text}, true
+		word := notReadyWord
+		if !v.Policy.Bounds().Starting && v.Node.Ready { // as posted
+			word = c.before
+		}
+		return Headline{Word: word, Severity: Critical, Text: c.text}, true
 	}
 	return Headline{}, false
 }

@@ -21,6 +21,12 @@ func (n *node) notReady(since time.Duration) *node {
 	return n
 }
 
+// starting makes the node that of a kubelet that starts now and has no Status.
+func starting(n *node) *node {
+	n.Node = engine.Node{Known: true, RuntimeDown: "container runtime status check may not have completed yet", Reason: "KubeletNotReady"}
+	return n
+}
+
 func TestHeadline(t *testing.T) {
 	critical := func(word, text, clock string) Headline {
 		return Headline{Word: word, Severity: Critical, Text: text, Clock: Clock{What: clock}}
@@ -102,12 +108,22 @@ func TestHeadline(t *testing.T) {
 			n.Node.Next = engine.Posting{Ready: true, From: now.Add(time.Second), To: now.Add(11 * time.Second)}
 			return n
 		}(), warning("NOT READY", "all is well again; the kubelet has yet to post it", "Ready")},
+		{"well again, and posted or not", func() *node {
+			n := healthy(5).notReady(10 * time.Second)
+			n.Node.Next = engine.Posting{Ready: true, From: now, To: now.Add(9 * time.Second)}
+			return n
+		}(), warning("NOT READY", "all is well again; the kubelet may have yet to post it", "Ready")},
 		{"an inspection hangs, and its deadline comes first", func() *node {
 			n := healthy(5).hangOn(3, "app", 47*time.Second).probesAnswered()
 			n.Phase.EndsBy = now.Add(73 * time.Second)
 			return n
 		}(), critical("INSPECTION HANGS", "ContainerStatus of ns-0/pod-00003 app has been out for 47s; PLEG stays healthy, events are held back", "relist ends")},
-		{"no network", healthy(5).condition("NetworkReady"), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
+		{"Status hangs in check", starting(checked(5).hang(call.Status, 5*time.Second)), critical("STATUS HANGS", "Status got no answer for 5s", "NotReady")},
+		{"Status fails in check, as the kubelet's does", starting(checked(5).fail(call.Status, call.ErrOther, "locked", 1)), critical("STATUS FAILS", "Status fails: Unknown: locked", "NotReady")},
+		{"no network", healthy(5).condition("NetworkReady").notReady(10 * time.Second), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
+		{"no network, in check", checked(5).condition("NetworkReady"), critical("NOT READY", "the runtime says that its network is not ready: Broken", "")},
+		{"no network, and nothing posted", healthy(5).condition("NetworkReady"), critical("AT RISK", "the runtime says that its network is not ready: Broken", "")},
+		{"not ready itself, and nothing posted", healthy(5).condition("RuntimeReady"), critical("LOOP STOPPED", "the runtime says that it is not ready: Broken", "")},
 		{"check was cut off", func() *node { n := checked(5); n.Sweep.Done, n.Sweep.CutOff = 4, true; return n }(), warning("NOT ALL SEEN", "4 of 15 objects asked: cut off by the deadline", "")},
 		{"check was cut off, beside something mild", func() *node {
 			n := checked(5).crashes(0, "api", 6, 1)
@@ -123,7 +139,7 @@ func TestHeadline(t *testing.T) {
 			v := tt.node.view()
 			found := v.diagnose()
 			got := v.headline(found)
-			if got.Clock.What != "" && (got.Clock.In <= 0 || got.Clock.In > 3*time.Minute) {
+			if got.Clock.What != "" && (got.Clock.To <= 0 || got.Clock.In < 0 || got.Clock.In > 3*time.Minute) {
 				t.Errorf("%s in %v", got.Clock.What, got.Clock.In)
 			}
 			if got.Clock.To < got.Clock.In {

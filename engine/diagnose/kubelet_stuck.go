@@ -75,7 +75,7 @@ func (v *view) kubeletHeld(p evidence.Process) Finding {
 		},
 	}
 	if p.For >= time.Second {
-		f.Summary += " for " + going(p.For)
+		f.Summary += lasting(&p)
 	}
 	switch goOn, held := letGoOn(p, ""); {
 	case p.State == evidence.Frozen:

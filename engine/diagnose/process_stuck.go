@@ -196,8 +196,8 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 		Subject:  p.subject(),
 		Evidence: []string{describe("its "+p.word(), p.Process)},
 	}
-	if p.For >= time.Second { // for how long before the first look is not known
-		f.Summary += fmt.Sprintf(" for %s", going(p.For))
+	if p.For >= time.Second {
+		f.Summary += lasting(&p.Process)
 		f.say(fmt.Sprintf("in this state since %s at the latest", v.clock(v.evidence.At.Add(-p.For))))
 	}
 	if p.Mount.Type == "" && waits.OnFrozen(&p.Process) {
@@ -215,7 +215,7 @@ func (v *view) processesStuck(same []stuckProcess) Finding {
 	}
 	f.Next = p.next()
 	if len(same) > 1 {
-		f.Summary = fmt.Sprintf("the %s of %s: %s, the first%s for %s", p.word(), podsOf(same), p.State, tracedBy(p.Tracer), going(p.For))
+		f.Summary = fmt.Sprintf("the %s of %s: %s, the first%s%s", p.word(), podsOf(same), p.State, tracedBy(p.Tracer), lasting(&p.Process))
 		f = about(f, same, stuckProcess.line)
 	}
 	return f.waitedFor(v, same)

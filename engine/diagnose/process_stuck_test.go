@@ -53,6 +53,12 @@ func TestProcessStuck(t *testing.T) {
 			is(p, evidence.Uninterrupted, time.Second, "")
 			p.Stack = []string{"folio_wait_bit_common", "nfs_wait_bit_killable"}
 		}, "pid 1010 (worker) of ns-1/pod-00001 app is in uninterruptible sleep (D)", Warning, app},
+		{"dead volume, since when nobody has seen", func(_ *node, r *evidence.Report) {
+			all(r, "container-1-0", func(p *evidence.Process) {
+				is(p, evidence.Uninterrupted, time.Minute, "__folio_lock")
+				p.AtLeast = true
+			})
+		}, "pid 1009 (app) of ns-1/pod-00001 app is in uninterruptible sleep (D) for at least 1m0s", Warning, app},
 		{"dead volume, of which one process tells", func(_ *node, r *evidence.Report) {
 			all(r, "container-1-0", func(p *evidence.Process) { is(p, evidence.Uninterrupted, time.Minute, "__folio_lock") })
 			r.Processes.Containers["container-1-0"][1].Mount = evidence.Mount{Point: "/data", Type: "fuse.s3", Source: "bucket", Device: "0:52"}

@@ -73,9 +73,12 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	first := g[max(0, slices.IndexFunc(g, func(p stuckProcess) bool { return p.Mount.Type != "" }))].Process
 	m, _ := v.waits.FileSystem(v.waits.Find(g[0].node))
 	f := Finding{ID: ProcessStuck, Group: onFileSystem + m.Device, Summary: fmt.Sprintf("%s for %s", whoWait(g), fileSystem(m))}
-	longest := first.For
-	for _, p := range g {
-		f.Severity, longest = max(f.Severity, p.severity), max(longest, p.For)
+	longest := &first
+	for i := range g {
+		f.Severity = max(f.Severity, g[i].severity)
+		if g[i].For > longest.For {
+			longest = &g[i].Process
+		}
 	}
 	switch frozen := waits.OnFrozen(&first); {
 	case frozen && first.Mount.Type == "": // it named a path, which cannot be seen
@@ -83,8 +86,8 @@ func (v *view) waitingFinding(g []stuckProcess) Finding {
 	case frozen:
 		f.Summary += ", which is frozen,"
 	}
-	f.Summary += " for " + going(longest)
-	f.Since = v.evidence.At.Add(-longest)
+	f.Summary += lasting(longest)
+	f.Since = v.evidence.At.Add(-longest.For)
 	f.say(v.disk(m)...)
 	f.Next = append([]Step{{Text: "all that waits; no signal reaches it, and no restart helps, before the file system answers", Command: allInKernel}}, freeing(first, m)...)
 	f = about(f, g, stuckProcess.line).waitedFor(v, g)

@@ -65,11 +65,19 @@ func StuckProcesses(r *evidence.Report) (all []string) {
 	return all
 }
 
+// lasting says for how long a process has been in its state.
+func lasting(p *evidence.Process) string {
+	if p.AtLeast {
+		return " for at least " + going(p.For)
+	}
+	return " for " + going(p.For)
+}
+
 // describe says what is known of a process in one line.
 func describe(role string, p evidence.Process) string {
 	said := fmt.Sprintf("%s: pid %d (%s) is %v", role, p.PID, p.Command, p.State)
 	if p.For >= time.Second && (p.State.Stuck() || p.State == evidence.Zombie) {
-		said += " for " + going(p.For)
+		said += lasting(&p)
 	}
 	said += tracedBy(p.Tracer)
 	if p.Wchan != "" {

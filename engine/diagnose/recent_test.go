@@ -171,7 +171,7 @@ func TestNoListYetIsNoVerdict(t *testing.T) {
 	n.Node.PLEG = "PLEG is not healthy: pleg was last seen active 3m18.652721733s ago; threshold is 3m0s"
 	found := n.diagnose()
 	wantIDs(t, found, ListHung, PLEGUnhealthy)
-	if said := strings.Join(found[1].Evidence, "\n"); !strings.Contains(said, "the kubelet says: PLEG is not healthy: pleg was last seen active 3m19s ago; threshold is 3m0s") || strings.Contains(said, "yet to be") {
+	if said := strings.Join(found[1].Evidence, "\n"); !strings.Contains(said, "a kubelet that sees the same says: PLEG is not healthy: pleg was last seen active 3m19s ago; threshold is 3m0s") || strings.Contains(said, "yet to be") {
 		t.Error(said)
 	}
 }

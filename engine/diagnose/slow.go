@@ -86,14 +86,14 @@ func (v *view) slowOperations() (slow []time.Duration, all bool) {
 func (v *view) typical(op call.Operation) (time.Duration, bool) {
 	sums := v.Sums(op)
 	switch {
-	case sums.LastOK.IsZero():
+	case sums.LastOK.IsZero(), sums.LastOK.Add(-sums.Last).Before(v.Memory.Back.At): // it waited with all others
 		return 0, false
 	case v.Policy.Bounds().OneMoment:
 		return sums.P50, true
 	case op == call.ListPodSandbox || op == call.ListContainers:
 		return v.typicalList(sums)
 	}
-	if took, ok := v.ProbeTime(op, v.At.Add(-answers.FreshFor)); ok {
+	if took, ok := v.ProbeTime(op, answers.Later(v.At.Add(-answers.FreshFor), v.Memory.Back.At.Add(answers.Together))); ok {
 		return took, true
 	}
 	if op == call.Version || v.At.Sub(sums.LastOK) > answers.SlowFor || sums.LastErrAt.After(sums.LastOK) {

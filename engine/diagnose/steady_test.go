@@ -94,9 +94,9 @@ func TestCallsThatComeBackTogether(t *testing.T) {
 		silent, stays time.Duration
 		want          string
 	}{
-		"a moment":  {3 * second, 0, "2s began warning runtime-unresponsive\n9s ended warning runtime-unresponsive\n"},
-		"long":      {20 * second, second / 2, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n25.5s ended critical runtime-unresponsive\n"},
-		"one stays": {8 * second, 6 * second, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n10.5s began critical list-hung\n13.5s ended critical runtime-unresponsive\n20s ended critical list-hung\n"},
+		"a moment":  {3 * second, 0, "2s began warning runtime-unresponsive\n7s ended warning runtime-unresponsive\n"},
+		"long":      {20 * second, second / 2, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n23.5s ended critical runtime-unresponsive\n"},
+		"one stays": {8 * second, 6 * second, "2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n10.5s began critical list-hung\n11.5s ended critical runtime-unresponsive\n18s ended critical list-hung\n"},
 	} {
 		if got := turns(play(t, thaw(tt.silent, tt.stays)...)); got != tt.want {
 			t.Errorf("%s: turns:\n%s", name, got)
@@ -108,8 +108,8 @@ func TestCallsThatComeBackTogether(t *testing.T) {
 // nobody was there is not told to fail alone. One that goes on to fail is.
 func TestListsOfARuntimeThatIsBack(t *testing.T) {
 	for goesOn, want := range map[bool]string{
-		false: "2s began warning runtime-down\n10s changed critical runtime-down\n25s ended critical runtime-down\n",
-		true:  "2s began warning runtime-down\n10s changed critical runtime-down\n22s began warning runtime-down\n27s ended warning runtime-down\n30s changed critical runtime-down\n",
+		false: "2s began warning runtime-down\n10s changed critical runtime-down\n23s ended critical runtime-down\n",
+		true:  "2s began warning runtime-down\n10s changed critical runtime-down\n22s began warning runtime-down\n25s ended warning runtime-down\n30s changed critical runtime-down\n",
 	} {
 		var all []engine.Update
 		for i := 1; i < 20; i++ {
@@ -168,7 +168,7 @@ func TestStoppedRuntimeThatIsBack(t *testing.T) {
 		all = append(all, n.after(9*second+at))
 	}
 	got := play(t, all...)
-	if got := turns(got); got != "1s began critical process-stuck\n2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n15s ended critical process-stuck\n15s ended critical runtime-unresponsive\n" {
+	if got := turns(got); got != "1s began critical process-stuck\n2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n13s ended critical process-stuck\n13s ended critical runtime-unresponsive\n" {
 		t.Errorf("turns:\n%s", got)
 	}
 	for _, u := range got[9:] {
@@ -243,6 +243,25 @@ func TestOldLooksBeginNothing(t *testing.T) {
 		got := play(t, healthy(5).after(-second), n.after(0))
 		if began := len(got[1].Turns) > 0; began != tt.begins {
 			t.Errorf("%s: %s", name, turns(got))
+		}
+	}
+}
+
+// What a sweep took over from a call that was out before the runtime came back accuses
+// nobody, though that sweep ended after the pod was inspected well.
+func TestSweepOverAComebackAccusesNobody(t *testing.T) {
+	for inRow, want := range map[int]int{1: 0, 2: 1} {
+		n := healthy(5)
+		n.Sweep = &answers.Sweep{Began: ago(second / 10), Ended: ago(second / 20), Width: 4, Timeout: 2 * second, Total: 15, Done: 15}
+		n.sweepHung(1, "")
+		hung := &n.Sweep.Hung[0]
+		hung.Since, hung.At, hung.Took, hung.InRow = ago(20*second), ago(second/20), 20*second, inRow
+		n.pod(1).InspectedAt, n.Memory.Back.At = ago(second/15), ago(second/12)
+		if inRow > 1 { // it was asked again since
+			n.Memory.Back.At = ago(3 * second)
+		}
+		if got := Diagnose(Input{Snapshot: &n.Snapshot}); len(got) != want {
+			t.Errorf("%d in a row: %v", inRow, ids(got))
 		}
 	}
 }

@@ -12,9 +12,17 @@ const (
 	// holding is how long something mild must be found without a break before it is
 	// told: a call that was slow for a moment is no finding.
 	holding = 2 * time.Second
-	// settling is how long a finding must be gone, or milder, before it is told so:
-	// what comes and goes from one relist to the next is one finding, not many.
-	settling = 5 * time.Second
+	// settling is how long a finding must be gone before it is told so: what
+	// comes and goes from one relist to the next is one finding, not many. A relist is a
+	// second away, and people are told within 5 s of the end of a fault.
+	settling = 3 * time.Second
+	// settlingAgain is the same for one that has come back before, and for one that is milder.
+	settlingAgain = 4 * time.Second
+	// lingering is for how long a finding that is gone is still shown: one relist long.
+	lingering = time.Second
+	// sameFor is how long after its end a finding that comes back is the same one: a fault
+	// that is repaired in steps is one fault.
+	sameFor = time.Minute
 	// endedShown is how long an ended finding is remembered, and endedMost how
 	// many are.
 	endedShown = 30 * time.Minute
@@ -40,6 +48,7 @@ type Turn struct {
 	Finding Finding       // as it is now, or was last
 	Was     Severity      // before it changed
 	Lasted  time.Duration // from its beginning to when it was last seen
+	Again   bool          // it had ended less than a minute before, and goes on: its beginning is the first one
 }
 
 // An Ended is a finding that holds no more.
@@ -54,12 +63,14 @@ type tracked struct {
 	finding Finding // as it was last seen
 	key     Key
 	begun   bool // its beginning was told
+	again   bool // so was its end, and it has come back
 	told    Severity
 	worst   Severity
-	began   time.Time // when it was first seen
-	seen    time.Time // when it was last seen
-	held    time.Time // when it was last as bad as what was told
-	gone    time.Time // since when it is not there; zero while it is
+	began   time.Time     // when it was first seen
+	seen    time.Time     // when it was last seen
+	held    time.Time     // when it was last as bad as what was told
+	gone    time.Time     // since when it is not there; zero while it is
+	settles time.Duration // how long that must last for it to be over
 }
 
 // A tracker turns the findings of one moment after the other into turns.
@@ -85,12 +96,14 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 		case !v.tells(kindOf(k.key.ID)):
 			k.gone, k.held = time.Time{}, v.At
 			return false
-		case !k.over(v.At):
+		case !v.over(k):
 			return false
 		}
-		if k.begun {
+		if k.begun || k.again {
 			t.past = keep(t.past, k.ended(), endedMost)
-			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began)})
+		}
+		if k.begun {
+			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began), Again: k.again})
 		}
 		return true
 	})
@@ -126,18 +139,33 @@ func (v *view) objectHangs(id string) bool {
 	return slices.ContainsFunc(v.Statuses, func(h answers.Hang) bool { return h.ID == id })
 }
 
-// over reports whether k has been gone for long enough, as of at.
-func (k *tracked) over(at time.Time) bool {
+// over reports whether k has been gone for long enough.
+func (v *view) over(k *tracked) bool {
 	switch {
-	case k.seen.Equal(at):
+	case k.seen.Equal(v.At):
 		k.gone = time.Time{}
 		return false
 	case !k.begun:
 		return true
 	case k.gone.IsZero():
-		k.gone = at
+		k.gone, k.settles = v.At, v.settles(k)
 	}
-	return at.Sub(k.gone) >= settling
+	return v.At.Sub(k.gone) >= k.settles
+}
+
+// settles returns how long a finding that has just gone must stay so. What only Status
+// tells, or a look at the node, is asked every five seconds: the first answer that says
+// otherwise is enough.
+func (v *view) settles(k *tracked) time.Duration {
+	status := v.Sums(call.Status).LastOK
+	switch {
+	case k.again:
+		return settlingAgain
+	case k.finding.Subject.Operation == call.Status.String() && !status.Before(k.seen),
+		kindOf(k.key.ID).needs == nothing && !v.evidence.At.Before(k.seen):
+		return 0
+	}
+	return settling
 }
 
 // see takes in that f is there, and returns what to say about it.
@@ -146,7 +174,7 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 	i := slices.IndexFunc(t.known, func(k *tracked) bool { return k.key == key })
 	if i < 0 {
 		i = len(t.known)
-		t.known = append(t.known, &tracked{finding: f, key: key, began: at})
+		t.known = append(t.known, t.begin(at, key))
 	}
 	k := t.known[i]
 	if k.seen.Equal(at) && f.Severity <= k.finding.Severity {
@@ -163,15 +191,30 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 			return nil
 		}
 		k.begun, k.told, k.held = true, f.Severity, at
-		return []Turn{{Kind: Began, Finding: f}}
+		turn := Turn{Kind: Began, Finding: f, Again: k.again}
+		if k.again {
+			turn.Lasted = at.Sub(k.began)
+		}
+		return []Turn{turn}
 	case f.Severity == k.told:
 		k.held = at
-	case f.Severity > k.told, at.Sub(k.held) >= settling:
+	case f.Severity > k.told, at.Sub(k.held) >= settlingAgain:
 		was := k.told
 		k.told, k.held = f.Severity, at
 		return []Turn{{Kind: Changed, Finding: f, Was: was, Lasted: at.Sub(k.began)}}
 	}
 	return nil
+}
+
+// begin returns what is tracked from now on: what was told to have ended lately goes on.
+func (t *tracker) begin(at time.Time, key Key) *tracked {
+	i := slices.IndexFunc(t.past, func(e Ended) bool { return e.Key() == key && at.Sub(e.End) <= sameFor })
+	if i < 0 {
+		return &tracked{key: key, began: at}
+	}
+	was := t.past[i]
+	t.past = slices.Delete(t.past, i, i+1)
+	return &tracked{finding: was.Finding, key: key, again: true, began: was.Began, seen: was.End, worst: was.Worst}
 }
 
 // holds reports whether a finding was told and is not over, so that it may not give
@@ -201,7 +244,7 @@ func (t *tracker) group(f Finding, now string) string {
 func (t *tracker) findings(v *view) []Finding {
 	var now []Finding
 	for _, k := range t.known {
-		if k.begun && v.tells(kindOf(k.key.ID)) && !k.seen.Before(v.Resumed) && !v.refutes(k) {
+		if k.begun && v.tells(kindOf(k.key.ID)) && !k.seen.Before(v.Resumed) && !v.holdsNoMore(k) {
 			f := k.finding
 			f.Severity = k.told
 			now = append(now, f)
@@ -213,6 +256,12 @@ func (t *tracker) findings(v *view) []Finding {
 		}
 	}
 	return order(now)
+}
+
+// holdsNoMore reports whether a finding is not shown any more, though its end may not be
+// told yet: it has been gone for a relist, or calls refute it.
+func (v *view) holdsNoMore(k *tracked) bool {
+	return !k.gone.IsZero() && v.At.Sub(k.gone) >= lingering || v.refutes(k)
 }
 
 // refutes reports whether calls of which a finding says that they hang or fail were
@@ -254,7 +303,7 @@ func (t *tracker) ended(v *view) []Ended {
 	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return v.At.Sub(e.End) > endedShown })
 	ended := slices.Clone(t.past)
 	for _, k := range t.known {
-		if k.begun && v.tells(kindOf(k.key.ID)) && v.refutes(k) {
+		if k.begun && v.tells(kindOf(k.key.ID)) && v.holdsNoMore(k) {
 			ended = append(ended, k.ended())
 		}
 	}

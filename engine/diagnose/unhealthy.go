@@ -143,11 +143,11 @@ func (v *view) verdictLine() string {
 	case left > 0:
 		return fmt.Sprintf("unhealthy in %s unless a list succeeds", span(left.Round(time.Second)))
 	case v.Node.PLEG != "":
-		return "the kubelet says: " + Rounded(v.Node.PLEG)
+		return "a kubelet that sees the same says: " + Rounded(v.Node.PLEG)
 	case v.Policy.Bounds().Starting:
 		return "a kubelet that starts now says: PLEG is not healthy: " + Rounded(v.Health.Verdict)
 	case v.unhealthy():
-		return "the kubelet says: PLEG is not healthy: " + Rounded(v.Health.Verdict)
+		return "a kubelet that sees the same says: PLEG is not healthy: " + Rounded(v.Health.Verdict)
 	}
 	return ""
 }

@@ -111,7 +111,7 @@ func (v *view) halfSilentFinding(h *answers.Hang) Finding {
 func (v *view) downClock() string {
 	switch n := v.Node; {
 	case n.RuntimeDown != "":
-		return "the kubelet says: " + n.RuntimeDown
+		return "a kubelet that sees the same says: " + n.RuntimeDown
 	case n.DownAt.After(v.At):
 		return fmt.Sprintf("the kubelet says \"container runtime is down\" in %s unless a Status comes back", going(n.DownAt.Sub(v.At)))
 	}

@@ -102,6 +102,7 @@ type Process struct {
 	State   State         // of the thread that is worst off
 	Thread  int           // whose state that is; 0 for the first one
 	For     time.Duration // in this state, as far as the kernel or looks before tell; 0 if they do not
+	AtLeast bool          // For is since the first look that saw it so: its begin nobody has seen
 	Age     time.Duration // since its start; 0 if that could not be read
 	Wchan   string        // the kernel function in which it sleeps; empty if not permitted
 	Stack   []string      // kernel stack, the innermost function first; empty if not permitted

@@ -229,6 +229,16 @@ func (s *Sweep) takeAgain(place int, a answers.Outcome) {
 	}
 }
 
+// HeardOf takes in that somebody else was answered for an object that hung or failed: it need
+// not be asked again.
+func (s *Sweep) HeardOf(a answers.Outcome) {
+	i := slices.IndexFunc(s.bad, func(p int) bool { return s.objects[p].Op == a.Op && s.objects[p].ID == a.ID })
+	if i >= 0 && s.Over() && s.stateOf(a) == answered {
+		s.stale = true
+		s.takeAgain(s.bad[i], a)
+	}
+}
+
 // HungSoFar returns how many have hung so far.
 func (s *Sweep) HungSoFar() int { return s.hanging(func(*object) bool { return true }) }
 

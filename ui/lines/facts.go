@@ -3,7 +3,6 @@ package lines
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
@@ -79,10 +78,10 @@ func ready(s *engine.Snapshot, node, release string, written func(string) bool) 
 		why += ": " + diagnose.Rounded(n.Message)
 	}
 	switch {
-	case basis == byKubelet && s.Node.Ready != n.Ready:
-		return fmt.Sprintf("%s: %s by what its kubelet %s says of its PLEG (%s), though plegtop's own lists are answered", node, word, release, why)
+	case n.Ready: // it may have other reasons, and words, of its own
+		return fmt.Sprintf("%s: a kubelet %s started now would say Ready, as far as the runtime and PLEG go", node, release)
 	case basis == byKubelet:
-		return fmt.Sprintf("%s: %s by what its kubelet %s sees of the runtime and of PLEG (%s)", node, word, release, why)
+		return fmt.Sprintf("%s: %s by what its kubelet %s says of its PLEG (%s), though plegtop's own lists are answered", node, word, release, why)
 	}
 	return fmt.Sprintf("%s: a kubelet %s started now would say %s (%s)", node, release, word, why)
 }
@@ -90,7 +89,7 @@ func ready(s *engine.Snapshot, node, release string, written func(string) bool) 
 // By whose figures a node is said to be ready.
 const (
 	byModel   = "model"   // what a kubelet that started now would say
-	byKubelet = "kubelet" // the node's own sees as much, or says otherwise
+	byKubelet = "kubelet" // the node's own says of its PLEG what we do not see
 )
 
 // nodeOf returns what is known of the node's Ready condition, and by whom. The figures of the
@@ -106,27 +105,8 @@ func nodeOf(s *engine.Snapshot) (engine.Node, string) {
 		n.Message = fmt.Sprintf("PLEG is not healthy: pleg was last seen active %v ago; threshold is %v", k.ReadAt.Sub(k.LastSeen), pleg.DefaultThreshold)
 		return n, byKubelet
 	}
-	if agrees(s) {
-		return n, byKubelet
-	}
 	return n, byModel
 }
-
-// agrees reports whether the node's own kubelet sees what we see: it has just
-// relisted, its sync loop works, and all that we asked is well. For all else its
-// word cannot be had from here: what is posted may lag by minutes.
-func agrees(s *engine.Snapshot) bool {
-	if s.Evidence == nil || !s.Node.Known || !s.Node.Ready {
-		return false
-	}
-	k := &s.Evidence.Kubelet
-	_, known := plegOf(*k)
-	return known && k.ReadAt.Sub(k.LastSeen) <= justRelisted && k.SyncLoop.OK && k.Health.OK
-}
-
-// justRelisted is how old the last relist of a kubelet may be on which nothing is
-// wrong: it relists every second or two.
-const justRelisted = 5 * time.Second
 
 // plegOf returns what a kubelet says of its PLEG, by the last relist that it told.
 // Its threshold is that of every kubelet, whatever ours is; but for one that goes by the

@@ -10,8 +10,10 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 )
 
-// What the node's own kubelet sees is said as its word, all else as what one that
-// started now would say; the Ready condition itself is never called known.
+// All but what a kubelet says of its PLEG is said as what one that started now would say;
+// the Ready condition itself is never called known.
+// That a node is ready is never its kubelet's word: what it posts goes by a clock of 30 s
+// that no metric has, and may have a reason of its own. That its PLEG is not healthy is.
 func TestWhatTheKubeletSees(t *testing.T) {
 	silent := evidence.Answer{Asked: true, TimedOut: true, Took: 2 * time.Second, Err: "took the connection and gave no answer within 2s"}
 	refused := evidence.Answer{Asked: true, Refused: true, Err: "not available: connection refused"}
@@ -21,7 +23,7 @@ func TestWhatTheKubeletSees(t *testing.T) {
 		basis         string
 		node, kubelet string // parts of the rows
 	}{
-		{"well", func(*engine.Snapshot, *evidence.Kubelet) {}, "kubelet", "Ready by what its kubelet 1.36.2 sees", "PLEG is healthy, its last relist began 960ms ago; one every 1.0s since it started; healthz ok"},
+		{"well", func(*engine.Snapshot, *evidence.Kubelet) {}, "model", "a kubelet 1.36.2 started now would say Ready, as far as the runtime and PLEG go", "PLEG is healthy, its last relist began 960ms ago; one every 1.0s since it started; healthz ok"},
 		{"the runtime hangs for us", func(s *engine.Snapshot, _ *evidence.Kubelet) {
 			s.Node.Ready, s.Node.Reason, s.Node.Message = false, "KubeletNotReady", "container runtime status check may not have completed yet"
 		}, "model", "a kubelet 1.36.2 started now would say NotReady", "PLEG is healthy"},

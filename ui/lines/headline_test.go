@@ -34,6 +34,8 @@ func TestWatchTellsTheHeadline(t *testing.T) {
 		at(11, "HEALTHY", "", diagnose.Info),
 		at(16, "HEALTHY", "", diagnose.Info),
 		at(17, "HEALTHY", "1 warning", diagnose.Info),
+		at(18, "NOT READY", "all is well again", diagnose.Warning),
+		at(19, "HEALTHY", "", diagnose.Info), // it was posted
 	}
 	want := `12:00:00.000 headline: LISTS HANG: for 3s (12 of 17); NotReady in 2m
 12:00:00.000 PLEG is healthy
@@ -41,6 +43,8 @@ func TestWatchTellsTheHeadline(t *testing.T) {
 12:00:09.000 headline: LISTS HANG: behind shop/cart-2; NotReady in 1m51s
 12:00:16.000 headline: HEALTHY: NotReady in 1m44s
 12:00:17.000 headline: HEALTHY: 1 warning; NotReady in 1m43s
+12:00:18.000 headline: NOT READY: all is well again; NotReady in 1m42s
+12:00:19.000 headline: HEALTHY: NotReady in 1m41s
 `
 	if diff := cmp.Diff(want, watch(t, Options{}, updates...)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)

@@ -96,9 +96,10 @@ type gapLine struct {
 
 type findingLine struct {
 	header
-	State         string        `json:"state"`         // "began", "changed" in severity, or "ended"
-	Was           string        `json:"was,omitempty"` // its severity before it changed
-	LastedSeconds float64       `json:"lastedSeconds"` // so far; when ended, until it was last seen
+	State         string        `json:"state"`           // "began", "changed" in severity, or "ended"
+	Was           string        `json:"was,omitempty"`   // its severity before it changed
+	Again         bool          `json:"again,omitempty"` // it ended less than a minute before, and goes on
+	LastedSeconds float64       `json:"lastedSeconds"`   // so far; when ended, until it was last seen
 	Finding       findingObject `json:"finding"`
 }
 
@@ -138,7 +139,7 @@ func appendHealth(b []byte, s *engine.Snapshot) []byte {
 func appendFinding(b []byte, at time.Time, t diagnose.Turn) []byte {
 	l := &findingLine{
 		header: newHeader(at, "finding"), State: t.Kind.String(),
-		LastedSeconds: t.Lasted.Seconds(), Finding: newFindingObject(t.Finding),
+		LastedSeconds: t.Lasted.Seconds(), Again: t.Again, Finding: newFindingObject(t.Finding),
 	}
 	if t.Kind == diagnose.Changed {
 		l.Was = t.Was.String()

@@ -30,6 +30,16 @@ func story() []diagnose.Update {
 	}
 }
 
+// That a finding is the same as before stands in its line.
+func TestWatchFindingAgain(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		line := appendFinding(nil, noon, diagnose.Turn{Finding: hung(diagnose.Warning, "a"), Again: again})
+		if got := bytes.Contains(line, []byte(`"again":true`)); got != again {
+			t.Errorf("again %v: %s", again, line)
+		}
+	}
+}
+
 func second(n int, turns ...diagnose.Turn) diagnose.Update {
 	s := healthy()
 	s.At = noon.Add(time.Duration(n) * time.Second)
@@ -48,6 +58,8 @@ func TestWatchFindingsText(t *testing.T) {
 `
 	files := diagnose.Finding{ID: diagnose.LimitsNear, Summary: "53 of 54 files are open"} // its processes may be near as well
 	told := append(story(), second(8, diagnose.Turn{Kind: diagnose.Over, Finding: files, Lasted: 4 * time.Second}))
+	told = append(told, second(9, diagnose.Turn{Kind: diagnose.Began, Finding: files, Lasted: 9 * time.Second, Again: true}))
+	want += "12:00:09.000 finding began again: info limits-near: 53 of 54 files are open\n"
 	if diff := cmp.Diff(want, watch(t, Options{}, told...)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}

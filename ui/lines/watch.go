@@ -112,8 +112,9 @@ func (v *watcher) update(u diagnose.Update) []byte {
 }
 
 // steady is how long a headline must have stayed the same before it takes the place
-// of a worse one: what comes and goes from one relist to the next is no news.
-const steady = 5 * time.Second
+// of a worse one: what comes and goes from one relist to the next is no news. People are
+// told within 5 s of the end of a fault.
+const steady = 3 * time.Second
 
 // turned reports whether the headline is to be written, and remembers it.
 func (v *watcher) turned(u diagnose.Update) bool {
@@ -123,11 +124,11 @@ func (v *watcher) turned(u diagnose.Update) bool {
 	}
 	hold := time.Duration(0)
 	switch bad := v.headline.Severity; {
-	case bad == diagnose.Info:
+	case bad == diagnose.Info, v.headline.YetToPost(): // all has been well for a while
 	case h.Severity < bad:
 		hold = steady
 	case h.Severity == bad:
-		hold = steady / 5
+		hold = steady / 3
 	}
 	if h == v.headline || at.Sub(v.since) < hold {
 		return false
@@ -230,7 +231,11 @@ func (v *watcher) turn(b []byte, at time.Time, t diagnose.Turn) []byte {
 	if v.o.JSON {
 		return appendFinding(b, at, t)
 	}
-	b = fmt.Appendf(stamp(b, at), "finding %v: ", t.Kind)
+	state := t.Kind.String()
+	if t.Kind == diagnose.Began && t.Again {
+		state += " again"
+	}
+	b = fmt.Appendf(stamp(b, at), "finding %s: ", state)
 	switch f := t.Finding; t.Kind {
 	case diagnose.Over:
 		name := finding.Words(string(f.ID), finding.Subject(f.Subject))

@@ -35,7 +35,7 @@ func TestLookTellsAtOnceForHowLong(t *testing.T) {
 			w := newFixtureWalker(root)
 			w.clock = func(cpu int) time.Duration { return clocks[cpu] }
 			found := w.lookAt(t.Context(), proctest.Look).Containers[id]
-			if len(found) != 1 || found[0].For != tt.want {
+			if len(found) != 1 || found[0].For != tt.want || found[0].AtLeast {
 				t.Errorf("found %+v, want it so for %v", found, tt.want)
 			}
 		})

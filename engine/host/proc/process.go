@@ -54,6 +54,7 @@ type threadState struct {
 	cpu    int    // on which it ran last
 	runs   uint64 // how often the thread has been run, for one that sleeps in the kernel
 	since  time.Time
+	told   bool // since, by the kernel; else that is when a look saw it so first
 }
 
 // from returns s with the time at which this state began, if it is that of was. A
@@ -61,7 +62,7 @@ type threadState struct {
 // a disk does that. What is known of it by now is the better only if it is much so.
 func (s threadState) from(was threadState) threadState {
 	if s.isStill(was) && !was.since.IsZero() && was.since.Add(-time.Second).Before(s.since) {
-		s.since = was.since
+		s.since, s.told = was.since, was.told
 	}
 	return s
 }

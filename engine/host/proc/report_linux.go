@@ -79,7 +79,7 @@ func (l *Look) add(found *evidence.Processes, s sighting) {
 func (l *Look) process(s sighting) evidence.Process {
 	p := evidence.Process{
 		PID: s.proc.PID, Parent: s.stat.PPID, Command: s.comm,
-		State: s.now.state, Thread: s.now.thread, For: l.at.Sub(s.now.since), Age: l.age(s.stat),
+		State: s.now.state, Thread: s.now.thread, For: l.at.Sub(s.now.since), AtLeast: !s.now.told && l.at.After(s.now.since), Age: l.age(s.stat),
 	}
 	if p.State.Stuck() {
 		p.Wchan, p.Stack = l.sleep(s)

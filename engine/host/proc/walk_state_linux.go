@@ -44,7 +44,8 @@ func (l *Look) findStates() {
 		if s.now.state.Stuck() && s.now.state != evidence.Frozen { // which may have slept long before
 			s.now.runs = l.runs(*s)
 			if !l.frozen[s.member.group].unread {
-				s.now.since = l.at.Add(-l.idle(*s))
+				idle := l.idle(*s)
+				s.now.since, s.now.told = l.at.Add(-idle), idle > 0
 			}
 		}
 		s.now = s.now.from(s.last)

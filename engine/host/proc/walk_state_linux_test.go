@@ -78,8 +78,8 @@ func TestLookTellsSinceWhen(t *testing.T) {
 	for _, step := range steps {
 		proctest.Write(t, root, proctest.Process{PID: 200, Comm: "java", Cgroup: proctest.Cgroup(id), State: step.leader, Threads: []proctest.Process{step.thread}})
 		found := w.lookAt(t.Context(), proctest.Look.Add(step.after))
-		if p := found.Containers[id]; len(p) != 1 || p[0].For != step.want {
-			t.Errorf("%s: %+v, want it for %v", step.name, p, step.want)
+		if p := found.Containers[id]; len(p) != 1 || p[0].For != step.want || p[0].AtLeast != (step.want > 0) {
+			t.Errorf("%s: %+v, want it for at least %v", step.name, p, step.want)
 		}
 	}
 }
