@@ -54,7 +54,7 @@ func First(n int) []int {
 // Next returns the place of the target to ask now, and false if nobody is to be asked: as
 // many calls are out as may be, or nobody is left.
 func (s *Survey) Next(now time.Time) (int, bool) {
-	if s == nil || s.Held || s.out == s.Width || s.Late(now) {
+	if s == nil || s.Held || s.out >= s.Width || s.Late(now) { // more are out where the width has shrunk
 		return 0, false
 	}
 	if s.Retrying() {

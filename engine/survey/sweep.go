@@ -126,7 +126,7 @@ func (s *Sweep) Take(place int, a answers.Outcome, stalled bool) {
 		s.bad = append(s.bad, place)
 	}
 	s.Done++
-	if a := s.Asking; !a.Until.IsZero() {
+	if a := s.Asking; !a.Until.IsZero() && o.state == answered { // what hangs alone says nothing of the others
 		a.Width = s.width.answered(o.Took, a.Width, s.Total-s.Done, a.Until.Sub(o.At))
 		s.Width = max(s.Width, a.Width)
 	}

@@ -3,6 +3,9 @@ package survey
 import (
 	"testing"
 	"time"
+
+	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/call"
 )
 
 // More is asked at once where time runs out, as long as no answer is slower for it.
@@ -32,5 +35,43 @@ func TestWidth(t *testing.T) {
 		if width != tt.want {
 			t.Errorf("%s: %d at once, want %d", name, width, tt.want)
 		}
+	}
+}
+
+// Where the width shrinks while more calls are out nobody is asked before fewer are.
+func TestSweepShrinks(t *testing.T) {
+	s := NewSweep(time.Time{}, make([]call.Flight, 10_000), nil, answers.Policy{Width: 4, CallTimeout: answers.Hung}, time.Time{}.Add(time.Second), nil)
+	now, took := time.Time{}, 10*time.Millisecond
+	var out []int
+	most := 0
+	for range 20 * asMany {
+		for place, more := s.Asking.Next(now); more; place, more = s.Asking.Next(now) {
+			out = append(out, place)
+		}
+		most = max(most, len(out))
+		if s.Asking.Width == mostAtOnce {
+			took = 100 * time.Millisecond
+		}
+		s.take(out[0], answers.Outcome{Took: took, At: now})
+		out = out[1:]
+	}
+	if most != mostAtOnce || len(out) >= 2*4 {
+		t.Errorf("%d calls were out at once, and %d in the end; want %d and about 4", most, len(out), mostAtOnce)
+	}
+}
+
+// One object that hangs does not slow down the others: its two seconds are no answer.
+func TestHangKeepsWidth(t *testing.T) {
+	s := NewSweep(time.Time{}, make([]call.Flight, 10_000), nil, answers.Policy{Width: 4, CallTimeout: answers.Hung}, time.Time{}.Add(time.Second), nil)
+	for i := range 10 * asMany {
+		place, _ := s.Asking.Next(time.Time{})
+		o := answers.Outcome{Took: time.Millisecond}
+		if i == 3*asMany {
+			o = answers.Outcome{Took: answers.Hung, Err: timedOut}
+		}
+		s.take(place, o)
+	}
+	if s.Asking.Width <= 4 {
+		t.Errorf("%d at once after one object of many has hung", s.Asking.Width)
 	}
 }
