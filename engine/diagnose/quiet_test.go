@@ -311,3 +311,48 @@ func (f *fault) quiet(t *testing.T, lasted time.Duration, s telling) {
 		t.Errorf("%s for %v: %v later: %+v", f.name, lasted, s.at, s.Headline)
 	}
 }
+
+// What a look has not seen at all may be so still: a stuck process is not over because one
+// look came too late to read the processes. It is when the next one sees it well, or after
+// two that saw nothing.
+func TestLookThatSeesNothing(t *testing.T) {
+	node := func(d time.Duration, look string) engine.Update {
+		n := healthy(5)
+		r := looked(n)
+		r.At = now
+		shim := shimOf(r, 1)
+		switch look {
+		case "stuck":
+			shim.State, shim.For, shim.Wchan = evidence.Uninterrupted, time.Minute, "umount"
+		case "nothing":
+			r.Processes = evidence.Processes{Missing: "no answer within 2s"}
+		}
+		n.Evidence = r
+		return n.after(d)
+	}
+	for _, tt := range []struct{ second, third, want string }{
+		{"nothing", "stuck", ""},
+		{"nothing", "well", "10s ended critical process-stuck\n"},
+		{"well", "well", "5s ended critical process-stuck\n"},
+		{"nothing", "nothing", "17s ended critical process-stuck\n"},
+	} {
+		var all []engine.Update
+		for at := range 20 {
+			look := "stuck"
+			switch {
+			case at >= 10:
+				look = tt.third
+			case at >= 5:
+				look = tt.second
+			}
+			all = append(all, node(time.Duration(at)*second, look))
+		}
+		said := play(t, all...)
+		if got := turns(said); got != "0s began critical process-stuck\n"+tt.want {
+			t.Errorf("%s, then %s:\n%s", tt.second, tt.third, got)
+		}
+		if shown := len(said[8].Findings) > 0; shown != (tt.second == "nothing") {
+			t.Errorf("%s: is it shown after 8 s? %v", tt.second, shown)
+		}
+	}
+}

@@ -168,7 +168,7 @@ func TestStoppedRuntimeThatIsBack(t *testing.T) {
 		all = append(all, n.after(9*second+at))
 	}
 	got := play(t, all...)
-	if got := turns(got); got != "1s began critical process-stuck\n2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n13s ended critical process-stuck\n13s ended critical runtime-unresponsive\n" {
+	if got := turns(got); got != "1s began critical process-stuck\n2s began warning runtime-unresponsive\n5s changed critical runtime-unresponsive\n12s ended critical process-stuck\n13s ended critical runtime-unresponsive\n" {
 		t.Errorf("turns:\n%s", got)
 	}
 	for _, u := range got[9:] {

@@ -60,16 +60,18 @@ type store struct {
 	what string
 }
 
+const dataFolder, stateFolder = "the runtime's data", "the runtime's state"
+
 // stores returns the folders that there is evidence of. Where both are on one disk the
 // first stands for both.
 func (v *view) stores() (all []store) {
 	data, state := v.evidence.Disk, v.evidence.State
 	if data.Path != "" && (data.Missing == "" || data.Broken) {
-		all = append(all, store{data, "the runtime's data"})
+		all = append(all, store{data, dataFolder})
 	}
 	same := data.Missing == "" && data.Mount.Device != "" && data.Mount.Device == state.Mount.Device
 	if !same && state.Path != "" && (state.Missing == "" || state.Broken) {
-		all = append(all, store{state, "the runtime's state"})
+		all = append(all, store{state, stateFolder})
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/answers"
@@ -18,6 +19,9 @@ const (
 	settling = 3 * time.Second
 	// settlingAgain is the same for one that has come back before, and for one that is milder.
 	settlingAgain = 4 * time.Second
+	// unseenFor is how long a look may fail to see what a finding stands on before that is
+	// over: it was not seen to be otherwise, and two looks may come too late.
+	unseenFor = 12 * time.Second
 	// lingering is for how long a finding that is gone is still shown: one relist long.
 	lingering = time.Second
 	// sameFor is how long after its end a finding that comes back is the same one: a fault
@@ -66,11 +70,10 @@ type tracked struct {
 	again   bool // so was its end, and it has come back
 	told    Severity
 	worst   Severity
-	began   time.Time     // when it was first seen
-	seen    time.Time     // when it was last seen
-	held    time.Time     // when it was last as bad as what was told
-	gone    time.Time     // since when it is not there; zero while it is
-	settles time.Duration // how long that must last for it to be over
+	began   time.Time // when it was first seen
+	seen    time.Time // when it was last seen
+	held    time.Time // when it was last as bad as what was told
+	gone    time.Time // since when it is not there; zero while it is
 }
 
 // A tracker turns the findings of one moment after the other into turns.
@@ -148,17 +151,35 @@ func (v *view) over(k *tracked) bool {
 	case !k.begun:
 		return true
 	case k.gone.IsZero():
-		k.gone, k.settles = v.At, v.settles(k)
+		k.gone = v.At
 	}
-	return v.At.Sub(k.gone) >= k.settles
+	return v.At.Sub(k.gone) >= v.settles(k)
 }
 
-// settles returns how long a finding that has just gone must stay so. What only Status
+// blind reports whether the last look at the node has not seen what a finding stands on.
+func (v *view) blind(k *tracked) bool {
+	if kindOf(k.key.ID).needs != nothing {
+		return false
+	}
+	switch k.key.ID {
+	case FilesystemReadOnly, DiskFull:
+		of := &v.evidence.Disk
+		if strings.HasPrefix(k.key.Group, stateFolder) {
+			of = &v.evidence.State
+		}
+		return of.Missing != "" && !of.Broken
+	}
+	return v.evidence.Processes.Missing != ""
+}
+
+// settles returns how long a finding that is gone must stay so. What only Status
 // tells, or a look at the node, is asked every five seconds: the first answer that says
 // otherwise is enough.
 func (v *view) settles(k *tracked) time.Duration {
 	status := v.Sums(call.Status).LastOK
 	switch {
+	case v.blind(k):
+		return unseenFor
 	case k.again:
 		return settlingAgain
 	case k.finding.Subject.Operation == call.Status.String() && !status.Before(k.seen),
@@ -261,7 +282,7 @@ func (t *tracker) findings(v *view) []Finding {
 // holdsNoMore reports whether a finding is not shown any more, though its end may not be
 // told yet: it has been gone for a relist, or calls refute it.
 func (v *view) holdsNoMore(k *tracked) bool {
-	return !k.gone.IsZero() && v.At.Sub(k.gone) >= lingering || v.refutes(k)
+	return !k.gone.IsZero() && v.At.Sub(k.gone) >= lingering && !v.blind(k) || v.refutes(k)
 }
 
 // refutes reports whether calls of which a finding says that they hang or fail were
