@@ -232,8 +232,10 @@ func (s *Sweep) takeAgain(place int, a answers.Outcome) {
 // HeardOf takes in that somebody else was answered for an object that hung or failed: it need
 // not be asked again.
 func (s *Sweep) HeardOf(a answers.Outcome) {
-	i := slices.IndexFunc(s.bad, func(p int) bool { return s.objects[p].Op == a.Op && s.objects[p].ID == a.ID })
-	if i >= 0 && s.Over() && s.stateOf(a) == answered {
+	if !s.Over() || s.stateOf(a) != answered { // most that is asked for again while all of thousands fail
+		return
+	}
+	if i := slices.IndexFunc(s.bad, func(p int) bool { return s.objects[p].Op == a.Op && s.objects[p].ID == a.ID }); i >= 0 {
 		s.stale = true
 		s.takeAgain(s.bad[i], a)
 	}

@@ -240,3 +240,31 @@ func TestSweepOfTheUnlisted(t *testing.T) {
 		t.Errorf("hung: %+v", r.Hung)
 	}
 }
+
+// An object that a relist was answered for hangs no more. That it failed there, too, costs
+// nothing, however many do with each relist.
+func TestHeardOf(t *testing.T) {
+	const objects = 20_000
+	s := sweepOf(objects, 4)
+	for i := range objects {
+		s.objects[i].Op, s.objects[i].ID = call.ContainerStatus, fmt.Sprintf("%064d", i)
+		place, _ := s.Asking.Next(time.Time{})
+		s.take(place, answers.Outcome{Flight: s.objects[i].Flight, Took: answers.Hung, Err: timedOut})
+	}
+	began := time.Now()
+	s.End(began)
+	for i := range objects {
+		s.HeardOf(answers.Outcome{Flight: s.objects[i].Flight, Took: answers.Hung, Err: timedOut})
+	}
+	if took := time.Since(began); took > 300*time.Millisecond {
+		t.Errorf("what fails again cost %v", took)
+	}
+	if n := s.HungSoFar(); n != objects {
+		t.Errorf("%d hang", n)
+	}
+	s.HeardOf(answers.Outcome{Flight: call.Flight{Op: call.PodSandboxStatus, ID: s.objects[7].ID}})
+	s.HeardOf(answers.Outcome{Flight: s.objects[8].Flight})
+	if r := s.Result(); len(r.Hung) != objects-1 || r.Hung[7].ID != s.objects[7].ID || r.Hung[8].ID != s.objects[9].ID {
+		t.Errorf("%d hang, among them %s and %s", len(r.Hung), r.Hung[7].ID, r.Hung[8].ID)
+	}
+}
