@@ -517,3 +517,33 @@ func TestComesBackWithinAMinute(t *testing.T) {
 		}
 	}
 }
+
+// What is mild must hold before it is told also where it comes back: a moment is no finding,
+// and is no reason to remember the one before for longer.
+func TestMildOneThatComesBackMustHold(t *testing.T) {
+	var known tracker
+	step := func(at time.Duration, there bool) (said string) {
+		v := newView(Input{Snapshot: healthy(5).after(at).Snapshot})
+		defer views.Put(v)
+		var found []Finding
+		if there {
+			found = []Finding{{ID: RuntimeSlow, Severity: Warning}}
+		}
+		for _, turn := range known.track(v, found) {
+			said += fmt.Sprintf("%v %v, %v so far; ", at, turn.Kind, turn.Lasted)
+			if turn.Again {
+				said += "again; "
+			}
+		}
+		return said
+	}
+	var said string
+	for at := range 140 {
+		there := at <= 10 || at == 40 || at >= 60 && at <= 63 || at == 100 || at >= 130 && at <= 133
+		said += step(time.Duration(at)*second, there)
+	}
+	want := "2s began, 0s so far; 14s ended, 10s so far; 1m2s began, 1m2s so far; again; 1m8s ended, 1m3s so far; again; 2m12s began, 0s so far; 2m17s ended, 3s so far; "
+	if said != want {
+		t.Errorf("said %s", said)
+	}
+}

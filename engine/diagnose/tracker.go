@@ -70,7 +70,9 @@ type tracked struct {
 	again   bool // so was its end, and it has come back
 	told    Severity
 	worst   Severity
+	before  Ended     // as which that was
 	began   time.Time // when it was first seen
+	here    time.Time // the same; if it has come back, when it did
 	seen    time.Time // when it was last seen
 	held    time.Time // when it was last as bad as what was told
 	gone    time.Time // since when it is not there; zero while it is
@@ -102,10 +104,12 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 		case !v.over(k):
 			return false
 		}
-		if k.begun || k.again {
+		switch {
+		case k.again && !k.begun: // it came back for a moment, of which nobody was told
+			t.past = keep(t.past, k.before, endedMost)
+			slices.SortStableFunc(t.past, func(a, b Ended) int { return a.End.Compare(b.End) })
+		case k.begun:
 			t.past = keep(t.past, k.ended(), endedMost)
-		}
-		if k.begun {
 			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began), Again: k.again})
 		}
 		return true
@@ -204,7 +208,7 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 	k.finding, k.seen, k.worst = f, at, max(k.worst, f.Severity)
 	switch {
 	case !k.begun:
-		since := k.began
+		since := k.here
 		if !f.Since.IsZero() && f.Since.Before(since) && f.Group == "" { // a group is still being gathered
 			since = f.Since
 		}
@@ -231,11 +235,11 @@ func (t *tracker) see(at time.Time, f Finding) []Turn {
 func (t *tracker) begin(at time.Time, key Key) *tracked {
 	i := slices.IndexFunc(t.past, func(e Ended) bool { return e.Key() == key && at.Sub(e.End) <= sameFor })
 	if i < 0 {
-		return &tracked{key: key, began: at}
+		return &tracked{key: key, began: at, here: at}
 	}
 	was := t.past[i]
 	t.past = slices.Delete(t.past, i, i+1)
-	return &tracked{finding: was.Finding, key: key, again: true, began: was.Began, seen: was.End, worst: was.Worst}
+	return &tracked{finding: was.Finding, key: key, again: true, before: was, began: was.Began, here: at, seen: was.End, worst: was.Worst}
 }
 
 // holds reports whether a finding was told and is not over, so that it may not give
