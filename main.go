@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func run(args []string) int {
 	case options.Screen:
 		status, err := crash.Contain(show, crash.Terminal{Restore: terminal.Restorer(os.Stdin, os.Stdout), Stop: terminal.StopGroup})
 		if err != nil {
-			return complain(err, exitCrashed)
+			return complain(err, cmp.Or(status, exitCrashed))
 		}
 		return status
 	}

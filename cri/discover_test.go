@@ -166,7 +166,7 @@ func TestDiscoverFindsNothing(t *testing.T) {
 // belongs there, it is down, whatever is there in its place, and that is no machine
 // without one.
 func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
-	const shims = "/run/shims.sock"
+	const shims, k3s = "/run/shims.sock", "/run/k3s/containerd/containerd.sock"
 	crictl := texts{"/etc/crictl.yaml": "runtime-endpoint: unix:///run/y.sock"}
 	state := texts{"/run/containerd/io.containerd.runtime.v2.task/k8s.io/x": ""}
 	tests := []struct {
@@ -190,10 +190,12 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		{name: "another one answers", node: node{files: crictl, sockets: socketsAt{containerd: answers}}, want: "/run/y.sock", other: containerd},
 		{name: "the kubelet's, and another one answers", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/crio/crio.sock"}, sockets: socketsAt{containerd: answers}}, want: crio, other: containerd},
 		{name: "the kubelet's by its process, and another one answers", node: node{sockets: socketsAt{containerd: answers}}, kubelets: []string{crio}, want: crio, other: containerd},
-		{name: "the kubelet's, and another one answers that crictl's names", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/crio/crio.sock", "/etc/crictl.yaml": "runtime-endpoint: " + containerd}, sockets: socketsAt{containerd: answers}}, want: crio, other: containerd},
+		{name: "the kubelet's, and another one answers that crictl's names", node: node{files: texts{"/var/lib/crio/version": "", "/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/crio/crio.sock", "/etc/crictl.yaml": "runtime-endpoint: " + containerd}, sockets: socketsAt{containerd: answers}}, want: crio, other: containerd},
+		{name: "a kubelet's file is left, of a runtime without a trace, and crictl's answers", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/crio/crio.sock", "/etc/crictl.yaml": "runtime-endpoint: " + containerd}, sockets: socketsAt{containerd: answers}}, want: containerd},
 		{name: "the kubelet's by its process, and crictl's refuses", node: node{files: crictl, sockets: socketsAt{containerd: answers, "/run/y.sock": abandoned}}, kubelets: []string{containerd}, want: containerd},
 		{name: "the kubelet's by its process, and another one answers that crictl's names", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers}}, kubelets: []string{crio}, want: crio, other: "/run/y.sock"},
 		{name: "crictl's, which is the kubelet's by its process", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers, containerd: answers}}, kubelets: []string{"/run/y.sock"}, running: []string{containerd}, want: "/run/y.sock"},
+		{name: "a kubelet's file is left from one that was there before", node: node{files: texts{"/var/lib/kubelet/kubeadm-flags.env": "X=--container-runtime-endpoint=unix://" + containerd, "/var/lib/rancher/k3s/agent/etc/crictl.yaml": "runtime-endpoint: unix://" + k3s}, sockets: socketsAt{k3s: answers}}, kubelets: []string{k3s}, want: k3s},
 		{name: "nobody names what answers, beside one that was stopped", node: node{files: texts{"/var/lib/crio/version": ""}, sockets: socketsAt{containerd: answers}}, want: containerd, down: crio},
 		{name: "nobody names what answers", node: node{sockets: socketsAt{containerd: answers}}, want: containerd},
 		{name: "not for us, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": fails(codes.PermissionDenied, "no"), containerd: answers}}},

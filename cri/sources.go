@@ -106,7 +106,7 @@ func (s Search) configured() []Candidate {
 			named = append(named, Candidate{Source: file.path, Outcome: Unusable, Reason: printable(err.Error())})
 		case endpoint != "":
 			c := s.named(file.path, endpoint)
-			c.kubelet = file.kubelet
+			c.kubelet = file.kubelet && s.wasThere(c)
 			named = append(named, c)
 		}
 	}
@@ -118,6 +118,16 @@ func (s Search) named(from, endpoint string) Candidate {
 	c := s.candidate(from, endpoint)
 	c.named, c.belongs = true, true
 	return c
+}
+
+// wasThere reports whether a runtime has left a trace of itself, or none that is known would
+// have: else the file of the kubelet's that names it may be older than the node's runtime.
+func (s Search) wasThere(c Candidate) bool {
+	likely := flavour.At(c.Endpoint)
+	if _, err := os.Lstat(c.path); err == nil || len(likely) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(likely, func(f flavour.Flavour) bool { return slices.ContainsFunc(f.Traces(), s.isThere) })
 }
 
 func (s Search) isThere(path string) bool {

@@ -156,6 +156,16 @@ func Likely(endpoint string) []Flavour {
 	return Known[:1]
 }
 
+// Within returns the socket of the runtime that a program with a kubelet within begins
+// for it, unless it is told another one; empty if it is none such.
+func Within(program string) string {
+	i := slices.IndexFunc(Known, func(f Flavour) bool { return slices.Contains(f.kubelets, program) })
+	if i < 0 {
+		return ""
+	}
+	return Known[i].Socket
+}
+
 // MayBeAt reports whether the flavour's socket may be at an endpoint.
 func (f *Flavour) MayBeAt(endpoint string) bool {
 	return f.mark != "" && strings.Contains(endpoint, f.mark)

@@ -212,3 +212,22 @@ func FuzzKernelLog(f *testing.F) {
 		}
 	})
 }
+
+// Of a group that is killed as a whole the kernel names the control group of the first alone.
+func TestGroupOfAKilledProcessIsItsOwn(t *testing.T) {
+	var k kernelLines
+	for _, text := range []string{
+		"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a/b,task=sh,pid=7,uid=0",
+		"Memory cgroup out of memory: Killed process 7 (sh) total-vm:1kB, anon-rss:1kB",
+		"Memory cgroup out of memory: Killed process 8 (containerd) total-vm:1kB, anon-rss:1kB",
+	} {
+		k.take([]byte("6,1,1000000,-;" + text + "\n"))
+	}
+	groups := map[int]string{}
+	for _, l := range k.lines(2 * time.Second) {
+		groups[l.PID] = l.Group
+	}
+	if groups[7] != "/a/b" || groups[8] != "" || len(groups) != 2 {
+		t.Errorf("control groups %v", groups)
+	}
+}

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/flavour"
 )
 
 // runtimeSocket is the part that tells what is where the runtime's socket belongs, and what
@@ -26,8 +29,8 @@ func runtimeSocket(root, at string) part {
 }
 
 // Sockets returns the sockets of runtimes that living processes of the node were started
-// with: what its kubelet was told, by flags or configuration, and those that most of
-// containerd's shims name. It returns what
+// with: what its kubelet was told, by flags or configuration, or has begun itself as k3s
+// does, and those that most of containerd's shims name. It returns what
 // it has found when ctx ends, after 2 s at the latest.
 func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -39,8 +42,14 @@ func Sockets(ctx context.Context, root string) (kubelets, shims []string) {
 	}
 	delete(named, "")
 	for _, p := range found.Daemons { // of which only a kubelet has one
-		if p.Socket != "" && !slices.Contains(kubelets, p.Socket) {
-			kubelets = append(kubelets, p.Socket)
+		socket := p.Socket
+		if within := flavour.Within(p.Command); socket == "" && within != "" {
+			if _, err := os.Stat(filepath.Join("/", root, within)); err == nil { // else it may have been told to use another
+				socket = within
+			}
+		}
+		if socket != "" && !slices.Contains(kubelets, socket) {
+			kubelets = append(kubelets, socket)
 		}
 	}
 	most := func(a, b string) int { return cmp.Or(cmp.Compare(named[b], named[a]), cmp.Compare(a, b)) }

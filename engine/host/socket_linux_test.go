@@ -3,6 +3,7 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -67,5 +68,21 @@ func TestSocketsOfTheKubeletComeFirst(t *testing.T) {
 	want := [][]string{{"unix:///run/crio/crio.sock"}, {"/run/containerd/containerd.sock"}}
 	if diff := cmp.Diff(want, [][]string{kubelets, shims}); diff != "" {
 		t.Errorf("sockets (-want +got):\n%s", diff)
+	}
+}
+
+// Of k3s nobody is told where its own runtime is: only its process says that it, and no file
+// of a kubelet that was there before, has the node's.
+func TestSocketsOfAKubeletWithARuntimeWithin(t *testing.T) {
+	const within = "/run/k3s/containerd/containerd.sock"
+	server := proctest.Process{PID: 10, Comm: "k3s-server", Args: []string{"/usr/local/bin/k3s server"}}
+	root := t.TempDir()
+	proctest.Write(t, root, server)
+	if kubelets, _ := Sockets(t.Context(), root); kubelets != nil {
+		t.Errorf("with another runtime: sockets %q, want none", kubelets)
+	}
+	proctest.WriteFile(t, filepath.Join(root, within), "")
+	if kubelets, _ := Sockets(t.Context(), root); !slices.Equal(kubelets, []string{within}) {
+		t.Errorf("sockets %q, want %q", kubelets, within)
 	}
 }

@@ -13,11 +13,13 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 )
 
 const (
-	// mark is in the environment of a child.
+	// mark is in the environment of a child, with the number of its parent: what is started
+	// by others and has it, too, is none.
 	mark = "PLEGTOP_IS_CHILD"
 	// base is added to the status of a child: what is below it is Go's own or a
 	// shell's.
@@ -47,7 +49,10 @@ func Status(status int) int {
 }
 
 // IsChild reports whether this process is the child of a [Contain].
-func IsChild() bool { return os.Getenv(mark) != "" }
+func IsChild() bool { return isChild }
+
+// isChild is found out at the begin: the parent may end before.
+var isChild = os.Getenv(mark) == strconv.Itoa(os.Getppid())
 
 // A Terminal is what a child has that shows a screen. The zero value is for one that
 // shows none.
@@ -61,8 +66,8 @@ type Terminal struct {
 }
 
 // Contain runs the program again with its arguments, input and outputs, and returns its
-// status, [ErrCrashed], or an error that names the signal by which it was asked to end. In
-// the child itself, and where none can be started, it calls run. A child gets the signals
+// status, [ErrCrashed], or an error that names the signal by which it was asked to end, with
+// the status that a shell has for that. In the child itself, and where none can be started, it calls run. A child gets the signals
 // that its parent gets, and does not outlive it.
 func Contain(run func() int, screen Terminal) (int, error) {
 	if IsChild() {
@@ -74,7 +79,7 @@ func Contain(run func() int, screen Terminal) (int, error) {
 	signal.Notify(signals, passed...)
 	defer signal.Stop(signals)
 	child := exec.Command("/proc/self/exe", os.Args[1:]...)
-	child.Args[0], child.Env = os.Args[0], append(os.Environ(), mark+"=1")
+	child.Args[0], child.Env = os.Args[0], append(os.Environ(), mark+"="+strconv.Itoa(os.Getpid()))
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
 	child.SysProcAttr = endsWithParent()
 	if screen.Restore != nil {
@@ -104,7 +109,7 @@ func Contain(run func() int, screen Terminal) (int, error) {
 	}
 	end, ok := child.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && end.Signaled() && slices.Contains(asked, os.Signal(end.Signal())) {
-		return 0, fmt.Errorf("ended before anything was looked at: %v", end.Signal())
+		return 128 + int(end.Signal()), fmt.Errorf("ended before anything was looked at: %v", end.Signal())
 	}
 	return 0, ErrCrashed
 }

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is a main with a verdict. It ends with 50 after a crash, and with 51 when it
-// was asked to.
+// program is a main with a verdict. It ends with 50 after a crash, and as by the signal when
+// it was asked to.
 func program() int {
 	status, err := Contain(func() int {
 		switch h := os.Getenv(how); h {
@@ -56,7 +56,7 @@ func program() int {
 		return Status(50)
 	}
 	if err != nil {
-		return Status(51)
+		return Status(status)
 	}
 	if IsChild() {
 		return Status(status)
@@ -78,7 +78,7 @@ func TestCrashIsNoVerdict(t *testing.T) {
 // A signal to the parent ends the child as well, which is no crash unless it was meant to
 // be one.
 func TestSignalsArePassedOn(t *testing.T) {
-	for sig, want := range map[syscall.Signal]int{syscall.SIGQUIT: 50, syscall.SIGTERM: 51, syscall.SIGINT: 51, syscall.SIGHUP: 51, syscall.SIGKILL: -1} {
+	for sig, want := range map[syscall.Signal]int{syscall.SIGQUIT: 50, syscall.SIGTERM: 143, syscall.SIGINT: 130, syscall.SIGHUP: 129, syscall.SIGKILL: -1} {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), how+"=waits")
 		out, err := cmd.StdoutPipe()
@@ -99,6 +99,19 @@ func TestSignalsArePassedOn(t *testing.T) {
 		_ = cmd.Wait()
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%v: status %d, want %d", sig, got, want)
+		}
+	}
+}
+
+// What makes a child one may be in the environment of a shell: who has another parent than
+// that says has nobody who would read its status as a child's.
+func TestMarkOfAnotherParent(t *testing.T) {
+	for _, parent := range []string{"1", ""} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), how+"=2", mark+"="+parent)
+		said, _ := cmd.CombinedOutput() // the status tells
+		if got := cmd.ProcessState.ExitCode(); got != 2 {
+			t.Errorf("%s=%s: status %d, want 2; it said %s", mark, parent, got, said)
 		}
 	}
 }

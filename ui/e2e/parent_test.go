@@ -3,6 +3,7 @@ package e2e
 import (
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The process that has the terminal may end in any way: its parent gives it back.
@@ -58,4 +59,21 @@ func TestSuspendOfTheScreen(t *testing.T) {
 	r.see(t, "HEALTHY")
 	r.press(t, "q")
 	r.see(t, "shell>")
+}
+
+// What is sent to the whole group comes to the screen twice, and stops it once.
+func TestSuspendTwiceIsOnce(t *testing.T) {
+	r := inShell(t, "hold")
+	r.see(t, "count 1")
+	screen := childOf(t, r.Process())
+	for range 2 {
+		_ = syscall.Kill(screen, syscall.SIGTSTP)
+		time.Sleep(300 * time.Millisecond) // it has not stopped yet
+	}
+	r.see(t, "Stopped")
+	r.press(t, "clear; fg && echo en''ded\n")
+	r.see(t, "count")
+	time.Sleep(2 * time.Second)
+	r.press(t, "q")
+	r.see(t, "ended")
 }

@@ -160,6 +160,7 @@ type session struct {
 	signals signals
 	began   time.Time
 
+	stopping     atomic.Bool   // SIGTSTP has come, and the program has not stopped for it yet
 	busy         atomic.Bool   // the model updates or draws
 	typed, heard atomic.Uint64 // how many ^c were typed, and how many of them the model had heard
 
@@ -209,7 +210,9 @@ func (s *session) watch(done <-chan struct{}) {
 		case <-s.signals.cont:
 			go s.program.Send(continuedMsg{})
 		case <-s.signals.stop:
-			go s.program.Send(tea.SuspendMsg{})
+			if s.stopping.CompareAndSwap(false, true) {
+				go s.program.Send(tea.SuspendMsg{})
+			}
 		case sig := <-s.signals.dump:
 			s.dump(sig.(syscall.Signal))
 		case <-s.Guard.failed():

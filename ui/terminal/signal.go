@@ -60,7 +60,9 @@ func (s *session) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	case tea.QuitMsg:
 		s.quitting()
 	case tea.SuspendMsg:
+		s.stopping.Store(true) // for the whole group SIGTSTP comes twice: the parent passes it on as well
 		s.yield(s.suspend)
+		s.stopping.Store(false)
 		s.Release() // only now: a process in the background is stopped when it takes the terminal
 		return nil
 	case continuedMsg:
@@ -137,10 +139,6 @@ func (s *session) suspend() {
 		pid = os.Getpid()
 	}
 	stopHeld(pid, s.Hold)
-	select {
-	case <-s.signals.stop: // for the whole group, and passed on by the parent as well
-	default:
-	}
 }
 
 // StopGroup stops the process and its group, as ^z does, and returns when it goes on, or

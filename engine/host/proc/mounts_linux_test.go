@@ -12,6 +12,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/host/proctest"
+
+	"github.com/prometheus/procfs"
 )
 
 const fixtureMounts = `21 1 253:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -177,5 +179,15 @@ func TestLookTellsWhoTraces(t *testing.T) {
 	proctest.WriteFile(t, filepath.Join(root, "proc/77/comm"), "gdb\n")
 	if got := newFixtureWalker(root).lookAt(t.Context(), proctest.Look).Daemons; len(got) != 1 || got[0].Tracer != (evidence.Tracer{PID: 77, Command: "gdb"}) {
 		t.Errorf("found %+v", got)
+	}
+}
+
+// What is mounted over another mount hides it.
+func TestMountAtAPointWithSeveral(t *testing.T) {
+	mounts := []*procfs.MountInfo{{MountPoint: "/"}, {MountPoint: "/data", FSType: "ext4"}, {MountPoint: "/data", FSType: "fuse"}, {MountPoint: "/database", FSType: "nfs"}}
+	for name, want := range map[string]string{"/data": "fuse", "/data/x": "fuse", "/database/x": "nfs", "/datab": ""} {
+		if got := mountAt(mounts, name).Type; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
