@@ -38,7 +38,9 @@ func (r *faulty) set(change func()) {
 	r.changed = make(chan struct{})
 }
 
+// asked takes a moment, as each call does.
 func (r *faulty) asked(ctx context.Context, op call.Operation, id string) error {
+	time.Sleep(time.Millisecond)
 	for {
 		r.mu.Lock()
 		wrong, changed := r.wrong, r.changed
