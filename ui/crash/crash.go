@@ -67,8 +67,8 @@ type Terminal struct {
 
 // Contain runs the program again with its arguments, input and outputs, and returns its
 // status, [ErrCrashed], or an error that names the signal by which it was asked to end, with
-// the status that a shell has for that. In the child itself, and where none can be started, it calls run. A child gets the signals
-// that its parent gets, and does not outlive it.
+// the status that a shell has for that. In the child itself, and where none can be started,
+// it calls run. A child gets the signals that its parent gets, and does not outlive it.
 func Contain(run func() int, screen Terminal) (int, error) {
 	if IsChild() {
 		return run(), nil
