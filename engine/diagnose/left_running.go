@@ -122,7 +122,8 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	since, lasting := answers.Later(p.Orphaned, v.Resumed), orphanedLasting
 	if l.unlisted {
 		_, listed := v.listed(l.sandbox) // with another pod
-		if listed || !listsAreWhole(v.Snapshot) || v.Health.ListedAt.Sub(l.containers[0].CreatedAt) < leftLasting {
+		made := l.containers[0].CreatedAt // zero where the runtime does not say: it may be from between the two lists
+		if listed || !listsAreWhole(v.Snapshot) || made.IsZero() || v.Health.ListedAt.Sub(made) < leftLasting {
 			return l, false
 		}
 		lasting = leftLasting

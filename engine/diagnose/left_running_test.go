@@ -131,6 +131,24 @@ func TestAConmonIsMissedAtOnce(t *testing.T) {
 	}
 }
 
+// A look that is made once accuses nobody of what may have come between its two lists.
+func TestLostSandboxIsOld(t *testing.T) {
+	for made, want := range map[time.Time]int{{}: 0, now.Add(-5 * time.Second): 0, now.Add(-time.Hour): 1} {
+		n := checked(3)
+		r := looked(n)
+		p := n.pod(1)
+		p.Old.Sandboxes = nil
+		for i := range p.Old.Containers {
+			p.Old.Containers[i].CreatedAt = made
+		}
+		in := n.input()
+		in.Evidence = r
+		if got := leftRunning(newView(in)); len(got) != want {
+			t.Errorf("made at %v: found %+v, want %d", made, got, want)
+		}
+	}
+}
+
 // A sandbox that the runtime has lost is told once, by what runs in it and not by its shim
 // as well, ten seconds after the first list without it.
 func TestLostSandboxIsToldOnce(t *testing.T) {

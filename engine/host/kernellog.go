@@ -64,10 +64,10 @@ var kernelKinds = []kernelKind{
 		"Remounting filesystem read-only", "has been shut down due to", "xfs_do_force_shutdown", "Shutting down filesystem", "forced readonly",
 	}, names: onDevice},
 	{kind: evidence.IOError, words: []string{
-		"page write", "(WRITE)", "Aborting journal on device", "flushing file data on ", "updating journal superblock for ", "log I/O error", "I/O error while writing", " writing to inode ",
+		"lost async page write", "lost sync page write", "(WRITE)", "Aborting journal on device", "flushing file data on ", "updating journal superblock for ", "log I/O error", "I/O error while writing", " writing to inode ",
 	}, names: onDevice, failed: "write"},
 	{kind: evidence.IOError, words: []string{": writeback error on inode "}, names: regexp.MustCompile(`^(?P<device>dm-\d+|[\w!]+): writeback error`), failed: "write"},
-	{kind: evidence.IOError, words: []string{"page read", "(READ)", "metadata I/O error"}, names: onDevice, failed: "read"},
+	{kind: evidence.IOError, words: []string{"async page read", "(READ)", "metadata I/O error"}, names: onDevice, failed: "read"},
 	{kind: evidence.IOError, words: []string{
 		"I/O error", " error, dev ", "EXT4-fs error", "BTRFS error", "timeout, aborting", "timeout, reset controller",
 	}, names: onDevice},

@@ -68,6 +68,7 @@ func TestKernelLineOfEachKind(t *testing.T) {
 		{`CIFS: VFS: \x5c\x5cnas has not responded in 180 seconds. Reconnecting...`, line{Kind: evidence.ServerSilent, Device: "nas"}},
 		{"CIFS VFS: Server nas has not responded in 120 seconds. Reconnecting...", line{Kind: evidence.ServerSilent, Device: "nas"}},
 		{"audit: type=1400 something else", line{}},
+		{"BTRFS warning (device sda1): lost page write due to IO error on /dev/sdb1 (-5)", line{}}, // a mirror may have it
 		{"", line{}},
 	} {
 		got := logged(tt.text).lines(time.Second)
