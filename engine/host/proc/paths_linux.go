@@ -118,8 +118,8 @@ func (l *Look) mapped(s sighting, call int, among []evidence.Mount) (m evidence.
 	var found []evidence.Mount
 	for _, one := range among {
 		var major, minor int
-		fmt.Sscanf(one.Device, "%d:%d", &major, &minor)
-		if strings.Contains(text, fmt.Sprintf(" %02x:%02x ", major, minor)) { // address, permissions, offset, device, inode, path
+		_, err := fmt.Sscanf(one.Device, "%d:%d", &major, &minor)
+		if err == nil && strings.Contains(text, fmt.Sprintf(" %02x:%02x ", major, minor)) { // address, permissions, offset, device, inode, path
 			found = append(found, one)
 		}
 	}
