@@ -121,7 +121,7 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 	l.unlisted = !seen(p).HasSandbox(l.sandbox)
 	since, lasting := answers.Later(p.Orphaned, v.Resumed), orphanedLasting
 	if l.unlisted {
-		_, listed := v.listed(l.sandbox) // with another pod
+		_, listed := v.listed(l.sandbox)  // with another pod
 		made := l.containers[0].CreatedAt // zero where the runtime does not say: it may be from between the two lists
 		if listed || !listsAreWhole(v.Snapshot) || made.IsZero() || v.Health.ListedAt.Sub(made) < leftLasting {
 			return l, false
