@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // patience is how long a test waits for something that takes a second or two.
@@ -115,12 +117,17 @@ func (p *private) kill() {
 	eventually(p.t, "containerd has ended", func() bool { return !alive(pid) })
 }
 
-// restart starts containerd if it does not run.
+// restart starts containerd if it does not run, and returns when it answers on the test's own
+// connection, which may have been tried last before that.
 func (p *private) restart() {
 	p.t.Helper()
 	if err := up(); err != nil {
 		p.t.Fatal("restart containerd: ", err)
 	}
+	eventually(p.t, "containerd answers again", func() bool {
+		_, err := p.rt.Version(context.Background(), &criv1.VersionRequest{})
+		return err == nil
+	})
 }
 
 // process returns the process of a running container.
