@@ -369,6 +369,23 @@ func TestBacklogIsRead(t *testing.T) {
 	})
 }
 
+// A pace that has rested is as free as a new one.
+func TestPaceRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := lookedAt
+		for range 2 {
+			began := time.Now()
+			for range 200 {
+				p.wait(t.Context(), p.messages, 0)
+			}
+			if took := time.Since(began); took != 0 {
+				t.Errorf("what may come at once took %v", took)
+			}
+			time.Sleep(p.atOnce)
+		}
+	})
+}
+
 // What waits when nobody wants it any more holds up nobody.
 func TestFloodEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
