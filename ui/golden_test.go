@@ -5,14 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/pane/panetest"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
@@ -21,151 +19,219 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/keymap"
+	"github.com/plegtop/plegtop/ui/calls"
+	"github.com/plegtop/plegtop/ui/events"
+	"github.com/plegtop/plegtop/ui/findings"
+	"github.com/plegtop/plegtop/ui/layer"
+	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/pods"
 	"github.com/plegtop/plegtop/ui/theme"
+	"github.com/plegtop/plegtop/ui/timeline"
+	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/workers"
 )
 
-var sizes = []struct{ w, h int }{{40, 10}, {80, 24}, {120, 40}, {200, 50}}
+// A size is how many cells a screen has across and down.
+type size struct{ w, h int }
 
-// scenes are the states of the screen of which frames are kept.
+// The sizes of which whole frames are kept.
+var (
+	sizes     = []size{{40, 10}, {80, 24}, {120, 40}, {200, 50}}
+	everySize = sizes
+	atUsual   = sizes[1:2]
+	atMiddle  = sizes[2:3]
+)
+
+// scenes are the states of the screen that every size has to have room for. Whole frames
+// are kept of those that show what only the screen does: header, alerts, layout, titles,
+// footer, looks. What a pane draws is held by the goldens of its own package.
 var scenes = []struct {
 	name   string
+	kept   []size // as whole frames
 	config func(*Config)
 	play   func(*stage)
 }{
-	{"healthy", nil, func(s *stage) {
+	{"healthy", everySize, nil, func(s *stage) {
 		snap := panetest.Healthy()
 		events := panetest.Events(snap)
 		s.show(snap, events...).press("j", "j", "j", "j", "j", "j", "j", "j", "j", "j", "space")
 	}},
-	{"hung-inspect", nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Hung()) }},
-	{"hung-first-second", nil, func(s *stage) {
+	{"hung-inspect", everySize, nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Hung()) }},
+	{"hung-first-second", nil, nil, func(s *stage) {
 		snap := panetest.Hung()
 		snap.InFlight[0].Since, snap.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
 		s.show(snap)
 	}},
-	{"unhealthy", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Ill()) }},
-	{"list-failing", nil, func(s *stage) { s.show(panetest.Failing()) }},
-	{"paused", demo, func(s *stage) {
+	{"unhealthy", atMiddle, nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Ill()) }},
+	{"list-failing", atUsual, nil, func(s *stage) { s.show(panetest.Failing()) }},
+	{"paused", atUsual, demo, func(s *stage) {
 		snap := panetest.Healthy()
 		snap.Paused, snap.Phase.Step, snap.Health.ListedAt = true, engine.Stopped, panetest.Ago(42*time.Second)
 		s.show(snap, panetest.Events(snap)...)
 	}},
-	{"frozen", demo, func(s *stage) {
+	{"frozen", atUsual, demo, func(s *stage) {
 		snap := panetest.Healthy()
 		s.show(snap, panetest.Events(snap)...).press("Z")
 	}},
-	{"starting", nil, func(*stage) {}},
-	{"refused", nil, func(s *stage) {
+	{"starting", atUsual, nil, func(*stage) {}},
+	{"refused", atUsual, nil, func(s *stage) {
 		snap := panetest.Failing()
 		snap.Pods, snap.Health, snap.Version = nil, engine.Health{Verdict: "pleg has yet to be successful"}, pleg.Version{}
 		snap.Relists, snap.Counts, snap.Calls[4] = engine.Relists{Count: 0}, engine.Counts{}, answers.Calls{}
 		s.show(snap)
 	}},
-	{"empty", nil, func(s *stage) {
+	{"empty", nil, nil, func(s *stage) {
 		snap := panetest.Healthy()
 		snap.Pods = []*engine.Pod{}
 		panetest.Count(snap)
 		s.show(snap)
 	}},
-	{"no-match", func(c *Config) { c.Filter = "nothing ns:shop" }, func(s *stage) { s.show(panetest.Healthy()) }},
-	{"mono", func(c *Config) { c.NoColor = true }, func(s *stage) {
+	{"no-match", nil, func(c *Config) { c.Filter = "nothing ns:shop" }, func(s *stage) { s.show(panetest.Healthy()) }},
+	{"mono", atMiddle, func(c *Config) { c.NoColor = true }, func(s *stage) {
 		snap := panetest.Healthy()
 		s.show(snap, panetest.Events(snap)...)
 	}},
-	{"ascii", func(c *Config) { c.ASCII = true }, func(s *stage) {
+	{"ascii", atMiddle, func(c *Config) { c.ASCII = true }, func(s *stage) {
 		snap := panetest.Hung()
 		s.show(snap, panetest.Events(snap)...)
 	}},
-	{"events", nil, func(s *stage) {
+	{"events", nil, nil, func(s *stage) {
 		snap := panetest.Healthy()
 		s.show(snap, panetest.Events(snap)...).press("2", "k", "m", "k", "k")
 		s.update(engine.Update{Snapshot: snap, Lost: 17})
 	}},
-	{"events-wrapped", nil, func(s *stage) {
+	{"events-wrapped", nil, nil, func(s *stage) {
 		snap := panetest.Healthy()
 		s.show(snap, panetest.Events(snap)...).press("2", "w", "t", "t")
 	}},
-	{"calls", nil, func(s *stage) {
+	{"calls", nil, nil, func(s *stage) {
 		w := panetest.SweepOf(330, true)
 		w.Began, w.Ended = panetest.Ago(3*time.Minute), panetest.Ago(177*time.Second)
 		snap := panetest.Probed(w)
 		snap.Calls[0], snap.Calls[3] = answers.Calls{}, answers.Calls{Op: call.ListContainers, InFlight: 1}
 		s.find(panetest.Findings()...).show(snap).press("3", "G")
 	}},
-	{"streams-calls", nil, func(s *stage) { s.show(panetest.Streamed()).press("3") }},
-	{"streams-events", nil, func(s *stage) {
+	{"streams-calls", nil, nil, func(s *stage) { s.show(panetest.Streamed()).press("3") }},
+	{"streams-events", nil, nil, func(s *stage) {
 		snap := panetest.Streamed()
 		s.show(snap, panetest.StreamEvents(snap)...).press("2", "k")
 	}},
-	{"streams-timeline", nil, func(s *stage) {
+	{"streams-timeline", nil, nil, func(s *stage) {
 		snap := panetest.Streamed()
 		s.show(snap, panetest.StreamEvents(snap)...).press("5", "}", "}")
 	}},
-	{"streams-node", demo, func(s *stage) {
+	{"streams-node", nil, demo, func(s *stage) {
 		s.show(panetest.WithNode(panetest.FellBack())).report(panetest.Looked()).press("v", "ctrl+f")
 	}},
-	{"findings", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j") }},
-	{"findings-empty", nil, func(s *stage) { s.show(panetest.Healthy()).press("4") }},
-	{"findings-ended", nil, func(s *stage) {
+	{"findings", nil, nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j") }},
+	{"findings-empty", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("4") }},
+	{"findings-ended", nil, nil, func(s *stage) {
 		s.find(panetest.Findings()[1]).end(panetest.Findings()[0], panetest.Findings()[2]).show(panetest.Healthy()).press("4", "j")
 	}},
-	{"findings-over", nil, func(s *stage) { s.end(panetest.Findings()[:1]...).show(panetest.Healthy()).press("4") }},
-	{"findings-ascii", func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
-	{"findings-mono", func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
-	{"findings-hostile", nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4") }},
-	{"finding", nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "enter") }},
-	{"finding-hostile", nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4", "enter") }},
-	{"finding-chain", nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
-	{"finding-chain-ascii", func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
-	{"findings-chain", nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "space") }},
-	{"finding-over", nil, func(s *stage) {
+	{"findings-over", nil, nil, func(s *stage) { s.end(panetest.Findings()[:1]...).show(panetest.Healthy()).press("4") }},
+	{"findings-ascii", nil, func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
+	{"findings-mono", nil, func(c *Config) { c.NoColor = true }, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4") }},
+	{"findings-hostile", nil, nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4") }},
+	{"finding", nil, nil, func(s *stage) { s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "enter") }},
+	{"finding-hostile", nil, nil, func(s *stage) { s.find(panetest.HostileFindings()...).show(panetest.Hostile()).press("4", "enter") }},
+	{"finding-chain", nil, nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
+	{"finding-chain-ascii", nil, func(c *Config) { c.ASCII = true }, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "enter") }},
+	{"findings-chain", nil, nil, func(s *stage) { s.find(panetest.Chained()...).show(panetest.Unhealthy()).press("4", "space") }},
+	{"finding-over", nil, nil, func(s *stage) {
 		s.find(panetest.Findings()...).show(panetest.Unhealthy()).press("4", "j", "enter").find().end(panetest.Findings()[2]).show(panetest.Healthy())
 	}},
-	{"sweep", nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Probed(panetest.SweepOf(120, true))) }},
-	{"sweep-done", nil, func(s *stage) { s.show(panetest.WithSweep(panetest.SweepOf(330, false))) }},
-	{"sweep-refused", nil, func(s *stage) {
+	{"sweep", atUsual, nil, func(s *stage) { s.find(panetest.Findings()[:1]...).show(panetest.Probed(panetest.SweepOf(120, true))) }},
+	{"sweep-done", nil, nil, func(s *stage) { s.show(panetest.WithSweep(panetest.SweepOf(330, false))) }},
+	{"sweep-refused", nil, nil, func(s *stage) {
 		s.show(panetest.WithSweep(&answers.Sweep{Began: panetest.Ago(time.Second), Ended: panetest.Ago(time.Second), Refused: "Version has been out for 3s: the runtime is too slow for it"}))
 	}},
-	{"node", nil, func(s *stage) { s.show(panetest.WithNode(panetest.Healthy())).report(panetest.Looked()).press("v") }},
-	{"node-ill", nil, func(s *stage) { s.show(panetest.Ill()).report(panetest.LookedInVain()).press("v") }},
-	{"node-hangs", nil, func(s *stage) {
+	{"node", nil, nil, func(s *stage) { s.show(panetest.WithNode(panetest.Healthy())).report(panetest.Looked()).press("v") }},
+	{"node-ill", nil, nil, func(s *stage) { s.show(panetest.Ill()).report(panetest.LookedInVain()).press("v") }},
+	{"node-hangs", nil, nil, func(s *stage) {
 		s.show(panetest.Ill()).report(panetest.LookedDeep()).press("v", "/", "W", "h", "o", " ", "h", "o", "enter")
 	}},
-	{"node-unknown", demo, func(s *stage) { s.press("v") }},
-	{"detail", nil, func(s *stage) {
+	{"node-unknown", nil, demo, func(s *stage) { s.press("v") }},
+	{"detail", atMiddle, nil, func(s *stage) {
 		snap := panetest.Healthy()
 		s.show(snap, panetest.Events(snap)...).press("G", "k", "enter")
 	}},
-	{"help", nil, func(s *stage) { s.show(panetest.Healthy()).press("?") }},
-	{"filter-prompt", nil, func(s *stage) {
+	{"help", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("?") }},
+	{"filter-prompt", atUsual, nil, func(s *stage) {
 		s.show(panetest.Healthy()).press("/", "s", "h", "o", "p", " ", "a", "g", "e", "<", "x")
 	}},
-	{"namespaces", nil, func(s *stage) { s.show(panetest.Healthy()).press("n", "down", "space") }},
-	{"raw", nil, func(s *stage) { s.show(panetest.Healthy()).press("y").run() }},
-	{"confirm", nil, func(s *stage) { s.show(panetest.Big(30, 1)).press("R") }},
-	{"wide-names", nil, func(s *stage) { s.show(panetest.Renamed(panetest.Healthy(), "日本語のポッド-")) }},
-	{"hostile", nil, func(s *stage) { s.show(panetest.Hostile()).press("space") }},
+	{"namespaces", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("n", "down", "space") }},
+	{"raw", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("y").run() }},
+	{"confirm", atUsual, nil, func(s *stage) { s.show(panetest.Big(30, 1)).press("R") }},
+	{"wide-names", atUsual, nil, func(s *stage) { s.show(panetest.Renamed(panetest.Healthy(), "日本語のポッド-")) }},
+	{"hostile", atMiddle, nil, func(s *stage) { s.show(panetest.Hostile()).press("space") }},
 }
 
 func demo(c *Config) {
 	c.Source = pane.Source{Kind: "demo", Node: "demo-node", Endpoint: "unix:///tmp/plegtop-1/cri.sock"}
 }
 
+// goldenPanes are those of the whole frames. They are listed here once more, so that a new
+// pane changes no golden.
+var goldenPanes = []func(pane.Settings) pane.Pane{pods.New, events.New, calls.New, findings.New, timeline.New, workers.New}
+
 func TestGoldenFrames(t *testing.T) {
 	for _, sc := range scenes {
-		for _, size := range sizes {
+		for _, size := range sc.kept {
 			name := fmt.Sprintf("%s-%dx%d", sc.name, size.w, size.h)
 			t.Run(name, func(t *testing.T) {
-				s := newStage(t, size.w, size.h, func(c *Config) {
-					if sc.config != nil {
-						sc.config(c)
-					}
-				})
+				s := stageOf(t, size.w, size.h, goldenPanes, sc.config)
 				sc.play(s)
 				frame := s.m.frame()
 				checkFrame(t, frame, size.w, size.h)
 				compareGolden(t, name, frame)
 			})
+		}
+	}
+}
+
+// oneMore is a pane that nobody has thought of yet.
+type oneMore struct{ layer.Text }
+
+func (o *oneMore) Info() pane.Info { return o.Titled("One more", keymap.InCalls) }
+
+func (o *oneMore) Observe(v *pane.View, w, h int) {
+	o.Write(v, w, h, func(d *widget.Doc) { d.Field("one", v.Theme.Text, "more") })
+}
+
+// TestANewPaneChangesNoGolden holds that a pane more in the list changes no whole frame that
+// is kept, and on the screens with room for two panes none of the others: only the titles
+// name it.
+func TestANewPaneChangesNoGolden(t *testing.T) {
+	before := panes
+	defer func() { panes = before }()
+	frames := func(sc int, size size) (kept, shown []string, m *Model) {
+		s := stageOf(t, size.w, size.h, goldenPanes, scenes[sc].config)
+		scenes[sc].play(s)
+		kept = strings.Split(s.m.frame(), "\n")
+		s = stageOf(t, size.w, size.h, panes, scenes[sc].config)
+		scenes[sc].play(s)
+		return kept, strings.Split(s.m.frame(), "\n"), s.m
+	}
+	for i, sc := range scenes {
+		for _, size := range sizes[:3] {
+			panes = before
+			kept, shown, _ := frames(i, size)
+			panes = append(slices.Clone(before), func(pane.Settings) pane.Pane { return &oneMore{} })
+			keptNow, shownNow, m := frames(i, size)
+			if diff := cmp.Diff(kept, keptNow); diff != "" {
+				t.Errorf("%s at %v: the frame that is kept (-without +with one pane more):\n%s", sc.name, size, diff)
+			}
+			if m.top() != nil {
+				continue // of the panes nothing is seen, and help names the new one
+			}
+			for _, b := range m.layout.boxes {
+				shown[b.y], shownNow[b.y] = "", ""
+			}
+			if diff := cmp.Diff(shown, shownNow); diff != "" {
+				t.Errorf("%s at %v: below the titles (-without +with one pane more):\n%s", sc.name, size, diff)
+			}
 		}
 	}
 }
@@ -241,11 +307,7 @@ var (
 func TestEverySizeIsFilledExactly(t *testing.T) {
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
-			s := newStage(t, 80, 24, func(c *Config) {
-				if sc.config != nil {
-					sc.config(c)
-				}
-			})
+			s := stageOf(t, 80, 24, panes, sc.config)
 			sc.play(s)
 			for i := range 2 * len(widths) {
 				w, h := widths[i%len(widths)], heights[i*5%len(heights)]

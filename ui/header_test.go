@@ -7,6 +7,7 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
 
@@ -121,6 +122,33 @@ func TestCriticalFindingOfAPodIsTold(t *testing.T) {
 		s := newStage(t, 100, 45).find(of(severity)...).show(panetest.Healthy())
 		if told := s.rowOf("b: ") != ""; told != want {
 			t.Errorf("severity %v: told %v", severity, told)
+		}
+	}
+}
+
+// TestNamespacePicker holds that each namespace says how many pods it has, and whether it is
+// among those that are shown.
+func TestNamespacePicker(t *testing.T) {
+	s := newStage(t, 80, 24).show(panetest.Healthy()).press("n", "down", "space", "enter", "n")
+	for _, want := range []string{"[ ] batch        2 pods", "[x] default      1 pod", "[ ] shop         3 pods"} {
+		if s.rowOf(want) == "" {
+			t.Errorf("no row says %q:\n%s", want, withoutStyles(s.m.frame()))
+		}
+	}
+}
+
+// TestHelpExplainsThePanes holds that what the columns and signs of each pane mean is in the help.
+func TestHelpExplainsThePanes(t *testing.T) {
+	s := newStage(t, 200, 400).show(panetest.Healthy()).press("?")
+	for _, p := range s.m.panes {
+		e, ok := p.(pane.Explainer)
+		if !ok {
+			continue
+		}
+		for _, row := range e.Legend() {
+			if s.rowOf(" "+row[0]+" ") == "" {
+				t.Errorf("the help does not explain %s of the %s", row[0], p.Info().Name)
+			}
 		}
 	}
 }

@@ -213,6 +213,9 @@ func TestRawAnswer(t *testing.T) {
 	if len(s.m.layers) == 0 || s.asked() != "raw uid-shop-payments-6c8f9d7b5-t8wfx" || s.rowOf("3f2a") == "" {
 		t.Fatalf("no viewer; asked for %q", s.asked())
 	}
+	if s.rowOf(" Raw answer: shop/payments-6c8f9d7b5-t8wfx ") == "" {
+		t.Errorf("the viewer does not say of whom it is:\n%s", withoutStyles(s.m.frame()))
+	}
 	if s.press("esc"); len(s.m.layers) > 0 {
 		t.Error("esc does not close the viewer")
 	}

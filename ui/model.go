@@ -47,7 +47,9 @@ type Model struct {
 
 // New returns the screen before the first snapshot. It asks nothing of cfg's
 // Feed before the program runs.
-func New(cfg Config) *Model {
+func New(cfg Config) *Model { return newModel(cfg, panes) }
+
+func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 	cfg = cfg.withDefaults()
 	m := &Model{cfg: cfg, width: 80, height: 24, under: 1, captions: cfg.Captions, tick: tea.Tick}
 	starting := &engine.Snapshot{Phase: engine.Phase{Step: engine.Waiting}}

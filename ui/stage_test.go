@@ -82,14 +82,23 @@ type stage struct {
 // Next makes the stage a feed for its Live.
 func (s *stage) Next(context.Context) (engine.Update, error) { return s.seen, nil }
 
+// newStage returns a stage with the panes that there are.
 func newStage(t *testing.T, w, h int, change ...func(*Config)) *stage {
+	t.Helper()
+	return stageOf(t, w, h, panes, change...)
+}
+
+// stageOf returns a stage with some panes. A change may be nil.
+func stageOf(t *testing.T, w, h int, panes []func(pane.Settings) pane.Pane, change ...func(*Config)) *stage {
 	t.Helper()
 	c := &controls{raw: []byte("{\n  \"sandbox\": \"3f2a\"\n}")}
 	cfg := testConfig(c)
 	for _, f := range change {
-		f(&cfg)
+		if f != nil {
+			f(&cfg)
+		}
 	}
-	s := &stage{t: t, m: New(cfg), controls: c}
+	s := &stage{t: t, m: newModel(cfg, panes), controls: c}
 	s.m.tick = func(_ time.Duration, f func(time.Time) tea.Msg) tea.Cmd {
 		s.timers = append(s.timers, f(panetest.Noon))
 		return nil

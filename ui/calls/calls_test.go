@@ -32,6 +32,7 @@ func TestGoldens(t *testing.T) {
 	Goldens(t, "failing", func(w, h int) *Stage {
 		return NewStage(New(pane.Settings{}), View(Failing()), w, h).Press(">", ">", "j")
 	})
+	Goldens(t, "streams", func(w, h int) *Stage { return NewStage(New(pane.Settings{}), View(Streamed()), w, h) })
 	NewStage(New(pane.Settings{}), View(Hostile()), 78, 19).Golden(t, "hostile")
 }
 

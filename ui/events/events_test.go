@@ -82,6 +82,11 @@ func later(s *panetest.Stage, after time.Duration, events ...engine.Event) {
 func TestEvents(t *testing.T) {
 	panetest.Goldens(t, "events", func(w, h int) *panetest.Stage { return stage(view(), w, h) })
 	panetest.Goldens(t, "wrapped", func(w, h int) *panetest.Stage { return stage(view(), w, h).Press("w", "g", "m") })
+	panetest.Goldens(t, "marked", func(w, h int) *panetest.Stage {
+		s := stage(view(), w, h).Press("k", "m", "k", "k")
+		s.V.Journal.Observe(engine.Update{Snapshot: s.V.Snapshot, Events: deaths(25, 26), Lost: 17})
+		return s.Show(s.V)
+	})
 	panetest.Goldens(t, "sheet", func(w, h int) *panetest.Stage {
 		v := view()
 		return panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, w, h)

@@ -27,6 +27,7 @@ func sheetOf(v *pane.View, seq uint64) string {
 
 func TestStreamed(t *testing.T) {
 	v := streamed()
+	panetest.Goldens(t, "streams", func(w, h int) *panetest.Stage { return stage(streamed(), w, h).Press("k") })
 	panetest.NewStage(Sheet(v, pane.Subject{Event: 4}), v, 118, 35).Golden(t, "seen")
 	panetest.NewStage(Sheet(v, pane.Subject{Event: 9}), v, 118, 35).Golden(t, "unseen")
 	stage(v, 1, 1).EverySize(t)

@@ -61,7 +61,13 @@ func TestGoldens(t *testing.T) {
 	Goldens(t, "over", func(w, h int) *Stage {
 		return NewStage(New(pane.Settings{}), Ended(With(View(Healthy())), Findings()[:1]...), w, h)
 	})
+	Goldens(t, "chain", func(w, h int) *Stage { return show(w, h, Chained()...).Press("space") })
+	show(78, 19).Golden(t, "none")
 	show(78, 19, HostileFindings()...).Golden(t, "hostile")
+	mono := show(78, 19, Findings()...)
+	colourless, _ := theme.Named("mono")
+	mono.V.Theme = &colourless
+	mono.Show(mono.V).Golden(t, "mono")
 	ascii := show(78, 19, append(Findings(), folded())...)
 	plain := theme.Default().Plain()
 	ascii.V.Theme = &plain

@@ -10,6 +10,7 @@ import (
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // open returns a stage with the sheet of one of some findings.
@@ -25,6 +26,10 @@ func TestSheetGoldens(t *testing.T) {
 		return s.Show(Ended(View(Healthy()), Findings()[2]))
 	})
 	Goldens(t, "sheet-chain", func(w, h int) *Stage { return open(w, h, 0, Chained()...) })
+	ascii := open(78, 19, 0, Chained()...)
+	plain := theme.Default().Plain()
+	ascii.V.Theme = &plain
+	ascii.Show(ascii.V).Golden(t, "sheet-ascii")
 	open(78, 19, 0, HostileFindings()...).Golden(t, "sheet-hostile")
 	open(78, 19, 0, folded()).Golden(t, "sheet-folded")
 }

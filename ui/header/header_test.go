@@ -44,12 +44,15 @@ func TestHeadline(t *testing.T) {
 	paused := panetest.Healthy()
 	paused.Paused, paused.Health.Healthy, paused.Health.ListedAt = true, false, panetest.Ago(4*time.Minute)
 	paused.Health.Verdict = "pleg was last seen active 4m0s ago; threshold is 3m0s"
+	soon := panetest.Hung()
+	soon.InFlight[0].Since, soon.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
 	for _, tt := range []struct {
 		name string
 		v    *pane.View
 		r    Room
 		want string
 	}{
+		{"the first second of a call", view(soon), Room{Width: 80}, "▲ AT RISK  NotReady in 2m13s"},
 		{"sound", view(panetest.Healthy()), Room{Width: 80}, "✔ HEALTHY"},
 		{"a cause that is long", view(panetest.Hung(), panetest.Findings()...), Room{Width: 80, Text: 2}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client"},
 		{"in full", view(panetest.Hung(), panetest.Findings()...), Room{Width: 200, Text: 2}, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client app has been out for 47s while 5 other calls answer within 2ms; unhealthy in 2m13s"},
@@ -136,6 +139,11 @@ func TestGaugeHasTheLookOfTheHeadline(t *testing.T) {
 func TestMeterNamesWhichTryItIs(t *testing.T) {
 	s := panetest.Healthy()
 	s.Phase = engine.Phase{Step: engine.Listing, Began: panetest.Ago(77 * time.Second)}
+	soon := panetest.Hung()
+	soon.InFlight[0].Since, soon.Phase.Began = panetest.Ago(700*time.Millisecond), panetest.Ago(720*time.Millisecond)
+	if got, want := row(observed(view(soon), Room{Width: 120}), 3, 120), "LIST 12ms › INSPECT 3/17 › default/nfs-client ContainerStatus app 1s "; !strings.HasPrefix(got, want) {
+		t.Errorf("in its first second: meter %q, want %q", got, want)
+	}
 	s.InFlight = []call.Flight{{Op: call.ListContainers, Since: panetest.Ago(77 * time.Second)}}
 	s.Failure = &answers.Failure{Flight: call.Flight{Op: call.ListContainers}, InRow: 1, Err: &call.Error{Op: call.ListContainers}}
 	if got, want := row(observed(view(s), Room{Width: 120}), 3, 120), "LIST › ListContainers 2nd try 1m17s"; !strings.HasPrefix(got, want) {

@@ -35,6 +35,7 @@ func TestGoldens(t *testing.T) {
 		}
 		return s
 	})
+	show(78, 80, WithNode(FellBack()), &r).Golden(t, "streams")
 	hostile := LookedDeep()
 	hostile.Deep.Units = evidence.Units{Source: evidence.Source{Missing: Nasty}}
 	hostile.Deep.Stacks.Program, hostile.Deep.Stacks.Partial, hostile.Deep.Stacks.Locks[0].Of = Nasty, Long, Nasty

@@ -48,6 +48,12 @@ func TestGoldens(t *testing.T) {
 	panetest.Goldens(t, "cursor", func(w, h int) *panetest.Stage {
 		return panetest.NewStage(New(pane.Settings{}), some(), w, h).Act(keymap.Bottom, keymap.MatchPrev)
 	})
+	panetest.Goldens(t, "streams", func(w, h int) *panetest.Stage {
+		s := panetest.Streamed()
+		v := show(s, panetest.StreamEvents(s)...)
+		v.Axis.Zoom(-2)
+		return panetest.NewStage(New(pane.Settings{}), v, w, h)
+	})
 	panetest.Goldens(t, "ascii", func(w, h int) *panetest.Stage {
 		v := some()
 		plain, _ := theme.Named("mono")
