@@ -189,9 +189,9 @@ func (m *Model) heading(l *text.Line, st theme.Style, name string, told []text.S
 func (m *Model) footer(l *text.Line) {
 	l.Space(1)
 	kept := l.Keep(1)
-	at, typing := m.foot()
+	at := m.foot()
 	switch {
-	case at != nil && (typing || m.flash.text == ""):
+	case at != nil && (m.typing() || m.flash.text == ""):
 		at.Draw(l, 0, true)
 	case at != nil:
 		room := l.Keep(min(text.Width(m.flash.text)+2, l.Left()/2))
@@ -208,14 +208,12 @@ func (m *Model) footer(l *text.Line) {
 	l.Release(kept)
 }
 
-// foot returns the layer that has the last line, and whether one types there; nil if none
-// has it.
-func (m *Model) foot() (p pane.Pane, typing bool) {
+// foot returns the layer that has the last line; nil if none has it.
+func (m *Model) foot() pane.Pane {
 	if n := len(m.layers); n > 0 && m.layers[n-1].Info().Foot {
-		p = m.layers[n-1]
-		_, typing = p.(pane.Typist)
+		return m.layers[n-1]
 	}
-	return p, typing
+	return nil
 }
 
 // useful returns the keys that are named here. On the smallest screens those
@@ -233,17 +231,9 @@ func (m *Model) useful() []keymap.Entry {
 	return all
 }
 
-// caption returns what the script of a demo does now; empty if that is not shown.
-func (m *Model) caption() string {
-	if !m.captions || m.cfg.Director == nil || m.height < leastBody {
-		return ""
-	}
-	return m.cfg.Director.State().Caption
-}
-
 func (m *Model) drawCaption(l *text.Line) {
 	l.Space(1)
-	l.Put(m.view.Theme.BadgeDemo, " "+m.caption()+" ")
+	l.Put(m.view.Theme.BadgeDemo, " "+m.layout.caption+" ")
 }
 
 // windowTitle is what a terminal emulator shows on its frame or tab. It does not

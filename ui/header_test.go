@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -150,5 +152,23 @@ func TestHelpExplainsThePanes(t *testing.T) {
 				t.Errorf("the help does not explain %s of the %s", row[0], p.Info().Name)
 			}
 		}
+	}
+}
+
+// TestNamespacesOnTheScreen holds that the screen shows of some namespaces what check and
+// watch do: a headline does not speak of the pod of another one.
+func TestNamespacesOnTheScreen(t *testing.T) {
+	s := newStage(t, 160, 40).find(panetest.Findings()[:2]...).show(panetest.Hung())
+	if s.rowOf("default/nfs-client") == "" {
+		t.Fatal("nothing hangs")
+	}
+	s.m.SetNamespaces([]string{"shop"})
+	s.show(panetest.Hung())
+	if got := s.lineTwo(); !strings.HasPrefix(got, "▲ INSPECTION HANGS") || !strings.Contains(got, "for a pod of another namespace") {
+		t.Errorf("headline %q", got)
+	}
+	want := diagnose.Update{Update: engine.Update{Snapshot: s.m.view.Snapshot}, Headline: s.m.found.Headline, Findings: s.found}.Within([]string{"shop"})
+	if diff := cmp.Diff(want.Findings, s.m.view.Findings); diff != "" || want.Headline != s.m.view.Headline {
+		t.Errorf("headline %+v, findings (-want +got):\n%s", s.m.view.Headline, diff)
 	}
 }

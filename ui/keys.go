@@ -28,6 +28,12 @@ func (m *Model) active() pane.Pane {
 	return m.panes[m.focus]
 }
 
+// typing reports whether a person types into the layer that has the keys first.
+func (m *Model) typing() bool {
+	_, typing := m.foot().(pane.Typist)
+	return typing
+}
+
 // press does what a key asks for: what lies on top sees it first. Only a control
 // key that quits, such as ^c, does so from anywhere, also while one types.
 func (m *Model) press(k tea.KeyPressMsg) {

@@ -147,6 +147,20 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestLateAnswerTakesNoKeys holds that an answer that comes while a person types waits, with
+// what it says, until that is over.
+func TestLateAnswerTakesNoKeys(t *testing.T) {
+	s := newStage(t, 80, 24).show(panetest.Healthy()).press("y")
+	answer := s.cmd()
+	s.press("/", "n", "f").send(answer)
+	if s.press("p", "R"); len(s.controls.got) != 1 || s.m.view.Filter.Text != "nfpR" {
+		t.Errorf("asked for %q, the filter is %q", s.asked(), s.m.view.Filter.Text)
+	}
+	if s.press("enter"); s.focused() != "Raw answer: shop/payments-6c8f9d7b5-t8wfx" {
+		t.Errorf("after the prompt %q has the keys", s.focused())
+	}
+}
+
 func TestSweepAsksWhenThereAreMany(t *testing.T) {
 	s := newStage(t, 120, 40).show(panetest.Big(many+1, 1))
 	if s.press("R", "n"); len(s.controls.got) != 0 {

@@ -23,6 +23,8 @@ type layout struct {
 	lines  int  // of the body
 	foot   int  // lines at the foot
 	boxes  []box
+
+	caption string // what the script of a demo does now; empty if that is not shown
 }
 
 // Sizes from which the screen has more than one pane. The first one is as wide as the
@@ -98,8 +100,8 @@ func (m *Model) give() {
 
 // arrange works out where everything is.
 func (m *Model) arrange() {
-	l := layout{tiny: m.form() == tiny && m.top() == nil, foot: 1}
-	if m.caption() != "" {
+	l := layout{tiny: m.form() == tiny && m.top() == nil, foot: 1, caption: m.caption()}
+	if l.caption != "" {
 		l.foot = 2
 	}
 	m.header.Observe(&m.view, m.headerRoom())
@@ -118,6 +120,15 @@ func (m *Model) arrange() {
 	l.lines = max(0, m.height-l.body-l.foot)
 	m.place(&l)
 	m.layout = l
+}
+
+// caption returns what the script of a demo does now, which may be something else a moment
+// later; empty if that is not to be shown.
+func (m *Model) caption() string {
+	if !m.captions || m.cfg.Director == nil || m.height < leastBody {
+		return ""
+	}
+	return m.cfg.Director.State().Caption
 }
 
 // headerRoom says what the header may take, and what is said below it.

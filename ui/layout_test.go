@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
 )
@@ -92,3 +93,27 @@ func TestMoreWidthNeverMeansFewerColumns(t *testing.T) {
 		t.Errorf("only %d columns on a wide screen", before)
 	}
 }
+
+// TestCaptionIsOfOneMoment holds that the line of a caption is not drawn without one, though
+// the script goes on between a message and its frame.
+func TestCaptionIsOfOneMoment(t *testing.T) {
+	d := &talker{caption: "what happens"}
+	s := newStage(t, 80, 24, demo, func(c *Config) { c.Director, c.Captions = d, true }).show(panetest.Healthy())
+	for _, d.caption = range []string{"", "something else"} {
+		if s.rowOf(" what happens ") == "" {
+			t.Errorf("now %q:\n%s", d.caption, withoutStyles(s.m.frame()))
+		}
+	}
+	d.caption = ""
+	if s.show(panetest.Healthy()); s.m.layout.foot != 1 {
+		t.Errorf("%d lines at the foot without a caption", s.m.layout.foot)
+	}
+}
+
+// talker is a script that says one thing and then another.
+type talker struct {
+	script
+	caption string
+}
+
+func (t *talker) State() director.State { return director.State{Caption: t.caption} }

@@ -41,6 +41,7 @@ type Model struct {
 	captions bool
 	flash    flash
 	raw      context.CancelFunc // gives up the raw answer that is awaited; nil for none
+	replies  []pane.Reply       // that have come and were not heard yet
 	cmds     []tea.Cmd          // of the message under way
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }
@@ -100,10 +101,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BackgroundColorMsg:
 		m.background(msg.IsDark())
 	case pane.Reply:
-		msg(m)
+		m.replies = append(m.replies, msg)
 	}
+	m.answer()
 	m.settle()
 	return m, m.pending()
+}
+
+// answer hears the replies that have come. While a person types they wait: what one of them
+// opens would take the keys, and what it says would not be seen.
+func (m *Model) answer() {
+	for len(m.replies) > 0 && !m.typing() {
+		reply := m.replies[0]
+		m.replies = m.replies[1:]
+		reply(m)
+	}
 }
 
 // View wraps the frame in what the terminal needs to know.
@@ -193,22 +205,8 @@ func (m *Model) observe(u updateMsg) {
 
 // find shows what was found in the namespaces that are shown.
 func (m *Model) find() {
-	v, u := &m.view, &m.found
-	elsewhere := func(f diagnose.Finding) bool { return !f.In(v.Filter.Namespaces) }
-	v.Headline = u.Headline
-	if v.Headline.Sound() && slices.ContainsFunc(u.Findings, elsewhere) {
-		v.Headline.Text = "" // which warnings there are elsewhere nobody asked
-	}
-	v.Findings = within(u.Findings, elsewhere)
-	v.Ended = within(u.Ended, func(e diagnose.Ended) bool { return elsewhere(e.Finding) })
-}
-
-// within returns all without those that are elsewhere; all itself where none is.
-func within[T any](all []T, elsewhere func(T) bool) []T {
-	if !slices.ContainsFunc(all, elsewhere) {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), elsewhere)
+	u := m.found.Within(m.view.Filter.Namespaces)
+	m.view.Headline, m.view.Findings, m.view.Ended = u.Headline, u.Findings, u.Ended
 }
 
 // freeze keeps the screen as it is, or catches up with the engine.

@@ -70,7 +70,7 @@ func (h *Header) sweep() []text.Span {
 	if swept.Text == "" {
 		return nil
 	}
-	if first := wording.Foremost(s.Sweep); first != nil && strings.Contains(h.v.Headline.Text, first.Pod.Name) {
+	if first := wording.Foremost(s.Sweep); first != nil && h.v.Headline.Names(first.Pod) {
 		return nil
 	}
 	return []text.Span{swept}

@@ -269,3 +269,17 @@ func TestTinyScreenHasAGauge(t *testing.T) {
 		}
 	}
 }
+
+// TestSweepOfWhatIsNotListedIsTold holds that a sweep tells what it found though that is of
+// a pod without a name, which no headline names.
+func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
+	s := panetest.WithSweep(panetest.SweepOf(330, true))
+	v := view(s, panetest.Findings()...)
+	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); strings.Contains(said, "SWEEP done") {
+		t.Errorf("what the headline says is told again: %s", said)
+	}
+	s.Sweep.Hung[0].Pod = pleg.PodRef{}
+	if said := fmt.Sprint(observed(v, Room{Width: 200}).Alerts()); !strings.Contains(said, "SWEEP done") {
+		t.Errorf("not told: %s", said)
+	}
+}

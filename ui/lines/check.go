@@ -73,7 +73,7 @@ func Check(ctx context.Context, w io.Writer, look func(context.Context) (*engine
 	if o.KubeletVersion == "" && s.Evidence != nil {
 		o.KubeletVersion = s.Evidence.Kubelet.Version
 	}
-	u := within(diagnose.Once(s, o.Endpoint), o.Namespaces)
+	u := diagnose.Once(s, o.Endpoint).Within(o.Namespaces)
 	writing, cancel := outlasting(ctx, lastWrite)
 	defer cancel()
 	if err := writeUntil(writing, w, appendCheck(nil, u, o)); err != nil {
@@ -184,31 +184,4 @@ func NPDExitCode(u diagnose.Update) int {
 		return NPDUnknown
 	}
 	return NPDOK
-}
-
-// elsewhere is what a headline says in place of what nobody asked for.
-const elsewhere = "for a pod of another namespace"
-
-// within returns u without what is only about other namespaces than these; none
-// stands for all. What is about the node stays. A headline that speaks of what was
-// left out keeps its word, and is no worse than the worst finding that stays.
-func within(u diagnose.Update, namespaces []string) diagnose.Update {
-	if len(namespaces) == 0 {
-		return u
-	}
-	for _, f := range u.Findings {
-		switch h := &u.Headline; {
-		case f.In(namespaces):
-		case h.Sound():
-			h.Text = ""
-		case strings.Contains(h.Text, f.Summary) || f.Subject.Pod.Name != "" && strings.Contains(h.Text, f.Subject.Pod.Name):
-			h.Text = elsewhere
-		}
-	}
-	u.Findings = diagnose.OnlyIn(u.Findings, namespaces)
-	u.Turns = slices.DeleteFunc(slices.Clone(u.Turns), func(t diagnose.Turn) bool { return !t.Finding.In(namespaces) })
-	if u.Headline.Text == "" || u.Headline.Text == elsewhere {
-		u.Headline.Severity = min(u.Headline.Severity, finding.Worst(u.Findings))
-	}
-	return u
 }

@@ -49,7 +49,7 @@ func Watch(ctx context.Context, w io.Writer, feed Feed, o Options) error {
 		case err != nil:
 			return fmt.Errorf("watch: %w", err)
 		default:
-			b = v.update(within(u, o.Namespaces))
+			b = v.update(u.Within(o.Namespaces))
 		}
 		if len(b) == 0 {
 			continue

@@ -149,12 +149,21 @@ func Run(ctx context.Context, model tea.Model, o Options) error {
 	return s.run()
 }
 
+// A program is what a session needs of a [tea.Program].
+type program interface {
+	Run() (tea.Model, error)
+	Send(tea.Msg)
+	Kill()
+	ReleaseTerminal() error
+	RestoreTerminal() error
+}
+
 // A session is one Run.
 type session struct {
 	Options
 	screen  *screen
 	input   *input
-	program *tea.Program
+	program program
 	before  *term.State // the terminal's modes before the program
 	cancel  func()      // ends the program
 	signals signals

@@ -104,17 +104,17 @@ func (s *session) handOver(meanwhile func()) bool {
 	s.signals.release()
 	defer s.signals.catch()
 	s.input.stop()
-	if err := s.program.ReleaseTerminal(); err != nil {
-		return false
-	}
-	s.screen.finish(writeTimeout)
-	meanwhile()
+	released := s.program.ReleaseTerminal()
+	if released == nil {
+		s.screen.finish(writeTimeout)
+		meanwhile()
+	} // else the keyboard and what draws have ended all the same
 	if err := errors.Join(s.input.start(), s.program.RestoreTerminal()); err != nil {
 		go s.end(err)
 		return false
 	}
 	s.watchThaw()
-	return true
+	return released == nil
 }
 
 // watchThaw takes the terminal once more if nothing is drawn in time. The

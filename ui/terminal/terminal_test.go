@@ -269,3 +269,43 @@ func TestInterruptsInTwoReads(t *testing.T) {
 		}
 	}
 }
+
+// stubborn is a program that cannot give the terminal back.
+type stubborn struct {
+	program
+	restored int
+}
+
+func (s *stubborn) ReleaseTerminal() error { return errors.New("no such device") }
+func (s *stubborn) RestoreTerminal() error { s.restored++; return nil }
+func (s *stubborn) Send(tea.Msg)           {}
+
+// A terminal that cannot be given back stays with the program: its keys are read and it is
+// drawn on.
+func TestTerminalThatIsNotGivenBack(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	defer read.Close()
+	_, _, file := newTerminal(t)
+	p := &stubborn{}
+	s := &session{program: p, input: &input{file: read, interrupted: func() {}}, screen: newScreen(file), began: time.Now()}
+	s.signals.cont = make(chan os.Signal, 1)
+	defer s.signals.release()
+	if err := s.input.start(); err != nil {
+		t.Fatal(err)
+	}
+	defer s.input.stop()
+	if s.handOver(func() { t.Error("somebody else got the terminal") }) || p.restored != 1 {
+		t.Errorf("given back, or taken again %d times, want once", p.restored)
+	}
+	if _, err := write.WriteString("q"); err != nil {
+		t.Fatal(err)
+	}
+	typed := make([]byte, 4)
+	if n, err := s.input.Read(typed); string(typed[:n]) != "q" || err != nil {
+		t.Errorf("read %q, %v", typed[:n], err)
+	}
+}

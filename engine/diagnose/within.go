@@ -1,0 +1,128 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// elsewhere is what a headline says in place of what nobody asked for.
+const elsewhere = "for a pod of another namespace"
+
+// Within returns u without what is only about other namespaces than these; none stands
+// for all. What is about the node stays. A headline that speaks of what was left out keeps
+// its word, and is no worse than the worst finding that stays. It does not change u. What
+// Troubled returns is that of all namespaces.
+func (u Update) Within(namespaces []string) Update {
+	if len(namespaces) == 0 {
+		return u
+	}
+	speaks := func(f Finding) bool { return !f.In(namespaces) && u.Headline.speaksOf(f) }
+	if slices.ContainsFunc(u.Findings, speaks) {
+		if u.Headline.Text = elsewhere; u.Headline.Sound() {
+			u.Headline.Text = "" // which warnings there are elsewhere nobody asked
+		}
+		u.Headline.Severity = min(u.Headline.Severity, worst(OnlyIn(u.Findings, namespaces)))
+	}
+	u.Findings = OnlyIn(u.Findings, namespaces)
+	u.Ended = narrowed(u.Ended, namespaces, func(e *Ended) *Finding { return &e.Finding })
+	u.Turns = narrowed(u.Turns, namespaces, func(t *Turn) *Finding { return &t.Finding })
+	return u
+}
+
+// narrowed returns what is left of all in some namespaces.
+func narrowed[T any](all []T, namespaces []string, of func(*T) *Finding) (kept []T) {
+	for _, one := range all {
+		if f, in := of(&one).only(namespaces); in {
+			*of(&one) = f
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+func worst(findings []Finding) (s Severity) {
+	for _, f := range findings {
+		s = max(s, f.Severity)
+	}
+	return s
+}
+
+// speaksOf reports whether a headline sums up a finding with others, or says what it says,
+// or names its pod.
+func (h Headline) speaksOf(f Finding) bool {
+	return h.Sound() && f.Severity > Info || f.Summary != "" && strings.Contains(h.Text, f.Summary) || h.Names(f.Subject.Pod)
+}
+
+// Names reports whether the text of a headline names a pod: with its namespace, and not as
+// the beginning or the end of another name. No pod has no name.
+func (h Headline) Names(p pleg.PodRef) bool {
+	if p.Name == "" {
+		return false
+	}
+	inName := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-./", r) }
+	name, rest := p.String(), h.Text
+	for {
+		before, after, found := strings.Cut(rest, name)
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		if !found || !inName(last) && !inName(next) {
+			return found
+		}
+		rest = after
+	}
+}
+
+// In reports whether a finding concerns any of these namespaces: one about the
+// node or the runtime concerns all of them. With no namespaces it is true.
+func (f Finding) In(namespaces []string) bool {
+	_, in := f.only(namespaces)
+	return in
+}
+
+// OnlyIn returns the findings that concern any of these namespaces, in their
+// order. Of one that sums up several pods those elsewhere are left out. It does not
+// change findings; with no namespaces it returns them.
+func OnlyIn(findings []Finding, namespaces []string) []Finding {
+	if len(namespaces) == 0 {
+		return findings
+	}
+	var kept []Finding
+	for _, f := range findings {
+		if f, in := f.only(namespaces); in {
+			kept = append(kept, f)
+		}
+	}
+	for i := range kept { // a cause that is left out explains nothing
+		if !hasKey(kept, kept[i].CauseKey) {
+			kept[i].noCause()
+		}
+	}
+	return kept
+}
+
+// only returns what is left of a finding in some namespaces, and whether anything
+// is.
+func (f Finding) only(namespaces []string) (Finding, bool) {
+	in := func(s Subject) bool { return slices.Contains(namespaces, s.Pod.Namespace) }
+	switch {
+	case len(namespaces) == 0:
+		return f, true
+	case !f.Subject.none():
+		return f, in(f.Subject)
+	case len(f.Members) == 0:
+		return f, true
+	}
+	first := len(f.Evidence) - len(f.Members)
+	members, evidence := f.Members, f.Evidence[first:]
+	f.Members, f.Evidence = nil, slices.Clone(f.Evidence[:first])
+	for i, m := range members {
+		if in(m) {
+			f.Members, f.Evidence = append(f.Members, m), append(f.Evidence, evidence[i])
+		}
+	}
+	return f, len(f.Members) > 0
+}
