@@ -181,7 +181,8 @@ func (m *Model) update(msg updateMsg) {
 }
 
 // hold keeps what arrives while the screen is frozen: the newest snapshot, and
-// as many events as the journal would keep, which counts those before them as lost.
+// as many events as the journal would keep, which counts those before them as lost. What a
+// snapshot tells of the last minutes the journal takes down of each.
 func (m *Model) hold(u updateMsg) {
 	m.held.Events = append(m.held.Events, u.Events...)
 	u.Events = m.held.Events
@@ -189,6 +190,7 @@ func (m *Model) hold(u updateMsg) {
 		u.Events = slices.Clone(u.Events[over:])
 	}
 	m.held = u
+	m.view.Journal.Hold(u.Snapshot)
 }
 
 func (m *Model) observe(u updateMsg) {

@@ -43,12 +43,12 @@ func (c *series) at(second int) *Sample {
 }
 
 // observeCalls takes over how the calls went since the last update.
-func (j *Journal) observeCalls(s *engine.Snapshot) {
-	if len(j.calls) < len(s.Calls) {
-		j.calls = append(j.calls, make([]series, len(s.Calls)-len(j.calls))...)
+func (t *times) observeCalls(s *engine.Snapshot) {
+	if len(t.calls) < len(s.Calls) {
+		t.calls = append(t.calls, make([]series, len(s.Calls)-len(t.calls))...)
 	}
 	for i := range s.Calls {
-		c := &j.calls[i]
+		c := &t.calls[i]
 		for _, n := range s.Calls[i].Seconds {
 			if !n.At.After(c.merged) {
 				continue
@@ -61,19 +61,19 @@ func (j *Journal) observeCalls(s *engine.Snapshot) {
 	}
 	for _, f := range s.InFlight {
 		if int(f.Op) < len(s.Calls) {
-			j.miss(s, f, max(late, usual*s.Calls[f.Op].P50))
+			t.miss(s, f, max(late, usual*s.Calls[f.Op].P50))
 		}
 	}
 }
 
 // miss marks the seconds in which a call had no answer, once it should have had one.
-func (j *Journal) miss(s *engine.Snapshot, f call.Flight, patient time.Duration) {
+func (t *times) miss(s *engine.Snapshot, f call.Flight, patient time.Duration) {
 	if f.Elapsed(s.At) < patient {
 		return
 	}
 	now := int(s.At.Sub(s.Started) / time.Second)
 	for n := max(int(f.Since.Sub(s.Started)/time.Second), now-seconds); n <= now; n++ {
-		if to := j.calls[f.Op].at(n); to != nil {
+		if to := t.calls[f.Op].at(n); to != nil {
 			to.Silent = true
 		}
 	}

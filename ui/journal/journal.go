@@ -39,11 +39,33 @@ type Journal struct {
 	timed  bool
 	trails map[pleg.UID]*trail // of each pod that has a row
 
+	times
+	held *times           // that were observed ahead of what is shown; nil if none were
+	gone gone
+	last *engine.Snapshot // that was observed; nil at first
+}
+
+// times is what an update tells of the last minutes, of which a later one may know less.
+type times struct {
 	relists relists
 	pauses  []Pause
 	calls   []series // by operation
-	gone    gone
-	last    *engine.Snapshot // that was observed; nil at first
+}
+
+func (t *times) observe(s *engine.Snapshot) {
+	t.relists.observe(s)
+	t.pause(s)
+	t.observeCalls(s)
+}
+
+// clone returns times that go on without changing these.
+func (t *times) clone() *times {
+	c := *t
+	c.relists.done, c.pauses, c.calls = slices.Clone(t.relists.done), slices.Clone(t.pauses), slices.Clone(t.calls)
+	for i := range c.calls {
+		c.calls[i].ring = slices.Clone(c.calls[i].ring)
+	}
+	return &c
 }
 
 // New returns a Journal that keeps so many rows at least.
@@ -51,16 +73,26 @@ func New(keep int) *Journal {
 	return &Journal{keep: max(keep, 1), trails: make(map[pleg.UID]*trail), gone: newGone()}
 }
 
+// Hold takes down what a snapshot tells of relists, pauses and calls. All that is shown stays
+// as it is until the next Observe.
+func (j *Journal) Hold(s *engine.Snapshot) {
+	if j.held == nil {
+		j.held = j.times.clone()
+	}
+	j.held.observe(s)
+}
+
 // Observe takes over an update.
 func (j *Journal) Observe(u engine.Update) {
+	if j.held != nil {
+		j.times, j.held = *j.held, nil
+	}
 	s := u.Snapshot
 	for _, e := range u.Events {
 		j.event(e, s.At)
 	}
 	j.trim()
-	j.relists.observe(s)
-	j.pause(s)
-	j.observeCalls(s)
+	j.times.observe(s)
 	if j.last != nil {
 		j.gone.observe(j.last.Pods, s.Pods, s.At)
 	}

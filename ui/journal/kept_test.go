@@ -296,3 +296,38 @@ func TestCreatedComesBeforeRunning(t *testing.T) {
 		t.Errorf("it ends as %v: %+v", last.State, life)
 	}
 }
+
+// TestHold holds that of a stretch in which nothing is shown relists, calls and pauses are
+// all known afterwards, though no snapshot knows more than two minutes; and that until then
+// what is shown stays as it is.
+func TestHold(t *testing.T) {
+	j := New(10)
+	var relists []engine.Relist
+	var calls []answers.Second
+	for n := range 1500 {
+		now := noon.Add(time.Duration(n) * time.Second)
+		relists = append(relists, engine.Relist{At: now, Took: 10 * time.Millisecond})
+		calls = append(calls, answers.Second{At: now, Count: 1})
+		relists, calls = relists[max(0, len(relists)-120):], calls[max(0, len(calls)-120):]
+		s := at(time.Duration(n+1) * time.Second)
+		s.Relists = engine.Relists{Count: uint64(n + 1), History: relists}
+		s.Calls = []answers.Calls{{Op: call.Version, Seconds: calls}}
+		if s.Paused = n > 600 && n < 700; n >= 700 {
+			s.Resumed = noon.Add(700 * time.Second)
+		}
+		if n < 100 || n == 1499 {
+			j.Observe(engine.Update{Snapshot: s})
+			continue
+		}
+		j.Hold(s)
+		if n%300 == 0 && (len(j.Relists()) != 100 || len(j.Pauses()) != 0 || j.Calls(call.Version, noon, now).Count != 100) {
+			t.Fatalf("after %d s %d relists, %d pauses and %+v are shown", n, len(j.Relists()), len(j.Pauses()), j.Calls(call.Version, noon, now))
+		}
+	}
+	if got := j.Calls(call.Version, noon, noon.Add(time.Hour)); len(j.Relists()) != 1500 || got.Count != 1500 {
+		t.Errorf("%d relists and %+v, want 1500 of each", len(j.Relists()), got)
+	}
+	if diff := cmp.Diff([]Pause{{noon.Add(602 * time.Second), noon.Add(700 * time.Second)}}, j.Pauses()); diff != "" {
+		t.Errorf("pauses (-want +got):\n%s", diff)
+	}
+}

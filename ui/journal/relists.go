@@ -84,14 +84,14 @@ func (p Pause) Until(at time.Time) time.Time {
 func (j *Journal) Pauses() []Pause { return j.pauses }
 
 // pause notes that a pause has begun or ended.
-func (j *Journal) pause(s *engine.Snapshot) {
-	last := len(j.pauses) - 1
-	on := last >= 0 && j.pauses[last].To.IsZero()
+func (t *times) pause(s *engine.Snapshot) {
+	last := len(t.pauses) - 1
+	on := last >= 0 && t.pauses[last].To.IsZero()
 	switch {
 	case s.Paused && !on:
-		j.pauses = append(j.pauses, Pause{From: s.At})
+		t.pauses = append(t.pauses, Pause{From: s.At})
 	case !s.Paused && on:
-		j.pauses[last].To = s.Resumed
+		t.pauses[last].To = s.Resumed
 	}
-	j.pauses = slices.DeleteFunc(j.pauses, func(p Pause) bool { return !p.To.IsZero() && s.At.Sub(p.To) > Reach })
+	t.pauses = slices.DeleteFunc(t.pauses, func(p Pause) bool { return !p.To.IsZero() && s.At.Sub(p.To) > Reach })
 }
