@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +161,22 @@ func TestListTooBigHasFigures(t *testing.T) {
 		"grows by 128 KiB a minute: full in about 16m0s",
 		"20 of 60 containers have exited", "by namespace: ns-0 10, ns-1 10",
 	)
+}
+
+// TestListTooBigCountsOneMoment holds that who owns a list, and how many of how many have
+// exited, is all of what was listed pod by pod where no list of all succeeds any more.
+func TestListTooBigCountsOneMoment(t *testing.T) {
+	n := checked(5).fail(call.ListContainers, call.ErrTooLarge, "grpc: received message larger than max (20123456 vs. 16777216)", 1)
+	n.Beside = healthy(30).Pods
+	for _, p := range n.Beside[:20] {
+		p.Old.Containers[0].State = pleg.Exited
+	}
+	n.Counts.Containers, n.Counts.Sandboxes = 19_254, 5
+	listed := 0
+	for _, p := range n.Beside {
+		listed += len(p.Old.Containers)
+	}
+	firstSays(t, n.diagnose(), fmt.Sprintf("20 of %d containers have exited, 0 of 30 sandboxes are not ready", listed), "exited containers by namespace: ns-0 10, ns-1 10")
 }
 
 func TestListOverTheLimitParsesTheSizes(t *testing.T) {

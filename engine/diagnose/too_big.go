@@ -126,9 +126,10 @@ func (v *view) owners() (said []string, exited bool) {
 	if len(all) == 0 {
 		return []string{"who owns the containers is not known: no list has succeeded"}, true
 	}
-	listed, ended, dead := 0, 0, 0
-	for i, p := range all {
-		listed, ended, dead = listed+len(seen(p).Containers), ended+facts[i].exited, dead+facts[i].dead
+	listed, sandboxes, ended, dead := 0, 0, 0, 0
+	for i, p := range all { // figures of one moment, which the counts of the last whole list may not be
+		listed, sandboxes = listed+len(seen(p).Containers), sandboxes+len(seen(p).Sandboxes)
+		ended, dead = ended+facts[i].exited, dead+facts[i].dead
 	}
 	exited = ended*exitedShare >= listed
 	var namespaces, pods owners
@@ -152,7 +153,7 @@ func (v *view) owners() (said []string, exited bool) {
 	}
 	return []string{
 		partial,
-		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(ended), count(max(v.Counts.Containers, ended), "container"), thousands(dead), count(v.Counts.Sandboxes, "sandbox")),
+		fmt.Sprintf("%s of %s have exited, %s of %s are not ready", thousands(ended), count(listed, "container"), thousands(dead), count(sandboxes, "sandbox")),
 		namespaces.line(what + " by namespace"), pods.line(what + " by pod"),
 	}, exited
 }

@@ -160,6 +160,9 @@ func (h *Header) who() []text.Span {
 	if s.Counts.Containers > 0 || !s.Health.ListedAt.IsZero() {
 		counts += fmt.Sprintf(" %d ctrs", s.Counts.Containers)
 	}
+	if s.Beside != nil { // a finding counts what was listed since
+		counts += " as last listed"
+	}
 	return []text.Span{
 		text.Say(b.Strong, from.Node),
 		text.Say(b.Text, h.runtime()),

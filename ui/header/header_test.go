@@ -283,3 +283,15 @@ func TestSweepOfWhatIsNotListedIsTold(t *testing.T) {
 		t.Errorf("not told: %s", said)
 	}
 }
+
+// TestCountsSayOfWhichList holds that counts are told apart from those of what was listed
+// since, where the lists of all do not succeed any more.
+func TestCountsSayOfWhichList(t *testing.T) {
+	s := panetest.Healthy()
+	for _, want := range []string{"11 pods 18 ctrs  period", "11 pods 18 ctrs as last listed  period"} {
+		if got := row(observed(view(s), Room{Width: 160}), 0, 160); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q in it", got, want)
+		}
+		s.Beside = s.Pods
+	}
+}
