@@ -6,9 +6,6 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// texts is where a long text or list is searched: events, sheets, raw JSON, help.
-const texts = InEvents | InViewer | InHelp | sheets
-
 // Default returns the keys that plegtop starts with.
 func Default() Map {
 	m := Map{[]Entry{
@@ -23,17 +20,17 @@ func Default() Map {
 		bind(Suspend, Global, General, "suspend", "suspend to the shell; fg comes back", "ctrl+z"),
 		bind(Redraw, Global, General, "redraw", "draw the whole screen again", "ctrl+l"),
 
-		bind(PauseRelist, Global, Relist, "pause", "pause or resume the relist; the list age goes on growing", "p"),
+		bind(PauseRelist, Global, Relist, "pause relist", "pause or resume the relist; the list age goes on growing", "p"),
 		bind(RelistNow, Global, Relist, "relist", "relist once now, also while paused", "ctrl+r"),
 		bind(ReinspectPod, Global, Relist, "reinspect", "inspect this pod again", "r"),
 		bind(Sweep, Global, Relist, "sweep", "ask for every sandbox and container, 4 at a time; again: cancel", "R"),
 		bind(PeriodUp, Global, Relist, "longer period", "relist less often", "+", "="),
 		bind(PeriodDown, Global, Relist, "shorter period", "relist more often", "-"),
 		bind(EventSources, Global, Relist, "event sources", "switch the event sources on or off: those of --events, else cri", "e"),
-		bind(Freeze, Global, Relist, "freeze", "freeze or thaw the screen; the engine goes on", "Z"),
+		bind(Freeze, Global, Relist, "freeze screen", "freeze or thaw the screen; the engine goes on", "Z"),
 
 		bind(Filter, Global, View, "filter", "filter, or search in a text", "/"),
-		bind(Namespaces, Global, View, "namespaces", "pick namespaces", "n"),
+		bind(Namespaces, Global, View, "namespaces", "pick namespaces", "o"),
 		bind(AllNamespaces, Global, View, "all namespaces", "show all namespaces", "0"),
 		bind(ProblemsOnly, Global, View, "problems", "show only pods with a problem, or all", "W"),
 		bind(NextProblem, Global, View, "problem", "go to the pod whose call hangs, or to the next with a problem", "]"),
@@ -47,31 +44,31 @@ func Default() Map {
 		bind(Detail, Global, View, "detail", "show all that is known of what the cursor is on", "enter"),
 		bind(Raw, Global, View, "raw", "show the runtime's answer as JSON; of the node its goroutines", "y"),
 		bind(Copy, Global, View, "copy", "copy the name, id or next command (OSC 52)", "c"),
-		bind(Fold, InPods|InFindings, View, "fold", "fold or unfold what the cursor is on", "space"),
-		bind(Toggle, InPicker, View, "on/off", "switch the row under the cursor", "space"),
-		bind(Accept, InPicker, View, "show", "show what is switched on", "enter"),
-		bind(NextStep, InHowPLEG, View, "next step", "what comes next on the way of the event", "space", "right"),
-		bind(PrevStep, InHowPLEG, View, "step before", "what came before it", "backspace", "left"),
+		bind(Fold, Folding, View, "fold", "fold or unfold what the cursor is on", "space"),
+		bind(Toggle, Picking, View, "on/off", "switch the row under the cursor", "space"),
+		bind(Accept, Picking, View, "show", "show what is switched on", "enter"),
+		bind(NextStep, Stepping, View, "next step", "what comes next on the way of the event", "space", "right"),
+		bind(PrevStep, Stepping, View, "step before", "what came before it", "backspace", "left"),
 
-		bind(Follow, InEvents, Events, "follow", "follow the newest event, or stay", "F"),
-		bind(Mark, InEvents, Events, "mark", "mark or unmark this event", "m"),
-		bind(MatchNext, texts|InTimeline, Events, "match", "go to the next match, mark or event", "n"),
-		bind(MatchPrev, texts|InTimeline, Events, "previous match", "go to the previous match, mark or event", "N"),
+		bind(Follow, Following, Events, "follow", "follow the newest event, or stay", "F"),
+		bind(Mark, Following, Events, "mark", "mark or unmark this event", "m"),
+		bind(MatchNext, Following|Matching|Wrapping, Events, "match", "go to the next match, mark or event", "n"),
+		bind(MatchPrev, Following|Matching|Wrapping, Events, "previous match", "go to the previous match, mark or event", "N"),
 		bind(TimeFormat, Global, Events, "time", "times as clock, age or full", "t"),
-		bind(Wrap, InEvents|InViewer, Events, "wrap", "wrap long lines, or cut them", "w"),
+		bind(Wrap, Following|Wrapping, Events, "wrap", "wrap long lines, or cut them", "w"),
 		bind(Save, Global, Events, "save", "save the events as NDJSON", "ctrl+s"),
-		bind(Relists, InEvents, Events, "relists", "a line between the events of two relists, or none", "L"),
+		bind(Relists, Following, Events, "relists", "a line between the events of two relists, or none", "L"),
 
 		bind(Captions, Global, Demo, "captions", "say what the script does and what to expect, or not", "C"),
 		bind(Director, Global, Demo, "director", "direct the demo, in a line at the foot", "D"),
-		bind(World, InDirector, Demo, "freeze", "freeze the world, or let it go on", "space"),
-		bind(Step, InDirector, Demo, "step", "one step of the script", "s"),
-		bind(Slower, InDirector, Demo, "speed", "half as fast", ","),
-		bind(Faster, InDirector, Demo, "speed", "twice as fast", "."),
-		bind(Restart, InDirector, Demo, "restart", "the same scenario from its start", "r"),
-		bind(NextScenario, InDirector, Demo, "scenario", "the next scenario", "n"),
-		bind(PrevScenario, InDirector, Demo, "scenario", "the scenario before", "N"),
-		bind(Faults, InDirector, Demo, "faults", "switch faults on and off", "f"),
+		bind(World, Directing, Demo, "freeze world", "freeze the world of the demo, or let it go on", "P"),
+		bind(Step, Directing, Demo, "step", "one step of the script", "s"),
+		bind(Slower, Directing, Demo, "speed", "half as fast", ","),
+		bind(Faster, Directing, Demo, "speed", "twice as fast", "."),
+		bind(Restart, Directing, Demo, "begin again", "the same scenario from its start", "b"),
+		bind(NextScenario, Directing, Demo, "scenario", "the next scenario", "a"),
+		bind(PrevScenario, Directing, Demo, "scenario", "the scenario before", "A"),
+		bind(Faults, Directing, Demo, "faults", "switch faults on and off", "i"),
 
 		bind(Up, Global, Moving, "up", "up", "k", "up"),
 		bind(Down, Global, Moving, "down", "down", "j", "down"),

@@ -8,33 +8,22 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// A Scope is a place where keys are pressed, or, in an [Entry], a set of them.
+// A Scope says what can be done in a place where keys are pressed, or, in an [Entry], where
+// its keys mean something: a set of them. Whoever shows something says what can be done there,
+// with one of them beside Over; the zero Scope is a place with the keys of everywhere alone.
 type Scope uint32
 
 const (
-	Global     Scope = 1 << iota // everywhere, unless the place itself uses the key
-	InPods                       // the pods pane
-	InEvents                     // the events pane
-	InCalls                      // the calls pane
-	InDetail                     // the detail of one pod
-	InViewer                     // a long text, such as raw JSON
-	InHelp                       // the help
-	InFindings                   // the findings pane
-	InFinding                    // one finding
-	InNode                       // what the node says
-	InEvent                      // one event
-	InTimeline                   // the timeline
-	InPicker                     // a list to pick from
-	InDirector                   // the line that directs the demo
-	InWorkers                    // the workers pane
-	InHowPLEG                    // the picture of how PLEG works
+	Global    Scope = 1 << iota // everywhere, unless the place itself uses the key
+	Over                        // it lies over something else, and is closed: what a plain key that quits does then
+	Folding                     // rows fold and unfold
+	Following                   // events come, are followed and marked
+	Matching                    // a text, or a stretch of time: one goes from match to match
+	Wrapping                    // a text whose lines may be longer than the screen is wide
+	Picking                     // rows are switched on and off
+	Stepping                    // one goes on step by step
+	Directing                   // a demo is directed
 )
-
-// sheets are the places that are all about one thing.
-const sheets = InDetail | InFinding | InNode | InEvent
-
-// layers are the places that lie over the panes and can be closed.
-const layers = InHowPLEG | sheets | InViewer | InHelp | InPicker | InDirector
 
 // A Group is a heading of the help screen.
 type Group uint8
@@ -68,13 +57,13 @@ type Entry struct {
 	Short   string      // the same in a word or two, for the footer
 }
 
-// scopes names the places that the help tells apart.
+// scopes names the places that the help tells apart by what can be done there.
 var scopes = []struct {
 	in   Scope
 	name string
 }{
-	{InPods, "pods"}, {InEvents, "events"}, {InCalls, "calls"}, {InFindings, "findings"}, {InTimeline, "timeline"}, {InWorkers, "workers"},
-	{sheets, "sheets"}, {InViewer, "texts"}, {InPicker, "lists to pick from"}, {InDirector, "director"}, {InHowPLEG, "how PLEG works"},
+	{Folding, "rows that fold"}, {Following, "events"}, {Matching, "texts, time"}, {Wrapping, "raw answers"},
+	{Picking, "lists to pick from"}, {Directing, "director"}, {Stepping, "step by step"},
 }
 
 // Where names the places of a key that does not work everywhere, such as " (pods)";
@@ -102,7 +91,7 @@ type Map struct {
 // closes what is open: only one with ctrl quits from there.
 func (m Map) Action(k fmt.Stringer, in Scope) Action {
 	a := m.bound(k, in)
-	if a == Quit && in&layers != 0 && !strings.HasPrefix(k.String(), "ctrl+") {
+	if a == Quit && in&Over != 0 && !strings.HasPrefix(k.String(), "ctrl+") {
 		return Back
 	}
 	return a
@@ -156,36 +145,26 @@ func (m Map) Groups() [][]Entry {
 	return all
 }
 
-// footers lists the actions that the footer names in each place, the most
-// useful first: a narrow footer drops from the end.
-var footers = map[Scope][]Action{
-	InPods:     {Help, Filter, Detail, NextProblem, ProblemsOnly, PauseRelist, RelistNow, Namespaces, SortNext, NextPane, Fold, Columns, Freeze, Quit},
-	InEvents:   {Help, Filter, Detail, Follow, Mark, MatchNext, TimeFormat, Relists, EventSources, Save, PauseRelist, NextPane, Freeze, Quit},
-	InCalls:    {Help, Sweep, PauseRelist, RelistNow, SortNext, EventSources, NextPane, FullScreen, Freeze, Quit},
-	InDetail:   {Help, Back, Raw, ReinspectPod, Copy, Filter, PauseRelist, Freeze},
-	InFindings: {Help, Detail, Copy, Fold, Sweep, Node, PauseRelist, RelistNow, NextPane, FullScreen, Freeze, Quit},
-	InFinding:  {Help, Back, Copy, Detail, Filter, Sweep, Node, PauseRelist, Freeze},
-	InNode:     {Help, Back, Filter, PeriodUp, PeriodDown, Raw, PauseRelist, RelistNow, Freeze},
-	InEvent:    {Help, Back, Detail, Copy, Filter, PauseRelist, Freeze},
-	InTimeline: {Help, Detail, ZoomIn, ZoomOut, Left, Right, Filter, PauseRelist, NextPane, FullScreen, Freeze, Quit},
-	InWorkers:  {Help, Filter, Detail, SortNext, Columns, Namespaces, PauseRelist, NextPane, FullScreen, Freeze, Quit},
-	InHowPLEG:  {NextStep, PrevStep, Up, Down, Detail, Back, Director, PauseRelist, Freeze, Help},
-	InViewer:   {Help, Back, Filter, MatchNext, Wrap, Copy},
-	InHelp:     {Back, Filter, MatchNext},
-	InPicker:   {Toggle, Accept, Filter, Back},
-	InDirector: {World, Step, Slower, Faster, Restart, NextScenario, PrevScenario, Faults, Captions, Back},
-}
-
-// Footer returns the entries that the footer names in one place, the most
-// useful first. Actions without a key are left out.
-func (m Map) Footer(in Scope) []Entry {
-	var short []Entry
-	for _, a := range footers[in] {
+// Entries returns the entries of some actions, in their order. Actions without a key are left
+// out.
+func (m Map) Entries(all []Action) []Entry {
+	var bound []Entry
+	for _, a := range all {
 		if e, ok := m.Entry(a); ok {
-			short = append(short, e)
+			bound = append(bound, e)
 		}
 	}
-	return short
+	return bound
+}
+
+// Elsewhere returns the entry of a key that means nothing in one place, and something in
+// another; false if it does in no other, or means something here.
+func (m Map) Elsewhere(k fmt.Stringer, in Scope) (Entry, bool) {
+	i := slices.IndexFunc(m.entries, func(e Entry) bool { return key.Matches(k, e.Binding) })
+	if i < 0 || m.bound(k, in) != None {
+		return Entry{}, false
+	}
+	return m.entries[i], true
 }
 
 // Without returns m without the keys of a group: those that make no sense where the map

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,35 +99,33 @@ func TestAction(t *testing.T) {
 		in   Scope
 		want Action
 	}{
-		{"q", InPods, Quit},
-		{"q", InTimeline, Quit},
-		{"q", InViewer, Back},
-		{"q", InDetail, Back},
-		{"q", InDirector, Back},
-		{"ctrl+c", InDirector, Quit},
-		{"f1", InEvents, Help},
-		{"5", InCalls, Pane(5)},
-		{"space", InDirector, World},
-		{"space", InPicker, Toggle},
-		{"ctrl+c", InViewer, Quit},
-		{"n", InPods, Namespaces},
-		{"n", InEvents, MatchNext},
-		{"n", InViewer, MatchNext},
-		{"space", InPods, Fold},
-		{"space", InEvents, PageDown},
-		{"space", InViewer, PageDown},
-		{"e", InPods, EventSources},
-		{"e", InEvents, EventSources},
-		{"e", InNode, EventSources},
-		{"L", InEvents, Relists},
-		{"L", InPods, None},
-		{"F", InPods, None},
-		{"F", InEvents, Follow},
-		{"R", InPods, Sweep},
-		{"r", InPods, ReinspectPod},
-		{"pgdown", InEvents, PageDown},
-		{"x", InPods, None},
-		{"", InPods, None},
+		{"q", 0, Quit},
+		{"q", Folding, Quit},
+		{"q", Over | Matching, Back},
+		{"q", Over | Directing, Back},
+		{"ctrl+c", Over | Directing, Quit},
+		{"f1", Following, Help},
+		{"5", 0, Pane(5)},
+		{"P", Over | Directing, World},
+		{"P", Folding, None},
+		{"space", Over | Picking, Toggle},
+		{"ctrl+c", Over | Matching, Quit},
+		{"o", Matching, Namespaces},
+		{"n", Matching, MatchNext},
+		{"n", Folding, None},
+		{"space", Folding, Fold},
+		{"space", Following, PageDown},
+		{"space", Over | Matching, PageDown},
+		{"space", Over | Directing, PageDown},
+		{"e", Following, EventSources},
+		{"L", Following, Relists},
+		{"L", Folding, None},
+		{"F", Following, Follow},
+		{"R", Over | Directing, Sweep},
+		{"r", Over | Directing, ReinspectPod},
+		{"pgdown", Following, PageDown},
+		{"x", Folding, None},
+		{"", Folding, None},
 	} {
 		if got := Default().Action(press(tt.key), tt.in); got != tt.want {
 			t.Errorf("Action(%q, %v) = %v, want %v", tt.key, tt.in, got, tt.want)
@@ -134,23 +133,55 @@ func TestAction(t *testing.T) {
 	}
 }
 
-func TestFooterIsBound(t *testing.T) {
-	for in, actions := range footers {
-		if got := len(Default().Footer(in)); got != len(actions) {
-			t.Errorf("scope %d: footer has %d entries, want %d", in, got, len(actions))
+// TestOneKeyOneIdea holds that no key means two things by the place where it is pressed, but
+// for those that are the same idea.
+func TestOneKeyOneIdea(t *testing.T) {
+	ideas := [][]Action{
+		{Fold, Toggle, NextStep, PageDown}, // space: on with what is there
+		{Detail, Accept}, {Right, NextStep}, {Left, PrevStep},
+	}
+	same := func(a, b Action) bool {
+		return slices.ContainsFunc(ideas, func(i []Action) bool { return slices.Contains(i, a) && slices.Contains(i, b) })
+	}
+	first := map[string]Action{}
+	for _, e := range Default().entries {
+		for _, k := range e.Binding.Keys() {
+			if was, taken := first[k]; taken && !same(was, e.Action) {
+				t.Errorf("%s is %s, and elsewhere %s", k, was, e.Action)
+			}
+			first[k] = e.Action
+		}
+	}
+}
+
+func TestElsewhere(t *testing.T) {
+	for _, tt := range []struct {
+		key  string
+		in   Scope
+		want string
+	}{
+		{"m", Folding, "mark (events)"},
+		{"m", Following, ""},
+		{"P", Matching, "world (director)"},
+		{"p", Folding, ""},
+		{"x", Folding, ""},
+	} {
+		e, ok := Default().Elsewhere(press(tt.key), tt.in)
+		if got := string(e.Action) + e.Where(); ok != (tt.want != "") || ok && got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.key, got, tt.want)
 		}
 	}
 }
 
 func TestWithout(t *testing.T) {
 	m := Default().Without(Demo)
-	if got := m.Action(press("D"), InPods); got != None {
+	if got := m.Action(press("D"), Folding); got != None {
 		t.Errorf("D = %v, want none", got)
 	}
-	if len(m.Footer(InDirector)) > 1 || len(m.Footer(InPods)) != len(footers[InPods]) {
-		t.Error("the footer names an action that was taken out, or not one that was left")
+	if got := m.Entries([]Action{Help, World, Quit, Director}); len(got) != 2 || got[0].Action != Help || got[1].Action != Quit {
+		t.Errorf("%v are named; want what was left, in its order", got)
 	}
-	if Default().Action(press("D"), InPods) != Director {
+	if Default().Action(press("D"), Folding) != Director {
 		t.Error("Without changed the map it was called on")
 	}
 }
@@ -162,7 +193,7 @@ func TestRebind(t *testing.T) {
 	}
 	got := map[string]Action{}
 	for _, k := range []string{"p", "x", "ctrl+p", "f", "c"} {
-		got[k] = m.Action(press(k), InPods)
+		got[k] = m.Action(press(k), Folding)
 	}
 	want := map[string]Action{"p": FullScreen, "x": PauseRelist, "ctrl+p": PauseRelist, "f": None, "c": None}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -171,7 +202,7 @@ func TestRebind(t *testing.T) {
 	if got := m.Keys(PauseRelist); got != "x ^p" {
 		t.Errorf("help shows %q, want the new keys", got)
 	}
-	if Default().Action(press("p"), InPods) != PauseRelist {
+	if Default().Action(press("p"), Folding) != PauseRelist {
 		t.Error("the default map was changed")
 	}
 }
@@ -186,7 +217,7 @@ func TestPanes(t *testing.T) {
 	m = m.WithPanes([]string{"Pods", "Events", "Calls"})
 	got := map[string]Action{}
 	for _, k := range []string{"x", "1", "2", "3", "4", "9"} {
-		got[k] = m.Action(press(k), InPods)
+		got[k] = m.Action(press(k), Folding)
 	}
 	want := map[string]Action{"x": Pane(1), "1": None, "2": PauseRelist, "3": Pane(3), "4": None, "9": PauseRelist}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -208,7 +239,7 @@ func TestQuitRebound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, want := range map[string]Action{"x": Back, "ctrl+q": Quit, "q": None} {
-		if got := m.Action(press(k), InFinding); got != want {
+		if got := m.Action(press(k), Over); got != want {
 			t.Errorf("%s = %q, want %q", k, got, want)
 		}
 	}
@@ -230,7 +261,7 @@ func TestRebindErrors(t *testing.T) {
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("Rebind(%q, %q) = %v\nwant %s", tt.name, tt.key, err, tt.want)
 		}
-		if m.Action(press("p"), InPods) != PauseRelist {
+		if m.Action(press("p"), Folding) != PauseRelist {
 			t.Errorf("Rebind(%q, %q) failed and gave back another map", tt.name, tt.key)
 		}
 	}

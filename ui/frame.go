@@ -220,15 +220,9 @@ func (m *Model) foot() pane.Pane {
 // come first that lead to the panes.
 func (m *Model) useful() []keymap.Entry {
 	if !m.layout.tiny {
-		return m.cfg.Keys.Footer(m.active().Info().Scope)
+		return m.cfg.Keys.Entries(m.active().Info().Footer)
 	}
-	var all []keymap.Entry
-	for _, a := range []keymap.Action{keymap.Help, keymap.NextProblem, keymap.NextPane, keymap.FullScreen, keymap.Quit} {
-		if e, ok := m.cfg.Keys.Entry(a); ok {
-			all = append(all, e)
-		}
-	}
-	return all
+	return m.cfg.Keys.Entries([]keymap.Action{keymap.Help, keymap.NextProblem, keymap.NextPane, keymap.FullScreen, keymap.Quit})
 }
 
 func (m *Model) drawCaption(l *text.Line) {

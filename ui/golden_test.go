@@ -19,7 +19,6 @@ import (
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/calls"
 	"github.com/plegtop/plegtop/ui/events"
 	"github.com/plegtop/plegtop/ui/findings"
@@ -161,7 +160,7 @@ var scenes = []struct {
 	{"filter-prompt", atUsual, nil, func(s *stage) {
 		s.show(panetest.Healthy()).press("/", "s", "h", "o", "p", " ", "a", "g", "e", "<", "x")
 	}},
-	{"namespaces", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("n", "down", "space") }},
+	{"namespaces", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("o", "down", "space") }},
 	{"raw", nil, nil, func(s *stage) { s.show(panetest.Healthy()).press("y").run() }},
 	{"confirm", atUsual, nil, func(s *stage) { s.show(panetest.Big(30, 1)).press("R") }},
 	{"wide-names", atUsual, nil, func(s *stage) { s.show(panetest.Renamed(panetest.Healthy(), "日本語のポッド-")) }},
@@ -194,7 +193,7 @@ func TestGoldenFrames(t *testing.T) {
 // oneMore is a pane that nobody has thought of yet.
 type oneMore struct{ layer.Text }
 
-func (o *oneMore) Info() pane.Info { return o.Titled("One more", keymap.InCalls) }
+func (o *oneMore) Info() pane.Info { return o.Titled("One more", 0) }
 
 func (o *oneMore) Observe(v *pane.View, w, h int) {
 	o.Write(v, w, h, func(d *widget.Doc) { d.Field("one", v.Theme.Text, "more") })

@@ -20,7 +20,7 @@ func (s *stage) lineTwo() string {
 
 // TestHeadlineIsLineTwo holds that it is so whatever else happens.
 func TestHeadlineIsLineTwo(t *testing.T) {
-	for _, keys := range []string{"", "v", "?", "4 enter", "/ x", "n", "enter", "2 f", "5", "Z"} {
+	for _, keys := range []string{"", "v", "?", "4 enter", "/ x", "o", "enter", "2 f", "5", "Z"} {
 		for _, size := range sizes[1:] {
 			s := newStage(t, size.w, size.h).find(panetest.Findings()...).show(panetest.Hung()).press(strings.Fields(keys)...)
 			if got := s.lineTwo(); !strings.HasPrefix(got, "✖ INSPECTION HANGS  NotReady in 2m13s  ContainerStatus of default/nfs-client") {
@@ -94,7 +94,7 @@ func TestNamespacesHoldForEverything(t *testing.T) {
 	check(1, 0)
 	s.press("0")
 	check(11, 1)
-	s.press("n", "space", "enter")
+	s.press("o", "space", "enter")
 	check(2, 0)
 }
 
@@ -131,7 +131,7 @@ func TestCriticalFindingOfAPodIsTold(t *testing.T) {
 // TestNamespacePicker holds that each namespace says how many pods it has, and whether it is
 // among those that are shown.
 func TestNamespacePicker(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("n", "down", "space", "enter", "n")
+	s := newStage(t, 80, 24).show(panetest.Healthy()).press("o", "down", "space", "enter", "o")
 	for _, want := range []string{"[ ] batch        2 pods", "[x] default      1 pod", "[ ] shop         3 pods"} {
 		if s.rowOf(want) == "" {
 			t.Errorf("no row says %q:\n%s", want, withoutStyles(s.m.frame()))

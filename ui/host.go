@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -47,7 +48,7 @@ func (m *Model) Say(text string) {
 // back.
 func (m *Model) Open(p pane.Pane) {
 	is := p.Info()
-	same := func(l pane.Pane) bool { return l.Info().Name == is.Name && l.Info().Scope == is.Scope }
+	same := func(l pane.Pane) bool { return l.Info().Name == is.Name && reflect.TypeOf(l) == reflect.TypeOf(p) }
 	if i := slices.IndexFunc(m.layers, same); i >= 0 {
 		m.layers = m.layers[:i]
 	}

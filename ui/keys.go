@@ -46,12 +46,22 @@ func (m *Model) press(k tea.KeyPressMsg) {
 		if m.offer(p, k) {
 			return
 		}
-		if !p.Info().Foot {
-			m.act(m.cfg.Keys.Action(k, p.Info().Scope))
+		if in := p.Info(); !in.Foot {
+			m.act(m.cfg.Keys.Action(k, in.Scope))
+			m.hint(k, in.Scope)
 			return
 		}
 	}
-	m.actPane(m.cfg.Keys.Action(k, m.panes[m.focus].Info().Scope))
+	in := m.panes[m.focus].Info().Scope
+	m.actPane(m.cfg.Keys.Action(k, in))
+	m.hint(k, in)
+}
+
+// hint says of a key that does nothing here what it does elsewhere.
+func (m *Model) hint(k tea.KeyPressMsg, in keymap.Scope) {
+	if e, ok := m.cfg.Keys.Elsewhere(k, in); ok {
+		m.Say(keymap.Label(k.String()) + " does nothing here; elsewhere" + e.Where() + ": " + e.Binding.Help().Desc)
+	}
 }
 
 // offer gives a key to a layer, and reports whether it had a meaning there.

@@ -60,8 +60,8 @@ func TestKeys(t *testing.T) {
 		{"esc drops a filter", "/ n f s enter esc", filtered, " 11"},
 		{"a wrong filter keeps the old one", "/ n f s enter / space a g e < x enter", filtered, "nfs 1"},
 		{"a wrong filter is no filter where there was none", "/ l a t > enter", filtered, " 11"},
-		{"namespaces", "n down space enter", func(s *stage) string { return fmt.Sprint(s.m.view.Filter.Namespaces, shown(s)) }, "[default]1"},
-		{"all namespaces", "n enter 0", shown, "11"},
+		{"namespaces", "o down space enter", func(s *stage) string { return fmt.Sprint(s.m.view.Filter.Namespaces, shown(s)) }, "[default]1"},
+		{"all namespaces", "o enter 0", shown, "11"},
 		{"detail of an event's pod", "2 g enter", func(s *stage) string { return s.m.active().Subject().Pod.Name }, "report-29384710-7xkzq"},
 		{"esc leaves the detail", "enter esc", (*stage).focused, "Pods"},
 		{"q leaves the detail", "enter q", (*stage).focused, "Pods"},
@@ -187,7 +187,7 @@ func TestQuitAndTerminalCommands(t *testing.T) {
 // open, and that a letter that quits closes that, or is typed.
 func TestControlKeyQuitsFromAnywhere(t *testing.T) {
 	for name, keys := range map[string]string{
-		"panes": "", "detail": "enter", "help": "?", "filter": "/ a", "namespaces": "n", "namespaces, searched": "n / x",
+		"panes": "", "detail": "enter", "help": "?", "filter": "/ a", "namespaces": "o", "namespaces, searched": "o / x",
 		"confirm": "R", "viewer": "y run", "search": "y run / a", "help over viewer": "y run ?", "node": "v",
 	} {
 		s := newStage(t, 80, 24).show(panetest.Big(many+1, 1))
@@ -333,7 +333,7 @@ func TestMouse(t *testing.T) {
 // TestClickBesideALayer holds that the footer below a layer is none of its lines, of
 // which there are more than are seen.
 func TestClickBesideALayer(t *testing.T) {
-	s := newStage(t, 80, 24).show(panetest.Healthy()).press("n")
+	s := newStage(t, 80, 24).show(panetest.Healthy()).press("o")
 	s.send(sizeOf(80, 14))
 	for y := range 14 {
 		p, _, py := s.m.at(10, y)
@@ -366,7 +366,7 @@ func TestDirectorBesideThePicture(t *testing.T) {
 		s.show(snap, panetest.Events(snap)...).press(strings.Fields(keys)...)
 		directed := func() bool { n := len(s.m.layers); return n > 0 && s.m.layers[n-1].Info().Name == "Director" }
 		step := func() string { return s.m.active().Info().About[0].Text }
-		s.press("space", "s", "right", "right")
+		s.press("P", "s", "right", "right")
 		if s.m.active().Info().Name != "How PLEG works" || step() != "step 2 of 6" || !directed() {
 			t.Errorf("%s: no picture at its second step above the director:\n%s", keys, withoutStyles(s.m.frame()))
 		}
@@ -379,12 +379,47 @@ func TestDirectorBesideThePicture(t *testing.T) {
 	}
 }
 
+// TestKeyThatDoesNothingHere holds that the footer then says what it does elsewhere, once, and
+// nothing of a key that means something here or nowhere.
+func TestKeyThatDoesNothingHere(t *testing.T) {
+	for _, tt := range []struct{ keys, want string }{
+		{"m", "m does nothing here; elsewhere (events): mark or unmark this event"},
+		{"2 m", ""},
+		{"? m", "m does nothing here; elsewhere (events): mark or unmark this event"},
+		{"x", ""},
+		{"m j", ""},
+		{"P", ""}, // there is no demo
+	} {
+		if got := newStage(t, 120, 40).show(panetest.Healthy()).press(strings.Fields(tt.keys)...).m.flash.text; got != tt.want {
+			t.Errorf("%s: said %q, want %q", tt.keys, got, tt.want)
+		}
+	}
+	if got := newStage(t, 120, 40, demo, func(c *Config) { c.Director = script{} }).press("P").m.flash.text; got != "P does nothing here; elsewhere (director): freeze the world of the demo, or let it go on" {
+		t.Errorf("in a demo: said %q", got)
+	}
+}
+
+// TestThreeWaysToStop holds that each says what stops, also the world while nobody directs it.
+func TestThreeWaysToStop(t *testing.T) {
+	snap := panetest.Healthy()
+	snap.Paused = true
+	d := &talker{}
+	s := newStage(t, 160, 40, demo, func(c *Config) { c.Director = d }).show(snap).press("Z")
+	if s.rowOf("RELIST PAUSED   SCREEN FROZEN") == "" || s.rowOf("WORLD") != "" {
+		t.Errorf("line one is %q", s.rowOf("DEMO"))
+	}
+	d.frozen = true
+	if s.press("j"); s.rowOf("WORLD FROZEN") == "" {
+		t.Errorf("line one is %q", s.rowOf("DEMO"))
+	}
+}
+
 // The answer to a key of the director stands beside how the script goes.
 func TestAnswerLeavesTheStateOfTheScript(t *testing.T) {
 	for _, w := range []int{80, 120} {
 		s := newStage(t, w, 24, demo, func(c *Config) { c.Director = script{"anything"} }).show(panetest.Healthy())
 		s.press("D", ".")
-		for _, want := range []string{"tour goes no faster", "space"} {
+		for _, want := range []string{"tour goes no faster", " P "} {
 			if row := s.rowOf(want); !strings.HasPrefix(strings.TrimSpace(row), "tour ") {
 				t.Errorf("%d columns: %q beside the state: row %q", w, want, row)
 			}

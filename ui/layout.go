@@ -64,6 +64,9 @@ func (m *Model) form() form {
 // settle gives all panes the view as it is now, and works out where they are. What panes
 // want may change with what they are given, and so where they are: that is tried twice.
 func (m *Model) settle() {
+	if d := m.cfg.Director; d != nil {
+		m.view.Source.Still = d.State().Frozen
+	}
 	m.give()
 	for range 2 {
 		was := m.layout

@@ -110,10 +110,11 @@ func TestCaptionIsOfOneMoment(t *testing.T) {
 	}
 }
 
-// talker is a script that says one thing and then another.
+// talker is a script that says one thing and then another, and stands still or not.
 type talker struct {
 	script
 	caption string
+	frozen  bool
 }
 
-func (t *talker) State() director.State { return director.State{Caption: t.caption} }
+func (t *talker) State() director.State { return director.State{Caption: t.caption, Frozen: t.frozen} }

@@ -215,7 +215,7 @@ func (m *Model) find() {
 func (m *Model) freeze() {
 	m.view.Frozen = !m.view.Frozen
 	if m.view.Frozen {
-		m.Say("frozen: the engine goes on, the screen stands still")
+		m.Say("screen frozen: the engine goes on, what is shown stands still")
 		return
 	}
 	if m.held.Snapshot != nil {

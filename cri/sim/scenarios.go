@@ -21,10 +21,10 @@ func scenarios() []scenario {
 	return []scenario{
 		{
 			name: "tour", summary: "all that pods do, in a minute: rolling update, crash loop, job, OOM kill, new sandbox, deletion",
-			keys: "C: what happens now; D space: freeze it; 2 enter: an event", pods: placeTour, steps: tourSteps, cycle: tourCycle,
+			keys: "C: what happens now; D P: freeze it; 2 enter: an event", pods: placeTour, steps: tourSteps, cycle: tourCycle,
 		},
 		{
-			name: "quiet", summary: "110 pods of 2 containers, and nothing happens", keys: "enter: a pod; /: filter; D n: something happens",
+			name: "quiet", summary: "110 pods of 2 containers, and nothing happens", keys: "enter: a pod; /: filter; D a: something happens",
 			bare: true, pods: still(110, 2),
 			steps: says("110 pods run and nothing changes; a relist makes two calls"),
 		},

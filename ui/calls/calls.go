@@ -52,9 +52,15 @@ func New(set pane.Settings) pane.Pane {
 // linesBelow is how many lines the pane can make use of below the rows.
 const linesBelow = 4
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Help, keymap.Sweep, keymap.PauseRelist, keymap.RelistNow, keymap.SortNext, keymap.EventSources, keymap.NextPane, keymap.FullScreen,
+	keymap.Freeze, keymap.Quit,
+}
+
 // Info says that the pane can make use of a few lines below its rows.
 func (c *calls) Info() pane.Info {
-	return pane.Info{Name: "Calls", About: c.about, Scope: keymap.InCalls, Least: 3, Wanted: 1 + c.Len() + c.lines}
+	return pane.Info{Name: "Calls", About: c.about, Footer: footer, Least: 3, Wanted: 1 + c.Len() + c.lines}
 }
 
 // Observe takes over how all calls went.

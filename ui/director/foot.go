@@ -21,14 +21,20 @@ type Foot struct {
 	now  State
 }
 
+// named is what the foot names: all that it does.
+var named = []keymap.Action{
+	keymap.World, keymap.Step, keymap.Slower, keymap.Faster, keymap.Restart, keymap.NextScenario, keymap.PrevScenario, keymap.Faults, keymap.Captions,
+	keymap.Back,
+}
+
 // New returns a foot for a director, in which these keys are pressed.
 func New(d Director, keys keymap.Map) *Foot {
-	return &Foot{demo: d, keys: keys.Footer(keymap.InDirector), now: d.State()}
+	return &Foot{demo: d, keys: keys.Entries(named), now: d.State()}
 }
 
 // Info says that the layer is a line at the foot.
 func (f *Foot) Info() pane.Info {
-	return pane.Info{Name: "Director", Scope: keymap.InDirector, Least: 1, Wanted: 1, Foot: true}
+	return pane.Info{Name: "Director", Scope: keymap.Over | keymap.Directing, Least: 1, Wanted: 1, Foot: true}
 }
 
 // Observe sees how far the script is.
@@ -87,7 +93,7 @@ func (f *Foot) Draw(l *text.Line, _ int, _ bool) {
 	t, s := f.view.Theme, f.now
 	l.Put(t.Strong, s.Scenario)
 	if s.Frozen {
-		l.Put(t.Warn, "  frozen")
+		l.Put(t.Warn, "  world frozen")
 	}
 	if s.Speed != 1 {
 		l.Put(t.Text, "  x"+speed(s.Speed))

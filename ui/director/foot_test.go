@@ -42,16 +42,16 @@ func stage(w int, change func(*State)) (*stand, *panetest.Stage) {
 func TestKeys(t *testing.T) {
 	for _, tt := range []struct{ name, keys, want, asked, said string }{
 		{"nothing", "", "tour  3/15 next 4s", "", ""},
-		{"freeze", "space", "tour  frozen  3/15", "", ""},
-		{"go on", "space space", "tour  3/15 next 4s", "", ""},
-		{"step", "s s", "tour  frozen", "step step", ""},
+		{"freeze", "P", "tour  world frozen  3/15", "", ""},
+		{"go on", "P P", "tour  3/15 next 4s", "", ""},
+		{"step", "s s", "tour  world frozen", "step step", ""},
 		{"slower", ", ,", "x1/4", "", ""},
 		{"no slower", ", , ,", "x1/4", "", "tour goes no slower"},
 		{"faster", ". . .", "x8", "", ""},
 		{"no faster", ". . . .", "x8", "", "tour goes no faster"},
-		{"restart", "r", "tour", "restart", ""},
-		{"next scenario", "n", "quiet", "", ""},
-		{"the one before", "N", "clock-step", "", ""},
+		{"restart", "b", "tour", "restart", ""},
+		{"next scenario", "a", "quiet", "", ""},
+		{"the one before", "A", "clock-step", "", ""},
 	} {
 		s, st := stage(120, func(*State) {})
 		st.Press(strings.Fields(tt.keys)...)
@@ -67,7 +67,7 @@ func TestKeys(t *testing.T) {
 
 func TestLongActIsToldInFull(t *testing.T) {
 	_, st := stage(120, func(s *State) { s.Next = 220 * time.Second })
-	if got := st.Text(); !strings.Contains(got, " next 3m40s  space") {
+	if got := st.Text(); !strings.Contains(got, " next 3m40s  P ") {
 		t.Errorf("line %q", got)
 	}
 }
@@ -77,7 +77,7 @@ func TestFaultsAreSwitchedAtOnce(t *testing.T) {
 	if !strings.Contains(st.Text(), "faults 1") {
 		t.Errorf("line %q does not count the faults", st.Text())
 	}
-	st.Press("f")
+	st.Press("i")
 	if len(st.Layers) != 1 {
 		t.Fatalf("%d layers are open", len(st.Layers))
 	}
@@ -97,7 +97,7 @@ func TestKeysOfThePanesGoOn(t *testing.T) {
 			t.Errorf("%s is taken", a)
 		}
 	}
-	if i := st.Info(); !i.Foot || i.Scope != keymap.InDirector {
+	if i := st.Info(); !i.Foot || i.Scope != keymap.Over|keymap.Directing {
 		t.Errorf("it is shown as %+v", i)
 	}
 	for _, key := range []string{"esc", "q", "D"} {
@@ -117,9 +117,9 @@ func TestAllKeysAreNamed(t *testing.T) {
 		change func(*State)
 		want   string
 	}{
-		{118, func(*State) {}, "  space freeze  s step  , . speed  r restart  n N scenario  f faults  C captions  esc back"},
-		{78, func(*State) {}, "  space freeze  s step  , . speed  r  n N  f  C  esc"},
-		{78, long, "  space  s  , .  r  n N  f  C  esc"},
+		{118, func(*State) {}, "  P freeze world  s step  , . speed  b begin again  a A scenario  i faults  C captions  esc back"},
+		{78, func(*State) {}, "  P freeze world  s step  , . speed  b  a A  i  C  esc"},
+		{78, long, "  P  s  , .  b  a A  i  C  esc"},
 	} {
 		_, st := stage(tt.w, tt.change)
 		if got := strings.TrimRight(st.Text(), " \n"); !strings.HasSuffix(got, tt.want) {

@@ -59,9 +59,15 @@ func New(s pane.Settings) pane.Pane {
 // does not grow with each event.
 const always = 1 << 10
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Help, keymap.Filter, keymap.Detail, keymap.Follow, keymap.Mark, keymap.MatchNext, keymap.TimeFormat, keymap.Relists, keymap.EventSources,
+	keymap.Save, keymap.PauseRelist, keymap.NextPane, keymap.Freeze, keymap.Quit,
+}
+
 // Info says how many events there are, and what is shown of them.
 func (e *events) Info() pane.Info {
-	return pane.Info{Name: "Events", About: e.about, Scope: keymap.InEvents, Least: 3, Wanted: always, Wide: true}
+	return pane.Info{Name: "Events", About: e.about, Scope: keymap.Following, Footer: footer, Least: 3, Wanted: always, Wide: true}
 }
 
 // Observe takes over what has happened.

@@ -36,6 +36,11 @@ func Sheet(v *pane.View, s pane.Subject) pane.Pane {
 	return &sheet{row: *r}
 }
 
+// sheetFooter is what the footer names below a sheet, the most useful first.
+var sheetFooter = []keymap.Action{
+	keymap.Help, keymap.Back, keymap.Detail, keymap.Copy, keymap.Filter, keymap.PauseRelist, keymap.Freeze,
+}
+
 // Info names the event.
 func (s *sheet) Info() pane.Info {
 	name := look.EventWord(s.row.Kind)
@@ -45,7 +50,7 @@ func (s *sheet) Info() pane.Info {
 	if s.row.ID != "" {
 		name += " " + subject(&s.row.Event)
 	}
-	return s.Titled(name, keymap.InEvent)
+	return s.Titled(name, keymap.Over|keymap.Matching, sheetFooter...)
 }
 
 // Subject returns the event.

@@ -72,9 +72,15 @@ func (f *findings) put(i int) {
 	}
 }
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Help, keymap.Detail, keymap.Copy, keymap.Fold, keymap.Sweep, keymap.Node, keymap.PauseRelist, keymap.RelistNow, keymap.NextPane,
+	keymap.FullScreen, keymap.Freeze, keymap.Quit,
+}
+
 // Info says how many findings there are of what severity.
 func (f *findings) Info() pane.Info {
-	info := pane.Info{Name: "Findings", Scope: keymap.InFindings, Least: 2, Wanted: 1 + f.doc.Len(), Tells: true}
+	info := pane.Info{Name: "Findings", Scope: keymap.Folding, Footer: footer, Least: 2, Wanted: 1 + f.doc.Len(), Tells: true}
 	if f.view == nil {
 		return info
 	}

@@ -178,9 +178,14 @@ func (d *sheet) subject(doc *widget.Doc) {
 	}
 }
 
+// sheetFooter is what the footer names below a sheet, the most useful first.
+var sheetFooter = []keymap.Action{
+	keymap.Help, keymap.Back, keymap.Copy, keymap.Detail, keymap.Filter, keymap.Sweep, keymap.Node, keymap.PauseRelist, keymap.Freeze,
+}
+
 // Info names the finding.
 func (d *sheet) Info() pane.Info {
-	return d.Titled("Finding: "+d.of.Severity.String()+" "+string(d.of.ID), keymap.InFinding)
+	return d.Titled("Finding: "+d.of.Severity.String()+" "+string(d.of.ID), keymap.Over|keymap.Matching, sheetFooter...)
 }
 
 // Subject returns the finding and what it is about.

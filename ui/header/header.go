@@ -113,8 +113,9 @@ func (h *Header) badges() (all []text.Span) {
 	default:
 		add(m.Mode != pleg.Generic, h.pen.BadgeFrozen, strings.ToUpper(m.Mode.String()))
 	}
-	add(h.v.Paused, h.pen.BadgePaused, "PAUSED")
-	add(h.v.Frozen, h.pen.BadgeFrozen, "FROZEN")
+	add(h.v.Source.Still, h.pen.BadgeFrozen, "WORLD FROZEN")
+	add(h.v.Paused, h.pen.BadgePaused, "RELIST PAUSED")
+	add(h.v.Frozen, h.pen.BadgeFrozen, "SCREEN FROZEN")
 	return all
 }
 

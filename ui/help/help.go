@@ -33,8 +33,13 @@ type Help struct {
 // them: the columns of each pane.
 func New(keys keymap.Map, sections []Section) *Help { return &Help{keys: keys, sections: sections} }
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Back, keymap.Filter, keymap.MatchNext,
+}
+
 // Info says what part is seen.
-func (h *Help) Info() pane.Info { return h.Titled("Help", keymap.InHelp) }
+func (h *Help) Info() pane.Info { return h.Titled("Help", keymap.Over|keymap.Matching, footer...) }
 
 // Do scrolls, searches or closes.
 func (h *Help) Do(a keymap.Action, host pane.Host) (tea.Cmd, bool) {

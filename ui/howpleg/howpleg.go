@@ -32,9 +32,14 @@ type how struct {
 // is 0 or not kept. It is not safe for concurrent use.
 func New(event uint64) pane.Pane { return &how{wanted: event} }
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.NextStep, keymap.PrevStep, keymap.Up, keymap.Down, keymap.Detail, keymap.Back, keymap.Director, keymap.PauseRelist, keymap.Freeze, keymap.Help,
+}
+
 // Info says which event it is, and which step of its way.
 func (p *how) Info() pane.Info {
-	i := p.Titled("How PLEG works", keymap.InHowPLEG)
+	i := p.Titled("How PLEG works", keymap.Over|keymap.Stepping, footer...)
 	i.Beside = true
 	if p.View == nil || p.row == nil {
 		return i

@@ -296,7 +296,7 @@ func TestKeys(t *testing.T) {
 	but(5)
 	s.Press("up")
 	is("up from one", 4, 0)
-	if got := fmt.Sprint(s.Info().Scope == keymap.InHowPLEG, s.Info().Beside); got != "true true" {
+	if got := fmt.Sprint(s.Info().Scope == keymap.Over|keymap.Stepping, s.Info().Beside); got != "true true" {
 		t.Error(got)
 	}
 }

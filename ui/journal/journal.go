@@ -40,7 +40,7 @@ type Journal struct {
 	trails map[pleg.UID]*trail // of each pod that has a row
 
 	times
-	held *times           // that were observed ahead of what is shown; nil if none were
+	held *times // that were observed ahead of what is shown; nil if none were
 	gone gone
 	last *engine.Snapshot // that was observed; nil at first
 }

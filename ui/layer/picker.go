@@ -59,9 +59,14 @@ func drawName(l *text.Line, p widget.Pen, c *widget.Choice, w int) {
 	l.Cell(st, box+c.Name, w)
 }
 
+// pickerFooter is what the footer names below a picker, the most useful first.
+var pickerFooter = []keymap.Action{
+	keymap.Toggle, keymap.Accept, keymap.Filter, keymap.Back,
+}
+
 // Info names the picker and what was searched for.
 func (p *Picker) Info() pane.Info {
-	i := pane.Info{Name: p.title, Scope: keymap.InPicker, Least: 1, Wanted: p.table.Len()}
+	i := pane.Info{Name: p.title, Scope: keymap.Over | keymap.Picking, Footer: pickerFooter, Least: 1, Wanted: p.table.Len()}
 	if p.view != nil && p.wanted != "" {
 		i.About = []text.Span{text.Say(p.view.Theme.Match, "/"+p.wanted)}
 	}

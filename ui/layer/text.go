@@ -22,10 +22,10 @@ func (t *Text) Write(v *pane.View, w, h int, write func(d *widget.Doc)) {
 	t.Doc.Write(v.Pen(), w, h, write)
 }
 
-// Titled returns the Info of a layer of that name: what part of it is seen, and what is
-// searched for.
-func (t *Text) Titled(name string, in keymap.Scope) pane.Info {
-	i := pane.Info{Name: name, Scope: in, Least: 1, Wanted: t.Len()}
+// Titled returns the Info of a layer of that name: what part of it is seen, what is searched
+// for, and which keys the footer names.
+func (t *Text) Titled(name string, in keymap.Scope, footer ...keymap.Action) pane.Info {
+	i := pane.Info{Name: name, Scope: in, Footer: footer, Least: 1, Wanted: t.Len()}
 	if t.View == nil {
 		return i
 	}

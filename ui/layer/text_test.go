@@ -14,7 +14,7 @@ import (
 // list is the least that a layer of one document has to say.
 type list struct{ layer.Text }
 
-func (l *list) Info() pane.Info { return l.Titled("List", keymap.InViewer) }
+func (l *list) Info() pane.Info { return l.Titled("List", keymap.Matching) }
 
 func (l *list) Observe(v *pane.View, w, h int) {
 	l.Write(v, w, h, func(d *widget.Doc) {

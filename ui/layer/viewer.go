@@ -31,8 +31,15 @@ func NewViewer(title, s string) *Viewer {
 	return v
 }
 
+// viewerFooter is what the footer names below a viewer, the most useful first.
+var viewerFooter = []keymap.Action{
+	keymap.Help, keymap.Back, keymap.Filter, keymap.MatchNext, keymap.Wrap, keymap.Copy,
+}
+
 // Info names the text and says what part of it is seen.
-func (v *Viewer) Info() pane.Info { return v.Titled(v.title, keymap.InViewer) }
+func (v *Viewer) Info() pane.Info {
+	return v.Titled(v.title, keymap.Over|keymap.Wrapping, viewerFooter...)
+}
 
 // Observe takes over the size.
 func (v *Viewer) Observe(view *pane.View, w, h int) {

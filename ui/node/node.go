@@ -52,12 +52,17 @@ func (n *node) Observe(v *pane.View, w, h int) {
 	})
 }
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Help, keymap.Back, keymap.Filter, keymap.PeriodUp, keymap.PeriodDown, keymap.Raw, keymap.PauseRelist, keymap.RelistNow, keymap.Freeze,
+}
+
 // Info names the node.
 func (n *node) Info() pane.Info {
 	if n.View == nil {
-		return n.Titled("Node", keymap.InNode)
+		return n.Titled("Node", keymap.Over|keymap.Matching, footer...)
 	}
-	return n.Titled("Node "+n.Source.Node, keymap.InNode)
+	return n.Titled("Node "+n.Source.Node, keymap.Over|keymap.Matching, footer...)
 }
 
 // say adds a name, and beside it a text in as many lines as it takes.

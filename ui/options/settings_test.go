@@ -67,7 +67,7 @@ func TestExampleParses(t *testing.T) {
 		t.Errorf("the example (-want +got):\n%s", diff)
 	}
 	for k, want := range map[string]keymap.Action{"z": keymap.Freeze, "Z": keymap.None, "ctrl+p": keymap.PauseRelist} {
-		if got := o.Keys.Action(press(k), keymap.InPods); got != want {
+		if got := o.Keys.Action(press(k), keymap.Folding); got != want {
 			t.Errorf("%s = %v, want %v", k, got, want)
 		}
 	}
@@ -227,7 +227,7 @@ func TestKeysChangePlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, want := range map[string]keymap.Action{"p": keymap.Freeze, "Z": keymap.PauseRelist, "9": keymap.PauseRelist} {
-		if got := o.Keys.Action(press(k), keymap.InPods); got != want {
+		if got := o.Keys.Action(press(k), keymap.Folding); got != want {
 			t.Errorf("%s = %v, want %v", k, got, want)
 		}
 	}

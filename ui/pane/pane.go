@@ -55,7 +55,9 @@ type Info struct {
 	Name  string       // of its tab or title, such as "Pods"; from outside, so not clean
 	About []text.Span  // after the name: how much of what it shows
 	Mark  []text.Span  // after the name where the pane itself is not seen: that it holds trouble
-	Scope keymap.Scope // where keys are pressed while it has them
+	Scope keymap.Scope // what can be done in it by keys while it has them
+
+	Footer []keymap.Action // whose keys the footer names, the most useful first
 
 	Least, Wanted int  // lines below the title: without which it makes no sense; that it can make use of now
 	Wide          bool // its rows are long: on a wide screen it stands in the left column, which is the wider one

@@ -74,6 +74,7 @@ type Source struct {
 	Node     string // the node's name
 	Endpoint string // of the runtime, as it was found
 	Scenario string // of a demo; empty else
+	Still    bool   // of a demo: its script stands still
 }
 
 // Demo reports whether there is no real node behind the screen.

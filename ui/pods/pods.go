@@ -51,13 +51,19 @@ func New(set pane.Settings) pane.Pane {
 	return p
 }
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Help, keymap.Filter, keymap.Detail, keymap.NextProblem, keymap.ProblemsOnly, keymap.PauseRelist, keymap.RelistNow, keymap.Namespaces,
+	keymap.SortNext, keymap.NextPane, keymap.Fold, keymap.Columns, keymap.Freeze, keymap.Quit,
+}
+
 // Info says how much of the pods is shown, and how many have a problem.
 func (p *pods) Info() pane.Info {
 	wanted := p.table.Len() + 1
 	if p.blank != nil {
 		wanted = p.blank.Len()
 	}
-	return pane.Info{Name: "Pods", About: p.about, Mark: p.mark, Scope: keymap.InPods, Least: 4, Wanted: wanted}
+	return pane.Info{Name: "Pods", About: p.about, Mark: p.mark, Scope: keymap.Folding, Footer: footer, Least: 4, Wanted: wanted}
 }
 
 // Observe takes over the pods in their order; where there are none, what to do about that.

@@ -58,7 +58,14 @@ func (s *sheet) find(v *pane.View, uid pleg.UID) {
 	}
 }
 
-func (s *sheet) Info() pane.Info { return s.Titled(s.of.Pod.PodRef.String(), keymap.InDetail) }
+// sheetFooter is what the footer names below a sheet, the most useful first.
+var sheetFooter = []keymap.Action{
+	keymap.Help, keymap.Back, keymap.Raw, keymap.ReinspectPod, keymap.Copy, keymap.Filter, keymap.PauseRelist, keymap.Freeze,
+}
+
+func (s *sheet) Info() pane.Info {
+	return s.Titled(s.of.Pod.PodRef.String(), keymap.Over|keymap.Matching, sheetFooter...)
+}
 
 func (s *sheet) Subject() pane.Subject {
 	return pane.Subject{ObjectRef: pleg.ObjectRef{Pod: s.of.Pod.PodRef}}

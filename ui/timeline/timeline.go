@@ -77,10 +77,16 @@ const (
 // foot returns how many lines of the foot are drawn.
 func (t *timeline) foot() int { return min(max(t.height-least, 0), footLines) }
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Help, keymap.Detail, keymap.ZoomIn, keymap.ZoomOut, keymap.Left, keymap.Right, keymap.Filter, keymap.PauseRelist, keymap.NextPane,
+	keymap.FullScreen, keymap.Freeze, keymap.Quit,
+}
+
 // Info says how many lanes there are, and what part of them is visible.
 func (t *timeline) Info() pane.Info {
 	return pane.Info{
-		Name: "Timeline", About: t.about(), Scope: keymap.InTimeline,
+		Name: "Timeline", About: t.about(), Scope: keymap.Matching, Footer: footer,
 		Least: 3, Wanted: headLines + t.table.Len() + footLines, Wide: true,
 	}
 }

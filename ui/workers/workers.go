@@ -42,9 +42,15 @@ func New(set pane.Settings) pane.Pane {
 // roomy is how many lines the pane has where one is left for what columns have no room for.
 const roomy = 8
 
+// footer is what the footer names, the most useful first.
+var footer = []keymap.Action{
+	keymap.Help, keymap.Filter, keymap.Detail, keymap.SortNext, keymap.Columns, keymap.Namespaces, keymap.PauseRelist, keymap.NextPane, keymap.FullScreen,
+	keymap.Freeze, keymap.Quit,
+}
+
 // Info says how many workers there are and what they did, and how many are held up.
 func (p *workers) Info() pane.Info {
-	return pane.Info{Name: "Workers", About: p.about, Mark: p.mark, Scope: keymap.InWorkers, Least: 3, Wanted: 2 + p.Len()}
+	return pane.Info{Name: "Workers", About: p.about, Mark: p.mark, Footer: footer, Least: 3, Wanted: 2 + p.Len()}
 }
 
 // Observe takes over how all workers stand.
