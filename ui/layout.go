@@ -61,53 +61,56 @@ func (m *Model) form() form {
 	return tall
 }
 
-// settle gives all panes the view as it is now, and works out where they are. What panes
-// want may change with what they are given, and so where they are: that is tried twice.
+// settle gives all panes the view as it is now, and works out where they are: how wide they
+// are follows from the screen alone, how high from what they want in that width.
 func (m *Model) settle() {
 	if d := m.cfg.Director; d != nil {
 		m.view.Source.Still = d.State().Frozen
 	}
-	m.give()
-	for range 2 {
-		was := m.layout
-		if m.arrange(); was.same(&m.layout) {
-			return
+	m.give(false)
+	m.arrange()
+	m.give(true)
+}
+
+// A place is how large a pane is, without its title and margins.
+type place struct{ w, h int }
+
+// give gives all panes the view in the width that they have: as high as they were given it
+// last, or, once it is known how high they are now, those that are higher or lower than
+// that. Those below a layer are not seen.
+func (m *Model) give(arranged bool) {
+	covered, was := m.top() != nil, m.given
+	m.given = m.given[:0]
+	one := func(p pane.Pane, w, h int) {
+		now := place{max(w-2, 1), h}
+		if !arranged || was[len(m.given)] != now {
+			p.Observe(&m.view, now.w, h)
 		}
-		m.give()
+		m.given = append(m.given, now)
 	}
-}
-
-// same reports whether panes and layers have the same places in both.
-func (l *layout) same(o *layout) bool {
-	return l.body == o.body && l.lines == o.lines && slices.Equal(l.boxes, o.boxes)
-}
-
-// give gives all panes the view, and their sizes. Those below a layer are not seen.
-func (m *Model) give() {
-	covered := m.top() != nil
 	for i, p := range m.panes {
-		w, h := max(m.width-2, 1), 0
 		if b := m.layout.find(i); b != nil && !covered {
-			w, h = max(b.w-2, 1), b.h-1
+			one(p, m.widthOf(i), b.h-1)
+		} else {
+			one(p, m.width, 0)
 		}
-		p.Observe(&m.view, w, h)
 	}
 	for _, p := range m.layers {
 		h := m.layout.lines - 1
 		if p.Info().Foot {
 			h = 1
 		}
-		p.Observe(&m.view, max(m.width-2, 1), h)
+		one(p, m.width, h)
 	}
 }
 
-// arrange works out where everything is.
+// arrange works out where everything is. Which panes there is room for is decided with as
+// many alerts as there may be, since the alerts are those of what no pane tells.
 func (m *Model) arrange() {
 	l := layout{tiny: m.form() == tiny && m.top() == nil, foot: 1, caption: m.caption()}
 	if l.caption != "" {
 		l.foot = 2
 	}
-	m.header.Observe(&m.view, m.headerRoom())
 	switch {
 	case m.height < leastBody:
 		l.header = min(2, max(0, m.height-4))
@@ -116,13 +119,21 @@ func (m *Model) arrange() {
 	default:
 		l.header = header.Lines
 	}
-	if !m.small() {
-		l.alerts = min(len(m.header.Alerts()), m.alertRoom())
-	}
-	l.body = l.header + l.alerts
-	l.lines = max(0, m.height-l.body-l.foot)
-	m.place(&l)
+	most := m.alertRoom()
+	l.divide(m.height, most)
+	m.place(&l, func(int) bool { return true })
+	room := l.boxes
+	seen := func(i int) bool { return slices.ContainsFunc(room, func(b box) bool { return b.pane == i }) }
+	m.header.Observe(&m.view, m.headerRoom(seen))
+	l.divide(m.height, min(len(m.header.Alerts()), most))
+	m.place(&l, seen)
 	m.layout = l
+}
+
+// divide gives so many lines to alerts, and the panes what is left.
+func (l *layout) divide(height, alerts int) {
+	l.alerts, l.body = alerts, l.header+alerts
+	l.lines = max(0, height-l.body-l.foot)
 }
 
 // caption returns what the script of a demo does now, which may be something else a moment
@@ -134,8 +145,9 @@ func (m *Model) caption() string {
 	return m.cfg.Director.State().Caption
 }
 
-// headerRoom says what the header may take, and what is said below it.
-func (m *Model) headerRoom() header.Room {
+// headerRoom says what the header may take, and what is said below it by the panes that are
+// seen.
+func (m *Model) headerRoom(seen func(pane int) bool) header.Room {
 	r := header.Room{Width: m.width, Rows: true}
 	if p := m.top(); p != nil {
 		if f := p.Subject().Finding; f != nil {
@@ -143,16 +155,19 @@ func (m *Model) headerRoom() header.Room {
 		}
 		return r
 	}
-	if !m.small() {
-		r.Text = min(2, (m.alertRoom()+1)/2)
+	r.Text = min(2, (m.alertRoom()+1)/2)
+	for i, p := range m.panes {
+		r.Told = r.Told || seen(i) && p.Info().Tells
 	}
-	r.Told = slices.ContainsFunc(m.layout.boxes, func(b box) bool { return m.panes[b.pane].Info().Tells })
 	return r
 }
 
 // alertRoom is how many lines of alerts there is room for. A layer leaves room for
-// the worst one and for a sweep.
+// the worst one and for a sweep; a small screen has none.
 func (m *Model) alertRoom() int {
+	if m.small() {
+		return 0
+	}
 	most := 5
 	if m.top() != nil {
 		most = 2
@@ -160,9 +175,28 @@ func (m *Model) alertRoom() int {
 	return min(max(0, (m.height-16)/4+1), most)
 }
 
-// place puts the panes into the body.
-func (m *Model) place(l *layout) {
+// columns returns how wide the two columns of a wide screen are.
+func (m *Model) columns() (left, right int) {
+	right = max(80, m.width*42/100)
+	return m.width - right - 1, right
+}
+
+// widthOf returns how wide a pane is where it is seen.
+func (m *Model) widthOf(i int) int {
+	left, right := m.columns()
+	switch {
+	case i == 0 || m.form() != wide:
+		return m.width
+	case m.panes[i].Info().Wide:
+		return left
+	}
+	return right
+}
+
+// place puts those panes into the body that may be seen.
+func (m *Model) place(l *layout, may func(pane int) bool) {
 	w, y, h := m.width, l.body, l.lines
+	l.boxes = nil
 	switch m.form() {
 	case tiny:
 	case single:
@@ -171,17 +205,20 @@ func (m *Model) place(l *layout) {
 		low := max(8, h*2/5, h-1-m.panes[0].Info().Wanted)
 		l.boxes = []box{{0, 0, y, w, h - low, false}, {m.under, 0, y + h - low, w, low, true}}
 	case wide:
-		low, right := max(h*3/5, h-1-m.panes[0].Info().Wanted), max(80, w*42/100)
+		low := max(h*3/5, h-1-m.panes[0].Info().Wanted)
+		left, right := m.columns()
 		var beside, below []int
-		for i, p := range m.panes[1:] {
-			if p.Info().Wide {
-				below = append(below, i+1)
-			} else {
-				beside = append(beside, i+1)
+		for i := 1; i < len(m.panes); i++ {
+			switch {
+			case !may(i):
+			case m.panes[i].Info().Wide:
+				below = append(below, i)
+			default:
+				beside = append(beside, i)
 			}
 		}
 		top := y + h - low
-		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(below, box{y: top, w: w - right - 1, h: low})...)
+		l.boxes = append([]box{{0, 0, y, w, h - low, false}}, m.stack(below, box{y: top, w: left, h: low})...)
 		l.boxes = append(l.boxes, m.stack(beside, box{x: w - right, y: top, w: right, h: low})...)
 	}
 }

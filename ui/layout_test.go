@@ -2,12 +2,15 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/director"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/text"
 )
 
 func ExampleColumns() {
@@ -65,16 +68,16 @@ func TestPanesAreGivenTheirPlaces(t *testing.T) {
 		}
 	}
 	s.find(panetest.Findings()...).show(snap, panetest.Events(snap)...)
-	check("the first snapshot", 3)
+	check("the first snapshot", 2)
 	s.show(snap)
 	check("the same again", 1)
 	for _, keys := range []string{"2", "f", "f", "4", "enter", "esc", "/", "esc", "N"} {
 		s.press(keys)
-		check("key "+keys, 3)
+		check("key "+keys, 2)
 	}
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 14}, {40, 10}, {200, 50}} {
 		s.send(sizeOf(size[0], size[1]))
-		check(fmt.Sprint(size), 3)
+		check(fmt.Sprint(size), 2)
 	}
 }
 
@@ -118,3 +121,24 @@ type talker struct {
 }
 
 func (t *talker) State() director.State { return director.State{Caption: t.caption, Frozen: t.frozen} }
+
+// TestFindingsAreToldOnce holds that at any height of a wide screen a finding is told above the
+// panes if the pane of findings is not seen, and only then: the alerts do not push it out.
+func TestFindingsAreToldOnce(t *testing.T) {
+	seen := map[bool]int{}
+	for h := 14; h <= 60; h++ {
+		var found []diagnose.Finding
+		for _, name := range []string{"first", "second", "third", "fourth"} {
+			found = append(found, diagnose.Finding{ID: diagnose.ID(name), Severity: diagnose.Critical, Summary: name + " is ill"})
+		}
+		s := newStage(t, 200, h).find(found...).show(panetest.Healthy())
+		told := slices.ContainsFunc(s.m.header.Alerts(), func(a text.Span) bool { return strings.Contains(a.Text, "second is ill") })
+		pane := s.m.layout.find(3) != nil
+		if seen[pane]++; told == pane {
+			t.Errorf("at a height of %d: told above the panes: %v, seen in its pane: %v", h, told, pane)
+		}
+	}
+	if seen[true] == 0 || seen[false] == 0 {
+		t.Errorf("seen at %d heights, and not at %d: want some of both", seen[true], seen[false])
+	}
+}

@@ -36,6 +36,7 @@ type Model struct {
 	full          bool        // the focused pane has the whole body
 	layers        []pane.Pane // over the panes; the last one has the keys
 	layout        layout
+	given         []place // in which panes and layers were given the view, in their order
 
 	streams  streams
 	captions bool
