@@ -13,6 +13,35 @@ import (
 	"github.com/plegtop/plegtop/engine/ledger"
 )
 
+// What is there every third second goes away from the screen once, and then stays until its
+// end. What ended by the first look that did not see it and came back is no different.
+func TestWhatComesAndGoesIsSteady(t *testing.T) {
+	for name, tt := range map[string]struct {
+		trouble func(*node)
+		want    string
+	}{
+		"calls": {func(n *node) { n.podFails(1, "app", call.ErrOther, "broken", 4) }, "--+++-++++++++++++++++"}, // then by chance
+		"looks": {func(n *node) { n.Evidence.Processes.Daemons[0].State = evidence.Stopped }, "++++--++++++++--------"},
+	} {
+		var shown strings.Builder
+		var all []engine.Update
+		for at := range 22 {
+			n := healthy(5)
+			n.Evidence = lookedAt(n, 0)
+			if at < 4 || at < 10 && at%3 == 0 {
+				tt.trouble(n)
+			}
+			all = append(all, n.after(time.Duration(at)*second))
+		}
+		for _, u := range play(t, all...) {
+			shown.WriteByte("-+"[min(len(u.Findings), 1)])
+		}
+		if shown.String() != tt.want {
+			t.Errorf("%s: shown second by second:\n%s, want\n%s", name, &shown, tt.want)
+		}
+	}
+}
+
 // Which of many crash loops is the worst changes with each death, and how their
 // containers end: that is no news.
 func TestManyCrashLoopsAreSteady(t *testing.T) {
