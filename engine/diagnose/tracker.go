@@ -112,7 +112,9 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 			t.past = keep(t.past, k.before, endedMost)
 			slices.SortStableFunc(t.past, func(a, b Ended) int { return a.End.Compare(b.End) })
 		case k.begun:
-			t.past = keep(t.past, k.ended(), endedMost)
+			if !t.superseded(v, k) {
+				t.past = keep(t.past, k.ended(), endedMost)
+			}
 			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began), Again: k.again})
 		}
 		return true
@@ -324,6 +326,14 @@ func (v *view) refutes(k *tracked) bool {
 	return p == nil || p.StatusErr == nil && p.InspectedAt.After(k.seen)
 }
 
+// superseded reports whether a finding that is gone is not over but the smaller part of one
+// that is there: one call that hung, of a runtime that answers nothing by now.
+func (t *tracker) superseded(v *view, k *tracked) bool {
+	return kindOf(k.key.ID).hangs && !v.refutes(k) && slices.ContainsFunc(t.known, func(c *tracked) bool {
+		return c != k && c.seen.Equal(v.At) && kindOf(c.key.ID).is&silences != 0 && c.finding.Subject == Subject{}
+	})
+}
+
 func (k *tracked) ended() Ended { return Ended{k.finding, k.began, k.seen, k.worst} }
 
 // ended returns what ended lately, the newest first, with what calls have refuted: that
@@ -332,7 +342,7 @@ func (t *tracker) ended(v *view) []Ended {
 	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return v.At.Sub(e.End) > endedShown })
 	ended := slices.Clone(t.past)
 	for _, k := range t.known {
-		if k.begun && v.tells(kindOf(k.key.ID)) && v.holdsNoMore(k) {
+		if k.begun && v.tells(kindOf(k.key.ID)) && v.holdsNoMore(k) && !t.superseded(v, k) {
 			ended = append(ended, k.ended())
 		}
 	}
