@@ -17,8 +17,7 @@ type Search struct {
 
 	// Running returns the sockets that processes of the node were started with: those of
 	// its kubelet, by its flags or its configuration, and others such as a shim's -address,
-	// the likeliest first. It is asked if no endpoint answers that a file of the kubelet's
-	// names; nil for nobody.
+	// the likeliest first. It is asked unless the endpoint was named; nil for nobody.
 	Running func(context.Context) (kubelets, others []string)
 }
 
@@ -67,7 +66,8 @@ func (o Outcome) String() string {
 // [Search.Running] tells.
 //
 // What the kubelet was told holds, also where something else answers that crictl's
-// configuration names: the kubelet does not go there.
+// configuration names: the kubelet does not go there. What a living one was told holds before
+// the files of a kubelet, which may be left from one that was there before.
 // The first that is named, by a file or a process, and answers CRI v1 or is there and silent
 // is taken: a hung CRI-O is what is to be looked at, not a containerd that happens to run
 // beside it. A runtime that was stopped takes its socket with it, or leaves something else in
@@ -87,10 +87,13 @@ func Discover(ctx context.Context, s Search) (Candidate, error) {
 	}
 	tried := s.candidates()
 	n, err := s.tryAll(ctx, tried)
-	if err == nil && s.Running != nil && len(tried) > 1 && (n == len(tried) || !tried[n].kubelet) {
+	if err == nil && s.Running != nil && len(tried) > 1 {
 		kubelets, others := s.Running(ctx)
-		if n < len(tried) { // what crictl was told; the rest was not waited for
+		if n < len(tried) { // what a file names; the rest was not waited for
 			tried, others = tried[:n+1], nil
+		}
+		for i := range tried {
+			tried[i].kubelet = tried[i].kubelet && len(kubelets) == 0
 		}
 		n = len(tried)
 		tried = s.addRunning(s.addRunning(tried, kubelets, true), others, false)

@@ -77,6 +77,15 @@ func TestDiscoverChooses(t *testing.T) {
 			files:   texts{"/var/lib/kubelet/config.yaml": "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: unix:///run/y.sock\n"},
 			sockets: socketsAt{"/run/y.sock": answers, containerd: answers}},
 			want: "/run/y.sock", source: "/var/lib/kubelet/config.yaml"},
+		{name: "OpenShift's kubelet's file", node: node{
+			files:   texts{"/etc/kubernetes/kubelet.conf": "kind: KubeletConfiguration\ncontainerRuntimeEndpoint: /var/run/crio/crio.sock\n"},
+			links:   texts{"/var/run": "/run"},
+			sockets: socketsAt{crio: answers, containerd: answers}},
+			want: crio, source: "/etc/kubernetes/kubelet.conf"},
+		{name: "kubeadm's file of that name", node: node{
+			files:   texts{"/etc/kubernetes/kubelet.conf": "apiVersion: v1\nkind: Config\nclusters: []\n"},
+			sockets: socketsAt{crio: answers}},
+			want: crio, source: "usual socket of CRI-O"},
 		{name: "a file that names nothing", node: node{
 			files:   texts{"/etc/crictl.yaml": "timeout: 2\n", "/var/lib/kubelet/config.yaml": `containerRuntimeEndpoint: ""`},
 			sockets: socketsAt{containerd: answers}},
@@ -196,6 +205,9 @@ func TestDiscoverTakesASocketThatIsGone(t *testing.T) {
 		{name: "the kubelet's by its process, and another one answers that crictl's names", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers}}, kubelets: []string{crio}, want: crio, other: "/run/y.sock"},
 		{name: "crictl's, which is the kubelet's by its process", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": answers, containerd: answers}}, kubelets: []string{"/run/y.sock"}, running: []string{containerd}, want: "/run/y.sock"},
 		{name: "a kubelet's file is left from one that was there before", node: node{files: texts{"/var/lib/kubelet/kubeadm-flags.env": "X=--container-runtime-endpoint=unix://" + containerd, "/var/lib/rancher/k3s/agent/etc/crictl.yaml": "runtime-endpoint: unix://" + k3s}, sockets: socketsAt{k3s: answers}}, kubelets: []string{k3s}, want: k3s},
+		{name: "a kubelet's file is left, of a runtime that answers", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix://" + containerd}, sockets: socketsAt{containerd: answers, k3s: answers}}, kubelets: []string{k3s}, want: k3s},
+		{name: "a kubelet's file is left, of a runtime that answers, and the living one's is down", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix://" + containerd}, sockets: socketsAt{containerd: answers}}, kubelets: []string{k3s}, want: k3s, other: containerd},
+		{name: "a living kubelet was told what its file says", node: node{files: texts{"/var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///run/y.sock"}, sockets: socketsAt{"/run/y.sock": answers, containerd: answers}}, kubelets: []string{"/run/y.sock"}, running: []string{containerd}, want: "/run/y.sock"},
 		{name: "nobody names what answers, beside one that was stopped", node: node{files: texts{"/var/lib/crio/version": ""}, sockets: socketsAt{containerd: answers}}, want: containerd, down: crio},
 		{name: "nobody names what answers", node: node{sockets: socketsAt{containerd: answers}}, want: containerd},
 		{name: "not for us, and another one answers", node: node{files: crictl, sockets: socketsAt{"/run/y.sock": fails(codes.PermissionDenied, "no"), containerd: answers}}},

@@ -31,6 +31,7 @@ var sources = slices.Concat(
 	kubelets(files(kubeletFlag, "/var/lib/kubelet/kubeadm-flags.env", "/etc/default/kubelet", "/etc/sysconfig/kubelet")),
 	kubelets(files(kubeletFlag, flavour.KubeletArgs...)),
 	kubelets(files(yamlKey("containerRuntimeEndpoint"), kubeletConfigs...)),
+	kubelets(files(yamlKey("containerRuntimeEndpoint"), openShiftConfig)),
 	files(yamlKey("runtime-endpoint"), usualCrictl),
 	files(yamlKey("runtime-endpoint"), flavour.Crictl...),
 )
@@ -55,6 +56,10 @@ func files(endpoint func([]byte) (string, error), paths ...string) (all []source
 // kubeletConfigs are of kubeadm 1.32 and later, which stands beside the next, of others, and
 // of EKS. One that names no runtime means containerd's.
 var kubeletConfigs = []string{"/var/lib/kubelet/instance-config.yaml", "/var/lib/kubelet/config.yaml", "/etc/kubernetes/kubelet/config.json"}
+
+// openShiftConfig is the configuration of OpenShift's kubelet, whose runtime is CRI-O though
+// it may not say so. Where kubeadm made the node it has how to reach the API server.
+const openShiftConfig = "/etc/kubernetes/kubelet.conf"
 
 // candidates returns what there is to try, each path once, in the order that
 // [Discover] promises.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 )
 
@@ -219,6 +220,31 @@ func TestReadyAgainAfterARace(t *testing.T) {
 			}
 			if n := b.after(postAnytime).Node; !n.Ready || n.Next != (Posting{}) {
 				t.Errorf("after %v: not ready 6 s later, %+v", lasts, n.Next)
+			}
+		})
+	}
+}
+
+// The same holds whichever of them comes back first, by a moment.
+func TestReadyAgainWhicheverIsFirst(t *testing.T) {
+	for _, last := range []call.Operation{call.Version, call.Status} {
+		bubble(t, Config{}, onePod, func(b *bench) {
+			b.after(20 * time.Second)
+			going := map[bool]chan struct{}{true: make(chan struct{}), false: make(chan struct{})}
+			for _, op := range call.Operations() {
+				b.fake.script(op.String(), behaviour{stops: going[op == last]})
+			}
+			b.after(75 * time.Second)
+			b.fake.behave()
+			close(going[false])
+			at := b.after(answers.Together / 4).At
+			close(going[true])
+			n := b.after(time.Second).Node
+			if from, to := n.Next.From.Sub(at), n.Next.To.Sub(at); n.Ready || from > time.Second || to < 10*time.Second || to > postPeriod+time.Second/2 {
+				t.Errorf("%v last: ready %v, Ready is foretold from %v to %v", last, n.Ready, from, to)
+			}
+			if n := b.after(postAnytime).Node; !n.Ready || n.Next != (Posting{}) {
+				t.Errorf("%v last: not ready 6 s later, %+v", last, n.Next)
 			}
 		})
 	}

@@ -269,7 +269,7 @@ func (w *sweeper) maybeStuck(m *machine) bool {
 		return true
 	}
 	silent := s.Done < s.Total && m.now.Sub(s.Heard) >= answers.Late && last >= s.Timeout
-	return silent || d.at.IsZero() && s.HungSoFar() >= s.Width
+	return silent || d.at.IsZero() && s.HungSoFar() >= s.Asking.Width
 }
 
 // askStatus asks whether the runtime is still there. A look that is made once

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -70,6 +71,12 @@ func (l Link) isIn(said string) bool {
 	case waits.Process:
 		return strings.Contains(said, "(pid "+l.ID+",")
 	case waits.Kernel:
+		for _, state := range []evidence.State{evidence.Stopped, evidence.Traced, evidence.Frozen} {
+			if l.Name == state.String() {
+				letter := ", " + string(rune(state))
+				return strings.Contains(said, l.Name) || strings.Contains(said, letter+")") || strings.Contains(said, letter+" in ")
+			}
+		}
 		return strings.Contains(said, ", "+l.Name+")")
 	}
 	return strings.Contains(said, l.Name)

@@ -188,7 +188,7 @@ func TestChain(t *testing.T) {
 				"shim [1007] shim 1007: it is stopped (T) and answers nobody CUT kill -CONT 1007\n" +
 				"kernel [] stopped (T): its state\n",
 			"relist -> ListPodSandbox -> status lock of ns-1/pod-00001 -> shim 1007 -> stopped (T)",
-			" -> stopped (T)"},
+			"behind ns-1/pod-00001 (pid 1007, T)"},
 		{"a list hangs, and nobody's status", listHangs(),
 			"critical list-hung \n" + relistLine, "relist -> ListContainers", "ListContainers got no answer within 8s"},
 		{"a list hangs, and the dump alone tells who holds it", listHangs().locks(func() evidence.Lock {
@@ -604,6 +604,13 @@ func TestChainLineAndItsEnd(t *testing.T) {
 	}
 	if got, want := chainEnd("Do lists hang", links), " -> CNI ADD by calico (5m) -> D"; got != want {
 		t.Errorf("end %q, want %q", got, want)
+	}
+	for said, want := range map[string]string{
+		"app (pid 7, T in do_signal_stop)": "", "pid 7 is stopped (T)": "", "(pid 7, D), The shim": " -> stopped (T)",
+	} {
+		if got := chainEnd(said, []Link{{Kind: waits.Kernel, Name: "stopped (T)", Proof: "its state"}}); got != want {
+			t.Errorf("after %q the chain ends in %q, want %q", said, got, want)
+		}
 	}
 	if got := chainEnd("lists hang", []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Call, Name: "ListPodSandbox", Proof: "no reply"}}); got != "" {
 		t.Errorf("a chain without a cause ends in %q", got)

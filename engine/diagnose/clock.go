@@ -33,24 +33,42 @@ func (v *view) nextClock() Clock {
 			clock.What = "Ready"
 		}
 	}
-	if clock.What == "" && v.noStatusInCheck() {
-		clock = Clock{"NotReady", 0, statusLasts + postPeriod}
+	if clock.What == "" {
+		if at := v.postedInCheck(); at > 0 {
+			clock = Clock{"NotReady", 0, at}
+		}
 	}
 	return clock
 }
 
-// The kubelet takes a runtime for down without a good Status for so long, and posts it at
-// its next update, of which there is one in so long.
+// The kubelet takes a runtime for down without a good Status for so long, reads the
+// conditions of a good one every so often, and posts either at its next update, of which
+// there is one in so long.
 const (
 	statusLasts = 30 * time.Second
+	statusEvery = 5 * time.Second
 	postPeriod  = 10 * time.Second
 )
 
-// noStatusInCheck reports whether one look finds that Status hangs or fails for sure while
-// Version, which comes before each posting, is answered: NotReady is posted then, or has been.
-func (v *view) noStatusInCheck() bool {
-	bad := v.StatusErr != nil || v.General[call.Status].Sure
-	return v.Policy.Bounds().Starting && bad && v.Node.RuntimeDown != "" && v.VersionErr == nil && !v.Hangs(call.Version)
+// postedInCheck returns when NotReady is posted at the latest, where one look finds the reason
+// for it in Status while Version, which comes before each posting, is answered. It may have
+// been posted long ago. It is 0 where nothing is to be posted.
+func (v *view) postedInCheck() time.Duration {
+	if !v.Policy.Bounds().Starting || v.VersionErr != nil || v.Hangs(call.Version) {
+		return 0
+	}
+	if bad := v.StatusErr != nil || v.General[call.Status].Sure; bad {
+		if v.Node.RuntimeDown == "" {
+			return 0
+		}
+		return statusLasts + postPeriod
+	}
+	for _, condition := range []string{runtimeReady, networkReady} {
+		if _, lacks := v.lacks(condition); lacks {
+			return statusEvery + postPeriod
+		}
+	}
+	return 0
 }
 
 // endsInTime reports whether a relist that waits for an inspection ends before PLEG

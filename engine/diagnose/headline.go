@@ -244,7 +244,8 @@ func (v *view) statusWord() (Headline, bool) {
 }
 
 // conditionWord speaks of what the runtime says of itself. Until the kubelet has posted it
-// the node is ready, though without a ready runtime its sync loop stands.
+// the node is ready, though without a ready runtime its sync loop stands. One look does not
+// know what was posted: it says what is so now, and the clock when it is posted.
 func (v *view) conditionWord() (Headline, bool) {
 	for _, c := range []struct{ name, text, before string }{
 		{runtimeReady, "the runtime says that it is not ready", "LOOP STOPPED"}, {networkReady, "the runtime says that its network is not ready", "AT RISK"},
@@ -256,9 +257,9 @@ func (v *view) conditionWord() (Headline, bool) {
 		if said.Reason != "" {
 			c.text += ": " + excerpt(said.Reason)
 		}
-		word := notReadyWord
-		if !v.Policy.Bounds().Starting && v.Node.Ready { // as posted
-			word = c.before
+		word := c.before
+		if v.standsNotReady() {
+			word = notReadyWord
 		}
 		return Headline{Word: word, Severity: Critical, Text: c.text}, true
 	}

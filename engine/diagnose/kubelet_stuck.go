@@ -123,7 +123,7 @@ func (v *view) kubeletBehind() (Severity, string) {
 		}
 		return severity, fmt.Sprintf("the last relist of the kubelet began %s ago, ours %s ago", going(seen), going(ours(v)))
 	case k.LastSeen.IsZero() && k.StillFor > late:
-		return Warning, fmt.Sprintf("no relist of the kubelet has ended for %s, ours take %s", going(k.StillFor), span(v.Relists.P50))
+		return Warning, fmt.Sprintf("no relist of the kubelet has ended for at least %s, ours take %s", going(k.StillFor), span(v.Relists.P50))
 	}
 	return 0, ""
 }
@@ -142,7 +142,7 @@ func eventedBehind(k *evidence.Kubelet) (Severity, string) {
 	case k.StillFor > threshold:
 		severity = Critical
 	}
-	return severity, fmt.Sprintf("no relist has ended for %s of the kubelet, %s", going(k.StillFor), how)
+	return severity, fmt.Sprintf("no relist has ended for at least %s of the kubelet, %s", going(k.StillFor), how)
 }
 
 // caughtUp reports whether the kubelet was last read when our relists had long been
@@ -213,7 +213,7 @@ func (f *Finding) sayOfKubelet(v *view) {
 		f.say("kubelet_pleg_last_seen_seconds is " + going(d) + " old")
 	}
 	if k.StillFor > 0 {
-		f.say(fmt.Sprintf("its count of relists has stood at %s for %s", thousands(k.Relist.Count), going(k.StillFor)))
+		f.say(fmt.Sprintf("its count of relists has stood at %s for at least %s", thousands(k.Relist.Count), going(k.StillFor)))
 	}
 	if !v.Health.ListedAt.IsZero() {
 		f.say(fmt.Sprintf("our last relist began %s ago and took %s", going(ours(v)), span(v.Relists.Last)))

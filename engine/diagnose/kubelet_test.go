@@ -58,13 +58,13 @@ func TestKubeletStuck(t *testing.T) {
 		{"never measured", func(_ *node, r *evidence.Report) { r.Kubelet.LastSeen = time.Time{} }, "", 0, Subject{}},
 		{"count stands still", func(_ *node, r *evidence.Report) {
 			r.Kubelet.LastSeen, r.Kubelet.StillFor = time.Time{}, 2*time.Minute
-		}, "no relist of the kubelet has ended for 2m0s", Warning, Subject{}},
+		}, "no relist of the kubelet has ended for at least 2m0s", Warning, Subject{}},
 		{"events instead of relists", func(_ *node, r *evidence.Report) { r.Kubelet.StillFor = 4 * time.Minute }, "", 0, Subject{}},
 		{"events and relists, between two", evented(4*time.Minute, 1, 0), "", 0, Subject{}},
-		{"events and relists, which are late", evented(7*time.Minute, 1, 0), "no relist has ended for 7m0s of the kubelet, which goes by the runtime's events and relists every 5m0s", Warning, Subject{}},
-		{"beyond their threshold", evented(11*time.Minute, 1, 0), "no relist has ended for 11m0s of the kubelet", Critical, Subject{}},
-		{"events given up", evented(2*time.Minute, 1, 5), "no relist has ended for 2m0s of the kubelet, which has given the runtime's events up", Warning, Subject{}},
-		{"events given up for long", evented(4*time.Minute, 0, 5), "no relist has ended for 4m0s of the kubelet, which has given the runtime's events up", Critical, Subject{}},
+		{"events and relists, which are late", evented(7*time.Minute, 1, 0), "no relist has ended for at least 7m0s of the kubelet, which goes by the runtime's events and relists every 5m0s", Warning, Subject{}},
+		{"beyond their threshold", evented(11*time.Minute, 1, 0), "no relist has ended for at least 11m0s of the kubelet", Critical, Subject{}},
+		{"events given up", evented(2*time.Minute, 1, 5), "no relist has ended for at least 2m0s of the kubelet, which has given the runtime's events up", Warning, Subject{}},
+		{"events given up for long", evented(4*time.Minute, 0, 5), "no relist has ended for at least 4m0s of the kubelet, which has given the runtime's events up", Critical, Subject{}},
 		{"a release whose events only ask", func(n *node, r *evidence.Report) {
 			evented(11*time.Minute, 1, 0)(n, r)
 			r.Kubelet.Version = "v1.37.0"

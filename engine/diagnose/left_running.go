@@ -135,7 +135,7 @@ func (v *view) orphaned(p *engine.Pod) (l left, is bool) {
 			return status == nil || status.State != pleg.Running // the pod is being taken down
 		})
 	case !p.Orphaned.IsZero() && v.At.Sub(since) >= lasting:
-		l.how, is = "running without its sandbox for "+going(v.At.Sub(since)), true
+		l.how, is = "running without its sandbox for at least "+going(v.At.Sub(since)), true
 	}
 	return l, is
 }

@@ -105,7 +105,7 @@ func (v *view) callsInFlight(*Finding) []string {
 	for _, c := range all[:min(len(all), 2*toldWords)] {
 		one := fmt.Sprintf("%s %d in flight", c.Method, c.Count)
 		if c.For > 0 {
-			one += " for " + going(c.For)
+			one += " for at least " + going(c.For)
 		}
 		said = append(said, one)
 	}

@@ -166,7 +166,7 @@ func (v *view) disk(m evidence.Mount) (lines []string) {
 		if d.Number == m.Device {
 			line := fmt.Sprintf("%s has been given %s and has not answered", d.Name, count(d.InFlight, "request"))
 			if d.Still > 0 {
-				line += ", nor any other for " + going(d.Still)
+				line += ", nor any other for at least " + going(d.Still)
 			}
 			lines = append(lines, line)
 		}

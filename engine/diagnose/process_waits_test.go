@@ -33,7 +33,7 @@ func TestDeadDisk(t *testing.T) {
 	if want := "containerd (pid 1025), 1 shim, 1 process wait for /var/lib/containerd (ext4 on /dev/sdb1) for 1m3s"; f.Summary != want || f.Severity != Critical || f.Count != 3 {
 		t.Errorf("summary %q of %d, want %q of 3", f.Summary, f.Count, want)
 	}
-	if want := "sdb1 has been given 3 requests and has not answered, nor any other for 1m5s"; f.Evidence[0] != want {
+	if want := "sdb1 has been given 3 requests and has not answered, nor any other for at least 1m5s"; f.Evidence[0] != want {
 		t.Errorf("evidence %q, want %q first", f.Evidence, want)
 	}
 	for _, s := range f.Next {

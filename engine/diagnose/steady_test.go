@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,35 @@ import (
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/ledger"
 )
+
+// What is there every third second goes away from the screen once, and then stays until its
+// end. What ended by the first look that did not see it and came back is no different.
+func TestWhatComesAndGoesIsSteady(t *testing.T) {
+	for name, tt := range map[string]struct {
+		trouble func(*node)
+		want    string
+	}{
+		"calls": {func(n *node) { n.podFails(1, "app", call.ErrOther, "broken", 4) }, "--+++-++++++++++++++++"}, // then by chance
+		"looks": {func(n *node) { n.Evidence.Processes.Daemons[0].State = evidence.Stopped }, "++++--++++++++--------"},
+	} {
+		var shown strings.Builder
+		var all []engine.Update
+		for at := range 22 {
+			n := healthy(5)
+			n.Evidence = lookedAt(n, 0)
+			if at < 4 || at < 10 && at%3 == 0 {
+				tt.trouble(n)
+			}
+			all = append(all, n.after(time.Duration(at)*second))
+		}
+		for _, u := range play(t, all...) {
+			shown.WriteByte("-+"[min(len(u.Findings), 1)])
+		}
+		if shown.String() != tt.want {
+			t.Errorf("%s: shown second by second:\n%s, want\n%s", name, &shown, tt.want)
+		}
+	}
+}
 
 // Which of many crash loops is the worst changes with each death, and how their
 // containers end: that is no news.
@@ -262,6 +292,42 @@ func TestSweepOverAComebackAccusesNobody(t *testing.T) {
 		}
 		if got := Diagnose(Input{Snapshot: &n.Snapshot}); len(got) != want {
 			t.Errorf("%d in a row: %v", inRow, ids(got))
+		}
+	}
+}
+
+// A call that hung first is a part of the silence that follows: it is not told among what
+// ended lately. One that was answered before that is.
+func TestPartOfASilenceHasNotEnded(t *testing.T) {
+	for answered, want := range map[bool][]string{false: nil, true: {"list-hung"}} {
+		var all []engine.Update
+		for at := second; at <= 12*second; at += second {
+			n := healthy(5).hang(call.ListPodSandbox, at+second)
+			switch {
+			case at <= 5*second:
+				n.probesAnswered()
+			case answered && at == 6*second:
+				n = healthy(5).answers(at, call.ListPodSandbox)
+			case answered:
+				n = stopped(at - 6*second)
+				n.calls(call.ListPodSandbox).LastOK = ago(at - 6*second)
+			default:
+				n = stopped(at + second)
+			}
+			all = append(all, n.after(at))
+		}
+		got := play(t, all...)
+		last := got[len(got)-1]
+		var ended []string
+		for _, u := range got {
+			for _, e := range u.Ended {
+				if !slices.Contains(ended, string(e.ID)) {
+					ended = append(ended, string(e.ID))
+				}
+			}
+		}
+		if !slices.Equal(ended, want) || last.Headline.Word != "NOT ANSWERING" {
+			t.Errorf("answered %v: ended %v, %s\n%s", answered, ended, last.Headline.Word, turns(got))
 		}
 	}
 }

@@ -230,8 +230,10 @@ func (s store) mending(fails bool) []Step {
 		anew.Text = "only once the disk is known to be well: checks the file system; stop what uses it first"
 		steps = append(steps,
 			Step{Text: "what it is made of, and whether that runs", Command: "lsblk -s -o NAME,TYPE,SIZE,RO,STATE,MODEL " + quote(s.Mount.Source)},
-			Step{Text: "whether a write comes through now", Command: `f="$(mktemp -p ` + quote(s.Path) + `)" && { dd if=/dev/zero of="$f" bs=4k count=1 conv=fsync; rm -f "$f"; }`, Risky: true},
-			anew)
+			Step{Text: "whether a write comes through now", Command: `f="$(mktemp -p ` + quote(s.Path) + `)" && { dd if=/dev/zero of="$f" bs=4k count=1 conv=fsync; rm -f "$f"; }`, Risky: true})
+		if s.Mount.Type != "overlay" && s.Mount.Type != "btrfs" { // which fsck does nothing for
+			steps = append(steps, anew)
+		}
 	}
 	return steps
 }

@@ -210,6 +210,10 @@ func TestStepsForADisk(t *testing.T) {
 		}, "fsck", "remount,rw"},
 		{func(r *evidence.Report) { r.Disk.ReadOnly = "it is mounted read-only" }, "remount,rw", "fsck"},
 		{func(r *evidence.Report) { r.Disk.InodesUnused = 0 }, "du --inodes -x", "du -h"},
+		{func(r *evidence.Report) {
+			r.Disk.Mount = evidence.Mount{Type: "overlay", Source: "/dev/vda", Device: "0:39"}
+			r.Kernel.Lines = []evidence.KernelLine{{Kind: evidence.IOError, Age: time.Second, Text: "lost async page write", Device: "vda", Failed: "write", Count: 1}}
+		}, "lsblk -s", "fsck"},
 		{func(r *evidence.Report) { r.Disk.Free, r.Disk.Left = 0, 0 }, "du -h -x", "--inodes"},
 	} {
 		n := checked(3)

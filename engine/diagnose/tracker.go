@@ -22,7 +22,8 @@ const (
 	// unseenFor is how long a look may fail to see what a finding stands on before that is
 	// over: it was not seen to be otherwise, and two looks may come too late.
 	unseenFor = 12 * time.Second
-	// lingering is for how long a finding that is gone is still shown: one relist long.
+	// lingering is for how long a finding that is gone is still shown: one relist long. One that
+	// came back after that is shown until its end, or it would be there every other second.
 	lingering = time.Second
 	// sameFor is how long after its end a finding that comes back is the same one: a fault
 	// that is repaired in steps is one fault.
@@ -76,6 +77,8 @@ type tracked struct {
 	seen    time.Time // when it was last seen
 	held    time.Time // when it was last as bad as what was told
 	gone    time.Time // since when it is not there; zero while it is
+	hidden  bool      // it has been gone for longer than it lingers
+	flips   bool      // and has come back, or had ended and has
 }
 
 // A tracker turns the findings of one moment after the other into turns.
@@ -109,7 +112,9 @@ func (t *tracker) track(v *view, found []Finding) []Turn {
 			t.past = keep(t.past, k.before, endedMost)
 			slices.SortStableFunc(t.past, func(a, b Ended) int { return a.End.Compare(b.End) })
 		case k.begun:
-			t.past = keep(t.past, k.ended(), endedMost)
+			if !t.superseded(v, k) {
+				t.past = keep(t.past, k.ended(), endedMost)
+			}
 			turns = append(turns, Turn{Kind: Over, Finding: k.finding, Lasted: k.seen.Sub(k.began), Again: k.again})
 		}
 		return true
@@ -150,13 +155,14 @@ func (v *view) objectHangs(id string) bool {
 func (v *view) over(k *tracked) bool {
 	switch {
 	case k.seen.Equal(v.At):
-		k.gone = time.Time{}
+		k.gone, k.flips = time.Time{}, k.flips || k.hidden
 		return false
 	case !k.begun:
 		return true
 	case k.gone.IsZero():
 		k.gone = v.At
 	}
+	k.hidden = k.hidden || v.At.Sub(k.gone) >= lingering
 	return v.At.Sub(k.gone) >= v.settles(k)
 }
 
@@ -239,7 +245,7 @@ func (t *tracker) begin(at time.Time, key Key) *tracked {
 	}
 	was := t.past[i]
 	t.past = slices.Delete(t.past, i, i+1)
-	return &tracked{finding: was.Finding, key: key, again: true, before: was, began: was.Began, here: at, seen: was.End, worst: was.Worst}
+	return &tracked{finding: was.Finding, key: key, again: true, flips: true, before: was, began: was.Began, here: at, seen: was.End, worst: was.Worst}
 }
 
 // holds reports whether a finding was told and is not over, so that it may not give
@@ -286,7 +292,7 @@ func (t *tracker) findings(v *view) []Finding {
 // holdsNoMore reports whether a finding is not shown any more, though its end may not be
 // told yet: it has been gone for a relist, or calls refute it.
 func (v *view) holdsNoMore(k *tracked) bool {
-	return !k.gone.IsZero() && v.At.Sub(k.gone) >= lingering && !v.blind(k) || v.refutes(k)
+	return !k.gone.IsZero() && k.hidden && !k.flips && !v.blind(k) || v.refutes(k)
 }
 
 // refutes reports whether calls of which a finding says that they hang or fail were
@@ -320,6 +326,14 @@ func (v *view) refutes(k *tracked) bool {
 	return p == nil || p.StatusErr == nil && p.InspectedAt.After(k.seen)
 }
 
+// superseded reports whether a finding that is gone is not over but the smaller part of one
+// that is there: one call that hung, of a runtime that answers nothing by now.
+func (t *tracker) superseded(v *view, k *tracked) bool {
+	return kindOf(k.key.ID).hangs && !v.refutes(k) && slices.ContainsFunc(t.known, func(c *tracked) bool {
+		return c != k && c.seen.Equal(v.At) && kindOf(c.key.ID).is&silences != 0 && c.finding.Subject == Subject{}
+	})
+}
+
 func (k *tracked) ended() Ended { return Ended{k.finding, k.began, k.seen, k.worst} }
 
 // ended returns what ended lately, the newest first, with what calls have refuted: that
@@ -328,7 +342,7 @@ func (t *tracker) ended(v *view) []Ended {
 	t.past = slices.DeleteFunc(t.past, func(e Ended) bool { return v.At.Sub(e.End) > endedShown })
 	ended := slices.Clone(t.past)
 	for _, k := range t.known {
-		if k.begun && v.tells(kindOf(k.key.ID)) && v.holdsNoMore(k) {
+		if k.begun && v.tells(kindOf(k.key.ID)) && v.holdsNoMore(k) && !t.superseded(v, k) {
 			ended = append(ended, k.ended())
 		}
 	}

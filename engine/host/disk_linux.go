@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/host/proc"
 )
 
 // statDisk returns the file system that holds path on the host. The error is a
@@ -39,9 +41,47 @@ func statDisk(root, path string) (evidence.Disk, error) {
 	var file unix.Stat_t
 	if unix.Fstat(fd, &file) == nil {
 		d.Mount.Device = fmt.Sprintf("%d:%d", unix.Major(file.Dev), unix.Minor(file.Dev))
-		readDevice(root, &d)
+		if readDevice(root, &d); d.Mount.Source == "" {
+			readSource(root, fd, &d)
+		}
 	}
 	return d, nil
+}
+
+// readSource adds the name of the disk below a file system that has no device number of its
+// own, by the mounts that we see.
+func readSource(root string, fd int, d *evidence.Disk) {
+	at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	mounts, failed := procfs.GetMounts()
+	if err != nil || failed != nil {
+		return
+	}
+	m := proc.MountAt(mounts, at)
+	if m == nil {
+		return
+	}
+	d.Mount.Device = m.MajorMinorVer // as that of who waits for it: a subvolume of btrfs has another one
+	source := sourceBelow(mounts, m)
+	var device unix.Stat_t
+	if source == "" || unix.Stat(filepath.Join("/", root, source), &device) != nil || device.Mode&unix.S_IFMT != unix.S_IFBLK {
+		return
+	}
+	number := fmt.Sprintf("%d:%d", unix.Major(device.Rdev), unix.Minor(device.Rdev))
+	if link, err := os.Readlink(filepath.Join("/", root, "sys/dev/block", number)); err == nil { // as the kernel calls it
+		d.Mount.Source = "/dev/" + filepath.Base(link)
+	}
+}
+
+// sourceBelow returns the device file below a mount: of btrfs its source is one, an overlay
+// writes to a folder that may be on such a mount. It is empty for what has none.
+func sourceBelow(mounts []*procfs.MountInfo, m *procfs.MountInfo) string {
+	if upper := m.SuperOptions["upperdir"]; m.FSType == "overlay" && upper != "" {
+		m = proc.MountAt(mounts, upper)
+	}
+	if m == nil || !strings.HasPrefix(m.Source, "/dev/") { // as of an upper folder of another namespace
+		return ""
+	}
+	return m.Source
 }
 
 // fileSystems are the names of those that a runtime's folders may be on, by the

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,6 +48,22 @@ func TestReadDiskFindsTheRuntimesRoot(t *testing.T) {
 				t.Errorf("disk = %+v makes no sense", d)
 			}
 		})
+	}
+}
+
+// A file system without a device number of its own has its disk by the mounts.
+func TestSourceBelow(t *testing.T) {
+	mounts := []*procfs.MountInfo{
+		{MountPoint: "/", FSType: "ext4", Source: "/dev/vda1"},
+		{MountPoint: "/data", FSType: "btrfs", Source: "/dev/mapper/vg-data"},
+		{MountPoint: "/over", FSType: "overlay", Source: "overlay", SuperOptions: map[string]string{"lowerdir": "/", "upperdir": "/data/upper"}},
+		{MountPoint: "/nested", FSType: "overlay", Source: "overlay", SuperOptions: map[string]string{"upperdir": "/over/x"}},
+		{MountPoint: "/share", FSType: "nfs4", Source: "nas:/export"},
+	}
+	for i, want := range []string{"/dev/vda1", "/dev/mapper/vg-data", "/dev/mapper/vg-data", "", ""} {
+		if got := sourceBelow(mounts, mounts[i]); got != want {
+			t.Errorf("%s: %q, want %q", mounts[i].MountPoint, got, want)
+		}
 	}
 }
 

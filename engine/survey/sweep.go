@@ -296,8 +296,9 @@ func (s *Sweep) GiveUp(now time.Time, why string) {
 
 // discount takes for not asked what hung with all the rest. To have hung alone an
 // object must have been outrun: by one call for each that may be out at once,
-// all begun later and answered.
+// all begun later and answered. Where more were out before, as many answers have come since.
 func (s *Sweep) discount() {
+	width := s.Asking.Width
 	var begun []time.Time
 	for i := range s.objects {
 		if s.objects[i].state == answered {
@@ -307,7 +308,7 @@ func (s *Sweep) discount() {
 	slices.SortFunc(begun, func(a, b time.Time) int { return b.Compare(a) })
 	s.bad = slices.DeleteFunc(s.bad, func(place int) bool {
 		o := &s.objects[place]
-		outrun := len(begun) >= s.Width && o.Since.Before(begun[s.Width-1])
+		outrun := len(begun) >= width && o.Since.Before(begun[width-1])
 		if o.state != hung || outrun {
 			o.unsure = false
 			return false

@@ -13,7 +13,8 @@ const (
 )
 
 // A width says how many calls of a sweep are out at once: as many as were asked for, and
-// more where time would run out before all have been asked, if that makes no answer slower.
+// more where time would run out before all have been asked, if that makes no answer slower,
+// and for as long as it is needed.
 type width struct {
 	least int
 	sum   time.Duration // of the last answers
@@ -40,6 +41,8 @@ func (w *width) answered(took time.Duration, now, left int, until time.Duration)
 		return w.least
 	case time.Duration(left)*mean/time.Duration(now) > until:
 		return min(2*now, max(mostAtOnce, w.least))
+	case time.Duration(left)*mean/time.Duration(now)*2 < until/2: // half as many need less than half of the time
+		return max(now/2, w.least)
 	}
 	return now
 }

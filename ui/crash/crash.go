@@ -32,8 +32,11 @@ const (
 var (
 	// asked are the signals by which somebody wants a program to end.
 	asked = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+	// dumps are those by which somebody wants to read where its goroutines stand: Go ends it
+	// as if it had crashed.
+	dumps = []os.Signal{syscall.SIGQUIT, syscall.SIGABRT}
 	// passed are those that a child gets as well.
-	passed = append(slices.Clone(asked), syscall.SIGQUIT, syscall.SIGABRT)
+	passed = slices.Concat(asked, dumps)
 )
 
 // ErrCrashed says that a child did not come to its end by itself. What Go had to say of
@@ -92,20 +95,31 @@ func Contain(run func() int, screen Terminal) (int, error) {
 		signal.Stop(signals) // nobody would pass them on
 		return run(), nil
 	}
+	dumped := make(chan os.Signal, 1) // what the child was told last of dumps; nil if it was not
 	go func() {
+		var last os.Signal
 		for s := range signals {
+			if slices.Contains(dumps, s) {
+				last = s
+			}
 			_ = child.Process.Signal(s) // it may have ended
 		}
+		dumped <- last
 	}()
 	if screen.Stop != nil {
 		stopWith(child.Process, signals, screen.Stop)
 	}
-	_ = child.Wait() // its status tells all
+	_ = child.Wait() // its status tells all, but for a dump
 	if status := child.ProcessState.ExitCode() - base; status >= 0 {
 		return status, nil
 	}
 	if screen.Restore != nil {
 		screen.Restore()
+	}
+	signal.Stop(signals) // what came before has been sent
+	close(signals)
+	if s, ok := (<-dumped).(syscall.Signal); ok {
+		return 128 + int(s), fmt.Errorf("ended by a signal that somebody sent: %v", s)
 	}
 	end, ok := child.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && end.Signaled() && slices.Contains(asked, os.Signal(end.Signal())) {

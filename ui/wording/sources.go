@@ -129,7 +129,7 @@ func Goroutine(g evidence.Goroutine) string {
 func inFlight(c evidence.InFlight) string {
 	said := fmt.Sprintf("%s %d in flight", c.Method, c.Count)
 	if c.For > 0 {
-		said += " for " + text.Age(c.For)
+		said += " for at least " + text.Age(c.For)
 	}
 	return said
 }

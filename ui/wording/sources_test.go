@@ -50,7 +50,7 @@ func TestSources(t *testing.T) {
 		`goroutines: 900 of crio, 1m old from a file in 1.0s; cut off after 64M [` +
 			`"41 wait for container status (0x1), for 5m at most: ListContainers, ContainerStatus; goroutine 7 (StopContainer, ttrpc Task.Kill, for 1m, container 0123456789abc) likely holds it" ` +
 			`"2 wait for store.Get (0x2), for 0s at most; goroutine 8 (chan receive) holds it" "2 wait for store.Get (0x3), for 0s at most; who holds it was not found" "goroutine 9 (RunPodSandbox, exec of a program, for 1h)"]`,
-		`calls in flight: 2 methods, 2.0K from here in 3ms ["StopContainer 1 in flight for 1m" "Status 2 in flight"]`,
+		`calls in flight: 2 methods, 2.0K from here in 3ms ["StopContainer 1 in flight for at least 1m" "Status 2 in flight"]`,
 		fmt.Sprintf(`kernel: 10 lines of note, 2.0K from here in 3ms %q`, append(slices.Repeat([]string{"hung task 1m ago, the last of 3: INFO: task"}, mostLines), "and 2 more")),
 		`units: not available: no init system that is known []`,
 		`runtime's folders: not read []`,

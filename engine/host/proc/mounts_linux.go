@@ -76,8 +76,8 @@ func (l *Look) findMount(s sighting, p *evidence.Process) (m evidence.Mount, amo
 	if !forServer {
 		return m, nil
 	}
-	if m = mountAt(mounts, l.pathOf(s, call, args)); mayBe(m) {
-		return m, nil
+	if at := MountAt(mounts, l.pathOf(s, call, args)); at != nil && mayBe(mountOf(at)) {
+		return mountOf(at), nil
 	}
 	known := map[string]bool{} // devices: each container may have its own mount of one
 	for _, one := range mounts {

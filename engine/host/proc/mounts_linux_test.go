@@ -186,8 +186,11 @@ func TestLookTellsWhoTraces(t *testing.T) {
 func TestMountAtAPointWithSeveral(t *testing.T) {
 	mounts := []*procfs.MountInfo{{MountPoint: "/"}, {MountPoint: "/data", FSType: "ext4"}, {MountPoint: "/data", FSType: "fuse"}, {MountPoint: "/database", FSType: "nfs"}}
 	for name, want := range map[string]string{"/data": "fuse", "/data/x": "fuse", "/database/x": "nfs", "/datab": ""} {
-		if got := mountAt(mounts, name).Type; got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+		if got := MountAt(mounts, name); got == nil || got.FSType != want {
+			t.Errorf("%s: %+v, want %q", name, got, want)
 		}
+	}
+	if got := MountAt(mounts[1:], "/else"); got != nil {
+		t.Errorf("found %+v", got)
 	}
 }

@@ -88,13 +88,15 @@ func textAt(file string, place int64) (string, error) {
 	return string(text), nil
 }
 
-// mountAt returns the mount that a path leads to, as far as it has no links in it.
-func mountAt(mounts []*procfs.MountInfo, name string) (m evidence.Mount) {
+// MountAt returns the mount that a path leads to, as far as it has no links in it; nil for
+// none.
+func MountAt(mounts []*procfs.MountInfo, name string) (m *procfs.MountInfo) {
 	name = path.Clean(name)
+	longest := -1
 	for _, one := range mounts { // of those at one point the last counts
-		at := mountOf(one)
-		if inside := name == at.Point || strings.HasPrefix(name, strings.TrimSuffix(at.Point, "/")+"/"); inside && len(at.Point) >= len(m.Point) {
-			m = at
+		point := unescape(one.MountPoint)
+		if inside := name == point || strings.HasPrefix(name, strings.TrimSuffix(point, "/")+"/"); inside && len(point) >= longest {
+			m, longest = one, len(point)
 		}
 	}
 	return m
