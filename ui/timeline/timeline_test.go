@@ -165,7 +165,7 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 		}
 	}
 	v.Snapshot = &next
-	v.Pods.Observe(&next, nil)
+	v.Pods.Observe(&next, panetest.Standings(&next, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &next})
 	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
 	lines := strings.Split(s.Text(), "\n")
@@ -313,7 +313,7 @@ func TestPodThatGoesAgain(t *testing.T) {
 		next := *v.Snapshot
 		next.Pods = pods
 		v.Snapshot = &next
-		v.Pods.Observe(&next, nil)
+		v.Pods.Observe(&next, panetest.Standings(&next, nil))
 		v.Journal.Observe(engine.Update{Snapshot: &next})
 	}
 	show(rest)

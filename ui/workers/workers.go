@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/keymap"
@@ -126,7 +125,7 @@ func (p *workers) shown() []*podworker.Worker {
 func (p *workers) shows(w *podworker.Worker) bool {
 	v := p.view
 	if gone := v.Journal.Gone(w.Pod.UID); gone != nil {
-		return v.Pods.Shows(podlist.New(gone, nil, diagnose.Trouble{}))
+		return v.Pods.Shows(podlist.New(gone))
 	}
 	return v.Filter.Text == "" && !v.Pods.ProblemsOnly() && v.Filter.Namespace(w.Pod.Namespace)
 }

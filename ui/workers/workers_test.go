@@ -142,7 +142,7 @@ func TestFilter(t *testing.T) {
 	later.Workers.All = append(slices.Clone(snap.Workers.All), &podworker.Worker{Pod: pleg.PodRef{UID: "new", Namespace: "shop", Name: "brand-new"}, Since: Ago(time.Second)})
 	v.Journal.Observe(engine.Update{Snapshot: &later})
 	v.Snapshot = &later
-	v.Pods.Observe(&later, nil)
+	v.Pods.Observe(&later, Standings(&later, nil))
 	s := NewStage(New(pane.Settings{}), v, 118, 20)
 	for _, tt := range []struct {
 		filter     string
