@@ -58,18 +58,6 @@ func Try(s *engine.Snapshot, f *call.Flight) string {
 	return strconv.Itoa(n) + suffix + " try"
 }
 
-// OfRelist returns the call that the relist has been waiting for longest, or nil.
-// Version and Status, probes and sweeps go their own way and hold nothing up.
-func OfRelist(s *engine.Snapshot) *call.Flight {
-	i := slices.IndexFunc(s.InFlight, func(f call.Flight) bool {
-		return f.By == call.ByRelist && f.Op != call.Version && f.Op != call.Status
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.InFlight[i]
-}
-
 // Failure says what failed, of which pod if it is about one, and since when.
 func Failure(s *engine.Snapshot, f *answers.Failure) string {
 	out := f.Op.String() + " failed"

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/keymap"
@@ -74,7 +75,7 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 // held counts the workers that have been waiting for long.
 func (p *workers) held() []text.Span {
 	v := p.view
-	n := look.HeldUp(v.Snapshot)
+	n := diagnose.WorkersHeld(v.Snapshot)
 	if n == 0 {
 		return nil
 	}
@@ -88,8 +89,8 @@ func (p *workers) refresh() {
 	s := p.view.Snapshot
 	if name, _ := p.Sorted(); name == "" {
 		slices.SortStableFunc(rows, func(a, b *podworker.Worker) int {
-			switch held := look.Held(s, a); {
-			case held != look.Held(s, b):
+			switch held := diagnose.WorkerHeld(s, a); {
+			case held != diagnose.WorkerHeld(s, b):
 				return map[bool]int{true: -1, false: 1}[held]
 			case held:
 				return cmp.Or(cmp.Compare(a.State, b.State), a.Since.Compare(b.Since))
