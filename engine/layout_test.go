@@ -68,7 +68,7 @@ var rules = map[string]rule{
 	"engine/survey":     {ours: []string{"engine/pleg", "engine/call", "engine/answers"}, never: []string{"os", "net"}},
 	"engine/past":       {ours: []string{"engine/pleg", "engine/call", "engine/evidence", "engine/answers"}, never: []string{"os", "net"}},
 	"engine/waits":      {ours: []string{"engine/pleg", "engine/call", "engine/evidence"}, never: []string{"os", "net"}},
-	"engine/diagnose":   {ours: []string{"engine", "engine/answers", "engine/pleg", "engine/call", "engine/evidence", "engine/flavour", "engine/ledger", "engine/past", "engine/waits"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"os", "net"}},
+	"engine/diagnose":   {ours: []string{"engine", "engine/answers", "engine/pleg", "engine/call", "engine/evidence", "engine/flavour", "engine/ledger", "engine/past", "engine/podworker", "engine/waits"}, modules: []string{"go.yaml.in/yaml/..."}, never: []string{"os", "net"}},
 	"engine/stacks":     {ours: []string{"engine/evidence"}, never: []string{"os", "net"}},
 	"engine/smallfile":  {never: []string{"net"}},
 	"engine/podworker":  {ours: []string{"engine/pleg"}, never: []string{"os", "net"}},

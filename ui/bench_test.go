@@ -17,22 +17,28 @@ import (
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
-func bigModel(b *testing.B, pods int) (*Model, *engine.Snapshot) {
+// judged is a screen that sees snapshots one after the other, with how their pods stand, as
+// a [diagnose.Live] works that out, and nothing else found.
+type judged struct {
+	*Model
+	pods diagnose.Standings
+}
+
+func (m *judged) see(u engine.Update, found ...diagnose.Finding) {
+	m.Update(updateMsg{diagnose.Update{Update: u, Findings: found}, m.pods.Update(u.Snapshot, nil)})
+}
+
+func bigModel(b *testing.B, pods int) (*judged, *engine.Snapshot) {
 	b.Helper()
-	m := New(testConfig(&controls{}))
+	m := &judged{Model: New(testConfig(&controls{}))}
 	snap := panetest.Big(pods, 3)
 	m.Update(sizeOf(200, 50))
 	var events []engine.Event
 	for i := range 200 {
 		events = append(events, panetest.Happened(uint64(i+1), i%60, pleg.Started, snap.Pods[i%len(snap.Pods)], "container-0", pleg.Absent, pleg.Running))
 	}
-	m.Update(seen(engine.Update{Snapshot: snap, Events: events}))
+	m.see(engine.Update{Snapshot: snap, Events: events})
 	return m, snap
-}
-
-// seen is an update of a node on which nothing is found.
-func seen(u engine.Update) updateMsg {
-	return updateMsg{Update: diagnose.Update{Update: u}}
 }
 
 // BenchmarkFrame200x50 is a frame of the panes, the timeline among them, and one of the
@@ -69,7 +75,7 @@ func BenchmarkSnapshot(b *testing.B) {
 					next = *other
 				}
 				next.At = snap.At.Add(time.Duration(i) * time.Millisecond)
-				m.Update(seen(engine.Update{Snapshot: &next}))
+				m.see(engine.Update{Snapshot: &next})
 			}
 		})
 	}
@@ -79,9 +85,9 @@ func BenchmarkSnapshot(b *testing.B) {
 // beside one in which none has: as they are, sorted, filtered, and with a detail
 // open; and of a node with one pod of 12,000 dead containers, whose detail is open.
 func BenchmarkChanges(b *testing.B) {
-	nodes := map[string]func(*testing.B) (*Model, *engine.Snapshot){
-		"10000x3": func(b *testing.B) (*Model, *engine.Snapshot) { return bigModel(b, 10_000) },
-		"1x12000": func(b *testing.B) (*Model, *engine.Snapshot) { return deadModel(b, 12_000) },
+	nodes := map[string]func(*testing.B) (*judged, *engine.Snapshot){
+		"10000x3": func(b *testing.B) (*judged, *engine.Snapshot) { return bigModel(b, 10_000) },
+		"1x12000": func(b *testing.B) (*judged, *engine.Snapshot) { return deadModel(b, 12_000) },
 	}
 	for _, bb := range []struct{ node, name, keys string }{
 		{"10000x3", "plain", ""}, {"10000x3", "sorted", ">>"}, {"10000x3", "filtered", "/container\r"}, {"10000x3", "detail", "\r"}, {"1x12000", "detail", "\r"},
@@ -110,7 +116,7 @@ func BenchmarkChanges(b *testing.B) {
 						}
 					}
 					next.Pods = pods
-					m.Update(seen(engine.Update{Snapshot: &next}))
+					m.see(engine.Update{Snapshot: &next})
 				}
 			})
 		}
@@ -118,7 +124,7 @@ func BenchmarkChanges(b *testing.B) {
 }
 
 // deadModel shows a node whose first pod holds n dead containers.
-func deadModel(b *testing.B, n int) (*Model, *engine.Snapshot) {
+func deadModel(b *testing.B, n int) (*judged, *engine.Snapshot) {
 	b.Helper()
 	m, snap := bigModel(b, 10)
 	p, one := *snap.Pods[0], snap.Pods[0].Seen().Containers[0]
@@ -133,7 +139,7 @@ func deadModel(b *testing.B, n int) (*Model, *engine.Snapshot) {
 	dead := *snap
 	dead.Pods = slices.Clone(snap.Pods)
 	dead.Pods[0] = &p
-	m.Update(seen(engine.Update{Snapshot: &dead}))
+	m.see(engine.Update{Snapshot: &dead})
 	return m, &dead
 }
 
@@ -150,7 +156,7 @@ func BenchmarkEventsAtTheLimit(b *testing.B) {
 			seq++
 			events[i].Seq = seq
 		}
-		m.Update(seen(engine.Update{Snapshot: snap, Events: events}))
+		m.see(engine.Update{Snapshot: snap, Events: events})
 	}
 	for range 120 {
 		update()
@@ -169,7 +175,7 @@ func BenchmarkHostileFindings(b *testing.B) {
 		step time.Duration
 	}{{"new", time.Minute}, {"same", time.Millisecond}} {
 		b.Run(bb.name, func(b *testing.B) {
-			m := New(testConfig(&controls{}))
+			m := &judged{Model: New(testConfig(&controls{}))}
 			m.Update(sizeOf(200, 50))
 			snap := panetest.Hung()
 			b.ReportAllocs()
@@ -180,9 +186,7 @@ func BenchmarkHostileFindings(b *testing.B) {
 				for j := range found {
 					found[j].Summary = strconv.Itoa(i) + strings.Repeat("é\u0301\x1b日", 256)
 				}
-				u := seen(engine.Update{Snapshot: &next})
-				u.Findings = found
-				m.Update(u)
+				m.see(engine.Update{Snapshot: &next}, found...)
 			}
 		})
 	}

@@ -166,14 +166,14 @@ func TestFrozenScreenKeepsItsVerdict(t *testing.T) {
 func TestEventsFollowAFilterByAge(t *testing.T) {
 	s := newStage(t, 120, 40)
 	snap := panetest.Healthy()
-	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: snap, Events: panetest.Events(snap)}}})
+	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: snap, Events: panetest.Events(snap)}}, pods: panetest.Standings(snap, nil)})
 	if err := s.m.SetFilter("age<1h"); err != nil {
 		t.Fatal(err)
 	}
 	before := len(s.m.view.Journal.Shown())
 	later := *snap
 	later.At = snap.At.Add(2 * time.Hour)
-	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: &later}}})
+	s.m.observe(updateMsg{Update: diagnose.Update{Update: engine.Update{Snapshot: &later}}, pods: panetest.Standings(&later, nil)})
 	if after := len(s.m.view.Journal.Shown()); before == 0 || after != 0 {
 		t.Errorf("%d events, two hours later %d, want none", before, after)
 	}

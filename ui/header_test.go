@@ -73,7 +73,7 @@ func TestHeadlineNamesNoWarningElsewhere(t *testing.T) {
 				c.Namespaces = []string{namespace}
 			}
 		})
-		if got := s.send(updateMsg{u, nil}).m.view.Headline.Text; got != want {
+		if got := s.send(updateMsg{u, u.Standings()}).m.view.Headline.Text; got != want {
 			t.Errorf("of %q: %q", namespace, got)
 		}
 	}

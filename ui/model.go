@@ -9,7 +9,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/header"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -146,12 +145,12 @@ func (m *Model) pending() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// An updateMsg is what the feed delivered, with the pods that have a problem; an
-// endedMsg says why it has ended.
+// An updateMsg is what the feed delivered, with how the pods stand; an endedMsg says why it
+// has ended.
 type (
 	updateMsg struct {
 		diagnose.Update
-		troubles map[pleg.UID]diagnose.Trouble
+		pods []*diagnose.Standing
 	}
 	endedMsg struct{ err error }
 )
@@ -165,7 +164,7 @@ func (m *Model) wait() tea.Cmd {
 		if err != nil {
 			return endedMsg{err}
 		}
-		return updateMsg{u, u.Troubled()}
+		return updateMsg{u, u.Standings()}
 	}
 }
 
@@ -198,7 +197,7 @@ func (m *Model) observe(u updateMsg) {
 	v := &m.view
 	v.Snapshot, m.found = u.Snapshot, u.Update
 	m.find()
-	v.Pods.Observe(u.Snapshot, u.troubles)
+	v.Pods.Observe(u.Snapshot, u.pods)
 	v.Journal.Observe(u.Update.Update)
 	v.Axis.Follow(u.Snapshot.At)
 	if d := m.cfg.Director; d != nil {

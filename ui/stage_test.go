@@ -156,7 +156,7 @@ func (s *stage) update(u engine.Update) *stage {
 		s.seen = u
 		d, _ = s.live.Next(s.t.Context())
 	}
-	return s.send(updateMsg{d, d.Troubled()})
+	return s.send(updateMsg{d, d.Standings()})
 }
 
 // report shows the same again, with a look at the node.

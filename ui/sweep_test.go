@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/ui/pane/panetest"
-	"github.com/plegtop/plegtop/ui/wording"
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
@@ -113,7 +112,7 @@ func TestCallsOfASweepHoldUpNothing(t *testing.T) {
 		snap.InFlight = append(snap.InFlight, call.Flight{By: by, Op: call.ContainerStatus, Pod: snap.Pods[i].PodRef, Since: panetest.Ago(2 * time.Second)})
 	}
 	s := newStage(t, 160, 40).show(snap)
-	if wording.OfRelist(snap) != nil || s.m.view.Pods.Critical || s.rowOf("NotReady in") != "" || len(s.m.header.Alerts()) != 1 {
+	if diagnose.RelistCall(snap) != nil || s.m.view.Pods.Critical || s.rowOf("NotReady in") != "" || len(s.m.header.Alerts()) != 1 {
 		t.Errorf("alerts %v, frame\n%s", s.m.header.Alerts(), withoutStyles(s.m.frame()))
 	}
 }

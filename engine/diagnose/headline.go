@@ -216,14 +216,6 @@ func (v *view) late() *call.Flight {
 	return &v.InFlight[i]
 }
 
-// Late reports whether a call in flight is out for longer than a second, and for
-// longer than the same usually takes there.
-func Late(s *engine.Snapshot, f call.Flight) bool {
-	v := view{Snapshot: s, cache: &noCache, evidence: cmp.Or(s.Evidence, &noReport)}
-	m := v.moment()
-	return m.State(f) != answers.InTime
-}
-
 // statusWord speaks of a Status that fails or hangs.
 func (v *view) statusWord() (Headline, bool) {
 	h, f := &v.General[call.Status], v.StatusErr

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 )
 
@@ -23,7 +22,7 @@ type Update struct {
 	Waits    *waits.Graph // who waits for whom as of the snapshot; nil if nobody does
 	Turns    []Turn       // what began, changed or ended since the update before, in that order
 
-	troubled map[pleg.UID]Trouble // see Troubled; nil if that is not worked out yet
+	standings []*Standing // see Standings; nil if that is not worked out yet
 }
 
 // A Live turns the updates of a feed into updates with findings. It is the one
@@ -35,6 +34,7 @@ type Live struct {
 	endpoint string
 	cache    cache
 	tracker  tracker
+	pods     Standings
 }
 
 // NewLive returns a Live that reads feed, of a runtime at that endpoint, which
@@ -59,7 +59,7 @@ func (l *Live) Next(ctx context.Context) (Update, error) {
 	held := l.tracker.findings(v)
 	return Update{
 		Update: u, Headline: v.headline(held), Findings: held, Ended: l.tracker.ended(v), Turns: turns, Waits: v.waits,
-		troubled: v.troubled(held),
+		standings: l.pods.Update(u.Snapshot, v.troubled(held)),
 	}, nil
 }
 

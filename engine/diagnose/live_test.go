@@ -457,6 +457,17 @@ func TestStaleListsTellNothing(t *testing.T) {
 	wantIDs(t, n.diagnose())
 }
 
+// troubles returns what is wrong with the pods of an update, as their standings have it.
+func troubles(u Update) map[pleg.UID]Trouble {
+	all := make(map[pleg.UID]Trouble)
+	for _, p := range u.Standings() {
+		if p.Trouble != (Trouble{}) {
+			all[p.Pod.UID] = p.Trouble
+		}
+	}
+	return all
+}
+
 func TestTroubled(t *testing.T) {
 	n := healthy(9).crashes(0, "api-7d9f8b6c5d-x2x4z", 6, 1).crashes(3, "api-7d9f8b6c5d-zk5qp", 6, 1)
 	n.hangOn(4, "app", 47*second).probesAnswered()
@@ -467,11 +478,11 @@ func TestTroubled(t *testing.T) {
 		"uid-4": {Critical, InspectHung, "status hangs"}, "uid-5": {Warning, "", "inspection fails"}, "uid-7": {Warning, "", "state unknown"},
 		"uid-0": {Warning, "", "crash loop"}, "uid-3": {Warning, "", "crash loop"}, // the list is stale: no finding, but they show it
 	}
-	got := u.Troubled()
+	got := troubles(u)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("troubled: %v, want %v", got, want)
 	}
-	if got := Accused(healthy(9).crashes(0, "api-7d9f8b6c5d-x2x4z", 6, 1).crashes(3, "api-7d9f8b6c5d-zk5qp", 6, 1).diagnose()); len(got) != 2 || got["uid-3"].By != CrashLoop {
+	if got := accused(healthy(9).crashes(0, "api-7d9f8b6c5d-x2x4z", 6, 1).crashes(3, "api-7d9f8b6c5d-zk5qp", 6, 1).diagnose()); len(got) != 2 || got["uid-3"].By != CrashLoop {
 		t.Errorf("accused: %v", got)
 	}
 }
@@ -492,12 +503,12 @@ func TestTroubledInnocent(t *testing.T) {
 	silent.hang(call.ListPodSandbox, 6*second).hang(call.Status, 3*second)
 	for name, n := range map[string]*node{"away": away, "locked": locked, "just away": justAway, "silent": silent} {
 		u := Update{Update: engine.Update{Snapshot: &n.Snapshot}, Findings: n.diagnose()}
-		if got := u.Troubled(); len(got) > 0 {
+		if got := troubles(u); len(got) > 0 {
 			t.Errorf("%s: troubled: %v", name, got)
 		}
 	}
 	pod := healthy(1).pod(0).PodRef
-	if got := Accused([]Finding{{ID: GhostRunning, Severity: Info, Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pod}}}}); len(got) > 0 {
+	if got := accused([]Finding{{ID: GhostRunning, Severity: Info, Subject: Subject{ObjectRef: pleg.ObjectRef{Pod: pod}}}}); len(got) > 0 {
 		t.Errorf("accused: %v", got)
 	}
 }

@@ -32,7 +32,7 @@ type Trouble struct {
 // it is empty.
 func (t Trouble) State() string { return kindOf(t.By).state }
 
-// Troubled returns the pods that have a problem, by UID: those that a finding is
+// troubled returns the pods that have a problem, by UID: those that a finding is
 // about, also as one of several, and those that show one themselves, in this order: the
 // last inspection was answered with an error; a container is listed as unknown; one has
 // been created for 30 s and not started; one was restarted three times or more, the last
@@ -40,17 +40,8 @@ func (t Trouble) State() string { return kindOf(t.By).state }
 // container of each name counts: what a restart has mended is no trouble any more. Of
 // several the worst is told, a finding first. None is in trouble for what the whole
 // runtime does. It is not to be changed.
-func (u Update) Troubled() map[pleg.UID]Trouble {
-	if u.troubled != nil {
-		return u.troubled
-	}
-	v := newView(Input{Snapshot: u.Snapshot, Evidence: u.Snapshot.Evidence})
-	defer views.Put(v)
-	return v.troubled(u.Findings)
-}
-
 func (v *view) troubled(findings []Finding) map[pleg.UID]Trouble {
-	all := Accused(findings)
+	all := accused(findings)
 	for p, f := range v.podsWith(func(f *podFacts) bool { return f.failing || f.shows != nothingShown }) {
 		t := shownTroubles[f.shows]
 		if f.failing && v.Scope < answers.NoStatus && inspectionFails(p) {
@@ -63,9 +54,9 @@ func (v *view) troubled(findings []Finding) map[pleg.UID]Trouble {
 	return all
 }
 
-// Accused returns what findings say of pods, by UID, the worst of each. What is only
+// accused returns what findings say of pods, by UID, the worst of each. What is only
 // worth knowing is no problem, and a pod without a UID is left out. It is never nil.
-func Accused(findings []Finding) map[pleg.UID]Trouble {
+func accused(findings []Finding) map[pleg.UID]Trouble {
 	all := make(map[pleg.UID]Trouble)
 	for _, f := range findings {
 		for _, s := range append([]Subject{f.Subject}, f.Members...) {

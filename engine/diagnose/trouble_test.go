@@ -47,7 +47,7 @@ func TestTroubleThatAPodShows(t *testing.T) {
 			p := n.Pods[0]
 			tt.change(p, &p.Old.Containers[0])
 			u := Update{Update: engine.Update{Snapshot: &n.Snapshot}}
-			if got := u.Troubled()[p.UID]; got.Text != tt.want {
+			if got := troubles(u)[p.UID]; got.Text != tt.want {
 				t.Errorf("trouble %+v, want %q", got, tt.want)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -90,7 +91,7 @@ func probed(s *engine.Snapshot) string {
 		}
 	}
 	hung := "it"
-	if f := wording.OfRelist(s); f != nil {
+	if f := diagnose.RelistCall(s); f != nil {
 		if hung = f.Op.String(); wording.Try(s, f) != "" {
 			hung += " (" + wording.Try(s, f) + ")"
 		}

@@ -95,9 +95,10 @@ func newRow(v *pane.View, op call.Operation) *row {
 		r.out += " open" // as it is meant to be
 	} else if i := slices.IndexFunc(s.InFlight, func(f call.Flight) bool { return f.Op == op }); i >= 0 {
 		f := &s.InFlight[i]
-		if r.oldest = f.Elapsed(s.At); r.oldest >= worthAWord {
+		r.oldest = f.Elapsed(s.At)
+		if late := diagnose.LatenessOf(s, *f); late != diagnose.Unnamed {
 			r.out += " " + wording.OutFor(r.oldest)
-			r.hangs = diagnose.Late(s, *f)
+			r.hangs = late == diagnose.Overdue
 			if try := wording.Try(s, f); try != "" {
 				r.try = " " + try
 			}
@@ -105,10 +106,6 @@ func newRow(v *pane.View, op call.Operation) *row {
 	}
 	return r
 }
-
-// worthAWord is how long a call may be out before that is said: so that it is on the
-// screen before a second has passed.
-const worthAWord = 500 * time.Millisecond
 
 // Do moves the cursor, sorts, or lets columns be chosen.
 func (c *calls) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/strip"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -75,7 +76,7 @@ func took(name, head, help string, rank int, of func(*row) time.Duration) widget
 		switch d := of(r); {
 		case r.Count == 0:
 			return p.Dim, ""
-		case d >= time.Second:
+		case diagnose.TookLong(d):
 			return p.Warn, text.Took(d)
 		default:
 			return p.Text, text.Took(d)

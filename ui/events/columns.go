@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
@@ -80,7 +81,7 @@ func (e *events) columns() []widget.Column[line] {
 				if r.HasLag {
 					said = text.Took(r.Lag)
 				}
-				l.Right(theme.When(r.Lag >= look.LateLag, b.Warn, b.Dim), said, w)
+				l.Right(theme.When(diagnose.LagsBehind(r.Lag), b.Warn, b.Dim), said, w)
 			}),
 		},
 		{

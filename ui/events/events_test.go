@@ -359,7 +359,7 @@ func TestSheetShowsTheLastPicture(t *testing.T) {
 	}
 	e := engine.Event{Seq: 1, SeenAt: left.At, Event: pleg.Event{At: left.Relists.History[119].At, Kind: pleg.Removed, ObjectRef: pleg.ObjectRef{Pod: pay.PodRef, ID: "s", Sandbox: true}, From: pleg.Exited}}
 	v.Snapshot = &left
-	v.Pods.Observe(&left, nil)
+	v.Pods.Observe(&left, panetest.Standings(&left, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &left, Events: []engine.Event{e}})
 	s := panetest.NewStage(Sheet(v, pane.Subject{Event: 1}), v, 118, 45)
 	for _, want := range []string{"LAST PICTURE", "container payments", "exit code 137 (SIGKILL), OOMKilled", "container istio-proxy"} {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/journal"
@@ -162,7 +163,7 @@ func (s *sheet) times(d *widget.Doc) {
 	}
 	d.Field("seen", th.Text, r.SeenAt.Local().Format(fullTime)+", "+text.AgeCoarse(s.View.At.Sub(r.SeenAt))+" ago")
 	switch {
-	case r.HasLag && r.Lag >= look.LateLag:
+	case r.HasLag && diagnose.LagsBehind(r.Lag):
 		d.Field("lag", th.Warn, text.Took(r.Lag)+": relists were late")
 	case r.HasLag:
 		d.Field("lag", th.Text, text.Took(r.Lag))

@@ -52,9 +52,21 @@ func job() *engine.Pod {
 	}
 }
 
+// troubled is p as it is shown with such a trouble.
+func troubled(p *engine.Pod, t diagnose.Trouble) *podlist.Pod {
+	return list(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{p}}, map[pleg.UID]diagnose.Trouble{p.UID: t}).Shown[0]
+}
+
+// list has the pods of a snapshot, some of them in trouble.
+func list(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) *podlist.List {
+	l := new(podlist.List)
+	l.Observe(s, new(diagnose.Standings).Update(s, troubles))
+	return l
+}
+
 // shown is p as it is shown with such a problem, or with none.
 func shown(p *engine.Pod, problem string) *podlist.Pod {
-	return podlist.New(p, nil, diagnose.Trouble{Text: problem})
+	return troubled(p, diagnose.Trouble{Text: problem})
 }
 
 // TestDiedUnseen holds that a container that has died, as only an event source saw, is in no
@@ -65,8 +77,7 @@ func TestDiedUnseen(t *testing.T) {
 		for id := range strings.FieldsSeq(dead) {
 			all = append(all, ledger.UnseenDeath{ObjectRef: pleg.ObjectRef{ID: id}, At: now})
 		}
-		var l podlist.List
-		l.Observe(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{web()}, Dead: ledger.NewDead(all, 0)}, nil)
+		l := list(&engine.Snapshot{At: now, Health: engine.Health{ListedAt: now}, Pods: []*engine.Pod{web()}, Dead: ledger.NewDead(all, 0)}, nil)
 		var got []string
 		for _, filter := range []string{"state:running", "state:dead"} {
 			if f, err := Parse(filter); err == nil && f.Pod(l.Shown[0], now) {
@@ -294,7 +305,7 @@ func FuzzParse(f *testing.F) {
 
 // Whatever STATE shows can be asked for, and so can the states of containers.
 func TestStateKnowsEveryWord(t *testing.T) {
-	words := podlist.Words()
+	words := diagnose.PodWords()
 	for s := pleg.Absent; s <= pleg.Unknown; s++ {
 		words = append(words, s.String())
 	}
@@ -303,7 +314,7 @@ func TestStateKnowsEveryWord(t *testing.T) {
 			t.Errorf("state:%s: %q, %v", word, f, err)
 		}
 	}
-	pod := podlist.New(web(), nil, diagnose.Trouble{Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "no process"})
+	pod := troubled(web(), diagnose.Trouble{Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "no process"})
 	for in, want := range map[string]bool{"state:ghost": true, "state:running": true, "state:left": false} {
 		if f, err := Parse(in); err != nil || f.Pod(pod, now) != want {
 			t.Errorf("%s shows a ghost: %v (%v), want %v", in, !want, err, want)
@@ -363,7 +374,7 @@ func TestSeen(t *testing.T) {
 		}
 		p := web()
 		p.LastEvent = tt.e
-		if got := f.Pod(podlist.New(p, nil, diagnose.Trouble{}), now); got != (tt.want && tt.e.Seq > 0) {
+		if got := f.Pod(podlist.New(p), now); got != (tt.want && tt.e.Seq > 0) {
 			t.Errorf("%s: a pod with that event: %v", tt.filter, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/podlist"
 )
@@ -61,7 +62,7 @@ func statuses(p *engine.Pod) []pleg.ContainerStatus {
 
 // states are the words of states that mean something: those that pods are shown with,
 // and those of a container, which are among them but for absent.
-var states = append([]string{pleg.Absent.String()}, podlist.Words()...)
+var states = append([]string{pleg.Absent.String()}, diagnose.PodWords()...)
 
 // inState reports whether a pod is shown as in that state, or one of its containers is
 // in it, or one of its sandboxes where it has no container. A pod is absent when it was

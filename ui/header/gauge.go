@@ -43,7 +43,7 @@ func nextClock(v *pane.View) clock {
 	if unanswered := statusClock - s.Node.DownAt.Sub(s.At); !s.Node.DownAt.IsZero() && unanswered >= statusLate {
 		first = first.or(clock{"Status", unanswered, statusClock})
 	}
-	if f := wording.OfRelist(s); f != nil && diagnose.Late(s, *f) {
+	if f := diagnose.RelistCall(s); f != nil && diagnose.Late(s, *f) {
 		first = first.or(clock{f.Op.String(), f.Elapsed(s.At), s.Timeout})
 	}
 	return first
@@ -136,10 +136,9 @@ func (h *Header) grounds() []text.Span {
 	if s.Health.Healthy && !h.v.Headline.Sound() {
 		stood = "" // of PLEG alone, and no word to stand beside trouble
 	}
-	inspected, late := "never inspected in full", true
+	inspected, late := "never inspected in full", diagnose.InspectionsLag(s)
 	if !s.Health.SettledAt.IsZero() {
 		inspected = "inspected " + wording.Fresh(s.Health.InspectAge(s.At)) + " ago"
-		late = s.Health.InspectAge(s.At) > s.Health.ListAge(s.At)+10*time.Second
 	}
 	listed := ""
 	if h.clock.name != "list" {

@@ -17,10 +17,6 @@ const (
 	// brief is how long a step may take before the meter follows it. Relists that
 	// are quicker than that would only make it flicker.
 	brief = 300 * time.Millisecond
-	// stuck is how long a call may be out before it is named loudly: so that its
-	// name is on the screen before a second has passed. While a call is slow, the
-	// engine publishes every quarter of a second only.
-	stuck = 500 * time.Millisecond
 	// leastStrip is the fewest cells in which the relists over time tell anything.
 	leastStrip = 8
 	// stripWidth is from how many cells on a call that hangs leaves room for them.
@@ -60,7 +56,7 @@ func (h *Header) drawPhase(l *text.Line, phase []text.Span) {
 			l.Sign(h.pen.Dim, h.pen.Symbols.Step)
 			l.Space(1)
 		}
-		if flight := wording.OfRelist(h.v.Snapshot); flight != nil && i == len(phase)-1 && text.Width(f.Text) > l.Left() {
+		if flight := diagnose.RelistCall(h.v.Snapshot); flight != nil && i == len(phase)-1 && text.Width(f.Text) > l.Left() {
 			h.drawCut(l, flight)
 			return
 		}
@@ -124,7 +120,7 @@ func (h *Header) rest() []text.Span {
 }
 
 func (h *Header) call(elapsed time.Duration) text.Span {
-	f := wording.OfRelist(h.v.Snapshot)
+	f := diagnose.RelistCall(h.v.Snapshot)
 	switch {
 	case f == nil && elapsed > 0:
 		return text.Say(h.pen.Dim, text.Age(elapsed))
@@ -141,10 +137,10 @@ func (h *Header) call(elapsed time.Duration) text.Span {
 func (h *Header) out(f *call.Flight) text.Span {
 	s := h.v.Snapshot
 	out := f.Elapsed(s.At)
-	switch {
-	case out < stuck:
+	switch diagnose.LatenessOf(s, *f) {
+	case diagnose.Unnamed:
 		return text.Span{Style: h.pen.Text}
-	case diagnose.Late(s, *f):
+	case diagnose.Overdue:
 		return text.Say(h.pen.Bad, strings.TrimSpace(wording.Try(s, f)+" "+wording.OutFor(out)))
 	}
 	return text.Say(h.pen.Text, wording.OutFor(out))
@@ -156,7 +152,7 @@ func (h *Header) figures() []text.Span {
 	if r.Count == 0 {
 		return nil
 	}
-	slow := theme.When(r.P99 >= time.Second, b.Warn, b.Text)
+	slow := theme.When(diagnose.TookLong(r.P99), b.Warn, b.Text)
 	return []text.Span{
 		text.Say(b.Dim, "relist p50 "), text.Say(b.Text, wording.Steady(r.P50)),
 		text.Say(b.Dim, " p99 "), text.Say(slow, wording.Steady(r.P99)),

@@ -8,8 +8,8 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -51,13 +51,11 @@ func (b *builder) some(n int, format string) {
 	}
 }
 
-// late is how long a call must be out to be told of.
-const late = 500 * time.Millisecond
-
-// out returns the oldest call of a relist that is out and that is wanted; nil if none is late.
+// out returns the oldest call of a relist that is out for long enough to be told of and that
+// is wanted; nil if there is none.
 func (b *builder) out(wanted func(*call.Flight) bool) *call.Flight {
 	for i := range b.InFlight {
-		if f := &b.InFlight[i]; f.By == call.ByRelist && wanted(f) && f.Elapsed(b.At) >= late {
+		if f := &b.InFlight[i]; f.By == call.ByRelist && wanted(f) && diagnose.LatenessOf(b.Snapshot, *f) != diagnose.Unnamed {
 			return f
 		}
 	}
@@ -177,7 +175,7 @@ func (b *builder) channel() {
 	c := &b.Channel
 	b.title, b.about = "channel", "Between PLEG and the sync loop. What finds it full is thrown away for good."
 	st := b.Theme.Text
-	if c.Capacity > 0 && c.Len*10 >= c.Capacity*8 {
+	if diagnose.ChannelFills(c) {
 		st = b.Theme.Bad
 	}
 	b.some(int(c.Discarded), "%d lost")
@@ -206,7 +204,7 @@ func (b *builder) loop() {
 func (b *builder) workers() {
 	all := &b.Workers
 	b.title, b.about = "workers", "One for each pod: waits for a status newer than its last sync, then syncs the pod."
-	b.some(look.HeldUp(b.Snapshot), "%d blocked")
+	b.some(diagnose.WorkersHeld(b.Snapshot), "%d blocked")
 	b.plain("%s woken", text.Count(all.WakeUps))
 	if all.Expecting {
 		b.plain("%s expected", text.Count(all.Saved))

@@ -5,19 +5,16 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 )
 
-const (
-	seconds = int(Reach / time.Second)
-	late    = time.Second // no call is missed that has been out for less,
-	usual   = 4           // or for less than so many times what half of its like take
-)
+const seconds = int(Reach / time.Second)
 
 // A Sample says how the calls of one operation went that returned in a stretch of time.
 type Sample struct {
 	Slowest       time.Duration
 	Count, Errors uint32
-	Silent        bool // a call had been out for longer than its like take, and had no answer yet
+	Silent        bool // a call had been out for longer than the same take, and had no answer yet
 }
 
 // A series is a ring of one sample for each second since the start.
@@ -61,14 +58,14 @@ func (t *times) observeCalls(s *engine.Snapshot) {
 	}
 	for _, f := range s.InFlight {
 		if int(f.Op) < len(s.Calls) {
-			t.miss(s, f, max(late, usual*s.Calls[f.Op].P50))
+			t.miss(s, f)
 		}
 	}
 }
 
 // miss marks the seconds in which a call had no answer, once it should have had one.
-func (t *times) miss(s *engine.Snapshot, f call.Flight, patient time.Duration) {
-	if f.Elapsed(s.At) < patient {
+func (t *times) miss(s *engine.Snapshot, f call.Flight) {
+	if !diagnose.Late(s, f) {
 		return
 	}
 	now := int(s.At.Sub(s.Started) / time.Second)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -68,7 +69,7 @@ func Took(l *text.Line, b widget.Pen, d time.Duration, known bool, w int) {
 	if known {
 		said = text.Took(d)
 	}
-	l.Right(theme.When(d >= time.Second, b.Warn, b.Text), said, w)
+	l.Right(theme.When(diagnose.TookLong(d), b.Warn, b.Text), said, w)
 }
 
 // LastEvent draws an event and how long ago it was, in w cells.

@@ -6,7 +6,6 @@ package look
 
 import (
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/pleg"
@@ -63,10 +62,6 @@ func Event(t *theme.Theme, e *engine.Event) (symbol string, st theme.Style) {
 	}
 	return t.Symbols.Bullet, t.Info
 }
-
-// LateLag is the detection lag from which relists lag behind: with a period of one
-// second, anything below two is as it should be.
-const LateLag = 3 * time.Second
 
 // Code returns the look of an exit code.
 func Code(t *theme.Theme, code int32) theme.Style {

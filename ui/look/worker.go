@@ -5,42 +5,11 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
-
-// workerLate is how long a pod worker may wait beyond a period of a second before that is
-// worth a look: a relist that is well brings what it waits for within two of them.
-const workerLate = 3 * time.Second
-
-// Held reports whether a pod worker has been waiting for long. Those of a kubelet that acts
-// have its own PLEG; the others wait for our relist, or where the stream writes the cache,
-// for the next time that this is moved on.
-func Held(s *engine.Snapshot, w *podworker.Worker) bool {
-	period := s.Period
-	if s.Mode.Mode.Writes(s.Release) {
-		period = pleg.TouchEvery
-	}
-	late := workerLate
-	if !s.Workers.Acting {
-		late += max(period-time.Second, 0)
-	}
-	waits := w.State == podworker.WaitsForStatus || w.State == podworker.WaitsForExpected
-	return waits && s.At.Sub(w.Since) >= late
-}
-
-// HeldUp counts the pod workers that have been waiting for long.
-func HeldUp(s *engine.Snapshot) (n int) {
-	for _, w := range s.Workers.All {
-		if Held(s, w) {
-			n++
-		}
-	}
-	return n
-}
 
 // Worker returns the look of what a pod worker does, which is held up or not.
 func Worker(t *theme.Theme, w *podworker.Worker, held bool) (symbol string, st theme.Style) {

@@ -44,7 +44,7 @@ func (n *node) host() {
 	}
 	n.pressure(r.Pressure)
 	n.disk("disk", r.Disk)
-	if r.State.Path != "" && (r.State.Missing != "" || isLow(r.State) || r.State.ReadOnly != "") {
+	if r.State.Path != "" && (r.State.Missing != "" || diagnose.DiskLow(r.State) || r.State.ReadOnly != "") {
 		n.disk("state folder", r.State)
 	}
 	n.clock(r.Clock)
@@ -52,12 +52,12 @@ func (n *node) host() {
 		n.tell("stands still", n.ill(stuck))
 	}
 	for _, d := range r.Devices {
-		if d.Still >= stillLong {
+		if diagnose.DeviceStill(d) {
 			n.tell("device", n.ill(d.Name+" has answered none of "+strconv.Itoa(d.InFlight)+" requests for "+text.Age(d.Still)))
 		}
 	}
 	for _, l := range r.Limits {
-		if l.Used*2 >= l.Most && l.What != evidence.CPUPeriods {
+		if diagnose.LimitNear(l) {
 			in := pick(l.What == evidence.Memory, text.Bytes, text.Count)
 			n.say("limit", look.Warn, cmp.Or(l.Of, "the node")+" has "+in(l.Used)+" of "+in(l.Most)+" "+l.What)
 		}
@@ -86,14 +86,6 @@ func (n *node) pressure(p evidence.Pressure) {
 	}
 }
 
-// lowDisk is the part of a disk, in percent, below which what is free on it is worth a
-// look: the kubelet begins to evict at 10 % of its own.
-const lowDisk = 10
-
-func isLow(d evidence.Disk) bool {
-	return d.Free*100 < d.Total*lowDisk || d.InodesUnused*100 < d.Inodes*lowDisk
-}
-
 func (n *node) disk(name string, d evidence.Disk) {
 	if d.Missing != "" {
 		n.tell(name, n.missing(d.Missing))
@@ -106,7 +98,7 @@ func (n *node) disk(name string, d evidence.Disk) {
 	if d.ReadOnly != "" {
 		said += ", read-only: " + d.ReadOnly
 	}
-	n.say(name, pick(isLow(d) || d.ReadOnly != "", n.Theme.Warn, n.Theme.Text), said)
+	n.say(name, pick(diagnose.DiskLow(d) || d.ReadOnly != "", n.Theme.Warn, n.Theme.Text), said)
 }
 
 func (n *node) clock(c evidence.Clock) {

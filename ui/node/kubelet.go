@@ -4,15 +4,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/wording"
 )
-
-// stillLong is for how long the kubelet's count of relists may stand still without a
-// word: it relists every second, and is looked at every five.
-const stillLong = 15 * time.Second
 
 // versus adds our figures and the kubelet's, side by side: the same algorithm against
 // the same runtime.
@@ -39,7 +35,7 @@ func (n *node) versus() {
 		}
 	}
 	n.answer("kubelet metrics", k.Metrics)
-	if rare := k.Evented() && !k.FellBack(); k.StillFor > stillLong && (!rare || k.StillFor > pleg.EventedPeriod+stillLong) {
+	if diagnose.KubeletStill(&k) {
 		n.tell("its relists", n.ill("no more than before for "+text.Age(k.StillFor)))
 	}
 }

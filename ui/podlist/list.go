@@ -1,19 +1,15 @@
-// Package podlist says how each pod stands, and which are shown in what order, for all
-// panes alike. It belongs to one goroutine.
+// Package podlist has how each pod stands, as diagnose says, and which are shown in what order,
+// for all panes alike. It belongs to one goroutine.
 package podlist
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
-	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // A List is all pods, and those that are shown. The zero value has none.
@@ -24,46 +20,33 @@ type List struct {
 	Critical bool      // one of them is critical, or has a call that hangs
 	AsOf     time.Time // when the runtime listed them, where a relist that hangs or fails keeps that from being renewed; else zero
 
-	all      engine.PerPod[*Pod]
-	troubles map[pleg.UID]diagnose.Trouble // of which All was worked out
-	hanging  map[pleg.UID]*call.Flight     // likewise
-	dead     *ledger.Dead                  // likewise
-	unlisted bool                          // likewise: no relist has listed containers yet
-	at       time.Time
-	show     func(*Pod, time.Time) bool // nil for all
-	shows    int                        // which filter that is, counted from 1
-	timed    bool
-	problems bool
-	compare  func(a, b *Pod) int
-	invert   bool
+	all       engine.PerPod[*Pod]
+	standings []*diagnose.Standing // of which all was worked out
+	at        time.Time
+	show      func(*Pod, time.Time) bool // nil for all
+	shows     int                        // which filter that is, counted from 1
+	timed     bool
+	problems  bool
+	compare   func(a, b *Pod) int
+	invert    bool
 }
 
-// asOfLeast is how old a list must be for that to be told: younger ones may be so
-// between two relists that succeed.
-const asOfLeast = 5 * time.Second
-
-// Observe takes over the pods of s, and what is wrong with them. Only what changed is
-// worked out anew.
-func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) {
-	hanging := wording.Hanging(s)
-	unlisted := s.Health.ListedAt.IsZero()
-	workOut := func(p *engine.Pod, _ **Pod) *Pod {
-		n := newPod(p, hanging[p.UID], troubles[p.UID], s.Dead)
-		if unlisted && n.State == Empty {
-			n.State = Unlisted
+// Observe takes over the pods of s, and how they stand, in the same order.
+func (l *List) Observe(s *engine.Snapshot, standings []*diagnose.Standing) {
+	l.at, l.AsOf = s.At, diagnose.AsOf(s)
+	changed := l.all.Update(s.Pods, func(_ *engine.Pod, was **Pod) *Pod {
+		if was == nil {
+			return nil // until its standing is known, below
 		}
-		return n
-	}
-	changed := l.all.Update(s.Pods, workOut)
-	l.at, l.AsOf = s.At, asOf(s)
-	died := s.Dead != l.dead
-	if died || !maps.Equal(troubles, l.troubles) || !maps.EqualFunc(hanging, l.hanging, sameCall) || unlisted != l.unlisted {
-		for i, p := range l.all.Values {
-			if died && !maps.Equal(p.Dead, diedIn(p.Seen, s.Dead)) || p.Trouble != troubles[p.Pod.UID] || !sameCall(p.Out, hanging[p.Pod.UID]) || unlisted != l.unlisted {
-				l.all.Values[i], changed = workOut(p.Pod, nil), true
+		return *was
+	})
+	if changed || !sameList(standings, l.standings) {
+		for i, of := range standings {
+			if p := l.all.Values[i]; p == nil || p.Standing != of {
+				l.all.Values[i], changed = newPod(of), true
 			}
 		}
-		l.troubles, l.hanging, l.dead, l.unlisted = troubles, hanging, s.Dead, unlisted
+		l.standings = standings
 	}
 	if changed {
 		l.count()
@@ -73,13 +56,19 @@ func (l *List) Observe(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Troubl
 	}
 }
 
+// sameList reports whether two updates have one list of standings, as they do while nothing
+// changes.
+func sameList(a, b []*diagnose.Standing) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
 // count counts the pods with a problem.
 func (l *List) count() {
 	l.Troubled, l.Critical = 0, false
 	for _, p := range l.all.Values {
 		if p.Problem != "" {
 			l.Troubled++
-			l.Critical = l.Critical || p.rank >= critical
+			l.Critical = l.Critical || p.Rank >= diagnose.RankCritical
 		}
 	}
 }
@@ -131,7 +120,7 @@ func (l *List) choose() {
 	}
 	compare := l.compare
 	if compare == nil {
-		compare = func(a, b *Pod) int { return cmp.Compare(b.rank, a.rank) }
+		compare = func(a, b *Pod) int { return cmp.Compare(b.Rank, a.Rank) }
 	}
 	slices.SortStableFunc(shown, compare) // by namespace and name they are
 	if l.invert {
@@ -151,21 +140,4 @@ func (l *List) Shows(p *Pod) bool {
 		p.asked, p.passed = l.shows, l.show(p, l.at)
 	}
 	return l.show == nil || p.passed
-}
-
-// asOf returns when the pods of s were listed, if that is old because a relist hangs
-// or fails.
-func asOf(s *engine.Snapshot) time.Time {
-	hangs := slices.ContainsFunc(s.InFlight, func(f call.Flight) bool { return f.By == call.ByRelist && diagnose.Late(s, f) })
-	if !hangs && s.Failure == nil || s.Health.ListAge(s.At) < asOfLeast {
-		return time.Time{}
-	}
-	return s.Health.ListedAt
-}
-
-func sameCall(a, b *call.Flight) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
 }

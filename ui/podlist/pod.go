@@ -1,157 +1,35 @@
 package podlist
 
 import (
-	"cmp"
-	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/diagnose"
-	"github.com/plegtop/plegtop/engine/ledger"
-	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/ui/finding"
+	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// A Pod is what is shown of one pod, worked out when it changed. Texts in it are not
-// cleaned.
+// A Pod is what is shown of one pod: how it stands, and what follows from that for all
+// panes. Texts in it are not cleaned.
 type Pod struct {
-	Pod  *engine.Pod
-	Seen *pleg.Pod    // what the runtime listed last of it
-	Out  *call.Flight // the call about it that hangs, or nil
+	*diagnose.Standing
+	Remark string // why a container ended, or what fails: from the runtime
 
-	Trouble  diagnose.Trouble
-	State    State
-	Problem  string // in a few words; empty if nothing is wrong
-	Running  int    // containers that run
-	Wanted   int    // containers that are there to run: all but those that ended well
-	Restarts uint32 // of the container that was restarted most
-	Exit     int32  // of the container that ended last, if HasExit
-	HasExit  bool
-	Created  time.Time // of its first sandbox, or else container; zero where the runtime does not say
-	Remark   string    // why a container ended, or what fails: from the runtime
-
-	Now  []*pleg.Container             // the newest of each name, in the order of their names
-	Dead map[string]ledger.UnseenDeath // who of it has died, though the runtime listed last that they run, by id; nil for nobody
-
-	rank     uint8
-	asked    int  // the filter that was asked last
-	passed   bool // what it said
-	statuses pleg.Lookup
-	parts    []Part
+	asked  int  // the filter that was asked last
+	passed bool // what it said
+	parts  []Part
 }
 
-// New works out what is shown of p, about which a call hangs unless out is nil.
-func New(p *engine.Pod, out *call.Flight, t diagnose.Trouble) *Pod { return newPod(p, out, t, nil) }
+// New returns what is shown of a pod that is not of the list: as it was last.
+func New(p *engine.Pod) *Pod { return newPod(diagnose.StandingOf(p)) }
 
-// newPod is New where event sources have seen some of the node die.
-func newPod(p *engine.Pod, out *call.Flight, t diagnose.Trouble, dead *ledger.Dead) *Pod {
-	f := &Pod{Pod: p, Seen: p.Seen(), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
-	f.Dead = diedIn(f.Seen, dead)
-	switch {
-	case out != nil:
-		f.Problem = out.Op.String() + " hangs"
-	case f.Dead != nil && t.Text == "":
-		f.Problem = DiedUnseen
-	}
-	f.newest()
-	f.count()
-	f.State = f.classify()
-	f.Remark = f.explain()
-	f.rank = f.rankOf()
-	return f
-}
-
-// DiedUnseen is what is wrong with who has died, as only an event source saw.
-const DiedUnseen = "died unseen"
-
-// diedIn returns those of a pod who have died, though it was listed last that they run.
-func diedIn(p *pleg.Pod, dead *ledger.Dead) (of map[string]ledger.UnseenDeath) {
-	note := func(id string, listed pleg.State) {
-		if death := dead.Of(id); death != nil && listed != pleg.Exited {
-			if of == nil {
-				of = make(map[string]ledger.UnseenDeath)
-			}
-			of[id] = *death
-		}
-	}
-	if dead == nil {
-		return nil
-	}
-	for i := range p.Sandboxes {
-		note(p.Sandboxes[i].ID, p.Sandboxes[i].State)
-	}
-	for i := range p.Containers {
-		note(p.Containers[i].ID, p.Containers[i].State)
-	}
-	return of
-}
-
-// died reports whether c has died, as only an event source saw.
-func (p *Pod) died(c *pleg.Container) bool {
-	_, died := p.Dead[c.ID]
-	return died
-}
-
-// newest finds the newest container of each name, and how old the pod is.
-func (p *Pod) newest() {
-	of := make(map[string]int)
-	for i := range p.Seen.Containers {
-		c := &p.Seen.Containers[i]
-		p.Restarts = max(p.Restarts, c.Attempt)
-		switch at, known := of[c.Name]; {
-		case !known:
-			of[c.Name] = len(p.Now)
-			p.Now = append(p.Now, c)
-		case newer(c, p.Now[at]) < 0:
-			p.Now[at] = c
-		}
-	}
-	slices.SortFunc(p.Now, func(a, b *pleg.Container) int { return strings.Compare(a.Name, b.Name) })
-	for i := range p.Seen.Sandboxes {
-		p.older(p.Seen.Sandboxes[i].CreatedAt)
-	}
-	if !p.Created.IsZero() {
-		return
-	}
-	for i := range p.Seen.Containers {
-		p.older(p.Seen.Containers[i].CreatedAt)
-	}
-}
-
-// older takes in when a part of the pod was made.
-func (p *Pod) older(made time.Time) {
-	if !made.IsZero() && (p.Created.IsZero() || made.Before(p.Created)) {
-		p.Created = made
-	}
-}
-
-// newer is the order of containers of one name, the newest first.
-func newer(a, b *pleg.Container) int {
-	return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
-}
-
-func (p *Pod) count() {
-	var ended time.Time
-	for _, c := range p.Now {
-		st := p.end(c)
-		switch {
-		case p.died(c):
-			p.Wanted++
-		case c.State == pleg.Running:
-			p.Running++
-			p.Wanted++
-		case st == nil || st.ExitCode != 0:
-			p.Wanted++
-		}
-		if st != nil && !st.FinishedAt.Before(ended) {
-			p.Exit, p.HasExit, ended = st.ExitCode, true, st.FinishedAt
-		}
-	}
-	if p.Running == 0 && p.Wanted == 0 {
-		p.Wanted = len(p.Now)
-	}
+func newPod(of *diagnose.Standing) *Pod {
+	p := &Pod{Standing: of}
+	p.Remark = p.explain()
+	return p
 }
 
 // explain returns the text that says most about what is wrong. Of a pod with one
@@ -168,14 +46,16 @@ func (p *Pod) explain() string {
 		return of(p.Out.Container, p.Problem)
 	case p.Pod.StatusErr != nil:
 		return wording.Reason(p.Pod.StatusErr)
-	case p.State == Dead:
-		if i := slices.IndexFunc(p.Now, p.died); i >= 0 && len(p.Dead) == 1 {
-			return of(p.Now[i].Name, DiedUnseen)
+	case p.State == diagnose.PodDead:
+		for _, c := range p.Now {
+			if p.Died(c.ID) && len(p.Dead) == 1 {
+				return of(c.Name, diagnose.DiedUnseen)
+			}
 		}
-		return DiedUnseen
+		return diagnose.DiedUnseen
 	}
 	for _, c := range p.Now {
-		st := p.end(c)
+		st := p.End(c)
 		if st == nil || st.ExitCode == 0 {
 			continue
 		}
@@ -190,11 +70,42 @@ func (p *Pod) explain() string {
 	return p.Problem
 }
 
-// end returns how c ended; nil if it has not, or if the cache holds a status from
-// before its end, as it does until the pod has been inspected.
-func (p *Pod) end(c *pleg.Container) *pleg.ContainerStatus {
-	if st := p.statuses.Container(c.ID); c.State == pleg.Exited && st != nil && st.State == pleg.Exited {
-		return st
+// Says returns Word in at most nine cells, and of a call that hangs for how long.
+func (p *Pod) Says(at time.Time) string {
+	if p.State != diagnose.PodHung {
+		return p.Word()
 	}
-	return nil
+	switch out := p.Out.Elapsed(at).Round(time.Second); {
+	case out < 1000*time.Second:
+		return "hung " + strconv.Itoa(int(out/time.Second)) + "s"
+	case out < 1000*time.Minute:
+		return "hung " + strconv.Itoa(int(out/time.Minute)) + "m"
+	default:
+		return "hung " + text.Age(out)
+	}
+}
+
+// Look returns the look of what Word says.
+func (p *Pod) Look(t *theme.Theme) (symbol string, st theme.Style) {
+	s := &t.Symbols
+	if p.FoundOnly() {
+		return finding.Look(t, p.Trouble.Severity)
+	}
+	switch p.State {
+	case diagnose.PodRunning:
+		return s.Running, t.Good
+	case diagnose.PodCompleted:
+		return s.Exited, t.Dim
+	case diagnose.PodEmpty, diagnose.PodExited:
+		return s.Exited, t.Text
+	case diagnose.PodUnlisted:
+		return s.Unknown, t.Dim
+	case diagnose.PodCreated:
+		return s.Created, t.Info
+	case diagnose.PodDead:
+		return s.Unseen, t.Bad
+	case diagnose.PodUnknown:
+		return s.Unknown, t.Warn
+	}
+	return s.Bad, t.Bad
 }

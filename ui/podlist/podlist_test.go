@@ -51,6 +51,24 @@ func node(pods ...*engine.Pod) *engine.Snapshot {
 	return &engine.Snapshot{At: noon, Health: engine.Health{ListedAt: ago(time.Second)}, Pods: pods}
 }
 
+// observe has a list take over a node on which some pods have troubles.
+func observe(l *podlist.List, s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) {
+	l.Observe(s, new(diagnose.Standings).Update(s, troubles))
+}
+
+// stand returns what is shown of a pod about which a call hangs unless out is nil.
+func stand(p *engine.Pod, out *call.Flight, t diagnose.Trouble) *podlist.Pod {
+	s := node(p)
+	if out != nil {
+		f := *out
+		f.Pod = p.PodRef
+		s.InFlight = []call.Flight{f}
+	}
+	var l podlist.List
+	observe(&l, s, map[pleg.UID]diagnose.Trouble{p.UID: t})
+	return l.Find(p.UID)
+}
+
 func names(l *podlist.List) string {
 	var all []string
 	for _, p := range l.Shown {
@@ -89,11 +107,11 @@ func TestStates(t *testing.T) {
 		{fails, "failing 1/1"},
 		{settled, "running 1/1"},
 	} {
-		p := podlist.New(tt.pod, nil, diagnose.Trouble{})
+		p := podlist.New(tt.pod)
 		if got := fmt.Sprintf("%s %d/%d", p.Word(), p.Running, p.Wanted); got != tt.want {
 			t.Errorf("%d: %s, want %s", i, got, tt.want)
 		}
-		if !slices.Contains(podlist.Words(), p.Word()) {
+		if !slices.Contains(diagnose.PodWords(), p.Word()) {
 			t.Errorf("%q is none of the words", p.Word())
 		}
 	}
@@ -108,7 +126,7 @@ func TestUnlisted(t *testing.T) {
 		want   string
 	}{{time.Time{}, "unlisted"}, {noon, "empty"}} {
 		s.Health.ListedAt = tt.listed
-		l.Observe(s, nil)
+		observe(&l, s, nil)
 		if p, q := l.Find("p").Word(), l.Find("q").Word(); p != tt.want || q != "running" {
 			t.Errorf("listed at %v: %s and %s, want %s and running", tt.listed, p, q, tt.want)
 		}
@@ -129,7 +147,7 @@ func TestWorstFirst(t *testing.T) {
 		"e-ghost": {Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "no process"},
 	}
 	var l podlist.List
-	l.Observe(s, troubles)
+	observe(&l, s, troubles)
 	const want = "f-hung e-ghost d-failing c-loop g-loop b-error a h"
 	if got := names(&l); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -139,7 +157,7 @@ func TestWorstFirst(t *testing.T) {
 	crashed := *s
 	crashed.Pods = slices.Clone(s.Pods)
 	crashed.Pods[6] = pod("g-loop", ctr{"x", pleg.Exited, 7, 137, "OOMKilled"})
-	if l.Observe(&crashed, troubles); names(&l) != want || l.Find("g-loop").Word() != "error" {
+	if observe(&l, &crashed, troubles); names(&l) != want || l.Find("g-loop").Word() != "error" {
 		t.Errorf("after a crash %s, want %s", names(&l), want)
 	}
 
@@ -158,15 +176,16 @@ func TestWorstFirst(t *testing.T) {
 // Only what changed is worked out anew, and whoever goes by Changed sees when.
 func TestUnchangedPodsAreNotWorkedOutAgain(t *testing.T) {
 	var l podlist.List
+	var pods diagnose.Standings
 	s := node(pod("a", up("x")), pod("b", up("x")))
-	l.Observe(s, nil)
+	l.Observe(s, pods.Update(s, nil))
 	before, changed := l.Find("b"), l.Changed
 	later := *s
 	later.At = noon.Add(time.Second)
-	if l.Observe(&later, nil); l.Find("b") != before || l.Changed != changed {
+	if l.Observe(&later, pods.Update(&later, nil)); l.Find("b") != before || l.Changed != changed {
 		t.Error("worked out again, though nothing changed")
 	}
-	if l.Observe(&later, map[pleg.UID]diagnose.Trouble{"a": {Text: "x"}}); l.Find("b") != before || l.Changed == changed {
+	if l.Observe(&later, pods.Update(&later, map[pleg.UID]diagnose.Trouble{"a": {Text: "x"}})); l.Find("b") != before || l.Changed == changed {
 		t.Error("a trouble of one pod is not seen, or has others worked out again")
 	}
 }
@@ -177,11 +196,11 @@ func TestFilterFollowsTheTime(t *testing.T) {
 	s := node(pod("a", up("x")), pod("b", up("x")))
 	limit := noon.Add(time.Minute)
 	l.Filter(func(_ *podlist.Pod, at time.Time) bool { return at.Before(limit) }, true)
-	l.Observe(s, nil)
+	observe(&l, s, nil)
 	before := len(l.Shown)
 	later := *s
 	later.At = limit
-	if l.Observe(&later, nil); before != 2 || len(l.Shown) != 0 {
+	if observe(&l, &later, nil); before != 2 || len(l.Shown) != 0 {
 		t.Errorf("%d pods, then %d; want 2, then none", before, len(l.Shown))
 	}
 	for _, name := range []string{"a", "b"} {
@@ -201,7 +220,7 @@ func TestHangingCallOfAPod(t *testing.T) {
 	for _, out := range [][]call.Flight{{about(call.PodSandboxStatus), about(call.ContainerStatus)}, {about(call.ContainerStatus)}} {
 		next := *s
 		next.InFlight = out
-		l.Observe(&next, nil)
+		observe(&l, &next, nil)
 		if got := l.Find("a").Out; got == nil || got.Op != out[0].Op {
 			t.Errorf("%v hangs, want %v", got, out[0].Op)
 		}
@@ -230,7 +249,7 @@ func TestRemark(t *testing.T) {
 		{fails, nil, "Unavailable: connection refused"},
 		{pod("p", up("x")), nil, "words"},
 	} {
-		if got := podlist.New(tt.pod, tt.out, diagnose.Trouble{Text: "words"}).Remark; got != tt.want {
+		if got := stand(tt.pod, tt.out, diagnose.Trouble{Text: "words"}).Remark; got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -241,7 +260,7 @@ func TestHungWhileItHangs(t *testing.T) {
 	for out, want := range map[time.Duration]string{
 		time.Second: "hung 1s", 119 * time.Second: "hung 119s", 999 * time.Second: "hung 999s", time.Hour - 1: "hung 60m", 7*time.Hour + 59*time.Minute: "hung 479m", 100 * time.Hour: "hung 4d4h",
 	} {
-		p := podlist.New(pod("p", up("x")), &call.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(out)}, diagnose.Trouble{})
+		p := stand(pod("p", up("x")), &call.Flight{Op: call.ContainerStatus, Container: "x", Since: ago(out)}, diagnose.Trouble{})
 		if p.Says(noon) != want || len(want) > 9 || p.Word() != "hung" || p.Remark != "ContainerStatus hangs" {
 			t.Errorf("%v: %q, %q, %q, want %q", out, p.Says(noon), p.Word(), p.Remark, want)
 		}
@@ -259,7 +278,7 @@ func TestHungWhileItHangs(t *testing.T) {
 	} {
 		now := *s
 		now.InFlight = tt.out
-		if l.Observe(&now, nil); l.Critical != (tt.hung > 0) || l.Troubled != tt.hung {
+		if observe(&l, &now, nil); l.Critical != (tt.hung > 0) || l.Troubled != tt.hung {
 			t.Errorf("%v: critical %v, %d in trouble, want %d", tt.out, l.Critical, l.Troubled, tt.hung)
 		}
 	}
@@ -270,7 +289,7 @@ func TestHungWhileItHangs(t *testing.T) {
 func TestFindingMarksItsPod(t *testing.T) {
 	th := theme.Default()
 	for by, want := range map[diagnose.ID]string{diagnose.InspectHung: "hung", diagnose.InspectFailing: "failing", diagnose.GhostRunning: "ghost", diagnose.CrashLoop: "running"} {
-		p := podlist.New(pod("p", up("x")), nil, diagnose.Trouble{Severity: diagnose.Critical, By: by, Text: "words"})
+		p := stand(pod("p", up("x")), nil, diagnose.Trouble{Severity: diagnose.Critical, By: by, Text: "words"})
 		if symbol, _ := p.Look(&th); p.Word() != want || symbol != th.Symbols.Bad || p.Remark != "words" {
 			t.Errorf("%s: %s %q, %q, want %q", by, symbol, p.Word(), p.Remark, want)
 		}
@@ -296,7 +315,7 @@ func TestAsOf(t *testing.T) {
 	} {
 		tt.s.At = noon
 		var l podlist.List
-		if l.Observe(&tt.s, nil); l.AsOf.IsZero() == tt.want {
+		if observe(&l, &tt.s, nil); l.AsOf.IsZero() == tt.want {
 			t.Errorf("%s: as of %v", tt.name, l.AsOf)
 		}
 	}
@@ -331,7 +350,7 @@ func TestParts(t *testing.T) {
 		{"no containers", made([]string{"S"}, nil), "S."},
 	} {
 		var got []string
-		for _, r := range podlist.New(tt.pod, nil, diagnose.Trouble{}).Parts() {
+		for _, r := range podlist.New(tt.pod).Parts() {
 			id := r.ID
 			if r.Last {
 				id += "."
@@ -347,12 +366,12 @@ func TestParts(t *testing.T) {
 // The call that hangs is about one part of a pod, or about none.
 func TestHangsInAPart(t *testing.T) {
 	for id, want := range map[string]bool{"S": true, "T": false, "": false} {
-		p := podlist.New(pod("p", up("x")), &call.Flight{Op: call.PodSandboxStatus, ID: id, Since: ago(time.Minute)}, diagnose.Trouble{})
+		p := stand(pod("p", up("x")), &call.Flight{Op: call.PodSandboxStatus, ID: id, Since: ago(time.Minute)}, diagnose.Trouble{})
 		if got := p.Hangs(&podlist.Part{ID: "S"}); got != want || p.Hangs(&podlist.Part{}) {
 			t.Errorf("a call about %q hangs in S: %v", id, got)
 		}
 	}
-	if podlist.New(pod("p"), nil, diagnose.Trouble{}).Hangs(&podlist.Part{ID: "S"}) {
+	if podlist.New(pod("p")).Hangs(&podlist.Part{ID: "S"}) {
 		t.Error("a part hangs without a call")
 	}
 }
@@ -365,12 +384,12 @@ func TestAgeAndNewest(t *testing.T) {
 	for i, made := range []time.Duration{time.Minute, 3 * time.Hour} {
 		p.Current.Containers[i].CreatedAt = ago(made)
 	}
-	got := podlist.New(p, nil, diagnose.Trouble{})
+	got := podlist.New(p)
 	if !got.Created.Equal(ago(2*time.Hour)) || got.Word() != "running" {
 		t.Errorf("made at %v, %s", got.Created, got.Word())
 	}
 	p.Current.Sandboxes = p.Current.Sandboxes[3:]
-	if got := podlist.New(p, nil, diagnose.Trouble{}); !got.Created.Equal(ago(3 * time.Hour)) {
+	if got := podlist.New(p); !got.Created.Equal(ago(3 * time.Hour)) {
 		t.Errorf("without a sandbox of known age made at %v", got.Created)
 	}
 }
@@ -378,7 +397,7 @@ func TestAgeAndNewest(t *testing.T) {
 // A pod of which a finding says that it hangs stays where it is between two tries.
 func TestFoundHungStandsFirst(t *testing.T) {
 	var l podlist.List
-	l.Observe(node(pod("a", up("x")), pod("b", up("x"))), map[pleg.UID]diagnose.Trouble{
+	observe(&l, node(pod("a", up("x")), pod("b", up("x"))), map[pleg.UID]diagnose.Trouble{
 		"a": {Severity: diagnose.Critical, By: diagnose.GhostRunning, Text: "x"}, "b": {Severity: diagnose.Critical, By: diagnose.InspectHung, Text: "x"},
 	})
 	if names(&l) != "b a" {
@@ -395,10 +414,10 @@ func TestManyDeadContainers(t *testing.T) {
 	}
 	p := pod("p", all...)
 	p.Status.Lookup()
-	if n := testing.AllocsPerRun(5, func() { podlist.New(p, nil, diagnose.Trouble{}) }); n > 60 { // those of the index by id
+	if n := testing.AllocsPerRun(5, func() { podlist.New(p) }); n > 60 { // those of the index by id
 		t.Errorf("%v allocations", n)
 	}
-	if got := podlist.New(p, nil, diagnose.Trouble{}); len(got.Now) != 1 || got.Restarts != 11999 || got.Now[0].Attempt != 11999 {
+	if got := podlist.New(p); len(got.Now) != 1 || got.Restarts != 11999 || got.Now[0].Attempt != 11999 {
 		t.Errorf("%d names, %d restarts", len(got.Now), got.Restarts)
 	}
 }
@@ -434,7 +453,7 @@ func TestDiedUnseen(t *testing.T) {
 		{nil, well, "a b c"},
 	} {
 		s.Dead = tt.dead
-		if l.Observe(s, nil); say() != tt.want || names(&l) != tt.order {
+		if observe(&l, s, nil); say() != tt.want || names(&l) != tt.order {
 			t.Errorf("%v:\n%s, in order %s, want\n%s, %s", tt.dead, say(), names(&l), tt.want, tt.order)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -57,14 +58,13 @@ func (p *Pod) branches() []Part {
 		if i < len(sandboxes) {
 			s := sandboxes[i]
 			rows = append(rows, Part{
-				Sandbox: true, Last: i == newest, ID: s.ID, State: s.State, Attempt: s.Attempt, Created: s.CreatedAt,
+				Sandbox: true, Last: i == newest, ID: s.ID, State: s.State, Dead: p.Died(s.ID), Attempt: s.Attempt, Created: s.CreatedAt,
 			})
-			_, rows[len(rows)-1].Dead = p.Dead[s.ID]
 		}
 		for j, c := range leaves {
 			rows = append(rows, Part{
-				ID: c.ID, Name: c.Name, State: c.State, Dead: p.died(c), Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
-				Last: j == len(leaves)-1, Status: p.statuses.Container(c.ID),
+				ID: c.ID, Name: c.Name, State: c.State, Dead: p.Died(c.ID), Attempt: c.Attempt, Created: c.CreatedAt, Image: c.Image,
+				Last: j == len(leaves)-1, Status: p.Status(c.ID),
 			})
 		}
 	}
@@ -81,7 +81,7 @@ func (p *Pod) sorted() (sandboxes []pleg.Sandbox, containers []*pleg.Container) 
 		containers = append(containers, &p.Seen.Containers[i])
 	}
 	slices.SortFunc(containers, func(a, b *pleg.Container) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), newer(a, b))
+		return cmp.Or(strings.Compare(a.Name, b.Name), diagnose.NewestFirst(a, b))
 	})
 	return sandboxes, containers
 }

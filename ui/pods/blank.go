@@ -3,6 +3,7 @@ package pods
 import (
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/widget"
@@ -54,7 +55,7 @@ func (p *pods) unlisted(d *widget.Doc) {
 // next says what a list that is not there waits for.
 func (p *pods) next() string {
 	s, keys := p.view.Snapshot, p.view.Keys
-	switch f := wording.OfRelist(s); {
+	switch f := diagnose.RelistCall(s); {
 	case s.Paused:
 		return "The relist is paused: " + keys.Keys(keymap.PauseRelist) + " resumes it, " + keys.Keys(keymap.RelistNow) + " relists once."
 	case f != nil:

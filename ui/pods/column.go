@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/podlist"
@@ -53,11 +54,11 @@ var columns = []widget.Column[row]{
 		Name: "run", Head: "RUN", Help: "containers that run, of those that should; not the kubelet's readiness, which asks probes too",
 		Least: 5, Rank: 2, Right: true,
 		Draw: podDraw(func(l *text.Line, b widget.Pen, p *podlist.Pod, w int) {
-			if p.State == podlist.Unlisted {
+			if p.State == diagnose.PodUnlisted {
 				l.Right(b.Dim, "?", w)
 				return
 			}
-			short := p.Running < p.Wanted && p.State != podlist.Completed
+			short := p.Running < p.Wanted && p.State != diagnose.PodCompleted
 			l.Right(theme.When(short, b.Warn, b.Text), ran(p.Running, p.Wanted, w), w)
 		}),
 		Compare: compareRun,
@@ -230,10 +231,10 @@ func drawRemark(l *text.Line, b widget.Pen, r row, w int) {
 	case r.hangs():
 		what, st = r.of.Problem, b.Bad
 	case r.part != nil && r.part.Dead:
-		what, st = podlist.DiedUnseen, b.Bad
+		what, st = diagnose.DiedUnseen, b.Bad
 	case r.part != nil:
 		what, st = remark(r.part), b.Dim
-	case r.of.State == podlist.Dead || r.of.State >= podlist.Failing:
+	case r.of.State == diagnose.PodDead || r.of.State >= diagnose.PodFailing:
 		st = b.Bad
 	}
 	l.Cell(theme.When(what == "", b.Text, st), text.Clip(what, w), w)

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/layer"
@@ -238,7 +239,7 @@ func (p *pods) Click(x, y int, h pane.Host) {
 }
 
 // Legend explains the columns, and the words that STATE shows.
-func (p *pods) Legend() [][2]string { return append(p.table.Legend(), podlist.Legend()...) }
+func (p *pods) Legend() [][2]string { return append(p.table.Legend(), diagnose.PodLegend()...) }
 
 // Choices returns the columns, to be switched on and off.
 func (p *pods) Choices() []widget.Choice { return p.table.Choices() }

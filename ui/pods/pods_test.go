@@ -21,7 +21,7 @@ import (
 // view is a view of s with what a diagnosis says of its pods.
 func view(s *engine.Snapshot, found ...diagnose.Finding) *pane.View {
 	v := panetest.With(panetest.View(s), found...)
-	v.Pods.Observe(s, diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: found}.Troubled())
+	v.Pods.Observe(s, diagnose.Update{Update: engine.Update{Snapshot: s}, Findings: found}.Standings())
 	return v
 }
 
@@ -33,7 +33,7 @@ func stage(v *pane.View, w, h int) *panetest.Stage {
 func next(s *panetest.Stage, snap *engine.Snapshot) {
 	v := *s.V
 	v.Snapshot = snap
-	v.Pods.Observe(snap, diagnose.Update{Update: engine.Update{Snapshot: snap}}.Troubled())
+	v.Pods.Observe(snap, diagnose.Update{Update: engine.Update{Snapshot: snap}}.Standings())
 	s.Show(&v)
 }
 
@@ -278,7 +278,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("out of sight: %v", mark)
 	}
 	uid := snap.Pods[3].UID
-	v.Pods.Observe(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "status hangs"}})
+	v.Pods.Observe(snap, panetest.Standings(snap, map[pleg.UID]diagnose.Trouble{uid: {By: diagnose.InspectHung, Severity: diagnose.Critical, Text: "status hangs"}}))
 	if s.Refresh(); len(v.Pods.Shown) != 2 || s.Info().Mark[0].Text != "✖ 1" {
 		t.Errorf("with a critical one that is hidden: %v", s.Info().Mark)
 	}
@@ -338,9 +338,9 @@ func TestProblemJumps(t *testing.T) {
 	snap := panetest.Hung()
 	ill := []string{"nfs-client", "payments-6c8f9d7b5-t8wfx", "prometheus-0"}
 	v := view(snap, panetest.Findings()...)
-	v.Pods.Observe(snap, map[pleg.UID]diagnose.Trouble{
+	v.Pods.Observe(snap, panetest.Standings(snap, map[pleg.UID]diagnose.Trouble{
 		panetest.Find(snap, ill[1]).UID: {Severity: diagnose.Warning, Text: "crash loop"}, panetest.Find(snap, ill[2]).UID: {Text: "exited with an error"},
-	})
+	}))
 	s := stage(v, 118, 20)
 	for i, want := range []string{ill[1], ill[2], ill[0], ill[1]} {
 		if s.Press("]"); under(s) != want {

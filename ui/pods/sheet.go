@@ -54,7 +54,7 @@ func (s *sheet) find(v *pane.View, uid pleg.UID) {
 	if s.gone = of == nil; !s.gone {
 		s.of = of
 	} else if p := v.Journal.Gone(uid); p != nil && (s.of == nil || s.of.Pod != p) {
-		s.of = podlist.New(p, nil, diagnose.Trouble{})
+		s.of = podlist.New(p)
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *sheet) summary(d *widget.Doc) {
 		d.Field("gone", t.Warn, "the runtime lists it no more; this is the last of it")
 	}
 	state := symbol + " " + f.Says(v.At)
-	if f.State != podlist.Unlisted {
+	if f.State != diagnose.PodUnlisted {
 		state += fmt.Sprintf(", %d of %d running", f.Running, f.Wanted)
 	}
 	d.Field("state", st, state)

@@ -58,7 +58,7 @@ func TestDeadUnseen(t *testing.T) {
 	c := p.Seen().Containers[0]
 	v := view(snap)
 	snap.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: c.ID}, At: panetest.Ago(7 * time.Second), By: ledger.FromPidfd}}, 0)
-	v.Pods.Observe(snap, nil)
+	v.Pods.Observe(snap, panetest.Standings(snap, nil))
 	s := panetest.NewStage(Sheet(v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: p.PodRef}}), v, 118, 60)
 	says := strings.Join(strings.Fields(s.Text()), " ")
 	for _, want := range []string{
@@ -99,7 +99,7 @@ func TestSheetOfAPodThatHasGone(t *testing.T) {
 	gone.Pods = append(gone.Pods[:1:1], gone.Pods[2:]...)
 	v := *s.V
 	v.Snapshot = &gone
-	v.Pods.Observe(&gone, nil)
+	v.Pods.Observe(&gone, panetest.Standings(&gone, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &gone})
 	for when, of := range map[string]*panetest.Stage{
 		"open": s.Show(&v), "opened later": panetest.NewStage(Sheet(&v, pane.Subject{ObjectRef: pleg.ObjectRef{Pod: ref}}), &v, 118, 40),
@@ -167,7 +167,7 @@ func BenchmarkDead(b *testing.B) {
 			now := *snap
 			p := *snap.Pods[0]
 			now.Pods = append([]*engine.Pod{&p}, snap.Pods[1:]...)
-			v.Pods.Observe(&now, nil)
+			v.Pods.Observe(&now, panetest.Standings(&now, nil))
 			table.Refresh()
 		}
 	})

@@ -66,7 +66,7 @@ func (n *Lane) Set(v *pane.View, life []journal.Stage, name string, sights []Sig
 	}
 	for i := range life {
 		s := &life[i]
-		if s.At.After(v.At.Add(skew)) {
+		if diagnose.InFuture(s.At, v.At) {
 			continue
 		}
 		came := -1
@@ -99,14 +99,11 @@ func stagesOf(life []journal.Stage, name string) []journal.Stage {
 	return life[from:to]
 }
 
-// skew is how far a stamp of the runtime may lie in the future.
-const skew = 2 * time.Second
-
 // tick marks the event of a stage that came in one cell: where the relist saw it, and
 // where an event source did. Where no relist has, that is its place.
 func (n *Lane) tick(v *pane.View, s *journal.Stage, came int) {
 	at, w := seen(s), len(n.Cells)
-	to, late := v.Axis.Index(w, at), at.Sub(s.At) >= look.LateLag
+	to, late := v.Axis.Index(w, at), diagnose.LagsBehind(at.Sub(s.At))
 	for i := max(came, 0); i < min(to, w); i++ {
 		n.Cells[i].Lag, n.Cells[i].Late = true, late
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
@@ -24,7 +25,7 @@ func Latency(l *text.Line, v *pane.View, op call.Operation, w int) {
 			return p.Symbols.Blind, p.Bad
 		case s.Count == 0:
 			return "", theme.Style{}
-		case s.Slowest >= slowRelist:
+		case diagnose.TookLong(s.Slowest):
 			return p.Shade(s.Slowest), p.Warn
 		}
 		return p.Shade(s.Slowest), p.Dim

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/podlist"
 	"github.com/plegtop/plegtop/ui/text"
@@ -52,7 +51,7 @@ func TestLanesOfAPod(t *testing.T) {
 	init := removed(1, 9.5, "i")
 	init.Container = "init"
 	see(v, init)
-	n, line := new(Story).Lanes(v, podlist.New(p, nil, diagnose.Trouble{}), widget.LabelWidth+30)
+	n, line := new(Story).Lanes(v, podlist.New(p), widget.LabelWidth+30)
 	want := []string{
 		"|                                 -20s      -10s    now|",
 		"|  sandbox                    ━━━━━━━━━━━━━━━━━━━━━━━━━|",

@@ -9,15 +9,13 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
-
-// slowRelist is how long a relist may take at most where all is well.
-const slowRelist = time.Second
 
 // Relists draws how long relists took in w cells. Each cell is as high as the relist in
 // it had been running by the end of the cell, so that one that takes two minutes climbs
@@ -137,7 +135,7 @@ func (d *relistCells) bar(ran, age time.Duration) (string, theme.Style) {
 	switch {
 	case age >= d.v.Threshold:
 		return d.pen.Symbols.Warn, d.pen.Bad
-	case ran >= slowRelist:
+	case diagnose.TookLong(ran):
 		return d.pen.Height(ran), d.pen.Warn
 	}
 	return d.pen.Height(ran), d.pen.Dim

@@ -5,12 +5,9 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/pane"
 )
-
-// listLate is how much longer than a period it may be from one answered list to the next
-// before what is between them counts as not seen.
-const listLate = 2 * time.Second
 
 // A Sight says whether anything new could be seen in the time of a cell.
 type Sight uint8
@@ -37,7 +34,7 @@ func Sights(v *pane.View, w int, cells []Sight) []Sight {
 			}
 		}
 	}
-	seen, late := v.Started, v.Period+listLate
+	seen, late := v.Started, diagnose.UnseenAfter(v.Period)
 	look := func(at time.Time) {
 		if at.Sub(seen) > late {
 			mark(seen.Add(late), at, Clear, Blind)

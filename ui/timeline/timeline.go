@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -148,7 +147,7 @@ func (t *timeline) enumerate() {
 		}
 		p := was[tomb.Pod.UID]
 		if p == nil || p.Pod != tomb.Pod {
-			p = podlist.New(tomb.Pod, nil, diagnose.Trouble{})
+			p = podlist.New(tomb.Pod)
 		}
 		if t.gone[p.Pod.UID] = p; v.Pods.Shows(p) {
 			t.add(p, true)

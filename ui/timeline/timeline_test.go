@@ -171,7 +171,7 @@ func TestLanesOfWhatHasGone(t *testing.T) {
 		}
 	}
 	v.Snapshot = &next
-	v.Pods.Observe(&next, nil)
+	v.Pods.Observe(&next, panetest.Standings(&next, nil))
 	v.Journal.Observe(engine.Update{Snapshot: &next})
 	s := panetest.NewStage(New(pane.Settings{}), v, 118, 35)
 	lines := strings.Split(s.Text(), "\n")
@@ -319,7 +319,7 @@ func TestPodThatGoesAgain(t *testing.T) {
 		next := *v.Snapshot
 		next.Pods = pods
 		v.Snapshot = &next
-		v.Pods.Observe(&next, nil)
+		v.Pods.Observe(&next, panetest.Standings(&next, nil))
 		v.Journal.Observe(engine.Update{Snapshot: &next})
 	}
 	show(rest)

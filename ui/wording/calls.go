@@ -14,7 +14,6 @@ import (
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -57,37 +56,6 @@ func Try(s *engine.Snapshot, f *call.Flight) string {
 		suffix = [...]string{"th", "st", "nd", "rd", "th", "th", "th", "th", "th", "th"}[n%10]
 	}
 	return strconv.Itoa(n) + suffix + " try"
-}
-
-// OfRelist returns the call that the relist has been waiting for longest, or nil.
-// Version and Status, probes and sweeps go their own way and hold nothing up.
-func OfRelist(s *engine.Snapshot) *call.Flight {
-	i := slices.IndexFunc(s.InFlight, func(f call.Flight) bool {
-		return f.By == call.ByRelist && f.Op != call.Version && f.Op != call.Status
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.InFlight[i]
-}
-
-// Hanging returns, for each pod about which a call has been out for longer than
-// its like usually take, the oldest such call. That of a probe or a sweep does not
-// count: where all the runtime is stuck, it says nothing about the pod that was
-// chosen for it.
-func Hanging(s *engine.Snapshot) map[pleg.UID]*call.Flight {
-	var calls map[pleg.UID]*call.Flight
-	for i := range s.InFlight {
-		f := &s.InFlight[i]
-		if f.Pod.UID == "" || f.By == call.ByProbe || f.By == call.BySweep || calls[f.Pod.UID] != nil || !diagnose.Late(s, *f) {
-			continue
-		}
-		if calls == nil {
-			calls = make(map[pleg.UID]*call.Flight)
-		}
-		calls[f.Pod.UID] = f
-	}
-	return calls
 }
 
 // Failure says what failed, of which pod if it is about one, and since when.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/text"
@@ -22,9 +22,6 @@ type Source struct {
 	Said  string   // what it gave, from where; or why it gave nothing
 	Lines []string // the first of what it gave
 }
-
-// fresh is the age up to which nothing is said of it.
-const fresh = 10 * time.Second
 
 // mostLines is how much of what a source gave is told.
 const mostLines = 8
@@ -80,7 +77,7 @@ func AtWork(s evidence.Stacks) []evidence.Goroutine {
 // dumped says whose goroutines were read, and how old they are where another wrote them.
 func dumped(r *evidence.Report, s evidence.Stacks) string {
 	said := strings.TrimSuffix(fmt.Sprintf("%d of %s", s.Total, s.Program), " of ")
-	if age := r.At.Sub(s.At); !s.At.IsZero() && age > fresh {
+	if age := diagnose.DumpOld(r, s); age > 0 {
 		said += ", " + text.Age(age) + " old"
 	}
 	return said

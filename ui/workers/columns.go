@@ -2,8 +2,8 @@ package workers
 
 import (
 	"cmp"
-	"time"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/text"
@@ -54,7 +54,7 @@ const stateRoom = 31
 
 // state draws what a worker does, and for how long where that is of interest.
 func (p *workers) state(l *text.Line, b widget.Pen, w worker, n int) {
-	held := look.Held(p.view.Snapshot, w)
+	held := diagnose.WorkerHeld(p.view.Snapshot, w)
 	symbol, st := look.Worker(b.Theme, w, held)
 	said := w.State.String()
 	if s := short[w.State]; s != "" && n < stateRoom {
@@ -63,7 +63,7 @@ func (p *workers) state(l *text.Line, b widget.Pen, w worker, n int) {
 	switch took := b.At.Sub(w.Since); {
 	case held:
 		said += " " + text.Age(took)
-	case w.State == podworker.Idle && took >= 10*time.Second:
+	case diagnose.WorkerIdle(p.view.Snapshot, w):
 		said += " " + text.AgeCoarse(took)
 	}
 	look.Sign(l, st, symbol, said, n)

@@ -81,7 +81,7 @@ func (p *workers) Observe(v *pane.View, w, h int) {
 // held counts the workers that have been waiting for long.
 func (p *workers) held() []text.Span {
 	v := p.view
-	n := look.HeldUp(v.Snapshot)
+	n := diagnose.WorkersHeld(v.Snapshot)
 	if n == 0 {
 		return nil
 	}
@@ -95,8 +95,8 @@ func (p *workers) refresh() {
 	s := p.view.Snapshot
 	if name, _ := p.Sorted(); name == "" {
 		slices.SortStableFunc(rows, func(a, b *podworker.Worker) int {
-			switch held := look.Held(s, a); {
-			case held != look.Held(s, b):
+			switch held := diagnose.WorkerHeld(s, a); {
+			case held != diagnose.WorkerHeld(s, b):
 				return map[bool]int{true: -1, false: 1}[held]
 			case held:
 				return cmp.Or(cmp.Compare(a.State, b.State), a.Since.Compare(b.Since))
@@ -132,7 +132,7 @@ func (p *workers) shown() []*podworker.Worker {
 func (p *workers) shows(w *podworker.Worker) bool {
 	v := p.view
 	if gone := v.Journal.Gone(w.Pod.UID); gone != nil {
-		return v.Pods.Shows(podlist.New(gone, nil, diagnose.Trouble{}))
+		return v.Pods.Shows(podlist.New(gone))
 	}
 	return v.Filter.Text == "" && !v.Pods.ProblemsOnly() && v.Filter.Namespace(w.Pod.Namespace)
 }

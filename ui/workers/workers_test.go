@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/podworker"
 	"github.com/plegtop/plegtop/ui/filter"
-	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
 	"github.com/plegtop/plegtop/ui/podlist"
@@ -98,7 +98,7 @@ func TestHeldUp(t *testing.T) {
 				if early > 0 || state == podworker.Idle {
 					want = 0
 				}
-				if got := look.HeldUp(s); got != want {
+				if got := diagnose.WorkersHeld(s); got != want {
 					t.Errorf("%s: %v %v early: %d are held up, want %d", tt.name, state, early, got, want)
 				}
 			}
@@ -142,7 +142,7 @@ func TestFilter(t *testing.T) {
 	later.Workers.All = append(slices.Clone(snap.Workers.All), &podworker.Worker{Pod: pleg.PodRef{UID: "new", Namespace: "shop", Name: "brand-new"}, Since: Ago(time.Second)})
 	v.Journal.Observe(engine.Update{Snapshot: &later})
 	v.Snapshot = &later
-	v.Pods.Observe(&later, nil)
+	v.Pods.Observe(&later, Standings(&later, nil))
 	s := NewStage(New(pane.Settings{}), v, 118, 20)
 	for _, tt := range []struct {
 		filter     string

@@ -19,6 +19,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -35,10 +36,15 @@ var Sizes = [][2]int{{38, 7}, {78, 19}, {118, 35}, {198, 45}}
 func View(s *engine.Snapshot) *pane.View {
 	look := theme.Default()
 	v := &pane.View{Snapshot: s, Latest: s, Theme: &look, Keys: keymap.Default(), Pods: &podlist.List{}, Journal: journal.New(1000), Axis: widget.NewAxis(), Source: pane.Source{Kind: "cri", Node: "worker-17"}}
-	v.Pods.Observe(s, nil)
+	v.Pods.Observe(s, Standings(s, nil))
 	v.Journal.Observe(engine.Update{Snapshot: s})
 	v.Axis.Follow(s.At)
 	return v
+}
+
+// Standings returns how the pods of a snapshot stand, of which some have troubles.
+func Standings(s *engine.Snapshot, troubles map[pleg.UID]diagnose.Trouble) []*diagnose.Standing {
+	return new(diagnose.Standings).Update(s, troubles)
 }
 
 // With gives a view what was found.

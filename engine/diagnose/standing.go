@@ -1,0 +1,168 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// A Standing says how a pod stands: its state, its problem, what hangs, how far up it
+// belongs in a list, and the figures that this follows from. It is worked out when the pod
+// changes, or what is found about it, and never changes afterwards. No text in it is cleaned.
+type Standing struct {
+	Pod  *engine.Pod
+	Seen *pleg.Pod    // what the runtime listed last of it
+	Out  *call.Flight // the call about it that hangs, or nil
+
+	Trouble  Trouble
+	State    PodState
+	Problem  string // in a few words; empty if nothing is wrong
+	Rank     Rank   // how bad it is
+	Running  int    // containers that run
+	Wanted   int    // containers that are there to run: all but those that ended well
+	Restarts uint32 // of the container that was restarted most
+	Exit     int32  // of the container that ended last, if HasExit
+	HasExit  bool
+	Created  time.Time // of its first sandbox, or else container; zero where the runtime does not say
+
+	Now  []*pleg.Container             // the newest of each name, in the order of their names
+	Dead map[string]ledger.UnseenDeath // who of it has died, though the runtime listed last that they run, by id; nil for nobody
+
+	statuses pleg.Lookup
+}
+
+// StandingOf returns how a pod stands of which nothing is found and no call hangs: such as
+// one that has gone, as it was last.
+func StandingOf(p *engine.Pod) *Standing { return newStanding(p, nil, Trouble{}, nil, false) }
+
+// newStanding works out how a pod stands about which a call hangs unless out is nil. Dead
+// are those whom event sources have seen die. Unlisted says that no list of containers was
+// answered yet.
+func newStanding(p *engine.Pod, out *call.Flight, t Trouble, dead *ledger.Dead, unlisted bool) *Standing {
+	f := &Standing{Pod: p, Seen: seen(p), Out: out, Trouble: t, Problem: t.Text, statuses: p.Status.Lookup()}
+	f.Dead = diedIn(f.Seen, dead)
+	switch {
+	case out != nil:
+		f.Problem = out.Op.String() + " hangs"
+	case f.Dead != nil && t.Text == "":
+		f.Problem = DiedUnseen
+	}
+	f.newest()
+	f.count()
+	f.State = f.classify()
+	if unlisted && f.State == PodEmpty {
+		f.State = PodUnlisted
+	}
+	f.Rank = f.rank()
+	return f
+}
+
+// DiedUnseen is what is wrong with who has died, as only an event source saw.
+const DiedUnseen = "died unseen"
+
+// diedIn returns those of a pod who have died, though it was listed last that they run.
+func diedIn(p *pleg.Pod, dead *ledger.Dead) (of map[string]ledger.UnseenDeath) {
+	note := func(id string, listed pleg.State) {
+		if death := dead.Of(id); death != nil && listed != pleg.Exited {
+			if of == nil {
+				of = make(map[string]ledger.UnseenDeath)
+			}
+			of[id] = *death
+		}
+	}
+	if dead == nil {
+		return nil
+	}
+	for i := range p.Sandboxes {
+		note(p.Sandboxes[i].ID, p.Sandboxes[i].State)
+	}
+	for i := range p.Containers {
+		note(p.Containers[i].ID, p.Containers[i].State)
+	}
+	return of
+}
+
+// Died reports whether a sandbox or container has died, as only an event source saw.
+func (p *Standing) Died(id string) bool {
+	_, died := p.Dead[id]
+	return died
+}
+
+// newest finds the newest container of each name, and how old the pod is.
+func (p *Standing) newest() {
+	of := make(map[string]int)
+	for i := range p.Seen.Containers {
+		c := &p.Seen.Containers[i]
+		p.Restarts = max(p.Restarts, c.Attempt)
+		switch at, known := of[c.Name]; {
+		case !known:
+			of[c.Name] = len(p.Now)
+			p.Now = append(p.Now, c)
+		case NewestFirst(c, p.Now[at]) < 0:
+			p.Now[at] = c
+		}
+	}
+	slices.SortFunc(p.Now, func(a, b *pleg.Container) int { return strings.Compare(a.Name, b.Name) })
+	for i := range p.Seen.Sandboxes {
+		p.older(p.Seen.Sandboxes[i].CreatedAt)
+	}
+	if !p.Created.IsZero() {
+		return
+	}
+	for i := range p.Seen.Containers {
+		p.older(p.Seen.Containers[i].CreatedAt)
+	}
+}
+
+// older takes in when a part of the pod was made.
+func (p *Standing) older(made time.Time) {
+	if !made.IsZero() && (p.Created.IsZero() || made.Before(p.Created)) {
+		p.Created = made
+	}
+}
+
+// NewestFirst is the order of containers of one name, for [slices.SortFunc].
+func NewestFirst(a, b *pleg.Container) int {
+	return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
+}
+
+func (p *Standing) count() {
+	var ended time.Time
+	for _, c := range p.Now {
+		st := p.End(c)
+		switch {
+		case p.Died(c.ID):
+			p.Wanted++
+		case c.State == pleg.Running:
+			p.Running++
+			p.Wanted++
+		case st == nil || st.ExitCode != 0:
+			p.Wanted++
+		}
+		if st != nil && !st.FinishedAt.Before(ended) {
+			p.Exit, p.HasExit, ended = st.ExitCode, true, st.FinishedAt
+		}
+	}
+	if p.Running == 0 && p.Wanted == 0 {
+		p.Wanted = len(p.Now)
+	}
+}
+
+// Status returns what the last inspection said of a container, by its id; nil if it said
+// nothing of it.
+func (p *Standing) Status(id string) *pleg.ContainerStatus { return p.statuses.Container(id) }
+
+// End returns how a container of the pod ended; nil if it has not, or if the cache holds a
+// status from before its end, as it does until the pod has been inspected.
+func (p *Standing) End(c *pleg.Container) *pleg.ContainerStatus {
+	if st := p.Status(c.ID); c.State == pleg.Exited && st != nil && st.State == pleg.Exited {
+		return st
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plegtop/plegtop/engine/call"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// brief is all of a standing that people are told.
+func brief(p *Standing) string {
+	return fmt.Sprintf("%s %q %d %d/%d %v", p.Word(), p.Problem, p.Rank, p.Running, p.Wanted, p.Out)
+}
+
+// What is kept of the standings from one update to the next is what a first look works out,
+// whatever changes: a pod, what is found about it, a call that hangs, who died, the first list.
+// What was returned before is not written again.
+func TestStandingsAreKept(t *testing.T) {
+	n := healthy(12)
+	n.Health.ListedAt = time.Time{}
+	var kept Standings
+	words := map[string]bool{}
+	var before []*Standing
+	var said []string
+	for step := range 60 {
+		n.At = now.Add(time.Duration(step) * time.Second)
+		troubles := map[pleg.UID]Trouble{}
+		i := step * 5 % 12
+		switch step % 6 {
+		case 0:
+			n.Pods = slices.Clone(n.Pods)
+			p := *n.Pods[i]
+			was := *p.Old
+			was.Containers = slices.Clone(was.Containers)
+			was.Containers[0].State = pleg.State(1 + step/6%4)
+			p.Old = &was
+			n.Pods[i] = &p
+		case 1:
+			troubles[n.Pods[i].UID] = Trouble{Critical, GhostRunning, "no process"}
+		case 2:
+			n.InFlight = []call.Flight{{Op: call.ContainerStatus, Pod: n.Pods[i].PodRef, Since: n.At.Add(-time.Minute)}}
+		case 3:
+			n.Dead = ledger.NewDead([]ledger.UnseenDeath{{ObjectRef: pleg.ObjectRef{ID: n.Pods[i].Old.Containers[0].ID}, At: n.At}}, 0)
+		case 4:
+			n.InFlight, n.Dead = nil, nil
+		case 5:
+			n.Health.ListedAt = n.At
+		}
+		got := kept.Update(&n.Snapshot, troubles)
+		var all []string
+		for j, want := range new(Standings).Update(&n.Snapshot, troubles) {
+			if brief(got[j]) != brief(want) {
+				t.Fatalf("step %d: kept of %s is %s, want %s", step, want.Pod.Name, brief(got[j]), brief(want))
+			}
+			words[want.Word()] = true
+			all = append(all, brief(want))
+		}
+		for j, p := range before {
+			if brief(p) != said[j] {
+				t.Fatalf("step %d: what was returned before has become %s, was %s", step, brief(p), said[j])
+			}
+		}
+		before, said = got, all
+	}
+	for _, word := range []string{"running", "ghost", "hung", "dead", "unknown"} {
+		if !words[word] {
+			t.Errorf("no pod was ever %s: %v", word, words)
+		}
+	}
+}
+
+// An update in which nothing changes returns the same standings; one in which one pod does,
+// those of all others.
+func TestStandingsOfWhatDoesNotChange(t *testing.T) {
+	n := healthy(3)
+	var kept Standings
+	first := kept.Update(&n.Snapshot, nil)
+	n.At = n.At.Add(time.Second)
+	if again := kept.Update(&n.Snapshot, nil); &again[0] != &first[0] {
+		t.Error("worked out again, though nothing changed")
+	}
+	later := kept.Update(&n.Snapshot, map[pleg.UID]Trouble{n.Pods[1].UID: {Text: "x"}})
+	if later[1] == first[1] || later[0] != first[0] || later[2] != first[2] {
+		t.Error("a trouble of one pod is not seen, or has others worked out again")
+	}
+}

@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/plegtop/plegtop/engine/evidence"
+	"github.com/plegtop/plegtop/engine/pleg"
+)
+
+// What of the node is worth a look where nothing need be wrong with it.
+const (
+	// stillLong is for how long the kubelet's count of relists may stand still without a
+	// word: it relists every second, and is looked at every five. A device that answers
+	// nothing for as long waits for more than its queue.
+	stillLong = 15 * time.Second
+	// dumpOld is the age from which on it is told of goroutines that another wrote down.
+	dumpOld = 10 * time.Second
+	// lowDisk is the part of a disk, in percent, below which what is free on it is worth a
+	// look: the kubelet begins to evict at 10 % of its own.
+	lowDisk = 10
+)
+
+// KubeletStill reports whether the kubelet's count of relists has stood still for longer than
+// that of one that is well.
+func KubeletStill(k *evidence.Kubelet) bool {
+	if rare := k.Evented() && !k.FellBack(); rare {
+		return k.StillFor > pleg.EventedPeriod+stillLong
+	}
+	return k.StillFor > stillLong
+}
+
+// DeviceStill reports whether a block device has long answered none of its requests.
+func DeviceStill(d evidence.Device) bool { return d.Still >= stillLong }
+
+// DiskLow reports whether little is left of a disk, or of its inodes.
+func DiskLow(d evidence.Disk) bool {
+	return d.Free*100 < d.Total*lowDisk || d.InodesUnused*100 < d.Inodes*lowDisk
+}
+
+// LimitNear reports whether half of what a limit allows is used. Periods of a quota of CPU
+// are no stock that is used up.
+func LimitNear(l evidence.Limit) bool { return l.Used*2 >= l.Most && l.What != evidence.CPUPeriods }
+
+// DumpOld returns the age of goroutines that another wrote down before a look, where that is
+// worth a word; else 0.
+func DumpOld(r *evidence.Report, s evidence.Stacks) time.Duration {
+	if age := r.At.Sub(s.At); !s.At.IsZero() && age > dumpOld {
+		return age
+	}
+	return 0
+}
