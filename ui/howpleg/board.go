@@ -19,7 +19,7 @@ import (
 // A board is what the figures of all boxes are made of.
 type board struct {
 	*pane.View
-	use      story.Use
+	use      pleg.Use
 	stuck    story.Place   // where a call of the relist is late; Runtime if none is
 	waits    string        // for how long
 	pod      pleg.PodRef   // that the call is about
@@ -32,7 +32,7 @@ type board struct {
 }
 
 func newBoard(v *pane.View) *board {
-	b := &board{View: v, use: story.UseOf(v.Mode.Mode, v.Release), blocked: look.HeldUp(v.Snapshot)}
+	b := &board{View: v, use: v.Mode.Mode.Use(v.Release), blocked: look.HeldUp(v.Snapshot)}
 	if f := wording.OfRelist(v.Snapshot); f != nil && diagnose.Late(v.Snapshot, *f) {
 		b.stuck, b.waits, b.pod = story.Lists, text.Age(f.Elapsed(v.At)), f.Pod
 		if f.ID != "" {
@@ -73,7 +73,7 @@ func (b *board) loopHeld() bool     { return !b.Node.LoopHeld.IsZero() }
 func (b *board) loopStopped() bool  { return !b.Node.LoopStopped.IsZero() && !b.loopHeld() }
 func (b *board) loopStands() bool   { return b.loopHeld() || b.loopStopped() }
 func (b *board) unhealthy() bool    { return b.Snapshot.Health.Verdict != "" }
-func (b *board) streamWrites() bool { return b.use == story.Writes }
+func (b *board) streamWrites() bool { return b.use == pleg.StreamWrites }
 func (b *board) relisted() bool     { return !b.last.At.IsZero() }
 func (b *board) compared() bool     { return b.Phase.Step != engine.Listing } // else it is not known yet what has changed
 func (b *board) full() bool         { return b.Channel.Capacity > 0 && b.Channel.Len >= b.Channel.Capacity }
@@ -89,9 +89,9 @@ func (b *board) head(of *box) (title, about string) {
 	switch {
 	case of.place == story.Ready:
 		return of.title + " " + b.Release.String(), of.about
-	case of.place == story.Sources && b.use == story.Writes:
+	case of.place == story.Sources && b.use == pleg.StreamWrites:
 		return "cri " + right + " cache", "The runtime's stream writes cache and channel itself; the relist is the safety net."
-	case of.place == story.Sources && b.use == story.Asks:
+	case of.place == story.Sources && b.use == pleg.StreamAsks:
 		return "cri " + right + " lists", "An end that the runtime's stream tells asks for a relist of that pod alone."
 	}
 	return of.title, of.about

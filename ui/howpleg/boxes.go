@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/wording"
@@ -129,7 +130,7 @@ var figures = []figure{
 	{story.ListAge, story.Good, func(b *board) string { return when(!b.unhealthy(), "healthy  %s", b.age()) }},
 
 	{story.Sources, story.Dim, func(b *board) string { return when(!wording.Streaming(b.Snapshot), "off") }},
-	{story.Sources, story.Dim, func(b *board) string { return when(b.use == story.Watches, "only watch") }},
+	{story.Sources, story.Dim, func(b *board) string { return when(b.use == pleg.StreamUnused, "only watch") }},
 }
 
 func when(holds bool, format string, args ...any) string {

@@ -198,9 +198,9 @@ func said(t *theme.Theme, of *story.Stage, step int) []text.Span {
 
 // whole is what is said of the whole picture, by what the kubelet makes of the runtime's events.
 var whole = [...]string{
-	story.Watches: "Nobody tells the kubelet what its containers do: every %s it lists all of them and compares with the lists before. A changed pod is inspected, its status cached, its worker woken.",
-	story.Writes:  "In this mode the runtime tells what its containers do, and that goes straight to cache and channel. The relist, every %s, finds what the stream has lost.",
-	story.Asks:    "Every %s the kubelet lists all that its runtime has. What differs is inspected and cached, and wakes a worker. In this mode the runtime's stream asks for a relist of one pod as soon as it tells of an end.",
+	pleg.StreamUnused: "Nobody tells the kubelet what its containers do: every %s it lists all of them and compares with the lists before. A changed pod is inspected, its status cached, its worker woken.",
+	pleg.StreamWrites: "In this mode the runtime tells what its containers do, and that goes straight to cache and channel. The relist, every %s, finds what the stream has lost.",
+	pleg.StreamAsks:   "Every %s the kubelet lists all that its runtime has. What differs is inspected and cached, and wakes a worker. In this mode the runtime's stream asks for a relist of one pod as soon as it tells of an end.",
 }
 
 // overview tells of the whole picture, and which event can be followed.
@@ -217,6 +217,6 @@ func overview(v *pane.View, r *journal.Row) story.Stage {
 	}
 	return story.Stage{
 		Title: "How PLEG works: the Pod Lifecycle Event Generator", Field: field,
-		Says: fmt.Sprintf(whole[story.UseOf(v.Mode.Mode, v.Release)], wording.Period(v.Period)),
+		Says: fmt.Sprintf(whole[v.Mode.Mode.Use(v.Release)], wording.Period(v.Period)),
 	}
 }

@@ -61,7 +61,7 @@ func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 	s := working(Healthy())
 	s.Release, s.Mode = release, engine.ModeState{Mode: mode, Asked: mode, Repeated: 31}
 	s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: ledger.FromCgroup, State: engine.StreamLost, Reason: "gone"}}
-	if story.UseOf(mode, release) == story.Writes {
+	if mode.Use(release) == pleg.StreamWrites {
 		s.Period, s.Threshold = 5*time.Minute, 10*time.Minute
 	}
 	return s

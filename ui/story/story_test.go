@@ -138,7 +138,7 @@ func TestWhoSawIt(t *testing.T) {
 	want := []Figure{
 		{Label: "relist", At: r.SeenAt.Add(20 * time.Millisecond)},
 		{Label: "pidfd", At: r.SeenAt, Text: "20ms before the relist", Level: Strong},
-		{Label: "mode", Text: "generic: " + acts[Watches]},
+		{Label: "mode", Text: "generic: " + acts[pleg.StreamUnused]},
 	}
 	if diff := cmp.Diff(want, all[Seen].Figures[3:]); diff != "" || !strings.Contains(all[Seen].Says, "The source pidfd saw it at 11:59:50.010, 20ms before the relist.") {
 		t.Errorf("%q (-want +got):\n%s", all[Seen].Says, diff)

@@ -160,26 +160,6 @@ func (t *teller) released() (time.Time, string) {
 	return t.row.SeenAt, ""
 }
 
-// A Use is what a kubelet makes of the runtime's event stream.
-type Use uint8
-
-const (
-	Watches Use = iota // nothing: event sources only watch
-	Writes             // it writes the cache and the channel
-	Asks               // it asks for a relist of one pod
-)
-
-// UseOf returns what a kubelet of a mode and release makes of the runtime's event stream.
-func UseOf(m pleg.Mode, release pleg.Release) Use {
-	switch {
-	case m == pleg.Generic:
-		return Watches
-	case m.Writes(release):
-		return Writes
-	}
-	return Asks
-}
-
 // Name returns what in its pod an event is about; empty for the pod itself.
 func Name(r *journal.Row) string {
 	switch {

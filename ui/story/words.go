@@ -29,7 +29,7 @@ func (t *teller) words() *strings.Replacer {
 		"{from}", r.From.String(), "{to}", r.To.String(), "{source}", source.String(), "{told}", t.told(),
 		"{time}", cmp.Or(said(r.AtStart, ", before plegtop first looked"), said(!r.HasLag, "; the runtime keeps no time of it")),
 		"{exit}", said(r.Exited, fmt.Sprintf(", exit code %d", r.ExitCode)+said(r.Reason != "", ", "+r.Reason)),
-		"{lists}", cmp.Or(said(t.relisted, "Its lists took "+text.Took(t.relist.List)+". "), said(t.byCRI() && UseOf(r.Mode, t.Release) == Asks, "The runtime's stream asked for a relist of this pod alone. ")),
+		"{lists}", cmp.Or(said(t.relisted, "Its lists took "+text.Took(t.relist.List)+". "), said(t.byCRI() && r.Mode.Use(t.Release) == pleg.StreamAsks, "The runtime's stream asked for a relist of this pod alone. ")),
 		"{inspection}", t.inspection(), "{asof}", cmp.Or(said(t.Release < 36, "inspection"), "lists, "+r.At.Local().Format(Clock)), "{entry}", t.entry(), "{address}", t.address(),
 		"{atstart}", said(r.AtStart, "A kubelet that was there before saw it when it happened."), "{otherwise}", t.otherwise(), "{worker}", t.works(),
 		"{period}", wording.Period(t.Period), "{threshold}", text.Took(t.Threshold), "{timeout}", text.Took(t.Timeout), "{repeated}", text.Count(t.Mode.Repeated),
@@ -123,9 +123,9 @@ func (t *teller) byCRI() bool { return t.row.Seen != nil && !t.row.Seen.At[ledge
 
 // acts says on what a kubelet acts, by what it makes of the runtime's event stream.
 var acts = [...]string{
-	Watches: "the kubelet acts when a relist has seen it; event sources only show when it could have known",
-	Writes:  "the kubelet acts when the runtime's stream tells it, or when the relist of every 5 minutes sees it, if that is sooner",
-	Asks:    "the kubelet asks for a relist of the pod where the runtime's stream tells an end by a failure or by the OOM killer; what it acts on is what a relist sees",
+	pleg.StreamUnused: "the kubelet acts when a relist has seen it; event sources only show when it could have known",
+	pleg.StreamWrites: "the kubelet acts when the runtime's stream tells it, or when the relist of every 5 minutes sees it, if that is sooner",
+	pleg.StreamAsks:   "the kubelet asks for a relist of the pod where the runtime's stream tells an end by a failure or by the OOM killer; what it acts on is what a relist sees",
 }
 
 // seen are the figures of who saw it when, and how late that was.
@@ -163,7 +163,7 @@ func (t *teller) seen() []Figure {
 		}
 		all = append(all, f)
 	}
-	return append(all, Figure{Label: "mode", Text: r.Mode.String() + ": " + acts[UseOf(r.Mode, t.Release)]})
+	return append(all, Figure{Label: "mode", Text: r.Mode.String() + ": " + acts[r.Mode.Use(t.Release)]})
 }
 
 // found are the figures of the relist that found it; none if none did.
