@@ -43,7 +43,7 @@ var (
 	// panes are made of, and no other pane.
 	panes = rule{
 		ours: append(slices.Clone(seen), "keymap", "ui/layer", "ui/pane", "ui/widget", "ui/strip", "ui/text", "ui/theme", "ui/look",
-			"ui/wording", "ui/finding", "ui/filter", "ui/podlist", "ui/journal"),
+			"ui/wording", "ui/finding", "ui/filter", "ui/podlist", "ui/journal", "ui/story"),
 		modules: charm, never: []string{"os", "net"},
 	}
 )
@@ -118,6 +118,7 @@ var rules = map[string]rule{
 	"ui/look":        {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/widget"), never: []string{"os", "net"}},
 	"ui/layer":       {ours: []string{"keymap", "ui/pane", "ui/text", "ui/widget"}, modules: charm, never: []string{"os", "net"}},
 	"ui/podlist":     {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/finding", "ui/wording"), never: []string{"os", "net"}},
+	"ui/story":       {ours: append(slices.Clone(seen), "ui/text", "ui/theme", "ui/look", "ui/wording", "ui/journal"), never: []string{"os", "net"}},
 	"ui/journal":     {ours: seen, never: []string{"os", "net"}},
 	"ui/text":        {ours: []string{"ui/theme"}, modules: []string{"github.com/charmbracelet/x/ansi/...", "github.com/mattn/go-runewidth"}, never: []string{"os", "net"}},
 	"ui/theme":       {ours: []string{"ui/theme/early"}, modules: charm, never: []string{"net"}},

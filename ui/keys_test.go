@@ -71,7 +71,7 @@ func TestKeys(t *testing.T) {
 		{"how PLEG works", "H", (*stage).focused, "How PLEG works"},
 		{"how PLEG works, and back", "H space H", (*stage).focused, "Pods"},
 		{"how PLEG works: the event under the cursor", "2 k k H", event, "6"},
-		{"how PLEG works: the newest event", "H", event, "8"},
+		{"how PLEG works: the last start or death", "H", event, "5"},
 		{"how PLEG works: its keys are its own", "2 k k H space up up", event, "4"},
 		{"time format", "t", said, "event times: age"},
 		{"a period is not doubled for ever", "+ + + + + + + +", (*stage).asked, "period 2s, period 4s, period 8s, period 16s, period 32s, period 1m4s"},

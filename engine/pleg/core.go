@@ -62,7 +62,7 @@ func New(cfg Config) (*Core, error) {
 		threshold: cfg.Threshold,
 		records:   records{byUID: map[UID]*record{}},
 		asked:     map[UID]struct{}{},
-		cache:     NewCache(useOf(cfg.Mode, cfg.Release) == writes),
+		cache:     NewCache(cfg.Mode.Writes(cfg.Release)),
 		capacity:  cfg.Capacity,
 	}, nil
 }
@@ -78,7 +78,7 @@ func (c *Core) Follow(r Release) error {
 		return fmt.Errorf("follow kubelet %v: %w", r, ErrBusy)
 	}
 	c.followed, c.rules = r, rulesOf(r)
-	c.cache.evented = useOf(c.mode, r) == writes
+	c.cache.evented = c.mode.Writes(r)
 	return nil
 }
 

@@ -473,3 +473,19 @@ func TestHostileStreamIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestUse holds what each release makes of the stream in each mode.
+func TestUse(t *testing.T) {
+	for _, tt := range []struct {
+		mode    Mode
+		release Release
+		want    Use
+	}{
+		{Generic, 25, StreamUnused}, {Generic, 36, StreamUnused}, {Generic, 37, StreamUnused},
+		{Evented, 25, StreamUnused}, {Evented, 26, StreamWrites}, {Evented, 36, StreamWrites}, {Evented, 37, StreamAsks},
+	} {
+		if got := tt.mode.Use(tt.release); got != tt.want {
+			t.Errorf("%v %v: %d, want %d", tt.mode, tt.release, got, tt.want)
+		}
+	}
+}

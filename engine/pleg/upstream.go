@@ -80,43 +80,44 @@ type Outcome struct {
 	Relist  UID    // of the pod that is to be relisted alone; empty for none
 }
 
-// A use is what becomes of the stream's events.
-type use uint8
+// A Use is what becomes of the stream's events.
+type Use uint8
 
+// The values of [Use].
 const (
-	unused use = iota
-	writes     // the cache and the channel: 1.26 to 1.36 with the gate EventedPLEG
-	asks       // for a relist of the pod at an end that nobody expected: 1.37
+	StreamUnused Use = iota // others than PLEG may look at it
+	StreamWrites            // the cache and the channel: 1.26 to 1.36 with the gate EventedPLEG
+	StreamAsks              // for a relist of the pod at an end that nobody expected: 1.37
 )
 
-// useOf says what a kubelet makes of the stream. The gate EventedPLEG is there from 1.26
-// on; 1.37 has it do something else.
-func useOf(m Mode, r Release) use {
+// Use returns what a kubelet of that mode and release makes of the stream. The gate
+// EventedPLEG is there from 1.26 on; 1.37 has it do something else.
+func (m Mode) Use(r Release) Use {
 	switch {
 	case m != Evented || r < 26:
-		return unused
+		return StreamUnused
 	case r < 37:
-		return writes
+		return StreamWrites
 	}
-	return asks
+	return StreamAsks
 }
 
 // Writes reports whether a kubelet of that mode and release has the stream write its cache
 // and its channel, and relists only to be safe.
-func (m Mode) Writes(r Release) bool { return useOf(m, r) == writes }
+func (m Mode) Writes(r Release) bool { return m.Use(r) == StreamWrites }
 
 // used is what becomes of the stream's events now.
-func (c *Core) used() use {
+func (c *Core) used() Use {
 	if c.fellBack {
-		return unused
+		return StreamUnused
 	}
-	return useOf(c.mode, c.followed)
+	return c.mode.Use(c.followed)
 }
 
 // Mode returns the mode that holds now. It is [Generic] whatever the [Config] says once
 // the stream was given up, and for 1.25, which knows no stream.
 func (c *Core) Mode() Mode {
-	if c.used() == unused {
+	if c.used() == StreamUnused {
 		return Generic
 	}
 	return c.mode
@@ -124,7 +125,7 @@ func (c *Core) Mode() Mode {
 
 // Evented reports whether events of the stream write cache and channel now, as up to 1.36
 // in [Evented]: then the relist is but a safety net, each [EventedPeriod].
-func (c *Core) Evented() bool { return c.used() == writes }
+func (c *Core) Evented() bool { return c.used() == StreamWrites }
 
 // Apply takes in one event of the runtime's stream at now, as the mode wants it. Events
 // that it makes are released at once, also while a relist is under way. It may be called
@@ -132,13 +133,13 @@ func (c *Core) Evented() bool { return c.used() == writes }
 func (c *Core) Apply(now time.Time, u Upstream) Outcome {
 	how := c.used()
 	switch {
-	case how == unused && c.fellBack:
+	case how == StreamUnused && c.fellBack:
 		return Outcome{Ignored: "the event stream was given up"}
-	case how == unused:
+	case how == StreamUnused:
 		return Outcome{Ignored: "the mode is generic"}
 	case u.Status == nil || len(u.Status.Sandboxes) == 0 || u.Status.UID == "":
 		return Outcome{Ignored: "it does not say the state of its pod's sandbox"} // kubernetes issue 114371
-	case how == writes:
+	case how == StreamWrites:
 		return c.write(now, u)
 	case u.Signal != SignalStopped:
 		return Outcome{Ignored: "only an end asks for a relist"}

@@ -5,9 +5,6 @@ import (
 	"sort"
 	"time"
 
-	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/ledger"
-	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/ui/journal"
 )
 
@@ -86,17 +83,11 @@ func (s *lines) another(r *journal.Row) bool {
 	case r.Gap > 0:
 		s.at = time.Time{}
 		return false
-	case !byRelist(&r.Event), r.At.Equal(s.at):
+	case !r.ByRelist(), r.At.Equal(s.at):
 		return false
 	}
 	s.at = r.At
 	return true
-}
-
-// byRelist reports whether a relist found an event: what an event source saw may have come
-// without one.
-func byRelist(e *engine.Event) bool {
-	return e.Delivery != pleg.Unseen && (e.Seen == nil || !e.Seen.At[ledger.FromRelist].IsZero())
 }
 
 // after returns the line of the next event that is there after one that is not.

@@ -81,21 +81,21 @@ func TestSeenSheet(t *testing.T) {
 		not    string
 	}{
 		{"seen by two before the relist", 4, pleg.Generic, nil, []string{
-			"SEEN BY relist 2026-11-20T11:59:30.000Z cri 2026-11-20T11:59:29.380Z, 620ms before the relist pidfd 2026-11-20T11:59:29.376Z, 624ms before the relist",
-			"mode generic: the kubelet acts when a relist has seen it", "FOUND BY relist",
+			"ago lag 20ms relist 2026-11-20T11:59:30.000Z cri 2026-11-20T11:59:29.380Z, 620ms before the relist pidfd 2026-11-20T11:59:29.376Z, 624ms before the relist",
+			"mode generic: the kubelet acts when a relist has seen it", "FOUND relist",
 		}, "unseen"},
 		{"seen late", 5, pleg.Evented, nil, []string{"35ms after the relist", "mode evented: the kubelet acts when the runtime's stream tells it"}, ""},
 		{"told by the stream alone", 5, pleg.Evented, func(v *pane.View) { v.Journal.Row(5).Seen.At[ledger.FromRelist] = time.Time{} }, []string{
-			"The runtime's stream has told it: the channel and the cache have it, the pod's record has not.", "Its sync loop takes it",
-		}, "FOUND BY"},
+			"The pod's record has not moved on: the next relist would send it again, which is counted and not shown.", "The sync loop takes it",
+		}, "FOUND"},
 		{"in 1.37", 5, pleg.Evented, func(v *pane.View) { v.Release = 37 }, []string{"asks for a relist of the pod where the runtime's stream tells an end by a failure"}, ""},
 		{"unseen", 9, pleg.Generic, nil, []string{
-			"channel unseen: no relist has seen it, so the kubelet cannot see it", "relist not seen cri 2026-11-20T11:59:54.000Z mode",
-			"Nothing, as long as no relist sees it", "With the gate EventedPLEG a kubelet up to 1.36 would have had it",
-		}, "FOUND BY"},
+			"channel unseen", "relist not seen cri 2026-11-20T11:59:54.000Z mode",
+			"The kubelet does nothing as long as no relist sees it", "With the gate EventedPLEG a kubelet up to 1.36 would have had it",
+		}, "FOUND"},
 		{"unseen by all that a kubelet has", 10, pleg.Generic, nil, []string{"pod not known: no relist had this id container its name", "No kubelet could: none has a source of events but the runtime's stream"}, "gone since"},
-		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "derived: no kubelet makes it", "Nothing: it never hears of it."}, "sync loop takes it"},
-		{"no event sources", 1, pleg.Generic, func(v *pane.View) { v.Journal.Row(1).Seen = nil }, []string{"FOUND BY relist"}, "SEEN BY"},
+		{"derived", 11, pleg.Generic, nil, []string{"type · NetworkSetUp", "channel derived", "no kubelet sends it", "Nobody is told."}, "sync loop takes it"},
+		{"no event sources", 1, pleg.Generic, func(v *pane.View) { v.Journal.Row(1).Seen = nil }, []string{"FOUND relist"}, "mode"},
 	} {
 		v := streamed()
 		v.Journal.Row(tt.event).Mode = tt.mode

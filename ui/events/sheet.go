@@ -3,24 +3,23 @@ package events
 import (
 	"cmp"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/plegtop/plegtop/engine"
-	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
-	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// sheet is all that is known of one event, also when its pod has gone, and when the
+// sheet is all that is known of one event, and its story, also when its pod has gone, and when the
 // journal keeps it no more.
 type sheet struct {
 	layer.Text
@@ -49,7 +48,7 @@ func (s *sheet) Info() pane.Info {
 		name += " " + pod
 	}
 	if s.row.ID != "" {
-		name += " " + subject(&s.row.Event)
+		name += " " + story.Name(&s.row)
 	}
 	return s.Titled(name, keymap.Over|keymap.Matching, sheetFooter...)
 }
@@ -78,16 +77,11 @@ func (s *sheet) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 
 func (s *sheet) write(d *widget.Doc) {
 	s.event(d)
-	s.sightings(d)
-	s.relist(d)
-	d.Section("WHAT THE KUBELET DOES")
-	for _, says := range s.next() {
-		d.Paragraph(s.View.Theme.Text, says, text.Span{Width: 2})
-	}
+	s.story(d)
 	s.lastPicture(d)
 }
 
-// event writes what happened to what, and when.
+// event writes what happened to what.
 func (s *sheet) event(d *widget.Doc) {
 	th, r := s.View.Theme, &s.row
 	symbol, st := look.Event(th, &r.Event)
@@ -104,8 +98,37 @@ func (s *sheet) event(d *widget.Doc) {
 	}
 	d.Field("id", th.Dim, r.ID)
 	s.exit(d)
-	s.times(d)
-	d.Field("channel", th.Text, r.Delivery.String()+": "+delivery(&r.Event))
+	d.Field("channel", th.Text, r.Delivery.String())
+}
+
+// story writes what became of the event: the stages that have figures with those, and in words
+// what the kubelet does then. That it does nothing is written once.
+func (s *sheet) story(d *widget.Doc) {
+	th, all := s.View.Theme, story.Of(s.View.Snapshot, s.View.Journal, &s.row)
+	was := all[story.Seen]
+	for _, st := range all {
+		switch {
+		case len(st.Figures) > 0:
+			d.Section(strings.ToUpper(st.Name))
+			for _, f := range st.Figures {
+				d.Field(f.Label, f.Level.Style(th), said(f))
+			}
+		case len(was.Figures) > 0:
+			d.Section("WHAT THE KUBELET DOES")
+			fallthrough
+		case st.Says != was.Says:
+			d.Field(st.Name, st.Level.Style(th), strings.TrimSpace(st.Says+" "+st.Then))
+		}
+		was = st
+	}
+}
+
+// said writes a figure: its moment, its text, or both.
+func said(f story.Figure) string {
+	if f.At.IsZero() {
+		return f.Text
+	}
+	return strings.TrimSuffix(f.At.Local().Format(fullTime)+", "+f.Text, ", ")
 }
 
 // pod says whose it was, as far as that is known, and whether the pod is no longer listed.
@@ -149,108 +172,6 @@ func exitCode(code int32) string {
 		s += " (" + name + ")"
 	}
 	return s
-}
-
-func (s *sheet) times(d *widget.Doc) {
-	th, r := s.View.Theme, &s.row
-	switch {
-	case r.AtStart:
-		d.Field("at start", th.Text, "it was so before plegtop first looked: nothing happened at this time")
-	case r.HasLag:
-		d.Field("happened", th.Text, r.SeenAt.Add(-r.Lag).Local().Format(fullTime)+", by the runtime's clock")
-	default:
-		d.Field("happened", th.Dim, "not known: the runtime keeps no time of it")
-	}
-	d.Field("seen", th.Text, r.SeenAt.Local().Format(fullTime)+", "+text.AgeCoarse(s.View.At.Sub(r.SeenAt))+" ago")
-	switch {
-	case r.HasLag && diagnose.LagsBehind(r.Lag):
-		d.Field("lag", th.Warn, text.Took(r.Lag)+": relists were late")
-	case r.HasLag:
-		d.Field("lag", th.Text, text.Took(r.Lag))
-	}
-}
-
-// delivery says what became of an event at the channel between PLEG and the sync loop.
-func delivery(e *engine.Event) string {
-	switch e.Delivery {
-	case pleg.Delivered:
-		return "sent to the sync loop"
-	case pleg.Filtered:
-		return "PLEG makes it and never sends it"
-	case pleg.Unseen:
-		return "no relist has seen it, so the kubelet cannot see it; an event source has"
-	case pleg.Derived:
-		return "no kubelet makes it: it follows from what was inspected, and is sent to nobody"
-	}
-	return "the channel was full, and it is never sent again"
-}
-
-func (s *sheet) relist(d *widget.Doc) {
-	if !byRelist(&s.row.Event) {
-		return
-	}
-	th := s.View.Theme
-	d.Section("FOUND BY")
-	began := s.row.At.Local().Format(fullTime)
-	of, known := s.View.Journal.Relist(s.row.At)
-	if !known {
-		d.Field("relist", th.Text, "of this pod alone, or one of which nothing is kept any more")
-		d.Field("began", th.Text, began)
-		return
-	}
-	d.Field("relist", th.Text, strconv.FormatUint(of.Number, 10))
-	d.Field("began", th.Text, began)
-	took := text.Took(of.Took)
-	if on, running := s.View.Journal.Running(); running && on.Number == of.Number {
-		took += ", and goes on"
-	}
-	d.Field("took", th.Text, took)
-	d.Field("lists took", th.Text, text.Took(of.List))
-	inspected := strconv.Itoa(of.Inspected) + " pods"
-	if of.Failures > 0 {
-		inspected += ", of which " + strconv.Itoa(of.Failures) + " failed"
-	}
-	d.Field("inspected", th.Text, inspected)
-}
-
-// next says what a kubelet makes of the event.
-func (s *sheet) next() []string {
-	r := &s.row
-	switch r.Delivery {
-	case pleg.Derived:
-		return []string{"Nothing: it never hears of it. The proposal of PLEG has such events."}
-	case pleg.Unseen:
-		return []string{
-			"Nothing, as long as no relist sees it. If what has changed is still there at the next good list, an event of its own follows.",
-			s.otherwise(),
-		}
-	}
-	says := []string{"The pod's record and the cache have moved on: no relist reports this again."}
-	if !byRelist(&r.Event) {
-		says = []string{"The runtime's stream has told it: the channel and the cache have it, the pod's record has not. The next relist would send it again, which is counted and not shown."}
-	}
-	if r.AtStart {
-		says = append(says, "A kubelet that was there before saw it when it happened.")
-	}
-	const syncs = "Its sync loop takes it from the channel and has the pod's worker sync the pod: what should run is compared with what does."
-	const resync = "The pod is synced with its next event, or with the kubelet's own resync, within about a minute."
-	switch {
-	case r.Delivery == pleg.Discarded:
-		return append(says, "Its sync loop never hears of it. "+resync)
-	case r.Delivery == pleg.Filtered:
-		return append(says, "Nothing: neither created nor unknown is a state that the sync loop waits for. "+
-			"The next event tells when the container runs, ends, or has gone.")
-	case r.Kind == pleg.Removed:
-		return append(says, "Its sync loop takes it from the channel and ignores it: a removal asks for no sync. Most often the kubelet has removed it itself.")
-	case r.Kind == pleg.PodSync:
-		return append(says, "A reinspection found no change. "+syncs)
-	case r.Kind == pleg.Died && r.Sandbox:
-		return append(says, syncs+" If the pod is to go on, it makes a new sandbox and starts all containers in it.")
-	case r.Kind == pleg.Died:
-		return append(says, syncs+" By the restart policy it starts the container again, after a back-off if that has happened before.",
-			"It also deletes exited containers of the pod that are surplus.")
-	}
-	return append(says, syncs)
 }
 
 // lastPicture writes what a pod held that is no longer listed.

@@ -3,8 +3,9 @@
 package howpleg
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,8 +15,11 @@ import (
 	"github.com/plegtop/plegtop/ui/layer"
 	"github.com/plegtop/plegtop/ui/look"
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
+	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/widget"
+	"github.com/plegtop/plegtop/ui/wording"
 )
 
 // how is the layer. Before the first step the event is the newest one; from then on it stays,
@@ -45,9 +49,9 @@ func (p *how) Info() pane.Info {
 		return i
 	}
 	t := p.View.Theme
-	about := []text.Span{text.Say(t.Dim, look.EventWord(p.row.Kind)+" "+p.row.Pod.String()+" "+name(p.row))}
+	about := []text.Span{text.Say(t.Dim, look.EventWord(p.row.Kind)+" "+p.row.Pod.String()+" "+story.Name(p.row))}
 	if p.step > 0 {
-		about = append([]text.Span{text.Say(t.Strong, "step "+strconv.Itoa(p.step)+" of "+strconv.Itoa(steps))}, about...)
+		about = append([]text.Span{text.Say(t.Strong, fmt.Sprintf("step %d of %d", p.step, story.Stages))}, about...)
 	}
 	i.About = append(about, i.About...)
 	return i
@@ -79,15 +83,23 @@ func (p *how) take(r *journal.Row) {
 	p.row, p.pinned = &of, true
 }
 
-// newest takes the newest event of those that are shown that is one of the kubelet's.
+// newest takes the last start or death of those that are shown, else the newest event; in both
+// cases one that a kubelet has.
 func (p *how) newest(v *pane.View) {
+	var newest *journal.Row
 	for _, seq := range slices.Backward(v.Journal.Shown()) {
 		r := v.Journal.Row(seq)
-		if r.Gap == 0 && r.Delivery != pleg.Unseen && r.Delivery != pleg.Derived {
-			of := *r
-			p.row = &of
-			return
+		changes := r.Kind == pleg.Started || r.Kind == pleg.Died
+		if r.Gap > 0 || r.Delivery == pleg.Unseen || r.Delivery == pleg.Derived || newest != nil && !changes {
+			continue
 		}
+		if newest = r; changes {
+			break
+		}
+	}
+	if newest != nil {
+		of := *newest
+		p.row = &of
 	}
 }
 
@@ -116,8 +128,8 @@ func (p *how) to(step int, h pane.Host) {
 		h.Say("nothing has happened yet")
 		return
 	}
-	p.step = max(step, 0) % (steps + 1)
-	p.pinned = step <= steps && (p.pinned || step > 0)
+	p.step = max(step, 0) % (story.Stages + 1)
+	p.pinned = step <= story.Stages && (p.pinned || step > 0)
 	p.Show(0)
 }
 
@@ -144,18 +156,72 @@ func (p *how) other(by int, h pane.Host) {
 // write writes the picture, if there is room for it, and what there is to say below.
 func (p *how) write(d *widget.Doc, h int) {
 	v := p.View
-	way := chapters(v, p.row)
-	at := way[p.step]
-	longest := 0
-	for _, c := range way {
-		longest = max(longest, len(c.lines(v.Theme, d.Width())))
+	way := []story.Stage{overview(v, p.row)}
+	if p.row != nil {
+		way = append(way, story.Of(v.Snapshot, v.Journal, p.row)...)
 	}
-	if rows := (h - longest) / len(grid); d.Width() >= leastWidth && rows >= frameLines+1 {
-		for _, line := range picture(v, at.parts, d.Width(), min(rows-frameLines, mostLines)) {
+	longest := 0
+	for i := range way {
+		longest = max(longest, height(said(v.Theme, &way[i], i), d.Width()))
+	}
+	at := &way[p.step]
+	if lines := (h-longest)/rows - frameLines; d.Width() >= leastWidth && lines > 0 {
+		for _, line := range draw(v, at.Places, d.Width(), min(lines, mostLines)) {
 			d.Line(line...)
 		}
 	}
-	for _, line := range at.lines(v.Theme, d.Width()) {
-		d.Line(line...)
+	parts := said(v.Theme, at, p.step)
+	if at.Then != "" && d.Len()+height(parts, d.Width())+height([]text.Span{{Text: at.Then}}, d.Width()) <= h {
+		parts = slices.Insert(parts, 2, text.Say(v.Theme.Text, at.Then))
+	}
+	for _, p := range parts {
+		d.Paragraph(p.Style, p.Text)
+	}
+}
+
+// height returns how many lines paragraphs take.
+func height(parts []text.Span, w int) (n int) {
+	for _, p := range parts {
+		n += len(text.Wrap(p.Text, max(w, 1)))
+	}
+	return n
+}
+
+// said returns the paragraphs of a stage, of which 0 is the whole picture: title, text, and what
+// goes wrong there.
+func said(t *theme.Theme, of *story.Stage, step int) []text.Span {
+	title := of.Title
+	if step > 0 {
+		title = strings.TrimSpace(fmt.Sprintf("%s %d %s  %s", t.Symbols.Mark, step, title, of.At()))
+	}
+	all := []text.Span{text.Say(t.Title, title), text.Say(of.Level.Style(t), of.Says)}
+	if of.Field != "" {
+		all = append(all, text.Say(t.Dim, of.Field))
+	}
+	return all
+}
+
+// whole is what is said of the whole picture, by what the kubelet makes of the runtime's events.
+var whole = [...]string{
+	pleg.StreamUnused: "Nobody tells the kubelet what its containers do: every %s it lists all of them and compares with the lists before. A changed pod is inspected, its status cached, its worker woken.",
+	pleg.StreamWrites: "In this mode the runtime tells what its containers do, and that goes straight to cache and channel. The relist, every %s, finds what the stream has lost.",
+	pleg.StreamAsks:   "Every %s the kubelet lists all that its runtime has. What differs is inspected and cached, and wakes a worker. In this mode the runtime's stream asks for a relist of one pod as soon as it tells of an end.",
+}
+
+// overview tells of the whole picture, and which event can be followed.
+func overview(v *pane.View, r *journal.Row) story.Stage {
+	key := func(a keymap.Action) string {
+		first, _, _ := strings.Cut(v.Keys.Keys(a), " ")
+		return first
+	}
+	next := key(keymap.NextStep)
+	field := "Nothing has happened yet. With the first event " + next + " follows it step by step."
+	if r != nil {
+		event := strings.TrimSpace(r.Kind.String() + " of " + r.Pod.String() + " " + story.Name(r))
+		field = fmt.Sprintf("%s: follow %s step by step; %s, %s: another event.", next, event, key(keymap.Up), key(keymap.Down))
+	}
+	return story.Stage{
+		Title: "How PLEG works: the Pod Lifecycle Event Generator", Field: field,
+		Says: fmt.Sprintf(whole[v.Mode.Mode.Use(v.Release)], wording.Period(v.Period)),
 	}
 }

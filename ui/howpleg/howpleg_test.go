@@ -2,17 +2,22 @@ package howpleg
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/journal"
 	"github.com/plegtop/plegtop/ui/pane"
 	. "github.com/plegtop/plegtop/ui/pane/panetest"
+	"github.com/plegtop/plegtop/ui/story"
 )
 
 // working is a node with workers, of which a kubelet would say that it is ready.
@@ -56,7 +61,7 @@ func streaming(mode pleg.Mode, release pleg.Release) *engine.Snapshot {
 	s := working(Healthy())
 	s.Release, s.Mode = release, engine.ModeState{Mode: mode, Asked: mode, Repeated: 31}
 	s.Sources = []engine.SourceState{{Source: ledger.FromCRI, State: engine.StreamConnected, Since: Ago(time.Hour), Received: 214}, {Source: ledger.FromCgroup, State: engine.StreamLost, Reason: "gone"}}
-	if useOf(&pane.View{Snapshot: s}) == writes {
+	if mode.Use(release) == pleg.StreamWrites {
 		s.Period, s.Threshold = 5*time.Minute, 10*time.Minute
 	}
 	return s
@@ -93,11 +98,11 @@ func TestSteps(t *testing.T) {
 		want  []string
 	}{
 		{4, 0, []string{"space: follow ContainerDied of shop/payments-6c8f9d7b5-t8wfx payments step by step"}},
-		{4, 1, []string{"◆ runtime ─", "1 this container died", "Container payments of shop/payments-6c8f9d7b5-t8wfx went from running to exited at 11:59:29.360 by the runtime's clock, exit code 137, OOMKilled"}},
-		{4, 2, []string{"◆ lists ─", "◆ records ─", "2 this record differs", "payments was running and is exited"}},
-		{4, 3, []string{"◆ inspect ─", "3 this inspection", "14ms from the start of the relist until it had succeeded", "hangs stops here"}},
-		{4, 4, []string{"◆ settle ─", "◆ cache ─", "4 this cache entry", "as of the start of the lists, 11:59:29.986"}},
-		{4, 5, []string{"◆ channel ─", "5 this event", "ContainerDied is sent at 11:59:30.000"}},
+		{4, 1, []string{"◆ runtime ─", "1 this container died 11:59:29.360 by the runtime's clock", "Container payments of shop/payments-6c8f9d7b5-t8wfx went from running to exited, exit code 137, OOMKilled. Nobody tells the kubelet."}},
+		{4, 2, []string{"◆ lists ─", "◆ compare ─", "2 this record differs 11:59:29.986", "payments was running and is exited"}},
+		{4, 3, []string{"◆ inspect ─", "3 this inspection 11:59:30.000", "14ms from the start of the relist until it had succeeded", "hangs stops here"}},
+		{4, 4, []string{"◆ cache ─", "4 this cache entry", "as of the start of the lists, 11:59:29.986"}},
+		{4, 5, []string{"◆ channel ─", "5 this event 11:59:30.000", "ContainerDied is sent, without waiting for anybody"}},
 		{4, 6, []string{"◆ sync loop ─", "◆ workers ─", "6 this worker", "wakes the pod's worker. Now: idle for"}},
 		{6, 5, []string{"ContainerChanged is made and never sent"}},
 		{6, 6, []string{"Nobody is woken: it was not sent."}},
@@ -124,19 +129,19 @@ func TestWays(t *testing.T) {
 		want   []string // of each step
 	}{
 		{"stream", streaming(pleg.Evented, 36), streamed, []string{
-			"The runtime says so by itself", "The relist, every 5m, is only the safety net", "no call is made", "takes that status as of the event's own time", "is sent at", "wakes the pod's worker",
+			"The runtime says so by itself", "The relist, every 5m, is only the safety net", "no call is made", "takes that status as of the event's own time", "is sent, without", "wakes the pod's worker",
 		}},
 		{"asked for", streaming(pleg.Evented, 37), func(all []engine.Event) {
-			all[3].Seen = &ledger.Sightings{}
+			all[3].Seen, all[3].Mode = &ledger.Sightings{}, pleg.Evented
 			all[3].Seen.At[ledger.FromCRI], all[3].Seen.At[ledger.FromRelist] = all[3].SeenAt, all[3].SeenAt.Add(40*time.Millisecond)
 		}, []string{"The source cri saw it at 11:59:30.000, 40ms before the relist", "asked for a relist of this pod alone", "54ms from the start"}},
 		{"unseen", streaming(pleg.Generic, 36), func(all []engine.Event) {
 			all[3].Delivery, all[3].Seen = pleg.Unseen, &ledger.Sightings{}
 			all[3].Seen.At[ledger.FromCgroup] = all[3].SeenAt
-		}, []string{"the event source cgroup saw it at 11:59:30.000. No relist has.", "does not know of it", "does not know of it", "does not know of it", "does not know of it", "does not know of it"}},
+		}, []string{"1 this container died 11:59:30.000 by cgroup", "as long as no relist sees it", "as long as no relist sees it", "as long as no relist sees it", "as long as no relist sees it", "as long as no relist sees it"}},
 		{"removed with its pod", streaming(pleg.Generic, 36), func(all []engine.Event) {
 			all[3].Kind, all[3].From, all[3].To, all[3].Pod.UID = pleg.Removed, pleg.Exited, pleg.Absent, "gone"
-		}, []string{"went from exited to absent", "was exited and is absent", "Of a pod that is listed no more nothing can be asked", "By now the pod has gone, and its entry.", "ContainerRemoved is sent", "a removal wakes nobody"}},
+		}, []string{"went from exited to absent", "was exited and is absent", "Nothing can be asked about a pod that is listed no more", "By now the pod has gone, and its entry.", "ContainerRemoved is sent", "a removal asks for no sync"}},
 		{"derived", streaming(pleg.Generic, 36), func(all []engine.Event) {
 			all[3].Kind, all[3].Delivery, all[3].Sandbox, all[3].Container, all[3].ID = pleg.NetworkSetUp, pleg.Derived, true, "", ID("sb", "shop", "payments-6c8f9d7b5-t8wfx")
 		}, []string{"sets up the network", "new in the lists", "has the address 10.1.0.7", "part of the status", "takes no room", "Nobody is told"}},
@@ -173,7 +178,7 @@ func TestItFits(t *testing.T) {
 	} {
 		v := seen(snap, streamed)
 		for _, event := range []uint64{1, 4, 6, 7, 8} {
-			for step := range steps + 1 {
+			for step := range story.Stages + 1 {
 				for _, h := range []int{17, 18} {
 					s := follow(v, event, step, 78, h)
 					if n := s.Pane.(*how).Len(); n > h || (s.Row("sync loop") == "" || h >= 18 && s.Row("reads all") == "" && s.V.Node.LoopStopped.IsZero()) {
@@ -206,15 +211,87 @@ func TestStays(t *testing.T) {
 	}
 }
 
-// TestBeginsWithOneOfTheKubelets holds that the newest event with which it begins is one that a
-// kubelet has, whatever else there is.
-func TestBeginsWithOneOfTheKubelets(t *testing.T) {
-	v := seen(working(Healthy()), func(all []engine.Event) {
-		all[7].Delivery, all[7].Seen = pleg.Unseen, &ledger.Sightings{}
-		all[6].Delivery = pleg.Derived
-	})
-	if got := NewStage(New(0), v, 118, 35).Subject().Event; got != 6 {
-		t.Errorf("it begins with event %d, want 6", got)
+// TestBeginsWith holds that it begins with the last start or death that a kubelet has, whatever
+// else there is; without any with the newest event of those.
+func TestBeginsWith(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(all []engine.Event)
+		want   uint64
+	}{
+		{"a death", func([]engine.Event) {}, 5},
+		{"a start", func(all []engine.Event) {
+			all[3].Delivery, all[3].Seen = pleg.Unseen, &ledger.Sightings{}
+			all[4].Delivery = pleg.Derived
+		}, 3},
+		{"neither", func(all []engine.Event) {
+			for i := range all {
+				all[i].Kind = pleg.Removed
+			}
+			all[7].Delivery = pleg.Derived
+		}, 7},
+	} {
+		if got := NewStage(New(0), seen(working(Healthy()), tt.change), 118, 35).Subject().Event; got != tt.want {
+			t.Errorf("%s: it begins with event %d, want %d", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestBlocked holds which arrows are red: those on the way to the box that waits, and those out of
+// what stands still.
+func TestBlocked(t *testing.T) {
+	list := func(s *engine.Snapshot) { s.InFlight[0].Op, s.InFlight[0].ID = call.ListPodSandbox, "" }
+	for _, tt := range []struct {
+		name   string
+		snap   *engine.Snapshot
+		change func(*engine.Snapshot)
+		want   string
+	}{
+		{"nothing hangs", Healthy(), nil, ""},
+		{"an inspection hangs", Hung(), nil, "runtime>lists lists>compare compare>inspect"},
+		{"the same, and PLEG is unhealthy", Unhealthy(), nil, "runtime>lists lists>compare compare>inspect list age>kubelet list age>sync loop"},
+		{"a list hangs", Hung(), list, "runtime>lists"},
+		{"a list is out, and not late", Hung(), func(s *engine.Snapshot) { list(s); s.InFlight[0].Since = Ago(time.Millisecond) }, ""},
+		{"a probe is out", Hung(), func(s *engine.Snapshot) { s.InFlight[0].By = call.ByProbe }, ""},
+		{"lists fail", Failing(), nil, "runtime>lists"},
+		{"the sync loop stands", Healthy(), func(s *engine.Snapshot) { s.Node.LoopStopped = Ago(time.Second) }, "channel>sync loop sync loop>workers"},
+		{"a list of its own holds it", Healthy(), func(s *engine.Snapshot) { s.Node.LoopHeld = Ago(time.Second) }, "channel>sync loop sync loop>workers"},
+	} {
+		if tt.change != nil {
+			tt.change(tt.snap)
+		}
+		titles, b, got := map[story.Place]string{}, newBoard(View(tt.snap)), []string(nil)
+		for _, of := range boxes {
+			titles[of.place] = of.title
+		}
+		for _, a := range arrows {
+			if a.blocked != nil && a.blocked(b) {
+				got = append(got, titles[a.from]+">"+titles[a.to])
+			}
+		}
+		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestArrows holds that each arrow is drawn, and where: across in the first line of a box, down
+// or up in the edge between two.
+func TestArrows(t *testing.T) {
+	s := NewStage(New(0), seen(streaming(pleg.Evented, 36)), 78, 19)
+	for y, want := range map[int]string{1: "─→─→─→", 3: "↑↓", 5: "←─←─←─", 7: "↑↑", 9: "←─"} {
+		line := strings.Split(s.Text(), "\n")[y]
+		if y%4 == 1 {
+			line = strings.Join(regexp.MustCompile("─→|←─").FindAllString(line, -1), "")
+		} else {
+			line = strings.Join(regexp.MustCompile("[↑↓]").FindAllString(line, -1), "")
+		}
+		if line != want {
+			t.Errorf("line %d has %q, want %q:\n%s", y, line, want, s.Text())
+		}
+	}
+	if s := NewStage(New(0), seen(working(Healthy())), 78, 19); strings.Count(s.Text(), "↑") != 2 {
+		t.Errorf("without a stream that writes something leads to the cache:\n%s", s.Text())
 	}
 }
 
@@ -232,8 +309,7 @@ func TestCacheTime(t *testing.T) {
 			p.StatusAt = Ago(time.Minute)
 		}
 		s.Pods[1].StatusAt = Ago(5 * time.Second)
-		b := builder{View: &pane.View{Snapshot: s}}
-		if got := b.cacheTime(); !got.Equal(tt.want) {
+		if got := newBoard(View(s)).asOf; !got.Equal(tt.want) {
 			t.Errorf("%v %v: %v, want %v", tt.mode, tt.release, got, tt.want)
 		}
 	}
@@ -250,7 +326,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("after %s: event %d, step %d; want %d, %d", after, p.Subject().Event, p.step, event, step)
 		}
 	}
-	is("nothing", 8, 0)
+	is("nothing", 5, 0)
 	later := func(seq uint64) {
 		e := Happened(seq, 58, pleg.Started, Find(v.Snapshot, "nfs-client"), "app", pleg.Created, pleg.Running)
 		v.Journal.Observe(engine.Update{Snapshot: v.Snapshot, Events: []engine.Event{e}})

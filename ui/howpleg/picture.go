@@ -1,156 +1,106 @@
 package howpleg
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/plegtop/plegtop/ui/pane"
+	"github.com/plegtop/plegtop/ui/story"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 )
 
-// A part is one box of the picture.
-type part uint8
-
 const (
-	runtime part = iota
-	lists
-	records
-	inspection
-	sources
-	health
-	cache
-	settle
-	kubelet
-	workers
-	loop
-	channel
+	columns, rows = 4, 3
+	leastWidth    = 70 // cells that the picture takes
+	frameLines    = 2  // of a box: above and below
+	mostLines     = 8  // in a box: more it has not
 )
 
-// grid is where the boxes stand: the relist from left to right, and what becomes of an event
-// back from right to left.
-var grid = [][]part{
-	{runtime, lists, records, inspection},
-	{health, sources, cache, settle},
-	{kubelet, workers, loop, channel},
+// A picture draws the boxes, in columns of one width, with so many lines in each.
+type picture struct {
+	*board
+	places        []story.Place // whose boxes have a sign in their title
+	width, gap, n int
 }
 
-const (
-	leastWidth = 70 // cells that the picture takes
-	frameLines = 2  // of a box: above and below
-	mostLines  = 8  // in a box: more it has not
-)
-
-// across says which way it goes from a box to the one at its right: 1 to that one, -1 from it.
-var across = map[part]int{runtime: 1, lists: 1, records: 1, cache: -1, workers: -1, loop: -1}
-
-// below says which way it goes from a box to the one below, likewise.
-var below = map[part]int{inspection: 1, settle: 1, health: 1}
-
-// A box is what stands in one of them: figures, the most telling first, and what it is for.
-type box struct {
-	title string
-	lines []text.Span
-	about string
-}
-
-// picture returns the lines of the picture, w cells wide, with n lines in each box. Those of
-// the parts that are told of have a sign in their title.
-func picture(v *pane.View, told []part, w, n int) (lines [][]text.Span) {
-	f := frame{Theme: v.Theme, told: told, across: across, below: below}
-	switch useOf(v) {
-	case writes:
-		f.across = maps.Clone(across)
-		f.across[sources] = 1
-	case asks:
-		f.below = maps.Clone(below)
-		f.below[lists] = -1
-	}
-	columns := len(grid[0])
-	f.gap = 2 + min(w/100, 2)
-	f.width = (w - (columns-1)*f.gap) / columns
-	for _, row := range grid {
-		boxes := make([]box, len(row))
-		for i, p := range row {
-			boxes[i] = boxOf(v, p)
-			boxes[i].lines = append(boxes[i].lines, wrapped(v.Theme, boxes[i].about, f.inner(), n-len(boxes[i].lines)-1)...)
-		}
-		for y := -1; y <= n; y++ {
-			var line []text.Span
-			for i, p := range row {
-				line = append(line, f.line(p, &boxes[i], y, n)...)
-				if i+1 < len(row) {
-					line = append(line, f.between(p, y))
-				}
+// draw returns the lines of the picture, w cells wide, with n lines in each box.
+func draw(v *pane.View, places []story.Place, w, n int) (lines [][]text.Span) {
+	p := picture{board: newBoard(v), places: places, gap: 2 + min(w/100, 2), n: n}
+	p.width = (w - (columns-1)*p.gap) / columns
+	for row := range rows {
+		drawn := make([][]text.Span, n+frameLines)
+		for i := range boxes {
+			if of := &boxes[i]; of.row == row {
+				p.box(of, drawn)
 			}
-			lines = append(lines, line)
 		}
+		lines = append(lines, drawn...)
 	}
 	return lines
 }
 
-// wrapped returns what a box is for after a blank line, where there is room for all of it.
-func wrapped(t *theme.Theme, about string, w, room int) (lines []text.Span) {
-	all := text.Wrap(about, w)
-	if len(all) > room {
-		return nil
+// box adds a box to the lines of its row, with the arrow to the next one.
+func (p *picture) box(of *box, lines [][]text.Span) {
+	s, w := &p.Theme.Symbols, of.wide*(p.width+p.gap)-p.gap
+	inner := w - 4 // less its sides, and a blank at each
+	says, worst := p.lines(of.place, inner)
+	title, about := p.head(of)
+	look, edge := p.Theme.Title, p.Theme.Border
+	if slices.Contains(p.places, of.place) {
+		title, look, edge = s.Mark+" "+title, p.Theme.Focus, p.Theme.Strong
 	}
-	lines = append(lines, text.Span{})
-	for _, s := range all {
-		lines = append(lines, text.Say(t.Dim, s))
-	}
-	return lines
-}
-
-// A frame draws boxes of one width.
-type frame struct {
-	*theme.Theme
-	told          []part
-	across, below map[part]int
-	width, gap    int
-}
-
-// inner is how many cells a box has for its text: less its sides, and a blank at each.
-func (f *frame) inner() int { return f.width - 4 }
-
-// line returns line y of a box with n lines: -1 is above them, n below.
-func (f *frame) line(p part, b *box, y, n int) []text.Span {
-	s, st := &f.Symbols, f.Border
-	told := slices.Contains(f.told, p)
-	if told {
-		st = f.Strong
-	}
-	switch {
-	case y < 0:
-		title, look := b.title, f.Title
-		if told {
-			title, look = s.Mark+" "+title, f.Focus
+	edge = theme.When(worst == story.Bad, p.Theme.Bad, edge)
+	title = " " + text.Fit(title, min(text.Width(title), w-5), s.Ellipsis) + " "
+	lines[0] = append(lines[0], text.Say(edge, s.TopLeft+s.Horizontal), text.Say(look, title),
+		text.Say(edge, strings.Repeat(s.Horizontal, max(w-3-text.Width(title), 0))+s.TopRight))
+	if about := text.Wrap(about, inner); len(about) < p.n-len(says) {
+		says = append(says, text.Span{})
+		for _, s := range about {
+			says = append(says, text.Say(p.Theme.Dim, s))
 		}
-		title = " " + text.Fit(title, min(text.Width(title), f.width-5), s.Ellipsis) + " "
-		rest := strings.Repeat(s.Horizontal, max(f.width-3-text.Width(title), 0))
-		return []text.Span{text.Say(st, s.TopLeft+s.Horizontal), text.Say(look, title), text.Say(st, rest+s.TopRight)}
-	case y == n:
-		half := (f.width - 2) / 2
-		way := map[int]string{0: s.Horizontal, 1: s.Down, -1: s.Up}[f.below[p]]
-		return []text.Span{text.Say(st, s.BottomLeft+strings.Repeat(s.Horizontal, half)+way+strings.Repeat(s.Horizontal, f.width-3-half)+s.BottomRight)}
 	}
-	var said text.Span
-	if y < len(b.lines) {
-		said = b.lines[y]
+	for i, said := range append(says, make([]text.Span, p.n)...)[:p.n] {
+		lines[i+1] = append(lines[i+1], text.Say(edge, s.Vertical+" "), said.In(inner+1), text.Say(edge, s.Vertical))
 	}
-	return []text.Span{text.Say(st, s.Vertical+" "), said.In(f.inner() + 1), text.Say(st, s.Vertical)}
+	mid, half := text.Say(edge, s.Horizontal), (w-2)/2
+	if way, ok := p.way(of, of.row+1, of.col, s.Down, s.Up); ok {
+		mid = way
+	}
+	lines[p.n+1] = append(lines[p.n+1], text.Say(edge, s.BottomLeft+strings.Repeat(s.Horizontal, half)), mid,
+		text.Say(edge, strings.Repeat(s.Horizontal, w-3-half)+s.BottomRight))
+	p.between(of, lines)
 }
 
-// between returns what stands between a box and the one at its right: the way, in the first
-// line of a box.
-func (f *frame) between(p part, y int) text.Span {
-	s, way := &f.Symbols, strings.Repeat(f.Symbols.Horizontal, f.gap-1)
-	switch {
-	case y == 0 && f.across[p] > 0:
-		return text.Say(f.Border, way+s.Right)
-	case y == 0 && f.across[p] < 0:
-		return text.Say(f.Border, s.Left+way)
+// between adds what stands between a box and the one at its right: in one line the arrow.
+func (p *picture) between(of *box, lines [][]text.Span) {
+	if of.col+of.wide == columns {
+		return
 	}
-	return text.Span{Width: f.gap}
+	for y := range lines {
+		lines[y] = append(lines[y], text.Span{Width: p.gap})
+	}
+	s, line := &p.Theme.Symbols, strings.Repeat(p.Theme.Symbols.Horizontal, p.gap-1)
+	if way, ok := p.way(of, of.row, of.col+of.wide, line+s.Right, s.Left+line); ok {
+		lines[1][len(lines[1])-1] = way
+	}
+}
+
+// way returns the arrow from a box to the one that stands there, or back from it; false if there
+// is none.
+func (p *picture) way(of *box, row, col int, there, back string) (text.Span, bool) {
+	next := slices.IndexFunc(boxes, func(b box) bool { return b.row == row && b.col <= col && col < b.col+b.wide })
+	for _, w := range arrows {
+		switch {
+		case next < 0 || w.only != nil && !w.only(p.board):
+			continue
+		case w.from == of.place && w.to == boxes[next].place:
+		case w.to == of.place && w.from == boxes[next].place:
+			there = back
+		default:
+			continue
+		}
+		return text.Say(theme.When(w.blocked != nil && w.blocked(p.board), p.Theme.Bad, p.Theme.Border), there), true
+	}
+	return text.Span{}, false
 }

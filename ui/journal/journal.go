@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -24,6 +25,12 @@ type Row struct {
 	Marked bool   // by a person
 
 	before uint64 // the Seq of the row before it that is about the same pod; 0 for none
+}
+
+// ByRelist reports whether a relist found the event: what the runtime's stream tells the
+// kubelet, or an event source alone saw, came without one.
+func (r *Row) ByRelist() bool {
+	return r.Delivery != pleg.Unseen && !r.Streamed && (r.Seen == nil || !r.Seen.At[ledger.FromRelist].IsZero())
 }
 
 // A Journal has the rows in the order of their Seq, which only grows: a list of some of

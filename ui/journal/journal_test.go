@@ -13,6 +13,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/answers"
+	"github.com/plegtop/plegtop/engine/ledger"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -305,4 +306,31 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Logf("%d KB", late>>10)
 	}
 	runtime.KeepAlive(j)
+}
+
+// TestByRelist holds which events a relist has found: not those that came to the kubelet, or to
+// plegtop alone, without one.
+func TestByRelist(t *testing.T) {
+	seen := func(by ledger.Source) *ledger.Sightings {
+		s := new(ledger.Sightings)
+		s.At[by] = time.Unix(1, 0)
+		return s
+	}
+	for _, tt := range []struct {
+		name string
+		e    engine.Event
+		want bool
+	}{
+		{"without event sources", engine.Event{}, true},
+		{"seen by the relist", engine.Event{Seen: seen(ledger.FromRelist)}, true},
+		{"told by the stream", engine.Event{Event: pleg.Event{Streamed: true}}, false},
+		{"told by the stream, and then listed", engine.Event{Event: pleg.Event{Streamed: true}, Seen: seen(ledger.FromRelist)}, false},
+		{"seen by a source alone", engine.Event{Seen: seen(ledger.FromCgroup)}, false},
+		{"unseen", engine.Event{Event: pleg.Event{Delivery: pleg.Unseen}}, false},
+		{"derived", engine.Event{Event: pleg.Event{Delivery: pleg.Derived}}, true},
+	} {
+		if got := (&Row{Event: tt.e}).ByRelist(); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
 }

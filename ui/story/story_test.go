@@ -1,0 +1,173 @@
+package story
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/ledger"
+	"github.com/plegtop/plegtop/engine/pleg"
+	"github.com/plegtop/plegtop/engine/podworker"
+	"github.com/plegtop/plegtop/ui/journal"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func init() { time.Local = time.UTC }
+
+// died returns the death of a container, the relist that found it, and the node it was on. Change
+// may change any of them before the journal has them.
+func died(change ...func(s *engine.Snapshot, e *engine.Event)) (*engine.Snapshot, *journal.Journal, *journal.Row) {
+	ref := pleg.PodRef{UID: "u", Namespace: "shop", Name: "cart-0"}
+	listed := &pleg.Pod{PodRef: ref, Sandboxes: []pleg.Sandbox{{ID: "s"}}, Containers: []pleg.Container{{ID: "c", Name: "app"}}}
+	began := noon.Add(-10 * time.Second)
+	s := &engine.Snapshot{
+		At: noon, Release: 36, Period: time.Second, Threshold: 3 * time.Minute, Timeout: 2 * time.Minute, Channel: engine.Channel{Capacity: 1000, Len: 7, Discarded: 3},
+		Pods:    []*engine.Pod{{PodRef: ref, Old: listed, Current: listed, StatusAt: began, Inspected: 2, InspectedAt: began.Add(30 * time.Millisecond), InspectLast: 20 * time.Millisecond}},
+		Relists: engine.Relists{Count: 42, History: []engine.Relist{{At: began, Took: 40 * time.Millisecond, List: 10 * time.Millisecond, Inspected: 3, Failures: 1}}},
+		Workers: podworker.Workers{Acting: true, All: []*podworker.Worker{{Pod: ref, Since: began, WakeUps: 2, Syncs: 1}}},
+	}
+	e := engine.Event{
+		Seq: 1, SeenAt: began.Add(30 * time.Millisecond), Lag: 500 * time.Millisecond, HasLag: true,
+		Event: pleg.Event{Kind: pleg.Died, ObjectRef: pleg.ObjectRef{Pod: ref, ID: "c", Container: "app"}, From: pleg.Running, To: pleg.Exited, At: began, Exited: true, ExitCode: 137},
+	}
+	for _, f := range change {
+		f(s, &e)
+	}
+	j := journal.New(10)
+	j.Observe(engine.Update{Snapshot: s, Events: []engine.Event{e}})
+	return s, j, j.Row(1)
+}
+
+// TestDeath holds the whole story of a death that a relist found.
+func TestDeath(t *testing.T) {
+	all := Of(died())
+	var got []string
+	for i := range all {
+		got = append(got, strings.TrimSpace(all[i].Name+": "+all[i].Title+" "+all[i].At()), all[i].Says)
+		for _, f := range all[i].Figures {
+			at := ""
+			if !f.At.IsZero() {
+				at = f.At.Format(Clock) + " "
+			}
+			got = append(got, "  "+f.Label+" "+at+f.Text)
+		}
+	}
+	want := []string{
+		"seen: this container died 11:59:49.530 by the runtime's clock",
+		"Container app of shop/cart-0 went from running to exited, exit code 137. Nobody tells the kubelet.",
+		"  happened 11:59:49.530 by the runtime's clock", "  seen 11:59:50.030 9s ago", "  lag 500ms",
+		"found: this record differs 11:59:50.000 by relist 42",
+		"Its lists took 10ms. Compared with those before, app was running and is exited: the record differs.",
+		"  relist 42", "  began 11:59:50.000 ", "  took 40ms", "  lists took 10ms", "  inspected 3 pods, of which 1 failed",
+		"inspected: this inspection 11:59:50.030",
+		"Each changed pod is inspected: one status call per sandbox and container, now 2, one by one; it took 20ms, 30ms from the start of the relist until it had succeeded.",
+		"cached: this cache entry",
+		"Only now the record moves on: no relist reports this again. The cache has the pod's status as of the start of the lists, 11:59:50.000.",
+		"sent: this event 11:59:50.030",
+		"ContainerDied is sent, without waiting for anybody. The channel holds 1000; 7 are in it now.",
+		"woken: this worker",
+		"The sync loop takes it and wakes the pod's worker. Now: idle for 10s; woken 2 times, synced 1.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestEveryStory holds of all kinds and ends of events that every stage is told, with every figure
+// in its place, and that no tale is there that no event has.
+func TestEveryStory(t *testing.T) {
+	told := make([]bool, len(tales))
+	for kind := pleg.Started; kind <= pleg.NetworkFailed; kind++ {
+		for delivery := pleg.Delivered; delivery <= pleg.Derived; delivery++ {
+			for bits := range 1 << 6 {
+				is := func(bit int) bool { return bits>>bit&1 == 1 }
+				s, j, r := died(func(s *engine.Snapshot, e *engine.Event) {
+					e.Kind, e.Delivery, e.AtStart = kind, delivery, is(0)
+					if is(1) {
+						e.Seen = &ledger.Sightings{}
+						e.Seen.At[ledger.FromCRI] = e.SeenAt
+					}
+					if e.Streamed = is(2); is(3) {
+						s.Pods = nil
+					}
+					if e.HasLag, e.Sandbox = is(4), is(4); is(5) {
+						e.Mode, s.Workers.All[0].Spared, s.Workers.All[0].Last = pleg.Evented, true, e.Event
+					}
+				})
+				teller := newTeller(s, j, r)
+				for i, st := range Of(s, j, r) {
+					for _, text := range []string{st.Title, st.Says, st.Then, st.Field} {
+						if strings.ContainsAny(text, "{}") || strings.Contains(text, "  ") {
+							t.Fatalf("%v, %v: %q", kind, delivery, text)
+						}
+					}
+					if st.Name == "" || st.Title == "" || st.Says == "" || len(st.Places) == 0 {
+						t.Fatalf("%v, %v: stage %d is not told: %+v", kind, delivery, i, st)
+					}
+					n := slices.IndexFunc(tales, func(of tale) bool { return of.stage == i && (of.when == nil || of.when(teller)) })
+					told[n] = true
+				}
+			}
+		}
+	}
+	for i, is := range told {
+		if !is {
+			t.Errorf("no event has the tale %q of stage %d", tales[i].says, tales[i].stage)
+		}
+	}
+}
+
+// TestWhoSawIt holds when an event came to the kubelet that an event source saw first, and who
+// that was.
+func TestWhoSawIt(t *testing.T) {
+	s, j, r := died(func(_ *engine.Snapshot, e *engine.Event) {
+		e.Seen = &ledger.Sightings{}
+		e.Seen.At[ledger.FromRelist] = e.SeenAt
+		e.SeenAt = e.SeenAt.Add(-20 * time.Millisecond)
+		e.Seen.At[ledger.FromPidfd] = e.SeenAt
+	})
+	all := Of(s, j, r)
+	if got, want := all[Sent].At(), "11:59:50.030"; got != want {
+		t.Errorf("sent %s, want %s, when the relist had found it", got, want)
+	}
+	want := []Figure{
+		{Label: "relist", At: r.SeenAt.Add(20 * time.Millisecond)},
+		{Label: "pidfd", At: r.SeenAt, Text: "20ms before the relist", Level: Strong},
+		{Label: "mode", Text: "generic: " + acts[pleg.StreamUnused]},
+	}
+	if diff := cmp.Diff(want, all[Seen].Figures[3:]); diff != "" || !strings.Contains(all[Seen].Says, "The source pidfd saw it at 11:59:50.010, 20ms before the relist.") {
+		t.Errorf("%q (-want +got):\n%s", all[Seen].Says, diff)
+	}
+}
+
+// TestPlaces holds where the stages are of an event that somebody told, and that it is bad where it
+// was lost.
+func TestPlaces(t *testing.T) {
+	beside := []Place{Runtime, Sources}
+	for _, tt := range []struct {
+		name   string
+		change func(*engine.Event)
+		stage  int
+		want   []Place
+		level  Level
+	}{
+		{"found by a relist", func(*engine.Event) {}, Found, []Place{Lists, Compare}, Plain},
+		{"told by the stream", func(e *engine.Event) { e.Streamed = true }, Seen, []Place{Runtime}, Plain},
+		{"taken in from it", func(e *engine.Event) { e.Streamed = true }, Found, beside, Plain},
+		{"cached from it", func(e *engine.Event) { e.Streamed = true }, Cached, []Place{Cache}, Plain},
+		{"seen by a source alone", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Seen, beside, Plain},
+		{"not found", func(e *engine.Event) { e.Delivery = pleg.Unseen }, Found, []Place{Lists, Compare}, Plain},
+		{"thrown away", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Sent, []Place{Channel}, Bad},
+		{"cached before that", func(e *engine.Event) { e.Delivery = pleg.Discarded }, Cached, []Place{Cache}, Plain},
+	} {
+		st := Of(died(func(_ *engine.Snapshot, e *engine.Event) { tt.change(e) }))[tt.stage]
+		if diff := cmp.Diff(tt.want, st.Places); diff != "" || st.Level != tt.level {
+			t.Errorf("%s: level %d, want %d; places (-want +got):\n%s", tt.name, st.Level, tt.level, diff)
+		}
+	}
+}
