@@ -34,17 +34,14 @@ func (v *view) nextClock() Clock {
 		}
 	}
 	if clock.What == "" && v.noStatusInCheck() {
-		clock = Clock{"NotReady", 0, statusLasts + postPeriod}
+		clock = Clock{"NotReady", 0, answers.StatusLasts + postPeriod}
 	}
 	return clock
 }
 
-// The kubelet takes a runtime for down without a good Status for so long, and posts it at
-// its next update, of which there is one in so long.
-const (
-	statusLasts = 30 * time.Second
-	postPeriod  = 10 * time.Second
-)
+// postPeriod is from one update of the node's status to the next: that a runtime is down is
+// posted at the next one.
+const postPeriod = 10 * time.Second
 
 // noStatusInCheck reports whether one look finds that Status hangs or fails for sure while
 // Version, which comes before each posting, is answered: NotReady is posted then, or has been.

@@ -186,14 +186,14 @@ func (b *builder) channel() {
 
 func (b *builder) loop() {
 	b.title, b.about = "sync loop", "Takes the events and wakes workers. While the node is unhealthy it reads nothing."
-	switch n := &b.Node; {
-	case !n.LoopHeld.IsZero():
-		b.warn("held " + text.Age(b.At.Sub(n.LoopHeld)))
+	switch l := diagnose.HealthOf(b.Snapshot, diagnose.HealthLoop); l.Level {
+	case diagnose.HealthLate:
+		b.warn("held " + text.Age(b.At.Sub(l.Since)))
 		b.say(b.Theme.Dim, "by its own list")
-	case !n.LoopStopped.IsZero():
-		b.bad("stopped " + text.Age(b.At.Sub(n.LoopStopped)))
-		b.say(b.Theme.Dim, "looks in %s", n.LoopNap)
-	case !n.Known:
+	case diagnose.HealthIll:
+		b.bad("stopped " + text.Age(b.At.Sub(l.Since)))
+		b.say(b.Theme.Dim, "looks in %s", b.Node.LoopNap)
+	case diagnose.HealthUnknown:
 		b.say(b.Theme.Dim, "not known yet")
 	default:
 		b.good("works")
