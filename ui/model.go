@@ -68,6 +68,7 @@ func New(cfg Config) *Model {
 	if err := m.SetFilter(cfg.Filter); err != nil {
 		m.Say("filter " + cfg.Filter + ": " + err.Error())
 	}
+	m.order()
 	m.settle()
 	return m
 }
@@ -99,6 +100,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case pane.Reply:
 		msg(m)
 	}
+	m.order()
 	m.settle()
 	return m, m.pending()
 }
