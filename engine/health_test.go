@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
@@ -220,12 +221,12 @@ func TestSyncLoop(t *testing.T) {
 		healthy bool
 		want    bool
 	}{
-		{"not told yet", func(*syncLoop) {}, statusLasts - 1, true, true},
-		{"never told", func(*syncLoop) {}, statusLasts, true, false},
+		{"not told yet", func(*syncLoop) {}, answers.StatusLasts - 1, true, true},
+		{"never told", func(*syncLoop) {}, answers.StatusLasts, true, false},
 		{"ready, network not", func(s *syncLoop) { s.status(start, ready) }, 0, true, true},
 		{"PLEG unhealthy", func(s *syncLoop) { s.status(start, ready) }, 0, false, false},
-		{"just young enough", func(s *syncLoop) { s.status(start, ready) }, statusLasts - 1, true, true},
-		{"too old", func(s *syncLoop) { s.status(start, ready) }, statusLasts, true, false},
+		{"just young enough", func(s *syncLoop) { s.status(start, ready) }, answers.StatusLasts - 1, true, true},
+		{"too old", func(s *syncLoop) { s.status(start, ready) }, answers.StatusLasts, true, false},
 		{"condition missing", func(s *syncLoop) { s.status(start, ready); s.status(start, nil) }, 0, true, false},
 		{"paused", func(s *syncLoop) { s.status(start, ready); s.pause(start.Add(time.Second), true) }, time.Hour, true, true},
 		{"paused and resumed", func(s *syncLoop) {

@@ -3,12 +3,12 @@ package engine
 import (
 	"time"
 
+	"github.com/plegtop/plegtop/engine/answers"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
 // The kubelet's constants for its sync loop and for what that waits for.
 const (
-	statusLasts = 30 * time.Second // a good Status is good for so long
 	napShortest = 100 * time.Millisecond
 	napLongest  = 5 * time.Second
 	toHousekeep = time.Second // on average, to the next housekeeping: there is one every 2 s
@@ -121,7 +121,7 @@ func (s *syncLoop) down(now time.Time) string {
 	switch {
 	case s.synced.IsZero():
 		return statusNotChecked
-	case now.Sub(s.synced) >= statusLasts:
+	case now.Sub(s.synced) >= answers.StatusLasts:
 		return runtimeDown
 	}
 	return ""
@@ -133,7 +133,7 @@ func (s *syncLoop) downAt() time.Time {
 	if s.synced.IsZero() || !s.pausedAt.IsZero() {
 		return time.Time{}
 	}
-	return s.synced.Add(statusLasts)
+	return s.synced.Add(answers.StatusLasts)
 }
 
 // healthzAt returns when /healthz/syncloop begins to fail; zero while the loop

@@ -88,6 +88,18 @@ func (m *Model) Focus(p pane.Pane) {
 	m.full = m.full || m.small()
 }
 
+// Mark marks an event, or takes its mark away.
+func (m *Model) Mark(event uint64) { m.view.Journal.Mark(event) }
+
+// order puts the pods into the order that a pane says.
+func (m *Model) order() {
+	for _, p := range m.panes {
+		if o, ok := p.(pane.Orderer); ok {
+			m.view.Pods.Arrange(o.Order())
+		}
+	}
+}
+
 // OpenSheet opens the sheet about a subject, and reports whether there is one.
 func (m *Model) OpenSheet(s pane.Subject) bool {
 	for _, open := range sheets {

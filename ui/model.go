@@ -72,6 +72,7 @@ func newModel(cfg Config, panes []func(pane.Settings) pane.Pane) *Model {
 	if err := m.SetFilter(cfg.Filter); err != nil {
 		m.Say("filter " + cfg.Filter + ": " + err.Error())
 	}
+	m.order()
 	m.settle()
 	return m
 }
@@ -104,6 +105,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.replies = append(m.replies, msg)
 	}
 	m.answer()
+	m.order()
 	m.settle()
 	return m, m.pending()
 }

@@ -49,6 +49,8 @@ const (
 	Together = 100 * time.Millisecond
 	// StatusPeriod is the kubelet's: from the end of one Status to the next.
 	StatusPeriod = 5 * time.Second
+	// StatusLasts is the kubelet's: for so long it trusts a runtime after a good Status.
+	StatusLasts = 30 * time.Second
 	// ProbePeriod is from the start of a round of probes to that of the next: a call of
 	// the relist that goes on hanging is no reason to ask more often than the kubelet does.
 	ProbePeriod = StatusPeriod

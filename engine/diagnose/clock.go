@@ -41,11 +41,9 @@ func (v *view) nextClock() Clock {
 	return clock
 }
 
-// The kubelet takes a runtime for down without a good Status for so long, reads the
-// conditions of a good one every so often, and posts either at its next update, of which
-// there is one in so long.
+// The kubelet reads the conditions of a good Status every so often, and posts what it makes of
+// them at its next update, of which there is one in so long.
 const (
-	statusLasts = 30 * time.Second
 	statusEvery = 5 * time.Second
 	postPeriod  = 10 * time.Second
 )
@@ -61,7 +59,7 @@ func (v *view) postedInCheck() time.Duration {
 		if v.Node.RuntimeDown == "" {
 			return 0
 		}
-		return statusLasts + postPeriod
+		return answers.StatusLasts + postPeriod
 	}
 	for _, condition := range []string{runtimeReady, networkReady} {
 		if _, lacks := v.lacks(condition); lacks {

@@ -149,7 +149,7 @@ func (e *events) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 		}
 	case keymap.Mark:
 		if n, ok := e.Current(); ok {
-			e.view.Journal.Mark(n.seq)
+			h.Mark(n.seq)
 		}
 	case keymap.MatchNext:
 		e.jump(1, h)

@@ -4,62 +4,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/finding"
-	"github.com/plegtop/plegtop/ui/pane"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/theme"
 	"github.com/plegtop/plegtop/ui/wording"
 )
 
-// statusClock is for how long Status may fail before the kubelet takes its runtime for
-// down (kubelet runtimeState, 30 s).
-const statusClock = 30 * time.Second
-
-// statusLate is how old the last good Status is once another one should have come: it is
-// asked for every 5 s.
-const statusLate = 10 * time.Second
-
-// A clock is a time that runs out.
-type clock struct {
-	name        string // empty before the first list
-	part, whole time.Duration
-}
-
-// nextClock returns the clock that ends first: the age of the list, Status, or the call
-// of the relist that does not come back. One that has run out has ended before all.
-func nextClock(v *pane.View) clock {
-	s := v.Snapshot
-	if s.Health.ListedAt.IsZero() {
-		return clock{}
-	}
-	first := clock{"list", s.Health.ListAge(s.At), s.Threshold}
-	if s.Paused {
-		return first
-	}
-	if unanswered := statusClock - s.Node.DownAt.Sub(s.At); !s.Node.DownAt.IsZero() && unanswered >= statusLate {
-		first = first.or(clock{"Status", unanswered, statusClock})
-	}
-	if f := diagnose.RelistCall(s); f != nil && diagnose.Late(s, *f) {
-		first = first.or(clock{f.Op.String(), f.Elapsed(s.At), s.Timeout})
-	}
-	return first
-}
-
-// or returns the one that ends sooner.
-func (c clock) or(other clock) clock {
-	if c.whole-c.part <= 0 || c.whole-c.part <= other.whole-other.part {
-		return c
-	}
-	return other
-}
-
-// String says the same in words and figures.
-func (c clock) String() string {
-	return c.name + " " + wording.Fresh(c.part) + " of " + text.Took(c.whole)
+// timed says how far a time has run that runs out, in words and figures.
+func timed(d diagnose.Deadline) string {
+	return d.Name + " " + wording.Fresh(d.Passed) + " of " + text.Took(d.Whole)
 }
 
 // headline breaks the headline into line two and the lines below it, and returns those.
@@ -116,7 +72,7 @@ func good(c diagnose.Clock) bool { return c.What == "Ready" || c.What == "relist
 // gauge draws the clock that ends first as a bar, in words and figures, and what else
 // the verdict on PLEG is made of.
 func (h *Header) gauge(l *text.Line) {
-	if h.clock.name == "" {
+	if h.clock.Name == "" {
 		l.Put(h.pen.Dim, "no list yet")
 		return
 	}
@@ -141,10 +97,10 @@ func (h *Header) grounds() []text.Span {
 		inspected = "inspected " + wording.Fresh(s.Health.InspectAge(s.At)) + " ago"
 	}
 	listed := ""
-	if h.clock.name != "list" {
+	if h.clock.Name != "list" {
 		listed = "list " + wording.Fresh(s.Health.ListAge(s.At)) + " of " + text.Took(s.Threshold)
 	}
-	return []text.Span{text.Say(b.Text, h.clock.String()), text.Say(b.Text, listed), text.Say(theme.When(late, b.Warn, b.Text), inspected), text.Say(b.Dim, stood)}
+	return []text.Span{text.Say(b.Text, timed(h.clock)), text.Say(b.Text, listed), text.Say(theme.When(late, b.Warn, b.Text), inspected), text.Say(b.Dim, stood)}
 }
 
 // bar draws how much of the clock has passed, in w cells with the brackets, in the look
@@ -153,8 +109,8 @@ func (h *Header) grounds() []text.Span {
 func (h *Header) bar(l *text.Line, w int) {
 	w -= 2
 	filled := w
-	if c := h.clock; c.whole > 0 && c.part < c.whole {
-		filled = max(1, int(int64(max(c.part, 0))*int64(w)/int64(c.whole)))
+	if c := h.clock; c.Whole > 0 && c.Passed < c.Whole {
+		filled = max(1, int(int64(max(c.Passed, 0))*int64(w)/int64(c.Whole)))
 	}
 	l.Put(h.pen.Dim, "[")
 	l.Repeat(h.lead[0].Style, h.pen.Symbols.Full, filled)

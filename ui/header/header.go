@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/keymap"
 	"github.com/plegtop/plegtop/ui/pane"
@@ -32,7 +33,7 @@ type Header struct {
 	v      *pane.View
 	pen    widget.Pen
 	width  int
-	clock  clock
+	clock  diagnose.Deadline
 	lead   []text.Span // the headline, as far as line two holds it
 	alerts []text.Span
 }
@@ -49,7 +50,7 @@ type Room struct {
 // Observe takes over what is to be shown.
 func (h *Header) Observe(v *pane.View, r Room) {
 	h.v, h.pen, h.width = v, v.Pen(), r.Width
-	h.clock = nextClock(v)
+	h.clock = diagnose.FirstDeadline(v.Snapshot)
 	rest := h.headline(r)
 	h.alerts = nil
 	for _, line := range rest {

@@ -29,7 +29,7 @@ const gaugeLine = "\x00"
 func (h *Header) tiny(height int) []text.Span {
 	b, of := h.pen, h.v.Headline
 	out := []text.Span{h.lead[0], h.lead[1], {Text: gaugeLine}}
-	if h.clock.name == "" {
+	if h.clock.Name == "" {
 		out = out[:2]
 	}
 	for _, said := range []text.Span{text.Say(h.aside(), text.After(of.Word, of.Text)), text.Say(b.Text, verdict(h.v.Snapshot))} {

@@ -71,7 +71,7 @@ type readyObject struct {
 }
 
 func newReadyObject(s *engine.Snapshot) readyObject {
-	n, basis := nodeOf(s)
+	n, basis := diagnose.NodeReady(s)
 	return readyObject{Ready: n.Ready, Reason: n.Reason, Message: text.Clean(n.Message), Basis: basis}
 }
 

@@ -65,7 +65,7 @@ func ready(s *engine.Snapshot, node, release string, written func(string) bool) 
 	if node == "" {
 		node = "this node"
 	}
-	n, basis := nodeOf(s)
+	n, basis := diagnose.NodeReady(s)
 	if !n.Known {
 		return node + ": no answer yet that says whether it would be Ready"
 	}
@@ -80,40 +80,10 @@ func ready(s *engine.Snapshot, node, release string, written func(string) bool) 
 	switch {
 	case n.Ready: // it may have other reasons, and words, of its own
 		return fmt.Sprintf("%s: a kubelet %s started now would say Ready, as far as the runtime and PLEG go", node, release)
-	case basis == byKubelet:
+	case basis == diagnose.ByKubelet:
 		return fmt.Sprintf("%s: %s by what its kubelet %s says of its PLEG (%s), though plegtop's own lists are answered", node, word, release, why)
 	}
 	return fmt.Sprintf("%s: a kubelet %s started now would say %s (%s)", node, release, word, why)
-}
-
-// By whose figures a node is said to be ready.
-const (
-	byModel   = "model"   // what a kubelet that started now would say
-	byKubelet = "kubelet" // the node's own says of its PLEG what we do not see
-)
-
-// nodeOf returns what is known of the node's Ready condition, and by whom. The figures of the
-// node's own kubelet win: what it sees of its PLEG is what is posted.
-func nodeOf(s *engine.Snapshot) (engine.Node, string) {
-	n := s.Node
-	if s.Evidence == nil {
-		return n, byModel
-	}
-	k := s.Evidence.Kubelet
-	if healthy, known := plegOf(k); known && !healthy && n.Ready {
-		n.Ready, n.Reason = false, "KubeletNotReady"
-		n.Message = fmt.Sprintf("PLEG is not healthy: pleg was last seen active %v ago; threshold is %v", k.ReadAt.Sub(k.LastSeen), pleg.DefaultThreshold)
-		return n, byKubelet
-	}
-	return n, byModel
-}
-
-// plegOf returns what a kubelet says of its PLEG, by the last relist that it told.
-// Its threshold is that of every kubelet, whatever ours is; but for one that goes by the
-// runtime's events, and relists so rarely that this would not do.
-func plegOf(k evidence.Kubelet) (healthy, known bool) {
-	known = k.Metrics.OK && !k.LastSeen.IsZero() && !k.Evented() && k.Interval.Mean < pleg.DefaultThreshold
-	return known && k.ReadAt.Sub(k.LastSeen) <= pleg.DefaultThreshold, known
 }
 
 func health(s *engine.Snapshot, written func(string) bool) string {
@@ -241,7 +211,7 @@ func kubelet(r *evidence.Report) string {
 	if k.Version != "" {
 		said = append(said, k.Version)
 	}
-	switch healthy, known := plegOf(k); {
+	switch healthy, known := diagnose.KubeletPLEG(k); {
 	case known && healthy:
 		said = append(said, "PLEG is healthy, its last relist began "+text.Took(k.ReadAt.Sub(k.LastSeen))+" ago")
 	case known:

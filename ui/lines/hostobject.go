@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/engine/evidence"
 	"github.com/plegtop/plegtop/ui/text"
 )
@@ -188,7 +189,7 @@ func newKubeletObject(k evidence.Kubelet) kubeletObject {
 	if k.Metrics.OK {
 		o.Relist, o.Interval = newTimingObject(k.Relist), newTimingObject(k.Interval)
 	}
-	if healthy, known := plegOf(k); known {
+	if healthy, known := diagnose.KubeletPLEG(k); known {
 		o.Healthy = &healthy
 	}
 	return o

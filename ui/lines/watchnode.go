@@ -51,18 +51,14 @@ const (
 	loopStopped = "stopped"
 )
 
-// heldLong is how long the sync loop must have waited for one list to be held: a
-// list of a large node takes a part of that.
-const heldLong = 2 * time.Second
-
 // loopOf returns the state of the sync loop, and since when it is so, where that is
 // known.
 func loopOf(s *engine.Snapshot) (state string, since time.Time) {
-	switch n := &s.Node; {
-	case !n.LoopStopped.IsZero():
-		return loopStopped, n.LoopStopped
-	case !n.LoopHeld.IsZero() && s.At.Sub(n.LoopHeld) >= heldLong:
-		return loopHeld, n.LoopHeld
+	switch loop := diagnose.HealthOf(s, diagnose.HealthLoop); {
+	case loop.Level == diagnose.HealthIll:
+		return loopStopped, loop.Since
+	case loop.Level == diagnose.HealthLate && loop.Lasts(s.At):
+		return loopHeld, loop.Since
 	}
 	return loopWorks, time.Time{}
 }

@@ -2,20 +2,10 @@ package node
 
 import (
 	"strings"
-	"time"
 
 	"github.com/plegtop/plegtop/engine/diagnose"
 	"github.com/plegtop/plegtop/ui/text"
 	"github.com/plegtop/plegtop/ui/wording"
-)
-
-const (
-	// statusClock is how long a kubelet trusts a runtime whose Status fails. Its
-	// other clock, that of PLEG, is the snapshot's threshold.
-	statusClock = 30 * time.Second
-	// lateAge is the age of an answer from which on it is drawn as one to look at:
-	// several of them are missing.
-	lateAge = 10 * time.Second
 )
 
 // chain adds the kubelet's health chain, link by link, and where it ends: the node's
@@ -26,96 +16,88 @@ func (n *node) chain() {
 		n.Paragraph(n.Theme.Warn, "  not known while paused: nobody looks; the last list is "+text.Age(n.Health.ListAge(n.At))+" old")
 		return
 	}
-	n.tell("runtime Status", n.status())
-	n.tell("PLEG", n.pleg())
-	n.tell("network", n.network())
-	n.tell("sync loop", n.loop())
-	n.tell("/healthz/syncloop", n.healthz())
+	for _, link := range []struct {
+		name string
+		of   diagnose.HealthPart
+		says func(l diagnose.HealthLink) string
+	}{
+		{"runtime Status", diagnose.HealthStatus, n.status}, {"PLEG", diagnose.HealthPLEG, n.pleg}, {"network", diagnose.HealthNetwork, network},
+		{"sync loop", diagnose.HealthLoop, n.loop}, {"/healthz/syncloop", diagnose.HealthProbe, n.healthz},
+	} {
+		l := diagnose.HealthOf(n.Snapshot, link.of)
+		n.tell(link.name, n.level(l.Level, link.says(l)))
+	}
 	n.ready()
 }
 
-func (n *node) status() text.Span {
-	of := n.Node
-	when := "never answered well"
-	if !of.SyncedAt.IsZero() {
-		when = "answered well " + n.since(of.SyncedAt) + " ago (limit " + text.Took(statusClock) + ")"
-	}
-	switch {
-	case of.RuntimeDown != "":
-		return n.ill(when + ": " + of.RuntimeDown)
-	case of.RuntimeErr != "":
-		return n.ill(of.RuntimeErr)
-	case of.SyncedAt.IsZero() && n.StatusErr == nil:
-		return n.unsure()
-	case n.At.Sub(of.SyncedAt) < lateAge:
-		return n.well(when)
-	case !of.DownAt.IsZero(): // if no Status succeeds before
-		when += "; runtime down in " + n.until(of.DownAt)
-	}
-	return n.late(when)
-}
-
-func (n *node) pleg() text.Span {
-	h := n.Health
-	switch {
-	case h.ListedAt.IsZero() && n.Node.PLEG == "": // which only a kubelet that starts holds against it
-		return n.unsure()
-	case h.Verdict != "":
-		return n.ill(diagnose.Rounded(h.Verdict))
-	}
-	age := h.ListAge(n.At)
-	said := "list " + wording.Fresh(age) + " old (limit " + text.Took(n.Threshold) + ")"
-	switch {
-	case age < n.Period+lateAge: // an evented mode lists every few minutes
+// level returns what is said of a link, in the look of its level.
+func (n *node) level(l diagnose.HealthLevel, said string) text.Span {
+	switch l {
+	case diagnose.HealthWell:
 		return n.well(said)
-	case !h.UnhealthyAt.IsZero():
-		said += "; unhealthy in " + n.until(h.UnhealthyAt)
-	case !n.Phase.EndsBy.IsZero():
-		said += "; stays healthy: this relist ends in " + n.until(n.Phase.EndsBy) + " at the latest"
+	case diagnose.HealthLate:
+		return n.late(said)
+	case diagnose.HealthIll:
+		return n.ill(said)
 	}
-	return n.late(said)
+	return n.unsure()
 }
 
-func (n *node) network() text.Span {
-	switch {
-	case n.Node.NetworkErr != "":
-		return n.ill(n.Node.NetworkErr)
-	case !n.Node.Known:
-		return n.unsure()
+func (n *node) status(l diagnose.HealthLink) string {
+	when := "never answered well"
+	if !l.Since.IsZero() {
+		when = "answered well " + n.since(l.Since) + " ago (limit " + text.Took(l.Limit) + ")"
 	}
-	return n.well("ready")
+	switch {
+	case l.Level == diagnose.HealthIll && l.Limit == 0: // the runtime says so itself
+		return l.Text
+	case l.Level == diagnose.HealthIll:
+		return when + ": " + l.Text
+	case l.Level == diagnose.HealthLate && !l.Until.IsZero(): // if no Status succeeds before
+		return when + "; runtime down in " + n.until(l.Until)
+	}
+	return when
 }
 
-func (n *node) loop() text.Span {
-	of := n.Node
+func (n *node) pleg(l diagnose.HealthLink) string {
+	said := "list " + wording.Fresh(n.Health.ListAge(n.At)) + " old (limit " + text.Took(l.Limit) + ")"
 	switch {
-	case !of.LoopHeld.IsZero():
-		return n.late("waits for a list in its housekeeping, for " + n.since(of.LoopHeld) + " (limit " + text.Took(n.Timeout) + "): no pod is started or stopped, and it sees nothing")
-	case !of.LoopStopped.IsZero():
-		return n.ill("stopped " + n.since(of.LoopStopped) + " ago: no pod is started or stopped; looks again every " + of.LoopNap.String())
-	case !of.Known:
-		return n.unsure()
+	case l.Level == diagnose.HealthIll:
+		return diagnose.Rounded(l.Text)
+	case l.Level != diagnose.HealthLate || l.Until.IsZero():
+		return said
+	case l.Ends:
+		return said + "; stays healthy: this relist ends in " + n.until(l.Until) + " at the latest"
 	}
-	return n.well("runs: pods are started and stopped")
+	return said + "; unhealthy in " + n.until(l.Until)
 }
 
-func (n *node) healthz() text.Span {
-	at := n.Node.HealthzAt
-	switch {
-	case at.IsZero() && !n.Node.Known:
-		return n.unsure()
-	case at.IsZero():
-		return n.well("would answer ok")
-	case n.At.Before(at):
-		return n.late("would fail in " + n.until(at) + "; a liveness check may then restart the kubelet")
+func network(l diagnose.HealthLink) string { return pick(l.Text != "", l.Text, "ready") }
+
+func (n *node) loop(l diagnose.HealthLink) string {
+	switch l.Level {
+	case diagnose.HealthLate:
+		return "waits for a list in its housekeeping, for " + n.since(l.Since) + " (limit " + text.Took(l.Limit) + "): no pod is started or stopped, and it sees nothing"
+	case diagnose.HealthIll:
+		return "stopped " + n.since(l.Since) + " ago: no pod is started or stopped; looks again every " + n.Node.LoopNap.String()
 	}
-	return n.ill("would fail, for " + n.since(at) + " now; a liveness check may restart the kubelet")
+	return "runs: pods are started and stopped"
+}
+
+func (n *node) healthz(l diagnose.HealthLink) string {
+	switch l.Level {
+	case diagnose.HealthLate:
+		return "would fail in " + n.until(l.Until) + "; a liveness check may then restart the kubelet"
+	case diagnose.HealthIll:
+		return "would fail, for " + n.since(l.Since) + " now; a liveness check may restart the kubelet"
+	}
+	return "would answer ok"
 }
 
 // ready adds the node's Ready condition, as posted.
 func (n *node) ready() {
-	of, name := n.Node, "node Ready"
-	if !of.Known {
+	of, name := diagnose.HealthOf(n.Snapshot, diagnose.HealthReady), "node Ready"
+	if of.Level == diagnose.HealthUnknown {
 		n.tell(name, n.unsure())
 		return
 	}
@@ -124,12 +106,13 @@ func (n *node) ready() {
 		n.tell(name, n.late("nothing is posted now: "+unposted))
 		name = "it would be"
 	}
-	state, st := n.well("True, reason "+of.Reason), n.Theme.Dim
-	if !of.Ready {
-		state, st = n.ill("False, reason "+of.Reason), n.Theme.Text
+	word, st := "True", n.Theme.Dim
+	if of.Level == diagnose.HealthIll {
+		word, st = "False", n.Theme.Text
 	}
+	state := n.level(of.Level, word+", reason "+n.Node.Reason)
 	n.say(name, state.Style, state.Text+", for "+text.AgeCoarse(n.At.Sub(of.Since)))
-	n.say("", st, diagnose.Rounded(of.Message))
+	n.say("", st, diagnose.Rounded(of.Text))
 	if next := n.posting(); next != "" && unposted == "" {
 		n.tell("next posted", n.late(next))
 	}

@@ -15,8 +15,7 @@ import (
 	"github.com/plegtop/plegtop/ui/widget"
 )
 
-// A View is all that panes show. Only the screen changes it, but for Pods and Axis,
-// whose order and scale are those of all panes.
+// A View is all that panes show. Only the screen changes it: a pane reads, and asks its [Host].
 type View struct {
 	*engine.Snapshot                    // never nil
 	Latest           *engine.Snapshot   // the newest; the same unless Frozen
@@ -87,6 +86,14 @@ type Settings struct {
 	Descending bool                // the other way round
 	Time       string              // format of event times: "clock" (if empty), "age" or "full"
 	Hidden     map[string][]string // columns that are not shown, by the pane's name in lower case
+}
+
+// An Orderer is a pane that says in which order all panes have the pods: the screen asks for it
+// whenever the pane may have changed it.
+type Orderer interface {
+	Pane
+	// Order returns the order that a person has chosen.
+	Order() podlist.Order
 }
 
 // A Clicker is a pane that takes clicks: on line y below the title, cell x of it.

@@ -26,9 +26,7 @@ type List struct {
 	show      func(*Pod, time.Time) bool // nil for all
 	shows     int                        // which filter that is, counted from 1
 	timed     bool
-	problems  bool
-	compare   func(a, b *Pod) int
-	invert    bool
+	order     Order
 }
 
 // Observe takes over the pods of s, and how they stand, in the same order.
@@ -81,21 +79,24 @@ func (l *List) Filter(show func(p *Pod, at time.Time) bool, timed bool) {
 	l.choose()
 }
 
-// ShowProblems shows only pods with a problem, or all that the filter lets through.
-func (l *List) ShowProblems(only bool) {
-	l.problems = only
-	l.choose()
+// ProblemsOnly reports whether only pods with a problem are shown.
+func (l *List) ProblemsOnly() bool { return l.order.Problems }
+
+// An Order says which pods stand first, and whether others are left out. The zero value has
+// all, the worst first.
+type Order struct {
+	By       string              // what they are sorted by; empty for the worst first
+	Compare  func(a, b *Pod) int // that of By: 0 for pods that are to stand by namespace and name; nil where that is empty
+	Invert   bool                // the other way round
+	Problems bool                // only pods with a problem, of those that the filter lets through
 }
 
-// ProblemsOnly reports whether only pods with a problem are shown.
-func (l *List) ProblemsOnly() bool { return l.problems }
-
-// SortBy puts those shown into the order of compare, which returns 0 for pods that are
-// to stand by namespace and name; nil returns to the worst first. Invert turns the
-// order round.
-func (l *List) SortBy(compare func(a, b *Pod) int, invert bool) {
-	l.compare, l.invert = compare, invert
-	l.choose()
+// Arrange puts those shown into an order. It costs nothing where that is the order already.
+func (l *List) Arrange(o Order) {
+	was := l.order
+	if l.order = o; o.By != was.By || o.Invert != was.Invert || o.Problems != was.Problems {
+		l.choose()
+	}
 }
 
 // Find returns a pod by its UID, shown or not, or nil.
@@ -118,12 +119,12 @@ func (l *List) choose() {
 			shown = append(shown, p)
 		}
 	}
-	compare := l.compare
+	compare := l.order.Compare
 	if compare == nil {
 		compare = func(a, b *Pod) int { return cmp.Compare(b.Rank, a.Rank) }
 	}
 	slices.SortStableFunc(shown, compare) // by namespace and name they are
-	if l.invert {
+	if l.order.Invert {
 		slices.Reverse(shown)
 	}
 	l.Shown = shown
@@ -133,7 +134,7 @@ func (l *List) choose() {
 // Shows reports whether what chooses the pods lets one through, also one that is not of
 // the list as it has gone.
 func (l *List) Shows(p *Pod) bool {
-	if l.problems && p.Problem == "" {
+	if l.order.Problems && p.Problem == "" {
 		return false
 	}
 	if l.show != nil && (p.asked != l.shows || l.timed) {

@@ -161,14 +161,14 @@ func TestWorstFirst(t *testing.T) {
 		t.Errorf("after a crash %s, want %s", names(&l), want)
 	}
 
-	l.SortBy(func(a, b *podlist.Pod) int { return strings.Compare(b.Pod.Name, a.Pod.Name) }, false)
+	l.Arrange(podlist.Order{By: "name", Compare: func(a, b *podlist.Pod) int { return strings.Compare(b.Pod.Name, a.Pod.Name) }})
 	if got := names(&l); got != "h g-loop f-hung e-ghost d-failing c-loop b-error a" {
 		t.Errorf("sorted by a person: %s", got)
 	}
-	if l.SortBy(nil, false); names(&l) != want {
+	if l.Arrange(podlist.Order{}); names(&l) != want {
 		t.Errorf("sorted by trouble again: %s, want %s", names(&l), want)
 	}
-	if l.ShowProblems(true); names(&l) != "f-hung e-ghost c-loop g-loop b-error" || l.Troubled != 5 || !l.Critical {
+	if l.Arrange(podlist.Order{Problems: true}); names(&l) != "f-hung e-ghost c-loop g-loop b-error" || l.Troubled != 5 || !l.Critical {
 		t.Errorf("problems only: %s; %d in trouble, critical %v", names(&l), l.Troubled, l.Critical)
 	}
 }

@@ -23,10 +23,10 @@ type place struct {
 }
 
 type pods struct {
-	start *pane.Settings // until the first Observe
 	view  *pane.View
 	table widget.Table[row, place]
 	open  map[pleg.UID]bool // unfolded
+	only  bool              // pods with a problem only
 	made  uint64            // podlist.List.Changed of which the rows are, and one
 	blank *widget.Doc       // in the place of the table; nil if there are pods
 	about []text.Span
@@ -36,7 +36,7 @@ type pods struct {
 // New returns the pane as set wants it at the start: a column that it has not is none.
 // The pane is not safe for concurrent use.
 func New(set pane.Settings) pane.Pane {
-	p := &pods{start: &set, open: map[pleg.UID]bool{}}
+	p := &pods{only: set.Problems, open: map[pleg.UID]bool{}}
 	p.table = widget.Table[row, place]{
 		Columns: columns,
 		Key: func(r row) place {
@@ -48,6 +48,11 @@ func New(set pane.Settings) pane.Pane {
 		Parent: func(k place) place { return place{uid: k.uid} },
 		Faint:  func(r row) bool { return !p.view.Pods.AsOf.IsZero() && r.of.Problem == "" },
 		Idle:   true,
+	}
+	p.table.Hide(set.Hidden["pods"])
+	p.table.SortBy(set.Sort)
+	if set.Descending {
+		p.table.Invert()
 	}
 	return p
 }
@@ -70,10 +75,6 @@ func (p *pods) Info() pane.Info {
 // Observe takes over the pods in their order; where there are none, what to do about that.
 func (p *pods) Observe(v *pane.View, w, h int) {
 	p.view = v
-	if p.start != nil {
-		p.begin(*p.start)
-		p.start = nil
-	}
 	p.mark = p.problems("")
 	if h == 0 {
 		return
@@ -82,17 +83,6 @@ func (p *pods) Observe(v *pane.View, w, h int) {
 	p.rows()
 	p.blank = p.none(w, h)
 	p.entitle()
-}
-
-// begin shows pods as they are to be shown at the start.
-func (p *pods) begin(set pane.Settings) {
-	p.table.Hide(set.Hidden["pods"])
-	p.table.SortBy(set.Sort)
-	if set.Descending {
-		p.table.Invert()
-	}
-	p.sort()
-	p.view.Pods.ShowProblems(set.Problems)
 }
 
 // rows takes over the pods that are shown, if they are others than before.
@@ -121,16 +111,15 @@ func (p *pods) rows() {
 	p.table.Set(rows)
 }
 
-// sort has the pods sorted by the column that was chosen.
-func (p *pods) sort() {
+// Order returns how a person wants all pods to stand.
+func (p *pods) Order() podlist.Order {
 	name, invert := p.table.Sorted()
-	i := slices.IndexFunc(columns, func(c widget.Column[row]) bool { return c.Name == name })
-	if i < 0 {
-		p.view.Pods.SortBy(nil, invert)
-		return
+	o := podlist.Order{By: name, Invert: invert, Problems: p.only}
+	if i := slices.IndexFunc(columns, func(c widget.Column[row]) bool { return c.Name == name }); i >= 0 {
+		compare := columns[i].Compare
+		o.Compare = func(a, b *podlist.Pod) int { return compare(row{of: a}, row{of: b}) }
 	}
-	compare := columns[i].Compare
-	p.view.Pods.SortBy(func(a, b *podlist.Pod) int { return compare(row{of: a}, row{of: b}) }, invert)
+	return o
 }
 
 // Do moves the cursor, unfolds, sorts, and goes to pods with a problem.
@@ -138,7 +127,7 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 	p.rows()
 	switch a {
 	case keymap.Back:
-		if !p.view.Pods.ProblemsOnly() {
+		if !p.only {
 			return nil, false
 		}
 		p.problemsOnly(h)
@@ -163,14 +152,11 @@ func (p *pods) Do(a keymap.Action, h pane.Host) (tea.Cmd, bool) {
 }
 
 func (p *pods) sorted(h pane.Host) {
-	p.sort()
 	h.Say("pods " + p.table.SortedBy("trouble"))
 }
 
 func (p *pods) problemsOnly(h pane.Host) {
-	l := p.view.Pods
-	l.ShowProblems(!l.ProblemsOnly())
-	if l.ProblemsOnly() {
+	if p.only = !p.only; p.only {
 		h.Say("pods with a problem only")
 		return
 	}

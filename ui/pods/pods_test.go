@@ -450,7 +450,7 @@ func BenchmarkObserve(b *testing.B) {
 	s := stage(v, 198, 45)
 	b.ReportAllocs()
 	for b.Loop() {
-		v.Pods.ShowProblems(false) // all rows anew
+		v.Pods.Filter(nil, false) // all rows anew
 		s.Refresh()
 	}
 }

@@ -245,7 +245,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("title says %q after zooming out", got)
 	}
 	v.Filter.Text = "x"
-	v.Pods.ShowProblems(true)
+	v.Pods.Arrange(podlist.Order{Problems: true})
 	if got := about(panetest.NewStage(New(pane.Settings{}), v, 118, 35)); !strings.HasSuffix(got, "5m across problems only /x") {
 		t.Errorf("title says %q of some", got)
 	}

@@ -84,7 +84,7 @@ func NewStage(p pane.Pane, v *pane.View, w, h int) *Stage {
 // Show has the pane show another view.
 func (s *Stage) Show(v *pane.View) *Stage {
 	s.V = v
-	s.Observe(v, s.W, s.H)
+	s.Refresh()
 	return s
 }
 
@@ -101,7 +101,7 @@ func (s *Stage) Act(all ...keymap.Action) *Stage {
 	for _, a := range all {
 		cmd, _ := s.Do(a, s)
 		s.run(cmd)
-		s.Observe(s.V, s.W, s.H)
+		s.Refresh()
 	}
 	return s
 }
@@ -230,8 +230,16 @@ func (s *Stage) OpenSheet(of pane.Subject) bool {
 	return !s.NoSheet
 }
 
-// Refresh shows the view anew.
-func (s *Stage) Refresh() { s.Observe(s.V, s.W, s.H) }
+// Mark marks an event, or takes its mark away.
+func (s *Stage) Mark(event uint64) { s.V.Journal.Mark(event) }
+
+// Refresh shows the view anew, in the order that the pane asks for.
+func (s *Stage) Refresh() {
+	if o, ok := s.Pane.(pane.Orderer); ok {
+		s.V.Pods.Arrange(o.Order())
+	}
+	s.Observe(s.V, s.W, s.H)
+}
 
 // EverySize checks what is drawn in many sizes, from those that no screen has on.
 func (s *Stage) EverySize(t *testing.T) {
