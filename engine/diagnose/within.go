@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -20,8 +21,7 @@ func (u Update) Within(namespaces []string) Update {
 	if len(namespaces) == 0 {
 		return u
 	}
-	speaks := func(f Finding) bool { return !f.In(namespaces) && u.Headline.speaksOf(f) }
-	if slices.ContainsFunc(u.Findings, speaks) {
+	if u.speaksElsewhere(namespaces) {
 		if u.Headline.Text = elsewhere; u.Headline.Sound() {
 			u.Headline.Text = "" // which warnings there are elsewhere nobody asked
 		}
@@ -31,6 +31,16 @@ func (u Update) Within(namespaces []string) Update {
 	u.Ended = narrowed(u.Ended, namespaces, func(e *Ended) *Finding { return &e.Finding })
 	u.Turns = narrowed(u.Turns, namespaces, func(t *Turn) *Finding { return &t.Finding })
 	return u
+}
+
+// speaksElsewhere reports whether the headline speaks of a finding about other namespaces, or
+// names the pod of a call there, of which there may be no finding yet.
+func (u Update) speaksElsewhere(namespaces []string) bool {
+	found := func(f Finding) bool { return !f.In(namespaces) && u.Headline.speaksOf(f) }
+	out := func(f call.Flight) bool {
+		return !slices.Contains(namespaces, f.Pod.Namespace) && u.Headline.Names(f.Pod)
+	}
+	return slices.ContainsFunc(u.Findings, found) || u.Snapshot != nil && slices.ContainsFunc(u.Snapshot.InFlight, out)
 }
 
 // narrowed returns what is left of all in some namespaces.

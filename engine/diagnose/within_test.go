@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plegtop/plegtop/engine"
+	"github.com/plegtop/plegtop/engine/call"
 	"github.com/plegtop/plegtop/engine/pleg"
 )
 
@@ -90,6 +92,21 @@ func TestWithinNamesNobodyElsewhere(t *testing.T) {
 	}
 	if got.Findings[0].Cause != "" || len(u.Findings[1].Members) != 2 {
 		t.Errorf("the cause is %q, and of the update are left %d members", got.Findings[0].Cause, len(u.Findings[1].Members))
+	}
+}
+
+// TestWithinNamesNoCallElsewhere holds that a headline does not name the pod of a call that is
+// late in another namespace, though there is no finding about it yet.
+func TestWithinNamesNoCallElsewhere(t *testing.T) {
+	pod := pleg.PodRef{UID: "u", Namespace: "a", Name: "pod"}
+	u := Update{Headline: Headline{Word: "SLOW?", Severity: Warning, Text: "the relist waits for ContainerStatus of a/pod app since 3s"}}
+	u.Snapshot = &engine.Snapshot{}
+	u.Snapshot.InFlight = []call.Flight{{Op: call.ContainerStatus, Pod: pod}}
+	if got := u.Within([]string{"b"}).Headline; got.Text != elsewhere || got.Severity != Info {
+		t.Errorf("in b: %+v", got)
+	}
+	if got := u.Within([]string{"a"}).Headline; got != u.Headline {
+		t.Errorf("in a: %+v", got)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/plegtop/plegtop/engine"
 	"github.com/plegtop/plegtop/engine/diagnose"
+	"github.com/plegtop/plegtop/engine/pleg"
 	"github.com/plegtop/plegtop/engine/waits"
 	"github.com/plegtop/plegtop/ui/finding"
 	"github.com/plegtop/plegtop/ui/pane/panetest"
@@ -186,6 +187,20 @@ func TestExitCodes(t *testing.T) {
 		}
 		if got := NPDExitCode(found(cutOff, tt.findings...)); got != tt.npdIfCut {
 			t.Errorf("NPDExitCode(%v) cut off = %d, want %d", tt.findings, got, tt.npdIfCut)
+		}
+	}
+}
+
+// TestExitCodeOfNamespaces holds that what is critical in a namespace that nobody asked for
+// fails no check.
+func TestExitCodeOfNamespaces(t *testing.T) {
+	u := found(healthyCheck().Snapshot,
+		diagnose.Finding{ID: diagnose.InspectHung, Severity: diagnose.Critical, Summary: "it hangs", Subject: diagnose.Subject{ObjectRef: pleg.ObjectRef{Pod: pleg.PodRef{Namespace: "a", Name: "pod"}}}},
+		diagnose.Finding{ID: diagnose.HostPressure, Severity: diagnose.Warning, Summary: "the disk is full"})
+	u.Headline = diagnose.Headline{Word: "INSPECTION HANGS", Severity: diagnose.Critical, Text: "it hangs"}
+	for namespace, want := range map[string]int{"a": ExitCritical, "b": ExitWarning} {
+		if got := ExitCode(u.Within([]string{namespace})); got != want {
+			t.Errorf("of %s: %d, want %d", namespace, got, want)
 		}
 	}
 }

@@ -74,8 +74,7 @@ type Options struct {
 	Theme      string // a name of package theme; empty: nobody has chosen one
 	Keys       keymap.Map
 
-	config  string                       // the file that was named
-	looks   map[string]map[string]string // that differ from those of a theme, by its name
+	config  string // the file that was named
 	columns Columns
 
 	eventsGiven bool
@@ -91,7 +90,6 @@ func (o Options) Look(dark bool) theme.Theme {
 	if o.Theme != "" {
 		t, _ = theme.Named(o.Theme)
 	}
-	t, _ = theme.With(t, o.looks[t.Name]) // both are known to be right
 	if o.ASCII {
 		t = t.Plain()
 	}
@@ -199,7 +197,7 @@ func (o *Options) groups() []group {
 
 // former are other names that a settings file may have for a setting or a column.
 var former = map[string]string{
-	"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format", "colors": "colours",
+	"period": "relist-period", "namespaces": "namespace", "timeFormat": "time-format",
 	"ready": "run",
 }
 

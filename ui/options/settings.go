@@ -18,7 +18,6 @@ import (
 
 	"github.com/plegtop/plegtop/engine/smallfile"
 	"github.com/plegtop/plegtop/keymap"
-	"github.com/plegtop/plegtop/ui/theme"
 )
 
 // defaultPath returns where the file is looked for that nobody named. It is empty where
@@ -75,7 +74,7 @@ func (l line) settings(file string, data []byte) error {
 // setting sets what one line of a file says. What the command line says otherwise holds,
 // but the line is checked all the same.
 func (l line) setting(name string, at, value *yaml.Node) error {
-	nested := map[string]func(*yaml.Node) error{"keys": l.rebind, "colours": l.restyle, "hidden": l.hide}
+	nested := map[string]func(*yaml.Node) error{"keys": l.rebind, "hidden": l.hide}
 	if read, ok := nested[name]; ok {
 		return read(value)
 	}
@@ -118,26 +117,6 @@ func (l line) rebind(n *yaml.Node) error {
 	}
 	l.Keys = bound
 	return nil
-}
-
-// restyle reads how the looks of themes are to differ.
-func (l line) restyle(n *yaml.Node) error {
-	l.looks = map[string]map[string]string{}
-	return l.mapping(n, "colours", func(name string, at, value *yaml.Node) error {
-		if _, err := oneOf(theme.Names())(name); err != nil {
-			return l.fail(at, "colours", err)
-		}
-		of, _ := theme.Named(name)
-		l.looks[name] = map[string]string{}
-		return l.mapping(value, "colours."+name, func(look string, at, value *yaml.Node) error {
-			all, err := texts(value, false)
-			if err == nil {
-				l.looks[name][look] = all[0]
-				_, err = theme.With(of, l.looks[name])
-			}
-			return l.fail(value, "colours."+name, err)
-		})
-	})
 }
 
 // hide reads which columns are left out.

@@ -75,7 +75,7 @@ func TestExampleParses(t *testing.T) {
 
 // A file may use the names that its settings had before they had flags.
 func TestFormerNames(t *testing.T) {
-	o, err := read("period: 5s\nnamespaces: a\ntimeFormat: full\nsort: ready\nhidden: {pods: [ready, age]}\ncolors:\n  mono: {bad: red}\n")
+	o, err := read("period: 5s\nnamespaces: a\ntimeFormat: full\nsort: ready\nhidden: {pods: [ready, age]}\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +85,6 @@ func TestFormerNames(t *testing.T) {
 	})
 	if diff := cmp.Diff(want, o, besides); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if got := o.looks["mono"]["bad"]; got != "red" {
-		t.Errorf("colors of mono: %q", got)
 	}
 }
 
@@ -100,27 +97,22 @@ func TestEveryActionIsBoundByItsName(t *testing.T) {
 	}
 }
 
-// What colours a file gives to a theme is drawn with when that is chosen, or fits.
+// The theme is the one that was chosen, or fits.
 func TestLook(t *testing.T) {
-	o, err := read("colours:\n  default: {good: magenta}\n  light: {good: cyan}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		chosen string
 		dark   bool
 		name   string
-		good   string
 	}{
-		{"", true, "default", "\x1b[35m"}, {"", false, "light", "\x1b[36m"}, {"light", true, "light", "\x1b[36m"}, {"mono", true, "mono", ""},
+		{"", true, "default"}, {"", false, "light"}, {"light", true, "light"}, {"mono", true, "mono"},
 	} {
-		o.Theme = tt.chosen
-		if got := o.Look(tt.dark); got.Name != tt.name || got.Good.On != tt.good || got.Symbols.ASCII {
-			t.Errorf("%+v: %s draws what is good as %q", tt, got.Name, got.Good.On)
+		o := Options{Theme: tt.chosen}
+		if got := o.Look(tt.dark); got.Name != tt.name || got.Symbols.ASCII {
+			t.Errorf("%+v: theme %s", tt, got.Name)
 		}
-	}
-	if o.ASCII = true; !o.Look(true).Symbols.ASCII {
-		t.Error("not in ASCII")
+		if o.ASCII = true; !o.Look(tt.dark).Symbols.ASCII {
+			t.Errorf("%+v: not in ASCII", tt)
+		}
 	}
 }
 
@@ -136,21 +128,6 @@ func TestEveryFlagIsASetting(t *testing.T) {
 		_, err := read(name + ": " + value + "\n")
 		if f.typed != (err != nil) {
 			t.Errorf("%s: %s: %v, want an error: %v", name, value, err, f.typed)
-		}
-	}
-}
-
-// docs/config.md names all looks.
-func TestLooksInTheDocs(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "config.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = read("colours: {default: {nothing: red}}")
-	_, names, _ := strings.Cut(err.Error(), "want one of ")
-	for name := range strings.SplitSeq(names, ", ") {
-		if !strings.Contains(string(doc), "`"+name+"`") {
-			t.Errorf("%s is not named", name)
 		}
 	}
 }
@@ -178,8 +155,8 @@ func TestErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"theme: mono\nascii: maybe\n", `f:2: ascii: want true or false, not "maybe"`},
 		{"ascii: yes\n", `f:1: ascii: want true or false, not "yes"`},
-		{"\n\ncolour: red\n", "f:3: colour: no such setting; did you mean colours?"},
-		{"weather: red\n", "f:1: weather: no such setting; there are ascii, captions, check-timeout, colours, deadline,"},
+		{"\n\ncolours: red\n", "f:3: colours: no such setting"},
+		{"weather: red\n", "f:1: weather: no such setting; there are ascii, captions, check-timeout, deadline,"},
 		{"namespce: a\n", "f:1: namespce: no such setting; did you mean namespace?"},
 		{"demo: tour\n", "f:1: demo: is for the command line alone"},
 		{"version: true\n", "f:1: version: is for the command line alone"},
@@ -204,12 +181,6 @@ func TestErrors(t *testing.T) {
 		{"keys:\n  quit: [q]\n  mark:\n  - [x]\n", "f:4: keys.mark: want a list of plain values, such as [a, b]; quote what has another meaning in YAML"},
 		{"keys:\n  mark:\n", "f:2: keys.mark: want a list, such as [a, b]"},
 		{"theme: mono\nkeys: &k\n  mark: [x]\nascii: *k\n", `f:4: ascii: want one value`},
-		{"colours:\n  dim: {bad: red}\n", `f:2: colours: want one of default, mono, bright, contrast, light, not "dim"`},
-		{"colours: {'': {bad: red}}\n", `f:1: colours: want one of default,`},
-		{"colours:\n  mono: red\n", "f:2: colours.mono: want lines of the form key: value"},
-		{"colours:\n  mono: {bad: [a, b]}\n", "f:2: colours.mono: want one value"},
-		{"colours:\n  mono: {good: plain, bad: pink}\n", `f:2: colours.mono: style bad: "pink" in "pink": want bold,`},
-		{"colours:\n  mono:\n    worse: red\n", `f:3: colours.mono: no style "worse": want one of`},
 		{"theme: mono\nperiod: 'x\n", "f:2: found unexpected end of stream"},
 		{"theme: mono\n\tascii: true\n", "f:2: found a tab character that violates indentation"},
 		{"theme: \x00", "f: control characters are not allowed"},

@@ -9,8 +9,6 @@
 package theme
 
 import (
-	"iter"
-	"maps"
 	"reflect"
 	"strings"
 
@@ -57,17 +55,6 @@ type Looks[S any] struct {
 	BadgeDemo   S
 	BadgePaused S
 	BadgeFrozen S
-}
-
-// each goes over the looks and their names as the settings have them, such as "sortBy".
-func (l *Looks[S]) each() iter.Seq2[string, *S] {
-	return func(yield func(string, *S) bool) {
-		for field, v := range reflect.ValueOf(l).Elem().Fields() {
-			if !yield(strings.ToLower(field.Name[:1])+field.Name[1:], v.Addr().Interface().(*S)) {
-				return
-			}
-		}
-	}
 }
 
 // Names returns the names of all themes, the default first.
@@ -147,9 +134,9 @@ func (s Style) With(st Style) Style {
 
 func compiled(l Looks[lipgloss.Style]) Looks[Style] {
 	var c Looks[Style]
-	to := maps.Collect(c.each())
-	for name, s := range l.each() {
-		*to[name] = style(*s)
+	to := reflect.ValueOf(&c).Elem()
+	for field, s := range reflect.ValueOf(l).Fields() {
+		to.FieldByIndex(field.Index).Set(reflect.ValueOf(style(s.Interface().(lipgloss.Style))))
 	}
 	c.Warn.loud, c.Bad.loud = warn, bad
 	for _, at := range []struct {
