@@ -56,7 +56,7 @@ func chainEnd(said string, links []Link) string {
 	if from < 0 {
 		from = len(links) - 1
 	}
-	for from < len(links) && links[from].isIn(said) {
+	for from < len(links) && links[from].NamedIn(said) {
 		from++
 	}
 	if from == len(links) {
@@ -65,11 +65,12 @@ func chainEnd(said string, links []Link) string {
 	return " -> " + ChainLine(links[from:])
 }
 
-// isIn reports whether a text has named a link, a process as [processName] does.
-func (l Link) isIn(said string) bool {
+// NamedIn reports whether a text has named a link, a process and its state also as [processName]
+// does.
+func (l Link) NamedIn(said string) bool {
 	switch l.Kind {
 	case waits.Process:
-		return strings.Contains(said, "(pid "+l.ID+",")
+		return strings.Contains(said, "(pid "+l.ID+",") || strings.Contains(said, l.Name)
 	case waits.Kernel:
 		for _, state := range []evidence.State{evidence.Stopped, evidence.Traced, evidence.Frozen} {
 			if l.Name == state.String() {

@@ -605,6 +605,14 @@ func TestChainLineAndItsEnd(t *testing.T) {
 	if got, want := chainEnd("Do lists hang", links), " -> CNI ADD by calico (5m) -> D"; got != want {
 		t.Errorf("end %q, want %q", got, want)
 	}
+	runtime := []Link{{Kind: waits.Relist, Name: "relist"}, {Kind: waits.Process, ID: "7", Name: "pid 7 (crio)", Proof: "its own"}, {Kind: waits.Kernel, Name: "stopped (T)", Proof: "its state"}}
+	for said, want := range map[string]string{
+		"the runtime, pid 7 (crio), is stopped (T) for 4s": "", "behind crio (pid 7, T in do_signal_stop)": "", "lists hang": " -> pid 7 (crio) -> stopped (T)",
+	} {
+		if got := chainEnd(said, runtime); got != want {
+			t.Errorf("after %q the runtime's chain ends in %q, want %q", said, got, want)
+		}
+	}
 	for said, want := range map[string]string{
 		"app (pid 7, T in do_signal_stop)": "", "pid 7 is stopped (T)": "", "(pid 7, D), The shim": " -> stopped (T)",
 	} {

@@ -44,6 +44,7 @@ func (p *page) headline(u diagnose.Update) {
 		}
 		said = text.After(h.Word, h.Text)
 		named := last.Kind == waits.Relist || last.Kind == waits.Call || // that is what hangs, and no cause
+			last.Kind == waits.Kernel && last.NamedIn(said) || // with its process
 			strings.Contains(said, last.Name) && (last.Kind == waits.Container || strings.Contains(said, " -> ")) // also where more follows
 		if !named && !strings.HasSuffix(said, last.Name) {
 			said = strings.TrimLeft(said+" -> "+last.Name, " ->")
