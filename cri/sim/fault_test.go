@@ -44,7 +44,7 @@ func TestEveryFaultCanBeSwitchedLiveOnEveryScenario(t *testing.T) {
 			}
 			sn.advance(sn.now.Add(rest))
 		}
-		if sc.name == "empty" && (len(sn.pods) != 0 || len(sn.rules) != 0 || sn.away || sn.networkBad || sn.runtimeBad) {
+		if sc.name == "empty" && (len(sn.pods) != 0 || len(sn.rules) != 0 || sn.away || sn.lost || sn.networkBad || sn.runtimeBad) {
 			t.Errorf("after all faults: %d pods, %d rules, away %v, network bad %v, runtime bad %v; want nothing left",
 				len(sn.pods), len(sn.rules), sn.away, sn.networkBad, sn.runtimeBad)
 		}
@@ -67,7 +67,7 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 		}
 	}
 	want := []string{
-		"churn", "crashloop", "slow", "hung-inspect", "hung-list", "hung-runtime", "flaky", "runtime-down", "overflow", "inspect-failing",
+		"churn", "crashloop", "slow", "hung-inspect", "hung-list", "hung-runtime", "flaky", "runtime-down", "socket-lost", "failing-store", "overflow", "inspect-failing",
 		"status-lock", "hung-update", "hung-kill", "hung-create", "hung-network", "hung-list-of-all", "deadlock", "runtime-slow", "churn-storm", "runtime-not-ready", "network-not-ready", "no-address", "ghost", "clock-step",
 		"event-drift", "events-late", "events-doubled", "events-clock", "events-broken", "events-off", "events-storm", "old-runtime", "events-unknown",
 	}

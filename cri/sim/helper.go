@@ -27,12 +27,17 @@ type helper struct {
 // the node is looked at since it is sick.
 const sickFor = 4 * time.Minute
 
+// sick returns how long what begins to be wrong now has been so already.
+func (sn *scene) sick() time.Duration {
+	if sn.before == nil && sn.now.Equal(sn.began) {
+		return sickFor
+	}
+	return 0
+}
+
 // send begins a helper and returns what ends it.
 func (sn *scene) send(e helper) (end func()) {
-	e.pid, e.born = sn.pid(), sn.clock
-	if sn.before == nil && sn.now.Equal(sn.began) {
-		e.born = e.born.Add(-sickFor)
-	}
+	e.pid, e.born = sn.pid(), sn.clock.Add(-sn.sick())
 	sn.helpers = append(sn.helpers, &e)
 	sn.changes++
 	return func() {

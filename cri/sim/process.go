@@ -34,7 +34,7 @@ const (
 
 // processes returns what runs on the node. The runtime listens on socket.
 func (sn *scene) processes(socket string) []proc.Process {
-	all := sn.daemons()
+	all := sn.daemons(socket)
 	shims := map[*sandbox]bool{}
 	shim := func(s *sandbox) {
 		if !shims[s] {
@@ -64,11 +64,11 @@ func (sn *scene) processes(socket string) []proc.Process {
 	return all
 }
 
-func (sn *scene) daemons() []proc.Process {
+func (sn *scene) daemons(socket string) []proc.Process {
 	all := []proc.Process{
 		{
 			PID: initPID, Name: "systemd", Args: "/sbin/init\x00", Cgroup: "/init.scope",
-			State: 'S', Sleep: proc.InPoll, Pages: 3300, Threads: 1,
+			State: 'S', Sleep: proc.InPoll, Pages: 3300, Threads: 1, Mounts: mounts,
 		},
 		{
 			PID: kubeletPID, Parent: initPID, Name: "kubelet", Args: "/usr/bin/kubelet\x00--config=/var/lib/kubelet/config.yaml\x00",
@@ -80,7 +80,7 @@ func (sn *scene) daemons() []proc.Process {
 	}
 	runtime := proc.Process{
 		PID: containerdPID, Parent: initPID, Name: "containerd", Args: "/usr/bin/containerd\x00",
-		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Pages: 17000, Threads: 4, Percent: 2,
+		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Pages: 17000, Threads: 4, Percent: 2, Listens: socket,
 	}
 	if sn.stopped {
 		runtime.State, runtime.Sleep, runtime.Percent = 'T', proc.InStop, 0

@@ -12,7 +12,7 @@ import (
 
 func TestScenariosAreListed(t *testing.T) {
 	want := []string{
-		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "overflow", "unhealthy",
+		"tour", "quiet", "churn", "crashloop", "big", "slow", "hung-inspect", "hung-list", "flaky", "restart", "socket-lost", "failing-store", "overflow", "unhealthy",
 		"flapping", "inspect-failing", "list-too-big", "status-lock", "hung-update", "deadlock", "runtime-slow", "churn-storm", "not-ready",
 		"network-not-ready", "no-address", "ghost", "clock-step",
 		"event-drift", "events-storm", "old-runtime",

@@ -92,6 +92,17 @@ func scenarios() []scenario {
 			cycle: 20 * time.Second,
 		},
 		{
+			name: "socket-lost", summary: "after 5 s the runtime's socket is gone from its path, and only who is connected is answered", keys: "4 enter: who listens there",
+			pods: tour, wrong: "the runtime's socket is gone from its path", fault: sets(func(sn *scene) *bool { return &sn.lost }), at: soonAfter,
+			steps: soon("in 5 s somebody will remove the runtime's socket",
+				"calls are answered on the old connection; whoever connects now is refused"),
+		},
+		{
+			name: "failing-store", summary: "the disk of the runtime's data loses what is written, and every call is answered", keys: "4 enter: the kernel's words, and what to do",
+			pods: tour, wrong: "the disk of the runtime's data loses what is written", fault: failStore,
+			steps: says("no call tells of it; the kernel's log does, which is read once a minute"),
+		},
+		{
 			name: "overflow", summary: "the runtime is not ready, nobody reads the events of 450 jobs, and the event channel overflows; then all is well again",
 			keys: "2: discarded events; 4: events-discarded",
 			bare: true, pods: ordinary, wrong: "in turn, more events than the kubelet's channel holds", fault: overflowChannel,

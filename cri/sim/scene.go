@@ -18,6 +18,8 @@ type scene struct {
 	rules      []*rule    // in force; with none every call passes
 	chance     *rand.Rand // for calls, so that they do not disturb the world's
 	away       bool       // nothing listens on the socket
+	lost       bool       // the socket is not at its path
+	log        []said     // the kernel's
 	networkBad bool       // Status says so
 	runtimeBad bool       // Status says so
 	stopped    bool       // the runtime's process, by a signal
