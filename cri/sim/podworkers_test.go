@@ -268,3 +268,25 @@ func TestFrozenExpectations(t *testing.T) {
 		t.Errorf("%v left, then %v to %v, though the script is frozen", one, least, two)
 	}
 }
+
+// Of what happens while its lists hang a kubelet sees the sum: what came and went has died,
+// and nobody is told that it ever started.
+func TestAfterAHangTheKubeletSeesTheSum(t *testing.T) {
+	sn, _ := watch(t, "empty", 1)
+	p, hangs := sn.placePod(podNamed("ns", "p", one("app", imageApp)), time.Hour, 0), true
+	sn.kubelet.blind = func() bool { return hangs }
+	c := sn.newContainer(p, &containerSpec{name: "debug"}, sn.wall())
+	sn.expect(p, pleg.Started, c.id, "debug", time.Minute)
+	sn.run(c, sn.wall())
+	sn.end(c, exit{code: 3}, sn.wall())
+	sn.advance(epoch.Add(5 * time.Second))
+	if w := workerOf(t, sn.kubelet.set.Read(), p.uid); !w.LastAt.IsZero() {
+		t.Errorf("while the lists hang its worker is told of %+v", w.Last)
+	}
+	hangs = false
+	sn.advance(epoch.Add(6 * time.Second))
+	w := workerOf(t, sn.kubelet.set.Read(), p.uid)
+	if w.Last.Kind != pleg.Died || w.Last.ID != c.id || w.Last.ExitCode != 3 || !w.Last.Exited || len(w.Expected) != 1 {
+		t.Errorf("its worker: %+v, want it to be told of the death alone", w)
+	}
+}
