@@ -7,16 +7,18 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/plegtop/plegtop/cri/sim/script"
 )
 
 // Faults returns all faults and whether they are on, in a fixed order.
-func (s *Server) Faults() []Fault {
+func (s *Server) Faults() []script.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []Fault
+	var all []script.Fault
 	for _, sc := range scenarios() {
 		if sc.wrong != "" {
-			all = append(all, Fault{Name: sc.name, Summary: sc.wrong, On: s.scene.undo[sc.name] != nil})
+			all = append(all, script.Fault{Name: sc.name, Summary: sc.wrong, On: s.scene.undo[sc.name] != nil})
 		}
 	}
 	return all

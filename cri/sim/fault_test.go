@@ -13,9 +13,9 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// SetFault does as Switch, but the socket and the node's files have followed when it
+// setFault does as SetFault, but the socket and the node's files have followed when it
 // returns. It fails for a name that is not among Faults.
-func (s *Server) SetFault(name string, on bool) error {
+func (s *Server) setFault(name string, on bool) error {
 	var err error
 	s.edit(func() { err = s.scene.set(name, on) })
 	return err
@@ -53,10 +53,10 @@ func TestEveryFaultCanBeSwitchedLiveOnEveryScenario(t *testing.T) {
 
 func TestFaultsAreListedWithTheirState(t *testing.T) {
 	s, _ := start(t, "empty")
-	if err := s.SetFault("slow", true); err != nil {
+	if err := s.setFault("slow", true); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetFault("nonsense", true); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if err := s.setFault("nonsense", true); err == nil || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("unknown fault: %v", err)
 	}
 	var names []string
@@ -81,7 +81,7 @@ func TestFaultsAreListedWithTheirState(t *testing.T) {
 
 func TestHungInspect(t *testing.T) {
 	s, c := start(t, "quiet")
-	if err := s.SetFault("hung-inspect", true); err != nil {
+	if err := s.setFault("hung-inspect", true); err != nil {
 		t.Fatal(err)
 	}
 	// Of all containers only those of one name in one pod hang.
@@ -113,7 +113,7 @@ func TestHungInspect(t *testing.T) {
 	if err := s.AwaitHeld(t.Context(), Match{ID: hangs[0].Id}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SetFault("hung-inspect", false); err != nil {
+	if err := s.setFault("hung-inspect", false); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
@@ -154,13 +154,13 @@ func TestRuntimeDownAndBack(t *testing.T) {
 		if err := version(grpc.WaitForReady(true)); err != nil {
 			t.Fatalf("up: %v", err)
 		}
-		if err := s.SetFault("runtime-down", true); err != nil {
+		if err := s.setFault("runtime-down", true); err != nil {
 			t.Fatal(err)
 		}
 		if err := version(); status.Code(err) != codes.Unavailable {
 			t.Fatalf("down: %v, want Unavailable", err)
 		}
-		if err := s.SetFault("runtime-down", false); err != nil {
+		if err := s.setFault("runtime-down", false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,11 +174,11 @@ func TestRuntimeDownAndBack(t *testing.T) {
 
 func TestHungRuntimeHoldsEvenVersion(t *testing.T) {
 	s, c := start(t, "empty")
-	if err := s.SetFault("hung-runtime", true); err != nil {
+	if err := s.setFault("hung-runtime", true); err != nil {
 		t.Fatal(err)
 	}
 	done := heldVersion(t, s, c)
-	if err := s.SetFault("hung-runtime", false); err != nil {
+	if err := s.setFault("hung-runtime", false); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {

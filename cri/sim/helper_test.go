@@ -35,7 +35,7 @@ func TestHungUpdateHoldsOneStatusAndTheListOfContainers(t *testing.T) {
 			t.Errorf("%s hangs", name)
 		}
 	}
-	if err := s.SetFault("hung-update", false); err != nil {
+	if err := s.setFault("hung-update", false); err != nil {
 		t.Fatal(err)
 	}
 	if got := answers(t, s, 0, calls); len(got) != len(calls) {
@@ -95,11 +95,11 @@ func TestHelpers(t *testing.T) {
 		if age := float64(upBefore)/float64(time.Second) - float64(p.Starttime)/100; age < sickFor.Seconds()-1 || age > sickFor.Seconds()+1 {
 			t.Errorf("%s: the helper was begun %v s before the server, want %v", scenario, age, sickFor)
 		}
-		if err := s.SetFault(scenario, false); err != nil {
+		if err := s.setFault(scenario, false); err != nil {
 			t.Fatal(err)
 		}
 		wantProcesses(t, s, "")
-		if err := s.SetFault(scenario, true); err != nil {
+		if err := s.setFault(scenario, true); err != nil {
 			t.Fatal(err)
 		}
 		if p := helperOf(t, s, want.program); float64(p.Starttime)/100 < upBefore.Seconds() {
@@ -316,7 +316,7 @@ func TestRequestsAreRemembered(t *testing.T) {
 func TestDebuggerGoesWithTheRuntime(t *testing.T) {
 	s, _ := start(t, "hung-update")
 	path := s.HostRoot() + debugPath
-	if err := s.SetFault("runtime-down", true); err != nil {
+	if err := s.setFault("runtime-down", true); err != nil {
 		t.Fatal(err)
 	}
 	client := http.Client{Transport: &http.Transport{

@@ -175,7 +175,7 @@ func TestHeldContainerIsInUninterruptibleSleep(t *testing.T) {
 	for _, scenario := range []string{"hung-inspect", "status-lock"} {
 		s, _ := begin(t, scenario, 6*time.Second)
 		wantStuck(t, s, victimOf(s).id)
-		if err := s.SetFault(scenario, false); err != nil {
+		if err := s.setFault(scenario, false); err != nil {
 			t.Fatal(err)
 		}
 		wantStuck(t, s, "")
@@ -229,7 +229,7 @@ func TestGhostHasNoProcess(t *testing.T) {
 		t.Errorf("the runtime says %v, %v; want running", got.GetState(), err)
 	}
 	wantProcesses(t, s, ghost.id)
-	if err := s.SetFault("ghost", false); err != nil {
+	if err := s.setFault("ghost", false); err != nil {
 		t.Fatal(err)
 	}
 	if got, err = statusOf(t.Context(), c, ghost.id); err != nil || got.State != cri.ContainerState_CONTAINER_EXITED {
@@ -241,13 +241,13 @@ func TestGhostHasNoProcess(t *testing.T) {
 func TestRuntimesOwnProcess(t *testing.T) {
 	s, _ := start(t, "tour")
 	for _, tt := range []struct{ fault, state string }{{"deadlock", "S"}, {"hung-runtime", "T"}, {"runtime-down", ""}} {
-		if err := s.SetFault(tt.fault, true); err != nil {
+		if err := s.setFault(tt.fault, true); err != nil {
 			t.Fatal(err)
 		}
 		if p := look(t, s)[containerdPID]; p.State != tt.state {
 			t.Errorf("%s: containerd is in state %q, want %q", tt.fault, p.State, tt.state)
 		}
-		if err := s.SetFault(tt.fault, false); err != nil {
+		if err := s.setFault(tt.fault, false); err != nil {
 			t.Fatal(err)
 		}
 	}

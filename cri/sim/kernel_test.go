@@ -49,7 +49,7 @@ func TestFailingStore(t *testing.T) {
 	if n := len(later.scene.log); n > logRoom {
 		t.Errorf("%d lines are kept", n)
 	}
-	if err := s.SetFault("failing-store", false); err != nil {
+	if err := s.setFault("failing-store", false); err != nil {
 		t.Fatal(err)
 	}
 	if ages := kernelAges(t, s, "mounted filesystem"); len(ages) != 1 {

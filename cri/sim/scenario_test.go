@@ -38,7 +38,7 @@ func TestEveryScenarioStartsAndAnswers(t *testing.T) {
 	for _, sc := range playable() {
 		t.Run(sc.name, func(t *testing.T) {
 			s, c := start(t, sc.name)
-			for _, err := range []error{s.SetFault("slow", false), s.SetFault("runtime-slow", false), s.SetFault("flaky", false)} {
+			for _, err := range []error{s.setFault("slow", false), s.setFault("runtime-slow", false), s.setFault("flaky", false)} {
 				if err != nil {
 					t.Fatal(err)
 				}

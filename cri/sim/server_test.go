@@ -181,7 +181,7 @@ func TestStatus(t *testing.T) {
 	} {
 		if step.fault != "" {
 			want[step.breaks] = false
-			if err := s.SetFault(step.fault, true); err != nil {
+			if err := s.setFault(step.fault, true); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -331,7 +331,7 @@ func TestClockStepMakesThingsOfTheFuture(t *testing.T) {
 	if future < 3 || past < 10 {
 		t.Errorf("%d containers of the future and %d of the past, want some and most", future, past)
 	}
-	if err := s.SetFault("clock-step", false); err != nil {
+	if err := s.setFault("clock-step", false); err != nil {
 		t.Fatal(err)
 	}
 	p := s.AddPod(PodSpec{Namespace: "ns", Name: "p", Containers: []string{"a"}})

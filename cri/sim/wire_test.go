@@ -40,7 +40,7 @@ func TestSocketLost(t *testing.T) {
 		{"socket-lost", false, true, true},
 	}
 	for i, step := range steps {
-		if err := s.SetFault(step.fault, step.on); err != nil {
+		if err := s.setFault(step.fault, step.on); err != nil {
 			t.Fatal(err)
 		}
 		if connects() != step.there {
