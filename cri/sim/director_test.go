@@ -127,7 +127,7 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 		all := map[string]identity{}
 		for _, p := range sn.pods {
 			if p.settled() {
-				all[p.ref()] = identity{p.uid, p.sandbox().id, p.latest(p.spec.containers[0].name).id}
+				all[p.ref()] = identity{p.uid, p.sandbox().status.Id, p.latest(p.spec.containers[0].name).status.Id}
 			}
 		}
 		return all
@@ -172,7 +172,7 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 			t.Errorf("%s: %d pods were kept, want at least %d", name, same, kept)
 		}
 		for _, c := range next.containers {
-			if next.containerOf[c.id] != c || c.fate != alive || c.created.After(next.clock) {
+			if next.containerOf[c.status.Id] != c || c.fate != alive || made(c.status).After(next.clock) {
 				t.Errorf("%s: %s %s is not as it belongs", name, c.pod.ref(), c.spec.name)
 			}
 		}
@@ -180,8 +180,8 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 			if before[p.ref()].uid == p.uid && len(p.backoffs) > 0 {
 				t.Errorf("%s: %s is still held back", name, p.ref())
 			}
-			if was := before[p.ref()]; p.settled() && was.uid != p.uid && p.sandbox().created.Before(epoch.Add(23*time.Second)) {
-				t.Errorf("%s: %s came now and says it was made at %v", name, p.ref(), p.sandbox().created)
+			if was := before[p.ref()]; p.settled() && was.uid != p.uid && made(p.sandbox().status).Before(epoch.Add(23*time.Second)) {
+				t.Errorf("%s: %s came now and says it was made at %v", name, p.ref(), made(p.sandbox().status))
 			}
 		}
 		again, _, other := play(name)

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
 	"github.com/plegtop/plegtop/cri/sim/proc"
 )
 
@@ -50,9 +48,9 @@ func (sn *scene) send(e helper) (end func()) {
 func sends(e helper) fault { return func(sn *scene) func() { return sn.send(e) } }
 
 func ofRunc(c *container, call, verb string, args ...string) helper {
-	log := stateFolder + "/" + c.id + "/log.json"
+	log := stateFolder + "/" + c.status.Id + "/log.json"
 	global := []string{"--root", "/run/containerd/runc/k8s.io", "--log", log, "--log-format", "json", "--systemd-cgroup", verb}
-	return helper{program: "/usr/bin/runc", args: append(append(global, args...), c.id), of: c, call: call}
+	return helper{program: "/usr/bin/runc", args: append(append(global, args...), c.status.Id), of: c, call: call}
 }
 
 // hangUpdate has "runc update" of a container hang, as of a resize of its pod in place.
@@ -72,7 +70,7 @@ func hangKill(sn *scene, c *container) func() {
 // hangCreate has "runc create" of a container that is started again hang on a mount from
 // a file server that is dead.
 func hangCreate(sn *scene, c *container) func() {
-	e := ofRunc(c, "StartContainer", "create", "--bundle", stateFolder+"/"+c.id)
+	e := ofRunc(c, "StartContainer", "create", "--bundle", stateFolder+"/"+c.status.Id)
 	e.stuck = true
 	return sn.send(e)
 }
@@ -101,7 +99,7 @@ func statusCall(c *container) Match {
 // there reports whether the helper is still to be seen: not without the shim that it is a
 // child of.
 func (e *helper) there() bool {
-	return e.of == nil || e.of.state == cri.ContainerState_CONTAINER_RUNNING
+	return e.of == nil || e.of.runs()
 }
 
 func (e *helper) process() proc.Process {
@@ -141,7 +139,7 @@ func (sn *scene) others() []Call {
 		}
 		c := Call{Method: e.call, At: e.born}
 		if e.of != nil {
-			c.ID, c.Pod, c.Container = e.of.id, e.of.pod.ref(), e.of.spec.name
+			c.ID, c.Pod, c.Container = e.of.status.Id, e.of.pod.ref(), e.of.spec.name
 		}
 		all = append(all, c)
 		for at := e.born.Add(time.Second); e.locks && at.Before(sn.clock); at = at.Add(listDeadline) {

@@ -26,9 +26,9 @@ func TestHungUpdateHoldsOneStatusAndTheListOfContainers(t *testing.T) {
 		t.Errorf("the victim is of %s", victim.pod.ref())
 	}
 	calls := basicCalls(c)
-	calls["victim"], calls["sandbox"] = containerStatus(c, victim.id), sandboxStatus(c, victim.sandbox.id)
+	calls["victim"], calls["sandbox"] = containerStatus(c, victim.status.Id), sandboxStatus(c, victim.sandbox.status.Id)
 	calls["filtered list"] = listOf(c, victim.pod.uid)
-	calls["other"] = containerStatus(c, victim.pod.containers[1].id)
+	calls["other"] = containerStatus(c, victim.pod.containers[1].status.Id)
 	got := answers(t, s, 3, calls)
 	for _, name := range []string{"Version", "Status", "ListPodSandbox", "sandbox", "other"} {
 		if _, answered := got[name]; !answered {
@@ -56,7 +56,7 @@ func TestHungListOfAllSparesTheListsOfOtherPods(t *testing.T) {
 	s, c := start(t, "hung-list-of-all")
 	victim := victimOf(s)
 	calls := basicCalls(c)
-	calls["victim"], calls["its pod"] = containerStatus(c, victim.id), listOf(c, victim.pod.uid)
+	calls["victim"], calls["its pod"] = containerStatus(c, victim.status.Id), listOf(c, victim.pod.uid)
 	s.mu.Lock()
 	for _, p := range s.scene.pods {
 		if p != victim.pod {
@@ -89,7 +89,7 @@ func TestHelpers(t *testing.T) {
 		}
 		p := helperOf(t, s, want.program)
 		line := strings.Join(p.args, " ")
-		if p.State != want.state || p.PPID != int(parent) || !strings.HasSuffix(line, strings.ReplaceAll(want.words, "ID", victim.id)) {
+		if p.State != want.state || p.PPID != int(parent) || !strings.HasSuffix(line, strings.ReplaceAll(want.words, "ID", victim.status.Id)) {
 			t.Errorf("%s: process %+v, want a child of %d as %+v", scenario, p, parent, want)
 		}
 		if age := float64(upBefore)/float64(time.Second) - float64(p.Starttime)/100; age < sickFor.Seconds()-1 || age > sickFor.Seconds()+1 {
@@ -136,13 +136,13 @@ func TestBundles(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, sb := range s.scene.sandboxes {
-			if sb.ready {
-				ids = append(ids, sb.id)
+			if sb.ready() {
+				ids = append(ids, sb.status.Id)
 			}
 		}
 		for _, c := range s.scene.containers {
-			if c.state == cri.ContainerState_CONTAINER_RUNNING {
-				ids = append(ids, c.id)
+			if c.runs() {
+				ids = append(ids, c.status.Id)
 			}
 		}
 		return ids
@@ -227,7 +227,7 @@ const dumpURI = "/debug/pprof/goroutine?debug=2"
 func TestDumpOfHungUpdate(t *testing.T) {
 	s, c := start(t, "hung-update")
 	victim := victimOf(s)
-	calls := map[string]func(context.Context) error{"victim": containerStatus(c, victim.id), "list": basicCalls(c)["ListContainers"]}
+	calls := map[string]func(context.Context) error{"victim": containerStatus(c, victim.status.Id), "list": basicCalls(c)["ListContainers"]}
 	ctx, giveUp := context.WithCancel(t.Context())
 	for _, call := range calls {
 		go func() { _ = call(ctx) }()

@@ -107,13 +107,13 @@ func (p *pod) listed(at time.Time) pleg.Pod {
 	l := pleg.Pod{PodRef: p.name(), ListedAt: at}
 	for _, s := range p.sandboxes {
 		state := pleg.Exited
-		if s.ready {
+		if s.ready() {
 			state = pleg.Running
 		}
-		l.Sandboxes = append(l.Sandboxes, pleg.Sandbox{ID: s.id, State: state})
+		l.Sandboxes = append(l.Sandboxes, pleg.Sandbox{ID: s.status.Id, State: state})
 	}
 	for _, c := range p.containers {
-		l.Containers = append(l.Containers, pleg.Container{ID: c.id, Name: c.spec.name, State: seenAs[c.state], SandboxID: c.sandbox.id})
+		l.Containers = append(l.Containers, pleg.Container{ID: c.status.Id, Name: c.spec.name, State: seenAs[c.status.State], SandboxID: c.sandbox.status.Id})
 	}
 	return l
 }
@@ -122,7 +122,7 @@ func (p *pod) listed(at time.Time) pleg.Pod {
 func (p *pod) inspected() *pleg.PodStatus {
 	status := &pleg.PodStatus{PodRef: p.name()}
 	for _, c := range p.containers {
-		status.Containers = append(status.Containers, pleg.ContainerStatus{ID: c.id, Name: c.spec.name, State: seenAs[c.state], ExitCode: c.exit.code})
+		status.Containers = append(status.Containers, pleg.ContainerStatus{ID: c.status.Id, Name: c.spec.name, State: seenAs[c.status.State], ExitCode: c.status.ExitCode})
 	}
 	return status
 }

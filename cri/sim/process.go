@@ -3,8 +3,6 @@ package sim
 import (
 	"strings"
 
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
-
 	"github.com/plegtop/plegtop/cri/sim/proc"
 )
 
@@ -43,13 +41,13 @@ func (sn *scene) processes(socket string) []proc.Process {
 		}
 	}
 	for _, s := range sn.sandboxes {
-		if s.ready {
+		if s.ready() {
 			shim(s)
 			all = append(all, s.pause())
 		}
 	}
 	for _, c := range sn.containers {
-		if c.state == cri.ContainerState_CONTAINER_RUNNING {
+		if c.runs() {
 			shim(c.sandbox)
 			if c.fate != gone {
 				all = append(all, c.process())
@@ -90,7 +88,7 @@ func (sn *scene) daemons(socket string) []proc.Process {
 
 // shimProcess returns the shim that is the parent of all processes of s.
 func (s *sandbox) shimProcess(socket string) proc.Process {
-	args := []string{"/usr/bin/containerd-shim-runc-v2", "-namespace", "k8s.io", "-id", s.id, "-address", socket, ""}
+	args := []string{"/usr/bin/containerd-shim-runc-v2", "-namespace", "k8s.io", "-id", s.status.Id, "-address", socket, ""}
 	return proc.Process{
 		PID: int(s.shim), Parent: initPID, Name: "containerd-shim-runc-v2", Args: strings.Join(args, "\x00"),
 		Cgroup: "/system.slice/containerd.service", State: 'S', Sleep: proc.InFutex, Born: s.born, Pages: 2900, Threads: 1,
@@ -99,7 +97,7 @@ func (s *sandbox) shimProcess(socket string) proc.Process {
 
 func (s *sandbox) pause() proc.Process {
 	return proc.Process{
-		PID: int(s.pid), Parent: int(s.shim), Name: "pause", Args: "/pause\x00", Cgroup: s.pod.cgroup(s.id),
+		PID: int(s.pid), Parent: int(s.shim), Name: "pause", Args: "/pause\x00", Cgroup: s.pod.cgroup(s.status.Id),
 		State: 'S', Sleep: proc.InPause, Born: s.born, Pages: 160, Threads: 1,
 	}
 }
@@ -107,7 +105,7 @@ func (s *sandbox) pause() proc.Process {
 func (c *container) process() proc.Process {
 	p := proc.Process{
 		PID: int(c.pid), Parent: int(c.sandbox.shim), Name: c.spec.name, Args: "/usr/bin/" + c.spec.name + "\x00",
-		Cgroup: c.pod.cgroup(c.id), State: 'S', Sleep: proc.InPoll, Born: c.born, Pages: 6200, Threads: 1,
+		Cgroup: c.pod.cgroup(c.status.Id), State: 'S', Sleep: proc.InPoll, Born: c.born, Pages: 6200, Threads: 1,
 	}
 	if c.fate == stuck {
 		p.State, p.Sleep = 'D', proc.InNFS

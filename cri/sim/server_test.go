@@ -18,6 +18,9 @@ import (
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
+// made returns when the runtime made something.
+func made(of interface{ GetCreatedAt() int64 }) time.Time { return time.Unix(0, of.GetCreatedAt()) }
+
 // standstill is the pace of a clock that all but stands still, so that a slow machine sees
 // what a fast one does.
 const standstill = 1e-5
