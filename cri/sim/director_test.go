@@ -138,7 +138,7 @@ func TestScenarioThatFollowsKeepsWhatRuns(t *testing.T) {
 		sn.advance(now)
 		before := ids(sn)
 		sn.setFate(sn.victim(), gone)
-		release := sn.addRule(rule{hangs: true})
+		release := sn.addRule(Rule{Hangs: true})
 		held := sn.decide(Call{}).holds[0]
 		sc, err := scenarioNamed(name)
 		if err != nil {

@@ -12,12 +12,12 @@ import (
 // returns what undoes it.
 
 // calls has calls go wrong as the rule says.
-func calls(r rule) fault { return func(sn *scene) func() { return sn.addRule(r) } }
+func calls(r Rule) fault { return func(sn *scene) func() { return sn.addRule(r) } }
 
 func isVersion(c Call) bool { return c.Method == "Version" }
 
 // hang holds the calls that m matches.
-func hang(m Match) fault { return calls(rule{match: m, hangs: true}) }
+func hang(m Match) fault { return calls(Rule{Match: m, Hangs: true}) }
 
 // together begins several things, and undoes them in the same order.
 func together(faults ...fault) fault {
@@ -95,8 +95,8 @@ func failInspect(sn *scene, c *container) func() {
 }
 
 // failing returns a rule by which all calls fail that m matches.
-func failing(m Match, code codes.Code, text string) rule {
-	return rule{match: m, odds: 1, left: -1, errs: []error{status.Error(code, text)}}
+func failing(m Match, code codes.Code, text string) Rule {
+	return Rule{Match: m, Errs: []error{status.Error(code, text)}}
 }
 
 // makeGhost ends the process of one container behind the runtime's back. When
@@ -147,8 +147,8 @@ func stormPods(sn *scene) func() {
 
 // slowStatus lets status calls take 40 ms longer, more or less.
 var slowStatus = together(
-	calls(rule{match: Match{Method: "ContainerStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond}),
-	calls(rule{match: Match{Method: "PodSandboxStatus"}, delay: 40 * time.Millisecond, spread: 8 * time.Millisecond}),
+	calls(Rule{Match: Match{Method: "ContainerStatus"}, Delay: 40 * time.Millisecond, Spread: 8 * time.Millisecond}),
+	calls(Rule{Match: Match{Method: "PodSandboxStatus"}, Delay: 40 * time.Millisecond, Spread: 8 * time.Millisecond}),
 )
 
 func (sn *scene) deletePods(all []*pod) {

@@ -10,8 +10,29 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
+
+// Hang holds all calls that m matches.
+func (s *Server) Hang(m Match) (release func()) { return s.AddRule(Rule{Match: m, Hangs: true}) }
+
+// Fail lets the next calls that m matches fail, as many as times says; 0: all from now on.
+func (s *Server) Fail(m Match, code codes.Code, text string, times int) (undo func()) {
+	r := failing(m, code, text)
+	r.Left = times
+	return s.AddRule(r)
+}
+
+// Delay lets all calls that m matches take d longer.
+func (s *Server) Delay(m Match, d time.Duration) (undo func()) {
+	return s.AddRule(Rule{Match: m, Delay: d})
+}
+
+// Rewrite lets change have every answer that m matches.
+func (s *Server) Rewrite(m Match, change func(answer proto.Message)) (undo func()) {
+	return s.AddRule(Rule{Match: m, Change: change})
+}
 
 // setFault does as SetFault, but the socket and the node's files have followed when it
 // returns. It fails for a name that is not among Faults.

@@ -88,7 +88,7 @@ func hangNetwork(sn *scene) func() {
 // while the other pods' are answered.
 func hangListOfAll(sn *scene, c *container) func() {
 	others := func(call Call) bool { return call.Pod != "" && call.Pod != c.pod.ref() }
-	return together(hang(statusCall(c)), calls(rule{match: Match{Method: "ListContainers"}, hangs: true, spares: others}))(sn)
+	return together(hang(statusCall(c)), calls(Rule{Match: Match{Method: "ListContainers"}, Hangs: true, Spares: others}))(sn)
 }
 
 // statusCall matches the status calls of a container, whichever of its name it is by then.

@@ -234,8 +234,8 @@ func (w *world) cutShort(p *pod) {
 
 // listsHang reports whether a list of all pods would hang.
 func (sn *scene) listsHang() bool {
-	return slices.ContainsFunc(sn.rules, func(r *rule) bool {
-		return r.hangs && (r.matches(Call{Method: "ListPodSandbox"}) || r.matches(Call{Method: "ListContainers"}))
+	return slices.ContainsFunc(sn.rules, func(r *Rule) bool {
+		return r.Hangs && (r.matches(Call{Method: "ListPodSandbox"}) || r.matches(Call{Method: "ListContainers"}))
 	})
 }
 

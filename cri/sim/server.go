@@ -149,9 +149,9 @@ func (s *Server) Endpoint() string { return "unix://" + s.wire.path }
 
 // HostRoot returns a folder that is laid out as the root of the node's file
 // system: its /proc shows the processes of the containers, their shims and the
-// daemons, and that the node is otherwise calm. Beside that there are containerd's
-// configuration, its folders of what runs, and its debug socket where the path is short
-// enough for one. It is "" if the server began with a
+// daemons, where containerd listens, the mounts, and that the node is otherwise calm. Beside
+// that there are the kernel's log, containerd's configuration, its folders of what runs, and
+// its debug socket where the path is short enough for one. It is "" if the server began with a
 // scenario in which processes do not matter, and the folder is not there while one
 // of those plays later. It follows the world within moments.
 func (s *Server) HostRoot() string { return s.root }

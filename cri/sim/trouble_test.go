@@ -306,7 +306,9 @@ func TestNotReadyScenarios(t *testing.T) {
 // those before and after it have one.
 func TestNoAddress(t *testing.T) {
 	sn := newScene(scenario{pods: func(*scene) {}}, 1, time.Now(), nil)
-	address := func() bool { return sn.newSandbox(sn.newPod(podSpec{name: "web"}), 0, sn.wall()).status.Network.Ip != "" }
+	address := func() bool {
+		return sn.newSandbox(sn.newPod(podSpec{name: "web"}), 0, sn.wall()).status.Network.Ip != ""
+	}
 	before := address()
 	off := sets(func(sn *scene) *bool { return &sn.unplugged })(sn)
 	during := address()
